@@ -1,0 +1,82 @@
+# Two commands do everything on a fresh machine that has Go:
+#   make dev    the whole system on this machine (ARGS="--http 127.0.0.1:9000" passes flags on)
+#   make test   every check and every test
+# The others are parts of these.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := build
+.PHONY: dev build test check fmt lint tidy-check workflowcheck unit postgres
+
+# One static binary runs anywhere, and SQLite needs no C compiler here.
+export CGO_ENABLED := 0
+
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+GOLANGCI_LINT_VERSION := v2.15.0
+WORKFLOWCHECK := go.temporal.io/sdk/contrib/tools/workflowcheck
+WORKFLOWCHECK_VERSION := v0.6.0
+
+dev:
+	@if [ ! -x build/dev ]; then \
+		echo "Building the development system with its own Temporal server: the first build takes some minutes."; fi
+	@go build -o build/dev ./dev
+	@exec build/dev $(ARGS)
+
+build:
+	go build -trimpath -ldflags "-s -w" -o build/coachline .
+
+test: check unit
+
+check: fmt tidy-check lint workflowcheck
+	go vet ./...
+
+fmt: .bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+	.bin/golangci-lint fmt --diff
+
+lint: .bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+	.bin/golangci-lint run
+
+tidy-check:
+	go mod tidy -diff
+	go mod verify
+
+# The tool looks into every package that a checked one imports; dev is left
+# out, because it holds no workflow code and all of the Temporal server.
+workflowcheck: .bin/workflowcheck-$(WORKFLOWCHECK_VERSION)
+	.bin/workflowcheck ./workflows/... ./worker/...
+
+# Two packages at a time: several of them run a Temporal server or PostgreSQL.
+unit: postgres
+	go test -p 2 -timeout 30m ./...
+
+# A marker file per version makes a new version install over an old binary.
+.bin/golangci-lint-$(GOLANGCI_LINT_VERSION):
+	@mkdir -p .bin
+	@if ! go version -m .bin/golangci-lint 2>/dev/null | grep -q "mod.*golangci-lint/v2.*$(GOLANGCI_LINT_VERSION)"; then \
+		GOBIN=$(CURDIR)/.bin go install $(GOLANGCI_LINT)@$(GOLANGCI_LINT_VERSION); fi
+	@rm -f .bin/golangci-lint-v* && touch $@
+
+.bin/workflowcheck-$(WORKFLOWCHECK_VERSION):
+	@mkdir -p .bin
+	@if ! go version -m .bin/workflowcheck 2>/dev/null | grep -q "mod.*workflowcheck.*$(WORKFLOWCHECK_VERSION)"; then \
+		GOBIN=$(CURDIR)/.bin go install $(WORKFLOWCHECK)@$(WORKFLOWCHECK_VERSION); fi
+	@rm -f .bin/workflowcheck-v* && touch $@
+
+# The store tests start a PostgreSQL server of their own from these programs.
+# apt would also start one as a service; the setting keeps it from doing so.
+postgres:
+	@for folder in "$$(pg_config --bindir 2>/dev/null)" /usr/lib/postgresql/*/bin; do \
+		if [ -x "$$folder/initdb" ] && [ -x "$$folder/postgres" ]; then exit 0; fi; \
+	done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		mkdir -p /etc/postgresql-common; \
+		[ -e /etc/postgresql-common/createcluster.conf ] || \
+			echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf; \
+		apt-get update -q; \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \
+			-o Dpkg::Options::=--force-confold postgresql; \
+	else \
+		echo "The store tests need PostgreSQL's server programs (initdb, postgres); install them, for example with:" >&2; \
+		echo "  sudo apt-get install postgresql     or     brew install postgresql@17" >&2; \
+		exit 1; \
+	fi

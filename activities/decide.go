@@ -1,0 +1,137 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"coachline/internal/coach"
+	"coachline/internal/tools"
+	"coachline/models"
+)
+
+// What the model is told of a call that was not run.
+const (
+	RefuseLimit  = "limit"
+	RefuseFailed = "failed"
+)
+
+// CallStore reads the calls of a round and keeps what became of them.
+type CallStore interface {
+	Step(ctx context.Context, turnID string, number int) (models.Step, error)
+	ToolRun(ctx context.Context, turnID string, step, call int) (models.ToolRun, error)
+	CommitTool(ctx context.Context, commit models.ToolCommit) error
+}
+
+// Decisions runs the coaching rules as local activities: the workflow records
+// what was decided, so rules may change without a change id.
+type Decisions struct {
+	Rules coach.Rules
+	Zones coach.Zones
+	Tools *tools.Registry
+	Calls CallStore
+}
+
+// Decide says what follows from an event. It reads nothing but its input and
+// is safe to retry.
+func (d *Decisions) Decide(_ context.Context, in models.DecideInput) (models.Decision, error) {
+	decision, err := coach.Decide(d.situation(in.State, in), in.Event)
+	return decision, classed(err)
+}
+
+func (d *Decisions) situation(state models.ParticipantState, in models.DecideInput) coach.Situation {
+	return coach.Situation{State: state, Now: in.Now, Rules: d.Rules, Zones: d.Zones}
+}
+
+// DecideTool decides a tool call that changes the workflow's own state, and
+// stores what the model is told of it. The decision is recorded by the
+// workflow; a retry before that decides again from the same input.
+func (d *Decisions) DecideTool(ctx context.Context, in models.DecideToolInput) (models.Decision, error) {
+	call, err := loadCall(ctx, d.Calls, in.Tool)
+	if err != nil {
+		return models.Decision{}, classed(err)
+	}
+	decision := d.decideCall(in, call)
+	result := models.ToolResult{CallID: call.ID, Name: call.Name, Content: decision.Note}
+	if decision.Refused != "" {
+		result.Content, result.Failed = refusal(decision.Refused), true
+	}
+	run, err := toolRun(in.Tool, result)
+	if err != nil {
+		return models.Decision{}, err
+	}
+	run.CreatedAt = in.Now
+	if err := d.Calls.CommitTool(ctx, models.ToolCommit{Run: run}); err != nil {
+		return models.Decision{}, classed(err)
+	}
+	// The words are in the row; the workflow's history needs the effects only.
+	return models.Decision{Effects: decision.Effects}, nil
+}
+
+func (d *Decisions) decideCall(in models.DecideToolInput, call models.ToolCall) models.Decision {
+	switch in.Tool.Refuse {
+	case RefuseLimit:
+		return models.Decision{Refused: "tool call limit of this turn reached; answer now from what you know, and do not claim that this was done"}
+	case RefuseFailed:
+		return models.Decision{Refused: "the tool is out of order right now; tell the person truthfully that this was not done"}
+	}
+	newID := fmt.Sprintf("sch-%s-s%dc%d", turnNumber(in.Tool), in.Tool.Step, in.Tool.Call)
+	event, err := d.Tools.Event(call, newID)
+	if err != nil {
+		return models.Decision{Refused: err.Error()}
+	}
+	decision, err := coach.Decide(d.situation(in.State, models.DecideInput{Now: in.Now}), event)
+	if err != nil {
+		return models.Decision{Refused: err.Error()}
+	}
+	return decision
+}
+
+// turnNumber is the last part of the turn id, "t42".
+func turnNumber(in models.ToolInput) string {
+	return in.TurnID[len(in.ParticipantID)+1:]
+}
+
+func refusal(why string) string {
+	text, err := json.Marshal(map[string]any{"ok": false, "error": why})
+	if err != nil {
+		return `{"ok":false}`
+	}
+	return string(text)
+}
+
+// loadCall reads one tool call of a finished round.
+func loadCall(ctx context.Context, calls CallStore, in models.ToolInput) (models.ToolCall, error) {
+	step, err := calls.Step(ctx, in.TurnID, in.Step)
+	if err != nil {
+		return models.ToolCall{}, fmt.Errorf("reading round %d of %s: %w", in.Step, in.TurnID, err)
+	}
+	asked, err := step.ToolCalls()
+	if err != nil {
+		return models.ToolCall{}, fmt.Errorf("reading round %d of %s: %w", in.Step, in.TurnID, err)
+	}
+	if in.Call >= len(asked) {
+		return models.ToolCall{}, fmt.Errorf("call %d of round %d of %s: %w", in.Call, in.Step, in.TurnID, models.ErrNotFound)
+	}
+	return asked[in.Call], nil
+}
+
+func toolRun(in models.ToolInput, result models.ToolResult) (models.ToolRun, error) {
+	text, err := json.Marshal(result)
+	if err != nil {
+		return models.ToolRun{}, fmt.Errorf("encoding tool result: %w", err)
+	}
+	return models.ToolRun{
+		TurnID: in.TurnID, Step: in.Step, Call: in.Call,
+		Name: result.Name, Result: string(text), Failed: result.Failed,
+	}, nil
+}
+
+// found tells a missing row from a failure to look.
+func found(err error) (bool, error) {
+	if errors.Is(err, models.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

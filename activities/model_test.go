@@ -1,0 +1,131 @@
+package activities_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"coachline/activities"
+	"coachline/internal/tools"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// rounds is the part of the store that a conversation needs, for one turn.
+type rounds struct {
+	steps map[int]models.Step
+}
+
+func (r *rounds) TurnContext(context.Context, string, int) (models.TurnContext, error) {
+	return models.TurnContext{
+		Participant: models.Participant{ID: "conv_1", Timezone: "UTC"},
+		Window:      []models.Message{{ID: 7, Role: models.RoleUser, Kind: models.KindMessage, Text: "hello", At: now}},
+	}, nil
+}
+
+func (r *rounds) Step(_ context.Context, _ string, number int) (models.Step, error) {
+	step, ok := r.steps[number]
+	if !ok {
+		return models.Step{}, models.ErrNotFound
+	}
+	return step, nil
+}
+
+func (r *rounds) SaveStep(_ context.Context, step models.Step) error {
+	if _, ok := r.steps[step.Number]; !ok {
+		r.steps[step.Number] = step
+	}
+	return nil
+}
+
+// oracle answers every request the same way and counts them.
+type oracle struct {
+	calls  int
+	answer models.ChatResponse
+	err    error
+}
+
+func (o *oracle) Complete(context.Context, models.ChatRequest) (models.ChatResponse, error) {
+	o.calls++
+	return o.answer, o.err
+}
+
+func callModel(t *testing.T, r *rounds, o *oracle, in models.CallModelInput) (models.CallModelResult, error) {
+	t.Helper()
+	registry, err := tools.New()
+	require.NoError(t, err)
+	library, err := prompts.Load("")
+	require.NoError(t, err)
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestActivityEnvironment()
+	talk := &activities.Talk{
+		Store: r, Model: o, Tools: registry, Prompts: library, Zones: time.LoadLocation,
+		ModelName: "m", HistoryLimit: 30, Now: func() time.Time { return now },
+	}
+	env.RegisterActivity(talk)
+	value, err := env.ExecuteActivity(talk.CallModel, in)
+	if err != nil {
+		return models.CallModelResult{}, err
+	}
+	var out models.CallModelResult
+	require.NoError(t, value.Get(&out))
+	return out, nil
+}
+
+var firstRound = models.CallModelInput{ParticipantID: "conv_1", TurnID: "conv_1-t1", Step: 1, Mode: models.ModeIntake, Kind: models.KindReply}
+
+func TestCallModelIsPaidOnce(t *testing.T) {
+	r := &rounds{steps: map[int]models.Step{}}
+	o := &oracle{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{
+		{ID: "a", Name: "scheduler", Arguments: "{}"}, {ID: "b", Name: "save_user_profile"}, {ID: "c", Name: "invented"},
+	}}}
+	want := models.CallModelResult{HasText: true, Calls: []models.CallRef{
+		{Name: "scheduler", InWorkflow: true}, {Name: "save_user_profile"}, {Name: "unknown", InWorkflow: true},
+	}}
+	for range 3 {
+		got, err := callModel(t, r, o, firstRound)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	require.Equal(t, 1, o.calls)
+	require.EqualValues(t, 7, r.steps[1].AfterMessage)
+	require.NotEmpty(t, r.steps[1].PromptVersion)
+}
+
+func TestCallModelWithoutToolsKeepsNoCalls(t *testing.T) {
+	r := &rounds{steps: map[int]models.Step{}}
+	in := firstRound
+	in.NoTools = true
+	got, err := callModel(t, r, &oracle{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{{Name: "scheduler"}}}}, in)
+	require.NoError(t, err)
+	require.Empty(t, got.Calls)
+}
+
+func TestModelErrorClasses(t *testing.T) {
+	for _, tt := range []struct {
+		class models.ModelErrorClass
+		kind  string
+		final bool
+	}{
+		{models.ModelBusy, models.ErrTypeModelBusy, false},
+		{models.ModelRefused, models.ErrTypeModelRefused, true},
+		{models.ModelAuth, models.ErrTypeModelRefused, true},
+		{models.ModelOverflow, models.ErrTypeModelOverflow, true},
+	} {
+		t.Run(string(tt.class), func(t *testing.T) {
+			o := &oracle{err: &models.ModelError{Class: tt.class, RetryAfter: 7 * time.Second, Message: "no"}}
+			_, err := callModel(t, &rounds{steps: map[int]models.Step{}}, o, firstRound)
+			var app *temporal.ApplicationError
+			require.ErrorAs(t, err, &app)
+			require.Equal(t, tt.kind, app.Type())
+			require.Equal(t, tt.final, app.NonRetryable())
+			if !tt.final {
+				require.Equal(t, 7*time.Second, app.NextRetryDelay(), "as long as the server asked for")
+			}
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"coachline/internal/reply"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// text is what the participant will read and the outbox row that carries it;
+// empty when there is nothing to say.
+func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (text, outboxID string, err error) {
+	outboxID = models.OutboxID(in.TurnID, 1)
+	switch in.Source {
+	case models.SourceStep:
+		text, err = t.spoken(in, turn)
+	case models.SourcePrepared:
+		text = turn.Profile.PreparedPrompt
+	case models.SourceFallback:
+		text, err = t.fallback(in, turn)
+	case models.SourceFixed:
+		text, err = t.fixed(fixedFor(in.Plan.Kind), turn)
+	case models.SourceOutbox:
+		var row models.Outbox
+		row, err = t.Queued.Outbox(ctx, in.Plan.OutboxID)
+		text, outboxID = row.Body, row.ID
+	}
+	return text, outboxID, err
+}
+
+// spoken is what the model said in the round that ended the turn. The first
+// message of all ends with the programme's name, STOP and HELP, whatever the
+// model wrote (CTIA; messaging facts 1.4).
+func (t *Turns) spoken(in models.PersistTurnInput, turn models.TurnContext) (string, error) {
+	for _, step := range turn.Steps {
+		if step.Number != in.Step {
+			continue
+		}
+		text := reply.Clean(step.Text)
+		if in.Plan.Kind != models.KindGreeting {
+			return text, nil
+		}
+		footer, err := t.fixed(prompts.GreetingFooter, turn)
+		return text + "\n\n" + footer, err
+	}
+	return "", fmt.Errorf("round %d of %s: %w", in.Step, in.TurnID, models.ErrNotFound)
+}
+
+// fallback stands in for a model that has no answer.
+func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (string, error) {
+	switch in.Plan.Kind {
+	case models.KindPrompt:
+		return reply.HabitFallback(turn.Profile), nil
+	case models.KindGreeting:
+		return t.fixed(prompts.GreetingFallback, turn)
+	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
+		models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindDebug,
+		models.KindToolCall, models.KindToolResult:
+	}
+	return t.fixed(prompts.ReplyFallback, turn)
+}
+
+func (t *Turns) fixed(name prompts.Name, turn models.TurnContext) (string, error) {
+	text, err := t.Prompts.Fixed(name, prompts.FixedData{Programme: t.Programme, Name: turn.Participant.Name})
+	if err != nil {
+		return "", fmt.Errorf("rendering text %s: %w", name, err)
+	}
+	return text, nil
+}
+
+// fixedFor names the text of the kinds that are never written by a model.
+func fixedFor(kind models.Kind) prompts.Name {
+	switch kind {
+	case models.KindReminder:
+		return prompts.Reminder
+	case models.KindFeedbackQuestion:
+		return prompts.FeedbackQuestion
+	case models.KindFeedbackFollowup:
+		return prompts.FeedbackFollowup
+	case models.KindNotice:
+		return prompts.UnenrolledNotice
+	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindOperator,
+		models.KindDebug, models.KindToolCall, models.KindToolResult:
+	}
+	return prompts.ReplyFallback
+}
+
+// toolEntries turns the tool calls of a turn and their results into entries of
+// the conversation, so that later turns know what was done.
+func toolEntries(in models.PersistTurnInput, turn models.TurnContext) []models.Message {
+	var entries []models.Message
+	for _, step := range turn.Steps {
+		if step.Calls == "" {
+			continue
+		}
+		entries = append(entries, models.Message{
+			ParticipantID: in.ParticipantID, TurnID: in.TurnID,
+			Key:  fmt.Sprintf("%s-s%d", in.TurnID, step.Number),
+			Role: models.RoleAssistant, Kind: models.KindToolCall, Text: step.Calls, At: step.CreatedAt,
+		})
+		for _, run := range turn.Runs {
+			if run.Step != step.Number {
+				continue
+			}
+			entries = append(entries, models.Message{
+				ParticipantID: in.ParticipantID, TurnID: in.TurnID,
+				Key:  fmt.Sprintf("%s-s%dc%d", in.TurnID, run.Step, run.Call),
+				Role: models.RoleTool, Kind: models.KindToolResult, Text: run.Result, At: run.CreatedAt,
+			})
+		}
+	}
+	return entries
+}
+
+// debugText is the extra message for testers who asked for it; empty for
+// everybody else. It never becomes part of the conversation.
+func (t *Turns) debugText(in models.PersistTurnInput, turn models.TurnContext) string {
+	if !turn.Participant.Tester || !turn.Participant.Debug {
+		return ""
+	}
+	return reply.DebugText(reply.DebugInput{Mode: in.Mode, Profile: turn.Profile, Runs: turn.Runs})
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"coachline/internal/config"
+	"coachline/internal/console"
+	"coachline/starter"
+)
+
+func (p *program) doctor() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Check configuration, database, Temporal, model and carrier", Args: exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := p.settings()
+			return console.Examine(c.Context(), p.out, p.json, checks(cfg, err))
+		},
+	}
+}
+
+// checks says what to examine; a configuration that cannot be read leaves
+// nothing else to try.
+func checks(cfg config.Config, loadErr error) []console.Check {
+	configuration := console.Check{Name: "configuration", Run: func(context.Context) (string, error) {
+		if loadErr != nil {
+			return "", loadErr
+		}
+		return "", errors.Join(cfg.Validate(config.RoleWorker), cfg.Validate(config.RoleStarter))
+	}}
+	if loadErr != nil {
+		return []console.Check{configuration}
+	}
+	return []console.Check{
+		configuration,
+		{Name: "database", Run: func(ctx context.Context) (string, error) { return "", starter.CheckDatabase(ctx, cfg) }},
+		{Name: "temporal", Run: func(ctx context.Context) (string, error) {
+			return cfg.Temporal.Address, starter.CheckTemporal(ctx, cfg)
+		}},
+		{Name: "model", Run: func(ctx context.Context) (string, error) {
+			return eachKey(cfg.Model.Keys(), func(key string) (string, error) {
+				return console.ProbeModel(ctx, cfg.Model.BaseURL, key)
+			})
+		}},
+		{Name: "carrier", Run: func(ctx context.Context) (string, error) {
+			// The first token sends; a second one may not be valid yet.
+			token := append(cfg.Carrier.AuthTokens.Reveal(), "")[0]
+			return console.ProbeCarrier(ctx, cfg.Carrier.BaseURL, cfg.Carrier.AccountSID, token)
+		}},
+	}
+}
+
+// eachKey tries every key, because any of them may be the one in use; without
+// a key it tries once.
+func eachKey(keys []string, try func(key string) (string, error)) (string, error) {
+	if len(keys) == 0 {
+		keys = []string{""}
+	}
+	var remark string
+	var failed []error
+	for _, key := range keys {
+		said, err := try(key)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		remark = said
+	}
+	return remark, errors.Join(failed...)
+}

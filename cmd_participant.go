@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"coachline/internal/console"
+	"coachline/models"
+)
+
+func (p *program) participant() *cobra.Command {
+	return group("participant", "Enrol, look at and change participants",
+		p.add(), p.list(), p.update(),
+		p.onID("show", "Print a participant", (*console.Console).Show),
+		p.onID("remove", "Remove a participant: one closing notice, then nothing more", (*console.Console).Remove),
+		p.onID("pause", "Hold everything that would be sent", func(c *console.Console, ctx context.Context, id string) error {
+			return c.SetStatus(ctx, id, models.StatusPaused)
+		}),
+		p.onID("resume", "Go on with the next slot", func(c *console.Console, ctx context.Context, id string) error {
+			return c.SetStatus(ctx, id, models.StatusActive)
+		}),
+		p.mode(),
+	)
+}
+
+// onID is a verb that needs nothing but a participant's id.
+func (p *program) onID(verb, short string, do func(*console.Console, context.Context, string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " ID", Short: short, Args: exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			api, err := p.console()
+			if err != nil {
+				return err
+			}
+			return do(api, c.Context(), args[0])
+		},
+	}
+}
+
+func (p *program) add() *cobra.Command {
+	var who console.NewParticipant
+	var zone, channel string
+	c := &cobra.Command{Use: "add --phone NUMBER", Short: "Enrol a participant", Args: exactly(0)}
+	flags := c.Flags()
+	flags.StringVar(&who.Phone, "phone", "", "phone number")
+	flags.StringVar(&who.Name, "name", "", "name")
+	flags.StringVar(&who.Gender, "gender", "", "gender")
+	flags.StringVar(&who.Ethnicity, "ethnicity", "", "ethnicity")
+	flags.StringVar(&who.Background, "background", "", "what the coach should know")
+	flags.StringVar(&zone, "timezone", "", "IANA time zone (default the programme's)")
+	flags.StringVar(&who.Locale, "locale", "", "language and region, such as en-GB")
+	flags.BoolVar(&who.Tester, "tester", false, "a member of the team")
+	flags.BoolVar(&who.Debug, "debug", false, "send debug messages; testers only")
+	flags.StringVar(&channel, "channel", "", "sms or terminal")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if who.Phone == "" {
+			return usageError{errors.New("--phone is needed")}
+		}
+		if flags.Changed("timezone") {
+			who.Timezone = &zone
+		}
+		who.Channel = models.Channel(channel)
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		return api.Add(c.Context(), who)
+	}
+	return c
+}
+
+func (p *program) list() *cobra.Command {
+	var status string
+	c := &cobra.Command{Use: "list", Short: "List participants", Args: exactly(0)}
+	c.Flags().StringVar(&status, "status", "", "only those who are active, paused, completed, withdrawn or opted_out")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		return api.List(c.Context(), models.Status(status))
+	}
+	return c
+}
+
+func (p *program) update() *cobra.Command {
+	c := &cobra.Command{Use: "update ID", Short: "Change some fields of a participant", Args: exactly(1)}
+	flags := c.Flags()
+	for name, usage := range map[string]string{
+		"name": "name", "gender": "gender", "ethnicity": "ethnicity", "background": "what the coach should know",
+		"timezone": "IANA time zone", "locale": "language and region", "status": "active, paused, completed or withdrawn",
+	} {
+		flags.String(name, "", usage)
+	}
+	flags.Bool("tester", false, "a member of the team")
+	flags.Bool("debug", false, "send debug messages; testers only")
+	version := flags.Int64("if-version", 0, "refuse unless this is the participant's version")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		change := changeOf(c)
+		if change == (console.Change{}) {
+			return usageError{errors.New("nothing to change was given")}
+		}
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		return api.Update(c.Context(), args[0], change, *version)
+	}
+	return c
+}
+
+// changeOf takes the flags that were given, also those given as empty.
+func changeOf(c *cobra.Command) console.Change {
+	flags := c.Flags()
+	text := func(name string) *string {
+		if !flags.Changed(name) {
+			return nil
+		}
+		value := flags.Lookup(name).Value.String()
+		return &value
+	}
+	flag := func(name string) *bool {
+		if !flags.Changed(name) {
+			return nil
+		}
+		value := flags.Lookup(name).Value.String() == "true"
+		return &value
+	}
+	return console.Change{
+		Name: text("name"), Gender: text("gender"), Ethnicity: text("ethnicity"), Background: text("background"),
+		Timezone: text("timezone"), Locale: text("locale"), Status: (*models.Status)(text("status")),
+		Tester: flag("tester"), Debug: flag("debug"),
+	}
+}
+
+func (p *program) mode() *cobra.Command {
+	var reason string
+	c := &cobra.Command{Use: "mode ID INTAKE|FEEDBACK", Short: "Force a mode, applied between turns", Args: exactly(2)}
+	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		return api.SetMode(c.Context(), args[0], models.Mode(args[1]), reason)
+	}
+	return c
+}

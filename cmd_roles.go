@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"coachline/internal/config"
+	"coachline/starter"
+	"coachline/worker"
+)
+
+func (p *program) worker() *cobra.Command {
+	return &cobra.Command{
+		Use: "worker", Short: "Run workflows and activities until interrupted", Args: exactly(0),
+		RunE: p.role(config.RoleWorker, worker.Run),
+	}
+}
+
+func (p *program) starter() *cobra.Command {
+	return &cobra.Command{
+		Use: "starter", Short: "Serve the API and the carrier's webhooks until interrupted", Args: exactly(0),
+		RunE: p.role(config.RoleStarter, starter.RunRole),
+	}
+}
+
+func (p *program) role(role config.Role, run func(context.Context, config.Config) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, _ []string) error {
+		cfg, err := p.settings()
+		if err != nil {
+			return err
+		}
+		if err := cfg.Validate(role); err != nil {
+			return err
+		}
+		p.logTo(cfg)
+		return run(c.Context(), cfg)
+	}
+}
+
+func (p *program) version() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version of this build", Args: exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			if p.json {
+				return json.NewEncoder(p.out).Encode(starter.VersionView{Version: starter.BuildVersion()})
+			}
+			_, err := fmt.Fprintln(p.out, starter.BuildVersion())
+			return err
+		},
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coachline/internal/console"
+)
+
+func (p *program) send() *cobra.Command {
+	var key string
+	c := &cobra.Command{Use: "send ID TEXT", Short: "Send an operator's message", Args: exactly(2)}
+	c.Flags().StringVar(&key, "key", "", "idempotency key: calls with an equal key are one message")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		return api.Send(c.Context(), args[0], args[1], key)
+	}
+	return c
+}
+
+func (p *program) transcript() *cobra.Command {
+	var limit int
+	c := &cobra.Command{Use: "transcript ID", Short: "Print the conversation, oldest first", Args: exactly(1)}
+	c.Flags().IntVar(&limit, "limit", 100, "newest entries to print")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if limit < 1 {
+			return usageError{errors.New("--limit must be at least 1")}
+		}
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		return api.Transcript(c.Context(), args[0], limit)
+	}
+	return c
+}
+
+func (p *program) timers() *cobra.Command {
+	return p.onID("timers", "Print what is due, and when", (*console.Console).Timers)
+}
+
+func (p *program) chat() *cobra.Command {
+	chat := console.ChatConfig{In: p.in, Out: p.out, Poll: 500 * time.Millisecond}
+	c := &cobra.Command{
+		Use: "chat", Short: "Talk to the coach as a test participant", Args: exactly(0),
+		Long: "Each line is a text from the test participant's phone, sent through the simulated phone network that dev runs.",
+	}
+	flags := c.Flags()
+	flags.StringVar(&chat.Phone, "phone", "+15550001234", "the test participant's phone")
+	flags.StringVar(&chat.Name, "name", "Tester", "name to enrol with")
+	flags.StringVar(&chat.Sim, "sim", "http://127.0.0.1:8090", "address of the simulated phone network")
+	flags.DurationVar(&chat.Wait, "wait", 30*time.Second, "how long to wait for the last answer")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		client, err := p.client()
+		if err != nil {
+			return err
+		}
+		chat.Client, chat.JSON = client, p.json
+		return console.Chat(c.Context(), chat)
+	}
+	return c
+}

@@ -1,0 +1,197 @@
+// Package deploy checks the files that start a deployment.
+package deploy
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	"github.com/compose-spec/compose-go/v2/types"
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/config"
+)
+
+const composeFile = "../docker-compose.yml"
+
+// filled is what an operator puts into .env.
+func filled() types.Mapping {
+	return types.Mapping{
+		"COACHLINE_DB_PASSWORD": "aaaa", "TEMPORAL_DB_PASSWORD": "bbbb",
+		"COACH_PAYLOAD_KEYS": "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+		"COACH_API_TOKEN":    "cccc", "COACH_PUBLIC_URL": "https://coach.example.org",
+		"OPENAI_API_KEY": "dddd", "TWILIO_ACCOUNT_SID": "AC0123456789abcdef0123456789abcdef",
+		"TWILIO_AUTH_TOKEN": "eeee", "TWILIO_FROM": "+15550100001",
+	}
+}
+
+func load(t *testing.T, env types.Mapping) (*types.Project, error) {
+	t.Helper()
+	content, err := os.ReadFile(composeFile)
+	require.NoError(t, err)
+	return loader.LoadWithContext(context.Background(), types.ConfigDetails{
+		WorkingDir:  "..",
+		ConfigFiles: []types.ConfigFile{{Filename: composeFile, Content: content}},
+		Environment: env,
+	})
+}
+
+func project(t *testing.T) *types.Project {
+	t.Helper()
+	p, err := load(t, filled())
+	require.NoError(t, err)
+	return p
+}
+
+func TestComposeNeedsItsSecrets(t *testing.T) {
+	for _, name := range []string{
+		"COACHLINE_DB_PASSWORD", "TEMPORAL_DB_PASSWORD", "COACH_PAYLOAD_KEYS", "COACH_API_TOKEN",
+		"COACH_PUBLIC_URL", "OPENAI_API_KEY", "TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN",
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := filled()
+			delete(env, name)
+			_, err := load(t, env)
+			require.ErrorContains(t, err, name)
+		})
+	}
+}
+
+// The roles get an environment that their own configuration accepts: every
+// name is known, every value valid, nothing they need is missing.
+func TestComposeConfiguresTheRoles(t *testing.T) {
+	p := project(t)
+	for _, role := range []config.Role{config.RoleWorker, config.RoleStarter} {
+		t.Run(string(role), func(t *testing.T) {
+			service, err := p.GetService(string(role))
+			require.NoError(t, err)
+			require.Equal(t, types.ShellCommand{string(role)}, service.Command)
+			known := variables(t)
+			var environ []string
+			for name, value := range service.Environment {
+				require.Contains(t, known, name)
+				require.NotNil(t, value, name)
+				environ = append(environ, name+"="+*value)
+			}
+			cfg, err := config.Load(environ, nil)
+			require.NoError(t, err)
+			require.NoError(t, cfg.Validate(role))
+			require.Equal(t, "temporal:7233", cfg.Temporal.Address)
+			require.Equal(t, "21:00-08:00", cfg.Coaching.QuietHours)
+		})
+	}
+}
+
+func TestComposeNamesWhatExists(t *testing.T) {
+	p := project(t)
+	pinned := regexp.MustCompile(`:v?\d+\.\d+[\w.-]*$`)
+	published := map[string]string{}
+	for name, service := range p.Services {
+		if service.Build == nil {
+			require.Regexp(t, pinned, service.Image, name)
+		}
+		for dependency, condition := range service.DependsOn {
+			needed, err := p.GetService(dependency)
+			require.NoError(t, err, name)
+			if condition.Condition == types.ServiceConditionHealthy {
+				require.NotNil(t, needed.HealthCheck, "%s waits for the health of %s", name, dependency)
+			}
+		}
+		for _, port := range service.Ports {
+			require.Equal(t, "127.0.0.1", port.HostIP, name)
+			require.Empty(t, published[port.Published], "%s publishes a taken port", name)
+			published[port.Published] = name
+		}
+		for _, volume := range service.Volumes {
+			if volume.Type == types.VolumeTypeBind {
+				require.FileExists(t, volume.Source, name)
+			} else {
+				require.Contains(t, p.Volumes, volume.Source, name)
+			}
+		}
+	}
+	require.Equal(t, map[string]string{"8080": "starter", "8233": "temporal-ui"}, published)
+	starter, err := p.GetService("starter")
+	require.NoError(t, err)
+	require.Equal(t, ":8080", (*starter.Environment["COACH_HTTP_ADDR"])[len("0.0.0.0"):])
+	require.Equal(t, uint32(8080), starter.Ports[0].Target)
+	require.Contains(t, strings.Join(starter.HealthCheck.Test, " "), ":8080/readyz")
+}
+
+func TestComposeHasSeveralWorkers(t *testing.T) {
+	worker, err := project(t).GetService("worker")
+	require.NoError(t, err)
+	require.Empty(t, worker.ContainerName, "a fixed name allows one replica only")
+	require.Equal(t, 2, *worker.Deploy.Replicas)
+}
+
+// The server that compose starts is the one that the tests run.
+func TestComposeRunsTheTestedVersions(t *testing.T) {
+	mod, err := os.ReadFile("../go.mod")
+	require.NoError(t, err)
+	p := project(t)
+	for service, module := range map[string]string{
+		"temporal":           "go.temporal.io/server",
+		"temporal-schema":    "go.temporal.io/server",
+		"temporal-namespace": "go.temporal.io/server",
+		"temporal-ui":        "github.com/temporalio/ui-server/v2",
+	} {
+		_, version, _ := strings.Cut(p.Services[service].Image, ":")
+		require.Contains(t, string(mod), module+" v"+version, service)
+	}
+	goVersion := regexp.MustCompile(`(?m)^go (\S+)$`).FindSubmatch(mod)
+	require.NotNil(t, goVersion)
+	dockerfile, err := os.ReadFile("../Dockerfile")
+	require.NoError(t, err)
+	require.Contains(t, string(dockerfile), "FROM golang:"+string(goVersion[1])+"-")
+}
+
+func TestEnvExampleNamesWhatComposeReads(t *testing.T) {
+	compose, err := os.ReadFile(composeFile)
+	require.NoError(t, err)
+	example, err := os.ReadFile("../.env.example")
+	require.NoError(t, err)
+	asked := map[string]bool{}
+	for _, match := range regexp.MustCompile(`\$\{([A-Z_]+)`).FindAllSubmatch(compose, -1) {
+		asked[string(match[1])] = true
+	}
+	delete(asked, "COACHLINE_VERSION") // a tag of the image, not a setting
+	named := map[string]bool{}
+	for _, match := range regexp.MustCompile(`(?m)^(?:# )?([A-Z_]+)=(.*)$`).FindAllSubmatch(example, -1) {
+		named[string(match[1])] = true
+		if string(match[1]) != "WORKER_REPLICAS" {
+			require.Empty(t, string(match[2]), "no value, least of all a secret, belongs into the example")
+		}
+	}
+	require.Equal(t, asked, named)
+}
+
+func TestScriptsAreExecutable(t *testing.T) {
+	for _, pattern := range []string{"*/*.sh", "../.ci/run"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, files, pattern)
+		for _, file := range files {
+			info, err := os.Stat(file)
+			require.NoError(t, err)
+			require.NotZero(t, info.Mode()&0o100, file)
+		}
+	}
+}
+
+// variables are the names that package config knows.
+func variables(t *testing.T) []string {
+	t.Helper()
+	// What is missing or wrong in an empty environment does not matter here.
+	cfg, _ := config.Load(nil, nil)
+	var names []string
+	for _, setting := range cfg.Table() {
+		names = append(names, setting.Name)
+	}
+	require.Contains(t, names, "DATABASE_URL")
+	return names
+}

@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/server/common/authorization"
+	"go.temporal.io/server/common/cluster"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/membership/static"
+	"go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+	"go.temporal.io/server/common/primitives"
+	"go.temporal.io/server/temporal"
+)
+
+// newServer builds a server of all four services in this process.
+func newServer(cfg Config, store *config.SQL, ports portSet) (temporal.Server, error) {
+	services := map[primitives.ServiceName]int{
+		primitives.FrontendService: ports.frontend,
+		primitives.HistoryService:  ports.history,
+		primitives.MatchingService: ports.matching,
+		primitives.WorkerService:   ports.worker,
+	}
+	conf := serverConfig(store, services)
+	hosts := map[primitives.ServiceName]static.Hosts{}
+	for name, port := range services {
+		hosts[name] = static.SingleLocalHost(hostPort(port))
+	}
+	server, err := temporal.NewServer(
+		temporal.WithConfig(conf),
+		temporal.ForServices(temporal.DefaultServices),
+		temporal.WithStaticHosts(hosts),
+		temporal.WithLogger(serverLog{to: cfg.Logger}),
+		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper {
+			return authorization.NewNoopClaimMapper()
+		}),
+		temporal.WithDynamicConfigClient(tuning()),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("building the Temporal server: %w", err)
+	}
+	return server, nil
+}
+
+func serverConfig(store *config.SQL, services map[primitives.ServiceName]int) *config.Config {
+	frontend := hostPort(services[primitives.FrontendService])
+	conf := &config.Config{
+		Services: map[string]config.Service{},
+		Persistence: config.Persistence{
+			DefaultStore:    sqlite.PluginName,
+			VisibilityStore: sqlite.PluginName,
+			// Fixed when the database is created; one is what SQLite's single
+			// writer can use.
+			NumHistoryShards: 1,
+			DataStores:       map[string]config.DataStore{sqlite.PluginName: {SQL: store}},
+		},
+		ClusterMetadata: &cluster.Config{
+			FailoverVersionIncrement: 10,
+			MasterClusterName:        clusterName,
+			CurrentClusterName:       clusterName,
+			ClusterInformation: map[string]cluster.ClusterInformation{
+				clusterName: {Enabled: true, InitialFailoverVersion: 1, RPCAddress: frontend},
+			},
+		},
+		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
+		PublicClient:        config.PublicClient{HostPort: frontend},
+		Archival: config.Archival{
+			History:    config.HistoryArchival{State: config.ArchivalDisabled},
+			Visibility: config.VisibilityArchival{State: config.ArchivalDisabled},
+		},
+		NamespaceDefaults: config.NamespaceDefaults{Archival: config.ArchivalNamespaceDefaults{
+			History:    config.HistoryArchivalNamespaceDefaults{State: config.ArchivalDisabled},
+			Visibility: config.VisibilityArchivalNamespaceDefaults{State: config.ArchivalDisabled},
+		}},
+	}
+	conf.Global.Membership = config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: loopback}
+	for name, port := range services {
+		conf.Services[string(name)] = config.Service{RPC: config.RPC{GRPCPort: port, BindOnLocalHost: true}}
+	}
+	return conf
+}
+
+// tuning is the measured set for one machine: with the server's defaults a
+// text takes 100 ms through two activities, with these 10 to 15 ms, and
+// timers under a second are 10 ms late instead of a second.
+func tuning() dynamicconfig.StaticClient {
+	return dynamicconfig.StaticClient{
+		dynamicconfig.TransferProcessorMaxPollRPS.Key():         1000,
+		dynamicconfig.TimerProcessorMaxTimeShift.Key():          10 * time.Millisecond,
+		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
+		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
+		dynamicconfig.MatchingEnableFairness.Key():              true,
+		// Attributes added after the start are seen at once; the extra reads
+		// are why the two limits below are raised.
+		dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
+		dynamicconfig.FrontendPersistenceMaxQPS.Key():               10000,
+		dynamicconfig.HistoryPersistenceMaxQPS.Key():                45000,
+		// No call home from a developer's machine.
+		dynamicconfig.EnableServerVersionCheck.Key(): false,
+	}
+}

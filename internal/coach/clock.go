@@ -1,0 +1,91 @@
+package coach
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Clock is a local wall time in minutes after midnight, 0 to 1439.
+type Clock int
+
+const minutesPerDay = 24 * 60
+
+// ParseClock reads "HH:MM", 00:00 to 23:59, two digits each.
+func ParseClock(text string) (Clock, error) {
+	bad := fmt.Errorf("%s is not a time: use HH:MM from 00:00 to 23:59", quoted(text))
+	if len(text) != 5 || text[2] != ':' {
+		return 0, bad
+	}
+	hour, err := strconv.ParseUint(text[:2], 10, 8)
+	if err != nil || hour > 23 {
+		return 0, bad
+	}
+	minute, err := strconv.ParseUint(text[3:], 10, 8)
+	if err != nil || minute > 59 {
+		return 0, bad
+	}
+	return Clock(hour*60 + minute), nil
+}
+
+// String is the "HH:MM" form that ParseClock reads.
+func (c Clock) String() string { return fmt.Sprintf("%02d:%02d", int(c)/60, int(c)%60) }
+
+// clockOf is the wall time that local shows in its own location.
+func clockOf(local time.Time) Clock { return Clock(local.Hour()*60 + local.Minute()) }
+
+// reading is what a wall clock of the zone shows at an instant, coded as the
+// UTC instant that shows the same.
+func reading(at time.Time, zone *time.Location) time.Time {
+	_, offset := at.In(zone).Zone()
+	return at.UTC().Add(time.Duration(offset) * time.Second)
+}
+
+// reach is the first instant, not before from, at which a wall clock of the
+// zone shows wall (coded as by reading) or later. One rule settles both clock
+// changes: a time inside a gap is reached at the first instant after the gap,
+// a repeated time at its first occurrence.
+func reach(from, wall time.Time, zone *time.Location) time.Time {
+	for at := from.In(zone); ; {
+		_, offset := at.Zone()
+		candidate := wall.Add(-time.Duration(offset) * time.Second)
+		if candidate.Before(at) {
+			candidate = at
+		}
+		_, end := at.ZoneBounds()
+		if end.IsZero() || candidate.Before(end) {
+			return candidate.UTC()
+		}
+		at = end
+	}
+}
+
+// localDate is a date of a calendar, coded as its midnight in UTC; whether a
+// zone has it is a question of its own.
+type localDate struct{ midnight time.Time }
+
+func dateOf(at time.Time, zone *time.Location) localDate {
+	year, month, day := at.In(zone).Date()
+	return localDate{time.Date(year, month, day, 0, 0, 0, 0, time.UTC)}
+}
+
+func parseDate(text string) (localDate, error) {
+	midnight, err := time.Parse(time.DateOnly, text)
+	return localDate{midnight}, err
+}
+
+func (d localDate) String() string { return d.midnight.Format(time.DateOnly) }
+
+func (d localDate) plus(days int) localDate { return localDate{d.midnight.AddDate(0, 0, days)} }
+
+// at is the instant of a wall time on the date, by the rule of reach.
+func (d localDate) at(c Clock, zone *time.Location) time.Time {
+	wall := d.midnight.Add(time.Duration(c) * time.Minute)
+	// No offset is beyond 16 hours, so the reading is still ahead a day and a
+	// half before.
+	return reach(wall.Add(-36*time.Hour), wall, zone)
+}
+
+// in reports whether the zone has the date: a move across the date line skips
+// one (Samoa had no 30 December 2011).
+func (d localDate) in(zone *time.Location) bool { return dateOf(d.at(0, zone), zone) == d }

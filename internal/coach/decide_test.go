@@ -1,0 +1,232 @@
+package coach
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"coachline/models"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	person = "conv_0123456789abcdef0123"
+	home   = "America/New_York"
+)
+
+// noon is a Thursday in New York without a clock change near.
+const noon = "2026-01-15T12:00:00-05:00"
+
+func instant(t require.TestingT, text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	require.NoError(t, err)
+	return at.UTC()
+}
+
+// at is the situation of an active participant in New York with the default
+// settings.
+func at(t require.TestingT, now string) Situation {
+	return Situation{
+		State: models.ParticipantState{
+			ParticipantID: person, Zone: home, Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true,
+		},
+		Now: instant(t, now),
+		Rules: Rules{
+			PrepTime: 10 * time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
+			AutoFeedbackDelay: 5 * time.Minute, FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,
+			Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, Quiet: quietHours(t, "21:00-08:00"),
+		},
+		Zones: time.LoadLocation,
+	}
+}
+
+// decide runs a decision and holds that it neither changes its situation nor
+// depends on anything else.
+func decide(t require.TestingT, s Situation, ev models.Event) models.Decision {
+	before := s.State.Clone()
+	got, err := Decide(s, ev)
+	require.NoError(t, err)
+	require.Equal(t, before, s.State)
+	again, err := Decide(s, ev)
+	require.NoError(t, err)
+	require.Equal(t, got, again)
+	turns := 0
+	for i, effect := range got.Effects {
+		if effect.Kind == models.EffectStartTurn {
+			turns++
+			last := i == len(got.Effects)-1 || got.Effects[i+1].Kind == models.EffectEnd
+			require.True(t, last, "a turn comes after what must hold without it")
+		}
+	}
+	require.LessOrEqual(t, turns, 1)
+	return got
+}
+
+func fell(kind models.DueKind, ref string) models.Event {
+	return models.Event{Kind: models.EventDue, Due: models.Due{Kind: kind, Ref: ref}}
+}
+
+func setDue(kind models.DueKind, ref string, at time.Time) models.Effect {
+	return models.Effect{Kind: models.EffectSetDue, Due: models.Due{Kind: kind, Ref: ref, At: at}}
+}
+
+func clearDue(kind models.DueKind) models.Effect {
+	return models.Effect{Kind: models.EffectClearDue, Due: models.Due{Kind: kind}}
+}
+
+func turn(plan models.TurnPlan) models.Effect {
+	return models.Effect{Kind: models.EffectStartTurn, Turn: &plan}
+}
+
+func setMode(mode models.Mode) models.Effect {
+	return models.Effect{Kind: models.EffectSetMode, Mode: mode}
+}
+
+func setStatus(status models.Status) models.Effect {
+	return models.Effect{Kind: models.EffectSetStatus, Status: status}
+}
+
+var clearPending = models.Effect{Kind: models.EffectClearPending}
+
+// everything gives a state with one due time of every kind and a pending
+// prompt.
+func everything(s Situation) Situation {
+	for _, kind := range everyDue() {
+		s.State.Due = append(s.State.Due, models.Due{Kind: kind, Ref: "r", At: s.Now.Add(time.Hour)})
+	}
+	s.State.Pending = &models.PendingPrompt{PromptID: "p1", SentAt: s.Now.Add(-time.Minute)}
+	return s
+}
+
+func waiting(s Situation, ages ...time.Duration) Situation {
+	for i, age := range ages {
+		s.State.Inbox.Items = append(s.State.Inbox.Items, models.InboxItem{MessageID: int64(i + 1), Seq: int64(i + 1), ReceivedAt: s.Now.Add(-age)})
+	}
+	return s
+}
+
+// noteOf reads a tool result.
+func noteOf(t require.TestingT, d models.Decision) map[string]any {
+	require.Empty(t, d.Refused)
+	var note map[string]any
+	require.NoError(t, json.Unmarshal([]byte(d.Note), &note))
+	return note
+}
+
+func TestDecideSimpleEvents(t *testing.T) {
+	s := at(t, noon)
+	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindGreeting})},
+		decide(t, s, models.Event{Kind: models.EventEnrolled}).Effects)
+	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindOperator, OutboxID: "o1"})},
+		decide(t, s, models.Event{Kind: models.EventSend, OutboxID: "o1"}).Effects)
+	require.Empty(t, decide(t, everything(s), models.Event{Kind: models.EventPromptFailed}).Effects)
+}
+
+func TestDecideRefusesUnknownKinds(t *testing.T) {
+	_, err := Decide(at(t, noon), models.Event{Kind: "tea"})
+	require.ErrorContains(t, err, `unknown event "tea"`)
+	_, err = Decide(at(t, noon), fell("tea", ""))
+	require.ErrorContains(t, err, `unknown due time "tea"`)
+}
+
+func TestDecideReportsABrokenState(t *testing.T) {
+	s := at(t, noon)
+	s.State.Zone = "Mars/Olympus"
+	s.State.Mode = models.ModeFeedback
+	s.State.Pending = &models.PendingPrompt{PromptID: "p1"}
+	s.State.Schedules = []models.Schedule{fixedAt("08:00")}
+	for _, ev := range []models.Event{
+		fell(models.DueDailyPrompt, "s1"),
+		fell(models.DueReminder, "p1"),
+		fell(models.DueFeedbackTimeout, "p1"),
+		{Kind: models.EventTransitionAsk, Mode: models.ModeIntake, Delay: time.Minute},
+		{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{Action: models.ScheduleList}},
+	} {
+		_, err := Decide(s, ev)
+		require.ErrorContains(t, err, "Mars/Olympus")
+	}
+	for _, ev := range []models.Event{
+		{Kind: models.EventScheduleTool},
+		{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{Action: models.ScheduleCreate}},
+	} {
+		_, err := Decide(at(t, noon), ev)
+		require.Error(t, err)
+	}
+}
+
+func TestDecideUnenrolled(t *testing.T) {
+	got := decide(t, everything(at(t, noon)), models.Event{Kind: models.EventUnenrolled})
+	var want []models.Effect
+	for _, kind := range everyDue() {
+		want = append(want, clearDue(kind))
+	}
+	want = append(want, clearPending, setStatus(models.StatusWithdrawn),
+		turn(models.TurnPlan{Kind: models.KindNotice}), models.Effect{Kind: models.EffectEnd})
+	require.Equal(t, want, got.Effects)
+}
+
+func TestDecideNothingAfterTheEnd(t *testing.T) {
+	s := waiting(everything(at(t, noon)), time.Second)
+	s.State.Ended = true
+	s.State.Schedules = []models.Schedule{fixedAt("08:00")}
+	for _, ev := range []models.Event{
+		{Kind: models.EventEnrolled}, {Kind: models.EventTexts}, {Kind: models.EventUnenrolled}, {Kind: models.EventSend},
+		{Kind: models.EventStatus, Status: models.StatusPaused}, {Kind: models.EventMode, Mode: models.ModeFeedback},
+		fell(models.DueDailyPrompt, "s1"), fell(models.DueDelayedTransition, string(models.ModeFeedback)),
+	} {
+		require.Equal(t, models.Decision{}, decide(t, s, ev), ev.Kind)
+	}
+	for _, ev := range []models.Event{
+		{Kind: models.EventTransitionAsk, Mode: models.ModeFeedback},
+		{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{Action: models.ScheduleList}},
+	} {
+		got := decide(t, s, ev)
+		require.Contains(t, got.Refused, "left the programme")
+		require.Empty(t, got.Effects)
+	}
+}
+
+func TestDecideTexts(t *testing.T) {
+	off := []models.Effect{
+		clearDue(models.DueReminder), clearDue(models.DueAutoFeedback),
+		clearDue(models.DueFeedbackTimeout), clearDue(models.DueFeedbackFollowup), clearPending,
+	}
+	reply := turn(models.TurnPlan{Kind: models.KindReply})
+	store := turn(models.TurnPlan{Kind: models.KindMessage})
+	now := instant(t, noon)
+	for _, c := range []struct {
+		name   string
+		s      Situation
+		change func(*Situation)
+		want   []models.Effect
+	}{
+		{"one text waits for more", waiting(at(t, noon), 0), nil, []models.Effect{setDue(models.DueDebounce, "", now.Add(2*time.Second))}},
+		{"silence is over", waiting(everything(at(t, noon)), 0), nil, append(off[:5:5], setDue(models.DueDebounce, "", now.Add(2*time.Second)))},
+		{"a long burst is cut", waiting(at(t, noon), 14*time.Second, 0), nil, []models.Effect{setDue(models.DueDebounce, "", now.Add(time.Second))}},
+		{"a burst at its limit", waiting(at(t, noon), 15*time.Second, 0), nil, []models.Effect{reply}},
+		{"texts of an outage", waiting(everything(at(t, noon)), time.Hour), nil, append(off[:5:5], clearDue(models.DueDebounce), reply)},
+		{"no limit", waiting(at(t, noon), time.Hour), func(s *Situation) { s.Rules.DebounceMax = 0 },
+			[]models.Effect{setDue(models.DueDebounce, "", now.Add(2*time.Second))}},
+		{"debounce off", waiting(at(t, noon), 0), func(s *Situation) { s.Rules.Debounce = 0 }, []models.Effect{reply}},
+		{"paused", waiting(at(t, noon), 0), func(s *Situation) { s.State.Status = models.StatusPaused }, []models.Effect{store}},
+		{"opted out", waiting(at(t, noon), 0), func(s *Situation) { s.State.Status = models.StatusOptedOut }, []models.Effect{store}},
+		{"nothing waits", at(t, noon), nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.change != nil {
+				c.change(&c.s)
+			}
+			require.Equal(t, c.want, decide(t, c.s, models.Event{Kind: models.EventTexts, At: now}).Effects)
+		})
+	}
+}
+
+func TestDecideDebounce(t *testing.T) {
+	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindReply})},
+		decide(t, waiting(at(t, noon), time.Second), fell(models.DueDebounce, "")).Effects)
+	require.Empty(t, decide(t, at(t, noon), fell(models.DueDebounce, "")).Effects)
+	paused := waiting(at(t, noon), time.Second)
+	paused.State.Status = models.StatusPaused
+	require.Empty(t, decide(t, paused, fell(models.DueDebounce, "")).Effects)
+}

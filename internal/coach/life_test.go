@@ -1,0 +1,169 @@
+package coach
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"coachline/models"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// life applies effects as workflow code does and holds what must never happen.
+type life struct {
+	t        *rapid.T
+	s        Situation
+	prompts  map[string]time.Time // prompt id -> sent
+	dates    map[string]bool      // dates that were sent or recorded as missed
+	lastText time.Time
+}
+
+func (l *life) decide(ev models.Event) {
+	got := decide(l.t, l.s, ev)
+	for _, effect := range got.Effects {
+		l.apply(effect)
+	}
+	seen := map[models.Due]bool{}
+	for _, due := range l.s.State.Due {
+		key := models.Due{Kind: due.Kind, Ref: due.Ref}
+		require.False(l.t, seen[key])
+		seen[key] = true
+	}
+}
+
+func (l *life) apply(effect models.Effect) {
+	state := &l.s.State
+	drop := func(match func(models.Due) bool) { state.Due = slices.DeleteFunc(slices.Clone(state.Due), match) }
+	switch effect.Kind {
+	case models.EffectSetDue:
+		drop(func(d models.Due) bool { return d.Kind == effect.Due.Kind && d.Ref == effect.Due.Ref })
+		state.Due = append(state.Due, effect.Due)
+	case models.EffectClearDue:
+		drop(func(d models.Due) bool {
+			return d.Kind == effect.Due.Kind && (effect.Due.Ref == "" || d.Ref == effect.Due.Ref)
+		})
+	case models.EffectSetMode:
+		state.Mode = effect.Mode
+	case models.EffectSetStatus:
+		state.Status = effect.Status
+	case models.EffectSetZone:
+		state.Zone = effect.Zone
+	case models.EffectPutSchedule:
+		state.Schedules = slices.DeleteFunc(slices.Clone(state.Schedules), func(s models.Schedule) bool { return s.ID == effect.Schedule.ID })
+		state.Schedules = append(state.Schedules, *effect.Schedule)
+	case models.EffectDropSchedule:
+		state.Schedules = slices.DeleteFunc(slices.Clone(state.Schedules), func(s models.Schedule) bool { return s.ID == effect.Schedule.ID })
+	case models.EffectSetPending:
+		state.Pending = effect.Pending
+	case models.EffectClearPending:
+		state.Pending = nil
+	case models.EffectMissPrompt:
+		l.once(effect.Missed.ScheduleID, effect.Missed.Slot)
+	case models.EffectStartTurn:
+		l.turn(*effect.Turn)
+	case models.EffectEnd:
+		state.Ended = true
+	}
+}
+
+// once holds that a schedule's date is sent or missed, and only once.
+func (l *life) once(id string, slot models.Slot) {
+	key := id + " " + slot.Date
+	require.False(l.t, l.dates[key], key)
+	l.dates[key] = true
+}
+
+func (l *life) turn(plan models.TurnPlan) {
+	now := l.s.Now
+	local := now.In(zoneNamed(l.t, l.s.State.Zone))
+	switch plan.Kind {
+	case models.KindPrompt:
+		require.Equal(l.t, models.StatusActive, l.s.State.Status)
+		require.NotContains(l.t, l.prompts, plan.PromptID)
+		l.once(plan.ScheduleID, plan.Slot)
+		require.False(l.t, now.Before(plan.Slot.SendAt))
+		require.False(l.t, now.After(plan.Slot.TargetAt.Add(l.s.Rules.PromptGrace)))
+		if now.After(plan.Slot.SendAt.Add(lateness)) {
+			require.False(l.t, l.s.Rules.Quiet.Contains(local), "late and in quiet hours")
+		}
+		l.prompts[plan.PromptID] = now
+		l.decide(models.Event{Kind: models.EventPromptSent, Plan: plan, At: now})
+	case models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup:
+		require.Equal(l.t, models.StatusActive, l.s.State.Status)
+		require.False(l.t, l.s.Rules.Quiet.Contains(local))
+		require.Contains(l.t, l.prompts, plan.PromptID)
+		require.True(l.t, l.lastText.Before(l.prompts[plan.PromptID]), "nobody is asked again after an answer")
+	case models.KindReply, models.KindMessage:
+		require.Equal(l.t, plan.Kind == models.KindReply, l.s.State.Status == models.StatusActive)
+		l.s.State.Inbox.Items = nil
+	}
+}
+
+// until runs everything that falls due up to an instant; with an outage nothing
+// runs before its end.
+func (l *life) until(end time.Time, outage bool) {
+	if outage {
+		l.s.Now = end
+	}
+	for {
+		i := -1
+		for n, due := range l.s.State.Due {
+			if !due.At.After(end) && (i < 0 || due.At.Before(l.s.State.Due[i].At)) {
+				i = n
+			}
+		}
+		if i < 0 {
+			l.s.Now = end
+			return
+		}
+		due := l.s.State.Due[i]
+		l.s.State.Due = slices.Delete(slices.Clone(l.s.State.Due), i, i+1)
+		if due.At.After(l.s.Now) {
+			l.s.Now = due.At
+		}
+		l.decide(models.Event{Kind: models.EventDue, Due: due})
+	}
+}
+
+// Whatever happens in whatever order: no local date of a schedule twice, no
+// nudge after an answer, nothing at night that nobody chose, no prompt while
+// paused, and an active schedule always has its next slot.
+func TestLifeProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := &life{t: t, s: at(t, noon), prompts: map[string]time.Time{}, dates: map[string]bool{}}
+		l.decide(models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
+			Action: models.ScheduleCreate, NewID: "s1", Type: models.ScheduleFixed,
+			At: Clock(rapid.IntRange(0, minutesPerDay-1).Draw(t, "fixed")).String(),
+		}})
+		l.decide(models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
+			Action: models.ScheduleCreate, NewID: "s2", Type: models.ScheduleRandom,
+			From: Clock(rapid.IntRange(8*60, 20*60).Draw(t, "window")).String(), To: "23:00",
+		}})
+		require.Len(t, l.s.State.Schedules, 2)
+		for range rapid.IntRange(5, 60).Draw(t, "steps") {
+			wait := time.Duration(rapid.IntRange(1, 40*60).Draw(t, "minutes")) * time.Minute
+			l.until(l.s.Now.Add(wait), rapid.IntRange(0, 4).Draw(t, "outage") == 0)
+			switch rapid.SampledFrom([]string{"nothing", "text", "text", "zone", "pause", "resume", "mode"}).Draw(t, "event") {
+			case "text":
+				l.lastText = l.s.Now
+				l.s.State.Inbox.Items = append(l.s.State.Inbox.Items, models.InboxItem{ReceivedAt: l.s.Now})
+				l.decide(models.Event{Kind: models.EventTexts, At: l.s.Now})
+			case "zone":
+				zone := rapid.SampledFrom(testZones()).Draw(t, "zone")
+				l.decide(models.Event{Kind: models.EventZone, Zone: zone})
+			case "pause":
+				l.decide(models.Event{Kind: models.EventStatus, Status: models.StatusPaused})
+			case "resume":
+				l.decide(models.Event{Kind: models.EventStatus, Status: models.StatusActive})
+			case "mode":
+				l.decide(models.Event{Kind: models.EventTransitionAsk, Mode: models.ModeIntake, Delay: time.Hour})
+			}
+			for _, id := range []string{"s1", "s2"} {
+				set := slices.ContainsFunc(l.s.State.Due, func(d models.Due) bool { return d.Kind == models.DueDailyPrompt && d.Ref == id })
+				require.Equal(t, l.s.State.Status == models.StatusActive, set, "schedule %s", id)
+			}
+		}
+	})
+}

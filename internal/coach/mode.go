@@ -1,0 +1,119 @@
+package coach
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"coachline/models"
+)
+
+// transition answers the transition_state tool. Every transition becomes a due
+// time, an immediate one a time that has passed already, so that the mode
+// changes between turns only; the newest one replaces any other.
+func (s Situation) transition(target models.Mode, delay time.Duration) (models.Decision, error) {
+	if !target.Known() {
+		return refused("target_state %s is not a state; allowed: %s, %s", quoted(string(target)), models.ModeIntake, models.ModeFeedback), nil
+	}
+	if delay < 0 {
+		return refused("delay_minutes must be 0 or more"), nil
+	}
+	at := s.Now.Add(delay)
+	applies := "after this turn"
+	if delay > 0 {
+		zone, err := s.zone("")
+		if err != nil {
+			return models.Decision{}, fmt.Errorf("telling when the transition applies: %w", err)
+		}
+		applies = "at " + at.In(zone).Format(time.RFC3339)
+	}
+	note, err := json.Marshal(struct {
+		OK      bool        `json:"ok"`
+		Target  models.Mode `json:"target_state"`
+		Applies string      `json:"applies"`
+	}{true, target, applies})
+	if err != nil {
+		return models.Decision{}, fmt.Errorf("writing the tool result: %w", err)
+	}
+	p := s.plan()
+	p.clear(models.DueDelayedTransition)
+	p.set(models.DueDelayedTransition, string(target), at)
+	return models.Decision{Effects: p.effects, Note: string(note)}, nil
+}
+
+// operatorMode: an operator's word replaces whatever the model had planned.
+func (s Situation) operatorMode(mode models.Mode) models.Decision {
+	if !mode.Known() {
+		return refused("target_state %s is not a state; allowed: %s, %s", quoted(string(mode)), models.ModeIntake, models.ModeFeedback)
+	}
+	p := s.plan()
+	p.clear(models.DueDelayedTransition)
+	s.enter(p, mode)
+	return p.decision()
+}
+
+// enter changes the mode; entering the mode that holds already changes nothing,
+// not even what it waits for.
+func (s Situation) enter(p *plan, mode models.Mode) {
+	if mode == s.State.Mode {
+		return
+	}
+	switch mode {
+	case models.ModeIntake:
+		p.add(models.Effect{Kind: models.EffectSetMode, Mode: mode})
+		p.clear(models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+	case models.ModeFeedback:
+		p.add(models.Effect{Kind: models.EffectSetMode, Mode: mode})
+		var promptID string
+		if s.State.Pending != nil {
+			promptID = s.State.Pending.PromptID
+		}
+		s.awaitFeedback(p, promptID)
+	}
+}
+
+// awaitFeedback starts the wait for the person's word on a prompt. Without
+// coaching nothing waits: the question could not be asked.
+func (s Situation) awaitFeedback(p *plan, promptID string) {
+	p.clear(models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+	if s.active() {
+		p.later(models.DueFeedbackTimeout, promptID, s.Now, s.Rules.FeedbackTimeout)
+	}
+}
+
+// dueAutoFeedback: no answer to a prompt so far (an answer would have cleared
+// this due time), so the next words are taken as feedback.
+func (s Situation) dueAutoFeedback(promptID string) models.Decision {
+	voided := s.State.Pending != nil && s.State.Pending.PromptID != promptID
+	if voided || !s.silent() {
+		return models.Decision{}
+	}
+	p := s.plan()
+	if s.State.Mode != models.ModeFeedback {
+		p.add(models.Effect{Kind: models.EffectSetMode, Mode: models.ModeFeedback})
+	}
+	s.awaitFeedback(p, promptID)
+	return p.decision()
+}
+
+// dueFeedback: still silence in feedback. One question, one follow-up later,
+// then nothing; in quiet hours either waits for their end.
+func (s Situation) dueFeedback(due models.Due, kind models.Kind) (models.Decision, error) {
+	if s.State.Mode != models.ModeFeedback || !s.silent() {
+		return models.Decision{}, nil
+	}
+	quiet, err := s.quietUntil()
+	if err != nil {
+		return models.Decision{}, err
+	}
+	p := s.plan()
+	if quiet.After(s.Now) {
+		p.set(due.Kind, due.Ref, quiet)
+		return p.decision(), nil
+	}
+	if due.Kind == models.DueFeedbackTimeout {
+		p.later(models.DueFeedbackFollowup, due.Ref, s.Now, s.Rules.FeedbackFollowup)
+	}
+	p.start(models.TurnPlan{Kind: kind, PromptID: due.Ref})
+	return p.decision(), nil
+}

@@ -1,0 +1,185 @@
+package coach
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"coachline/models"
+)
+
+// MaxProfileField is the longest text of a profile field, in characters.
+const MaxProfileField = 500
+
+// ProfileField names a profile text that the model may change. Counters, sent
+// instants and generated prompts belong to the system and have no name here.
+type ProfileField string
+
+// The profile fields, named as in the tool's arguments.
+const (
+	FieldHabitDomain          ProfileField = "habit_domain"
+	FieldMotivationalFrame    ProfileField = "motivational_frame"
+	FieldPreferredTime        ProfileField = "preferred_time"
+	FieldPromptAnchor         ProfileField = "prompt_anchor"
+	FieldAdditionalInfo       ProfileField = "additional_info"
+	FieldLastSuccessfulPrompt ProfileField = "last_successful_prompt"
+	FieldLastBarrier          ProfileField = "last_barrier"
+	FieldLastMotivator        ProfileField = "last_motivator"
+	FieldLastTweak            ProfileField = "last_tweak"
+)
+
+// Names that MergeProfile reports besides the fields.
+const (
+	// ChangedToneTags: the active tone tags are others than before.
+	ChangedToneTags = "tone_tags"
+	// ChangedToneScores: an observation was noted that turned no tag on or off.
+	ChangedToneScores = "tone_scores"
+)
+
+// ProfileFields lists every field in the order in which changes are reported.
+func ProfileFields() []ProfileField {
+	return []ProfileField{
+		FieldHabitDomain, FieldMotivationalFrame, FieldPreferredTime, FieldPromptAnchor, FieldAdditionalInfo,
+		FieldLastSuccessfulPrompt, FieldLastBarrier, FieldLastMotivator, FieldLastTweak,
+	}
+}
+
+// FieldValue is what a field was asked to become. Null clears it; an empty or
+// blank Text without Null leaves it as it is.
+type FieldValue struct {
+	Text string
+	Null bool
+}
+
+// ProfileAsk is a parsed call of save_user_profile. A field that is not in
+// Fields was not given.
+type ProfileAsk struct {
+	Fields   map[ProfileField]FieldValue
+	ToneTags []string
+	// ToneSource says how the tags became known; empty counts as implicit,
+	// the weaker claim.
+	ToneSource ToneSource
+}
+
+// Check reports the first thing of an ask that cannot be taken, as a
+// *models.FieldError whose text says what is allowed. It covers unknown
+// fields, texts over MaxProfileField, unknown tone tags and sources.
+func (a ProfileAsk) Check() error {
+	known := ProfileFields()
+	for field := range a.Fields {
+		if !slices.Contains(known, field) {
+			return models.BadField(string(field), "is not a profile field; allowed: %s", joined(known))
+		}
+	}
+	for _, field := range known {
+		if n := utf8.RuneCountInString(a.Fields[field].Text); n > MaxProfileField {
+			return models.BadField(string(field), "has %d characters, at most %d are allowed", n, MaxProfileField)
+		}
+	}
+	return checkTone(a.ToneTags, a.ToneSource)
+}
+
+// ReportsSuccess says whether the ask records that a prompt worked, which is
+// what raises the success count (once a prompt; the store counts).
+func (a ProfileAsk) ReportsSuccess() bool {
+	value := a.Fields[FieldLastSuccessfulPrompt]
+	return !value.Null && strings.TrimSpace(value.Text) != ""
+}
+
+// MergeProfile applies an ask: a field changes only if it is given and
+// different, blank texts are ignored, Null clears. It returns the new profile
+// and the names of what changed in the order of ProfileFields, then
+// ChangedToneTags or ChangedToneScores; no names means that the profile is as
+// it was. Run Check first: what Check refuses is left out here without a word.
+// The profile passed in is not modified; Version stays for the store to raise.
+func MergeProfile(p models.Profile, ask ProfileAsk, now time.Time) (models.Profile, []string) {
+	var changed []string
+	for _, field := range ProfileFields() {
+		value, given := ask.Fields[field]
+		if given && mergeField(field.in(&p), value) {
+			changed = append(changed, string(field))
+		}
+	}
+	tone, name := mergeTone(p.Tone, ask, now)
+	if name != "" {
+		p.Tone = tone
+		changed = append(changed, name)
+	}
+	if len(changed) > 0 {
+		p.UpdatedAt = now
+	}
+	return p, changed
+}
+
+func mergeField(target *string, value FieldValue) bool {
+	text := strings.TrimSpace(value.Text)
+	if value.Null {
+		text = ""
+	} else if text == "" || utf8.RuneCountInString(text) > MaxProfileField {
+		return false
+	}
+	if *target == text {
+		return false
+	}
+	*target = text
+	return true
+}
+
+// in points at the place of the field in a profile.
+func (f ProfileField) in(p *models.Profile) *string {
+	switch f {
+	case FieldHabitDomain:
+		return &p.HabitDomain
+	case FieldMotivationalFrame:
+		return &p.MotivationalFrame
+	case FieldPreferredTime:
+		return &p.PreferredTime
+	case FieldPromptAnchor:
+		return &p.PromptAnchor
+	case FieldAdditionalInfo:
+		return &p.AdditionalInfo
+	case FieldLastSuccessfulPrompt:
+		return &p.LastSuccessfulPrompt
+	case FieldLastBarrier:
+		return &p.LastBarrier
+	case FieldLastMotivator:
+		return &p.LastMotivator
+	case FieldLastTweak:
+		return &p.LastTweak
+	}
+	// Callers take fields from ProfileFields only; a new one without a place
+	// must not write to a real column.
+	return new(string)
+}
+
+// MissingFields names what a complete profile still lacks, of habit_domain,
+// motivational_frame, preferred_time and prompt_anchor, in this order.
+func MissingFields(p models.Profile) []string {
+	return blank(p, FieldHabitDomain, FieldMotivationalFrame, FieldPreferredTime, FieldPromptAnchor)
+}
+
+// PromptNeeds names what generating a habit prompt still lacks, of
+// prompt_anchor and preferred_time, in this order.
+func PromptNeeds(p models.Profile) []string {
+	return blank(p, FieldPromptAnchor, FieldPreferredTime)
+}
+
+func blank(p models.Profile, fields ...ProfileField) []string {
+	var missing []string
+	for _, field := range fields {
+		if strings.TrimSpace(*field.in(&p)) == "" {
+			missing = append(missing, string(field))
+		}
+	}
+	return missing
+}
+
+// joined lists names of any string type for a message.
+func joined[T ~string](names []T) string {
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = string(name)
+	}
+	return strings.Join(words, ", ")
+}

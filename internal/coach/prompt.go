@@ -1,0 +1,186 @@
+package coach
+
+import (
+	"slices"
+	"time"
+
+	"coachline/models"
+)
+
+// lateness is how far behind its time a prompt may be and still count as on
+// time.
+const lateness = 2 * time.Minute
+
+// Reasons of a missed prompt, as the prompts table and its readers know them.
+const (
+	MissedOutage     = "outage"
+	MissedQuietHours = "quiet_hours"
+	MissedPaused     = "paused"
+)
+
+// duePrompt: the time of a schedule's slot has come, or came while nobody
+// looked. At most one prompt goes out, that of the newest slot that is not too
+// late; every older one is recorded as missed. The next slot is set before the
+// turn starts, so that losing the turn cannot lose the next day.
+func (s Situation) duePrompt(id string) (models.Decision, error) {
+	i := slices.IndexFunc(s.State.Schedules, func(schedule models.Schedule) bool { return schedule.ID == id })
+	if i < 0 {
+		return models.Decision{}, nil
+	}
+	p := s.plan()
+	schedule := s.State.Schedules[i]
+	if !s.active() {
+		return s.missPaused(p, schedule)
+	}
+	quiet, err := s.quietUntil()
+	if err != nil {
+		return models.Decision{}, err
+	}
+	for schedule.Next.Date != "" && !schedule.Next.SendAt.After(s.Now) {
+		slot := schedule.Next
+		following := schedule
+		following.LastDate = slot.Date
+		if following.Next, err = s.next(following, slot.TargetAt); err != nil {
+			return models.Decision{}, err
+		}
+		reason := s.verdict(schedule, following.Next, quiet)
+		switch reason {
+		case verdictSend:
+			p.put(following)
+			p.set(models.DueDailyPrompt, id, following.Next.SendAt)
+			p.start(models.TurnPlan{
+				Kind:       models.KindPrompt,
+				PromptID:   models.PromptID(s.State.ParticipantID, id, slot.Date),
+				ScheduleID: id,
+				Slot:       slot,
+			})
+			return p.decision(), nil
+		case verdictDefer:
+			p.put(schedule)
+			p.set(models.DueDailyPrompt, id, quiet)
+			return p.decision(), nil
+		}
+		p.miss(id, slot, string(reason))
+		schedule = following
+	}
+	return s.rearm(p, schedule)
+}
+
+// verdict is what becomes of a due slot: sent, deferred, or the reason for
+// which it is missed.
+type verdict string
+
+const (
+	verdictSend  verdict = "send"
+	verdictDefer verdict = "defer"
+)
+
+// verdict judges the slot of a schedule that is due. A fixed prompt on time is
+// exempt from quiet hours, because the person chose the time.
+func (s Situation) verdict(schedule models.Schedule, following models.Slot, quiet time.Time) verdict {
+	slot := schedule.Next
+	deadline := s.deadline(slot)
+	switch late := s.Now.After(slot.SendAt.Add(lateness)); {
+	case s.Now.After(deadline), !following.SendAt.After(s.Now):
+		return MissedOutage
+	case !quiet.After(s.Now), schedule.Type == models.ScheduleFixed && !late:
+		return verdictSend
+	case quiet.After(deadline):
+		return MissedQuietHours
+	}
+	return verdictDefer
+}
+
+// deadline is the last instant at which a slot's prompt may go out.
+func (s Situation) deadline(slot models.Slot) time.Time {
+	if s.Rules.PromptGrace <= 0 {
+		return slot.SendAt.Add(lateness)
+	}
+	if slot.SendAt.After(slot.TargetAt) {
+		return slot.SendAt.Add(s.Rules.PromptGrace)
+	}
+	return slot.TargetAt.Add(s.Rules.PromptGrace)
+}
+
+// missPaused: pausing takes the due times away, so this is a last guard. For
+// those who left for good there is nothing to set.
+func (s Situation) missPaused(p *plan, schedule models.Schedule) (models.Decision, error) {
+	if s.State.Status != models.StatusPaused {
+		return models.Decision{}, nil
+	}
+	if slot := schedule.Next; slot.Date != "" {
+		p.miss(schedule.ID, slot, MissedPaused)
+		schedule.LastDate = slot.Date
+	}
+	schedule.Next = models.Slot{}
+	return s.rearm(p, schedule)
+}
+
+// rearm sets the slot that a schedule has, or the next one from now.
+func (s Situation) rearm(p *plan, schedule models.Schedule) (models.Decision, error) {
+	if schedule.Next.Date == "" {
+		var err error
+		if schedule.Next, err = s.next(schedule, s.Now); err != nil {
+			return models.Decision{}, err
+		}
+	}
+	p.put(schedule)
+	p.set(models.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
+	return p.decision(), nil
+}
+
+func (p *plan) miss(id string, slot models.Slot, reason string) {
+	p.add(models.Effect{
+		Kind:   models.EffectMissPrompt,
+		Missed: &models.MissedPrompt{ScheduleID: id, Slot: slot, Reason: reason},
+	})
+}
+
+// promptSent: the carrier took a prompt. It voids whatever hung on the one
+// before; a text that came in meanwhile has answered it already.
+func (s Situation) promptSent(ev models.Event) models.Decision {
+	p := s.plan()
+	p.clear(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+	overtaken := slices.ContainsFunc(s.State.Inbox.Items, func(item models.InboxItem) bool {
+		return item.ReceivedAt.After(ev.At)
+	})
+	if overtaken || !s.active() {
+		p.clearPending(s.State)
+		return p.decision()
+	}
+	id := ev.Plan.PromptID
+	p.add(models.Effect{
+		Kind:    models.EffectSetPending,
+		Pending: &models.PendingPrompt{PromptID: id, SentAt: ev.At.UTC()},
+	})
+	p.later(models.DueReminder, id, ev.At, s.Rules.ReminderDelay)
+	p.later(models.DueAutoFeedback, id, ev.At, s.Rules.AutoFeedbackDelay)
+	return p.decision()
+}
+
+// dueReminder: one nudge for a prompt that nobody answered. In quiet hours it
+// waits for their end, unless the next prompt comes first; then it is dropped,
+// and an answer still counts.
+func (s Situation) dueReminder(promptID string) (models.Decision, error) {
+	pending := s.State.Pending
+	if pending == nil || pending.PromptID != promptID || !s.silent() {
+		return models.Decision{}, nil
+	}
+	p := s.plan()
+	quiet, err := s.quietUntil()
+	if err != nil {
+		return models.Decision{}, err
+	}
+	if quiet.After(s.Now) {
+		overtaken := slices.ContainsFunc(s.State.Due, func(due models.Due) bool {
+			return due.Kind == models.DueDailyPrompt && !due.At.After(quiet)
+		})
+		if !overtaken {
+			p.set(models.DueReminder, promptID, quiet)
+		}
+		return p.decision(), nil
+	}
+	p.clearPending(s.State)
+	p.start(models.TurnPlan{Kind: models.KindReminder, PromptID: promptID})
+	return p.decision(), nil
+}

@@ -1,0 +1,112 @@
+package coach
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// QuietHours is the part of the local day in which nothing is started, From
+// inclusive, To exclusive; From after To spans midnight. The zero value, like
+// any other with equal ends, means no quiet hours.
+type QuietHours struct{ From, To Clock }
+
+// ParseQuietHours reads "HH:MM-HH:MM"; the empty text means none. Equal ends
+// are refused because they could mean none as well as the whole day.
+func ParseQuietHours(text string) (QuietHours, error) {
+	if text == "" {
+		return QuietHours{}, nil
+	}
+	first, last, found := strings.Cut(text, "-")
+	if !found {
+		return QuietHours{}, fmt.Errorf("%s is not a span: use HH:MM-HH:MM, or nothing for no quiet hours", quoted(text))
+	}
+	from, err := ParseClock(strings.TrimSpace(first))
+	if err != nil {
+		return QuietHours{}, err
+	}
+	to, err := ParseClock(strings.TrimSpace(last))
+	if err != nil {
+		return QuietHours{}, err
+	}
+	if from == to {
+		return QuietHours{}, fmt.Errorf("%s has equal ends: leave it empty for no quiet hours", quoted(text))
+	}
+	return QuietHours{From: from, To: to}, nil
+}
+
+// String is the form that ParseQuietHours reads; empty for none.
+func (q QuietHours) String() string {
+	if q.From == q.To {
+		return ""
+	}
+	return q.From.String() + "-" + q.To.String()
+}
+
+// Contains reports whether the wall time that local shows in its own location
+// is quiet.
+func (q QuietHours) Contains(local time.Time) bool {
+	c := clockOf(local)
+	if q.From <= q.To {
+		return q.From <= c && c < q.To
+	}
+	return c >= q.From || c < q.To
+}
+
+// End is the first instant, not before local, that is not quiet in local's
+// location; local itself when it is not quiet.
+func (q QuietHours) End(local time.Time) time.Time {
+	zone := local.Location()
+	// Once is enough unless the clock jumps over the end into the next quiet
+	// hours, as when a zone skips a day.
+	for q.Contains(local) {
+		date := dateOf(local, zone)
+		if q.To <= clockOf(local) {
+			date = date.plus(1)
+		}
+		wall := date.midnight.Add(time.Duration(q.To) * time.Minute)
+		local = reach(local, wall, zone).In(zone)
+	}
+	return local
+}
+
+// span is a stretch of time, from inclusive, to exclusive.
+type span struct{ from, to time.Time }
+
+// outside lists the parts of a span that are not quiet in a zone, in order.
+func (q QuietHours) outside(s span, zone *time.Location) []span {
+	var parts []span
+	for at := s.from.In(zone); at.Before(s.to); {
+		if q.Contains(at) {
+			at = q.End(at)
+			continue
+		}
+		stop := q.next(at)
+		if stop.IsZero() || stop.After(s.to) {
+			stop = s.to.In(zone)
+		}
+		parts = append(parts, span{from: at, to: stop})
+		at = stop
+	}
+	return parts
+}
+
+// next is the first instant after local, which is not quiet, at which quiet
+// hours may begin: their start, or a change of the clock on the way to it.
+// Zero: never.
+func (q QuietHours) next(local time.Time) time.Time {
+	if q.From == q.To {
+		return time.Time{}
+	}
+	_, offset := local.Zone()
+	zone := local.Location()
+	date := dateOf(local, zone)
+	if q.From <= clockOf(local) {
+		date = date.plus(1)
+	}
+	start := date.midnight.Add(time.Duration(q.From)*time.Minute - time.Duration(offset)*time.Second).In(zone)
+	if _, end := local.ZoneBounds(); !end.IsZero() && end.Before(start) {
+		return end
+	}
+	return start
+}

@@ -1,0 +1,170 @@
+// Package coach holds the coaching rules as pure functions: what follows from
+// an event of a participant's life (Decide), when a schedule is next due
+// (NextSlot), what a profile becomes (MergeProfile). Clocks, zones and settings
+// are parameters; workflow code applies the effects.
+package coach
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"coachline/models"
+)
+
+// Rules are the programme's settings; a duration of 0 turns its rule off.
+type Rules struct {
+	// PrepTime is how long before its target a fixed prompt goes out.
+	PrepTime time.Duration
+	// PromptGrace is how long after its target a prompt may still go out; at 0
+	// one that is more than two minutes late is missed.
+	PromptGrace time.Duration
+	// ReminderDelay, AutoFeedbackDelay: from the carrier's acceptance of a
+	// prompt to its reminder, to the switch into feedback.
+	ReminderDelay     time.Duration
+	AutoFeedbackDelay time.Duration
+	// FeedbackTimeout: from the switch to the question; FeedbackFollowup: from
+	// the question to the follow-up.
+	FeedbackTimeout  time.Duration
+	FeedbackFollowup time.Duration
+	// Debounce is the silence that ends a burst of texts, DebounceMax the
+	// longest that its first text waits (0: no limit).
+	Debounce    time.Duration
+	DebounceMax time.Duration
+	Quiet       QuietHours
+}
+
+// Zones resolves an IANA zone name; an error means that there is no such zone.
+type Zones func(name string) (*time.Location, error)
+
+// Situation is everything a decision is made from besides the event. Decide
+// reads State and never changes it.
+type Situation struct {
+	State models.ParticipantState
+	Now   time.Time
+	Rules Rules
+	Zones Zones
+}
+
+// zone resolves the zone of a name, or of the participant when it is empty.
+func (s Situation) zone(name string) (*time.Location, error) {
+	if name == "" {
+		name = s.State.Zone
+	}
+	return s.named(name)
+}
+
+func (s Situation) named(name string) (*time.Location, error) {
+	if name == "" || name == "Local" {
+		return nil, fmt.Errorf("%s is not a time zone: use an IANA name such as America/New_York", quoted(name))
+	}
+	zone, err := s.Zones(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a known time zone: use an IANA name such as America/New_York", quoted(name))
+	}
+	return zone, nil
+}
+
+// quietUntil is the end of the participant's quiet hours; Now or earlier means
+// that it is not quiet.
+func (s Situation) quietUntil() (time.Time, error) {
+	zone, err := s.zone("")
+	if err != nil {
+		return time.Time{}, fmt.Errorf("finding the participant's quiet hours: %w", err)
+	}
+	return s.Rules.Quiet.End(s.Now.In(zone)).UTC(), nil
+}
+
+// next is the first slot of a schedule after an instant. A window that later
+// settings put wholly into quiet hours keeps its instant: the prompt is then
+// recorded as missed day by day instead of vanishing.
+func (s Situation) next(schedule models.Schedule, after time.Time) (models.Slot, error) {
+	slot, err := s.allowed(schedule, after, s.Rules.Quiet)
+	if errors.Is(err, ErrNoSlot) {
+		return s.allowed(schedule, after, QuietHours{})
+	}
+	return slot, err
+}
+
+func (s Situation) allowed(schedule models.Schedule, after time.Time, quiet QuietHours) (models.Slot, error) {
+	zone, err := s.zone(schedule.Zone)
+	if err != nil {
+		return models.Slot{}, fmt.Errorf("finding the next slot of schedule %s: %w", schedule.ID, err)
+	}
+	home, err := s.zone("")
+	if err != nil {
+		return models.Slot{}, fmt.Errorf("finding the next slot of schedule %s: %w", schedule.ID, err)
+	}
+	return NextSlot(schedule, SlotParams{
+		ParticipantID: s.State.ParticipantID,
+		After:         after,
+		Zone:          zone,
+		Prep:          s.Rules.PrepTime,
+		Quiet:         quiet,
+		QuietZone:     home,
+	})
+}
+
+func (s Situation) active() bool { return s.State.Status == models.StatusActive }
+
+// silent: nobody waits for an answer, so that we may speak first.
+func (s Situation) silent() bool { return s.active() && len(s.State.Inbox.Items) == 0 }
+
+// plan collects the effects of one decision.
+type plan struct {
+	due     []models.Due
+	effects []models.Effect
+}
+
+func (s Situation) plan() *plan { return &plan{due: s.State.Due} }
+
+func (p *plan) add(effect models.Effect) { p.effects = append(p.effects, effect) }
+
+func (p *plan) set(kind models.DueKind, ref string, at time.Time) {
+	p.add(models.Effect{Kind: models.EffectSetDue, Due: models.Due{Kind: kind, At: at.UTC(), Ref: ref}})
+}
+
+// later sets a due time a delay from now; a delay of 0 means that the rule is
+// off.
+func (p *plan) later(kind models.DueKind, ref string, now time.Time, delay time.Duration) {
+	if delay > 0 {
+		p.set(kind, ref, now.Add(delay))
+	}
+}
+
+// clear removes every due time of the kinds, where the state has any.
+func (p *plan) clear(kinds ...models.DueKind) {
+	for _, kind := range kinds {
+		if slices.ContainsFunc(p.due, func(d models.Due) bool { return d.Kind == kind }) {
+			p.add(models.Effect{Kind: models.EffectClearDue, Due: models.Due{Kind: kind}})
+		}
+	}
+}
+
+func (p *plan) put(schedule models.Schedule) {
+	p.add(models.Effect{Kind: models.EffectPutSchedule, Schedule: &schedule})
+}
+
+func (p *plan) clearPending(state models.ParticipantState) {
+	if state.Pending != nil {
+		p.add(models.Effect{Kind: models.EffectClearPending})
+	}
+}
+
+func (p *plan) start(turn models.TurnPlan) {
+	p.add(models.Effect{Kind: models.EffectStartTurn, Turn: &turn})
+}
+
+func (p *plan) decision() models.Decision { return models.Decision{Effects: p.effects} }
+
+// quoted shows a value that came from outside in a message, cut to a length
+// that cannot drown the message.
+func quoted(value string) string {
+	const limit = 60
+	if runes := []rune(value); len(runes) > limit {
+		value = string(runes[:limit]) + "..."
+	}
+	return strconv.Quote(value)
+}

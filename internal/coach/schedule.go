@@ -1,0 +1,257 @@
+package coach
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"coachline/models"
+)
+
+// MaxSchedules is how many schedules one participant may have.
+const MaxSchedules = 5
+
+// scheduler answers the scheduler tool: a Note that states what now holds, or
+// Refused and no effect.
+func (s Situation) scheduler(ask *models.ScheduleAsk) (models.Decision, error) {
+	if ask == nil {
+		return models.Decision{}, errors.New("deciding: the scheduler event has no request")
+	}
+	switch ask.Action {
+	case models.ScheduleCreate:
+		return s.createSchedule(*ask)
+	case models.ScheduleList:
+		return s.listSchedules()
+	case models.ScheduleDelete:
+		return s.deleteSchedule(ask.ID)
+	}
+	return refused("action %s is not known; allowed: %s, %s, %s", quoted(string(ask.Action)),
+		models.ScheduleCreate, models.ScheduleList, models.ScheduleDelete), nil
+}
+
+func (s Situation) createSchedule(ask models.ScheduleAsk) (models.Decision, error) {
+	if ask.NewID == "" {
+		return models.Decision{}, errors.New("deciding: the new schedule has no id")
+	}
+	wanted, refusal := s.wanted(ask)
+	if refusal != "" {
+		return models.Decision{Refused: refusal}, nil
+	}
+	if i := slices.IndexFunc(s.State.Schedules, func(had models.Schedule) bool { return sameSchedule(had, wanted) }); i >= 0 {
+		return s.scheduleNote("already exists", s.State.Schedules[i])
+	}
+	if len(s.State.Schedules) >= MaxSchedules {
+		return refused("there are %d schedules already, the most allowed; delete one first: %s", MaxSchedules, s.scheduleIDs()), nil
+	}
+	var err error
+	wanted.Next, err = s.allowed(wanted, s.Now, s.Rules.Quiet)
+	if errors.Is(err, ErrNoSlot) {
+		return refused("the window %s-%s lies wholly in the quiet hours %s, when no prompt may go out; choose a window that reaches beyond them",
+			wanted.From, wanted.To, s.Rules.Quiet), nil
+	}
+	if err != nil {
+		return models.Decision{}, err
+	}
+	decision, err := s.scheduleNote("created", wanted)
+	if err != nil {
+		return models.Decision{}, err
+	}
+	p := s.plan()
+	p.put(wanted)
+	if s.active() {
+		p.set(models.DueDailyPrompt, wanted.ID, wanted.Next.SendAt)
+	}
+	decision.Effects = p.effects
+	return decision, nil
+}
+
+// sameSchedule: an equal id is the same call once more, equal values are the
+// same wish.
+func sameSchedule(a, b models.Schedule) bool {
+	return a.ID == b.ID ||
+		a.Type == b.Type && a.At == b.At && a.From == b.From && a.To == b.To && a.Zone == b.Zone
+}
+
+// wanted turns a request into a schedule without a slot; a refusal tells the
+// model what to do instead.
+func (s Situation) wanted(ask models.ScheduleAsk) (schedule models.Schedule, refusal string) {
+	schedule = models.Schedule{ID: ask.NewID, Type: ask.Type, At: ask.At, From: ask.From, To: ask.To}
+	if ask.Zone != "" && ask.Zone != s.State.Zone {
+		if _, err := s.named(ask.Zone); err != nil {
+			return schedule, "timezone: " + err.Error()
+		}
+		// The participant's own zone is not written down: the schedule is to
+		// move along with the person.
+		schedule.Zone = ask.Zone
+	}
+	switch ask.Type {
+	case models.ScheduleFixed:
+		if ask.From != "" || ask.To != "" {
+			return schedule, "a fixed schedule has a fixed_time, no random_start_time or random_end_time"
+		}
+		return schedule, badClock("fixed_time", ask.At)
+	case models.ScheduleRandom:
+		if ask.At != "" {
+			return schedule, "a random schedule has a random_start_time and a random_end_time, no fixed_time"
+		}
+		return schedule, badWindow(ask.From, ask.To)
+	}
+	return schedule, fmt.Sprintf("type %s is not known; allowed: %s, %s", quoted(string(ask.Type)), models.ScheduleFixed, models.ScheduleRandom)
+}
+
+// badWindow says what is wrong with the ends of a random window; empty:
+// nothing.
+func badWindow(from, to string) string {
+	var wrong []string
+	for _, text := range []string{badClock("random_start_time", from), badClock("random_end_time", to)} {
+		if text != "" {
+			wrong = append(wrong, text)
+		}
+	}
+	if len(wrong) == 0 && from == to {
+		return "random_start_time and random_end_time are equal; the window between them is empty"
+	}
+	return strings.Join(wrong, "; ")
+}
+
+func badClock(field, text string) string {
+	if text == "" {
+		return field + " is missing: use HH:MM, the participant's local time"
+	}
+	if _, err := ParseClock(text); err != nil {
+		return field + ": " + err.Error()
+	}
+	return ""
+}
+
+func (s Situation) deleteSchedule(id string) (models.Decision, error) {
+	if !slices.ContainsFunc(s.State.Schedules, func(had models.Schedule) bool { return had.ID == id }) {
+		return refused("%s; %s%s", unknownID(id), s.scheduleIDs(), s.timeHint(id)), nil
+	}
+	note, err := json.Marshal(struct {
+		OK     bool   `json:"ok"`
+		Status string `json:"status"`
+		ID     string `json:"id"`
+	}{true, "deleted", id})
+	if err != nil {
+		return models.Decision{}, fmt.Errorf("writing the tool result: %w", err)
+	}
+	p := s.plan()
+	p.add(models.Effect{Kind: models.EffectDropSchedule, Schedule: &models.Schedule{ID: id}})
+	p.add(models.Effect{Kind: models.EffectClearDue, Due: models.Due{Kind: models.DueDailyPrompt, Ref: id}})
+	return models.Decision{Effects: p.effects, Note: string(note)}, nil
+}
+
+func unknownID(id string) string {
+	if id == "" {
+		return "schedule_id is missing"
+	}
+	return "there is no schedule " + quoted(id)
+}
+
+func (s Situation) scheduleIDs() string {
+	if len(s.State.Schedules) == 0 {
+		return "there are no schedules"
+	}
+	ids := make([]string, len(s.State.Schedules))
+	for i, schedule := range s.State.Schedules {
+		ids[i] = schedule.ID
+	}
+	return "existing ids: " + strings.Join(ids, ", ")
+}
+
+// timeHint helps a model that gave a time for an id; empty for other texts.
+func (s Situation) timeHint(id string) string {
+	compact := strings.ToUpper(strings.ReplaceAll(id, " ", ""))
+	for _, layout := range []string{"15:04", "3:04PM", "3PM"} {
+		parsed, err := time.Parse(layout, compact)
+		if err != nil {
+			continue
+		}
+		at := clockOf(parsed).String()
+		i := slices.IndexFunc(s.State.Schedules, func(had models.Schedule) bool { return had.At == at || had.From == at })
+		if i < 0 {
+			return fmt.Sprintf("; %s is a time, not an id, and no schedule is at that time", quoted(id))
+		}
+		return fmt.Sprintf("; %s is a time, not an id: the schedule at that time is %s", quoted(id), s.State.Schedules[i].ID)
+	}
+	return ""
+}
+
+// scheduleView is what the model is told of a schedule; instants are local to
+// the schedule's zone.
+type scheduleView struct {
+	ID      string              `json:"id"`
+	Type    models.ScheduleType `json:"type"`
+	Time    string              `json:"time,omitempty"`
+	From    string              `json:"from,omitempty"`
+	To      string              `json:"to,omitempty"`
+	Zone    string              `json:"zone"`
+	NextRun string              `json:"next_run,omitempty"`
+	Weekday string              `json:"weekday,omitempty"`
+	// SendAt is when the text goes out; quiet hours may have put it off.
+	SendAt string `json:"send_at,omitempty"`
+	Held   string `json:"held,omitempty"`
+}
+
+func (s Situation) view(schedule models.Schedule) (scheduleView, error) {
+	zone, err := s.zone(schedule.Zone)
+	if err != nil {
+		return scheduleView{}, fmt.Errorf("describing schedule %s: %w", schedule.ID, err)
+	}
+	v := scheduleView{
+		ID: schedule.ID, Type: schedule.Type, Time: schedule.At, From: schedule.From, To: schedule.To, Zone: zone.String(),
+	}
+	if !s.active() {
+		v.Held = "no prompts go out while the participant is " + string(s.State.Status)
+		return v, nil
+	}
+	target, send := schedule.Next.TargetAt, schedule.Next.SendAt
+	for _, due := range s.State.Due {
+		if due.Kind == models.DueDailyPrompt && due.Ref == schedule.ID {
+			send = due.At
+		}
+	}
+	v.NextRun = target.In(zone).Format(time.RFC3339)
+	v.Weekday = target.In(zone).Weekday().String()
+	v.SendAt = send.In(zone).Format(time.RFC3339)
+	return v, nil
+}
+
+func (s Situation) scheduleNote(status string, schedule models.Schedule) (models.Decision, error) {
+	view, err := s.view(schedule)
+	if err != nil {
+		return models.Decision{}, err
+	}
+	note, err := json.Marshal(struct {
+		OK     bool   `json:"ok"`
+		Status string `json:"status"`
+		scheduleView
+	}{true, status, view})
+	if err != nil {
+		return models.Decision{}, fmt.Errorf("writing the tool result: %w", err)
+	}
+	return models.Decision{Note: string(note)}, nil
+}
+
+func (s Situation) listSchedules() (models.Decision, error) {
+	views := make([]scheduleView, 0, len(s.State.Schedules))
+	for _, schedule := range s.State.Schedules {
+		view, err := s.view(schedule)
+		if err != nil {
+			return models.Decision{}, err
+		}
+		views = append(views, view)
+	}
+	note, err := json.Marshal(struct {
+		OK        bool           `json:"ok"`
+		Schedules []scheduleView `json:"schedules"`
+	}{true, views})
+	if err != nil {
+		return models.Decision{}, fmt.Errorf("writing the tool result: %w", err)
+	}
+	return models.Decision{Note: string(note)}, nil
+}

@@ -1,0 +1,128 @@
+package coach
+
+import (
+	"slices"
+
+	"coachline/models"
+)
+
+// StatusChange says whether an operator may change a status: between active and
+// paused, and from anywhere to completed or withdrawn. Opting out and coming
+// back from it are the person's own; nobody is taken back into coaching from
+// completed or withdrawn, because that would also be a way around an opt-out.
+// The error is a *models.FieldError whose text is safe to show. A status that
+// stays is always allowed.
+func StatusChange(from, to models.Status) error {
+	if !slices.Contains(models.Statuses(), to) {
+		return models.BadField("status", "%s is not a status; allowed: %s", quoted(string(to)), joined(models.Statuses()))
+	}
+	if from == to {
+		return nil
+	}
+	switch to {
+	case models.StatusCompleted, models.StatusWithdrawn:
+		return nil
+	case models.StatusOptedOut:
+		return models.BadField("status", "only the participant can opt out; use withdrawn")
+	case models.StatusActive, models.StatusPaused:
+		switch from {
+		case models.StatusActive, models.StatusPaused:
+			return nil
+		case models.StatusOptedOut:
+			return models.BadField("status", "the participant opted out; only the participant can come back, by texting START")
+		case models.StatusCompleted, models.StatusWithdrawn:
+			return models.BadField("status", "a participant who is %s cannot become %s; remove and enrol again", from, to)
+		}
+	}
+	return models.BadField("status", "cannot change from %s to %s", quoted(string(from)), to)
+}
+
+// status applies a new standing. Whoever may do it was settled before.
+func (s Situation) status(to models.Status) (models.Decision, error) {
+	if to == s.State.Status {
+		return models.Decision{}, nil
+	}
+	p := s.plan()
+	switch to {
+	case models.StatusActive:
+		return s.resume(p)
+	case models.StatusPaused:
+		p.add(models.Effect{Kind: models.EffectSetStatus, Status: to})
+		// A delayed transition sends nothing and stays.
+		p.clear(models.DueDebounce, models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback,
+			models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+	case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
+		p.add(models.Effect{Kind: models.EffectSetStatus, Status: to})
+		p.clear(everyDue()...)
+		p.clearPending(s.State)
+	default:
+		return refused("%s is not a status; allowed: %s", quoted(string(to)), joined(models.Statuses())), nil
+	}
+	if s.active() && len(s.State.Inbox.Items) > 0 {
+		// A burst that was about to be answered enters the conversation all the
+		// same.
+		p.start(models.TurnPlan{Kind: models.KindMessage})
+	}
+	return p.decision(), nil
+}
+
+// resume takes the next slot of every schedule; what passed meanwhile is not
+// made up for.
+func (s Situation) resume(p *plan) (models.Decision, error) {
+	p.add(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusActive})
+	for _, schedule := range s.State.Schedules {
+		schedule.Next = models.Slot{}
+		if _, err := s.rearm(p, schedule); err != nil {
+			return models.Decision{}, err
+		}
+	}
+	return p.decision(), nil
+}
+
+// moveZone: the schedules without a zone of their own move along. LastDate
+// stays, so no local date gets a second prompt.
+func (s Situation) moveZone(name string) (models.Decision, error) {
+	if _, err := s.named(name); err != nil {
+		return refused("%v", err), nil
+	}
+	if name == s.State.Zone {
+		return models.Decision{}, nil
+	}
+	p := s.plan()
+	p.add(models.Effect{Kind: models.EffectSetZone, Zone: name})
+	s.State.Zone = name
+	for _, schedule := range s.State.Schedules {
+		if schedule.Zone != "" {
+			continue
+		}
+		slot, err := s.next(schedule, s.Now)
+		if err != nil {
+			return models.Decision{}, err
+		}
+		schedule.Next = slot
+		p.put(schedule)
+		if s.active() {
+			p.set(models.DueDailyPrompt, schedule.ID, slot.SendAt)
+		}
+	}
+	return p.decision(), nil
+}
+
+// unenroll ends the participant's life: nothing is due any more, one notice
+// goes out.
+func (s Situation) unenroll() models.Decision {
+	p := s.plan()
+	p.clear(everyDue()...)
+	p.clearPending(s.State)
+	p.add(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusWithdrawn})
+	p.start(models.TurnPlan{Kind: models.KindNotice})
+	p.add(models.Effect{Kind: models.EffectEnd})
+	return p.decision()
+}
+
+func everyDue() []models.DueKind {
+	return []models.DueKind{
+		models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout,
+		models.DueFeedbackFollowup, models.DueDelayedTransition, models.DueDebounce,
+	}
+}

@@ -1,0 +1,53 @@
+package coach
+
+import (
+	"time"
+
+	"coachline/models"
+)
+
+// texts: something came in. Whatever waited for silence is off; the answer
+// waits for the end of the burst. Without coaching the texts are stored and not
+// answered.
+func (s Situation) texts() models.Decision {
+	p := s.plan()
+	p.clear(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+	p.clearPending(s.State)
+	switch at, waits := s.burstEnds(); {
+	case len(s.State.Inbox.Items) == 0:
+	case !s.active():
+		p.clear(models.DueDebounce)
+		p.start(models.TurnPlan{Kind: models.KindMessage})
+	case waits:
+		p.set(models.DueDebounce, "", at)
+	default:
+		p.clear(models.DueDebounce)
+		p.start(models.TurnPlan{Kind: models.KindReply})
+	}
+	return p.decision()
+}
+
+// burstEnds is when the texts that wait are to be answered; false: now.
+func (s Situation) burstEnds() (time.Time, bool) {
+	if s.Rules.Debounce <= 0 {
+		return time.Time{}, false
+	}
+	at := s.Now.Add(s.Rules.Debounce)
+	if s.Rules.DebounceMax > 0 {
+		for _, item := range s.State.Inbox.Items {
+			if last := item.ReceivedAt.Add(s.Rules.DebounceMax); last.Before(at) {
+				at = last
+			}
+		}
+	}
+	return at, at.After(s.Now)
+}
+
+// dueDebounce: the burst is over.
+func (s Situation) dueDebounce() models.Decision {
+	p := s.plan()
+	if s.active() && len(s.State.Inbox.Items) > 0 {
+		p.start(models.TurnPlan{Kind: models.KindReply})
+	}
+	return p.decision()
+}

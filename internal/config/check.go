@@ -1,0 +1,212 @@
+package config
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // slim images have no zone files
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	from             = "TWILIO_FROM"
+	messagingService = "TWILIO_MESSAGING_SERVICE_SID"
+	accountSID       = "TWILIO_ACCOUNT_SID"
+	authToken        = "TWILIO_AUTH_TOKEN"
+	databaseURL      = "DATABASE_URL"
+	payloadKeys      = "COACH_PAYLOAD_KEYS"
+
+	maxProgramme = 40
+)
+
+var (
+	quietForm   = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9]$`)
+	e164        = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
+	accountForm = regexp.MustCompile(`^AC[0-9A-Za-z]+$`)
+	serviceForm = regexp.MustCompile(`^MG[0-9A-Za-z]+$`)
+	// tokenForm: twilio-go refuses anything else before it sends.
+	tokenForm = regexp.MustCompile(`^[0-9A-Za-z]+$`)
+	keyIDForm = regexp.MustCompile(`^[0-9A-Za-z._-]+$`)
+)
+
+// check holds the rules for single values and for values that must agree. bad
+// names the variables that were refused already.
+func (c *Config) check(bad map[string]bool) []error {
+	problems := slices.Concat(c.checkDatabase(), c.checkURLs(), c.checkCarrier(),
+		c.checkKeys(), c.checkDurations(bad), c.checkNumbers(bad), c.checkPlace())
+	if _, ok := levels[c.Log.Name]; !ok {
+		problems = append(problems, refuse("COACH_LOG_LEVEL", c.Log.Name, "debug, info, warn or error"))
+	}
+	return problems
+}
+
+// checkDatabase never shows the value, nor url.Parse's error, which holds it.
+func (c *Config) checkDatabase() []error {
+	value := c.Database.URL.Reveal()
+	if path, ok := strings.CutPrefix(value, "sqlite:"); ok && path != "" {
+		return nil
+	}
+	u, err := url.Parse(value)
+	if err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") && u.Host != "" {
+		return nil
+	}
+	return []error{fmt.Errorf("%s: want postgres://USER:PASSWORD@HOST/NAME or sqlite:PATH", databaseURL)}
+}
+
+func (c *Config) checkURLs() []error {
+	var problems []error
+	for _, one := range []struct{ name, value string }{
+		{"OPENAI_BASE_URL", c.Model.BaseURL},
+		{"TWILIO_BASE_URL", c.Carrier.BaseURL},
+		{"COACH_PUBLIC_URL", c.HTTP.PublicURL},
+	} {
+		if one.value != "" && !plainURL(one.value) {
+			problems = append(problems, fmt.Errorf(
+				"%s: want an http:// or https:// address with a host and without user, query or fragment", one.name))
+		}
+	}
+	if !listenAddr(c.HTTP.Addr) {
+		problems = append(problems, refuse("COACH_HTTP_ADDR", c.HTTP.Addr, "HOST:PORT, such as 127.0.0.1:8080"))
+	}
+	return problems
+}
+
+func plainURL(value string) bool {
+	u, err := url.Parse(value)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" &&
+		u.User == nil && !strings.ContainsAny(value, "?#")
+}
+
+func listenAddr(value string) bool {
+	_, port, err := net.SplitHostPort(value)
+	if err != nil {
+		return false
+	}
+	n, err := strconv.Atoi(port)
+	return err == nil && n >= 0 && n <= math.MaxUint16
+}
+
+func (c *Config) checkCarrier() []error {
+	var problems []error
+	k := c.Carrier
+	if k.AccountSID != "" && !accountForm.MatchString(k.AccountSID) {
+		problems = append(problems, refuse(accountSID, k.AccountSID, "AC followed by letters and digits"))
+	}
+	if k.AuthTokens.Len() > 2 {
+		problems = append(problems, fmt.Errorf("%s: want one token, or two while rotating; got %d", authToken, k.AuthTokens.Len()))
+	}
+	for _, token := range k.AuthTokens.Reveal() {
+		if !tokenForm.MatchString(token) {
+			problems = append(problems, fmt.Errorf("%s: want letters and digits only", authToken))
+			break
+		}
+	}
+	if k.From != "" && k.MessagingServiceSID != "" {
+		problems = append(problems, fmt.Errorf("%s: set either %s or %s, not both", from, from, messagingService))
+	}
+	if k.From != "" && !e164.MatchString(k.From) {
+		problems = append(problems, refuse(from, k.From, "a number with + and country code, such as +15550100001"))
+	}
+	if k.MessagingServiceSID != "" && !serviceForm.MatchString(k.MessagingServiceSID) {
+		problems = append(problems, refuse(messagingService, k.MessagingServiceSID, "MG followed by letters and digits"))
+	}
+	return problems
+}
+
+// checkKeys looks at the shape only; package seal builds the keys.
+func (c *Config) checkKeys() []error {
+	if !c.Payload.Keys.IsSet() {
+		return nil
+	}
+	for entry := range strings.SplitSeq(c.Payload.Keys.Reveal(), ",") {
+		id, encoded, ok := strings.Cut(strings.TrimSpace(entry), ":")
+		key, err := base64.StdEncoding.DecodeString(encoded)
+		if !ok || err != nil || len(key) != 32 || !keyIDForm.MatchString(id) {
+			return []error{fmt.Errorf("%s: want a comma list of NAME:BASE64 with 32 bytes each; %s", payloadKeys, makeKey)}
+		}
+	}
+	return nil
+}
+
+const makeKey = `make one with: echo "k1:$(openssl rand -base64 32)"`
+
+func (c *Config) checkDurations(bad map[string]bool) []error {
+	var problems []error
+	r := c.Coaching
+	for _, one := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"COACH_PREP_TIME", r.PrepTime},
+		{"COACH_PROMPT_GRACE", r.PromptGrace},
+		{"COACH_REMINDER_DELAY", r.ReminderDelay},
+		{"COACH_AUTO_FEEDBACK_DELAY", r.AutoFeedbackDelay},
+		{"COACH_FEEDBACK_TIMEOUT", r.FeedbackTimeout},
+		{"COACH_FEEDBACK_FOLLOWUP", r.FeedbackFollowup},
+		{"COACH_DEBOUNCE", r.Debounce},
+		{"COACH_DEBOUNCE_MAX", r.DebounceMax},
+	} {
+		if one.value < 0 {
+			bad[one.name] = true
+			problems = append(problems, refuse(one.name, one.value.String(), "a duration of 0 (off) or more"))
+		}
+	}
+	unread := bad["COACH_DEBOUNCE"] || bad["COACH_DEBOUNCE_MAX"]
+	if !unread && r.DebounceMax < r.Debounce {
+		problems = append(problems, refuse("COACH_DEBOUNCE_MAX", r.DebounceMax.String(),
+			"at least COACH_DEBOUNCE, which is "+r.Debounce.String()))
+	}
+	return problems
+}
+
+func (c *Config) checkNumbers(bad map[string]bool) []error {
+	var problems []error
+	for _, one := range []struct {
+		name         string
+		value, least int
+	}{
+		{"COACH_HISTORY_LIMIT", c.Worker.HistoryLimit, 1},
+		{"COACH_MAX_TURNS", c.Worker.MaxTurns, 1},
+		{"COACH_MAX_TOOL_CALLS", c.Worker.MaxToolCalls, 1},
+		{"COACH_CONTINUE_AS_NEW_EVENTS", c.Worker.ContinueAsNewEvents, 0},
+	} {
+		if !bad[one.name] && one.value < one.least {
+			problems = append(problems, refuse(one.name, strconv.Itoa(one.value), fmt.Sprintf("a whole number of %d or more", one.least)))
+		}
+	}
+	rate := c.Carrier.SendRate
+	if math.IsNaN(rate) || math.IsInf(rate, 0) || rate < 0 {
+		problems = append(problems, refuse("COACH_SEND_RATE", fmt.Sprint(rate), "segments a second, 0 or more"))
+	}
+	return problems
+}
+
+func (c *Config) checkPlace() []error {
+	var problems []error
+	// The name stands in every first text, where it shares 160 characters.
+	name := c.Coaching.Programme
+	if utf8.RuneCountInString(name) > maxProgramme || strings.ContainsFunc(name, unicode.IsControl) {
+		problems = append(problems, refuse("COACH_PROGRAMME", name, fmt.Sprintf("a name of at most %d characters in one line", maxProgramme)))
+	}
+	zone := c.Coaching.DefaultTimezone
+	// LoadLocation accepts "" and "Local", which mean this machine's zone and
+	// nothing to a participant.
+	if _, err := time.LoadLocation(zone); err != nil || zone == "" || strings.EqualFold(zone, "Local") {
+		problems = append(problems, refuse("COACH_DEFAULT_TIMEZONE", zone, "a zone name such as America/New_York or UTC"))
+	}
+	if !slices.Contains(strings.Fields(regions), c.Coaching.DefaultRegion) {
+		problems = append(problems, refuse("COACH_DEFAULT_REGION", c.Coaching.DefaultRegion, "a two-letter region such as US or GB"))
+	}
+	if quiet := c.Coaching.QuietHours; quiet != "" && !quietForm.MatchString(quiet) {
+		problems = append(problems, refuse(quietHours, quiet, "HH:MM-HH:MM such as 21:00-08:00, or empty for none"))
+	}
+	return problems
+}

@@ -1,0 +1,139 @@
+// Package config is the only reader of the environment: one typed tree, checked
+// once at start-up, printable without its secrets.
+package config
+
+import (
+	"log/slog"
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Config is everything the program may be told from outside. Load fills it;
+// the zero value is not usable.
+type Config struct {
+	Database Database
+	Temporal Temporal
+	Model    Model
+	Carrier  Carrier
+	HTTP     HTTP
+	Payload  Payload
+	Coaching Coaching
+	Worker   Worker
+	Log      Log
+
+	settings []Setting
+}
+
+// Database says where rows are kept.
+type Database struct {
+	// URL is postgres://... or sqlite:PATH; secret because it may hold a password.
+	URL Secret `env:"DATABASE_URL" envDefault:"sqlite:.coachline/coachline.db" show:"url"`
+}
+
+// Model is the OpenAI-compatible server that writes replies.
+type Model struct {
+	Key      Secret  `env:"OPENAI_API_KEY"`
+	MoreKeys Secrets `env:"OPENAI_API_KEYS"`
+	// BaseURL is empty for OpenAI's own.
+	BaseURL string `env:"OPENAI_BASE_URL"`
+	Name    string `env:"COACH_MODEL" envDefault:"gpt-4.1-mini"`
+}
+
+// Keys lists every key once, OPENAI_API_KEY first; empty when none is set.
+func (m Model) Keys() []string {
+	var keys []string
+	for _, key := range append([]string{m.Key.Reveal()}, m.MoreKeys.Reveal()...) {
+		if key != "" && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Carrier is the Twilio account, or a server shaped like Twilio.
+type Carrier struct {
+	AccountSID string `env:"TWILIO_ACCOUNT_SID"`
+	// AuthTokens holds one token, or two while rotating; the first one sends,
+	// either one verifies a webhook.
+	AuthTokens          Secrets `env:"TWILIO_AUTH_TOKEN"`
+	From                string  `env:"TWILIO_FROM"`
+	MessagingServiceSID string  `env:"TWILIO_MESSAGING_SERVICE_SID"`
+	// BaseURL is empty for Twilio's own.
+	BaseURL string `env:"TWILIO_BASE_URL"`
+	// SendRate is in segments a second for each sender; 0 leaves pacing to the
+	// carrier's queue.
+	SendRate float64 `env:"COACH_SEND_RATE" envDefault:"0"`
+}
+
+// HTTP is the front door.
+type HTTP struct {
+	Addr string `env:"COACH_HTTP_ADDR" envDefault:"127.0.0.1:8080"`
+	// PublicURL is the public base of the webhook URLs, without a trailing
+	// slash; empty when the carrier cannot reach us.
+	PublicURL string `env:"COACH_PUBLIC_URL"`
+	APIToken  Secret `env:"COACH_API_TOKEN"`
+}
+
+// Loopback reports whether Addr can be reached from this machine only.
+func (h HTTP) Loopback() bool {
+	host, _, err := net.SplitHostPort(h.Addr)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// Payload holds the keys that encrypt Temporal payloads and stored texts.
+type Payload struct {
+	// Keys is a list "keyid:base64,...", the current key first.
+	Keys Secret `env:"COACH_PAYLOAD_KEYS"`
+}
+
+// Coaching names the programme and holds its rules; every duration may be 0,
+// which turns the thing off.
+type Coaching struct {
+	// Programme is the name that texts and the coach give the programme.
+	Programme         string        `env:"COACH_PROGRAMME" envDefault:"Coachline"`
+	DefaultTimezone   string        `env:"COACH_DEFAULT_TIMEZONE" envDefault:"UTC"`
+	DefaultRegion     string        `env:"COACH_DEFAULT_REGION" envDefault:"US"`
+	PrepTime          time.Duration `env:"COACH_PREP_TIME" envDefault:"10m"`
+	PromptGrace       time.Duration `env:"COACH_PROMPT_GRACE" envDefault:"2h"`
+	ReminderDelay     time.Duration `env:"COACH_REMINDER_DELAY" envDefault:"5h"`
+	AutoFeedbackDelay time.Duration `env:"COACH_AUTO_FEEDBACK_DELAY" envDefault:"5m"`
+	FeedbackTimeout   time.Duration `env:"COACH_FEEDBACK_TIMEOUT" envDefault:"15m"`
+	FeedbackFollowup  time.Duration `env:"COACH_FEEDBACK_FOLLOWUP" envDefault:"3h"`
+	Debounce          time.Duration `env:"COACH_DEBOUNCE" envDefault:"2s"`
+	DebounceMax       time.Duration `env:"COACH_DEBOUNCE_MAX" envDefault:"15s"`
+	// QuietHours is "HH:MM-HH:MM" in the participant's zone; empty is none.
+	QuietHours string `env:"COACH_QUIET_HOURS" envDefault:"21:00-08:00"`
+}
+
+// Worker bounds a turn and a run of the workflow.
+type Worker struct {
+	// PromptsDir overrides embedded prompts; empty uses the embedded ones.
+	PromptsDir   string `env:"COACH_PROMPTS_DIR"`
+	HistoryLimit int    `env:"COACH_HISTORY_LIMIT" envDefault:"30"`
+	MaxTurns     int    `env:"COACH_MAX_TURNS" envDefault:"8"`
+	MaxToolCalls int    `env:"COACH_MAX_TOOL_CALLS" envDefault:"5"`
+	// ContinueAsNewEvents is our own cap; 0 follows the server's suggestion.
+	ContinueAsNewEvents int `env:"COACH_CONTINUE_AS_NEW_EVENTS" envDefault:"0"`
+}
+
+// Log says how much the program tells.
+type Log struct {
+	// Name is debug, info, warn or error.
+	Name string `env:"COACH_LOG_LEVEL" envDefault:"info"`
+}
+
+var levels = map[string]slog.Level{
+	"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+}
+
+// Level is the threshold for slog.
+func (l Log) Level() slog.Level { return levels[l.Name] }

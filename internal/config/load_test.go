@@ -1,0 +1,230 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nyaruka/phonenumbers"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+const goodKeys = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+func TestDefaults(t *testing.T) {
+	cfg, err := Load(nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, "sqlite:.coachline/coachline.db", cfg.Database.URL.Reveal())
+	require.Equal(t, "127.0.0.1:8080", cfg.HTTP.Addr)
+	require.True(t, cfg.HTTP.Loopback())
+	require.Equal(t, Coaching{
+		Programme: "Coachline", DefaultTimezone: "UTC", DefaultRegion: "US",
+		PrepTime: 10 * time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
+		AutoFeedbackDelay: 5 * time.Minute, FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,
+		Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, QuietHours: "21:00-08:00",
+	}, cfg.Coaching)
+	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5}, cfg.Worker)
+	require.Equal(t, "localhost:7233", cfg.Temporal.Address)
+	require.Equal(t, "default", cfg.Temporal.Options().Namespace)
+	require.Equal(t, "INFO", cfg.Log.Level().String())
+}
+
+func TestEverySettingIsRead(t *testing.T) {
+	cfg, err := Load([]string{
+		"DATABASE_URL=postgres://coach:pw@db:5432/coach?sslmode=require",
+		"OPENAI_API_KEY=sk-one", "OPENAI_API_KEYS=sk-two, sk-one ,", "OPENAI_BASE_URL=http://model:9000/v1", "COACH_MODEL=m1",
+		"TWILIO_ACCOUNT_SID=AC123", "TWILIO_AUTH_TOKEN=aaa,bbb", "TWILIO_FROM=+15017122661", "TWILIO_BASE_URL=http://127.0.0.1:8090",
+		"COACH_HTTP_ADDR=0.0.0.0:80", "COACH_PUBLIC_URL=https://coach.example.org/app/", "COACH_API_TOKEN=token",
+		"COACH_PAYLOAD_KEYS=" + goodKeys, "COACH_PROMPTS_DIR=/etc/prompts",
+		"COACH_PROGRAMME=Steps", "COACH_DEFAULT_TIMEZONE=Europe/London", "COACH_DEFAULT_REGION=gb",
+		"COACH_PREP_TIME=0", "COACH_PROMPT_GRACE=1h", "COACH_REMINDER_DELAY=2h", "COACH_AUTO_FEEDBACK_DELAY=3m",
+		"COACH_FEEDBACK_TIMEOUT=4m", "COACH_FEEDBACK_FOLLOWUP=5h", "COACH_DEBOUNCE=1s", "COACH_DEBOUNCE_MAX=1s",
+		"COACH_QUIET_HOURS=", "COACH_SEND_RATE=0.5", "COACH_HISTORY_LIMIT=10", "COACH_MAX_TURNS=2", "COACH_MAX_TOOL_CALLS=3",
+		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_LOG_LEVEL=debug",
+		"TEMPORAL_ADDRESS=temporal:7233", "TEMPORAL_NAMESPACE=coach", "PATH=/bin", "ODD LINE",
+	}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"sk-one", "sk-two"}, cfg.Model.Keys())
+	require.Equal(t, []string{"aaa", "bbb"}, cfg.Carrier.AuthTokens.Reveal())
+	require.InDelta(t, 0.5, cfg.Carrier.SendRate, 0)
+	require.Equal(t, "https://coach.example.org/app", cfg.HTTP.PublicURL)
+	require.False(t, cfg.HTTP.Loopback())
+	require.Equal(t, "Steps", cfg.Coaching.Programme)
+	require.Equal(t, "GB", cfg.Coaching.DefaultRegion)
+	require.Empty(t, cfg.Coaching.QuietHours)
+	require.Zero(t, cfg.Coaching.PrepTime)
+	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100}, cfg.Worker)
+	require.Equal(t, "temporal:7233", cfg.Temporal.Options().HostPort)
+	require.Equal(t, "coach", cfg.Temporal.Namespace)
+	require.NoError(t, cfg.Validate(RoleWorker))
+	require.NoError(t, cfg.Validate(RoleStarter))
+}
+
+func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
+	for _, test := range []struct{ in, want string }{
+		{"COACH_PREP_TIME=10", "COACH_PREP_TIME: \"10\" is not allowed; want a duration"},
+		{"COACH_PREP_TIME=-1m", "COACH_PREP_TIME: \"-1m0s\" is not allowed; want a duration of 0 (off) or more"},
+		{"COACH_DEBOUNCE_MAX=1s", "COACH_DEBOUNCE_MAX: \"1s\" is not allowed; want at least COACH_DEBOUNCE"},
+		{"COACH_HISTORY_LIMIT=many", "COACH_HISTORY_LIMIT: \"many\" is not allowed; want a whole number"},
+		{"COACH_HISTORY_LIMIT=0", "COACH_HISTORY_LIMIT: \"0\" is not allowed; want a whole number of 1 or more"},
+		{"COACH_MAX_TURNS=0", "COACH_MAX_TURNS"},
+		{"COACH_MAX_TOOL_CALLS=-3", "COACH_MAX_TOOL_CALLS"},
+		{"COACH_CONTINUE_AS_NEW_EVENTS=-1", "COACH_CONTINUE_AS_NEW_EVENTS: \"-1\" is not allowed; want a whole number of 0 or more"},
+		{"COACH_SEND_RATE=fast", "COACH_SEND_RATE: \"fast\" is not allowed; want a number"},
+		{"COACH_SEND_RATE=NaN", "COACH_SEND_RATE"},
+		{"COACH_SEND_RATE=-1", "COACH_SEND_RATE"},
+		{"COACH_PROGRAMME=" + strings.Repeat("x", 41), "COACH_PROGRAMME"},
+		{"COACH_PROGRAMME=a\nb", "COACH_PROGRAMME: \"a\\nb\" is not allowed; want a name of at most 40 characters"},
+		{"COACH_DEFAULT_TIMEZONE=Local", "COACH_DEFAULT_TIMEZONE: \"Local\" is not allowed; want a zone name"},
+		{"COACH_DEFAULT_TIMEZONE=Mars/Base", "COACH_DEFAULT_TIMEZONE"},
+		{"COACH_DEFAULT_TIMEZONE=../etc/passwd", "COACH_DEFAULT_TIMEZONE"},
+		{"COACH_DEFAULT_REGION=UK", "COACH_DEFAULT_REGION: \"UK\" is not allowed; want a two-letter region"},
+		{"COACH_DEFAULT_REGION=US GB", "COACH_DEFAULT_REGION"},
+		{"COACH_QUIET_HOURS=9pm-8am", "COACH_QUIET_HOURS: \"9pm-8am\" is not allowed; want HH:MM-HH:MM"},
+		{"COACH_QUIET_HOURS=24:00-08:00", "COACH_QUIET_HOURS"},
+		{"COACH_QUIET_HOURS=21:00-08:60", "COACH_QUIET_HOURS"},
+		{"COACH_LOG_LEVEL=loud", "COACH_LOG_LEVEL: \"loud\" is not allowed; want debug, info, warn or error"},
+		{"COACH_HTTP_ADDR=8080", "COACH_HTTP_ADDR: \"8080\" is not allowed; want HOST:PORT"},
+		{"COACH_HTTP_ADDR=:99999", "COACH_HTTP_ADDR"},
+		{"COACH_PUBLIC_URL=coach.example.org", "COACH_PUBLIC_URL: want an http:// or https:// address"},
+		{"COACH_PUBLIC_URL=https://coach.example.org/?x=1", "COACH_PUBLIC_URL"},
+		{"OPENAI_BASE_URL=ftp://host", "OPENAI_BASE_URL"},
+		{"OPENAI_BASE_URL=https://user:hunter22@host", "OPENAI_BASE_URL"},
+		{"TWILIO_BASE_URL=https://", "TWILIO_BASE_URL"},
+		{"TWILIO_FROM=5017122661", "TWILIO_FROM: \"5017122661\" is not allowed"},
+		{"TWILIO_ACCOUNT_SID=SK123", "TWILIO_ACCOUNT_SID"},
+		{"TWILIO_AUTH_TOKEN=a,b,c", "TWILIO_AUTH_TOKEN: want one token, or two while rotating; got 3"},
+		{"TWILIO_AUTH_TOKEN=hunter-22", "TWILIO_AUTH_TOKEN: want letters and digits only"},
+		{"TWILIO_MESSAGING_SERVICE_SID=XX1", "TWILIO_MESSAGING_SERVICE_SID"},
+		{"DATABASE_URL=mysql://root:hunter22@db/x", "DATABASE_URL: want postgres://"},
+		{"DATABASE_URL=postgres://u:hunter22@:x y/", "DATABASE_URL: want postgres://"},
+		{"COACH_PAYLOAD_KEYS=hunter22", "COACH_PAYLOAD_KEYS: want a comma list"},
+		{"COACH_PAYLOAD_KEYS=k1:c2hvcnQ=", "openssl rand -base64 32"},
+		{"COACH_PROMPT_DIR=/x", "COACH_PROMPT_DIR: not a setting of this program; the nearest is COACH_PROMPTS_DIR"},
+		{"COACH_MODEL_FILE=/x", "COACH_MODEL_FILE: not a setting of this program; the nearest is COACH_MODEL"},
+		{"TEMPORAL_TLS_CLIENT_CERT_PATH=/no/such/file", "TEMPORAL_*"},
+	} {
+		t.Run(test.in, func(t *testing.T) {
+			_, err := Load([]string{test.in}, nil)
+			require.ErrorContains(t, err, test.want)
+			require.Len(t, strings.Split(err.Error(), "\n"), 1, "one problem, one line: %v", err)
+			require.NotContains(t, err.Error(), "hunter22", "a secret in an error")
+		})
+	}
+}
+
+func TestAllProblemsAreReportedTogether(t *testing.T) {
+	_, err := Load([]string{"COACH_DEBOUNCE=x", "COACH_DEBOUNCE_MAX=y", "COACH_DEFAULT_REGION=ZZ", "COACH_TYPO=1",
+		"TWILIO_FROM=+15017122661", "TWILIO_MESSAGING_SERVICE_SID=MG1"}, nil)
+	require.Error(t, err)
+	lines := strings.Split(err.Error(), "\n")
+	require.Len(t, lines, 5, "%v", err)
+	for _, name := range []string{"COACH_DEBOUNCE:", "COACH_DEBOUNCE_MAX:", "COACH_DEFAULT_REGION:", "COACH_TYPO:", "TWILIO_FROM:"} {
+		require.True(t, slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, name) }), "%s in %v", name, lines)
+	}
+}
+
+func TestSecretsFromFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		return path
+	}
+	cfg, err := Load([]string{
+		"OPENAI_API_KEY_FILE=" + write("key", "sk-file\n"),
+		"OPENAI_API_KEYS_FILE=" + write("keys", "sk-a,sk-b\n"),
+		"TWILIO_AUTH_TOKEN_FILE=" + write("token", "tok1,tok2"),
+		"COACH_API_TOKEN_FILE=" + write("api", "bearer\r\n"),
+		"COACH_PAYLOAD_KEYS_FILE=" + write("payload", goodKeys+"\n"),
+		"DATABASE_URL_FILE=" + write("db", "postgres://u:p@h/d\n"),
+		"TEMPORAL_API_KEY_FILE=" + write("temporal", "tkey"),
+		"OPENAI_API_KEY=", // empty counts as unset
+	}, Defaults{"DATABASE_URL": "sqlite:dev.db"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"sk-file", "sk-a", "sk-b"}, cfg.Model.Keys())
+	require.Equal(t, []string{"tok1", "tok2"}, cfg.Carrier.AuthTokens.Reveal())
+	require.Equal(t, "bearer", cfg.HTTP.APIToken.Reveal())
+	require.Equal(t, goodKeys, cfg.Payload.Keys.Reveal())
+	require.Equal(t, "postgres://u:p@h/d", cfg.Database.URL.Reveal())
+	require.NotNil(t, cfg.Temporal.Options().Credentials)
+
+	for _, test := range []struct {
+		name, want string
+		in         []string
+	}{
+		{"both", "COACH_API_TOKEN: set either COACH_API_TOKEN or COACH_API_TOKEN_FILE, not both", []string{"COACH_API_TOKEN=x", "COACH_API_TOKEN_FILE=/x"}},
+		{"absent", "COACH_API_TOKEN_FILE: open", []string{"COACH_API_TOKEN_FILE=" + filepath.Join(dir, "absent")}},
+		{"empty", "is empty", []string{"COACH_API_TOKEN_FILE=" + write("empty", " \n")}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Load(test.in, nil)
+			require.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+func TestDefaultsOfTheCaller(t *testing.T) {
+	dev := Defaults{"TWILIO_FROM": "+15550100000", "TWILIO_ACCOUNT_SID": "AC0", "COACH_QUIET_HOURS": "22:00-07:00", "TEMPORAL_ADDRESS": "127.0.0.1:7777"}
+	cfg, err := Load([]string{"TWILIO_ACCOUNT_SID=AC9", "TWILIO_MESSAGING_SERVICE_SID=MG9", "COACH_QUIET_HOURS="}, dev)
+	require.NoError(t, err)
+	require.Equal(t, "AC9", cfg.Carrier.AccountSID, "the environment wins")
+	require.Empty(t, cfg.Carrier.From, "a default sender steps aside")
+	require.Empty(t, cfg.Coaching.QuietHours, "empty quiet hours mean none")
+	require.Equal(t, "127.0.0.1:7777", cfg.Temporal.Address)
+
+	cfg, err = Load(nil, dev)
+	require.NoError(t, err)
+	require.Equal(t, "+15550100000", cfg.Carrier.From)
+	require.Equal(t, "22:00-07:00", cfg.Coaching.QuietHours)
+
+	_, err = Load(nil, Defaults{"COACH_NOPE": "1"})
+	require.ErrorContains(t, err, "COACH_NOPE")
+}
+
+func TestTemporalProfileFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "temporal.toml")
+	require.NoError(t, os.WriteFile(path, []byte("[profile.cloud]\naddress = \"cloud:7233\"\nnamespace = \"ns\"\n"), 0o600))
+	cfg, err := Load([]string{"TEMPORAL_CONFIG_FILE=" + path, "TEMPORAL_PROFILE=cloud", "TEMPORAL_NAMESPACE=mine"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, "cloud:7233", cfg.Temporal.Address)
+	require.Equal(t, "mine", cfg.Temporal.Options().Namespace)
+	require.Contains(t, cfg.Table(), Setting{Name: "TEMPORAL_ADDRESS", Value: "cloud:7233", Source: "profile"})
+	require.Contains(t, cfg.Table(), Setting{Name: "TEMPORAL_NAMESPACE", Value: "mine", Source: "environment"})
+
+	_, err = Load([]string{"TEMPORAL_CONFIG_FILE=" + path, "TEMPORAL_PROFILE=absent"}, nil)
+	require.ErrorContains(t, err, "TEMPORAL_*")
+}
+
+func TestRegionsAreTheLibrarys(t *testing.T) {
+	var want []string
+	for region := range phonenumbers.GetSupportedRegions() {
+		want = append(want, region)
+	}
+	require.ElementsMatch(t, want, strings.Fields(regions))
+}
+
+func TestAnyEnvironmentLoadsOrNamesAVariable(t *testing.T) {
+	names := ownNames()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom(names).Draw(t, "name")
+		value := rapid.String().Draw(t, "value")
+		_, err := Load([]string{name + "=" + value}, nil)
+		if err != nil {
+			require.ErrorContains(t, err, "COACH_")
+		}
+	})
+}
+
+func TestEdits(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "", 3}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}} {
+		require.Equal(t, test.want, edits(test.a, test.b), "%s %s", test.a, test.b)
+	}
+}

@@ -1,0 +1,130 @@
+// Package console is the operator's side of the HTTP API: a client, and what
+// the command line prints of its answers.
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	callLimit = 30 * time.Second
+	// maxAnswer bounds what is read of an answer, in bytes.
+	maxAnswer = 8 << 20
+)
+
+// APIError is a refusal by the API: its status and its message.
+type APIError struct {
+	Status  int
+	Message string
+}
+
+func (e *APIError) Error() string { return fmt.Sprintf("%s (HTTP %d)", e.Message, e.Status) }
+
+// Client calls the participants API. It is safe for concurrent use.
+type Client struct {
+	base  string
+	token string
+	http  *http.Client
+}
+
+// NewClient takes the base address of the API and its token, which may be
+// empty. The error names what is wrong with the address.
+func NewClient(base, token string) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("the address %q is not of the form http://host:port", base)
+	}
+	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &http.Client{Timeout: callLimit}}, nil
+}
+
+// request is one call; Body is sent as JSON unless nil.
+type request struct {
+	method string
+	path   string
+	query  url.Values
+	header map[string]string
+	body   any
+}
+
+// result is what the API said: its sentence and the JSON of the result.
+type result struct {
+	message string
+	raw     json.RawMessage
+}
+
+// do sends the request once. A refusal is an *APIError.
+func (c *Client) do(ctx context.Context, r request) (result, error) {
+	req, err := c.build(ctx, r)
+	if err != nil {
+		return result{}, err
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return result{}, fmt.Errorf("calling the API at %s: %w", c.base, unwrapURL(err))
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return result{}, fmt.Errorf("reading the API's answer: %w", err)
+	}
+	var envelope struct {
+		Status  string          `json:"status"`
+		Message string          `json:"message"`
+		Result  json.RawMessage `json:"result"`
+	}
+	if err := json.Unmarshal(raw, &envelope); err != nil || envelope.Status == "" {
+		return result{}, &APIError{Status: res.StatusCode, Message: "the answer is not one of this API"}
+	}
+	if res.StatusCode >= http.StatusBadRequest || envelope.Status != "ok" {
+		return result{}, &APIError{Status: res.StatusCode, Message: envelope.Message}
+	}
+	return result{message: envelope.Message, raw: envelope.Result}, nil
+}
+
+func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
+	var body io.Reader = http.NoBody
+	if r.body != nil {
+		raw, err := json.Marshal(r.body)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the request: %w", err)
+		}
+		body = bytes.NewReader(raw)
+	}
+	target := c.base + r.path
+	if len(r.query) > 0 {
+		target += "?" + r.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, target, body)
+	if err != nil {
+		return nil, fmt.Errorf("building the request: %w", err)
+	}
+	if r.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	for name, value := range r.header {
+		req.Header.Set(name, value)
+	}
+	return req, nil
+}
+
+// unwrapURL drops the method and address that the HTTP client puts before
+// every error; the caller names them in its own words.
+func unwrapURL(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}

@@ -1,0 +1,190 @@
+// Package database opens a PostgreSQL or SQLite database, brings its schema up
+// to date and gives it to GORM in one form for both.
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"gorm.io/driver/postgres"
+	"gorm.io/driver/sqlite"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	_ "modernc.org/sqlite" // the driver named "sqlite"
+)
+
+const (
+	dialectPostgres = goose.DialectPostgres
+	dialectSQLite   = goose.DialectSQLite3
+
+	postgresConns = 10
+	sqliteConns   = 4
+)
+
+// Database is an open database with an up-to-date schema.
+type Database struct {
+	// Rows is the way to the tables. It runs no transaction of its own accord.
+	Rows *gorm.DB
+	Pool *sql.DB
+	// OneWriter: the database takes one write at a time (SQLite).
+	OneWriter bool
+}
+
+// database is a pool and what has to be known to use it.
+type database struct {
+	dialect goose.Dialect
+	pool    *sql.DB
+}
+
+// Open connects to postgres://..., postgresql://..., sqlite:PATH or
+// sqlite::memory: and applies the migrations that are missing. Several
+// processes may do so at once. maxConns bounds the open connections; 0 means
+// 10 on PostgreSQL and 4 on SQLite. The error names DATABASE_URL when the URL
+// is of an unknown kind, and never holds the URL itself, which may carry a
+// password.
+func Open(ctx context.Context, address string, maxConns int) (*Database, error) {
+	base, err := connect(address, maxConns)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := base.start(ctx)
+	if err != nil {
+		return nil, errors.Join(err, base.pool.Close())
+	}
+	return &Database{Rows: rows, Pool: base.pool, OneWriter: base.dialect == dialectSQLite}, nil
+}
+
+func (d database) start(ctx context.Context) (*gorm.DB, error) {
+	if err := d.pool.PingContext(ctx); err != nil {
+		return nil, fmt.Errorf("reaching database: %w", err)
+	}
+	if err := migrate(ctx, d); err != nil {
+		return nil, err
+	}
+	rows, err := gorm.Open(d.dialector(), &gorm.Config{
+		Logger:                 logger.Discard,
+		NamingStrategy:         tables{},
+		SkipDefaultTransaction: true,
+		DisableAutomaticPing:   true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("opening database: %w", err)
+	}
+	return rows, nil
+}
+
+func (d database) dialector() gorm.Dialector {
+	if d.dialect == dialectPostgres {
+		return postgres.New(postgres.Config{Conn: d.pool})
+	}
+	return &sqlite.Dialector{DriverName: "sqlite", Conn: d.pool}
+}
+
+func connect(address string, maxConns int) (database, error) {
+	if path, ok := strings.CutPrefix(address, "sqlite:"); ok {
+		return connectSQLite(path, maxConns)
+	}
+	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
+		return connectPostgres(address, maxConns)
+	}
+	return database{}, errors.New("reading DATABASE_URL: it must begin with postgres://, postgresql:// or sqlite: and a path")
+}
+
+func connectPostgres(address string, maxConns int) (database, error) {
+	conf, err := pgx.ParseConfig(address)
+	if err != nil {
+		// pgx masks the password of a URL that it could read, and repeats one
+		// that it could not.
+		return database{}, errors.New("reading DATABASE_URL: not a valid PostgreSQL URL")
+	}
+	pool := stdlib.OpenDB(*conf, stdlib.OptionAfterConnect(readUTC))
+	if maxConns == 0 {
+		maxConns = postgresConns
+	}
+	pool.SetMaxOpenConns(maxConns)
+	pool.SetMaxIdleConns(maxConns)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	return database{dialect: dialectPostgres, pool: pool}, nil
+}
+
+// readUTC makes instants come back in UTC instead of the machine's zone, as
+// they do from SQLite.
+func readUTC(_ context.Context, conn *pgx.Conn) error {
+	conn.TypeMap().RegisterType(&pgtype.Type{
+		Name:  "timestamptz",
+		OID:   pgtype.TimestamptzOID,
+		Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+	})
+	return nil
+}
+
+func connectSQLite(address string, maxConns int) (database, error) {
+	path, query, _ := strings.Cut(address, "?")
+	if path == "" {
+		return database{}, errors.New("reading DATABASE_URL: no file named after sqlite")
+	}
+	options, err := sqliteOptions(query)
+	if err != nil {
+		return database{}, err
+	}
+	memory := path == ":memory:"
+	if memory {
+		maxConns = 1 // each connection would have a database of its own
+	} else if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return database{}, fmt.Errorf("creating the database's folder: %w", err)
+	}
+	if maxConns == 0 {
+		maxConns = sqliteConns
+	}
+	pool, err := sql.Open("sqlite", path+"?"+options.Encode())
+	if err != nil {
+		return database{}, fmt.Errorf("opening database: %w", err)
+	}
+	pool.SetMaxOpenConns(maxConns)
+	pool.SetMaxIdleConns(maxConns)
+	return database{dialect: dialectSQLite, pool: pool}, nil
+}
+
+// sqliteOptions adds the defaults to a URL's query: a write-ahead log, waiting
+// instead of failing on a locked file (write transactions take the lock when
+// they begin), foreign keys, and instants as sortable UTC text. A pragma or
+// option that the query names stays as the query has it.
+func sqliteOptions(query string) (url.Values, error) {
+	options, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, fmt.Errorf("reading the query of DATABASE_URL: %w", err)
+	}
+	for _, pragma := range []string{"busy_timeout(10000)", "foreign_keys(1)", "journal_mode(WAL)", "synchronous(normal)"} {
+		name, _, _ := strings.Cut(pragma, "(")
+		if !namesPragma(options["_pragma"], name) {
+			options.Add("_pragma", pragma)
+		}
+	}
+	if !options.Has("_txlock") {
+		options.Set("_txlock", "immediate")
+	}
+	// Queries compare instants as text, so these two are not up for choice.
+	options.Set("_time_format", "sqlite")
+	options.Set("_timezone", "UTC")
+	return options, nil
+}
+
+func namesPragma(pragmas []string, name string) bool {
+	for _, p := range pragmas {
+		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(p)), name) {
+			return true
+		}
+	}
+	return false
+}

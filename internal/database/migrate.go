@@ -1,0 +1,75 @@
+package database
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// migrate applies the embedded migrations that the database does not have yet.
+func migrate(ctx context.Context, d database) error {
+	files, err := fs.Sub(migrations, "migrations/"+migrationFolder(d.dialect))
+	if err != nil {
+		return fmt.Errorf("reading migrations: %w", err)
+	}
+	options := []goose.ProviderOption{
+		goose.WithLogger(goose.NopLogger()),
+		goose.WithDisableGlobalRegistry(true),
+	}
+	tries := 5
+	if d.dialect == dialectPostgres {
+		// Tried once a second for five minutes.
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
+		if err != nil {
+			return fmt.Errorf("preparing the migration lock: %w", err)
+		}
+		options = append(options, goose.WithSessionLocker(locker))
+		tries = 1
+	}
+	// SQLite has no lock that outlives a transaction. Each migration is one
+	// transaction together with its version row, so of two processes that
+	// start at once one fails cleanly and finds the work done when it looks
+	// again.
+	for {
+		provider, err := goose.NewProvider(d.dialect, d.pool, files, options...)
+		if err != nil {
+			return fmt.Errorf("preparing migrations: %w", err)
+		}
+		_, err = provider.Up(ctx)
+		tries--
+		if err == nil {
+			return nil
+		}
+		if tries == 0 || pause(ctx, retryAfter) != nil {
+			return fmt.Errorf("migrating database: %w", err)
+		}
+	}
+}
+
+func migrationFolder(d goose.Dialect) string {
+	if d == dialectPostgres {
+		return "postgres"
+	}
+	return "sqlite"
+}
+
+const retryAfter = 50 * time.Millisecond
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,65 @@
+// Package dial connects a role to what it stands on: the key ring, the
+// Temporal cluster, the database.
+package dial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+
+	"coachline/internal/config"
+	"coachline/internal/seal"
+	"coachline/internal/store"
+)
+
+// Ties is what both roles hold; Close releases it in the reverse order.
+type Ties struct {
+	Ring     *seal.Ring
+	Store    *store.Store
+	Temporal client.Client
+	Logger   *slog.Logger
+}
+
+// Open builds the ties of a role. The database is migrated; Temporal is dialled
+// lazily, so that a role can start while the cluster is away.
+func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler) (*Ties, error) {
+	ring, err := seal.Parse(cfg.Payload.Keys.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("COACH_PAYLOAD_KEYS: %w", err)
+	}
+	rows, err := store.Open(ctx, store.Config{URL: cfg.Database.URL.Reveal(), Sealer: ring})
+	if err != nil {
+		return nil, fmt.Errorf("DATABASE_URL: opening database: %w", err)
+	}
+	logger := slog.Default()
+	engine, err := client.NewLazyClient(options(cfg, ring, logger, metrics))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("TEMPORAL_ADDRESS: preparing client: %w", err), rows.Close())
+	}
+	return &Ties{Ring: ring, Store: rows, Temporal: engine, Logger: logger}, nil
+}
+
+// Close ends the connections.
+func (t *Ties) Close() error {
+	t.Temporal.Close()
+	return t.Store.Close()
+}
+
+// options adds what every client of ours needs: payloads sealed with the ring
+// and error texts too, because they may quote what failed.
+func options(cfg config.Config, ring *seal.Ring, logger *slog.Logger, metrics client.MetricsHandler) client.Options {
+	o := cfg.Temporal.Options()
+	o.Logger = sdklog.NewStructuredLogger(logger)
+	o.MetricsHandler = metrics
+	o.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), ring.Codec())
+	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
+		DataConverter: o.DataConverter, EncodeCommonAttributes: true,
+	})
+	return o
+}

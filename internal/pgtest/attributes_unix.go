@@ -1,0 +1,12 @@
+//go:build unix && !linux
+
+package pgtest
+
+import "syscall"
+
+// attributes run a program as somebody else (nil: as ourselves), away from the
+// terminal, so that an interrupt reaches the test binary alone, which then
+// stops the server in order.
+func attributes(as *syscall.Credential) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Credential: as, Setpgid: true}
+}

@@ -1,0 +1,229 @@
+package pgtest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// superuser owns the cluster; it is also the operating system's user when the
+// tests run as root, because postgres refuses to.
+const superuser = "postgres"
+
+const startTimeout = 60 * time.Second
+
+// cluster is a running server and its folder.
+type cluster struct {
+	folder string
+	port   int
+	// end asks the process to end; ended is closed when it is gone.
+	end   context.CancelFunc
+	ended chan struct{}
+}
+
+func (c *cluster) url(database string) string {
+	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", superuser, c.port, database)
+}
+
+// serverPrograms finds the folder of initdb and postgres: what pg_config says,
+// or the newest version in Debian's place.
+func serverPrograms() (string, error) {
+	folders, err := filepath.Glob("/usr/lib/postgresql/*/bin")
+	if err != nil {
+		return "", fmt.Errorf("looking for PostgreSQL: %w", err)
+	}
+	version := func(i int) int {
+		n, err := strconv.Atoi(filepath.Base(filepath.Dir(folders[i])))
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	sort.Slice(folders, func(i, j int) bool { return version(i) > version(j) })
+	if out, err := exec.CommandContext(context.Background(), "pg_config", "--bindir").Output(); err == nil {
+		folders = append([]string{strings.TrimSpace(string(out))}, folders...)
+	}
+	for _, folder := range folders {
+		if executable(folder, "initdb") && executable(folder, "postgres") {
+			return folder, nil
+		}
+	}
+	return "", errors.New("no PostgreSQL server programs (initdb, postgres) found: apt-get install postgresql")
+}
+
+func executable(folder, name string) bool {
+	info, err := os.Stat(filepath.Join(folder, name))
+	return err == nil && info.Mode()&0o111 != 0
+}
+
+func startCluster(bin string) (*cluster, error) {
+	as, err := credential()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "coachline-pg-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder: %w", err)
+	}
+	c, err := launch(bin, folder, as)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	return c, nil
+}
+
+// credential is who runs the server: nil for the tests' own user, the user
+// postgres when that is root.
+func credential() (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	u, err := user.Lookup(superuser)
+	if err != nil {
+		return nil, fmt.Errorf("root may not run PostgreSQL, and there is no user to run it as: %w", err)
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("reading user id: %w", err)
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("reading group id: %w", err)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}
+
+func launch(bin, folder string, as *syscall.Credential) (*cluster, error) {
+	if as != nil {
+		if err := os.Chown(folder, int(as.Uid), int(as.Gid)); err != nil {
+			return nil, fmt.Errorf("giving the folder away: %w", err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", filepath.Join(folder, "data"), "-U", superuser,
+		"--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	initdb.Dir = folder
+	initdb.SysProcAttr = attributes(as)
+	// The thread that starts a process must live as long as it, see own.
+	runtime.LockOSThread()
+	out, err := initdb.CombinedOutput()
+	runtime.UnlockOSThread()
+	if err != nil {
+		return nil, fmt.Errorf("running initdb: %w: %s", err, out)
+	}
+	for try := 1; ; try++ {
+		c, err := serve(bin, folder, as)
+		// Somebody else may take the free port first.
+		if err == nil || try == 3 {
+			return c, err
+		}
+	}
+}
+
+// serve starts the server and waits until it answers.
+func serve(bin, folder string, as *syscall.Credential) (*cluster, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(folder, "log"))
+	if err != nil {
+		return nil, fmt.Errorf("making the log: %w", err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", filepath.Join(folder, "data"),
+		"-h", "127.0.0.1", "-p", strconv.Itoa(port), "-k", folder,
+		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_connections=200")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, log, log
+	cmd.SysProcAttr = attributes(as)
+	// An immediate shutdown: nothing in the cluster is kept.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
+	c := &cluster{folder: folder, port: port, end: end, ended: make(chan struct{})}
+	started := make(chan error)
+	go c.own(cmd, log, started)
+	if err := <-started; err != nil {
+		end()
+		return nil, fmt.Errorf("running postgres: %w", err)
+	}
+	if err := c.wait(); err != nil {
+		end()
+		<-c.ended
+		text, readErr := os.ReadFile(log.Name())
+		return nil, errors.Join(fmt.Errorf("waiting for postgres: %w: %s", err, text), readErr)
+	}
+	return c, nil
+}
+
+// own starts the process and waits for its end. It keeps its operating system
+// thread for all that time: the kernel ties the signal that a parent's death
+// sends to the thread that made the child.
+func (c *cluster) own(cmd *exec.Cmd, log *os.File, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(c.ended)
+	defer log.Close()
+	err := cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	// The exit code says nothing that the log does not.
+	_ = cmd.Wait()
+}
+
+// wait returns when the server answers.
+func (c *cluster) wait() error {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	db, err := sql.Open("pgx", c.url("postgres"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := db.PingContext(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-c.ended:
+			return errors.New("the server ended")
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+func (c *cluster) stop() {
+	c.end()
+	<-c.ended
+	if err := os.RemoveAll(c.folder); err != nil {
+		fmt.Fprintln(os.Stderr, "removing PostgreSQL's folder:", err)
+	}
+}
+
+func freePort() (int, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("looking for a free port: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}

@@ -1,0 +1,119 @@
+// Package pgtest gives tests a real PostgreSQL: a temporary cluster run from
+// the machine's server programs, one per test binary, with a fresh database
+// for every call. Nothing of it outlives the test binary.
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
+)
+
+// shared is the test binary's cluster. It runs while a test uses it, and on to
+// the end of the binary when Main was called.
+var shared struct {
+	sync.Mutex
+	cluster *cluster
+	users   int
+	keep    bool
+}
+
+// stop ends the cluster; the caller holds the lock.
+func stop() {
+	if shared.cluster != nil {
+		shared.cluster.stop()
+		shared.cluster = nil
+	}
+}
+
+// Start creates an empty database and returns its URL; the database is dropped
+// when the test ends. The first call starts the cluster, which takes about two
+// seconds. Without server programs the test is skipped, or fails where CI is
+// set to true.
+func Start(tb testing.TB) (url string) {
+	tb.Helper()
+	c := use(tb)
+	tb.Cleanup(release)
+	name := "test_" + randomHex(tb)
+	run(tb, c, "CREATE DATABASE "+name)
+	tb.Cleanup(func() { run(tb, c, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return c.url(name)
+}
+
+// Main runs a package's tests and keeps one cluster for all of them:
+//
+//	func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+//
+// Without it the cluster stops whenever no test uses it, and the next one that
+// does pays for another start.
+func Main(m *testing.M) int {
+	shared.Lock()
+	shared.keep = true
+	shared.Unlock()
+	code := m.Run()
+	shared.Lock()
+	defer shared.Unlock()
+	stop()
+	return code
+}
+
+func use(tb testing.TB) *cluster {
+	tb.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.cluster == nil {
+		bin, err := serverPrograms()
+		if err != nil && os.Getenv("CI") == "true" {
+			tb.Fatal(err)
+		}
+		if err != nil {
+			tb.Skip(err)
+		}
+		if shared.cluster, err = startCluster(bin); err != nil {
+			tb.Fatalf("starting PostgreSQL: %v", err)
+		}
+	}
+	shared.users++
+	return shared.cluster
+}
+
+func release() {
+	shared.Lock()
+	defer shared.Unlock()
+	shared.users--
+	if shared.users == 0 && !shared.keep {
+		stop()
+	}
+}
+
+func run(tb testing.TB, c *cluster, statement string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	db, err := sql.Open("pgx", c.url("postgres"))
+	if err != nil {
+		tb.Fatalf("opening PostgreSQL: %v", err)
+	}
+	if _, err := db.ExecContext(ctx, statement); err != nil {
+		tb.Errorf("running %q: %v", statement, err)
+	}
+	if err := db.Close(); err != nil {
+		tb.Errorf("closing PostgreSQL: %v", err)
+	}
+}
+
+func randomHex(tb testing.TB) string {
+	tb.Helper()
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		tb.Fatalf("naming a database: %v", err)
+	}
+	return hex.EncodeToString(b[:])
+}

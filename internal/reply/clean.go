@@ -1,0 +1,66 @@
+package reply
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+var (
+	// Reasoning models put their thinking into the text; it is never shown.
+	// One that was cut off has no end mark, and some servers swallow the first.
+	thinking = regexp.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\z)|\A.*</think(?:ing)?>`)
+	// Marks that only the program writes, copied by a model from its context.
+	ownMark    = regexp.MustCompile(`^(?:\[(?:hint|task)\]|\[[a-z -]+, sent [^\]\n]*\])\s*`)
+	blankLines = regexp.MustCompile(`\n[ \t]*\n(?:[ \t]*\n)+`)
+)
+
+const (
+	zeroWidthNonJoiner = '\u200c'
+	zeroWidthJoiner    = '\u200d'
+)
+
+// Clean makes a model's text fit to be shown to a person: no thinking, no
+// copied marks, no control or invisible characters, no more than one blank
+// line in a row, trimmed. An empty result means that there is nothing to say.
+func Clean(text string) string {
+	text = strings.ToValidUTF8(text, "")
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = visible([]rune(text))
+	text = thinking.ReplaceAllString(text, "")
+	text = strings.TrimSpace(text)
+	for mark := ownMark.FindString(text); mark != ""; mark = ownMark.FindString(text) {
+		text = text[len(mark):]
+	}
+	return strings.TrimSpace(blankLines.ReplaceAllString(text, "\n\n"))
+}
+
+// visible drops characters that cannot be seen. Joiners stay inside words and
+// pictographs, where scripts and emoji are made of them.
+func visible(runes []rune) string {
+	var out strings.Builder
+	last := ' '
+	for i, r := range runes {
+		if r == zeroWidthJoiner || r == zeroWidthNonJoiner {
+			if !joins(last) || i+1 == len(runes) || !joins(runes[i+1]) {
+				continue
+			}
+		} else if invisible(r) {
+			continue
+		}
+		out.WriteRune(r)
+		last = r
+	}
+	return out.String()
+}
+
+func invisible(r rune) bool {
+	if r == '\n' || r == '\t' {
+		return false
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+}
+
+func joins(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r)
+}

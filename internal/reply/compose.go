@@ -1,0 +1,117 @@
+// Package reply composes what a model is asked and cleans what it answers. It
+// is pure: texts, instants and zones come in as values.
+package reply
+
+import (
+	"fmt"
+	"time"
+
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// Chat roles of an OpenAI-compatible request.
+const (
+	roleSystem    = "system"
+	roleUser      = "user"
+	roleAssistant = "assistant"
+	roleTool      = "tool"
+)
+
+// Marks of user messages that the program wrote; they are never stored as the
+// participant's words.
+const (
+	hintMark = "[hint] "
+	taskMark = "[task] "
+)
+
+// Input is what one round of a turn is composed from. A nil Zone is UTC, an
+// empty Programme is prompts.DefaultProgramme, an unknown Mode is INTAKE.
+// HistoryLimit bounds the conversation entries as Window says. No Tools means
+// that the model is asked for words only.
+type Input struct {
+	Context      models.TurnContext
+	Mode         models.Mode
+	Kind         models.Kind
+	Tools        []models.ToolSpec
+	Now          time.Time
+	Zone         *time.Location
+	HistoryLimit int
+	Model        string
+	Programme    string
+}
+
+// Compose builds the request for one round: one system message, the window of
+// the conversation, then this turn's rounds so far. What stays equal between
+// turns comes first and the clock last, so that a provider's prompt cache
+// keeps hitting. It fails when a text cannot be rendered or a stored round
+// cannot be read; the same input gives the same request, so a retry is safe
+// and pointless.
+func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
+	if !in.Mode.Known() {
+		in.Mode = models.ModeIntake
+	}
+	if in.Zone == nil {
+		in.Zone = time.UTC
+	}
+	system, err := systemMessage(lib, in)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("writing system message: %w", err)
+	}
+	rounds, err := roundsOf(in.Context)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("reading rounds of the turn: %w", err)
+	}
+	cue, err := cueFor(lib, in)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("writing cue: %w", err)
+	}
+	messages := []models.ChatMessage{{Role: roleSystem, Content: system}}
+	messages = append(messages, weave(in, rounds, cue)...)
+	return models.ChatRequest{Model: in.Model, Messages: messages, Tools: in.Tools}, nil
+}
+
+// cueFor is the user message that starts a turn which no text started: empty
+// for replies.
+func cueFor(lib *prompts.Library, in Input) (string, error) {
+	switch in.Kind {
+	case models.KindGreeting:
+		text, err := lib.Render(prompts.GreetingHint, prompts.PersonaData{Programme: in.Programme})
+		return hintMark + text, err
+	case models.KindPrompt:
+		text, err := lib.Render(prompts.HabitPromptRequest, prompts.RequestData{})
+		return taskMark + text, err
+	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
+		models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindDebug,
+		models.KindToolCall, models.KindToolResult:
+	}
+	return "", nil
+}
+
+// weave puts the rounds of the turn among the entries: each round stands after
+// what the model had seen when it answered and before texts that came later.
+// The cue stands before the first round.
+func weave(in Input, rounds []round, cue string) []models.ChatMessage {
+	var out []models.ChatMessage
+	entries := Window(in.Context.Window, in.HistoryLimit)
+	addCue := func() {
+		if cue != "" {
+			out = append(out, models.ChatMessage{Role: roleUser, Content: cue})
+			cue = ""
+		}
+	}
+	next := 0
+	for _, r := range rounds {
+		for next < len(entries) && entries[next].ID <= r.after {
+			out = append(out, chatMessage(entries[next], in.Zone))
+			next++
+		}
+		addCue()
+		out = append(out, r.messages...)
+	}
+	for _, entry := range entries[next:] {
+		out = append(out, chatMessage(entry, in.Zone))
+	}
+	addCue()
+	return out
+}

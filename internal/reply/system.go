@@ -1,0 +1,232 @@
+package reply
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"coachline/internal/coach"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// section is a titled part of the system message.
+type section struct{ title, body string }
+
+func join(sections []section) string {
+	parts := make([]string, len(sections))
+	for i, s := range sections {
+		parts[i] = "# " + s.title + "\n" + s.body
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// systemMessage orders its sections from what never changes to what changes
+// every time.
+func systemMessage(lib *prompts.Library, in Input) (string, error) {
+	w := sectionWriter{lib: lib, programme: in.Programme}
+	w.text("Persona", prompts.Persona)
+	switch in.Mode {
+	case models.ModeIntake:
+		w.text("Mode: INTAKE", prompts.Intake)
+	case models.ModeFeedback:
+		w.text("Mode: FEEDBACK", prompts.Feedback)
+	}
+	if in.Kind == models.KindGreeting {
+		w.text("Task: greeting", prompts.Greeting)
+	}
+	if in.Kind == models.KindPrompt {
+		w.text("Task: habit prompt", prompts.HabitPrompt)
+	}
+	ctx := in.Context
+	w.add("Participant", participantLines(ctx.Participant, in.Zone))
+	w.status(in.Mode, ctx.Profile)
+	w.add("Profile", profileLines(ctx.Profile))
+	w.add("Schedules", scheduleLines(ctx.Schedules, in.Zone))
+	if ctx.Outstanding != nil {
+		w.add("Outstanding prompt", outstandingLines(ctx, in.Zone))
+	}
+	w.tone(ctx.Profile.Tone)
+	w.add("Now", append(roundNotes(&w, in), clockLine(in.Now, in.Zone)))
+	return join(w.sections), w.err
+}
+
+// sectionWriter collects sections and the first error.
+type sectionWriter struct {
+	lib       *prompts.Library
+	programme string
+	sections  []section
+	err       error
+}
+
+func (w *sectionWriter) render(name prompts.Name, data any) string {
+	text, err := w.lib.Render(name, data)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return text
+}
+
+func (w *sectionWriter) add(title string, lines []string) {
+	w.sections = append(w.sections, section{title, strings.Join(lines, "\n")})
+}
+
+func (w *sectionWriter) text(title string, name prompts.Name) {
+	w.add(title, []string{w.render(name, prompts.PersonaData{Programme: w.programme})})
+}
+
+func (w *sectionWriter) status(mode models.Mode, p models.Profile) {
+	missing := coach.MissingFields(p)
+	first, name := "Missing: "+strings.Join(missing, ", "), prompts.ProfileMissing
+	if len(missing) == 0 {
+		first, name = "Complete.", prompts.ProfileComplete
+	}
+	w.add("Profile status", []string{first, w.render(name, prompts.StatusData{Mode: mode, Missing: missing})})
+}
+
+func (w *sectionWriter) tone(t models.Tone) {
+	w.add("Tone", []string{w.render(prompts.Tone, prompts.ToneData{Tags: t.Tags})})
+}
+
+// line is "name: value" on one line, so that no value can open a section; nil
+// when there is no value.
+func line(name, value string) []string {
+	if value = flat(value); value == "" {
+		return nil
+	}
+	return []string{name + ": " + value}
+}
+
+// flat puts a text on one line.
+func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func participantLines(p models.Participant, zone *time.Location) []string {
+	name := zone.String()
+	if p.ZoneAssumed {
+		name += " (the programme's default; the person's own zone is not known)"
+	}
+	return slices.Concat(
+		line("Name", p.Name), line("Gender", p.Gender), line("Ethnicity", p.Ethnicity),
+		line("Background", p.Background), line("Locale", p.Locale), line("Time zone", name))
+}
+
+func profileLines(p models.Profile) []string {
+	lines := slices.Concat(
+		line("habit_domain", p.HabitDomain), line("motivational_frame", p.MotivationalFrame),
+		line("preferred_time", p.PreferredTime), line("prompt_anchor", p.PromptAnchor),
+		line("additional_info", p.AdditionalInfo), line("last_successful_prompt", p.LastSuccessfulPrompt),
+		line("last_barrier", p.LastBarrier), line("last_motivator", p.LastMotivator), line("last_tweak", p.LastTweak))
+	if len(lines) == 0 {
+		lines = []string{"Nothing known yet."}
+	}
+	if p.TotalPrompts > 0 {
+		lines = append(lines, fmt.Sprintf("prompts sent: %d, successes reported: %d", p.TotalPrompts, p.SuccessCount))
+	}
+	return lines
+}
+
+func scheduleLines(rows []models.ScheduleRow, zone *time.Location) []string {
+	var lines []string
+	for _, row := range rows {
+		name := row.Zone
+		if name == "" {
+			name = zone.String()
+		}
+		switch row.Type {
+		case models.ScheduleFixed:
+			lines = append(lines, fmt.Sprintf("- %s: fixed at %s (%s)", row.ID, row.At, name))
+		case models.ScheduleRandom:
+			lines = append(lines, fmt.Sprintf("- %s: random between %s and %s (%s)", row.ID, row.FromTime, row.ToTime, name))
+		}
+	}
+	if len(lines) == 0 {
+		return []string{"None."}
+	}
+	return lines
+}
+
+func outstandingLines(ctx models.TurnContext, zone *time.Location) []string {
+	prompt := ctx.Outstanding
+	text := strings.TrimLeft(flat(promptText(ctx)), "# ")
+	if text == "" {
+		text = "(its text is not known)"
+	}
+	lines := []string{text}
+	if prompt.SentAt != nil {
+		lines = append(lines, "Sent: "+shortTime(*prompt.SentAt, zone))
+	}
+	if prompt.ReminderSentAt != nil {
+		lines = append(lines, "Reminded: "+shortTime(*prompt.ReminderSentAt, zone))
+	}
+	if prompt.RespondedAt != nil {
+		return append(lines, "Answered: yes")
+	}
+	return append(lines, "Answered: no")
+}
+
+// promptText finds the words of the outstanding prompt: its entry in the
+// conversation, which is written just before it is sent, or else the newest
+// prompt text that was generated.
+func promptText(ctx models.TurnContext) string {
+	for _, entry := range slices.Backward(ctx.Window) {
+		sent := ctx.Outstanding.SentAt == nil || !entry.At.After(*ctx.Outstanding.SentAt)
+		if entry.Kind == models.KindPrompt && sent {
+			return entry.Text
+		}
+	}
+	return ctx.Profile.LastHabitPrompt
+}
+
+// leadLength bounds what is repeated of an entry that the window cut off, in
+// characters.
+const leadLength = 320
+
+// roundNotes says what this round needs besides the clock: what the first text
+// of the window answers, and that no tool can be called.
+func roundNotes(w *sectionWriter, in Input) []string {
+	var notes []string
+	if lead := leadOf(in.Context.Window, in.HistoryLimit); lead != nil {
+		text := clip(label(*lead, in.Zone)+flat(lead.Text), leadLength)
+		notes = append(notes, "Just before the first message below you wrote: "+text)
+	}
+	if len(in.Tools) == 0 {
+		notes = append(notes, w.render(prompts.NoTools, prompts.PersonaData{Programme: in.Programme}))
+	}
+	return notes
+}
+
+// leadOf is the coach's own entry just before a window that starts at a user
+// entry, nil when there is none: the window must start there, and without it
+// the answer to a greeting would answer nothing. A limit of 0 asks for no
+// history at all.
+func leadOf(entries []models.Message, limit int) *models.Message {
+	kept := Window(entries, limit)
+	if limit == 0 || len(kept) == 0 || kept[0].Role != models.RoleUser {
+		return nil
+	}
+	first := slices.IndexFunc(entries, func(m models.Message) bool { return m == kept[0] })
+	for _, entry := range slices.Backward(entries[:first]) {
+		switch {
+		case entry.Role == models.RoleUser:
+			return nil
+		case entry.Role == models.RoleAssistant && entry.Kind != models.KindToolCall && entry.Kind != models.KindDebug:
+			return &entry
+		}
+	}
+	return nil
+}
+
+// clip cuts a text to at most n characters.
+func clip(s string, n int) string {
+	runes := []rune(s)
+	if len(runes) <= n {
+		return s
+	}
+	return strings.TrimSpace(string(runes[:n])) + "..."
+}
+
+func clockLine(now time.Time, zone *time.Location) string {
+	return fmt.Sprintf("Local time: %s (%s); UTC: %s",
+		now.In(zone).Format("Monday 2006-01-02 15:04"), zone, now.UTC().Format(time.RFC3339))
+}

@@ -1,0 +1,325 @@
+// Package script is a habit coach without a model: it answers OpenAI-shaped
+// requests by a fixed script, for development and tests.
+//
+// It is deterministic. It walks an intake by the sections of the
+// system message (package reply writes them), calls the tools it is offered,
+// and answers feedback. Besides ordinary answers it knows commands: "list my
+// schedules", "cancel ..." or "delete ..." (the named or the only schedule),
+// "talk later in N minutes", "feedback in N minutes", "feedback now", "give me
+// a prompt", "what do you know about me", "what time is it". For tests it
+// knows these words, anywhere in a text:
+//
+//   - "call two tools": two calls in one message, then a summary
+//   - "loop tools": a call in every round for as long as tools are offered
+//   - "say nothing": an empty answer; "say nothing once": empty while tools
+//     are offered, words when they are not
+//   - "bad arguments": a call of scheduler whose arguments break its schema
+//   - "text and tool": words that claim a success, with a call that fails
+//   - "unknown tool": a call of a tool that does not exist
+//
+// After a failed call it says so. Without tools it answers in words only.
+package script
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Names of the product's tools.
+const (
+	toolSave       = "save_user_profile"
+	toolScheduler  = "scheduler"
+	toolTransition = "transition_state"
+	toolPrompt     = "generate_habit_prompt"
+	toolUnknown    = "no_such_tool"
+)
+
+const (
+	acknowledgement = "Thanks for your message. I am here when you want to talk about your habit."
+	outOfTools      = "I can only write now, not save or look up anything. Please tell me again in a moment."
+	whichOne        = "Which one shall I delete?"
+	longestField    = 500 // characters of a profile field
+)
+
+var delayed = regexp.MustCompile(`(?:talk later|feedback) in (\d+(?:\.\d+)?) ?(s|m|h)`)
+
+// answer is the script. It is a function of the scene alone.
+func (sc scene) answer() saying {
+	switch {
+	case sc.has("Task: habit prompt"):
+		return saying{text: sc.habitSentence()}
+	case sc.has("Task: greeting"):
+		return sc.greeting()
+	}
+	reply := sc.open()
+	if len(sc.rounds) > 0 {
+		reply = sc.conclude()
+	}
+	for _, c := range reply.calls {
+		if len(sc.tools) == 0 || c.name != toolUnknown && !slices.Contains(sc.tools, c.name) {
+			return saying{text: outOfTools}
+		}
+	}
+	return reply
+}
+
+func (sc scene) greeting() saying {
+	name := ""
+	if known := sc.value("Participant", "Name"); known != "" {
+		name = " " + clip(known, 40)
+	}
+	return words("Hi%s! I am your automated habit coach. We start with a short chat, then you get about one text a day. Are you ready to start?", name)
+}
+
+// open answers a turn that has called no tool yet.
+func (sc scene) open() saying {
+	for _, try := range []func() (saying, bool){sc.testWords, sc.command, sc.fieldAnswer, sc.feedback, sc.intake} {
+		if reply, fits := try(); fits {
+			return reply
+		}
+	}
+	return saying{text: acknowledgement}
+}
+
+// heard reports whether the person's words hold a phrase, whatever the case.
+func (sc scene) heard(phrase string) bool { return strings.Contains(strings.ToLower(sc.said), phrase) }
+
+func listCall() call { return call{toolScheduler, map[string]any{"action": "list"}} }
+
+func (sc scene) testWords() (saying, bool) {
+	switch {
+	case sc.heard("call two tools"):
+		return calling(listCall(), call{toolSave, map[string]any{"additional_info": "asked for two tools"}}), true
+	case sc.heard("loop tools"):
+		return calling(listCall()), true
+	case sc.heard("say nothing once") && len(sc.tools) == 0:
+		return saying{text: "Here I am again."}, true
+	case sc.heard("say nothing"):
+		return saying{}, true
+	case sc.heard("bad arguments"):
+		return calling(call{toolScheduler, map[string]any{"action": "create", "type": "fixed", "fixed_time": "25:99", "colour": "red"}}), true
+	case sc.heard("text and tool"):
+		return saying{
+			text:  "Done, I deleted that schedule.",
+			calls: []call{{toolScheduler, map[string]any{"action": "delete", "schedule_id": "no-such-schedule"}}},
+		}, true
+	case sc.heard("unknown tool"):
+		return calling(call{toolUnknown, map[string]any{}}), true
+	}
+	return saying{}, false
+}
+
+func (sc scene) command() (saying, bool) {
+	later := delayed.FindStringSubmatch(strings.ToLower(sc.said))
+	switch {
+	case later != nil:
+		return calling(call{toolTransition, map[string]any{"target_state": "FEEDBACK", "delay_minutes": minutes(later[1], later[2])}}), true
+	case sc.heard("feedback now"):
+		return calling(call{toolTransition, map[string]any{"target_state": "FEEDBACK"}}), true
+	case sc.heard("list my schedules"), sc.wantsDelete():
+		return calling(listCall()), true
+	case sc.heard("give me a prompt"):
+		return calling(call{toolPrompt, map[string]any{"delivery_mode": "immediate"}}), true
+	case sc.heard("what do you know about me"):
+		known := strings.Join(strings.FieldsFunc(sc.sections["Profile"], func(r rune) bool { return r == '\n' }), "; ")
+		return words("This is what I know: %s", clip(known, 700)), true
+	case sc.heard("what time is it"):
+		local, _, _ := strings.Cut(sc.value("Now", "Local time"), ";")
+		return words("Your local time is %s.", local), true
+	}
+	return saying{}, false
+}
+
+func minutes(number, unit string) float64 {
+	n, _ := strconv.ParseFloat(number, 64) // The pattern allows numbers only.
+	switch unit {
+	case "s":
+		return n / 60
+	case "h":
+		return n * 60
+	}
+	return n
+}
+
+func (sc scene) wantsDelete() bool {
+	said := strings.TrimPrefix(plain(sc.said), "please ")
+	return strings.HasPrefix(said, "cancel") || strings.HasPrefix(said, "delete") || strings.Contains(sc.asked, whichOne)
+}
+
+// plain is lower case without punctuation; apostrophes leave no gap.
+func plain(said string) string {
+	said = strings.NewReplacer("'", "", "\u2019", "").Replace(strings.ToLower(said))
+	return strings.Join(strings.FieldsFunc(said, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+}
+
+var (
+	setback = regexp.MustCompile(`^(no|nope|not|never|sorry no)\b|\b(skipped|skip|couldnt|could not|cant|cannot|didnt|did not|missed|forgot|too busy|no time)\b`)
+	success = regexp.MustCompile(`^(yes|yep|yeah|done|did it|i did|i have done|finished|i finished|all done|completed)\b`)
+)
+
+// feedback takes a report on the outstanding prompt.
+func (sc scene) feedback() (saying, bool) {
+	prompt, said := sc.outstanding(), plain(sc.said)
+	if prompt == "" && !sc.inFeedback() {
+		return saying{}, false
+	}
+	var calls []call
+	switch {
+	case setback.MatchString(said):
+		calls = append(calls, call{toolSave, map[string]any{"last_barrier": clip(sc.said, longestField-3)}})
+	case !success.MatchString(said):
+		return saying{}, false
+	case prompt != "":
+		calls = append(calls, call{toolSave, map[string]any{"last_successful_prompt": clip(prompt, longestField-3)}})
+	}
+	if sc.inFeedback() {
+		calls = append(calls, call{toolTransition, map[string]any{"target_state": "INTAKE"}})
+	}
+	return calling(calls...), true
+}
+
+// conclude answers a turn whose tools have run: by what was called and what
+// came of it.
+func (sc scene) conclude() saying {
+	round := sc.rounds[len(sc.rounds)-1]
+	if sc.heard("loop tools") {
+		return calling(listCall())
+	}
+	for _, d := range round {
+		if problem, failed := d.failure(); failed {
+			return sc.admit(d, problem)
+		}
+	}
+	if sc.heard("call two tools") && len(round) > 1 {
+		return words("Both are done: %s and %s.", round[0].name, round[1].name)
+	}
+	d := round[0]
+	switch d.name {
+	case toolScheduler:
+		return sc.afterScheduler(d)
+	case toolSave:
+		return sc.afterSave(d)
+	case toolPrompt:
+		if text := d.text("prompt"); text != "" {
+			return saying{text: text}
+		}
+	case toolTransition:
+		return afterTransition(d)
+	}
+	return saying{text: acknowledgement}
+}
+
+func afterTransition(d done) saying {
+	if delay, _ := d.args["delay_minutes"].(float64); delay > 0 {
+		return words("OK. I will ask you how it went in %s minutes.", strconv.FormatFloat(delay, 'f', -1, 64))
+	}
+	if d.arg("target_state") == "FEEDBACK" {
+		return words("Let us talk about your last prompt. How did it go?")
+	}
+	return saying{text: acknowledgement}
+}
+
+// admit tells the truth about a failed call and asks for what is missing.
+func (sc scene) admit(d done, problem string) saying {
+	text := "That did not work: " + strings.TrimRight(clip(problem, 200), ". ") + "."
+	switch {
+	case d.name == toolPrompt && len(sc.missing()) > 0:
+		text += " " + question(sc.missing()[0])
+	case d.name == toolScheduler && d.arg("action") == "create" && !sc.heard("bad arguments"):
+		text += " " + clockQuestion
+	}
+	return saying{text: text}
+}
+
+func (sc scene) afterScheduler(d done) saying {
+	switch d.arg("action") {
+	case "create":
+		return confirm(d)
+	case "delete":
+		return words("Done. I deleted the schedule%s.", sc.deleted(d.arg("schedule_id")))
+	}
+	list := views(d)
+	if !sc.wantsDelete() {
+		if len(list) == 0 {
+			return words("You have no schedules.")
+		}
+		return words("You have %d: %s.", len(list), described(list))
+	}
+	if len(list) == 0 {
+		return words("You have no schedules, so there is nothing to delete.")
+	}
+	meant, found := sc.named(list)
+	if !found {
+		return words("You have %d: %s. %s", len(list), described(list), whichOne)
+	}
+	return calling(call{toolScheduler, map[string]any{"action": "delete", "schedule_id": meant.ID}})
+}
+
+// view is a schedule as the scheduler's results show it.
+type view struct {
+	ID      string `json:"id"`
+	Time    string `json:"time"`
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Zone    string `json:"zone"`
+	NextRun string `json:"next_run"`
+}
+
+func views(d done) []view {
+	var result struct {
+		Schedules []view `json:"schedules"`
+	}
+	_ = json.Unmarshal([]byte(d.raw), &result) // What cannot be read is not there.
+	return result.Schedules
+}
+
+// when is "at 08:00 (America/New_York)" or "between ...".
+func (v view) when() string {
+	text := "at " + v.Time
+	if v.Time == "" {
+		text = "between " + v.From + " and " + v.To
+	}
+	if v.Zone != "" {
+		text += " (" + v.Zone + ")"
+	}
+	return text
+}
+
+func described(list []view) string {
+	parts := make([]string, len(list))
+	for i, v := range list {
+		parts[i] = v.ID + " " + v.when()
+		if len(v.NextRun) >= len("2006-01-02T15:04") {
+			parts[i] += ", next " + strings.Replace(v.NextRun[:len("2006-01-02T15:04")], "T", " ", 1)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// named finds the schedule that the person means: by id, by time, or the only
+// one.
+func (sc scene) named(list []view) (view, bool) {
+	from, _, timed := parseTimes(sc.said)
+	for _, v := range list {
+		if sc.heard(strings.ToLower(v.ID)) || timed && (v.Time == from || v.From == from) {
+			return v, true
+		}
+	}
+	return list[0], len(list) == 1 && !timed
+}
+
+// deleted says which one, as the list of this turn had it.
+func (sc scene) deleted(id string) string {
+	if d, found := sc.newest("schedules"); found {
+		for _, v := range views(d) {
+			if v.ID == id {
+				return " " + v.when()
+			}
+		}
+	}
+	return " " + id
+}

@@ -1,0 +1,161 @@
+// Package sim stands in for the two services that the product talks to, for
+// development and for tests over real HTTP: a phone network behind Twilio's
+// Messages API, and an OpenAI-compatible server whose answers come from a
+// script. It is part of dev and never of production.
+//
+// Package script holds what the model says, and the words that tests can say to it.
+package sim
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"time"
+)
+
+const (
+	// callbackTimeout is the carrier's total for one webhook (messaging facts 1.1).
+	callbackTimeout = 15 * time.Second
+	// closeTimeout bounds how long Close waits for webhooks in flight.
+	closeTimeout = 5 * time.Second
+	maxBody      = 10 << 20
+	scriptNote   = "This is a script, not a model."
+)
+
+var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
+
+//go:embed page.html
+var page []byte
+
+// Config is what a Server needs. AccountSID, AuthToken and From are required.
+type Config struct {
+	AccountSID string
+	AuthToken  string
+	// From is the one number that texts are sent from and to.
+	From string
+	// InboundURL is posted what the phones send. Empty: phones cannot send.
+	InboundURL string
+	// StatusURL is told what becomes of a text whose request names no
+	// StatusCallback of its own; empty tells nobody.
+	StatusURL string
+	// Dir keeps phones and texts over a restart, in a file that holds them in
+	// the clear; empty keeps them in memory.
+	Dir string
+	// DeliveryDelay passes before each of the states sent and delivered.
+	DeliveryDelay time.Duration
+	Logger        *slog.Logger
+	HTTPClient    *http.Client
+	Now           func() time.Time
+}
+
+func (cfg *Config) check() error {
+	if cfg.AccountSID == "" || cfg.AuthToken == "" {
+		return errors.New("AccountSID and AuthToken are required")
+	}
+	if !e164.MatchString(cfg.From) {
+		return errors.New("setting From: want a number with + and country code")
+	}
+	for name, address := range map[string]string{"InboundURL": cfg.InboundURL, "StatusURL": cfg.StatusURL} {
+		if address != "" && !webAddress(address) {
+			return fmt.Errorf("%s: want http:// or https:// and a host", name)
+		}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.HTTPClient == nil {
+		cfg.HTTPClient = &http.Client{Timeout: callbackTimeout}
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return nil
+}
+
+func webAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// Server is the simulated phone network and the scripted model. It is safe for
+// concurrent use.
+type Server struct {
+	cfg     Config
+	network *network
+	faults  *faults
+	courier *courier
+	prompts *promptCache
+	// closing ends what waits: held answers, delays, retries.
+	closing context.Context //nolint:containedctx // the life of the server, not of a call
+	stop    context.CancelFunc
+}
+
+// New checks cfg, reads what an earlier run left in Dir, and goes on with the
+// webhooks that it owed. Errors name the setting or the file.
+func New(cfg Config) (*Server, error) {
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("checking the simulator's settings: %w", err)
+	}
+	network, err := openNetwork(cfg.Dir, cfg.Now)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: cfg, network: network, faults: newFaults(cfg.Now), prompts: &promptCache{}}
+	s.closing, s.stop = context.WithCancel(context.Background())
+	s.courier = newCourier(s.closing, cfg, network, s.faults)
+	s.courier.resume()
+	return s, nil
+}
+
+// Close ends held answers and retries, waits at most 5 seconds for webhooks in
+// flight, and closes the file. What is still owed is owed to the next run on
+// the same Dir. Stop serving Handler first.
+func (s *Server) Close() error {
+	s.stop()
+	s.courier.close(closeTimeout)
+	return s.network.close()
+}
+
+// Handler serves the phone network under /2010-04-01/ and /sim/, the scripted
+// model under /v1/, and /version. It has no protection but what Twilio's and
+// OpenAI's have: serve it on a loopback address only.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	const messages = "/2010-04-01/Accounts/{sid}/Messages"
+	mux.Handle("POST "+messages+".json", s.carrier(targetCarrier, s.createMessage))
+	mux.Handle("GET "+messages+".json", s.carrier(targetLookup, s.listMessages))
+	mux.Handle("GET "+messages+"/{file}", s.carrier(targetLookup, s.fetchMessage))
+
+	mux.Handle("POST /v1/chat/completions", s.model(s.complete))
+	mux.Handle("POST /v1/embeddings", s.model(s.embed))
+	mux.HandleFunc("GET /v1/models", s.listModels)
+	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]string{
+			"name": "simulated phone network and scripted model", "model": scriptModel, "note": scriptNote,
+		})
+	})
+
+	// A page of another site must not be able to text as one of the phones.
+	local := http.NewCrossOriginProtection()
+	mux.HandleFunc("GET /sim/{$}", showPage)
+	mux.HandleFunc("GET /sim/phones", s.listPhones)
+	mux.Handle("POST /sim/phones", local.Handler(http.HandlerFunc(s.addPhone)))
+	mux.HandleFunc("GET /sim/phones/{number}/messages", s.showPhone)
+	mux.Handle("POST /sim/phones/{number}/messages", local.Handler(http.HandlerFunc(s.textIn)))
+	mux.HandleFunc("GET /sim/faults", s.listFaults)
+	mux.Handle("POST /sim/faults", local.Handler(http.HandlerFunc(s.armFault)))
+	mux.Handle("DELETE /sim/faults", local.Handler(http.HandlerFunc(s.clearFaults)))
+	return mux
+}
+
+func showPage(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:")
+	_, _ = w.Write(page)
+}

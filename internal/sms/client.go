@@ -1,0 +1,249 @@
+// Package sms speaks to Twilio, or to a server shaped like it: it sends texts,
+// looks them up, checks and reads webhooks, and says what can be done about
+// each failure.
+package sms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	twilio "github.com/twilio/twilio-go/client"
+	api "github.com/twilio/twilio-go/rest/api/v2010"
+
+	"coachline/models"
+)
+
+const (
+	defaultTimeout = 10 * time.Second
+	// The carrier holds a text for 1 to 36,000 seconds (messaging facts 1.3).
+	maxValidity = 36000 * time.Second
+	// findPage is how many texts to one number are searched; the list is
+	// newest first.
+	findPage = 200
+	// outboxParam carries our id in the status callback's address, so that a
+	// callback settles its row even when it overtakes the answer to the send.
+	outboxParam = "outbox"
+)
+
+// alphanumeric is what twilio-go accepts as user name and password.
+var alphanumeric = regexp.MustCompile(`^[0-9A-Za-z]+$`)
+
+// Config is what a Client needs.
+type Config struct {
+	AccountSID string
+	AuthToken  string
+	// From or MessagingServiceSID: exactly one.
+	From                string
+	MessagingServiceSID string
+	// BaseURL replaces https://api.twilio.com; empty leaves it.
+	BaseURL string
+	// StatusCallbackURL is told what becomes of each text; empty asks for no
+	// callbacks.
+	StatusCallbackURL string
+	// Timeout bounds one call; 0 is 10 seconds.
+	Timeout time.Duration
+}
+
+// Client sends through one account. It is safe for concurrent use.
+type Client struct {
+	cfg      Config
+	base     *url.URL
+	callback *url.URL
+	next     http.RoundTripper
+}
+
+// New checks cfg; errors name the setting.
+func New(cfg Config) (*Client, error) {
+	if !alphanumeric.MatchString(cfg.AccountSID) || !alphanumeric.MatchString(cfg.AuthToken) {
+		return nil, errors.New("account SID and auth token must be letters and digits")
+	}
+	if (cfg.From == "") == (cfg.MessagingServiceSID == "") {
+		return nil, errors.New("set either a sending number or a messaging service")
+	}
+	base, err := address(cfg.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("reading the base URL: %w", err)
+	}
+	callback, err := address(cfg.StatusCallbackURL)
+	if err != nil {
+		return nil, fmt.Errorf("reading the status callback URL: %w", err)
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = defaultTimeout
+	}
+	return &Client{cfg: cfg, base: base, callback: callback, next: http.DefaultTransport}, nil
+}
+
+// address is nil for an empty text.
+func address(text string) (*url.URL, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // an absent address is not an error
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errors.New("not an address")
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return nil, errors.New("want http:// or https:// and a host")
+	}
+	return u, nil
+}
+
+// Send hands one text to the carrier. Errors are *models.CarrierError; the
+// carrier knows no idempotency key, so a retry is safe only where the class
+// says that the text was refused, and after CarrierAmbiguous only when Find
+// does not have it.
+func (c *Client) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
+	params := &api.CreateMessageParams{}
+	params.SetTo(sms.To).SetBody(sms.Body)
+	if c.cfg.MessagingServiceSID != "" {
+		params.SetMessagingServiceSid(c.cfg.MessagingServiceSID)
+	} else {
+		params.SetFrom(c.cfg.From)
+	}
+	if c.callback != nil {
+		params.SetStatusCallback(c.callbackFor(sms.OutboxID))
+	}
+	if sms.ValidFor > 0 {
+		held := min(max(sms.ValidFor, time.Second), maxValidity)
+		params.SetValidityPeriod(int(held / time.Second))
+	}
+
+	call, cancel := c.begin(ctx)
+	defer cancel()
+	message, err := call.service.CreateMessage(params)
+	if err != nil {
+		return models.Receipt{}, classify(err, call.seen)
+	}
+	if value(message.Sid) == "" {
+		// A 2xx without an id: taken, as far as anyone can tell.
+		return models.Receipt{}, ambiguous(call.seen.status, "the answer names no message")
+	}
+	return receipt(message), nil
+}
+
+// Find looks for a text that the carrier may have taken since an instant: the
+// newest one to the same number, from the same sender, with the same words;
+// false when the carrier has none. Safe to retry. Errors are
+// *models.CarrierError and never CarrierAmbiguous.
+//
+// The list is not filtered by date on the carrier's side: its filter looks at
+// the sending date, which a text still in the queue does not have.
+func (c *Client) Find(ctx context.Context, sms models.SMS, since time.Time) (models.Receipt, bool, error) {
+	params := &api.ListMessageParams{}
+	params.SetTo(sms.To).SetPageSize(findPage)
+	if c.cfg.From != "" {
+		params.SetFrom(c.cfg.From)
+	}
+	call, cancel := c.begin(ctx)
+	defer cancel()
+	page, err := call.service.PageMessage(params, "", "")
+	if err != nil {
+		return models.Receipt{}, false, repeatable(classify(err, call.seen))
+	}
+	if page.Messages == nil {
+		// Something answered, but not with a list: "not found" would allow a
+		// second send.
+		return models.Receipt{}, false, &models.CarrierError{
+			Class: models.CarrierRetry, Status: call.seen.status, Message: "the answer holds no list of messages",
+		}
+	}
+	newest := newestMatch(page.Messages, sms, since)
+	if newest == nil {
+		return models.Receipt{}, false, nil
+	}
+	return receipt(newest), true, nil
+}
+
+// newestMatch is nil when no text has the same number and words and a date at
+// or after since, compared in the whole seconds that the carrier gives.
+func newestMatch(list []api.ApiV2010Message, sms models.SMS, since time.Time) *api.ApiV2010Message {
+	var best *api.ApiV2010Message
+	var bestAt time.Time
+	earliest := since.Truncate(time.Second)
+	for i := range list {
+		one := &list[i]
+		if value(one.Sid) == "" || value(one.Body) != sms.Body || value(one.To) != sms.To {
+			continue
+		}
+		at, ok := createdAt(one)
+		if ok && !at.Before(earliest) && (best == nil || at.After(bestAt)) {
+			best, bestAt = one, at
+		}
+	}
+	return best
+}
+
+// callbackFor adds the outbox id to whatever query the address has.
+func (c *Client) callbackFor(outboxID string) string {
+	u := *c.callback
+	query := u.Query()
+	query.Set(outboxParam, outboxID)
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// createdAt is in whole seconds (RFC 2822); the sending date stands in where
+// a server leaves the creation date out.
+func createdAt(message *api.ApiV2010Message) (time.Time, bool) {
+	for _, text := range []string{value(message.DateCreated), value(message.DateSent)} {
+		if at, err := time.Parse(time.RFC1123Z, text); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+func receipt(message *api.ApiV2010Message) models.Receipt {
+	status, known := ParseStatus(value(message.Status))
+	if !known {
+		status = models.OutboxAccepted
+	}
+	return models.Receipt{ProviderSID: value(message.Sid), Status: status}
+}
+
+func value(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// call is one use of the service under one context.
+type call struct {
+	service *api.ApiService
+	seen    *seen
+}
+
+// begin builds a service for one call: twilio-go takes no context, so the
+// transport carries it. The service is built without twilio-go's constructor,
+// which reads the environment.
+func (c *Client) begin(ctx context.Context) (call, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	seen := &seen{}
+	client := &twilio.Client{
+		Credentials: twilio.NewCredentials(c.cfg.AccountSID, c.cfg.AuthToken),
+		HTTPClient: &http.Client{
+			Transport: transport{ctx: ctx, base: c.base, next: c.next, seen: seen},
+			// A redirect would carry the text to a host nobody chose.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+	client.SetAccountSid(c.cfg.AccountSID)
+	return call{service: api.NewApiService(&twilio.RequestHandler{Client: client}), seen: seen}, cancel
+}
+
+// rewrite points a request for Twilio at base, keeping path and query.
+func rewrite(u *url.URL, base *url.URL) *url.URL {
+	out := *u
+	out.Scheme, out.Host = base.Scheme, base.Host
+	out.Path = strings.TrimRight(base.Path, "/") + u.Path
+	out.RawPath = ""
+	return &out
+}

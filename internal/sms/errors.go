@@ -1,0 +1,81 @@
+package sms
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	twilio "github.com/twilio/twilio-go/client"
+
+	"coachline/models"
+)
+
+// classify turns what a call came to into a class (messaging facts 1.3). The
+// message is ours: the carrier's may quote the number.
+func classify(err error, seen *seen) *models.CarrierError {
+	var rest *twilio.TwilioRestError
+	if errors.As(err, &rest) && (rest.Code != 0 || seen.status < http.StatusInternalServerError) {
+		return byCode(rest.Code, status(rest, seen))
+	}
+	if errors.Is(err, errRedirect) {
+		return &models.CarrierError{Class: models.CarrierAccount, Status: seen.status, Message: "the carrier's address redirects; check TWILIO_BASE_URL"}
+	}
+	switch {
+	case seen.status == 0 && !seen.written.Load():
+		return &models.CarrierError{Class: models.CarrierRetry, Message: "the carrier was not reached"}
+	case seen.status == 0:
+		return ambiguous(0, "no answer after the request was sent")
+	case seen.status >= http.StatusInternalServerError || seen.status < http.StatusBadRequest:
+		// A gateway's error page, or a success that cannot be read.
+		return ambiguous(seen.status, "the answer cannot be read")
+	default:
+		return byCode(0, seen.status)
+	}
+}
+
+func status(rest *twilio.TwilioRestError, seen *seen) int {
+	if seen.status != 0 {
+		return seen.status
+	}
+	return rest.Status
+}
+
+// byCode classes an answer that the carrier itself gave; code 0 is an answer
+// without one. A known code says more than the status: daily limits come as
+// 429 too. An unknown code is final unless the status says that trying again
+// may help, so that nothing is repeated blindly (codes are subject to change).
+func byCode(code, status int) *models.CarrierError {
+	out := &models.CarrierError{Status: status}
+	if code != 0 {
+		out.Code = strconv.Itoa(code)
+	}
+	known, ok := codes[code]
+	switch {
+	case ok:
+		out.Class, out.Message = known.class, known.text
+	case status == http.StatusTooManyRequests:
+		out.Class, out.Message = models.CarrierRetry, "too many requests"
+	case status >= http.StatusInternalServerError:
+		out.Class, out.Message = models.CarrierRetryOnce, "the carrier failed"
+	case status == http.StatusRequestTimeout:
+		out.Class, out.Message = models.CarrierAmbiguous, "the carrier gave up waiting"
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:
+		out.Class, out.Message = models.CarrierAccount, "the carrier refuses this account or address"
+	default:
+		out.Class, out.Message = models.CarrierContent, "refused for a reason this program does not know"
+	}
+	return out
+}
+
+func ambiguous(status int, message string) *models.CarrierError {
+	return &models.CarrierError{Class: models.CarrierAmbiguous, Status: status, Message: message}
+}
+
+// repeatable is the class of a failed look-up, which changes nothing at the
+// carrier: what is ambiguous for a send is merely unanswered.
+func repeatable(err *models.CarrierError) *models.CarrierError {
+	if err.Class == models.CarrierAmbiguous {
+		err.Class = models.CarrierRetry
+	}
+	return err
+}

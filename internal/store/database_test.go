@@ -1,0 +1,224 @@
+package store_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gorm.io/gorm/schema"
+
+	"coachline/internal/pgtest"
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+func TestOpenRefuses(t *testing.T) {
+	tests := []struct{ name, url, want string }{
+		{"empty", "", "DATABASE_URL: it must begin with"},
+		{"other database", "mysql://root:hunter2@localhost/db", "DATABASE_URL: it must begin with"},
+		{"bare path", "./coach.db", "DATABASE_URL: it must begin with"},
+		{"no file", "sqlite:", "DATABASE_URL: no file named"},
+		{"bad query", "sqlite:x.db?%zz", "query of DATABASE_URL"},
+		{"bad postgres", "postgres://u:hunter2@host:port/db", "DATABASE_URL: not a valid PostgreSQL URL"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := store.Open(t.Context(), store.Config{URL: tt.url, Sealer: newBox(t, "one")})
+			require.ErrorContains(t, err, tt.want)
+			require.NotContains(t, err.Error(), "hunter2")
+		})
+	}
+	_, err := store.Open(t.Context(), store.Config{URL: "sqlite::memory:"})
+	require.ErrorContains(t, err, "sealer is required")
+}
+
+func TestOpenAgainKeepsRows(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		again := openStore(t, w.url)
+		require.NoError(t, again.Ping(w.ctx))
+		p, err := again.Participant(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, phone, p.Phone)
+		require.Equal(t, 1, w.count("SELECT count(*) FROM goose_db_version WHERE version_id = 1"))
+	})
+}
+
+func TestOpenAtOnce(t *testing.T) {
+	urls := map[string]string{
+		"sqlite":   "sqlite:" + filepath.Join(t.TempDir(), "coach.db"),
+		"postgres": pgtest.Start(t),
+	}
+	for name, url := range urls {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			var stores []*store.Store
+			for _, err := range together(5, func(int) error {
+				s, err := store.Open(t.Context(), store.Config{URL: url, Sealer: newBox(t, "one")})
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					stores = append(stores, s)
+				}
+				return err
+			}) {
+				require.NoError(t, err)
+			}
+			w := &world{t: t, url: url}
+			require.Equal(t, 1, w.count("SELECT count(*) FROM goose_db_version WHERE version_id = 1"))
+			for _, s := range stores {
+				require.NoError(t, s.Close())
+			}
+		})
+	}
+}
+
+func TestMemory(t *testing.T) {
+	w := newWorld(t, "sqlite::memory:")
+	w.enrolled()
+	w.inbound("SM1", 1, "hello")
+	w.turn(1, models.TurnPlan{Kind: models.KindReply}, 2)
+	tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
+	require.NoError(t, err)
+	require.Equal(t, "Ada Quill", tc.Participant.Name)
+}
+
+func TestSQLiteSettings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "new", "folder", "coach.db")
+	s, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + file + "?_pragma=synchronous(full)", Sealer: newBox(t, "one")})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	info, err := os.Stat(filepath.Dir(file))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+	w := &world{t: t, url: "sqlite:" + file}
+	require.Equal(t, "wal", w.text("PRAGMA journal_mode"))
+}
+
+// Every field of a row has its column and every column its field, on both
+// databases: the two schema files cannot drift apart.
+func TestSchemaMatchesModels(t *testing.T) {
+	rows := map[string]any{
+		"participants": models.Participant{}, "profiles": models.Profile{}, "messages": models.Message{},
+		"inbound": models.Inbound{}, "outbox": models.Outbox{}, "prompts": models.Prompt{},
+		"schedules": models.ScheduleRow{}, "turns": models.Turn{}, "steps": models.Step{},
+		"tool_runs": models.ToolRun{}, "notices": models.Notice{}, "audit": models.Audit{},
+	}
+	onBoth(t, func(t *testing.T, w *world) {
+		for table, row := range rows {
+			var want []string
+			for f := range reflect.TypeOf(row).Fields() {
+				column := schema.NamingStrategy{}.ColumnName("", f.Name)
+				want = append(want, strings.ReplaceAll(column, "_s_id", "_sid"))
+			}
+			w.raw(func(db *sql.DB) {
+				got, err := db.Query(fmt.Sprintf("SELECT * FROM %s LIMIT 0", table))
+				require.NoError(t, err)
+				defer got.Close()
+				columns, err := got.Columns()
+				require.NoError(t, err)
+				require.NoError(t, got.Err())
+				require.ElementsMatch(t, want, columns, table)
+			})
+		}
+	})
+}
+
+// Nothing a person said, and nothing that names one, is readable in any
+// column of any table.
+func TestSealedAtRest(t *testing.T) {
+	secrets := []string{"5558675310", "Ada", "cello", "knee hurts", "mint tea", "stretch now", "look it up", "flossing"}
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		in := w.inbound("SM1", 1, "my knee hurts")
+		_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
+			Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(2)})
+		require.NoError(t, err)
+		require.NoError(t, w.SaveStep(w.ctx, models.Step{TurnID: "p1-t1", Number: 1, Text: "look it up", Calls: `["look it up"]`}))
+		profile, err := w.Profile(w.ctx, "p1")
+		require.NoError(t, err)
+		profile.HabitDomain, profile.PreparedPrompt = "flossing", "stretch now"
+		run := models.ToolRun{TurnID: "p1-t1", Step: 1, Name: "save_user_profile", Result: "flossing"}
+		require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: run, Profile: &profile}))
+		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1", Outcome: "reply", At: at(3), HabitPrompt: "stretch now",
+			Entries: []models.Message{{Key: "a", Role: models.RoleAssistant, Kind: models.KindReply, Text: "mint tea"}},
+			Outbox:  []models.Outbox{{ID: "p1-t1-p1", Part: 1, Kind: models.KindReply, Body: "mint tea"}}})
+		require.NoError(t, err)
+		name := "Ada Changed"
+		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Name: &name}, Now: at(4)})
+		require.NoError(t, err)
+		_, _, err = w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "mint tea", Key: "k", Now: at(5)})
+		require.NoError(t, err)
+
+		dump := w.dump()
+		require.Contains(t, dump, "p1-t1-p1", "the dump holds the rows")
+		for _, s := range secrets {
+			require.NotContains(t, dump, s)
+		}
+		tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
+		require.NoError(t, err)
+		require.Equal(t, []string{"my knee hurts", "mint tea"}, texts(tc.Window))
+		require.Equal(t, "stretch now", tc.Profile.LastHabitPrompt)
+		require.Equal(t, "look it up", tc.Steps[0].Text)
+		require.Equal(t, "Ada Changed", tc.Participant.Name)
+	})
+}
+
+// dump is everything in every table as text.
+func (w *world) dump() string {
+	w.t.Helper()
+	var b strings.Builder
+	w.raw(func(db *sql.DB) {
+		for _, table := range []string{"participants", "profiles", "messages", "inbound", "outbox", "prompts",
+			"schedules", "turns", "steps", "tool_runs", "notices", "audit"} {
+			w.dumpTable(&b, db, table)
+		}
+	})
+	return b.String()
+}
+
+func (w *world) dumpTable(b *strings.Builder, db *sql.DB, table string) {
+	w.t.Helper()
+	rows, err := db.Query("SELECT * FROM " + table)
+	require.NoError(w.t, err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	require.NoError(w.t, err)
+	for rows.Next() {
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(any)
+		}
+		require.NoError(w.t, rows.Scan(values...))
+		for _, v := range values {
+			fmt.Fprintf(b, "%v|", *v.(*any))
+		}
+		b.WriteByte('\n')
+	}
+	require.NoError(w.t, rows.Err())
+}
+
+func texts(rows []models.Message) []string {
+	var out []string
+	for _, m := range rows {
+		out = append(out, m.Text)
+	}
+	return out
+}
+
+func TestWrongKeyIsAnError(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		other, err := store.Open(t.Context(), store.Config{URL: w.url, Sealer: newBox(t, "two")})
+		require.NoError(t, err)
+		_, err = other.Participant(w.ctx, "p1")
+		require.ErrorContains(t, err, "opening participants.phone")
+		require.NoError(t, other.Close())
+	})
+}

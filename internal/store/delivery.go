@@ -1,0 +1,164 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/models"
+)
+
+// ReleaseSend puts a row that the carrier refused for sure back to ready; it
+// may be claimed again. It does nothing in any other status, so a retry is
+// safe. ErrNotFound for an unknown row.
+func (s *Store) ReleaseSend(ctx context.Context, outboxID string, now time.Time) error {
+	return s.changeOutbox(ctx, outboxID, func(_ *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
+		if row.Status != models.OutboxSending {
+			return false, nil
+		}
+		row.Status, row.UpdatedAt = models.OutboxReady, now
+		return true, nil
+	})
+}
+
+// RecordAccepted records that the carrier took a text. What follows from it
+// (a prompt becomes outstanding and is counted, a reminder is noted on its
+// prompt) happens once, at the first word of it; a status callback that
+// overtook the carrier's answer is such a word too. ErrNotFound for an unknown
+// row. Safe to retry.
+func (s *Store) RecordAccepted(ctx context.Context, outboxID string, r models.Receipt, now time.Time) error {
+	return s.changeOutbox(ctx, outboxID, func(tx *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
+		if r.Status.Supersedes(row.Status) {
+			row.Status = r.Status
+		}
+		return true, accept(tx, row, r.ProviderSID, now)
+	})
+}
+
+// RecordFailed ends a row that the carrier did not take. A row that the
+// carrier is known to have is left alone. OptedOut is recorded on the
+// participant in the same transaction. ErrNotFound for an unknown row. Safe to
+// retry.
+func (s *Store) RecordFailed(ctx context.Context, f models.SendFailure) error {
+	return s.changeOutbox(ctx, f.OutboxID, func(tx *gorm.DB, row *models.Outbox, p models.Participant) (bool, error) {
+		if f.OptedOut {
+			if err := optOut(tx, p, f.Now); err != nil {
+				return false, err
+			}
+		}
+		switch row.Status {
+		case models.OutboxReady, models.OutboxSending, models.OutboxUnknown:
+		case models.OutboxAccepted, models.OutboxQueued, models.OutboxSent, models.OutboxDelivered, models.OutboxRead,
+			models.OutboxUndelivered, models.OutboxFailed, models.OutboxCanceled:
+			return false, nil
+		}
+		row.Status, row.ErrorCode, row.UpdatedAt = f.Status, f.Code, f.Now
+		if row.Kind != models.KindPrompt {
+			return true, nil
+		}
+		return true, promptFailed(tx, row.PromptID, f.Code)
+	})
+}
+
+// AcceptStatus applies a carrier's report. The row is found by our own id, or
+// else by the provider's; found is false when neither is known. Statuses only
+// move up, so reports may come late, doubled and in any order; an error code
+// stays when a later report lacks it.
+func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (found bool, err error) {
+	id, err := s.reportedRow(ctx, cb)
+	if errors.Is(err, models.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	err = s.changeOutbox(ctx, id, func(tx *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
+		moved := cb.Status.Supersedes(row.Status)
+		if moved {
+			row.Status = cb.Status
+		}
+		if cb.ErrorCode != "" && (moved || row.ErrorCode == "" && row.Status == cb.Status) {
+			row.ErrorCode = cb.ErrorCode
+		}
+		return true, accept(tx, row, cb.ProviderSID, cb.At)
+	})
+	return err == nil, err
+}
+
+func (s *Store) reportedRow(ctx context.Context, cb models.StatusCallback) (string, error) {
+	var ids []string
+	for _, by := range []struct{ column, value string }{{"id", cb.OutboxID}, {"provider_sid", cb.ProviderSID}} {
+		if by.value == "" {
+			continue
+		}
+		err := s.reader(ctx).Model(&models.Outbox{}).Where(by.column+" = ?", by.value).Limit(1).Pluck("id", &ids).Error
+		if err != nil {
+			return "", fmt.Errorf("reading outbox: %w", classify(err))
+		}
+		if len(ids) > 0 {
+			return ids[0], nil
+		}
+	}
+	return "", models.ErrNotFound
+}
+
+// accept notes on the row that the carrier has the text.
+func accept(tx *gorm.DB, row *models.Outbox, providerSID string, now time.Time) error {
+	// A carrier's "sending" says that it has the text; the row's own says that
+	// nobody knows, and would have it posted again.
+	if models.OutboxAccepted.Supersedes(row.Status) {
+		row.Status = models.OutboxAccepted
+	}
+	if row.ProviderSID == "" {
+		row.ProviderSID = providerSID
+	}
+	row.UpdatedAt = now
+	if row.AcceptedAt != nil {
+		return nil
+	}
+	row.AcceptedAt = &now
+	if row.Kind == models.KindPrompt {
+		return promptSent(tx, *row, now)
+	}
+	if row.Kind == models.KindReminder {
+		return reminderSent(tx, row.PromptID, now)
+	}
+	return nil
+}
+
+// optOut records the carrier's word that a person wants no more texts.
+func optOut(tx *gorm.DB, p models.Participant, now time.Time) error {
+	if p.RemovedAt != nil || p.Status == models.StatusOptedOut {
+		return nil
+	}
+	p.Status = models.StatusOptedOut
+	if err := saveParticipant(tx, &p, now); err != nil {
+		return err
+	}
+	return tx.Create(&models.Audit{ParticipantID: p.ID, Actor: "carrier", Action: "opt_out", At: now}).Error
+}
+
+type outboxChange func(tx *gorm.DB, row *models.Outbox, p models.Participant) (changed bool, err error)
+
+// changeOutbox applies a change to a locked row and writes it if it changed.
+func (s *Store) changeOutbox(ctx context.Context, id string, change outboxChange) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		row, p, err := lockOutbox(tx, id)
+		if err != nil {
+			return err
+		}
+		before := row.Status
+		changed, err := change(tx, &row, p)
+		if err != nil || !changed {
+			return err
+		}
+		return saveOutbox(tx, &row, before)
+	})
+	if err != nil {
+		return fmt.Errorf("changing outbox row: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/models"
+)
+
+// Why a gate refused a text; kept in the row's error code. A status that
+// refuses is its own name (paused, opted_out, ...).
+const (
+	gateRemoved  = "removed"
+	gateAnswered = "answered"
+	gateVoided   = "voided"
+)
+
+// QueueOperatorMessage stores a text that an operator wants sent, with the
+// notice that has the workflow send it. Equal keys of one participant are one
+// message: the second call returns the stored row and created false, whatever
+// its body, so a retry is safe. ErrNotFound also after removal.
+func (s *Store) QueueOperatorMessage(ctx context.Context, m models.OperatorMessage) (out models.Outbox, created bool, err error) {
+	if m.Key == "" {
+		return models.Outbox{}, false, models.BadField("key", "must not be empty")
+	}
+	sum := sha256.Sum256([]byte(m.Key))
+	id := m.ParticipantID + "-op-" + hex.EncodeToString(sum[:])[:16]
+	err = s.write(ctx, func(tx *gorm.DB) error {
+		if _, err := lockEnrolled(tx, m.ParticipantID); err != nil {
+			return err
+		}
+		out, created = models.Outbox{}, false
+		err := tx.Where("id = ?", id).Take(&out).Error
+		if !errors.Is(err, gorm.ErrRecordNotFound) {
+			return err
+		}
+		created = true
+		out = models.Outbox{
+			ID: id, ParticipantID: m.ParticipantID, Part: 1, Kind: models.KindOperator, Body: m.Body,
+			Status: models.OutboxReady, CreatedAt: m.Now, UpdatedAt: m.Now,
+		}
+		if err := tx.Create(&out).Error; err != nil {
+			return err
+		}
+		audit := models.Audit{ParticipantID: m.ParticipantID, Actor: m.Actor, Action: "send", Detail: id, At: m.Now}
+		if err := tx.Create(&audit).Error; err != nil {
+			return err
+		}
+		_, err = notify(tx, models.Notice{ParticipantID: m.ParticipantID, Kind: models.NoticeSend, Ref: id, CreatedAt: m.Now})
+		return err
+	})
+	if err != nil {
+		return models.Outbox{}, false, fmt.Errorf("queueing operator message: %w", err)
+	}
+	return out, created, nil
+}
+
+// ClaimSend answers whether an outbox row may be handed to the carrier now,
+// and marks it as being sent if so. Consent and standing are read from the
+// participant's row in the same transaction, so a STOP that came in after the
+// text was written wins. A row that an earlier attempt left in sending comes
+// back with Resumed: look it up at the carrier before posting. When a gate
+// refuses such a row it becomes unknown instead of canceled, because the
+// earlier attempt may have reached the carrier. ErrNotFound for an unknown row.
+func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (models.SendClaim, error) {
+	var claim models.SendClaim
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		row, p, err := lockOutbox(tx, outboxID)
+		if err != nil {
+			return err
+		}
+		claim = models.SendClaim{Outbox: row}
+		before := row.Status
+		if before != models.OutboxReady && before != models.OutboxSending {
+			return nil
+		}
+		refusal, err := gate(tx, row, p)
+		if err != nil {
+			return err
+		}
+		if refusal != "" {
+			if err := refuse(tx, &row, refusal); err != nil {
+				return err
+			}
+		} else {
+			claim.Post, claim.Resumed, claim.To = true, before == models.OutboxSending, p.Phone
+			attempt(&row, now)
+		}
+		row.UpdatedAt = now
+		claim.Outbox = row
+		return saveOutbox(tx, &row, before)
+	})
+	if err != nil {
+		return models.SendClaim{}, fmt.Errorf("claiming send: %w", err)
+	}
+	return claim, nil
+}
+
+// attempt marks the row as being sent. The instant of the first try stays
+// while it is resumed: the carrier's list is searched from there.
+func attempt(row *models.Outbox, now time.Time) {
+	if row.Status == models.OutboxReady {
+		row.Status, row.AttemptedAt = models.OutboxSending, &now
+	}
+	row.Attempts++
+}
+
+func refuse(tx *gorm.DB, row *models.Outbox, refusal string) error {
+	row.ErrorCode = refusal
+	if row.Status == models.OutboxSending {
+		row.Status = models.OutboxUnknown
+	} else {
+		row.Status = models.OutboxCanceled
+	}
+	if row.Kind != models.KindPrompt {
+		return nil
+	}
+	return promptFailed(tx, row.PromptID, refusal)
+}
+
+// gate names what forbids sending the row, or returns nothing. A notice (the
+// word that a person has left) passes always. Operators reach people who are
+// paused or done, but nobody who opted out.
+func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) {
+	switch {
+	case row.Kind == models.KindNotice:
+		return "", nil
+	case p.RemovedAt != nil:
+		return gateRemoved, nil
+	case p.Status == models.StatusOptedOut:
+		return string(p.Status), nil
+	case coaching(row.Kind) && p.Status != models.StatusActive:
+		return string(p.Status), nil
+	case row.Kind == models.KindReminder:
+		return reminderGate(tx, row.PromptID)
+	}
+	return "", nil
+}
+
+// coaching: kinds that a person gets only while in active coaching.
+func coaching(k models.Kind) bool {
+	switch k {
+	case models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
+		models.KindFeedbackQuestion, models.KindFeedbackFollowup:
+		return true
+	case models.KindMessage, models.KindOperator, models.KindNotice, models.KindDebug,
+		models.KindToolCall, models.KindToolResult:
+	}
+	return false
+}
+
+// reminderGate: a reminder goes out only while its prompt waits for an answer.
+func reminderGate(tx *gorm.DB, promptID string) (string, error) {
+	var prompt models.Prompt
+	err := tx.Where("id = ?", promptID).Take(&prompt).Error
+	switch {
+	case errors.Is(err, gorm.ErrRecordNotFound):
+		return gateVoided, nil
+	case err != nil || prompt.State == models.PromptPending:
+		return "", err
+	case prompt.State == models.PromptResponded:
+		return gateAnswered, nil
+	}
+	return gateVoided, nil
+}
+
+// lockOutbox locks a row and its participant, the participant first like
+// every other write.
+func lockOutbox(tx *gorm.DB, id string) (models.Outbox, models.Participant, error) {
+	var row models.Outbox
+	if err := tx.Select("participant_id").Where("id = ?", id).Take(&row).Error; err != nil {
+		return models.Outbox{}, models.Participant{}, err
+	}
+	p, err := lockParticipant(tx, row.ParticipantID)
+	if err != nil {
+		return models.Outbox{}, models.Participant{}, err
+	}
+	row = models.Outbox{}
+	err = forUpdate(tx).Where("id = ?", id).Take(&row).Error
+	return row, p, err
+}
+
+// saveOutbox writes what sending changes, if the row still has the status it
+// was read with.
+func saveOutbox(tx *gorm.DB, row *models.Outbox, before models.OutboxStatus) error {
+	res := tx.Select("status", "provider_sid", "error_code", "attempts", "attempted_at", "accepted_at", "updated_at").
+		Where("status = ?", before).UpdateColumns(row)
+	if res.Error == nil && res.RowsAffected == 0 {
+		return models.ErrStale
+	}
+	return res.Error
+}
+
+// Outbox reads one outbound text. ErrNotFound for an unknown id.
+func (s *Store) Outbox(ctx context.Context, id string) (models.Outbox, error) {
+	var row models.Outbox
+	if err := s.reader(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
+		return models.Outbox{}, fmt.Errorf("reading outbox row %s: %w", id, classify(err))
+	}
+	return row, nil
+}

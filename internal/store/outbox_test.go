@@ -1,0 +1,322 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+func (w *world) setStatus(s models.Status) {
+	w.t.Helper()
+	_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &s}, Now: at(5)})
+	require.NoError(w.t, err)
+}
+
+func TestClaimSend(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		_, err := w.ClaimSend(w.ctx, "p1-t9-p1", at(1))
+		require.ErrorIs(t, err, models.ErrNotFound)
+		id := w.turn(1, replyPlan, 1)
+
+		claim, err := w.ClaimSend(w.ctx, id, at(2))
+		require.NoError(t, err)
+		require.True(t, claim.Post)
+		require.False(t, claim.Resumed)
+		require.Equal(t, phone, claim.To)
+		require.Equal(t, models.OutboxSending, claim.Outbox.Status)
+		require.Equal(t, "text of p1-t1", claim.Outbox.Body)
+
+		claim, err = w.ClaimSend(w.ctx, id, at(3))
+		require.NoError(t, err)
+		require.True(t, claim.Post)
+		require.True(t, claim.Resumed, "an earlier attempt died")
+		require.Equal(t, 2, claim.Outbox.Attempts)
+		require.Equal(t, at(2), *claim.Outbox.AttemptedAt)
+
+		require.NoError(t, w.ReleaseSend(w.ctx, id, at(4)))
+		require.NoError(t, w.ReleaseSend(w.ctx, id, at(4)))
+		claim, err = w.ClaimSend(w.ctx, id, at(5))
+		require.NoError(t, err)
+		require.True(t, claim.Post)
+		require.False(t, claim.Resumed, "refused for sure: a new attempt")
+		require.Equal(t, 3, claim.Outbox.Attempts)
+		require.Equal(t, at(5), *claim.Outbox.AttemptedAt)
+
+		w.accepted(id, 6)
+		require.NoError(t, w.ReleaseSend(w.ctx, id, at(7)))
+		status, _ := w.outbox(id)
+		require.Equal(t, models.OutboxQueued, status, "what the carrier has is not released")
+		require.ErrorIs(t, w.ReleaseSend(w.ctx, "p1-t9-p1", at(7)), models.ErrNotFound)
+	})
+}
+
+// Of many workers that claim one row at once, one may post; the others are
+// told to look first.
+func TestClaimSendAtOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		id := w.turn(1, replyPlan, 1)
+		claims := make([]models.SendClaim, 12)
+		for _, err := range together(len(claims), func(i int) (err error) {
+			claims[i], err = w.ClaimSend(w.ctx, id, at(2))
+			return err
+		}) {
+			require.NoError(t, err)
+		}
+		fresh := 0
+		for _, c := range claims {
+			if c.Post && !c.Resumed {
+				fresh++
+			}
+		}
+		require.Equal(t, 1, fresh)
+	})
+}
+
+func TestClaimSendGate(t *testing.T) {
+	all := []models.Kind{models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
+		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindDebug}
+	tests := []struct {
+		name   string
+		stand  func(w *world)
+		code   string
+		passes []models.Kind
+	}{
+		{"active", func(*world) {}, "", all},
+		{"paused", func(w *world) { w.setStatus(models.StatusPaused) }, "paused", all[6:]},
+		{"completed", func(w *world) { w.setStatus(models.StatusCompleted) }, "completed", all[6:]},
+		{"withdrawn", func(w *world) { w.setStatus(models.StatusWithdrawn) }, "withdrawn", all[6:]},
+		{"opted out", func(w *world) { w.setStatus(models.StatusOptedOut) }, "opted_out", []models.Kind{models.KindNotice}},
+		{"removed", func(w *world) {
+			require.NoError(w.t, w.RemoveParticipant(w.ctx, "p1", "operator", at(6)))
+		}, "removed", []models.Kind{models.KindNotice}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := onSQLite(t)
+			w.enrolled()
+			pending := promptPlan("2026-03-01")
+			w.sent(w.turn(1, pending, 0), 0)
+			var ids []string
+			for i, kind := range all {
+				plan := models.TurnPlan{Kind: kind, PromptID: pending.PromptID}
+				if kind == models.KindPrompt {
+					plan = promptPlan("2026-03-02")
+				}
+				ids = append(ids, w.turn(2+i, plan, 2))
+			}
+			tt.stand(w)
+			var passed []models.Kind
+			for i, id := range ids {
+				claim, err := w.ClaimSend(w.ctx, id, at(10))
+				require.NoError(t, err)
+				if claim.Post {
+					passed = append(passed, all[i])
+					continue
+				}
+				require.Equal(t, models.OutboxCanceled, claim.Outbox.Status, all[i])
+				require.Equal(t, tt.code, claim.Outbox.ErrorCode, all[i])
+				require.Empty(t, claim.To)
+			}
+			require.Equal(t, tt.passes, passed)
+			if tt.code != "" {
+				require.Equal(t, models.PromptFailed, w.promptState(promptPlan("2026-03-02").PromptID))
+			}
+		})
+	}
+}
+
+// A text that may have reached the carrier is never called canceled, and
+// never sent again to somebody who may not get it any more.
+func TestClaimSendResumedMeetsGate(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		id := w.turn(1, replyPlan, 1)
+		_, err := w.ClaimSend(w.ctx, id, at(2))
+		require.NoError(t, err)
+		w.setStatus(models.StatusOptedOut)
+		claim, err := w.ClaimSend(w.ctx, id, at(6))
+		require.NoError(t, err)
+		require.False(t, claim.Post)
+		require.Equal(t, models.OutboxUnknown, claim.Outbox.Status)
+		require.Equal(t, "opted_out", claim.Outbox.ErrorCode)
+		found, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: models.OutboxSent, At: at(7)})
+		require.NoError(t, err)
+		require.True(t, found)
+		status, _ := w.outbox(id)
+		require.Equal(t, models.OutboxSent, status, "the carrier had it after all")
+	})
+}
+
+func TestReminderGate(t *testing.T) {
+	tests := []struct {
+		name   string
+		happen func(w *world)
+		code   string
+	}{
+		{"answered", func(w *world) { w.inbound("SM1", 20, "done") }, "answered"},
+		{"a newer prompt", func(w *world) { w.sent(w.turn(8, promptPlan("2026-03-03"), 20), 21) }, "voided"},
+		{"reminded before", func(w *world) {
+			w.sent(w.turn(9, models.TurnPlan{Kind: models.KindReminder, PromptID: promptPlan("2026-03-02").PromptID}, 20), 21)
+		}, "voided"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, w *world) {
+				w.enrolled()
+				plan := promptPlan("2026-03-02")
+				w.sent(w.turn(1, plan, 0), 1)
+				reminder := w.turn(2, models.TurnPlan{Kind: models.KindReminder, PromptID: plan.PromptID}, 15)
+				tt.happen(w)
+				claim, err := w.ClaimSend(w.ctx, reminder, at(30))
+				require.NoError(t, err)
+				require.False(t, claim.Post)
+				require.Equal(t, models.OutboxCanceled, claim.Outbox.Status)
+				require.Equal(t, tt.code, claim.Outbox.ErrorCode)
+			})
+		})
+	}
+}
+
+func TestRecordAcceptedPrompt(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		first, second := promptPlan("2026-03-02"), promptPlan("2026-03-03")
+		id := w.turn(1, first, 0)
+		w.sent(id, 1)
+		w.accepted(id, 50)
+		profile, err := w.Profile(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, 1, profile.TotalPrompts, "counted once")
+		require.Equal(t, at(1), *profile.LastPromptSentAt)
+		tc, err := w.TurnContext(w.ctx, "p1-t1", 1)
+		require.NoError(t, err)
+		sentAt := at(1)
+		require.Equal(t, &models.Prompt{ID: first.PromptID, ParticipantID: "p1", ScheduleID: "s1", LocalDate: "2026-03-02",
+			TargetAt: at(10), State: models.PromptPending, SentAt: &sentAt}, tc.Outstanding)
+
+		w.sent(w.turn(2, second, 60), 61)
+		require.Equal(t, models.PromptVoided, w.promptState(first.PromptID))
+		require.Equal(t, models.PromptPending, w.promptState(second.PromptID))
+		tc, err = w.TurnContext(w.ctx, "p1-t2", 1)
+		require.NoError(t, err)
+		require.Equal(t, second.PromptID, tc.Outstanding.ID)
+		require.Equal(t, 2, tc.Profile.TotalPrompts)
+		require.ErrorIs(t, w.RecordAccepted(w.ctx, "p1-t9-p1", models.Receipt{}, at(1)), models.ErrNotFound)
+	})
+}
+
+// The answer may be stored before the carrier's own answer is.
+func TestAnswerOvertakesAcceptance(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		plan := promptPlan("2026-03-02")
+		w.inbound("SM0", 0, "too early to be the answer")
+		id := w.turn(1, plan, 0)
+		_, err := w.ClaimSend(w.ctx, id, at(1))
+		require.NoError(t, err)
+		w.inbound("SM1", 2, "done")
+		w.inbound("SM2", 3, "and more")
+		w.accepted(id, 4)
+		tc, err := w.TurnContext(w.ctx, "p1-t1", 1)
+		require.NoError(t, err)
+		require.Equal(t, models.PromptResponded, tc.Outstanding.State)
+		require.Equal(t, at(2), *tc.Outstanding.RespondedAt)
+	})
+}
+
+func TestRecordFailed(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		plan := promptPlan("2026-03-02")
+		id := w.turn(1, plan, 0)
+		_, err := w.ClaimSend(w.ctx, id, at(1))
+		require.NoError(t, err)
+		fail := models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: "21610", OptedOut: true, Now: at(2)}
+		for range 2 {
+			require.NoError(t, w.RecordFailed(w.ctx, fail))
+		}
+		status, code := w.outbox(id)
+		require.Equal(t, models.OutboxFailed, status)
+		require.Equal(t, "21610", code)
+		require.Equal(t, models.PromptFailed, w.promptState(plan.PromptID))
+		require.Equal(t, "21610", w.text("SELECT reason FROM prompts"))
+		p, err := w.Participant(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, models.StatusOptedOut, p.Status)
+		require.Equal(t, int64(2), p.Version)
+		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'opt_out'"))
+		require.ErrorIs(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: "p1-t9-p1"}), models.ErrNotFound)
+	})
+}
+
+func TestRecordFailedUnknown(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		plan := promptPlan("2026-03-02")
+		id := w.turn(1, plan, 0)
+		_, err := w.ClaimSend(w.ctx, id, at(1))
+		require.NoError(t, err)
+		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Status: models.OutboxUnknown, Code: "timeout", Now: at(2)}))
+		status, _ := w.outbox(id)
+		require.Equal(t, models.OutboxUnknown, status)
+
+		found, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM1", Status: models.OutboxDelivered, At: at(3)})
+		require.NoError(t, err)
+		require.True(t, found)
+		require.Equal(t, models.PromptPending, w.promptState(plan.PromptID), "it went out after all")
+		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: "late", Now: at(4)}))
+		status, _ = w.outbox(id)
+		require.Equal(t, models.OutboxDelivered, status, "what the carrier has did not fail")
+	})
+}
+
+func TestQueueOperatorMessage(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		m := models.OperatorMessage{ParticipantID: "p1", Body: "call me", Key: "key-1", Actor: "eve", Now: at(1)}
+		outs := make([]models.Outbox, 8)
+		created := make([]bool, len(outs))
+		for _, err := range together(len(outs), func(i int) (err error) {
+			outs[i], created[i], err = w.QueueOperatorMessage(w.ctx, m)
+			return err
+		}) {
+			require.NoError(t, err)
+		}
+		news := 0
+		for i := range outs {
+			require.Equal(t, outs[0], outs[i])
+			if created[i] {
+				news++
+			}
+		}
+		require.Equal(t, 1, news)
+		require.Regexp(t, `^p1-op-[0-9a-f]{16}$`, outs[0].ID)
+		require.Equal(t, models.KindOperator, outs[0].Kind)
+		require.Equal(t, models.OutboxReady, outs[0].Status)
+		notices, err := w.ParticipantNotices(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Len(t, notices, 2)
+		require.Equal(t, models.NoticeSend, notices[1].Kind)
+		require.Equal(t, outs[0].ID, notices[1].Ref)
+		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'send' AND actor = 'eve'"))
+
+		m.Key, m.Body = "key-1", "other words under the same key"
+		stored, isNew, err := w.QueueOperatorMessage(w.ctx, m)
+		require.NoError(t, err)
+		require.False(t, isNew)
+		require.Equal(t, "call me", stored.Body)
+		m.Key = "key-2"
+		_, isNew, err = w.QueueOperatorMessage(w.ctx, m)
+		require.NoError(t, err)
+		require.True(t, isNew)
+		m.Key = ""
+		_, _, err = w.QueueOperatorMessage(w.ctx, m)
+		require.ErrorContains(t, err, "key")
+		_, _, err = w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "nobody", Key: "k", Now: at(1)})
+		require.ErrorIs(t, err, models.ErrNotFound)
+	})
+}

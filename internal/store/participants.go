@@ -1,0 +1,284 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/models"
+)
+
+const maxPage = 200
+
+// Enroll adds a participant together with an empty profile, an audit row and
+// the notice that starts the workflow, and returns the row as stored. Empty
+// Status, Mode and Channel become active, INTAKE and sms. EnrolledAt is
+// required; CreatedAt and UpdatedAt follow it when zero. ErrConflict when the
+// phone (or the id) belongs to somebody enrolled.
+func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error) {
+	if err := checkNew(p); err != nil {
+		return models.Participant{}, err
+	}
+	complete(&p)
+	p.PhoneIndex = s.sealer.Index(p.Phone)
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		if err := tx.Create(&p).Error; err != nil {
+			return err
+		}
+		profile := models.Profile{ParticipantID: p.ID, UpdatedAt: p.CreatedAt, Version: 1}
+		if err := tx.Create(&profile).Error; err != nil {
+			return err
+		}
+		audit := models.Audit{ParticipantID: p.ID, Actor: actor, Action: "enroll", At: p.CreatedAt}
+		if err := tx.Create(&audit).Error; err != nil {
+			return err
+		}
+		_, err := notify(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeStart, CreatedAt: p.CreatedAt})
+		return err
+	})
+	if err != nil {
+		return models.Participant{}, fmt.Errorf("enrolling participant: %w", err)
+	}
+	return p, nil
+}
+
+func checkNew(p models.Participant) error {
+	switch {
+	case p.ID == "":
+		return models.BadField("id", "must not be empty")
+	case p.Phone == "":
+		return models.BadField("phone", "must not be empty")
+	case p.EnrolledAt.IsZero():
+		return models.BadField("enrolled_at", "must be set")
+	case p.Debug && !p.Tester:
+		return errDebug
+	}
+	return nil
+}
+
+var errDebug = models.BadField("debug", "is for testers only")
+
+func complete(p *models.Participant) {
+	if p.CreatedAt.IsZero() {
+		p.CreatedAt = p.EnrolledAt
+	}
+	if p.UpdatedAt.IsZero() {
+		p.UpdatedAt = p.EnrolledAt
+	}
+	p.EnrolledAt, p.CreatedAt, p.UpdatedAt = instant(p.EnrolledAt), instant(p.CreatedAt), instant(p.UpdatedAt)
+	if p.Status == "" {
+		p.Status = models.StatusActive
+	}
+	if p.Mode == "" {
+		p.Mode = models.ModeIntake
+	}
+	if p.Channel == "" {
+		p.Channel = models.ChannelSMS
+	}
+	p.RemovedAt, p.NextSeq, p.Version = nil, 1, 1
+}
+
+// Participant returns an enrolled participant; ErrNotFound also after removal.
+func (s *Store) Participant(ctx context.Context, id string) (models.Participant, error) {
+	var p models.Participant
+	err := s.reader(ctx).Where("id = ? AND removed_at IS NULL", id).Take(&p).Error
+	if err != nil {
+		return models.Participant{}, fmt.Errorf("reading participant: %w", classify(err))
+	}
+	return p, nil
+}
+
+// Participants returns a page of enrolled participants in the order of their
+// ids. A limit outside 1..200 counts as 200.
+func (s *Store) Participants(ctx context.Context, q models.ParticipantQuery) ([]models.Participant, error) {
+	limit := q.Limit
+	if limit < 1 || limit > maxPage {
+		limit = maxPage
+	}
+	find := s.reader(ctx).Where("removed_at IS NULL AND id > ?", q.After)
+	if q.Status != "" {
+		find = find.Where("status = ?", q.Status)
+	}
+	var rows []models.Participant
+	if err := find.Order("id").Limit(limit).Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("reading participants: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// Profile returns an enrolled participant's profile; ErrNotFound also after
+// removal.
+func (s *Store) Profile(ctx context.Context, id string) (models.Profile, error) {
+	var p models.Profile
+	enrolled := s.reader(ctx).Model(&models.Participant{}).Select("id").Where("id = ? AND removed_at IS NULL", id)
+	err := s.reader(ctx).Where("participant_id IN (?)", enrolled).Take(&p).Error
+	if err != nil {
+		return models.Profile{}, fmt.Errorf("reading profile: %w", classify(err))
+	}
+	return p, nil
+}
+
+// UpdateParticipant applies a patch and returns the row afterwards. A patch
+// that changes nothing writes nothing. Otherwise the version rises, the audit
+// row names the changed fields (never their values), and the workflow is told
+// of a new status or zone. ErrNotFound, ErrStale when IfMatch does not hold,
+// *FieldError for debug on somebody who is no tester.
+func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdate) (models.Participant, error) {
+	var out models.Participant
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		old, err := lockEnrolled(tx, u.ID)
+		if err != nil {
+			return err
+		}
+		if u.IfMatch != nil && *u.IfMatch != old.Version {
+			return models.ErrStale
+		}
+		p, changed, err := patched(old, u.Patch)
+		if err != nil {
+			return err
+		}
+		out = p
+		if len(changed) == 0 {
+			return nil
+		}
+		if err := saveParticipant(tx, &p, u.Now); err != nil {
+			return err
+		}
+		out = p
+		audit := models.Audit{ParticipantID: p.ID, Actor: u.Actor, Action: "update", Detail: strings.Join(changed, ","), At: u.Now}
+		if err := tx.Create(&audit).Error; err != nil {
+			return err
+		}
+		for _, kind := range changeNotices(old, p) {
+			if _, err := notify(tx, models.Notice{ParticipantID: p.ID, Kind: kind, CreatedAt: u.Now}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return models.Participant{}, fmt.Errorf("updating participant: %w", err)
+	}
+	return out, nil
+}
+
+// patched applies a patch to a copy of the row and lists what changed.
+func patched(p models.Participant, patch models.ParticipantPatch) (models.Participant, []string, error) {
+	var changed []string
+	text := func(name string, field *string, value *string) {
+		if value != nil && *value != *field {
+			*field = *value
+			changed = append(changed, name)
+		}
+	}
+	flag := func(name string, field *bool, value *bool) {
+		if value != nil && *value != *field {
+			*field = *value
+			changed = append(changed, name)
+		}
+	}
+	text("name", &p.Name, patch.Name)
+	text("gender", &p.Gender, patch.Gender)
+	text("ethnicity", &p.Ethnicity, patch.Ethnicity)
+	text("background", &p.Background, patch.Background)
+	text("timezone", &p.Timezone, patch.Timezone)
+	if patch.Timezone != nil && p.ZoneAssumed {
+		p.ZoneAssumed = false
+		if !slices.Contains(changed, "timezone") {
+			changed = append(changed, "timezone")
+		}
+	}
+	text("locale", &p.Locale, patch.Locale)
+	text("status", (*string)(&p.Status), (*string)(patch.Status))
+	flag("tester", &p.Tester, patch.Tester)
+	if !p.Tester && patch.Debug == nil {
+		off := false
+		patch.Debug = &off // who stops being a tester loses debug with it
+	}
+	flag("debug", &p.Debug, patch.Debug)
+	if p.Debug && !p.Tester {
+		return p, nil, errDebug
+	}
+	return p, changed, nil
+}
+
+// saveParticipant writes a row that the transaction has locked, under a new
+// version.
+func saveParticipant(tx *gorm.DB, p *models.Participant, now time.Time) error {
+	before := p.Version
+	p.Version++
+	p.UpdatedAt = instant(now)
+	res := tx.Select("*").Omit("next_seq").Where("version = ?", before).UpdateColumns(p)
+	if res.Error == nil && res.RowsAffected == 0 {
+		return models.ErrStale
+	}
+	return res.Error
+}
+
+// changeNotices lists what a participant's workflow has to be told, each kind
+// once.
+func changeNotices(old, p models.Participant) []models.NoticeKind {
+	var kinds []models.NoticeKind
+	update := old.Timezone != p.Timezone
+	if old.Status != p.Status {
+		switch p.Status {
+		case models.StatusPaused:
+			kinds = append(kinds, models.NoticePause)
+		case models.StatusActive:
+			kinds = append(kinds, models.NoticeResume)
+		case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
+			update = true
+		}
+	}
+	if update {
+		kinds = append(kinds, models.NoticeUpdate)
+	}
+	return kinds
+}
+
+// RemoveParticipant takes a participant out of the programme: the status is
+// withdrawn, texts and prompts that have not gone out are called off (notices
+// excepted), and the workflow is told to end. The phone is free to be enrolled
+// again. ErrNotFound when unknown or removed before.
+func (s *Store) RemoveParticipant(ctx context.Context, id, actor string, now time.Time) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		p, err := lockEnrolled(tx, id)
+		if err != nil {
+			return err
+		}
+		p.RemovedAt, p.Status = &now, models.StatusWithdrawn
+		if err := saveParticipant(tx, &p, now); err != nil {
+			return err
+		}
+		if err := callOff(tx, id, now); err != nil {
+			return err
+		}
+		audit := models.Audit{ParticipantID: id, Actor: actor, Action: "remove", At: now}
+		if err := tx.Create(&audit).Error; err != nil {
+			return err
+		}
+		_, err = notify(tx, models.Notice{ParticipantID: id, Kind: models.NoticeUnenroll, CreatedAt: now})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("removing participant: %w", err)
+	}
+	return nil
+}
+
+// callOff cancels what is ready and unsent.
+func callOff(tx *gorm.DB, participantID string, now time.Time) error {
+	err := tx.Model(&models.Outbox{}).
+		Where("participant_id = ? AND status = ? AND kind <> ?", participantID, models.OutboxReady, models.KindNotice).
+		UpdateColumns(map[string]any{"status": models.OutboxCanceled, "error_code": gateRemoved, "updated_at": now}).Error
+	if err != nil {
+		return err
+	}
+	return tx.Model(&models.Prompt{}).
+		Where("participant_id = ? AND state = ?", participantID, models.PromptPlanned).
+		UpdateColumns(map[string]any{"state": models.PromptFailed, "reason": gateRemoved}).Error
+}

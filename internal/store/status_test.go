@@ -1,0 +1,174 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+// permutations calls fn with every order of 0..n-1.
+func permutations(n int, fn func(order []int)) {
+	order := make([]int, 0, n)
+	used := make([]bool, n)
+	var next func()
+	next = func() {
+		if len(order) == n {
+			fn(order)
+			return
+		}
+		for i := range n {
+			if used[i] {
+				continue
+			}
+			used[i] = true
+			order = append(order, i)
+			next()
+			order = order[:len(order)-1]
+			used[i] = false
+		}
+	}
+	next()
+}
+
+// The carrier's answer and its reports end in the same state in whatever
+// order they come, and the prompt is counted once.
+func TestStatusInAnyOrder(t *testing.T) {
+	w := onSQLite(t)
+	w.enrolled()
+	reports := []models.StatusCallback{
+		{Status: models.OutboxQueued}, {Status: models.OutboxSending}, {Status: models.OutboxSent},
+		{Status: models.OutboxUndelivered, ErrorCode: "30003"},
+	}
+	n := 0
+	permutations(len(reports)+1, func(order []int) {
+		n++
+		plan := promptPlan(fmt.Sprintf("day-%d", n))
+		id := w.turn(n, plan, n)
+		_, err := w.ClaimSend(w.ctx, id, at(n))
+		require.NoError(t, err)
+		for _, i := range order {
+			if i == len(reports) {
+				w.accepted(id, n)
+				continue
+			}
+			cb := reports[i]
+			cb.OutboxID, cb.ProviderSID, cb.At = id, "SM-"+id, at(n)
+			for range 2 {
+				found, err := w.AcceptStatus(w.ctx, cb)
+				require.NoError(t, err)
+				require.True(t, found)
+			}
+		}
+		status, code := w.outbox(id)
+		require.Equal(t, models.OutboxUndelivered, status, order)
+		require.Equal(t, "30003", code, order)
+		require.Equal(t, models.PromptPending, w.promptState(plan.PromptID), order)
+		profile, err := w.Profile(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, n, profile.TotalPrompts, order)
+	})
+	require.Equal(t, 120, n)
+}
+
+func TestAcceptStatus(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		report := func(cb models.StatusCallback) bool {
+			t.Helper()
+			cb.At = at(9)
+			found, err := w.AcceptStatus(w.ctx, cb)
+			require.NoError(t, err)
+			return found
+		}
+		require.False(t, report(models.StatusCallback{Status: models.OutboxSent}))
+		require.False(t, report(models.StatusCallback{ProviderSID: "SM404", Status: models.OutboxSent}))
+		require.False(t, report(models.StatusCallback{OutboxID: "p1-t9-p1", ProviderSID: "SM404", Status: models.OutboxSent}))
+
+		id := w.turn(1, replyPlan, 1)
+		w.sent(id, 2)
+		require.True(t, report(models.StatusCallback{ProviderSID: "SM-" + id, Status: models.OutboxDelivered}), "found by the provider's id")
+		require.True(t, report(models.StatusCallback{OutboxID: id, Status: models.OutboxSent}))
+		require.True(t, report(models.StatusCallback{OutboxID: id, Status: models.OutboxUndelivered, ErrorCode: "30008"}))
+		status, code := w.outbox(id)
+		require.Equal(t, models.OutboxDelivered, status, "of two final ones the first stays")
+		require.Empty(t, code)
+		require.True(t, report(models.StatusCallback{OutboxID: id, Status: models.OutboxRead}))
+		status, _ = w.outbox(id)
+		require.Equal(t, models.OutboxRead, status)
+
+		id = w.turn(2, replyPlan, 3)
+		w.sent(id, 4)
+		for _, cb := range []models.StatusCallback{
+			{OutboxID: id, Status: models.OutboxFailed},
+			{OutboxID: id, Status: models.OutboxFailed, ErrorCode: "30007"},
+			{OutboxID: id, Status: models.OutboxFailed},
+		} {
+			require.True(t, report(cb))
+		}
+		_, code = w.outbox(id)
+		require.Equal(t, "30007", code, "a code stays when a later report lacks it")
+	})
+}
+
+// The worker dies between the carrier's acceptance and its record; the status
+// callback settles the row, so the retry posts nothing.
+func TestStatusSettlesLostAttempt(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		id := w.turn(1, replyPlan, 1)
+		_, err := w.ClaimSend(w.ctx, id, at(2))
+		require.NoError(t, err)
+		found, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM77", Status: models.OutboxSending, At: at(3)})
+		require.NoError(t, err)
+		require.True(t, found)
+		claim, err := w.ClaimSend(w.ctx, id, at(4))
+		require.NoError(t, err)
+		require.False(t, claim.Post)
+		require.Equal(t, models.OutboxAccepted, claim.Outbox.Status)
+		require.Equal(t, "SM77", claim.Outbox.ProviderSID)
+		require.Equal(t, at(3), *claim.Outbox.AcceptedAt)
+	})
+}
+
+// Everything about one participant at once: nothing fails, nothing deadlocks,
+// nothing is lost.
+func TestEverythingAtOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		id := w.turn(1, promptPlan("2026-03-02"), 1)
+		_, err := w.ClaimSend(w.ctx, id, at(2))
+		require.NoError(t, err)
+		for _, err := range together(60, func(i int) error {
+			var err error
+			switch i % 6 {
+			case 0:
+				_, err = w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", i), From: phone, ReceivedAt: at(3)})
+			case 1:
+				_, err = w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SMx", Status: models.OutboxSent, At: at(4)})
+			case 2:
+				err = w.RecordAccepted(w.ctx, id, models.Receipt{ProviderSID: "SMx", Status: models.OutboxQueued}, at(4))
+			case 3:
+				err = w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Now: at(5),
+					Schedules: []models.Schedule{{ID: "s1"}}})
+			case 4:
+				_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Now: at(5),
+					Patch: models.ParticipantPatch{Background: ptr(fmt.Sprint(i))}})
+			case 5:
+				_, err = w.TurnContext(w.ctx, "p1-t1", 10)
+			}
+			return err
+		}) {
+			require.NoError(t, err)
+		}
+		p, err := w.Participant(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, int64(11), p.NextSeq)
+		tc, err := w.TurnContext(w.ctx, "p1-t1", 10)
+		require.NoError(t, err)
+		require.Equal(t, models.PromptResponded, tc.Outstanding.State)
+		require.Equal(t, 1, tc.Profile.TotalPrompts)
+	})
+}

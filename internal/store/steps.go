@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"coachline/models"
+)
+
+// Step returns what the model answered in a round of a turn; ErrNotFound when
+// the round has not been finished.
+func (s *Store) Step(ctx context.Context, turnID string, number int) (models.Step, error) {
+	var row models.Step
+	err := s.reader(ctx).Where("turn_id = ? AND number = ?", turnID, number).Take(&row).Error
+	if err != nil {
+		return models.Step{}, fmt.Errorf("reading step: %w", classify(err))
+	}
+	return row, nil
+}
+
+// SaveStep records a round. The first record stays, so a retry is safe.
+// ErrNotFound for an unknown turn.
+func (s *Store) SaveStep(ctx context.Context, row models.Step) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		_, err := insertOnce(tx, &row)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("saving step: %w", err)
+	}
+	return nil
+}
+
+// ToolRun returns the result of one call of a round; ErrNotFound when it has
+// not run.
+func (s *Store) ToolRun(ctx context.Context, turnID string, step, call int) (models.ToolRun, error) {
+	var row models.ToolRun
+	err := s.reader(ctx).Where("turn_id = ? AND step = ? AND call = ?", turnID, step, call).Take(&row).Error
+	if err != nil {
+		return models.ToolRun{}, fmt.Errorf("reading tool run: %w", classify(err))
+	}
+	return row, nil
+}
+
+// CommitTool records a tool call and what it changed, in one transaction. A
+// call that has its record changes nothing more, so a retry is safe. The
+// profile's counters belong to the system and are not taken from the commit.
+// ErrStale when the profile changed since it was read; nothing is written
+// then. ErrNotFound for an unknown turn.
+func (s *Store) CommitTool(ctx context.Context, c models.ToolCommit) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		var turn models.Turn
+		if err := tx.Where("id = ?", c.Run.TurnID).Take(&turn).Error; err != nil {
+			return err
+		}
+		if _, err := lockParticipant(tx, turn.ParticipantID); err != nil {
+			return err
+		}
+		added, err := insertOnce(tx, &c.Run)
+		if err != nil || !added {
+			return err
+		}
+		if c.Profile != nil {
+			if err := replaceProfile(tx, *c.Profile, turn.ParticipantID); err != nil {
+				return err
+			}
+		}
+		if c.CountSuccess {
+			return countSuccess(tx, turn.ParticipantID)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("committing tool call: %w", err)
+	}
+	return nil
+}
+
+func replaceProfile(tx *gorm.DB, p models.Profile, participantID string) error {
+	before := p.Version
+	p.ParticipantID = participantID
+	p.Version++
+	res := tx.Select("*").Omit("success_count", "total_prompts", "last_prompt_sent_at").
+		Where("version = ?", before).UpdateColumns(&p)
+	if res.Error == nil && res.RowsAffected == 0 {
+		return models.ErrStale
+	}
+	return res.Error
+}
+
+// countSuccess raises success_count once for the newest prompt that was sent.
+func countSuccess(tx *gorm.DB, participantID string) error {
+	var prompt models.Prompt
+	err := tx.Where("participant_id = ? AND sent_at IS NOT NULL", participantID).
+		Order("sent_at DESC, id DESC").Take(&prompt).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	res := tx.Model(&prompt).Where("counted = ?", false).UpdateColumn("counted", true)
+	if res.Error != nil || res.RowsAffected == 0 {
+		return res.Error
+	}
+	return tx.Model(&models.Profile{}).Where("participant_id = ?", participantID).
+		UpdateColumn("success_count", gorm.Expr("success_count + 1")).Error
+}

@@ -1,0 +1,239 @@
+package store_test
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/pgtest"
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+
+// at is an instant some minutes after the start of a test's story.
+func at(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
+
+// box is a real sealer: AES-GCM, and HMAC for the index.
+type box struct {
+	aead cipher.AEAD
+	key  []byte
+}
+
+func newBox(t testing.TB, key string) box {
+	t.Helper()
+	sum := sha256.Sum256([]byte(key))
+	block, err := aes.NewCipher(sum[:])
+	require.NoError(t, err)
+	aead, err := cipher.NewGCM(block)
+	require.NoError(t, err)
+	return box{aead: aead, key: sum[:]}
+}
+
+func (b box) Seal(plain []byte) ([]byte, error) {
+	nonce := make([]byte, b.aead.NonceSize())
+	if _, err := rand.Read(nonce); err != nil {
+		return nil, err
+	}
+	return b.aead.Seal(nonce, nonce, plain, nil), nil
+}
+
+func (b box) Open(sealed []byte) ([]byte, error) {
+	n := b.aead.NonceSize()
+	if len(sealed) < n {
+		return nil, errors.New("too short")
+	}
+	return b.aead.Open(nil, sealed[:n], sealed[n:], nil)
+}
+
+func (b box) Index(value string) string {
+	mac := hmac.New(sha256.New, b.key)
+	mac.Write([]byte(value))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// world is a database with its store.
+type world struct {
+	*store.Store
+	t   *testing.T
+	ctx context.Context
+	url string
+}
+
+// onBoth runs a test on SQLite and on PostgreSQL, each on an empty database.
+func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, onSQLite(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, newWorld(t, pgtest.Start(t))) })
+}
+
+func onSQLite(t *testing.T) *world {
+	t.Helper()
+	return newWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "data", "coach.db"))
+}
+
+func newWorld(t *testing.T, url string) *world {
+	t.Helper()
+	return &world{Store: openStore(t, url), t: t, ctx: t.Context(), url: url}
+}
+
+func openStore(t *testing.T, url string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{URL: url, Sealer: newBox(t, "one")})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// raw runs fn on a connection that knows nothing of the store.
+func (w *world) raw(fn func(db *sql.DB)) {
+	w.t.Helper()
+	driver, name := "pgx", w.url
+	if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
+		driver, name = "sqlite", path
+	}
+	db, err := sql.Open(driver, name)
+	require.NoError(w.t, err)
+	fn(db)
+	require.NoError(w.t, db.Close())
+}
+
+func (w *world) count(query string) int {
+	w.t.Helper()
+	var n int
+	w.raw(func(db *sql.DB) { require.NoError(w.t, db.QueryRow(query).Scan(&n)) })
+	return n
+}
+
+func (w *world) text(query string) string {
+	w.t.Helper()
+	var s string
+	w.raw(func(db *sql.DB) { require.NoError(w.t, db.QueryRow(query).Scan(&s)) })
+	return s
+}
+
+func person(id, phone string) models.Participant {
+	return models.Participant{
+		ID: id, Phone: phone, Name: "Ada Quill", Gender: "woman", Background: "plays the cello",
+		Timezone: "America/New_York", ZoneAssumed: true, Locale: "en-US", EnrolledAt: start,
+	}
+}
+
+const phone = "+15558675310"
+
+// enrolled adds the participant most tests are about: p1.
+func (w *world) enrolled() models.Participant {
+	w.t.Helper()
+	p, err := w.Enroll(w.ctx, person("p1", phone), "operator")
+	require.NoError(w.t, err)
+	return p
+}
+
+// text in from p1, received some minutes after the start.
+func (w *world) inbound(sid string, minutes int, body string) models.AcceptedInbound {
+	w.t.Helper()
+	got, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: sid, From: phone, To: "+15017122661", Body: body, ReceivedAt: at(minutes)})
+	require.NoError(w.t, err)
+	return got
+}
+
+// turn begins and finishes turn n of p1, which sends one text.
+func (w *world) turn(n int, plan models.TurnPlan, minutes int) (outboxID string) {
+	w.t.Helper()
+	id := models.TurnID("p1", n)
+	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: n, Mode: models.ModeIntake, Plan: plan, Now: at(minutes)})
+	require.NoError(w.t, err)
+	ids, err := w.FinishTurn(w.ctx, outcome(id, plan.Kind, plan.PromptID, minutes))
+	require.NoError(w.t, err)
+	require.Equal(w.t, []string{id + "-p1"}, ids)
+	return ids[0]
+}
+
+func outcome(turnID string, kind models.Kind, promptID string, minutes int) models.TurnOutcome {
+	out := models.OutboxID(turnID, 1)
+	return models.TurnOutcome{
+		TurnID: turnID, ParticipantID: "p1", Outcome: "reply", PromptVersion: "v1", At: at(minutes),
+		Entries: []models.Message{{Key: "out-" + turnID, Role: models.RoleAssistant, Kind: kind, Text: "text of " + turnID, OutboxID: out}},
+		Outbox:  []models.Outbox{{ID: out, Part: 1, Kind: kind, PromptID: promptID, Body: "text of " + turnID}},
+	}
+}
+
+func promptPlan(date string) models.TurnPlan {
+	return models.TurnPlan{
+		Kind: models.KindPrompt, ScheduleID: "s1", PromptID: models.PromptID("p1", "s1", date),
+		Slot: models.Slot{Date: date, TargetAt: at(10), SendAt: at(0)},
+	}
+}
+
+// sent claims an outbox row and has the carrier take it.
+func (w *world) sent(outboxID string, minutes int) {
+	w.t.Helper()
+	claim, err := w.ClaimSend(w.ctx, outboxID, at(minutes))
+	require.NoError(w.t, err)
+	require.True(w.t, claim.Post, "claim: %+v", claim.Outbox)
+	w.accepted(outboxID, minutes)
+}
+
+func (w *world) accepted(outboxID string, minutes int) {
+	w.t.Helper()
+	receipt := models.Receipt{ProviderSID: "SM-" + outboxID, Status: models.OutboxQueued}
+	require.NoError(w.t, w.RecordAccepted(w.ctx, outboxID, receipt, at(minutes)))
+}
+
+func (w *world) outbox(id string) (status models.OutboxStatus, code string) {
+	w.t.Helper()
+	claim, err := w.ClaimSend(w.ctx, id, at(999))
+	require.NoError(w.t, err)
+	require.False(w.t, claim.Post, "row %s was not settled", id)
+	return claim.Outbox.Status, claim.Outbox.ErrorCode
+}
+
+func (w *world) promptState(id string) models.PromptState {
+	w.t.Helper()
+	return models.PromptState(w.text(fmt.Sprintf("SELECT state FROM prompts WHERE id = '%s'", id)))
+}
+
+func (w *world) noticeKinds() []models.NoticeKind {
+	w.t.Helper()
+	rows, err := w.ParticipantNotices(w.ctx, "p1")
+	require.NoError(w.t, err)
+	var kinds []models.NoticeKind
+	for _, r := range rows {
+		kinds = append(kinds, r.Kind)
+	}
+	return kinds
+}
+
+// together runs fn n times at once and returns the errors.
+func together(n int, fn func(i int) error) []error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	gate := make(chan struct{})
+	for i := range n {
+		wg.Go(func() {
+			<-gate
+			errs[i] = fn(i)
+		})
+	}
+	close(gate)
+	wg.Wait()
+	return errs
+}

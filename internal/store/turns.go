@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"coachline/models"
+)
+
+// outcomeCanceled ends a turn whose participant left while it ran.
+const outcomeCanceled = "canceled"
+
+// BeginTurn appends the texts of a turn to the conversation and creates the
+// turn's row, and for a prompt the prompt's. It may be called again during the
+// turn with further texts; only what is new is added. Skip: the participant
+// has left (a notice is still said), or the prompt went out before or was
+// recorded as missed. ErrNotFound for an unknown participant or text. Safe to
+// retry.
+func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+	var out models.PrepareTurnResult
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		var err error
+		out, err = beginTurn(tx, in)
+		return err
+	})
+	if err != nil {
+		return models.PrepareTurnResult{}, fmt.Errorf("beginning turn: %w", err)
+	}
+	return out, nil
+}
+
+func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+	p, err := lockParticipant(tx, in.ParticipantID)
+	if err != nil {
+		return models.PrepareTurnResult{}, err
+	}
+	if p.RemovedAt != nil && in.Plan.Kind != models.KindNotice {
+		return models.PrepareTurnResult{Skip: true}, nil
+	}
+	if err := appendTexts(tx, in); err != nil {
+		return models.PrepareTurnResult{}, err
+	}
+	var out models.PrepareTurnResult
+	if in.Plan.Kind == models.KindPrompt {
+		again, err := planPrompt(tx, p.ID, in.Plan)
+		if err != nil || again {
+			return models.PrepareTurnResult{Skip: again}, err
+		}
+		profile, err := profileOf(tx, p.ID)
+		if err != nil {
+			return models.PrepareTurnResult{}, err
+		}
+		out.Prepared = profile.PreparedPrompt != ""
+	}
+	_, err = insertOnce(tx, &models.Turn{
+		ID:            in.TurnID,
+		ParticipantID: p.ID,
+		Number:        in.Number,
+		Kind:          in.Plan.Kind,
+		Mode:          in.Mode,
+		PromptID:      in.Plan.PromptID,
+		StartedAt:     in.Now,
+	})
+	return out, err
+}
+
+func profileOf(tx *gorm.DB, participantID string) (models.Profile, error) {
+	var profile models.Profile
+	err := tx.Where("participant_id = ?", participantID).Take(&profile).Error
+	return profile, err
+}
+
+// TurnContext loads everything a reply is composed from, as of one instant:
+// the newest window entries of the conversation (a negative window means all),
+// the turn's rounds so far, the outstanding prompt. ErrNotFound for an unknown
+// turn; a participant who has left is still found.
+func (s *Store) TurnContext(ctx context.Context, turnID string, size int) (models.TurnContext, error) {
+	var out models.TurnContext
+	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+		out = models.TurnContext{}
+		if err := tx.Where("id = ?", turnID).Take(&out.Turn).Error; err != nil {
+			return err
+		}
+		id := out.Turn.ParticipantID
+		if err := tx.Where("id = ?", id).Take(&out.Participant).Error; err != nil {
+			return err
+		}
+		var err error
+		if out.Profile, err = profileOf(tx, id); err != nil {
+			return err
+		}
+		if out.Window, err = window(tx, id, size); err != nil {
+			return err
+		}
+		if out.Outstanding, err = outstanding(tx, id); err != nil {
+			return err
+		}
+		if err := tx.Where("turn_id = ?", turnID).Order("number").Find(&out.Steps).Error; err != nil {
+			return err
+		}
+		if err := tx.Where("turn_id = ?", turnID).Order("step, call").Find(&out.Runs).Error; err != nil {
+			return err
+		}
+		return tx.Where("participant_id = ?", id).Order("id").Find(&out.Schedules).Error
+	})
+	if err != nil {
+		return models.TurnContext{}, fmt.Errorf("reading turn: %w", err)
+	}
+	return out, nil
+}
+
+// FinishTurn ends a turn: its entries of the conversation, the outbox rows to
+// send and what became of the profile's prompts, in one transaction. The ids
+// of the rows to send come back in order. A turn that has ended returns its
+// rows and writes nothing, so a retry is safe. When the participant left
+// meanwhile, everything but a notice is canceled and no row is written. An
+// operator's outbox row exists already and is only tied to the turn.
+// ErrNotFound for an unknown turn.
+func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (outboxIDs []string, err error) {
+	if o.Outcome == "" {
+		return nil, models.BadField("outcome", "must not be empty")
+	}
+	err = s.write(ctx, func(tx *gorm.DB) error {
+		outboxIDs = nil
+		p, err := lockParticipant(tx, o.ParticipantID)
+		if err != nil {
+			return err
+		}
+		var turn models.Turn
+		if err := forUpdate(tx).Where("id = ? AND participant_id = ?", o.TurnID, p.ID).Take(&turn).Error; err != nil {
+			return err
+		}
+		if turn.Outcome != "" {
+			return tx.Model(&models.Outbox{}).Where("turn_id = ?", turn.ID).Order("part, id").Pluck("id", &outboxIDs).Error
+		}
+		turn.Outcome, turn.PromptVersion, turn.FinishedAt = o.Outcome, o.PromptVersion, &o.At
+		if p.RemovedAt != nil && turn.Kind != models.KindNotice {
+			turn.Outcome = outcomeCanceled
+		} else if outboxIDs, err = writeOutcome(tx, o); err != nil {
+			return err
+		}
+		return tx.Select("outcome", "prompt_version", "finished_at").UpdateColumns(&turn).Error
+	})
+	if err != nil {
+		return nil, fmt.Errorf("finishing turn: %w", err)
+	}
+	return outboxIDs, nil
+}
+
+func writeOutcome(tx *gorm.DB, o models.TurnOutcome) ([]string, error) {
+	for _, m := range o.Entries {
+		m.ID, m.ParticipantID, m.TurnID = 0, o.ParticipantID, o.TurnID
+		if m.At.IsZero() {
+			m.At = o.At
+		}
+		if err := appendEntry(tx, m); err != nil {
+			return nil, err
+		}
+	}
+	var ids []string
+	for _, row := range o.Outbox {
+		if err := queue(tx, o, row); err != nil {
+			return nil, err
+		}
+		ids = append(ids, row.ID)
+	}
+	return ids, settlePrompts(tx, o)
+}
+
+// queue writes an outbox row, or ties the one that exists to the turn.
+func queue(tx *gorm.DB, o models.TurnOutcome, row models.Outbox) error {
+	row.ParticipantID, row.TurnID, row.Status = o.ParticipantID, o.TurnID, models.OutboxReady
+	row.CreatedAt, row.UpdatedAt = o.At, o.At
+	added, err := insertOnce(tx, &row)
+	if err != nil || added {
+		return err
+	}
+	return tx.Model(&models.Outbox{}).Where("id = ? AND turn_id = ''", row.ID).UpdateColumn("turn_id", o.TurnID).Error
+}
+
+// settlePrompts moves the profile's prompt texts on. They take the profile's
+// version with them, so that a tool call that read it before cannot bring the
+// old texts back.
+func settlePrompts(tx *gorm.DB, o models.TurnOutcome) error {
+	if !o.ClearPrepared && o.HabitPrompt == "" {
+		return nil
+	}
+	profile, err := profileOf(tx, o.ParticipantID)
+	if err != nil {
+		return err
+	}
+	if o.ClearPrepared {
+		profile.PreparedPrompt = ""
+	}
+	if o.HabitPrompt != "" {
+		profile.LastHabitPrompt = o.HabitPrompt
+	}
+	profile.Version++
+	profile.UpdatedAt = o.At
+	return tx.Select("prepared_prompt", "last_habit_prompt", "version", "updated_at").UpdateColumns(&profile).Error
+}

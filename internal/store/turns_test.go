@@ -1,0 +1,369 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+func begin(n int, plan models.TurnPlan, inbound ...int64) models.PrepareTurnInput {
+	return models.PrepareTurnInput{ParticipantID: "p1", TurnID: models.TurnID("p1", n), Number: n,
+		Mode: models.ModeIntake, Plan: plan, InboundIDs: inbound, Now: at(2)}
+}
+
+var replyPlan = models.TurnPlan{Kind: models.KindReply}
+
+func TestBeginTurnAppendsTexts(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		one := w.inbound("SM1", 1, "one").Inbound.ID
+		two, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM2", From: phone, MediaCount: 1, ReceivedAt: at(2)})
+		require.NoError(t, err)
+		for range 2 {
+			res, err := w.BeginTurn(w.ctx, begin(1, replyPlan, one))
+			require.NoError(t, err)
+			require.Equal(t, models.PrepareTurnResult{}, res)
+		}
+		_, err = w.BeginTurn(w.ctx, begin(1, replyPlan, two.Inbound.ID, one, one))
+		require.NoError(t, err)
+
+		tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
+		require.NoError(t, err)
+		require.Equal(t, []string{"one", "[media]"}, texts(tc.Window))
+		require.Equal(t, models.Message{ID: tc.Window[0].ID, ParticipantID: "p1", TurnID: "p1-t1", Key: "in-1",
+			Role: models.RoleUser, Kind: models.KindMessage, Text: "one", At: at(1)}, tc.Window[0])
+		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: models.KindReply,
+			Mode: models.ModeIntake, StartedAt: at(2)}, tc.Turn)
+
+		_, err = w.BeginTurn(w.ctx, begin(2, replyPlan, 999))
+		require.ErrorIs(t, err, models.ErrNotFound)
+		unknown := begin(1, replyPlan)
+		unknown.ParticipantID = "nobody"
+		_, err = w.BeginTurn(w.ctx, unknown)
+		require.ErrorIs(t, err, models.ErrNotFound)
+		require.Equal(t, 1, w.count("SELECT count(*) FROM turns"))
+	})
+}
+
+func TestBeginTurnRemoved(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		in := w.inbound("SM1", 1, "one").Inbound.ID
+		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
+		res, err := w.BeginTurn(w.ctx, begin(1, replyPlan, in))
+		require.NoError(t, err)
+		require.True(t, res.Skip)
+		require.Equal(t, 0, w.count("SELECT count(*) FROM turns"))
+		res, err = w.BeginTurn(w.ctx, begin(2, models.TurnPlan{Kind: models.KindNotice}))
+		require.NoError(t, err)
+		require.False(t, res.Skip)
+	})
+}
+
+func TestBeginTurnPrompt(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		plan := promptPlan("2026-03-02")
+		for range 2 {
+			res, err := w.BeginTurn(w.ctx, begin(1, plan))
+			require.NoError(t, err)
+			require.Equal(t, models.PrepareTurnResult{}, res)
+			require.Equal(t, models.PromptPlanned, w.promptState(plan.PromptID))
+		}
+		profile, err := w.Profile(w.ctx, "p1")
+		require.NoError(t, err)
+		profile.PreparedPrompt = "stretch"
+		require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1"}, Profile: &profile}))
+		res, err := w.BeginTurn(w.ctx, begin(1, plan))
+		require.NoError(t, err)
+		require.Equal(t, models.PrepareTurnResult{Prepared: true}, res)
+
+		w.sent(w.turn(1, plan, 3), 4)
+		res, err = w.BeginTurn(w.ctx, begin(2, plan, w.inbound("SM1", 5, "done").Inbound.ID))
+		require.NoError(t, err)
+		require.Equal(t, models.PrepareTurnResult{Skip: true}, res)
+		require.Equal(t, 1, w.count("SELECT count(*) FROM turns"), "a skipped prompt is no turn")
+		require.Equal(t, 1, w.count("SELECT count(*) FROM messages WHERE kind = 'message'"), "its texts are kept all the same")
+
+		missed := promptPlan("2026-03-03")
+		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Now: at(6),
+			Missed: []models.MissedPrompt{{ScheduleID: "s1", Slot: missed.Slot, Reason: "outage"}}}))
+		res, err = w.BeginTurn(w.ctx, begin(3, missed))
+		require.NoError(t, err)
+		require.True(t, res.Skip)
+	})
+}
+
+func TestTurnContext(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		_, err := w.TurnContext(w.ctx, "p1-t1", 50)
+		require.ErrorIs(t, err, models.ErrNotFound)
+		for n := 1; n <= 4; n++ {
+			w.turn(n, replyPlan, n)
+		}
+		for _, n := range []int{2, 1} {
+			require.NoError(t, w.SaveStep(w.ctx, models.Step{TurnID: "p1-t4", Number: n, Usage: models.Usage{Prompt: n}, CreatedAt: at(n)}))
+			for _, call := range []int{1, 0} {
+				require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t4", Step: n, Call: call, CreatedAt: at(n)}}))
+			}
+		}
+		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Now: at(9),
+			Schedules: []models.Schedule{{ID: "s2", Type: models.ScheduleRandom, From: "08:00", To: "10:00"}, {ID: "s1", Type: models.ScheduleFixed, At: "08:00", Zone: "Europe/Paris", Next: models.Slot{SendAt: at(60)}}}}))
+
+		tests := []struct {
+			name string
+			size int
+			want []string
+		}{
+			{"newest two", 2, []string{"text of p1-t3", "text of p1-t4"}},
+			{"all of them", 50, []string{"text of p1-t1", "text of p1-t2", "text of p1-t3", "text of p1-t4"}},
+			{"no cap", -1, []string{"text of p1-t1", "text of p1-t2", "text of p1-t3", "text of p1-t4"}},
+			{"none", 0, nil},
+		}
+		for _, tt := range tests {
+			tc, err := w.TurnContext(w.ctx, "p1-t4", tt.size)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, texts(tc.Window), tt.name)
+		}
+		tc, err := w.TurnContext(w.ctx, "p1-t4", 0)
+		require.NoError(t, err)
+		require.Nil(t, tc.Outstanding)
+		require.Equal(t, []models.Step{{TurnID: "p1-t4", Number: 1, Usage: models.Usage{Prompt: 1}, CreatedAt: at(1)},
+			{TurnID: "p1-t4", Number: 2, Usage: models.Usage{Prompt: 2}, CreatedAt: at(2)}}, tc.Steps)
+		var runs [][2]int
+		for _, r := range tc.Runs {
+			runs = append(runs, [2]int{r.Step, r.Call})
+		}
+		require.Equal(t, [][2]int{{1, 0}, {1, 1}, {2, 0}, {2, 1}}, runs)
+		next := at(60)
+		require.Equal(t, []models.ScheduleRow{
+			{ParticipantID: "p1", ID: "s1", Type: models.ScheduleFixed, At: "08:00", Zone: "Europe/Paris", NextAt: &next, UpdatedAt: at(9)},
+			{ParticipantID: "p1", ID: "s2", Type: models.ScheduleRandom, FromTime: "08:00", ToTime: "10:00", UpdatedAt: at(9)},
+		}, tc.Schedules)
+	})
+}
+
+func TestSteps(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+		require.NoError(t, err)
+		_, err = w.Step(w.ctx, "p1-t1", 1)
+		require.ErrorIs(t, err, models.ErrNotFound)
+		require.ErrorIs(t, w.SaveStep(w.ctx, models.Step{TurnID: "p1-t9", Number: 1}), models.ErrNotFound)
+		step := models.Step{TurnID: "p1-t1", Number: 1, AfterMessage: 7, Text: "hi", Calls: "[]", FinishReason: "stop", Model: "m",
+			PromptVersion: "v1", Usage: models.Usage{Prompt: 3, Completion: 4}, CreatedAt: at(1)}
+		require.NoError(t, w.SaveStep(w.ctx, step))
+		second := step
+		second.Text = "paid twice"
+		require.NoError(t, w.SaveStep(w.ctx, second))
+		got, err := w.Step(w.ctx, "p1-t1", 1)
+		require.NoError(t, err)
+		require.Equal(t, step, got)
+	})
+}
+
+func TestCommitTool(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+		require.NoError(t, err)
+		_, err = w.ToolRun(w.ctx, "p1-t1", 1, 0)
+		require.ErrorIs(t, err, models.ErrNotFound)
+		require.ErrorIs(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t9"}}), models.ErrNotFound)
+
+		profile, err := w.Profile(w.ctx, "p1")
+		require.NoError(t, err)
+		profile.PromptAnchor, profile.SuccessCount, profile.UpdatedAt = "after coffee", 40, at(1)
+		profile.Tone = models.Tone{Tags: []string{"concise"}, Scores: map[string]float64{"casual": 0.5}, ImplicitAt: at(1)}
+		commit := models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1", Step: 1, Name: "save_user_profile", Result: "{}", CreatedAt: at(1)}, Profile: &profile}
+		require.NoError(t, w.CommitTool(w.ctx, commit))
+		stored, err := w.Profile(w.ctx, "p1")
+		require.NoError(t, err)
+		want := profile
+		want.Version, want.SuccessCount = 2, 0
+		require.Equal(t, want, stored, "counters are the system's")
+
+		require.NoError(t, w.CommitTool(w.ctx, commit), "a repeated commit is done already")
+		other := commit
+		other.Run.Call = 1
+		require.ErrorIs(t, w.CommitTool(w.ctx, other), models.ErrStale)
+		_, err = w.ToolRun(w.ctx, "p1-t1", 1, 1)
+		require.ErrorIs(t, err, models.ErrNotFound, "a stale commit leaves nothing")
+		run, err := w.ToolRun(w.ctx, "p1-t1", 1, 0)
+		require.NoError(t, err)
+		require.Equal(t, commit.Run, run)
+	})
+}
+
+func TestCountSuccess(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		call := 0
+		count := func() int {
+			call++
+			require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1", Call: call}, CountSuccess: true}))
+			profile, err := w.Profile(w.ctx, "p1")
+			require.NoError(t, err)
+			return profile.SuccessCount
+		}
+		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+		require.NoError(t, err)
+		require.Equal(t, 0, count(), "no prompt was sent")
+		w.sent(w.turn(2, promptPlan("2026-03-02"), 1), 2)
+		require.Equal(t, 1, count())
+		require.Equal(t, 1, count(), "done twice for one prompt")
+		w.sent(w.turn(3, promptPlan("2026-03-03"), 10), 11)
+		require.Equal(t, 2, count())
+	})
+}
+
+func TestFinishTurn(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+		require.NoError(t, err)
+		o := outcome("p1-t1", models.KindReply, "", 3)
+		o.Outbox = append(o.Outbox, models.Outbox{ID: "p1-t1-p2", Part: 2, Kind: models.KindReply, Body: "second part"})
+		o.HabitPrompt = "stretch"
+		for range 2 {
+			ids, err := w.FinishTurn(w.ctx, o)
+			require.NoError(t, err)
+			require.Equal(t, []string{"p1-t1-p1", "p1-t1-p2"}, ids)
+		}
+		tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
+		require.NoError(t, err)
+		finished := at(3)
+		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: models.KindReply, Mode: models.ModeIntake,
+			PromptVersion: "v1", Outcome: "reply", StartedAt: at(2), FinishedAt: &finished}, tc.Turn)
+		require.Equal(t, []string{"text of p1-t1"}, texts(tc.Window))
+		require.Equal(t, at(3), tc.Window[0].At)
+		require.Equal(t, "stretch", tc.Profile.LastHabitPrompt)
+		require.Equal(t, int64(2), tc.Profile.Version, "changed once")
+
+		late := o
+		late.Outcome, late.Entries, late.Outbox = "fallback", nil, nil
+		ids, err := w.FinishTurn(w.ctx, late)
+		require.NoError(t, err)
+		require.Len(t, ids, 2, "a finished turn stays as it is")
+
+		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t9", ParticipantID: "p1", Outcome: "reply"})
+		require.ErrorIs(t, err, models.ErrNotFound)
+		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1"})
+		require.ErrorContains(t, err, "outcome")
+	})
+}
+
+func TestFinishTurnClearsPrepared(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		plan := promptPlan("2026-03-02")
+		_, err := w.BeginTurn(w.ctx, begin(1, plan))
+		require.NoError(t, err)
+		profile, err := w.Profile(w.ctx, "p1")
+		require.NoError(t, err)
+		profile.PreparedPrompt, profile.PromptAnchor = "stretch", "coffee"
+		require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1"}, Profile: &profile}))
+		o := outcome("p1-t1", models.KindPrompt, plan.PromptID, 3)
+		o.ClearPrepared = true
+		_, err = w.FinishTurn(w.ctx, o)
+		require.NoError(t, err)
+		got, err := w.Profile(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Empty(t, got.PreparedPrompt)
+		require.Equal(t, "coffee", got.PromptAnchor)
+	})
+}
+
+func TestFinishTurnAfterRemoval(t *testing.T) {
+	tests := []struct {
+		name    string
+		kind    models.Kind
+		outcome string
+		rows    int
+	}{
+		{"a reply is canceled", models.KindReply, "canceled", 0},
+		{"a notice is said", models.KindNotice, "reply", 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, w *world) {
+				w.enrolled()
+				_, err := w.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: tt.kind}))
+				require.NoError(t, err)
+				require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
+				for range 2 {
+					ids, err := w.FinishTurn(w.ctx, outcome("p1-t1", tt.kind, "", 3))
+					require.NoError(t, err)
+					require.Len(t, ids, tt.rows)
+				}
+				tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
+				require.NoError(t, err)
+				require.Equal(t, tt.outcome, tc.Turn.Outcome)
+				require.Len(t, tc.Window, tt.rows)
+			})
+		})
+	}
+}
+
+func TestFinishTurnOfOperatorMessage(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		row, _, err := w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "call me", Key: "k", Actor: "eve", Now: at(1)})
+		require.NoError(t, err)
+		_, err = w.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.KindOperator, OutboxID: row.ID}))
+		require.NoError(t, err)
+		o := models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1", Outcome: "reply", At: at(3), Outbox: []models.Outbox{row},
+			Entries: []models.Message{{Key: "op", Role: models.RoleAssistant, Kind: models.KindOperator, Text: row.Body, OutboxID: row.ID}}}
+		for range 2 {
+			ids, err := w.FinishTurn(w.ctx, o)
+			require.NoError(t, err)
+			require.Equal(t, []string{row.ID}, ids)
+		}
+		claim, err := w.ClaimSend(w.ctx, row.ID, at(4))
+		require.NoError(t, err)
+		require.True(t, claim.Post)
+		require.Equal(t, "call me", claim.Outbox.Body)
+		require.Equal(t, "p1-t1", claim.Outbox.TurnID)
+		require.Equal(t, at(1), claim.Outbox.CreatedAt)
+	})
+}
+
+func TestSaveState(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		missed := models.MissedPrompt{ScheduleID: "s1", Slot: models.Slot{Date: "2026-03-02", TargetAt: at(10)}, Reason: "quiet_hours"}
+		in := models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Status: models.StatusPaused, Now: at(5),
+			Schedules: []models.Schedule{{ID: "s1", At: "08:00"}, {ID: "s2", At: "09:00"}}, Missed: []models.MissedPrompt{missed}}
+		for range 2 {
+			require.NoError(t, w.SaveState(w.ctx, in))
+		}
+		p, err := w.Participant(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, models.ModeFeedback, p.Mode)
+		require.Equal(t, models.StatusPaused, p.Status)
+		require.Equal(t, int64(2), p.Version, "absolute values: the second call changes nothing")
+		require.Equal(t, 1, w.count("SELECT count(*) FROM prompts WHERE state = 'missed' AND reason = 'quiet_hours'"))
+		require.Equal(t, 2, w.count("SELECT count(*) FROM schedules"))
+
+		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6)}))
+		require.Equal(t, 0, w.count("SELECT count(*) FROM schedules"))
+		p, err = w.Participant(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, models.StatusPaused, p.Status, "an empty status leaves the row's")
+		require.ErrorIs(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "nobody", Now: at(6)}), models.ErrNotFound)
+
+		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(models.StatusOptedOut)}, Now: at(7)})
+		require.NoError(t, err)
+		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(8)}))
+		p, err = w.Participant(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, models.StatusOptedOut, p.Status)
+		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(9)))
+		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(10)}))
+		require.Equal(t, "withdrawn", w.text("SELECT status FROM participants"))
+	})
+}

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+	"gorm.io/gorm"
+
+	"coachline/models"
+)
+
+// plain seals nothing; these tests hold no personal data.
+type plain struct{}
+
+func (plain) Seal(b []byte) ([]byte, error) { return b, nil }
+func (plain) Open(b []byte) ([]byte, error) { return b, nil }
+func (plain) Index(v string) string         { return v }
+
+func openPlain(t *testing.T, url string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), Config{URL: url, Sealer: plain{}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func TestWriteTriesAgain(t *testing.T) {
+	lost := &pgconn.PgError{Code: "40001"}
+	deadlock := fmt.Errorf("writing: %w", &pgconn.PgError{Code: "40P01"})
+	other := errors.New("disk is full")
+	tests := []struct {
+		name  string
+		fails []error
+		want  error
+		runs  int
+	}{
+		{"at once", nil, nil, 1},
+		{"after lost transactions", []error{lost, deadlock, lost}, nil, 4},
+		{"not for other errors", []error{other}, other, 1},
+		{"not for ever", []error{lost, lost, lost, lost, lost, lost, lost, lost, lost}, lost, writeTries},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := openPlain(t, "sqlite::memory:")
+			runs := 0
+			err := s.write(t.Context(), func(tx *gorm.DB) error {
+				runs++
+				if err := tx.Create(&models.Audit{Action: tt.name}).Error; err != nil {
+					return err
+				}
+				if runs <= len(tt.fails) {
+					return tt.fails[runs-1]
+				}
+				return nil
+			})
+			require.ErrorIs(t, err, tt.want)
+			require.Equal(t, tt.runs, runs)
+			var rows int64
+			require.NoError(t, s.db.Model(&models.Audit{}).Count(&rows).Error)
+			want := int64(1)
+			if tt.want != nil {
+				want = 0
+			}
+			require.Equal(t, want, rows, "failed tries leave nothing")
+		})
+	}
+}
+
+// Another process holds the file longer than the driver waits.
+func TestWriteOnBusyFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "coach.db")
+	s := openPlain(t, "sqlite:"+file+"?_pragma=busy_timeout(1)")
+	other, err := sql.Open("sqlite", file)
+	require.NoError(t, err)
+	defer other.Close()
+	conn, err := other.Conn(t.Context())
+	require.NoError(t, err)
+	defer conn.Close()
+
+	_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	err = s.RecordAudit(t.Context(), models.Audit{At: time.Unix(0, 0)})
+	require.ErrorContains(t, err, "locked", "it gives up in the end")
+	require.NotErrorIs(t, err, models.ErrConflict)
+
+	released := make(chan error, 1)
+	time.AfterFunc(20*time.Millisecond, func() {
+		_, err := conn.ExecContext(context.WithoutCancel(t.Context()), "COMMIT")
+		released <- err
+	})
+	require.NoError(t, s.RecordAudit(t.Context(), models.Audit{At: time.Unix(0, 0)}))
+	require.NoError(t, <-released)
+}
+
+func TestWriteWaitsItsTurn(t *testing.T) {
+	s := openPlain(t, "sqlite::memory:")
+	ctx, cancel := context.WithCancel(t.Context())
+	err := s.write(t.Context(), func(*gorm.DB) error {
+		cancel()
+		return s.write(ctx, func(*gorm.DB) error { return errors.New("ran inside another write") })
+	})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestClassify(t *testing.T) {
+	other := errors.New("other")
+	tests := []struct {
+		name string
+		in   error
+		want error
+	}{
+		{"nothing", nil, nil},
+		{"no row", fmt.Errorf("x: %w", gorm.ErrRecordNotFound), models.ErrNotFound},
+		{"taken key", fmt.Errorf("x: %w", &pgconn.PgError{Code: "23505"}), models.ErrConflict},
+		{"row it refers to is missing", &pgconn.PgError{Code: "23503"}, models.ErrNotFound},
+		{"ours", models.ErrStale, models.ErrStale},
+		{"other", other, other},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { require.ErrorIs(t, classify(tt.in), tt.want) })
+	}
+}
+
+func TestSealedNeedsItsSealer(t *testing.T) {
+	s := openPlain(t, "sqlite::memory:")
+	err := s.db.Create(&models.Inbound{ProviderSID: "SM1", Body: "x"}).Error
+	require.ErrorContains(t, err, "sealing inbound.body: the statement's context holds no sealer")
+}

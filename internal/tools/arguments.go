@@ -1,0 +1,245 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"coachline/models"
+)
+
+// arguments are the decoded arguments of one call.
+type arguments map[string]any
+
+// text returns a string argument; empty when it is absent.
+func (a arguments) text(name string) string {
+	s, _ := a[name].(string)
+	return s
+}
+
+// argumentsField names the arguments as a whole in errors.
+const argumentsField = "arguments"
+
+// maxReported bounds how many faults one error lists.
+const maxReported = 3
+
+func compile(name string, schema json.RawMessage) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	if err := compiler.AddResource(name+".json", doc); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(name + ".json")
+}
+
+// parse decodes, tidies and checks the arguments of a call. Every error is a
+// *models.FieldError written for the model.
+func (d *definition) parse(raw string) (arguments, error) {
+	args, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	d.tidy(args)
+	if err := d.compiled.Validate(map[string]any(args)); err != nil {
+		return nil, d.explain(err)
+	}
+	return args, nil
+}
+
+// decode reads one JSON object. Models also send an object wrapped in a
+// string, which is unwrapped once, and nothing at all for no arguments.
+// Numbers become float64, so one too large for that is refused here.
+func decode(raw string) (arguments, error) {
+	if strings.TrimSpace(raw) == "" {
+		return arguments{}, nil
+	}
+	var value any
+	if err := json.Unmarshal([]byte(raw), &value); err != nil {
+		return nil, models.BadField(argumentsField, "must be one valid JSON object; this could not be read")
+	}
+	if inner, ok := value.(string); ok {
+		if err := json.Unmarshal([]byte(inner), &value); err != nil {
+			return nil, models.BadField(argumentsField, "must be one JSON object, not text")
+		}
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, models.BadField(argumentsField, "must be one JSON object with named fields")
+	}
+	return object, nil
+}
+
+// dropEmpty removes arguments that models send to say "not given": null and
+// the empty string.
+func dropEmpty(args arguments) {
+	for name, value := range args {
+		if value == nil || value == "" {
+			delete(args, name)
+		}
+	}
+}
+
+// clean trims a text and removes control characters, which mean nothing in a
+// fact about a person.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s)
+	return strings.TrimSpace(s)
+}
+
+// fault is one thing wrong with the arguments.
+type fault struct{ field, message string }
+
+// explain turns a schema error into words for the model: which field, what is
+// wrong, what is allowed.
+func (d *definition) explain(err error) error {
+	invalid := (*jsonschema.ValidationError)(nil)
+	if !errors.As(err, &invalid) {
+		return models.BadField(argumentsField, "could not be checked")
+	}
+	faults := d.faults(invalid)
+	slices.SortFunc(faults, func(a, b fault) int {
+		return strings.Compare(a.field+a.message, b.field+b.message)
+	})
+	faults = slices.Compact(faults)
+	if len(faults) > maxReported {
+		faults = faults[:maxReported]
+	}
+	message := faults[0].message
+	for _, more := range faults[1:] {
+		message += "; " + more.field + ": " + more.message
+	}
+	return models.BadField(faults[0].field, "%s", message)
+}
+
+func (d *definition) faults(e *jsonschema.ValidationError) []fault {
+	var all []fault
+	for _, cause := range e.Causes {
+		all = append(all, d.faults(cause)...)
+	}
+	if len(e.Causes) > 0 {
+		return all
+	}
+	field := argumentsField
+	if len(e.InstanceLocation) > 0 {
+		field = e.InstanceLocation[0]
+	}
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		for _, name := range k.Missing {
+			all = append(all, fault{name, "is required" + d.choices(name)})
+		}
+		return all
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			all = append(all, fault{short(name), "is not an argument of " + d.Name + "; allowed are " + strings.Join(d.fields(), ", ")})
+		}
+		return all
+	default:
+		return []fault{{field, describe(e.ErrorKind)}}
+	}
+}
+
+func describe(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Type:
+		return "must be " + typeWords(k.Want)
+	case *kind.Enum:
+		return "must be one of " + joinValues(k.Want)
+	case *kind.MaxLength:
+		return fmt.Sprintf("is too long (%d characters); at most %d are allowed", k.Got, k.Want)
+	case *kind.MaxItems:
+		return fmt.Sprintf("has too many values; at most %d are allowed", k.Want)
+	case *kind.Pattern:
+		// The only pattern of any tool is the one for a time of day.
+		return "must be a time as HH:MM on the 24-hour clock, for example 08:00 or 19:30"
+	case *kind.Minimum:
+		return "must be " + k.Want.FloatString(0) + " or more"
+	case *kind.Maximum:
+		return "must be " + k.Want.FloatString(0) + " or less"
+	default:
+		return "is not valid"
+	}
+}
+
+func typeWords(types []string) string {
+	words := map[string]string{
+		"string": "text", "number": "a number", "array": "a list", "object": "an object",
+		"boolean": "true or false", "integer": "a whole number",
+	}
+	var out []string
+	for _, t := range types {
+		if t != "null" {
+			out = append(out, words[t])
+		}
+	}
+	if slices.Contains(types, "null") {
+		out = append(out, "null")
+	}
+	return strings.Join(out, " or ")
+}
+
+// choices names the allowed values of an argument that has few.
+func (d *definition) choices(name string) string {
+	values := allowedValues(d.compiled.Properties[name])
+	if len(values) == 0 {
+		return ""
+	}
+	return "; use one of " + strings.Join(values, ", ")
+}
+
+func allowedValues(schema *jsonschema.Schema) []string {
+	if schema == nil || schema.Enum == nil {
+		return nil
+	}
+	var values []string
+	for _, value := range schema.Enum.Values {
+		values = append(values, fmt.Sprint(value))
+	}
+	return values
+}
+
+func joinValues(values []any) string {
+	var out []string
+	for _, value := range values {
+		out = append(out, fmt.Sprint(value))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (d *definition) fields() []string {
+	var names []string
+	for name := range d.compiled.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// short bounds a name that the model made up, so that an error stays short.
+func short(name string) string {
+	const most = 40
+	runes := []rune(clean(name))
+	if len(runes) == 0 {
+		return "(no name)"
+	}
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most]) + "..."
+}

@@ -1,0 +1,73 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"coachline/internal/coach"
+	"coachline/models"
+)
+
+// generateHabitPrompt writes one habit prompt from the profile. immediate
+// hands the text to the model for its reply; scheduled keeps it for the next
+// scheduled prompt.
+func generateHabitPrompt() *definition {
+	return &definition{
+		Tool: Tool{
+			Name: "generate_habit_prompt",
+			Description: "Write one habit prompt (one sentence: anchor, action, benefit) from the profile. Needs prompt_anchor and preferred_time. " +
+				"immediate returns the text for your reply; scheduled keeps it for the next scheduled prompt and sends nothing now.",
+			Schema: json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "delivery_mode": {
+      "type": "string",
+      "enum": ["immediate", "scheduled"],
+      "description": "immediate: put the returned text into your reply. scheduled: keep it for the next scheduled prompt."
+    },
+    "personalization_notes": {
+      "type": "string",
+      "maxLength": 500,
+      "description": "What this one should take into account."
+    }
+  },
+  "required": ["delivery_mode"],
+  "additionalProperties": false
+}`),
+			Modes: bothModes(),
+		},
+		tidy: dropEmpty,
+		run:  writeHabitPrompt,
+	}
+}
+
+type promptAnswer struct {
+	OK           bool   `json:"ok"`
+	DeliveryMode string `json:"delivery_mode"`
+	Prompt       string `json:"prompt"`
+	Note         string `json:"note"`
+}
+
+func writeHabitPrompt(ctx context.Context, in RunInput, args arguments) (Execution, error) {
+	if needs := coach.PromptNeeds(in.Profile); len(needs) > 0 {
+		return Execution{}, models.BadField(strings.Join(needs, ", "),
+			"missing from the profile; ask the person and save it with save_user_profile first")
+	}
+	text, err := in.Writer.HabitPrompt(ctx, in.Profile, clean(args.text("personalization_notes")))
+	if err != nil {
+		return Execution{}, fmt.Errorf("writing habit prompt: %w", err)
+	}
+	profile := in.Profile
+	profile.LastHabitPrompt = text
+	profile.UpdatedAt = in.Now
+	answer := promptAnswer{OK: true, DeliveryMode: args.text("delivery_mode"), Prompt: text}
+	if answer.DeliveryMode == "scheduled" {
+		profile.PreparedPrompt = text
+		answer.Note = "Kept for the next scheduled prompt. Nothing is sent now, and nothing will be while no schedule exists."
+	} else {
+		answer.Note = "Not sent yet. Put this text into your reply."
+	}
+	return Execution{Result: success(in.Call, answer), Profile: &profile}, nil
+}

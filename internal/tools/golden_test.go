@@ -1,0 +1,92 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// TestSpecsMatchTheirGoldenFiles pins what the model is given: a change of a
+// name, a description or a schema shows in the diff of testdata.
+func TestSpecsMatchTheirGoldenFiles(t *testing.T) {
+	registry, err := New()
+	require.NoError(t, err)
+	want := map[string]bool{}
+	for _, name := range registry.order {
+		tool, ok := registry.Lookup(name)
+		require.True(t, ok)
+		file := filepath.Join("testdata", name+".golden.json")
+		want[file] = true
+		spec := golden(t, tool)
+		if *update {
+			require.NoError(t, os.WriteFile(file, spec, 0o644))
+		}
+		stored, err := os.ReadFile(file)
+		require.NoError(t, err, "a tool needs its golden file")
+		require.Equal(t, string(stored), string(spec))
+	}
+	files, err := filepath.Glob("testdata/*.golden.json")
+	require.NoError(t, err)
+	for _, file := range files {
+		require.True(t, want[file], "%s belongs to no tool", file)
+	}
+}
+
+func golden(t *testing.T, tool Tool) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	require.NoError(t, encoder.Encode(map[string]any{
+		"name": tool.Name, "description": tool.Description, "parameters": tool.Schema,
+		"in_workflow": tool.InWorkflow, "modes": tool.Modes,
+	}))
+	return out.Bytes()
+}
+
+func TestEveryToolIsOfferedInBothModes(t *testing.T) {
+	registry, err := New()
+	require.NoError(t, err)
+	want := []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
+	for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback, "", "COORDINATOR"} {
+		var names []string
+		for _, spec := range registry.For(mode) {
+			names = append(names, spec.Name)
+			require.NotEmpty(t, spec.Description)
+		}
+		require.Equal(t, want, names, "mode %q", mode)
+	}
+}
+
+func TestOneFileATool(t *testing.T) {
+	registry, err := New()
+	require.NoError(t, err)
+	for _, name := range registry.order {
+		source, err := os.ReadFile(name + ".go")
+		require.NoError(t, err)
+		require.Contains(t, string(source), `Name: "`+name+`"`)
+	}
+	_, ok := registry.Lookup("delete_everything")
+	require.False(t, ok)
+}
+
+func TestVocabulary(t *testing.T) {
+	registry, err := New()
+	require.NoError(t, err)
+	words := registry.Vocabulary(models.ModeIntake)
+	for _, word := range []string{"habit_domain", "create", "FEEDBACK", "no_emojis", "delay_minutes", "explicit"} {
+		require.Contains(t, words, word)
+	}
+	require.NotContains(t, words, "success_count")
+	require.NotContains(t, words, "scheduler")
+}

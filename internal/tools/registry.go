@@ -1,0 +1,212 @@
+// Package tools holds what the model may call: one file per tool with its
+// name, description, schema and meaning. It parses and checks arguments,
+// turns calls that change the workflow's state into events for the rules, and
+// runs the others. It stores nothing; the caller commits what comes back.
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"coachline/models"
+)
+
+// Tool describes one tool of the registry.
+type Tool struct {
+	Name        string
+	Description string
+	// Schema is the JSON schema (draft 2020-12) of the arguments, given to
+	// the model and checked against.
+	Schema json.RawMessage
+	// InWorkflow: the call becomes an event that the rules decide (Event);
+	// otherwise it is run (Run).
+	InWorkflow bool
+	Modes      []models.Mode
+}
+
+// HabitWriter writes one habit prompt for a profile. It returns an error only
+// for failures that are worth a retry, and never an empty text.
+type HabitWriter interface {
+	HabitPrompt(ctx context.Context, p models.Profile, notes string) (string, error)
+}
+
+// RunInput is one call to run, with the profile it works on.
+type RunInput struct {
+	Call    models.ToolCall
+	Profile models.Profile
+	Now     time.Time
+	Writer  HabitWriter
+}
+
+// Execution is what a call came to. Profile is nil when nothing changed;
+// otherwise it replaces the row, if its Version still matches.
+type Execution struct {
+	Result  models.ToolResult
+	Profile *models.Profile
+	// CountSuccess: the person reported success with the newest prompt.
+	CountSuccess bool
+}
+
+// definition is a tool with its behaviour; one of event and run is set.
+type definition struct {
+	Tool
+	// tidy brings arguments into the form that the schema describes.
+	tidy  func(args arguments)
+	event func(args arguments, newID string) (models.Event, error)
+	run   func(ctx context.Context, in RunInput, args arguments) (Execution, error)
+
+	compiled *jsonschema.Schema
+}
+
+// Registry is the fixed set of tools. It is safe for use by several
+// goroutines.
+type Registry struct {
+	order []string
+	tools map[string]*definition
+}
+
+// New builds the registry. It fails only when a schema does not compile.
+func New() (*Registry, error) {
+	r := &Registry{tools: map[string]*definition{}}
+	for _, def := range []*definition{transitionState(), saveUserProfile(), scheduler(), generateHabitPrompt()} {
+		compiled, err := compile(def.Name, def.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("compiling schema of %s: %w", def.Name, err)
+		}
+		def.compiled = compiled
+		r.order = append(r.order, def.Name)
+		r.tools[def.Name] = def
+	}
+	return r, nil
+}
+
+// bothModes: every tool is offered in every mode, because both modes' texts
+// ask for each of them (conversation rules, section 2).
+func bothModes() []models.Mode { return []models.Mode{models.ModeIntake, models.ModeFeedback} }
+
+// For lists the tools of a mode as the model is given them, always in the
+// same order, so that requests share their beginning. An unknown mode gets
+// the tools of INTAKE, the mode that it falls back to.
+func (r *Registry) For(mode models.Mode) []models.ToolSpec {
+	if !mode.Known() {
+		mode = models.ModeIntake
+	}
+	var specs []models.ToolSpec
+	for _, name := range r.order {
+		def := r.tools[name]
+		if slices.Contains(def.Modes, mode) {
+			specs = append(specs, models.ToolSpec{Name: def.Name, Description: def.Description, Schema: def.Schema})
+		}
+	}
+	return specs
+}
+
+// Lookup finds a tool by name.
+func (r *Registry) Lookup(name string) (Tool, bool) {
+	def, ok := r.tools[name]
+	if !ok {
+		return Tool{}, false
+	}
+	return def.Tool, true
+}
+
+// Vocabulary lists the argument names of a mode's tools and the values they
+// are limited to: the words that an instruction for that mode may use.
+func (r *Registry) Vocabulary(mode models.Mode) []string {
+	var words []string
+	for _, spec := range r.For(mode) {
+		for name, property := range r.tools[spec.Name].compiled.Properties {
+			words = append(words, name)
+			words = append(words, allowedValues(property)...)
+			if property.Items2020 != nil {
+				words = append(words, allowedValues(property.Items2020)...)
+			}
+		}
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// Event turns a call of a tool that changes the workflow's state into the
+// event that the rules decide. newID is the id that a created schedule gets.
+// Bad arguments are a *models.FieldError whose text is written for the model.
+func (r *Registry) Event(call models.ToolCall, newID string) (models.Event, error) {
+	def, err := r.find(call.Name)
+	if err != nil {
+		return models.Event{}, err
+	}
+	if def.event == nil {
+		return models.Event{}, fmt.Errorf("tool %s is run, not decided", call.Name)
+	}
+	args, err := def.parse(call.Arguments)
+	if err != nil {
+		return models.Event{}, err
+	}
+	return def.event(args, newID)
+}
+
+// Run executes a call of a tool that works on the profile. Bad arguments and
+// unmet needs give a failed result and a nil error, and change nothing; an
+// error is worth a retry, which repeats no effect since nothing was stored.
+func (r *Registry) Run(ctx context.Context, in RunInput) (Execution, error) {
+	def, err := r.find(in.Call.Name)
+	if err != nil {
+		return Execution{Result: Failure(in.Call, err)}, nil
+	}
+	if def.run == nil {
+		return Execution{}, fmt.Errorf("tool %s is decided, not run", in.Call.Name)
+	}
+	args, err := def.parse(in.Call.Arguments)
+	if err != nil {
+		return Execution{Result: Failure(in.Call, err)}, nil
+	}
+	out, err := def.run(ctx, in, args)
+	if field := (*models.FieldError)(nil); errors.As(err, &field) {
+		return Execution{Result: Failure(in.Call, field)}, nil
+	}
+	if err != nil {
+		return Execution{}, fmt.Errorf("running %s: %w", in.Call.Name, err)
+	}
+	return out, nil
+}
+
+// Failure is the result of a call that changed nothing; the text of err is
+// what the model reads.
+func Failure(call models.ToolCall, err error) models.ToolResult {
+	content := marshal(struct {
+		OK    bool   `json:"ok"`
+		Error string `json:"error"`
+	}{Error: err.Error()})
+	return models.ToolResult{CallID: call.ID, Name: call.Name, Content: content, Failed: true}
+}
+
+func (r *Registry) find(name string) (*definition, error) {
+	if def, ok := r.tools[name]; ok {
+		return def, nil
+	}
+	return nil, models.BadField("tool", "there is no tool called %s; available are %s", short(name), strings.Join(r.order, ", "))
+}
+
+// success is the result of a call that did what it was asked.
+func success(call models.ToolCall, answer any) models.ToolResult {
+	return models.ToolResult{CallID: call.ID, Name: call.Name, Content: marshal(answer)}
+}
+
+// marshal writes JSON as the model should read it, without HTML escapes. The
+// values are our own structs of texts and numbers, which always encode.
+func marshal(v any) string {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return `{"ok":false,"error":"the result cannot be shown"}`
+	}
+	return strings.TrimSpace(out.String())
+}

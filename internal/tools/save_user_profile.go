@@ -1,0 +1,171 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"coachline/internal/coach"
+	"coachline/models"
+)
+
+// saveUserProfile keeps what the coach has learnt. JSON null clears a field,
+// an empty text is ignored, and equal values change nothing.
+func saveUserProfile() *definition {
+	return &definition{
+		Tool: Tool{
+			Name: "save_user_profile",
+			Description: "Save what the person told you. Give only the fields that are new or changed; null erases a field, an empty text is ignored. " +
+				"The result lists what changed, the whole profile and what is still missing.",
+			Schema: saveSchema(),
+			Modes:  bothModes(),
+		},
+		tidy: tidySave,
+		run: func(_ context.Context, in RunInput, args arguments) (Execution, error) {
+			ask, err := profileAsk(args)
+			if err != nil {
+				return Execution{}, err
+			}
+			return applyAsk(in, ask), nil
+		},
+	}
+}
+
+func saveSchema() json.RawMessage {
+	return json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "habit_domain": {"type": ["string", "null"], "maxLength": 500, "description": "The habit they want, as a small action."},
+    "motivational_frame": {"type": ["string", "null"], "maxLength": 500, "description": "Why it matters to them, in their words."},
+    "preferred_time": {"type": ["string", "null"], "maxLength": 500, "description": "When in the day it suits them."},
+    "prompt_anchor": {"type": ["string", "null"], "maxLength": 500, "description": "The daily thing that the habit follows."},
+    "additional_info": {"type": ["string", "null"], "maxLength": 500, "description": "Anything else worth knowing, all of it in one text."},
+    "last_successful_prompt": {"type": ["string", "null"], "maxLength": 500, "description": "After a success: the text of the prompt that worked."},
+    "last_barrier": {"type": ["string", "null"], "maxLength": 500, "description": "What got in the way."},
+    "last_motivator": {"type": ["string", "null"], "maxLength": 500, "description": "What helped."},
+    "last_tweak": {"type": ["string", "null"], "maxLength": 500, "description": "The change they agreed to try."},
+    "tone_tags": {
+      "type": "array",
+      "items": {"type": "string", "enum": ["` + strings.Join(coach.ToneTags(), `", "`) + `"]},
+      "maxItems": 15,
+      "description": "How they like to be written to."
+    },
+    "tone_update_source": {
+      "type": "string",
+      "enum": ["explicit", "implicit"],
+      "description": "explicit when they asked for it, implicit (the default) when you inferred it."
+    }
+  },
+  "additionalProperties": false
+}`)
+}
+
+// tidySave renames the old name of last_barrier, trims texts, and drops what
+// was not really given. Null stays: it clears a field.
+func tidySave(args arguments) {
+	if old, given := args["last_blocker"]; given {
+		if _, both := args["last_barrier"]; !both {
+			args["last_barrier"] = old
+		}
+		delete(args, "last_blocker")
+	}
+	for name, value := range args {
+		text, isText := value.(string)
+		if !isText {
+			continue
+		}
+		if args[name] = clean(text); args[name] == "" {
+			delete(args, name)
+		}
+	}
+	for _, name := range []string{"tone_tags", "tone_update_source"} {
+		if value, given := args[name]; given && value == nil {
+			delete(args, name)
+		}
+	}
+}
+
+func profileAsk(args arguments) (coach.ProfileAsk, error) {
+	ask := coach.ProfileAsk{
+		Fields:     map[coach.ProfileField]coach.FieldValue{},
+		ToneSource: coach.ToneSource(args.text("tone_update_source")),
+	}
+	for _, field := range coach.ProfileFields() {
+		value, given := args[string(field)]
+		if !given {
+			continue
+		}
+		text, _ := value.(string)
+		if strings.EqualFold(text, "null") {
+			// Meant as null far more often than as a word; neither a guess nor
+			// a profile that says "null" would help the person.
+			return ask, models.BadField(string(field), "holds the word %s in quotes; use null without quotes to erase the field", text)
+		}
+		ask.Fields[field] = coach.FieldValue{Text: text, Null: value == nil}
+	}
+	tags, _ := args["tone_tags"].([]any)
+	for _, tag := range tags {
+		text, _ := tag.(string)
+		ask.ToneTags = append(ask.ToneTags, text)
+	}
+	return ask, ask.Check()
+}
+
+func applyAsk(in RunInput, ask coach.ProfileAsk) Execution {
+	merged, changed := coach.MergeProfile(in.Profile, ask, in.Now)
+	out := Execution{CountSuccess: ask.ReportsSuccess()}
+	if len(changed) > 0 {
+		out.Profile = &merged
+	}
+	answer := saveAnswer{OK: true, Changed: []string{}, Profile: viewOf(merged), Missing: []string{}}
+	for _, name := range changed {
+		// Scores are kept, but they are no change that the model could name.
+		if name != coach.ChangedToneScores {
+			answer.Changed = append(answer.Changed, name)
+		}
+	}
+	if len(answer.Changed) == 0 {
+		answer.Note = "no change"
+	}
+	answer.Missing = append(answer.Missing, coach.MissingFields(merged)...)
+	out.Result = success(in.Call, answer)
+	return out
+}
+
+type saveAnswer struct {
+	OK      bool        `json:"ok"`
+	Note    string      `json:"note,omitempty"`
+	Changed []string    `json:"changed"`
+	Profile profileView `json:"profile"`
+	Missing []string    `json:"missing"`
+}
+
+// profileView is the profile as the model reads it. Counters are left out: a
+// success reported by this very call is counted after the result is written.
+type profileView struct {
+	HabitDomain          string   `json:"habit_domain,omitempty"`
+	MotivationalFrame    string   `json:"motivational_frame,omitempty"`
+	PreferredTime        string   `json:"preferred_time,omitempty"`
+	PromptAnchor         string   `json:"prompt_anchor,omitempty"`
+	AdditionalInfo       string   `json:"additional_info,omitempty"`
+	LastSuccessfulPrompt string   `json:"last_successful_prompt,omitempty"`
+	LastBarrier          string   `json:"last_barrier,omitempty"`
+	LastMotivator        string   `json:"last_motivator,omitempty"`
+	LastTweak            string   `json:"last_tweak,omitempty"`
+	ToneTags             []string `json:"tone_tags,omitempty"`
+}
+
+func viewOf(p models.Profile) profileView {
+	return profileView{
+		HabitDomain:          p.HabitDomain,
+		MotivationalFrame:    p.MotivationalFrame,
+		PreferredTime:        p.PreferredTime,
+		PromptAnchor:         p.PromptAnchor,
+		AdditionalInfo:       p.AdditionalInfo,
+		LastSuccessfulPrompt: p.LastSuccessfulPrompt,
+		LastBarrier:          p.LastBarrier,
+		LastMotivator:        p.LastMotivator,
+		LastTweak:            p.LastTweak,
+		ToneTags:             p.Tone.Tags,
+	}
+}

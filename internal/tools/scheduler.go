@@ -1,0 +1,128 @@
+package tools
+
+import (
+	"encoding/json"
+
+	"coachline/models"
+)
+
+// scheduler creates, lists and deletes daily prompts. Only the form of the
+// arguments is checked here; zones, ids and limits are the rules' business.
+func scheduler() *definition {
+	return &definition{
+		Tool: Tool{
+			Name: "scheduler",
+			Description: "Manage the person's daily prompts. create: type fixed with fixed_time, or type random with random_start_time and random_end_time. " +
+				"list: every schedule with its next run. delete: needs schedule_id as list shows it. To change a time, create the new schedule and delete the old one.",
+			Schema:     schedulerSchema(),
+			InWorkflow: true,
+			Modes:      bothModes(),
+		},
+		tidy: dropEmpty,
+		event: func(args arguments, newID string) (models.Event, error) {
+			ask, err := scheduleAsk(args)
+			if err != nil {
+				return models.Event{}, err
+			}
+			if ask.Action == models.ScheduleCreate {
+				ask.NewID = newID
+			}
+			return models.Event{Kind: models.EventScheduleTool, Schedule: &ask}, nil
+		},
+	}
+}
+
+func schedulerSchema() json.RawMessage {
+	return json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "action": {
+      "type": "string",
+      "enum": ["create", "list", "delete"],
+      "description": "What to do."
+    },
+    "type": {
+      "type": "string",
+      "enum": ["fixed", "random"],
+      "description": "For create: fixed is one time every day, random is a different time inside a window every day."
+    },
+    "fixed_time": {
+      "type": "string",
+      "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$",
+      "description": "For type fixed: local time as HH:MM on the 24-hour clock."
+    },
+    "random_start_time": {
+      "type": "string",
+      "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$",
+      "description": "For type random: start of the window, HH:MM."
+    },
+    "random_end_time": {
+      "type": "string",
+      "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$",
+      "description": "For type random: end of the window, HH:MM. Earlier than the start means over midnight."
+    },
+    "timezone": {
+      "type": "string",
+      "maxLength": 64,
+      "description": "IANA zone such as America/New_York. Leave it out for the person's own zone."
+    },
+    "schedule_id": {
+      "type": "string",
+      "maxLength": 64,
+      "description": "For delete: the id as list shows it."
+    }
+  },
+  "required": ["action"],
+  "additionalProperties": false
+}`)
+}
+
+func scheduleAsk(args arguments) (models.ScheduleAsk, error) {
+	ask := models.ScheduleAsk{Action: models.ScheduleAction(args.text("action"))}
+	switch ask.Action {
+	case models.ScheduleList:
+		return ask, nil
+	case models.ScheduleDelete:
+		ask.ID = args.text("schedule_id")
+		if ask.ID == "" {
+			return ask, models.BadField("schedule_id", "is required for delete; call list to see the ids")
+		}
+		return ask, nil
+	case models.ScheduleCreate:
+		return createAsk(ask, args)
+	}
+	return ask, models.BadField("action", "must be one of create, list, delete")
+}
+
+func createAsk(ask models.ScheduleAsk, args arguments) (models.ScheduleAsk, error) {
+	if args.text("schedule_id") != "" {
+		return ask, models.BadField("schedule_id", "is only for delete; to change a schedule, create the new one and delete the old one")
+	}
+	ask.Zone = args.text("timezone")
+	ask.Type = models.ScheduleType(args.text("type"))
+	fixed, from, to := args.text("fixed_time"), args.text("random_start_time"), args.text("random_end_time")
+	switch ask.Type {
+	case models.ScheduleFixed:
+		if fixed == "" {
+			return ask, models.BadField("fixed_time", "is required for type fixed, as HH:MM on the 24-hour clock")
+		}
+		if from != "" || to != "" {
+			return ask, models.BadField("type", "fixed takes fixed_time only; use random for a window")
+		}
+		ask.At = fixed
+		return ask, nil
+	case models.ScheduleRandom:
+		if from == "" || to == "" {
+			return ask, models.BadField("random_start_time", "and random_end_time are both required for type random, as HH:MM on the 24-hour clock")
+		}
+		if fixed != "" {
+			return ask, models.BadField("type", "random takes random_start_time and random_end_time only; use fixed for one time")
+		}
+		if from == to {
+			return ask, models.BadField("random_end_time", "must differ from random_start_time; use type fixed for one time")
+		}
+		ask.From, ask.To = from, to
+		return ask, nil
+	}
+	return ask, models.BadField("type", "is required for create; use one of fixed, random")
+}

@@ -1,0 +1,55 @@
+package tools
+
+import (
+	"encoding/json"
+	"time"
+
+	"coachline/models"
+)
+
+// transitionState switches between the modes, at once or later. Delays are
+// minutes and may be fractions (0.5 is 30 seconds); a year is the most, which
+// keeps every delay within what a timer can hold.
+func transitionState() *definition {
+	return &definition{
+		Tool: Tool{
+			Name: "transition_state",
+			Description: "Switch the conversation between INTAKE (getting to know the person, setting up) and FEEDBACK (how the last prompt went). " +
+				"It takes effect after this reply, or after delay_minutes. A delayed switch replaces an earlier delayed one; an immediate switch cancels it.",
+			Schema: json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "target_state": {
+      "type": "string",
+      "enum": ["INTAKE", "FEEDBACK"],
+      "description": "The mode to switch to."
+    },
+    "delay_minutes": {
+      "type": "number",
+      "minimum": 0,
+      "maximum": 525600,
+      "description": "Minutes to wait before the switch; fractions count (0.5 is 30 seconds). Leave out or 0 for at once."
+    },
+    "reason": {
+      "type": "string",
+      "maxLength": 500,
+      "description": "Why, in a few words."
+    }
+  },
+  "required": ["target_state"],
+  "additionalProperties": false
+}`),
+			InWorkflow: true,
+			Modes:      bothModes(),
+		},
+		tidy: dropEmpty,
+		event: func(args arguments, _ string) (models.Event, error) {
+			minutes, _ := args["delay_minutes"].(float64)
+			return models.Event{
+				Kind:  models.EventTransitionAsk,
+				Mode:  models.Mode(args.text("target_state")),
+				Delay: time.Duration(minutes * float64(time.Minute)),
+			}, nil
+		},
+	}
+}

@@ -1,0 +1,153 @@
+// Coachline is the program: its two roles, worker and starter, and the verbs
+// of operators, who go through the HTTP API.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"coachline/internal/config"
+	"coachline/internal/console"
+)
+
+// Exit codes, part of the contract with scripts.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ()}
+	code := p.run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// program is what every command may touch of the process.
+type program struct {
+	in      io.Reader
+	out     io.Writer
+	err     io.Writer
+	environ []string
+	url     string
+	token   string
+	json    bool
+}
+
+// usageError is a call that cannot be understood, as opposed to one that was
+// understood and failed.
+type usageError struct{ error }
+
+func (p *program) run(ctx context.Context, args []string) int {
+	root := p.root()
+	root.SetArgs(args)
+	root.SetIn(p.in)
+	root.SetOut(p.out)
+	root.SetErr(p.err)
+	err := root.ExecuteContext(ctx)
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage):
+		fmt.Fprintf(p.err, "coachline: %v\nTry: coachline --help\n", err)
+		return exitUsage
+	case errors.Is(err, console.ErrUnwell):
+		return exitFailed // the report has been printed
+	}
+	fmt.Fprintf(p.err, "coachline: %v\n", err)
+	return exitFailed
+}
+
+func (p *program) root() *cobra.Command {
+	root := group("coachline", "Durable SMS coaching")
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	flags := root.PersistentFlags()
+	flags.StringVar(&p.url, "url", "", "address of the API (default from COACH_HTTP_ADDR)")
+	flags.StringVar(&p.token, "token", "", "token of the API (default COACH_API_TOKEN)")
+	flags.BoolVar(&p.json, "json", false, "print JSON")
+	root.AddCommand(p.worker(), p.starter(), p.participant(), p.send(), p.transcript(), p.timers(), p.chat(), p.doctor(), p.version())
+	return root
+}
+
+// group is a command that only has others below it.
+func group(use, short string, below ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usageError{fmt.Errorf("unknown command %q for %q", args[0], c.CommandPath())}
+		}
+		return usageError{fmt.Errorf("%q needs a command", c.CommandPath())}
+	}
+	c.AddCommand(below...)
+	return c
+}
+
+// exactly checks the number of arguments.
+func exactly(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageError{fmt.Errorf("want: %s", c.UseLine())}
+		}
+		return nil
+	}
+}
+
+// settings reads the configuration; what a role must have is checked by it.
+func (p *program) settings() (config.Config, error) { return config.Load(p.environ, nil) }
+
+// logTo makes the logger of a role.
+func (p *program) logTo(cfg config.Config) {
+	slog.SetDefault(slog.New(slog.NewJSONHandler(p.err, &slog.HandlerOptions{Level: cfg.Log.Level()})))
+}
+
+// client finds the API: the flags first, then the configuration.
+func (p *program) client() (*console.Client, error) {
+	base, token := p.url, p.token
+	if base == "" || token == "" {
+		cfg, err := p.settings()
+		if err != nil {
+			return nil, err
+		}
+		if base == "" {
+			base = "http://" + reachable(cfg.HTTP.Addr)
+		}
+		if token == "" {
+			token = cfg.HTTP.APIToken.Reveal()
+		}
+	}
+	return console.NewClient(base, token)
+}
+
+// reachable turns an address to listen on into one to call.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+func (p *program) console() (*console.Console, error) {
+	client, err := p.client()
+	if err != nil {
+		return nil, err
+	}
+	return console.New(client, p.out, p.json), nil
+}

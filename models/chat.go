@@ -1,0 +1,150 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// ChatRequest is one call of an OpenAI-compatible chat model.
+type ChatRequest struct {
+	Model    string
+	Messages []ChatMessage
+	Tools    []ToolSpec
+	// MaxTokens bounds the answer; 0 leaves it to the server.
+	MaxTokens int
+}
+
+// ChatMessage is one message of a ChatRequest; Role is system, user,
+// assistant or tool.
+type ChatMessage struct {
+	Role       string
+	Content    string
+	ToolCalls  []ToolCall
+	ToolCallID string
+}
+
+// ToolSpec offers a tool to the model.
+type ToolSpec struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage
+}
+
+// ToolCall is one call that the model asked for. Arguments is the JSON text
+// exactly as received; it may be invalid.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// ToolResult is what a tool call came to.
+type ToolResult struct {
+	CallID  string `json:"call_id"`
+	Name    string `json:"name"`
+	Content string `json:"content"`
+	Failed  bool   `json:"failed,omitempty"`
+}
+
+// ChatResponse is the first choice of the model's answer.
+type ChatResponse struct {
+	Text         string
+	Calls        []ToolCall
+	FinishReason string
+	Model        string
+	Usage        Usage
+}
+
+// Usage counts tokens; Cached is the part of Prompt that the provider had.
+type Usage struct {
+	Prompt     int `json:"prompt"`
+	Cached     int `json:"cached"`
+	Completion int `json:"completion"`
+}
+
+// ModelErrorClass says what can be done about a failed model call.
+type ModelErrorClass string
+
+const (
+	// ModelBusy: the same call may succeed later (408, 409, 429, 5xx, network).
+	ModelBusy ModelErrorClass = "busy"
+	// ModelRefused: the same call will never succeed (other 4xx, content policy).
+	ModelRefused ModelErrorClass = "refused"
+	// ModelOverflow: the request is longer than the model's context.
+	ModelOverflow ModelErrorClass = "overflow"
+	// ModelAuth: the key is invalid or has no quota; an operator must act.
+	ModelAuth ModelErrorClass = "auth"
+)
+
+// ModelError is a classified failure of a model call. Error carries neither
+// the request nor the key.
+type ModelError struct {
+	Class      ModelErrorClass
+	Status     int           // HTTP status, 0 when no answer came
+	RetryAfter time.Duration // what the server asked for, 0 when it did not
+	Message    string
+}
+
+func (e *ModelError) Error() string { return "model " + string(e.Class) + ": " + e.Message }
+
+// Step is one row of table steps: what the model answered in one round of a
+// turn. A retry that finds the row does not call (and pay) again.
+type Step struct {
+	TurnID string `gorm:"primaryKey"`
+	Number int    `gorm:"primaryKey"`
+	// AfterMessage is the id of the newest conversation entry the model saw.
+	AfterMessage  int64
+	Text          string `gorm:"serializer:sealed"`
+	Calls         string `gorm:"serializer:sealed"` // JSON of []ToolCall
+	FinishReason  string
+	Model         string
+	PromptVersion string
+	Usage         Usage `gorm:"serializer:json"`
+	CreatedAt     time.Time
+}
+
+// ToolRun is one row of table tool_runs: the result of one call of a step. A
+// retry that finds the row does not run the tool again.
+type ToolRun struct {
+	TurnID    string `gorm:"primaryKey"`
+	Step      int    `gorm:"primaryKey"`
+	Call      int    `gorm:"primaryKey"`
+	Name      string
+	Result    string `gorm:"serializer:sealed"` // JSON of ToolResult
+	Failed    bool
+	CreatedAt time.Time
+}
+
+// ToolCommit is what a tool call leaves behind, written in one transaction so
+// that a retry after a lost answer finds it done.
+type ToolCommit struct {
+	Run ToolRun
+	// Profile, when not nil, replaces the row if its Version still matches
+	// (ErrStale otherwise); the store raises the version.
+	Profile *Profile
+	// CountSuccess raises success_count once for the newest sent prompt; it
+	// does nothing when that prompt was counted or none was sent.
+	CountSuccess bool
+}
+
+// ToolCalls decodes the calls of the round; nil when it made none.
+func (s Step) ToolCalls() ([]ToolCall, error) {
+	if s.Calls == "" {
+		return nil, nil
+	}
+	var calls []ToolCall
+	if err := json.Unmarshal([]byte(s.Calls), &calls); err != nil {
+		return nil, fmt.Errorf("decoding tool calls: %w", err)
+	}
+	return calls, nil
+}
+
+// ToolResult decodes the stored result.
+func (r ToolRun) ToolResult() (ToolResult, error) {
+	var result ToolResult
+	if err := json.Unmarshal([]byte(r.Result), &result); err != nil {
+		return ToolResult{}, fmt.Errorf("decoding tool result: %w", err)
+	}
+	return result, nil
+}

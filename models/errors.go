@@ -1,0 +1,41 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels that adapters return and callers test with errors.Is.
+var (
+	ErrNotFound = errors.New("not found")
+	// ErrConflict: a unique key is taken, for example a phone already enrolled.
+	ErrConflict = errors.New("already exists")
+	// ErrStale: the row changed since the caller read it.
+	ErrStale = errors.New("version does not match")
+)
+
+// FieldError names the input field that was refused and why. The message is
+// safe to show to the caller.
+type FieldError struct {
+	Field   string
+	Message string
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Message }
+
+// BadField builds a FieldError with a formatted message.
+func BadField(field, format string, args ...any) error {
+	return &FieldError{Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// Application error types that activities raise and retry policies and
+// operators see by name in the Temporal UI.
+const (
+	ErrTypeModelRefused   = "ModelRefused"
+	ErrTypeModelBusy      = "ModelBusy"
+	ErrTypeModelOverflow  = "ModelContextOverflow"
+	ErrTypeCarrierBusy    = "CarrierBusy"
+	ErrTypeCarrierUnknown = "CarrierOutcomeUnknown"
+	ErrTypeInvalid        = "InvalidInput"
+	ErrTypeMissing        = "Missing"
+)

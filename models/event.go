@@ -1,0 +1,123 @@
+package models
+
+import "time"
+
+// EventKind is a closed set of things that can happen to a participant.
+type EventKind string
+
+const (
+	EventEnrolled      EventKind = "enrolled"
+	EventTexts         EventKind = "texts"
+	EventDue           EventKind = "due"
+	EventPromptSent    EventKind = "prompt_sent"
+	EventPromptFailed  EventKind = "prompt_failed"
+	EventStatus        EventKind = "status"
+	EventMode          EventKind = "mode"
+	EventZone          EventKind = "zone"
+	EventSend          EventKind = "send"
+	EventUnenrolled    EventKind = "unenrolled"
+	EventScheduleTool  EventKind = "schedule_tool"
+	EventTransitionAsk EventKind = "transition_ask"
+)
+
+// Event is one thing that happened; which fields are set depends on Kind.
+type Event struct {
+	Kind EventKind `json:"kind"`
+	// Due: what fell due (EventDue).
+	Due Due `json:"due,omitzero"`
+	// Plan: the prompt turn that ended (EventPromptSent, EventPromptFailed).
+	Plan TurnPlan `json:"plan,omitzero"`
+	// At: when the carrier took the prompt; when the newest text arrived.
+	At       time.Time     `json:"at,omitzero"`
+	Status   Status        `json:"status,omitempty"`
+	Mode     Mode          `json:"mode,omitempty"`
+	Zone     string        `json:"zone,omitempty"`
+	OutboxID string        `json:"outbox_id,omitempty"`
+	Delay    time.Duration `json:"delay,omitempty"` // EventTransitionAsk
+	Schedule *ScheduleAsk  `json:"schedule,omitempty"`
+}
+
+// ScheduleAction is what the scheduler tool was asked to do.
+type ScheduleAction string
+
+const (
+	ScheduleCreate ScheduleAction = "create"
+	ScheduleList   ScheduleAction = "list"
+	ScheduleDelete ScheduleAction = "delete"
+)
+
+// ScheduleAsk is a parsed call of the scheduler tool. NewID is the id a
+// created schedule gets; it derives from the call, so a retry makes the same.
+type ScheduleAsk struct {
+	Action ScheduleAction `json:"action"`
+	NewID  string         `json:"new_id,omitempty"`
+	Type   ScheduleType   `json:"type,omitempty"`
+	At     string         `json:"at,omitempty"`
+	From   string         `json:"from,omitempty"`
+	To     string         `json:"to,omitempty"`
+	Zone   string         `json:"zone,omitempty"`
+	ID     string         `json:"id,omitempty"`
+}
+
+// EffectKind is a closed set of things workflow code knows how to do.
+type EffectKind string
+
+const (
+	EffectSetDue       EffectKind = "set_due"
+	EffectClearDue     EffectKind = "clear_due"
+	EffectSetMode      EffectKind = "set_mode"
+	EffectSetStatus    EffectKind = "set_status"
+	EffectSetZone      EffectKind = "set_zone"
+	EffectPutSchedule  EffectKind = "put_schedule"
+	EffectDropSchedule EffectKind = "drop_schedule"
+	EffectSetPending   EffectKind = "set_pending"
+	EffectClearPending EffectKind = "clear_pending"
+	EffectMissPrompt   EffectKind = "miss_prompt"
+	EffectStartTurn    EffectKind = "start_turn"
+	EffectEnd          EffectKind = "end"
+)
+
+// Effect is one decided change; which fields are set depends on Kind.
+type Effect struct {
+	Kind EffectKind `json:"kind"`
+	// Due: what to set (replaces the one of equal Kind and Ref), or what to
+	// clear (an empty Ref clears every one of that Kind).
+	Due      Due            `json:"due,omitzero"`
+	Mode     Mode           `json:"mode,omitempty"`
+	Status   Status         `json:"status,omitempty"`
+	Zone     string         `json:"zone,omitempty"`
+	Schedule *Schedule      `json:"schedule,omitempty"` // put: replaces by id; drop: id only
+	Pending  *PendingPrompt `json:"pending,omitempty"`
+	Missed   *MissedPrompt  `json:"missed,omitempty"`
+	Turn     *TurnPlan      `json:"turn,omitempty"`
+}
+
+// MissedPrompt records a slot that was not sent and never will be.
+type MissedPrompt struct {
+	ScheduleID string `json:"schedule_id"`
+	Slot       Slot   `json:"slot"`
+	Reason     string `json:"reason"` // outage, quiet_hours, paused
+}
+
+// TurnPlan says why a turn runs and what it belongs to.
+type TurnPlan struct {
+	// Kind is the kind of the text that the turn produces; KindReply answers
+	// what is in the inbox.
+	Kind Kind `json:"kind"`
+	// PromptID: the prompt that the turn sends, reminds of or asks about.
+	PromptID   string `json:"prompt_id,omitempty"`
+	ScheduleID string `json:"schedule_id,omitempty"`
+	Slot       Slot   `json:"slot,omitzero"`
+	// OutboxID: the operator's message to send.
+	OutboxID string `json:"outbox_id,omitempty"`
+}
+
+// Decision is the outcome of a rule: the effects to apply, and for a tool call
+// what the model is told.
+type Decision struct {
+	Effects []Effect `json:"effects,omitempty"`
+	// Note is the tool result as JSON text; empty for events that no tool made.
+	Note string `json:"note,omitempty"`
+	// Refused says why a tool call changed nothing; empty when it was done.
+	Refused string `json:"refused,omitempty"`
+}

@@ -1,0 +1,178 @@
+package models
+
+import "time"
+
+// Role is who an entry of the conversation belongs to.
+type Role string
+
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// Kind is why an entry of the conversation exists.
+type Kind string
+
+const (
+	KindMessage          Kind = "message"
+	KindReply            Kind = "reply"
+	KindGreeting         Kind = "greeting"
+	KindPrompt           Kind = "prompt"
+	KindReminder         Kind = "reminder"
+	KindFeedbackQuestion Kind = "feedback_question"
+	KindFeedbackFollowup Kind = "feedback_followup"
+	KindOperator         Kind = "operator"
+	KindNotice           Kind = "notice"
+	// KindDebug reaches testers only and is never part of the conversation.
+	KindDebug Kind = "debug"
+	// KindToolCall and KindToolResult are the assistant's calls and what they
+	// returned; the window keeps them together, the history route leaves them out.
+	KindToolCall   Kind = "tool_call"
+	KindToolResult Kind = "tool_result"
+)
+
+// Message is one row of table messages: an entry of the conversation in the
+// order it happened. Text is personal data and sealed at rest; for tool calls
+// it is the JSON of []ToolCall, for tool results the JSON of ToolResult.
+type Message struct {
+	ID            int64 `gorm:"primaryKey"`
+	ParticipantID string
+	TurnID        string
+	// Key makes the append idempotent: unique per participant.
+	Key      string
+	Role     Role
+	Kind     Kind
+	Text     string `gorm:"serializer:sealed"`
+	OutboxID string // first outbox row that carries it; empty for inbound
+	At       time.Time
+}
+
+// Inbound is one row of table inbound: a text as the carrier delivered it.
+type Inbound struct {
+	ID            int64  `gorm:"primaryKey"`
+	ProviderSID   string // unique
+	ParticipantID string // empty: the sender is not enrolled
+	// Seq numbers a participant's texts from 1 without gaps; 0 for strangers.
+	Seq        int64
+	From       string `gorm:"serializer:sealed"`
+	To         string
+	Body       string `gorm:"serializer:sealed"`
+	MediaCount int
+	ReceivedAt time.Time
+}
+
+// OutboxStatus is where an outbound text stands. The carrier's own words are
+// used from Accepted on, except that its "sending" is a queued text to us.
+type OutboxStatus string
+
+const (
+	OutboxReady       OutboxStatus = "ready"
+	OutboxSending     OutboxStatus = "sending"
+	OutboxAccepted    OutboxStatus = "accepted"
+	OutboxQueued      OutboxStatus = "queued"
+	OutboxSent        OutboxStatus = "sent"
+	OutboxDelivered   OutboxStatus = "delivered"
+	OutboxUndelivered OutboxStatus = "undelivered"
+	OutboxFailed      OutboxStatus = "failed"
+	OutboxRead        OutboxStatus = "read"
+	// OutboxCanceled: a gate refused it before anything reached the carrier.
+	OutboxCanceled OutboxStatus = "canceled"
+	// OutboxUnknown: the carrier may or may not have it; it is never resent.
+	OutboxUnknown OutboxStatus = "unknown"
+)
+
+// Outbox is one row of table outbox: a text to be sent exactly once.
+type Outbox struct {
+	// ID is derived from the turn and the part, so a replay cannot make a
+	// second row: "<participant>-t42-p1".
+	ID            string `gorm:"primaryKey"`
+	ParticipantID string
+	TurnID        string
+	Part          int
+	Kind          Kind
+	PromptID      string // the prompt that a reminder or prompt text belongs to
+	Body          string `gorm:"serializer:sealed"`
+	Status        OutboxStatus
+	ProviderSID   string
+	ErrorCode     string
+	Attempts      int
+	CreatedAt     time.Time
+	// AttemptedAt is when the newest POST to the carrier began.
+	AttemptedAt *time.Time
+	AcceptedAt  *time.Time
+	UpdatedAt   time.Time
+}
+
+// StatusCallback is what the carrier reports of one outbound text.
+type StatusCallback struct {
+	OutboxID    string // from our own callback URL; may be empty
+	ProviderSID string
+	Status      OutboxStatus
+	ErrorCode   string
+	At          time.Time
+}
+
+// NoticeKind says what a participant's workflow has to be told.
+type NoticeKind string
+
+const (
+	NoticeStart    NoticeKind = "start"
+	NoticeMessage  NoticeKind = "message"
+	NoticeUpdate   NoticeKind = "update"
+	NoticePause    NoticeKind = "pause"
+	NoticeResume   NoticeKind = "resume"
+	NoticeSend     NoticeKind = "send"
+	NoticeUnenroll NoticeKind = "unenroll"
+)
+
+// Notice is one row of table notices: something that was committed and that
+// the workflow must hear of. It is written in the transaction that made it
+// true, delivered at once where possible, and swept by the relay otherwise, in
+// the order of ID for each participant.
+type Notice struct {
+	ID            int64 `gorm:"primaryKey"`
+	ParticipantID string
+	Kind          NoticeKind
+	// Ref is what Kind needs: the inbound row's id, the outbox row's id.
+	Ref         string
+	Seq         int64
+	CreatedAt   time.Time
+	DeliveredAt *time.Time
+}
+
+// HistoryEntry is an entry of the conversation as the API shows it.
+type HistoryEntry struct {
+	Role     Role         `json:"role"`
+	Kind     Kind         `json:"kind"`
+	Text     string       `json:"text"`
+	At       time.Time    `json:"at"`
+	Delivery OutboxStatus `json:"delivery,omitempty"`
+}
+
+// rank orders the statuses of an outbound text (messaging facts 1.2); equal
+// ranks are alternatives, and the first one reported stays.
+func (s OutboxStatus) rank() int {
+	switch s {
+	case OutboxReady:
+		return 0
+	case OutboxSending, OutboxUnknown:
+		return 1
+	case OutboxAccepted:
+		return 2
+	case OutboxQueued:
+		return 3
+	case OutboxSent:
+		return 4
+	case OutboxDelivered, OutboxUndelivered, OutboxFailed, OutboxCanceled:
+		return 5
+	case OutboxRead:
+		return 6
+	}
+	return -1
+}
+
+// Supersedes reports whether a carrier's report s may replace status old:
+// statuses only move up, and of two final ones the first stays. Reports come
+// late, doubled and out of order.
+func (s OutboxStatus) Supersedes(old OutboxStatus) bool { return s.rank() > old.rank() }

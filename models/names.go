@@ -1,0 +1,70 @@
+// Package models holds the shapes that cross a boundary: workflow state,
+// signals, updates and queries, activity inputs and results, table rows, and
+// the names both sides must agree on. It imports the standard library only.
+package models
+
+import (
+	"strconv"
+	"strings"
+)
+
+// WorkflowType is the registered name of a participant's life.
+const WorkflowType = "Participant"
+
+// Task queues. Coach carries workflow tasks and short database work; model
+// calls and carrier calls have queues of their own so that a slow provider
+// never holds up a decision.
+const (
+	QueueCoach = "coach"
+	QueueModel = "coach-model"
+	QueueSMS   = "coach-sms"
+)
+
+// SignalMessageReceived announces one stored inbound text.
+const SignalMessageReceived = "MessageReceived"
+
+// Updates an operator may send to a running participant.
+const (
+	UpdatePause       = "Pause"
+	UpdateResume      = "Resume"
+	UpdateSetMode     = "SetMode"
+	UpdateSendMessage = "SendMessage"
+	UpdateParticipant = "UpdateParticipant"
+	UpdateUnenroll    = "Unenroll"
+)
+
+// Queries a running or closed participant answers.
+const (
+	QueryStatus    = "Status"
+	QuerySchedules = "Schedules"
+)
+
+// Search attributes, kept small and free of personal data: they are stored in
+// the clear.
+const (
+	AttrStatus     = "CoachStatus"
+	AttrMode       = "CoachMode"
+	AttrNextDue    = "CoachNextDue"
+	AttrEnrolledAt = "CoachEnrolledAt"
+)
+
+const workflowIDPrefix = "participant-"
+
+// WorkflowID is the workflow id of a participant; it never holds a phone
+// number, because ids are visible in lists and outside the payload codec.
+func WorkflowID(participantID string) string { return workflowIDPrefix + participantID }
+
+// ParticipantIDOf is the inverse of WorkflowID; ok is false for other ids.
+func ParticipantIDOf(workflowID string) (id string, ok bool) {
+	return strings.CutPrefix(workflowID, workflowIDPrefix)
+}
+
+// TurnID names a turn of a participant: "<participant>-t42".
+func TurnID(participantID string, number int) string {
+	return participantID + "-t" + strconv.Itoa(number)
+}
+
+// OutboxID names part n (from 1) of what a turn sends.
+func OutboxID(turnID string, part int) string {
+	return turnID + "-p" + strconv.Itoa(part)
+}

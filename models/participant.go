@@ -1,0 +1,101 @@
+package models
+
+import "time"
+
+// Status is a participant's standing in the programme.
+type Status string
+
+const (
+	StatusActive    Status = "active"
+	StatusPaused    Status = "paused"
+	StatusCompleted Status = "completed"
+	StatusWithdrawn Status = "withdrawn"
+	StatusOptedOut  Status = "opted_out"
+)
+
+// Statuses lists every status in the order they are documented.
+func Statuses() []Status {
+	return []Status{StatusActive, StatusPaused, StatusCompleted, StatusWithdrawn, StatusOptedOut}
+}
+
+// Mode is the coaching module that answers; it decides the instructions and
+// the tools of a turn.
+type Mode string
+
+const (
+	ModeIntake   Mode = "INTAKE"
+	ModeFeedback Mode = "FEEDBACK"
+)
+
+// Known reports whether m is one of the defined modes.
+func (m Mode) Known() bool { return m == ModeIntake || m == ModeFeedback }
+
+// Channel names the way a participant is reached.
+type Channel string
+
+const (
+	ChannelSMS Channel = "sms"
+	// ChannelTerminal is the operator's chat command; nothing reaches a carrier.
+	ChannelTerminal Channel = "terminal"
+)
+
+// Participant is one row of table participants: a person in the programme.
+// Phone, Name, Gender, Ethnicity and Background are personal data; the store
+// seals them at rest and looks phones up through a keyed index.
+type Participant struct {
+	ID         string `gorm:"primaryKey"`
+	Phone      string `gorm:"serializer:sealed"` // E.164
+	PhoneIndex string // keyed hash of Phone; unique among rows that are not removed
+	Name       string `gorm:"serializer:sealed"`
+	Gender     string `gorm:"serializer:sealed"`
+	Ethnicity  string `gorm:"serializer:sealed"`
+	Background string `gorm:"serializer:sealed"`
+	// Timezone is an IANA name. ZoneAssumed says that it is the programme's
+	// default and not the person's own statement; the model is told so.
+	Timezone    string
+	ZoneAssumed bool
+	Locale      string
+	Channel     Channel
+	Status      Status
+	Mode        Mode
+	// Tester marks a member of the team; only testers can have Debug.
+	Tester bool
+	Debug  bool
+	// NextSeq is the sequence number the next inbound text gets.
+	NextSeq    int64
+	EnrolledAt time.Time
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+	RemovedAt  *time.Time
+	Version    int64
+}
+
+// ParticipantPatch is a partial update; a nil field stays as it is.
+type ParticipantPatch struct {
+	Name       *string
+	Gender     *string
+	Ethnicity  *string
+	Background *string
+	Timezone   *string
+	Locale     *string
+	Status     *Status
+	Tester     *bool
+	Debug      *bool
+}
+
+// ParticipantQuery selects a page of participants, ordered by id.
+type ParticipantQuery struct {
+	Status Status // empty: any
+	After  string // id of the last row of the page before; empty: from the start
+	Limit  int    // 1..200
+}
+
+// Audit is one row of table audit: who changed what, never what a person said.
+type Audit struct {
+	ID            int64 `gorm:"primaryKey"`
+	ParticipantID string
+	Actor         string
+	Action        string
+	Detail        string
+	At            time.Time
+}

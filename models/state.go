@@ -1,0 +1,181 @@
+package models
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// ParticipantState is everything a participant's workflow knows. It is the
+// only argument of the workflow and all that continue-as-new carries; it holds
+// ids, codes and instants, never a text, a name or a number.
+type ParticipantState struct {
+	ParticipantID string `json:"participant_id"`
+	// Zone is the participant's IANA zone.
+	Zone   string `json:"zone"`
+	Status Status `json:"status"`
+	Mode   Mode   `json:"mode"`
+	// Turn numbers the turns of the whole life from 1; ids derive from it.
+	Turn  int   `json:"turn"`
+	Inbox Inbox `json:"inbox"`
+	// Due lists every future thing, at most one per kind and reference.
+	Due       []Due      `json:"due,omitempty"`
+	Schedules []Schedule `json:"schedules,omitempty"`
+	// Pending is the outstanding daily prompt, nil when there is none.
+	Pending *PendingPrompt `json:"pending,omitempty"`
+	// Commands are operator commands accepted and not yet applied.
+	Commands []Command `json:"commands,omitempty"`
+	Greeted  bool      `json:"greeted,omitempty"`
+	// Ended: unenrolled; the workflow closes once its notice is out.
+	Ended bool `json:"ended,omitempty"`
+}
+
+// Clone copies the state so that a rule may read it while the workflow goes on.
+func (s ParticipantState) Clone() ParticipantState {
+	s.Inbox.Items = slices.Clone(s.Inbox.Items)
+	s.Inbox.Gaps = slices.Clone(s.Inbox.Gaps)
+	s.Due = slices.Clone(s.Due)
+	s.Schedules = slices.Clone(s.Schedules)
+	s.Commands = slices.Clone(s.Commands)
+	if s.Pending != nil {
+		pending := *s.Pending
+		s.Pending = &pending
+	}
+	return s
+}
+
+// Inbox is what has arrived and not been answered.
+type Inbox struct {
+	Items []InboxItem `json:"items,omitempty"`
+	// LastSeq is the highest sequence number seen; Gaps are lower numbers that
+	// have not arrived yet. Together they recognise a repeated delivery
+	// exactly, in any run of the workflow.
+	LastSeq int64   `json:"last_seq"`
+	Gaps    []int64 `json:"gaps,omitempty"`
+}
+
+// Take records an arrival and reports whether it is new. Sequence numbers are
+// given out without gaps, so a number at or below LastSeq that is not in Gaps
+// was seen before, in this run of the workflow or an earlier one.
+func (b *Inbox) Take(item InboxItem) bool {
+	if item.Seq <= b.LastSeq {
+		i := slices.Index(b.Gaps, item.Seq)
+		if i < 0 {
+			return false
+		}
+		b.Gaps = slices.Delete(b.Gaps, i, i+1)
+	}
+	for missing := b.LastSeq + 1; missing < item.Seq; missing++ {
+		b.Gaps = append(b.Gaps, missing)
+	}
+	b.LastSeq = max(b.LastSeq, item.Seq)
+	b.Items = append(b.Items, item)
+	slices.SortFunc(b.Items, func(x, y InboxItem) int { return cmp.Compare(x.Seq, y.Seq) })
+	return true
+}
+
+// NewestAt is when the newest waiting text arrived; zero when none waits.
+func (b Inbox) NewestAt() time.Time {
+	var newest time.Time
+	for _, item := range b.Items {
+		if item.ReceivedAt.After(newest) {
+			newest = item.ReceivedAt
+		}
+	}
+	return newest
+}
+
+// InboxItem points at one stored inbound text.
+type InboxItem struct {
+	MessageID  int64     `json:"message_id"`
+	Seq        int64     `json:"seq"`
+	ReceivedAt time.Time `json:"received_at"`
+}
+
+// MessageReceived is the payload of SignalMessageReceived.
+type MessageReceived = InboxItem
+
+// DueKind names a future thing.
+type DueKind string
+
+const (
+	DueDailyPrompt       DueKind = "daily_prompt"
+	DueReminder          DueKind = "reminder"
+	DueAutoFeedback      DueKind = "auto_feedback"
+	DueFeedbackTimeout   DueKind = "feedback_timeout"
+	DueFeedbackFollowup  DueKind = "feedback_followup"
+	DueDelayedTransition DueKind = "delayed_transition"
+	DueDebounce          DueKind = "debounce"
+)
+
+// Due is one future thing at an absolute instant (UTC).
+type Due struct {
+	Kind DueKind   `json:"kind"`
+	At   time.Time `json:"at"`
+	// Ref is the schedule id of a daily prompt, the prompt id of a reminder or
+	// an automatic feedback, the target mode of a delayed transition.
+	Ref string `json:"ref,omitempty"`
+}
+
+// PendingPrompt is the outstanding daily prompt.
+type PendingPrompt struct {
+	PromptID string    `json:"prompt_id"`
+	SentAt   time.Time `json:"sent_at"`
+}
+
+// CommandKind is what an operator asked of a running participant.
+type CommandKind string
+
+const (
+	CommandPause    CommandKind = "pause"
+	CommandResume   CommandKind = "resume"
+	CommandSetMode  CommandKind = "set_mode"
+	CommandSend     CommandKind = "send"
+	CommandUpdate   CommandKind = "update"
+	CommandUnenroll CommandKind = "unenroll"
+)
+
+// Command is one accepted operator command; ID is the update's id.
+type Command struct {
+	ID       string      `json:"id"`
+	Kind     CommandKind `json:"kind"`
+	Mode     Mode        `json:"mode,omitempty"`
+	Status   Status      `json:"status,omitempty"`
+	Zone     string      `json:"zone,omitempty"`
+	OutboxID string      `json:"outbox_id,omitempty"`
+}
+
+// SetModeRequest is the argument of UpdateSetMode.
+type SetModeRequest struct {
+	Mode Mode `json:"mode"`
+}
+
+// SendMessageRequest is the argument of UpdateSendMessage; the text is in the
+// outbox row.
+type SendMessageRequest struct {
+	OutboxID string `json:"outbox_id"`
+}
+
+// ParticipantChanged is the argument of UpdateParticipant: the facts of the
+// row that the workflow acts on. Empty fields stay as they are.
+type ParticipantChanged struct {
+	Zone   string `json:"zone,omitempty"`
+	Status Status `json:"status,omitempty"`
+}
+
+// StatusView answers QueryStatus and every update.
+type StatusView struct {
+	Status  Status         `json:"status"`
+	Mode    Mode           `json:"mode"`
+	Zone    string         `json:"zone"`
+	Due     []Due          `json:"due"`
+	Pending *PendingPrompt `json:"pending,omitempty"`
+	// Turns counts the turns so far, Waiting the texts not yet answered.
+	Turns    int   `json:"turns"`
+	Waiting  int   `json:"waiting"`
+	LastSeq  int64 `json:"last_seq"`
+	Greeted  bool  `json:"greeted"`
+	Ended    bool  `json:"ended"`
+	InTurn   bool  `json:"in_turn"`
+	Commands int   `json:"commands"`
+}

@@ -1,0 +1,214 @@
+package models
+
+import "time"
+
+// Turn is one row of table turns: why it ran and how it ended.
+type Turn struct {
+	ID            string `gorm:"primaryKey"` // TurnID(...)
+	ParticipantID string
+	Number        int
+	Kind          Kind
+	Mode          Mode
+	PromptID      string
+	PromptVersion string
+	// Outcome is empty while the turn runs; then reply, fallback, canceled.
+	Outcome    string
+	StartedAt  time.Time
+	FinishedAt *time.Time
+}
+
+// TurnContext is everything a reply is composed from, loaded in one go.
+type TurnContext struct {
+	Turn        Turn
+	Participant Participant
+	Profile     Profile
+	// Window holds the newest entries of the conversation, oldest first,
+	// including the texts that this turn answers.
+	Window []Message
+	// Steps and Runs are this turn's rounds so far, in order.
+	Steps []Step
+	Runs  []ToolRun
+	// Outstanding is the newest prompt that was sent and not voided; nil when
+	// there is none.
+	Outstanding *Prompt
+	Schedules   []ScheduleRow
+}
+
+// PrepareTurnInput begins a turn, or adds texts to a running one. Safe to
+// retry: rows are keyed by turn and inbound id.
+type PrepareTurnInput struct {
+	ParticipantID string    `json:"participant_id"`
+	TurnID        string    `json:"turn_id"`
+	Number        int       `json:"number"`
+	Mode          Mode      `json:"mode"`
+	Plan          TurnPlan  `json:"plan"`
+	InboundIDs    []int64   `json:"inbound_ids,omitempty"`
+	Now           time.Time `json:"now"`
+}
+
+// PrepareTurnResult says how to go on.
+type PrepareTurnResult struct {
+	// Skip: nothing may or need be said (the person left, the prompt was sent).
+	Skip bool `json:"skip,omitempty"`
+	// Prepared: a text generated ahead waits; no model call is needed.
+	Prepared bool `json:"prepared,omitempty"`
+	// Limits are recorded with every turn, so that a changed setting takes
+	// effect at the next turn and never in the middle of a replayed one.
+	Limits Limits `json:"limits"`
+}
+
+// Limits bound a turn and a run of the workflow.
+type Limits struct {
+	Rounds    int `json:"rounds"`
+	ToolCalls int `json:"tool_calls"`
+	// RunEvents is the history length after which the workflow continues as
+	// new; 0 leaves it to the server's suggestion.
+	RunEvents int `json:"run_events,omitempty"`
+}
+
+// CallModelInput is one round of a turn. Safe to retry: a finished round is
+// read back from its row.
+type CallModelInput struct {
+	ParticipantID string `json:"participant_id"`
+	TurnID        string `json:"turn_id"`
+	Step          int    `json:"step"`
+	Mode          Mode   `json:"mode"`
+	Kind          Kind   `json:"kind"`
+	// NoTools asks for plain text.
+	NoTools bool `json:"no_tools,omitempty"`
+}
+
+// CallModelResult is what the workflow needs to know of a round.
+type CallModelResult struct {
+	Calls []CallRef `json:"calls,omitempty"`
+	// HasText: the round holds words for the participant.
+	HasText bool `json:"has_text,omitempty"`
+}
+
+// CallRef points at one tool call of a round; its arguments are in the row.
+type CallRef struct {
+	Name string `json:"name"`
+	// InWorkflow: the call is decided by rules and applied to the workflow's
+	// own state, not run outside.
+	InWorkflow bool `json:"in_workflow,omitempty"`
+}
+
+// ToolInput is one tool call to decide or to run. Safe to retry: a call that
+// has its row is not run again.
+type ToolInput struct {
+	ParticipantID string `json:"participant_id"`
+	TurnID        string `json:"turn_id"`
+	Step          int    `json:"step"`
+	Call          int    `json:"call"`
+	Mode          Mode   `json:"mode"`
+	// Refuse, when set, is written as the failed result instead of running.
+	Refuse string `json:"refuse,omitempty"`
+}
+
+// DecideInput asks the rules what follows from an event.
+type DecideInput struct {
+	State ParticipantState `json:"state"`
+	Event Event            `json:"event"`
+	Now   time.Time        `json:"now"`
+}
+
+// DecideToolInput asks the rules about a tool call that changes the
+// workflow's own state.
+type DecideToolInput struct {
+	Tool  ToolInput        `json:"tool"`
+	State ParticipantState `json:"state"`
+	Now   time.Time        `json:"now"`
+}
+
+// TextSource says where the words of a turn come from.
+type TextSource string
+
+const (
+	// SourceStep: the text of model round Step.
+	SourceStep TextSource = "step"
+	// SourceFixed: the fixed text for the turn's kind.
+	SourceFixed TextSource = "fixed"
+	// SourceFallback: the fixed text that stands in when the model has none.
+	SourceFallback TextSource = "fallback"
+	// SourcePrepared: the habit prompt generated ahead.
+	SourcePrepared TextSource = "prepared"
+	// SourceOutbox: an operator's message whose row exists already.
+	SourceOutbox TextSource = "outbox"
+)
+
+// PersistTurnInput ends a turn: conversation entries and outbox rows in one
+// transaction. Safe to retry: a finished turn returns its rows.
+type PersistTurnInput struct {
+	ParticipantID string     `json:"participant_id"`
+	TurnID        string     `json:"turn_id"`
+	Mode          Mode       `json:"mode"`
+	Plan          TurnPlan   `json:"plan"`
+	Source        TextSource `json:"source"`
+	Step          int        `json:"step,omitempty"`
+	Now           time.Time  `json:"now"`
+}
+
+// PersistTurnResult lists the outbox rows to send, in order.
+type PersistTurnResult struct {
+	OutboxIDs []string `json:"outbox_ids,omitempty"`
+}
+
+// TurnOutcome is what PersistTurn hands to the store.
+type TurnOutcome struct {
+	TurnID        string
+	ParticipantID string
+	Outcome       string
+	PromptVersion string
+	Entries       []Message
+	Outbox        []Outbox
+	// ClearPrepared: the prepared habit prompt was used up by this turn.
+	ClearPrepared bool
+	// HabitPrompt is stored as the newest prompt text when not empty.
+	HabitPrompt string
+	At          time.Time
+}
+
+// SendSMSInput names the outbox row to hand to the carrier.
+type SendSMSInput struct {
+	OutboxID string `json:"outbox_id"`
+}
+
+// SendSMSResult is where the row stands afterwards.
+type SendSMSResult struct {
+	Status     OutboxStatus `json:"status"`
+	Code       string       `json:"code,omitempty"`
+	AcceptedAt time.Time    `json:"accepted_at,omitzero"`
+}
+
+// SaveStateInput mirrors workflow state into tables for operators' queries.
+// Safe to retry: it writes absolute values.
+type SaveStateInput struct {
+	ParticipantID string         `json:"participant_id"`
+	Mode          Mode           `json:"mode"`
+	Status        Status         `json:"status,omitempty"` // empty: leave the row's
+	Schedules     []Schedule     `json:"schedules,omitempty"`
+	Missed        []MissedPrompt `json:"missed,omitempty"`
+	Now           time.Time      `json:"now"`
+}
+
+// SendClaim is the store's answer to "may I send this now?".
+type SendClaim struct {
+	Outbox Outbox
+	// To is the participant's phone (E.164).
+	To string
+	// Post: hand it to the carrier. False: Outbox.Status says why not.
+	Post bool
+	// Resumed: an earlier attempt may have reached the carrier; look the text
+	// up before posting.
+	Resumed bool
+}
+
+// SendFailure ends an outbox row that the carrier did not take.
+type SendFailure struct {
+	OutboxID string
+	Status   OutboxStatus // failed, unknown or canceled
+	Code     string
+	// OptedOut: the carrier says that the person opted out.
+	OptedOut bool
+	Now      time.Time
+}

@@ -1,0 +1,162 @@
+// Package prompts holds every text that the coach sends or instructs a model
+// with, as files: embedded, parsed and tried out when they are loaded, and
+// replaceable one by one from an operator's folder.
+package prompts
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os" //nolint:depguard // Load reads the operator's folder, once, at start-up
+	"regexp"
+	"strings"
+	"text/template"
+)
+
+//go:embed texts/*.md
+var embedded embed.FS
+
+// versionDigits is the length of Version: 12 hex digits tell apart any number
+// of versions that one programme will ever have.
+const versionDigits = 12
+
+// Library is a loaded set of texts. It does not change and is safe for use by
+// several goroutines.
+type Library struct {
+	entries   map[Name]entry
+	templates map[Name]*template.Template
+	sources   map[Name]string
+	version   string
+}
+
+// Load reads the embedded texts and lets the files of dir replace those of
+// equal name; "" means embedded only. Hidden files of dir are skipped, since
+// mounted folders hold some. A file that is not a text of the library, an
+// empty one, a syntax error and a field that the text's data lacks are errors
+// that name the file; so nothing that Load accepts fails later for its data.
+func Load(dir string) (*Library, error) {
+	sub, err := fs.Sub(embedded, "texts")
+	if err != nil {
+		return nil, fmt.Errorf("opening embedded prompts: %w", err)
+	}
+	sources := map[Name]string{}
+	if err := readInto(sources, sub); err != nil {
+		return nil, fmt.Errorf("reading embedded prompts: %w", err)
+	}
+	if dir != "" {
+		if err := readInto(sources, os.DirFS(dir)); err != nil {
+			return nil, fmt.Errorf("reading prompts of %s: %w", dir, err)
+		}
+	}
+	lib := &Library{entries: catalogue(), templates: map[Name]*template.Template{}, sources: sources}
+	for _, name := range Names() {
+		if err := lib.parse(name); err != nil {
+			return nil, fmt.Errorf("prompt %s: %w", name.file(), err)
+		}
+	}
+	lib.version = lib.hash()
+	return lib, nil
+}
+
+func readInto(sources map[Name]string, folder fs.FS) error {
+	files, err := fs.ReadDir(folder, ".")
+	if err != nil {
+		return err
+	}
+	known := catalogue()
+	for _, file := range files {
+		if strings.HasPrefix(file.Name(), ".") {
+			continue
+		}
+		base, isText := strings.CutSuffix(file.Name(), ".md")
+		if _, ok := known[Name(base)]; !ok || !isText || file.IsDir() {
+			return fmt.Errorf("%s is not a prompt file; known are %s", file.Name(), knownFiles())
+		}
+		text, err := fs.ReadFile(folder, file.Name())
+		if err != nil {
+			return err
+		}
+		sources[Name(base)] = string(text)
+	}
+	return nil
+}
+
+func knownFiles() string {
+	var files []string
+	for _, name := range Names() {
+		files = append(files, name.file())
+	}
+	return strings.Join(files, ", ")
+}
+
+// topHeading matches what would look like a section of the system message.
+var topHeading = regexp.MustCompile(`(?m)^#[ \t]`)
+
+func (l *Library) parse(name Name) error {
+	source, ok := l.sources[name]
+	if !ok {
+		return errors.New("file is missing")
+	}
+	// Sections of the system message begin with "# "; headings of a text are
+	// one level lower, so that no text can open a section.
+	source = topHeading.ReplaceAllString(strings.ReplaceAll(source, "\r\n", "\n"), "## ")
+	parsed, err := template.New(name.file()).Option("missingkey=error").Parse(source)
+	if err != nil {
+		return err
+	}
+	l.templates[name] = parsed
+	for _, sample := range l.entries[name].samples {
+		text, err := l.Render(name, sample)
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			return errors.New("text is empty")
+		}
+	}
+	return nil
+}
+
+// hash covers names and contents in a fixed order, with lengths between them
+// so that no two different sets read alike.
+func (l *Library) hash() string {
+	sum := sha256.New()
+	for _, name := range Names() {
+		sum.Write(fmt.Appendf(nil, "%s %d\n%s\n", name.file(), len(l.sources[name]), l.sources[name]))
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:versionDigits]
+}
+
+// Version is a short hash of all texts; it changes when any of them does.
+func (l *Library) Version() string { return l.version }
+
+// Render executes a text with its data and trims the result. It fails for an
+// unknown name and for data of another type than the text is written for.
+func (l *Library) Render(name Name, data any) (string, error) {
+	parsed, ok := l.templates[name]
+	if !ok {
+		return "", fmt.Errorf("no prompt is called %s", name)
+	}
+	filled, ok := l.entries[name].withDefaults(data)
+	if !ok {
+		return "", fmt.Errorf("prompt %s takes %T, not %T", name, l.entries[name].samples[0], data)
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, filled); err != nil {
+		return "", fmt.Errorf("rendering prompt: %w", err)
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// Fixed renders a text that reaches a person without a model. It fails for
+// names of other texts.
+func (l *Library) Fixed(name Name, data FixedData) (string, error) {
+	if !l.entries[name].fixed {
+		return "", fmt.Errorf("prompt %s is not a fixed text", name)
+	}
+	return l.Render(name, data)
+}

@@ -1,0 +1,157 @@
+package prompts
+
+import (
+	"reflect"
+	"slices"
+
+	"coachline/models"
+)
+
+// DefaultProgramme is the name that texts use when their data names none.
+const DefaultProgramme = "Coachline"
+
+// Name is a text of the library; its file is the name with ".md" after it.
+type Name string
+
+// Sections of the system message, and the words around a model call.
+const (
+	Persona            Name = "persona"
+	Intake             Name = "intake"
+	Feedback           Name = "feedback"
+	Greeting           Name = "greeting"
+	GreetingHint       Name = "greeting_hint"
+	HabitPrompt        Name = "habit_prompt"
+	HabitPromptRequest Name = "habit_prompt_request"
+	ProfileComplete    Name = "profile_complete"
+	ProfileMissing     Name = "profile_missing"
+	Tone               Name = "tone"
+	NoTools            Name = "no_tools"
+)
+
+// Fixed texts that reach a person without a model.
+const (
+	GreetingFallback Name = "greeting_fallback"
+	GreetingFooter   Name = "greeting_footer"
+	ReplyFallback    Name = "reply_fallback"
+	Reminder         Name = "reminder"
+	FeedbackQuestion Name = "feedback_question"
+	FeedbackFollowup Name = "feedback_followup"
+	UnenrolledNotice Name = "unenrolled_notice"
+)
+
+// FixedData fills a fixed text. Name is personal data, may be empty, and is
+// the only such field, so that an override cannot print more about a person.
+// An empty Programme means DefaultProgramme.
+type FixedData struct {
+	Programme string
+	Name      string
+}
+
+// PersonaData fills persona, modes and tasks. It names no person: these texts
+// come first in a request and stay equal between turns, which is what a
+// provider's prompt cache needs. An empty Programme means DefaultProgramme.
+type PersonaData struct {
+	Programme string
+}
+
+// StatusData fills the two profile status texts. Missing lists field names in
+// the order they are asked for.
+type StatusData struct {
+	Mode    models.Mode
+	Missing []string
+}
+
+// ToneData fills the tone text; Tags are the active tags.
+type ToneData struct {
+	Tags []string
+}
+
+// RequestData fills the request for a habit prompt. Notes is what the coach
+// model asked for; it may hold personal data and may be empty.
+type RequestData struct {
+	Notes string
+}
+
+// audience says what a text may name.
+type audience string
+
+const (
+	inMode   audience = "mode"    // one mode reads it
+	inBoth   audience = "modes"   // every mode reads it
+	toolless audience = "no tool" // read where no tool is offered, or by people
+)
+
+// entry describes one file of the library: the modes that read it and sample
+// data, the first with every field filled, the second with none, so that both
+// sides of a condition run once when the library is loaded.
+type entry struct {
+	audience audience
+	mode     models.Mode
+	fixed    bool
+	samples  []any
+}
+
+func catalogue() map[Name]entry {
+	persona := []any{PersonaData{Programme: "Sample"}, PersonaData{}}
+	fixed := entry{audience: toolless, fixed: true, samples: []any{FixedData{Programme: "Sample", Name: "Ada"}, FixedData{}}}
+	status := []any{
+		StatusData{Mode: models.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}},
+		StatusData{Mode: models.ModeFeedback, Missing: []string{"habit_domain"}},
+	}
+	return map[Name]entry{
+		Persona:            {audience: inBoth, samples: persona},
+		Intake:             {audience: inMode, mode: models.ModeIntake, samples: persona},
+		Feedback:           {audience: inMode, mode: models.ModeFeedback, samples: persona},
+		Greeting:           {audience: inBoth, samples: persona},
+		GreetingHint:       {audience: inBoth, samples: persona},
+		ProfileComplete:    {audience: inBoth, samples: status},
+		ProfileMissing:     {audience: inBoth, samples: status},
+		Tone:               {audience: inBoth, samples: []any{ToneData{Tags: []string{"concise", "no_emojis"}}, ToneData{}}},
+		NoTools:            {audience: toolless, samples: persona},
+		HabitPrompt:        {audience: toolless, samples: persona},
+		HabitPromptRequest: {audience: toolless, samples: []any{RequestData{Notes: "shorter"}, RequestData{}}},
+
+		GreetingFallback: fixed,
+		GreetingFooter:   fixed,
+		ReplyFallback:    fixed,
+		Reminder:         fixed,
+		FeedbackQuestion: fixed,
+		FeedbackFollowup: fixed,
+		UnenrolledNotice: fixed,
+	}
+}
+
+// Names lists every text of the library, sorted.
+func Names() []Name {
+	all := catalogue()
+	names := make([]Name, 0, len(all))
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (n Name) file() string { return string(n) + ".md" }
+
+// withDefaults fills in the programme's name; ok is false when data is not of
+// the type that the entry's text is written for.
+func (e entry) withDefaults(data any) (filled any, ok bool) {
+	if reflect.TypeOf(data) != reflect.TypeOf(e.samples[0]) {
+		return nil, false
+	}
+	switch d := data.(type) {
+	case FixedData:
+		if d.Programme == "" {
+			d.Programme = DefaultProgramme
+		}
+		return d, true
+	case PersonaData:
+		if d.Programme == "" {
+			d.Programme = DefaultProgramme
+		}
+		return d, true
+	default:
+		return data, true
+	}
+}

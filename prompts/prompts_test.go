@@ -1,0 +1,210 @@
+package prompts_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/coach"
+	"coachline/internal/tools"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+func load(t *testing.T, dir string) *prompts.Library {
+	t.Helper()
+	lib, err := prompts.Load(dir)
+	require.NoError(t, err)
+	return lib
+}
+
+// folder writes one override file and returns its folder.
+func folder(t *testing.T, file, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+	return dir
+}
+
+func offers(t *testing.T) map[models.Mode]prompts.Offer {
+	t.Helper()
+	registry, err := tools.New()
+	require.NoError(t, err)
+	all := map[models.Mode]prompts.Offer{}
+	for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback} {
+		offer := prompts.Offer{Words: registry.Vocabulary(mode)}
+		for _, spec := range registry.For(mode) {
+			offer.Tools = append(offer.Tools, spec.Name)
+		}
+		all[mode] = offer
+	}
+	return all
+}
+
+func TestEmbeddedTextsNameOfferedToolsOnly(t *testing.T) {
+	require.NoError(t, load(t, "").CheckTools(offers(t)))
+}
+
+func TestCheckToolsFindsWhatIsNotOffered(t *testing.T) {
+	full := offers(t)
+	narrow := offers(t)
+	feedback := narrow[models.ModeFeedback]
+	feedback.Tools = []string{"transition_state", "save_user_profile", "scheduler"}
+	narrow[models.ModeFeedback] = feedback
+
+	tests := []struct {
+		name, file, text string
+		offers           map[models.Mode]prompts.Offer
+		want             string
+	}{
+		{"tool the mode lacks", "feedback.md", "Call generate_habit_prompt.", narrow, `feedback.md names "generate_habit_prompt"`},
+		{"same tool where it is offered", "intake.md", "Call generate_habit_prompt.", narrow, `feedback.md`},
+		{"invented tool", "intake.md", "Call `delete_memory` now.", full, `intake.md names "delete_memory"`},
+		{"tool behind a condition", "profile_missing.md", "{{if eq .Mode \"x\"}}`web_search`{{end}}ask", full, "web_search"},
+		{"tool in a text without tools", "habit_prompt.md", "Write it, then call scheduler.", full, `habit_prompt.md names "scheduler"`},
+		{"tool in a text for people", "reminder.md", "Use save_user_profile", full, "reminder.md"},
+		{"field of a tool", "feedback.md", "Save `last_barrier`.", full, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := load(t, folder(t, tt.file, tt.text)).CheckTools(tt.offers)
+			if tt.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+}
+
+func TestLoadRefusesBadFiles(t *testing.T) {
+	tests := []struct {
+		name, file, text, want string
+	}{
+		{"unknown name", "coordinator.md", "hello", "coordinator.md is not a prompt file"},
+		{"wrong ending", "persona.txt", "hello", "persona.txt is not a prompt file"},
+		{"syntax", "intake.md", "{{if}}", "prompt intake.md"},
+		{"unknown field", "reminder.md", "Hi {{.Phone}}", "prompt reminder.md"},
+		{"unknown field in an untaken branch", "greeting_fallback.md", "Hi{{if .Name}} {{.Surname}}{{end}}", "prompt greeting_fallback.md"},
+		{"unknown field in the other branch", "tone.md", "{{range .Tags}}{{.}}{{else}}{{$.Colour}}{{end}}", "prompt tone.md"},
+		{"empty", "persona.md", "  \n", "prompt persona.md: text is empty"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := prompts.Load(folder(t, tt.file, tt.text))
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+	_, err := prompts.Load(filepath.Join(t.TempDir(), "missing"))
+	require.ErrorContains(t, err, "missing")
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "persona.md"), 0o700))
+	_, err = prompts.Load(dir)
+	require.ErrorContains(t, err, "persona.md")
+}
+
+func TestOverrideReplacesOneTextAndChangesTheVersion(t *testing.T) {
+	base := load(t, "")
+	require.Regexp(t, `^[0-9a-f]{12}$`, base.Version())
+	require.Equal(t, base.Version(), load(t, "").Version())
+
+	dir := folder(t, "reminder.md", "# Oi\r\nThink of {{.Programme}}.")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".hidden"), []byte("x"), 0o600))
+	own := load(t, dir)
+	require.NotEqual(t, base.Version(), own.Version())
+	text, err := own.Fixed(prompts.Reminder, prompts.FixedData{})
+	require.NoError(t, err)
+	require.Equal(t, "## Oi\nThink of Coachline.", text)
+	same, err := own.Fixed(prompts.FeedbackQuestion, prompts.FixedData{})
+	require.NoError(t, err)
+	want, err := base.Fixed(prompts.FeedbackQuestion, prompts.FixedData{})
+	require.NoError(t, err)
+	require.Equal(t, want, same)
+}
+
+func TestRenderChecksNameAndData(t *testing.T) {
+	lib := load(t, "")
+	_, err := lib.Render("nothing", prompts.PersonaData{})
+	require.ErrorContains(t, err, "no prompt is called nothing")
+	_, err = lib.Render(prompts.Persona, prompts.ToneData{})
+	require.ErrorContains(t, err, "takes prompts.PersonaData")
+	_, err = lib.Fixed(prompts.Persona, prompts.FixedData{})
+	require.ErrorContains(t, err, "not a fixed text")
+}
+
+// gsm7 is the part of the GSM 7-bit alphabet that our own texts use: anything
+// else would more than halve what fits a segment.
+var gsm7 = regexp.MustCompile(`^[A-Za-z0-9 \n.,:;!?'"&%()/+*=@#-]*$`)
+
+func TestFixedTextsFitTwoSegments(t *testing.T) {
+	lib := load(t, "")
+	for _, name := range []prompts.Name{
+		prompts.GreetingFallback, prompts.GreetingFooter, prompts.ReplyFallback, prompts.Reminder,
+		prompts.FeedbackQuestion, prompts.FeedbackFollowup, prompts.UnenrolledNotice,
+	} {
+		for _, person := range []string{"", "Maximiliana-Josephine"} {
+			text, err := lib.Fixed(name, prompts.FixedData{Programme: "Coachline", Name: person})
+			require.NoError(t, err)
+			require.Regexp(t, gsm7, text, name)
+			require.LessOrEqual(t, utf8.RuneCountInString(text), 300, name)
+			require.NotContains(t, text, "  ", name)
+		}
+	}
+}
+
+func TestFirstTextNamesProgrammeAutomationFrequencyStopAndHelp(t *testing.T) {
+	lib := load(t, "")
+	for _, name := range []prompts.Name{prompts.GreetingFallback, prompts.GreetingFooter} {
+		text, err := lib.Fixed(name, prompts.FixedData{Programme: "Steps", Name: "Ada"})
+		require.NoError(t, err)
+		for _, part := range []string{"Steps", "automated", "1", "day", "STOP", "HELP", "data rates"} {
+			require.Contains(t, text, part, name)
+		}
+	}
+	// The footer is added to what a model writes, so a model must not repeat it.
+	instructions, err := lib.Render(prompts.Greeting, prompts.PersonaData{Programme: "Steps"})
+	require.NoError(t, err)
+	for _, part := range []string{"this is Steps", "automated coach", "added below your message"} {
+		require.Contains(t, instructions, part)
+	}
+}
+
+func TestToneHasWordsForEveryTag(t *testing.T) {
+	lib := load(t, "")
+	text, err := lib.Render(prompts.Tone, prompts.ToneData{Tags: coach.ToneTags()})
+	require.NoError(t, err)
+	lines := strings.Split(text, "\n")
+	require.Len(t, lines, len(coach.ToneTags()))
+	for i, tag := range coach.ToneTags() {
+		require.Regexp(t, "^- "+tag+": .+", lines[i])
+	}
+	none, err := lib.Render(prompts.Tone, prompts.ToneData{})
+	require.NoError(t, err)
+	require.Contains(t, none, "Nothing known yet")
+}
+
+func TestStatusTextsFollowTheMode(t *testing.T) {
+	lib := load(t, "")
+	tests := []struct {
+		name prompts.Name
+		mode models.Mode
+		want string
+	}{
+		{prompts.ProfileMissing, models.ModeIntake, "Ask for `preferred_time` next"},
+		{prompts.ProfileMissing, models.ModeFeedback, "Do not run an interview here"},
+		{prompts.ProfileComplete, models.ModeIntake, "offer a daily text"},
+		{prompts.ProfileComplete, models.ModeFeedback, "Stay with the feedback"},
+	}
+	for _, tt := range tests {
+		t.Run(string(tt.name)+" "+string(tt.mode), func(t *testing.T) {
+			text, err := lib.Render(tt.name, prompts.StatusData{Mode: tt.mode, Missing: []string{"preferred_time"}})
+			require.NoError(t, err)
+			require.Contains(t, text, tt.want)
+		})
+	}
+}

@@ -1,0 +1,192 @@
+package starter
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"coachline/starter/relay"
+)
+
+// maxAPIBody is the largest JSON body that is read, in bytes.
+const maxAPIBody = 1 << 20
+
+const bearerScheme = "bearer"
+
+// Envelope is the answer of the participants API: status ok, a sentence where
+// there is something to say, and the result.
+type Envelope[T any] struct {
+	Status  string `json:"status" enum:"ok"`
+	Message string `json:"message,omitempty"`
+	Result  T      `json:"result"`
+}
+
+type answer[T any] struct {
+	Body Envelope[T]
+}
+
+func answered[T any](message string, result T) *answer[T] {
+	return &answer[T]{Body: Envelope[T]{Status: "ok", Message: message, Result: result}}
+}
+
+// byID is the input of the routes that only need the participant.
+type byID struct {
+	ID string `path:"id" maxLength:"64" doc:"Participant id."`
+}
+
+// front answers the HTTP routes.
+type front struct {
+	cfg    Config
+	store  FrontStore
+	engine conversations
+	relay  *relay.Relay
+	log    *slog.Logger
+}
+
+// handler builds the whole HTTP surface.
+func (f *front) handler() http.Handler {
+	useEnvelope()
+	mux := http.NewServeMux()
+	config := huma.DefaultConfig("Coachline", f.cfg.Version)
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
+	config.CreateHooks = nil // the only default hook links to the schema pages
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		bearerScheme: {Type: "http", Scheme: "bearer", Description: "COACH_API_TOKEN"},
+	}
+	if f.cfg.HTTP.PublicURL != "" {
+		config.Servers = []*huma.Server{{URL: f.cfg.HTTP.PublicURL}}
+	}
+	api := humago.New(mux, config)
+	api.UseMiddleware(f.guard(api))
+	f.participantRoutes(api)
+	f.conversationRoutes(api)
+	f.stateRoutes(api)
+	f.opsRoutes(api)
+	f.twilioRoutes(mux, api.OpenAPI())
+	f.plainRoutes(mux, api.OpenAPI())
+	return enveloped(mux)
+}
+
+// route is what differs between the operations of the participants API.
+type route struct {
+	method, path, id, summary string
+	status                    int
+	// errors are the statuses the route can answer with besides the ones that
+	// every guarded route has.
+	errors []int
+}
+
+func (r route) operation() huma.Operation {
+	status := r.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	return huma.Operation{
+		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary,
+		DefaultStatus: status,
+		// The library refuses a body of exactly its limit.
+		MaxBodyBytes: maxAPIBody + 1,
+		Security:     []map[string][]string{{bearerScheme: {}}},
+		Errors: append([]int{
+			http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
+			http.StatusServiceUnavailable,
+		}, r.errors...),
+	}
+}
+
+// register adds a guarded JSON route. The library documents 422 for every
+// checked input; here such an answer is a 400, so the entry is dropped.
+func register[I, O any](api huma.API, r route, handle func(context.Context, *I) (*O, error)) {
+	op := r.operation()
+	op.Responses = map[string]*huma.Response{}
+	huma.Register(api, op, handle)
+	delete(op.Responses, "422")
+}
+
+// guard admits requests to guarded operations: with the token, or, when none
+// is configured, from this machine and not on behalf of a foreign web page.
+func (f *front) guard(api huma.API) func(huma.Context, func(huma.Context)) {
+	want := sha256.Sum256([]byte(f.cfg.HTTP.APIToken))
+	crossOrigin := http.NewCrossOriginProtection()
+	return func(ctx huma.Context, next func(huma.Context)) {
+		if len(ctx.Operation().Security) == 0 {
+			next(ctx)
+			return
+		}
+		if f.cfg.HTTP.APIToken == "" {
+			request, _ := humago.Unwrap(ctx)
+			if !loopbackHost(request.Host) || crossOrigin.Check(request) != nil {
+				_ = huma.WriteErr(api, ctx, http.StatusForbidden, "without an API token only local requests are answered")
+				return
+			}
+			next(ctx)
+			return
+		}
+		scheme, token, _ := strings.Cut(ctx.Header("Authorization"), " ")
+		got := sha256.Sum256([]byte(strings.TrimSpace(token)))
+		if !strings.EqualFold(scheme, bearerScheme) || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			ctx.SetHeader("WWW-Authenticate", "Bearer")
+			_ = huma.WriteErr(api, ctx, http.StatusUnauthorized, "a valid bearer token is required")
+			return
+		}
+		next(ctx)
+	}
+}
+
+// loopbackHost reports whether a Host header names this machine; a page that
+// rebinds its own name to 127.0.0.1 sends its own name.
+func loopbackHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
+}
+
+// enveloped gives unknown paths and methods the envelope of everything else.
+func enveloped(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		probe := &statusProbe{header: http.Header{}}
+		mux.ServeHTTP(probe, r)
+		if probe.status == http.StatusMethodNotAllowed {
+			w.Header().Set("Allow", probe.header.Get("Allow"))
+			writeFailure(w, failure(probe.status, "method not allowed"))
+			return
+		}
+		writeFailure(w, failure(http.StatusNotFound, "no such route"))
+	})
+}
+
+// statusProbe takes the mux's own refusal and keeps its status and headers.
+type statusProbe struct {
+	header http.Header
+	status int
+}
+
+func (p *statusProbe) Header() http.Header         { return p.header }
+func (p *statusProbe) Write(b []byte) (int, error) { return len(b), nil }
+func (p *statusProbe) WriteHeader(status int)      { p.status = status }
+
+func newHTTPServer(handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+}

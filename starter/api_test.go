@@ -1,0 +1,398 @@
+package starter
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"coachline/models"
+)
+
+func TestEnrol(t *testing.T) {
+	h := start(t, nil)
+	got := h.do(call{method: "POST", path: participantsPath, body: `{"phone_number":"+1 (555) 867-5310","name":" Ann ","background":"Student"}`})
+	require.Equal(t, http.StatusCreated, got.status, got.raw)
+	require.Equal(t, `"1"`, got.header.Get("ETag"))
+	require.Equal(t, "ok", got.body.Status)
+	require.Equal(t, "Conversation participant enrolled successfully", got.body.Message)
+	view := result[ParticipantView](t, got)
+	require.Regexp(t, `^conv_[0-9a-f]{24}$`, view.ID)
+	require.Equal(t, ParticipantView{
+		ID: view.ID, Phone: herNumber, Name: "Ann", Background: "Student", Timezone: "America/New_York", ZoneAssumed: true,
+		Channel: models.ChannelSMS, Status: models.StatusActive, Mode: models.ModeIntake,
+		EnrolledAt: testNow, CreatedAt: testNow, UpdatedAt: testNow, Version: 1,
+	}, view)
+
+	require.Equal(t, []string{"start"}, h.engine.seen())
+	options := h.engine.starts[0]
+	require.Equal(t, "participant-"+view.ID, options.ID)
+	require.Equal(t, models.QueueCoach, options.TaskQueue)
+	require.Equal(t, enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING, options.WorkflowIDConflictPolicy)
+	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, options.WorkflowIDReusePolicy)
+	require.Equal(t, 3, options.TypedSearchAttributes.Size())
+	require.Equal(t, "Coaching since 2026-11-24", options.StaticSummary)
+	require.Equal(t, models.ParticipantState{
+		ParticipantID: view.ID, Zone: "America/New_York", Status: models.StatusActive, Mode: models.ModeIntake,
+	}, h.engine.states[0])
+	require.Zero(t, h.store.undelivered())
+
+	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"15558675310"}`}, http.StatusConflict, "phone_number: already enrolled")
+}
+
+func TestEnrolWithoutTemporal(t *testing.T) {
+	h := start(t, nil)
+	h.engine.fail(func(context.Context, string) error { return errDown })
+	view := h.ann()
+	require.Equal(t, "Europe/Berlin", view.Timezone)
+	require.False(t, view.ZoneAssumed)
+	require.Equal(t, 1, h.store.undelivered())
+}
+
+func TestEnrolRefuses(t *testing.T) {
+	h := start(t, nil)
+	long := strings.Repeat("ä", 101)
+	for _, tc := range []struct{ name, body, want string }{
+		{"no phone", `{"name":"Ann"}`, "phone_number: is required"},
+		{"letters", `{"phone_number":"1-800-flowers"}`, "phone_number"},
+		{"wrong type", `{"phone_number":15558675310}`, "phone_number: expected string"},
+		{"unknown field", `{"phone_number":"+15558675310","nickname":"A"}`, "nickname: unknown field"},
+		{"field in another case", `{"phone_number":"+15558675310","Name":"A"}`, "Name: unknown field"},
+		{"unknown zone", `{"phone_number":"+15558675310","timezone":"Mars/Base"}`, "timezone: unknown zone"},
+		{"empty zone", `{"phone_number":"+15558675310","timezone":""}`, "timezone: must be an IANA zone name"},
+		{"local zone", `{"phone_number":"+15558675310","timezone":"Local"}`, "timezone: must be an IANA zone name"},
+		{"zone as path", `{"phone_number":"+15558675310","timezone":"../etc/passwd"}`, "timezone: unknown zone"},
+		{"long name", `{"phone_number":"+15558675310","name":"` + long + `"}`, "name: expected length <= 100"},
+		{"long background", `{"phone_number":"+15558675310","background":"` + strings.Repeat("x", 2001) + `"}`, "background: expected length <= 2000"},
+		{"unknown channel", `{"phone_number":"+15558675310","channel":"fax"}`, "channel: expected value to be one of"},
+		{"debug without tester", `{"phone_number":"+15558675310","debug":true}`, "debug: only a tester"},
+		{"not JSON", `{"phone_number":`, "body: unexpected end of JSON input"},
+		{"two values", `{"phone_number":"+15558675310"} {}`, "body: invalid character"},
+		{"not an object", `[]`, "body: expected object"},
+		{"nothing", ``, "request body is required"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h.t = t
+			h.refused(call{method: "POST", path: participantsPath, body: tc.body}, http.StatusBadRequest, tc.want)
+		})
+	}
+	require.Empty(t, h.store.participants)
+	require.Empty(t, h.engine.seen())
+}
+
+func TestLimitsOfARequest(t *testing.T) {
+	h := start(t, nil)
+	h.refused(call{method: "POST", path: participantsPath, body: `{"name":"` + strings.Repeat("x", maxAPIBody) + `"}`},
+		http.StatusRequestEntityTooLarge, "body: larger than 1048576 bytes")
+	h.refused(call{method: "POST", path: participantsPath, body: `phone_number=1`, header: map[string]string{"Content-Type": "text/plain"}},
+		http.StatusUnsupportedMediaType, "body: unknown content type")
+	got := h.refused(call{method: "PATCH", path: participantsPath}, http.StatusMethodNotAllowed, "method not allowed")
+	require.Equal(t, "GET, HEAD, POST", got.header.Get("Allow"))
+	h.refused(call{method: "GET", path: "/nowhere"}, http.StatusNotFound, "no such route")
+	h.refused(call{method: "GET", path: "/docs"}, http.StatusNotFound, "no such route")
+	h.refused(call{method: "GET", path: "/openapi.yaml"}, http.StatusNotFound, "no such route")
+	h.store.down = errDown
+	got = h.refused(call{method: "GET", path: participantsPath}, http.StatusServiceUnavailable, "try again later")
+	require.NotContains(t, got.raw, errDown.Error())
+}
+
+func TestGuard(t *testing.T) {
+	h := start(t, nil)
+	for _, value := range []string{"", "Bearer", "Bearer wrong", "Basic " + testToken, testToken} {
+		got := h.refused(call{method: "GET", path: participantsPath, header: map[string]string{"Authorization": value}},
+			http.StatusUnauthorized, "bearer token")
+		require.Equal(t, "Bearer", got.header.Get("WWW-Authenticate"))
+	}
+	require.Equal(t, http.StatusOK, h.do(call{method: "GET", path: participantsPath, header: map[string]string{"Authorization": "bearer " + testToken}}).status)
+	for _, open := range []string{"/livez", "/readyz", "/version", "/openapi.json"} {
+		require.Equal(t, http.StatusOK, h.do(call{method: "GET", path: open, header: map[string]string{"Authorization": ""}}).status, open)
+	}
+}
+
+func TestGuardWithoutToken(t *testing.T) {
+	h := start(t, func(c *Config) { c.HTTP.APIToken = "" })
+	require.Equal(t, http.StatusOK, h.do(call{method: "GET", path: participantsPath, header: map[string]string{"Authorization": ""}}).status)
+	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"+15558675310"}`,
+		header: map[string]string{"Sec-Fetch-Site": "cross-site"}}, http.StatusForbidden, "local requests")
+
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+h.server.Addr()+participantsPath, http.NoBody)
+	require.NoError(t, err)
+	req.Host = "rebound.example.org"
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusForbidden, res.StatusCode)
+}
+
+func TestNewRefuses(t *testing.T) {
+	cfg := Config{HTTP: HTTPConfig{Addr: "0.0.0.0:0"}, Store: newMemory(), Temporal: &engine{}, Carrier: CarrierConfig{Verifier: signed{}}}
+	_, err := New(context.Background(), cfg)
+	require.ErrorContains(t, err, "COACH_API_TOKEN")
+	cfg.Carrier.Verifier = nil
+	_, err = New(context.Background(), cfg)
+	require.ErrorContains(t, err, "signature verifier")
+}
+
+func TestGivenListener(t *testing.T) {
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	h := start(t, func(c *Config) { c.HTTP.Listener = listener })
+	require.Equal(t, listener.Addr().String(), h.server.Addr())
+	require.Equal(t, http.StatusOK, h.do(call{method: "GET", path: "/livez"}).status)
+}
+
+func TestListPages(t *testing.T) {
+	h := start(t, nil)
+	for _, phone := range []string{"+15550000001", "+15550000002", "+15550000003"} {
+		h.enrol(`{"phone_number":"` + phone + `"}`)
+	}
+	first := h.do(call{method: "GET", path: participantsPath + "?limit=2"})
+	page := result[ParticipantPage](t, first)
+	require.Len(t, page.Participants, 2)
+	require.Equal(t, page.Participants[1].ID, *page.NextCursor)
+	last := h.do(call{method: "GET", path: participantsPath + "?limit=1&cursor=" + *page.NextCursor})
+	require.Contains(t, last.raw, `"next_cursor":null`)
+	require.Len(t, result[ParticipantPage](t, last).Participants, 1)
+	none := h.do(call{method: "GET", path: participantsPath + "?status=paused"})
+	require.JSONEq(t, `{"participants":[],"next_cursor":null}`, string(none.body.Result))
+	h.refused(call{method: "GET", path: participantsPath + "?limit=0"}, http.StatusBadRequest, "limit: expected number >= 1")
+	h.refused(call{method: "GET", path: participantsPath + "?limit=201"}, http.StatusBadRequest, "limit: expected number <= 200")
+	h.refused(call{method: "GET", path: participantsPath + "?status=gone"}, http.StatusBadRequest, "status: expected value to be one of")
+}
+
+func TestUnknownParticipant(t *testing.T) {
+	h := start(t, nil)
+	for _, c := range []call{
+		{method: "GET", path: participantsPath + "/conv_x"},
+		{method: "PUT", path: participantsPath + "/conv_x", body: `{"name":"A"}`},
+		{method: "DELETE", path: participantsPath + "/conv_x"},
+		{method: "GET", path: participantsPath + "/conv_x/history"},
+		{method: "GET", path: participantsPath + "/conv_x/state"},
+		{method: "POST", path: participantsPath + "/conv_x/mode", body: `{"target_state":"INTAKE"}`},
+		{method: "POST", path: participantsPath + "/conv_x/messages", body: `{"body":"Hi"}`},
+	} {
+		h.refused(c, http.StatusNotFound, "participant not found")
+	}
+	require.Empty(t, h.store.audits)
+}
+
+func TestChange(t *testing.T) {
+	h := start(t, nil)
+	path := participantsPath + "/" + h.ann().ID
+	got := h.do(call{method: "PUT", path: path, body: `{"name":"Anna"}`, header: map[string]string{"If-Match": `"1"`}})
+	require.Equal(t, http.StatusOK, got.status, got.raw)
+	require.Equal(t, `"2"`, got.header.Get("ETag"))
+	require.Equal(t, "Anna", result[ParticipantView](t, got).Name)
+
+	h.refused(call{method: "PUT", path: path, body: `{"name":"B"}`, header: map[string]string{"If-Match": `"1"`}}, http.StatusPreconditionFailed, "If-Match")
+	h.refused(call{method: "PUT", path: path, body: `{"name":"B"}`, header: map[string]string{"If-Match": "new"}}, http.StatusBadRequest, "If-Match")
+	h.refused(call{method: "PUT", path: path, body: `{"timezone":"Mars/Base"}`}, http.StatusBadRequest, "timezone: unknown zone")
+	h.refused(call{method: "PUT", path: path, body: `{"phone_number":"+15550000009"}`}, http.StatusBadRequest, "phone_number: unknown field")
+	h.refused(call{method: "PUT", path: path, body: `{"debug":true}`}, http.StatusBadRequest, "debug: only a tester")
+	h.refused(call{method: "PUT", path: path, body: `{"status":"opted_out"}`}, http.StatusConflict, "status: only the participant can opt out")
+
+	same := h.do(call{method: "PUT", path: path, body: `{"status":"active"}`})
+	require.Equal(t, `"2"`, same.header.Get("ETag"))
+
+	h.store.staleOnce = true
+	paused := h.do(call{method: "PUT", path: path, body: `{"status":"paused","timezone":"Asia/Tokyo"}`})
+	require.Equal(t, http.StatusOK, paused.status, paused.raw)
+	require.Equal(t, []string{"start", "update:UpdateParticipant", "update:Pause"}, h.engine.seen())
+	update := h.engine.updates[0]
+	require.Equal(t, "n2", update.UpdateID)
+	require.Equal(t, client.WorkflowUpdateStageAccepted, update.WaitForStage)
+	require.Equal(t, []any{models.ParticipantChanged{Zone: "Asia/Tokyo", Status: models.StatusPaused}}, update.Args)
+}
+
+func TestRemove(t *testing.T) {
+	h := start(t, nil)
+	path := participantsPath + "/" + h.ann().ID
+	got := h.do(call{method: "DELETE", path: path})
+	require.Equal(t, http.StatusOK, got.status)
+	require.NotEmpty(t, got.body.Message)
+	require.Equal(t, []string{"start", "update:Unenroll"}, h.engine.seen())
+	h.refused(call{method: "DELETE", path: path}, http.StatusNotFound, "participant not found")
+	h.ann()
+}
+
+func TestHistory(t *testing.T) {
+	h := start(t, nil)
+	path := participantsPath + "/" + h.ann().ID + "/history"
+	require.Equal(t, "[]", string(h.do(call{method: "GET", path: path}).body.Result))
+	h.store.history = []models.HistoryEntry{
+		{Role: models.RoleAssistant, Kind: models.KindGreeting, Text: "Hi", At: testNow, Delivery: models.OutboxDelivered},
+		{Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute)},
+	}
+	all := h.do(call{method: "GET", path: path})
+	require.JSONEq(t, `[{"role":"assistant","kind":"greeting","text":"Hi","at":"2026-11-24T13:00:00Z","delivery":"delivered"},
+		{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z"}]`, string(all.body.Result))
+	require.Len(t, result[[]models.HistoryEntry](t, h.do(call{method: "GET", path: path + "?limit=1"})), 1)
+	older := h.do(call{method: "GET", path: path + "?before=" + url.QueryEscape("2026-11-24T14:00:30+01:00")})
+	require.Equal(t, "Hi", result[[]models.HistoryEntry](t, older)[0].Text)
+	h.refused(call{method: "GET", path: path + "?before=yesterday"}, http.StatusBadRequest, "before: ")
+	h.refused(call{method: "GET", path: path + "?limit=501"}, http.StatusBadRequest, "limit: expected number <= 500")
+}
+
+func TestMessages(t *testing.T) {
+	h := start(t, nil)
+	ann := h.ann()
+	path := participantsPath + "/" + ann.ID + "/messages"
+	send := func(body, key string) call {
+		return call{method: "POST", path: path, body: body, header: map[string]string{"Idempotency-Key": key}}
+	}
+	first := h.do(send(`{"body":"See you"}`, "k1"))
+	require.Equal(t, http.StatusAccepted, first.status, first.raw)
+	require.Equal(t, QueuedMessage{ID: ann.ID + "-op-k1", Status: models.OutboxReady}, result[QueuedMessage](t, first))
+	require.Equal(t, http.StatusOK, h.do(send(`{"body":"See you"}`, "k1")).status)
+	h.refused(send(`{"body":"Other"}`, "k1"), http.StatusConflict, "Idempotency-Key")
+	require.Equal(t, []string{"start", "update:SendMessage"}, h.engine.seen())
+	require.Equal(t, []any{models.SendMessageRequest{OutboxID: ann.ID + "-op-k1"}}, h.engine.updates[0].Args)
+
+	require.Equal(t, http.StatusAccepted, h.do(send(`{"body":"A"}`, "")).status)
+	require.Equal(t, http.StatusAccepted, h.do(send(`{"body":"A"}`, "")).status)
+	h.refused(send(`{"body":""}`, ""), http.StatusBadRequest, "body: expected length >= 1")
+	h.refused(send(`{"body":" \n"}`, ""), http.StatusBadRequest, "body: must not be blank")
+	h.refused(send(`{"body":"`+strings.Repeat("x", 1601)+`"}`, ""), http.StatusBadRequest, "body: expected length <= 1600")
+	h.refused(send(`{"text":"A"}`, ""), http.StatusBadRequest, "body: is required")
+
+	p := h.store.participants[ann.ID]
+	p.Status = models.StatusOptedOut
+	h.store.participants[ann.ID] = p
+	h.refused(send(`{"body":"A"}`, ""), http.StatusConflict, "opted out")
+}
+
+func TestState(t *testing.T) {
+	h := start(t, nil)
+	path := participantsPath + "/" + h.ann().ID + "/state"
+	sent := testNow.Add(-time.Hour)
+	h.store.profile = models.Profile{HabitDomain: "walking", Tone: models.Tone{Tags: []string{"concise"}}, SuccessCount: 2, TotalPrompts: 5}
+	h.engine.status = models.StatusView{
+		Mode: models.ModeFeedback, Status: models.StatusActive, Zone: "Europe/Berlin",
+		Due:     []models.Due{{Kind: models.DueDailyPrompt, At: testNow.Add(2 * time.Hour), Ref: "s1"}},
+		Pending: &models.PendingPrompt{PromptID: "p1", SentAt: sent},
+	}
+	h.engine.schedules = []models.Schedule{{ID: "s1", Type: models.ScheduleFixed, At: "08:00", Next: models.Slot{
+		Date: "2026-11-25", TargetAt: testNow.Add(90 * time.Minute), SendAt: testNow.Add(80 * time.Minute)}}}
+	got := h.do(call{method: "GET", path: path})
+	require.Equal(t, http.StatusOK, got.status, got.raw)
+	require.JSONEq(t, `{"mode":"FEEDBACK","status":"active","version":1,
+		"profile":{"habit_domain":"walking","motivational_frame":"","preferred_time":"","prompt_anchor":"","additional_info":"",
+			"last_successful_prompt":"","last_barrier":"","last_motivator":"","last_tweak":"","last_habit_prompt":"",
+			"tone_tags":["concise"],"last_prompt_sent_at":null},
+		"counters":{"success_count":2,"total_prompts":5},
+		"schedules":[{"id":"s1","type":"fixed","at":"08:00","timezone":"Europe/Berlin",
+			"next_at":"2026-11-24T15:00:00Z","target_at":"2026-11-24T14:30:00Z"}],
+		"due":[{"kind":"daily_prompt","at":"2026-11-24T15:00:00Z","ref":"s1"}],
+		"pending_prompt":{"prompt_id":"p1","sent_at":"2026-11-24T12:00:00Z"}}`, string(got.body.Result))
+
+	h.engine.fail(func(context.Context, string) error { return context.DeadlineExceeded })
+	h.refused(call{method: "GET", path: path}, http.StatusServiceUnavailable, "asking the participant's workflow failed")
+}
+
+func TestMode(t *testing.T) {
+	h := start(t, nil)
+	ann := h.ann()
+	post := call{method: "POST", path: participantsPath + "/" + ann.ID + "/mode", body: `{"target_state":"FEEDBACK","reason":"study plan"}`}
+	h.engine.status = models.StatusView{Mode: models.ModeFeedback}
+	got := h.do(post)
+	require.Equal(t, http.StatusOK, got.status, got.raw)
+	require.JSONEq(t, `{"target_state":"FEEDBACK","mode":"FEEDBACK"}`, string(got.body.Result))
+	update := h.engine.updates[0]
+	require.Equal(t, models.UpdateSetMode, update.UpdateName)
+	require.Equal(t, client.WorkflowUpdateStageAccepted, update.WaitForStage)
+	require.Equal(t, []any{models.SetModeRequest{Mode: models.ModeFeedback}}, update.Args)
+	require.Equal(t, []models.Audit{{ParticipantID: ann.ID, Actor: actor, Action: "set_mode", Detail: "FEEDBACK: study plan", At: testNow}}, h.store.audits)
+
+	h.engine.rejected = client.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
+	later := h.do(post)
+	require.Equal(t, http.StatusOK, later.status, later.raw)
+	require.Equal(t, "Accepted; applied when the running turn ends", later.body.Message)
+	require.JSONEq(t, `{"target_state":"FEEDBACK","mode":"INTAKE"}`, string(later.body.Result))
+
+	h.engine.rejected = temporal.NewApplicationError("the participant is paused", "InvalidInput")
+	h.refused(post, http.StatusConflict, "target_state: the participant is paused")
+	require.Equal(t, "set_mode_failed", h.store.audits[3].Action)
+	h.engine.fail(func(context.Context, string) error {
+		return client.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
+	})
+	h.refused(post, http.StatusServiceUnavailable, "setting the mode failed")
+	post.body = `{"target_state":"COORDINATOR"}`
+	h.refused(post, http.StatusBadRequest, "target_state: expected value to be one of")
+}
+
+func TestOps(t *testing.T) {
+	h := start(t, func(c *Config) {
+		c.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("coach_up 1\n")) })
+	})
+	require.Equal(t, "coach_up 1\n", h.do(call{method: "GET", path: "/metrics"}).raw)
+	require.JSONEq(t, `{"status":"ok","result":{"version":"v0-test"}}`, h.do(call{method: "GET", path: "/version"}).raw)
+	require.JSONEq(t, `{"database":"ok","temporal":"ok"}`, string(h.do(call{method: "GET", path: "/readyz"}).body.Result))
+	h.engine.fail(func(context.Context, string) error { return errDown })
+	h.refused(call{method: "GET", path: "/readyz"}, http.StatusServiceUnavailable, "database ok, temporal unreachable")
+	h.store.down = errDown
+	h.refused(call{method: "GET", path: "/readyz"}, http.StatusServiceUnavailable, "database unreachable, temporal unreachable")
+	require.Equal(t, http.StatusOK, h.do(call{method: "GET", path: "/livez"}).status)
+}
+
+func TestOpenAPI(t *testing.T) {
+	h := start(t, nil)
+	got := h.do(call{method: "GET", path: "/openapi.json"})
+	require.Equal(t, "application/openapi+json", got.header.Get("Content-Type"))
+	var doc struct {
+		OpenAPI string `json:"openapi"`
+		Paths   map[string]map[string]struct {
+			Security  []map[string][]string      `json:"security"`
+			Responses map[string]json.RawMessage `json:"responses"`
+		} `json:"paths"`
+		Components struct {
+			Schemas map[string]json.RawMessage `json:"schemas"`
+		} `json:"components"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.raw), &doc))
+	require.Equal(t, "3.1.0", doc.OpenAPI)
+	want := map[string]string{
+		"post /conversation/participants":               "201 400 401 403 409 413 415 500 503",
+		"get /conversation/participants":                "200 400 401 403 500 503",
+		"get /conversation/participants/{id}":           "200 400 401 403 404 500 503",
+		"put /conversation/participants/{id}":           "200 400 401 403 404 409 412 413 415 500 503",
+		"delete /conversation/participants/{id}":        "200 400 401 403 404 500 503",
+		"get /conversation/participants/{id}/history":   "200 400 401 403 404 500 503",
+		"get /conversation/participants/{id}/state":     "200 400 401 403 404 500 503",
+		"post /conversation/participants/{id}/mode":     "200 400 401 403 404 409 413 415 500 503",
+		"post /conversation/participants/{id}/messages": "200 202 400 401 403 404 409 413 415 500 503",
+		"post /twilio/inbound":                          "200 400 403 413 415 503",
+		"post /twilio/status":                           "200 400 403 413 415 503",
+		"get /livez":                                    "200 default",
+		"get /readyz":                                   "200 500 503",
+		"get /version":                                  "200 default",
+		"get /metrics":                                  "200",
+		"get /openapi.json":                             "200",
+	}
+	found := map[string]string{}
+	for path, operations := range doc.Paths {
+		for method, op := range operations {
+			codes := make([]string, 0, len(op.Responses))
+			for code := range op.Responses {
+				codes = append(codes, code)
+			}
+			slices.Sort(codes)
+			found[method+" "+path] = strings.Join(codes, " ")
+			require.Equal(t, strings.HasPrefix(path, participantsPath), len(op.Security) == 1, path)
+		}
+	}
+	require.Equal(t, want, found)
+	for _, ref := range regexp.MustCompile(`"#/components/schemas/([^"]+)"`).FindAllStringSubmatch(got.raw, -1) {
+		require.Contains(t, doc.Components.Schemas, ref[1])
+	}
+}

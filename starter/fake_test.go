@@ -1,0 +1,341 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/mocks"
+
+	"coachline/models"
+)
+
+var errDown = errors.New("down")
+
+// memory is the store as far as the front door can tell.
+type memory struct {
+	mu           sync.Mutex
+	down         error
+	participants map[string]models.Participant
+	removed      map[string]bool
+	notices      []models.Notice
+	outbox       map[string]models.Outbox
+	inbound      map[string]models.Inbound
+	audits       []models.Audit
+	reports      []models.StatusCallback
+	history      []models.HistoryEntry
+	profile      models.Profile
+	staleOnce    bool
+}
+
+func newMemory() *memory {
+	return &memory{
+		participants: map[string]models.Participant{}, removed: map[string]bool{},
+		outbox: map[string]models.Outbox{}, inbound: map[string]models.Inbound{},
+	}
+}
+
+func (m *memory) enter() func() { m.mu.Lock(); return m.mu.Unlock }
+
+func (m *memory) notice(id string, kind models.NoticeKind, ref string, seq int64, at time.Time) int64 {
+	n := models.Notice{ID: int64(len(m.notices) + 1), ParticipantID: id, Kind: kind, Ref: ref, Seq: seq, CreatedAt: at}
+	m.notices = append(m.notices, n)
+	return n.ID
+}
+
+func (m *memory) Ping(context.Context) error { defer m.enter()(); return m.down }
+
+func (m *memory) Enroll(_ context.Context, p models.Participant, _ string) (models.Participant, error) {
+	defer m.enter()()
+	for id, other := range m.participants {
+		if other.Phone == p.Phone && !m.removed[id] {
+			return models.Participant{}, fmt.Errorf("enrolling: %w", models.ErrConflict)
+		}
+	}
+	if m.down != nil {
+		return models.Participant{}, m.down
+	}
+	m.participants[p.ID] = p
+	m.notice(p.ID, models.NoticeStart, "", 0, p.CreatedAt)
+	return p, nil
+}
+
+func (m *memory) Participant(_ context.Context, id string) (models.Participant, error) {
+	defer m.enter()()
+	return m.find(id)
+}
+
+func (m *memory) find(id string) (models.Participant, error) {
+	if m.down != nil {
+		return models.Participant{}, m.down
+	}
+	p, ok := m.participants[id]
+	if !ok || m.removed[id] {
+		return models.Participant{}, fmt.Errorf("reading participant: %w", models.ErrNotFound)
+	}
+	return p, nil
+}
+
+func (m *memory) Participants(_ context.Context, q models.ParticipantQuery) ([]models.Participant, error) {
+	defer m.enter()()
+	var ids []string
+	for id, p := range m.participants {
+		if id > q.After && !m.removed[id] && (q.Status == "" || q.Status == p.Status) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	var rows []models.Participant
+	for _, id := range ids[:min(len(ids), q.Limit)] {
+		rows = append(rows, m.participants[id])
+	}
+	return rows, m.down
+}
+
+func (m *memory) UpdateParticipant(_ context.Context, u models.ParticipantUpdate) (models.Participant, error) {
+	defer m.enter()()
+	p, err := m.find(u.ID)
+	if err != nil {
+		return p, err
+	}
+	if m.staleOnce || u.IfMatch != nil && *u.IfMatch != p.Version {
+		m.staleOnce = false
+		return p, fmt.Errorf("updating: %w", models.ErrStale)
+	}
+	if u.Patch.Name != nil {
+		p.Name = *u.Patch.Name
+	}
+	if u.Patch.Timezone != nil {
+		p.Timezone, p.ZoneAssumed = *u.Patch.Timezone, false
+		m.notice(p.ID, models.NoticeUpdate, "", 0, u.Now)
+	}
+	if u.Patch.Status != nil {
+		p.Status = *u.Patch.Status
+		kind := models.NoticeResume
+		if p.Status == models.StatusPaused {
+			kind = models.NoticePause
+		}
+		m.notice(p.ID, kind, "", 0, u.Now)
+	}
+	p.Version++
+	m.participants[u.ID] = p
+	return p, nil
+}
+
+func (m *memory) RemoveParticipant(_ context.Context, id, _ string, now time.Time) error {
+	defer m.enter()()
+	if _, err := m.find(id); err != nil {
+		return err
+	}
+	m.removed[id] = true
+	m.notice(id, models.NoticeUnenroll, "", 0, now)
+	return nil
+}
+
+func (m *memory) RecordAudit(_ context.Context, a models.Audit) error {
+	defer m.enter()()
+	m.audits = append(m.audits, a)
+	return m.down
+}
+
+func (m *memory) Profile(_ context.Context, id string) (models.Profile, error) {
+	defer m.enter()()
+	_, err := m.find(id)
+	return m.profile, err
+}
+
+func (m *memory) History(_ context.Context, id string, limit int, before time.Time) ([]models.HistoryEntry, error) {
+	defer m.enter()()
+	if _, err := m.find(id); err != nil {
+		return nil, err
+	}
+	var page []models.HistoryEntry
+	for _, e := range m.history {
+		if before.IsZero() || e.At.Before(before) {
+			page = append(page, e)
+		}
+	}
+	return page[max(0, len(page)-limit):], nil
+}
+
+func (m *memory) AcceptInbound(_ context.Context, in models.Inbound) (models.AcceptedInbound, error) {
+	defer m.enter()()
+	if m.down != nil {
+		return models.AcceptedInbound{}, m.down
+	}
+	if row, ok := m.inbound[in.ProviderSID]; ok {
+		return models.AcceptedInbound{Inbound: row, Duplicate: true}, nil
+	}
+	in.ID = int64(len(m.inbound) + 1)
+	var notice int64
+	for id, p := range m.participants {
+		if p.Phone == in.From && !m.removed[id] {
+			in.ParticipantID, in.Seq = id, p.NextSeq
+			p.NextSeq++
+			m.participants[id] = p
+			notice = m.notice(id, models.NoticeMessage, fmt.Sprint(in.ID), in.Seq, in.ReceivedAt)
+		}
+	}
+	m.inbound[in.ProviderSID] = in
+	return models.AcceptedInbound{Inbound: in, NoticeID: notice}, nil
+}
+
+func (m *memory) AcceptStatus(_ context.Context, s models.StatusCallback) (bool, error) {
+	defer m.enter()()
+	if m.down != nil {
+		return false, m.down
+	}
+	m.reports = append(m.reports, s)
+	return s.OutboxID != "", nil
+}
+
+func (m *memory) QueueOperatorMessage(_ context.Context, in models.OperatorMessage) (models.Outbox, bool, error) {
+	defer m.enter()()
+	if row, ok := m.outbox[in.Key]; ok {
+		return row, false, nil
+	}
+	row := models.Outbox{ID: in.ParticipantID + "-op-" + in.Key, Body: in.Body, Status: models.OutboxReady}
+	m.outbox[in.Key] = row
+	m.notice(in.ParticipantID, models.NoticeSend, row.ID, 0, in.Now)
+	return row, true, m.down
+}
+
+func (m *memory) PendingNotices(_ context.Context, before time.Time, limit int) ([]models.Notice, error) {
+	defer m.enter()()
+	var out []models.Notice
+	for _, n := range m.notices {
+		if n.DeliveredAt == nil && n.CreatedAt.Before(before) && len(out) < limit {
+			out = append(out, n)
+		}
+	}
+	return out, m.down
+}
+
+func (m *memory) ParticipantNotices(_ context.Context, id string) ([]models.Notice, error) {
+	defer m.enter()()
+	var out []models.Notice
+	for _, n := range m.notices {
+		if n.ParticipantID == id && n.DeliveredAt == nil {
+			out = append(out, n)
+		}
+	}
+	return out, m.down
+}
+
+func (m *memory) NoticesDelivered(_ context.Context, ids []int64, at time.Time) error {
+	defer m.enter()()
+	for _, id := range ids {
+		m.notices[id-1].DeliveredAt = &at
+	}
+	return m.down
+}
+
+func (m *memory) undelivered() int {
+	defer m.enter()()
+	count := 0
+	for _, n := range m.notices {
+		if n.DeliveredAt == nil {
+			count++
+		}
+	}
+	return count
+}
+
+// engine records what Temporal is told. hook, when set, decides the outcome of
+// a call named "start", "signal", "update:<name>" or "query:<name>".
+type engine struct {
+	mocks.Client
+	mu      sync.Mutex
+	calls   []string
+	starts  []client.StartWorkflowOptions
+	states  []models.ParticipantState
+	signals []models.MessageReceived
+	updates []client.UpdateWorkflowOptions
+	hook    func(ctx context.Context, call string) error
+	// rejected is what the handle of an update returns.
+	rejected  error
+	status    models.StatusView
+	schedules []models.Schedule
+}
+
+func (e *engine) record(ctx context.Context, call string) error {
+	e.mu.Lock()
+	e.calls = append(e.calls, call)
+	hook := e.hook
+	e.mu.Unlock()
+	if hook == nil {
+		return nil
+	}
+	return hook(ctx, call)
+}
+
+func (e *engine) seen() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.calls)
+}
+
+func (e *engine) fail(hook func(context.Context, string) error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.hook = hook
+}
+
+func (e *engine) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
+	e.mu.Lock()
+	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
+	e.mu.Unlock()
+	return nil, e.record(ctx, "start")
+}
+
+func (e *engine) SignalWithStartWorkflow(ctx context.Context, _, _ string, arg any, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
+	e.mu.Lock()
+	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
+	e.signals = append(e.signals, arg.(models.MessageReceived))
+	e.mu.Unlock()
+	return nil, e.record(ctx, "signal")
+}
+
+func (e *engine) UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	e.mu.Lock()
+	e.updates = append(e.updates, o)
+	e.mu.Unlock()
+	if err := e.record(ctx, "update:"+o.UpdateName); err != nil {
+		return nil, err
+	}
+	return &updateHandle{view: e.status, err: e.rejected}, nil
+}
+
+type updateHandle struct {
+	mocks.WorkflowUpdateHandle
+	view models.StatusView
+	err  error
+}
+
+func (h *updateHandle) Get(_ context.Context, result any) error {
+	if h.err == nil {
+		*result.(*models.StatusView) = h.view
+	}
+	return h.err
+}
+
+func (e *engine) QueryWorkflow(ctx context.Context, _, _, name string, _ ...any) (converter.EncodedValue, error) {
+	if err := e.record(ctx, "query:"+name); err != nil {
+		return nil, err
+	}
+	var value any = e.status
+	if name == models.QuerySchedules {
+		value = e.schedules
+	}
+	payloads, err := converter.GetDefaultDataConverter().ToPayloads(value)
+	return client.NewValue(payloads), err
+}
+
+func (e *engine) CheckHealth(ctx context.Context, _ *client.CheckHealthRequest) (*client.CheckHealthResponse, error) {
+	return nil, e.record(ctx, "health")
+}

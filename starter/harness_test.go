@@ -1,0 +1,168 @@
+package starter
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	testToken   = "token-of-the-tests"
+	testAccount = "AC00000000000000000000000000000001"
+	ourNumber   = "+15017122661"
+	herNumber   = "+15558675310"
+)
+
+var testNow = time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC)
+
+// signed accepts every request that carries the header.
+type signed struct{}
+
+func (signed) Check(r *http.Request, _ url.Values) error {
+	if r.Header.Get("X-Twilio-Signature") != "good" {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
+type harness struct {
+	t      *testing.T
+	store  *memory
+	engine *engine
+	server *Server
+	stop   func()
+}
+
+func start(t *testing.T, change func(*Config)) *harness {
+	t.Helper()
+	h := &harness{t: t, store: newMemory(), engine: &engine{}}
+	cfg := Config{
+		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: testToken}, Store: h.store, Temporal: h.engine,
+		Carrier:  CarrierConfig{Verifier: signed{}, AccountSID: testAccount, OurNumbers: []string{ourNumber}},
+		Defaults: Defaults{Zone: "America/New_York", Region: "US"},
+		Relay:    RelayConfig{Interval: time.Hour},
+		Version:  "v0-test", Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return testNow },
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	server, err := New(ctx, cfg)
+	require.NoError(t, err)
+	h.server = server
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx) }()
+	stopped := false
+	h.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		require.NoError(t, <-done)
+	}
+	t.Cleanup(h.stop)
+	return h
+}
+
+type reply struct {
+	status int
+	header http.Header
+	raw    string
+	body   struct {
+		Status  string          `json:"status"`
+		Message string          `json:"message"`
+		Result  json.RawMessage `json:"result"`
+	}
+}
+
+type call struct {
+	method, path, body string
+	header             map[string]string
+}
+
+func (h *harness) do(c call) reply {
+	h.t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), c.method, "http://"+h.server.Addr()+c.path, strings.NewReader(c.body))
+	require.NoError(h.t, err)
+	req.Header.Set("Authorization", "Bearer "+testToken)
+	if c.body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range c.header {
+		req.Header.Set(name, value)
+		if value == "" {
+			req.Header.Del(name)
+		}
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(h.t, err)
+	raw, err := io.ReadAll(res.Body)
+	require.NoError(h.t, err)
+	require.NoError(h.t, res.Body.Close())
+	out := reply{status: res.StatusCode, header: res.Header, raw: string(raw)}
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.DisallowUnknownFields()
+		require.NoError(h.t, decoder.Decode(&out.body), out.raw)
+	}
+	return out
+}
+
+// refused requires an error envelope with the status and the message.
+func (h *harness) refused(c call, status int, message string) reply {
+	h.t.Helper()
+	got := h.do(c)
+	require.Equal(h.t, status, got.status, got.raw)
+	require.Equal(h.t, "error", got.body.Status)
+	require.Contains(h.t, got.body.Message, message)
+	require.Empty(h.t, got.body.Result)
+	return got
+}
+
+func (h *harness) enrol(body string) ParticipantView {
+	h.t.Helper()
+	got := h.do(call{method: "POST", path: participantsPath, body: body})
+	require.Equal(h.t, http.StatusCreated, got.status, got.raw)
+	return result[ParticipantView](h.t, got)
+}
+
+func (h *harness) ann() ParticipantView {
+	h.t.Helper()
+	return h.enrol(`{"phone_number":"` + herNumber + `","name":"Ann","timezone":"Europe/Berlin"}`)
+}
+
+func result[T any](t *testing.T, r reply) T {
+	t.Helper()
+	var out T
+	require.NoError(t, json.Unmarshal(r.body.Result, &out), r.raw)
+	return out
+}
+
+// text posts an inbound webhook.
+func (h *harness) text(sid, body string) reply {
+	h.t.Helper()
+	form := url.Values{
+		"MessageSid": {sid}, "AccountSid": {testAccount}, "From": {herNumber}, "To": {ourNumber},
+		"Body": {body}, "NumMedia": {"0"},
+	}
+	return h.webhook(inboundPath, form)
+}
+
+func (h *harness) webhook(path string, form url.Values) reply {
+	h.t.Helper()
+	return h.do(call{method: "POST", path: path, body: form.Encode(), header: map[string]string{
+		"Content-Type": formType, "X-Twilio-Signature": "good", "Authorization": "",
+	}})
+}
+
+func sid(n byte) string { return "SM" + strings.Repeat("0", 31) + string('0'+n) }

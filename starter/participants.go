@@ -1,0 +1,235 @@
+package starter
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/sms"
+	"coachline/models"
+)
+
+// actor is who the audit rows of API calls name: the one shared token does not
+// tell operators apart.
+const actor = "operator"
+
+const (
+	participantsPath = "/conversation/participants"
+	participantPath  = participantsPath + "/{id}"
+)
+
+// roster keeps participants.
+type roster interface {
+	Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error)
+	Participant(ctx context.Context, id string) (models.Participant, error)
+	Participants(ctx context.Context, q models.ParticipantQuery) ([]models.Participant, error)
+	RemoveParticipant(ctx context.Context, id, actor string, now time.Time) error
+}
+
+// ParticipantView is a participant as the API shows one. It holds personal
+// data.
+type ParticipantView struct {
+	ID          string         `json:"id"`
+	Phone       string         `json:"phone_number"`
+	Name        string         `json:"name"`
+	Gender      string         `json:"gender"`
+	Ethnicity   string         `json:"ethnicity"`
+	Background  string         `json:"background"`
+	Timezone    string         `json:"timezone"`
+	ZoneAssumed bool           `json:"timezone_assumed" doc:"The zone is the programme's default, not the person's statement."`
+	Locale      string         `json:"locale"`
+	Channel     models.Channel `json:"channel"`
+	Status      models.Status  `json:"status"`
+	Mode        models.Mode    `json:"mode"`
+	Tester      bool           `json:"tester"`
+	Debug       bool           `json:"debug"`
+	EnrolledAt  time.Time      `json:"enrolled_at"`
+	CreatedAt   time.Time      `json:"created_at"`
+	UpdatedAt   time.Time      `json:"updated_at"`
+	Version     int64          `json:"version"`
+}
+
+func viewOf(p models.Participant) ParticipantView {
+	return ParticipantView{
+		ID: p.ID, Phone: p.Phone, Name: p.Name, Gender: p.Gender, Ethnicity: p.Ethnicity,
+		Background: p.Background, Timezone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Locale: p.Locale,
+		Channel: p.Channel, Status: p.Status, Mode: p.Mode, Tester: p.Tester, Debug: p.Debug,
+		EnrolledAt: p.EnrolledAt.UTC(), CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), Version: p.Version,
+	}
+}
+
+type participantAnswer struct {
+	ETag string `header:"ETag" doc:"Version of the participant, for If-Match."`
+	Body Envelope[ParticipantView]
+}
+
+func participantAnswered(message string, p models.Participant) *participantAnswer {
+	return &participantAnswer{
+		ETag: strconv.Quote(strconv.FormatInt(p.Version, 10)),
+		Body: Envelope[ParticipantView]{Status: "ok", Message: message, Result: viewOf(p)},
+	}
+}
+
+type enrolRequest struct {
+	Body struct {
+		Phone      string         `json:"phone_number" minLength:"1" maxLength:"40" doc:"Any usual notation; a national number belongs to the programme's default region."`
+		Name       string         `json:"name,omitempty" maxLength:"100"`
+		Gender     string         `json:"gender,omitempty" maxLength:"100"`
+		Ethnicity  string         `json:"ethnicity,omitempty" maxLength:"100"`
+		Background string         `json:"background,omitempty" maxLength:"2000"`
+		Timezone   *string        `json:"timezone,omitempty" maxLength:"64" doc:"IANA name; the programme's default when absent."`
+		Locale     string         `json:"locale,omitempty" maxLength:"35"`
+		Tester     bool           `json:"tester,omitempty"`
+		Debug      bool           `json:"debug,omitempty" doc:"Testers only."`
+		Channel    models.Channel `json:"channel,omitempty" enum:"sms,terminal" default:"sms"`
+	}
+}
+
+type listRequest struct {
+	Limit  int           `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string        `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
+	Status models.Status `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
+}
+
+// ParticipantPage is one page of the roster; NextCursor is null on the last.
+type ParticipantPage struct {
+	Participants []ParticipantView `json:"participants" nullable:"false"`
+	NextCursor   *string           `json:"next_cursor"`
+}
+
+func (f *front) participantRoutes(api huma.API) {
+	register(api, route{method: http.MethodPost, path: participantsPath, id: "enrol-participant", summary: "Enrol a participant",
+		status: http.StatusCreated, errors: []int{http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, f.enrol)
+	register(api, route{method: http.MethodGet, path: participantsPath, id: "list-participants", summary: "List participants"}, f.list)
+	register(api, route{method: http.MethodGet, path: participantPath, id: "get-participant", summary: "One participant",
+		errors: []int{http.StatusNotFound}}, f.show)
+	register(api, route{method: http.MethodPut, path: participantPath, id: "update-participant", summary: "Change some fields of a participant",
+		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, f.change)
+	register(api, route{method: http.MethodDelete, path: participantPath, id: "remove-participant", summary: "Remove a participant",
+		errors: []int{http.StatusNotFound}}, f.remove)
+}
+
+// enrol answers as soon as the row and its start notice are committed. When
+// Temporal cannot be told now, the relay tells it later.
+func (f *front) enrol(ctx context.Context, in *enrolRequest) (*participantAnswer, error) {
+	p, err := f.newParticipant(in)
+	if err != nil {
+		return nil, f.refuse("enrolling", err)
+	}
+	saved, err := f.store.Enroll(ctx, p, actor)
+	if errors.Is(err, models.ErrConflict) {
+		return nil, failure(http.StatusConflict, "phone_number: already enrolled")
+	}
+	if err != nil {
+		return nil, f.refuse("enrolling", err)
+	}
+	f.tell(ctx, saved.ID)
+	return participantAnswered("Conversation participant enrolled successfully", saved), nil
+}
+
+func (f *front) newParticipant(in *enrolRequest) (models.Participant, error) {
+	body := in.Body
+	phone, err := sms.Canonical(body.Phone, f.cfg.Defaults.Region)
+	if err != nil {
+		return models.Participant{}, err
+	}
+	zone, assumed := f.cfg.Defaults.Zone, true
+	if body.Timezone != nil {
+		zone, assumed = *body.Timezone, false
+		if err := checkZone(zone); err != nil {
+			return models.Participant{}, err
+		}
+	}
+	if body.Debug && !body.Tester {
+		return models.Participant{}, errDebugNeedsTester
+	}
+	id, err := newParticipantID()
+	if err != nil {
+		return models.Participant{}, err
+	}
+	now := f.now()
+	return models.Participant{
+		ID: id, Phone: phone, Name: strings.TrimSpace(body.Name), Gender: strings.TrimSpace(body.Gender),
+		Ethnicity: strings.TrimSpace(body.Ethnicity), Background: strings.TrimSpace(body.Background),
+		Timezone: zone, ZoneAssumed: assumed, Locale: body.Locale, Channel: body.Channel,
+		Status: models.StatusActive, Mode: models.ModeIntake, Tester: body.Tester, Debug: body.Debug,
+		NextSeq: 1, EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,
+	}, nil
+}
+
+var errDebugNeedsTester = models.BadField("debug", "only a tester can have debug messages")
+
+// checkZone takes names that the zone database knows. The empty name and
+// "Local" load too, but mean the server's own zone.
+func checkZone(name string) error {
+	if name == "" || name == "Local" {
+		return models.BadField("timezone", "must be an IANA zone name such as Europe/Berlin")
+	}
+	if _, err := time.LoadLocation(name); err != nil {
+		return models.BadField("timezone", "unknown zone; use an IANA zone name such as Europe/Berlin")
+	}
+	return nil
+}
+
+func newParticipantID() (string, error) {
+	raw := make([]byte, 12)
+	if _, err := rand.Read(raw); err != nil {
+		return "", err
+	}
+	return "conv_" + hex.EncodeToString(raw), nil
+}
+
+func (f *front) list(ctx context.Context, in *listRequest) (*answer[ParticipantPage], error) {
+	query := models.ParticipantQuery{Status: in.Status, After: in.Cursor, Limit: in.Limit}
+	rows, err := f.store.Participants(ctx, query)
+	if err != nil {
+		return nil, f.refuse("listing participants", err)
+	}
+	page := ParticipantPage{Participants: make([]ParticipantView, 0, len(rows))}
+	for _, p := range rows {
+		page.Participants = append(page.Participants, viewOf(p))
+	}
+	if len(rows) == in.Limit {
+		last := rows[len(rows)-1].ID
+		query.After, query.Limit = last, 1
+		more, err := f.store.Participants(ctx, query)
+		if err != nil {
+			return nil, f.refuse("listing participants", err)
+		}
+		if len(more) > 0 {
+			page.NextCursor = &last
+		}
+	}
+	return answered("", page), nil
+}
+
+func (f *front) show(ctx context.Context, in *byID) (*participantAnswer, error) {
+	p, err := f.store.Participant(ctx, in.ID)
+	if err != nil {
+		return nil, f.refuse("reading the participant", err)
+	}
+	return participantAnswered("", p), nil
+}
+
+// Removed is the result of DELETE.
+type Removed struct {
+	ID string `json:"id"`
+}
+
+func (f *front) remove(ctx context.Context, in *byID) (*answer[Removed], error) {
+	if err := f.store.RemoveParticipant(ctx, in.ID, actor, f.now()); err != nil {
+		return nil, f.refuse("removing the participant", err)
+	}
+	f.tell(ctx, in.ID)
+	return answered("Participant removed; nothing more will be sent after the closing notice", Removed{ID: in.ID}), nil
+}
+
+// now is the present instant at the precision that every database keeps.
+func (f *front) now() time.Time { return f.cfg.Now().UTC().Truncate(time.Microsecond) }

@@ -1,0 +1,214 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"coachline/models"
+)
+
+// Notices are what has been committed and not yet told; package store keeps
+// them.
+type Notices interface {
+	Participant(ctx context.Context, id string) (models.Participant, error)
+	ParticipantNotices(ctx context.Context, participantID string) ([]models.Notice, error)
+	NoticesDelivered(ctx context.Context, ids []int64, at time.Time) error
+	// PendingNotices lists undelivered notices of everybody in the order of
+	// their ids.
+	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
+}
+
+// Engine starts participants' workflows and tells them what happened; a
+// Temporal client does.
+type Engine interface {
+	ExecuteWorkflow(ctx context.Context, options client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error)
+	SignalWithStartWorkflow(ctx context.Context, workflowID, signalName string, signalArg any,
+		options client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error)
+	UpdateWorkflow(ctx context.Context, options client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error)
+}
+
+const (
+	// tellLimit bounds one call of the engine. An update waits for a worker,
+	// so without one each of them costs this long.
+	tellLimit = 5 * time.Second
+	// markLimit bounds recording what was told.
+	markLimit = 5 * time.Second
+)
+
+// Deliver tells the participant's workflow everything that is outstanding,
+// oldest first, and stops at the first failure, so that nothing is told out of
+// order. Every call of the engine may be repeated: starts join the running
+// workflow, texts carry their sequence number, updates carry the notice's id.
+// So it is safe to call at any time and from several processes.
+func (r *Relay) Deliver(ctx context.Context, participantID string) error {
+	unlock, err := r.locks.lock(ctx, participantID)
+	if err != nil {
+		return fmt.Errorf("waiting for an earlier delivery: %w", err)
+	}
+	defer unlock()
+	outstanding, err := r.cfg.Store.ParticipantNotices(ctx, participantID)
+	if err != nil {
+		return fmt.Errorf("reading notices: %w", err)
+	}
+	var told []int64
+	var failed error
+	for _, n := range outstanding {
+		if err := r.tell(ctx, n); err != nil {
+			failed = fmt.Errorf("delivering notice %d (%s): %w", n.ID, n.Kind, err)
+			break
+		}
+		told = append(told, n.ID)
+	}
+	if len(told) == 0 {
+		return failed
+	}
+	// What was told is recorded even when the caller has given up meanwhile.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
+	defer cancel()
+	if err := r.cfg.Store.NoticesDelivered(ctx, told, r.cfg.Now()); err != nil {
+		return errors.Join(failed, fmt.Errorf("recording delivered notices: %w", err))
+	}
+	return failed
+}
+
+func (r *Relay) tell(ctx context.Context, n models.Notice) error {
+	ctx, cancel := context.WithTimeout(ctx, tellLimit)
+	defer cancel()
+	p, err := r.cfg.Store.Participant(ctx, n.ParticipantID)
+	removed := errors.Is(err, models.ErrNotFound)
+	if err != nil && !removed {
+		return fmt.Errorf("reading the participant: %w", err)
+	}
+	if n.Kind == models.NoticeUnenroll {
+		err := r.update(ctx, n, order{name: models.UpdateUnenroll})
+		if gone(err) {
+			return nil
+		}
+		return err
+	}
+	if removed {
+		// Whoever left is told of leaving and of nothing else.
+		return nil
+	}
+	return r.tellEnrolled(ctx, p, n)
+}
+
+// order is an update by name and its arguments.
+type order struct {
+	name string
+	args []any
+}
+
+func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models.Notice) error {
+	switch n.Kind {
+	case models.NoticeStart:
+		return r.start(ctx, p, enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, firstState(p))
+	case models.NoticeMessage:
+		return r.message(ctx, p, n)
+	case models.NoticeUpdate:
+		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, Status: p.Status}}})
+	case models.NoticePause:
+		return r.command(ctx, p, n, order{name: models.UpdatePause})
+	case models.NoticeResume:
+		return r.command(ctx, p, n, order{name: models.UpdateResume})
+	case models.NoticeSend:
+		return r.command(ctx, p, n, order{models.UpdateSendMessage, []any{models.SendMessageRequest{OutboxID: n.Ref}}})
+	case models.NoticeUnenroll: // told to those who are removed as well, above
+	}
+	return models.BadField("kind", "unknown notice kind %q", n.Kind)
+}
+
+func (r *Relay) start(ctx context.Context, p models.Participant, reuse enums.WorkflowIdReusePolicy, state models.ParticipantState) error {
+	_, err := r.cfg.Engine.ExecuteWorkflow(ctx, startOptions(p, reuse), models.WorkflowType, state)
+	var already *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &already) {
+		return nil
+	}
+	return err
+}
+
+// message signals a text, and begins a new life when an operator terminated
+// the old one.
+func (r *Relay) message(ctx context.Context, p models.Participant, n models.Notice) error {
+	messageID, err := strconv.ParseInt(n.Ref, 10, 64)
+	if err != nil {
+		return models.BadField("ref", "notice %d does not name an inbound row", n.ID)
+	}
+	state := secondState(p)
+	// Earlier texts were told to the terminated run, in this order.
+	state.Inbox.LastSeq = max(n.Seq-1, 0)
+	_, err = r.cfg.Engine.SignalWithStartWorkflow(ctx, models.WorkflowID(p.ID), models.SignalMessageReceived,
+		models.MessageReceived{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC()},
+		startOptions(p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY), models.WorkflowType, state)
+	return err
+}
+
+// command sends an update and begins a new life first when the old one was
+// terminated. A rejection by the workflow's validator counts as told: the same
+// update would be rejected for ever.
+func (r *Relay) command(ctx context.Context, p models.Participant, n models.Notice, o order) error {
+	err := r.update(ctx, n, o)
+	if !gone(err) {
+		return err
+	}
+	if err := r.start(ctx, p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, secondState(p)); err != nil {
+		return err
+	}
+	return r.update(ctx, n, o)
+}
+
+func (r *Relay) update(ctx context.Context, n models.Notice, o order) error {
+	_, err := r.cfg.Engine.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		UpdateID:   "n" + strconv.FormatInt(n.ID, 10),
+		WorkflowID: models.WorkflowID(n.ParticipantID), UpdateName: o.name, Args: o.args,
+		WaitForStage: client.WorkflowUpdateStageAccepted,
+	})
+	return err
+}
+
+// gone reports that the workflow is closed or was never started.
+func gone(err error) bool {
+	var notFound *serviceerror.NotFound
+	return errors.As(err, &notFound)
+}
+
+func firstState(p models.Participant) models.ParticipantState {
+	return models.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, Status: models.StatusActive, Mode: models.ModeIntake}
+}
+
+// secondState continues a life whose workflow was terminated from what the row
+// remembers. The person was greeted in the first one.
+func secondState(p models.Participant) models.ParticipantState {
+	state := firstState(p)
+	state.Status, state.Greeted = p.Status, true
+	if p.Mode.Known() {
+		state.Mode = p.Mode
+	}
+	return state
+}
+
+var (
+	attrStatus     = temporal.NewSearchAttributeKeyKeyword(models.AttrStatus)
+	attrMode       = temporal.NewSearchAttributeKeyKeyword(models.AttrMode)
+	attrEnrolledAt = temporal.NewSearchAttributeKeyTime(models.AttrEnrolledAt)
+)
+
+func startOptions(p models.Participant, reuse enums.WorkflowIdReusePolicy) client.StartWorkflowOptions {
+	return client.StartWorkflowOptions{
+		ID: models.WorkflowID(p.ID), TaskQueue: models.QueueCoach,
+		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		WorkflowIDReusePolicy:    reuse,
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			attrStatus.ValueSet(string(p.Status)), attrMode.ValueSet(string(p.Mode)), attrEnrolledAt.ValueSet(p.EnrolledAt),
+		),
+		StaticSummary: "Coaching since " + p.EnrolledAt.UTC().Format(time.DateOnly),
+	}
+}

@@ -1,0 +1,148 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+
+	"coachline/models"
+)
+
+var (
+	errDown = errors.New("down")
+	errGone = serviceerror.NewNotFound("workflow execution already completed")
+	testNow = time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC)
+)
+
+// rows is the store as far as the relay can tell.
+type rows struct {
+	mu           sync.Mutex
+	down         error
+	participants map[string]models.Participant
+	removed      map[string]bool
+	notices      []models.Notice
+}
+
+func newRows() *rows {
+	return &rows{participants: map[string]models.Participant{}, removed: map[string]bool{}}
+}
+
+func (m *rows) enter() func() { m.mu.Lock(); return m.mu.Unlock }
+
+func (m *rows) notice(id string, kind models.NoticeKind, ref string, seq int64, at time.Time) {
+	defer m.enter()()
+	m.notices = append(m.notices, models.Notice{
+		ID: int64(len(m.notices) + 1), ParticipantID: id, Kind: kind, Ref: ref, Seq: seq, CreatedAt: at,
+	})
+}
+
+func (m *rows) Participant(_ context.Context, id string) (models.Participant, error) {
+	defer m.enter()()
+	if m.removed[id] {
+		return models.Participant{}, models.ErrNotFound
+	}
+	return m.participants[id], m.down
+}
+
+func (m *rows) PendingNotices(_ context.Context, before time.Time, limit int) ([]models.Notice, error) {
+	defer m.enter()()
+	var out []models.Notice
+	for _, n := range m.notices {
+		if n.DeliveredAt == nil && n.CreatedAt.Before(before) && len(out) < limit {
+			out = append(out, n)
+		}
+	}
+	return out, m.down
+}
+
+func (m *rows) ParticipantNotices(_ context.Context, id string) ([]models.Notice, error) {
+	defer m.enter()()
+	var out []models.Notice
+	for _, n := range m.notices {
+		if n.ParticipantID == id && n.DeliveredAt == nil {
+			out = append(out, n)
+		}
+	}
+	return out, m.down
+}
+
+func (m *rows) NoticesDelivered(_ context.Context, ids []int64, at time.Time) error {
+	defer m.enter()()
+	for _, id := range ids {
+		m.notices[id-1].DeliveredAt = &at
+	}
+	return m.down
+}
+
+func (m *rows) undelivered() int {
+	defer m.enter()()
+	count := 0
+	for _, n := range m.notices {
+		if n.DeliveredAt == nil {
+			count++
+		}
+	}
+	return count
+}
+
+// engine records what Temporal is told. hook, when set, decides the outcome of
+// a call named "start", "signal" or "update:<name>".
+type engine struct {
+	mu      sync.Mutex
+	calls   []string
+	starts  []client.StartWorkflowOptions
+	states  []models.ParticipantState
+	signals []models.MessageReceived
+	updates []client.UpdateWorkflowOptions
+	hook    func(ctx context.Context, call string) error
+}
+
+func (e *engine) record(ctx context.Context, call string) error {
+	e.mu.Lock()
+	e.calls = append(e.calls, call)
+	hook := e.hook
+	e.mu.Unlock()
+	if hook == nil {
+		return nil
+	}
+	return hook(ctx, call)
+}
+
+func (e *engine) seen() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.calls)
+}
+
+func (e *engine) fail(hook func(context.Context, string) error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.hook = hook
+}
+
+func (e *engine) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
+	e.mu.Lock()
+	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
+	e.mu.Unlock()
+	return nil, e.record(ctx, "start")
+}
+
+func (e *engine) SignalWithStartWorkflow(ctx context.Context, _, _ string, arg any, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
+	e.mu.Lock()
+	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
+	e.signals = append(e.signals, arg.(models.MessageReceived))
+	e.mu.Unlock()
+	return nil, e.record(ctx, "signal")
+}
+
+func (e *engine) UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	e.mu.Lock()
+	e.updates = append(e.updates, o)
+	e.mu.Unlock()
+	return nil, e.record(ctx, "update:"+o.UpdateName)
+}

@@ -1,0 +1,162 @@
+package relay
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+)
+
+// keyLocks gives each key a lock that a caller can stop waiting for.
+type keyLocks struct {
+	mu   sync.Mutex
+	held map[string]*keyLock
+}
+
+type keyLock struct {
+	token chan struct{}
+	users int
+}
+
+func newKeyLocks() *keyLocks { return &keyLocks{held: map[string]*keyLock{}} }
+
+// lock waits for the key or for the end of ctx; only in the first case is
+// there something to unlock.
+func (l *keyLocks) lock(ctx context.Context, key string) (unlock func(), err error) {
+	l.mu.Lock()
+	held, ok := l.held[key]
+	if !ok {
+		held = &keyLock{token: make(chan struct{}, 1)}
+		l.held[key] = held
+	}
+	held.users++
+	l.mu.Unlock()
+	leave := func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if held.users--; held.users == 0 {
+			delete(l.held, key)
+		}
+	}
+	select {
+	case held.token <- struct{}{}:
+		return func() { <-held.token; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}
+
+const (
+	poolWorkers = 16
+	poolQueue   = 1024
+)
+
+// pool delivers notices after the caller has been answered. It is bounded: at
+// most one worker serves a participant, so that a hanging delivery holds up
+// nobody else, and what does not fit into the queue is left to a sweep, which
+// finds every undelivered notice.
+type pool struct {
+	deliver func(ctx context.Context, participantID string) error
+	log     *slog.Logger
+	ctx     context.Context
+	cancel  context.CancelFunc
+	jobs    chan string
+	workers sync.WaitGroup
+
+	mu     sync.Mutex
+	known  map[string]jobState
+	closed bool
+}
+
+type jobState int
+
+const (
+	jobQueued jobState = iota + 1
+	jobRunning
+	// jobStale: a notice came after the running job began, which may have read
+	// the list already, so the job runs once more.
+	jobStale
+)
+
+func newPool(deliver func(context.Context, string) error, log *slog.Logger) *pool {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &pool{
+		deliver: deliver, log: log, ctx: ctx, cancel: cancel,
+		jobs: make(chan string, poolQueue), known: map[string]jobState{},
+	}
+	for range poolWorkers {
+		p.workers.Go(p.work)
+	}
+	return p
+}
+
+// add never blocks.
+func (p *pool) add(participantID string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	switch p.known[participantID] {
+	case jobQueued, jobStale:
+	case jobRunning:
+		p.known[participantID] = jobStale
+	default:
+		select {
+		case p.jobs <- participantID:
+			p.known[participantID] = jobQueued
+		default:
+		}
+	}
+}
+
+func (p *pool) work() {
+	for id := range p.jobs {
+		p.begin(id)
+		p.run(id)
+		for p.again(id) {
+			p.run(id)
+		}
+	}
+}
+
+func (p *pool) begin(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known[id] = jobRunning
+}
+
+// again begins a job once more when it went stale, and forgets it otherwise.
+func (p *pool) again(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known[id] == jobStale {
+		p.known[id] = jobRunning
+		return true
+	}
+	delete(p.known, id)
+	return false
+}
+
+func (p *pool) run(id string) {
+	ctx, cancel := context.WithTimeout(p.ctx, 2*tellLimit)
+	defer cancel()
+	if err := p.deliver(ctx, id); err != nil {
+		p.log.Warn("delivery failed, the relay will try again", "participant", id, "error", err)
+	}
+}
+
+// stop takes no more jobs and waits for the ones it has; when ctx ends first,
+// they are given up and left to the relay of the next process.
+func (p *pool) stop(ctx context.Context) {
+	p.mu.Lock()
+	if !p.closed {
+		p.closed = true
+		close(p.jobs)
+	}
+	p.mu.Unlock()
+	giveUp := context.AfterFunc(ctx, p.cancel)
+	defer giveUp()
+	p.workers.Wait()
+	p.cancel()
+}

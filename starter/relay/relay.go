@@ -1,0 +1,154 @@
+// Package relay tells Temporal what the database has committed: at once where
+// that goes, and by sweeping up what is left over otherwise. It keeps each
+// participant's notices in order.
+package relay
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"coachline/models"
+)
+
+const (
+	defaultInterval = 2 * time.Second
+	defaultMinAge   = 3 * time.Second
+	batch           = 1000
+	parallel        = 16
+	maxBackoff      = time.Minute
+)
+
+// Config is what a Relay is made of.
+type Config struct {
+	Store  Notices
+	Engine Engine
+	Logger *slog.Logger
+	Now    func() time.Time
+	// Interval between two sweeps, MinAge of the notices that a sweep touches:
+	// long enough for whoever wrote them to have delivered them. Zero values
+	// take the defaults (2 s, 3 s).
+	Interval time.Duration
+	MinAge   time.Duration
+}
+
+// Relay delivers notices. It is safe for concurrent use, and any number of
+// processes may have one on the same database.
+type Relay struct {
+	cfg   Config
+	locks *keyLocks
+	pool  *pool
+	// delays is touched by sweep only, never by the deliveries it starts.
+	delays map[string]delay
+}
+
+type delay struct {
+	failures int
+	until    time.Time
+}
+
+// New starts the background deliveries that Later asks for; Stop ends them.
+func New(cfg Config) *Relay {
+	if cfg.Interval <= 0 {
+		cfg.Interval = defaultInterval
+	}
+	if cfg.MinAge <= 0 {
+		cfg.MinAge = defaultMinAge
+	}
+	r := &Relay{cfg: cfg, locks: newKeyLocks(), delays: map[string]delay{}}
+	r.pool = newPool(r.Deliver, cfg.Logger)
+	return r
+}
+
+// Later has Deliver run in the background and returns at once. What does not
+// fit into the bounded queue is left to a sweep.
+func (r *Relay) Later(participantID string) { r.pool.add(participantID) }
+
+// Stop takes no more background deliveries and waits for those that were
+// begun. When ctx ends first they are given up; the next process's first sweep
+// finds their notices.
+func (r *Relay) Stop(ctx context.Context) { r.pool.stop(ctx) }
+
+// Run sweeps until ctx ends, at once and then about every interval; the jitter
+// keeps replicas from sweeping in step. It may run once at a time.
+func (r *Relay) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
+			r.cfg.Logger.Error("sweeping undelivered notices failed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(jittered(r.cfg.Interval)):
+		}
+	}
+}
+
+func jittered(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
+}
+
+// sweep delivers what is due, participants side by side. A participant whose
+// delivery fails waits longer each time and holds up nobody else.
+func (r *Relay) sweep(ctx context.Context) error {
+	now := r.cfg.Now()
+	pending, err := r.cfg.Store.PendingNotices(ctx, now.Add(-r.cfg.MinAge), batch)
+	if err != nil {
+		return err
+	}
+	ids := r.due(pending, now)
+	failed := make([]error, len(ids))
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for i, id := range ids {
+		group.Go(func() error {
+			failed[i] = r.Deliver(ctx, id)
+			return nil
+		})
+	}
+	_ = group.Wait() // outcomes are kept by participant
+	for i, id := range ids {
+		r.settle(id, failed[i])
+	}
+	return nil
+}
+
+// due lists the participants to deliver to, each once, and forgets delays of
+// those who have nothing outstanding any more.
+func (r *Relay) due(pending []models.Notice, now time.Time) []string {
+	var ids []string
+	seen := map[string]bool{}
+	for _, n := range pending {
+		if seen[n.ParticipantID] {
+			continue
+		}
+		seen[n.ParticipantID] = true
+		if wait, ok := r.delays[n.ParticipantID]; !ok || !now.Before(wait.until) {
+			ids = append(ids, n.ParticipantID)
+		}
+	}
+	for id := range r.delays {
+		if !seen[id] {
+			delete(r.delays, id)
+		}
+	}
+	return ids
+}
+
+func (r *Relay) settle(id string, err error) {
+	if err == nil {
+		delete(r.delays, id)
+		return
+	}
+	wait := r.delays[id]
+	wait.failures++
+	pause := maxBackoff
+	if wait.failures < 6 {
+		pause = min(r.cfg.Interval<<wait.failures, maxBackoff)
+	}
+	wait.until = r.cfg.Now().Add(pause)
+	r.delays[id] = wait
+	r.cfg.Logger.Warn("relaying failed", "participant", id, "failures", wait.failures, "error", err)
+}

@@ -1,0 +1,250 @@
+package relay
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+
+	"coachline/models"
+)
+
+type bench struct {
+	store  *rows
+	engine *engine
+	relay  *Relay
+	now    time.Time
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{store: newRows(), engine: &engine{}, now: testNow}
+	b.relay = New(Config{
+		Store: b.store, Engine: b.engine, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
+	})
+	t.Cleanup(func() { b.relay.Stop(context.Background()) })
+	return b
+}
+
+func (b *bench) add(id string, list ...models.NoticeKind) {
+	b.store.participants[id] = models.Participant{ID: id, Phone: id, Timezone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback, EnrolledAt: testNow}
+	for i, kind := range list {
+		b.store.notice(id, kind, "7", int64(i), testNow)
+	}
+}
+
+func (b *bench) sweep(t *testing.T, after time.Duration) {
+	t.Helper()
+	b.now = b.now.Add(after)
+	require.NoError(t, b.relay.sweep(context.Background()))
+}
+
+func TestRelayWaitsForTheOneWhoWroteIt(t *testing.T) {
+	b := newBench(t)
+	b.add("a", models.NoticeStart)
+	b.sweep(t, 2*time.Second)
+	require.Empty(t, b.engine.seen())
+	b.sweep(t, 2*time.Second)
+	require.Equal(t, []string{"start"}, b.engine.seen())
+	b.sweep(t, time.Minute)
+	require.Len(t, b.engine.seen(), 1)
+}
+
+func TestRelayKeepsOrderAndRepairs(t *testing.T) {
+	b := newBench(t)
+	b.add("a", models.NoticeStart, models.NoticeMessage, models.NoticePause, models.NoticeResume, models.NoticeSend, models.NoticeUpdate)
+	b.engine.fail(func(_ context.Context, call string) error {
+		if call == "update:Pause" {
+			return errDown
+		}
+		return nil
+	})
+	b.sweep(t, 4*time.Second)
+	require.Equal(t, []string{"start", "signal", "update:Pause"}, b.engine.seen())
+	require.Equal(t, []models.NoticeKind{models.NoticePause, models.NoticeResume, models.NoticeSend, models.NoticeUpdate}, b.open())
+	b.engine.fail(nil)
+	b.sweep(t, 5*time.Second)
+	require.Equal(t, []string{"update:Pause", "update:Resume", "update:SendMessage", "update:UpdateParticipant"}, b.engine.seen()[3:])
+	require.Equal(t, "n3", b.engine.updates[0].UpdateID)
+	require.Equal(t, b.engine.updates[0].UpdateID, b.engine.updates[1].UpdateID, "a repeated update has the same id")
+	require.Zero(t, b.store.undelivered())
+}
+
+func (b *bench) open() []models.NoticeKind {
+	list, _ := b.store.PendingNotices(context.Background(), b.now, 100)
+	return kinds(list)
+}
+
+func TestRelayBacksOffOneParticipantOnly(t *testing.T) {
+	b := newBench(t)
+	b.add("a", models.NoticePause)
+	b.engine.fail(func(context.Context, string) error { return errDown })
+	tries := 0
+	for range 150 { // five minutes of sweeps
+		before := len(b.engine.seen())
+		b.sweep(t, 2*time.Second)
+		tries += len(b.engine.seen()) - before
+	}
+	require.Less(t, tries, 12)
+	require.Greater(t, tries, 5)
+	b.engine.fail(nil)
+	b.add("b", models.NoticeResume)
+	b.sweep(t, 5*time.Minute)
+	require.Zero(t, b.store.undelivered())
+	require.Empty(t, b.relay.delays)
+}
+
+func TestTellClosedWorkflows(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		kind    models.NoticeKind
+		removed bool
+		want    []string
+	}{
+		{"unenroll of a closed one", models.NoticeUnenroll, true, []string{"update:Unenroll"}},
+		{"start of a removed one", models.NoticeStart, true, nil},
+		{"text of a removed one", models.NoticeMessage, true, nil},
+		{"command of a removed one", models.NoticePause, true, nil},
+		{"start of a closed one", models.NoticeStart, false, []string{"start"}},
+		{"command of a terminated one", models.NoticePause, false, []string{"update:Pause", "start", "update:Pause"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(t)
+			b.add("a", tc.kind)
+			b.store.removed["a"] = tc.removed
+			failed := false
+			b.engine.fail(func(_ context.Context, call string) error {
+				if call == "start" {
+					return serviceerror.NewWorkflowExecutionAlreadyStarted("closed", "", "")
+				}
+				if failed {
+					return nil
+				}
+				failed = true
+				return errGone
+			})
+			require.NoError(t, b.relay.Deliver(context.Background(), "a"))
+			require.Equal(t, tc.want, b.engine.seen())
+			require.Zero(t, b.store.undelivered())
+		})
+	}
+}
+
+func TestSecondLife(t *testing.T) {
+	b := newBench(t)
+	b.add("a")
+	b.store.notice("a", models.NoticeMessage, "9", 17, testNow)
+	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
+	require.Equal(t, models.ParticipantState{
+		ParticipantID: "a", Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback, Greeted: true,
+		Inbox: models.Inbox{LastSeq: 16},
+	}, b.engine.states[0])
+	require.Equal(t, models.MessageReceived{MessageID: 9, Seq: 17, ReceivedAt: testNow}, b.engine.signals[0])
+	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, b.engine.starts[0].WorkflowIDReusePolicy)
+}
+
+func TestDeliverNamesBadNotices(t *testing.T) {
+	b := newBench(t)
+	b.add("a", "dance")
+	require.ErrorContains(t, b.relay.Deliver(context.Background(), "a"), `unknown notice kind "dance"`)
+	b.store.notices[0].Kind, b.store.notices[0].Ref = models.NoticeMessage, "x"
+	require.ErrorContains(t, b.relay.Deliver(context.Background(), "a"), "does not name an inbound row")
+	b.store.down = errDown
+	require.ErrorIs(t, b.relay.Deliver(context.Background(), "a"), errDown)
+	require.ErrorIs(t, b.relay.sweep(context.Background()), errDown)
+}
+
+func TestRelayLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.relay.cfg.Now = time.Now
+		b.add("a")
+		b.store.notice("a", models.NoticeStart, "", 0, time.Now())
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		b.relay.Run(ctx)
+		b.relay.Stop(ctx)
+		require.Equal(t, []string{"start"}, b.engine.seen())
+	})
+}
+
+func TestPoolIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		runs := map[string]int{}
+		release := make(chan struct{})
+		p := newPool(func(_ context.Context, id string) error {
+			mu.Lock()
+			runs[id]++
+			mu.Unlock()
+			<-release
+			return errDown
+		}, slog.New(slog.DiscardHandler))
+		for range 100 {
+			p.add("a")
+			synctest.Wait()
+		}
+		require.Equal(t, map[string]int{"a": 1}, runs, "one worker serves a participant")
+		for i := range poolWorkers {
+			p.add(fmt.Sprint("early ", i))
+		}
+		synctest.Wait()
+		require.Len(t, runs, poolWorkers, "the others run beside it")
+		for i := range 2 * poolQueue {
+			p.add(fmt.Sprint("late ", i))
+		}
+		close(release)
+		p.stop(context.Background())
+		require.Equal(t, 2, runs["a"], "what came while it ran is looked for once more")
+		require.LessOrEqual(t, len(runs), poolQueue+poolWorkers+1)
+		require.Empty(t, p.known)
+		p.add("afterwards")
+		require.Empty(t, p.known)
+	})
+}
+
+func TestPoolGivesUpWhenStoppingTakesTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(func(ctx context.Context, _ string) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}, slog.New(slog.DiscardHandler))
+		p.add("a")
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		began := time.Now()
+		p.stop(ctx)
+		require.Equal(t, time.Second, time.Since(began))
+	})
+}
+
+func TestLockCanBeAbandoned(t *testing.T) {
+	locks := newKeyLocks()
+	unlock, err := locks.lock(context.Background(), "a")
+	require.NoError(t, err)
+	other, err := locks.lock(context.Background(), "b")
+	require.NoError(t, err)
+	other()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = locks.lock(ctx, "a")
+	require.ErrorIs(t, err, context.Canceled)
+	unlock()
+	require.Empty(t, locks.held)
+}
+
+func kinds(list []models.Notice) []models.NoticeKind {
+	var out []models.NoticeKind
+	for _, n := range list {
+		out = append(out, n.Kind)
+	}
+	return out
+}

@@ -1,0 +1,79 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime/debug"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"coachline/internal/config"
+	"coachline/internal/dial"
+	"coachline/internal/sms"
+)
+
+// RunRole runs the front door from the program's configuration until ctx ends.
+// It fails when the configuration, the database or the listening address does;
+// Temporal may come later, and /readyz says so meanwhile.
+func RunRole(ctx context.Context, cfg config.Config) error {
+	if err := cfg.Validate(config.RoleStarter); err != nil {
+		return err
+	}
+	ties, err := dial.Open(ctx, cfg, nil)
+	if err != nil {
+		return err
+	}
+	err = serve(ctx, cfg, ties)
+	return errors.Join(err, ties.Close())
+}
+
+// serve listens first: without a configured public address the carrier signs
+// the address itself, which is known only then.
+func serve(ctx context.Context, cfg config.Config, ties *dial.Ties) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.HTTP.Addr)
+	if err != nil {
+		return fmt.Errorf("COACH_HTTP_ADDR: opening the address: %w", err)
+	}
+	public := cfg.HTTP.PublicURL
+	if public == "" {
+		public = "http://" + listener.Addr().String()
+	}
+	return Run(ctx, Config{
+		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal()},
+		Store: ties.Store, Temporal: ties.Temporal, Logger: ties.Logger,
+		Carrier:  carrierOf(cfg.Carrier, public),
+		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion},
+		Metrics:  promhttp.Handler(), Version: BuildVersion(),
+	})
+}
+
+func carrierOf(cfg config.Carrier, public string) CarrierConfig {
+	carrier := CarrierConfig{
+		Verifier:   sms.NewVerifier(cfg.AuthTokens.Reveal(), public),
+		AccountSID: cfg.AccountSID, MessagingServiceSID: cfg.MessagingServiceSID,
+	}
+	if cfg.From != "" {
+		carrier.OurNumbers = []string{cfg.From}
+	}
+	return carrier
+}
+
+// BuildVersion is the module's version, or the commit it was built from;
+// "devel" when the build recorded neither.
+func BuildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return setting.Value
+		}
+	}
+	return "devel"
+}

@@ -1,0 +1,215 @@
+// Package starter is the front door: the participants API, the carrier's
+// webhooks, and the relay that repairs what could not be told to Temporal at
+// once. Any number of replicas may run against one database.
+package starter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"golang.org/x/sync/errgroup"
+
+	"coachline/starter/relay"
+)
+
+// FrontStore is all that the front door needs of the database; package store
+// provides it.
+type FrontStore interface {
+	people
+	records
+	wires
+}
+
+type people interface {
+	roster
+	updater
+}
+
+type records interface {
+	transcript
+	ledger
+}
+
+type wires interface {
+	mailbox
+	relay.Notices
+	pinger
+}
+
+// HTTPConfig says where to listen and whom to admit.
+type HTTPConfig struct {
+	Addr string // host:port; port 0 picks a free one
+	// Listener, when not nil, is used instead of Addr and closed by Serve.
+	Listener net.Listener
+	// PublicURL is named in the API document; empty leaves it out.
+	PublicURL string
+	// APIToken is the bearer token; it may be empty on a loopback address only.
+	APIToken string
+}
+
+// CarrierConfig says which webhooks are meant for this programme.
+type CarrierConfig struct {
+	Verifier   SignatureChecker
+	AccountSID string
+	// OurNumbers (E.164) and MessagingServiceSID: an inbound text must be for
+	// one of them.
+	OurNumbers          []string
+	MessagingServiceSID string
+}
+
+// Defaults stand in for what an enrolment leaves out.
+type Defaults struct {
+	Zone   string // IANA name; UTC when empty
+	Region string // of national phone numbers; US when empty
+}
+
+// RelayConfig paces the relay; zero values take its defaults.
+type RelayConfig struct {
+	Interval time.Duration
+	MinAge   time.Duration
+}
+
+// Config is what a Server is made of.
+type Config struct {
+	HTTP     HTTPConfig
+	Store    FrontStore
+	Temporal client.Client
+	Carrier  CarrierConfig
+	Defaults Defaults
+	Relay    RelayConfig
+	Metrics  http.Handler // served at /metrics; 404 when nil
+	Version  string
+	Logger   *slog.Logger     // slog.Default() when nil
+	Now      func() time.Time // time.Now when nil
+}
+
+// Server is a front door that listens already; Serve answers.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+	relay    *relay.Relay
+}
+
+const (
+	// foregroundTell is how long an API answer waits for Temporal; after that
+	// the relay goes on.
+	foregroundTell = 2 * time.Second
+	stopLimit      = 20 * time.Second
+)
+
+// New opens the listening address, so that Addr is known and a taken port is
+// found at once. It refuses an address that others can reach without a token.
+func New(ctx context.Context, cfg Config) (*Server, error) {
+	cfg = cfg.withDefaults()
+	if cfg.Store == nil || cfg.Temporal == nil || cfg.Carrier.Verifier == nil {
+		return nil, errors.New("starter needs a store, a Temporal client and a signature verifier")
+	}
+	listener, err := cfg.HTTP.listen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := relay.New(relay.Config{
+		Store: cfg.Store, Engine: cfg.Temporal, Logger: cfg.Logger, Now: cfg.Now,
+		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
+	})
+	f := &front{cfg: cfg, store: cfg.Store, engine: cfg.Temporal, relay: r, log: cfg.Logger}
+	return &Server{listener: listener, http: newHTTPServer(f.handler(), cfg.Logger), relay: r}, nil
+}
+
+func (c Config) withDefaults() Config {
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Metrics == nil {
+		c.Metrics = http.NotFoundHandler()
+	}
+	if c.Defaults.Zone == "" {
+		c.Defaults.Zone = "UTC"
+	}
+	if c.Defaults.Region == "" {
+		c.Defaults.Region = "US"
+	}
+	return c
+}
+
+func (c HTTPConfig) listen(ctx context.Context) (net.Listener, error) {
+	listener := c.Listener
+	if listener == nil {
+		var err error
+		if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.Addr); err != nil {
+			return nil, fmt.Errorf("opening the HTTP address: %w", err)
+		}
+	}
+	tcp, ok := listener.Addr().(*net.TCPAddr)
+	if c.APIToken == "" && (!ok || !tcp.IP.IsLoopback()) {
+		return nil, errors.Join(
+			errors.New("COACH_API_TOKEN is required unless COACH_HTTP_ADDR is a loopback address"), listener.Close())
+	}
+	return listener, nil
+}
+
+// Addr is the address that the server listens on, host:port.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Serve answers until ctx ends. It then stops taking requests, finishes those
+// it has, and waits for deliveries that were begun; what is left over after
+// 20 s belongs to the relay of the next process. It may be called once.
+func (s *Server) Serve(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serving HTTP: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		s.relay.Run(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		return s.stop(context.WithoutCancel(ctx))
+	})
+	return group.Wait()
+}
+
+func (s *Server) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, stopLimit)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	s.relay.Stop(ctx)
+	if err != nil {
+		return fmt.Errorf("finishing requests: %w", err)
+	}
+	return nil
+}
+
+// Run is New and Serve in one.
+func Run(ctx context.Context, cfg Config) error {
+	server, err := New(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	cfg.withDefaults().Logger.Info("listening", "address", server.Addr())
+	return server.Serve(ctx)
+}
+
+// tell delivers what a request committed before the request is answered, as
+// far as that goes quickly. The outcome does not change the answer: the notice
+// is committed, and the relay tells it later.
+func (f *front) tell(ctx context.Context, participantID string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), foregroundTell)
+	defer cancel()
+	if err := f.relay.Deliver(ctx, participantID); err != nil {
+		f.log.Warn("delivery failed, the relay will try again", "participant", participantID, "error", err)
+	}
+}

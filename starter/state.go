@@ -1,0 +1,243 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
+	"coachline/models"
+)
+
+// conversations are the running workflows as operators see and steer them.
+type conversations interface {
+	QueryWorkflow(ctx context.Context, workflowID, runID, queryType string, args ...any) (converter.EncodedValue, error)
+	UpdateWorkflow(ctx context.Context, options client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error)
+}
+
+// ledger holds what operators look up beside the conversation.
+type ledger interface {
+	Profile(ctx context.Context, id string) (models.Profile, error)
+	RecordAudit(ctx context.Context, a models.Audit) error
+}
+
+const (
+	queryLimit = 5 * time.Second
+	modeLimit  = 10 * time.Second
+)
+
+// ProfileView is what the coach has learnt of a person's habit. It holds
+// personal data.
+type ProfileView struct {
+	HabitDomain          string     `json:"habit_domain"`
+	MotivationalFrame    string     `json:"motivational_frame"`
+	PreferredTime        string     `json:"preferred_time"`
+	PromptAnchor         string     `json:"prompt_anchor"`
+	AdditionalInfo       string     `json:"additional_info"`
+	LastSuccessfulPrompt string     `json:"last_successful_prompt"`
+	LastBarrier          string     `json:"last_barrier"`
+	LastMotivator        string     `json:"last_motivator"`
+	LastTweak            string     `json:"last_tweak"`
+	LastHabitPrompt      string     `json:"last_habit_prompt"`
+	ToneTags             []string   `json:"tone_tags" nullable:"false"`
+	LastPromptSentAt     *time.Time `json:"last_prompt_sent_at"`
+}
+
+// Counters are kept by the system, never by the model.
+type Counters struct {
+	Successes int `json:"success_count"`
+	Prompts   int `json:"total_prompts"`
+}
+
+// ScheduleView is a daily prompt with its true next run.
+type ScheduleView struct {
+	ID       string              `json:"id"`
+	Type     models.ScheduleType `json:"type"`
+	At       string              `json:"at,omitempty" doc:"Local HH:MM of a fixed schedule."`
+	From     string              `json:"from,omitempty"`
+	To       string              `json:"to,omitempty"`
+	Timezone string              `json:"timezone"`
+	NextAt   time.Time           `json:"next_at" doc:"When the next prompt goes out."`
+	TargetAt time.Time           `json:"target_at" doc:"The instant that the prompt prepares for."`
+}
+
+// PendingView is the outstanding daily prompt.
+type PendingView struct {
+	PromptID string    `json:"prompt_id"`
+	SentAt   time.Time `json:"sent_at"`
+}
+
+// StateView is where a participant's conversation stands.
+type StateView struct {
+	Mode      models.Mode    `json:"mode"`
+	Status    models.Status  `json:"status"`
+	Profile   ProfileView    `json:"profile"`
+	Counters  Counters       `json:"counters"`
+	Schedules []ScheduleView `json:"schedules" nullable:"false"`
+	Due       []models.Due   `json:"due" nullable:"false"`
+	Pending   *PendingView   `json:"pending_prompt"`
+	Version   int64          `json:"version"`
+}
+
+type modeRequest struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body struct {
+		Target models.Mode `json:"target_state" enum:"INTAKE,FEEDBACK"`
+		Reason string      `json:"reason,omitempty" maxLength:"500"`
+	}
+}
+
+// ModeView is the result of a forced transition. Mode is still the old one
+// while a turn runs; the change is applied when it ends.
+type ModeView struct {
+	Target models.Mode `json:"target_state"`
+	Mode   models.Mode `json:"mode"`
+}
+
+func (f *front) stateRoutes(api huma.API) {
+	register(api, route{method: http.MethodGet, path: participantPath + "/state", id: "get-state",
+		summary: "Mode, profile, counters, schedules and due times", errors: []int{http.StatusNotFound}}, f.state)
+	register(api, route{method: http.MethodPost, path: participantPath + "/mode", id: "force-mode",
+		summary: "Force a mode, applied between turns",
+		errors:  []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, f.setMode)
+}
+
+func (f *front) state(ctx context.Context, in *byID) (*answer[StateView], error) {
+	p, err := f.store.Participant(ctx, in.ID)
+	if err != nil {
+		return nil, f.refuse("reading the state", err)
+	}
+	profile, err := f.store.Profile(ctx, in.ID)
+	if err != nil && !errors.Is(err, models.ErrNotFound) {
+		return nil, f.refuse("reading the state", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
+	defer cancel()
+	var status models.StatusView
+	if err := f.query(ctx, in.ID, models.QueryStatus, &status); err != nil {
+		return nil, f.refuse("asking the participant's workflow", err)
+	}
+	var schedules []models.Schedule
+	if err := f.query(ctx, in.ID, models.QuerySchedules, &schedules); err != nil {
+		return nil, f.refuse("asking the participant's workflow", err)
+	}
+	return answered("", stateOf(p, profile, status, schedules)), nil
+}
+
+// query asks the workflow; an error means that no worker answered in time or
+// that the workflow has not been started yet.
+func (f *front) query(ctx context.Context, participantID, name string, result any) error {
+	value, err := f.engine.QueryWorkflow(ctx, models.WorkflowID(participantID), "", name)
+	if err != nil {
+		return fmt.Errorf("querying %s: %w", name, err)
+	}
+	if err := value.Get(result); err != nil {
+		return fmt.Errorf("decoding %s: %w", name, err)
+	}
+	return nil
+}
+
+func stateOf(p models.Participant, profile models.Profile, status models.StatusView, schedules []models.Schedule) StateView {
+	view := StateView{
+		Mode: status.Mode, Status: status.Status, Profile: profileOf(profile), Version: p.Version,
+		Counters:  Counters{Successes: profile.SuccessCount, Prompts: profile.TotalPrompts},
+		Schedules: make([]ScheduleView, 0, len(schedules)),
+		Due:       append([]models.Due{}, status.Due...),
+	}
+	for _, s := range schedules {
+		view.Schedules = append(view.Schedules, scheduleOf(s, status))
+	}
+	if status.Pending != nil {
+		view.Pending = &PendingView{PromptID: status.Pending.PromptID, SentAt: status.Pending.SentAt}
+	}
+	return view
+}
+
+func profileOf(p models.Profile) ProfileView {
+	return ProfileView{
+		HabitDomain: p.HabitDomain, MotivationalFrame: p.MotivationalFrame, PreferredTime: p.PreferredTime,
+		PromptAnchor: p.PromptAnchor, AdditionalInfo: p.AdditionalInfo, LastSuccessfulPrompt: p.LastSuccessfulPrompt,
+		LastBarrier: p.LastBarrier, LastMotivator: p.LastMotivator, LastTweak: p.LastTweak,
+		LastHabitPrompt: p.LastHabitPrompt, ToneTags: append([]string{}, p.Tone.Tags...), LastPromptSentAt: p.LastPromptSentAt,
+	}
+}
+
+// scheduleOf prefers the due time over the planned one: a prompt that waits
+// for the end of quiet hours goes out then.
+func scheduleOf(s models.Schedule, status models.StatusView) ScheduleView {
+	view := ScheduleView{
+		ID: s.ID, Type: s.Type, At: s.At, From: s.From, To: s.To, Timezone: s.Zone,
+		NextAt: s.Next.SendAt, TargetAt: s.Next.TargetAt,
+	}
+	if view.Timezone == "" {
+		view.Timezone = status.Zone
+	}
+	for _, due := range status.Due {
+		if due.Kind == models.DueDailyPrompt && due.Ref == s.ID {
+			view.NextAt = due.At
+		}
+	}
+	return view
+}
+
+// setMode is audited before it is asked for, so that no change can happen
+// without a row; a refusal leaves a second row.
+func (f *front) setMode(ctx context.Context, in *modeRequest) (*answer[ModeView], error) {
+	p, err := f.store.Participant(ctx, in.ID)
+	if err != nil {
+		return nil, f.refuse("setting the mode", err)
+	}
+	audit := models.Audit{ParticipantID: in.ID, Actor: actor, Action: "set_mode", Detail: string(in.Body.Target), At: f.now()}
+	if in.Body.Reason != "" {
+		audit.Detail += ": " + in.Body.Reason
+	}
+	if err := f.store.RecordAudit(ctx, audit); err != nil {
+		return nil, f.refuse("setting the mode", err)
+	}
+	mode, err := f.forceMode(ctx, in.ID, in.Body.Target)
+	if err == nil {
+		view := ModeView{Target: in.Body.Target, Mode: mode}
+		if mode == "" {
+			view.Mode = p.Mode
+			return answered("Accepted; applied when the running turn ends", view), nil
+		}
+		return answered("Mode set", view), nil
+	}
+	audit.Action, audit.At = "set_mode_failed", f.now()
+	if auditErr := f.store.RecordAudit(context.WithoutCancel(ctx), audit); auditErr != nil {
+		f.log.Error("recording a refused mode failed", "participant", in.ID, "error", auditErr)
+	}
+	var rejected *temporal.ApplicationError
+	if errors.As(err, &rejected) {
+		return nil, failure(http.StatusConflict, "target_state: %s", rejected.Message())
+	}
+	return nil, f.refuse("setting the mode", err)
+}
+
+// forceMode asks the workflow for a mode and returns the one it has then. The
+// workflow applies it between turns; once it has accepted, the change is
+// durable, and a turn that outlasts the limit leaves the mode empty here.
+func (f *front) forceMode(ctx context.Context, participantID string, mode models.Mode) (models.Mode, error) {
+	ctx, cancel := context.WithTimeout(ctx, modeLimit)
+	defer cancel()
+	handle, err := f.engine.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: models.WorkflowID(participantID), UpdateName: models.UpdateSetMode,
+		Args: []any{models.SetModeRequest{Mode: mode}}, WaitForStage: client.WorkflowUpdateStageAccepted,
+	})
+	if err != nil {
+		return "", fmt.Errorf("updating the workflow: %w", err)
+	}
+	var view models.StatusView
+	err = handle.Get(ctx, &view)
+	var late *client.WorkflowUpdateServiceTimeoutOrCanceledError
+	if err == nil || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) {
+		return view.Mode, nil
+	}
+	return "", fmt.Errorf("updating the workflow: %w", err)
+}

@@ -1,0 +1,134 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
+
+	"coachline/models"
+)
+
+func TestInbound(t *testing.T) {
+	h := start(t, nil)
+	ann := h.ann()
+	got := h.text(sid(1), "Hello")
+	require.Equal(t, http.StatusOK, got.status, got.raw)
+	require.Equal(t, "text/xml", got.header.Get("Content-Type"))
+	require.Equal(t, `<?xml version="1.0" encoding="UTF-8"?><Response></Response>`, got.raw)
+	require.Equal(t, got.raw, h.text(sid(1), "Hello").raw)
+	h.stop() // waits for the deliveries
+	require.Equal(t, []string{"start", "signal"}, h.engine.seen())
+	require.Equal(t, models.MessageReceived{MessageID: 1, Seq: 1, ReceivedAt: testNow}, h.engine.signals[0])
+	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, h.engine.starts[1].WorkflowIDReusePolicy)
+	require.Equal(t, ann.ID, h.engine.states[1].ParticipantID)
+	require.True(t, h.engine.states[1].Greeted)
+	require.Zero(t, h.store.undelivered())
+}
+
+func TestInboundFromStranger(t *testing.T) {
+	h := start(t, nil)
+	require.Equal(t, http.StatusOK, h.text(sid(1), "Who is this?").status)
+	h.stop()
+	require.Len(t, h.store.inbound, 1)
+	require.Empty(t, h.engine.seen())
+}
+
+// The carrier is answered although Temporal hangs; stopping gives up on it.
+func TestInboundWhileDeliveryHangs(t *testing.T) {
+	h := start(t, nil)
+	h.ann()
+	hanging := make(chan struct{})
+	release := make(chan struct{})
+	h.engine.fail(func(context.Context, string) error {
+		close(hanging)
+		<-release
+		return errDown
+	})
+	require.Equal(t, http.StatusOK, h.text(sid(1), "Hello").status)
+	<-hanging
+	require.Equal(t, http.StatusOK, h.text(sid(1), "Hello").status)
+	h.engine.fail(nil)
+	require.Equal(t, http.StatusOK, h.text(sid(2), "Are you there?").status)
+	close(release)
+	h.stop()
+	require.Zero(t, h.store.undelivered(), "the second job found what the first one left")
+	require.Equal(t, []int64{1, 1, 2}, []int64{h.engine.signals[0].Seq, h.engine.signals[1].Seq, h.engine.signals[2].Seq})
+}
+
+func TestWebhookRefuses(t *testing.T) {
+	h := start(t, nil)
+	good := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "From": {herNumber}, "To": {ourNumber}, "Body": {"Hi"}}
+	change := func(name, value string) string {
+		form := url.Values{}
+		for k, v := range good {
+			form[k] = v
+		}
+		form.Set(name, value)
+		return form.Encode()
+	}
+	header := func(kind, signature string) map[string]string {
+		return map[string]string{"Content-Type": kind, "X-Twilio-Signature": signature, "Authorization": ""}
+	}
+	for _, tc := range []struct {
+		name, body, kind, signature string
+		status                      int
+		want                        string
+	}{
+		{"no signature", good.Encode(), formType, "", http.StatusForbidden, "X-Twilio-Signature"},
+		{"bad signature", good.Encode(), formType, "bad", http.StatusForbidden, "X-Twilio-Signature"},
+		{"JSON", `{}`, "application/json", "good", http.StatusUnsupportedMediaType, "Content-Type"},
+		{"no type", good.Encode(), "", "good", http.StatusUnsupportedMediaType, "Content-Type"},
+		{"too large", change("Body", strings.Repeat("x", maxWebhookBody)), formType, "good", http.StatusRequestEntityTooLarge, "body: larger"},
+		{"not a form", "a=%zz", formType, "good", http.StatusBadRequest, "body: not a valid form"},
+		{"other account", change("AccountSid", "AC9"), formType, "good", http.StatusBadRequest, "AccountSid"},
+		{"other number", change("To", "+15550000000"), formType, "good", http.StatusBadRequest, "To: not a number"},
+		{"bad id", change("MessageSid", "x"), formType, "good", http.StatusBadRequest, "MessageSid"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h.t = t
+			h.refused(call{method: "POST", path: inboundPath, body: tc.body, header: header(tc.kind, tc.signature)}, tc.status, tc.want)
+		})
+	}
+	h.t = t
+	require.Empty(t, h.store.inbound)
+	for _, path := range []string{inboundPath, statusPath} {
+		got := h.refused(call{method: "GET", path: path}, http.StatusMethodNotAllowed, "method")
+		require.Equal(t, "POST", got.header.Get("Allow"))
+	}
+	h.store.down = errDown
+	h.refused(call{method: "POST", path: inboundPath, body: good.Encode(), header: header(formType, "good")}, http.StatusServiceUnavailable, "not stored")
+}
+
+func TestMessagingServiceIsOurs(t *testing.T) {
+	h := start(t, func(c *Config) { c.Carrier.OurNumbers, c.Carrier.MessagingServiceSID = nil, "MG1" })
+	form := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "From": {herNumber}, "To": {ourNumber}, "MessagingServiceSid": {"MG2"}}
+	require.Equal(t, http.StatusBadRequest, h.webhook(inboundPath, form).status)
+	form.Set("MessagingServiceSid", "MG1")
+	require.Equal(t, http.StatusOK, h.webhook(inboundPath, form).status)
+}
+
+func TestStatus(t *testing.T) {
+	h := start(t, nil)
+	form := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "MessageStatus": {"undelivered"}, "ErrorCode": {"30003"}}
+	got := h.webhook(statusPath+"?outbox=conv_1-t1-p1", form)
+	require.Equal(t, http.StatusOK, got.status, got.raw)
+	require.Equal(t, emptyTwiML, got.raw)
+	require.Equal(t, []models.StatusCallback{{
+		OutboxID: "conv_1-t1-p1", ProviderSID: sid(1), Status: models.OutboxUndelivered, ErrorCode: "30003", At: testNow,
+	}}, h.store.reports)
+	require.Equal(t, http.StatusOK, h.webhook(statusPath, form).status, "unknown texts are taken")
+	form.Set("MessageStatus", "teleported")
+	require.Equal(t, http.StatusOK, h.webhook(statusPath, form).status, "unknown words are taken")
+	require.Len(t, h.store.reports, 2)
+	form.Set("AccountSid", "AC9")
+	require.Equal(t, http.StatusBadRequest, h.webhook(statusPath, form).status)
+	form.Set("AccountSid", testAccount)
+	form.Set("MessageStatus", "delivered")
+	h.store.down = errDown
+	require.Equal(t, http.StatusServiceUnavailable, h.webhook(statusPath, form).status)
+}

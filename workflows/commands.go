@@ -1,0 +1,156 @@
+package workflows
+
+import (
+	"errors"
+	"fmt"
+
+	"go.temporal.io/sdk/workflow"
+
+	"coachline/models"
+)
+
+// Validators refuse before anything is written to the history.
+var (
+	errLeft        = errors.New("the participant has left the programme")
+	errUnknownMode = errors.New("mode: must be INTAKE or FEEDBACK")
+	errNoOutboxID  = errors.New("outbox_id: is required")
+)
+
+// setup declares queries and updates. Handlers only record; the loop acts.
+func (l *life) setup(ctx workflow.Context) error {
+	return errors.Join(
+		workflow.SetQueryHandlerWithOptions(ctx, models.QueryStatus,
+			func() (models.StatusView, error) { return l.view(), nil },
+			workflow.QueryHandlerOptions{Description: "mode, status, due times and counters"}),
+		workflow.SetQueryHandlerWithOptions(ctx, models.QuerySchedules,
+			func() ([]models.Schedule, error) { return l.state.Schedules, nil },
+			workflow.QueryHandlerOptions{Description: "daily schedules with their next slot"}),
+		l.handleBare(ctx, models.UpdatePause, models.CommandPause, "hold prompts, reminders and replies"),
+		l.handleBare(ctx, models.UpdateResume, models.CommandResume, "go on with the next slot"),
+		l.handleBare(ctx, models.UpdateUnenroll, models.CommandUnenroll, "cancel everything, send one notice, end"),
+		handle(ctx, l, spec[models.SetModeRequest]{
+			name: models.UpdateSetMode, about: "change the coaching mode between turns",
+			command: func(r models.SetModeRequest) models.Command {
+				return models.Command{Kind: models.CommandSetMode, Mode: r.Mode}
+			},
+			valid: func(r models.SetModeRequest) error {
+				if !r.Mode.Known() {
+					return errUnknownMode
+				}
+				return nil
+			},
+		}),
+		handle(ctx, l, spec[models.SendMessageRequest]{
+			name: models.UpdateSendMessage, about: "send an operator's stored message",
+			command: func(r models.SendMessageRequest) models.Command {
+				return models.Command{Kind: models.CommandSend, OutboxID: r.OutboxID}
+			},
+			valid: func(r models.SendMessageRequest) error {
+				if r.OutboxID == "" {
+					return errNoOutboxID
+				}
+				return nil
+			},
+		}),
+		handle(ctx, l, spec[models.ParticipantChanged]{
+			name: models.UpdateParticipant, about: "take over a changed zone or status",
+			command: func(r models.ParticipantChanged) models.Command {
+				return models.Command{Kind: models.CommandUpdate, Zone: r.Zone, Status: r.Status}
+			},
+			valid: func(r models.ParticipantChanged) error { return knownStatus(r.Status) },
+		}),
+	)
+}
+
+// spec describes one update: its argument, the command it becomes and what is
+// refused.
+type spec[A any] struct {
+	name, about string
+	command     func(A) models.Command
+	valid       func(A) error
+}
+
+func (l *life) handleBare(ctx workflow.Context, name string, kind models.CommandKind, about string) error {
+	return workflow.SetUpdateHandlerWithOptions(ctx, name,
+		func(ctx workflow.Context) (models.StatusView, error) {
+			return l.accept(ctx, models.Command{Kind: kind})
+		},
+		workflow.UpdateHandlerOptions{Description: about, Validator: func() error { return l.open() }})
+}
+
+func handle[A any](ctx workflow.Context, l *life, s spec[A]) error {
+	return workflow.SetUpdateHandlerWithOptions(ctx, s.name,
+		func(ctx workflow.Context, arg A) (models.StatusView, error) { return l.accept(ctx, s.command(arg)) },
+		workflow.UpdateHandlerOptions{Description: s.about, Validator: func(arg A) error {
+			return errors.Join(l.open(), s.valid(arg))
+		}})
+}
+
+func (l *life) open() error {
+	if l.leaving() {
+		return errLeft
+	}
+	return nil
+}
+
+func knownStatus(s models.Status) error {
+	if s == "" {
+		return nil
+	}
+	for _, known := range models.Statuses() {
+		if s == known {
+			return nil
+		}
+	}
+	return fmt.Errorf("status: unknown value %q", s)
+}
+
+// accept records a command and waits until the loop has applied it. The update
+// answers with the state that resulted.
+func (l *life) accept(ctx workflow.Context, c models.Command) (models.StatusView, error) {
+	c.ID = workflow.GetCurrentUpdateInfo(ctx).ID
+	l.state.Commands = append(l.state.Commands, c)
+	l.accepted++
+	mine := l.accepted
+	if err := workflow.Await(ctx, func() bool { return l.applied >= mine }); err != nil {
+		return models.StatusView{}, err
+	}
+	return l.view(), nil
+}
+
+// command applies the oldest accepted command.
+func (l *life) command(ctx workflow.Context) {
+	c := l.state.Commands[0]
+	for _, ev := range eventsOf(c) {
+		l.on(ctx, ev)
+	}
+	// The handler's own command is dropped only now: until its effects are
+	// applied, leaving() must see an unenrolment that waits.
+	l.state.Commands = l.state.Commands[1:]
+	l.applied++
+}
+
+func eventsOf(c models.Command) []models.Event {
+	switch c.Kind {
+	case models.CommandPause:
+		return []models.Event{{Kind: models.EventStatus, Status: models.StatusPaused}}
+	case models.CommandResume:
+		return []models.Event{{Kind: models.EventStatus, Status: models.StatusActive}}
+	case models.CommandSetMode:
+		return []models.Event{{Kind: models.EventMode, Mode: c.Mode}}
+	case models.CommandSend:
+		return []models.Event{{Kind: models.EventSend, OutboxID: c.OutboxID}}
+	case models.CommandUnenroll:
+		return []models.Event{{Kind: models.EventUnenrolled}}
+	case models.CommandUpdate:
+		var events []models.Event
+		if c.Zone != "" {
+			events = append(events, models.Event{Kind: models.EventZone, Zone: c.Zone})
+		}
+		if c.Status != "" {
+			events = append(events, models.Event{Kind: models.EventStatus, Status: c.Status})
+		}
+		return events
+	}
+	return nil
+}

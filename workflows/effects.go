@@ -1,0 +1,84 @@
+package workflows
+
+import (
+	"slices"
+
+	"go.temporal.io/sdk/workflow"
+
+	"coachline/activities"
+	"coachline/models"
+)
+
+// Activity types are referred to through nil receivers; the worker registers
+// the real ones.
+var (
+	rules *activities.Decisions
+	turns *activities.Turns
+	talk  *activities.Talk
+	tools *activities.Tools
+	posts *activities.Posts
+)
+
+// on asks the rules about an event and applies what they decide. A rule that
+// fails for good is a defect of ours: it is logged, and the event changes
+// nothing, so that one bad case cannot stop a person's life.
+func (l *life) on(ctx workflow.Context, ev models.Event) {
+	in := models.DecideInput{State: l.state.Clone(), Event: ev, Now: workflow.Now(ctx)}
+	var decision models.Decision
+	if err := workflow.ExecuteLocalActivity(local(ctx), rules.Decide, in).Get(ctx, &decision); err != nil {
+		workflow.GetLogger(ctx).Error("rule failed, event dropped", "event", ev.Kind, "error", err)
+		return
+	}
+	l.apply(decision.Effects)
+}
+
+// apply carries out decided effects in order.
+func (l *life) apply(effects []models.Effect) {
+	for _, e := range effects {
+		l.applyOne(e)
+	}
+}
+
+func (l *life) applyOne(e models.Effect) {
+	switch e.Kind {
+	case models.EffectSetDue:
+		l.setDue(e.Due)
+	case models.EffectClearDue:
+		l.clearDue(e.Due.Kind, e.Due.Ref)
+	case models.EffectSetMode:
+		l.state.Mode, l.dirty.mode = e.Mode, true
+	case models.EffectSetStatus:
+		l.state.Status, l.dirty.status = e.Status, true
+	case models.EffectSetZone:
+		l.state.Zone = e.Zone
+	case models.EffectPutSchedule:
+		l.putSchedule(*e.Schedule)
+	case models.EffectDropSchedule:
+		l.dropSchedule(e.Schedule.ID)
+	case models.EffectSetPending, models.EffectClearPending:
+		l.state.Pending = e.Pending // nil when it is cleared
+	case models.EffectMissPrompt:
+		l.dirty.missed = append(l.dirty.missed, *e.Missed)
+	case models.EffectStartTurn:
+		l.plans = append(l.plans, *e.Turn)
+	case models.EffectEnd:
+		l.state.Ended = true
+		// What was planned before the person left must not run after it.
+		l.plans = slices.DeleteFunc(l.plans, func(p models.TurnPlan) bool { return p.Kind != models.KindNotice })
+	}
+}
+
+func (l *life) putSchedule(s models.Schedule) {
+	l.dirty.schedules = true
+	i := slices.IndexFunc(l.state.Schedules, func(x models.Schedule) bool { return x.ID == s.ID })
+	if i < 0 {
+		l.state.Schedules = append(l.state.Schedules, s)
+		return
+	}
+	l.state.Schedules[i] = s
+}
+
+func (l *life) dropSchedule(id string) {
+	l.dirty.schedules = true
+	l.state.Schedules = slices.DeleteFunc(l.state.Schedules, func(x models.Schedule) bool { return x.ID == id })
+}

@@ -1,0 +1,62 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"coachline/models"
+)
+
+// Bounds of one run of the workflow, beside the server's own suggestion.
+const (
+	maxRunAge    = 7 * 24 * time.Hour
+	minRunEvents = 100
+)
+
+// receive empties the signal channel into the inbox. It runs in the one
+// coroutine that also continues as new: a second receiver would lose the
+// signal it holds at that moment.
+func (l *life) receive() {
+	var item models.MessageReceived
+	for l.texts.ReceiveAsync(&item) {
+		if l.state.Inbox.Take(item) {
+			l.news = true
+		}
+		item = models.MessageReceived{}
+	}
+}
+
+// busy: something has arrived that the loop has to act on.
+func (l *life) busy() bool {
+	return l.texts.Len() > 0 || len(l.state.Commands) > 0
+}
+
+// leaving: the person is gone or going; no coaching text may be started.
+func (l *life) leaving() bool {
+	if l.state.Ended {
+		return true
+	}
+	for _, c := range l.state.Commands {
+		if c.Kind == models.CommandUnenroll {
+			return true
+		}
+	}
+	return false
+}
+
+// runIsLong: time to continue as new. The bounds keep a history small enough
+// to replay at once, and let new code reach people who rarely write.
+func (l *life) runIsLong(ctx workflow.Context) bool {
+	info := workflow.GetInfo(ctx)
+	switch {
+	case info.GetContinueAsNewSuggested():
+		return true
+	case l.limits.RunEvents > 0 && info.GetCurrentHistoryLength() > l.limits.RunEvents:
+		return true
+	case workflow.Now(ctx).Sub(l.startedAt) > maxRunAge && info.GetCurrentHistoryLength() > minRunEvents:
+		return true
+	default:
+		return info.GetTargetWorkerDeploymentVersionChanged()
+	}
+}

@@ -1,0 +1,187 @@
+package workflows_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/coach"
+	"coachline/models"
+)
+
+func TestUnenrollWithEverythingPending(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), func(w *world, _ *coach.Rules) {
+		w.state.Due = append(w.state.Due,
+			models.Due{Kind: models.DueDelayedTransition, At: monday.Add(2 * time.Hour), Ref: string(models.ModeFeedback)},
+			models.Due{Kind: models.DueReminder, At: monday.Add(3 * time.Hour), Ref: "conv_1-sch-1-2026-03-01"},
+			models.Due{Kind: models.DueFeedbackTimeout, At: monday.Add(4 * time.Hour)})
+	})
+	w.at(10*time.Minute, func() {
+		require.NoError(t, w.store.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
+	})
+	u := w.update(10*time.Minute, models.UpdateUnenroll)
+	w.run(48 * time.Hour)
+	require.NoError(t, w.env.GetWorkflowError(), "the workflow ends by itself")
+	require.True(t, u.done)
+	require.Equal(t, []models.Kind{models.KindNotice}, w.carrier.kinds())
+	require.True(t, w.status().Ended)
+	require.Empty(t, w.status().Due)
+}
+
+func TestUnenrollDuringATurnSendsNoReplyAfterTheNotice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
+	w.text(0, "hello")
+	w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
+		w.env.UpdateWorkflow(models.UpdateUnenroll, "bye", &updated{})
+		return say("too late"), nil
+	}
+	w.run(time.Hour)
+	require.Equal(t, []models.Kind{models.KindNotice}, w.carrier.kinds())
+}
+
+func TestCommandsAfterLeavingAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bye := w.update(time.Minute, models.UpdateUnenroll)
+	second := w.update(time.Minute, models.UpdatePause)
+	w.run(time.Hour)
+	require.True(t, bye.done)
+	require.ErrorContains(t, second.rejected, "left the programme")
+}
+
+func TestPauseHoldsAndResumeTakesTheNextSlotOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven))
+	w.update(10*time.Minute, models.UpdatePause)
+	w.text(20*time.Minute, "are you there?")
+	w.update(30*time.Hour, models.UpdateResume)
+	w.run(52 * time.Hour)
+	require.Empty(t, w.carrier.of(models.KindReply), "stored, not answered")
+	prompts := w.carrier.of(models.KindPrompt)
+	require.Len(t, prompts, 1)
+	require.WithinDuration(t, eleven.Add(48*time.Hour-10*time.Minute), prompts[0].At, time.Second)
+	history, err := w.store.History(context.Background(), "conv_1", 10, time.Time{})
+	require.NoError(t, err)
+	require.Equal(t, "are you there?", history[0].Text)
+}
+
+func TestPauseTwiceChangesOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.update(time.Minute, models.UpdatePause)
+	second := w.update(2*time.Minute, models.UpdatePause)
+	w.run(time.Hour)
+	require.True(t, first.done)
+	require.True(t, second.done)
+	require.Equal(t, models.StatusPaused, w.status().Status)
+	p, err := w.store.Participant(context.Background(), "conv_1")
+	require.NoError(t, err)
+	require.Equal(t, models.StatusPaused, p.Status, "the row follows")
+}
+
+func TestOperatorCommands(t *testing.T) {
+	t.Parallel()
+	t.Run("mode", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		bad := w.update(time.Minute, models.UpdateSetMode, models.SetModeRequest{Mode: "LUNCH"})
+		good := w.update(2*time.Minute, models.UpdateSetMode, models.SetModeRequest{Mode: models.ModeFeedback})
+		w.run(10 * time.Minute)
+		require.ErrorContains(t, bad.rejected, "mode")
+		require.True(t, good.done)
+		require.Equal(t, models.ModeFeedback, w.status().Mode)
+	})
+	t.Run("message", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		row, created, err := w.store.QueueOperatorMessage(context.Background(), models.OperatorMessage{
+			ParticipantID: "conv_1", Body: "We moved to Tuesday.", Key: "k1", Actor: "op", Now: monday,
+		})
+		require.NoError(t, err)
+		require.True(t, created)
+		w.update(time.Minute, models.UpdateSendMessage, models.SendMessageRequest{OutboxID: row.ID})
+		w.update(2*time.Minute, models.UpdateSendMessage, models.SendMessageRequest{OutboxID: row.ID})
+		w.text(3*time.Minute, "ok")
+		w.run(10 * time.Minute)
+		require.Equal(t, []models.Kind{models.KindOperator, models.KindReply}, w.carrier.kinds(), "once, although asked twice")
+		require.Contains(t, fmt.Sprint(w.model.requests[0].Messages), "We moved to Tuesday.", "the model knows what was sent")
+	})
+}
+
+func TestUnknownModeIsIntakeAndStored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world, _ *coach.Rules) { w.state.Mode = "COORDINATOR" })
+	w.run(time.Minute)
+	require.Equal(t, models.ModeIntake, w.status().Mode)
+	p, err := w.store.Participant(context.Background(), "conv_1")
+	require.NoError(t, err)
+	require.Equal(t, models.ModeIntake, p.Mode)
+}
+
+func TestContinueAsNewCarriesEverything(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven),
+		withRules(func(r *coach.Rules) { r.Debounce, r.DebounceMax = time.Minute, 10*time.Minute }))
+	w.text(0, "hello")
+	// Everything arrives in the task that is about to continue as new.
+	w.at(time.Second, func() {
+		w.env.SetContinueAsNewSuggested(true)
+		for i := range 50 {
+			w.env.SignalWorkflow(models.SignalMessageReceived, w.accept(fmt.Sprint("text ", i)))
+		}
+	})
+	w.run(time.Hour)
+	next := w.continued()
+	require.Len(t, next.Inbox.Items, 51)
+	require.EqualValues(t, 51, next.Inbox.LastSeq)
+	require.Empty(t, next.Inbox.Gaps)
+	require.Len(t, next.Due, 2)
+	require.Equal(t, eleven.Add(-10*time.Minute), next.Due[0].At.UTC(), "carried as the instant it was")
+	require.Empty(t, w.carrier.sent)
+
+	// The next run answers all of it in one turn and sends the prompt on time.
+	second := newWorld(t, func(w *world, _ *coach.Rules) { w.state = next })
+	for i := range 51 {
+		second.at(0, func() { second.accept(fmt.Sprint("row ", i)) })
+	}
+	second.run(2 * time.Hour)
+	require.Len(t, second.carrier.of(models.KindReply), 1)
+	require.Len(t, second.carrier.of(models.KindPrompt), 1)
+	require.WithinDuration(t, eleven.Add(-10*time.Minute), second.carrier.of(models.KindPrompt)[0].At, time.Second)
+}
+
+func TestRepeatAfterContinueAsNewIsDropped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world, _ *coach.Rules) { w.state.Inbox.LastSeq = 7 })
+	w.at(0, func() {
+		w.env.SignalWorkflow(models.SignalMessageReceived, models.MessageReceived{MessageID: 3, Seq: 5, ReceivedAt: monday})
+	})
+	w.run(time.Minute)
+	require.Empty(t, w.carrier.sent)
+	require.Zero(t, w.status().Waiting)
+}
+
+func TestCarriedStateStaysSmall(t *testing.T) {
+	t.Parallel()
+	state := models.ParticipantState{ParticipantID: "conv_0123456789abcdef01234567", Zone: "America/Argentina/ComodRivadavia",
+		Status: models.StatusActive, Mode: models.ModeFeedback, Turn: 1 << 20,
+		Pending: &models.PendingPrompt{PromptID: "conv_0123456789abcdef01234567-sch-t100000-s8c4-2026-03-02", SentAt: monday}}
+	for i := range 200 {
+		require.True(t, state.Inbox.Take(models.InboxItem{MessageID: 1 << 40, Seq: int64(2*i + 2), ReceivedAt: monday}))
+	}
+	for i := range 5 {
+		id := fmt.Sprintf("sch-t100000-s8c%d", i)
+		state.Schedules = append(state.Schedules, models.Schedule{ID: id, Type: models.ScheduleRandom, From: "09:00", To: "17:00",
+			Zone: state.Zone, LastDate: "2026-03-02", Next: models.Slot{Date: "2026-03-03", TargetAt: monday, SendAt: monday}})
+		state.Due = append(state.Due, models.Due{Kind: models.DueDailyPrompt, At: monday, Ref: id})
+	}
+	text, err := json.Marshal(state)
+	require.NoError(t, err)
+	require.Less(t, len(text), 64<<10)
+}

@@ -1,0 +1,112 @@
+// Package workflows holds a participant's life: one long-lived workflow that
+// receives texts as signals, waits for absolute due times and runs turns. It
+// holds no coaching rule; rules run in local activities whose decisions are
+// recorded, and the code here applies them.
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"coachline/models"
+)
+
+// Participant is the workflow of one person, from enrolment until they leave.
+// The state is all it knows and all that continue-as-new carries. It returns
+// nil when the person has left, and a continue-as-new error otherwise.
+func Participant(ctx workflow.Context, state models.ParticipantState) error {
+	l := &life{
+		state:     state.Clone(),
+		texts:     workflow.GetSignalChannel(ctx, models.SignalMessageReceived),
+		startedAt: workflow.Now(ctx),
+	}
+	if !l.state.Mode.Known() {
+		l.state.Mode = models.ModeIntake
+		l.dirty.mode = true
+	}
+	if err := l.setup(ctx); err != nil {
+		return err
+	}
+	return l.run(ctx)
+}
+
+// life is the running workflow: the state plus what is rebuilt in every run.
+type life struct {
+	state models.ParticipantState
+	texts workflow.ReceiveChannel
+	// news: texts arrived that the rules have not heard of.
+	news bool
+	// plans are turns decided and not yet run.
+	plans []models.TurnPlan
+	// applied counts commands done in this run; accepted counts those taken.
+	accepted, applied int
+	inTurn            bool
+	dirty             dirty
+	shown             shown
+	timer             timer
+	limits            models.Limits
+	startedAt         time.Time
+}
+
+// run acts on one thing at a time: texts before commands before turns before
+// due times, so that a reply in the instant of a reminder wins.
+func (l *life) run(ctx workflow.Context) error {
+	if !l.state.Greeted {
+		l.state.Greeted = true
+		l.on(ctx, models.Event{Kind: models.EventEnrolled})
+	}
+	for {
+		l.receive()
+		switch {
+		case l.news:
+			l.news = false
+			l.on(ctx, models.Event{Kind: models.EventTexts, At: l.state.Inbox.NewestAt()})
+		case len(l.state.Commands) > 0:
+			l.command(ctx)
+		case len(l.plans) > 0:
+			plan := l.plans[0]
+			l.plans = l.plans[1:]
+			if l.stands(plan) {
+				l.turn(ctx, plan)
+			}
+		case l.fallen(ctx) != nil:
+			due := l.take(*l.fallen(ctx))
+			l.on(ctx, models.Event{Kind: models.EventDue, Due: due})
+		default:
+			if done, err := l.idle(ctx); done {
+				return err
+			}
+		}
+	}
+}
+
+// stands: a turn that answers texts needs some; an earlier turn may have taken
+// them along.
+func (l *life) stands(plan models.TurnPlan) bool {
+	answers := plan.Kind == models.KindReply || plan.Kind == models.KindMessage
+	return !answers || len(l.state.Inbox.Items) > 0
+}
+
+// idle shows the state, ends or continues the run where that is due, and
+// otherwise waits for something to happen.
+func (l *life) idle(ctx workflow.Context) (done bool, err error) {
+	l.show(ctx)
+	if l.state.Ended || l.runIsLong(ctx) {
+		if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) || l.busy() }); err != nil {
+			return true, err
+		}
+		// Nothing below waits: whatever arrived until here is in the state.
+		l.receive()
+		switch {
+		case l.news || len(l.state.Commands) > 0:
+			return false, nil
+		case l.state.Ended:
+			return true, nil
+		default:
+			return true, workflow.NewContinueAsNewError(ctx, Participant, l.state)
+		}
+	}
+	err = l.wait(ctx)
+	return err != nil, err
+}

@@ -1,0 +1,304 @@
+package workflows_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/coach"
+	"coachline/models"
+)
+
+func TestBurstIsOneTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i, words := range []string{"I", "want to", "walk"} {
+		w.text(time.Duration(i)*1500*time.Millisecond, words)
+	}
+	w.run(time.Minute)
+	require.Len(t, w.carrier.sent, 1)
+	require.WithinDuration(t, monday.Add(5*time.Second), w.carrier.sent[0].At, time.Second, "two seconds after the last fragment")
+	require.Equal(t, 1, w.model.count())
+}
+
+func TestDebounceEndsAtItsLimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 20 {
+		w.text(time.Duration(i)*time.Second, fmt.Sprint("word ", i))
+	}
+	w.run(time.Minute)
+	require.WithinDuration(t, monday.Add(15*time.Second), w.carrier.sent[0].At, time.Second)
+	require.Len(t, w.carrier.sent, 2, "what came after the limit is a second turn")
+}
+
+func TestRepeatedSignalIsOneTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var signal models.MessageReceived
+	w.at(0, func() {
+		signal = w.accept("hello")
+		w.env.SignalWorkflow(models.SignalMessageReceived, signal)
+		w.env.SignalWorkflow(models.SignalMessageReceived, signal)
+	})
+	w.at(time.Minute, func() { w.env.SignalWorkflow(models.SignalMessageReceived, signal) })
+	w.run(time.Hour)
+	require.Len(t, w.carrier.sent, 1)
+}
+
+func TestLateTextJoinsTheTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
+	w.text(0, "first")
+	w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
+		if lastUser(req) == "first" {
+			// The second text arrives while the model writes.
+			w.env.SignalWorkflow(models.SignalMessageReceived, w.accept("second"))
+		}
+		return say("answer to " + lastUser(req)), nil
+	}
+	w.run(time.Minute)
+	require.Len(t, w.carrier.sent, 1)
+	require.Equal(t, "answer to second", w.carrier.sent[0].Body)
+	history, err := w.store.History(context.Background(), "conv_1", 10, time.Time{})
+	require.NoError(t, err)
+	require.Len(t, history, 3, "two texts and one reply")
+}
+
+func TestReplyNeverWaitsForSomebodyWhoNeverStops(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
+	w.text(0, "text 1")
+	n := 1
+	w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
+		if n < 5 {
+			n++
+			w.env.SignalWorkflow(models.SignalMessageReceived, w.accept(fmt.Sprint("text ", n)))
+		}
+		return say(fmt.Sprint("after ", n)), nil
+	}
+	w.run(time.Minute)
+	require.NotEmpty(t, w.carrier.sent)
+	require.Equal(t, "after 4", w.carrier.sent[0].Body, "two reruns, then the answer goes out")
+}
+
+func TestEveryCallOfAMessageRunsInOrderBeforeTheReply(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.answer = scripted(map[string][]models.ToolCall{"set up": {
+		call("save_user_profile", map[string]any{"habit_domain": "walking", "preferred_time": "11:00"}),
+		call("scheduler", map[string]any{"action": "create", "type": "fixed", "fixed_time": "11:00"}),
+	}})
+	w.text(0, "set up")
+	w.run(30 * time.Minute)
+	require.Len(t, w.carrier.sent, 1)
+	results := toolMessages(w.model.requests[1])
+	require.Len(t, results, 2)
+	require.Contains(t, results[0], "walking")
+	require.Contains(t, results[1], "11:00")
+	profile, err := w.store.Profile(context.Background(), "conv_1")
+	require.NoError(t, err)
+	require.Equal(t, "walking", profile.HabitDomain)
+	require.Equal(t, models.DueDailyPrompt, w.status().Due[0].Kind)
+}
+
+func TestInvalidArgumentsAreAnErrorAndChangeNothing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		call models.ToolCall
+		want string
+	}{
+		{"unknown time", call("scheduler", map[string]any{"action": "create", "type": "fixed", "fixed_time": "25:00"}), "fixed_time"},
+		{"not JSON", models.ToolCall{ID: "x", Name: "save_user_profile", Arguments: "{oops"}, "JSON"},
+		{"unknown field", call("save_user_profile", map[string]any{"success_count": 9}), "success_count"},
+		{"unknown schedule", call("scheduler", map[string]any{"action": "delete", "schedule_id": "nope"}), "nope"},
+		{"unknown tool", call("send_money", map[string]any{}), "send_money"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.model.answer = scripted(map[string][]models.ToolCall{"go": {tt.call}})
+			w.text(0, "go")
+			w.run(time.Minute)
+			results := toolMessages(w.model.requests[1])
+			require.Len(t, results, 1)
+			require.Contains(t, results[0], tt.want)
+			require.Contains(t, results[0], `"ok":false`)
+			require.Empty(t, w.status().Due)
+			profile, err := w.store.Profile(context.Background(), "conv_1")
+			require.NoError(t, err)
+			require.EqualValues(t, 1, profile.Version, "as enrolled")
+		})
+	}
+}
+
+func toolMessages(req models.ChatRequest) []string {
+	var out []string
+	for _, m := range req.Messages {
+		if m.Role == "tool" {
+			out = append(out, m.Content)
+		}
+	}
+	return out
+}
+
+func TestLimitsEndInOneAnswer(t *testing.T) {
+	t.Parallel()
+	list := call("scheduler", map[string]any{"action": "list"})
+	t.Run("five calls, then an answer without tools", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
+			if len(req.Tools) == 0 {
+				return say("enough"), nil
+			}
+			return models.ChatResponse{Calls: []models.ToolCall{list, list}}, nil
+		}
+		w.text(0, "loop")
+		w.run(time.Minute)
+		require.Equal(t, "enough", w.carrier.sent[0].Body)
+		results := toolMessages(w.model.requests[w.model.count()-1])
+		require.Len(t, results, 6, "three rounds of two")
+		require.Contains(t, results[5], "limit")
+	})
+	t.Run("rounds used up, one fallback", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, func(w *world, _ *coach.Rules) { w.limits = models.Limits{Rounds: 2, ToolCalls: 5} })
+		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
+			return models.ChatResponse{Calls: []models.ToolCall{list}}, nil
+		}
+		w.text(0, "loop")
+		w.run(time.Minute)
+		require.Len(t, w.carrier.sent, 1)
+		require.Equal(t, 2, w.model.count())
+	})
+}
+
+func TestEmptyReplyIsNeverSent(t *testing.T) {
+	t.Parallel()
+	t.Run("one retry without tools", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
+			if len(req.Tools) == 0 {
+				return say("here"), nil
+			}
+			return say(" \n "), nil
+		}
+		w.text(0, "hm")
+		w.run(time.Minute)
+		require.Equal(t, "here", w.carrier.sent[0].Body)
+	})
+	t.Run("then the fallback", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) { return say(""), nil }
+		w.text(0, "hm")
+		w.run(time.Minute)
+		require.Len(t, w.carrier.sent, 1)
+		require.NotEmpty(t, strings.TrimSpace(w.carrier.sent[0].Body))
+		require.Equal(t, 2, w.model.count())
+	})
+}
+
+func TestModelDown(t *testing.T) {
+	t.Parallel()
+	down := func(models.ChatRequest) (models.ChatResponse, error) {
+		return models.ChatResponse{}, &models.ModelError{Class: models.ModelBusy, Message: "connection refused"}
+	}
+	t.Run("greeting: fixed text after a minute, once", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, func(w *world, _ *coach.Rules) { w.state.Greeted = false })
+		w.model.answer = down
+		w.run(time.Hour)
+		require.Len(t, w.carrier.of(models.KindGreeting), 1)
+		require.WithinRange(t, w.carrier.sent[0].At, monday.Add(20*time.Second), monday.Add(time.Minute))
+	})
+	t.Run("reply: fixed text after three minutes, once", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.model.answer = down
+		w.text(0, "hello")
+		w.run(time.Hour)
+		require.Len(t, w.carrier.of(models.KindReply), 1)
+		require.WithinRange(t, w.carrier.sent[0].At, monday.Add(2*time.Minute), monday.Add(3*time.Minute+2*time.Second))
+	})
+	t.Run("prompt: written without the model", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven))
+		w.model.answer = down
+		w.run(2 * time.Hour)
+		require.Len(t, w.carrier.of(models.KindPrompt), 1)
+	})
+}
+
+func TestGreetingIsATurnWithoutWordsOfThePerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world, _ *coach.Rules) { w.state.Greeted = false })
+	w.run(time.Minute)
+	require.Equal(t, []models.Kind{models.KindGreeting}, w.carrier.kinds())
+	require.True(t, strings.HasPrefix(lastUser(w.model.requests[0]), "[hint] "))
+	history, err := w.store.History(context.Background(), "conv_1", 10, time.Time{})
+	require.NoError(t, err)
+	require.Len(t, history, 1)
+	require.Equal(t, models.RoleAssistant, history[0].Role)
+}
+
+func TestDoneTwiceCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven))
+	w.model.answer = scripted(map[string][]models.ToolCall{
+		"done": {call("save_user_profile", map[string]any{"last_successful_prompt": "After coffee, walk"})},
+	})
+	w.text(55*time.Minute, "done")
+	w.text(57*time.Minute, "done again")
+	w.run(3 * time.Hour)
+	profile, err := w.store.Profile(context.Background(), "conv_1")
+	require.NoError(t, err)
+	require.Equal(t, 1, profile.SuccessCount)
+	require.Equal(t, 1, profile.TotalPrompts)
+}
+
+func TestDebugIsForTestersAndNoPartOfTheConversation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	yes := true
+	_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
+		ID: "conv_1", Patch: models.ParticipantPatch{Tester: &yes, Debug: &yes}, Actor: "test", Now: monday,
+	})
+	require.NoError(t, err)
+	w.text(0, "hello")
+	w.text(time.Minute, "again")
+	w.run(5 * time.Minute)
+	require.Equal(t, []models.Kind{models.KindReply, models.KindDebug, models.KindReply, models.KindDebug}, w.carrier.kinds())
+	require.True(t, strings.HasPrefix(w.carrier.sent[1].Body, "🐛 DEBUG:"))
+	for _, m := range w.model.requests[1].Messages {
+		require.NotContains(t, m.Content, "DEBUG")
+	}
+}
+
+func TestWhatIsKnownOfThePersonReachesTheModel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.text(0, "hello")
+	w.at(time.Minute, func() {
+		name, background, zone := "Grace", "nurse on night shifts", "Asia/Kathmandu"
+		_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
+			ID: "conv_1", Patch: models.ParticipantPatch{Name: &name, Background: &background, Timezone: &zone}, Actor: "test", Now: w.env.Now(),
+		})
+		require.NoError(t, err)
+	})
+	w.text(2*time.Minute, "again")
+	w.run(5 * time.Minute)
+	before, after := w.model.requests[0].Messages[0].Content, w.model.requests[1].Messages[0].Content
+	require.Contains(t, before, "Ada")
+	require.Contains(t, before, "2026-03-02 10:00 (America/New_York)")
+	for _, want := range []string{"Grace", "nurse on night shifts", "2026-03-02 20:47 (Asia/Kathmandu)"} {
+		require.Contains(t, after, want, "a change shows in the next turn")
+	}
+}

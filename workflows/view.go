@@ -1,0 +1,141 @@
+package workflows
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"coachline/models"
+)
+
+// Search attributes of a participant; see models for their meaning.
+var (
+	attrStatus  = temporal.NewSearchAttributeKeyKeyword(models.AttrStatus)
+	attrMode    = temporal.NewSearchAttributeKeyKeyword(models.AttrMode)
+	attrNextDue = temporal.NewSearchAttributeKeyTime(models.AttrNextDue)
+)
+
+// dirty is what the tables do not show yet.
+type dirty struct {
+	mode, status, schedules bool
+	missed                  []models.MissedPrompt
+}
+
+func (d dirty) any() bool { return d.mode || d.status || d.schedules || len(d.missed) > 0 }
+
+// shown is what the search attributes said last in this run.
+type shown struct {
+	status  models.Status
+	mode    models.Mode
+	nextDue time.Time
+}
+
+// view is the state as queries and updates answer it.
+func (l *life) view() models.StatusView {
+	due := slices.Clone(l.state.Due)
+	slices.SortStableFunc(due, func(a, b models.Due) int { return a.At.Compare(b.At) })
+	return models.StatusView{
+		Status: l.state.Status, Mode: l.state.Mode, Zone: l.state.Zone,
+		Due: due, Pending: l.state.Pending,
+		Turns: l.state.Turn, Waiting: len(l.state.Inbox.Items), LastSeq: l.state.Inbox.LastSeq,
+		Greeted: l.state.Greeted, Ended: l.state.Ended, InTurn: l.inTurn, Commands: len(l.state.Commands),
+	}
+}
+
+// show brings tables, search attributes and the current details up to date;
+// each only when it changed.
+func (l *life) show(ctx workflow.Context) {
+	l.save(ctx)
+	l.upsert(ctx)
+	workflow.SetCurrentDetails(ctx, l.details())
+}
+
+func (l *life) save(ctx workflow.Context) {
+	if !l.dirty.any() {
+		return
+	}
+	in := models.SaveStateInput{
+		ParticipantID: l.state.ParticipantID,
+		Mode:          l.state.Mode,
+		Schedules:     slices.Clone(l.state.Schedules),
+		Missed:        l.dirty.missed,
+		Now:           workflow.Now(ctx),
+	}
+	if l.dirty.status {
+		in.Status = l.state.Status
+	}
+	l.dirty = dirty{}
+	if err := workflow.ExecuteLocalActivity(local(ctx), turns.SaveState, in).Get(ctx, nil); err != nil {
+		workflow.GetLogger(ctx).Error("saving state for operators failed", "error", err)
+	}
+}
+
+func (l *life) upsert(ctx workflow.Context) {
+	now := shown{status: l.state.Status, mode: l.state.Mode, nextDue: l.nextDue()}
+	if now == l.shown {
+		return
+	}
+	changes := []temporal.SearchAttributeUpdate{}
+	if now.status != l.shown.status {
+		changes = append(changes, attrStatus.ValueSet(string(now.status)))
+	}
+	if now.mode != l.shown.mode {
+		changes = append(changes, attrMode.ValueSet(string(now.mode)))
+	}
+	if !now.nextDue.Equal(l.shown.nextDue) {
+		if now.nextDue.IsZero() {
+			changes = append(changes, attrNextDue.ValueUnset())
+		} else {
+			changes = append(changes, attrNextDue.ValueSet(now.nextDue))
+		}
+	}
+	l.shown = now
+	if err := workflow.UpsertTypedSearchAttributes(ctx, changes...); err != nil {
+		workflow.GetLogger(ctx).Error("search attributes not set", "error", err)
+	}
+}
+
+// nextDue is the first due time that an operator would ask about; a debounce
+// is over before anybody could.
+func (l *life) nextDue() time.Time {
+	var next time.Time
+	for _, d := range l.state.Due {
+		if d.Kind != models.DueDebounce && (next.IsZero() || d.At.Before(next)) {
+			next = d.At
+		}
+	}
+	return next
+}
+
+// details is the status page of a participant in the Temporal UI (Markdown).
+func (l *life) details() string {
+	v := l.view()
+	lines := []string{fmt.Sprintf("**%s**, mode **%s**, zone %s, %d turns", v.Status, v.Mode, v.Zone, v.Turns), ""}
+	if v.Waiting > 0 {
+		lines = append(lines, fmt.Sprintf("%d texts waiting", v.Waiting), "")
+	}
+	if v.Pending != nil {
+		lines = append(lines, fmt.Sprintf("Outstanding prompt `%s`, sent %s", v.Pending.PromptID, v.Pending.SentAt.Format(time.RFC3339)), "")
+	}
+	if len(v.Due) == 0 {
+		lines = append(lines, "Nothing is due.")
+	}
+	for _, d := range v.Due {
+		lines = append(lines, "- "+describe(d))
+	}
+	for _, s := range l.state.Schedules {
+		lines = append(lines, fmt.Sprintf("- schedule `%s`: %s %s%s, next %s", s.ID, s.Type, s.At, window(s), s.Next.TargetAt.Format(time.RFC3339)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func window(s models.Schedule) string {
+	if s.Type == models.ScheduleRandom {
+		return s.From + "-" + s.To
+	}
+	return ""
+}

@@ -1,0 +1,315 @@
+package workflows_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	_ "time/tzdata"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"coachline/activities"
+	"coachline/internal/coach"
+	"coachline/internal/seal"
+	"coachline/internal/store"
+	"coachline/internal/tools"
+	"coachline/models"
+	"coachline/prompts"
+	"coachline/workflows"
+)
+
+// monday is the fixed start of every test: Monday, 10:00 in New York.
+var monday = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
+
+const phone = "+12025550123"
+
+// world is one participant in the time-skipping environment, around the real
+// rules, tools, prompts and store, with a model and a carrier in memory.
+type world struct {
+	t       *testing.T
+	env     *testsuite.TestWorkflowEnvironment
+	store   *store.Store
+	model   *model
+	carrier *carrier
+	state   models.ParticipantState
+	limits  models.Limits
+	texts   int
+}
+
+type option func(*world, *coach.Rules)
+
+func newWorld(t *testing.T, opts ...option) *world {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	w := &world{t: t, env: suite.NewTestWorkflowEnvironment(), limits: models.Limits{Rounds: 8, ToolCalls: 5}}
+	w.env.SetStartTime(monday)
+	w.env.SetTestTimeout(time.Minute)
+	rules := coach.Rules{
+		PrepTime: 10 * time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
+		AutoFeedbackDelay: 5 * time.Minute, FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,
+		Debounce: 2 * time.Second, DebounceMax: 15 * time.Second,
+	}
+	w.openStore()
+	w.enroll()
+	w.model = &model{}
+	w.carrier = &carrier{world: w}
+	for _, opt := range opts {
+		opt(w, &rules)
+	}
+	w.register(rules)
+	return w
+}
+
+func (w *world) openStore() {
+	key, err := seal.Generate()
+	require.NoError(w.t, err)
+	ring, err := seal.Parse(key)
+	require.NoError(w.t, err)
+	w.store, err = store.Open(context.Background(), store.Config{URL: "sqlite::memory:", Sealer: ring})
+	require.NoError(w.t, err)
+	w.t.Cleanup(func() { require.NoError(w.t, w.store.Close()) })
+}
+
+func (w *world) enroll() {
+	p, err := w.store.Enroll(context.Background(), models.Participant{
+		ID: "conv_1", Phone: phone, Name: "Ada", Timezone: "America/New_York", Channel: models.ChannelSMS,
+		Status: models.StatusActive, Mode: models.ModeIntake, EnrolledAt: monday, CreatedAt: monday, UpdatedAt: monday,
+	}, "test")
+	require.NoError(w.t, err)
+	w.state = models.ParticipantState{
+		ParticipantID: p.ID, Zone: p.Timezone, Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true,
+	}
+}
+
+func (w *world) register(rules coach.Rules) {
+	registry, err := tools.New()
+	require.NoError(w.t, err)
+	library, err := prompts.Load("")
+	require.NoError(w.t, err)
+	zones := func(name string) (*time.Location, error) { return time.LoadLocation(name) }
+	now := w.env.Now
+	w.env.RegisterActivity(&activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: w.store})
+	w.env.RegisterActivity(&activities.Turns{Store: w.store, Queued: w.store, Prompts: library, Programme: "Test", Limits: w.limits})
+	w.env.RegisterActivity(&activities.Talk{Store: w.store, Model: w.model, Tools: registry, Prompts: library,
+		Zones: zones, ModelName: "test", HistoryLimit: 30, Now: now})
+	w.env.RegisterActivity(&activities.Tools{Store: w.store, Tools: registry, Model: w.model, Prompts: library,
+		Zones: zones, ModelName: "test", Now: now})
+	w.env.RegisterActivity(&activities.Posts{Store: w.store, Carrier: w.carrier, Now: now})
+	w.env.RegisterWorkflow(workflows.Participant)
+}
+
+// run plays the participant's life for a span of simulated time.
+func (w *world) run(span time.Duration) {
+	w.t.Helper()
+	w.env.RegisterDelayedCallback(w.env.CancelWorkflow, span)
+	w.env.ExecuteWorkflow(workflows.Participant, w.state)
+	require.True(w.t, w.env.IsWorkflowCompleted())
+}
+
+// at does something at an offset from the start.
+func (w *world) at(offset time.Duration, do func()) {
+	w.env.RegisterDelayedCallback(do, offset)
+}
+
+// text delivers an inbound text at an offset, as the starter would.
+func (w *world) text(offset time.Duration, body string) {
+	w.at(offset, func() { w.env.SignalWorkflow(models.SignalMessageReceived, w.accept(body)) })
+}
+
+// accept stores an inbound text now and returns its signal.
+func (w *world) accept(body string) models.MessageReceived {
+	w.texts++
+	got, err := w.store.AcceptInbound(context.Background(), models.Inbound{
+		ProviderSID: fmt.Sprintf("SM%032d", w.texts), From: phone, To: "+15017122661", Body: body, ReceivedAt: w.env.Now().UTC(),
+	})
+	require.NoError(w.t, err)
+	require.False(w.t, got.Duplicate)
+	return models.MessageReceived{MessageID: got.Inbound.ID, Seq: got.Inbound.Seq, ReceivedAt: got.Inbound.ReceivedAt}
+}
+
+// update sends an operator's update at an offset and expects it to be applied.
+func (w *world) update(offset time.Duration, name string, args ...any) *updated {
+	u := &updated{}
+	w.at(offset, func() { w.env.UpdateWorkflow(name, fmt.Sprintf("u-%s-%s", name, offset), u, args...) })
+	return u
+}
+
+// updated collects what became of an update.
+type updated struct {
+	rejected error
+	err      error
+	done     bool
+}
+
+func (u *updated) Accept()          {}
+func (u *updated) Reject(err error) { u.rejected = err }
+func (u *updated) Complete(_ any, err error) {
+	u.done, u.err = true, err
+}
+
+// continued returns the state handed to the next run; it fails when the
+// workflow did not continue as new.
+func (w *world) continued() models.ParticipantState {
+	w.t.Helper()
+	var next *workflow.ContinueAsNewError
+	require.ErrorAs(w.t, w.env.GetWorkflowError(), &next)
+	var state models.ParticipantState
+	require.NoError(w.t, converter.GetDefaultDataConverter().FromPayloads(next.Input, &state))
+	return state
+}
+
+func (w *world) status() models.StatusView {
+	w.t.Helper()
+	value, err := w.env.QueryWorkflow(models.QueryStatus)
+	require.NoError(w.t, err)
+	var view models.StatusView
+	require.NoError(w.t, value.Get(&view))
+	return view
+}
+
+// withSchedule gives the participant a fixed daily prompt at a local time,
+// with its first slot on a local date at an instant.
+func withSchedule(at, date string, target time.Time) option {
+	return func(w *world, rules *coach.Rules) {
+		slot := models.Slot{Date: date, TargetAt: target, SendAt: target.Add(-rules.PrepTime)}
+		w.state.Schedules = []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: at, Next: slot}}
+		w.state.Due = append(w.state.Due, models.Due{Kind: models.DueDailyPrompt, At: slot.SendAt, Ref: "sch-1"})
+	}
+}
+
+func withRules(change func(*coach.Rules)) option {
+	return func(_ *world, rules *coach.Rules) { change(rules) }
+}
+
+// sent is one text that reached the carrier.
+type sent struct {
+	At   time.Time
+	Kind models.Kind
+	Body string
+}
+
+// carrier takes texts and remembers them; refuse decides about each.
+type carrier struct {
+	world  *world
+	mu     sync.Mutex
+	sent   []sent
+	refuse func(sms models.SMS) error
+}
+
+func (c *carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refuse != nil {
+		if err := c.refuse(sms); err != nil {
+			return models.Receipt{}, err
+		}
+	}
+	row, err := c.world.store.Outbox(ctx, sms.OutboxID)
+	if err != nil {
+		return models.Receipt{}, err
+	}
+	c.sent = append(c.sent, sent{At: c.world.env.Now().UTC(), Kind: row.Kind, Body: sms.Body})
+	return models.Receipt{ProviderSID: fmt.Sprintf("SM%032x", len(c.sent)), Status: models.OutboxQueued}, nil
+}
+
+func (c *carrier) Find(context.Context, models.SMS, time.Time) (models.Receipt, bool, error) {
+	return models.Receipt{}, false, nil
+}
+
+// kinds lists what was sent, in order.
+func (c *carrier) kinds() []models.Kind {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kinds := []models.Kind{}
+	for _, s := range c.sent {
+		kinds = append(kinds, s.Kind)
+	}
+	return kinds
+}
+
+func (c *carrier) of(kind models.Kind) []sent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []sent
+	for _, s := range c.sent {
+		if s.Kind == kind {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// model answers from a script: the first rule whose words occur in the newest
+// user message gives the rounds; everything else is answered "ok: <words>".
+type model struct {
+	mu       sync.Mutex
+	requests []models.ChatRequest
+	answer   func(req models.ChatRequest) (models.ChatResponse, error)
+}
+
+func (m *model) Complete(_ context.Context, req models.ChatRequest) (models.ChatResponse, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests = append(m.requests, req)
+	if m.answer != nil {
+		return m.answer(req)
+	}
+	return say("ok: " + lastUser(req)), nil
+}
+
+func (m *model) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.requests)
+}
+
+func say(text string) models.ChatResponse { return models.ChatResponse{Text: text, Model: "test"} }
+
+func call(name string, args any) models.ToolCall {
+	text, err := json.Marshal(args)
+	if err != nil {
+		panic(err)
+	}
+	return models.ToolCall{ID: "call_" + name, Name: name, Arguments: string(text)}
+}
+
+// lastUser is the newest user message of a request.
+func lastUser(req models.ChatRequest) string {
+	for i := len(req.Messages) - 1; i >= 0; i-- {
+		if req.Messages[i].Role == "user" {
+			return req.Messages[i].Content
+		}
+	}
+	return ""
+}
+
+// toolsDone counts the tool results behind the newest user message.
+func toolsDone(req models.ChatRequest) int {
+	n := 0
+	for i := len(req.Messages) - 1; i >= 0 && req.Messages[i].Role != "user"; i-- {
+		if req.Messages[i].Role == "tool" {
+			n++
+		}
+	}
+	return n
+}
+
+// scripted calls tools on a key word and speaks once their results are there.
+func scripted(script map[string][]models.ToolCall) func(models.ChatRequest) (models.ChatResponse, error) {
+	return func(req models.ChatRequest) (models.ChatResponse, error) {
+		words := lastUser(req)
+		for key, calls := range script {
+			if strings.Contains(words, key) && toolsDone(req) == 0 && len(req.Tools) > 0 {
+				return models.ChatResponse{Calls: calls, Model: "test"}, nil
+			}
+		}
+		return say("ok: " + words), nil
+	}
+}
