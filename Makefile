@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build test check fmt lint tidy-check workflowcheck unit postgres
+.PHONY: dev build test check fmt lint tidy-check workflowcheck unit postgres chaos record-history
 
 # One static binary runs anywhere, and SQLite needs no C compiler here.
 export CGO_ENABLED := 0
@@ -48,6 +48,17 @@ workflowcheck: .bin/workflowcheck-$(WORKFLOWCHECK_VERSION)
 # Two packages at a time: several of them run a Temporal server or PostgreSQL.
 unit: postgres
 	go test -p 2 -timeout 30m ./...
+
+# Real processes, killed at random and at named points, 200 faults, some
+# minutes; ARGS="-seed 5" runs a seed again. Its short form is part of unit.
+chaos: postgres
+	go run ./chaos $(ARGS)
+
+# The lives that workflows/replay_test.go replays, recorded anew on the real
+# server; about a minute. LIFE=intake records one kind.
+record-history:
+	go test ./dev -count 1 -run 'TestRecordHistories/$(LIFE)' -record
+	go test ./workflows -count 1 -run 'Recorded|Continued|Histories|Cost'
 
 # A marker file per version makes a new version install over an old binary.
 .bin/golangci-lint-$(GOLANGCI_LINT_VERSION):

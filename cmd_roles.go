@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/starter"
 	"coachline/worker"
@@ -45,9 +46,9 @@ func (p *program) version() *cobra.Command {
 		Use: "version", Short: "Print the version of this build", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			if p.json {
-				return json.NewEncoder(p.out).Encode(starter.VersionView{Version: starter.BuildVersion()})
+				return json.NewEncoder(p.out).Encode(starter.VersionView{Version: build.Version()})
 			}
-			_, err := fmt.Fprintln(p.out, starter.BuildVersion())
+			_, err := fmt.Fprintln(p.out, build.Version())
 			return err
 		},
 	}

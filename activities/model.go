@@ -134,7 +134,7 @@ func (t *Talk) result(step models.Step) (models.CallModelResult, error) {
 	if err != nil {
 		return models.CallModelResult{}, err
 	}
-	out := models.CallModelResult{HasText: reply.Clean(step.Text) != ""}
+	out := models.CallModelResult{HasText: reply.Words(step.Text) != ""}
 	for _, call := range calls {
 		ref := models.CallRef{Name: "unknown", InWorkflow: true}
 		if tool, ok := t.Tools.Lookup(call.Name); ok {

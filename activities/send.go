@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -33,17 +34,27 @@ type Posts struct {
 	Now     func() time.Time
 }
 
-// slowDown is the wait after the carrier asked for fewer texts; messaging
-// facts 1.3 say minutes.
-const slowDown = 2 * time.Minute
+// Waits of a send, from messaging facts 1.3.
+const (
+	// slowDown: the carrier asked for fewer texts, or has a fault of its own.
+	slowDown = 2 * time.Minute
+	// firstLook: a text of unknown fate is usually settled by its status
+	// callback within seconds; after this its own list is asked.
+	firstLook = 10 * time.Second
+	// absence: how long the carrier must not have heard of a text before it
+	// counts as never taken. Its list lags behind its acceptances.
+	absence = 40 * time.Second
+	// maxPosts: a text of unknown fate is posted again once.
+	maxPosts = 2
+	// lookBack covers clock differences between us and the carrier.
+	lookBack = 2 * time.Minute
+)
 
-// lookBack covers clock differences between us and the carrier when a text of
-// unknown fate is looked up.
-const lookBack = 2 * time.Minute
-
-// SendSMS hands one outbox row to the carrier, at most once. Safe to retry: a
-// row whose earlier attempt may have reached the carrier is looked up there
-// first, and posted again only when the carrier does not have it.
+// SendSMS hands one outbox row to the carrier. Safe to retry: a row whose
+// earlier attempt may have reached the carrier is looked up there, and posted
+// again only when the carrier has not heard of it for a while, only once, and
+// only if the text is worth a possible duplicate. Otherwise the row ends as
+// unknown, which a late status callback still corrects.
 func (p *Posts) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
 	claim, err := p.Store.ClaimSend(ctx, in.OutboxID, p.Now())
 	if err != nil {
@@ -54,13 +65,7 @@ func (p *Posts) SendSMS(ctx context.Context, in models.SendSMSInput) (models.Sen
 	}
 	sms := models.SMS{OutboxID: in.OutboxID, To: claim.To, Body: claim.Outbox.Body}
 	if claim.Resumed {
-		receipt, known, err := p.Carrier.Find(ctx, sms, attemptedAt(claim.Outbox).Add(-lookBack))
-		if err != nil {
-			return models.SendSMSResult{}, fmt.Errorf("looking %s up: %w", in.OutboxID, err)
-		}
-		if known {
-			return p.accepted(ctx, in.OutboxID, receipt)
-		}
+		return p.resume(ctx, sms, claim.Outbox)
 	}
 	receipt, err := p.Carrier.Send(ctx, sms)
 	if err != nil {
@@ -68,6 +73,43 @@ func (p *Posts) SendSMS(ctx context.Context, in models.SendSMSInput) (models.Sen
 	}
 	return p.accepted(ctx, in.OutboxID, receipt)
 }
+
+// resume settles a row that an earlier attempt left in sending.
+func (p *Posts) resume(ctx context.Context, sms models.SMS, row models.Outbox) (models.SendSMSResult, error) {
+	receipt, known, err := p.Carrier.Find(ctx, sms, attemptedAt(row).Add(-lookBack))
+	if err != nil {
+		return models.SendSMSResult{}, fmt.Errorf("looking %s up: %w", row.ID, err)
+	}
+	if known {
+		out, err := p.accepted(ctx, row.ID, receipt)
+		if !errors.Is(err, models.ErrConflict) {
+			return out, err
+		}
+		// The same words sent for another row: ours is not there.
+	}
+	if missing := p.Now().Sub(attemptedAt(row)); missing < absence {
+		return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the carrier has not heard of it yet",
+			models.ErrTypeCarrierUnknown, temporal.ApplicationErrorOptions{NextRetryDelay: absence - missing})
+	}
+	if row.Attempts >= maxPosts || !worthTwice(row.Kind) {
+		return p.end(ctx, models.SendFailure{OutboxID: row.ID, Status: models.OutboxUnknown, Now: p.Now()})
+	}
+	// Back to ready: the next attempt passes the gates again and posts.
+	if err := p.Store.ReleaseSend(ctx, row.ID, p.Now()); err != nil {
+		return models.SendSMSResult{}, fmt.Errorf("releasing %s: %w", row.ID, err)
+	}
+	return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the carrier never took it",
+		models.ErrTypeCarrierBusy, temporal.ApplicationErrorOptions{NextRetryDelay: time.Millisecond})
+}
+
+// nudges may rather not come at all than come twice.
+var nudges = []models.Kind{
+	models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindDebug,
+}
+
+// worthTwice: an answer that somebody waits for, and the daily prompt, may
+// rather come twice than not at all.
+func worthTwice(kind models.Kind) bool { return !slices.Contains(nudges, kind) }
 
 func (p *Posts) accepted(ctx context.Context, id string, receipt models.Receipt) (models.SendSMSResult, error) {
 	now := p.Now()
@@ -87,7 +129,8 @@ func (p *Posts) refused(ctx context.Context, id string, err error) (models.SendS
 	switch carrier.Class {
 	case models.CarrierAmbiguous:
 		// The row stays in sending: the next attempt looks it up.
-		return models.SendSMSResult{}, temporal.NewApplicationError(carrier.Error(), models.ErrTypeCarrierUnknown, carrier)
+		return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions(carrier.Error(), models.ErrTypeCarrierUnknown,
+			temporal.ApplicationErrorOptions{NextRetryDelay: firstLook, Cause: carrier})
 	case models.CarrierRetry:
 		return p.later(ctx, id, carrier, 0)
 	case models.CarrierSlowDown, models.CarrierWindow, models.CarrierRetryOnce:
@@ -95,14 +138,18 @@ func (p *Posts) refused(ctx context.Context, id string, err error) (models.SendS
 	case models.CarrierConsent, models.CarrierBadNumber, models.CarrierBlocked, models.CarrierRegistration,
 		models.CarrierContent, models.CarrierAccount, models.CarrierStale:
 	}
-	failure := models.SendFailure{
+	return p.end(ctx, models.SendFailure{
 		OutboxID: id, Status: models.OutboxFailed, Code: carrier.Code,
 		OptedOut: carrier.Class == models.CarrierConsent, Now: p.Now(),
+	})
+}
+
+// end records that the row will not be sent.
+func (p *Posts) end(ctx context.Context, f models.SendFailure) (models.SendSMSResult, error) {
+	if err := p.Store.RecordFailed(ctx, f); err != nil {
+		return models.SendSMSResult{}, fmt.Errorf("recording %s as %s: %w", f.OutboxID, f.Status, err)
 	}
-	if err := p.Store.RecordFailed(ctx, failure); err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("recording %s as failed: %w", id, err)
-	}
-	return models.SendSMSResult{Status: models.OutboxFailed, Code: carrier.Code}, nil
+	return models.SendSMSResult{Status: f.Status, Code: f.Code}, nil
 }
 
 // later gives the row back and lets Temporal retry, after delay where one is

@@ -21,6 +21,7 @@ type rows struct {
 	claim    models.SendClaim
 	released int
 	accepted []models.Receipt
+	taken    bool // the receipt's id belongs to another row
 	failed   []models.SendFailure
 }
 
@@ -34,6 +35,9 @@ func (r *rows) ReleaseSend(context.Context, string, time.Time) error {
 }
 
 func (r *rows) RecordAccepted(_ context.Context, _ string, receipt models.Receipt, _ time.Time) error {
+	if r.taken {
+		return models.ErrConflict
+	}
 	r.accepted = append(r.accepted, receipt)
 	return nil
 }
@@ -105,30 +109,54 @@ func TestSendRefusedByTheGatePostsNothing(t *testing.T) {
 	require.Zero(t, n.sends)
 }
 
-func TestSendAfterAnUnknownOutcomeLooksFirst(t *testing.T) {
-	attempted := now.Add(-time.Minute)
+func TestSendOfUnknownFate(t *testing.T) {
 	for _, tt := range []struct {
-		name  string
-		n     network
-		sends int
-		err   bool
+		name     string
+		kind     models.Kind
+		ago      time.Duration
+		posts    int
+		n        network
+		status   models.OutboxStatus // empty: tried again later
+		delay    time.Duration
+		released bool
 	}{
-		{"the carrier has it: adopted", network{found: &models.Receipt{ProviderSID: "SM9", Status: models.OutboxSent}}, 0, false},
-		{"the carrier does not: posted", network{}, 1, false},
-		{"the carrier cannot say: neither", network{findErr: errors.New("unreachable")}, 0, true},
+		{"the carrier has it: adopted", models.KindReply, time.Minute, 1,
+			network{found: &models.Receipt{ProviderSID: "SM9", Status: models.OutboxSent}}, models.OutboxSent, 0, false},
+		{"the carrier cannot say: asked again", models.KindReply, time.Minute, 1, network{findErr: errors.New("unreachable")}, "", 0, false},
+		{"its list may lag: asked again", models.KindReply, 10 * time.Second, 1, network{}, "", 30 * time.Second, false},
+		{"never taken: posted once more", models.KindReply, 40 * time.Second, 1, network{}, "", time.Millisecond, true},
+		{"but not a third time", models.KindReply, 40 * time.Second, 2, network{}, models.OutboxUnknown, 0, false},
+		{"a nudge may not come twice", models.KindReminder, 40 * time.Second, 1, network{}, models.OutboxUnknown, 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := ready()
+			r, attempted := ready(), now.Add(-tt.ago)
 			r.claim.Resumed, r.claim.Outbox.AttemptedAt = true, &attempted
-			_, err := send(t, r, &tt.n)
-			require.Equal(t, tt.err, err != nil)
-			require.Equal(t, tt.sends, tt.n.sends)
+			r.claim.Outbox.Kind, r.claim.Outbox.Attempts = tt.kind, tt.posts
+			out, err := send(t, r, &tt.n)
+			require.Zero(t, tt.n.sends, "nothing is posted before it was looked up and claimed anew")
 			require.True(t, tt.n.since.Before(attempted), "clocks differ")
-			if tt.n.found != nil {
-				require.Equal(t, []models.Receipt{*tt.n.found}, r.accepted)
+			require.Equal(t, tt.released, r.released == 1)
+			if tt.status != "" {
+				require.NoError(t, err)
+				require.Equal(t, tt.status, out.Status)
+				return
 			}
+			require.Error(t, err)
+			var app *temporal.ApplicationError
+			require.ErrorAs(t, err, &app)
+			require.False(t, app.NonRetryable())
+			require.Equal(t, tt.delay, app.NextRetryDelay())
 		})
 	}
+}
+
+func TestSendDoesNotAdoptAnEqualTextOfAnotherRow(t *testing.T) {
+	r, attempted := ready(), now.Add(-time.Minute)
+	r.claim.Resumed, r.claim.Outbox.AttemptedAt, r.taken = true, &attempted, true
+	r.claim.Outbox.Kind, r.claim.Outbox.Attempts = models.KindReply, 1
+	_, err := send(t, r, &network{found: &models.Receipt{ProviderSID: "SM1", Status: models.OutboxSent}})
+	require.Error(t, err)
+	require.Equal(t, 1, r.released, "posted once more")
 }
 
 func TestSendErrorClasses(t *testing.T) {
@@ -143,7 +171,7 @@ func TestSendErrorClasses(t *testing.T) {
 		{class: models.CarrierSlowDown, released: true, delay: 2 * time.Minute},
 		{class: models.CarrierWindow, released: true, delay: 2 * time.Minute},
 		{class: models.CarrierRetryOnce, released: true, delay: 2 * time.Minute},
-		{class: models.CarrierAmbiguous},
+		{class: models.CarrierAmbiguous, delay: 10 * time.Second},
 		{class: models.CarrierConsent, final: true, optedOut: true},
 		{class: models.CarrierBadNumber, final: true},
 		{class: models.CarrierBlocked, final: true},

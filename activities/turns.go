@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"go.temporal.io/sdk/activity"
+
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -54,8 +56,8 @@ func (t *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
 }
 
 // PersistTurn writes the conversation entries and the outbox rows of a turn in
-// one transaction and returns the rows to send. A finished turn returns the
-// rows it has.
+// one transaction and returns the rows to send, in order: the parts of its
+// text, then the debug text. A finished turn returns the rows it has.
 func (t *Turns) PersistTurn(ctx context.Context, in models.PersistTurnInput) (models.PersistTurnResult, error) {
 	turn, err := t.Store.TurnContext(ctx, in.TurnID, WindowEntries)
 	if err != nil {
@@ -65,42 +67,67 @@ func (t *Turns) PersistTurn(ctx context.Context, in models.PersistTurnInput) (mo
 	if err != nil {
 		return models.PersistTurnResult{}, classed(err)
 	}
-	ids, err := t.Store.FinishTurn(ctx, outcome)
+	ids, err := t.Store.FinishTurn(ctx, outcome.TurnOutcome)
 	if err != nil {
 		return models.PersistTurnResult{}, classed(fmt.Errorf("storing turn: %w", err))
+	}
+	if outcome.leftOut > 0 {
+		activity.GetLogger(ctx).Warn("text was too long and is cut", "turn", in.TurnID, "participant", in.ParticipantID, "left_out", outcome.leftOut)
 	}
 	return models.PersistTurnResult{OutboxIDs: ids}, nil
 }
 
+// finished is what a turn leaves behind; leftOut counts the characters of its
+// text that found no place in any part.
+type finished struct {
+	models.TurnOutcome
+	leftOut int
+}
+
 // outcome assembles what the turn leaves behind.
-func (t *Turns) outcome(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (models.TurnOutcome, error) {
-	out := models.TurnOutcome{
+func (t *Turns) outcome(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (finished, error) {
+	out := finished{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Outcome: string(in.Source),
 		PromptVersion: t.Prompts.Version(), ClearPrepared: in.Source == models.SourcePrepared, At: in.Now,
-	}
+	}}
 	out.Entries = toolEntries(in, turn)
-	text, outboxID, err := t.text(ctx, in, turn)
+	words, err := t.text(ctx, in, turn)
 	if err != nil {
 		return out, err
 	}
-	if text != "" {
-		out.Entries = append(out.Entries, models.Message{
-			ParticipantID: in.ParticipantID, TurnID: in.TurnID, Key: in.TurnID + "-text",
-			Role: models.RoleAssistant, Kind: in.Plan.Kind, Text: text, OutboxID: outboxID, At: in.Now,
-		})
-		out.Outbox = append(out.Outbox, models.Outbox{
-			ID: outboxID, ParticipantID: in.ParticipantID, TurnID: in.TurnID, Part: 1,
-			Kind: in.Plan.Kind, PromptID: in.Plan.PromptID, Body: text, CreatedAt: in.Now, UpdatedAt: in.Now,
-		})
-	}
-	if in.Plan.Kind == models.KindPrompt {
-		out.HabitPrompt = text
-	}
+	out.say(in, words)
 	if debug := t.debugText(in, turn); debug != "" {
-		out.Outbox = append(out.Outbox, models.Outbox{
-			ID: models.OutboxID(in.TurnID, 2), ParticipantID: in.ParticipantID, TurnID: in.TurnID, Part: 2,
-			Kind: models.KindDebug, Body: debug, CreatedAt: in.Now, UpdatedAt: in.Now,
-		})
+		part := len(out.Outbox) + 1
+		out.queue(in, models.Outbox{ID: models.OutboxID(in.TurnID, part), Part: part, Kind: models.KindDebug, Body: debug})
 	}
 	return out, nil
+}
+
+// say puts a text into the conversation once and into as many outbox rows as it
+// has parts.
+func (f *finished) say(in models.PersistTurnInput, words said) {
+	whole, parts := words.parts()
+	if whole == "" {
+		return
+	}
+	f.leftOut = parts.LeftOut
+	for i, part := range parts.Texts {
+		id := words.outboxID
+		if i > 0 {
+			id = models.OutboxID(in.TurnID, i+1)
+		}
+		f.queue(in, models.Outbox{ID: id, Part: i + 1, Kind: in.Plan.Kind, PromptID: in.Plan.PromptID, Body: part})
+	}
+	f.Entries = append(f.Entries, models.Message{
+		ParticipantID: in.ParticipantID, TurnID: in.TurnID, Key: in.TurnID + "-text",
+		Role: models.RoleAssistant, Kind: in.Plan.Kind, Text: whole, OutboxID: words.outboxID, At: in.Now,
+	})
+	if in.Plan.Kind == models.KindPrompt {
+		f.HabitPrompt = whole
+	}
+}
+
+func (f *finished) queue(in models.PersistTurnInput, row models.Outbox) {
+	row.ParticipantID, row.TurnID, row.CreatedAt, row.UpdatedAt = in.ParticipantID, in.TurnID, in.Now, in.Now
+	f.Outbox = append(f.Outbox, row)
 }

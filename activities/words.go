@@ -3,49 +3,81 @@ package activities
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"coachline/internal/reply"
+	"coachline/internal/segments"
 	"coachline/models"
 	"coachline/prompts"
 )
 
-// text is what the participant will read and the outbox row that carries it;
-// empty when there is nothing to say.
-func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (text, outboxID string, err error) {
-	outboxID = models.OutboxID(in.TurnID, 1)
+// said is what the participant will read, and the outbox row that carries it
+// or its first part.
+type said struct {
+	text string
+	// closing ends the text and is never cut off.
+	closing  string
+	outboxID string
+	// queued: the row exists, and the text is its body.
+	queued bool
+}
+
+// text finds what the participant will read; it is empty when there is nothing
+// to say.
+func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (s said, err error) {
+	s.outboxID = models.OutboxID(in.TurnID, 1)
 	switch in.Source {
 	case models.SourceStep:
-		text, err = t.spoken(in, turn)
+		s.text, s.closing, err = t.spoken(in, turn)
 	case models.SourcePrepared:
-		text = turn.Profile.PreparedPrompt
+		if s.text = reply.Words(turn.Profile.PreparedPrompt); s.text == "" {
+			s.text, err = t.fallback(in, turn)
+		}
 	case models.SourceFallback:
-		text, err = t.fallback(in, turn)
+		s.text, err = t.fallback(in, turn)
 	case models.SourceFixed:
-		text, err = t.fixed(fixedFor(in.Plan.Kind), turn)
+		s.text, err = t.fixed(fixedFor(in.Plan.Kind, turn.Participant.Status), turn)
 	case models.SourceOutbox:
 		var row models.Outbox
 		row, err = t.Queued.Outbox(ctx, in.Plan.OutboxID)
-		text, outboxID = row.Body, row.ID
+		s = said{text: row.Body, outboxID: row.ID, queued: true}
 	}
-	return text, outboxID, err
+	return s, err
+}
+
+// parts divides what is said into what is sent, and returns it as a whole too,
+// as the person will read it. What does not fit is cut from the text and never
+// from the closing.
+func (s said) parts() (whole string, out segments.Parts) {
+	if s.queued {
+		return s.text, segments.Parts{Texts: []string{s.text}}
+	}
+	whole = segments.Smart(strings.TrimSpace(s.text + "\n\n" + s.closing))
+	out = segments.Split(whole, segments.Options{})
+	if out.LeftOut == 0 {
+		return whole, out
+	}
+	if s.closing != "" {
+		out = segments.Split(segments.Smart(s.text), segments.Options{MaxParts: segments.MaxParts - 1})
+		out.Texts = append(out.Texts, segments.Smart(s.closing))
+	}
+	return strings.Join(out.Texts, "\n"), out
 }
 
 // spoken is what the model said in the round that ended the turn. The first
-// message of all ends with the programme's name, STOP and HELP, whatever the
+// message of all closes with the programme's name, STOP and HELP, whatever the
 // model wrote (CTIA; messaging facts 1.4).
-func (t *Turns) spoken(in models.PersistTurnInput, turn models.TurnContext) (string, error) {
+func (t *Turns) spoken(in models.PersistTurnInput, turn models.TurnContext) (text, closing string, err error) {
 	for _, step := range turn.Steps {
 		if step.Number != in.Step {
 			continue
 		}
-		text := reply.Clean(step.Text)
-		if in.Plan.Kind != models.KindGreeting {
-			return text, nil
+		if in.Plan.Kind == models.KindGreeting {
+			closing, err = t.fixed(prompts.GreetingFooter, turn)
 		}
-		footer, err := t.fixed(prompts.GreetingFooter, turn)
-		return text + "\n\n" + footer, err
+		return reply.Words(step.Text), closing, err
 	}
-	return "", fmt.Errorf("round %d of %s: %w", in.Step, in.TurnID, models.ErrNotFound)
+	return "", "", fmt.Errorf("round %d of %s: %w", in.Step, in.TurnID, models.ErrNotFound)
 }
 
 // fallback stands in for a model that has no answer.
@@ -56,7 +88,7 @@ func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (s
 	case models.KindGreeting:
 		return t.fixed(prompts.GreetingFallback, turn)
 	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
-		models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindDebug,
+		models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindDebug,
 		models.KindToolCall, models.KindToolResult:
 	}
 	return t.fixed(prompts.ReplyFallback, turn)
@@ -70,8 +102,9 @@ func (t *Turns) fixed(name prompts.Name, turn models.TurnContext) (string, error
 	return text, nil
 }
 
-// fixedFor names the text of the kinds that are never written by a model.
-func fixedFor(kind models.Kind) prompts.Name {
+// fixedFor names the text of the kinds that are never written by a model. A
+// consent is confirmed by where it has left the participant.
+func fixedFor(kind models.Kind, status models.Status) prompts.Name {
 	switch kind {
 	case models.KindReminder:
 		return prompts.Reminder
@@ -81,6 +114,13 @@ func fixedFor(kind models.Kind) prompts.Name {
 		return prompts.FeedbackFollowup
 	case models.KindNotice:
 		return prompts.UnenrolledNotice
+	case models.KindConsent:
+		if status == models.StatusOptedOut {
+			return prompts.OptOutConfirmation
+		}
+		return prompts.OptInConfirmation
+	case models.KindHelp:
+		return prompts.Help
 	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindOperator,
 		models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}

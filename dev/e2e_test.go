@@ -199,7 +199,7 @@ func TestALife(t *testing.T) {
 	dueAt := began.Add(40 * time.Second)
 	environ := []string{
 		"COACH_PREP_TIME=" + target.Sub(dueAt).Truncate(time.Second).String(),
-		"COACH_DEBOUNCE=100ms", "COACH_AUTO_FEEDBACK_DELAY=2s", "COACH_FEEDBACK_TIMEOUT=0",
+		"COACH_PROMPT_SPREAD=0", "COACH_DEBOUNCE=100ms", "COACH_AUTO_FEEDBACK_DELAY=2s", "COACH_FEEDBACK_TIMEOUT=0",
 		"COACH_REMINDER_DELAY=6s", "COACH_QUIET_HOURS=",
 	}
 	data := filepath.Join(t.TempDir(), "data")

@@ -96,7 +96,7 @@ func (s *system) startEngine(ctx context.Context, p plan) error {
 	}
 	e, err := engine.Start(ctx, engine.Config{
 		Dir: dir, Sync: p.options.sync, Port: p.at.temporal, UIPort: p.at.ui,
-		Namespace: p.settings.Temporal.Namespace, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Namespace: p.settings.Temporal.Namespace, CodecEndpoint: p.at.api + "/codec", Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
 		return errors.Join(err, log.Close())

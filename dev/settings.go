@@ -83,6 +83,7 @@ func (p plan) supply(given variables) (config.Defaults, error) {
 		"TEMPORAL_NAMESPACE": given.or("TEMPORAL_NAMESPACE", "default"),
 		"COACH_HTTP_ADDR":    p.at.http,
 		"COACH_PUBLIC_URL":   p.at.api,
+		"COACH_UI_ORIGIN":    fmt.Sprintf("http://%s,http://localhost:%d", local(p.at.ui), p.at.ui),
 	}
 	if !given.any("COACH_PAYLOAD_KEYS", "COACH_PAYLOAD_KEYS_FILE") {
 		key, err := p.folder.payloadKey()
@@ -101,7 +102,6 @@ func (p plan) supply(given variables) (config.Defaults, error) {
 		// The scripted model takes any key, as long as there is one.
 		supplied["OPENAI_API_KEY"] = "script"
 		supplied["OPENAI_BASE_URL"] = "http://" + local(p.at.sim) + "/v1"
-		supplied["OPENAI_API_KEY"] = "script" // like a real server, it wants one
 	}
 	return supplied, nil
 }

@@ -49,3 +49,18 @@ type CarrierError struct {
 func (e *CarrierError) Error() string {
 	return "carrier " + string(e.Class) + " " + e.Code + ": " + e.Message
 }
+
+// UnsettledQuery selects texts that the carrier took and has not finished
+// with: last changed before Before, created after After, with an id above
+// AfterID.
+type UnsettledQuery struct {
+	Before, After time.Time
+	AfterID       string
+	Limit         int
+}
+
+// Reconciled counts what a reconciliation looked at and what it could settle.
+type Reconciled struct {
+	Checked int `json:"checked"`
+	Settled int `json:"settled"`
+}

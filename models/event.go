@@ -18,6 +18,7 @@ const (
 	EventUnenrolled    EventKind = "unenrolled"
 	EventScheduleTool  EventKind = "schedule_tool"
 	EventTransitionAsk EventKind = "transition_ask"
+	EventHelp          EventKind = "help"
 )
 
 // Event is one thing that happened; which fields are set depends on Kind.
@@ -28,8 +29,10 @@ type Event struct {
 	// Plan: the prompt turn that ended (EventPromptSent, EventPromptFailed).
 	Plan TurnPlan `json:"plan,omitzero"`
 	// At: when the carrier took the prompt; when the newest text arrived.
-	At       time.Time     `json:"at,omitzero"`
-	Status   Status        `json:"status,omitempty"`
+	At     time.Time `json:"at,omitzero"`
+	Status Status    `json:"status,omitempty"`
+	// Confirm: the person is told of the new status (EventStatus).
+	Confirm  bool          `json:"confirm,omitempty"`
 	Mode     Mode          `json:"mode,omitempty"`
 	Zone     string        `json:"zone,omitempty"`
 	OutboxID string        `json:"outbox_id,omitempty"`

@@ -24,6 +24,11 @@ const (
 	KindFeedbackFollowup Kind = "feedback_followup"
 	KindOperator         Kind = "operator"
 	KindNotice           Kind = "notice"
+	// KindConsent confirms that somebody opted out or came back; the only kind
+	// that reaches somebody who opted out, once.
+	KindConsent Kind = "consent"
+	// KindHelp is the fixed answer to HELP.
+	KindHelp Kind = "help"
 	// KindDebug reaches testers only and is never part of the conversation.
 	KindDebug Kind = "debug"
 	// KindToolCall and KindToolResult are the assistant's calls and what they
@@ -53,13 +58,18 @@ type Inbound struct {
 	ID            int64  `gorm:"primaryKey"`
 	ProviderSID   string // unique
 	ParticipantID string // empty: the sender is not enrolled
-	// Seq numbers a participant's texts from 1 without gaps; 0 for strangers.
+	// Seq numbers a participant's texts from 1 without gaps; 0 for strangers
+	// and for texts that consent rules answered.
 	Seq        int64
 	From       string `gorm:"serializer:sealed"`
 	To         string
 	Body       string `gorm:"serializer:sealed"`
 	MediaCount int
-	ReceivedAt time.Time
+	// Intent and IntentMethod are what the screening found; both empty for an
+	// ordinary text.
+	Intent       Intent
+	IntentMethod ConsentMethod
+	ReceivedAt   time.Time
 }
 
 // OutboxStatus is where an outbound text stands. The carrier's own words are
@@ -96,8 +106,9 @@ type Outbox struct {
 	Status        OutboxStatus
 	ProviderSID   string
 	ErrorCode     string
-	Attempts      int
-	CreatedAt     time.Time
+	// Attempts counts the times that the row was about to be posted.
+	Attempts  int
+	CreatedAt time.Time
 	// AttemptedAt is when the newest POST to the carrier began.
 	AttemptedAt *time.Time
 	AcceptedAt  *time.Time
@@ -110,7 +121,9 @@ type StatusCallback struct {
 	ProviderSID string
 	Status      OutboxStatus
 	ErrorCode   string
-	At          time.Time
+	// OptedOut: the error says that the person opted out.
+	OptedOut bool
+	At       time.Time
 }
 
 // NoticeKind says what a participant's workflow has to be told.
@@ -124,6 +137,10 @@ const (
 	NoticeResume   NoticeKind = "resume"
 	NoticeSend     NoticeKind = "send"
 	NoticeUnenroll NoticeKind = "unenroll"
+	// NoticeConsent: somebody opted out or came back.
+	NoticeConsent NoticeKind = "consent"
+	// NoticeHelp: somebody asked for help.
+	NoticeHelp NoticeKind = "help"
 )
 
 // Notice is one row of table notices: something that was committed and that
@@ -134,7 +151,8 @@ type Notice struct {
 	ID            int64 `gorm:"primaryKey"`
 	ParticipantID string
 	Kind          NoticeKind
-	// Ref is what Kind needs: the inbound row's id, the outbox row's id.
+	// Ref is what Kind needs: the inbound row's id, the outbox row's id, the
+	// method of a consent.
 	Ref         string
 	Seq         int64
 	CreatedAt   time.Time

@@ -11,6 +11,13 @@ import (
 // WorkflowType is the registered name of a participant's life.
 const WorkflowType = "Participant"
 
+// WorkflowReconcile is the registered name of the reconciliation, and
+// ScheduleReconcile the schedule that starts it.
+const (
+	WorkflowReconcile = "Reconcile"
+	ScheduleReconcile = "coachline-reconcile"
+)
+
 // Task queues. Coach carries workflow tasks and short database work; model
 // calls and carrier calls have queues of their own so that a slow provider
 // never holds up a decision.

@@ -99,3 +99,62 @@ type Audit struct {
 	Detail        string
 	At            time.Time
 }
+
+// Intent is what a text asks of the programme itself, before any coaching.
+type Intent string
+
+const (
+	IntentNone  Intent = ""
+	IntentStop  Intent = "stop"
+	IntentStart Intent = "start"
+	// IntentYes means a return only from somebody who opted out; otherwise it
+	// is an ordinary answer.
+	IntentYes  Intent = "yes"
+	IntentHelp Intent = "help"
+)
+
+// ConsentMethod is how somebody opted out or came back, and for other intents
+// how they were recognised.
+type ConsentMethod string
+
+const (
+	// MethodKeyword: the whole text was a keyword.
+	MethodKeyword ConsentMethod = "keyword"
+	// MethodPhrase: clear wording in a person's own words.
+	MethodPhrase ConsentMethod = "phrase"
+	// MethodCarrier: the carrier recognised it, and answered it itself.
+	MethodCarrier ConsentMethod = "carrier"
+	// MethodCarrierError: the carrier refused a text of ours with it.
+	MethodCarrierError ConsentMethod = "carrier_error"
+	// MethodOperator: recorded on the person's behalf.
+	MethodOperator ConsentMethod = "operator"
+)
+
+// Confirms reports whether we confirm what came this way. What the carrier
+// knows it has answered itself, and an operator has spoken to the person.
+func (m ConsentMethod) Confirms() bool { return m == MethodKeyword || m == MethodPhrase }
+
+// ConsentAction is what an entry of the consent ledger records.
+type ConsentAction string
+
+const (
+	ConsentOptOut ConsentAction = "opt_out"
+	ConsentOptIn  ConsentAction = "opt_in"
+)
+
+// Consent is one row of table consents, the ledger of who opted out or came
+// back, when and how. Rows are added and never changed, except that TurnID
+// names the one turn that confirms the entry.
+type Consent struct {
+	ID            int64 `gorm:"primaryKey"`
+	ParticipantID string
+	Action        ConsentAction
+	Method        ConsentMethod
+	// Text is the exact text of the person; empty where there was none.
+	Text string `gorm:"serializer:sealed"`
+	// RecordedBy is participant, carrier, or the operator's name.
+	RecordedBy string
+	InboundID  int64 // 0: no text of the person
+	TurnID     string
+	At         time.Time
+}

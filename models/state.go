@@ -143,6 +143,9 @@ type Command struct {
 	Status   Status      `json:"status,omitempty"`
 	Zone     string      `json:"zone,omitempty"`
 	OutboxID string      `json:"outbox_id,omitempty"`
+	// Confirm and Help are those of ParticipantChanged.
+	Confirm bool `json:"confirm,omitempty"`
+	Help    bool `json:"help,omitempty"`
 }
 
 // SetModeRequest is the argument of UpdateSetMode.
@@ -161,6 +164,11 @@ type SendMessageRequest struct {
 type ParticipantChanged struct {
 	Zone   string `json:"zone,omitempty"`
 	Status Status `json:"status,omitempty"`
+	// Confirm: the person opted out or came back by a text of their own, and is
+	// told so once.
+	Confirm bool `json:"confirm,omitempty"`
+	// Help: the person asked for help.
+	Help bool `json:"help,omitempty"`
 }
 
 // StatusView answers QueryStatus and every update.

@@ -30,13 +30,16 @@ const (
 
 // Fixed texts that reach a person without a model.
 const (
-	GreetingFallback Name = "greeting_fallback"
-	GreetingFooter   Name = "greeting_footer"
-	ReplyFallback    Name = "reply_fallback"
-	Reminder         Name = "reminder"
-	FeedbackQuestion Name = "feedback_question"
-	FeedbackFollowup Name = "feedback_followup"
-	UnenrolledNotice Name = "unenrolled_notice"
+	GreetingFallback   Name = "greeting_fallback"
+	GreetingFooter     Name = "greeting_footer"
+	ReplyFallback      Name = "reply_fallback"
+	Reminder           Name = "reminder"
+	FeedbackQuestion   Name = "feedback_question"
+	FeedbackFollowup   Name = "feedback_followup"
+	UnenrolledNotice   Name = "unenrolled_notice"
+	OptOutConfirmation Name = "opt_out_confirmation"
+	OptInConfirmation  Name = "opt_in_confirmation"
+	Help               Name = "help"
 )
 
 // FixedData fills a fixed text. Name is personal data, may be empty, and is
@@ -111,13 +114,16 @@ func catalogue() map[Name]entry {
 		HabitPrompt:        {audience: toolless, samples: persona},
 		HabitPromptRequest: {audience: toolless, samples: []any{RequestData{Notes: "shorter"}, RequestData{}}},
 
-		GreetingFallback: fixed,
-		GreetingFooter:   fixed,
-		ReplyFallback:    fixed,
-		Reminder:         fixed,
-		FeedbackQuestion: fixed,
-		FeedbackFollowup: fixed,
-		UnenrolledNotice: fixed,
+		GreetingFallback:   fixed,
+		GreetingFooter:     fixed,
+		ReplyFallback:      fixed,
+		Reminder:           fixed,
+		FeedbackQuestion:   fixed,
+		FeedbackFollowup:   fixed,
+		UnenrolledNotice:   fixed,
+		OptOutConfirmation: fixed,
+		OptInConfirmation:  fixed,
+		Help:               fixed,
 	}
 }
 

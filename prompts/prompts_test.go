@@ -146,6 +146,7 @@ func TestFixedTextsFitTwoSegments(t *testing.T) {
 	for _, name := range []prompts.Name{
 		prompts.GreetingFallback, prompts.GreetingFooter, prompts.ReplyFallback, prompts.Reminder,
 		prompts.FeedbackQuestion, prompts.FeedbackFollowup, prompts.UnenrolledNotice,
+		prompts.OptOutConfirmation, prompts.OptInConfirmation, prompts.Help,
 	} {
 		for _, person := range []string{"", "Maximiliana-Josephine"} {
 			text, err := lib.Fixed(name, prompts.FixedData{Programme: "Coachline", Name: person})
@@ -172,6 +173,26 @@ func TestFirstTextNamesProgrammeAutomationFrequencyStopAndHelp(t *testing.T) {
 	for _, part := range []string{"this is Steps", "automated coach", "added below your message"} {
 		require.Contains(t, instructions, part)
 	}
+}
+
+// One sentence, no marketing, and the way back (47 CFR 64.1200(a)(12)).
+func TestConsentTexts(t *testing.T) {
+	lib := load(t, "")
+	for name, parts := range map[prompts.Name][]string{
+		prompts.OptOutConfirmation: {"Steps", "opted out", "no more texts", "START"},
+		prompts.OptInConfirmation:  {"Steps", "automated", "1 a day", "data rates", "STOP", "HELP"},
+		prompts.Help:               {"Steps", "automated", "1 text a day", "data rates", "STOP"},
+	} {
+		text, err := lib.Fixed(name, prompts.FixedData{Programme: "Steps", Name: "Ada"})
+		require.NoError(t, err)
+		for _, part := range parts {
+			require.Contains(t, text, part, name)
+		}
+	}
+	text, err := lib.Fixed(prompts.OptOutConfirmation, prompts.FixedData{Programme: "Steps"})
+	require.NoError(t, err)
+	require.Regexp(t, `^[^.!?]+\.$`, text)
+	require.LessOrEqual(t, utf8.RuneCountInString(text), 160, "one segment")
 }
 
 func TestToneHasWordsForEveryTag(t *testing.T) {

@@ -2,12 +2,8 @@ package starter
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"log/slog"
-	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -71,6 +67,7 @@ func (f *front) handler() http.Handler {
 	f.stateRoutes(api)
 	f.opsRoutes(api)
 	f.twilioRoutes(mux, api.OpenAPI())
+	f.codecRoutes(mux, api.OpenAPI())
 	f.plainRoutes(mux, api.OpenAPI())
 	return enveloped(mux)
 }
@@ -111,44 +108,22 @@ func register[I, O any](api huma.API, r route, handle func(context.Context, *I) 
 	delete(op.Responses, "422")
 }
 
-// guard admits requests to guarded operations: with the token, or, when none
-// is configured, from this machine and not on behalf of a foreign web page.
+// guard admits requests to guarded operations only through the gate.
 func (f *front) guard(api huma.API) func(huma.Context, func(huma.Context)) {
-	want := sha256.Sum256([]byte(f.cfg.HTTP.APIToken))
-	crossOrigin := http.NewCrossOriginProtection()
+	g := newGate(f.cfg.HTTP.APIToken)
 	return func(ctx huma.Context, next func(huma.Context)) {
 		if len(ctx.Operation().Security) == 0 {
 			next(ctx)
 			return
 		}
-		if f.cfg.HTTP.APIToken == "" {
-			request, _ := humago.Unwrap(ctx)
-			if !loopbackHost(request.Host) || crossOrigin.Check(request) != nil {
-				_ = huma.WriteErr(api, ctx, http.StatusForbidden, "without an API token only local requests are answered")
-				return
-			}
-			next(ctx)
-			return
-		}
-		scheme, token, _ := strings.Cut(ctx.Header("Authorization"), " ")
-		got := sha256.Sum256([]byte(strings.TrimSpace(token)))
-		if !strings.EqualFold(scheme, bearerScheme) || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+		request, _ := humago.Unwrap(ctx)
+		if status, why := g.refusal(request); status != 0 {
 			ctx.SetHeader("WWW-Authenticate", "Bearer")
-			_ = huma.WriteErr(api, ctx, http.StatusUnauthorized, "a valid bearer token is required")
+			_ = huma.WriteErr(api, ctx, status, why)
 			return
 		}
 		next(ctx)
 	}
-}
-
-// loopbackHost reports whether a Host header names this machine; a page that
-// rebinds its own name to 127.0.0.1 sends its own name.
-func loopbackHost(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.Trim(host, "[]")
-	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }
 
 // enveloped gives unknown paths and methods the envelope of everything else.

@@ -261,6 +261,10 @@ func TestMessages(t *testing.T) {
 
 	require.Equal(t, http.StatusAccepted, h.do(send(`{"body":"A"}`, "")).status)
 	require.Equal(t, http.StatusAccepted, h.do(send(`{"body":"A"}`, "")).status)
+	for _, status := range []int{http.StatusAccepted, http.StatusOK} {
+		require.Equal(t, status, h.do(send(`{"body":"It’s 8–9"}`, "k2")).status, "the key finds what was stored")
+	}
+	require.Equal(t, "It's 8-9", h.store.outbox["k2"].Body, "GSM-7 is cheaper")
 	h.refused(send(`{"body":""}`, ""), http.StatusBadRequest, "body: expected length >= 1")
 	h.refused(send(`{"body":" \n"}`, ""), http.StatusBadRequest, "body: must not be blank")
 	h.refused(send(`{"body":"`+strings.Repeat("x", 1601)+`"}`, ""), http.StatusBadRequest, "body: expected length <= 1600")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"coachline/internal/segments"
 	"coachline/models"
 )
 
@@ -78,7 +79,8 @@ func (f *front) history(ctx context.Context, in *historyRequest) (*answer[[]mode
 // message queues an operator's text. It goes out when the participant's
 // workflow sends it; the outbox row is what a repeated request finds.
 func (f *front) message(ctx context.Context, in *messageRequest) (*messageAnswer, error) {
-	if strings.TrimSpace(in.Body.Body) == "" {
+	body := segments.Smart(in.Body.Body)
+	if strings.TrimSpace(body) == "" {
 		return nil, failure(http.StatusBadRequest, "body: must not be blank")
 	}
 	p, err := f.store.Participant(ctx, in.ID)
@@ -95,9 +97,9 @@ func (f *front) message(ctx context.Context, in *messageRequest) (*messageAnswer
 		}
 	}
 	out, created, err := f.store.QueueOperatorMessage(ctx, models.OperatorMessage{
-		ParticipantID: in.ID, Body: in.Body.Body, Key: key, Actor: actor, Now: f.now(),
+		ParticipantID: in.ID, Body: body, Key: key, Actor: actor, Now: f.now(),
 	})
-	if errors.Is(err, models.ErrConflict) || (err == nil && !created && out.Body != in.Body.Body) {
+	if errors.Is(err, models.ErrConflict) || (err == nil && !created && out.Body != body) {
 		return nil, failure(http.StatusConflict, "Idempotency-Key: already used for another message")
 	}
 	if err != nil {

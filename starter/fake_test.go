@@ -178,7 +178,16 @@ func (m *memory) AcceptInbound(_ context.Context, in models.Inbound) (models.Acc
 			in.ParticipantID, in.Seq = id, p.NextSeq
 			p.NextSeq++
 			m.participants[id] = p
-			notice = m.notice(id, models.NoticeMessage, fmt.Sprint(in.ID), in.Seq, in.ReceivedAt)
+			switch in.Intent {
+			case models.IntentStop:
+				p.Status = models.StatusOptedOut
+				m.participants[id] = p
+				notice = m.notice(id, models.NoticeConsent, string(in.IntentMethod), 0, in.ReceivedAt)
+			case models.IntentHelp:
+				notice = m.notice(id, models.NoticeHelp, "", 0, in.ReceivedAt)
+			default:
+				notice = m.notice(id, models.NoticeMessage, fmt.Sprint(in.ID), in.Seq, in.ReceivedAt)
+			}
 		}
 	}
 	m.inbound[in.ProviderSID] = in

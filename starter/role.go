@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime/debug"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/dial"
 	"coachline/internal/sms"
@@ -45,7 +45,8 @@ func serve(ctx context.Context, cfg config.Config, ties *dial.Ties) error {
 		Store: ties.Store, Temporal: ties.Temporal, Logger: ties.Logger,
 		Carrier:  carrierOf(cfg.Carrier, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion},
-		Metrics:  promhttp.Handler(), Version: BuildVersion(),
+		Codec:    CodecConfig{Codec: ties.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
+		Metrics:  promhttp.Handler(), Version: build.Version(),
 	})
 }
 
@@ -58,22 +59,4 @@ func carrierOf(cfg config.Carrier, public string) CarrierConfig {
 		carrier.OurNumbers = []string{cfg.From}
 	}
 	return carrier
-}
-
-// BuildVersion is the module's version, or the commit it was built from;
-// "devel" when the build recorded neither.
-func BuildVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "devel"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			return setting.Value
-		}
-	}
-	return "devel"
 }

@@ -83,6 +83,7 @@ type Config struct {
 	Carrier  CarrierConfig
 	Defaults Defaults
 	Relay    RelayConfig
+	Codec    CodecConfig
 	Metrics  http.Handler // served at /metrics; 404 when nil
 	Version  string
 	Logger   *slog.Logger     // slog.Default() when nil

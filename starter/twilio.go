@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"coachline/internal/consent"
 	"coachline/internal/sms"
 	"coachline/models"
 )
@@ -101,8 +102,9 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// inbound stores a text and answers; the participant's workflow hears of it in
-// the background. A repeated delivery of the same text changes nothing.
+// inbound screens a text for opting out, coming back and help, stores it and
+// answers; the participant's workflow hears of it in the background. A repeated
+// delivery of the same text changes nothing.
 func (f *front) inbound(r *http.Request, form url.Values) error {
 	in, err := sms.ParseInbound(form, f.cfg.Carrier.AccountSID)
 	if err != nil {
@@ -111,6 +113,7 @@ func (f *front) inbound(r *http.Request, form url.Values) error {
 	if !f.cfg.Carrier.ours(in.To, form.Get("MessagingServiceSid")) {
 		return failure(http.StatusBadRequest, "To: not a number of this programme")
 	}
+	in.Intent, in.IntentMethod = consent.Screen(in.Body, form.Get("OptOutType"))
 	in.ReceivedAt = f.now()
 	accepted, err := f.store.AcceptInbound(r.Context(), in)
 	if err != nil {
@@ -133,7 +136,7 @@ func (f *front) status(r *http.Request, form url.Values) error {
 	}
 	report := models.StatusCallback{
 		OutboxID: r.URL.Query().Get("outbox"), ProviderSID: form.Get("MessageSid"),
-		ErrorCode: form.Get("ErrorCode"), At: f.now(),
+		ErrorCode: form.Get("ErrorCode"), OptedOut: sms.OptedOut(form.Get("ErrorCode")), At: f.now(),
 	}
 	var known bool
 	if report.Status, known = sms.ParseStatus(form.Get("MessageStatus")); !known {

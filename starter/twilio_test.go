@@ -30,6 +30,41 @@ func TestInbound(t *testing.T) {
 	require.Zero(t, h.store.undelivered())
 }
 
+func TestInboundIsScreened(t *testing.T) {
+	for _, tc := range []struct {
+		name, body, carrier string
+		intent              models.Intent
+		method              models.ConsentMethod
+		told                string
+	}{
+		{"keyword", "Stop!", "", models.IntentStop, models.MethodKeyword, "update:UpdateParticipant"},
+		{"wording", "please stop texting me", "", models.IntentStop, models.MethodPhrase, "update:UpdateParticipant"},
+		{"the carrier's word", "arret", "STOP", models.IntentStop, models.MethodCarrier, "update:UpdateParticipant"},
+		{"help", "HELP", "", models.IntentHelp, models.MethodKeyword, "update:UpdateParticipant"},
+		{"start", "START", "START", models.IntentStart, models.MethodCarrier, "signal"},
+		{"yes", "yes", "", models.IntentYes, models.MethodKeyword, "signal"},
+		{"ordinary", "I want to stop smoking", "", models.IntentNone, "", "signal"},
+		{"unknown finding", "hello", "MAYBE", models.IntentNone, "", "signal"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := start(t, nil)
+			h.ann()
+			form := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "From": {herNumber}, "To": {ourNumber}, "Body": {tc.body}}
+			if tc.carrier != "" {
+				form.Set("OptOutType", tc.carrier)
+			}
+			got := h.webhook(inboundPath, form)
+			require.Equal(t, http.StatusOK, got.status, got.raw)
+			require.Equal(t, emptyTwiML, got.raw, "the confirmation is not in the answer")
+			h.stop()
+			row := h.store.inbound[sid(1)]
+			require.Equal(t, tc.intent, row.Intent)
+			require.Equal(t, tc.method, row.IntentMethod)
+			require.Equal(t, []string{"start", tc.told}, h.engine.seen())
+		})
+	}
+}
+
 func TestInboundFromStranger(t *testing.T) {
 	h := start(t, nil)
 	require.Equal(t, http.StatusOK, h.text(sid(1), "Who is this?").status)
@@ -122,9 +157,12 @@ func TestStatus(t *testing.T) {
 		OutboxID: "conv_1-t1-p1", ProviderSID: sid(1), Status: models.OutboxUndelivered, ErrorCode: "30003", At: testNow,
 	}}, h.store.reports)
 	require.Equal(t, http.StatusOK, h.webhook(statusPath, form).status, "unknown texts are taken")
+	blocked := url.Values{"MessageSid": {sid(2)}, "AccountSid": {testAccount}, "MessageStatus": {"failed"}, "ErrorCode": {"21610"}}
+	require.Equal(t, http.StatusOK, h.webhook(statusPath, blocked).status)
+	require.True(t, h.store.reports[2].OptedOut)
 	form.Set("MessageStatus", "teleported")
 	require.Equal(t, http.StatusOK, h.webhook(statusPath, form).status, "unknown words are taken")
-	require.Len(t, h.store.reports, 2)
+	require.Len(t, h.store.reports, 3)
 	form.Set("AccountSid", "AC9")
 	require.Equal(t, http.StatusBadRequest, h.webhook(statusPath, form).status)
 	form.Set("AccountSid", testAccount)

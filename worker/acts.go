@@ -23,6 +23,7 @@ type acts struct {
 	talk      *activities.Talk
 	tools     *activities.Tools
 	posts     *activities.Posts
+	checks    *activities.Reconciling
 }
 
 const carrierTimeout = 10 * time.Second
@@ -65,7 +66,8 @@ func newActs(cfg config.Config, ties *dial.Ties) (*acts, error) {
 			Store: ties.Store, Tools: registry, Model: model, Prompts: library, Zones: zones,
 			ModelName: cfg.Model.Name, Now: time.Now,
 		},
-		posts: &activities.Posts{Store: ties.Store, Carrier: carrier, Now: time.Now},
+		posts:  &activities.Posts{Store: ties.Store, Carrier: carrier, Now: time.Now},
+		checks: &activities.Reconciling{Store: ties.Store, Carrier: carrier, Now: time.Now},
 	}, nil
 }
 
@@ -93,7 +95,7 @@ func coachingRules(c config.Coaching) (coach.Rules, error) {
 		return coach.Rules{}, fmt.Errorf("COACH_QUIET_HOURS: %w", err)
 	}
 	return coach.Rules{
-		PrepTime: c.PrepTime, PromptGrace: c.PromptGrace, ReminderDelay: c.ReminderDelay,
+		PrepTime: c.PrepTime, PromptSpread: c.PromptSpread, PromptGrace: c.PromptGrace, ReminderDelay: c.ReminderDelay,
 		AutoFeedbackDelay: c.AutoFeedbackDelay, FeedbackTimeout: c.FeedbackTimeout,
 		FeedbackFollowup: c.FeedbackFollowup, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet,
 	}, nil

@@ -12,6 +12,7 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/dial"
 	"coachline/models"
@@ -27,6 +28,10 @@ const (
 	drainTimeout    = 10 * time.Second
 )
 
+// segmentsPerSend: a text is sent in parts of at most two segments, and the
+// engine counts sends, so every send counts as two.
+const segmentsPerSend = 2
+
 // Run runs the worker role until ctx ends, then drains. It fails when the
 // configuration, the database or the first contact with Temporal does.
 func Run(ctx context.Context, cfg config.Config) error {
@@ -34,61 +39,81 @@ func Run(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	w, err := build(cfg, ties)
+	w, err := newRole(cfg, ties)
 	if err != nil {
 		return errors.Join(err, ties.Close())
 	}
 	if err := w.start(ctx); err != nil {
 		return errors.Join(err, ties.Close())
 	}
-	ties.Logger.Info("worker started", "queues", []string{models.QueueCoach, models.QueueModel, models.QueueSMS})
-	<-ctx.Done()
+	ties.Logger.Info("worker started", "build", w.deployment.build,
+		"queues", []string{models.QueueCoach, models.QueueModel, models.QueueSMS})
+	err = w.deployment.keep(ctx)
 	w.stop()
-	return ties.Close()
+	return errors.Join(err, ties.Close())
 }
 
 // role is the three workers of one process.
 type role struct {
-	ties      *dial.Ties
-	namespace string
-	workers   []sdk.Worker
+	ties       *dial.Ties
+	namespace  string
+	deployment deployment
+	workers    []sdk.Worker
 }
 
-func build(cfg config.Config, ties *dial.Ties) (*role, error) {
+func newRole(cfg config.Config, ties *dial.Ties) (*role, error) {
 	acts, err := newActs(cfg, ties)
 	if err != nil {
 		return nil, err
+	}
+	id, err := build.ID()
+	if err != nil {
+		return nil, err
+	}
+	d := deployment{
+		client: ties.Temporal, mode: cfg.Worker.Versioning, build: id, queue: models.QueueCoach, logger: ties.Logger,
+		interval: routeInterval, gone: goneAfter,
 	}
 	coach := sdk.New(ties.Temporal, models.QueueCoach, sdk.Options{
 		WorkflowTaskPollerBehavior:   sdk.NewPollerBehaviorSimpleMaximum(sdk.PollerBehaviorSimpleMaximumOptions{MaximumNumberOfPollers: workflowPollers}),
 		StickyScheduleToStartTimeout: stickyTimeout,
 		WorkerStopTimeout:            drainTimeout,
+		DeploymentOptions:            d.options(),
 	})
 	coach.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
+	coach.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: models.WorkflowReconcile})
 	coach.RegisterActivity(acts.decisions)
 	coach.RegisterActivity(acts.turns)
 	coach.RegisterActivity(acts.tools)
 
-	model := sdk.New(ties.Temporal, models.QueueModel, activitiesOnly(0))
+	model := sdk.New(ties.Temporal, models.QueueModel, activitiesOnly(d, 0))
 	model.RegisterActivity(acts.talk)
 
-	sms := sdk.New(ties.Temporal, models.QueueSMS, activitiesOnly(cfg.Carrier.SendRate))
+	sms := sdk.New(ties.Temporal, models.QueueSMS, activitiesOnly(d, cfg.Carrier.SendRate/segmentsPerSend))
 	sms.RegisterActivity(acts.posts)
-	return &role{ties: ties, namespace: cfg.Temporal.Namespace, workers: []sdk.Worker{coach, model, sms}}, nil
+	sms.RegisterActivity(acts.checks)
+	return &role{ties: ties, namespace: cfg.Temporal.Namespace, deployment: d, workers: []sdk.Worker{coach, model, sms}}, nil
 }
 
 // activitiesOnly is a worker without workflow tasks. The rate holds for the
 // whole queue, whatever the number of workers, because the server keeps it.
-func activitiesOnly(perSecond float64) sdk.Options {
+func activitiesOnly(d deployment, perSecond float64) sdk.Options {
 	return sdk.Options{
 		DisableWorkflowWorker:        true,
 		TaskQueueActivitiesPerSecond: perSecond,
 		WorkerStopTimeout:            drainTimeout,
+		DeploymentOptions:            d.options(),
 	}
 }
 
 func (r *role) start(ctx context.Context) error {
 	if err := ensureSearchAttributes(ctx, r.ties.Temporal, r.namespace); err != nil {
+		return err
+	}
+	if err := r.deployment.check(ctx); err != nil {
+		return err
+	}
+	if err := ensureReconciling(ctx, r.ties.Temporal); err != nil {
 		return err
 	}
 	for i, w := range r.workers {

@@ -53,9 +53,9 @@ func (l *life) setup(ctx workflow.Context) error {
 			},
 		}),
 		handle(ctx, l, spec[models.ParticipantChanged]{
-			name: models.UpdateParticipant, about: "take over a changed zone or status",
+			name: models.UpdateParticipant, about: "take over a changed zone or status, confirm consent, answer HELP",
 			command: func(r models.ParticipantChanged) models.Command {
-				return models.Command{Kind: models.CommandUpdate, Zone: r.Zone, Status: r.Status}
+				return models.Command{Kind: models.CommandUpdate, Zone: r.Zone, Status: r.Status, Confirm: r.Confirm, Help: r.Help}
 			},
 			valid: func(r models.ParticipantChanged) error { return knownStatus(r.Status) },
 		}),
@@ -148,7 +148,10 @@ func eventsOf(c models.Command) []models.Event {
 			events = append(events, models.Event{Kind: models.EventZone, Zone: c.Zone})
 		}
 		if c.Status != "" {
-			events = append(events, models.Event{Kind: models.EventStatus, Status: c.Status})
+			events = append(events, models.Event{Kind: models.EventStatus, Status: c.Status, Confirm: c.Confirm})
+		}
+		if c.Help {
+			events = append(events, models.Event{Kind: models.EventHelp})
 		}
 		return events
 	}

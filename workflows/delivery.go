@@ -22,8 +22,10 @@ func (t *turn) persist(ctx workflow.Context, w words) ([]string, bool) {
 	return out.OutboxIDs, true
 }
 
-// send hands the rows to the carrier one after the other and returns how the
-// first one fared: it is the one that carries the turn's text.
+// send hands the rows to the carrier one after the other, each when the fate of
+// the one before it is known, and returns how the first one fared: it is the
+// one that carries the turn's text, or its first part. When a part was not
+// taken, the gate refuses the parts behind it.
 func (t *turn) send(ctx workflow.Context, rows []string) models.SendSMSResult {
 	first := models.SendSMSResult{Status: models.OutboxCanceled}
 	for i, id := range rows {

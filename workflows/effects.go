@@ -48,7 +48,7 @@ func (l *life) applyOne(e models.Effect) {
 	case models.EffectSetMode:
 		l.state.Mode, l.dirty.mode = e.Mode, true
 	case models.EffectSetStatus:
-		l.state.Status, l.dirty.status = e.Status, true
+		l.setStatus(e.Status)
 	case models.EffectSetZone:
 		l.state.Zone = e.Zone
 	case models.EffectPutSchedule:
@@ -65,6 +65,14 @@ func (l *life) applyOne(e models.Effect) {
 		l.state.Ended = true
 		// What was planned before the person left must not run after it.
 		l.plans = slices.DeleteFunc(l.plans, func(p models.TurnPlan) bool { return p.Kind != models.KindNotice })
+	}
+}
+
+func (l *life) setStatus(status models.Status) {
+	l.state.Status, l.dirty.status = status, true
+	if status == models.StatusOptedOut {
+		// Of what was planned before, only the texts are still taken along.
+		l.plans = slices.DeleteFunc(l.plans, func(p models.TurnPlan) bool { return p.Kind != models.KindMessage })
 	}
 }
 

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -43,6 +44,13 @@ func (l *life) leaving() bool {
 		}
 	}
 	return false
+}
+
+// silenced: no more coaching in the turn that runs: the person is leaving, has
+// opted out, or has done so in a command that waits.
+func (l *life) silenced() bool {
+	return l.leaving() || l.state.Status == models.StatusOptedOut ||
+		slices.ContainsFunc(l.state.Commands, func(c models.Command) bool { return c.Status == models.StatusOptedOut })
 }
 
 // runIsLong: time to continue as new. The bounds keep a history small enough

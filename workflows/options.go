@@ -29,6 +29,7 @@ const (
 const (
 	priorityReply = 2
 	priorityStart = 4
+	priorityLast  = 5 // housekeeping
 )
 
 // local is for rules and short database work. It is retried for as long as the
@@ -100,7 +101,7 @@ func (t *turn) sendOptions(ctx workflow.Context, outboxID string) workflow.Conte
 func (t *turn) priority() temporal.Priority {
 	key := priorityStart
 	switch t.plan.Kind {
-	case models.KindReply, models.KindGreeting, models.KindOperator, models.KindNotice:
+	case models.KindReply, models.KindGreeting, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp:
 		key = priorityReply
 	case models.KindMessage, models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion,
 		models.KindFeedbackFollowup, models.KindDebug, models.KindToolCall, models.KindToolResult:

@@ -31,6 +31,12 @@ func Participant(ctx workflow.Context, state models.ParticipantState) error {
 	return l.run(ctx)
 }
 
+// nextRun: a run that was pinned to a build is followed by one on the current
+// build; without pinning it changes nothing.
+var nextRun = workflow.ContinueAsNewErrorOptions{
+	InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
+}
+
 // life is the running workflow: the state plus what is rebuilt in every run.
 type life struct {
 	state models.ParticipantState
@@ -104,7 +110,7 @@ func (l *life) idle(ctx workflow.Context) (done bool, err error) {
 		case l.state.Ended:
 			return true, nil
 		default:
-			return true, workflow.NewContinueAsNewError(ctx, Participant, l.state)
+			return true, workflow.NewContinueAsNewErrorWithOptions(ctx, nextRun, Participant, l.state)
 		}
 	}
 	err = l.wait(ctx)

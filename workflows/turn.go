@@ -19,8 +19,9 @@ type turn struct {
 	number int
 	mode   models.Mode
 	limits models.Limits
-	calls  int // tool calls so far
-	reruns int // times that a late text made the model answer again
+	skip   bool // nothing may be said any more
+	calls  int  // tool calls so far
+	reruns int  // times that a late text made the model answer again
 }
 
 // turn runs a planned turn to its end. Nothing else of this participant
@@ -60,7 +61,8 @@ type words struct {
 	step   int
 }
 
-// words finds the text to send; ok is false when the person left meanwhile.
+// words finds the text to send; ok is false when the person left or opted out
+// meanwhile.
 func (t *turn) words(ctx workflow.Context, prepared models.PrepareTurnResult) (words, bool) {
 	switch t.plan.Kind {
 	case models.KindReply, models.KindGreeting:
@@ -73,7 +75,7 @@ func (t *turn) words(ctx workflow.Context, prepared models.PrepareTurnResult) (w
 	case models.KindOperator:
 		return words{source: models.SourceOutbox}, true
 	case models.KindMessage, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup,
-		models.KindNotice, models.KindDebug, models.KindToolCall, models.KindToolResult:
+		models.KindNotice, models.KindConsent, models.KindHelp, models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	return words{source: models.SourceFixed}, true
 }
@@ -96,12 +98,15 @@ func (t *turn) prepare(ctx workflow.Context) (models.PrepareTurnResult, bool) {
 		return out, false
 	}
 	t.limits, t.life.limits = out.Limits, out.Limits
+	t.skip = out.Skip
 	return out, true
 }
 
-// takeTexts empties the inbox into the turn, for the turns that read it.
+// takeTexts empties the inbox into the turn, for the turns that read it. The
+// confirmation of an opt-out takes along what nobody will answer.
 func (t *turn) takeTexts() []int64 {
-	if t.plan.Kind != models.KindReply && t.plan.Kind != models.KindMessage {
+	parting := t.plan.Kind == models.KindConsent && t.life.state.Status == models.StatusOptedOut
+	if t.plan.Kind != models.KindReply && t.plan.Kind != models.KindMessage && !parting {
 		return nil
 	}
 	var ids []int64
@@ -115,17 +120,15 @@ func (t *turn) takeTexts() []int64 {
 }
 
 // converse runs model rounds until there is a text, the limits are reached or
-// the person leaves.
+// the person leaves or opts out.
 func (t *turn) converse(ctx workflow.Context) (words, bool) {
 	fallback := words{source: models.SourceFallback}
 	plain := false // ask without tools
 	retried := false
-	for step := 1; step <= t.limits.Rounds; step++ {
+	for step := 1; step <= t.limits.Rounds && !t.silenced(); step++ {
 		out, err := t.callModel(ctx, step, plain)
-		if t.life.leaving() {
-			return words{}, false
-		}
 		switch {
+		case t.silenced():
 		case err != nil:
 			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", t.id, "step", step, "error", err)
 			return fallback, true
@@ -142,10 +145,14 @@ func (t *turn) converse(ctx workflow.Context) (words, bool) {
 			return words{source: models.SourceStep, step: step}, true
 		}
 	}
-	return fallback, true
+	return fallback, !t.silenced()
 }
 
-// callModel is one round. It stops waiting as soon as the person leaves.
+// silenced: the turn has nothing more to say.
+func (t *turn) silenced() bool { return t.skip || t.life.silenced() }
+
+// callModel is one round. It stops waiting as soon as the person leaves or opts
+// out.
 func (t *turn) callModel(ctx workflow.Context, step int, plain bool) (models.CallModelResult, error) {
 	in := models.CallModelInput{
 		ParticipantID: t.life.state.ParticipantID,
@@ -154,15 +161,21 @@ func (t *turn) callModel(ctx workflow.Context, step int, plain bool) (models.Cal
 	callCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
 	summary := fmt.Sprintf("model call, turn %d, round %d", t.number, step)
-	future := workflow.ExecuteActivity(t.modelOptions(callCtx, summary), talk.CallModel, in)
 	var out models.CallModelResult
-	if err := workflow.Await(ctx, func() bool { return future.IsReady() || t.life.leaving() }); err != nil {
-		return out, err
+	err := t.await(ctx, workflow.ExecuteActivity(t.modelOptions(callCtx, summary), talk.CallModel, in), &out)
+	return out, err
+}
+
+// await waits for an activity of the turn, but no longer than the turn has
+// something to say; out is untouched then.
+func (t *turn) await(ctx workflow.Context, future workflow.Future, out any) error {
+	if err := workflow.Await(ctx, func() bool { return future.IsReady() || t.silenced() }); err != nil {
+		return err
 	}
 	if !future.IsReady() {
-		return out, nil
+		return nil
 	}
-	return out, future.Get(ctx, &out)
+	return future.Get(ctx, out)
 }
 
 // late: texts came while the model was writing. They join the turn, and the
@@ -182,6 +195,9 @@ func (t *turn) late(ctx workflow.Context) bool {
 // are answered with a refusal, so that the model is never told a falsehood.
 func (t *turn) runTools(ctx workflow.Context, step int, calls []models.CallRef) {
 	for i, call := range calls {
+		if t.silenced() {
+			return
+		}
 		in := models.ToolInput{
 			ParticipantID: t.life.state.ParticipantID,
 			TurnID:        t.id, Step: step, Call: i, Mode: t.mode,
@@ -211,8 +227,9 @@ func (t *turn) decideTool(ctx workflow.Context, in models.ToolInput) {
 }
 
 func (t *turn) runTool(ctx workflow.Context, in models.ToolInput, name string) {
-	toolCtx := t.toolOptions(ctx, fmt.Sprintf("tool %s, turn %d", name, t.number))
-	if err := workflow.ExecuteActivity(toolCtx, tools.RunTool, in).Get(ctx, nil); err != nil {
+	toolCtx, cancel := workflow.WithCancel(t.toolOptions(ctx, fmt.Sprintf("tool %s, turn %d", name, t.number)))
+	defer cancel()
+	if err := t.await(ctx, workflow.ExecuteActivity(toolCtx, tools.RunTool, in), nil); err != nil {
 		workflow.GetLogger(ctx).Warn("tool failed", "turn", t.id, "tool", name, "error", err)
 		in.Refuse = activities.RefuseFailed
 		t.decideTool(ctx, in)

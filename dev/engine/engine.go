@@ -44,6 +44,9 @@ type Config struct {
 	UIPort int
 	// Namespace is created when it is missing; empty means "default".
 	Namespace string
+	// CodecEndpoint is where the Web UI has payloads opened; empty shows them
+	// as they are stored.
+	CodecEndpoint string
 	// Logger gets the server's own log; nil drops it.
 	Logger *slog.Logger
 }
@@ -99,7 +102,7 @@ func (e *Engine) finish(ctx context.Context, cfg Config, ports portSet) error {
 		return nil
 	}
 	e.uiAddress = hostPort(ports.ui)
-	ui, err := startUI(ctx, uiConfig(e.address, ports.ui, cfg.Namespace))
+	ui, err := startUI(ctx, uiConfig(e.address, ports.ui, cfg))
 	if err != nil {
 		return err
 	}

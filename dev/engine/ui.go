@@ -20,13 +20,14 @@ type webUI struct {
 	err  error
 }
 
-func uiConfig(temporalAddress string, port int, namespace string) *uiconfig.Config {
+func uiConfig(temporalAddress string, port int, cfg Config) *uiconfig.Config {
 	return &uiconfig.Config{
 		TemporalGRPCAddress: temporalAddress,
 		Host:                loopback,
 		Port:                port,
 		EnableUI:            true,
-		DefaultNamespace:    namespace,
+		DefaultNamespace:    cfg.Namespace,
+		Codec:               uiconfig.Codec{Endpoint: cfg.CodecEndpoint},
 		// Nothing here calls out to the network.
 		DisableNewsFetch: true,
 		HideLogs:         true,

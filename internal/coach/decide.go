@@ -23,9 +23,7 @@ func Decide(s Situation, ev models.Event) (models.Decision, error) {
 	}
 	switch ev.Kind {
 	case models.EventEnrolled:
-		p := s.plan()
-		p.start(models.TurnPlan{Kind: models.KindGreeting})
-		return p.decision(), nil
+		return s.say(models.TurnPlan{Kind: models.KindGreeting}), nil
 	case models.EventTexts:
 		return s.texts(), nil
 	case models.EventDue:
@@ -37,7 +35,7 @@ func Decide(s Situation, ev models.Event) (models.Decision, error) {
 		// an answer to a prompt that nobody got.
 		return models.Decision{}, nil
 	case models.EventStatus:
-		return s.status(ev.Status)
+		return s.status(ev)
 	case models.EventMode:
 		return s.operatorMode(ev.Mode), nil
 	case models.EventZone:
@@ -52,8 +50,19 @@ func Decide(s Situation, ev models.Event) (models.Decision, error) {
 		return s.scheduler(ev.Schedule)
 	case models.EventTransitionAsk:
 		return s.transition(ev.Mode, ev.Delay)
+	case models.EventHelp:
+		return s.say(models.TurnPlan{Kind: models.KindHelp}), nil
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown event %q", ev.Kind)
+}
+
+// say starts a turn, unless the person opted out.
+func (s Situation) say(turn models.TurnPlan) models.Decision {
+	p := s.plan()
+	if s.State.Status != models.StatusOptedOut {
+		p.start(turn)
+	}
+	return p.decision()
 }
 
 // fell dispatches a due time that passed.

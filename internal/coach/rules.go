@@ -7,6 +7,7 @@ package coach
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strconv"
 	"time"
@@ -18,6 +19,10 @@ import (
 type Rules struct {
 	// PrepTime is how long before its target a fixed prompt goes out.
 	PrepTime time.Duration
+	// PromptSpread spreads the prompts of people who chose the same minute:
+	// each person's go out up to this much nearer to the target than PrepTime
+	// says, by the same amount every day, and never after the target.
+	PromptSpread time.Duration
 	// PromptGrace is how long after its target a prompt may still go out; at 0
 	// one that is more than two minutes late is missed.
 	PromptGrace time.Duration
@@ -34,6 +39,17 @@ type Rules struct {
 	Debounce    time.Duration
 	DebounceMax time.Duration
 	Quiet       QuietHours
+}
+
+// prepFor is how long before its target a participant's fixed prompt goes out.
+func (r Rules) prepFor(participantID string) time.Duration {
+	spread := min(r.PromptSpread, r.PrepTime)
+	if spread <= 0 {
+		return r.PrepTime
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(participantID)) // never fails
+	return r.PrepTime - time.Duration(hash.Sum64()%uint64(spread))
 }
 
 // Zones resolves an IANA zone name; an error means that there is no such zone.
@@ -101,7 +117,7 @@ func (s Situation) allowed(schedule models.Schedule, after time.Time, quiet Quie
 		ParticipantID: s.State.ParticipantID,
 		After:         after,
 		Zone:          zone,
-		Prep:          s.Rules.PrepTime,
+		Prep:          s.Rules.prepFor(s.State.ParticipantID),
 		Quiet:         quiet,
 		QuietZone:     home,
 	})

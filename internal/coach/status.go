@@ -37,15 +37,18 @@ func StatusChange(from, to models.Status) error {
 	return models.BadField("status", "cannot change from %s to %s", quoted(string(from)), to)
 }
 
-// status applies a new standing. Whoever may do it was settled before.
-func (s Situation) status(to models.Status) (models.Decision, error) {
-	if to == s.State.Status {
-		return models.Decision{}, nil
-	}
+// status applies a new standing. Whoever may do it was settled before. A person
+// who opted out or came back by a text of their own is told so, also when the
+// workflow hears of it only after the next change; who has been told already is
+// known where the texts are kept.
+func (s Situation) status(ev models.Event) (models.Decision, error) {
 	p := s.plan()
-	switch to {
+	switch to := ev.Status; to {
+	case s.State.Status:
 	case models.StatusActive:
-		return s.resume(p)
+		if err := s.resume(p); err != nil {
+			return models.Decision{}, err
+		}
 	case models.StatusPaused:
 		p.add(models.Effect{Kind: models.EffectSetStatus, Status: to})
 		// A delayed transition sends nothing and stays.
@@ -58,9 +61,12 @@ func (s Situation) status(to models.Status) (models.Decision, error) {
 	default:
 		return refused("%s is not a status; allowed: %s", quoted(string(to)), joined(models.Statuses())), nil
 	}
-	if s.active() && len(s.State.Inbox.Items) > 0 {
+	switch {
+	case ev.Confirm:
+		p.start(models.TurnPlan{Kind: models.KindConsent})
+	case s.active() && ev.Status != models.StatusActive && len(s.State.Inbox.Items) > 0:
 		// A burst that was about to be answered enters the conversation all the
-		// same.
+		// same; a confirmation takes it along.
 		p.start(models.TurnPlan{Kind: models.KindMessage})
 	}
 	return p.decision(), nil
@@ -68,15 +74,15 @@ func (s Situation) status(to models.Status) (models.Decision, error) {
 
 // resume takes the next slot of every schedule; what passed meanwhile is not
 // made up for.
-func (s Situation) resume(p *plan) (models.Decision, error) {
+func (s Situation) resume(p *plan) error {
 	p.add(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusActive})
 	for _, schedule := range s.State.Schedules {
 		schedule.Next = models.Slot{}
 		if _, err := s.rearm(p, schedule); err != nil {
-			return models.Decision{}, err
+			return err
 		}
 	}
-	return p.decision(), nil
+	return nil
 }
 
 // moveZone: the schedules without a zone of their own move along. LastDate

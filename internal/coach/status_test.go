@@ -77,6 +77,38 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
+func TestConsent(t *testing.T) {
+	told := turn(models.TurnPlan{Kind: models.KindConsent})
+	stop := models.Event{Kind: models.EventStatus, Status: models.StatusOptedOut, Confirm: true}
+	got := decide(t, waiting(at(t, noon), 0), stop)
+	require.Equal(t, []models.Effect{setStatus(models.StatusOptedOut), told}, got.Effects, "the burst goes along")
+	stop.Confirm = false
+	got = decide(t, waiting(at(t, noon), 0), stop)
+	require.Equal(t, []models.Effect{setStatus(models.StatusOptedOut), turn(models.TurnPlan{Kind: models.KindMessage})}, got.Effects)
+
+	s := withSlot(t, noon, fixedAt("12:00"), "2026-01-15T00:00:00-05:00")
+	s.State.Status = models.StatusOptedOut
+	start := models.Event{Kind: models.EventStatus, Status: models.StatusActive, Confirm: true}
+	got = decide(t, s, start)
+	require.Len(t, got.Effects, 4)
+	require.Equal(t, setStatus(models.StatusActive), got.Effects[0])
+	require.Equal(t, setDue(models.DueDailyPrompt, "s1", instant(t, "2026-01-16T11:50:00-05:00")), got.Effects[2], "the next slot only")
+	require.Equal(t, told, got.Effects[3])
+
+	s.State.Status = models.StatusActive
+	require.Equal(t, []models.Effect{told}, decide(t, s, start).Effects, "both were told late")
+}
+
+func TestHelpAndGreeting(t *testing.T) {
+	s := at(t, noon)
+	for event, kind := range map[models.EventKind]models.Kind{models.EventHelp: models.KindHelp, models.EventEnrolled: models.KindGreeting} {
+		s.State.Status = models.StatusPaused
+		require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: kind})}, decide(t, s, models.Event{Kind: event}).Effects)
+		s.State.Status = models.StatusOptedOut
+		require.Empty(t, decide(t, s, models.Event{Kind: event}).Effects)
+	}
+}
+
 func TestStatusThatChangesNothing(t *testing.T) {
 	s := everything(at(t, noon))
 	require.Equal(t, models.Decision{}, decide(t, s, models.Event{Kind: models.EventStatus, Status: models.StatusActive}))

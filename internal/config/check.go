@@ -73,6 +73,11 @@ func (c *Config) checkURLs() []error {
 				"%s: want an http:// or https:// address with a host and without user, query or fragment", one.name))
 		}
 	}
+	for _, origin := range c.HTTP.UIOrigins {
+		if u, err := url.Parse(origin); !plainURL(origin) || err != nil || u.Path != "" {
+			problems = append(problems, refuse("COACH_UI_ORIGIN", origin, "web origins such as https://temporal.example.org, separated by commas"))
+		}
+	}
 	if !listenAddr(c.HTTP.Addr) {
 		problems = append(problems, refuse("COACH_HTTP_ADDR", c.HTTP.Addr, "HOST:PORT, such as 127.0.0.1:8080"))
 	}
@@ -146,6 +151,7 @@ func (c *Config) checkDurations(bad map[string]bool) []error {
 		value time.Duration
 	}{
 		{"COACH_PREP_TIME", r.PrepTime},
+		{"COACH_PROMPT_SPREAD", r.PromptSpread},
 		{"COACH_PROMPT_GRACE", r.PromptGrace},
 		{"COACH_REMINDER_DELAY", r.ReminderDelay},
 		{"COACH_AUTO_FEEDBACK_DELAY", r.AutoFeedbackDelay},
@@ -181,6 +187,10 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 		if !bad[one.name] && one.value < one.least {
 			problems = append(problems, refuse(one.name, strconv.Itoa(one.value), fmt.Sprintf("a whole number of %d or more", one.least)))
 		}
+	}
+	modes := []Versioning{VersioningOff, VersioningAuto, VersioningPinned}
+	if mode := c.Worker.Versioning; !slices.Contains(modes, mode) {
+		problems = append(problems, refuse("COACH_DEPLOYMENT_VERSIONING", string(mode), "off, auto or pinned"))
 	}
 	rate := c.Carrier.SendRate
 	if math.IsNaN(rate) || math.IsInf(rate, 0) || rate < 0 {

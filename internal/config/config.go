@@ -74,6 +74,9 @@ type HTTP struct {
 	// slash; empty when the carrier cannot reach us.
 	PublicURL string `env:"COACH_PUBLIC_URL"`
 	APIToken  Secret `env:"COACH_API_TOKEN"`
+	// UIOrigins are the web origins of the Temporal UI, whose pages may ask
+	// the codec endpoint to open payloads.
+	UIOrigins []string `env:"COACH_UI_ORIGIN"`
 }
 
 // Loopback reports whether Addr can be reached from this machine only.
@@ -99,10 +102,12 @@ type Payload struct {
 // which turns the thing off.
 type Coaching struct {
 	// Programme is the name that texts and the coach give the programme.
-	Programme         string        `env:"COACH_PROGRAMME" envDefault:"Coachline"`
-	DefaultTimezone   string        `env:"COACH_DEFAULT_TIMEZONE" envDefault:"UTC"`
-	DefaultRegion     string        `env:"COACH_DEFAULT_REGION" envDefault:"US"`
-	PrepTime          time.Duration `env:"COACH_PREP_TIME" envDefault:"10m"`
+	Programme       string        `env:"COACH_PROGRAMME" envDefault:"Coachline"`
+	DefaultTimezone string        `env:"COACH_DEFAULT_TIMEZONE" envDefault:"UTC"`
+	DefaultRegion   string        `env:"COACH_DEFAULT_REGION" envDefault:"US"`
+	PrepTime        time.Duration `env:"COACH_PREP_TIME" envDefault:"10m"`
+	// PromptSpread spreads the prompts of people who chose the same minute.
+	PromptSpread      time.Duration `env:"COACH_PROMPT_SPREAD" envDefault:"1m"`
 	PromptGrace       time.Duration `env:"COACH_PROMPT_GRACE" envDefault:"2h"`
 	ReminderDelay     time.Duration `env:"COACH_REMINDER_DELAY" envDefault:"5h"`
 	AutoFeedbackDelay time.Duration `env:"COACH_AUTO_FEEDBACK_DELAY" envDefault:"5m"`
@@ -123,7 +128,22 @@ type Worker struct {
 	MaxToolCalls int    `env:"COACH_MAX_TOOL_CALLS" envDefault:"5"`
 	// ContinueAsNewEvents is our own cap; 0 follows the server's suggestion.
 	ContinueAsNewEvents int `env:"COACH_CONTINUE_AS_NEW_EVENTS" envDefault:"0"`
+	// Versioning says how participants move from one build to the next.
+	Versioning Versioning `env:"COACH_DEPLOYMENT_VERSIONING" envDefault:"auto"`
 }
+
+// Versioning is the worker's part in Temporal's worker deployments.
+type Versioning string
+
+const (
+	// VersioningOff lets any worker take any task.
+	VersioningOff Versioning = "off"
+	// VersioningAuto moves everybody to the build that started last.
+	VersioningAuto Versioning = "auto"
+	// VersioningPinned keeps a run of the workflow on the build it began on;
+	// an operator says which build the next runs begin on.
+	VersioningPinned Versioning = "pinned"
+)
 
 // Log says how much the program tells.
 type Log struct {

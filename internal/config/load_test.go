@@ -23,11 +23,11 @@ func TestDefaults(t *testing.T) {
 	require.True(t, cfg.HTTP.Loopback())
 	require.Equal(t, Coaching{
 		Programme: "Coachline", DefaultTimezone: "UTC", DefaultRegion: "US",
-		PrepTime: 10 * time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
+		PrepTime: 10 * time.Minute, PromptSpread: time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
 		AutoFeedbackDelay: 5 * time.Minute, FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,
 		Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, QuietHours: "21:00-08:00",
 	}, cfg.Coaching)
-	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5}, cfg.Worker)
+	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5, Versioning: VersioningAuto}, cfg.Worker)
 	require.Equal(t, "localhost:7233", cfg.Temporal.Address)
 	require.Equal(t, "default", cfg.Temporal.Options().Namespace)
 	require.Equal(t, "INFO", cfg.Log.Level().String())
@@ -44,7 +44,7 @@ func TestEverySettingIsRead(t *testing.T) {
 		"COACH_PREP_TIME=0", "COACH_PROMPT_GRACE=1h", "COACH_REMINDER_DELAY=2h", "COACH_AUTO_FEEDBACK_DELAY=3m",
 		"COACH_FEEDBACK_TIMEOUT=4m", "COACH_FEEDBACK_FOLLOWUP=5h", "COACH_DEBOUNCE=1s", "COACH_DEBOUNCE_MAX=1s",
 		"COACH_QUIET_HOURS=", "COACH_SEND_RATE=0.5", "COACH_HISTORY_LIMIT=10", "COACH_MAX_TURNS=2", "COACH_MAX_TOOL_CALLS=3",
-		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_LOG_LEVEL=debug",
+		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "COACH_LOG_LEVEL=debug",
 		"TEMPORAL_ADDRESS=temporal:7233", "TEMPORAL_NAMESPACE=coach", "PATH=/bin", "ODD LINE",
 	}, nil)
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.Equal(t, "GB", cfg.Coaching.DefaultRegion)
 	require.Empty(t, cfg.Coaching.QuietHours)
 	require.Zero(t, cfg.Coaching.PrepTime)
-	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100}, cfg.Worker)
+	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned}, cfg.Worker)
 	require.Equal(t, "temporal:7233", cfg.Temporal.Options().HostPort)
 	require.Equal(t, "coach", cfg.Temporal.Namespace)
 	require.NoError(t, cfg.Validate(RoleWorker))
@@ -74,6 +74,7 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_MAX_TURNS=0", "COACH_MAX_TURNS"},
 		{"COACH_MAX_TOOL_CALLS=-3", "COACH_MAX_TOOL_CALLS"},
 		{"COACH_CONTINUE_AS_NEW_EVENTS=-1", "COACH_CONTINUE_AS_NEW_EVENTS: \"-1\" is not allowed; want a whole number of 0 or more"},
+		{"COACH_DEPLOYMENT_VERSIONING=manual", "COACH_DEPLOYMENT_VERSIONING: \"manual\" is not allowed; want off, auto or pinned"},
 		{"COACH_SEND_RATE=fast", "COACH_SEND_RATE: \"fast\" is not allowed; want a number"},
 		{"COACH_SEND_RATE=NaN", "COACH_SEND_RATE"},
 		{"COACH_SEND_RATE=-1", "COACH_SEND_RATE"},
@@ -90,6 +91,7 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_LOG_LEVEL=loud", "COACH_LOG_LEVEL: \"loud\" is not allowed; want debug, info, warn or error"},
 		{"COACH_HTTP_ADDR=8080", "COACH_HTTP_ADDR: \"8080\" is not allowed; want HOST:PORT"},
 		{"COACH_HTTP_ADDR=:99999", "COACH_HTTP_ADDR"},
+		{"COACH_UI_ORIGIN=https://temporal.example.org/ui", "COACH_UI_ORIGIN"},
 		{"COACH_PUBLIC_URL=coach.example.org", "COACH_PUBLIC_URL: want an http:// or https:// address"},
 		{"COACH_PUBLIC_URL=https://coach.example.org/?x=1", "COACH_PUBLIC_URL"},
 		{"OPENAI_BASE_URL=ftp://host", "OPENAI_BASE_URL"},

@@ -142,7 +142,7 @@ func labelName(kind models.Kind) string {
 		return "feedback follow-up"
 	case models.KindOperator:
 		return "message from the team"
-	case models.KindNotice:
+	case models.KindNotice, models.KindConsent, models.KindHelp:
 		return "notice"
 	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindDebug,
 		models.KindToolCall, models.KindToolResult:

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -159,6 +160,23 @@ func (c *Client) Find(ctx context.Context, sms models.SMS, since time.Time) (mod
 		return models.Receipt{}, false, nil
 	}
 	return receipt(newest), true, nil
+}
+
+// Fetch asks how a text stands that the carrier has taken. Safe to retry.
+// Errors are *models.CarrierError and never CarrierAmbiguous; an id that the
+// carrier does not know is class CarrierAccount.
+func (c *Client) Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error) {
+	call, cancel := c.begin(ctx)
+	defer cancel()
+	message, err := call.service.FetchMessage(providerSID, &api.FetchMessageParams{})
+	if err != nil {
+		return models.StatusCallback{}, repeatable(classify(err, call.seen))
+	}
+	report := models.StatusCallback{ProviderSID: value(message.Sid), Status: receipt(message).Status}
+	if message.ErrorCode != nil && *message.ErrorCode != 0 {
+		report.ErrorCode = strconv.Itoa(*message.ErrorCode)
+	}
+	return report, nil
 }
 
 // newestMatch is nil when no text has the same number and words and a date at

@@ -129,3 +129,10 @@ func ParseInbound(form url.Values, accountSID string) (models.Inbound, error) {
 func cleanBody(body string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(body, "\uFFFD"), "\x00", "")
 }
+
+// OptedOut reports whether the error code of a delivery report says that the
+// person wants no more texts.
+func OptedOut(code string) bool {
+	number, err := strconv.Atoi(code)
+	return err == nil && codes[number].class == models.CarrierConsent
+}

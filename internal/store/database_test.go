@@ -108,7 +108,7 @@ func TestSchemaMatchesModels(t *testing.T) {
 		"participants": models.Participant{}, "profiles": models.Profile{}, "messages": models.Message{},
 		"inbound": models.Inbound{}, "outbox": models.Outbox{}, "prompts": models.Prompt{},
 		"schedules": models.ScheduleRow{}, "turns": models.Turn{}, "steps": models.Step{},
-		"tool_runs": models.ToolRun{}, "notices": models.Notice{}, "audit": models.Audit{},
+		"tool_runs": models.ToolRun{}, "notices": models.Notice{}, "audit": models.Audit{}, "consents": models.Consent{},
 	}
 	onBoth(t, func(t *testing.T, w *world) {
 		for table, row := range rows {
@@ -176,7 +176,7 @@ func (w *world) dump() string {
 	var b strings.Builder
 	w.raw(func(db *sql.DB) {
 		for _, table := range []string{"participants", "profiles", "messages", "inbound", "outbox", "prompts",
-			"schedules", "turns", "steps", "tool_runs", "notices", "audit"} {
+			"schedules", "turns", "steps", "tool_runs", "notices", "audit", "consents"} {
 			w.dumpTable(&b, db, table)
 		}
 	})

@@ -44,29 +44,33 @@ func (s *Store) RecordAccepted(ctx context.Context, outboxID string, r models.Re
 // retry.
 func (s *Store) RecordFailed(ctx context.Context, f models.SendFailure) error {
 	return s.changeOutbox(ctx, f.OutboxID, func(tx *gorm.DB, row *models.Outbox, p models.Participant) (bool, error) {
-		if f.OptedOut {
-			if err := optOut(tx, p, f.Now); err != nil {
-				return false, err
-			}
+		changed, err := failed(tx, row, f)
+		if err != nil || !f.OptedOut {
+			return changed, err
 		}
-		switch row.Status {
-		case models.OutboxReady, models.OutboxSending, models.OutboxUnknown:
-		case models.OutboxAccepted, models.OutboxQueued, models.OutboxSent, models.OutboxDelivered, models.OutboxRead,
-			models.OutboxUndelivered, models.OutboxFailed, models.OutboxCanceled:
-			return false, nil
-		}
-		row.Status, row.ErrorCode, row.UpdatedAt = f.Status, f.Code, f.Now
-		if row.Kind != models.KindPrompt {
-			return true, nil
-		}
-		return true, promptFailed(tx, row.PromptID, f.Code)
+		return changed, carrierOptOut(tx, p, *row, f.Now)
 	})
+}
+
+func failed(tx *gorm.DB, row *models.Outbox, f models.SendFailure) (changed bool, err error) {
+	switch row.Status {
+	case models.OutboxReady, models.OutboxSending, models.OutboxUnknown:
+	case models.OutboxAccepted, models.OutboxQueued, models.OutboxSent, models.OutboxDelivered, models.OutboxRead,
+		models.OutboxUndelivered, models.OutboxFailed, models.OutboxCanceled:
+		return false, nil
+	}
+	row.Status, row.ErrorCode, row.UpdatedAt = f.Status, f.Code, f.Now
+	if row.Kind != models.KindPrompt {
+		return true, nil
+	}
+	return true, promptFailed(tx, row.PromptID, f.Code)
 }
 
 // AcceptStatus applies a carrier's report. The row is found by our own id, or
 // else by the provider's; found is false when neither is known. Statuses only
 // move up, so reports may come late, doubled and in any order; an error code
-// stays when a later report lacks it.
+// stays when a later report lacks it. OptedOut is recorded on the participant
+// in the same transaction.
 func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (found bool, err error) {
 	id, err := s.reportedRow(ctx, cb)
 	if errors.Is(err, models.ErrNotFound) {
@@ -75,7 +79,12 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 	if err != nil {
 		return false, err
 	}
-	err = s.changeOutbox(ctx, id, func(tx *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
+	err = s.changeOutbox(ctx, id, func(tx *gorm.DB, row *models.Outbox, p models.Participant) (bool, error) {
+		if cb.OptedOut {
+			if err := carrierOptOut(tx, p, *row, cb.At); err != nil {
+				return false, err
+			}
+		}
 		moved := cb.Status.Supersedes(row.Status)
 		if moved {
 			row.Status = cb.Status
@@ -120,6 +129,9 @@ func accept(tx *gorm.DB, row *models.Outbox, providerSID string, now time.Time) 
 		return nil
 	}
 	row.AcceptedAt = &now
+	if row.Part > 1 {
+		return nil // what follows from a text follows from its first part
+	}
 	if row.Kind == models.KindPrompt {
 		return promptSent(tx, *row, now)
 	}
@@ -127,18 +139,6 @@ func accept(tx *gorm.DB, row *models.Outbox, providerSID string, now time.Time) 
 		return reminderSent(tx, row.PromptID, now)
 	}
 	return nil
-}
-
-// optOut records the carrier's word that a person wants no more texts.
-func optOut(tx *gorm.DB, p models.Participant, now time.Time) error {
-	if p.RemovedAt != nil || p.Status == models.StatusOptedOut {
-		return nil
-	}
-	p.Status = models.StatusOptedOut
-	if err := saveParticipant(tx, &p, now); err != nil {
-		return err
-	}
-	return tx.Create(&models.Audit{ParticipantID: p.ID, Actor: "carrier", Action: "opt_out", At: now}).Error
 }
 
 type outboxChange func(tx *gorm.DB, row *models.Outbox, p models.Participant) (changed bool, err error)
@@ -161,4 +161,18 @@ func (s *Store) changeOutbox(ctx context.Context, id string, change outboxChange
 		return fmt.Errorf("changing outbox row: %w", err)
 	}
 	return nil
+}
+
+// Unsettled lists texts that the carrier took and has not reported an end of,
+// ordered by id.
+func (s *Store) Unsettled(ctx context.Context, q models.UnsettledQuery) ([]models.Outbox, error) {
+	var rows []models.Outbox
+	err := s.reader(ctx).
+		Where("status IN ? AND provider_sid <> ''", []models.OutboxStatus{models.OutboxAccepted, models.OutboxQueued, models.OutboxSent}).
+		Where("updated_at < ? AND created_at > ? AND id > ?", instant(q.Before), instant(q.After), q.AfterID).
+		Order("id").Limit(q.Limit).Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("listing unsettled texts: %w", classify(err))
+	}
+	return rows, nil
 }

@@ -20,8 +20,9 @@ const mediaText = "[media]"
 // is claimed once: whoever comes later, also at the same moment, gets the
 // stored row with Duplicate set, and nothing is written. A text of an enrolled
 // sender gets the next sequence number, answers the prompts that wait for one,
-// and leaves a notice for the workflow; a stranger's is only stored. Safe to
-// retry.
+// and leaves a notice for the workflow; one that opts out, comes back or asks
+// for help is acted on in the same transaction instead. A stranger's text is
+// only stored. Safe to retry.
 func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error) {
 	if in.ProviderSID == "" {
 		return models.AcceptedInbound{}, models.BadField("provider_sid", "must not be empty")
@@ -72,7 +73,11 @@ func acceptInbound(tx *gorm.DB, in models.Inbound, phoneIndex string) (models.Ac
 	case err != nil:
 		return models.AcceptedInbound{}, err
 	}
-	in.ParticipantID, in.Seq = p.ID, p.NextSeq
+	in.ParticipantID = p.ID
+	if ruled(in.Intent, p) {
+		return acceptRuled(tx, in, p)
+	}
+	in.Seq = p.NextSeq
 	if err := tx.Create(&in).Error; err != nil {
 		return models.AcceptedInbound{}, err
 	}

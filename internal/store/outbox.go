@@ -19,6 +19,10 @@ const (
 	gateRemoved  = "removed"
 	gateAnswered = "answered"
 	gateVoided   = "voided"
+	// gateSuperseded: a confirmation was given, or what it confirms is over.
+	gateSuperseded = "superseded"
+	// gateEarlierPart: the part of the text before this one was not taken.
+	gateEarlierPart = "earlier_part"
 )
 
 // QueueOperatorMessage stores a text that an operator wants sent, with the
@@ -64,7 +68,8 @@ func (s *Store) QueueOperatorMessage(ctx context.Context, m models.OperatorMessa
 // ClaimSend answers whether an outbox row may be handed to the carrier now,
 // and marks it as being sent if so. Consent and standing are read from the
 // participant's row in the same transaction, so a STOP that came in after the
-// text was written wins. A row that an earlier attempt left in sending comes
+// text was written wins. Nothing but the one confirmation passes for somebody
+// who opted out. A row that an earlier attempt left in sending comes
 // back with Resumed: look it up at the carrier before posting. When a gate
 // refuses such a row it becomes unknown instead of canceled, because the
 // earlier attempt may have reached the carrier. ErrNotFound for an unknown row.
@@ -80,7 +85,10 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 		if before != models.OutboxReady && before != models.OutboxSending {
 			return nil
 		}
-		refusal, err := gate(tx, row, p)
+		refusal, err := partGate(tx, row)
+		if err == nil && refusal == "" {
+			refusal, err = gate(tx, row, p)
+		}
 		if err != nil {
 			return err
 		}
@@ -102,13 +110,13 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 	return claim, nil
 }
 
-// attempt marks the row as being sent. The instant of the first try stays
+// attempt marks the row as being sent. The instant and the count of posts stay
 // while it is resumed: the carrier's list is searched from there.
 func attempt(row *models.Outbox, now time.Time) {
 	if row.Status == models.OutboxReady {
 		row.Status, row.AttemptedAt = models.OutboxSending, &now
+		row.Attempts++
 	}
-	row.Attempts++
 }
 
 func refuse(tx *gorm.DB, row *models.Outbox, refusal string) error {
@@ -124,21 +132,21 @@ func refuse(tx *gorm.DB, row *models.Outbox, refusal string) error {
 	return promptFailed(tx, row.PromptID, refusal)
 }
 
-// gate names what forbids sending the row, or returns nothing. A notice (the
-// word that a person has left) passes always. Operators reach people who are
-// paused or done, but nobody who opted out.
+// gate names what forbids sending the row, or returns nothing. Whoever opted
+// out gets the one confirmation of it and nothing else. Apart from that, a
+// notice (the word that a person has left) passes always, and operators reach
+// people who are paused or done.
 func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) {
+	refusal, err := consentGate(tx, row, p)
 	switch {
-	case row.Kind == models.KindNotice:
-		return "", nil
+	case err != nil, refusal != "", row.Kind == models.KindConsent, row.Kind == models.KindNotice:
+		return refusal, err
 	case p.RemovedAt != nil:
 		return gateRemoved, nil
-	case p.Status == models.StatusOptedOut:
-		return string(p.Status), nil
 	case coaching(row.Kind) && p.Status != models.StatusActive:
 		return string(p.Status), nil
 	case row.Kind == models.KindReminder:
-		return reminderGate(tx, row.PromptID)
+		return reminderGate(tx, row)
 	}
 	return "", nil
 }
@@ -149,16 +157,34 @@ func coaching(k models.Kind) bool {
 	case models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
 		models.KindFeedbackQuestion, models.KindFeedbackFollowup:
 		return true
-	case models.KindMessage, models.KindOperator, models.KindNotice, models.KindDebug,
-		models.KindToolCall, models.KindToolResult:
+	case models.KindMessage, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp,
+		models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	return false
 }
 
+// partGate: a later part of a text goes out only when the carrier has taken the
+// one before it.
+func partGate(tx *gorm.DB, row models.Outbox) (string, error) {
+	if row.Part <= 1 || row.Kind == models.KindDebug {
+		return "", nil
+	}
+	var taken int64
+	err := tx.Model(&models.Outbox{}).
+		Where("turn_id = ? AND part = ? AND accepted_at IS NOT NULL", row.TurnID, row.Part-1).Count(&taken).Error
+	if err != nil || taken > 0 {
+		return "", err
+	}
+	return gateEarlierPart, nil
+}
+
 // reminderGate: a reminder goes out only while its prompt waits for an answer.
-func reminderGate(tx *gorm.DB, promptID string) (string, error) {
+func reminderGate(tx *gorm.DB, row models.Outbox) (string, error) {
+	if row.Part > 1 {
+		return "", nil // it is on its way
+	}
 	var prompt models.Prompt
-	err := tx.Where("id = ?", promptID).Take(&prompt).Error
+	err := tx.Where("id = ?", row.PromptID).Take(&prompt).Error
 	switch {
 	case errors.Is(err, gorm.ErrRecordNotFound):
 		return gateVoided, nil

@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/ledger"
 	"coachline/models"
 )
 
@@ -17,8 +18,10 @@ const maxPage = 200
 // Enroll adds a participant together with an empty profile, an audit row and
 // the notice that starts the workflow, and returns the row as stored. Empty
 // Status, Mode and Channel become active, INTAKE and sms. EnrolledAt is
-// required; CreatedAt and UpdatedAt follow it when zero. ErrConflict when the
-// phone (or the id) belongs to somebody enrolled.
+// required; CreatedAt and UpdatedAt follow it when zero. An opt-out belongs to
+// the phone: whoever opted out of an earlier enrolment is opted out of this one
+// too, until they text START. ErrConflict when the phone (or the id) belongs to
+// somebody enrolled.
 func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error) {
 	if err := checkNew(p); err != nil {
 		return models.Participant{}, err
@@ -26,8 +29,21 @@ func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) 
 	complete(&p)
 	p.PhoneIndex = s.sealer.Index(p.Phone)
 	err := s.write(ctx, func(tx *gorm.DB) error {
+		before, err := ledger.OfPhone(tx, p.PhoneIndex)
+		if err != nil {
+			return err
+		}
+		if before.Action == models.ConsentOptOut {
+			p.Status = models.StatusOptedOut
+		}
 		if err := tx.Create(&p).Error; err != nil {
 			return err
+		}
+		if before.Action == models.ConsentOptOut {
+			before.ID, before.ParticipantID = 0, p.ID
+			if err := tx.Create(&before).Error; err != nil {
+				return err
+			}
 		}
 		profile := models.Profile{ParticipantID: p.ID, UpdatedAt: p.CreatedAt, Version: 1}
 		if err := tx.Create(&profile).Error; err != nil {
@@ -37,7 +53,7 @@ func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) 
 		if err := tx.Create(&audit).Error; err != nil {
 			return err
 		}
-		_, err := notify(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeStart, CreatedAt: p.CreatedAt})
+		_, err = notify(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeStart, CreatedAt: p.CreatedAt})
 		return err
 	})
 	if err != nil {
@@ -125,8 +141,10 @@ func (s *Store) Profile(ctx context.Context, id string) (models.Profile, error) 
 // UpdateParticipant applies a patch and returns the row afterwards. A patch
 // that changes nothing writes nothing. Otherwise the version rises, the audit
 // row names the changed fields (never their values), and the workflow is told
-// of a new status or zone. ErrNotFound, ErrStale when IfMatch does not hold,
-// *FieldError for debug on somebody who is no tester.
+// of a new status or zone. An opt-out that an operator records goes into the
+// consent ledger. ErrNotFound, ErrStale when IfMatch does not hold, *FieldError
+// for debug on somebody who is no tester and for bringing back somebody who
+// opted out.
 func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdate) (models.Participant, error) {
 	var out models.Participant
 	err := s.write(ctx, func(tx *gorm.DB) error {
@@ -151,6 +169,9 @@ func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdat
 		out = p
 		audit := models.Audit{ParticipantID: p.ID, Actor: u.Actor, Action: "update", Detail: strings.Join(changed, ","), At: u.Now}
 		if err := tx.Create(&audit).Error; err != nil {
+			return err
+		}
+		if err := operatorConsent(tx, old, p, models.Consent{RecordedBy: u.Actor, At: u.Now}); err != nil {
 			return err
 		}
 		for _, kind := range changeNotices(old, p) {
@@ -254,7 +275,7 @@ func (s *Store) RemoveParticipant(ctx context.Context, id, actor string, now tim
 		if err := saveParticipant(tx, &p, now); err != nil {
 			return err
 		}
-		if err := callOff(tx, id, now); err != nil {
+		if err := callOff(tx, ending{participantID: id, reason: gateRemoved, at: now}); err != nil {
 			return err
 		}
 		audit := models.Audit{ParticipantID: id, Actor: actor, Action: "remove", At: now}
@@ -270,15 +291,22 @@ func (s *Store) RemoveParticipant(ctx context.Context, id, actor string, now tim
 	return nil
 }
 
+// ending says for whom and why nothing that is planned goes out any more.
+// except is an outbox row that the caller settles itself.
+type ending struct {
+	participantID, reason, except string
+	at                            time.Time
+}
+
 // callOff cancels what is ready and unsent.
-func callOff(tx *gorm.DB, participantID string, now time.Time) error {
+func callOff(tx *gorm.DB, e ending) error {
 	err := tx.Model(&models.Outbox{}).
-		Where("participant_id = ? AND status = ? AND kind <> ?", participantID, models.OutboxReady, models.KindNotice).
-		UpdateColumns(map[string]any{"status": models.OutboxCanceled, "error_code": gateRemoved, "updated_at": now}).Error
+		Where("participant_id = ? AND status = ? AND kind <> ? AND id <> ?", e.participantID, models.OutboxReady, models.KindNotice, e.except).
+		UpdateColumns(map[string]any{"status": models.OutboxCanceled, "error_code": e.reason, "updated_at": e.at}).Error
 	if err != nil {
 		return err
 	}
 	return tx.Model(&models.Prompt{}).
-		Where("participant_id = ? AND state = ?", participantID, models.PromptPlanned).
-		UpdateColumns(map[string]any{"state": models.PromptFailed, "reason": gateRemoved}).Error
+		Where("participant_id = ? AND state = ?", e.participantID, models.PromptPlanned).
+		UpdateColumns(map[string]any{"state": models.PromptFailed, "reason": e.reason}).Error
 }

@@ -64,7 +64,8 @@ func promptSent(tx *gorm.DB, row models.Outbox, now time.Time) error {
 	}
 	fields := map[string]any{"state": models.PromptPending, "reason": "", "sent_at": now}
 	var answers []models.Inbound
-	err := tx.Where("participant_id = ? AND received_at > ?", row.ParticipantID, attempted).
+	// A STOP or a HELP answers no prompt; such texts have no number.
+	err := tx.Where("participant_id = ? AND received_at > ? AND seq > 0", row.ParticipantID, attempted).
 		Order("received_at").Limit(1).Find(&answers).Error
 	if err != nil {
 		return err
@@ -107,8 +108,8 @@ func promptFailed(tx *gorm.DB, promptID, reason string) error {
 }
 
 // SaveState mirrors a workflow's state into the tables that operators read:
-// mode, status (unless the participant was removed or has opted out),
-// schedules, and prompts that were missed. The participant's version rises
+// mode, status (unless the participant was removed or has opted out: consent
+// is recorded here first, and the workflow only follows), schedules, and prompts that were missed. The participant's version rises
 // when mode or status changed. ErrNotFound for an unknown id. Safe to retry.
 func (s *Store) SaveState(ctx context.Context, in models.SaveStateInput) error {
 	err := s.write(ctx, func(tx *gorm.DB) error {
@@ -136,7 +137,7 @@ func mirror(p *models.Participant, in models.SaveStateInput) (changed bool) {
 	if in.Mode != "" && in.Mode != p.Mode {
 		p.Mode, changed = in.Mode, true
 	}
-	left := p.RemovedAt != nil || p.Status == models.StatusOptedOut
+	left := p.RemovedAt != nil || p.Status == models.StatusOptedOut || in.Status == models.StatusOptedOut
 	if in.Status != "" && in.Status != p.Status && !left {
 		p.Status, changed = in.Status, true
 	}

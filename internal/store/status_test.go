@@ -172,3 +172,36 @@ func TestEverythingAtOnce(t *testing.T) {
 		require.Equal(t, 1, tc.Profile.TotalPrompts)
 	})
 }
+
+func TestUnsettledListsWhatTheCarrierNeverFinished(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		var ids []string
+		for n, status := range []models.OutboxStatus{models.OutboxSent, models.OutboxDelivered, models.OutboxQueued, ""} {
+			id := w.turn(n+1, models.TurnPlan{Kind: models.KindReply}, 10*n)
+			ids = append(ids, id)
+			if status == "" {
+				continue // Never posted.
+			}
+			_, err := w.ClaimSend(w.ctx, id, at(10*n))
+			require.NoError(t, err)
+			receipt := models.Receipt{ProviderSID: fmt.Sprintf("SM%d", n), Status: status}
+			require.NoError(t, w.RecordAccepted(w.ctx, id, receipt, at(10*n)))
+		}
+		list := func(q models.UnsettledQuery) []string {
+			rows, err := w.Unsettled(w.ctx, q)
+			require.NoError(t, err)
+			var got []string
+			for _, row := range rows {
+				got = append(got, row.ID)
+			}
+			return got
+		}
+		all := models.UnsettledQuery{Before: at(60), After: at(-60), Limit: 10}
+		require.Equal(t, []string{ids[0], ids[2]}, list(all))
+		require.Equal(t, []string{ids[2]}, list(models.UnsettledQuery{Before: at(60), After: at(-60), AfterID: ids[0], Limit: 10}))
+		require.Equal(t, []string{ids[0]}, list(models.UnsettledQuery{Before: at(60), After: at(-60), Limit: 1}))
+		require.Equal(t, []string{ids[0]}, list(models.UnsettledQuery{Before: at(15), After: at(-60), Limit: 10}), "the young may still be reported")
+		require.Empty(t, list(models.UnsettledQuery{Before: at(60), After: at(60), Limit: 10}), "of the old nothing is known any more")
+	})
+}

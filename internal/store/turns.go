@@ -9,14 +9,15 @@ import (
 	"coachline/models"
 )
 
-// outcomeCanceled ends a turn whose participant left while it ran.
+// outcomeCanceled ends a turn whose participant left or opted out while it ran.
 const outcomeCanceled = "canceled"
 
 // BeginTurn appends the texts of a turn to the conversation and creates the
 // turn's row, and for a prompt the prompt's. It may be called again during the
 // turn with further texts; only what is new is added. Skip: the participant
 // has left (a notice is still said), or the prompt went out before or was
-// recorded as missed. ErrNotFound for an unknown participant or text. Safe to
+// recorded as missed, or what there is to say may not be said to somebody who
+// opted out. ErrNotFound for an unknown participant or text. Safe to
 // retry.
 func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	var out models.PrepareTurnResult
@@ -41,6 +42,9 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (models.PrepareTurnResul
 	}
 	if err := appendTexts(tx, in); err != nil {
 		return models.PrepareTurnResult{}, err
+	}
+	if silent, err := nothingToSay(tx, p, in); err != nil || silent {
+		return models.PrepareTurnResult{Skip: true}, err
 	}
 	var out models.PrepareTurnResult
 	if in.Plan.Kind == models.KindPrompt {
@@ -114,8 +118,9 @@ func (s *Store) TurnContext(ctx context.Context, turnID string, size int) (model
 // FinishTurn ends a turn: its entries of the conversation, the outbox rows to
 // send and what became of the profile's prompts, in one transaction. The ids
 // of the rows to send come back in order. A turn that has ended returns its
-// rows and writes nothing, so a retry is safe. When the participant left
-// meanwhile, everything but a notice is canceled and no row is written. An
+// rows and writes nothing, so a retry is safe. When the participant left or
+// opted out meanwhile, the turn is canceled and no row is written, except for a
+// notice or an operator's message, which the send gate judges. An
 // operator's outbox row exists already and is only tied to the turn.
 // ErrNotFound for an unknown turn.
 func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (outboxIDs []string, err error) {
@@ -136,7 +141,7 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (outboxIDs
 			return tx.Model(&models.Outbox{}).Where("turn_id = ?", turn.ID).Order("part, id").Pluck("id", &outboxIDs).Error
 		}
 		turn.Outcome, turn.PromptVersion, turn.FinishedAt = o.Outcome, o.PromptVersion, &o.At
-		if p.RemovedAt != nil && turn.Kind != models.KindNotice {
+		if barred(p, turn.Kind) {
 			turn.Outcome = outcomeCanceled
 		} else if outboxIDs, err = writeOutcome(tx, o); err != nil {
 			return err

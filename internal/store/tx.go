@@ -13,6 +13,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"coachline/internal/database"
 	"coachline/models"
 )
 
@@ -22,7 +23,7 @@ const writeTries = 8
 
 // reader gives a session for single reads.
 func (s *Store) reader(ctx context.Context) *gorm.DB {
-	return s.db.WithContext(withSealer(ctx, s.sealer))
+	return s.db.WithContext(database.WithSealer(ctx, s.sealer))
 }
 
 // snapshot runs several reads that see one state of the database.

@@ -121,6 +121,11 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 		return r.command(ctx, p, n, order{name: models.UpdateResume})
 	case models.NoticeSend:
 		return r.command(ctx, p, n, order{models.UpdateSendMessage, []any{models.SendMessageRequest{OutboxID: n.Ref}}})
+	case models.NoticeConsent:
+		confirm := models.ConsentMethod(n.Ref).Confirms()
+		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Status: p.Status, Confirm: confirm}}})
+	case models.NoticeHelp:
+		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Help: true}}})
 	case models.NoticeUnenroll: // told to those who are removed as well, above
 	}
 	return models.BadField("kind", "unknown notice kind %q", n.Kind)
@@ -180,8 +185,15 @@ func gone(err error) bool {
 	return errors.As(err, &notFound)
 }
 
+// firstState begins in active coaching, whatever the row says by now: later
+// notices tell the rest. An opt-out alone comes first, so that nobody is greeted
+// who does not want to be.
 func firstState(p models.Participant) models.ParticipantState {
-	return models.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, Status: models.StatusActive, Mode: models.ModeIntake}
+	state := models.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, Status: models.StatusActive, Mode: models.ModeIntake}
+	if p.Status == models.StatusOptedOut {
+		state.Status = p.Status
+	}
+	return state
 }
 
 // secondState continues a life whose workflow was terminated from what the row

@@ -150,6 +150,56 @@ func TestSecondLife(t *testing.T) {
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, b.engine.starts[0].WorkflowIDReusePolicy)
 }
 
+func TestConsentNotices(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		status models.Status
+		kind   models.NoticeKind
+		ref    models.ConsentMethod
+		want   models.ParticipantChanged
+	}{
+		{"stop", models.StatusOptedOut, models.NoticeConsent, models.MethodKeyword, models.ParticipantChanged{Status: models.StatusOptedOut, Confirm: true}},
+		{"wording", models.StatusOptedOut, models.NoticeConsent, models.MethodPhrase, models.ParticipantChanged{Status: models.StatusOptedOut, Confirm: true}},
+		{"the carrier answered", models.StatusOptedOut, models.NoticeConsent, models.MethodCarrier, models.ParticipantChanged{Status: models.StatusOptedOut}},
+		{"the carrier refused", models.StatusOptedOut, models.NoticeConsent, models.MethodCarrierError, models.ParticipantChanged{Status: models.StatusOptedOut}},
+		{"start", models.StatusActive, models.NoticeConsent, models.MethodKeyword, models.ParticipantChanged{Status: models.StatusActive, Confirm: true}},
+		{"help", models.StatusActive, models.NoticeHelp, "", models.ParticipantChanged{Help: true}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(t)
+			b.add("a")
+			p := b.store.participants["a"]
+			p.Status = tc.status
+			b.store.participants["a"] = p
+			b.store.notice("a", tc.kind, string(tc.ref), 0, testNow)
+			terminated := true
+			b.engine.fail(func(_ context.Context, call string) error {
+				if call == "update:UpdateParticipant" && terminated {
+					terminated = false
+					return errGone
+				}
+				return nil
+			})
+			require.NoError(t, b.relay.Deliver(context.Background(), "a"))
+			require.Equal(t, []string{"update:UpdateParticipant", "start", "update:UpdateParticipant"}, b.engine.seen(), "a terminated life begins anew")
+			require.Equal(t, []any{tc.want}, b.engine.updates[1].Args)
+			require.Equal(t, tc.status, b.engine.states[0].Status)
+			require.Zero(t, b.store.undelivered())
+		})
+	}
+}
+
+func TestFirstStateOfWhoOptedOut(t *testing.T) {
+	b := newBench(t)
+	b.add("a", models.NoticeStart)
+	p := b.store.participants["a"]
+	p.Status = models.StatusOptedOut
+	b.store.participants["a"] = p
+	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
+	require.Equal(t, models.StatusOptedOut, b.engine.states[0].Status)
+	require.False(t, b.engine.states[0].Greeted)
+}
+
 func TestDeliverNamesBadNotices(t *testing.T) {
 	b := newBench(t)
 	b.add("a", "dance")

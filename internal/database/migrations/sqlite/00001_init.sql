@@ -93,7 +93,7 @@ CREATE TABLE outbox (
 );
 CREATE INDEX outbox_participant ON outbox (participant_id, status);
 CREATE INDEX outbox_turn ON outbox (turn_id, part);
-CREATE INDEX outbox_provider ON outbox (provider_sid) WHERE provider_sid <> '';
+CREATE UNIQUE INDEX outbox_provider ON outbox (provider_sid) WHERE provider_sid <> '';
 
 CREATE TABLE prompts (
     id               text PRIMARY KEY,

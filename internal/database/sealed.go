@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -22,7 +22,15 @@ type sealerKey struct{}
 
 func init() { schema.RegisterSerializer("sealed", sealed{}) }
 
-func withSealer(ctx context.Context, s Sealer) context.Context {
+// Sealer protects personal data at rest.
+type Sealer interface {
+	Seal([]byte) ([]byte, error)
+	Open([]byte) ([]byte, error)
+}
+
+// WithSealer gives the statements that run under ctx what they seal and open
+// columns with; a statement without it fails.
+func WithSealer(ctx context.Context, s Sealer) context.Context {
 	return context.WithValue(ctx, sealerKey{}, s)
 }
 

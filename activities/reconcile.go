@@ -1,0 +1,90 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"coachline/models"
+)
+
+// UnsettledStore finds and settles texts whose fate was never reported.
+type UnsettledStore interface {
+	// Unsettled lists texts that the carrier took and has not finished with,
+	// ordered by id.
+	Unsettled(ctx context.Context, q models.UnsettledQuery) ([]models.Outbox, error)
+	AcceptStatus(ctx context.Context, cb models.StatusCallback) (bool, error)
+}
+
+// Reporter says how a text stands that the carrier has taken.
+type Reporter interface {
+	Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error)
+}
+
+// Reconciling asks the carrier about texts whose status callbacks were lost.
+type Reconciling struct {
+	Store   UnsettledStore
+	Carrier Reporter
+	Now     func() time.Time
+}
+
+// Bounds of one reconciliation. Younger texts may still be reported by
+// callback; of older ones the carrier keeps nothing that would help.
+const (
+	unsettledFor  = time.Hour
+	unsettledMost = 7 * 24 * time.Hour
+	unsettledPage = 100
+)
+
+// Reconcile asks the carrier about every text that stayed unfinished for an
+// hour and records the answers. Safe to retry: answers only move a text up.
+func (r *Reconciling) Reconcile(ctx context.Context) (models.Reconciled, error) {
+	var sum models.Reconciled
+	now := r.Now()
+	q := models.UnsettledQuery{Before: now.Add(-unsettledFor), After: now.Add(-unsettledMost), Limit: unsettledPage}
+	for {
+		rows, err := r.Store.Unsettled(ctx, q)
+		if err != nil {
+			return sum, fmt.Errorf("listing unsettled texts: %w", err)
+		}
+		for _, row := range rows {
+			activity.RecordHeartbeat(ctx, row.ID)
+			changed, err := r.settle(ctx, row, now)
+			if err != nil {
+				return sum, err
+			}
+			sum.Checked++
+			if changed {
+				sum.Settled++
+			}
+			q.AfterID = row.ID
+		}
+		if len(rows) < unsettledPage {
+			return sum, nil
+		}
+	}
+}
+
+// settle asks about one text. One that the carrier will not speak of is left
+// as it is; a carrier that is away ends the attempt.
+func (r *Reconciling) settle(ctx context.Context, row models.Outbox, now time.Time) (bool, error) {
+	report, err := r.Carrier.Fetch(ctx, row.ProviderSID)
+	var refused *models.CarrierError
+	if errors.As(err, &refused) && refused.Class == models.CarrierAccount {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("asking about %s: %w", row.ID, err)
+	}
+	report.OutboxID, report.At = row.ID, now
+	if !report.Status.Supersedes(row.Status) {
+		return false, nil
+	}
+	if _, err := r.Store.AcceptStatus(ctx, report); err != nil {
+		return false, fmt.Errorf("recording %s: %w", row.ID, err)
+	}
+	return true, nil
+}

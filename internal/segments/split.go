@@ -1,0 +1,180 @@
+package segments
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What a reply may take (messaging facts 1.7).
+const (
+	MaxParts     = 3
+	PartSegments = 2
+	// MaxCharacters is the carrier's limit for one text, in UTF-16 units.
+	MaxCharacters = 1600
+)
+
+// Options bound a split; 0 stands for MaxParts and PartSegments.
+type Options struct {
+	MaxParts int
+	// Segments is how many segments a part may take.
+	Segments int
+}
+
+// Parts are texts to be sent one after the other, none of them empty or longer
+// than MaxCharacters. LeftOut counts the characters (code points) that found no
+// place; the last part ends with "..." when there are any, unless that would make
+// it longer than MaxCharacters.
+type Parts struct {
+	Texts   []string
+	LeftOut int
+}
+
+// tail ends a text that was cut; "..." is in both encodings.
+const tail = " ..."
+
+// Split divides a text that is too long for one part. It prefers to divide
+// between paragraphs (lines), then between sentences, then between words, and
+// divides a word only when it is longer than a part; it never divides a
+// character that is made of several code points, nor a URL: one that is longer
+// than a part has a part of its own that takes more segments. White space at
+// the cuts is dropped, nothing else, unless LeftOut says so. A text that fits
+// is one part, a blank one none.
+func Split(text string, o Options) Parts {
+	if o.MaxParts < 1 {
+		o.MaxParts = MaxParts
+	}
+	if o.Segments < 1 {
+		o.Segments = PartSegments
+	}
+	s := &splitter{text: text, pieces: scan(text), options: o}
+	// Parts that end at paragraphs are the easiest to read and the least full:
+	// when they cannot hold the text, fuller ones are tried. A text that has to
+	// be cut anyway is not divided within sentences as well.
+	for _, coarse := range []edge{paragraph, sentence, word} {
+		if out := s.plan(coarse); out.LeftOut == 0 {
+			return out
+		}
+	}
+	return s.plan(sentence)
+}
+
+type splitter struct {
+	text    string
+	pieces  []piece
+	options Options
+	coarse  edge // the coarsest edges that this plan looks for
+}
+
+// plan divides the text at edges no coarser than the given one: coarser ones
+// are as good, not better.
+func (s *splitter) plan(coarse edge) Parts {
+	s.coarse = coarse
+	var out Parts
+	for from := s.skip(0); from < len(s.pieces); {
+		end := s.end(from, "")
+		if end < len(s.pieces) && len(out.Texts)+1 == s.options.MaxParts {
+			end = s.end(from, tail)
+			out.Texts = append(out.Texts, s.cut(from, end))
+			out.LeftOut = utf8.RuneCountInString(strings.TrimSpace(s.slice(end, len(s.pieces))))
+			return out
+		}
+		out.Texts = append(out.Texts, s.content(from, end))
+		from = s.skip(end)
+	}
+	return out
+}
+
+// skip passes over white space; the end of the text when nothing else is left.
+func (s *splitter) skip(from int) int {
+	for from < len(s.pieces) && s.pieces[from].space {
+		from++
+	}
+	return from
+}
+
+func (s *splitter) slice(from, end int) string {
+	start := 0
+	if from > 0 {
+		start = s.pieces[from-1].end
+	}
+	return s.text[start:s.pieces[end-1].end]
+}
+
+// content is a part without the white space at its end.
+func (s *splitter) content(from, end int) string {
+	for end > from+1 && s.pieces[end-1].space {
+		end--
+	}
+	return s.slice(from, end)
+}
+
+// cut is the last part of a text that goes on. Only a URL can be so long that
+// the dots find no place behind it.
+func (s *splitter) cut(from, end int) string {
+	part := s.content(from, end)
+	if utf16Len(part) > MaxCharacters-len(tail) {
+		return part
+	}
+	last, _ := utf8.DecodeLastRuneInString(part)
+	address := urls.FindAllStringIndex(part, -1)
+	if n := len(address); unicode.IsLetter(last) && (n == 0 || address[n-1][1] < len(part)) {
+		return part + strings.TrimSpace(tail)
+	}
+	return part + tail
+}
+
+// end finds where the part that starts at a piece ends when something is to
+// follow it: the number of pieces when all the rest fits.
+func (s *splitter) end(from int, follows string) int {
+	var t tally
+	var latest [paragraph + 1]int
+	i := from
+	for ; i < len(s.pieces); i++ {
+		t.add(s.pieces[i].text)
+		if !s.pieces[i].space && !s.fits(t, follows) {
+			break
+		}
+		at := min(s.pieces[i].edge, s.coarse)
+		latest[at] = i + 1
+	}
+	if i == len(s.pieces) {
+		return i
+	}
+	// An edge near the start would make a part of a few words.
+	for e := paragraph; e >= soft; e-- {
+		if k := latest[e]; k > 0 && (k-from)*3 >= i-from {
+			return k
+		}
+	}
+	if k := max(latest[paragraph], latest[sentence], latest[word]); k > 0 {
+		return k
+	}
+	if k := max(latest[soft], latest[inWord]); k > 0 {
+		return k
+	}
+	return s.whole(from)
+}
+
+func (s *splitter) fits(t tally, follows string) bool {
+	for _, r := range follows {
+		t.add(string(r))
+	}
+	return t.size().Segments <= s.options.Segments
+}
+
+// whole is the end of what may not be divided, a URL, unless the carrier would
+// refuse it.
+func (s *splitter) whole(from int) int {
+	length := 0
+	for i := from; i < len(s.pieces); i++ {
+		length += utf16Len(s.pieces[i].text)
+		if length > MaxCharacters && i > from {
+			return i
+		}
+		if s.pieces[i].edge != never {
+			return i + 1
+		}
+	}
+	return len(s.pieces)
+}

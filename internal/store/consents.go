@@ -1,0 +1,189 @@
+package store
+
+import (
+	"strconv"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/store/ledger"
+	"coachline/models"
+)
+
+// Who recorded an entry of the consent ledger, when it was no operator.
+const (
+	byParticipant = "participant"
+	byCarrier     = "carrier"
+)
+
+// ruled: the text is acted on here and is no part of the coaching. START and
+// YES bring back whoever opted out; from anybody else they are ordinary words.
+func ruled(intent models.Intent, p models.Participant) bool {
+	switch intent {
+	case models.IntentStop, models.IntentHelp:
+		return true
+	case models.IntentStart, models.IntentYes:
+		return p.Status == models.StatusOptedOut
+	case models.IntentNone:
+	}
+	return false
+}
+
+// acceptRuled stores a text and does what it asks for. It goes into the
+// conversation at once, because no turn will take it there.
+func acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+	if err := tx.Create(&in).Error; err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	out := models.AcceptedInbound{Inbound: in}
+	if err := appendEntry(tx, textEntry("", in)); err != nil {
+		return out, err
+	}
+	newest, err := ledger.Newest(tx, p.ID)
+	if err != nil {
+		return out, err
+	}
+	entry := models.Consent{
+		Method: in.IntentMethod, Text: in.Body, RecordedBy: byParticipant, InboundID: in.ID, At: in.ReceivedAt,
+	}
+	if in.IntentMethod == models.MethodCarrier {
+		entry.RecordedBy = byCarrier
+	}
+	switch in.Intent {
+	case models.IntentStop:
+		if !ledger.OptedOut(p, newest) {
+			out.NoticeID, err = optOut(tx, p, entry, "")
+		}
+	case models.IntentStart, models.IntentYes:
+		out.NoticeID, err = optIn(tx, p, entry)
+	case models.IntentHelp:
+		if !ledger.OptedOut(p, newest) {
+			out.NoticeID, err = notify(tx, models.Notice{
+				ParticipantID: p.ID, Kind: models.NoticeHelp, Ref: strconv.FormatInt(in.ID, 10), CreatedAt: in.ReceivedAt,
+			})
+		}
+	case models.IntentNone:
+	}
+	return out, err
+}
+
+// optOut ends everything for a participant and tells the workflow. except is an
+// outbox row that the caller settles itself.
+func optOut(tx *gorm.DB, p models.Participant, entry models.Consent, except string) (int64, error) {
+	p.Status = models.StatusOptedOut
+	if err := saveParticipant(tx, &p, entry.At); err != nil {
+		return 0, err
+	}
+	if err := recordOptOut(tx, p, entry, except); err != nil {
+		return 0, err
+	}
+	return tellConsent(tx, p, entry, models.ConsentOptOut)
+}
+
+// recordOptOut writes the ledger, cancels what is unsent and ends the turns
+// that are under way, so that they write nothing any more.
+func recordOptOut(tx *gorm.DB, p models.Participant, entry models.Consent, except string) error {
+	entry.ParticipantID, entry.Action = p.ID, models.ConsentOptOut
+	if err := tx.Create(&entry).Error; err != nil {
+		return err
+	}
+	e := ending{participantID: p.ID, reason: string(models.StatusOptedOut), except: except, at: entry.At}
+	if err := callOff(tx, e); err != nil {
+		return err
+	}
+	return tx.Model(&models.Turn{}).
+		Where("participant_id = ? AND outcome = '' AND kind <> ?", p.ID, models.KindMessage).
+		UpdateColumns(map[string]any{"outcome": outcomeCanceled, "finished_at": entry.At}).Error
+}
+
+// optIn takes a participant back into coaching by their own text.
+func optIn(tx *gorm.DB, p models.Participant, entry models.Consent) (int64, error) {
+	p.Status = models.StatusActive
+	if err := saveParticipant(tx, &p, entry.At); err != nil {
+		return 0, err
+	}
+	entry.ParticipantID, entry.Action = p.ID, models.ConsentOptIn
+	if err := tx.Create(&entry).Error; err != nil {
+		return 0, err
+	}
+	return tellConsent(tx, p, entry, models.ConsentOptIn)
+}
+
+func tellConsent(tx *gorm.DB, p models.Participant, entry models.Consent, action models.ConsentAction) (int64, error) {
+	audit := models.Audit{ParticipantID: p.ID, Actor: entry.RecordedBy, Action: string(action), Detail: string(entry.Method), At: entry.At}
+	if err := tx.Create(&audit).Error; err != nil {
+		return 0, err
+	}
+	return notify(tx, models.Notice{
+		ParticipantID: p.ID, Kind: models.NoticeConsent, Ref: string(entry.Method), CreatedAt: entry.At,
+	})
+}
+
+var errOptedOut = models.BadField("status", "the participant opted out; only the participant can come back, by texting START")
+
+// operatorConsent records what an operator's change of status means for
+// consent, and refuses to bring back whoever opted out.
+func operatorConsent(tx *gorm.DB, old, p models.Participant, entry models.Consent) error {
+	switch {
+	case old.Status == p.Status:
+		return nil
+	case p.Status == models.StatusOptedOut:
+		entry.Method = models.MethodOperator
+		return recordOptOut(tx, p, entry, "")
+	case old.Status == models.StatusOptedOut && (p.Status == models.StatusActive || p.Status == models.StatusPaused):
+		return errOptedOut
+	}
+	return nil
+}
+
+// carrierOptOut takes over the carrier's word that a person wants no more
+// texts. Its word about a text from before the person came back is old.
+func carrierOptOut(tx *gorm.DB, p models.Participant, row models.Outbox, now time.Time) error {
+	newest, err := ledger.Newest(tx, p.ID)
+	if err != nil || p.RemovedAt != nil || ledger.OptedOut(p, newest) {
+		return err
+	}
+	if newest.Action == models.ConsentOptIn && row.AttemptedAt != nil && row.AttemptedAt.Before(newest.At) {
+		return nil
+	}
+	entry := models.Consent{Method: models.MethodCarrierError, RecordedBy: byCarrier, At: now}
+	_, err = optOut(tx, p, entry, row.ID)
+	return err
+}
+
+// barred: a turn of this kind may write nothing for the participant.
+func barred(p models.Participant, kind models.Kind) bool {
+	switch {
+	case p.RemovedAt != nil:
+		return kind != models.KindNotice
+	case p.Status == models.StatusOptedOut:
+		return coaching(kind) || kind == models.KindHelp
+	}
+	return false
+}
+
+// consentGate refuses everything for somebody who opted out, except the one
+// confirmation of it. Of confirmations only the one tied to the newest entry of
+// the ledger passes.
+func consentGate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) {
+	newest, err := ledger.Newest(tx, p.ID)
+	switch {
+	case err != nil:
+		return "", err
+	case row.Kind != models.KindConsent && ledger.OptedOut(p, newest):
+		return string(models.StatusOptedOut), nil
+	case row.Kind == models.KindConsent && (p.RemovedAt != nil || !ledger.Confirms(row.TurnID, newest)):
+		return gateSuperseded, nil
+	}
+	return "", nil
+}
+
+// nothingToSay: the turn is barred, or it would confirm what was confirmed or
+// is over.
+func nothingToSay(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput) (bool, error) {
+	if barred(p, in.Plan.Kind) || in.Plan.Kind != models.KindConsent {
+		return barred(p, in.Plan.Kind), nil
+	}
+	tied, err := ledger.Tie(tx, p, in.TurnID)
+	return !tied, err
+}

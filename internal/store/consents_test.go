@@ -1,0 +1,373 @@
+package store_test
+
+import (
+	"database/sql"
+	"encoding/base64"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+// says delivers a text of p1 that the screening gave an intent.
+func (w *world) says(minutes int, intent models.Intent, method models.ConsentMethod) models.AcceptedInbound {
+	w.t.Helper()
+	got, err := w.AcceptInbound(w.ctx, models.Inbound{
+		ProviderSID: fmt.Sprintf("SMi%d", minutes), From: phone, To: "+15017122661", Body: "words of " + string(intent),
+		Intent: intent, IntentMethod: method, ReceivedAt: at(minutes),
+	})
+	require.NoError(w.t, err)
+	return got
+}
+
+func (w *world) stops(minutes int) models.AcceptedInbound {
+	return w.says(minutes, models.IntentStop, models.MethodKeyword)
+}
+
+// entry is a row of the consent ledger as the database has it.
+type entry struct {
+	action, method, text, by string
+	inbound                  int64
+}
+
+// ledger reads the entries of p1, opened, and makes sure that they are sealed.
+func (w *world) ledger() []entry {
+	w.t.Helper()
+	var out []entry
+	w.raw(func(db *sql.DB) {
+		rows, err := db.Query("SELECT action, method, text, recorded_by, inbound_id FROM consents WHERE participant_id = 'p1' ORDER BY id")
+		require.NoError(w.t, err)
+		defer rows.Close()
+		for rows.Next() {
+			var e entry
+			require.NoError(w.t, rows.Scan(&e.action, &e.method, &e.text, &e.by, &e.inbound))
+			require.NotContains(w.t, e.text, "words")
+			if e.text != "" {
+				sealed, err := base64.StdEncoding.DecodeString(e.text)
+				require.NoError(w.t, err)
+				plain, err := newBox(w.t, "one").Open(sealed)
+				require.NoError(w.t, err)
+				e.text = string(plain)
+			}
+			out = append(out, e)
+		}
+		require.NoError(w.t, rows.Err())
+	})
+	return out
+}
+
+func (w *world) status() models.Status {
+	w.t.Helper()
+	p, err := w.Participant(w.ctx, "p1")
+	require.NoError(w.t, err)
+	return p.Status
+}
+
+// confirm begins a confirmation turn and sends its text; it returns how far
+// that came.
+func (w *world) confirm(n, minutes int) string {
+	w.t.Helper()
+	id := models.TurnID("p1", n)
+	begun, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: n,
+		Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindConsent}, Now: at(minutes)})
+	require.NoError(w.t, err)
+	if begun.Skip {
+		return "skipped"
+	}
+	ids, err := w.FinishTurn(w.ctx, outcome(id, models.KindConsent, "", minutes))
+	require.NoError(w.t, err)
+	require.Len(w.t, ids, 1)
+	return w.claim(ids[0], minutes)
+}
+
+func (w *world) claim(outboxID string, minutes int) string {
+	w.t.Helper()
+	claim, err := w.ClaimSend(w.ctx, outboxID, at(minutes))
+	require.NoError(w.t, err)
+	if claim.Post {
+		return "posted"
+	}
+	return claim.Outbox.ErrorCode
+}
+
+func TestStopEndsEverythingAtOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		pending := promptPlan("2026-03-01")
+		w.sent(w.turn(1, pending, 0), 0)
+		ready := w.turn(2, replyPlan, 1)
+		begun := models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t3", Number: 3, Plan: promptPlan("2026-03-02"), Now: at(1)}
+		_, err := w.BeginTurn(w.ctx, begun)
+		require.NoError(t, err)
+
+		got := w.stops(2)
+		require.Zero(t, got.Inbound.Seq, "no text for the coach")
+		require.NotZero(t, got.NoticeID)
+		require.Equal(t, models.StatusOptedOut, w.status())
+		require.Equal(t, []entry{{"opt_out", "keyword", "words of stop", "participant", got.Inbound.ID}}, w.ledger())
+		require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeConsent}, w.noticeKinds())
+		status, code := w.outbox(ready)
+		require.Equal(t, models.OutboxCanceled, status)
+		require.Equal(t, "opted_out", code)
+		require.Equal(t, models.PromptPending, w.promptState(pending.PromptID), "a STOP answers no prompt")
+		require.Equal(t, models.PromptFailed, w.promptState(begun.Plan.PromptID))
+		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'opt_out' AND actor = 'participant' AND detail = 'keyword'"))
+
+		ids, err := w.FinishTurn(w.ctx, outcome("p1-t3", models.KindPrompt, begun.Plan.PromptID, 3))
+		require.NoError(t, err)
+		require.Empty(t, ids, "the turn under way writes nothing any more")
+		require.Equal(t, "canceled", w.text("SELECT outcome FROM turns WHERE id = 'p1-t3'"))
+
+		history, err := w.History(w.ctx, "p1", 10, time.Time{})
+		require.NoError(t, err)
+		require.Equal(t, models.HistoryEntry{Role: models.RoleUser, Kind: models.KindMessage, Text: "words of stop", At: at(2)}, history[len(history)-1])
+
+		require.True(t, w.stops(2).Duplicate)
+		again := w.stops(4)
+		require.Zero(t, again.NoticeID, "stored, nothing else")
+		require.Len(t, w.ledger(), 1)
+		require.Equal(t, int64(1), w.inbound("SM9", 5, "hello?").Inbound.Seq, "numbers have no gaps")
+	})
+}
+
+func TestComingBack(t *testing.T) {
+	for _, intent := range []models.Intent{models.IntentStart, models.IntentYes} {
+		t.Run(string(intent), func(t *testing.T) {
+			onBoth(t, func(t *testing.T, w *world) {
+				w.enrolled()
+				before := w.says(1, intent, models.MethodKeyword)
+				require.Equal(t, int64(1), before.Inbound.Seq, "an ordinary answer")
+				require.Empty(t, w.ledger())
+				w.stops(2)
+				require.Equal(t, "posted", w.confirm(1, 2))
+				back := w.says(3, intent, models.MethodKeyword)
+				require.Zero(t, back.Inbound.Seq)
+				require.Equal(t, models.StatusActive, w.status())
+				require.Equal(t, entry{"opt_in", "keyword", "words of " + string(intent), "participant", back.Inbound.ID}, w.ledger()[1])
+				require.Equal(t, "posted", w.confirm(2, 3))
+				require.Equal(t, "posted", w.claim(w.turn(3, replyPlan, 4), 4))
+				require.Equal(t, int64(2), w.says(5, intent, models.MethodKeyword).Inbound.Seq)
+				require.Len(t, w.ledger(), 2)
+				require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage, models.NoticeConsent,
+					models.NoticeConsent, models.NoticeMessage}, w.noticeKinds())
+			})
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		got := w.says(1, models.IntentHelp, models.MethodKeyword)
+		require.NotZero(t, got.NoticeID)
+		require.Zero(t, got.Inbound.Seq)
+		w.setStatus(models.StatusPaused)
+		require.Equal(t, "posted", w.claim(w.turn(1, models.TurnPlan{Kind: models.KindHelp}, 5), 6), "whoever is paused is answered too")
+		w.stops(7)
+		require.Zero(t, w.says(8, models.IntentHelp, models.MethodKeyword).NoticeID, "silent")
+		require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeHelp, models.NoticePause, models.NoticeConsent}, w.noticeKinds())
+		history, err := w.History(w.ctx, "p1", 10, time.Time{})
+		require.NoError(t, err)
+		require.Len(t, history, 4, "all of it is in the conversation")
+	})
+}
+
+func TestOneConfirmation(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		require.Equal(t, "skipped", w.confirm(1, 1), "nothing to confirm")
+		w.stops(2)
+		require.Equal(t, "posted", w.confirm(2, 3))
+		require.NoError(t, w.ReleaseSend(w.ctx, "p1-t2-p1", at(3)))
+		require.Equal(t, "posted", w.claim("p1-t2-p1", 4), "the same text may be tried again")
+		require.Equal(t, "skipped", w.confirm(3, 4))
+		w.says(5, models.IntentStart, models.MethodKeyword)
+		require.Equal(t, "posted", w.confirm(4, 5))
+		w.stops(6)
+		require.Equal(t, "superseded", w.claim("p1-t4-p1", 7), "a welcome that was under way does not go out after the next STOP")
+		require.Equal(t, "posted", w.confirm(5, 7))
+		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(8)))
+		require.Equal(t, "superseded", w.claim("p1-t5-p1", 9))
+	})
+}
+
+// What the carrier answered, or found out, is confirmed by nobody else.
+func TestNoConfirmationOfTheCarriers(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.says(1, models.IntentStop, models.MethodCarrier)
+		require.Equal(t, "carrier", w.ledger()[0].by)
+		require.Equal(t, "skipped", w.confirm(1, 1))
+	})
+}
+
+// No kind but the confirmation passes the gate for somebody who opted out,
+// whatever an operator makes of their status afterwards.
+func TestNothingReachesWhoOptedOut(t *testing.T) {
+	kinds := []models.Kind{models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
+		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindHelp,
+		models.KindDebug, models.KindToolCall, models.KindToolResult, "something new"}
+	for name, then := range map[string]func(w *world){
+		"opted out": func(*world) {},
+		"completed": func(w *world) { w.setStatus(models.StatusCompleted) },
+		"withdrawn": func(w *world) { w.setStatus(models.StatusWithdrawn) },
+		"removed": func(w *world) {
+			require.NoError(w.t, w.RemoveParticipant(w.ctx, "p1", "operator", at(6)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := onSQLite(t)
+			w.enrolled()
+			w.stops(1)
+			require.Equal(t, "posted", w.confirm(1, 2))
+			then(w)
+			w.raw(func(db *sql.DB) {
+				for i, kind := range kinds {
+					_, err := db.Exec(fmt.Sprintf(`INSERT INTO outbox SELECT 'o%d', participant_id, 'p1-t1', 1, '%s', '', body, 'ready', '', '', 0,
+						created_at, NULL, NULL, updated_at FROM outbox WHERE id = 'p1-t1-p1'`, i, kind))
+					require.NoError(t, err)
+				}
+			})
+			for i, kind := range kinds {
+				require.Equal(t, "opted_out", w.claim(fmt.Sprintf("o%d", i), 10), kind)
+			}
+		})
+	}
+}
+
+func TestTurnsOfWhoOptedOut(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		in := w.inbound("SM1", 1, "one more thing")
+		w.stops(2)
+		begun, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
+			Plan: replyPlan, InboundIDs: []int64{in.Inbound.ID}, Now: at(3)})
+		require.NoError(t, err)
+		require.True(t, begun.Skip)
+		require.Equal(t, 2, w.count("SELECT count(*) FROM messages"), "stored all the same")
+		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(3)}))
+		require.Equal(t, models.StatusOptedOut, w.status())
+		w.says(4, models.IntentStart, models.MethodKeyword)
+		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusOptedOut, Now: at(5)}))
+		require.Equal(t, models.StatusActive, w.status(), "a workflow that has not heard of it changes nothing")
+	})
+}
+
+// The carrier's refusal repairs what we believe, from the answer and from a
+// report alike; its word from before the person came back is old.
+func TestTheCarriersRefusal(t *testing.T) {
+	refusals := map[string]func(w *world, id string, minutes int){
+		"answer": func(w *world, id string, minutes int) {
+			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: "21610", OptedOut: true, Now: at(minutes)}))
+		},
+		"report": func(w *world, id string, minutes int) {
+			_, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: models.OutboxFailed, ErrorCode: "21610", OptedOut: true, At: at(minutes)})
+			require.NoError(w.t, err)
+		},
+	}
+	for name, refuse := range refusals {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, w *world) {
+				w.enrolled()
+				first, other := w.turn(1, replyPlan, 1), w.turn(2, replyPlan, 1)
+				require.Equal(t, "posted", w.claim(first, 2))
+				for range 2 {
+					refuse(w, first, 3)
+				}
+				require.Equal(t, models.StatusOptedOut, w.status())
+				require.Equal(t, []entry{{"opt_out", "carrier_error", "", "carrier", 0}}, w.ledger())
+				require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeConsent}, w.noticeKinds())
+				status, code := w.outbox(first)
+				require.Equal(t, models.OutboxFailed, status)
+				require.Equal(t, "21610", code)
+				_, code = w.outbox(other)
+				require.Equal(t, "opted_out", code)
+				require.Equal(t, "skipped", w.confirm(3, 4))
+
+				w.says(5, models.IntentStart, models.MethodKeyword)
+				refuse(w, first, 6)
+				require.Equal(t, models.StatusActive, w.status())
+				next := w.turn(4, replyPlan, 7)
+				require.Equal(t, "posted", w.claim(next, 7))
+				refuse(w, next, 8)
+				require.Equal(t, models.StatusOptedOut, w.status())
+			})
+		})
+	}
+}
+
+func TestOperatorsAndConsent(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		ready := w.turn(1, replyPlan, 1)
+		out := models.StatusOptedOut
+		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &out}, Actor: "eve", Now: at(2)})
+		require.NoError(t, err)
+		require.Equal(t, []entry{{"opt_out", "operator", "", "eve", 0}}, w.ledger())
+		_, code := w.outbox(ready)
+		require.Equal(t, "opted_out", code)
+		for _, status := range []models.Status{models.StatusActive, models.StatusPaused} {
+			_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &status}, Actor: "eve", Now: at(3)})
+			var field *models.FieldError
+			require.ErrorAs(t, err, &field)
+			require.Contains(t, field.Message, "START")
+		}
+		require.Equal(t, models.StatusOptedOut, w.status())
+	})
+}
+
+// An opt-out belongs to the phone.
+func TestEnrollingAPhoneThatOptedOut(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.stops(1)
+		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
+		again := person("p2", phone)
+		again.EnrolledAt = at(3)
+		p, err := w.Enroll(w.ctx, again, "operator")
+		require.NoError(t, err)
+		require.Equal(t, models.StatusOptedOut, p.Status)
+		require.Equal(t, 1, w.count("SELECT count(*) FROM consents WHERE participant_id = 'p2' AND action = 'opt_out'"))
+		w.says(4, models.IntentStart, models.MethodKeyword)
+		p, err = w.Participant(w.ctx, "p2")
+		require.NoError(t, err)
+		require.Equal(t, models.StatusActive, p.Status)
+	})
+}
+
+func TestStrangersStop(t *testing.T) {
+	w := onSQLite(t)
+	w.enrolled()
+	got, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: "+15550001111", Body: "STOP",
+		Intent: models.IntentStop, IntentMethod: models.MethodKeyword, ReceivedAt: at(1)})
+	require.NoError(t, err)
+	require.Zero(t, got.NoticeID)
+	require.Equal(t, "stop", w.text("SELECT intent FROM inbound"))
+	require.Empty(t, w.ledger())
+}
+
+// Whoever had opted out before there was a ledger is in it afterwards.
+func TestLedgerOfOlderDatabases(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.inbound("SM1", 1, "hello")
+		w.raw(func(db *sql.DB) {
+			for _, statement := range []string{
+				"DELETE FROM goose_db_version WHERE version_id = 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
+				"ALTER TABLE inbound DROP COLUMN intent", "ALTER TABLE inbound DROP COLUMN intent_method",
+				"CREATE UNIQUE INDEX inbound_seq ON inbound (participant_id, seq) WHERE participant_id <> ''",
+				"UPDATE participants SET status = 'opted_out'",
+			} {
+				_, err := db.Exec(statement)
+				require.NoError(t, err, statement)
+			}
+		})
+		w.Store = openStore(t, w.url)
+		require.Equal(t, []entry{{"opt_out", "carrier_error", "", "carrier", 0}}, w.ledger())
+		w.says(2, models.IntentStart, models.MethodKeyword)
+		require.Equal(t, models.StatusActive, w.status())
+	})
+}
