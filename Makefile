@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build test check fmt lint tidy-check workflowcheck unit postgres chaos record-history
+.PHONY: dev build test check fmt lint tidy-check workflowcheck unit postgres chaos storm record-history
 
 # One static binary runs anywhere, and SQLite needs no C compiler here.
 export CGO_ENABLED := 0
@@ -50,9 +50,13 @@ unit: postgres
 	go test -p 2 -timeout 30m ./...
 
 # Real processes, killed at random and at named points, 200 faults, some
-# minutes; ARGS="-seed 5" runs a seed again. Its short form is part of unit.
+# minutes; ARGS="-seed 5" runs a seed again.
 chaos: postgres
 	go run ./chaos $(ARGS)
+
+# The same in small, in a minute and a half.
+storm: postgres
+	go test -tags storm -count=1 -run TestShortStorm -v ./chaos
 
 # The lives that workflows/replay_test.go replays, recorded anew on the real
 # server; about a minute. LIFE=intake records one kind.

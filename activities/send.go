@@ -44,16 +44,17 @@ const (
 	// absence: how long the carrier must not have heard of a text before it
 	// counts as never taken. Its list lags behind its acceptances.
 	absence = 40 * time.Second
-	// maxPosts: a text of unknown fate is posted again once.
-	maxPosts = 2
+	// maxPosts bounds how often a text is posted; each time after the first,
+	// the carrier has proved that it does not have it.
+	maxPosts = 5
 	// lookBack covers clock differences between us and the carrier.
 	lookBack = 2 * time.Minute
 )
 
 // SendSMS hands one outbox row to the carrier. Safe to retry: a row whose
 // earlier attempt may have reached the carrier is looked up there, and posted
-// again only when the carrier has not heard of it for a while, only once, and
-// only if the text is worth a possible duplicate. Otherwise the row ends as
+// again only when the carrier has not heard of it for a while, and only if the
+// text is worth a possible duplicate. Otherwise the row ends as
 // unknown, which a late status callback still corrects.
 func (p *Posts) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
 	claim, err := p.Store.ClaimSend(ctx, in.OutboxID, p.Now())

@@ -125,7 +125,7 @@ func TestSendOfUnknownFate(t *testing.T) {
 		{"the carrier cannot say: asked again", models.KindReply, time.Minute, 1, network{findErr: errors.New("unreachable")}, "", 0, false},
 		{"its list may lag: asked again", models.KindReply, 10 * time.Second, 1, network{}, "", 30 * time.Second, false},
 		{"never taken: posted once more", models.KindReply, 40 * time.Second, 1, network{}, "", time.Millisecond, true},
-		{"but not a third time", models.KindReply, 40 * time.Second, 2, network{}, models.OutboxUnknown, 0, false},
+		{"but not for ever", models.KindReply, 40 * time.Second, 5, network{}, models.OutboxUnknown, 0, false},
 		{"a nudge may not come twice", models.KindReminder, 40 * time.Second, 1, network{}, models.OutboxUnknown, 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -37,19 +37,25 @@ type TurnContext struct {
 // PrepareTurnInput begins a turn, or adds texts to a running one. Safe to
 // retry: rows are keyed by turn and inbound id.
 type PrepareTurnInput struct {
-	ParticipantID string    `json:"participant_id"`
-	TurnID        string    `json:"turn_id"`
-	Number        int       `json:"number"`
-	Mode          Mode      `json:"mode"`
-	Plan          TurnPlan  `json:"plan"`
-	InboundIDs    []int64   `json:"inbound_ids,omitempty"`
-	Now           time.Time `json:"now"`
+	ParticipantID string   `json:"participant_id"`
+	TurnID        string   `json:"turn_id"`
+	Number        int      `json:"number"`
+	Mode          Mode     `json:"mode"`
+	Plan          TurnPlan `json:"plan"`
+	InboundIDs    []int64  `json:"inbound_ids,omitempty"`
+	// Late: the texts join a turn that runs.
+	Late bool      `json:"late,omitempty"`
+	Now  time.Time `json:"now"`
 }
 
 // PrepareTurnResult says how to go on.
 type PrepareTurnResult struct {
 	// Skip: nothing may or need be said (the person left, the prompt was sent).
 	Skip bool `json:"skip,omitempty"`
+	// Forgotten: a worker died after it had written the turn and before the
+	// workflow remembered it, and the workflow decided otherwise the second
+	// time. Nothing was added; the texts and the plan belong to another turn.
+	Forgotten bool `json:"forgotten,omitempty"`
 	// Prepared: a text generated ahead waits; no model call is needed.
 	Prepared bool `json:"prepared,omitempty"`
 	// Limits are recorded with every turn, so that a changed setting takes

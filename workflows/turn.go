@@ -38,7 +38,11 @@ func (l *life) turn(ctx workflow.Context, plan models.TurnPlan) {
 }
 
 func (t *turn) run(ctx workflow.Context) {
-	prepared, ok := t.prepare(ctx)
+	prepared, ok := t.prepare(ctx, false)
+	if prepared.Forgotten {
+		t.life.plans = append([]models.TurnPlan{t.plan}, t.life.plans...)
+		return
+	}
 	if !ok || prepared.Skip || t.plan.Kind == models.KindMessage {
 		t.settle(ctx, models.SendSMSResult{Status: models.OutboxCanceled})
 		return
@@ -82,7 +86,8 @@ func (t *turn) words(ctx workflow.Context, prepared models.PrepareTurnResult) (w
 
 // prepare opens the turn's row and moves the waiting texts into the
 // conversation. It is called again when a late text joins the turn.
-func (t *turn) prepare(ctx workflow.Context) (models.PrepareTurnResult, bool) {
+func (t *turn) prepare(ctx workflow.Context, late bool) (models.PrepareTurnResult, bool) {
+	waiting := t.life.state.Inbox.Items
 	in := models.PrepareTurnInput{
 		ParticipantID: t.life.state.ParticipantID,
 		TurnID:        t.id,
@@ -90,12 +95,18 @@ func (t *turn) prepare(ctx workflow.Context) (models.PrepareTurnResult, bool) {
 		Mode:          t.mode,
 		Plan:          t.plan,
 		InboundIDs:    t.takeTexts(),
+		Late:          late,
 		Now:           workflow.Now(ctx),
 	}
 	var out models.PrepareTurnResult
 	if err := workflow.ExecuteLocalActivity(local(ctx), turns.PrepareTurn, in).Get(ctx, &out); err != nil {
 		workflow.GetLogger(ctx).Error("preparing turn failed", "turn", t.id, "error", err)
 		return out, false
+	}
+	if out.Forgotten {
+		// The texts wait for the next turn.
+		t.life.state.Inbox.Items, t.life.news = waiting, len(waiting) > 0
+		return out, true
 	}
 	t.limits, t.life.limits = out.Limits, out.Limits
 	t.skip = out.Skip
@@ -187,8 +198,8 @@ func (t *turn) late(ctx workflow.Context) bool {
 		return false
 	}
 	t.reruns++
-	_, ok := t.prepare(ctx)
-	return ok
+	out, ok := t.prepare(ctx, true)
+	return ok && !out.Forgotten
 }
 
 // runTools executes every call of a round, in order. Calls beyond the limit

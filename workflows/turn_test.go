@@ -302,3 +302,50 @@ func TestWhatIsKnownOfThePersonReachesTheModel(t *testing.T) {
 		require.Contains(t, after, want, "a change shows in the next turn")
 	}
 }
+
+// A worker that dies between a local activity and the end of its workflow task
+// leaves rows that the workflow knows nothing of; meanwhile a text may have
+// come that makes the workflow decide otherwise.
+func TestForgottenAttempts(t *testing.T) {
+	t.Parallel()
+	begin := func(w *world, plan models.TurnPlan, ids ...int64) {
+		_, err := w.store.BeginTurn(context.Background(), models.PrepareTurnInput{
+			ParticipantID: "conv_1", TurnID: "conv_1-t1", Number: 1, Mode: models.ModeIntake, Plan: plan, InboundIDs: ids, Now: w.env.Now(),
+		})
+		require.NoError(t, err)
+	}
+	finish := func(w *world, kind models.Kind, text string) {
+		_, err := w.store.FinishTurn(context.Background(), models.TurnOutcome{
+			TurnID: "conv_1-t1", ParticipantID: "conv_1", Outcome: "step", At: w.env.Now(),
+			Outbox: []models.Outbox{{ID: "conv_1-t1-p1", ParticipantID: "conv_1", TurnID: "conv_1-t1", Part: 1, Kind: kind, Body: text, CreatedAt: w.env.Now()}},
+		})
+		require.NoError(t, err)
+	}
+	t.Run("a text came after the reply was stored", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
+		w.text(0, "first")
+		w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
+			if len(w.model.requests) == 1 {
+				finish(w, models.KindReply, "answer to first")
+				w.env.SignalWorkflow(models.SignalMessageReceived, w.accept("second"))
+			}
+			return say("answer to " + lastUser(req)), nil
+		}
+		w.run(time.Minute)
+		require.Len(t, w.carrier.sent, 2)
+		require.Equal(t, "answer to first", w.carrier.sent[0].Body)
+		require.Equal(t, "answer to second", w.carrier.sent[1].Body)
+	})
+	t.Run("the number was used for something else", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		begin(w, models.TurnPlan{Kind: models.KindFeedbackQuestion})
+		finish(w, models.KindFeedbackQuestion, "How did it go?")
+		w.text(0, "hello")
+		w.run(time.Minute)
+		require.Equal(t, []models.Kind{models.KindReply}, w.carrier.kinds())
+		require.Equal(t, "ok: hello", w.carrier.sent[0].Body)
+		require.Equal(t, 2, w.status().Turns)
+	})
+}

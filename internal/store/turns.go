@@ -40,23 +40,18 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (models.PrepareTurnResul
 	if p.RemovedAt != nil && in.Plan.Kind != models.KindNotice {
 		return models.PrepareTurnResult{Skip: true}, nil
 	}
+	if forgotten, err := forgotten(tx, in); err != nil || forgotten {
+		return models.PrepareTurnResult{Forgotten: forgotten}, err
+	}
 	if err := appendTexts(tx, in); err != nil {
 		return models.PrepareTurnResult{}, err
 	}
 	if silent, err := nothingToSay(tx, p, in); err != nil || silent {
 		return models.PrepareTurnResult{Skip: true}, err
 	}
-	var out models.PrepareTurnResult
-	if in.Plan.Kind == models.KindPrompt {
-		again, err := planPrompt(tx, p.ID, in.Plan)
-		if err != nil || again {
-			return models.PrepareTurnResult{Skip: again}, err
-		}
-		profile, err := profileOf(tx, p.ID)
-		if err != nil {
-			return models.PrepareTurnResult{}, err
-		}
-		out.Prepared = profile.PreparedPrompt != ""
+	out, err := planned(tx, p.ID, in.Plan)
+	if err != nil || out.Skip {
+		return out, err
 	}
 	_, err = insertOnce(tx, &models.Turn{
 		ID:            in.TurnID,
@@ -68,6 +63,31 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (models.PrepareTurnResul
 		StartedAt:     in.Now,
 	})
 	return out, err
+}
+
+// planned notes a prompt that a turn is to send; other turns have nothing to
+// note. Skip: it went out before or was recorded as missed.
+func planned(tx *gorm.DB, participantID string, plan models.TurnPlan) (models.PrepareTurnResult, error) {
+	if plan.Kind != models.KindPrompt {
+		return models.PrepareTurnResult{}, nil
+	}
+	again, err := planPrompt(tx, participantID, plan)
+	if err != nil || again {
+		return models.PrepareTurnResult{Skip: again}, err
+	}
+	profile, err := profileOf(tx, participantID)
+	return models.PrepareTurnResult{Prepared: profile.PreparedPrompt != ""}, err
+}
+
+// forgotten: the turn's number was used by an attempt of which the workflow
+// knows nothing: for something else, or to an end that a late text missed.
+func forgotten(tx *gorm.DB, in models.PrepareTurnInput) (bool, error) {
+	var rows []models.Turn
+	if err := tx.Where("id = ?", in.TurnID).Limit(1).Find(&rows).Error; err != nil || len(rows) == 0 {
+		return false, err
+	}
+	other := rows[0].Kind != in.Plan.Kind || rows[0].PromptID != in.Plan.PromptID
+	return other || in.Late && rows[0].Outcome != "", nil
 }
 
 func profileOf(tx *gorm.DB, participantID string) (models.Profile, error) {

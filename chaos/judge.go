@@ -1,0 +1,377 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"coachline/chaos/world"
+)
+
+// judge compares three sides: what the carrier took, what the database holds,
+// and what the API shows.
+func (s *system) judge(ctx context.Context, people []*person) (*report, error) {
+	l, err := s.ledger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := newCourt(newReport(s), l, s.carrier.Sent())
+	c.outbound()
+	for _, p := range people {
+		status, err := s.api.status(ctx, p.id)
+		if err != nil {
+			return nil, err
+		}
+		t := c.trial(p, status)
+		t.ledger()
+		if status == "" {
+			continue
+		}
+		entries, err := s.api.history(ctx, p.id)
+		if err != nil {
+			return nil, err
+		}
+		t.history(entries)
+	}
+	return c.report, nil
+}
+
+// court is everything that the verdict is made from.
+type court struct {
+	report   *report
+	rows     *ledger
+	sent     []world.Sent
+	byOutbox map[string][]world.Sent
+}
+
+func newCourt(r *report, l *ledger, sent []world.Sent) *court {
+	c := &court{report: r, rows: l, sent: sent, byOutbox: map[string][]world.Sent{}}
+	for _, one := range sent {
+		c.byOutbox[one.Outbox] = append(c.byOutbox[one.Outbox], one)
+	}
+	return c
+}
+
+// outbound checks every row of the outbox against the carrier's list: sent once
+// or not at all, with a report; and that nothing was sent without a row.
+func (c *court) outbound() {
+	sids := map[string]string{}
+	for id, row := range c.rows.outbox {
+		taken := c.byOutbox[id]
+		if len(taken) > 1 {
+			c.report.Duplicates += len(taken) - 1
+			c.report.violate("%s (%s) was sent %d times", id, row.kind, len(taken))
+		}
+		if other := sids[row.sid]; row.sid != "" && other != "" {
+			c.report.violate("%s and %s are both recorded as the carrier's %s", id, other, row.sid)
+		}
+		sids[row.sid] = id
+		c.status(row, taken)
+	}
+	for _, one := range c.sent {
+		if _, ok := c.rows.outbox[one.Outbox]; !ok {
+			c.report.violate("the carrier's %s has no row (%q)", one.SID, one.Outbox)
+		}
+	}
+}
+
+func (c *court) status(row outboxRow, taken []world.Sent) {
+	switch row.status {
+	case "delivered":
+		if len(taken) == 0 || !slices.ContainsFunc(taken, func(one world.Sent) bool { return one.SID == row.sid }) {
+			c.report.violate("%s is recorded as delivered, but the carrier never took it", row.id)
+		}
+	case "canceled", "failed":
+		if len(taken) > 0 {
+			c.report.violate("%s is recorded as %s, but the carrier took it", row.id, row.status)
+		}
+	case "unknown":
+		c.report.Unknown++
+	default:
+		c.report.violate("%s was left as %s", row.id, row.status)
+	}
+}
+
+// trial is about one person.
+type trial struct {
+	*court
+	p *person
+	// gone: removed, or the STOP was obeyed; what was not answered before that
+	// may stay unanswered.
+	gone bool
+	sent []world.Sent
+}
+
+func (c *court) trial(p *person, status string) *trial {
+	t := &trial{court: c, p: p, gone: status == "" || status == "opted_out"}
+	for _, one := range c.sent {
+		if one.Phone == p.number {
+			t.sent = append(t.sent, one)
+		}
+	}
+	if p.ending == removed && p.left && status != "" {
+		c.report.violate("%s was removed, but is %s", p.name, status)
+	}
+	if !p.left && status != "active" {
+		c.report.violate("%s is %q without having left", p.name, status)
+	}
+	return t
+}
+
+// ledger checks everything but the API's side.
+func (t *trial) ledger() {
+	t.answers()
+	t.order()
+	t.operator()
+	t.prompts()
+	t.parting()
+}
+
+// answers: each text once, by the model's words or by the fixed ones that stand
+// in for it.
+func (t *trial) answers() {
+	times := map[string]int{}
+	for _, one := range t.sent {
+		for _, token := range answered(one.Body) {
+			times[token]++
+		}
+	}
+	for _, one := range t.p.texts {
+		t.report.Texts++
+		switch n := times[one.token]; {
+		case n == 1:
+			t.report.Answered++
+		case n > 1:
+			t.report.Duplicates += n - 1
+			t.report.violate("%s %s was answered %d times", t.p.name, one.token, n)
+		case t.fallback(one):
+			t.report.Fallbacks++
+		case t.gone:
+			t.report.Withheld++
+		case t.givenUp(one):
+			t.report.GivenUp++
+		default:
+			t.report.Lost++
+			t.report.violate("%s %s was never answered (inbound %d, turn %q)", t.p.name, one.token,
+				t.rows.inbound[one.sid].id, t.rows.entries[t.rows.inbound[one.sid].id])
+		}
+		if _, stored := t.rows.inbound[one.sid]; !stored {
+			t.report.violate("%s %s was taken with 200 and is not in the database", t.p.name, one.token)
+		}
+	}
+}
+
+// answered lists the texts that an answer answers.
+func answered(body string) []string {
+	if !strings.HasPrefix(body, world.AnswerMark) {
+		return nil
+	}
+	return world.Token.FindAllString(body, -1)
+}
+
+// fallback says whether the turn of a text sent words that are not the model's.
+func (t *trial) fallback(one text) bool {
+	turn := t.rows.entries[t.rows.inbound[one.sid].id]
+	if turn == "" {
+		return false
+	}
+	return slices.ContainsFunc(t.rows.sends[turn], func(id string) bool {
+		return t.rows.outbox[id].kind == "reply" && len(t.byOutbox[id]) > 0 && len(answered(t.byOutbox[id][0].Body)) == 0
+	})
+}
+
+// givenUp says whether the answer to a text was posted twice without reaching
+// the carrier: the product then leaves the row to the operator as unknown.
+func (t *trial) givenUp(one text) bool {
+	turn := t.rows.entries[t.rows.inbound[one.sid].id]
+	return slices.ContainsFunc(t.rows.sends[turn], func(id string) bool {
+		row := t.rows.outbox[id]
+		return turn != "" && row.kind == "reply" && row.status == "unknown" && row.attempts > 1 && len(t.byOutbox[id]) == 0
+	})
+}
+
+// order: the answers come in the order of the texts, and the texts were
+// numbered in the order they came.
+func (t *trial) order() {
+	last := ""
+	for _, one := range t.sent {
+		for _, token := range answered(one.Body) {
+			if token <= last {
+				t.report.Disorder++
+				t.report.violate("%s: %s was answered after %s", t.p.name, token, last)
+			}
+			last = token
+		}
+	}
+	seq := int64(0)
+	for _, one := range t.p.texts {
+		row, stored := t.rows.inbound[one.sid]
+		if stored && row.participant == t.p.id && row.seq <= seq {
+			t.report.Disorder++
+			t.report.violate("%s: %s has number %d after %d", t.p.name, one.token, row.seq, seq)
+		}
+		seq = max(seq, row.seq)
+	}
+}
+
+// operator: each of the operator's messages once.
+func (t *trial) operator() {
+	for _, body := range t.p.operator {
+		n := 0
+		for _, one := range t.sent {
+			if one.Body == body {
+				n++
+			}
+		}
+		if n == 1 || n == 0 && t.gone {
+			t.report.Operator++
+			continue
+		}
+		t.report.violate("%s: %q was sent %d times", t.p.name, body, n)
+	}
+}
+
+// prompts: every prompt that fell due was sent once, or is recorded as missed
+// or failed; and every wish for one became a schedule.
+func (t *trial) prompts() {
+	times := map[string]bool{}
+	for _, schedule := range t.rows.schedules {
+		if schedule.participant != t.p.id {
+			continue
+		}
+		times[schedule.at] = true
+		if t.gone {
+			continue
+		}
+		if !slices.ContainsFunc(t.promptRows(), func(row promptRow) bool { return row.schedule == schedule.id }) {
+			t.report.PromptsLost++
+			t.report.violate("%s: the prompt of schedule %s fell due and left no trace", t.p.name, schedule.id)
+		}
+	}
+	for _, one := range t.p.texts {
+		if one.wish != "" && !times[one.wish] && !t.gone && !t.fallback(one) {
+			t.report.violate("%s: %s asked for a prompt at %s and got no schedule", t.p.name, one.token, one.wish)
+		}
+	}
+	for _, row := range t.promptRows() {
+		t.prompt(row)
+	}
+}
+
+func (t *trial) promptRows() []promptRow {
+	var rows []promptRow
+	for _, row := range t.rows.prompts {
+		if row.participant == t.p.id {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func (t *trial) prompt(row promptRow) {
+	t.report.Prompts++
+	sent := map[string]int{}
+	for id, out := range t.rows.outbox {
+		if out.prompt == row.id {
+			sent[out.kind] += len(t.byOutbox[id])
+		}
+	}
+	if sent["prompt"] > 1 || sent["reminder"] > 1 {
+		t.report.Duplicates++
+		t.report.violate("%s: prompt %s went out %d times, its reminder %d times", t.p.name, row.id, sent["prompt"], sent["reminder"])
+	}
+	switch {
+	case row.sent.Valid && sent["prompt"] == 1:
+		t.report.PromptsSent++
+	case (row.state == "missed" || row.state == "failed") && sent["prompt"] == 0:
+		t.report.PromptsMissed++
+	case t.gone:
+	default:
+		t.report.PromptsLost++
+		t.report.violate("%s: prompt %s is %s and went out %d times", t.p.name, row.id, row.state, sent["prompt"])
+	}
+}
+
+// history: the API shows each text once and in order, and exactly the answers
+// that the carrier took.
+func (t *trial) history(entries []entry) {
+	said, heard := spoken(entries)
+	if !slices.IsSorted(said) || len(slices.Compact(slices.Clone(said))) != len(said) {
+		t.report.violate("%s: the history shows texts twice or in another order: %v", t.p.name, said)
+	}
+	if t.gone {
+		return
+	}
+	if len(said) != len(t.p.texts) {
+		t.report.violate("%s: the history shows %d texts of %d", t.p.name, len(said), len(t.p.texts))
+	}
+	var taken []string
+	for _, one := range t.sent {
+		if t.rows.outbox[one.Outbox].kind == "reply" {
+			taken = append(taken, one.Body)
+		}
+	}
+	if !slices.Equal(heard, taken) {
+		t.report.violate("%s: the history shows other answers than the carrier took (%d and %d)", t.p.name, len(heard), len(taken))
+	}
+}
+
+// spoken are the numbers of the texts in a history and the answers that went
+// out, as far as anybody knows.
+func spoken(entries []entry) (said, heard []string) {
+	for _, one := range entries {
+		switch token := world.Token.FindString(one.Text); {
+		case one.Role == "user" && token != "":
+			said = append(said, token)
+		case one.Kind == "reply" && one.Delivery != "unknown":
+			heard = append(heard, one.Text)
+		}
+	}
+	return said, heard
+}
+
+// parting: one greeting in a life; after a removal one notice and nothing
+// more; after a stop that was obeyed at most its confirmation.
+func (t *trial) parting() {
+	kinds := map[string]int{}
+	for i, one := range t.sent {
+		kinds[t.rows.outbox[one.Outbox].kind]++
+		t.afterLeaving(i)
+	}
+	if n := kinds["greeting"]; n > 1 || n == 0 && !t.gone {
+		t.report.violate("%s was greeted %d times", t.p.name, n)
+	}
+	if n := kinds["notice"]; t.p.ending == removed && t.p.left && n != 1 {
+		t.report.violate("%s was removed and got %d notices", t.p.name, n)
+	}
+	if n := kinds["consent"]; n > 1 {
+		t.report.violate("%s stopped once and got %d confirmations", t.p.name, n)
+	}
+}
+
+// afterLeaving: nothing may follow a notice. What was claimed before a stop was
+// stored may be on its way; whatever is claimed later may not go out, the word
+// that confirms the stop aside.
+func (t *trial) afterLeaving(i int) {
+	one, row := t.sent[i], t.rows.outbox[t.sent[i].Outbox]
+	stop := t.rows.inbound[t.p.stopSID()]
+	switch t.p.ending {
+	case stays:
+	case removed:
+		if row.kind == "notice" && i+1 < len(t.sent) {
+			t.report.AfterStop += len(t.sent) - i - 1
+			t.report.violate("%s: %s went out after the notice", t.p.name, t.sent[i+1].Outbox)
+		}
+	case stopped:
+		late := row.attempted.Valid && row.attempted.Time.After(stop.at) && one.At.After(stop.at)
+		if t.gone && row.kind != "consent" && late {
+			t.report.AfterStop++
+			t.report.violate("%s: %s (%s) went out after the stop", t.p.name, row.id, row.kind)
+		}
+	}
+}
+
+func (p *person) stopSID() string { return p.sid(len(p.texts) + 1) }
+
+func (p *person) sid(n int) string { return fmt.Sprintf("SM%032x", 1<<62|p.index<<20|n) }

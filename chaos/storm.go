@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"coachline/chaos/world"
+)
+
+// move is one thing that goes wrong: a trap, a kill without a reason, or a
+// fault of the carrier or the model.
+type move struct {
+	point  world.Point
+	victim string // process or kind of process; of a trap: empty is the caller
+	target world.Target
+	fault  world.Fault
+}
+
+// longestRest is how long a killed process stays down at most.
+const longestRest = 1500 * time.Millisecond
+
+// named are the points that a run must have killed a process at.
+func named() []world.Point {
+	return []world.Point{
+		world.BeforeSignal, world.DuringModelCall, world.AfterModelAnswer, world.AfterAcceptance, world.AfterAnswer,
+		world.BeforeContinue, world.AfterContinue,
+	}
+}
+
+// core are the moves that every run has, however short.
+func core() []move {
+	var moves []move
+	for _, point := range named() {
+		moves = append(moves, move{point: point})
+	}
+	return append(moves, []move{
+		{victim: "starter"}, {victim: "worker"}, {victim: "temporal"}, {victim: "postgres"},
+		{target: world.TargetModel, fault: world.FaultBusy}, {target: world.TargetModel, fault: world.FaultError},
+		{target: world.TargetCarrier, fault: world.FaultResetAfter}, {target: world.TargetCarrier, fault: world.FaultBusy},
+		{target: world.TargetCallback, fault: world.FaultReversed},
+	}...)
+}
+
+// others are the rest of the moves.
+func others() []move {
+	return []move{
+		{point: world.AfterSignal}, {point: world.BeforeUpdate}, {point: world.BeforeAcceptance},
+		{point: world.BeforeTaskDone}, {point: world.AfterTaskDone}, {point: world.BeforeActivity}, {point: world.AfterActivityDone},
+		{point: world.AfterAcceptance, victim: "postgres"}, {point: world.AfterModelAnswer, victim: "postgres"},
+		{point: world.AfterContinue, victim: "temporal"}, {point: world.BeforeSignal, victim: "temporal"},
+		{point: world.BeforeTaskDone, victim: "temporal"}, {point: world.DuringModelCall, victim: "temporal"},
+		{victim: "starter"}, {victim: "worker"}, {victim: "worker"}, {victim: "postgres"},
+		{target: world.TargetModel, fault: world.FaultBusy}, {target: world.TargetModel, fault: world.FaultReset},
+		{target: world.TargetModel, fault: world.FaultHang}, {target: world.TargetModel, fault: world.FaultMalformed},
+		{target: world.TargetCarrier, fault: world.FaultGateway}, {target: world.TargetCarrier, fault: world.FaultReset},
+		{target: world.TargetCarrier, fault: world.FaultHang}, {target: world.TargetCarrier, fault: world.FaultTimeoutAfter},
+		{target: world.TargetCarrier, fault: world.FaultGarbledAfter}, {target: world.TargetCarrier, fault: world.FaultResetAfter},
+		{target: world.TargetLookup, fault: world.FaultReset}, {target: world.TargetLookup, fault: world.FaultError},
+		{target: world.TargetCallback, fault: world.FaultLate}, {target: world.TargetCallback, fault: world.FaultTwice},
+	}
+}
+
+// deck is a round of moves in the seed's order; the core comes first, so that
+// a short run has it.
+func deck(random *rand.Rand) []move {
+	first, rest := core(), others()
+	random.Shuffle(len(first), func(i, j int) { first[i], first[j] = first[j], first[i] })
+	random.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+	return slices.Concat(first, rest)
+}
+
+// storm lets the people live while things go wrong, until enough has or the
+// time is up. What waits to happen then is called off.
+func storm(ctx context.Context, s *system, people []*person) {
+	stormy, over := context.WithTimeout(ctx, s.settings.Storm)
+	defer over()
+	var group sync.WaitGroup
+	for _, p := range people {
+		group.Go(func() {
+			if err := p.live(ctx, stormy); err != nil {
+				s.trace.Note("a life ended early: %v", err)
+			}
+		})
+	}
+	s.rage(stormy)
+	s.board.Disarm()
+	over()
+	group.Wait()
+}
+
+// rage makes one move after the other until there were enough of them. Then
+// nothing new goes wrong until the named points were reached that are left: in
+// the thick of it, few turns get as far as a continue-as-new.
+func (s *system) rage(ctx context.Context) {
+	random := s.settings.source(0)
+	var round []move
+	for s.board.Total() < s.settings.Faults {
+		if len(round) == 0 {
+			round = deck(random)
+		}
+		gap := s.settings.Gap/2 + time.Duration(random.Int64N(int64(s.settings.Gap)))
+		if !world.Pause(ctx, gap) {
+			return
+		}
+		s.make(round[0], random)
+		round = round[1:]
+	}
+	s.board.Disarm()
+	for _, point := range s.unreached() {
+		s.make(move{point: point}, random)
+	}
+	for len(s.unreached()) > 0 && world.Pause(ctx, lookEvery) {
+		continue
+	}
+}
+
+// unreached are the named points that no process was killed at.
+func (s *system) unreached() []world.Point {
+	reached := s.board.Reached()
+	return slices.DeleteFunc(named(), func(point world.Point) bool { return reached[point] })
+}
+
+// make makes a move. A trap or a fault waits until its call comes.
+func (s *system) make(m move, random *rand.Rand) {
+	rest := time.Duration(random.Int64N(int64(longestRest)))
+	wait := time.Duration(random.Int64N(int64(30 * time.Millisecond)))
+	pick := random.IntN(1 << 16)
+	switch {
+	case m.target != "":
+		s.board.Spoil(m.target, m.fault)
+	case m.point != "":
+		s.board.Arm(world.Trap{Point: m.point, Victim: m.victim, Wait: wait, Rest: rest})
+	case m.victim == "starter":
+		s.board.Kill(s.starters[pick%len(s.starters)], "at random", rest)
+	case m.victim == "worker":
+		s.board.Kill(s.workers[pick%len(s.workers)], "at random", rest)
+	default:
+		s.board.Kill(m.victim, "at random", rest)
+	}
+}

@@ -1,0 +1,306 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+
+	"coachline/chaos/world"
+)
+
+const (
+	// publicURL is what the carrier signs; it is nobody's address, because a
+	// webhook may knock at any starter.
+	publicURL  = "http://coach.test"
+	readyLimit = time.Minute
+	lookEvery  = 100 * time.Millisecond
+	namespace  = "default"
+)
+
+// system is everything that runs, with the driver's own view of it.
+type system struct {
+	settings settings
+	dir      string
+	trace    *world.Trace
+	fleet    *world.Fleet
+	board    *world.Board
+	carrier  *world.Carrier
+	db       *sql.DB
+	temporal client.Client
+	api      *api
+	// starters and workers are the names of the processes.
+	starters, workers []string
+	end               context.CancelFunc
+}
+
+// start builds the programs and starts everything.
+func start(ctx context.Context, s settings) (*system, error) {
+	bin, err := buildPrograms(ctx, s.Root)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "coachline-chaos-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder: %w", err)
+	}
+	// The cluster's own user has to get through to its folder.
+	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // search permission is all that others get
+		return nil, errors.Join(fmt.Errorf("opening the folder: %w", err), os.RemoveAll(dir))
+	}
+	inner, end := context.WithCancel(context.WithoutCancel(ctx))
+	trace := world.NewTrace()
+	fleet := world.NewFleet(dir, trace)
+	sys := &system{settings: s, dir: dir, trace: trace, fleet: fleet, board: world.NewBoard(fleet, trace), end: end}
+	err = sys.servers(ctx, bin)
+	if err == nil {
+		err = sys.roles(ctx, inner, bin)
+	}
+	if err != nil {
+		return nil, errors.Join(err, sys.close(true))
+	}
+	return sys, nil
+}
+
+// programs are the built binaries.
+type programs struct{ dev, coachline string }
+
+// buildPrograms builds what runs; the toolchain's cache makes it quick when
+// nothing changed.
+func buildPrograms(ctx context.Context, root string) (programs, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return programs{}, fmt.Errorf("finding the module: %w", err)
+	}
+	p := programs{dev: filepath.Join(root, "build", "dev"), coachline: filepath.Join(root, "build", "coachline-chaos")}
+	for target, source := range map[string]string{p.dev: "./dev", p.coachline: "."} {
+		cmd := exec.CommandContext(ctx, "go", "build", "-o", target, source)
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return p, fmt.Errorf("building %s: %w: %s", source, err, out)
+		}
+	}
+	return p, nil
+}
+
+// servers starts PostgreSQL and the Temporal server.
+func (s *system) servers(ctx context.Context, bin programs) error {
+	ports, err := freePorts(ctx, 2)
+	if err != nil {
+		return err
+	}
+	postgres, err := world.Postgres(ctx, filepath.Join(s.dir, "postgres"), ports[0])
+	if err != nil {
+		return err
+	}
+	temporal := world.Program{
+		Name: "temporal", Path: bin.dev,
+		Args: []string{
+			"--data", filepath.Join(s.dir, "temporal"), "--no-worker", "--no-starter", "--http", "127.0.0.1:0",
+			"--temporal-port", strconv.Itoa(ports[1]), "--ui-port", "0", "--sim-port", "0",
+		},
+	}
+	if err := errors.Join(s.fleet.Run(postgres), s.fleet.Run(temporal)); err != nil {
+		return err
+	}
+	s.api = &api{temporal: local(ports[1])}
+	quiet := log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+	s.temporal, err = client.NewLazyClient(client.Options{HostPort: s.api.temporal, Namespace: namespace, Logger: quiet})
+	if err != nil {
+		return fmt.Errorf("preparing the Temporal client: %w", err)
+	}
+	return s.database(ctx, ports[0])
+}
+
+// database waits for PostgreSQL, makes the product's database and opens it.
+func (s *system) database(ctx context.Context, port int) error {
+	address := func(name string) string {
+		return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", world.Superuser, local(port), name)
+	}
+	first, err := sql.Open("pgx", address("postgres"))
+	if err != nil {
+		return fmt.Errorf("opening PostgreSQL: %w", err)
+	}
+	defer first.Close()
+	err = await(ctx, readyLimit, func(ctx context.Context) error {
+		_, err := first.ExecContext(ctx, "CREATE DATABASE coach")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for PostgreSQL: %w", err)
+	}
+	s.db, err = sql.Open("pgx", address("coach"))
+	s.api.database = address("coach")
+	return err
+}
+
+// roles starts the stand-ins, the gateways and the product's processes.
+func (s *system) roles(ctx, inner context.Context, bin programs) error {
+	ports, err := freePorts(ctx, s.settings.Starters)
+	if err != nil {
+		return err
+	}
+	for _, port := range ports {
+		s.api.doors = append(s.api.doors, "http://"+local(port))
+	}
+	s.carrier = world.NewCarrier(s.board, s.trace, s.api.doors)
+	outside, err := s.standIns(inner)
+	if err != nil {
+		return err
+	}
+	key, err := s.payloadKey()
+	if err != nil {
+		return err
+	}
+	shared := append(environment(s.api.database, key), "COACH_CONTINUE_AS_NEW_EVENTS="+strconv.Itoa(s.settings.RunEvents))
+	common := role{program: bin.coachline, outside: outside, env: shared}
+	for i, port := range ports {
+		one := common.named("starter", i+1)
+		one.env = append(shared[:len(shared):len(shared)], "COACH_HTTP_ADDR="+local(port))
+		s.starters = append(s.starters, one.name)
+		if err := s.role(inner, one); err != nil {
+			return err
+		}
+	}
+	for i := range s.settings.Workers {
+		one := common.named("worker", i+1)
+		s.workers = append(s.workers, one.name)
+		if err := s.role(inner, one); err != nil {
+			return err
+		}
+	}
+	if err := await(ctx, readyLimit, s.ready); err != nil {
+		return fmt.Errorf("waiting for the starters: %w", err)
+	}
+	return nil
+}
+
+// role is one process of the product: which, what it is told, and the base
+// address of carrier and model.
+type role struct {
+	kind, name, program, outside string
+	env                          []string
+}
+
+func (r role) named(kind string, n int) role {
+	r.kind, r.name = kind, kind+strconv.Itoa(n)
+	return r
+}
+
+// role starts one process behind a gateway of its own.
+func (s *system) role(inner context.Context, r role) error {
+	gateway, err := world.NewGateway(r.name, s.api.temporal, s.board).Serve(inner)
+	if err != nil {
+		return err
+	}
+	env := append(r.env[:len(r.env):len(r.env)],
+		"TEMPORAL_ADDRESS="+gateway, "TEMPORAL_NAMESPACE="+namespace, "HOME="+s.dir,
+		"TWILIO_BASE_URL="+r.outside+"/carrier/"+r.name, "OPENAI_BASE_URL="+r.outside+"/model/"+r.name+"/v1")
+	return s.fleet.Run(world.Program{Name: r.name, Path: r.program, Args: []string{r.kind}, Env: env})
+}
+
+// standIns serves carrier and model on one address.
+func (s *system) standIns(inner context.Context) (string, error) {
+	mux := http.NewServeMux()
+	mux.Handle("/carrier/", http.StripPrefix("/carrier", s.carrier.Handler(inner)))
+	mux.Handle("/model/", http.StripPrefix("/model", world.NewModel(s.board, s.trace).Handler(inner)))
+	return world.Serve(inner, mux)
+}
+
+// environment is what all processes of the product share: short delays, so
+// that everything that can be due falls due.
+func environment(database, key string) []string {
+	return []string{
+		"DATABASE_URL=" + database, "COACH_PAYLOAD_KEYS=" + key, "COACH_PUBLIC_URL=" + publicURL, "COACH_LOG_LEVEL=info",
+		"TWILIO_ACCOUNT_SID=" + world.AccountSID, "TWILIO_AUTH_TOKEN=" + world.AuthToken, "TWILIO_FROM=" + world.OurNumber,
+		"OPENAI_API_KEY=chaos", "COACH_QUIET_HOURS=", "COACH_DEBOUNCE=200ms", "COACH_DEBOUNCE_MAX=1s",
+		"COACH_PREP_TIME=30m", "COACH_PROMPT_GRACE=2h", "COACH_REMINDER_DELAY=8s", "COACH_AUTO_FEEDBACK_DELAY=0",
+		"COACH_FEEDBACK_TIMEOUT=0", "COACH_FEEDBACK_FOLLOWUP=0",
+	}
+}
+
+// payloadKey makes the run's key and leaves it in the folder, so that what is
+// kept of a failed run can be read.
+func (s *system) payloadKey() (string, error) {
+	raw := make([]byte, 32)
+	if _, err := rand.Read(raw); err != nil {
+		return "", fmt.Errorf("making a key: %w", err)
+	}
+	key := "k1:" + base64.StdEncoding.EncodeToString(raw)
+	if err := os.WriteFile(filepath.Join(s.dir, "payload.key"), []byte(key), 0o600); err != nil {
+		return "", fmt.Errorf("keeping the key: %w", err)
+	}
+	return key, nil
+}
+
+// ready fails unless every starter reaches database and Temporal.
+func (s *system) ready(ctx context.Context) error {
+	for _, door := range s.api.doors {
+		if err := s.api.readyz(ctx, door); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close stops everything, leaves the trace and removes the folder unless it is
+// to be kept.
+func (s *system) close(keep bool) error {
+	s.end()
+	s.fleet.Stop()
+	var problem error
+	if s.temporal != nil {
+		s.temporal.Close()
+	}
+	if s.db != nil {
+		problem = s.db.Close()
+	}
+	if !keep {
+		return errors.Join(problem, os.RemoveAll(s.dir))
+	}
+	return errors.Join(problem, s.trace.Write(filepath.Join(s.dir, "trace.log")))
+}
+
+// await repeats an attempt until it succeeds; the last error is returned when
+// that takes too long.
+func await(ctx context.Context, limit time.Duration, attempt func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		err := attempt(ctx)
+		if err == nil {
+			return nil
+		}
+		if !world.Pause(ctx, lookEvery) {
+			return err
+		}
+	}
+}
+
+func freePorts(ctx context.Context, n int) ([]int, error) {
+	var ports []int
+	for range n {
+		port, err := world.FreePort(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ports = append(ports, port)
+	}
+	return ports, nil
+}
+
+func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

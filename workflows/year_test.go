@@ -1,0 +1,487 @@
+package workflows_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+
+	"coachline/activities"
+	"coachline/internal/coach"
+	"coachline/models"
+	"coachline/workflows"
+)
+
+// The year of 30 zones is lived in the workflow environment with the real
+// workflow and the real rules. The other activities keep nothing: with store,
+// tools and turns a zone's year takes ten seconds of a core, most of them in
+// SQLite, and one without. The full world of the other tests lives the days
+// around every clock change of every zone, and there both must agree text by
+// text.
+
+const (
+	// The ids that the setting-up turn's two scheduler calls get.
+	fixedID  = "sch-t1-s1c0"
+	randomID = "sch-t1-s1c1"
+	day      = 24 * time.Hour
+)
+
+// resident is somebody with a fixed schedule and a random window, somewhere.
+type resident struct {
+	zone  string
+	year  int
+	fixed string
+	// opens and closes are the ends of the random window; quiet hours take a
+	// part of it everywhere.
+	opens, closes string
+	silent        bool // never answers anything
+}
+
+// residents live where clocks change at every hour of the night, by 30, 60 and
+// 120 minutes, at midnight, in Ramadan, across the date line, and not at all.
+func residents() []resident {
+	return []resident{
+		{zone: "America/New_York", year: 2026, fixed: "07:30", opens: "19:00", closes: "23:00", silent: true},
+		{zone: "America/Los_Angeles", year: 2026, fixed: "02:30", opens: "06:00", closes: "09:30"},
+		{zone: "America/St_Johns", year: 2026, fixed: "22:15", opens: "20:30", closes: "08:45"},
+		{zone: "America/Phoenix", year: 2026, fixed: "08:00", opens: "07:00", closes: "08:30", silent: true},
+		{zone: "America/Havana", year: 2026, fixed: "00:30", opens: "20:00", closes: "22:00"},
+		{zone: "America/Santiago", year: 2026, fixed: "23:30", opens: "07:45", closes: "12:00"},
+		{zone: "America/Asuncion", year: 2023, fixed: "00:10", opens: "18:00", closes: "23:30", silent: true},
+		{zone: "America/Sao_Paulo", year: 2018, fixed: "00:00", opens: "20:59", closes: "00:30"},
+		{zone: "America/Nuuk", year: 2026, fixed: "23:15", opens: "05:00", closes: "10:00"},
+		{zone: "Atlantic/Azores", year: 2026, fixed: "00:15", opens: "19:30", closes: "01:30", silent: true},
+		{zone: "Europe/London", year: 2026, fixed: "01:30", opens: "06:30", closes: "08:20"},
+		{zone: "Europe/Berlin", year: 2026, fixed: "12:00", opens: "20:00", closes: "22:30", silent: true},
+		{zone: "Europe/Chisinau", year: 2026, fixed: "21:00", opens: "07:59", closes: "09:00"},
+		{zone: "Africa/Casablanca", year: 2026, fixed: "02:30", opens: "01:00", closes: "09:00"},
+		{zone: "Africa/Cairo", year: 2026, fixed: "00:30", opens: "20:15", closes: "00:15", silent: true},
+		{zone: "Africa/Lagos", year: 2026, fixed: "06:00", opens: "19:00", closes: "21:30"},
+		{zone: "Asia/Beirut", year: 2026, fixed: "00:10", opens: "00:00", closes: "10:00"},
+		{zone: "Asia/Jerusalem", year: 2026, fixed: "02:15", opens: "18:30", closes: "02:30", silent: true},
+		{zone: "Asia/Gaza", year: 2026, fixed: "02:45", opens: "07:00", closes: "11:00"},
+		{zone: "Asia/Tehran", year: 2021, fixed: "00:05", opens: "20:00", closes: "23:59"},
+		{zone: "Asia/Kolkata", year: 2026, fixed: "20:55", opens: "20:00", closes: "21:10", silent: true},
+		{zone: "Asia/Kathmandu", year: 2026, fixed: "08:05", opens: "22:00", closes: "09:15"},
+		{zone: "Asia/Tokyo", year: 2026, fixed: "23:59", opens: "06:00", closes: "08:30"},
+		{zone: "Australia/Lord_Howe", year: 2026, fixed: "02:15", opens: "20:45", closes: "02:15"},
+		{zone: "Australia/Adelaide", year: 2026, fixed: "02:30", opens: "07:30", closes: "08:30", silent: true},
+		{zone: "Pacific/Auckland", year: 2026, fixed: "18:00", opens: "19:45", closes: "22:00"},
+		{zone: "Pacific/Chatham", year: 2026, fixed: "03:00", opens: "06:15", closes: "09:00"},
+		{zone: "Pacific/Apia", year: 2011, fixed: "07:00", opens: "20:00", closes: "03:00"},
+		{zone: "Pacific/Kiritimati", year: 2026, fixed: "13:00", opens: "05:30", closes: "08:10", silent: true},
+		{zone: "Antarctica/Troll", year: 2026, fixed: "02:00", opens: "00:30", closes: "08:40"},
+	}
+}
+
+// stretch is a part of a resident's life; told is what reached the phone, and
+// answers counts the texts that came back.
+type stretch struct {
+	resident
+	t           *testing.T
+	place       *time.Location
+	from, until time.Time
+	told        []told
+	answers     int
+}
+
+// told is one text to the phone; due is the prompt that it belongs to, empty
+// for a reply.
+type told struct {
+	At   time.Time
+	Kind models.Kind
+	Due  string
+}
+
+func (r resident) stretch(t *testing.T, place *time.Location, from, until time.Time) *stretch {
+	return &stretch{resident: r, t: t, place: place, from: from.UTC(), until: until.UTC()}
+}
+
+func (r resident) location(t *testing.T) *time.Location {
+	t.Helper()
+	place, err := time.LoadLocation(r.zone)
+	require.NoError(t, err)
+	return place
+}
+
+// wholeYear begins in the afternoon, where no fixed time is near.
+func (r resident) wholeYear(t *testing.T) *stretch {
+	place := r.location(t)
+	from := time.Date(r.year, 1, 1, 15, 20, 0, 0, place)
+	return r.stretch(t, place, from, from.AddDate(1, 0, 0))
+}
+
+// weeks are those around the clock changes of the year; one of June where
+// there is none.
+func (r resident) weeks(t *testing.T) []*stretch {
+	place := r.location(t)
+	var out []*stretch
+	for at := time.Date(r.year, 1, 8, 0, 0, 0, 0, place); ; {
+		_, change := at.ZoneBounds()
+		if change.IsZero() || change.In(place).Year() > r.year {
+			break
+		}
+		from := change.AddDate(0, 0, -3)
+		from = time.Date(from.Year(), from.Month(), from.Day(), 15, 20, 0, 0, place)
+		out = append(out, r.stretch(t, place, from, from.Add(6*day)))
+		at = change
+	}
+	if len(out) == 0 {
+		from := time.Date(r.year, 6, 1, 15, 20, 0, 0, place)
+		out = append(out, r.stretch(t, place, from, from.Add(6*day)))
+	}
+	return out
+}
+
+// setUp are the calls of the scheduler tool in the first turn.
+func (s *stretch) setUp() []models.Event {
+	return []models.Event{
+		{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
+			Action: models.ScheduleCreate, NewID: fixedID, Type: models.ScheduleFixed, At: s.fixed}},
+		{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
+			Action: models.ScheduleCreate, NewID: randomID, Type: models.ScheduleRandom, From: s.opens, To: s.closes}},
+	}
+}
+
+// rulesOfTheYear are the programme's defaults.
+func rulesOfTheYear(t *testing.T) coach.Rules {
+	quiet, err := coach.ParseQuietHours("21:00-08:00")
+	require.NoError(t, err)
+	return coach.Rules{
+		PrepTime: 10 * time.Minute, PromptSpread: time.Minute, PromptGrace: 2 * time.Hour,
+		ReminderDelay: 5 * time.Hour, AutoFeedbackDelay: 5 * time.Minute,
+		FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,
+		Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, Quiet: quiet,
+	}
+}
+
+// hears notes a text and says when the person answers it: before the switch to
+// feedback, before the question, after it, after the follow-up, after the
+// reminder, in the night, or never. Each is as likely as any other.
+func (s *stretch) hears(text told) (time.Duration, bool) {
+	s.told = append(s.told, text)
+	if text.Kind != models.KindPrompt || s.silent {
+		return 0, false
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(s.zone + text.Due))
+	delays := []time.Duration{0, 2 * time.Minute, 11 * time.Minute, 70 * time.Minute, 4 * time.Hour, 5*time.Hour + 40*time.Minute, 9 * time.Hour}
+	delay := delays[hash.Sum64()%uint64(len(delays))]
+	if delay == 0 || text.At.Add(delay+time.Minute).After(s.until) {
+		return 0, false
+	}
+	s.answers++
+	return delay + 7*time.Second, true
+}
+
+// TestYearOfThirtyZones lives every zone's whole year.
+func TestYearOfThirtyZones(t *testing.T) {
+	t.Parallel()
+	require.Len(t, residents(), 30)
+	for _, r := range residents() {
+		t.Run(strings.ReplaceAll(r.zone, "/", "_"), func(t *testing.T) {
+			t.Parallel()
+			s := r.wholeYear(t)
+			newBare(s).run()
+			s.check()
+			s.sawEverything()
+		})
+	}
+}
+
+// TestClockChangesInTheFullWorld lives the days around every change of
+// every zone's clock.
+func TestClockChangesInTheFullWorld(t *testing.T) {
+	t.Parallel()
+	for _, r := range residents() {
+		t.Run(strings.ReplaceAll(r.zone, "/", "_"), func(t *testing.T) {
+			t.Parallel()
+			bare := r.weeks(t)
+			for i, s := range r.weeks(t) {
+				s.live()
+				s.check()
+				newBare(bare[i]).run()
+				s.agrees(bare[i])
+			}
+		})
+	}
+}
+
+// live plays the stretch in the workflow environment.
+func (s *stretch) live() {
+	s.t.Helper()
+	w := newWorld(s.t, func(w *world, rules *coach.Rules) {
+		w.env.SetStartTime(s.from)
+		w.env.SetTestTimeout(5 * time.Minute)
+		*rules = rulesOfTheYear(s.t)
+		w.state.Zone = s.zone
+		_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
+			ID: "conv_1", Patch: models.ParticipantPatch{Timezone: &s.zone}, Actor: "test", Now: s.from,
+		})
+		require.NoError(w.t, err)
+	})
+	w.model.answer = scripted(map[string][]models.ToolCall{
+		"set me up": {
+			call("scheduler", map[string]any{"action": "create", "type": "fixed", "fixed_time": s.fixed}),
+			call("scheduler", map[string]any{"action": "create", "type": "random", "random_start_time": s.opens, "random_end_time": s.closes}),
+		},
+		"done": {call("transition_state", map[string]any{"target_state": "INTAKE"})},
+	})
+	w.carrier.refuse = func(sms models.SMS) error {
+		row, err := w.store.Outbox(context.Background(), sms.OutboxID)
+		if err != nil {
+			return fmt.Errorf("reading what is sent: %w", err)
+		}
+		if delay, answered := s.hears(told{At: w.env.Now().UTC(), Kind: row.Kind, Due: row.PromptID}); answered {
+			w.at(delay, func() { w.env.SignalWorkflow(models.SignalMessageReceived, w.accept("done")) })
+		}
+		return nil
+	}
+	s.answers++
+	w.text(0, "set me up")
+	w.run(s.until.Sub(s.from))
+}
+
+// bare is the workflow with the real rules and, in place of the other
+// activities, ones that keep nothing.
+type bare struct {
+	activities.Decisions
+	s     *stretch
+	env   *testsuite.TestWorkflowEnvironment
+	plans map[string]models.TurnPlan // by outbox id
+	texts int64
+}
+
+func newBare(s *stretch) *bare {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	b := &bare{s: s, env: suite.NewTestWorkflowEnvironment(), plans: map[string]models.TurnPlan{}}
+	b.Rules = rulesOfTheYear(s.t)
+	b.Zones = func(string) (*time.Location, error) { return s.place, nil }
+	b.env.SetStartTime(s.from)
+	b.env.SetTestTimeout(5 * time.Minute)
+	b.env.RegisterActivity(b)
+	b.env.RegisterWorkflow(workflows.Participant)
+	return b
+}
+
+func (b *bare) run() {
+	b.s.t.Helper()
+	b.s.answers++
+	b.texted(0)
+	b.env.RegisterDelayedCallback(b.env.CancelWorkflow, b.s.until.Sub(b.s.from))
+	b.env.ExecuteWorkflow(workflows.Participant, models.ParticipantState{
+		ParticipantID: "conv_1", Zone: b.s.zone, Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true,
+	})
+	require.True(b.s.t, b.env.IsWorkflowCompleted())
+}
+
+// texted lets a text arrive after a delay.
+func (b *bare) texted(delay time.Duration) {
+	b.env.RegisterDelayedCallback(func() {
+		b.texts++
+		b.env.SignalWorkflow(models.SignalMessageReceived,
+			models.MessageReceived{MessageID: b.texts, Seq: b.texts, ReceivedAt: b.env.Now().UTC()})
+	}, delay)
+}
+
+// PrepareTurn is an activity.
+func (b *bare) PrepareTurn(context.Context, models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+	return models.PrepareTurnResult{Limits: models.Limits{Rounds: 8, ToolCalls: 5}}, nil
+}
+
+// CallModel is an activity: a reply calls its tools first.
+func (b *bare) CallModel(_ context.Context, in models.CallModelInput) (models.CallModelResult, error) {
+	own := models.CallRef{Name: "own", InWorkflow: true}
+	switch {
+	case in.Kind != models.KindReply || in.Step > 1:
+		return models.CallModelResult{HasText: true}, nil
+	case in.TurnID == models.TurnID("conv_1", 1):
+		return models.CallModelResult{Calls: []models.CallRef{own, own}}, nil
+	}
+	return models.CallModelResult{Calls: []models.CallRef{own}}, nil
+}
+
+// DecideTool is an activity.
+func (b *bare) DecideTool(_ context.Context, in models.DecideToolInput) (models.Decision, error) {
+	ev := models.Event{Kind: models.EventTransitionAsk, Mode: models.ModeIntake}
+	if in.Tool.TurnID == models.TurnID("conv_1", 1) {
+		ev = b.s.setUp()[in.Tool.Call]
+	}
+	return coach.Decide(coach.Situation{State: in.State, Now: in.Now, Rules: b.Rules, Zones: b.Zones}, ev)
+}
+
+// PersistTurn is an activity.
+func (b *bare) PersistTurn(_ context.Context, in models.PersistTurnInput) (models.PersistTurnResult, error) {
+	id := models.OutboxID(in.TurnID, 1)
+	if _, had := b.plans[id]; had {
+		return models.PersistTurnResult{}, fmt.Errorf("turn %s ended twice", in.TurnID)
+	}
+	b.plans[id] = in.Plan
+	return models.PersistTurnResult{OutboxIDs: []string{id}}, nil
+}
+
+// SendSMS is an activity.
+func (b *bare) SendSMS(_ context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+	now, plan := b.env.Now().UTC(), b.plans[in.OutboxID]
+	if delay, answered := b.s.hears(told{At: now, Kind: plan.Kind, Due: plan.PromptID}); answered {
+		b.texted(delay)
+	}
+	return models.SendSMSResult{Status: models.OutboxQueued, AcceptedAt: now}, nil
+}
+
+// SaveState is an activity.
+func (b *bare) SaveState(context.Context, models.SaveStateInput) error { return nil }
+
+// agrees: the same texts at the same times.
+func (s *stretch) agrees(other *stretch) {
+	s.t.Helper()
+	require.Len(s.t, s.told, len(other.told))
+	for i, want := range other.told {
+		got := s.told[i]
+		require.Equal(s.t, []string{string(want.Kind), want.Due}, []string{string(got.Kind), got.Due}, "text %d, at %s", i, got.At)
+		require.WithinDuration(s.t, want.At, got.At, time.Second, "text %d, %s", i, got.Kind)
+	}
+}
+
+// check holds what must be true of every stretch.
+func (s *stretch) check() {
+	s.t.Helper()
+	once := map[told]bool{}
+	replies := 0
+	prompts := map[string][]time.Time{fixedID: nil, randomID: nil}
+	dates := map[string][]string{}
+	for _, text := range s.told {
+		if text.Kind == models.KindReply {
+			replies++
+			continue
+		}
+		require.Contains(s.t, []models.Kind{models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup}, text.Kind)
+		key := told{Kind: text.Kind, Due: text.Due}
+		require.False(s.t, once[key], "doubled: %s of %s", text.Kind, text.Due)
+		once[key] = true
+		schedule, date := s.slot(text.Due)
+		if text.Kind != models.KindPrompt || schedule != fixedID {
+			local := text.At.In(s.place)
+			require.True(s.t, local.Hour() >= 8 && local.Hour() < 21, "%s of %s at %s", text.Kind, text.Due, local)
+		}
+		if text.Kind == models.KindPrompt {
+			prompts[schedule] = append(prompts[schedule], text.At)
+			dates[schedule] = append(dates[schedule], date)
+			continue
+		}
+		require.True(s.t, once[told{Kind: models.KindPrompt, Due: text.Due}], "%s of a prompt that was not sent", text.Kind)
+	}
+	require.Equal(s.t, s.answers, replies, "one reply to each text")
+	s.checkFixed(dates[fixedID], prompts[fixedID])
+	s.checkRandom(dates[randomID], prompts[randomID])
+}
+
+// slot is the schedule and the local date that a prompt belongs to.
+func (s *stretch) slot(promptID string) (schedule, date string) {
+	s.t.Helper()
+	for _, id := range []string{fixedID, randomID} {
+		if rest, found := strings.CutPrefix(promptID, "conv_1-"+id+"-"); found {
+			return id, rest
+		}
+	}
+	require.FailNow(s.t, "no schedule", promptID)
+	return "", ""
+}
+
+// checkFixed: one prompt on every local date, by the same lead before the
+// chosen time, which the clock shows unless it skips it on that date.
+func (s *stretch) checkFixed(dates []string, at []time.Time) {
+	s.t.Helper()
+	require.NotEmpty(s.t, at)
+	lead := s.target(dates[len(dates)/2], s.fixed).Sub(at[len(dates)/2])
+	require.True(s.t, lead > 9*time.Minute && lead <= 10*time.Minute, "the preparation time less the person's own share of the spread: %s", lead)
+	var want []string
+	for _, date := range s.calendar() {
+		if send := s.target(date, s.fixed).Add(-lead); send.After(s.from) && send.Before(s.until) {
+			want = append(want, date)
+		}
+	}
+	require.Equal(s.t, want, dates, "one prompt for each local date, in order")
+	for i, date := range dates {
+		target := s.target(date, s.fixed)
+		require.WithinDuration(s.t, target.Add(-lead), at[i], time.Second, date)
+		// The chosen time is in a gap only where the clock passes over it.
+		if shown := target.In(s.place).Format("2006-01-02 15:04"); shown != date+" "+s.fixed {
+			before := target.Add(-time.Minute).In(s.place).Format("2006-01-02 15:04")
+			require.True(s.t, before < date+" "+s.fixed && shown > date+" "+s.fixed, "%s: %s is no gap", date, shown)
+		}
+	}
+}
+
+// checkRandom: one prompt in the window of every local date, from the first
+// one that is not over.
+func (s *stretch) checkRandom(dates []string, at []time.Time) {
+	s.t.Helper()
+	require.NotEmpty(s.t, at)
+	calendar := s.calendar()
+	first := slices.Index(calendar, dates[0])
+	require.GreaterOrEqual(s.t, first, 0)
+	require.LessOrEqual(s.t, dates[0], s.from.In(s.place).AddDate(0, 0, 1).Format(time.DateOnly), "today or tomorrow is the first")
+	require.GreaterOrEqual(s.t, dates[len(dates)-1], s.until.In(s.place).AddDate(0, 0, -2).Format(time.DateOnly), "to the end")
+	require.Equal(s.t, calendar[first:first+len(dates)], dates, "one prompt for each local date, in order")
+	for i, date := range dates {
+		lastDate := date
+		if s.closes <= s.opens {
+			lastDate = calendar[first+i+1]
+		}
+		require.False(s.t, at[i].Before(s.target(date, s.opens)), "%s: %s is before the window", date, at[i].In(s.place))
+		require.False(s.t, at[i].After(s.target(lastDate, s.closes)), "%s: %s is after the window", date, at[i].In(s.place))
+	}
+}
+
+// calendar lists the local dates that the place has, from the day before the
+// stretch to two days after it.
+func (s *stretch) calendar() []string {
+	var dates []string
+	for at := s.from.Add(-day); at.Before(s.until.Add(2 * day)); at = at.Add(time.Hour) {
+		if date := at.In(s.place).Format(time.DateOnly); len(dates) == 0 || dates[len(dates)-1] != date {
+			dates = append(dates, date)
+		}
+	}
+	return dates
+}
+
+// target is the first minute at which the wall clock shows the date and time
+// or a later one. It goes through the minutes one by one and shares nothing
+// with the rules.
+func (s *stretch) target(date, clock string) time.Time {
+	s.t.Helper()
+	near, err := time.ParseInLocation("2006-01-02 15:04", date+" "+clock, s.place)
+	require.NoError(s.t, err)
+	for at := near.Add(-3 * time.Hour); ; at = at.Add(time.Minute) {
+		if at.In(s.place).Format("2006-01-02 15:04") >= date+" "+clock {
+			return at.UTC()
+		}
+	}
+}
+
+// sawEverything: the year was not empty. Those who never answer get every
+// step; those who do answer get replies.
+func (s *stretch) sawEverything() {
+	s.t.Helper()
+	count := map[models.Kind]int{}
+	for _, text := range s.told {
+		count[text.Kind]++
+	}
+	require.GreaterOrEqual(s.t, count[models.KindPrompt], 2*363)
+	for _, kind := range []models.Kind{models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup} {
+		require.Positive(s.t, count[kind], kind)
+	}
+	if !s.silent {
+		require.Greater(s.t, count[models.KindReply], 300)
+	}
+}
