@@ -110,6 +110,12 @@ func (c *court) trial(p *person, status string) *trial {
 			t.sent = append(t.sent, one)
 		}
 	}
+	switch status {
+	case "":
+		c.report.Removed++
+	case "opted_out":
+		c.report.Stopped++
+	}
 	if p.ending == removed && p.left && status != "" {
 		c.report.violate("%s was removed, but is %s", p.name, status)
 	}

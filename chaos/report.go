@@ -23,7 +23,9 @@ type report struct {
 	Prompts, PromptsSent, PromptsMissed                 int
 	PromptsLost, Operator, Unknown                      int
 	Sent                                                int
-	Violations                                          []string
+	// Removed and Stopped count the people who are out in the end.
+	Removed, Stopped int
+	Violations       []string
 	// Folder holds trace, logs and databases; empty when nothing was kept.
 	Folder string
 }
@@ -46,7 +48,7 @@ const shownViolations = 40
 func (r *report) print(out io.Writer) {
 	fmt.Fprintf(out, "\nseed                 %d (again: make chaos ARGS=\"-seed %d\")\n", r.Seed, r.Seed)
 	fmt.Fprintf(out, "took                 %s\n", r.Took.Round(time.Second))
-	fmt.Fprintf(out, "phones               %d\n", r.Phones)
+	fmt.Fprintf(out, "phones               %d, %d removed and %d stopped meanwhile\n", r.Phones, r.Removed, r.Stopped)
 	fmt.Fprintf(out, "faults               %d\n", r.Faults)
 	tabulate(out, "kills", r.Kills)
 	tabulate(out, "carrier and model", r.Hits)
