@@ -187,7 +187,7 @@ func (t *trial) fallback(one text) bool {
 	})
 }
 
-// givenUp says whether the answer to a text was posted twice without reaching
+// givenUp says whether the answer to a text was posted again without reaching
 // the carrier: the product then leaves the row to the operator as unknown.
 func (t *trial) givenUp(one text) bool {
 	turn := t.rows.entries[t.rows.inbound[one.sid].id]
