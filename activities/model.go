@@ -29,6 +29,7 @@ type StepStore interface {
 
 // Talk runs the rounds of a conversation, one model call an activity.
 type Talk struct {
+	Turns   *Turns
 	Store   StepStore
 	Model   Model
 	Tools   *tools.Registry
@@ -43,10 +44,29 @@ type Talk struct {
 
 const heartbeatEvery = 3 * time.Second
 
-// CallModel asks the model for the next round of a turn. It is safe to retry:
-// a round that was stored is read back. It heartbeats while it waits, so that
-// a dead worker costs seconds and not the whole time limit.
+// CallModel asks the model for the next round of a turn; the first round also
+// begins the turn. It is safe to retry: a round that was stored is read back.
+// It heartbeats while it waits, so that a dead worker costs seconds and not the
+// whole time limit.
 func (t *Talk) CallModel(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
+	begun, err := t.begin(ctx, in)
+	if err != nil || begun != nil && (begun.Skip || begun.Prepared) {
+		return models.CallModelResult{Begun: begun}, err
+	}
+	out, err := t.next(ctx, in)
+	out.Begun = begun
+	return out, err
+}
+
+func (t *Talk) begin(ctx context.Context, in models.CallModelInput) (*models.PrepareTurnResult, error) {
+	if in.Begin == nil {
+		return nil, nil
+	}
+	begun, err := t.Turns.PrepareTurn(ctx, *in.Begin)
+	return &begun, err
+}
+
+func (t *Talk) next(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
 	step, err := t.Store.Step(ctx, in.TurnID, in.Step)
 	done, err := found(err)
 	if err != nil {

@@ -47,6 +47,11 @@ const (
 	// maxPosts bounds how often a text is posted; each time after the first,
 	// the carrier has proved that it does not have it.
 	maxPosts = 5
+	// startedLife and answerLife are how long a text may be tried for while the
+	// carrier does not take it: what we start ourselves is soon out of date, an
+	// answer is still one after hours.
+	startedLife = 30 * time.Minute
+	answerLife  = 12 * time.Hour
 	// lookBack covers clock differences between us and the carrier.
 	lookBack = 2 * time.Minute
 )
@@ -56,23 +61,36 @@ const (
 // again only when the carrier has not heard of it for a while, and only if the
 // text is worth a possible duplicate. Otherwise the row ends as
 // unknown, which a late status callback still corrects.
+//
+// The time that a text may be tried for ends with its usefulness: then the row
+// ends as failed, with the code stale.
 func (p *Posts) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
-	claim, err := p.Store.ClaimSend(ctx, in.OutboxID, p.Now())
+	stop := beat(ctx)
+	defer stop()
+	return p.send(ctx, in.OutboxID)
+}
+
+func (p *Posts) send(ctx context.Context, id string) (models.SendSMSResult, error) {
+	claim, err := p.Store.ClaimSend(ctx, id, p.Now())
 	if err != nil {
-		return models.SendSMSResult{}, classed(fmt.Errorf("claiming %s: %w", in.OutboxID, err))
+		return models.SendSMSResult{}, classed(fmt.Errorf("claiming %s: %w", id, err))
 	}
+	row := claim.Outbox
 	if !claim.Post {
-		return standing(claim.Outbox), nil
+		return standing(row), nil
 	}
-	sms := models.SMS{OutboxID: in.OutboxID, To: claim.To, Body: claim.Outbox.Body}
+	sms := models.SMS{OutboxID: id, To: claim.To, Body: row.Body}
 	if claim.Resumed {
-		return p.resume(ctx, sms, claim.Outbox)
+		return p.resume(ctx, sms, row)
+	}
+	if p.Now().Sub(row.CreatedAt) > useful(row.Kind) {
+		return p.end(ctx, models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: codeStale, Now: p.Now()})
 	}
 	receipt, err := p.Carrier.Send(ctx, sms)
 	if err != nil {
-		return p.refused(ctx, in.OutboxID, err)
+		return p.refused(ctx, id, err)
 	}
-	return p.accepted(ctx, in.OutboxID, receipt)
+	return p.accepted(ctx, id, receipt)
 }
 
 // resume settles a row that an earlier attempt left in sending.
@@ -101,6 +119,16 @@ func (p *Posts) resume(ctx context.Context, sms models.SMS, row models.Outbox) (
 	}
 	return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the carrier never took it",
 		models.ErrTypeCarrierBusy, temporal.ApplicationErrorOptions{NextRetryDelay: time.Millisecond})
+}
+
+// codeStale: the carrier did not take the text while it was of use.
+const codeStale = "stale"
+
+func useful(kind models.Kind) time.Duration {
+	if kind == models.KindPrompt || slices.Contains(nudges, kind) {
+		return startedLife
+	}
+	return answerLife
 }
 
 // nudges may rather not come at all than come twice.

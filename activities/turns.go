@@ -26,8 +26,7 @@ type OutboxReader interface {
 	Outbox(ctx context.Context, id string) (models.Outbox, error)
 }
 
-// Turns is the short database work around a turn; all of it runs as local
-// activities and is safe to retry.
+// Turns is the short database work around a turn; all of it is safe to retry.
 type Turns struct {
 	Store     TurnStore
 	Queued    OutboxReader
@@ -55,26 +54,26 @@ func (t *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
 	return nil
 }
 
-// PersistTurn writes the conversation entries and the outbox rows of a turn in
-// one transaction and returns the rows to send, in order: the parts of its
-// text, then the debug text. A finished turn returns the rows it has.
-func (t *Turns) PersistTurn(ctx context.Context, in models.PersistTurnInput) (models.PersistTurnResult, error) {
+// persist writes the conversation entries and the outbox rows of a turn in one
+// transaction and returns the rows to send, in order: the parts of its text,
+// then the debug text. A finished turn returns the rows it has.
+func (t *Turns) persist(ctx context.Context, in models.PersistTurnInput) ([]string, error) {
 	turn, err := t.Store.TurnContext(ctx, in.TurnID, WindowEntries)
 	if err != nil {
-		return models.PersistTurnResult{}, classed(fmt.Errorf("loading turn: %w", err))
+		return nil, fmt.Errorf("loading turn: %w", err)
 	}
 	outcome, err := t.outcome(ctx, in, turn)
 	if err != nil {
-		return models.PersistTurnResult{}, classed(err)
+		return nil, err
 	}
 	ids, err := t.Store.FinishTurn(ctx, outcome.TurnOutcome)
 	if err != nil {
-		return models.PersistTurnResult{}, classed(fmt.Errorf("storing turn: %w", err))
+		return nil, fmt.Errorf("storing turn: %w", err)
 	}
 	if outcome.leftOut > 0 {
 		activity.GetLogger(ctx).Warn("text was too long and is cut", "turn", in.TurnID, "participant", in.ParticipantID, "left_out", outcome.leftOut)
 	}
-	return models.PersistTurnResult{OutboxIDs: ids}, nil
+	return ids, nil
 }
 
 // finished is what a turn leaves behind; leftOut counts the characters of its

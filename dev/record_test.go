@@ -50,6 +50,7 @@ var lives = []life{
 	{"opt-out-and-back", calm, (*subject).optsOut},
 	{"opt-out-in-turn", calm, (*subject).optsOutInTurn},
 	{"help", calm, func(s *subject) { s.joins(); s.says("HELP") }},
+	{"help-in-turn", calm, (*subject).asksHelpInTurn},
 	{"burst-and-late-text", burst, (*subject).keepsTyping},
 	{"model-failure", calm, (*subject).getsFallback},
 	{"continue-as-new", withRunsOf("30"), (*subject).livesOn},
@@ -250,6 +251,16 @@ func (s *subject) optsOutInTurn() {
 	s.says("please stop texting me")
 	s.becomes("opted out", func(st state) bool { return st.Status == string(models.StatusOptedOut) })
 	require.Len(s.t, s.received(), s.seen, "the confirmation and no reply")
+}
+
+func (s *subject) asksHelpInTurn() {
+	s.joins()
+	s.slowModel()
+	s.text("what time is it for me")
+	s.inTurn()
+	s.says("HELP")
+	require.True(s.t, s.asks().InTurn, "help came before the reply")
+	s.next(soon)
 }
 
 func (s *subject) keepsTyping() {

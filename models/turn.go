@@ -42,20 +42,16 @@ type PrepareTurnInput struct {
 	Number        int      `json:"number"`
 	Mode          Mode     `json:"mode"`
 	Plan          TurnPlan `json:"plan"`
-	InboundIDs    []int64  `json:"inbound_ids,omitempty"`
-	// Late: the texts join a turn that runs.
-	Late bool      `json:"late,omitempty"`
-	Now  time.Time `json:"now"`
+	// InboundIDs are the texts that the turn answers and the conversation does
+	// not hold yet.
+	InboundIDs []int64   `json:"inbound_ids,omitempty"`
+	Now        time.Time `json:"now"`
 }
 
 // PrepareTurnResult says how to go on.
 type PrepareTurnResult struct {
 	// Skip: nothing may or need be said (the person left, the prompt was sent).
 	Skip bool `json:"skip,omitempty"`
-	// Forgotten: a worker died after it had written the turn and before the
-	// workflow remembered it, and the workflow decided otherwise the second
-	// time. Nothing was added; the texts and the plan belong to another turn.
-	Forgotten bool `json:"forgotten,omitempty"`
 	// Prepared: a text generated ahead waits; no model call is needed.
 	Prepared bool `json:"prepared,omitempty"`
 	// Limits are recorded with every turn, so that a changed setting takes
@@ -82,6 +78,9 @@ type CallModelInput struct {
 	Kind          Kind   `json:"kind"`
 	// NoTools asks for plain text.
 	NoTools bool `json:"no_tools,omitempty"`
+	// Begin, when set, is written first: the turn begins with this round, or
+	// more texts join it.
+	Begin *PrepareTurnInput `json:"begin,omitempty"`
 }
 
 // CallModelResult is what the workflow needs to know of a round.
@@ -89,6 +88,9 @@ type CallModelResult struct {
 	Calls []CallRef `json:"calls,omitempty"`
 	// HasText: the round holds words for the participant.
 	HasText bool `json:"has_text,omitempty"`
+	// Begun is how the turn goes on, where the round began it. The model was
+	// not asked when it says skip or prepared.
+	Begun *PrepareTurnResult `json:"begun,omitempty"`
 }
 
 // CallRef points at one tool call of a round; its arguments are in the row.
@@ -142,8 +144,26 @@ const (
 	SourceOutbox TextSource = "outbox"
 )
 
-// PersistTurnInput ends a turn: conversation entries and outbox rows in one
-// transaction. Safe to retry: a finished turn returns its rows.
+// SendTurnInput ends a turn and sends what it says: conversation entries and
+// outbox rows in one transaction, then the first of the rows. Safe to retry: a
+// finished turn keeps its rows, and a row is sent as SendSMS says.
+type SendTurnInput struct {
+	// Begin, when set, is written first: nothing of the turn was stored yet,
+	// or not all of its texts.
+	Begin *PrepareTurnInput `json:"begin,omitempty"`
+	End   PersistTurnInput  `json:"end"`
+}
+
+// SendTurnResult is how the first row fared, and what is left to send.
+type SendTurnResult struct {
+	// Begun is how the turn went on, where Begin was set.
+	Begun *PrepareTurnResult `json:"begun,omitempty"`
+	First SendSMSResult      `json:"first"`
+	// More lists the rows behind the first one, in order.
+	More []string `json:"more,omitempty"`
+}
+
+// PersistTurnInput says how a turn ends.
 type PersistTurnInput struct {
 	ParticipantID string     `json:"participant_id"`
 	TurnID        string     `json:"turn_id"`
@@ -154,12 +174,7 @@ type PersistTurnInput struct {
 	Now           time.Time  `json:"now"`
 }
 
-// PersistTurnResult lists the outbox rows to send, in order.
-type PersistTurnResult struct {
-	OutboxIDs []string `json:"outbox_ids,omitempty"`
-}
-
-// TurnOutcome is what PersistTurn hands to the store.
+// TurnOutcome is what the end of a turn hands to the store.
 type TurnOutcome struct {
 	TurnID        string
 	ParticipantID string

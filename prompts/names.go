@@ -101,7 +101,7 @@ func catalogue() map[Name]entry {
 		StatusData{Mode: models.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}},
 		StatusData{Mode: models.ModeFeedback, Missing: []string{"habit_domain"}},
 	}
-	return map[Name]entry{
+	all := map[Name]entry{
 		Persona:            {audience: inBoth, samples: persona},
 		Intake:             {audience: inMode, mode: models.ModeIntake, samples: persona},
 		Feedback:           {audience: inMode, mode: models.ModeFeedback, samples: persona},
@@ -125,6 +125,10 @@ func catalogue() map[Name]entry {
 		OptInConfirmation:  fixed,
 		Help:               fixed,
 	}
+	for _, name := range stageNames() {
+		all[name] = stageEntry()
+	}
+	return all
 }
 
 // Names lists every text of the library, sorted.

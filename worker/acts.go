@@ -22,6 +22,7 @@ type acts struct {
 	turns     *activities.Turns
 	talk      *activities.Talk
 	tools     *activities.Tools
+	closing   *activities.Closing
 	posts     *activities.Posts
 	checks    *activities.Reconciling
 }
@@ -50,24 +51,27 @@ func newActs(cfg config.Config, ties *dial.Ties) (*acts, error) {
 		return nil, err
 	}
 	zones := coach.Zones(time.LoadLocation)
+	turns := &activities.Turns{
+		Store: ties.Store, Queued: ties.Store, Prompts: library, Programme: cfg.Coaching.Programme,
+		Limits: models.Limits{
+			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
+		},
+	}
+	posts := &activities.Posts{Store: ties.Store, Carrier: carrier, Now: time.Now}
 	return &acts{
 		decisions: &activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: ties.Store},
-		turns: &activities.Turns{
-			Store: ties.Store, Queued: ties.Store, Prompts: library, Programme: cfg.Coaching.Programme,
-			Limits: models.Limits{
-				Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
-			},
-		},
+		turns:     turns,
 		talk: &activities.Talk{
-			Store: ties.Store, Model: model, Tools: registry, Prompts: library, Zones: zones,
+			Turns: turns, Store: ties.Store, Model: model, Tools: registry, Prompts: library, Zones: zones,
 			ModelName: cfg.Model.Name, HistoryLimit: cfg.Worker.HistoryLimit, Now: time.Now,
 		},
 		tools: &activities.Tools{
 			Store: ties.Store, Tools: registry, Model: model, Prompts: library, Zones: zones,
 			ModelName: cfg.Model.Name, Now: time.Now,
 		},
-		posts:  &activities.Posts{Store: ties.Store, Carrier: carrier, Now: time.Now},
-		checks: &activities.Reconciling{Store: ties.Store, Carrier: carrier, Now: time.Now},
+		closing: &activities.Closing{Turns: turns, Posts: posts},
+		posts:   posts,
+		checks:  &activities.Reconciling{Store: ties.Store, Carrier: carrier, Now: time.Now},
 	}, nil
 }
 

@@ -90,6 +90,7 @@ func newRole(cfg config.Config, ties *dial.Ties) (*role, error) {
 	model.RegisterActivity(acts.talk)
 
 	sms := sdk.New(ties.Temporal, models.QueueSMS, activitiesOnly(d, cfg.Carrier.SendRate/segmentsPerSend))
+	sms.RegisterActivity(acts.closing)
 	sms.RegisterActivity(acts.posts)
 	sms.RegisterActivity(acts.checks)
 	return &role{ties: ties, namespace: cfg.Temporal.Namespace, deployment: d, workers: []sdk.Worker{coach, model, sms}}, nil

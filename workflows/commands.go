@@ -3,6 +3,7 @@ package workflows
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -110,24 +111,47 @@ func knownStatus(s models.Status) error {
 func (l *life) accept(ctx workflow.Context, c models.Command) (models.StatusView, error) {
 	c.ID = workflow.GetCurrentUpdateInfo(ctx).ID
 	l.state.Commands = append(l.state.Commands, c)
-	l.accepted++
-	mine := l.accepted
-	if err := workflow.Await(ctx, func() bool { return l.applied >= mine }); err != nil {
+	if err := workflow.Await(ctx, func() bool { return !l.waits(c.ID) }); err != nil {
 		return models.StatusView{}, err
 	}
 	return l.view(), nil
 }
 
-// command applies the oldest accepted command.
-func (l *life) command(ctx workflow.Context) {
-	c := l.state.Commands[0]
+func (l *life) waits(id string) bool {
+	return slices.ContainsFunc(l.state.Commands, func(c models.Command) bool { return c.ID == id })
+}
+
+// command applies an accepted command.
+func (l *life) command(ctx workflow.Context, c models.Command) {
 	for _, ev := range eventsOf(c) {
 		l.on(ctx, ev)
 	}
 	// The handler's own command is dropped only now: until its effects are
 	// applied, leaving() must see an unenrolment that waits.
-	l.state.Commands = l.state.Commands[1:]
-	l.applied++
+	l.state.Commands = slices.DeleteFunc(l.state.Commands, func(x models.Command) bool { return x.ID == c.ID })
+}
+
+// asksHelp finds a HELP that waits; nil when there is none.
+func (l *life) asksHelp() *models.Command {
+	for i := range l.state.Commands {
+		if c := l.state.Commands[i]; c.Help && c.Status == "" && c.Zone == "" {
+			return &c
+		}
+	}
+	return nil
+}
+
+// help answers a HELP in the middle of another turn: it must not wait for a
+// model or a carrier.
+func (l *life) help(ctx workflow.Context) {
+	waiting := l.plans
+	l.plans = nil
+	l.command(ctx, *l.asksHelp())
+	asides := l.plans
+	l.plans = waiting
+	for _, plan := range asides {
+		l.turn(ctx, plan)
+	}
 }
 
 func eventsOf(c models.Command) []models.Event {

@@ -1,45 +1,53 @@
 package workflows
 
 import (
+	"fmt"
+
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/models"
 )
 
-// persist writes the turn's entries and outbox rows and returns the rows to
-// send, in order.
-func (t *turn) persist(ctx workflow.Context, w words) ([]string, bool) {
-	in := models.PersistTurnInput{
+// send ends the turn: its entries and outbox rows are stored, and the rows are
+// handed to the carrier one after the other, each when the fate of the one
+// before it is known. It returns how the first one fared: it is the one that
+// carries the turn's text, or its first part. When a part was not taken, the
+// gate refuses the parts behind it.
+func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
+	in := models.SendTurnInput{Begin: t.begin(ctx), End: models.PersistTurnInput{
 		ParticipantID: t.life.state.ParticipantID,
 		TurnID:        t.id, Mode: t.mode, Plan: t.plan,
 		Source: w.source, Step: w.step, Now: workflow.Now(ctx),
+	}}
+	out := models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}}
+	sendCtx := t.sendOptions(ctx, fmt.Sprintf("%s of turn %d", t.plan.Kind, t.number))
+	if err := t.delivered(ctx, workflow.ExecuteActivity(sendCtx, closing.SendTurn, in), &out); err != nil {
+		workflow.GetLogger(ctx).Error("ending turn failed", "turn", t.id, "error", err)
+		return models.SendSMSResult{Status: models.OutboxFailed}
 	}
-	var out models.PersistTurnResult
-	if err := workflow.ExecuteLocalActivity(local(ctx), turns.PersistTurn, in).Get(ctx, &out); err != nil {
-		workflow.GetLogger(ctx).Error("storing turn failed", "turn", t.id, "error", err)
-		return nil, false
-	}
-	return out.OutboxIDs, true
-}
-
-// send hands the rows to the carrier one after the other, each when the fate of
-// the one before it is known, and returns how the first one fared: it is the
-// one that carries the turn's text, or its first part. When a part was not
-// taken, the gate refuses the parts behind it.
-func (t *turn) send(ctx workflow.Context, rows []string) models.SendSMSResult {
-	first := models.SendSMSResult{Status: models.OutboxCanceled}
-	for i, id := range rows {
-		var out models.SendSMSResult
-		err := workflow.ExecuteActivity(t.sendOptions(ctx, id), posts.SendSMS, models.SendSMSInput{OutboxID: id}).Get(ctx, &out)
+	t.opened(out.Begun)
+	for _, id := range out.More {
+		sendCtx := t.sendOptions(ctx, "send "+id)
+		err := t.delivered(ctx, workflow.ExecuteActivity(sendCtx, posts.SendSMS, models.SendSMSInput{OutboxID: id}), nil)
 		if err != nil {
 			workflow.GetLogger(ctx).Warn("text not sent", "outbox", id, "error", err)
-			out.Status = models.OutboxFailed
-		}
-		if i == 0 {
-			first = out
 		}
 	}
-	return first
+	return out.First
+}
+
+// delivered waits for a send, which may wait minutes for the carrier. A
+// coaching text does not hold up the confirmation of an opt-out or the notice
+// of a removal: the send goes on by itself, and its next attempt is refused by
+// the gate.
+func (t *turn) delivered(ctx workflow.Context, future workflow.Future, out any) error {
+	switch t.plan.Kind {
+	case models.KindNotice, models.KindConsent, models.KindHelp, models.KindOperator:
+		return future.Get(ctx, out)
+	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
+		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindDebug, models.KindToolCall, models.KindToolResult:
+	}
+	return t.await(ctx, future, out)
 }
 
 // settle tells the rules how a prompt fared; other turns have nothing to

@@ -12,11 +12,12 @@ import (
 // Activity types are referred to through nil receivers; the worker registers
 // the real ones.
 var (
-	rules *activities.Decisions
-	turns *activities.Turns
-	talk  *activities.Talk
-	tools *activities.Tools
-	posts *activities.Posts
+	rules   *activities.Decisions
+	turns   *activities.Turns
+	talk    *activities.Talk
+	tools   *activities.Tools
+	closing *activities.Closing
+	posts   *activities.Posts
 )
 
 // on asks the rules about an event and applies what they decide. A rule that

@@ -21,7 +21,6 @@ const (
 	toolLimit        = 90 * time.Second
 	toolPatience     = 3 * time.Minute
 	sendLimit        = 30 * time.Second
-	sendPatience     = 30 * time.Minute
 	heartbeat        = 10 * time.Second
 )
 
@@ -82,17 +81,29 @@ func (t *turn) toolOptions(ctx workflow.Context, summary string) workflow.Contex
 	})
 }
 
-func (t *turn) sendOptions(ctx workflow.Context, outboxID string) workflow.Context {
+// keepOptions set no bound on the whole: texts are kept however long the
+// database is away.
+func (t *turn) keepOptions(ctx workflow.Context, summary string) workflow.Context {
+	options := workflow.GetActivityOptions(t.toolOptions(ctx, summary))
+	options.ScheduleToCloseTimeout = 0
+	return workflow.WithActivityOptions(ctx, options)
+}
+
+// sendOptions set no bound on the whole: what a turn says is stored by the same
+// activity and must not be given up while the database is away, and how long a
+// text is worth sending is judged by its row.
+func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:              models.QueueSMS,
-		StartToCloseTimeout:    sendLimit,
-		ScheduleToCloseTimeout: sendPatience,
-		Priority:               t.priority(),
-		Summary:                "send " + outboxID,
+		TaskQueue:           models.QueueSMS,
+		StartToCloseTimeout: sendLimit,
+		HeartbeatTimeout:    heartbeat,
+		Priority:            t.priority(),
+		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval:    time.Second,
-			BackoffCoefficient: 2,
-			MaximumInterval:    time.Minute,
+			InitialInterval:        time.Second,
+			BackoffCoefficient:     2,
+			MaximumInterval:        time.Minute,
+			NonRetryableErrorTypes: []string{models.ErrTypeInvalid, models.ErrTypeMissing},
 		},
 	})
 }

@@ -44,15 +44,13 @@ type life struct {
 	// news: texts arrived that the rules have not heard of.
 	news bool
 	// plans are turns decided and not yet run.
-	plans []models.TurnPlan
-	// applied counts commands done in this run; accepted counts those taken.
-	accepted, applied int
-	inTurn            bool
-	dirty             dirty
-	shown             shown
-	timer             timer
-	limits            models.Limits
-	startedAt         time.Time
+	plans     []models.TurnPlan
+	inTurn    bool
+	dirty     dirty
+	shown     shown
+	timer     timer
+	limits    models.Limits
+	startedAt time.Time
 }
 
 // run acts on one thing at a time: texts before commands before turns before
@@ -69,7 +67,7 @@ func (l *life) run(ctx workflow.Context) error {
 			l.news = false
 			l.on(ctx, models.Event{Kind: models.EventTexts, At: l.state.Inbox.NewestAt()})
 		case len(l.state.Commands) > 0:
-			l.command(ctx)
+			l.command(ctx, l.state.Commands[0])
 		case len(l.plans) > 0:
 			plan := l.plans[0]
 			l.plans = l.plans[1:]

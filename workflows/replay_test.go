@@ -45,6 +45,7 @@ var kinds = map[string][]string{
 	"opt-out-and-back":    {`"status":"opted_out"`, `"status":"active"`, `"kind":"consent"`},
 	"opt-out-in-turn":     {`"status":"opted_out"`, `"kind":"consent"`, `ActivityTaskCancelRequested`},
 	"help":                {`"kind":"help"`},
+	"help-in-turn":        {`"kind":"help"`, `"kind":"reply"`, `"ActivityType":"Decide"`},
 	"burst-and-late-text": {`"kind":"debounce"`, `TimerFired`},
 	"model-failure":       {`ActivityTaskFailed`},
 	"continue-as-new":     {`WorkflowExecutionContinuedAsNew`},
@@ -191,7 +192,7 @@ func TestHistoriesHoldNothingPersonal(t *testing.T) {
 // Temporal Cloud in money. A tool that is an activity of its own costs the
 // activity and the task after it instead of one marker.
 func TestCostOfATurn(t *testing.T) {
-	most := map[string]int{"plain-reply": 20, "one-tool": 30, "one-tool-activity": 31}
+	most := map[string]int{"plain-reply": 20, "one-tool": 30, "one-tool-activity": 30}
 	for _, f := range recorded(t) {
 		limit, bounded := most[f.kind]
 		if !bounded {

@@ -11,7 +11,10 @@ import (
 
 const maxReruns = 2
 
-// turn is one exchange: texts in or a due time, at most one reply out.
+// turn is one exchange: texts in or a due time, at most one reply out. Nothing
+// of it is stored before the history holds the activity that stores it: what a
+// local activity wrote could outlive the decision that led to it, when a worker
+// dies between the two and the workflow decides otherwise the second time.
 type turn struct {
 	life   *life
 	plan   models.TurnPlan
@@ -19,9 +22,11 @@ type turn struct {
 	number int
 	mode   models.Mode
 	limits models.Limits
-	skip   bool // nothing may be said any more
-	calls  int  // tool calls so far
-	reruns int  // times that a late text made the model answer again
+	begun  bool    // the turn's row is stored
+	fresh  []int64 // texts of the turn that are not stored with it yet
+	skip   bool    // nothing may be said any more
+	calls  int     // tool calls so far
+	reruns int     // times that a late text made the model answer again
 }
 
 // turn runs a planned turn to its end. Nothing else of this participant
@@ -29,34 +34,39 @@ type turn struct {
 func (l *life) turn(ctx workflow.Context, plan models.TurnPlan) {
 	l.state.Turn++
 	t := &turn{
-		life: l, plan: plan, mode: l.state.Mode,
+		life: l, plan: plan, mode: l.state.Mode, limits: l.limits,
 		number: l.state.Turn, id: models.TurnID(l.state.ParticipantID, l.state.Turn),
 	}
+	within := l.inTurn
 	l.inTurn = true
-	defer func() { l.inTurn = false }()
+	defer func() { l.inTurn = within }()
 	t.run(ctx)
 }
 
 func (t *turn) run(ctx workflow.Context) {
-	prepared, ok := t.prepare(ctx, false)
-	if prepared.Forgotten {
-		t.life.plans = append([]models.TurnPlan{t.plan}, t.life.plans...)
+	t.takeTexts()
+	if t.plan.Kind == models.KindMessage {
+		t.keep(ctx)
 		return
 	}
-	if !ok || prepared.Skip || t.plan.Kind == models.KindMessage {
+	words, ok := t.words(ctx)
+	switch {
+	case t.skip:
 		t.settle(ctx, models.SendSMSResult{Status: models.OutboxCanceled})
+	case ok:
+		t.settle(ctx, t.send(ctx, words))
+	}
+}
+
+// keep stores texts that nobody answers.
+func (t *turn) keep(ctx workflow.Context) {
+	var out models.PrepareTurnResult
+	keepCtx := t.keepOptions(ctx, fmt.Sprintf("texts without an answer, turn %d", t.number))
+	if err := workflow.ExecuteActivity(keepCtx, turns.PrepareTurn, *t.begin(ctx)).Get(ctx, &out); err != nil {
+		workflow.GetLogger(ctx).Error("storing texts failed", "turn", t.id, "error", err)
 		return
 	}
-	words, ok := t.words(ctx, prepared)
-	if !ok {
-		return
-	}
-	rows, ok := t.persist(ctx, words)
-	if !ok {
-		t.settle(ctx, models.SendSMSResult{Status: models.OutboxFailed})
-		return
-	}
-	t.settle(ctx, t.send(ctx, rows))
+	t.opened(&out)
 }
 
 // words is where the text of the turn comes from.
@@ -65,16 +75,11 @@ type words struct {
 	step   int
 }
 
-// words finds the text to send; ok is false when the person left or opted out
-// meanwhile.
-func (t *turn) words(ctx workflow.Context, prepared models.PrepareTurnResult) (words, bool) {
+// words finds the text to send; ok is false when there is nothing to say: the
+// person left or opted out meanwhile, or the prompt is out already.
+func (t *turn) words(ctx workflow.Context) (words, bool) {
 	switch t.plan.Kind {
-	case models.KindReply, models.KindGreeting:
-		return t.converse(ctx)
-	case models.KindPrompt:
-		if prepared.Prepared {
-			return words{source: models.SourcePrepared}, true
-		}
+	case models.KindReply, models.KindGreeting, models.KindPrompt:
 		return t.converse(ctx)
 	case models.KindOperator:
 		return words{source: models.SourceOutbox}, true
@@ -84,50 +89,45 @@ func (t *turn) words(ctx workflow.Context, prepared models.PrepareTurnResult) (w
 	return words{source: models.SourceFixed}, true
 }
 
-// prepare opens the turn's row and moves the waiting texts into the
-// conversation. It is called again when a late text joins the turn.
-func (t *turn) prepare(ctx workflow.Context, late bool) (models.PrepareTurnResult, bool) {
-	waiting := t.life.state.Inbox.Items
-	in := models.PrepareTurnInput{
+// begin is what the next activity has to store first; nil when it is there.
+func (t *turn) begin(ctx workflow.Context) *models.PrepareTurnInput {
+	if t.begun && len(t.fresh) == 0 {
+		return nil
+	}
+	return &models.PrepareTurnInput{
 		ParticipantID: t.life.state.ParticipantID,
 		TurnID:        t.id,
 		Number:        t.number,
 		Mode:          t.mode,
 		Plan:          t.plan,
-		InboundIDs:    t.takeTexts(),
-		Late:          late,
+		InboundIDs:    t.fresh,
 		Now:           workflow.Now(ctx),
 	}
-	var out models.PrepareTurnResult
-	if err := workflow.ExecuteLocalActivity(local(ctx), turns.PrepareTurn, in).Get(ctx, &out); err != nil {
-		workflow.GetLogger(ctx).Error("preparing turn failed", "turn", t.id, "error", err)
-		return out, false
+}
+
+// opened takes over what the store said to begin; nil when it was not asked.
+func (t *turn) opened(out *models.PrepareTurnResult) {
+	if out == nil {
+		return
 	}
-	if out.Forgotten {
-		// The texts wait for the next turn.
-		t.life.state.Inbox.Items, t.life.news = waiting, len(waiting) > 0
-		return out, true
-	}
+	t.begun, t.fresh = true, nil
 	t.limits, t.life.limits = out.Limits, out.Limits
 	t.skip = out.Skip
-	return out, true
 }
 
 // takeTexts empties the inbox into the turn, for the turns that read it. The
 // confirmation of an opt-out takes along what nobody will answer.
-func (t *turn) takeTexts() []int64 {
+func (t *turn) takeTexts() {
 	parting := t.plan.Kind == models.KindConsent && t.life.state.Status == models.StatusOptedOut
 	if t.plan.Kind != models.KindReply && t.plan.Kind != models.KindMessage && !parting {
-		return nil
+		return
 	}
-	var ids []int64
 	for _, item := range t.life.state.Inbox.Items {
-		ids = append(ids, item.MessageID)
+		t.fresh = append(t.fresh, item.MessageID)
 	}
 	t.life.state.Inbox.Items = nil
 	t.life.news = false
 	t.life.clearDue(models.DueDebounce, "")
-	return ids
 }
 
 // converse runs model rounds until there is a text, the limits are reached or
@@ -136,10 +136,12 @@ func (t *turn) converse(ctx workflow.Context) (words, bool) {
 	fallback := words{source: models.SourceFallback}
 	plain := false // ask without tools
 	retried := false
-	for step := 1; step <= t.limits.Rounds && !t.silenced(); step++ {
+	for step := 1; t.roundLeft(step) && !t.silenced(); step++ {
 		out, err := t.callModel(ctx, step, plain)
 		switch {
 		case t.silenced():
+		case out.Begun != nil && out.Begun.Prepared:
+			return words{source: models.SourcePrepared}, true
 		case err != nil:
 			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", t.id, "step", step, "error", err)
 			return fallback, true
@@ -150,7 +152,7 @@ func (t *turn) converse(ctx workflow.Context) (words, bool) {
 			return fallback, true
 		case !out.HasText:
 			plain, retried = true, true
-		case t.late(ctx):
+		case t.late():
 			plain = t.calls >= t.limits.ToolCalls
 		default:
 			return words{source: models.SourceStep, step: step}, true
@@ -158,6 +160,10 @@ func (t *turn) converse(ctx workflow.Context) (words, bool) {
 	}
 	return fallback, !t.silenced()
 }
+
+// roundLeft: the first round tells how many there are; what came late gets a
+// round beyond them.
+func (t *turn) roundLeft(step int) bool { return step == 1 || step <= t.limits.Rounds+t.reruns }
 
 // silenced: the turn has nothing more to say.
 func (t *turn) silenced() bool { return t.skip || t.life.silenced() }
@@ -168,38 +174,46 @@ func (t *turn) callModel(ctx workflow.Context, step int, plain bool) (models.Cal
 	in := models.CallModelInput{
 		ParticipantID: t.life.state.ParticipantID,
 		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, NoTools: plain,
+		Begin: t.begin(ctx),
 	}
 	callCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
 	summary := fmt.Sprintf("model call, turn %d, round %d", t.number, step)
 	var out models.CallModelResult
 	err := t.await(ctx, workflow.ExecuteActivity(t.modelOptions(callCtx, summary), talk.CallModel, in), &out)
+	t.opened(out.Begun)
 	return out, err
 }
 
 // await waits for an activity of the turn, but no longer than the turn has
-// something to say; out is untouched then.
+// something to say; out is untouched then. A HELP that comes meanwhile is
+// answered at once.
 func (t *turn) await(ctx workflow.Context, future workflow.Future, out any) error {
-	if err := workflow.Await(ctx, func() bool { return future.IsReady() || t.silenced() }); err != nil {
-		return err
+	for {
+		err := workflow.Await(ctx, func() bool { return future.IsReady() || t.silenced() || t.life.asksHelp() != nil })
+		switch {
+		case err != nil:
+			return err
+		case t.silenced() && !future.IsReady():
+			return nil
+		case future.IsReady():
+			return future.Get(ctx, out)
+		}
+		t.life.help(ctx)
 	}
-	if !future.IsReady() {
-		return nil
-	}
-	return future.Get(ctx, out)
 }
 
 // late: texts came while the model was writing. They join the turn, and the
 // model answers everything at once; at most maxReruns times, so that somebody
 // who never stops typing is answered too.
-func (t *turn) late(ctx workflow.Context) bool {
+func (t *turn) late() bool {
 	t.life.receive()
 	if t.plan.Kind != models.KindReply || t.reruns >= maxReruns || len(t.life.state.Inbox.Items) == 0 {
 		return false
 	}
 	t.reruns++
-	out, ok := t.prepare(ctx, true)
-	return ok && !out.Forgotten
+	t.takeTexts()
+	return true
 }
 
 // runTools executes every call of a round, in order. Calls beyond the limit

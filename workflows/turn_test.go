@@ -2,12 +2,15 @@ package workflows_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
 
 	"coachline/internal/coach"
 	"coachline/models"
@@ -303,49 +306,58 @@ func TestWhatIsKnownOfThePersonReachesTheModel(t *testing.T) {
 	}
 }
 
-// A worker that dies between a local activity and the end of its workflow task
-// leaves rows that the workflow knows nothing of; meanwhile a text may have
-// come that makes the workflow decide otherwise.
-func TestForgottenAttempts(t *testing.T) {
+// What a local activity writes outlives the decision that led to it when a
+// worker dies before the end of its workflow task: so none of them may write
+// anything of a turn but the result of a call that the history holds.
+func TestLocalActivitiesKeepNothingOfATurn(t *testing.T) {
 	t.Parallel()
-	begin := func(w *world, plan models.TurnPlan, ids ...int64) {
-		_, err := w.store.BeginTurn(context.Background(), models.PrepareTurnInput{
-			ParticipantID: "conv_1", TurnID: "conv_1-t1", Number: 1, Mode: models.ModeIntake, Plan: plan, InboundIDs: ids, Now: w.env.Now(),
-		})
-		require.NoError(t, err)
-	}
-	finish := func(w *world, kind models.Kind, text string) {
-		_, err := w.store.FinishTurn(context.Background(), models.TurnOutcome{
-			TurnID: "conv_1-t1", ParticipantID: "conv_1", Outcome: "step", At: w.env.Now(),
-			Outbox: []models.Outbox{{ID: "conv_1-t1-p1", ParticipantID: "conv_1", TurnID: "conv_1-t1", Part: 1, Kind: kind, Body: text, CreatedAt: w.env.Now()}},
-		})
-		require.NoError(t, err)
-	}
-	t.Run("a text came after the reply was stored", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
-		w.text(0, "first")
-		w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
-			if len(w.model.requests) == 1 {
-				finish(w, models.KindReply, "answer to first")
-				w.env.SignalWorkflow(models.SignalMessageReceived, w.accept("second"))
-			}
-			return say("answer to " + lastUser(req)), nil
+	w := newWorld(t, withSchedule("10:30", "2026-03-02", monday.Add(30*time.Minute)))
+	seen := map[string]bool{}
+	w.env.SetOnLocalActivityStartedListener(func(info *activity.Info, _ context.Context, _ []any) { seen[info.ActivityType.Name] = true })
+	w.model.answer = scripted(map[string][]models.ToolCall{
+		"six": {call("scheduler", map[string]any{"action": "create", "type": "fixed", "fixed_time": "18:00"})},
+	})
+	w.text(time.Second, "at six please")
+	w.update(2*time.Minute, models.UpdatePause)
+	w.text(3*time.Minute, "anybody there?")
+	w.update(4*time.Minute, models.UpdateResume)
+	w.run(8 * time.Hour)
+	require.Equal(t, map[string]bool{"Decide": true, "DecideTool": true, "SaveState": true}, seen)
+	require.Contains(t, w.carrier.kinds(), models.KindReply)
+	require.Contains(t, w.carrier.kinds(), models.KindPrompt)
+}
+
+// HELP is answered while a reply waits for a model that hangs.
+func TestHelpDuringAModelCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
+	w.env.OnActivity("CallModel", mock.Anything, mock.Anything).After(2*time.Minute).Return(models.CallModelResult{}, errors.New("out of order"))
+	w.text(0, "hello")
+	w.says(10*time.Second, "HELP", "")
+	w.run(10 * time.Minute)
+	require.Equal(t, []models.Kind{models.KindHelp, models.KindReply}, w.carrier.kinds())
+	require.Less(t, w.carrier.sent[0].At.Sub(monday), 15*time.Second)
+	require.Equal(t, 2, w.status().Turns)
+}
+
+// A reply that waits for the carrier does not hold up the confirmation of an
+// opt-out, and is not sent any more.
+func TestOptOutDuringASendInBackOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
+	w.carrier.refuse = func(sms models.SMS) error {
+		if strings.HasPrefix(sms.Body, "ok: ") {
+			return &models.CarrierError{Class: models.CarrierSlowDown, Code: "30001", Message: "queue full"}
 		}
-		w.run(time.Minute)
-		require.Len(t, w.carrier.sent, 2)
-		require.Equal(t, "answer to first", w.carrier.sent[0].Body)
-		require.Equal(t, "answer to second", w.carrier.sent[1].Body)
-	})
-	t.Run("the number was used for something else", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t)
-		begin(w, models.TurnPlan{Kind: models.KindFeedbackQuestion})
-		finish(w, models.KindFeedbackQuestion, "How did it go?")
-		w.text(0, "hello")
-		w.run(time.Minute)
-		require.Equal(t, []models.Kind{models.KindReply}, w.carrier.kinds())
-		require.Equal(t, "ok: hello", w.carrier.sent[0].Body)
-		require.Equal(t, 2, w.status().Turns)
-	})
+		return nil
+	}
+	w.text(0, "hello")
+	w.says(10*time.Second, "STOP", "")
+	w.run(time.Hour)
+	require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
+	require.Less(t, w.carrier.sent[0].At.Sub(monday), 15*time.Second)
+	row, err := w.store.Outbox(context.Background(), models.OutboxID("conv_1-t1", 1))
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxCanceled, row.Status)
+	require.Equal(t, string(models.StatusOptedOut), row.ErrorCode)
 }

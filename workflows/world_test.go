@@ -96,12 +96,15 @@ func (w *world) register(rules coach.Rules) {
 	zones := func(name string) (*time.Location, error) { return time.LoadLocation(name) }
 	now := w.env.Now
 	w.env.RegisterActivity(&activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: w.store})
-	w.env.RegisterActivity(&activities.Turns{Store: w.store, Queued: w.store, Prompts: library, Programme: "Test", Limits: w.limits})
-	w.env.RegisterActivity(&activities.Talk{Store: w.store, Model: w.model, Tools: registry, Prompts: library,
+	turns := &activities.Turns{Store: w.store, Queued: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
+	posts := &activities.Posts{Store: w.store, Carrier: w.carrier, Now: now}
+	w.env.RegisterActivity(turns)
+	w.env.RegisterActivity(&activities.Talk{Turns: turns, Store: w.store, Model: w.model, Tools: registry, Prompts: library,
 		Zones: zones, ModelName: "test", HistoryLimit: 30, Now: now})
 	w.env.RegisterActivity(&activities.Tools{Store: w.store, Tools: registry, Model: w.model, Prompts: library,
 		Zones: zones, ModelName: "test", Now: now})
-	w.env.RegisterActivity(&activities.Posts{Store: w.store, Carrier: w.carrier, Now: now})
+	w.env.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts})
+	w.env.RegisterActivity(posts)
 	w.env.RegisterWorkflow(workflows.Participant)
 }
 

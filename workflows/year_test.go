@@ -256,14 +256,14 @@ type bare struct {
 	activities.Decisions
 	s     *stretch
 	env   *testsuite.TestWorkflowEnvironment
-	plans map[string]models.TurnPlan // by outbox id
+	ended map[string]bool // turns
 	texts int64
 }
 
 func newBare(s *stretch) *bare {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	b := &bare{s: s, env: suite.NewTestWorkflowEnvironment(), plans: map[string]models.TurnPlan{}}
+	b := &bare{s: s, env: suite.NewTestWorkflowEnvironment(), ended: map[string]bool{}}
 	b.Rules = rulesOfTheYear(s.t)
 	b.Zones = func(string) (*time.Location, error) { return s.place, nil }
 	b.env.SetStartTime(s.from)
@@ -293,21 +293,22 @@ func (b *bare) texted(delay time.Duration) {
 	}, delay)
 }
 
-// PrepareTurn is an activity.
-func (b *bare) PrepareTurn(context.Context, models.PrepareTurnInput) (models.PrepareTurnResult, error) {
-	return models.PrepareTurnResult{Limits: models.Limits{Rounds: 8, ToolCalls: 5}}, nil
-}
-
 // CallModel is an activity: a reply calls its tools first.
 func (b *bare) CallModel(_ context.Context, in models.CallModelInput) (models.CallModelResult, error) {
+	var out models.CallModelResult
+	if in.Begin != nil {
+		out.Begun = &models.PrepareTurnResult{Limits: models.Limits{Rounds: 8, ToolCalls: 5}}
+	}
 	own := models.CallRef{Name: "own", InWorkflow: true}
 	switch {
 	case in.Kind != models.KindReply || in.Step > 1:
-		return models.CallModelResult{HasText: true}, nil
+		out.HasText = true
 	case in.TurnID == models.TurnID("conv_1", 1):
-		return models.CallModelResult{Calls: []models.CallRef{own, own}}, nil
+		out.Calls = []models.CallRef{own, own}
+	default:
+		out.Calls = []models.CallRef{own}
 	}
-	return models.CallModelResult{Calls: []models.CallRef{own}}, nil
+	return out, nil
 }
 
 // DecideTool is an activity.
@@ -319,23 +320,17 @@ func (b *bare) DecideTool(_ context.Context, in models.DecideToolInput) (models.
 	return coach.Decide(coach.Situation{State: in.State, Now: in.Now, Rules: b.Rules, Zones: b.Zones}, ev)
 }
 
-// PersistTurn is an activity.
-func (b *bare) PersistTurn(_ context.Context, in models.PersistTurnInput) (models.PersistTurnResult, error) {
-	id := models.OutboxID(in.TurnID, 1)
-	if _, had := b.plans[id]; had {
-		return models.PersistTurnResult{}, fmt.Errorf("turn %s ended twice", in.TurnID)
+// SendTurn is an activity.
+func (b *bare) SendTurn(_ context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
+	if b.ended[in.End.TurnID] {
+		return models.SendTurnResult{}, fmt.Errorf("turn %s ended twice", in.End.TurnID)
 	}
-	b.plans[id] = in.Plan
-	return models.PersistTurnResult{OutboxIDs: []string{id}}, nil
-}
-
-// SendSMS is an activity.
-func (b *bare) SendSMS(_ context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
-	now, plan := b.env.Now().UTC(), b.plans[in.OutboxID]
+	b.ended[in.End.TurnID] = true
+	now, plan := b.env.Now().UTC(), in.End.Plan
 	if delay, answered := b.s.hears(told{At: now, Kind: plan.Kind, Due: plan.PromptID}); answered {
 		b.texted(delay)
 	}
-	return models.SendSMSResult{Status: models.OutboxQueued, AcceptedAt: now}, nil
+	return models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxQueued, AcceptedAt: now}}, nil
 }
 
 // SaveState is an activity.

@@ -17,8 +17,8 @@ const outcomeCanceled = "canceled"
 // turn with further texts; only what is new is added. Skip: the participant
 // has left (a notice is still said), or the prompt went out before or was
 // recorded as missed, or what there is to say may not be said to somebody who
-// opted out. ErrNotFound for an unknown participant or text. Safe to
-// retry.
+// opted out. A turn that has ended stays as it is. ErrNotFound for an unknown
+// participant or text. Safe to retry.
 func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	var out models.PrepareTurnResult
 	err := s.write(ctx, func(tx *gorm.DB) error {
@@ -37,11 +37,11 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (models.PrepareTurnResul
 	if err != nil {
 		return models.PrepareTurnResult{}, err
 	}
+	if ended, err := ended(tx, in.TurnID); err != nil || ended {
+		return models.PrepareTurnResult{}, err
+	}
 	if p.RemovedAt != nil && in.Plan.Kind != models.KindNotice {
 		return models.PrepareTurnResult{Skip: true}, nil
-	}
-	if forgotten, err := forgotten(tx, in); err != nil || forgotten {
-		return models.PrepareTurnResult{Forgotten: forgotten}, err
 	}
 	if err := appendTexts(tx, in); err != nil {
 		return models.PrepareTurnResult{}, err
@@ -79,15 +79,11 @@ func planned(tx *gorm.DB, participantID string, plan models.TurnPlan) (models.Pr
 	return models.PrepareTurnResult{Prepared: profile.PreparedPrompt != ""}, err
 }
 
-// forgotten: the turn's number was used by an attempt of which the workflow
-// knows nothing: for something else, or to an end that a late text missed.
-func forgotten(tx *gorm.DB, in models.PrepareTurnInput) (bool, error) {
-	var rows []models.Turn
-	if err := tx.Where("id = ?", in.TurnID).Limit(1).Find(&rows).Error; err != nil || len(rows) == 0 {
-		return false, err
-	}
-	other := rows[0].Kind != in.Plan.Kind || rows[0].PromptID != in.Plan.PromptID
-	return other || in.Late && rows[0].Outcome != "", nil
+// ended: the turn has its outcome, so this is a retry of its last step.
+func ended(tx *gorm.DB, turnID string) (bool, error) {
+	var n int64
+	err := tx.Model(&models.Turn{}).Where("id = ? AND outcome <> ''", turnID).Count(&n).Error
+	return n > 0, err
 }
 
 func profileOf(tx *gorm.DB, participantID string) (models.Profile, error) {

@@ -1,0 +1,99 @@
+package models
+
+import "time"
+
+// FactKind sorts what is remembered of a person.
+type FactKind string
+
+const (
+	FactIdentity   FactKind = "identity"
+	FactPreference FactKind = "preference"
+	FactGoal       FactKind = "goal"
+	FactConstraint FactKind = "constraint"
+	// FactEvent is something that happened, true at its time.
+	FactEvent FactKind = "event"
+)
+
+// FactKinds lists every kind in the order they are documented.
+func FactKinds() []FactKind {
+	return []FactKind{FactIdentity, FactPreference, FactGoal, FactConstraint, FactEvent}
+}
+
+// Fact is one row of table facts: the current version of something that a
+// participant told. It is personal data.
+type Fact struct {
+	// ID keeps its value through updates: f1, f2, ... of one participant.
+	ID            string `gorm:"primaryKey"`
+	ParticipantID string `gorm:"primaryKey"`
+	Kind          FactKind
+	Text          string `gorm:"serializer:sealed"`
+	// SourceID is the entry of the conversation (Message.ID) it was learnt
+	// from; TurnID is the turn that stored it.
+	SourceID  int64
+	TurnID    string
+	Version   int
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	DeletedAt *time.Time
+}
+
+// FactVersion is one row of table fact_versions: what a fact said before.
+type FactVersion struct {
+	FactID        string `gorm:"primaryKey"`
+	ParticipantID string `gorm:"primaryKey"`
+	Version       int    `gorm:"primaryKey"`
+	Kind          FactKind
+	Text          string `gorm:"serializer:sealed"`
+	SourceID      int64
+	TurnID        string
+	At            time.Time
+}
+
+// FoundFact is a fact that a search brought up; Score is 0..1.
+type FoundFact struct {
+	Fact  Fact
+	Score float64
+	// ByWords: found by keywords, not by similarity.
+	ByWords bool
+}
+
+// FactQuery searches the facts of one participant. A nil Vector or one of
+// another length than the stored ones leaves the keyword search.
+type FactQuery struct {
+	ParticipantID string
+	Vector        []float32
+	Words         []string
+	From, To      *time.Time // of the last update
+	Limit         int
+	// MinScore is the least similarity, 0..1; it does not bound hits by words.
+	MinScore float64
+}
+
+// Note is one row of table notes: the note of one local day. It is personal
+// data.
+type Note struct {
+	ParticipantID string `gorm:"primaryKey"`
+	LocalDate     string `gorm:"primaryKey"` // YYYY-MM-DD in the person's zone
+	Text          string `gorm:"serializer:sealed"`
+	// UptoMessage is the newest entry of the conversation that it covers.
+	UptoMessage int64
+	UpdatedAt   time.Time
+}
+
+// Summary is one row of table summaries: what the conversation held before the
+// window. It is personal data.
+type Summary struct {
+	ParticipantID string `gorm:"primaryKey"`
+	Text          string `gorm:"serializer:sealed"`
+	UptoMessage   int64
+	Version       int
+	UpdatedAt     time.Time
+}
+
+// Memory is what is known of a person beside profile and window, as of one
+// instant.
+type Memory struct {
+	Facts   []Fact // newest first, without deleted ones
+	Notes   []Note // newest first, at most three
+	Summary Summary
+}

@@ -1,0 +1,77 @@
+package models
+
+import "time"
+
+// StageName is a stage of a reply (see docs/design.md).
+type StageName string
+
+const (
+	StageRedact    StageName = "redact"
+	StageRoute     StageName = "route"
+	StagePlan      StageName = "plan"
+	StageGate      StageName = "gate"
+	StageExtract   StageName = "extract"
+	StageEmbed     StageName = "embed"
+	StageRecall    StageName = "recall"
+	StageDigest    StageName = "digest"
+	StageModel     StageName = "model"
+	StageGuard     StageName = "guard"
+	StageTool      StageName = "tool"
+	StageLimit     StageName = "limit"
+	StageMemory    StageName = "memory"
+	StageSummarise StageName = "summarise"
+	StageNote      StageName = "note"
+)
+
+// Stage is one row of table stages: a stage that ran in a turn, what it
+// decided, and what it cost. A stage that asked a model keeps the answer, so
+// that a retry with the same input does not pay twice.
+type Stage struct {
+	TurnID string `gorm:"primaryKey"`
+	// Number orders the stages of a turn, from 1.
+	Number int `gorm:"primaryKey"`
+	Name   StageName
+	// Decision is a short code such as "gate skip 0.75"; no personal data.
+	Decision string
+	// InputHash tells one input of the stage from another.
+	InputHash string
+	Output    string `gorm:"serializer:sealed"`
+	Model     string
+	Usage     Usage `gorm:"serializer:json"`
+	Millis    int64
+	CreatedAt time.Time
+}
+
+// Protocol is how a model is offered tools.
+type Protocol string
+
+const (
+	// ProtocolNative: the tools field of the API.
+	ProtocolNative Protocol = "native"
+	// ProtocolText: fenced calls in plain text.
+	ProtocolText Protocol = "text"
+	// ProtocolTwoPhase: one JSON answer picks a tool, a second one fills it in.
+	ProtocolTwoPhase Protocol = "two_phase"
+)
+
+// ModelSize is the class of a model that prompts are fitted to.
+type ModelSize string
+
+const (
+	SizeSmall ModelSize = "small"
+	SizeLarge ModelSize = "large"
+)
+
+// Capability is one row of table capabilities: what is known of a model at an
+// endpoint.
+type Capability struct {
+	Model    string `gorm:"primaryKey"`
+	Endpoint string `gorm:"primaryKey"`
+	Protocol Protocol
+	Size     ModelSize
+	// ContextTokens bounds a request; 0 is unknown.
+	ContextTokens int
+	// Reason says where the record comes from: "name", "setting", "refused".
+	Reason   string
+	LearntAt time.Time
+}

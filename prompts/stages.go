@@ -1,0 +1,75 @@
+package prompts
+
+// Texts of the stages around a reply. Each asks a model for one small thing,
+// in whatever language the person writes.
+const (
+	Router          Name = "stage_router"
+	Planner         Name = "stage_planner"
+	PlanResolver    Name = "stage_plan_resolver"
+	Extractor       Name = "stage_extractor"
+	MemoryDigest    Name = "stage_memory_digest"
+	ToolDigest      Name = "stage_tool_digest"
+	LimitDigest     Name = "stage_limit_digest"
+	MemoryStep      Name = "stage_memory_step"
+	SessionSummary  Name = "stage_summary"
+	DailyNote       Name = "stage_daily_note"
+	TextTools       Name = "tools_text"
+	ToolChoice      Name = "tools_choice"
+	ToolArguments   Name = "tools_arguments"
+	ActionPlan      Name = "action_plan"
+	MemoryFraming   Name = "memory_framing"
+	SmallModelRules Name = "small_model_rules"
+)
+
+// StageData fills the texts of the stages; each text uses the fields it needs.
+// All but Tools, Limit and Small may hold redacted personal data.
+type StageData struct {
+	// Query is the person's text, or what a stage looks for.
+	Query string
+	// Dialogue holds recent lines, oldest first, each with its speaker.
+	Dialogue []string
+	// Context is time, zone and what else is known of the moment, on one line.
+	Context string
+	Tools   []ToolLine
+	// Facts are lines of what is remembered, each with its id.
+	Facts []string
+	// Material is the text that a digest, a summary or a note is made of.
+	Material string
+	// Earlier is the summary or note that the new one continues.
+	Earlier string
+	// Steps are the steps of a plan, or of one call: what was done so far.
+	Steps []string
+	// Limit bounds the answer: characters, entries or sentences, as the text
+	// says.
+	Limit int
+	// Small: the model that reads it is a small one.
+	Small bool
+	// Language is the locale that the answer is wanted in; empty: that of
+	// Query.
+	Language string
+}
+
+// ToolLine is a tool as the stages' texts show it. Schema is empty where the
+// description is enough.
+type ToolLine struct {
+	Name        string
+	Description string
+	Schema      string
+}
+
+func stageNames() []Name {
+	return []Name{
+		Router, Planner, PlanResolver, Extractor, MemoryDigest, ToolDigest, LimitDigest, MemoryStep,
+		SessionSummary, DailyNote, TextTools, ToolChoice, ToolArguments, ActionPlan, MemoryFraming, SmallModelRules,
+	}
+}
+
+// stageEntry: the texts name tools only by their data.
+func stageEntry() entry {
+	full := StageData{
+		Query: "When do I walk?", Dialogue: []string{"user: hi", "coach: hello"}, Context: "Local time: Monday 08:00",
+		Tools: []ToolLine{{Name: "sample", Description: "A sample.", Schema: "{}"}}, Facts: []string{"f1 goal: walk"},
+		Material: "walks at seven", Earlier: "walked at six", Steps: []string{"look up"}, Limit: 5, Small: true, Language: "en",
+	}
+	return entry{audience: toolless, samples: []any{full, StageData{}}}
+}
