@@ -27,7 +27,8 @@ const (
 	// KindConsent confirms that somebody opted out or came back; the only kind
 	// that reaches somebody who opted out, once.
 	KindConsent Kind = "consent"
-	// KindHelp is the fixed answer to HELP.
+	// KindHelp is a fixed answer about texting itself: to HELP, or to too many
+	// texts at once.
 	KindHelp Kind = "help"
 	// KindDebug reaches testers only and is never part of the conversation.
 	KindDebug Kind = "debug"
@@ -58,8 +59,8 @@ type Inbound struct {
 	ID            int64  `gorm:"primaryKey"`
 	ProviderSID   string // unique
 	ParticipantID string // empty: the sender is not enrolled
-	// Seq numbers a participant's texts from 1 without gaps; 0 for strangers
-	// and for texts that consent rules answered.
+	// Seq numbers a participant's texts from 1 without gaps; 0 for strangers,
+	// for texts that consent rules answered and for those with a gate.
 	Seq        int64
 	From       string `gorm:"serializer:sealed"`
 	To         string
@@ -69,7 +70,13 @@ type Inbound struct {
 	// ordinary text.
 	Intent       Intent
 	IntentMethod ConsentMethod
-	ReceivedAt   time.Time
+	// Gate is what kept the text from the coach.
+	Gate Gate
+	// FromIndex is the keyed hash of From, RepeatIndex that of From and the text
+	// in its normal form together: it is equal for equal texts of one sender only.
+	FromIndex   string
+	RepeatIndex string
+	ReceivedAt  time.Time
 }
 
 // OutboxStatus is where an outbound text stands. The carrier's own words are
@@ -141,6 +148,8 @@ const (
 	NoticeConsent NoticeKind = "consent"
 	// NoticeHelp: somebody asked for help.
 	NoticeHelp NoticeKind = "help"
+	// NoticeLimit: somebody sent too many texts and is told so, without a turn.
+	NoticeLimit NoticeKind = "limit"
 )
 
 // Notice is one row of table notices: something that was committed and that
@@ -166,6 +175,8 @@ type HistoryEntry struct {
 	Text     string       `json:"text"`
 	At       time.Time    `json:"at"`
 	Delivery OutboxStatus `json:"delivery,omitempty"`
+	// Gate is set for a text that was kept from the coach.
+	Gate Gate `json:"gate,omitempty"`
 }
 
 // rank orders the statuses of an outbound text (messaging facts 1.2); equal
