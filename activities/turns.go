@@ -21,15 +21,17 @@ type TurnStore interface {
 	SaveState(ctx context.Context, in models.SaveStateInput) error
 }
 
-// OutboxReader reads a row that somebody else queued.
-type OutboxReader interface {
+// Archive reads what somebody else wrote: a row that was queued, the life of a
+// terminated workflow.
+type Archive interface {
 	Outbox(ctx context.Context, id string) (models.Outbox, error)
+	Past(ctx context.Context, participantID string) (models.Past, error)
 }
 
 // Turns is the short database work around a turn; all of it is safe to retry.
 type Turns struct {
 	Store     TurnStore
-	Queued    OutboxReader
+	Archive   Archive
 	Prompts   *prompts.Library
 	Programme string
 	Limits    models.Limits
@@ -44,6 +46,15 @@ func (t *Turns) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (mo
 	}
 	out.Limits = t.Limits
 	return out, nil
+}
+
+// ReadPast tells a new workflow what the terminated one before it left behind.
+func (t *Turns) ReadPast(ctx context.Context, participantID string) (models.Past, error) {
+	past, err := t.Archive.Past(ctx, participantID)
+	if err != nil {
+		return past, classed(fmt.Errorf("reading what went before: %w", err))
+	}
+	return past, nil
 }
 
 // SaveState mirrors the workflow's state into tables for operators' queries.

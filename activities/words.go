@@ -39,7 +39,7 @@ func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn model
 		s.text, err = t.fixed(fixedFor(in.Plan.Kind, turn.Participant.Status), turn)
 	case models.SourceOutbox:
 		var row models.Outbox
-		row, err = t.Queued.Outbox(ctx, in.Plan.OutboxID)
+		row, err = t.Archive.Outbox(ctx, in.Plan.OutboxID)
 		s = said{text: row.Body, outboxID: row.ID, queued: true}
 	}
 	return s, err

@@ -19,6 +19,7 @@ const (
 	EventScheduleTool  EventKind = "schedule_tool"
 	EventTransitionAsk EventKind = "transition_ask"
 	EventHelp          EventKind = "help"
+	EventRestored      EventKind = "restored"
 )
 
 // Event is one thing that happened; which fields are set depends on Kind.

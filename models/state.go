@@ -26,6 +26,9 @@ type ParticipantState struct {
 	// Commands are operator commands accepted and not yet applied.
 	Commands []Command `json:"commands,omitempty"`
 	Greeted  bool      `json:"greeted,omitempty"`
+	// Restore: an operator terminated the workflow before this one; it begins
+	// with what the tables remember.
+	Restore bool `json:"restore,omitempty"`
 	// Ended: unenrolled; the workflow closes once its notice is out.
 	Ended bool `json:"ended,omitempty"`
 }
@@ -42,6 +45,18 @@ func (s ParticipantState) Clone() ParticipantState {
 		s.Pending = &pending
 	}
 	return s
+}
+
+// Past is what the tables remember of the life whose workflow was terminated.
+type Past struct {
+	// Turns is the highest number of a turn.
+	Turns int `json:"turns"`
+	// LastSeq is the highest sequence number that a workflow was told; Waiting
+	// are texts up to it that no turn has answered, oldest first.
+	LastSeq int64       `json:"last_seq"`
+	Waiting []InboxItem `json:"waiting,omitempty"`
+	// Schedules have no next slot yet.
+	Schedules []Schedule `json:"schedules,omitempty"`
 }
 
 // Inbox is what has arrived and not been answered.

@@ -52,7 +52,7 @@ func newActs(cfg config.Config, ties *dial.Ties) (*acts, error) {
 	}
 	zones := coach.Zones(time.LoadLocation)
 	turns := &activities.Turns{
-		Store: ties.Store, Queued: ties.Store, Prompts: library, Programme: cfg.Coaching.Programme,
+		Store: ties.Store, Archive: ties.Store, Prompts: library, Programme: cfg.Coaching.Programme,
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},

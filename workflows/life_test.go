@@ -185,3 +185,30 @@ func TestCarriedStateStaysSmall(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, len(text), 64<<10)
 }
+
+// An operator terminated the workflow: the next one goes on from the tables.
+func TestRestoredLife(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := context.Background()
+	open := w.accept("are you there?")
+	_, err := w.store.BeginTurn(ctx, models.PrepareTurnInput{ParticipantID: "conv_1", TurnID: "conv_1-t7", Number: 7,
+		Mode: models.ModeFeedback, Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: []int64{open.MessageID}, Now: monday})
+	require.NoError(t, err)
+	require.NoError(t, w.store.SaveState(ctx, models.SaveStateInput{ParticipantID: "conv_1", Mode: models.ModeFeedback, Now: monday,
+		Schedules: []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "12:00"}}}))
+	notices, err := w.store.ParticipantNotices(ctx, "conv_1")
+	require.NoError(t, err)
+	for _, n := range notices {
+		require.NoError(t, w.store.NoticesDelivered(ctx, []int64{n.ID}, monday))
+	}
+	w.state.Restore, w.state.Mode = true, models.ModeFeedback
+	w.text(time.Hour, "and now?")
+	w.at(time.Hour+time.Minute, func() { w.env.SignalWorkflow(models.SignalMessageReceived, open) })
+	w.run(4 * time.Hour)
+	require.Equal(t, []models.Kind{models.KindReply, models.KindReply, models.KindPrompt}, w.carrier.kinds()[:3])
+	require.Equal(t, "ok: are you there?", w.carrier.sent[0].Body)
+	require.Equal(t, "ok: and now?", w.carrier.sent[1].Body)
+	require.WithinDuration(t, monday.Add(110*time.Minute), w.carrier.sent[2].At, 2*time.Second, "ten minutes before noon")
+	require.GreaterOrEqual(t, w.status().Turns, 10)
+}

@@ -60,6 +60,9 @@ func (l *life) run(ctx workflow.Context) error {
 		l.state.Greeted = true
 		l.on(ctx, models.Event{Kind: models.EventEnrolled})
 	}
+	if l.state.Restore {
+		l.restore(ctx)
+	}
 	for {
 		l.receive()
 		switch {
@@ -83,6 +86,20 @@ func (l *life) run(ctx workflow.Context) error {
 			}
 		}
 	}
+}
+
+// restore takes over the life of a workflow that was terminated. Its turns keep
+// their numbers, because rows are keyed by them.
+func (l *life) restore(ctx workflow.Context) {
+	var past models.Past
+	if err := workflow.ExecuteLocalActivity(local(ctx), turns.ReadPast, l.state.ParticipantID).Get(ctx, &past); err != nil {
+		workflow.GetLogger(ctx).Error("earlier life not read", "error", err)
+	}
+	l.state.Restore = false
+	l.state.Turn, l.state.Schedules = past.Turns, past.Schedules
+	l.state.Inbox.LastSeq = max(l.state.Inbox.LastSeq, past.LastSeq)
+	l.state.Inbox.Items, l.news = past.Waiting, len(past.Waiting) > 0
+	l.on(ctx, models.Event{Kind: models.EventRestored})
 }
 
 // stands: a turn that answers texts needs some; an earlier turn may have taken

@@ -96,7 +96,7 @@ func (w *world) register(rules coach.Rules) {
 	zones := func(name string) (*time.Location, error) { return time.LoadLocation(name) }
 	now := w.env.Now
 	w.env.RegisterActivity(&activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: w.store})
-	turns := &activities.Turns{Store: w.store, Queued: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
+	turns := &activities.Turns{Store: w.store, Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
 	posts := &activities.Posts{Store: w.store, Carrier: w.carrier, Now: now}
 	w.env.RegisterActivity(turns)
 	w.env.RegisterActivity(&activities.Talk{Turns: turns, Store: w.store, Model: w.model, Tools: registry, Prompts: library,

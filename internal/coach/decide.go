@@ -52,6 +52,8 @@ func Decide(s Situation, ev models.Event) (models.Decision, error) {
 		return s.transition(ev.Mode, ev.Delay)
 	case models.EventHelp:
 		return s.say(models.TurnPlan{Kind: models.KindHelp}), nil
+	case models.EventRestored:
+		return s.restored()
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown event %q", ev.Kind)
 }

@@ -72,10 +72,26 @@ func (s Situation) status(ev models.Event) (models.Decision, error) {
 	return p.decision(), nil
 }
 
+// restored arms what a terminated workflow had armed: the daily prompts. Its
+// reminders and questions belonged to a prompt of then.
+func (s Situation) restored() (models.Decision, error) {
+	p := s.plan()
+	if s.active() {
+		if err := s.nextSlots(p); err != nil {
+			return models.Decision{}, err
+		}
+	}
+	return p.decision(), nil
+}
+
 // resume takes the next slot of every schedule; what passed meanwhile is not
 // made up for.
 func (s Situation) resume(p *plan) error {
 	p.add(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusActive})
+	return s.nextSlots(p)
+}
+
+func (s Situation) nextSlots(p *plan) error {
 	for _, schedule := range s.State.Schedules {
 		schedule.Next = models.Slot{}
 		if _, err := s.rearm(p, schedule); err != nil {

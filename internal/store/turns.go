@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/past"
 	"coachline/models"
 )
 
@@ -127,6 +128,25 @@ func (s *Store) TurnContext(ctx context.Context, turnID string, size int) (model
 	})
 	if err != nil {
 		return models.TurnContext{}, fmt.Errorf("reading turn: %w", err)
+	}
+	return out, nil
+}
+
+// Past is what a workflow that continues a terminated one has to know.
+// ErrNotFound for an unknown participant.
+func (s *Store) Past(ctx context.Context, participantID string) (models.Past, error) {
+	var out models.Past
+	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+		var p models.Participant
+		if err := tx.Where("id = ?", participantID).Take(&p).Error; err != nil {
+			return err
+		}
+		var err error
+		out, err = past.Read(tx, p)
+		return err
+	})
+	if err != nil {
+		return models.Past{}, fmt.Errorf("reading an earlier life: %w", err)
 	}
 	return out, nil
 }

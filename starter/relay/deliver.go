@@ -33,6 +33,7 @@ type Engine interface {
 	SignalWithStartWorkflow(ctx context.Context, workflowID, signalName string, signalArg any,
 		options client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error)
 	UpdateWorkflow(ctx context.Context, options client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error)
+	ExecuteActivity(ctx context.Context, options client.StartActivityOptions, activity any, args ...any) (client.ActivityHandle, error)
 }
 
 const (
@@ -49,7 +50,7 @@ const (
 // workflow, texts carry their sequence number, updates carry the notice's id.
 // So it is safe to call at any time and from several processes.
 func (r *Relay) Deliver(ctx context.Context, participantID string) error {
-	unlock, err := r.locks.lock(ctx, participantID)
+	unlock, err := r.lanes.Enter(ctx, participantID)
 	if err != nil {
 		return fmt.Errorf("waiting for an earlier delivery: %w", err)
 	}
@@ -126,6 +127,8 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Status: p.Status, Confirm: confirm}}})
 	case models.NoticeHelp:
 		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Help: true}}})
+	case models.NoticeLimit:
+		return r.limit(ctx, n)
 	case models.NoticeUnenroll: // told to those who are removed as well, above
 	}
 	return models.BadField("kind", "unknown notice kind %q", n.Kind)
@@ -197,10 +200,11 @@ func firstState(p models.Participant) models.ParticipantState {
 }
 
 // secondState continues a life whose workflow was terminated from what the row
-// remembers. The person was greeted in the first one.
+// remembers; the workflow itself reads the rest. The person was greeted in the
+// first one.
 func secondState(p models.Participant) models.ParticipantState {
 	state := firstState(p)
-	state.Status, state.Greeted = p.Status, true
+	state.Status, state.Greeted, state.Restore = p.Status, true, true
 	if p.Mode.Known() {
 		state.Mode = p.Mode
 	}

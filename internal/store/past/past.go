@@ -1,0 +1,93 @@
+// Package past reads what the tables remember of a participant's life, for a
+// workflow that continues a terminated one. It works inside the store's
+// transactions.
+package past
+
+import (
+	"database/sql"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"coachline/models"
+)
+
+// mostWaiting bounds how many unanswered texts come back: more than that are
+// not answered one by one by anybody.
+const mostWaiting = 200
+
+// Read collects it; nothing for somebody without a life.
+func Read(tx *gorm.DB, p models.Participant) (models.Past, error) {
+	var out models.Past
+	var err error
+	if out.Turns, err = turns(tx, p.ID); err != nil {
+		return out, err
+	}
+	if out.LastSeq, err = told(tx, p); err != nil {
+		return out, err
+	}
+	if out.Waiting, err = waiting(tx, p.ID, out.LastSeq); err != nil {
+		return out, err
+	}
+	out.Schedules, err = schedules(tx, p.ID)
+	return out, err
+}
+
+func turns(tx *gorm.DB, participantID string) (int, error) {
+	var last sql.NullInt64
+	err := tx.Model(&models.Turn{}).Where("participant_id = ?", participantID).Select("max(number)").Scan(&last).Error
+	return int(last.Int64), err
+}
+
+// told is the last number before the first text that no workflow has heard of.
+func told(tx *gorm.DB, p models.Participant) (int64, error) {
+	var first sql.NullInt64
+	err := tx.Model(&models.Notice{}).
+		Where("participant_id = ? AND kind = ? AND delivered_at IS NULL", p.ID, models.NoticeMessage).
+		Select("min(seq)").Scan(&first).Error
+	if first.Valid {
+		return first.Int64 - 1, err
+	}
+	return p.NextSeq - 1, err
+}
+
+// waiting are the texts that no turn has brought to an end. A turn that only
+// keeps texts has none: nobody was to answer.
+func waiting(tx *gorm.DB, participantID string, upTo int64) ([]models.InboxItem, error) {
+	settled := tx.Model(&models.Message{}).Select("1").
+		Joins("JOIN turns ON turns.id = messages.turn_id").
+		Where("messages.participant_id = inbound.participant_id AND messages.key = 'in-' || inbound.id").
+		Where("turns.outcome <> '' OR turns.kind = ?", models.KindMessage)
+	var rows []models.Inbound
+	err := tx.Where("participant_id = ? AND seq > 0 AND seq <= ? AND NOT EXISTS (?)", participantID, upTo, settled).
+		Order("seq DESC").Limit(mostWaiting).Find(&rows).Error
+	var items []models.InboxItem
+	for _, row := range slices.Backward(rows) {
+		items = append(items, models.InboxItem{MessageID: row.ID, Seq: row.Seq, ReceivedAt: row.ReceivedAt.UTC()})
+	}
+	return items, err
+}
+
+func schedules(tx *gorm.DB, participantID string) ([]models.Schedule, error) {
+	var rows []models.ScheduleRow
+	if err := tx.Where("participant_id = ?", participantID).Order("id").Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	var last []struct{ ScheduleID, LocalDate string }
+	err := tx.Model(&models.Prompt{}).Where("participant_id = ?", participantID).
+		Select("schedule_id, max(local_date) AS local_date").Group("schedule_id").Scan(&last).Error
+	if err != nil {
+		return nil, err
+	}
+	had := map[string]string{}
+	for _, row := range last {
+		had[row.ScheduleID] = row.LocalDate
+	}
+	var out []models.Schedule
+	for _, row := range rows {
+		out = append(out, models.Schedule{
+			ID: row.ID, Type: row.Type, At: row.At, From: row.FromTime, To: row.ToTime, Zone: row.Zone, LastDate: had[row.ID],
+		})
+	}
+	return out, nil
+}

@@ -1,0 +1,49 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+func TestPast(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		_, err := w.Past(w.ctx, "p1")
+		require.ErrorIs(t, err, models.ErrNotFound)
+		w.enrolled()
+		past, err := w.Past(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, models.Past{}, past)
+
+		answered, kept := w.inbound("SM1", 1, "one"), w.inbound("SM2", 2, "two")
+		begun, unread := w.inbound("SM3", 3, "three"), w.inbound("SM4", 4, "four")
+		untold := w.inbound("SM5", 5, "five")
+		require.NoError(t, w.NoticesDelivered(w.ctx, []int64{answered.NoticeID, kept.NoticeID, begun.NoticeID, unread.NoticeID}, at(6)))
+		for n, plan := range []models.TurnPlan{replyPlan, {Kind: models.KindMessage}, replyPlan} {
+			id := []int64{answered.Inbound.ID, kept.Inbound.ID, begun.Inbound.ID}[n]
+			_, err := w.BeginTurn(w.ctx, begin(n+1, plan, id))
+			require.NoError(t, err)
+		}
+		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1", Outcome: "step", At: at(6)})
+		require.NoError(t, err)
+		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6),
+			Schedules: []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "08:00"}, {ID: "sch-2", Type: models.ScheduleRandom, From: "09:00", To: "10:00", Zone: "UTC"}},
+			Missed:    []models.MissedPrompt{{ScheduleID: "sch-1", Slot: models.Slot{Date: "2026-03-01", TargetAt: at(1)}, Reason: "late"}, {ScheduleID: "sch-1", Slot: models.Slot{Date: "2026-03-02", TargetAt: at(1)}, Reason: "late"}}}))
+
+		past, err = w.Past(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, models.Past{
+			Turns: 3, LastSeq: untold.Inbound.Seq - 1,
+			Waiting: []models.InboxItem{
+				{MessageID: begun.Inbound.ID, Seq: begun.Inbound.Seq, ReceivedAt: at(3)},
+				{MessageID: unread.Inbound.ID, Seq: unread.Inbound.Seq, ReceivedAt: at(4)},
+			},
+			Schedules: []models.Schedule{
+				{ID: "sch-1", Type: models.ScheduleFixed, At: "08:00", LastDate: "2026-03-02"},
+				{ID: "sch-2", Type: models.ScheduleRandom, From: "09:00", To: "10:00", Zone: "UTC"},
+			},
+		}, past)
+	})
+}
