@@ -52,6 +52,8 @@ const (
 	// answer is still one after hours.
 	startedLife = 30 * time.Minute
 	answerLife  = 12 * time.Hour
+	// partLook is how often it is looked whether the part before has left.
+	partLook = 2 * time.Second
 	// lookBack covers clock differences between us and the carrier.
 	lookBack = 2 * time.Minute
 )
@@ -76,6 +78,10 @@ func (p *Posts) send(ctx context.Context, id string) (models.SendSMSResult, erro
 		return models.SendSMSResult{}, classed(fmt.Errorf("claiming %s: %w", id, err))
 	}
 	row := claim.Outbox
+	if claim.Early {
+		return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the part before it is still on its way", models.ErrTypeCarrierBusy,
+			temporal.ApplicationErrorOptions{NextRetryDelay: partLook, Category: temporal.ApplicationErrorCategoryBenign})
+	}
 	if !claim.Post {
 		return standing(row), nil
 	}

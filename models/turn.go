@@ -222,6 +222,9 @@ type SendClaim struct {
 	// Resumed: an earlier attempt may have reached the carrier; look the text
 	// up before posting.
 	Resumed bool
+	// Early: the part before it has not left the carrier yet; ask again in a
+	// moment.
+	Early bool
 }
 
 // SendFailure ends an outbox row that the carrier did not take.

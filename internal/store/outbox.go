@@ -72,7 +72,8 @@ func (s *Store) QueueOperatorMessage(ctx context.Context, m models.OperatorMessa
 // who opted out. A row that an earlier attempt left in sending comes
 // back with Resumed: look it up at the carrier before posting. When a gate
 // refuses such a row it becomes unknown instead of canceled, because the
-// earlier attempt may have reached the carrier. ErrNotFound for an unknown row.
+// earlier attempt may have reached the carrier. A part that follows too closely
+// comes back with Early. ErrNotFound for an unknown row.
 func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (models.SendClaim, error) {
 	var claim models.SendClaim
 	err := s.write(ctx, func(tx *gorm.DB) error {
@@ -85,12 +86,16 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 		if before != models.OutboxReady && before != models.OutboxSending {
 			return nil
 		}
-		refusal, err := partGate(tx, row)
+		refusal, early, err := partGate(tx, row, now)
 		if err == nil && refusal == "" {
 			refusal, err = gate(tx, row, p)
 		}
 		if err != nil {
 			return err
+		}
+		if early && refusal == "" && before == models.OutboxReady {
+			claim.Early = true
+			return nil
 		}
 		if refusal != "" {
 			if err := refuse(tx, &row, refusal); err != nil {
@@ -163,19 +168,27 @@ func coaching(k models.Kind) bool {
 	return false
 }
 
+// partPause is how long a part waits at most for the word that the one before
+// it has left the carrier (messaging facts 1.7): without it phones turn the
+// parts round.
+const partPause = 10 * time.Second
+
 // partGate: a later part of a text goes out only when the carrier has taken the
-// one before it.
-func partGate(tx *gorm.DB, row models.Outbox) (string, error) {
+// one before it, and a little later while that one is still with the carrier.
+func partGate(tx *gorm.DB, row models.Outbox, now time.Time) (refusal string, early bool, err error) {
 	if row.Part <= 1 || row.Kind == models.KindDebug {
-		return "", nil
+		return "", false, nil
 	}
-	var taken int64
-	err := tx.Model(&models.Outbox{}).
-		Where("turn_id = ? AND part = ? AND accepted_at IS NOT NULL", row.TurnID, row.Part-1).Count(&taken).Error
-	if err != nil || taken > 0 {
-		return "", err
+	var before []models.Outbox
+	err = tx.Where("turn_id = ? AND part = ? AND accepted_at IS NOT NULL", row.TurnID, row.Part-1).Limit(1).Find(&before).Error
+	if err != nil {
+		return "", false, err
 	}
-	return gateEarlierPart, nil
+	if len(before) == 0 {
+		return gateEarlierPart, false, nil
+	}
+	waiting := before[0].Status == models.OutboxAccepted || before[0].Status == models.OutboxQueued
+	return "", waiting && now.Sub(*before[0].AcceptedAt) < partPause, nil
 }
 
 // reminderGate: a reminder goes out only while its prompt waits for an answer.

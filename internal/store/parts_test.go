@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -94,4 +95,30 @@ func TestReminderInPartsIsNotStoppedByItself(t *testing.T) {
 	w.sent(ids[0], 2)
 	w.sent(ids[1], 3)
 	require.Equal(t, models.PromptReminded, w.promptState(pending.PromptID))
+}
+
+func TestPartWaitsWhileTheOneBeforeIsWithTheCarrier(t *testing.T) {
+	w := onSQLite(t)
+	w.enrolled()
+	ids := w.parts(2, replyPlan)
+	_, err := w.ClaimSend(w.ctx, ids[0], at(2))
+	require.NoError(t, err)
+	require.NoError(t, w.RecordAccepted(w.ctx, ids[0], models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, at(2)))
+
+	claim, err := w.ClaimSend(w.ctx, ids[1], at(2).Add(9*time.Second))
+	require.NoError(t, err)
+	require.True(t, claim.Early)
+	require.False(t, claim.Post)
+	require.Equal(t, models.OutboxReady, claim.Outbox.Status)
+
+	claim, err = w.ClaimSend(w.ctx, ids[1], at(2).Add(10*time.Second))
+	require.NoError(t, err)
+	require.True(t, claim.Post, "after ten seconds")
+	require.NoError(t, w.ReleaseSend(w.ctx, ids[1], at(3)))
+
+	_, err = w.AcceptStatus(w.ctx, models.StatusCallback{ProviderSID: "SM1", Status: models.OutboxSent, At: at(2)})
+	require.NoError(t, err)
+	claim, err = w.ClaimSend(w.ctx, ids[1], at(2).Add(time.Second))
+	require.NoError(t, err)
+	require.True(t, claim.Post, "when it has left")
 }
