@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build test check fmt lint tidy-check workflowcheck unit postgres chaos storm record-history
+.PHONY: dev build test check fmt lint tidy-check workflowcheck unit postgres chaos storm bench record-history
 
 # One static binary runs anywhere, and SQLite needs no C compiler here.
 export CGO_ENABLED := 0
@@ -57,6 +57,13 @@ chaos: postgres
 # The same in small, in a minute and a half.
 storm: postgres
 	go test -tags storm -count=1 -run TestShortStorm -v ./chaos
+
+# The product against a bare workflow on the same server, some minutes;
+# docs/performance.md says what the figures mean. ARGS="-load prompts -people 10000"
+# asks for one load, ARGS="-compare a.json b.json" compares two kept runs.
+bench:
+	@go build -o build/bench ./bench
+	@build/bench $(ARGS)
 
 # The lives that workflows/replay_test.go replays, recorded anew on the real
 # server; about a minute. LIFE=intake records one kind.

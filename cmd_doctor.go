@@ -8,7 +8,7 @@ import (
 
 	"coachline/internal/config"
 	"coachline/internal/console"
-	"coachline/starter"
+	"coachline/internal/dial"
 )
 
 func (p *program) doctor() *cobra.Command {
@@ -35,9 +35,9 @@ func checks(cfg config.Config, loadErr error) []console.Check {
 	}
 	return []console.Check{
 		configuration,
-		{Name: "database", Run: func(ctx context.Context) (string, error) { return "", starter.CheckDatabase(ctx, cfg) }},
+		{Name: "database", Run: func(ctx context.Context) (string, error) { return "", dial.CheckDatabase(ctx, cfg) }},
 		{Name: "temporal", Run: func(ctx context.Context) (string, error) {
-			return cfg.Temporal.Address, starter.CheckTemporal(ctx, cfg)
+			return cfg.Temporal.Address, dial.CheckTemporal(ctx, cfg)
 		}},
 		{Name: "model", Run: func(ctx context.Context) (string, error) {
 			return eachKey(cfg.Model.Keys(), func(key string) (string, error) {

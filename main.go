@@ -17,6 +17,7 @@ import (
 
 	"coachline/internal/config"
 	"coachline/internal/console"
+	"coachline/internal/reply/redact"
 )
 
 // Exit codes, part of the contract with scripts.
@@ -111,7 +112,7 @@ func (p *program) settings() (config.Config, error) { return config.Load(p.envir
 
 // logTo makes the logger of a role.
 func (p *program) logTo(cfg config.Config) {
-	slog.SetDefault(slog.New(slog.NewJSONHandler(p.err, &slog.HandlerOptions{Level: cfg.Log.Level()})))
+	slog.SetDefault(slog.New(slog.NewJSONHandler(p.err, &slog.HandlerOptions{Level: cfg.Log.Level(), ReplaceAttr: redact.Attr})))
 }
 
 // client finds the API: the flags first, then the configuration.

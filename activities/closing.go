@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"fmt"
 
 	"coachline/models"
 )
@@ -10,13 +11,17 @@ import (
 type Closing struct {
 	Turns *Turns
 	Posts *Posts
+	// Keeper judges what a turn leaves behind, After sees to it.
+	Keeper Keeper
+	After  Background
 }
 
 // SendTurn writes what a turn leaves behind and hands the first of its rows to
 // the carrier; the rows behind it are left to SendSMS. It is one activity, so
 // that the workflow's history holds the decision how the turn ends before
 // anything of it is stored: a worker that dies at any moment can only be
-// followed by the same end again. Safe to retry.
+// followed by the same end again. Once the text is out, what is worth keeping
+// of the turn is remembered in the background. Safe to retry.
 func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
 	stop := beat(ctx)
 	defer stop()
@@ -31,11 +36,27 @@ func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models
 			return out, nil
 		}
 	}
-	ids, err := c.Turns.persist(ctx, in.End)
-	if err != nil || len(ids) == 0 {
+	ended, err := c.Turns.persist(ctx, in.End)
+	if err != nil {
 		return out, classed(err)
 	}
-	out.More = ids[1:]
-	out.First, err = c.Posts.send(ctx, ids[0])
-	return out, err
+	if len(ended.rows) > 0 {
+		out.More = ended.rows[1:]
+		if out.First, err = c.Posts.send(ctx, ended.rows[0]); err != nil {
+			return out, err
+		}
+	}
+	return out, c.remember(ctx, in.End, ended.turn)
+}
+
+// remember is begun by a model's words alone: fixed texts stand in for a reply
+// that never was.
+func (c *Closing) remember(ctx context.Context, end models.PersistTurnInput, turn models.TurnContext) error {
+	if end.Source != models.SourceStep && end.Source != models.SourceSilent || !c.Keeper.Worth(turn) {
+		return nil
+	}
+	if err := c.After.Remember(ctx, models.RememberInput{TurnID: end.TurnID}); err != nil {
+		return fmt.Errorf("beginning to remember: %w", err)
+	}
+	return nil
 }

@@ -76,6 +76,9 @@ func (d *Decisions) decideCall(in models.DecideToolInput, call models.ToolCall) 
 	case RefuseFailed:
 		return models.Decision{Refused: "the tool is out of order right now; tell the person truthfully that this was not done"}
 	}
+	if call.Refused != "" {
+		return models.Decision{Refused: call.Refused}
+	}
 	newID := fmt.Sprintf("sch-%s-s%dc%d", turnNumber(in.Tool), in.Tool.Step, in.Tool.Call)
 	event, err := d.Tools.Event(call, newID)
 	if err != nil {

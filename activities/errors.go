@@ -36,7 +36,7 @@ func classedModel(err *models.ModelError) error {
 			temporal.ApplicationErrorOptions{NextRetryDelay: err.RetryAfter, Cause: err})
 	case models.ModelOverflow:
 		return temporal.NewNonRetryableApplicationError(err.Error(), models.ErrTypeModelOverflow, err)
-	case models.ModelRefused, models.ModelAuth:
+	case models.ModelRefused, models.ModelAuth, models.ModelNoTools:
 	}
 	return temporal.NewNonRetryableApplicationError(err.Error(), models.ErrTypeModelRefused, err)
 }

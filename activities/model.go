@@ -2,17 +2,15 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 
-	"coachline/internal/coach"
+	"coachline/internal/pipeline"
 	"coachline/internal/reply"
 	"coachline/internal/tools"
 	"coachline/models"
-	"coachline/prompts"
 )
 
 // Model is a chat model; its errors are *models.ModelError.
@@ -27,19 +25,18 @@ type StepStore interface {
 	SaveStep(ctx context.Context, step models.Step) error
 }
 
-// Talk runs the rounds of a conversation, one model call an activity.
+// Responder runs the stages of one round; its errors are *models.ModelError
+// where the model failed.
+type Responder interface {
+	Respond(ctx context.Context, in pipeline.Round) (models.Step, error)
+}
+
+// Talk runs the rounds of a conversation, one an activity.
 type Talk struct {
 	Turns   *Turns
 	Store   StepStore
-	Model   Model
+	Replies Responder
 	Tools   *tools.Registry
-	Prompts *prompts.Library
-	Zones   coach.Zones
-	// ModelName is asked for in every request; HistoryLimit is how many
-	// entries of the conversation the model sees (0 none, -1 no cap).
-	ModelName    string
-	HistoryLimit int
-	Now          func() time.Time
 }
 
 const heartbeatEvery = 3 * time.Second
@@ -88,15 +85,7 @@ func (t *Talk) round(ctx context.Context, in models.CallModelInput) (models.Step
 	if err != nil {
 		return models.Step{}, fmt.Errorf("loading turn: %w", err)
 	}
-	request, err := t.request(in, turn)
-	if err != nil {
-		return models.Step{}, err
-	}
-	answer, err := t.Model.Complete(ctx, request)
-	if err != nil {
-		return models.Step{}, err
-	}
-	step, err := t.step(in, turn, answer)
+	step, err := t.Replies.Respond(ctx, pipeline.Round{Input: in, Context: turn, Offer: t.offer(in.Mode)})
 	if err != nil {
 		return step, err
 	}
@@ -108,44 +97,16 @@ func (t *Talk) round(ctx context.Context, in models.CallModelInput) (models.Step
 	return t.Store.Step(ctx, in.TurnID, in.Step)
 }
 
-func (t *Talk) request(in models.CallModelInput, turn models.TurnContext) (models.ChatRequest, error) {
-	zone, err := t.Zones(turn.Participant.Timezone)
-	if err != nil {
-		return models.ChatRequest{}, fmt.Errorf("reading time zone: %w", err)
-	}
-	if in.Kind == models.KindPrompt {
-		return reply.ComposeHabitPrompt(t.Prompts, reply.HabitInput{
-			Profile: turn.Profile, Name: turn.Participant.Name, Zone: zone, Now: t.Now(), Model: t.ModelName,
-		})
-	}
-	input := reply.Input{
-		Context: turn, Mode: in.Mode, Kind: in.Kind, Now: t.Now(), Zone: zone,
-		HistoryLimit: t.HistoryLimit, Model: t.ModelName,
-	}
-	if !in.NoTools {
-		input.Tools = t.Tools.For(in.Mode)
-	}
-	return reply.Compose(t.Prompts, input)
-}
+// modeTools are what both modes are made of (conversation rules, section 2): a
+// router may not take them away.
+var modeTools = []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
 
-func (t *Talk) step(in models.CallModelInput, turn models.TurnContext, answer models.ChatResponse) (models.Step, error) {
-	step := models.Step{
-		TurnID: in.TurnID, Number: in.Step,
-		Text: answer.Text, FinishReason: answer.FinishReason, Model: answer.Model,
-		PromptVersion: t.Prompts.Version(), Usage: answer.Usage, CreatedAt: t.Now(),
+func (t *Talk) offer(mode models.Mode) pipeline.Offer {
+	ordinary := t.Tools.For(mode)
+	return pipeline.Offer{
+		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Keywords: t.Tools.Keywords(), Core: modeTools,
+		Stop: t.Tools.Stop(), Search: t.Tools.Search(),
 	}
-	if n := len(turn.Window); n > 0 {
-		step.AfterMessage = turn.Window[n-1].ID
-	}
-	if len(answer.Calls) == 0 || in.NoTools || in.Kind == models.KindPrompt {
-		return step, nil
-	}
-	calls, err := json.Marshal(answer.Calls)
-	if err != nil {
-		return step, fmt.Errorf("encoding tool calls: %w", err)
-	}
-	step.Calls = string(calls)
-	return step, nil
 }
 
 // result tells the workflow what it has to do next; words stay in the row.
@@ -158,8 +119,9 @@ func (t *Talk) result(step models.Step) (models.CallModelResult, error) {
 	for _, call := range calls {
 		ref := models.CallRef{Name: "unknown", InWorkflow: true}
 		if tool, ok := t.Tools.Lookup(call.Name); ok {
-			ref = models.CallRef{Name: tool.Name, InWorkflow: tool.InWorkflow}
+			ref = models.CallRef{Name: tool.Name, InWorkflow: tool.InWorkflow, Ends: tool.Ends}
 		}
+		ref.Refused = call.Refused != ""
 		out.Calls = append(out.Calls, ref)
 	}
 	return out, nil

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"coachline/activities"
+	"coachline/internal/pipeline"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -54,6 +55,18 @@ func (o *oracle) Complete(context.Context, models.ChatRequest) (models.ChatRespo
 	return o.answer, o.err
 }
 
+// nothingKept is a journal that holds nothing.
+type nothingKept struct{}
+
+func (nothingKept) StageBy(context.Context, string, models.StageName, string) (models.Stage, error) {
+	return models.Stage{}, models.ErrNotFound
+}
+func (nothingKept) SaveStage(context.Context, models.Stage) error { return nil }
+func (nothingKept) Capability(context.Context, string, string) (models.Capability, error) {
+	return models.Capability{}, models.ErrNotFound
+}
+func (nothingKept) SaveCapability(context.Context, models.Capability) error { return nil }
+
 func callModel(t *testing.T, r *rounds, o *oracle, in models.CallModelInput) (models.CallModelResult, error) {
 	t.Helper()
 	registry, err := tools.New()
@@ -62,10 +75,10 @@ func callModel(t *testing.T, r *rounds, o *oracle, in models.CallModelInput) (mo
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	talk := &activities.Talk{
-		Store: r, Model: o, Tools: registry, Prompts: library, Zones: time.LoadLocation,
-		ModelName: "m", HistoryLimit: 30, Now: func() time.Time { return now },
-	}
+	talk := &activities.Talk{Store: r, Tools: registry, Replies: pipeline.New(pipeline.Config{
+		Prompts: library, Model: o, Journal: nothingKept{}, Zones: time.LoadLocation, Now: func() time.Time { return now },
+		Settings: pipeline.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
+	})}
 	env.RegisterActivity(talk)
 	value, err := env.ExecuteActivity(talk.CallModel, in)
 	if err != nil {
@@ -84,7 +97,7 @@ func TestCallModelIsPaidOnce(t *testing.T) {
 		{ID: "a", Name: "scheduler", Arguments: "{}"}, {ID: "b", Name: "save_user_profile"}, {ID: "c", Name: "invented"},
 	}}}
 	want := models.CallModelResult{HasText: true, Calls: []models.CallRef{
-		{Name: "scheduler", InWorkflow: true}, {Name: "save_user_profile"}, {Name: "unknown", InWorkflow: true},
+		{Name: "scheduler", InWorkflow: true}, {Name: "save_user_profile"}, {Name: "unknown", InWorkflow: true, Refused: true},
 	}}
 	for range 3 {
 		got, err := callModel(t, r, o, firstRound)

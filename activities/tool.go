@@ -21,11 +21,13 @@ type ToolStore interface {
 
 // Tools runs the tools that reach outside the workflow.
 type Tools struct {
-	Store   ToolStore
-	Tools   *tools.Registry
-	Model   Model
-	Prompts *prompts.Library
-	Zones   coach.Zones
+	Store    ToolStore
+	Tools    *tools.Registry
+	Model    Model
+	Embedder Embedder
+	Facts    FactStore
+	Prompts  *prompts.Library
+	Zones    coach.Zones
 	// ModelName is asked for where a tool itself needs words.
 	ModelName string
 	Now       func() time.Time
@@ -47,12 +49,20 @@ func (t *Tools) RunTool(ctx context.Context, in models.ToolInput) error {
 	if err != nil {
 		return classed(fmt.Errorf("loading turn: %w", err))
 	}
-	writer := habitWriter{tools: t, participant: turn.Participant}
-	done2, err := t.Tools.Run(ctx, tools.RunInput{Call: call, Profile: turn.Profile, Now: t.Now(), Writer: writer})
+	zone, err := t.Zones(turn.Participant.Timezone)
+	if err != nil {
+		return fmt.Errorf("reading time zone: %w", err)
+	}
+	ran, err := t.Tools.Run(ctx, tools.RunInput{
+		Call: call, Profile: turn.Profile, Now: t.Now(),
+		Writer: habitWriter{tools: t, participant: turn.Participant, zone: zone},
+		Memory: memories{tools: t, participantID: turn.Participant.ID, zone: zone},
+		Finder: finder{tools: t, mode: in.Mode},
+	})
 	if err != nil {
 		return classed(fmt.Errorf("running tool %s: %w", call.Name, err))
 	}
-	return t.commit(ctx, in, done2)
+	return t.commit(ctx, in, ran)
 }
 
 func (t *Tools) commit(ctx context.Context, in models.ToolInput, done tools.Execution) error {
@@ -74,17 +84,14 @@ func (t *Tools) commit(ctx context.Context, in models.ToolInput, done tools.Exec
 type habitWriter struct {
 	tools       *Tools
 	participant models.Participant
+	zone        *time.Location
 }
 
 // HabitPrompt is one sentence for the profile; it fails with a
 // *models.ModelError.
 func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes string) (string, error) {
-	zone, err := w.tools.Zones(w.participant.Timezone)
-	if err != nil {
-		return "", fmt.Errorf("reading time zone: %w", err)
-	}
 	request, err := reply.ComposeHabitPrompt(w.tools.Prompts, reply.HabitInput{
-		Profile: p, Name: w.participant.Name, Notes: notes, Zone: zone, Now: w.tools.Now(), Model: w.tools.ModelName,
+		Profile: p, Name: w.participant.Name, Notes: notes, Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName,
 	})
 	if err != nil {
 		return "", err

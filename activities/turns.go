@@ -68,23 +68,29 @@ func (t *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
 // persist writes the conversation entries and the outbox rows of a turn in one
 // transaction and returns the rows to send, in order: the parts of its text,
 // then the debug text. A finished turn returns the rows it has.
-func (t *Turns) persist(ctx context.Context, in models.PersistTurnInput) ([]string, error) {
+func (t *Turns) persist(ctx context.Context, in models.PersistTurnInput) (ended, error) {
 	turn, err := t.Store.TurnContext(ctx, in.TurnID, WindowEntries)
 	if err != nil {
-		return nil, fmt.Errorf("loading turn: %w", err)
+		return ended{}, fmt.Errorf("loading turn: %w", err)
 	}
 	outcome, err := t.outcome(ctx, in, turn)
 	if err != nil {
-		return nil, err
+		return ended{}, err
 	}
 	ids, err := t.Store.FinishTurn(ctx, outcome.TurnOutcome)
 	if err != nil {
-		return nil, fmt.Errorf("storing turn: %w", err)
+		return ended{}, fmt.Errorf("storing turn: %w", err)
 	}
 	if outcome.leftOut > 0 {
 		activity.GetLogger(ctx).Warn("text was too long and is cut", "turn", in.TurnID, "participant", in.ParticipantID, "left_out", outcome.leftOut)
 	}
-	return ids, nil
+	return ended{turn: turn, rows: ids}, nil
+}
+
+// ended is a turn that is stored, and the rows to send for it.
+type ended struct {
+	turn models.TurnContext
+	rows []string
 }
 
 // finished is what a turn leaves behind; leftOut counts the characters of its

@@ -37,6 +37,7 @@ func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn model
 		s.text, err = t.fallback(in, turn)
 	case models.SourceFixed:
 		s.text, err = t.fixed(fixedFor(in.Plan.Kind, turn.Participant.Status), turn)
+	case models.SourceSilent:
 	case models.SourceOutbox:
 		var row models.Outbox
 		row, err = t.Archive.Outbox(ctx, in.Plan.OutboxID)

@@ -531,7 +531,7 @@ func sane(t *testing.T, piles []pile, id string) {
 		"coachline.db-wal":            {id},
 		"temporal.db":                 {"SQLite format 3"},
 		"temporal.db-wal":             {models.WorkflowID(id)},
-		"GET /metrics":                {"# HELP", "process_start_time_seconds"},
+		"GET /metrics":                {"# HELP", "process_start_time_seconds", "\ncoachline_turns_total{", "\ncoachline_sends_total{", "\ntemporal_request_total{"},
 		"list of executions":          {models.WorkflowID(id), models.AttrStatus, string(models.StatusWithdrawn)},
 		"current details":             {"Nothing is due."},
 		"histories as stored":         {models.SignalMessageReceived, "binary/encrypted", "CallModel"},

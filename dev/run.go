@@ -14,6 +14,8 @@ import (
 
 	"coachline/dev/engine"
 	"coachline/internal/config"
+	"coachline/internal/metrics"
+	"coachline/internal/reply/redact"
 	"coachline/internal/sim"
 	"coachline/starter"
 	"coachline/worker"
@@ -42,7 +44,7 @@ func run(ctx context.Context, args, environ []string, to streams) error {
 }
 
 func (p plan) carryOut(ctx context.Context, to streams, began time.Time) error {
-	slog.SetDefault(slog.New(slog.NewTextHandler(to.err, &slog.HandlerOptions{Level: p.settings.Log.Level()})))
+	slog.SetDefault(slog.New(slog.NewTextHandler(to.err, &slog.HandlerOptions{Level: p.settings.Log.Level(), ReplaceAttr: redact.Attr})))
 	if err := p.writeEnviron(); err != nil {
 		return err
 	}
@@ -74,15 +76,21 @@ func (s *system) startAll(ctx context.Context, p plan) error {
 	if err := s.startSim(ctx, p); err != nil {
 		return err
 	}
+	// One registry, so that the starter shows what both roles count.
+	m, err := metrics.New(metrics.Config{})
+	if err != nil {
+		return err
+	}
 	if !p.options.noWorker {
-		if err := s.startWorker(ctx, p.settings); err != nil {
+		if err := s.startWorker(ctx, p.settings, m); err != nil {
 			return err
 		}
 	}
 	if p.options.noStarter {
 		return nil
 	}
-	return s.start(ctx, role{name: "starter", run: starter.RunRole, ready: answers(p.at.api + "/readyz")}, p.settings)
+	run := func(ctx context.Context, cfg config.Config) error { return starter.RunRoleWith(ctx, cfg, m) }
+	return s.start(ctx, role{name: "starter", run: run, ready: answers(p.at.api + "/readyz")}, p.settings)
 }
 
 func (s *system) startEngine(ctx context.Context, p plan) error {
@@ -130,7 +138,7 @@ func (p plan) simFolder() string {
 	return p.folder.path
 }
 
-func (s *system) startWorker(ctx context.Context, settings config.Config) error {
+func (s *system) startWorker(ctx context.Context, settings config.Config, m *metrics.Metrics) error {
 	c, err := client.DialContext(ctx, client.Options{
 		HostPort: settings.Temporal.Address, Namespace: settings.Temporal.Namespace, Logger: slog.Default(),
 	})
@@ -138,5 +146,6 @@ func (s *system) startWorker(ctx context.Context, settings config.Config) error 
 		return fmt.Errorf("reaching the Temporal server: %w", err)
 	}
 	defer c.Close()
-	return s.start(ctx, role{name: "worker", run: worker.Run, ready: polls(c)}, settings)
+	run := func(ctx context.Context, cfg config.Config) error { return worker.RunWith(ctx, cfg, m) }
+	return s.start(ctx, role{name: "worker", run: run, ready: polls(c)}, settings)
 }

@@ -49,7 +49,7 @@ func newPlan(o options, f *folder, environ []string) (plan, error) {
 	p := plan{
 		options: o, folder: f, from: simulatedNumber,
 		simulated: !given.any("TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN", "TWILIO_AUTH_TOKEN_FILE", "TWILIO_BASE_URL"),
-		scripted:  !given.any("OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "OPENAI_API_KEYS", "OPENAI_API_KEYS_FILE", "OPENAI_BASE_URL"),
+		scripted:  !given.any("OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "OPENAI_API_KEYS", "OPENAI_API_KEYS_FILE", "COACH_KEYS_FILE", "OPENAI_BASE_URL"),
 	}
 	if number := given["TWILIO_FROM"]; number != "" {
 		p.from = number

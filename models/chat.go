@@ -13,6 +13,12 @@ type ChatRequest struct {
 	Tools    []ToolSpec
 	// MaxTokens bounds the answer; 0 leaves it to the server.
 	MaxTokens int
+	// JSON asks for one JSON object and nothing else. A server that cannot be
+	// held to it answers as it likes, so the reader must check; the messages
+	// must ask for JSON in words too, which OpenAI insists on.
+	JSON bool
+	// Temperature is between 0 and 2; 0 leaves it to the server.
+	Temperature float64
 }
 
 // ChatMessage is one message of a ChatRequest; Role is system, user,
@@ -37,6 +43,9 @@ type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
+	// Refused is what the model is told of a call that is not carried out;
+	// empty for the others.
+	Refused string `json:"refused,omitempty"`
 }
 
 // ToolResult is what a tool call came to.
@@ -49,7 +58,10 @@ type ToolResult struct {
 
 // ChatResponse is the first choice of the model's answer.
 type ChatResponse struct {
-	Text         string
+	Text string
+	// Thinking is what the model wrote for itself. It may hold personal data and
+	// is never shown, stored or sent back.
+	Thinking     string
 	Calls        []ToolCall
 	FinishReason string
 	Model        string
@@ -75,6 +87,9 @@ const (
 	ModelOverflow ModelErrorClass = "overflow"
 	// ModelAuth: the key is invalid or has no quota; an operator must act.
 	ModelAuth ModelErrorClass = "auth"
+	// ModelNoTools: the model or its server takes no tools or no tool messages;
+	// the same request with the tools written out as text may succeed.
+	ModelNoTools ModelErrorClass = "no_tools"
 )
 
 // ModelError is a classified failure of a model call. Error carries neither
@@ -101,7 +116,9 @@ type Step struct {
 	Model         string
 	PromptVersion string
 	Usage         Usage `gorm:"serializer:json"`
-	CreatedAt     time.Time
+	// Trace says how the round came about; its shape is the pipeline's.
+	Trace     string `gorm:"serializer:sealed"`
+	CreatedAt time.Time
 }
 
 // ToolRun is one row of table tool_runs: the result of one call of a step. A

@@ -1,6 +1,9 @@
 package models
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // FactKind sorts what is remembered of a person.
 type FactKind string
@@ -37,7 +40,8 @@ type Fact struct {
 	DeletedAt *time.Time
 }
 
-// FactVersion is one row of table fact_versions: what a fact said before.
+// FactVersion is one row of table fact_versions: what a fact said before. It
+// is personal data.
 type FactVersion struct {
 	FactID        string `gorm:"primaryKey"`
 	ParticipantID string `gorm:"primaryKey"`
@@ -46,6 +50,28 @@ type FactVersion struct {
 	Text          string `gorm:"serializer:sealed"`
 	SourceID      int64
 	TurnID        string
+	At            time.Time
+}
+
+// DuplicateFactError says that the person has a fact of the same meaning
+// already.
+type DuplicateFactError struct {
+	// FactID is the fact that is there.
+	FactID string
+}
+
+// Error names the fact by its id.
+func (e *DuplicateFactError) Error() string { return "fact " + e.FactID + " says the same" }
+
+// ErrMemoryFull says that no further fact of this person can be kept.
+var ErrMemoryFull = errors.New("memory is full")
+
+// Forgetting says whose facts are erased, by whom (an operator's name,
+// "participant") and when. FactID is empty where all of them are.
+type Forgetting struct {
+	ParticipantID string
+	FactID        string
+	Actor         string
 	At            time.Time
 }
 
@@ -64,7 +90,7 @@ type FactQuery struct {
 	Vector        []float32
 	Words         []string
 	From, To      *time.Time // of the last update
-	Limit         int
+	Limit         int        // 0 is 3
 	// MinScore is the least similarity, 0..1; it does not bound hits by words.
 	MinScore float64
 }
@@ -77,7 +103,10 @@ type Note struct {
 	Text          string `gorm:"serializer:sealed"`
 	// UptoMessage is the newest entry of the conversation that it covers.
 	UptoMessage int64
-	UpdatedAt   time.Time
+	// Version is 1 for the first text of the day. Who writes a text gives the
+	// version it was made from, 0 for none.
+	Version   int
+	UpdatedAt time.Time
 }
 
 // Summary is one row of table summaries: what the conversation held before the
@@ -86,8 +115,10 @@ type Summary struct {
 	ParticipantID string `gorm:"primaryKey"`
 	Text          string `gorm:"serializer:sealed"`
 	UptoMessage   int64
-	Version       int
-	UpdatedAt     time.Time
+	// Version is 1 for the first summary. Who writes one gives the version it
+	// was made from, 0 for none.
+	Version   int
+	UpdatedAt time.Time
 }
 
 // Memory is what is known of a person beside profile and window, as of one

@@ -62,12 +62,15 @@ type Participant struct {
 	Tester bool
 	Debug  bool
 	// NextSeq is the sequence number the next inbound text gets.
-	NextSeq    int64
-	EnrolledAt time.Time
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
-	RemovedAt  *time.Time
-	Version    int64
+	NextSeq int64
+	// MemoryVersion rises with every change of what is remembered of the
+	// person; 0 means that nothing is.
+	MemoryVersion int64
+	EnrolledAt    time.Time
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+	RemovedAt     *time.Time
+	Version       int64
 }
 
 // ParticipantPatch is a partial update; a nil field stays as it is.

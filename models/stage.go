@@ -35,6 +35,8 @@ type Stage struct {
 	Decision string
 	// InputHash tells one input of the stage from another.
 	InputHash string
+	// Output is empty where no model was asked, and after the person had
+	// something forgotten.
 	Output    string `gorm:"serializer:sealed"`
 	Model     string
 	Usage     Usage `gorm:"serializer:json"`

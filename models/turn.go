@@ -78,6 +78,8 @@ type CallModelInput struct {
 	Kind          Kind   `json:"kind"`
 	// NoTools asks for plain text.
 	NoTools bool `json:"no_tools,omitempty"`
+	// Last: the rounds are used up; sum up what they came to.
+	Last bool `json:"last,omitempty"`
 	// Begin, when set, is written first: the turn begins with this round, or
 	// more texts join it.
 	Begin *PrepareTurnInput `json:"begin,omitempty"`
@@ -99,6 +101,10 @@ type CallRef struct {
 	// InWorkflow: the call is decided by rules and applied to the workflow's
 	// own state, not run outside.
 	InWorkflow bool `json:"in_workflow,omitempty"`
+	// Refused: the call is answered and not carried out.
+	Refused bool `json:"refused,omitempty"`
+	// Ends: the call ends the exchange without a reply.
+	Ends bool `json:"ends,omitempty"`
 }
 
 // ToolInput is one tool call to decide or to run. Safe to retry: a call that
@@ -142,6 +148,8 @@ const (
 	SourcePrepared TextSource = "prepared"
 	// SourceOutbox: an operator's message whose row exists already.
 	SourceOutbox TextSource = "outbox"
+	// SourceSilent: no text; the model ended the exchange.
+	SourceSilent TextSource = "silent"
 )
 
 // SendTurnInput ends a turn and sends what it says: conversation entries and
@@ -161,6 +169,11 @@ type SendTurnResult struct {
 	First SendSMSResult      `json:"first"`
 	// More lists the rows behind the first one, in order.
 	More []string `json:"more,omitempty"`
+}
+
+// RememberInput names the turn that is remembered.
+type RememberInput struct {
+	TurnID string `json:"turn_id"`
 }
 
 // PersistTurnInput says how a turn ends.

@@ -40,6 +40,10 @@ const (
 	OptOutConfirmation Name = "opt_out_confirmation"
 	OptInConfirmation  Name = "opt_in_confirmation"
 	Help               Name = "help"
+	// UnknownSender answers somebody who is not enrolled; TooManyTexts somebody
+	// who sent more texts than the programme takes.
+	UnknownSender Name = "unknown_sender"
+	TooManyTexts  Name = "too_many_texts"
 )
 
 // FixedData fills a fixed text. Name is personal data, may be empty, and is
@@ -124,6 +128,8 @@ func catalogue() map[Name]entry {
 		OptOutConfirmation: fixed,
 		OptInConfirmation:  fixed,
 		Help:               fixed,
+		UnknownSender:      fixed,
+		TooManyTexts:       fixed,
 	}
 	for _, name := range stageNames() {
 		all[name] = stageEntry()

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"coachline/starter/lane"
 	"coachline/starter/relay"
 )
 
@@ -44,7 +46,10 @@ type front struct {
 	store  FrontStore
 	engine conversations
 	relay  *relay.Relay
-	log    *slog.Logger
+	// lanes let each sender's texts into the database one at a time, so that a
+	// flood of one waits behind itself.
+	lanes *lane.Lanes
+	log   *slog.Logger
 }
 
 // handler builds the whole HTTP surface.
@@ -154,13 +159,13 @@ func (p *statusProbe) Header() http.Header         { return p.header }
 func (p *statusProbe) Write(b []byte) (int, error) { return len(b), nil }
 func (p *statusProbe) WriteHeader(status int)      { p.status = status }
 
-func newHTTPServer(handler http.Handler, log *slog.Logger) *http.Server {
+func newHTTPServer(handler http.Handler, limits HTTPLimits, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       15 * time.Second,
-		WriteTimeout:      30 * time.Second,
-		IdleTimeout:       2 * time.Minute,
+		ReadHeaderTimeout: cmp.Or(limits.Header, 5*time.Second),
+		ReadTimeout:       cmp.Or(limits.Read, 15*time.Second),
+		WriteTimeout:      cmp.Or(limits.Write, 30*time.Second),
+		IdleTimeout:       cmp.Or(limits.Idle, 2*time.Minute),
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}

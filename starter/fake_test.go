@@ -31,12 +31,14 @@ type memory struct {
 	history      []models.HistoryEntry
 	profile      models.Profile
 	staleOnce    bool
+	hints        map[string]*models.Hint
+	muted        time.Time
 }
 
 func newMemory() *memory {
 	return &memory{
 		participants: map[string]models.Participant{}, removed: map[string]bool{},
-		outbox: map[string]models.Outbox{}, inbound: map[string]models.Inbound{},
+		outbox: map[string]models.Outbox{}, inbound: map[string]models.Inbound{}, hints: map[string]*models.Hint{},
 	}
 }
 
@@ -194,6 +196,28 @@ func (m *memory) AcceptInbound(_ context.Context, in models.Inbound) (models.Acc
 	return models.AcceptedInbound{Inbound: in, NoticeID: notice}, nil
 }
 
+func (m *memory) PendingHints(_ context.Context, before time.Time, limit int) ([]models.Hint, error) {
+	defer m.enter()()
+	var out []models.Hint
+	for _, hint := range m.hints {
+		if hint.ToldAt == nil && hint.CreatedAt.Before(before) && len(out) < limit {
+			out = append(out, *hint)
+		}
+	}
+	return out, m.down
+}
+
+func (m *memory) HintTold(_ context.Context, id string, at time.Time) error {
+	defer m.enter()()
+	m.hints[id].ToldAt = &at
+	return m.down
+}
+
+func (m *memory) MutedUntil(context.Context, string, time.Time) (time.Time, error) {
+	defer m.enter()()
+	return m.muted, m.down
+}
+
 func (m *memory) AcceptStatus(_ context.Context, s models.StatusCallback) (bool, error) {
 	defer m.enter()()
 	if m.down != nil {
@@ -265,7 +289,9 @@ type engine struct {
 	states  []models.ParticipantState
 	signals []models.MessageReceived
 	updates []client.UpdateWorkflowOptions
-	hook    func(ctx context.Context, call string) error
+	// activities are the ones that no workflow waits for.
+	activities []client.StartActivityOptions
+	hook       func(ctx context.Context, call string) error
 	// rejected is what the handle of an update returns.
 	rejected  error
 	status    models.StatusView
@@ -308,6 +334,13 @@ func (e *engine) SignalWithStartWorkflow(ctx context.Context, _, _ string, arg a
 	e.signals = append(e.signals, arg.(models.MessageReceived))
 	e.mu.Unlock()
 	return nil, e.record(ctx, "signal")
+}
+
+func (e *engine) ExecuteActivity(ctx context.Context, o client.StartActivityOptions, name any, _ ...any) (client.ActivityHandle, error) {
+	e.mu.Lock()
+	e.activities = append(e.activities, o)
+	e.mu.Unlock()
+	return nil, e.record(ctx, "activity:"+name.(string))
 }
 
 func (e *engine) UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {

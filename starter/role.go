@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/dial"
+	"coachline/internal/metrics"
 	"coachline/internal/sms"
 )
 
@@ -18,20 +17,36 @@ import (
 // It fails when the configuration, the database or the listening address does;
 // Temporal may come later, and /readyz says so meanwhile.
 func RunRole(ctx context.Context, cfg config.Config) error {
-	if err := cfg.Validate(config.RoleStarter); err != nil {
-		return err
-	}
-	ties, err := dial.Open(ctx, cfg, nil)
+	m, err := metrics.New(metrics.Config{})
 	if err != nil {
 		return err
 	}
-	err = serve(ctx, cfg, ties)
+	return RunRoleWith(ctx, cfg, m)
+}
+
+// RunRoleWith is RunRole in a process that has its metrics already, because it
+// plays the other role too.
+func RunRoleWith(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
+	if err := cfg.Validate(config.RoleStarter); err != nil {
+		return err
+	}
+	ties, err := dial.Open(ctx, cfg, m.Temporal())
+	if err != nil {
+		return err
+	}
+	err = serve(ctx, cfg, measured{ties, m})
 	return errors.Join(err, ties.Close())
+}
+
+// measured are the ties of the role and what counts their use.
+type measured struct {
+	*dial.Ties
+	metrics *metrics.Metrics
 }
 
 // serve listens first: without a configured public address the carrier signs
 // the address itself, which is known only then.
-func serve(ctx context.Context, cfg config.Config, ties *dial.Ties) error {
+func serve(ctx context.Context, cfg config.Config, ties measured) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.HTTP.Addr)
 	if err != nil {
 		return fmt.Errorf("COACH_HTTP_ADDR: opening the address: %w", err)
@@ -42,11 +57,11 @@ func serve(ctx context.Context, cfg config.Config, ties *dial.Ties) error {
 	}
 	return Run(ctx, Config{
 		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal()},
-		Store: ties.Store, Temporal: ties.Temporal, Logger: ties.Logger,
+		Store: countedRows{ties.Store, ties.metrics}, Temporal: countedEngine{ties.Temporal, ties.metrics}, Logger: ties.Logger,
 		Carrier:  carrierOf(cfg.Carrier, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion},
 		Codec:    CodecConfig{Codec: ties.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
-		Metrics:  promhttp.Handler(), Version: build.Version(),
+		Metrics:  ties.metrics.HandlerWith(ties.Store), Observe: ties.metrics.Webhooks, Version: build.Version(),
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"golang.org/x/sync/errgroup"
 
+	"coachline/starter/lane"
 	"coachline/starter/relay"
 )
 
@@ -39,6 +40,7 @@ type records interface {
 type wires interface {
 	mailbox
 	relay.Notices
+	relay.Hints
 	pinger
 }
 
@@ -51,6 +53,16 @@ type HTTPConfig struct {
 	PublicURL string
 	// APIToken is the bearer token; it may be empty on a loopback address only.
 	APIToken string
+	// Limits bound how long a request may take to come in and be answered;
+	// zero values take the defaults.
+	Limits HTTPLimits
+}
+
+// HTTPLimits keep slow peers from holding connections. Header is from the
+// first byte to the end of the headers, Read to the end of the body, Write to
+// the end of the answer, Idle between two requests of a connection.
+type HTTPLimits struct {
+	Header, Read, Write, Idle time.Duration // 5 s, 15 s, 30 s, 2 min when zero
 }
 
 // CarrierConfig says which webhooks are meant for this programme.
@@ -85,9 +97,11 @@ type Config struct {
 	Relay    RelayConfig
 	Codec    CodecConfig
 	Metrics  http.Handler // served at /metrics; 404 when nil
-	Version  string
-	Logger   *slog.Logger     // slog.Default() when nil
-	Now      func() time.Time // time.Now when nil
+	// Observe wraps the whole HTTP surface; nil leaves it as it is.
+	Observe func(http.Handler) http.Handler
+	Version string
+	Logger  *slog.Logger     // slog.Default() when nil
+	Now     func() time.Time // time.Now when nil
 }
 
 // Server is a front door that listens already; Serve answers.
@@ -116,11 +130,11 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	r := relay.New(relay.Config{
-		Store: cfg.Store, Engine: cfg.Temporal, Logger: cfg.Logger, Now: cfg.Now,
+		Store: cfg.Store, Hints: cfg.Store, Engine: cfg.Temporal, Logger: cfg.Logger, Now: cfg.Now,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
-	f := &front{cfg: cfg, store: cfg.Store, engine: cfg.Temporal, relay: r, log: cfg.Logger}
-	return &Server{listener: listener, http: newHTTPServer(f.handler(), cfg.Logger), relay: r}, nil
+	f := &front{cfg: cfg, store: cfg.Store, engine: cfg.Temporal, relay: r, lanes: lane.New(), log: cfg.Logger}
+	return &Server{listener: listener, http: newHTTPServer(cfg.Observe(f.handler()), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
 }
 
 func (c Config) withDefaults() Config {
@@ -129,6 +143,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Observe == nil {
+		c.Observe = func(next http.Handler) http.Handler { return next }
 	}
 	if c.Metrics == nil {
 		c.Metrics = http.NotFoundHandler()

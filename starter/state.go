@@ -24,6 +24,8 @@ type conversations interface {
 // ledger holds what operators look up beside the conversation.
 type ledger interface {
 	Profile(ctx context.Context, id string) (models.Profile, error)
+	// MutedUntil is zero when the participant is not muted at the instant now.
+	MutedUntil(ctx context.Context, id string, now time.Time) (time.Time, error)
 	RecordAudit(ctx context.Context, a models.Audit) error
 }
 
@@ -82,7 +84,10 @@ type StateView struct {
 	Schedules []ScheduleView `json:"schedules" nullable:"false"`
 	Due       []models.Due   `json:"due" nullable:"false"`
 	Pending   *PendingView   `json:"pending_prompt"`
-	Version   int64          `json:"version"`
+	// MutedUntil is set while texts are kept from the coach because the sender
+	// behaves like a machine.
+	MutedUntil *time.Time `json:"muted_until,omitempty" doc:"Until then texts are stored and not answered, because the sender behaves like a machine."`
+	Version    int64      `json:"version"`
 }
 
 type modeRequest struct {
@@ -117,6 +122,10 @@ func (f *front) state(ctx context.Context, in *byID) (*answer[StateView], error)
 	if err != nil && !errors.Is(err, models.ErrNotFound) {
 		return nil, f.refuse("reading the state", err)
 	}
+	muted, err := f.store.MutedUntil(ctx, in.ID, f.now())
+	if err != nil {
+		return nil, f.refuse("reading the state", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	var status models.StatusView
@@ -127,7 +136,11 @@ func (f *front) state(ctx context.Context, in *byID) (*answer[StateView], error)
 	if err := f.query(ctx, in.ID, models.QuerySchedules, &schedules); err != nil {
 		return nil, f.refuse("asking the participant's workflow", err)
 	}
-	return answered("", stateOf(p, profile, status, schedules)), nil
+	view := stateOf(p, profile, status, schedules)
+	if !muted.IsZero() {
+		view.MutedUntil = &muted
+	}
+	return answered("", view), nil
 }
 
 // query asks the workflow; an error means that no worker answered in time or

@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -31,8 +32,9 @@ type mailbox interface {
 const (
 	inboundPath = "/twilio/inbound"
 	statusPath  = "/twilio/status"
-	// maxWebhookBody is several times what the carrier sends, in bytes.
-	maxWebhookBody = 64 << 10
+	// maxWebhookBody holds a picture message of 20,000 characters, of which each
+	// may take twelve bytes in a form, and all other fields.
+	maxWebhookBody = 320 << 10
 	formType       = "application/x-www-form-urlencoded"
 	emptyTwiML     = `<?xml version="1.0" encoding="UTF-8"?><Response></Response>`
 )
@@ -114,15 +116,33 @@ func (f *front) inbound(r *http.Request, form url.Values) error {
 		return failure(http.StatusBadRequest, "To: not a number of this programme")
 	}
 	in.Intent, in.IntentMethod = consent.Screen(in.Body, form.Get("OptOutType"))
+	leave, err := f.lanes.Enter(r.Context(), in.From)
+	if err != nil {
+		return fmt.Errorf("waiting for the sender's earlier texts: %w", err)
+	}
+	defer leave()
 	in.ReceivedAt = f.now()
 	accepted, err := f.store.AcceptInbound(r.Context(), in)
 	if err != nil {
 		return err
 	}
-	if accepted.NoticeID != 0 {
-		f.relay.Later(accepted.Inbound.ParticipantID)
-	}
+	f.announce(accepted)
 	return nil
+}
+
+// announce has the rest of the system told of a stored text.
+func (f *front) announce(accepted models.AcceptedInbound) {
+	row := accepted.Inbound
+	if accepted.Loop != models.LoopNone {
+		f.log.Warn("a sender behaves like a machine and is muted",
+			"participant", row.ParticipantID, "inbound", row.ID, "reason", string(accepted.Loop))
+	}
+	if accepted.NoticeID != 0 {
+		f.relay.Later(row.ParticipantID)
+	}
+	if accepted.HintID != "" {
+		f.relay.LaterHint(accepted.HintID)
+	}
 }
 
 // status stores a delivery report. Words that nobody knows yet and reports of

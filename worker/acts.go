@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"net/url"
 	"time"
 	_ "time/tzdata" // every worker agrees on the zones, whatever its image holds
 
@@ -10,6 +11,9 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/dial"
 	"coachline/internal/llm"
+	"coachline/internal/memory"
+	"coachline/internal/metrics"
+	"coachline/internal/pipeline"
 	"coachline/internal/sms"
 	"coachline/internal/tools"
 	"coachline/models"
@@ -18,18 +22,20 @@ import (
 
 // acts is every activity of the product.
 type acts struct {
-	decisions *activities.Decisions
-	turns     *activities.Turns
-	talk      *activities.Talk
-	tools     *activities.Tools
-	closing   *activities.Closing
-	posts     *activities.Posts
-	checks    *activities.Reconciling
+	decisions   *activities.Decisions
+	turns       *activities.Turns
+	talk        *activities.Talk
+	tools       *activities.Tools
+	closing     *activities.Closing
+	front       *activities.Front
+	remembering *activities.Remembering
+	posts       *activities.Posts
+	checks      *activities.Reconciling
 }
 
 const carrierTimeout = 10 * time.Second
 
-func newActs(cfg config.Config, ties *dial.Ties) (*acts, error) {
+func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, error) {
 	registry, err := tools.New()
 	if err != nil {
 		return nil, fmt.Errorf("building tools: %w", err)
@@ -42,37 +48,70 @@ func newActs(cfg config.Config, ties *dial.Ties) (*acts, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := llm.New(llm.Config{BaseURL: cfg.Model.BaseURL, Keys: cfg.Model.Keys()})
+	client, err := llm.New(llm.Config{
+		BaseURL: cfg.Model.BaseURL, Keys: cfg.Model.Keys(), Groups: cfg.Model.KeyGroups(), EmbeddingModel: cfg.Model.Embedding,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("building model client: %w", err)
 	}
-	carrier, err := newCarrier(cfg)
+	sender, err := newCarrier(cfg)
 	if err != nil {
 		return nil, err
 	}
+	model, carrier := m.Model(client), m.Carrier(sender)
+	rows := countedRows{Store: ties.Store, metrics: m, tools: registry}
 	zones := coach.Zones(time.LoadLocation)
+	memories, err := memory.New(memory.Config{Database: ties.Store.Database()})
+	if err != nil {
+		return nil, fmt.Errorf("opening memory: %w", err)
+	}
+	replies := pipeline.New(pipeline.Config{
+		Prompts: library, Model: model, Embedder: client, Memory: memories, Diary: memories, Journal: memories,
+		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
+	})
 	turns := &activities.Turns{
-		Store: ties.Store, Archive: ties.Store, Prompts: library, Programme: cfg.Coaching.Programme,
+		Store: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},
 	}
-	posts := &activities.Posts{Store: ties.Store, Carrier: carrier, Now: time.Now}
+	posts := &activities.Posts{Store: rows, Carrier: carrier, Now: time.Now}
 	return &acts{
-		decisions: &activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: ties.Store},
+		decisions: &activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: rows},
 		turns:     turns,
 		talk: &activities.Talk{
-			Turns: turns, Store: ties.Store, Model: model, Tools: registry, Prompts: library, Zones: zones,
-			ModelName: cfg.Model.Name, HistoryLimit: cfg.Worker.HistoryLimit, Now: time.Now,
+			Turns: turns, Store: rows, Replies: replies, Tools: registry,
 		},
 		tools: &activities.Tools{
-			Store: ties.Store, Tools: registry, Model: model, Prompts: library, Zones: zones,
+			Store: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
 			ModelName: cfg.Model.Name, Now: time.Now,
 		},
-		closing: &activities.Closing{Turns: turns, Posts: posts},
-		posts:   posts,
-		checks:  &activities.Reconciling{Store: ties.Store, Carrier: carrier, Now: time.Now},
+		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}},
+		remembering: &activities.Remembering{Store: rows, Keeper: replies},
+		front: &activities.Front{
+			Store: rows, Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Now: time.Now,
+		},
+		posts:  posts,
+		checks: &activities.Reconciling{Store: rows, Carrier: carrier, Now: time.Now},
 	}, nil
+}
+
+// endpointOf names a server without what else its address may hold.
+func endpointOf(baseURL string) string {
+	address, err := url.Parse(baseURL)
+	if err != nil {
+		return ""
+	}
+	return address.Host + address.Path
+}
+
+func replySettings(cfg config.Config) pipeline.Settings {
+	return pipeline.Settings{
+		ChatModel: cfg.Model.Name, SmallModel: cfg.Model.Small, Endpoint: endpointOf(cfg.Model.BaseURL),
+		Hot: cfg.Replies.HotWindow, MemoryStep: pipeline.MemoryStep(cfg.Replies.MemoryStep),
+		Programme: cfg.Coaching.Programme, HistoryLimit: cfg.Worker.HistoryLimit,
+		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(), Router: cfg.Replies.Router,
+	}
 }
 
 // loadPrompts refuses a text that names a tool which its mode does not offer: a

@@ -15,6 +15,7 @@ import (
 	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/dial"
+	"coachline/internal/metrics"
 	"coachline/models"
 	"coachline/workflows"
 )
@@ -35,11 +36,29 @@ const segmentsPerSend = 2
 // Run runs the worker role until ctx ends, then drains. It fails when the
 // configuration, the database or the first contact with Temporal does.
 func Run(ctx context.Context, cfg config.Config) error {
-	ties, err := dial.Open(ctx, cfg, nil)
+	m, err := metrics.New(metrics.Config{})
 	if err != nil {
 		return err
 	}
-	w, err := newRole(cfg, ties)
+	return RunWith(ctx, cfg, m)
+}
+
+// RunWith is Run in a process that has its metrics already, because it plays
+// the other role too.
+func RunWith(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
+	stop, err := serveMetrics(ctx, cfg, m)
+	if err != nil {
+		return err
+	}
+	return errors.Join(run(ctx, cfg, m), stop())
+}
+
+func run(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
+	ties, err := dial.Open(ctx, cfg, m.Temporal())
+	if err != nil {
+		return err
+	}
+	w, err := newRole(cfg, ties, m)
 	if err != nil {
 		return errors.Join(err, ties.Close())
 	}
@@ -61,8 +80,8 @@ type role struct {
 	workers    []sdk.Worker
 }
 
-func newRole(cfg config.Config, ties *dial.Ties) (*role, error) {
-	acts, err := newActs(cfg, ties)
+func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, error) {
+	acts, err := newActs(cfg, ties, m)
 	if err != nil {
 		return nil, err
 	}
@@ -83,16 +102,18 @@ func newRole(cfg config.Config, ties *dial.Ties) (*role, error) {
 	coach.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
 	coach.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: models.WorkflowReconcile})
 	coach.RegisterActivity(acts.decisions)
-	coach.RegisterActivity(acts.turns)
+	coach.RegisterActivity(&countedTurns{acts.turns, m})
 	coach.RegisterActivity(acts.tools)
 
 	model := sdk.New(ties.Temporal, models.QueueModel, activitiesOnly(d, 0))
 	model.RegisterActivity(acts.talk)
+	model.RegisterActivity(acts.remembering)
 
 	sms := sdk.New(ties.Temporal, models.QueueSMS, activitiesOnly(d, cfg.Carrier.SendRate/segmentsPerSend))
-	sms.RegisterActivity(acts.closing)
-	sms.RegisterActivity(acts.posts)
-	sms.RegisterActivity(acts.checks)
+	sms.RegisterActivity(&countedClosing{acts.closing, m})
+	sms.RegisterActivity(acts.front)
+	sms.RegisterActivity(&countedPosts{acts.posts})
+	sms.RegisterActivity(&countedChecks{acts.checks, m})
 	return &role{ties: ties, namespace: cfg.Temporal.Namespace, deployment: d, workers: []sdk.Worker{coach, model, sms}}, nil
 }
 

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -133,32 +134,63 @@ func (t *turn) takeTexts() {
 // converse runs model rounds until there is a text, the limits are reached or
 // the person leaves or opts out.
 func (t *turn) converse(ctx workflow.Context) (words, bool) {
-	fallback := words{source: models.SourceFallback}
-	plain := false // ask without tools
-	retried := false
+	var next asking
 	for step := 1; t.roundLeft(step) && !t.silenced(); step++ {
-		out, err := t.callModel(ctx, step, plain)
-		switch {
-		case t.silenced():
-		case out.Begun != nil && out.Begun.Prepared:
-			return words{source: models.SourcePrepared}, true
-		case err != nil:
+		out, err := t.ask(ctx, t.round(ctx, step, next.plain))
+		if t.silenced() {
+			break
+		}
+		if err != nil {
 			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", t.id, "step", step, "error", err)
-			return fallback, true
-		case len(out.Calls) > 0 && !plain:
-			t.runTools(ctx, step, out.Calls)
-			plain = t.calls >= t.limits.ToolCalls
-		case !out.HasText && retried:
-			return fallback, true
-		case !out.HasText:
-			plain, retried = true, true
-		case t.late():
-			plain = t.calls >= t.limits.ToolCalls
-		default:
-			return words{source: models.SourceStep, step: step}, true
+			return words{source: models.SourceFallback}, true
+		}
+		if said, ok := t.answered(ctx, step, out, &next); ok {
+			return said, true
 		}
 	}
-	return fallback, !t.silenced()
+	if t.silenced() {
+		return words{}, false
+	}
+	return t.sumUp(ctx), true
+}
+
+// asking is how the next round asks: plain is without tools, retried says that
+// an empty answer was asked for again.
+type asking struct{ plain, retried bool }
+
+// answered looks at a round; ok is true when it ends the turn.
+func (t *turn) answered(ctx workflow.Context, step int, out models.CallModelResult, next *asking) (said words, ok bool) {
+	switch {
+	case out.Begun != nil && out.Begun.Prepared:
+		return words{source: models.SourcePrepared}, true
+	case len(out.Calls) > 0 && !next.plain:
+		t.runTools(ctx, step, out.Calls)
+		next.plain = t.calls >= t.limits.ToolCalls
+		return words{source: models.SourceSilent}, slices.ContainsFunc(out.Calls, ends)
+	case !out.HasText && next.retried:
+		return words{source: models.SourceFallback}, true
+	case !out.HasText:
+		next.plain, next.retried = true, true
+	case t.late():
+		next.plain = t.calls >= t.limits.ToolCalls
+	default:
+		return words{source: models.SourceStep, step: step}, true
+	}
+	return words{}, false
+}
+
+// ends: the model closes the exchange without a reply.
+func ends(call models.CallRef) bool { return call.Ends && !call.Refused }
+
+// sumUp asks for the words of a turn whose rounds are used up.
+func (t *turn) sumUp(ctx workflow.Context) words {
+	in := t.round(ctx, t.limits.Rounds+t.reruns+1, true)
+	in.Last = true
+	out, err := t.ask(ctx, in)
+	if err != nil || !out.HasText {
+		return words{source: models.SourceFallback}
+	}
+	return words{source: models.SourceStep, step: in.Step}
 }
 
 // roundLeft: the first round tells how many there are; what came late gets a
@@ -168,17 +200,19 @@ func (t *turn) roundLeft(step int) bool { return step == 1 || step <= t.limits.R
 // silenced: the turn has nothing more to say.
 func (t *turn) silenced() bool { return t.skip || t.life.silenced() }
 
-// callModel is one round. It stops waiting as soon as the person leaves or opts
-// out.
-func (t *turn) callModel(ctx workflow.Context, step int, plain bool) (models.CallModelResult, error) {
-	in := models.CallModelInput{
+func (t *turn) round(ctx workflow.Context, step int, plain bool) models.CallModelInput {
+	return models.CallModelInput{
 		ParticipantID: t.life.state.ParticipantID,
 		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, NoTools: plain,
 		Begin: t.begin(ctx),
 	}
+}
+
+// ask is one round. It stops waiting as soon as the person leaves or opts out.
+func (t *turn) ask(ctx workflow.Context, in models.CallModelInput) (models.CallModelResult, error) {
 	callCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
-	summary := fmt.Sprintf("model call, turn %d, round %d", t.number, step)
+	summary := fmt.Sprintf("model call, turn %d, round %d", t.number, in.Step)
 	var out models.CallModelResult
 	err := t.await(ctx, workflow.ExecuteActivity(t.modelOptions(callCtx, summary), talk.CallModel, in), &out)
 	t.opened(out.Begun)
@@ -228,6 +262,8 @@ func (t *turn) runTools(ctx workflow.Context, step int, calls []models.CallRef) 
 			TurnID:        t.id, Step: step, Call: i, Mode: t.mode,
 		}
 		switch {
+		case call.Refused:
+			t.decideTool(ctx, in)
 		case t.calls >= t.limits.ToolCalls:
 			in.Refuse = activities.RefuseLimit
 			t.decideTool(ctx, in)

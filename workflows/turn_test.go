@@ -152,7 +152,11 @@ func toolMessages(req models.ChatRequest) []string {
 
 func TestLimitsEndInOneAnswer(t *testing.T) {
 	t.Parallel()
-	list := call("scheduler", map[string]any{"action": "list"})
+	var minutes int
+	later := func() models.ToolCall {
+		minutes++
+		return call("transition_state", map[string]any{"target_state": "FEEDBACK", "delay_minutes": 60 + minutes})
+	}
 	t.Run("five calls, then an answer without tools", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
@@ -160,7 +164,7 @@ func TestLimitsEndInOneAnswer(t *testing.T) {
 			if len(req.Tools) == 0 {
 				return say("enough"), nil
 			}
-			return models.ChatResponse{Calls: []models.ToolCall{list, list}}, nil
+			return models.ChatResponse{Calls: []models.ToolCall{later(), later()}}, nil
 		}
 		w.text(0, "loop")
 		w.run(time.Minute)
@@ -173,12 +177,37 @@ func TestLimitsEndInOneAnswer(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, func(w *world, _ *coach.Rules) { w.limits = models.Limits{Rounds: 2, ToolCalls: 5} })
 		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
-			return models.ChatResponse{Calls: []models.ToolCall{list}}, nil
+			return models.ChatResponse{Calls: []models.ToolCall{call("scheduler", map[string]any{"action": "list"})}}, nil
 		}
 		w.text(0, "loop")
 		w.run(time.Minute)
 		require.Len(t, w.carrier.sent, 1)
-		require.Equal(t, 2, w.model.count())
+		require.Contains(t, w.carrier.sent[0].Body, "Sorry", "the fixed text")
+		require.Equal(t, 3, w.model.count(), "two rounds, and one try to sum up")
+	})
+	t.Run("rounds used up, summed up", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, func(w *world, _ *coach.Rules) { w.limits = models.Limits{Rounds: 2, ToolCalls: 5} })
+		w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
+			if req.Model == "small" {
+				return say("This may be incomplete: no schedule is set."), nil
+			}
+			return models.ChatResponse{Calls: []models.ToolCall{call("scheduler", map[string]any{"action": "list"})}}, nil
+		}
+		w.text(0, "what is set?")
+		w.run(time.Minute)
+		require.Equal(t, "This may be incomplete: no schedule is set.", w.carrier.sent[0].Body)
+	})
+	t.Run("an exchange that the model ends", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
+			return models.ChatResponse{Calls: []models.ToolCall{call("end_exchange", map[string]any{})}}, nil
+		}
+		w.text(0, "bye")
+		w.run(time.Minute)
+		require.Empty(t, w.carrier.sent)
+		require.Equal(t, 1, w.model.count())
 	})
 }
 

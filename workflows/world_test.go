@@ -17,6 +17,8 @@ import (
 
 	"coachline/activities"
 	"coachline/internal/coach"
+	"coachline/internal/memory"
+	"coachline/internal/pipeline"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/internal/tools"
@@ -41,6 +43,8 @@ type world struct {
 	state   models.ParticipantState
 	limits  models.Limits
 	texts   int
+	// remembered are the turns after which something was to be remembered.
+	remembered []string
 }
 
 type option func(*world, *coach.Rules)
@@ -99,13 +103,25 @@ func (w *world) register(rules coach.Rules) {
 	turns := &activities.Turns{Store: w.store, Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
 	posts := &activities.Posts{Store: w.store, Carrier: w.carrier, Now: now}
 	w.env.RegisterActivity(turns)
-	w.env.RegisterActivity(&activities.Talk{Turns: turns, Store: w.store, Model: w.model, Tools: registry, Prompts: library,
-		Zones: zones, ModelName: "test", HistoryLimit: 30, Now: now})
-	w.env.RegisterActivity(&activities.Tools{Store: w.store, Tools: registry, Model: w.model, Prompts: library,
-		Zones: zones, ModelName: "test", Now: now})
-	w.env.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts})
+	memories, err := memory.New(memory.Config{Database: w.store.Database()})
+	require.NoError(w.t, err)
+	replies := pipeline.New(pipeline.Config{
+		Prompts: library, Model: w.model, Embedder: w.model, Memory: memories, Diary: memories, Journal: memories,
+		Zones: zones, Now: now, Settings: pipeline.Settings{ChatModel: "test", SmallModel: "small", HistoryLimit: 30,
+			Hot: 30 * time.Minute, MemoryStep: pipeline.MemoryAfter},
+	})
+	w.env.RegisterActivity(&activities.Talk{Turns: turns, Store: w.store, Replies: replies, Tools: registry})
+	w.env.RegisterActivity(&activities.Tools{Store: w.store, Tools: registry, Model: w.model, Embedder: w.model, Facts: memories,
+		Prompts: library, Zones: zones, ModelName: "test", Now: now})
+	w.env.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: w})
 	w.env.RegisterActivity(posts)
 	w.env.RegisterWorkflow(workflows.Participant)
+}
+
+// Remember notes the turns that leave something behind.
+func (w *world) Remember(_ context.Context, in models.RememberInput) error {
+	w.remembered = append(w.remembered, in.TurnID)
+	return nil
 }
 
 // run plays the participant's life for a span of simulated time.
@@ -265,6 +281,11 @@ func (m *model) Complete(_ context.Context, req models.ChatRequest) (models.Chat
 		return m.answer(req)
 	}
 	return say("ok: " + lastUser(req)), nil
+}
+
+// Embed knows no text that is like another one.
+func (m *model) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	return nil, fmt.Errorf("no vectors for %d texts", len(texts))
 }
 
 func (m *model) count() int {

@@ -41,7 +41,7 @@ var (
 // names the variables that were refused already.
 func (c *Config) check(bad map[string]bool) []error {
 	problems := slices.Concat(c.checkDatabase(), c.checkURLs(), c.checkCarrier(),
-		c.checkKeys(), c.checkDurations(bad), c.checkNumbers(bad), c.checkPlace())
+		c.checkKeys(), c.checkDurations(bad), c.checkNumbers(bad), c.checkReplies(bad), c.checkPlace())
 	if _, ok := levels[c.Log.Name]; !ok {
 		problems = append(problems, refuse("COACH_LOG_LEVEL", c.Log.Name, "debug, info, warn or error"))
 	}
@@ -80,6 +80,9 @@ func (c *Config) checkURLs() []error {
 	}
 	if !listenAddr(c.HTTP.Addr) {
 		problems = append(problems, refuse("COACH_HTTP_ADDR", c.HTTP.Addr, "HOST:PORT, such as 127.0.0.1:8080"))
+	}
+	if addr := c.Worker.MetricsAddr; addr != "" && !listenAddr(addr) {
+		problems = append(problems, refuse("COACH_METRICS_ADDR", addr, "HOST:PORT, such as 127.0.0.1:9090, or empty for none"))
 	}
 	return problems
 }
@@ -159,6 +162,7 @@ func (c *Config) checkDurations(bad map[string]bool) []error {
 		{"COACH_FEEDBACK_FOLLOWUP", r.FeedbackFollowup},
 		{"COACH_DEBOUNCE", r.Debounce},
 		{"COACH_DEBOUNCE_MAX", r.DebounceMax},
+		{"COACH_LOOP_MUTE", c.Inbound.LoopMute},
 	} {
 		if one.value < 0 {
 			bad[one.name] = true
@@ -183,6 +187,8 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 		{"COACH_MAX_TURNS", c.Worker.MaxTurns, 1},
 		{"COACH_MAX_TOOL_CALLS", c.Worker.MaxToolCalls, 1},
 		{"COACH_CONTINUE_AS_NEW_EVENTS", c.Worker.ContinueAsNewEvents, 0},
+		{"COACH_TEXTS_PER_MINUTE", c.Inbound.TextsPerMinute, 0},
+		{"COACH_TEXTS_PER_DAY", c.Inbound.TextsPerDay, 0},
 	} {
 		if !bad[one.name] && one.value < one.least {
 			problems = append(problems, refuse(one.name, strconv.Itoa(one.value), fmt.Sprintf("a whole number of %d or more", one.least)))
@@ -191,6 +197,9 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 	modes := []Versioning{VersioningOff, VersioningAuto, VersioningPinned}
 	if mode := c.Worker.Versioning; !slices.Contains(modes, mode) {
 		problems = append(problems, refuse("COACH_DEPLOYMENT_VERSIONING", string(mode), "off, auto or pinned"))
+	}
+	if policy := c.Inbound.UnknownSenders; policy != UnknownHint && policy != UnknownSilent {
+		problems = append(problems, refuse("COACH_UNKNOWN_SENDERS", string(policy), "hint or silent"))
 	}
 	rate := c.Carrier.SendRate
 	if math.IsNaN(rate) || math.IsInf(rate, 0) || rate < 0 {

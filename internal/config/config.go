@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"slices"
 	"time"
 )
 
@@ -16,8 +15,10 @@ type Config struct {
 	Database Database
 	Temporal Temporal
 	Model    Model
+	Replies  Replies
 	Carrier  Carrier
 	HTTP     HTTP
+	Inbound  Inbound
 	Payload  Payload
 	Coaching Coaching
 	Worker   Worker
@@ -39,17 +40,14 @@ type Model struct {
 	// BaseURL is empty for OpenAI's own.
 	BaseURL string `env:"OPENAI_BASE_URL"`
 	Name    string `env:"COACH_MODEL" envDefault:"gpt-4.1-mini"`
-}
-
-// Keys lists every key once, OPENAI_API_KEY first; empty when none is set.
-func (m Model) Keys() []string {
-	var keys []string
-	for _, key := range append([]string{m.Key.Reveal()}, m.MoreKeys.Reveal()...) {
-		if key != "" && !slices.Contains(keys, key) {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+	// Small decides, plans and digests; it is Name where nothing is set.
+	Small     string `env:"COACH_SMALL_MODEL"`
+	Embedding string `env:"COACH_EMBEDDING_MODEL" envDefault:"text-embedding-3-small"`
+	// KeysFile is the path of a JSON file with more keys; Load reads them into
+	// FileKeys, and their quota groups, empty for none, into FileGroups.
+	KeysFile   string `env:"COACH_KEYS_FILE"`
+	FileKeys   Secrets
+	FileGroups []string
 }
 
 // Carrier is the Twilio account, or a server shaped like Twilio.
@@ -92,6 +90,28 @@ func (h HTTP) Loopback() bool {
 	return err == nil && ip.IsLoopback()
 }
 
+// Inbound bounds what the front door takes from one sender.
+type Inbound struct {
+	// TextsPerMinute and TextsPerDay reach the coach at most; 0 is no bound.
+	TextsPerMinute int `env:"COACH_TEXTS_PER_MINUTE" envDefault:"30"`
+	TextsPerDay    int `env:"COACH_TEXTS_PER_DAY" envDefault:"300"`
+	// LoopMute is how long a sender that behaves like a machine gets no answer;
+	// 0 takes nobody for one.
+	LoopMute time.Duration `env:"COACH_LOOP_MUTE" envDefault:"1h"`
+	// UnknownSenders says what people get who are not enrolled.
+	UnknownSenders UnknownSenders `env:"COACH_UNKNOWN_SENDERS" envDefault:"hint"`
+}
+
+// UnknownSenders is a policy for texts of people who are not enrolled.
+type UnknownSenders string
+
+const (
+	// UnknownHint answers with one fixed text a sender and day at most.
+	UnknownHint UnknownSenders = "hint"
+	// UnknownSilent answers nothing.
+	UnknownSilent UnknownSenders = "silent"
+)
+
 // Payload holds the keys that encrypt Temporal payloads and stored texts.
 type Payload struct {
 	// Keys is a list "keyid:base64,...", the current key first.
@@ -130,6 +150,8 @@ type Worker struct {
 	ContinueAsNewEvents int `env:"COACH_CONTINUE_AS_NEW_EVENTS" envDefault:"0"`
 	// Versioning says how participants move from one build to the next.
 	Versioning Versioning `env:"COACH_DEPLOYMENT_VERSIONING" envDefault:"auto"`
+	// MetricsAddr is where the worker serves its metrics; empty is nowhere.
+	MetricsAddr string `env:"COACH_METRICS_ADDR"`
 }
 
 // Versioning is the worker's part in Temporal's worker deployments.

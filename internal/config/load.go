@@ -48,6 +48,7 @@ func Load(environ []string, defaults Defaults) (Config, error) {
 	bad, errs := cfg.parse(vars)
 	problems = append(problems, errs...)
 	problems = append(problems, cfg.check(bad)...)
+	problems = append(problems, cfg.Model.loadKeys()...)
 	temporal, err := loadTemporal(vars)
 	if err != nil {
 		problems = append(problems, err)
@@ -147,6 +148,9 @@ func (c *Config) parse(vars environment) (bad map[string]bool, problems []error)
 	}
 	if value, set := vars.values[quietHours]; set && value == "" {
 		c.Coaching.QuietHours = ""
+	}
+	if c.Model.Small == "" {
+		c.Model.Small = c.Model.Name
 	}
 	c.HTTP.PublicURL = strings.TrimRight(c.HTTP.PublicURL, "/")
 	c.Coaching.DefaultRegion = strings.ToUpper(c.Coaching.DefaultRegion)

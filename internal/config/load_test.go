@@ -27,7 +27,10 @@ func TestDefaults(t *testing.T) {
 		AutoFeedbackDelay: 5 * time.Minute, FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,
 		Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, QuietHours: "21:00-08:00",
 	}, cfg.Coaching)
+	require.Equal(t, Inbound{TextsPerMinute: 30, TextsPerDay: 300, LoopMute: time.Hour, UnknownSenders: UnknownHint}, cfg.Inbound)
 	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5, Versioning: VersioningAuto}, cfg.Worker)
+	require.Equal(t, []string{"gpt-4.1-mini", "gpt-4.1-mini", "text-embedding-3-small"},
+		[]string{cfg.Model.Name, cfg.Model.Small, cfg.Model.Embedding})
 	require.Equal(t, "localhost:7233", cfg.Temporal.Address)
 	require.Equal(t, "default", cfg.Temporal.Options().Namespace)
 	require.Equal(t, "INFO", cfg.Log.Level().String())
@@ -37,6 +40,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	cfg, err := Load([]string{
 		"DATABASE_URL=postgres://coach:pw@db:5432/coach?sslmode=require",
 		"OPENAI_API_KEY=sk-one", "OPENAI_API_KEYS=sk-two, sk-one ,", "OPENAI_BASE_URL=http://model:9000/v1", "COACH_MODEL=m1",
+		"COACH_SMALL_MODEL=s1", "COACH_EMBEDDING_MODEL=e1",
 		"TWILIO_ACCOUNT_SID=AC123", "TWILIO_AUTH_TOKEN=aaa,bbb", "TWILIO_FROM=+15017122661", "TWILIO_BASE_URL=http://127.0.0.1:8090",
 		"COACH_HTTP_ADDR=0.0.0.0:80", "COACH_PUBLIC_URL=https://coach.example.org/app/", "COACH_API_TOKEN=token",
 		"COACH_PAYLOAD_KEYS=" + goodKeys, "COACH_PROMPTS_DIR=/etc/prompts",
@@ -44,11 +48,13 @@ func TestEverySettingIsRead(t *testing.T) {
 		"COACH_PREP_TIME=0", "COACH_PROMPT_GRACE=1h", "COACH_REMINDER_DELAY=2h", "COACH_AUTO_FEEDBACK_DELAY=3m",
 		"COACH_FEEDBACK_TIMEOUT=4m", "COACH_FEEDBACK_FOLLOWUP=5h", "COACH_DEBOUNCE=1s", "COACH_DEBOUNCE_MAX=1s",
 		"COACH_QUIET_HOURS=", "COACH_SEND_RATE=0.5", "COACH_HISTORY_LIMIT=10", "COACH_MAX_TURNS=2", "COACH_MAX_TOOL_CALLS=3",
-		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "COACH_LOG_LEVEL=debug",
+		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "COACH_LOG_LEVEL=debug", "COACH_METRICS_ADDR=10.0.0.7:9090",
+		"COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=5", "COACH_LOOP_MUTE=0", "COACH_UNKNOWN_SENDERS=silent",
 		"TEMPORAL_ADDRESS=temporal:7233", "TEMPORAL_NAMESPACE=coach", "PATH=/bin", "ODD LINE",
 	}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"sk-one", "sk-two"}, cfg.Model.Keys())
+	require.Equal(t, []string{"m1", "s1", "e1"}, []string{cfg.Model.Name, cfg.Model.Small, cfg.Model.Embedding})
 	require.Equal(t, []string{"aaa", "bbb"}, cfg.Carrier.AuthTokens.Reveal())
 	require.InDelta(t, 0.5, cfg.Carrier.SendRate, 0)
 	require.Equal(t, "https://coach.example.org/app", cfg.HTTP.PublicURL)
@@ -57,7 +63,8 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.Equal(t, "GB", cfg.Coaching.DefaultRegion)
 	require.Empty(t, cfg.Coaching.QuietHours)
 	require.Zero(t, cfg.Coaching.PrepTime)
-	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned}, cfg.Worker)
+	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, MetricsAddr: "10.0.0.7:9090"}, cfg.Worker)
+	require.Equal(t, Inbound{TextsPerDay: 5, UnknownSenders: UnknownSilent}, cfg.Inbound)
 	require.Equal(t, "temporal:7233", cfg.Temporal.Options().HostPort)
 	require.Equal(t, "coach", cfg.Temporal.Namespace)
 	require.NoError(t, cfg.Validate(RoleWorker))
@@ -75,6 +82,10 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_MAX_TOOL_CALLS=-3", "COACH_MAX_TOOL_CALLS"},
 		{"COACH_CONTINUE_AS_NEW_EVENTS=-1", "COACH_CONTINUE_AS_NEW_EVENTS: \"-1\" is not allowed; want a whole number of 0 or more"},
 		{"COACH_DEPLOYMENT_VERSIONING=manual", "COACH_DEPLOYMENT_VERSIONING: \"manual\" is not allowed; want off, auto or pinned"},
+		{"COACH_TEXTS_PER_MINUTE=-1", "COACH_TEXTS_PER_MINUTE: \"-1\" is not allowed; want a whole number of 0 or more"},
+		{"COACH_TEXTS_PER_DAY=many", "COACH_TEXTS_PER_DAY"},
+		{"COACH_LOOP_MUTE=-1h", "COACH_LOOP_MUTE: \"-1h0m0s\" is not allowed; want a duration of 0 (off) or more"},
+		{"COACH_UNKNOWN_SENDERS=shout", "COACH_UNKNOWN_SENDERS: \"shout\" is not allowed; want hint or silent"},
 		{"COACH_SEND_RATE=fast", "COACH_SEND_RATE: \"fast\" is not allowed; want a number"},
 		{"COACH_SEND_RATE=NaN", "COACH_SEND_RATE"},
 		{"COACH_SEND_RATE=-1", "COACH_SEND_RATE"},
@@ -91,6 +102,7 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_LOG_LEVEL=loud", "COACH_LOG_LEVEL: \"loud\" is not allowed; want debug, info, warn or error"},
 		{"COACH_HTTP_ADDR=8080", "COACH_HTTP_ADDR: \"8080\" is not allowed; want HOST:PORT"},
 		{"COACH_HTTP_ADDR=:99999", "COACH_HTTP_ADDR"},
+		{"COACH_METRICS_ADDR=9090", "COACH_METRICS_ADDR: \"9090\" is not allowed; want HOST:PORT"},
 		{"COACH_UI_ORIGIN=https://temporal.example.org/ui", "COACH_UI_ORIGIN"},
 		{"COACH_PUBLIC_URL=coach.example.org", "COACH_PUBLIC_URL: want an http:// or https:// address"},
 		{"COACH_PUBLIC_URL=https://coach.example.org/?x=1", "COACH_PUBLIC_URL"},

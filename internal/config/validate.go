@@ -51,7 +51,7 @@ func (c Config) needWorker() []error {
 	var problems []error
 	// A server of one's own may want no key; OpenAI's always does.
 	if len(c.Model.Keys()) == 0 && c.Model.BaseURL == "" {
-		problems = append(problems, missing("OPENAI_API_KEY", RoleWorker, "a key, or OPENAI_BASE_URL for a server that needs none"))
+		problems = append(problems, missing("OPENAI_API_KEY", RoleWorker, "a key, "+keysFile+" for several, or OPENAI_BASE_URL for a server that needs none"))
 	}
 	if c.Carrier.From == "" && c.Carrier.MessagingServiceSID == "" {
 		problems = append(problems, missing(from, RoleWorker, "the sending number, or "+messagingService))

@@ -16,7 +16,7 @@ func TestKeywords(t *testing.T) {
 	for intent, list := range map[models.Intent][]string{
 		models.IntentStop: {
 			"STOP", "stop", "Stop", " stop \n", "STOP.", "stop!!!", "«stop»", "\"STOP\"", "STOP 🛑", "🛑🛑 stop", "stop 🙏🏽", "S.T.O.P.", "s t o p",
-			"ＳＴＯＰ", "𝐒𝐓𝐎𝐏", "ST\u200bOP", "\ufeffSTOP", "stop\u00a0", "STOP STOP", "stop! stop! stop!", "#stop", "*STOP*",
+			"ＳＴＯＰ", "𝐒𝐓𝐎𝐏", "ST\u200bOP", "S\u3164TOP\u2800", "\u202eST\u2066OP", "\ufeffSTOP", "stop\u00a0", "STOP STOP", "stop! stop! stop!", "#stop", "*STOP*",
 			"STOPALL", "stop all", "Stop-All", "UNSUBSCRIBE", "Unsubscribe.", "CANCEL", "cancel", "END", "end.", "QUIT", "Quit!", "REVOKE",
 			"OPTOUT", "opt out", "Opt-Out", "OPT OUT.", "Remove me", "opt me out",
 			"ALTO", "¡Alto!", "parar", "Basta", "¡BASTA!", "Cancelar", "BAJA", "baja.", "desuscribir", "darme de baja",

@@ -7,6 +7,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// fillers have no shape, though Unicode counts them among letters and symbols.
+const fillers = "\u115f\u1160\u2800\u3164\uffa0"
+
 // clauses cuts a text at its punctuation and symbols into runs of words. Words
 // are in lower case and in one form of the many that Unicode has for them:
 // without accents, apostrophes ("don't" is "dont"), styles and invisible
@@ -32,6 +35,7 @@ func clauses(body string) [][]string {
 	// decomposition would turn it into a space.
 	for _, r := range norm.NFKD.String(strings.ReplaceAll(body, "\u00b4", "'")) {
 		switch {
+		case strings.ContainsRune(fillers, r):
 		case unicode.IsLetter(r), unicode.IsDigit(r):
 			word.WriteRune(unicode.ToLower(r))
 		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), strings.ContainsRune("'`\u2018\u2019\u02bc", r):

@@ -32,13 +32,33 @@ const (
 	sqliteConns   = 4
 )
 
-// Database is an open database with an up-to-date schema.
+// Sealer protects personal data at rest; package seal provides it.
+type Sealer interface {
+	Seal([]byte) ([]byte, error)
+	Open([]byte) ([]byte, error)
+}
+
+// Config says where the rows live.
+type Config struct {
+	// URL is postgres://..., postgresql://..., sqlite:PATH or sqlite::memory:.
+	URL string
+	// Sealer is required.
+	Sealer Sealer
+	// MaxConns bounds the open connections; 0 means 10 on PostgreSQL and 4 on
+	// SQLite. An in-memory database always has exactly one.
+	MaxConns int
+}
+
+// Database is an open database with an up-to-date schema. It is safe for
+// concurrent use, by several processes too; all parts of one process share one.
 type Database struct {
-	// Rows is the way to the tables. It runs no transaction of its own accord.
-	Rows *gorm.DB
-	Pool *sql.DB
-	// OneWriter: the database takes one write at a time (SQLite).
-	OneWriter bool
+	rows   *gorm.DB
+	pool   *sql.DB
+	sealer Sealer
+	// writer admits one write at a time on SQLite, which has one writer
+	// anyway: waiting here is fair, waiting in its busy handler is not. Nil on
+	// PostgreSQL.
+	writer chan struct{}
 }
 
 // database is a pool and what has to be known to use it.
@@ -47,14 +67,14 @@ type database struct {
 	pool    *sql.DB
 }
 
-// Open connects to postgres://..., postgresql://..., sqlite:PATH or
-// sqlite::memory: and applies the migrations that are missing. Several
-// processes may do so at once. maxConns bounds the open connections; 0 means
-// 10 on PostgreSQL and 4 on SQLite. The error names DATABASE_URL when the URL
-// is of an unknown kind, and never holds the URL itself, which may carry a
-// password.
-func Open(ctx context.Context, address string, maxConns int) (*Database, error) {
-	base, err := connect(address, maxConns)
+// Open connects and applies the migrations that are missing. Several processes
+// may do so at once. The error names DATABASE_URL when the URL is of an unknown
+// kind, and never holds the URL itself, which may carry a password.
+func Open(ctx context.Context, cfg Config) (*Database, error) {
+	if cfg.Sealer == nil {
+		return nil, errors.New("opening database: a sealer is required")
+	}
+	base, err := connect(cfg.URL, cfg.MaxConns)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +82,27 @@ func Open(ctx context.Context, address string, maxConns int) (*Database, error) 
 	if err != nil {
 		return nil, errors.Join(err, base.pool.Close())
 	}
-	return &Database{Rows: rows, Pool: base.pool, OneWriter: base.dialect == dialectSQLite}, nil
+	d := &Database{rows: rows, pool: base.pool, sealer: cfg.Sealer}
+	if base.dialect == dialectSQLite {
+		d.writer = make(chan struct{}, 1)
+	}
+	return d, nil
+}
+
+// Ping reports whether the database answers.
+func (d *Database) Ping(ctx context.Context) error {
+	if err := d.pool.PingContext(ctx); err != nil {
+		return fmt.Errorf("reaching database: %w", err)
+	}
+	return nil
+}
+
+// Close ends all connections; the database is of no use afterwards.
+func (d *Database) Close() error {
+	if err := d.pool.Close(); err != nil {
+		return fmt.Errorf("closing database: %w", err)
+	}
+	return nil
 }
 
 func (d database) start(ctx context.Context) (*gorm.DB, error) {

@@ -10,9 +10,10 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// sealed is the gorm serializer of columns tagged `serializer:sealed`: base64
-// of what the sealer made of the text. An empty text stays empty, so that "not
-// known" can be told from the outside; nothing else can.
+// sealed is the gorm serializer of columns tagged `serializer:sealed`. A text
+// becomes base64 of what the sealer made of it, bytes become just that. Empty
+// stays empty, so that "not known" can be told from the outside; nothing else
+// can.
 //
 // gorm makes a zero value of the serializer for every field, so the sealer
 // travels in the statement's context.
@@ -22,15 +23,9 @@ type sealerKey struct{}
 
 func init() { schema.RegisterSerializer("sealed", sealed{}) }
 
-// Sealer protects personal data at rest.
-type Sealer interface {
-	Seal([]byte) ([]byte, error)
-	Open([]byte) ([]byte, error)
-}
-
-// WithSealer gives the statements that run under ctx what they seal and open
+// withSealer gives the statements that run under ctx what they seal and open
 // columns with; a statement without it fails.
-func WithSealer(ctx context.Context, s Sealer) context.Context {
+func withSealer(ctx context.Context, s Sealer) context.Context {
 	return context.WithValue(ctx, sealerKey{}, s)
 }
 
@@ -42,58 +37,76 @@ func sealerOf(ctx context.Context) (Sealer, error) {
 	return s, nil
 }
 
-// Scan opens a column's text into its field.
+// Scan opens a column into its field.
 func (sealed) Scan(ctx context.Context, field *schema.Field, dst reflect.Value, dbValue any) error {
-	var text string
-	switch v := dbValue.(type) {
-	case nil:
-	case string:
-		text = v
-	case []byte:
-		text = string(v)
-	default:
-		return fmt.Errorf("opening %s.%s: unexpected column type %T", field.Schema.Table, field.DBName, dbValue)
+	plain, err := open(ctx, field.FieldType.Kind(), dbValue)
+	if err != nil {
+		return fmt.Errorf("opening %s.%s: %w", field.Schema.Table, field.DBName, err)
 	}
-	if text != "" {
-		plain, err := open(ctx, text)
-		if err != nil {
-			return fmt.Errorf("opening %s.%s: %w", field.Schema.Table, field.DBName, err)
-		}
-		text = plain
+	value := field.ReflectValueOf(ctx, dst)
+	if value.Kind() == reflect.String {
+		value.SetString(string(plain))
+	} else {
+		value.SetBytes(plain)
 	}
-	field.ReflectValueOf(ctx, dst).SetString(text)
 	return nil
 }
 
-// Value seals a field's text for its column.
+// Value seals a field for its column.
 func (sealed) Value(ctx context.Context, field *schema.Field, _ reflect.Value, fieldValue any) (any, error) {
-	text, ok := fieldValue.(string)
-	if !ok {
-		return nil, fmt.Errorf("sealing %s.%s: not a string", field.Schema.Table, field.DBName)
+	var out any
+	var err error
+	switch plain := fieldValue.(type) {
+	case string:
+		var box []byte
+		box, err = seal(ctx, []byte(plain))
+		out = base64.StdEncoding.EncodeToString(box)
+	case []byte:
+		out, err = seal(ctx, plain)
+	default:
+		err = errors.New("neither a string nor bytes")
 	}
-	if text == "" {
-		return "", nil
-	}
-	s, err := sealerOf(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("sealing %s.%s: %w", field.Schema.Table, field.DBName, err)
 	}
-	box, err := s.Seal([]byte(text))
-	if err != nil {
-		return nil, fmt.Errorf("sealing %s.%s: %w", field.Schema.Table, field.DBName, err)
-	}
-	return base64.StdEncoding.EncodeToString(box), nil
+	return out, nil
 }
 
-func open(ctx context.Context, text string) (string, error) {
+func seal(ctx context.Context, plain []byte) ([]byte, error) {
+	if len(plain) == 0 {
+		return []byte{}, nil
+	}
 	s, err := sealerOf(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	box, err := base64.StdEncoding.DecodeString(text)
+	return s.Seal(plain)
+}
+
+// open: texts are base64 in their columns, which drivers give as strings or as
+// bytes; bytes are as they are.
+func open(ctx context.Context, kind reflect.Kind, dbValue any) ([]byte, error) {
+	var box []byte
+	switch v := dbValue.(type) {
+	case nil:
+	case string:
+		box = []byte(v)
+	case []byte:
+		box = v
+	default:
+		return nil, fmt.Errorf("unexpected column type %T", dbValue)
+	}
+	if len(box) == 0 {
+		return nil, nil
+	}
+	s, err := sealerOf(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	plain, err := s.Open(box)
-	return string(plain), err
+	if kind == reflect.String {
+		if box, err = base64.StdEncoding.AppendDecode(nil, box); err != nil {
+			return nil, err
+		}
+	}
+	return s.Open(box)
 }

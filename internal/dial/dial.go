@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -16,6 +17,7 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/seal"
 	"coachline/internal/store"
+	"coachline/internal/store/door"
 )
 
 // Ties is what both roles hold; Close releases it in the reverse order.
@@ -33,7 +35,11 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 	if err != nil {
 		return nil, fmt.Errorf("COACH_PAYLOAD_KEYS: %w", err)
 	}
-	rows, err := store.Open(ctx, store.Config{URL: cfg.Database.URL.Reveal(), Sealer: ring})
+	rules, err := doorRules(cfg)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := store.Open(ctx, store.Config{URL: cfg.Database.URL.Reveal(), Sealer: ring, Gate: rules})
 	if err != nil {
 		return nil, fmt.Errorf("DATABASE_URL: opening database: %w", err)
 	}
@@ -43,6 +49,19 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 		return nil, errors.Join(fmt.Errorf("TEMPORAL_ADDRESS: preparing client: %w", err), rows.Close())
 	}
 	return &Ties{Ring: ring, Store: rows, Temporal: engine, Logger: logger}, nil
+}
+
+// doorRules are the limits of inbound texts. A stranger's day is the
+// programme's, because nobody knows the stranger's zone.
+func doorRules(cfg config.Config) (door.Rules, error) {
+	zone, err := time.LoadLocation(cfg.Coaching.DefaultTimezone)
+	if err != nil {
+		return door.Rules{}, fmt.Errorf("COACH_DEFAULT_TIMEZONE: %w", err)
+	}
+	return door.Rules{
+		PerMinute: cfg.Inbound.TextsPerMinute, PerDay: cfg.Inbound.TextsPerDay, Mute: cfg.Inbound.LoopMute,
+		Hints: cfg.Inbound.UnknownSenders == config.UnknownHint, Zone: zone,
+	}, nil
 }
 
 // Close ends the connections.

@@ -1,15 +1,16 @@
-// Package llm calls an OpenAI-compatible chat model and classes what can go
-// wrong. Retrying is the caller's: one Complete is at most one HTTP request.
+// Package llm calls an OpenAI-compatible model and classes what can go wrong.
+// A call is sent again with another key when its key was refused, and without
+// an optional part that the server refused; every other retry is the caller's.
 package llm
 
 import (
 	"context"
 	"errors"
-	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/openai/openai-go/v3"
@@ -18,26 +19,44 @@ import (
 	"coachline/models"
 )
 
-const defaultTimeout = 60 * time.Second
+// Time limits of the reply engine, J102.
+const (
+	defaultTimeout      = 60 * time.Second
+	defaultEmbedTimeout = 5 * time.Second
+)
 
 // Config is what a Client needs.
 type Config struct {
 	// BaseURL is an OpenAI-compatible server; empty is OpenAI's own.
 	BaseURL string
-	// Keys take turns, one call each. A server of one's own may need none.
+	// Keys take turns, one request each. A server of one's own may need none.
 	Keys []string
-	// Timeout bounds one call; 0 is 60 seconds.
+	// Groups names the quota group of keys that share one: when one of them is
+	// over its limit, all of them rest.
+	Groups map[string]string
+	// EmbeddingModel is the model of Embed.
+	EmbeddingModel string
+	// Timeout bounds one Complete with all its requests; 0 is 60 seconds.
 	Timeout time.Duration
+	// EmbedTimeout bounds one Embed in the same way; 0 is 5 seconds.
+	EmbedTimeout time.Duration
 	// HTTPClient carries the calls; nil is a plain client.
 	HTTPClient *http.Client
+	// Now is the clock by which keys rest; nil is the machine's.
+	Now func() time.Time
+	// Logger takes the alarms about keys; nil is slog.Default().
+	Logger *slog.Logger
 }
 
 // Client calls the model. It is safe for concurrent use.
 type Client struct {
-	service openai.ChatCompletionService
-	keys    []string
-	timeout time.Duration
-	calls   atomic.Uint64
+	chat    openai.ChatCompletionService
+	vectors openai.EmbeddingService
+	ring    *ring
+	cfg     Config
+
+	// refused remembers, by wish and model, what a server would not do.
+	refused sync.Map
 }
 
 // New checks cfg; errors never show a key. Nothing is read from the
@@ -55,16 +74,31 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg = withDefaults(cfg)
+	opts := []option.RequestOption{endpoint, option.WithMaxRetries(0), option.WithHTTPClient(cfg.HTTPClient)}
+	return &Client{
+		chat: openai.NewChatCompletionService(opts...), vectors: openai.NewEmbeddingService(opts...),
+		ring: newRing(cfg), cfg: cfg,
+	}, nil
+}
+
+func withDefaults(cfg Config) Config {
 	if cfg.HTTPClient == nil {
 		cfg.HTTPClient = &http.Client{}
 	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = defaultTimeout
 	}
-	return &Client{
-		service: openai.NewChatCompletionService(endpoint, option.WithMaxRetries(0), option.WithHTTPClient(cfg.HTTPClient)),
-		keys:    cfg.Keys, timeout: cfg.Timeout,
-	}, nil
+	if cfg.EmbedTimeout <= 0 {
+		cfg.EmbedTimeout = defaultEmbedTimeout
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	return cfg
 }
 
 func headerSafe(key string) bool {
@@ -82,40 +116,112 @@ func endpoint(baseURL string) (option.RequestOption, error) {
 	return option.WithBaseURL(baseURL), nil
 }
 
-// Complete asks the model once. Errors are *models.ModelError; ModelBusy alone
-// is worth the same call again, after RetryAfter. A repeated call is paid
-// again and may be answered differently.
+// DisabledKeys counts the keys that the server refused (401, 403) since the
+// start. They stay out of use until the next one.
+func (c *Client) DisabledKeys() int { return c.ring.barred() }
+
+// Complete asks the model. Errors are *models.ModelError; ModelBusy alone is
+// worth the same call again, after RetryAfter, which is the end of the first
+// rest when every key rests. A repeated call is paid again and may be answered
+// differently.
 func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.ChatResponse, error) {
-	params, err := build(req)
-	if err != nil {
-		return models.ChatResponse{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 
-	// The body is taken raw: compatible servers differ from OpenAI in ways
-	// that the SDK's types do not survive.
-	var body []byte
-	var res *http.Response
-	opts := []option.RequestOption{option.WithResponseBodyInto(&body), option.WithResponseInto(&res)}
-	if key := c.nextKey(); key != "" {
-		opts = append(opts, option.WithAPIKey(key))
+	dropped := map[wish]bool{wishJSON: c.refuses(wishJSON, req.Model), wishTemperature: c.refuses(wishTemperature, req.Model)}
+	for {
+		params, err := build(req, dropped)
+		if err != nil {
+			return models.ChatResponse{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
+		}
+		out, failed := c.complete(ctx, params)
+		switch {
+		case failed == nil:
+			return out, nil
+		case wished(req, failed.unwished) && !dropped[failed.unwished]:
+			dropped[failed.unwished] = true
+			if failed.lasting {
+				c.refused.Store(refusal{failed.unwished, req.Model}, true)
+			}
+		default:
+			return models.ChatResponse{}, failed.modelError(req)
+		}
 	}
-	if _, err := c.service.New(ctx, params, opts...); err != nil {
-		return models.ChatResponse{}, classify(ctx, res)
-	}
-	return read(body)
 }
 
-// nextKey spreads calls over the keys; empty when there are none.
-func (c *Client) nextKey() string {
-	if len(c.keys) == 0 {
-		return ""
-	}
-	turn := c.calls.Add(1) - 1
-	return c.keys[turn%uint64(len(c.keys))]
+func (c *Client) complete(ctx context.Context, params openai.ChatCompletionNewParams) (models.ChatResponse, *fault) {
+	var out models.ChatResponse
+	failed := c.spend(ctx, func(ctx context.Context, x *exchange) (f *fault) {
+		// The body is taken raw: compatible servers differ from OpenAI in ways
+		// that the SDK's types do not survive.
+		if _, err := c.chat.New(ctx, params, x.options()...); err != nil {
+			return x.fault(ctx)
+		}
+		out, f = read(x.body)
+		return f
+	})
+	return out, failed
 }
 
-func busy(status int, format string, args ...any) *models.ModelError {
-	return &models.ModelError{Class: models.ModelBusy, Status: status, Message: fmt.Sprintf(format, args...)}
+// refusal is what Client.refused is keyed by: one server may carry several
+// models.
+type refusal struct {
+	wish  wish
+	model string
+}
+
+func (c *Client) refuses(w wish, model string) bool {
+	_, yes := c.refused.Load(refusal{w, model})
+	return yes
+}
+
+// spend makes a request and makes it again with the next free key for as long
+// as it is the key that is refused, once a key at most.
+func (c *Client) spend(ctx context.Context, call func(context.Context, *exchange) *fault) *fault {
+	if len(c.ring.keys) == 0 {
+		return call(ctx, &exchange{now: c.cfg.Now})
+	}
+	var last *fault
+	for range c.ring.keys {
+		l, none := c.ring.take()
+		if none != nil {
+			return last.after(none)
+		}
+		last = call(ctx, &exchange{now: c.cfg.Now, key: l.key.secret})
+		if last == nil {
+			c.ring.succeeded(l)
+			return nil
+		}
+		none = c.ring.settle(l, last)
+		switch {
+		case last.key == keyGood:
+			return last
+		case none != nil:
+			return last.after(none)
+		}
+	}
+	// Rests are over by now, but each key had its turn.
+	return &fault{err: *busy(last.err.Status, last.err.Message)}
+}
+
+// exchange is one request and what came back.
+type exchange struct {
+	now  func() time.Time
+	key  string
+	body []byte
+	res  *http.Response
+}
+
+func (x *exchange) options() []option.RequestOption {
+	opts := []option.RequestOption{option.WithResponseBodyInto(&x.body), option.WithResponseInto(&x.res)}
+	if x.key != "" {
+		opts = append(opts, option.WithAPIKey(x.key))
+	}
+	return opts
+}
+
+func (x *exchange) fault(ctx context.Context) *fault { return classify(ctx, x.res, x.now()) }
+
+func busy(status int, message string) *models.ModelError {
+	return &models.ModelError{Class: models.ModelBusy, Status: status, Message: message}
 }

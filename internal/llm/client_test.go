@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,7 +24,11 @@ func client(t *testing.T, handler http.HandlerFunc, change func(*Config)) *Clien
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	cfg := Config{BaseURL: server.URL + "/v1", Keys: []string{key}, HTTPClient: server.Client()}
+	start := time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC)
+	cfg := Config{
+		BaseURL: server.URL + "/v1", Keys: []string{key}, EmbeddingModel: "e1", HTTPClient: server.Client(),
+		Now: func() time.Time { return start }, Logger: slog.New(slog.DiscardHandler),
+	}
 	if change != nil {
 		change(&cfg)
 	}
@@ -193,10 +198,10 @@ func TestErrors(t *testing.T) {
 		{"429", 429, object("rate_limit_exceeded", "requests"), []string{"Retry-After", "3"}, models.ModelBusy, 3 * time.Second},
 		{"429 in milliseconds, which win", 429, object("", ""), []string{"Retry-After", "3", "Retry-After-Ms", "250"}, models.ModelBusy, 250 * time.Millisecond},
 		{"429 with fractions", 429, "", []string{"Retry-After", "1.5"}, models.ModelBusy, 1500 * time.Millisecond},
-		{"429 with nonsense", 429, "", []string{"Retry-After", "soon"}, models.ModelBusy, 0},
+		{"429 with nonsense", 429, "", []string{"Retry-After", "soon"}, models.ModelBusy, time.Minute},
 		{"429 for ever", 429, "", []string{"Retry-After", "1e300"}, models.ModelBusy, maxRetryAfter},
-		{"429 without quota", 429, object("insufficient_quota", "insufficient_quota"), nil, models.ModelAuth, 0},
-		{"429 without quota, by type", 429, object("", "insufficient_quota"), []string{"Retry-After", "3"}, models.ModelAuth, 0},
+		{"429 without quota", 429, object("insufficient_quota", "insufficient_quota"), nil, models.ModelBusy, 5 * time.Hour},
+		{"429 without quota, by type", 429, object("", "insufficient_quota"), []string{"Retry-After", "3"}, models.ModelBusy, 5 * time.Hour},
 		{"500", 500, object("", "server_error"), nil, models.ModelBusy, 0},
 		{"502 page", 502, "<html>", nil, models.ModelBusy, 0},
 		{"503", 503, "", []string{"Retry-After", "10"}, models.ModelBusy, 10 * time.Second},
@@ -204,7 +209,7 @@ func TestErrors(t *testing.T) {
 		{"400 to retry", 400, object("", ""), []string{"X-Should-Retry", "true", "Retry-After", "2"}, models.ModelBusy, 2 * time.Second},
 		{"401 not to retry stays auth", 401, object("invalid_api_key", ""), []string{"X-Should-Retry", "false"}, models.ModelAuth, 0},
 		{"401", 401, object("invalid_api_key", "invalid_request_error"), nil, models.ModelAuth, 0},
-		{"402", 402, "", nil, models.ModelAuth, 0},
+		{"402", 402, "", nil, models.ModelBusy, 5 * time.Hour},
 		{"403", 403, "<html>", nil, models.ModelAuth, 0},
 		{"400", 400, object("", "invalid_request_error"), nil, models.ModelRefused, 0},
 		{"404", 404, object("model_not_found", ""), nil, models.ModelRefused, 0},
@@ -243,7 +248,7 @@ func TestAnswersThatAreErrors(t *testing.T) {
 		{"refusal", `{"choices":[{"finish_reason":"stop","message":{"content":null,"refusal":"I cannot help with a private text"}}]}`, models.ModelRefused, 200},
 		{"gateway error with a status as code", `{"error":{"code":502,"message":"private"}}`, models.ModelBusy, 502},
 		{"gateway error that is final", `{"error":{"code":400,"message":"private"}}`, models.ModelRefused, 400},
-		{"gateway error with a name", `{"error":{"code":"insufficient_quota"}}`, models.ModelAuth, 200},
+		{"gateway error with a name", `{"error":{"code":"insufficient_quota"}}`, models.ModelBusy, 200},
 		{"gateway error of unknown name", `{"error":{"type":"upstream_failed"}}`, models.ModelBusy, 200},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -2,13 +2,11 @@ package llm
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"math"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,31 +21,61 @@ const (
 	maxRetryAfter = 24 * time.Hour
 )
 
-// failure is what a server says went wrong. Its message is looked at and never
-// passed on: it may quote the request or the key.
-type failure struct {
-	code    string
-	kind    string
-	message string
+// fault is a failed request: the error for the caller, and what the client may
+// do about it first.
+type fault struct {
+	err models.ModelError
+	// key says whether another key may fare better; wait is how long the server
+	// wants this one left alone, 0 when it does not say.
+	key  verdict
+	wait time.Duration
+	// unwished is the optional part that the server would not have, if any;
+	// lasting tells that no other request will fare better.
+	unwished wish
+	lasting  bool
+	// noTools: the error names tools as what is not supported.
+	noTools bool
+}
+
+// modelError is the error for the caller of req.
+func (f *fault) modelError(req models.ChatRequest) *models.ModelError {
+	out := f.err
+	if f.noTools && usesTools(req) {
+		out.Class = models.ModelNoTools
+	}
+	return &out
+}
+
+// after is the fault when no key is left: none says why, f (nil when nothing
+// was sent) what the last answer was.
+func (f *fault) after(none *models.ModelError) *fault {
+	out := &fault{err: *none, key: keyGood}
+	if f != nil {
+		out.err.Status = f.err.Status
+		out.err.Message = f.err.Message + "; " + none.Message
+	}
+	return out
 }
 
 // Codes and types by which servers name a class, whatever the status.
 var (
-	overflowCodes = []string{"context_length_exceeded", "exceed_context_size_error"}
-	authCodes     = []string{"insufficient_quota", "invalid_api_key", "billing_hard_limit_reached", "billing_not_active", "account_deactivated"}
-	refusedCodes  = []string{"content_filter", "content_policy_violation"}
+	refusedCodes = []string{"content_filter", "content_policy_violation"}
+	unpaidCodes  = []string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
+	barredCodes  = []string{"invalid_api_key", "account_deactivated"}
+	// The model wrote what its own server could not read; it may do better.
+	stumbleCodes = []string{"tool_use_failed", "json_validate_failed"}
 )
 
-// classify turns a failed call into a class; res is nil when no answer came.
-func classify(ctx context.Context, res *http.Response) *models.ModelError {
+// classify turns a failed request into a fault; res is nil when no answer came.
+func classify(ctx context.Context, res *http.Response, now time.Time) *fault {
 	if res == nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return busy(0, "no answer in time")
+			return stumbled(0, "no answer in time")
 		}
-		return busy(0, "no answer")
+		return stumbled(0, "no answer")
 	}
 	if res.StatusCode < http.StatusBadRequest {
-		return busy(res.StatusCode, "the answer broke off")
+		return stumbled(res.StatusCode, "the answer broke off")
 	}
 	var body []byte
 	if res.Body != nil {
@@ -57,65 +85,60 @@ func classify(ctx context.Context, res *http.Response) *models.ModelError {
 	out := byStatus(res.StatusCode, readFailure(body))
 	switch res.Header.Get("X-Should-Retry") {
 	case "true":
-		out.Class = models.ModelBusy
+		out.err.Class, out.noTools, out.unwished = models.ModelBusy, false, ""
 	case "false":
-		if out.Class == models.ModelBusy {
-			out.Class = models.ModelRefused
+		if out.err.Class == models.ModelBusy {
+			out.err.Class = models.ModelRefused
 		}
 	}
-	if out.Class == models.ModelBusy {
-		out.RetryAfter = retryAfter(res.Header, time.Now())
+	if out.err.Class == models.ModelBusy || out.key == keyLimited {
+		out.wait = retryAfter(res.Header, now)
+	}
+	if out.err.Class == models.ModelBusy {
+		out.err.RetryAfter = out.wait
 	}
 	return out
+}
+
+// stumbled is a failure that says nothing about the key or the request.
+func stumbled(status int, message string) *fault {
+	return &fault{err: *busy(status, message), key: keyGood}
 }
 
 // byStatus classes by what the server names, then by status.
-func byStatus(status int, failed failure) *models.ModelError {
-	out := &models.ModelError{Class: models.ModelRefused, Status: status, Message: describe(status, failed)}
-	named := func(codes []string) bool {
-		return slices.Contains(codes, failed.code) || slices.Contains(codes, failed.kind)
-	}
+func byStatus(status int, failed failure) *fault {
+	out := &fault{key: keyGood, err: models.ModelError{Class: models.ModelRefused, Status: status, Message: describe(status, failed)}}
 	switch {
-	case named(overflowCodes), status < http.StatusInternalServerError && strings.Contains(failed.message, "maximum context length"):
-		out.Class = models.ModelOverflow
-	case named(refusedCodes):
-		out.Class = models.ModelRefused
-	case named(authCodes), status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusPaymentRequired:
-		out.Class = models.ModelAuth
-	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooManyRequests,
-		status >= http.StatusInternalServerError, status == http.StatusOK:
-		// 200: a failure in the guise of an answer.
-		out.Class = models.ModelBusy
+	case failed.tooLong(status):
+		out.err.Class = models.ModelOverflow
+	case failed.named(refusedCodes):
+	case failed.named(unpaidCodes), status == http.StatusPaymentRequired:
+		out.err.Class, out.key = models.ModelAuth, keyUnpaid
+	case failed.named(barredCodes), status == http.StatusUnauthorized, status == http.StatusForbidden,
+		strings.Contains(failed.text, "api key not valid"):
+		out.err.Class, out.key = models.ModelAuth, keyBarred
+	case failed.named(stumbleCodes):
+		out.err.Class = models.ModelBusy
+	case failed.unwished(status) != "":
+		out.unwished, out.lasting = failed.unwished(status), failed.lasting()
+	case failed.noTools(status):
+		out.noTools = true
+	case status == http.StatusTooManyRequests:
+		out.err.Class, out.key = models.ModelBusy, keyLimited
+	case mayPass(status):
+		out.err.Class = models.ModelBusy
 	}
 	return out
 }
 
-// readFailure reads {"error":{...}} and {"error":"..."}; anything else is an
-// empty failure. A numeric code becomes its digits.
-func readFailure(body []byte) failure {
-	var outer struct {
-		Error json.RawMessage `json:"error"`
+// mayPass: the same request may succeed later. 200 is a failure in the guise of
+// an answer.
+func mayPass(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusOK:
+		return true
 	}
-	if json.Unmarshal(body, &outer) != nil || len(outer.Error) == 0 {
-		return failure{}
-	}
-	var text string
-	if json.Unmarshal(outer.Error, &text) == nil {
-		return failure{message: text}
-	}
-	var inner struct {
-		Code    json.RawMessage `json:"code"`
-		Type    string          `json:"type"`
-		Message string          `json:"message"`
-	}
-	if json.Unmarshal(outer.Error, &inner) != nil {
-		return failure{}
-	}
-	code := strings.Trim(string(inner.Code), `"`)
-	if code == "null" {
-		code = ""
-	}
-	return failure{code: code, kind: inner.Type, message: inner.Message}
+	return status >= http.StatusInternalServerError
 }
 
 // plainCode matches names such as rate_limit_exceeded; a key or a sentence

@@ -3,6 +3,7 @@ package llm
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
@@ -11,9 +12,36 @@ import (
 	"coachline/models"
 )
 
-// build turns our request into the SDK's. Errors name what is wrong by its
-// place and never quote it.
-func build(req models.ChatRequest) (openai.ChatCompletionNewParams, error) {
+// wish is an optional part of a request: without it the answer may be worse,
+// but there is one.
+type wish string
+
+const (
+	wishJSON        wish = "response_format"
+	wishTemperature wish = "temperature"
+)
+
+// wished reports whether the request asks for it.
+func wished(req models.ChatRequest, w wish) bool {
+	switch w {
+	case wishJSON:
+		return req.JSON
+	case wishTemperature:
+		return req.Temperature > 0
+	}
+	return false
+}
+
+// usesTools reports whether the request offers tools or tells of their use.
+func usesTools(req models.ChatRequest) bool {
+	return len(req.Tools) > 0 || slices.ContainsFunc(req.Messages, func(m models.ChatMessage) bool {
+		return m.Role == "tool" || len(m.ToolCalls) > 0
+	})
+}
+
+// build turns our request into the SDK's, less those optional parts that
+// are dropped. Errors name what is wrong by its place and never quote it.
+func build(req models.ChatRequest, dropped map[wish]bool) (openai.ChatCompletionNewParams, error) {
 	params := openai.ChatCompletionNewParams{Model: req.Model}
 	for i, message := range req.Messages {
 		one, err := buildMessage(message)
@@ -31,6 +59,13 @@ func build(req models.ChatRequest) (openai.ChatCompletionNewParams, error) {
 	}
 	if req.MaxTokens > 0 {
 		params.MaxCompletionTokens = param.NewOpt(int64(req.MaxTokens))
+	}
+	if wished(req, wishJSON) && !dropped[wishJSON] {
+		object := shared.NewResponseFormatJSONObjectParam()
+		params.ResponseFormat.OfJSONObject = &object
+	}
+	if wished(req, wishTemperature) && !dropped[wishTemperature] {
+		params.Temperature = param.NewOpt(req.Temperature)
 	}
 	return params, nil
 }

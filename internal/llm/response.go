@@ -3,9 +3,9 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"coachline/models"
 )
@@ -13,91 +13,182 @@ import (
 // answer is the part of a chat completion that we use, as loosely as
 // OpenAI-compatible servers write it.
 type answer struct {
-	Model   string `json:"model"`
+	Model   looseText `json:"model"`
 	Choices []struct {
-		FinishReason string `json:"finish_reason"`
-		Message      struct {
-			Content   json.RawMessage `json:"content"`
-			Refusal   string          `json:"refusal"`
-			ToolCalls []answerCall    `json:"tool_calls"`
-		} `json:"message"`
+		FinishReason looseText       `json:"finish_reason"`
+		Message      *said           `json:"message"`
+		Text         json.RawMessage `json:"text"`
+		Error        json.RawMessage `json:"error"`
 	} `json:"choices"`
-	Usage struct {
-		Prompt     int `json:"prompt_tokens"`
-		Completion int `json:"completion_tokens"`
-		Details    struct {
-			Cached int `json:"cached_tokens"`
-		} `json:"prompt_tokens_details"`
-	} `json:"usage"`
+	// Message and what follows it is Ollama's own form, Content a bare one.
+	Message    json.RawMessage `json:"message"`
+	DoneReason looseText       `json:"done_reason"`
+	Content    json.RawMessage `json:"content"`
+	StopReason looseText       `json:"stop_reason"`
+	Usage      json.RawMessage `json:"usage"`
+	Prompted   looseCount      `json:"prompt_eval_count"`
+	Evaluated  looseCount      `json:"eval_count"`
+}
+
+// said is a message of the assistant; servers have three names for what the
+// model wrote for itself, and an older one for a call.
+type said struct {
+	Content          json.RawMessage `json:"content"`
+	Refusal          looseText       `json:"refusal"`
+	ToolCalls        []answerCall    `json:"tool_calls"`
+	FunctionCall     *answerFunction `json:"function_call"`
+	ReasoningContent looseText       `json:"reasoning_content"`
+	Reasoning        looseText       `json:"reasoning"`
+	Thinking         looseText       `json:"thinking"`
 }
 
 type answerCall struct {
-	ID       string `json:"id"`
-	Function struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-	} `json:"function"`
+	ID       looseText      `json:"id"`
+	Function answerFunction `json:"function"`
 }
 
-// read takes the first choice of an answer with a success status. An answer
-// that makes no sense is ModelBusy: the model may do better next time.
-func read(body []byte) (models.ChatResponse, error) {
+type answerFunction struct {
+	Name      looseText       `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// read takes an answer with a success status: its message, else its first
+// choice's message or text, else its content (J3). An answer that makes no
+// sense is ModelBusy: the model may do better next time.
+func read(body []byte) (models.ChatResponse, *fault) {
 	var in answer
 	if err := json.Unmarshal(body, &in); err != nil {
-		return models.ChatResponse{}, busy(http.StatusOK, "malformed answer")
+		return models.ChatResponse{}, malformed("it is not JSON of a known shape")
 	}
-	if len(in.Choices) == 0 {
+	message, reason, failed := in.first()
+	if failed != nil {
+		return models.ChatResponse{}, failed
+	}
+	if message == nil {
 		return models.ChatResponse{}, readNothing(body)
 	}
-	choice := in.Choices[0]
-	if choice.FinishReason == "content_filter" || choice.Message.Refusal != "" {
-		return models.ChatResponse{}, &models.ModelError{
+	if reason == "content_filter" || message.Refusal != "" {
+		return models.ChatResponse{}, &fault{key: keyGood, err: models.ModelError{
 			Class: models.ModelRefused, Status: http.StatusOK, Message: "the model declined to answer",
-		}
+		}}
 	}
-	text, err := readContent(choice.Message.Content)
-	if err != nil {
-		return models.ChatResponse{}, busy(http.StatusOK, "malformed answer: %v", err)
+	text, thoughts, ok := readContent(message.Content)
+	if !ok {
+		return models.ChatResponse{}, malformed("content is neither text nor parts")
 	}
+	text, inline := split(text)
 	return models.ChatResponse{
-		Text: text, Calls: readCalls(choice.Message.ToolCalls), FinishReason: choice.FinishReason, Model: in.Model,
-		Usage: models.Usage{Prompt: in.Usage.Prompt, Cached: in.Usage.Details.Cached, Completion: in.Usage.Completion},
+		Text: text, Thinking: message.thinking(thoughts, inline), Calls: message.calls(),
+		FinishReason: string(reason), Model: string(in.Model), Usage: in.usage(),
 	}, nil
 }
 
-// readNothing is an answer without a choice. Gateways report a failed model
+func malformed(why string) *fault { return stumbled(http.StatusOK, "malformed answer: "+why) }
+
+// first finds the message; nil when there is none.
+func (in answer) first() (*said, looseText, *fault) {
+	var own *said
+	switch {
+	// Gateways also put a remark there, such as "success".
+	case json.Unmarshal(in.Message, &own) == nil && own != nil:
+		return own, in.DoneReason, nil
+	case len(in.Choices) > 0:
+		choice := in.Choices[0]
+		if present(choice.Error) {
+			return nil, "", disguised(readProblem(choice.Error))
+		}
+		if choice.Message == nil || !present(choice.Message.Content) && present(choice.Text) {
+			return &said{Content: choice.Text}, choice.FinishReason, nil
+		}
+		return choice.Message, choice.FinishReason, nil
+	case present(in.Content):
+		return &said{Content: in.Content}, in.StopReason, nil
+	}
+	return nil, "", nil
+}
+
+func present(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
+
+// usage is what the server counted; zero where it does not tell.
+func (in answer) usage() models.Usage {
+	var counts struct {
+		Prompt     looseCount `json:"prompt_tokens"`
+		Completion looseCount `json:"completion_tokens"`
+		Input      looseCount `json:"input_tokens"`
+		Output     looseCount `json:"output_tokens"`
+		Details    struct {
+			Cached looseCount `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+	}
+	// What cannot be read is not counted.
+	_ = json.Unmarshal(in.Usage, &counts)
+	return models.Usage{
+		Prompt:     int(max(counts.Prompt, counts.Input, in.Prompted)),
+		Cached:     int(counts.Details.Cached),
+		Completion: int(max(counts.Completion, counts.Output, in.Evaluated)),
+	}
+}
+
+// readNothing is an answer without a message. Gateways report a failed model
 // this way, as an error object under a success status.
-func readNothing(body []byte) *models.ModelError {
-	failed := readFailure(body)
+func readNothing(body []byte) *fault { return disguised(readFailure(body)) }
+
+// disguised is a failure under a success status; the code may be the status
+// that it should have had.
+func disguised(failed failure) *fault {
 	if status, err := strconv.Atoi(failed.code); err == nil && status >= http.StatusBadRequest && status < 600 {
 		return byStatus(status, failed)
 	}
 	if failed.code != "" || failed.kind != "" {
 		return byStatus(http.StatusOK, failed)
 	}
-	return busy(http.StatusOK, "malformed answer: no choice")
+	return malformed("no message")
 }
 
 // readContent accepts a text, null, nothing, and a list of parts, of which the
-// texts are joined.
-func readContent(raw json.RawMessage) (string, error) {
-	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
-		return "", nil
-	}
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text, nil
+// texts are joined and the thoughts are kept apart.
+func readContent(raw json.RawMessage) (text, thoughts string, ok bool) {
+	if !present(raw) || json.Unmarshal(raw, &text) == nil {
+		return text, "", true
 	}
 	var parts []struct {
-		Text string `json:"text"`
+		Text     looseText       `json:"text"`
+		Thinking json.RawMessage `json:"thinking"`
 	}
 	if json.Unmarshal(raw, &parts) != nil {
-		return "", errors.New("content is neither text nor parts")
+		return "", "", false
 	}
 	for _, part := range parts {
-		text += part.Text
+		inner, deeper, _ := readContent(part.Thinking)
+		text += string(part.Text)
+		thoughts += deeper + inner
 	}
-	return text, nil
+	return text, thoughts, true
+}
+
+// thinking joins what the server kept apart with what stood in the content.
+func (m *said) thinking(inContent ...string) string {
+	apart := m.ReasoningContent
+	if apart == "" {
+		apart = m.Reasoning
+	}
+	if apart == "" {
+		apart = m.Thinking
+	}
+	var out []string
+	for _, one := range append([]string{string(apart)}, inContent...) {
+		if one = strings.TrimSpace(one); one != "" {
+			out = append(out, one)
+		}
+	}
+	return strings.Join(out, "\n\n")
+}
+
+func (m *said) calls() []models.ToolCall {
+	if len(m.ToolCalls) == 0 && m.FunctionCall != nil {
+		return readCalls([]answerCall{{Function: *m.FunctionCall}})
+	}
+	return readCalls(m.ToolCalls)
 }
 
 // readCalls keeps the order of the calls and gives each an id of its own: a
@@ -106,12 +197,15 @@ func readCalls(in []answerCall) []models.ToolCall {
 	var out []models.ToolCall
 	seen := map[string]bool{}
 	for i, call := range in {
-		id := call.ID
+		id := string(call.ID)
 		if id == "" || seen[id] {
 			id = "call_" + strconv.Itoa(i)
 		}
+		for seen[id] {
+			id += "_"
+		}
 		seen[id] = true
-		out = append(out, models.ToolCall{ID: id, Name: call.Function.Name, Arguments: readArguments(call.Function.Arguments)})
+		out = append(out, models.ToolCall{ID: id, Name: string(call.Function.Name), Arguments: readArguments(call.Function.Arguments)})
 	}
 	return out
 }
@@ -119,7 +213,7 @@ func readCalls(in []answerCall) []models.ToolCall {
 // readArguments is the JSON text of the arguments: usually a string that holds
 // it, on some servers the object itself. No arguments are an empty object.
 func readArguments(raw json.RawMessage) string {
-	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+	if !present(raw) {
 		return "{}"
 	}
 	var text string

@@ -39,6 +39,10 @@ type Input struct {
 	HistoryLimit int
 	Model        string
 	Programme    string
+	// Memory is the block of what is remembered of the person, Plan the section
+	// of the steps to take; both may be empty. Guidance travels with the newest
+	// result of a tool, never as a message of its own.
+	Memory, Plan, Guidance string
 }
 
 // Compose builds the request for one round: one system message, the window of
@@ -62,6 +66,7 @@ func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("reading rounds of the turn: %w", err)
 	}
+	guide(rounds, in.Guidance)
 	cue, err := cueFor(lib, in)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing cue: %w", err)
@@ -86,6 +91,15 @@ func cueFor(lib *prompts.Library, in Input) (string, error) {
 		models.KindToolCall, models.KindToolResult:
 	}
 	return "", nil
+}
+
+// guide adds a note behind the newest result.
+func guide(rounds []round, note string) {
+	if len(rounds) == 0 || note == "" {
+		return
+	}
+	messages := rounds[len(rounds)-1].messages
+	messages[len(messages)-1].Content += "\n\n" + note
 }
 
 // weave puts the rounds of the turn among the entries: each round stands after

@@ -48,6 +48,8 @@ func systemMessage(lib *prompts.Library, in Input) (string, error) {
 		w.add("Outstanding prompt", outstandingLines(ctx, in.Zone))
 	}
 	w.tone(ctx.Profile.Tone)
+	w.block("Memory", in.Memory)
+	w.block("Plan", in.Plan)
 	w.add("Now", append(roundNotes(&w, in), clockLine(in.Now, in.Zone)))
 	return join(w.sections), w.err
 }
@@ -70,6 +72,19 @@ func (w *sectionWriter) render(name prompts.Name, data any) string {
 
 func (w *sectionWriter) add(title string, lines []string) {
 	w.sections = append(w.sections, section{title, strings.Join(lines, "\n")})
+}
+
+// block adds a section that came about elsewhere; none when it is empty. Its
+// lines cannot open a section.
+func (w *sectionWriter) block(title, body string) {
+	if body == "" {
+		return
+	}
+	lines := strings.Split(body, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimLeft(lines[i], "# ")
+	}
+	w.add(title, lines)
 }
 
 func (w *sectionWriter) text(title string, name prompts.Name) {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"coachline/internal/sim/script"
+	"coachline/internal/sim/script/gist"
 )
 
 const (
@@ -21,6 +22,10 @@ const (
 	maxDimensions     = 4096
 	// rememberedPrompts bounds what the prompt cache compares with.
 	rememberedPrompts = 32
+	// cachedFrom and cacheStep are OpenAI's: prompts of at least so many tokens
+	// are cached, in steps of so many.
+	cachedFrom = 1024
+	cacheStep  = 128
 )
 
 // model wraps a route of the model API: key, body, faults.
@@ -97,13 +102,13 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	prompt := ask.Prompt()
 	written, _ := json.Marshal(message) // Texts and maps of texts always encode.
-	in, out, cached := tokens(len(prompt)), tokens(len(written)), tokens(s.prompts.shared(prompt))
+	in, out, cached := tokens(len(prompt)), tokens(len(written)), s.prompts.cached(prompt)
 	writeJSON(w, http.StatusOK, map[string]any{
 		"id": "chatcmpl-" + id, "object": "chat.completion", "created": s.cfg.Now().Unix(), "model": scriptModel,
 		"choices": []any{map[string]any{"index": 0, "message": message, "logprobs": nil, "finish_reason": finish}},
 		"usage": map[string]any{
 			"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out,
-			"prompt_tokens_details": map[string]int{"cached_tokens": min(cached, in)},
+			"prompt_tokens_details": map[string]int{"cached_tokens": cached},
 		},
 	})
 }
@@ -115,6 +120,15 @@ func tokens(chars int) int { return chars / charsPerToken }
 type promptCache struct {
 	mu   sync.Mutex
 	seen []string
+}
+
+// cached is how many tokens of the prompt a provider would have had.
+func (c *promptCache) cached(prompt string) int {
+	common := tokens(c.shared(prompt))
+	if tokens(len(prompt)) < cachedFrom || common < cachedFrom {
+		return 0
+	}
+	return common / cacheStep * cacheStep
 }
 
 // shared is the longest common beginning, in bytes, with any of the newest
@@ -142,8 +156,7 @@ func (s *Server) listModels(w http.ResponseWriter, _ *http.Request) {
 	}})
 }
 
-// embed answers with vectors that are hashes of the words: equal texts are
-// equal, texts that share words are near, and nothing is understood.
+// embed answers with vectors that are hashes of the words (package gist).
 func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 	body, _ := buffered(w, r) // It was read once already.
 	ask := struct {
@@ -170,7 +183,7 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 	}
 	data, chars := make([]any, len(inputs)), 0
 	for i, input := range inputs {
-		vector := script.Vector(input, ask.Dimensions)
+		vector := gist.Vector(input, ask.Dimensions)
 		chars += len(input)
 		item := map[string]any{"object": "embedding", "index": i, "embedding": vector}
 		if ask.EncodingFormat == "base64" {

@@ -32,6 +32,8 @@ type life struct {
 	now      time.Time
 	// names are the tools that ran in the last turn.
 	names []string
+	// protocol is how tools are offered; "" is native.
+	protocol models.Protocol
 }
 
 func newLife(t *testing.T) *life {
@@ -51,7 +53,8 @@ func newLife(t *testing.T) *life {
 	return l
 }
 
-func (l *life) ask(request models.ChatRequest) (string, []models.ToolCall) {
+// post asks the script over HTTP.
+func (l *life) post(request models.ChatRequest) (string, []models.ToolCall) {
 	l.t.Helper()
 	messages := []any{}
 	for _, m := range request.Messages {

@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/door"
 	"coachline/internal/store/ledger"
 	"coachline/models"
 )
@@ -36,7 +37,7 @@ func acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.A
 		return models.AcceptedInbound{}, err
 	}
 	out := models.AcceptedInbound{Inbound: in}
-	if err := appendEntry(tx, textEntry("", in)); err != nil {
+	if err := appendEntry(tx, door.Entry("", in)); err != nil {
 		return out, err
 	}
 	newest, err := ledger.Newest(tx, p.ID)

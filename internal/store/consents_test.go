@@ -356,7 +356,13 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 		w.inbound("SM1", 1, "hello")
 		w.raw(func(db *sql.DB) {
 			for _, statement := range []string{
-				"DELETE FROM goose_db_version WHERE version_id = 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
+				"DELETE FROM goose_db_version WHERE version_id >= 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
+				"ALTER TABLE steps DROP COLUMN trace", "ALTER TABLE participants DROP COLUMN memory_version",
+				"DROP TABLE IF EXISTS fact_versions", "DROP TABLE IF EXISTS facts", "DROP TABLE IF EXISTS notes",
+				"DROP TABLE IF EXISTS summaries", "DROP TABLE IF EXISTS stages", "DROP TABLE IF EXISTS capabilities",
+				"DROP TABLE hints", "DROP INDEX inbound_sender", "DROP INDEX inbound_repeats", "DROP INDEX inbound_keywords",
+				"DROP INDEX inbound_gated", "DROP INDEX outbox_accepted", "ALTER TABLE inbound DROP COLUMN gate",
+				"ALTER TABLE inbound DROP COLUMN from_index", "ALTER TABLE inbound DROP COLUMN repeat_index",
 				"ALTER TABLE inbound DROP COLUMN intent", "ALTER TABLE inbound DROP COLUMN intent_method",
 				"CREATE UNIQUE INDEX inbound_seq ON inbound (participant_id, seq) WHERE participant_id <> ''",
 				"UPDATE participants SET status = 'opted_out'",

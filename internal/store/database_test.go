@@ -108,7 +108,7 @@ func TestSchemaMatchesModels(t *testing.T) {
 		"participants": models.Participant{}, "profiles": models.Profile{}, "messages": models.Message{},
 		"inbound": models.Inbound{}, "outbox": models.Outbox{}, "prompts": models.Prompt{},
 		"schedules": models.ScheduleRow{}, "turns": models.Turn{}, "steps": models.Step{},
-		"tool_runs": models.ToolRun{}, "notices": models.Notice{}, "audit": models.Audit{}, "consents": models.Consent{},
+		"tool_runs": models.ToolRun{}, "notices": models.Notice{}, "audit": models.Audit{}, "consents": models.Consent{}, "hints": models.Hint{},
 	}
 	onBoth(t, func(t *testing.T, w *world) {
 		for table, row := range rows {

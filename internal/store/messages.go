@@ -10,19 +10,18 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/door"
 	"coachline/models"
 )
-
-// mediaText stands for a text that held pictures only.
-const mediaText = "[media]"
 
 // AcceptInbound stores a text as the carrier delivered it. The provider's id
 // is claimed once: whoever comes later, also at the same moment, gets the
 // stored row with Duplicate set, and nothing is written. A text of an enrolled
 // sender gets the next sequence number, answers the prompts that wait for one,
 // and leaves a notice for the workflow; one that opts out, comes back or asks
-// for help is acted on in the same transaction instead. A stranger's text is
-// only stored. Safe to retry.
+// for help is acted on in the same transaction instead, and one with a gate is
+// kept from the workflow. A stranger's text is stored and may earn a hint. Safe
+// to retry.
 func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error) {
 	if in.ProviderSID == "" {
 		return models.AcceptedInbound{}, models.BadField("provider_sid", "must not be empty")
@@ -33,7 +32,7 @@ func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.Ac
 	}
 	err = s.write(ctx, func(tx *gorm.DB) error {
 		var err error
-		out, err = acceptInbound(tx, in, s.sealer.Index(in.From))
+		out, err = s.acceptInbound(tx, in)
 		return err
 	})
 	if errors.Is(err, models.ErrConflict) {
@@ -61,21 +60,28 @@ func (s *Store) claimed(ctx context.Context, providerSID string) (models.Accepte
 	return models.AcceptedInbound{Inbound: row, Duplicate: true}, true, nil
 }
 
-func acceptInbound(tx *gorm.DB, in models.Inbound, phoneIndex string) (models.AcceptedInbound, error) {
+func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
 	in.ID, in.ParticipantID, in.Seq = 0, "", 0
 	in.ReceivedAt = instant(in.ReceivedAt)
+	s.Mark(&in)
 	var p models.Participant
-	err := forUpdate(tx).Where("phone_index = ? AND removed_at IS NULL", phoneIndex).Take(&p).Error
+	err := forUpdate(tx).Where("phone_index = ? AND removed_at IS NULL", in.FromIndex).Take(&p).Error
 	switch {
 	case errors.Is(err, gorm.ErrRecordNotFound):
-		err = tx.Create(&in).Error
-		return models.AcceptedInbound{Inbound: in}, err
+		return s.acceptStranger(tx, in)
 	case err != nil:
 		return models.AcceptedInbound{}, err
 	}
 	in.ParticipantID = p.ID
 	if ruled(in.Intent, p) {
 		return acceptRuled(tx, in, p)
+	}
+	reason, err := s.Judge(tx, &in)
+	if err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	if in.Gate != models.GateNone {
+		return s.acceptGated(tx, in, reason)
 	}
 	in.Seq = p.NextSeq
 	if err := tx.Create(&in).Error; err != nil {
@@ -87,67 +93,70 @@ func acceptInbound(tx *gorm.DB, in models.Inbound, phoneIndex string) (models.Ac
 	if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	notice, err := notify(tx, models.Notice{
-		ParticipantID: p.ID,
-		Kind:          models.NoticeMessage,
-		Ref:           strconv.FormatInt(in.ID, 10),
-		Seq:           in.Seq,
-		CreatedAt:     in.ReceivedAt,
-	})
+	notice, err := tellOfText(tx, models.NoticeMessage, in)
 	return models.AcceptedInbound{Inbound: in, NoticeID: notice}, err
 }
 
+func tellOfText(tx *gorm.DB, kind models.NoticeKind, in models.Inbound) (int64, error) {
+	return notify(tx, models.Notice{
+		ParticipantID: in.ParticipantID, Kind: kind, Ref: strconv.FormatInt(in.ID, 10), Seq: in.Seq, CreatedAt: in.ReceivedAt,
+	})
+}
+
+func (s *Store) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
+	in.Gate = models.GateStranger
+	if err := tx.Create(&in).Error; err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	hint, err := s.Hint(tx, in)
+	return models.AcceptedInbound{Inbound: in, HintID: hint}, err
+}
+
+// acceptGated keeps a text from the workflow. Above the limit it still is an
+// answer of the person's, and the first such text has the person told.
+func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopReason) (models.AcceptedInbound, error) {
+	limited := in.Gate == models.GateRateLimited
+	first := false
+	if limited {
+		var err error
+		if first, err = s.TellLimit(tx, in); err != nil {
+			return models.AcceptedInbound{}, err
+		}
+	}
+	if err := tx.Create(&in).Error; err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	out := models.AcceptedInbound{Inbound: in, Loop: reason}
+	var err error
+	switch {
+	case reason != models.LoopNone:
+		err = tx.Create(&models.Audit{ParticipantID: in.ParticipantID, Actor: byGate, Action: "mute", Detail: string(reason), At: in.ReceivedAt}).Error
+	case limited:
+		err = answerPrompts(tx, in.ParticipantID, in.ReceivedAt)
+	}
+	if err == nil && first {
+		out.NoticeID, err = tellOfText(tx, models.NoticeLimit, in)
+	}
+	return out, err
+}
+
+// byGate is who mutes a sender that behaves like a machine.
+const byGate = "loop detection"
+
 // History returns a page of an enrolled participant's conversation, oldest
 // first: at most limit entries before the given instant, the newest ones when
-// it is zero. Tool calls and debug texts are left out; Delivery is where the
-// outbox row of an entry stands. ErrNotFound also after removal.
+// it is zero. Tool calls and debug texts are left out, texts that a gate kept
+// from the coach are in; Delivery is where the outbox row of an entry stands.
+// ErrNotFound also after removal.
 func (s *Store) History(ctx context.Context, id string, limit int, before time.Time) ([]models.HistoryEntry, error) {
 	if _, err := s.Participant(ctx, id); err != nil {
 		return nil, err
 	}
-	find := s.reader(ctx).Where("participant_id = ? AND kind NOT IN ?", id,
-		[]models.Kind{models.KindToolCall, models.KindToolResult, models.KindDebug})
-	if !before.IsZero() {
-		find = find.Where("at < ?", before)
-	}
-	var rows []models.Message
-	if err := find.Order("at DESC, id DESC").Limit(limit).Find(&rows).Error; err != nil {
+	entries, err := door.History(s.reader(ctx), door.Page{ParticipantID: id, Limit: limit, Before: before})
+	if err != nil {
 		return nil, fmt.Errorf("reading history: %w", classify(err))
 	}
-	slices.Reverse(rows)
-	delivery, err := s.deliveries(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]models.HistoryEntry, 0, len(rows))
-	for _, m := range rows {
-		entries = append(entries, models.HistoryEntry{
-			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Delivery: delivery[m.OutboxID],
-		})
-	}
 	return entries, nil
-}
-
-// deliveries reads the statuses of the outbox rows behind some entries.
-func (s *Store) deliveries(ctx context.Context, entries []models.Message) (map[string]models.OutboxStatus, error) {
-	var ids []string
-	for _, m := range entries {
-		if m.OutboxID != "" {
-			ids = append(ids, m.OutboxID)
-		}
-	}
-	if len(ids) == 0 {
-		return map[string]models.OutboxStatus{}, nil
-	}
-	var rows []models.Outbox
-	if err := s.reader(ctx).Select("id", "status").Where("id IN ?", ids).Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("reading deliveries: %w", classify(err))
-	}
-	out := make(map[string]models.OutboxStatus, len(rows))
-	for _, r := range rows {
-		out[r.ID] = r.Status
-	}
-	return out, nil
 }
 
 // window reads the newest entries of a conversation, oldest first; a negative
@@ -175,27 +184,11 @@ func appendTexts(tx *gorm.DB, in models.PrepareTurnInput) error {
 		return fmt.Errorf("reading inbound texts: %w", models.ErrNotFound)
 	}
 	for _, t := range texts {
-		if err := appendEntry(tx, textEntry(in.TurnID, t)); err != nil {
+		if err := appendEntry(tx, door.Entry(in.TurnID, t)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func textEntry(turnID string, in models.Inbound) models.Message {
-	text := in.Body
-	if text == "" && in.MediaCount > 0 {
-		text = mediaText
-	}
-	return models.Message{
-		ParticipantID: in.ParticipantID,
-		TurnID:        turnID,
-		Key:           "in-" + strconv.FormatInt(in.ID, 10),
-		Role:          models.RoleUser,
-		Kind:          models.KindMessage,
-		Text:          text,
-		At:            in.ReceivedAt,
-	}
 }
 
 func appendEntry(tx *gorm.DB, m models.Message) error {

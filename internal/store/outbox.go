@@ -86,10 +86,7 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 		if before != models.OutboxReady && before != models.OutboxSending {
 			return nil
 		}
-		refusal, early, err := partGate(tx, row, now)
-		if err == nil && refusal == "" {
-			refusal, err = gate(tx, row, p)
-		}
+		refusal, early, err := gates(tx, row, p, now)
 		if err != nil {
 			return err
 		}
@@ -113,6 +110,15 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 		return models.SendClaim{}, fmt.Errorf("claiming send: %w", err)
 	}
 	return claim, nil
+}
+
+// gates asks all of them; early says that a row which may pass has to wait.
+func gates(tx *gorm.DB, row models.Outbox, p models.Participant, now time.Time) (refusal string, early bool, err error) {
+	refusal, early, err = partGate(tx, row, now)
+	if err == nil && refusal == "" {
+		refusal, err = gate(tx, row, p)
+	}
+	return refusal, early, err
 }
 
 // attempt marks the row as being sent. The instant and the count of posts stay

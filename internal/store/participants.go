@@ -233,7 +233,7 @@ func saveParticipant(tx *gorm.DB, p *models.Participant, now time.Time) error {
 	before := p.Version
 	p.Version++
 	p.UpdatedAt = instant(now)
-	res := tx.Select("*").Omit("next_seq").Where("version = ?", before).UpdateColumns(p)
+	res := tx.Select("*").Omit("next_seq", "memory_version").Where("version = ?", before).UpdateColumns(p)
 	if res.Error == nil && res.RowsAffected == 0 {
 		return models.ErrStale
 	}

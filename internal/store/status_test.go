@@ -145,7 +145,7 @@ func TestEverythingAtOnce(t *testing.T) {
 			var err error
 			switch i % 6 {
 			case 0:
-				_, err = w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", i), From: phone, ReceivedAt: at(3)})
+				_, err = w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", i), From: phone, Body: "x", ReceivedAt: at(3)})
 			case 1:
 				_, err = w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SMx", Status: models.OutboxSent, At: at(4)})
 			case 2:

@@ -10,13 +10,10 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
-
-	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/store/door"
 )
 
 // Sealer protects personal data at rest; package seal provides it. Index is a
@@ -39,17 +36,17 @@ type Config struct {
 	// MaxConns bounds the open connections; 0 means 10 on PostgreSQL and 4 on
 	// SQLite. An in-memory database always has exactly one.
 	MaxConns int
+	// Gate holds the limits of inbound texts; the zero value has none.
+	Gate door.Rules
 }
 
 // Store is safe for concurrent use, by several processes too.
 type Store struct {
-	db     *gorm.DB
-	pool   *sql.DB
+	// Desk judges inbound texts and keeps the hints to strangers.
+	*door.Desk
+
+	base   *database.Database
 	sealer Sealer
-	// writer admits one write at a time on SQLite, which has one writer
-	// anyway: waiting here is fair, waiting in its busy handler is not. Nil on
-	// PostgreSQL.
-	writer chan struct{}
 }
 
 // Open connects and brings the schema up to date. Several processes may do so
@@ -59,29 +56,22 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Sealer == nil {
 		return nil, errors.New("opening store: a sealer is required")
 	}
-	base, err := database.Open(ctx, cfg.URL, cfg.MaxConns)
+	base, err := database.Open(ctx, database.Config{URL: cfg.URL, Sealer: cfg.Sealer, MaxConns: cfg.MaxConns})
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: base.Rows, pool: base.Pool, sealer: cfg.Sealer}
-	if base.OneWriter {
-		s.writer = make(chan struct{}, 1)
-	}
+	s := &Store{base: base, sealer: cfg.Sealer}
+	s.Desk = door.New(door.Config{Rules: cfg.Gate, Index: cfg.Sealer.Index, Read: s.reader, Write: s.write})
 	return s, nil
 }
 
+// Database is what the store stands on, for the other rooms of the process that
+// keep rows: SQLite has one writer, and one pool bounds the connections. It is
+// closed with the store.
+func (s *Store) Database() *database.Database { return s.base }
+
 // Ping reports whether the database answers.
-func (s *Store) Ping(ctx context.Context) error {
-	if err := s.pool.PingContext(ctx); err != nil {
-		return fmt.Errorf("reaching database: %w", err)
-	}
-	return nil
-}
+func (s *Store) Ping(ctx context.Context) error { return s.base.Ping(ctx) }
 
 // Close ends all connections; the store is of no use afterwards.
-func (s *Store) Close() error {
-	if err := s.pool.Close(); err != nil {
-		return fmt.Errorf("closing store: %w", err)
-	}
-	return nil
-}
+func (s *Store) Close() error { return s.base.Close() }

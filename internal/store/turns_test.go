@@ -31,7 +31,7 @@ func TestBeginTurnAppendsTexts(t *testing.T) {
 
 		tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
 		require.NoError(t, err)
-		require.Equal(t, []string{"one", "[media]"}, texts(tc.Window))
+		require.Equal(t, []string{"one", "[the person sent 1 picture or file; you cannot see it]"}, texts(tc.Window))
 		require.Equal(t, models.Message{ID: tc.Window[0].ID, ParticipantID: "p1", TurnID: "p1-t1", Key: "in-1",
 			Role: models.RoleUser, Kind: models.KindMessage, Text: "one", At: at(1)}, tc.Window[0])
 		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: models.KindReply,

@@ -90,6 +90,16 @@ func dropEmpty(args arguments) {
 	}
 }
 
+// tidyTexts is dropEmpty after texts were cleaned.
+func tidyTexts(args arguments) {
+	for name, value := range args {
+		if text, isText := value.(string); isText {
+			args[name] = clean(text)
+		}
+	}
+	dropEmpty(args)
+}
+
 // clean trims a text and removes control characters, which mean nothing in a
 // fact about a person.
 func clean(s string) string {
@@ -147,7 +157,7 @@ func (d *definition) faults(e *jsonschema.ValidationError) []fault {
 		return all
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			all = append(all, fault{short(name), "is not an argument of " + d.Name + "; allowed are " + strings.Join(d.fields(), ", ")})
+			all = append(all, fault{short(name), "is not an argument of " + d.Name + "; " + d.allowed()})
 		}
 		return all
 	default:
@@ -229,6 +239,13 @@ func (d *definition) fields() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+func (d *definition) allowed() string {
+	if names := d.fields(); len(names) > 0 {
+		return "allowed are " + strings.Join(names, ", ")
+	}
+	return "it takes none"
 }
 
 // short bounds a name that the model made up, so that an error stays short.

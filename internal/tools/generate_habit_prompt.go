@@ -38,6 +38,10 @@ func generateHabitPrompt() *definition {
 }`),
 			Modes: bothModes(),
 		},
+		keywords: "example sample preview suggest suggestion idea motivate motivation encourage another nudge " +
+			"ejemplo muestra muéstrame muestrame sugerencia motiva motívame ánimo otro " +
+			"exemple montre montrer idée idee motive autre " + //nolint:misspell // French
+			"beispiel zeig zeige vorschlag motivier motiviere ermutige anderen",
 		tidy: dropEmpty,
 		run:  writeHabitPrompt,
 	}

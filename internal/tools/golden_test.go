@@ -47,17 +47,24 @@ func golden(t *testing.T, tool Tool) []byte {
 	encoder := json.NewEncoder(&out)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
-	require.NoError(t, encoder.Encode(map[string]any{
+	spec := map[string]any{
 		"name": tool.Name, "description": tool.Description, "parameters": tool.Schema,
 		"in_workflow": tool.InWorkflow, "modes": tool.Modes,
-	}))
+	}
+	if tool.Ends {
+		spec["ends"] = true
+	}
+	require.NoError(t, encoder.Encode(spec))
 	return out.Bytes()
 }
 
-func TestEveryToolIsOfferedInBothModes(t *testing.T) {
+func TestOrdinaryToolsAreOfferedInBothModes(t *testing.T) {
 	registry, err := New()
 	require.NoError(t, err)
-	want := []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
+	want := []string{
+		"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt",
+		"search_memory", "list_memories", "forget_memory",
+	}
 	for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback, "", "COORDINATOR"} {
 		var names []string
 		for _, spec := range registry.For(mode) {

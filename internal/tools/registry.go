@@ -1,7 +1,8 @@
 // Package tools holds what the model may call: one file per tool with its
 // name, description, schema and meaning. It parses and checks arguments,
 // turns calls that change the workflow's state into events for the rules, and
-// runs the others. It stores nothing; the caller commits what comes back.
+// runs the others. Profile changes are committed by the caller; what is to be
+// forgotten is erased through the memory that the caller hands in.
 package tools
 
 import (
@@ -28,7 +29,9 @@ type Tool struct {
 	// InWorkflow: the call becomes an event that the rules decide (Event);
 	// otherwise it is run (Run).
 	InWorkflow bool
-	Modes      []models.Mode
+	// Ends: a call of it that succeeds ends the exchange without any reply.
+	Ends  bool
+	Modes []models.Mode
 }
 
 // HabitWriter writes one habit prompt for a profile. It returns an error only
@@ -37,12 +40,24 @@ type HabitWriter interface {
 	HabitPrompt(ctx context.Context, p models.Profile, notes string) (string, error)
 }
 
+// Memory is what the memory tools reach: what is stored about the one person
+// whom the caller bound.
+type Memory interface {
+	Recaller
+	Lister
+	Forgetter
+}
+
 // RunInput is one call to run, with the profile it works on.
 type RunInput struct {
 	Call    models.ToolCall
 	Profile models.Profile
 	Now     time.Time
 	Writer  HabitWriter
+	// Memory is nil where mode or channel forbids it (J49), Finder where no
+	// tool search is offered; calls that need them are refused then.
+	Memory Memory
+	Finder Finder
 }
 
 // Execution is what a call came to. Profile is nil when nothing changed;
@@ -57,6 +72,11 @@ type Execution struct {
 // definition is a tool with its behaviour; one of event and run is set.
 type definition struct {
 	Tool
+	// keywords are words of several languages, divided by spaces, that ask for
+	// the tool and that its description lacks.
+	keywords string
+	// control: the tool steers the turn and is offered beside those of a mode.
+	control bool
 	// tidy brings arguments into the form that the schema describes.
 	tidy  func(args arguments)
 	event func(args arguments, newID string) (models.Event, error)
@@ -75,7 +95,10 @@ type Registry struct {
 // New builds the registry. It fails only when a schema does not compile.
 func New() (*Registry, error) {
 	r := &Registry{tools: map[string]*definition{}}
-	for _, def := range []*definition{transitionState(), saveUserProfile(), scheduler(), generateHabitPrompt()} {
+	for _, def := range []*definition{
+		transitionState(), saveUserProfile(), scheduler(), generateHabitPrompt(),
+		searchMemory(), listMemories(), forgetMemory(), endExchange(), findTools(),
+	} {
 		compiled, err := compile(def.Name, def.Schema)
 		if err != nil {
 			return nil, fmt.Errorf("compiling schema of %s: %w", def.Name, err)
@@ -91,8 +114,8 @@ func New() (*Registry, error) {
 // ask for each of them (conversation rules, section 2).
 func bothModes() []models.Mode { return []models.Mode{models.ModeIntake, models.ModeFeedback} }
 
-// For lists the tools of a mode as the model is given them, always in the
-// same order, so that requests share their beginning. An unknown mode gets
+// For lists the ordinary tools of a mode as the model is given them, always in
+// the same order, so that requests share their beginning. An unknown mode gets
 // the tools of INTAKE, the mode that it falls back to.
 func (r *Registry) For(mode models.Mode) []models.ToolSpec {
 	if !mode.Known() {
@@ -101,11 +124,49 @@ func (r *Registry) For(mode models.Mode) []models.ToolSpec {
 	var specs []models.ToolSpec
 	for _, name := range r.order {
 		def := r.tools[name]
-		if slices.Contains(def.Modes, mode) {
-			specs = append(specs, models.ToolSpec{Name: def.Name, Description: def.Description, Schema: def.Schema})
+		if !def.control && slices.Contains(def.Modes, mode) {
+			specs = append(specs, def.spec())
 		}
 	}
 	return specs
+}
+
+func (d *definition) spec() models.ToolSpec {
+	return models.ToolSpec{Name: d.Name, Description: d.Description, Schema: d.Schema}
+}
+
+// smallCatalogue is the most ordinary tools that are offered without a search
+// among them (D3).
+const smallCatalogue = 8
+
+// Controls lists the tools that are offered beside a catalogue of that many
+// ordinary tools, whatever the mode: the one that ends an exchange, and the
+// search where the catalogue is large enough for one (J81).
+func (r *Registry) Controls(ordinary int) []models.ToolSpec {
+	specs := []models.ToolSpec{r.tools[stopTool].spec()}
+	if ordinary > smallCatalogue {
+		specs = append(specs, r.tools[searchTool].spec())
+	}
+	return specs
+}
+
+// Stop is the name of the tool that ends an exchange.
+func (r *Registry) Stop() string { return r.tools[stopTool].Name }
+
+// Search is the name of the tool that finds tools, whether it is offered or
+// not; Controls says that.
+func (r *Registry) Search() string { return r.tools[searchTool].Name }
+
+// Keywords lists words, in several languages, that ask for each ordinary tool
+// and that its English description lacks. The map belongs to the caller.
+func (r *Registry) Keywords() map[string][]string {
+	all := map[string][]string{}
+	for _, def := range r.tools {
+		if !def.control {
+			all[def.Name] = strings.Fields(def.keywords)
+		}
+	}
+	return all
 }
 
 // Lookup finds a tool by name.
@@ -152,9 +213,10 @@ func (r *Registry) Event(call models.ToolCall, newID string) (models.Event, erro
 	return def.event(args, newID)
 }
 
-// Run executes a call of a tool that works on the profile. Bad arguments and
-// unmet needs give a failed result and a nil error, and change nothing; an
-// error is worth a retry, which repeats no effect since nothing was stored.
+// Run executes a call of a tool that is not decided. Bad arguments and unmet
+// needs give a failed result and a nil error, and change nothing. An error is
+// worth a retry, which repeats no effect: profile changes are stored by the
+// caller, and to forget again changes nothing.
 func (r *Registry) Run(ctx context.Context, in RunInput) (Execution, error) {
 	def, err := r.find(in.Call.Name)
 	if err != nil {
@@ -191,7 +253,11 @@ func (r *Registry) find(name string) (*definition, error) {
 	if def, ok := r.tools[name]; ok {
 		return def, nil
 	}
-	return nil, models.BadField("tool", "there is no tool called %s; available are %s", short(name), strings.Join(r.order, ", "))
+	var names []string
+	for _, spec := range r.For(models.ModeIntake) {
+		names = append(names, spec.Name)
+	}
+	return nil, models.BadField("tool", "there is no tool called %s; available are %s", short(name), strings.Join(names, ", "))
 }
 
 // success is the result of a call that did what it was asked.

@@ -230,11 +230,12 @@ func TestRunOfOtherTools(t *testing.T) {
 }
 
 // FuzzArguments: whatever a model sends, no tool panics, a failed call leaves
-// the profile alone, and a refusal is an error that names a field.
+// profile and memory alone, and a refusal is an error that names a field.
 func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{`{}`, `null`, `[]`, `"{}"`, `{"action":"create","type":"fixed","fixed_time":"08:00"}`,
 		`{"target_state":"INTAKE","delay_minutes":0.5}`, `{"habit_domain":null,"last_blocker":"x"}`, `{"delivery_mode":"immediate"}`,
-		`{"tone_tags":["concise",null]}`, `{"delay_minutes":1e400}`, `{"": ""}`, "\xff", `"\"\""`, `{"habit_domain":"\ud800"}`} {
+		`{"tone_tags":["concise",null]}`, `{"delay_minutes":1e400}`,
+		`{"query":"knee"}`, `{"topic":"knee"}`, `{"topic":"F1 \u0000"}`, `{"id":"(f1)"}`, `{"all":true,"confirmed":true}`, `{"all":"true"}`, `{"": ""}`, "\xff", `"\"\""`, `{"habit_domain":"\ud800"}`} {
 		f.Add(seed)
 	}
 	registry := newRegistry(f)
@@ -254,13 +255,19 @@ func FuzzArguments(f *testing.F) {
 				require.GreaterOrEqual(t, event.Delay, time.Duration(0))
 				continue
 			}
-			out, err := registry.Run(t.Context(), RunInput{Call: call, Profile: profile, Now: noon, Writer: &writer{text: "After coffee, walk."}})
+			memory := ada()
+			out, err := registry.Run(t.Context(), RunInput{
+				Call: call, Profile: profile, Now: noon, Writer: &writer{text: "After coffee, walk."}, Memory: memory, Finder: echo("{}"),
+			})
 			require.NoError(t, err)
 			require.True(t, json.Valid([]byte(out.Result.Content)))
 			if out.Result.Failed {
 				require.Nil(t, out.Profile)
 				require.False(t, out.CountSuccess)
+				require.Empty(t, memory.erased)
 			}
+			require.True(t, len(memory.erased) == 0 || name == "forget_memory")
+			require.NotContains(t, memory.erased, "f9", "somebody else's")
 		}
 	})
 }

@@ -20,6 +20,17 @@ func saveUserProfile() *definition {
 			Schema: saveSchema(),
 			Modes:  bothModes(),
 		},
+		keywords: "want goal habit start prefer rather motivates energy health healthy kids stress sleep better mood weight " +
+			"walk run jog stretch water drink exercise workout gym yoga meditate breathe read journal pray steps vegetables smoking " +
+			"morning noon afternoon evening night bedtime wake breakfast lunch dinner coffee tea brush teeth shower commute work home " +
+			"went managed succeeded finished skipped missed forgot failed tired busy sick rain travelling helped worked harder easier " +
+			"shorter longer emojis casual formal " +
+			"quiero meta objetivo hábito habito prefiero porque energía energia salud hijos caminar correr agua ejercicio meditar respirar leer " +
+			"mañana manana tarde noche desayuno desayunar almuerzo cena café cafe trabajo hice logré logre olvidé olvide cansado cansada ocupado lluvia " +
+			"veux voudrais objectif habitude préfère prefere parce énergie santé sante enfants marcher courir boire étirer méditer respirer lire " +
+			"matin midi soir déjeuner dejeuner dîner fait réussi reussi oublié oublie fatigué fatigue occupé pluie travail maison " +
+			"möchte moechte ziel gewohnheit lieber weil energie gesundheit kinder gehen spazieren laufen wasser trinken üben meditieren atmen lesen " +
+			"morgens mittags abends frühstück fruehstueck mittagessen abendessen kaffee arbeit geschafft erledigt gemacht müde muede beschäftigt krank regen",
 		tidy: tidySave,
 		run: func(_ context.Context, in RunInput, args arguments) (Execution, error) {
 			ask, err := profileAsk(args)

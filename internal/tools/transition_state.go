@@ -42,6 +42,10 @@ func transitionState() *definition {
 			InWorkflow: true,
 			Modes:      bothModes(),
 		},
+		keywords: "feedback went review discuss start restart again begin setup interview questions instead different " +
+			"empezar comenzar reiniciar opinión opinion fue preguntas distinto nuevo " +
+			"commencer recommencer avis passé passe différent nouveau " +
+			"anfangen beginnen neu rückmeldung rueckmeldung lief gelaufen fragen anders",
 		tidy: dropEmpty,
 		event: func(args arguments, _ string) (models.Event, error) {
 			minutes, _ := args["delay_minutes"].(float64)

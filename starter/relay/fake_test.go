@@ -26,6 +26,7 @@ type rows struct {
 	participants map[string]models.Participant
 	removed      map[string]bool
 	notices      []models.Notice
+	hints        []models.Hint
 }
 
 func newRows() *rows {
@@ -79,6 +80,27 @@ func (m *rows) NoticesDelivered(_ context.Context, ids []int64, at time.Time) er
 	return m.down
 }
 
+func (m *rows) PendingHints(_ context.Context, before time.Time, limit int) ([]models.Hint, error) {
+	defer m.enter()()
+	var out []models.Hint
+	for _, h := range m.hints {
+		if h.ToldAt == nil && h.CreatedAt.Before(before) && len(out) < limit {
+			out = append(out, h)
+		}
+	}
+	return out, m.down
+}
+
+func (m *rows) HintTold(_ context.Context, id string, at time.Time) error {
+	defer m.enter()()
+	for i := range m.hints {
+		if m.hints[i].ID == id {
+			m.hints[i].ToldAt = &at
+		}
+	}
+	return m.down
+}
+
 func (m *rows) undelivered() int {
 	defer m.enter()()
 	count := 0
@@ -99,7 +121,10 @@ type engine struct {
 	states  []models.ParticipantState
 	signals []models.MessageReceived
 	updates []client.UpdateWorkflowOptions
-	hook    func(ctx context.Context, call string) error
+	// activities are the ones that no workflow waits for, inputs theirs.
+	activities []client.StartActivityOptions
+	inputs     []any
+	hook       func(ctx context.Context, call string) error
 }
 
 func (e *engine) record(ctx context.Context, call string) error {
@@ -145,4 +170,11 @@ func (e *engine) UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOpti
 	e.updates = append(e.updates, o)
 	e.mu.Unlock()
 	return nil, e.record(ctx, "update:"+o.UpdateName)
+}
+
+func (e *engine) ExecuteActivity(ctx context.Context, o client.StartActivityOptions, name any, args ...any) (client.ActivityHandle, error) {
+	e.mu.Lock()
+	e.activities, e.inputs = append(e.activities, o), append(e.inputs, args[0])
+	e.mu.Unlock()
+	return nil, e.record(ctx, "activity:"+name.(string))
 }

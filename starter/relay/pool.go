@@ -6,46 +6,6 @@ import (
 	"sync"
 )
 
-// keyLocks gives each key a lock that a caller can stop waiting for.
-type keyLocks struct {
-	mu   sync.Mutex
-	held map[string]*keyLock
-}
-
-type keyLock struct {
-	token chan struct{}
-	users int
-}
-
-func newKeyLocks() *keyLocks { return &keyLocks{held: map[string]*keyLock{}} }
-
-// lock waits for the key or for the end of ctx; only in the first case is
-// there something to unlock.
-func (l *keyLocks) lock(ctx context.Context, key string) (unlock func(), err error) {
-	l.mu.Lock()
-	held, ok := l.held[key]
-	if !ok {
-		held = &keyLock{token: make(chan struct{}, 1)}
-		l.held[key] = held
-	}
-	held.users++
-	l.mu.Unlock()
-	leave := func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if held.users--; held.users == 0 {
-			delete(l.held, key)
-		}
-	}
-	select {
-	case held.token <- struct{}{}:
-		return func() { <-held.token; leave() }, nil
-	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
-	}
-}
-
 const (
 	poolWorkers = 16
 	poolQueue   = 1024
@@ -56,7 +16,7 @@ const (
 // nobody else, and what does not fit into the queue is left to a sweep, which
 // finds every undelivered notice.
 type pool struct {
-	deliver func(ctx context.Context, participantID string) error
+	deliver func(ctx context.Context, key string) error
 	log     *slog.Logger
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -142,7 +102,7 @@ func (p *pool) run(id string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 2*tellLimit)
 	defer cancel()
 	if err := p.deliver(ctx, id); err != nil {
-		p.log.Warn("delivery failed, the relay will try again", "participant", id, "error", err)
+		p.log.Warn("delivery failed, the relay will try again", "key", id, "error", err)
 	}
 }
 

@@ -5,6 +5,7 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"coachline/models"
+	"coachline/starter/lane"
 )
 
 const (
@@ -25,6 +27,7 @@ const (
 // Config is what a Relay is made of.
 type Config struct {
 	Store  Notices
+	Hints  Hints
 	Engine Engine
 	Logger *slog.Logger
 	Now    func() time.Time
@@ -39,7 +42,7 @@ type Config struct {
 // processes may have one on the same database.
 type Relay struct {
 	cfg   Config
-	locks *keyLocks
+	lanes *lane.Lanes
 	pool  *pool
 	// delays is touched by sweep only, never by the deliveries it starts.
 	delays map[string]delay
@@ -58,8 +61,8 @@ func New(cfg Config) *Relay {
 	if cfg.MinAge <= 0 {
 		cfg.MinAge = defaultMinAge
 	}
-	r := &Relay{cfg: cfg, locks: newKeyLocks(), delays: map[string]delay{}}
-	r.pool = newPool(r.Deliver, cfg.Logger)
+	r := &Relay{cfg: cfg, lanes: lane.New(), delays: map[string]delay{}}
+	r.pool = newPool(r.serve, cfg.Logger)
 	return r
 }
 
@@ -76,8 +79,8 @@ func (r *Relay) Stop(ctx context.Context) { r.pool.stop(ctx) }
 // keeps replicas from sweeping in step. It may run once at a time.
 func (r *Relay) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
-			r.cfg.Logger.Error("sweeping undelivered notices failed", "error", err)
+		if err := errors.Join(r.sweep(ctx), r.sweepHints(ctx)); err != nil && ctx.Err() == nil {
+			r.cfg.Logger.Error("sweeping what is undelivered failed", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -27,7 +27,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{store: newRows(), engine: &engine{}, now: testNow}
 	b.relay = New(Config{
-		Store: b.store, Engine: b.engine, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
+		Store: b.store, Hints: b.store, Engine: b.engine, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() { b.relay.Stop(context.Background()) })
 	return b
@@ -143,7 +143,7 @@ func TestSecondLife(t *testing.T) {
 	b.store.notice("a", models.NoticeMessage, "9", 17, testNow)
 	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
 	require.Equal(t, models.ParticipantState{
-		ParticipantID: "a", Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback, Greeted: true,
+		ParticipantID: "a", Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback, Greeted: true, Restore: true,
 		Inbox: models.Inbox{LastSeq: 16},
 	}, b.engine.states[0])
 	require.Equal(t, models.MessageReceived{MessageID: 9, Seq: 17, ReceivedAt: testNow}, b.engine.signals[0])
@@ -274,21 +274,6 @@ func TestPoolGivesUpWhenStoppingTakesTooLong(t *testing.T) {
 		p.stop(ctx)
 		require.Equal(t, time.Second, time.Since(began))
 	})
-}
-
-func TestLockCanBeAbandoned(t *testing.T) {
-	locks := newKeyLocks()
-	unlock, err := locks.lock(context.Background(), "a")
-	require.NoError(t, err)
-	other, err := locks.lock(context.Background(), "b")
-	require.NoError(t, err)
-	other()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, err = locks.lock(ctx, "a")
-	require.ErrorIs(t, err, context.Canceled)
-	unlock()
-	require.Empty(t, locks.held)
 }
 
 func kinds(list []models.Notice) []models.NoticeKind {

@@ -3,11 +3,10 @@ package script
 import (
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"math"
 	"slices"
 	"strings"
-	"unicode"
+
+	"coachline/internal/sim/script/stage"
 )
 
 const unansweredCall = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
@@ -31,10 +30,13 @@ type Message struct {
 	ToolCallID string     `json:"tool_call_id"`
 }
 
-// Tool is a tool that the script may call.
+// Tool is a tool that the script may call; it reads no more than the name, and
+// the rest only counts.
 type Tool struct {
 	Function struct {
-		Name string `json:"name"`
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
 	} `json:"function"`
 }
 
@@ -123,17 +125,32 @@ type Answer struct {
 }
 
 // Answer follows the script. It is a function of the request alone; id goes
-// into the ids of the calls, which must differ within a conversation.
+// into the ids of the calls, which must differ within a conversation. A stage
+// of a reply is known by its system message (package stage), and tools that are
+// offered in words are called in words.
 func (ask Request) Answer(id string) Answer {
-	said := readScene(ask).answer()
-	return Answer{Text: said.text, Calls: said.toolCalls(id)}
+	asked := stage.Ask{System: ask.newest("system"), User: ask.newest("user"), Intend: intend}
+	if text, ok := stage.Answer(asked); ok {
+		return inWords(text)
+	}
+	return unfold(ask).spoken(id)
+}
+
+// newest is the last text of a role.
+func (ask Request) newest(role string) string {
+	for _, m := range slices.Backward(ask.Messages) {
+		if m.Role == role {
+			return string(m.Content)
+		}
+	}
+	return ""
 }
 
 // Prompt is the request as one text, for counting.
 func (ask Request) Prompt() string {
 	var out strings.Builder
 	for _, tool := range ask.Tools {
-		out.WriteString(tool.Function.Name + "\n")
+		out.WriteString(tool.Function.Name + "\n" + tool.Function.Description + "\n" + string(tool.Function.Parameters) + "\n")
 	}
 	for _, m := range ask.Messages {
 		out.WriteString(m.Role + "\n" + string(m.Content) + "\n")
@@ -142,32 +159,4 @@ func (ask Request) Prompt() string {
 		}
 	}
 	return out.String()
-}
-
-// Vector stands in for an embedding: a hash of the words with length 1. Equal
-// texts are equal, texts that share words are near, and nothing is understood.
-func Vector(text string, dimensions int) []float32 {
-	sums := make([]float64, dimensions)
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	// Each word adds 1 or -1 at a place of its own; the empty one stands for no words.
-	for _, word := range append(words, "") {
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(word)) // never fails
-		sum := h.Sum64()
-		sums[sum%uint64(dimensions)] += 1 - 2*float64(sum>>63)
-	}
-	length := 0.0
-	for _, v := range sums {
-		length += v * v
-	}
-	length = math.Sqrt(length)
-	vector := make([]float32, dimensions)
-	if length == 0 {
-		vector[0] = 1 // The words cancelled each other out.
-		return vector
-	}
-	for i, v := range sums {
-		vector[i] = float32(v / length)
-	}
-	return vector
 }

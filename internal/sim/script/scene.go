@@ -48,10 +48,9 @@ func calling(calls ...call) saying { return saying{calls: calls} }
 func (s saying) toolCalls(id string) []ToolCall {
 	out := make([]ToolCall, len(s.calls))
 	for i, c := range s.calls {
-		args, _ := json.Marshal(c.args) // Texts and numbers always encode.
 		out[i] = ToolCall{
 			ID: fmt.Sprintf("call_%s_%d", id, i), Type: "function",
-			Function: Function{Name: c.name, Arguments: string(args)},
+			Function: Function{Name: c.name, Arguments: encoded(c.args)},
 		}
 	}
 	return out
@@ -131,7 +130,8 @@ func (sc *scene) settle(id, content string) {
 		for i := range round {
 			if round[i].id == id {
 				round[i].raw = content
-				_ = json.Unmarshal([]byte(content), &round[i].result) // Anything else stays in raw.
+				// Advice may follow the result; anything else stays in raw.
+				_ = json.NewDecoder(strings.NewReader(content)).Decode(&round[i].result)
 				return
 			}
 		}

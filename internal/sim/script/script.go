@@ -6,8 +6,10 @@
 // and answers feedback. Besides ordinary answers it knows commands: "list my
 // schedules", "cancel ..." or "delete ..." (the named or the only schedule),
 // "talk later in N minutes", "feedback in N minutes", "feedback now", "give me
-// a prompt", "what do you know about me", "what time is it". For tests it
-// knows these words, anywhere in a text:
+// a prompt", "what do you know about me", "what time is it", "forget ..." (a
+// topic, an id, or everything). A question about the person is answered from
+// what the system message says was remembered. For tests it knows these words,
+// anywhere in a text:
 //
 //   - "call two tools": two calls in one message, then a summary
 //   - "loop tools": a call in every round for as long as tools are offered
@@ -17,7 +19,9 @@
 //   - "text and tool": words that claim a success, with a call that fails
 //   - "unknown tool": a call of a tool that does not exist
 //
-// After a failed call it says so. Without tools it answers in words only.
+// After a failed call it says so. Without tools it answers in words only. The
+// stages of a reply, which ask for something else than words to the person, are
+// answered by package stage.
 package script
 
 import (
@@ -35,6 +39,8 @@ const (
 	toolScheduler  = "scheduler"
 	toolTransition = "transition_state"
 	toolPrompt     = "generate_habit_prompt"
+	toolList       = "list_memories"
+	toolForget     = "forget_memory"
 	toolUnknown    = "no_such_tool"
 )
 
@@ -77,7 +83,7 @@ func (sc scene) greeting() saying {
 
 // open answers a turn that has called no tool yet.
 func (sc scene) open() saying {
-	for _, try := range []func() (saying, bool){sc.testWords, sc.command, sc.fieldAnswer, sc.feedback, sc.intake} {
+	for _, try := range []func() (saying, bool){sc.testWords, sc.memories, sc.command, sc.recollect, sc.fieldAnswer, sc.feedback, sc.intake} {
 		if reply, fits := try(); fits {
 			return reply
 		}
@@ -125,8 +131,7 @@ func (sc scene) command() (saying, bool) {
 	case sc.heard("give me a prompt"):
 		return calling(call{toolPrompt, map[string]any{"delivery_mode": "immediate"}}), true
 	case sc.heard("what do you know about me"):
-		known := strings.Join(strings.FieldsFunc(sc.sections["Profile"], func(r rune) bool { return r == '\n' }), "; ")
-		return words("This is what I know: %s", clip(known, 700)), true
+		return words("This is what I know: %s", clip(sc.known(), 700)), true
 	case sc.heard("what time is it"):
 		local, _, _ := strings.Cut(sc.value("Now", "Local time"), ";")
 		return words("Your local time is %s.", local), true
@@ -197,7 +202,11 @@ func (sc scene) conclude() saying {
 	if sc.heard("call two tools") && len(round) > 1 {
 		return words("Both are done: %s and %s.", round[0].name, round[1].name)
 	}
-	d := round[0]
+	return sc.after(round[0])
+}
+
+// after answers what a call came to.
+func (sc scene) after(d done) saying {
 	switch d.name {
 	case toolScheduler:
 		return sc.afterScheduler(d)
@@ -208,7 +217,15 @@ func (sc scene) conclude() saying {
 			return saying{text: text}
 		}
 	case toolTransition:
+		// Where one call is made at a time, the save came in a round before.
+		if saved, ran := sc.ran(toolSave); ran && d.arg("target_state") == "INTAKE" {
+			return sc.afterSave(saved)
+		}
 		return afterTransition(d)
+	case toolList:
+		return sc.afterList(d)
+	case toolForget:
+		return sc.afterForget(d)
 	}
 	return saying{text: acknowledgement}
 }
@@ -225,6 +242,12 @@ func afterTransition(d done) saying {
 
 // admit tells the truth about a failed call and asks for what is missing.
 func (sc scene) admit(d done, problem string) saying {
+	if d.name == toolList {
+		return sc.afterList(d) // What the profile says is there in any case.
+	}
+	if which, unsure := whichToForget(d, problem); unsure {
+		return which
+	}
 	text := "That did not work: " + strings.TrimRight(clip(problem, 200), ". ") + "."
 	switch {
 	case d.name == toolPrompt && len(sc.missing()) > 0:
@@ -273,7 +296,7 @@ func views(d done) []view {
 	var result struct {
 		Schedules []view `json:"schedules"`
 	}
-	_ = json.Unmarshal([]byte(d.raw), &result) // What cannot be read is not there.
+	_ = json.NewDecoder(strings.NewReader(d.raw)).Decode(&result) // What cannot be read is not there.
 	return result.Schedules
 }
 

@@ -201,26 +201,3 @@ func TestContentForms(t *testing.T) {
 	var got Content
 	require.Error(t, json.Unmarshal([]byte(`5`), &got))
 }
-
-func TestVector(t *testing.T) {
-	length := func(v []float32) float64 {
-		sum := 0.0
-		for _, x := range v {
-			sum += float64(x) * float64(x)
-		}
-		return sum
-	}
-	dot := func(a, b []float32) float64 {
-		sum := 0.0
-		for i := range a {
-			sum += float64(a[i]) * float64(b[i])
-		}
-		return sum
-	}
-	walk := Vector("a short walk", 64)
-	require.Equal(t, walk, Vector("A short WALK!", 64))
-	require.InDelta(t, 1, length(walk), 1e-5)
-	require.InDelta(t, 1, length(Vector("", 3)), 1e-5)
-	require.InDelta(t, 1, length(Vector("one word each cancels", 1)), 1e-5)
-	require.Greater(t, dot(walk, Vector("a long walk", 64)), dot(walk, Vector("income tax", 64)))
-}

@@ -15,10 +15,36 @@ func Newest(tx *gorm.DB, participantID string) (models.Consent, error) {
 	return newest(tx.Where("participant_id = ?", participantID))
 }
 
-// OfPhone is the last entry of whoever had the phone, enrolled or removed.
+// OfPhone is the last entry of whoever had the phone, enrolled or removed, or
+// what was texted from it since by somebody who was not enrolled: such a STOP or
+// START is kept with its text only, because the ledger is of participants.
 func OfPhone(tx *gorm.DB, phoneIndex string) (models.Consent, error) {
 	owners := tx.Model(&models.Participant{}).Select("id").Where("phone_index = ?", phoneIndex)
-	return newest(tx.Where("participant_id IN (?)", owners))
+	last, err := newest(tx.Where("participant_id IN (?)", owners))
+	if err != nil {
+		return last, err
+	}
+	var texts []models.Inbound
+	err = tx.Where("from_index = ? AND intent <> '' AND participant_id = '' AND intent IN ?",
+		phoneIndex, []models.Intent{models.IntentStop, models.IntentStart}).Order("id DESC").Limit(1).Find(&texts).Error
+	if err != nil || len(texts) == 0 || texts[0].ReceivedAt.Before(last.At) {
+		return last, err
+	}
+	return strangers(texts[0]), nil
+}
+
+// strangers is the entry that a stranger's text stands for.
+func strangers(in models.Inbound) models.Consent {
+	entry := models.Consent{
+		Action: models.ConsentOptOut, Method: in.IntentMethod, Text: in.Body, RecordedBy: "participant", InboundID: in.ID, At: in.ReceivedAt,
+	}
+	if in.Intent == models.IntentStart {
+		entry.Action = models.ConsentOptIn
+	}
+	if in.IntentMethod == models.MethodCarrier {
+		entry.RecordedBy = "carrier"
+	}
+	return entry
 }
 
 func newest(find *gorm.DB) (models.Consent, error) {

@@ -1,4 +1,4 @@
-package starter
+package dial
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -21,14 +21,25 @@ type plain struct{}
 
 func (plain) Seal(b []byte) ([]byte, error) { return b, nil }
 func (plain) Open(b []byte) ([]byte, error) { return b, nil }
-func (plain) Index(v string) string         { return v }
 
-func openPlain(t *testing.T, url string) *Store {
+func openPlain(t *testing.T, url string) *Database {
 	t.Helper()
-	s, err := Open(t.Context(), Config{URL: url, Sealer: plain{}})
+	d, err := Open(t.Context(), Config{URL: url, Sealer: plain{}})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	return d
+}
+
+func TestOpenNeedsASealer(t *testing.T) {
+	_, err := Open(t.Context(), Config{URL: "sqlite::memory:"})
+	require.ErrorContains(t, err, "a sealer is required")
+}
+
+func record(t *testing.T, d *Database) error {
+	t.Helper()
+	return d.Write(t.Context(), func(tx *gorm.DB) error {
+		return tx.Create(&models.Audit{At: time.Unix(0, 0)}).Error
+	})
 }
 
 func TestWriteTriesAgain(t *testing.T) {
@@ -48,9 +59,9 @@ func TestWriteTriesAgain(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := openPlain(t, "sqlite::memory:")
+			d := openPlain(t, "sqlite::memory:")
 			runs := 0
-			err := s.write(t.Context(), func(tx *gorm.DB) error {
+			err := d.Write(t.Context(), func(tx *gorm.DB) error {
 				runs++
 				if err := tx.Create(&models.Audit{Action: tt.name}).Error; err != nil {
 					return err
@@ -63,7 +74,7 @@ func TestWriteTriesAgain(t *testing.T) {
 			require.ErrorIs(t, err, tt.want)
 			require.Equal(t, tt.runs, runs)
 			var rows int64
-			require.NoError(t, s.db.Model(&models.Audit{}).Count(&rows).Error)
+			require.NoError(t, d.rows.Model(&models.Audit{}).Count(&rows).Error)
 			want := int64(1)
 			if tt.want != nil {
 				want = 0
@@ -76,7 +87,7 @@ func TestWriteTriesAgain(t *testing.T) {
 // Another process holds the file longer than the driver waits.
 func TestWriteOnBusyFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "coach.db")
-	s := openPlain(t, "sqlite:"+file+"?_pragma=busy_timeout(1)")
+	d := openPlain(t, "sqlite:"+file+"?_pragma=busy_timeout(1)")
 	other, err := sql.Open("sqlite", file)
 	require.NoError(t, err)
 	defer other.Close()
@@ -86,7 +97,7 @@ func TestWriteOnBusyFile(t *testing.T) {
 
 	_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
 	require.NoError(t, err)
-	err = s.RecordAudit(t.Context(), models.Audit{At: time.Unix(0, 0)})
+	err = record(t, d)
 	require.ErrorContains(t, err, "locked", "it gives up in the end")
 	require.NotErrorIs(t, err, models.ErrConflict)
 
@@ -95,16 +106,16 @@ func TestWriteOnBusyFile(t *testing.T) {
 		_, err := conn.ExecContext(context.WithoutCancel(t.Context()), "COMMIT")
 		released <- err
 	})
-	require.NoError(t, s.RecordAudit(t.Context(), models.Audit{At: time.Unix(0, 0)}))
+	require.NoError(t, record(t, d))
 	require.NoError(t, <-released)
 }
 
 func TestWriteWaitsItsTurn(t *testing.T) {
-	s := openPlain(t, "sqlite::memory:")
+	d := openPlain(t, "sqlite::memory:")
 	ctx, cancel := context.WithCancel(t.Context())
-	err := s.write(t.Context(), func(*gorm.DB) error {
+	err := d.Write(t.Context(), func(*gorm.DB) error {
 		cancel()
-		return s.write(ctx, func(*gorm.DB) error { return errors.New("ran inside another write") })
+		return d.Write(ctx, func(*gorm.DB) error { return errors.New("ran inside another write") })
 	})
 	require.ErrorIs(t, err, context.Canceled)
 }
@@ -124,12 +135,12 @@ func TestClassify(t *testing.T) {
 		{"other", other, other},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.ErrorIs(t, classify(tt.in), tt.want) })
+		t.Run(tt.name, func(t *testing.T) { require.ErrorIs(t, Classify(tt.in), tt.want) })
 	}
 }
 
 func TestSealedNeedsItsSealer(t *testing.T) {
-	s := openPlain(t, "sqlite::memory:")
-	err := s.db.Create(&models.Inbound{ProviderSID: "SM1", Body: "x"}).Error
+	d := openPlain(t, "sqlite::memory:")
+	err := d.rows.Create(&models.Inbound{ProviderSID: "SM1", Body: "x"}).Error
 	require.ErrorContains(t, err, "sealing inbound.body: the statement's context holds no sealer")
 }

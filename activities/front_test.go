@@ -1,0 +1,115 @@
+package activities_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+
+	"coachline/activities"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// desk is the part of the store that the front door's texts need.
+type desk struct {
+	claim   models.HintClaim
+	results []models.HintResult
+	asked   []models.LimitNotice
+	row     string
+}
+
+func (d *desk) ClaimHint(context.Context, string, time.Time) (models.HintClaim, error) {
+	return d.claim, nil
+}
+
+func (d *desk) SettleHint(_ context.Context, r models.HintResult) error {
+	d.results = append(d.results, r)
+	return nil
+}
+
+func (d *desk) QueueLimitNotice(_ context.Context, n models.LimitNotice) (string, error) {
+	d.asked = append(d.asked, n)
+	return d.row, nil
+}
+
+// wire takes a hint, or refuses it.
+type wire struct {
+	sent []models.SMS
+	err  error
+}
+
+func (w *wire) Send(_ context.Context, sms models.SMS) (models.Receipt, error) {
+	w.sent = append(w.sent, sms)
+	return models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, w.err
+}
+
+func newFront(t *testing.T, d *desk, w *wire) *activities.Front {
+	t.Helper()
+	library, err := prompts.Load("")
+	require.NoError(t, err)
+	return &activities.Front{Store: d, Carrier: w, Prompts: library, Programme: "Steps", Now: func() time.Time { return now }}
+}
+
+func TestSendHint(t *testing.T) {
+	d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}}
+	w := &wire{}
+	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxQueued, status)
+	require.Len(t, w.sent, 1)
+	require.Equal(t, "+15550001111", w.sent[0].To)
+	require.Contains(t, w.sent[0].Body, "Steps answers people who are enrolled")
+	require.Contains(t, w.sent[0].Body, "STOP")
+	require.Equal(t, []models.HintResult{{ID: "hint-1", Status: models.OutboxQueued, ProviderSID: "SM1", Now: now}}, d.results)
+}
+
+func TestSendHintThatMayNotGo(t *testing.T) {
+	d := &desk{claim: models.HintClaim{To: "+15550001111", Status: models.OutboxUnknown}}
+	w := &wire{}
+	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxUnknown, status)
+	require.Empty(t, w.sent)
+	require.Empty(t, d.results)
+}
+
+func TestSendHintRefused(t *testing.T) {
+	tests := []struct {
+		name  string
+		class models.CarrierClass
+		want  models.OutboxStatus
+		again bool
+	}{
+		{"busy", models.CarrierRetry, models.OutboxReady, true},
+		{"slow down", models.CarrierSlowDown, models.OutboxReady, true},
+		{"unknown fate", models.CarrierAmbiguous, models.OutboxUnknown, false},
+		{"opted out", models.CarrierConsent, models.OutboxFailed, false},
+		{"bad number", models.CarrierBadNumber, models.OutboxFailed, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}}
+			_, err := newFront(t, d, &wire{err: &models.CarrierError{Class: tt.class, Code: "1"}}).
+				SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+			var failed *temporal.ApplicationError
+			require.Equal(t, tt.again, err != nil)
+			if tt.again {
+				require.ErrorAs(t, err, &failed)
+				require.False(t, failed.NonRetryable())
+			}
+			require.Equal(t, tt.want, d.results[0].Status)
+		})
+	}
+}
+
+func TestSendLimitNoticeTooLate(t *testing.T) {
+	d := &desk{}
+	out, err := newFront(t, d, &wire{}).SendLimitNotice(t.Context(), models.SendLimitInput{InboundID: 7})
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxCanceled, out.Status)
+	require.Equal(t, int64(7), d.asked[0].InboundID)
+	require.Contains(t, d.asked[0].Body, "Too many texts at once")
+}

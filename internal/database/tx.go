@@ -1,0 +1,139 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"coachline/models"
+)
+
+// writeTries bounds how often a transaction that lost against another one is
+// begun again.
+const writeTries = 8
+
+// Reader gives a session for single reads; it runs no transaction of its own
+// accord.
+func (d *Database) Reader(ctx context.Context) *gorm.DB {
+	return d.rows.WithContext(withSealer(ctx, d.sealer))
+}
+
+// Snapshot runs several reads that see one state of the database. Errors are
+// those of Classify.
+func (d *Database) Snapshot(ctx context.Context, fn func(tx *gorm.DB) error) error {
+	options := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
+	return Classify(d.Reader(ctx).Transaction(fn, options))
+}
+
+// Write runs fn in one transaction. fn may run up to eight times: a transaction
+// that lost against another one is rolled back and begun again, so fn assigns
+// its results and never adds to them, and must not write in a transaction of
+// its own. Errors are those of Classify.
+func (d *Database) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
+	if d.writer != nil {
+		select {
+		case d.writer <- struct{}{}:
+			defer func() { <-d.writer }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	delay := 2 * time.Millisecond
+	for try := 1; ; try++ {
+		err := d.Reader(ctx).Transaction(fn)
+		if err == nil || !retryable(err) || try == writeTries {
+			return Classify(err)
+		}
+		if pause(ctx, delay+rand.N(delay)) != nil {
+			return Classify(err)
+		}
+		delay *= 2
+	}
+}
+
+// retryable: the database gave up on a transaction because of another one;
+// nothing of it was written.
+func retryable(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code == "40001" || pg.Code == "40P01"
+	}
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		code := lite.Code() & 0xff // the rest says why
+		return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
+	}
+	return false
+}
+
+// Classify turns what the drivers say into the sentinels of package models:
+// a taken unique key is ErrConflict, a missing row (or a missing row that a
+// new one refers to) ErrNotFound. Everything else stays as it is.
+func Classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return models.ErrNotFound
+	}
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		switch pg.Code {
+		case "23505":
+			return models.ErrConflict
+		case "23503":
+			return models.ErrNotFound
+		}
+	}
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		switch lite.Code() {
+		case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+			return models.ErrConflict
+		case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+			return models.ErrNotFound
+		}
+	}
+	return err
+}
+
+// ForUpdate locks the selected rows until the transaction ends. It does not
+// hold up rows that merely refer to them; on SQLite, where a write transaction
+// is alone anyway, it adds nothing.
+func ForUpdate(tx *gorm.DB) *gorm.DB {
+	return tx.Clauses(clause.Locking{Strength: "NO KEY UPDATE"})
+}
+
+// InsertOnce inserts a row unless its key is taken; added says which.
+func InsertOnce(tx *gorm.DB, row any) (added bool, err error) {
+	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(row)
+	return res.RowsAffected > 0, res.Error
+}
+
+// LockParticipant locks and reads a participant's row, removed or not, until
+// the transaction ends. Whoever writes for a participant takes it first, which
+// puts all writes of one participant in one order.
+func LockParticipant(tx *gorm.DB, id string) (models.Participant, error) {
+	var p models.Participant
+	err := ForUpdate(tx).Where("id = ?", id).Take(&p).Error
+	return p, err
+}
+
+// LockEnrolled is LockParticipant for those who are still in the programme.
+func LockEnrolled(tx *gorm.DB, id string) (models.Participant, error) {
+	var p models.Participant
+	err := ForUpdate(tx).Where("id = ? AND removed_at IS NULL", id).Take(&p).Error
+	return p, err
+}
+
+// Instant is t as the databases keep it, so that a row that was just written
+// and the same row read back are equal.
+func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

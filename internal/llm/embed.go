@@ -1,0 +1,90 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/openai/openai-go/v3"
+
+	"coachline/models"
+)
+
+// maxTexts is OpenAI's limit for one request of embeddings.
+const maxTexts = 2048
+
+// Embed turns each text into a vector, in the order of the texts, all of one
+// length, which the model of Config.EmbeddingModel decides. It takes at most
+// 2,048 texts, none of them empty; no text is no call. Errors are those of
+// Complete, and a retry is safe and paid again.
+func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	if why := c.cannotEmbed(texts); why != "" {
+		return nil, &models.ModelError{Class: models.ModelRefused, Message: why}
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.EmbedTimeout)
+	defer cancel()
+
+	params := openai.EmbeddingNewParams{
+		Model: c.cfg.EmbeddingModel, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
+	}
+	var out [][]float32
+	failed := c.spend(ctx, func(ctx context.Context, x *exchange) (f *fault) {
+		if _, err := c.vectors.New(ctx, params, x.options()...); err != nil {
+			return x.fault(ctx)
+		}
+		out, f = readVectors(x.body, len(texts))
+		return f
+	})
+	if failed != nil {
+		return nil, failed.modelError(models.ChatRequest{})
+	}
+	return out, nil
+}
+
+func (c *Client) cannotEmbed(texts []string) string {
+	switch {
+	case c.cfg.EmbeddingModel == "":
+		return "no embedding model is set"
+	case len(texts) > maxTexts:
+		return fmt.Sprintf("%d texts to embed, %d at most", len(texts), maxTexts)
+	}
+	if i := slices.Index(texts, ""); i >= 0 {
+		return fmt.Sprintf("text %d to embed is empty", i)
+	}
+	return ""
+}
+
+// readVectors wants one vector for each text. Servers that leave the index out
+// answer in the order of the texts.
+func readVectors(body []byte, count int) ([][]float32, *fault) {
+	var in struct {
+		Data []struct {
+			Index  *int      `json:"index"`
+			Vector []float32 `json:"embedding"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(body, &in) != nil {
+		return nil, malformed("it is not JSON of a known shape")
+	}
+	if len(in.Data) == 0 {
+		return nil, readNothing(body)
+	}
+	if len(in.Data) != count {
+		return nil, malformed("not one vector for each text")
+	}
+	out := make([][]float32, count)
+	for i, one := range in.Data {
+		if one.Index != nil {
+			i = *one.Index
+		}
+		if i < 0 || i >= count || out[i] != nil || len(one.Vector) == 0 || len(one.Vector) != len(in.Data[0].Vector) {
+			return nil, malformed("the vectors do not fit the texts")
+		}
+		out[i] = one.Vector
+	}
+	return out, nil
+}

@@ -1,0 +1,169 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// failure is what a server says went wrong. Its text is looked at and never
+// passed on: it may quote the request or the key.
+type failure struct {
+	code string
+	kind string
+	// text is everything in words, in lower case: the message, the name of the
+	// parameter, what a gateway quotes of the server behind it.
+	text string
+}
+
+// readFailure reads {"error":{...}}, {"error":"..."}, the same in a list, the
+// object without a wrapper and {"detail":...}; anything else is an empty
+// failure. A numeric code becomes its digits.
+func readFailure(body []byte) failure {
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	var outer struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(body, &outer) != nil {
+		return failure{}
+	}
+	if len(outer.Error) == 0 || bytes.Equal(outer.Error, []byte("null")) {
+		return readProblem(body)
+	}
+	var text string
+	if json.Unmarshal(outer.Error, &text) == nil {
+		return failure{text: strings.ToLower(text)}
+	}
+	return readProblem(outer.Error)
+}
+
+func readProblem(raw []byte) failure {
+	var in struct {
+		Code     looseText       `json:"code"`
+		Type     looseText       `json:"type"`
+		Message  looseText       `json:"message"`
+		Param    looseText       `json:"param"`
+		Detail   json.RawMessage `json:"detail"`
+		Metadata struct {
+			Raw looseText `json:"raw"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(raw, &in) != nil {
+		return failure{}
+	}
+	words := []string{string(in.Param), string(in.Message), readDetail(in.Detail), string(in.Metadata.Raw)}
+	return failure{code: string(in.Code), kind: string(in.Type), text: strings.ToLower(strings.TrimSpace(strings.Join(words, "\n")))}
+}
+
+// readDetail reads a text, or the list of places and messages of FastAPI.
+func readDetail(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var list []struct {
+		Place   []looseText `json:"loc"`
+		Message looseText   `json:"msg"`
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		return ""
+	}
+	var lines []string
+	for _, one := range list {
+		words := []string{}
+		for _, place := range one.Place {
+			words = append(words, string(place))
+		}
+		lines = append(lines, strings.Join(append(words, string(one.Message)), " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (f failure) named(codes []string) bool {
+	return slices.Contains(codes, f.code) || slices.Contains(codes, f.kind)
+}
+
+var overflowCodes = []string{
+	"context_length_exceeded", "exceed_context_size_error", "model_max_prompt_tokens_exceeded", "tokens_limit_reached", "request_too_large",
+}
+
+// overlong are the words of servers that name no code.
+var overlong = regexp.MustCompile(strings.Join([]string{
+	`maximum context length`, `maximum prompt length`, `maximum model length`, `context length is`,
+	`(exceeds?|longer than|greater than) the (model'?s? )?(available |maximum )?context`,
+	`context (size|length|window) (has been )?(exceeded|overflow)`, `context the overflows`,
+	`(prompt|input) is too long`, `request too large`, `too many tokens`, `reduce the length of the (messages|prompt|input)`,
+	`input token count .*exceeds`, "`inputs` tokens \\+ `max_new_tokens` must be",
+}, "|"))
+
+// tooLong: the request is longer than the model or the account ever takes.
+func (f failure) tooLong(status int) bool {
+	return f.named(overflowCodes) || status == http.StatusRequestEntityTooLarge || overlong.MatchString(f.text)
+}
+
+// complains: the statuses with which servers refuse a part of a request.
+func complains(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+		return true
+	}
+	return false
+}
+
+var (
+	jsonMode    = regexp.MustCompile(`response_?format|json[ _]?mode|json_object`)
+	temperature = regexp.MustCompile(`\btemperature\b`)
+	// unsupported are the words for a part that is not taken at all, as against
+	// one that is filled in wrongly.
+	unsupported = regexp.MustCompile(strings.Join([]string{
+		`(not|n't) (currently |yet )?(be )?(support|allow|permit|enabled|available|implemented|recogni[sz]ed)`,
+		`unsupported`, `no endpoints? found`, `not compatible`, `incompatible`, `cannot find field`,
+		`(unknown|unrecogni[sz]ed|unexpected) (name|field|parameter|argument|request argument|keyword|role|property)`,
+		`extra (inputs|fields|parameters)`, `only (the default|supports?)`, `requires --`, `supports? only`,
+	}, "|"))
+	toolWords = regexp.MustCompile(`\b(tools?|tool_choice|tool_calls?|functions?|function_call)\b`)
+	// within is a place inside the tools that were sent: such a complaint is
+	// about their schema, and not about tools.
+	within   = regexp.MustCompile(`\b(tools|functions)(\[|\.[\w\[]|\s+\d)\S*`)
+	sentence = regexp.MustCompile(`[.;!?]\s|\n`)
+)
+
+// unwished is the optional part that the server would not have; empty when it
+// complains about something else.
+func (f failure) unwished(status int) wish {
+	switch {
+	case !complains(status):
+	case jsonMode.MatchString(f.text):
+		return wishJSON
+	case temperature.MatchString(f.text) && unsupported.MatchString(f.text):
+		return wishTemperature
+	}
+	return ""
+}
+
+// lasting: OpenAI refuses JSON too when the messages do not mention it, which
+// is no property of the model.
+func (f failure) lasting() bool { return !strings.Contains(f.text, "must contain the word") }
+
+// noTools: one sentence names tools or functions as what is not supported. A
+// bad request of any other kind is not taken for that (W1).
+func (f failure) noTools(status int) bool {
+	if strings.Contains(f.text, "requires --jinja") {
+		return true // llama.cpp's server answers 500
+	}
+	if !complains(status) || strings.Contains(f.text, "schema") {
+		return false
+	}
+	for _, one := range sentence.Split(within.ReplaceAllString(f.text, ""), -1) {
+		if toolWords.MatchString(one) && unsupported.MatchString(one) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,223 @@
+package llm
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"coachline/models"
+)
+
+// How long a key rests when the server does not say, by how often in a row it
+// was refused; the last step repeats. Reply engine 2.10.
+var (
+	limitedSteps = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, time.Hour}
+	unpaidSteps  = []time.Duration{5 * time.Hour, 10 * time.Hour, 20 * time.Hour, 24 * time.Hour}
+)
+
+const (
+	// forgetAfter: refusals that lie so far back are not counted any more.
+	forgetAfter = 24 * time.Hour
+	// shownLength is the length above which the last characters of a key may
+	// be told, which is enough to know two keys apart.
+	shownLength = 12
+	shownTail   = 4
+)
+
+// verdict is what an answer says about the key that was used.
+type verdict string
+
+const (
+	// keyGood: the key was not what went wrong, if anything did.
+	keyGood verdict = "good"
+	// keyLimited: too many calls or tokens in a time; the key rests.
+	keyLimited verdict = "limited"
+	// keyUnpaid: the account has no credit left; the key rests for long.
+	keyUnpaid verdict = "unpaid"
+	// keyBarred: the server does not know the key or gives it no right.
+	keyBarred verdict = "barred"
+)
+
+// ring hands out the keys of one provider in turn, one for each request, and
+// leaves out those that rest or are barred. It is safe for concurrent use.
+type ring struct {
+	now    func() time.Time
+	logger *slog.Logger
+
+	mu   sync.Mutex
+	keys []*ringKey
+	next int
+}
+
+type ringKey struct {
+	secret string
+	place  int // from 1, in the order of the configuration
+	quota  *quota
+	barred bool
+}
+
+// quota is what the provider counts together: one key, or all keys of one
+// organisation. When it is used up, every key of it rests.
+type quota struct {
+	until time.Time
+	// rests counts the rests. A refusal of a request that went out before the
+	// present rest began says nothing new.
+	rests           int
+	limited, unpaid int
+}
+
+// lease is a key for one request.
+type lease struct {
+	key   *ringKey
+	rests int
+}
+
+// newRing takes the keys in order; groups names the quota group of those that
+// share one.
+func newRing(cfg Config) *ring {
+	r := &ring{now: cfg.Now, logger: cfg.Logger}
+	shared := map[string]*quota{}
+	for i, secret := range cfg.Keys {
+		key := &ringKey{secret: secret, place: i + 1, quota: &quota{}}
+		if group := cfg.Groups[secret]; group != "" {
+			if shared[group] == nil {
+				shared[group] = key.quota
+			}
+			key.quota = shared[group]
+		}
+		r.keys = append(r.keys, key)
+	}
+	return r
+}
+
+// take is the next key that is free. Without one it is ModelBusy with the time
+// until the first rest ends, or ModelAuth when every key is barred.
+func (r *ring) take() (lease, *models.ModelError) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key, err := r.free(r.now())
+	if err != nil {
+		return lease{}, err
+	}
+	r.next = key.place % len(r.keys)
+	return lease{key: key, rests: key.quota.rests}, nil
+}
+
+func (r *ring) free(now time.Time) (*ringKey, *models.ModelError) {
+	var earliest time.Duration
+	for i := range r.keys {
+		key := r.keys[(r.next+i)%len(r.keys)]
+		if key.barred {
+			continue
+		}
+		wait := key.quota.until.Sub(now)
+		if wait <= 0 {
+			return key, nil
+		}
+		if earliest == 0 || wait < earliest {
+			earliest = wait
+		}
+	}
+	if earliest == 0 {
+		return nil, &models.ModelError{Class: models.ModelAuth, Message: "every key is barred"}
+	}
+	return nil, &models.ModelError{Class: models.ModelBusy, RetryAfter: earliest, Message: "every key is resting"}
+}
+
+// settle takes note of what went wrong with a request, and returns the error
+// that take would give in the same instant; nil when a key is free.
+func (r *ring) settle(l lease, f *fault) *models.ModelError {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	switch f.key {
+	case keyGood:
+	case keyBarred:
+		if !l.key.barred {
+			l.key.barred = true
+			r.logger.Error("a model key is refused and stays out of use until the next start", "place", l.key.place, "key", l.key.tail())
+		}
+	case keyLimited:
+		l.rest(now, f.wait)
+	case keyUnpaid:
+		if l.restLong(now) {
+			r.logger.Error("a model key has no quota left and rests for hours", "place", l.key.place, "key", l.key.tail())
+		}
+	}
+	_, none := r.free(now)
+	return none
+}
+
+// succeeded forgets the refusals before.
+func (r *ring) succeeded(l lease) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l.rests == l.key.quota.rests {
+		l.key.quota.limited, l.key.quota.unpaid = 0, 0
+	}
+}
+
+// rest lets a quota rest for as long as the server says, or the next step when
+// it does not (0). A refusal from before the present rest can prolong it only.
+func (l lease) rest(now time.Time, after time.Duration) {
+	q := l.key.quota
+	fresh := l.rests == q.rests
+	switch {
+	case after > 0:
+		q.begin(now, after)
+	case fresh:
+		q.begin(now, q.step(limitedSteps, &q.limited, now))
+	}
+	if fresh {
+		q.rests++
+	}
+}
+
+// restLong lets a quota without credit rest and reports whether that is news.
+func (l lease) restLong(now time.Time) bool {
+	q := l.key.quota
+	if l.rests != q.rests && q.unpaid > 0 {
+		return false
+	}
+	q.begin(now, q.step(unpaidSteps, &q.unpaid, now))
+	q.rests++
+	return true
+}
+
+// begin never shortens a rest.
+func (q *quota) begin(now time.Time, length time.Duration) {
+	if until := now.Add(length); until.After(q.until) {
+		q.until = until
+	}
+}
+
+// step counts a refusal and is the rest that follows from it.
+func (q *quota) step(steps []time.Duration, count *int, now time.Time) time.Duration {
+	if !q.until.IsZero() && now.Sub(q.until) >= forgetAfter {
+		q.limited, q.unpaid = 0, 0
+	}
+	*count++
+	return steps[min(*count, len(steps))-1]
+}
+
+// barred counts the keys that are out of use.
+func (r *ring) barred() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, key := range r.keys {
+		if key.barred {
+			n++
+		}
+	}
+	return n
+}
+
+// tail is what an operator may see of a key, besides its place: the last
+// characters of a long one.
+func (k *ringKey) tail() string {
+	if len(k.secret) <= shownLength {
+		return ""
+	}
+	return "..." + k.secret[len(k.secret)-shownTail:]
+}

@@ -1,0 +1,160 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/glyphs"
+	"coachline/models"
+)
+
+const (
+	// mostFound is the most hits where a query names no limit (J44).
+	mostFound = 3
+	// sameScore is the similarity from which on two facts say the same (O45).
+	sameScore = 0.95
+	// Words of one stem: the shorter one begins the longer one, which ends in a
+	// few characters more.
+	stemChars, endingChars = 4, 3
+)
+
+// Find searches one participant's facts, best first. A fact whose vector has
+// the length of the query's is judged by similarity, from MinScore on; any
+// other fact by its words, after those. Where similarity finds nothing, all
+// facts are judged by their words (O7, J44). Words are whole words or of one
+// stem and count whatever their case; scripts without spaces have few of them.
+// It decrypts every fact of the person that lies within the query's time.
+//
+// A query with neither words nor a usable vector finds nothing. ErrNotFound
+// also after removal.
+func (s *Store) Find(ctx context.Context, q models.FactQuery) ([]models.FoundFact, error) {
+	var rows []factRow
+	err := s.read(ctx, q.ParticipantID, func(tx *gorm.DB) error {
+		if len(q.Vector) == 0 {
+			tx = tx.Omit("vector")
+		}
+		if q.From != nil {
+			tx = tx.Where("updated_at >= ?", q.From.UTC())
+		}
+		if q.To != nil {
+			tx = tx.Where("updated_at <= ?", q.To.UTC())
+		}
+		var err error
+		rows, err = current(tx, q.ParticipantID)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("finding facts: %w", err)
+	}
+	found, err := rank(rows, q)
+	if err != nil {
+		return nil, fmt.Errorf("finding facts: %w", err)
+	}
+	most := q.Limit
+	if most <= 0 {
+		most = mostFound
+	}
+	return found[:min(len(found), most)], nil
+}
+
+// rank keeps the order of the rows, newest first, among equal scores.
+func rank(rows []factRow, q models.FactQuery) ([]models.FoundFact, error) {
+	near, err := unit(q.Vector)
+	if err != nil {
+		return nil, err
+	}
+	words := queryWords(q.Words)
+	var similar, worded, unlike []models.FoundFact
+	for _, row := range rows {
+		if score, ok := similarity(row.Vector, near); !ok {
+			worded = appendWorded(worded, row.Fact, words)
+		} else if score >= q.MinScore && score > 0 {
+			similar = append(similar, models.FoundFact{Fact: row.Fact, Score: score})
+		} else {
+			unlike = appendWorded(unlike, row.Fact, words)
+		}
+	}
+	if len(similar) == 0 {
+		worded = append(worded, unlike...)
+	}
+	slices.SortStableFunc(similar, byScore)
+	slices.SortStableFunc(worded, func(a, b models.FoundFact) int {
+		return cmp.Or(byScore(a, b), b.Fact.UpdatedAt.Compare(a.Fact.UpdatedAt))
+	})
+	return append(similar, worded...), nil
+}
+
+func byScore(a, b models.FoundFact) int { return cmp.Compare(b.Score, a.Score) }
+
+// appendWorded adds a fact that holds any of the words (J44); its score is the
+// share of them.
+func appendWorded(found []models.FoundFact, fact models.Fact, words []string) []models.FoundFact {
+	held := runs(fact.Text)
+	hits := 0
+	for _, word := range words {
+		if slices.ContainsFunc(held, func(h string) bool { return oneStem(h, word) }) {
+			hits++
+		}
+	}
+	if hits == 0 {
+		return found
+	}
+	return append(found, models.FoundFact{Fact: fact, Score: float64(hits) / float64(len(words)), ByWords: true})
+}
+
+// queryWords are the distinct words of the query, in the form of the facts'.
+func queryWords(given []string) []string {
+	var out []string
+	for _, word := range runs(strings.Join(given, " ")) {
+		if !slices.Contains(out, word) {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+// runs are the words of a text in the form in which they are compared.
+func runs(text string) []string {
+	return strings.FieldsFunc(glyphs.Fold(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
+	})
+}
+
+func oneStem(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	ending, begins := strings.CutPrefix(b, a)
+	if !begins || ending == "" {
+		return begins
+	}
+	return utf8.RuneCountInString(a) >= stemChars && utf8.RuneCountInString(ending) <= endingChars
+}
+
+// duplicate finds a fact that says what the row says.
+func duplicate(facts []factRow, row factRow) (id string, found bool) {
+	near := unpack(row.Vector)
+	said := normal(row.Text)
+	for _, fact := range facts {
+		score, ok := similarity(fact.Vector, near)
+		if ok && score >= sameScore || normal(fact.Text) == said {
+			return fact.ID, true
+		}
+	}
+	return "", false
+}
+
+// normal is a text by its words, or by its signs where it has no words.
+func normal(text string) string {
+	if words := runs(text); len(words) > 0 {
+		return strings.Join(words, " ")
+	}
+	return glyphs.Fold(text)
+}

@@ -1,0 +1,138 @@
+package memory_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/pgtest"
+	"coachline/models"
+)
+
+func (w *world) find(q models.FactQuery) []string {
+	w.t.Helper()
+	if q.ParticipantID == "" {
+		q.ParticipantID = "ann"
+	}
+	found, err := w.Find(w.ctx, q)
+	require.NoError(w.t, err)
+	var out []string
+	for _, hit := range found {
+		require.Equal(w.t, q.ParticipantID, hit.Fact.ParticipantID)
+		how := "similar"
+		if hit.ByWords {
+			how = "words"
+		}
+		out = append(out, fmt.Sprintf("%s %s %.2f", hit.Fact.ID, how, hit.Score))
+	}
+	return out
+}
+
+func TestFind(t *testing.T) {
+	east, north := []float32{2, 0, 0}, []float32{0, 9, 0}
+	some := func(minutes int) *time.Time { t := at(minutes); return &t }
+	tests := []struct {
+		name string
+		in   models.FactQuery
+		want []string
+	}{
+		{"by similarity, best first", models.FactQuery{Vector: east, MinScore: 0.3, Limit: 5}, []string{"f1 similar 1.00", "f2 similar 0.60"}},
+		{"W10 least score", models.FactQuery{Vector: east, MinScore: 0.61}, []string{"f1 similar 1.00"}},
+		{"opposite and unlike facts never count", models.FactQuery{Vector: east, Limit: 9}, []string{"f1 similar 1.00", "f2 similar 0.60"}},
+		{"a fact without a vector by words, after the similar ones", models.FactQuery{Vector: east, MinScore: 0.9, Words: []string{"oat", "walks"}}, []string{"f1 similar 1.00", "f5 words 0.50"}},
+		{"O7 words where nothing is similar", models.FactQuery{Vector: []float32{0, 0, -1}, MinScore: 0.9, Words: []string{"cello"}}, []string{"f4 words 1.00"}},
+		{"J44 embedding failed", models.FactQuery{Words: []string{"walks", "knee"}}, []string{"f2 words 1.00", "f1 words 0.50"}},
+		{"another model's vectors", models.FactQuery{Vector: []float32{1, 0}, Words: []string{"knee"}}, []string{"f2 words 1.00"}},
+		{"vector without direction", models.FactQuery{Vector: []float32{0, 0, 0}, Words: []string{"knee"}}, []string{"f2 words 1.00"}},
+		{"equal scores newest first", models.FactQuery{Words: []string{"walks"}}, []string{"f2 words 1.00", "f1 words 1.00"}},
+		{"limit", models.FactQuery{Words: []string{"walks"}, Limit: 1}, []string{"f2 words 1.00"}},
+		{"case, signs, stem", models.FactQuery{Words: []string{"WALKING", "Mueslis!"}}, []string{"f5 words 0.50"}},
+		{"short words are not stems", models.FactQuery{Words: []string{"oats"}}, nil},
+		{"parts of words do not count", models.FactQuery{Words: []string{"nee"}}, nil},
+		{"a word given twice", models.FactQuery{Words: []string{"knee", "Knee", "swims"}}, []string{"f2 words 0.50"}},
+		{"from", models.FactQuery{Vector: east, MinScore: 0.3, From: some(2)}, []string{"f2 similar 0.60"}},
+		{"to", models.FactQuery{Vector: east, MinScore: 0.3, To: some(1)}, []string{"f1 similar 1.00"}},
+		{"both ends count", models.FactQuery{Vector: east, MinScore: 0.3, From: some(1), To: some(2)}, []string{"f1 similar 1.00", "f2 similar 0.60"}},
+		{"nothing to go by", models.FactQuery{}, nil},
+		{"A58 words of somebody else", models.FactQuery{Words: []string{"swims"}}, nil},
+		{"A58 a vector of somebody else", models.FactQuery{Vector: north, MinScore: 0.9}, nil},
+		{"A58 somebody else", models.FactQuery{ParticipantID: "ben", Vector: north}, []string{"f1 similar 1.00"}},
+	}
+	onBoth(t, func(t *testing.T, w *world) {
+		w.n = 0
+		w.save("ann", "walks at dawn", 5, 0, 0)
+		w.save("ann", "walks less since the knee hurts", 3, 0, 4)
+		w.save("ann", "hates rain", -1, 0, 0)
+		w.save("ann", "plays the cello", 0, 0, 1)
+		w.save("ann", "eats oat muesli")
+		w.save("ben", "swims", 0, 1, 0)
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, w.find(tt.in)) })
+		}
+		t.Run("no numbers", func(t *testing.T) {
+			_, err := w.Find(w.ctx, models.FactQuery{ParticipantID: "ann", Vector: []float32{float32(math.NaN())}})
+			var field *models.FieldError
+			require.ErrorAs(t, err, &field)
+		})
+	})
+}
+
+// full gives ann many facts of unlike vectors, and returns the last one's.
+func (w *world) full(facts, dimensions int) []float32 {
+	w.t.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	var vector []float32
+	for i := range facts {
+		vector = make([]float32, dimensions)
+		for j := range vector {
+			vector[j] = float32(random.NormFloat64())
+		}
+		w.save("ann", fmt.Sprintf("fact number %d, which says something of the person in a sentence of the usual length", i), vector...)
+	}
+	return vector
+}
+
+func TestFull(t *testing.T) {
+	w := newWorld(t, onSQLite(t))
+	w.full(500, 32)
+	fact := models.Fact{ParticipantID: "ann", Kind: models.FactGoal, Text: "one more", TurnID: "last", CreatedAt: at(1)}
+	_, err := w.SaveFact(w.ctx, fact, nil)
+	require.ErrorIs(t, err, models.ErrMemoryFull)
+	require.Len(t, w.facts("ann"), 500)
+
+	require.NoError(t, w.Forget(w.ctx, models.Forgetting{ParticipantID: "ann", FactID: "f7", At: at(2)}))
+	got, err := w.SaveFact(w.ctx, fact, nil)
+	require.NoError(t, err)
+	require.Equal(t, "f501", got.ID, "ids are not given out again")
+}
+
+// BenchmarkFind is one search in the largest memory of one person: 500 facts
+// with vectors of 1,536 dimensions.
+func BenchmarkFind(b *testing.B) {
+	urls := map[string]func() string{
+		"sqlite":   func() string { return "sqlite:" + filepath.Join(b.TempDir(), "coach.db") },
+		"postgres": func() string { return pgtest.Start(b) },
+	}
+	for name, url := range urls {
+		w := newWorld(b, url())
+		vector := w.full(500, 1536)
+		queries := map[string]models.FactQuery{
+			"similarity": {ParticipantID: "ann", Vector: vector, MinScore: 0.3, Words: []string{"person"}},
+			"words":      {ParticipantID: "ann", Words: []string{"person", "sentence"}},
+		}
+		for kind, q := range queries {
+			b.Run(name+"/"+kind, func(b *testing.B) {
+				for b.Loop() {
+					found, err := w.Find(w.ctx, q)
+					require.NoError(b, err)
+					require.NotEmpty(b, found)
+				}
+			})
+		}
+	}
+}

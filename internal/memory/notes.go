@@ -1,0 +1,135 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// PutNote writes the note of a local day (P46: whoever adds to a note gives the
+// whole text). Version is the one it was made from, 0 for the first of the day;
+// models.ErrStale when the stored note is another or covers more of the
+// conversation. A repeat of the write that made the stored note changes
+// nothing, so a retry is safe. *models.FieldError for a date that is not
+// YYYY-MM-DD, ErrNotFound also after removal.
+func (s *Store) PutNote(ctx context.Context, note models.Note) error {
+	if _, err := time.Parse(time.DateOnly, note.LocalDate); err != nil {
+		return models.BadField("local_date", "must be YYYY-MM-DD")
+	}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if _, err := database.LockEnrolled(tx, note.ParticipantID); err != nil {
+			return err
+		}
+		var old models.Note
+		err := tx.Where("participant_id = ? AND local_date = ?", note.ParticipantID, note.LocalDate).Take(&old).Error
+		if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
+			return err
+		}
+		write, err := follows(edition{old.Version, old.UptoMessage, old.Text}, edition{note.Version, note.UptoMessage, note.Text})
+		if err != nil || !write {
+			return err
+		}
+		row := note
+		row.Version, row.UpdatedAt = note.Version+1, database.Instant(note.UpdatedAt)
+		if err := put(tx, &row, row.Version); err != nil {
+			return err
+		}
+		return touch(tx, row.ParticipantID)
+	})
+	if err != nil {
+		return fmt.Errorf("writing note: %w", err)
+	}
+	return nil
+}
+
+// PutSummary replaces the summary of what the conversation held before the
+// window. Version, errors and repeats are those of PutNote.
+func (s *Store) PutSummary(ctx context.Context, summary models.Summary) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if _, err := database.LockEnrolled(tx, summary.ParticipantID); err != nil {
+			return err
+		}
+		old, err := summaryOf(tx, summary.ParticipantID)
+		if err != nil {
+			return err
+		}
+		write, err := follows(edition{old.Version, old.UptoMessage, old.Text}, edition{summary.Version, summary.UptoMessage, summary.Text})
+		if err != nil || !write {
+			return err
+		}
+		row := summary
+		row.Version, row.UpdatedAt = summary.Version+1, database.Instant(summary.UpdatedAt)
+		if err := put(tx, &row, row.Version); err != nil {
+			return err
+		}
+		return touch(tx, row.ParticipantID)
+	})
+	if err != nil {
+		return fmt.Errorf("writing summary: %w", err)
+	}
+	return nil
+}
+
+// edition is what a note and a summary have in common.
+type edition struct {
+	version int
+	upto    int64
+	text    string
+}
+
+// follows reports whether a text is to be written over another one; it is not
+// when it stands there already.
+func follows(old, next edition) (bool, error) {
+	if next == (edition{old.version - 1, old.upto, old.text}) {
+		return false, nil
+	}
+	if next.version != old.version || next.upto < old.upto {
+		return false, models.ErrStale
+	}
+	return true, nil
+}
+
+// put writes a row whose participant is locked.
+func put(tx *gorm.DB, row any, version int) error {
+	if version == 1 {
+		return tx.Create(row).Error
+	}
+	return tx.Select("*").UpdateColumns(row).Error
+}
+
+// Notes returns an enrolled participant's notes of the last n days that have
+// one, newest first. ErrNotFound also after removal.
+func (s *Store) Notes(ctx context.Context, participantID string, n int) ([]models.Note, error) {
+	var rows []models.Note
+	err := s.read(ctx, participantID, func(tx *gorm.DB) error {
+		var err error
+		rows, err = lastNotes(tx, participantID, n)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading notes: %w", err)
+	}
+	return rows, nil
+}
+
+func lastNotes(tx *gorm.DB, participantID string, n int) ([]models.Note, error) {
+	var rows []models.Note
+	err := tx.Where("participant_id = ?", participantID).Order("local_date DESC").Limit(max(n, 0)).Find(&rows).Error
+	return rows, err
+}
+
+// summaryOf is blank, of version 0, where there is none.
+func summaryOf(tx *gorm.DB, participantID string) (models.Summary, error) {
+	var row models.Summary
+	err := tx.Where("participant_id = ?", participantID).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return models.Summary{ParticipantID: participantID}, nil
+	}
+	return row, err
+}

@@ -1,0 +1,80 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// SaveStage records a stage of a turn. The first record of a number stays, so a
+// retry is safe. ErrNotFound for an unknown turn.
+func (s *Store) SaveStage(ctx context.Context, row models.Stage) error {
+	row.CreatedAt = database.Instant(row.CreatedAt)
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		_, err := database.InsertOnce(tx, &row)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("saving stage: %w", err)
+	}
+	return nil
+}
+
+// StageBy returns the first stage of a turn with this name and input, so that a
+// retry does not pay a model again. ErrNotFound when there is none, when its
+// output was erased since, and for an empty hash.
+func (s *Store) StageBy(ctx context.Context, turnID string, name models.StageName, inputHash string) (models.Stage, error) {
+	var row models.Stage
+	err := s.db.Reader(ctx).Where("turn_id = ? AND name = ? AND input_hash = ? AND input_hash <> ''", turnID, name, inputHash).
+		Order("number").Take(&row).Error
+	if err != nil {
+		return models.Stage{}, fmt.Errorf("reading stage: %w", database.Classify(err))
+	}
+	return row, nil
+}
+
+// Stages lists what ran in a turn, in order; none for an unknown turn.
+func (s *Store) Stages(ctx context.Context, turnID string) ([]models.Stage, error) {
+	var rows []models.Stage
+	err := s.db.Reader(ctx).Where("turn_id = ?", turnID).Order("number").Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("listing stages: %w", database.Classify(err))
+	}
+	return rows, nil
+}
+
+// Capability returns what is known of a model at an endpoint; ErrNotFound when
+// nothing is.
+func (s *Store) Capability(ctx context.Context, model, endpoint string) (models.Capability, error) {
+	var row models.Capability
+	err := s.db.Reader(ctx).Where("model = ? AND endpoint = ?", model, endpoint).Take(&row).Error
+	if err != nil {
+		return models.Capability{}, fmt.Errorf("reading capability: %w", database.Classify(err))
+	}
+	return row, nil
+}
+
+// SaveCapability records what was learnt of a model at an endpoint, in place of
+// what was learnt before; an older LearntAt than the stored one changes
+// nothing. The endpoint must not hold a key. Safe to repeat.
+func (s *Store) SaveCapability(ctx context.Context, row models.Capability) error {
+	row.LearntAt = database.Instant(row.LearntAt)
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Clauses(clause.OnConflict{
+			Columns:   []clause.Column{{Name: "model"}, {Name: "endpoint"}},
+			DoUpdates: clause.AssignmentColumns([]string{"protocol", "size", "context_tokens", "reason", "learnt_at"}),
+			Where: clause.Where{Exprs: []clause.Expression{
+				clause.Expr{SQL: "capabilities.learnt_at <= excluded.learnt_at"},
+			}},
+		}).Create(&row).Error
+	})
+	if err != nil {
+		return fmt.Errorf("saving capability: %w", err)
+	}
+	return nil
+}

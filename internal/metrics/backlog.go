@@ -1,0 +1,78 @@
+package metrics
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"coachline/models"
+)
+
+// Notices are what has been committed and not yet told to Temporal, oldest
+// first; package store keeps them.
+type Notices interface {
+	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
+}
+
+const (
+	// backlogLimit keeps a scrape cheap in a long outage; the gauge stops there.
+	backlogLimit = 10_000
+	scrapeLimit  = 2 * time.Second
+)
+
+// Handler answers scrapes with everything that the process counts.
+func (m *Metrics) Handler() http.Handler { return m.handler(m.registry) }
+
+// HandlerWith answers scrapes as Handler does, and with how many notices wait
+// and for how long. They are read at each scrape; when the database does not
+// answer within 2 s these two are left out and the rest is shown.
+func (m *Metrics) HandlerWith(waiting Notices) http.Handler {
+	own := prometheus.NewRegistry()
+	own.MustRegister(backlog{waiting: waiting})
+	return m.handler(prometheus.Gatherers{m.registry, own})
+}
+
+func (m *Metrics) handler(from prometheus.Gatherer) http.Handler {
+	return promhttp.HandlerFor(from, promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(m.logger.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
+	})
+}
+
+// backlog reads the notices when it is asked.
+type backlog struct{ waiting Notices }
+
+var (
+	noticesWaiting = prometheus.NewDesc(namespace+"_notices_waiting",
+		"Notices that were committed and not yet told to a workflow, counted up to 10000.", nil, nil)
+	noticesOldest = prometheus.NewDesc(namespace+"_notices_oldest_seconds",
+		"Age of the oldest notice that waits; 0 when none does.", nil, nil)
+)
+
+// Describe names the two gauges.
+func (b backlog) Describe(to chan<- *prometheus.Desc) {
+	to <- noticesWaiting
+	to <- noticesOldest
+}
+
+// Collect reads the database once.
+func (b backlog) Collect(to chan<- prometheus.Metric) {
+	// The library hands no context of the scrape through.
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
+	defer cancel()
+	now := time.Now()
+	rows, err := b.waiting.PendingNotices(ctx, now, backlogLimit)
+	if err != nil {
+		to <- prometheus.NewInvalidMetric(noticesWaiting, err)
+		return
+	}
+	var age time.Duration
+	for _, row := range rows {
+		age = max(age, now.Sub(row.CreatedAt))
+	}
+	to <- prometheus.MustNewConstMetric(noticesWaiting, prometheus.GaugeValue, float64(len(rows)))
+	to <- prometheus.MustNewConstMetric(noticesOldest, prometheus.GaugeValue, age.Seconds())
+}

@@ -1,0 +1,68 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Endpoint serves GET /metrics and GET /livez for a role that has no HTTP
+// address of its own.
+type Endpoint struct {
+	listener net.Listener
+	server   *http.Server
+	logger   *slog.Logger
+}
+
+const (
+	endpointTimeout = 10 * time.Second
+	stopLimit       = time.Second
+)
+
+// Open listens on address (host:port; port 0 picks a free one), so that a taken
+// port is found at once. Nothing on it asks for a token: it holds figures only,
+// and belongs into a private network.
+func (m *Metrics) Open(ctx context.Context, address string) (*Endpoint, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("opening the address of the metrics: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", m.Handler())
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	server := &http.Server{
+		Handler: mux, ReadHeaderTimeout: endpointTimeout, ReadTimeout: endpointTimeout, WriteTimeout: endpointTimeout,
+		ErrorLog: slog.NewLogLogger(m.logger.Handler(), slog.LevelWarn),
+	}
+	return &Endpoint{listener: listener, server: server, logger: m.logger}, nil
+}
+
+// Addr is the address that the endpoint listens on.
+func (e *Endpoint) Addr() string { return e.listener.Addr().String() }
+
+// Serve answers until Close. A role goes on without its metrics, so an endpoint
+// that breaks is logged and not returned.
+func (e *Endpoint) Serve() {
+	if err := e.server.Serve(e.listener); !errors.Is(err, http.ErrServerClosed) {
+		e.logger.Error("serving metrics failed", "error", err)
+	}
+}
+
+// Close finishes the scrapes that run, for a second at most, and frees the
+// address, whether Serve was called or not.
+func (e *Endpoint) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+	defer cancel()
+	err := e.server.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("finishing scrapes: %w", err), e.server.Close())
+	}
+	if closing := e.listener.Close(); !errors.Is(closing, net.ErrClosed) {
+		err = errors.Join(err, closing)
+	}
+	return err
+}

@@ -1,0 +1,175 @@
+package metrics
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"coachline/models"
+)
+
+// turn is what is counted of turns.
+type turn struct {
+	turns    *prometheus.CounterVec
+	duration prometheus.Histogram
+	texts    prometheus.Histogram
+	tools    *prometheus.CounterVec
+	prompts  *prometheus.CounterVec
+}
+
+func newTurn(factory promauto.Factory) turn {
+	return turn{
+		turns: counter(factory, "turns_total",
+			"Finished turns by kind and by where their words came from, or why they said nothing.", "kind", "outcome"),
+		duration: factory.NewHistogram(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "turn_duration_seconds",
+			Help:    "From the first text that a reply answers until the carrier took the reply.",
+			Buckets: []float64{.1, .25, .5, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 1800},
+		}),
+		texts: factory.NewHistogram(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "turn_texts", Help: "Texts that one reply answers.", Buckets: []float64{1, 2, 3, 5, 8, 13, 21, 50},
+		}),
+		tools: counter(factory, "tool_runs_total", "Tool calls that were decided or run, by tool and result.", "tool", "result"),
+		prompts: counter(factory, "prompts_total",
+			"Daily prompts: sent, late (taken more than a minute after the time asked for), failed, missed with the reason.", "outcome", "reason"),
+	}
+}
+
+// Exchange is what the wrapped ports learn while one activity ends a turn or
+// sends a text. It travels in the context of that activity, which works in one
+// goroutine, and is forgotten with it.
+type Exchange struct {
+	kind   models.Kind // of the text that is being sent
+	class  string      // why the carrier did not take it
+	texts  int         // that the turn answers
+	textAt time.Time   // when the first of them arrived
+}
+
+type exchangeKey struct{}
+
+// Begin starts an exchange.
+func Begin(ctx context.Context) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, &Exchange{})
+}
+
+// Of is the exchange that ctx belongs to; one that nobody reads when it belongs
+// to none.
+func Of(ctx context.Context) *Exchange {
+	if e, ok := ctx.Value(exchangeKey{}).(*Exchange); ok {
+		return e
+	}
+	return &Exchange{}
+}
+
+// Loaded notes the texts that a turn answers.
+func (e *Exchange) Loaded(turn models.TurnContext) {
+	e.texts, e.textAt = 0, time.Time{}
+	for _, entry := range turn.Window {
+		if entry.TurnID != turn.Turn.ID || entry.Role != models.RoleUser {
+			continue
+		}
+		e.texts++
+		if e.textAt.IsZero() || entry.At.Before(e.textAt) {
+			e.textAt = entry.At
+		}
+	}
+}
+
+// lateAfter is how long after the time that a person asked for a prompt counts
+// as late: sends of one minute are spread, and take seconds themselves.
+const lateAfter = time.Minute
+
+// TurnEnded counts a turn that was brought to its end, with what ctx's exchange
+// noted of it.
+func (m *Metrics) TurnEnded(ctx context.Context, in models.PersistTurnInput, out models.SendTurnResult) {
+	m.turn.turns.WithLabelValues(label(in.Plan.Kind), turnOutcome(in, out)).Inc()
+	noted := Of(ctx)
+	if in.Plan.Kind == models.KindReply && noted.texts > 0 {
+		m.turn.texts.Observe(float64(noted.texts))
+		if !out.First.AcceptedAt.IsZero() {
+			m.turn.duration.Observe(out.First.AcceptedAt.Sub(noted.textAt).Seconds())
+		}
+	}
+	if in.Plan.Kind == models.KindPrompt {
+		m.promptEnded(in.Plan.Slot, out.First)
+	}
+}
+
+func turnOutcome(in models.PersistTurnInput, out models.SendTurnResult) string {
+	switch {
+	case out.Begun != nil && out.Begun.Skip:
+		return "skipped"
+	case out.First.Status == models.OutboxCanceled:
+		return string(models.OutboxCanceled)
+	}
+	return label(in.Source)
+}
+
+func (m *Metrics) promptEnded(slot models.Slot, sent models.SendSMSResult) {
+	switch {
+	case sent.AcceptedAt.IsZero() && sent.Status == models.OutboxCanceled:
+	case sent.AcceptedAt.IsZero():
+		m.turn.prompts.WithLabelValues("failed", "").Inc()
+	case !slot.TargetAt.IsZero() && sent.AcceptedAt.Sub(slot.TargetAt) > lateAfter:
+		m.turn.prompts.WithLabelValues("late", "").Inc()
+	default:
+		m.turn.prompts.WithLabelValues("sent", "").Inc()
+	}
+}
+
+// Kept counts a turn that only stored its texts.
+func (m *Metrics) Kept(kind models.Kind) {
+	m.turn.turns.WithLabelValues(label(kind), "kept").Inc()
+}
+
+// Missed counts prompts that were not sent and never will be.
+func (m *Metrics) Missed(prompts []models.MissedPrompt) {
+	for _, p := range prompts {
+		m.turn.prompts.WithLabelValues("missed", label(p.Reason)).Inc()
+	}
+}
+
+// ToolRun counts a tool call. The name must be one of the product's own tools,
+// or empty for one that a model made up.
+func (m *Metrics) ToolRun(name string, failed bool) {
+	if name == "" {
+		name = "unknown"
+	}
+	result := outcomeOK
+	if failed {
+		result = "failed"
+	}
+	m.turn.tools.WithLabelValues(label(name), result).Inc()
+}
+
+// Claimed notes the text that is about to be sent, and counts it when a gate
+// refuses it.
+func (m *Metrics) Claimed(ctx context.Context, claim models.SendClaim) {
+	e := Of(ctx)
+	e.kind, e.class = claim.Outbox.Kind, ""
+	refused := claim.Outbox.Status == models.OutboxCanceled || claim.Outbox.Status == models.OutboxUnknown
+	if !claim.Post && refused {
+		e.class = label(claim.Outbox.ErrorCode)
+		m.Sent(ctx, claim.Outbox.Status)
+	}
+}
+
+// Sent counts where the claimed text stands now: ready when it was given back
+// to be tried again.
+func (m *Metrics) Sent(ctx context.Context, status models.OutboxStatus) {
+	e := Of(ctx)
+	m.post.sends.WithLabelValues(label(e.kind), label(status), e.class).Inc()
+}
+
+// NotSent counts a text that ended without the carrier taking it.
+func (m *Metrics) NotSent(ctx context.Context, f models.SendFailure) {
+	if e := Of(ctx); e.class == "" && f.Code != "" {
+		e.class = label(f.Code)
+	}
+	m.Sent(ctx, f.Status)
+	if f.OptedOut {
+		m.Consent(models.ConsentOptOut, models.MethodCarrierError)
+	}
+}

@@ -1,0 +1,170 @@
+package metrics
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"coachline/models"
+)
+
+// front is what the front door counts.
+type front struct {
+	texts    *prometheus.CounterVec
+	webhooks *prometheus.HistogramVec
+	consents *prometheus.CounterVec
+	calls    *prometheus.CounterVec
+}
+
+// Verdicts on a delivered text.
+const (
+	verdictAccepted    = "accepted"
+	verdictDuplicate   = "duplicate"
+	verdictHeld        = "held"
+	verdictRefused     = "refused"
+	verdictUnavailable = "unavailable"
+)
+
+func newFront(factory promauto.Factory) front {
+	f := front{
+		texts: counter(factory, "inbound_texts_total",
+			"Texts that the carrier delivered, by what became of them.", "verdict", "reason"),
+		webhooks: histogram(factory, "webhook_duration_seconds", scale{
+			"How long the carrier waited for the answer to a webhook.",
+			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15},
+		}, "hook", "code"),
+		consents: counter(factory, "consent_changes_total",
+			"People who opted out or came back, by how.", "action", "method"),
+		calls: counter(factory, "workflow_calls_total",
+			"What the starter told participants' workflows, by kind of call and outcome.", "call", "outcome"),
+	}
+	// A rate needs a first value to rise from.
+	for _, verdict := range []string{verdictAccepted, verdictDuplicate, verdictUnavailable} {
+		f.texts.WithLabelValues(verdict, "")
+	}
+	return f
+}
+
+// Text counts a text that the store took, and the opting out or coming back that
+// it meant.
+func (m *Metrics) Text(accepted models.AcceptedInbound) {
+	in := accepted.Inbound
+	switch {
+	case accepted.Duplicate:
+		m.front.texts.WithLabelValues(verdictDuplicate, "").Inc()
+		return
+	case in.Gate != models.GateNone:
+		m.front.texts.WithLabelValues(verdictHeld, label(in.Gate)).Inc()
+		return
+	}
+	m.front.texts.WithLabelValues(verdictAccepted, "").Inc()
+	// A text with a number goes to the coach and changed nothing; without a
+	// notice nothing was changed either.
+	if in.Seq != 0 || accepted.NoticeID == 0 {
+		return
+	}
+	switch in.Intent {
+	case models.IntentStop:
+		m.Consent(models.ConsentOptOut, in.IntentMethod)
+	case models.IntentStart, models.IntentYes:
+		m.Consent(models.ConsentOptIn, in.IntentMethod)
+	case models.IntentNone, models.IntentHelp:
+	}
+}
+
+// Consent counts somebody who opted out or came back.
+func (m *Metrics) Consent(action models.ConsentAction, method models.ConsentMethod) {
+	m.front.consents.WithLabelValues(label(action), label(method)).Inc()
+}
+
+// Call is a way to reach a participant's workflow.
+type Call string
+
+const (
+	CallStart  Call = "start"
+	CallSignal Call = "signal"
+	CallUpdate Call = "update"
+)
+
+// Outcome is how a call of a workflow ended.
+type Outcome string
+
+const (
+	OutcomeTold Outcome = "told"
+	// OutcomeClosed: the workflow has ended or never began.
+	OutcomeClosed Outcome = "closed"
+	OutcomeFailed Outcome = "failed"
+)
+
+// WorkflowCall counts a call of a participant's workflow.
+func (m *Metrics) WorkflowCall(call Call, outcome Outcome) {
+	m.front.calls.WithLabelValues(string(call), string(outcome)).Inc()
+}
+
+// hooks are the carrier's webhooks below their common path.
+const (
+	hooksPath   = "/twilio/"
+	hookInbound = "inbound"
+	hookStatus  = "status"
+)
+
+// Webhooks is middleware that measures the carrier's webhooks and counts the
+// texts that were refused; what the store took is told to Text.
+func (m *Metrics) Webhooks(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hook, ours := strings.CutPrefix(r.URL.Path, hooksPath)
+		if !ours || hook != hookInbound && hook != hookStatus {
+			next.ServeHTTP(w, r)
+			return
+		}
+		began := time.Now()
+		seen := &seenStatus{ResponseWriter: w, status: http.StatusOK}
+		next.ServeHTTP(seen, r)
+		m.front.webhooks.WithLabelValues(hook, strconv.Itoa(seen.status)).Observe(time.Since(began).Seconds())
+		if hook == hookInbound {
+			m.turnedAway(seen.status)
+		}
+	})
+}
+
+func (m *Metrics) turnedAway(status int) {
+	switch {
+	case status >= http.StatusInternalServerError:
+		m.front.texts.WithLabelValues(verdictUnavailable, "").Inc()
+	case status >= http.StatusBadRequest:
+		m.front.texts.WithLabelValues(verdictRefused, refusal(status)).Inc()
+	}
+}
+
+func refusal(status int) string {
+	switch status {
+	case http.StatusForbidden:
+		return "signature"
+	case http.StatusRequestEntityTooLarge:
+		return "too_large"
+	case http.StatusUnsupportedMediaType:
+		return "content_type"
+	case http.StatusMethodNotAllowed:
+		return "method"
+	}
+	return "malformed"
+}
+
+// seenStatus remembers the status of an answer.
+type seenStatus struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader passes the status on.
+func (s *seenStatus) WriteHeader(status int) {
+	s.status = status
+	s.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the writer below.
+func (s *seenStatus) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -1,0 +1,100 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"coachline/internal/reply/recall"
+	"coachline/internal/reply/redact"
+	"coachline/internal/reply/route"
+	"coachline/models"
+)
+
+// Sizes of the caches, in entries (J20). They are bounded by use, not by age; a
+// worker that has none of an entry computes it again.
+const (
+	conversations = 128
+	redactions    = 8192
+)
+
+// caches hold what would be computed again from the same input. They are
+// outside workflow state, and no answer depends on whether an entry is there.
+type caches struct {
+	// people: what is known of a person at one version of it (J21).
+	people *lru.Cache[string, known]
+	// extracts and selections are dropped with their conversation (J22, J23).
+	extracts   *lru.Cache[string, recall.Extract]
+	selections *lru.Cache[string, route.Selection]
+	redacted   *lru.Cache[original, string]
+}
+
+// original names a text to redact without holding it.
+type original struct {
+	sum   [sha256.Size]byte
+	limit int
+}
+
+// known is the memory of a person and the versions it was read at.
+type known struct {
+	stamp  stamp
+	memory models.Memory
+}
+
+// stamp tells one state of what is known of a person from the next.
+type stamp struct {
+	profile int64
+	memory  int64
+}
+
+func newCaches() caches {
+	return caches{
+		people:     newLRU[string, known](conversations),
+		extracts:   newLRU[string, recall.Extract](conversations),
+		selections: newLRU[string, route.Selection](conversations),
+		redacted:   newLRU[original, string](redactions),
+	}
+}
+
+// newLRU fails for no positive size.
+func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
+	cache, err := lru.New[K, V](size)
+	if err != nil {
+		panic(err)
+	}
+	return cache
+}
+
+// fresh drops what a conversation that has ended left behind (2.13).
+func (c *caches) fresh(participantID string) {
+	for _, key := range c.extracts.Keys() {
+		if belongs(key, participantID) {
+			c.extracts.Remove(key)
+		}
+	}
+	for _, key := range c.selections.Keys() {
+		if belongs(key, participantID) {
+			c.selections.Remove(key)
+		}
+	}
+}
+
+func belongs(key, participantID string) bool {
+	return len(key) > len(participantID) && key[:len(participantID)+1] == participantID+"/"
+}
+
+// clean is a text that a model may see; limit as redact.Text has it, or none.
+func (c *caches) clean(text string, limit int) string {
+	key := original{sum: sha256.Sum256([]byte(text)), limit: limit}
+	if done, ok := c.redacted.Get(key); ok {
+		return done
+	}
+	var done string
+	if limit > 0 {
+		done = redact.Text(text, limit).Text
+	} else {
+		done = redact.Scrub(text)
+	}
+	c.redacted.Add(key, done)
+	return done
+}

@@ -1,0 +1,173 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"coachline/internal/reply"
+	"coachline/internal/reply/digest"
+	"coachline/internal/reply/plan"
+	"coachline/internal/reply/protocol"
+	"coachline/models"
+)
+
+// direct is the next step of the plan as a call, where it can be carried out
+// without the chat model: with models that are offered tools as text (J35).
+func (r *round) direct(ctx context.Context, specs []models.ToolSpec) (models.ToolCall, bool) {
+	if r.turn.cap.Protocol == models.ProtocolNative || len(specs) == 0 || r.input.Last {
+		return models.ToolCall{}, false
+	}
+	next, ok := plan.Next(r.prepared.Plan, r.past)
+	if !ok {
+		return models.ToolCall{}, false
+	}
+	allowed := r.turn.catalogue(specs)
+	if call, ok := plan.Concrete(next, allowed, r.past); ok {
+		r.trace.note(models.StagePlan, "plan step direct")
+		return call, true
+	}
+	request, err := plan.ResolveRequest(r.pipeline.Prompts, plan.ResolveAsk{
+		Query: r.turn.query(), Step: next, Tools: specs, Past: r.past, Model: r.pipeline.Settings.SmallModel,
+	})
+	if err != nil {
+		r.trace.errored(models.StagePlan, err)
+		return models.ToolCall{}, false
+	}
+	answer, err := r.pipeline.ask(ctx, r.trace, question{stage: models.StagePlan, request: request, limit: smallLimit})
+	if err != nil {
+		return models.ToolCall{}, false
+	}
+	call, ok := plan.Resolve(answer, allowed, r.past)
+	if ok {
+		r.trace.note(models.StagePlan, "plan step resolved")
+	}
+	return call, ok
+}
+
+// twoPhase lets one JSON answer pick a tool and a second one fill it in; when
+// none is picked, or none can be read, it asks for the words (O16-O24).
+func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (models.ChatResponse, protocol.Verdict, error) {
+	ask := protocol.Ask{Capability: r.turn.cap, Request: request}
+	name, answer, err := r.choose(ctx, ask)
+	if err != nil {
+		return answer, protocol.Verdict{}, err
+	}
+	if name != "" {
+		call, answer, ok, err := r.fill(ctx, ask, name)
+		if err != nil {
+			return answer, protocol.Verdict{}, err
+		}
+		if ok {
+			return answer, protocol.Verdict{Judgment: protocol.Calls, Calls: []models.ToolCall{call}}, nil
+		}
+	}
+	answer, err = r.complete(ctx, request)
+	return answer, protocol.Judge(answer, nil), err
+}
+
+func (r *round) choose(ctx context.Context, ask protocol.Ask) (name string, answer models.ChatResponse, err error) {
+	for range 1 + protocol.ChoiceRetries {
+		request, err := protocol.AskChoice(r.pipeline.Prompts, ask)
+		if err != nil {
+			return "", answer, fmt.Errorf("writing choice: %w", err)
+		}
+		if answer, err = r.raw(ctx, request); err != nil {
+			return "", answer, err
+		}
+		name, err := protocol.ReadChoice(answer.Text, ask.Request.Tools)
+		if err == nil {
+			return name, answer, nil
+		}
+		ask.Problem = err.Error()
+	}
+	return "", answer, nil
+}
+
+func (r *round) fill(ctx context.Context, ask protocol.Ask, name string) (call models.ToolCall, answer models.ChatResponse, ok bool, err error) {
+	call = models.ToolCall{Name: name, Arguments: "{}"}
+	for _, spec := range ask.Request.Tools {
+		if spec.Name == name && !protocol.TakesArguments(spec) {
+			return call, answer, true, nil
+		}
+	}
+	ask.Problem = ""
+	for range 1 + protocol.ArgumentRetries {
+		request, err := protocol.AskArguments(r.pipeline.Prompts, ask, name)
+		if err != nil {
+			return call, answer, false, fmt.Errorf("writing arguments: %w", err)
+		}
+		if answer, err = r.raw(ctx, request); err != nil {
+			return call, answer, false, err
+		}
+		if call.Arguments, err = protocol.ReadArguments(answer.Text); err == nil {
+			return call, answer, true, nil
+		}
+		ask.Problem = err.Error()
+	}
+	return call, answer, false, nil
+}
+
+// raw asks the chat model as the request is.
+func (r *round) raw(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
+	p := r.pipeline
+	began := p.Now()
+	answer, err := p.Model.Complete(ctx, request)
+	if err == nil {
+		r.trace.stages = append(r.trace.stages, models.Stage{
+			TurnID: r.input.TurnID, Name: models.StageModel, Decision: "model two_phase",
+			Model: answer.Model, Usage: answer.Usage, Millis: p.Now().Sub(began).Milliseconds(), CreatedAt: p.Now().UTC(),
+		})
+	}
+	return answer, err
+}
+
+// limit is the reply of a turn whose rounds are used up: what it came to, in a
+// few sentences that begin with a caveat (J86). Without words the workflow
+// falls back to a fixed text.
+func (r *round) limit(ctx context.Context, request models.ChatRequest) (models.Step, error) {
+	p := r.pipeline
+	var candidates []string
+	for _, step := range r.turn.context.Steps {
+		if words := reply.Clean(step.Text); words != "" && step.Calls == "" {
+			candidates = append(candidates, words)
+		}
+	}
+	answer := digest.Answer{Failed: true}
+	if activity := digest.Activity(request.Messages); activity != "" {
+		ask, err := digest.LimitRequest(p.Prompts, digest.LimitAsk{
+			Query: r.turn.query(), Activity: activity, Language: r.turn.context.Participant.Locale, Model: p.Settings.SmallModel,
+		})
+		if err == nil {
+			answer.Text, err = p.ask(ctx, r.trace, question{stage: models.StageLimit, request: ask, limit: smallLimit})
+		}
+		answer.Failed = err != nil
+	}
+	words, ok := digest.Limit(answer, candidates)
+	r.trace.note(models.StageLimit, map[bool]string{true: "limit digest", false: "limit apology"}[ok])
+	return r.step(models.ChatResponse{FinishReason: "limit"}, protocol.Judge(models.ChatResponse{Text: words}, nil))
+}
+
+// habitPrompt writes a daily prompt; it has its own request and no stages.
+func (p *Pipeline) habitPrompt(ctx context.Context, in Round) (models.Step, error) {
+	clean, err := p.redacted(in.Context)
+	if err != nil {
+		return models.Step{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
+	}
+	t, err := p.turnOf(ctx, in, clean)
+	if err != nil {
+		return models.Step{}, err
+	}
+	request, err := reply.ComposeHabitPrompt(p.Prompts, reply.HabitInput{
+		Profile: clean.Profile, Name: clean.Participant.Name, Zone: t.zone, Now: t.now,
+		Model: p.Settings.ChatModel, Programme: p.Settings.Programme,
+	})
+	if err != nil {
+		return models.Step{}, fmt.Errorf("composing habit prompt: %w", err)
+	}
+	r := round{pipeline: p, trace: &trace{turnID: in.Input.TurnID, now: p.Now}, turn: t, input: in.Input}
+	answer, err := r.complete(ctx, request)
+	if err != nil {
+		return models.Step{}, err
+	}
+	return r.step(answer, protocol.Judge(answer, nil))
+}

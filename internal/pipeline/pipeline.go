@@ -1,0 +1,130 @@
+// Package pipeline runs the stages of a reply in order: redact, route, plan,
+// recall, compose, ask, judge, and after the reply remember and summarise. The
+// stages themselves are pure and live in internal/reply; what asks a model or a
+// store goes through the ports declared here. Every stage but redaction fails
+// open: what it would have added is left out, and the person gets an answer.
+package pipeline
+
+import (
+	"context"
+	"time"
+
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// Model completes chat requests; its errors are *models.ModelError.
+type Model interface {
+	Complete(ctx context.Context, req models.ChatRequest) (models.ChatResponse, error)
+}
+
+// Embedder turns texts into vectors of one length, one for each.
+type Embedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Memory holds what was learnt of people.
+type Memory interface {
+	Recall(ctx context.Context, participantID string) (models.Memory, error)
+	Find(ctx context.Context, q models.FactQuery) ([]models.FoundFact, error)
+	SaveFact(ctx context.Context, fact models.Fact, vector []float32) (models.Fact, error)
+	UpdateFact(ctx context.Context, change models.Fact, vector []float32) (models.Fact, error)
+}
+
+// Diary keeps what a conversation came to.
+type Diary interface {
+	PutNote(ctx context.Context, note models.Note) error
+	PutSummary(ctx context.Context, summary models.Summary) error
+}
+
+// Journal keeps what stages asked of models, and what models can do.
+type Journal interface {
+	StageBy(ctx context.Context, turnID string, name models.StageName, inputHash string) (models.Stage, error)
+	SaveStage(ctx context.Context, row models.Stage) error
+	Capability(ctx context.Context, model, endpoint string) (models.Capability, error)
+	SaveCapability(ctx context.Context, row models.Capability) error
+}
+
+// Time limits of what a stage asks, in the order of their importance to the
+// person who waits (rows J27, J101, J102).
+const (
+	plannerLimit   = 6 * time.Second
+	smallLimit     = 8 * time.Second
+	embeddingLimit = 5 * time.Second
+	// summaryLimit is for what nobody waits for.
+	summaryLimit = 30 * time.Second
+)
+
+// maxText is the length of an inbound text that a model sees, in characters.
+const maxText = 4000
+
+// MemoryStep says when what a person told is remembered (decision D2).
+type MemoryStep string
+
+const (
+	// MemoryAfter: once the reply is out.
+	MemoryAfter MemoryStep = "after"
+	// MemoryBefore: before the model is asked, so that the reply can confirm.
+	MemoryBefore MemoryStep = "before"
+	// MemoryOff: never.
+	MemoryOff MemoryStep = "off"
+)
+
+// Settings are the operator's choices.
+type Settings struct {
+	ChatModel, SmallModel string
+	// Endpoint tells what is learnt of a model here from what holds elsewhere;
+	// it must hold no key.
+	Endpoint string
+	// Hot is how long a conversation goes on after its newest entry (D1).
+	Hot          time.Duration
+	MemoryStep   MemoryStep
+	Programme    string
+	HistoryLimit int
+	// Planner forces the planner on or off; nil leaves it to the model's size:
+	// large models plan by themselves.
+	Planner *bool
+	// Digests does the same for the digests of memory and tools.
+	Digests *bool
+	// Router is one of route's strategies; an unknown one counts as auto.
+	Router string
+}
+
+// Config is what a Pipeline stands on.
+type Config struct {
+	Prompts  *prompts.Library
+	Model    Model
+	Embedder Embedder
+	Memory   Memory
+	Diary    Diary
+	Journal  Journal
+	Zones    func(name string) (*time.Location, error)
+	Now      func() time.Time
+	Settings Settings
+}
+
+// Pipeline is safe for use by several goroutines.
+type Pipeline struct {
+	Config
+	caches caches
+	known  capabilities
+}
+
+// New builds a pipeline; everything in cfg is required.
+func New(cfg Config) *Pipeline {
+	return &Pipeline{Config: cfg, caches: newCaches()}
+}
+
+// Offer is what a turn may call: the tools that the mode permits, words that
+// ask for them, and the names of the tools with a meaning of their own.
+type Offer struct {
+	Specs []models.ToolSpec
+	// Controls steer the turn: the end of an exchange, the search for tools.
+	// They are offered whatever the router says.
+	Controls []models.ToolSpec
+	Keywords map[string][]string
+	// Core are the tools that the mode is made of; no router takes them away.
+	Core   []string
+	Stop   string
+	Search string
+}

@@ -1,0 +1,257 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"coachline/internal/reply/plan"
+	"coachline/internal/reply/protocol"
+	"coachline/internal/reply/route"
+	"coachline/models"
+)
+
+// turn is what the stages look at. Its texts are redacted.
+type turn struct {
+	context models.TurnContext
+	mode    models.Mode
+	kind    models.Kind
+	offer   Offer
+	zone    *time.Location
+	now     time.Time
+	// carried is what the turn before left; cap is what the chat model can do.
+	carried route.Carried
+	cap     models.Capability
+}
+
+// Prepared is what the stages before the first model call came to. It is kept
+// with the round that it was made for, and later rounds go on from it.
+type Prepared struct {
+	// Allowed are the names of the tools on offer, Label how they were chosen.
+	Allowed []string  `json:"allowed"`
+	Label   string    `json:"label"`
+	Plan    plan.Plan `json:"plan"`
+	// Parts are the clauses of a compound text.
+	Parts []string `json:"parts,omitempty"`
+	// Memory is the block of what is remembered, framed; personal data.
+	Memory string `json:"memory,omitempty"`
+	// Newest is the entry of the conversation that it was made for.
+	Newest int64 `json:"newest"`
+}
+
+// query is the text that is being answered, empty where nobody's text is.
+func (t turn) query() string {
+	var texts []string
+	for _, entry := range slices.Backward(t.context.Window) {
+		if entry.Role != models.RoleUser {
+			break
+		}
+		texts = append(texts, entry.Text)
+	}
+	slices.Reverse(texts)
+	return strings.Join(texts, "\n")
+}
+
+// before is the conversation without the texts being answered.
+func (t turn) before() []models.Message {
+	end := len(t.context.Window)
+	for end > 0 && t.context.Window[end-1].Role == models.RoleUser {
+		end--
+	}
+	return t.context.Window[:end]
+}
+
+func (t turn) newest() int64 {
+	if n := len(t.context.Window); n > 0 {
+		return t.context.Window[n-1].ID
+	}
+	return 0
+}
+
+func (t turn) id() string { return t.context.Participant.ID }
+
+// moment is the line that tells a small model when and where this is.
+func (t turn) moment() string {
+	return fmt.Sprintf("Local time: %s (%s); UTC: %s", t.now.In(t.zone).Format("Monday 2006-01-02 15:04"), t.zone, t.now.UTC().Format(time.RFC3339))
+}
+
+// all offers every tool of the mode.
+func (t turn) all() []string { return names(t.offer.specs()) }
+
+// prepare runs the stages before the first model call (stages 5 to 8). A turn
+// that answers no text has nothing to route, plan or recall for.
+func (p *Pipeline) prepare(ctx context.Context, tr *trace, t turn) Prepared {
+	query := t.query()
+	out := Prepared{Allowed: t.all(), Label: string(route.StrategyAll), Newest: t.newest()}
+	if query == "" {
+		return out
+	}
+	if t.carried.Fresh {
+		p.caches.fresh(t.id())
+	}
+	tools := route.ToolsOf(t.offer.Specs, t.offer.Keywords)
+	in := route.AllowInput{
+		Selection: p.selection(ctx, tr, t, query), Failed: t.carried.Failed, Catalogue: tools, Always: t.always(),
+	}
+	out.Plan = p.draw(ctx, tr, t, named(t.offer.specs(), route.Allow(in).Names))
+	in.Planned = out.Plan.Names
+	allowed := route.Allow(in)
+	out.Allowed, out.Label = allowed.Names, allowed.Label
+	tr.note(models.StageRoute, fmt.Sprintf("route %s %d of %d", allowed.Label, len(allowed.Names), len(tools)))
+	if t.cap.Protocol != models.ProtocolNative && len(out.Plan.Steps) == 0 {
+		out.Parts = plan.Split(query, t.context.Participant.Locale)
+	}
+	out.Memory = p.remembered(ctx, tr, t, out.Plan)
+	return out
+}
+
+// always are the tools that no router takes away: those that the mode itself
+// is made of (conversation rules, section 2), and the controls.
+func (t turn) always() []string {
+	return append(slices.Clone(t.offer.Core), names(t.offer.Controls)...)
+}
+
+// specs are all tools of the turn, in the order they are offered.
+func (o Offer) specs() []models.ToolSpec { return slices.Concat(o.Specs, o.Controls) }
+
+// selection is the router's pick, from the cache where the same was asked in
+// this conversation.
+func (p *Pipeline) selection(ctx context.Context, tr *trace, t turn, query string) route.Selection {
+	tools := route.ToolsOf(t.offer.Specs, t.offer.Keywords)
+	strategy := route.Strategy(p.Settings.Router).Settle(len(tools))
+	key := t.id() + "/" + route.CacheKey{
+		Query: query, Strategy: strategy, Tools: t.all(), Mode: t.mode,
+		Channel: t.context.Participant.Channel, Locale: t.context.Participant.Locale,
+	}.Hash()
+	if kept, ok := p.caches.selections.Get(key); ok {
+		return kept
+	}
+	in := route.Input{Query: query, Tools: tools}
+	picked := route.Select(strategy, in, p.evidence(ctx, tr, t, router{strategy, in}))
+	if picked.Cacheable(tools) {
+		p.caches.selections.Add(key, picked)
+	}
+	return picked
+}
+
+// router is what a strategy is asked.
+type router struct {
+	strategy route.Strategy
+	input    route.Input
+}
+
+func (p *Pipeline) evidence(ctx context.Context, tr *trace, t turn, asked router) route.Evidence {
+	in := asked.input
+	switch asked.strategy {
+	case route.StrategyModel:
+		request, err := route.Request(p.Prompts, route.Ask{
+			Input: in, Dialogue: plan.Dialogue(t.before()), Context: t.moment(), Model: p.Settings.SmallModel,
+		})
+		if err != nil {
+			tr.errored(models.StageRoute, err)
+			return route.Evidence{}
+		}
+		answer, err := p.ask(ctx, tr, question{stage: models.StageRoute, request: request, limit: smallLimit})
+		if err != nil {
+			return route.Evidence{}
+		}
+		return route.Evidence{Answer: answer}
+	case route.StrategyEmbedding:
+		return p.vectors(ctx, tr, in)
+	case route.StrategyAuto, route.StrategyAll, route.StrategyKeyword:
+	}
+	return route.Evidence{}
+}
+
+// leastLikeness is the similarity from which a tool's description meets a text.
+const leastLikeness = 0.3
+
+func (p *Pipeline) vectors(ctx context.Context, tr *trace, in route.Input) route.Evidence {
+	texts := []string{in.Query}
+	for _, tool := range in.Tools {
+		texts = append(texts, tool.Name+": "+tool.Description)
+	}
+	vectors, err := p.embed(ctx, texts)
+	if err != nil {
+		tr.errored(models.StageEmbed, err)
+		return route.Evidence{}
+	}
+	found := route.Evidence{Query: vectors[0], Vectors: map[string][]float32{}, MinScore: leastLikeness}
+	for i, tool := range in.Tools {
+		found.Vectors[tool.Name] = vectors[i+1]
+	}
+	return found
+}
+
+func (p *Pipeline) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	ctx, cancel := context.WithTimeout(ctx, embeddingLimit)
+	defer cancel()
+	vectors, err := p.Embedder.Embed(ctx, texts)
+	if err == nil && len(vectors) != len(texts) {
+		err = fmt.Errorf("embedding %d texts: got %d vectors", len(texts), len(vectors))
+	}
+	return vectors, err
+}
+
+// draw asks for a plan where one is worth it; small talk has its plan without
+// a call, and a large model plans by itself.
+func (p *Pipeline) draw(ctx context.Context, tr *trace, t turn, specs []models.ToolSpec) plan.Plan {
+	query := t.query()
+	if !plan.Needed(query) {
+		tr.note(models.StagePlan, plan.ReplyOnly().Decision())
+		return plan.ReplyOnly()
+	}
+	if !p.plans(t.cap) {
+		return plan.Plan{Kind: plan.KindEmpty}
+	}
+	request, err := plan.Request(p.Prompts, plan.Ask{
+		Query: query, Dialogue: plan.Dialogue(t.before()), Context: t.moment(), Tools: specs, Model: p.Settings.SmallModel,
+	})
+	if err != nil {
+		tr.errored(models.StagePlan, err)
+		return plan.Plan{Kind: plan.KindEmpty}
+	}
+	answer, err := p.ask(ctx, tr, question{stage: models.StagePlan, request: request, limit: plannerLimit})
+	if err != nil {
+		return plan.Plan{Kind: plan.KindEmpty}
+	}
+	drawn := plan.Parse(answer, t.catalogue(specs))
+	tr.note(models.StagePlan, drawn.Decision())
+	return drawn
+}
+
+func (p *Pipeline) plans(c models.Capability) bool {
+	if p.Settings.Planner != nil {
+		return *p.Settings.Planner
+	}
+	return c.Size == models.SizeSmall || c.Protocol == models.ProtocolTwoPhase
+}
+
+func (t turn) catalogue(specs []models.ToolSpec) plan.Catalogue {
+	return plan.Catalogue{Tools: specs, Stop: t.offer.Stop, Search: t.offer.Search}
+}
+
+// named keeps the specs of some names, in their order.
+func named(specs []models.ToolSpec, names []string) []models.ToolSpec {
+	var out []models.ToolSpec
+	for _, spec := range specs {
+		if slices.Contains(names, spec.Name) {
+			out = append(out, spec)
+		}
+	}
+	return out
+}
+
+// capabilityOf is what is known of the chat model, learnt or guessed.
+func (p *Pipeline) capabilityOf(ctx context.Context) models.Capability {
+	return p.known.get(p.Now(), func() models.Capability {
+		stored, err := p.Journal.Capability(ctx, p.Settings.ChatModel, p.Settings.Endpoint)
+		if err != nil {
+			// None stored, or not readable now: the name is guide enough.
+			stored = models.Capability{}
+		}
+		return protocol.Known(p.Settings.ChatModel, stored)
+	})
+}

@@ -1,0 +1,253 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"coachline/internal/reply/digest"
+	"coachline/internal/reply/plan"
+	"coachline/internal/reply/recall"
+	"coachline/models"
+)
+
+// stepFacts are how many facts the memory step is shown at first.
+const stepFacts = 30
+
+// Worth reports whether a finished turn leaves anything to remember: a person's
+// text that is more than a greeting, thanks or assent (C10, D2).
+func (p *Pipeline) Worth(c models.TurnContext) bool {
+	if p.Settings.MemoryStep == MemoryOff || c.Turn.Kind != models.KindReply {
+		return false
+	}
+	return plan.Needed(toldIn(c))
+}
+
+// toldIn is what the person wrote in a turn.
+func toldIn(c models.TurnContext) string {
+	var lines []string
+	for _, entry := range c.Window {
+		if entry.TurnID == c.Turn.ID && entry.Role == models.RoleUser {
+			lines = append(lines, entry.Text)
+		}
+	}
+	return joined(lines)
+}
+
+// Remember is what follows a reply: the memory step where it comes after, a new
+// summary when the conversation has outgrown the window, the note of a day that
+// is over. Each is left for the next turn when it fails; a retry pays no model
+// twice and stores nothing twice.
+func (p *Pipeline) Remember(ctx context.Context, c models.TurnContext) error {
+	clean, err := p.redacted(c)
+	if err != nil {
+		return err
+	}
+	zone, err := p.Zones(clean.Participant.Timezone)
+	if err != nil {
+		return fmt.Errorf("reading time zone: %w", err)
+	}
+	t := turn{context: clean, mode: clean.Turn.Mode, kind: clean.Turn.Kind, zone: zone, now: p.Now(), cap: p.capabilityOf(ctx)}
+	tr := &trace{turnID: clean.Turn.ID, now: p.Now}
+	known, err := p.Memory.Recall(ctx, t.id())
+	if err != nil {
+		return fmt.Errorf("recalling: %w", err)
+	}
+	if p.Settings.MemoryStep == MemoryAfter {
+		if _, err := p.remember(ctx, tr, t, known.Facts); err != nil {
+			tr.errored(models.StageMemory, err)
+		}
+	}
+	p.summarise(ctx, tr, t, known.Summary)
+	p.note(ctx, tr, t, known.Notes)
+	return p.keep(ctx, tr)
+}
+
+// keep stores what the stages behind a reply decided.
+func (p *Pipeline) keep(ctx context.Context, tr *trace) error {
+	for i, row := range tr.stages {
+		hash, err := hashOf([]any{row.TurnID, row.Name, i})
+		if err != nil {
+			return err
+		}
+		row.Number = stageNumber(hash)
+		if err := p.Journal.SaveStage(ctx, row); err != nil {
+			return fmt.Errorf("keeping stage %s: %w", row.Name, err)
+		}
+	}
+	return nil
+}
+
+// remember is the final memory step (O26-O30): a model says what of the text is
+// worth keeping, and it is saved, updated or left alone.
+func (p *Pipeline) remember(ctx context.Context, tr *trace, t turn, facts []models.Fact) (string, error) {
+	query := toldIn(t.context)
+	if query == "" {
+		query = t.query()
+	}
+	occasion := recall.Occasion{Rights: recall.Rights{Save: true, Update: true}, Acknowledges: !plan.Needed(query), Query: query}
+	if due, reason := occasion.Due(); !due {
+		tr.note(models.StageMemory, "memory skip "+reason)
+		return "", nil
+	}
+	ask := recall.StepAsk{
+		Query: query, Dialogue: plan.Dialogue(t.before()), Facts: facts[:min(len(facts), stepFacts)],
+		Rights: occasion.Rights, Zone: t.zone, Model: p.Settings.SmallModel,
+	}
+	var faults []recall.Fault
+	for {
+		op, fault, err := p.operation(ctx, tr, ask, t)
+		if err != nil {
+			return "", err
+		}
+		id := op.ID
+		if fault == recall.FaultNone && op.Action != recall.ActionNone {
+			id, fault, err = p.carryOut(ctx, t, op)
+		}
+		if err != nil {
+			return "", err
+		}
+		if fault == recall.FaultNone {
+			tr.note(models.StageMemory, op.Decision())
+			row, _ := op.Outcome(id, fault)
+			return row.Content, nil
+		}
+		faults = append(faults, fault)
+		if !recall.Retry(faults) {
+			tr.note(models.StageMemory, fault.Decision())
+			row, _ := op.Outcome(id, fault)
+			return row.Content, nil
+		}
+		ask.Fault, ask.Facts = fault, facts
+	}
+}
+
+func (p *Pipeline) operation(ctx context.Context, tr *trace, ask recall.StepAsk, t turn) (recall.Operation, recall.Fault, error) {
+	request, err := recall.StepRequest(p.Prompts, ask)
+	if err != nil {
+		return recall.Operation{}, recall.FaultNone, fmt.Errorf("writing memory step: %w", err)
+	}
+	answer, err := p.ask(ctx, tr, question{stage: models.StageMemory, request: request, limit: smallLimit})
+	if err != nil {
+		return recall.Operation{}, recall.FaultNone, err
+	}
+	op, fault := recall.ParseStep(answer, recall.Known{Facts: ask.Facts, Rights: ask.Rights, Coach: coachTexts(t.context.Window)})
+	return op, fault, nil
+}
+
+// coachTexts are the coach's own words, which are not the person's.
+func coachTexts(entries []models.Message) []string {
+	var texts []string
+	for _, entry := range entries {
+		if entry.Role == models.RoleAssistant && entry.Kind != models.KindToolCall {
+			texts = append(texts, entry.Text)
+		}
+	}
+	return texts
+}
+
+// carryOut stores what the memory step decided, once for a turn.
+func (p *Pipeline) carryOut(ctx context.Context, t turn, op recall.Operation) (string, recall.Fault, error) {
+	var vector []float32
+	if vectors, err := p.embed(ctx, []string{op.Text}); err == nil {
+		vector = vectors[0]
+	}
+	near, err := p.Memory.Find(ctx, models.FactQuery{
+		ParticipantID: t.id(), Vector: vector, Words: recall.Words(op.Text), Limit: topFacts, MinScore: recall.MinScore,
+	})
+	if err != nil {
+		return "", recall.FaultNone, fmt.Errorf("looking for duplicates: %w", err)
+	}
+	if id, found := op.Duplicate(near); found {
+		return id, recall.FaultDuplicate, nil
+	}
+	fact := models.Fact{
+		ID: op.ID, ParticipantID: t.id(), Kind: op.Kind, Text: op.Text, SourceID: lastTold(t.context), TurnID: t.context.Turn.ID,
+		CreatedAt: t.now.UTC(), UpdatedAt: t.now.UTC(),
+	}
+	store := p.Memory.SaveFact
+	if op.Action == recall.ActionUpdate {
+		store = p.Memory.UpdateFact
+	}
+	stored, err := store(ctx, fact, vector)
+	var duplicate *models.DuplicateFactError
+	switch {
+	case errors.As(err, &duplicate):
+		return duplicate.FactID, recall.FaultDuplicate, nil
+	case errors.Is(err, models.ErrNotFound) && op.Action == recall.ActionUpdate:
+		return "", recall.FaultUnknownID, nil
+	case err != nil:
+		return "", recall.FaultNone, fmt.Errorf("storing fact: %w", err)
+	}
+	return stored.ID, recall.FaultNone, nil
+}
+
+// lastTold is the entry that a fact of this turn was learnt from.
+func lastTold(c models.TurnContext) int64 {
+	for _, entry := range slices.Backward(c.Window) {
+		if entry.Role == models.RoleUser {
+			return entry.ID
+		}
+	}
+	return 0
+}
+
+func (p *Pipeline) summarise(ctx context.Context, tr *trace, t turn, summary models.Summary) {
+	summary.ParticipantID = t.id()
+	drawn, due := digest.PlanSummary(digest.Session{Entries: t.context.Window, Summary: summary, ContextTokens: t.cap.ContextTokens})
+	if !due {
+		return
+	}
+	request, err := drawn.Request(p.Prompts, p.Settings.SmallModel)
+	if err == nil {
+		var answer string
+		if answer, err = p.ask(ctx, tr, question{stage: models.StageSummarise, request: request, limit: summaryLimit}); err == nil {
+			next, ok := drawn.Merge(answer, t.now.UTC())
+			if !ok {
+				tr.note(models.StageSummarise, "summary left")
+				return
+			}
+			err = p.Diary.PutSummary(ctx, next)
+		}
+	}
+	p.settled(tr, models.StageSummarise, err)
+}
+
+// note writes the notes of days that are over: today's belongs to the window
+// still.
+func (p *Pipeline) note(ctx context.Context, tr *trace, t turn, notes []models.Note) {
+	today := t.now.In(t.zone).Format(time.DateOnly)
+	for _, open := range digest.PlanNotes(digest.Diary{ParticipantID: t.id(), Entries: t.context.Window, Notes: notes, Zone: t.zone}) {
+		if open.Earlier.LocalDate >= today {
+			return
+		}
+		request, err := open.Request(p.Prompts, p.Settings.SmallModel)
+		if err == nil {
+			var answer string
+			if answer, err = p.ask(ctx, tr, question{stage: models.StageNote, request: request, limit: summaryLimit}); err == nil {
+				next, ok := open.Merge(answer, t.now.UTC())
+				if !ok {
+					tr.note(models.StageNote, "note left")
+					return
+				}
+				err = p.Diary.PutNote(ctx, next)
+			}
+		}
+		p.settled(tr, models.StageNote, err)
+	}
+}
+
+// settled records how a step behind the reply ended. Another turn that was
+// faster is as good.
+func (p *Pipeline) settled(tr *trace, stage models.StageName, err error) {
+	switch {
+	case err == nil:
+		tr.note(stage, string(stage)+" written")
+	case errors.Is(err, models.ErrStale):
+		tr.note(stage, string(stage)+" overtaken")
+	default:
+		tr.errored(stage, err)
+	}
+}

@@ -1,0 +1,299 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"coachline/internal/reply"
+	"coachline/internal/reply/plan"
+	"coachline/internal/reply/protocol"
+	"coachline/internal/reply/route"
+	"coachline/models"
+)
+
+// Round is one round of a turn: what is asked, what is known, what may be
+// called.
+type Round struct {
+	Input   models.CallModelInput
+	Context models.TurnContext
+	Offer   Offer
+}
+
+// Trace is what a round keeps beside its words: the preparation it went on
+// from, and what its stages decided.
+type Trace struct {
+	Prepared Prepared       `json:"prepared"`
+	Stages   []models.Stage `json:"stages,omitempty"`
+}
+
+// manyCalls: how many calls a turn may make is counted by the workflow.
+const manyCalls, manySearches = 1 << 20, 3
+
+// Respond is one round: what the model answered, judged, with its calls
+// screened. The step is not stored; a retry that finds none asks again. Errors
+// are those of the model, and of redaction, which fails closed.
+func (p *Pipeline) Respond(ctx context.Context, in Round) (models.Step, error) {
+	if in.Input.Kind == models.KindPrompt {
+		return p.habitPrompt(ctx, in)
+	}
+	clean, err := p.redacted(in.Context)
+	if err != nil {
+		return models.Step{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
+	}
+	tr := &trace{turnID: in.Input.TurnID, now: p.Now}
+	t, err := p.turnOf(ctx, in, clean)
+	if err != nil {
+		return models.Step{}, err
+	}
+	prepared, kept := keptFrom(clean.Steps, t.newest())
+	if !kept {
+		prepared = p.prepare(ctx, tr, t)
+	}
+	r := round{pipeline: p, trace: tr, turn: t, prepared: prepared, input: in.Input}
+	if r.past, err = pastOf(clean); err != nil {
+		return models.Step{}, err
+	}
+	return r.run(ctx)
+}
+
+func (p *Pipeline) turnOf(ctx context.Context, in Round, clean models.TurnContext) (turn, error) {
+	zone, err := p.Zones(clean.Participant.Timezone)
+	if err != nil {
+		return turn{}, fmt.Errorf("reading time zone: %w", err)
+	}
+	t := turn{
+		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: p.Now(), cap: p.capabilityOf(ctx),
+	}
+	t.carried = route.Carry(route.CarryInput{
+		Entries: clean.Window, Catalogue: route.ToolsOf(in.Offer.Specs, in.Offer.Keywords), Now: t.now, Hot: p.Settings.Hot,
+	})
+	return t, nil
+}
+
+// keptFrom is the preparation of an earlier round, unless texts came since.
+func keptFrom(steps []models.Step, newest int64) (Prepared, bool) {
+	for _, step := range steps {
+		var kept Trace
+		if step.Trace == "" || json.Unmarshal([]byte(step.Trace), &kept) != nil {
+			continue
+		}
+		if kept.Prepared.Newest == newest && kept.Prepared.Label != "" {
+			return kept.Prepared, true
+		}
+	}
+	return Prepared{}, false
+}
+
+// pastOf are the calls that were carried out in this turn, in order.
+func pastOf(c models.TurnContext) ([]plan.Past, error) {
+	var past []plan.Past
+	for _, step := range c.Steps {
+		calls, err := step.ToolCalls()
+		if err != nil {
+			return nil, fmt.Errorf("reading round %d: %w", step.Number, err)
+		}
+		for i, call := range calls {
+			for _, run := range c.Runs {
+				if run.Step != step.Number || run.Call != i || call.Refused != "" {
+					continue
+				}
+				result, err := run.ToolResult()
+				if err != nil {
+					return nil, fmt.Errorf("reading round %d: %w", step.Number, err)
+				}
+				past = append(past, plan.Past{Call: call, Result: result, Direct: step.FinishReason == finishDirect})
+			}
+		}
+	}
+	return past, nil
+}
+
+// finishDirect marks a round in which a step of the plan was carried out
+// without the chat model.
+const finishDirect = "direct"
+
+// round is a round under way.
+type round struct {
+	pipeline *Pipeline
+	trace    *trace
+	turn     turn
+	prepared Prepared
+	input    models.CallModelInput
+	past     []plan.Past
+}
+
+func (r *round) run(ctx context.Context) (models.Step, error) {
+	specs := r.specs()
+	if call, ok := r.direct(ctx, specs); ok {
+		return r.step(models.ChatResponse{FinishReason: finishDirect}, protocol.Verdict{Judgment: protocol.Calls, Calls: []models.ToolCall{call}})
+	}
+	request, err := r.compose(specs)
+	if err != nil {
+		return models.Step{}, err
+	}
+	if r.input.Last {
+		return r.limit(ctx, request)
+	}
+	answer, verdict, err := r.answered(ctx, request)
+	if err != nil {
+		return models.Step{}, err
+	}
+	r.trace.note(models.StageGuard, "guard "+string(verdict.Judgment))
+	return r.step(answer, verdict)
+}
+
+// specs are the tools on offer now: those of the plan, what searches for tools
+// brought up since, without the ones that keep failing.
+func (r *round) specs() []models.ToolSpec {
+	if r.input.NoTools {
+		return nil
+	}
+	names := append([]string(nil), r.prepared.Allowed...)
+	catalogue := route.ToolsOf(r.turn.offer.Specs, r.turn.offer.Keywords)
+	for _, past := range r.past {
+		if past.Call.Name == r.turn.offer.Search {
+			names = append(names, route.Found(past.Result.Content, catalogue)...)
+		}
+	}
+	broken := plan.Broken(r.past)
+	var specs []models.ToolSpec
+	for _, spec := range named(r.turn.offer.specs(), names) {
+		if !slices.Contains(broken, spec.Name) {
+			specs = append(specs, spec)
+		}
+	}
+	return specs
+}
+
+func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
+	p, c := r.pipeline, r.turn.context
+	groups := route.CarryGroups
+	if r.turn.carried.Fresh {
+		groups = 0
+	}
+	c.Window = route.Trim(c.Window, route.Caps{Groups: groups, EntryChars: route.CarryEntryChars, Stop: r.turn.offer.Stop})
+	section, err := plan.Section(p.Prompts, r.prepared.Plan)
+	if err != nil {
+		r.trace.errored(models.StagePlan, err)
+	}
+	request, err := reply.Compose(p.Prompts, reply.Input{
+		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Tools: specs, Now: p.Now(), Zone: r.turn.zone,
+		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme,
+		Memory: r.prepared.Memory, Plan: section,
+		Guidance: plan.Guidance(plan.GuidanceInput{Plan: r.prepared.Plan, Parts: r.prepared.Parts, Past: r.past, Protocol: r.turn.cap.Protocol}),
+	})
+	if err != nil {
+		return request, fmt.Errorf("composing request: %w", err)
+	}
+	fitting, _ := protocol.Fit(request, r.turn.cap.ContextTokens)
+	return fitting, nil
+}
+
+// answered asks the chat model in its protocol and judges the answer. An
+// endpoint that takes no tools is asked in text, once and from then on; a
+// request that is too long is asked again without its oldest turns, once.
+func (r *round) answered(ctx context.Context, request models.ChatRequest) (models.ChatResponse, protocol.Verdict, error) {
+	if r.turn.cap.Protocol == models.ProtocolTwoPhase && len(request.Tools) > 0 {
+		return r.twoPhase(ctx, request)
+	}
+	answer, err := r.complete(ctx, request)
+	var failed *models.ModelError
+	if !errors.As(err, &failed) {
+		return answer, protocol.Judge(answer, request.Tools), err
+	}
+	again := request
+	switch failed.Class {
+	case models.ModelNoTools:
+		learnt, ok := r.pipeline.refused(ctx, r.trace, r.turn.cap)
+		if !ok {
+			return answer, protocol.Verdict{}, err
+		}
+		r.turn.cap = learnt
+	case models.ModelOverflow:
+		shorter, ok := protocol.Shorten(request)
+		if !ok {
+			return answer, protocol.Verdict{}, err
+		}
+		again = shorter
+	case models.ModelBusy, models.ModelRefused, models.ModelAuth:
+		return answer, protocol.Verdict{}, err
+	}
+	r.trace.note(models.StageModel, "model again after "+string(failed.Class))
+	answer, err = r.complete(ctx, again)
+	return answer, protocol.Judge(answer, again.Tools), err
+}
+
+// complete is one call of the chat model.
+func (r *round) complete(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
+	p := r.pipeline
+	offered, err := protocol.Offer(p.Prompts, r.turn.cap, request)
+	if err != nil {
+		return models.ChatResponse{}, fmt.Errorf("offering tools: %w", err)
+	}
+	began := p.Now()
+	answer, err := p.Model.Complete(ctx, offered)
+	if err != nil {
+		return answer, err
+	}
+	r.trace.stages = append(r.trace.stages, models.Stage{
+		TurnID: r.input.TurnID, Name: models.StageModel, Decision: "model " + string(r.turn.cap.Protocol),
+		Model: answer.Model, Usage: answer.Usage, Millis: p.Now().Sub(began).Milliseconds(), CreatedAt: p.Now().UTC(),
+	})
+	return answer, nil
+}
+
+// step is the row of the round. Words that are not fit for a person are not in
+// it: the workflow sees that there are none.
+func (r *round) step(answer models.ChatResponse, verdict protocol.Verdict) (models.Step, error) {
+	step := models.Step{
+		TurnID: r.input.TurnID, Number: r.input.Step, AfterMessage: r.turn.newest(), FinishReason: answer.FinishReason,
+		Model: answer.Model, PromptVersion: r.pipeline.Prompts.Version(), Usage: answer.Usage, CreatedAt: r.pipeline.Now(),
+	}
+	step.Text = reply.Clean(verdict.Text)
+	if verdict.Judgment == protocol.Calls && !r.input.NoTools {
+		calls, err := json.Marshal(r.screened(cleanCalls(verdict.Calls)))
+		if err != nil {
+			return step, fmt.Errorf("encoding tool calls: %w", err)
+		}
+		step.Calls = string(calls)
+	}
+	kept, err := json.Marshal(Trace{Prepared: r.prepared, Stages: r.trace.stages})
+	if err != nil {
+		return step, fmt.Errorf("encoding trace: %w", err)
+	}
+	step.Trace = string(kept)
+	return step, nil
+}
+
+// screened marks the calls that are not carried out, each with what the model
+// is told of it (stage 12).
+func (r *round) screened(calls []models.ToolCall) []models.ToolCall {
+	past := append([]plan.Past(nil), r.past...)
+	for i, call := range calls {
+		refusal := plan.Screen(call, plan.ScreenInput{
+			Allowed: names(r.specs()), Search: r.turn.offer.Search, Past: past,
+			Limits: plan.Limits{Calls: manyCalls, Searches: manySearches},
+		})
+		if refusal.Reason != plan.ReasonNone {
+			calls[i].Refused = refusal.Message
+			r.trace.note(models.StageTool, "tool refused "+string(refusal.Reason))
+			continue
+		}
+		past = append(past, plan.Past{Call: call, Result: models.ToolResult{Name: call.Name}})
+	}
+	return calls
+}
+
+func names(specs []models.ToolSpec) []string {
+	out := make([]string, len(specs))
+	for i, spec := range specs {
+		out[i] = spec.Name
+	}
+	return out
+}
+
+func joined(lines []string) string { return strings.Join(lines, "\n") }

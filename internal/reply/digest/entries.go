@@ -1,0 +1,57 @@
+package digest
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"coachline/models"
+)
+
+// outcomeChars bounds a tool's outcome in a summary, in characters.
+const outcomeChars = 160
+
+// lineOf is an entry as a summary reads it: who said what, and a tool's
+// outcome in one line, since a summary without outcomes forgets what was
+// agreed (P33, W14). It is empty for entries that say nothing.
+func lineOf(entry models.Message) string {
+	switch {
+	case entry.Kind == models.KindDebug || entry.Kind == models.KindToolCall:
+		return ""
+	case entry.Kind == models.KindToolResult || entry.Role == models.RoleTool:
+		return outcome(entry)
+	case oneLine(entry.Text) == "":
+		return ""
+	}
+	return speaker(entry.Role) + ": " + oneLine(entry.Text)
+}
+
+func speaker(role models.Role) string {
+	switch role {
+	case models.RoleUser:
+		return "person"
+	case models.RoleAssistant:
+		return "coach"
+	case models.RoleTool:
+	}
+	return "tool"
+}
+
+func outcome(entry models.Message) string {
+	var result models.ToolResult
+	if json.Unmarshal([]byte(entry.Text), &result) != nil {
+		return ""
+	}
+	state := "done"
+	if result.Failed {
+		state = "failed"
+	}
+	return fmt.Sprintf("tool %s %s: %s", orTool(result.Name), state, clip(oneLine(result.Content), outcomeChars))
+}
+
+func localDate(at time.Time, zone *time.Location) string {
+	if zone == nil {
+		zone = time.UTC
+	}
+	return at.In(zone).Format(time.DateOnly)
+}

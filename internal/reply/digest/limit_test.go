@@ -1,0 +1,80 @@
+package digest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/reply/digest"
+	"coachline/models"
+)
+
+func round(i int, arguments, content string) []models.ChatMessage {
+	id := fmt.Sprintf("c%d", i)
+	return []models.ChatMessage{
+		{Role: "assistant", Content: "<think>hm</think>Looking.", ToolCalls: []models.ToolCall{{ID: id, Name: "web", Arguments: arguments}}},
+		{Role: "tool", ToolCallID: id, Content: content},
+	}
+}
+
+func TestActivity(t *testing.T) {
+	t.Run("2.8 excerpts", func(t *testing.T) {
+		messages := append(round(1, `{"q":"`+long(200)+`"}`, long(400)), models.ChatMessage{Role: "user", Content: "[Tool result: web]\n" + long(400)})
+		want := "said: Looking.\ncalled web {\"q\":\"" + long(114) + "…\nresult of web: " + long(300) + "…\n[Tool result: web] " + long(181) + "…"
+		require.Equal(t, want, digest.Activity(messages))
+	})
+	t.Run("2.8 the newest 2000", func(t *testing.T) {
+		var messages []models.ChatMessage
+		for i := range 20 {
+			messages = append(messages, round(i, fmt.Sprintf(`{"n":%d}`, i), long(280))...)
+		}
+		got := digest.Activity(messages)
+		require.LessOrEqual(t, chars(got), 2000)
+		require.Contains(t, got, `{"n":19}`)
+		require.NotContains(t, got, `{"n":1}`)
+	})
+	t.Run("2.8 nothing done", func(t *testing.T) {
+		require.Empty(t, digest.Activity(nil))
+		require.Empty(t, digest.Activity([]models.ChatMessage{{Role: "assistant", Content: " <think>x"}, {Role: "system", Content: "x"}}))
+	})
+	t.Run("a result without its call", func(t *testing.T) {
+		require.Equal(t, "result of a tool: dry", digest.Activity([]models.ChatMessage{{Role: "tool", ToolCallID: "c9", Content: "dry"}}))
+	})
+}
+
+func TestLimitRequest(t *testing.T) {
+	lib := library(t)
+	ask := digest.LimitAsk{Query: "¿Va a llover?", Activity: digest.Activity(round(1, "{}", "leeds.example: dry")), Model: "m"}
+	req, err := digest.LimitRequest(lib, ask)
+	golden(t, "limit_request.golden.txt", system(t, req, err))
+	ask.Language = "es"
+	req, err = digest.LimitRequest(lib, ask)
+	require.Contains(t, system(t, req, err), "the language of the locale es")
+}
+
+func TestLimit(t *testing.T) {
+	tests := []struct {
+		name       string
+		answer     digest.Answer
+		candidates []string
+		want       string
+		ok         bool
+	}{
+		{"A27 digest", digest.Answer{Text: "This may be incomplete: dry."}, []string{"x"}, "This may be incomplete: dry.", true},
+		{"2.8 800 characters", digest.Answer{Text: long(900)}, nil, long(799) + "…", true},
+		{"J86 the last candidate", failed, []string{"first", "last", " <think>x"}, "last", true},
+		{"J86 nothing found", digest.Answer{Text: "NONE"}, []string{"last"}, "last", true},
+		{"A28", failed, nil, "", false},
+		{"A28 blank candidates", digest.Answer{Text: " "}, []string{" "}, "", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ok := digest.Limit(tt.answer, tt.candidates)
+			require.Equal(t, tt.want, got)
+			require.Equal(t, tt.ok, ok)
+			require.LessOrEqual(t, strings.Count(got, "x"), 800)
+		})
+	}
+}

@@ -1,0 +1,173 @@
+package protocol
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const thinkNames = `think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis`
+
+var (
+	// The marks around thinking, as several families write them.
+	thinkMark = regexp.MustCompile(`(?i)<(/?)(?:` + thinkNames + `)[ \t]*>|\[(/?)think\]|<\|(?:begin|(end))_of_thought\|>`)
+	// A channel that is not for the person, with all that it holds.
+	innerChannel = regexp.MustCompile(`(?is)<\|channel\|>[ \t]*(?:analysis|commentary)\b.*?(?:<\|(?:end|return|call)\|>|<\|start\|>|(<\|channel\|>)|\z)`)
+	finalChannel = regexp.MustCompile(`(?i)(?:<\|start\|>[ \t]*assistant[ \t]*)?<\|channel\|>[ \t]*final[ \t]*<\|message\|>`)
+	// Marks of chat templates, which a server should have taken out.
+	templateMark = regexp.MustCompile(`(?i)<\|[a-z_]{1,40}\|>|</?s>|\[/?inst\]|<(?:start|end)_of_turn>`)
+	// Lines that only the program writes (J87).
+	ownLine  = regexp.MustCompile(`(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts)`)
+	ownLines = regexp.MustCompile(`(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts).*(?:\n|\z)`)
+)
+
+// withoutThinking takes the thinking out of a text. Thinking that never ends
+// reaches to the end of the text; an end without a beginning ends what stands
+// before it. thought reports whether there was any.
+func withoutThinking(text string) (words string, thought bool) {
+	if innerChannel.MatchString(text) {
+		text, thought = innerChannel.ReplaceAllString(text, "$1"), true
+	}
+	text = finalChannel.ReplaceAllString(text, "")
+	for range passes {
+		marks := thinkMark.FindAllStringSubmatchIndex(text, -1)
+		if len(marks) == 0 {
+			return text, thought
+		}
+		text, thought = spoken(text, marks), true
+	}
+	// Marks inside marks inside marks are no answer.
+	return "", true
+}
+
+// spoken is what stands outside of the marks.
+func spoken(text string, marks [][]int) string {
+	var out strings.Builder
+	from, inside := 0, false
+	for _, at := range marks {
+		switch {
+		case !isEnd(at):
+			if !inside {
+				out.WriteString(text[from:at[0]])
+			}
+			inside = true
+		case inside:
+			inside = false
+		default:
+			out.Reset()
+		}
+		from = at[1]
+	}
+	if !inside {
+		out.WriteString(text[from:])
+	}
+	return out.String()
+}
+
+// isEnd: each way to write a mark has a group that only its end fills.
+func isEnd(at []int) bool {
+	for group := 2; group < len(at); group += 2 {
+		if at[group] >= 0 && at[group+1] > at[group] {
+			return true
+		}
+	}
+	return false
+}
+
+// passes bounds how often a text is cleaned before it counts as malformed;
+// each wrapping that a model puts around its answer takes one.
+const passes = 8
+
+// settle cleans a text until nothing changes any more, so that cleaning what
+// it returns changes nothing. ok is false for what no person may see.
+func settle(text string, tools offered) (words string, ok bool) {
+	text = strings.TrimSpace(text)
+	for range passes {
+		next, _ := withoutThinking(text)
+		next = templateMark.ReplaceAllString(next, "")
+		left := extract(next, tools, false)
+		if len(left.calls) > 0 || left.broken {
+			return "", false
+		}
+		next = strings.TrimSpace(unwrapped(ownLines.ReplaceAllString(left.words, "")))
+		if next == text {
+			return text, !malformed(text, tools)
+		}
+		text = next
+	}
+	return "", false
+}
+
+// replyFields are the fields of a JSON answer that may hold its words, in
+// order (J72). "error" is none of them: it is not written for a person.
+var replyFields = []string{"response", "message", "text", "content", "answer", "reply"}
+
+// unwrapped is the words of an answer that is one JSON object or one JSON
+// string; any other text comes back as it is.
+func unwrapped(text string) string {
+	text = strings.TrimSpace(text)
+	var quoted string
+	if strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &quoted) == nil {
+		return quoted
+	}
+	read, ok := readValue(text)
+	if !ok || !read.whole || strings.TrimSpace(read.rest) != "" {
+		return text
+	}
+	if words := messageText(read.json); words != "" {
+		return words
+	}
+	return text
+}
+
+// messageText is the first reply field of a JSON object that holds words; ""
+// for an object that reports an error.
+func messageText(raw string) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(raw), &fields) != nil {
+		return ""
+	}
+	if problem, ok := fields["error"]; ok && !slices.Contains([]string{"null", `""`, "false"}, string(problem)) {
+		return ""
+	}
+	for _, name := range replyFields {
+		var words string
+		if json.Unmarshal(fields[name], &words) == nil && strings.TrimSpace(words) != "" {
+			return words
+		}
+	}
+	return ""
+}
+
+var (
+	protocolWord = regexp.MustCompile(`(?i)^(?:tool_calls?\b|tool_code\b|tool_output\b|tool_result\b|function_call\b)`)
+	callLiteral  = regexp.MustCompile(`(?i)["']?tool_calls?["']?[ \t]*[:=]`)
+	unusedMark   = regexp.MustCompile(`(?i)<unused\d+>`)
+	toolTag      = regexp.MustCompile(`(?i)</?(?:tool_|function[_=])`)
+	dataLine     = regexp.MustCompile(`(?m)^[ \t]*(?:\{[ \t]*["'}]|\[[ \t]*[{"]|\[\])`)
+	dataStart    = regexp.MustCompile(`^(?:\{|\[\s*[{"'\[]|\[\])`)
+	noValue      = regexp.MustCompile(`(?i)^(?:null|undefined|nil|nan)[.!]?$`)
+	onlyBrackets = regexp.MustCompile("^[\\s{}\\[\\]<>\"'`,|/\\\\]+$")
+	programCall  = regexp.MustCompile(`\b[a-z]+(?:_[a-z0-9]+)+\(`)
+	namedCall    = regexp.MustCompile(`\b([A-Za-z]\w*)\(`)
+)
+
+// malformed reports text that was written for a program (2.4). The rules for
+// data look at the beginning of the text and of its lines only, so that words
+// which quote "location": are still words.
+func malformed(words string, tools offered) bool {
+	for _, pattern := range []*regexp.Regexp{
+		protocolWord, callLiteral, unusedMark, toolTag, dataStart, dataLine, noValue, onlyBrackets, programCall,
+	} {
+		if pattern.MatchString(words) {
+			return true
+		}
+	}
+	for _, match := range namedCall.FindAllStringSubmatch(words, -1) {
+		if tools.offers(match[1]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,114 @@
+package recall
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"coachline/models"
+)
+
+// covered is the share of the query's words in the window from which on a
+// search is not worth its cost (J18).
+const covered = 0.5
+
+// Ruling is what a plan says of memory.
+type Ruling string
+
+const (
+	// RulingOpen: there is no plan; the gate decides (J30).
+	RulingOpen Ruling = "open"
+	// RulingWanted: the plan asks for memory; the gate is not consulted (J19).
+	RulingWanted Ruling = "wanted"
+	// RulingUnwanted: there is a plan and it does not ask for memory (J39).
+	RulingUnwanted Ruling = "unwanted"
+)
+
+// Question is what the gate looks at. Window holds the entries of the hot
+// window, oldest first; the run of the person's texts at its end is what is
+// being answered and does not count.
+type Question struct {
+	Query  string
+	Window []models.Message
+	Ruling Ruling
+	// Forbidden: mode or channel reads no memory (J49).
+	Forbidden bool
+}
+
+// Verdict says whether the deep search runs. Reason is a short code without
+// personal data.
+type Verdict struct {
+	Recall bool
+	Reason string
+}
+
+// Decision is the code that the record of stages keeps: "gate skip 0.75".
+func (v Verdict) Decision() string {
+	if v.Recall {
+		return "gate recall " + v.Reason
+	}
+	return "gate skip " + v.Reason
+}
+
+// Gate decides without a model whether the deep search runs (J18, J39, 2.1):
+// not when mode or channel forbid it, not when a plan does without it, and not
+// when the window holds a tool's result and at least half of the query's
+// content words. Whatever it cannot read makes it recall (A7).
+func Gate(q Question) Verdict {
+	if q.Forbidden {
+		return Verdict{Reason: "forbidden"}
+	}
+	switch q.Ruling {
+	case RulingWanted:
+		return Verdict{Recall: true, Reason: "plan"}
+	case RulingUnwanted:
+		return Verdict{Reason: "plan"}
+	case RulingOpen:
+	}
+	seen, err := read(q.Window)
+	words := Words(q.Query)
+	switch {
+	case err != nil:
+		return Verdict{Recall: true, Reason: "error"}
+	case !seen.tool:
+		return Verdict{Recall: true, Reason: "no tool row"}
+	case len(words) == 0:
+		return Verdict{Recall: true, Reason: "no words"}
+	}
+	coverage := float64(shared(words, Words(seen.text))) / float64(len(words))
+	return Verdict{Recall: coverage < covered, Reason: fmt.Sprintf("%.2f", coverage)}
+}
+
+type window struct {
+	text string
+	tool bool
+}
+
+var errUnreadable = errors.New("tool result is not readable")
+
+// read joins the contents of a window. What a tool was called with is not
+// content: a search for a word is no answer about it.
+func read(entries []models.Message) (window, error) {
+	for len(entries) > 0 && entries[len(entries)-1].Role == models.RoleUser {
+		entries = entries[:len(entries)-1]
+	}
+	var seen window
+	var text strings.Builder
+	for _, entry := range entries {
+		switch {
+		case entry.Kind == models.KindDebug || entry.Kind == models.KindToolCall:
+		case entry.Kind == models.KindToolResult || entry.Role == models.RoleTool:
+			var result models.ToolResult
+			if json.Unmarshal([]byte(entry.Text), &result) != nil {
+				return window{}, errUnreadable
+			}
+			seen.tool = true
+			text.WriteString(result.Content + "\n")
+		default:
+			text.WriteString(entry.Text + "\n")
+		}
+	}
+	seen.text = text.String()
+	return seen, nil
+}

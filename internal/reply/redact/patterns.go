@@ -1,0 +1,79 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// pattern is a shape that tells a secret without any word beside it. Group is
+// the part that is masked, 0 the whole.
+type pattern struct {
+	kind  Kind
+	re    *regexp.Regexp
+	group int
+	// certain, where it is set, has the last word on the masked part.
+	certain func(string) bool
+}
+
+// patterns are the shapes of 2.14. Prefixes of keys come from their vendors'
+// documentation: OpenAI and Anthropic (sk-), Stripe, GitHub, GitLab, AWS,
+// Google, Slack, SendGrid, Hugging Face, npm, Groq, xAI.
+var patterns = []pattern{
+	{kind: KindEmail, re: regexp.MustCompile(`[\p{L}\p{M}\p{Nd}_.%+'’-]*[\p{L}\p{M}\p{Nd}_%+-]@[\p{L}\p{M}\p{Nd}][\p{L}\p{M}\p{Nd}.-]*\.[\p{L}\p{M}]{2,}`)},
+	{kind: KindEmail, re: regexp.MustCompile(`(?i)\b[\w.+-]+ ?(?: at |\(at\)|\[at\]) ?[\w-]+(?: ?(?: dot |\(dot\)|\[dot\]) ?[\w-]+)? ?(?: dot |\(dot\)|\[dot\]) ?(?:com|org|net|edu|gov|io|co|uk|us|de|fr|es|it|nl|pt|br|mx|ca|au)\b`)},
+	{kind: KindSecret, re: regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://([^\s/?#@]*:[^\s/?#@]+)@`), group: 1},
+	{kind: KindSecret, re: regexp.MustCompile(`\bsk-[\w*-]{6,}`)},
+	{kind: KindSecret, re: regexp.MustCompile(`\b(?:sk|pk|rk)_(?:live|test)_\w{6,}|\bwhsec_[\w+/=]{8,}`)},
+	{kind: KindSecret, re: regexp.MustCompile(`\bgh[pousr]_\w{6,}|\bgithub_pat_\w{6,}|\bgl(?:pat|ptt|dt|rt)-[\w-]{8,}`)},
+	{kind: KindSecret, re: regexp.MustCompile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}`)},
+	{kind: KindSecret, re: regexp.MustCompile(`\bAIza[\w-]{20,}|\bya29\.[\w-]{8,}|\bGOCSPX-[\w-]{8,}`)},
+	{kind: KindSecret, re: regexp.MustCompile(`\bxox[a-z]-[\w-]{6,}|\bxapp-[\w-]{6,}|\bSG\.[\w-]{8,}\.[\w-]{8,}`)},
+	{kind: KindSecret, re: regexp.MustCompile(`\b(?:hf|npm|gsk)_[A-Za-z0-9]{16,}|\bxai-[\w-]{16,}`)},
+	{kind: KindSecret, re: regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)},
+	{kind: KindSecret, re: regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`)},
+	{kind: KindToken, re: regexp.MustCompile(`\beyJ[\w-]{4,}(?:\.[\w-]+){0,4}`)},
+	{kind: KindToken, re: regexp.MustCompile(`(?i)\bbearer[\s:]+["']?([\w.~+/-]{6,}=*)`), group: 1, certain: random},
+	{kind: KindToken, re: regexp.MustCompile(`(?i)\bbasic\s+["']?([a-z0-9+/]{8,}={0,2})`), group: 1, certain: random},
+	{kind: KindToken, re: regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([^\s"',;\[\]]+)`), group: 1, certain: noScheme},
+	{kind: KindToken, re: regexp.MustCompile(`(?i)\b(?:session[_-]?(?:id|token|key)|phpsessid|jsessionid|sid)["']?\s*=\s*["']?([^\s"',;&\[\]]+)`), group: 1},
+}
+
+func findPatterns(s string) []span {
+	var spans []span
+	for _, p := range patterns {
+		for _, at := range p.re.FindAllStringSubmatchIndex(s, -1) {
+			start, end := at[2*p.group], at[2*p.group+1]
+			if p.certain == nil || p.certain(s[start:end]) {
+				spans = append(spans, span{start: start, end: end, kind: p.kind})
+			}
+		}
+	}
+	return spans
+}
+
+// noScheme is false for the name of a scheme, which stands before what is
+// secret.
+func noScheme(word string) bool {
+	switch strings.ToLower(word) {
+	case "bearer", "basic", "token", "digest", "apikey":
+		return false
+	}
+	return true
+}
+
+// random reports whether a word looks made by a machine rather than written:
+// it holds a digit or "=", or a capital behind a small letter.
+func random(word string) bool {
+	if strings.ContainsFunc(word, unicode.IsDigit) || strings.Contains(word, "=") {
+		return true
+	}
+	small := false
+	for _, r := range word {
+		if small && unicode.IsUpper(r) {
+			return true
+		}
+		small = unicode.IsLower(r)
+	}
+	return false
+}

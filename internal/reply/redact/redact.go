@@ -1,0 +1,228 @@
+// Package redact masks what no model, memory, log or workflow history may see:
+// e-mail addresses, card, phone and social security numbers, one-time codes,
+// passwords and keys. A masked part becomes a token such as [REDACTED_EMAIL],
+// so that a model knows what stood there. It is pure, takes time linear in the
+// text, and masking twice is masking once. Of all stages of a reply it alone
+// fails closed: what cannot be judged is masked whole, or is an error.
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Kind is what a masked part was.
+type Kind string
+
+const (
+	KindEmail Kind = "email"
+	KindCard  Kind = "card"
+	// KindPhone: anybody's, the participant's own included; the engine knows
+	// whom it texts, and a model has no use for a number.
+	KindPhone Kind = "phone"
+	KindSSN   Kind = "ssn"
+	// KindCode: one-time codes, PINs and card check values.
+	KindCode Kind = "code"
+	// KindSecret: passwords, keys of vendors, long hexadecimal strings.
+	KindSecret Kind = "secret"
+	// KindToken: bearer and basic credentials, JSON web tokens, sessions.
+	KindToken Kind = "token"
+)
+
+// Result is a text that may be shown to a model, and which kinds were masked in
+// it: each once, in order of appearance; none is nil.
+type Result struct {
+	Text  string
+	Kinds []Kind
+}
+
+// cutNote ends a text that was too long (H17). It holds no number, because a
+// number beside a person's words could be read as a code.
+const cutNote = " [The rest of this text was cut: it was too long.]"
+
+// maxRounds bounds how often a text is looked at until nothing changes. Two
+// rounds are usual: what was masked may show a number beside it more clearly.
+const maxRounds = 8
+
+// tokens are the marks that masking leaves.
+var tokens = regexp.MustCompile(`\[REDACTED_[A-Z]+\]`)
+
+// blanks are runs of blanks within a line.
+var blanks = regexp.MustCompile(`[\t\v\f\p{Zs}]{2,}|[\t\v\f]`)
+
+// emptyLines are more line ends than a paragraph needs.
+var emptyLines = regexp.MustCompile(`\n{3,}`)
+
+// span is a part of a text that is to be masked, in bytes.
+type span struct {
+	start, end int
+	kind       Kind
+}
+
+// finders look for one family each. Where they overlap, the whole is masked.
+var finders = []func(string) []span{findPatterns, findCredentials, findCodes, findNumbers}
+
+// Text masks an inbound text for a model (J4, 2.14): blanks within a line
+// become one, more than one empty line becomes one, and a text of more than
+// limit characters is cut to at most limit, with a note at its end that says
+// so (H17). A limit of 0 or less cuts nothing, one that is shorter than the
+// note drops the note. Text(Text(x)) is Text(x), and the result is UTF-8.
+func Text(s string, limit int) Result {
+	masked, kinds := mask(tidy(s))
+	for range maxRounds {
+		if limit <= 0 || utf8.RuneCountInString(masked) <= limit {
+			return Result{Text: masked, Kinds: kinds}
+		}
+		// The cut may lay bare what was part of a longer number.
+		again, more := mask(tidy(cut(masked, limit)))
+		masked = again
+		for _, kind := range more {
+			kinds = appendKind(kinds, kind)
+		}
+	}
+	return Result{Kinds: kinds}
+}
+
+// Scrub masks a tool's payload or a log's text and leaves everything else as
+// it is, blanks and length too (J14). The result is UTF-8.
+func Scrub(s string) string {
+	masked, _ := mask(s)
+	return masked
+}
+
+func tidy(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
+	s = blanks.ReplaceAllString(s, " ")
+	return strings.TrimSpace(emptyLines.ReplaceAllString(s, "\n\n"))
+}
+
+// cut shortens a masked text to limit characters, note included, and never
+// inside a token.
+func cut(s string, limit int) string {
+	note := cutNote
+	if utf8.RuneCountInString(note) >= limit {
+		note = ""
+	}
+	s = strings.TrimSuffix(s, cutNote)
+	end := byteOffset(s, limit-utf8.RuneCountInString(note))
+	for _, at := range tokens.FindAllStringIndex(s, -1) {
+		if at[0] < end && end < at[1] {
+			end = at[0]
+		}
+	}
+	return strings.TrimSpace(s[:end]) + note
+}
+
+// byteOffset is where the character with that number begins.
+func byteOffset(s string, runes int) int {
+	for i := range s {
+		if runes == 0 {
+			return i
+		}
+		runes--
+	}
+	return len(s)
+}
+
+// mask replaces until nothing is left to replace, which makes masking twice
+// the same as masking once. A text that does not settle is masked whole.
+func mask(s string) (string, []Kind) {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	var kinds []Kind
+	for range maxRounds {
+		spans := find(s)
+		if len(spans) == 0 {
+			return s, kinds
+		}
+		for _, sp := range spans {
+			kinds = appendKind(kinds, sp.kind)
+		}
+		s = replace(s, spans)
+	}
+	if len(find(s)) == 0 {
+		return s, kinds
+	}
+	return KindSecret.token(), appendKind(kinds, KindSecret)
+}
+
+// find returns what is to be masked, ordered and without overlap.
+func find(s string) []span {
+	var found []span
+	for _, finder := range finders {
+		found = append(found, finder(s)...)
+	}
+	return merge(outsideTokens(found, tokens.FindAllStringIndex(s, -1)))
+}
+
+// outsideTokens drops what is inside a token, and lets what overlaps with one
+// swallow it.
+func outsideTokens(spans []span, marks [][]int) []span {
+	if len(marks) == 0 {
+		return spans
+	}
+	kept := spans[:0]
+	for _, sp := range spans {
+		first, _ := slices.BinarySearchFunc(marks, sp.start, func(mark []int, at int) int {
+			if mark[1] <= at {
+				return -1
+			}
+			return 1
+		})
+		inside := false
+		for _, mark := range marks[first:] {
+			if mark[0] >= sp.end {
+				break
+			}
+			inside = inside || mark[0] <= sp.start && sp.end <= mark[1]
+			sp.start, sp.end = min(sp.start, mark[0]), max(sp.end, mark[1])
+		}
+		if !inside {
+			kept = append(kept, sp)
+		}
+	}
+	return kept
+}
+
+// merge joins what overlaps; the longest part names the kind.
+func merge(spans []span) []span {
+	slices.SortStableFunc(spans, func(a, b span) int { return a.start - b.start })
+	var merged []span
+	longest := 0
+	for _, sp := range spans {
+		size := sp.end - sp.start
+		last := len(merged) - 1
+		if last < 0 || sp.start >= merged[last].end {
+			merged, longest = append(merged, sp), size
+			continue
+		}
+		merged[last].end = max(merged[last].end, sp.end)
+		if size > longest {
+			merged[last].kind, longest = sp.kind, size
+		}
+	}
+	return merged
+}
+
+func replace(s string, spans []span) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	at := 0
+	for _, sp := range spans {
+		b.WriteString(s[at:sp.start])
+		b.WriteString(sp.kind.token())
+		at = sp.end
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}
+
+func (k Kind) token() string { return "[REDACTED_" + strings.ToUpper(string(k)) + "]" }
+
+func appendKind(kinds []Kind, kind Kind) []Kind {
+	if slices.Contains(kinds, kind) {
+		return kinds
+	}
+	return append(kinds, kind)
+}

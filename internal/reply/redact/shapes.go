@@ -1,0 +1,199 @@
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// minCard and maxCard are the digits of a card (ISO/IEC 7812).
+	minCard, maxCard = 13, 19
+	// minLocal and maxPhone are the digits of a phone number, from a local one
+	// to the longest of E.164.
+	minLocal, maxPhone = 7, 15
+	// minGlobal and usualGlobal are the digits behind a plus; longer numbers
+	// than usual are believed only without gaps.
+	minGlobal, usualGlobal = 8, 13
+	// minNational and maxNational are the digits of a number that begins with
+	// the trunk prefix 0.
+	minNational, maxNational = 9, 11
+)
+
+// card reports whether the digits are a card's: 13 to 19, with a valid check
+// digit, grouped like a card's. No bank's cards begin with 0 or 1, but instants
+// in milliseconds and many ids do, so those need the groups of four.
+func (w window) card(digits string) bool {
+	if len(digits) < minCard || len(digits) > maxCard || !luhn(digits) || !w.regular() || w.series() {
+		return false
+	}
+	return digits[0] > '1' || len(w.groups) > 2
+}
+
+// regular reports whether the groups are one, fours with a shorter rest, two of
+// eight, or American Express' and Diners'. Others are lists: "10 12 14 16".
+func (w window) regular() bool {
+	switch w.shape() {
+	case "4-6-5", "4-6-4", "8-8":
+		return true
+	}
+	last := len(w.groups) - 1
+	for _, g := range w.groups[:last] {
+		if len(g.digits) != 4 {
+			return false
+		}
+	}
+	return last == 0 || len(w.groups[last].digits) <= 4
+}
+
+func luhn(digits string) bool {
+	sum := 0
+	for i := range len(digits) {
+		n := int(digits[len(digits)-1-i] - '0')
+		if i%2 == 1 {
+			if n *= 2; n > 9 {
+				n -= 9
+			}
+		}
+		sum += n
+	}
+	return sum%10 == 0 && strings.Trim(digits, "0") != ""
+}
+
+// ssn reports whether the digits have the shape of a US social security
+// number: 078-05-1120, or nine digits behind a word that says so.
+func (w window) ssn(digits string) bool {
+	if len(digits) != 9 {
+		return false
+	}
+	if w.shape() == "3-2-4" && w.dashed() && w.aloneInRun() {
+		return true
+	}
+	return w.first && ssnWord.MatchString(w.before())
+}
+
+// dashed reports whether only single dashes stand between the groups.
+func (w window) dashed() bool {
+	for i, g := range w.groups[1:] {
+		r, size := utf8.DecodeRuneInString(w.text[w.groups[i].end:])
+		if !unicode.Is(unicode.Pd, r) || w.groups[i].end+size != g.start {
+			return false
+		}
+	}
+	return true
+}
+
+// aloneInRun reports whether no dash ties another number to this one.
+func (w window) aloneInRun() bool {
+	return !strings.HasSuffix(w.before(), "-") && !tied.MatchString(w.text[w.end():])
+}
+
+// tied is a number that a dash ties to the one before.
+var tied = regexp.MustCompile(`^-[0-9]`)
+
+// phone reports whether the digits are a phone number: with a plus, with a
+// trunk prefix, of the North American or a southern European shape, or of any
+// shape behind a word that says so. The shapes stand in for libphonenumber,
+// which needs a region and takes dates and sums for numbers.
+func (w window) phone(digits string) bool {
+	if len(digits) > maxPhone || w.series() || w.date() || w.decimal() {
+		return false
+	}
+	return w.dialled(digits) && !counted.MatchString(w.text[w.end():])
+}
+
+func (w window) dialled(digits string) bool {
+	if opening := strings.TrimRight(w.before(), "("); strings.HasSuffix(opening, "+") {
+		return w.global(digits)
+	}
+	if w.partOfName() {
+		return false
+	}
+	return w.trunk(digits) || w.american(digits) || w.southern() || w.first && phoneWord.MatchString(w.before())
+}
+
+// global reports whether the digits may stand behind a plus.
+func (w window) global(digits string) bool {
+	if digits[0] == '0' || len(digits) < minGlobal {
+		return false
+	}
+	if digits[0] == '1' {
+		return len(digits) == 11
+	}
+	return len(digits) <= usualGlobal || len(w.groups) == 1
+}
+
+func (w window) trunk(digits string) bool {
+	if digits[0] != '0' || len(w.groups[0].digits) < 2 {
+		return false
+	}
+	if strings.HasPrefix(digits, "00") {
+		return len(digits) >= minNational+2 && digits[2] != '0'
+	}
+	most := maxNational
+	if len(w.groups) < 3 {
+		most++
+	}
+	return len(digits) >= minNational && len(digits) <= most
+}
+
+// american is three, three and four digits, perhaps behind a 1, in groups or
+// in one.
+func (w window) american(digits string) bool {
+	grouped := slices.Contains([]string{"3-3-4", "1-3-3-4"}, w.shape()) && w.whole
+	if !grouped && len(w.groups) > 1 {
+		return false
+	}
+	if len(digits) == 11 && digits[0] == '1' {
+		digits = digits[1:]
+	}
+	return len(digits) == 10 && digits[0] >= '2'
+}
+
+// southern is the nine digits in threes of Spain, Portugal and others.
+func (w window) southern() bool {
+	return w.whole && w.shape() == "3-3-3" && w.groups[0].digits[0] >= '6'
+}
+
+// date reports whether the first groups are a date, either way round, or a
+// single one is a date without signs.
+func (w window) date() bool {
+	if len(w.groups) == 1 {
+		d := w.groups[0].digits
+		return len(d) == 8 && calendarYear(d[:4]) && d[4:6] <= "12" && d[6:] <= "31"
+	}
+	if len(w.groups) < 3 {
+		return false
+	}
+	first, second, third := w.groups[0].digits, w.groups[1].digits, w.groups[2].digits
+	if len(second) > 2 {
+		return false
+	}
+	return len(first) <= 2 && calendarYear(third) || calendarYear(first) && len(third) <= 2
+}
+
+// decimal reports whether a single point or comma ties a number to this one.
+func (w window) decimal() bool {
+	before := w.before()
+	if n := len(before); n >= 2 && strings.ContainsRune(".,", rune(before[n-1])) && before[n-2] >= '0' && before[n-2] <= '9' {
+		return true
+	}
+	return len(w.groups) == 2 && w.text[w.groups[0].end:w.groups[1].start] == "."
+}
+
+// partOfName reports whether a dash, slash or sign ties a word to the number:
+// "participant-5551234567", "/status/5551234567", "#5551234567".
+func (w window) partOfName() bool {
+	before := w.before()
+	last, size := utf8.DecodeLastRuneInString(before)
+	switch last {
+	case '#', '/', '\\', '@':
+		return true
+	case '-', '.':
+		earlier, _ := utf8.DecodeLastRuneInString(before[:len(before)-size])
+		return wordRune(earlier)
+	}
+	return false
+}

@@ -1,0 +1,56 @@
+package script
+
+import (
+	"regexp"
+	"strings"
+
+	"coachline/internal/sim/script/stage"
+)
+
+var statesSomething = regexp.MustCompile(`(?i)\b(?:i|i'm|my|me)\b`)
+
+// intend lists the calls that the script would make, for the stages that see a
+// text without the system message of the conversation. What the coach asked
+// tells what must be missing.
+func intend(asked, said string) []stage.Call {
+	sc := scene{
+		sections: supposed(asked), asked: asked, said: said,
+		tools: []string{toolSave, toolScheduler, toolTransition, toolPrompt, toolList, toolForget},
+	}
+	var out []stage.Call
+	for _, try := range []func() (saying, bool){sc.testWords, sc.memories, sc.command, sc.fieldAnswer} {
+		reply, fits := try()
+		for _, c := range reply.calls {
+			out = append(out, stage.Call{Name: c.name, Args: c.args})
+		}
+		if fits {
+			return out
+		}
+	}
+	report := plain(said)
+	if success.MatchString(report) || setback.MatchString(report) {
+		// What it answers stands in the conversation only.
+		return append(out, stage.Call{Name: toolSave}, stage.Call{Name: toolTransition})
+	}
+	if statesSomething.MatchString(said) && !stage.IsQuestion(said) {
+		out = append(out, stage.Call{Name: toolSave})
+	}
+	return out
+}
+
+// supposed is what the sections of the system message must say for the coach
+// to have asked what it did.
+func supposed(asked string) map[string]string {
+	sections := map[string]string{"Profile status": "Complete.", "Schedules": "None."}
+	for _, field := range []string{"habit_domain", "motivational_frame", "preferred_time", "prompt_anchor"} {
+		if strings.Contains(asked, question(field)) {
+			sections["Profile status"] = "Missing: " + field
+		}
+	}
+	if _, proposal, found := strings.Cut(asked, proposalMark); found {
+		if from, to, timed := parseTimes(proposal); timed {
+			sections["Profile"] = "preferred_time: " + written(from, to)
+		}
+	}
+	return sections
+}

@@ -1,0 +1,252 @@
+package door_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/pgtest"
+	"coachline/internal/seal"
+	"coachline/internal/store"
+	"coachline/internal/store/door"
+	"coachline/models"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+const (
+	ann      = "+15558675310"
+	stranger = "+15550001111"
+	ours     = "+15017122661"
+	testKeys = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+)
+
+var begin = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+
+// at is an instant some seconds after the beginning of a test's story.
+func at(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.Second) }
+
+// world is a store with rules and one participant, ann.
+type world struct {
+	*store.Store
+	t   *testing.T
+	ctx context.Context
+	n   int
+}
+
+func onBoth(t *testing.T, rules door.Rules, test func(w *world)) {
+	t.Helper()
+	open := func(t *testing.T, url string) *world {
+		ring, err := seal.Parse(testKeys)
+		require.NoError(t, err)
+		s, err := store.Open(t.Context(), store.Config{URL: url, Sealer: ring, Gate: rules})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		w := &world{Store: s, t: t, ctx: t.Context()}
+		w.enrol("ann", ann)
+		return w
+	}
+	t.Run("sqlite", func(t *testing.T) { test(open(t, "sqlite:"+filepath.Join(t.TempDir(), "coach.db"))) })
+	t.Run("postgres", func(t *testing.T) { test(open(t, pgtest.Start(t))) })
+}
+
+func (w *world) enrol(id, phone string) models.Participant {
+	w.t.Helper()
+	p, err := w.Enroll(w.ctx, models.Participant{ID: id, Phone: phone, Timezone: "UTC", EnrolledAt: begin}, "operator")
+	require.NoError(w.t, err)
+	return p
+}
+
+func (w *world) take(in models.Inbound) models.AcceptedInbound {
+	w.t.Helper()
+	w.n++
+	in.ProviderSID, in.To = fmt.Sprintf("SM%032d", w.n), ours
+	out, err := w.AcceptInbound(w.ctx, in)
+	require.NoError(w.t, err)
+	return out
+}
+
+// text is one of ann's.
+func (w *world) text(seconds int, body string) models.AcceptedInbound {
+	w.t.Helper()
+	return w.take(models.Inbound{From: ann, Body: body, ReceivedAt: at(seconds)})
+}
+
+func (w *world) gates(seconds int, bodies ...string) []models.Gate {
+	w.t.Helper()
+	var gates []models.Gate
+	for i, body := range bodies {
+		gates = append(gates, w.text(seconds+i, body).Inbound.Gate)
+	}
+	return gates
+}
+
+func (w *world) notices() []models.NoticeKind {
+	w.t.Helper()
+	rows, err := w.ParticipantNotices(w.ctx, "ann")
+	require.NoError(w.t, err)
+	var kinds []models.NoticeKind
+	for _, row := range rows {
+		kinds = append(kinds, row.Kind)
+	}
+	return kinds
+}
+
+// replied is a reply of ours that the carrier took.
+func (w *world) replied(n, seconds int) {
+	w.t.Helper()
+	turn := models.TurnID("ann", n)
+	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: n, Mode: models.ModeIntake,
+		Plan: models.TurnPlan{Kind: models.KindReply}, Now: at(seconds)})
+	require.NoError(w.t, err)
+	id := models.OutboxID(turn, 1)
+	_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "reply", At: at(seconds),
+		Outbox: []models.Outbox{{ID: id, Part: 1, Kind: models.KindReply, Body: "hello"}}})
+	require.NoError(w.t, err)
+	_, err = w.ClaimSend(w.ctx, id, at(seconds))
+	require.NoError(w.t, err)
+	require.NoError(w.t, w.RecordAccepted(w.ctx, id, models.Receipt{ProviderSID: fmt.Sprintf("SMr%d", n), Status: models.OutboxSent}, at(seconds)))
+}
+
+func TestTextsPerMinute(t *testing.T) {
+	onBoth(t, door.Rules{PerMinute: 3}, func(w *world) {
+		passed, limited := models.GateNone, models.GateRateLimited
+		require.Equal(w.t, []models.Gate{passed, passed, passed, limited, limited}, w.gates(0, "a", "b", "c", "d", "e"))
+		require.Equal(w.t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage, models.NoticeMessage, models.NoticeMessage,
+			models.NoticeLimit}, w.notices(), "no signal, and one word of it")
+
+		stop := w.take(models.Inbound{From: ann, Body: "help", Intent: models.IntentHelp, IntentMethod: models.MethodKeyword, ReceivedAt: at(6)})
+		require.Equal(w.t, passed, stop.Inbound.Gate, "keywords always pass")
+		require.NotZero(w.t, stop.NoticeID)
+
+		again := w.text(61, "f")
+		require.Equal(w.t, passed, again.Inbound.Gate, "what was held back does not count")
+		require.Equal(w.t, int64(4), again.Inbound.Seq, "numbers have no gaps")
+
+		entries, err := w.History(w.ctx, "ann", 3, at(7))
+		require.NoError(w.t, err)
+		require.Equal(w.t, []models.Gate{limited, limited, passed}, []models.Gate{entries[0].Gate, entries[1].Gate, entries[2].Gate})
+		require.Equal(w.t, "d", entries[0].Text)
+	})
+}
+
+func TestLimitIsToldOnceAnHour(t *testing.T) {
+	onBoth(t, door.Rules{PerDay: 1}, func(w *world) {
+		told := func(seconds int) bool { return w.text(seconds, fmt.Sprint(seconds)).NoticeID != 0 }
+		require.True(w.t, told(0), "the text itself")
+		require.True(w.t, told(1))
+		require.False(w.t, told(2))
+		require.False(w.t, told(3599), "the same window")
+		require.True(w.t, told(3599+3601), "after an hour of silence")
+		require.Equal(w.t, models.GateNone, w.text(24*3600+1, "tomorrow").Inbound.Gate)
+	})
+}
+
+func TestLimitNotice(t *testing.T) {
+	onBoth(t, door.Rules{PerMinute: 1}, func(w *world) {
+		w.text(0, "a")
+		over := w.text(1, "b").Inbound.ID
+		ask := models.LimitNotice{InboundID: over, Body: "too many", Now: at(2)}
+		id, err := w.QueueLimitNotice(w.ctx, ask)
+		require.NoError(w.t, err)
+		again, err := w.QueueLimitNotice(w.ctx, ask)
+		require.NoError(w.t, err)
+		require.Equal(w.t, id, again)
+		claim, err := w.ClaimSend(w.ctx, id, at(2))
+		require.NoError(w.t, err)
+		require.True(w.t, claim.Post)
+		require.Equal(w.t, ann, claim.To)
+
+		late, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(2, "c").Inbound.ID, Body: "too many", Now: at(2000)})
+		require.NoError(w.t, err)
+		require.Empty(w.t, late, "too late to be of use")
+
+		gone, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(3, "d").Inbound.ID, Body: "too many", Now: at(4)})
+		require.NoError(w.t, err)
+		w.take(models.Inbound{From: ann, Body: "stop", Intent: models.IntentStop, IntentMethod: models.MethodKeyword, ReceivedAt: at(5)})
+		claim, err = w.ClaimSend(w.ctx, gone, at(6))
+		require.NoError(w.t, err)
+		require.False(w.t, claim.Post, "the consent gate holds for it")
+	})
+}
+
+const away = "I am out of the office"
+
+func TestRepeatsAreALoop(t *testing.T) {
+	onBoth(t, door.Rules{Mute: time.Hour}, func(w *world) {
+		none, muted := models.GateNone, models.GateMuted
+		require.Equal(w.t, []models.Gate{none, none, none, none}, w.gates(0, away, "i am out of the OFFICE ", away, "I am out\u200b of the office"))
+		fifth := w.text(10, away)
+		require.Equal(w.t, models.GateLoop, fifth.Inbound.Gate)
+		require.Equal(w.t, models.LoopRepeats, fifth.Loop)
+		require.Zero(w.t, fifth.NoticeID)
+		require.Equal(w.t, []models.Gate{muted, muted}, w.gates(20, "anything", "at all"))
+
+		until, err := w.MutedUntil(w.ctx, "ann", at(30))
+		require.NoError(w.t, err)
+		require.Equal(w.t, at(10).Add(time.Hour), until)
+		stop := w.take(models.Inbound{From: ann, Body: "help", Intent: models.IntentHelp, IntentMethod: models.MethodKeyword, ReceivedAt: at(40)})
+		require.NotZero(w.t, stop.NoticeID, "keywords pass a mute")
+		require.Equal(w.t, none, w.text(3611, "back again").Inbound.Gate)
+		until, err = w.MutedUntil(w.ctx, "ann", at(3611))
+		require.NoError(w.t, err)
+		require.Zero(w.t, until)
+	})
+}
+
+func TestEverydayAnswersAreNoLoop(t *testing.T) {
+	onBoth(t, door.Rules{Mute: time.Hour}, func(w *world) {
+		for i := range 14 {
+			require.Equal(w.t, models.GateNone, w.text(i*20, "Done!").Inbound.Gate, i)
+		}
+		require.Equal(w.t, models.GateLoop, w.text(300, "done!").Inbound.Gate, "fifteen in ten minutes are a machine's")
+	})
+}
+
+func TestSlowRepeatsAreNoLoop(t *testing.T) {
+	onBoth(t, door.Rules{Mute: time.Hour}, func(w *world) {
+		for i := range 12 {
+			require.Equal(w.t, models.GateNone, w.text(i*160, away).Inbound.Gate, i)
+		}
+	})
+}
+
+func TestExchangesAreALoop(t *testing.T) {
+	onBoth(t, door.Rules{Mute: time.Hour}, func(w *world) {
+		for i := range 20 {
+			require.Equal(w.t, models.GateNone, w.text(i*10, fmt.Sprintf("answer number %d", i)).Inbound.Gate, i)
+			w.replied(i+1, i*10+7)
+		}
+		got := w.text(200, "one more")
+		require.Equal(w.t, models.LoopExchanges, got.Loop)
+		require.Equal(w.t, models.GateLoop, got.Inbound.Gate)
+	})
+}
+
+func TestOnePauseMakesAPerson(t *testing.T) {
+	onBoth(t, door.Rules{Mute: time.Hour}, func(w *world) {
+		for i := range 25 {
+			seconds := i * 10
+			if i == 12 {
+				seconds += 3 // six seconds after the reply
+			}
+			require.Equal(w.t, models.GateNone, w.text(seconds, fmt.Sprintf("answer number %d", i)).Inbound.Gate, i)
+			w.replied(i+1, i*10+7)
+		}
+	})
+}
+
+func TestEmptyTexts(t *testing.T) {
+	onBoth(t, door.Rules{}, func(w *world) {
+		require.Equal(w.t, []models.Gate{models.GateEmpty, models.GateEmpty}, w.gates(0, "", "\u200b\u2060 \u200f"))
+		require.Equal(w.t, []models.NoticeKind{models.NoticeStart}, w.notices())
+		picture := w.take(models.Inbound{From: ann, MediaCount: 2, ReceivedAt: at(2)})
+		require.Equal(w.t, models.GateNone, picture.Inbound.Gate)
+		require.NotZero(w.t, picture.NoticeID)
+	})
+}

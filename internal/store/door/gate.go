@@ -1,0 +1,230 @@
+// Package door judges inbound texts inside the store's transactions: which of
+// them reach the coach, who is taken for a machine, and whom the programme does
+// not know. What it decides is on the inbound row, so it needs no state of its
+// own and every starter judges alike.
+package door
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/glyphs"
+	"coachline/models"
+)
+
+// Rules are the programme's limits. The zero value lets every text through and
+// answers no stranger.
+type Rules struct {
+	// PerMinute and PerDay (a trailing minute, 24 hours) bound the texts of one
+	// sender that reach the coach; 0 is no bound.
+	PerMinute, PerDay int
+	// Mute is how long somebody taken for a machine is not answered; 0 takes
+	// nobody for one.
+	Mute time.Duration
+	// Hints answers strangers with one fixed text a day of Zone (UTC when nil).
+	Hints bool
+	Zone  *time.Location
+}
+
+// What makes a machine. The first rule is about texts, whatever the coach
+// answers; short everyday answers ("ok", "yes", "done", a number, an emoji) are
+// what people send again and again, so they need to come three times as often.
+const (
+	loopSpan     = 10 * time.Minute
+	repeats      = 5
+	shortRepeats = 15
+	shortText    = 12 // characters in normal form
+	// exchanges in a row, each text within machineGap of the reply before it.
+	exchanges  = 20
+	machineGap = 5 * time.Second
+)
+
+// limitSpan: a sender is told of the limit at the first text above it after
+// this long without one.
+const limitSpan = time.Hour
+
+// Desk judges texts and keeps the hints to strangers. It is safe for concurrent
+// use.
+type Desk struct{ cfg Config }
+
+// Config is what a Desk is made of; all but Rules are the store's.
+type Config struct {
+	Rules Rules
+	// Index is the keyed hash of the store's sealer.
+	Index func(string) string
+	// Read gives a session for single reads, Write runs a transaction.
+	Read  func(ctx context.Context) *gorm.DB
+	Write func(ctx context.Context, fn func(tx *gorm.DB) error) error
+}
+
+// New builds a desk.
+func New(cfg Config) *Desk {
+	if cfg.Rules.Zone == nil {
+		cfg.Rules.Zone = time.UTC
+	}
+	return &Desk{cfg: cfg}
+}
+
+// Mark fills in the keyed hashes by which texts of one sender, and equal texts
+// of one sender, are counted. Equal texts of two senders have different ones.
+func (d *Desk) Mark(in *models.Inbound) {
+	in.FromIndex, in.RepeatIndex, in.Gate = d.cfg.Index(in.From), "", models.GateNone
+	if seen := glyphs.Fold(in.Body); seen != "" {
+		in.RepeatIndex = d.cfg.Index("text\x00" + in.From + "\x00" + seen)
+	}
+}
+
+// Judge sets the gate of a marked text of an enrolled sender, before its row is
+// written, and says what the sender was taken for a machine for. A mute comes
+// before the limits, and what a mute held back does not count towards them.
+func (d *Desk) Judge(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
+	if glyphs.Reading(in.Body, in.MediaCount) == "" {
+		in.Gate = models.GateEmpty
+		return models.LoopNone, nil
+	}
+	muted, err := d.muted(tx, *in)
+	if err != nil || muted {
+		in.Gate = models.GateMuted
+		return models.LoopNone, err
+	}
+	reason, err := d.loop(tx, *in)
+	if err != nil || reason != models.LoopNone {
+		in.Gate = models.GateLoop
+		return reason, err
+	}
+	limited, err := d.limited(tx, *in)
+	if limited {
+		in.Gate = models.GateRateLimited
+	}
+	return models.LoopNone, err
+}
+
+func (d *Desk) muted(tx *gorm.DB, in models.Inbound) (bool, error) {
+	if d.cfg.Rules.Mute <= 0 {
+		return false, nil
+	}
+	count, err := gated(tx, in, models.GateLoop, d.cfg.Rules.Mute)
+	return count > 0, err
+}
+
+func (d *Desk) limited(tx *gorm.DB, in models.Inbound) (bool, error) {
+	for _, limit := range []struct {
+		most int
+		span time.Duration
+	}{{d.cfg.Rules.PerMinute, time.Minute}, {d.cfg.Rules.PerDay, 24 * time.Hour}} {
+		if limit.most <= 0 {
+			continue
+		}
+		count, err := gated(tx, in, models.GateNone, limit.span)
+		if err != nil || count >= int64(limit.most) {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// TellLimit reports whether a text above the limit is the first in a while, so
+// that its sender is told. Ask before the row is written.
+func (d *Desk) TellLimit(tx *gorm.DB, in models.Inbound) (bool, error) {
+	count, err := gated(tx, in, models.GateRateLimited, limitSpan)
+	return count == 0, err
+}
+
+// gated counts a sender's texts with a gate in the span up to a text. The index
+// on (from_index, gate, received_at) answers it.
+func gated(tx *gorm.DB, in models.Inbound, gate models.Gate, span time.Duration) (int64, error) {
+	var count int64
+	err := tx.Model(&models.Inbound{}).
+		Where("from_index = ? AND gate = ? AND received_at > ?", in.FromIndex, gate, in.ReceivedAt.Add(-span)).
+		Count(&count).Error
+	return count, err
+}
+
+func (d *Desk) loop(tx *gorm.DB, in models.Inbound) (models.LoopReason, error) {
+	if d.cfg.Rules.Mute <= 0 {
+		return models.LoopNone, nil
+	}
+	if in.RepeatIndex != "" {
+		var same int64
+		err := tx.Model(&models.Inbound{}).
+			Where("repeat_index = ? AND repeat_index <> '' AND received_at > ?", in.RepeatIndex, in.ReceivedAt.Add(-loopSpan)).
+			Count(&same).Error
+		if err != nil || same+1 >= int64(repeatsOf(in.Body)) {
+			return models.LoopRepeats, err
+		}
+	}
+	count, err := exchanged(tx, in)
+	if err != nil || count >= exchanges {
+		return models.LoopExchanges, err
+	}
+	return models.LoopNone, nil
+}
+
+// repeatsOf is how often a text makes its sender a machine.
+func repeatsOf(body string) int {
+	if utf8.RuneCountInString(glyphs.Fold(body)) <= shortText {
+		return shortRepeats
+	}
+	return repeats
+}
+
+// exchanged counts the newest unbroken run of texts that came within seconds of
+// our reply.
+func exchanged(tx *gorm.DB, in models.Inbound) (int, error) {
+	since := in.ReceivedAt.Add(-loopSpan)
+	var texts []time.Time
+	err := tx.Model(&models.Inbound{}).
+		Where("from_index = ? AND gate = ? AND received_at > ?", in.FromIndex, models.GateNone, since).
+		Order("received_at").Pluck("received_at", &texts).Error
+	if err != nil || len(texts) < exchanges-1 {
+		return 0, err
+	}
+	var replies []time.Time
+	err = tx.Model(&models.Outbox{}).
+		Where("participant_id = ? AND accepted_at IS NOT NULL AND accepted_at > ? AND kind = ?", in.ParticipantID, since, models.KindReply).
+		Order("accepted_at").Pluck("accepted_at", &replies).Error
+	return run(append(texts, in.ReceivedAt), replies), err
+}
+
+// run counts, up to the newest text, the exchanges (reply out, text in) without
+// a gap above machineGap. What the person waits for us does not count: a slow
+// model makes no machine a person. A text that no reply came before, as in a
+// burst, neither counts nor breaks the run.
+func run(texts, replies []time.Time) int {
+	count, next := 0, 0
+	for _, text := range texts {
+		answered := false
+		for next < len(replies) && !replies[next].After(text) {
+			answered = true
+			next++
+		}
+		switch {
+		case !answered:
+		case text.Sub(replies[next-1]) <= machineGap:
+			count++
+		default:
+			count = 0
+		}
+	}
+	return count
+}
+
+// MutedUntil is when a mute of the participant ends; zero when there is none at
+// the instant now.
+func (d *Desk) MutedUntil(ctx context.Context, participantID string, now time.Time) (time.Time, error) {
+	var at []time.Time
+	err := d.cfg.Read(ctx).Model(&models.Inbound{}).
+		Where("participant_id = ? AND gate <> '' AND gate = ? AND received_at > ?", participantID, models.GateLoop, now.Add(-d.cfg.Rules.Mute)).
+		Order("received_at DESC").Limit(1).Pluck("received_at", &at).Error
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading the mute: %w", err)
+	}
+	if len(at) == 0 {
+		return time.Time{}, nil
+	}
+	return at[0].UTC().Add(d.cfg.Rules.Mute), nil
+}

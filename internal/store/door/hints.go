@@ -1,0 +1,197 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"coachline/internal/store/ledger"
+	"coachline/models"
+)
+
+// Why a hint was not sent; kept in the row's error code.
+const (
+	hintStale    = "stale"
+	hintOptedOut = string(models.StatusOptedOut)
+	hintEnrolled = "enrolled"
+)
+
+// indexDigits of the sender's blind index tell senders apart in a hint's id.
+const indexDigits = 24
+
+// Hint writes the day's hint to a stranger, whose marked text is stored
+// already, and returns its id; "" when none is due: hints are off, there was one
+// today, the text asks for no more texts or was answered by the carrier, the
+// sender opted out, or it is no phone.
+func (d *Desk) Hint(tx *gorm.DB, in models.Inbound) (string, error) {
+	silent := in.Intent == models.IntentStop || in.IntentMethod == models.MethodCarrier
+	if !d.cfg.Rules.Hints || silent || !strings.HasPrefix(in.From, "+") || in.From == in.To {
+		return "", nil
+	}
+	newest, err := ledger.OfPhone(tx, in.FromIndex)
+	if err != nil || newest.Action == models.ConsentOptOut {
+		return "", err
+	}
+	row := models.Hint{
+		ID:        "hint-" + in.FromIndex[:min(indexDigits, len(in.FromIndex))] + "-" + in.ReceivedAt.In(d.cfg.Rules.Zone).Format(time.DateOnly),
+		InboundID: in.ID, Status: models.OutboxReady, CreatedAt: in.ReceivedAt, UpdatedAt: in.ReceivedAt,
+	}
+	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
+	if res.Error != nil || res.RowsAffected == 0 {
+		return "", res.Error
+	}
+	return row.ID, nil
+}
+
+// PendingHints lists hints that Temporal was not told to send and that were
+// written before createdBefore, oldest first, at most limit of them.
+func (d *Desk) PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error) {
+	var rows []models.Hint
+	err := d.cfg.Read(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
+		Order("created_at").Limit(limit).Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading hints: %w", err)
+	}
+	return rows, nil
+}
+
+// HintTold records that Temporal was told. Safe to repeat: the first instant
+// stays.
+func (d *Desk) HintTold(ctx context.Context, id string, at time.Time) error {
+	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Model(&models.Hint{}).Where("id = ? AND told_at IS NULL", id).UpdateColumn("told_at", at).Error
+	})
+	if err != nil {
+		return fmt.Errorf("marking the hint: %w", err)
+	}
+	return nil
+}
+
+// ClaimHint answers whether a hint may be handed to the carrier now and marks
+// it as being sent if so. Consent and enrolment are looked at again. A hint that
+// an earlier attempt left in sending may have gone out: it ends as unknown and
+// is never posted twice. ErrNotFound for an unknown id.
+func (d *Desk) ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error) {
+	var claim models.HintClaim
+	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
+		var row models.Hint
+		if err := locked(tx).Where("id = ?", id).Take(&row).Error; err != nil {
+			return err
+		}
+		var in models.Inbound
+		if err := tx.Where("id = ?", row.InboundID).Take(&in).Error; err != nil {
+			return err
+		}
+		var err error
+		if row.Status, row.ErrorCode, err = standing(tx, row, in, now); err != nil {
+			return err
+		}
+		claim = models.HintClaim{To: in.From, Post: row.Status == models.OutboxSending, Status: row.Status}
+		row.UpdatedAt = now
+		return tx.Select("status", "error_code", "updated_at").UpdateColumns(&row).Error
+	})
+	if err != nil {
+		return models.HintClaim{}, fmt.Errorf("claiming the hint: %w", err)
+	}
+	return claim, nil
+}
+
+// standing is where a claimed hint stands; only sending is posted.
+func standing(tx *gorm.DB, row models.Hint, in models.Inbound, now time.Time) (models.OutboxStatus, string, error) {
+	if row.Status == models.OutboxSending {
+		return models.OutboxUnknown, "", nil
+	}
+	if row.Status != models.OutboxReady {
+		return row.Status, row.ErrorCode, nil
+	}
+	if now.Sub(row.CreatedAt) > models.FrontTextLife {
+		return models.OutboxCanceled, hintStale, nil
+	}
+	var people int64
+	err := tx.Model(&models.Participant{}).Where("phone_index = ? AND removed_at IS NULL", in.FromIndex).Count(&people).Error
+	if err != nil || people > 0 {
+		return models.OutboxCanceled, hintEnrolled, err
+	}
+	newest, err := ledger.OfPhone(tx, in.FromIndex)
+	if err != nil || newest.Action == models.ConsentOptOut {
+		return models.OutboxCanceled, hintOptedOut, err
+	}
+	return models.OutboxSending, "", nil
+}
+
+// SettleHint ends an attempt. It does nothing unless the hint is being sent, so
+// a retry is safe.
+func (d *Desk) SettleHint(ctx context.Context, r models.HintResult) error {
+	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Model(&models.Hint{}).Where("id = ? AND status = ?", r.ID, models.OutboxSending).UpdateColumns(map[string]any{
+			"status": r.Status, "provider_sid": r.ProviderSID, "error_code": r.ErrorCode, "updated_at": r.Now,
+		}).Error
+	})
+	if err != nil {
+		return fmt.Errorf("settling the hint: %w", err)
+	}
+	return nil
+}
+
+// QueueLimitNotice writes the outbox row that tells a participant of the limit,
+// with its entry of the conversation, and returns the row's id; "" when it
+// comes too late to be of use. Safe to retry: the first row stays. Whether it
+// may be sent is for the gates of sending. ErrNotFound for an unknown text.
+func (d *Desk) QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error) {
+	var id string
+	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
+		id = ""
+		var in models.Inbound
+		if err := tx.Where("id = ? AND participant_id <> ''", n.InboundID).Take(&in).Error; err != nil {
+			return err
+		}
+		var p models.Participant
+		if err := locked(tx).Where("id = ?", in.ParticipantID).Take(&p).Error; err != nil {
+			return err
+		}
+		row := models.Outbox{
+			ID:            p.ID + "-limit-" + strconv.FormatInt(in.ID, 10),
+			ParticipantID: p.ID, Part: 1, Kind: models.KindHelp, Body: n.Body,
+			Status: models.OutboxReady, CreatedAt: n.Now, UpdatedAt: n.Now,
+		}
+		err := tx.Where("id = ?", row.ID).Take(&models.Outbox{}).Error
+		if err == nil {
+			id = row.ID
+			return nil
+		}
+		if !errors.Is(err, gorm.ErrRecordNotFound) || n.Now.Sub(in.ReceivedAt) > models.FrontTextLife {
+			return ignoreMissing(err)
+		}
+		id = row.ID
+		return say(tx, row)
+	})
+	if err != nil {
+		return "", fmt.Errorf("queueing the notice of the limit: %w", err)
+	}
+	return id, nil
+}
+
+func say(tx *gorm.DB, row models.Outbox) error {
+	if err := tx.Create(&row).Error; err != nil {
+		return err
+	}
+	return tx.Create(&models.Message{
+		ParticipantID: row.ParticipantID, Key: row.ID, Role: models.RoleAssistant, Kind: row.Kind,
+		Text: row.Body, OutboxID: row.ID, At: row.CreatedAt,
+	}).Error
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil
+	}
+	return err
+}
+
+func locked(tx *gorm.DB) *gorm.DB { return tx.Clauses(clause.Locking{Strength: "NO KEY UPDATE"}) }

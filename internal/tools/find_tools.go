@@ -1,0 +1,54 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+
+	"coachline/models"
+)
+
+// searchTool is the tool that finds tools.
+const searchTool = "find_tools"
+
+// Finder looks for tools among those that mode and channel permit, whom the
+// caller binds (J82, A26). The answer has lines "name: description", or a
+// sentence that names no tool (A25).
+type Finder interface {
+	FindTools(query string) string
+}
+
+// findTools lets the model look for a tool that this turn does not offer. Its
+// result is the finder's lines as they are, because the caller reads the names
+// in them.
+func findTools() *definition {
+	return &definition{
+		Tool: Tool{
+			Name: "find_tools",
+			Description: "Find further tools when none of those offered can do what is needed. " +
+				"What it finds can be called from your next step on; do not use it when a tool at hand fits.",
+			Schema: json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "query": {
+      "type": "string",
+      "minLength": 1,
+      "maxLength": 300,
+      "description": "What has to be done, complete in itself and in English, for example: change the time of the daily prompt."
+    }
+  },
+  "required": ["query"],
+  "additionalProperties": false
+}`),
+			Modes: bothModes(),
+		},
+		control: true,
+		tidy:    tidyTexts,
+		run: func(_ context.Context, in RunInput, args arguments) (Execution, error) {
+			if in.Finder == nil {
+				return Execution{}, models.BadField("tool", "there are no further tools in this conversation; go on with what is offered")
+			}
+			lines := in.Finder.FindTools(args.text("query"))
+			return Execution{Result: models.ToolResult{CallID: in.Call.ID, Name: in.Call.Name, Content: lines}}, nil
+		},
+	}
+}

@@ -1,0 +1,146 @@
+package tools
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/reply/route"
+	"coachline/models"
+)
+
+func catalogue(t testing.TB, mode models.Mode) []route.Tool {
+	t.Helper()
+	registry := newRegistry(t)
+	return route.ToolsOf(registry.For(mode), registry.Keywords())
+}
+
+const (
+	save   = "save_user_profile"
+	plan   = "scheduler"
+	sample = "generate_habit_prompt"
+	mode   = "transition_state"
+	search = "search_memory"
+	list   = "list_memories"
+	erase  = "forget_memory"
+)
+
+// TestEverydayTextsFindTheirTools: J76 with the words people use. More tools
+// than wanted may be picked; the model chooses among them.
+func TestEverydayTextsFindTheirTools(t *testing.T) {
+	tests := []struct {
+		in   string
+		want []string
+	}{
+		{"I want to walk every morning after coffee", []string{save}},
+		{"I'd like to drink more water", []string{save}},
+		{"so I have more energy for my kids", []string{save}},
+		{"right after I brush my teeth", []string{save}},
+		{"Around 8am works best", []string{save, plan}},
+		{"It went well, I managed ten minutes", []string{save}},
+		{"I skipped it, was too tired", []string{save}},
+		{"it was raining so I couldn't go", []string{save}},
+		{"can you keep it shorter and no emojis", []string{save}},
+		{"Remind me at 7:30 please", []string{plan}},
+		{"text me every day at 9am", []string{plan}},
+		{"change my reminder to the evening", []string{plan, save}},
+		{"What time do you text me?", []string{plan}},
+		{"please cancel the daily prompts", []string{plan}},
+		{"Show me an example", []string{sample}},
+		{"can I get another prompt now?", []string{sample}},
+		{"motivate me", []string{sample}},
+		{"I'd rather not give feedback today", []string{mode}},
+		{"let's start over with a new habit", []string{mode, save}},
+		{"do you remember my dog's name?", []string{search}},
+		{"what did I tell you about my knee?", []string{search}},
+		{"I mentioned it last week", []string{search}},
+		{"What do you know about me?", []string{list}},
+		{"which data have you stored", []string{list}},
+		{"show me your memories of me", []string{list}},
+		{"forget what I said about my knee", []string{erase, search}},
+		{"delete everything you know about me", []string{erase, list}},
+		{"please erase my data", []string{erase, list}},
+		{"Quiero caminar por la mañana", []string{save}},
+		{"recuérdame a las ocho", []string{plan}},
+		{"¿Qué sabes de mí?", []string{list}},
+		{"olvida lo que dije de mi rodilla", []string{erase, search}},
+		{"borra mis datos", []string{erase, list}},
+		{"Je veux marcher le matin", []string{save}},
+		{"un rappel chaque jour", []string{plan}},
+		{"Que savez-vous de moi ?", []string{list}},
+		{"oublie ce que j'ai dit", []string{erase, search}},
+		{"Ich möchte morgens nach dem Kaffee laufen", []string{save}},
+		{"Erinnere mich jeden Tag um 8 Uhr", []string{plan}},
+		{"Was weißt du über mich?", []string{list}},
+		{"Vergiss bitte, was ich gesagt habe", []string{erase, search}},
+		{"Weißt du noch, was ich gestern erzählt habe?", []string{search}},
+		{"Zeig mir ein Beispiel", []string{sample}},
+		{"Muéstrame un ejemplo", []string{sample}},
+	}
+	tools := catalogue(t, models.ModeIntake)
+	picked := 0
+	for _, tt := range tests {
+		t.Run(tt.in, func(t *testing.T) {
+			got := route.Select(route.StrategyKeyword, route.Input{Query: tt.in, Tools: tools}, route.Evidence{})
+			require.Equal(t, route.StrategyKeyword, got.By, "no word met a tool")
+			require.Subset(t, got.Names, tt.want)
+			picked += len(got.Names)
+		})
+	}
+	require.Less(t, float64(picked)/float64(len(tests)), 3.0, "tools offered on average, of %d", len(tools))
+}
+
+// TestEveryKeywordFindsItsTool: none is shadowed by the router's empty words,
+// too short, or shared by so many tools that it tells nothing.
+func TestEveryKeywordFindsItsTool(t *testing.T) {
+	registry := newRegistry(t)
+	for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback} {
+		tools := catalogue(t, mode)
+		require.Len(t, registry.Keywords(), len(tools))
+		for _, tool := range tools {
+			require.NotEmpty(t, tool.Keywords, tool.Name)
+			seen := map[string]bool{}
+			for _, word := range tool.Keywords {
+				got := route.Select(route.StrategyKeyword, route.Input{Query: word, Tools: tools}, route.Evidence{})
+				require.Equal(t, route.StrategyKeyword, got.By, word)
+				require.Contains(t, got.Names, tool.Name, word)
+				require.False(t, seen[word], "%s twice for %s", word, tool.Name)
+				seen[word] = true
+			}
+		}
+	}
+}
+
+// TestToolsFindOneAnother: what find_tools answers when the caller looks in
+// the mode's catalogue (J82), and what the caller reads from it (A25, A26).
+func TestToolsFindOneAnother(t *testing.T) {
+	tools := catalogue(t, models.ModeFeedback)
+	tests := []struct {
+		name, query string
+		tools       []route.Tool
+		want        []string
+	}{
+		{"J82", "delete what is remembered about the person", tools, []string{search, erase}},
+		{"J82 what is known", "show what is known about the person", tools, []string{list}},
+		{"A25", "book a flight", tools, nil},
+		{"A26", "delete a memory", route.Permitted(tools, []string{save, plan}), []string{plan}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := RunInput{Call: models.ToolCall{Name: "find_tools", Arguments: `{"query":"` + tt.query + `"}`}, Finder: finder(tt.tools)}
+			out, err := newRegistry(t).Run(t.Context(), in)
+			require.NoError(t, err)
+			require.False(t, out.Result.Failed)
+			found := route.Found(out.Result.Content, tt.tools)
+			if len(tt.want) == 0 {
+				require.Empty(t, found)
+			}
+			require.Subset(t, found, tt.want)
+		})
+	}
+}
+
+// finder looks in a catalogue, as the caller does.
+type finder []route.Tool
+
+func (f finder) FindTools(query string) string { return route.Search(query, f) }

@@ -1,0 +1,79 @@
+package starter
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/serviceerror"
+
+	"coachline/internal/metrics"
+)
+
+// figures are what a scrape of the front door shows.
+func (h *harness) figures() string {
+	h.t.Helper()
+	got := h.do(call{method: "GET", path: "/metrics"})
+	require.Equal(h.t, http.StatusOK, got.status)
+	return "\n" + got.raw
+}
+
+func TestFrontDoorIsCounted(t *testing.T) {
+	m, err := metrics.New(metrics.Config{Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	h := start(t, func(c *Config) {
+		c.Metrics, c.Observe = m.HandlerWith(c.Store), m.Webhooks
+		c.Store, c.Temporal = countedRows{c.Store, m}, countedEngine{c.Temporal, m}
+	})
+	ann := h.ann()
+	require.Equal(t, http.StatusOK, h.text(sid(1), "hello").status)
+	require.Equal(t, http.StatusOK, h.text(sid(1), "hello").status)
+	unsigned := h.do(call{method: "POST", path: inboundPath, body: "a=b", header: map[string]string{"Content-Type": formType}})
+	require.Equal(t, http.StatusForbidden, unsigned.status)
+	stop := h.text(sid(2), "STOP")
+	require.Equal(t, http.StatusOK, stop.status, stop.raw)
+	text := h.figures()
+	for _, line := range []string{
+		`coachline_inbound_texts_total{reason="",verdict="accepted"} 2`,
+		`coachline_inbound_texts_total{reason="",verdict="duplicate"} 1`,
+		`coachline_inbound_texts_total{reason="signature",verdict="refused"} 1`,
+		`coachline_webhook_duration_seconds_count{code="200",hook="inbound"} 3`,
+		`coachline_webhook_duration_seconds_count{code="403",hook="inbound"} 1`,
+		`coachline_workflow_calls_total{call="start",outcome="told"} 1`,
+	} {
+		require.Contains(t, text, "\n"+line+"\n")
+	}
+	require.Contains(t, text, "\ncoachline_notices_waiting ")
+	require.NotContains(t, text, ann.ID)
+}
+
+func TestUnavailableTextIsCounted(t *testing.T) {
+	m, err := metrics.New(metrics.Config{Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	broken := m.Webhooks(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writeFailure(w, failure(http.StatusServiceUnavailable, "not stored, try again"))
+	}))
+	broken.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, inboundPath, nil))
+	out := httptest.NewRecorder()
+	m.Handler().ServeHTTP(out, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	require.Contains(t, out.Body.String(), `coachline_inbound_texts_total{reason="",verdict="unavailable"} 1`)
+	require.Contains(t, out.Body.String(), `coachline_webhook_duration_seconds_count{code="503",hook="inbound"} 1`)
+}
+
+func TestOutcomeOfACall(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		in   error
+		want metrics.Outcome
+	}{
+		{"told", nil, metrics.OutcomeTold},
+		{"runs already", serviceerror.NewWorkflowExecutionAlreadyStarted("", "", ""), metrics.OutcomeTold},
+		{"closed", serviceerror.NewNotFound(""), metrics.OutcomeClosed},
+		{"away", errors.New("away"), metrics.OutcomeFailed},
+	} {
+		t.Run(test.name, func(t *testing.T) { require.Equal(t, test.want, outcome(test.in)) })
+	}
+}

@@ -1,0 +1,50 @@
+// Package lane gives every key a lane of its own that one caller passes at a
+// time. Work of one sender or participant queues up there, and not where
+// everybody else's would wait behind it.
+package lane
+
+import (
+	"context"
+	"sync"
+)
+
+// Lanes is safe for concurrent use. A lane exists while somebody is in it.
+type Lanes struct {
+	mu    sync.Mutex
+	lanes map[string]*one
+}
+
+type one struct {
+	token chan struct{}
+	users int
+}
+
+// New builds lanes.
+func New() *Lanes { return &Lanes{lanes: map[string]*one{}} }
+
+// Enter waits until the key's lane is free or ctx ends; only in the first case
+// is there something to leave.
+func (l *Lanes) Enter(ctx context.Context, key string) (leave func(), err error) {
+	l.mu.Lock()
+	lane, ok := l.lanes[key]
+	if !ok {
+		lane = &one{token: make(chan struct{}, 1)}
+		l.lanes[key] = lane
+	}
+	lane.users++
+	l.mu.Unlock()
+	gone := func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if lane.users--; lane.users == 0 {
+			delete(l.lanes, key)
+		}
+	}
+	select {
+	case lane.token <- struct{}{}:
+		return func() { <-lane.token; gone() }, nil
+	case <-ctx.Done():
+		gone()
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,107 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"coachline/models"
+)
+
+// Hints are the fixed texts to strangers that are to be sent; package store
+// keeps them.
+type Hints interface {
+	// PendingHints lists hints that Temporal was not told of, oldest first.
+	PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error)
+	HintTold(ctx context.Context, id string, at time.Time) error
+}
+
+// frontAttempt bounds one attempt of a front door's activity; all of them end
+// with the usefulness of the text.
+const frontAttempt = time.Minute
+
+// hintKey tells the background jobs of hints from those of participants, whose
+// ids hold no slash.
+const hintKey = "hint/"
+
+// LaterHint has SendHint run in the background and returns at once.
+func (r *Relay) LaterHint(id string) { r.pool.add(hintKey + id) }
+
+// serve runs one background job.
+func (r *Relay) serve(ctx context.Context, key string) error {
+	if id, ok := strings.CutPrefix(key, hintKey); ok {
+		return r.SendHint(ctx, id)
+	}
+	return r.Deliver(ctx, key)
+}
+
+// SendHint has Temporal send a hint and records that it was told. The hint's id
+// is the activity's and cannot be used twice, so it is safe to call at any time
+// and from several processes.
+func (r *Relay) SendHint(ctx context.Context, id string) error {
+	tellCtx, cancel := context.WithTimeout(ctx, tellLimit)
+	defer cancel()
+	err := r.execute(tellCtx, id, models.ActivitySendHint, models.SendHintInput{HintID: id})
+	if err != nil {
+		return fmt.Errorf("starting %s: %w", id, err)
+	}
+	markCtx, cancelMark := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
+	defer cancelMark()
+	if err := r.cfg.Hints.HintTold(markCtx, id, r.cfg.Now()); err != nil {
+		return fmt.Errorf("recording %s as told: %w", id, err)
+	}
+	return nil
+}
+
+// limit has Temporal tell a participant of the limit, outside the workflow: the
+// coach takes no turn for it.
+func (r *Relay) limit(ctx context.Context, n models.Notice) error {
+	inboundID, err := strconv.ParseInt(n.Ref, 10, 64)
+	if err != nil {
+		return models.BadField("ref", "notice %d does not name an inbound row", n.ID)
+	}
+	return r.execute(ctx, n.ParticipantID+"-limit-"+n.Ref, models.ActivitySendLimitNotice, models.SendLimitInput{InboundID: inboundID})
+}
+
+// execute starts an activity that no workflow waits for. One that runs or ran
+// under the id counts as started.
+func (r *Relay) execute(ctx context.Context, id, name string, input any) error {
+	_, err := r.cfg.Engine.ExecuteActivity(ctx, client.StartActivityOptions{
+		ID: id, TaskQueue: models.QueueSMS,
+		StartToCloseTimeout: frontAttempt, ScheduleToCloseTimeout: models.FrontTextLife,
+		ActivityIDReusePolicy:    enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		ActivityIDConflictPolicy: enums.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
+			NonRetryableErrorTypes: []string{models.ErrTypeInvalid, models.ErrTypeMissing},
+		},
+	}, name, input)
+	var already *serviceerror.ActivityExecutionAlreadyStarted
+	if errors.As(err, &already) {
+		return nil
+	}
+	return err
+}
+
+// sweepHints tells of the hints that were left over. The first failure ends it:
+// they all go the same way, and the next sweep finds the rest.
+func (r *Relay) sweepHints(ctx context.Context) error {
+	pending, err := r.cfg.Hints.PendingHints(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
+	if err != nil {
+		return err
+	}
+	for _, hint := range pending {
+		if err := r.SendHint(ctx, hint.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

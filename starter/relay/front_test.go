@@ -1,0 +1,66 @@
+package relay
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+
+	"coachline/models"
+)
+
+func (b *bench) hint(id string) {
+	b.store.hints = append(b.store.hints, models.Hint{ID: id, CreatedAt: testNow})
+}
+
+func TestHintsLeftOverAreTold(t *testing.T) {
+	b := newBench(t)
+	b.hint("hint-1-2026-11-24")
+	require.NoError(t, b.relay.sweepHints(context.Background()))
+	require.Empty(t, b.engine.seen(), "whoever wrote it may be telling")
+
+	b.now = b.now.Add(time.Minute)
+	b.engine.fail(func(context.Context, string) error { return errDown })
+	require.ErrorIs(t, b.relay.sweepHints(context.Background()), errDown)
+	b.engine.fail(nil)
+	require.NoError(t, b.relay.sweepHints(context.Background()))
+	require.NoError(t, b.relay.sweepHints(context.Background()))
+	require.Equal(t, []string{"activity:SendHint", "activity:SendHint"}, b.engine.seen())
+	options := b.engine.activities[1]
+	require.Equal(t, "hint-1-2026-11-24", options.ID)
+	require.Equal(t, models.QueueSMS, options.TaskQueue)
+	require.Equal(t, enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE, options.ActivityIDReusePolicy)
+	require.Equal(t, enums.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING, options.ActivityIDConflictPolicy)
+	require.Equal(t, models.SendHintInput{HintID: "hint-1-2026-11-24"}, b.engine.inputs[1])
+}
+
+func TestHintThatRanCountsAsTold(t *testing.T) {
+	b := newBench(t)
+	b.hint("hint-1")
+	b.engine.fail(func(context.Context, string) error {
+		return serviceerror.NewActivityExecutionAlreadyStarted("ran", "", "")
+	})
+	require.NoError(t, b.relay.SendHint(context.Background(), "hint-1"))
+	require.NotNil(t, b.store.hints[0].ToldAt)
+}
+
+func TestLaterHint(t *testing.T) {
+	b := newBench(t)
+	b.hint("hint-1")
+	b.relay.LaterHint("hint-1")
+	b.relay.Stop(context.Background())
+	require.Equal(t, []string{"activity:SendHint"}, b.engine.seen())
+}
+
+func TestLimitNoticeRunsOutsideTheWorkflow(t *testing.T) {
+	b := newBench(t)
+	b.add("a", models.NoticeLimit)
+	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
+	require.Equal(t, []string{"activity:SendLimitNotice"}, b.engine.seen())
+	require.Equal(t, "a-limit-7", b.engine.activities[0].ID)
+	require.Equal(t, models.SendLimitInput{InboundID: 7}, b.engine.inputs[0])
+	require.Zero(t, b.store.undelivered())
+}

@@ -1,0 +1,147 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"coachline/activities"
+	"coachline/internal/metrics"
+	"coachline/internal/store"
+	"coachline/internal/tools"
+	"coachline/models"
+)
+
+// countedRows is the store as the activities use it; what is worth a number is
+// counted once it is stored.
+type countedRows struct {
+	*store.Store
+	metrics *metrics.Metrics
+	tools   *tools.Registry
+}
+
+// TurnContext notes the texts that the turn answers.
+func (r countedRows) TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error) {
+	turn, err := r.Store.TurnContext(ctx, turnID, window)
+	if err == nil {
+		metrics.Of(ctx).Loaded(turn)
+	}
+	return turn, err
+}
+
+// SaveState counts the prompts that were missed.
+func (r countedRows) SaveState(ctx context.Context, in models.SaveStateInput) error {
+	err := r.Store.SaveState(ctx, in)
+	if err == nil {
+		r.metrics.Missed(in.Missed)
+	}
+	return err
+}
+
+// CommitTool counts the call. A model may ask for a tool by any words it likes,
+// and those are no label.
+func (r countedRows) CommitTool(ctx context.Context, commit models.ToolCommit) error {
+	err := r.Store.CommitTool(ctx, commit)
+	if err == nil {
+		tool, _ := r.tools.Lookup(commit.Run.Name)
+		r.metrics.ToolRun(tool.Name, commit.Run.Failed)
+	}
+	return err
+}
+
+// ClaimSend counts a text that a gate refuses.
+func (r countedRows) ClaimSend(ctx context.Context, outboxID string, now time.Time) (models.SendClaim, error) {
+	claim, err := r.Store.ClaimSend(ctx, outboxID, now)
+	if err == nil {
+		r.metrics.Claimed(ctx, claim)
+	}
+	return claim, err
+}
+
+// ReleaseSend counts a text that will be tried again.
+func (r countedRows) ReleaseSend(ctx context.Context, outboxID string, now time.Time) error {
+	err := r.Store.ReleaseSend(ctx, outboxID, now)
+	if err == nil {
+		r.metrics.Sent(ctx, models.OutboxReady)
+	}
+	return err
+}
+
+// RecordAccepted counts a text that the carrier took.
+func (r countedRows) RecordAccepted(ctx context.Context, outboxID string, receipt models.Receipt, now time.Time) error {
+	err := r.Store.RecordAccepted(ctx, outboxID, receipt, now)
+	if err == nil {
+		r.metrics.Sent(ctx, models.OutboxAccepted)
+	}
+	return err
+}
+
+// RecordFailed counts a text that failed or whose fate is unknown.
+func (r countedRows) RecordFailed(ctx context.Context, f models.SendFailure) error {
+	err := r.Store.RecordFailed(ctx, f)
+	if err == nil {
+		r.metrics.NotSent(ctx, f)
+	}
+	return err
+}
+
+// AcceptStatus counts the carrier's word, found by a reconciliation, that
+// somebody opted out.
+func (r countedRows) AcceptStatus(ctx context.Context, report models.StatusCallback) (bool, error) {
+	found, err := r.Store.AcceptStatus(ctx, report)
+	if found && report.OptedOut {
+		r.metrics.Consent(models.ConsentOptOut, models.MethodCarrierError)
+	}
+	return found, err
+}
+
+// The counted activities are registered in the place of those that they embed,
+// under the same names.
+
+type countedTurns struct {
+	*activities.Turns
+	metrics *metrics.Metrics
+}
+
+// PrepareTurn as an activity of its own keeps texts that nobody answers; turns
+// that say something begin with another one.
+func (t *countedTurns) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+	out, err := t.Turns.PrepareTurn(ctx, in)
+	if err == nil {
+		t.metrics.Kept(in.Plan.Kind)
+	}
+	return out, err
+}
+
+type countedClosing struct {
+	*activities.Closing
+	metrics *metrics.Metrics
+}
+
+// SendTurn counts the turn.
+func (c *countedClosing) SendTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
+	ctx = metrics.Begin(ctx)
+	out, err := c.Closing.SendTurn(ctx, in)
+	if err == nil {
+		c.metrics.TurnEnded(ctx, in.End, out)
+	}
+	return out, err
+}
+
+type countedPosts struct{ *activities.Posts }
+
+// SendSMS gives the attempt an exchange to be counted by.
+func (p *countedPosts) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+	return p.Posts.SendSMS(metrics.Begin(ctx), in)
+}
+
+type countedChecks struct {
+	*activities.Reconciling
+	metrics *metrics.Metrics
+}
+
+// Reconcile counts what was asked about and settled.
+func (c *countedChecks) Reconcile(ctx context.Context) (models.Reconciled, error) {
+	sum, err := c.Reconciling.Reconcile(ctx)
+	c.metrics.Reconciled(sum, err)
+	return sum, err
+}

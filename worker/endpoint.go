@@ -1,0 +1,24 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"coachline/internal/config"
+	"coachline/internal/metrics"
+)
+
+// serveMetrics opens the worker's own address for scrapes where there is one.
+func serveMetrics(ctx context.Context, cfg config.Config, m *metrics.Metrics) (stop func() error, err error) {
+	if cfg.Worker.MetricsAddr == "" {
+		return func() error { return nil }, nil
+	}
+	endpoint, err := m.Open(ctx, cfg.Worker.MetricsAddr)
+	if err != nil {
+		return nil, fmt.Errorf("COACH_METRICS_ADDR: %w", err)
+	}
+	slog.Info("serving metrics", "address", endpoint.Addr())
+	go endpoint.Serve()
+	return func() error { return endpoint.Close(ctx) }, nil
+}
