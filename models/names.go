@@ -46,6 +46,14 @@ const (
 	QuerySchedules = "Schedules"
 )
 
+// Counters of the workflow, without the ending that Prometheus gives them.
+const (
+	// MetricDrained counts texts that were received just before a run continued
+	// as new, MetricUnhandled signals that were lost there.
+	MetricDrained   = "coachline_drained_signals"
+	MetricUnhandled = "coachline_unhandled_signals"
+)
+
 // Search attributes, kept small and free of personal data: they are stored in
 // the clear.
 const (

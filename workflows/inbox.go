@@ -28,6 +28,17 @@ func (l *life) receive() {
 	}
 }
 
+// count says what a run took over into the next one. A signal that nothing
+// here receives is a defect of ours: it would be lost.
+func (l *life) count(ctx workflow.Context, drained int) {
+	metrics := workflow.GetMetricsHandler(ctx)
+	metrics.Counter(models.MetricDrained).Inc(int64(drained))
+	if names := workflow.GetUnhandledSignalNames(ctx); len(names) > 0 {
+		metrics.Counter(models.MetricUnhandled).Inc(int64(len(names)))
+		workflow.GetLogger(ctx).Error("signals are lost that nothing receives", "signals", len(names))
+	}
+}
+
 // busy: something has arrived that the loop has to act on.
 func (l *life) busy() bool {
 	return l.texts.Len() > 0 || len(l.state.Commands) > 0

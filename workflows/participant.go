@@ -118,6 +118,7 @@ func (l *life) idle(ctx workflow.Context) (done bool, err error) {
 			return true, err
 		}
 		// Nothing below waits: whatever arrived until here is in the state.
+		drained := l.texts.Len()
 		l.receive()
 		switch {
 		case l.news || len(l.state.Commands) > 0:
@@ -125,6 +126,7 @@ func (l *life) idle(ctx workflow.Context) (done bool, err error) {
 		case l.state.Ended:
 			return true, nil
 		default:
+			l.count(ctx, drained)
 			return true, workflow.NewContinueAsNewErrorWithOptions(ctx, nextRun, Participant, l.state)
 		}
 	}

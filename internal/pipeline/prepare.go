@@ -104,6 +104,9 @@ func (p *Pipeline) prepare(ctx context.Context, tr *trace, t turn) Prepared {
 		out.Parts = plan.Split(query, t.context.Participant.Locale)
 	}
 	out.Memory = p.remembered(ctx, tr, t, out.Plan)
+	if t.kind == models.KindReply && p.stepFor(t) == MemoryBefore {
+		out.Memory = p.beforehand(ctx, tr, t, out.Memory)
+	}
 	return out
 }
 

@@ -16,13 +16,37 @@ import (
 // stepFacts are how many facts the memory step is shown at first.
 const stepFacts = 30
 
-// Worth reports whether a finished turn leaves anything to remember: a person's
-// text that is more than a greeting, thanks or assent (C10, D2).
+// Worth reports whether a finished turn leaves anything to remember or to sum
+// up: a person's text that is more than a greeting, thanks or assent (C10, D2).
 func (p *Pipeline) Worth(c models.TurnContext) bool {
-	if p.Settings.MemoryStep == MemoryOff || c.Turn.Kind != models.KindReply {
-		return false
+	return c.Turn.Kind == models.KindReply && plan.Needed(toldIn(c))
+}
+
+// stepFor is when the memory step of a turn runs. At a terminal, where nobody
+// waits for a carrier, it comes first (D2).
+func (p *Pipeline) stepFor(t turn) MemoryStep {
+	if p.Settings.MemoryStep == MemoryAfter && t.context.Participant.Channel == models.ChannelTerminal {
+		return MemoryBefore
 	}
-	return plan.Needed(toldIn(c))
+	return p.Settings.MemoryStep
+}
+
+// beforehand runs the memory step before the model is asked, within its time,
+// and adds what came of it to what the model is told.
+func (p *Pipeline) beforehand(ctx context.Context, tr *trace, t turn, block string) string {
+	ctx, cancel := context.WithTimeout(ctx, smallLimit)
+	defer cancel()
+	known, err := p.memoryOf(ctx, t.context)
+	if err == nil {
+		var outcome string
+		if outcome, err = p.remember(ctx, tr, t, known.Facts); err == nil && outcome != "" {
+			return joined([]string{block, "Of the newest text: " + outcome})
+		}
+	}
+	if err != nil {
+		tr.errored(models.StageMemory, err)
+	}
+	return block
 }
 
 // toldIn is what the person wrote in a turn.
@@ -55,7 +79,7 @@ func (p *Pipeline) Remember(ctx context.Context, c models.TurnContext) error {
 	if err != nil {
 		return fmt.Errorf("recalling: %w", err)
 	}
-	if p.Settings.MemoryStep == MemoryAfter {
+	if p.stepFor(t) == MemoryAfter {
 		if _, err := p.remember(ctx, tr, t, known.Facts); err != nil {
 			tr.errored(models.StageMemory, err)
 		}
