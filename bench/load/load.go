@@ -1,0 +1,205 @@
+// Package load holds the loads of the benchmark, one in each file. A load puts
+// the same work on the product and on the bare workflow, round by round in
+// turn so that a drift of the machine hits both, and returns figures.
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"coachline/bench/report"
+	"coachline/bench/rig"
+)
+
+// side is one of the systems that are measured.
+type side interface {
+	Name() string
+	// Enrol takes a phone into the programme; a greeting follows by itself.
+	Enrol(ctx context.Context, phone string) error
+	// Text delivers one text and returns when the front door answers.
+	Text(ctx context.Context, phone, body string) error
+	WorkflowID(phone string) string
+}
+
+// Options are what a run asks of every load; zero values leave a load its own.
+type Options struct {
+	People int
+	// Delay of the model; nil leaves a load its own.
+	Delay *time.Duration
+	// Config builds the rigs of loads that need one of their own.
+	Config rig.Config
+}
+
+// people is the asked number or the load's own.
+func (o Options) people(own int) int {
+	if o.People > 0 {
+		return o.People
+	}
+	return own
+}
+
+// delay is the asked one or none.
+func (o Options) delay() time.Duration {
+	if o.Delay != nil {
+		return *o.Delay
+	}
+	return 0
+}
+
+// Load is one kind of work.
+type Load struct {
+	Name string
+	// Default loads run when none is named; together they take less than five
+	// minutes on two cores.
+	Default bool
+	// Limit bounds the load in time.
+	Limit time.Duration
+	Run   func(context.Context, *Bench) ([]report.Figure, error)
+}
+
+// All lists every load in the order in which they run.
+func All() []Load {
+	return []Load{
+		{"cold", true, 2 * time.Minute, cold},
+		{"cost", true, time.Minute, cost},
+		{"steady", true, 4 * time.Minute, steady},
+		{"burst", true, 2 * time.Minute, burst},
+		{"phone", true, 2 * time.Minute, phone},
+		{"webhook", true, time.Minute, webhook},
+		{"enrol", true, 5 * time.Minute, enrol},
+		{"prompts", false, time.Hour, prompts},
+		{"restart", true, time.Hour, restart},
+		{"year", false, 10 * time.Minute, year},
+	}
+}
+
+// Bench is a rig with the people on it.
+type Bench struct {
+	*rig.Rig
+	Options Options
+	numbers atomic.Int64
+}
+
+// New puts nobody on the rig yet.
+func New(r *rig.Rig, o Options) *Bench { return &Bench{Rig: r, Options: o} }
+
+// enrolling is how many requests are under way at once.
+const enrolling = 16
+
+// person is somebody on one side; said counts their texts.
+type person struct {
+	phone string
+	said  int
+}
+
+// newcomers are people whom nobody knows yet.
+func (b *Bench) newcomers(n int) []*person {
+	people := make([]*person, n)
+	for i := range people {
+		people[i] = &person{phone: fmt.Sprintf("+1212%07d", 2_000_000+b.numbers.Add(1))}
+	}
+	return people
+}
+
+// enrolled are newcomers who were greeted.
+func (b *Bench) enrolled(ctx context.Context, s side, n int) ([]*person, error) {
+	people := b.newcomers(n)
+	_, err := b.greet(ctx, s, people)
+	return people, err
+}
+
+// greet enrols people and returns how long each greeting took.
+func (b *Bench) greet(ctx context.Context, s side, people []*person) (report.Durations, error) {
+	took := make(report.Durations, len(people))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(enrolling)
+	for i, p := range people {
+		group.Go(func() error {
+			greeting := b.Carrier.Expect(p.phone, 0)
+			began := time.Now()
+			if err := s.Enrol(ctx, p.phone); err != nil {
+				return err
+			}
+			at, err := greeting.At(ctx)
+			took[i] = at.Sub(began)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("enrolling people of side %s: %w", s.Name(), err)
+	}
+	return took, nil
+}
+
+// exchange is one text and the wait for its answer: the time from the call to
+// the carrier's receipt.
+func (b *Bench) exchange(ctx context.Context, s side, p *person) (time.Duration, error) {
+	p.said++
+	return b.say(ctx, s, p, rig.Body(p.said, 0))
+}
+
+// say sends the person's newest text.
+func (b *Bench) say(ctx context.Context, s side, p *person, body string) (time.Duration, error) {
+	answer := b.Carrier.Expect(p.phone, p.said)
+	began := time.Now()
+	if err := s.Text(ctx, p.phone, body); err != nil {
+		return 0, err
+	}
+	at, err := answer.At(ctx)
+	return at.Sub(began), err
+}
+
+// together has everybody do the same at the same time.
+func together(ctx context.Context, people []*person, do func(context.Context, *person) (time.Duration, error)) (report.Durations, error) {
+	var mu sync.Mutex
+	var took report.Durations
+	var problems error
+	var group sync.WaitGroup
+	for _, p := range people {
+		group.Go(func() {
+			d, err := do(ctx, p)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				problems = errors.Join(problems, err)
+				return
+			}
+			took = append(took, d)
+		})
+	}
+	group.Wait()
+	// Everybody or nobody: a percentile over those who were answered would hide
+	// the others.
+	return took, problems
+}
+
+// usage is the processor time and the memory handed out in this process.
+type usage struct {
+	cpu    time.Duration
+	allocs uint64
+}
+
+func processor() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// ms builds a figure of durations.
+func ms(name string, product, bare time.Duration) report.Figure {
+	b := report.Milliseconds(bare)
+	return report.Figure{Name: name, Unit: "ms", Product: report.Milliseconds(product), Bare: &b, Better: report.Lower}
+}
+
+func ratioTarget(limit float64) *report.Target { return &report.Target{Limit: limit, OfRatio: true} }
+func target(limit float64) *report.Target      { return &report.Target{Limit: limit} }
+func ref(v float64) *float64                   { return &v }

@@ -1,0 +1,161 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"coachline/bench/report"
+	"coachline/bench/rig"
+)
+
+const (
+	promptPeople = 500
+	promptProbes = 5
+	// turnsPerSecond is a pace that setting the prompts is sure to keep up with;
+	// promptMargin is what is left before the prompts are due.
+	turnsPerSecond = 20
+	promptMargin   = 10 * time.Second
+)
+
+// prompts has everybody's daily prompt due in the same minute, at its first
+// instant, while a few people text.
+func prompts(ctx context.Context, b *Bench) ([]report.Figure, error) {
+	b.Model.SetDelay(b.Options.delay())
+	n := b.Options.people(promptPeople)
+	var waves [2]wave
+	for i, s := range []side{b.Product, b.Bare} {
+		var err error
+		if waves[i], err = b.wave(ctx, s, n); err != nil {
+			return nil, err
+		}
+	}
+	rate := func(w wave) float64 { return float64(len(w.late)) / w.late.Max().Seconds() }
+	middle := ms("prompt due to carrier, median", waves[0].late.Percentile(50), waves[1].late.Percentile(50))
+	last := ms("prompt due to carrier, last", waves[0].late.Max(), waves[1].late.Max())
+	meanwhile := ms("reply meanwhile, median", waves[0].meanwhile.Percentile(50), waves[1].meanwhile.Percentile(50))
+	meanwhile.Target = target(2 * report.Milliseconds(waves[0].before.Percentile(50)))
+	figures := []report.Figure{
+		{Name: "prompts handed to the carrier", Unit: "/s", Better: report.Higher, Product: rate(waves[0]), Bare: ref(rate(waves[1])), Target: ratioTarget(0.7)},
+		middle, last,
+		ms("reply before, median", waves[0].before.Percentile(50), waves[1].before.Percentile(50)),
+		meanwhile,
+	}
+	figures = append(figures, costs("a prompt", 1, waves[0].cost, waves[1].cost)...)
+	for i := range figures {
+		figures[i].Case, figures[i].Count = fmt.Sprintf("%d prompts at once", n), n
+	}
+	return figures, nil
+}
+
+// wave is one side's prompts: how late each was, and how long replies took
+// before and meanwhile, and what a prompt left in Temporal.
+type wave struct {
+	late, before, meanwhile report.Durations
+	cost                    rig.Cost
+}
+
+func (b *Bench) wave(ctx context.Context, s side, n int) (wave, error) {
+	var w wave
+	people, err := b.enrolled(ctx, s, n)
+	if err != nil {
+		return w, err
+	}
+	probes, err := b.enrolled(ctx, s, promptProbes)
+	if err != nil {
+		return w, err
+	}
+	due := time.Now().UTC().Add(promptMargin + time.Duration(n/turnsPerSecond)*time.Second).Truncate(time.Minute).Add(time.Minute)
+	if err := b.ask(ctx, s, people, due.Format("15:04")); err != nil {
+		return w, err
+	}
+	coming := make([]*rig.Wait, n)
+	for i, p := range people {
+		coming[i] = b.Carrier.Expect(p.phone, 0)
+	}
+	one := s.WorkflowID(people[0].phone)
+	before, err := b.Cost(ctx, one)
+	if err != nil {
+		return w, err
+	}
+	if w.before, err = b.chat(ctx, s, probes, due.Add(-promptMargin/2)); err != nil {
+		return w, err
+	}
+	if left := time.Until(due); left < 0 {
+		return w, fmt.Errorf("setting %d prompts took %v too long", n, -left)
+	} else if err := rig.Pause(ctx, left); err != nil {
+		return w, err
+	}
+	if w.late, w.meanwhile, err = b.fall(ctx, falling{s, due, coming, probes}); err != nil {
+		return w, err
+	}
+	after, err := b.Cost(ctx, one)
+	w.cost = after.Minus(before)
+	return w, err
+}
+
+// ask has everybody set a daily prompt.
+func (b *Bench) ask(ctx context.Context, s side, people []*person, clock string) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(enrolling)
+	for _, p := range people {
+		group.Go(func() error {
+			p.said++
+			_, err := b.say(ctx, s, p, rig.DailyBody(p.said, clock))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("setting prompts: %w", err)
+	}
+	return nil
+}
+
+// chat has probes text one after the other until an instant, once at least.
+func (b *Bench) chat(ctx context.Context, s side, probes []*person, until time.Time) (report.Durations, error) {
+	var took report.Durations
+	for i := 0; i == 0 || time.Now().Before(until); i++ {
+		d, err := b.exchange(ctx, s, probes[i%len(probes)])
+		if err != nil {
+			return nil, err
+		}
+		took = append(took, d)
+	}
+	return took, nil
+}
+
+// falling is what is about to come to the carrier.
+type falling struct {
+	side   side
+	due    time.Time
+	coming []*rig.Wait
+	probes []*person
+}
+
+// fall waits for all prompts while the probes go on.
+func (b *Bench) fall(ctx context.Context, f falling) (late, meanwhile report.Durations, err error) {
+	chatting, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for err == nil && chatting.Err() == nil {
+			var took report.Durations
+			took, err = b.chat(ctx, f.side, f.probes, time.Now())
+			meanwhile = append(meanwhile, took...)
+		}
+		done <- err
+	}()
+	for _, c := range f.coming {
+		at, err := c.At(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		late = append(late, at.Sub(f.due))
+	}
+	stop()
+	err = <-done
+	return late, meanwhile, err
+}

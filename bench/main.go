@@ -1,0 +1,182 @@
+// Command bench measures the product against a bare workflow that does the
+// least the Temporal server can do for the same job, on the same server, in
+// the same run, with the same stand-ins for the model and the carrier. See
+// docs/performance.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"coachline/bench/load"
+	"coachline/bench/report"
+	"coachline/bench/rig"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := start(ctx)
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// start is the benchmark, or the worker that it runs as a child.
+func start(ctx context.Context) error {
+	// The product logs as it does in production, to nobody.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	if slices.Equal(os.Args[1:], []string{rig.ChildArg}) {
+		return rig.RunChild(ctx, os.Stdin, os.Stdout)
+	}
+	return run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+}
+
+// options are what the command line says.
+type options struct {
+	config  rig.Config
+	loads   []string
+	people  int
+	delay   *time.Duration
+	json    string
+	profile string
+	compare bool
+	runs    []string // to compare
+}
+
+func parse(args []string, errs io.Writer) (options, error) {
+	o := options{config: rig.Config{Backend: rig.Memory}}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.Func("backend", "where the Temporal server keeps its state: memory, sqlite or postgres (default memory)", func(text string) error {
+		o.config.Backend = rig.Backend(text)
+		return o.config.Backend.Check()
+	})
+	flags.Func("load", "a load to run, may be repeated: "+strings.Join(names(), ", ")+" (default: those that take some minutes)", func(text string) error {
+		if !slices.Contains(names(), text) {
+			return fmt.Errorf("want one of %s", strings.Join(names(), ", "))
+		}
+		o.loads = append(o.loads, text)
+		return nil
+	})
+	flags.Func("model-delay", "how long the model takes, instead of each load's own", func(text string) error {
+		d, err := time.ParseDuration(text)
+		if err == nil && d < 0 {
+			err = errors.New("want 0 or more")
+		}
+		o.delay = &d
+		return err
+	})
+	flags.IntVar(&o.people, "people", 0, "participants, instead of each load's own")
+	flags.BoolVar(&o.config.Reports, "reports", false, "the carrier posts a delivery report for every text of the product")
+	flags.StringVar(&o.json, "json", "", "keep the run as JSON in this `file`")
+	flags.StringVar(&o.profile, "profile", "", "write pprof files into this `folder`; goroutines have the label side=product, bare or server")
+	flags.BoolVar(&o.compare, "compare", false, "compare two kept runs, BEFORE.json AFTER.json, and measure nothing")
+	if err := flags.Parse(args); err != nil {
+		return o, err //nolint:wrapcheck // the flags package has said what is wrong
+	}
+	o.runs = flags.Args()
+	want := 0
+	if o.compare {
+		want = 2
+	}
+	if len(o.runs) != want {
+		return o, fmt.Errorf("want %d arguments after the flags, got %d", want, len(o.runs))
+	}
+	return o, nil
+}
+
+func names() []string {
+	var all []string
+	for _, l := range load.All() {
+		all = append(all, l.Name)
+	}
+	return all
+}
+
+func run(ctx context.Context, args []string, out, errs io.Writer) error {
+	o, err := parse(args, errs)
+	if err != nil {
+		return err
+	}
+	if o.compare {
+		return compare(o.runs[0], o.runs[1], out)
+	}
+	done, err := profile(o.profile)
+	if err != nil {
+		return err
+	}
+	measured, err := measure(ctx, o, errs)
+	err = errors.Join(err, done())
+	if len(measured.Figures) > 0 {
+		err = errors.Join(err, measured.WriteText(out))
+	}
+	if o.json != "" && err == nil {
+		err = measured.Write(o.json)
+	}
+	return err
+}
+
+func compare(before, after string, out io.Writer) error {
+	a, err := report.Read(before)
+	if err != nil {
+		return err
+	}
+	b, err := report.Read(after)
+	if err != nil {
+		return err
+	}
+	return report.WriteComparison(out, report.Compare(a, b))
+}
+
+// measure runs the loads; what was measured before an error is returned too.
+func measure(ctx context.Context, o options, progress io.Writer) (report.Run, error) {
+	r := report.Run{StartedAt: time.Now().UTC(), Backend: string(o.config.Backend), Go: runtime.Version(), CPUs: runtime.NumCPU()}
+	things, err := rig.Start(ctx, o.config)
+	if err != nil {
+		return r, err
+	}
+	b := load.New(things, load.Options{People: o.people, Delay: o.delay, Config: o.config})
+	for _, l := range load.All() {
+		if len(o.loads) == 0 && !l.Default || len(o.loads) > 0 && !slices.Contains(o.loads, l.Name) {
+			continue
+		}
+		began, taken, other := time.Now(), b.Carrier.Taken(), b.Carrier.Other()
+		figures, err := limited(ctx, b, l)
+		if err != nil {
+			return r, errors.Join(fmt.Errorf("load %s: %w", l.Name, err), things.Stop())
+		}
+		fmt.Fprintf(progress, "%s: %v, %d texts at the carrier, %d of them not by the model\n",
+			l.Name, time.Since(began).Round(100*time.Millisecond), b.Carrier.Taken()-taken, b.Carrier.Other()-other)
+		r.Figures = append(r.Figures, figures...)
+	}
+	return r, things.Stop()
+}
+
+var errLimit = errors.New("the load took longer than its limit")
+
+func limited(ctx context.Context, b *load.Bench, l load.Load) ([]report.Figure, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, l.Limit, errLimit)
+	defer cancel()
+	figures, err := l.Run(ctx, b)
+	for i := range figures {
+		figures[i].Load = l.Name
+	}
+	return figures, err
+}

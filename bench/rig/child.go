@@ -1,0 +1,121 @@
+package rig
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"time"
+
+	"coachline/models"
+	"coachline/worker"
+)
+
+// ChildArg as the only argument makes the program RunChild.
+const ChildArg = "worker-child"
+
+// Child is the product's worker in a process of its own, where nothing else
+// takes memory.
+type Child struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+	// Ready is from the start of the process until it asked for tasks.
+	Ready time.Duration
+}
+
+// StartChild runs this program again as a worker, in the place of the one of
+// this process, which must be stopped.
+func (p *Product) StartChild(ctx context.Context) (*Child, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	c := &Child{cmd: exec.CommandContext(ctx, program, ChildArg)}
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("opening the child's input: %w", err)
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("opening the child's output: %w", err)
+	}
+	c.out = bufio.NewReader(out)
+	began := time.Now()
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting the child: %w", err)
+	}
+	err = json.NewEncoder(c.in).Encode(p.environ)
+	if err == nil {
+		err = until(ctx, func(ctx context.Context) bool { return polled(ctx, p.temporal, models.QueueCoach, began) })
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("waiting for the child: %w", err), c.Stop())
+	}
+	c.Ready = time.Since(began)
+	return c, nil
+}
+
+// Memory is heap and stacks in use in the child after a collection, in bytes.
+func (c *Child) Memory() (int64, error) {
+	if _, err := io.WriteString(c.in, "\n"); err != nil {
+		return 0, fmt.Errorf("asking the child for its memory: %w", err)
+	}
+	line, err := c.out.ReadString('\n')
+	if err != nil {
+		return 0, fmt.Errorf("reading the child's memory: %w", err)
+	}
+	bytes, err := strconv.ParseInt(line[:len(line)-1], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("reading the child's memory: %w", err)
+	}
+	return bytes, nil
+}
+
+// Stop lets the child drain and waits for its end.
+func (c *Child) Stop() error {
+	if err := errors.Join(c.in.Close(), c.cmd.Wait()); err != nil {
+		return fmt.Errorf("stopping the child: %w", err)
+	}
+	return nil
+}
+
+// RunChild is the child's side: settings as the first line of in, a number
+// written to out for each line after it, the end with the end of in.
+func RunChild(ctx context.Context, in io.Reader, out io.Writer) error {
+	lines := bufio.NewReader(in)
+	first, err := lines.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("reading the child's settings: %w", err)
+	}
+	var environ []string
+	if err := json.Unmarshal(first, &environ); err != nil {
+		return fmt.Errorf("reading the child's settings: %w", err)
+	}
+	cfg, err := load(environ)
+	if err != nil {
+		return err
+	}
+	role := run(ctx, func(ctx context.Context) error { return worker.Run(ctx, cfg) })
+	for {
+		if _, err := lines.ReadString('\n'); err != nil {
+			return role.stop() // The parent is done with us, or gone.
+		}
+		if _, err := fmt.Fprintln(out, occupied()); err != nil {
+			return errors.Join(fmt.Errorf("telling the parent: %w", err), role.stop())
+		}
+	}
+}
+
+func occupied() uint64 {
+	runtime.GC()
+	runtime.GC() // What finalizers let go of in the first.
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc + m.StackInuse
+}

@@ -1,0 +1,87 @@
+package rig
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
+
+	"coachline/chaos/world"
+	"coachline/dev/engine"
+)
+
+// The databases of the one PostgreSQL.
+const (
+	databaseCoach      = "coach"
+	databaseTemporal   = "temporal"
+	databaseVisibility = "visibility"
+)
+
+// postgres starts PostgreSQL and a Temporal server on it.
+func (r *Rig) postgres(ctx context.Context) (ground, error) {
+	port, err := engine.FreePort()
+	if err != nil {
+		return ground{}, fmt.Errorf("looking for PostgreSQL's port: %w", err)
+	}
+	// The cluster's own user has to get through to its folder.
+	if err := os.Chmod(r.dir, 0o711); err != nil { //nolint:gosec // search permission is all that others get
+		return ground{}, fmt.Errorf("opening the folder: %w", err)
+	}
+	program, err := world.Postgres(ctx, filepath.Join(r.dir, "postgres"), port)
+	if err != nil {
+		return ground{}, fmt.Errorf("making PostgreSQL's cluster: %w", err)
+	}
+	fleet := world.NewFleet(r.dir, world.NewTrace())
+	r.later(func() error { fleet.Stop(); return nil })
+	if err := fleet.Run(program); err != nil {
+		return ground{}, fmt.Errorf("running PostgreSQL: %w", err)
+	}
+	at := ground{database: postgresURL(port, databaseCoach)}
+	if err := makeDatabases(ctx, port); err != nil {
+		return at, err
+	}
+	labelled(ctx, "server", func(ctx context.Context) {
+		var stop func() error
+		if at.temporal, stop, err = startServer(ctx, port); err == nil {
+			r.later(stop)
+		}
+	})
+	return at, err
+}
+
+func postgresURL(port int, database string) string {
+	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", world.Superuser, port, database)
+}
+
+// makeDatabases waits for the server first.
+func makeDatabases(ctx context.Context, port int) (err error) {
+	db, err := sql.Open("pgx", postgresURL(port, "postgres"))
+	if err != nil {
+		return fmt.Errorf("opening PostgreSQL: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := until(ctx, func(ctx context.Context) bool { return db.PingContext(ctx) == nil }); err != nil {
+		return fmt.Errorf("waiting for PostgreSQL: %w", err)
+	}
+	for _, statement := range []string{
+		"CREATE DATABASE " + databaseCoach, "CREATE DATABASE " + databaseTemporal, "CREATE DATABASE " + databaseVisibility,
+	} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("making a database: %w", err)
+		}
+	}
+	return nil
+}
+
+func freePort() (string, error) {
+	port, err := engine.FreePort()
+	if err != nil {
+		return "", fmt.Errorf("looking for a free port: %w", err)
+	}
+	return strconv.Itoa(port), nil
+}

@@ -1,0 +1,189 @@
+package rig
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/taskqueue/v1"
+	"go.temporal.io/sdk/client"
+
+	"coachline/internal/config"
+	"coachline/internal/metrics"
+	"coachline/models"
+	"coachline/starter"
+	"coachline/worker"
+)
+
+// Product is the production code: both roles, in this process, reached over
+// HTTP like any other installation.
+type Product struct {
+	settings config.Config
+	environ  []string // what settings were read from
+	base     string
+	phones   *phones
+	temporal client.Client
+	worker   running
+	starter  running
+
+	mu  sync.Mutex
+	ids map[string]string // by phone
+}
+
+func newProduct(at ground, p *phones, c client.Client) (*Product, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	environ, err := environment(at, port)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := load(environ)
+	if err != nil {
+		return nil, err
+	}
+	return &Product{
+		settings: settings, environ: environ, base: "http://" + settings.HTTP.Addr,
+		phones: p, temporal: c, ids: map[string]string{},
+	}, nil
+}
+
+// environment is the programme's defaults but for what would hold a measured
+// text back: the waiting for more texts, the limits for each sender, quiet
+// hours, and what follows a prompt.
+func environment(at ground, port string) ([]string, error) {
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return nil, fmt.Errorf("making a key: %w", err)
+	}
+	address := net.JoinHostPort(loopback, port)
+	return []string{
+		"DATABASE_URL=" + at.database, "TEMPORAL_ADDRESS=" + at.temporal, "TEMPORAL_NAMESPACE=" + namespace,
+		"COACH_HTTP_ADDR=" + address, "COACH_PUBLIC_URL=http://" + address,
+		"COACH_PAYLOAD_KEYS=k1:" + base64.StdEncoding.EncodeToString(key),
+		"TWILIO_ACCOUNT_SID=" + accountSID, "TWILIO_AUTH_TOKEN=" + authToken, "TWILIO_FROM=" + ourNumber, "TWILIO_BASE_URL=" + at.outside,
+		"OPENAI_API_KEY=bench", "OPENAI_BASE_URL=" + at.outside + "/v1", "COACH_MODEL=bench",
+		"COACH_DEBOUNCE=0", "COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=0", "COACH_LOOP_MUTE=0", "COACH_QUIET_HOURS=",
+		"COACH_PREP_TIME=0", "COACH_PROMPT_SPREAD=0", "COACH_AUTO_FEEDBACK_DELAY=0",
+	}, nil
+}
+
+func load(environ []string) (config.Config, error) {
+	cfg, err := config.Load(environ, nil)
+	if err != nil {
+		return cfg, fmt.Errorf("building the product's settings: %w", err)
+	}
+	return cfg, errors.Join(cfg.Validate(config.RoleWorker), cfg.Validate(config.RoleStarter))
+}
+
+// Start runs both roles and returns when the front door is ready and the
+// worker asks for tasks.
+func (p *Product) Start(ctx context.Context) error {
+	m, err := metrics.New(metrics.Config{})
+	if err != nil {
+		return fmt.Errorf("building metrics: %w", err)
+	}
+	began := time.Now()
+	p.worker = run(ctx, func(ctx context.Context) error { return worker.RunWith(ctx, p.settings, m) })
+	p.starter = run(ctx, func(ctx context.Context) error { return starter.RunRoleWith(ctx, p.settings, m) })
+	if err := until(ctx, func(ctx context.Context) bool {
+		return p.answers(ctx) && polled(ctx, p.temporal, models.QueueCoach, began)
+	}); err != nil {
+		return errors.Join(fmt.Errorf("waiting for the product: %w", err), p.Stop())
+	}
+	return nil
+}
+
+// answers says whether the front door is ready.
+func (p *Product) answers(ctx context.Context) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base+"/readyz", nil)
+	return err == nil && p.phones.do(req) == nil
+}
+
+// polled says whether a worker has asked for workflow tasks of a queue since
+// an instant; the server remembers workers that are gone.
+func polled(ctx context.Context, c client.Client, queue string, since time.Time) bool {
+	got, err := c.DescribeTaskQueue(ctx, queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
+	return err == nil && slices.ContainsFunc(got.GetPollers(), func(p *taskqueue.PollerInfo) bool {
+		return p.GetLastAccessTime().AsTime().After(since)
+	})
+}
+
+// StopWorker ends the worker alone, draining; Stop ends what still runs, and
+// Start starts both again.
+func (p *Product) StopWorker() error { return p.worker.stop() }
+
+// Stop ends both roles; calling it again does nothing.
+func (p *Product) Stop() error { return errors.Join(p.starter.stop(), p.worker.stop()) }
+
+// Name is how figures call this side.
+func (p *Product) Name() string { return "product" }
+
+// Enrol enrols a phone; the greeting goes out by itself.
+func (p *Product) Enrol(ctx context.Context, phone string) error {
+	var out struct {
+		Result struct {
+			ID string `json:"id"`
+		} `json:"result"`
+	}
+	err := p.phones.send(ctx, p.base+"/conversation/participants", map[string]string{"phone_number": phone, "name": "Ann", "timezone": "UTC"}, &out)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ids[phone] = out.Result.ID
+	return nil
+}
+
+// Text delivers a text as the carrier does, and returns with the webhook's
+// answer.
+func (p *Product) Text(ctx context.Context, phone, body string) error {
+	return p.phones.text(ctx, p.base+"/twilio/inbound", phone, body)
+}
+
+// WorkflowID is the workflow of an enrolled phone.
+func (p *Product) WorkflowID(phone string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return models.WorkflowID(p.ids[phone])
+}
+
+// running is one role; the zero value runs nothing.
+type running struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    *error
+}
+
+// run starts a role whose context outlives ctx.
+func run(ctx context.Context, role func(context.Context) error) running {
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	r := running{cancel: cancel, done: make(chan struct{}), err: new(error)}
+	labelled(inner, "product", func(ctx context.Context) {
+		go func() {
+			defer close(r.done)
+			*r.err = role(ctx)
+		}()
+	})
+	return r
+}
+
+func (r *running) stop() error {
+	if r.cancel == nil {
+		return nil
+	}
+	r.cancel()
+	<-r.done
+	r.cancel = nil
+	return *r.err
+}

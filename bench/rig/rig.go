@@ -1,0 +1,236 @@
+// Package rig is what the benchmark measures and measures with: one Temporal
+// server, a stand-in for the model and one for the carrier, and on them the
+// product and a bare workflow that does the least the engine can do for the
+// same job. Everything runs in this process, so that one profile shows all of
+// it; goroutines carry the profiler label "side".
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+
+	"coachline/dev/engine"
+)
+
+// Backend is where the Temporal server keeps its state.
+type Backend string
+
+const (
+	// Memory is SQLite without a file, SQLite a file in WAL mode, both one shard
+	// and one connection. The product's own tables are a SQLite file with either.
+	Memory Backend = "memory"
+	SQLite Backend = "sqlite"
+	// Postgres keeps the server's state and the product's tables in databases of
+	// one PostgreSQL that the rig starts.
+	Postgres Backend = "postgres"
+)
+
+// Check refuses what is no backend.
+func (b Backend) Check() error {
+	switch b {
+	case Memory, SQLite, Postgres:
+		return nil
+	}
+	return fmt.Errorf("backend %q: want memory, sqlite or postgres", string(b))
+}
+
+const (
+	namespace   = "default"
+	headerLimit = 10 * time.Second
+	readyLimit  = time.Minute
+	lookEvery   = 5 * time.Millisecond
+)
+
+// Config says what to build.
+type Config struct {
+	Backend Backend
+	// Reports: the carrier posts a delivery report for every text of the
+	// product.
+	Reports bool
+}
+
+// Rig is everything that runs. It is complete when Start returns it.
+type Rig struct {
+	Model    *Model
+	Carrier  *Carrier
+	Product  *Product
+	Bare     *Bare
+	Door     *Door
+	temporal client.Client
+	dir      string
+	stops    []func() error
+}
+
+// ground is what the sides stand on.
+type ground struct {
+	temporal string // host:port
+	database string // the product's DATABASE_URL
+	outside  string // base address of model and carrier
+}
+
+// Start builds everything in a folder of its own and returns when both sides
+// answer. On an error nothing is left.
+func Start(ctx context.Context, cfg Config) (*Rig, error) {
+	dir, err := os.MkdirTemp("", "coachline-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder: %w", err)
+	}
+	r := &Rig{dir: dir, Model: &Model{}}
+	r.later(func() error { return os.RemoveAll(dir) })
+	if err := r.build(ctx, cfg); err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
+	return r, nil
+}
+
+func (r *Rig) build(ctx context.Context, cfg Config) error {
+	at, err := r.server(ctx, cfg.Backend)
+	if err != nil {
+		return err
+	}
+	p := newPhones()
+	r.Carrier = newCarrier(cfg.Reports, p)
+	if at.outside, err = r.standIns(ctx); err != nil {
+		return err
+	}
+	r.temporal, err = client.DialContext(ctx, client.Options{
+		HostPort: at.temporal, Namespace: namespace, Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+	})
+	if err != nil {
+		return fmt.Errorf("reaching the Temporal server: %w", err)
+	}
+	r.later(func() error { r.temporal.Close(); return nil })
+	if r.Product, err = newProduct(at, p, r.temporal); err != nil {
+		return err
+	}
+	r.Bare = newBare(at, r.temporal)
+	if r.Door, err = newDoor(ctx, r.Bare, p); err != nil {
+		return err
+	}
+	r.later(r.Door.close, r.Bare.Stop, r.Product.Stop)
+	if err := r.Bare.Start(ctx); err != nil {
+		return err
+	}
+	return r.Product.Start(ctx)
+}
+
+// server starts the Temporal server and says where the product's tables go.
+func (r *Rig) server(ctx context.Context, backend Backend) (ground, error) {
+	at := ground{database: "sqlite:" + filepath.Join(r.dir, "coachline.db")}
+	dir := r.dir
+	switch backend {
+	case Memory:
+		dir = ""
+	case SQLite:
+	case Postgres:
+		return r.postgres(ctx)
+	}
+	if err := backend.Check(); err != nil {
+		return at, err
+	}
+	var e *engine.Engine
+	var err error
+	labelled(ctx, "server", func(ctx context.Context) {
+		e, err = engine.Start(ctx, engine.Config{Dir: dir, UIPort: engine.NoUI, Namespace: namespace})
+	})
+	if err != nil {
+		return at, fmt.Errorf("starting the Temporal server: %w", err)
+	}
+	r.later(func() error { e.Stop(); return nil })
+	at.temporal = e.Address()
+	return at, nil
+}
+
+// standIns serves model and carrier on one address.
+func (r *Rig) standIns(ctx context.Context) (string, error) {
+	mux := http.NewServeMux()
+	mux.Handle("POST /v1/chat/completions", r.Model)
+	mux.Handle("POST /2010-04-01/Accounts/{account}/Messages.json", r.Carrier)
+	base, stop, err := serve(ctx, "stand-ins", mux)
+	if err != nil {
+		return "", err
+	}
+	r.later(func() error {
+		r.Model.Hang()() // Lets go of what still hangs.
+		err := stop()
+		r.Carrier.group.Wait()
+		return err
+	})
+	return base, nil
+}
+
+// later registers what Stop does, the last first.
+func (r *Rig) later(stops ...func() error) { r.stops = append(r.stops, stops...) }
+
+// Stop ends everything, whatever goes wrong with one part, and removes the
+// folder.
+func (r *Rig) Stop() error {
+	var problems []error
+	for len(r.stops) > 0 {
+		last := len(r.stops) - 1
+		problems = append(problems, r.stops[last]())
+		r.stops = r.stops[:last]
+	}
+	return errors.Join(problems...)
+}
+
+// labelled runs work and what it starts under a profiler label.
+func labelled(ctx context.Context, side string, work func(context.Context)) {
+	pprof.Do(ctx, pprof.Labels("side", side), work)
+}
+
+// serve answers on a free port of this machine.
+func serve(ctx context.Context, side string, handler http.Handler) (base string, stop func() error, err error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("opening an address: %w", err)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: headerLimit}
+	done := make(chan error, 1)
+	labelled(ctx, side, func(context.Context) { go func() { done <- server.Serve(listener) }() })
+	return "http://" + listener.Addr().String(), func() error {
+		err := server.Close()
+		if ended := <-done; !errors.Is(ended, http.ErrServerClosed) {
+			err = errors.Join(err, ended)
+		}
+		return err
+	}, nil
+}
+
+// until repeats a look until it says yes.
+func until(ctx context.Context, ready func(context.Context) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	defer cancel()
+	for !ready(ctx) {
+		if err := Pause(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pause waits; an error when ctx ends first.
+func Pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,189 @@
+package rig
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/server/common/authorization"
+	"go.temporal.io/server/common/cluster"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/log"
+	"go.temporal.io/server/common/membership/static"
+	"go.temporal.io/server/common/metrics"
+	"go.temporal.io/server/common/persistence"
+	persistencesql "go.temporal.io/server/common/persistence/sql"
+	"go.temporal.io/server/common/persistence/sql/sqlplugin"
+	"go.temporal.io/server/common/persistence/sql/sqlplugin/postgresql"
+	"go.temporal.io/server/common/primitives"
+	"go.temporal.io/server/common/resolver"
+	"go.temporal.io/server/schema"
+	v12 "go.temporal.io/server/schema/postgresql/v12"
+	"go.temporal.io/server/temporal"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"coachline/chaos/world"
+	"coachline/dev/engine"
+)
+
+const (
+	clusterName = "active"
+	shards      = 4
+	connections = 20
+	retention   = 7 * 24 * time.Hour
+	loopback    = "127.0.0.1"
+)
+
+// startServer runs a Temporal server on PostgreSQL in this process, tuned as
+// the embedded one of dev is, with four shards.
+func startServer(ctx context.Context, port int) (address string, stop func() error, err error) {
+	state, visible := sqlConfig(port, databaseTemporal), sqlConfig(port, databaseVisibility)
+	if err := errors.Join(makeSchema(state, "temporal", v12.Version), makeSchema(visible, "visibility", v12.VisibilityVersion)); err != nil {
+		return "", nil, err
+	}
+	services := map[primitives.ServiceName]int{}
+	hosts := map[primitives.ServiceName]static.Hosts{}
+	for _, name := range []primitives.ServiceName{primitives.FrontendService, primitives.HistoryService, primitives.MatchingService, primitives.WorkerService} {
+		if services[name], err = engine.FreePort(); err != nil {
+			return "", nil, fmt.Errorf("looking for the server's ports: %w", err)
+		}
+		hosts[name] = static.SingleLocalHost(local(services[name]))
+	}
+	server, err := temporal.NewServer(
+		temporal.WithConfig(serverConfig(state, visible, services)), temporal.ForServices(temporal.DefaultServices),
+		temporal.WithStaticHosts(hosts), temporal.WithLogger(log.NewNoopLogger()),
+		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
+		temporal.WithDynamicConfigClient(tuning()),
+	)
+	if err != nil {
+		return "", nil, fmt.Errorf("building the Temporal server: %w", err)
+	}
+	address = local(services[primitives.FrontendService])
+	err = server.Start()
+	if err == nil {
+		err = makeNamespace(ctx, address)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("starting the Temporal server: %w", errors.Join(err, server.Stop()))
+	}
+	return address, server.Stop, nil
+}
+
+func local(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
+
+func sqlConfig(port int, database string) *config.SQL {
+	return &config.SQL{
+		PluginName: postgresql.PluginNamePGX, ConnectProtocol: "tcp", ConnectAddr: local(port),
+		User: world.Superuser, DatabaseName: database, MaxConns: connections, MaxIdleConns: connections,
+	}
+}
+
+func makeSchema(cfg *config.SQL, name, version string) error {
+	db, err := persistencesql.NewSQLAdminDB(sqlplugin.DbKindUnknown, cfg, resolver.NewNoopResolver(), log.NewNoopLogger(), metrics.NoopMetricsHandler)
+	if err != nil {
+		return fmt.Errorf("opening the server's database %s: %w", name, err)
+	}
+	text, err := schema.Assets().Open("postgresql/v12/" + name + "/schema.sql")
+	if err != nil {
+		return errors.Join(fmt.Errorf("finding the schema %s: %w", name, err), db.Close())
+	}
+	defer text.Close()
+	whole, err := io.ReadAll(text)
+	if err != nil {
+		return errors.Join(fmt.Errorf("reading the schema %s: %w", name, err), db.Close())
+	}
+	statements, err := persistence.LoadAndSplitQueryFromReaders([]io.Reader{bytes.NewReader(whole)})
+	if err == nil {
+		err = db.CreateSchemaVersionTables()
+	}
+	for _, statement := range statements {
+		if err != nil {
+			break
+		}
+		err = db.Exec(statement)
+	}
+	if err == nil {
+		err = db.UpdateSchemaVersion(cfg.DatabaseName, version, version)
+	}
+	if err != nil {
+		err = fmt.Errorf("making the schema %s: %w", name, err)
+	}
+	return errors.Join(err, db.Close())
+}
+
+func serverConfig(state, visible *config.SQL, services map[primitives.ServiceName]int) *config.Config {
+	frontend := local(services[primitives.FrontendService])
+	conf := &config.Config{
+		Services: map[string]config.Service{},
+		Persistence: config.Persistence{
+			DefaultStore: databaseTemporal, VisibilityStore: databaseVisibility, NumHistoryShards: shards,
+			DataStores: map[string]config.DataStore{databaseTemporal: {SQL: state}, databaseVisibility: {SQL: visible}},
+		},
+		ClusterMetadata: &cluster.Config{
+			FailoverVersionIncrement: 10, MasterClusterName: clusterName, CurrentClusterName: clusterName,
+			ClusterInformation: map[string]cluster.ClusterInformation{
+				clusterName: {Enabled: true, InitialFailoverVersion: 1, RPCAddress: frontend},
+			},
+		},
+		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
+		PublicClient:        config.PublicClient{HostPort: frontend},
+		Archival: config.Archival{
+			History:    config.HistoryArchival{State: config.ArchivalDisabled},
+			Visibility: config.VisibilityArchival{State: config.ArchivalDisabled},
+		},
+		NamespaceDefaults: config.NamespaceDefaults{Archival: config.ArchivalNamespaceDefaults{
+			History:    config.HistoryArchivalNamespaceDefaults{State: config.ArchivalDisabled},
+			Visibility: config.VisibilityArchivalNamespaceDefaults{State: config.ArchivalDisabled},
+		}},
+	}
+	conf.Global.Membership = config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: loopback}
+	for name, port := range services {
+		conf.Services[string(name)] = config.Service{RPC: config.RPC{GRPCPort: port, BindOnLocalHost: true}}
+	}
+	return conf
+}
+
+// tuning is that of dev's engine, so that the backends differ in nothing else.
+func tuning() dynamicconfig.StaticClient {
+	return dynamicconfig.StaticClient{
+		dynamicconfig.TransferProcessorMaxPollRPS.Key():             1000,
+		dynamicconfig.TimerProcessorMaxTimeShift.Key():              10 * time.Millisecond,
+		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():      1,
+		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key():     1,
+		dynamicconfig.MatchingEnableFairness.Key():                  true,
+		dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
+		dynamicconfig.FrontendPersistenceMaxQPS.Key():               10000,
+		dynamicconfig.HistoryPersistenceMaxQPS.Key():                45000,
+		dynamicconfig.EnableServerVersionCheck.Key():                false,
+	}
+}
+
+// makeNamespace registers the namespace and waits until it is known.
+func makeNamespace(ctx context.Context, address string) error {
+	c, err := client.NewNamespaceClient(client.Options{HostPort: address})
+	if err != nil {
+		return fmt.Errorf("preparing a namespace client: %w", err)
+	}
+	defer c.Close()
+	var exists *serviceerror.NamespaceAlreadyExists
+	err = until(ctx, func(ctx context.Context) bool {
+		err := c.Register(ctx, &workflowservice.RegisterNamespaceRequest{
+			Namespace: namespace, WorkflowExecutionRetentionPeriod: durationpb.New(retention),
+		})
+		return err == nil || errors.As(err, &exists)
+	})
+	if err != nil {
+		return fmt.Errorf("making the namespace: %w", err)
+	}
+	return nil
+}
