@@ -40,13 +40,22 @@ func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models
 	if err != nil {
 		return out, classed(err)
 	}
-	if len(ended.rows) > 0 {
-		out.More = ended.rows[1:]
-		if out.First, err = c.Posts.send(ctx, ended.rows[0]); err != nil {
+	if len(ended.OutboxIDs) > 0 {
+		out.More = ended.OutboxIDs[1:]
+		if out.First, err = c.first(ctx, ended.EndedTurn); err != nil {
 			return out, err
 		}
 	}
 	return out, c.remember(ctx, in.End, ended.turn)
+}
+
+// first sends the first row: it was claimed as it was written, or an earlier
+// attempt wrote it.
+func (c *Closing) first(ctx context.Context, turn models.EndedTurn) (models.SendSMSResult, error) {
+	if turn.First.Outbox.ID != "" {
+		return c.Posts.deliver(ctx, turn.First)
+	}
+	return c.Posts.send(ctx, turn.OutboxIDs[0])
 }
 
 // remember is begun by a model's words alone: fixed texts stand in for a reply

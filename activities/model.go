@@ -21,8 +21,7 @@ type Model interface {
 // StepStore keeps what the model answered, so that a retry does not pay twice.
 type StepStore interface {
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
-	Step(ctx context.Context, turnID string, number int) (models.Step, error)
-	SaveStep(ctx context.Context, step models.Step) error
+	SaveStep(ctx context.Context, step models.Step) (models.Step, error)
 }
 
 // Responder runs the stages of one round; its errors are *models.ModelError
@@ -64,37 +63,25 @@ func (t *Talk) begin(ctx context.Context, in models.CallModelInput) (*models.Pre
 }
 
 func (t *Talk) next(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
-	step, err := t.Store.Step(ctx, in.TurnID, in.Step)
-	done, err := found(err)
-	if err != nil {
-		return models.CallModelResult{}, fmt.Errorf("reading round %d: %w", in.Step, err)
-	}
-	if !done {
-		stop := beat(ctx)
-		step, err = t.round(ctx, in)
-		stop()
-		if err != nil {
-			return models.CallModelResult{}, classed(err)
-		}
-	}
-	return t.result(step)
-}
-
-func (t *Talk) round(ctx context.Context, in models.CallModelInput) (models.Step, error) {
+	stop := beat(ctx)
+	defer stop()
 	turn, err := t.Store.TurnContext(ctx, in.TurnID, WindowEntries)
 	if err != nil {
-		return models.Step{}, fmt.Errorf("loading turn: %w", err)
+		return models.CallModelResult{}, classed(fmt.Errorf("loading turn: %w", err))
+	}
+	for _, step := range turn.Steps {
+		if step.Number == in.Step {
+			return t.result(step)
+		}
 	}
 	step, err := t.Replies.Respond(ctx, pipeline.Round{Input: in, Context: turn, Offer: t.offer(in.Mode)})
+	if err == nil {
+		step, err = t.Store.SaveStep(ctx, step)
+	}
 	if err != nil {
-		return step, err
+		return models.CallModelResult{}, classed(fmt.Errorf("round %d: %w", in.Step, err))
 	}
-	// A second insert is ignored and the first one holds: read it back, so
-	// that two attempts of one round agree.
-	if err := t.Store.SaveStep(ctx, step); err != nil {
-		return step, fmt.Errorf("storing round %d: %w", in.Step, err)
-	}
-	return t.Store.Step(ctx, in.TurnID, in.Step)
+	return t.result(step)
 }
 
 // modeTools are what both modes are made of (conversation rules, section 2): a

@@ -22,25 +22,21 @@ type rounds struct {
 }
 
 func (r *rounds) TurnContext(context.Context, string, int) (models.TurnContext, error) {
-	return models.TurnContext{
+	turn := models.TurnContext{
 		Participant: models.Participant{ID: "conv_1", Timezone: "UTC"},
 		Window:      []models.Message{{ID: 7, Role: models.RoleUser, Kind: models.KindMessage, Text: "hello", At: now}},
-	}, nil
-}
-
-func (r *rounds) Step(_ context.Context, _ string, number int) (models.Step, error) {
-	step, ok := r.steps[number]
-	if !ok {
-		return models.Step{}, models.ErrNotFound
 	}
-	return step, nil
+	for _, step := range r.steps {
+		turn.Steps = append(turn.Steps, step)
+	}
+	return turn, nil
 }
 
-func (r *rounds) SaveStep(_ context.Context, step models.Step) error {
+func (r *rounds) SaveStep(_ context.Context, step models.Step) (models.Step, error) {
 	if _, ok := r.steps[step.Number]; !ok {
 		r.steps[step.Number] = step
 	}
-	return nil
+	return r.steps[step.Number], nil
 }
 
 // oracle answers every request the same way and counts them.

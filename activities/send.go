@@ -77,6 +77,11 @@ func (p *Posts) send(ctx context.Context, id string) (models.SendSMSResult, erro
 	if err != nil {
 		return models.SendSMSResult{}, classed(fmt.Errorf("claiming %s: %w", id, err))
 	}
+	return p.deliver(ctx, claim)
+}
+
+// deliver hands a claimed row to the carrier.
+func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
 	if claim.Early {
 		return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the part before it is still on its way", models.ErrTypeCarrierBusy,
@@ -85,18 +90,18 @@ func (p *Posts) send(ctx context.Context, id string) (models.SendSMSResult, erro
 	if !claim.Post {
 		return standing(row), nil
 	}
-	sms := models.SMS{OutboxID: id, To: claim.To, Body: row.Body}
+	sms := models.SMS{OutboxID: row.ID, To: claim.To, Body: row.Body}
 	if claim.Resumed {
 		return p.resume(ctx, sms, row)
 	}
 	if p.Now().Sub(row.CreatedAt) > useful(row.Kind) {
-		return p.end(ctx, models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: codeStale, Now: p.Now()})
+		return p.end(ctx, models.SendFailure{OutboxID: row.ID, Status: models.OutboxFailed, Code: codeStale, Now: p.Now()})
 	}
 	receipt, err := p.Carrier.Send(ctx, sms)
 	if err != nil {
-		return p.refused(ctx, id, err)
+		return p.refused(ctx, row.ID, err)
 	}
-	return p.accepted(ctx, id, receipt)
+	return p.accepted(ctx, row.ID, receipt)
 }
 
 // resume settles a row that an earlier attempt left in sending.

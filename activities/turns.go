@@ -17,9 +17,13 @@ const WindowEntries = 50
 type TurnStore interface {
 	BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error)
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
-	FinishTurn(ctx context.Context, out models.TurnOutcome) ([]string, error)
+	FinishTurn(ctx context.Context, out models.TurnOutcome) (models.EndedTurn, error)
 	SaveState(ctx context.Context, in models.SaveStateInput) error
 }
+
+// ownEntries are enough of the conversation to hold the texts of the turn that
+// ends.
+const ownEntries = 16
 
 // Archive reads what somebody else wrote: a row that was queued, the life of a
 // terminated workflow.
@@ -69,7 +73,7 @@ func (t *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
 // transaction and returns the rows to send, in order: the parts of its text,
 // then the debug text. A finished turn returns the rows it has.
 func (t *Turns) persist(ctx context.Context, in models.PersistTurnInput) (ended, error) {
-	turn, err := t.Store.TurnContext(ctx, in.TurnID, WindowEntries)
+	turn, err := t.Store.TurnContext(ctx, in.TurnID, ownEntries)
 	if err != nil {
 		return ended{}, fmt.Errorf("loading turn: %w", err)
 	}
@@ -77,20 +81,20 @@ func (t *Turns) persist(ctx context.Context, in models.PersistTurnInput) (ended,
 	if err != nil {
 		return ended{}, err
 	}
-	ids, err := t.Store.FinishTurn(ctx, outcome.TurnOutcome)
+	done, err := t.Store.FinishTurn(ctx, outcome.TurnOutcome)
 	if err != nil {
 		return ended{}, fmt.Errorf("storing turn: %w", err)
 	}
 	if outcome.leftOut > 0 {
 		activity.GetLogger(ctx).Warn("text was too long and is cut", "turn", in.TurnID, "participant", in.ParticipantID, "left_out", outcome.leftOut)
 	}
-	return ended{turn: turn, rows: ids}, nil
+	return ended{turn: turn, EndedTurn: done}, nil
 }
 
 // ended is a turn that is stored, and the rows to send for it.
 type ended struct {
+	models.EndedTurn
 	turn models.TurnContext
-	rows []string
 }
 
 // finished is what a turn leaves behind; leftOut counts the characters of its
@@ -104,7 +108,7 @@ type finished struct {
 func (t *Turns) outcome(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (finished, error) {
 	out := finished{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Outcome: string(in.Source),
-		PromptVersion: t.Prompts.Version(), ClearPrepared: in.Source == models.SourcePrepared, At: in.Now,
+		PromptVersion: t.Prompts.Version(), ClearPrepared: in.Source == models.SourcePrepared, Claim: true, At: in.Now,
 	}}
 	out.Entries = toolEntries(in, turn)
 	words, err := t.text(ctx, in, turn)

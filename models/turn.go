@@ -197,9 +197,19 @@ type TurnOutcome struct {
 	Outbox        []Outbox
 	// ClearPrepared: the prepared habit prompt was used up by this turn.
 	ClearPrepared bool
+	// Claim the first row for sending in the same transaction.
+	Claim bool
 	// HabitPrompt is stored as the newest prompt text when not empty.
 	HabitPrompt string
 	At          time.Time
+}
+
+// EndedTurn is a turn that has its outcome: the rows to send, in order.
+type EndedTurn struct {
+	OutboxIDs []string
+	// First is the claim of the first row, where it was asked for and this call
+	// has written the row; its Outbox.ID is empty otherwise.
+	First SendClaim
 }
 
 // SendSMSInput names the outbox row to hand to the carrier.

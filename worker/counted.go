@@ -57,6 +57,15 @@ func (r countedRows) ClaimSend(ctx context.Context, outboxID string, now time.Ti
 	return claim, err
 }
 
+// FinishTurn counts a first text that a gate refuses.
+func (r countedRows) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.EndedTurn, error) {
+	turn, err := r.Store.FinishTurn(ctx, o)
+	if err == nil && turn.First.Outbox.ID != "" {
+		r.metrics.Claimed(ctx, turn.First)
+	}
+	return turn, err
+}
+
 // ReleaseSend counts a text that will be tried again.
 func (r countedRows) ReleaseSend(ctx context.Context, outboxID string, now time.Time) error {
 	err := r.Store.ReleaseSend(ctx, outboxID, now)

@@ -158,6 +158,9 @@ func tuning() dynamicconfig.StaticClient {
 	return dynamicconfig.StaticClient{
 		dynamicconfig.TransferProcessorMaxPollRPS.Key():             1000,
 		dynamicconfig.TimerProcessorMaxTimeShift.Key():              10 * time.Millisecond,
+		dynamicconfig.TransferProcessorUpdateAckInterval.Key():      time.Second,
+		dynamicconfig.TimerProcessorUpdateAckInterval.Key():         time.Second,
+		dynamicconfig.VisibilityProcessorUpdateAckInterval.Key():    time.Second,
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():      1,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key():     1,
 		dynamicconfig.MatchingEnableFairness.Key():                  true,

@@ -77,7 +77,7 @@ func (w *world) confirm(n, minutes int) string {
 	if begun.Skip {
 		return "skipped"
 	}
-	ids, err := w.FinishTurn(w.ctx, outcome(id, models.KindConsent, "", minutes))
+	ids, err := w.finish(outcome(id, models.KindConsent, "", minutes))
 	require.NoError(w.t, err)
 	require.Len(w.t, ids, 1)
 	return w.claim(ids[0], minutes)
@@ -116,7 +116,7 @@ func TestStopEndsEverythingAtOnce(t *testing.T) {
 		require.Equal(t, models.PromptFailed, w.promptState(begun.Plan.PromptID))
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'opt_out' AND actor = 'participant' AND detail = 'keyword'"))
 
-		ids, err := w.FinishTurn(w.ctx, outcome("p1-t3", models.KindPrompt, begun.Plan.PromptID, 3))
+		ids, err := w.finish(outcome("p1-t3", models.KindPrompt, begun.Plan.PromptID, 3))
 		require.NoError(t, err)
 		require.Empty(t, ids, "the turn under way writes nothing any more")
 		require.Equal(t, "canceled", w.text("SELECT outcome FROM turns WHERE id = 'p1-t3'"))

@@ -140,7 +140,7 @@ func TestSealedAtRest(t *testing.T) {
 		_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
 			Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(2)})
 		require.NoError(t, err)
-		require.NoError(t, w.SaveStep(w.ctx, models.Step{TurnID: "p1-t1", Number: 1, Text: "look it up", Calls: `["look it up"]`}))
+		require.NoError(t, w.saveStep(models.Step{TurnID: "p1-t1", Number: 1, Text: "look it up", Calls: `["look it up"]`}))
 		profile, err := w.Profile(w.ctx, "p1")
 		require.NoError(t, err)
 		profile.HabitDomain, profile.PreparedPrompt = "flossing", "stretch now"

@@ -22,10 +22,10 @@ func (w *world) parts(n int, plan models.TurnPlan) []string {
 		})
 	}
 	out.Outbox = append(out.Outbox, models.Outbox{ID: models.OutboxID(id, n+1), Part: n + 1, Kind: models.KindDebug, Body: "debug"})
-	ids, err := w.FinishTurn(w.ctx, out)
+	ids, err := w.finish(out)
 	require.NoError(w.t, err)
 	require.Len(w.t, ids, n+1)
-	again, err := w.FinishTurn(w.ctx, out)
+	again, err := w.finish(out)
 	require.NoError(w.t, err)
 	require.Equal(w.t, ids, again, "in order")
 	return ids

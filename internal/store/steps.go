@@ -21,17 +21,24 @@ func (s *Store) Step(ctx context.Context, turnID string, number int) (models.Ste
 	return row, nil
 }
 
-// SaveStep records a round. The first record stays, so a retry is safe.
-// ErrNotFound for an unknown turn.
-func (s *Store) SaveStep(ctx context.Context, row models.Step) error {
+// SaveStep records a round and returns the record. The first one stays, so a
+// retry is safe and two attempts of one round agree. ErrNotFound for an unknown
+// turn.
+func (s *Store) SaveStep(ctx context.Context, row models.Step) (models.Step, error) {
+	var out models.Step
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		_, err := insertOnce(tx, &row)
-		return err
+		out = row
+		added, err := insertOnce(tx, &out)
+		if err != nil || added {
+			return err
+		}
+		out = models.Step{}
+		return tx.Where("turn_id = ? AND number = ?", row.TurnID, row.Number).Take(&out).Error
 	})
 	if err != nil {
-		return fmt.Errorf("saving step: %w", err)
+		return models.Step{}, fmt.Errorf("saving step: %w", err)
 	}
-	return nil
+	return out, nil
 }
 
 // ToolRun returns the result of one call of a round; ErrNotFound when it has

@@ -161,7 +161,7 @@ func (w *world) turn(n int, plan models.TurnPlan, minutes int) (outboxID string)
 	id := models.TurnID("p1", n)
 	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: n, Mode: models.ModeIntake, Plan: plan, Now: at(minutes)})
 	require.NoError(w.t, err)
-	ids, err := w.FinishTurn(w.ctx, outcome(id, plan.Kind, plan.PromptID, minutes))
+	ids, err := w.finish(outcome(id, plan.Kind, plan.PromptID, minutes))
 	require.NoError(w.t, err)
 	require.Equal(w.t, []string{id + "-p1"}, ids)
 	return ids[0]
@@ -236,4 +236,15 @@ func together(n int, fn func(i int) error) []error {
 	close(gate)
 	wg.Wait()
 	return errs
+}
+
+// finish ends a turn and returns the rows to send.
+func (w *world) finish(o models.TurnOutcome) ([]string, error) {
+	ended, err := w.FinishTurn(w.ctx, o)
+	return ended.OutboxIDs, err
+}
+
+func (w *world) saveStep(step models.Step) error {
+	_, err := w.SaveStep(w.ctx, step)
+	return err
 }

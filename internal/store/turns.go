@@ -157,14 +157,15 @@ func (s *Store) Past(ctx context.Context, participantID string) (models.Past, er
 // rows and writes nothing, so a retry is safe. When the participant left or
 // opted out meanwhile, the turn is canceled and no row is written, except for a
 // notice or an operator's message, which the send gate judges. An
-// operator's outbox row exists already and is only tied to the turn.
-// ErrNotFound for an unknown turn.
-func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (outboxIDs []string, err error) {
+// operator's outbox row exists already and is only tied to the turn. A row that
+// is claimed has passed the gates of ClaimSend. ErrNotFound for an unknown turn.
+func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.EndedTurn, error) {
 	if o.Outcome == "" {
-		return nil, models.BadField("outcome", "must not be empty")
+		return models.EndedTurn{}, models.BadField("outcome", "must not be empty")
 	}
-	err = s.write(ctx, func(tx *gorm.DB) error {
-		outboxIDs = nil
+	var out models.EndedTurn
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		out = models.EndedTurn{}
 		p, err := lockParticipant(tx, o.ParticipantID)
 		if err != nil {
 			return err
@@ -174,46 +175,68 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (outboxIDs
 			return err
 		}
 		if turn.Outcome != "" {
-			return tx.Model(&models.Outbox{}).Where("turn_id = ?", turn.ID).Order("part, id").Pluck("id", &outboxIDs).Error
+			return tx.Model(&models.Outbox{}).Where("turn_id = ?", turn.ID).Order("part, id").Pluck("id", &out.OutboxIDs).Error
 		}
 		turn.Outcome, turn.PromptVersion, turn.FinishedAt = o.Outcome, o.PromptVersion, &o.At
 		if barred(p, turn.Kind) {
 			turn.Outcome = outcomeCanceled
-		} else if outboxIDs, err = writeOutcome(tx, o); err != nil {
+		} else if out, err = writeOutcome(tx, o, p); err != nil {
 			return err
 		}
 		return tx.Select("outcome", "prompt_version", "finished_at").UpdateColumns(&turn).Error
 	})
 	if err != nil {
-		return nil, fmt.Errorf("finishing turn: %w", err)
+		return models.EndedTurn{}, fmt.Errorf("finishing turn: %w", err)
 	}
-	return outboxIDs, nil
+	return out, nil
 }
 
-func writeOutcome(tx *gorm.DB, o models.TurnOutcome) ([]string, error) {
+func writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {
+	var out models.EndedTurn
 	for _, m := range o.Entries {
 		m.ID, m.ParticipantID, m.TurnID = 0, o.ParticipantID, o.TurnID
 		if m.At.IsZero() {
 			m.At = o.At
 		}
 		if err := appendEntry(tx, m); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
-	var ids []string
-	for _, row := range o.Outbox {
+	for i, row := range o.Outbox {
+		row.ParticipantID, row.TurnID, row.Status = o.ParticipantID, o.TurnID, models.OutboxReady
+		row.CreatedAt, row.UpdatedAt = o.At, o.At
+		if o.Claim && i == 0 && row.Kind != models.KindOperator {
+			claim, err := claimNew(tx, row, p)
+			if err != nil {
+				return out, err
+			}
+			out.First, row = claim, claim.Outbox
+		}
 		if err := queue(tx, o, row); err != nil {
-			return nil, err
+			return out, err
 		}
-		ids = append(ids, row.ID)
+		out.OutboxIDs = append(out.OutboxIDs, row.ID)
 	}
-	return ids, settlePrompts(tx, o)
+	return out, settlePrompts(tx, o)
+}
+
+// claimNew judges a row that is about to be written as ClaimSend would, and
+// marks it as being sent if it passes.
+func claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (models.SendClaim, error) {
+	refusal, err := gate(tx, row, p)
+	if err != nil {
+		return models.SendClaim{}, err
+	}
+	if refusal != "" {
+		err := refuse(tx, &row, refusal)
+		return models.SendClaim{Outbox: row}, err
+	}
+	attempt(&row, row.CreatedAt)
+	return models.SendClaim{Outbox: row, To: p.Phone, Post: true}, nil
 }
 
 // queue writes an outbox row, or ties the one that exists to the turn.
 func queue(tx *gorm.DB, o models.TurnOutcome, row models.Outbox) error {
-	row.ParticipantID, row.TurnID, row.Status = o.ParticipantID, o.TurnID, models.OutboxReady
-	row.CreatedAt, row.UpdatedAt = o.At, o.At
 	added, err := insertOnce(tx, &row)
 	if err != nil || added {
 		return err

@@ -105,7 +105,7 @@ func TestTurnContext(t *testing.T) {
 			w.turn(n, replyPlan, n)
 		}
 		for _, n := range []int{2, 1} {
-			require.NoError(t, w.SaveStep(w.ctx, models.Step{TurnID: "p1-t4", Number: n, Usage: models.Usage{Prompt: n}, CreatedAt: at(n)}))
+			require.NoError(t, w.saveStep(models.Step{TurnID: "p1-t4", Number: n, Usage: models.Usage{Prompt: n}, CreatedAt: at(n)}))
 			for _, call := range []int{1, 0} {
 				require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t4", Step: n, Call: call, CreatedAt: at(n)}}))
 			}
@@ -153,13 +153,13 @@ func TestSteps(t *testing.T) {
 		require.NoError(t, err)
 		_, err = w.Step(w.ctx, "p1-t1", 1)
 		require.ErrorIs(t, err, models.ErrNotFound)
-		require.ErrorIs(t, w.SaveStep(w.ctx, models.Step{TurnID: "p1-t9", Number: 1}), models.ErrNotFound)
+		require.ErrorIs(t, w.saveStep(models.Step{TurnID: "p1-t9", Number: 1}), models.ErrNotFound)
 		step := models.Step{TurnID: "p1-t1", Number: 1, AfterMessage: 7, Text: "hi", Calls: "[]", FinishReason: "stop", Model: "m",
 			PromptVersion: "v1", Usage: models.Usage{Prompt: 3, Completion: 4}, CreatedAt: at(1)}
-		require.NoError(t, w.SaveStep(w.ctx, step))
+		require.NoError(t, w.saveStep(step))
 		second := step
 		second.Text = "paid twice"
-		require.NoError(t, w.SaveStep(w.ctx, second))
+		require.NoError(t, w.saveStep(second))
 		got, err := w.Step(w.ctx, "p1-t1", 1)
 		require.NoError(t, err)
 		require.Equal(t, step, got)
@@ -230,7 +230,7 @@ func TestFinishTurn(t *testing.T) {
 		o.Outbox = append(o.Outbox, models.Outbox{ID: "p1-t1-p2", Part: 2, Kind: models.KindReply, Body: "second part"})
 		o.HabitPrompt = "stretch"
 		for range 2 {
-			ids, err := w.FinishTurn(w.ctx, o)
+			ids, err := w.finish(o)
 			require.NoError(t, err)
 			require.Equal(t, []string{"p1-t1-p1", "p1-t1-p2"}, ids)
 		}
@@ -246,7 +246,7 @@ func TestFinishTurn(t *testing.T) {
 
 		late := o
 		late.Outcome, late.Entries, late.Outbox = "fallback", nil, nil
-		ids, err := w.FinishTurn(w.ctx, late)
+		ids, err := w.finish(late)
 		require.NoError(t, err)
 		require.Len(t, ids, 2, "a finished turn stays as it is")
 
@@ -296,7 +296,7 @@ func TestFinishTurnAfterRemoval(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
 				for range 2 {
-					ids, err := w.FinishTurn(w.ctx, outcome("p1-t1", tt.kind, "", 3))
+					ids, err := w.finish(outcome("p1-t1", tt.kind, "", 3))
 					require.NoError(t, err)
 					require.Len(t, ids, tt.rows)
 				}
@@ -319,7 +319,7 @@ func TestFinishTurnOfOperatorMessage(t *testing.T) {
 		o := models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1", Outcome: "reply", At: at(3), Outbox: []models.Outbox{row},
 			Entries: []models.Message{{Key: "op", Role: models.RoleAssistant, Kind: models.KindOperator, Text: row.Body, OutboxID: row.ID}}}
 		for range 2 {
-			ids, err := w.FinishTurn(w.ctx, o)
+			ids, err := w.finish(o)
 			require.NoError(t, err)
 			require.Equal(t, []string{row.ID}, ids)
 		}
@@ -365,5 +365,44 @@ func TestSaveState(t *testing.T) {
 		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(9)))
 		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(10)}))
 		require.Equal(t, "withdrawn", w.text("SELECT status FROM participants"))
+	})
+}
+
+// The first row may be claimed in the transaction that writes it; the gates are
+// those of a claim of its own.
+func TestFinishTurnClaimsTheFirstRow(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+		require.NoError(t, err)
+		o := outcome("p1-t1", models.KindReply, "", 3)
+		o.Claim = true
+		ended, err := w.FinishTurn(w.ctx, o)
+		require.NoError(t, err)
+		require.True(t, ended.First.Post)
+		require.Equal(t, phone, ended.First.To)
+		require.Equal(t, models.OutboxSending, ended.First.Outbox.Status)
+		require.Equal(t, 1, ended.First.Outbox.Attempts)
+		again, err := w.FinishTurn(w.ctx, o)
+		require.NoError(t, err)
+		require.Equal(t, ended.OutboxIDs, again.OutboxIDs)
+		require.Empty(t, again.First.Outbox.ID, "an earlier attempt claimed it")
+		claim, err := w.ClaimSend(w.ctx, ended.OutboxIDs[0], at(4))
+		require.NoError(t, err)
+		require.True(t, claim.Resumed, "it may have reached the carrier")
+
+		_, err = w.BeginTurn(w.ctx, begin(2, replyPlan))
+		require.NoError(t, err)
+		w.setStatus(models.StatusPaused)
+		o = outcome("p1-t2", models.KindReply, "", 5)
+		o.Claim = true
+		ended, err = w.FinishTurn(w.ctx, o)
+		require.NoError(t, err)
+		require.False(t, ended.First.Post)
+		require.Equal(t, models.OutboxCanceled, ended.First.Outbox.Status)
+		require.Equal(t, "paused", ended.First.Outbox.ErrorCode)
+		row, err := w.Outbox(w.ctx, ended.OutboxIDs[0])
+		require.NoError(t, err)
+		require.Equal(t, models.OutboxCanceled, row.Status)
 	})
 }

@@ -1,0 +1,132 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+
+	"coachline/activities"
+	"coachline/internal/tools"
+	"coachline/models"
+)
+
+func fixed() time.Time { return now }
+
+func zones(name string) (*time.Location, error) { return time.LoadLocation(name) }
+
+func activityName(name string) activity.RegisterOptions { return activity.RegisterOptions{Name: name} }
+
+// nowhere is an embedder that is away.
+type nowhere struct{}
+
+func (nowhere) Embed(context.Context, []string) ([][]float32, error) {
+	return nil, errors.New("down")
+}
+
+// tells stores a fact of somebody.
+func (w *town) tells(id, text string) string {
+	w.t.Helper()
+	turn := w.turn(id, text, models.Step{Text: "Noted."})
+	fact, err := w.facts.SaveFact(w.t.Context(), models.Fact{
+		ParticipantID: id, Kind: models.FactConstraint, Text: text, TurnID: turn, CreatedAt: now, UpdatedAt: now,
+	}, nil)
+	require.NoError(w.t, err)
+	return fact.ID
+}
+
+func (w *town) known(id string) []models.Fact {
+	w.t.Helper()
+	facts, err := w.facts.Facts(w.t.Context(), id)
+	require.NoError(w.t, err)
+	return facts
+}
+
+func TestMemoryToolsReachOnePerson(t *testing.T) {
+	for _, tt := range []struct {
+		name, tool, arguments string
+		annLeft               int
+		failed                bool
+		contains              string
+	}{
+		{"A58 search", "search_memory", `{"query":"knee"}`, 2, false, "sore knee"},
+		{"A58 list", "list_memories", `{}`, 2, false, "sore knee"},
+		{"A58 forget by topic", "forget_memory", `{"topic":"knee"}`, 1, false, `"deleted":["f1"]`},
+		{"A58 forget by id", "forget_memory", `{"id":"f2"}`, 1, false, `"deleted":["f2"]`},
+		{"A58 an id that only somebody else has", "forget_memory", `{"id":"f3"}`, 2, true, "no memory of this person"},
+		{"A58 forget all", "forget_memory", `{"all":true,"confirmed":true}`, 0, false, `"count":2`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newTown(t)
+			w.tells(ann, "Has a sore knee.")
+			w.tells(ann, "Works at night.")
+			for _, text := range []string{"Has a knee of steel.", "Swims at dawn.", "Knee brace on the left."} {
+				w.tells(ben, text)
+			}
+			out := w.run(ann, models.ToolCall{ID: "a", Name: tt.tool, Arguments: tt.arguments})
+			require.Equal(t, tt.failed, out.Failed)
+			require.Contains(t, out.Content, tt.contains)
+			require.NotContains(t, out.Content, "steel")
+			require.NotContains(t, out.Content, "brace")
+			require.Len(t, w.known(ann), tt.annLeft)
+			require.Len(t, w.known(ben), 3, "whatever the model asks for")
+		})
+	}
+	t.Run("P49 a call can name nobody", func(t *testing.T) {
+		w := newTown(t)
+		w.tells(ben, "Has a knee of steel.")
+		out := w.run(ann, models.ToolCall{ID: "a", Name: "search_memory", Arguments: `{"query":"knee","participant_id":"conv_ben"}`})
+		require.NotContains(t, out.Content, "steel")
+		require.True(t, out.Failed)
+	})
+}
+
+func TestRunTool(t *testing.T) {
+	t.Run("J44 without vectors words decide", func(t *testing.T) {
+		w := newTown(t)
+		w.tells(ann, "Has a sore knee.")
+		require.Contains(t, w.run(ann, models.ToolCall{ID: "a", Name: "search_memory", Arguments: `{"query":"knee"}`}).Content, "sore knee")
+	})
+	t.Run("J82 tools of the mode", func(t *testing.T) {
+		w := newTown(t)
+		out := w.run(ann, models.ToolCall{ID: "a", Name: "find_tools", Arguments: `{"query":"send me a reminder every day"}`})
+		require.Contains(t, out.Content, "scheduler: ")
+	})
+	t.Run("a profile is saved once", func(t *testing.T) {
+		w := newTown(t)
+		out := w.run(ann, models.ToolCall{ID: "a", Name: "save_user_profile", Arguments: `{"habit_domain":"walking"}`})
+		require.False(t, out.Failed, out.Content)
+		profile, err := w.people.Profile(t.Context(), ann)
+		require.NoError(t, err)
+		require.Equal(t, "walking", profile.HabitDomain)
+		require.EqualValues(t, 2, profile.Version)
+	})
+	t.Run("J5 bad arguments are a failed result", func(t *testing.T) {
+		w := newTown(t)
+		out := w.run(ann, models.ToolCall{ID: "a", Name: "search_memory", Arguments: `{}`})
+		require.True(t, out.Failed)
+		require.Contains(t, out.Content, "query")
+	})
+	t.Run("a habit prompt", func(t *testing.T) {
+		w := newTown(t)
+		w.oracle.answer = models.ChatResponse{Text: "After coffee, walk five minutes."}
+		w.run(ann, models.ToolCall{ID: "a", Name: "save_user_profile", Arguments: `{"habit_domain":"walking","prompt_anchor":"after coffee","preferred_time":"08:00"}`})
+		out := w.run(ann, models.ToolCall{ID: "a", Name: "generate_habit_prompt", Arguments: `{"delivery_mode":"scheduled"}`})
+		require.False(t, out.Failed, out.Content)
+		require.Contains(t, out.Content, "After coffee")
+		require.Equal(t, 1, w.oracle.calls, "a retry does not pay twice")
+	})
+	t.Run("a person who has left", func(t *testing.T) {
+		w := newTown(t)
+		w.tells(ann, "Has a sore knee.")
+		turn := w.turn(ann, "please do it", models.Step{Calls: `[{"id":"a","name":"search_memory","arguments":"{\"query\":\"knee\"}"}]`})
+		require.NoError(t, w.people.RemoveParticipant(t.Context(), ann, "operator", now))
+		registry, err := tools.New()
+		require.NoError(t, err)
+		runner := &activities.Tools{Store: w.people, Tools: registry, Embedder: nowhere{}, Facts: w.facts, Zones: zones, Now: fixed}
+		require.Error(t, runner.RunTool(t.Context(), models.ToolInput{ParticipantID: ann, TurnID: turn, Step: 1, Mode: models.ModeIntake}))
+	})
+}

@@ -1,0 +1,129 @@
+// Package archive reads what is kept of turns and of consent, for operators who
+// want to know why the coach said what it said. It writes nothing.
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// mostTurns bounds a page.
+const mostTurns = 500
+
+// Config says where the rows live.
+type Config struct {
+	// Database is required; store.Store gives the one of the process.
+	Database *database.Database
+}
+
+// Archive is safe for concurrent use, by several processes too.
+type Archive struct {
+	db *database.Database
+}
+
+// New builds an archive on an open database, which stays the caller's to close.
+func New(cfg Config) (*Archive, error) {
+	if cfg.Database == nil {
+		return nil, errors.New("opening archive: a database is required")
+	}
+	return &Archive{db: cfg.Database}, nil
+}
+
+// Turns returns a page of an enrolled participant's turns, newest first,
+// without any text. *models.FieldError for a limit outside 1..500, ErrNotFound
+// also after removal.
+func (a *Archive) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnTotals, error) {
+	if q.Limit < 1 || q.Limit > mostTurns {
+		return nil, models.BadField("limit", "must be between 1 and %d", mostTurns)
+	}
+	var out []models.TurnTotals
+	err := a.db.Snapshot(ctx, func(tx *gorm.DB) error {
+		if err := enrolled(tx, q.ParticipantID); err != nil {
+			return err
+		}
+		find := tx.Where("participant_id = ?", q.ParticipantID)
+		if q.Before > 0 {
+			find = find.Where("number < ?", q.Before)
+		}
+		var turns []models.Turn
+		if err := find.Order("number DESC, id DESC").Limit(q.Limit).Find(&turns).Error; err != nil {
+			return err
+		}
+		var err error
+		out, err = totals(tx, turns)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing turns: %w", err)
+	}
+	return out, nil
+}
+
+// Turn returns everything that is kept of a turn of an enrolled participant, as
+// of one instant. ErrNotFound for an unknown turn, and after removal.
+func (a *Archive) Turn(ctx context.Context, participantID string, number int) (models.TurnRecord, error) {
+	var out models.TurnRecord
+	err := a.db.Snapshot(ctx, func(tx *gorm.DB) error {
+		if err := enrolled(tx, participantID); err != nil {
+			return err
+		}
+		var turn models.Turn
+		if err := tx.Where("participant_id = ? AND number = ?", participantID, number).Take(&turn).Error; err != nil {
+			return err
+		}
+		sums, err := totals(tx, []models.Turn{turn})
+		if err != nil {
+			return err
+		}
+		out = models.TurnRecord{Totals: sums[0]}
+		return parts(tx, &out)
+	})
+	if err != nil {
+		return models.TurnRecord{}, fmt.Errorf("reading turn: %w", err)
+	}
+	return out, nil
+}
+
+// parts reads the rows of a turn. Stages have no numbers that rise with time.
+func parts(tx *gorm.DB, r *models.TurnRecord) error {
+	for _, part := range []struct {
+		order string
+		rows  any
+	}{
+		{"number", &r.Steps}, {"step, call", &r.Runs}, {"created_at, number", &r.Stages}, {"id", &r.Entries}, {"part, id", &r.Outbox},
+	} {
+		if err := tx.Where("turn_id = ?", r.Totals.Turn.ID).Order(part.order).Find(part.rows).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Consents returns a participant's entries of the consent ledger, oldest first.
+// The ledger outlives the participant: a programme must be able to show it. So
+// it is found after removal too. ErrNotFound for an id that was never known.
+func (a *Archive) Consents(ctx context.Context, participantID string) ([]models.Consent, error) {
+	var rows []models.Consent
+	err := a.db.Snapshot(ctx, func(tx *gorm.DB) error {
+		var known string
+		if err := tx.Model(&models.Participant{}).Select("id").Where("id = ?", participantID).Take(&known).Error; err != nil {
+			return err
+		}
+		return tx.Where("participant_id = ?", participantID).Order("id").Find(&rows).Error
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading consent ledger: %w", err)
+	}
+	return rows, nil
+}
+
+func enrolled(tx *gorm.DB, participantID string) error {
+	var id string
+	return tx.Model(&models.Participant{}).Select("id").Where("id = ? AND removed_at IS NULL", participantID).Take(&id).Error
+}
