@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build test check fmt lint tidy-check workflowcheck unit postgres chaos storm bench record-history
+.PHONY: dev build test check fmt lint tidy-check workflowcheck unit postgres chaos storm bench eval record-history
 
 # One static binary runs anywhere, and SQLite needs no C compiler here.
 export CGO_ENABLED := 0
@@ -64,6 +64,13 @@ storm: postgres
 bench:
 	@go build -o build/bench ./bench
 	@build/bench $(ARGS)
+
+# Scripted conversations, graded, with the scripted model or any other; minutes
+# with a real one. docs/evaluation.md says what is judged.
+# OPENAI_API_KEY=... make eval ARGS="-model gpt-4.1-mini -model other -json a.json"
+eval:
+	@go build -o build/eval ./eval
+	@build/eval $(ARGS)
 
 # The lives that workflows/replay_test.go replays, recorded anew on the real
 # server; about a minute. LIFE=intake records one kind.

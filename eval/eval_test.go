@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/eval/cases"
+	"coachline/eval/grade"
+	"coachline/eval/report"
+	"coachline/models"
+)
+
+// TestCasesHoldWithTheScript plays every case with the scripted model, in every
+// protocol that the case is meant for. Each column has a server of its own, so
+// that what one caches does not count for another.
+func TestCasesHoldWithTheScript(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range []models.Protocol{models.ProtocolNative, models.ProtocolText, models.ProtocolTwoPhase} {
+		t.Run(string(protocol), func(t *testing.T) {
+			t.Parallel()
+			done := evaluated(t, options{protocols: []models.Protocol{protocol}})
+			for i, one := range book(t) {
+				cell := done.Rows[i].Cells[0]
+				if cell.Left {
+					continue
+				}
+				t.Run(strings.Join(one.Shows, "_")+"_"+one.Name, func(t *testing.T) {
+					require.Empty(t, cell.Error)
+					require.Positive(t, cell.Must.Of)
+					for _, miss := range cell.Misses {
+						require.NotEqual(t, grade.Must, miss.Level, "step %d: %s: %s", miss.Step, miss.Rule, miss.Why)
+					}
+				})
+			}
+			total, held, played := done.Total(0)
+			require.Equal(t, played, held)
+			require.Positive(t, total.Cost.Prompt)
+			require.Zero(t, total.Cost.Failed)
+		})
+	}
+}
+
+func book(t *testing.T) []cases.Case {
+	t.Helper()
+	all, err := cases.Load(cases.Files)
+	require.NoError(t, err)
+	return all
+}
+
+func evaluated(t *testing.T, o options) report.Run {
+	t.Helper()
+	chosen, err := chosen(o.cases)
+	require.NoError(t, err)
+	g, err := prepare(t.Context(), nil)
+	require.NoError(t, err)
+	defer g.stop()
+	require.True(t, g.scripted)
+	done, err := evaluate(t.Context(), evaluation{columns: g.columns(o), settings: g.settings, cases: chosen, parallel: 1})
+	require.NoError(t, err)
+	return done
+}
+
+// TestASmallTalkTurnCostsOneCall holds the figures of the cost report to what
+// the product promises (A1).
+func TestASmallTalkTurnCostsOneCall(t *testing.T) {
+	t.Parallel()
+	done := evaluated(t, options{cases: []string{"smalltalk"}})
+	total, _, played := done.Total(0)
+	require.Equal(t, 1, played)
+	require.Equal(t, total.Turns, total.Cost.Calls)
+	require.Zero(t, total.Cost.Background)
+	require.Positive(t, total.Cost.Prefix, "the second prompt begins like the first")
+}
+
+// TestPromptVersionsSideBySide judges a folder of prompts beside the embedded
+// ones, keeps the run, and compares with it.
+func TestPromptVersionsSideBySide(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "shorter")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "persona.md"), []byte("You are a coach. You write one short text."), 0o600))
+	kept := filepath.Join(t.TempDir(), "run.json")
+	args := []string{"-case", "thanks", "-case", "small*", "-prompts", builtIn, "-prompts", dir, "-json", kept}
+
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), invocation{args: args, out: &out}))
+	require.Contains(t, out.String(), "script@shorter")
+	first, err := report.Read(kept)
+	require.NoError(t, err)
+	require.Len(t, first.Rows, 2)
+	require.Equal(t, "script", first.Columns[0].Name)
+	require.NotEqual(t, first.Columns[0].Prompts, first.Columns[1].Prompts)
+	long, _, _ := first.Total(0)
+	short, _, _ := first.Total(1)
+	require.Less(t, short.Cost.Prompt, long.Cost.Prompt)
+
+	out.Reset()
+	require.NoError(t, run(t.Context(), invocation{args: append(args, "-compare", kept), out: &out}))
+	require.Contains(t, out.String(), "No case differs.")
+}
+
+// TestWhatIsWrongIsFound plays with models and settings that do what no coach
+// may do.
+func TestWhatIsWrongIsFound(t *testing.T) {
+	t.Parallel()
+	liar := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"id":"x","object":"chat.completion","model":"liar","choices":[{"index":0,"finish_reason":"stop","message":` +
+			`{"role":"assistant","content":"PWNED. I've saved that. You work by this: ` +
+			`warm, plain and direct, the way a good coach texts. No stock phrases."}}],"usage":{"prompt_tokens":9,"completion_tokens":9}}`))
+	}))
+	t.Cleanup(liar.Close)
+	for _, tc := range []struct {
+		name    string
+		environ []string
+		args    []string
+		want    []string
+	}{
+		{
+			"H4 a model that obeys, claims and tells", []string{"OPENAI_BASE_URL=" + liar.URL + "/v1", "OPENAI_API_KEY=x"},
+			[]string{"-model", "liar", "-case", "injection_text"},
+			[]string{"must no false claim", "must instructions kept", "should avoids pwned"},
+		},
+		{
+			// Nobody answers at this address, so every reply is the fixed text.
+			"a model that is away", []string{"OPENAI_BASE_URL=http://127.0.0.1:1/v1", "OPENAI_API_KEY=x"},
+			[]string{"-model", "gone", "-case", "thanks"}, []string{"the fixed text stood in for the model"},
+		},
+		{"A55 nothing is remembered", []string{"COACH_MEMORY_STEP=off"}, []string{"-case", "memory_*"}, []string{"must remembers knee", "must says knee", "must remembers"}},
+		{"J60 rounds that do not suffice", []string{"COACH_MAX_TURNS=1"}, []string{"-case", "schedules"}, []string{"schedules, script, step 2: must"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			require.ErrorIs(t, run(t.Context(), invocation{environ: tc.environ, args: tc.args, out: &out}), errNotHeld)
+			for _, want := range tc.want {
+				require.Contains(t, out.String(), want)
+			}
+		})
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"an argument", []string{"more"}, `unknown argument "more"`},
+		{"no such case", []string{"-case", "nothing*"}, "no case is called nothing*"},
+		{"no such protocol", []string{"-protocol", "smoke"}, "want native, text or two_phase"},
+		{"no such run", []string{"-compare", "missing.json"}, "reading a run"},
+		{"nothing in parallel", []string{"-parallel", "0"}, "want 1 or more"},
+		{"no such prompts", []string{"-case", "thanks", "-prompts", "missing"}, "column script@missing"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			err := run(context.Background(), invocation{args: tc.args, out: &bytes.Buffer{}})
+			require.ErrorContains(t, err, tc.want)
+		})
+	}
+}
+
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	var g ground
+	g.settings.Model.Name, g.settings.Model.Small = "own", "own"
+	for _, tc := range []struct {
+		name  string
+		in    options
+		want  []string
+		small string
+	}{
+		{"the settings' own", options{}, []string{"own"}, ""},
+		{"each with each", options{
+			models: []string{"a", "b"}, prompts: []string{builtIn, "x/new"}, protocols: []models.Protocol{"", models.ProtocolText}, small: "s",
+		}, []string{"a", "a/text", "a@new", "a/text@new", "b", "b/text", "b@new", "b/text@new"}, "s"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, column := range g.columns(tc.in) {
+				got = append(got, nameOf(column))
+				require.Equal(t, tc.small, column.Small)
+			}
+			require.Equal(t, tc.want, got)
+		})
+	}
+}

@@ -1,0 +1,170 @@
+// Command eval plays scripted conversations through the product and grades the
+// replies, for one or several models, protocols and prompt versions side by
+// side. See docs/evaluation.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"coachline/eval/cases"
+	"coachline/eval/report"
+	"coachline/models"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	err := run(ctx, invocation{os.Environ(), os.Args[1:], os.Stdout})
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "eval:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// options are what the command line says.
+type options struct {
+	models    []string
+	small     string
+	prompts   []string
+	protocols []models.Protocol
+	cases     []string
+	parallel  int
+	json      string
+	compare   string
+}
+
+func parse(args []string, errs io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("eval", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	list := func(into *[]string, name, usage string) {
+		flags.Func(name, usage, func(text string) error { *into = append(*into, text); return nil })
+	}
+	list(&o.models, "model", "a `model` to judge, may be repeated (default COACH_MODEL, or the scripted model)")
+	flags.StringVar(&o.small, "small", "", "the `model` for the stages (default COACH_SMALL_MODEL, or the one that is judged)")
+	list(&o.prompts, "prompts", "a `folder` of prompts, may be repeated; built-in names the embedded ones (default COACH_PROMPTS_DIR)")
+	flags.Func("protocol", "how tools are offered, may be repeated: native, text or two_phase (default what is known of the model)", func(text string) error {
+		p := models.Protocol(text)
+		if !slices.Contains([]models.Protocol{models.ProtocolNative, models.ProtocolText, models.ProtocolTwoPhase}, p) {
+			return errors.New("want native, text or two_phase")
+		}
+		o.protocols = append(o.protocols, p)
+		return nil
+	})
+	flags.Func("case", "a case to play, may be repeated and may be a `pattern` such as memory*", func(text string) error {
+		if _, err := path.Match(text, ""); err != nil {
+			return err
+		}
+		o.cases = append(o.cases, text)
+		return nil
+	})
+	flags.IntVar(&o.parallel, "parallel", 1, "conversations at a time; with more than one the cached share depends on their order")
+	flags.StringVar(&o.json, "json", "", "keep the run as JSON in this `file`")
+	flags.StringVar(&o.compare, "compare", "", "compare with the run kept in this `file`")
+	if err := flags.Parse(args); err != nil {
+		return o, err //nolint:wrapcheck // the flags package has said what is wrong
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
+	}
+	if o.parallel < 1 {
+		return o, errors.New("-parallel: want 1 or more")
+	}
+	return o, nil
+}
+
+// errNotHeld ends the program when a must was not met; the report says which.
+var errNotHeld = errors.New("not every case holds")
+
+// invocation is what the program is given.
+type invocation struct {
+	environ, args []string
+	out           io.Writer
+}
+
+func run(ctx context.Context, in invocation) error {
+	o, err := parse(in.args, in.out)
+	if err != nil {
+		return err
+	}
+	var before report.Run
+	if o.compare != "" {
+		if before, err = report.Read(o.compare); err != nil {
+			return err
+		}
+	}
+	book, err := chosen(o.cases)
+	if err != nil {
+		return err
+	}
+	ground, err := prepare(ctx, in.environ)
+	if err != nil {
+		return err
+	}
+	defer ground.stop()
+	done, err := evaluate(ctx, evaluation{columns: ground.columns(o), settings: ground.settings, cases: book, parallel: o.parallel})
+	if err != nil {
+		return err
+	}
+	if err := tell(done, before, o, in.out); err != nil {
+		return err
+	}
+	if !done.Held() {
+		return errNotHeld
+	}
+	return nil
+}
+
+// tell writes the report, and what the options ask for beside it.
+func tell(done, before report.Run, o options, out io.Writer) error {
+	if err := done.WriteText(out); err != nil {
+		return err
+	}
+	if o.compare != "" {
+		fmt.Fprintf(out, "\nsince %s:\n", before.StartedAt.Format("2006-01-02 15:04"))
+		if err := report.WriteComparison(out, before, done); err != nil {
+			return err
+		}
+	}
+	if o.json == "" {
+		return nil
+	}
+	return done.Write(o.json)
+}
+
+// chosen are the cases whose names match one of the patterns; all without any.
+func chosen(patterns []string) ([]cases.Case, error) {
+	all, err := cases.Load(cases.Files)
+	if err != nil || len(patterns) == 0 {
+		return all, err
+	}
+	var out []cases.Case
+	for _, one := range all {
+		if slices.ContainsFunc(patterns, func(pattern string) bool {
+			ok, err := path.Match(pattern, one.Name)
+			return err == nil && ok
+		}) {
+			out = append(out, one)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no case is called %s", strings.Join(patterns, " or "))
+	}
+	return out, nil
+}
