@@ -11,7 +11,7 @@ import (
 )
 
 func (p *program) participant() *cobra.Command {
-	return group("participant", "Enrol, look at and change participants",
+	return group("participant", "Enrol, look at and change participants", append(p.recordVerbs(),
 		p.add(), p.list(), p.update(),
 		p.onID("show", "Print a participant", (*console.Console).Show),
 		p.onID("remove", "Remove a participant: one closing notice, then nothing more", (*console.Console).Remove),
@@ -22,7 +22,7 @@ func (p *program) participant() *cobra.Command {
 			return c.SetStatus(ctx, id, models.StatusActive)
 		}),
 		p.mode(),
-	)
+	)...)
 }
 
 // onID is a verb that needs nothing but a participant's id.

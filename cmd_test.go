@@ -36,6 +36,12 @@ func TestWrongUsage(t *testing.T) {
 		{"no mode", "participant mode a", "want: coachline participant mode ID INTAKE|FEEDBACK"},
 		{"no phone", "participant add", "--phone is needed"},
 		{"no change", "participant update a", "nothing to change"},
+		{"turn without id", "turn", "want: coachline turn TURN-ID"},
+		{"turn of a participant", "turn conv_1", "is not the id of a turn"},
+		{"turn without number", "turn conv_1 last", "is not the number of a turn"},
+		{"turns limit", "participant turns x --limit 0", "--limit"},
+		{"forget nothing", "participant memories x --forget=", "--forget needs"},
+		{"forget twice", "participant memories x --forget f1 --forget-all", "without --forget-all"},
 		{"role with argument", "worker now", "want: coachline worker"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -50,7 +56,7 @@ func TestWrongUsage(t *testing.T) {
 func TestHelpAndVersion(t *testing.T) {
 	code, out, _ := call(t, nil, "--help")
 	require.Equal(t, exitDone, code)
-	for _, verb := range []string{"worker", "starter", "participant", "send", "transcript", "timers", "chat", "doctor", "version"} {
+	for _, verb := range []string{"worker", "starter", "participant", "send", "transcript", "turn", "timers", "chat", "doctor", "version"} {
 		require.Contains(t, out, "\n  "+verb)
 	}
 	code, out, _ = call(t, nil, "version")
@@ -98,6 +104,12 @@ func TestVerbsFindTheAPI(t *testing.T) {
 			[]string{"participant", "mode", "conv_1", "FEEDBACK", "--reason", "plan"}},
 		{"remove", "DELETE " + path + "/conv_1", "", []string{"participant", "remove", "conv_1"}},
 		{"send", "POST " + path + "/conv_1/messages", `{"body":"See you"}`, []string{"send", "conv_1", "See you"}},
+		{"turn", "GET " + path + "/conv_1/turns/42", "", []string{"turn", "conv_1-t42"}},
+		{"turn by number", "GET " + path + "/conv_1/turns/7", "", []string{"turn", "conv_1", "7"}},
+		{"turns", "GET " + path + "/conv_1/turns?limit=5", "", []string{"participant", "turns", "conv_1", "--limit", "5"}},
+		{"memories", "GET " + path + "/conv_1/memories", "", []string{"participant", "memories", "conv_1"}},
+		{"forget", "DELETE " + path + "/conv_1/memories/f3", "", []string{"participant", "memories", "conv_1", "--forget", "f3"}},
+		{"forget all", "DELETE " + path + "/conv_1/memories", "", []string{"participant", "memories", "conv_1", "--forget-all"}},
 		{"timers", "GET " + path + "/conv_1/state", "", []string{"timers", "conv_1"}},
 		{"id is escaped", "GET " + path + "/..%2Fmetrics", "", []string{"participant", "show", "../metrics"}},
 	} {

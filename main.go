@@ -80,7 +80,7 @@ func (p *program) root() *cobra.Command {
 	flags.StringVar(&p.url, "url", "", "address of the API (default from COACH_HTTP_ADDR)")
 	flags.StringVar(&p.token, "token", "", "token of the API (default COACH_API_TOKEN)")
 	flags.BoolVar(&p.json, "json", false, "print JSON")
-	root.AddCommand(p.worker(), p.starter(), p.participant(), p.send(), p.transcript(), p.timers(), p.chat(), p.doctor(), p.version())
+	root.AddCommand(p.worker(), p.starter(), p.participant(), p.send(), p.transcript(), p.turn(), p.timers(), p.chat(), p.doctor(), p.version())
 	return root
 }
 

@@ -165,3 +165,44 @@ func (r ToolRun) ToolResult() (ToolResult, error) {
 	}
 	return result, nil
 }
+
+// StepTrace is what operators read of Step.Trace; the pipeline writes it.
+type StepTrace struct {
+	Prepared struct {
+		Allowed []string `json:"allowed"`
+		Label   string   `json:"label"`
+		Plan    struct {
+			Steps []struct{ Text string }
+		} `json:"plan"`
+		Memory string `json:"memory"` // personal data
+		Newest int64  `json:"newest"`
+	} `json:"prepared"`
+	Stages []Stage `json:"stages"`
+}
+
+// StepTrace decodes how the round came about; ok is false where nothing was
+// kept, where it was erased because something was to be forgotten, and where it
+// has another shape.
+func (s Step) StepTrace() (trace StepTrace, ok bool) {
+	err := json.Unmarshal([]byte(s.Trace), &trace)
+	return trace, err == nil
+}
+
+// Spent is what the chat model was answered with in the round: all calls of it
+// where the trace tells, else the one that the round kept.
+func (s Step) Spent() Usage {
+	var sum Usage
+	trace, _ := s.StepTrace()
+	for _, stage := range trace.Stages {
+		sum = sum.Plus(stage.Usage)
+	}
+	if sum == (Usage{}) {
+		return s.Usage
+	}
+	return sum
+}
+
+// Plus adds two counts.
+func (u Usage) Plus(other Usage) Usage {
+	return Usage{Prompt: u.Prompt + other.Prompt, Cached: u.Cached + other.Cached, Completion: u.Completion + other.Completion}
+}

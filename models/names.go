@@ -79,6 +79,19 @@ func TurnID(participantID string, number int) string {
 	return participantID + "-t" + strconv.Itoa(number)
 }
 
+// ParseTurnID is the inverse of TurnID; ok is false for other texts.
+func ParseTurnID(id string) (participantID string, number int, ok bool) {
+	at := strings.LastIndex(id, "-t")
+	if at < 1 {
+		return "", 0, false
+	}
+	number, err := strconv.Atoi(id[at+2:])
+	if err != nil || number < 0 || TurnID(id[:at], number) != id {
+		return "", 0, false
+	}
+	return id[:at], number, true
+}
+
 // OutboxID names part n (from 1) of what a turn sends.
 func OutboxID(turnID string, part int) string {
 	return turnID + "-p" + strconv.Itoa(part)

@@ -11,7 +11,8 @@ type Turn struct {
 	Mode          Mode
 	PromptID      string
 	PromptVersion string
-	// Outcome is empty while the turn runs; then reply, fallback, canceled.
+	// Outcome is empty while the turn runs; then the source of its text, or
+	// canceled.
 	Outcome    string
 	StartedAt  time.Time
 	FinishedAt *time.Time
@@ -258,4 +259,34 @@ type SendFailure struct {
 	// OptedOut: the carrier says that the person opted out.
 	OptedOut bool
 	Now      time.Time
+}
+
+// TurnQuery selects a page of a participant's turns, newest first.
+type TurnQuery struct {
+	ParticipantID string
+	// Before is a turn's number: only older ones are meant; 0 is from the newest.
+	Before int
+	Limit  int // 1..500
+}
+
+// TurnTotals is a turn and what it came to, without any text.
+type TurnTotals struct {
+	Turn   Turn
+	Rounds int
+	// Tools are the names of the calls that were answered, in order.
+	Tools []string
+	// Usage is what rounds and stages were answered with, together.
+	Usage Usage
+}
+
+// TurnRecord is everything that is kept of one turn. It holds personal data.
+type TurnRecord struct {
+	Totals TurnTotals
+	// Steps, Runs and Stages are in the order in which they were done.
+	Steps  []Step
+	Runs   []ToolRun
+	Stages []Stage
+	// Entries are the turn's part of the conversation, Outbox what it sent.
+	Entries []Message
+	Outbox  []Outbox
 }

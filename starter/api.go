@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"coachline/starter/lane"
+	"coachline/starter/records"
 	"coachline/starter/relay"
 )
 
@@ -45,7 +46,9 @@ type front struct {
 	cfg    Config
 	store  FrontStore
 	engine conversations
-	relay  *relay.Relay
+	// records are what operators look up of the past.
+	records *records.Room
+	relay   *relay.Relay
 	// lanes let each sender's texts into the database one at a time, so that a
 	// flood of one waits behind itself.
 	lanes *lane.Lanes
@@ -70,6 +73,7 @@ func (f *front) handler() http.Handler {
 	f.participantRoutes(api)
 	f.conversationRoutes(api)
 	f.stateRoutes(api)
+	f.recordRoutes(api)
 	f.opsRoutes(api)
 	f.twilioRoutes(mux, api.OpenAPI())
 	f.codecRoutes(mux, api.OpenAPI())

@@ -38,15 +38,17 @@ type harness struct {
 	t      *testing.T
 	store  *memory
 	engine *engine
+	past   *past
 	server *Server
 	stop   func()
 }
 
 func start(t *testing.T, change func(*Config)) *harness {
 	t.Helper()
-	h := &harness{t: t, store: newMemory(), engine: &engine{}}
+	h := &harness{t: t, store: newMemory(), engine: &engine{}, past: &past{}}
 	cfg := Config{
 		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: testToken}, Store: h.store, Temporal: h.engine,
+		Records:  h.past.config(),
 		Carrier:  CarrierConfig{Verifier: signed{}, AccountSID: testAccount, OurNumbers: []string{ourNumber}},
 		Defaults: Defaults{Zone: "America/New_York", Region: "US"},
 		Relay:    RelayConfig{Interval: time.Hour},

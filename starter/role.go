@@ -9,8 +9,11 @@ import (
 	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/dial"
+	remembered "coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/sms"
+	"coachline/internal/store/archive"
+	"coachline/starter/records"
 )
 
 // RunRole runs the front door from the program's configuration until ctx ends.
@@ -51,18 +54,35 @@ func serve(ctx context.Context, cfg config.Config, ties measured) error {
 	if err != nil {
 		return fmt.Errorf("COACH_HTTP_ADDR: opening the address: %w", err)
 	}
+	past, err := recordsOf(ties.Ties)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	public := cfg.HTTP.PublicURL
 	if public == "" {
 		public = "http://" + listener.Addr().String()
 	}
 	return Run(ctx, Config{
 		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal()},
-		Store: countedRows{ties.Store, ties.metrics}, Temporal: countedEngine{ties.Temporal, ties.metrics}, Logger: ties.Logger,
+		Store: countedRows{ties.Store, ties.metrics}, Records: past, Temporal: countedEngine{ties.Temporal, ties.metrics}, Logger: ties.Logger,
 		Carrier:  carrierOf(cfg.Carrier, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion},
 		Codec:    CodecConfig{Codec: ties.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
 		Metrics:  ties.metrics.HandlerWith(ties.Store), Observe: ties.metrics.Webhooks, Version: build.Version(),
 	})
+}
+
+// recordsOf opens what is read of the past on the role's own database.
+func recordsOf(ties *dial.Ties) (records.Config, error) {
+	rows, err := archive.New(archive.Config{Database: ties.Store.Database()})
+	if err != nil {
+		return records.Config{}, err
+	}
+	facts, err := remembered.New(remembered.Config{Database: ties.Store.Database()})
+	if err != nil {
+		return records.Config{}, err
+	}
+	return records.Config{Turns: rows, Ledger: rows, Memory: facts, Eraser: facts}, nil
 }
 
 func carrierOf(cfg config.Carrier, public string) CarrierConfig {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"coachline/starter/lane"
+	"coachline/starter/records"
 	"coachline/starter/relay"
 )
 
@@ -23,7 +24,7 @@ import (
 // provides it.
 type FrontStore interface {
 	people
-	records
+	evidence
 	wires
 }
 
@@ -32,7 +33,7 @@ type people interface {
 	updater
 }
 
-type records interface {
+type evidence interface {
 	transcript
 	ledger
 }
@@ -91,6 +92,7 @@ type RelayConfig struct {
 type Config struct {
 	HTTP     HTTPConfig
 	Store    FrontStore
+	Records  records.Config
 	Temporal client.Client
 	Carrier  CarrierConfig
 	Defaults Defaults
@@ -133,7 +135,11 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		Store: cfg.Store, Hints: cfg.Store, Engine: cfg.Temporal, Logger: cfg.Logger, Now: cfg.Now,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
-	f := &front{cfg: cfg, store: cfg.Store, engine: cfg.Temporal, relay: r, lanes: lane.New(), log: cfg.Logger}
+	past, err := records.New(cfg.Records, func() time.Time { return cfg.Now().UTC() })
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	f := &front{records: past, cfg: cfg, store: cfg.Store, engine: cfg.Temporal, relay: r, lanes: lane.New(), log: cfg.Logger}
 	return &Server{listener: listener, http: newHTTPServer(cfg.Observe(f.handler()), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
 }
 

@@ -113,6 +113,44 @@ func (f *front) stateRoutes(api huma.API) {
 		errors:  []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, f.setMode)
 }
 
+// recordRoutes mount what package records knows.
+func (f *front) recordRoutes(api huma.API) {
+	r := f.records
+	get := func(path, id, summary string) route {
+		return route{method: http.MethodGet, path: participantPath + path, id: id, summary: summary}
+	}
+	erase := func(path, id, summary string) route {
+		return route{method: http.MethodDelete, path: participantPath + path, id: id, summary: summary}
+	}
+	mount(f, api, mounted{get("/turns", "list-turns", "Turns, newest first"), "participant"}, r.Turns)
+	mount(f, api, mounted{get("/turns/{number}", "get-turn", "Why the coach said what it said"), "participant or turn"}, r.Turn)
+	mount(f, api, mounted{get("/consents", "get-consents", "The consent ledger, oldest first; after removal too"), "participant"}, r.Consents)
+	mount(f, api, mounted{get("/memories", "get-memories", "What is remembered of the person"), "participant"}, r.Memories)
+	mount(f, api, mounted{erase("/memories", "forget-memories", "Erase everything that is remembered; after removal too"), "participant"}, r.ForgetAll)
+	mount(f, api, mounted{erase("/memories/{fact}", "forget-memory", "Erase a fact in all its versions; after removal too"), "participant or fact"}, r.Forget)
+}
+
+// mounted is a route of another room; what names the things that a 404 is about.
+type mounted struct {
+	route
+	what string
+}
+
+// mount registers a route whose handler knows nothing of HTTP.
+func mount[I, O any](f *front, api huma.API, m mounted, handle func(context.Context, *I) (O, error)) {
+	m.errors = []int{http.StatusNotFound}
+	register(api, m.route, func(ctx context.Context, in *I) (*answer[O], error) {
+		out, err := handle(ctx, in)
+		if errors.Is(err, models.ErrNotFound) {
+			return nil, failure(http.StatusNotFound, "%s not found", m.what)
+		}
+		if err != nil {
+			return nil, f.refuse(m.id, err)
+		}
+		return answered("", out), nil
+	})
+}
+
 func (f *front) state(ctx context.Context, in *byID) (*answer[StateView], error) {
 	p, err := f.store.Participant(ctx, in.ID)
 	if err != nil {

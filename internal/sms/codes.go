@@ -1,6 +1,10 @@
 package sms
 
-import "coachline/models"
+import (
+	"strconv"
+
+	"coachline/models"
+)
 
 // meaning is what a carrier code says and what can be done about it.
 type meaning struct {
@@ -69,4 +73,14 @@ var codes = map[int]meaning{
 	30002: {models.CarrierAccount, "the account is suspended"},
 
 	30036: {models.CarrierStale, "the validity period ran out"},
+}
+
+// Meaning says in a few words what a carrier's error code means; empty for a
+// code that is not known (messaging facts 1.3).
+func Meaning(code string) string {
+	number, err := strconv.Atoi(code)
+	if err != nil {
+		return ""
+	}
+	return codes[number].text
 }

@@ -90,7 +90,7 @@ func (w *world) turn(id string, n int, inbound []int64, traces ...models.StepTra
 		require.NoError(w.t, err)
 	}
 	_, err = w.rows.FinishTurn(w.ctx, models.TurnOutcome{
-		TurnID: turn, ParticipantID: id, Outcome: "reply", PromptVersion: "v1", At: at(n),
+		TurnID: turn, ParticipantID: id, Outcome: "step", PromptVersion: "v1", At: at(n),
 		Entries: []models.Message{{Key: turn, Role: models.RoleAssistant, Kind: models.KindReply, Text: "Hi Ann", At: at(n)}},
 		Outbox:  []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindReply, Body: "Hi Ann"}},
 	})

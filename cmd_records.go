@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"coachline/internal/console"
+	"coachline/models"
+)
+
+// recordVerbs look into what is kept of a participant.
+func (p *program) recordVerbs() []*cobra.Command {
+	return []*cobra.Command{
+		p.turns(),
+		p.onID("consents", "Print the consent ledger, of removed participants too", (*console.Console).Consents),
+		p.memories(),
+	}
+}
+
+// turn takes the id of a turn, or a participant's and the turn's number.
+func (p *program) turn() *cobra.Command {
+	c := &cobra.Command{
+		Use: "turn TURN-ID | turn ID NUMBER", Short: "Print why the coach said what it said",
+		Long: "Prints a turn: the texts, every stage with its decision, model calls with their tokens, tools, what was sent.",
+	}
+	c.Args = func(_ *cobra.Command, args []string) error {
+		_, _, err := turnNamed(args)
+		return err
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		id, number, err := turnNamed(args)
+		if err != nil {
+			return err
+		}
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		return api.Turn(c.Context(), id, number)
+	}
+	return c
+}
+
+func turnNamed(args []string) (id string, number int, err error) {
+	switch len(args) {
+	case 1:
+		id, number, ok := models.ParseTurnID(args[0])
+		if !ok {
+			return "", 0, usageError{fmt.Errorf("%q is not the id of a turn, such as conv_1-t42", args[0])}
+		}
+		return id, number, nil
+	case 2:
+		if number, err = strconv.Atoi(args[1]); err != nil || number < 0 {
+			return "", 0, usageError{fmt.Errorf("%q is not the number of a turn", args[1])}
+		}
+		return args[0], number, nil
+	}
+	return "", 0, usageError{errors.New("want: coachline turn TURN-ID, or coachline turn ID NUMBER")}
+}
+
+func (p *program) turns() *cobra.Command {
+	var limit int
+	c := &cobra.Command{Use: "turns ID", Short: "Print the turns, newest first", Args: exactly(1)}
+	c.Flags().IntVar(&limit, "limit", 20, "newest turns to print")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if limit < 1 {
+			return usageError{errors.New("--limit must be at least 1")}
+		}
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		return api.Turns(c.Context(), args[0], limit)
+	}
+	return c
+}
+
+func (p *program) memories() *cobra.Command {
+	var fact string
+	var all bool
+	c := &cobra.Command{Use: "memories ID", Short: "Print what is remembered of a participant, or have it forgotten", Args: exactly(1)}
+	c.Flags().StringVar(&fact, "forget", "", "erase this fact in all its versions, such as f3")
+	c.Flags().BoolVar(&all, "forget-all", false, "erase all facts, the notes and the summary")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed("forget") && (all || fact == "") {
+			return usageError{errors.New("--forget needs the id of a fact, and goes without --forget-all")}
+		}
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		if all || fact != "" {
+			return api.Forget(c.Context(), args[0], fact)
+		}
+		return api.Memories(c.Context(), args[0])
+	}
+	return c
+}

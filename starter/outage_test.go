@@ -1,0 +1,89 @@
+package starter
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+// TestTemporalIsAway is case 14: every text is taken at once while the server
+// cannot be reached, and told in order when it can.
+func TestTemporalIsAway(t *testing.T) {
+	h := start(t, func(c *Config) {
+		c.Now = time.Now
+		c.Relay = RelayConfig{Interval: 20 * time.Millisecond, MinAge: time.Nanosecond}
+	})
+	h.ann()
+	require.Eventually(t, func() bool { return h.store.undelivered() == 0 }, 5*time.Second, 5*time.Millisecond)
+	h.engine.fail(func(ctx context.Context, _ string) error { // as a connection that goes nowhere
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	before := len(h.engine.seen())
+	var took []time.Duration
+	for i := range 50 {
+		began := time.Now()
+		got := h.text(fmt.Sprintf("SM%032d", i+1), fmt.Sprint("text ", i))
+		took = append(took, time.Since(began))
+		require.Equal(t, http.StatusOK, got.status, got.raw)
+	}
+	slices.Sort(took)
+	t.Logf("answered after %s in the middle, %s at most", took[25], took[49])
+	require.Less(t, took[45], 100*time.Millisecond)
+	require.Equal(t, 50, h.store.undelivered())
+
+	h.engine.fail(nil)
+	require.Eventually(t, func() bool { return h.store.undelivered() == 0 }, 30*time.Second, 10*time.Millisecond)
+	h.stop()
+	require.Greater(t, len(h.engine.seen()), before)
+	newest := int64(0)
+	for _, signal := range h.engine.signals { // a repetition is dropped by its number
+		require.LessOrEqual(t, signal.Seq, newest+1, "told out of order")
+		newest = max(newest, signal.Seq)
+	}
+	require.EqualValues(t, 50, newest)
+}
+
+// TestDatabaseIsAway is case 15: the carrier is told to try again, and what it
+// repeats is one text.
+func TestDatabaseIsAway(t *testing.T) {
+	h := start(t, nil)
+	h.ann()
+	h.store.mu.Lock()
+	h.store.down = errDown
+	h.store.mu.Unlock()
+	for range 2 {
+		got := h.text(sid(1), "Hello")
+		require.Equal(t, http.StatusServiceUnavailable, got.status)
+		require.NotContains(t, strings.ToLower(got.raw), "hello")
+	}
+	h.store.mu.Lock()
+	h.store.down = nil
+	h.store.mu.Unlock()
+	require.Equal(t, http.StatusOK, h.text(sid(1), "Hello").status)
+	require.Equal(t, http.StatusOK, h.text(sid(1), "Hello").status, "and once more, for an answer that was lost")
+	h.stop()
+	told := map[int64]bool{}
+	for _, signal := range h.engine.signals {
+		told[signal.MessageID] = true
+	}
+	require.Equal(t, map[int64]bool{1: true}, told)
+	require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage}, noticed(h.store))
+}
+
+func noticed(m *memory) []models.NoticeKind {
+	defer m.enter()()
+	var kinds []models.NoticeKind
+	for _, n := range m.notices {
+		kinds = append(kinds, n.Kind)
+	}
+	return kinds
+}

@@ -1,0 +1,193 @@
+package records
+
+import (
+	"slices"
+	"time"
+
+	"coachline/internal/sms"
+	"coachline/models"
+	"coachline/models/view"
+)
+
+func summaryOf(t models.TurnTotals) view.TurnSummary {
+	return view.TurnSummary{
+		ID: t.Turn.ID, Number: t.Turn.Number, Kind: t.Turn.Kind, Mode: t.Turn.Mode, Outcome: t.Turn.Outcome,
+		StartedAt: t.Turn.StartedAt.UTC(), FinishedAt: utc(t.Turn.FinishedAt), PromptVersion: t.Turn.PromptVersion,
+		Rounds: t.Rounds, Tools: filled(t.Tools), Tokens: t.Usage,
+	}
+}
+
+// turnOf builds the view of a turn; it fails where a stored call or result
+// cannot be read.
+func turnOf(r models.TurnRecord) (view.Turn, error) {
+	out := view.Turn{
+		Turn: summaryOf(r.Totals), PromptID: r.Totals.Turn.PromptID,
+		Rounds: []view.Round{},
+		Stages: stagesOf(r.Stages), Sent: []view.Delivery{},
+	}
+	out.In, out.Out = textsOf(r.Entries)
+	var given int64
+	for _, step := range r.Steps {
+		round, err := roundOf(step, r.Runs)
+		if err != nil {
+			return view.Turn{}, err
+		}
+		trace, ok := step.StepTrace()
+		if ok && trace.Prepared.Label != "" && (len(out.Rounds) == 0 || trace.Prepared.Newest != given) {
+			round.Given, given = givenOf(trace), trace.Prepared.Newest
+		}
+		out.Rounds = append(out.Rounds, round)
+	}
+	for _, row := range r.Outbox {
+		out.Sent = append(out.Sent, deliveryOf(row))
+	}
+	return out, nil
+}
+
+// textsOf are the words of a turn, without calls and their results.
+func textsOf(entries []models.Message) (in, out []view.Text) {
+	in, out = []view.Text{}, []view.Text{}
+	for _, entry := range entries {
+		text := view.Text{Kind: entry.Kind, Text: entry.Text, At: entry.At.UTC()}
+		switch entry.Role {
+		case models.RoleUser:
+			in = append(in, text)
+		case models.RoleAssistant:
+			if entry.Kind != models.KindToolCall {
+				out = append(out, text)
+			}
+		case models.RoleTool: // shown with its call
+		}
+	}
+	return in, out
+}
+
+func roundOf(step models.Step, runs []models.ToolRun) (view.Round, error) {
+	trace, _ := step.StepTrace()
+	out := view.Round{
+		Number: step.Number, Model: step.Model, Finish: step.FinishReason, Tokens: step.Spent(),
+		Stages: stagesOf(trace.Stages), Text: step.Text, Calls: []view.Call{}, At: step.CreatedAt.UTC(),
+	}
+	calls, err := step.ToolCalls()
+	if err != nil {
+		return out, err
+	}
+	for i, call := range calls {
+		at := slices.IndexFunc(runs, func(run models.ToolRun) bool { return run.Step == step.Number && run.Call == i })
+		answered := view.Call{Name: call.Name, Arguments: call.Arguments, State: view.CallOpen}
+		if at >= 0 {
+			result, err := runs[at].ToolResult()
+			if err != nil {
+				return out, err
+			}
+			answered.State, answered.Result = view.CallDone, result.Content
+			if runs[at].Failed {
+				answered.State = view.CallFailed
+			}
+		}
+		if call.Refused != "" {
+			answered.State, answered.Result = view.CallRefused, call.Refused
+		}
+		out.Calls = append(out.Calls, answered)
+	}
+	return out, nil
+}
+
+func givenOf(trace models.StepTrace) *view.Given {
+	given := &view.Given{
+		Tools: filled(trace.Prepared.Allowed), ChosenBy: trace.Prepared.Label, Plan: []string{}, Memory: trace.Prepared.Memory,
+	}
+	for _, step := range trace.Prepared.Plan.Steps {
+		given.Plan = append(given.Plan, step.Text)
+	}
+	return given
+}
+
+func stagesOf(rows []models.Stage) []view.Stage {
+	out := make([]view.Stage, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, view.Stage{
+			Name: row.Name, Decision: row.Decision, Model: row.Model, Tokens: row.Usage, Millis: row.Millis, At: row.CreatedAt.UTC(),
+		})
+	}
+	return out
+}
+
+// ownCodes are the reasons of ours for which a text was not sent, and what
+// participants' standings mean as one.
+var ownCodes = map[string]string{
+	"removed":                      "the participant had been removed",
+	"answered":                     "the person had answered before the reminder went out",
+	"voided":                       "the prompt of the reminder no longer counted",
+	"superseded":                   "a newer choice had made the confirmation pointless",
+	"earlier_part":                 "the part before it did not go out",
+	"stale":                        "it was too late to send it",
+	string(models.StatusOptedOut):  "the person had opted out",
+	string(models.StatusPaused):    "the participant was paused",
+	string(models.StatusCompleted): "the participant had completed the programme",
+	string(models.StatusWithdrawn): "the participant had withdrawn",
+}
+
+func deliveryOf(row models.Outbox) view.Delivery {
+	meaning, ours := ownCodes[row.ErrorCode]
+	if !ours {
+		meaning = sms.Meaning(row.ErrorCode)
+	}
+	return view.Delivery{
+		ID: row.ID, Part: row.Part, Kind: row.Kind, Text: row.Body, Status: row.Status, ErrorCode: row.ErrorCode, Meaning: meaning,
+		Attempts: row.Attempts, At: row.CreatedAt.UTC(), TakenAt: utc(row.AcceptedAt), ChangedAt: row.UpdatedAt.UTC(),
+	}
+}
+
+func consentsOf(rows []models.Consent) []view.Consent {
+	out := make([]view.Consent, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, view.Consent{
+			Action: row.Action, Method: row.Method, At: row.At.UTC(), Actor: row.RecordedBy, Text: row.Text, TurnID: row.TurnID,
+		})
+	}
+	return out
+}
+
+// memoryOf leaves out what was blanked by a wish to forget.
+func memoryOf(known models.Memory, histories map[string][]models.FactVersion) view.Memory {
+	out := view.Memory{Facts: []view.Fact{}, Notes: []view.Note{}}
+	for _, fact := range known.Facts {
+		out.Facts = append(out.Facts, factOf(fact, histories[fact.ID]))
+	}
+	for _, note := range known.Notes {
+		if note.Text != "" {
+			out.Notes = append(out.Notes, view.Note{LocalDate: note.LocalDate, Text: note.Text, At: note.UpdatedAt.UTC()})
+		}
+	}
+	if known.Summary.Text != "" {
+		out.Summary = view.Summary{Text: known.Summary.Text, At: utc(&known.Summary.UpdatedAt)}
+	}
+	return out
+}
+
+func factOf(fact models.Fact, versions []models.FactVersion) view.Fact {
+	out := view.Fact{
+		ID: fact.ID, Kind: fact.Kind, Text: fact.Text, Source: fact.SourceID, TurnID: fact.TurnID,
+		Version: fact.Version, At: fact.UpdatedAt.UTC(), Before: []view.FactVersion{},
+	}
+	for _, old := range versions {
+		if old.Version < fact.Version {
+			out.Before = append(out.Before, view.FactVersion{
+				Version: old.Version, Kind: old.Kind, Text: old.Text, Source: old.SourceID, TurnID: old.TurnID, At: old.At.UTC(),
+			})
+		}
+	}
+	return out
+}
+
+func utc(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	at := t.UTC()
+	return &at
+}
+
+// filled is never nil, so that lists are lists in JSON too.
+func filled(list []string) []string { return append([]string{}, list...) }
