@@ -124,7 +124,7 @@ func (r *round) raw(ctx context.Context, request models.ChatRequest) (models.Cha
 // limit is the reply of a turn whose rounds are used up: what it came to, in a
 // few sentences that begin with a caveat (J86). Without words the workflow
 // falls back to a fixed text.
-func (r *round) limit(ctx context.Context, request models.ChatRequest) (models.Step, error) {
+func (r *round) limit(ctx context.Context) (models.Step, error) {
 	p := r.pipeline
 	var candidates []string
 	for _, step := range r.turn.context.Steps {
@@ -133,7 +133,7 @@ func (r *round) limit(ctx context.Context, request models.ChatRequest) (models.S
 		}
 	}
 	answer := digest.Answer{Failed: true}
-	if activity := digest.Activity(request.Messages); activity != "" {
+	if activity := digest.Activity(r.done()); activity != "" {
 		ask, err := digest.LimitRequest(p.Prompts, digest.LimitAsk{
 			Query: r.turn.query(), Activity: activity, Language: r.turn.context.Participant.Locale, Model: p.Settings.SmallModel,
 		})
@@ -147,16 +147,28 @@ func (r *round) limit(ctx context.Context, request models.ChatRequest) (models.S
 	return r.step(models.ChatResponse{FinishReason: "limit"}, protocol.Judge(models.ChatResponse{Text: words}, nil))
 }
 
+// done are the calls of this turn with their results. What the conversation
+// held before is no work of this turn, and a reply must not tell of it as such.
+func (r *round) done() []models.ChatMessage {
+	var out []models.ChatMessage
+	for i, past := range r.past {
+		call := past.Call
+		call.ID = fmt.Sprintf("c%d", i)
+		out = append(out,
+			models.ChatMessage{Role: "assistant", ToolCalls: []models.ToolCall{call}},
+			models.ChatMessage{Role: "tool", Content: past.Result.Content, ToolCallID: call.ID})
+	}
+	return out
+}
+
 // habitPrompt writes a daily prompt; it has its own request and no stages.
 func (p *Pipeline) habitPrompt(ctx context.Context, in Round) (models.Step, error) {
 	clean, err := p.redacted(in.Context)
 	if err != nil {
 		return models.Step{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
 	}
-	t, err := p.turnOf(ctx, in, clean)
-	if err != nil {
-		return models.Step{}, err
-	}
+	tr := &trace{turnID: in.Input.TurnID, now: p.Now}
+	t := p.turnOf(ctx, tr, in, clean)
 	request, err := reply.ComposeHabitPrompt(p.Prompts, reply.HabitInput{
 		Profile: clean.Profile, Name: clean.Participant.Name, Zone: t.zone, Now: t.now,
 		Model: p.Settings.ChatModel, Programme: p.Settings.Programme,
@@ -164,7 +176,7 @@ func (p *Pipeline) habitPrompt(ctx context.Context, in Round) (models.Step, erro
 	if err != nil {
 		return models.Step{}, fmt.Errorf("composing habit prompt: %w", err)
 	}
-	r := round{pipeline: p, trace: &trace{turnID: in.Input.TurnID, now: p.Now}, turn: t, input: in.Input}
+	r := round{pipeline: p, trace: tr, turn: t, input: in.Input}
 	answer, err := r.complete(ctx, request)
 	if err != nil {
 		return models.Step{}, err

@@ -72,9 +72,15 @@ func (t turn) newest() int64 {
 
 func (t turn) id() string { return t.context.Participant.ID }
 
-// moment is the line that tells a small model when and where this is.
+// moment is the line that tells a small model when and where the text was
+// written. It is not the clock's time: a retry must ask in the same words to
+// find what was paid for, and "yesterday" is meant from there.
 func (t turn) moment() string {
-	return fmt.Sprintf("Local time: %s (%s); UTC: %s", t.now.In(t.zone).Format("Monday 2006-01-02 15:04"), t.zone, t.now.UTC().Format(time.RFC3339))
+	at := t.now
+	if n := len(t.context.Window); n > 0 && !t.context.Window[n-1].At.IsZero() {
+		at = t.context.Window[n-1].At
+	}
+	return fmt.Sprintf("Local time: %s (%s); UTC: %s", at.In(t.zone).Format("Monday 2006-01-02 15:04"), t.zone, at.UTC().Format(time.RFC3339))
 }
 
 // all offers every tool of the mode.
@@ -99,7 +105,7 @@ func (p *Pipeline) prepare(ctx context.Context, tr *trace, t turn) Prepared {
 	in.Planned = out.Plan.Names
 	allowed := route.Allow(in)
 	out.Allowed, out.Label = allowed.Names, allowed.Label
-	tr.note(models.StageRoute, fmt.Sprintf("route %s %d of %d", allowed.Label, len(allowed.Names), len(tools)))
+	tr.note(models.StageRoute, fmt.Sprintf("route %s %d of %d", allowed.Label, len(allowed.Names), len(t.all())))
 	if t.cap.Protocol != models.ProtocolNative && len(out.Plan.Steps) == 0 {
 		out.Parts = plan.Split(query, t.context.Participant.Locale)
 	}
@@ -124,6 +130,10 @@ func (o Offer) specs() []models.ToolSpec { return slices.Concat(o.Specs, o.Contr
 func (p *Pipeline) selection(ctx context.Context, tr *trace, t turn, query string) route.Selection {
 	tools := route.ToolsOf(t.offer.Specs, t.offer.Keywords)
 	strategy := route.Strategy(p.Settings.Router).Settle(len(tools))
+	if !plan.Needed(query) && (strategy == route.StrategyModel || strategy == route.StrategyEmbedding) {
+		// Small talk is not worth a call of any model.
+		strategy = route.StrategyKeyword
+	}
 	key := t.id() + "/" + route.CacheKey{
 		Query: query, Strategy: strategy, Tools: t.all(), Mode: t.mode,
 		Channel: t.context.Participant.Channel, Locale: t.context.Participant.Locale,
@@ -220,7 +230,9 @@ func (p *Pipeline) draw(ctx context.Context, tr *trace, t turn, specs []models.T
 	if err != nil {
 		return plan.Plan{Kind: plan.KindEmpty}
 	}
-	drawn := plan.Parse(answer, t.catalogue(specs))
+	// Read against all tools of the mode: a step may name one that the router
+	// left out, and adds it (J29).
+	drawn := plan.Parse(answer, t.catalogue(t.offer.specs()))
 	tr.note(models.StagePlan, drawn.Decision())
 	return drawn
 }

@@ -56,7 +56,11 @@ func (p *Pipeline) remembered(ctx context.Context, tr *trace, t turn, drawn plan
 		lines = recall.Lines(facts, t.zone)
 	}
 	tr.note(models.StageRecall, fmt.Sprintf("recall %d of %d facts", len(warm.IDs)+len(lines), len(known.Facts)))
-	parts := []string{warm.User, warm.Directives, p.digested(ctx, tr, s.query, lines)}
+	found := joined(lines)
+	if drawn.Kind != plan.KindReplyOnly {
+		found = p.digested(ctx, tr, s.query, lines)
+	}
+	parts := []string{warm.User, warm.Directives, found}
 	parts = append(parts, recall.NotesText(known.Notes, t.id(), t.now.In(t.zone).Format(time.DateOnly)))
 	if known.Summary.Text != "" {
 		parts = append(parts, "Earlier in this conversation: "+known.Summary.Text)

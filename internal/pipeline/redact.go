@@ -29,6 +29,13 @@ func (p *Pipeline) redacted(turn models.TurnContext) (models.TurnContext, error)
 		turn.Runs[i].Result = string(clean)
 	}
 	turn.Participant.Background = p.caches.clean(turn.Participant.Background, 0)
+	known := &turn.Profile
+	for _, text := range []*string{
+		&known.HabitDomain, &known.MotivationalFrame, &known.PreferredTime, &known.PromptAnchor, &known.AdditionalInfo,
+		&known.LastSuccessfulPrompt, &known.LastBarrier, &known.LastMotivator, &known.LastTweak, &known.LastHabitPrompt,
+	} {
+		*text = p.caches.clean(*text, 0)
+	}
 	return turn, nil
 }
 

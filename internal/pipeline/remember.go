@@ -40,7 +40,7 @@ func (p *Pipeline) beforehand(ctx context.Context, tr *trace, t turn, block stri
 	if err == nil {
 		var outcome string
 		if outcome, err = p.remember(ctx, tr, t, known.Facts); err == nil && outcome != "" {
-			return joined([]string{block, "Of the newest text: " + outcome})
+			return joined(filled(block, "Of the newest text: "+outcome))
 		}
 	}
 	if err != nil {
@@ -62,31 +62,60 @@ func toldIn(c models.TurnContext) string {
 
 // Remember is what follows a reply: the memory step where it comes after, a new
 // summary when the conversation has outgrown the window, the note of a day that
-// is over. Each is left for the next turn when it fails; a retry pays no model
-// twice and stores nothing twice.
+// is over. Summary and note are left for the next turn when they fail, and the
+// memory step is an error where a later attempt may succeed; a retry pays no
+// model twice and stores nothing twice.
 func (p *Pipeline) Remember(ctx context.Context, c models.TurnContext) error {
 	clean, err := p.redacted(c)
 	if err != nil {
 		return err
 	}
-	zone, err := p.Zones(clean.Participant.Timezone)
-	if err != nil {
-		return fmt.Errorf("reading time zone: %w", err)
-	}
-	t := turn{context: clean, mode: clean.Turn.Mode, kind: clean.Turn.Kind, zone: zone, now: p.Now(), cap: p.capabilityOf(ctx)}
 	tr := &trace{turnID: clean.Turn.ID, now: p.Now}
+	zone := p.zoneOf(tr, &clean.Participant)
+	t := turn{context: clean, mode: clean.Turn.Mode, kind: clean.Turn.Kind, zone: zone, now: p.Now(), cap: p.capabilityOf(ctx)}
 	known, err := p.Memory.Recall(ctx, t.id())
 	if err != nil {
 		return fmt.Errorf("recalling: %w", err)
 	}
 	if p.stepFor(t) == MemoryAfter {
-		if _, err := p.remember(ctx, tr, t, known.Facts); err != nil {
+		_, err := p.remember(ctx, tr, t.ended(), known.Facts)
+		if transient(err) {
+			// No later turn looks at these words again.
+			return err
+		}
+		if err != nil {
 			tr.errored(models.StageMemory, err)
 		}
 	}
 	p.summarise(ctx, tr, t, known.Summary)
 	p.note(ctx, tr, t, known.Notes)
 	return p.keep(ctx, tr)
+}
+
+// transient reports whether a memory step may succeed later: not when the model
+// turned it down for good, the memory is full or the person has left.
+func transient(err error) bool {
+	var model *models.ModelError
+	var field *models.FieldError
+	switch {
+	case err == nil, errors.Is(err, models.ErrMemoryFull), errors.Is(err, models.ErrNotFound), errors.As(err, &field):
+		return false
+	case errors.As(err, &model):
+		return model.Class == models.ModelBusy
+	}
+	return true
+}
+
+// ended is a turn as it was when its reply went out, without what was said
+// since, so that a late attempt asks what the first one asked.
+func (t turn) ended() turn {
+	for i, entry := range slices.Backward(t.context.Window) {
+		if entry.TurnID == t.context.Turn.ID {
+			t.context.Window = t.context.Window[:i+1]
+			break
+		}
+	}
+	return t
 }
 
 // keep stores what the stages behind a reply decided.
@@ -114,6 +143,11 @@ func (p *Pipeline) remember(ctx context.Context, tr *trace, t turn, facts []mode
 	occasion := recall.Occasion{Rights: recall.Rights{Save: true, Update: true}, Acknowledges: !plan.Needed(query), Query: query}
 	if due, reason := occasion.Due(); !due {
 		tr.note(models.StageMemory, "memory skip "+reason)
+		return "", nil
+	}
+	if slices.ContainsFunc(facts, func(fact models.Fact) bool { return fact.TurnID == t.context.Turn.ID }) {
+		// An earlier attempt got this far.
+		tr.note(models.StageMemory, "memory skip done")
 		return "", nil
 	}
 	ask := recall.StepAsk{
@@ -211,7 +245,7 @@ func (p *Pipeline) carryOut(ctx context.Context, t turn, op recall.Operation) (s
 // lastTold is the entry that a fact of this turn was learnt from.
 func lastTold(c models.TurnContext) int64 {
 	for _, entry := range slices.Backward(c.Window) {
-		if entry.Role == models.RoleUser {
+		if entry.Role == models.RoleUser && entry.TurnID == c.Turn.ID {
 			return entry.ID
 		}
 	}

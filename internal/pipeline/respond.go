@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"coachline/internal/reply"
 	"coachline/internal/reply/plan"
@@ -45,10 +46,7 @@ func (p *Pipeline) Respond(ctx context.Context, in Round) (models.Step, error) {
 		return models.Step{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
 	}
 	tr := &trace{turnID: in.Input.TurnID, now: p.Now}
-	t, err := p.turnOf(ctx, in, clean)
-	if err != nil {
-		return models.Step{}, err
-	}
+	t := p.turnOf(ctx, tr, in, clean)
 	prepared, kept := keptFrom(clean.Steps, t.newest())
 	if !kept {
 		prepared = p.prepare(ctx, tr, t)
@@ -60,18 +58,26 @@ func (p *Pipeline) Respond(ctx context.Context, in Round) (models.Step, error) {
 	return r.run(ctx)
 }
 
-func (p *Pipeline) turnOf(ctx context.Context, in Round, clean models.TurnContext) (turn, error) {
-	zone, err := p.Zones(clean.Participant.Timezone)
-	if err != nil {
-		return turn{}, fmt.Errorf("reading time zone: %w", err)
-	}
+func (p *Pipeline) turnOf(ctx context.Context, tr *trace, in Round, clean models.TurnContext) turn {
+	zone := p.zoneOf(tr, &clean.Participant)
 	t := turn{
 		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: p.Now(), cap: p.capabilityOf(ctx),
 	}
 	t.carried = route.Carry(route.CarryInput{
 		Entries: clean.Window, Catalogue: route.ToolsOf(in.Offer.Specs, in.Offer.Keywords), Now: t.now, Hot: p.Settings.Hot,
 	})
-	return t, nil
+	return t
+}
+
+// zoneOf is the person's time zone. One that cannot be read is UTC, and the
+// model is told that the person's own is not known (A46).
+func (p *Pipeline) zoneOf(tr *trace, person *models.Participant) *time.Location {
+	zone, err := p.Zones(person.Timezone)
+	if err != nil || person.Timezone == "" {
+		tr.note(models.StageModel, "model without time zone")
+		zone, person.ZoneAssumed = time.UTC, true
+	}
+	return zone
 }
 
 // keptFrom is the preparation of an earlier round, unless texts came since.
@@ -131,12 +137,12 @@ func (r *round) run(ctx context.Context) (models.Step, error) {
 	if call, ok := r.direct(ctx, specs); ok {
 		return r.step(models.ChatResponse{FinishReason: finishDirect}, protocol.Verdict{Judgment: protocol.Calls, Calls: []models.ToolCall{call}})
 	}
+	if r.input.Last {
+		return r.limit(ctx)
+	}
 	request, err := r.compose(specs)
 	if err != nil {
 		return models.Step{}, err
-	}
-	if r.input.Last {
-		return r.limit(ctx, request)
 	}
 	answer, verdict, err := r.answered(ctx, request)
 	if err != nil {
@@ -197,13 +203,10 @@ func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
 // endpoint that takes no tools is asked in text, once and from then on; a
 // request that is too long is asked again without its oldest turns, once.
 func (r *round) answered(ctx context.Context, request models.ChatRequest) (models.ChatResponse, protocol.Verdict, error) {
-	if r.turn.cap.Protocol == models.ProtocolTwoPhase && len(request.Tools) > 0 {
-		return r.twoPhase(ctx, request)
-	}
-	answer, err := r.complete(ctx, request)
+	answer, verdict, err := r.asked(ctx, request)
 	var failed *models.ModelError
 	if !errors.As(err, &failed) {
-		return answer, protocol.Judge(answer, request.Tools), err
+		return answer, verdict, err
 	}
 	again := request
 	switch failed.Class {
@@ -223,8 +226,15 @@ func (r *round) answered(ctx context.Context, request models.ChatRequest) (model
 		return answer, protocol.Verdict{}, err
 	}
 	r.trace.note(models.StageModel, "model again after "+string(failed.Class))
-	answer, err = r.complete(ctx, again)
-	return answer, protocol.Judge(answer, again.Tools), err
+	return r.asked(ctx, again)
+}
+
+func (r *round) asked(ctx context.Context, request models.ChatRequest) (models.ChatResponse, protocol.Verdict, error) {
+	if r.turn.cap.Protocol == models.ProtocolTwoPhase && len(request.Tools) > 0 {
+		return r.twoPhase(ctx, request)
+	}
+	answer, err := r.complete(ctx, request)
+	return answer, protocol.Judge(answer, request.Tools), err
 }
 
 // complete is one call of the chat model.
@@ -297,3 +307,8 @@ func names(specs []models.ToolSpec) []string {
 }
 
 func joined(lines []string) string { return strings.Join(lines, "\n") }
+
+// filled leaves out the empty ones.
+func filled(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+}

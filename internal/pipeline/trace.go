@@ -55,6 +55,7 @@ func (p *Pipeline) ask(ctx context.Context, t *trace, q question) (string, error
 	if kept, err := p.Journal.StageBy(ctx, t.turnID, q.stage, hash); err == nil {
 		return kept.Output, nil
 	} else if !errors.Is(err, models.ErrNotFound) {
+		t.errored(q.stage, err)
 		return "", fmt.Errorf("reading stage %s: %w", q.stage, err)
 	}
 	callCtx, cancel := context.WithTimeout(ctx, q.limit)
