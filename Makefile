@@ -25,7 +25,7 @@ dev:
 build:
 	go build -trimpath -ldflags "-s -w" -o build/coachline .
 
-test: check unit
+test: check unit storm
 
 check: fmt tidy-check lint workflowcheck
 	go vet ./...

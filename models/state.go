@@ -25,7 +25,12 @@ type ParticipantState struct {
 	Pending *PendingPrompt `json:"pending,omitempty"`
 	// Commands are operator commands accepted and not yet applied.
 	Commands []Command `json:"commands,omitempty"`
-	Greeted  bool      `json:"greeted,omitempty"`
+	// Plans are turns decided and not yet run when the run before ended; empty
+	// while a run goes on.
+	Plans   []TurnPlan `json:"plans,omitempty"`
+	Greeted bool       `json:"greeted,omitempty"`
+	// Unheard: texts arrived that the rules have not heard of.
+	Unheard bool `json:"unheard,omitempty"`
 	// Restore: an operator terminated the workflow before this one; it begins
 	// with what the tables remember.
 	Restore bool `json:"restore,omitempty"`
@@ -40,6 +45,7 @@ func (s ParticipantState) Clone() ParticipantState {
 	s.Due = slices.Clone(s.Due)
 	s.Schedules = slices.Clone(s.Schedules)
 	s.Commands = slices.Clone(s.Commands)
+	s.Plans = slices.Clone(s.Plans)
 	if s.Pending != nil {
 		pending := *s.Pending
 		s.Pending = &pending

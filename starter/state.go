@@ -2,12 +2,14 @@ package starter
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
@@ -277,10 +279,31 @@ func (f *front) setMode(ctx context.Context, in *modeRequest) (*answer[ModeView]
 func (f *front) forceMode(ctx context.Context, participantID string, mode models.Mode) (models.Mode, error) {
 	ctx, cancel := context.WithTimeout(ctx, modeLimit)
 	defer cancel()
-	handle, err := f.engine.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: models.WorkflowID(participantID), UpdateName: models.UpdateSetMode,
+	// One id for all tries: a repeated update is applied once.
+	update := client.UpdateWorkflowOptions{
+		UpdateID: rand.Text(), WorkflowID: models.WorkflowID(participantID), UpdateName: models.UpdateSetMode,
 		Args: []any{models.SetModeRequest{Mode: mode}}, WaitForStage: client.WorkflowUpdateStageAccepted,
-	})
+	}
+	for {
+		applied, err := f.tryMode(ctx, update)
+		var changing *serviceerror.WorkflowNotReady
+		if !errors.As(err, &changing) {
+			return applied, err
+		}
+		select {
+		case <-time.After(modeRetry):
+		case <-ctx.Done():
+			return "", err
+		}
+	}
+}
+
+// modeRetry is how long a run takes to continue as new, during which it takes
+// no update.
+const modeRetry = 50 * time.Millisecond
+
+func (f *front) tryMode(ctx context.Context, update client.UpdateWorkflowOptions) (models.Mode, error) {
+	handle, err := f.engine.UpdateWorkflow(ctx, update)
 	if err != nil {
 		return "", fmt.Errorf("updating the workflow: %w", err)
 	}

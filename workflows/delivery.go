@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -47,7 +48,17 @@ func (t *turn) delivered(ctx workflow.Context, future workflow.Future, out any) 
 	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
 		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
-	return t.await(ctx, future, out)
+	err := t.await(ctx, future, out)
+	if !future.IsReady() {
+		t.life.adrift = append(t.life.adrift, future)
+	}
+	return err
+}
+
+// ashore: no send is under way that nobody waits for.
+func (l *life) ashore() bool {
+	l.adrift = slices.DeleteFunc(l.adrift, workflow.Future.IsReady)
+	return len(l.adrift) == 0
 }
 
 // settle tells the rules how a prompt fared; other turns have nothing to

@@ -21,6 +21,7 @@ func Participant(ctx workflow.Context, state models.ParticipantState) error {
 		texts:     workflow.GetSignalChannel(ctx, models.SignalMessageReceived),
 		startedAt: workflow.Now(ctx),
 	}
+	l.plans, l.state.Plans = l.state.Plans, nil
 	if !l.state.Mode.Known() {
 		l.state.Mode = models.ModeIntake
 		l.dirty.mode = true
@@ -44,8 +45,13 @@ type life struct {
 	// news: texts arrived that the rules have not heard of.
 	news bool
 	// plans are turns decided and not yet run.
-	plans     []models.TurnPlan
-	inTurn    bool
+	plans  []models.TurnPlan
+	inTurn bool
+	// turned: this run has done a turn.
+	turned bool
+	// adrift are sends that nobody waits for any more. A run does not end
+	// before them: what they left at the carrier would never be settled.
+	adrift    []workflow.Future
 	dirty     dirty
 	shown     shown
 	timer     timer
@@ -54,15 +60,10 @@ type life struct {
 }
 
 // run acts on one thing at a time: texts before commands before turns before
-// due times, so that a reply in the instant of a reminder wins.
+// due times, so that a reply in the instant of a reminder wins. A run that has
+// grown long is continued between turns, whatever waits.
 func (l *life) run(ctx workflow.Context) error {
-	if !l.state.Greeted {
-		l.state.Greeted = true
-		l.on(ctx, models.Event{Kind: models.EventEnrolled})
-	}
-	if l.state.Restore {
-		l.restore(ctx)
-	}
+	l.begin(ctx)
 	for {
 		l.receive()
 		switch {
@@ -71,6 +72,10 @@ func (l *life) run(ctx workflow.Context) error {
 			l.on(ctx, models.Event{Kind: models.EventTexts, At: l.state.Inbox.NewestAt()})
 		case len(l.state.Commands) > 0:
 			l.command(ctx, l.state.Commands[0])
+		case l.overdue(ctx):
+			if done, err := l.renew(ctx); done {
+				return err
+			}
 		case len(l.plans) > 0:
 			plan := l.plans[0]
 			l.plans = l.plans[1:]
@@ -85,6 +90,19 @@ func (l *life) run(ctx workflow.Context) error {
 				return err
 			}
 		}
+	}
+}
+
+// begin takes up what the state holds: a new life, one that goes on, or one
+// whose workflow was terminated.
+func (l *life) begin(ctx workflow.Context) {
+	if !l.state.Greeted {
+		l.state.Greeted = true
+		l.on(ctx, models.Event{Kind: models.EventEnrolled})
+	}
+	l.news, l.state.Unheard = l.state.Unheard, false
+	if l.state.Restore {
+		l.restore(ctx)
 	}
 }
 
@@ -109,27 +127,50 @@ func (l *life) stands(plan models.TurnPlan) bool {
 	return !answers || len(l.state.Inbox.Items) > 0
 }
 
-// idle shows the state, ends or continues the run where that is due, and
-// otherwise waits for something to happen.
+// overdue: the run is long and may be continued, whatever waits to be done:
+// under constant fire it would never be idle. A run does at least one of the
+// turns that it was handed itself.
+func (l *life) overdue(ctx workflow.Context) bool {
+	return l.runIsLong(ctx) && !l.state.Ended && l.ashore() && (l.turned || len(l.plans) == 0)
+}
+
+// renew continues the run as new with whatever waits: texts that the rules have
+// not heard of and turns not yet run go along. Only a command holds it up,
+// because who sent it waits for an answer of this run.
+func (l *life) renew(ctx workflow.Context) (done bool, err error) {
+	l.show(ctx)
+	answered := func() bool { return workflow.AllHandlersFinished(ctx) && l.ashore() }
+	if err := workflow.Await(ctx, func() bool { return answered() || len(l.state.Commands) > 0 }); err != nil {
+		return true, err
+	}
+	// Nothing below waits: whatever arrived until here is in the state.
+	drained := l.texts.Len()
+	l.receive()
+	if len(l.state.Commands) > 0 {
+		return false, nil
+	}
+	l.state.Unheard, l.state.Plans = l.news, l.plans
+	l.count(ctx, drained)
+	return true, workflow.NewContinueAsNewErrorWithOptions(ctx, nextRun, Participant, l.state)
+}
+
+// idle shows the state, ends the life where that is due, and otherwise waits
+// for something to happen.
 func (l *life) idle(ctx workflow.Context) (done bool, err error) {
 	l.show(ctx)
-	if l.state.Ended || l.runIsLong(ctx) {
-		if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) || l.busy() }); err != nil {
-			return true, err
-		}
-		// Nothing below waits: whatever arrived until here is in the state.
-		drained := l.texts.Len()
-		l.receive()
-		switch {
-		case l.news || len(l.state.Commands) > 0:
-			return false, nil
-		case l.state.Ended:
-			return true, nil
-		default:
-			l.count(ctx, drained)
-			return true, workflow.NewContinueAsNewErrorWithOptions(ctx, nextRun, Participant, l.state)
-		}
+	if l.state.Ended {
+		return l.end(ctx)
 	}
 	err = l.wait(ctx)
 	return err != nil, err
+}
+
+// end is the end of the life, unless something arrives meanwhile.
+func (l *life) end(ctx workflow.Context) (done bool, err error) {
+	answered := func() bool { return workflow.AllHandlersFinished(ctx) && l.ashore() }
+	if err := workflow.Await(ctx, func() bool { return answered() || l.busy() }); err != nil {
+		return true, err
+	}
+	l.receive()
+	return !l.news && len(l.state.Commands) == 0, nil
 }

@@ -34,6 +34,7 @@ type turn struct {
 // happens meanwhile except that arrivals are recorded.
 func (l *life) turn(ctx workflow.Context, plan models.TurnPlan) {
 	l.state.Turn++
+	l.turned = true
 	t := &turn{
 		life: l, plan: plan, mode: l.state.Mode, limits: l.limits,
 		number: l.state.Turn, id: models.TurnID(l.state.ParticipantID, l.state.Turn),

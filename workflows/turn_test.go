@@ -390,3 +390,28 @@ func TestOptOutDuringASendInBackOff(t *testing.T) {
 	require.Equal(t, models.OutboxCanceled, row.Status)
 	require.Equal(t, string(models.StatusOptedOut), row.ErrorCode)
 }
+
+// Who leaves while a reply waits for the carrier gets the notice at once, and
+// the life ends only when the reply's fate is settled.
+func TestLeavingDuringASendInBackOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
+	w.carrier.refuse = func(sms models.SMS) error {
+		if strings.HasPrefix(sms.Body, "ok: ") {
+			return &models.CarrierError{Class: models.CarrierAmbiguous, Message: "no answer after the request was sent"}
+		}
+		return nil
+	}
+	w.text(0, "hello")
+	w.at(2*time.Second, func() {
+		require.NoError(t, w.store.RemoveParticipant(context.Background(), "conv_1", "test", w.env.Now()))
+	})
+	w.update(3*time.Second, models.UpdateUnenroll)
+	w.run(time.Hour)
+	require.NoError(t, w.env.GetWorkflowError(), "it ended by itself")
+	require.Equal(t, []models.Kind{models.KindNotice}, w.carrier.kinds())
+	require.Less(t, w.carrier.sent[0].At.Sub(monday), 8*time.Second)
+	row, err := w.store.Outbox(context.Background(), models.OutboxID("conv_1-t1", 1))
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxUnknown, row.Status)
+}

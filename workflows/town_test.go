@@ -1,0 +1,319 @@
+package workflows_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"coachline/activities"
+	"coachline/dev/engine"
+	"coachline/internal/coach"
+	"coachline/internal/memory"
+	"coachline/internal/pipeline"
+	"coachline/internal/seal"
+	"coachline/internal/store"
+	"coachline/internal/tools"
+	"coachline/models"
+	"coachline/prompts"
+	"coachline/starter/relay"
+	"coachline/workflows"
+)
+
+// patience is the longest wait for what a real server does at once.
+const patience = 30 * time.Second
+
+// town is people on a real Temporal server, around the real rules, tools,
+// prompts, store and relay, with a model and a carrier in memory and the
+// clock of the machine.
+type town struct {
+	t      *testing.T
+	ctx    context.Context
+	client client.Client
+	ring   *seal.Ring
+	// key is the ring's, address the server's.
+	key, address string
+	store        *store.Store
+	relay        *relay.Relay
+	model        *voice
+	post         *post
+	rules        coach.Rules
+	limits       models.Limits
+	quiet        *slog.Logger
+
+	// letters are the outbox rows of operators' messages.
+	letters sync.Map
+	mu      sync.Mutex
+	texts   int
+}
+
+// newTown starts a server of its own; change may set rules and limits.
+func newTown(t *testing.T, change func(*town)) *town {
+	t.Helper()
+	n := &town{t: t, ctx: t.Context(), model: &voice{}, quiet: slog.New(slog.DiscardHandler),
+		limits: models.Limits{Rounds: 8, ToolCalls: 5}, rules: coach.Rules{}}
+	if change != nil {
+		change(n)
+	}
+	var err error
+	n.key, err = seal.Generate()
+	require.NoError(t, err)
+	n.ring, err = seal.Parse(n.key)
+	require.NoError(t, err)
+	n.store, err = store.Open(n.ctx, store.Config{URL: "sqlite::memory:", Sealer: n.ring})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, n.store.Close()) })
+	n.post = &post{store: n.store}
+	server, err := engine.Start(n.ctx, engine.Config{UIPort: engine.NoUI})
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	n.address = server.Address()
+	n.client = n.dial(n.address, n.ring)
+	n.relay = relay.New(relay.Config{Store: n.store, Hints: n.store, Engine: n.client, Logger: n.quiet, Now: time.Now})
+	t.Cleanup(func() { n.relay.Stop(context.Background()) })
+	return n
+}
+
+func (n *town) dial(address string, ring *seal.Ring) client.Client {
+	n.t.Helper()
+	c, err := client.Dial(client.Options{
+		HostPort: address, Logger: log.NewStructuredLogger(n.quiet),
+		DataConverter: converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), ring.Codec()),
+	})
+	require.NoError(n.t, err)
+	n.t.Cleanup(c.Close)
+	return c
+}
+
+// work starts the three workers of a process and returns what stops them.
+func (n *town) work(c client.Client, options worker.Options) (stop func()) {
+	n.t.Helper()
+	registry, err := tools.New()
+	require.NoError(n.t, err)
+	library, err := prompts.Load("")
+	require.NoError(n.t, err)
+	memories, err := memory.New(memory.Config{Database: n.store.Database()})
+	require.NoError(n.t, err)
+	replies := pipeline.New(pipeline.Config{
+		Prompts: library, Model: n.model, Embedder: n.model, Memory: memories, Diary: memories, Journal: memories,
+		Zones: time.LoadLocation, Now: time.Now, Settings: pipeline.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
+			Hot: 30 * time.Minute, MemoryStep: pipeline.MemoryOff},
+	})
+	turns := &activities.Turns{Store: n.store, Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
+	posts := &activities.Posts{Store: n.store, Carrier: n.post, Now: time.Now}
+	options.DisableRegistrationAliasing = true
+	lives := worker.New(c, models.QueueCoach, options)
+	lives.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
+	lives.RegisterActivity(&activities.Decisions{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store})
+	lives.RegisterActivity(turns)
+	lives.RegisterActivity(&activities.Tools{Store: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
+		Prompts: library, Zones: time.LoadLocation, ModelName: "test", Now: time.Now})
+	options.DisableWorkflowWorker = true
+	talks := worker.New(c, models.QueueModel, options)
+	talks.RegisterActivity(&activities.Talk{Turns: turns, Store: n.store, Replies: replies, Tools: registry})
+	sends := worker.New(c, models.QueueSMS, options)
+	sends.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}})
+	sends.RegisterActivity(posts)
+	all := []worker.Worker{lives, talks, sends}
+	for _, w := range all {
+		require.NoError(n.t, w.Start())
+	}
+	stop = sync.OnceFunc(func() {
+		for _, w := range all {
+			w.Stop()
+		}
+	})
+	n.t.Cleanup(stop)
+	return stop
+}
+
+// enrol adds a person and starts the workflow as the front door does. Nobody
+// is greeted: the tests count replies.
+func (n *town) enrol(id, number string) {
+	n.t.Helper()
+	now := time.Now().UTC()
+	p, err := n.store.Enroll(n.ctx, models.Participant{ID: id, Phone: number, Timezone: "UTC", Channel: models.ChannelSMS,
+		Status: models.StatusActive, Mode: models.ModeIntake, EnrolledAt: now, CreatedAt: now, UpdatedAt: now}, "test")
+	require.NoError(n.t, err)
+	_, err = n.client.ExecuteWorkflow(n.ctx, client.StartWorkflowOptions{ID: models.WorkflowID(id), TaskQueue: models.QueueCoach},
+		models.WorkflowType, models.ParticipantState{ParticipantID: id, Zone: p.Timezone, Status: p.Status, Mode: p.Mode, Greeted: true})
+	require.NoError(n.t, err)
+	notices, err := n.store.ParticipantNotices(n.ctx, id)
+	require.NoError(n.t, err)
+	for _, notice := range notices {
+		require.NoError(n.t, n.store.NoticesDelivered(n.ctx, []int64{notice.ID}, now))
+	}
+}
+
+// accept stores a text and returns its signal.
+func (n *town) accept(number, body string) models.AcceptedInbound {
+	n.mu.Lock()
+	n.texts++
+	sid := fmt.Sprintf("SM%032d", n.texts)
+	n.mu.Unlock()
+	return n.repeat(sid, number, body)
+}
+
+// repeat is a webhook of the carrier, perhaps one that came before.
+func (n *town) repeat(sid, number, body string) models.AcceptedInbound {
+	got, err := n.store.AcceptInbound(n.ctx, models.Inbound{ProviderSID: sid, From: number, To: "+15017122661", Body: body, ReceivedAt: time.Now().UTC()})
+	require.NoError(n.t, err)
+	return got
+}
+
+func signalOf(in models.AcceptedInbound) models.MessageReceived {
+	return models.MessageReceived{MessageID: in.Inbound.ID, Seq: in.Inbound.Seq, ReceivedAt: in.Inbound.ReceivedAt}
+}
+
+// text stores a text and has the relay tell the workflow.
+func (n *town) text(id, number, body string) models.AcceptedInbound {
+	n.t.Helper()
+	in := n.accept(number, body)
+	require.NoError(n.t, n.relay.Deliver(n.ctx, id))
+	return in
+}
+
+// signal tells a workflow of a stored text, past the relay.
+func (n *town) signal(id string, in models.AcceptedInbound) error {
+	return n.client.SignalWorkflow(n.ctx, models.WorkflowID(id), "", models.SignalMessageReceived, signalOf(in))
+}
+
+func (n *town) status(id string) models.StatusView {
+	value, err := n.client.QueryWorkflow(n.ctx, models.WorkflowID(id), "", models.QueryStatus)
+	if err != nil {
+		return models.StatusView{Waiting: -1}
+	}
+	var view models.StatusView
+	require.NoError(n.t, value.Get(&view))
+	return view
+}
+
+// settled waits until a person's texts up to seq are answered and nothing runs.
+func (n *town) settled(id string, seq int64) models.StatusView {
+	n.t.Helper()
+	var view models.StatusView
+	require.Eventually(n.t, func() bool {
+		view = n.status(id)
+		return view.LastSeq >= seq && view.Waiting == 0 && !view.InTurn && view.Commands == 0
+	}, patience, 50*time.Millisecond, "not settled: %+v", &view)
+	return view
+}
+
+// runs are the histories of a person's runs, the newest first.
+func (n *town) runs(id string) [][]*history.HistoryEvent {
+	n.t.Helper()
+	var out [][]*history.HistoryEvent
+	for run := ""; ; {
+		var events []*history.HistoryEvent
+		pages := n.client.GetWorkflowHistory(n.ctx, models.WorkflowID(id), run, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for pages.HasNext() {
+			event, err := pages.Next()
+			require.NoError(n.t, err)
+			events = append(events, event)
+		}
+		out = append(out, events)
+		run = events[0].GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId()
+		if run == "" {
+			return out
+		}
+	}
+}
+
+// said counts how often each text of a person is in the conversation.
+func (n *town) said(id string, most int) map[string]int {
+	n.t.Helper()
+	entries, err := n.store.History(n.ctx, id, most, time.Time{})
+	require.NoError(n.t, err)
+	counts := map[string]int{}
+	for _, e := range entries {
+		if e.Kind == models.KindMessage {
+			counts[e.Text]++
+		}
+	}
+	return counts
+}
+
+// forgetful keeps nothing of a turn.
+type forgetful struct{}
+
+func (forgetful) Remember(context.Context, models.RememberInput) error { return nil }
+
+// voice is a model that any number of people talk to at once.
+type voice struct{}
+
+func (*voice) Complete(context.Context, models.ChatRequest) (models.ChatResponse, error) {
+	return say("fine"), nil
+}
+
+func (*voice) Embed(context.Context, []string) ([][]float32, error) {
+	return nil, &models.ModelError{Class: models.ModelRefused, Message: "no vectors"}
+}
+
+// post is a carrier that takes everything and knows for whom and when.
+type post struct {
+	store *store.Store
+	mu    sync.Mutex
+	sent  map[string][]time.Time // by number
+	rows  map[string]int         // by outbox id
+}
+
+func (p *post) Send(_ context.Context, sms models.SMS) (models.Receipt, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sent == nil {
+		p.sent, p.rows = map[string][]time.Time{}, map[string]int{}
+	}
+	p.sent[sms.To] = append(p.sent[sms.To], time.Now())
+	p.rows[sms.OutboxID]++
+	return models.Receipt{ProviderSID: "SM-" + sms.OutboxID, Status: models.OutboxQueued}, nil
+}
+
+func (p *post) Find(context.Context, models.SMS, time.Time) (models.Receipt, bool, error) {
+	return models.Receipt{}, false, nil
+}
+
+// to counts the texts to a number.
+func (p *post) to(number string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.sent[number])
+}
+
+// times is how often a row was posted.
+func (p *post) times(row string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rows[row]
+}
+
+// doubled lists the rows that were posted more than once.
+func (p *post) doubled() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var rows []string
+	for id, times := range p.rows {
+		if times > 1 {
+			rows = append(rows, id)
+		}
+	}
+	return rows
+}
+
+// last is when the newest text to a number was taken.
+func (p *post) last(number string) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	times := p.sent[number]
+	return times[len(times)-1]
+}
