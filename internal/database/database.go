@@ -117,9 +117,6 @@ func (d database) start(ctx context.Context) (*gorm.DB, error) {
 		NamingStrategy:         tables{},
 		SkipDefaultTransaction: true,
 		DisableAutomaticPing:   true,
-		// SQLite compiles a statement each time; PostgreSQL's driver keeps its
-		// own.
-		PrepareStmt: d.dialect != dialectPostgres,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("opening database: %w", err)
