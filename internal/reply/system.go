@@ -241,7 +241,9 @@ func clip(s string, n int) string {
 	return strings.TrimSpace(string(runes[:n])) + "..."
 }
 
+// clockLine is exact to the minute, so that the rounds of a turn share their
+// beginning (D4).
 func clockLine(now time.Time, zone *time.Location) string {
 	return fmt.Sprintf("Local time: %s (%s); UTC: %s",
-		now.In(zone).Format("Monday 2006-01-02 15:04"), zone, now.UTC().Format(time.RFC3339))
+		now.In(zone).Format("Monday 2006-01-02 15:04"), zone, now.UTC().Truncate(time.Minute).Format(time.RFC3339))
 }

@@ -23,7 +23,8 @@ func (g group) isTools() bool { return g[0].Kind == models.KindToolCall }
 // answered are always kept, even beyond the limit. The window starts at a user
 // entry, unless it holds none; then it is what the coach wrote unasked. Calls
 // and their results are kept or dropped together, and orphans of either kind,
-// debug entries and blank ones are dropped.
+// debug entries and blank ones are dropped. A window that is cut begins with a
+// block of turns, so that it may hold some entries less than the limit.
 func Window(entries []models.Message, limit int) []models.Message {
 	groups := groupsOf(entries)
 	answered := len(groups)
@@ -39,8 +40,29 @@ func Window(entries []models.Message, limit int) []models.Message {
 			start--
 			room -= len(groups[start])
 		}
+		start = toBlock(groups[:answered], start)
 	}
 	return slices.Concat(fromFirstUser(groups[start:])...)
+}
+
+// blockTurns is how many turns leave a full window at once.
+const blockTurns = 5
+
+// toBlock moves the start of a window that is cut to the first turn of a block,
+// so that requests of several turns begin alike and a provider's prompt cache
+// holds (D4). A window without such a turn stays as it is.
+func toBlock(groups []group, start int) int {
+	if start == 0 {
+		return start
+	}
+	for i := start; i < len(groups); i++ {
+		_, turn, ok := models.ParseTurnID(groups[i][0].TurnID)
+		_, before, _ := models.ParseTurnID(groups[i-1][0].TurnID)
+		if ok && turn%blockTurns == 0 && turn != before {
+			return i
+		}
+	}
+	return start
 }
 
 // fromFirstUser drops what stands before the first user entry; without any, it

@@ -141,3 +141,27 @@ func TestWindowLeavesItsInputAlone(t *testing.T) {
 	Window(entries, 2)
 	require.Equal(t, before, entries)
 }
+
+// A full window loses several turns at once, so that the requests in between
+// begin alike (D4).
+func TestWindowIsCutInBlocks(t *testing.T) {
+	var entries []models.Message
+	starts := map[int]int{}
+	for turn := 1; turn <= 40; turn++ {
+		id := models.TurnID("conv_1", turn)
+		entries = append(entries,
+			models.Message{ID: int64(2 * turn), TurnID: id, Role: models.RoleUser, Kind: models.KindMessage, Text: "text"},
+			models.Message{ID: int64(2*turn + 1), TurnID: id, Role: models.RoleAssistant, Kind: models.KindReply, Text: "reply"})
+		asked := append(entries[:len(entries):len(entries)], models.Message{
+			ID: int64(2*turn + 2), TurnID: models.TurnID("conv_1", turn+1), Role: models.RoleUser, Kind: models.KindMessage, Text: "now",
+		})
+		kept := Window(asked, 30)
+		require.LessOrEqual(t, len(kept), 30)
+		require.GreaterOrEqual(t, len(kept), min(len(asked), 30-2*blockTurns), "turn %d", turn)
+		require.Equal(t, asked[len(asked)-1], kept[len(kept)-1])
+		_, first, ok := models.ParseTurnID(kept[0].TurnID)
+		require.True(t, ok)
+		starts[first]++
+	}
+	require.LessOrEqual(t, len(starts), 7, "the start moves by blocks: %v", starts)
+}
