@@ -85,6 +85,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	})
 	flags.IntVar(&o.people, "people", 0, "participants, instead of each load's own")
 	flags.BoolVar(&o.config.Reports, "reports", false, "the carrier posts a delivery report for every text of the product")
+	flags.BoolVar(&o.config.Memory, "memory-step", false, "the product remembers after each reply, which asks its model once more")
 	flags.StringVar(&o.json, "json", "", "keep the run as JSON in this `file`")
 	flags.StringVar(&o.profile, "profile", "", "write pprof files into this `folder`; goroutines have the label side=product, bare or server")
 	flags.BoolVar(&o.compare, "compare", false, "compare two kept runs, BEFORE.json AFTER.json, and measure nothing")

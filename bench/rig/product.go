@@ -74,7 +74,17 @@ func environment(at ground, port string) ([]string, error) {
 		"OPENAI_API_KEY=bench", "OPENAI_BASE_URL=" + at.outside + "/v1", "COACH_MODEL=bench",
 		"COACH_DEBOUNCE=0", "COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=0", "COACH_LOOP_MUTE=0", "COACH_QUIET_HOURS=",
 		"COACH_PREP_TIME=0", "COACH_PROMPT_SPREAD=0", "COACH_AUTO_FEEDBACK_DELAY=0",
+		// The bare workflow remembers nothing; what remembering costs is measured
+		// by turning it on.
+		"COACH_MEMORY_STEP=" + memoryStep(at.memory),
 	}, nil
+}
+
+func memoryStep(on bool) string {
+	if on {
+		return "after"
+	}
+	return "off"
 }
 
 func load(environ []string) (config.Config, error) {

@@ -18,9 +18,19 @@ const stepFacts = 30
 
 // Worth reports whether a finished turn leaves anything to remember or to sum
 // up: a person's text that is more than a greeting, thanks or assent (C10, D2).
+// Without a memory step behind the reply only every few turns have something to
+// sum up.
 func (p *Pipeline) Worth(c models.TurnContext) bool {
-	return c.Turn.Kind == models.KindReply && plan.Needed(toldIn(c))
+	if c.Turn.Kind != models.KindReply || !plan.Needed(toldIn(c)) {
+		return false
+	}
+	return p.stepFor(turn{context: c}) == MemoryAfter || c.Turn.Number%sumUpEvery == 0
 }
+
+// sumUpEvery is how many turns lie between two looks at whether a summary or a
+// note is due; a summary is after some ten turns, and what it needs is read
+// back further than that.
+const sumUpEvery = 8
 
 // stepFor is when the memory step of a turn runs. At a terminal, where nobody
 // waits for a carrier, it comes first (D2).
