@@ -33,12 +33,14 @@ type Event struct {
 	At     time.Time `json:"at,omitzero"`
 	Status Status    `json:"status,omitempty"`
 	// Confirm: the person is told of the new status (EventStatus).
-	Confirm  bool          `json:"confirm,omitempty"`
-	Mode     Mode          `json:"mode,omitempty"`
-	Zone     string        `json:"zone,omitempty"`
-	OutboxID string        `json:"outbox_id,omitempty"`
-	Delay    time.Duration `json:"delay,omitempty"` // EventTransitionAsk
-	Schedule *ScheduleAsk  `json:"schedule,omitempty"`
+	Confirm bool   `json:"confirm,omitempty"`
+	Mode    Mode   `json:"mode,omitempty"`
+	Zone    string `json:"zone,omitempty"`
+	// ZoneAssumed: Zone is the programme's (EventZone).
+	ZoneAssumed bool          `json:"zone_assumed,omitempty"`
+	OutboxID    string        `json:"outbox_id,omitempty"`
+	Delay       time.Duration `json:"delay,omitempty"` // EventTransitionAsk
+	Schedule    *ScheduleAsk  `json:"schedule,omitempty"`
 }
 
 // ScheduleAction is what the scheduler tool was asked to do.
@@ -86,14 +88,16 @@ type Effect struct {
 	Kind EffectKind `json:"kind"`
 	// Due: what to set (replaces the one of equal Kind and Ref), or what to
 	// clear (an empty Ref clears every one of that Kind).
-	Due      Due            `json:"due,omitzero"`
-	Mode     Mode           `json:"mode,omitempty"`
-	Status   Status         `json:"status,omitempty"`
-	Zone     string         `json:"zone,omitempty"`
-	Schedule *Schedule      `json:"schedule,omitempty"` // put: replaces by id; drop: id only
-	Pending  *PendingPrompt `json:"pending,omitempty"`
-	Missed   *MissedPrompt  `json:"missed,omitempty"`
-	Turn     *TurnPlan      `json:"turn,omitempty"`
+	Due    Due    `json:"due,omitzero"`
+	Mode   Mode   `json:"mode,omitempty"`
+	Status Status `json:"status,omitempty"`
+	Zone   string `json:"zone,omitempty"`
+	// ZoneAssumed goes with Zone.
+	ZoneAssumed bool           `json:"zone_assumed,omitempty"`
+	Schedule    *Schedule      `json:"schedule,omitempty"` // put: replaces by id; drop: id only
+	Pending     *PendingPrompt `json:"pending,omitempty"`
+	Missed      *MissedPrompt  `json:"missed,omitempty"`
+	Turn        *TurnPlan      `json:"turn,omitempty"`
 }
 
 // MissedPrompt records a slot that was not sent and never will be.

@@ -12,9 +12,11 @@ import (
 type ParticipantState struct {
 	ParticipantID string `json:"participant_id"`
 	// Zone is the participant's IANA zone.
-	Zone   string `json:"zone"`
-	Status Status `json:"status"`
-	Mode   Mode   `json:"mode"`
+	Zone string `json:"zone"`
+	// ZoneAssumed: the zone is the programme's, the person's own is not known.
+	ZoneAssumed bool   `json:"zone_assumed,omitempty"`
+	Status      Status `json:"status"`
+	Mode        Mode   `json:"mode"`
 	// Turn numbers the turns of the whole life from 1; ids derive from it.
 	Turn  int   `json:"turn"`
 	Inbox Inbox `json:"inbox"`
@@ -164,9 +166,10 @@ type Command struct {
 	Status   Status      `json:"status,omitempty"`
 	Zone     string      `json:"zone,omitempty"`
 	OutboxID string      `json:"outbox_id,omitempty"`
-	// Confirm and Help are those of ParticipantChanged.
-	Confirm bool `json:"confirm,omitempty"`
-	Help    bool `json:"help,omitempty"`
+	// ZoneAssumed, Confirm and Help are those of ParticipantChanged.
+	ZoneAssumed bool `json:"zone_assumed,omitempty"`
+	Confirm     bool `json:"confirm,omitempty"`
+	Help        bool `json:"help,omitempty"`
 }
 
 // SetModeRequest is the argument of UpdateSetMode.
@@ -183,8 +186,10 @@ type SendMessageRequest struct {
 // ParticipantChanged is the argument of UpdateParticipant: the facts of the
 // row that the workflow acts on. Empty fields stay as they are.
 type ParticipantChanged struct {
-	Zone   string `json:"zone,omitempty"`
-	Status Status `json:"status,omitempty"`
+	Zone string `json:"zone,omitempty"`
+	// ZoneAssumed: Zone is the programme's, not the person's statement.
+	ZoneAssumed bool   `json:"zone_assumed,omitempty"`
+	Status      Status `json:"status,omitempty"`
 	// Confirm: the person opted out or came back by a text of their own, and is
 	// told so once.
 	Confirm bool `json:"confirm,omitempty"`

@@ -44,7 +44,7 @@ func TestEnrol(t *testing.T) {
 	require.Equal(t, 3, options.TypedSearchAttributes.Size())
 	require.Equal(t, "Coaching since 2026-11-24", options.StaticSummary)
 	require.Equal(t, models.ParticipantState{
-		ParticipantID: view.ID, Zone: "America/New_York", Status: models.StatusActive, Mode: models.ModeIntake,
+		ParticipantID: view.ID, Zone: "America/New_York", ZoneAssumed: true, Status: models.StatusActive, Mode: models.ModeIntake,
 	}, h.engine.states[0])
 	require.Zero(t, h.store.undelivered())
 

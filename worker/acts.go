@@ -137,10 +137,18 @@ func coachingRules(c config.Coaching) (coach.Rules, error) {
 	if err != nil {
 		return coach.Rules{}, fmt.Errorf("COACH_QUIET_HOURS: %w", err)
 	}
+	var band []*time.Location
+	for _, name := range coach.RegionZones(c.DefaultRegion) {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			return coach.Rules{}, fmt.Errorf("loading the zones of region %s: %w", c.DefaultRegion, err)
+		}
+		band = append(band, zone)
+	}
 	return coach.Rules{
 		PrepTime: c.PrepTime, PromptSpread: c.PromptSpread, PromptGrace: c.PromptGrace, ReminderDelay: c.ReminderDelay,
 		AutoFeedbackDelay: c.AutoFeedbackDelay, FeedbackTimeout: c.FeedbackTimeout,
-		FeedbackFollowup: c.FeedbackFollowup, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet,
+		FeedbackFollowup: c.FeedbackFollowup, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet, Band: band,
 	}, nil
 }
 

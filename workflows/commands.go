@@ -56,7 +56,7 @@ func (l *life) setup(ctx workflow.Context) error {
 		handle(ctx, l, spec[models.ParticipantChanged]{
 			name: models.UpdateParticipant, about: "take over a changed zone or status, confirm consent, answer HELP",
 			command: func(r models.ParticipantChanged) models.Command {
-				return models.Command{Kind: models.CommandUpdate, Zone: r.Zone, Status: r.Status, Confirm: r.Confirm, Help: r.Help}
+				return models.Command{Kind: models.CommandUpdate, Zone: r.Zone, ZoneAssumed: r.ZoneAssumed, Status: r.Status, Confirm: r.Confirm, Help: r.Help}
 			},
 			valid: func(r models.ParticipantChanged) error { return knownStatus(r.Status) },
 		}),
@@ -169,7 +169,7 @@ func eventsOf(c models.Command) []models.Event {
 	case models.CommandUpdate:
 		var events []models.Event
 		if c.Zone != "" {
-			events = append(events, models.Event{Kind: models.EventZone, Zone: c.Zone})
+			events = append(events, models.Event{Kind: models.EventZone, Zone: c.Zone, ZoneAssumed: c.ZoneAssumed})
 		}
 		if c.Status != "" {
 			events = append(events, models.Event{Kind: models.EventStatus, Status: c.Status, Confirm: c.Confirm})

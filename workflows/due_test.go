@@ -203,3 +203,26 @@ func TestZoneChangeMovesTheDueTimeAndNeverDoublesADay(t *testing.T) {
 	require.WithinDuration(t, eleven.Add(-10*time.Minute), prompts[0].At, time.Second)
 	require.WithinDuration(t, eleven.Add(27*time.Hour-10*time.Minute), prompts[1].At, time.Second, "Tuesday 11:00 in Los Angeles")
 }
+
+// TestQuietBandEndsWhenTheZoneIsStated: the feedback question of somebody whose
+// zone is assumed waits for the day in Honolulu, also after a change of something
+// else; that of somebody who stated the zone does not.
+func TestQuietBandEndsWhenTheZoneIsStated(t *testing.T) {
+	t.Parallel()
+	honolulu, err := time.LoadLocation("Pacific/Honolulu")
+	require.NoError(t, err)
+	for _, stated := range []bool{false, true} {
+		w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), withRules(func(r *coach.Rules) {
+			r.ReminderDelay, r.Band = 0, []*time.Location{honolulu}
+			r.Quiet, err = coach.ParseQuietHours("21:00-08:00")
+			require.NoError(t, err)
+		}), func(w *world, _ *coach.Rules) { w.state.ZoneAssumed = true })
+		w.update(time.Minute, models.UpdateParticipant, models.ParticipantChanged{Zone: w.state.Zone, ZoneAssumed: !stated})
+		w.run(12 * time.Hour)
+		require.Len(t, w.carrier.of(models.KindPrompt), 1, "a chosen time is exempt")
+		asked := w.carrier.of(models.KindFeedbackQuestion)
+		require.Len(t, asked, 1)
+		early := asked[0].At.In(honolulu).Hour() < 8
+		require.Equal(t, stated, early)
+	}
+}

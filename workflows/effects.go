@@ -51,7 +51,7 @@ func (l *life) applyOne(e models.Effect) {
 	case models.EffectSetStatus:
 		l.setStatus(e.Status)
 	case models.EffectSetZone:
-		l.state.Zone = e.Zone
+		l.state.Zone, l.state.ZoneAssumed = e.Zone, e.ZoneAssumed
 	case models.EffectPutSchedule:
 		l.putSchedule(*e.Schedule)
 	case models.EffectDropSchedule:

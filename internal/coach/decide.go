@@ -39,7 +39,7 @@ func Decide(s Situation, ev models.Event) (models.Decision, error) {
 	case models.EventMode:
 		return s.operatorMode(ev.Mode), nil
 	case models.EventZone:
-		return s.moveZone(ev.Zone)
+		return s.moveZone(ev.Zone, ev.ZoneAssumed)
 	case models.EventSend:
 		p := s.plan()
 		p.start(models.TurnPlan{Kind: models.KindOperator, OutboxID: ev.OutboxID})

@@ -49,7 +49,7 @@ func (l *life) apply(effect models.Effect) {
 	case models.EffectSetStatus:
 		state.Status = effect.Status
 	case models.EffectSetZone:
-		state.Zone = effect.Zone
+		state.Zone, state.ZoneAssumed = effect.Zone, effect.ZoneAssumed
 	case models.EffectPutSchedule:
 		state.Schedules = slices.DeleteFunc(slices.Clone(state.Schedules), func(s models.Schedule) bool { return s.ID == effect.Schedule.ID })
 		state.Schedules = append(state.Schedules, *effect.Schedule)

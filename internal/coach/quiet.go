@@ -91,6 +91,36 @@ func (q QuietHours) outside(s span, zone *time.Location) []span {
 	return parts
 }
 
+// endIn is the first instant, not before at, that is quiet in none of the zones.
+// Quiet hours that leave no such instant give one that is quiet all the same,
+// days later: whoever asks again waits again, and nothing is started.
+func (q QuietHours) endIn(at time.Time, zones []*time.Location) time.Time {
+	for range searchDays * len(zones) {
+		before := at
+		for _, zone := range zones {
+			at = q.End(at.In(zone))
+		}
+		if at.Equal(before) {
+			break
+		}
+	}
+	return at.UTC()
+}
+
+// outsideAll lists the parts of a span that are quiet in none of the zones, in
+// order.
+func (q QuietHours) outsideAll(s span, zones []*time.Location) []span {
+	parts := []span{s}
+	for _, zone := range zones {
+		var left []span
+		for _, part := range parts {
+			left = append(left, q.outside(part, zone)...)
+		}
+		parts = left
+	}
+	return parts
+}
+
 // next is the first instant after local, which is not quiet, at which quiet
 // hours may begin: their start, or a change of the clock on the way to it.
 // Zero: never.
@@ -109,4 +139,19 @@ func (q QuietHours) next(local time.Time) time.Time {
 		return end
 	}
 	return start
+}
+
+// RegionZones names the IANA zones in which somebody of a region may be when
+// nobody knows the zone; nil where the programme's own zone is the best guess.
+// For US these are the zones of the fifty states, whose clocks span five hours
+// or six: what is quiet in none of them is quiet for nobody there. The region is
+// a two-letter code in capitals.
+func RegionZones(region string) []string {
+	if region != "US" {
+		return nil
+	}
+	return []string{
+		"America/New_York", "America/Chicago", "America/Denver", "America/Phoenix",
+		"America/Los_Angeles", "America/Anchorage", "America/Adak", "Pacific/Honolulu",
+	}
 }

@@ -39,6 +39,9 @@ type Rules struct {
 	Debounce    time.Duration
 	DebounceMax time.Duration
 	Quiet       QuietHours
+	// Band is where quiet hours count for people whose zone is assumed: in all
+	// of these zones (RegionZones). Empty: in the assumed zone.
+	Band []*time.Location
 }
 
 // prepFor is how long before its target a participant's fixed prompt goes out.
@@ -86,12 +89,31 @@ func (s Situation) named(name string) (*time.Location, error) {
 // quietUntil is the end of the participant's quiet hours; Now or earlier means
 // that it is not quiet.
 func (s Situation) quietUntil() (time.Time, error) {
-	zone, err := s.zone("")
+	zones, err := s.quietZones()
 	if err != nil {
 		return time.Time{}, fmt.Errorf("finding the participant's quiet hours: %w", err)
 	}
-	return s.Rules.Quiet.End(s.Now.In(zone)).UTC(), nil
+	return s.Rules.Quiet.endIn(s.Now, zones), nil
 }
+
+// quietZones is where the participant's quiet hours count.
+func (s Situation) quietZones() ([]*time.Location, error) {
+	home, err := s.zone("")
+	switch {
+	case err != nil:
+		return nil, err
+	case !s.banded():
+		return []*time.Location{home}, nil
+	case home == time.UTC || home.String() == time.UTC.String():
+		// The default of a programme that names no zone says nothing.
+		return s.Rules.Band, nil
+	}
+	// A programme elsewhere may have left the region as it was.
+	return append([]*time.Location{home}, s.Rules.Band...), nil
+}
+
+// banded: nobody knows where the person is, so quiet hours count everywhere.
+func (s Situation) banded() bool { return s.State.ZoneAssumed && len(s.Rules.Band) > 0 }
 
 // next is the first slot of a schedule after an instant. A window that later
 // settings put wholly into quiet hours keeps its instant: the prompt is then
@@ -109,7 +131,7 @@ func (s Situation) allowed(schedule models.Schedule, after time.Time, quiet Quie
 	if err != nil {
 		return models.Slot{}, fmt.Errorf("finding the next slot of schedule %s: %w", schedule.ID, err)
 	}
-	home, err := s.zone("")
+	quietZones, err := s.quietZones()
 	if err != nil {
 		return models.Slot{}, fmt.Errorf("finding the next slot of schedule %s: %w", schedule.ID, err)
 	}
@@ -119,7 +141,7 @@ func (s Situation) allowed(schedule models.Schedule, after time.Time, quiet Quie
 		Zone:          zone,
 		Prep:          s.Rules.prepFor(s.State.ParticipantID),
 		Quiet:         quiet,
-		QuietZone:     home,
+		QuietZones:    quietZones,
 	})
 }
 

@@ -48,6 +48,10 @@ func (s Situation) createSchedule(ask models.ScheduleAsk) (models.Decision, erro
 	}
 	var err error
 	wanted.Next, err = s.allowed(wanted, s.Now, s.Rules.Quiet)
+	if errors.Is(err, ErrNoSlot) && s.banded() {
+		return refused("the window %s-%s lies wholly in the quiet hours %s, which count in every zone of the region because the person's own zone is not known; "+
+			"choose another window, or a fixed time", wanted.From, wanted.To, s.Rules.Quiet), nil
+	}
 	if errors.Is(err, ErrNoSlot) {
 		return refused("the window %s-%s lies wholly in the quiet hours %s, when no prompt may go out; choose a window that reaches beyond them",
 			wanted.From, wanted.To, s.Rules.Quiet), nil

@@ -31,8 +31,9 @@ type SlotParams struct {
 	// day; it does not apply to random schedules, whose window was named.
 	Prep  time.Duration
 	Quiet QuietHours
-	// QuietZone is where quiet hours count; nil means Zone.
-	QuietZone *time.Location
+	// QuietZones is where quiet hours count: an instant is quiet when it is so
+	// in any of them; empty means Zone.
+	QuietZones []*time.Location
 }
 
 // NextSlot is the first slot of a schedule whose local date is later than
@@ -54,8 +55,8 @@ func NextSlot(s models.Schedule, p SlotParams) (models.Slot, error) {
 	if p.Zone == nil {
 		return models.Slot{}, errors.New("finding a slot: no zone")
 	}
-	if p.QuietZone == nil {
-		p.QuietZone = p.Zone
+	if len(p.QuietZones) == 0 {
+		p.QuietZones = []*time.Location{p.Zone}
 	}
 	target, err := targetRule(s, p)
 	if err != nil {
@@ -126,7 +127,7 @@ func (p SlotParams) window(w span) []span {
 	if !w.from.Before(w.to) {
 		w.to = w.from.Add(time.Minute)
 	}
-	return p.Quiet.outside(w, p.QuietZone)
+	return p.Quiet.outsideAll(w, p.QuietZones)
 }
 
 // draw picks one whole minute of the spans, each as likely as any other.

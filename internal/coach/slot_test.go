@@ -170,11 +170,11 @@ func TestNextSlotRandomEdges(t *testing.T) {
 	})
 	t.Run("quiet hours count in the person's zone", func(t *testing.T) {
 		_, err := NextSlot(randomIn("12:00", "18:00"), SlotParams{
-			After: time.Date(2026, 1, 1, 3, 0, 0, 0, newYork), Zone: zoneNamed(t, "Asia/Tokyo"), Quiet: quiet, QuietZone: newYork,
+			After: time.Date(2026, 1, 1, 3, 0, 0, 0, newYork), Zone: zoneNamed(t, "Asia/Tokyo"), Quiet: quiet, QuietZones: []*time.Location{newYork},
 		})
 		require.NoError(t, err, "12:00 in Tokyo is 22:00 in New York")
 		_, err = NextSlot(randomIn("13:00", "18:00"), SlotParams{
-			After: time.Date(2026, 1, 1, 3, 0, 0, 0, newYork), Zone: zoneNamed(t, "Asia/Tokyo"), Quiet: quiet, QuietZone: newYork,
+			After: time.Date(2026, 1, 1, 3, 0, 0, 0, newYork), Zone: zoneNamed(t, "Asia/Tokyo"), Quiet: quiet, QuietZones: []*time.Location{newYork},
 		})
 		require.ErrorIs(t, err, ErrNoSlot)
 	})

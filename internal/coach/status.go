@@ -102,17 +102,22 @@ func (s Situation) nextSlots(p *plan) error {
 }
 
 // moveZone: the schedules without a zone of their own move along. LastDate
-// stays, so no local date gets a second prompt.
-func (s Situation) moveZone(name string) (models.Decision, error) {
+// stays, so no local date gets a second prompt. Where only it became known that
+// the zone is the person's own, or that it is not, slots stay as they are: quiet
+// hours are looked at again when they fall due.
+func (s Situation) moveZone(name string, assumed bool) (models.Decision, error) {
 	if _, err := s.named(name); err != nil {
 		return refused("%v", err), nil
 	}
-	if name == s.State.Zone {
+	if name == s.State.Zone && assumed == s.State.ZoneAssumed {
 		return models.Decision{}, nil
 	}
 	p := s.plan()
-	p.add(models.Effect{Kind: models.EffectSetZone, Zone: name})
-	s.State.Zone = name
+	p.add(models.Effect{Kind: models.EffectSetZone, Zone: name, ZoneAssumed: assumed})
+	if name == s.State.Zone {
+		return p.decision(), nil
+	}
+	s.State.Zone, s.State.ZoneAssumed = name, assumed
 	for _, schedule := range s.State.Schedules {
 		if schedule.Zone != "" {
 			continue

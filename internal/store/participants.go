@@ -244,7 +244,7 @@ func saveParticipant(tx *gorm.DB, p *models.Participant, now time.Time) error {
 // once.
 func changeNotices(old, p models.Participant) []models.NoticeKind {
 	var kinds []models.NoticeKind
-	update := old.Timezone != p.Timezone
+	update := old.Timezone != p.Timezone || old.ZoneAssumed != p.ZoneAssumed
 	if old.Status != p.Status {
 		switch p.Status {
 		case models.StatusPaused:

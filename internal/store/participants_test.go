@@ -131,7 +131,7 @@ func TestUpdateParticipant(t *testing.T) {
 		{"several", models.ParticipantPatch{Gender: ptr("man"), Ethnicity: ptr("x"), Background: ptr("y"), Locale: ptr("de-DE")}, "gender,ethnicity,background,locale", notices()},
 		{"name to empty", models.ParticipantPatch{Name: ptr("")}, "name", notices()},
 		{"zone", models.ParticipantPatch{Timezone: ptr("Europe/Paris")}, "timezone", notices(models.NoticeUpdate)},
-		{"assumed zone confirmed", models.ParticipantPatch{Timezone: ptr("America/New_York")}, "timezone", notices()},
+		{"assumed zone confirmed", models.ParticipantPatch{Timezone: ptr("America/New_York")}, "timezone", notices(models.NoticeUpdate)},
 		{"paused", models.ParticipantPatch{Status: ptr(models.StatusPaused)}, "status", notices(models.NoticePause)},
 		{"completed", models.ParticipantPatch{Status: ptr(models.StatusCompleted)}, "status", notices(models.NoticeUpdate)},
 		{"opted out", models.ParticipantPatch{Status: ptr(models.StatusOptedOut)}, "status", notices(models.NoticeUpdate)},

@@ -115,7 +115,7 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 	case models.NoticeMessage:
 		return r.message(ctx, p, n)
 	case models.NoticeUpdate:
-		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, Status: p.Status}}})
+		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: p.Status}}})
 	case models.NoticePause:
 		return r.command(ctx, p, n, order{name: models.UpdatePause})
 	case models.NoticeResume:
@@ -192,7 +192,9 @@ func gone(err error) bool {
 // notices tell the rest. An opt-out alone comes first, so that nobody is greeted
 // who does not want to be.
 func firstState(p models.Participant) models.ParticipantState {
-	state := models.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, Status: models.StatusActive, Mode: models.ModeIntake}
+	state := models.ParticipantState{
+		ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: models.StatusActive, Mode: models.ModeIntake,
+	}
 	if p.Status == models.StatusOptedOut {
 		state.Status = p.Status
 	}

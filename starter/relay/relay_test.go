@@ -150,6 +150,25 @@ func TestSecondLife(t *testing.T) {
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, b.engine.starts[0].WorkflowIDReusePolicy)
 }
 
+// TestAssumedZoneIsTold: every state and update says whether the zone is the
+// person's own.
+func TestAssumedZoneIsTold(t *testing.T) {
+	for _, assumed := range []bool{true, false} {
+		b := newBench(t)
+		b.add("a", models.NoticeStart, models.NoticeUpdate)
+		p := b.store.participants["a"]
+		p.ZoneAssumed = assumed
+		b.store.participants["a"] = p
+		b.store.notice("a", models.NoticeMessage, "9", 17, testNow)
+		require.NoError(t, b.relay.Deliver(context.Background(), "a"))
+		require.Len(t, b.engine.states, 2)
+		for _, state := range b.engine.states {
+			require.Equal(t, assumed, state.ZoneAssumed)
+		}
+		require.Equal(t, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: assumed, Status: p.Status}}, b.engine.updates[0].Args)
+	}
+}
+
 func TestConsentNotices(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
