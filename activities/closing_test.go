@@ -71,7 +71,7 @@ func newTown(t *testing.T) *town {
 	keeper := pipeline.New(pipeline.Config{Settings: pipeline.Settings{MemoryStep: pipeline.MemoryAfter}})
 	w.closing = &activities.Closing{
 		Turns:  &activities.Turns{Store: people, Archive: people, Prompts: library},
-		Posts:  &activities.Posts{Store: people, Carrier: w.carrier, Now: fixed},
+		Posts:  &activities.Posts{Store: people, Brake: people, Carrier: w.carrier, Now: fixed},
 		Keeper: keeper, After: w.later,
 	}
 	var suite testsuite.WorkflowTestSuite

@@ -20,6 +20,12 @@ type SendStore interface {
 	RecordFailed(ctx context.Context, f models.SendFailure) error
 }
 
+// SendBrake does what a refusal asks for beyond giving the text back.
+type SendBrake interface {
+	HoldSender(ctx context.Context, r models.Refusal) error
+	PostponeSend(ctx context.Context, outboxID string, now time.Time) error
+}
+
 // Carrier hands texts over; its errors are *models.CarrierError.
 type Carrier interface {
 	Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
@@ -30,6 +36,7 @@ type Carrier interface {
 // Posts sends outbox rows.
 type Posts struct {
 	Store   SendStore
+	Brake   SendBrake
 	Carrier Carrier
 	Now     func() time.Time
 }
@@ -38,6 +45,12 @@ type Posts struct {
 const (
 	// slowDown: the carrier asked for fewer texts, or has a fault of its own.
 	slowDown = 2 * time.Minute
+	// secondTry: when a text goes out for the one later try that a handset out
+	// of reach, or a fault of the provider, is worth.
+	secondTry = 30 * time.Minute
+	// heldLook: after this a text that the carrier's stop of the sender gave
+	// back asks how long the stop lasts.
+	heldLook = time.Second
 	// firstLook: a text of unknown fate is usually settled by its status
 	// callback within seconds; after this its own list is asked.
 	firstLook = 10 * time.Second
@@ -87,6 +100,9 @@ func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.Sen
 		return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the part before it is still on its way", models.ErrTypeCarrierBusy,
 			temporal.ApplicationErrorOptions{NextRetryDelay: partLook, Category: temporal.ApplicationErrorCategoryBenign})
 	}
+	if claim.Wait > 0 {
+		return p.wait(ctx, row, claim.Wait)
+	}
 	if !claim.Post {
 		return standing(row), nil
 	}
@@ -95,13 +111,27 @@ func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.Sen
 		return p.resume(ctx, sms, row)
 	}
 	if p.Now().Sub(row.CreatedAt) > useful(row.Kind) {
-		return p.end(ctx, models.SendFailure{OutboxID: row.ID, Status: models.OutboxFailed, Code: codeStale, Now: p.Now()})
+		return p.stale(ctx, row)
 	}
 	receipt, err := p.Carrier.Send(ctx, sms)
 	if err != nil {
-		return p.refused(ctx, row.ID, err)
+		return p.refused(ctx, row, err)
 	}
 	return p.accepted(ctx, row.ID, receipt)
+}
+
+// wait has a text of a stopped sender try again later, until it is of no use.
+func (p *Posts) wait(ctx context.Context, row models.Outbox, pause time.Duration) (models.SendSMSResult, error) {
+	left := useful(row.Kind) - p.Now().Sub(row.CreatedAt)
+	if left < 0 {
+		return p.stale(ctx, row)
+	}
+	return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the sender is stopped", models.ErrTypeCarrierBusy,
+		temporal.ApplicationErrorOptions{NextRetryDelay: min(pause, left+time.Second), Category: temporal.ApplicationErrorCategoryBenign})
+}
+
+func (p *Posts) stale(ctx context.Context, row models.Outbox) (models.SendSMSResult, error) {
+	return p.end(ctx, models.SendFailure{OutboxID: row.ID, Status: models.OutboxFailed, Code: codeStale, Now: p.Now()})
 }
 
 // resume settles a row that an earlier attempt left in sending.
@@ -161,7 +191,8 @@ func (p *Posts) accepted(ctx context.Context, id string, receipt models.Receipt)
 
 // refused classes a failed send (messaging facts 1.3): tried again at once or
 // later, looked up first, or final.
-func (p *Posts) refused(ctx context.Context, id string, err error) (models.SendSMSResult, error) {
+func (p *Posts) refused(ctx context.Context, row models.Outbox, err error) (models.SendSMSResult, error) {
+	id := row.ID
 	var carrier *models.CarrierError
 	if !errors.As(err, &carrier) {
 		return models.SendSMSResult{}, fmt.Errorf("sending %s: %w", id, err)
@@ -173,15 +204,47 @@ func (p *Posts) refused(ctx context.Context, id string, err error) (models.SendS
 			temporal.ApplicationErrorOptions{NextRetryDelay: firstLook, Cause: carrier})
 	case models.CarrierRetry:
 		return p.later(ctx, id, carrier, 0)
-	case models.CarrierSlowDown, models.CarrierWindow, models.CarrierRetryOnce:
+	case models.CarrierSlowDown:
 		return p.later(ctx, id, carrier, slowDown)
-	case models.CarrierConsent, models.CarrierBadNumber, models.CarrierBlocked, models.CarrierRegistration,
-		models.CarrierContent, models.CarrierAccount, models.CarrierStale:
+	case models.CarrierWindow, models.CarrierRegistration, models.CarrierAccount:
+		return p.stop(ctx, id, carrier)
+	case models.CarrierRetryOnce:
+		if row.LateTries == 0 && p.Now().Add(secondTry).Sub(row.CreatedAt) <= useful(row.Kind) {
+			return p.postpone(ctx, id, carrier)
+		}
+	case models.CarrierConsent, models.CarrierBadNumber, models.CarrierBlocked, models.CarrierContent, models.CarrierStale:
 	}
+	return p.final(ctx, id, carrier)
+}
+
+// final ends a row for what the carrier said.
+func (p *Posts) final(ctx context.Context, id string, cause *models.CarrierError) (models.SendSMSResult, error) {
 	return p.end(ctx, models.SendFailure{
-		OutboxID: id, Status: models.OutboxFailed, Code: carrier.Code,
-		OptedOut: carrier.Class == models.CarrierConsent, Now: p.Now(),
+		OutboxID: id, Status: models.OutboxFailed, Code: cause.Code, Class: cause.Class, Now: p.Now(),
 	})
+}
+
+// stop holds the whole sender. The text is still being sent then: an attempt
+// that dies here has it looked up, and given back. With the account out of
+// order the text ends; otherwise nothing is wrong with it, and it waits.
+func (p *Posts) stop(ctx context.Context, id string, cause *models.CarrierError) (models.SendSMSResult, error) {
+	err := p.Brake.HoldSender(ctx, models.Refusal{OutboxID: id, Class: cause.Class, Code: cause.Code, Now: p.Now()})
+	if err != nil {
+		return models.SendSMSResult{}, fmt.Errorf("stopping the sender for %s: %w", id, err)
+	}
+	if cause.Class == models.CarrierAccount {
+		return p.final(ctx, id, cause)
+	}
+	return p.later(ctx, id, cause, heldLook)
+}
+
+// postpone gives the row back for its one later try.
+func (p *Posts) postpone(ctx context.Context, id string, cause *models.CarrierError) (models.SendSMSResult, error) {
+	if err := p.Brake.PostponeSend(ctx, id, p.Now()); err != nil {
+		return models.SendSMSResult{}, fmt.Errorf("putting %s off: %w", id, err)
+	}
+	return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions(cause.Error(), models.ErrTypeCarrierBusy,
+		temporal.ApplicationErrorOptions{NextRetryDelay: secondTry, Cause: cause})
 }
 
 // end records that the row will not be sent.

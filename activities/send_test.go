@@ -23,6 +23,18 @@ type rows struct {
 	accepted []models.Receipt
 	taken    bool // the receipt's id belongs to another row
 	failed   []models.SendFailure
+	held     []models.Refusal
+	put      int // put off for a second try
+}
+
+func (r *rows) HoldSender(_ context.Context, refusal models.Refusal) error {
+	r.held = append(r.held, refusal)
+	return nil
+}
+
+func (r *rows) PostponeSend(context.Context, string, time.Time) error {
+	r.put++
+	return nil
 }
 
 func (r *rows) ClaimSend(context.Context, string, time.Time) (models.SendClaim, error) {
@@ -73,7 +85,7 @@ func send(t *testing.T, r *rows, n *network) (models.SendSMSResult, error) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	posts := &activities.Posts{Store: r, Carrier: n, Now: func() time.Time { return now }}
+	posts := &activities.Posts{Store: r, Brake: r, Carrier: n, Now: func() time.Time { return now }}
 	env.RegisterActivity(posts)
 	value, err := env.ExecuteActivity(posts.SendSMS, models.SendSMSInput{OutboxID: "conv_1-t1-p1"})
 	if err != nil {
@@ -164,30 +176,37 @@ func TestSendErrorClasses(t *testing.T) {
 		class    models.CarrierClass
 		final    bool
 		released bool
-		optedOut bool
+		held     bool // the whole sender stops
+		put      bool
 		delay    time.Duration
 	}{
 		{class: models.CarrierRetry, released: true},
 		{class: models.CarrierSlowDown, released: true, delay: 2 * time.Minute},
-		{class: models.CarrierWindow, released: true, delay: 2 * time.Minute},
-		{class: models.CarrierRetryOnce, released: true, delay: 2 * time.Minute},
+		{class: models.CarrierWindow, released: true, held: true, delay: time.Second},
+		{class: models.CarrierRetryOnce, put: true, delay: 30 * time.Minute},
 		{class: models.CarrierAmbiguous, delay: 10 * time.Second},
-		{class: models.CarrierConsent, final: true, optedOut: true},
+		{class: models.CarrierConsent, final: true},
 		{class: models.CarrierBadNumber, final: true},
 		{class: models.CarrierBlocked, final: true},
-		{class: models.CarrierRegistration, final: true},
+		{class: models.CarrierRegistration, released: true, held: true, delay: time.Second},
 		{class: models.CarrierContent, final: true},
-		{class: models.CarrierAccount, final: true},
+		{class: models.CarrierAccount, final: true, held: true},
 		{class: models.CarrierStale, final: true},
 	} {
 		t.Run(string(tt.class), func(t *testing.T) {
 			r := ready()
 			out, err := send(t, r, &network{err: &models.CarrierError{Class: tt.class, Code: "30001", Message: "no"}})
+			var held []models.Refusal
+			if tt.held {
+				held = []models.Refusal{{OutboxID: "conv_1-t1-p1", Class: tt.class, Code: "30001", Now: now}}
+			}
+			require.Equal(t, held, r.held)
+			require.Equal(t, tt.put, r.put == 1)
 			if tt.final {
 				require.NoError(t, err)
 				require.Equal(t, models.SendSMSResult{Status: models.OutboxFailed, Code: "30001"}, out)
 				require.Len(t, r.failed, 1)
-				require.Equal(t, tt.optedOut, r.failed[0].OptedOut)
+				require.Equal(t, tt.class, r.failed[0].Class)
 				return
 			}
 			var app *temporal.ApplicationError
@@ -196,6 +215,67 @@ func TestSendErrorClasses(t *testing.T) {
 			require.Equal(t, tt.delay, app.NextRetryDelay())
 			require.Equal(t, tt.released, r.released == 1, "an unknown outcome stays in sending")
 			require.Empty(t, r.failed)
+		})
+	}
+}
+
+func TestSendIsTriedOnceMore(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		kind  models.Kind
+		age   time.Duration
+		tries int
+		put   bool
+	}{
+		{"an answer after half an hour", models.KindReply, 0, 0, true},
+		{"once", models.KindReply, 30 * time.Minute, 1, false},
+		{"a prompt that is still of use then", models.KindPrompt, 0, 0, true},
+		{"a prompt that is not", models.KindPrompt, time.Second, 0, false},
+		{"an answer of last night", models.KindReply, 11*time.Hour + 45*time.Minute, 0, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := ready()
+			r.claim.Outbox.Kind, r.claim.Outbox.LateTries, r.claim.Outbox.CreatedAt = tt.kind, tt.tries, now.Add(-tt.age)
+			out, err := send(t, r, &network{err: &models.CarrierError{Class: models.CarrierRetryOnce, Code: "30003"}})
+			require.Equal(t, tt.put, r.put == 1)
+			require.Zero(t, r.released)
+			if tt.put {
+				require.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, models.SendSMSResult{Status: models.OutboxFailed, Code: "30003"}, out)
+		})
+	}
+}
+
+func TestSendWaitsWhileTheSenderIsStopped(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		kind models.Kind
+		age  time.Duration
+		want time.Duration // 0: it ends as stale
+	}{
+		{"an answer", models.KindReply, time.Hour, 5 * time.Minute},
+		{"a prompt", models.KindPrompt, time.Minute, 5 * time.Minute},
+		{"a prompt near its end", models.KindPrompt, 29 * time.Minute, 61 * time.Second},
+		{"a prompt past it", models.KindPrompt, 31 * time.Minute, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, n := ready(), &network{}
+			r.claim.Post, r.claim.Wait = false, 5*time.Minute
+			r.claim.Outbox.Status, r.claim.Outbox.Kind, r.claim.Outbox.CreatedAt = models.OutboxReady, tt.kind, now.Add(-tt.age)
+			out, err := send(t, r, n)
+			require.Zero(t, n.sends)
+			if tt.want == 0 {
+				require.NoError(t, err)
+				require.Equal(t, models.SendSMSResult{Status: models.OutboxFailed, Code: "stale"}, out)
+				return
+			}
+			var app *temporal.ApplicationError
+			require.ErrorAs(t, err, &app)
+			require.False(t, app.NonRetryable())
+			require.Equal(t, tt.want, app.NextRetryDelay())
 		})
 	}
 }

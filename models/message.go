@@ -114,7 +114,9 @@ type Outbox struct {
 	ProviderSID   string
 	ErrorCode     string
 	// Attempts counts the times that the row was about to be posted.
-	Attempts  int
+	Attempts int
+	// LateTries counts how often it was put off for a second try.
+	LateTries int
 	CreatedAt time.Time
 	// AttemptedAt is when the newest POST to the carrier began.
 	AttemptedAt *time.Time
@@ -128,9 +130,9 @@ type StatusCallback struct {
 	ProviderSID string
 	Status      OutboxStatus
 	ErrorCode   string
-	// OptedOut: the error says that the person opted out.
-	OptedOut bool
-	At       time.Time
+	// Class is that of ErrorCode; empty for none and for unknown codes.
+	Class CarrierClass
+	At    time.Time
 }
 
 // NoticeKind says what a participant's workflow has to be told.

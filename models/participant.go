@@ -66,11 +66,15 @@ type Participant struct {
 	// MemoryVersion rises with every change of what is remembered of the
 	// person; 0 means that nothing is.
 	MemoryVersion int64
-	EnrolledAt    time.Time
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-	RemovedAt     *time.Time
-	Version       int64
+	// UnreachableAt is since when the carrier cannot reach the number, and
+	// UnreachableCode its error code; nil while nothing is known against it.
+	UnreachableAt   *time.Time
+	UnreachableCode string
+	EnrolledAt      time.Time
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+	RemovedAt       *time.Time
+	Version         int64
 }
 
 // ParticipantPatch is a partial update; a nil field stays as it is.

@@ -249,6 +249,8 @@ type SendClaim struct {
 	// Early: the part before it has not left the carrier yet; ask again in a
 	// moment.
 	Early bool
+	// Wait: the whole sender is stopped; ask again after this time.
+	Wait time.Duration
 }
 
 // SendFailure ends an outbox row that the carrier did not take.
@@ -256,9 +258,9 @@ type SendFailure struct {
 	OutboxID string
 	Status   OutboxStatus // failed, unknown or canceled
 	Code     string
-	// OptedOut: the carrier says that the person opted out.
-	OptedOut bool
-	Now      time.Time
+	// Class is why the carrier refused it; empty where it did not.
+	Class CarrierClass
+	Now   time.Time
 }
 
 // TurnQuery selects a page of a participant's turns, newest first.

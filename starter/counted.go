@@ -30,7 +30,7 @@ func (r countedRows) AcceptInbound(ctx context.Context, in models.Inbound) (mode
 // AcceptStatus counts the carrier's word that somebody opted out.
 func (r countedRows) AcceptStatus(ctx context.Context, report models.StatusCallback) (bool, error) {
 	found, err := r.FrontStore.AcceptStatus(ctx, report)
-	if found && report.OptedOut {
+	if found && report.Class == models.CarrierConsent {
 		r.metrics.Consent(models.ConsentOptOut, models.MethodCarrierError)
 	}
 	return found, err

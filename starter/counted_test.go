@@ -25,7 +25,7 @@ func TestFrontDoorIsCounted(t *testing.T) {
 	m, err := metrics.New(metrics.Config{Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	h := start(t, func(c *Config) {
-		c.Metrics, c.Observe = m.HandlerWith(c.Store), m.Webhooks
+		c.Metrics, c.Observe = m.HandlerWith(c.Store.(metrics.Notices)), m.Webhooks
 		c.Store, c.Temporal = countedRows{c.Store, m}, countedEngine{c.Temporal, m}
 	})
 	ann := h.ann()

@@ -218,6 +218,11 @@ func (m *memory) MutedUntil(context.Context, string, time.Time) (time.Time, erro
 	return m.muted, m.down
 }
 
+func (m *memory) SenderBrake(context.Context) (models.Brake, bool, error) {
+	defer m.enter()()
+	return models.Brake{}, false, m.down
+}
+
 func (m *memory) AcceptStatus(_ context.Context, s models.StatusCallback) (bool, error) {
 	defer m.enter()()
 	if m.down != nil {

@@ -210,3 +210,20 @@ func TestBearerTokensOfAnyLength(t *testing.T) {
 		require.Equal(t, http.StatusUnauthorized, status, len(token))
 	}
 }
+
+func TestUnreachableIsShown(t *testing.T) {
+	h := start(t, nil)
+	ann := h.ann()
+	route := participantsPath + "/" + ann.ID
+	require.NotContains(t, h.do(call{method: "GET", path: route}).raw, "unreachable")
+	row := h.store.participants[ann.ID]
+	row.UnreachableAt, row.UnreachableCode = &testNow, "21614"
+	h.store.participants[ann.ID] = row
+	h.engine.status = models.StatusView{Mode: models.ModeIntake, Status: models.StatusActive}
+	person := result[ParticipantView](t, h.do(call{method: "GET", path: route}))
+	require.Equal(t, testNow, *person.UnreachableAt)
+	require.Equal(t, "21614", person.UnreachableCode)
+	state := result[StateView](t, h.do(call{method: "GET", path: route + "/state"}))
+	require.Equal(t, testNow, *state.UnreachableAt)
+	require.Equal(t, "21614", state.UnreachableCode)
+}

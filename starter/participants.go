@@ -50,10 +50,13 @@ type ParticipantView struct {
 	Mode        models.Mode    `json:"mode"`
 	Tester      bool           `json:"tester"`
 	Debug       bool           `json:"debug"`
-	EnrolledAt  time.Time      `json:"enrolled_at"`
-	CreatedAt   time.Time      `json:"created_at"`
-	UpdatedAt   time.Time      `json:"updated_at"`
-	Version     int64          `json:"version"`
+	// UnreachableAt is set while the carrier cannot reach the number.
+	UnreachableAt   *time.Time `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number; no prompts are sent until the person texts or an operator updates the participant."`
+	UnreachableCode string     `json:"unreachable_code,omitempty" doc:"The carrier's error code."`
+	EnrolledAt      time.Time  `json:"enrolled_at"`
+	CreatedAt       time.Time  `json:"created_at"`
+	UpdatedAt       time.Time  `json:"updated_at"`
+	Version         int64      `json:"version"`
 }
 
 func viewOf(p models.Participant) ParticipantView {
@@ -61,6 +64,7 @@ func viewOf(p models.Participant) ParticipantView {
 		ID: p.ID, Phone: p.Phone, Name: p.Name, Gender: p.Gender, Ethnicity: p.Ethnicity,
 		Background: p.Background, Timezone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Locale: p.Locale,
 		Channel: p.Channel, Status: p.Status, Mode: p.Mode, Tester: p.Tester, Debug: p.Debug,
+		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode,
 		EnrolledAt: p.EnrolledAt.UTC(), CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), Version: p.Version,
 	}
 }

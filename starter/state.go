@@ -89,7 +89,10 @@ type StateView struct {
 	// MutedUntil is set while texts are kept from the coach because the sender
 	// behaves like a machine.
 	MutedUntil *time.Time `json:"muted_until,omitempty" doc:"Until then texts are stored and not answered, because the sender behaves like a machine."`
-	Version    int64      `json:"version"`
+	// UnreachableAt is as in the participant's own view.
+	UnreachableAt   *time.Time `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number."`
+	UnreachableCode string     `json:"unreachable_code,omitempty" doc:"The carrier's error code."`
+	Version         int64      `json:"version"`
 }
 
 type modeRequest struct {
@@ -199,9 +202,10 @@ func (f *front) query(ctx context.Context, participantID, name string, result an
 func stateOf(p models.Participant, profile models.Profile, status models.StatusView, schedules []models.Schedule) StateView {
 	view := StateView{
 		Mode: status.Mode, Status: status.Status, Profile: profileOf(profile), Version: p.Version,
-		Counters:  Counters{Successes: profile.SuccessCount, Prompts: profile.TotalPrompts},
-		Schedules: make([]ScheduleView, 0, len(schedules)),
-		Due:       append([]models.Due{}, status.Due...),
+		Counters:      Counters{Successes: profile.SuccessCount, Prompts: profile.TotalPrompts},
+		Schedules:     make([]ScheduleView, 0, len(schedules)),
+		Due:           append([]models.Due{}, status.Due...),
+		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode,
 	}
 	for _, s := range schedules {
 		view.Schedules = append(view.Schedules, scheduleOf(s, status))

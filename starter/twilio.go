@@ -156,7 +156,7 @@ func (f *front) status(r *http.Request, form url.Values) error {
 	}
 	report := models.StatusCallback{
 		OutboxID: r.URL.Query().Get("outbox"), ProviderSID: form.Get("MessageSid"),
-		ErrorCode: form.Get("ErrorCode"), OptedOut: sms.OptedOut(form.Get("ErrorCode")), At: f.now(),
+		ErrorCode: form.Get("ErrorCode"), Class: sms.Class(form.Get("ErrorCode")), At: f.now(),
 	}
 	var known bool
 	if report.Status, known = sms.ParseStatus(form.Get("MessageStatus")); !known {

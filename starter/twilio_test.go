@@ -154,12 +154,12 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, http.StatusOK, got.status, got.raw)
 	require.Equal(t, emptyTwiML, got.raw)
 	require.Equal(t, []models.StatusCallback{{
-		OutboxID: "conv_1-t1-p1", ProviderSID: sid(1), Status: models.OutboxUndelivered, ErrorCode: "30003", At: testNow,
+		OutboxID: "conv_1-t1-p1", ProviderSID: sid(1), Status: models.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: testNow,
 	}}, h.store.reports)
 	require.Equal(t, http.StatusOK, h.webhook(statusPath, form).status, "unknown texts are taken")
 	blocked := url.Values{"MessageSid": {sid(2)}, "AccountSid": {testAccount}, "MessageStatus": {"failed"}, "ErrorCode": {"21610"}}
 	require.Equal(t, http.StatusOK, h.webhook(statusPath, blocked).status)
-	require.True(t, h.store.reports[2].OptedOut)
+	require.Equal(t, models.CarrierConsent, h.store.reports[2].Class)
 	form.Set("MessageStatus", "teleported")
 	require.Equal(t, http.StatusOK, h.webhook(statusPath, form).status, "unknown words are taken")
 	require.Len(t, h.store.reports, 3)

@@ -75,7 +75,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},
 	}
-	posts := &activities.Posts{Store: rows, Carrier: carrier, Now: time.Now}
+	posts := &activities.Posts{Store: rows, Brake: rows, Carrier: carrier, Now: time.Now}
 	return &acts{
 		decisions: &activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: rows},
 		turns:     turns,

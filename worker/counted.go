@@ -75,6 +75,15 @@ func (r countedRows) ReleaseSend(ctx context.Context, outboxID string, now time.
 	return err
 }
 
+// PostponeSend counts a text that will be tried once more.
+func (r countedRows) PostponeSend(ctx context.Context, outboxID string, now time.Time) error {
+	err := r.Store.PostponeSend(ctx, outboxID, now)
+	if err == nil {
+		r.metrics.Sent(ctx, models.OutboxReady)
+	}
+	return err
+}
+
 // RecordAccepted counts a text that the carrier took.
 func (r countedRows) RecordAccepted(ctx context.Context, outboxID string, receipt models.Receipt, now time.Time) error {
 	err := r.Store.RecordAccepted(ctx, outboxID, receipt, now)
@@ -97,7 +106,7 @@ func (r countedRows) RecordFailed(ctx context.Context, f models.SendFailure) err
 // somebody opted out.
 func (r countedRows) AcceptStatus(ctx context.Context, report models.StatusCallback) (bool, error) {
 	found, err := r.Store.AcceptStatus(ctx, report)
-	if found && report.OptedOut {
+	if found && report.Class == models.CarrierConsent {
 		r.metrics.Consent(models.ConsentOptOut, models.MethodCarrierError)
 	}
 	return found, err

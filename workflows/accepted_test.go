@@ -63,7 +63,7 @@ func TestWorkersClockAhead(t *testing.T) {
 	ahead := func() time.Time { return w.env.Now().Add(10 * time.Minute) }
 	library, err := prompts.Load("")
 	require.NoError(t, err)
-	posts := &activities.Posts{Store: w.store, Carrier: w.carrier, Now: ahead}
+	posts := &activities.Posts{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: ahead}
 	turns := &activities.Turns{Store: w.store, Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
 	again := activity.RegisterOptions{DisableAlreadyRegisteredCheck: true}
 	w.env.RegisterActivityWithOptions(posts, again)

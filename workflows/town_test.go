@@ -111,7 +111,7 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 			Hot: 30 * time.Minute, MemoryStep: pipeline.MemoryOff},
 	})
 	turns := &activities.Turns{Store: n.store, Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
-	posts := &activities.Posts{Store: n.store, Carrier: n.post, Now: time.Now}
+	posts := &activities.Posts{Store: n.store, Brake: n.store, Carrier: n.post, Now: time.Now}
 	options.DisableRegistrationAliasing = true
 	lives := worker.New(c, models.QueueCoach, options)
 	lives.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})

@@ -215,7 +215,7 @@ func (p *play) register(begins time.Time) {
 		Store: p.store, Archive: p.store, Prompts: d.library, Programme: settings.Coaching.Programme,
 		Limits: models.Limits{Rounds: settings.Worker.MaxTurns, ToolCalls: settings.Worker.MaxToolCalls},
 	}
-	posts := &activities.Posts{Store: p.store, Carrier: p.carrier, Now: now}
+	posts := &activities.Posts{Store: p.store, Brake: p.store, Carrier: p.carrier, Now: now}
 	p.keeping = &activities.Remembering{Store: p.store, Keeper: replies}
 	for _, one := range []any{
 		&activities.Decisions{Rules: d.rules, Zones: time.LoadLocation, Tools: d.registry, Calls: p.store},

@@ -22,8 +22,11 @@ type Participant struct {
 	Mode        models.Mode    `json:"mode"`
 	Tester      bool           `json:"tester"`
 	Debug       bool           `json:"debug"`
-	EnrolledAt  time.Time      `json:"enrolled_at"`
-	Version     int64          `json:"version"`
+	// UnreachableAt is set while the carrier cannot reach the number.
+	UnreachableAt   *time.Time `json:"unreachable_at"`
+	UnreachableCode string     `json:"unreachable_code"`
+	EnrolledAt      time.Time  `json:"enrolled_at"`
+	Version         int64      `json:"version"`
 }
 
 // roster is one page of participants; NextCursor is nil on the last.

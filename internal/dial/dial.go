@@ -39,7 +39,9 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := store.Open(ctx, store.Config{URL: cfg.Database.URL.Reveal(), Sealer: ring, Gate: rules})
+	rows, err := store.Open(ctx, store.Config{
+		URL: cfg.Database.URL.Reveal(), Sealer: ring, Gate: rules, Sender: cfg.Carrier.From + cfg.Carrier.MessagingServiceSID,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("DATABASE_URL: opening database: %w", err)
 	}

@@ -13,9 +13,10 @@ import (
 )
 
 // Notices are what has been committed and not yet told to Temporal, oldest
-// first; package store keeps them.
+// first, and the brake that holds the sender; package store keeps them.
 type Notices interface {
 	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
+	SenderBrake(ctx context.Context) (held models.Brake, ok bool, err error)
 }
 
 const (
@@ -28,8 +29,9 @@ const (
 func (m *Metrics) Handler() http.Handler { return m.handler(m.registry) }
 
 // HandlerWith answers scrapes as Handler does, and with how many notices wait
-// and for how long. They are read at each scrape; when the database does not
-// answer within 2 s these two are left out and the rest is shown.
+// and for how long, and whether the sender is stopped. They are read at each
+// scrape; when the database does not answer within 2 s these are left out and
+// the rest is shown.
 func (m *Metrics) HandlerWith(waiting Notices) http.Handler {
 	own := prometheus.NewRegistry()
 	own.MustRegister(backlog{waiting: waiting})
@@ -50,19 +52,23 @@ var (
 		"Notices that were committed and not yet told to a workflow, counted up to 10000.", nil, nil)
 	noticesOldest = prometheus.NewDesc(namespace+"_notices_oldest_seconds",
 		"Age of the oldest notice that waits; 0 when none does.", nil, nil)
+	senderBrakes = prometheus.NewDesc(namespace+"_sender_brakes",
+		"1 while the carrier stops the sender, by the class of its refusal.", []string{"class"}, nil)
 )
 
-// Describe names the two gauges.
+// Describe names the gauges.
 func (b backlog) Describe(to chan<- *prometheus.Desc) {
 	to <- noticesWaiting
 	to <- noticesOldest
+	to <- senderBrakes
 }
 
-// Collect reads the database once.
+// Collect reads the database once for each kind of gauge.
 func (b backlog) Collect(to chan<- prometheus.Metric) {
 	// The library hands no context of the scrape through.
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
 	defer cancel()
+	b.brakes(ctx, to)
 	now := time.Now()
 	rows, err := b.waiting.PendingNotices(ctx, now, backlogLimit)
 	if err != nil {
@@ -75,4 +81,19 @@ func (b backlog) Collect(to chan<- prometheus.Metric) {
 	}
 	to <- prometheus.MustNewConstMetric(noticesWaiting, prometheus.GaugeValue, float64(len(rows)))
 	to <- prometheus.MustNewConstMetric(noticesOldest, prometheus.GaugeValue, age.Seconds())
+}
+
+func (b backlog) brakes(ctx context.Context, to chan<- prometheus.Metric) {
+	held, ok, err := b.waiting.SenderBrake(ctx)
+	if err != nil {
+		to <- prometheus.NewInvalidMetric(senderBrakes, err)
+		return
+	}
+	for _, class := range []models.CarrierClass{models.CarrierWindow, models.CarrierRegistration, models.CarrierAccount} {
+		var value float64
+		if ok && held.Class == class {
+			value = 1
+		}
+		to <- prometheus.MustNewConstMetric(senderBrakes, prometheus.GaugeValue, value, string(class))
+	}
 }

@@ -169,7 +169,7 @@ func (m *Metrics) NotSent(ctx context.Context, f models.SendFailure) {
 		e.class = label(f.Code)
 	}
 	m.Sent(ctx, f.Status)
-	if f.OptedOut {
+	if f.Class == models.CarrierConsent {
 		m.Consent(models.ConsentOptOut, models.MethodCarrierError)
 	}
 }

@@ -23,7 +23,15 @@ var begin = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 // pending is a store with notices, or without an answer.
 type pending struct {
 	rows []models.Notice
+	held *models.Brake
 	err  error
+}
+
+func (p pending) SenderBrake(context.Context) (models.Brake, bool, error) {
+	if p.held == nil {
+		return models.Brake{}, false, p.err
+	}
+	return *p.held, true, p.err
 }
 
 func (p pending) PendingNotices(context.Context, time.Time, int) ([]models.Notice, error) {
@@ -276,9 +284,16 @@ func TestBacklog(t *testing.T) {
 		holds(t, text, "coachline_notices_waiting 2")
 		require.Regexp(t, `(?m)^coachline_notices_oldest_seconds 720\d`, text)
 	})
+	t.Run("a stopped sender", func(t *testing.T) {
+		holds(t, scrape(t, m.HandlerWith(pending{})), `coachline_sender_brakes{class="registration"} 0`)
+		held := &models.Brake{Class: models.CarrierRegistration}
+		holds(t, scrape(t, m.HandlerWith(pending{held: held})),
+			`coachline_sender_brakes{class="registration"} 1`, `coachline_sender_brakes{class="window"} 0`)
+	})
 	t.Run("a database that is away takes nothing else along", func(t *testing.T) {
 		text := scrape(t, m.HandlerWith(pending{err: errors.New("away")}))
 		require.NotContains(t, text, "coachline_notices_waiting ")
+		require.NotContains(t, text, "coachline_sender_brakes{")
 		require.Contains(t, text, "go_goroutines")
 	})
 }
@@ -336,7 +351,7 @@ func TestNoLabelIsPersonal(t *testing.T) {
 		m.Claimed(ctx, row(models.Kind(hostile)))
 		_, err := m.Carrier(carrier{&models.CarrierError{Class: models.CarrierClass(hostile)}}).Send(ctx, models.SMS{To: hostile})
 		require.Error(t, err)
-		m.NotSent(ctx, models.SendFailure{Status: models.OutboxStatus(hostile), Code: hostile, OptedOut: true})
+		m.NotSent(ctx, models.SendFailure{Status: models.OutboxStatus(hostile), Code: hostile, Class: models.CarrierConsent})
 		m.TurnEnded(ctx, models.PersistTurnInput{Source: models.TextSource(hostile), Plan: models.TurnPlan{Kind: models.Kind(hostile)}}, models.SendTurnResult{})
 		m.Missed([]models.MissedPrompt{{Reason: hostile}})
 		m.ToolRun(hostile, true)

@@ -175,6 +175,7 @@ func (c *Client) Fetch(ctx context.Context, providerSID string) (models.StatusCa
 	report := models.StatusCallback{ProviderSID: value(message.Sid), Status: receipt(message).Status}
 	if message.ErrorCode != nil && *message.ErrorCode != 0 {
 		report.ErrorCode = strconv.Itoa(*message.ErrorCode)
+		report.Class = Class(report.ErrorCode)
 	}
 	return report, nil
 }

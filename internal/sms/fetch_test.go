@@ -18,7 +18,7 @@ func TestFetch(t *testing.T) {
 	}, nil)
 	got, err := c.Fetch(t.Context(), "SM1")
 	require.NoError(t, err)
-	require.Equal(t, models.StatusCallback{ProviderSID: "SM1", Status: models.OutboxUndelivered, ErrorCode: "30003"}, got)
+	require.Equal(t, models.StatusCallback{ProviderSID: "SM1", Status: models.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce}, got)
 }
 
 func TestFetchErrors(t *testing.T) {

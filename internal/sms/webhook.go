@@ -130,9 +130,12 @@ func cleanBody(body string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(body, "\uFFFD"), "\x00", "")
 }
 
-// OptedOut reports whether the error code of a delivery report says that the
-// person wants no more texts.
-func OptedOut(code string) bool {
+// Class is what can be done about the error code of a delivery report; empty
+// for a code that is not known.
+func Class(code string) models.CarrierClass {
 	number, err := strconv.Atoi(code)
-	return err == nil && codes[number].class == models.CarrierConsent
+	if err != nil {
+		return ""
+	}
+	return codes[number].class
 }

@@ -227,7 +227,7 @@ func TestNothingReachesWhoOptedOut(t *testing.T) {
 			w.raw(func(db *sql.DB) {
 				for i, kind := range kinds {
 					_, err := db.Exec(fmt.Sprintf(`INSERT INTO outbox SELECT 'o%d', participant_id, 'p1-t1', 1, '%s', '', body, 'ready', '', '', 0,
-						created_at, NULL, NULL, updated_at FROM outbox WHERE id = 'p1-t1-p1'`, i, kind))
+						created_at, NULL, NULL, updated_at, 0 FROM outbox WHERE id = 'p1-t1-p1'`, i, kind))
 					require.NoError(t, err)
 				}
 			})
@@ -261,10 +261,10 @@ func TestTurnsOfWhoOptedOut(t *testing.T) {
 func TestTheCarriersRefusal(t *testing.T) {
 	refusals := map[string]func(w *world, id string, minutes int){
 		"answer": func(w *world, id string, minutes int) {
-			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: "21610", OptedOut: true, Now: at(minutes)}))
+			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(minutes)}))
 		},
 		"report": func(w *world, id string, minutes int) {
-			_, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: models.OutboxFailed, ErrorCode: "21610", OptedOut: true, At: at(minutes)})
+			_, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: models.OutboxFailed, ErrorCode: "21610", Class: models.CarrierConsent, At: at(minutes)})
 			require.NoError(w.t, err)
 		},
 	}
@@ -357,6 +357,8 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 		w.raw(func(db *sql.DB) {
 			for _, statement := range []string{
 				"DELETE FROM goose_db_version WHERE version_id >= 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
+				"DROP TABLE brakes", "ALTER TABLE participants DROP COLUMN unreachable_at",
+				"ALTER TABLE participants DROP COLUMN unreachable_code", "ALTER TABLE outbox DROP COLUMN late_tries",
 				"ALTER TABLE steps DROP COLUMN trace", "ALTER TABLE participants DROP COLUMN memory_version",
 				"DROP TABLE IF EXISTS fact_versions", "DROP TABLE IF EXISTS facts", "DROP TABLE IF EXISTS notes",
 				"DROP TABLE IF EXISTS summaries", "DROP TABLE IF EXISTS stages", "DROP TABLE IF EXISTS capabilities",

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/brake"
 	"coachline/models"
 )
 
@@ -34,22 +35,33 @@ func (s *Store) RecordAccepted(ctx context.Context, outboxID string, r models.Re
 		if r.Status.Supersedes(row.Status) {
 			row.Status = r.Status
 		}
-		return true, accept(tx, row, r.ProviderSID, now)
+		if err := accept(tx, row, r.ProviderSID, now); err != nil {
+			return false, err
+		}
+		return true, s.Lift(tx, *row)
 	})
 }
 
 // RecordFailed ends a row that the carrier did not take. A row that the
-// carrier is known to have is left alone. OptedOut is recorded on the
-// participant in the same transaction. ErrNotFound for an unknown row. Safe to
+// carrier is known to have is left alone. An opt-out, and a number that cannot
+// be reached, are recorded on the participant in the same transaction. ErrNotFound for an unknown row. Safe to
 // retry.
 func (s *Store) RecordFailed(ctx context.Context, f models.SendFailure) error {
 	return s.changeOutbox(ctx, f.OutboxID, func(tx *gorm.DB, row *models.Outbox, p models.Participant) (bool, error) {
 		changed, err := failed(tx, row, f)
-		if err != nil || !f.OptedOut {
+		if err != nil {
 			return changed, err
 		}
-		return changed, carrierOptOut(tx, p, *row, f.Now)
+		return changed, personal(tx, p, *row, models.Refusal{Class: f.Class, Code: f.Code, Now: f.Now})
 	})
+}
+
+// personal records what a refusal says of the person.
+func personal(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) error {
+	if r.Class == models.CarrierConsent {
+		return carrierOptOut(tx, p, row, r.Now)
+	}
+	return brake.Mark(tx, p, row, r)
 }
 
 func failed(tx *gorm.DB, row *models.Outbox, f models.SendFailure) (changed bool, err error) {
@@ -69,8 +81,9 @@ func failed(tx *gorm.DB, row *models.Outbox, f models.SendFailure) (changed bool
 // AcceptStatus applies a carrier's report. The row is found by our own id, or
 // else by the provider's; found is false when neither is known. Statuses only
 // move up, so reports may come late, doubled and in any order; an error code
-// stays when a later report lacks it. OptedOut is recorded on the participant
-// in the same transaction.
+// stays when a later report lacks it. What the error asks for beyond the text
+// (an opt-out, a number that cannot be reached, a stop of the whole sender) is
+// recorded in the same transaction.
 func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (found bool, err error) {
 	id, err := s.reportedRow(ctx, cb)
 	if errors.Is(err, models.ErrNotFound) {
@@ -79,11 +92,12 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 	if err != nil {
 		return false, err
 	}
+	var set *models.Brake
 	err = s.changeOutbox(ctx, id, func(tx *gorm.DB, row *models.Outbox, p models.Participant) (bool, error) {
-		if cb.OptedOut {
-			if err := carrierOptOut(tx, p, *row, cb.At); err != nil {
-				return false, err
-			}
+		refusal := models.Refusal{OutboxID: row.ID, Class: cb.Class, Code: cb.ErrorCode, Reported: true, Now: cb.At}
+		var err error
+		if set, err = s.follow(tx, p, *row, refusal); err != nil {
+			return false, err
 		}
 		moved := cb.Status.Supersedes(row.Status)
 		if moved {
@@ -92,9 +106,23 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 		if cb.ErrorCode != "" && (moved || row.ErrorCode == "" && row.Status == cb.Status) {
 			row.ErrorCode = cb.ErrorCode
 		}
-		return true, accept(tx, row, cb.ProviderSID, cb.At)
+		if err := accept(tx, row, cb.ProviderSID, cb.At); err != nil || !moved {
+			return true, err
+		}
+		return true, s.Lift(tx, *row)
 	})
+	if err == nil {
+		s.Alert(set)
+	}
 	return err == nil, err
+}
+
+// follow does what a reported refusal asks for beyond the text.
+func (s *Store) follow(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) (*models.Brake, error) {
+	if err := personal(tx, p, row, r); err != nil {
+		return nil, err
+	}
+	return s.Hold(tx, p.ID, r)
 }
 
 func (s *Store) reportedRow(ctx context.Context, cb models.StatusCallback) (string, error) {

@@ -10,6 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/brake"
 	"coachline/internal/store/door"
 	"coachline/models"
 )
@@ -73,6 +74,9 @@ func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedIn
 		return models.AcceptedInbound{}, err
 	}
 	in.ParticipantID = p.ID
+	if err := brake.Heard(tx, &p, in.ReceivedAt); err != nil {
+		return models.AcceptedInbound{}, err
+	}
 	if ruled(in.Intent, p) {
 		return acceptRuled(tx, in, p)
 	}

@@ -23,6 +23,8 @@ const (
 	gateSuperseded = "superseded"
 	// gateEarlierPart: the part of the text before this one was not taken.
 	gateEarlierPart = "earlier_part"
+	// gateUnreachable: the carrier cannot reach the person's number.
+	gateUnreachable = "unreachable"
 )
 
 // QueueOperatorMessage stores a text that an operator wants sent, with the
@@ -73,7 +75,8 @@ func (s *Store) QueueOperatorMessage(ctx context.Context, m models.OperatorMessa
 // back with Resumed: look it up at the carrier before posting. When a gate
 // refuses such a row it becomes unknown instead of canceled, because the
 // earlier attempt may have reached the carrier. A part that follows too closely
-// comes back with Early. ErrNotFound for an unknown row.
+// comes back with Early, and one of a stopped sender with Wait. ErrNotFound for
+// an unknown row.
 func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (models.SendClaim, error) {
 	var claim models.SendClaim
 	err := s.write(ctx, func(tx *gorm.DB) error {
@@ -90,9 +93,10 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 		if err != nil {
 			return err
 		}
-		if early && refusal == "" && before == models.OutboxReady {
-			claim.Early = true
-			return nil
+		if refusal == "" && before == models.OutboxReady {
+			if held, err := s.heldUp(tx, &claim, early, now); err != nil || held {
+				return err
+			}
 		}
 		if refusal != "" {
 			if err := refuse(tx, &row, refusal); err != nil {
@@ -110,6 +114,16 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 		return models.SendClaim{}, fmt.Errorf("claiming send: %w", err)
 	}
 	return claim, nil
+}
+
+// heldUp notes on the claim of a row that may pass that it has to wait.
+func (s *Store) heldUp(tx *gorm.DB, claim *models.SendClaim, early bool, now time.Time) (bool, error) {
+	if claim.Early = early; early {
+		return true, nil
+	}
+	var err error
+	claim.Wait, err = s.Wait(tx, now)
+	return claim.Wait > 0, err
 }
 
 // gates asks all of them; early says that a row which may pass has to wait.
@@ -156,6 +170,8 @@ func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) 
 		return gateRemoved, nil
 	case coaching(row.Kind) && p.Status != models.StatusActive:
 		return string(p.Status), nil
+	case p.UnreachableAt != nil && unasked(row.Kind):
+		return gateUnreachable, nil
 	case row.Kind == models.KindReminder:
 		return reminderGate(tx, row)
 	}
@@ -172,6 +188,12 @@ func coaching(k models.Kind) bool {
 		models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	return false
+}
+
+// unasked: what we start ourselves; it is not tried on a number that cannot be
+// reached.
+func unasked(k models.Kind) bool {
+	return k == models.KindPrompt || k == models.KindReminder || k == models.KindFeedbackQuestion || k == models.KindFeedbackFollowup
 }
 
 // partPause is how long a part waits at most for the word that the one before

@@ -235,7 +235,7 @@ func TestRecordFailed(t *testing.T) {
 		id := w.turn(1, plan, 0)
 		_, err := w.ClaimSend(w.ctx, id, at(1))
 		require.NoError(t, err)
-		fail := models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: "21610", OptedOut: true, Now: at(2)}
+		fail := models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(2)}
 		for range 2 {
 			require.NoError(t, w.RecordFailed(w.ctx, fail))
 		}

@@ -187,7 +187,16 @@ func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdat
 	return out, nil
 }
 
-// patched applies a patch to a copy of the row and lists what changed.
+func triedAgain(p *models.Participant) []string {
+	if p.UnreachableAt == nil {
+		return nil
+	}
+	p.UnreachableAt, p.UnreachableCode = nil, ""
+	return []string{"unreachable"}
+}
+
+// patched applies a patch to a copy of the row and lists what changed. An
+// operator who looked after a person has the number tried again.
 func patched(p models.Participant, patch models.ParticipantPatch) (models.Participant, []string, error) {
 	var changed []string
 	text := func(name string, field *string, value *string) {
@@ -213,6 +222,7 @@ func patched(p models.Participant, patch models.ParticipantPatch) (models.Partic
 			changed = append(changed, "timezone")
 		}
 	}
+	changed = append(changed, triedAgain(&p)...)
 	text("locale", &p.Locale, patch.Locale)
 	text("status", (*string)(&p.Status), (*string)(patch.Status))
 	flag("tester", &p.Tester, patch.Tester)

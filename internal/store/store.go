@@ -11,8 +11,10 @@ package store
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"coachline/internal/database"
+	"coachline/internal/store/brake"
 	"coachline/internal/store/door"
 )
 
@@ -38,12 +40,16 @@ type Config struct {
 	MaxConns int
 	// Gate holds the limits of inbound texts; the zero value has none.
 	Gate door.Rules
+	// Sender is the number or service that texts; a brake is its own.
+	Sender string
 }
 
 // Store is safe for concurrent use, by several processes too.
 type Store struct {
 	// Desk judges inbound texts and keeps the hints to strangers.
 	*door.Desk
+	// Keeper stops the sender when the carrier takes nothing from it.
+	*brake.Keeper
 
 	base   *database.Database
 	sealer Sealer
@@ -62,6 +68,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{base: base, sealer: cfg.Sealer}
 	s.Desk = door.New(door.Config{Rules: cfg.Gate, Index: cfg.Sealer.Index, Read: s.reader, Write: s.write})
+	s.Keeper, err = brake.New(brake.Config{Sender: cfg.Sealer.Index("sender\x00" + cfg.Sender), Log: slog.Default(), Read: s.reader, Write: s.write})
+	if err != nil {
+		return nil, errors.Join(err, base.Close())
+	}
 	return s, nil
 }
 

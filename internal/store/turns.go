@@ -180,7 +180,7 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 		turn.Outcome, turn.PromptVersion, turn.FinishedAt = o.Outcome, o.PromptVersion, &o.At
 		if barred(p, turn.Kind) {
 			turn.Outcome = outcomeCanceled
-		} else if out, err = writeOutcome(tx, o, p); err != nil {
+		} else if out, err = s.writeOutcome(tx, o, p); err != nil {
 			return err
 		}
 		return tx.Select("outcome", "prompt_version", "finished_at").UpdateColumns(&turn).Error
@@ -191,7 +191,7 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 	return out, nil
 }
 
-func writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {
+func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {
 	var out models.EndedTurn
 	for _, m := range o.Entries {
 		m.ID, m.ParticipantID, m.TurnID = 0, o.ParticipantID, o.TurnID
@@ -206,7 +206,7 @@ func writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (mode
 		row.ParticipantID, row.TurnID, row.Status = o.ParticipantID, o.TurnID, models.OutboxReady
 		row.CreatedAt, row.UpdatedAt = o.At, o.At
 		if o.Claim && i == 0 && row.Kind != models.KindOperator {
-			claim, err := claimNew(tx, row, p)
+			claim, err := s.claimNew(tx, row, p)
 			if err != nil {
 				return out, err
 			}
@@ -222,7 +222,7 @@ func writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (mode
 
 // claimNew judges a row that is about to be written as ClaimSend would, and
 // marks it as being sent if it passes.
-func claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (models.SendClaim, error) {
+func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (models.SendClaim, error) {
 	refusal, err := gate(tx, row, p)
 	if err != nil {
 		return models.SendClaim{}, err
@@ -230,6 +230,9 @@ func claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (models.Send
 	if refusal != "" {
 		err := refuse(tx, &row, refusal)
 		return models.SendClaim{Outbox: row}, err
+	}
+	if wait, err := s.Wait(tx, row.CreatedAt); err != nil || wait > 0 {
+		return models.SendClaim{Outbox: row, Wait: wait}, err
 	}
 	attempt(&row, row.CreatedAt)
 	return models.SendClaim{Outbox: row, To: p.Phone, Post: true}, nil

@@ -1,0 +1,78 @@
+package brake
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// Mark records that the carrier cannot reach a person's number, when that is
+// what the refusal says: once, with an audit row, which is the operators' task.
+// Whoever has texted since the text was posted can be reached.
+func Mark(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) error {
+	if r.Class != models.CarrierBadNumber || p.UnreachableAt != nil || p.RemovedAt != nil {
+		return nil
+	}
+	if row.AttemptedAt != nil {
+		var later int64
+		err := tx.Model(&models.Inbound{}).
+			Where("participant_id = ? AND received_at > ?", p.ID, database.Instant(*row.AttemptedAt)).Limit(1).Count(&later).Error
+		if err != nil || later > 0 {
+			return err
+		}
+	}
+	now := database.Instant(r.Now)
+	p.UnreachableAt, p.UnreachableCode = &now, r.Code
+	if err := write(tx, p, now); err != nil {
+		return err
+	}
+	return audit(tx, models.Audit{ParticipantID: p.ID, Action: "unreachable", Detail: r.Code, At: now})
+}
+
+// Heard takes the mark away, in the row and in p, because the person texted.
+func Heard(tx *gorm.DB, p *models.Participant, at time.Time) error {
+	if p.UnreachableAt == nil {
+		return nil
+	}
+	p.UnreachableAt, p.UnreachableCode = nil, ""
+	if err := write(tx, *p, at); err != nil {
+		return err
+	}
+	p.Version++
+	return nil
+}
+
+// write saves the mark of a locked participant under a new version.
+func write(tx *gorm.DB, p models.Participant, now time.Time) error {
+	return tx.Model(&models.Participant{}).Where("id = ?", p.ID).UpdateColumns(map[string]any{
+		"unreachable_at": p.UnreachableAt, "unreachable_code": p.UnreachableCode,
+		"version": p.Version + 1, "updated_at": database.Instant(now),
+	}).Error
+}
+
+// PostponeSend puts a row that is being sent back to ready and counts the
+// second try that it is kept for. It does nothing in any other status, so a
+// retry is safe. ErrNotFound for an unknown row.
+func (k *Keeper) PostponeSend(ctx context.Context, outboxID string, now time.Time) error {
+	err := k.cfg.Write(ctx, func(tx *gorm.DB) error {
+		var row models.Outbox
+		if err := tx.Select("id", "participant_id").Where("id = ?", outboxID).Take(&row).Error; err != nil {
+			return err
+		}
+		if _, err := database.LockParticipant(tx, row.ParticipantID); err != nil {
+			return err
+		}
+		return tx.Model(&models.Outbox{}).Where("id = ? AND status = ?", outboxID, models.OutboxSending).UpdateColumns(map[string]any{
+			"status": models.OutboxReady, "late_tries": gorm.Expr("late_tries + 1"), "updated_at": database.Instant(now),
+		}).Error
+	})
+	if err != nil {
+		return fmt.Errorf("putting the text off: %w", err)
+	}
+	return nil
+}
