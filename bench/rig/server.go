@@ -16,7 +16,6 @@ import (
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/cluster"
 	"go.temporal.io/server/common/config"
-	"go.temporal.io/server/common/dynamicconfig"
 	"go.temporal.io/server/common/log"
 	"go.temporal.io/server/common/membership/static"
 	"go.temporal.io/server/common/metrics"
@@ -63,7 +62,8 @@ func startServer(ctx context.Context, port int) (address string, stop func() err
 		temporal.WithStaticHosts(hosts), temporal.WithLogger(log.NewNoopLogger()),
 		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
-		temporal.WithDynamicConfigClient(tuning()),
+		// That of dev, so that the backends differ in nothing else.
+		temporal.WithDynamicConfigClient(engine.Tuning()),
 	)
 	if err != nil {
 		return "", nil, fmt.Errorf("building the Temporal server: %w", err)
@@ -151,24 +151,6 @@ func serverConfig(state, visible *config.SQL, services map[primitives.ServiceNam
 		conf.Services[string(name)] = config.Service{RPC: config.RPC{GRPCPort: port, BindOnLocalHost: true}}
 	}
 	return conf
-}
-
-// tuning is that of dev's engine, so that the backends differ in nothing else.
-func tuning() dynamicconfig.StaticClient {
-	return dynamicconfig.StaticClient{
-		dynamicconfig.TransferProcessorMaxPollRPS.Key():             1000,
-		dynamicconfig.TimerProcessorMaxTimeShift.Key():              10 * time.Millisecond,
-		dynamicconfig.TransferProcessorUpdateAckInterval.Key():      time.Second,
-		dynamicconfig.TimerProcessorUpdateAckInterval.Key():         time.Second,
-		dynamicconfig.VisibilityProcessorUpdateAckInterval.Key():    time.Second,
-		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():      1,
-		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key():     1,
-		dynamicconfig.MatchingEnableFairness.Key():                  true,
-		dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
-		dynamicconfig.FrontendPersistenceMaxQPS.Key():               10000,
-		dynamicconfig.HistoryPersistenceMaxQPS.Key():                45000,
-		dynamicconfig.EnableServerVersionCheck.Key():                false,
-	}
 }
 
 // makeNamespace registers the namespace and waits until it is known.

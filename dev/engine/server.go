@@ -36,7 +36,7 @@ func newServer(cfg Config, store *config.SQL, ports portSet) (temporal.Server, e
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper {
 			return authorization.NewNoopClaimMapper()
 		}),
-		temporal.WithDynamicConfigClient(tuning()),
+		temporal.WithDynamicConfigClient(Tuning()),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("building the Temporal server: %w", err)
@@ -82,10 +82,10 @@ func serverConfig(store *config.SQL, services map[primitives.ServiceName]int) *c
 	return conf
 }
 
-// tuning is the measured set for one machine: with the server's defaults a
+// Tuning is the measured set for one machine: with the server's defaults a
 // text takes 100 ms through two activities, with these 10 to 15 ms, and
 // timers under a second are 10 ms late instead of a second.
-func tuning() dynamicconfig.StaticClient {
+func Tuning() dynamicconfig.StaticClient {
 	return dynamicconfig.StaticClient{
 		dynamicconfig.TransferProcessorMaxPollRPS.Key():         1000,
 		dynamicconfig.TimerProcessorMaxTimeShift.Key():          10 * time.Millisecond,
