@@ -19,8 +19,6 @@ type arguments struct {
 	types map[string]string
 	// required is the one argument that may be given without its name.
 	required string
-	// unknown: there is no schema that says.
-	unknown bool
 }
 
 // anyName accepts every name: the allow-list decides later (2.5).
@@ -33,13 +31,6 @@ func (o offered) offers(name string) bool {
 	return ok
 }
 
-// takes reports whether a tool has an argument; a tool without a schema may
-// have any.
-func (a arguments) takes(name string) bool {
-	_, ok := a.types[name]
-	return ok || a.unknown
-}
-
 // offeredBy reads the tools of a request. A schema that cannot be read leaves
 // its tool without known arguments.
 func offeredBy(tools []models.ToolSpec) offered {
@@ -50,9 +41,7 @@ func offeredBy(tools []models.ToolSpec) offered {
 			Required   []string                   `json:"required"`
 		}
 		taken := arguments{types: map[string]string{}}
-		if json.Unmarshal(tool.Schema, &schema) != nil {
-			taken.unknown = true
-		} else {
+		if json.Unmarshal(tool.Schema, &schema) == nil {
 			for name, raw := range schema.Properties {
 				taken.types[name] = typeOf(raw)
 			}
@@ -236,8 +225,9 @@ var (
 )
 
 // keyed reads the arguments of "name: key: value", on the line and on those
-// below that are set in. Every key must be an argument of the tool, so that
-// prose which happens to begin with a tool's name stays prose.
+// below that are set in. Every key must be an argument that the tool's schema
+// names, so that prose which happens to begin with a tool's name stays prose;
+// a tool without a schema therefore has no call of this shape.
 func (s *scanner) keyed(name string) (string, bool) {
 	taken := s.tools[name]
 	block := moreLines.FindString(s.text[s.at:])
@@ -247,7 +237,7 @@ func (s *scanner) keyed(name string) (string, bool) {
 	}
 	body := strings.TrimSpace(block)
 	places := keyedPair.FindAllStringSubmatchIndex(body, -1)
-	places = slices.DeleteFunc(places, func(at []int) bool { return !taken.takes(body[at[2]:at[3]]) })
+	places = slices.DeleteFunc(places, func(at []int) bool { _, declared := taken.types[body[at[2]:at[3]]]; return !declared })
 	if len(places) == 0 || places[0][0] != 0 {
 		return "", false
 	}

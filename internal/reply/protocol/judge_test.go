@@ -124,6 +124,7 @@ func TestJudgeWords(t *testing.T) {
 		{"a name with a note", "Look at my_plan (the old one).", "Look at my_plan (the old one)."},
 		{"an address", "https://example.org/a_b_(c)?d={e}", "https://example.org/a_b_(c)?d={e}"},
 		{"a tool that takes nothing", "pause: today: no walk", "pause: today: no walk"},
+		{"a tool without a schema", "So\n stop: https://example.org/a_b then", "So\n stop: https://example.org/a_b then"},
 		{"one emoji", "👍", "👍"},
 		{"a smile", ":)", ":)"},
 		{"a number", "5", "5"},
