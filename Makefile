@@ -58,12 +58,15 @@ chaos: postgres
 storm: postgres
 	go test -tags storm -count=1 -run TestShortStorm -v ./chaos
 
-# The product against a bare workflow on the same server, some minutes;
-# docs/performance.md says what the figures mean. ARGS="-load prompts -people 10000"
-# asks for one load, ARGS="-compare a.json b.json" compares two kept runs.
+# The product against a bare workflow on the same server, some minutes, and
+# what a fixed set of conversations asks of the model; docs/performance.md says
+# what the figures mean. ARGS="-load prompts -people 10000" asks for one load,
+# ARGS="-compare a.json b.json" compares two kept runs.
 bench:
 	@go build -o build/bench ./bench
+	@go build -o build/eval ./eval
 	@build/bench $(ARGS)
+	@$(if $(ARGS),,build/eval -costs)
 
 # Scripted conversations, graded, with the scripted model or any other; minutes
 # with a real one. docs/evaluation.md says what is judged.

@@ -57,7 +57,7 @@ func book(t *testing.T) []cases.Case {
 
 func evaluated(t *testing.T, o options) report.Run {
 	t.Helper()
-	chosen, err := chosen(o.cases)
+	chosen, err := chosen(o)
 	require.NoError(t, err)
 	g, err := prepare(t.Context(), nil)
 	require.NoError(t, err)
@@ -78,6 +78,22 @@ func TestASmallTalkTurnCostsOneCall(t *testing.T) {
 	require.Equal(t, total.Turns, total.Cost.Calls)
 	require.Zero(t, total.Cost.Background)
 	require.Positive(t, total.Cost.Prefix, "the second prompt begins like the first")
+}
+
+// TestCostsOfTheFixedSet prints what `make bench` does of it.
+func TestCostsOfTheFixedSet(t *testing.T) {
+	t.Parallel()
+	var costed []string
+	for _, one := range book(t) {
+		if one.Costed {
+			costed = append(costed, one.Name)
+		}
+	}
+	require.Len(t, costed, 20)
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), invocation{args: []string{"-costs", "-case", "t*"}, out: &out}))
+	require.Regexp(t, `(?m)^thanks +1 +1\.00 +1\.00 +\d{4} `, out.String())
+	require.Regexp(t, `(?m)^all 2 `, out.String(), "tool_failure is none of the set")
 }
 
 // TestPromptVersionsSideBySide judges a folder of prompts beside the embedded

@@ -44,6 +44,7 @@ type options struct {
 	prompts   []string
 	protocols []models.Protocol
 	cases     []string
+	costs     bool
 	parallel  int
 	json      string
 	compare   string
@@ -74,6 +75,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 		o.cases = append(o.cases, text)
 		return nil
 	})
+	flags.BoolVar(&o.costs, "costs", false, "play the twenty conversations that costs are compared by, and print those alone")
 	flags.IntVar(&o.parallel, "parallel", 1, "conversations at a time; with more than one the cached share depends on their order")
 	flags.StringVar(&o.json, "json", "", "keep the run as JSON in this `file`")
 	flags.StringVar(&o.compare, "compare", "", "compare with the run kept in this `file`")
@@ -109,7 +111,7 @@ func run(ctx context.Context, in invocation) error {
 			return err
 		}
 	}
-	book, err := chosen(o.cases)
+	book, err := chosen(o)
 	if err != nil {
 		return err
 	}
@@ -133,7 +135,11 @@ func run(ctx context.Context, in invocation) error {
 
 // tell writes the report, and what the options ask for beside it.
 func tell(done, before report.Run, o options, out io.Writer) error {
-	if err := done.WriteText(out); err != nil {
+	write := done.WriteText
+	if o.costs {
+		write = done.WriteCosts
+	}
+	if err := write(out); err != nil {
 		return err
 	}
 	if o.compare != "" {
@@ -149,22 +155,20 @@ func tell(done, before report.Run, o options, out io.Writer) error {
 }
 
 // chosen are the cases whose names match one of the patterns; all without any.
-func chosen(patterns []string) ([]cases.Case, error) {
+func chosen(o options) ([]cases.Case, error) {
 	all, err := cases.Load(cases.Files)
-	if err != nil || len(patterns) == 0 {
-		return all, err
+	if err != nil {
+		return nil, err
 	}
-	var out []cases.Case
-	for _, one := range all {
-		if slices.ContainsFunc(patterns, func(pattern string) bool {
+	left := slices.DeleteFunc(all, func(one cases.Case) bool {
+		named := len(o.cases) == 0 || slices.ContainsFunc(o.cases, func(pattern string) bool {
 			ok, err := path.Match(pattern, one.Name)
 			return err == nil && ok
-		}) {
-			out = append(out, one)
-		}
+		})
+		return !named || o.costs && !one.Costed
+	})
+	if len(left) == 0 {
+		return nil, fmt.Errorf("no case is called %s", strings.Join(o.cases, " or "))
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("no case is called %s", strings.Join(patterns, " or "))
-	}
-	return out, nil
+	return left, nil
 }

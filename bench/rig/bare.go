@@ -3,6 +3,7 @@ package rig
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -99,7 +100,7 @@ func (b *Bare) Enrol(ctx context.Context, phone string) error {
 // Text signals, and returns when the server has the text.
 func (b *Bare) Text(ctx context.Context, phone, body string) error {
 	_, err := b.temporal.SignalWithStartWorkflow(ctx, b.WorkflowID(phone), bareSignal,
-		bareText{Body: body, PromptAt: promptAt(body, time.Now().UTC())}, b.options(phone), bareType, bareState{Phone: phone})
+		bareText{Body: body, PromptAt: promptAt(phone, body, time.Now().UTC())}, b.options(phone), bareType, bareState{Phone: phone})
 	if err != nil {
 		return fmt.Errorf("signalling the bare workflow: %w", err)
 	}
@@ -115,9 +116,9 @@ func (b *Bare) options(phone string) client.StartWorkflowOptions {
 
 var clockIn = regexp.MustCompile(`\bdaily at (\d\d:\d\d)\b`)
 
-// promptAt is the next instant of the clock time that a text asks for, in UTC;
-// zero for other texts.
-func promptAt(body string, now time.Time) time.Time {
+// promptAt is when the prompt goes out that a text asks for: up to PromptSpread
+// before the next instant of its clock time, in UTC; zero for other texts.
+func promptAt(phone, body string, now time.Time) time.Time {
 	found := clockIn.FindStringSubmatch(body)
 	if found == nil {
 		return time.Time{}
@@ -130,7 +131,9 @@ func promptAt(body string, now time.Time) time.Time {
 	if at.Before(now) {
 		at = at.AddDate(0, 0, 1)
 	}
-	return at
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(phone)) // never fails
+	return at.Add(-PromptSpread + time.Duration(hash.Sum64()%uint64(PromptSpread)))
 }
 
 // bareActs are the two activities.

@@ -57,9 +57,13 @@ func newProduct(at ground, p *phones, c client.Client) (*Product, error) {
 	}, nil
 }
 
+// PromptSpread is over how long before their clock time both sides spread the
+// prompts of many people, each by a hash of who it is: the programme's default.
+const PromptSpread = time.Minute
+
 // environment is the programme's defaults but for what would hold a measured
 // text back: the waiting for more texts, the limits for each sender, quiet
-// hours, and what follows a prompt.
+// hours, and what precedes and follows a prompt.
 func environment(at ground, port string) ([]string, error) {
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
@@ -73,7 +77,7 @@ func environment(at ground, port string) ([]string, error) {
 		"TWILIO_ACCOUNT_SID=" + accountSID, "TWILIO_AUTH_TOKEN=" + authToken, "TWILIO_FROM=" + ourNumber, "TWILIO_BASE_URL=" + at.outside,
 		"OPENAI_API_KEY=bench", "OPENAI_BASE_URL=" + at.outside + "/v1", "COACH_MODEL=bench",
 		"COACH_DEBOUNCE=0", "COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=0", "COACH_LOOP_MUTE=0", "COACH_QUIET_HOURS=",
-		"COACH_PREP_TIME=0", "COACH_PROMPT_SPREAD=0", "COACH_AUTO_FEEDBACK_DELAY=0",
+		"COACH_PREP_TIME=" + PromptSpread.String(), "COACH_PROMPT_SPREAD=" + PromptSpread.String(), "COACH_AUTO_FEEDBACK_DELAY=0",
 		// The bare workflow remembers nothing; what remembering costs is measured
 		// by turning it on.
 		"COACH_MEMORY_STEP=" + memoryStep(at.memory),

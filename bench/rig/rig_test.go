@@ -126,7 +126,16 @@ func TestPromptAt(t *testing.T) {
 		{"no time", DailyBody(1, "99:99"), time.Time{}},
 		{"no wish", Body(1, 0), time.Time{}},
 	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, promptAt(c.body, now)) })
+		t.Run(c.name, func(t *testing.T) {
+			at := promptAt("+12025550123", c.body, now)
+			if c.want.IsZero() {
+				require.Zero(t, at)
+				return
+			}
+			require.WithinRange(t, at, c.want.Add(-PromptSpread), c.want)
+			require.Equal(t, at, promptAt("+12025550123", c.body, now))
+			require.NotEqual(t, at, promptAt("+12025550124", c.body, now), "people of one minute are spread")
+		})
 	}
 }
 

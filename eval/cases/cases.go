@@ -33,6 +33,9 @@ type Case struct {
 	// Protocols are the further ways to offer tools that the scripted model is
 	// judged with; every case runs with native tools.
 	Protocols []models.Protocol `yaml:"protocols"`
+	// Costed: one of the twenty conversations whose model calls and tokens are
+	// compared from version to version. The set does not grow with the book.
+	Costed bool `yaml:"costed"`
 	// Clock is the local time at which the conversation begins, "2006-01-02
 	// 15:04" in the person's zone.
 	Clock  string `yaml:"clock"`

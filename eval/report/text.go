@@ -36,6 +36,33 @@ func (r Run) WriteText(out io.Writer) error {
 	return r.writeMisses(out)
 }
 
+// WriteCosts writes what each conversation cost in each column: model calls a
+// turn, those before the reply, prompt tokens a turn, the share of them that
+// repeats the prompt before, and the share that the server says it had cached.
+func (r Run) WriteCosts(out io.Writer) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for i, c := range r.Columns {
+		fmt.Fprintf(table, "%s\tturns\tcalls\tbefore the reply\tprompt tokens\trepeated prefix\tcached\n", c.Name)
+		line := func(name string, cell Cell) {
+			fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", name, cell.Turns,
+				each(cell, calls, "%.2f"), each(cell, awaited, "%.2f"), each(cell, prompt, "%.0f"),
+				share(cell.Cost.Prefix, cell.Cost.Prompt), share(cell.Cost.Cached, cell.Cost.Prompt))
+		}
+		for _, row := range r.Rows {
+			line(row.Case, row.Cells[i])
+		}
+		line(fmt.Sprintf("all %d", len(r.Rows)), sum(r, i))
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("writing the costs: %w", err)
+	}
+	return nil
+}
+
+func calls(c grade.Cost) int   { return c.Calls }
+func awaited(c grade.Cost) int { return c.Calls - c.Background }
+func prompt(c grade.Cost) int  { return c.Prompt }
+
 // short is a cell of the table: musts, shoulds, and calls of the model a turn.
 func (c Cell) short() string {
 	switch {
@@ -65,11 +92,9 @@ var totals = []struct {
 	}},
 	{"must", func(r Run, i int) string { return sum(r, i).Must.String() }},
 	{"should", func(r Run, i int) string { return sum(r, i).Should.String() }},
-	{"model calls a turn", func(r Run, i int) string { return each(sum(r, i), func(c grade.Cost) int { return c.Calls }, "%.2f") }},
-	{"before the reply", func(r Run, i int) string {
-		return each(sum(r, i), func(c grade.Cost) int { return c.Calls - c.Background }, "%.2f")
-	}},
-	{"prompt tokens a turn", func(r Run, i int) string { return each(sum(r, i), func(c grade.Cost) int { return c.Prompt }, "%.0f") }},
+	{"model calls a turn", func(r Run, i int) string { return each(sum(r, i), calls, "%.2f") }},
+	{"before the reply", func(r Run, i int) string { return each(sum(r, i), awaited, "%.2f") }},
+	{"prompt tokens a turn", func(r Run, i int) string { return each(sum(r, i), prompt, "%.0f") }},
 	{"answer tokens a turn", func(r Run, i int) string {
 		return each(sum(r, i), func(c grade.Cost) int { return c.Completion }, "%.0f")
 	}},
