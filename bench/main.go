@@ -85,7 +85,13 @@ func parse(args []string, errs io.Writer) (options, error) {
 	})
 	flags.IntVar(&o.people, "people", 0, "participants, instead of each load's own")
 	flags.BoolVar(&o.config.Reports, "reports", false, "the carrier posts a delivery report for every text of the product")
-	flags.BoolVar(&o.config.Memory, "memory-step", false, "the product remembers after each reply, which asks its model once more")
+	flags.Func("set", "a setting of the product, NAME=VALUE, may be repeated: -set COACH_ACTIVITY_POLLERS=5", func(text string) error {
+		if name, _, ok := strings.Cut(text, "="); !ok || name == "" {
+			return errors.New("want NAME=VALUE")
+		}
+		o.config.Settings = append(o.config.Settings, text)
+		return nil
+	})
 	flags.StringVar(&o.json, "json", "", "keep the run as JSON in this `file`")
 	flags.StringVar(&o.profile, "profile", "", "write pprof files into this `folder`; goroutines have the label side=product, bare or server")
 	flags.BoolVar(&o.compare, "compare", false, "compare two kept runs, BEFORE.json AFTER.json, and measure nothing")

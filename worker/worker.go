@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -18,15 +17,6 @@ import (
 	"coachline/internal/metrics"
 	"coachline/models"
 	"coachline/workflows"
-)
-
-// Tuning with its measured reasons: ten pollers keep up with a wave of timers
-// on one machine, and a sticky time-out above the default five seconds keeps
-// such a wave from falling back to full replays.
-const (
-	workflowPollers = 10
-	stickyTimeout   = 10 * time.Second
-	drainTimeout    = 10 * time.Second
 )
 
 // segmentsPerSend: a text is sent in parts of at most two segments, and the
@@ -93,23 +83,23 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 		client: ties.Temporal, mode: cfg.Worker.Versioning, build: id, queue: models.QueueCoach, logger: ties.Logger,
 		interval: routeInterval, gone: goneAfter,
 	}
-	coach := sdk.New(ties.Temporal, models.QueueCoach, sdk.Options{
-		WorkflowTaskPollerBehavior:   sdk.NewPollerBehaviorSimpleMaximum(sdk.PollerBehaviorSimpleMaximumOptions{MaximumNumberOfPollers: workflowPollers}),
-		StickyScheduleToStartTimeout: stickyTimeout,
-		WorkerStopTimeout:            drainTimeout,
-		DeploymentOptions:            d.options(),
-	})
+	base, err := tuned(cfg.Tuning)
+	if err != nil {
+		return nil, err
+	}
+	base.DeploymentOptions = d.options()
+	coach := sdk.New(ties.Temporal, models.QueueCoach, base)
 	coach.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
 	coach.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: models.WorkflowReconcile})
 	coach.RegisterActivity(acts.decisions)
 	coach.RegisterActivity(&countedTurns{acts.turns, m})
 	coach.RegisterActivity(acts.tools)
 
-	model := sdk.New(ties.Temporal, models.QueueModel, activitiesOnly(d, 0))
+	model := sdk.New(ties.Temporal, models.QueueModel, activitiesOnly(base, 0))
 	model.RegisterActivity(acts.talk)
 	model.RegisterActivity(acts.remembering)
 
-	sms := sdk.New(ties.Temporal, models.QueueSMS, activitiesOnly(d, cfg.Carrier.SendRate/segmentsPerSend))
+	sms := sdk.New(ties.Temporal, models.QueueSMS, activitiesOnly(base, cfg.Carrier.SendRate/segmentsPerSend))
 	sms.RegisterActivity(&countedClosing{acts.closing, m})
 	sms.RegisterActivity(acts.front)
 	sms.RegisterActivity(&countedPosts{acts.posts})
@@ -119,13 +109,10 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 
 // activitiesOnly is a worker without workflow tasks. The rate holds for the
 // whole queue, whatever the number of workers, because the server keeps it.
-func activitiesOnly(d deployment, perSecond float64) sdk.Options {
-	return sdk.Options{
-		DisableWorkflowWorker:        true,
-		TaskQueueActivitiesPerSecond: perSecond,
-		WorkerStopTimeout:            drainTimeout,
-		DeploymentOptions:            d.options(),
-	}
+func activitiesOnly(base sdk.Options, perSecond float64) sdk.Options {
+	base.DisableWorkflowWorker = true
+	base.TaskQueueActivitiesPerSecond = perSecond
+	return base
 }
 
 func (r *role) start(ctx context.Context) error {

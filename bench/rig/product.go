@@ -70,7 +70,7 @@ func environment(at ground, port string) ([]string, error) {
 		return nil, fmt.Errorf("making a key: %w", err)
 	}
 	address := net.JoinHostPort(loopback, port)
-	return []string{
+	return append([]string{
 		"DATABASE_URL=" + at.database, "TEMPORAL_ADDRESS=" + at.temporal, "TEMPORAL_NAMESPACE=" + namespace,
 		"COACH_HTTP_ADDR=" + address, "COACH_PUBLIC_URL=http://" + address,
 		"COACH_PAYLOAD_KEYS=k1:" + base64.StdEncoding.EncodeToString(key),
@@ -79,16 +79,9 @@ func environment(at ground, port string) ([]string, error) {
 		"COACH_DEBOUNCE=0", "COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=0", "COACH_LOOP_MUTE=0", "COACH_QUIET_HOURS=",
 		"COACH_PREP_TIME=" + PromptSpread.String(), "COACH_PROMPT_SPREAD=" + PromptSpread.String(), "COACH_AUTO_FEEDBACK_DELAY=0",
 		// The bare workflow remembers nothing; what remembering costs is measured
-		// by turning it on.
-		"COACH_MEMORY_STEP=" + memoryStep(at.memory),
-	}, nil
-}
-
-func memoryStep(on bool) string {
-	if on {
-		return "after"
-	}
-	return "off"
+		// by setting it to after.
+		"COACH_MEMORY_STEP=off",
+	}, at.settings...), nil
 }
 
 func load(environ []string) (config.Config, error) {

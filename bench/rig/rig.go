@@ -58,8 +58,8 @@ type Config struct {
 	// Reports: the carrier posts a delivery report for every text of the
 	// product.
 	Reports bool
-	// Memory: the product remembers after each reply.
-	Memory bool
+	// Settings are the product's own, NAME=VALUE, over those of the benchmark.
+	Settings []string
 }
 
 // Rig is everything that runs. It is complete when Start returns it.
@@ -79,7 +79,7 @@ type ground struct {
 	temporal string // host:port
 	database string // the product's DATABASE_URL
 	outside  string // base address of model and carrier
-	memory   bool
+	settings []string
 }
 
 // Start builds everything in a folder of its own and returns when both sides
@@ -104,7 +104,7 @@ func (r *Rig) build(ctx context.Context, cfg Config) error {
 	}
 	p := newPhones()
 	r.Carrier = newCarrier(cfg.Reports, p)
-	at.memory = cfg.Memory
+	at.settings = cfg.Settings
 	if at.outside, err = r.standIns(ctx); err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ var (
 // names the variables that were refused already.
 func (c *Config) check(bad map[string]bool) []error {
 	problems := slices.Concat(c.checkDatabase(), c.checkURLs(), c.checkCarrier(),
-		c.checkKeys(), c.checkDurations(bad), c.checkNumbers(bad), c.checkReplies(bad), c.checkPlace())
+		c.checkKeys(), c.checkDurations(bad), c.checkNumbers(bad), c.checkTuning(bad), c.checkReplies(bad), c.checkPlace())
 	if _, ok := levels[c.Log.Name]; !ok {
 		problems = append(problems, refuse("COACH_LOG_LEVEL", c.Log.Name, "debug, info, warn or error"))
 	}
@@ -183,12 +183,14 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 		name         string
 		value, least int
 	}{
-		{"COACH_HISTORY_LIMIT", c.Worker.HistoryLimit, 1},
+		{"COACH_HISTORY_LIMIT", c.Worker.HistoryLimit, -1},
 		{"COACH_MAX_TURNS", c.Worker.MaxTurns, 1},
 		{"COACH_MAX_TOOL_CALLS", c.Worker.MaxToolCalls, 1},
 		{"COACH_CONTINUE_AS_NEW_EVENTS", c.Worker.ContinueAsNewEvents, 0},
 		{"COACH_TEXTS_PER_MINUTE", c.Inbound.TextsPerMinute, 0},
 		{"COACH_TEXTS_PER_DAY", c.Inbound.TextsPerDay, 0},
+		{"COACH_WORKFLOW_CACHE", c.Tuning.WorkflowCache, 0},
+		{"COACH_DATABASE_CONNECTIONS", c.Tuning.DatabaseConns, 0},
 	} {
 		if !bad[one.name] && one.value < one.least {
 			problems = append(problems, refuse(one.name, strconv.Itoa(one.value), fmt.Sprintf("a whole number of %d or more", one.least)))
@@ -204,6 +206,33 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 	rate := c.Carrier.SendRate
 	if math.IsNaN(rate) || math.IsInf(rate, 0) || rate < 0 {
 		problems = append(problems, refuse("COACH_SEND_RATE", fmt.Sprint(rate), "segments a second, 0 or more"))
+	}
+	return problems
+}
+
+// checkTuning refuses 1 where a worker needs one for the queue and one for the
+// participants that it has in memory.
+func (c *Config) checkTuning(bad map[string]bool) []error {
+	var problems []error
+	for _, one := range []struct {
+		name  string
+		value int
+	}{
+		{"COACH_WORKFLOW_POLLERS", c.Tuning.WorkflowPollers},
+		{"COACH_ACTIVITY_POLLERS", c.Tuning.ActivityPollers},
+		{"COACH_WORKER_SLOTS", c.Tuning.Slots},
+	} {
+		if !bad[one.name] && (one.value < 0 || one.value == 1) {
+			problems = append(problems, refuse(one.name, strconv.Itoa(one.value), "a whole number of 2 or more, or 0 for as many as are of use"))
+		}
+	}
+	for _, one := range []struct {
+		name  string
+		value float64
+	}{{"COACH_WORKER_CPU", c.Tuning.CPU}, {"COACH_WORKER_MEMORY", c.Tuning.Memory}} {
+		if !bad[one.name] && !(one.value > 0 && one.value <= 1) {
+			problems = append(problems, refuse(one.name, fmt.Sprint(one.value), "a share of the machine above 0, at most 1"))
+		}
 	}
 	return problems
 }

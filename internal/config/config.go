@@ -22,6 +22,7 @@ type Config struct {
 	Payload  Payload
 	Coaching Coaching
 	Worker   Worker
+	Tuning   Tuning
 	Log      Log
 
 	settings []Setting
@@ -152,6 +153,26 @@ type Worker struct {
 	Versioning Versioning `env:"COACH_DEPLOYMENT_VERSIONING" envDefault:"auto"`
 	// MetricsAddr is where the worker serves its metrics; empty is nowhere.
 	MetricsAddr string `env:"COACH_METRICS_ADDR"`
+}
+
+// Tuning is what a machine's size decides. The presets are those that did best
+// on two cores (docs/performance.md).
+type Tuning struct {
+	// WorkflowPollers and ActivityPollers are how many calls ask for tasks at a
+	// time, for each queue; 0 leaves it to the server's advice.
+	WorkflowPollers int `env:"COACH_WORKFLOW_POLLERS" envDefault:"10"`
+	ActivityPollers int `env:"COACH_ACTIVITY_POLLERS" envDefault:"2"`
+	// Slots is how many tasks of a kind a worker has in hand for each queue; 0
+	// takes more as long as CPU and Memory, shares of the machine, allow.
+	Slots  int     `env:"COACH_WORKER_SLOTS" envDefault:"1000"`
+	CPU    float64 `env:"COACH_WORKER_CPU" envDefault:"0.8"`
+	Memory float64 `env:"COACH_WORKER_MEMORY" envDefault:"0.8"`
+	// WorkflowCache is how many participants a worker keeps in memory, some 33
+	// KiB each; the others are replayed when something happens.
+	WorkflowCache int `env:"COACH_WORKFLOW_CACHE" envDefault:"10000"`
+	// DatabaseConns bounds the connections of each process; 0 is 10 on
+	// PostgreSQL and 4 on SQLite.
+	DatabaseConns int `env:"COACH_DATABASE_CONNECTIONS" envDefault:"0"`
 }
 
 // Versioning is the worker's part in Temporal's worker deployments.

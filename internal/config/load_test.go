@@ -29,6 +29,7 @@ func TestDefaults(t *testing.T) {
 	}, cfg.Coaching)
 	require.Equal(t, Inbound{TextsPerMinute: 30, TextsPerDay: 300, LoopMute: time.Hour, UnknownSenders: UnknownHint}, cfg.Inbound)
 	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5, Versioning: VersioningAuto}, cfg.Worker)
+	require.Equal(t, Tuning{WorkflowPollers: 10, ActivityPollers: 2, Slots: 1000, CPU: 0.8, Memory: 0.8, WorkflowCache: 10000}, cfg.Tuning)
 	require.Equal(t, []string{"gpt-4.1-mini", "gpt-4.1-mini", "text-embedding-3-small"},
 		[]string{cfg.Model.Name, cfg.Model.Small, cfg.Model.Embedding})
 	require.Equal(t, "localhost:7233", cfg.Temporal.Address)
@@ -50,6 +51,8 @@ func TestEverySettingIsRead(t *testing.T) {
 		"COACH_QUIET_HOURS=", "COACH_SEND_RATE=0.5", "COACH_HISTORY_LIMIT=10", "COACH_MAX_TURNS=2", "COACH_MAX_TOOL_CALLS=3",
 		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "COACH_LOG_LEVEL=debug", "COACH_METRICS_ADDR=10.0.0.7:9090",
 		"COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=5", "COACH_LOOP_MUTE=0", "COACH_UNKNOWN_SENDERS=silent",
+		"COACH_WORKFLOW_POLLERS=0", "COACH_ACTIVITY_POLLERS=5", "COACH_WORKER_SLOTS=0", "COACH_WORKER_CPU=0.5", "COACH_WORKER_MEMORY=0.7",
+		"COACH_WORKFLOW_CACHE=200", "COACH_DATABASE_CONNECTIONS=20",
 		"TEMPORAL_ADDRESS=temporal:7233", "TEMPORAL_NAMESPACE=coach", "PATH=/bin", "ODD LINE",
 	}, nil)
 	require.NoError(t, err)
@@ -64,6 +67,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.Empty(t, cfg.Coaching.QuietHours)
 	require.Zero(t, cfg.Coaching.PrepTime)
 	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, MetricsAddr: "10.0.0.7:9090"}, cfg.Worker)
+	require.Equal(t, Tuning{ActivityPollers: 5, CPU: 0.5, Memory: 0.7, WorkflowCache: 200, DatabaseConns: 20}, cfg.Tuning)
 	require.Equal(t, Inbound{TextsPerDay: 5, UnknownSenders: UnknownSilent}, cfg.Inbound)
 	require.Equal(t, "temporal:7233", cfg.Temporal.Options().HostPort)
 	require.Equal(t, "coach", cfg.Temporal.Namespace)
@@ -77,7 +81,14 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_PREP_TIME=-1m", "COACH_PREP_TIME: \"-1m0s\" is not allowed; want a duration of 0 (off) or more"},
 		{"COACH_DEBOUNCE_MAX=1s", "COACH_DEBOUNCE_MAX: \"1s\" is not allowed; want at least COACH_DEBOUNCE"},
 		{"COACH_HISTORY_LIMIT=many", "COACH_HISTORY_LIMIT: \"many\" is not allowed; want a whole number"},
-		{"COACH_HISTORY_LIMIT=0", "COACH_HISTORY_LIMIT: \"0\" is not allowed; want a whole number of 1 or more"},
+		{"COACH_HISTORY_LIMIT=-2", "COACH_HISTORY_LIMIT: \"-2\" is not allowed; want a whole number of -1 or more"},
+		{"COACH_WORKFLOW_POLLERS=1", "COACH_WORKFLOW_POLLERS: \"1\" is not allowed; want a whole number of 2 or more, or 0"},
+		{"COACH_ACTIVITY_POLLERS=-1", "COACH_ACTIVITY_POLLERS"},
+		{"COACH_WORKER_SLOTS=many", "COACH_WORKER_SLOTS: \"many\" is not allowed; want a whole number"},
+		{"COACH_WORKER_CPU=80", "COACH_WORKER_CPU: \"80\" is not allowed; want a share of the machine above 0, at most 1"},
+		{"COACH_WORKER_MEMORY=NaN", "COACH_WORKER_MEMORY"},
+		{"COACH_WORKFLOW_CACHE=-1", "COACH_WORKFLOW_CACHE"},
+		{"COACH_DATABASE_CONNECTIONS=-1", "COACH_DATABASE_CONNECTIONS"},
 		{"COACH_MAX_TURNS=0", "COACH_MAX_TURNS"},
 		{"COACH_MAX_TOOL_CALLS=-3", "COACH_MAX_TOOL_CALLS"},
 		{"COACH_CONTINUE_AS_NEW_EVENTS=-1", "COACH_CONTINUE_AS_NEW_EVENTS: \"-1\" is not allowed; want a whole number of 0 or more"},

@@ -1,0 +1,77 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/cpu"
+	"github.com/shirou/gopsutil/v4/mem"
+	sdk "go.temporal.io/sdk/worker"
+
+	"coachline/internal/config"
+)
+
+// A sticky time-out above the SDK's five seconds keeps a wave of timers from
+// falling back to full replays (docs/performance.md).
+const (
+	stickyTimeout = 10 * time.Second
+	drainTimeout  = 10 * time.Second
+)
+
+// tuned are the options that every worker of a process has: how many tasks it
+// asks for at a time, and how many it works on. It sets the size of the cache
+// of workflows, which the SDK keeps once for a process, and must be called
+// before the first worker is built.
+func tuned(t config.Tuning) (sdk.Options, error) {
+	sdk.SetStickyWorkflowCacheSize(t.WorkflowCache)
+	options := sdk.Options{
+		WorkflowTaskPollerBehavior:   pollers(t.WorkflowPollers),
+		ActivityTaskPollerBehavior:   pollers(t.ActivityPollers),
+		StickyScheduleToStartTimeout: stickyTimeout,
+		WorkerStopTimeout:            drainTimeout,
+	}
+	if t.Slots > 0 {
+		options.MaxConcurrentWorkflowTaskExecutionSize = t.Slots
+		options.MaxConcurrentActivityExecutionSize = t.Slots
+		options.MaxConcurrentLocalActivityExecutionSize = t.Slots
+		return options, nil
+	}
+	tuner, err := sdk.NewResourceBasedTuner(sdk.ResourceBasedTunerOptions{TargetMem: t.Memory, TargetCpu: t.CPU, InfoSupplier: machine{}})
+	if err != nil {
+		return options, fmt.Errorf("COACH_WORKER_SLOTS: preparing slots by processor and memory: %w", err)
+	}
+	options.Tuner = tuner
+	return options, nil
+}
+
+// pollers asks with so many calls at a time; 0 lets the server say when more
+// or fewer are of use.
+func pollers(n int) sdk.PollerBehavior {
+	if n == 0 {
+		return sdk.NewPollerBehaviorAutoscaling(sdk.PollerBehaviorAutoscalingOptions{})
+	}
+	return sdk.NewPollerBehaviorSimpleMaximum(sdk.PollerBehaviorSimpleMaximumOptions{MaximumNumberOfPollers: n})
+}
+
+// machine tells how busy the whole machine is, whatever the limits of a
+// container in it.
+type machine struct{}
+
+// MemoryUsage implements sdk.SysInfoProvider.
+func (machine) MemoryUsage(*sdk.SysInfoContext) (float64, error) {
+	now, err := mem.VirtualMemoryWithContext(context.Background())
+	if err != nil {
+		return 0, fmt.Errorf("reading the machine's memory: %w", err)
+	}
+	return now.UsedPercent / 100, nil
+}
+
+// CpuUsage implements sdk.SysInfoProvider: the share since it was last asked.
+func (machine) CpuUsage(*sdk.SysInfoContext) (float64, error) {
+	shares, err := cpu.PercentWithContext(context.Background(), 0, false)
+	if err != nil || len(shares) == 0 {
+		return 0, fmt.Errorf("reading the machine's processors: %w", err)
+	}
+	return shares[0] / 100, nil
+}

@@ -1,0 +1,38 @@
+package worker
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	sdk "go.temporal.io/sdk/worker"
+
+	"coachline/internal/config"
+)
+
+func TestTuned(t *testing.T) {
+	fixed, err := tuned(config.Tuning{WorkflowPollers: 3, ActivityPollers: 4, Slots: 50, WorkflowCache: 100})
+	require.NoError(t, err)
+	require.Equal(t, []int{50, 50, 50}, []int{
+		fixed.MaxConcurrentWorkflowTaskExecutionSize, fixed.MaxConcurrentActivityExecutionSize, fixed.MaxConcurrentLocalActivityExecutionSize,
+	})
+	require.Nil(t, fixed.Tuner)
+	three := sdk.NewPollerBehaviorSimpleMaximum(sdk.PollerBehaviorSimpleMaximumOptions{MaximumNumberOfPollers: 3})
+	require.Equal(t, three, fixed.WorkflowTaskPollerBehavior)
+
+	auto, err := tuned(config.Tuning{CPU: 0.5, Memory: 0.5})
+	require.NoError(t, err)
+	require.NotNil(t, auto.Tuner)
+	require.IsType(t, sdk.NewPollerBehaviorAutoscaling(sdk.PollerBehaviorAutoscalingOptions{}), auto.ActivityTaskPollerBehavior)
+}
+
+func TestMachine(t *testing.T) {
+	for name, read := range map[string]func(*sdk.SysInfoContext) (float64, error){
+		"memory": machine{}.MemoryUsage, "processors": machine{}.CpuUsage,
+	} {
+		t.Run(name, func(t *testing.T) {
+			share, err := read(&sdk.SysInfoContext{})
+			require.NoError(t, err)
+			require.True(t, share >= 0 && share <= 1, "%v", share)
+		})
+	}
+}
