@@ -312,7 +312,7 @@ func (w *world) open() {
 	library, err := prompts.Load("")
 	require.NoError(w.t, err)
 	w.pipe = pipeline.New(pipeline.Config{
-		Prompts: library, Model: w.model, Embedder: w.vectors, Memory: w.rows, Diary: w.rows, Journal: w.rows,
+		Prompts: library, Model: w.model, Embedder: w.vectors, Memory: w.rows, Diary: w.rows, Journal: w.rows, Rounds: w.rows,
 		Zones: func(name string) (*time.Location, error) { return w.zones(name) },
 		Now:   func() time.Time { return w.now }, Settings: w.settings,
 	})

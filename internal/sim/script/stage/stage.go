@@ -28,6 +28,7 @@ const (
 	MemoryStep   Name = "memory step"
 	Summary      Name = "summary"
 	DailyNote    Name = "daily note"
+	Focus        Name = "focus"
 )
 
 // opening is how a system message of a kind begins.
@@ -53,6 +54,8 @@ func (n Name) opening() string {
 		return "Summarise the conversation below"
 	case DailyNote:
 		return "Write the note of one day"
+	case Focus:
+		return "Choose the coaching focus that fits"
 	case None:
 	}
 	return ""
@@ -61,7 +64,7 @@ func (n Name) opening() string {
 // Of tells the kind of a request by its system message.
 func Of(system string) Name {
 	for _, name := range []Name{
-		Router, Planner, Resolver, Extractor, MemoryDigest, ToolDigest, LimitDigest, MemoryStep, Summary, DailyNote,
+		Router, Planner, Resolver, Extractor, MemoryDigest, ToolDigest, LimitDigest, MemoryStep, Summary, DailyNote, Focus,
 	} {
 		if strings.HasPrefix(strings.TrimSpace(system), name.opening()) {
 			return name
@@ -109,6 +112,8 @@ func Answer(ask Ask) (text string, ok bool) {
 		return ask.summarise(), true
 	case DailyNote:
 		return ask.note(), true
+	case Focus:
+		return ask.focus(), true
 	case None:
 	}
 	return "", false
