@@ -50,21 +50,9 @@ type head struct {
 	Name        string   `yaml:"name"`
 	Description string   `yaml:"description"`
 	Keywords    []string `yaml:"keywords"`
-	Tools       *list    `yaml:"tools"`
-}
-
-// list tells a list without entries from one that was left out.
-type list []string
-
-// UnmarshalYAML takes a list, and a line without a value for an empty one: who
-// writes "tools:" and nothing else does not mean every tool.
-func (l *list) UnmarshalYAML(node *yaml.Node) error {
-	var names []string
-	if err := node.Decode(&names); err != nil {
-		return err
-	}
-	*l = append(list{}, names...)
-	return nil
+	// Tools is a node, to tell a line that was left out from an empty one: who
+	// writes "tools:" and nothing behind it does not mean every tool.
+	Tools yaml.Node `yaml:"tools"`
 }
 
 var (
@@ -119,8 +107,12 @@ func (p *Page) read(top string) error {
 	p.Name = fields.Name
 	p.Description = strings.TrimSpace(fields.Description)
 	p.Keywords = fields.Keywords
-	if fields.Tools != nil {
-		p.Tools = append([]string{}, *fields.Tools...)
+	if !fields.Tools.IsZero() {
+		p.Tools = []string{}
+		if err := fields.Tools.Decode(&p.Tools); err != nil {
+			return fmt.Errorf("reading its tools: %w", err)
+		}
+		p.Tools = append([]string{}, p.Tools...)
 	}
 	switch {
 	case !pageName.MatchString(p.Name):
