@@ -88,6 +88,7 @@ func TestRoutedToPlaybooks(t *testing.T) {
 		{"J50 German", "Ich habe es zweimal verpasst", true},
 		{"J50 a time", "text me every day at 9am", false},
 		{"J50 a wish to be forgotten", "delete everything you know about me", false},
+		{"J50 small talk beside a wish", "hello, thanks! text me at 7am", false},
 		{"J50 a success", "It went well, I managed ten minutes", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

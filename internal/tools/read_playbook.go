@@ -38,7 +38,7 @@ func readPlaybook(shelf Shelf) *definition {
 		Tool: Tool{
 			Name: "read_playbook",
 			Description: "Read one playbook of coaching knowledge. The Playbooks section lists them by name. " +
-				"Use it before advising on a topic that one of them covers, and not for greetings or thanks.",
+				"Use it before advising on a topic that one of them covers.",
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
