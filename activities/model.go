@@ -92,7 +92,7 @@ func (t *Talk) offer(mode models.Mode) pipeline.Offer {
 	ordinary := t.Tools.For(mode)
 	return pipeline.Offer{
 		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Keywords: t.Tools.Keywords(), Core: modeTools,
-		Stop: t.Tools.Stop(), Search: t.Tools.Search(),
+		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(),
 	}
 }
 

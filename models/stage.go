@@ -7,6 +7,7 @@ type StageName string
 
 const (
 	StageRedact    StageName = "redact"
+	StageFocus     StageName = "focus"
 	StageRoute     StageName = "route"
 	StagePlan      StageName = "plan"
 	StageGate      StageName = "gate"

@@ -37,7 +37,7 @@ func (l *Library) CheckTools(offers map[models.Mode]Offer) error {
 			}
 		}
 	}
-	return nil
+	return l.checkFocuses(offers)
 }
 
 // offers selects what applies to an entry: its own mode, all modes, or none.

@@ -17,7 +17,7 @@ import (
 	"text/template"
 )
 
-//go:embed texts/*.md
+//go:embed texts/*.md playbooks/*.md
 var embedded embed.FS
 
 // versionDigits is the length of Version: 12 hex digits tell apart any number
@@ -30,6 +30,7 @@ type Library struct {
 	entries   map[Name]entry
 	templates map[Name]*template.Template
 	sources   map[Name]string
+	shelf     shelf
 	version   string
 }
 
@@ -38,6 +39,7 @@ type Library struct {
 // mounted folders hold some. A file that is not a text of the library, an
 // empty one, a syntax error and a field that the text's data lacks are errors
 // that name the file; so nothing that Load accepts fails later for its data.
+// Its folders playbooks and focuses hold pages (J50, J8; see package pages).
 func Load(dir string) (*Library, error) {
 	sub, err := fs.Sub(embedded, "texts")
 	if err != nil {
@@ -58,6 +60,9 @@ func Load(dir string) (*Library, error) {
 			return nil, fmt.Errorf("prompt %s: %w", name.file(), err)
 		}
 	}
+	if lib.shelf, err = loadShelf(dir); err != nil {
+		return nil, err
+	}
 	lib.version = lib.hash()
 	return lib, nil
 }
@@ -69,7 +74,7 @@ func readInto(sources map[Name]string, folder fs.FS) error {
 	}
 	known := catalogue()
 	for _, file := range files {
-		if strings.HasPrefix(file.Name(), ".") {
+		if strings.HasPrefix(file.Name(), ".") || isShelf(file) {
 			continue
 		}
 		base, isText := strings.CutSuffix(file.Name(), ".md")
@@ -127,6 +132,9 @@ func (l *Library) hash() string {
 	sum := sha256.New()
 	for _, name := range Names() {
 		sum.Write(fmt.Appendf(nil, "%s %d\n%s\n", name.file(), len(l.sources[name]), l.sources[name]))
+	}
+	for _, page := range l.shelf.all() {
+		sum.Write(fmt.Appendf(nil, "%s %d\n%s\n", page.File, len(page.Source), page.Source))
 	}
 	return hex.EncodeToString(sum.Sum(nil))[:versionDigits]
 }

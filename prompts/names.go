@@ -134,6 +134,7 @@ func catalogue() map[Name]entry {
 	for _, name := range stageNames() {
 		all[name] = stageEntry()
 	}
+	all[PlaybookList] = entry{audience: inBoth, samples: stageEntry().samples}
 	return all
 }
 

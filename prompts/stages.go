@@ -19,6 +19,8 @@ const (
 	ActionPlan      Name = "action_plan"
 	MemoryFraming   Name = "memory_framing"
 	SmallModelRules Name = "small_model_rules"
+	FocusChoice     Name = "stage_focus"
+	PlaybookList    Name = "playbooks"
 )
 
 // StageData fills the texts of the stages; each text uses the fields it needs.
@@ -61,6 +63,7 @@ func stageNames() []Name {
 	return []Name{
 		Router, Planner, PlanResolver, Extractor, MemoryDigest, ToolDigest, LimitDigest, MemoryStep,
 		SessionSummary, DailyNote, TextTools, ToolChoice, ToolArguments, ActionPlan, MemoryFraming, SmallModelRules,
+		FocusChoice,
 	}
 }
 

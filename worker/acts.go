@@ -36,11 +36,7 @@ type acts struct {
 const carrierTimeout = 10 * time.Second
 
 func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, error) {
-	registry, err := tools.New()
-	if err != nil {
-		return nil, fmt.Errorf("building tools: %w", err)
-	}
-	library, err := loadPrompts(cfg.Worker.PromptsDir, registry)
+	library, registry, err := loadPrompts(cfg.Worker.PromptsDir)
 	if err != nil {
 		return nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
@@ -66,7 +62,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		return nil, fmt.Errorf("opening memory: %w", err)
 	}
 	replies := pipeline.New(pipeline.Config{
-		Prompts: library, Model: model, Embedder: client, Memory: memories, Diary: memories, Journal: memories,
+		Prompts: library, Model: model, Embedder: client, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
 		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
 	})
 	turns := &activities.Turns{
@@ -114,12 +110,17 @@ func replySettings(cfg config.Config) pipeline.Settings {
 	}
 }
 
-// loadPrompts refuses a text that names a tool which its mode does not offer: a
-// model that is told to call what it does not have makes things up.
-func loadPrompts(dir string, registry *tools.Registry) (*prompts.Library, error) {
+// loadPrompts loads the texts, and the tools that go with them. It refuses a
+// text that names a tool which its mode does not offer: a model that is told to
+// call what it does not have makes things up.
+func loadPrompts(dir string) (*prompts.Library, *tools.Registry, error) {
 	library, err := prompts.Load(dir)
 	if err != nil {
-		return nil, fmt.Errorf("loading prompts: %w", err)
+		return nil, nil, fmt.Errorf("loading prompts: %w", err)
+	}
+	registry, err := tools.New(tools.WithPlaybooks(library))
+	if err != nil {
+		return nil, nil, fmt.Errorf("building tools: %w", err)
 	}
 	offers := map[models.Mode]prompts.Offer{}
 	for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback} {
@@ -129,7 +130,7 @@ func loadPrompts(dir string, registry *tools.Registry) (*prompts.Library, error)
 		}
 		offers[mode] = offer
 	}
-	return library, library.CheckTools(offers)
+	return library, registry, library.CheckTools(offers)
 }
 
 func coachingRules(c config.Coaching) (coach.Rules, error) {

@@ -106,7 +106,7 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 	memories, err := memory.New(memory.Config{Database: n.store.Database()})
 	require.NoError(n.t, err)
 	replies := pipeline.New(pipeline.Config{
-		Prompts: library, Model: n.model, Embedder: n.model, Memory: memories, Diary: memories, Journal: memories,
+		Prompts: library, Model: n.model, Embedder: n.model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
 		Zones: time.LoadLocation, Now: time.Now, Settings: pipeline.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
 			Hot: 30 * time.Minute, MemoryStep: pipeline.MemoryOff},
 	})

@@ -106,7 +106,7 @@ func (w *world) register(rules coach.Rules) {
 	memories, err := memory.New(memory.Config{Database: w.store.Database()})
 	require.NoError(w.t, err)
 	replies := pipeline.New(pipeline.Config{
-		Prompts: library, Model: w.model, Embedder: w.model, Memory: memories, Diary: memories, Journal: memories,
+		Prompts: library, Model: w.model, Embedder: w.model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
 		Zones: zones, Now: now, Settings: pipeline.Settings{ChatModel: "test", SmallModel: "small", HistoryLimit: 30,
 			Hot: 30 * time.Minute, MemoryStep: pipeline.MemoryAfter},
 	})

@@ -60,11 +60,11 @@ func New(cfg Config) (*Driver, error) {
 		d.column.Small = d.column.Model
 	}
 	var err error
-	if d.registry, err = tools.New(); err != nil {
-		return nil, fmt.Errorf("building tools: %w", err)
-	}
 	if d.library, err = prompts.Load(cfg.Column.PromptsDir); err != nil {
 		return nil, fmt.Errorf("loading prompts: %w", err)
+	}
+	if d.registry, err = tools.New(tools.WithPlaybooks(d.library)); err != nil {
+		return nil, fmt.Errorf("building tools: %w", err)
 	}
 	if d.secrets, err = d.instructions(); err != nil {
 		return nil, err

@@ -203,7 +203,7 @@ func (p *play) register(begins time.Time) {
 	now, settings := p.env.Now, d.settings
 	p.carrier = &carrier{store: p.store}
 	replies := pipeline.New(pipeline.Config{
-		Prompts: d.library, Model: p.model, Embedder: d.model, Memory: p.memory, Diary: p.memory, Journal: p.memory,
+		Prompts: d.library, Model: p.model, Embedder: d.model, Memory: p.memory, Diary: p.memory, Journal: p.memory, Rounds: p.memory,
 		Zones: time.LoadLocation, Now: now, Settings: pipeline.Settings{
 			ChatModel: d.column.Model, SmallModel: d.column.Small, Endpoint: d.endpoint(),
 			Hot: settings.Replies.HotWindow, MemoryStep: pipeline.MemoryStep(settings.Replies.MemoryStep),

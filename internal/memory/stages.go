@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -34,6 +35,23 @@ func (s *Store) StageBy(ctx context.Context, turnID string, name models.StageNam
 		Order("number").Take(&row).Error
 	if err != nil {
 		return models.Stage{}, fmt.Errorf("reading stage: %w", database.Classify(err))
+	}
+	return row, nil
+}
+
+// LastRound returns how the newest round of a person's turns before a turn's
+// number came about, without its words, where it was answered at or after
+// since. Daily prompts do not count: they are written outside a conversation.
+// ErrNotFound when there is none.
+func (s *Store) LastRound(ctx context.Context, participantID string, before int, since time.Time) (models.Step, error) {
+	var row models.Step
+	err := s.db.Reader(ctx).Select("steps.turn_id", "steps.number", "steps.trace", "steps.created_at").
+		Joins("JOIN turns ON turns.id = steps.turn_id").
+		Where("turns.participant_id = ? AND turns.number < ? AND turns.kind <> ? AND steps.created_at >= ?",
+			participantID, before, models.KindPrompt, database.Instant(since)).
+		Order("turns.number DESC, steps.number DESC").Take(&row).Error
+	if err != nil {
+		return models.Step{}, fmt.Errorf("reading round: %w", database.Classify(err))
 	}
 	return row, nil
 }

@@ -74,3 +74,46 @@ func TestCapability(t *testing.T) {
 		}
 	})
 }
+
+// C1: what the turn before came to, as far as it belongs to the conversation.
+func TestLastRound(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		save := func(turn string, number, minutes int, trace string) {
+			_, err := w.rows.SaveStep(w.ctx, models.Step{TurnID: turn, Number: number, Text: "words", Trace: trace, CreatedAt: at(minutes)})
+			require.NoError(t, err)
+		}
+		save(w.turn("ann", 1), 1, 1, "one")
+		save(w.turn("ann", 2), 1, 2, "two, first round")
+		save(models.TurnID("ann", 2), 2, 3, "two")
+		prompt := models.TurnID("ann", 3)
+		_, err := w.rows.BeginTurn(w.ctx, models.PrepareTurnInput{
+			ParticipantID: "ann", TurnID: prompt, Number: 3, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindPrompt}, Now: at(4),
+		})
+		require.NoError(t, err)
+		save(prompt, 1, 4, "daily prompt")
+		save(w.turn("ann", 4), 1, 5, "four")
+		save(w.turn("ben", 3), 1, 5, "of somebody else")
+		for _, tt := range []struct {
+			name          string
+			before, since int
+			want          string
+		}{
+			{"the newest", 5, 0, "four"},
+			{"of the turns before, without prompts", 4, 0, "two"},
+			{"at the limit", 4, 3, "two"},
+			{"too old", 4, 4, ""},
+			{"the first turn", 1, 0, ""},
+		} {
+			t.Run(tt.name, func(t *testing.T) {
+				got, err := w.LastRound(w.ctx, "ann", tt.before, at(tt.since))
+				if tt.want == "" {
+					require.ErrorIs(t, err, models.ErrNotFound)
+					return
+				}
+				require.NoError(t, err)
+				require.Equal(t, tt.want, got.Trace)
+				require.Empty(t, got.Text)
+			})
+		}
+	})
+}

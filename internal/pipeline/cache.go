@@ -23,9 +23,11 @@ const (
 type caches struct {
 	// people: what is known of a person at one version of it (J21).
 	people *lru.Cache[string, known]
-	// extracts and selections are dropped with their conversation (J22, J23).
+	// extracts, selections and focuses are dropped with their conversation
+	// (J22, J23).
 	extracts   *lru.Cache[string, recall.Extract]
 	selections *lru.Cache[string, route.Selection]
+	focuses    *lru.Cache[string, string]
 	redacted   *lru.Cache[original, string]
 }
 
@@ -52,6 +54,7 @@ func newCaches() caches {
 		people:     newLRU[string, known](conversations),
 		extracts:   newLRU[string, recall.Extract](conversations),
 		selections: newLRU[string, route.Selection](conversations),
+		focuses:    newLRU[string, string](conversations),
 		redacted:   newLRU[original, string](redactions),
 	}
 }
@@ -75,6 +78,11 @@ func (c *caches) fresh(participantID string) {
 	for _, key := range c.selections.Keys() {
 		if belongs(key, participantID) {
 			c.selections.Remove(key)
+		}
+	}
+	for _, key := range c.focuses.Keys() {
+		if belongs(key, participantID) {
+			c.focuses.Remove(key)
 		}
 	}
 }

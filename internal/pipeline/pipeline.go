@@ -98,6 +98,7 @@ type Config struct {
 	Memory   Memory
 	Diary    Diary
 	Journal  Journal
+	Rounds   Rounds
 	Zones    func(name string) (*time.Location, error)
 	Now      func() time.Time
 	Settings Settings
@@ -127,4 +128,6 @@ type Offer struct {
 	Core   []string
 	Stop   string
 	Search string
+	// Playbook is the tool that reads playbooks; Specs says whether it is there.
+	Playbook string
 }

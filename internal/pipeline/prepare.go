@@ -11,6 +11,7 @@ import (
 	"coachline/internal/reply/protocol"
 	"coachline/internal/reply/route"
 	"coachline/models"
+	"coachline/prompts/pages"
 )
 
 // turn is what the stages look at. Its texts are redacted.
@@ -24,6 +25,7 @@ type turn struct {
 	// carried is what the turn before left; cap is what the chat model can do.
 	carried route.Carried
 	cap     models.Capability
+	focus   pages.Page
 }
 
 // Prepared is what the stages before the first model call came to. It is kept
@@ -33,6 +35,8 @@ type Prepared struct {
 	Allowed []string  `json:"allowed"`
 	Label   string    `json:"label"`
 	Plan    plan.Plan `json:"plan"`
+	// Focus is the name of the operator's focus; empty where there is none.
+	Focus string `json:"focus,omitempty"`
 	// Parts are the clauses of a compound text.
 	Parts []string `json:"parts,omitempty"`
 	// Memory is the block of what is remembered, framed; personal data.
@@ -86,16 +90,13 @@ func (t turn) moment() string {
 // all offers every tool of the mode.
 func (t turn) all() []string { return names(t.offer.specs()) }
 
-// prepare runs the stages before the first model call (stages 5 to 8). A turn
+// prepare runs the stages before the first model call (stages 6 to 8). A turn
 // that answers no text has nothing to route, plan or recall for.
 func (p *Pipeline) prepare(ctx context.Context, tr *trace, t turn) Prepared {
 	query := t.query()
-	out := Prepared{Allowed: t.all(), Label: string(route.StrategyAll), Newest: t.newest()}
+	out := Prepared{Allowed: t.all(), Label: string(route.StrategyAll), Focus: t.focus.Name, Newest: t.newest()}
 	if query == "" {
 		return out
-	}
-	if t.carried.Fresh {
-		p.caches.fresh(t.id())
 	}
 	tools := route.ToolsOf(t.offer.Specs, t.offer.Keywords)
 	in := route.AllowInput{
@@ -136,7 +137,7 @@ func (p *Pipeline) selection(ctx context.Context, tr *trace, t turn, query strin
 	}
 	key := t.id() + "/" + route.CacheKey{
 		Query: query, Strategy: strategy, Tools: t.all(), Mode: t.mode,
-		Channel: t.context.Participant.Channel, Locale: t.context.Participant.Locale,
+		Channel: t.context.Participant.Channel, Focus: t.focus.Name, Locale: t.context.Participant.Locale,
 	}.Hash()
 	if kept, ok := p.caches.selections.Get(key); ok {
 		return kept

@@ -48,7 +48,10 @@ func (p *Pipeline) Respond(ctx context.Context, in Round) (models.Step, error) {
 	tr := &trace{turnID: in.Input.TurnID, now: p.Now}
 	t := p.turnOf(ctx, tr, in, clean)
 	prepared, kept := keptFrom(clean.Steps, t.newest())
-	if !kept {
+	if kept {
+		t = p.inFocus(t, prepared.Focus)
+	} else {
+		t = p.focused(ctx, tr, t)
 		prepared = p.prepare(ctx, tr, t)
 	}
 	r := round{pipeline: p, trace: tr, turn: t, prepared: prepared, input: in.Input}
@@ -189,8 +192,9 @@ func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
 	request, err := reply.Compose(p.Prompts, reply.Input{
 		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Tools: specs, Now: p.Now(), Zone: r.turn.zone,
 		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme,
-		Memory: r.prepared.Memory, Plan: section,
-		Guidance: plan.Guidance(plan.GuidanceInput{Plan: r.prepared.Plan, Parts: r.prepared.Parts, Past: r.past, Protocol: r.turn.cap.Protocol}),
+		Memory: r.prepared.Memory, Plan: section, Focus: r.turn.focus.Body,
+		Playbooks: slices.Contains(names(r.turn.offer.Specs), r.turn.offer.Playbook),
+		Guidance:  plan.Guidance(plan.GuidanceInput{Plan: r.prepared.Plan, Parts: r.prepared.Parts, Past: r.past, Protocol: r.turn.cap.Protocol}),
 	})
 	if err != nil {
 		return request, fmt.Errorf("composing request: %w", err)

@@ -44,6 +44,7 @@ const (
 	limiter   = "limit"
 	summary   = "summary"
 	diarist   = "note"
+	chooser   = "focus"
 )
 
 var beginnings = map[string]string{
@@ -56,6 +57,7 @@ var beginnings = map[string]string{
 	"Work on the message below":   limiter,
 	"Summarise the conversation":  summary,
 	"Write the note of one day":   diarist,
+	"Choose the coaching focus":   chooser,
 }
 
 func purpose(req models.ChatRequest) string {
@@ -218,6 +220,13 @@ func (r *rows) PutSummary(ctx context.Context, summary models.Summary) error {
 	return r.Store.PutSummary(ctx, summary)
 }
 
+func (r *rows) LastRound(ctx context.Context, id string, before int, since time.Time) (models.Step, error) {
+	if err := r.enter("round"); err != nil {
+		return models.Step{}, err
+	}
+	return r.Store.LastRound(ctx, id, before, since)
+}
+
 func (r *rows) StageBy(ctx context.Context, turnID string, name models.StageName, hash string) (models.Stage, error) {
 	if err := r.enter("stage"); err != nil {
 		return models.Stage{}, err
@@ -260,6 +269,7 @@ type world struct {
 	kind     models.Kind
 	zones    func(string) (*time.Location, error)
 	now      time.Time
+	library  *prompts.Library
 	pipe     *pipeline.Pipeline
 	// The conversation, and the turn under way.
 	window []models.Message
@@ -309,10 +319,13 @@ func (w *world) small() *world {
 
 // open starts the pipeline anew, as another worker would.
 func (w *world) open() {
-	library, err := prompts.Load("")
-	require.NoError(w.t, err)
+	if w.library == nil {
+		library, err := prompts.Load("")
+		require.NoError(w.t, err)
+		w.library = library
+	}
 	w.pipe = pipeline.New(pipeline.Config{
-		Prompts: library, Model: w.model, Embedder: w.vectors, Memory: w.rows, Diary: w.rows, Journal: w.rows,
+		Prompts: w.library, Model: w.model, Embedder: w.vectors, Memory: w.rows, Diary: w.rows, Journal: w.rows, Rounds: w.rows,
 		Zones: func(name string) (*time.Location, error) { return w.zones(name) },
 		Now:   func() time.Time { return w.now }, Settings: w.settings,
 	})

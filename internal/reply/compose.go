@@ -43,6 +43,11 @@ type Input struct {
 	// of the steps to take; both may be empty. Guidance travels with the newest
 	// result of a tool, never as a message of its own.
 	Memory, Plan, Guidance string
+	// Focus is the operator's text for this turn (J8), empty for none.
+	// Playbooks: the model can read them in this conversation, whatever this
+	// round offers (J50).
+	Focus     string
+	Playbooks bool
 }
 
 // Compose builds the request for one round: one system message, the window of

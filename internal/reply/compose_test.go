@@ -187,6 +187,10 @@ func TestComposeGolden(t *testing.T) {
 			}
 			in.Context.Runs = []models.ToolRun{{Step: 1, Call: 0, Result: asJSON(t, result("a1", "scheduler", `{"schedules":[]}`))}}
 		}},
+		{"playbooks_focus", func(in *Input) { // J50, J8
+			in.Playbooks, in.Focus = true, "Talk of busy days first.\n## How\nOne breath at a time."
+			in.Context.Window = []models.Message{said(20, "I am stressed")}
+		}},
 		{"no_tools_no_history", func(in *Input) {
 			in.Tools = nil
 			in.HistoryLimit = 0
@@ -217,6 +221,7 @@ func TestOneSystemMessageWithItsSectionsInOrder(t *testing.T) {
 	in := base(t)
 	in.Kind = models.KindGreeting
 	in.Mode = "COORDINATOR"
+	in.Playbooks, in.Focus = true, "Talk of evenings."
 	in.Context.Outstanding = &models.Prompt{}
 	in.Context.Profile = models.Profile{LastHabitPrompt: "# Now\nwalk"}
 	req, err := Compose(library(t), in)
@@ -231,7 +236,7 @@ func TestOneSystemMessageWithItsSectionsInOrder(t *testing.T) {
 			titles = append(titles, title)
 		}
 	}
-	require.Equal(t, []string{"Persona", "Mode: INTAKE", "Task: greeting", "Participant", "Profile status", "Profile",
+	require.Equal(t, []string{"Persona", "Playbooks", "Mode: INTAKE", "Focus", "Task: greeting", "Participant", "Profile status", "Profile",
 		"Schedules", "Outstanding prompt", "Tone", "Now"}, titles)
 	require.Equal(t, "Local time: Tuesday 2026-11-24 08:00 (America/New_York); UTC: 2026-11-24T13:00:00Z", lines[len(lines)-1])
 }

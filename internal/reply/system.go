@@ -27,11 +27,15 @@ func join(sections []section) string {
 func systemMessage(lib *prompts.Library, in Input) (string, error) {
 	w := sectionWriter{lib: lib, programme: in.Programme}
 	w.text("Persona", prompts.Persona)
+	w.playbooks(in.Playbooks)
 	switch in.Mode {
 	case models.ModeIntake:
 		w.text("Mode: INTAKE", prompts.Intake)
 	case models.ModeFeedback:
 		w.text("Mode: FEEDBACK", prompts.Feedback)
+	}
+	if in.Focus != "" {
+		w.add("Focus", []string{in.Focus})
 	}
 	if in.Kind == models.KindGreeting {
 		w.text("Task: greeting", prompts.Greeting)
@@ -89,6 +93,21 @@ func (w *sectionWriter) block(title, body string) {
 
 func (w *sectionWriter) text(title string, name prompts.Name) {
 	w.add(title, []string{w.render(name, prompts.PersonaData{Programme: w.programme})})
+}
+
+// playbooks lists what can be read (J50). The list is the same for everybody
+// and stands before the mode, so that requests share it (D4).
+func (w *sectionWriter) playbooks(readable bool) {
+	if !readable {
+		return
+	}
+	list, err := w.lib.PlaybookSection()
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	if list != "" {
+		w.add("Playbooks", []string{list})
+	}
 }
 
 func (w *sectionWriter) status(mode models.Mode, p models.Profile) {

@@ -11,7 +11,7 @@ import (
 
 func newRegistry(t testing.TB) *Registry {
 	t.Helper()
-	registry, err := New()
+	registry, err := New(WithPlaybooks(shelf(t)))
 	require.NoError(t, err)
 	return registry
 }
@@ -85,7 +85,7 @@ func TestEventOfBadArguments(t *testing.T) {
 		{"delay as text", "transition_state", `{"target_state":"INTAKE","delay_minutes":"5"}`, "delay_minutes: must be a number"},
 		{"lower-case state", "transition_state", `{"target_state":"feedback"}`, "target_state: must be one of INTAKE, FEEDBACK"},
 		{"no state", "transition_state", `{}`, "target_state: is required; use one of INTAKE, FEEDBACK"},
-		{"unknown tool", "send_sms", `{}`, "tool: there is no tool called send_sms; available are transition_state, save_user_profile, scheduler, generate_habit_prompt, search_memory, list_memories, forget_memory"},
+		{"unknown tool", "send_sms", `{}`, "tool: there is no tool called send_sms; available are transition_state, save_user_profile, scheduler, generate_habit_prompt, search_memory, list_memories, forget_memory, read_playbook"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // TestSpecsMatchTheirGoldenFiles pins what the model is given: a change of a
 // name, a description or a schema shows in the diff of testdata.
 func TestSpecsMatchTheirGoldenFiles(t *testing.T) {
-	registry, err := New()
+	registry, err := New(WithPlaybooks(shelf(t)))
 	require.NoError(t, err)
 	want := map[string]bool{}
 	for _, name := range registry.order {
@@ -59,11 +59,11 @@ func golden(t *testing.T, tool Tool) []byte {
 }
 
 func TestOrdinaryToolsAreOfferedInBothModes(t *testing.T) {
-	registry, err := New()
+	registry, err := New(WithPlaybooks(shelf(t)))
 	require.NoError(t, err)
 	want := []string{
 		"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt",
-		"search_memory", "list_memories", "forget_memory",
+		"search_memory", "list_memories", "forget_memory", "read_playbook",
 	}
 	for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback, "", "COORDINATOR"} {
 		var names []string
@@ -76,7 +76,7 @@ func TestOrdinaryToolsAreOfferedInBothModes(t *testing.T) {
 }
 
 func TestOneFileATool(t *testing.T) {
-	registry, err := New()
+	registry, err := New(WithPlaybooks(shelf(t)))
 	require.NoError(t, err)
 	for _, name := range registry.order {
 		source, err := os.ReadFile(name + ".go")
@@ -88,7 +88,7 @@ func TestOneFileATool(t *testing.T) {
 }
 
 func TestVocabulary(t *testing.T) {
-	registry, err := New()
+	registry, err := New(WithPlaybooks(shelf(t)))
 	require.NoError(t, err)
 	words := registry.Vocabulary(models.ModeIntake)
 	for _, word := range []string{"habit_domain", "create", "FEEDBACK", "no_emojis", "delay_minutes", "explicit"} {

@@ -92,13 +92,20 @@ type Registry struct {
 	tools map[string]*definition
 }
 
+// Option adds tools that need something of the installation.
+type Option func([]*definition) []*definition
+
 // New builds the registry. It fails only when a schema does not compile.
-func New() (*Registry, error) {
+func New(options ...Option) (*Registry, error) {
 	r := &Registry{tools: map[string]*definition{}}
-	for _, def := range []*definition{
+	all := []*definition{
 		transitionState(), saveUserProfile(), scheduler(), generateHabitPrompt(),
 		searchMemory(), listMemories(), forgetMemory(), endExchange(), findTools(),
-	} {
+	}
+	for _, add := range options {
+		all = add(all)
+	}
+	for _, def := range all {
 		compiled, err := compile(def.Name, def.Schema)
 		if err != nil {
 			return nil, fmt.Errorf("compiling schema of %s: %w", def.Name, err)
@@ -156,6 +163,10 @@ func (r *Registry) Stop() string { return r.tools[stopTool].Name }
 // Search is the name of the tool that finds tools, whether it is offered or
 // not; Controls says that.
 func (r *Registry) Search() string { return r.tools[searchTool].Name }
+
+// Playbook is the name of the tool that reads playbooks, whether there is one
+// or not; For says that.
+func (r *Registry) Playbook() string { return readTool }
 
 // Keywords lists words, in several languages, that ask for each ordinary tool
 // and that its English description lacks. The map belongs to the caller.

@@ -48,7 +48,7 @@ func TestAnswersFromMemory(t *testing.T) {
 // withMemoryTools is request with the tools for what was remembered.
 func withMemoryTools(system string, messages ...Message) Request {
 	ask := request(system, messages...)
-	for _, name := range []string{toolList, toolForget} {
+	for _, name := range []string{toolList, toolForget, toolPlaybook} {
 		tool := Tool{}
 		tool.Function.Name = name
 		ask.Tools = append(ask.Tools, tool)
@@ -83,6 +83,9 @@ func TestMemoryTools(t *testing.T) {
 		{"not sure", []Message{user("forget my walk"), called(toolForget, `{"topic":"walk"}`), result(`{"ok":false,"error":"topic: does not say for sure. It may be: [2026-11-20] Walks. (f1)"}`)},
 			forgetWhich + " Answer with the letter and number: [2026-11-20] Walks. (f1)", ""},
 		{"failed", []Message{user("forget f9"), called(toolForget, `{"id":"f9"}`), result(`{"ok":false,"error":"f9 is no memory"}`)}, "That did not work: f9 is no memory.", ""},
+		{"a playbook", []Message{user("Read the playbook after-a-slip")}, "", `read_playbook {"name":"after-a-slip"}`},
+		{"a playbook that was read", []Message{user("read the playbook x"), called(toolPlaybook, `{"name":"x"}`), result(`{"ok":true,"reference":"Go on."}`)},
+			"The playbook says: Go on.", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := withMemoryTools(complete, tc.messages...).Answer("id")

@@ -41,6 +41,7 @@ const (
 	toolPrompt     = "generate_habit_prompt"
 	toolList       = "list_memories"
 	toolForget     = "forget_memory"
+	toolPlaybook   = "read_playbook"
 	toolUnknown    = "no_such_tool"
 )
 
@@ -50,6 +51,9 @@ const (
 	whichOne        = "Which one shall I delete?"
 	longestField    = 500 // characters of a profile field
 )
+
+// askedPlaybook is a request for the playbook of some name.
+var askedPlaybook = regexp.MustCompile(`read the playbook (\S+)`)
 
 var delayed = regexp.MustCompile(`(?:talk later|feedback) in (\d+(?:\.\d+)?) ?(s|m|h)`)
 
@@ -130,6 +134,8 @@ func (sc scene) command() (saying, bool) {
 		return calling(listCall()), true
 	case sc.heard("give me a prompt"):
 		return calling(call{toolPrompt, map[string]any{"delivery_mode": "immediate"}}), true
+	case askedPlaybook.MatchString(strings.ToLower(sc.said)):
+		return calling(call{toolPlaybook, map[string]any{"name": askedPlaybook.FindStringSubmatch(strings.ToLower(sc.said))[1]}}), true
 	case sc.heard("what do you know about me"):
 		return words("This is what I know: %s", clip(sc.known(), 700)), true
 	case sc.heard("what time is it"):
@@ -226,6 +232,8 @@ func (sc scene) after(d done) saying {
 		return sc.afterList(d)
 	case toolForget:
 		return sc.afterForget(d)
+	case toolPlaybook:
+		return words("The playbook says: %s", clip(d.text("reference"), 200))
 	}
 	return saying{text: acknowledgement}
 }

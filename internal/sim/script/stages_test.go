@@ -6,12 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/reply/focus"
 	"coachline/internal/reply/plan"
 	"coachline/internal/reply/recall"
 	"coachline/internal/reply/route"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
+	"coachline/prompts/pages"
 )
 
 func library(t testing.TB) *prompts.Library {
@@ -89,6 +91,23 @@ func TestRouterStage(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "none", inWordsOnly(t, req))
 	})
+}
+
+// J8: the line that shares most words with the text.
+func TestFocusStage(t *testing.T) {
+	all := []pages.Page{
+		{Name: "stress", Description: "calm and breathing on busy days"},
+		{Name: "sleep", Description: "going to bed, evenings, nights"},
+	}
+	for said, want := range map[string]string{
+		"I lie awake in bed all night": "sleep", "my days are so busy": "stress", "what a colour": "stress",
+	} {
+		req, err := focus.Request(library(t), focus.Ask{Query: said, Focuses: all})
+		require.NoError(t, err)
+		got, ok := focus.Pick(inWordsOnly(t, req), all)
+		require.True(t, ok)
+		require.Equal(t, want, got, said)
+	}
 }
 
 func TestPlannerStage(t *testing.T) {

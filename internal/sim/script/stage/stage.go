@@ -28,42 +28,30 @@ const (
 	MemoryStep   Name = "memory step"
 	Summary      Name = "summary"
 	DailyNote    Name = "daily note"
+	Focus        Name = "focus"
 )
 
-// opening is how a system message of a kind begins.
-func (n Name) opening() string {
-	switch n {
-	case Router:
-		return "Choose which tools could help"
-	case Planner:
-		return "Break the person's message into"
-	case Resolver:
-		return "Turn the step in the next message into one tool call"
-	case Extractor:
-		return "Find what to look up in the notes kept about a person"
-	case MemoryDigest:
-		return "Below are notes about a person"
-	case ToolDigest:
-		return "Below is what a tool returned"
-	case LimitDigest:
-		return "Work on the message below was stopped"
-	case MemoryStep:
-		return "Decide whether the person's newest message holds something worth remembering"
-	case Summary:
-		return "Summarise the conversation below"
-	case DailyNote:
-		return "Write the note of one day"
-	case None:
-	}
-	return ""
+// openings are how the system messages of a kind begin.
+var openings = map[Name]string{
+	Router:       "Choose which tools could help",
+	Planner:      "Break the person's message into",
+	Resolver:     "Turn the step in the next message into one tool call",
+	Extractor:    "Find what to look up in the notes kept about a person",
+	MemoryDigest: "Below are notes about a person",
+	ToolDigest:   "Below is what a tool returned",
+	LimitDigest:  "Work on the message below was stopped",
+	MemoryStep:   "Decide whether the person's newest message holds something worth remembering",
+	Summary:      "Summarise the conversation below",
+	DailyNote:    "Write the note of one day",
+	Focus:        "Choose the coaching focus that fits",
 }
 
 // Of tells the kind of a request by its system message.
 func Of(system string) Name {
 	for _, name := range []Name{
-		Router, Planner, Resolver, Extractor, MemoryDigest, ToolDigest, LimitDigest, MemoryStep, Summary, DailyNote,
+		Router, Planner, Resolver, Extractor, MemoryDigest, ToolDigest, LimitDigest, MemoryStep, Summary, DailyNote, Focus,
 	} {
-		if strings.HasPrefix(strings.TrimSpace(system), name.opening()) {
+		if strings.HasPrefix(strings.TrimSpace(system), openings[name]) {
 			return name
 		}
 	}
@@ -86,32 +74,28 @@ type Ask struct {
 	Intend func(asked, said string) []Call
 }
 
+// answers are what the script says to a kind.
+var answers = map[Name]func(Ask) string{
+	Router:       Ask.route,
+	Planner:      Ask.plan,
+	Resolver:     Ask.resolve,
+	Extractor:    Ask.extract,
+	MemoryDigest: func(a Ask) string { return a.digest("Notes") },
+	ToolDigest:   func(a Ask) string { return a.digest("Result") },
+	LimitDigest:  Ask.stopped,
+	MemoryStep:   Ask.remember,
+	Summary:      Ask.summarise,
+	DailyNote:    Ask.note,
+	Focus:        Ask.focus,
+}
+
 // Answer is what the script says; false for a request that is none of a stage.
 func Answer(ask Ask) (text string, ok bool) {
-	switch Of(ask.System) {
-	case Router:
-		return ask.route(), true
-	case Planner:
-		return ask.plan(), true
-	case Resolver:
-		return ask.resolve(), true
-	case Extractor:
-		return ask.extract(), true
-	case MemoryDigest:
-		return ask.digest("Notes"), true
-	case ToolDigest:
-		return ask.digest("Result"), true
-	case LimitDigest:
-		return ask.stopped(), true
-	case MemoryStep:
-		return ask.remember(), true
-	case Summary:
-		return ask.summarise(), true
-	case DailyNote:
-		return ask.note(), true
-	case None:
+	answer, ok := answers[Of(ask.System)]
+	if !ok {
+		return "", false
 	}
-	return "", false
+	return answer(ask), true
 }
 
 var atMost = regexp.MustCompile(`at most (\d+) `)

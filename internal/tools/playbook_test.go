@@ -1,0 +1,104 @@
+package tools
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/reply/route"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// shelf is the playbooks that come with the coach.
+func shelf(t testing.TB) Shelf {
+	t.Helper()
+	library, err := prompts.Load("")
+	require.NoError(t, err)
+	return library
+}
+
+// bare is a shelf from which an operator took every playbook.
+type bare struct{}
+
+func (bare) PlaybookNames() []string        { return nil }
+func (bare) PlaybookWords() []string        { return []string{"lost"} }
+func (bare) Playbook(string) (string, bool) { return "", false }
+
+func TestReadPlaybook(t *testing.T) {
+	t.Run("P40 the text, as reference", func(t *testing.T) {
+		want, ok := shelf(t).Playbook("after-a-slip")
+		require.True(t, ok)
+		for _, args := range []string{`{"name":"after-a-slip"}`, `{"name":" after-a-slip\n"}`} {
+			out := run(t, "read_playbook", args, models.Profile{})
+			require.False(t, out.Result.Failed)
+			require.Nil(t, out.Profile)
+			var answer playbookAnswer
+			require.NoError(t, json.Unmarshal([]byte(out.Result.Content), &answer))
+			require.Equal(t, want, answer.Reference)
+			require.Contains(t, answer.Note, "not orders")
+		}
+	})
+	const existing = "there are after-a-slip, habit-stacking, shrinking-a-habit"
+	for _, tt := range []struct{ name, args, want string }{
+		{"H18 a path upwards", `{"name":"../x"}`, "no playbook called ../x; " + existing},
+		{"H18 a path upwards to one that is there", `{"name":"../playbooks/after_a_slip.md"}`, existing},
+		{"H18 an absolute path", `{"name":"/etc/passwd"}`, "no playbook called /etc/passwd; " + existing},
+		{"H18 the name of a file", `{"name":"after_a_slip.md"}`, existing},
+		{"H18 unknown", `{"name":"sleep"}`, "no playbook called sleep; " + existing},
+		{"H18 none", `{"name":" "}`, "name: is required"},
+		{"H18 two", `{"name":["a","b"]}`, "name: must be text"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := run(t, "read_playbook", tt.args, models.Profile{})
+			require.True(t, out.Result.Failed)
+			require.Contains(t, out.Result.Content, tt.want)
+			require.NotContains(t, out.Result.Content, "reference")
+		})
+	}
+}
+
+func TestNoPlaybooksNoTool(t *testing.T) {
+	for name, options := range map[string][]Option{"J50 no shelf": nil, "J50 an empty shelf": {WithPlaybooks(bare{})}} {
+		t.Run(name, func(t *testing.T) {
+			registry, err := New(options...)
+			require.NoError(t, err)
+			_, known := registry.Lookup(registry.Playbook())
+			require.False(t, known)
+			require.NotContains(t, registry.Keywords(), registry.Playbook())
+			require.NotContains(t, names(registry.For(models.ModeIntake)), registry.Playbook())
+		})
+	}
+}
+
+// TestRoutedToPlaybooks: J76 with the words of people who could use one; with
+// the built-in ones the catalogue is still one that words tell apart (D3).
+func TestRoutedToPlaybooks(t *testing.T) {
+	tools := catalogue(t, models.ModeFeedback)
+	require.Equal(t, route.StrategyKeyword, route.StrategyAuto.Settle(len(tools)))
+	for _, tt := range []struct {
+		name, in string
+		want     bool
+	}{
+		{"J50 a slip", "I missed three days and feel guilty", true},
+		{"J50 too hard", "ten push-ups are too hard for me", true},
+		{"J50 an anchor", "how do I find a good anchor?", true},
+		{"J50 advice", "any tips?", true},
+		{"J50 German", "Ich habe es zweimal verpasst", true},
+		{"J50 a time", "text me every day at 9am", false},
+		{"J50 a wish to be forgotten", "delete everything you know about me", false},
+		{"J50 small talk beside a wish", "hello, thanks! text me at 7am", false},
+		{"J50 a success", "It went well, I managed ten minutes", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := route.Select(route.StrategyKeyword, route.Input{Query: tt.in, Tools: tools}, route.Evidence{})
+			require.Equal(t, route.StrategyKeyword, got.By)
+			if tt.want {
+				require.Contains(t, got.Names, "read_playbook")
+			} else {
+				require.NotContains(t, got.Names, "read_playbook")
+			}
+		})
+	}
+}
