@@ -36,9 +36,9 @@ type acts struct {
 const carrierTimeout = 10 * time.Second
 
 func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, error) {
-	registry, err := tools.New()
+	registry, err := newTools(cfg.Web, ties.Store)
 	if err != nil {
-		return nil, fmt.Errorf("building tools: %w", err)
+		return nil, err
 	}
 	library, err := loadPrompts(cfg.Worker.PromptsDir, registry)
 	if err != nil {
@@ -110,7 +110,8 @@ func replySettings(cfg config.Config) pipeline.Settings {
 		ChatModel: cfg.Model.Name, SmallModel: cfg.Model.Small, Endpoint: endpointOf(cfg.Model.BaseURL),
 		Hot: cfg.Replies.HotWindow, MemoryStep: pipeline.MemoryStep(cfg.Replies.MemoryStep),
 		Programme: cfg.Coaching.Programme, HistoryLimit: cfg.Worker.HistoryLimit,
-		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(), Router: cfg.Replies.Router,
+		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
+		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,
 	}
 }
 
