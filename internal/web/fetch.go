@@ -87,18 +87,27 @@ func (c *Client) visit(ctx context.Context, target *url.URL) (Page, error) {
 	if err != nil || kind != "text/html" && kind != "text/plain" && kind != "application/json" {
 		return Page{}, fault(KindUnreadable, "this is no page of text")
 	}
-	decoded, err := charset.NewReader(io.LimitReader(res.Body, maxBody), res.Header.Get("Content-Type"))
-	if err != nil {
-		return Page{}, fault(KindUnreadable, "the page's characters cannot be read")
-	}
-	body, err := io.ReadAll(decoded)
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
 	if err != nil {
 		return Page{}, err
+	}
+	body, err := inUTF8(raw, res.Header.Get("Content-Type"))
+	if err != nil {
+		return Page{}, fault(KindUnreadable, "the page's characters cannot be read")
 	}
 	if kind == "text/html" {
 		return readable(body, res.Request.URL), nil
 	}
 	return Page{Text: string(body)}, nil
+}
+
+// inUTF8 reads a body in the alphabet that its header or itself names.
+func inUTF8(raw []byte, contentType string) ([]byte, error) {
+	decoded, err := charset.NewReader(bytes.NewReader(raw), contentType)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(decoded)
 }
 
 // readable is the main part of a page, or all of its text where no part is the
