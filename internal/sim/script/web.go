@@ -47,5 +47,8 @@ func afterWeb(d done) saying {
 		}
 		kept = append(kept, line)
 	}
+	if len(kept) == 0 {
+		return saying{text: "I found nothing about that on the web."}
+	}
 	return saying{text: foundMark + clip(strings.Join(kept, " "), fromWeb)}
 }
