@@ -161,7 +161,10 @@ func TestFetchRefuses(t *testing.T) {
 		require.False(t, reached)
 	})
 	t.Run("a redirect to a file", func(t *testing.T) {
-		outer, allowed := serve(t, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Location", "file:///etc/passwd"); w.WriteHeader(302) })
+		outer, allowed := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "file:///etc/passwd")
+			w.WriteHeader(http.StatusFound)
+		})
 		_, err := client(t, web.Config{Allow: []netip.AddrPort{allowed}}).Fetch(t.Context(), outer)
 		require.Equal(t, web.KindRefused, kindOf(t, err))
 	})
@@ -175,7 +178,10 @@ func TestFetchComesToNothing(t *testing.T) {
 		handler http.HandlerFunc
 	}{
 		{"a picture", web.KindUnreadable, page("image/png", "png")},
-		{"no kind", web.KindUnreadable, func(w http.ResponseWriter, _ *http.Request) { w.Header()["Content-Type"] = nil; _, _ = w.Write([]byte("x")) }},
+		{"no kind", web.KindUnreadable, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = nil
+			_, _ = w.Write([]byte("x"))
+		}},
 		{"an empty page", web.KindUnreadable, page("text/html", "<html><body> </body></html>")},
 		{"not found", web.KindStatus, http.NotFound},
 		{"redirects for ever", web.KindUnreadable, func(w http.ResponseWriter, r *http.Request) {
