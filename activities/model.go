@@ -90,9 +90,10 @@ var modeTools = []string{"transition_state", "save_user_profile", "scheduler", "
 
 func (t *Talk) offer(mode models.Mode) pipeline.Offer {
 	ordinary := t.Tools.For(mode)
+	outside, compact := t.Tools.Outside()
 	return pipeline.Offer{
 		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Keywords: t.Tools.Keywords(), Core: modeTools,
-		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(),
+		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 	}
 }
 

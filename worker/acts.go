@@ -36,8 +36,15 @@ type acts struct {
 const carrierTimeout = 10 * time.Second
 
 func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, error) {
-	library, registry, err := loadPrompts(cfg.Worker.PromptsDir)
+	library, err := prompts.Load(cfg.Worker.PromptsDir)
 	if err != nil {
+		return nil, fmt.Errorf("COACH_PROMPTS_DIR: loading prompts: %w", err)
+	}
+	registry, err := newTools(cfg.Web, ties.Store, library)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPrompts(library, registry); err != nil {
 		return nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
 	rules, err := coachingRules(cfg.Coaching)
@@ -106,22 +113,14 @@ func replySettings(cfg config.Config) pipeline.Settings {
 		ChatModel: cfg.Model.Name, SmallModel: cfg.Model.Small, Endpoint: endpointOf(cfg.Model.BaseURL),
 		Hot: cfg.Replies.HotWindow, MemoryStep: pipeline.MemoryStep(cfg.Replies.MemoryStep),
 		Programme: cfg.Coaching.Programme, HistoryLimit: cfg.Worker.HistoryLimit,
-		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(), Router: cfg.Replies.Router,
+		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
+		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,
 	}
 }
 
-// loadPrompts loads the texts, and the tools that go with them. It refuses a
-// text that names a tool which its mode does not offer: a model that is told to
-// call what it does not have makes things up.
-func loadPrompts(dir string) (*prompts.Library, *tools.Registry, error) {
-	library, err := prompts.Load(dir)
-	if err != nil {
-		return nil, nil, fmt.Errorf("loading prompts: %w", err)
-	}
-	registry, err := tools.New(tools.WithPlaybooks(library))
-	if err != nil {
-		return nil, nil, fmt.Errorf("building tools: %w", err)
-	}
+// checkPrompts refuses a text that names a tool which its mode does not offer:
+// a model that is told to call what it does not have makes things up.
+func checkPrompts(library *prompts.Library, registry *tools.Registry) error {
 	offers := map[models.Mode]prompts.Offer{}
 	for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback} {
 		offer := prompts.Offer{Words: registry.Vocabulary(mode)}
@@ -130,7 +129,7 @@ func loadPrompts(dir string) (*prompts.Library, *tools.Registry, error) {
 		}
 		offers[mode] = offer
 	}
-	return library, registry, library.CheckTools(offers)
+	return library.CheckTools(offers)
 }
 
 func coachingRules(c config.Coaching) (coach.Rules, error) {

@@ -208,7 +208,8 @@ func (p *play) register(begins time.Time) {
 			ChatModel: d.column.Model, SmallModel: d.column.Small, Endpoint: d.endpoint(),
 			Hot: settings.Replies.HotWindow, MemoryStep: pipeline.MemoryStep(settings.Replies.MemoryStep),
 			Programme: settings.Coaching.Programme, HistoryLimit: settings.Worker.HistoryLimit,
-			Planner: settings.Replies.Planner.Forced(), Digests: settings.Replies.Digests.Forced(), Router: settings.Replies.Router,
+			Planner: settings.Replies.Planner.Forced(), Digests: settings.Replies.Digests.Forced(),
+			ToolDigests: settings.Replies.ToolDigests.Forced(), Router: settings.Replies.Router,
 		},
 	})
 	turns := &activities.Turns{

@@ -16,6 +16,7 @@ type Config struct {
 	Temporal Temporal
 	Model    Model
 	Replies  Replies
+	Web      Web
 	Carrier  Carrier
 	HTTP     HTTP
 	Inbound  Inbound

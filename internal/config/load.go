@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"reflect"
 	"slices"
@@ -170,6 +171,8 @@ func wanted(kind reflect.Type) string {
 	switch {
 	case kind == reflect.TypeFor[time.Duration]():
 		return "a duration such as 90s, 10m or 5h"
+	case kind == reflect.TypeFor[[]netip.AddrPort]():
+		return "IP addresses with ports such as 127.0.0.1:8099, separated by commas"
 	case kind.Kind() == reflect.Float64:
 		return "a number such as 1 or 0.5"
 	default:

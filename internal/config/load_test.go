@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,6 +36,8 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, "localhost:7233", cfg.Temporal.Address)
 	require.Equal(t, "default", cfg.Temporal.Options().Namespace)
 	require.Equal(t, "INFO", cfg.Log.Level().String())
+	require.Equal(t, Web{Fetch: SwitchOff}, cfg.Web)
+	require.Equal(t, SwitchOff, cfg.Replies.ToolDigests)
 }
 
 func TestEverySettingIsRead(t *testing.T) {
@@ -53,6 +56,8 @@ func TestEverySettingIsRead(t *testing.T) {
 		"COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=5", "COACH_LOOP_MUTE=0", "COACH_UNKNOWN_SENDERS=silent",
 		"COACH_WORKFLOW_POLLERS=0", "COACH_ACTIVITY_POLLERS=5", "COACH_WORKER_SLOTS=0", "COACH_WORKER_CPU=0.5", "COACH_WORKER_MEMORY=0.7",
 		"COACH_WORKFLOW_CACHE=200", "COACH_DATABASE_CONNECTIONS=20",
+		"COACH_WEB_SEARCH_URL=http://searx:8080/search?format=json", "COACH_WEB_SEARCH_KEY=hunter22", "COACH_WEB_FETCH=on",
+		"COACH_WEB_ALLOW=127.0.0.1:8099,[::1]:80", "COACH_TOOL_DIGESTS=auto",
 		"TEMPORAL_ADDRESS=temporal:7233", "TEMPORAL_NAMESPACE=coach", "PATH=/bin", "ODD LINE",
 	}, nil)
 	require.NoError(t, err)
@@ -69,6 +74,11 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, MetricsAddr: "10.0.0.7:9090"}, cfg.Worker)
 	require.Equal(t, Tuning{ActivityPollers: 5, CPU: 0.5, Memory: 0.7, WorkflowCache: 200, DatabaseConns: 20}, cfg.Tuning)
 	require.Equal(t, Inbound{TextsPerDay: 5, UnknownSenders: UnknownSilent}, cfg.Inbound)
+	require.Equal(t, Web{
+		SearchURL: "http://searx:8080/search?format=json", SearchKey: NewSecret("hunter22"), Fetch: SwitchOn,
+		Allow: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8099"), netip.MustParseAddrPort("[::1]:80")},
+	}, cfg.Web)
+	require.Equal(t, SwitchAuto, cfg.Replies.ToolDigests)
 	require.Equal(t, "temporal:7233", cfg.Temporal.Options().HostPort)
 	require.Equal(t, "coach", cfg.Temporal.Namespace)
 	require.NoError(t, cfg.Validate(RoleWorker))
@@ -97,6 +107,13 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_TEXTS_PER_DAY=many", "COACH_TEXTS_PER_DAY"},
 		{"COACH_LOOP_MUTE=-1h", "COACH_LOOP_MUTE: \"-1h0m0s\" is not allowed; want a duration of 0 (off) or more"},
 		{"COACH_UNKNOWN_SENDERS=shout", "COACH_UNKNOWN_SENDERS: \"shout\" is not allowed; want hint or silent"},
+		{"COACH_TOOL_DIGESTS=yes", "COACH_TOOL_DIGESTS: \"yes\" is not allowed; want one of auto, on, off"},
+		{"COACH_WEB_FETCH=auto", "COACH_WEB_FETCH: \"auto\" is not allowed; want one of on, off"},
+		{"COACH_WEB_SEARCH_URL=https://user:hunter22@search.example/", "COACH_WEB_SEARCH_URL: want an http:// or https:// address"},
+		{"COACH_WEB_SEARCH_URL=search.example", "COACH_WEB_SEARCH_URL"},
+		{"COACH_WEB_SEARCH_KEY=hunter22", "COACH_WEB_SEARCH_KEY: it is set and COACH_WEB_SEARCH_URL is not"},
+		{"COACH_WEB_SEARCH_KEY=hunter22\tx", "COACH_WEB_SEARCH_KEY: it holds characters"},
+		{"COACH_WEB_ALLOW=localhost:80", "COACH_WEB_ALLOW: \"localhost:80\" is not allowed; want IP addresses with ports"},
 		{"COACH_SEND_RATE=fast", "COACH_SEND_RATE: \"fast\" is not allowed; want a number"},
 		{"COACH_SEND_RATE=NaN", "COACH_SEND_RATE"},
 		{"COACH_SEND_RATE=-1", "COACH_SEND_RATE"},

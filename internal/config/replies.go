@@ -1,6 +1,10 @@
 package config
 
 import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +23,21 @@ type Replies struct {
 	// Planner and Digests are helps for small models; auto is by the model.
 	Planner Switch `env:"COACH_PLANNER" envDefault:"auto"`
 	Digests Switch `env:"COACH_DIGESTS" envDefault:"auto"`
+	// ToolDigests shortens what the web tools return in the same way.
+	ToolDigests Switch `env:"COACH_TOOL_DIGESTS" envDefault:"off"`
+}
+
+// Web says whether the coach may look things up on the web.
+type Web struct {
+	// SearchURL is the JSON endpoint of a SearXNG-compatible server; empty is no
+	// search. SearchKey is its bearer token, where it wants one.
+	SearchURL string `env:"COACH_WEB_SEARCH_URL"`
+	SearchKey Secret `env:"COACH_WEB_SEARCH_KEY"`
+	// Fetch lets pages be read, on or off.
+	Fetch Switch `env:"COACH_WEB_FETCH" envDefault:"off"`
+	// Allow lists addresses, HOST:PORT with an IP address, whose pages may be
+	// read although they are not public.
+	Allow []netip.AddrPort `env:"COACH_WEB_ALLOW"`
 }
 
 // Switch is on, off, or left to the program.
@@ -49,6 +68,8 @@ func (c *Config) checkReplies(bad map[string]bool) []error {
 		{"COACH_ROUTER", c.Replies.Router, []string{"auto", "all", "keyword", "embedding", "model"}},
 		{"COACH_PLANNER", string(c.Replies.Planner), []string{"auto", "on", "off"}},
 		{"COACH_DIGESTS", string(c.Replies.Digests), []string{"auto", "on", "off"}},
+		{"COACH_TOOL_DIGESTS", string(c.Replies.ToolDigests), []string{"auto", "on", "off"}},
+		{"COACH_WEB_FETCH", string(c.Web.Fetch), []string{"on", "off"}},
 	} {
 		if !slices.Contains(one.known, one.value) {
 			problems = append(problems, refuse(one.name, one.value, "one of "+strings.Join(one.known, ", ")))
@@ -57,5 +78,26 @@ func (c *Config) checkReplies(bad map[string]bool) []error {
 	if !bad["COACH_HOT_WINDOW"] && c.Replies.HotWindow <= 0 {
 		problems = append(problems, refuse("COACH_HOT_WINDOW", c.Replies.HotWindow.String(), "a positive duration such as 30m"))
 	}
+	return append(problems, c.checkWeb()...)
+}
+
+// checkWeb shows neither address nor key, because operators put keys into
+// addresses.
+func (c *Config) checkWeb() []error {
+	var problems []error
+	address, err := url.Parse(c.Web.SearchURL)
+	plain := err == nil && plainURL(strings.SplitN(c.Web.SearchURL, "?", 2)[0]) && address.Fragment == ""
+	if c.Web.SearchURL != "" && !plain {
+		problems = append(problems, fmt.Errorf("%s: want an http:// or https:// address with a host and without user or fragment", webSearchURL))
+	}
+	key := c.Web.SearchKey.Reveal()
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		problems = append(problems, errors.New("COACH_WEB_SEARCH_KEY: it holds characters that no header may hold"))
+	}
+	if key != "" && c.Web.SearchURL == "" && len(problems) == 0 {
+		problems = append(problems, fmt.Errorf("COACH_WEB_SEARCH_KEY: it is set and %s is not, so nobody would get it", webSearchURL))
+	}
 	return problems
 }
+
+const webSearchURL = "COACH_WEB_SEARCH_URL"

@@ -84,8 +84,9 @@ type Settings struct {
 	// Planner forces the planner on or off; nil leaves it to the model's size:
 	// large models plan by themselves.
 	Planner *bool
-	// Digests does the same for the digests of memory and tools.
-	Digests *bool
+	// Digests does the same for the digest of memory, ToolDigests for those of
+	// what outside tools returned (C11).
+	Digests, ToolDigests *bool
 	// Router is one of route's strategies; an unknown one counts as auto.
 	Router string
 }
@@ -130,4 +131,7 @@ type Offer struct {
 	Search string
 	// Playbook is the tool that reads playbooks; Specs says whether it is there.
 	Playbook string
+	// Outside are the tools whose results hold what strangers wrote, Compact
+	// those among them that no digest is made of (J100).
+	Outside, Compact []string
 }

@@ -47,6 +47,7 @@ func (p *Pipeline) Respond(ctx context.Context, in Round) (models.Step, error) {
 	}
 	tr := &trace{turnID: in.Input.TurnID, now: p.Now}
 	t := p.turnOf(ctx, tr, in, clean)
+	t.context.Runs = p.shortened(ctx, tr, t, in.Input.Last)
 	prepared, kept := keptFrom(clean.Steps, t.newest())
 	if kept {
 		t = p.inFocus(t, prepared.Focus)
@@ -55,7 +56,7 @@ func (p *Pipeline) Respond(ctx context.Context, in Round) (models.Step, error) {
 		prepared = p.prepare(ctx, tr, t)
 	}
 	r := round{pipeline: p, trace: tr, turn: t, prepared: prepared, input: in.Input}
-	if r.past, err = pastOf(clean); err != nil {
+	if r.past, err = pastOf(t.context); err != nil {
 		return models.Step{}, err
 	}
 	return r.run(ctx)
@@ -184,7 +185,7 @@ func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
 	if r.turn.carried.Fresh {
 		groups = 0
 	}
-	c.Window = route.Trim(c.Window, route.Caps{Groups: groups, EntryChars: route.CarryEntryChars, Stop: r.turn.offer.Stop})
+	c.Window = route.Trim(c.Window, route.Caps{Groups: groups, EntryChars: route.CarryEntryChars, Fence: outside, Stop: r.turn.offer.Stop})
 	section, err := plan.Section(p.Prompts, r.prepared.Plan)
 	if err != nil {
 		r.trace.errored(models.StagePlan, err)

@@ -32,6 +32,36 @@ type Tool struct {
 	// Ends: a call of it that succeeds ends the exchange without any reply.
 	Ends  bool
 	Modes []models.Mode
+	// Outside: its results hold what strangers wrote, fenced. Compact: they are
+	// short by design, and no digest is made of them (J100).
+	Outside, Compact bool
+}
+
+// Extra is a tool of another room, for operators who want it: what New is not
+// given costs nothing.
+type Extra struct {
+	Tool
+	// Keywords are words of several languages, divided by spaces, that ask for
+	// the tool and that its description lacks.
+	Keywords string
+	// Answer is what a call came to, as the model reads it. argument is a text
+	// among the call's arguments, empty when it is absent. A
+	// *models.FieldError gives a failed result, any other error is worth a
+	// retry.
+	Answer func(ctx context.Context, turnID string, argument func(name string) string) (string, error)
+}
+
+func (e Extra) definition() *definition {
+	return &definition{
+		Tool: e.Tool, keywords: e.Keywords, tidy: tidyTexts,
+		run: func(ctx context.Context, in RunInput, args arguments) (Execution, error) {
+			content, err := e.Answer(ctx, in.TurnID, args.text)
+			if err != nil {
+				return Execution{}, err
+			}
+			return Execution{Result: models.ToolResult{CallID: in.Call.ID, Name: in.Call.Name, Content: content}}, nil
+		},
+	}
 }
 
 // HabitWriter writes one habit prompt for a profile. It returns an error only
@@ -50,7 +80,9 @@ type Memory interface {
 
 // RunInput is one call to run, with the profile it works on.
 type RunInput struct {
-	Call    models.ToolCall
+	Call models.ToolCall
+	// TurnID is the turn that the call belongs to.
+	TurnID  string
 	Profile models.Profile
 	Now     time.Time
 	Writer  HabitWriter
@@ -94,6 +126,16 @@ type Registry struct {
 
 // Option adds tools that need something of the installation.
 type Option func([]*definition) []*definition
+
+// With adds tools of other rooms behind those of the registry.
+func With(extras ...Extra) Option {
+	return func(all []*definition) []*definition {
+		for _, extra := range extras {
+			all = append(all, extra.definition())
+		}
+		return all
+	}
+}
 
 // New builds the registry. It fails only when a schema does not compile.
 func New(options ...Option) (*Registry, error) {
@@ -178,6 +220,21 @@ func (r *Registry) Keywords() map[string][]string {
 		}
 	}
 	return all
+}
+
+// Outside lists the tools whose results hold what strangers wrote, and those
+// among them that no digest is made of.
+func (r *Registry) Outside() (all, compact []string) {
+	for _, name := range r.order {
+		def := r.tools[name]
+		if def.Outside {
+			all = append(all, name)
+		}
+		if def.Outside && def.Compact {
+			compact = append(compact, name)
+		}
+	}
+	return all, compact
 }
 
 // Lookup finds a tool by name.

@@ -86,7 +86,7 @@ func shorten(entry models.Message, caps Caps) models.Message {
 	if !ok {
 		return entry
 	}
-	result.Content = cutFenced(result.Content, caps)
+	result.Content = CutFenced(result.Content, caps)
 	return withText(entry, result)
 }
 
@@ -108,7 +108,9 @@ func marshal(content any) (string, bool) {
 	return strings.TrimSpace(out.String()), err == nil
 }
 
-func cutFenced(content string, caps Caps) string {
+// CutFenced shortens a result to caps.EntryChars characters and an ellipsis. One
+// that is cut inside the fence gets its closing mark again (J13).
+func CutFenced(content string, caps Caps) string {
 	if utf8.RuneCountInString(content) <= caps.EntryChars {
 		return content
 	}

@@ -7,7 +7,8 @@
 // schedules", "cancel ..." or "delete ..." (the named or the only schedule),
 // "talk later in N minutes", "feedback in N minutes", "feedback now", "give me
 // a prompt", "what do you know about me", "what time is it", "forget ..." (a
-// topic, an id, or everything). A question about the person is answered from
+// topic, an id, or everything), "search the web for ..." and "read the page ..."
+// where those tools are offered. A question about the person is answered from
 // what the system message says was remembered. For tests it knows these words,
 // anywhere in a text:
 //
@@ -87,7 +88,7 @@ func (sc scene) greeting() saying {
 
 // open answers a turn that has called no tool yet.
 func (sc scene) open() saying {
-	for _, try := range []func() (saying, bool){sc.testWords, sc.memories, sc.command, sc.recollect, sc.fieldAnswer, sc.feedback, sc.intake} {
+	for _, try := range []func() (saying, bool){sc.testWords, sc.web, sc.memories, sc.command, sc.recollect, sc.fieldAnswer, sc.feedback, sc.intake} {
 		if reply, fits := try(); fits {
 			return reply
 		}
@@ -234,6 +235,8 @@ func (sc scene) after(d done) saying {
 		return sc.afterForget(d)
 	case toolPlaybook:
 		return words("The playbook says: %s", clip(d.text("reference"), 200))
+	case toolSearch, toolFetch:
+		return afterWeb(d)
 	}
 	return saying{text: acknowledgement}
 }

@@ -1,0 +1,105 @@
+// Package browse is what one turn of a conversation may ask of the web: a
+// search, and the pages that a search or the person named. An address that a
+// model made up is never asked for, because it could carry away what was said.
+// What comes back is fenced, so that a model reads it as what strangers wrote.
+package browse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"unicode/utf8"
+
+	"coachline/internal/reply/digest"
+	"coachline/internal/web"
+	"coachline/models"
+)
+
+// maxPage is how much of a page a model is given, in characters: four digests
+// (J100).
+const maxPage = 10_000
+
+// Web searches and reads; its errors are *web.Fault, or the end of the context.
+type Web interface {
+	Search(ctx context.Context, query string) ([]web.Hit, error)
+	Fetch(ctx context.Context, address string) (web.Page, error)
+}
+
+// Ledger reads the conversation that a turn belongs to.
+type Ledger interface {
+	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
+}
+
+// Config is what a Desk stands on; all of it is required.
+type Config struct {
+	Web    Web
+	Ledger Ledger
+	// Window is how many entries of the conversation an address may come from.
+	Window int
+}
+
+// Desk answers the web tools. It is safe for use by several goroutines.
+type Desk struct{ Config }
+
+// New builds a desk.
+func New(cfg Config) *Desk { return &Desk{cfg} }
+
+// search answers with at most five hits, fenced. A *models.FieldError is
+// written for the model; every other error is worth a retry.
+func (d *Desk) search(ctx context.Context, turnID, query string) (string, error) {
+	hits, err := d.Web.Search(ctx, query)
+	if err != nil {
+		return "", explained(turnID, "query", err)
+	}
+	if len(hits) == 0 {
+		return "Nothing was found.", nil
+	}
+	var lines []string
+	for i, hit := range hits {
+		lines = append(lines, fmt.Sprintf("%d. %s\n%s%s\n%s", i+1, hit.Title, addressMark, hit.URL, strings.TrimSpace("text: "+hit.Snippet)))
+	}
+	return fenced(strings.Join(lines, "\n\n")), nil
+}
+
+// fetch answers with the main text of a page, fenced, at most 10,000
+// characters. The address must stand in a search result or in a text of the
+// person, in this conversation. A *models.FieldError is written for the model;
+// every other error is worth a retry.
+func (d *Desk) fetch(ctx context.Context, turnID, address string) (string, error) {
+	turn, err := d.Ledger.TurnContext(ctx, turnID, d.Window)
+	if err != nil {
+		return "", fmt.Errorf("reading the conversation: %w", err)
+	}
+	if !named(turn, address) {
+		return "", models.BadField("url", "is in no search result and in no text of the person, so it is not asked for; "+
+			"copy an address exactly, or search first")
+	}
+	page, err := d.Web.Fetch(ctx, withScheme(address))
+	if err != nil {
+		return "", explained(turnID, "url", err)
+	}
+	text, note := page.Text, ""
+	if all := utf8.RuneCountInString(text); all > maxPage {
+		text = strings.TrimSpace(string([]rune(text)[:maxPage]))
+		note = fmt.Sprintf("\nThis is the beginning of a longer page: %d of %d characters.", maxPage, all)
+	}
+	return fenced(addressMark+strings.TrimSpace(address)+"\ntitle: "+page.Title+"\n\n"+text) + note, nil
+}
+
+// lookalikes are spellings that could pass for a mark of the fence (H2).
+var lookalikes = strings.NewReplacer("<<<", "‹‹‹", ">>>", "›››")
+
+func fenced(text string) string { return digest.Outside.Wrap(lookalikes.Replace(text)) }
+
+// explained turns a fault into what the model is told, and tells the operator
+// of it once.
+func explained(turnID, field string, err error) error {
+	var fault *web.Fault
+	if !errors.As(err, &fault) {
+		return err
+	}
+	slog.Warn("web tool came to nothing", "turn", turnID, "field", field, "kind", string(fault.Kind))
+	return models.BadField(field, "%s", fault.Message)
+}

@@ -1,0 +1,36 @@
+package worker
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/config"
+	"coachline/internal/store"
+	"coachline/prompts"
+)
+
+// TestWebToolsAreOffByDefault: what the operator did not turn on is no tool.
+func TestWebToolsAreOffByDefault(t *testing.T) {
+	library, err := prompts.Load("")
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		name string
+		cfg  config.Web
+		want []string
+	}{
+		{"off", config.Web{Fetch: config.SwitchOff}, nil},
+		{"search", config.Web{SearchURL: "http://searx:8080/search?format=json", Fetch: config.SwitchOff}, []string{"web_search"}},
+		{"pages", config.Web{Fetch: config.SwitchOn}, []string{"web_fetch"}},
+		{"both", config.Web{SearchURL: "http://searx:8080/search", Fetch: config.SwitchOn}, []string{"web_search", "web_fetch"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			registry, err := newTools(tt.cfg, &store.Store{}, library)
+			require.NoError(t, err)
+			outside, _ := registry.Outside()
+			require.Equal(t, tt.want, outside)
+		})
+	}
+	_, err = newTools(config.Web{SearchURL: "search.example"}, &store.Store{}, library)
+	require.ErrorContains(t, err, "COACH_WEB_SEARCH_URL")
+}
