@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/testsuite"
 
+	"coachline/activities"
 	"coachline/internal/pgtest"
 	"coachline/internal/seal"
 	"coachline/internal/sms"
@@ -450,5 +452,33 @@ func TestShown(t *testing.T) {
 		require.Equal(w.t, models.OutboxQueued, shows())
 		w.report(late, models.OutboxDelivered, "", 46)
 		require.Equal(w.t, models.OutboxDelivered, shows())
+	})
+}
+
+// fate is a carrier that is asked what became of a text.
+type fate struct{ code string }
+
+func (f fate) Fetch(_ context.Context, sid string) (models.StatusCallback, error) {
+	return models.StatusCallback{ProviderSID: sid, Status: models.OutboxUndelivered, ErrorCode: f.code, Class: sms.Class(f.code)}, nil
+}
+
+// TestReconciled: what nobody reported and the carrier says when it is asked
+// gives a try too, and one however often it is asked.
+func TestReconciled(t *testing.T) {
+	onBoth(t, func(w *world) {
+		id := w.sent(models.KindReply, 0, 1)[0]
+		checks := &activities.Reconciling{Store: w, Carrier: fate{"30008"}, Now: func() time.Time { return at(90) }}
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestActivityEnvironment()
+		env.RegisterActivity(checks)
+		for range 2 {
+			_, err := env.ExecuteActivity(checks.Reconcile)
+			require.NoError(w.t, err)
+		}
+		w.report(id, models.OutboxUndelivered, "30008", 95)
+		require.Equal(w.t, []string{id + "-r1"}, w.owed())
+		try, err := w.LateTry(w.ctx, id+"-r1")
+		require.NoError(w.t, err)
+		require.False(w.t, try.Row.DueAt.Before(at(120)))
 	})
 }
