@@ -106,10 +106,7 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 		if cb.ErrorCode != "" && (moved || row.ErrorCode == "" && row.Status == cb.Status) {
 			row.ErrorCode = cb.ErrorCode
 		}
-		if err := accept(tx, row, cb.ProviderSID, cb.At); err != nil {
-			return false, err
-		}
-		if err := s.Owe(tx, p, *row, cb); err != nil || !moved {
+		if err := s.taken(tx, p, row, cb); err != nil || !moved {
 			return true, err
 		}
 		return true, s.Lift(tx, *row)
@@ -118,6 +115,14 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 		s.Alert(set)
 	}
 	return err == nil, err
+}
+
+// taken notes that the carrier has the text, and what follows where it lost it.
+func (s *Store) taken(tx *gorm.DB, p models.Participant, row *models.Outbox, cb models.StatusCallback) error {
+	if err := accept(tx, row, cb.ProviderSID, cb.At); err != nil {
+		return err
+	}
+	return s.Owe(tx, p, *row, cb)
 }
 
 // follow does what a reported refusal asks for beyond the text.
