@@ -110,7 +110,7 @@ func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.Sen
 	if claim.Resumed {
 		return p.resume(ctx, sms, row)
 	}
-	if p.Now().Sub(row.CreatedAt) > useful(row.Kind) {
+	if p.Now().Sub(row.CreatedAt) > useful(row) {
 		return p.stale(ctx, row)
 	}
 	receipt, err := p.Carrier.Send(ctx, sms)
@@ -122,7 +122,7 @@ func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.Sen
 
 // wait has a text of a stopped sender try again later, until it is of no use.
 func (p *Posts) wait(ctx context.Context, row models.Outbox, pause time.Duration) (models.SendSMSResult, error) {
-	left := useful(row.Kind) - p.Now().Sub(row.CreatedAt)
+	left := useful(row) - p.Now().Sub(row.CreatedAt)
 	if left < 0 {
 		return p.stale(ctx, row)
 	}
@@ -165,8 +165,10 @@ func (p *Posts) resume(ctx context.Context, sms models.SMS, row models.Outbox) (
 // codeStale: the carrier did not take the text while it was of use.
 const codeStale = "stale"
 
-func useful(kind models.Kind) time.Duration {
-	if kind == models.KindPrompt || slices.Contains(nudges, kind) {
+// useful is how long a text may be tried for. Later tries have been judged
+// before, and are bounded here as answers are.
+func useful(row models.Outbox) time.Duration {
+	if row.LateOf == "" && (row.Kind == models.KindPrompt || slices.Contains(nudges, row.Kind)) {
 		return startedLife
 	}
 	return answerLife
@@ -209,7 +211,7 @@ func (p *Posts) refused(ctx context.Context, row models.Outbox, err error) (mode
 	case models.CarrierWindow, models.CarrierRegistration, models.CarrierAccount:
 		return p.stop(ctx, id, carrier)
 	case models.CarrierRetryOnce:
-		if row.LateTries == 0 && p.Now().Add(secondTry).Sub(row.CreatedAt) <= useful(row.Kind) {
+		if row.LateTries == 0 && p.Now().Add(secondTry).Sub(row.CreatedAt) <= useful(row) {
 			return p.postpone(ctx, id, carrier)
 		}
 	case models.CarrierConsent, models.CarrierBadNumber, models.CarrierBlocked, models.CarrierContent, models.CarrierStale:

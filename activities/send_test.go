@@ -279,3 +279,20 @@ func TestSendWaitsWhileTheSenderIsStopped(t *testing.T) {
 		})
 	}
 }
+
+// TestSendOfALaterTry: it was judged before, and a refusal by the answer of the
+// create call ends it.
+func TestSendOfALaterTry(t *testing.T) {
+	r, n := ready(), &network{}
+	row := &r.claim.Outbox
+	row.ID, row.LateOf, row.LateTries, row.Kind, row.CreatedAt = "conv_1-t1-p1-r1", "conv_1-t1-p1", 1, models.KindPrompt, now.Add(-55*time.Minute)
+	out, err := send(t, r, n)
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxQueued, out.Status)
+
+	n.err = &models.CarrierError{Class: models.CarrierRetryOnce, Code: "30003"}
+	out, err = send(t, r, n)
+	require.NoError(t, err)
+	require.Equal(t, models.SendSMSResult{Status: models.OutboxFailed, Code: "30003"}, out)
+	require.Zero(t, r.put)
+}

@@ -115,8 +115,13 @@ type Outbox struct {
 	ErrorCode     string
 	// Attempts counts the times that the row was about to be posted.
 	Attempts int
-	// LateTries counts how often it was put off for a second try.
+	// LateTries counts how often it was put off for a second try; a later try has
+	// had it.
 	LateTries int
+	// LateOf is the row that this one is the later try of, DueAt when that is due;
+	// both are empty for all others.
+	LateOf    string
+	DueAt     *time.Time
 	CreatedAt time.Time
 	// AttemptedAt is when the newest POST to the carrier began.
 	AttemptedAt *time.Time
@@ -133,6 +138,20 @@ type StatusCallback struct {
 	// Class is that of ErrorCode; empty for none and for unknown codes.
 	Class CarrierClass
 	At    time.Time
+}
+
+// LateID names the one later try of an outbox row.
+func LateID(outboxID string) string { return outboxID + "-r1" }
+
+// LateTry is the one later try of a text that the carrier took and reported as
+// undelivered, with what says when it may go out.
+type LateTry struct {
+	Row, First  Outbox
+	Participant Participant
+	// LocalDate (YYYY-MM-DD in Zone) is the day of a prompt; empty for the rest.
+	LocalDate, Zone string
+	// Before are the later tries of the parts before it that are not out yet.
+	Before []Outbox
 }
 
 // NoticeKind says what a participant's workflow has to be told.
@@ -152,6 +171,8 @@ const (
 	NoticeHelp NoticeKind = "help"
 	// NoticeLimit: somebody sent too many texts and is told so, without a turn.
 	NoticeLimit NoticeKind = "limit"
+	// NoticeLate: a text is to be tried once more, later, without a turn.
+	NoticeLate NoticeKind = "late"
 )
 
 // Notice is one row of table notices: something that was committed and that
@@ -279,10 +300,11 @@ type LimitNotice struct {
 }
 
 // Activities that the front door starts without a workflow: fixed texts that no
-// turn belongs to.
+// turn belongs to, and texts whose turn is over.
 const (
 	ActivitySendHint        = "SendHint"
 	ActivitySendLimitNotice = "SendLimitNotice"
+	ActivitySendLate        = "SendLate"
 	// ActivityRemember follows a reply; nothing waits for it.
 	ActivityRemember = "Remember"
 )

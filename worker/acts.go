@@ -7,6 +7,7 @@ import (
 	_ "time/tzdata" // every worker agrees on the zones, whatever its image holds
 
 	"coachline/activities"
+	"coachline/activities/late"
 	"coachline/internal/coach"
 	"coachline/internal/config"
 	"coachline/internal/dial"
@@ -31,6 +32,7 @@ type acts struct {
 	remembering *activities.Remembering
 	posts       *activities.Posts
 	checks      *activities.Reconciling
+	late        *late.Tries
 }
 
 const carrierTimeout = 10 * time.Second
@@ -96,6 +98,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		},
 		posts:  posts,
 		checks: &activities.Reconciling{Store: rows, Carrier: carrier, Now: time.Now},
+		late:   &late.Tries{Store: ties.Store, Posts: &countedPosts{posts}, Rules: rules, Zones: zones, Now: time.Now},
 	}, nil
 }
 

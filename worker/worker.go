@@ -104,6 +104,7 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 	sms.RegisterActivity(acts.front)
 	sms.RegisterActivity(&countedPosts{acts.posts})
 	sms.RegisterActivity(&countedChecks{acts.checks, m})
+	sms.RegisterActivity(acts.late)
 	return &role{ties: ties, namespace: cfg.Temporal.Namespace, deployment: d, workers: []sdk.Worker{coach, model, sms}}, nil
 }
 

@@ -107,6 +107,10 @@ func (q QuietHours) endIn(at time.Time, zones []*time.Location) time.Time {
 	return at.UTC()
 }
 
+// Opens is the first instant, not before Now, that is not quiet for the
+// participant. An error means that the zone is gone.
+func (s Situation) Opens() (time.Time, error) { return s.quietUntil() }
+
 // outsideAll lists the parts of a span that are quiet in none of the zones, in
 // order.
 func (q QuietHours) outsideAll(s span, zones []*time.Location) []span {

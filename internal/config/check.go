@@ -162,6 +162,7 @@ func (c *Config) checkDurations(bad map[string]bool) []error {
 		{"COACH_FEEDBACK_FOLLOWUP", r.FeedbackFollowup},
 		{"COACH_DEBOUNCE", r.Debounce},
 		{"COACH_DEBOUNCE_MAX", r.DebounceMax},
+		{"COACH_LATE_TRY", r.LateTry},
 		{"COACH_LOOP_MUTE", c.Inbound.LoopMute},
 	} {
 		if one.value < 0 {

@@ -137,6 +137,8 @@ type Coaching struct {
 	FeedbackFollowup  time.Duration `env:"COACH_FEEDBACK_FOLLOWUP" envDefault:"3h"`
 	Debounce          time.Duration `env:"COACH_DEBOUNCE" envDefault:"2s"`
 	DebounceMax       time.Duration `env:"COACH_DEBOUNCE_MAX" envDefault:"15s"`
+	// LateTry is the least time until a text that did not arrive is tried again.
+	LateTry time.Duration `env:"COACH_LATE_TRY" envDefault:"30m"`
 	// QuietHours is "HH:MM-HH:MM" in the participant's zone; empty is none.
 	QuietHours string `env:"COACH_QUIET_HOURS" envDefault:"21:00-08:00"`
 }

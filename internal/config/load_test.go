@@ -26,7 +26,7 @@ func TestDefaults(t *testing.T) {
 		Programme: "Coachline", DefaultTimezone: "UTC", DefaultRegion: "US",
 		PrepTime: 10 * time.Minute, PromptSpread: time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
 		AutoFeedbackDelay: 5 * time.Minute, FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,
-		Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, QuietHours: "21:00-08:00",
+		Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, LateTry: 30 * time.Minute, QuietHours: "21:00-08:00",
 	}, cfg.Coaching)
 	require.Equal(t, Inbound{TextsPerMinute: 30, TextsPerDay: 300, LoopMute: time.Hour, UnknownSenders: UnknownHint}, cfg.Inbound)
 	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5, Versioning: VersioningAuto}, cfg.Worker)
@@ -50,7 +50,7 @@ func TestEverySettingIsRead(t *testing.T) {
 		"COACH_PAYLOAD_KEYS=" + goodKeys, "COACH_PROMPTS_DIR=/etc/prompts",
 		"COACH_PROGRAMME=Steps", "COACH_DEFAULT_TIMEZONE=Europe/London", "COACH_DEFAULT_REGION=gb",
 		"COACH_PREP_TIME=0", "COACH_PROMPT_GRACE=1h", "COACH_REMINDER_DELAY=2h", "COACH_AUTO_FEEDBACK_DELAY=3m",
-		"COACH_FEEDBACK_TIMEOUT=4m", "COACH_FEEDBACK_FOLLOWUP=5h", "COACH_DEBOUNCE=1s", "COACH_DEBOUNCE_MAX=1s",
+		"COACH_FEEDBACK_TIMEOUT=4m", "COACH_FEEDBACK_FOLLOWUP=5h", "COACH_DEBOUNCE=1s", "COACH_DEBOUNCE_MAX=1s", "COACH_LATE_TRY=0",
 		"COACH_QUIET_HOURS=", "COACH_SEND_RATE=0.5", "COACH_HISTORY_LIMIT=10", "COACH_MAX_TURNS=2", "COACH_MAX_TOOL_CALLS=3",
 		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "COACH_LOG_LEVEL=debug", "COACH_METRICS_ADDR=10.0.0.7:9090",
 		"COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=5", "COACH_LOOP_MUTE=0", "COACH_UNKNOWN_SENDERS=silent",
@@ -71,6 +71,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.Equal(t, "GB", cfg.Coaching.DefaultRegion)
 	require.Empty(t, cfg.Coaching.QuietHours)
 	require.Zero(t, cfg.Coaching.PrepTime)
+	require.Zero(t, cfg.Coaching.LateTry)
 	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, MetricsAddr: "10.0.0.7:9090"}, cfg.Worker)
 	require.Equal(t, Tuning{ActivityPollers: 5, CPU: 0.5, Memory: 0.7, WorkflowCache: 200, DatabaseConns: 20}, cfg.Tuning)
 	require.Equal(t, Inbound{TextsPerDay: 5, UnknownSenders: UnknownSilent}, cfg.Inbound)

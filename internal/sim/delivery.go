@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha1"
@@ -144,6 +145,9 @@ func (c *courier) report(t text) {
 		return
 	}
 	states := remaining(t.Status)
+	if f.Kind == kindLost {
+		states[len(states)-1], t.Code = statusLost, cmp.Or(f.Code, 30003)
+	}
 	told := states
 	if f.Kind == kindOutOfOrder {
 		told = slices.Clone(states)
@@ -153,7 +157,11 @@ func (c *courier) report(t text) {
 		if i > 0 && !c.wait(c.cfg.DeliveryDelay) {
 			return
 		}
-		if !c.note(change{SID: t.SID, Status: state}) || !c.tell(t, told[i], f) {
+		ch := change{SID: t.SID, Status: state}
+		if state == statusLost {
+			ch.Code = t.Code
+		}
+		if !c.note(ch) || !c.tell(t, told[i], f) {
 			return
 		}
 	}
@@ -312,6 +320,9 @@ func (c *courier) statusForm(t text, state status) url.Values {
 	}
 	if t.Service != "" {
 		form.Set("MessagingServiceSid", t.Service)
+	}
+	if state == statusLost {
+		form.Set("ErrorCode", strconv.Itoa(t.Code))
 	}
 	if state == statusDelivered {
 		form.Set("RawDlrDoneDate", c.cfg.Now().UTC().Format("0601021504"))

@@ -40,6 +40,7 @@ const (
 	kindMalformed    kind = "malformed"            // done, unreadable answer; webhooks: wrong signature
 	kindTwice        kind = "twice"                // every webhook posted twice
 	kindOutOfOrder   kind = "out_of_order"         // status callbacks in reverse order
+	kindLost         kind = "undelivered"          // taken and lost on the way, with code or 30003
 )
 
 const (
@@ -57,7 +58,7 @@ func kindsOf(t target) []kind {
 	case targetLookup:
 		return calls
 	case targetCallback:
-		return []kind{kindLate, kindTwice, kindOutOfOrder, kindMalformed, kindReset}
+		return []kind{kindLate, kindTwice, kindOutOfOrder, kindMalformed, kindReset, kindLost}
 	case targetInbound:
 		return []kind{kindLate, kindTwice, kindMalformed}
 	}
@@ -279,7 +280,7 @@ func (s *Server) spoil(f fault, refuse func(http.ResponseWriter, fault), next ht
 			panic(http.ErrAbortHandler)
 		case kindReset:
 			reset(w)
-		case kindTwice, kindOutOfOrder:
+		case kindTwice, kindOutOfOrder, kindLost:
 			next(w, r) // For webhooks only; never armed for a call to us.
 		}
 	}

@@ -184,6 +184,7 @@ func TestCallbackFaults(t *testing.T) {
 		{"late", []string{"queued", "sent", "delivered"}, true},
 		{"malformed", []string{"queued", "sent", "delivered"}, false},
 		{"reset", nil, true},
+		{"undelivered", []string{"queued", "sent", "undelivered"}, true},
 	} {
 		t.Run(tc.kind, func(t *testing.T) {
 			a := newApp(t, nil)
@@ -191,7 +192,12 @@ func TestCallbackFaults(t *testing.T) {
 			b.arm(t, map[string]any{"target": "callback", "kind": tc.kind, "delay_ms": 20})
 			began := time.Now()
 			b.send(t, ada, "x")
-			b.settled(t, ada, "delivered")
+			if tc.kind == "undelivered" {
+				b.settled(t, ada, tc.kind)
+				require.Equal(t, "30003", a.wait(t, len(tc.want))[2].form.Get("ErrorCode"))
+			} else {
+				b.settled(t, ada, "delivered")
+			}
 			hooks := a.wait(t, len(tc.want))
 			require.Equal(t, tc.want, states(hooks))
 			for _, h := range hooks {

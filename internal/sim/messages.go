@@ -114,6 +114,9 @@ func (s *Server) resource(t text) map[string]any {
 	if t.Service != "" {
 		body["messaging_service_sid"] = t.Service
 	}
+	if t.Code != 0 {
+		body["error_code"] = t.Code
+	}
 	if t.Status == statusAccepted {
 		// The service has not chosen a sender yet.
 		body["from"], body["num_segments"] = nil, "0"

@@ -24,8 +24,9 @@ const (
 	statusQueued    status = "queued"
 	statusSent      status = "sent"
 	statusDelivered status = "delivered"
-	statusReceived  status = "received" // the app took what a phone sent
-	statusFailed    status = "failed"   // the app did not take it
+	statusLost      status = "undelivered" // taken, and lost on the way
+	statusReceived  status = "received"    // the app took what a phone sent
+	statusFailed    status = "failed"      // the app did not take it
 )
 
 // text is one SMS. It holds what was said, in the clear.
@@ -40,6 +41,7 @@ type text struct {
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	SentAt    time.Time `json:"sent_at,omitzero"`
+	Code      int       `json:"code,omitempty"` // why it was lost
 	// Settled: no webhook about it is owed.
 	Settled bool `json:"settled,omitempty"`
 }
@@ -48,6 +50,7 @@ type text struct {
 type change struct {
 	SID     string    `json:"sid"`
 	Status  status    `json:"status,omitempty"`
+	Code    int       `json:"code,omitempty"`
 	Settled bool      `json:"settled,omitempty"`
 	At      time.Time `json:"at"`
 }
@@ -121,7 +124,7 @@ func (n *network) change(c change) {
 	held.UpdatedAt = c.At
 	held.Settled = held.Settled || c.Settled
 	if c.Status != "" {
-		held.Status = c.Status
+		held.Status, held.Code = c.Status, c.Code
 	}
 	if c.Status == statusSent {
 		held.SentAt = c.At

@@ -82,8 +82,8 @@ func failed(tx *gorm.DB, row *models.Outbox, f models.SendFailure) (changed bool
 // else by the provider's; found is false when neither is known. Statuses only
 // move up, so reports may come late, doubled and in any order; an error code
 // stays when a later report lacks it. What the error asks for beyond the text
-// (an opt-out, a number that cannot be reached, a stop of the whole sender) is
-// recorded in the same transaction.
+// (an opt-out, a number that cannot be reached, a stop of the whole sender, one
+// later try) is recorded in the same transaction.
 func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (found bool, err error) {
 	id, err := s.reportedRow(ctx, cb)
 	if errors.Is(err, models.ErrNotFound) {
@@ -106,7 +106,7 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 		if cb.ErrorCode != "" && (moved || row.ErrorCode == "" && row.Status == cb.Status) {
 			row.ErrorCode = cb.ErrorCode
 		}
-		if err := accept(tx, row, cb.ProviderSID, cb.At); err != nil || !moved {
+		if err := s.taken(tx, p, row, cb); err != nil || !moved {
 			return true, err
 		}
 		return true, s.Lift(tx, *row)
@@ -115,6 +115,14 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 		s.Alert(set)
 	}
 	return err == nil, err
+}
+
+// taken notes that the carrier has the text, and what follows where it lost it.
+func (s *Store) taken(tx *gorm.DB, p models.Participant, row *models.Outbox, cb models.StatusCallback) error {
+	if err := accept(tx, row, cb.ProviderSID, cb.At); err != nil {
+		return err
+	}
+	return s.Owe(tx, p, *row, cb)
 }
 
 // follow does what a reported refusal asks for beyond the text.
@@ -157,8 +165,8 @@ func accept(tx *gorm.DB, row *models.Outbox, providerSID string, now time.Time) 
 		return nil
 	}
 	row.AcceptedAt = &now
-	if row.Part > 1 {
-		return nil // what follows from a text follows from its first part
+	if row.Part > 1 || row.LateOf != "" {
+		return nil // what follows from a text follows from its first part, once
 	}
 	if row.Kind == models.KindPrompt {
 		return promptSent(tx, *row, now)

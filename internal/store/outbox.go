@@ -10,6 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/late"
 	"coachline/models"
 )
 
@@ -172,6 +173,8 @@ func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) 
 		return string(p.Status), nil
 	case p.UnreachableAt != nil && unasked(row.Kind):
 		return gateUnreachable, nil
+	case row.LateOf != "":
+		return late.Gate(tx, row)
 	case row.Kind == models.KindReminder:
 		return reminderGate(tx, row)
 	}
@@ -208,7 +211,7 @@ func partGate(tx *gorm.DB, row models.Outbox, now time.Time) (refusal string, ea
 		return "", false, nil
 	}
 	var before []models.Outbox
-	err = tx.Where("turn_id = ? AND part = ? AND accepted_at IS NOT NULL", row.TurnID, row.Part-1).Limit(1).Find(&before).Error
+	err = tx.Where("turn_id = ? AND part = ? AND accepted_at IS NOT NULL", row.TurnID, row.Part-1).Order("accepted_at DESC").Limit(1).Find(&before).Error
 	if err != nil {
 		return "", false, err
 	}

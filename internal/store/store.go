@@ -12,10 +12,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"coachline/internal/database"
 	"coachline/internal/store/brake"
 	"coachline/internal/store/door"
+	"coachline/internal/store/late"
 )
 
 // Sealer protects personal data at rest; package seal provides it. Index is a
@@ -42,6 +44,9 @@ type Config struct {
 	Gate door.Rules
 	// Sender is the number or service that texts; a brake is its own.
 	Sender string
+	// LateTry is the least time from the report that a text was not delivered to
+	// its one later try; 0 has none.
+	LateTry time.Duration
 }
 
 // Store is safe for concurrent use, by several processes too.
@@ -50,6 +55,8 @@ type Store struct {
 	*door.Desk
 	// Keeper stops the sender when the carrier takes nothing from it.
 	*brake.Keeper
+	// Tries keeps the later tries of texts that did not arrive.
+	*late.Tries
 
 	base   *database.Database
 	sealer Sealer
@@ -67,6 +74,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{base: base, sealer: cfg.Sealer}
+	s.Tries = late.New(late.Config{Delay: cfg.LateTry, Read: s.snapshot})
 	s.Desk = door.New(door.Config{Rules: cfg.Gate, Index: cfg.Sealer.Index, Read: s.reader, Write: s.write})
 	s.Keeper, err = brake.New(brake.Config{Sender: cfg.Sealer.Index("sender\x00" + cfg.Sender), Log: slog.Default(), Read: s.reader, Write: s.write})
 	if err != nil {

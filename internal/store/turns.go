@@ -175,7 +175,7 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 			return err
 		}
 		if turn.Outcome != "" {
-			return tx.Model(&models.Outbox{}).Where("turn_id = ?", turn.ID).Order("part, id").Pluck("id", &out.OutboxIDs).Error
+			return tx.Model(&models.Outbox{}).Where("turn_id = ? AND late_of = ''", turn.ID).Order("part, id").Pluck("id", &out.OutboxIDs).Error
 		}
 		turn.Outcome, turn.PromptVersion, turn.FinishedAt = o.Outcome, o.PromptVersion, &o.At
 		if barred(p, turn.Kind) {

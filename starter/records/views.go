@@ -117,11 +117,13 @@ func stagesOf(rows []models.Stage) []view.Stage {
 // participants' standings mean as one.
 var ownCodes = map[string]string{
 	"removed":                      "the participant had been removed",
-	"answered":                     "the person had answered before the reminder went out",
-	"voided":                       "the prompt of the reminder no longer counted",
-	"superseded":                   "a newer choice had made the confirmation pointless",
+	"answered":                     "the person had answered before it went out",
+	"voided":                       "its prompt no longer counted",
+	"superseded":                   "a newer choice or a newer reply had made it pointless",
 	"earlier_part":                 "the part before it did not go out",
 	"stale":                        "it was too late to send it",
+	"arrived":                      "the text had arrived after all",
+	"quiet_hours":                  "quiet hours would have made it too late",
 	string(models.StatusOptedOut):  "the person had opted out",
 	string(models.StatusPaused):    "the participant was paused",
 	string(models.StatusCompleted): "the participant had completed the programme",

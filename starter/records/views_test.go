@@ -145,7 +145,7 @@ func TestConsentsAndMemoryView(t *testing.T) {
 
 func TestMeanings(t *testing.T) {
 	for code, want := range map[string]string{
-		"": "", "21610": "the recipient opted out", "opted_out": "the person had opted out", "superseded": "a newer choice had made the confirmation pointless",
+		"": "", "21610": "the recipient opted out", "opted_out": "the person had opted out", "superseded": "a newer choice or a newer reply had made it pointless",
 		"12": "", "later": "",
 	} {
 		require.Equal(t, want, deliveryOf(models.Outbox{ErrorCode: code}).Meaning, code)

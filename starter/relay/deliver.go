@@ -129,6 +129,8 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Help: true}}})
 	case models.NoticeLimit:
 		return r.limit(ctx, n)
+	case models.NoticeLate:
+		return r.late(ctx, n)
 	case models.NoticeUnenroll: // told to those who are removed as well, above
 	}
 	return models.BadField("kind", "unknown notice kind %q", n.Kind)

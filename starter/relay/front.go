@@ -49,7 +49,7 @@ func (r *Relay) serve(ctx context.Context, key string) error {
 func (r *Relay) SendHint(ctx context.Context, id string) error {
 	tellCtx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	err := r.execute(tellCtx, id, models.ActivitySendHint, models.SendHintInput{HintID: id})
+	err := r.execute(tellCtx, job{id: id, name: models.ActivitySendHint, input: models.SendHintInput{HintID: id}, life: models.FrontTextLife})
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", id, err)
 	}
@@ -68,22 +68,37 @@ func (r *Relay) limit(ctx context.Context, n models.Notice) error {
 	if err != nil {
 		return models.BadField("ref", "notice %d does not name an inbound row", n.ID)
 	}
-	return r.execute(ctx, n.ParticipantID+"-limit-"+n.Ref, models.ActivitySendLimitNotice, models.SendLimitInput{InboundID: inboundID})
+	return r.execute(ctx, job{
+		id: n.ParticipantID + "-limit-" + n.Ref, name: models.ActivitySendLimitNotice,
+		input: models.SendLimitInput{InboundID: inboundID}, life: models.FrontTextLife,
+	})
 }
 
-// execute starts an activity that no workflow waits for. One that runs or ran
-// under the id counts as started.
-func (r *Relay) execute(ctx context.Context, id, name string, input any) error {
+// late has Temporal make the later try of a text whose turn is over. It waits
+// for its time by itself, and no outage ends it: its row says what it is worth.
+func (r *Relay) late(ctx context.Context, n models.Notice) error {
+	return r.execute(ctx, job{id: "late-" + n.Ref, name: models.ActivitySendLate, input: models.SendSMSInput{OutboxID: n.Ref}})
+}
+
+// job is an activity that no workflow waits for; a life of 0 has no end.
+type job struct {
+	id, name string
+	input    any
+	life     time.Duration
+}
+
+// execute starts a job. One that runs or ran under the id counts as started.
+func (r *Relay) execute(ctx context.Context, j job) error {
 	_, err := r.cfg.Engine.ExecuteActivity(ctx, client.StartActivityOptions{
-		ID: id, TaskQueue: models.QueueSMS,
-		StartToCloseTimeout: frontAttempt, ScheduleToCloseTimeout: models.FrontTextLife,
+		ID: j.id, TaskQueue: models.QueueSMS,
+		StartToCloseTimeout: frontAttempt, ScheduleToCloseTimeout: j.life,
 		ActivityIDReusePolicy:    enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		ActivityIDConflictPolicy: enums.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
 			NonRetryableErrorTypes: []string{models.ErrTypeInvalid, models.ErrTypeMissing},
 		},
-	}, name, input)
+	}, j.name, j.input)
 	var already *serviceerror.ActivityExecutionAlreadyStarted
 	if errors.As(err, &already) {
 		return nil

@@ -64,3 +64,40 @@ func TestLimitNoticeRunsOutsideTheWorkflow(t *testing.T) {
 	require.Equal(t, models.SendLimitInput{InboundID: 7}, b.engine.inputs[0])
 	require.Zero(t, b.store.undelivered())
 }
+
+// TestLateTryOutlivesItsStarter: whoever wrote the try died before it was
+// started; the sweep starts it, in any process, under an id of its own.
+func TestLateTryOutlivesItsStarter(t *testing.T) {
+	b := newBench(t)
+	b.add("a")
+	b.store.notice("a", models.NoticeLate, "a-t1-p1-r1", 0, testNow)
+	b.engine.fail(func(context.Context, string) error { return errDown })
+	b.sweep(t, 4*time.Second)
+	require.Equal(t, 1, b.store.undelivered())
+	b.engine.fail(func(context.Context, string) error {
+		return serviceerror.NewActivityExecutionAlreadyStarted("another starter was quicker", "", "")
+	})
+	b.sweep(t, time.Minute)
+	b.sweep(t, time.Minute)
+	require.Zero(t, b.store.undelivered())
+	require.Equal(t, []string{"activity:SendLate", "activity:SendLate"}, b.engine.seen())
+	for i, options := range b.engine.activities {
+		require.Equal(t, "late-a-t1-p1-r1", options.ID)
+		require.Equal(t, models.QueueSMS, options.TaskQueue)
+		require.Equal(t, enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE, options.ActivityIDReusePolicy)
+		require.Zero(t, options.ScheduleToCloseTimeout, "an outage does not end it")
+		require.Positive(t, options.StartToCloseTimeout)
+		require.Equal(t, models.SendSMSInput{OutboxID: "a-t1-p1-r1"}, b.engine.inputs[i])
+	}
+}
+
+// TestLateTryOfSomebodyWhoLeft is not started.
+func TestLateTryOfSomebodyWhoLeft(t *testing.T) {
+	b := newBench(t)
+	b.add("a")
+	b.store.notice("a", models.NoticeLate, "a-t1-p1-r1", 0, testNow)
+	b.store.removed["a"] = true
+	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
+	require.Empty(t, b.engine.seen())
+	require.Zero(t, b.store.undelivered())
+}

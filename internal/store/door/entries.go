@@ -1,6 +1,7 @@
 package door
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -60,24 +61,27 @@ func History(tx *gorm.DB, page Page) ([]models.HistoryEntry, error) {
 	return kept(tx, page, entries)
 }
 
-// deliveries reads the statuses of the outbox rows behind some entries.
+// deliveries reads the statuses of the outbox rows behind some entries: of the
+// later try, where the carrier took it.
 func deliveries(tx *gorm.DB, entries []models.Message) (map[string]models.OutboxStatus, error) {
 	var ids []string
 	for _, m := range entries {
 		if m.OutboxID != "" {
-			ids = append(ids, m.OutboxID)
+			ids = append(ids, m.OutboxID, models.LateID(m.OutboxID))
 		}
 	}
 	if len(ids) == 0 {
 		return map[string]models.OutboxStatus{}, nil
 	}
 	var rows []models.Outbox
-	if err := tx.Select("id", "status").Where("id IN ?", ids).Find(&rows).Error; err != nil {
+	err := tx.Select("id", "status", "late_of").
+		Where("id IN ? AND (late_of = '' OR accepted_at IS NOT NULL)", ids).Order("late_of").Find(&rows).Error
+	if err != nil {
 		return nil, err
 	}
 	out := make(map[string]models.OutboxStatus, len(rows))
 	for _, r := range rows {
-		out[r.ID] = r.Status
+		out[cmp.Or(r.LateOf, r.ID)] = r.Status
 	}
 	return out, nil
 }
