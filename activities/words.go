@@ -89,7 +89,7 @@ func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (s
 	case models.KindGreeting:
 		return t.fixed(prompts.GreetingFallback, turn)
 	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
-		models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindDebug,
+		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindDebug,
 		models.KindToolCall, models.KindToolResult:
 	}
 	return t.fixed(prompts.ReplyFallback, turn)

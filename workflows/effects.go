@@ -62,6 +62,8 @@ func (l *life) applyOne(e models.Effect) {
 		l.dirty.missed = append(l.dirty.missed, *e.Missed)
 	case models.EffectStartTurn:
 		l.plans = append(l.plans, *e.Turn)
+	case models.EffectCountCheckIn:
+		l.state.CheckIns = e.CheckIns
 	case models.EffectEnd:
 		l.state.Ended = true
 		// What was planned before the person left must not run after it.

@@ -38,8 +38,11 @@ const manyCalls, manySearches = 1 << 20, 3
 // screened. The step is not stored; a retry that finds none asks again. Errors
 // are those of the model, and of redaction, which fails closed.
 func (p *Pipeline) Respond(ctx context.Context, in Round) (models.Step, error) {
-	if in.Input.Kind == models.KindPrompt {
+	switch in.Input.Kind { //nolint:exhaustive // the others are conversation
+	case models.KindPrompt:
 		return p.habitPrompt(ctx, in)
+	case models.KindCheckIn:
+		return p.checkIn(ctx, in)
 	}
 	clean, err := p.redacted(in.Context)
 	if err != nil {
