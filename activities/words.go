@@ -122,7 +122,7 @@ func fixedFor(kind models.Kind, status models.Status) prompts.Name {
 		return prompts.OptInConfirmation
 	case models.KindHelp:
 		return prompts.Help
-	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindOperator,
+	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindCheckIn, models.KindOperator,
 		models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	return prompts.ReplyFallback

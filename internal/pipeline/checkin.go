@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"coachline/internal/reply"
-	"coachline/internal/reply/checkin"
 	"coachline/internal/reply/plan"
 	"coachline/internal/reply/protocol"
 	"coachline/models"
@@ -45,10 +44,10 @@ func (p *Pipeline) checkIn(ctx context.Context, in Round) (models.Step, error) {
 	if err != nil {
 		return models.Step{}, err
 	}
-	decided := checkin.Read(answer.Text)
+	decided := protocol.ReadCheckIn(answer.Text)
 	r.trace.note(models.StageCheckIn, "check-in "+string(decided.Reason))
 	verdict := protocol.Verdict{Judgment: protocol.Empty}
-	if decided.Reason == checkin.Send {
+	if decided.Reason == protocol.CheckInSend {
 		verdict = protocol.Verdict{Judgment: protocol.Words, Text: decided.Text}
 	}
 	return r.step(answer, verdict)

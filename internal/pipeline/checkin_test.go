@@ -54,7 +54,7 @@ func TestCheckInAsksForADecision(t *testing.T) {
 	w.begin(ann)
 	w.model.on(chat, texts(`{"send": true, "text": "Did you **walk** today?"}`)...)
 	step := w.respond()
-	require.Equal(t, "Did you walk today?", step.Text)
+	require.Equal(t, "Did you **walk** today?", step.Text, "markdown goes when it is sent")
 	request := w.model.asked[chat][len(w.model.asked[chat])-1]
 	require.True(t, request.JSON)
 	require.Empty(t, request.Tools)
