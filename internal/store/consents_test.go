@@ -208,7 +208,7 @@ func TestNoConfirmationOfTheCarriers(t *testing.T) {
 // whatever an operator makes of their status afterwards.
 func TestNothingReachesWhoOptedOut(t *testing.T) {
 	kinds := []models.Kind{models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
-		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindHelp,
+		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindHelp,
 		models.KindDebug, models.KindToolCall, models.KindToolResult, "something new"}
 	for name, then := range map[string]func(w *world){
 		"opted out": func(*world) {},
