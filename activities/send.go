@@ -110,8 +110,8 @@ func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.Sen
 	if claim.Resumed {
 		return p.resume(ctx, sms, row)
 	}
-	if p.Now().Sub(row.CreatedAt) > useful(row) {
-		return p.stale(ctx, row)
+	if code := p.late(row); code != "" {
+		return p.tooLate(ctx, row, code)
 	}
 	receipt, err := p.Carrier.Send(ctx, sms)
 	if err != nil {
@@ -124,14 +124,25 @@ func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.Sen
 func (p *Posts) wait(ctx context.Context, row models.Outbox, pause time.Duration) (models.SendSMSResult, error) {
 	left := useful(row) - p.Now().Sub(row.CreatedAt)
 	if left < 0 {
-		return p.stale(ctx, row)
+		return p.tooLate(ctx, row, codeStale)
 	}
 	return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the sender is stopped", models.ErrTypeCarrierBusy,
 		temporal.ApplicationErrorOptions{NextRetryDelay: min(pause, left+time.Second), Category: temporal.ApplicationErrorCategoryBenign})
 }
 
-func (p *Posts) stale(ctx context.Context, row models.Outbox) (models.SendSMSResult, error) {
-	return p.end(ctx, models.SendFailure{OutboxID: row.ID, Status: models.OutboxFailed, Code: codeStale, Now: p.Now()})
+func (p *Posts) tooLate(ctx context.Context, row models.Outbox, code string) (models.SendSMSResult, error) {
+	return p.end(ctx, models.SendFailure{OutboxID: row.ID, Status: models.OutboxFailed, Code: code, Now: p.Now()})
+}
+
+// late says why a text is not worth posting any more; empty: it is.
+func (p *Posts) late(row models.Outbox) string {
+	switch now := p.Now(); {
+	case now.Sub(row.CreatedAt) > useful(row):
+		return codeStale
+	case row.SendBefore != nil && !now.Before(*row.SendBefore):
+		return codeQuiet
+	}
+	return ""
 }
 
 // resume settles a row that an earlier attempt left in sending.
@@ -162,8 +173,12 @@ func (p *Posts) resume(ctx context.Context, sms models.SMS, row models.Outbox) (
 		models.ErrTypeCarrierBusy, temporal.ApplicationErrorOptions{NextRetryDelay: time.Millisecond})
 }
 
-// codeStale: the carrier did not take the text while it was of use.
-const codeStale = "stale"
+// codeStale: the carrier did not take the text while it was of use. codeQuiet:
+// quiet hours have begun.
+const (
+	codeStale = "stale"
+	codeQuiet = "quiet_hours"
+)
 
 // useful is how long a text may be tried for. Later tries have been judged
 // before, and are bounded here as answers are.
@@ -176,7 +191,7 @@ func useful(row models.Outbox) time.Duration {
 
 // nudges may rather not come at all than come twice.
 var nudges = []models.Kind{
-	models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindDebug,
+	models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindDebug,
 }
 
 // worthTwice: an answer that somebody waits for, and the daily prompt, may

@@ -111,6 +111,27 @@ func TestSendAccepted(t *testing.T) {
 	require.Equal(t, []models.Receipt{{ProviderSID: "SM1", Status: models.OutboxQueued}}, r.accepted)
 }
 
+// A check-in is not posted once quiet hours have begun, however fresh it is.
+func TestSendTooLate(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		before time.Duration
+		sends  int
+		want   models.SendSMSResult
+	}{
+		{"in time", time.Second, 1, models.SendSMSResult{Status: models.OutboxQueued, AcceptedAt: now}},
+		{"quiet hours begin now", 0, 0, models.SendSMSResult{Status: models.OutboxFailed, Code: "quiet_hours"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, n, until := ready(), &network{}, now.Add(tt.before)
+			r.claim.Outbox.Kind, r.claim.Outbox.SendBefore = models.KindCheckIn, &until
+			out, err := send(t, r, n)
+			require.NoError(t, err)
+			require.Equal(t, []any{tt.want, tt.sends}, []any{out, n.sends})
+		})
+	}
+}
+
 func TestSendRefusedByTheGatePostsNothing(t *testing.T) {
 	r, n := ready(), &network{}
 	r.claim.Post = false

@@ -148,6 +148,9 @@ func (f *finished) say(in models.PersistTurnInput, words said) {
 }
 
 func (f *finished) queue(in models.PersistTurnInput, row models.Outbox) {
+	if until := in.Plan.Until; !until.IsZero() {
+		row.SendBefore = &until
+	}
 	row.ParticipantID, row.TurnID, row.CreatedAt, row.UpdatedAt = in.ParticipantID, in.TurnID, in.Now, in.Now
 	f.Outbox = append(f.Outbox, row)
 }

@@ -20,6 +20,7 @@ const (
 	EventTransitionAsk EventKind = "transition_ask"
 	EventHelp          EventKind = "help"
 	EventRestored      EventKind = "restored"
+	EventCheckInSent   EventKind = "check_in_sent"
 )
 
 // Event is one thing that happened; which fields are set depends on Kind.
@@ -29,7 +30,8 @@ type Event struct {
 	Due Due `json:"due,omitzero"`
 	// Plan: the prompt turn that ended (EventPromptSent, EventPromptFailed).
 	Plan TurnPlan `json:"plan,omitzero"`
-	// At: when the carrier took the prompt; when the newest text arrived.
+	// At: when the carrier took the prompt or check-in; when the newest text
+	// arrived.
 	At     time.Time `json:"at,omitzero"`
 	Status Status    `json:"status,omitempty"`
 	// Confirm: the person is told of the new status (EventStatus).
@@ -80,6 +82,7 @@ const (
 	EffectClearPending EffectKind = "clear_pending"
 	EffectMissPrompt   EffectKind = "miss_prompt"
 	EffectStartTurn    EffectKind = "start_turn"
+	EffectCountCheckIn EffectKind = "count_check_in"
 	EffectEnd          EffectKind = "end"
 )
 
@@ -98,6 +101,7 @@ type Effect struct {
 	Pending     *PendingPrompt `json:"pending,omitempty"`
 	Missed      *MissedPrompt  `json:"missed,omitempty"`
 	Turn        *TurnPlan      `json:"turn,omitempty"`
+	CheckIns    CheckIns       `json:"check_ins,omitzero"` // replaces the count
 }
 
 // MissedPrompt records a slot that was not sent and never will be.
@@ -116,6 +120,9 @@ type TurnPlan struct {
 	PromptID   string `json:"prompt_id,omitempty"`
 	ScheduleID string `json:"schedule_id,omitempty"`
 	Slot       Slot   `json:"slot,omitzero"`
+	// Until: when the next quiet hours begin; a check-in is not sent from then
+	// on.
+	Until time.Time `json:"until,omitzero"`
 	// OutboxID: the operator's message to send.
 	OutboxID string `json:"outbox_id,omitempty"`
 }

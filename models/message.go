@@ -22,6 +22,7 @@ const (
 	KindReminder         Kind = "reminder"
 	KindFeedbackQuestion Kind = "feedback_question"
 	KindFeedbackFollowup Kind = "feedback_followup"
+	KindCheckIn          Kind = "check_in"
 	KindOperator         Kind = "operator"
 	KindNotice           Kind = "notice"
 	// KindConsent confirms that somebody opted out or came back; the only kind
@@ -115,6 +116,8 @@ type Outbox struct {
 	ErrorCode     string
 	// Attempts counts the times that the row was about to be posted.
 	Attempts int
+	// SendBefore is when it is too late to send it; nil where only its age counts.
+	SendBefore *time.Time
 	// LateTries counts how often it was put off for a second try; a later try has
 	// had it.
 	LateTries int

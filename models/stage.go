@@ -22,6 +22,7 @@ const (
 	StageMemory    StageName = "memory"
 	StageSummarise StageName = "summarise"
 	StageNote      StageName = "note"
+	StageCheckIn   StageName = "check_in"
 )
 
 // Stage is one row of table stages: a stage that ran in a turn, what it

@@ -31,6 +31,8 @@ type ParticipantState struct {
 	// while a run goes on.
 	Plans   []TurnPlan `json:"plans,omitempty"`
 	Greeted bool       `json:"greeted,omitempty"`
+	// CheckIns counts what went out today; the zero value before the first one.
+	CheckIns CheckIns `json:"check_ins,omitzero"`
 	// Unheard: texts arrived that the rules have not heard of.
 	Unheard bool `json:"unheard,omitempty"`
 	// Restore: an operator terminated the workflow before this one; it begins
@@ -129,6 +131,7 @@ const (
 	DueFeedbackFollowup  DueKind = "feedback_followup"
 	DueDelayedTransition DueKind = "delayed_transition"
 	DueDebounce          DueKind = "debounce"
+	DueCheckIn           DueKind = "check_in"
 )
 
 // Due is one future thing at an absolute instant (UTC).
@@ -138,6 +141,12 @@ type Due struct {
 	// Ref is the schedule id of a daily prompt, the prompt id of a reminder or
 	// an automatic feedback, the target mode of a delayed transition.
 	Ref string `json:"ref,omitempty"`
+}
+
+// CheckIns is how many check-ins the carrier took on a local date.
+type CheckIns struct {
+	Date string `json:"date"` // YYYY-MM-DD in the participant's zone
+	Sent int    `json:"sent"`
 }
 
 // PendingPrompt is the outstanding daily prompt.

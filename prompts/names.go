@@ -22,6 +22,8 @@ const (
 	GreetingHint       Name = "greeting_hint"
 	HabitPrompt        Name = "habit_prompt"
 	HabitPromptRequest Name = "habit_prompt_request"
+	CheckIn            Name = "check_in"
+	CheckInRequest     Name = "check_in_request"
 	ProfileComplete    Name = "profile_complete"
 	ProfileMissing     Name = "profile_missing"
 	Tone               Name = "tone"
@@ -116,6 +118,8 @@ func catalogue() map[Name]entry {
 		Tone:               {audience: inBoth, samples: []any{ToneData{Tags: []string{"concise", "no_emojis"}}, ToneData{}}},
 		NoTools:            {audience: toolless, samples: persona},
 		HabitPrompt:        {audience: toolless, samples: persona},
+		CheckIn:            {audience: toolless, samples: persona},
+		CheckInRequest:     {audience: toolless, samples: persona},
 		HabitPromptRequest: {audience: toolless, samples: []any{RequestData{Notes: "shorter"}, RequestData{}}},
 
 		GreetingFallback:   fixed,

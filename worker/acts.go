@@ -151,7 +151,7 @@ func coachingRules(c config.Coaching) (coach.Rules, error) {
 	return coach.Rules{
 		PrepTime: c.PrepTime, PromptSpread: c.PromptSpread, PromptGrace: c.PromptGrace, ReminderDelay: c.ReminderDelay,
 		AutoFeedbackDelay: c.AutoFeedbackDelay, FeedbackTimeout: c.FeedbackTimeout,
-		FeedbackFollowup: c.FeedbackFollowup, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet, Band: band,
+		FeedbackFollowup: c.FeedbackFollowup, CheckIn: c.CheckIn, CheckInCap: c.CheckInCap, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet, Band: band,
 	}, nil
 }
 

@@ -46,7 +46,7 @@ func (t *turn) delivered(ctx workflow.Context, future workflow.Future, out any) 
 	case models.KindNotice, models.KindConsent, models.KindHelp, models.KindOperator:
 		return future.Get(ctx, out)
 	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
-		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindDebug, models.KindToolCall, models.KindToolResult:
+		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	err := t.await(ctx, future, out)
 	if !future.IsReady() {
@@ -61,15 +61,19 @@ func (l *life) ashore() bool {
 	return len(l.adrift) == 0
 }
 
-// settle tells the rules how a prompt fared; other turns have nothing to
-// settle.
+// settle tells the rules how a prompt fared, and that a check-in went out;
+// other turns have nothing to settle.
 func (t *turn) settle(ctx workflow.Context, sent models.SendSMSResult) {
-	if t.plan.Kind != models.KindPrompt {
-		return
-	}
-	kind := models.EventPromptFailed
-	if !sent.AcceptedAt.IsZero() {
+	var kind models.EventKind
+	switch accepted := !sent.AcceptedAt.IsZero(); {
+	case t.plan.Kind == models.KindPrompt && accepted:
 		kind = models.EventPromptSent
+	case t.plan.Kind == models.KindPrompt:
+		kind = models.EventPromptFailed
+	case t.plan.Kind == models.KindCheckIn && accepted:
+		kind = models.EventCheckInSent
+	default:
+		return
 	}
 	t.life.receive()
 	t.life.on(ctx, models.Event{Kind: kind, Plan: t.plan, At: sent.AcceptedAt})

@@ -40,6 +40,7 @@ func (l *life) apply(effects []models.Effect) {
 	}
 }
 
+//nolint:cyclop // one line per kind of effect, dispatch and nothing else
 func (l *life) applyOne(e models.Effect) {
 	switch e.Kind {
 	case models.EffectSetDue:
@@ -62,6 +63,8 @@ func (l *life) applyOne(e models.Effect) {
 		l.dirty.missed = append(l.dirty.missed, *e.Missed)
 	case models.EffectStartTurn:
 		l.plans = append(l.plans, *e.Turn)
+	case models.EffectCountCheckIn:
+		l.state.CheckIns = e.CheckIns
 	case models.EffectEnd:
 		l.state.Ended = true
 		// What was planned before the person left must not run after it.

@@ -83,6 +83,8 @@ func (t *turn) words(ctx workflow.Context) (words, bool) {
 	switch t.plan.Kind {
 	case models.KindReply, models.KindGreeting, models.KindPrompt:
 		return t.converse(ctx)
+	case models.KindCheckIn:
+		return t.checkIn(ctx)
 	case models.KindOperator:
 		return words{source: models.SourceOutbox}, true
 	case models.KindMessage, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup,

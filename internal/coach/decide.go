@@ -2,6 +2,7 @@ package coach
 
 import (
 	"fmt"
+	"time"
 
 	"coachline/models"
 )
@@ -15,12 +16,21 @@ import (
 // is safe. An error means that state or event break their own rules (an unknown
 // kind, a zone that is gone) and no retry will help; what a model or an
 // operator asked wrongly is Decision.Refused instead.
-//
-//nolint:cyclop // one line per kind of event, dispatch and nothing else
 func Decide(s Situation, ev models.Event) (models.Decision, error) {
 	if s.State.Ended {
 		return ended(ev.Kind), nil
 	}
+	decision, err := s.follow(ev)
+	if err == nil {
+		decision.Effects = s.touched(ev, decision.Effects)
+	}
+	return decision, err
+}
+
+// follow is the decision without what every contact brings along.
+//
+//nolint:cyclop // one line per kind of event, dispatch and nothing else
+func (s Situation) follow(ev models.Event) (models.Decision, error) {
 	switch ev.Kind {
 	case models.EventEnrolled:
 		return s.say(models.TurnPlan{Kind: models.KindGreeting}), nil
@@ -54,6 +64,8 @@ func Decide(s Situation, ev models.Event) (models.Decision, error) {
 		return s.say(models.TurnPlan{Kind: models.KindHelp}), nil
 	case models.EventRestored:
 		return s.restored()
+	case models.EventCheckInSent:
+		return s.checkInSent(ev.At)
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown event %q", ev.Kind)
 }
@@ -86,8 +98,77 @@ func (s Situation) fell(due models.Due) (models.Decision, error) {
 		return p.decision(), nil
 	case models.DueDebounce:
 		return s.dueDebounce(), nil
+	case models.DueCheckIn:
+		return s.dueCheckIn()
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown due time %q", due.Kind)
+}
+
+// touched puts the check-in a whole interval behind a contact, whoever began
+// it: a text that came, a turn that says something, a prompt or check-in that
+// the carrier took. Coming into coaching counts as one. The due time stands
+// before the effects, because a turn comes last (C17).
+func (s Situation) touched(ev models.Event, effects []models.Effect) []models.Effect {
+	status, at := s.State.Status, s.Now
+	contact := ev.Kind == models.EventTexts || ev.Kind == models.EventRestored
+	if ev.Kind == models.EventPromptSent || ev.Kind == models.EventCheckInSent {
+		contact, at = true, ev.At
+	}
+	for _, effect := range effects {
+		if effect.Kind == models.EffectSetStatus {
+			status = effect.Status
+		}
+		contact = contact || effect.Kind == models.EffectSetStatus || effect.Kind == models.EffectStartTurn
+	}
+	if s.Rules.CheckIn <= 0 || !contact || status != models.StatusActive {
+		return effects
+	}
+	p := s.plan()
+	p.later(models.DueCheckIn, "", at, s.Rules.CheckIn)
+	return append(p.effects, effects...)
+}
+
+// dueCheckIn: there was no contact for the whole interval. While a prompt waits
+// for an answer nothing is done; the contact that ends the wait sets the next
+// look. Quiet hours, and a day that has had its check-ins, put it off to the
+// first instant at which it may go out (A65).
+func (s Situation) dueCheckIn() (models.Decision, error) {
+	if s.Rules.CheckIn <= 0 || !s.silent() || s.State.Pending != nil {
+		return models.Decision{}, nil
+	}
+	zones, err := s.quietZones()
+	if err != nil {
+		return models.Decision{}, fmt.Errorf("finding the participant's quiet hours: %w", err)
+	}
+	home, err := s.zone("")
+	if err != nil {
+		return models.Decision{}, fmt.Errorf("finding the participant's day: %w", err)
+	}
+	at, today := s.Now, dateOf(s.Now, home)
+	if done := s.State.CheckIns; done.Date == today.String() && done.Sent >= s.Rules.CheckInCap {
+		at = today.plus(1).at(0, home)
+	}
+	p := s.plan()
+	if at = s.Rules.Quiet.endIn(at, zones); at.After(s.Now) {
+		p.set(models.DueCheckIn, "", at)
+		return p.decision(), nil
+	}
+	p.start(models.TurnPlan{Kind: models.KindCheckIn, Until: s.Rules.Quiet.startIn(s.Now, zones)})
+	return p.decision(), nil
+}
+
+// checkInSent: the carrier took a check-in. Those that were not written leave no
+// trace here.
+func (s Situation) checkInSent(at time.Time) (models.Decision, error) {
+	home, err := s.zone("")
+	if err != nil {
+		return models.Decision{}, fmt.Errorf("finding the participant's day: %w", err)
+	}
+	count := models.CheckIns{Date: dateOf(at, home).String(), Sent: 1}
+	if before := s.State.CheckIns; before.Date == count.Date {
+		count.Sent += before.Sent
+	}
+	return models.Decision{Effects: []models.Effect{{Kind: models.EffectCountCheckIn, CheckIns: count}}}, nil
 }
 
 // ended is the decision after the end: silence, and for a tool call of a turn

@@ -63,6 +63,8 @@ func (l *life) apply(effect models.Effect) {
 		l.once(effect.Missed.ScheduleID, effect.Missed.Slot)
 	case models.EffectStartTurn:
 		l.turn(*effect.Turn)
+	case models.EffectCountCheckIn:
+		state.CheckIns = effect.CheckIns
 	case models.EffectEnd:
 		state.Ended = true
 	}
@@ -95,6 +97,17 @@ func (l *life) turn(plan models.TurnPlan) {
 		require.False(l.t, l.s.Rules.Quiet.Contains(local))
 		require.Contains(l.t, l.prompts, plan.PromptID)
 		require.True(l.t, l.lastText.Before(l.prompts[plan.PromptID]), "nobody is asked again after an answer")
+	case models.KindCheckIn:
+		require.Equal(l.t, models.StatusActive, l.s.State.Status)
+		require.Nil(l.t, l.s.State.Pending)
+		require.Empty(l.t, l.s.State.Inbox.Items)
+		require.False(l.t, l.s.Rules.Quiet.Contains(local))
+		require.False(l.t, l.s.Rules.Quiet.Contains(plan.Until.Add(-time.Second).In(local.Location())))
+		require.True(l.t, plan.Until.After(now))
+		l.decide(models.Event{Kind: models.EventCheckInSent, Plan: plan, At: now})
+		date := dateOf(now, local.Location()).String()
+		require.Equal(l.t, date, l.s.State.CheckIns.Date)
+		require.LessOrEqual(l.t, l.s.State.CheckIns.Sent, l.s.Rules.CheckInCap)
 	case models.KindReply, models.KindMessage:
 		require.Equal(l.t, plan.Kind == models.KindReply, l.s.State.Status == models.StatusActive)
 		l.s.State.Inbox.Items = nil
@@ -129,10 +142,12 @@ func (l *life) until(end time.Time, outage bool) {
 
 // Whatever happens in whatever order: no local date of a schedule twice, no
 // nudge after an answer, nothing at night that nobody chose, no prompt while
-// paused, and an active schedule always has its next slot.
+// paused, no check-in beyond the cap or beside a prompt, and an active schedule always has its next slot.
 func TestLifeProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := &life{t: t, s: at(t, noon), prompts: map[string]time.Time{}, dates: map[string]bool{}}
+		l.s.Rules.CheckIn = time.Duration(rapid.IntRange(0, 9).Draw(t, "check-in")) * time.Hour
+		l.s.Rules.CheckInCap = 2
 		l.decide(models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
 			Action: models.ScheduleCreate, NewID: "s1", Type: models.ScheduleFixed,
 			At: Clock(rapid.IntRange(0, minutesPerDay-1).Draw(t, "fixed")).String(),

@@ -111,6 +111,19 @@ func (q QuietHours) endIn(at time.Time, zones []*time.Location) time.Time {
 // participant. An error means that the zone is gone.
 func (s Situation) Opens() (time.Time, error) { return s.quietUntil() }
 
+// startIn is the first instant after at, which is quiet in none of the zones,
+// that may be quiet in one; a day later at most.
+func (q QuietHours) startIn(at time.Time, zones []*time.Location) time.Time {
+	end := at
+	for _, part := range q.outsideAll(span{from: at, to: at.Add(24 * time.Hour)}, zones) {
+		if part.from.After(end) {
+			break
+		}
+		end = part.to
+	}
+	return end.UTC()
+}
+
 // outsideAll lists the parts of a span that are quiet in none of the zones, in
 // order.
 func (q QuietHours) outsideAll(s span, zones []*time.Location) []span {

@@ -34,6 +34,10 @@ type Rules struct {
 	// the question to the follow-up.
 	FeedbackTimeout  time.Duration
 	FeedbackFollowup time.Duration
+	// CheckIn: from the last contact to the look whether to write; CheckInCap
+	// bounds what goes out on a local date.
+	CheckIn    time.Duration
+	CheckInCap int
 	// Debounce is the silence that ends a burst of texts, DebounceMax the
 	// longest that its first text waits (0: no limit).
 	Debounce    time.Duration

@@ -53,7 +53,7 @@ func (s Situation) status(ev models.Event) (models.Decision, error) {
 		p.add(models.Effect{Kind: models.EffectSetStatus, Status: to})
 		// A delayed transition sends nothing and stays.
 		p.clear(models.DueDebounce, models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback,
-			models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+			models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn)
 	case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
 		p.add(models.Effect{Kind: models.EffectSetStatus, Status: to})
 		p.clear(everyDue()...)
@@ -150,6 +150,6 @@ func (s Situation) unenroll() models.Decision {
 func everyDue() []models.DueKind {
 	return []models.DueKind{
 		models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout,
-		models.DueFeedbackFollowup, models.DueDelayedTransition, models.DueDebounce,
+		models.DueFeedbackFollowup, models.DueDelayedTransition, models.DueDebounce, models.DueCheckIn,
 	}
 }

@@ -25,6 +25,8 @@ const (
 	payloadKeys      = "COACH_PAYLOAD_KEYS"
 
 	maxProgramme = 40
+	// leastCheckIn keeps a check-in from being a poll (P55).
+	leastCheckIn = 5 * time.Minute
 )
 
 var (
@@ -160,6 +162,7 @@ func (c *Config) checkDurations(bad map[string]bool) []error {
 		{"COACH_AUTO_FEEDBACK_DELAY", r.AutoFeedbackDelay},
 		{"COACH_FEEDBACK_TIMEOUT", r.FeedbackTimeout},
 		{"COACH_FEEDBACK_FOLLOWUP", r.FeedbackFollowup},
+		{"COACH_CHECK_IN", r.CheckIn},
 		{"COACH_DEBOUNCE", r.Debounce},
 		{"COACH_DEBOUNCE_MAX", r.DebounceMax},
 		{"COACH_LATE_TRY", r.LateTry},
@@ -169,6 +172,9 @@ func (c *Config) checkDurations(bad map[string]bool) []error {
 			bad[one.name] = true
 			problems = append(problems, refuse(one.name, one.value.String(), "a duration of 0 (off) or more"))
 		}
+	}
+	if r.CheckIn > 0 && r.CheckIn < leastCheckIn {
+		problems = append(problems, refuse("COACH_CHECK_IN", r.CheckIn.String(), "0 (off), or a duration of 5m or more"))
 	}
 	unread := bad["COACH_DEBOUNCE"] || bad["COACH_DEBOUNCE_MAX"]
 	if !unread && r.DebounceMax < r.Debounce {
@@ -188,6 +194,7 @@ func (c *Config) checkNumbers(bad map[string]bool) []error {
 		{"COACH_MAX_TURNS", c.Worker.MaxTurns, 1},
 		{"COACH_MAX_TOOL_CALLS", c.Worker.MaxToolCalls, 1},
 		{"COACH_CONTINUE_AS_NEW_EVENTS", c.Worker.ContinueAsNewEvents, 0},
+		{"COACH_CHECK_IN_CAP", c.Coaching.CheckInCap, 1},
 		{"COACH_TEXTS_PER_MINUTE", c.Inbound.TextsPerMinute, 0},
 		{"COACH_TEXTS_PER_DAY", c.Inbound.TextsPerDay, 0},
 		{"COACH_WORKFLOW_CACHE", c.Tuning.WorkflowCache, 0},

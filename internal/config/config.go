@@ -135,8 +135,12 @@ type Coaching struct {
 	AutoFeedbackDelay time.Duration `env:"COACH_AUTO_FEEDBACK_DELAY" envDefault:"5m"`
 	FeedbackTimeout   time.Duration `env:"COACH_FEEDBACK_TIMEOUT" envDefault:"15m"`
 	FeedbackFollowup  time.Duration `env:"COACH_FEEDBACK_FOLLOWUP" envDefault:"3h"`
-	Debounce          time.Duration `env:"COACH_DEBOUNCE" envDefault:"2s"`
-	DebounceMax       time.Duration `env:"COACH_DEBOUNCE_MAX" envDefault:"15s"`
+	// CheckIn: from the last contact to the look whether to write; CheckInCap
+	// bounds the check-ins of a local day.
+	CheckIn     time.Duration `env:"COACH_CHECK_IN" envDefault:"0"`
+	CheckInCap  int           `env:"COACH_CHECK_IN_CAP" envDefault:"1"`
+	Debounce    time.Duration `env:"COACH_DEBOUNCE" envDefault:"2s"`
+	DebounceMax time.Duration `env:"COACH_DEBOUNCE_MAX" envDefault:"15s"`
 	// LateTry is the least time until a text that did not arrive is tried again.
 	LateTry time.Duration `env:"COACH_LATE_TRY" envDefault:"30m"`
 	// QuietHours is "HH:MM-HH:MM" in the participant's zone; empty is none.

@@ -26,7 +26,7 @@ func TestDefaults(t *testing.T) {
 		Programme: "Coachline", DefaultTimezone: "UTC", DefaultRegion: "US",
 		PrepTime: 10 * time.Minute, PromptSpread: time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
 		AutoFeedbackDelay: 5 * time.Minute, FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,
-		Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, LateTry: 30 * time.Minute, QuietHours: "21:00-08:00",
+		CheckInCap: 1, Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, LateTry: 30 * time.Minute, QuietHours: "21:00-08:00",
 	}, cfg.Coaching)
 	require.Equal(t, Inbound{TextsPerMinute: 30, TextsPerDay: 300, LoopMute: time.Hour, UnknownSenders: UnknownHint}, cfg.Inbound)
 	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5, Versioning: VersioningAuto}, cfg.Worker)
@@ -51,6 +51,7 @@ func TestEverySettingIsRead(t *testing.T) {
 		"COACH_PROGRAMME=Steps", "COACH_DEFAULT_TIMEZONE=Europe/London", "COACH_DEFAULT_REGION=gb",
 		"COACH_PREP_TIME=0", "COACH_PROMPT_GRACE=1h", "COACH_REMINDER_DELAY=2h", "COACH_AUTO_FEEDBACK_DELAY=3m",
 		"COACH_FEEDBACK_TIMEOUT=4m", "COACH_FEEDBACK_FOLLOWUP=5h", "COACH_DEBOUNCE=1s", "COACH_DEBOUNCE_MAX=1s", "COACH_LATE_TRY=0",
+		"COACH_CHECK_IN=5m", "COACH_CHECK_IN_CAP=2",
 		"COACH_QUIET_HOURS=", "COACH_SEND_RATE=0.5", "COACH_HISTORY_LIMIT=10", "COACH_MAX_TURNS=2", "COACH_MAX_TOOL_CALLS=3",
 		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "COACH_LOG_LEVEL=debug", "COACH_METRICS_ADDR=10.0.0.7:9090",
 		"COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=5", "COACH_LOOP_MUTE=0", "COACH_UNKNOWN_SENDERS=silent",
@@ -72,6 +73,8 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.Empty(t, cfg.Coaching.QuietHours)
 	require.Zero(t, cfg.Coaching.PrepTime)
 	require.Zero(t, cfg.Coaching.LateTry)
+	require.Equal(t, 5*time.Minute, cfg.Coaching.CheckIn)
+	require.Equal(t, 2, cfg.Coaching.CheckInCap)
 	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, MetricsAddr: "10.0.0.7:9090"}, cfg.Worker)
 	require.Equal(t, Tuning{ActivityPollers: 5, CPU: 0.5, Memory: 0.7, WorkflowCache: 200, DatabaseConns: 20}, cfg.Tuning)
 	require.Equal(t, Inbound{TextsPerDay: 5, UnknownSenders: UnknownSilent}, cfg.Inbound)
@@ -90,6 +93,9 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{"COACH_PREP_TIME=10", "COACH_PREP_TIME: \"10\" is not allowed; want a duration"},
 		{"COACH_PREP_TIME=-1m", "COACH_PREP_TIME: \"-1m0s\" is not allowed; want a duration of 0 (off) or more"},
+		{"COACH_CHECK_IN=-1h", "COACH_CHECK_IN: \"-1h0m0s\" is not allowed; want a duration of 0 (off) or more"},
+		{"COACH_CHECK_IN=4m59s", "COACH_CHECK_IN: \"4m59s\" is not allowed; want 0 (off), or a duration of 5m or more"},
+		{"COACH_CHECK_IN_CAP=0", "COACH_CHECK_IN_CAP: \"0\" is not allowed; want a whole number of 1 or more"},
 		{"COACH_DEBOUNCE_MAX=1s", "COACH_DEBOUNCE_MAX: \"1s\" is not allowed; want at least COACH_DEBOUNCE"},
 		{"COACH_HISTORY_LIMIT=many", "COACH_HISTORY_LIMIT: \"many\" is not allowed; want a whole number"},
 		{"COACH_HISTORY_LIMIT=-2", "COACH_HISTORY_LIMIT: \"-2\" is not allowed; want a whole number of -1 or more"},

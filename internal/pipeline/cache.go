@@ -1,22 +1,16 @@
 package pipeline
 
 import (
-	"crypto/sha256"
-
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"coachline/internal/reply/recall"
-	"coachline/internal/reply/redact"
 	"coachline/internal/reply/route"
 	"coachline/models"
 )
 
-// Sizes of the caches, in entries (J20). They are bounded by use, not by age; a
-// worker that has none of an entry computes it again.
-const (
-	conversations = 128
-	redactions    = 8192
-)
+// conversations is the size of each cache, in entries (J20). They are bounded
+// by use, not by age; a worker that has none of an entry computes it again.
+const conversations = 128
 
 // caches hold what would be computed again from the same input. They are
 // outside workflow state, and no answer depends on whether an entry is there.
@@ -28,13 +22,6 @@ type caches struct {
 	extracts   *lru.Cache[string, recall.Extract]
 	selections *lru.Cache[string, route.Selection]
 	focuses    *lru.Cache[string, string]
-	redacted   *lru.Cache[original, string]
-}
-
-// original names a text to redact without holding it.
-type original struct {
-	sum   [sha256.Size]byte
-	limit int
 }
 
 // known is the memory of a person and the versions it was read at.
@@ -55,7 +42,6 @@ func newCaches() caches {
 		extracts:   newLRU[string, recall.Extract](conversations),
 		selections: newLRU[string, route.Selection](conversations),
 		focuses:    newLRU[string, string](conversations),
-		redacted:   newLRU[original, string](redactions),
 	}
 }
 
@@ -89,20 +75,4 @@ func (c *caches) fresh(participantID string) {
 
 func belongs(key, participantID string) bool {
 	return len(key) > len(participantID) && key[:len(participantID)+1] == participantID+"/"
-}
-
-// clean is a text that a model may see; limit as redact.Text has it, or none.
-func (c *caches) clean(text string, limit int) string {
-	key := original{sum: sha256.Sum256([]byte(text)), limit: limit}
-	if done, ok := c.redacted.Get(key); ok {
-		return done
-	}
-	var done string
-	if limit > 0 {
-		done = redact.Text(text, limit).Text
-	} else {
-		done = redact.Scrub(text)
-	}
-	c.redacted.Add(key, done)
-	return done
 }

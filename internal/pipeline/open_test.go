@@ -118,7 +118,7 @@ func TestRedactionFailsClosed(t *testing.T) {
 		}
 		return text
 	}()
-	for _, kind := range []models.Kind{models.KindReply, models.KindPrompt} {
+	for _, kind := range []models.Kind{models.KindReply, models.KindPrompt, models.KindCheckIn} {
 		t.Run(string(kind), func(t *testing.T) {
 			w := newWorld(t)
 			w.kind = kind

@@ -161,22 +161,21 @@ func (r *round) done() []models.ChatMessage {
 	return out
 }
 
-// habitPrompt writes a daily prompt; it has its own request and no stages.
+// habitPrompt writes a daily prompt; it has its own request, and of the stages
+// only what is known of the person (J53).
 func (p *Pipeline) habitPrompt(ctx context.Context, in Round) (models.Step, error) {
-	clean, err := p.redacted(in.Context)
+	r, err := p.unasked(ctx, in)
 	if err != nil {
-		return models.Step{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
+		return models.Step{}, err
 	}
-	tr := &trace{turnID: in.Input.TurnID, now: p.Now}
-	t := p.turnOf(ctx, tr, in, clean)
+	known := r.turn.context
 	request, err := reply.ComposeHabitPrompt(p.Prompts, reply.HabitInput{
-		Profile: clean.Profile, Name: clean.Participant.Name, Zone: t.zone, Now: t.now,
+		Profile: known.Profile, Name: known.Participant.Name, Memory: r.prepared.Memory, Zone: r.turn.zone, Now: r.turn.now,
 		Model: p.Settings.ChatModel, Programme: p.Settings.Programme,
 	})
 	if err != nil {
 		return models.Step{}, fmt.Errorf("composing habit prompt: %w", err)
 	}
-	r := round{pipeline: p, trace: tr, turn: t, input: in.Input}
 	answer, err := r.complete(ctx, request)
 	if err != nil {
 		return models.Step{}, err

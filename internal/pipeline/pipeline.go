@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"coachline/internal/pipeline/clean"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -54,9 +55,6 @@ const (
 	// summaryLimit is for what nobody waits for.
 	summaryLimit = 30 * time.Second
 )
-
-// maxText is the length of an inbound text that a model sees, in characters.
-const maxText = 4000
 
 // MemoryStep says when what a person told is remembered (decision D2).
 type MemoryStep string
@@ -108,13 +106,14 @@ type Config struct {
 // Pipeline is safe for use by several goroutines.
 type Pipeline struct {
 	Config
+	clean  *clean.Cleaner
 	caches caches
 	known  capabilities
 }
 
 // New builds a pipeline; everything in cfg is required.
 func New(cfg Config) *Pipeline {
-	return &Pipeline{Config: cfg, caches: newCaches()}
+	return &Pipeline{Config: cfg, clean: clean.New(), caches: newCaches()}
 }
 
 // Offer is what a turn may call: the tools that the mode permits, words that

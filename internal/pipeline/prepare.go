@@ -47,6 +47,9 @@ type Prepared struct {
 
 // query is the text that is being answered, empty where nobody's text is.
 func (t turn) query() string {
+	if t.kind == models.KindPrompt || t.kind == models.KindCheckIn {
+		return ""
+	}
 	var texts []string
 	for _, entry := range slices.Backward(t.context.Window) {
 		if entry.Role != models.RoleUser {
@@ -91,11 +94,12 @@ func (t turn) moment() string {
 func (t turn) all() []string { return names(t.offer.specs()) }
 
 // prepare runs the stages before the first model call (stages 6 to 8). A turn
-// that answers no text has nothing to route, plan or recall for.
+// that answers no text has nothing to route, plan or search for.
 func (p *Pipeline) prepare(ctx context.Context, tr *trace, t turn) Prepared {
 	query := t.query()
 	out := Prepared{Allowed: t.all(), Label: string(route.StrategyAll), Focus: t.focus.Name, Newest: t.newest()}
 	if query == "" {
+		out.Memory = p.remembered(ctx, tr, t, plan.ReplyOnly())
 		return out
 	}
 	tools := route.ToolsOf(t.offer.Specs, t.offer.Keywords)

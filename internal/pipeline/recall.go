@@ -33,8 +33,9 @@ type search struct {
 }
 
 // remembered is the block of what is known of the person: profile facts and
-// notes on every turn, the facts nearest to the text, and what a deep search
-// brings up where it is worth one (stage 8, C6). Whatever fails is left out.
+// notes on every turn (J53), the facts nearest to the text, and what a deep
+// search brings up where it is worth one (stage 8, C6). Without a text nothing
+// is searched for. Whatever fails is left out.
 func (p *Pipeline) remembered(ctx context.Context, tr *trace, t turn, drawn plan.Plan) string {
 	known, err := p.memoryOf(ctx, t.context)
 	if err != nil {
@@ -47,7 +48,7 @@ func (p *Pipeline) remembered(ctx context.Context, tr *trace, t turn, drawn plan
 	warm := recall.NewWarm(recall.WarmInput{ParticipantID: t.id(), Facts: known.Facts, Zone: t.zone})
 	s := search{pipeline: p, trace: tr, turn: t, query: t.query(), plan: drawn}
 	var lines []string
-	if len(known.Facts) > len(warm.IDs) {
+	if s.query != "" && len(known.Facts) > len(warm.IDs) {
 		s.nearest(ctx)
 		s.deep(ctx)
 		facts := recall.Merge(s.found, recall.Bounds{

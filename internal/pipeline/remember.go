@@ -76,7 +76,7 @@ func toldIn(c models.TurnContext) string {
 // memory step is an error where a later attempt may succeed; a retry pays no
 // model twice and stores nothing twice.
 func (p *Pipeline) Remember(ctx context.Context, c models.TurnContext) error {
-	clean, err := p.redacted(c)
+	clean, err := p.clean.Turn(c)
 	if err != nil {
 		return err
 	}

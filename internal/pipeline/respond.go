@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"coachline/internal/pipeline/clean"
 	"coachline/internal/reply"
 	"coachline/internal/reply/plan"
 	"coachline/internal/reply/protocol"
@@ -38,10 +39,13 @@ const manyCalls, manySearches = 1 << 20, 3
 // screened. The step is not stored; a retry that finds none asks again. Errors
 // are those of the model, and of redaction, which fails closed.
 func (p *Pipeline) Respond(ctx context.Context, in Round) (models.Step, error) {
-	if in.Input.Kind == models.KindPrompt {
+	switch in.Input.Kind { //nolint:exhaustive // the others are conversation
+	case models.KindPrompt:
 		return p.habitPrompt(ctx, in)
+	case models.KindCheckIn:
+		return p.checkIn(ctx, in)
 	}
-	clean, err := p.redacted(in.Context)
+	clean, err := p.clean.Turn(in.Context)
 	if err != nil {
 		return models.Step{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
 	}
@@ -270,7 +274,7 @@ func (r *round) step(answer models.ChatResponse, verdict protocol.Verdict) (mode
 	}
 	step.Text = reply.Clean(verdict.Text)
 	if verdict.Judgment == protocol.Calls && !r.input.NoTools {
-		calls, err := json.Marshal(r.screened(cleanCalls(verdict.Calls)))
+		calls, err := json.Marshal(r.screened(clean.Calls(verdict.Calls)))
 		if err != nil {
 			return step, fmt.Errorf("encoding tool calls: %w", err)
 		}

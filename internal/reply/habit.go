@@ -12,11 +12,13 @@ import (
 )
 
 // HabitInput is what a habit prompt is written from. Notes are the coach
-// model's wishes for this one and may be empty; a nil Zone is UTC.
+// model's wishes for this one and Memory is the block of what is remembered;
+// both may be empty. A nil Zone is UTC.
 type HabitInput struct {
 	Profile   models.Profile
 	Name      string
 	Notes     string
+	Memory    string
 	Zone      *time.Location
 	Now       time.Time
 	Model     string
@@ -35,6 +37,7 @@ func ComposeHabitPrompt(lib *prompts.Library, in HabitInput) (models.ChatRequest
 	w.add("Participant", participantLines(models.Participant{Name: in.Name}, in.Zone))
 	w.add("Profile", append(profileLines(in.Profile), line("last prompt", in.Profile.LastHabitPrompt)...))
 	w.tone(in.Profile.Tone)
+	w.block("Memory", in.Memory)
 	w.add("Now", []string{clockLine(in.Now, in.Zone)})
 	request := w.render(prompts.HabitPromptRequest, prompts.RequestData{Notes: flat(in.Notes)})
 	if w.err != nil {

@@ -162,6 +162,8 @@ func labelName(kind models.Kind) string {
 		return "feedback question"
 	case models.KindFeedbackFollowup:
 		return "feedback follow-up"
+	case models.KindCheckIn:
+		return "check-in"
 	case models.KindOperator:
 		return "message from the team"
 	case models.KindNotice, models.KindConsent, models.KindHelp:

@@ -208,7 +208,7 @@ func TestNoConfirmationOfTheCarriers(t *testing.T) {
 // whatever an operator makes of their status afterwards.
 func TestNothingReachesWhoOptedOut(t *testing.T) {
 	kinds := []models.Kind{models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
-		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindHelp,
+		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindHelp,
 		models.KindDebug, models.KindToolCall, models.KindToolResult, "something new"}
 	for name, then := range map[string]func(w *world){
 		"opted out": func(*world) {},
@@ -227,7 +227,7 @@ func TestNothingReachesWhoOptedOut(t *testing.T) {
 			w.raw(func(db *sql.DB) {
 				for i, kind := range kinds {
 					_, err := db.Exec(fmt.Sprintf(`INSERT INTO outbox SELECT 'o%d', participant_id, 'p1-t1', 1, '%s', '', body, 'ready', '', '', 0,
-						created_at, NULL, NULL, updated_at, 0 FROM outbox WHERE id = 'p1-t1-p1'`, i, kind))
+						created_at, NULL, NULL, updated_at, 0, NULL FROM outbox WHERE id = 'p1-t1-p1'`, i, kind))
 					require.NoError(t, err)
 				}
 			})
@@ -359,6 +359,7 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 				"DELETE FROM goose_db_version WHERE version_id >= 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
 				"DROP TABLE brakes", "ALTER TABLE participants DROP COLUMN unreachable_at",
 				"ALTER TABLE participants DROP COLUMN unreachable_code", "ALTER TABLE outbox DROP COLUMN late_tries",
+				"ALTER TABLE outbox DROP COLUMN send_before",
 				"ALTER TABLE steps DROP COLUMN trace", "ALTER TABLE participants DROP COLUMN memory_version",
 				"DROP TABLE IF EXISTS fact_versions", "DROP TABLE IF EXISTS facts", "DROP TABLE IF EXISTS notes",
 				"DROP TABLE IF EXISTS summaries", "DROP TABLE IF EXISTS stages", "DROP TABLE IF EXISTS capabilities",

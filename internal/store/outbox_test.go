@@ -78,7 +78,7 @@ func TestClaimSendAtOnce(t *testing.T) {
 
 func TestClaimSendGate(t *testing.T) {
 	all := []models.Kind{models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
-		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindDebug}
+		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindDebug}
 	tests := []struct {
 		name   string
 		stand  func(w *world)
@@ -86,9 +86,9 @@ func TestClaimSendGate(t *testing.T) {
 		passes []models.Kind
 	}{
 		{"active", func(*world) {}, "", all},
-		{"paused", func(w *world) { w.setStatus(models.StatusPaused) }, "paused", all[6:]},
-		{"completed", func(w *world) { w.setStatus(models.StatusCompleted) }, "completed", all[6:]},
-		{"withdrawn", func(w *world) { w.setStatus(models.StatusWithdrawn) }, "withdrawn", all[6:]},
+		{"paused", func(w *world) { w.setStatus(models.StatusPaused) }, "paused", all[7:]},
+		{"completed", func(w *world) { w.setStatus(models.StatusCompleted) }, "completed", all[7:]},
+		{"withdrawn", func(w *world) { w.setStatus(models.StatusWithdrawn) }, "withdrawn", all[7:]},
 		{"opted out", func(w *world) { w.setStatus(models.StatusOptedOut) }, "opted_out", nil},
 		{"removed", func(w *world) {
 			require.NoError(w.t, w.RemoveParticipant(w.ctx, "p1", "operator", at(6)))

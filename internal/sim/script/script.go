@@ -65,6 +65,8 @@ func (sc scene) answer() saying {
 		return saying{text: sc.habitSentence()}
 	case sc.has("Task: greeting"):
 		return sc.greeting()
+	case sc.has("Task: check-in"):
+		return sc.checkIn()
 	}
 	reply := sc.open()
 	if len(sc.rounds) > 0 {
@@ -84,6 +86,18 @@ func (sc scene) greeting() saying {
 		name = " " + clip(known, 40)
 	}
 	return words("Hi%s! I am your automated habit coach. We start with a short chat, then you get about one text a day. Are you ready to start?", name)
+}
+
+// checkIn decides to write once, and then not before the person has answered.
+func (sc scene) checkIn() saying {
+	if sc.value("Last contact", "Check-ins since the person wrote") != "0" {
+		return saying{text: encoded(map[string]any{"send": false, "text": ""})}
+	}
+	habit := "your habit"
+	if known := sc.profile("habit_domain"); known != "" {
+		habit = clip(known, 60)
+	}
+	return saying{text: encoded(map[string]any{"send": true, "text": "Thinking of " + habit + ": what would make it a little easier today?"})}
 }
 
 // open answers a turn that has called no tool yet.

@@ -42,6 +42,16 @@ func request(system string, messages ...Message) Request {
 	return ask
 }
 
+func TestCheckIn(t *testing.T) {
+	for count, want := range map[string]string{
+		"0": `{"send":true,"text":"Thinking of a short walk: what would make it a little easier today?"}`,
+		"1": `{"send":false,"text":""}`,
+	} {
+		system := complete + "\n\n# Task: check-in\nDecide.\n\n# Last contact\nCheck-ins since the person wrote: " + count
+		require.JSONEq(t, want, request(system, user("[task] Decide now.")).Answer("1").Text)
+	}
+}
+
 func user(text string) Message { return Message{Role: "user", Content: Content(text)} }
 
 func assistant(text string) Message { return Message{Role: "assistant", Content: Content(text)} }

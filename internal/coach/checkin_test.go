@@ -1,0 +1,140 @@
+package coach
+
+import (
+	"testing"
+	"time"
+
+	"coachline/models"
+
+	"github.com/stretchr/testify/require"
+)
+
+// lookedAfter is at with check-ins six hours after the last contact.
+func lookedAfter(t *testing.T, now string) Situation {
+	s := at(t, now)
+	s.Rules.CheckIn, s.Rules.CheckInCap = 6*time.Hour, 1
+	return s
+}
+
+func TestCheckInWaitsForAnIntervalWithoutContact(t *testing.T) {
+	due := func(s Situation) models.Effect { return setDue(models.DueCheckIn, "", s.Now.Add(6*time.Hour)) }
+	for _, c := range []struct {
+		name  string
+		ev    models.Event
+		alter func(s *Situation)
+		want  func(s Situation) []models.Effect
+	}{
+		{"a text", models.Event{Kind: models.EventTexts}, func(s *Situation) { *s = waiting(*s, time.Second) }, func(s Situation) []models.Effect {
+			return []models.Effect{due(s), setDue(models.DueDebounce, "", s.Now.Add(2*time.Second))}
+		}},
+		{"an operator's message", models.Event{Kind: models.EventSend, OutboxID: "o1"}, nil, func(s Situation) []models.Effect {
+			return []models.Effect{due(s), turn(models.TurnPlan{Kind: models.KindOperator, OutboxID: "o1"})}
+		}},
+		{"the greeting", models.Event{Kind: models.EventEnrolled}, nil, func(s Situation) []models.Effect {
+			return []models.Effect{due(s), turn(models.TurnPlan{Kind: models.KindGreeting})}
+		}},
+		{"a prompt that the carrier took", models.Event{Kind: models.EventPromptSent, Plan: models.TurnPlan{PromptID: "p1"}, At: instant(t, noon).Add(-time.Minute)},
+			func(s *Situation) { s.Rules.ReminderDelay, s.Rules.AutoFeedbackDelay = 0, 0 }, func(s Situation) []models.Effect {
+				return []models.Effect{setDue(models.DueCheckIn, "", s.Now.Add(6*time.Hour-time.Minute)), {Kind: models.EffectSetPending,
+					Pending: &models.PendingPrompt{PromptID: "p1", SentAt: s.Now.Add(-time.Minute)}}}
+			}},
+		{"back into coaching", models.Event{Kind: models.EventStatus, Status: models.StatusActive}, func(s *Situation) { s.State.Status = models.StatusPaused },
+			func(s Situation) []models.Effect { return []models.Effect{due(s), setStatus(models.StatusActive)} }},
+		{"a workflow that takes over", models.Event{Kind: models.EventRestored}, nil, func(s Situation) []models.Effect { return []models.Effect{due(s)} }},
+		{"an operator's message while paused", models.Event{Kind: models.EventSend, OutboxID: "o1"}, func(s *Situation) { s.State.Status = models.StatusPaused },
+			func(Situation) []models.Effect {
+				return []models.Effect{turn(models.TurnPlan{Kind: models.KindOperator, OutboxID: "o1"})}
+			}},
+		{"no contact", models.Event{Kind: models.EventMode, Mode: models.ModeIntake}, nil, func(Situation) []models.Effect { return nil }},
+		{"off", models.Event{Kind: models.EventTexts}, func(s *Situation) { s.Rules.CheckIn = 0 }, func(Situation) []models.Effect { return nil }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := lookedAfter(t, noon)
+			if c.alter != nil {
+				c.alter(&s)
+			}
+			require.Equal(t, c.want(s), decide(t, s, c.ev).Effects)
+		})
+	}
+	t.Run("leaving, opting out and pausing take it away", func(t *testing.T) {
+		for _, ev := range []models.Event{
+			{Kind: models.EventUnenrolled}, {Kind: models.EventStatus, Status: models.StatusOptedOut, Confirm: true},
+			{Kind: models.EventStatus, Status: models.StatusPaused}, {Kind: models.EventStatus, Status: models.StatusCompleted},
+		} {
+			s := everything(lookedAfter(t, noon))
+			effects := decide(t, s, ev).Effects
+			require.Contains(t, effects, clearDue(models.DueCheckIn))
+			for _, effect := range effects {
+				require.NotEqual(t, models.EffectSetDue, effect.Kind)
+			}
+		}
+	})
+	t.Run("another zone leaves its instant", func(t *testing.T) {
+		s := everything(lookedAfter(t, noon))
+		for _, effect := range decide(t, s, models.Event{Kind: models.EventZone, Zone: "Asia/Tokyo"}).Effects {
+			require.NotEqual(t, models.DueCheckIn, effect.Due.Kind)
+		}
+	})
+}
+
+func TestDueCheckIn(t *testing.T) {
+	put := func(at string) []models.Effect {
+		return []models.Effect{setDue(models.DueCheckIn, "", instant(t, at))}
+	}
+	looks := func(s Situation, until string) []models.Effect {
+		return []models.Effect{setDue(models.DueCheckIn, "", s.Now.Add(6*time.Hour)),
+			turn(models.TurnPlan{Kind: models.KindCheckIn, Until: instant(t, until)})}
+	}
+	count := func(date string, n int) func(*Situation) {
+		return func(s *Situation) { s.State.CheckIns = models.CheckIns{Date: date, Sent: n} }
+	}
+	for _, c := range []struct {
+		name, now string
+		alter     func(s *Situation)
+		want      func(s Situation) []models.Effect
+	}{
+		{"by day", noon, nil, func(s Situation) []models.Effect { return looks(s, "2026-01-15T21:00:00-05:00") }},
+		{"A65", "2026-01-15T23:30:00-05:00", nil, func(Situation) []models.Effect { return put("2026-01-16T08:00:00-05:00") }},
+		{"after midnight", "2026-01-16T00:30:00-05:00", nil, func(Situation) []models.Effect { return put("2026-01-16T08:00:00-05:00") }},
+		{"the night that the clock springs forward", "2026-03-07T23:30:00-05:00", nil, func(Situation) []models.Effect { return put("2026-03-08T08:00:00-04:00") }},
+		{"the day has had its check-in", noon, count("2026-01-15", 1), func(Situation) []models.Effect { return put("2026-01-16T08:00:00-05:00") }},
+		{"it was yesterday's", noon, count("2026-01-14", 1), func(s Situation) []models.Effect { return looks(s, "2026-01-15T21:00:00-05:00") }},
+		{"a day with two", noon, func(s *Situation) { s.Rules.CheckInCap = 2; count("2026-01-15", 1)(s) },
+			func(s Situation) []models.Effect { return looks(s, "2026-01-15T21:00:00-05:00") }},
+		{"no quiet hours", noon, func(s *Situation) { s.Rules.Quiet = QuietHours{} }, func(s Situation) []models.Effect { return looks(s, "2026-01-16T12:00:00-05:00") }},
+		{"no quiet hours, and the day has had its check-in", noon, func(s *Situation) { s.Rules.Quiet = QuietHours{}; count("2026-01-15", 1)(s) },
+			func(Situation) []models.Effect { return put("2026-01-16T00:00:00-05:00") }},
+		{"quiet where the person may be", "2026-01-15T09:00:00-05:00", func(s *Situation) {
+			s.State.ZoneAssumed, s.Rules.Band = true, []*time.Location{zoneNamed(t, "Pacific/Honolulu")}
+		}, func(Situation) []models.Effect { return put("2026-01-15T13:00:00-05:00") }},
+		{"a prompt waits for an answer", noon, func(s *Situation) { s.State.Pending = &models.PendingPrompt{PromptID: "p1"} }, nil},
+		{"a text waits for an answer", noon, func(s *Situation) { *s = waiting(*s, time.Second) }, nil},
+		{"paused", noon, func(s *Situation) { s.State.Status = models.StatusPaused }, nil},
+		{"off meanwhile", noon, func(s *Situation) { s.Rules.CheckIn = 0 }, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := lookedAfter(t, c.now)
+			if c.alter != nil {
+				c.alter(&s)
+			}
+			var want []models.Effect
+			if c.want != nil {
+				want = c.want(s)
+			}
+			require.Equal(t, want, decide(t, s, fell(models.DueCheckIn, "")).Effects)
+		})
+	}
+}
+
+func TestCheckInIsCountedOnItsLocalDate(t *testing.T) {
+	s := lookedAfter(t, noon)
+	s.Rules.CheckInCap = 3
+	sent := models.Event{Kind: models.EventCheckInSent, At: instant(t, "2026-01-15T19:30:00-05:00")}
+	for i, want := range []models.CheckIns{{Date: "2026-01-15", Sent: 1}, {Date: "2026-01-15", Sent: 2}} {
+		effects := decide(t, s, sent).Effects
+		require.Equal(t, []models.Effect{setDue(models.DueCheckIn, "", sent.At.Add(6*time.Hour)), {Kind: models.EffectCountCheckIn, CheckIns: want}}, effects, i)
+		s.State.CheckIns = effects[1].CheckIns
+	}
+	sent.At = sent.At.Add(24 * time.Hour)
+	require.Equal(t, models.CheckIns{Date: "2026-01-16", Sent: 1}, decide(t, s, sent).Effects[1].CheckIns)
+}

@@ -1,0 +1,54 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"coachline/internal/reply"
+	"coachline/internal/reply/plan"
+	"coachline/internal/reply/protocol"
+	"coachline/models"
+)
+
+// unasked begins a round of a turn that nobody's text began and that calls no
+// tool: of the stages it has redaction, which fails closed, and what is known of
+// the person.
+func (p *Pipeline) unasked(ctx context.Context, in Round) (round, error) {
+	clean, err := p.clean.Turn(in.Context)
+	if err != nil {
+		return round{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
+	}
+	tr := &trace{turnID: in.Input.TurnID, now: p.Now}
+	t := p.turnOf(ctx, tr, in, clean)
+	known := Prepared{Memory: p.remembered(ctx, tr, t, plan.ReplyOnly()), Newest: t.newest()}
+	return round{pipeline: p, trace: tr, turn: t, prepared: known, input: in.Input}, nil
+}
+
+// checkIn asks whether to write, and what. The round holds the words only where
+// the model said so clearly; otherwise it holds none, and its trace says why
+// (P55, A64, W21).
+func (p *Pipeline) checkIn(ctx context.Context, in Round) (models.Step, error) {
+	r, err := p.unasked(ctx, in)
+	if err != nil {
+		return models.Step{}, err
+	}
+	request, err := reply.ComposeCheckIn(p.Prompts, reply.Input{
+		Context: r.turn.context, Now: r.turn.now, Zone: r.turn.zone, HistoryLimit: p.Settings.HistoryLimit,
+		Model: p.Settings.ChatModel, Programme: p.Settings.Programme, Memory: r.prepared.Memory,
+	})
+	if err != nil {
+		return models.Step{}, fmt.Errorf("composing check-in: %w", err)
+	}
+	fitting, _ := protocol.Fit(request, r.turn.cap.ContextTokens)
+	answer, err := r.complete(ctx, fitting)
+	if err != nil {
+		return models.Step{}, err
+	}
+	decided := protocol.ReadCheckIn(answer.Text)
+	r.trace.note(models.StageCheckIn, "check-in "+string(decided.Reason))
+	verdict := protocol.Verdict{Judgment: protocol.Empty}
+	if decided.Reason == protocol.CheckInSend {
+		verdict = protocol.Verdict{Judgment: protocol.Words, Text: decided.Text}
+	}
+	return r.step(answer, verdict)
+}

@@ -1,0 +1,26 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"coachline/models"
+)
+
+// checkIn asks the model once whether there is something to write without being
+// asked. Whatever is not a text is silence: a model that is down, an answer that
+// says no or says nothing clear. So is a text of the person that came meanwhile,
+// and the beginning of quiet hours. A silent turn has its row and leaves nothing
+// else behind (A64).
+func (t *turn) checkIn(ctx workflow.Context) (words, bool) {
+	out, err := t.ask(ctx, t.round(ctx, 1, true))
+	t.life.receive()
+	switch {
+	case t.silenced():
+		return words{}, false
+	case err != nil:
+		workflow.GetLogger(ctx).Warn("model gave no answer", "turn", t.id, "step", 1, "error", err)
+	case out.HasText && len(t.life.state.Inbox.Items) == 0 && workflow.Now(ctx).Before(t.plan.Until):
+		return words{source: models.SourceStep, step: 1}, true
+	}
+	return words{source: models.SourceSilent}, true
+}
