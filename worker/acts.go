@@ -89,7 +89,8 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}},
 		remembering: &activities.Remembering{Store: rows, Keeper: replies},
 		front: &activities.Front{
-			Store: rows, Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Now: time.Now,
+			Store: rows, Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
+			Region: cfg.Coaching.DefaultRegion, Now: time.Now,
 		},
 		posts:  posts,
 		checks: &activities.Reconciling{Store: rows, Carrier: carrier, Now: time.Now},
