@@ -82,7 +82,7 @@ func recordsOf(ties *dial.Ties) (records.Config, error) {
 	if err != nil {
 		return records.Config{}, err
 	}
-	return records.Config{Turns: rows, Ledger: rows, Memory: facts, Eraser: facts}, nil
+	return records.Config{Turns: rows, Ledger: rows, Memory: facts, Eraser: facts, Profiles: ties.Store}, nil
 }
 
 func carrierOf(cfg config.Carrier, public string) CarrierConfig {
