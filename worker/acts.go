@@ -15,6 +15,7 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/pipeline"
 	"coachline/internal/sms"
+	"coachline/internal/store/hearing"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -50,6 +51,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 	}
 	client, err := llm.New(llm.Config{
 		BaseURL: cfg.Model.BaseURL, Keys: cfg.Model.Keys(), Groups: cfg.Model.KeyGroups(), EmbeddingModel: cfg.Model.Embedding,
+		SpeechModel: cfg.Model.Transcribe,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("building model client: %w", err)
@@ -70,7 +72,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
 	})
 	turns := &activities.Turns{
-		Store: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
+		Store: listening(cfg, rows, ears{notes: hearing.New(ties.Store.Database()), carrier: sender, model: client, log: ties.Logger}), Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},

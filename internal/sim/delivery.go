@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"coachline/internal/sim/voice"
 )
 
 const (
@@ -299,6 +301,7 @@ func (c *courier) inboundForm(t text) url.Values {
 	} {
 		form.Set(name, value)
 	}
+	voice.Attach(form, apiVersion)
 	return form
 }
 
