@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
@@ -29,15 +30,17 @@ func TestTranscribe(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				require.Equal(t, "/v1/audio/transcriptions", r.URL.Path)
-				require.Equal(t, "Bearer k", r.Header.Get("Authorization"))
+				assert.Equal(t, "/v1/audio/transcriptions", r.URL.Path)
+				assert.Equal(t, "Bearer k", r.Header.Get("Authorization"))
 				file, head, err := r.FormFile("file")
-				require.NoError(t, err)
+				if !assert.NoError(t, err) {
+					return
+				}
 				sound, err := io.ReadAll(file)
-				require.NoError(t, err)
-				require.Equal(t, "sound", string(sound))
-				require.Equal(t, "note.mp3", head.Filename)
-				require.Equal(t, "whisper", r.FormValue("model"))
+				assert.NoError(t, err)
+				assert.Equal(t, "sound", string(sound))
+				assert.Equal(t, "note.mp3", head.Filename)
+				assert.Equal(t, "whisper", r.FormValue("model"))
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(tt.status)
 				_, _ = w.Write([]byte(tt.body))

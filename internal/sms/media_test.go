@@ -1,7 +1,6 @@
 package sms
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -25,36 +24,39 @@ func TestVoiceNotesOfAWebhook(t *testing.T) {
 }
 
 // wire answers like the carrier and its media hosts.
-type wire func(*http.Request) *http.Response
+type wire func(*http.Request) page
 
-func (w wire) RoundTrip(r *http.Request) (*http.Response, error) { return w(r), nil }
-
-func page(status int, kind, body string) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body))}
+type page struct {
+	status               int
+	kind, body, location string
 }
 
-func moved(to string) *http.Response {
-	res := page(http.StatusTemporaryRedirect, "text/plain", "")
-	res.Header.Set("Location", to)
-	return res
+func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	p := w(r)
+	head := http.Header{"Content-Type": {p.kind}, "Location": {p.location}}
+	return &http.Response{StatusCode: p.status, Header: head, Body: io.NopCloser(strings.NewReader(p.body))}, nil
 }
+
+func sound(status int, kind, body string) *page { return &page{status: status, kind: kind, body: body} }
+
+func moved(to string) *page { return &page{status: http.StatusTemporaryRedirect, location: to} }
 
 const noteAddress = "https://api.twilio.com/2010-04-01/Accounts/AC1/Messages/MM1/Media/ME1"
 
 func TestRecording(t *testing.T) {
 	tests := []struct {
 		name, address string
-		first         *http.Response
+		first         *page
 		want          string // empty: the sound comes
 	}{
-		{"J105 from the carrier", noteAddress, page(200, "audio/amr", "sound"), ""},
+		{"J105 from the carrier", noteAddress, sound(200, "audio/amr", "sound"), ""},
 		{"J105 redirected to its media", noteAddress, moved("https://mms.twiliocdn.com/x"), ""},
 		{"J105 redirected without https", noteAddress, moved("http://mms.twiliocdn.com/x"), "it lies elsewhere"},
 		{"J105 redirected elsewhere", noteAddress, moved("https://169.254.169.254/x"), "it lies elsewhere"},
 		{"J105 redirected to a name like it", noteAddress, moved("https://mms.twiliocdn.com.example.org/x"), "it lies elsewhere"},
-		{"J105 a picture", noteAddress, page(200, "image/png", "x"), "it is no sound"},
-		{"J105 too long", noteAddress, page(200, "audio/amr", strings.Repeat("x", maxAudio+1)), "it is too long"},
-		{"J105 gone", noteAddress, page(404, "audio/amr", ""), "the carrier answered 404"},
+		{"J105 a picture", noteAddress, sound(200, "image/png", "x"), "it is no sound"},
+		{"J105 too long", noteAddress, sound(200, "audio/amr", strings.Repeat("x", maxAudio+1)), "it is too long"},
+		{"J105 gone", noteAddress, sound(404, "audio/amr", ""), "the carrier answered 404"},
 		{"J105 another host", "https://example.org/2010-04-01/Accounts/AC1/Messages/MM1/Media/ME1", nil, "not the carrier's"},
 		{"J105 another account", strings.ReplaceAll(noteAddress, "AC1", "AC2"), nil, "not the carrier's"},
 		{"J105 another path", "https://api.twilio.com/2010-04-01/Accounts/AC1/Messages.json", nil, "not the carrier's"},
@@ -66,15 +68,15 @@ func TestRecording(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c, err := New(Config{AccountSID: "AC1", AuthToken: "secret1", From: "+15017122661"})
 			require.NoError(t, err)
-			c.next = wire(func(r *http.Request) *http.Response {
+			c.next = wire(func(r *http.Request) page {
 				_, _, known := r.BasicAuth()
 				if r.URL.Host != carrierHost {
 					require.False(t, known, "the password stays with the carrier")
-					return page(200, "audio/amr", "sound")
+					return *sound(200, "audio/amr", "sound")
 				}
 				require.True(t, known)
 				require.NotNil(t, tt.first, "nothing is asked for")
-				return tt.first
+				return *tt.first
 			})
 			got, err := c.Recording(t.Context(), tt.address)
 			if tt.want != "" {
@@ -104,5 +106,5 @@ func TestRecordingFromAConfiguredServer(t *testing.T) {
 	server.Close()
 	_, err = c.Recording(t.Context(), noteAddress)
 	require.Error(t, err)
-	require.False(t, errors.Is(err, models.ErrUnheard))
+	require.NotErrorIs(t, err, models.ErrUnheard)
 }

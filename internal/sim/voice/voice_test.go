@@ -1,6 +1,7 @@
 package voice_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"testing"
@@ -26,6 +27,6 @@ func TestServeAndRefuse(t *testing.T) {
 	require.Equal(t, "RIFF", got.Body.String()[:4])
 	require.Equal(t, 844, got.Body.Len())
 	got = httptest.NewRecorder()
-	voice.Transcribe(got, httptest.NewRequest("POST", "/v1/audio/transcriptions", nil))
+	voice.Transcribe(got, httptest.NewRequest(http.MethodPost, "/v1/audio/transcriptions", nil))
 	require.Equal(t, 400, got.Code)
 }
