@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -16,7 +18,7 @@ func (p *program) recordVerbs() []*cobra.Command {
 	return []*cobra.Command{
 		p.turns(),
 		p.onID("consents", "Print the consent ledger, of removed participants too", (*console.Console).Consents),
-		p.memories(),
+		p.memories(), p.export(),
 	}
 }
 
@@ -98,4 +100,38 @@ func (p *program) memories() *cobra.Command {
 		return api.Memories(c.Context(), args[0])
 	}
 	return c
+}
+
+func (p *program) export() *cobra.Command {
+	var out string
+	c := &cobra.Command{Use: "export ID", Short: "Write what is remembered of a participant as files in a zip archive", Args: exactly(1)}
+	c.Flags().StringVar(&out, "out", "", "file to write, which must not exist; empty: standard output")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		if out == "" {
+			return api.Export(c.Context(), args[0], p.out)
+		}
+		var archive bytes.Buffer
+		if err := api.Export(c.Context(), args[0], &archive); err != nil {
+			return err
+		}
+		return writeNew(out, archive.Bytes())
+	}
+	return c
+}
+
+// writeNew writes a file of personal data that nobody else may read.
+func writeNew(path string, raw []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("creating the file: %w", err)
+	}
+	_, err = file.Write(raw)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("writing the file: %w", err)
+	}
+	return nil
 }

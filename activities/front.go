@@ -16,6 +16,7 @@ import (
 type FrontStore interface {
 	ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error)
 	SettleHint(ctx context.Context, r models.HintResult) error
+	LocaleOf(ctx context.Context, inboundID int64) (string, error)
 	QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error)
 }
 
@@ -33,14 +34,17 @@ type Front struct {
 	Posts     *Posts
 	Prompts   *prompts.Library
 	Programme string
-	Now       func() time.Time
+	// Region is that of the programme, such as "MX"; strangers are answered in
+	// its language.
+	Region string
+	Now    func() time.Time
 }
 
 // SendHint hands the day's hint to a stranger to the carrier and returns where
 // it stands. It goes out at most once: an attempt of unknown fate ends it, and
 // only a refusal by the carrier is tried again. Safe to retry.
 func (f *Front) SendHint(ctx context.Context, in models.SendHintInput) (models.OutboxStatus, error) {
-	body, err := f.fixed(prompts.UnknownSender)
+	body, err := f.fixed(prompts.UnknownSender, "und-"+f.Region)
 	if err != nil {
 		return "", err
 	}
@@ -96,7 +100,11 @@ func (f *Front) hintResult(id string, receipt models.Receipt, err error) models.
 // an outbox row of its own that passes the gates of every other text. Safe to
 // retry: the text above the limit names the row, and its sending is SendSMS's.
 func (f *Front) SendLimitNotice(ctx context.Context, in models.SendLimitInput) (models.SendSMSResult, error) {
-	body, err := f.fixed(prompts.TooManyTexts)
+	locale, err := f.Store.LocaleOf(ctx, in.InboundID)
+	if err != nil {
+		return models.SendSMSResult{}, classed(err)
+	}
+	body, err := f.fixed(prompts.TooManyTexts, locale)
 	if err != nil {
 		return models.SendSMSResult{}, err
 	}
@@ -110,8 +118,8 @@ func (f *Front) SendLimitNotice(ctx context.Context, in models.SendLimitInput) (
 	return f.Posts.SendSMS(ctx, models.SendSMSInput{OutboxID: id})
 }
 
-func (f *Front) fixed(name prompts.Name) (string, error) {
-	text, err := f.Prompts.Fixed(name, prompts.FixedData{Programme: f.Programme})
+func (f *Front) fixed(name prompts.Name, locale string) (string, error) {
+	text, err := f.Prompts.Fixed(name, locale, prompts.FixedData{Programme: f.Programme})
 	if err != nil {
 		return "", fmt.Errorf("rendering text %s: %w", name, err)
 	}

@@ -19,7 +19,10 @@ type desk struct {
 	results []models.HintResult
 	asked   []models.LimitNotice
 	row     string
+	locale  string
 }
+
+func (d *desk) LocaleOf(context.Context, int64) (string, error) { return d.locale, nil }
 
 func (d *desk) ClaimHint(context.Context, string, time.Time) (models.HintClaim, error) {
 	return d.claim, nil

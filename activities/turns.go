@@ -42,8 +42,11 @@ type Turns struct {
 }
 
 // PrepareTurn opens the turn's row, moves the waiting texts into the
-// conversation and says how to go on.
+// conversation and says how to go on. It heartbeats, because somebody may have
+// to listen to a voice note first.
 func (t *Turns) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+	stop := beat(ctx)
+	defer stop()
 	out, err := t.Store.BeginTurn(ctx, in)
 	if err != nil {
 		return out, classed(fmt.Errorf("opening turn: %w", err))

@@ -85,7 +85,13 @@ func (t *Turns) spoken(in models.PersistTurnInput, turn models.TurnContext) (tex
 func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (string, error) {
 	switch in.Plan.Kind {
 	case models.KindPrompt:
-		return reply.HabitFallback(turn.Profile), nil
+		p := turn.Profile
+		said := p.PromptAnchor != "" || p.HabitDomain != "" || p.MotivationalFrame != ""
+		// A sentence is made of what the profile says in English only.
+		if said && !t.Prompts.Translated(prompts.HabitFallback, turn.Participant.Locale) {
+			return reply.HabitFallback(p), nil
+		}
+		return t.fixed(prompts.HabitFallback, turn)
 	case models.KindGreeting:
 		return t.fixed(prompts.GreetingFallback, turn)
 	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
@@ -96,7 +102,7 @@ func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (s
 }
 
 func (t *Turns) fixed(name prompts.Name, turn models.TurnContext) (string, error) {
-	text, err := t.Prompts.Fixed(name, prompts.FixedData{Programme: t.Programme, Name: turn.Participant.Name})
+	text, err := t.Prompts.Fixed(name, turn.Participant.Locale, prompts.FixedData{Programme: t.Programme, Name: turn.Participant.Name})
 	if err != nil {
 		return "", fmt.Errorf("rendering text %s: %w", name, err)
 	}

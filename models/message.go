@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
 
 // Role is who an entry of the conversation belongs to.
 type Role string
@@ -67,6 +71,9 @@ type Inbound struct {
 	To         string
 	Body       string `gorm:"serializer:sealed"`
 	MediaCount int
+	// Voice is the JSON of []VoiceNote; empty where nothing listens, or where
+	// the text has none.
+	Voice string `gorm:"serializer:sealed"`
 	// Intent and IntentMethod are what the screening found; both empty for an
 	// ordinary text.
 	Intent       Intent
@@ -79,6 +86,35 @@ type Inbound struct {
 	RepeatIndex string
 	ReceivedAt  time.Time
 }
+
+// VoiceNote is recorded speech that came with a text. Text is personal data.
+type VoiceNote struct {
+	Index int    `json:"index"` // among the media of the text, from 0
+	Type  string `json:"type"`  // media type, such as "audio/amr"
+	URL   string `json:"url"`   // at the carrier
+	// Heard: somebody listened, with Text or a Problem as the result.
+	Heard   bool   `json:"heard,omitempty"`
+	Text    string `json:"text,omitempty"`
+	Problem string `json:"problem,omitempty"`
+}
+
+// VoiceNotes reads Voice; nil for what cannot be read.
+func (in Inbound) VoiceNotes() []VoiceNote {
+	var notes []VoiceNote
+	if in.Voice == "" || json.Unmarshal([]byte(in.Voice), &notes) != nil {
+		return nil
+	}
+	return notes
+}
+
+// Recording is speech to be written down.
+type Recording struct {
+	Type string // media type, such as "audio/wav"
+	Data []byte
+}
+
+// ErrUnheard says why a recording was not opened: its text is for the model.
+var ErrUnheard = errors.New("the recording cannot be opened")
 
 // OutboxStatus is where an outbound text stands. The carrier's own words are
 // used from Accepted on, except that its "sending" is a queued text to us.

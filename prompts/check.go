@@ -36,6 +36,11 @@ func (l *Library) CheckTools(offers map[models.Mode]Offer) error {
 				return fmt.Errorf("prompt %s names %q, which is not offered where it is used", name.file(), word)
 			}
 		}
+		for _, text := range l.spoken[name].texts { // people read them, and no model
+			if word, bad := badWord(text.source, Offer{}, every); bad {
+				return fmt.Errorf("prompt %s names %q, which no text for people may do", text.file(name), word)
+			}
+		}
 	}
 	return l.checkFocuses(offers)
 }

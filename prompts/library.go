@@ -4,20 +4,21 @@
 package prompts
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os" //nolint:depguard // Load reads the operator's folder, once, at start-up
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 )
 
-//go:embed texts/*.md playbooks/*.md
+//go:embed texts playbooks
 var embedded embed.FS
 
 // versionDigits is the length of Version: 12 hex digits tell apart any number
@@ -31,11 +32,13 @@ type Library struct {
 	templates map[Name]*template.Template
 	sources   map[Name]string
 	shelf     shelf
+	spoken    map[Name]spoken
 	version   string
 }
 
 // Load reads the embedded texts and lets the files of dir replace those of
-// equal name; "" means embedded only. Hidden files of dir are skipped, since
+// equal name and place; "" means embedded only. A folder such as "es" or "pt-BR"
+// holds fixed texts in that language. Hidden files of dir are skipped, since
 // mounted folders hold some. A file that is not a text of the library, an
 // empty one, a syntax error and a field that the text's data lacks are errors
 // that name the file; so nothing that Load accepts fails later for its data.
@@ -45,14 +48,17 @@ func Load(dir string) (*Library, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening embedded prompts: %w", err)
 	}
-	sources := map[Name]string{}
-	if err := readInto(sources, sub); err != nil {
+	sources, own := map[Name]string{}, map[Name]string{}
+	if err := readInto(sources, sub, true); err != nil {
 		return nil, fmt.Errorf("reading embedded prompts: %w", err)
 	}
+	var operators fs.FS
 	if dir != "" {
-		if err := readInto(sources, os.DirFS(dir)); err != nil {
+		operators = os.DirFS(dir)
+		if err := readInto(own, operators, true); err != nil {
 			return nil, fmt.Errorf("reading prompts of %s: %w", dir, err)
 		}
+		maps.Copy(sources, own)
 	}
 	lib := &Library{entries: catalogue(), templates: map[Name]*template.Template{}, sources: sources}
 	for _, name := range Names() {
@@ -63,14 +69,22 @@ func Load(dir string) (*Library, error) {
 	if lib.shelf, err = loadShelf(dir); err != nil {
 		return nil, err
 	}
+	if err := lib.translate(sub, operators, own); err != nil {
+		return nil, err
+	}
 	lib.version = lib.hash()
 	return lib, nil
 }
 
-func readInto(sources map[Name]string, folder fs.FS) error {
+// readInto reads the texts of a folder; a root's folders of locales are not
+// among them.
+func readInto(sources map[Name]string, folder fs.FS, root bool) error {
 	files, err := fs.ReadDir(folder, ".")
 	if err != nil {
 		return err
+	}
+	if root {
+		files = slices.DeleteFunc(files, func(file fs.DirEntry) bool { return isLocale(folder, file) })
 	}
 	known := catalogue()
 	for _, file := range files {
@@ -101,29 +115,34 @@ func knownFiles() string {
 // topHeading matches what would look like a section of the system message.
 var topHeading = regexp.MustCompile(`(?m)^#[ \t]`)
 
-func (l *Library) parse(name Name) error {
+func (l *Library) parse(name Name) (err error) {
 	source, ok := l.sources[name]
 	if !ok {
 		return errors.New("file is missing")
 	}
+	l.templates[name], err = l.tryOut(name, source)
+	return err
+}
+
+// tryOut parses a text and renders it with each sample of its data.
+func (l *Library) tryOut(name Name, source string) (*template.Template, error) {
 	// Sections of the system message begin with "# "; headings of a text are
 	// one level lower, so that no text can open a section.
 	source = topHeading.ReplaceAllString(strings.ReplaceAll(source, "\r\n", "\n"), "## ")
 	parsed, err := template.New(name.file()).Option("missingkey=error").Parse(source)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l.templates[name] = parsed
 	for _, sample := range l.entries[name].samples {
-		text, err := l.Render(name, sample)
+		text, err := l.execute(name, parsed, sample)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if text == "" {
-			return errors.New("text is empty")
+			return nil, errors.New("text is empty")
 		}
 	}
-	return nil
+	return parsed, nil
 }
 
 // hash covers names and contents in a fixed order, with lengths between them
@@ -132,6 +151,9 @@ func (l *Library) hash() string {
 	sum := sha256.New()
 	for _, name := range Names() {
 		sum.Write(fmt.Appendf(nil, "%s %d\n%s\n", name.file(), len(l.sources[name]), l.sources[name]))
+		for _, text := range l.spoken[name].texts {
+			sum.Write(fmt.Appendf(nil, "%s %d\n%s\n", text.file(name), len(text.source), text.source))
+		}
 	}
 	for _, page := range l.shelf.all() {
 		sum.Write(fmt.Appendf(nil, "%s %d\n%s\n", page.File, len(page.Source), page.Source))
@@ -149,22 +171,5 @@ func (l *Library) Render(name Name, data any) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("no prompt is called %s", name)
 	}
-	filled, ok := l.entries[name].withDefaults(data)
-	if !ok {
-		return "", fmt.Errorf("prompt %s takes %T, not %T", name, l.entries[name].samples[0], data)
-	}
-	var out bytes.Buffer
-	if err := parsed.Execute(&out, filled); err != nil {
-		return "", fmt.Errorf("rendering prompt: %w", err)
-	}
-	return strings.TrimSpace(out.String()), nil
-}
-
-// Fixed renders a text that reaches a person without a model. It fails for
-// names of other texts.
-func (l *Library) Fixed(name Name, data FixedData) (string, error) {
-	if !l.entries[name].fixed {
-		return "", fmt.Errorf("prompt %s is not a fixed text", name)
-	}
-	return l.Render(name, data)
+	return l.execute(name, parsed, data)
 }

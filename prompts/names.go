@@ -46,6 +46,9 @@ const (
 	// who sent more texts than the programme takes.
 	UnknownSender Name = "unknown_sender"
 	TooManyTexts  Name = "too_many_texts"
+	// HabitFallback is the habit prompt without a model for somebody of whom
+	// nothing is known, or who is addressed in another language than English.
+	HabitFallback Name = "habit_fallback"
 )
 
 // FixedData fills a fixed text. Name is personal data, may be empty, and is
@@ -134,6 +137,7 @@ func catalogue() map[Name]entry {
 		Help:               fixed,
 		UnknownSender:      fixed,
 		TooManyTexts:       fixed,
+		HabitFallback:      fixed,
 	}
 	for _, name := range stageNames() {
 		all[name] = stageEntry()

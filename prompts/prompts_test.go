@@ -117,12 +117,12 @@ func TestOverrideReplacesOneTextAndChangesTheVersion(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".hidden"), []byte("x"), 0o600))
 	own := load(t, dir)
 	require.NotEqual(t, base.Version(), own.Version())
-	text, err := own.Fixed(prompts.Reminder, prompts.FixedData{})
+	text, err := own.Fixed(prompts.Reminder, "", prompts.FixedData{})
 	require.NoError(t, err)
 	require.Equal(t, "## Oi\nThink of Coachline.", text)
-	same, err := own.Fixed(prompts.FeedbackQuestion, prompts.FixedData{})
+	same, err := own.Fixed(prompts.FeedbackQuestion, "", prompts.FixedData{})
 	require.NoError(t, err)
-	want, err := base.Fixed(prompts.FeedbackQuestion, prompts.FixedData{})
+	want, err := base.Fixed(prompts.FeedbackQuestion, "", prompts.FixedData{})
 	require.NoError(t, err)
 	require.Equal(t, want, same)
 }
@@ -133,7 +133,7 @@ func TestRenderChecksNameAndData(t *testing.T) {
 	require.ErrorContains(t, err, "no prompt is called nothing")
 	_, err = lib.Render(prompts.Persona, prompts.ToneData{})
 	require.ErrorContains(t, err, "takes prompts.PersonaData")
-	_, err = lib.Fixed(prompts.Persona, prompts.FixedData{})
+	_, err = lib.Fixed(prompts.Persona, "", prompts.FixedData{})
 	require.ErrorContains(t, err, "not a fixed text")
 }
 
@@ -149,7 +149,7 @@ func TestFixedTextsFitTwoSegments(t *testing.T) {
 		prompts.OptOutConfirmation, prompts.OptInConfirmation, prompts.Help,
 	} {
 		for _, person := range []string{"", "Maximiliana-Josephine"} {
-			text, err := lib.Fixed(name, prompts.FixedData{Programme: "Coachline", Name: person})
+			text, err := lib.Fixed(name, "", prompts.FixedData{Programme: "Coachline", Name: person})
 			require.NoError(t, err)
 			require.Regexp(t, gsm7, text, name)
 			require.LessOrEqual(t, utf8.RuneCountInString(text), 300, name)
@@ -161,7 +161,7 @@ func TestFixedTextsFitTwoSegments(t *testing.T) {
 func TestFirstTextNamesProgrammeAutomationFrequencyStopAndHelp(t *testing.T) {
 	lib := load(t, "")
 	for _, name := range []prompts.Name{prompts.GreetingFallback, prompts.GreetingFooter} {
-		text, err := lib.Fixed(name, prompts.FixedData{Programme: "Steps", Name: "Ada"})
+		text, err := lib.Fixed(name, "", prompts.FixedData{Programme: "Steps", Name: "Ada"})
 		require.NoError(t, err)
 		for _, part := range []string{"Steps", "automated", "1", "day", "STOP", "HELP", "data rates"} {
 			require.Contains(t, text, part, name)
@@ -183,13 +183,13 @@ func TestConsentTexts(t *testing.T) {
 		prompts.OptInConfirmation:  {"Steps", "automated", "1 a day", "data rates", "STOP", "HELP"},
 		prompts.Help:               {"Steps", "automated", "1 text a day", "data rates", "STOP"},
 	} {
-		text, err := lib.Fixed(name, prompts.FixedData{Programme: "Steps", Name: "Ada"})
+		text, err := lib.Fixed(name, "", prompts.FixedData{Programme: "Steps", Name: "Ada"})
 		require.NoError(t, err)
 		for _, part := range parts {
 			require.Contains(t, text, part, name)
 		}
 	}
-	text, err := lib.Fixed(prompts.OptOutConfirmation, prompts.FixedData{Programme: "Steps"})
+	text, err := lib.Fixed(prompts.OptOutConfirmation, "", prompts.FixedData{Programme: "Steps"})
 	require.NoError(t, err)
 	require.Regexp(t, `^[^.!?]+\.$`, text)
 	require.LessOrEqual(t, utf8.RuneCountInString(text), 160, "one segment")

@@ -379,6 +379,7 @@ func TestOpenAPI(t *testing.T) {
 		"get /conversation/participants/{id}/turns/{number}":     "200 400 401 403 404 500 503",
 		"get /conversation/participants/{id}/consents":           "200 400 401 403 404 500 503",
 		"get /conversation/participants/{id}/memories":           "200 400 401 403 404 500 503",
+		"get /conversation/participants/{id}/memory/export":      "200 400 401 403 404 500 503",
 		"delete /conversation/participants/{id}/memories":        "200 400 401 403 404 500 503",
 		"delete /conversation/participants/{id}/memories/{fact}": "200 400 401 403 404 500 503",
 		"post /twilio/inbound":                                   "200 400 403 413 415 503",

@@ -1,9 +1,12 @@
 package starter
 
 import (
+	"archive/zip"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +26,7 @@ type past struct {
 }
 
 func (p *past) config() records.Config {
-	return records.Config{Turns: p, Ledger: p, Memory: p, Eraser: p}
+	return records.Config{Turns: p, Ledger: p, Memory: p, Eraser: p, Profiles: p}
 }
 
 func (p *past) known(id string, removedToo bool) error {
@@ -69,6 +72,10 @@ func (p *past) Recall(_ context.Context, id string) (models.Memory, error) {
 		{ID: "f2", Kind: models.FactGoal, Text: "Two walks", Version: 2, UpdatedAt: testNow},
 		{ID: "f1", Kind: models.FactGoal, Text: "Sleep more", Version: 1, UpdatedAt: testNow},
 	}}, p.known(id, false)
+}
+
+func (p *past) Profile(_ context.Context, id string) (models.Profile, error) {
+	return models.Profile{HabitDomain: "walking"}, p.known(id, false)
 }
 
 func (p *past) Notes(context.Context, string, int) ([]models.Note, error) { return nil, p.down }
@@ -134,6 +141,28 @@ func TestLedgerAndMemoryRoutes(t *testing.T) {
 	require.Equal(t, []view.FactVersion{{Version: 1, Text: "One walk", At: testNow}}, memory.Facts[0].Before)
 	require.Empty(t, memory.Facts[1].Before)
 	h.refused(call{method: "GET", path: participantsPath + "/conv_a/memories"}, http.StatusNotFound, "participant not found")
+}
+
+func TestExportRoute(t *testing.T) {
+	h := start(t, nil)
+	const export = "/memory/export"
+	got := h.do(call{method: "GET", path: participantsPath + "/conv_b" + export})
+	require.Equal(t, http.StatusOK, got.status, got.raw)
+	require.Equal(t, "application/zip", got.header.Get("Content-Type"))
+	require.Equal(t, `attachment; filename="memory.zip"`, got.header.Get("Content-Disposition"))
+	archive, err := zip.NewReader(strings.NewReader(got.raw), int64(len(got.raw)))
+	require.NoError(t, err)
+	file, err := archive.Open("MEMORY.md")
+	require.NoError(t, err)
+	text, err := io.ReadAll(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "Two walks")
+	require.Contains(t, string(text), "One walk")
+	require.Contains(t, string(text), "walking")
+	h.refused(call{method: "GET", path: participantsPath + "/conv_a" + export}, http.StatusNotFound, "participant not found")
+	h.refused(call{method: "GET", path: participantsPath + "/conv_b" + export, header: map[string]string{"Authorization": ""}}, http.StatusUnauthorized, "bearer token")
+	h.past.down = errDown
+	h.refused(call{method: "GET", path: participantsPath + "/conv_b" + export}, http.StatusServiceUnavailable, "try again later")
 }
 
 func TestForgetRoutes(t *testing.T) {

@@ -65,7 +65,7 @@ func serve(ctx context.Context, cfg config.Config, ties measured) error {
 	return Run(ctx, Config{
 		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal()},
 		Store: countedRows{ties.Store, ties.metrics}, Records: past, Temporal: countedEngine{ties.Temporal, ties.metrics}, Logger: ties.Logger,
-		Carrier:  carrierOf(cfg.Carrier, public),
+		Carrier:  carrierOf(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion},
 		Codec:    CodecConfig{Codec: ties.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
 		Metrics:  ties.metrics.HandlerWith(ties.Store), Observe: ties.metrics.Webhooks, Version: build.Version(),
@@ -82,16 +82,17 @@ func recordsOf(ties *dial.Ties) (records.Config, error) {
 	if err != nil {
 		return records.Config{}, err
 	}
-	return records.Config{Turns: rows, Ledger: rows, Memory: facts, Eraser: facts}, nil
+	return records.Config{Turns: rows, Ledger: rows, Memory: facts, Eraser: facts, Profiles: ties.Store}, nil
 }
 
-func carrierOf(cfg config.Carrier, public string) CarrierConfig {
+func carrierOf(cfg config.Config, public string) CarrierConfig {
 	carrier := CarrierConfig{
-		Verifier:   sms.NewVerifier(cfg.AuthTokens.Reveal(), public),
-		AccountSID: cfg.AccountSID, MessagingServiceSID: cfg.MessagingServiceSID,
+		Verifier:   sms.NewVerifier(cfg.Carrier.AuthTokens.Reveal(), public),
+		AccountSID: cfg.Carrier.AccountSID, MessagingServiceSID: cfg.Carrier.MessagingServiceSID,
+		Listens: cfg.Model.Transcribe != "",
 	}
-	if cfg.From != "" {
-		carrier.OurNumbers = []string{cfg.From}
+	if cfg.Carrier.From != "" {
+		carrier.OurNumbers = []string{cfg.Carrier.From}
 	}
 	return carrier
 }

@@ -74,6 +74,8 @@ type CarrierConfig struct {
 	// one of them.
 	OurNumbers          []string
 	MessagingServiceSID string
+	// Listens: voice notes are kept for the worker to write down.
+	Listens bool
 }
 
 // Defaults stand in for what an enrolment leaves out.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,6 +16,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
+	"coachline/starter/records"
 )
 
 // conversations are the running workflows as operators see and steer them.
@@ -131,6 +133,7 @@ func (f *front) recordRoutes(api huma.API) {
 	mount(f, api, mounted{get("/turns/{number}", "get-turn", "Why the coach said what it said"), "participant or turn"}, r.Turn)
 	mount(f, api, mounted{get("/consents", "get-consents", "The consent ledger, oldest first; after removal too"), "participant"}, r.Consents)
 	mount(f, api, mounted{get("/memories", "get-memories", "What is remembered of the person"), "participant"}, r.Memories)
+	f.exportRoute(api, get("/memory/export", "export-memory", "What is remembered of the person, as files in a zip archive"))
 	mount(f, api, mounted{erase("/memories", "forget-memories", "Erase everything that is remembered; after removal too"), "participant"}, r.ForgetAll)
 	mount(f, api, mounted{erase("/memories/{fact}", "forget-memory", "Erase a fact in all its versions; after removal too"), "participant or fact"}, r.Forget)
 }
@@ -318,4 +321,29 @@ func (f *front) tryMode(ctx context.Context, update client.UpdateWorkflowOptions
 		return view.Mode, nil
 	}
 	return "", fmt.Errorf("updating the workflow: %w", err)
+}
+
+// export is an archive to keep.
+type export struct {
+	Type        string `header:"Content-Type"`
+	Disposition string `header:"Content-Disposition"`
+	Body        []byte
+}
+
+// exportRoute serves files instead of JSON.
+func (f *front) exportRoute(api huma.API, r route) {
+	const zipType = "application/zip"
+	r.errors = []int{http.StatusNotFound}
+	register(api, r, func(ctx context.Context, in *records.PersonRequest) (*export, error) {
+		raw, err := f.records.Export(ctx, in)
+		if errors.Is(err, models.ErrNotFound) {
+			return nil, failure(http.StatusNotFound, "participant not found")
+		}
+		if err != nil {
+			return nil, f.refuse(r.id, err)
+		}
+		return &export{Type: zipType, Disposition: `attachment; filename="memory.zip"`, Body: raw}, nil
+	})
+	answers := api.OpenAPI().Paths[r.path].Get.Responses[strconv.Itoa(http.StatusOK)]
+	answers.Content = map[string]*huma.MediaType{zipType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
 }

@@ -115,6 +115,9 @@ func (f *front) inbound(r *http.Request, form url.Values) error {
 	if !f.cfg.Carrier.ours(in.To, form.Get("MessagingServiceSid")) {
 		return failure(http.StatusBadRequest, "To: not a number of this programme")
 	}
+	if !f.cfg.Carrier.Listens {
+		in.Voice = ""
+	}
 	in.Intent, in.IntentMethod = consent.Screen(in.Body, form.Get("OptOutType"))
 	leave, err := f.lanes.Enter(r.Context(), in.From)
 	if err != nil {

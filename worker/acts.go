@@ -16,6 +16,7 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/pipeline"
 	"coachline/internal/sms"
+	"coachline/internal/store/hearing"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -55,6 +56,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 	}
 	client, err := llm.New(llm.Config{
 		BaseURL: cfg.Model.BaseURL, Keys: cfg.Model.Keys(), Groups: cfg.Model.KeyGroups(), EmbeddingModel: cfg.Model.Embedding,
+		SpeechModel: cfg.Model.Transcribe,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("building model client: %w", err)
@@ -75,7 +77,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
 	})
 	turns := &activities.Turns{
-		Store: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
+		Store: listening(cfg, rows, ears{notes: hearing.New(ties.Store.Database()), carrier: sender, model: client, log: ties.Logger}), Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},
@@ -94,7 +96,8 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}},
 		remembering: &activities.Remembering{Store: rows, Keeper: replies},
 		front: &activities.Front{
-			Store: rows, Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Now: time.Now,
+			Store: rows, Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
+			Region: cfg.Coaching.DefaultRegion, Now: time.Now,
 		},
 		posts:  posts,
 		checks: &activities.Reconciling{Store: rows, Carrier: carrier, Now: time.Now},

@@ -45,6 +45,8 @@ type Model struct {
 	// Small decides, plans and digests; it is Name where nothing is set.
 	Small     string `env:"COACH_SMALL_MODEL"`
 	Embedding string `env:"COACH_EMBEDDING_MODEL" envDefault:"text-embedding-3-small"`
+	// Transcribe writes voice notes down; empty leaves them unopened.
+	Transcribe string `env:"COACH_TRANSCRIBE_MODEL"`
 	// KeysFile is the path of a JSON file with more keys; Load reads them into
 	// FileKeys, and their quota groups, empty for none, into FileGroups.
 	KeysFile   string `env:"COACH_KEYS_FILE"`

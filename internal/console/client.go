@@ -19,6 +19,8 @@ const (
 	callLimit = 30 * time.Second
 	// maxAnswer bounds what is read of an answer, in bytes.
 	maxAnswer = 8 << 20
+	// maxFile bounds a file, in bytes.
+	maxFile = 64 << 20
 )
 
 // APIError is a refusal by the API: its status and its message.
@@ -63,29 +65,58 @@ type result struct {
 
 // do sends the request once. A refusal is an *APIError.
 func (c *Client) do(ctx context.Context, r request) (result, error) {
-	req, err := c.build(ctx, r)
+	status, raw, err := c.call(ctx, r, maxAnswer)
 	if err != nil {
 		return result{}, err
 	}
+	return answerOf(status, raw)
+}
+
+// download gets a file, whole or not at all. A refusal is an *APIError.
+func (c *Client) download(ctx context.Context, path string) ([]byte, error) {
+	status, raw, err := c.call(ctx, request{method: http.MethodGet, path: path}, maxFile+1)
+	if err != nil {
+		return nil, err
+	}
+	if status != http.StatusOK {
+		_, err := answerOf(status, raw)
+		return nil, err
+	}
+	if len(raw) > maxFile {
+		return nil, fmt.Errorf("the file is larger than %d bytes", maxFile)
+	}
+	return raw, nil
+}
+
+// call sends the request once and reads at most so many bytes of the answer.
+func (c *Client) call(ctx context.Context, r request, most int64) (status int, raw []byte, err error) {
+	req, err := c.build(ctx, r)
+	if err != nil {
+		return 0, nil, err
+	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return result{}, fmt.Errorf("calling the API at %s: %w", c.base, unwrapURL(err))
+		return 0, nil, fmt.Errorf("calling the API at %s: %w", c.base, unwrapURL(err))
 	}
 	defer res.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	raw, err = io.ReadAll(io.LimitReader(res.Body, most))
 	if err != nil {
-		return result{}, fmt.Errorf("reading the API's answer: %w", err)
+		return 0, nil, fmt.Errorf("reading the API's answer: %w", err)
 	}
+	return res.StatusCode, raw, nil
+}
+
+func answerOf(status int, raw []byte) (result, error) {
 	var envelope struct {
 		Status  string          `json:"status"`
 		Message string          `json:"message"`
 		Result  json.RawMessage `json:"result"`
 	}
 	if err := json.Unmarshal(raw, &envelope); err != nil || envelope.Status == "" {
-		return result{}, &APIError{Status: res.StatusCode, Message: "the answer is not one of this API"}
+		return result{}, &APIError{Status: status, Message: "the answer is not one of this API"}
 	}
-	if res.StatusCode >= http.StatusBadRequest || envelope.Status != "ok" {
-		return result{}, &APIError{Status: res.StatusCode, Message: envelope.Message}
+	if status >= http.StatusBadRequest || envelope.Status != "ok" {
+		return result{}, &APIError{Status: status, Message: envelope.Message}
 	}
 	return result{message: envelope.Message, raw: envelope.Result}, nil
 }

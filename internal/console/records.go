@@ -63,6 +63,19 @@ func (c *Console) Memories(ctx context.Context, id string) error {
 	return run(ctx, c, request{method: http.MethodGet, path: one(id) + "/memories"}, renderMemories)
 }
 
+// Export writes what is remembered of a participant as a zip archive, the same
+// bytes for the same memory.
+func (c *Console) Export(ctx context.Context, id string, to io.Writer) error {
+	raw, err := c.client.download(ctx, one(id)+"/memory/export")
+	if err != nil {
+		return err
+	}
+	if _, err := to.Write(raw); err != nil {
+		return fmt.Errorf("writing the archive: %w", err)
+	}
+	return nil
+}
+
 // Forget erases a fact, or with an empty fact everything that is remembered.
 // Safe to repeat.
 func (c *Console) Forget(ctx context.Context, id, fact string) error {

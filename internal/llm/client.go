@@ -36,6 +36,8 @@ type Config struct {
 	Groups map[string]string
 	// EmbeddingModel is the model of Embed.
 	EmbeddingModel string
+	// SpeechModel is the model of Transcribe.
+	SpeechModel string
 	// Timeout bounds one Complete with all its requests; 0 is 60 seconds.
 	Timeout time.Duration
 	// EmbedTimeout bounds one Embed in the same way; 0 is 5 seconds.
@@ -52,6 +54,7 @@ type Config struct {
 type Client struct {
 	chat    openai.ChatCompletionService
 	vectors openai.EmbeddingService
+	speech  openai.AudioTranscriptionService
 	ring    *ring
 	cfg     Config
 
@@ -78,7 +81,8 @@ func New(cfg Config) (*Client, error) {
 	opts := []option.RequestOption{endpoint, option.WithMaxRetries(0), option.WithHTTPClient(cfg.HTTPClient)}
 	return &Client{
 		chat: openai.NewChatCompletionService(opts...), vectors: openai.NewEmbeddingService(opts...),
-		ring: newRing(cfg), cfg: cfg,
+		speech: openai.NewAudioTranscriptionService(opts...),
+		ring:   newRing(cfg), cfg: cfg,
 	}, nil
 }
 

@@ -60,7 +60,7 @@ const (
 
 // HabitFallback writes a habit prompt without a model: one sentence of anchor,
 // action and benefit, under 30 words, from what the profile holds. It is never
-// empty, and in English whatever the person's language.
+// empty, and in English, so that it is not for people of other languages.
 func HabitFallback(p models.Profile) string {
 	anchor := fragment(p.PromptAnchor, anchorWords)
 	switch {

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"coachline/internal/sim/voice"
 )
 
 const (
@@ -307,6 +309,7 @@ func (c *courier) inboundForm(t text) url.Values {
 	} {
 		form.Set(name, value)
 	}
+	voice.Attach(form, apiVersion)
 	return form
 }
 

@@ -16,6 +16,8 @@ import (
 	"net/url"
 	"regexp"
 	"time"
+
+	"coachline/internal/sim/voice"
 )
 
 const (
@@ -130,7 +132,9 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("POST "+messages+".json", s.carrier(targetCarrier, s.createMessage))
 	mux.Handle("GET "+messages+".json", s.carrier(targetLookup, s.listMessages))
 	mux.Handle("GET "+messages+"/{file}", s.carrier(targetLookup, s.fetchMessage))
+	mux.Handle("GET "+messages+"/{message}/Media/{media}", s.carrier(targetLookup, voice.Serve))
 
+	mux.Handle("POST /v1/audio/transcriptions", s.model(voice.Transcribe))
 	mux.Handle("POST /v1/chat/completions", s.model(s.complete))
 	mux.Handle("POST /v1/embeddings", s.model(s.embed))
 	mux.HandleFunc("GET /v1/models", s.listModels)

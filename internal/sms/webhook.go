@@ -123,6 +123,7 @@ func ParseInbound(form url.Values, accountSID string) (models.Inbound, error) {
 	return models.Inbound{
 		ProviderSID: sid, From: form.Get("From"), To: form.Get("To"),
 		Body: cleanBody(form.Get("Body")), MediaCount: media,
+		Voice: voiceOf(form, media),
 	}, nil
 }
 

@@ -357,9 +357,10 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 		w.raw(func(db *sql.DB) {
 			for _, statement := range []string{
 				"DELETE FROM goose_db_version WHERE version_id >= 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
+				"ALTER TABLE inbound DROP COLUMN voice",
 				"DROP TABLE brakes", "ALTER TABLE participants DROP COLUMN unreachable_at",
 				"ALTER TABLE participants DROP COLUMN unreachable_code", "ALTER TABLE outbox DROP COLUMN late_tries",
-				"ALTER TABLE outbox DROP COLUMN send_before",
+				"ALTER TABLE outbox DROP COLUMN send_before", "ALTER TABLE outbox DROP COLUMN late_of", "ALTER TABLE outbox DROP COLUMN due_at",
 				"ALTER TABLE steps DROP COLUMN trace", "ALTER TABLE participants DROP COLUMN memory_version",
 				"DROP TABLE IF EXISTS fact_versions", "DROP TABLE IF EXISTS facts", "DROP TABLE IF EXISTS notes",
 				"DROP TABLE IF EXISTS summaries", "DROP TABLE IF EXISTS stages", "DROP TABLE IF EXISTS capabilities",

@@ -39,10 +39,11 @@ type Eraser interface {
 
 // Config is what a Room stands on; all of it is required.
 type Config struct {
-	Turns  Turns
-	Ledger Ledger
-	Memory Memory
-	Eraser Eraser
+	Turns    Turns
+	Ledger   Ledger
+	Memory   Memory
+	Eraser   Eraser
+	Profiles Profiles
 }
 
 // Room answers operators' questions about the past. It is safe for concurrent
@@ -60,8 +61,8 @@ const actor = "operator"
 
 // New builds a Room; now gives the present instant.
 func New(cfg Config, now func() time.Time) (*Room, error) {
-	if cfg.Turns == nil || cfg.Ledger == nil || cfg.Memory == nil || cfg.Eraser == nil {
-		return nil, errors.New("records need turns, a ledger, a memory and its eraser")
+	if cfg.Turns == nil || cfg.Ledger == nil || cfg.Memory == nil || cfg.Eraser == nil || cfg.Profiles == nil {
+		return nil, errors.New("records need turns, a ledger, a memory and its eraser, and profiles")
 	}
 	return &Room{cfg: cfg, now: now}, nil
 }
@@ -130,25 +131,35 @@ func (r *Room) Consents(ctx context.Context, in *PersonRequest) ([]view.Consent,
 // before, the notes of a year, the summary. models.ErrNotFound for somebody
 // unknown or removed.
 func (r *Room) Memories(ctx context.Context, in *PersonRequest) (view.Memory, error) {
-	known, err := r.cfg.Memory.Recall(ctx, in.ID)
+	known, histories, err := r.recall(ctx, in.ID, mostNotes)
 	if err != nil {
-		return view.Memory{}, fmt.Errorf("reading memories: %w", err)
+		return view.Memory{}, err
 	}
-	if known.Notes, err = r.cfg.Memory.Notes(ctx, in.ID, mostNotes); err != nil {
-		return view.Memory{}, fmt.Errorf("reading notes: %w", err)
+	return memoryOf(known, histories), nil
+}
+
+// recall reads all facts with their versions, at most so many notes, and the
+// summary.
+func (r *Room) recall(ctx context.Context, id string, notes int) (models.Memory, map[string][]models.FactVersion, error) {
+	known, err := r.cfg.Memory.Recall(ctx, id)
+	if err != nil {
+		return models.Memory{}, nil, fmt.Errorf("reading memories: %w", err)
+	}
+	if known.Notes, err = r.cfg.Memory.Notes(ctx, id, notes); err != nil {
+		return models.Memory{}, nil, fmt.Errorf("reading notes: %w", err)
 	}
 	histories := map[string][]models.FactVersion{}
 	for _, fact := range known.Facts {
 		if fact.Version == 1 {
 			continue
 		}
-		versions, err := r.cfg.Memory.History(ctx, in.ID, fact.ID)
+		versions, err := r.cfg.Memory.History(ctx, id, fact.ID)
 		if err != nil && !errors.Is(err, models.ErrNotFound) { // forgotten a moment ago
-			return view.Memory{}, fmt.Errorf("reading the history of a fact: %w", err)
+			return models.Memory{}, nil, fmt.Errorf("reading the history of a fact: %w", err)
 		}
 		histories[fact.ID] = versions
 	}
-	return memoryOf(known, histories), nil
+	return known, histories, nil
 }
 
 // FactRequest names a fact.

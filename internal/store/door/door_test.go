@@ -57,7 +57,7 @@ func onBoth(t *testing.T, rules door.Rules, test func(w *world)) {
 
 func (w *world) enrol(id, phone string) models.Participant {
 	w.t.Helper()
-	p, err := w.Enroll(w.ctx, models.Participant{ID: id, Phone: phone, Timezone: "UTC", EnrolledAt: begin}, "operator")
+	p, err := w.Enroll(w.ctx, models.Participant{ID: id, Phone: phone, Timezone: "UTC", Locale: "fr-CA", EnrolledAt: begin}, "operator")
 	require.NoError(w.t, err)
 	return p
 }
@@ -151,6 +151,11 @@ func TestLimitNotice(t *testing.T) {
 	onBoth(t, door.Rules{PerMinute: 1}, func(w *world) {
 		w.text(0, "a")
 		over := w.text(1, "b").Inbound.ID
+		locale, err := w.LocaleOf(w.ctx, over)
+		require.NoError(w.t, err)
+		require.Equal(w.t, "fr-CA", locale)
+		_, err = w.LocaleOf(w.ctx, over+99)
+		require.ErrorIs(w.t, err, models.ErrNotFound)
 		ask := models.LimitNotice{InboundID: over, Body: "too many", Now: at(2)}
 		id, err := w.QueueLimitNotice(w.ctx, ask)
 		require.NoError(w.t, err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -21,9 +22,32 @@ func Entry(turnID string, in models.Inbound) models.Message {
 		Key:           "in-" + strconv.FormatInt(in.ID, 10),
 		Role:          models.RoleUser,
 		Kind:          models.KindMessage,
-		Text:          glyphs.Reading(in.Body, in.MediaCount),
+		Text:          reading(in),
 		At:            in.ReceivedAt,
 	}
+}
+
+// reading is what can be seen of a text, and what was heard of its voice notes.
+// Spoken words are marked, so that nobody takes them for typed ones.
+func reading(in models.Inbound) string {
+	var lines []string
+	unseen := in.MediaCount
+	for _, note := range in.VoiceNotes() {
+		if !note.Heard {
+			continue
+		}
+		unseen--
+		line := "[voice note; it could not be listened to: " + note.Problem + "]"
+		if note.Problem == "" {
+			words, _ := glyphs.Cut(glyphs.Visible(note.Text), glyphs.ReadLimit)
+			line = "[voice note] " + words
+		}
+		lines = append(lines, line)
+	}
+	if text := glyphs.Reading(in.Body, unseen); text != "" {
+		lines = append([]string{text}, lines...)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Page selects a participant's history: at most Limit entries before Before, or

@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"coachline/internal/database"
 	"coachline/internal/store/ledger"
 	"coachline/models"
 )
@@ -137,6 +138,17 @@ func (d *Desk) SettleHint(ctx context.Context, r models.HintResult) error {
 		return fmt.Errorf("settling the hint: %w", err)
 	}
 	return nil
+}
+
+// LocaleOf returns the locale of the participant who sent a text, empty where
+// none is known. ErrNotFound for a text that is unknown or a stranger's.
+func (d *Desk) LocaleOf(ctx context.Context, inboundID int64) (string, error) {
+	var p models.Participant
+	sender := d.cfg.Read(ctx).Model(&models.Inbound{}).Select("participant_id").Where("id = ?", inboundID)
+	if err := d.cfg.Read(ctx).Select("locale").Where("id = (?)", sender).Take(&p).Error; err != nil {
+		return "", fmt.Errorf("reading a locale: %w", database.Classify(err))
+	}
+	return p.Locale, nil
 }
 
 // QueueLimitNotice writes the outbox row that tells a participant of the limit,

@@ -1,0 +1,44 @@
+package activities_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+func TestFixedWordsInThePersonsLanguage(t *testing.T) {
+	for _, tt := range []struct{ name, locale, want string }{
+		{"C13 Spanish", "es-MX", "Perdona, ahora mismo"},
+		{"C13 German", "de", "Entschuldige"},
+		{"C13 none", "", "Sorry, I couldn't"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newTown(t)
+			_, err := w.people.UpdateParticipant(t.Context(), models.ParticipantUpdate{
+				ID: ann, Patch: models.ParticipantPatch{Locale: &tt.locale}, Actor: "operator", Now: now,
+			})
+			require.NoError(t, err)
+			turn := w.turn(ann, "hola", models.Step{})
+			_, err = w.send(ann, turn, models.SourceFallback)
+			require.NoError(t, err)
+			row, err := w.people.Outbox(t.Context(), models.OutboxID(turn, 1))
+			require.NoError(t, err)
+			require.Contains(t, row.Body, tt.want)
+		})
+	}
+}
+
+func TestFrontSpeaksTheLanguageOfRegionAndPerson(t *testing.T) {
+	d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}, locale: "fr-CA"}
+	w := &wire{}
+	front := newFront(t, d, w)
+	front.Region = "MX"
+	_, err := front.SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+	require.NoError(t, err)
+	require.Contains(t, w.sent[0].Body, "Steps solo responde a quienes participan", "C13 a stranger in the programme's region")
+	_, err = front.SendLimitNotice(t.Context(), models.SendLimitInput{InboundID: 7})
+	require.NoError(t, err)
+	require.Contains(t, d.asked[0].Body, "Trop de SMS d'un coup pour Steps", "C13 a participant")
+}

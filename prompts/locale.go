@@ -1,0 +1,193 @@
+package prompts
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"golang.org/x/text/language"
+)
+
+// ownLanguage is the language of the texts that stand outside a locale's
+// folder, which everybody gets who has no text in a language of their own.
+var ownLanguage = language.English
+
+// origin is what the texts outside a locale's folder are called.
+const origin = "en"
+
+// translation is a fixed text in the language of one folder, such as "pt-BR".
+type translation struct {
+	folder string
+	source string
+	parsed *template.Template
+}
+
+func (t translation) file(name Name) string { return t.folder + "/" + name.file() }
+
+// spoken is a fixed text in every language that it was translated to. The
+// matcher's first language is ownLanguage, so it counts one more than texts.
+type spoken struct {
+	matcher language.Matcher
+	texts   []translation
+}
+
+// Fixed renders a text that reaches a person without a model, in the language
+// of the person's locale, such as "pt-BR": the text of that locale, else of its
+// language or of one that its readers understand (Unicode CLDR), else the
+// English one, which an empty or unknown locale gets too (C13). It fails for
+// names of other texts.
+func (l *Library) Fixed(name Name, locale string, data FixedData) (string, error) {
+	if !l.entries[name].fixed {
+		return "", fmt.Errorf("prompt %s is not a fixed text", name)
+	}
+	if text, ok := l.translated(name, locale); ok {
+		return l.execute(name, text.parsed, data)
+	}
+	return l.Render(name, data)
+}
+
+// Translated reports whether a locale has a fixed text in another language than
+// English.
+func (l *Library) Translated(name Name, locale string) bool {
+	_, ok := l.translated(name, locale)
+	return ok
+}
+
+func (l *Library) translated(name Name, locale string) (translation, bool) {
+	words := l.spoken[name]
+	if locale == "" || len(words.texts) == 0 {
+		return translation{}, false
+	}
+	// What of a locale cannot be read is left out; a malformed one is English.
+	_, at, confidence := words.matcher.Match(language.Make(locale))
+	if at == 0 || confidence == language.No {
+		return translation{}, false
+	}
+	return words.texts[at-1], true
+}
+
+// translate reads the folders of locales: the embedded ones, and the
+// operator's above them; overridden are the operator's texts outside them. A text that the operator wrote anew without its
+// translations goes out as it is to everybody, because ours may say something
+// else, such as whom to ask for help.
+func (l *Library) translate(own, operators fs.FS, overridden map[Name]string) error {
+	folders, err := readFolders(own)
+	if err != nil {
+		return fmt.Errorf("reading embedded prompts: %w", err)
+	}
+	if operators != nil {
+		theirs, err := readFolders(operators)
+		if err != nil {
+			return fmt.Errorf("reading translated prompts: %w", err)
+		}
+		for _, texts := range folders {
+			maps.DeleteFunc(texts, func(name Name, _ string) bool { _, theirs := overridden[name]; return theirs })
+		}
+		for folder, texts := range theirs {
+			if folders[folder] == nil {
+				folders[folder] = map[Name]string{}
+			}
+			maps.Copy(folders[folder], texts)
+		}
+	}
+	return l.parseFolders(folders)
+}
+
+func readFolders(root fs.FS) (map[string]map[Name]string, error) {
+	entries, err := fs.ReadDir(root, ".")
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]map[Name]string{}
+	for _, entry := range entries {
+		if !isLocale(root, entry) {
+			continue
+		}
+		sub, err := fs.Sub(root, entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		out[entry.Name()] = map[Name]string{}
+		if err := readInto(out[entry.Name()], sub, false); err != nil {
+			return nil, fmt.Errorf("folder %s: %w", entry.Name(), err)
+		}
+	}
+	return out, nil
+}
+
+// isLocale recognises a locale's folder, of mounted volumes too, where folders
+// are links.
+func isLocale(root fs.FS, entry fs.DirEntry) bool {
+	tag, err := language.Parse(entry.Name())
+	if err != nil || tag.IsRoot() || strings.HasPrefix(entry.Name(), ".") || entry.Name() == origin {
+		return false
+	}
+	info, err := fs.Stat(root, entry.Name())
+	return err == nil && info.IsDir()
+}
+
+func (l *Library) parseFolders(folders map[string]map[Name]string) error {
+	l.spoken = map[Name]spoken{}
+	tags := map[Name][]language.Tag{}
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		for _, name := range slices.Sorted(maps.Keys(folders[folder])) {
+			text := translation{folder: folder, source: folders[folder][name]}
+			if err := l.parseTranslation(name, &text); err != nil {
+				return fmt.Errorf("prompt %s: %w", text.file(name), err)
+			}
+			tags[name] = append(tags[name], language.Make(folder))
+			l.spoken[name] = spoken{texts: append(l.spoken[name].texts, text)}
+		}
+	}
+	for name, words := range l.spoken {
+		words.matcher = language.NewMatcher(append([]language.Tag{ownLanguage}, tags[name]...))
+		l.spoken[name] = words
+	}
+	return nil
+}
+
+func (l *Library) parseTranslation(name Name, text *translation) error {
+	if !l.entries[name].fixed {
+		return errors.New("only texts that reach people without a model are translated")
+	}
+	if got, want := fieldsOf(text.source), fieldsOf(l.sources[name]); !slices.Equal(got, want) {
+		return fmt.Errorf("it uses the fields %v and %s uses %v", got, name.file(), want)
+	}
+	var err error
+	text.parsed, err = l.tryOut(name, text.source)
+	return err
+}
+
+var (
+	action    = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+	usedField = regexp.MustCompile(`\.[A-Z][A-Za-z0-9]*`)
+)
+
+// fieldsOf lists the fields of its data that a text uses, sorted, each once.
+func fieldsOf(source string) []string {
+	var fields []string
+	for _, one := range action.FindAllString(source, -1) {
+		fields = append(fields, usedField.FindAllString(one, -1)...)
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
+
+// execute renders what was parsed for a text with its data, and trims it.
+func (l *Library) execute(name Name, parsed *template.Template, data any) (string, error) {
+	filled, ok := l.entries[name].withDefaults(data)
+	if !ok {
+		return "", fmt.Errorf("prompt %s takes %T, not %T", name, l.entries[name].samples[0], data)
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, filled); err != nil {
+		return "", fmt.Errorf("rendering prompt: %w", err)
+	}
+	return strings.TrimSpace(out.String()), nil
+}

@@ -1,0 +1,144 @@
+package prompts_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/segments"
+	"coachline/prompts"
+)
+
+// fixedNames are the texts that go out word for word.
+func fixedNames(t *testing.T) []prompts.Name {
+	t.Helper()
+	lib := load(t, "")
+	var names []prompts.Name
+	for _, name := range prompts.Names() {
+		if _, err := lib.Fixed(name, "", prompts.FixedData{}); err == nil {
+			names = append(names, name)
+		}
+	}
+	require.Len(t, names, 13)
+	return names
+}
+
+func fixed(t *testing.T, lib *prompts.Library, name prompts.Name, locale string) string {
+	t.Helper()
+	text, err := lib.Fixed(name, locale, prompts.FixedData{Programme: "Coachline", Name: "Ada"})
+	require.NoError(t, err)
+	return text
+}
+
+func TestFixedSpeaksThePersonsLanguage(t *testing.T) {
+	lib := load(t, "")
+	tests := []struct{ name, locale, want string }{
+		{"C13 language", "es", "Gracias por participar"},
+		{"C13 region of a language", "es-MX", "Gracias por participar"},
+		{"C13 other case and underscore", "pt_br", "Obrigado por participar"},
+		{"C13 script", "de-Latn-AT", "Danke"},
+		{"C13 French", "fr-CA", "Merci"},
+		{"C13 a language whose readers understand German", "lb", "Danke"},
+		{"C13 region alone, Spanish", "und-MX", "Gracias"},
+		{"C13 region alone, English", "und-US", "Thank you"},
+		{"C13 English", "en-GB", "Thank you"},
+		{"C13 a language without texts", "ja-JP", "Thank you"},
+		{"C13 none", "", "Thank you"},
+		{"C13 malformed", "!!", "Thank you"},
+		{"C13 a word", "Spanish please", "Thank you"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Contains(t, fixed(t, lib, prompts.UnenrolledNotice, tt.locale), tt.want)
+			require.Equal(t, tt.want != "Thank you", lib.Translated(prompts.UnenrolledNotice, tt.locale))
+		})
+	}
+}
+
+// Every language has every fixed text, at no greater cost than in English, and
+// with the words that the carrier acts on.
+func TestTranslationsCostNoMoreThanEnglish(t *testing.T) {
+	lib := load(t, "")
+	keywords := []string{"STOP", "HELP", "START", "Coachline", "Ada", "1 "}
+	for _, locale := range []string{"es", "fr", "de", "pt"} {
+		for _, name := range fixedNames(t) {
+			t.Run(locale+" "+string(name), func(t *testing.T) {
+				english, text := fixed(t, lib, name, ""), fixed(t, lib, name, locale)
+				require.NotEqual(t, english, text)
+				want, got := segments.Count(english), segments.Count(text)
+				require.Equal(t, segments.GSM7, got.Encoding)
+				require.LessOrEqual(t, got.Segments, want.Segments)
+				require.LessOrEqual(t, utf8.RuneCountInString(text), 300)
+				for _, word := range keywords {
+					require.Equal(t, strings.Contains(english, word), strings.Contains(text, word), word)
+				}
+			})
+		}
+		// One sentence, no marketing, and the way back (47 CFR 64.1200(a)(12)).
+		require.Regexp(t, `^[^.!?]+\.$`, fixed(t, lib, prompts.OptOutConfirmation, locale))
+	}
+}
+
+func place(t *testing.T, dir, file, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+}
+
+func TestOperatorsTranslations(t *testing.T) {
+	dir := t.TempDir()
+	place(t, dir, "pt-PT/help.md", "{{.Programme}} em Portugal, STOP")
+	place(t, dir, "nl/help.md", "{{.Programme}} in het Nederlands, STOP")
+	place(t, dir, "..hidden/help.md", "x")
+	lib := load(t, dir)
+	require.NotEqual(t, load(t, "").Version(), lib.Version())
+	require.Contains(t, fixed(t, lib, prompts.Help, "pt-PT"), "em Portugal")
+	require.Contains(t, fixed(t, lib, prompts.Help, "pt-BR"), "coach de rotinas", "the language's own text")
+	require.Contains(t, fixed(t, lib, prompts.Help, "nl-BE"), "in het Nederlands")
+	require.Contains(t, fixed(t, lib, prompts.Reminder, "nl"), "A small nudge", "one text alone may be translated")
+	require.Contains(t, fixed(t, lib, prompts.Help, "es"), "coach de rutinas")
+
+	place(t, dir, "help.md", "Call {{.Programme}} at the clinic, STOP")
+	place(t, dir, "fr/help.md", "{{.Programme}} est là, STOP")
+	lib = load(t, dir)
+	require.Contains(t, fixed(t, lib, prompts.Help, "es"), "at the clinic", "an operator's text is not replaced by ours")
+	require.Contains(t, fixed(t, lib, prompts.Help, "fr"), "est là")
+	require.Contains(t, fixed(t, lib, prompts.Reminder, "es"), "empujoncito")
+}
+
+func TestLinkedFolderOfALocale(t *testing.T) {
+	dir, real := t.TempDir(), t.TempDir()
+	place(t, real, "help.md", "{{.Programme}} auf Platt, STOP")
+	require.NoError(t, os.Symlink(real, filepath.Join(dir, "nds")))
+	require.Contains(t, fixed(t, load(t, dir), prompts.Help, "nds-DE"), "auf Platt")
+}
+
+func TestLoadRefusesBadTranslations(t *testing.T) {
+	tests := []struct{ name, file, text, want string }{
+		{"a field is missing", "es/help.md", "hola", "prompt es/help.md: it uses the fields [] and help.md uses [.Programme]"},
+		{"a field too many", "es/reminder.md", "hola {{.Name}}", "prompt es/reminder.md: it uses the fields [.Name]"},
+		{"a field in a condition", "es/reminder.md", "{{if .Name}}a{{else}}b{{end}}", "prompt es/reminder.md"},
+		{"syntax", "es/reminder.md", "{{if}}", "prompt es/reminder.md"},
+		{"empty", "es/reminder.md", " ", "prompt es/reminder.md: text is empty"},
+		{"a text for models", "es/persona.md", "Eres {{.Programme}}", "prompt es/persona.md: only texts that reach people"},
+		{"unknown name", "es/nothing.md", "hola", "folder es: nothing.md is not a prompt file"},
+		{"a folder in a folder", "es/mx/help.md", "hola", "mx is not a prompt file"},
+		{"no locale", "spanish/help.md", "hola", "spanish is not a prompt file"},
+		{"English stands outside", "en/help.md", "hi", "en is not a prompt file"},
+	}
+	for _, tt := range tests {
+		t.Run("C13 "+tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			place(t, dir, tt.file, tt.text)
+			_, err := prompts.Load(dir)
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+	dir := t.TempDir()
+	place(t, dir, "es/reminder.md", "Usa save_user_profile")
+	require.ErrorContains(t, load(t, dir).CheckTools(offers(t)), `es/reminder.md names "save_user_profile"`)
+}

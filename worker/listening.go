@@ -1,0 +1,117 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"coachline/activities"
+	"coachline/internal/config"
+	"coachline/models"
+)
+
+// listenLimit bounds what listening may add to the beginning of a turn, which
+// shares its activity with one call of the model.
+const listenLimit = 12 * time.Second
+
+// noteKeeper keeps what was heard.
+type noteKeeper interface {
+	Unheard(ctx context.Context, inboundIDs []int64) (map[int64][]models.VoiceNote, error)
+	Settle(ctx context.Context, inboundID int64, heard models.VoiceNote) error
+}
+
+// recorder fetches recordings; models.ErrUnheard says why one is not opened.
+type recorder interface {
+	Recording(ctx context.Context, address string) (models.Recording, error)
+}
+
+// writer writes speech down; its errors are *models.ModelError.
+type writer interface {
+	Transcribe(ctx context.Context, sound models.Recording) (string, error)
+}
+
+// ears listen to voice notes.
+type ears struct {
+	notes   noteKeeper
+	carrier recorder
+	model   writer
+	log     *slog.Logger
+}
+
+// hearingRows begins a turn by listening to the voice notes of its texts, once
+// each: what was heard is stored with the text before the turn reads it (J105).
+type hearingRows struct {
+	activities.TurnStore
+	ears ears
+}
+
+// listening is rows as they are where no model for speech is set.
+func listening(cfg config.Config, rows activities.TurnStore, e ears) activities.TurnStore {
+	if cfg.Model.Transcribe == "" {
+		return rows
+	}
+	return hearingRows{TurnStore: rows, ears: e}
+}
+
+// BeginTurn listens first. A note that cannot be heard is told to the model as
+// such, and never keeps a turn from beginning.
+func (r hearingRows) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+	if len(in.InboundIDs) > 0 {
+		if err := r.ears.listen(ctx, in.InboundIDs); err != nil {
+			return models.PrepareTurnResult{}, err
+		}
+	}
+	return r.TurnStore.BeginTurn(ctx, in)
+}
+
+func (e ears) listen(ctx context.Context, texts []int64) error {
+	unheard, err := e.notes.Unheard(ctx, texts)
+	if err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, listenLimit)
+	defer cancel()
+	for _, id := range texts {
+		for _, note := range unheard[id] {
+			text, err := e.hear(limited, note)
+			if ctx.Err() != nil { // the attempt is over, not the note
+				return ctx.Err()
+			}
+			note.Text, note.Problem = text, problem(text, err)
+			if err != nil {
+				e.log.Warn("a voice note could not be heard", "inbound", id, "media", note.Index, "error", err)
+			}
+			if err := e.notes.Settle(ctx, id, note); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e ears) hear(ctx context.Context, note models.VoiceNote) (string, error) {
+	sound, err := e.carrier.Recording(ctx, note.URL)
+	if err != nil {
+		return "", err
+	}
+	return e.model.Transcribe(ctx, sound)
+}
+
+// problem is what the model is told; empty for a note that was heard.
+func problem(text string, err error) string {
+	var refused *models.ModelError
+	switch {
+	case errors.Is(err, models.ErrUnheard):
+		_, why, _ := strings.Cut(err.Error(), models.ErrUnheard.Error()+": ")
+		return why
+	case errors.As(err, &refused) && refused.Class == models.ModelRefused:
+		return "its format is not supported"
+	case err != nil:
+		return "something went wrong on our side"
+	case text == "":
+		return "nothing was said"
+	}
+	return ""
+}
