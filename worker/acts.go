@@ -13,6 +13,7 @@ import (
 	"coachline/internal/llm"
 	"coachline/internal/memory"
 	"coachline/internal/metrics"
+	"coachline/internal/pager"
 	"coachline/internal/pipeline"
 	"coachline/internal/sms"
 	"coachline/internal/tools"
@@ -33,7 +34,10 @@ type acts struct {
 	checks      *activities.Reconciling
 }
 
-const carrierTimeout = 10 * time.Second
+const (
+	carrierTimeout = 10 * time.Second
+	pageTimeout    = 15 * time.Second
+)
 
 func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, error) {
 	registry, err := tools.New()
@@ -89,7 +93,8 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}},
 		remembering: &activities.Remembering{Store: rows, Keeper: replies},
 		front: &activities.Front{
-			Store: rows, Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Now: time.Now,
+			Store: rows, Alarms: rows, Pager: pager.New(pager.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
+			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Now: time.Now,
 		},
 		posts:  posts,
 		checks: &activities.Reconciling{Store: rows, Carrier: carrier, Now: time.Now},

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -81,6 +82,9 @@ func (c *Config) checkURLs() []error {
 	if !listenAddr(c.HTTP.Addr) {
 		problems = append(problems, refuse("COACH_HTTP_ADDR", c.HTTP.Addr, "HOST:PORT, such as 127.0.0.1:8080"))
 	}
+	if alert := c.Worker.AlertURL.Reveal(); alert != "" && !webAddress(alert) {
+		problems = append(problems, errors.New("COACH_ALERT_URL: want an http:// or https:// address with a host"))
+	}
 	if addr := c.Worker.MetricsAddr; addr != "" && !listenAddr(addr) {
 		problems = append(problems, refuse("COACH_METRICS_ADDR", addr, "HOST:PORT, such as 127.0.0.1:9090, or empty for none"))
 	}
@@ -91,6 +95,12 @@ func plainURL(value string) bool {
 	u, err := url.Parse(value)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" &&
 		u.User == nil && !strings.ContainsAny(value, "?#")
+}
+
+// webAddress also takes a user and a query, where such addresses hold a token.
+func webAddress(value string) bool {
+	u, err := url.Parse(value)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
 func listenAddr(value string) bool {

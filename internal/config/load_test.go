@@ -48,7 +48,7 @@ func TestEverySettingIsRead(t *testing.T) {
 		"COACH_PREP_TIME=0", "COACH_PROMPT_GRACE=1h", "COACH_REMINDER_DELAY=2h", "COACH_AUTO_FEEDBACK_DELAY=3m",
 		"COACH_FEEDBACK_TIMEOUT=4m", "COACH_FEEDBACK_FOLLOWUP=5h", "COACH_DEBOUNCE=1s", "COACH_DEBOUNCE_MAX=1s",
 		"COACH_QUIET_HOURS=", "COACH_SEND_RATE=0.5", "COACH_HISTORY_LIMIT=10", "COACH_MAX_TURNS=2", "COACH_MAX_TOOL_CALLS=3",
-		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "COACH_LOG_LEVEL=debug", "COACH_METRICS_ADDR=10.0.0.7:9090",
+		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "COACH_LOG_LEVEL=debug", "COACH_METRICS_ADDR=10.0.0.7:9090", "COACH_ALERT_URL=https://hooks.example.org/services/T0?token=abc",
 		"COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=5", "COACH_LOOP_MUTE=0", "COACH_UNKNOWN_SENDERS=silent",
 		"TEMPORAL_ADDRESS=temporal:7233", "TEMPORAL_NAMESPACE=coach", "PATH=/bin", "ODD LINE",
 	}, nil)
@@ -102,6 +102,7 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_LOG_LEVEL=loud", "COACH_LOG_LEVEL: \"loud\" is not allowed; want debug, info, warn or error"},
 		{"COACH_HTTP_ADDR=8080", "COACH_HTTP_ADDR: \"8080\" is not allowed; want HOST:PORT"},
 		{"COACH_HTTP_ADDR=:99999", "COACH_HTTP_ADDR"},
+		{"COACH_ALERT_URL=hooks.example.org/s3cret", "COACH_ALERT_URL: want an http:// or https:// address with a host"},
 		{"COACH_METRICS_ADDR=9090", "COACH_METRICS_ADDR: \"9090\" is not allowed; want HOST:PORT"},
 		{"COACH_UI_ORIGIN=https://temporal.example.org/ui", "COACH_UI_ORIGIN"},
 		{"COACH_PUBLIC_URL=coach.example.org", "COACH_PUBLIC_URL: want an http:// or https:// address"},

@@ -77,6 +77,43 @@ func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedIn
 	if err := brake.Heard(tx, &p, in.ReceivedAt); err != nil {
 		return models.AcceptedInbound{}, err
 	}
+	if in.Danger != models.DangerNone {
+		return s.acceptDanger(tx, in, p)
+	}
+	return s.acceptKnown(tx, in, p)
+}
+
+// acceptDanger stores a text that may be a crisis and raises the alarm. What the
+// safety text answers goes into the conversation at once; otherwise the text
+// takes the way of any other.
+func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+	answer, err := door.Answers(tx, p, in)
+	if err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	var out models.AcceptedInbound
+	if answer {
+		out, err = acceptAnswered(tx, in)
+	} else {
+		out, err = s.acceptKnown(tx, in, p)
+	}
+	if err == nil {
+		out.AlarmID, err = door.Raise(tx, out.Inbound, answer)
+	}
+	return out, err
+}
+
+func acceptAnswered(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
+	if err := tx.Create(&in).Error; err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	if err := appendEntry(tx, door.Entry("", in)); err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	return models.AcceptedInbound{Inbound: in}, answerPrompts(tx, in.ParticipantID, in.ReceivedAt)
+}
+
+func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
 	if ruled(in.Intent, p) {
 		return acceptRuled(tx, in, p)
 	}

@@ -25,6 +25,8 @@ const (
 	gateEarlierPart = "earlier_part"
 	// gateUnreachable: the carrier cannot reach the person's number.
 	gateUnreachable = "unreachable"
+	// gateAttention: somebody should look after the person first.
+	gateAttention = "attention"
 )
 
 // QueueOperatorMessage stores a text that an operator wants sent, with the
@@ -172,6 +174,8 @@ func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) 
 		return string(p.Status), nil
 	case p.UnreachableAt != nil && unasked(row.Kind):
 		return gateUnreachable, nil
+	case p.Attention != "" && unasked(row.Kind):
+		return gateAttention, nil
 	case row.Kind == models.KindReminder:
 		return reminderGate(tx, row)
 	}
@@ -184,7 +188,7 @@ func coaching(k models.Kind) bool {
 	case models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
 		models.KindFeedbackQuestion, models.KindFeedbackFollowup:
 		return true
-	case models.KindMessage, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp,
+	case models.KindMessage, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety,
 		models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	return false

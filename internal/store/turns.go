@@ -18,7 +18,7 @@ const outcomeCanceled = "canceled"
 // turn with further texts; only what is new is added. Skip: the participant
 // has left (a notice is still said), or the prompt went out before or was
 // recorded as missed, or what there is to say may not be said to somebody who
-// opted out. A turn that has ended stays as it is. ErrNotFound for an unknown
+// opted out, or who should be looked after first. A turn that has ended stays as it is. ErrNotFound for an unknown
 // participant or text. Safe to retry.
 func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	var out models.PrepareTurnResult
@@ -49,6 +49,9 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (models.PrepareTurnResul
 	}
 	if silent, err := nothingToSay(tx, p, in); err != nil || silent {
 		return models.PrepareTurnResult{Skip: true}, err
+	}
+	if p.Attention != "" && unasked(in.Plan.Kind) {
+		return models.PrepareTurnResult{Skip: true}, holdPrompt(tx, p.ID, in.Plan)
 	}
 	out, err := planned(tx, p.ID, in.Plan)
 	if err != nil || out.Skip {

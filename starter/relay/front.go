@@ -40,6 +40,9 @@ func (r *Relay) serve(ctx context.Context, key string) error {
 	if id, ok := strings.CutPrefix(key, hintKey); ok {
 		return r.SendHint(ctx, id)
 	}
+	if id, ok := strings.CutPrefix(key, alarmKey); ok {
+		return r.Raise(ctx, id)
+	}
 	return r.Deliver(ctx, key)
 }
 
@@ -49,7 +52,7 @@ func (r *Relay) serve(ctx context.Context, key string) error {
 func (r *Relay) SendHint(ctx context.Context, id string) error {
 	tellCtx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	err := r.execute(tellCtx, id, models.ActivitySendHint, models.SendHintInput{HintID: id})
+	err := r.execute(tellCtx, errand{id: id, name: models.ActivitySendHint, life: models.FrontTextLife}, models.SendHintInput{HintID: id})
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", id, err)
 	}
@@ -68,22 +71,31 @@ func (r *Relay) limit(ctx context.Context, n models.Notice) error {
 	if err != nil {
 		return models.BadField("ref", "notice %d does not name an inbound row", n.ID)
 	}
-	return r.execute(ctx, n.ParticipantID+"-limit-"+n.Ref, models.ActivitySendLimitNotice, models.SendLimitInput{InboundID: inboundID})
+	return r.execute(ctx, errand{id: n.ParticipantID + "-limit-" + n.Ref, name: models.ActivitySendLimitNotice, life: models.FrontTextLife},
+		models.SendLimitInput{InboundID: inboundID})
+}
+
+// errand is an activity that no workflow waits for: its id, its name and how
+// long it is worth trying. priority 0 is the ordinary one, 1 before all others.
+type errand struct {
+	id, name string
+	life     time.Duration
+	priority int
 }
 
 // execute starts an activity that no workflow waits for. One that runs or ran
 // under the id counts as started.
-func (r *Relay) execute(ctx context.Context, id, name string, input any) error {
+func (r *Relay) execute(ctx context.Context, e errand, input any) error {
 	_, err := r.cfg.Engine.ExecuteActivity(ctx, client.StartActivityOptions{
-		ID: id, TaskQueue: models.QueueSMS,
-		StartToCloseTimeout: frontAttempt, ScheduleToCloseTimeout: models.FrontTextLife,
+		ID: e.id, TaskQueue: models.QueueSMS, Priority: temporal.Priority{PriorityKey: e.priority},
+		StartToCloseTimeout: frontAttempt, ScheduleToCloseTimeout: e.life,
 		ActivityIDReusePolicy:    enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		ActivityIDConflictPolicy: enums.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
 			NonRetryableErrorTypes: []string{models.ErrTypeInvalid, models.ErrTypeMissing},
 		},
-	}, name, input)
+	}, e.name, input)
 	var already *serviceerror.ActivityExecutionAlreadyStarted
 	if errors.As(err, &already) {
 		return nil
