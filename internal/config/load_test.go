@@ -63,7 +63,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.Equal(t, "GB", cfg.Coaching.DefaultRegion)
 	require.Empty(t, cfg.Coaching.QuietHours)
 	require.Zero(t, cfg.Coaching.PrepTime)
-	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, MetricsAddr: "10.0.0.7:9090"}, cfg.Worker)
+	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, AlertURL: NewSecret("https://hooks.example.org/services/T0?token=abc"), MetricsAddr: "10.0.0.7:9090"}, cfg.Worker)
 	require.Equal(t, Inbound{TextsPerDay: 5, UnknownSenders: UnknownSilent}, cfg.Inbound)
 	require.Equal(t, "temporal:7233", cfg.Temporal.Options().HostPort)
 	require.Equal(t, "coach", cfg.Temporal.Namespace)

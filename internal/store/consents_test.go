@@ -357,6 +357,8 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 		w.raw(func(db *sql.DB) {
 			for _, statement := range []string{
 				"DELETE FROM goose_db_version WHERE version_id >= 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
+				"DROP TABLE alarms", "DROP INDEX participants_attention", "ALTER TABLE participants DROP COLUMN attention",
+				"ALTER TABLE participants DROP COLUMN attention_at", "ALTER TABLE inbound DROP COLUMN danger", "ALTER TABLE messages DROP COLUMN danger",
 				"DROP TABLE brakes", "ALTER TABLE participants DROP COLUMN unreachable_at",
 				"ALTER TABLE participants DROP COLUMN unreachable_code", "ALTER TABLE outbox DROP COLUMN late_tries",
 				"ALTER TABLE steps DROP COLUMN trace", "ALTER TABLE participants DROP COLUMN memory_version",
