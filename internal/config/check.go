@@ -41,7 +41,7 @@ var (
 // check holds the rules for single values and for values that must agree. bad
 // names the variables that were refused already.
 func (c *Config) check(bad map[string]bool) []error {
-	problems := slices.Concat(c.checkDatabase(), c.checkURLs(), c.checkCarrier(),
+	problems := slices.Concat(c.checkDatabase(), c.checkURLs(), c.checkAlert(), c.checkCarrier(),
 		c.checkKeys(), c.checkDurations(bad), c.checkNumbers(bad), c.checkReplies(bad), c.checkPlace())
 	if _, ok := levels[c.Log.Name]; !ok {
 		problems = append(problems, refuse("COACH_LOG_LEVEL", c.Log.Name, "debug, info, warn or error"))
@@ -82,13 +82,18 @@ func (c *Config) checkURLs() []error {
 	if !listenAddr(c.HTTP.Addr) {
 		problems = append(problems, refuse("COACH_HTTP_ADDR", c.HTTP.Addr, "HOST:PORT, such as 127.0.0.1:8080"))
 	}
-	if alert := c.Worker.AlertURL.Reveal(); alert != "" && !webAddress(alert) {
-		problems = append(problems, errors.New("COACH_ALERT_URL: want an http:// or https:// address with a host"))
-	}
 	if addr := c.Worker.MetricsAddr; addr != "" && !listenAddr(addr) {
 		problems = append(problems, refuse("COACH_METRICS_ADDR", addr, "HOST:PORT, such as 127.0.0.1:9090, or empty for none"))
 	}
 	return problems
+}
+
+// checkAlert never shows the value, which may hold a token.
+func (c *Config) checkAlert() []error {
+	if value := c.Worker.AlertURL.Reveal(); value != "" && !webAddress(value) {
+		return []error{errors.New("COACH_ALERT_URL: want an http:// or https:// address with a host")}
+	}
+	return nil
 }
 
 func plainURL(value string) bool {

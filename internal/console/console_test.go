@@ -44,7 +44,8 @@ const stateJSON = `{"mode":"FEEDBACK","status":"active","profile":{},"counters":
 	"pending_prompt":{"prompt_id":"p1","sent_at":"2026-11-24T13:00:00Z"},"version":3}`
 
 const historyJSON = `[{"role":"assistant","kind":"greeting","text":"Hi Ann!\nI am your coach.","at":"2026-11-24T13:00:02Z","delivery":"delivered"},
-	{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z"}]`
+	{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z"},
+	{"role":"user","kind":"message","text":"i want to die","at":"2026-11-24T13:02:00Z","danger":"self_harm"}]`
 
 // fakeAPI answers "METHOD path" with a result and keeps what it was asked.
 type fakeAPI struct {
@@ -102,7 +103,9 @@ func TestVerbs(t *testing.T) {
 			do:   func(ctx context.Context, c *Console) error { return c.Attend(ctx, "conv_0a1b", "called") },
 			body: `{"clear":true,"note":"called"}`},
 		{name: "list", call: "GET " + path, result: `{"participants":[` + ann + `],"next_cursor":null}`,
-			do: func(ctx context.Context, c *Console) error { return c.List(ctx, Filter{Status: models.StatusActive, Attention: models.AttentionCrisis}) }},
+			do: func(ctx context.Context, c *Console) error {
+				return c.List(ctx, Filter{Status: models.StatusActive, Attention: models.AttentionCrisis})
+			}},
 		{name: "list-empty", call: "GET " + path, result: `{"participants":[],"next_cursor":null}`,
 			do: func(ctx context.Context, c *Console) error { return c.List(ctx, Filter{}) }},
 		{name: "update", call: "PUT " + path + "/conv_0a1b", result: ann,

@@ -120,6 +120,9 @@ func renderTranscript(w io.Writer, list []models.HistoryEntry) error {
 		if e.Delivery != "" {
 			head += "  " + string(e.Delivery)
 		}
+		if e.Danger != models.DangerNone {
+			head += "  danger: " + string(e.Danger)
+		}
 		if _, err := fmt.Fprintf(w, "%s\n%s\n", head, indented(e.Text)); err != nil {
 			return err
 		}

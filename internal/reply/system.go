@@ -216,7 +216,7 @@ func attentionNote(p models.Participant, zone *time.Location) []string {
 	if p.Attention == "" || p.AttentionAt == nil {
 		return nil
 	}
-	return []string{"On " + shortTime(*p.AttentionAt, zone) + " the person wrote something that may be a crisis; the safety text was sent and the team was told. " +
+	return []string{"On " + shortTime(*p.AttentionAt, zone) + " the person wrote something that may be a crisis; the safety text was sent, and it says that the team is told. " +
 		"Do not coach on it and do not judge it: be calm and brief, and where it comes up again point to the emergency number, 988 in the US, and people nearby. No habit talk unless the person begins it."}
 }
 

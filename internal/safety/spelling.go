@@ -15,6 +15,8 @@ var pairs = strings.NewReplacer(
 )
 
 // spelling maps what is typed to what is meant; one word may stand for several.
+//
+//nolint:misspell // what people type
 var spelling = map[string]string{
 	"wanna": "want to", "wana": "want to", "gonna": "going to", "gona": "going to", "gunna": "going to", "tryna": "trying to",
 	"cannot": "cant", "coz": "because", "u": "you", "ur": "your", "rn": "right now", "myslef": "myself", "mysefl": "myself",

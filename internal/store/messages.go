@@ -93,7 +93,9 @@ func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participan
 	}
 	var out models.AcceptedInbound
 	if answer {
-		out, err = acceptAnswered(tx, in)
+		if out.Inbound, err = door.Keep(tx, in); err == nil {
+			err = answerPrompts(tx, p.ID, in.ReceivedAt)
+		}
 	} else {
 		out, err = s.acceptKnown(tx, in, p)
 	}
@@ -101,16 +103,6 @@ func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participan
 		out.AlarmID, err = door.Raise(tx, out.Inbound, answer)
 	}
 	return out, err
-}
-
-func acceptAnswered(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
-	if err := tx.Create(&in).Error; err != nil {
-		return models.AcceptedInbound{}, err
-	}
-	if err := appendEntry(tx, door.Entry("", in)); err != nil {
-		return models.AcceptedInbound{}, err
-	}
-	return models.AcceptedInbound{Inbound: in}, answerPrompts(tx, in.ParticipantID, in.ReceivedAt)
 }
 
 func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {

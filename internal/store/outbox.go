@@ -10,6 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/door"
 	"coachline/models"
 )
 
@@ -25,8 +26,6 @@ const (
 	gateEarlierPart = "earlier_part"
 	// gateUnreachable: the carrier cannot reach the person's number.
 	gateUnreachable = "unreachable"
-	// gateAttention: somebody should look after the person first.
-	gateAttention = "attention"
 )
 
 // QueueOperatorMessage stores a text that an operator wants sent, with the
@@ -175,7 +174,7 @@ func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) 
 	case p.UnreachableAt != nil && unasked(row.Kind):
 		return gateUnreachable, nil
 	case p.Attention != "" && unasked(row.Kind):
-		return gateAttention, nil
+		return door.HeldForAttention, nil
 	case row.Kind == models.KindReminder:
 		return reminderGate(tx, row)
 	}

@@ -42,19 +42,6 @@ func planPrompt(tx *gorm.DB, participantID string, plan models.TurnPlan) (again 
 	return old.SentAt != nil || old.State == models.PromptMissed, nil
 }
 
-// holdPrompt records a prompt that is not written as missed; other turns leave
-// no trace.
-func holdPrompt(tx *gorm.DB, participantID string, plan models.TurnPlan) error {
-	if plan.Kind != models.KindPrompt {
-		return nil
-	}
-	if again, err := planPrompt(tx, participantID, plan); err != nil || again {
-		return err
-	}
-	return tx.Model(&models.Prompt{}).Where("id = ? AND state = ?", plan.PromptID, models.PromptPlanned).
-		UpdateColumns(map[string]any{"state": models.PromptMissed, "reason": gateAttention}).Error
-}
-
 // outstanding returns the newest prompt that was sent and neither voided nor
 // failed; nil when there is none.
 func outstanding(tx *gorm.DB, participantID string) (*models.Prompt, error) {

@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/door"
 	"coachline/internal/store/past"
 	"coachline/models"
 )
@@ -50,10 +51,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (models.PrepareTurnResul
 	if silent, err := nothingToSay(tx, p, in); err != nil || silent {
 		return models.PrepareTurnResult{Skip: true}, err
 	}
-	if p.Attention != "" && unasked(in.Plan.Kind) {
-		return models.PrepareTurnResult{Skip: true}, holdPrompt(tx, p.ID, in.Plan)
-	}
-	out, err := planned(tx, p.ID, in.Plan)
+	out, err := planned(tx, p, in.Plan)
 	if err != nil || out.Skip {
 		return out, err
 	}
@@ -70,16 +68,20 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (models.PrepareTurnResul
 }
 
 // planned notes a prompt that a turn is to send; other turns have nothing to
-// note. Skip: it went out before or was recorded as missed.
-func planned(tx *gorm.DB, participantID string, plan models.TurnPlan) (models.PrepareTurnResult, error) {
+// note. Skip: it went out before or was recorded as missed, or the person should
+// be looked after before we start anything.
+func planned(tx *gorm.DB, p models.Participant, plan models.TurnPlan) (models.PrepareTurnResult, error) {
+	if p.Attention != "" && unasked(plan.Kind) {
+		return models.PrepareTurnResult{Skip: true}, door.Hold(tx, p.ID, plan)
+	}
 	if plan.Kind != models.KindPrompt {
 		return models.PrepareTurnResult{}, nil
 	}
-	again, err := planPrompt(tx, participantID, plan)
+	again, err := planPrompt(tx, p.ID, plan)
 	if err != nil || again {
 		return models.PrepareTurnResult{Skip: again}, err
 	}
-	profile, err := profileOf(tx, participantID)
+	profile, err := profileOf(tx, p.ID)
 	return models.PrepareTurnResult{Prepared: profile.PreparedPrompt != ""}, err
 }
 

@@ -60,6 +60,34 @@ func Raise(tx *gorm.DB, in models.Inbound, answer bool) (string, error) {
 	}).Error
 }
 
+// HeldForAttention is why something of ours was not sent: somebody should look
+// after the person first.
+const HeldForAttention = "attention"
+
+// Keep writes the row of a text that no turn takes up, and its entry of the
+// conversation, and returns the row as stored.
+func Keep(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
+	if err := tx.Create(&in).Error; err != nil {
+		return in, err
+	}
+	entry := Entry("", in)
+	_, err := database.InsertOnce(tx, &entry)
+	return in, err
+}
+
+// Hold records a prompt that is not written as missed; other turns leave no
+// trace. One that was begun before stays as it is. Safe to retry.
+func Hold(tx *gorm.DB, participantID string, plan models.TurnPlan) error {
+	if plan.Kind != models.KindPrompt {
+		return nil
+	}
+	_, err := database.InsertOnce(tx, &models.Prompt{
+		ID: plan.PromptID, ParticipantID: participantID, ScheduleID: plan.ScheduleID,
+		LocalDate: plan.Slot.Date, TargetAt: plan.Slot.TargetAt, State: models.PromptMissed, Reason: HeldForAttention,
+	})
+	return err
+}
+
 // PendingAlarms lists alarms that Temporal was not told of and that were
 // written before createdBefore, oldest first, at most limit of them.
 func (d *Desk) PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]alarm.Alarm, error) {
