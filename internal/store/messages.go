@@ -83,9 +83,8 @@ func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedIn
 	return s.acceptKnown(tx, in, p)
 }
 
-// acceptDanger stores a text that may be a crisis and raises the alarm. What the
-// safety text answers goes into the conversation at once; otherwise the text
-// takes the way of any other.
+// acceptDanger stores a text that may be a crisis and raises the alarm. A text
+// that the safety text does not answer takes the way of any other.
 func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
 	answer, err := door.Answers(tx, p, in)
 	if err != nil {
