@@ -21,7 +21,7 @@ func (p *program) participant() *cobra.Command {
 		p.onID("resume", "Go on with the next slot", func(c *console.Console, ctx context.Context, id string) error {
 			return c.SetStatus(ctx, id, models.StatusActive)
 		}),
-		p.mode(),
+		p.mode(), p.attend(),
 	)...)
 }
 
@@ -72,15 +72,16 @@ func (p *program) add() *cobra.Command {
 }
 
 func (p *program) list() *cobra.Command {
-	var status string
+	var status, attention string
 	c := &cobra.Command{Use: "list", Short: "List participants", Args: exactly(0)}
 	c.Flags().StringVar(&status, "status", "", "only those who are active, paused, completed, withdrawn or opted_out")
+	c.Flags().StringVar(&attention, "attention", "", "only those whom somebody should look after: crisis")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		api, err := p.console()
 		if err != nil {
 			return err
 		}
-		return api.List(c.Context(), models.Status(status))
+		return api.List(c.Context(), console.Filter{Status: models.Status(status), Attention: models.Attention(attention)})
 	}
 	return c
 }

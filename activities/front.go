@@ -8,7 +8,9 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"coachline/internal/segments"
 	"coachline/models"
+	"coachline/models/alarm"
 	"coachline/prompts"
 )
 
@@ -20,16 +22,30 @@ type FrontStore interface {
 	QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error)
 }
 
+// AlarmStore keeps what is done about texts that may be a crisis.
+type AlarmStore interface {
+	Alarm(ctx context.Context, id string) (alarm.Alarm, error)
+	QueueSafetyText(ctx context.Context, s alarm.SafetyText) (string, error)
+	AlarmPaged(ctx context.Context, id string, at time.Time) error
+}
+
+// Pager tells a person; sent is false when nobody is to be told.
+type Pager interface {
+	Page(ctx context.Context, page alarm.Page) (sent bool, err error)
+}
+
 // Poster hands a text over; its errors are *models.CarrierError.
 type Poster interface {
 	Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
 }
 
-// Front sends what the front door answers by itself: the hint to a stranger and
-// the word about too many texts. They run without a workflow, started by the
-// relay under an id that cannot be started twice.
+// Front sends what the front door answers by itself: the hint to a stranger, the
+// word about too many texts, and the safety text with its page. They run without
+// a workflow, started by the relay under an id that cannot be started twice.
 type Front struct {
 	Store     FrontStore
+	Alarms    AlarmStore
+	Pager     Pager
 	Carrier   Poster
 	Posts     *Posts
 	Prompts   *prompts.Library
@@ -116,6 +132,52 @@ func (f *Front) SendLimitNotice(ctx context.Context, in models.SendLimitInput) (
 		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
 	}
 	return f.Posts.SendSMS(ctx, models.SendSMSInput{OutboxID: id})
+}
+
+// SendSafetyText answers a text that may be a crisis, by an outbox row of its
+// own that passes the gates of every other text and may rather be posted twice
+// than not at all. Safe to retry: the alarm names the row.
+func (f *Front) SendSafetyText(ctx context.Context, in alarm.Input) (models.SendSMSResult, error) {
+	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
+	if err != nil {
+		return models.SendSMSResult{}, classed(err)
+	}
+	locale, err := f.Store.LocaleOf(ctx, row.InboundID)
+	if err != nil {
+		return models.SendSMSResult{}, classed(err)
+	}
+	body, err := f.fixed(prompts.Crisis, locale)
+	if err != nil {
+		return models.SendSMSResult{}, err
+	}
+	id, err := f.Alarms.QueueSafetyText(ctx, alarm.SafetyText{AlarmID: in.AlarmID, Body: segments.Smart(body), Now: f.Now()})
+	if err != nil {
+		return models.SendSMSResult{}, classed(err)
+	}
+	if id == "" {
+		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
+	}
+	return f.Posts.SendSMS(ctx, models.SendSMSInput{OutboxID: id})
+}
+
+// SendPage has a person told of an alarm, and says whether somebody was. Safe to
+// retry: the receiver knows a page by its id.
+func (f *Front) SendPage(ctx context.Context, in alarm.Input) (bool, error) {
+	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
+	if err != nil {
+		return false, classed(err)
+	}
+	sent, err := f.Pager.Page(ctx, alarm.Page{
+		ID: row.ID, ParticipantID: row.ParticipantID, Kind: string(models.AttentionCrisis), At: row.CreatedAt.UTC(),
+		Link: "/conversation/participants/" + row.ParticipantID,
+	})
+	if err != nil || !sent {
+		return false, err
+	}
+	if err := f.Alarms.AlarmPaged(ctx, row.ID, f.Now()); err != nil {
+		return false, classed(err)
+	}
+	return true, nil
 }
 
 func (f *Front) fixed(name prompts.Name, locale string) (string, error) {

@@ -95,7 +95,7 @@ func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (s
 	case models.KindGreeting:
 		return t.fixed(prompts.GreetingFallback, turn)
 	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
-		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindDebug,
+		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindDebug,
 		models.KindToolCall, models.KindToolResult:
 	}
 	return t.fixed(prompts.ReplyFallback, turn)
@@ -128,6 +128,8 @@ func fixedFor(kind models.Kind, status models.Status) prompts.Name {
 		return prompts.OptInConfirmation
 	case models.KindHelp:
 		return prompts.Help
+	case models.KindSafety:
+		return prompts.Crisis
 	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindCheckIn, models.KindOperator,
 		models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}

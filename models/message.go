@@ -35,6 +35,8 @@ const (
 	// KindHelp is a fixed answer about texting itself: to HELP, or to too many
 	// texts at once.
 	KindHelp Kind = "help"
+	// KindSafety is the fixed answer to a text that may be a crisis.
+	KindSafety Kind = "safety"
 	// KindDebug reaches testers only and is never part of the conversation.
 	KindDebug Kind = "debug"
 	// KindToolCall and KindToolResult are the assistant's calls and what they
@@ -56,7 +58,9 @@ type Message struct {
 	Kind     Kind
 	Text     string `gorm:"serializer:sealed"`
 	OutboxID string // first outbox row that carries it; empty for inbound
-	At       time.Time
+	// Danger is that of a person's text.
+	Danger Danger
+	At     time.Time
 }
 
 // Inbound is one row of table inbound: a text as the carrier delivered it.
@@ -80,6 +84,8 @@ type Inbound struct {
 	IntentMethod ConsentMethod
 	// Gate is what kept the text from the coach.
 	Gate Gate
+	// Danger is what the text may speak of; a safety text may have answered it.
+	Danger Danger
 	// FromIndex is the keyed hash of From, RepeatIndex that of From and the text
 	// in its normal form together: it is equal for equal texts of one sender only.
 	FromIndex   string
@@ -239,6 +245,8 @@ type HistoryEntry struct {
 	Delivery OutboxStatus `json:"delivery,omitempty"`
 	// Gate is set for a text that was kept from the coach.
 	Gate Gate `json:"gate,omitempty"`
+	// Danger is set for a text that may be a crisis.
+	Danger Danger `json:"danger,omitempty"`
 }
 
 // rank orders the statuses of an outbound text (messaging facts 1.2); equal

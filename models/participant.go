@@ -30,6 +30,24 @@ const (
 // Known reports whether m is one of the defined modes.
 func (m Mode) Known() bool { return m == ModeIntake || m == ModeFeedback }
 
+// Attention is why a person should look after a participant.
+type Attention string
+
+// AttentionCrisis: a text of theirs may be a crisis.
+const AttentionCrisis Attention = "crisis"
+
+// Danger is what a text was found to speak of before any model read it.
+type Danger string
+
+const (
+	DangerNone     Danger = ""
+	DangerSelfHarm Danger = "self_harm"
+	// DangerHarm: by somebody else.
+	DangerHarm Danger = "harm"
+	// DangerEmergency: a medical one, now.
+	DangerEmergency Danger = "emergency"
+)
+
 // Channel names the way a participant is reached.
 type Channel string
 
@@ -70,11 +88,16 @@ type Participant struct {
 	// UnreachableCode its error code; nil while nothing is known against it.
 	UnreachableAt   *time.Time
 	UnreachableCode string
-	EnrolledAt      time.Time
-	CreatedAt       time.Time
-	UpdatedAt       time.Time
-	RemovedAt       *time.Time
-	Version         int64
+	// Attention is why somebody should look after the person, and AttentionAt
+	// since when; an operator ends it. While it is open nothing is sent that we
+	// start ourselves.
+	Attention   Attention
+	AttentionAt *time.Time
+	EnrolledAt  time.Time
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	RemovedAt   *time.Time
+	Version     int64
 }
 
 // ParticipantPatch is a partial update; a nil field stays as it is.
@@ -93,8 +116,10 @@ type ParticipantPatch struct {
 // ParticipantQuery selects a page of participants, ordered by id.
 type ParticipantQuery struct {
 	Status Status // empty: any
-	After  string // id of the last row of the page before; empty: from the start
-	Limit  int    // 1..200
+	// Attention: only people who need it for this; empty: everybody.
+	Attention Attention
+	After     string // id of the last row of the page before; empty: from the start
+	Limit     int    // 1..200
 }
 
 // Audit is one row of table audit: who changed what, never what a person said.
@@ -234,6 +259,8 @@ type AcceptedInbound struct {
 	NoticeID int64
 	// HintID is the hint to a stranger that is to be sent; empty for none.
 	HintID string
+	// AlarmID is the alarm that the text raised; empty for none.
+	AlarmID string
 	// Loop is why this text had its sender muted.
 	Loop LoopReason
 }

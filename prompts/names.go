@@ -42,6 +42,8 @@ const (
 	OptOutConfirmation Name = "opt_out_confirmation"
 	OptInConfirmation  Name = "opt_in_confirmation"
 	Help               Name = "help"
+	// Crisis answers a text that may be a crisis.
+	Crisis Name = "crisis"
 	// UnknownSender answers somebody who is not enrolled; TooManyTexts somebody
 	// who sent more texts than the programme takes.
 	UnknownSender Name = "unknown_sender"
@@ -135,6 +137,7 @@ func catalogue() map[Name]entry {
 		OptOutConfirmation: fixed,
 		OptInConfirmation:  fixed,
 		Help:               fixed,
+		Crisis:             fixed,
 		UnknownSender:      fixed,
 		TooManyTexts:       fixed,
 		HabitFallback:      fixed,

@@ -74,6 +74,7 @@ func (f *front) handler() http.Handler {
 	f.conversationRoutes(api)
 	f.stateRoutes(api)
 	f.recordRoutes(api)
+	f.attentionRoutes(api)
 	f.opsRoutes(api)
 	f.twilioRoutes(mux, api.OpenAPI())
 	f.codecRoutes(mux, api.OpenAPI())

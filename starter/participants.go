@@ -53,10 +53,13 @@ type ParticipantView struct {
 	// UnreachableAt is set while the carrier cannot reach the number.
 	UnreachableAt   *time.Time `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number; no prompts are sent until the person texts or an operator updates the participant."`
 	UnreachableCode string     `json:"unreachable_code,omitempty" doc:"The carrier's error code."`
-	EnrolledAt      time.Time  `json:"enrolled_at"`
-	CreatedAt       time.Time  `json:"created_at"`
-	UpdatedAt       time.Time  `json:"updated_at"`
-	Version         int64      `json:"version"`
+	// Attention is set while somebody should look after the person.
+	Attention   models.Attention `json:"attention,omitempty" doc:"Why somebody should look after the person (crisis); until it is cleared no prompts are sent."`
+	AttentionAt *time.Time       `json:"attention_at,omitempty" doc:"Since when."`
+	EnrolledAt  time.Time        `json:"enrolled_at"`
+	CreatedAt   time.Time        `json:"created_at"`
+	UpdatedAt   time.Time        `json:"updated_at"`
+	Version     int64            `json:"version"`
 }
 
 func viewOf(p models.Participant) ParticipantView {
@@ -64,7 +67,7 @@ func viewOf(p models.Participant) ParticipantView {
 		ID: p.ID, Phone: p.Phone, Name: p.Name, Gender: p.Gender, Ethnicity: p.Ethnicity,
 		Background: p.Background, Timezone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Locale: p.Locale,
 		Channel: p.Channel, Status: p.Status, Mode: p.Mode, Tester: p.Tester, Debug: p.Debug,
-		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode,
+		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode, Attention: p.Attention, AttentionAt: p.AttentionAt,
 		EnrolledAt: p.EnrolledAt.UTC(), CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), Version: p.Version,
 	}
 }
@@ -100,6 +103,8 @@ type listRequest struct {
 	Limit  int           `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor string        `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
 	Status models.Status `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
+	// Attention: only people whom somebody should look after.
+	Attention models.Attention `query:"attention" enum:"crisis"`
 }
 
 // ParticipantPage is one page of the roster; NextCursor is null on the last.
@@ -191,7 +196,7 @@ func newParticipantID() (string, error) {
 }
 
 func (f *front) list(ctx context.Context, in *listRequest) (*answer[ParticipantPage], error) {
-	query := models.ParticipantQuery{Status: in.Status, After: in.Cursor, Limit: in.Limit}
+	query := models.ParticipantQuery{Status: in.Status, Attention: in.Attention, After: in.Cursor, Limit: in.Limit}
 	rows, err := f.store.Participants(ctx, query)
 	if err != nil {
 		return nil, f.refuse("listing participants", err)

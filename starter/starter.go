@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"golang.org/x/sync/errgroup"
 
+	"coachline/starter/attention"
 	"coachline/starter/lane"
 	"coachline/starter/records"
 	"coachline/starter/relay"
@@ -31,11 +32,13 @@ type FrontStore interface {
 type people interface {
 	roster
 	updater
+	attention.Desk
 }
 
 type evidence interface {
 	transcript
 	ledger
+	relay.Alarms
 }
 
 type wires interface {
@@ -134,7 +137,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	r := relay.New(relay.Config{
-		Store: cfg.Store, Hints: cfg.Store, Engine: cfg.Temporal, Logger: cfg.Logger, Now: cfg.Now,
+		Store: cfg.Store, Hints: cfg.Store, Alarms: cfg.Store, Engine: cfg.Temporal, Logger: cfg.Logger, Now: cfg.Now,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
 	past, err := records.New(cfg.Records, func() time.Time { return cfg.Now().UTC() })

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
+	"coachline/starter/attention"
 	"coachline/starter/records"
 )
 
@@ -138,6 +139,14 @@ func (f *front) recordRoutes(api huma.API) {
 	mount(f, api, mounted{erase("/memories/{fact}", "forget-memory", "Erase a fact in all its versions; after removal too"), "participant or fact"}, r.Forget)
 }
 
+// attentionRoutes mount what package attention does.
+func (f *front) attentionRoutes(api huma.API) {
+	clearing := route{method: http.MethodPost, path: participantPath + "/attention", id: "clear-attention",
+		summary: "End the attention that a text called for; prompts go on with their next slot",
+		errors:  []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}
+	mount(f, api, mounted{clearing, "participant"}, attention.New(attention.Config{Desk: f.store, Now: f.now, Actor: actor}).Clear)
+}
+
 // mounted is a route of another room; what names the things that a 404 is about.
 type mounted struct {
 	route
@@ -146,7 +155,7 @@ type mounted struct {
 
 // mount registers a route whose handler knows nothing of HTTP.
 func mount[I, O any](f *front, api huma.API, m mounted, handle func(context.Context, *I) (O, error)) {
-	m.errors = []int{http.StatusNotFound}
+	m.errors = append(m.errors, http.StatusNotFound)
 	register(api, m.route, func(ctx context.Context, in *I) (*answer[O], error) {
 		out, err := handle(ctx, in)
 		if errors.Is(err, models.ErrNotFound) {

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/consent"
+	"coachline/internal/safety"
 	"coachline/internal/sms"
 	"coachline/models"
 )
@@ -104,7 +105,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// inbound screens a text for opting out, coming back and help, stores it and
+// inbound screens a text for opting out, coming back, help and danger, stores it and
 // answers; the participant's workflow hears of it in the background. A repeated
 // delivery of the same text changes nothing.
 func (f *front) inbound(r *http.Request, form url.Values) error {
@@ -119,6 +120,7 @@ func (f *front) inbound(r *http.Request, form url.Values) error {
 		in.Voice = ""
 	}
 	in.Intent, in.IntentMethod = consent.Screen(in.Body, form.Get("OptOutType"))
+	in.Danger = safety.Screen(in.Body)
 	leave, err := f.lanes.Enter(r.Context(), in.From)
 	if err != nil {
 		return fmt.Errorf("waiting for the sender's earlier texts: %w", err)
@@ -139,6 +141,10 @@ func (f *front) announce(accepted models.AcceptedInbound) {
 	if accepted.Loop != models.LoopNone {
 		f.log.Warn("a sender behaves like a machine and is muted",
 			"participant", row.ParticipantID, "inbound", row.ID, "reason", string(accepted.Loop))
+	}
+	if accepted.AlarmID != "" {
+		f.log.Error("a text may be a crisis", "participant", row.ParticipantID, "inbound", row.ID, "alarm", accepted.AlarmID)
+		f.relay.LaterAlarm(accepted.AlarmID)
 	}
 	if accepted.NoticeID != 0 {
 		f.relay.Later(row.ParticipantID)

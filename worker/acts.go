@@ -14,6 +14,7 @@ import (
 	"coachline/internal/llm"
 	"coachline/internal/memory"
 	"coachline/internal/metrics"
+	"coachline/internal/pager"
 	"coachline/internal/pipeline"
 	"coachline/internal/sms"
 	"coachline/internal/store/hearing"
@@ -36,7 +37,10 @@ type acts struct {
 	late        *late.Tries
 }
 
-const carrierTimeout = 10 * time.Second
+const (
+	carrierTimeout = 10 * time.Second
+	pageTimeout    = 15 * time.Second
+)
 
 func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, error) {
 	library, err := prompts.Load(cfg.Worker.PromptsDir)
@@ -96,7 +100,8 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}},
 		remembering: &activities.Remembering{Store: rows, Keeper: replies},
 		front: &activities.Front{
-			Store: rows, Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
+			Store: rows, Alarms: rows, Pager: pager.New(pager.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
+			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
 			Region: cfg.Coaching.DefaultRegion, Now: time.Now,
 		},
 		posts:  posts,

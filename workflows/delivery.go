@@ -43,7 +43,7 @@ func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 // the gate.
 func (t *turn) delivered(ctx workflow.Context, future workflow.Future, out any) error {
 	switch t.plan.Kind {
-	case models.KindNotice, models.KindConsent, models.KindHelp, models.KindOperator:
+	case models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindOperator:
 		return future.Get(ctx, out)
 	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
 		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindDebug, models.KindToolCall, models.KindToolResult:

@@ -112,7 +112,7 @@ func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Contex
 func (t *turn) priority() temporal.Priority {
 	key := priorityStart
 	switch t.plan.Kind {
-	case models.KindReply, models.KindGreeting, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp:
+	case models.KindReply, models.KindGreeting, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety:
 		key = priorityReply
 	case models.KindMessage, models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion,
 		models.KindFeedbackFollowup, models.KindCheckIn, models.KindDebug, models.KindToolCall, models.KindToolResult:

@@ -88,7 +88,7 @@ func (t *turn) words(ctx workflow.Context) (words, bool) {
 	case models.KindOperator:
 		return words{source: models.SourceOutbox}, true
 	case models.KindMessage, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup,
-		models.KindNotice, models.KindConsent, models.KindHelp, models.KindDebug, models.KindToolCall, models.KindToolResult:
+		models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	return words{source: models.SourceFixed}, true
 }

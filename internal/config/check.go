@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -42,7 +43,7 @@ var (
 // check holds the rules for single values and for values that must agree. bad
 // names the variables that were refused already.
 func (c *Config) check(bad map[string]bool) []error {
-	problems := slices.Concat(c.checkDatabase(), c.checkURLs(), c.checkCarrier(),
+	problems := slices.Concat(c.checkDatabase(), c.checkURLs(), c.checkAlert(), c.checkCarrier(),
 		c.checkKeys(), c.checkDurations(bad), c.checkNumbers(bad), c.checkTuning(bad), c.checkReplies(bad), c.checkPlace())
 	if _, ok := levels[c.Log.Name]; !ok {
 		problems = append(problems, refuse("COACH_LOG_LEVEL", c.Log.Name, "debug, info, warn or error"))
@@ -89,10 +90,24 @@ func (c *Config) checkURLs() []error {
 	return problems
 }
 
+// checkAlert never shows the value, which may hold a token.
+func (c *Config) checkAlert() []error {
+	if value := c.Worker.AlertURL.Reveal(); value != "" && !webAddress(value) {
+		return []error{errors.New("COACH_ALERT_URL: want an http:// or https:// address with a host")}
+	}
+	return nil
+}
+
 func plainURL(value string) bool {
 	u, err := url.Parse(value)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" &&
 		u.User == nil && !strings.ContainsAny(value, "?#")
+}
+
+// webAddress also takes a user and a query, where such addresses hold a token.
+func webAddress(value string) bool {
+	u, err := url.Parse(value)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
 func listenAddr(value string) bool {

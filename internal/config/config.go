@@ -160,6 +160,9 @@ type Worker struct {
 	ContinueAsNewEvents int `env:"COACH_CONTINUE_AS_NEW_EVENTS" envDefault:"0"`
 	// Versioning says how participants move from one build to the next.
 	Versioning Versioning `env:"COACH_DEPLOYMENT_VERSIONING" envDefault:"auto"`
+	// AlertURL takes the pages for texts that may be a crisis; secret because
+	// such addresses hold tokens. Empty pages nobody.
+	AlertURL Secret `env:"COACH_ALERT_URL"`
 	// MetricsAddr is where the worker serves its metrics; empty is nowhere.
 	MetricsAddr string `env:"COACH_METRICS_ADDR"`
 }

@@ -53,7 +53,7 @@ func TestEverySettingIsRead(t *testing.T) {
 		"COACH_FEEDBACK_TIMEOUT=4m", "COACH_FEEDBACK_FOLLOWUP=5h", "COACH_DEBOUNCE=1s", "COACH_DEBOUNCE_MAX=1s", "COACH_LATE_TRY=0",
 		"COACH_CHECK_IN=5m", "COACH_CHECK_IN_CAP=2",
 		"COACH_QUIET_HOURS=", "COACH_SEND_RATE=0.5", "COACH_HISTORY_LIMIT=10", "COACH_MAX_TURNS=2", "COACH_MAX_TOOL_CALLS=3",
-		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "COACH_LOG_LEVEL=debug", "COACH_METRICS_ADDR=10.0.0.7:9090",
+		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "COACH_LOG_LEVEL=debug", "COACH_METRICS_ADDR=10.0.0.7:9090", "COACH_ALERT_URL=https://hooks.example.org/services/T0?token=abc",
 		"COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=5", "COACH_LOOP_MUTE=0", "COACH_UNKNOWN_SENDERS=silent",
 		"COACH_WORKFLOW_POLLERS=0", "COACH_ACTIVITY_POLLERS=5", "COACH_WORKER_SLOTS=0", "COACH_WORKER_CPU=0.5", "COACH_WORKER_MEMORY=0.7",
 		"COACH_WORKFLOW_CACHE=200", "COACH_DATABASE_CONNECTIONS=20",
@@ -75,7 +75,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.Zero(t, cfg.Coaching.LateTry)
 	require.Equal(t, 5*time.Minute, cfg.Coaching.CheckIn)
 	require.Equal(t, 2, cfg.Coaching.CheckInCap)
-	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, MetricsAddr: "10.0.0.7:9090"}, cfg.Worker)
+	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, AlertURL: NewSecret("https://hooks.example.org/services/T0?token=abc"), MetricsAddr: "10.0.0.7:9090"}, cfg.Worker)
 	require.Equal(t, Tuning{ActivityPollers: 5, CPU: 0.5, Memory: 0.7, WorkflowCache: 200, DatabaseConns: 20}, cfg.Tuning)
 	require.Equal(t, Inbound{TextsPerDay: 5, UnknownSenders: UnknownSilent}, cfg.Inbound)
 	require.Equal(t, Web{
@@ -137,6 +137,7 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_LOG_LEVEL=loud", "COACH_LOG_LEVEL: \"loud\" is not allowed; want debug, info, warn or error"},
 		{"COACH_HTTP_ADDR=8080", "COACH_HTTP_ADDR: \"8080\" is not allowed; want HOST:PORT"},
 		{"COACH_HTTP_ADDR=:99999", "COACH_HTTP_ADDR"},
+		{"COACH_ALERT_URL=hooks.example.org/s3cret", "COACH_ALERT_URL: want an http:// or https:// address with a host"},
 		{"COACH_METRICS_ADDR=9090", "COACH_METRICS_ADDR: \"9090\" is not allowed; want HOST:PORT"},
 		{"COACH_UI_ORIGIN=https://temporal.example.org/ui", "COACH_UI_ORIGIN"},
 		{"COACH_PUBLIC_URL=coach.example.org", "COACH_PUBLIC_URL: want an http:// or https:// address"},

@@ -50,3 +50,8 @@ func clauses(body string) [][]string {
 	endClause()
 	return all
 }
+
+// Clauses is how every screen of texts reads them: runs of words between
+// punctuation, in lower case and in one form, without accents, apostrophes and
+// what cannot be seen.
+func Clauses(body string) [][]string { return clauses(body) }

@@ -78,7 +78,7 @@ func (c *chat) join(ctx context.Context) error {
 }
 
 func (c *chat) rejoin(ctx context.Context) error {
-	all, err := allOf[Participant](ctx, c.cfg.Client, "")
+	all, err := allOf[Participant](ctx, c.cfg.Client, Filter{})
 	if err != nil {
 		return err
 	}

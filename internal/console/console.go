@@ -61,9 +61,15 @@ func (c *Console) Show(ctx context.Context, id string) error {
 	return run(ctx, c, request{method: http.MethodGet, path: one(id)}, renderParticipant)
 }
 
-// List prints every participant of a status, or of any when it is empty.
-func (c *Console) List(ctx context.Context, status models.Status) error {
-	list, err := allOf[json.RawMessage](ctx, c.client, status)
+// Filter selects participants; empty fields select everybody.
+type Filter struct {
+	Status    models.Status
+	Attention models.Attention
+}
+
+// List prints every participant that the filter selects.
+func (c *Console) List(ctx context.Context, filter Filter) error {
+	list, err := allOf[json.RawMessage](ctx, c.client, filter)
 	if err != nil {
 		return err
 	}
@@ -75,11 +81,14 @@ func (c *Console) List(ctx context.Context, status models.Status) error {
 }
 
 // allOf reads page after page of the roster.
-func allOf[T any](ctx context.Context, client *Client, status models.Status) ([]T, error) {
+func allOf[T any](ctx context.Context, client *Client, filter Filter) ([]T, error) {
 	all := []T{}
 	query := url.Values{"limit": {"200"}}
-	if status != "" {
-		query.Set("status", string(status))
+	if filter.Status != "" {
+		query.Set("status", string(filter.Status))
+	}
+	if filter.Attention != "" {
+		query.Set("attention", string(filter.Attention))
 	}
 	for {
 		got, err := client.do(ctx, request{method: http.MethodGet, path: participants, query: query})

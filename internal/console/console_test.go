@@ -44,7 +44,8 @@ const stateJSON = `{"mode":"FEEDBACK","status":"active","profile":{},"counters":
 	"pending_prompt":{"prompt_id":"p1","sent_at":"2026-11-24T13:00:00Z"},"version":3}`
 
 const historyJSON = `[{"role":"assistant","kind":"greeting","text":"Hi Ann!\nI am your coach.","at":"2026-11-24T13:00:02Z","delivery":"delivered"},
-	{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z"}]`
+	{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z"},
+	{"role":"user","kind":"message","text":"i want to die","at":"2026-11-24T13:02:00Z","danger":"self_harm"}]`
 
 // fakeAPI answers "METHOD path" with a result and keeps what it was asked.
 type fakeAPI struct {
@@ -95,10 +96,18 @@ func TestVerbs(t *testing.T) {
 		{name: "show-unreachable", call: "GET " + path + "/conv_0a1b",
 			result: strings.Replace(ann, "{", `{"unreachable_at":"2026-03-02T09:00:00Z","unreachable_code":"21614",`, 1),
 			do:     func(ctx context.Context, c *Console) error { return c.Show(ctx, "conv_0a1b") }},
+		{name: "show-attention", call: "GET " + path + "/conv_0a1b",
+			result: strings.Replace(ann, "{", `{"attention":"crisis","attention_at":"2026-03-02T09:00:00Z",`, 1),
+			do:     func(ctx context.Context, c *Console) error { return c.Show(ctx, "conv_0a1b") }},
+		{name: "attend", call: "POST " + path + "/conv_0a1b/attention", result: `{"id":"conv_0a1b","attention":"","version":4}`,
+			do:   func(ctx context.Context, c *Console) error { return c.Attend(ctx, "conv_0a1b", "called") },
+			body: `{"clear":true,"note":"called"}`},
 		{name: "list", call: "GET " + path, result: `{"participants":[` + ann + `],"next_cursor":null}`,
-			do: func(ctx context.Context, c *Console) error { return c.List(ctx, models.StatusActive) }},
+			do: func(ctx context.Context, c *Console) error {
+				return c.List(ctx, Filter{Status: models.StatusActive, Attention: models.AttentionCrisis})
+			}},
 		{name: "list-empty", call: "GET " + path, result: `{"participants":[],"next_cursor":null}`,
-			do: func(ctx context.Context, c *Console) error { return c.List(ctx, "") }},
+			do: func(ctx context.Context, c *Console) error { return c.List(ctx, Filter{}) }},
 		{name: "update", call: "PUT " + path + "/conv_0a1b", result: ann,
 			do:   func(ctx context.Context, c *Console) error { return c.Update(ctx, "conv_0a1b", Change{Name: &name}, 3) },
 			body: `{"name":"Anna"}`, header: `"3"`},
@@ -161,7 +170,7 @@ func TestPages(t *testing.T) {
 	client, err := NewClient(server.URL, "")
 	require.NoError(t, err)
 	var out bytes.Buffer
-	require.NoError(t, New(client, &out, true).List(context.Background(), ""))
+	require.NoError(t, New(client, &out, true).List(context.Background(), Filter{}))
 	require.JSONEq(t, `{"participants":[{"id":"conv_1"},{"id":"conv_2"}],"next_cursor":null}`, out.String())
 }
 

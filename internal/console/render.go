@@ -69,10 +69,14 @@ func renderParticipant(w io.Writer, p Participant) error {
 	if p.UnreachableAt != nil {
 		unreachable = "since " + at(*p.UnreachableAt) + " (" + p.UnreachableCode + ")"
 	}
+	attention := ""
+	if p.AttentionAt != nil {
+		attention = string(p.Attention) + " since " + at(*p.AttentionAt)
+	}
 	rows := [][]string{
 		{"id", p.ID}, {"phone", p.Phone}, {"name", p.Name}, {"gender", p.Gender}, {"ethnicity", p.Ethnicity},
 		{"background", p.Background}, {"timezone", zone}, {"locale", p.Locale}, {"channel", string(p.Channel)},
-		{"status", string(p.Status)}, {"unreachable", unreachable}, {"mode", string(p.Mode)}, {"tester", yes(p.Tester)}, {"debug", yes(p.Debug)},
+		{"status", string(p.Status)}, {"attention", attention}, {"unreachable", unreachable}, {"mode", string(p.Mode)}, {"tester", yes(p.Tester)}, {"debug", yes(p.Debug)},
 		{"enrolled", at(p.EnrolledAt)}, {"version", fmt.Sprint(p.Version)},
 	}
 	return table(w, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
@@ -115,6 +119,9 @@ func renderTranscript(w io.Writer, list []models.HistoryEntry) error {
 		head := at(e.At) + "  " + string(e.Role) + "  " + string(e.Kind)
 		if e.Delivery != "" {
 			head += "  " + string(e.Delivery)
+		}
+		if e.Danger != models.DangerNone {
+			head += "  danger: " + string(e.Danger)
 		}
 		if _, err := fmt.Fprintf(w, "%s\n%s\n", head, indented(e.Text)); err != nil {
 			return err

@@ -25,8 +25,11 @@ type Participant struct {
 	// UnreachableAt is set while the carrier cannot reach the number.
 	UnreachableAt   *time.Time `json:"unreachable_at"`
 	UnreachableCode string     `json:"unreachable_code"`
-	EnrolledAt      time.Time  `json:"enrolled_at"`
-	Version         int64      `json:"version"`
+	// Attention is set while somebody should look after the person.
+	Attention   models.Attention `json:"attention"`
+	AttentionAt *time.Time       `json:"attention_at"`
+	EnrolledAt  time.Time        `json:"enrolled_at"`
+	Version     int64            `json:"version"`
 }
 
 // roster is one page of participants; NextCursor is nil on the last.

@@ -42,7 +42,7 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 	rows, err := store.Open(ctx, store.Config{
 		URL: cfg.Database.URL.Reveal(), Sealer: ring, Gate: rules, Sender: cfg.Carrier.From + cfg.Carrier.MessagingServiceSID,
 		MaxConns: cfg.Tuning.DatabaseConns,
-		LateTry: cfg.Coaching.LateTry,
+		LateTry:  cfg.Coaching.LateTry,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("DATABASE_URL: opening database: %w", err)

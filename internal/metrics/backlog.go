@@ -17,6 +17,8 @@ import (
 type Notices interface {
 	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
 	SenderBrake(ctx context.Context) (held models.Brake, ok bool, err error)
+	// OpenAttention counts the people whom somebody should look after.
+	OpenAttention(ctx context.Context) (int64, error)
 }
 
 const (
@@ -52,6 +54,8 @@ var (
 		"Notices that were committed and not yet told to a workflow, counted up to 10000.", nil, nil)
 	noticesOldest = prometheus.NewDesc(namespace+"_notices_oldest_seconds",
 		"Age of the oldest notice that waits; 0 when none does.", nil, nil)
+	attentionOpen = prometheus.NewDesc(namespace+"_attention_open",
+		"People whom somebody should look after, until an operator clears it.", nil, nil)
 	senderBrakes = prometheus.NewDesc(namespace+"_sender_brakes",
 		"1 while the carrier stops the sender, by the class of its refusal.", []string{"class"}, nil)
 )
@@ -61,6 +65,7 @@ func (b backlog) Describe(to chan<- *prometheus.Desc) {
 	to <- noticesWaiting
 	to <- noticesOldest
 	to <- senderBrakes
+	to <- attentionOpen
 }
 
 // Collect reads the database once for each kind of gauge.
@@ -69,6 +74,7 @@ func (b backlog) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
 	defer cancel()
 	b.brakes(ctx, to)
+	b.attention(ctx, to)
 	now := time.Now()
 	rows, err := b.waiting.PendingNotices(ctx, now, backlogLimit)
 	if err != nil {
@@ -81,6 +87,15 @@ func (b backlog) Collect(to chan<- prometheus.Metric) {
 	}
 	to <- prometheus.MustNewConstMetric(noticesWaiting, prometheus.GaugeValue, float64(len(rows)))
 	to <- prometheus.MustNewConstMetric(noticesOldest, prometheus.GaugeValue, age.Seconds())
+}
+
+func (b backlog) attention(ctx context.Context, to chan<- prometheus.Metric) {
+	open, err := b.waiting.OpenAttention(ctx)
+	if err != nil {
+		to <- prometheus.NewInvalidMetric(attentionOpen, err)
+		return
+	}
+	to <- prometheus.MustNewConstMetric(attentionOpen, prometheus.GaugeValue, float64(open))
 }
 
 func (b backlog) brakes(ctx context.Context, to chan<- prometheus.Metric) {

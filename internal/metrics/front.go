@@ -18,6 +18,7 @@ type front struct {
 	webhooks *prometheus.HistogramVec
 	consents *prometheus.CounterVec
 	calls    *prometheus.CounterVec
+	alarms   *prometheus.CounterVec
 }
 
 // Verdicts on a delivered text.
@@ -41,7 +42,10 @@ func newFront(factory promauto.Factory) front {
 			"People who opted out or came back, by how.", "action", "method"),
 		calls: counter(factory, "workflow_calls_total",
 			"What the starter told participants' workflows, by kind of call and outcome.", "call", "outcome"),
+		alarms: counter(factory, "attention_total",
+			"Texts for which somebody should look after a person, by why.", "kind"),
 	}
+	f.alarms.WithLabelValues(string(models.AttentionCrisis))
 	// A rate needs a first value to rise from.
 	for _, verdict := range []string{verdictAccepted, verdictDuplicate, verdictUnavailable} {
 		f.texts.WithLabelValues(verdict, "")
@@ -53,6 +57,9 @@ func newFront(factory promauto.Factory) front {
 // it meant.
 func (m *Metrics) Text(accepted models.AcceptedInbound) {
 	in := accepted.Inbound
+	if accepted.AlarmID != "" {
+		m.front.alarms.WithLabelValues(string(models.AttentionCrisis)).Inc()
+	}
 	switch {
 	case accepted.Duplicate:
 		m.front.texts.WithLabelValues(verdictDuplicate, "").Inc()

@@ -24,6 +24,7 @@ var begin = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 type pending struct {
 	rows []models.Notice
 	held *models.Brake
+	open int64
 	err  error
 }
 
@@ -33,6 +34,8 @@ func (p pending) SenderBrake(context.Context) (models.Brake, bool, error) {
 	}
 	return *p.held, true, p.err
 }
+
+func (p pending) OpenAttention(context.Context) (int64, error) { return p.open, p.err }
 
 func (p pending) PendingNotices(context.Context, time.Time, int) ([]models.Notice, error) {
 	return p.rows, p.err
@@ -92,6 +95,7 @@ func TestInboundTexts(t *testing.T) {
 		{Inbound: models.Inbound{Seq: 2, Intent: models.IntentYes}, NoticeID: 2}, // an ordinary yes
 		{Duplicate: true, Inbound: models.Inbound{Intent: models.IntentStop}, NoticeID: 3},
 		{Inbound: models.Inbound{Gate: models.GateRateLimited}, NoticeID: 4},
+		{Inbound: models.Inbound{Danger: models.DangerHarm}, AlarmID: "alarm-8"},
 		{Inbound: models.Inbound{Intent: models.IntentStop, IntentMethod: models.MethodKeyword}, NoticeID: 5},
 		{Inbound: models.Inbound{Intent: models.IntentStop, IntentMethod: models.MethodKeyword}}, // said it before
 		{Inbound: models.Inbound{Intent: models.IntentStart, IntentMethod: models.MethodPhrase}, NoticeID: 6},
@@ -101,7 +105,8 @@ func TestInboundTexts(t *testing.T) {
 	}
 	text := scrape(t, m.Handler())
 	holds(t, text,
-		`coachline_inbound_texts_total{reason="",verdict="accepted"} 6`,
+		`coachline_inbound_texts_total{reason="",verdict="accepted"} 7`,
+		`coachline_attention_total{kind="crisis"} 1`,
 		`coachline_inbound_texts_total{reason="",verdict="duplicate"} 1`,
 		`coachline_inbound_texts_total{reason="rate_limited",verdict="held"} 1`,
 		`coachline_consent_changes_total{action="opt_out",method="keyword"} 1`,
@@ -283,6 +288,9 @@ func TestBacklog(t *testing.T) {
 		text := scrape(t, m.HandlerWith(pending{rows: []models.Notice{{CreatedAt: now.Add(-time.Hour)}, {CreatedAt: now.Add(-2 * time.Hour)}}}))
 		holds(t, text, "coachline_notices_waiting 2")
 		require.Regexp(t, `(?m)^coachline_notices_oldest_seconds 720\d`, text)
+	})
+	t.Run("people to look after", func(t *testing.T) {
+		holds(t, scrape(t, m.HandlerWith(pending{open: 2})), "coachline_attention_open 2")
 	})
 	t.Run("a stopped sender", func(t *testing.T) {
 		holds(t, scrape(t, m.HandlerWith(pending{})), `coachline_sender_brakes{class="registration"} 0`)

@@ -92,7 +92,7 @@ func cueFor(lib *prompts.Library, in Input) (string, error) {
 		text, err := lib.Render(prompts.HabitPromptRequest, prompts.RequestData{})
 		return taskMark + text, err
 	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
-		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindDebug,
+		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindDebug,
 		models.KindToolCall, models.KindToolResult:
 	}
 	return "", nil

@@ -219,7 +219,7 @@ const leadLength = 320
 // roundNotes says what this round needs besides the clock: what the first text
 // of the window answers, and that no tool can be called.
 func roundNotes(w *sectionWriter, in Input) []string {
-	var notes []string
+	notes := attentionNote(in.Context.Participant, in.Zone)
 	if lead := leadOf(in.Context.Window, in.HistoryLimit); lead != nil {
 		text := clip(label(*lead, in.Zone)+flat(lead.Text), leadLength)
 		notes = append(notes, "Just before the first message below you wrote: "+text)
@@ -228,6 +228,15 @@ func roundNotes(w *sectionWriter, in Input) []string {
 		notes = append(notes, w.render(prompts.NoTools, prompts.PersonaData{Programme: in.Programme}))
 	}
 	return notes
+}
+
+// attentionNote tells a model of an open crisis; nobody else's request has it.
+func attentionNote(p models.Participant, zone *time.Location) []string {
+	if p.Attention == "" || p.AttentionAt == nil {
+		return nil
+	}
+	return []string{"On " + shortTime(*p.AttentionAt, zone) + " the person wrote something that may be a crisis; the safety text was sent, and it says that the team is told. " +
+		"Do not coach on it and do not judge it: be calm and brief, and where it comes up again point to the emergency number, 988 in the US, and people nearby. No habit talk unless the person begins it."}
 }
 
 // leadOf is the coach's own entry just before a window that starts at a user

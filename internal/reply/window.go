@@ -166,6 +166,8 @@ func labelName(kind models.Kind) string {
 		return "check-in"
 	case models.KindOperator:
 		return "message from the team"
+	case models.KindSafety:
+		return "safety text"
 	case models.KindNotice, models.KindConsent, models.KindHelp:
 		return "notice"
 	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindDebug,

@@ -33,11 +33,9 @@ func ruled(intent models.Intent, p models.Participant) bool {
 // acceptRuled stores a text and does what it asks for. It goes into the
 // conversation at once, because no turn will take it there.
 func acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
-	if err := tx.Create(&in).Error; err != nil {
-		return models.AcceptedInbound{}, err
-	}
+	in, err := door.Keep(tx, in)
 	out := models.AcceptedInbound{Inbound: in}
-	if err := appendEntry(tx, door.Entry("", in)); err != nil {
+	if err != nil {
 		return out, err
 	}
 	newest, err := ledger.Newest(tx, p.ID)

@@ -226,8 +226,10 @@ func TestNothingReachesWhoOptedOut(t *testing.T) {
 			then(w)
 			w.raw(func(db *sql.DB) {
 				for i, kind := range kinds {
-					_, err := db.Exec(fmt.Sprintf(`INSERT INTO outbox SELECT 'o%d', participant_id, 'p1-t1', 1, '%s', '', body, 'ready', '', '', 0,
-						created_at, NULL, NULL, updated_at, 0, NULL FROM outbox WHERE id = 'p1-t1-p1'`, i, kind))
+					_, err := db.Exec(fmt.Sprintf(`INSERT INTO outbox
+						(id, participant_id, turn_id, part, kind, prompt_id, body, status, provider_sid, error_code, attempts, created_at, updated_at)
+						SELECT 'o%d', participant_id, 'p1-t1', 1, '%s', '', body, 'ready', '', '', 0, created_at, updated_at
+						FROM outbox WHERE id = 'p1-t1-p1'`, i, kind))
 					require.NoError(t, err)
 				}
 			})
@@ -358,6 +360,8 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 			for _, statement := range []string{
 				"DELETE FROM goose_db_version WHERE version_id >= 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
 				"ALTER TABLE inbound DROP COLUMN voice",
+				"DROP TABLE alarms", "DROP INDEX participants_attention", "ALTER TABLE participants DROP COLUMN attention",
+				"ALTER TABLE participants DROP COLUMN attention_at", "ALTER TABLE inbound DROP COLUMN danger", "ALTER TABLE messages DROP COLUMN danger",
 				"DROP TABLE brakes", "ALTER TABLE participants DROP COLUMN unreachable_at",
 				"ALTER TABLE participants DROP COLUMN unreachable_code", "ALTER TABLE outbox DROP COLUMN late_tries",
 				"ALTER TABLE outbox DROP COLUMN send_before", "ALTER TABLE outbox DROP COLUMN late_of", "ALTER TABLE outbox DROP COLUMN due_at",

@@ -77,6 +77,34 @@ func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedIn
 	if err := brake.Heard(tx, &p, in.ReceivedAt); err != nil {
 		return models.AcceptedInbound{}, err
 	}
+	if in.Danger != models.DangerNone {
+		return s.acceptDanger(tx, in, p)
+	}
+	return s.acceptKnown(tx, in, p)
+}
+
+// acceptDanger stores a text that may be a crisis and raises the alarm. A text
+// that the safety text does not answer takes the way of any other.
+func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+	answer, err := door.Answers(tx, p, in)
+	if err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	var out models.AcceptedInbound
+	if answer {
+		if out.Inbound, err = door.Keep(tx, in); err == nil {
+			err = answerPrompts(tx, p.ID, in.ReceivedAt)
+		}
+	} else {
+		out, err = s.acceptKnown(tx, in, p)
+	}
+	if err == nil {
+		out.AlarmID, err = door.Raise(tx, out.Inbound, answer)
+	}
+	return out, err
+}
+
+func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
 	if ruled(in.Intent, p) {
 		return acceptRuled(tx, in, p)
 	}

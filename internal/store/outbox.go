@@ -10,6 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/door"
 	"coachline/internal/store/late"
 	"coachline/models"
 )
@@ -173,6 +174,8 @@ func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) 
 		return string(p.Status), nil
 	case p.UnreachableAt != nil && unasked(row.Kind):
 		return gateUnreachable, nil
+	case p.Attention != "" && unasked(row.Kind):
+		return door.HeldForAttention, nil
 	case row.LateOf != "":
 		return late.Gate(tx, row)
 	case row.Kind == models.KindReminder:
@@ -187,7 +190,7 @@ func coaching(k models.Kind) bool {
 	case models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
 		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn:
 		return true
-	case models.KindMessage, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp,
+	case models.KindMessage, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety,
 		models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	return false

@@ -119,6 +119,9 @@ func (s *Store) Participants(ctx context.Context, q models.ParticipantQuery) ([]
 	if q.Status != "" {
 		find = find.Where("status = ?", q.Status)
 	}
+	if q.Attention != "" {
+		find = find.Where("attention = ?", q.Attention)
+	}
 	var rows []models.Participant
 	if err := find.Order("id").Limit(limit).Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("reading participants: %w", classify(err))

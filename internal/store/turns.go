@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/door"
 	"coachline/internal/store/past"
 	"coachline/models"
 )
@@ -18,7 +19,7 @@ const outcomeCanceled = "canceled"
 // turn with further texts; only what is new is added. Skip: the participant
 // has left (a notice is still said), or the prompt went out before or was
 // recorded as missed, or what there is to say may not be said to somebody who
-// opted out. A turn that has ended stays as it is. ErrNotFound for an unknown
+// opted out, or who should be looked after first. A turn that has ended stays as it is. ErrNotFound for an unknown
 // participant or text. Safe to retry.
 func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	var out models.PrepareTurnResult
@@ -50,7 +51,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (models.PrepareTurnResul
 	if silent, err := nothingToSay(tx, p, in); err != nil || silent {
 		return models.PrepareTurnResult{Skip: true}, err
 	}
-	out, err := planned(tx, p.ID, in.Plan)
+	out, err := planned(tx, p, in.Plan)
 	if err != nil || out.Skip {
 		return out, err
 	}
@@ -67,16 +68,20 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (models.PrepareTurnResul
 }
 
 // planned notes a prompt that a turn is to send; other turns have nothing to
-// note. Skip: it went out before or was recorded as missed.
-func planned(tx *gorm.DB, participantID string, plan models.TurnPlan) (models.PrepareTurnResult, error) {
+// note. Skip: it went out before or was recorded as missed, or the person should
+// be looked after before we start anything.
+func planned(tx *gorm.DB, p models.Participant, plan models.TurnPlan) (models.PrepareTurnResult, error) {
+	if p.Attention != "" && unasked(plan.Kind) {
+		return models.PrepareTurnResult{Skip: true}, door.Hold(tx, p.ID, plan)
+	}
 	if plan.Kind != models.KindPrompt {
 		return models.PrepareTurnResult{}, nil
 	}
-	again, err := planPrompt(tx, participantID, plan)
+	again, err := planPrompt(tx, p.ID, plan)
 	if err != nil || again {
 		return models.PrepareTurnResult{Skip: again}, err
 	}
-	profile, err := profileOf(tx, participantID)
+	profile, err := profileOf(tx, p.ID)
 	return models.PrepareTurnResult{Prepared: profile.PreparedPrompt != ""}, err
 }
 

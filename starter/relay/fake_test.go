@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"coachline/models"
+	"coachline/models/alarm"
 )
 
 var (
@@ -27,6 +28,7 @@ type rows struct {
 	removed      map[string]bool
 	notices      []models.Notice
 	hints        []models.Hint
+	alarms       []alarm.Alarm
 }
 
 func newRows() *rows {

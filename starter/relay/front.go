@@ -40,6 +40,9 @@ func (r *Relay) serve(ctx context.Context, key string) error {
 	if id, ok := strings.CutPrefix(key, hintKey); ok {
 		return r.SendHint(ctx, id)
 	}
+	if id, ok := strings.CutPrefix(key, alarmKey); ok {
+		return r.Raise(ctx, id)
+	}
 	return r.Deliver(ctx, key)
 }
 
@@ -81,16 +84,18 @@ func (r *Relay) late(ctx context.Context, n models.Notice) error {
 }
 
 // job is an activity that no workflow waits for; a life of 0 has no end.
+// priority 0 is the ordinary one, 1 before all others.
 type job struct {
 	id, name string
 	input    any
 	life     time.Duration
+	priority int
 }
 
 // execute starts a job. One that runs or ran under the id counts as started.
 func (r *Relay) execute(ctx context.Context, j job) error {
 	_, err := r.cfg.Engine.ExecuteActivity(ctx, client.StartActivityOptions{
-		ID: j.id, TaskQueue: models.QueueSMS,
+		ID: j.id, TaskQueue: models.QueueSMS, Priority: temporal.Priority{PriorityKey: j.priority},
 		StartToCloseTimeout: frontAttempt, ScheduleToCloseTimeout: j.life,
 		ActivityIDReusePolicy:    enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		ActivityIDConflictPolicy: enums.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING,

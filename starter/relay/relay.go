@@ -28,6 +28,7 @@ const (
 type Config struct {
 	Store  Notices
 	Hints  Hints
+	Alarms Alarms
 	Engine Engine
 	Logger *slog.Logger
 	Now    func() time.Time
@@ -79,7 +80,7 @@ func (r *Relay) Stop(ctx context.Context) { r.pool.stop(ctx) }
 // keeps replicas from sweeping in step. It may run once at a time.
 func (r *Relay) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := errors.Join(r.sweep(ctx), r.sweepHints(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(r.sweepAlarms(ctx), r.sweep(ctx), r.sweepHints(ctx)); err != nil && ctx.Err() == nil {
 			r.cfg.Logger.Error("sweeping what is undelivered failed", "error", err)
 		}
 		select {

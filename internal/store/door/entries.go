@@ -23,6 +23,7 @@ func Entry(turnID string, in models.Inbound) models.Message {
 		Role:          models.RoleUser,
 		Kind:          models.KindMessage,
 		Text:          reading(in),
+		Danger:        in.Danger,
 		At:            in.ReceivedAt,
 	}
 }
@@ -79,7 +80,7 @@ func History(tx *gorm.DB, page Page) ([]models.HistoryEntry, error) {
 	entries := make([]models.HistoryEntry, 0, len(rows))
 	for _, m := range rows {
 		entries = append(entries, models.HistoryEntry{
-			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Delivery: delivery[m.OutboxID],
+			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Delivery: delivery[m.OutboxID], Danger: m.Danger,
 		})
 	}
 	return kept(tx, page, entries)
@@ -122,7 +123,7 @@ func kept(tx *gorm.DB, page Page, all []models.HistoryEntry) ([]models.HistoryEn
 	}
 	for _, row := range slices.Backward(rows) {
 		entry := Entry("", row)
-		all = append(all, models.HistoryEntry{Role: entry.Role, Kind: entry.Kind, Text: entry.Text, At: entry.At, Gate: row.Gate})
+		all = append(all, models.HistoryEntry{Role: entry.Role, Kind: entry.Kind, Text: entry.Text, At: entry.At, Gate: row.Gate, Danger: row.Danger})
 	}
 	slices.SortStableFunc(all, func(a, b models.HistoryEntry) int { return a.At.Compare(b.At) })
 	return all[max(0, len(all)-page.Limit):], nil

@@ -1,0 +1,82 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/segments"
+	"coachline/models"
+	"coachline/models/alarm"
+	"coachline/prompts"
+)
+
+// alarms is the part of the store that keeps alarms, and the pager.
+type alarms struct {
+	asked []alarm.SafetyText
+	pages []alarm.Page
+	paged []string
+	off   bool
+	err   error
+}
+
+func (a *alarms) Alarm(_ context.Context, id string) (alarm.Alarm, error) {
+	return alarm.Alarm{ID: id, ParticipantID: "conv_1", CreatedAt: now}, nil
+}
+
+func (a *alarms) QueueSafetyText(_ context.Context, s alarm.SafetyText) (string, error) {
+	a.asked = append(a.asked, s)
+	return "", nil
+}
+
+func (a *alarms) AlarmPaged(_ context.Context, id string, _ time.Time) error {
+	a.paged = append(a.paged, id)
+	return nil
+}
+
+func (a *alarms) Page(_ context.Context, page alarm.Page) (bool, error) {
+	a.pages = append(a.pages, page)
+	return !a.off, a.err
+}
+
+func TestSendPage(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		a     alarms
+		sent  bool
+		paged []string
+	}{
+		{"taken", alarms{}, true, []string{"alarm-7"}},
+		{"nobody to page", alarms{off: true}, false, nil},
+		{"not taken", alarms{err: errors.New("status 500")}, false, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			front := newFront(t, &desk{}, &wire{})
+			front.Alarms, front.Pager = &tt.a, &tt.a
+			sent, err := front.SendPage(t.Context(), alarm.Input{AlarmID: "alarm-7"})
+			require.ErrorIs(t, err, tt.a.err)
+			require.Equal(t, tt.sent, sent)
+			require.Equal(t, tt.paged, tt.a.paged)
+			require.Equal(t, []alarm.Page{{ID: "alarm-7", ParticipantID: "conv_1", Kind: "crisis", At: now.UTC(), Link: "/conversation/participants/conv_1"}}, tt.a.pages)
+		})
+	}
+}
+
+// The text says who is told, the emergency number and 988, in two segments at
+// most, also with the longest name that a programme may have.
+func TestSafetyText(t *testing.T) {
+	a := &alarms{}
+	front := newFront(t, &desk{}, &wire{})
+	front.Alarms, front.Programme = a, "A programme with a name of 40 characters"
+	out, err := front.SendSafetyText(t.Context(), alarm.Input{AlarmID: "alarm-7"})
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxCanceled, out.Status, "there is nothing to answer")
+	require.Len(t, a.asked, 1)
+	for _, part := range []string{front.Programme, "911", "988", "person"} {
+		require.Contains(t, a.asked[0].Body, part)
+	}
+	require.Len(t, segments.Split(a.asked[0].Body, segments.Options{}).Texts, 1, prompts.Crisis)
+}

@@ -1,0 +1,17 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func (p *program) attend() *cobra.Command {
+	var note string
+	c := &cobra.Command{Use: "attend ID", Short: "End the attention that a text called for; prompts go on", Args: exactly(1)}
+	c.Flags().StringVar(&note, "note", "", "what was done, kept sealed")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		return api.Attend(c.Context(), args[0], note)
+	}
+	return c
+}

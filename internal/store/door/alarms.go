@@ -1,0 +1,212 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/internal/store/ledger"
+	"coachline/models"
+	"coachline/models/alarm"
+)
+
+// safetySpan: within it nobody gets the safety text twice.
+const safetySpan = 30 * time.Minute
+
+// Answers reports whether the safety text answers a text that may be a crisis,
+// before its row is written: not for people who opted out, not when the text
+// itself opts out, and not twice in safetySpan.
+func Answers(tx *gorm.DB, p models.Participant, in models.Inbound) (bool, error) {
+	if in.Intent == models.IntentStop || in.Intent == models.IntentHelp {
+		return false, nil
+	}
+	newest, err := ledger.Newest(tx, p.ID)
+	if err != nil || ledger.OptedOut(p, newest) {
+		return false, err
+	}
+	var count int64
+	err = tx.Model(&alarm.Alarm{}).
+		Where("participant_id = ? AND answer AND created_at > ?", p.ID, in.ReceivedAt.Add(-safetySpan)).Count(&count).Error
+	return count == 0, err
+}
+
+// Raise records that a stored text may be a crisis: the alarm, and on the
+// participant's row, which is locked, that somebody should look after them. A
+// text that a gate kept from the coach raises no alarm of its own beside the
+// attention, so that a machine pages nobody a hundred times.
+func Raise(tx *gorm.DB, in models.Inbound, answer bool) (string, error) {
+	now := database.Instant(in.ReceivedAt)
+	err := tx.Model(&models.Participant{}).Where("id = ? AND attention = ''", in.ParticipantID).UpdateColumns(map[string]any{
+		"attention": models.AttentionCrisis, "attention_at": now,
+		"version": gorm.Expr("version + 1"), "updated_at": now,
+	}).Error
+	if err != nil || in.Gate != models.GateNone {
+		return "", err
+	}
+	row := alarm.Alarm{
+		ID: "alarm-" + strconv.FormatInt(in.ID, 10), ParticipantID: in.ParticipantID, InboundID: in.ID,
+		Danger: string(in.Danger), Answer: answer, CreatedAt: now,
+	}
+	if err := tx.Create(&row).Error; err != nil {
+		return "", err
+	}
+	return row.ID, tx.Create(&models.Audit{
+		ParticipantID: in.ParticipantID, Actor: "screen", Action: "attention", Detail: row.ID, At: now,
+	}).Error
+}
+
+// HeldForAttention is why something of ours was not sent: somebody should look
+// after the person first.
+const HeldForAttention = "attention"
+
+// Keep writes the row of a text that no turn takes up, and its entry of the
+// conversation, and returns the row as stored.
+func Keep(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
+	if err := tx.Create(&in).Error; err != nil {
+		return in, err
+	}
+	entry := Entry("", in)
+	_, err := database.InsertOnce(tx, &entry)
+	return in, err
+}
+
+// Hold records a prompt that is not written as missed; other turns leave no
+// trace. One that was begun before stays as it is. Safe to retry.
+func Hold(tx *gorm.DB, participantID string, plan models.TurnPlan) error {
+	if plan.Kind != models.KindPrompt {
+		return nil
+	}
+	_, err := database.InsertOnce(tx, &models.Prompt{
+		ID: plan.PromptID, ParticipantID: participantID, ScheduleID: plan.ScheduleID,
+		LocalDate: plan.Slot.Date, TargetAt: plan.Slot.TargetAt, State: models.PromptMissed, Reason: HeldForAttention,
+	})
+	return err
+}
+
+// PendingAlarms lists alarms that Temporal was not told of and that were
+// written before createdBefore, oldest first, at most limit of them.
+func (d *Desk) PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]alarm.Alarm, error) {
+	var rows []alarm.Alarm
+	err := d.cfg.Read(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
+		Order("created_at").Limit(limit).Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading alarms: %w", err)
+	}
+	return rows, nil
+}
+
+// AlarmTold records that Temporal was told. Safe to repeat: the first instant
+// stays.
+func (d *Desk) AlarmTold(ctx context.Context, id string, at time.Time) error {
+	return d.markAlarm(ctx, id, "told_at", at)
+}
+
+// AlarmPaged records that the page was taken. Safe to repeat.
+func (d *Desk) AlarmPaged(ctx context.Context, id string, at time.Time) error {
+	return d.markAlarm(ctx, id, "paged_at", at)
+}
+
+func (d *Desk) markAlarm(ctx context.Context, id, column string, at time.Time) error {
+	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Model(&alarm.Alarm{}).Where("id = ? AND "+column+" IS NULL", id).UpdateColumn(column, database.Instant(at)).Error
+	})
+	if err != nil {
+		return fmt.Errorf("marking the alarm: %w", err)
+	}
+	return nil
+}
+
+// Alarm reads an alarm. models.ErrNotFound for an unknown id.
+func (d *Desk) Alarm(ctx context.Context, id string) (alarm.Alarm, error) {
+	var row alarm.Alarm
+	if err := d.cfg.Read(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
+		return row, fmt.Errorf("reading the alarm: %w", database.Classify(err))
+	}
+	return row, nil
+}
+
+// QueueSafetyText writes the outbox row of the safety text, with its entry of
+// the conversation, and returns the row's id; "" when the text is answered
+// otherwise, or it comes too late to be of use. Safe to retry: the first row
+// stays. Whether it may be sent is for the gates of sending.
+func (d *Desk) QueueSafetyText(ctx context.Context, s alarm.SafetyText) (string, error) {
+	var id string
+	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
+		id = ""
+		var raised alarm.Alarm
+		if err := tx.Where("id = ?", s.AlarmID).Take(&raised).Error; err != nil || !raised.Answer {
+			return err
+		}
+		if _, err := database.LockParticipant(tx, raised.ParticipantID); err != nil {
+			return err
+		}
+		row := models.Outbox{
+			ID:            raised.ParticipantID + "-safety-" + strconv.FormatInt(raised.InboundID, 10),
+			ParticipantID: raised.ParticipantID, Part: 1, Kind: models.KindSafety, Body: s.Body,
+			Status: models.OutboxReady, CreatedAt: s.Now, UpdatedAt: s.Now,
+		}
+		err := tx.Where("id = ?", row.ID).Take(&models.Outbox{}).Error
+		if err == nil {
+			id = row.ID
+			return nil
+		}
+		if !errors.Is(err, gorm.ErrRecordNotFound) || s.Now.Sub(raised.CreatedAt) > alarm.TextLife {
+			return ignoreMissing(err)
+		}
+		id = row.ID
+		return say(tx, row)
+	})
+	if err != nil {
+		return "", fmt.Errorf("queueing the safety text: %w", err)
+	}
+	return id, nil
+}
+
+// ClearAttention ends a participant's attention and the alarms behind it, and
+// returns the row afterwards; what we start ourselves goes on with its next
+// slot. Safe to repeat: without attention nothing is written. ErrNotFound also
+// after removal.
+func (d *Desk) ClearAttention(ctx context.Context, c alarm.Clearing) (models.Participant, error) {
+	var p models.Participant
+	now := database.Instant(c.Now)
+	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
+		var err error
+		if p, err = database.LockEnrolled(tx, c.ParticipantID); err != nil || p.Attention == "" {
+			return err
+		}
+		detail := string(p.Attention)
+		p.Attention, p.AttentionAt, p.UpdatedAt = "", nil, now
+		p.Version++
+		err = tx.Model(&models.Participant{}).Where("id = ?", p.ID).UpdateColumns(map[string]any{
+			"attention": "", "attention_at": nil, "version": p.Version, "updated_at": now,
+		}).Error
+		if err != nil {
+			return err
+		}
+		err = tx.Model(&alarm.Alarm{}).Where("participant_id = ? AND cleared_at IS NULL", p.ID).
+			Select("cleared_at", "note").UpdateColumns(alarm.Alarm{ClearedAt: &now, Note: c.Note}).Error
+		if err != nil {
+			return err
+		}
+		return tx.Create(&models.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: detail, At: now}).Error
+	})
+	if err != nil {
+		return models.Participant{}, fmt.Errorf("clearing the attention: %w", err)
+	}
+	return p, nil
+}
+
+// OpenAttention counts the participants whom somebody should look after.
+func (d *Desk) OpenAttention(ctx context.Context) (int64, error) {
+	var count int64
+	err := d.cfg.Read(ctx).Model(&models.Participant{}).Where("attention <> '' AND removed_at IS NULL").Count(&count).Error
+	if err != nil {
+		return 0, fmt.Errorf("counting open attention: %w", err)
+	}
+	return count, nil
+}

@@ -1,0 +1,68 @@
+// Package alarm holds the shapes of what happens when a text may be a crisis:
+// the alarm, the safety text that answers it and the page to a person. It
+// imports the standard library only.
+package alarm
+
+import "time"
+
+// Alarm is one row of table alarms: a text that may be a crisis.
+type Alarm struct {
+	// ID derives from the inbound row, so that a text raises one.
+	ID            string `gorm:"primaryKey"`
+	ParticipantID string
+	InboundID     int64
+	// Danger is what the text was found to speak of.
+	Danger string
+	// Answer: the safety text answers it.
+	Answer    bool
+	CreatedAt time.Time
+	ToldAt    *time.Time // when Temporal was told
+	PagedAt   *time.Time // when the page was taken
+	ClearedAt *time.Time
+	// Note is what an operator wrote when clearing it; personal data.
+	Note string `gorm:"serializer:sealed"`
+}
+
+// Activities that the relay starts for an alarm; no workflow waits for them.
+const (
+	ActivitySafetyText = "SendSafetyText"
+	ActivityPage       = "SendPage"
+)
+
+// Input names the alarm that an activity is for.
+type Input struct {
+	AlarmID string `json:"alarm_id"`
+}
+
+// TextLife is how long after the text the safety text is still sent, PageLife
+// how long a page is tried.
+const (
+	TextLife = 12 * time.Hour
+	PageLife = 72 * time.Hour
+)
+
+// SafetyText asks for the outbox row of a safety text.
+type SafetyText struct {
+	AlarmID string
+	Body    string
+	Now     time.Time
+}
+
+// Page is what the paged system is told: no text, name or number.
+type Page struct {
+	// ID is equal for all deliveries of one page.
+	ID            string    `json:"id"`
+	ParticipantID string    `json:"participant_id"`
+	Kind          string    `json:"kind"`
+	At            time.Time `json:"at"`
+	// Link is the path of the participant in the API.
+	Link string `json:"link"`
+}
+
+// Clearing ends a participant's attention.
+type Clearing struct {
+	ParticipantID string
+	Note          string // why, in the operator's words; may be empty
+	Actor         string
+	Now           time.Time
+}

@@ -1,0 +1,64 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/store/door"
+	"coachline/models"
+	"coachline/models/alarm"
+	"coachline/starter/attention"
+)
+
+// PendingAlarms and the others make memory keep no alarms: its tests send none.
+func (m *memory) PendingAlarms(context.Context, time.Time, int) ([]alarm.Alarm, error) {
+	defer m.enter()()
+	return nil, m.down
+}
+
+func (m *memory) AlarmTold(context.Context, string, time.Time) error { return m.down }
+
+func (m *memory) OpenAttention(context.Context) (int64, error) { return 0, m.down }
+
+func (m *memory) ClearAttention(context.Context, alarm.Clearing) (models.Participant, error) {
+	return models.Participant{}, m.down
+}
+
+// Messaging facts 2, "crisis not escalated": a rule before the model, a fixed
+// text, a page, and a person who has to end it.
+func TestCrisisIsEscalated(t *testing.T) {
+	var log strings.Builder
+	h, rows := withStore(t, door.Rules{}, &log)
+	ann := h.ann()
+	require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(1, herNumber, "i wanna kil my self tonight")).status)
+	require.Eventually(t, func() bool { return len(h.engine.seen()) >= 3 }, 5*time.Second, 10*time.Millisecond)
+	view := result[ParticipantView](t, h.do(call{method: "GET", path: participantsPath + "/" + ann.ID}))
+	require.Equal(t, models.AttentionCrisis, view.Attention)
+	page := result[ParticipantPage](t, h.do(call{method: "GET", path: participantsPath + "?attention=crisis"}))
+	require.Len(t, page.Participants, 1)
+	h.refused(call{method: "GET", path: participantsPath + "?attention=mood"}, http.StatusBadRequest, "attention: expected value to be one of \"crisis\"")
+
+	path := participantsPath + "/" + ann.ID + "/attention"
+	h.refused(call{method: "POST", path: path, body: `{"clear":false}`}, http.StatusBadRequest, "clear: must be true")
+	h.refused(call{method: "POST", path: participantsPath + "/nobody/attention", body: `{"clear":true}`}, http.StatusNotFound, "participant not found")
+	cleared := result[attention.View](t, h.do(call{method: "POST", path: path, body: `{"clear":true,"note":"called her sister"}`}))
+	require.Equal(t, attention.View{ID: ann.ID, Version: view.Version + 1}, cleared)
+	require.Empty(t, result[ParticipantPage](t, h.do(call{method: "GET", path: participantsPath + "?attention=crisis"})).Participants)
+
+	h.stop()
+	require.Equal(t, []string{"activity:SendSafetyText", "activity:SendPage"}, h.engine.seen()[1:], "the workflow was started by the enrolment and hears of no text")
+	require.Empty(t, h.signalled(ann.ID))
+	kept, err := rows.Alarm(t.Context(), "alarm-1")
+	require.NoError(t, err)
+	require.NotNil(t, kept.ToldAt)
+	require.Equal(t, "called her sister", kept.Note)
+	require.Contains(t, log.String(), "a text may be a crisis")
+	for _, secret := range []string{"kil my", herNumber, "sister"} {
+		require.NotContains(t, log.String(), secret)
+	}
+}

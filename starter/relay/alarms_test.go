@@ -1,0 +1,68 @@
+package relay
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+	"coachline/models/alarm"
+)
+
+// PendingAlarms and AlarmTold make rows an Alarms too.
+func (m *rows) PendingAlarms(_ context.Context, before time.Time, _ int) ([]alarm.Alarm, error) {
+	defer m.enter()()
+	var out []alarm.Alarm
+	for _, a := range m.alarms {
+		if a.ToldAt == nil && a.CreatedAt.Before(before) {
+			out = append(out, a)
+		}
+	}
+	return out, m.down
+}
+
+func (m *rows) AlarmTold(_ context.Context, id string, at time.Time) error {
+	defer m.enter()()
+	for i := range m.alarms {
+		if m.alarms[i].ID == id {
+			m.alarms[i].ToldAt = &at
+		}
+	}
+	return m.down
+}
+
+// The page and the safety text wait for no workflow; what could not be started
+// is started by a sweep, under the same ids.
+func TestAlarmsAreSweptUntilTold(t *testing.T) {
+	b := newBench(t)
+	b.store.alarms = []alarm.Alarm{{ID: "alarm-7", CreatedAt: b.now}}
+	require.NoError(t, b.relay.sweepAlarms(context.Background()))
+	require.Empty(t, b.engine.seen(), "whoever wrote it may be telling")
+	b.now = b.now.Add(time.Minute)
+	b.engine.fail(func(_ context.Context, call string) error {
+		if call == "activity:"+alarm.ActivityPage {
+			return errDown
+		}
+		return nil
+	})
+	require.ErrorIs(t, b.relay.sweepAlarms(context.Background()), errDown)
+	b.engine.fail(nil)
+	require.NoError(t, b.relay.sweepAlarms(context.Background()))
+	require.NoError(t, b.relay.sweepAlarms(context.Background()))
+	require.Equal(t, []string{"activity:SendSafetyText", "activity:SendPage", "activity:SendSafetyText", "activity:SendPage"}, b.engine.seen())
+	require.Equal(t, b.engine.activities[0].ID, b.engine.activities[2].ID)
+	page := b.engine.activities[3]
+	require.Equal(t, "alarm-7-page", page.ID)
+	require.Equal(t, models.QueueSMS, page.TaskQueue)
+	require.Equal(t, 72*time.Hour, page.ScheduleToCloseTimeout)
+	require.Equal(t, alarm.Input{AlarmID: "alarm-7"}, b.engine.inputs[3])
+}
+
+func TestLaterAlarm(t *testing.T) {
+	b := newBench(t)
+	b.relay.LaterAlarm("alarm-7")
+	b.relay.Stop(context.Background())
+	require.Equal(t, []string{"activity:SendSafetyText", "activity:SendPage"}, b.engine.seen())
+}
