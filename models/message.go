@@ -51,6 +51,7 @@ type Message struct {
 	Kind     Kind
 	Text     string `gorm:"serializer:sealed"`
 	OutboxID string // first outbox row that carries it; empty for inbound
+	Channel  Channel
 	At       time.Time
 }
 
@@ -66,6 +67,7 @@ type Inbound struct {
 	To         string
 	Body       string `gorm:"serializer:sealed"`
 	MediaCount int
+	Channel    Channel
 	// Intent and IntentMethod are what the screening found; both empty for an
 	// ordinary text.
 	Intent       Intent
@@ -110,9 +112,12 @@ type Outbox struct {
 	Kind          Kind
 	PromptID      string // the prompt that a reminder or prompt text belongs to
 	Body          string `gorm:"serializer:sealed"`
-	Status        OutboxStatus
-	ProviderSID   string
-	ErrorCode     string
+	// Channel: a row of a channel without a carrier is delivered when it is
+	// written.
+	Channel     Channel
+	Status      OutboxStatus
+	ProviderSID string
+	ErrorCode   string
 	// Attempts counts the times that the row was about to be posted.
 	Attempts int
 	// LateTries counts how often it was put off for a second try.
@@ -141,6 +146,7 @@ type NoticeKind string
 const (
 	NoticeStart    NoticeKind = "start"
 	NoticeMessage  NoticeKind = "message"
+	NoticeChat     NoticeKind = "chat" // a message on that channel
 	NoticeUpdate   NoticeKind = "update"
 	NoticePause    NoticeKind = "pause"
 	NoticeResume   NoticeKind = "resume"
@@ -176,6 +182,7 @@ type HistoryEntry struct {
 	Kind     Kind         `json:"kind"`
 	Text     string       `json:"text"`
 	At       time.Time    `json:"at"`
+	Channel  Channel      `json:"channel"`
 	Delivery OutboxStatus `json:"delivery,omitempty"`
 	// Gate is set for a text that was kept from the coach.
 	Gate Gate `json:"gate,omitempty"`

@@ -374,6 +374,7 @@ func TestOpenAPI(t *testing.T) {
 		"get /conversation/participants/{id}/history":            "200 400 401 403 404 500 503",
 		"get /conversation/participants/{id}/state":              "200 400 401 403 404 500 503",
 		"post /conversation/participants/{id}/mode":              "200 400 401 403 404 409 413 415 500 503",
+		"post /conversation/participants/{id}/chat":              "202 400 401 403 404 409 413 415 500 503",
 		"post /conversation/participants/{id}/messages":          "200 202 400 401 403 404 409 413 415 500 503",
 		"get /conversation/participants/{id}/turns":              "200 400 401 403 404 500 503",
 		"get /conversation/participants/{id}/turns/{number}":     "200 400 401 403 404 500 503",
