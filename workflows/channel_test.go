@@ -62,7 +62,9 @@ func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 	t.Run("a long answer is one text", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) { return say(strings.Repeat("Walk on. ", 200)), nil }
+		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
+			return say(strings.Repeat("Walk on. ", 200)), nil
+		}
 		w.chats(0, "tell me everything")
 		w.run(time.Minute)
 		require.Empty(t, w.carrier.sent)
@@ -125,7 +127,7 @@ func TestChannelsAreNotMixed(t *testing.T) {
 		w.text(300*time.Millisecond, "four")
 		w.run(time.Minute)
 		require.Equal(t, 3, w.status().Turns)
-		require.Equal(t, 2, len(w.carrier.sent))
+		require.Len(t, w.carrier.sent, 2)
 		require.Equal(t, "ok: two", w.carrier.sent[0].Body)
 		require.Equal(t, "ok: four", w.carrier.sent[1].Body)
 		require.Contains(t, w.said(), "chat assistant: ok: three")
@@ -150,7 +152,9 @@ func TestChannelsAreNotMixed(t *testing.T) {
 
 func TestChannelRights(t *testing.T) {
 	t.Parallel()
-	look := func(n int) models.ToolCall { return call("search_memory", map[string]any{"query": fmt.Sprint("thing ", n)}) }
+	look := func(n int) models.ToolCall {
+		return call("search_memory", map[string]any{"query": fmt.Sprint("thing ", n)})
+	}
 	ask := func(w *world, calls ...models.ToolCall) {
 		w.model.answer = scripted(map[string][]models.ToolCall{"please": calls})
 	}
