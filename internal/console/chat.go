@@ -60,7 +60,10 @@ func Chat(ctx context.Context, cfg ChatConfig) error {
 	if err := c.join(ctx); err != nil {
 		return err
 	}
-	return c.talk(ctx)
+	if err := c.talk(ctx); !errors.Is(err, errQuit) {
+		return err
+	}
+	return nil
 }
 
 // join enrols the phone, which is answered with a greeting, or finds the tester that it belongs to and passes
@@ -129,7 +132,7 @@ func (c *chat) talk(ctx context.Context) error {
 				lines, giveUp = nil, time.After(c.cfg.Wait)
 				continue
 			}
-			if quit, err := c.line(ctx, line); quit || err != nil {
+			if err := c.line(ctx, line); err != nil {
 				return err
 			}
 		case <-tick.C:

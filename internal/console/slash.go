@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -33,16 +34,18 @@ const (
 	slashEntries = 20
 )
 
-// line sends a line to the coach, or carries out the command that it is; quit
-// ends the chat without waiting for an answer. What the API refuses of a command
-// is printed, and the chat goes on.
-func (c *chat) line(ctx context.Context, line string) (quit bool, err error) {
+// errQuit ends the chat without waiting for an answer.
+var errQuit = errors.New("quit")
+
+// line sends a line to the coach, or carries out the command that it is. What the
+// API refuses of a command is printed, and the chat goes on.
+func (c *chat) line(ctx context.Context, line string) error {
 	name, slash := strings.CutPrefix(line, "/")
 	switch {
 	case !slash && c.cfg.Channel == models.ChannelChat:
-		return false, c.post(ctx, line)
+		return c.post(ctx, line)
 	case !slash:
-		return false, c.text(ctx, line)
+		return c.text(ctx, line)
 	}
 	name, _, _ = strings.Cut(name, " ")
 	for _, known := range slashes {
@@ -50,15 +53,15 @@ func (c *chat) line(ctx context.Context, line string) (quit bool, err error) {
 			continue
 		}
 		if known.run == nil {
-			return true, nil
+			return errQuit
 		}
 		if err := known.run(New(c.cfg.Client, c.cfg.Out, c.cfg.JSON), ctx, c.who.ID); err != nil {
 			_, err = fmt.Fprintf(c.cfg.Out, "/%s: %s\n", known.name, err)
-			return false, err
+			return err
 		}
-		return false, nil
+		return nil
 	}
-	return false, c.listSlashes()
+	return c.listSlashes()
 }
 
 func (c *chat) listSlashes() error {

@@ -61,7 +61,7 @@ type Taken struct {
 	Repeated bool `json:"repeated,omitempty"`
 }
 
-// ErrKeyUsed: the key belongs to another text.
+// ErrKeyUsed says that the key belongs to another text.
 var ErrKeyUsed = errors.New("Idempotency-Key: already used for another text")
 
 // Take screens a text for opting out, coming back and help, and stores it under
