@@ -123,7 +123,7 @@ func TestStopEndsEverythingAtOnce(t *testing.T) {
 
 		history, err := w.History(w.ctx, "p1", 10, time.Time{})
 		require.NoError(t, err)
-		require.Equal(t, models.HistoryEntry{Role: models.RoleUser, Kind: models.KindMessage, Text: "words of stop", At: at(2)}, history[len(history)-1])
+		require.Equal(t, models.HistoryEntry{Role: models.RoleUser, Kind: models.KindMessage, Text: "words of stop", At: at(2), Channel: models.ChannelSMS}, history[len(history)-1])
 
 		require.True(t, w.stops(2).Duplicate)
 		again := w.stops(4)
@@ -227,7 +227,7 @@ func TestNothingReachesWhoOptedOut(t *testing.T) {
 			w.raw(func(db *sql.DB) {
 				for i, kind := range kinds {
 					_, err := db.Exec(fmt.Sprintf(`INSERT INTO outbox SELECT 'o%d', participant_id, 'p1-t1', 1, '%s', '', body, 'ready', '', '', 0,
-						created_at, NULL, NULL, updated_at, 0 FROM outbox WHERE id = 'p1-t1-p1'`, i, kind))
+						created_at, NULL, NULL, updated_at, 0, '' FROM outbox WHERE id = 'p1-t1-p1'`, i, kind))
 					require.NoError(t, err)
 				}
 			})
@@ -359,6 +359,9 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 				"DELETE FROM goose_db_version WHERE version_id >= 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
 				"DROP TABLE brakes", "ALTER TABLE participants DROP COLUMN unreachable_at",
 				"ALTER TABLE participants DROP COLUMN unreachable_code", "ALTER TABLE outbox DROP COLUMN late_tries",
+				"ALTER TABLE inbound DROP COLUMN channel", "ALTER TABLE messages DROP COLUMN channel",
+				"ALTER TABLE turns DROP COLUMN channel", "ALTER TABLE outbox DROP COLUMN channel",
+				"ALTER TABLE participants DROP COLUMN last_channel",
 				"ALTER TABLE steps DROP COLUMN trace", "ALTER TABLE participants DROP COLUMN memory_version",
 				"DROP TABLE IF EXISTS fact_versions", "DROP TABLE IF EXISTS facts", "DROP TABLE IF EXISTS notes",
 				"DROP TABLE IF EXISTS summaries", "DROP TABLE IF EXISTS stages", "DROP TABLE IF EXISTS capabilities",
