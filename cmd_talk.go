@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coachline/internal/console"
+	"coachline/models"
 )
 
 func (p *program) send() *cobra.Command {
@@ -48,14 +49,19 @@ func (p *program) chat() *cobra.Command {
 	chat := console.ChatConfig{In: p.in, Out: p.out, Poll: 500 * time.Millisecond}
 	c := &cobra.Command{
 		Use: "chat", Short: "Talk to the coach as a test participant", Args: exactly(0),
-		Long: "Each line is a text from the test participant's phone, sent through the simulated phone network that dev runs.",
+		Long: "Each line is a text from the test participant's phone, sent through the simulated phone network that dev runs,\n" +
+			"or with --channel chat a text through the API. Lines that begin with / are commands; /help lists them.",
 	}
 	flags := c.Flags()
 	flags.StringVar(&chat.Phone, "phone", "+15550001234", "the test participant's phone")
 	flags.StringVar(&chat.Name, "name", "Tester", "name to enrol with")
 	flags.StringVar(&chat.Sim, "sim", "http://127.0.0.1:8090", "address of the simulated phone network")
+	flags.StringVar((*string)(&chat.Channel), "channel", string(models.ChannelSMS), "sms, or chat")
 	flags.DurationVar(&chat.Wait, "wait", 30*time.Second, "how long to wait for the last answer")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if chat.Channel != models.ChannelSMS && chat.Channel != models.ChannelChat {
+			return usageError{errors.New("--channel must be sms or chat")}
+		}
 		client, err := p.client()
 		if err != nil {
 			return err

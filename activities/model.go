@@ -74,7 +74,7 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput) (models.CallM
 			return t.result(step)
 		}
 	}
-	step, err := t.Replies.Respond(ctx, pipeline.Round{Input: in, Context: turn, Offer: t.offer(in.Mode)})
+	step, err := t.Replies.Respond(ctx, pipeline.Round{Input: in, Context: turn, Offer: t.offer(in.Mode, turn.Turn.Channel.Rights())})
 	if err == nil {
 		step, err = t.Store.SaveStep(ctx, step)
 	}
@@ -88,9 +88,16 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput) (models.CallM
 // router may not take them away.
 var modeTools = []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
 
-func (t *Talk) offer(mode models.Mode) pipeline.Offer {
+func (t *Talk) offer(mode models.Mode, rights models.Rights) pipeline.Offer {
 	ordinary := t.Tools.For(mode)
 	outside, compact := t.Tools.Outside()
+	if rights.ReadOnly {
+		looks := t.Tools.ReadOnly(ordinary)
+		return pipeline.Offer{
+			Specs: looks, Controls: t.Tools.Controls(len(looks)), Keywords: t.Tools.Keywords(),
+			Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
+		}
+	}
 	return pipeline.Offer{
 		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Keywords: t.Tools.Keywords(), Core: modeTools,
 		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,

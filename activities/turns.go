@@ -52,6 +52,9 @@ func (t *Turns) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (mo
 		return out, classed(fmt.Errorf("opening turn: %w", err))
 	}
 	out.Limits = t.Limits
+	if most := in.Channel.Rights().ToolCalls; most > 0 {
+		out.Limits.ToolCalls = min(out.Limits.ToolCalls, most)
+	}
 	return out, nil
 }
 
@@ -118,7 +121,7 @@ func (t *Turns) outcome(ctx context.Context, in models.PersistTurnInput, turn mo
 	if err != nil {
 		return out, err
 	}
-	out.say(in, words)
+	out.say(in, words, turn.Turn.Channel)
 	if debug := t.debugText(in, turn); debug != "" {
 		part := len(out.Outbox) + 1
 		out.queue(in, models.Outbox{ID: models.OutboxID(in.TurnID, part), Part: part, Kind: models.KindDebug, Body: debug})
@@ -128,8 +131,8 @@ func (t *Turns) outcome(ctx context.Context, in models.PersistTurnInput, turn mo
 
 // say puts a text into the conversation once and into as many outbox rows as it
 // has parts.
-func (f *finished) say(in models.PersistTurnInput, words said) {
-	whole, parts := words.parts()
+func (f *finished) say(in models.PersistTurnInput, words said, channel models.Channel) {
+	whole, parts := words.parts(channel)
 	if whole == "" {
 		return
 	}
@@ -139,11 +142,11 @@ func (f *finished) say(in models.PersistTurnInput, words said) {
 		if i > 0 {
 			id = models.OutboxID(in.TurnID, i+1)
 		}
-		f.queue(in, models.Outbox{ID: id, Part: i + 1, Kind: in.Plan.Kind, PromptID: in.Plan.PromptID, Body: part})
+		f.queue(in, models.Outbox{ID: id, Part: i + 1, Kind: in.Plan.Kind, PromptID: in.Plan.PromptID, Body: part, Channel: channel})
 	}
 	f.Entries = append(f.Entries, models.Message{
 		ParticipantID: in.ParticipantID, TurnID: in.TurnID, Key: in.TurnID + "-text",
-		Role: models.RoleAssistant, Kind: in.Plan.Kind, Text: whole, OutboxID: words.outboxID, At: in.Now,
+		Role: models.RoleAssistant, Kind: in.Plan.Kind, Text: whole, OutboxID: words.outboxID, Channel: channel, At: in.Now,
 	})
 	if in.Plan.Kind == models.KindPrompt {
 		f.HabitPrompt = whole

@@ -49,9 +49,14 @@ func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn model
 // parts divides what is said into what is sent, and returns it as a whole too,
 // as the person will read it. What does not fit is cut from the text and never
 // from the closing.
-func (s said) parts() (whole string, out segments.Parts) {
+func (s said) parts(channel models.Channel) (whole string, out segments.Parts) {
 	if s.queued {
 		return s.text, segments.Parts{Texts: []string{s.text}}
+	}
+	if channel == models.ChannelChat {
+		// No network counts its characters.
+		whole = strings.TrimSpace(s.text + "\n\n" + s.closing)
+		return whole, segments.Parts{Texts: []string{whole}}
 	}
 	whole = segments.Smart(strings.TrimSpace(s.text + "\n\n" + s.closing))
 	out = segments.Split(whole, segments.Options{})
@@ -164,9 +169,9 @@ func toolEntries(in models.PersistTurnInput, turn models.TurnContext) []models.M
 }
 
 // debugText is the extra message for testers who asked for it; empty for
-// everybody else. It never becomes part of the conversation.
+// everybody else, and on a channel without a carrier. It never becomes part of the conversation.
 func (t *Turns) debugText(in models.PersistTurnInput, turn models.TurnContext) string {
-	if !turn.Participant.Tester || !turn.Participant.Debug {
+	if !turn.Participant.Tester || !turn.Participant.Debug || turn.Turn.Channel == models.ChannelChat {
 		return ""
 	}
 	return reply.DebugText(reply.DebugInput{Mode: in.Mode, Profile: turn.Profile, Runs: turn.Runs})

@@ -59,8 +59,9 @@ type Message struct {
 	Text     string `gorm:"serializer:sealed"`
 	OutboxID string // first outbox row that carries it; empty for inbound
 	// Danger is that of a person's text.
-	Danger Danger
-	At     time.Time
+	Danger  Danger
+	Channel Channel
+	At      time.Time
 }
 
 // Inbound is one row of table inbound: a text as the carrier delivered it.
@@ -75,6 +76,7 @@ type Inbound struct {
 	To         string
 	Body       string `gorm:"serializer:sealed"`
 	MediaCount int
+	Channel    Channel
 	// Voice is the JSON of []VoiceNote; empty where nothing listens, or where
 	// the text has none.
 	Voice string `gorm:"serializer:sealed"`
@@ -153,9 +155,12 @@ type Outbox struct {
 	Kind          Kind
 	PromptID      string // the prompt that a reminder or prompt text belongs to
 	Body          string `gorm:"serializer:sealed"`
-	Status        OutboxStatus
-	ProviderSID   string
-	ErrorCode     string
+	// Channel: a row of a channel without a carrier is delivered when it is
+	// written.
+	Channel     Channel
+	Status      OutboxStatus
+	ProviderSID string
+	ErrorCode   string
 	// Attempts counts the times that the row was about to be posted.
 	Attempts int
 	// SendBefore is when it is too late to send it; nil where only its age counts.
@@ -205,6 +210,7 @@ type NoticeKind string
 const (
 	NoticeStart    NoticeKind = "start"
 	NoticeMessage  NoticeKind = "message"
+	NoticeChat     NoticeKind = "chat" // a message on that channel
 	NoticeUpdate   NoticeKind = "update"
 	NoticePause    NoticeKind = "pause"
 	NoticeResume   NoticeKind = "resume"
@@ -242,6 +248,7 @@ type HistoryEntry struct {
 	Kind     Kind         `json:"kind"`
 	Text     string       `json:"text"`
 	At       time.Time    `json:"at"`
+	Channel  Channel      `json:"channel"`
 	Delivery OutboxStatus `json:"delivery,omitempty"`
 	// Gate is set for a text that was kept from the coach.
 	Gate Gate `json:"gate,omitempty"`

@@ -55,7 +55,29 @@ const (
 	ChannelSMS Channel = "sms"
 	// ChannelTerminal is the operator's chat command; nothing reaches a carrier.
 	ChannelTerminal Channel = "terminal"
+	// ChannelChat is the API, for terminal and web front ends: an answer is shown
+	// where it is read from, and no carrier has a part in it.
+	ChannelChat Channel = "chat"
 )
+
+// Rights are what a turn that a channel's texts begin may do (rows O40 to O42).
+type Rights struct {
+	// ToolCalls bounds the calls of a turn; 0 leaves it to the programme's limit.
+	ToolCalls int
+	// ReadOnly: only tools that change nothing are on offer.
+	ReadOnly bool
+	// MemoryStep: what the person told is remembered at the end of the turn.
+	MemoryStep bool
+}
+
+// Rights is the table of them. Where rows leave the channel empty it is SMS, and
+// whatever is not known here has an SMS's rights.
+func (c Channel) Rights() Rights {
+	if c == ChannelChat {
+		return Rights{ToolCalls: 3, ReadOnly: true}
+	}
+	return Rights{MemoryStep: true}
+}
 
 // Participant is one row of table participants: a person in the programme.
 // Phone, Name, Gender, Ethnicity and Background are personal data; the store
@@ -74,6 +96,8 @@ type Participant struct {
 	ZoneAssumed bool
 	Locale      string
 	Channel     Channel
+	// LastChannel is the external channel that the person last wrote on (P13).
+	LastChannel Channel
 	Status      Status
 	Mode        Mode
 	// Tester marks a member of the team; only testers can have Debug.

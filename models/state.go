@@ -115,6 +115,7 @@ type InboxItem struct {
 	MessageID  int64     `json:"message_id"`
 	Seq        int64     `json:"seq"`
 	ReceivedAt time.Time `json:"received_at"`
+	Channel    Channel   `json:"channel,omitempty"` // empty: SMS
 }
 
 // MessageReceived is the payload of SignalMessageReceived.

@@ -9,6 +9,7 @@ type Turn struct {
 	Number        int
 	Kind          Kind
 	Mode          Mode
+	Channel       Channel // of the texts that it answers; empty: SMS
 	PromptID      string
 	PromptVersion string
 	// Outcome is empty while the turn runs; then the source of its text, or
@@ -46,6 +47,7 @@ type PrepareTurnInput struct {
 	// InboundIDs are the texts that the turn answers and the conversation does
 	// not hold yet.
 	InboundIDs []int64   `json:"inbound_ids,omitempty"`
+	Channel    Channel   `json:"channel,omitempty"` // of these texts; empty: SMS
 	Now        time.Time `json:"now"`
 }
 

@@ -63,7 +63,7 @@ func TestFixedSpeaksThePersonsLanguage(t *testing.T) {
 // with the words that the carrier acts on.
 func TestTranslationsCostNoMoreThanEnglish(t *testing.T) {
 	lib := load(t, "")
-	keywords := []string{"STOP", "HELP", "START", "Coachline", "Ada", "1 "}
+	keywords := []string{"STOP", "HELP", "START", "Coachline", "Ada", " 1 "}
 	for _, locale := range []string{"es", "fr", "de", "pt"} {
 		for _, name := range fixedNames(t) {
 			t.Run(locale+" "+string(name), func(t *testing.T) {

@@ -28,6 +28,7 @@ const (
 	ProfileMissing     Name = "profile_missing"
 	Tone               Name = "tone"
 	NoTools            Name = "no_tools"
+	ReadOnly           Name = "read_only"
 )
 
 // Fixed texts that reach a person without a model.
@@ -122,6 +123,7 @@ func catalogue() map[Name]entry {
 		ProfileMissing:     {audience: inBoth, samples: status},
 		Tone:               {audience: inBoth, samples: []any{ToneData{Tags: []string{"concise", "no_emojis"}}, ToneData{}}},
 		NoTools:            {audience: toolless, samples: persona},
+		ReadOnly:           {audience: toolless, samples: persona},
 		HabitPrompt:        {audience: toolless, samples: persona},
 		CheckIn:            {audience: toolless, samples: persona},
 		CheckInRequest:     {audience: toolless, samples: persona},

@@ -231,12 +231,16 @@ func TestHistory(t *testing.T) {
 	path := participantsPath + "/" + h.ann().ID + "/history"
 	require.Equal(t, "[]", string(h.do(call{method: "GET", path: path}).body.Result))
 	h.store.history = []models.HistoryEntry{
-		{Role: models.RoleAssistant, Kind: models.KindGreeting, Text: "Hi", At: testNow, Delivery: models.OutboxDelivered},
-		{Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute)},
+		{Role: models.RoleAssistant, Kind: models.KindGreeting, Text: "Hi", At: testNow, Channel: models.ChannelSMS, Delivery: models.OutboxDelivered},
+		{Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: models.ChannelChat},
 	}
 	all := h.do(call{method: "GET", path: path})
-	require.JSONEq(t, `[{"role":"assistant","kind":"greeting","text":"Hi","at":"2026-11-24T13:00:00Z","delivery":"delivered"},
-		{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z"}]`, string(all.body.Result))
+	require.JSONEq(t, `[{"role":"assistant","kind":"greeting","text":"Hi","at":"2026-11-24T13:00:00Z","channel":"sms","delivery":"delivered"},
+		{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z","channel":"chat"}]`, string(all.body.Result))
+	newer := result[[]models.HistoryEntry](t, h.do(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z"}))
+	require.Equal(t, h.store.history[1:], newer)
+	h.refused(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z&before=2026-11-24T13:00:00Z"}, http.StatusBadRequest, "not together")
+	h.refused(call{method: "GET", path: participantsPath + "/nobody/history?after=2026-11-24T13:00:00Z"}, http.StatusNotFound, "participant not found")
 	require.Len(t, result[[]models.HistoryEntry](t, h.do(call{method: "GET", path: path + "?limit=1"})), 1)
 	older := h.do(call{method: "GET", path: path + "?before=" + url.QueryEscape("2026-11-24T14:00:30+01:00")})
 	require.Equal(t, "Hi", result[[]models.HistoryEntry](t, older)[0].Text)
@@ -290,7 +294,7 @@ func TestState(t *testing.T) {
 		Date: "2026-11-25", TargetAt: testNow.Add(90 * time.Minute), SendAt: testNow.Add(80 * time.Minute)}}}
 	got := h.do(call{method: "GET", path: path})
 	require.Equal(t, http.StatusOK, got.status, got.raw)
-	require.JSONEq(t, `{"mode":"FEEDBACK","status":"active","version":1,
+	require.JSONEq(t, `{"mode":"FEEDBACK","status":"active","version":1,"last_channel":"sms",
 		"profile":{"habit_domain":"walking","motivational_frame":"","preferred_time":"","prompt_anchor":"","additional_info":"",
 			"last_successful_prompt":"","last_barrier":"","last_motivator":"","last_tweak":"","last_habit_prompt":"",
 			"tone_tags":["concise"],"last_prompt_sent_at":null},
@@ -375,6 +379,7 @@ func TestOpenAPI(t *testing.T) {
 		"get /conversation/participants/{id}/state":              "200 400 401 403 404 500 503",
 		"post /conversation/participants/{id}/attention":         "200 400 401 403 404 413 415 500 503",
 		"post /conversation/participants/{id}/mode":              "200 400 401 403 404 409 413 415 500 503",
+		"post /conversation/participants/{id}/chat":              "202 400 401 403 404 409 413 415 500 503",
 		"post /conversation/participants/{id}/messages":          "200 202 400 401 403 404 409 413 415 500 503",
 		"get /conversation/participants/{id}/turns":              "200 400 401 403 404 500 503",
 		"get /conversation/participants/{id}/turns/{number}":     "200 400 401 403 404 500 503",

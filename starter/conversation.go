@@ -13,11 +13,13 @@ import (
 
 	"coachline/internal/segments"
 	"coachline/models"
+	"coachline/starter/chat"
 )
 
 // transcript reads the conversation and takes what an operator adds to it.
 type transcript interface {
 	History(ctx context.Context, id string, limit int, before time.Time) ([]models.HistoryEntry, error)
+	HistoryAfter(ctx context.Context, id string, limit int, after time.Time) ([]models.HistoryEntry, error)
 	QueueOperatorMessage(ctx context.Context, m models.OperatorMessage) (models.Outbox, bool, error)
 }
 
@@ -25,6 +27,7 @@ type historyRequest struct {
 	ID     string    `path:"id" maxLength:"64"`
 	Limit  int       `query:"limit" minimum:"1" maximum:"500" default:"100"`
 	Before time.Time `query:"before" doc:"Only what is older than this instant (RFC 3339)."`
+	After  time.Time `query:"after" doc:"Only what is newer than this instant, to look for an answer; not together with before."`
 }
 
 type messageRequest struct {
@@ -54,6 +57,22 @@ func (f *front) conversationRoutes(api huma.API) {
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}
 	register(api, messages, f.message)
 	documentRepeat(api.OpenAPI().Paths[messages.path].Post)
+	register(api, route{method: http.MethodPost, path: participantPath + "/chat", id: "chat",
+		summary: "Take a text of the participant on channel chat; the answer is in the history", status: http.StatusAccepted,
+		errors: messages.errors}, f.chat)
+}
+
+// chat takes a text that came by no carrier.
+func (f *front) chat(ctx context.Context, in *chat.Request) (*answer[chat.Taken], error) {
+	room := chat.New(chat.Config{Store: f.store, Enter: f.lanes.Enter, Announce: f.announce, Now: f.now})
+	text, err := room.Take(ctx, in)
+	if errors.Is(err, chat.ErrKeyUsed) {
+		return nil, failure(http.StatusConflict, "%s", err)
+	}
+	if err != nil {
+		return nil, f.refuse("taking a text of the chat", err)
+	}
+	return answered("Text taken", text), nil
 }
 
 // documentRepeat adds the answer to a repeated key, which has the shape of the
@@ -66,7 +85,7 @@ func documentRepeat(op *huma.Operation) {
 }
 
 func (f *front) history(ctx context.Context, in *historyRequest) (*answer[[]models.HistoryEntry], error) {
-	entries, err := f.store.History(ctx, in.ID, in.Limit, in.Before)
+	entries, err := f.entries(ctx, in)
 	if err != nil {
 		return nil, f.refuse("reading the conversation", err)
 	}
@@ -74,6 +93,19 @@ func (f *front) history(ctx context.Context, in *historyRequest) (*answer[[]mode
 		entries = []models.HistoryEntry{}
 	}
 	return answered("", entries), nil
+}
+
+func (f *front) entries(ctx context.Context, in *historyRequest) ([]models.HistoryEntry, error) {
+	if in.After.IsZero() {
+		return f.store.History(ctx, in.ID, in.Limit, in.Before)
+	}
+	if !in.Before.IsZero() {
+		return nil, models.BadField("after", "not together with before")
+	}
+	if _, err := f.store.Participant(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return f.store.HistoryAfter(ctx, in.ID, in.Limit, in.After)
 }
 
 // message queues an operator's text. It goes out when the participant's

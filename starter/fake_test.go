@@ -62,6 +62,7 @@ func (m *memory) Enroll(_ context.Context, p models.Participant, _ string) (mode
 	if m.down != nil {
 		return models.Participant{}, m.down
 	}
+	p.LastChannel = models.ChannelSMS
 	m.participants[p.ID] = p
 	m.notice(p.ID, models.NoticeStart, "", 0, p.CreatedAt)
 	return p, nil
@@ -165,6 +166,12 @@ func (m *memory) History(_ context.Context, id string, limit int, before time.Ti
 	return page[max(0, len(page)-limit):], nil
 }
 
+func (m *memory) HistoryAfter(_ context.Context, _ string, limit int, after time.Time) ([]models.HistoryEntry, error) {
+	defer m.enter()()
+	page := slices.DeleteFunc(slices.Clone(m.history), func(e models.HistoryEntry) bool { return !e.At.After(after) })
+	return page[max(0, len(page)-limit):], nil
+}
+
 func (m *memory) AcceptInbound(_ context.Context, in models.Inbound) (models.AcceptedInbound, error) {
 	defer m.enter()()
 	if m.down != nil {
@@ -187,8 +194,12 @@ func (m *memory) AcceptInbound(_ context.Context, in models.Inbound) (models.Acc
 				notice = m.notice(id, models.NoticeConsent, string(in.IntentMethod), 0, in.ReceivedAt)
 			case models.IntentHelp:
 				notice = m.notice(id, models.NoticeHelp, "", 0, in.ReceivedAt)
-			default:
-				notice = m.notice(id, models.NoticeMessage, fmt.Sprint(in.ID), in.Seq, in.ReceivedAt)
+			case models.IntentNone, models.IntentStart, models.IntentYes:
+				kind := models.NoticeMessage
+				if in.Channel == models.ChannelChat {
+					kind = models.NoticeChat
+				}
+				notice = m.notice(id, kind, fmt.Sprint(in.ID), in.Seq, in.ReceivedAt)
 			}
 		}
 	}

@@ -82,13 +82,15 @@ type PendingView struct {
 
 // StateView is where a participant's conversation stands.
 type StateView struct {
-	Mode      models.Mode    `json:"mode"`
-	Status    models.Status  `json:"status"`
-	Profile   ProfileView    `json:"profile"`
-	Counters  Counters       `json:"counters"`
-	Schedules []ScheduleView `json:"schedules" nullable:"false"`
-	Due       []models.Due   `json:"due" nullable:"false"`
-	Pending   *PendingView   `json:"pending_prompt"`
+	Mode    models.Mode   `json:"mode"`
+	Status  models.Status `json:"status"`
+	Profile ProfileView   `json:"profile"`
+	// LastChannel is where the person wrote last (P13).
+	LastChannel models.Channel `json:"last_channel" doc:"The external channel that the person wrote on last."`
+	Counters    Counters       `json:"counters"`
+	Schedules   []ScheduleView `json:"schedules" nullable:"false"`
+	Due         []models.Due   `json:"due" nullable:"false"`
+	Pending     *PendingView   `json:"pending_prompt"`
 	// MutedUntil is set while texts are kept from the coach because the sender
 	// behaves like a machine.
 	MutedUntil *time.Time `json:"muted_until,omitempty" doc:"Until then texts are stored and not answered, because the sender behaves like a machine."`
@@ -214,6 +216,7 @@ func (f *front) query(ctx context.Context, participantID, name string, result an
 func stateOf(p models.Participant, profile models.Profile, status models.StatusView, schedules []models.Schedule) StateView {
 	view := StateView{
 		Mode: status.Mode, Status: status.Status, Profile: profileOf(profile), Version: p.Version,
+		LastChannel:   p.LastChannel,
 		Counters:      Counters{Successes: profile.SuccessCount, Prompts: profile.TotalPrompts},
 		Schedules:     make([]ScheduleView, 0, len(schedules)),
 		Due:           append([]models.Due{}, status.Due...),

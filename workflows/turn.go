@@ -25,9 +25,11 @@ type turn struct {
 	limits models.Limits
 	begun  bool    // the turn's row is stored
 	fresh  []int64 // texts of the turn that are not stored with it yet
-	skip   bool    // nothing may be said any more
-	calls  int     // tool calls so far
-	reruns int     // times that a late text made the model answer again
+	// channel is that of the texts; empty is SMS.
+	channel models.Channel
+	skip    bool // nothing may be said any more
+	calls   int  // tool calls so far
+	reruns  int  // times that a late text made the model answer again
 }
 
 // turn runs a planned turn to its end. Nothing else of this participant
@@ -105,6 +107,7 @@ func (t *turn) begin(ctx workflow.Context) *models.PrepareTurnInput {
 		Mode:          t.mode,
 		Plan:          t.plan,
 		InboundIDs:    t.fresh,
+		Channel:       t.channel,
 		Now:           workflow.Now(ctx),
 	}
 }
@@ -126,12 +129,37 @@ func (t *turn) takeTexts() {
 	if t.plan.Kind != models.KindReply && t.plan.Kind != models.KindMessage && !parting {
 		return
 	}
-	for _, item := range t.life.state.Inbox.Items {
-		t.fresh = append(t.fresh, item.MessageID)
+	items := t.life.state.Inbox.Items
+	if n := t.answerable(); n < len(items) {
+		items = items[:n]
 	}
-	t.life.state.Inbox.Items = nil
-	t.life.news = false
+	for _, item := range items {
+		t.fresh = append(t.fresh, item.MessageID)
+		t.channel = item.Channel
+	}
+	t.life.state.Inbox.Items = slices.Delete(t.life.state.Inbox.Items, 0, len(items))
+	// Texts of another channel wait for a turn of their own.
+	t.life.news = len(t.life.state.Inbox.Items) > 0
 	t.life.clearDue(models.DueDebounce, "")
+}
+
+// answerable counts the waiting texts that the turn may take: a reply takes
+// those of one channel, up to the first one of another, so that it is read where
+// the texts were written.
+func (t *turn) answerable() int {
+	items := t.life.state.Inbox.Items
+	if t.plan.Kind != models.KindReply || len(items) == 0 {
+		return len(items)
+	}
+	channel := items[0].Channel
+	if t.begun || len(t.fresh) > 0 {
+		channel = t.channel
+	}
+	other := slices.IndexFunc(items, func(item models.InboxItem) bool { return item.Channel != channel })
+	if other < 0 {
+		return len(items)
+	}
+	return other
 }
 
 // converse runs model rounds until there is a text, the limits are reached or
@@ -245,7 +273,7 @@ func (t *turn) await(ctx workflow.Context, future workflow.Future, out any) erro
 // who never stops typing is answered too.
 func (t *turn) late() bool {
 	t.life.receive()
-	if t.plan.Kind != models.KindReply || t.reruns >= maxReruns || len(t.life.state.Inbox.Items) == 0 {
+	if t.plan.Kind != models.KindReply || t.reruns >= maxReruns || t.answerable() == 0 {
 		return false
 	}
 	t.reruns++

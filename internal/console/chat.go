@@ -24,8 +24,11 @@ type ChatConfig struct {
 	Sim   string
 	Phone string
 	Name  string
-	In    io.Reader
-	Out   io.Writer
+	// Channel is how lines reach the coach: ChannelSMS through the simulated
+	// phone network, ChannelChat through the API.
+	Channel models.Channel
+	In      io.Reader
+	Out     io.Writer
 	// JSON prints every entry of the conversation as one line of JSON.
 	JSON bool
 	// Poll is how often new entries are looked for; Wait how long an answer to
@@ -50,13 +53,17 @@ func (c *chat) open() bool { return c.sent > c.heard || c.last != models.RoleAss
 // Chat sends each line of In as a text from the phone and prints what the
 // coach answers, until In ends and the last text is answered, or ctx ends. The
 // phone becomes a test participant; one that belongs to a real participant is
-// refused.
+// refused. A line that begins with a slash is an operator's command (J104) and
+// never reaches the coach.
 func Chat(ctx context.Context, cfg ChatConfig) error {
 	c := &chat{cfg: cfg, seen: map[string]bool{}}
 	if err := c.join(ctx); err != nil {
 		return err
 	}
-	return c.talk(ctx)
+	if err := c.talk(ctx); !errors.Is(err, errQuit) {
+		return err
+	}
+	return nil
 }
 
 // join enrols the phone, which is answered with a greeting, or finds the tester that it belongs to and passes
@@ -125,7 +132,7 @@ func (c *chat) talk(ctx context.Context) error {
 				lines, giveUp = nil, time.After(c.cfg.Wait)
 				continue
 			}
-			if err := c.text(ctx, line); err != nil {
+			if err := c.line(ctx, line); err != nil {
 				return err
 			}
 		case <-tick.C:

@@ -117,6 +117,9 @@ func renderTranscript(w io.Writer, list []models.HistoryEntry) error {
 	}
 	for _, e := range list {
 		head := at(e.At) + "  " + string(e.Role) + "  " + string(e.Kind)
+		if e.Channel == models.ChannelChat {
+			head += "  " + string(e.Channel)
+		}
 		if e.Delivery != "" {
 			head += "  " + string(e.Delivery)
 		}
@@ -142,6 +145,9 @@ func renderTimers(w io.Writer, s state) error {
 	facts := [][]string{
 		{"mode", string(s.Mode)}, {"status", string(s.Status)},
 		{"prompts sent", fmt.Sprint(s.Counters.Prompts)}, {"successes", fmt.Sprint(s.Counters.Successes)},
+	}
+	if s.LastChannel != "" {
+		facts = append(facts, []string{"last channel", string(s.LastChannel)})
 	}
 	if s.Pending != nil {
 		facts = append(facts, []string{"outstanding prompt", s.Pending.PromptID + ", sent " + at(s.Pending.SentAt)})

@@ -63,7 +63,7 @@ func (c *coach) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func chatWith(t *testing.T, c *coach, in string, change func(*ChatConfig)) (string, error) {
+func chatWith(t *testing.T, c http.Handler, in string, change func(*ChatConfig)) (string, error) {
 	t.Helper()
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)

@@ -39,9 +39,10 @@ type roster[T any] struct {
 }
 
 type state struct {
-	Mode     models.Mode   `json:"mode"`
-	Status   models.Status `json:"status"`
-	Counters struct {
+	Mode        models.Mode    `json:"mode"`
+	Status      models.Status  `json:"status"`
+	LastChannel models.Channel `json:"last_channel"`
+	Counters    struct {
 		Successes int `json:"success_count"`
 		Prompts   int `json:"total_prompts"`
 	} `json:"counters"`

@@ -33,8 +33,11 @@ func (p *Pipeline) Worth(c models.TurnContext) bool {
 const sumUpEvery = 8
 
 // stepFor is when the memory step of a turn runs. At a terminal, where nobody
-// waits for a carrier, it comes first (D2).
+// waits for a carrier, it comes first (D2); a channel may have none (O41).
 func (p *Pipeline) stepFor(t turn) MemoryStep {
+	if !t.context.Turn.Channel.Rights().MemoryStep {
+		return MemoryOff
+	}
 	if p.Settings.MemoryStep == MemoryAfter && t.context.Participant.Channel == models.ChannelTerminal {
 		return MemoryBefore
 	}

@@ -224,6 +224,9 @@ func roundNotes(w *sectionWriter, in Input) []string {
 		text := clip(label(*lead, in.Zone)+flat(lead.Text), leadLength)
 		notes = append(notes, "Just before the first message below you wrote: "+text)
 	}
+	if in.Context.Turn.Channel.Rights().ReadOnly {
+		notes = append(notes, w.render(prompts.ReadOnly, prompts.PersonaData{Programme: in.Programme}))
+	}
 	if len(in.Tools) == 0 {
 		notes = append(notes, w.render(prompts.NoTools, prompts.PersonaData{Programme: in.Programme}))
 	}

@@ -123,7 +123,7 @@ func TestStopEndsEverythingAtOnce(t *testing.T) {
 
 		history, err := w.History(w.ctx, "p1", 10, time.Time{})
 		require.NoError(t, err)
-		require.Equal(t, models.HistoryEntry{Role: models.RoleUser, Kind: models.KindMessage, Text: "words of stop", At: at(2)}, history[len(history)-1])
+		require.Equal(t, models.HistoryEntry{Role: models.RoleUser, Kind: models.KindMessage, Text: "words of stop", At: at(2), Channel: models.ChannelSMS}, history[len(history)-1])
 
 		require.True(t, w.stops(2).Duplicate)
 		again := w.stops(4)
@@ -365,6 +365,9 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 				"DROP TABLE brakes", "ALTER TABLE participants DROP COLUMN unreachable_at",
 				"ALTER TABLE participants DROP COLUMN unreachable_code", "ALTER TABLE outbox DROP COLUMN late_tries",
 				"ALTER TABLE outbox DROP COLUMN send_before", "ALTER TABLE outbox DROP COLUMN late_of", "ALTER TABLE outbox DROP COLUMN due_at",
+				"ALTER TABLE inbound DROP COLUMN channel", "ALTER TABLE messages DROP COLUMN channel",
+				"ALTER TABLE turns DROP COLUMN channel", "ALTER TABLE outbox DROP COLUMN channel",
+				"ALTER TABLE participants DROP COLUMN last_channel",
 				"ALTER TABLE steps DROP COLUMN trace", "ALTER TABLE participants DROP COLUMN memory_version",
 				"DROP TABLE IF EXISTS fact_versions", "DROP TABLE IF EXISTS facts", "DROP TABLE IF EXISTS notes",
 				"DROP TABLE IF EXISTS summaries", "DROP TABLE IF EXISTS stages", "DROP TABLE IF EXISTS capabilities",

@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/store/brake"
+	"coachline/internal/store/channel"
 	"coachline/internal/store/door"
 	"coachline/models"
 )
@@ -68,13 +69,13 @@ func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedIn
 	var p models.Participant
 	err := forUpdate(tx).Where("phone_index = ? AND removed_at IS NULL", in.FromIndex).Take(&p).Error
 	switch {
-	case errors.Is(err, gorm.ErrRecordNotFound):
+	case errors.Is(err, gorm.ErrRecordNotFound) && channel.Carried(in):
 		return s.acceptStranger(tx, in)
 	case err != nil:
 		return models.AcceptedInbound{}, err
 	}
 	in.ParticipantID = p.ID
-	if err := brake.Heard(tx, &p, in.ReceivedAt); err != nil {
+	if err := heard(tx, &p, in); err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	if in.Danger != models.DangerNone {
@@ -125,8 +126,16 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 	if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	notice, err := tellOfText(tx, models.NoticeMessage, in)
+	notice, err := tellOfText(tx, channel.NoticeOf(in), in)
 	return models.AcceptedInbound{Inbound: in, NoticeID: notice}, err
+}
+
+// heard notes where the person wrote, and that a number can be reached.
+func heard(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
+	if err := channel.Note(tx, p, in); err != nil || !channel.Carried(in) {
+		return err
+	}
+	return brake.Heard(tx, p, in.ReceivedAt)
 }
 
 func tellOfText(tx *gorm.DB, kind models.NoticeKind, in models.Inbound) (int64, error) {
@@ -149,7 +158,7 @@ func (s *Store) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedI
 func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopReason) (models.AcceptedInbound, error) {
 	limited := in.Gate == models.GateRateLimited
 	first := false
-	if limited {
+	if limited && channel.Carried(in) {
 		var err error
 		if first, err = s.TellLimit(tx, in); err != nil {
 			return models.AcceptedInbound{}, err

@@ -95,7 +95,7 @@ func complete(p *models.Participant) {
 	if p.Channel == "" {
 		p.Channel = models.ChannelSMS
 	}
-	p.RemovedAt, p.NextSeq, p.Version = nil, 1, 1
+	p.RemovedAt, p.NextSeq, p.Version, p.LastChannel = nil, 1, 1, models.ChannelSMS
 }
 
 // Participant returns an enrolled participant; ErrNotFound also after removal.

@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/channel"
 	"coachline/internal/store/door"
 	"coachline/internal/store/past"
 	"coachline/models"
@@ -61,6 +62,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (models.PrepareTurnResul
 		Number:        in.Number,
 		Kind:          in.Plan.Kind,
 		Mode:          in.Mode,
+		Channel:       channel.Of(in, p),
 		PromptID:      in.Plan.PromptID,
 		StartedAt:     in.Now,
 	})
@@ -235,6 +237,9 @@ func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (
 	if refusal != "" {
 		err := refuse(tx, &row, refusal)
 		return models.SendClaim{Outbox: row}, err
+	}
+	if channel.Show(&row) {
+		return models.SendClaim{Outbox: row}, nil
 	}
 	if wait, err := s.Wait(tx, row.CreatedAt); err != nil || wait > 0 {
 		return models.SendClaim{Outbox: row, Wait: wait}, err

@@ -30,8 +30,11 @@ type Tool struct {
 	// otherwise it is run (Run).
 	InWorkflow bool
 	// Ends: a call of it that succeeds ends the exchange without any reply.
-	Ends  bool
-	Modes []models.Mode
+	Ends bool
+	// ReadOnly: it looks something up and changes nothing, so that a channel
+	// with few rights may offer it (O40).
+	ReadOnly bool
+	Modes    []models.Mode
 	// Outside: its results hold what strangers wrote, fenced. Compact: they are
 	// short by design, and no digest is made of them (J100).
 	Outside, Compact bool
@@ -178,6 +181,17 @@ func (r *Registry) For(mode models.Mode) []models.ToolSpec {
 		}
 	}
 	return specs
+}
+
+// ReadOnly keeps of some tools those that change nothing.
+func (r *Registry) ReadOnly(specs []models.ToolSpec) []models.ToolSpec {
+	var out []models.ToolSpec
+	for _, spec := range specs {
+		if def, ok := r.tools[spec.Name]; ok && def.ReadOnly {
+			out = append(out, spec)
+		}
+	}
+	return out
 }
 
 func (d *definition) spec() models.ToolSpec {

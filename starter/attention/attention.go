@@ -28,9 +28,9 @@ type Room struct{ cfg Config }
 // New builds a room.
 func New(cfg Config) *Room { return &Room{cfg: cfg} }
 
-// Request ends a participant's attention. Note may hold personal data; it is
+// ClearRequest ends a participant's attention. Note may hold personal data; it is
 // sealed, and the audit does not repeat it.
-type Request struct {
+type ClearRequest struct {
 	ID   string `path:"id" maxLength:"64"`
 	Body struct {
 		Clear bool   `json:"clear" doc:"Must be true."`
@@ -47,7 +47,7 @@ type View struct {
 
 // Clear ends the attention. Safe to repeat. models.ErrNotFound for an unknown
 // participant.
-func (r *Room) Clear(ctx context.Context, in *Request) (View, error) {
+func (r *Room) Clear(ctx context.Context, in *ClearRequest) (View, error) {
 	if !in.Body.Clear {
 		return View{}, models.BadField("clear", "must be true")
 	}

@@ -113,7 +113,9 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 	case models.NoticeStart:
 		return r.start(ctx, p, enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, firstState(p))
 	case models.NoticeMessage:
-		return r.message(ctx, p, n)
+		return r.message(ctx, p, n, "")
+	case models.NoticeChat:
+		return r.message(ctx, p, n, models.ChannelChat)
 	case models.NoticeUpdate:
 		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: p.Status}}})
 	case models.NoticePause:
@@ -147,7 +149,7 @@ func (r *Relay) start(ctx context.Context, p models.Participant, reuse enums.Wor
 
 // message signals a text, and begins a new life when an operator terminated
 // the old one.
-func (r *Relay) message(ctx context.Context, p models.Participant, n models.Notice) error {
+func (r *Relay) message(ctx context.Context, p models.Participant, n models.Notice, channel models.Channel) error {
 	messageID, err := strconv.ParseInt(n.Ref, 10, 64)
 	if err != nil {
 		return models.BadField("ref", "notice %d does not name an inbound row", n.ID)
@@ -156,7 +158,7 @@ func (r *Relay) message(ctx context.Context, p models.Participant, n models.Noti
 	// Earlier texts were told to the terminated run, in this order.
 	state.Inbox.LastSeq = max(n.Seq-1, 0)
 	_, err = r.cfg.Engine.SignalWithStartWorkflow(ctx, models.WorkflowID(p.ID), models.SignalMessageReceived,
-		models.MessageReceived{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC()},
+		models.MessageReceived{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC(), Channel: channel},
 		startOptions(p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY), models.WorkflowType, state)
 	return err
 }

@@ -21,7 +21,7 @@ func Mark(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal
 	if row.AttemptedAt != nil {
 		var later int64
 		err := tx.Model(&models.Inbound{}).
-			Where("participant_id = ? AND received_at > ?", p.ID, database.Instant(*row.AttemptedAt)).Limit(1).Count(&later).Error
+			Where("participant_id = ? AND received_at > ? AND channel = ''", p.ID, database.Instant(*row.AttemptedAt)).Limit(1).Count(&later).Error
 		if err != nil || later > 0 {
 			return err
 		}

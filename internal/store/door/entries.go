@@ -2,6 +2,8 @@ package door
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/database"
 	"coachline/internal/glyphs"
 	"coachline/models"
 )
@@ -24,6 +27,7 @@ func Entry(turnID string, in models.Inbound) models.Message {
 		Kind:          models.KindMessage,
 		Text:          reading(in),
 		Danger:        in.Danger,
+		Channel:       in.Channel,
 		At:            in.ReceivedAt,
 	}
 }
@@ -52,11 +56,21 @@ func reading(in models.Inbound) string {
 }
 
 // Page selects a participant's history: at most Limit entries before Before, or
-// the newest ones when that is zero.
+// the newest ones when that is zero, and only those after After.
 type Page struct {
 	ParticipantID string
 	Limit         int
-	Before        time.Time
+	Before, After time.Time
+}
+
+// HistoryAfter returns at most limit entries of a participant's conversation
+// after an instant, the newest ones, oldest first. Nobody's is empty.
+func (d *Desk) HistoryAfter(ctx context.Context, participantID string, limit int, after time.Time) ([]models.HistoryEntry, error) {
+	entries, err := History(d.cfg.Read(ctx), Page{ParticipantID: participantID, Limit: limit, After: after})
+	if err != nil {
+		return nil, fmt.Errorf("reading history: %w", database.Classify(err))
+	}
+	return entries, nil
 }
 
 // History reads a page, oldest first: the conversation, and the texts that were
@@ -67,6 +81,9 @@ func History(tx *gorm.DB, page Page) ([]models.HistoryEntry, error) {
 		[]models.Kind{models.KindToolCall, models.KindToolResult, models.KindDebug})
 	if !page.Before.IsZero() {
 		find = find.Where("at < ?", page.Before)
+	}
+	if !page.After.IsZero() {
+		find = find.Where("at > ?", database.Instant(page.After))
 	}
 	var rows []models.Message
 	if err := find.Order("at DESC, id DESC").Limit(page.Limit).Find(&rows).Error; err != nil {
@@ -80,7 +97,7 @@ func History(tx *gorm.DB, page Page) ([]models.HistoryEntry, error) {
 	entries := make([]models.HistoryEntry, 0, len(rows))
 	for _, m := range rows {
 		entries = append(entries, models.HistoryEntry{
-			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Delivery: delivery[m.OutboxID], Danger: m.Danger,
+			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Channel: cmp.Or(m.Channel, models.ChannelSMS), Delivery: delivery[m.OutboxID], Danger: m.Danger,
 		})
 	}
 	return kept(tx, page, entries)
@@ -117,13 +134,19 @@ func kept(tx *gorm.DB, page Page, all []models.HistoryEntry) ([]models.HistoryEn
 	if !page.Before.IsZero() {
 		find = find.Where("received_at < ?", page.Before)
 	}
+	if !page.After.IsZero() {
+		find = find.Where("received_at > ?", database.Instant(page.After))
+	}
 	var rows []models.Inbound
 	if err := find.Order("received_at DESC, id DESC").Limit(page.Limit).Find(&rows).Error; err != nil {
 		return nil, err
 	}
 	for _, row := range slices.Backward(rows) {
 		entry := Entry("", row)
-		all = append(all, models.HistoryEntry{Role: entry.Role, Kind: entry.Kind, Text: entry.Text, At: entry.At, Gate: row.Gate, Danger: row.Danger})
+		all = append(all, models.HistoryEntry{
+			Role: entry.Role, Kind: entry.Kind, Text: entry.Text, At: entry.At, Channel: cmp.Or(row.Channel, models.ChannelSMS),
+			Gate: row.Gate, Danger: row.Danger,
+		})
 	}
 	slices.SortStableFunc(all, func(a, b models.HistoryEntry) int { return a.At.Compare(b.At) })
 	return all[max(0, len(all)-page.Limit):], nil

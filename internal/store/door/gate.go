@@ -157,6 +157,10 @@ func (d *Desk) loop(tx *gorm.DB, in models.Inbound) (models.LoopReason, error) {
 			return models.LoopRepeats, err
 		}
 	}
+	if in.Channel != "" {
+		// A front end of ours is behind its own door; no machine of a phone's is.
+		return models.LoopNone, nil
+	}
 	count, err := exchanged(tx, in)
 	if err != nil || count >= exchanges {
 		return models.LoopExchanges, err
@@ -178,14 +182,14 @@ func exchanged(tx *gorm.DB, in models.Inbound) (int, error) {
 	since := in.ReceivedAt.Add(-loopSpan)
 	var texts []time.Time
 	err := tx.Model(&models.Inbound{}).
-		Where("from_index = ? AND gate = ? AND received_at > ?", in.FromIndex, models.GateNone, since).
+		Where("from_index = ? AND gate = ? AND received_at > ? AND channel = ''", in.FromIndex, models.GateNone, since).
 		Order("received_at").Pluck("received_at", &texts).Error
 	if err != nil || len(texts) < exchanges-1 {
 		return 0, err
 	}
 	var replies []time.Time
 	err = tx.Model(&models.Outbox{}).
-		Where("participant_id = ? AND accepted_at IS NOT NULL AND accepted_at > ? AND kind = ?", in.ParticipantID, since, models.KindReply).
+		Where("participant_id = ? AND accepted_at IS NOT NULL AND accepted_at > ? AND kind = ? AND channel = ''", in.ParticipantID, since, models.KindReply).
 		Order("accepted_at").Pluck("accepted_at", &replies).Error
 	return run(append(texts, in.ReceivedAt), replies), err
 }

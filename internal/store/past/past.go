@@ -43,7 +43,7 @@ func turns(tx *gorm.DB, participantID string) (int, error) {
 func told(tx *gorm.DB, p models.Participant) (int64, error) {
 	var first sql.NullInt64
 	err := tx.Model(&models.Notice{}).
-		Where("participant_id = ? AND kind = ? AND delivered_at IS NULL", p.ID, models.NoticeMessage).
+		Where("participant_id = ? AND kind IN ? AND delivered_at IS NULL", p.ID, []models.NoticeKind{models.NoticeMessage, models.NoticeChat}).
 		Select("min(seq)").Scan(&first).Error
 	if first.Valid {
 		return first.Int64 - 1, err
@@ -63,7 +63,7 @@ func waiting(tx *gorm.DB, participantID string, upTo int64) ([]models.InboxItem,
 		Order("seq DESC").Limit(mostWaiting).Find(&rows).Error
 	var items []models.InboxItem
 	for _, row := range slices.Backward(rows) {
-		items = append(items, models.InboxItem{MessageID: row.ID, Seq: row.Seq, ReceivedAt: row.ReceivedAt.UTC()})
+		items = append(items, models.InboxItem{MessageID: row.ID, Seq: row.Seq, ReceivedAt: row.ReceivedAt.UTC(), Channel: row.Channel})
 	}
 	return items, err
 }

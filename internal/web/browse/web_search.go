@@ -32,7 +32,7 @@ func (d *Desk) SearchTool() tools.Extra {
   "additionalProperties": false
 }`),
 			Modes:   []models.Mode{models.ModeIntake, models.ModeFeedback},
-			Outside: true, Compact: true,
+			ReadOnly: true, Outside: true, Compact: true,
 		},
 		Keywords: "web internet online google weather forecast rain news open hours event events near nearby price " +
 			"buscar busca búsqueda clima lluvia noticias abierto horario cerca precio " +

@@ -1,0 +1,93 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+// chat takes a text of p1 that came through the API.
+func (w *world) chat(sid string, minutes int, body string) models.AcceptedInbound {
+	w.t.Helper()
+	got, err := w.AcceptInbound(w.ctx, models.Inbound{
+		ProviderSID: sid, From: phone, Body: body, Channel: models.ChannelChat, ReceivedAt: at(minutes),
+	})
+	require.NoError(w.t, err)
+	return got
+}
+
+func TestChatInTheStore(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		t.Run("J104", func(t *testing.T) {
+			require.EqualValues(t, 1, w.inbound("SM1", 1, "by SMS").Inbound.Seq)
+			text := w.chat("chat-1", 2, "in the chat")
+			require.EqualValues(t, 2, text.Inbound.Seq, "one order for all channels")
+			notices, err := w.ParticipantNotices(w.ctx, "p1")
+			require.NoError(t, err)
+			require.Equal(t, models.NoticeChat, notices[2].Kind)
+
+			begun := models.PrepareTurnInput{
+				ParticipantID: "p1", TurnID: "p1-t1", Number: 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
+				InboundIDs: []int64{text.Inbound.ID}, Channel: models.ChannelChat, Now: at(3),
+			}
+			_, err = w.BeginTurn(w.ctx, begun)
+			require.NoError(t, err)
+			ended, err := w.FinishTurn(w.ctx, models.TurnOutcome{
+				TurnID: "p1-t1", ParticipantID: "p1", Outcome: "step", Claim: true, At: at(4),
+				Entries: []models.Message{{Key: "p1-t1-text", Role: models.RoleAssistant, Kind: models.KindReply, Text: "Hi", OutboxID: "p1-t1-p1", Channel: models.ChannelChat}},
+				Outbox:  []models.Outbox{{ID: "p1-t1-p1", Part: 1, Kind: models.KindReply, Body: "Hi", Channel: models.ChannelChat}},
+			})
+			require.NoError(t, err)
+			require.False(t, ended.First.Post)
+			require.Equal(t, models.OutboxDelivered, ended.First.Outbox.Status)
+			again, err := w.ClaimSend(w.ctx, "p1-t1-p1", at(5))
+			require.NoError(t, err)
+			require.False(t, again.Post, "a retry sends nothing either")
+			unsettled, err := w.Unsettled(w.ctx, models.UnsettledQuery{Before: at(99), After: at(-99), Limit: 9})
+			require.NoError(t, err)
+			require.Empty(t, unsettled)
+
+			history, err := w.HistoryAfter(w.ctx, "p1", 10, at(1))
+			require.NoError(t, err)
+			require.Equal(t, []models.HistoryEntry{
+				{Role: models.RoleUser, Kind: models.KindMessage, Text: "in the chat", At: at(2), Channel: models.ChannelChat},
+				{Role: models.RoleAssistant, Kind: models.KindReply, Text: "Hi", At: at(4), Channel: models.ChannelChat, Delivery: models.OutboxDelivered},
+			}, history)
+			turn, err := w.TurnContext(w.ctx, "p1-t1", 9)
+			require.NoError(t, err)
+			require.Equal(t, models.ChannelChat, turn.Turn.Channel)
+		})
+		t.Run("P13", func(t *testing.T) {
+			for _, tt := range []struct {
+				text func(string, int, string) models.AcceptedInbound
+				want models.Channel
+			}{{w.inbound, models.ChannelSMS}, {w.chat, models.ChannelChat}, {w.chat, models.ChannelChat}, {w.inbound, models.ChannelSMS}} {
+				tt.text("sid-"+string(tt.want)+models.OutboxID("", w.count("SELECT count(*) FROM inbound")), 10, "hello")
+				p, err := w.Participant(w.ctx, "p1")
+				require.NoError(t, err)
+				require.Equal(t, tt.want, p.LastChannel)
+				require.EqualValues(t, 1, p.Version)
+			}
+		})
+		t.Run("nobody's text of the chat is no stranger's", func(t *testing.T) {
+			_, err := w.AcceptInbound(w.ctx, models.Inbound{
+				ProviderSID: "chat-x", From: "+15550001111", Body: "hello", Channel: models.ChannelChat, ReceivedAt: at(1),
+			})
+			require.ErrorIs(t, err, models.ErrNotFound)
+		})
+		t.Run("STOP", func(t *testing.T) {
+			got, err := w.AcceptInbound(w.ctx, models.Inbound{
+				ProviderSID: "chat-stop", From: phone, Body: "STOP", Channel: models.ChannelChat, ReceivedAt: at(20),
+				Intent: models.IntentStop, IntentMethod: models.MethodKeyword,
+			})
+			require.NoError(t, err)
+			require.Zero(t, got.Inbound.Seq)
+			p, err := w.Participant(w.ctx, "p1")
+			require.NoError(t, err)
+			require.Equal(t, models.StatusOptedOut, p.Status)
+		})
+	})
+}
