@@ -166,7 +166,7 @@ func (p *Posts) resume(ctx context.Context, sms models.SMS, row models.Outbox) (
 const codeStale = "stale"
 
 func useful(kind models.Kind) time.Duration {
-	if kind == models.KindPrompt || slices.Contains(nudges, kind) {
+	if kind == models.KindPrompt || kind == models.KindResult || slices.Contains(nudges, kind) {
 		return startedLife
 	}
 	return answerLife

@@ -30,6 +30,10 @@ const (
 	// KindHelp is a fixed answer about texting itself: to HELP, or to too many
 	// texts at once.
 	KindHelp Kind = "help"
+	// KindResult tells what a subagent found, where the model asked for that.
+	KindResult Kind = "result"
+	// KindSubagent is the kind of a subagent's own turn, which sends nothing.
+	KindSubagent Kind = "subagent"
 	// KindDebug reaches testers only and is never part of the conversation.
 	KindDebug Kind = "debug"
 	// KindToolCall and KindToolResult are the assistant's calls and what they

@@ -151,6 +151,10 @@ const (
 	SourceOutbox TextSource = "outbox"
 	// SourceSilent: no text; the model ended the exchange.
 	SourceSilent TextSource = "silent"
+	// SourceSubagent: what a subagent found.
+	SourceSubagent TextSource = "subagent"
+	// SourceFailed: a subagent came to nothing.
+	SourceFailed TextSource = "failed"
 )
 
 // SendTurnInput ends a turn and sends what it says: conversation entries and
@@ -291,4 +295,6 @@ type TurnRecord struct {
 	// Entries are the turn's part of the conversation, Outbox what it sent.
 	Entries []Message
 	Outbox  []Outbox
+	// Subagents are the turns of the tasks that this one gave away.
+	Subagents []TurnRecord
 }

@@ -26,6 +26,7 @@ const (
 	ProfileMissing     Name = "profile_missing"
 	Tone               Name = "tone"
 	NoTools            Name = "no_tools"
+	Subagent           Name = "subagent"
 )
 
 // Fixed texts that reach a person without a model.
@@ -115,6 +116,7 @@ func catalogue() map[Name]entry {
 		ProfileMissing:     {audience: inBoth, samples: status},
 		Tone:               {audience: inBoth, samples: []any{ToneData{Tags: []string{"concise", "no_emojis"}}, ToneData{}}},
 		NoTools:            {audience: toolless, samples: persona},
+		Subagent:           {audience: toolless, samples: persona},
 		HabitPrompt:        {audience: toolless, samples: persona},
 		HabitPromptRequest: {audience: toolless, samples: []any{RequestData{Notes: "shorter"}, RequestData{}}},
 

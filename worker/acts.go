@@ -27,6 +27,7 @@ type acts struct {
 	talk        *activities.Talk
 	tools       *activities.Tools
 	closing     *activities.Closing
+	subagents   *activities.Subagents
 	front       *activities.Front
 	remembering *activities.Remembering
 	posts       *activities.Posts
@@ -36,7 +37,7 @@ type acts struct {
 const carrierTimeout = 10 * time.Second
 
 func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, error) {
-	registry, err := tools.New()
+	registry, err := tools.New(features(cfg.Replies)...)
 	if err != nil {
 		return nil, fmt.Errorf("building tools: %w", err)
 	}
@@ -87,6 +88,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 			ModelName: cfg.Model.Name, Now: time.Now,
 		},
 		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}},
+		subagents:   &activities.Subagents{Store: rows, Tools: registry},
 		remembering: &activities.Remembering{Store: rows, Keeper: replies},
 		front: &activities.Front{
 			Store: rows, Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Now: time.Now,
@@ -94,6 +96,14 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		posts:  posts,
 		checks: &activities.Reconciling{Store: rows, Carrier: carrier, Now: time.Now},
 	}, nil
+}
+
+func features(r config.Replies) []tools.Feature {
+	var on []tools.Feature
+	if r.Subagents == config.SwitchOn {
+		on = append(on, tools.Subagents)
+	}
+	return on
 }
 
 // endpointOf names a server without what else its address may hold.

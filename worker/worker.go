@@ -17,6 +17,7 @@ import (
 	"coachline/internal/dial"
 	"coachline/internal/metrics"
 	"coachline/models"
+	"coachline/models/subagent"
 	"coachline/workflows"
 )
 
@@ -101,9 +102,11 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 	})
 	coach.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
 	coach.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: models.WorkflowReconcile})
+	coach.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: subagent.WorkflowType})
 	coach.RegisterActivity(acts.decisions)
 	coach.RegisterActivity(&countedTurns{acts.turns, m})
 	coach.RegisterActivity(acts.tools)
+	coach.RegisterActivity(acts.subagents)
 
 	model := sdk.New(ties.Temporal, models.QueueModel, activitiesOnly(d, 0))
 	model.RegisterActivity(acts.talk)

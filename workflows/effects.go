@@ -62,6 +62,8 @@ func (l *life) applyOne(e models.Effect) {
 		l.dirty.missed = append(l.dirty.missed, *e.Missed)
 	case models.EffectStartTurn:
 		l.plans = append(l.plans, *e.Turn)
+	case models.EffectStartSubagent:
+		// The turn starts it (startSubagents): it has to wait for the start.
 	case models.EffectEnd:
 		l.state.Ended = true
 		// What was planned before the person left must not run after it.

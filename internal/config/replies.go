@@ -19,6 +19,8 @@ type Replies struct {
 	// Planner and Digests are helps for small models; auto is by the model.
 	Planner Switch `env:"COACH_PLANNER" envDefault:"auto"`
 	Digests Switch `env:"COACH_DIGESTS" envDefault:"auto"`
+	// Subagents lets the model give tasks away: on or off.
+	Subagents Switch `env:"COACH_SUBAGENTS" envDefault:"off"`
 }
 
 // Switch is on, off, or left to the program.
@@ -49,6 +51,7 @@ func (c *Config) checkReplies(bad map[string]bool) []error {
 		{"COACH_ROUTER", c.Replies.Router, []string{"auto", "all", "keyword", "embedding", "model"}},
 		{"COACH_PLANNER", string(c.Replies.Planner), []string{"auto", "on", "off"}},
 		{"COACH_DIGESTS", string(c.Replies.Digests), []string{"auto", "on", "off"}},
+		{"COACH_SUBAGENTS", string(c.Replies.Subagents), []string{"on", "off"}},
 	} {
 		if !slices.Contains(one.known, one.value) {
 			problems = append(problems, refuse(one.name, one.value, "one of "+strings.Join(one.known, ", ")))

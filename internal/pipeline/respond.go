@@ -22,6 +22,8 @@ type Round struct {
 	Input   models.CallModelInput
 	Context models.TurnContext
 	Offer   Offer
+	// Task is what a subagent was given to do; empty for everybody else.
+	Task string
 }
 
 // Trace is what a round keeps beside its words: the preparation it went on
@@ -40,6 +42,9 @@ const manyCalls, manySearches = 1 << 20, 3
 func (p *Pipeline) Respond(ctx context.Context, in Round) (models.Step, error) {
 	if in.Input.Kind == models.KindPrompt {
 		return p.habitPrompt(ctx, in)
+	}
+	if in.Input.Kind == models.KindSubagent {
+		return p.subagent(ctx, in)
 	}
 	clean, err := p.redacted(in.Context)
 	if err != nil {

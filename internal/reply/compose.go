@@ -88,7 +88,7 @@ func cueFor(lib *prompts.Library, in Input) (string, error) {
 		return taskMark + text, err
 	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
 		models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindDebug,
-		models.KindToolCall, models.KindToolResult:
+		models.KindResult, models.KindSubagent, models.KindToolCall, models.KindToolResult:
 	}
 	return "", nil
 }

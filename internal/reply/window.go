@@ -166,8 +166,10 @@ func labelName(kind models.Kind) string {
 		return "message from the team"
 	case models.KindNotice, models.KindConsent, models.KindHelp:
 		return "notice"
+	case models.KindResult:
+		return "result of a task given away"
 	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindDebug,
-		models.KindToolCall, models.KindToolResult:
+		models.KindSubagent, models.KindToolCall, models.KindToolResult:
 	}
 	return ""
 }

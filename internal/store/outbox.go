@@ -182,7 +182,7 @@ func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) 
 func coaching(k models.Kind) bool {
 	switch k {
 	case models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
-		models.KindFeedbackQuestion, models.KindFeedbackFollowup:
+		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindResult, models.KindSubagent:
 		return true
 	case models.KindMessage, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp,
 		models.KindDebug, models.KindToolCall, models.KindToolResult:
@@ -193,7 +193,8 @@ func coaching(k models.Kind) bool {
 // unasked: what we start ourselves; it is not tried on a number that cannot be
 // reached.
 func unasked(k models.Kind) bool {
-	return k == models.KindPrompt || k == models.KindReminder || k == models.KindFeedbackQuestion || k == models.KindFeedbackFollowup
+	return k == models.KindPrompt || k == models.KindReminder || k == models.KindFeedbackQuestion || k == models.KindFeedbackFollowup ||
+		k == models.KindResult
 }
 
 // partPause is how long a part waits at most for the word that the one before

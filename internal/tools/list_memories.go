@@ -46,7 +46,8 @@ func listMemories() *definition {
   },
   "additionalProperties": false
 }`),
-			Modes: bothModes(),
+			Modes:    bothModes(),
+			ReadOnly: true,
 		},
 		keywords: "know known stored store saved memory memories data information info file record privacy gdpr " +
 			"sabes conoces guardado guardados guardas datos información memoria privacidad " +

@@ -29,6 +29,8 @@ type Tool struct {
 	// InWorkflow: the call becomes an event that the rules decide (Event);
 	// otherwise it is run (Run).
 	InWorkflow bool
+	// ReadOnly: it looks something up and changes nothing.
+	ReadOnly bool
 	// Ends: a call of it that succeeds ends the exchange without any reply.
 	Ends  bool
 	Modes []models.Mode
@@ -54,6 +56,9 @@ type RunInput struct {
 	Profile models.Profile
 	Now     time.Time
 	Writer  HabitWriter
+	// Subagent: the call is one of a subagent's, and nothing but ForSubagents
+	// may be run.
+	Subagent bool
 	// Memory is nil where mode or channel forbids it (J49), Finder where no
 	// tool search is offered; calls that need them are refused then.
 	Memory Memory
@@ -92,13 +97,18 @@ type Registry struct {
 	tools map[string]*definition
 }
 
-// New builds the registry. It fails only when a schema does not compile.
-func New() (*Registry, error) {
+// New builds the registry with the tools that are always there and those of
+// some features. It fails only when a schema does not compile.
+func New(features ...Feature) (*Registry, error) {
 	r := &Registry{tools: map[string]*definition{}}
-	for _, def := range []*definition{
+	all := []*definition{
 		transitionState(), saveUserProfile(), scheduler(), generateHabitPrompt(),
 		searchMemory(), listMemories(), forgetMemory(), endExchange(), findTools(),
-	} {
+	}
+	if slices.Contains(features, Subagents) {
+		all = append(all, spawn(), subagent())
+	}
+	for _, def := range all {
 		compiled, err := compile(def.Name, def.Schema)
 		if err != nil {
 			return nil, fmt.Errorf("compiling schema of %s: %w", def.Name, err)
@@ -140,12 +150,15 @@ func (d *definition) spec() models.ToolSpec {
 const smallCatalogue = 8
 
 // Controls lists the tools that are offered beside a catalogue of that many
-// ordinary tools, whatever the mode: the one that ends an exchange, and the
-// search where the catalogue is large enough for one (J81).
+// ordinary tools, whatever the mode: the one that ends an exchange, the search
+// where the catalogue is large enough for one (J81), and those that give a task
+// away where New was told.
 func (r *Registry) Controls(ordinary int) []models.ToolSpec {
-	specs := []models.ToolSpec{r.tools[stopTool].spec()}
-	if ordinary > smallCatalogue {
-		specs = append(specs, r.tools[searchTool].spec())
+	var specs []models.ToolSpec
+	for _, name := range r.order {
+		if r.tools[name].control && (name != searchTool || ordinary > smallCatalogue) {
+			specs = append(specs, r.tools[name].spec())
+		}
 	}
 	return specs
 }
@@ -221,6 +234,9 @@ func (r *Registry) Run(ctx context.Context, in RunInput) (Execution, error) {
 	def, err := r.find(in.Call.Name)
 	if err != nil {
 		return Execution{Result: Failure(in.Call, err)}, nil
+	}
+	if in.Subagent && !def.forSubagents() {
+		return Execution{Result: Failure(in.Call, models.BadField("tool", "a helper has no tool called %s; it can look things up and change nothing", def.Name))}, nil
 	}
 	if def.run == nil {
 		return Execution{}, fmt.Errorf("tool %s is decided, not run", in.Call.Name)

@@ -37,7 +37,8 @@ func searchMemory() *definition {
   "required": ["query"],
   "additionalProperties": false
 }`),
-			Modes: bothModes(),
+			Modes:    bothModes(),
+			ReadOnly: true,
 		},
 		keywords: "remember recall recollect told tell said mentioned talked discussed earlier yesterday last ago past " +
 			"recuerdas acuerdas recordar dije conté conte mencioné mencione hablamos ayer antes pasado " +
