@@ -295,6 +295,7 @@ type TurnRecord struct {
 	// Entries are the turn's part of the conversation, Outbox what it sent.
 	Entries []Message
 	Outbox  []Outbox
+	Channel Channel // the person's
 	// Subagents are the turns of the tasks that this one gave away.
 	Subagents []TurnRecord
 }

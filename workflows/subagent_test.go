@@ -221,24 +221,30 @@ func TestSpawnForTheUser(t *testing.T) {
 	}
 }
 
+// TestResultReachesTheNextRun: the participant's run ends while a subagent is
+// at work, and the next one is told.
 func TestResultReachesTheNextRun(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withSubagents, func(w *world, _ *coach.Rules) { w.limits.RunEvents = 1 })
+	w := newWorld(t, withSubagents)
 	w.model.answer = helped(call("spawn", map[string]any{"task": "When do they walk?", "delivery": "user"}),
-		func(req models.ChatRequest) (models.ChatResponse, error) { return found(req) })
+		func(models.ChatRequest) (models.ChatResponse, error) {
+			w.env.SetContinueAsNewSuggested(true)
+			return models.ChatResponse{}, &models.ModelError{Class: models.ModelBusy, Message: "busy"}
+		})
 	w.text(0, "find out")
 	w.run(time.Hour)
 	next := w.continued()
-	require.NotContains(t, fmt.Sprint(next), "Walks at seven")
-	// The result was reported to the run that ended, or is reported to this one.
-	again := newWorld(t, withSubagents)
-	again.store, again.state = w.store, next
-	again.register(coach.Rules{})
+	require.Equal(t, 1, next.Turn, "the run ended between turns")
+	_, err := w.store.SaveStep(context.Background(), models.Step{TurnID: firstChild, Number: 1, Text: "Walks at seven."})
+	require.NoError(t, err)
+	again := newWorld(t, withSubagents, func(a *world, _ *coach.Rules) {
+		a.store, a.state, a.carrier.sent = w.store, next, w.carrier.sent
+	})
 	again.at(time.Minute, func() {
 		again.env.SignalWorkflow(subagent.SignalDone, models.Subagent{TurnID: firstChild, Tell: true})
 	})
 	again.run(time.Hour)
-	require.Len(t, again.carrier.of(models.KindResult), 1)
+	require.Equal(t, []models.Kind{models.KindReply, models.KindResult}, again.carrier.kinds())
 	require.Equal(t, "Walks at seven.", again.carrier.of(models.KindResult)[0].Body)
 }
 
@@ -314,4 +320,3 @@ func TestSubagentOfSomebodyWhoIsGone(t *testing.T) {
 	require.Equal(t, models.SubagentResult{Source: models.SourceSilent, Rounds: 1, Unheard: true}, out)
 	require.Zero(t, w.model.count(), "nothing is asked about them any more")
 }
-
