@@ -154,7 +154,7 @@ func enrolled(tx *gorm.DB, participantID string) error {
 }
 
 func channelOf(tx *gorm.DB, participantID string) (models.Channel, error) {
-	var channel models.Channel
-	err := tx.Model(&models.Participant{}).Select("channel").Where("id = ? AND removed_at IS NULL", participantID).Take(&channel).Error
-	return channel, err
+	var row models.Participant
+	err := tx.Select("channel").Where("id = ? AND removed_at IS NULL", participantID).Take(&row).Error
+	return row.Channel, err
 }
