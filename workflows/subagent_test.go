@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/coach"
+	"coachline/internal/store/archive"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/models/subagent"
@@ -85,8 +87,18 @@ func TestSpawn(t *testing.T) {
 		require.Equal(t, "step", turn.Turn.Outcome)
 		require.Equal(t, 1, turn.Turn.Number, "of the turn that it comes from")
 		require.Equal(t, "Walks at seven.", turn.Steps[0].Text)
-		require.Contains(t, toolMessages(w.model.requests[len(w.model.requests)-1])[0], firstChild)
+		answered := slices.IndexFunc(w.model.requests, func(req models.ChatRequest) bool { return len(toolMessages(req)) > 0 })
+		require.Contains(t, toolMessages(w.model.requests[answered])[0], firstChild)
 		require.Empty(t, w.status().Commands)
+		past, err := archive.New(archive.Config{Database: w.store.Database()})
+		require.NoError(t, err)
+		record, err := past.Turn(context.Background(), "conv_1", 1)
+		require.NoError(t, err)
+		require.Equal(t, models.KindReply, record.Totals.Turn.Kind)
+		require.Len(t, record.Subagents, 1)
+		list, err := past.Turns(context.Background(), models.TurnQuery{ParticipantID: "conv_1", Limit: 10})
+		require.NoError(t, err)
+		require.Len(t, list, 1, "a subagent's turn is listed with the one that it comes from")
 	})
 	t.Run("W17 own tools, the chat model, its own words", func(t *testing.T) {
 		t.Parallel()
