@@ -2,9 +2,14 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
+	"coachline/internal/glyphs"
+	"coachline/internal/reply"
+	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/subagent"
 )
 
 // Closing ends turns.
@@ -68,4 +73,106 @@ func (c *Closing) remember(ctx context.Context, end models.PersistTurnInput, tur
 		return fmt.Errorf("beginning to remember: %w", err)
 	}
 	return nil
+}
+
+// SubagentStore is what the end of a subagent reads and writes.
+type SubagentStore interface {
+	Step(ctx context.Context, turnID string, number int) (models.Step, error)
+	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
+	CommitTool(ctx context.Context, commit models.ToolCommit) error
+	FinishTurn(ctx context.Context, out models.TurnOutcome) (models.EndedTurn, error)
+}
+
+// Subagents ends the turns of subagents.
+type Subagents struct {
+	Store SubagentStore
+	Tools *tools.Registry
+}
+
+// Bounds of a result: what a person is sent of it (P53), and what a model reads.
+const (
+	userPart  = 500
+	modelPart = 4000
+)
+
+// EndSubagent writes how a subagent ended: the result of the call that waits
+// for it, where one does, and the outcome of its turn. One that was stopped
+// answers no call. Safe to retry: a call that has its result, and a turn that
+// has its outcome, keep them.
+func (s *Subagents) EndSubagent(ctx context.Context, in models.PersistTurnInput) error {
+	turn, err := s.Store.TurnContext(ctx, in.TurnID, 0)
+	begun, err := found(err)
+	if err != nil {
+		return classed(fmt.Errorf("loading subagent: %w", err))
+	}
+	if in.Plan.Subagent.Wait && in.Source != models.SourceSilent {
+		if err := s.answer(ctx, in, turn); err != nil {
+			return classed(fmt.Errorf("answering for %s: %w", in.TurnID, err))
+		}
+	}
+	if !begun {
+		return nil
+	}
+	_, err = s.Store.FinishTurn(ctx, models.TurnOutcome{
+		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Outcome: string(in.Source),
+		PromptVersion: promptVersion(turn), At: in.Now,
+	})
+	return classed(err)
+}
+
+func promptVersion(turn models.TurnContext) string {
+	if len(turn.Steps) == 0 {
+		return ""
+	}
+	return turn.Steps[len(turn.Steps)-1].PromptVersion
+}
+
+// subagentAnswer is the result of a call that waited. ForUser is the part that
+// fits a text, where that is not all of it.
+type subagentAnswer struct {
+	OK      bool   `json:"ok"`
+	Label   string `json:"label,omitempty"`
+	Result  string `json:"result"`
+	ForUser string `json:"for_user,omitempty"`
+}
+
+const subagentFailed = "failed: the helper came to no result in time; answer from what you know, and do not claim that anything was found"
+
+func (s *Subagents) answer(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) error {
+	call, err := startedBy(ctx, s.Store, in.TurnID)
+	if err != nil {
+		return err
+	}
+	result := models.ToolResult{CallID: call.ID, Name: call.Name, Content: refusal(subagentFailed), Failed: true}
+	if words := lastWords(turn); in.Source == models.SourceStep && words != "" {
+		_, label, err := s.Tools.Task(call)
+		if err != nil {
+			return err
+		}
+		answer := subagentAnswer{OK: true, Label: label}
+		answer.Result, _ = glyphs.Cut(words, modelPart)
+		if short, left := glyphs.Cut(words, userPart); left > 0 {
+			answer.ForUser = short
+		}
+		text, err := json.Marshal(answer)
+		if err != nil {
+			return fmt.Errorf("encoding result: %w", err)
+		}
+		result.Content, result.Failed = string(text), false
+	}
+	origin, _ := subagent.ParseTurnID(in.TurnID)
+	run, err := toolRun(models.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call}, result)
+	if err != nil {
+		return err
+	}
+	run.CreatedAt = in.Now
+	return s.Store.CommitTool(ctx, models.ToolCommit{Run: run})
+}
+
+// lastWords are the text of the newest round: the result of a subagent.
+func lastWords(turn models.TurnContext) string {
+	if len(turn.Steps) == 0 {
+		return ""
+	}
+	return reply.Words(turn.Steps[len(turn.Steps)-1].Text)
 }

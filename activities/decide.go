@@ -9,6 +9,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/subagent"
 )
 
 // What the model is told of a call that was not run.
@@ -53,6 +54,9 @@ func (d *Decisions) DecideTool(ctx context.Context, in models.DecideToolInput) (
 		return models.Decision{}, classed(err)
 	}
 	decision := d.decideCall(in, call)
+	if decision.Note == "" && decision.Refused == "" {
+		return models.Decision{Effects: decision.Effects}, nil // a subagent writes the result
+	}
 	result := models.ToolResult{CallID: call.ID, Name: call.Name, Content: decision.Note}
 	if decision.Refused != "" {
 		result.Content, result.Failed = refusal(decision.Refused), true
@@ -84,6 +88,9 @@ func (d *Decisions) decideCall(in models.DecideToolInput, call models.ToolCall) 
 	if err != nil {
 		return models.Decision{Refused: err.Error()}
 	}
+	if event.Kind == models.EventSubagentAsk {
+		event.Plan.Subagent.TurnID = subagent.TurnID(in.Tool.TurnID, in.Tool.Step, in.Tool.Call)
+	}
 	decision, err := coach.Decide(d.situation(in.State, models.DecideInput{Now: in.Now}), event)
 	if err != nil {
 		return models.Decision{Refused: err.Error()}
@@ -104,8 +111,13 @@ func refusal(why string) string {
 	return string(text)
 }
 
+// stepReader reads rounds.
+type stepReader interface {
+	Step(ctx context.Context, turnID string, number int) (models.Step, error)
+}
+
 // loadCall reads one tool call of a finished round.
-func loadCall(ctx context.Context, calls CallStore, in models.ToolInput) (models.ToolCall, error) {
+func loadCall(ctx context.Context, calls stepReader, in models.ToolInput) (models.ToolCall, error) {
 	step, err := calls.Step(ctx, in.TurnID, in.Step)
 	if err != nil {
 		return models.ToolCall{}, fmt.Errorf("reading round %d of %s: %w", in.Step, in.TurnID, err)

@@ -11,6 +11,7 @@ import (
 	"coachline/internal/reply"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/subagent"
 )
 
 // Model is a chat model; its errors are *models.ModelError.
@@ -20,6 +21,7 @@ type Model interface {
 
 // StepStore keeps what the model answered, so that a retry does not pay twice.
 type StepStore interface {
+	Step(ctx context.Context, turnID string, number int) (models.Step, error)
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
 	SaveStep(ctx context.Context, step models.Step) (models.Step, error)
 }
@@ -50,7 +52,9 @@ func (t *Talk) CallModel(ctx context.Context, in models.CallModelInput) (models.
 		return models.CallModelResult{Begun: begun}, err
 	}
 	out, err := t.next(ctx, in)
-	out.Begun = begun
+	if out.Begun == nil {
+		out.Begun = begun
+	}
 	return out, err
 }
 
@@ -65,7 +69,7 @@ func (t *Talk) begin(ctx context.Context, in models.CallModelInput) (*models.Pre
 func (t *Talk) next(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
 	stop := beat(ctx)
 	defer stop()
-	turn, err := t.Store.TurnContext(ctx, in.TurnID, WindowEntries)
+	turn, err := t.Store.TurnContext(ctx, in.TurnID, entriesFor(in.Kind))
 	if err != nil {
 		return models.CallModelResult{}, classed(fmt.Errorf("loading turn: %w", err))
 	}
@@ -74,7 +78,17 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput) (models.CallM
 			return t.result(step)
 		}
 	}
-	step, err := t.Replies.Respond(ctx, pipeline.Round{Input: in, Context: turn, Offer: t.offer(in.Mode, turn.Turn.Channel.Rights())})
+	round := pipeline.Round{Input: in, Context: turn, Offer: t.offer(in.Mode, turn.Turn.Channel.Rights())}
+	if in.Kind == models.KindSubagent {
+		if unwanted(turn) {
+			return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, nil
+		}
+		round.Offer = pipeline.Offer{Specs: t.Tools.ForSubagents()}
+		if round.Task, err = t.task(ctx, in.TurnID); err != nil {
+			return models.CallModelResult{}, classed(err)
+		}
+	}
+	step, err := t.Replies.Respond(ctx, round)
 	if err == nil {
 		step, err = t.Store.SaveStep(ctx, step)
 	}
@@ -82,6 +96,39 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput) (models.CallM
 		return models.CallModelResult{}, classed(fmt.Errorf("round %d: %w", in.Step, err))
 	}
 	return t.result(step)
+}
+
+// entriesFor: a subagent is told its task and nothing of the conversation.
+func entriesFor(kind models.Kind) int {
+	if kind == models.KindSubagent {
+		return 0
+	}
+	return WindowEntries
+}
+
+// unwanted: the person left, opted out or is not in coaching any more, so that
+// no subagent may go on about them.
+func unwanted(turn models.TurnContext) bool {
+	return turn.Turn.Outcome != "" || turn.Participant.RemovedAt != nil || turn.Participant.Status != models.StatusActive
+}
+
+// task is what the call that started a subagent gave away.
+func (t *Talk) task(ctx context.Context, turnID string) (string, error) {
+	call, err := startedBy(ctx, t.Store, turnID)
+	if err != nil {
+		return "", err
+	}
+	task, _, err := t.Tools.Task(call)
+	return task, err
+}
+
+// startedBy reads the call that a subagent was started by.
+func startedBy(ctx context.Context, steps stepReader, turnID string) (models.ToolCall, error) {
+	origin, ok := subagent.ParseTurnID(turnID)
+	if !ok {
+		return models.ToolCall{}, fmt.Errorf("%s is no turn of a subagent: %w", turnID, models.ErrNotFound)
+	}
+	return loadCall(ctx, steps, models.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call})
 }
 
 // modeTools are what both modes are made of (conversation rules, section 2): a

@@ -32,6 +32,10 @@ func (r *rounds) TurnContext(context.Context, string, int) (models.TurnContext, 
 	return turn, nil
 }
 
+func (r *rounds) Step(_ context.Context, _ string, number int) (models.Step, error) {
+	return r.steps[number], nil
+}
+
 func (r *rounds) SaveStep(_ context.Context, step models.Step) (models.Step, error) {
 	if _, ok := r.steps[step.Number]; !ok {
 		r.steps[step.Number] = step

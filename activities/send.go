@@ -183,7 +183,7 @@ const (
 // useful is how long a text may be tried for. Later tries have been judged
 // before, and are bounded here as answers are.
 func useful(row models.Outbox) time.Duration {
-	if row.LateOf == "" && (row.Kind == models.KindPrompt || slices.Contains(nudges, row.Kind)) {
+	if row.LateOf == "" && (row.Kind == models.KindPrompt || row.Kind == models.KindResult || slices.Contains(nudges, row.Kind)) {
 		return startedLife
 	}
 	return answerLife

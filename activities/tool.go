@@ -54,7 +54,7 @@ func (t *Tools) RunTool(ctx context.Context, in models.ToolInput) error {
 		return fmt.Errorf("reading time zone: %w", err)
 	}
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
-		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(),
+		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Subagent: turn.Turn.Kind == models.KindSubagent,
 		Writer: habitWriter{tools: t, participant: turn.Participant, zone: zone},
 		Memory: memories{tools: t, participantID: turn.Participant.ID, zone: zone},
 		Finder: finder{tools: t, mode: in.Mode},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"coachline/internal/glyphs"
 	"coachline/internal/reply"
 	"coachline/internal/segments"
 	"coachline/models"
@@ -37,13 +38,25 @@ func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn model
 		s.text, err = t.fallback(in, turn)
 	case models.SourceFixed:
 		s.text, err = t.fixed(fixedFor(in.Plan.Kind, turn.Participant.Status), turn)
-	case models.SourceSilent:
+	case models.SourceSubagent:
+		s.text, err = t.found(ctx, in.Plan.Subagent.TurnID)
+	case models.SourceSilent, models.SourceFailed:
 	case models.SourceOutbox:
 		var row models.Outbox
 		row, err = t.Archive.Outbox(ctx, in.Plan.OutboxID)
 		s = said{text: row.Body, outboxID: row.ID, queued: true}
 	}
 	return s, err
+}
+
+// found is what a subagent came to, short enough for a text.
+func (t *Turns) found(ctx context.Context, subagentTurn string) (string, error) {
+	turn, err := t.Store.TurnContext(ctx, subagentTurn, 0)
+	if err != nil {
+		return "", fmt.Errorf("loading subagent: %w", err)
+	}
+	short, _ := glyphs.Cut(lastWords(turn), userPart)
+	return short, nil
 }
 
 // parts divides what is said into what is sent, and returns it as a whole too,
@@ -101,7 +114,7 @@ func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (s
 		return t.fixed(prompts.GreetingFallback, turn)
 	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
 		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindDebug,
-		models.KindToolCall, models.KindToolResult:
+		models.KindResult, models.KindSubagent, models.KindToolCall, models.KindToolResult:
 	}
 	return t.fixed(prompts.ReplyFallback, turn)
 }
@@ -136,7 +149,7 @@ func fixedFor(kind models.Kind, status models.Status) prompts.Name {
 	case models.KindSafety:
 		return prompts.Crisis
 	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindCheckIn, models.KindOperator,
-		models.KindDebug, models.KindToolCall, models.KindToolResult:
+		models.KindResult, models.KindSubagent, models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	return prompts.ReplyFallback
 }

@@ -21,6 +21,9 @@ const (
 	EventHelp          EventKind = "help"
 	EventRestored      EventKind = "restored"
 	EventCheckInSent   EventKind = "check_in_sent"
+	// EventSubagentAsk: a tool gives a task away; EventSubagentDone: one ended.
+	EventSubagentAsk  EventKind = "subagent_ask"
+	EventSubagentDone EventKind = "subagent_done"
 )
 
 // Event is one thing that happened; which fields are set depends on Kind.
@@ -28,7 +31,8 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 	// Due: what fell due (EventDue).
 	Due Due `json:"due,omitzero"`
-	// Plan: the prompt turn that ended (EventPromptSent, EventPromptFailed).
+	// Plan: the prompt turn that ended (EventPromptSent, EventPromptFailed); its
+	// Subagent is the one asked for or ended.
 	Plan TurnPlan `json:"plan,omitzero"`
 	// At: when the carrier took the prompt or check-in; when the newest text
 	// arrived.
@@ -83,7 +87,9 @@ const (
 	EffectMissPrompt   EffectKind = "miss_prompt"
 	EffectStartTurn    EffectKind = "start_turn"
 	EffectCountCheckIn EffectKind = "count_check_in"
-	EffectEnd          EffectKind = "end"
+	// EffectStartSubagent starts Turn.Subagent in a workflow of its own.
+	EffectStartSubagent EffectKind = "start_subagent"
+	EffectEnd           EffectKind = "end"
 )
 
 // Effect is one decided change; which fields are set depends on Kind.
@@ -125,13 +131,42 @@ type TurnPlan struct {
 	Until time.Time `json:"until,omitzero"`
 	// OutboxID: the operator's message to send.
 	OutboxID string `json:"outbox_id,omitempty"`
+	// Subagent: whose turn this is, or whose result it tells.
+	Subagent Subagent `json:"subagent,omitzero"`
+}
+
+// Subagent is a task that the model gave away. Its words are in the rows of the
+// call and of its own turn.
+type Subagent struct {
+	TurnID string `json:"turn_id,omitempty"` // subagent.TurnID(...)
+	// Wait: the call waits for the result. Tell: the person is sent it.
+	Wait bool `json:"wait,omitempty"`
+	Tell bool `json:"tell,omitempty"`
+	// Failed: it ended without a result.
+	Failed bool `json:"failed,omitempty"`
+}
+
+// SubagentInput is the argument of a subagent's workflow.
+type SubagentInput struct {
+	ParticipantID string   `json:"participant_id"`
+	Mode          Mode     `json:"mode"`
+	Subagent      Subagent `json:"subagent"`
+}
+
+// SubagentResult is how it ended: SourceStep, SourceFailed, or SourceSilent
+// where it was stopped. Unheard: the participant's workflow was gone.
+type SubagentResult struct {
+	Source  TextSource `json:"source"`
+	Rounds  int        `json:"rounds"`
+	Unheard bool       `json:"unheard,omitempty"`
 }
 
 // Decision is the outcome of a rule: the effects to apply, and for a tool call
 // what the model is told.
 type Decision struct {
 	Effects []Effect `json:"effects,omitempty"`
-	// Note is the tool result as JSON text; empty for events that no tool made.
+	// Note is the tool result as JSON text; empty for events that no tool made,
+	// and for calls whose result a subagent writes.
 	Note string `json:"note,omitempty"`
 	// Refused says why a tool call changed nothing; empty when it was done.
 	Refused string `json:"refused,omitempty"`

@@ -37,6 +37,10 @@ const (
 	KindHelp Kind = "help"
 	// KindSafety is the fixed answer to a text that may be a crisis.
 	KindSafety Kind = "safety"
+	// KindResult tells what a subagent found, where the model asked for that.
+	KindResult Kind = "result"
+	// KindSubagent is the kind of a subagent's own turn, which sends nothing.
+	KindSubagent Kind = "subagent"
 	// KindDebug reaches testers only and is never part of the conversation.
 	KindDebug Kind = "debug"
 	// KindToolCall and KindToolResult are the assistant's calls and what they

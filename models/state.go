@@ -133,6 +133,8 @@ const (
 	DueDelayedTransition DueKind = "delayed_transition"
 	DueDebounce          DueKind = "debounce"
 	DueCheckIn           DueKind = "check_in"
+	// DueResult tells what a subagent found; Ref is the subagent's turn.
+	DueResult DueKind = "result"
 )
 
 // Due is one future thing at an absolute instant (UTC).
@@ -166,6 +168,8 @@ const (
 	CommandSend     CommandKind = "send"
 	CommandUpdate   CommandKind = "update"
 	CommandUnenroll CommandKind = "unenroll"
+	// CommandSubagent is no operator's: a subagent ended, and its turn is the id.
+	CommandSubagent CommandKind = "subagent"
 )
 
 // Command is one accepted operator command; ID is the update's id.
@@ -180,6 +184,8 @@ type Command struct {
 	ZoneAssumed bool `json:"zone_assumed,omitempty"`
 	Confirm     bool `json:"confirm,omitempty"`
 	Help        bool `json:"help,omitempty"`
+	// Subagent is the one that ended (CommandSubagent).
+	Subagent Subagent `json:"subagent,omitzero"`
 }
 
 // SetModeRequest is the argument of UpdateSetMode.

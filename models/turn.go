@@ -153,6 +153,10 @@ const (
 	SourceOutbox TextSource = "outbox"
 	// SourceSilent: no text; the model ended the exchange.
 	SourceSilent TextSource = "silent"
+	// SourceSubagent: what a subagent found.
+	SourceSubagent TextSource = "subagent"
+	// SourceFailed: a subagent came to nothing.
+	SourceFailed TextSource = "failed"
 )
 
 // SendTurnInput ends a turn and sends what it says: conversation entries and
@@ -293,4 +297,7 @@ type TurnRecord struct {
 	// Entries are the turn's part of the conversation, Outbox what it sent.
 	Entries []Message
 	Outbox  []Outbox
+	Channel Channel // the person's
+	// Subagents are the turns of the tasks that this one gave away.
+	Subagents []TurnRecord
 }

@@ -29,6 +29,7 @@ const (
 	Tone               Name = "tone"
 	NoTools            Name = "no_tools"
 	ReadOnly           Name = "read_only"
+	Subagent           Name = "subagent"
 )
 
 // Fixed texts that reach a person without a model.
@@ -124,6 +125,7 @@ func catalogue() map[Name]entry {
 		Tone:               {audience: inBoth, samples: []any{ToneData{Tags: []string{"concise", "no_emojis"}}, ToneData{}}},
 		NoTools:            {audience: toolless, samples: persona},
 		ReadOnly:           {audience: toolless, samples: persona},
+		Subagent:           {audience: toolless, samples: persona},
 		HabitPrompt:        {audience: toolless, samples: persona},
 		CheckIn:            {audience: toolless, samples: persona},
 		CheckInRequest:     {audience: toolless, samples: persona},

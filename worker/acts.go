@@ -30,6 +30,7 @@ type acts struct {
 	talk        *activities.Talk
 	tools       *activities.Tools
 	closing     *activities.Closing
+	subagents   *activities.Subagents
 	front       *activities.Front
 	remembering *activities.Remembering
 	posts       *activities.Posts
@@ -47,7 +48,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 	if err != nil {
 		return nil, fmt.Errorf("COACH_PROMPTS_DIR: loading prompts: %w", err)
 	}
-	registry, err := newTools(cfg.Web, ties.Store, library)
+	registry, err := newTools(cfg, ties.Store, library)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +99,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 			ModelName: cfg.Model.Name, Now: time.Now,
 		},
 		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}},
+		subagents:   &activities.Subagents{Store: rows, Tools: registry},
 		remembering: &activities.Remembering{Store: rows, Keeper: replies},
 		front: &activities.Front{
 			Store: rows, Alarms: rows, Pager: pager.New(pager.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),

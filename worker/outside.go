@@ -10,21 +10,25 @@ import (
 	"coachline/internal/web/browse"
 )
 
-// newTools is the registry, with the web tools that the operator turned on.
-func newTools(cfg config.Web, ledger browse.Ledger, shelf tools.Shelf) (*tools.Registry, error) {
-	client, err := web.New(web.Config{SearchURL: cfg.SearchURL, SearchKey: cfg.SearchKey.Reveal(), Allow: cfg.Allow})
+// newTools is the registry, with the tools that the operator turned on.
+func newTools(cfg config.Config, ledger browse.Ledger, shelf tools.Shelf) (*tools.Registry, error) {
+	client, err := web.New(web.Config{SearchURL: cfg.Web.SearchURL, SearchKey: cfg.Web.SearchKey.Reveal(), Allow: cfg.Web.Allow})
 	if err != nil {
 		return nil, fmt.Errorf("COACH_WEB_SEARCH_URL: %w", err)
 	}
 	desk := browse.New(browse.Config{Web: client, Ledger: ledger, Window: activities.WindowEntries})
 	var extras []tools.Extra
-	if cfg.SearchURL != "" {
+	if cfg.Web.SearchURL != "" {
 		extras = append(extras, desk.SearchTool())
 	}
-	if cfg.Fetch == config.SwitchOn {
+	if cfg.Web.Fetch == config.SwitchOn {
 		extras = append(extras, desk.FetchTool())
 	}
-	registry, err := tools.New(tools.WithPlaybooks(shelf), tools.With(extras...))
+	options := []tools.Option{tools.WithPlaybooks(shelf), tools.With(extras...)}
+	if cfg.Replies.Subagents == config.SwitchOn {
+		options = append(options, tools.Subagents)
+	}
+	registry, err := tools.New(options...)
 	if err != nil {
 		return nil, fmt.Errorf("building tools: %w", err)
 	}

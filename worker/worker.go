@@ -16,6 +16,7 @@ import (
 	"coachline/internal/dial"
 	"coachline/internal/metrics"
 	"coachline/models"
+	"coachline/models/subagent"
 	"coachline/workflows"
 )
 
@@ -91,9 +92,11 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 	coach := sdk.New(ties.Temporal, models.QueueCoach, base)
 	coach.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
 	coach.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: models.WorkflowReconcile})
+	coach.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: subagent.WorkflowType})
 	coach.RegisterActivity(acts.decisions)
 	coach.RegisterActivity(&countedTurns{acts.turns, m})
 	coach.RegisterActivity(acts.tools)
+	coach.RegisterActivity(acts.subagents)
 
 	model := sdk.New(ties.Temporal, models.QueueModel, activitiesOnly(base, 0))
 	model.RegisterActivity(acts.talk)

@@ -123,6 +123,9 @@ func (l *life) waits(id string) bool {
 
 // command applies an accepted command.
 func (l *life) command(ctx workflow.Context, c models.Command) {
+	if c.Kind == models.CommandSubagent {
+		workflow.GetLogger(ctx).Info("subagent ended", "turn", c.Subagent.TurnID, "failed", c.Subagent.Failed, "told", c.Subagent.Tell)
+	}
 	for _, ev := range eventsOf(c) {
 		l.on(ctx, ev)
 	}
@@ -166,6 +169,8 @@ func eventsOf(c models.Command) []models.Event {
 		return []models.Event{{Kind: models.EventSend, OutboxID: c.OutboxID}}
 	case models.CommandUnenroll:
 		return []models.Event{{Kind: models.EventUnenrolled}}
+	case models.CommandSubagent:
+		return []models.Event{{Kind: models.EventSubagentDone, Plan: models.TurnPlan{Kind: models.KindSubagent, Subagent: c.Subagent}}}
 	case models.CommandUpdate:
 		var events []models.Event
 		if c.Zone != "" {

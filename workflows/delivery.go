@@ -46,7 +46,8 @@ func (t *turn) delivered(ctx workflow.Context, future workflow.Future, out any) 
 	case models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindOperator:
 		return future.Get(ctx, out)
 	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
-		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindDebug, models.KindToolCall, models.KindToolResult:
+		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindResult, models.KindSubagent,
+		models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	err := t.await(ctx, future, out)
 	if !future.IsReady() {

@@ -65,6 +65,8 @@ func (l *life) applyOne(e models.Effect) {
 		l.plans = append(l.plans, *e.Turn)
 	case models.EffectCountCheckIn:
 		l.state.CheckIns = e.CheckIns
+	case models.EffectStartSubagent:
+		// The turn starts it (startSubagents): it has to wait for the start.
 	case models.EffectEnd:
 		l.state.Ended = true
 		// What was planned before the person left must not run after it.

@@ -15,7 +15,7 @@ const (
 	minRunEvents = 100
 )
 
-// receive empties the signal channel into the inbox. It runs in the one
+// receive empties the signal channels into the inbox and the commands. It runs in the one
 // coroutine that also continues as new: a second receiver would lose the
 // signal it holds at that moment.
 func (l *life) receive() {
@@ -25,6 +25,11 @@ func (l *life) receive() {
 			l.news = true
 		}
 		item = models.MessageReceived{}
+	}
+	var done models.Subagent
+	for l.reports.ReceiveAsync(&done) {
+		l.state.Commands = append(l.state.Commands, models.Command{ID: done.TurnID, Kind: models.CommandSubagent, Subagent: done})
+		done = models.Subagent{}
 	}
 }
 
@@ -41,7 +46,7 @@ func (l *life) count(ctx workflow.Context, drained int) {
 
 // busy: something has arrived that the loop has to act on.
 func (l *life) busy() bool {
-	return l.texts.Len() > 0 || len(l.state.Commands) > 0
+	return l.texts.Len() > 0 || l.reports.Len() > 0 || len(l.state.Commands) > 0
 }
 
 // leaving: the person is gone or going; no coaching text may be started.

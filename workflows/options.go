@@ -115,7 +115,7 @@ func (t *turn) priority() temporal.Priority {
 	case models.KindReply, models.KindGreeting, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety:
 		key = priorityReply
 	case models.KindMessage, models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion,
-		models.KindFeedbackFollowup, models.KindCheckIn, models.KindDebug, models.KindToolCall, models.KindToolResult:
+		models.KindFeedbackFollowup, models.KindCheckIn, models.KindResult, models.KindSubagent, models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	return temporal.Priority{PriorityKey: key, FairnessKey: t.life.state.ParticipantID}
 }

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/models"
+	"coachline/models/subagent"
 )
 
 // Participant is the workflow of one person, from enrolment until they leave.
@@ -17,8 +18,11 @@ import (
 // nil when the person has left, and a continue-as-new error otherwise.
 func Participant(ctx workflow.Context, state models.ParticipantState) error {
 	l := &life{
-		state:     state.Clone(),
-		texts:     workflow.GetSignalChannel(ctx, models.SignalMessageReceived),
+		state: state.Clone(),
+		channels: channels{
+			texts:   workflow.GetSignalChannel(ctx, models.SignalMessageReceived),
+			reports: workflow.GetSignalChannel(ctx, subagent.SignalDone),
+		},
 		startedAt: workflow.Now(ctx),
 	}
 	l.plans, l.state.Plans = l.state.Plans, nil
@@ -38,10 +42,13 @@ var nextRun = workflow.ContinueAsNewErrorOptions{
 	InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
 }
 
+// channels hold the signals: texts, and subagents that ended.
+type channels struct{ texts, reports workflow.ReceiveChannel }
+
 // life is the running workflow: the state plus what is rebuilt in every run.
 type life struct {
 	state models.ParticipantState
-	texts workflow.ReceiveChannel
+	channels
 	// news: texts arrived that the rules have not heard of.
 	news bool
 	// plans are turns decided and not yet run.
@@ -144,7 +151,7 @@ func (l *life) renew(ctx workflow.Context) (done bool, err error) {
 		return true, err
 	}
 	// Nothing below waits: whatever arrived until here is in the state.
-	drained := l.texts.Len()
+	drained := l.texts.Len() + l.reports.Len()
 	l.receive()
 	if len(l.state.Commands) > 0 {
 		return false, nil

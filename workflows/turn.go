@@ -89,8 +89,10 @@ func (t *turn) words(ctx workflow.Context) (words, bool) {
 		return t.checkIn(ctx)
 	case models.KindOperator:
 		return words{source: models.SourceOutbox}, true
+	case models.KindResult:
+		return words{source: models.SourceSubagent}, true
 	case models.KindMessage, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup,
-		models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindDebug, models.KindToolCall, models.KindToolResult:
+		models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindSubagent, models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	return words{source: models.SourceFixed}, true
 }
@@ -316,6 +318,7 @@ func (t *turn) decideTool(ctx workflow.Context, in models.ToolInput) {
 		return
 	}
 	t.life.apply(decision.Effects)
+	t.startSubagents(ctx, in, decision.Effects)
 }
 
 func (t *turn) runTool(ctx workflow.Context, in models.ToolInput, name string) {

@@ -45,6 +45,7 @@ type world struct {
 	texts   int
 	// remembered are the turns after which something was to be remembered.
 	remembered []string
+	features   []tools.Option
 }
 
 type option func(*world, *coach.Rules)
@@ -93,7 +94,7 @@ func (w *world) enroll() {
 }
 
 func (w *world) register(rules coach.Rules) {
-	registry, err := tools.New()
+	registry, err := tools.New(w.features...)
 	require.NoError(w.t, err)
 	library, err := prompts.Load("")
 	require.NoError(w.t, err)
@@ -115,7 +116,9 @@ func (w *world) register(rules coach.Rules) {
 		Prompts: library, Zones: zones, ModelName: "test", Now: now})
 	w.env.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: w})
 	w.env.RegisterActivity(posts)
+	w.env.RegisterActivity(&activities.Subagents{Store: w.store, Tools: registry})
 	w.env.RegisterWorkflow(workflows.Participant)
+	w.env.RegisterWorkflow(workflows.Subagent)
 }
 
 // Remember notes the turns that leave something behind.

@@ -1,6 +1,7 @@
 package coach
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -66,6 +67,10 @@ func (s Situation) follow(ev models.Event) (models.Decision, error) {
 		return s.restored()
 	case models.EventCheckInSent:
 		return s.checkInSent(ev.At)
+	case models.EventSubagentAsk:
+		return s.delegate(ev.Plan.Subagent)
+	case models.EventSubagentDone:
+		return s.subagentDone(ev.Plan.Subagent)
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown event %q", ev.Kind)
 }
@@ -100,6 +105,8 @@ func (s Situation) fell(due models.Due) (models.Decision, error) {
 		return s.dueDebounce(), nil
 	case models.DueCheckIn:
 		return s.dueCheckIn()
+	case models.DueResult:
+		return s.tell(due.Ref)
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown due time %q", due.Kind)
 }
@@ -174,10 +181,61 @@ func (s Situation) checkInSent(at time.Time) (models.Decision, error) {
 // ended is the decision after the end: silence, and for a tool call of a turn
 // in flight the truth.
 func ended(kind models.EventKind) models.Decision {
-	if kind == models.EventScheduleTool || kind == models.EventTransitionAsk {
+	if kind == models.EventScheduleTool || kind == models.EventTransitionAsk || kind == models.EventSubagentAsk {
 		return refused("the participant has left the programme; nothing can be changed")
 	}
 	return models.Decision{}
+}
+
+// delegate starts a subagent. A call that waits for the result is answered by
+// the subagent itself; the model is told of the others that nothing is known
+// yet, so that it claims nothing (P52).
+func (s Situation) delegate(sub models.Subagent) (models.Decision, error) {
+	p := s.plan()
+	p.add(models.Effect{Kind: models.EffectStartSubagent, Turn: &models.TurnPlan{Kind: models.KindSubagent, Subagent: sub}})
+	out := p.decision()
+	if sub.Wait {
+		return out, nil
+	}
+	fate := "is kept for the team and not sent"
+	if sub.Tell {
+		fate = "is texted to the person when it is ready"
+	}
+	note, err := json.Marshal(struct {
+		OK   bool   `json:"ok"`
+		ID   string `json:"id"`
+		Note string `json:"note"`
+	}{true, sub.TurnID, "The task has been given away. The result " + fate + ". It is not known now: claim nothing of it."})
+	out.Note = string(note)
+	return out, err
+}
+
+// subagentDone: what a subagent found is kept in its rows, and nothing follows
+// (C18, A67), unless it was to be told.
+func (s Situation) subagentDone(sub models.Subagent) (models.Decision, error) {
+	if !sub.Tell || sub.Failed {
+		return models.Decision{}, nil
+	}
+	return s.tell(sub.TurnID)
+}
+
+// tell sends a subagent's result to people in coaching. It is something that we
+// start, so in quiet hours it waits for their end.
+func (s Situation) tell(turnID string) (models.Decision, error) {
+	if !s.active() {
+		return models.Decision{}, nil
+	}
+	quiet, err := s.quietUntil()
+	if err != nil {
+		return models.Decision{}, err
+	}
+	p := s.plan()
+	if quiet.After(s.Now) {
+		p.set(models.DueResult, turnID, quiet)
+		return p.decision(), nil
+	}
+	p.start(models.TurnPlan{Kind: models.KindResult, Subagent: models.Subagent{TurnID: turnID}})
+	return p.decision(), nil
 }
 
 func refused(format string, args ...any) models.Decision {

@@ -150,6 +150,6 @@ func (s Situation) unenroll() models.Decision {
 func everyDue() []models.DueKind {
 	return []models.DueKind{
 		models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout,
-		models.DueFeedbackFollowup, models.DueDelayedTransition, models.DueDebounce, models.DueCheckIn,
+		models.DueFeedbackFollowup, models.DueDelayedTransition, models.DueDebounce, models.DueCheckIn, models.DueResult,
 	}
 }

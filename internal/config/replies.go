@@ -25,6 +25,8 @@ type Replies struct {
 	Digests Switch `env:"COACH_DIGESTS" envDefault:"auto"`
 	// ToolDigests shortens what the web tools return in the same way.
 	ToolDigests Switch `env:"COACH_TOOL_DIGESTS" envDefault:"off"`
+	// Subagents lets the model give tasks away: on or off.
+	Subagents Switch `env:"COACH_SUBAGENTS" envDefault:"off"`
 }
 
 // Web says whether the coach may look things up on the web.
@@ -70,6 +72,7 @@ func (c *Config) checkReplies(bad map[string]bool) []error {
 		{"COACH_DIGESTS", string(c.Replies.Digests), []string{"auto", "on", "off"}},
 		{"COACH_TOOL_DIGESTS", string(c.Replies.ToolDigests), []string{"auto", "on", "off"}},
 		{"COACH_WEB_FETCH", string(c.Web.Fetch), []string{"on", "off"}},
+		{"COACH_SUBAGENTS", string(c.Replies.Subagents), []string{"on", "off"}},
 	} {
 		if !slices.Contains(one.known, one.value) {
 			problems = append(problems, refuse(one.name, one.value, "one of "+strings.Join(one.known, ", ")))

@@ -35,6 +35,9 @@ func renderTurn(w io.Writer, v view.Turn) error {
 	for _, round := range v.Rounds {
 		p.round(round)
 	}
+	for _, sub := range v.Subagents {
+		p.subagent(sub)
+	}
 	p.stages("ASKED BESIDE THE ROUNDS", v.Stages)
 	p.texts("OUT", v.Out)
 	p.sent(v.Sent)
@@ -116,6 +119,19 @@ func (p *printer) round(r view.Round) {
 		p.block("result", call.Result)
 	}
 	p.block("text", r.Text)
+}
+
+// subagent is a task that was given away: where it comes from, then its rounds.
+func (p *printer) subagent(s view.Subagent) {
+	p.line("\nSUBAGENT " + s.Turn.ID)
+	p.table(slices.DeleteFunc([][]string{
+		{"started by", fmt.Sprintf("%s, turn %s, round %d, call %d, of %s over %s", s.Origin.Tool, s.Origin.Turn, s.Origin.Round, s.Origin.Call, s.Origin.Workflow, s.Origin.Channel)},
+		{"label", oneLine(s.Label)}, {"outcome", outcome(s.Turn)}, {"tokens", tokens(s.Turn.Tokens)},
+	}, func(row []string) bool { return row[1] == "" }))
+	p.block("task", s.Task)
+	for _, round := range s.Rounds {
+		p.round(round)
+	}
 }
 
 func (p *printer) stages(title string, list []view.Stage) {

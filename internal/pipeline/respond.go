@@ -23,6 +23,8 @@ type Round struct {
 	Input   models.CallModelInput
 	Context models.TurnContext
 	Offer   Offer
+	// Task is what a subagent was given to do; empty for everybody else.
+	Task string
 }
 
 // Trace is what a round keeps beside its words: the preparation it went on
@@ -44,6 +46,8 @@ func (p *Pipeline) Respond(ctx context.Context, in Round) (models.Step, error) {
 		return p.habitPrompt(ctx, in)
 	case models.KindCheckIn:
 		return p.checkIn(ctx, in)
+	case models.KindSubagent:
+		return p.subagent(ctx, in)
 	}
 	clean, err := p.clean.Turn(in.Context)
 	if err != nil {

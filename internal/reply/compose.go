@@ -93,7 +93,7 @@ func cueFor(lib *prompts.Library, in Input) (string, error) {
 		return taskMark + text, err
 	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
 		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindDebug,
-		models.KindToolCall, models.KindToolResult:
+		models.KindResult, models.KindSubagent, models.KindToolCall, models.KindToolResult:
 	}
 	return "", nil
 }

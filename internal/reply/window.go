@@ -170,8 +170,10 @@ func labelName(kind models.Kind) string {
 		return "safety text"
 	case models.KindNotice, models.KindConsent, models.KindHelp:
 		return "notice"
+	case models.KindResult:
+		return "result of a task given away"
 	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindDebug,
-		models.KindToolCall, models.KindToolResult:
+		models.KindSubagent, models.KindToolCall, models.KindToolResult:
 	}
 	return ""
 }

@@ -188,7 +188,7 @@ func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) 
 func coaching(k models.Kind) bool {
 	switch k {
 	case models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
-		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn:
+		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindResult, models.KindSubagent:
 		return true
 	case models.KindMessage, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety,
 		models.KindDebug, models.KindToolCall, models.KindToolResult:
@@ -200,7 +200,7 @@ func coaching(k models.Kind) bool {
 // reached.
 func unasked(k models.Kind) bool {
 	return k == models.KindPrompt || k == models.KindReminder || k == models.KindFeedbackQuestion || k == models.KindFeedbackFollowup ||
-		k == models.KindCheckIn
+		k == models.KindCheckIn || k == models.KindResult
 }
 
 // partPause is how long a part waits at most for the word that the one before

@@ -89,6 +89,9 @@ type RunInput struct {
 	Profile models.Profile
 	Now     time.Time
 	Writer  HabitWriter
+	// Subagent: the call is one of a subagent's, and nothing but ForSubagents
+	// may be run.
+	Subagent bool
 	// Memory is nil where mode or channel forbids it (J49), Finder where no
 	// tool search is offered; calls that need them are refused then.
 	Memory Memory
@@ -203,12 +206,15 @@ func (d *definition) spec() models.ToolSpec {
 const smallCatalogue = 8
 
 // Controls lists the tools that are offered beside a catalogue of that many
-// ordinary tools, whatever the mode: the one that ends an exchange, and the
-// search where the catalogue is large enough for one (J81).
+// ordinary tools, whatever the mode: the one that ends an exchange, the search
+// where the catalogue is large enough for one (J81), and those that give a task
+// away where New was told.
 func (r *Registry) Controls(ordinary int) []models.ToolSpec {
-	specs := []models.ToolSpec{r.tools[stopTool].spec()}
-	if ordinary > smallCatalogue {
-		specs = append(specs, r.tools[searchTool].spec())
+	var specs []models.ToolSpec
+	for _, name := range r.order {
+		if r.tools[name].control && (name != searchTool || ordinary > smallCatalogue) {
+			specs = append(specs, r.tools[name].spec())
+		}
 	}
 	return specs
 }
@@ -303,6 +309,9 @@ func (r *Registry) Run(ctx context.Context, in RunInput) (Execution, error) {
 	def, err := r.find(in.Call.Name)
 	if err != nil {
 		return Execution{Result: Failure(in.Call, err)}, nil
+	}
+	if in.Subagent && !def.forSubagents() {
+		return Execution{Result: Failure(in.Call, models.BadField("tool", "a helper has no tool called %s; it can look things up and change nothing", def.Name))}, nil
 	}
 	if def.run == nil {
 		return Execution{}, fmt.Errorf("tool %s is decided, not run", in.Call.Name)

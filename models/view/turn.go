@@ -14,7 +14,7 @@ type TurnSummary struct {
 	Number        int          `json:"number"`
 	Kind          models.Kind  `json:"kind"`
 	Mode          models.Mode  `json:"mode"`
-	Outcome       string       `json:"outcome" doc:"Where the words came from (step, fixed, fallback, prepared, outbox, silent), or canceled; empty while the turn runs."`
+	Outcome       string       `json:"outcome" doc:"Where the words came from (step, fixed, fallback, prepared, outbox, subagent, silent), or canceled; failed for a subagent without a result; empty while the turn runs."`
 	StartedAt     time.Time    `json:"started_at"`
 	FinishedAt    *time.Time   `json:"finished_at"`
 	PromptVersion string       `json:"prompt_version"`
@@ -40,6 +40,28 @@ type Turn struct {
 	Rounds []Round    `json:"rounds" nullable:"false"`
 	Stages []Stage    `json:"stages" nullable:"false" doc:"What stages asked of models beside the rounds, also after the reply."`
 	Sent   []Delivery `json:"sent" nullable:"false"`
+	// Subagents are the tasks that the turn gave away.
+	Subagents []Subagent `json:"subagents" nullable:"false"`
+}
+
+// Subagent is a task that a turn gave away, what it did, and where it comes
+// from. Its result is the text of its last round.
+type Subagent struct {
+	Turn   TurnSummary `json:"turn"`
+	Origin Origin      `json:"origin"`
+	Label  string      `json:"label,omitempty" doc:"As the model named it."`
+	Task   string      `json:"task"`
+	Rounds []Round     `json:"rounds" nullable:"false"`
+}
+
+// Origin is the call that a subagent was started by.
+type Origin struct {
+	Workflow string         `json:"workflow"`
+	Channel  models.Channel `json:"channel"`
+	Turn     string         `json:"turn"`
+	Round    int            `json:"round"`
+	Call     int            `json:"call" doc:"From 0."`
+	Tool     string         `json:"tool"`
 }
 
 // Text is an entry of the conversation.

@@ -23,7 +23,7 @@ func turnOf(r models.TurnRecord) (view.Turn, error) {
 	out := view.Turn{
 		Turn: summaryOf(r.Totals), PromptID: r.Totals.Turn.PromptID,
 		Rounds: []view.Round{},
-		Stages: stagesOf(r.Stages), Sent: []view.Delivery{},
+		Stages: stagesOf(r.Stages), Sent: []view.Delivery{}, Subagents: []view.Subagent{},
 	}
 	out.In, out.Out = textsOf(r.Entries)
 	var given int64
@@ -40,6 +40,13 @@ func turnOf(r models.TurnRecord) (view.Turn, error) {
 	}
 	for _, row := range r.Outbox {
 		out.Sent = append(out.Sent, deliveryOf(row))
+	}
+	for _, sub := range r.Subagents {
+		shown, err := subagentOf(sub, r)
+		if err != nil {
+			return view.Turn{}, err
+		}
+		out.Subagents = append(out.Subagents, shown)
 	}
 	return out, nil
 }

@@ -47,7 +47,7 @@ func (a *Archive) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnT
 		if err := enrolled(tx, q.ParticipantID); err != nil {
 			return err
 		}
-		find := tx.Where("participant_id = ?", q.ParticipantID)
+		find := tx.Where("participant_id = ? AND kind <> ?", q.ParticipantID, models.KindSubagent)
 		if q.Before > 0 {
 			find = find.Where("number < ?", q.Before)
 		}
@@ -70,24 +70,49 @@ func (a *Archive) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnT
 func (a *Archive) Turn(ctx context.Context, participantID string, number int) (models.TurnRecord, error) {
 	var out models.TurnRecord
 	err := a.db.Snapshot(ctx, func(tx *gorm.DB) error {
-		if err := enrolled(tx, participantID); err != nil {
-			return err
-		}
-		var turn models.Turn
-		if err := tx.Where("participant_id = ? AND number = ?", participantID, number).Take(&turn).Error; err != nil {
-			return err
-		}
-		sums, err := totals(tx, []models.Turn{turn})
+		channel, err := channelOf(tx, participantID)
 		if err != nil {
 			return err
 		}
-		out = models.TurnRecord{Totals: sums[0]}
-		return parts(tx, &out)
+		var turns []models.Turn
+		if err := tx.Where("participant_id = ? AND number = ?", participantID, number).Order("started_at, id").Find(&turns).Error; err != nil {
+			return err
+		}
+		out, err = record(tx, turns)
+		out.Channel = channel
+		return err
 	})
 	if err != nil {
 		return models.TurnRecord{}, fmt.Errorf("reading turn: %w", err)
 	}
 	return out, nil
+}
+
+// record puts a turn together with its subagents, which bear its number.
+// gorm.ErrRecordNotFound where only they are there.
+func record(tx *gorm.DB, turns []models.Turn) (models.TurnRecord, error) {
+	sums, err := totals(tx, turns)
+	if err != nil {
+		return models.TurnRecord{}, err
+	}
+	var own *models.TurnRecord
+	var subagents []models.TurnRecord
+	for _, sum := range sums {
+		one := models.TurnRecord{Totals: sum}
+		if err := parts(tx, &one); err != nil {
+			return models.TurnRecord{}, err
+		}
+		if sum.Turn.Kind == models.KindSubagent {
+			subagents = append(subagents, one)
+		} else {
+			own = &one
+		}
+	}
+	if own == nil {
+		return models.TurnRecord{}, gorm.ErrRecordNotFound
+	}
+	own.Subagents = subagents
+	return *own, nil
 }
 
 // parts reads the rows of a turn. Stages have no numbers that rise with time.
@@ -124,6 +149,12 @@ func (a *Archive) Consents(ctx context.Context, participantID string) ([]models.
 }
 
 func enrolled(tx *gorm.DB, participantID string) error {
-	var id string
-	return tx.Model(&models.Participant{}).Select("id").Where("id = ? AND removed_at IS NULL", participantID).Take(&id).Error
+	_, err := channelOf(tx, participantID)
+	return err
+}
+
+func channelOf(tx *gorm.DB, participantID string) (models.Channel, error) {
+	var row models.Participant
+	err := tx.Select("channel").Where("id = ? AND removed_at IS NULL", participantID).Take(&row).Error
+	return row.Channel, err
 }

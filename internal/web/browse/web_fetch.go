@@ -30,8 +30,8 @@ func (d *Desk) FetchTool() tools.Extra {
   "required": ["url"],
   "additionalProperties": false
 }`),
-			Modes:   []models.Mode{models.ModeIntake, models.ModeFeedback},
-			Outside: true,
+			Modes:    []models.Mode{models.ModeIntake, models.ModeFeedback},
+			ReadOnly: true, Outside: true,
 		},
 		Keywords: "http https www link url website site webpage article page read " +
 			"enlace página pagina sitio artículo leer lien article lire seite webseite artikel lies lesen",

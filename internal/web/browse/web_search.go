@@ -31,7 +31,7 @@ func (d *Desk) SearchTool() tools.Extra {
   "required": ["query"],
   "additionalProperties": false
 }`),
-			Modes:   []models.Mode{models.ModeIntake, models.ModeFeedback},
+			Modes:    []models.Mode{models.ModeIntake, models.ModeFeedback},
 			ReadOnly: true, Outside: true, Compact: true,
 		},
 		Keywords: "web internet online google weather forecast rain news open hours event events near nearby price " +

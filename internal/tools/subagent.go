@@ -1,0 +1,125 @@
+package tools
+
+import (
+	"encoding/json"
+
+	"coachline/models"
+)
+
+// Subagents adds the two tools that give a task away (P47, P51-P53).
+func Subagents(all []*definition) []*definition { return append(all, spawn(), subagent()) }
+
+// spawn gives a task away and goes on (P52). What the task is stays in the row
+// of the call; the event says only what becomes of the result (C18).
+func spawn() *definition {
+	return &definition{
+		Tool: Tool{
+			Name: "spawn",
+			Description: "Give a task that takes several look-ups to a helper that works in the background; you go on at once and do not learn the result. " +
+				"The helper sees nothing but the task, can only look things up, and can change nothing. " +
+				"delivery log keeps the result for the team, delivery user texts it to the person when it is ready.",
+			Schema: json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "task": {
+      "type": "string",
+      "minLength": 1,
+      "maxLength": 2000,
+      "description": "What to find out, complete in itself, and what the answer should look like."
+    },
+    "label": {
+      "type": "string",
+      "maxLength": 60,
+      "description": "A few words that name the task."
+    },
+    "delivery": {
+      "type": "string",
+      "enum": ["log", "user"],
+      "description": "Who gets the result; log if left out. With user, ask for one short text to the person, in their language."
+    }
+  },
+  "required": ["task"],
+  "additionalProperties": false
+}`),
+			InWorkflow: true,
+			Modes:      bothModes(),
+		},
+		control: true,
+		tidy:    tidyTexts,
+		event: func(args arguments, _ string) (models.Event, error) {
+			return delegation(models.Subagent{Tell: args.text("delivery") == "user"}), nil
+		},
+	}
+}
+
+// subagent gives a task away and waits for the result (P53).
+func subagent() *definition {
+	return &definition{
+		Tool: Tool{
+			Name: "subagent",
+			Description: "Give a task that takes several look-ups to a helper and wait for its result, a minute at most, because the person waits too. " +
+				"The helper sees nothing but the task, can only look things up, and can change nothing. " +
+				"Not for what one call of your own tools can do.",
+			Schema: json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "task": {
+      "type": "string",
+      "minLength": 1,
+      "maxLength": 2000,
+      "description": "What to find out, complete in itself, and what the answer should look like."
+    },
+    "label": {
+      "type": "string",
+      "maxLength": 60,
+      "description": "A few words that name the task."
+    }
+  },
+  "required": ["task"],
+  "additionalProperties": false
+}`),
+			InWorkflow: true,
+			Modes:      bothModes(),
+		},
+		control: true,
+		tidy:    tidyTexts,
+		event: func(arguments, string) (models.Event, error) {
+			return delegation(models.Subagent{Wait: true}), nil
+		},
+	}
+}
+
+func delegation(s models.Subagent) models.Event {
+	return models.Event{Kind: models.EventSubagentAsk, Plan: models.TurnPlan{Kind: models.KindSubagent, Subagent: s}}
+}
+
+// Task is what a call of spawn or subagent gives away, and its label, which may
+// be empty. A *models.FieldError for a call that gives nothing away.
+func (r *Registry) Task(call models.ToolCall) (task, label string, err error) {
+	def, err := r.find(call.Name)
+	if err != nil {
+		return "", "", err
+	}
+	args, err := def.parse(call.Arguments)
+	if err != nil {
+		return "", "", err
+	}
+	if args.text("task") == "" {
+		return "", "", models.BadField("task", "is required")
+	}
+	return args.text("task"), args.text("label"), nil
+}
+
+// ForSubagents lists what a subagent may call (P51): tools that only look
+// something up. What gives tasks away or changes anything is not among them.
+func (r *Registry) ForSubagents() []models.ToolSpec {
+	var specs []models.ToolSpec
+	for _, name := range r.order {
+		if def := r.tools[name]; def.forSubagents() {
+			specs = append(specs, def.spec())
+		}
+	}
+	return specs
+}
+
+func (d *definition) forSubagents() bool { return d.ReadOnly && d.run != nil && !d.control }

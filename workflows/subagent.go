@@ -1,0 +1,248 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"coachline/activities"
+	"coachline/models"
+	"coachline/models/subagent"
+)
+
+// Bounds of a subagent. One that a turn waits for ends itself in time, so that
+// it can say so; the server ends it only if it cannot (backstop).
+const (
+	subagentRounds   = 10 // P51
+	subagentWait     = time.Minute
+	subagentPatience = 15 * time.Minute
+	subagentBackstop = 30 * time.Second
+)
+
+var subagents *activities.Subagents
+
+// Subagent is a task that a participant's model gave away: its own rounds with
+// its own tools, beside the participant's workflow (P51). The task and the
+// result are in the rows of the call and of the subagent's turn. It never fails
+// for what a model or a tool does: the result says how it ended. Where nobody
+// waited for it, the participant's workflow is told; one that is gone is not.
+func Subagent(ctx workflow.Context, in models.SubagentInput) (models.SubagentResult, error) {
+	e := &errand{SubagentInput: in, until: workflow.Now(ctx).Add(subagentPatience), priority: priorityStart}
+	if in.Subagent.Wait {
+		e.until, e.priority = workflow.Now(ctx).Add(subagentWait), priorityReply
+	}
+	source := e.work(ctx)
+	if ctx.Err() != nil {
+		source = models.SourceSilent
+	}
+	out := models.SubagentResult{Source: source, Rounds: e.rounds}
+	// A subagent that is cancelled still writes how it ended.
+	ctx, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	if err := e.end(ctx, source); err != nil {
+		workflow.GetLogger(ctx).Error("ending subagent failed", "turn", in.Subagent.TurnID, "error", err)
+	}
+	if !in.Subagent.Wait {
+		out.Unheard = !e.report(ctx, source)
+	}
+	return out, nil
+}
+
+// errand is a subagent at work.
+type errand struct {
+	models.SubagentInput
+	until    time.Time
+	priority int
+	rounds   int
+}
+
+// work runs rounds until there are words. The last round is without tools, and
+// so is the one after an answer of nothing, which is asked for again once.
+func (e *errand) work(ctx workflow.Context) models.TextSource {
+	plain := false
+	for e.rounds < subagentRounds && e.left(ctx) > 0 {
+		e.rounds++
+		plain = plain || e.rounds == subagentRounds
+		var out models.CallModelResult
+		err := workflow.ExecuteActivity(e.options(ctx, models.QueueModel, "model call"), talk.CallModel, e.round(ctx, plain)).Get(ctx, &out)
+		switch {
+		case err != nil:
+			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", e.Subagent.TurnID, "step", e.rounds, "error", err)
+			return models.SourceFailed
+		case out.Begun != nil && out.Begun.Skip:
+			return models.SourceSilent
+		case len(out.Calls) > 0 && !plain:
+			e.runTools(ctx, out.Calls)
+		case out.HasText:
+			return models.SourceStep
+		case plain:
+			return models.SourceFailed
+		default:
+			plain = true
+		}
+	}
+	return models.SourceFailed
+}
+
+func (e *errand) left(ctx workflow.Context) time.Duration { return e.until.Sub(workflow.Now(ctx)) }
+
+func (e *errand) round(ctx workflow.Context, plain bool) models.CallModelInput {
+	in := models.CallModelInput{
+		ParticipantID: e.ParticipantID, TurnID: e.Subagent.TurnID, Step: e.rounds, Mode: e.Mode,
+		Kind: models.KindSubagent, NoTools: plain,
+	}
+	if e.rounds == 1 {
+		in.Begin = &models.PrepareTurnInput{
+			ParticipantID: e.ParticipantID, TurnID: e.Subagent.TurnID, Number: e.number(), Mode: e.Mode,
+			Plan: e.plan(), Now: workflow.Now(ctx),
+		}
+	}
+	return in
+}
+
+func (e *errand) plan() models.TurnPlan {
+	return models.TurnPlan{Kind: models.KindSubagent, Subagent: e.Subagent}
+}
+
+// number is that of the turn which started the subagent.
+func (e *errand) number() int {
+	origin, _ := subagent.ParseTurnID(e.Subagent.TurnID)
+	_, number, _ := models.ParseTurnID(origin.TurnID)
+	return number
+}
+
+// runTools carries out the calls of the newest round. What a subagent may not
+// call was refused when its answer was read, and is refused again where calls
+// are run.
+func (e *errand) runTools(ctx workflow.Context, calls []models.CallRef) {
+	for i, call := range calls {
+		in := models.ToolInput{
+			ParticipantID: e.ParticipantID, TurnID: e.Subagent.TurnID, Step: e.rounds, Call: i, Mode: e.Mode,
+		}
+		if call.Refused || call.InWorkflow {
+			e.refuse(ctx, in, call)
+			continue
+		}
+		if e.left(ctx) <= 0 {
+			return
+		}
+		if err := workflow.ExecuteActivity(e.options(ctx, models.QueueCoach, "tool "+call.Name), tools.RunTool, in).Get(ctx, nil); err != nil {
+			workflow.GetLogger(ctx).Warn("tool failed", "turn", in.TurnID, "tool", call.Name, "error", err)
+			in.Refuse = activities.RefuseFailed
+			e.refuse(ctx, in, call)
+		}
+	}
+}
+
+// refuse writes why a call was not carried out; its own reason, where it has
+// one, stands in its row.
+func (e *errand) refuse(ctx workflow.Context, in models.ToolInput, call models.CallRef) {
+	if !call.Refused && in.Refuse == "" {
+		in.Refuse = activities.RefuseFailed
+	}
+	ask := models.DecideToolInput{Tool: in, Now: workflow.Now(ctx)}
+	if err := workflow.ExecuteLocalActivity(local(ctx), rules.DecideTool, ask).Get(ctx, nil); err != nil {
+		workflow.GetLogger(ctx).Error("refusing tool call failed", "turn", in.TurnID, "step", in.Step, "call", in.Call, "error", err)
+	}
+}
+
+// end writes how the subagent ended. It sets no bound on the whole: whoever
+// waits is let go by the server's bound on the workflow.
+func (e *errand) end(ctx workflow.Context, source models.TextSource) error {
+	options := workflow.GetActivityOptions(e.options(ctx, models.QueueCoach, "end of subagent"))
+	options.ScheduleToCloseTimeout, options.StartToCloseTimeout = 0, sendLimit
+	options.RetryPolicy.NonRetryableErrorTypes = []string{models.ErrTypeInvalid, models.ErrTypeMissing}
+	in := models.PersistTurnInput{
+		ParticipantID: e.ParticipantID, TurnID: e.Subagent.TurnID, Mode: e.Mode, Plan: e.plan(),
+		Source: source, Step: e.rounds, Now: workflow.Now(ctx),
+	}
+	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), subagents.EndSubagent, in).Get(ctx, nil)
+}
+
+// report tells the participant's workflow, whichever run of it is there (P9);
+// false when there is none.
+func (e *errand) report(ctx workflow.Context, source models.TextSource) bool {
+	done := e.Subagent
+	done.Failed = source != models.SourceStep
+	err := workflow.SignalExternalWorkflow(ctx, models.WorkflowID(e.ParticipantID), "", subagent.SignalDone, done).Get(ctx, nil)
+	if err != nil {
+		workflow.GetLogger(ctx).Warn("nobody to tell of the subagent", "turn", e.Subagent.TurnID, "error", err)
+	}
+	return err == nil
+}
+
+// options bound everything that a subagent does by the time it has left.
+func (e *errand) options(ctx workflow.Context, queue, what string) workflow.Context {
+	options := workflow.ActivityOptions{
+		TaskQueue:              queue,
+		StartToCloseTimeout:    modelCallLimit,
+		ScheduleToCloseTimeout: max(e.left(ctx), time.Second),
+		Priority:               temporal.Priority{PriorityKey: e.priority, FairnessKey: e.ParticipantID},
+		Summary:                fmt.Sprintf("%s, round %d", what, e.rounds),
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval:    time.Second,
+			BackoffCoefficient: 2,
+			MaximumInterval:    30 * time.Second,
+		},
+	}
+	if queue == models.QueueModel {
+		options.HeartbeatTimeout = heartbeat
+	}
+	return workflow.WithActivityOptions(ctx, options)
+}
+
+// startSubagents starts what the rules have given away because of a call. One
+// that the turn waits for goes with the turn; the others outlive it, and this
+// run of the workflow too, which is why their start is waited for.
+func (t *turn) startSubagents(ctx workflow.Context, in models.ToolInput, effects []models.Effect) {
+	for _, effect := range effects {
+		if effect.Kind != models.EffectStartSubagent {
+			continue
+		}
+		sub, start := effect.Turn.Subagent, t.goOn
+		if sub.Wait {
+			start = t.waitFor
+		}
+		if err := start(ctx, sub); err != nil {
+			workflow.GetLogger(ctx).Error("subagent failed", "turn", sub.TurnID, "error", err)
+			in.Refuse = activities.RefuseFailed
+			t.decideTool(ctx, in)
+		}
+	}
+}
+
+// goOn starts a subagent that nobody waits for (P52).
+func (t *turn) goOn(ctx workflow.Context, sub models.Subagent) error {
+	ctx = t.childOptions(ctx, sub, enums.PARENT_CLOSE_POLICY_ABANDON)
+	return workflow.ExecuteChildWorkflow(ctx, Subagent, t.errandOf(sub)).GetChildWorkflowExecution().Get(ctx, nil)
+}
+
+// waitFor runs a subagent within the turn, no longer than the turn has
+// something to say (P53). It writes the result of the call itself.
+func (t *turn) waitFor(ctx workflow.Context, sub models.Subagent) error {
+	childCtx, cancel := workflow.WithCancel(t.childOptions(ctx, sub, enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL))
+	defer cancel()
+	return t.await(ctx, workflow.ExecuteChildWorkflow(childCtx, Subagent, t.errandOf(sub)), nil)
+}
+
+func (t *turn) errandOf(sub models.Subagent) models.SubagentInput {
+	return models.SubagentInput{ParticipantID: t.life.state.ParticipantID, Mode: t.mode, Subagent: sub}
+}
+
+func (t *turn) childOptions(ctx workflow.Context, sub models.Subagent, whenClosed enums.ParentClosePolicy) workflow.Context {
+	options := workflow.ChildWorkflowOptions{
+		WorkflowID:            subagent.WorkflowID(sub.TurnID),
+		TaskQueue:             models.QueueCoach,
+		ParentClosePolicy:     whenClosed,
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		Priority:              t.priority(),
+		StaticSummary:         fmt.Sprintf("subagent of turn %d", t.number),
+	}
+	if sub.Wait {
+		options.WorkflowExecutionTimeout = subagentWait + subagentBackstop
+	}
+	return workflow.WithChildOptions(ctx, options)
+}
