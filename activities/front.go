@@ -11,15 +11,16 @@ import (
 	"coachline/internal/segments"
 	"coachline/models"
 	"coachline/models/alarm"
+	"coachline/models/frontdoor"
 	"coachline/prompts"
 )
 
 // FrontStore keeps the fixed texts that no turn belongs to.
 type FrontStore interface {
-	ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error)
-	SettleHint(ctx context.Context, r models.HintResult) error
+	ClaimHint(ctx context.Context, id string, now time.Time) (frontdoor.HintClaim, error)
+	SettleHint(ctx context.Context, r frontdoor.HintResult) error
 	LocaleOf(ctx context.Context, inboundID int64) (string, error)
-	QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error)
+	QueueLimitNotice(ctx context.Context, n frontdoor.LimitNotice) (string, error)
 }
 
 // AlarmStore keeps what is done about texts that may be a crisis.
@@ -59,7 +60,7 @@ type Front struct {
 // SendHint hands the day's hint to a stranger to the carrier and returns where
 // it stands. It goes out at most once: an attempt of unknown fate ends it, and
 // only a refusal by the carrier is tried again. Safe to retry.
-func (f *Front) SendHint(ctx context.Context, in models.SendHintInput) (models.OutboxStatus, error) {
+func (f *Front) SendHint(ctx context.Context, in frontdoor.SendHintInput) (models.OutboxStatus, error) {
 	body, err := f.fixed(prompts.UnknownSender, "und-"+f.Region)
 	if err != nil {
 		return "", err
@@ -72,7 +73,7 @@ func (f *Front) SendHint(ctx context.Context, in models.SendHintInput) (models.O
 		return claim.Status, nil
 	}
 	receipt, sendErr := f.Carrier.Send(ctx, models.SMS{
-		OutboxID: in.HintID, To: claim.To, Body: body, ValidFor: models.FrontTextLife,
+		OutboxID: in.HintID, To: claim.To, Body: body, ValidFor: frontdoor.TextLife,
 	})
 	// The attempt is settled even when the activity was given up meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
@@ -90,8 +91,8 @@ func (f *Front) SendHint(ctx context.Context, in models.SendHintInput) (models.O
 
 const settleLimit = 5 * time.Second
 
-func (f *Front) hintResult(id string, receipt models.Receipt, err error) models.HintResult {
-	result := models.HintResult{ID: id, Status: receipt.Status, ProviderSID: receipt.ProviderSID, Now: f.Now()}
+func (f *Front) hintResult(id string, receipt models.Receipt, err error) frontdoor.HintResult {
+	result := frontdoor.HintResult{ID: id, Status: receipt.Status, ProviderSID: receipt.ProviderSID, Now: f.Now()}
 	if err == nil {
 		return result
 	}
@@ -115,7 +116,7 @@ func (f *Front) hintResult(id string, receipt models.Receipt, err error) models.
 // SendLimitNotice tells a participant that the newest texts were too many, by
 // an outbox row of its own that passes the gates of every other text. Safe to
 // retry: the text above the limit names the row, and its sending is SendSMS's.
-func (f *Front) SendLimitNotice(ctx context.Context, in models.SendLimitInput) (models.SendSMSResult, error) {
+func (f *Front) SendLimitNotice(ctx context.Context, in frontdoor.SendLimitInput) (models.SendSMSResult, error) {
 	locale, err := f.Store.LocaleOf(ctx, in.InboundID)
 	if err != nil {
 		return models.SendSMSResult{}, classed(err)
@@ -124,7 +125,7 @@ func (f *Front) SendLimitNotice(ctx context.Context, in models.SendLimitInput) (
 	if err != nil {
 		return models.SendSMSResult{}, err
 	}
-	id, err := f.Store.QueueLimitNotice(ctx, models.LimitNotice{InboundID: in.InboundID, Body: body, Now: f.Now()})
+	id, err := f.Store.QueueLimitNotice(ctx, frontdoor.LimitNotice{InboundID: in.InboundID, Body: body, Now: f.Now()})
 	if err != nil {
 		return models.SendSMSResult{}, classed(err)
 	}

@@ -10,30 +10,31 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
+	"coachline/models/frontdoor"
 	"coachline/prompts"
 )
 
 // desk is the part of the store that the front door's texts need.
 type desk struct {
-	claim   models.HintClaim
-	results []models.HintResult
-	asked   []models.LimitNotice
+	claim   frontdoor.HintClaim
+	results []frontdoor.HintResult
+	asked   []frontdoor.LimitNotice
 	row     string
 	locale  string
 }
 
 func (d *desk) LocaleOf(context.Context, int64) (string, error) { return d.locale, nil }
 
-func (d *desk) ClaimHint(context.Context, string, time.Time) (models.HintClaim, error) {
+func (d *desk) ClaimHint(context.Context, string, time.Time) (frontdoor.HintClaim, error) {
 	return d.claim, nil
 }
 
-func (d *desk) SettleHint(_ context.Context, r models.HintResult) error {
+func (d *desk) SettleHint(_ context.Context, r frontdoor.HintResult) error {
 	d.results = append(d.results, r)
 	return nil
 }
 
-func (d *desk) QueueLimitNotice(_ context.Context, n models.LimitNotice) (string, error) {
+func (d *desk) QueueLimitNotice(_ context.Context, n frontdoor.LimitNotice) (string, error) {
 	d.asked = append(d.asked, n)
 	return d.row, nil
 }
@@ -57,22 +58,22 @@ func newFront(t *testing.T, d *desk, w *wire) *activities.Front {
 }
 
 func TestSendHint(t *testing.T) {
-	d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}}
+	d := &desk{claim: frontdoor.HintClaim{To: "+15550001111", Post: true}}
 	w := &wire{}
-	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+	status, err := newFront(t, d, w).SendHint(t.Context(), frontdoor.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxQueued, status)
 	require.Len(t, w.sent, 1)
 	require.Equal(t, "+15550001111", w.sent[0].To)
 	require.Contains(t, w.sent[0].Body, "Steps answers people who are enrolled")
 	require.Contains(t, w.sent[0].Body, "STOP")
-	require.Equal(t, []models.HintResult{{ID: "hint-1", Status: models.OutboxQueued, ProviderSID: "SM1", Now: now}}, d.results)
+	require.Equal(t, []frontdoor.HintResult{{ID: "hint-1", Status: models.OutboxQueued, ProviderSID: "SM1", Now: now}}, d.results)
 }
 
 func TestSendHintThatMayNotGo(t *testing.T) {
-	d := &desk{claim: models.HintClaim{To: "+15550001111", Status: models.OutboxUnknown}}
+	d := &desk{claim: frontdoor.HintClaim{To: "+15550001111", Status: models.OutboxUnknown}}
 	w := &wire{}
-	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+	status, err := newFront(t, d, w).SendHint(t.Context(), frontdoor.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxUnknown, status)
 	require.Empty(t, w.sent)
@@ -94,9 +95,9 @@ func TestSendHintRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}}
+			d := &desk{claim: frontdoor.HintClaim{To: "+15550001111", Post: true}}
 			_, err := newFront(t, d, &wire{err: &models.CarrierError{Class: tt.class, Code: "1"}}).
-				SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+				SendHint(t.Context(), frontdoor.SendHintInput{HintID: "hint-1"})
 			var failed *temporal.ApplicationError
 			require.Equal(t, tt.again, err != nil)
 			if tt.again {
@@ -110,7 +111,7 @@ func TestSendHintRefused(t *testing.T) {
 
 func TestSendLimitNoticeTooLate(t *testing.T) {
 	d := &desk{}
-	out, err := newFront(t, d, &wire{}).SendLimitNotice(t.Context(), models.SendLimitInput{InboundID: 7})
+	out, err := newFront(t, d, &wire{}).SendLimitNotice(t.Context(), frontdoor.SendLimitInput{InboundID: 7})
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxCanceled, out.Status)
 	require.Equal(t, int64(7), d.asked[0].InboundID)

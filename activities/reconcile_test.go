@@ -12,16 +12,17 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
+	"coachline/models/carrier"
 )
 
 // ledger lists unsettled rows page by page and keeps what was reported.
 type ledger struct {
 	rows    []models.Outbox
-	asked   []models.UnsettledQuery
+	asked   []carrier.UnsettledQuery
 	reports map[string]models.StatusCallback
 }
 
-func (l *ledger) Unsettled(_ context.Context, q models.UnsettledQuery) ([]models.Outbox, error) {
+func (l *ledger) Unsettled(_ context.Context, q carrier.UnsettledQuery) ([]models.Outbox, error) {
 	l.asked = append(l.asked, q)
 	var page []models.Outbox
 	for _, row := range l.rows {
@@ -51,7 +52,7 @@ func (o office) Fetch(_ context.Context, sid string) (models.StatusCallback, err
 	}
 }
 
-func reconcile(t *testing.T, l *ledger, o office) (models.Reconciled, error) {
+func reconcile(t *testing.T, l *ledger, o office) (carrier.Reconciled, error) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
@@ -59,9 +60,9 @@ func reconcile(t *testing.T, l *ledger, o office) (models.Reconciled, error) {
 	env.RegisterActivity(r)
 	value, err := env.ExecuteActivity(r.Reconcile)
 	if err != nil {
-		return models.Reconciled{}, err
+		return carrier.Reconciled{}, err
 	}
-	var sum models.Reconciled
+	var sum carrier.Reconciled
 	require.NoError(t, value.Get(&sum))
 	return sum, nil
 }
@@ -78,7 +79,7 @@ func TestReconcileSettlesWhatWasNeverReported(t *testing.T) {
 	delete(o, "SM100") // the carrier has forgotten it
 	sum, err := reconcile(t, l, o)
 	require.NoError(t, err)
-	require.Equal(t, models.Reconciled{Checked: 250, Settled: 2}, sum)
+	require.Equal(t, carrier.Reconciled{Checked: 250, Settled: 2}, sum)
 	require.Len(t, l.reports, 2)
 	require.Equal(t, models.OutboxUndelivered, l.reports["row-200"].Status)
 	require.Equal(t, "30003", l.reports["row-200"].ErrorCode)

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
+	"coachline/models/carrier"
 )
 
 // SendStore gates and records what leaves for the carrier.
@@ -22,7 +23,7 @@ type SendStore interface {
 
 // SendBrake does what a refusal asks for beyond giving the text back.
 type SendBrake interface {
-	HoldSender(ctx context.Context, r models.Refusal) error
+	HoldSender(ctx context.Context, r carrier.Refusal) error
 	PostponeSend(ctx context.Context, outboxID string, now time.Time) error
 }
 
@@ -245,7 +246,7 @@ func (p *Posts) final(ctx context.Context, id string, cause *models.CarrierError
 // that dies here has it looked up, and given back. With the account out of
 // order the text ends; otherwise nothing is wrong with it, and it waits.
 func (p *Posts) stop(ctx context.Context, id string, cause *models.CarrierError) (models.SendSMSResult, error) {
-	err := p.Brake.HoldSender(ctx, models.Refusal{OutboxID: id, Class: cause.Class, Code: cause.Code, Now: p.Now()})
+	err := p.Brake.HoldSender(ctx, carrier.Refusal{OutboxID: id, Class: cause.Class, Code: cause.Code, Now: p.Now()})
 	if err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("stopping the sender for %s: %w", id, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
+	"coachline/models/carrier"
 )
 
 var now = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
@@ -23,11 +24,11 @@ type rows struct {
 	accepted []models.Receipt
 	taken    bool // the receipt's id belongs to another row
 	failed   []models.SendFailure
-	held     []models.Refusal
+	held     []carrier.Refusal
 	put      int // put off for a second try
 }
 
-func (r *rows) HoldSender(_ context.Context, refusal models.Refusal) error {
+func (r *rows) HoldSender(_ context.Context, refusal carrier.Refusal) error {
 	r.held = append(r.held, refusal)
 	return nil
 }
@@ -217,9 +218,9 @@ func TestSendErrorClasses(t *testing.T) {
 		t.Run(string(tt.class), func(t *testing.T) {
 			r := ready()
 			out, err := send(t, r, &network{err: &models.CarrierError{Class: tt.class, Code: "30001", Message: "no"}})
-			var held []models.Refusal
+			var held []carrier.Refusal
 			if tt.held {
-				held = []models.Refusal{{OutboxID: "conv_1-t1-p1", Class: tt.class, Code: "30001", Now: now}}
+				held = []carrier.Refusal{{OutboxID: "conv_1-t1-p1", Class: tt.class, Code: "30001", Now: now}}
 			}
 			require.Equal(t, held, r.held)
 			require.Equal(t, tt.put, r.put == 1)

@@ -146,21 +146,6 @@ type Subagent struct {
 	Failed bool `json:"failed,omitempty"`
 }
 
-// SubagentInput is the argument of a subagent's workflow.
-type SubagentInput struct {
-	ParticipantID string   `json:"participant_id"`
-	Mode          Mode     `json:"mode"`
-	Subagent      Subagent `json:"subagent"`
-}
-
-// SubagentResult is how it ended: SourceStep, SourceFailed, or SourceSilent
-// where it was stopped. Unheard: the participant's workflow was gone.
-type SubagentResult struct {
-	Source  TextSource `json:"source"`
-	Rounds  int        `json:"rounds"`
-	Unheard bool       `json:"unheard,omitempty"`
-}
-
 // Decision is the outcome of a rule: the effects to apply, and for a tool call
 // what the model is told.
 type Decision struct {

@@ -317,46 +317,6 @@ const (
 	LoopExchanges LoopReason = "exchanges"
 )
 
-// Hint is one row of table hints: the one fixed text that a sender who is not
-// enrolled gets on a local day. It holds no text and no number.
-type Hint struct {
-	// ID is the beginning of the sender's blind index and the local date, so
-	// that a second one cannot exist.
-	ID          string `gorm:"primaryKey"`
-	InboundID   int64  // the text that it answers
-	Status      OutboxStatus
-	ErrorCode   string
-	CreatedAt   time.Time
-	ToldAt      *time.Time // when Temporal was told to send it
-	ProviderSID string
-	UpdatedAt   time.Time
-}
-
-// HintClaim is the answer to "may I send this hint now?".
-type HintClaim struct {
-	To   string // E.164
-	Post bool
-	// Status is where the row stands when it is not to be posted.
-	Status OutboxStatus
-}
-
-// HintResult ends an attempt to send a hint: ready when the carrier refused it
-// for sure and it may be tried again.
-type HintResult struct {
-	ID          string
-	Status      OutboxStatus
-	ProviderSID string
-	ErrorCode   string
-	Now         time.Time
-}
-
-// LimitNotice asks for the fixed text that tells a participant of the limit.
-type LimitNotice struct {
-	InboundID int64 // the first text above the limit
-	Body      string
-	Now       time.Time
-}
-
 // Activities that the front door starts without a workflow: fixed texts that no
 // turn belongs to, and texts whose turn is over.
 const (
@@ -366,18 +326,3 @@ const (
 	// ActivityRemember follows a reply; nothing waits for it.
 	ActivityRemember = "Remember"
 )
-
-// SendHintInput is the argument of ActivitySendHint.
-type SendHintInput struct {
-	HintID string `json:"hint_id"`
-}
-
-// SendLimitInput is the argument of ActivitySendLimitNotice.
-type SendLimitInput struct {
-	InboundID int64 `json:"inbound_id"`
-}
-
-// FrontTextLife is how long after the text that it answers a fixed text of the
-// front door is still sent: the time in which quiet hours do not hold for an
-// answer (messaging facts 1.5).
-const FrontTextLife = 10 * time.Minute

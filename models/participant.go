@@ -137,25 +137,6 @@ type ParticipantPatch struct {
 	Debug      *bool
 }
 
-// ParticipantQuery selects a page of participants, ordered by id.
-type ParticipantQuery struct {
-	Status Status // empty: any
-	// Attention: only people who need it for this; empty: everybody.
-	Attention Attention
-	After     string // id of the last row of the page before; empty: from the start
-	Limit     int    // 1..200
-}
-
-// Audit is one row of table audit: who changed what, never what a person said.
-type Audit struct {
-	ID            int64 `gorm:"primaryKey"`
-	ParticipantID string
-	Actor         string
-	Action        string
-	Detail        string
-	At            time.Time
-}
-
 // Intent is what a text asks of the programme itself, before any coaching.
 type Intent string
 
@@ -250,27 +231,6 @@ type Tone struct {
 	Scores map[string]float64 `json:"scores,omitempty"`
 	// ImplicitAt is when an implicit observation was last taken.
 	ImplicitAt time.Time `json:"implicit_at,omitzero"`
-}
-
-// ParticipantUpdate is a partial update of a participant's row.
-type ParticipantUpdate struct {
-	ID    string
-	Patch ParticipantPatch
-	// IfMatch, when not nil, must equal the row's version (ErrStale otherwise).
-	IfMatch *int64
-	Actor   string
-	Now     time.Time
-}
-
-// OperatorMessage is a text that an operator wants sent.
-type OperatorMessage struct {
-	ParticipantID string
-	Body          string
-	// Key is the operator's idempotency key; equal keys of one participant
-	// are one message.
-	Key   string
-	Actor string
-	Now   time.Time
 }
 
 // AcceptedInbound is what became of a delivered text.

@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
+	"coachline/models/operator"
 )
 
 func TestEnrol(t *testing.T) {
@@ -320,7 +321,7 @@ func TestMode(t *testing.T) {
 	require.Equal(t, models.UpdateSetMode, update.UpdateName)
 	require.Equal(t, client.WorkflowUpdateStageAccepted, update.WaitForStage)
 	require.Equal(t, []any{models.SetModeRequest{Mode: models.ModeFeedback}}, update.Args)
-	require.Equal(t, []models.Audit{{ParticipantID: ann.ID, Actor: actor, Action: "set_mode", Detail: "FEEDBACK: study plan", At: testNow}}, h.store.audits)
+	require.Equal(t, []operator.Audit{{ParticipantID: ann.ID, Actor: actor, Action: "set_mode", Detail: "FEEDBACK: study plan", At: testNow}}, h.store.audits)
 
 	h.engine.rejected = client.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
 	later := h.do(post)

@@ -1,16 +1,15 @@
 package starter
 
 import (
-	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/api/serviceerror"
 
 	"coachline/internal/metrics"
+	"coachline/starter/counted"
 )
 
 // figures are what a scrape of the front door shows.
@@ -26,7 +25,7 @@ func TestFrontDoorIsCounted(t *testing.T) {
 	require.NoError(t, err)
 	h := start(t, func(c *Config) {
 		c.Metrics, c.Observe = m.HandlerWith(c.Store.(metrics.Notices)), m.Webhooks
-		c.Store, c.Temporal = countedRows{c.Store, m}, countedEngine{c.Temporal, m}
+		c.Store, c.Temporal = countedRows{c.Store, m}, counted.Engine{Client: c.Temporal, Metrics: m}
 	})
 	ann := h.ann()
 	require.Equal(t, http.StatusOK, h.text(sid(1), "hello").status)
@@ -61,19 +60,4 @@ func TestUnavailableTextIsCounted(t *testing.T) {
 	m.Handler().ServeHTTP(out, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	require.Contains(t, out.Body.String(), `coachline_inbound_texts_total{reason="",verdict="unavailable"} 1`)
 	require.Contains(t, out.Body.String(), `coachline_webhook_duration_seconds_count{code="503",hook="inbound"} 1`)
-}
-
-func TestOutcomeOfACall(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		in   error
-		want metrics.Outcome
-	}{
-		{"told", nil, metrics.OutcomeTold},
-		{"runs already", serviceerror.NewWorkflowExecutionAlreadyStarted("", "", ""), metrics.OutcomeTold},
-		{"closed", serviceerror.NewNotFound(""), metrics.OutcomeClosed},
-		{"away", errors.New("away"), metrics.OutcomeFailed},
-	} {
-		t.Run(test.name, func(t *testing.T) { require.Equal(t, test.want, outcome(test.in)) })
-	}
 }

@@ -13,6 +13,9 @@ import (
 	"go.temporal.io/sdk/mocks"
 
 	"coachline/models"
+	"coachline/models/carrier"
+	"coachline/models/frontdoor"
+	"coachline/models/operator"
 )
 
 var errDown = errors.New("down")
@@ -26,19 +29,19 @@ type memory struct {
 	notices      []models.Notice
 	outbox       map[string]models.Outbox
 	inbound      map[string]models.Inbound
-	audits       []models.Audit
+	audits       []operator.Audit
 	reports      []models.StatusCallback
 	history      []models.HistoryEntry
 	profile      models.Profile
 	staleOnce    bool
-	hints        map[string]*models.Hint
+	hints        map[string]*frontdoor.Hint
 	muted        time.Time
 }
 
 func newMemory() *memory {
 	return &memory{
 		participants: map[string]models.Participant{}, removed: map[string]bool{},
-		outbox: map[string]models.Outbox{}, inbound: map[string]models.Inbound{}, hints: map[string]*models.Hint{},
+		outbox: map[string]models.Outbox{}, inbound: map[string]models.Inbound{}, hints: map[string]*frontdoor.Hint{},
 	}
 }
 
@@ -84,7 +87,7 @@ func (m *memory) find(id string) (models.Participant, error) {
 	return p, nil
 }
 
-func (m *memory) Participants(_ context.Context, q models.ParticipantQuery) ([]models.Participant, error) {
+func (m *memory) Participants(_ context.Context, q operator.ParticipantQuery) ([]models.Participant, error) {
 	defer m.enter()()
 	var ids []string
 	for id, p := range m.participants {
@@ -100,7 +103,7 @@ func (m *memory) Participants(_ context.Context, q models.ParticipantQuery) ([]m
 	return rows, m.down
 }
 
-func (m *memory) UpdateParticipant(_ context.Context, u models.ParticipantUpdate) (models.Participant, error) {
+func (m *memory) UpdateParticipant(_ context.Context, u operator.ParticipantUpdate) (models.Participant, error) {
 	defer m.enter()()
 	p, err := m.find(u.ID)
 	if err != nil {
@@ -140,7 +143,7 @@ func (m *memory) RemoveParticipant(_ context.Context, id, _ string, now time.Tim
 	return nil
 }
 
-func (m *memory) RecordAudit(_ context.Context, a models.Audit) error {
+func (m *memory) RecordAudit(_ context.Context, a operator.Audit) error {
 	defer m.enter()()
 	m.audits = append(m.audits, a)
 	return m.down
@@ -207,9 +210,9 @@ func (m *memory) AcceptInbound(_ context.Context, in models.Inbound) (models.Acc
 	return models.AcceptedInbound{Inbound: in, NoticeID: notice}, nil
 }
 
-func (m *memory) PendingHints(_ context.Context, before time.Time, limit int) ([]models.Hint, error) {
+func (m *memory) PendingHints(_ context.Context, before time.Time, limit int) ([]frontdoor.Hint, error) {
 	defer m.enter()()
-	var out []models.Hint
+	var out []frontdoor.Hint
 	for _, hint := range m.hints {
 		if hint.ToldAt == nil && hint.CreatedAt.Before(before) && len(out) < limit {
 			out = append(out, *hint)
@@ -229,9 +232,9 @@ func (m *memory) MutedUntil(context.Context, string, time.Time) (time.Time, erro
 	return m.muted, m.down
 }
 
-func (m *memory) SenderBrake(context.Context) (models.Brake, bool, error) {
+func (m *memory) SenderBrake(context.Context) (carrier.Brake, bool, error) {
 	defer m.enter()()
-	return models.Brake{}, false, m.down
+	return carrier.Brake{}, false, m.down
 }
 
 func (m *memory) AcceptStatus(_ context.Context, s models.StatusCallback) (bool, error) {
@@ -243,7 +246,7 @@ func (m *memory) AcceptStatus(_ context.Context, s models.StatusCallback) (bool,
 	return s.OutboxID != "", nil
 }
 
-func (m *memory) QueueOperatorMessage(_ context.Context, in models.OperatorMessage) (models.Outbox, bool, error) {
+func (m *memory) QueueOperatorMessage(_ context.Context, in operator.Message) (models.Outbox, bool, error) {
 	defer m.enter()()
 	if row, ok := m.outbox[in.Key]; ok {
 		return row, false, nil

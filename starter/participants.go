@@ -14,6 +14,7 @@ import (
 
 	"coachline/internal/sms"
 	"coachline/models"
+	"coachline/models/operator"
 )
 
 // actor is who the audit rows of API calls name: the one shared token does not
@@ -29,7 +30,7 @@ const (
 type roster interface {
 	Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error)
 	Participant(ctx context.Context, id string) (models.Participant, error)
-	Participants(ctx context.Context, q models.ParticipantQuery) ([]models.Participant, error)
+	Participants(ctx context.Context, q operator.ParticipantQuery) ([]models.Participant, error)
 	RemoveParticipant(ctx context.Context, id, actor string, now time.Time) error
 }
 
@@ -196,7 +197,7 @@ func newParticipantID() (string, error) {
 }
 
 func (f *front) list(ctx context.Context, in *listRequest) (*answer[ParticipantPage], error) {
-	query := models.ParticipantQuery{Status: in.Status, Attention: in.Attention, After: in.Cursor, Limit: in.Limit}
+	query := operator.ParticipantQuery{Status: in.Status, Attention: in.Attention, After: in.Cursor, Limit: in.Limit}
 	rows, err := f.store.Participants(ctx, query)
 	if err != nil {
 		return nil, f.refuse("listing participants", err)

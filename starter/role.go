@@ -13,6 +13,7 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/sms"
 	"coachline/internal/store/archive"
+	"coachline/starter/counted"
 	"coachline/starter/records"
 )
 
@@ -64,7 +65,7 @@ func serve(ctx context.Context, cfg config.Config, ties measured) error {
 	}
 	return Run(ctx, Config{
 		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal()},
-		Store: countedRows{ties.Store, ties.metrics}, Records: past, Temporal: countedEngine{ties.Temporal, ties.metrics}, Logger: ties.Logger,
+		Store: countedRows{ties.Store, ties.metrics}, Records: past, Temporal: counted.Engine{Client: ties.Temporal, Metrics: ties.metrics}, Logger: ties.Logger,
 		Carrier:  carrierOf(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion},
 		Codec:    CodecConfig{Codec: ties.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
+	"coachline/models/operator"
 	"coachline/starter/attention"
 	"coachline/starter/records"
 )
@@ -31,7 +32,7 @@ type ledger interface {
 	Profile(ctx context.Context, id string) (models.Profile, error)
 	// MutedUntil is zero when the participant is not muted at the instant now.
 	MutedUntil(ctx context.Context, id string, now time.Time) (time.Time, error)
-	RecordAudit(ctx context.Context, a models.Audit) error
+	RecordAudit(ctx context.Context, a operator.Audit) error
 }
 
 const (
@@ -265,7 +266,7 @@ func (f *front) setMode(ctx context.Context, in *modeRequest) (*answer[ModeView]
 	if err != nil {
 		return nil, f.refuse("setting the mode", err)
 	}
-	audit := models.Audit{ParticipantID: in.ID, Actor: actor, Action: "set_mode", Detail: string(in.Body.Target), At: f.now()}
+	audit := operator.Audit{ParticipantID: in.ID, Actor: actor, Action: "set_mode", Detail: string(in.Body.Target), At: f.now()}
 	if in.Body.Reason != "" {
 		audit.Detail += ": " + in.Body.Reason
 	}

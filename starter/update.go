@@ -9,12 +9,13 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/operator"
 )
 
 // updater changes a participant's row and queues the notices that follow.
 type updater interface {
 	Participant(ctx context.Context, id string) (models.Participant, error)
-	UpdateParticipant(ctx context.Context, u models.ParticipantUpdate) (models.Participant, error)
+	UpdateParticipant(ctx context.Context, u operator.ParticipantUpdate) (models.Participant, error)
 }
 
 type changeRequest struct {
@@ -74,7 +75,7 @@ func (f *front) tryChange(ctx context.Context, in *changeRequest, want *int64) (
 	if patch == (models.ParticipantPatch{}) {
 		return row, nil
 	}
-	return f.store.UpdateParticipant(ctx, models.ParticipantUpdate{
+	return f.store.UpdateParticipant(ctx, operator.ParticipantUpdate{
 		ID: in.ID, Patch: patch, IfMatch: &row.Version, Actor: actor, Now: f.now(),
 	})
 }

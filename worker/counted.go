@@ -9,6 +9,7 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/carrier"
 )
 
 // countedRows is the store as the activities use it; what is worth a number is
@@ -158,7 +159,7 @@ type countedChecks struct {
 }
 
 // Reconcile counts what was asked about and settled.
-func (c *countedChecks) Reconcile(ctx context.Context) (models.Reconciled, error) {
+func (c *countedChecks) Reconcile(ctx context.Context) (carrier.Reconciled, error) {
 	sum, err := c.Reconciling.Reconcile(ctx)
 	c.metrics.Reconciled(sum, err)
 	return sum, err

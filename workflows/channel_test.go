@@ -12,6 +12,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/consent"
 	"coachline/models"
+	"coachline/models/operator"
 )
 
 // chats delivers a text of the chat at an offset, as the starter would.
@@ -101,7 +102,7 @@ func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 		w := newWorld(t)
 		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
 			paused := models.StatusPaused
-			_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
+			_, err := w.store.UpdateParticipant(context.Background(), operator.ParticipantUpdate{
 				ID: "conv_1", Patch: models.ParticipantPatch{Status: &paused}, Actor: "test", Now: w.env.Now(),
 			})
 			return say("hi"), err

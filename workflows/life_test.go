@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/operator"
 )
 
 func TestUnenrollWithEverythingPending(t *testing.T) {
@@ -100,7 +101,7 @@ func TestOperatorCommands(t *testing.T) {
 	t.Run("message", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		row, created, err := w.store.QueueOperatorMessage(context.Background(), models.OperatorMessage{
+		row, created, err := w.store.QueueOperatorMessage(context.Background(), operator.Message{
 			ParticipantID: "conv_1", Body: "We moved to Tuesday.", Key: "k1", Actor: "op", Now: monday,
 		})
 		require.NoError(t, err)

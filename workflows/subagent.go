@@ -29,8 +29,8 @@ var subagents *activities.Subagents
 // result are in the rows of the call and of the subagent's turn. It never fails
 // for what a model or a tool does: the result says how it ended. Where nobody
 // waited for it, the participant's workflow is told; one that is gone is not.
-func Subagent(ctx workflow.Context, in models.SubagentInput) (models.SubagentResult, error) {
-	e := &errand{SubagentInput: in, until: workflow.Now(ctx).Add(subagentPatience), priority: priorityStart}
+func Subagent(ctx workflow.Context, in subagent.Input) (subagent.Result, error) {
+	e := &errand{Input: in, until: workflow.Now(ctx).Add(subagentPatience), priority: priorityStart}
 	if in.Subagent.Wait {
 		e.until, e.priority = workflow.Now(ctx).Add(subagentWait), priorityReply
 	}
@@ -38,7 +38,7 @@ func Subagent(ctx workflow.Context, in models.SubagentInput) (models.SubagentRes
 	if ctx.Err() != nil {
 		source = models.SourceSilent
 	}
-	out := models.SubagentResult{Source: source, Rounds: e.rounds}
+	out := subagent.Result{Source: source, Rounds: e.rounds}
 	// A subagent that is cancelled still writes how it ended.
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
@@ -53,7 +53,7 @@ func Subagent(ctx workflow.Context, in models.SubagentInput) (models.SubagentRes
 
 // errand is a subagent at work.
 type errand struct {
-	models.SubagentInput
+	subagent.Input
 	until    time.Time
 	priority int
 	rounds   int
@@ -228,8 +228,8 @@ func (t *turn) waitFor(ctx workflow.Context, sub models.Subagent) error {
 	return t.await(ctx, workflow.ExecuteChildWorkflow(childCtx, Subagent, t.errandOf(sub)), nil)
 }
 
-func (t *turn) errandOf(sub models.Subagent) models.SubagentInput {
-	return models.SubagentInput{ParticipantID: t.life.state.ParticipantID, Mode: t.mode, Subagent: sub}
+func (t *turn) errandOf(sub models.Subagent) subagent.Input {
+	return subagent.Input{ParticipantID: t.life.state.ParticipantID, Mode: t.mode, Subagent: sub}
 }
 
 func (t *turn) childOptions(ctx workflow.Context, sub models.Subagent, whenClosed enums.ParentClosePolicy) workflow.Context {

@@ -323,12 +323,12 @@ func TestSubagentOfSomebodyWhoIsGone(t *testing.T) {
 	w.env.OnSignalExternalWorkflow(mock.Anything, models.WorkflowID("conv_1"), "", subagent.SignalDone, mock.Anything).
 		Return(errors.New("no such workflow"))
 	require.NoError(t, w.store.RemoveParticipant(context.Background(), "conv_1", "test", monday))
-	w.env.ExecuteWorkflow(workflows.Subagent, models.SubagentInput{
+	w.env.ExecuteWorkflow(workflows.Subagent, subagent.Input{
 		ParticipantID: "conv_1", Mode: models.ModeIntake, Subagent: models.Subagent{TurnID: firstChild, Tell: true},
 	})
 	require.NoError(t, w.env.GetWorkflowError())
-	var out models.SubagentResult
+	var out subagent.Result
 	require.NoError(t, w.env.GetWorkflowResult(&out))
-	require.Equal(t, models.SubagentResult{Source: models.SourceSilent, Rounds: 1, Unheard: true}, out)
+	require.Equal(t, subagent.Result{Source: models.SourceSilent, Rounds: 1, Unheard: true}, out)
 	require.Zero(t, w.model.count(), "nothing is asked about them any more")
 }

@@ -65,7 +65,7 @@ func TestBandOfAssumedZone(t *testing.T) {
 				s.Rules.Quiet = quietHours(t, c.quiet)
 			}
 			s.State.Mode, s.State.Pending = models.ModeFeedback, &models.PendingPrompt{PromptID: "p1", SentAt: s.Now}
-			until, err := s.quietUntil()
+			until, err := s.Opens()
 			require.NoError(t, err)
 			events := []models.DueKind{models.DueReminder, models.DueFeedbackTimeout, models.DueFeedbackFollowup}
 			if c.want == "" {
@@ -166,7 +166,7 @@ func TestBandProperty(t *testing.T) {
 func TestBandThatIsEmpty(t *testing.T) {
 	s := nowhere(t, noon)
 	s.Rules.Quiet = quietHours(t, "13:00-11:00")
-	until, err := s.quietUntil()
+	until, err := s.Opens()
 	require.NoError(t, err)
 	require.True(t, until.After(s.Now.Add(24*time.Hour)))
 	ask := models.ScheduleAsk{Action: models.ScheduleCreate, NewID: "s1", Type: models.ScheduleRandom, From: "00:00", To: "23:59"}

@@ -225,7 +225,7 @@ func (s Situation) tell(turnID string) (models.Decision, error) {
 	if !s.active() {
 		return models.Decision{}, nil
 	}
-	quiet, err := s.quietUntil()
+	quiet, err := s.Opens()
 	if err != nil {
 		return models.Decision{}, err
 	}

@@ -102,7 +102,7 @@ func (s Situation) dueFeedback(due models.Due, kind models.Kind) (models.Decisio
 	if s.State.Mode != models.ModeFeedback || !s.silent() {
 		return models.Decision{}, nil
 	}
-	quiet, err := s.quietUntil()
+	quiet, err := s.Opens()
 	if err != nil {
 		return models.Decision{}, err
 	}

@@ -32,7 +32,7 @@ func (s Situation) duePrompt(id string) (models.Decision, error) {
 	if !s.active() {
 		return s.missPaused(p, schedule)
 	}
-	quiet, err := s.quietUntil()
+	quiet, err := s.Opens()
 	if err != nil {
 		return models.Decision{}, err
 	}
@@ -167,7 +167,7 @@ func (s Situation) dueReminder(promptID string) (models.Decision, error) {
 		return models.Decision{}, nil
 	}
 	p := s.plan()
-	quiet, err := s.quietUntil()
+	quiet, err := s.Opens()
 	if err != nil {
 		return models.Decision{}, err
 	}

@@ -107,10 +107,6 @@ func (q QuietHours) endIn(at time.Time, zones []*time.Location) time.Time {
 	return at.UTC()
 }
 
-// Opens is the first instant, not before Now, that is not quiet for the
-// participant. An error means that the zone is gone.
-func (s Situation) Opens() (time.Time, error) { return s.quietUntil() }
-
 // startIn is the first instant after at, which is quiet in none of the zones,
 // that may be quiet in one; a day later at most.
 func (q QuietHours) startIn(at time.Time, zones []*time.Location) time.Time {

@@ -90,9 +90,9 @@ func (s Situation) named(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// quietUntil is the end of the participant's quiet hours; Now or earlier means
+// Opens is the end of the participant's quiet hours; Now or earlier means
 // that it is not quiet.
-func (s Situation) quietUntil() (time.Time, error) {
+func (s Situation) Opens() (time.Time, error) {
 	zones, err := s.quietZones()
 	if err != nil {
 		return time.Time{}, fmt.Errorf("finding the participant's quiet hours: %w", err)

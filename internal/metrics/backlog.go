@@ -10,13 +10,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"coachline/models"
+	"coachline/models/carrier"
 )
 
 // Notices are what has been committed and not yet told to Temporal, oldest
 // first, and the brake that holds the sender; package store keeps them.
 type Notices interface {
 	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
-	SenderBrake(ctx context.Context) (held models.Brake, ok bool, err error)
+	SenderBrake(ctx context.Context) (held carrier.Brake, ok bool, err error)
 	// OpenAttention counts the people whom somebody should look after.
 	OpenAttention(ctx context.Context) (int64, error)
 }

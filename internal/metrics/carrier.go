@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/segments"
 	"coachline/models"
+	"coachline/models/carrier"
 )
 
 // post is what is counted of the texts that go out.
@@ -38,9 +39,9 @@ func newPost(factory promauto.Factory) post {
 	}
 }
 
-// carrier hands texts over and tells how they fare; its errors are
+// poster hands texts over and tells how they fare; its errors are
 // *models.CarrierError.
-type carrier interface {
+type poster interface {
 	Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
 	Find(ctx context.Context, sms models.SMS, since time.Time) (models.Receipt, bool, error)
 	Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error)
@@ -48,12 +49,12 @@ type carrier interface {
 
 // Carrier wraps a carrier and measures every call of it.
 type Carrier struct {
-	next    carrier
+	next    poster
 	metrics *Metrics
 }
 
 // Carrier wraps next.
-func (m *Metrics) Carrier(next carrier) Carrier { return Carrier{next: next, metrics: m} }
+func (m *Metrics) Carrier(next poster) Carrier { return Carrier{next: next, metrics: m} }
 
 // Send hands a text over and passes answer and error on as they are. The class
 // of a failure is noted in the exchange that ctx belongs to.
@@ -109,7 +110,7 @@ func carrierOutcome(ctx context.Context, err error) string {
 
 // Reconciled counts a reconciliation; nothing of a failed one, which is tried
 // again from its beginning.
-func (m *Metrics) Reconciled(sum models.Reconciled, err error) {
+func (m *Metrics) Reconciled(sum carrier.Reconciled, err error) {
 	if err != nil {
 		m.post.runs.WithLabelValues(outcomeError).Inc()
 		return

@@ -16,6 +16,7 @@ import (
 
 	"coachline/internal/metrics"
 	"coachline/models"
+	"coachline/models/carrier"
 )
 
 var begin = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
@@ -23,14 +24,14 @@ var begin = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 // pending is a store with notices, or without an answer.
 type pending struct {
 	rows []models.Notice
-	held *models.Brake
+	held *carrier.Brake
 	open int64
 	err  error
 }
 
-func (p pending) SenderBrake(context.Context) (models.Brake, bool, error) {
+func (p pending) SenderBrake(context.Context) (carrier.Brake, bool, error) {
 	if p.held == nil {
-		return models.Brake{}, false, p.err
+		return carrier.Brake{}, false, p.err
 	}
 	return *p.held, true, p.err
 }
@@ -74,17 +75,17 @@ func (m model) Complete(context.Context, models.ChatRequest) (models.ChatRespons
 	return m.answer, m.err
 }
 
-type carrier struct{ err error }
+type network struct{ err error }
 
-func (c carrier) Send(context.Context, models.SMS) (models.Receipt, error) {
+func (c network) Send(context.Context, models.SMS) (models.Receipt, error) {
 	return models.Receipt{}, c.err
 }
 
-func (c carrier) Find(context.Context, models.SMS, time.Time) (models.Receipt, bool, error) {
+func (c network) Find(context.Context, models.SMS, time.Time) (models.Receipt, bool, error) {
 	return models.Receipt{}, false, c.err
 }
 
-func (c carrier) Fetch(context.Context, string) (models.StatusCallback, error) {
+func (c network) Fetch(context.Context, string) (models.StatusCallback, error) {
 	return models.StatusCallback{}, c.err
 }
 
@@ -188,13 +189,13 @@ func TestSends(t *testing.T) {
 
 	ctx := metrics.Begin(t.Context())
 	m.Claimed(ctx, row(models.KindReply))
-	_, err := m.Carrier(carrier{}).Send(ctx, body)
+	_, err := m.Carrier(network{}).Send(ctx, body)
 	require.NoError(t, err)
 	m.Sent(ctx, models.OutboxAccepted)
 
 	ctx = metrics.Begin(t.Context())
 	m.Claimed(ctx, row(models.KindPrompt))
-	_, err = m.Carrier(carrier{refused}).Send(ctx, body)
+	_, err = m.Carrier(network{refused}).Send(ctx, body)
 	require.ErrorIs(t, err, refused)
 	m.NotSent(ctx, models.SendFailure{Status: models.OutboxFailed, Code: refused.Code})
 
@@ -204,7 +205,7 @@ func TestSends(t *testing.T) {
 
 	ctx = metrics.Begin(t.Context())
 	m.Claimed(ctx, row(models.KindReminder))
-	_, known, err := m.Carrier(carrier{}).Find(ctx, body, begin)
+	_, known, err := m.Carrier(network{}).Find(ctx, body, begin)
 	require.NoError(t, err)
 	require.False(t, known)
 	m.NotSent(ctx, models.SendFailure{Status: models.OutboxUnknown})
@@ -213,8 +214,8 @@ func TestSends(t *testing.T) {
 		Outbox: models.Outbox{Kind: models.KindReply, Status: models.OutboxCanceled, ErrorCode: "opted_out"},
 	})
 	m.Claimed(metrics.Begin(t.Context()), models.SendClaim{Outbox: models.Outbox{Kind: models.KindReply, Status: models.OutboxDelivered}})
-	m.Reconciled(models.Reconciled{Checked: 5, Settled: 3}, nil)
-	m.Reconciled(models.Reconciled{Checked: 9}, refused)
+	m.Reconciled(carrier.Reconciled{Checked: 5, Settled: 3}, nil)
+	m.Reconciled(carrier.Reconciled{Checked: 9}, refused)
 
 	text := scrape(t, m.Handler())
 	holds(t, text,
@@ -294,7 +295,7 @@ func TestBacklog(t *testing.T) {
 	})
 	t.Run("a stopped sender", func(t *testing.T) {
 		holds(t, scrape(t, m.HandlerWith(pending{})), `coachline_sender_brakes{class="registration"} 0`)
-		held := &models.Brake{Class: models.CarrierRegistration}
+		held := &carrier.Brake{Class: models.CarrierRegistration}
 		holds(t, scrape(t, m.HandlerWith(pending{held: held})),
 			`coachline_sender_brakes{class="registration"} 1`, `coachline_sender_brakes{class="window"} 0`)
 	})
@@ -357,7 +358,7 @@ func TestNoLabelIsPersonal(t *testing.T) {
 		}})
 		m.Text(models.AcceptedInbound{Inbound: models.Inbound{Gate: models.Gate(hostile)}})
 		m.Claimed(ctx, row(models.Kind(hostile)))
-		_, err := m.Carrier(carrier{&models.CarrierError{Class: models.CarrierClass(hostile)}}).Send(ctx, models.SMS{To: hostile})
+		_, err := m.Carrier(network{&models.CarrierError{Class: models.CarrierClass(hostile)}}).Send(ctx, models.SMS{To: hostile})
 		require.Error(t, err)
 		m.NotSent(ctx, models.SendFailure{Status: models.OutboxStatus(hostile), Code: hostile, Class: models.CarrierConsent})
 		m.TurnEnded(ctx, models.PersistTurnInput{Source: models.TextSource(hostile), Plan: models.TurnPlan{Kind: models.Kind(hostile)}}, models.SendTurnResult{})
@@ -366,7 +367,7 @@ func TestNoLabelIsPersonal(t *testing.T) {
 		_, err = m.Model(model{err: &models.ModelError{Class: models.ModelErrorClass(hostile)}}).Complete(ctx, models.ChatRequest{})
 		require.Error(t, err)
 		m.WorkflowCall(metrics.CallSignal, metrics.OutcomeTold)
-		m.Reconciled(models.Reconciled{}, nil)
+		m.Reconciled(carrier.Reconciled{}, nil)
 		m.Webhooks(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/twilio/inbound", nil))
 	}
 	seen := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 	"coachline/internal/store/door"
 	"coachline/internal/store/ledger"
 	"coachline/models"
+	"coachline/models/operator"
 )
 
 // Who recorded an entry of the consent ledger, when it was no operator.
@@ -109,7 +110,7 @@ func optIn(tx *gorm.DB, p models.Participant, entry models.Consent) (int64, erro
 }
 
 func tellConsent(tx *gorm.DB, p models.Participant, entry models.Consent, action models.ConsentAction) (int64, error) {
-	audit := models.Audit{ParticipantID: p.ID, Actor: entry.RecordedBy, Action: string(action), Detail: string(entry.Method), At: entry.At}
+	audit := operator.Audit{ParticipantID: p.ID, Actor: entry.RecordedBy, Action: string(action), Detail: string(entry.Method), At: entry.At}
 	if err := tx.Create(&audit).Error; err != nil {
 		return 0, err
 	}

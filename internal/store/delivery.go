@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/store/brake"
 	"coachline/models"
+	"coachline/models/carrier"
 )
 
 // ReleaseSend puts a row that the carrier refused for sure back to ready; it
@@ -52,12 +53,12 @@ func (s *Store) RecordFailed(ctx context.Context, f models.SendFailure) error {
 		if err != nil {
 			return changed, err
 		}
-		return changed, personal(tx, p, *row, models.Refusal{Class: f.Class, Code: f.Code, Now: f.Now})
+		return changed, personal(tx, p, *row, carrier.Refusal{Class: f.Class, Code: f.Code, Now: f.Now})
 	})
 }
 
 // personal records what a refusal says of the person.
-func personal(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) error {
+func personal(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refusal) error {
 	if r.Class == models.CarrierConsent {
 		return carrierOptOut(tx, p, row, r.Now)
 	}
@@ -92,9 +93,9 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 	if err != nil {
 		return false, err
 	}
-	var set *models.Brake
+	var set *carrier.Brake
 	err = s.changeOutbox(ctx, id, func(tx *gorm.DB, row *models.Outbox, p models.Participant) (bool, error) {
-		refusal := models.Refusal{OutboxID: row.ID, Class: cb.Class, Code: cb.ErrorCode, Reported: true, Now: cb.At}
+		refusal := carrier.Refusal{OutboxID: row.ID, Class: cb.Class, Code: cb.ErrorCode, Reported: true, Now: cb.At}
 		var err error
 		if set, err = s.follow(tx, p, *row, refusal); err != nil {
 			return false, err
@@ -126,7 +127,7 @@ func (s *Store) taken(tx *gorm.DB, p models.Participant, row *models.Outbox, cb 
 }
 
 // follow does what a reported refusal asks for beyond the text.
-func (s *Store) follow(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) (*models.Brake, error) {
+func (s *Store) follow(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refusal) (*carrier.Brake, error) {
 	if err := personal(tx, p, row, r); err != nil {
 		return nil, err
 	}
@@ -201,7 +202,7 @@ func (s *Store) changeOutbox(ctx context.Context, id string, change outboxChange
 
 // Unsettled lists texts that the carrier took and has not reported an end of,
 // ordered by id.
-func (s *Store) Unsettled(ctx context.Context, q models.UnsettledQuery) ([]models.Outbox, error) {
+func (s *Store) Unsettled(ctx context.Context, q carrier.UnsettledQuery) ([]models.Outbox, error) {
 	var rows []models.Outbox
 	err := s.reader(ctx).
 		Where("status IN ? AND provider_sid <> ''", []models.OutboxStatus{models.OutboxAccepted, models.OutboxQueued, models.OutboxSent}).

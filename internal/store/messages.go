@@ -14,6 +14,7 @@ import (
 	"coachline/internal/store/channel"
 	"coachline/internal/store/door"
 	"coachline/models"
+	"coachline/models/operator"
 )
 
 // AcceptInbound stores a text as the carrier delivered it. The provider's id
@@ -171,7 +172,7 @@ func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopRe
 	var err error
 	switch {
 	case reason != models.LoopNone:
-		err = tx.Create(&models.Audit{ParticipantID: in.ParticipantID, Actor: byGate, Action: "mute", Detail: string(reason), At: in.ReceivedAt}).Error
+		err = tx.Create(&operator.Audit{ParticipantID: in.ParticipantID, Actor: byGate, Action: "mute", Detail: string(reason), At: in.ReceivedAt}).Error
 	case limited:
 		err = answerPrompts(tx, in.ParticipantID, in.ReceivedAt)
 	}

@@ -3,14 +3,15 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"gorm.io/gorm"
 
 	"coachline/internal/store/ledger"
+	"coachline/internal/store/roster"
 	"coachline/models"
+	"coachline/models/operator"
 )
 
 const maxPage = 200
@@ -23,10 +24,10 @@ const maxPage = 200
 // too, until they text START. ErrConflict when the phone (or the id) belongs to
 // somebody enrolled.
 func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error) {
-	if err := checkNew(p); err != nil {
+	if err := roster.Check(p); err != nil {
 		return models.Participant{}, err
 	}
-	complete(&p)
+	roster.Complete(&p)
 	p.PhoneIndex = s.sealer.Index(p.Phone)
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		before, err := ledger.OfPhone(tx, p.PhoneIndex)
@@ -49,7 +50,7 @@ func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) 
 		if err := tx.Create(&profile).Error; err != nil {
 			return err
 		}
-		audit := models.Audit{ParticipantID: p.ID, Actor: actor, Action: "enroll", At: p.CreatedAt}
+		audit := operator.Audit{ParticipantID: p.ID, Actor: actor, Action: "enroll", At: p.CreatedAt}
 		if err := tx.Create(&audit).Error; err != nil {
 			return err
 		}
@@ -60,42 +61,6 @@ func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) 
 		return models.Participant{}, fmt.Errorf("enrolling participant: %w", err)
 	}
 	return p, nil
-}
-
-func checkNew(p models.Participant) error {
-	switch {
-	case p.ID == "":
-		return models.BadField("id", "must not be empty")
-	case p.Phone == "":
-		return models.BadField("phone", "must not be empty")
-	case p.EnrolledAt.IsZero():
-		return models.BadField("enrolled_at", "must be set")
-	case p.Debug && !p.Tester:
-		return errDebug
-	}
-	return nil
-}
-
-var errDebug = models.BadField("debug", "is for testers only")
-
-func complete(p *models.Participant) {
-	if p.CreatedAt.IsZero() {
-		p.CreatedAt = p.EnrolledAt
-	}
-	if p.UpdatedAt.IsZero() {
-		p.UpdatedAt = p.EnrolledAt
-	}
-	p.EnrolledAt, p.CreatedAt, p.UpdatedAt = instant(p.EnrolledAt), instant(p.CreatedAt), instant(p.UpdatedAt)
-	if p.Status == "" {
-		p.Status = models.StatusActive
-	}
-	if p.Mode == "" {
-		p.Mode = models.ModeIntake
-	}
-	if p.Channel == "" {
-		p.Channel = models.ChannelSMS
-	}
-	p.RemovedAt, p.NextSeq, p.Version, p.LastChannel = nil, 1, 1, models.ChannelSMS
 }
 
 // Participant returns an enrolled participant; ErrNotFound also after removal.
@@ -110,7 +75,7 @@ func (s *Store) Participant(ctx context.Context, id string) (models.Participant,
 
 // Participants returns a page of enrolled participants in the order of their
 // ids. A limit outside 1..200 counts as 200.
-func (s *Store) Participants(ctx context.Context, q models.ParticipantQuery) ([]models.Participant, error) {
+func (s *Store) Participants(ctx context.Context, q operator.ParticipantQuery) ([]models.Participant, error) {
 	limit := q.Limit
 	if limit < 1 || limit > maxPage {
 		limit = maxPage
@@ -148,7 +113,7 @@ func (s *Store) Profile(ctx context.Context, id string) (models.Profile, error) 
 // consent ledger. ErrNotFound, ErrStale when IfMatch does not hold, *FieldError
 // for debug on somebody who is no tester and for bringing back somebody who
 // opted out.
-func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdate) (models.Participant, error) {
+func (s *Store) UpdateParticipant(ctx context.Context, u operator.ParticipantUpdate) (models.Participant, error) {
 	var out models.Participant
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		old, err := lockEnrolled(tx, u.ID)
@@ -158,7 +123,7 @@ func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdat
 		if u.IfMatch != nil && *u.IfMatch != old.Version {
 			return models.ErrStale
 		}
-		p, changed, err := patched(old, u.Patch)
+		p, changed, err := roster.Patched(old, u.Patch)
 		if err != nil {
 			return err
 		}
@@ -170,14 +135,14 @@ func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdat
 			return err
 		}
 		out = p
-		audit := models.Audit{ParticipantID: p.ID, Actor: u.Actor, Action: "update", Detail: strings.Join(changed, ","), At: u.Now}
+		audit := operator.Audit{ParticipantID: p.ID, Actor: u.Actor, Action: "update", Detail: strings.Join(changed, ","), At: u.Now}
 		if err := tx.Create(&audit).Error; err != nil {
 			return err
 		}
 		if err := operatorConsent(tx, old, p, models.Consent{RecordedBy: u.Actor, At: u.Now}); err != nil {
 			return err
 		}
-		for _, kind := range changeNotices(old, p) {
+		for _, kind := range roster.Notices(old, p) {
 			if _, err := notify(tx, models.Notice{ParticipantID: p.ID, Kind: kind, CreatedAt: u.Now}); err != nil {
 				return err
 			}
@@ -188,56 +153,6 @@ func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdat
 		return models.Participant{}, fmt.Errorf("updating participant: %w", err)
 	}
 	return out, nil
-}
-
-func triedAgain(p *models.Participant) []string {
-	if p.UnreachableAt == nil {
-		return nil
-	}
-	p.UnreachableAt, p.UnreachableCode = nil, ""
-	return []string{"unreachable"}
-}
-
-// patched applies a patch to a copy of the row and lists what changed. An
-// operator who looked after a person has the number tried again.
-func patched(p models.Participant, patch models.ParticipantPatch) (models.Participant, []string, error) {
-	var changed []string
-	text := func(name string, field *string, value *string) {
-		if value != nil && *value != *field {
-			*field = *value
-			changed = append(changed, name)
-		}
-	}
-	flag := func(name string, field *bool, value *bool) {
-		if value != nil && *value != *field {
-			*field = *value
-			changed = append(changed, name)
-		}
-	}
-	text("name", &p.Name, patch.Name)
-	text("gender", &p.Gender, patch.Gender)
-	text("ethnicity", &p.Ethnicity, patch.Ethnicity)
-	text("background", &p.Background, patch.Background)
-	text("timezone", &p.Timezone, patch.Timezone)
-	if patch.Timezone != nil && p.ZoneAssumed {
-		p.ZoneAssumed = false
-		if !slices.Contains(changed, "timezone") {
-			changed = append(changed, "timezone")
-		}
-	}
-	changed = append(changed, triedAgain(&p)...)
-	text("locale", &p.Locale, patch.Locale)
-	text("status", (*string)(&p.Status), (*string)(patch.Status))
-	flag("tester", &p.Tester, patch.Tester)
-	if !p.Tester && patch.Debug == nil {
-		off := false
-		patch.Debug = &off // who stops being a tester loses debug with it
-	}
-	flag("debug", &p.Debug, patch.Debug)
-	if p.Debug && !p.Tester {
-		return p, nil, errDebug
-	}
-	return p, changed, nil
 }
 
 // saveParticipant writes a row that the transaction has locked, under a new
@@ -251,27 +166,6 @@ func saveParticipant(tx *gorm.DB, p *models.Participant, now time.Time) error {
 		return models.ErrStale
 	}
 	return res.Error
-}
-
-// changeNotices lists what a participant's workflow has to be told, each kind
-// once.
-func changeNotices(old, p models.Participant) []models.NoticeKind {
-	var kinds []models.NoticeKind
-	update := old.Timezone != p.Timezone || old.ZoneAssumed != p.ZoneAssumed
-	if old.Status != p.Status {
-		switch p.Status {
-		case models.StatusPaused:
-			kinds = append(kinds, models.NoticePause)
-		case models.StatusActive:
-			kinds = append(kinds, models.NoticeResume)
-		case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
-			update = true
-		}
-	}
-	if update {
-		kinds = append(kinds, models.NoticeUpdate)
-	}
-	return kinds
 }
 
 // RemoveParticipant takes a participant out of the programme: the status is
@@ -291,7 +185,7 @@ func (s *Store) RemoveParticipant(ctx context.Context, id, actor string, now tim
 		if err := callOff(tx, ending{participantID: id, reason: gateRemoved, at: now}); err != nil {
 			return err
 		}
-		audit := models.Audit{ParticipantID: id, Actor: actor, Action: "remove", At: now}
+		audit := operator.Audit{ParticipantID: id, Actor: actor, Action: "remove", At: now}
 		if err := tx.Create(&audit).Error; err != nil {
 			return err
 		}

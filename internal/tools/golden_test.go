@@ -82,8 +82,8 @@ func TestOrdinaryToolsAreOfferedInBothModes(t *testing.T) {
 func TestOneFileATool(t *testing.T) {
 	registry, err := New(WithPlaybooks(shelf(t)), Subagents)
 	require.NoError(t, err)
-	// Two ways to give a task away are one thing.
-	shared := map[string]string{"spawn": "subagent"}
+	// Two ways to give a task away are one thing, and so is what steers a turn.
+	shared := map[string]string{"spawn": "subagent", "end_exchange": "controls", "find_tools": "controls"}
 	for _, name := range registry.order {
 		source, err := os.ReadFile(cmp.Or(shared[name], name) + ".go")
 		require.NoError(t, err)

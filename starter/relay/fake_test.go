@@ -12,6 +12,7 @@ import (
 
 	"coachline/models"
 	"coachline/models/alarm"
+	"coachline/models/frontdoor"
 )
 
 var (
@@ -27,7 +28,7 @@ type rows struct {
 	participants map[string]models.Participant
 	removed      map[string]bool
 	notices      []models.Notice
-	hints        []models.Hint
+	hints        []frontdoor.Hint
 	alarms       []alarm.Alarm
 }
 
@@ -82,9 +83,9 @@ func (m *rows) NoticesDelivered(_ context.Context, ids []int64, at time.Time) er
 	return m.down
 }
 
-func (m *rows) PendingHints(_ context.Context, before time.Time, limit int) ([]models.Hint, error) {
+func (m *rows) PendingHints(_ context.Context, before time.Time, limit int) ([]frontdoor.Hint, error) {
 	defer m.enter()()
-	var out []models.Hint
+	var out []frontdoor.Hint
 	for _, h := range m.hints {
 		if h.ToldAt == nil && h.CreatedAt.Before(before) && len(out) < limit {
 			out = append(out, h)

@@ -14,13 +14,14 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
+	"coachline/models/frontdoor"
 )
 
 // Hints are the fixed texts to strangers that are to be sent; package store
 // keeps them.
 type Hints interface {
 	// PendingHints lists hints that Temporal was not told of, oldest first.
-	PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error)
+	PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]frontdoor.Hint, error)
 	HintTold(ctx context.Context, id string, at time.Time) error
 }
 
@@ -52,7 +53,7 @@ func (r *Relay) serve(ctx context.Context, key string) error {
 func (r *Relay) SendHint(ctx context.Context, id string) error {
 	tellCtx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	err := r.execute(tellCtx, job{id: id, name: models.ActivitySendHint, input: models.SendHintInput{HintID: id}, life: models.FrontTextLife})
+	err := r.execute(tellCtx, job{id: id, name: models.ActivitySendHint, input: frontdoor.SendHintInput{HintID: id}, life: frontdoor.TextLife})
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", id, err)
 	}
@@ -73,7 +74,7 @@ func (r *Relay) limit(ctx context.Context, n models.Notice) error {
 	}
 	return r.execute(ctx, job{
 		id: n.ParticipantID + "-limit-" + n.Ref, name: models.ActivitySendLimitNotice,
-		input: models.SendLimitInput{InboundID: inboundID}, life: models.FrontTextLife,
+		input: frontdoor.SendLimitInput{InboundID: inboundID}, life: frontdoor.TextLife,
 	})
 }
 

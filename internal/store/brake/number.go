@@ -9,12 +9,14 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
+	"coachline/models/carrier"
+	"coachline/models/operator"
 )
 
 // Mark records that the carrier cannot reach a person's number, when that is
 // what the refusal says: once, with an audit row, which is the operators' task.
 // Whoever has texted since the text was posted can be reached.
-func Mark(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) error {
+func Mark(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refusal) error {
 	if r.Class != models.CarrierBadNumber || p.UnreachableAt != nil || p.RemovedAt != nil {
 		return nil
 	}
@@ -31,7 +33,7 @@ func Mark(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal
 	if err := write(tx, p, now); err != nil {
 		return err
 	}
-	return audit(tx, models.Audit{ParticipantID: p.ID, Action: "unreachable", Detail: r.Code, At: now})
+	return audit(tx, operator.Audit{ParticipantID: p.ID, Action: "unreachable", Detail: r.Code, At: now})
 }
 
 // Heard takes the mark away, in the row and in p, because the person texted.

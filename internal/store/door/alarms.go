@@ -13,6 +13,7 @@ import (
 	"coachline/internal/store/ledger"
 	"coachline/models"
 	"coachline/models/alarm"
+	"coachline/models/operator"
 )
 
 // safetySpan: within it nobody gets the safety text twice.
@@ -55,7 +56,7 @@ func Raise(tx *gorm.DB, in models.Inbound, answer bool) (string, error) {
 	if err := tx.Create(&row).Error; err != nil {
 		return "", err
 	}
-	return row.ID, tx.Create(&models.Audit{
+	return row.ID, tx.Create(&operator.Audit{
 		ParticipantID: in.ParticipantID, Actor: "screen", Action: "attention", Detail: row.ID, At: now,
 	}).Error
 }
@@ -193,7 +194,7 @@ func (d *Desk) ClearAttention(ctx context.Context, c alarm.Clearing) (models.Par
 		if err != nil {
 			return err
 		}
-		return tx.Create(&models.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: detail, At: now}).Error
+		return tx.Create(&operator.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: detail, At: now}).Error
 	})
 	if err != nil {
 		return models.Participant{}, fmt.Errorf("clearing the attention: %w", err)

@@ -8,6 +8,7 @@ import (
 	"coachline/internal/store/door"
 	"coachline/models"
 	"coachline/models/alarm"
+	"coachline/models/operator"
 )
 
 const crisis = "I want to die"
@@ -117,7 +118,7 @@ func TestCrisisAboveTheLimit(t *testing.T) {
 func TestClearAttention(t *testing.T) {
 	onBoth(t, door.Rules{}, func(w *world) {
 		w.crisis(0)
-		listed, err := w.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionCrisis})
+		listed, err := w.Participants(w.ctx, operator.ParticipantQuery{Attention: models.AttentionCrisis})
 		require.NoError(w.t, err)
 		require.Len(w.t, listed, 1)
 		open, err := w.OpenAttention(w.ctx)

@@ -14,6 +14,7 @@ import (
 	"coachline/internal/database"
 	"coachline/internal/store/ledger"
 	"coachline/models"
+	"coachline/models/frontdoor"
 )
 
 // Why a hint was not sent; kept in the row's error code.
@@ -39,7 +40,7 @@ func (d *Desk) Hint(tx *gorm.DB, in models.Inbound) (string, error) {
 	if err != nil || newest.Action == models.ConsentOptOut {
 		return "", err
 	}
-	row := models.Hint{
+	row := frontdoor.Hint{
 		ID:        "hint-" + in.FromIndex[:min(indexDigits, len(in.FromIndex))] + "-" + in.ReceivedAt.In(d.cfg.Rules.Zone).Format(time.DateOnly),
 		InboundID: in.ID, Status: models.OutboxReady, CreatedAt: in.ReceivedAt, UpdatedAt: in.ReceivedAt,
 	}
@@ -52,8 +53,8 @@ func (d *Desk) Hint(tx *gorm.DB, in models.Inbound) (string, error) {
 
 // PendingHints lists hints that Temporal was not told to send and that were
 // written before createdBefore, oldest first, at most limit of them.
-func (d *Desk) PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error) {
-	var rows []models.Hint
+func (d *Desk) PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]frontdoor.Hint, error) {
+	var rows []frontdoor.Hint
 	err := d.cfg.Read(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
 		Order("created_at").Limit(limit).Find(&rows).Error
 	if err != nil {
@@ -66,7 +67,7 @@ func (d *Desk) PendingHints(ctx context.Context, createdBefore time.Time, limit 
 // stays.
 func (d *Desk) HintTold(ctx context.Context, id string, at time.Time) error {
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Model(&models.Hint{}).Where("id = ? AND told_at IS NULL", id).UpdateColumn("told_at", at).Error
+		return tx.Model(&frontdoor.Hint{}).Where("id = ? AND told_at IS NULL", id).UpdateColumn("told_at", at).Error
 	})
 	if err != nil {
 		return fmt.Errorf("marking the hint: %w", err)
@@ -78,10 +79,10 @@ func (d *Desk) HintTold(ctx context.Context, id string, at time.Time) error {
 // it as being sent if so. Consent and enrolment are looked at again. A hint that
 // an earlier attempt left in sending may have gone out: it ends as unknown and
 // is never posted twice. ErrNotFound for an unknown id.
-func (d *Desk) ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error) {
-	var claim models.HintClaim
+func (d *Desk) ClaimHint(ctx context.Context, id string, now time.Time) (frontdoor.HintClaim, error) {
+	var claim frontdoor.HintClaim
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
-		var row models.Hint
+		var row frontdoor.Hint
 		if err := locked(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
 		}
@@ -93,25 +94,25 @@ func (d *Desk) ClaimHint(ctx context.Context, id string, now time.Time) (models.
 		if row.Status, row.ErrorCode, err = standing(tx, row, in, now); err != nil {
 			return err
 		}
-		claim = models.HintClaim{To: in.From, Post: row.Status == models.OutboxSending, Status: row.Status}
+		claim = frontdoor.HintClaim{To: in.From, Post: row.Status == models.OutboxSending, Status: row.Status}
 		row.UpdatedAt = now
 		return tx.Select("status", "error_code", "updated_at").UpdateColumns(&row).Error
 	})
 	if err != nil {
-		return models.HintClaim{}, fmt.Errorf("claiming the hint: %w", err)
+		return frontdoor.HintClaim{}, fmt.Errorf("claiming the hint: %w", err)
 	}
 	return claim, nil
 }
 
 // standing is where a claimed hint stands; only sending is posted.
-func standing(tx *gorm.DB, row models.Hint, in models.Inbound, now time.Time) (models.OutboxStatus, string, error) {
+func standing(tx *gorm.DB, row frontdoor.Hint, in models.Inbound, now time.Time) (models.OutboxStatus, string, error) {
 	if row.Status == models.OutboxSending {
 		return models.OutboxUnknown, "", nil
 	}
 	if row.Status != models.OutboxReady {
 		return row.Status, row.ErrorCode, nil
 	}
-	if now.Sub(row.CreatedAt) > models.FrontTextLife {
+	if now.Sub(row.CreatedAt) > frontdoor.TextLife {
 		return models.OutboxCanceled, hintStale, nil
 	}
 	var people int64
@@ -128,9 +129,9 @@ func standing(tx *gorm.DB, row models.Hint, in models.Inbound, now time.Time) (m
 
 // SettleHint ends an attempt. It does nothing unless the hint is being sent, so
 // a retry is safe.
-func (d *Desk) SettleHint(ctx context.Context, r models.HintResult) error {
+func (d *Desk) SettleHint(ctx context.Context, r frontdoor.HintResult) error {
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Model(&models.Hint{}).Where("id = ? AND status = ?", r.ID, models.OutboxSending).UpdateColumns(map[string]any{
+		return tx.Model(&frontdoor.Hint{}).Where("id = ? AND status = ?", r.ID, models.OutboxSending).UpdateColumns(map[string]any{
 			"status": r.Status, "provider_sid": r.ProviderSID, "error_code": r.ErrorCode, "updated_at": r.Now,
 		}).Error
 	})
@@ -155,7 +156,7 @@ func (d *Desk) LocaleOf(ctx context.Context, inboundID int64) (string, error) {
 // with its entry of the conversation, and returns the row's id; "" when it
 // comes too late to be of use. Safe to retry: the first row stays. Whether it
 // may be sent is for the gates of sending. ErrNotFound for an unknown text.
-func (d *Desk) QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error) {
+func (d *Desk) QueueLimitNotice(ctx context.Context, n frontdoor.LimitNotice) (string, error) {
 	var id string
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
 		id = ""
@@ -177,7 +178,7 @@ func (d *Desk) QueueLimitNotice(ctx context.Context, n models.LimitNotice) (stri
 			id = row.ID
 			return nil
 		}
-		if !errors.Is(err, gorm.ErrRecordNotFound) || n.Now.Sub(in.ReceivedAt) > models.FrontTextLife {
+		if !errors.Is(err, gorm.ErrRecordNotFound) || n.Now.Sub(in.ReceivedAt) > frontdoor.TextLife {
 			return ignoreMissing(err)
 		}
 		id = row.ID

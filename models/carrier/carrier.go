@@ -1,0 +1,49 @@
+// Package carrier holds what a refusal asks for beyond its text, and what is
+// looked up of texts that the carrier has not finished with.
+package carrier
+
+import (
+	"time"
+
+	"coachline/models"
+)
+
+// Refusal is what a refused text asks for beyond itself.
+type Refusal struct {
+	OutboxID string
+	Class    models.CarrierClass
+	Code     string // the carrier's error code; empty when there is none
+	// Reported: the carrier took the text and refused it later, in a report.
+	Reported bool
+	Now      time.Time
+}
+
+// Brake is one row of table brakes: a sender whose texts wait because the
+// carrier takes none of them.
+type Brake struct {
+	// Sender is a keyed hash of the number or service that sends.
+	Sender   string `gorm:"primaryKey"`
+	Class    models.CarrierClass
+	Code     string
+	OutboxID string // the last text that was refused
+	Reported bool   // as in Refusal
+	SetAt    time.Time
+	// RefusedAt is the last refusal; UntilAt is when the next text may go.
+	RefusedAt time.Time
+	UntilAt   time.Time
+}
+
+// UnsettledQuery selects texts that the carrier took and has not finished
+// with: last changed before Before, created after After, with an id above
+// AfterID.
+type UnsettledQuery struct {
+	Before, After time.Time
+	AfterID       string
+	Limit         int
+}
+
+// Reconciled counts what a reconciliation looked at and what it could settle.
+type Reconciled struct {
+	Checked int `json:"checked"`
+	Settled int `json:"settled"`
+}

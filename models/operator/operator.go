@@ -1,0 +1,48 @@
+// Package operator holds what operators ask of a participant's row.
+package operator
+
+import (
+	"time"
+
+	"coachline/models"
+)
+
+// ParticipantUpdate is a partial update of a participant's row.
+type ParticipantUpdate struct {
+	ID    string
+	Patch models.ParticipantPatch
+	// IfMatch, when not nil, must equal the row's version (ErrStale otherwise).
+	IfMatch *int64
+	Actor   string
+	Now     time.Time
+}
+
+// Message is a text that an operator wants sent.
+type Message struct {
+	ParticipantID string
+	Body          string
+	// Key is the operator's idempotency key; equal keys of one participant
+	// are one message.
+	Key   string
+	Actor string
+	Now   time.Time
+}
+
+// Audit is one row of table audit: who changed what, never what a person said.
+type Audit struct {
+	ID            int64 `gorm:"primaryKey"`
+	ParticipantID string
+	Actor         string
+	Action        string
+	Detail        string
+	At            time.Time
+}
+
+// ParticipantQuery selects a page of participants, ordered by id.
+type ParticipantQuery struct {
+	Status models.Status // empty: any
+	// Attention: only people who need it for this; empty: everybody.
+	Attention models.Attention
+	After     string // id of the last row of the page before; empty: from the start
+	Limit     int    // 1..200
+}
