@@ -44,16 +44,9 @@ const (
 )
 
 func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, error) {
-	library, err := prompts.Load(cfg.Worker.PromptsDir)
-	if err != nil {
-		return nil, fmt.Errorf("COACH_PROMPTS_DIR: loading prompts: %w", err)
-	}
-	registry, err := newTools(cfg, ties.Store, library)
+	library, registry, err := loadWords(cfg, ties)
 	if err != nil {
 		return nil, err
-	}
-	if err := checkPrompts(library, registry); err != nil {
-		return nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
 	rules, err := coachingRules(cfg.Coaching)
 	if err != nil {
@@ -110,6 +103,22 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		checks: &activities.Reconciling{Store: rows, Carrier: carrier, Now: time.Now},
 		late:   &late.Tries{Store: ties.Store, Posts: &countedPosts{posts}, Rules: rules, Zones: zones, Now: time.Now},
 	}, nil
+}
+
+// loadWords loads the texts and the tools, which have to fit each other.
+func loadWords(cfg config.Config, ties *dial.Ties) (*prompts.Library, *tools.Registry, error) {
+	library, err := prompts.Load(cfg.Worker.PromptsDir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: loading prompts: %w", err)
+	}
+	registry, err := newTools(cfg, ties.Store, library)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkPrompts(library, registry); err != nil {
+		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
+	}
+	return library, registry, nil
 }
 
 // endpointOf names a server without what else its address may hold.

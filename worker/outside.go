@@ -26,7 +26,7 @@ func newTools(cfg config.Config, ledger browse.Ledger, shelf tools.Shelf) (*tool
 	}
 	options := []tools.Option{tools.WithPlaybooks(shelf), tools.With(extras...)}
 	if cfg.Replies.Subagents == config.SwitchOn {
-		options = append(options, tools.Subagents)
+		options = append(options, tools.Subagents())
 	}
 	registry, err := tools.New(options...)
 	if err != nil {

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // TestSpecsMatchTheirGoldenFiles pins what the model is given: a change of a
 // name, a description or a schema shows in the diff of testdata.
 func TestSpecsMatchTheirGoldenFiles(t *testing.T) {
-	registry, err := New(WithPlaybooks(shelf(t)), Subagents)
+	registry, err := New(WithPlaybooks(shelf(t)), Subagents())
 	require.NoError(t, err)
 	want := map[string]bool{}
 	for _, name := range registry.order {
@@ -80,7 +80,7 @@ func TestOrdinaryToolsAreOfferedInBothModes(t *testing.T) {
 }
 
 func TestOneFileATool(t *testing.T) {
-	registry, err := New(WithPlaybooks(shelf(t)), Subagents)
+	registry, err := New(WithPlaybooks(shelf(t)), Subagents())
 	require.NoError(t, err)
 	// Two ways to give a task away are one thing, and so is what steers a turn.
 	shared := map[string]string{"spawn": "subagent", "end_exchange": "controls", "find_tools": "controls"}

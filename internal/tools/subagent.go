@@ -7,7 +7,9 @@ import (
 )
 
 // Subagents adds the two tools that give a task away (P47, P51-P53).
-func Subagents(all []*definition) []*definition { return append(all, spawn(), subagent()) }
+func Subagents() Option {
+	return func(all []*definition) []*definition { return append(all, spawn(), subagent()) }
+}
 
 // spawn gives a task away and goes on (P52). What the task is stays in the row
 // of the call; the event says only what becomes of the result (C18).

@@ -112,10 +112,8 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 	switch n.Kind {
 	case models.NoticeStart:
 		return r.start(ctx, p, enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, firstState(p))
-	case models.NoticeMessage:
-		return r.message(ctx, p, n, "")
-	case models.NoticeChat:
-		return r.message(ctx, p, n, models.ChannelChat)
+	case models.NoticeMessage, models.NoticeChat:
+		return r.message(ctx, p, n)
 	case models.NoticeUpdate:
 		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: p.Status}}})
 	case models.NoticePause:
@@ -149,10 +147,14 @@ func (r *Relay) start(ctx context.Context, p models.Participant, reuse enums.Wor
 
 // message signals a text, and begins a new life when an operator terminated
 // the old one.
-func (r *Relay) message(ctx context.Context, p models.Participant, n models.Notice, channel models.Channel) error {
+func (r *Relay) message(ctx context.Context, p models.Participant, n models.Notice) error {
 	messageID, err := strconv.ParseInt(n.Ref, 10, 64)
 	if err != nil {
 		return models.BadField("ref", "notice %d does not name an inbound row", n.ID)
+	}
+	var channel models.Channel
+	if n.Kind == models.NoticeChat {
+		channel = models.ChannelChat
 	}
 	state := secondState(p)
 	// Earlier texts were told to the terminated run, in this order.
