@@ -3,11 +3,13 @@ package world
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -177,17 +179,27 @@ func (f *Fleet) Stop() {
 	f.group.Wait()
 }
 
+// The ports that FreePort looks at lie below those that the kernel gives to
+// outgoing connections: a process that was killed has to find its own free when
+// it is started again.
+const (
+	lowestPort = 20000
+	portSpan   = 12000
+	portTries  = 100
+)
+
 // FreePort finds a port that nobody listens on now.
 func FreePort(ctx context.Context) (int, error) {
 	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("looking for a free port: %w", err)
+	var problem error
+	for range portTries {
+		port := lowestPort + rand.IntN(portSpan)
+		l, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			problem = err
+			continue
+		}
+		return port, l.Close()
 	}
-	defer l.Close()
-	addr, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, fmt.Errorf("looking for a free port: %s is not one", l.Addr())
-	}
-	return addr.Port, nil
+	return 0, fmt.Errorf("looking for a free port: %w", problem)
 }
