@@ -48,7 +48,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 	if err != nil {
 		return nil, fmt.Errorf("COACH_PROMPTS_DIR: loading prompts: %w", err)
 	}
-	registry, err := newTools(cfg, ties.Store, library)
+	registry, err := newTools(cfg, toolParts{ledger: ties.Store, shelf: library, events: m})
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 			Turns: turns, Store: rows, Replies: replies, Tools: registry,
 		},
 		tools: &activities.Tools{
-			Store: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
+			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
 			ModelName: cfg.Model.Name, Now: time.Now,
 		},
 		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}},
