@@ -134,17 +134,7 @@ func (t *Turns) asides(ctx context.Context, turn models.TurnContext) (out asides
 		if err != nil {
 			return out, fmt.Errorf("reading what was said: %w", err)
 		}
-		text, sent := "", len(rows) > 0
-		for _, row := range rows {
-			text += row.Body
-			sent = sent && (row.AcceptedAt != nil || row.Status == models.OutboxUnknown)
-			if row.Status == models.OutboxReady {
-				out.ready = append(out.ready, row.ID)
-			}
-		}
-		if sent {
-			out.sent = append(out.sent, normal(text))
-		}
+		out.add(rows)
 	}
 	spoken := false
 	for _, entry := range turn.Window {
@@ -153,6 +143,21 @@ func (t *Turns) asides(ctx context.Context, turn models.TurnContext) (out asides
 		out.overtaken = out.overtaken || own && spoken && entry.Role == models.RoleUser
 	}
 	return out, nil
+}
+
+// add notes one text, which has arrived when all of its parts have.
+func (a *asides) add(rows []models.Outbox) {
+	text, sent := "", len(rows) > 0
+	for _, row := range rows {
+		text += row.Body
+		sent = sent && (row.AcceptedAt != nil || row.Status == models.OutboxUnknown)
+		if row.Status == models.OutboxReady {
+			a.ready = append(a.ready, row.ID)
+		}
+	}
+	if sent {
+		a.sent = append(a.sent, normal(text))
+	}
 }
 
 // cover reports whether final words add nothing to what was said (C12): they are

@@ -34,3 +34,15 @@ func TestWebToolsAreOffByDefault(t *testing.T) {
 	_, err = newTools(config.Config{Web: config.Web{SearchURL: "search.example"}}, toolParts{ledger: &store.Store{}, shelf: library})
 	require.ErrorContains(t, err, "COACH_WEB_SEARCH_URL")
 }
+
+func TestMessageToolIsOffByDefault(t *testing.T) {
+	library, err := prompts.Load("")
+	require.NoError(t, err)
+	for _, setting := range []config.Switch{config.SwitchOff, config.SwitchOn} {
+		cfg := config.Config{Replies: config.Replies{MessageTool: setting}}
+		registry, err := newTools(cfg, toolParts{ledger: &store.Store{}, shelf: library})
+		require.NoError(t, err)
+		_, there := registry.Lookup("message")
+		require.Equal(t, setting == config.SwitchOn, there)
+	}
+}

@@ -71,13 +71,8 @@ func (s *Store) CommitTool(ctx context.Context, c models.ToolCommit) error {
 		if err != nil || !added {
 			return err
 		}
-		if c.Said != nil {
-			if turn.Outcome != "" || barred(p, turn.Kind) {
-				return models.ErrStale
-			}
-			if _, err := s.writeOutcome(tx, *c.Said, p); err != nil {
-				return err
-			}
+		if err := s.writeSaid(tx, c.Said, turn, p); err != nil {
+			return err
 		}
 		if c.Profile != nil {
 			if err := replaceProfile(tx, *c.Profile, turn.ParticipantID); err != nil {
@@ -93,6 +88,18 @@ func (s *Store) CommitTool(ctx context.Context, c models.ToolCommit) error {
 		return fmt.Errorf("committing tool call: %w", err)
 	}
 	return nil
+}
+
+// writeSaid writes what a tool says in the middle of a turn; nil is nothing.
+func (s *Store) writeSaid(tx *gorm.DB, said *models.TurnOutcome, turn models.Turn, p models.Participant) error {
+	if said == nil {
+		return nil
+	}
+	if turn.Outcome != "" || barred(p, turn.Kind) {
+		return models.ErrStale
+	}
+	_, err := s.writeOutcome(tx, *said, p)
+	return err
 }
 
 func replaceProfile(tx *gorm.DB, p models.Profile, participantID string) error {
