@@ -51,6 +51,7 @@ func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models
 			return out, err
 		}
 	}
+	out.More = append(out.More, ended.unsent...)
 	return out, c.remember(ctx, in.End, ended.turn)
 }
 

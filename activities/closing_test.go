@@ -237,12 +237,13 @@ func (w *town) run(id string, call models.ToolCall) models.ToolResult {
 	require.NoError(w.t, err)
 	turn := w.turn(id, "please do it", models.Step{Calls: string(text)})
 	runner := &activities.Tools{
-		Store: w.people, Tools: registry, Model: w.oracle, Embedder: nowhere{}, Facts: w.facts, Prompts: library,
+		Store: w.people, Sent: w.people, Tools: registry, Model: w.oracle, Embedder: nowhere{}, Facts: w.facts, Prompts: library,
 		Zones: zones, ModelName: "gpt-4.1", Now: fixed,
 	}
 	in := models.ToolInput{ParticipantID: id, TurnID: turn, Step: 1, Call: 0, Mode: models.ModeIntake}
 	for range 2 {
-		require.NoError(w.t, runner.RunTool(w.t.Context(), in))
+		_, err := runner.RunTool(w.t.Context(), in)
+		require.NoError(w.t, err)
 	}
 	row, err := w.people.ToolRun(w.t.Context(), turn, 1, 0)
 	require.NoError(w.t, err)

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -78,6 +79,10 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput) (models.CallM
 			return t.result(step)
 		}
 	}
+	// What the turn itself has said stands among its rounds.
+	turn.Window = slices.DeleteFunc(turn.Window, func(entry models.Message) bool {
+		return entry.TurnID == in.TurnID && entry.Role == models.RoleAssistant
+	})
 	round := pipeline.Round{Input: in, Context: turn, Offer: t.offer(in.Mode, turn.Turn.Channel.Rights())}
 	if in.Kind == models.KindSubagent {
 		if unwanted(turn) {

@@ -10,6 +10,7 @@ import (
 	"coachline/internal/reply"
 	"coachline/internal/tools"
 	"coachline/models"
+	"coachline/models/aside"
 	"coachline/prompts"
 )
 
@@ -19,9 +20,15 @@ type ToolStore interface {
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
 }
 
+// SentStore reads texts that were written to be sent.
+type SentStore interface {
+	Outbox(ctx context.Context, id string) (models.Outbox, error)
+}
+
 // Tools runs the tools that reach outside the workflow.
 type Tools struct {
 	Store    ToolStore
+	Sent     SentStore
 	Tools    *tools.Registry
 	Model    Model
 	Embedder Embedder
@@ -34,24 +41,33 @@ type Tools struct {
 }
 
 // RunTool executes one tool call and commits its result together with what it
-// changed. Safe to retry: a committed call is not run again.
-func (t *Tools) RunTool(ctx context.Context, in models.ToolInput) error {
-	_, err := t.Store.ToolRun(ctx, in.TurnID, in.Step, in.Call)
+// changed, and says which texts are to be sent because of it. Safe to retry: a
+// committed call is not run again.
+func (t *Tools) RunTool(ctx context.Context, in models.ToolInput) (aside.Result, error) {
+	run, err := t.Store.ToolRun(ctx, in.TurnID, in.Step, in.Call)
 	done, err := found(err)
-	if done || err != nil {
-		return classed(err)
+	if !done && err == nil {
+		run, err = t.run(ctx, in)
 	}
+	if err != nil {
+		return aside.Result{}, classed(err)
+	}
+	return t.told(ctx, run)
+}
+
+// run executes a call that has no result yet, and stores what it came to.
+func (t *Tools) run(ctx context.Context, in models.ToolInput) (models.ToolRun, error) {
 	call, err := loadCall(ctx, t.Store, in)
 	if err != nil {
-		return classed(err)
+		return models.ToolRun{}, err
 	}
 	turn, err := t.Store.TurnContext(ctx, in.TurnID, 0)
 	if err != nil {
-		return classed(fmt.Errorf("loading turn: %w", err))
+		return models.ToolRun{}, fmt.Errorf("loading turn: %w", err)
 	}
 	zone, err := t.Zones(turn.Participant.Timezone)
 	if err != nil {
-		return fmt.Errorf("reading time zone: %w", err)
+		return models.ToolRun{}, fmt.Errorf("reading time zone: %w", err)
 	}
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
 		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Subagent: turn.Turn.Kind == models.KindSubagent,
@@ -60,24 +76,54 @@ func (t *Tools) RunTool(ctx context.Context, in models.ToolInput) error {
 		Finder: finder{tools: t, mode: in.Mode},
 	})
 	if err != nil {
-		return classed(fmt.Errorf("running tool %s: %w", call.Name, err))
+		return models.ToolRun{}, fmt.Errorf("running tool %s: %w", call.Name, err)
 	}
-	return t.commit(ctx, in, ran)
+	commit := models.ToolCommit{Profile: ran.Profile, CountSuccess: ran.CountSuccess}
+	if commit.Run, err = toolRun(in, ran.Result); err != nil {
+		return models.ToolRun{}, err
+	}
+	commit.Run.CreatedAt = t.Now()
+	if ran.Say != "" {
+		commit.Said = t.said(in, turn, ran.Say)
+	}
+	err = t.Store.CommitTool(ctx, commit)
+	if errors.Is(err, models.ErrStale) {
+		// Somebody else changed the profile, or the person opted out: the next
+		// attempt goes on from that.
+		return models.ToolRun{}, fmt.Errorf("profile or turn changed meanwhile: %w", err)
+	}
+	return commit.Run, err
 }
 
-func (t *Tools) commit(ctx context.Context, in models.ToolInput, done tools.Execution) error {
-	run, err := toolRun(in, done.Result)
+// said is a text in the middle of a turn: its entry of the conversation and its
+// rows, as the end of a turn would write them. Where no carrier has a part in it
+// the row passes the gates at once.
+func (t *Tools) said(in models.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
+	id, channel, now := aside.ID(in.TurnID, in.Step, in.Call), turn.Turn.Channel, t.Now()
+	out := finished{TurnOutcome: models.TurnOutcome{
+		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: channel == models.ChannelChat, At: now,
+	}}
+	out.say(models.PersistTurnInput{
+		ParticipantID: in.ParticipantID, TurnID: id, Plan: models.TurnPlan{Kind: turn.Turn.Kind}, Now: now,
+	}, said{text: text, outboxID: models.OutboxID(id, 1)}, channel)
+	return &out.TurnOutcome
+}
+
+// told says what is to be sent because of a call; nothing for most tools.
+func (t *Tools) told(ctx context.Context, run models.ToolRun) (aside.Result, error) {
+	var out aside.Result
+	rows, err := asideRows(ctx, t.Sent, run)
 	if err != nil {
-		return err
+		return out, classed(err)
 	}
-	run.CreatedAt = t.Now()
-	err = t.Store.CommitTool(ctx, models.ToolCommit{Run: run, Profile: done.Profile, CountSuccess: done.CountSuccess})
-	if errors.Is(err, models.ErrStale) {
-		// Somebody else changed the profile meanwhile: the next attempt merges
-		// into the newer one.
-		return fmt.Errorf("profile changed meanwhile: %w", err)
+	for _, row := range rows {
+		if row.Channel != models.ChannelChat {
+			out.Send = append(out.Send, row.ID)
+			continue
+		}
+		out.Shown = out.Shown || row.AcceptedAt != nil
 	}
-	return classed(err)
+	return out, nil
 }
 
 // habitWriter writes habit prompts for the tool that asks for one.

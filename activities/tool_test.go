@@ -127,6 +127,7 @@ func TestRunTool(t *testing.T) {
 		registry, err := tools.New()
 		require.NoError(t, err)
 		runner := &activities.Tools{Store: w.people, Tools: registry, Embedder: nowhere{}, Facts: w.facts, Zones: zones, Now: fixed}
-		require.Error(t, runner.RunTool(t.Context(), models.ToolInput{ParticipantID: ann, TurnID: turn, Step: 1, Mode: models.ModeIntake}))
+		_, err = runner.RunTool(t.Context(), models.ToolInput{ParticipantID: ann, TurnID: turn, Step: 1, Mode: models.ModeIntake})
+		require.Error(t, err)
 	})
 }

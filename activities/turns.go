@@ -94,21 +94,29 @@ func (t *Turns) persist(ctx context.Context, in models.PersistTurnInput) (ended,
 	if outcome.leftOut > 0 {
 		activity.GetLogger(ctx).Warn("text was too long and is cut", "turn", in.TurnID, "participant", in.ParticipantID, "left_out", outcome.leftOut)
 	}
-	return ended{turn: turn, EndedTurn: done}, nil
+	return ended{turn: turn, EndedTurn: done, unsent: outcome.unsent}, nil
 }
 
-// ended is a turn that is stored, and the rows to send for it.
+// ended is a turn that is stored, the rows to send for it, and the rows that a
+// tool of it left to be sent.
 type ended struct {
 	models.EndedTurn
-	turn models.TurnContext
+	unsent []string
+	turn   models.TurnContext
 }
 
 // finished is what a turn leaves behind; leftOut counts the characters of its
-// text that found no place in any part.
+// text that found no place in any part, unsent lists rows that wait since a tool
+// wrote them.
 type finished struct {
 	models.TurnOutcome
 	leftOut int
+	unsent  []string
 }
+
+// outcomeSaid ends a turn whose final words add nothing to a text that it sent
+// before (C12).
+const outcomeSaid = "said_already"
 
 // outcome assembles what the turn leaves behind.
 func (t *Turns) outcome(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (finished, error) {
@@ -120,6 +128,14 @@ func (t *Turns) outcome(ctx context.Context, in models.PersistTurnInput, turn mo
 	words, err := t.text(ctx, in, turn)
 	if err != nil {
 		return out, err
+	}
+	before, err := t.asides(ctx, turn)
+	if err != nil {
+		return out, err
+	}
+	out.unsent = before.ready
+	if in.Source == models.SourceStep && before.cover(words, turn.Turn.Channel) {
+		out.Outcome, words = outcomeSaid, said{}
 	}
 	out.say(in, words, turn.Turn.Channel)
 	if debug := t.debugText(in, turn); debug != "" {

@@ -3,12 +3,16 @@ package activities
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"coachline/internal/glyphs"
 	"coachline/internal/reply"
+	"coachline/internal/reply/plan"
 	"coachline/internal/segments"
 	"coachline/models"
+	"coachline/models/aside"
 	"coachline/prompts"
 )
 
@@ -97,6 +101,83 @@ func (t *Turns) spoken(in models.PersistTurnInput, turn models.TurnContext) (tex
 		return reply.Words(step.Text), closing, err
 	}
 	return "", "", fmt.Errorf("round %d of %s: %w", in.Step, in.TurnID, models.ErrNotFound)
+}
+
+// asideRows are the texts that a call has sent, in order; asking costs nothing
+// for calls that send none.
+func asideRows(ctx context.Context, store SentStore, run models.ToolRun) (rows []models.Outbox, err error) {
+	id, sends := aside.Of(run)
+	for sends && err == nil {
+		var row models.Outbox
+		row, err = store.Outbox(ctx, models.OutboxID(id, len(rows)+1))
+		if sends, err = found(err); sends {
+			rows = append(rows, row)
+		}
+	}
+	return rows, err
+}
+
+// asides are what a turn has sent before its final words.
+type asides struct {
+	// sent are the texts that reached the carrier or the chat, in normal form.
+	sent []string
+	// ready were written and never handed over, because the worker died and the
+	// workflow gave up on the call.
+	ready []string
+	// overtaken: the person wrote again since.
+	overtaken bool
+}
+
+func (t *Turns) asides(ctx context.Context, turn models.TurnContext) (out asides, err error) {
+	for _, run := range turn.Runs {
+		rows, err := asideRows(ctx, t.Archive, run)
+		if err != nil {
+			return out, fmt.Errorf("reading what was said: %w", err)
+		}
+		out.add(rows)
+	}
+	spoken := false
+	for _, entry := range turn.Window {
+		own := entry.TurnID == turn.Turn.ID
+		spoken = spoken || own && entry.Role == models.RoleAssistant
+		out.overtaken = out.overtaken || own && spoken && entry.Role == models.RoleUser
+	}
+	return out, nil
+}
+
+// add notes one text, which has arrived when all of its parts have.
+func (a *asides) add(rows []models.Outbox) {
+	text, sent := "", len(rows) > 0
+	for _, row := range rows {
+		text += row.Body
+		sent = sent && (row.AcceptedAt != nil || row.Status == models.OutboxUnknown)
+		if row.Status == models.OutboxReady {
+			a.ready = append(a.ready, row.ID)
+		}
+	}
+	if sent {
+		a.sent = append(a.sent, normal(text))
+	}
+}
+
+// cover reports whether final words add nothing to what was said (C12): they are
+// the same, or none, or only acknowledge, and the person has not written since.
+func (a asides) cover(last said, channel models.Channel) bool {
+	if len(a.sent) == 0 {
+		return false
+	}
+	whole, _ := last.parts(channel)
+	return slices.Contains(a.sent, normal(whole)) || !a.overtaken && plan.Acknowledges(whole)
+}
+
+// normal is a text without case, spaces and punctuation.
+func normal(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsPunct(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, text)
 }
 
 // fallback stands in for a model that has no answer.

@@ -143,6 +143,9 @@ type ToolCommit struct {
 	// CountSuccess raises success_count once for the newest sent prompt; it
 	// does nothing when that prompt was counted or none was sent.
 	CountSuccess bool
+	// Said, when not nil, is what the call has the person sent in the middle of
+	// the turn; ErrStale when the turn is over or the person may not be written to.
+	Said *TurnOutcome
 }
 
 // ToolCalls decodes the calls of the round; nil when it made none.

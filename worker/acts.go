@@ -44,7 +44,7 @@ const (
 )
 
 func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, error) {
-	library, registry, err := loadWords(cfg, ties)
+	library, registry, err := loadWords(cfg, toolParts{ledger: ties.Store, events: m})
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 			Turns: turns, Store: rows, Replies: replies, Tools: registry,
 		},
 		tools: &activities.Tools{
-			Store: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
+			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
 			ModelName: cfg.Model.Name, Now: time.Now,
 		},
 		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}},
@@ -106,12 +106,13 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 }
 
 // loadWords loads the texts and the tools, which have to fit each other.
-func loadWords(cfg config.Config, ties *dial.Ties) (*prompts.Library, *tools.Registry, error) {
+func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Registry, error) {
 	library, err := prompts.Load(cfg.Worker.PromptsDir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: loading prompts: %w", err)
 	}
-	registry, err := newTools(cfg, ties.Store, library)
+	parts.shelf = library
+	registry, err := newTools(cfg, parts)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,17 +6,25 @@ import (
 	"coachline/activities"
 	"coachline/internal/config"
 	"coachline/internal/tools"
+	"coachline/internal/tools/message"
 	"coachline/internal/web"
 	"coachline/internal/web/browse"
 )
 
+// toolParts is what tools stand on.
+type toolParts struct {
+	ledger browse.Ledger
+	shelf  tools.Shelf
+	events message.Events
+}
+
 // newTools is the registry, with the tools that the operator turned on.
-func newTools(cfg config.Config, ledger browse.Ledger, shelf tools.Shelf) (*tools.Registry, error) {
+func newTools(cfg config.Config, parts toolParts) (*tools.Registry, error) {
 	client, err := web.New(web.Config{SearchURL: cfg.Web.SearchURL, SearchKey: cfg.Web.SearchKey.Reveal(), Allow: cfg.Web.Allow})
 	if err != nil {
 		return nil, fmt.Errorf("COACH_WEB_SEARCH_URL: %w", err)
 	}
-	desk := browse.New(browse.Config{Web: client, Ledger: ledger, Window: activities.WindowEntries})
+	desk := browse.New(browse.Config{Web: client, Ledger: parts.ledger, Window: activities.WindowEntries})
 	var extras []tools.Extra
 	if cfg.Web.SearchURL != "" {
 		extras = append(extras, desk.SearchTool())
@@ -24,7 +32,10 @@ func newTools(cfg config.Config, ledger browse.Ledger, shelf tools.Shelf) (*tool
 	if cfg.Web.Fetch == config.SwitchOn {
 		extras = append(extras, desk.FetchTool())
 	}
-	options := []tools.Option{tools.WithPlaybooks(shelf), tools.With(extras...)}
+	if cfg.Replies.MessageTool == config.SwitchOn {
+		extras = append(extras, message.New(message.Config{Ledger: parts.ledger, Events: parts.events}).Tool())
+	}
+	options := []tools.Option{tools.WithPlaybooks(parts.shelf), tools.With(extras...)}
 	if cfg.Replies.Subagents == config.SwitchOn {
 		options = append(options, tools.Subagents())
 	}

@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/models"
+	"coachline/models/aside"
 )
 
 // send ends the turn: its entries and outbox rows are stored, and the rows are
@@ -28,13 +29,34 @@ func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 	}
 	t.opened(out.Begun)
 	for _, id := range out.More {
-		sendCtx := t.sendOptions(ctx, "send "+id)
-		err := t.delivered(ctx, workflow.ExecuteActivity(sendCtx, posts.SendSMS, models.SendSMSInput{OutboxID: id}), nil)
-		if err != nil {
-			workflow.GetLogger(ctx).Warn("text not sent", "outbox", id, "error", err)
-		}
+		t.sendRow(ctx, id)
 	}
 	return out.First
+}
+
+// sendRow hands one stored row to the carrier and returns how it fared.
+func (t *turn) sendRow(ctx workflow.Context, id string) models.SendSMSResult {
+	var out models.SendSMSResult
+	sendCtx := t.sendOptions(ctx, "send "+id)
+	err := t.delivered(ctx, workflow.ExecuteActivity(sendCtx, posts.SendSMS, models.SendSMSInput{OutboxID: id}), &out)
+	if err != nil {
+		workflow.GetLogger(ctx).Warn("text not sent", "outbox", id, "error", err)
+	}
+	return out
+}
+
+// say hands over what a tool has written for the person, before the next round,
+// so that it arrives before the final words (C12). A person who left or opted
+// out meanwhile gets nothing more.
+func (t *turn) say(ctx workflow.Context, in aside.Result) {
+	t.told = t.told || in.Shown
+	for _, id := range in.Send {
+		if t.silenced() {
+			return
+		}
+		sent := t.sendRow(ctx, id)
+		t.told = t.told || !sent.AcceptedAt.IsZero() || sent.Status == models.OutboxUnknown
+	}
 }
 
 // delivered waits for a send, which may wait minutes for the carrier. A

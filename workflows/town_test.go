@@ -117,7 +117,7 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 	lives.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
 	lives.RegisterActivity(&activities.Decisions{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store})
 	lives.RegisterActivity(turns)
-	lives.RegisterActivity(&activities.Tools{Store: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
+	lives.RegisterActivity(&activities.Tools{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
 		Prompts: library, Zones: time.LoadLocation, ModelName: "test", Now: time.Now})
 	options.DisableWorkflowWorker = true
 	talks := worker.New(c, models.QueueModel, options)

@@ -8,6 +8,7 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
+	"coachline/models/aside"
 )
 
 const maxReruns = 2
@@ -30,6 +31,7 @@ type turn struct {
 	skip    bool // nothing may be said any more
 	calls   int  // tool calls so far
 	reruns  int  // times that a late text made the model answer again
+	told    bool // a tool has sent the person a text since they wrote (C12)
 }
 
 // turn runs a planned turn to its end. Nothing else of this participant
@@ -200,9 +202,9 @@ func (t *turn) answered(ctx workflow.Context, step int, out models.CallModelResu
 		t.runTools(ctx, step, out.Calls)
 		next.plain = t.calls >= t.limits.ToolCalls
 		return words{source: models.SourceSilent}, slices.ContainsFunc(out.Calls, ends)
-	case !out.HasText && next.retried:
+	case !out.HasText && next.retried && !t.told:
 		return words{source: models.SourceFallback}, true
-	case !out.HasText:
+	case !out.HasText && !t.told:
 		next.plain, next.retried = true, true
 	case t.late():
 		next.plain = t.calls >= t.limits.ToolCalls
@@ -220,7 +222,7 @@ func (t *turn) sumUp(ctx workflow.Context) words {
 	in := t.round(ctx, t.limits.Rounds+t.reruns+1, true)
 	in.Last = true
 	out, err := t.ask(ctx, in)
-	if err != nil || !out.HasText {
+	if err != nil || !out.HasText && !t.told {
 		return words{source: models.SourceFallback}
 	}
 	return words{source: models.SourceStep, step: in.Step}
@@ -279,6 +281,7 @@ func (t *turn) late() bool {
 		return false
 	}
 	t.reruns++
+	t.told = false
 	t.takeTexts()
 	return true
 }
@@ -324,9 +327,11 @@ func (t *turn) decideTool(ctx workflow.Context, in models.ToolInput) {
 func (t *turn) runTool(ctx workflow.Context, in models.ToolInput, name string) {
 	toolCtx, cancel := workflow.WithCancel(t.toolOptions(ctx, fmt.Sprintf("tool %s, turn %d", name, t.number)))
 	defer cancel()
-	if err := t.await(ctx, workflow.ExecuteActivity(toolCtx, tools.RunTool, in), nil); err != nil {
+	var out aside.Result
+	if err := t.await(ctx, workflow.ExecuteActivity(toolCtx, tools.RunTool, in), &out); err != nil {
 		workflow.GetLogger(ctx).Warn("tool failed", "turn", t.id, "tool", name, "error", err)
 		in.Refuse = activities.RefuseFailed
 		t.decideTool(ctx, in)
 	}
+	t.say(ctx, out)
 }

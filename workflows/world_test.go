@@ -112,7 +112,7 @@ func (w *world) register(rules coach.Rules) {
 			Hot: 30 * time.Minute, MemoryStep: pipeline.MemoryAfter},
 	})
 	w.env.RegisterActivity(&activities.Talk{Turns: turns, Store: w.store, Replies: replies, Tools: registry})
-	w.env.RegisterActivity(&activities.Tools{Store: w.store, Tools: registry, Model: w.model, Embedder: w.model, Facts: memories,
+	w.env.RegisterActivity(&activities.Tools{Store: w.store, Sent: w.store, Tools: registry, Model: w.model, Embedder: w.model, Facts: memories,
 		Prompts: library, Zones: zones, ModelName: "test", Now: now})
 	w.env.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: w})
 	w.env.RegisterActivity(posts)

@@ -223,7 +223,7 @@ func (p *play) register(begins time.Time) {
 		turns, posts,
 		&activities.Talk{Turns: turns, Store: p.store, Replies: replies, Tools: d.registry},
 		&activities.Tools{
-			Store: p.progress.broken, Tools: d.registry, Model: p.model, Embedder: d.model, Facts: p.memory,
+			Store: p.progress.broken, Sent: p.store, Tools: d.registry, Model: p.model, Embedder: d.model, Facts: p.memory,
 			Prompts: d.library, Zones: time.LoadLocation, ModelName: d.column.Model, Now: now,
 		},
 		&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: &p.progress},

@@ -38,6 +38,7 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, "INFO", cfg.Log.Level().String())
 	require.Equal(t, Web{Fetch: SwitchOff}, cfg.Web)
 	require.Equal(t, SwitchOff, cfg.Replies.ToolDigests)
+	require.Equal(t, SwitchOff, cfg.Replies.MessageTool)
 }
 
 func TestEverySettingIsRead(t *testing.T) {
@@ -58,7 +59,7 @@ func TestEverySettingIsRead(t *testing.T) {
 		"COACH_WORKFLOW_POLLERS=0", "COACH_ACTIVITY_POLLERS=5", "COACH_WORKER_SLOTS=0", "COACH_WORKER_CPU=0.5", "COACH_WORKER_MEMORY=0.7",
 		"COACH_WORKFLOW_CACHE=200", "COACH_DATABASE_CONNECTIONS=20",
 		"COACH_WEB_SEARCH_URL=http://searx:8080/search?format=json", "COACH_WEB_SEARCH_KEY=hunter22", "COACH_WEB_FETCH=on",
-		"COACH_WEB_ALLOW=127.0.0.1:8099,[::1]:80", "COACH_TOOL_DIGESTS=auto",
+		"COACH_WEB_ALLOW=127.0.0.1:8099,[::1]:80", "COACH_TOOL_DIGESTS=auto", "COACH_MESSAGE_TOOL=on",
 		"TEMPORAL_ADDRESS=temporal:7233", "TEMPORAL_NAMESPACE=coach", "PATH=/bin", "ODD LINE",
 	}, nil)
 	require.NoError(t, err)
@@ -83,6 +84,7 @@ func TestEverySettingIsRead(t *testing.T) {
 		Allow: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8099"), netip.MustParseAddrPort("[::1]:80")},
 	}, cfg.Web)
 	require.Equal(t, SwitchAuto, cfg.Replies.ToolDigests)
+	require.Equal(t, SwitchOn, cfg.Replies.MessageTool)
 	require.Equal(t, "temporal:7233", cfg.Temporal.Options().HostPort)
 	require.Equal(t, "coach", cfg.Temporal.Namespace)
 	require.NoError(t, cfg.Validate(RoleWorker))
@@ -115,6 +117,7 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_LOOP_MUTE=-1h", "COACH_LOOP_MUTE: \"-1h0m0s\" is not allowed; want a duration of 0 (off) or more"},
 		{"COACH_UNKNOWN_SENDERS=shout", "COACH_UNKNOWN_SENDERS: \"shout\" is not allowed; want hint or silent"},
 		{"COACH_TOOL_DIGESTS=yes", "COACH_TOOL_DIGESTS: \"yes\" is not allowed; want one of auto, on, off"},
+		{"COACH_MESSAGE_TOOL=auto", "COACH_MESSAGE_TOOL: \"auto\" is not allowed; want one of on, off"},
 		{"COACH_WEB_FETCH=auto", "COACH_WEB_FETCH: \"auto\" is not allowed; want one of on, off"},
 		{"COACH_WEB_SEARCH_URL=https://user:hunter22@search.example/", "COACH_WEB_SEARCH_URL: want an http:// or https:// address"},
 		{"COACH_WEB_SEARCH_URL=search.example", "COACH_WEB_SEARCH_URL"},

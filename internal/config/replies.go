@@ -27,6 +27,8 @@ type Replies struct {
 	ToolDigests Switch `env:"COACH_TOOL_DIGESTS" envDefault:"off"`
 	// Subagents lets the model give tasks away: on or off.
 	Subagents Switch `env:"COACH_SUBAGENTS" envDefault:"off"`
+	// MessageTool lets the model text a person in the middle of a turn: on or off.
+	MessageTool Switch `env:"COACH_MESSAGE_TOOL" envDefault:"off"`
 }
 
 // Web says whether the coach may look things up on the web.
@@ -73,6 +75,7 @@ func (c *Config) checkReplies(bad map[string]bool) []error {
 		{"COACH_TOOL_DIGESTS", string(c.Replies.ToolDigests), []string{"auto", "on", "off"}},
 		{"COACH_WEB_FETCH", string(c.Web.Fetch), []string{"on", "off"}},
 		{"COACH_SUBAGENTS", string(c.Replies.Subagents), []string{"on", "off"}},
+		{"COACH_MESSAGE_TOOL", string(c.Replies.MessageTool), []string{"on", "off"}},
 	} {
 		if !slices.Contains(one.known, one.value) {
 			problems = append(problems, refuse(one.name, one.value, "one of "+strings.Join(one.known, ", ")))

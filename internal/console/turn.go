@@ -26,7 +26,9 @@ func renderTurns(w io.Writer, page view.TurnPage) error {
 	return table(w, rows)
 }
 
-func outcome(t view.TurnSummary) string { return cmp.Or(t.Outcome, "running") }
+func outcome(t view.TurnSummary) string {
+	return cmp.Or(strings.ReplaceAll(t.Outcome, "_", " "), "running")
+}
 
 func renderTurn(w io.Writer, v view.Turn) error {
 	p := &printer{w: w}

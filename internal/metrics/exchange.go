@@ -17,6 +17,7 @@ type turn struct {
 	texts    prometheus.Histogram
 	tools    *prometheus.CounterVec
 	prompts  *prometheus.CounterVec
+	security *prometheus.CounterVec
 }
 
 func newTurn(factory promauto.Factory) turn {
@@ -34,6 +35,7 @@ func newTurn(factory promauto.Factory) turn {
 		tools: counter(factory, "tool_runs_total", "Tool calls that were decided or run, by tool and result.", "tool", "result"),
 		prompts: counter(factory, "prompts_total",
 			"Daily prompts: sent, late (taken more than a minute after the time asked for), failed, missed with the reason.", "outcome", "reason"),
+		security: counter(factory, "security_events_total", "What a model tried and may not, by event.", "event"),
 	}
 }
 
@@ -143,6 +145,10 @@ func (m *Metrics) ToolRun(name string, failed bool) {
 	}
 	m.turn.tools.WithLabelValues(label(name), result).Inc()
 }
+
+// Security counts something that a model tried and was refused, and that an
+// operator should look into.
+func (m *Metrics) Security(event string) { m.turn.security.WithLabelValues(label(event)).Inc() }
 
 // Claimed notes the text that is about to be sent, and counts it when a gate
 // refuses it.

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -216,7 +218,9 @@ func partGate(tx *gorm.DB, row models.Outbox, now time.Time) (refusal string, ea
 		return "", false, nil
 	}
 	var before []models.Outbox
-	err = tx.Where("turn_id = ? AND part = ? AND accepted_at IS NOT NULL", row.TurnID, row.Part-1).Order("accepted_at DESC").Limit(1).Find(&before).Error
+	// By id, because a turn may have sent more than one text.
+	first := models.OutboxID(strings.TrimSuffix(cmp.Or(row.LateOf, row.ID), models.OutboxID("", row.Part)), row.Part-1)
+	err = tx.Where("id IN ? AND accepted_at IS NOT NULL", []string{first, models.LateID(first)}).Order("accepted_at DESC").Limit(1).Find(&before).Error
 	if err != nil {
 		return "", false, err
 	}

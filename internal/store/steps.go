@@ -55,19 +55,23 @@ func (s *Store) ToolRun(ctx context.Context, turnID string, step, call int) (mod
 // CommitTool records a tool call and what it changed, in one transaction. A
 // call that has its record changes nothing more, so a retry is safe. The
 // profile's counters belong to the system and are not taken from the commit.
-// ErrStale when the profile changed since it was read; nothing is written
-// then. ErrNotFound for an unknown turn.
+// ErrStale when the profile changed since it was read, or when what is to be
+// said comes too late; nothing is written then. ErrNotFound for an unknown turn.
 func (s *Store) CommitTool(ctx context.Context, c models.ToolCommit) error {
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		var turn models.Turn
 		if err := tx.Where("id = ?", c.Run.TurnID).Take(&turn).Error; err != nil {
 			return err
 		}
-		if _, err := lockParticipant(tx, turn.ParticipantID); err != nil {
+		p, err := lockParticipant(tx, turn.ParticipantID)
+		if err != nil {
 			return err
 		}
 		added, err := insertOnce(tx, &c.Run)
 		if err != nil || !added {
+			return err
+		}
+		if err := s.writeSaid(tx, c.Said, turn, p); err != nil {
 			return err
 		}
 		if c.Profile != nil {
@@ -84,6 +88,18 @@ func (s *Store) CommitTool(ctx context.Context, c models.ToolCommit) error {
 		return fmt.Errorf("committing tool call: %w", err)
 	}
 	return nil
+}
+
+// writeSaid writes what a tool says in the middle of a turn; nil is nothing.
+func (s *Store) writeSaid(tx *gorm.DB, said *models.TurnOutcome, turn models.Turn, p models.Participant) error {
+	if said == nil {
+		return nil
+	}
+	if turn.Outcome != "" || barred(p, turn.Kind) {
+		return models.ErrStale
+	}
+	_, err := s.writeOutcome(tx, *said, p)
+	return err
 }
 
 func replaceProfile(tx *gorm.DB, p models.Profile, participantID string) error {

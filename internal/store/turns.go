@@ -10,6 +10,7 @@ import (
 	"coachline/internal/store/door"
 	"coachline/internal/store/past"
 	"coachline/models"
+	"coachline/models/aside"
 )
 
 // outcomeCanceled ends a turn whose participant left or opted out while it ran.
@@ -182,7 +183,7 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 			return err
 		}
 		if turn.Outcome != "" {
-			return tx.Model(&models.Outbox{}).Where("turn_id = ? AND late_of = ''", turn.ID).Order("part, id").Pluck("id", &out.OutboxIDs).Error
+			return tx.Model(&models.Outbox{}).Where("turn_id = ? AND late_of = '' AND id NOT LIKE ?", turn.ID, aside.Like(turn.ID)).Order("part, id").Pluck("id", &out.OutboxIDs).Error
 		}
 		turn.Outcome, turn.PromptVersion, turn.FinishedAt = o.Outcome, o.PromptVersion, &o.At
 		if barred(p, turn.Kind) {

@@ -52,15 +52,29 @@ type Extra struct {
 	// *models.FieldError gives a failed result, any other error is worth a
 	// retry.
 	Answer func(ctx context.Context, turnID string, argument func(name string) string) (string, error)
+	// Control: it is offered beside the tools of a mode and never routed away.
+	Control bool
+	// Says: what Answer returns is sent to the person, and the model reads that
+	// it is on its way.
+	Says bool
+	// Inspect, when set, is shown the arguments as they came, before they are
+	// checked. Its error is worth a retry.
+	Inspect func(ctx context.Context, turnID, arguments string) error
 }
+
+// onItsWay is what the model reads of a text that the person is sent.
+const onItsWay = "it is on its way; do not repeat it in your final words"
 
 func (e Extra) definition() *definition {
 	return &definition{
-		Tool: e.Tool, keywords: e.Keywords, tidy: tidyTexts,
+		Tool: e.Tool, keywords: e.Keywords, control: e.Control, tidy: tidyTexts, inspect: e.Inspect,
 		run: func(ctx context.Context, in RunInput, args arguments) (Execution, error) {
 			content, err := e.Answer(ctx, in.TurnID, args.text)
 			if err != nil {
 				return Execution{}, err
+			}
+			if e.Says {
+				return Execution{Say: content, Result: success(in.Call, map[string]any{"ok": true, "note": onItsWay})}, nil
 			}
 			return Execution{Result: models.ToolResult{CallID: in.Call.ID, Name: in.Call.Name, Content: content}}, nil
 		},
@@ -105,6 +119,8 @@ type Execution struct {
 	Profile *models.Profile
 	// CountSuccess: the person reported success with the newest prompt.
 	CountSuccess bool
+	// Say is a text that the person is sent with the result; empty for none.
+	Say string
 }
 
 // definition is a tool with its behaviour; one of event and run is set.
@@ -116,9 +132,10 @@ type definition struct {
 	// control: the tool steers the turn and is offered beside those of a mode.
 	control bool
 	// tidy brings arguments into the form that the schema describes.
-	tidy  func(args arguments)
-	event func(args arguments, newID string) (models.Event, error)
-	run   func(ctx context.Context, in RunInput, args arguments) (Execution, error)
+	tidy    func(args arguments)
+	inspect func(ctx context.Context, turnID, arguments string) error
+	event   func(args arguments, newID string) (models.Event, error)
+	run     func(ctx context.Context, in RunInput, args arguments) (Execution, error)
 
 	compiled *jsonschema.Schema
 }
@@ -315,6 +332,11 @@ func (r *Registry) Run(ctx context.Context, in RunInput) (Execution, error) {
 	}
 	if def.run == nil {
 		return Execution{}, fmt.Errorf("tool %s is decided, not run", in.Call.Name)
+	}
+	if def.inspect != nil {
+		if err := def.inspect(ctx, in.TurnID, in.Call.Arguments); err != nil {
+			return Execution{}, fmt.Errorf("inspecting %s: %w", in.Call.Name, err)
+		}
 	}
 	args, err := def.parse(in.Call.Arguments)
 	if err != nil {

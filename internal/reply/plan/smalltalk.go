@@ -90,6 +90,29 @@ func Needed(query string) bool {
 	return !said
 }
 
+// answers are small talk that answers a question, so that they say something.
+var answers = phrases(`yes|yep|yeah|yup|no|nope|sí|si|sì|oui|non|ouais|ja|nein|nee|sim|não|nao|evet|hayır|olur|sure|sure thing|of course|
+	absolutely|claro|claro que sí|claro que sim|por supuesto|bien sûr|klar|na klar|tabii|tabi|certo`)
+
+// Acknowledges reports whether a text of the coach says nothing of its own: it
+// is empty, or greeting, thanks or acknowledgement (C12). A question, a number
+// and an answer say something, however short.
+func Acknowledges(text string) bool {
+	if strings.Contains(text, "?") || strings.ContainsFunc(text, unicode.IsDigit) || Needed(text) {
+		return false
+	}
+	words := plainWords(text)
+	for i := 0; i < len(words); {
+		n, _ := phraseAt(words[i:])
+		n = max(n, 1)
+		if answers[strings.Join(words[i:i+n], " ")] {
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
 // phraseAt finds the longest phrase that the words begin with; talk is false
 // for a filler.
 func phraseAt(words []string) (n int, talk bool) {

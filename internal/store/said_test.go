@@ -1,0 +1,82 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+	"coachline/models/aside"
+)
+
+// saying is a tool call that has the person sent a text.
+func saying(channel models.Channel) models.ToolCommit {
+	id := aside.ID("p1-t1", 1, 0)
+	return models.ToolCommit{
+		Run: models.ToolRun{TurnID: "p1-t1", Step: 1, Name: aside.Tool, Result: "{}", CreatedAt: at(2)},
+		Said: &models.TurnOutcome{
+			TurnID: "p1-t1", ParticipantID: "p1", Claim: channel == models.ChannelChat, At: at(2),
+			Entries: []models.Message{{Key: id + "-text", Role: models.RoleAssistant, Kind: models.KindReply, Text: "hello", OutboxID: models.OutboxID(id, 1), Channel: channel}},
+			Outbox:  []models.Outbox{{ID: models.OutboxID(id, 1), Part: 1, Kind: models.KindReply, Body: "hello", Channel: channel}},
+		},
+	}
+}
+
+func TestSaidInTheMiddleOfATurn(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+		require.NoError(t, err)
+		for range 2 {
+			require.NoError(t, w.CommitTool(w.ctx, saying(models.ChannelSMS)))
+		}
+		require.Equal(t, 1, w.count("SELECT count(*) FROM outbox"))
+		require.Equal(t, 1, w.count("SELECT count(*) FROM messages"))
+		row, err := w.Outbox(w.ctx, "p1-t1-s1c0-p1")
+		require.NoError(t, err)
+		require.Equal(t, models.OutboxReady, row.Status)
+		for range 2 {
+			ids, err := w.finish(outcome("p1-t1", models.KindReply, "", 3))
+			require.NoError(t, err)
+			require.Equal(t, []string{"p1-t1-p1"}, ids, "the end of the turn has rows of its own")
+		}
+	})
+}
+
+func TestSaidOverTheChatIsDeliveredAtOnce(t *testing.T) {
+	w := onSQLite(t)
+	w.enrolled()
+	_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+	require.NoError(t, err)
+	require.NoError(t, w.CommitTool(w.ctx, saying(models.ChannelChat)))
+	row, err := w.Outbox(w.ctx, "p1-t1-s1c0-p1")
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxDelivered, row.Status)
+}
+
+// What comes too late leaves nothing behind, not even the result of its call.
+func TestSaidTooLate(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		late func(w *world)
+	}{
+		{"C12 the turn is over", func(w *world) {
+			_, err := w.finish(outcome("p1-t1", models.KindReply, "", 3))
+			require.NoError(w.t, err)
+		}},
+		{"C12 the person opted out", func(w *world) { w.setStatus(models.StatusOptedOut) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := onSQLite(t)
+			w.enrolled()
+			_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+			require.NoError(t, err)
+			tt.late(w)
+			require.ErrorIs(t, w.CommitTool(w.ctx, saying(models.ChannelSMS)), models.ErrStale)
+			_, err = w.Outbox(w.ctx, "p1-t1-s1c0-p1")
+			require.ErrorIs(t, err, models.ErrNotFound)
+			_, err = w.ToolRun(w.ctx, "p1-t1", 1, 0)
+			require.ErrorIs(t, err, models.ErrNotFound)
+		})
+	}
+}

@@ -1,0 +1,122 @@
+// Package message is the tool by which a model sends its person one more text
+// in the middle of a turn (P54). The words pass the guard and the rendering of
+// a final reply; whom they reach is never the model's choice (A70).
+package message
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"coachline/internal/reply"
+	"coachline/internal/reply/protocol"
+	"coachline/internal/tools"
+	"coachline/models"
+	"coachline/models/aside"
+)
+
+// most is how many texts a turn may send beside its final words.
+const most = 2
+
+// Ledger reads the turn that a call belongs to.
+type Ledger interface {
+	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
+}
+
+// Events counts what an operator should look into.
+type Events interface {
+	Security(event string)
+}
+
+// Config is what a Desk stands on; all of it is required.
+type Config struct {
+	Ledger Ledger
+	Events Events
+}
+
+// Desk answers the tool. It is safe for use by several goroutines.
+type Desk struct{ Config }
+
+// New builds a desk.
+func New(cfg Config) *Desk { return &Desk{cfg} }
+
+// Tool sends a text to the participant of the turn, on the turn's channel. The
+// schema has no place for anybody else.
+func (d *Desk) Tool() tools.Extra {
+	return tools.Extra{
+		Tool: tools.Tool{
+			Name: aside.Tool,
+			Description: "Text the person now, before your final words, when what you are about to do takes a moment or stands on its own. " +
+				"It reaches the person you talk to and nobody else; at most two in one answer. " +
+				"Your final words are sent after it: do not repeat it there, and leave them empty when everything is said.",
+			Schema: json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "content": {
+      "type": "string",
+      "minLength": 1,
+      "maxLength": 400,
+      "description": "The text, as the person reads it."
+    }
+  },
+  "required": ["content"],
+  "additionalProperties": false
+}`),
+			Modes: []models.Mode{models.ModeIntake, models.ModeFeedback},
+		},
+		Control: true, Says: true,
+		Inspect: d.inspect,
+		Answer: func(ctx context.Context, turnID string, argument func(string) string) (string, error) {
+			return d.words(ctx, turnID, argument("content"))
+		},
+	}
+}
+
+// words are what the person is sent. A *models.FieldError is written for the
+// model; every other error is worth a retry.
+func (d *Desk) words(ctx context.Context, turnID, content string) (string, error) {
+	turn, err := d.Ledger.TurnContext(ctx, turnID, 0)
+	if err != nil {
+		return "", fmt.Errorf("reading the turn: %w", err)
+	}
+	switch {
+	case turn.Turn.Kind != models.KindReply:
+		return "", models.BadField("content", "is not sent, because nobody wrote; say it in your final words")
+	case over(turn):
+		return "", models.BadField("content", "is not sent, because the person gets no texts now")
+	case told(turn) >= most:
+		return "", models.BadField("content", "is not sent, because %d texts were sent in this answer already; say it in your final words", most)
+	case strings.Contains(content, "[REDACTED_"):
+		// What is stored of a call is masked, and the person shall not read masks.
+		return "", models.BadField("content", "is not sent, because it holds a number, an address or a code; say it in your final words")
+	}
+	return rendered(content)
+}
+
+// over: the turn has ended, or the person left, opted out or is paused.
+func over(turn models.TurnContext) bool {
+	return turn.Turn.Outcome != "" || turn.Participant.RemovedAt != nil || turn.Participant.Status != models.StatusActive
+}
+
+// told counts the texts that the turn has sent.
+func told(turn models.TurnContext) int {
+	n := 0
+	for _, run := range turn.Runs {
+		if _, ok := aside.Of(run); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// rendered is a text as a final reply would be shown.
+func rendered(content string) (string, error) {
+	verdict := protocol.Judge(models.ChatResponse{Text: content}, nil)
+	if verdict.Judgment == protocol.Words {
+		if words := reply.Words(verdict.Text); words != "" {
+			return words, nil
+		}
+	}
+	return "", models.BadField("content", "holds no words for a person")
+}
