@@ -159,7 +159,7 @@ func measure(ctx context.Context, o options, progress io.Writer) (report.Run, er
 	if err != nil {
 		return r, err
 	}
-	b := load.New(things, load.Options{People: o.people, Delay: o.delay, Config: o.config})
+	b := load.New(things, load.Options{People: o.people, Delay: o.delay, Config: o.config, Progress: progress})
 	for _, l := range load.All() {
 		if len(o.loads) == 0 && !l.Default || len(o.loads) > 0 && !slices.Contains(o.loads, l.Name) {
 			continue

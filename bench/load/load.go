@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -35,6 +36,8 @@ type Options struct {
 	Delay *time.Duration
 	// Config builds the rigs of loads that need one of their own.
 	Config rig.Config
+	// Progress is told what a long load has come to so far.
+	Progress io.Writer
 }
 
 // people is the asked number or the load's own.

@@ -16,7 +16,7 @@ const (
 	promptProbes = 5
 	// turnsPerSecond is a pace that setting the prompts is sure to keep up with;
 	// promptMargin is what is left before the first one goes out.
-	turnsPerSecond = 25
+	turnsPerSecond = 30
 	promptMargin   = 10 * time.Second
 )
 
@@ -31,6 +31,9 @@ func prompts(ctx context.Context, b *Bench) ([]report.Figure, error) {
 		if waves[i], err = b.wave(ctx, s, n); err != nil {
 			return nil, err
 		}
+		fmt.Fprintf(b.Options.Progress, "prompts: %s: all %d at the carrier after %v; replies before %v, meanwhile %v, p99 %v, last %v (%d of them)\n", s.Name(), n,
+			waves[i].late.Max(), waves[i].before.Percentile(50), waves[i].meanwhile.Percentile(50), waves[i].meanwhile.Percentile(99), waves[i].meanwhile.Max(),
+			len(waves[i].meanwhile))
 	}
 	rate := func(w wave) float64 { return float64(len(w.late)) / w.late.Max().Seconds() }
 	half := ms("half of them at the carrier after", waves[0].late.Percentile(50), waves[1].late.Percentile(50))
