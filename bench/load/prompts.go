@@ -16,7 +16,7 @@ const (
 	promptProbes = 5
 	// turnsPerSecond is a pace that setting the prompts is sure to keep up with;
 	// promptMargin is what is left before the first one goes out.
-	turnsPerSecond = 30
+	turnsPerSecond = 15
 	promptMargin   = 10 * time.Second
 )
 
