@@ -61,11 +61,9 @@ const (
 	// maxPosts bounds how often a text is posted; each time after the first,
 	// the carrier has proved that it does not have it.
 	maxPosts = 5
-	// startedLife and answerLife are how long a text may be tried for while the
-	// carrier does not take it: what we start ourselves is soon out of date, an
-	// answer is still one after hours.
+	// startedLife is how long a text that we start ourselves may be tried for
+	// while the carrier does not take it: it is soon out of date.
 	startedLife = 30 * time.Minute
-	answerLife  = 12 * time.Hour
 	// partLook is how often it is looked whether the part before has left.
 	partLook = 2 * time.Second
 	// lookBack covers clock differences between us and the carrier.
@@ -125,7 +123,7 @@ func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.Sen
 func (p *Posts) wait(ctx context.Context, row models.Outbox, pause time.Duration) (models.SendSMSResult, error) {
 	left := useful(row) - p.Now().Sub(row.CreatedAt)
 	if left < 0 {
-		return p.tooLate(ctx, row, codeStale)
+		return p.tooLate(ctx, row, carrier.CodeStale)
 	}
 	return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the sender is stopped", models.ErrTypeCarrierBusy,
 		temporal.ApplicationErrorOptions{NextRetryDelay: min(pause, left+time.Second), Category: temporal.ApplicationErrorCategoryBenign})
@@ -139,9 +137,9 @@ func (p *Posts) tooLate(ctx context.Context, row models.Outbox, code string) (mo
 func (p *Posts) late(row models.Outbox) string {
 	switch now := p.Now(); {
 	case now.Sub(row.CreatedAt) > useful(row):
-		return codeStale
+		return carrier.CodeStale
 	case row.SendBefore != nil && !now.Before(*row.SendBefore):
-		return codeQuiet
+		return carrier.CodeQuiet
 	}
 	return ""
 }
@@ -174,20 +172,13 @@ func (p *Posts) resume(ctx context.Context, sms models.SMS, row models.Outbox) (
 		models.ErrTypeCarrierBusy, temporal.ApplicationErrorOptions{NextRetryDelay: time.Millisecond})
 }
 
-// codeStale: the carrier did not take the text while it was of use. codeQuiet:
-// quiet hours have begun.
-const (
-	codeStale = "stale"
-	codeQuiet = "quiet_hours"
-)
-
 // useful is how long a text may be tried for. Later tries have been judged
 // before, and are bounded here as answers are.
 func useful(row models.Outbox) time.Duration {
 	if row.LateOf == "" && (row.Kind == models.KindPrompt || row.Kind == models.KindResult || slices.Contains(nudges, row.Kind)) {
 		return startedLife
 	}
-	return answerLife
+	return carrier.AnswerLife
 }
 
 // nudges may rather not come at all than come twice.

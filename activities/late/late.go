@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
+	"coachline/models/carrier"
 )
 
 // Store reads a later try, and ends one that is not made.
@@ -34,19 +35,8 @@ type Tries struct {
 	Now   func() time.Time
 }
 
-const (
-	// answerLife is how long after it was written a text that answers is of use,
-	// as for every other send of it; a prompt is until its day is over.
-	answerLife = 12 * time.Hour
-	// partLook is how often it is looked whether the part before is out.
-	partLook = 2 * time.Second
-)
-
-// Why a later try is not made; kept in the row's error code.
-const (
-	codeStale = "stale"
-	codeQuiet = "quiet_hours"
-)
+// partLook is how often it is looked whether the part before is out.
+const partLook = 2 * time.Second
 
 // SendLate makes a later try when it is due. It runs without a workflow, and its
 // waits are the engine's: an attempt that comes too early says when the next one
@@ -102,15 +92,15 @@ func (t *Tries) judge(try models.LateTry) (at time.Time, reason string, err erro
 	case err != nil || useful:
 		return at, "", err
 	case at.After(due):
-		return at, codeQuiet, nil
+		return at, carrier.CodeQuiet, nil
 	}
-	return at, codeStale, nil
+	return at, carrier.CodeStale, nil
 }
 
 // useful: the text is still of use at an instant.
 func (t *Tries) useful(try models.LateTry, at time.Time) (bool, error) {
 	if try.LocalDate == "" {
-		return at.Sub(try.First.CreatedAt) <= answerLife, nil
+		return at.Sub(try.First.CreatedAt) <= carrier.AnswerLife, nil
 	}
 	zone, err := t.Zones(try.Zone)
 	if err != nil {

@@ -56,19 +56,15 @@ func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 
 // fresh drops what a conversation that has ended left behind (2.13).
 func (c *caches) fresh(participantID string) {
-	for _, key := range c.extracts.Keys() {
+	drop(c.extracts, participantID)
+	drop(c.selections, participantID)
+	drop(c.focuses, participantID)
+}
+
+func drop[V any](cache *lru.Cache[string, V], participantID string) {
+	for _, key := range cache.Keys() {
 		if belongs(key, participantID) {
-			c.extracts.Remove(key)
-		}
-	}
-	for _, key := range c.selections.Keys() {
-		if belongs(key, participantID) {
-			c.selections.Remove(key)
-		}
-	}
-	for _, key := range c.focuses.Keys() {
-		if belongs(key, participantID) {
-			c.focuses.Remove(key)
+			cache.Remove(key)
 		}
 	}
 }

@@ -11,6 +11,19 @@ func Subagents() Option {
 	return func(all []*definition) []*definition { return append(all, spawn(), subagent()) }
 }
 
+// taskProperties are the arguments that both tools have.
+const taskProperties = `    "task": {
+      "type": "string",
+      "minLength": 1,
+      "maxLength": 2000,
+      "description": "What to find out, complete in itself, and what the answer should look like."
+    },
+    "label": {
+      "type": "string",
+      "maxLength": 60,
+      "description": "A few words that name the task."
+    }`
+
 // spawn gives a task away and goes on (P52). What the task is stays in the row
 // of the call; the event says only what becomes of the result (C18).
 func spawn() *definition {
@@ -23,17 +36,7 @@ func spawn() *definition {
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
-    "task": {
-      "type": "string",
-      "minLength": 1,
-      "maxLength": 2000,
-      "description": "What to find out, complete in itself, and what the answer should look like."
-    },
-    "label": {
-      "type": "string",
-      "maxLength": 60,
-      "description": "A few words that name the task."
-    },
+` + taskProperties + `,
     "delivery": {
       "type": "string",
       "enum": ["log", "user"],
@@ -65,17 +68,7 @@ func subagent() *definition {
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
-    "task": {
-      "type": "string",
-      "minLength": 1,
-      "maxLength": 2000,
-      "description": "What to find out, complete in itself, and what the answer should look like."
-    },
-    "label": {
-      "type": "string",
-      "maxLength": 60,
-      "description": "A few words that name the task."
-    }
+` + taskProperties + `
   },
   "required": ["task"],
   "additionalProperties": false

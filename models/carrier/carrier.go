@@ -47,3 +47,13 @@ type Reconciled struct {
 	Checked int `json:"checked"`
 	Settled int `json:"settled"`
 }
+
+// AnswerLife is how long after it was written a text that answers may be tried
+// for: it is still an answer after hours.
+const AnswerLife = 12 * time.Hour
+
+// Why a text is not posted any more; kept in the row's error code.
+const (
+	CodeStale = "stale"       // the carrier did not take it while it was of use
+	CodeQuiet = "quiet_hours" // quiet hours have begun
+)
