@@ -106,8 +106,8 @@ func (d *Database) Close() error {
 }
 
 func (d database) start(ctx context.Context) (*gorm.DB, error) {
-	if err := d.pool.PingContext(ctx); err != nil {
-		return nil, fmt.Errorf("reaching database: %w", err)
+	if err := reach(ctx, d); err != nil {
+		return nil, err
 	}
 	if err := migrate(ctx, d); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func migrate(ctx context.Context, d database) error {
 		goose.WithLogger(goose.NopLogger()),
 		goose.WithDisableGlobalRegistry(true),
 	}
-	tries := 5
+	tries := 1
 	if d.dialect == dialectPostgres {
 		// Tried once a second for five minutes.
 		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
@@ -32,24 +32,46 @@ func migrate(ctx context.Context, d database) error {
 			return fmt.Errorf("preparing the migration lock: %w", err)
 		}
 		options = append(options, goose.WithSessionLocker(locker))
-		tries = 1
+	} else {
+		tries = sqliteTries
 	}
 	// SQLite has no lock that outlives a transaction. Each migration is one
 	// transaction together with its version row, so of two processes that
 	// start at once one fails cleanly and finds the work done when it looks
-	// again.
-	for {
+	// again. The count begins anew whenever somebody got further.
+	var version int64
+	for left := tries; ; {
 		provider, err := goose.NewProvider(d.dialect, d.pool, files, options...)
 		if err != nil {
 			return fmt.Errorf("preparing migrations: %w", err)
 		}
 		_, err = provider.Up(ctx)
-		tries--
 		if err == nil {
 			return nil
 		}
-		if tries == 0 || pause(ctx, retryAfter) != nil {
+		left--
+		if now, e := provider.GetDBVersion(ctx); e == nil && now > version {
+			version, left = now, tries-1
+		}
+		if left <= 0 || pause(ctx, retryAfter) != nil {
 			return fmt.Errorf("migrating database: %w", err)
+		}
+	}
+}
+
+// reach makes the first connection. On SQLite that turns a new file's
+// write-ahead log on, for which SQLite takes an exclusive lock without asking
+// its busy handler: of several processes that start at once the others are
+// refused, and find it done a moment later
+// (https://sqlite.org/c3ref/busy_handler.html).
+func reach(ctx context.Context, d database) error {
+	for begun := time.Now(); ; {
+		err := d.pool.PingContext(ctx)
+		if err == nil {
+			return nil
+		}
+		if !retryable(err) || time.Since(begun) > reachWithin || pause(ctx, retryAfter) != nil {
+			return fmt.Errorf("reaching database: %w", err)
 		}
 	}
 }
@@ -61,7 +83,11 @@ func migrationFolder(d goose.Dialect) string {
 	return "sqlite"
 }
 
-const retryAfter = 50 * time.Millisecond
+const (
+	retryAfter  = 50 * time.Millisecond
+	reachWithin = 10 * time.Second
+	sqliteTries = 5
+)
 
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
