@@ -20,8 +20,8 @@ const (
 	promptMargin   = 10 * time.Second
 )
 
-// prompts has everybody's daily prompt due in the same minute, spread over it
-// as the programme's default does, while a few people text.
+// prompts has everybody's daily prompt due at the same clock time, spread as the
+// settings say (COACH_PREP_TIME, COACH_PROMPT_SPREAD), while a few people text.
 func prompts(ctx context.Context, b *Bench) ([]report.Figure, error) {
 	b.Model.SetDelay(b.Options.delay())
 	n := b.Options.people(promptPeople)
@@ -49,12 +49,12 @@ func prompts(ctx context.Context, b *Bench) ([]report.Figure, error) {
 	}
 	figures = append(figures, costs("a prompt", 1, waves[0].cost, waves[1].cost)...)
 	for i := range figures {
-		figures[i].Case, figures[i].Count = fmt.Sprintf("%d prompts in a minute", n), n
+		figures[i].Case, figures[i].Count = fmt.Sprintf("%d prompts in %v", n, b.Product.Slope().Spread), n
 	}
 	return figures, nil
 }
 
-// wave is one side's prompts: when each came after the minute began, how long
+// wave is one side's prompts: when each came after the first was due, how long
 // replies took before and meanwhile, and what a prompt left in Temporal.
 type wave struct {
 	late, before, meanwhile report.Durations
@@ -71,8 +71,10 @@ func (b *Bench) wave(ctx context.Context, s side, n int) (wave, error) {
 	if err != nil {
 		return w, err
 	}
-	begin := time.Now().UTC().Add(promptMargin + time.Duration(n/turnsPerSecond)*time.Second).Truncate(time.Minute).Add(time.Minute)
-	if err := b.ask(ctx, s, people, begin.Add(rig.PromptSpread).Format("15:04")); err != nil {
+	ahead := b.Product.Slope().Ahead
+	clock := time.Now().UTC().Add(ahead + promptMargin + time.Duration(n/turnsPerSecond)*time.Second).Truncate(time.Minute).Add(time.Minute)
+	begin := clock.Add(-ahead)
+	if err := b.ask(ctx, s, people, clock.Format("15:04")); err != nil {
 		return w, err
 	}
 	coming := make([]*rig.Wait, n)

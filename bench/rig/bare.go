@@ -37,11 +37,12 @@ const (
 type Bare struct {
 	temporal client.Client
 	acts     *bareActs
+	slope    Slope
 	workers  []sdk.Worker
 }
 
-func newBare(at ground, c client.Client) *Bare {
-	return &Bare{temporal: c, acts: &bareActs{outside: at.outside, phones: newPhones()}}
+func newBare(at ground, slope Slope, c client.Client) *Bare {
+	return &Bare{temporal: c, slope: slope, acts: &bareActs{outside: at.outside, phones: newPhones()}}
 }
 
 // Start runs workers for three queues, as the product has them.
@@ -100,7 +101,7 @@ func (b *Bare) Enrol(ctx context.Context, phone string) error {
 // Text signals, and returns when the server has the text.
 func (b *Bare) Text(ctx context.Context, phone, body string) error {
 	_, err := b.temporal.SignalWithStartWorkflow(ctx, b.WorkflowID(phone), bareSignal,
-		bareText{Body: body, PromptAt: promptAt(phone, body, time.Now().UTC())}, b.options(phone), bareType, bareState{Phone: phone})
+		bareText{Body: body, PromptAt: b.slope.promptAt(phone, body, time.Now().UTC())}, b.options(phone), bareType, bareState{Phone: phone})
 	if err != nil {
 		return fmt.Errorf("signalling the bare workflow: %w", err)
 	}
@@ -116,9 +117,9 @@ func (b *Bare) options(phone string) client.StartWorkflowOptions {
 
 var clockIn = regexp.MustCompile(`\bdaily at (\d\d:\d\d)\b`)
 
-// promptAt is when the prompt goes out that a text asks for: up to PromptSpread
-// before the next instant of its clock time, in UTC; zero for other texts.
-func promptAt(phone, body string, now time.Time) time.Time {
+// promptAt is when the prompt goes out that a text asks for: before the next
+// instant of its clock time, in UTC; zero for other texts.
+func (s Slope) promptAt(phone, body string, now time.Time) time.Time {
 	found := clockIn.FindStringSubmatch(body)
 	if found == nil {
 		return time.Time{}
@@ -133,7 +134,7 @@ func promptAt(phone, body string, now time.Time) time.Time {
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(phone)) // never fails
-	return at.Add(-PromptSpread + time.Duration(hash.Sum64()%uint64(PromptSpread)))
+	return at.Add(-s.Ahead + time.Duration(hash.Sum64()%uint64(max(s.Spread, 1))))
 }
 
 // bareActs are the two activities.

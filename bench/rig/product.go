@@ -57,9 +57,15 @@ func newProduct(at ground, p *phones, c client.Client) (*Product, error) {
 	}, nil
 }
 
-// PromptSpread is over how long before their clock time both sides spread the
-// prompts of many people, each by a hash of who it is: the programme's default.
-const PromptSpread = time.Minute
+// Slope is when the prompts of one clock time go out: the first Ahead of it, the
+// others spread over Spread after that, each by a hash of who it is.
+type Slope struct{ Ahead, Spread time.Duration }
+
+// Slope is that of the product's settings; the bare workflow has the same.
+func (p *Product) Slope() Slope {
+	c := p.settings.Coaching
+	return Slope{Ahead: c.PrepTime, Spread: min(c.PromptSpread, c.PrepTime)}
+}
 
 // environment is the programme's defaults but for what would hold a measured
 // text back: the waiting for more texts, the limits for each sender, quiet
@@ -77,7 +83,7 @@ func environment(at ground, port string) ([]string, error) {
 		"TWILIO_ACCOUNT_SID=" + accountSID, "TWILIO_AUTH_TOKEN=" + authToken, "TWILIO_FROM=" + ourNumber, "TWILIO_BASE_URL=" + at.outside,
 		"OPENAI_API_KEY=bench", "OPENAI_BASE_URL=" + at.outside + "/v1", "COACH_MODEL=bench",
 		"COACH_DEBOUNCE=0", "COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=0", "COACH_LOOP_MUTE=0", "COACH_QUIET_HOURS=",
-		"COACH_PREP_TIME=" + PromptSpread.String(), "COACH_PROMPT_SPREAD=" + PromptSpread.String(), "COACH_AUTO_FEEDBACK_DELAY=0",
+		"COACH_PREP_TIME=1m", "COACH_PROMPT_SPREAD=1m", "COACH_AUTO_FEEDBACK_DELAY=0",
 		// The bare workflow remembers nothing; what remembering costs is measured
 		// by setting it to after.
 		"COACH_MEMORY_STEP=off",

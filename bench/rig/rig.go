@@ -118,7 +118,7 @@ func (r *Rig) build(ctx context.Context, cfg Config) error {
 	if r.Product, err = newProduct(at, p, r.temporal); err != nil {
 		return err
 	}
-	r.Bare = newBare(at, r.temporal)
+	r.Bare = newBare(at, r.Product.Slope(), r.temporal)
 	if r.Door, err = newDoor(ctx, r.Bare, p); err != nil {
 		return err
 	}

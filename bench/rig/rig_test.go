@@ -117,6 +117,7 @@ func TestCarrierTellsWhoWasAnswered(t *testing.T) {
 
 func TestPromptAt(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 0, 30, 0, time.UTC)
+	slope := Slope{Ahead: 3 * time.Minute, Spread: time.Minute}
 	for _, c := range []struct {
 		name, body string
 		want       time.Time
@@ -127,14 +128,15 @@ func TestPromptAt(t *testing.T) {
 		{"no wish", Body(1, 0), time.Time{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			at := promptAt("+12025550123", c.body, now)
+			at := slope.promptAt("+12025550123", c.body, now)
 			if c.want.IsZero() {
 				require.Zero(t, at)
 				return
 			}
-			require.WithinRange(t, at, c.want.Add(-PromptSpread), c.want)
-			require.Equal(t, at, promptAt("+12025550123", c.body, now))
-			require.NotEqual(t, at, promptAt("+12025550124", c.body, now), "people of one minute are spread")
+			require.WithinRange(t, at, c.want.Add(-slope.Ahead), c.want.Add(slope.Spread-slope.Ahead))
+			require.Equal(t, at, slope.promptAt("+12025550123", c.body, now))
+			require.NotEqual(t, at, slope.promptAt("+12025550124", c.body, now), "people of one minute are spread")
+			require.Equal(t, c.want.Add(-time.Minute), Slope{Ahead: time.Minute}.promptAt("+12025550123", c.body, now), "all at one instant")
 		})
 	}
 }
