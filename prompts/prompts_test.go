@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/coach"
+	"coachline/internal/coach/tone"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -197,11 +197,11 @@ func TestConsentTexts(t *testing.T) {
 
 func TestToneHasWordsForEveryTag(t *testing.T) {
 	lib := load(t, "")
-	text, err := lib.Render(prompts.Tone, prompts.ToneData{Tags: coach.ToneTags()})
+	text, err := lib.Render(prompts.Tone, prompts.ToneData{Tags: tone.Tags()})
 	require.NoError(t, err)
 	lines := strings.Split(text, "\n")
-	require.Len(t, lines, len(coach.ToneTags()))
-	for i, tag := range coach.ToneTags() {
+	require.Len(t, lines, len(tone.Tags()))
+	for i, tag := range tone.Tags() {
 		require.Regexp(t, "^- "+tag+": .+", lines[i])
 	}
 	none, err := lib.Render(prompts.Tone, prompts.ToneData{})

@@ -14,10 +14,10 @@ import (
 const (
 	promptPeople = 500
 	promptProbes = 5
-	// turnsPerSecond is a pace that setting the prompts is sure to keep up with;
+	// Setting a prompt takes no more than askingShare times what enrolling took;
 	// promptMargin is what is left before the first one goes out.
-	turnsPerSecond = 15
-	promptMargin   = 10 * time.Second
+	askingShare  = 2.5
+	promptMargin = 10 * time.Second
 )
 
 // prompts has everybody's daily prompt due at the same clock time, spread as the
@@ -63,16 +63,18 @@ type wave struct {
 
 func (b *Bench) wave(ctx context.Context, s side, n int) (wave, error) {
 	var w wave
+	began := time.Now()
 	people, err := b.enrolled(ctx, s, n)
 	if err != nil {
 		return w, err
 	}
+	asking := time.Duration(askingShare * float64(time.Since(began)))
 	probes, err := b.enrolled(ctx, s, promptProbes)
 	if err != nil {
 		return w, err
 	}
 	ahead := b.Product.Slope().Ahead
-	clock := time.Now().UTC().Add(ahead + promptMargin + time.Duration(n/turnsPerSecond)*time.Second).Truncate(time.Minute).Add(time.Minute)
+	clock := time.Now().UTC().Add(ahead + promptMargin + asking).Truncate(time.Minute).Add(time.Minute)
 	begin := clock.Add(-ahead)
 	if err := b.ask(ctx, s, people, clock.Format("15:04")); err != nil {
 		return w, err

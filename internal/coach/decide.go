@@ -88,7 +88,7 @@ func (s Situation) say(turn models.TurnPlan) models.Decision {
 func (s Situation) fell(due models.Due) (models.Decision, error) {
 	switch due.Kind {
 	case models.DueDailyPrompt:
-		return s.duePrompt(due.Ref)
+		return s.duePrompt(due)
 	case models.DueReminder:
 		return s.dueReminder(due.Ref)
 	case models.DueAutoFeedback:

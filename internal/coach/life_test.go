@@ -148,6 +148,7 @@ func TestLifeProperty(t *testing.T) {
 		l := &life{t: t, s: at(t, noon), prompts: map[string]time.Time{}, dates: map[string]bool{}}
 		l.s.Rules.CheckIn = time.Duration(rapid.IntRange(0, 9).Draw(t, "check-in")) * time.Hour
 		l.s.Rules.CheckInCap = 2
+		l.s.Rules.PromptSpread = time.Duration(rapid.IntRange(0, 10).Draw(t, "spread")) * time.Minute
 		l.decide(models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
 			Action: models.ScheduleCreate, NewID: "s1", Type: models.ScheduleFixed,
 			At: Clock(rapid.IntRange(0, minutesPerDay-1).Draw(t, "fixed")).String(),

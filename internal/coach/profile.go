@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"coachline/internal/coach/tone"
 	"coachline/models"
 )
 
@@ -32,9 +33,9 @@ const (
 // Names that MergeProfile reports besides the fields.
 const (
 	// ChangedToneTags: the active tone tags are others than before.
-	ChangedToneTags = "tone_tags"
+	ChangedToneTags = tone.ChangedTags
 	// ChangedToneScores: an observation was noted that turned no tag on or off.
-	ChangedToneScores = "tone_scores"
+	ChangedToneScores = tone.ChangedScores
 )
 
 // ProfileFields lists every field in the order in which changes are reported.
@@ -59,7 +60,7 @@ type ProfileAsk struct {
 	ToneTags []string
 	// ToneSource says how the tags became known; empty counts as implicit,
 	// the weaker claim.
-	ToneSource ToneSource
+	ToneSource tone.Source
 }
 
 // Check reports the first thing of an ask that cannot be taken, as a
@@ -78,6 +79,19 @@ func (a ProfileAsk) Check() error {
 		}
 	}
 	return checkTone(a.ToneTags, a.ToneSource)
+}
+
+func checkTone(tags []string, source tone.Source) error {
+	for _, tag := range tags {
+		if !slices.Contains(tone.Tags(), tag) {
+			return models.BadField("tone_tags", "%s is not a tone; allowed: %s", quoted(tag), joined(tone.Tags()))
+		}
+	}
+	switch source {
+	case "", tone.Explicit, tone.Implicit:
+		return nil
+	}
+	return models.BadField("tone_update_source", "%s is not allowed; use explicit or implicit", quoted(string(source)))
 }
 
 // ReportsSuccess says whether the ask records that a prompt worked, which is
@@ -101,9 +115,9 @@ func MergeProfile(p models.Profile, ask ProfileAsk, now time.Time) (models.Profi
 			changed = append(changed, string(field))
 		}
 	}
-	tone, name := mergeTone(p.Tone, ask, now)
+	next, name := tone.Merge(p.Tone, ask.ToneTags, ask.ToneSource, now)
 	if name != "" {
-		p.Tone = tone
+		p.Tone = next
 		changed = append(changed, name)
 	}
 	if len(changed) > 0 {

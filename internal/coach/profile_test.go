@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"coachline/internal/coach/tone"
 	"coachline/models"
 
 	"github.com/stretchr/testify/require"
@@ -106,7 +107,7 @@ func TestMissing(t *testing.T) {
 	require.Equal(t, []string{"prompt_anchor"}, MissingFields(full))
 }
 
-func tone(tags ...string) models.Profile { return models.Profile{Tone: models.Tone{Tags: tags}} }
+func toned(tags ...string) models.Profile { return models.Profile{Tone: models.Tone{Tags: tags}} }
 
 func TestExplicitTone(t *testing.T) {
 	now := instant(t, noon)
@@ -125,28 +126,20 @@ func TestExplicitTone(t *testing.T) {
 		{"unknown is left out", []string{"concise"}, []string{"sarcastic"}, []string{"concise"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before := tone(c.had...)
-			got, changed := MergeProfile(before, ProfileAsk{ToneTags: c.asks, ToneSource: ToneExplicit}, now)
+			before := toned(c.had...)
+			got, changed := MergeProfile(before, ProfileAsk{ToneTags: c.asks, ToneSource: tone.Explicit}, now)
 			require.Equal(t, c.want, got.Tone.Tags)
 			require.Equal(t, c.changed, changed)
 			require.Equal(t, c.had, before.Tone.Tags, "the profile passed in stays")
 		})
 	}
-	for _, tag := range ToneTags() {
-		for _, other := range opposites(tag) {
-			require.Contains(t, opposites(other), tag)
-			got, _ := MergeProfile(tone(other), ProfileAsk{ToneTags: []string{tag}, ToneSource: ToneExplicit}, now)
-			require.Equal(t, []string{tag}, got.Tone.Tags)
-		}
-	}
-	require.Len(t, ToneTags(), 15)
 }
 
 // observe takes n implicit observations, far enough apart to count.
 func observe(p models.Profile, n int, now *time.Time, tags ...string) models.Profile {
 	for range n {
 		*now = now.Add(3 * time.Minute)
-		p, _ = MergeProfile(p, ProfileAsk{ToneTags: tags, ToneSource: ToneImplicit}, *now)
+		p, _ = MergeProfile(p, ProfileAsk{ToneTags: tags, ToneSource: tone.Implicit}, *now)
 	}
 	return p
 }
@@ -165,7 +158,7 @@ func TestImplicitTone(t *testing.T) {
 	p = observe(p, 1, &now, "formal")
 	require.Empty(t, p.Tone.Tags)
 
-	explicit := tone("concise", "humor_ok")
+	explicit := toned("concise", "humor_ok")
 	p = observe(explicit, 30, &now, "formal")
 	require.Equal(t, []string{"concise", "formal", "humor_ok"}, p.Tone.Tags, "an explicit wish does not fade by itself")
 	p = observe(explicit, 5, &now, "detailed")
@@ -173,7 +166,7 @@ func TestImplicitTone(t *testing.T) {
 	p = observe(p, 3, &now, "detailed")
 	require.Equal(t, []string{"detailed", "humor_ok"}, p.Tone.Tags)
 
-	p = observe(tone("no_emojis"), 30, &now, "emojis_ok")
+	p = observe(toned("no_emojis"), 30, &now, "emojis_ok")
 	require.Equal(t, []string{"no_emojis"}, p.Tone.Tags)
 	p = observe(models.Profile{}, 8, &now, "emojis_ok", "no_emojis")
 	require.Equal(t, []string{"no_emojis"}, p.Tone.Tags)
@@ -195,7 +188,7 @@ func TestImplicitToneIsPaced(t *testing.T) {
 	require.InDelta(t, 0.2775, later.Tone.Scores["casual"], 1e-9)
 	require.InDelta(t, 0.15, first.Tone.Scores["casual"], 1e-9, "the profile passed in stays")
 
-	settled, changed := MergeProfile(later, ProfileAsk{ToneTags: []string{"formal"}, ToneSource: ToneExplicit}, now.Add(4*time.Minute))
+	settled, changed := MergeProfile(later, ProfileAsk{ToneTags: []string{"formal"}, ToneSource: tone.Explicit}, now.Add(4*time.Minute))
 	require.Equal(t, []string{"tone_tags"}, changed)
 	require.NotContains(t, settled.Tone.Scores, "casual")
 }

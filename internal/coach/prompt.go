@@ -22,7 +22,12 @@ const (
 // looked. At most one prompt goes out, that of the newest slot that is not too
 // late; every older one is recorded as missed. The next slot is set before the
 // turn starts, so that losing the turn cannot lose the next day.
-func (s Situation) duePrompt(id string) (models.Decision, error) {
+//
+// After an outage everybody's prompts fall due at one instant; they are spread
+// over the minutes that follow like those of people who chose the same minute,
+// so that nobody who writes meanwhile has to wait behind them.
+func (s Situation) duePrompt(due models.Due) (models.Decision, error) {
+	id := due.Ref
 	i := slices.IndexFunc(s.State.Schedules, func(schedule models.Schedule) bool { return schedule.ID == id })
 	if i < 0 {
 		return models.Decision{}, nil
@@ -46,6 +51,11 @@ func (s Situation) duePrompt(id string) (models.Decision, error) {
 		reason := s.verdict(schedule, following.Next, quiet)
 		switch reason {
 		case verdictSend:
+			if later, err := s.inTurn(due, slot, following.Next); err != nil || !later.IsZero() {
+				p.put(schedule)
+				p.set(models.DueDailyPrompt, id, later)
+				return p.decision(), err
+			}
 			p.put(following)
 			p.set(models.DueDailyPrompt, id, following.Next.SendAt)
 			p.start(models.TurnPlan{
@@ -100,6 +110,23 @@ func (s Situation) deadline(slot models.Slot) time.Time {
 		return slot.SendAt.Add(s.Rules.PromptGrace)
 	}
 	return slot.TargetAt.Add(s.Rules.PromptGrace)
+}
+
+// inTurn is when a prompt goes out whose time came while nobody looked: the
+// person's own share of the spread from now. Zero: at once, because it is not
+// late, there is no spread, or then it would be too late or in quiet hours.
+func (s Situation) inTurn(due models.Due, slot, following models.Slot) (time.Time, error) {
+	share := s.Rules.share(s.State.ParticipantID)
+	if due.At.IsZero() || share == 0 || !s.Now.After(due.At.Add(lateness)) {
+		return time.Time{}, nil
+	}
+	later := s
+	later.Now = s.Now.Add(share)
+	quiet, err := later.Opens()
+	if err != nil || quiet.After(later.Now) || later.Now.After(s.deadline(slot)) || !following.SendAt.After(later.Now) {
+		return time.Time{}, err
+	}
+	return later.Now, nil
 }
 
 // missPaused: pausing takes the due times away, so this is a last guard. For

@@ -21,7 +21,8 @@ type Rules struct {
 	PrepTime time.Duration
 	// PromptSpread spreads the prompts of people who chose the same minute:
 	// each person's go out up to this much nearer to the target than PrepTime
-	// says, by the same amount every day, and never after the target.
+	// says, by the same amount every day, and never after the target. Prompts
+	// that an outage held up go out over as long from its end.
 	PromptSpread time.Duration
 	// PromptGrace is how long after its target a prompt may still go out; at 0
 	// one that is more than two minutes late is missed.
@@ -50,13 +51,18 @@ type Rules struct {
 
 // prepFor is how long before its target a participant's fixed prompt goes out.
 func (r Rules) prepFor(participantID string) time.Duration {
+	return r.PrepTime - r.share(participantID)
+}
+
+// share is the participant's place in the spread, the same every day.
+func (r Rules) share(participantID string) time.Duration {
 	spread := min(r.PromptSpread, r.PrepTime)
 	if spread <= 0 {
-		return r.PrepTime
+		return 0
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(participantID)) // never fails
-	return r.PrepTime - time.Duration(hash.Sum64()%uint64(spread))
+	return time.Duration(hash.Sum64() % uint64(spread))
 }
 
 // Zones resolves an IANA zone name; an error means that there is no such zone.

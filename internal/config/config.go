@@ -131,7 +131,7 @@ type Coaching struct {
 	DefaultRegion   string        `env:"COACH_DEFAULT_REGION" envDefault:"US"`
 	PrepTime        time.Duration `env:"COACH_PREP_TIME" envDefault:"10m"`
 	// PromptSpread spreads the prompts of people who chose the same minute.
-	PromptSpread      time.Duration `env:"COACH_PROMPT_SPREAD" envDefault:"1m"`
+	PromptSpread      time.Duration `env:"COACH_PROMPT_SPREAD" envDefault:"10m"`
 	PromptGrace       time.Duration `env:"COACH_PROMPT_GRACE" envDefault:"2h"`
 	ReminderDelay     time.Duration `env:"COACH_REMINDER_DELAY" envDefault:"5h"`
 	AutoFeedbackDelay time.Duration `env:"COACH_AUTO_FEEDBACK_DELAY" envDefault:"5m"`

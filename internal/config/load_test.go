@@ -24,7 +24,7 @@ func TestDefaults(t *testing.T) {
 	require.True(t, cfg.HTTP.Loopback())
 	require.Equal(t, Coaching{
 		Programme: "Coachline", DefaultTimezone: "UTC", DefaultRegion: "US",
-		PrepTime: 10 * time.Minute, PromptSpread: time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
+		PrepTime: 10 * time.Minute, PromptSpread: 10 * time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
 		AutoFeedbackDelay: 5 * time.Minute, FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,
 		CheckInCap: 1, Debounce: 2 * time.Second, DebounceMax: 15 * time.Second, LateTry: 30 * time.Minute, QuietHours: "21:00-08:00",
 	}, cfg.Coaching)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"coachline/internal/coach"
+	"coachline/internal/coach/tone"
 	"coachline/models"
 )
 
@@ -57,7 +58,7 @@ func saveSchema() json.RawMessage {
     "last_tweak": {"type": ["string", "null"], "maxLength": 500, "description": "The change they agreed to try."},
     "tone_tags": {
       "type": "array",
-      "items": {"type": "string", "enum": ["` + strings.Join(coach.ToneTags(), `", "`) + `"]},
+      "items": {"type": "string", "enum": ["` + strings.Join(tone.Tags(), `", "`) + `"]},
       "maxItems": 15,
       "description": "How they like to be written to."
     },
@@ -99,7 +100,7 @@ func tidySave(args arguments) {
 func profileAsk(args arguments) (coach.ProfileAsk, error) {
 	ask := coach.ProfileAsk{
 		Fields:     map[coach.ProfileField]coach.FieldValue{},
-		ToneSource: coach.ToneSource(args.text("tone_update_source")),
+		ToneSource: tone.Source(args.text("tone_update_source")),
 	}
 	for _, field := range coach.ProfileFields() {
 		value, given := args[string(field)]

@@ -1,4 +1,7 @@
-package coach
+// Package tone moves the tone in which a person is spoken to: what they asked
+// for holds at once, what was inferred is smoothed (conversation rules, section
+// 3).
+package tone
 
 import (
 	"maps"
@@ -8,22 +11,22 @@ import (
 	"coachline/models"
 )
 
-// ToneSource is how a tone became known.
-type ToneSource string
+// Source is how a tone became known.
+type Source string
 
 const (
-	// ToneExplicit: the person asked for it; it applies at once.
-	ToneExplicit ToneSource = "explicit"
-	// ToneImplicit: the model inferred it; it is smoothed.
-	ToneImplicit ToneSource = "implicit"
+	// Explicit: the person asked for it; it applies at once.
+	Explicit Source = "explicit"
+	// Implicit: the model inferred it; it is smoothed.
+	Implicit Source = "implicit"
 )
 
 // Smoothing of implicit observations (conversation rules, section 3).
 const (
-	toneWeight   = 0.15
-	toneOn       = 0.7
-	toneOff      = 0.4
-	toneInterval = 3 * time.Minute
+	weight   = 0.15
+	onAt     = 0.7
+	offAt    = 0.4
+	interval = 3 * time.Minute
 )
 
 const (
@@ -31,8 +34,8 @@ const (
 	tagNoEmojis = "no_emojis"
 )
 
-// ToneTags lists every tag that a profile may carry.
-func ToneTags() []string {
+// Tags lists every tag that a profile may carry.
+func Tags() []string {
 	return []string{
 		"concise", "detailed", "formal", "casual", "warm_supportive", "neutral_professional",
 		"direct_coach", "gentle_coach", "confidence_low", "confidence_medium", "confidence_high",
@@ -55,47 +58,43 @@ func opposites(tag string) []string {
 	return nil
 }
 
-func checkTone(tags []string, source ToneSource) error {
-	for _, tag := range tags {
-		if !slices.Contains(ToneTags(), tag) {
-			return models.BadField("tone_tags", "%s is not a tone; allowed: %s", quoted(tag), joined(ToneTags()))
-		}
-	}
-	switch source {
-	case "", ToneExplicit, ToneImplicit:
-		return nil
-	}
-	return models.BadField("tone_update_source", "%s is not allowed; use explicit or implicit", quoted(string(source)))
-}
+// Names of a change.
+const (
+	// ChangedTags: the active tags are others than before.
+	ChangedTags = "tone_tags"
+	// ChangedScores: an observation was noted that turned no tag on or off.
+	ChangedScores = "tone_scores"
+)
 
-// mergeTone returns the tone after an ask and the name of the change, empty
-// when there is none. Unknown tags are left out.
-func mergeTone(tone models.Tone, ask ProfileAsk, now time.Time) (models.Tone, string) {
-	known := func(tag string) bool { return !slices.Contains(ToneTags(), tag) }
-	tags := slices.DeleteFunc(slices.Clone(ask.ToneTags), known)
+// Merge returns the tone after tags were asked for or observed and the name of
+// the change, empty when there is none. Unknown tags are left out; a source
+// other than Explicit counts as Implicit. The tone passed in is not modified.
+func Merge(tone models.Tone, tags []string, source Source, now time.Time) (models.Tone, string) {
+	unknown := func(tag string) bool { return !slices.Contains(Tags(), tag) }
+	tags = slices.DeleteFunc(slices.Clone(tags), unknown)
 	if len(tags) == 0 {
 		return tone, ""
 	}
 	next := models.Tone{Tags: slices.Clone(tone.Tags), Scores: maps.Clone(tone.Scores), ImplicitAt: tone.ImplicitAt}
-	if ask.ToneSource == ToneExplicit {
-		next = explicitTone(next, tags)
+	if source == Explicit {
+		next = explicit(next, tags)
 	} else {
-		next = implicitTone(next, tags, now)
+		next = implicit(next, tags, now)
 	}
 	slices.Sort(next.Tags)
 	switch {
 	case !slices.Equal(tone.Tags, next.Tags):
-		return next, ChangedToneTags
+		return next, ChangedTags
 	case !maps.Equal(tone.Scores, next.Scores):
-		return next, ChangedToneScores
+		return next, ChangedScores
 	}
 	return tone, ""
 }
 
-// explicitTone turns the tags on and their opposites off. It forgets their
+// explicit turns the tags on and their opposites off. It forgets their
 // scores, so that only new evidence against an explicit wish can wear it down.
 // Of two opposites in one ask the later holds, but no_emojis always does.
-func explicitTone(tone models.Tone, tags []string) models.Tone {
+func explicit(tone models.Tone, tags []string) models.Tone {
 	if slices.Contains(tags, tagNoEmojis) {
 		tags = append(tags, tagNoEmojis)
 	}
@@ -109,12 +108,12 @@ func explicitTone(tone models.Tone, tags []string) models.Tone {
 	return tone
 }
 
-// implicitTone takes one observation, at most one every three minutes: the
+// implicit takes one observation, at most one every three minutes: the
 // score of each observed tag rises, that of each tag observed earlier and of
 // each active opposite falls. An explicit tag has no score and stands until
 // its opposite is observed often enough.
-func implicitTone(tone models.Tone, tags []string, now time.Time) models.Tone {
-	if !tone.ImplicitAt.IsZero() && now.Sub(tone.ImplicitAt) < toneInterval {
+func implicit(tone models.Tone, tags []string, now time.Time) models.Tone {
+	if !tone.ImplicitAt.IsZero() && now.Sub(tone.ImplicitAt) < interval {
 		return tone
 	}
 	if slices.Contains(tone.Tags, tagNoEmojis) || slices.Contains(tags, tagNoEmojis) {
@@ -124,7 +123,7 @@ func implicitTone(tone models.Tone, tags []string, now time.Time) models.Tone {
 		tone.Scores = map[string]float64{}
 	}
 	tone.ImplicitAt = now
-	for _, tag := range ToneTags() {
+	for _, tag := range Tags() {
 		tone = smooth(tone, tag, tags)
 	}
 	return tone
@@ -145,15 +144,15 @@ func smooth(tone models.Tone, tag string, observed []string) models.Tone {
 			score = 1
 		}
 	}
-	score *= 1 - toneWeight
+	score *= 1 - weight
 	if seen {
-		score += toneWeight
+		score += weight
 	}
 	tone.Scores[tag] = score
 	switch {
-	case !active && score >= toneOn:
+	case !active && score >= onAt:
 		tone.Tags = turnOn(tone.Tags, tag)
-	case active && score <= toneOff:
+	case active && score <= offAt:
 		tone.Tags = slices.DeleteFunc(tone.Tags, func(t string) bool { return t == tag })
 	}
 	return tone
