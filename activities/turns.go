@@ -17,13 +17,10 @@ const WindowEntries = 50
 type TurnStore interface {
 	BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error)
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
+	EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error)
 	FinishTurn(ctx context.Context, out models.TurnOutcome) (models.EndedTurn, error)
 	SaveState(ctx context.Context, in models.SaveStateInput) error
 }
-
-// ownEntries are enough of the conversation to hold the texts of the turn that
-// ends.
-const ownEntries = 16
 
 // Archive reads what somebody else wrote: a row that was queued, the life of a
 // terminated workflow.
@@ -79,7 +76,7 @@ func (t *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
 // transaction and returns the rows to send, in order: the parts of its text,
 // then the debug text. A finished turn returns the rows it has.
 func (t *Turns) persist(ctx context.Context, in models.PersistTurnInput) (ended, error) {
-	turn, err := t.Store.TurnContext(ctx, in.TurnID, ownEntries)
+	turn, err := t.Store.EndingTurn(ctx, in.TurnID)
 	if err != nil {
 		return ended{}, fmt.Errorf("loading turn: %w", err)
 	}

@@ -29,6 +29,15 @@ func (r countedRows) TurnContext(ctx context.Context, turnID string, window int)
 	return turn, err
 }
 
+// EndingTurn does so for the end of a turn.
+func (r countedRows) EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error) {
+	turn, err := r.Store.EndingTurn(ctx, turnID)
+	if err == nil {
+		metrics.Of(ctx).Loaded(turn)
+	}
+	return turn, err
+}
+
 // SaveState counts the prompts that were missed.
 func (r countedRows) SaveState(ctx context.Context, in models.SaveStateInput) error {
 	err := r.Store.SaveState(ctx, in)

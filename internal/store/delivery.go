@@ -32,6 +32,10 @@ func (s *Store) ReleaseSend(ctx context.Context, outboxID string, now time.Time)
 // overtook the carrier's answer is such a word too. ErrNotFound for an unknown
 // row. Safe to retry.
 func (s *Store) RecordAccepted(ctx context.Context, outboxID string, r models.Receipt, now time.Time) error {
+	done, err := s.acceptedAtOnce(ctx, outboxID, r, now)
+	if done || err != nil {
+		return err
+	}
 	return s.changeOutbox(ctx, outboxID, func(tx *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
 		if r.Status.Supersedes(row.Status) {
 			row.Status = r.Status
@@ -41,6 +45,35 @@ func (s *Store) RecordAccepted(ctx context.Context, outboxID string, r models.Re
 		}
 		return true, s.Lift(tx, *row)
 	})
+}
+
+// acceptedAtOnce is RecordAccepted for the usual row in one statement: a text
+// that is being sent, of which the carrier has said nothing yet, and from whose
+// acceptance nothing follows. done is false for any other row, and while the
+// sender is stopped.
+func (s *Store) acceptedAtOnce(ctx context.Context, id string, r models.Receipt, now time.Time) (done bool, err error) {
+	status := models.OutboxAccepted
+	if r.Status.Supersedes(models.OutboxAccepted) {
+		status = r.Status
+	}
+	if !models.OutboxDelivered.Supersedes(status) {
+		return false, nil // it has an end already
+	}
+	err = s.write(ctx, func(tx *gorm.DB) error {
+		if held, err := s.Held(tx); err != nil || held {
+			return err
+		}
+		res := tx.Model(&models.Outbox{}).
+			Where("id = ? AND status = ? AND accepted_at IS NULL AND provider_sid = ''", id, models.OutboxSending).
+			Where("kind NOT IN ?", []models.Kind{models.KindPrompt, models.KindReminder}).
+			UpdateColumns(map[string]any{"status": status, "provider_sid": r.ProviderSID, "accepted_at": now, "updated_at": now})
+		done = res.RowsAffected > 0
+		return res.Error
+	})
+	if err != nil {
+		return false, fmt.Errorf("changing outbox row: %w", err)
+	}
+	return done, nil
 }
 
 // RecordFailed ends a row that the carrier did not take. A row that the

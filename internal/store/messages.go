@@ -29,21 +29,15 @@ func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.Ac
 	if in.ProviderSID == "" {
 		return models.AcceptedInbound{}, models.BadField("provider_sid", "must not be empty")
 	}
-	out, found, err := s.claimed(ctx, in.ProviderSID)
-	if err != nil || found {
-		return out, err
-	}
-	err = s.write(ctx, func(tx *gorm.DB) error {
+	var out models.AcceptedInbound
+	err := s.write(ctx, func(tx *gorm.DB) error {
 		var err error
 		out, err = s.acceptInbound(tx, in)
 		return err
 	})
 	if errors.Is(err, models.ErrConflict) {
-		// The same delivery came in twice at once, and the other one won.
-		out, found, err = s.claimed(ctx, in.ProviderSID)
-		if err == nil && !found {
-			err = models.ErrConflict
-		}
+		// The same delivery came in before; the transaction has left nothing.
+		out, err = s.claimed(ctx, in.ProviderSID)
 	}
 	if err != nil {
 		return models.AcceptedInbound{}, fmt.Errorf("accepting inbound: %w", err)
@@ -51,16 +45,16 @@ func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.Ac
 	return out, nil
 }
 
-func (s *Store) claimed(ctx context.Context, providerSID string) (models.AcceptedInbound, bool, error) {
+func (s *Store) claimed(ctx context.Context, providerSID string) (models.AcceptedInbound, error) {
 	var row models.Inbound
 	err := s.reader(ctx).Where("provider_sid = ?", providerSID).Take(&row).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return models.AcceptedInbound{}, false, nil
+	switch {
+	case errors.Is(err, gorm.ErrRecordNotFound):
+		return models.AcceptedInbound{}, models.ErrConflict // over something else
+	case err != nil:
+		return models.AcceptedInbound{}, classify(err)
 	}
-	if err != nil {
-		return models.AcceptedInbound{}, false, fmt.Errorf("reading inbound: %w", classify(err))
-	}
-	return models.AcceptedInbound{Inbound: row, Duplicate: true}, true, nil
+	return models.AcceptedInbound{Inbound: row, Duplicate: true}, nil
 }
 
 func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
@@ -199,15 +193,6 @@ func (s *Store) History(ctx context.Context, id string, limit int, before time.T
 		return nil, fmt.Errorf("reading history: %w", classify(err))
 	}
 	return entries, nil
-}
-
-// window reads the newest entries of a conversation, oldest first; a negative
-// size means all of them.
-func window(tx *gorm.DB, participantID string, size int) ([]models.Message, error) {
-	var rows []models.Message
-	err := tx.Where("participant_id = ?", participantID).Order("id DESC").Limit(size).Find(&rows).Error
-	slices.Reverse(rows)
-	return rows, err
 }
 
 // appendTexts adds stored inbound texts to the conversation, each once.

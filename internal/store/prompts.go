@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -40,19 +39,6 @@ func planPrompt(tx *gorm.DB, participantID string, plan models.TurnPlan) (again 
 		return false, err
 	}
 	return old.SentAt != nil || old.State == models.PromptMissed, nil
-}
-
-// outstanding returns the newest prompt that was sent and neither voided nor
-// failed; nil when there is none.
-func outstanding(tx *gorm.DB, participantID string) (*models.Prompt, error) {
-	var row models.Prompt
-	err := tx.Where("participant_id = ? AND sent_at IS NOT NULL AND state IN ?", participantID,
-		[]models.PromptState{models.PromptPending, models.PromptReminded, models.PromptResponded}).
-		Order("sent_at DESC, id DESC").Take(&row).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, nil
-	}
-	return &row, err
 }
 
 // promptSent records that the carrier took a prompt. An answer that overtook

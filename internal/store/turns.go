@@ -9,6 +9,7 @@ import (
 	"coachline/internal/store/channel"
 	"coachline/internal/store/door"
 	"coachline/internal/store/past"
+	"coachline/internal/store/reading"
 	"coachline/models"
 	"coachline/models/aside"
 )
@@ -84,7 +85,7 @@ func planned(tx *gorm.DB, p models.Participant, plan models.TurnPlan) (models.Pr
 	if err != nil || again {
 		return models.PrepareTurnResult{Skip: again}, err
 	}
-	profile, err := profileOf(tx, p.ID)
+	profile, err := reading.Profile(tx, p.ID)
 	return models.PrepareTurnResult{Prepared: profile.PreparedPrompt != ""}, err
 }
 
@@ -95,44 +96,26 @@ func ended(tx *gorm.DB, turnID string) (bool, error) {
 	return n > 0, err
 }
 
-func profileOf(tx *gorm.DB, participantID string) (models.Profile, error) {
-	var profile models.Profile
-	err := tx.Where("participant_id = ?", participantID).Take(&profile).Error
-	return profile, err
-}
-
 // TurnContext loads everything a reply is composed from, as of one instant:
 // the newest window entries of the conversation (a negative window means all),
 // the turn's rounds so far, the outstanding prompt. ErrNotFound for an unknown
 // turn; a participant who has left is still found.
 func (s *Store) TurnContext(ctx context.Context, turnID string, size int) (models.TurnContext, error) {
+	return s.reading(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return reading.Turn(tx, turnID, size) })
+}
+
+// EndingTurn is TurnContext for the end of a turn: its window holds the turn's
+// own entries only, and neither outstanding prompt nor schedules are read.
+func (s *Store) EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error) {
+	return s.reading(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return reading.Ending(tx, turnID) })
+}
+
+func (s *Store) reading(ctx context.Context, read func(tx *gorm.DB) (models.TurnContext, error)) (models.TurnContext, error) {
 	var out models.TurnContext
 	err := s.snapshot(ctx, func(tx *gorm.DB) error {
-		out = models.TurnContext{}
-		if err := tx.Where("id = ?", turnID).Take(&out.Turn).Error; err != nil {
-			return err
-		}
-		id := out.Turn.ParticipantID
-		if err := tx.Where("id = ?", id).Take(&out.Participant).Error; err != nil {
-			return err
-		}
 		var err error
-		if out.Profile, err = profileOf(tx, id); err != nil {
-			return err
-		}
-		if out.Window, err = window(tx, id, size); err != nil {
-			return err
-		}
-		if out.Outstanding, err = outstanding(tx, id); err != nil {
-			return err
-		}
-		if err := tx.Where("turn_id = ?", turnID).Order("number").Find(&out.Steps).Error; err != nil {
-			return err
-		}
-		if err := tx.Where("turn_id = ?", turnID).Order("step, call").Find(&out.Runs).Error; err != nil {
-			return err
-		}
-		return tx.Where("participant_id = ?", id).Order("id").Find(&out.Schedules).Error
+		out, err = read(tx)
+		return err
 	})
 	if err != nil {
 		return models.TurnContext{}, fmt.Errorf("reading turn: %w", err)
@@ -265,7 +248,7 @@ func settlePrompts(tx *gorm.DB, o models.TurnOutcome) error {
 	if !o.ClearPrepared && o.HabitPrompt == "" {
 		return nil
 	}
-	profile, err := profileOf(tx, o.ParticipantID)
+	profile, err := reading.Profile(tx, o.ParticipantID)
 	if err != nil {
 		return err
 	}

@@ -97,6 +97,8 @@ func TestBeginTurnPrompt(t *testing.T) {
 	})
 }
 
+const twoCalls = `[{"id":"a"},{"id":"b"}]`
+
 func TestTurnContext(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
@@ -106,7 +108,7 @@ func TestTurnContext(t *testing.T) {
 			w.turn(n, replyPlan, n)
 		}
 		for _, n := range []int{2, 1} {
-			require.NoError(t, w.saveStep(models.Step{TurnID: "p1-t4", Number: n, Usage: models.Usage{Prompt: n}, CreatedAt: at(n)}))
+			require.NoError(t, w.saveStep(models.Step{TurnID: "p1-t4", Number: n, Calls: twoCalls, Usage: models.Usage{Prompt: n}, CreatedAt: at(n)}))
 			for _, call := range []int{1, 0} {
 				require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t4", Step: n, Call: call, CreatedAt: at(n)}}))
 			}
@@ -132,13 +134,21 @@ func TestTurnContext(t *testing.T) {
 		tc, err := w.TurnContext(w.ctx, "p1-t4", 0)
 		require.NoError(t, err)
 		require.Nil(t, tc.Outstanding)
-		require.Equal(t, []models.Step{{TurnID: "p1-t4", Number: 1, Usage: models.Usage{Prompt: 1}, CreatedAt: at(1)},
-			{TurnID: "p1-t4", Number: 2, Usage: models.Usage{Prompt: 2}, CreatedAt: at(2)}}, tc.Steps)
+		require.Equal(t, []models.Step{{TurnID: "p1-t4", Number: 1, Calls: twoCalls, Usage: models.Usage{Prompt: 1}, CreatedAt: at(1)},
+			{TurnID: "p1-t4", Number: 2, Calls: twoCalls, Usage: models.Usage{Prompt: 2}, CreatedAt: at(2)}}, tc.Steps)
 		var runs [][2]int
 		for _, r := range tc.Runs {
 			runs = append(runs, [2]int{r.Step, r.Call})
 		}
 		require.Equal(t, [][2]int{{1, 0}, {1, 1}, {2, 0}, {2, 1}}, runs)
+		ending, err := w.EndingTurn(w.ctx, "p1-t4")
+		require.NoError(t, err)
+		require.Equal(t, []string{"text of p1-t4"}, texts(ending.Window), "its own entries")
+		require.Equal(t, []any{tc.Turn, tc.Participant, tc.Profile, tc.Steps, tc.Runs},
+			[]any{ending.Turn, ending.Participant, ending.Profile, ending.Steps, ending.Runs})
+		require.Empty(t, ending.Schedules)
+		_, err = w.EndingTurn(w.ctx, "p1-t5")
+		require.ErrorIs(t, err, models.ErrNotFound)
 		next := at(60)
 		require.Equal(t, []models.ScheduleRow{
 			{ParticipantID: "p1", ID: "s1", Type: models.ScheduleFixed, At: "08:00", Zone: "Europe/Paris", NextAt: &next, UpdatedAt: at(9)},
