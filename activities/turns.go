@@ -16,15 +16,15 @@ const WindowEntries = 50
 // TurnStore opens and closes turns.
 type TurnStore interface {
 	BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error)
-	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
 	EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error)
 	FinishTurn(ctx context.Context, out models.TurnOutcome) (models.EndedTurn, error)
 	SaveState(ctx context.Context, in models.SaveStateInput) error
 }
 
 // Archive reads what somebody else wrote: a row that was queued, the life of a
-// terminated workflow.
+// terminated workflow, the turn of a subagent.
 type Archive interface {
+	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
 	Outbox(ctx context.Context, id string) (models.Outbox, error)
 	Past(ctx context.Context, participantID string) (models.Past, error)
 }

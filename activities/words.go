@@ -55,7 +55,7 @@ func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn model
 
 // found is what a subagent came to, short enough for a text.
 func (t *Turns) found(ctx context.Context, subagentTurn string) (string, error) {
-	turn, err := t.Store.TurnContext(ctx, subagentTurn, 0)
+	turn, err := t.Archive.TurnContext(ctx, subagentTurn, 0)
 	if err != nil {
 		return "", fmt.Errorf("loading subagent: %w", err)
 	}

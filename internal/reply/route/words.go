@@ -3,6 +3,7 @@ package route
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -69,12 +70,39 @@ func nameWords(name string) string {
 	return b.String()
 }
 
+// knownTexts bounds a memo; a programme has some dozens of tools.
+const knownTexts = 256
+
+// memo remembers the words of tools' texts, which every turn asks for again.
+type memo struct {
+	mu    sync.Mutex
+	words map[string][]string
+}
+
+var known memo
+
+// of is wordsOf; nobody may change what it returns.
+func (m *memo) of(text string) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	words, ok := m.words[text]
+	if ok {
+		return words
+	}
+	if m.words == nil || len(m.words) >= knownTexts {
+		m.words = map[string][]string{}
+	}
+	words = wordsOf(text)
+	m.words[text] = words
+	return words
+}
+
 // vocabulary is the words of each tool, without those that most tools share.
 func vocabulary(tools []Tool) [][]string {
 	out := make([][]string, len(tools))
 	count := map[string]int{}
 	for i, tool := range tools {
-		out[i] = wordsOf(nameWords(tool.Name) + " " + tool.Description + " " + strings.Join(tool.Keywords, " "))
+		out[i] = known.of(nameWords(tool.Name) + " " + tool.Description + " " + strings.Join(tool.Keywords, " "))
 		for _, word := range out[i] {
 			count[word]++
 		}
@@ -83,7 +111,7 @@ func vocabulary(tools []Tool) [][]string {
 		return out
 	}
 	for i := range out {
-		out[i] = slices.DeleteFunc(out[i], func(word string) bool { return count[word]*2 > len(tools) })
+		out[i] = slices.DeleteFunc(slices.Clone(out[i]), func(word string) bool { return count[word]*2 > len(tools) })
 	}
 	return out
 }
