@@ -16,7 +16,7 @@ const (
 	promptProbes = 5
 	// Setting a prompt takes no more than askingShare times what enrolling took;
 	// promptMargin is what is left before the first one goes out.
-	askingShare  = 2.5
+	askingShare  = 2
 	promptMargin = 10 * time.Second
 )
 

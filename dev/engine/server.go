@@ -87,8 +87,12 @@ func serverConfig(store *config.SQL, services map[primitives.ServiceName]int) *c
 // timers under a second are 10 ms late instead of a second.
 func Tuning() dynamicconfig.StaticClient {
 	return dynamicconfig.StaticClient{
-		dynamicconfig.TransferProcessorMaxPollRPS.Key():         1000,
-		dynamicconfig.TimerProcessorMaxTimeShift.Key():          10 * time.Millisecond,
+		dynamicconfig.TransferProcessorMaxPollRPS.Key(): 1000,
+		dynamicconfig.TimerProcessorMaxTimeShift.Key():  10 * time.Millisecond,
+		// Timers are read every 10 ms now, and the server takes a second in which
+		// it read three times for one where it is stuck: it moves that second's
+		// timers to a slower reader, where a wave of prompts was minutes late.
+		dynamicconfig.QueueReaderStuckCriticalAttempts.Key():    0,
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
 		dynamicconfig.MatchingEnableFairness.Key():              true,
