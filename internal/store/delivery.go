@@ -47,7 +47,7 @@ func (s *Store) RecordAccepted(ctx context.Context, outboxID string, r models.Re
 	})
 }
 
-// acceptedAtOnce is RecordAccepted for the usual row in one statement: a text
+// acceptedAtOnce is RecordAccepted for the usual row without reading it: a text
 // that is being sent, of which the carrier has said nothing yet, and from whose
 // acceptance nothing follows. done is false for any other row, and while the
 // sender is stopped.
