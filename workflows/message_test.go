@@ -220,16 +220,21 @@ func TestMessageToolAndStop(t *testing.T) {
 	})
 }
 
-// A text that the carrier did not take leaves room for the same words.
-func TestMessageToolThatDidNotArrive(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, withMessages)
-	w.carrier.refuse = func(sms models.SMS) error {
-		if sms.OutboxID == "conv_1-t1-s1c0-p1" {
+// blocks is a carrier that does not take one row.
+func blocks(outboxID string) func(models.SMS) error {
+	return func(sms models.SMS) error {
+		if sms.OutboxID == outboxID {
 			return &models.CarrierError{Class: models.CarrierBlocked, Code: "30007"}
 		}
 		return nil
 	}
+}
+
+// A text that the carrier did not take leaves room for the same words.
+func TestMessageToolThatDidNotArrive(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withMessages)
+	w.carrier.refuse = blocks("conv_1-t1-s1c0-p1")
 	w.model.answer = rounds(asks(texted(aSecond)), say(aSecond))
 	w.text(0, "how does my week look")
 	w.run(time.Hour)
@@ -263,12 +268,7 @@ func TestMessageToolAndALateText(t *testing.T) {
 func TestMessageToolInParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMessages)
-	w.carrier.refuse = func(sms models.SMS) error {
-		if sms.OutboxID == "conv_1-t1-p1" {
-			return &models.CarrierError{Class: models.CarrierBlocked, Code: "30007"}
-		}
-		return nil
-	}
+	w.carrier.refuse = blocks("conv_1-t1-p1")
 	first := strings.TrimSpace(strings.Repeat("A walk ☀ a day. ", 20))
 	w.model.answer = rounds(asks(texted(first)), say(long))
 	w.text(0, "how does my week look")

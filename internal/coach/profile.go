@@ -30,14 +30,6 @@ const (
 	FieldLastTweak            ProfileField = "last_tweak"
 )
 
-// Names that MergeProfile reports besides the fields.
-const (
-	// ChangedToneTags: the active tone tags are others than before.
-	ChangedToneTags = tone.ChangedTags
-	// ChangedToneScores: an observation was noted that turned no tag on or off.
-	ChangedToneScores = tone.ChangedScores
-)
-
 // ProfileFields lists every field in the order in which changes are reported.
 func ProfileFields() []ProfileField {
 	return []ProfileField{
@@ -104,7 +96,7 @@ func (a ProfileAsk) ReportsSuccess() bool {
 // MergeProfile applies an ask: a field changes only if it is given and
 // different, blank texts are ignored, Null clears. It returns the new profile
 // and the names of what changed in the order of ProfileFields, then
-// ChangedToneTags or ChangedToneScores; no names means that the profile is as
+// tone.ChangedTags or tone.ChangedScores; no names means that the profile is as
 // it was. Run Check first: what Check refuses is left out here without a word.
 // The profile passed in is not modified; Version stays for the store to raise.
 func MergeProfile(p models.Profile, ask ProfileAsk, now time.Time) (models.Profile, []string) {

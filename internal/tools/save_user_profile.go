@@ -132,7 +132,7 @@ func applyAsk(in RunInput, ask coach.ProfileAsk) Execution {
 	answer := saveAnswer{OK: true, Changed: []string{}, Profile: viewOf(merged), Missing: []string{}}
 	for _, name := range changed {
 		// Scores are kept, but they are no change that the model could name.
-		if name != coach.ChangedToneScores {
+		if name != tone.ChangedScores {
 			answer.Changed = append(answer.Changed, name)
 		}
 	}

@@ -125,11 +125,9 @@ func (k *Keeper) Alert(set *carrier.Brake) {
 		"class", string(set.Class), "code", set.Code, "outbox", set.OutboxID, "until", set.UntilAt)
 }
 
-// Held says whether there is a brake, whether or not its time is over.
-func (k *Keeper) Held(tx *gorm.DB) (bool, error) {
-	var n int64
-	err := tx.Model(&carrier.Brake{}).Where("sender = ?", k.cfg.Sender).Limit(1).Count(&n).Error
-	return n > 0, err
+// Brakes selects what holds the sender, whether or not its time is over.
+func (k *Keeper) Brakes(tx *gorm.DB) *gorm.DB {
+	return tx.Model(&carrier.Brake{}).Select("1").Where("sender = ?", k.cfg.Sender)
 }
 
 // Lift ends the brake when a text that was posted after the last refusal went

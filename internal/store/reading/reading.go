@@ -83,6 +83,8 @@ func newest(tx *gorm.DB, participantID string, size int) *gorm.DB {
 	return tx.Where("participant_id = ?", participantID).Order("id DESC").Limit(size)
 }
 
+// outstanding is the newest prompt that was sent and neither voided nor failed;
+// nil when there is none.
 func outstanding(tx *gorm.DB, participantID string) (*models.Prompt, error) {
 	var row models.Prompt
 	err := tx.Where("participant_id = ? AND sent_at IS NOT NULL AND state IN ?", participantID,
