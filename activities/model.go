@@ -48,37 +48,40 @@ const heartbeatEvery = 3 * time.Second
 // It heartbeats while it waits, so that a dead worker costs seconds and not the
 // whole time limit.
 func (t *Talk) CallModel(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
-	begun, err := t.begin(ctx, in)
-	if err != nil || begun != nil && (begun.Skip || begun.Prepared) {
-		return models.CallModelResult{Begun: begun}, err
+	stop := beat(ctx)
+	defer stop()
+	turn, begun, err := t.load(ctx, in)
+	if err != nil {
+		return models.CallModelResult{}, classed(fmt.Errorf("loading turn: %w", err))
 	}
-	out, err := t.next(ctx, in)
+	if begun != nil && (begun.Skip || begun.Prepared) {
+		return models.CallModelResult{Begun: begun}, nil
+	}
+	out, err := t.next(ctx, in, turn)
 	if out.Begun == nil {
 		out.Begun = begun
 	}
 	return out, err
 }
 
-func (t *Talk) begin(ctx context.Context, in models.CallModelInput) (*models.PrepareTurnResult, error) {
+// load reads the turn, and begins it first where that is still to be done.
+func (t *Talk) load(ctx context.Context, in models.CallModelInput) (models.TurnContext, *models.PrepareTurnResult, error) {
 	if in.Begin == nil {
-		return nil, nil
+		turn, err := t.Store.TurnContext(ctx, in.TurnID, entriesFor(in.Kind))
+		return turn, nil, err
 	}
-	begun, err := t.Turns.PrepareTurn(ctx, *in.Begin)
-	return &begun, err
+	begun, turn, err := t.Turns.Store.OpenTurn(ctx, *in.Begin, entriesFor(in.Kind))
+	begun.Limits = t.Turns.limits(*in.Begin)
+	return turn, &begun, err
 }
 
-func (t *Talk) next(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
-	stop := beat(ctx)
-	defer stop()
-	turn, err := t.Store.TurnContext(ctx, in.TurnID, entriesFor(in.Kind))
-	if err != nil {
-		return models.CallModelResult{}, classed(fmt.Errorf("loading turn: %w", err))
-	}
+func (t *Talk) next(ctx context.Context, in models.CallModelInput, turn models.TurnContext) (models.CallModelResult, error) {
 	for _, step := range turn.Steps {
 		if step.Number == in.Step {
 			return t.result(step)
 		}
 	}
+	own := ending(turn)
 	// What the turn itself has said stands among its rounds.
 	turn.Window = slices.DeleteFunc(turn.Window, func(entry models.Message) bool {
 		return entry.TurnID == in.TurnID && entry.Role == models.RoleAssistant
@@ -89,6 +92,7 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput) (models.CallM
 			return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, nil
 		}
 		round.Offer = pipeline.Offer{Specs: t.Tools.ForSubagents()}
+		var err error
 		if round.Task, err = t.task(ctx, in.TurnID); err != nil {
 			return models.CallModelResult{}, classed(err)
 		}
@@ -100,6 +104,7 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput) (models.CallM
 	if err != nil {
 		return models.CallModelResult{}, classed(fmt.Errorf("round %d: %w", in.Step, err))
 	}
+	t.Turns.Recent.note(own, step)
 	return t.result(step)
 }
 

@@ -75,7 +75,7 @@ func callModel(t *testing.T, r *rounds, o *oracle, in models.CallModelInput) (mo
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	talk := &activities.Talk{Store: r, Tools: registry, Replies: pipeline.New(pipeline.Config{
+	talk := &activities.Talk{Turns: &activities.Turns{}, Store: r, Tools: registry, Replies: pipeline.New(pipeline.Config{
 		Prompts: library, Model: o, Journal: nothingKept{}, Zones: time.LoadLocation, Now: func() time.Time { return now },
 		Settings: pipeline.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
 	})}

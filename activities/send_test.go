@@ -3,6 +3,7 @@ package activities_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -71,7 +72,7 @@ type network struct {
 
 func (n *network) Send(context.Context, models.SMS) (models.Receipt, error) {
 	n.sends++
-	return models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, n.err
+	return models.Receipt{ProviderSID: fmt.Sprintf("SM%d", n.sends), Status: models.OutboxQueued}, n.err
 }
 
 func (n *network) Find(_ context.Context, _ models.SMS, since time.Time) (models.Receipt, bool, error) {

@@ -3,7 +3,9 @@ package activities
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"go.temporal.io/sdk/activity"
 
 	"coachline/models"
@@ -16,8 +18,14 @@ const WindowEntries = 50
 // TurnStore opens and closes turns.
 type TurnStore interface {
 	BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error)
+	// OpenTurn is BeginTurn that reads the turn as well.
+	OpenTurn(ctx context.Context, in models.PrepareTurnInput, window int) (models.PrepareTurnResult, models.TurnContext, error)
 	EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error)
 	FinishTurn(ctx context.Context, out models.TurnOutcome) (models.EndedTurn, error)
+}
+
+// StateStore keeps the mirror of the workflow's state.
+type StateStore interface {
 	SaveState(ctx context.Context, in models.SaveStateInput) error
 }
 
@@ -32,10 +40,68 @@ type Archive interface {
 // Turns is the short database work around a turn; all of it is safe to retry.
 type Turns struct {
 	Store     TurnStore
+	States    StateStore
 	Archive   Archive
 	Prompts   *prompts.Library
 	Programme string
 	Limits    models.Limits
+	// Recent may be nil; then nothing is kept between activities.
+	Recent *Recent
+}
+
+// Recent keeps the turns whose last round this worker has just stored, so that
+// their ends need not be read: rounds are never changed once they are stored.
+// It is safe for use by several goroutines.
+type Recent struct {
+	turns *lru.Cache[string, models.TurnContext]
+}
+
+// recentTurns bounds what is kept; most of it goes with the end of its turn,
+// milliseconds later.
+const recentTurns = 1024
+
+// NewRecent keeps nothing yet.
+func NewRecent() *Recent {
+	turns, err := lru.New[string, models.TurnContext](recentTurns)
+	if err != nil { // for sizes below one only
+		panic(err)
+	}
+	return &Recent{turns: turns}
+}
+
+// note keeps a turn with its newest round. One that calls tools will not be the
+// last.
+func (r *Recent) note(turn models.TurnContext, step models.Step) {
+	if r == nil {
+		return
+	}
+	if step.Calls != "" {
+		r.turns.Remove(step.TurnID)
+		return
+	}
+	turn.Steps = append(slices.Clone(turn.Steps), step)
+	r.turns.Add(step.TurnID, turn)
+}
+
+// take gives a turn once, when it ends with the round that was kept.
+func (r *Recent) take(end models.PersistTurnInput) (models.TurnContext, bool) {
+	if r == nil || end.Source != models.SourceStep {
+		return models.TurnContext{}, false
+	}
+	turn, ok := r.turns.Get(end.TurnID)
+	if !ok || turn.Steps[len(turn.Steps)-1].Number != end.Step {
+		return models.TurnContext{}, false
+	}
+	r.turns.Remove(end.TurnID)
+	return turn, true
+}
+
+// ending is what the end of a turn needs of it: its own entries, and nothing of
+// what is around it.
+func ending(turn models.TurnContext) models.TurnContext {
+	turn.Window = slices.DeleteFunc(slices.Clone(turn.Window), func(m models.Message) bool { return m.TurnID != turn.Turn.ID })
+	turn.Outstanding, turn.Schedules = nil, nil
+	return turn
 }
 
 // PrepareTurn opens the turn's row, moves the waiting texts into the
@@ -48,11 +114,17 @@ func (t *Turns) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (mo
 	if err != nil {
 		return out, classed(fmt.Errorf("opening turn: %w", err))
 	}
-	out.Limits = t.Limits
-	if most := in.Channel.Rights().ToolCalls; most > 0 {
-		out.Limits.ToolCalls = min(out.Limits.ToolCalls, most)
-	}
+	out.Limits = t.limits(in)
 	return out, nil
+}
+
+// limits are those of the channel where it has some.
+func (t *Turns) limits(in models.PrepareTurnInput) models.Limits {
+	out := t.Limits
+	if most := in.Channel.Rights().ToolCalls; most > 0 {
+		out.ToolCalls = min(out.ToolCalls, most)
+	}
+	return out
 }
 
 // ReadPast tells a new workflow what the terminated one before it left behind.
@@ -66,7 +138,7 @@ func (t *Turns) ReadPast(ctx context.Context, participantID string) (models.Past
 
 // SaveState mirrors the workflow's state into tables for operators' queries.
 func (t *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
-	if err := t.Store.SaveState(ctx, in); err != nil {
+	if err := t.States.SaveState(ctx, in); err != nil {
 		return classed(fmt.Errorf("saving state: %w", err))
 	}
 	return nil
@@ -76,9 +148,12 @@ func (t *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
 // transaction and returns the rows to send, in order: the parts of its text,
 // then the debug text. A finished turn returns the rows it has.
 func (t *Turns) persist(ctx context.Context, in models.PersistTurnInput) (ended, error) {
-	turn, err := t.Store.EndingTurn(ctx, in.TurnID)
-	if err != nil {
-		return ended{}, fmt.Errorf("loading turn: %w", err)
+	turn, known := t.Recent.take(in)
+	if !known {
+		var err error
+		if turn, err = t.Store.EndingTurn(ctx, in.TurnID); err != nil {
+			return ended{}, fmt.Errorf("loading turn: %w", err)
+		}
 	}
 	outcome, err := t.outcome(ctx, in, turn)
 	if err != nil {

@@ -75,7 +75,8 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
 	})
 	turns := &activities.Turns{
-		Store: listening(cfg, rows, ears{notes: hearing.New(ties.Store.Database()), carrier: sender, model: client, log: ties.Logger}), Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
+		Store: listening(cfg, rows, ears{notes: hearing.New(ties.Store.Database()), carrier: sender, model: client, log: ties.Logger}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
+		Recent: activities.NewRecent(),
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},

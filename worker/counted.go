@@ -29,6 +29,15 @@ func (r countedRows) TurnContext(ctx context.Context, turnID string, window int)
 	return turn, err
 }
 
+// OpenTurn does so for a turn that begins.
+func (r countedRows) OpenTurn(ctx context.Context, in models.PrepareTurnInput, window int) (models.PrepareTurnResult, models.TurnContext, error) {
+	begun, turn, err := r.Store.OpenTurn(ctx, in, window)
+	if err == nil {
+		metrics.Of(ctx).Loaded(turn)
+	}
+	return begun, turn, err
+}
+
 // EndingTurn does so for the end of a turn.
 func (r countedRows) EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error) {
 	turn, err := r.Store.EndingTurn(ctx, turnID)

@@ -58,12 +58,25 @@ func listening(cfg config.Config, rows activities.TurnStore, e ears) activities.
 // BeginTurn listens first. A note that cannot be heard is told to the model as
 // such, and never keeps a turn from beginning.
 func (r hearingRows) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
-	if len(in.InboundIDs) > 0 {
-		if err := r.ears.listen(ctx, in.InboundIDs); err != nil {
-			return models.PrepareTurnResult{}, err
-		}
+	if err := r.listen(ctx, in); err != nil {
+		return models.PrepareTurnResult{}, err
 	}
 	return r.TurnStore.BeginTurn(ctx, in)
+}
+
+// OpenTurn does so too.
+func (r hearingRows) OpenTurn(ctx context.Context, in models.PrepareTurnInput, window int) (models.PrepareTurnResult, models.TurnContext, error) {
+	if err := r.listen(ctx, in); err != nil {
+		return models.PrepareTurnResult{}, models.TurnContext{}, err
+	}
+	return r.TurnStore.OpenTurn(ctx, in, window)
+}
+
+func (r hearingRows) listen(ctx context.Context, in models.PrepareTurnInput) error {
+	if len(in.InboundIDs) == 0 {
+		return nil
+	}
+	return r.ears.listen(ctx, in.InboundIDs)
 }
 
 func (e ears) listen(ctx context.Context, texts []int64) error {

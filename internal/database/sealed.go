@@ -72,6 +72,13 @@ func (sealed) Value(ctx context.Context, field *schema.Field, _ reflect.Value, f
 	return out, nil
 }
 
+// OpenText opens the column of a sealed text that was read without gorm, under
+// the context of a statement of this package's.
+func OpenText(ctx context.Context, column string) (string, error) {
+	plain, err := open(ctx, reflect.String, column)
+	return string(plain), err
+}
+
 func seal(ctx context.Context, plain []byte) ([]byte, error) {
 	if len(plain) == 0 {
 		return []byte{}, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"coachline/internal/store/channel"
 	"coachline/internal/store/door"
@@ -25,49 +26,80 @@ const outcomeCanceled = "canceled"
 // opted out, or who should be looked after first. A turn that has ended stays as it is. ErrNotFound for an unknown
 // participant or text. Safe to retry.
 func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
-	var out models.PrepareTurnResult
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	out, err := s.begin(ctx, in, func(*gorm.DB, begun) error { return nil })
+	return out.PrepareTurnResult, err
+}
+
+// OpenTurn is BeginTurn and TurnContext in one, the latter for turns that go on:
+// neither skipped nor with their words prepared.
+func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size int) (models.PrepareTurnResult, models.TurnContext, error) {
+	var turn models.TurnContext
+	out, err := s.begin(ctx, in, func(tx *gorm.DB, b begun) error {
+		turn = models.TurnContext{}
+		if b.Skip || b.Prepared {
+			return nil
+		}
 		var err error
-		out, err = beginTurn(tx, in)
+		if b.created {
+			turn, err = reading.Begun(tx, b.turn, b.participant, size)
+		} else {
+			turn, err = reading.Turn(tx, in.TurnID, size)
+		}
 		return err
 	})
+	return out.PrepareTurnResult, turn, err
+}
+
+// begun is a turn that was begun; it was created by that unless it stood there
+// before, or there is none.
+type begun struct {
+	models.PrepareTurnResult
+	participant models.Participant
+	turn        models.Turn
+	created     bool
+}
+
+func (s *Store) begin(ctx context.Context, in models.PrepareTurnInput, then func(tx *gorm.DB, b begun) error) (begun, error) {
+	var out begun
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		var err error
+		if out, err = beginTurn(tx, in); err != nil {
+			return err
+		}
+		return then(tx, out)
+	})
 	if err != nil {
-		return models.PrepareTurnResult{}, fmt.Errorf("beginning turn: %w", err)
+		return begun{}, fmt.Errorf("beginning turn: %w", err)
 	}
 	return out, nil
 }
 
-func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
-	p, err := lockParticipant(tx, in.ParticipantID)
-	if err != nil {
-		return models.PrepareTurnResult{}, err
-	}
-	if ended, err := ended(tx, in.TurnID); err != nil || ended {
-		return models.PrepareTurnResult{}, err
-	}
-	if p.RemovedAt != nil && in.Plan.Kind != models.KindNotice {
-		return models.PrepareTurnResult{Skip: true}, nil
-	}
-	if err := appendTexts(tx, in); err != nil {
-		return models.PrepareTurnResult{}, err
-	}
-	if silent, err := nothingToSay(tx, p, in); err != nil || silent {
-		return models.PrepareTurnResult{Skip: true}, err
-	}
-	out, err := planned(tx, p, in.Plan)
-	if err != nil || out.Skip {
+func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
+	if out.participant, err = lockParticipant(tx, in.ParticipantID); err != nil {
 		return out, err
 	}
-	_, err = insertOnce(tx, &models.Turn{
-		ID:            in.TurnID,
-		ParticipantID: p.ID,
-		Number:        in.Number,
-		Kind:          in.Plan.Kind,
-		Mode:          in.Mode,
-		Channel:       channel.Of(in, p),
-		PromptID:      in.Plan.PromptID,
-		StartedAt:     in.Now,
-	})
+	if ended, err := ended(tx, in.TurnID); err != nil || ended {
+		return out, err
+	}
+	p := out.participant
+	if p.RemovedAt != nil && in.Plan.Kind != models.KindNotice {
+		out.Skip = true
+		return out, nil
+	}
+	if err := appendTexts(tx, in); err != nil {
+		return out, err
+	}
+	if out.Skip, err = nothingToSay(tx, p, in); err != nil || out.Skip {
+		return out, err
+	}
+	if out.PrepareTurnResult, err = planned(tx, p, in.Plan); err != nil || out.Skip {
+		return out, err
+	}
+	out.turn = models.Turn{
+		ID: in.TurnID, ParticipantID: p.ID, Number: in.Number, Kind: in.Plan.Kind, Mode: in.Mode,
+		Channel: channel.Of(in, p), PromptID: in.Plan.PromptID, StartedAt: instant(in.Now),
+	}
+	out.created, err = insertOnce(tx, &out.turn)
 	return out, err
 }
 
@@ -161,25 +193,43 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 		if err != nil {
 			return err
 		}
-		var turn models.Turn
-		if err := forUpdate(tx).Where("id = ? AND participant_id = ?", o.TurnID, p.ID).Take(&turn).Error; err != nil {
+		kind, ends, err := end(tx, o)
+		switch {
+		case err != nil:
 			return err
+		case !ends:
+			out.OutboxIDs, err = endedWith(tx, o)
+		case barred(p, kind):
+			err = tx.Model(&models.Turn{ID: o.TurnID}).UpdateColumn("outcome", outcomeCanceled).Error
+		default:
+			out, err = s.writeOutcome(tx, o, p)
 		}
-		if turn.Outcome != "" {
-			return tx.Model(&models.Outbox{}).Where("turn_id = ? AND late_of = '' AND id NOT LIKE ?", turn.ID, aside.Like(turn.ID)).Order("part, id").Pluck("id", &out.OutboxIDs).Error
-		}
-		turn.Outcome, turn.PromptVersion, turn.FinishedAt = o.Outcome, o.PromptVersion, &o.At
-		if barred(p, turn.Kind) {
-			turn.Outcome = outcomeCanceled
-		} else if out, err = s.writeOutcome(tx, o, p); err != nil {
-			return err
-		}
-		return tx.Select("outcome", "prompt_version", "finished_at").UpdateColumns(&turn).Error
+		return err
 	})
 	if err != nil {
 		return models.EndedTurn{}, fmt.Errorf("finishing turn: %w", err)
 	}
 	return out, nil
+}
+
+// end gives a turn its outcome, unless it has one or there is no such turn.
+func end(tx *gorm.DB, o models.TurnOutcome) (kind models.Kind, ends bool, err error) {
+	var turn models.Turn
+	res := tx.Model(&turn).Clauses(clause.Returning{Columns: []clause.Column{{Name: "kind"}}}).
+		Where("id = ? AND participant_id = ? AND outcome = ''", o.TurnID, o.ParticipantID).
+		UpdateColumns(map[string]any{"outcome": o.Outcome, "prompt_version": o.PromptVersion, "finished_at": o.At})
+	return turn.Kind, res.RowsAffected > 0, res.Error
+}
+
+// endedWith are the rows to send of a turn that has ended.
+func endedWith(tx *gorm.DB, o models.TurnOutcome) (ids []string, err error) {
+	var turn models.Turn
+	if err := tx.Where("id = ? AND participant_id = ?", o.TurnID, o.ParticipantID).Take(&turn).Error; err != nil {
+		return nil, err
+	}
+	err = tx.Model(&models.Outbox{}).Where("turn_id = ? AND late_of = '' AND id NOT LIKE ?", turn.ID, aside.Like(turn.ID)).
+		Order("part, id").Pluck("id", &ids).Error
+	return ids, err
 }
 
 func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -154,6 +155,54 @@ func TestTurnContext(t *testing.T) {
 			{ParticipantID: "p1", ID: "s1", Type: models.ScheduleFixed, At: "08:00", Zone: "Europe/Paris", NextAt: &next, UpdatedAt: at(9)},
 			{ParticipantID: "p1", ID: "s2", Type: models.ScheduleRandom, FromTime: "08:00", ToTime: "10:00", UpdatedAt: at(9)},
 		}, tc.Schedules)
+	})
+}
+
+// What a turn is opened with is what reading it gives.
+func TestOpenTurn(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.turn(1, replyPlan, 1)
+		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Now: at(2),
+			Schedules: []models.Schedule{{ID: "s1", Type: models.ScheduleFixed, At: "08:00", Zone: "UTC"}}}))
+		w.sent(w.turn(2, promptPlan("2026-03-01"), 3), 4)
+		open := func(in models.PrepareTurnInput, size int) models.TurnContext {
+			t.Helper()
+			in.Now = in.Now.Add(777 * time.Nanosecond) // finer than a database keeps
+			res, opened, err := w.OpenTurn(w.ctx, in, size)
+			require.NoError(t, err)
+			require.Equal(t, models.PrepareTurnResult{}, res)
+			read, err := w.TurnContext(w.ctx, in.TurnID, size)
+			require.NoError(t, err)
+			if len(read.Steps) == 0 { // none, or none yet
+				read.Steps, opened.Steps = nil, nil
+			}
+			require.Equal(t, read, opened)
+			return opened
+		}
+		one := w.inbound("SM1", 5, "one").Inbound.ID
+		opened := open(begin(3, replyPlan, one), 50)
+		require.Equal(t, []string{"text of p1-t1", "text of p1-t2", "one"}, texts(opened.Window))
+		require.NotNil(t, opened.Outstanding)
+		require.Len(t, opened.Schedules, 1)
+		require.Len(t, open(begin(3, replyPlan, one), 2).Window, 2)
+
+		require.NoError(t, w.saveStep(models.Step{TurnID: "p1-t3", Number: 1, Calls: twoCalls, CreatedAt: at(6)}))
+		two := w.inbound("SM2", 6, "two").Inbound.ID
+		opened = open(begin(3, replyPlan, one, two), 50)
+		require.Len(t, opened.Steps, 1, "the turn stood there before")
+		require.Equal(t, "two", opened.Window[len(opened.Window)-1].Text)
+
+		_, err := w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: "p1-t3", ParticipantID: "p1", Outcome: "step", At: at(7)})
+		require.NoError(t, err)
+		require.Equal(t, "step", open(begin(3, replyPlan, one, two), 50).Turn.Outcome)
+
+		res, opened, err := w.OpenTurn(w.ctx, begin(4, promptPlan("2026-03-01")), 50)
+		require.NoError(t, err)
+		require.Equal(t, models.PrepareTurnResult{Skip: true}, res, "it went out before")
+		require.Zero(t, opened)
+		_, _, err = w.OpenTurn(w.ctx, begin(4, replyPlan, 999), 50)
+		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }
 

@@ -1,0 +1,198 @@
+// Package prepared keeps a driver's statements compiled from one use to the
+// next, each connection its own, as pgx does for PostgreSQL. Parsing and
+// planning is a good half of what a short statement costs in SQLite.
+//
+// The pool's own prepared statements would do it too, but prepare on any
+// connection that is free: with one held by a transaction and no other, they
+// would wait for ever.
+package prepared
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// kept bounds the statements of a connection, a few KB each; what was used
+// longest ago goes first.
+const kept = 256
+
+// Connector opens connections that keep their statements. It is safe for
+// concurrent use when the driver is.
+type Connector struct {
+	driver driver.Driver
+	name   string
+}
+
+// New opens its connections with d under the given data source name.
+func New(d driver.Driver, name string) *Connector { return &Connector{driver: d, name: name} }
+
+// Driver is the driver below.
+func (c *Connector) Driver() driver.Driver { return c.driver }
+
+// Connect opens a connection. The driver's must know contexts.
+func (c *Connector) Connect(context.Context) (driver.Conn, error) {
+	opened, err := c.driver.Open(c.name)
+	if err != nil {
+		return nil, err
+	}
+	below, ok := opened.(connection)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("keeping statements: %T knows no contexts", opened), opened.Close())
+	}
+	statements, err := simplelru.NewLRU[string](kept, drop)
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return &conn{connection: below, statements: statements}, nil
+}
+
+type connection interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// columns is what the driver's rows say of themselves.
+type columns interface {
+	driver.Rows
+	driver.RowsColumnTypeDatabaseTypeName
+	driver.RowsColumnTypeLength
+	driver.RowsColumnTypeNullable
+	driver.RowsColumnTypePrecisionScale
+	driver.RowsColumnTypeScanType
+}
+
+// conn is used by one goroutine at a time, as database/sql promises.
+type conn struct {
+	connection
+	statements *simplelru.LRU[string, *statement]
+}
+
+// ExecContext runs a statement that gives no rows.
+func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if !repeated(query) {
+		return c.connection.ExecContext(ctx, query, args)
+	}
+	s, err := c.take(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.exec.ExecContext(ctx, args)
+	return res, errors.Join(err, s.release())
+}
+
+// QueryContext runs a statement that gives rows; it is free again once they
+// are closed.
+func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if !repeated(query) {
+		return c.connection.QueryContext(ctx, query, args)
+	}
+	s, err := c.take(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.query.QueryContext(ctx, args)
+	if err != nil {
+		return nil, errors.Join(err, s.release())
+	}
+	told, ok := found.(columns)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("keeping statements: %T tells no column types", found), found.Close(), s.release())
+	}
+	return &rows{columns: told, of: s}, nil
+}
+
+// Close closes what was kept, then the connection.
+func (c *conn) Close() error {
+	c.statements.Purge()
+	return c.connection.Close()
+}
+
+// take gives the statement of that text, which is then running. The one that
+// is kept may be running already, in whose rows this one is asked for: then it
+// is another, used once.
+func (c *conn) take(ctx context.Context, query string) (*statement, error) {
+	s, kept := c.statements.Get(query)
+	if kept && !s.running {
+		s.running = true
+		return s, nil
+	}
+	compiled, err := c.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s = &statement{Stmt: compiled, running: true, dropped: kept}
+	var ok bool
+	if s.exec, ok = compiled.(driver.StmtExecContext); ok {
+		s.query, ok = compiled.(driver.StmtQueryContext)
+	}
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("keeping statements: %T knows no contexts", compiled), compiled.Close())
+	}
+	if !kept {
+		c.statements.Add(query, s)
+	}
+	return s, nil
+}
+
+// statement is a compiled one.
+type statement struct {
+	driver.Stmt
+	exec    driver.StmtExecContext
+	query   driver.StmtQueryContext
+	running bool
+	// dropped: no longer kept, so it is closed when it has run.
+	dropped bool
+}
+
+func (s *statement) release() error {
+	s.running = false
+	if s.dropped {
+		return s.Close()
+	}
+	return nil
+}
+
+// drop is told of statements that are kept no longer.
+func drop(_ string, s *statement) {
+	s.dropped = true
+	if !s.running {
+		_ = s.Close() // its last use has been told of its errors
+	}
+}
+
+type rows struct {
+	columns
+	of *statement
+}
+
+// Close may be called more than once.
+func (r *rows) Close() error {
+	if r.of == nil {
+		return nil
+	}
+	s := r.of
+	r.of = nil
+	return errors.Join(r.columns.Close(), s.release())
+}
+
+// repeated: the statements of the rows. The schema's are run once, and scripts
+// are more than one statement.
+func repeated(query string) bool {
+	word, _, _ := strings.Cut(strings.TrimSpace(query), " ")
+	switch strings.ToUpper(word) {
+	case "SELECT", "INSERT", "UPDATE", "DELETE", "WITH":
+		return true
+	}
+	return false
+}
