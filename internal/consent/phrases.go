@@ -4,15 +4,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"coachline/internal/stems"
 )
 
 // wantsOut: one of the sentences clearly asks for no more texts.
-func wantsOut(sentences [][]string) bool {
+func wantsOut(sentences [][]string, known *stems.Index[phrase]) bool {
 	for i, sentence := range sentences {
 		if i > 0 && reports(sentences[i-1]) {
 			continue
 		}
-		if slices.ContainsFunc(requests(slices.Compact(slices.Clone(sentence))), asksOut) {
+		words := slices.Compact(slices.Clone(sentence))
+		likely := known.Likely(strings.Join(words, " "))
+		if len(likely) > 0 && slices.ContainsFunc(requests(words), func(part []string) bool { return asksOut(part, likely) }) {
 			return true
 		}
 	}
@@ -60,9 +64,9 @@ var opening = setOf("stop dont do leave take remove unsubscribe no quit cancel o
 // requestWords bounds what is read of one request.
 const requestWords = 40
 
-func asksOut(words []string) bool {
+func asksOut(words []string, likely []phrase) bool {
 	text := strings.Join(words[:min(len(words), requestWords)], " ")
-	return slices.ContainsFunc(phrases, func(p phrase) bool { return p.in(text) })
+	return slices.ContainsFunc(likely, func(p phrase) bool { return p.in(text) })
 }
 
 // phrase is the beginning of a request. A loose one names us and the texts, so
@@ -72,6 +76,9 @@ type phrase struct {
 	pattern *regexp.Regexp
 	loose   bool
 }
+
+// String is the phrase's pattern.
+func (p phrase) String() string { return p.pattern.String() }
 
 func (p phrase) in(text string) bool {
 	at := p.pattern.FindStringIndex(text)
@@ -165,6 +172,9 @@ var phrases = compiled(map[string]bool{
 	porFavor + `(?:dejame|dejenme|dejeme) (?:en paz|tranquil[oa])`:                                                                                                        true,
 	porFavor + `(?:quiero |deseo )(?:salir|salirme|retirarme|dejar) (?:del|de este|el|este) (?:programa|estudio|servicio)`:                                                false,
 })
+
+// indexed finds the phrases that a sentence may hold.
+var indexed = stems.NewIndex(phrases, phrase.String)
 
 func compiled(list map[string]bool) []phrase {
 	out := make([]phrase, 0, len(list))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/stems"
 	"coachline/models"
 )
 
@@ -19,6 +20,10 @@ import (
 // programme, addressed to us and without a condition, so that "I want to stop
 // smoking" is none. An ordinary text gives two empty values.
 func Screen(body, carrierType string) (models.Intent, models.ConsentMethod) {
+	return screen(body, carrierType, indexed)
+}
+
+func screen(body, carrierType string, known *stems.Index[phrase]) (models.Intent, models.ConsentMethod) {
 	if intent, ok := carrierTypes[strings.ToUpper(strings.TrimSpace(carrierType))]; ok {
 		return intent, models.MethodCarrier
 	}
@@ -26,7 +31,7 @@ func Screen(body, carrierType string) (models.Intent, models.ConsentMethod) {
 	if intent, method := wholeText(slices.Concat(sentences...)); intent != models.IntentNone {
 		return intent, method
 	}
-	if bare.MatchString(strings.Join(slices.Concat(sentences...), " ")) || wantsOut(sentences) {
+	if bare.MatchString(strings.Join(slices.Concat(sentences...), " ")) || wantsOut(sentences, known) {
 		return models.IntentStop, models.MethodPhrase
 	}
 	return models.IntentNone, ""

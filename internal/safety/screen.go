@@ -21,6 +21,7 @@ import (
 	"unicode"
 
 	"coachline/internal/consent"
+	"coachline/internal/stems"
 	"coachline/models"
 )
 
@@ -31,27 +32,44 @@ const readWords = 300
 // Screen says what danger a text speaks of; models.DangerNone for nearly all
 // texts. Of several dangers the first of self-harm, harm by others and emergency
 // is named. It never fails and gives the same answer for the same text.
-func Screen(body string) models.Danger {
+func Screen(body string) models.Danger { return screen(body, indexed) }
+
+// indexes find the signs of each danger that a text may hold.
+type indexes map[models.Danger]*stems.Index[sign]
+
+var indexed = indexesOf(signs, sign.String)
+
+func indexesOf(signs map[models.Danger][]sign, pattern func(sign) string) indexes {
+	all := indexes{}
+	for kind, list := range signs {
+		all[kind] = stems.NewIndex(list, pattern)
+	}
+	return all
+}
+
+func screen(body string, known indexes) models.Danger {
 	clauses := consent.Clauses(body)
 	sentences := make([][]string, len(clauses))
+	texts := make([]string, len(clauses))
 	for i, words := range clauses {
 		sentences[i] = canon(words[:min(len(words), readWords)])
+		texts[i] = strings.Join(sentences[i], " ")
 	}
 	for _, kind := range []models.Danger{models.DangerSelfHarm, models.DangerHarm, models.DangerEmergency} {
-		for i, words := range sentences {
-			if !quoted(sentences, i) && spoken(words, signs[kind]) {
+		for i, text := range texts {
+			if spoken(text, known[kind]) && !quoted(sentences, i) {
 				return kind
 			}
 		}
 	}
-	if broken(clauses) {
+	if broken(clauses, known[models.DangerSelfHarm]) {
 		return models.DangerSelfHarm
 	}
 	return models.DangerNone
 }
 
 // broken: a short text is also read as one sentence ("I. Want. To. Die").
-func broken(clauses [][]string) bool {
+func broken(clauses [][]string, known *stems.Index[sign]) bool {
 	if len(clauses) < 2 {
 		return false
 	}
@@ -60,14 +78,13 @@ func broken(clauses [][]string) bool {
 		return false
 	}
 	whole := [][]string{canon(words)}
-	return !quoted(whole, 0) && spoken(whole[0], signs[models.DangerSelfHarm])
+	return spoken(strings.Join(whole[0], " "), known) && !quoted(whole, 0)
 }
 
 const brokenWords = 8
 
-func spoken(words []string, list []sign) bool {
-	text := strings.Join(words, " ")
-	return slices.ContainsFunc(list, func(s sign) bool { return s.in(text) })
+func spoken(text string, known *stems.Index[sign]) bool {
+	return slices.ContainsFunc(known.Likely(text), func(s sign) bool { return s.in(text) })
 }
 
 // sign is wording that speaks of a danger. Where the wording denies by itself
@@ -78,6 +95,9 @@ type sign struct {
 	except  *regexp.Regexp
 	denies  bool
 }
+
+// String is the sign's pattern.
+func (s sign) String() string { return s.pattern.String() }
 
 func (s sign) in(text string) bool {
 	if !s.pattern.MatchString(text) || s.except != nil && s.except.MatchString(text) {

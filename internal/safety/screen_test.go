@@ -54,37 +54,39 @@ func TestScreenFinds(t *testing.T) {
 
 // Figures of speech, other people's words, denials, what is past, and the
 // everyday of a coaching programme.
+var harmless = map[string][]string{
+	"figures of speech": {
+		"this job is killing me", "I'm dying to try it", "kill two birds with one stone", "my smoking is killing me", "my back is killing me",
+		"I'm dying of laughter", "I almost died laughing", "I want to die laughing at that video", "I'd rather die than eat kale", "this workout is trying to kill me",
+		"my trainer is trying to kill me", "my mom is going to kill me", "my boss will kill me if I'm late", "killing time before lunch", "I'm killing it this week!",
+		"dead tired today", "I was dying of thirst", "that hill killed me", "curiosity killed the cat", "I nailed it, killed that run",
+		"I'm killing myself at the gym", "killing myself with these workouts", "my phone died", "die hard fan", "social suicide to skip it",
+		"career suicide", "we did suicides in practice", "dye my hair", "I want to dye my hair", "the smell is to die for", "it was drop dead gorgeous",
+		"it hit me that I eat when bored", "he beat me at chess", "my son beat me to it", "she hit me up yesterday", "hit me with a joke", "he beats me at tennis every time",
+		"I almost had a heart attack when I saw the bill", "that joke, I can't breathe lol", "laughing so hard I can't breathe", "I can't breathe through my nose", "I'm having a stroke of luck",
+		"my husband is trying to kill me with his cooking", "cut myself some slack", "cut myself shaving", "I kick myself for skipping", "I hurt myself at the gym", "I don't want to hurt myself running",
+		"I could kill for a cigarette", "overdose on caffeine", "I'm overdosing on Netflix", "shoot me a text", "bleeding money", "I can't live without coffee", "estoy muriendo de hambre",
+		"me muero de risa", "matar dos pájaros de un tiro", "este trabajo me mata", "mi mamá me va a matar",
+	},
+	"denials": {
+		"I'm not suicidal", "I am not going to kill myself", "I don't want to die", "I don't want to kill myself", "no suicidal thoughts", "I have never been suicidal", "I would never hurt myself",
+		"not having suicidal thoughts", "I'm not having a heart attack", "No chest pain today", "it's not an emergency", "he doesn't hit me", "no me quiero morir", "I'm not in danger",
+	},
+	"other people's words": {
+		"suicide squad was fun", "I watched 13 Reasons Why", "In the movie he says I want to die", "the song goes: I wish I was dead", "he sang a song called Kill Myself", "reading a book about suicide prevention",
+		"It is a line from Hamlet. I want to die", "the documentary on overdoses was sad", "my aunt had a heart attack years ago", "my uncle committed suicide in 1990",
+		"what are the signs of a stroke?", "what do I do if someone is having a heart attack", "I was abused as a child", "my grandpa died last week",
+	},
+	"everyday": {
+		"I want to stop", "I want to stop smoking", "stop", "I want to quit", "I give up on this habit", "I can't do this anymore", "I can't go on like this, I need to exercise", "I'm tired", "feeling down today",
+		"I am stressed and sad", "I hate my job", "I don't want to be at work anymore", "I need help", "help", "done!", "I ran 5k today", "took my vitamins", "took my pills this morning",
+		"I took all my vitamins", "my chest is sore from bench press", "can't breathe when I run uphill", "emergency fund is growing", "I had to go to the hospital last week", "I jump rope", "I want to end the day with a walk",
+		"I want to live longer", "I want to be alive for my kids", "my life is great", "cutting carbs", "cutting my hours", "I ended my subscription", "no puedo dormir", "quiero dejar de fumar", "me duele la espalda", "", "👍",
+	},
+}
+
 func TestScreenLeaves(t *testing.T) {
-	for name, texts := range map[string][]string{
-		"figures of speech": {
-			"this job is killing me", "I'm dying to try it", "kill two birds with one stone", "my smoking is killing me", "my back is killing me",
-			"I'm dying of laughter", "I almost died laughing", "I want to die laughing at that video", "I'd rather die than eat kale", "this workout is trying to kill me",
-			"my trainer is trying to kill me", "my mom is going to kill me", "my boss will kill me if I'm late", "killing time before lunch", "I'm killing it this week!",
-			"dead tired today", "I was dying of thirst", "that hill killed me", "curiosity killed the cat", "I nailed it, killed that run",
-			"I'm killing myself at the gym", "killing myself with these workouts", "my phone died", "die hard fan", "social suicide to skip it",
-			"career suicide", "we did suicides in practice", "dye my hair", "I want to dye my hair", "the smell is to die for", "it was drop dead gorgeous",
-			"it hit me that I eat when bored", "he beat me at chess", "my son beat me to it", "she hit me up yesterday", "hit me with a joke", "he beats me at tennis every time",
-			"I almost had a heart attack when I saw the bill", "that joke, I can't breathe lol", "laughing so hard I can't breathe", "I can't breathe through my nose", "I'm having a stroke of luck",
-			"my husband is trying to kill me with his cooking", "cut myself some slack", "cut myself shaving", "I kick myself for skipping", "I hurt myself at the gym", "I don't want to hurt myself running",
-			"I could kill for a cigarette", "overdose on caffeine", "I'm overdosing on Netflix", "shoot me a text", "bleeding money", "I can't live without coffee", "estoy muriendo de hambre",
-			"me muero de risa", "matar dos pájaros de un tiro", "este trabajo me mata", "mi mamá me va a matar",
-		},
-		"denials": {
-			"I'm not suicidal", "I am not going to kill myself", "I don't want to die", "I don't want to kill myself", "no suicidal thoughts", "I have never been suicidal", "I would never hurt myself",
-			"not having suicidal thoughts", "I'm not having a heart attack", "No chest pain today", "it's not an emergency", "he doesn't hit me", "no me quiero morir", "I'm not in danger",
-		},
-		"other people's words": {
-			"suicide squad was fun", "I watched 13 Reasons Why", "In the movie he says I want to die", "the song goes: I wish I was dead", "he sang a song called Kill Myself", "reading a book about suicide prevention",
-			"It is a line from Hamlet. I want to die", "the documentary on overdoses was sad", "my aunt had a heart attack years ago", "my uncle committed suicide in 1990",
-			"what are the signs of a stroke?", "what do I do if someone is having a heart attack", "I was abused as a child", "my grandpa died last week",
-		},
-		"everyday": {
-			"I want to stop", "I want to stop smoking", "stop", "I want to quit", "I give up on this habit", "I can't do this anymore", "I can't go on like this, I need to exercise", "I'm tired", "feeling down today",
-			"I am stressed and sad", "I hate my job", "I don't want to be at work anymore", "I need help", "help", "done!", "I ran 5k today", "took my vitamins", "took my pills this morning",
-			"I took all my vitamins", "my chest is sore from bench press", "can't breathe when I run uphill", "emergency fund is growing", "I had to go to the hospital last week", "I jump rope", "I want to end the day with a walk",
-			"I want to live longer", "I want to be alive for my kids", "my life is great", "cutting carbs", "cutting my hours", "I ended my subscription", "no puedo dormir", "quiero dejar de fumar", "me duele la espalda", "", "👍",
-		},
-	} {
+	for name, texts := range harmless {
 		t.Run(name, func(t *testing.T) {
 			for _, text := range texts {
 				assert.Equal(t, models.DangerNone, safety.Screen(text), text)
@@ -113,14 +115,17 @@ func FuzzScreen(f *testing.F) {
 	})
 }
 
-// The door waits for the screen: a usual text takes well under a millisecond.
+// The door waits for the screen: a usual text takes some microseconds.
 func BenchmarkScreen(b *testing.B) {
 	for name, text := range map[string]string{
 		"usual":   "I went for a walk after dinner and it felt great, thanks for asking!",
+		"long":    "Hi coach, yesterday was hard: my son was sick, so I tried to walk at home instead. I want to be outside again tomorrow, can you text me at 8 please?",
+		"danger":  "I don't know why but I want to kill myself",
 		"longest": strings.Repeat("i want to just really think about he is my friend ", 32),
 		"picture": strings.Repeat("want to, ", 2200),
 	} {
 		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
 			for b.Loop() {
 				safety.Screen(text)
 			}
