@@ -51,25 +51,38 @@ func (c *Connector) Connect(context.Context) (driver.Conn, error) {
 	return &conn{connection: below, statements: statements}, nil
 }
 
+// connection is a driver's that knows contexts.
 type connection interface {
-	driver.Conn
+	session
 	driver.ConnBeginTx
-	driver.ConnPrepareContext
-	driver.ExecerContext
-	driver.QueryerContext
+	runner
+}
+
+type session interface {
+	driver.Conn
 	driver.Pinger
 	driver.SessionResetter
 	driver.Validator
 }
 
+type runner interface {
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+}
+
 // columns is what the driver's rows say of themselves.
 type columns interface {
 	driver.Rows
+	driver.RowsColumnTypeScanType
+	measures
+}
+
+type measures interface {
 	driver.RowsColumnTypeDatabaseTypeName
 	driver.RowsColumnTypeLength
 	driver.RowsColumnTypeNullable
 	driver.RowsColumnTypePrecisionScale
-	driver.RowsColumnTypeScanType
 }
 
 // conn is used by one goroutine at a time, as database/sql promises.

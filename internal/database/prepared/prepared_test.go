@@ -29,14 +29,22 @@ func (c *counting) Open(name string) (driver.Conn, error) {
 }
 
 type full interface {
-	driver.Conn
+	session
 	driver.ConnBeginTx
-	driver.ConnPrepareContext
-	driver.ExecerContext
-	driver.QueryerContext
+	runner
+}
+
+type session interface {
+	driver.Conn
 	driver.Pinger
 	driver.SessionResetter
 	driver.Validator
+}
+
+type runner interface {
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
 }
 
 type countingConn struct {
@@ -126,6 +134,7 @@ func TestAStatementInsideItsOwnRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = outer.Close() }()
 	for outer.Next() {
 		var id, inner int
 		if err := outer.Scan(&id); err != nil {
@@ -136,7 +145,7 @@ func TestAStatementInsideItsOwnRows(t *testing.T) {
 		}
 		seen = append(seen, id)
 	}
-	if err := errors.Join(outer.Err(), outer.Close(), tx.Commit()); err != nil {
+	if err := errors.Join(outer.Err(), tx.Commit()); err != nil {
 		t.Fatal(err)
 	}
 	if fmt.Sprint(seen) != "[0 1 2]" {
@@ -178,8 +187,9 @@ func TestKeptStatementsSeeANewSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer func() { _ = found.Close() }()
 		names, err := found.Columns()
-		if err = errors.Join(err, found.Close()); err != nil {
+		if err = errors.Join(err, found.Err()); err != nil {
 			t.Fatal(err)
 		}
 		return len(names)
