@@ -38,6 +38,16 @@ func (d *Database) Snapshot(ctx context.Context, fn func(tx *gorm.DB) error) err
 // its results and never adds to them, and must not write in a transaction of
 // its own. Errors are those of Classify.
 func (d *Database) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
+	return d.alone(ctx, func(rows *gorm.DB) error { return rows.Transaction(fn) })
+}
+
+// WriteOne is Write for an fn that runs one statement, which is a transaction by
+// itself and needs nobody to begin and end it.
+func (d *Database) WriteOne(ctx context.Context, fn func(rows *gorm.DB) error) error {
+	return d.alone(ctx, fn)
+}
+
+func (d *Database) alone(ctx context.Context, fn func(rows *gorm.DB) error) error {
 	if d.writer != nil {
 		select {
 		case d.writer <- struct{}{}:
@@ -48,7 +58,7 @@ func (d *Database) Write(ctx context.Context, fn func(tx *gorm.DB) error) error 
 	}
 	delay := 2 * time.Millisecond
 	for try := 1; ; try++ {
-		err := d.Reader(ctx).Transaction(fn)
+		err := fn(d.Reader(ctx))
 		if err == nil || !retryable(err) || try == writeTries {
 			return Classify(err)
 		}

@@ -32,19 +32,18 @@ func (s *Store) ReleaseSend(ctx context.Context, outboxID string, now time.Time)
 // overtook the carrier's answer is such a word too. ErrNotFound for an unknown
 // row. Safe to retry.
 func (s *Store) RecordAccepted(ctx context.Context, outboxID string, r models.Receipt, now time.Time) error {
-	return s.onOutbox(ctx, func(tx *gorm.DB) error {
-		if done, err := s.acceptUsual(tx, outboxID, r, now); done || err != nil {
-			return err
+	done, err := s.acceptUsual(ctx, outboxID, r, now)
+	if done || err != nil {
+		return err
+	}
+	return s.changeOutbox(ctx, outboxID, func(tx *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
+		if r.Status.Supersedes(row.Status) {
+			row.Status = r.Status
 		}
-		return changeRow(tx, outboxID, func(tx *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
-			if r.Status.Supersedes(row.Status) {
-				row.Status = r.Status
-			}
-			if err := accept(tx, row, r.ProviderSID, now); err != nil {
-				return false, err
-			}
-			return true, s.Lift(tx, *row)
-		})
+		if err := accept(tx, row, r.ProviderSID, now); err != nil {
+			return false, err
+		}
+		return true, s.Lift(tx, *row)
 	})
 }
 
@@ -52,7 +51,7 @@ func (s *Store) RecordAccepted(ctx context.Context, outboxID string, r models.Re
 // that is being sent, of which the carrier has said nothing yet, and from whose
 // acceptance nothing follows. done is false for any other row, and while the
 // sender is stopped; nothing is locked then.
-func (s *Store) acceptUsual(tx *gorm.DB, id string, r models.Receipt, now time.Time) (done bool, err error) {
+func (s *Store) acceptUsual(ctx context.Context, id string, r models.Receipt, now time.Time) (done bool, err error) {
 	status := models.OutboxAccepted
 	if r.Status.Supersedes(models.OutboxAccepted) {
 		status = r.Status
@@ -60,12 +59,19 @@ func (s *Store) acceptUsual(tx *gorm.DB, id string, r models.Receipt, now time.T
 	if !models.OutboxDelivered.Supersedes(status) {
 		return false, nil // it has an end already
 	}
-	res := tx.Model(&models.Outbox{}).
-		Where("id = ? AND status = ? AND accepted_at IS NULL AND provider_sid = ''", id, models.OutboxSending).
-		Where("kind NOT IN ?", []models.Kind{models.KindPrompt, models.KindReminder}).
-		Where("NOT EXISTS (?)", s.Brakes(tx)).
-		UpdateColumns(map[string]any{"status": status, "provider_sid": r.ProviderSID, "accepted_at": now, "updated_at": now})
-	return res.RowsAffected > 0, res.Error
+	err = s.writeOne(ctx, func(rows *gorm.DB) error {
+		res := rows.Model(&models.Outbox{}).
+			Where("id = ? AND status = ? AND accepted_at IS NULL AND provider_sid = ''", id, models.OutboxSending).
+			Where("kind NOT IN ?", []models.Kind{models.KindPrompt, models.KindReminder}).
+			Where("NOT EXISTS (?)", s.Brakes(rows)).
+			UpdateColumns(map[string]any{"status": status, "provider_sid": r.ProviderSID, "accepted_at": now, "updated_at": now})
+		done = res.RowsAffected > 0
+		return res.Error
+	})
+	if err != nil {
+		return false, fmt.Errorf("accepting outbox row: %w", err)
+	}
+	return done, nil
 }
 
 // RecordFailed ends a row that the carrier did not take. A row that the
@@ -207,29 +213,22 @@ type outboxChange func(tx *gorm.DB, row *models.Outbox, p models.Participant) (c
 
 // changeOutbox applies a change to a locked row and writes it if it changed.
 func (s *Store) changeOutbox(ctx context.Context, id string, change outboxChange) error {
-	return s.onOutbox(ctx, func(tx *gorm.DB) error { return changeRow(tx, id, change) })
-}
-
-// onOutbox is a transaction that changes one outbox row.
-func (s *Store) onOutbox(ctx context.Context, fn func(tx *gorm.DB) error) error {
-	if err := s.write(ctx, fn); err != nil {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		row, p, err := lockOutbox(tx, id)
+		if err != nil {
+			return err
+		}
+		before := row.Status
+		changed, err := change(tx, &row, p)
+		if err != nil || !changed {
+			return err
+		}
+		return saveOutbox(tx, &row, before)
+	})
+	if err != nil {
 		return fmt.Errorf("changing outbox row: %w", err)
 	}
 	return nil
-}
-
-// changeRow is changeOutbox within a transaction.
-func changeRow(tx *gorm.DB, id string, change outboxChange) error {
-	row, p, err := lockOutbox(tx, id)
-	if err != nil {
-		return err
-	}
-	before := row.Status
-	changed, err := change(tx, &row, p)
-	if err != nil || !changed {
-		return err
-	}
-	return saveOutbox(tx, &row, before)
 }
 
 // Unsettled lists texts that the carrier took and has not reported an end of,

@@ -41,8 +41,8 @@ func (s *Store) NoticesDelivered(ctx context.Context, ids []int64, at time.Time)
 	if len(ids) == 0 {
 		return nil
 	}
-	err := s.write(ctx, func(tx *gorm.DB) error {
-		return tx.Model(&models.Notice{}).Where("id IN ? AND delivered_at IS NULL", ids).
+	err := s.writeOne(ctx, func(rows *gorm.DB) error {
+		return rows.Model(&models.Notice{}).Where("id IN ? AND delivered_at IS NULL", ids).
 			UpdateColumn("delivered_at", at).Error
 	})
 	if err != nil {

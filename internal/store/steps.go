@@ -25,20 +25,18 @@ func (s *Store) Step(ctx context.Context, turnID string, number int) (models.Ste
 // retry is safe and two attempts of one round agree. ErrNotFound for an unknown
 // turn.
 func (s *Store) SaveStep(ctx context.Context, row models.Step) (models.Step, error) {
-	var out models.Step
-	err := s.write(ctx, func(tx *gorm.DB) error {
-		out = row
-		added, err := insertOnce(tx, &out)
-		if err != nil || added {
-			return err
-		}
-		out = models.Step{}
-		return tx.Where("turn_id = ? AND number = ?", row.TurnID, row.Number).Take(&out).Error
+	added := false
+	err := s.writeOne(ctx, func(rows *gorm.DB) (err error) {
+		added, err = insertOnce(rows, &row)
+		return err
 	})
 	if err != nil {
 		return models.Step{}, fmt.Errorf("saving step: %w", err)
 	}
-	return out, nil
+	if !added {
+		return s.Step(ctx, row.TurnID, row.Number)
+	}
+	return row, nil
 }
 
 // ToolRun returns the result of one call of a round; ErrNotFound when it has

@@ -23,6 +23,10 @@ func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) error) error {
 	return s.base.Write(ctx, fn)
 }
 
+func (s *Store) writeOne(ctx context.Context, fn func(rows *gorm.DB) error) error {
+	return s.base.WriteOne(ctx, fn)
+}
+
 func classify(err error) error { return database.Classify(err) }
 
 func forUpdate(tx *gorm.DB) *gorm.DB { return database.ForUpdate(tx) }
