@@ -45,16 +45,13 @@ type NotePlan struct {
 }
 
 // PlanNotes lists the notes that are open, oldest day first, one for each
-// local day (J51, P44). Tool rows never reach one (J17).
+// local day (J51, P44).
 func PlanNotes(d Diary) []NotePlan {
 	byDay := map[string]*NotePlan{}
 	lines := map[string][]string{}
 	for _, entry := range d.Entries {
-		if entry.Kind == models.KindToolCall || entry.Kind == models.KindToolResult || entry.Role == models.RoleTool {
-			continue
-		}
 		line, day := lineOf(entry), localDate(entry.At, d.Zone)
-		if line == "" || entry.ID <= d.covered(day) {
+		if !noted(entry) || entry.ID <= d.covered(day) {
 			continue
 		}
 		if byDay[day] == nil {
@@ -72,6 +69,27 @@ func PlanNotes(d Diary) []NotePlan {
 	}
 	slices.SortFunc(plans, func(a, b NotePlan) int { return strings.Compare(a.Earlier.LocalDate, b.Earlier.LocalDate) })
 	return plans
+}
+
+// DayOver reports whether the last day before that of the newest entry has
+// something that its note lacks.
+func (d Diary) DayOver() bool {
+	if len(d.Entries) == 0 {
+		return false
+	}
+	today := localDate(d.Entries[len(d.Entries)-1].At, d.Zone)
+	for _, entry := range slices.Backward(d.Entries) {
+		if day := localDate(entry.At, d.Zone); day != today && noted(entry) {
+			return entry.ID > d.covered(day)
+		}
+	}
+	return false
+}
+
+// noted: the entry belongs into a note. Tool rows never do (J17).
+func noted(entry models.Message) bool {
+	tool := entry.Kind == models.KindToolCall || entry.Kind == models.KindToolResult || entry.Role == models.RoleTool
+	return !tool && lineOf(entry) != ""
 }
 
 func (d Diary) note(day string) models.Note {

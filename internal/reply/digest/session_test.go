@@ -136,6 +136,68 @@ func TestSummaryRequest(t *testing.T) {
 	})
 }
 
+// A look that comes to nothing is saved, and nothing leaves the model's sight
+// before it is summed up.
+func TestSummaryPresses(t *testing.T) {
+	big := talk(3)
+	big[0].Text = long(800)
+	tests := []struct {
+		name  string
+		in    digest.Session
+		shown int
+		want  bool
+	}{
+		{"P31 not before it is due", digest.Session{Entries: talk(10)}, 10, false},
+		{"little is shown", digest.Session{Entries: talk(11)}, 10, true},
+		{"no bound on what is shown", digest.Session{Entries: talk(11)}, -1, true},
+		{"due, with room left", digest.Session{Entries: talk(13)}, 30, false},
+		{"due, and the oldest are about to go", digest.Session{Entries: talk(14)}, 30, true},
+		{"P31 covered ones do not count", digest.Session{Entries: talk(15), Summary: models.Summary{UptoMessage: 4}}, 30, false},
+		{"P31 75 % of the window", digest.Session{Entries: big, ContextTokens: 400}, 30, true},
+		{"nothing", digest.Session{}, 30, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want, tt.in.Presses(tt.shown))
+			_, due := digest.PlanSummary(tt.in)
+			require.True(t, due || !tt.want, "what presses is due")
+		})
+	}
+}
+
+func TestDayOver(t *testing.T) {
+	paris, err := time.LoadLocation("Europe/Paris")
+	require.NoError(t, err)
+	late := time.Date(2026, 11, 20, 23, 30, 0, 0, time.UTC) // the 21st in Paris
+	entry := func(id int64, at time.Time) models.Message {
+		return models.Message{ID: id, Role: models.RoleUser, Kind: models.KindMessage, Text: "walk", At: at}
+	}
+	tool := toolRows(2, "t1", false)
+	note := func(day string, upto int64) []models.Note {
+		return []models.Note{{ParticipantID: "conv_1", LocalDate: day, UptoMessage: upto}}
+	}
+	tests := []struct {
+		name  string
+		in    digest.Diary
+		want  bool
+		entry []models.Message
+	}{
+		{"J51 one day", digest.Diary{}, false, []models.Message{entry(1, noon), entry(2, late)}},
+		{"J51 a local day is over", digest.Diary{Zone: paris}, true, []models.Message{entry(1, noon), entry(2, late)}},
+		{"its note is there", digest.Diary{Zone: paris, Notes: note("2026-11-20", 1)}, false, []models.Message{entry(1, noon), entry(2, late)}},
+		{"its note lacks something", digest.Diary{Zone: paris, Notes: note("2026-11-20", 1)}, true, []models.Message{entry(1, noon), entry(2, noon), entry(3, late)}},
+		{"somebody else's note", digest.Diary{Zone: paris, Notes: []models.Note{{ParticipantID: "conv_2", LocalDate: "2026-11-20", UptoMessage: 1}}}, true, []models.Message{entry(1, noon), entry(2, late)}},
+		{"J17 nothing but tools", digest.Diary{Zone: paris}, false, append(tool, entry(4, late))},
+		{"nothing", digest.Diary{}, false, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.in.ParticipantID, tt.in.Entries = "conv_1", tt.entry
+			require.Equal(t, tt.want, tt.in.DayOver())
+		})
+	}
+}
+
 func TestPlanSummaryProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var entries []models.Message

@@ -53,15 +53,8 @@ type SummaryPlan struct {
 // window by estimate. The last four entries, rounded up to whole turns, are
 // left alone. What one request should not hold waits for the next one.
 func PlanSummary(s Session) (plan SummaryPlan, due bool) {
-	open := slices.DeleteFunc(slices.Clone(s.Entries), func(entry models.Message) bool {
-		return entry.ID <= s.Summary.UptoMessage || entry.Kind == models.KindDebug
-	})
-	tokens := 0
-	for _, entry := range open {
-		tokens += Tokens(entry.Text)
-	}
-	full := s.ContextTokens > 0 && float64(tokens) > fullShare*float64(s.ContextTokens)
-	if len(open) <= manyEntries && !full {
+	open := s.open()
+	if len(open) <= manyEntries && !s.full(open) {
 		return SummaryPlan{}, false
 	}
 	end := turnStart(open, len(open)-keptEntries)
@@ -70,6 +63,30 @@ func PlanSummary(s Session) (plan SummaryPlan, due bool) {
 	}
 	taken, material := s.take(open[:end])
 	return SummaryPlan{Earlier: s.Summary, Material: material, Upto: taken[len(taken)-1].ID}, true
+}
+
+// Presses reports whether a summary that is due should not wait for more
+// entries: those that none holds are about to leave what the model is shown of
+// the conversation, shown entries, or fill its window. It saves looks that come
+// to nothing; one that comes earlier does no harm.
+func (s Session) Presses(shown int) bool {
+	open := s.open()
+	return len(open) > max(manyEntries, shown-keptEntries) || s.full(open)
+}
+
+// open are the entries that no summary holds.
+func (s Session) open() []models.Message {
+	return slices.DeleteFunc(slices.Clone(s.Entries), func(entry models.Message) bool {
+		return entry.ID <= s.Summary.UptoMessage || entry.Kind == models.KindDebug
+	})
+}
+
+func (s Session) full(open []models.Message) bool {
+	tokens := 0
+	for _, entry := range open {
+		tokens += Tokens(entry.Text)
+	}
+	return s.ContextTokens > 0 && float64(tokens) > fullShare*float64(s.ContextTokens)
 }
 
 // turnStart moves a place back to the beginning of its turn.
