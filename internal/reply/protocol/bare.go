@@ -9,9 +9,9 @@ import (
 	"coachline/models"
 )
 
-// offered is the tools of a request by name, with the types of their
-// arguments. A nil map stands for names of any kind.
-type offered map[string]arguments
+// offered is the schemas of a request's tools by name. A nil map stands for
+// names of any kind.
+type offered map[string]json.RawMessage
 
 // arguments is what a tool takes: argument names and their JSON types ("" is
 // any).
@@ -31,33 +31,38 @@ func (o offered) offers(name string) bool {
 	return ok
 }
 
-// offeredBy reads the tools of a request. A schema that cannot be read leaves
-// its tool without known arguments.
 func offeredBy(tools []models.ToolSpec) offered {
-	out := offered{}
+	out := make(offered, len(tools))
 	for _, tool := range tools {
-		var schema struct {
-			Properties map[string]json.RawMessage `json:"properties"`
-			Required   []string                   `json:"required"`
-		}
-		taken := arguments{types: map[string]string{}}
-		if json.Unmarshal(tool.Schema, &schema) == nil {
-			for name, raw := range schema.Properties {
-				taken.types[name] = typeOf(raw)
-			}
-			if len(schema.Required) == 1 {
-				taken.required = schema.Required[0]
-			} else if len(schema.Properties) == 1 {
-				for name := range schema.Properties {
-					taken.required = name
-				}
-			}
-		}
 		if tool.Name != "" {
-			out[tool.Name] = taken
+			out[tool.Name] = tool.Schema
 		}
 	}
 	return out
+}
+
+// arguments reads the schema of a tool, which few answers ask for. One that
+// cannot be read leaves its tool without known arguments.
+func (o offered) arguments(name string) arguments {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	taken := arguments{types: map[string]string{}}
+	if json.Unmarshal(o[name], &schema) != nil {
+		return taken
+	}
+	for name, raw := range schema.Properties {
+		taken.types[name] = typeOf(raw)
+	}
+	if len(schema.Required) == 1 {
+		taken.required = schema.Required[0]
+	} else if len(schema.Properties) == 1 {
+		for name := range schema.Properties {
+			taken.required = name
+		}
+	}
+	return taken
 }
 
 // typeOf is the single type of a property, "" when it has several.
@@ -132,7 +137,7 @@ var lineEnd = regexp.MustCompile("^[ \\t`;.,]*(?:\\r?\\n|$)")
 // line when ok.
 func (s *scanner) parenthesised(name string) (string, bool) {
 	r := mender{text: s.text, at: s.at, whole: true}
-	args, ok := readArguments(&r, s.tools[name])
+	args, ok := readArguments(&r, s.tools.arguments(name))
 	if !ok {
 		return "", false
 	}
@@ -229,12 +234,12 @@ var (
 // names, so that prose which happens to begin with a tool's name stays prose;
 // a tool without a schema therefore has no call of this shape.
 func (s *scanner) keyed(name string) (string, bool) {
-	taken := s.tools[name]
 	block := moreLines.FindString(s.text[s.at:])
 	if read, ok := readValue(block); ok && read.whole && strings.TrimSpace(read.rest) == "" {
 		s.at += len(block)
 		return read.json, strings.HasPrefix(read.json, "{")
 	}
+	taken := s.tools.arguments(name)
 	body := strings.TrimSpace(block)
 	places := keyedPair.FindAllStringSubmatchIndex(body, -1)
 	places = slices.DeleteFunc(places, func(at []int) bool { _, declared := taken.types[body[at[2]:at[3]]]; return !declared })

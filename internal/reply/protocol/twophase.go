@@ -126,7 +126,7 @@ func ReadArguments(text string) (string, error) {
 // TakesArguments reports whether a tool has any argument to fill in; one whose
 // schema names none is called with {} at once (O17).
 func TakesArguments(tool models.ToolSpec) bool {
-	return len(offeredBy([]models.ToolSpec{tool})[tool.Name].types) > 0
+	return len(offeredBy([]models.ToolSpec{tool}).arguments(tool.Name).types) > 0
 }
 
 // onlyObject is the one JSON object of an answer, without thinking, a fence and
