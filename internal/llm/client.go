@@ -15,6 +15,7 @@ import (
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/param"
 
 	"coachline/models"
 )
@@ -57,6 +58,7 @@ type Client struct {
 	speech  openai.AudioTranscriptionService
 	ring    *ring
 	cfg     Config
+	builder
 
 	// refused remembers, by wish and model, what a server would not do.
 	refused sync.Map
@@ -82,7 +84,7 @@ func New(cfg Config) (*Client, error) {
 	return &Client{
 		chat: openai.NewChatCompletionService(opts...), vectors: openai.NewEmbeddingService(opts...),
 		speech: openai.NewAudioTranscriptionService(opts...),
-		ring:   newRing(cfg), cfg: cfg,
+		ring:   newRing(cfg), cfg: cfg, builder: newBuilder(),
 	}, nil
 }
 
@@ -134,11 +136,11 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 
 	dropped := map[wish]bool{wishJSON: c.refuses(wishJSON, req.Model), wishTemperature: c.refuses(wishTemperature, req.Model)}
 	for {
-		params, err := build(req, dropped)
+		body, err := c.build(req, dropped)
 		if err != nil {
 			return models.ChatResponse{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
 		}
-		out, failed := c.complete(ctx, params)
+		out, failed := c.complete(ctx, body)
 		switch {
 		case failed == nil:
 			return out, nil
@@ -153,10 +155,11 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 	}
 }
 
-func (c *Client) complete(ctx context.Context, params openai.ChatCompletionNewParams) (models.ChatResponse, *fault) {
+func (c *Client) complete(ctx context.Context, body body) (models.ChatResponse, *fault) {
 	var out models.ChatResponse
+	params := param.Override[openai.ChatCompletionNewParams](body)
 	failed := c.spend(ctx, func(ctx context.Context, x *exchange) (f *fault) {
-		// The body is taken raw: compatible servers differ from OpenAI in ways
+		// The answer is taken raw: compatible servers differ from OpenAI in ways
 		// that the SDK's types do not survive.
 		if _, err := c.chat.New(ctx, params, x.options()...); err != nil {
 			return x.fault(ctx)

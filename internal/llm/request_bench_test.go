@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/tools"
@@ -46,14 +48,14 @@ func BenchmarkComplete(b *testing.B) {
 
 // BenchmarkBuild is what of that is ours: our request as JSON.
 func BenchmarkBuild(b *testing.B) {
-	req := plainRequest(b)
+	req, builder := plainRequest(b), newBuilder()
 	b.ReportAllocs()
 	for b.Loop() {
-		params, err := build(req, nil)
+		body, err := builder.build(req, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := params.MarshalJSON(); err != nil {
+		if _, err := param.Override[openai.ChatCompletionNewParams](body).MarshalJSON(); err != nil {
 			b.Fatal(err)
 		}
 	}
