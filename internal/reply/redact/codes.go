@@ -48,7 +48,14 @@ var counted = regexp.MustCompile(`(?i)^[ \t]*(?:steps?|pasos|pas|schritte|passos
 // checkWords name the three or four digits on a card's back.
 var checkWords = regexp.MustCompile(`(?i)^cv[vc]2?$`)
 
-func findCodes(s string) []span {
+// codeSigns are parts of codeWords, and of the words of codeLater.
+var codeSigns = []string{"code", "otp", "2fa", "mfa", "pin", "cvv", "cvc", "digo", "codice", "kode", "tan", "one-time"}
+
+func findCodes(g glance) []span {
+	if g.digits == 0 || !g.has(codeSigns) {
+		return nil
+	}
+	s := g.text
 	var spans []span
 	add := func(start, end, least int) {
 		if codeLike(s, start, end, least) {

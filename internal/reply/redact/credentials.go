@@ -45,7 +45,17 @@ var talk = wordSet(`a about again all also always an and and/or any at bad based
 	falsch richtig schwach sicher abgelaufen vergessen não muito o os minha meu errada certa fraca non il lo mia mio molto troppo
 	sbagliata debole niet het een mijn jouw te zeer fout verkeerd zwak`)
 
-func findCredentials(s string) []span {
+// credentialSigns are parts of passwordWords and secretWords.
+var credentialSigns = []string{
+	"pass", "pw", "contrase", "kennwort", "senha", "wachtwoord", "parola d",
+	"token", "secret", "key", "credential", "clave", "jeton", "clé", "schl", "segredo", "chiave", "sleutel",
+}
+
+func findCredentials(g glance) []span {
+	if !g.has(credentialSigns) {
+		return nil
+	}
+	s := g.text
 	var spans []span
 	for _, at := range phrase.FindAllStringSubmatchIndex(s, -1) {
 		value := strings.TrimSpace(s[at[2]:at[3]])

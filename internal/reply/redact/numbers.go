@@ -50,7 +50,11 @@ type window struct {
 	first, whole bool
 }
 
-func findNumbers(s string) []span {
+func findNumbers(g glance) []span {
+	if g.digits < minLocal {
+		return nil
+	}
+	s := g.text
 	var spans []span
 	ids := uuids.FindAllStringIndex(s, -1)
 	for _, at := range runs.FindAllStringIndex(s, -1) {

@@ -9,7 +9,9 @@ import (
 // pattern is a shape that tells a secret without any word beside it. Group is
 // the part that is masked, 0 the whole.
 type pattern struct {
-	kind  Kind
+	kind Kind
+	// in, where it is set, is false for a text that re cannot match.
+	in    func(glance) bool
 	re    *regexp.Regexp
 	group int
 	// certain, where it is set, has the last word on the masked part.
@@ -20,31 +22,34 @@ type pattern struct {
 // documentation: OpenAI and Anthropic (sk-), Stripe, GitHub, GitLab, AWS,
 // Google, Slack, SendGrid, Hugging Face, npm, Groq, xAI.
 var patterns = []pattern{
-	{kind: KindEmail, re: regexp.MustCompile(`[\p{L}\p{M}\p{Nd}_.%+'’-]*[\p{L}\p{M}\p{Nd}_%+-]@[\p{L}\p{M}\p{Nd}][\p{L}\p{M}\p{Nd}.-]*\.[\p{L}\p{M}]{2,}`)},
-	{kind: KindEmail, re: regexp.MustCompile(`(?i)\b[\w.+-]+ ?(?: at |\(at\)|\[at\]) ?[\w-]+(?: ?(?: dot |\(dot\)|\[dot\]) ?[\w-]+)? ?(?: dot |\(dot\)|\[dot\]) ?(?:com|org|net|edu|gov|io|co|uk|us|de|fr|es|it|nl|pt|br|mx|ca|au)\b`)},
-	{kind: KindSecret, re: regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://([^\s/?#@]*:[^\s/?#@]+)@`), group: 1},
-	{kind: KindSecret, re: regexp.MustCompile(`\bsk-[\w*-]{6,}`)},
-	{kind: KindSecret, re: regexp.MustCompile(`\b(?:sk|pk|rk)_(?:live|test)_\w{6,}|\bwhsec_[\w+/=]{8,}`)},
-	{kind: KindSecret, re: regexp.MustCompile(`\bgh[pousr]_\w{6,}|\bgithub_pat_\w{6,}|\bgl(?:pat|ptt|dt|rt)-[\w-]{8,}`)},
-	{kind: KindSecret, re: regexp.MustCompile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}`)},
-	{kind: KindSecret, re: regexp.MustCompile(`\bAIza[\w-]{20,}|\bya29\.[\w-]{8,}|\bGOCSPX-[\w-]{8,}`)},
-	{kind: KindSecret, re: regexp.MustCompile(`\bxox[a-z]-[\w-]{6,}|\bxapp-[\w-]{6,}|\bSG\.[\w-]{8,}\.[\w-]{8,}`)},
-	{kind: KindSecret, re: regexp.MustCompile(`\b(?:hf|npm|gsk)_[A-Za-z0-9]{16,}|\bxai-[\w-]{16,}`)},
-	{kind: KindSecret, re: regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)},
-	{kind: KindSecret, re: regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`)},
-	{kind: KindToken, re: regexp.MustCompile(`\beyJ[\w-]{4,}(?:\.[\w-]+){0,4}`)},
-	{kind: KindToken, re: regexp.MustCompile(`(?i)\bbearer[\s:]+["']?([\w.~+/-]{6,}=*)`), group: 1, certain: random},
-	{kind: KindToken, re: regexp.MustCompile(`(?i)\bbasic\s+["']?([a-z0-9+/]{8,}={0,2})`), group: 1, certain: random},
-	{kind: KindToken, re: regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([^\s"',;\[\]]+)`), group: 1, certain: noScheme},
-	{kind: KindToken, re: regexp.MustCompile(`(?i)\b(?:session[_-]?(?:id|token|key)|phpsessid|jsessionid|sid)["']?\s*=\s*["']?([^\s"',;&\[\]]+)`), group: 1},
+	{kind: KindEmail, in: having("@"), re: regexp.MustCompile(`[\p{L}\p{M}\p{Nd}_.%+'’-]*[\p{L}\p{M}\p{Nd}_%+-]@[\p{L}\p{M}\p{Nd}][\p{L}\p{M}\p{Nd}.-]*\.[\p{L}\p{M}]{2,}`)},
+	{kind: KindEmail, in: having("dot"), re: regexp.MustCompile(`(?i)\b[\w.+-]+ ?(?: at |\(at\)|\[at\]) ?[\w-]+(?: ?(?: dot |\(dot\)|\[dot\]) ?[\w-]+)? ?(?: dot |\(dot\)|\[dot\]) ?(?:com|org|net|edu|gov|io|co|uk|us|de|fr|es|it|nl|pt|br|mx|ca|au)\b`)},
+	{kind: KindSecret, in: having("://"), re: regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://([^\s/?#@]*:[^\s/?#@]+)@`), group: 1},
+	{kind: KindSecret, in: having("sk-"), re: regexp.MustCompile(`\bsk-[\w*-]{6,}`)},
+	{kind: KindSecret, in: having("_live_", "_test_", "whsec_"), re: regexp.MustCompile(`\b(?:sk|pk|rk)_(?:live|test)_\w{6,}|\bwhsec_[\w+/=]{8,}`)},
+	{kind: KindSecret, in: having("_", "gl"), re: regexp.MustCompile(`\bgh[pousr]_\w{6,}|\bgithub_pat_\w{6,}|\bgl(?:pat|ptt|dt|rt)-[\w-]{8,}`)},
+	{kind: KindSecret, in: having("akia", "asia", "abia", "acca"), re: regexp.MustCompile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}`)},
+	{kind: KindSecret, in: having("aiza", "ya29.", "gocspx-"), re: regexp.MustCompile(`\bAIza[\w-]{20,}|\bya29\.[\w-]{8,}|\bGOCSPX-[\w-]{8,}`)},
+	{kind: KindSecret, in: having("xox", "xapp-", "sg."), re: regexp.MustCompile(`\bxox[a-z]-[\w-]{6,}|\bxapp-[\w-]{6,}|\bSG\.[\w-]{8,}\.[\w-]{8,}`)},
+	{kind: KindSecret, in: having("hf_", "npm_", "gsk_", "xai-"), re: regexp.MustCompile(`\b(?:hf|npm|gsk)_[A-Za-z0-9]{16,}|\bxai-[\w-]{16,}`)},
+	{kind: KindSecret, in: having("-----begin "), re: regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)},
+	{kind: KindSecret, in: func(g glance) bool { return g.hex >= 32 }, re: regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`)},
+	{kind: KindToken, in: having("eyj"), re: regexp.MustCompile(`\beyJ[\w-]{4,}(?:\.[\w-]+){0,4}`)},
+	{kind: KindToken, in: having("bearer"), re: regexp.MustCompile(`(?i)\bbearer[\s:]+["']?([\w.~+/-]{6,}=*)`), group: 1, certain: random},
+	{kind: KindToken, in: having("basic"), re: regexp.MustCompile(`(?i)\bbasic\s+["']?([a-z0-9+/]{8,}={0,2})`), group: 1, certain: random},
+	{kind: KindToken, in: having("authorization"), re: regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([^\s"',;\[\]]+)`), group: 1, certain: noScheme},
+	{kind: KindToken, in: having("="), re: regexp.MustCompile(`(?i)\b(?:session[_-]?(?:id|token|key)|phpsessid|jsessionid|sid)["']?\s*=\s*["']?([^\s"',;&\[\]]+)`), group: 1},
 }
 
-func findPatterns(s string) []span {
+func findPatterns(g glance) []span {
 	var spans []span
 	for _, p := range patterns {
-		for _, at := range p.re.FindAllStringSubmatchIndex(s, -1) {
+		if p.in != nil && !p.in(g) {
+			continue
+		}
+		for _, at := range p.re.FindAllStringSubmatchIndex(g.text, -1) {
 			start, end := at[2*p.group], at[2*p.group+1]
-			if p.certain == nil || p.certain(s[start:end]) {
+			if p.certain == nil || p.certain(g.text[start:end]) {
 				spans = append(spans, span{start: start, end: end, kind: p.kind})
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -62,7 +63,7 @@ type span struct {
 }
 
 // finders look for one family each. Where they overlap, the whole is masked.
-var finders = []func(string) []span{findPatterns, findCredentials, findCodes, findNumbers}
+var finders = []func(glance) []span{findPatterns, findCredentials, findCodes, findNumbers}
 
 // Text masks an inbound text for a model (J4, 2.14): blanks within a line
 // become one, more than one empty line becomes one, and a text of more than
@@ -94,8 +95,23 @@ func Scrub(s string) string {
 
 func tidy(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
-	s = blanks.ReplaceAllString(s, " ")
+	if gapped(s) {
+		s = blanks.ReplaceAllString(s, " ")
+	}
 	return strings.TrimSpace(emptyLines.ReplaceAllString(s, "\n\n"))
+}
+
+// gapped reports whether blanks finds anything.
+func gapped(s string) bool {
+	after := false
+	for _, r := range s {
+		blank := r == ' ' || r >= utf8.RuneSelf && unicode.Is(unicode.Zs, r)
+		if blank && after || r == '\t' || r == '\v' || r == '\f' {
+			return true
+		}
+		after = blank
+	}
+	return false
 }
 
 // cut shortens a masked text to limit characters, note included, and never
@@ -150,8 +166,9 @@ func mask(s string) (string, []Kind) {
 // find returns what is to be masked, ordered and without overlap.
 func find(s string) []span {
 	var found []span
+	seen := glanceAt(s)
 	for _, finder := range finders {
-		found = append(found, finder(s)...)
+		found = append(found, finder(seen)...)
 	}
 	return merge(outsideTokens(found, tokens.FindAllStringIndex(s, -1)))
 }
