@@ -70,55 +70,63 @@ func nameWords(name string) string {
 	return b.String()
 }
 
-// knownTexts bounds a memo; a programme has some dozens of tools.
-const knownTexts = 256
+// knownTools bounds a memo; a programme has some dozens of tools.
+const knownTools = 256
 
-// memo remembers the words of tools' texts, which every turn asks for again.
+// memo remembers the words of tools, which every turn asks for again.
 type memo struct {
 	mu    sync.Mutex
-	words map[string][]string
+	tools map[described]worded
 }
+
+// described is a tool without its keywords.
+type described struct{ name, description string }
+
+type worded struct{ keywords, words []string }
 
 var known memo
 
-// of is wordsOf; nobody may change what it returns.
-func (m *memo) of(text string) []string {
+// of is the words of each tool; nobody may change them.
+func (m *memo) of(tools []Tool) [][]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	words, ok := m.words[text]
-	if ok {
-		return words
-	}
-	if m.words == nil || len(m.words) >= knownTexts {
-		m.words = map[string][]string{}
-	}
-	words = wordsOf(text)
-	m.words[text] = words
-	return words
-}
-
-// vocabulary is the words of each tool, without those that most tools share.
-func vocabulary(tools []Tool) [][]string {
 	out := make([][]string, len(tools))
-	count := map[string]int{}
 	for i, tool := range tools {
-		out[i] = known.of(nameWords(tool.Name) + " " + tool.Description + " " + strings.Join(tool.Keywords, " "))
-		for _, word := range out[i] {
-			count[word]++
+		key := described{tool.Name, tool.Description}
+		one, ok := m.tools[key]
+		if !ok || !slices.Equal(one.keywords, tool.Keywords) {
+			text := nameWords(tool.Name) + " " + tool.Description + " " + strings.Join(tool.Keywords, " ")
+			one = worded{slices.Clone(tool.Keywords), wordsOf(text)}
+			if m.tools == nil || len(m.tools) >= knownTools {
+				m.tools = map[described]worded{}
+			}
+			m.tools[key] = one
 		}
-	}
-	if len(tools) < tellingTools {
-		return out
-	}
-	for i := range out {
-		out[i] = slices.DeleteFunc(slices.Clone(out[i]), func(word string) bool { return count[word]*2 > len(tools) })
+		out[i] = one.words
 	}
 	return out
 }
 
+// telling is false for a word that most tools share.
+func telling(word string, vocabulary [][]string) bool {
+	if len(vocabulary) < tellingTools {
+		return true
+	}
+	count := 0
+	for _, words := range vocabulary {
+		if contains(words, word) {
+			count++
+		}
+	}
+	return count*2 <= len(vocabulary)
+}
+
 // alike reports whether two words are equal, or one is the other with a short
-// ending.
+// ending. Neither is shorter than minWord.
 func alike(a, b string) bool {
+	if a[:minWord] != b[:minWord] {
+		return false
+	}
 	if a == b {
 		return true
 	}
@@ -132,10 +140,11 @@ func alike(a, b string) bool {
 // hits counts the words of a query that each tool's words meet.
 func hits(query string, tools []Tool) []int {
 	asked := wordsOf(query)
+	vocabulary := known.of(tools)
 	out := make([]int, len(tools))
-	for i, words := range vocabulary(tools) {
+	for i, words := range vocabulary {
 		for _, word := range asked {
-			if slices.ContainsFunc(words, func(other string) bool { return alike(word, other) }) {
+			if slices.ContainsFunc(words, func(other string) bool { return alike(word, other) && telling(other, vocabulary) }) {
 				out[i]++
 			}
 		}
