@@ -77,7 +77,7 @@ func typeOf(property json.RawMessage) string {
 }
 
 // bareStart is a line that begins with a name and an opening.
-var bareStart = regexp.MustCompile("(?m)^[ \\t]*(?:[-*>][ \\t]+)?`?([A-Za-z_][\\w.-]*)`?[ \\t]*([(:])")
+var bareStart = withSign("(:", "(?m)^[ \\t]*(?:[-*>][ \\t]+)?`?([A-Za-z_][\\w.-]*)`?[ \\t]*([(:])")
 
 // bareUntil takes over the text up to end, except for bare calls of offered
 // tools on lines of their own. A bare call may reach beyond end.
@@ -112,6 +112,9 @@ func (s *scanner) bareUntil(end int) {
 
 // nextBare finds the next line that begins with the name of an offered tool.
 func (s *scanner) nextBare(end int) []int {
+	if !bareStart.in(s.text[s.at:end]) {
+		return nil
+	}
 	for from := s.at; from < end; {
 		at := bareStart.FindStringSubmatchIndex(s.text[from:end])
 		if at == nil {

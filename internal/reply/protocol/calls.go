@@ -21,7 +21,7 @@ type found struct {
 
 // marker is where something other than words begins: a fence, a tag, or a
 // literal list of calls.
-var marker = regexp.MustCompile("(?i)```|</?(?:tool_calls?|function_calls?)>|[\"']?tool_calls?[\"']?[ \\t]*[:=]|\\[tool_calls\\]")
+var marker = withSign("`<_", "(?i)```|</?(?:tool_calls?|function_calls?)>|[\"']?tool_calls?[\"']?[ \\t]*[:=]|\\[tool_calls\\]")
 
 // scanner takes a text apart from its start to its end.
 type scanner struct {

@@ -9,17 +9,45 @@ import (
 
 const thinkNames = `think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis`
 
+// sighted is a pattern that finds nothing in a text without any of some signs.
+// Most answers hold none of them, and to see that costs next to nothing.
+type sighted struct {
+	*regexp.Regexp
+	signs string
+}
+
+func withSign(signs, pattern string) sighted { return sighted{regexp.MustCompile(pattern), signs} }
+
+func (p sighted) in(text string) bool { return strings.ContainsAny(text, p.signs) }
+
+// MatchString and the next two are those of the pattern.
+func (p sighted) MatchString(text string) bool { return p.in(text) && p.Regexp.MatchString(text) }
+
+func (p sighted) FindStringIndex(text string) []int {
+	if !p.in(text) {
+		return nil
+	}
+	return p.Regexp.FindStringIndex(text)
+}
+
+func (p sighted) ReplaceAllString(text, by string) string {
+	if !p.in(text) {
+		return text
+	}
+	return p.Regexp.ReplaceAllString(text, by)
+}
+
 var (
 	// The marks around thinking, as several families write them.
-	thinkMark = regexp.MustCompile(`(?i)<(/?)(?:` + thinkNames + `)[ \t]*>|\[(/?)think\]|<\|(?:begin|(end))_of_thought\|>`)
+	thinkMark = withSign(`<[`, `(?i)<(/?)(?:`+thinkNames+`)[ \t]*>|\[(/?)think\]|<\|(?:begin|(end))_of_thought\|>`)
 	// A channel that is not for the person, with all that it holds.
-	innerChannel = regexp.MustCompile(`(?is)<\|channel\|>[ \t]*(?:analysis|commentary)\b.*?(?:<\|(?:end|return|call)\|>|<\|start\|>|(<\|channel\|>)|\z)`)
-	finalChannel = regexp.MustCompile(`(?i)(?:<\|start\|>[ \t]*assistant[ \t]*)?<\|channel\|>[ \t]*final[ \t]*<\|message\|>`)
+	innerChannel = withSign(`<`, `(?is)<\|channel\|>[ \t]*(?:analysis|commentary)\b.*?(?:<\|(?:end|return|call)\|>|<\|start\|>|(<\|channel\|>)|\z)`)
+	finalChannel = withSign(`<`, `(?i)(?:<\|start\|>[ \t]*assistant[ \t]*)?<\|channel\|>[ \t]*final[ \t]*<\|message\|>`)
 	// Marks of chat templates, which a server should have taken out.
-	templateMark = regexp.MustCompile(`(?i)<\|[a-z_]{1,40}\|>|</?s>|\[/?inst\]|<(?:start|end)_of_turn>`)
+	templateMark = withSign(`<[`, `(?i)<\|[a-z_]{1,40}\|>|</?s>|\[/?inst\]|<(?:start|end)_of_turn>`)
 	// Lines that only the program writes (J87).
-	ownLine  = regexp.MustCompile(`(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts)`)
-	ownLines = regexp.MustCompile(`(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts).*(?:\n|\z)`)
+	ownLine  = withSign(`[`, `(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts)`)
+	ownLines = withSign(`[`, `(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts).*(?:\n|\z)`)
 )
 
 // withoutThinking takes the thinking out of a text. Thinking that never ends
@@ -31,6 +59,9 @@ func withoutThinking(text string) (words string, thought bool) {
 	}
 	text = finalChannel.ReplaceAllString(text, "")
 	for range passes {
+		if !thinkMark.in(text) {
+			return text, thought
+		}
 		marks := thinkMark.FindAllStringSubmatchIndex(text, -1)
 		if len(marks) == 0 {
 			return text, thought
@@ -141,28 +172,32 @@ func messageText(raw string) string {
 }
 
 var (
-	protocolWord = regexp.MustCompile(`(?i)^(?:tool_calls?\b|tool_code\b|tool_output\b|tool_result\b|function_call\b)`)
-	callLiteral  = regexp.MustCompile(`(?i)["']?tool_calls?["']?[ \t]*[:=]`)
-	unusedMark   = regexp.MustCompile(`(?i)<unused\d+>`)
-	toolTag      = regexp.MustCompile(`(?i)</?(?:tool_|function[_=])`)
-	dataLine     = regexp.MustCompile(`(?m)^[ \t]*(?:\{[ \t]*["'}]|\[[ \t]*[{"]|\[\])`)
-	dataStart    = regexp.MustCompile(`^(?:\{|\[\s*[{"'\[]|\[\])`)
+	protocolWord = withSign(`_`, `(?i)^(?:tool_calls?\b|tool_code\b|tool_output\b|tool_result\b|function_call\b)`)
+	callLiteral  = withSign(`_`, `(?i)["']?tool_calls?["']?[ \t]*[:=]`)
+	unusedMark   = withSign(`<`, `(?i)<unused\d+>`)
+	toolTag      = withSign(`<`, `(?i)</?(?:tool_|function[_=])`)
+	dataLine     = withSign(`{[`, `(?m)^[ \t]*(?:\{[ \t]*["'}]|\[[ \t]*[{"]|\[\])`)
+	dataStart    = withSign(`{[`, `^(?:\{|\[\s*[{"'\[]|\[\])`)
 	noValue      = regexp.MustCompile(`(?i)^(?:null|undefined|nil|nan)[.!]?$`)
 	onlyBrackets = regexp.MustCompile("^[\\s{}\\[\\]<>\"'`,|/\\\\]+$")
-	programCall  = regexp.MustCompile(`\b[a-z]+(?:_[a-z0-9]+)+\(`)
-	namedCall    = regexp.MustCompile(`\b([A-Za-z]\w*)\(`)
+	programCall  = withSign(`(`, `\b[a-z]+(?:_[a-z0-9]+)+\(`)
+	namedCall    = withSign(`(`, `\b([A-Za-z]\w*)\(`)
 )
 
 // malformed reports text that was written for a program (2.4). The rules for
 // data look at the beginning of the text and of its lines only, so that words
 // which quote "location": are still words.
 func malformed(words string, tools offered) bool {
-	for _, pattern := range []*regexp.Regexp{
-		protocolWord, callLiteral, unusedMark, toolTag, dataStart, dataLine, noValue, onlyBrackets, programCall,
-	} {
+	for _, pattern := range []sighted{protocolWord, callLiteral, unusedMark, toolTag, dataStart, dataLine, programCall} {
 		if pattern.MatchString(words) {
 			return true
 		}
+	}
+	if noValue.MatchString(words) || onlyBrackets.MatchString(words) {
+		return true
+	}
+	if !namedCall.in(words) {
+		return false
 	}
 	for _, match := range namedCall.FindAllStringSubmatch(words, -1) {
 		if tools.offers(match[1]) {
