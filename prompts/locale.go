@@ -1,7 +1,6 @@
 package prompts
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -185,7 +184,8 @@ func (l *Library) execute(name Name, parsed *template.Template, data any) (strin
 	if !ok {
 		return "", fmt.Errorf("prompt %s takes %T, not %T", name, l.entries[name].samples[0], data)
 	}
-	var out bytes.Buffer
+	var out strings.Builder
+	out.Grow(len(l.sources[name]))
 	if err := parsed.Execute(&out, filled); err != nil {
 		return "", fmt.Errorf("rendering prompt: %w", err)
 	}

@@ -34,9 +34,8 @@ func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) 
 	if w.err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing check-in request: %w", w.err)
 	}
-	messages := []models.ChatMessage{{Role: roleSystem, Content: join(w.sections)}}
-	messages = append(messages, weave(in, nil, taskMark+request)...)
-	return models.ChatRequest{Model: in.Model, Messages: messages, JSON: true}, nil
+	first := models.ChatMessage{Role: roleSystem, Content: join(w.sections)}
+	return models.ChatRequest{Model: in.Model, Messages: weave(first, in, nil, taskMark+request), JSON: true}, nil
 }
 
 // contactLines say when either side wrote last, as far back as the window goes.

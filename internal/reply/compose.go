@@ -76,9 +76,8 @@ func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing cue: %w", err)
 	}
-	messages := []models.ChatMessage{{Role: roleSystem, Content: system}}
-	messages = append(messages, weave(in, rounds, cue)...)
-	return models.ChatRequest{Model: in.Model, Messages: messages, Tools: in.Tools}, nil
+	first := models.ChatMessage{Role: roleSystem, Content: system}
+	return models.ChatRequest{Model: in.Model, Messages: weave(first, in, rounds, cue), Tools: in.Tools}, nil
 }
 
 // cueFor is the user message that starts a turn which no text started: empty
@@ -107,12 +106,12 @@ func guide(rounds []round, note string) {
 	messages[len(messages)-1].Content += "\n\n" + note
 }
 
-// weave puts the rounds of the turn among the entries: each round stands after
-// what the model had seen when it answered and before texts that came later.
-// The cue stands before the first round.
-func weave(in Input, rounds []round, cue string) []models.ChatMessage {
-	var out []models.ChatMessage
+// weave puts the rounds of the turn among the entries, behind the first
+// message: each round stands after what the model had seen when it answered and
+// before texts that came later. The cue stands before the first round.
+func weave(first models.ChatMessage, in Input, rounds []round, cue string) []models.ChatMessage {
 	entries := Window(in.Context.Window, in.HistoryLimit)
+	out := append(make([]models.ChatMessage, 0, len(entries)+2), first)
 	addCue := func() {
 		if cue != "" {
 			out = append(out, models.ChatMessage{Role: roleUser, Content: cue})

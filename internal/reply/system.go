@@ -15,11 +15,11 @@ import (
 type section struct{ title, body string }
 
 func join(sections []section) string {
-	parts := make([]string, len(sections))
-	for i, s := range sections {
-		parts[i] = "# " + s.title + "\n" + s.body
+	parts := make([]string, 0, 5*len(sections))
+	for _, s := range sections {
+		parts = append(parts, "\n\n", "# ", s.title, "\n", s.body)
 	}
-	return strings.Join(parts, "\n\n")
+	return strings.Join(parts[min(1, len(parts)):], "")
 }
 
 // systemMessage orders its sections from what never changes to what changes
@@ -247,11 +247,11 @@ func attentionNote(p models.Participant, zone *time.Location) []string {
 // the answer to a greeting would answer nothing. A limit of 0 asks for no
 // history at all.
 func leadOf(entries []models.Message, limit int) *models.Message {
-	kept := Window(entries, limit)
-	if limit == 0 || len(kept) == 0 || kept[0].Role != models.RoleUser {
+	kept := windowOf(entries, limit)
+	if limit == 0 || len(kept) == 0 || !kept[0].byUser() {
 		return nil
 	}
-	first := slices.IndexFunc(entries, func(m models.Message) bool { return m == kept[0] })
+	first := slices.Index(entries, kept[0][0])
 	for _, entry := range slices.Backward(entries[:first]) {
 		switch {
 		case entry.Role == models.RoleUser:

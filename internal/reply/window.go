@@ -26,6 +26,11 @@ func (g group) isTools() bool { return g[0].Kind == models.KindToolCall }
 // debug entries and blank ones are dropped. A window that is cut begins with a
 // block of turns, so that it may hold some entries less than the limit.
 func Window(entries []models.Message, limit int) []models.Message {
+	return slices.Concat(windowOf(entries, limit)...)
+}
+
+// windowOf is the groups of Window; they share the caller's entries.
+func windowOf(entries []models.Message, limit int) []group {
 	groups := groupsOf(entries)
 	answered := len(groups)
 	for answered > 0 && groups[answered-1].byUser() {
@@ -42,7 +47,7 @@ func Window(entries []models.Message, limit int) []models.Message {
 		}
 		start = toBlock(groups[:answered], start)
 	}
-	return slices.Concat(fromFirstUser(groups[start:])...)
+	return fromFirstUser(groups[start:])
 }
 
 // blockTurns is how many turns leave a full window at once.
@@ -75,9 +80,9 @@ func fromFirstUser(groups []group) []group {
 }
 
 func groupsOf(entries []models.Message) []group {
-	var groups []group
+	groups := make([]group, 0, len(entries))
 	for i := 0; i < len(entries); i++ {
-		entry := entries[i]
+		entry := &entries[i]
 		switch {
 		case entry.Kind == models.KindDebug || strings.TrimSpace(entry.Text) == "":
 		case entry.Kind == models.KindToolCall:
@@ -85,13 +90,13 @@ func groupsOf(entries []models.Message) []group {
 			for end < len(entries) && entries[end].Kind == models.KindToolResult {
 				end++
 			}
-			if tools := toolGroup(entry, entries[i+1:end]); tools != nil {
+			if tools := toolGroup(*entry, entries[i+1:end]); tools != nil {
 				groups = append(groups, tools)
 			}
 			i = end - 1
 		case entry.Kind == models.KindToolResult || entry.Role == models.RoleTool:
 		default:
-			groups = append(groups, group{entry})
+			groups = append(groups, entries[i:i+1:i+1])
 		}
 	}
 	return groups

@@ -46,6 +46,9 @@ func New() *Cleaner {
 // Text is a text that a model may see; limit as redact.Text has it, or none at
 // 0.
 func (c *Cleaner) Text(text string, limit int) string {
+	if text == "" {
+		return ""
+	}
 	key := original{sum: sha256.Sum256([]byte(text)), limit: limit}
 	if clean, ok := c.done.Get(key); ok {
 		return clean

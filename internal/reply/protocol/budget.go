@@ -41,6 +41,26 @@ func Tokens(req models.ChatRequest) int {
 	return size.tokens()
 }
 
+// most is what Tokens is at most: a narrow character has one byte or more, and
+// a wide one, which costs as much as two and a half of them, has three. A
+// request is rarely near its bound, and so its texts are rarely counted.
+func most(req models.ChatRequest) int {
+	var size length
+	for _, message := range req.Messages {
+		size.narrow += len(message.Content)
+		size.extra += messageTokens
+		for _, call := range message.ToolCalls {
+			size.narrow += len(call.Name) + len(call.Arguments)
+			size.extra += messageTokens
+		}
+	}
+	for _, tool := range req.Tools {
+		size.narrow += len(tool.Name) + len(tool.Description) + len(tool.Schema)
+		size.extra += messageTokens
+	}
+	return size.tokens()
+}
+
 // length counts characters.
 type length struct{ narrow, wide, extra int }
 
@@ -103,6 +123,9 @@ func Fit(req models.ChatRequest, contextTokens int) (out models.ChatRequest, ok 
 	reserve := req.MaxTokens
 	if reserve <= 0 {
 		reserve = min(answerTokens, contextTokens/4)
+	}
+	if most(req) <= contextTokens-reserve {
+		return req, true
 	}
 	for Tokens(req) > contextTokens-reserve {
 		shorter, dropped := Shorten(req)

@@ -122,3 +122,21 @@ func TestFit(t *testing.T) {
 	})
 	require.Len(t, req.Messages, 6)
 }
+
+// TestFitIsExact: a request of many bytes or characters fits where Tokens says
+// so, to the token.
+func TestFitIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z 一-龥ぁ-ん가-힣⺀⹿😀é\x{FFFD}]{0,40}`),
+			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
+		req := models.ChatRequest{
+			MaxTokens: 1,
+			Messages:  []models.ChatMessage{{Content: text.Draw(t, "content"), ToolCalls: []models.ToolCall{{Name: text.Draw(t, "name"), Arguments: text.Draw(t, "arguments")}}}},
+			Tools:     []models.ToolSpec{{Name: text.Draw(t, "tool"), Description: text.Draw(t, "description"), Schema: []byte(text.Draw(t, "schema"))}},
+		}
+		_, ok := protocol.Fit(req, protocol.Tokens(req)+1)
+		require.True(t, ok)
+		_, ok = protocol.Fit(req, protocol.Tokens(req))
+		require.False(t, ok)
+	})
+}

@@ -28,7 +28,7 @@ const (
 // strict providers refuse a request that holds either (P17). Results stand in
 // the order of their calls. Messages that are whole come back as they are.
 func paired(messages []models.ChatMessage) []models.ChatMessage {
-	var out []models.ChatMessage
+	out := make([]models.ChatMessage, 0, len(messages))
 	for i := 0; i < len(messages); i++ {
 		message := messages[i]
 		if message.Role == roleTool {
@@ -49,6 +49,9 @@ func paired(messages []models.ChatMessage) []models.ChatMessage {
 			out = append(out, results...)
 		}
 		i = end - 1
+	}
+	if len(out) == 0 {
+		return nil
 	}
 	return out
 }

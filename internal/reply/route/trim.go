@@ -41,13 +41,13 @@ type Caps struct {
 func Trim(entries []models.Message, caps Caps) []models.Message {
 	caps.EntryChars = max(caps.EntryChars, minEntryChars)
 	first := firstKept(entries, caps)
-	var out []models.Message
-	for i, entry := range entries {
+	out := make([]models.Message, 0, len(entries))
+	for i := range entries {
 		switch {
-		case !isTool(entry):
-			out = append(out, entry)
+		case !isTool(entries[i]):
+			out = append(out, entries[i])
 		case i >= first:
-			out = append(out, shorten(entry, caps))
+			out = append(out, shorten(entries[i], caps))
 		}
 	}
 	return out
