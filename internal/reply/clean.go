@@ -26,14 +26,29 @@ const (
 func Clean(text string) string {
 	text = strings.ToValidUTF8(text, "")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	text = visible([]rune(text))
-	text = thinking.ReplaceAllString(text, "")
+	if strings.ContainsFunc(text, unusual) {
+		text = visible([]rune(text))
+	}
+	if strings.Contains(text, "<") {
+		text = thinking.ReplaceAllString(text, "")
+	}
 	text = strings.TrimSpace(text)
 	for mark := ownMark.FindString(text); mark != ""; mark = ownMark.FindString(text) {
 		text = text[len(mark):]
 	}
-	return strings.TrimSpace(blankLines.ReplaceAllString(text, "\n\n"))
+	return strings.TrimSpace(squeezed(text))
 }
+
+// squeezed leaves no more than one blank line in a row.
+func squeezed(text string) string {
+	if strings.Count(text, "\n") < 3 {
+		return text
+	}
+	return blankLines.ReplaceAllString(text, "\n\n")
+}
+
+// unusual is false for the characters that visible always keeps.
+func unusual(r rune) bool { return r > unicode.MaxASCII || invisible(r) }
 
 // visible drops characters that cannot be seen. Joiners stay inside words and
 // pictographs, where scripts and emoji are made of them.

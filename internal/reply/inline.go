@@ -44,11 +44,33 @@ func inline(text string) string {
 	var s inlineScanner
 	for s.rest = text; s.rest != ""; {
 		if !s.special() {
-			_, size := utf8.DecodeRuneInString(s.rest)
+			size := ordinary(s.rest)
 			s.emit(s.rest[:size], size)
 		}
 	}
 	return entities.Replace(pair(s.tokens))
+}
+
+// ordinary is the length of the first character, and of those behind it up to
+// the next that may be special.
+func ordinary(text string) int {
+	_, size := utf8.DecodeRuneInString(text)
+	for i := size; i < len(text); i++ {
+		if strings.IndexByte("\\`![<*_~", text[i]) >= 0 || linkLike(text[i:]) {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// linkLike reports whether a text may begin with an address of its own, by two
+// letters of it.
+func linkLike(text string) bool {
+	if len(text) < 2 {
+		return false
+	}
+	first, second := text[0]|0x20, text[1]|0x20
+	return first == 'h' && second == 't' || first == 'w' && second == 'w'
 }
 
 type inlineScanner struct {

@@ -67,8 +67,11 @@ func Plain(text string) string {
 		}
 	}
 	flush()
-	plain := trailing.ReplaceAllString(out.String(), "")
-	return strings.TrimSpace(blankLines.ReplaceAllString(plain, "\n\n"))
+	plain := strings.TrimRight(out.String(), " \t\n")
+	if strings.Contains(plain, " \n") || strings.Contains(plain, "\t\n") {
+		plain = trailing.ReplaceAllString(plain, "")
+	}
+	return strings.TrimSpace(squeezed(plain))
 }
 
 // block renders one line; ok is false for a line that is a mark and nothing

@@ -138,6 +138,7 @@ type definition struct {
 	run     func(ctx context.Context, in RunInput, args arguments) (Execution, error)
 
 	compiled *jsonschema.Schema
+	asking   []string // keywords, one each
 }
 
 // Registry is the fixed set of tools. It is safe for use by several
@@ -175,7 +176,7 @@ func New(options ...Option) (*Registry, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compiling schema of %s: %w", def.Name, err)
 		}
-		def.compiled = compiled
+		def.compiled, def.asking = compiled, strings.Fields(def.keywords)
 		r.order = append(r.order, def.Name)
 		r.tools[def.Name] = def
 	}
@@ -193,7 +194,7 @@ func (r *Registry) For(mode models.Mode) []models.ToolSpec {
 	if !mode.Known() {
 		mode = models.ModeIntake
 	}
-	var specs []models.ToolSpec
+	specs := make([]models.ToolSpec, 0, len(r.order))
 	for _, name := range r.order {
 		def := r.tools[name]
 		if !def.control && slices.Contains(def.Modes, mode) {
@@ -248,12 +249,13 @@ func (r *Registry) Search() string { return r.tools[searchTool].Name }
 func (r *Registry) Playbook() string { return readTool }
 
 // Keywords lists words, in several languages, that ask for each ordinary tool
-// and that its English description lacks. The map belongs to the caller.
+// and that its English description lacks. The map belongs to the caller, its
+// lists do not.
 func (r *Registry) Keywords() map[string][]string {
-	all := map[string][]string{}
+	all := make(map[string][]string, len(r.tools))
 	for _, def := range r.tools {
 		if !def.control {
-			all[def.Name] = strings.Fields(def.keywords)
+			all[def.Name] = def.asking
 		}
 	}
 	return all
