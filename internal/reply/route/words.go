@@ -82,21 +82,40 @@ type memo struct {
 // described is a tool without its keywords.
 type described struct{ name, description string }
 
-type worded struct{ keywords, words []string }
+type worded struct {
+	keywords []string
+	words    lexicon
+}
+
+// lexicon is the words of a tool by their beginning, which words that are alike
+// share.
+type lexicon map[string][]string
+
+func lexiconOf(words []string) lexicon {
+	l := make(lexicon, len(words))
+	for _, word := range words {
+		l[word[:minWord]] = append(l[word[:minWord]], word)
+	}
+	return l
+}
+
+// near is the words that begin as a word does, which is none shorter than
+// minWord.
+func (l lexicon) near(word string) []string { return l[word[:minWord]] }
 
 var known memo
 
 // of is the words of each tool; nobody may change them.
-func (m *memo) of(tools []Tool) [][]string {
+func (m *memo) of(tools []Tool) []lexicon {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := make([][]string, len(tools))
+	out := make([]lexicon, len(tools))
 	for i, tool := range tools {
 		key := described{tool.Name, tool.Description}
 		one, ok := m.tools[key]
 		if !ok || !slices.Equal(one.keywords, tool.Keywords) {
 			text := nameWords(tool.Name) + " " + tool.Description + " " + strings.Join(tool.Keywords, " ")
-			one = worded{slices.Clone(tool.Keywords), wordsOf(text)}
+			one = worded{slices.Clone(tool.Keywords), lexiconOf(wordsOf(text))}
 			if m.tools == nil || len(m.tools) >= knownTools {
 				m.tools = map[described]worded{}
 			}
@@ -108,13 +127,13 @@ func (m *memo) of(tools []Tool) [][]string {
 }
 
 // telling is false for a word that most tools share.
-func telling(word string, vocabulary [][]string) bool {
+func telling(word string, vocabulary []lexicon) bool {
 	if len(vocabulary) < tellingTools {
 		return true
 	}
 	count := 0
 	for _, words := range vocabulary {
-		if contains(words, word) {
+		if contains(words.near(word), word) {
 			count++
 		}
 	}
@@ -122,11 +141,8 @@ func telling(word string, vocabulary [][]string) bool {
 }
 
 // alike reports whether two words are equal, or one is the other with a short
-// ending. Neither is shorter than minWord.
+// ending.
 func alike(a, b string) bool {
-	if a[:minWord] != b[:minWord] {
-		return false
-	}
 	if a == b {
 		return true
 	}
@@ -144,7 +160,7 @@ func hits(query string, tools []Tool) []int {
 	out := make([]int, len(tools))
 	for i, words := range vocabulary {
 		for _, word := range asked {
-			if slices.ContainsFunc(words, func(other string) bool { return alike(word, other) && telling(other, vocabulary) }) {
+			if slices.ContainsFunc(words.near(word), func(other string) bool { return alike(word, other) && telling(other, vocabulary) }) {
 				out[i]++
 			}
 		}
