@@ -6,6 +6,8 @@ import (
 	"time"
 	_ "time/tzdata" // every worker agrees on the zones, whatever its image holds
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"coachline/activities"
 	"coachline/activities/late"
 	"coachline/internal/coach"
@@ -65,7 +67,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 	}
 	model, carrier := m.Model(client), m.Carrier(sender)
 	rows := countedRows{Store: ties.Store, metrics: m, tools: registry}
-	zones := coach.Zones(time.LoadLocation)
+	zones := rememberedZones()
 	memories, err := memory.New(memory.Config{Database: ties.Store.Database()})
 	if err != nil {
 		return nil, fmt.Errorf("opening memory: %w", err)
@@ -154,6 +156,28 @@ func checkPrompts(library *prompts.Library, registry *tools.Registry) error {
 		offers[mode] = offer
 	}
 	return library.CheckTools(offers)
+}
+
+// manyZones is more than there are.
+const manyZones = 1024
+
+// rememberedZones reads the file of a zone once, not for every round. Its rules
+// do not change while a worker runs.
+func rememberedZones() coach.Zones {
+	known, err := lru.New[string, *time.Location](manyZones)
+	if err != nil { // for sizes below one only
+		panic(err)
+	}
+	return func(name string) (*time.Location, error) {
+		if zone, ok := known.Get(name); ok {
+			return zone, nil
+		}
+		zone, err := time.LoadLocation(name)
+		if err == nil {
+			known.Add(name, zone)
+		}
+		return zone, err
+	}
 }
 
 func coachingRules(c config.Coaching) (coach.Rules, error) {
