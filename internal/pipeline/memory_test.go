@@ -294,6 +294,37 @@ func TestMemoryStepBefore(t *testing.T) {
 	})
 }
 
+// Without a memory step behind the reply, something follows it when a summary is
+// due that should not wait, or a day is over.
+func TestWhatFollowsAReply(t *testing.T) {
+	w := newWorld(t)
+	w.settings.MemoryStep = pipeline.MemoryOff
+	w.open()
+	w.model.on(summary, texts("She told stories.")...)
+	w.model.on(diarist, texts("Told stories.")...)
+	var worth []int
+	tell := func(turns int) {
+		for range turns {
+			w.exchange(fmt.Sprintf("this is story number %d", w.number+1))
+			if w.pipe.Worth(w.context()) {
+				worth = append(worth, w.number)
+				require.NoError(t, w.pipe.Remember(t.Context(), w.context()))
+			}
+		}
+	}
+	tell(28)
+	require.Equal(t, []int{14, 26}, worth, "P31 before the first words leave the 30 that the model is shown")
+	require.Equal(t, 2, w.model.count(summary), "no look comes to nothing")
+	require.Zero(t, w.model.count(diarist))
+
+	w.now, worth = w.now.AddDate(0, 0, 1), nil
+	w.exchange("thanks!")
+	require.False(t, w.pipe.Worth(w.context()), "C10")
+	tell(2)
+	require.Equal(t, []int{30}, worth, "J51 once, at the first words of the next day")
+	require.Equal(t, 1, w.model.count(diarist))
+}
+
 func TestSummaries(t *testing.T) {
 	talked := func(t *testing.T) *world {
 		w := newWorld(t)

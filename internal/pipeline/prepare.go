@@ -43,6 +43,8 @@ type Prepared struct {
 	Memory string `json:"memory,omitempty"`
 	// Newest is the entry of the conversation that it was made for.
 	Newest int64 `json:"newest"`
+	// Presses: a summary or a note should be made once the reply is out.
+	Presses bool `json:"presses,omitempty"`
 }
 
 // query is the text that is being answered, empty where nobody's text is.
@@ -97,7 +99,7 @@ func (t turn) all() []string { return names(t.offer.specs()) }
 // that answers no text has nothing to route, plan or search for.
 func (p *Pipeline) prepare(ctx context.Context, tr *trace, t turn) Prepared {
 	query := t.query()
-	out := Prepared{Allowed: t.all(), Label: string(route.StrategyAll), Focus: t.focus.Name, Newest: t.newest()}
+	out := Prepared{Allowed: t.all(), Label: string(route.StrategyAll), Focus: t.focus.Name, Newest: t.newest(), Presses: p.presses(ctx, t)}
 	if query == "" {
 		out.Memory = p.remembered(ctx, tr, t, plan.ReplyOnly())
 		return out

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,19 +19,26 @@ const stepFacts = 30
 
 // Worth reports whether a finished turn leaves anything to remember or to sum
 // up: a person's text that is more than a greeting, thanks or assent (C10, D2).
-// Without a memory step behind the reply only every few turns have something to
-// sum up.
+// Without a memory step behind the reply there is something now and then only.
 func (p *Pipeline) Worth(c models.TurnContext) bool {
 	if c.Turn.Kind != models.KindReply || !plan.Needed(toldIn(c)) {
 		return false
 	}
-	return p.stepFor(turn{context: c}) == MemoryAfter || c.Turn.Number%sumUpEvery == 0
+	return p.stepFor(turn{context: c}) == MemoryAfter || len(c.Steps) > 0 && pressed(c.Steps[len(c.Steps)-1])
 }
 
-// sumUpEvery is how many turns lie between two looks at whether a summary or a
-// note is due; a summary is after some ten turns, and what it needs is read
-// back further than that.
-const sumUpEvery = 8
+// presses reports whether a summary or a note should not wait for a later turn.
+func (p *Pipeline) presses(ctx context.Context, t turn) bool {
+	known, err := p.memoryOf(ctx, t.context)
+	session := digest.Session{Entries: t.context.Window, Summary: known.Summary, ContextTokens: t.cap.ContextTokens}
+	diary := digest.Diary{ParticipantID: t.id(), Entries: t.context.Window, Notes: known.Notes, Zone: t.zone}
+	return err == nil && (session.Presses(p.Settings.HistoryLimit) || diary.DayOver())
+}
+
+func pressed(step models.Step) bool {
+	var kept struct{ Prepared struct{ Presses bool } }
+	return json.Unmarshal([]byte(step.Trace), &kept) == nil && kept.Prepared.Presses
+}
 
 // stepFor is when the memory step of a turn runs. At a terminal, where nobody
 // waits for a carrier, it comes first (D2); a channel may have none (O41).
