@@ -320,9 +320,18 @@ func TestWhatFollowsAReply(t *testing.T) {
 	w.now, worth = w.now.AddDate(0, 0, 1), nil
 	w.exchange("thanks!")
 	require.False(t, w.pipe.Worth(w.context()), "C10")
-	tell(2)
-	require.Equal(t, []int{30}, worth, "J51 once, at the first words of the next day")
+	tell(5)
+	require.Equal(t, []int{32}, worth, "J51 once, soon after the first words of the next day")
 	require.Equal(t, 1, w.model.count(diarist))
+
+	w.now, worth = w.now.AddDate(0, 0, 1), nil
+	for range 6 { // what is begun does not come to an end
+		w.exchange(fmt.Sprintf("this is story number %d", w.number+1))
+		if w.pipe.Worth(w.context()) {
+			worth = append(worth, w.number)
+		}
+	}
+	require.Equal(t, []int{35, 36, 40}, worth, "at once, and every few turns")
 }
 
 func TestSummaries(t *testing.T) {

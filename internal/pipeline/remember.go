@@ -27,13 +27,22 @@ func (p *Pipeline) Worth(c models.TurnContext) bool {
 	return p.stepFor(turn{context: c}) == MemoryAfter || len(c.Steps) > 0 && pressed(c.Steps[len(c.Steps)-1])
 }
 
-// presses reports whether a summary or a note should not wait for a later turn.
+// presses reports whether a summary or a note should not wait for a later turn:
+// since this turn, or every few turns from then on, because the one that is on
+// its way may still fail.
 func (p *Pipeline) presses(ctx context.Context, t turn) bool {
 	known, err := p.memoryOf(ctx, t.context)
-	session := digest.Session{Entries: t.context.Window, Summary: known.Summary, ContextTokens: t.cap.ContextTokens}
-	diary := digest.Diary{ParticipantID: t.id(), Entries: t.context.Window, Notes: known.Notes, Zone: t.zone}
-	return err == nil && (session.Presses(p.Settings.HistoryLimit) || diary.DayOver())
+	pressing := func(entries []models.Message) bool {
+		session := digest.Session{Entries: entries, Summary: known.Summary, ContextTokens: t.cap.ContextTokens}
+		diary := digest.Diary{ParticipantID: t.id(), Entries: entries, Notes: known.Notes, Zone: t.zone}
+		return session.Presses(p.Settings.HistoryLimit) || diary.DayOver()
+	}
+	seen, again := t.context.Window, t.context.Turn.Number%lookAgain == 0
+	return err == nil && pressing(seen) && (again || !pressing(seen[:max(0, len(seen)-turnEntries)]))
 }
+
+// lookAgain is a number of turns, turnEntries the entries of a plain one.
+const lookAgain, turnEntries = 4, 2
 
 func pressed(step models.Step) bool {
 	var kept struct{ Prepared struct{ Presses bool } }
