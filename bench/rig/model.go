@@ -19,7 +19,13 @@ const maxBody = 4 << 20
 // which text it has heard.
 const mark = "note no "
 
-var wish = regexp.MustCompile(`\bdaily at (\d\d:\d\d)\b`)
+// wish is looked for in whole requests by its words first: the product's are
+// longer than the bare workflow's, and the time that a stand-in takes is neither
+// side's.
+var (
+	wish      = regexp.MustCompile(`\bdaily at (\d\d:\d\d)\b`)
+	wishWords = []byte("daily at ")
+)
 
 // Body is the nth text of a person, padded to a length in characters where
 // that is longer.
@@ -148,7 +154,7 @@ func heardIn(text string) (int, bool) {
 // asked is the time of a daily prompt that the newest message wishes for;
 // empty where it does not, or no tools are offered.
 func asked(body []byte) string {
-	if !wish.Match(body) {
+	if !bytes.Contains(body, wishWords) {
 		return ""
 	}
 	var ask struct {

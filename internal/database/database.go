@@ -54,19 +54,19 @@ type Config struct {
 // Database is an open database with an up-to-date schema. It is safe for
 // concurrent use, by several processes too; all parts of one process share one.
 type Database struct {
-	rows   *gorm.DB
-	pool   *sql.DB
-	sealer Sealer
-	// writer admits one write at a time on SQLite, which has one writer
-	// anyway: waiting here is fair, waiting in its busy handler is not. Nil on
-	// PostgreSQL.
-	writer chan struct{}
+	*handle
+	sealer  Sealer
+	release func() error
 }
 
 // database is a pool and what has to be known to use it.
 type database struct {
 	dialect goose.Dialect
 	pool    *sql.DB
+	// writes is the pool for writes, where that is another one.
+	writes *sql.DB
+	// file names what the parts of a process share; empty where each has its own.
+	file string
 }
 
 // Open connects and applies the migrations that are missing. Several processes
@@ -80,41 +80,71 @@ func Open(ctx context.Context, cfg Config) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := base.start(ctx)
-	if err != nil {
-		return nil, errors.Join(err, base.pool.Close())
+	d := &Database{sealer: cfg.Sealer}
+	if base.file == "" {
+		if d.handle, err = base.open(ctx); err != nil {
+			return nil, err
+		}
+		d.release = d.close
+		return d, nil
 	}
-	d := &Database{rows: rows, pool: base.pool, sealer: cfg.Sealer}
-	if base.dialect == dialectSQLite {
-		d.writer = make(chan struct{}, 1)
-	}
-	return d, nil
+	d.handle, d.release, err = fileOf(base.file).take(ctx, base.open)
+	return d, err
 }
 
 // Ping reports whether the database answers.
 func (d *Database) Ping(ctx context.Context) error {
-	if err := d.pool.PingContext(ctx); err != nil {
+	if err := d.pools[0].PingContext(ctx); err != nil {
 		return fmt.Errorf("reaching database: %w", err)
 	}
 	return nil
 }
 
-// Close ends all connections; the database is of no use afterwards.
+// Close ends the connections, those of a file behind its last user; the database
+// is of no use afterwards.
 func (d *Database) Close() error {
-	if err := d.pool.Close(); err != nil {
+	if err := d.release(); err != nil {
 		return fmt.Errorf("closing database: %w", err)
 	}
 	return nil
 }
 
-func (d database) start(ctx context.Context) (*gorm.DB, error) {
+// open brings the schema up to date. On an error nothing stays open.
+func (d database) open(ctx context.Context) (*handle, error) {
+	h := &handle{pools: []*sql.DB{d.pool}}
+	if d.writes != nil {
+		h.pools = append(h.pools, d.writes)
+	}
+	err := d.start(ctx, h)
+	if err != nil {
+		return nil, errors.Join(err, h.close())
+	}
+	return h, nil
+}
+
+func (d database) start(ctx context.Context, h *handle) error {
 	if err := reach(ctx, d); err != nil {
-		return nil, err
+		return err
 	}
 	if err := migrate(ctx, d); err != nil {
-		return nil, err
+		return err
 	}
-	rows, err := gorm.Open(d.dialector(), &gorm.Config{
+	var err error
+	if h.rows, err = d.session(d.pool); err != nil {
+		return err
+	}
+	h.writes = h.rows
+	if d.writes != nil {
+		h.writes, err = d.session(d.writes)
+	}
+	if d.dialect == dialectSQLite {
+		h.writer = make(chan struct{}, 1)
+	}
+	return err
+}
+
+func (d database) session(pool *sql.DB) (*gorm.DB, error) {
+	rows, err := gorm.Open(d.dialector(pool), &gorm.Config{
 		Logger:                 logger.Discard,
 		NamingStrategy:         tables{},
 		SkipDefaultTransaction: true,
@@ -126,11 +156,11 @@ func (d database) start(ctx context.Context) (*gorm.DB, error) {
 	return rows, nil
 }
 
-func (d database) dialector() gorm.Dialector {
+func (d database) dialector(pool *sql.DB) gorm.Dialector {
 	if d.dialect == dialectPostgres {
-		return postgres.New(postgres.Config{Conn: d.pool})
+		return postgres.New(postgres.Config{Conn: pool})
 	}
-	return &sqlite.Dialector{DriverName: "sqlite", Conn: d.pool}
+	return &sqlite.Dialector{DriverName: "sqlite", Conn: pool}
 }
 
 func connect(address string, maxConns int) (database, error) {
@@ -189,10 +219,27 @@ func connectSQLite(address string, maxConns int) (database, error) {
 	if maxConns == 0 {
 		maxConns = sqliteConns
 	}
-	pool := sql.OpenDB(prepared.New(&sqlitedriver.Driver{}, path+"?"+options.Encode()))
-	pool.SetMaxOpenConns(maxConns)
-	pool.SetMaxIdleConns(maxConns)
-	return database{dialect: dialectSQLite, pool: pool}, nil
+	name := path + "?" + options.Encode()
+	d := database{dialect: dialectSQLite, pool: sqlitePool(name, max(1, maxConns-1))}
+	if memory {
+		return d, nil
+	}
+	if maxConns > 1 {
+		d.writes = sqlitePool(name, 1)
+	}
+	d.file, err = filepath.Abs(path)
+	if err != nil {
+		return database{}, fmt.Errorf("reading DATABASE_URL: %w", err)
+	}
+	d.file += "?" + options.Encode()
+	return d, nil
+}
+
+func sqlitePool(name string, conns int) *sql.DB {
+	pool := sql.OpenDB(prepared.New(&sqlitedriver.Driver{}, name))
+	pool.SetMaxOpenConns(conns)
+	pool.SetMaxIdleConns(conns)
+	return pool
 }
 
 // sqliteOptions adds the defaults to a URL's query: a write-ahead log, waiting

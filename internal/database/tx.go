@@ -58,7 +58,7 @@ func (d *Database) alone(ctx context.Context, fn func(rows *gorm.DB) error) erro
 	}
 	delay := 2 * time.Millisecond
 	for try := 1; ; try++ {
-		err := fn(d.Reader(ctx))
+		err := fn(d.writes.WithContext(withSealer(ctx, d.sealer)))
 		if err == nil || !retryable(err) || try == writeTries {
 			return Classify(err)
 		}

@@ -383,6 +383,7 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 				require.NoError(t, err, statement)
 			}
 		})
+		require.NoError(t, w.Close())
 		w.Store = openStore(t, w.url)
 		require.Equal(t, []entry{{"opt_out", "carrier_error", "", "carrier", 0}}, w.ledger())
 		w.says(2, models.IntentStart, models.MethodKeyword)

@@ -43,6 +43,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestOpenAgainKeepsRows(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
+		require.NoError(t, w.Close())
 		again := openStore(t, w.url)
 		require.NoError(t, again.Ping(w.ctx))
 		p, err := again.Participant(w.ctx, "p1")
@@ -61,8 +62,12 @@ func TestOpenAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
 			var stores []*store.Store
-			for _, err := range together(5, func(int) error {
-				s, err := store.Open(t.Context(), store.Config{URL: url, Sealer: newBox(t, "one")})
+			for _, err := range together(5, func(i int) error {
+				own := url
+				if name == "sqlite" { // the same options would be the same connections
+					own += fmt.Sprintf("?_pragma=cache_size(%d)", 1000+i)
+				}
+				s, err := store.Open(t.Context(), store.Config{URL: own, Sealer: newBox(t, "one")})
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -79,6 +84,31 @@ func TestOpenAtOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The parts of a process share a file, until the last of them closes it.
+func TestPartsShareAFile(t *testing.T) {
+	url := "sqlite:" + filepath.Join(t.TempDir(), "coach.db")
+	open := func() *store.Store {
+		s, err := store.Open(t.Context(), store.Config{URL: url, Sealer: newBox(t, "one")})
+		require.NoError(t, err)
+		return s
+	}
+	one, two := open(), open()
+	_, err := one.Enroll(t.Context(), person("p1", phone), "operator")
+	require.NoError(t, err)
+	require.NoError(t, one.Close())
+	require.NoError(t, one.Close(), "once more is once")
+	_, err = two.Participant(t.Context(), "p1")
+	require.NoError(t, err)
+	_, err = two.Enroll(t.Context(), person("p2", "+12025550199"), "operator")
+	require.NoError(t, err)
+	require.NoError(t, two.Close())
+	require.Error(t, two.Ping(t.Context()))
+	again := open()
+	_, err = again.Participant(t.Context(), "p2")
+	require.NoError(t, err)
+	require.NoError(t, again.Close())
 }
 
 func TestMemory(t *testing.T) {

@@ -1,0 +1,83 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+
+	"gorm.io/gorm"
+)
+
+// handle is an open database: the connections, and what puts writes in order.
+type handle struct {
+	rows *gorm.DB
+	// writes are rows on PostgreSQL. On SQLite they have a connection of their
+	// own: its page cache stays good, because nobody else changes the file, where
+	// each write of one connection empties those of all others.
+	writes *gorm.DB
+	pools  []*sql.DB
+	// writer admits one write at a time on SQLite, which has one writer
+	// anyway: waiting here is fair, waiting in its busy handler is not. Nil on
+	// PostgreSQL.
+	writer chan struct{}
+}
+
+func (h *handle) close() error {
+	var err error
+	for _, pool := range h.pools {
+		err = errors.Join(err, pool.Close())
+	}
+	return err
+}
+
+// file is a SQLite file that this process has open. Its parts share it, so that
+// they wait for each other here instead of in the busy handler, which sleeps.
+type file struct {
+	mu    sync.Mutex
+	users int
+	open  *handle
+}
+
+// files are by name and options.
+var files struct {
+	mu    sync.Mutex
+	known map[string]*file
+}
+
+func fileOf(name string) *file {
+	files.mu.Lock()
+	defer files.mu.Unlock()
+	if files.known == nil {
+		files.known = map[string]*file{}
+	}
+	if files.known[name] == nil {
+		files.known[name] = &file{}
+	}
+	return files.known[name]
+}
+
+// take opens the file for one more user; the first one opens it. release is to
+// be called once.
+func (f *file) take(ctx context.Context, first func(context.Context) (*handle, error)) (h *handle, release func() error, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.users == 0 {
+		if f.open, err = first(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	f.users++
+	return f.open, sync.OnceValue(f.leave), nil
+}
+
+// leave closes the file behind its last user.
+func (f *file) leave() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.users--
+	if f.users > 0 {
+		return nil
+	}
+	return f.open.close()
+}
