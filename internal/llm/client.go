@@ -15,7 +15,6 @@ import (
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/param"
 
 	"coachline/models"
 )
@@ -136,11 +135,11 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 
 	dropped := map[wish]bool{wishJSON: c.refuses(wishJSON, req.Model), wishTemperature: c.refuses(wishTemperature, req.Model)}
 	for {
-		body, err := c.build(req, dropped)
+		params, err := c.build(req, dropped)
 		if err != nil {
 			return models.ChatResponse{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
 		}
-		out, failed := c.complete(ctx, body)
+		out, failed := c.complete(ctx, params)
 		switch {
 		case failed == nil:
 			return out, nil
@@ -155,11 +154,10 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 	}
 }
 
-func (c *Client) complete(ctx context.Context, body body) (models.ChatResponse, *fault) {
+func (c *Client) complete(ctx context.Context, params openai.ChatCompletionNewParams) (models.ChatResponse, *fault) {
 	var out models.ChatResponse
-	params := param.Override[openai.ChatCompletionNewParams](body)
 	failed := c.spend(ctx, func(ctx context.Context, x *exchange) (f *fault) {
-		// The answer is taken raw: compatible servers differ from OpenAI in ways
+		// The body is taken raw: compatible servers differ from OpenAI in ways
 		// that the SDK's types do not survive.
 		if _, err := c.chat.New(ctx, params, x.options()...); err != nil {
 			return x.fault(ctx)

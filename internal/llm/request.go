@@ -1,12 +1,15 @@
 package llm
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/shared"
 
 	"coachline/models"
 )
@@ -38,146 +41,118 @@ func usesTools(req models.ChatRequest) bool {
 	})
 }
 
-// body is a request as it goes over the wire, its members in the order of the
-// SDK's own type, which encodes every text once for each type that it is
-// wrapped in.
-type body struct {
-	Messages    []bodyMessage `json:"messages,omitempty"`
-	Model       string        `json:"model,omitempty"`
-	MaxTokens   int           `json:"max_completion_tokens,omitempty"`
-	Temperature float64       `json:"temperature,omitempty"`
-	Format      *bodyFormat   `json:"response_format,omitempty"`
-	Tools       []bodyTool    `json:"tools,omitempty"`
-}
-
-type bodyMessage struct {
-	Content    *string    `json:"content,omitempty"`
-	ToolCalls  []bodyCall `json:"tool_calls,omitempty"`
-	ToolCallID *string    `json:"tool_call_id,omitempty"`
-	Role       string     `json:"role"`
-}
-
-type bodyCall struct {
-	ID       string     `json:"id"`
-	Function bodyCalled `json:"function,omitzero"`
-	Type     string     `json:"type"`
-}
-
-type bodyCalled struct {
-	Arguments string `json:"arguments"`
-	Name      string `json:"name"`
-}
-
-type bodyFormat struct {
-	Type string `json:"type"`
-}
-
-type bodyTool struct {
-	Function bodyFunction `json:"function,omitzero"`
-	Type     string       `json:"type"`
-}
-
-type bodyFunction struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters,omitempty"`
-}
-
-// typeFunction is the only type of tools and calls that we use.
-const typeFunction = "function"
-
-// builder writes requests. It is safe for use by several goroutines.
-type builder struct {
-	// schemas are those of tools as they are sent, by their text: every request
-	// of a programme has the same.
-	schemas *lru.Cache[string, json.RawMessage]
-}
-
-// knownSchemas bounds them; a programme has some dozens of tools.
-const knownSchemas = 256
-
-func newBuilder() builder {
-	schemas, err := lru.New[string, json.RawMessage](knownSchemas)
-	if err != nil { // for sizes below one only
-		panic(err)
-	}
-	return builder{schemas: schemas}
-}
-
-// build turns our request into what is sent, less those optional parts that
+// build turns our request into the SDK's, less those optional parts that
 // are dropped. Errors name what is wrong by its place and never quote it.
-func (b builder) build(req models.ChatRequest, dropped map[wish]bool) (body, error) {
-	out := body{
-		Model: req.Model, MaxTokens: max(req.MaxTokens, 0),
-		Messages: make([]bodyMessage, len(req.Messages)), Tools: make([]bodyTool, len(req.Tools)),
-	}
+func (b builder) build(req models.ChatRequest, dropped map[wish]bool) (openai.ChatCompletionNewParams, error) {
+	params := openai.ChatCompletionNewParams{Model: req.Model}
 	for i, message := range req.Messages {
 		one, err := buildMessage(message)
 		if err != nil {
-			return out, fmt.Errorf("message %d: %w", i, err)
+			return params, fmt.Errorf("message %d: %w", i, err)
 		}
-		out.Messages[i] = one
+		params.Messages = append(params.Messages, one)
 	}
-	for i, tool := range req.Tools {
-		schema, err := b.schema(tool.Schema)
+	for _, tool := range req.Tools {
+		one, err := b.tool(tool)
 		if err != nil {
-			return out, fmt.Errorf("tool %s: %w", tool.Name, err)
+			return params, fmt.Errorf("tool %s: %w", tool.Name, err)
 		}
-		out.Tools[i] = bodyTool{Type: typeFunction, Function: bodyFunction{Name: tool.Name, Description: tool.Description, Parameters: schema}}
+		params.Tools = append(params.Tools, one)
+	}
+	if req.MaxTokens > 0 {
+		params.MaxCompletionTokens = param.NewOpt(int64(req.MaxTokens))
 	}
 	if wished(req, wishJSON) && !dropped[wishJSON] {
-		out.Format = &bodyFormat{Type: "json_object"}
+		object := shared.NewResponseFormatJSONObjectParam()
+		params.ResponseFormat.OfJSONObject = &object
 	}
 	if wished(req, wishTemperature) && !dropped[wishTemperature] {
-		out.Temperature = req.Temperature
+		params.Temperature = param.NewOpt(req.Temperature)
 	}
-	return out, nil
+	return params, nil
 }
 
-// buildMessage leaves empty words out beside tool calls: some servers refuse
-// an empty text there.
-func buildMessage(message models.ChatMessage) (bodyMessage, error) {
-	out := bodyMessage{Role: message.Role, Content: &message.Content}
+func buildMessage(message models.ChatMessage) (openai.ChatCompletionMessageParamUnion, error) {
 	switch message.Role {
-	case "system", "user":
+	case "system":
+		return openai.SystemMessage(message.Content), nil
+	case "user":
+		return openai.UserMessage(message.Content), nil
 	case "tool":
-		out.ToolCallID = &message.ToolCallID
+		return openai.ToolMessage(message.Content, message.ToolCallID), nil
 	case "assistant":
-		if message.Content == "" && len(message.ToolCalls) > 0 {
-			out.Content = nil
-		}
-		for _, call := range message.ToolCalls {
-			called := bodyCalled{Name: call.Name, Arguments: call.Arguments}
-			out.ToolCalls = append(out.ToolCalls, bodyCall{ID: call.ID, Function: called, Type: typeFunction})
-		}
+		return buildAssistant(message), nil
 	default:
-		return out, fmt.Errorf("no such role %q", message.Role)
+		return openai.ChatCompletionMessageParamUnion{}, fmt.Errorf("no such role %q", message.Role)
 	}
-	return out, nil
 }
 
-// schema is an object with its members in order, whatever order they were
-// written in, so that requests begin alike. Nobody may change what it returns.
-func (b builder) schema(text json.RawMessage) (json.RawMessage, error) {
-	if len(text) == 0 {
-		return nil, nil
+// buildAssistant leaves empty words out beside tool calls: some servers refuse
+// an empty text there.
+func buildAssistant(message models.ChatMessage) openai.ChatCompletionMessageParamUnion {
+	var assistant openai.ChatCompletionAssistantMessageParam
+	if message.Content != "" || len(message.ToolCalls) == 0 {
+		assistant.Content.OfString = param.NewOpt(message.Content)
 	}
-	if known, ok := b.schemas.Get(string(text)); ok {
+	for _, call := range message.ToolCalls {
+		assistant.ToolCalls = append(assistant.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
+			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
+				ID: call.ID,
+				Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{
+					Name: call.Name, Arguments: call.Arguments,
+				},
+			},
+		})
+	}
+	return openai.ChatCompletionMessageParamUnion{OfAssistant: &assistant}
+}
+
+// builder writes requests. It is safe for use by several goroutines.
+type builder struct {
+	// tools are those of requests, encoded, by all that they are made of: every
+	// request of a programme has the same, and they are most of it.
+	tools *lru.Cache[string, openai.ChatCompletionToolUnionParam]
+}
+
+// knownTools bounds them; a programme has some dozens.
+const knownTools = 256
+
+func newBuilder() builder {
+	tools, err := lru.New[string, openai.ChatCompletionToolUnionParam](knownTools)
+	if err != nil { // for sizes below one only
+		panic(err)
+	}
+	return builder{tools: tools}
+}
+
+func (b builder) tool(tool models.ToolSpec) (openai.ChatCompletionToolUnionParam, error) {
+	key := strings.Join([]string{tool.Name, tool.Description, string(tool.Schema)}, "\x00")
+	if known, ok := b.tools.Get(key); ok {
 		return known, nil
 	}
-	var object map[string]any
-	if err := json.Unmarshal(text, &object); err != nil {
-		return nil, fmt.Errorf("reading its schema: %w", err)
+	built, err := buildTool(tool)
+	if err != nil {
+		return built, err
 	}
-	var out bytes.Buffer
-	if object != nil {
-		encoder := json.NewEncoder(&out)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(object); err != nil {
-			return nil, fmt.Errorf("writing its schema: %w", err)
+	text, err := built.MarshalJSON()
+	if err != nil {
+		return built, fmt.Errorf("encoding it: %w", err)
+	}
+	encoded := param.Override[openai.ChatCompletionFunctionToolParam](json.RawMessage(text))
+	built = openai.ChatCompletionToolUnionParam{OfFunction: &encoded}
+	b.tools.Add(key, built)
+	return built, nil
+}
+
+func buildTool(tool models.ToolSpec) (openai.ChatCompletionToolUnionParam, error) {
+	function := shared.FunctionDefinitionParam{Name: tool.Name}
+	if tool.Description != "" {
+		function.Description = param.NewOpt(tool.Description)
+	}
+	if len(tool.Schema) > 0 {
+		if err := json.Unmarshal(tool.Schema, &function.Parameters); err != nil {
+			return openai.ChatCompletionToolUnionParam{}, fmt.Errorf("reading its schema: %w", err)
 		}
 	}
-	schema := bytes.TrimSpace(out.Bytes())
-	b.schemas.Add(string(text), schema)
-	return schema, nil
+	return openai.ChatCompletionFunctionTool(function), nil
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/tools"
@@ -51,11 +49,11 @@ func BenchmarkBuild(b *testing.B) {
 	req, builder := plainRequest(b), newBuilder()
 	b.ReportAllocs()
 	for b.Loop() {
-		body, err := builder.build(req, nil)
+		params, err := builder.build(req, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := param.Override[openai.ChatCompletionNewParams](body).MarshalJSON(); err != nil {
+		if _, err := params.MarshalJSON(); err != nil {
 			b.Fatal(err)
 		}
 	}
