@@ -52,7 +52,7 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 	library, err := prompts.Load("")
 	require.NoError(t, err)
 	rows := &endings{Store: w.people}
-	w.closing.Turns.Store, w.closing.Turns.Recent = rows, activities.NewRecent()
+	w.closing.Turns.Store, w.closing.Turns.Recent = rows, activities.NewRecent(nil)
 	talk := &activities.Talk{Turns: w.closing.Turns, Store: w.people, Tools: registry, Replies: pipeline.New(pipeline.Config{
 		Prompts: library, Model: w.oracle, Journal: nothingKept{}, Zones: time.LoadLocation, Now: fixed,
 		Settings: pipeline.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},

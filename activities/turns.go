@@ -54,19 +54,21 @@ type Turns struct {
 // It is safe for use by several goroutines.
 type Recent struct {
 	turns *lru.Cache[string, models.TurnContext]
+	taken func(context.Context, models.TurnContext)
 }
 
 // recentTurns bounds what is kept; most of it goes with the end of its turn,
 // milliseconds later.
 const recentTurns = 1024
 
-// NewRecent keeps nothing yet.
-func NewRecent() *Recent {
+// NewRecent keeps nothing yet. taken is told of each turn that is given instead
+// of being read; it may be nil.
+func NewRecent(taken func(context.Context, models.TurnContext)) *Recent {
 	turns, err := lru.New[string, models.TurnContext](recentTurns)
 	if err != nil { // for sizes below one only
 		panic(err)
 	}
-	return &Recent{turns: turns}
+	return &Recent{turns: turns, taken: taken}
 }
 
 // note keeps a turn with its newest round. One that calls tools will not be the
@@ -84,7 +86,7 @@ func (r *Recent) note(turn models.TurnContext, step models.Step) {
 }
 
 // take gives a turn once, when it ends with the round that was kept.
-func (r *Recent) take(end models.PersistTurnInput) (models.TurnContext, bool) {
+func (r *Recent) take(ctx context.Context, end models.PersistTurnInput) (models.TurnContext, bool) {
 	if r == nil || end.Source != models.SourceStep {
 		return models.TurnContext{}, false
 	}
@@ -93,6 +95,9 @@ func (r *Recent) take(end models.PersistTurnInput) (models.TurnContext, bool) {
 		return models.TurnContext{}, false
 	}
 	r.turns.Remove(end.TurnID)
+	if r.taken != nil {
+		r.taken(ctx, turn)
+	}
 	return turn, true
 }
 
@@ -148,7 +153,7 @@ func (t *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
 // transaction and returns the rows to send, in order: the parts of its text,
 // then the debug text. A finished turn returns the rows it has.
 func (t *Turns) persist(ctx context.Context, in models.PersistTurnInput) (ended, error) {
-	turn, known := t.Recent.take(in)
+	turn, known := t.Recent.take(ctx, in)
 	if !known {
 		var err error
 		if turn, err = t.Store.EndingTurn(ctx, in.TurnID); err != nil {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"time"
@@ -78,7 +79,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 	})
 	turns := &activities.Turns{
 		Store: listening(cfg, rows, ears{notes: hearing.New(ties.Store.Database()), carrier: sender, model: client, log: ties.Logger}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
-		Recent: activities.NewRecent(),
+		Recent: activities.NewRecent(func(ctx context.Context, turn models.TurnContext) { metrics.Of(ctx).Loaded(turn) }),
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},

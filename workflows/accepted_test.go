@@ -65,7 +65,7 @@ func TestWorkersClockAhead(t *testing.T) {
 	library, err := prompts.Load("")
 	require.NoError(t, err)
 	posts := &activities.Posts{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: ahead}
-	turns := &activities.Turns{Store: w.store, States: w.store, Recent: activities.NewRecent(), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
+	turns := &activities.Turns{Store: w.store, States: w.store, Recent: activities.NewRecent(nil), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
 	again := activity.RegisterOptions{DisableAlreadyRegisteredCheck: true}
 	w.env.RegisterActivityWithOptions(posts, again)
 	w.env.RegisterActivityWithOptions(&activities.Closing{Turns: turns, Posts: posts, Keeper: keepsNothing{}, After: w}, again)

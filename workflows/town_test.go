@@ -110,7 +110,7 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 		Zones: time.LoadLocation, Now: time.Now, Settings: pipeline.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
 			Hot: 30 * time.Minute, MemoryStep: pipeline.MemoryOff},
 	})
-	turns := &activities.Turns{Store: n.store, States: n.store, Recent: activities.NewRecent(), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
+	turns := &activities.Turns{Store: n.store, States: n.store, Recent: activities.NewRecent(nil), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
 	posts := &activities.Posts{Store: n.store, Brake: n.store, Carrier: n.post, Now: time.Now}
 	options.DisableRegistrationAliasing = true
 	lives := worker.New(c, models.QueueCoach, options)

@@ -101,7 +101,7 @@ func (w *world) register(rules coach.Rules) {
 	zones := func(name string) (*time.Location, error) { return time.LoadLocation(name) }
 	now := w.env.Now
 	w.env.RegisterActivity(&activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: w.store})
-	turns := &activities.Turns{Store: w.store, States: w.store, Recent: activities.NewRecent(), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
+	turns := &activities.Turns{Store: w.store, States: w.store, Recent: activities.NewRecent(nil), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
 	posts := &activities.Posts{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: now}
 	w.env.RegisterActivity(turns)
 	memories, err := memory.New(memory.Config{Database: w.store.Database()})

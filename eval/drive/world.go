@@ -213,7 +213,7 @@ func (p *play) register(begins time.Time) {
 		},
 	})
 	turns := &activities.Turns{
-		Store: p.store, Archive: p.store, Prompts: d.library, Programme: settings.Coaching.Programme,
+		Store: p.store, States: p.store, Archive: p.store, Prompts: d.library, Programme: settings.Coaching.Programme,
 		Limits: models.Limits{Rounds: settings.Worker.MaxTurns, ToolCalls: settings.Worker.MaxToolCalls},
 	}
 	posts := &activities.Posts{Store: p.store, Brake: p.store, Carrier: p.carrier, Now: now}
