@@ -25,8 +25,8 @@ func newTemporal(registry *prometheus.Registry, logger *slog.Logger) (client.Met
 	view := otel.NewView(otel.Instrument{Name: "*", Kind: otel.InstrumentKindHistogram},
 		otel.Stream{Aggregation: otel.AggregationExplicitBucketHistogram{Boundaries: sdkBuckets}})
 	provider := otel.NewMeterProvider(otel.WithReader(reader), otel.WithView(view))
-	return opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
+	return newTagged(opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
 		Meter: provider.Meter("temporal"), UseMonotonicCounters: true,
 		OnError: func(err error) { logger.Error("metric of the Temporal SDK refused", "error", err) },
-	}), nil
+	})), nil
 }
