@@ -65,6 +65,8 @@ type database struct {
 	pool    *sql.DB
 	// writes is the pool for writes, where that is another one.
 	writes *sql.DB
+	// lite makes the pools of SQLite when they are needed; nil on PostgreSQL.
+	lite func() (pool, writes *sql.DB)
 	// file names what the parts of a process share; empty where each has its own.
 	file string
 }
@@ -81,15 +83,15 @@ func Open(ctx context.Context, cfg Config) (*Database, error) {
 		return nil, err
 	}
 	d := &Database{sealer: cfg.Sealer}
-	if base.file == "" {
-		if d.handle, err = base.open(ctx); err != nil {
-			return nil, err
-		}
+	if base.file != "" {
+		d.handle, d.release, err = fileOf(base.file).take(ctx, base.open)
+	} else if d.handle, err = base.open(ctx); err == nil {
 		d.release = d.close
-		return d, nil
 	}
-	d.handle, d.release, err = fileOf(base.file).take(ctx, base.open)
-	return d, err
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // Ping reports whether the database answers.
@@ -111,6 +113,9 @@ func (d *Database) Close() error {
 
 // open brings the schema up to date. On an error nothing stays open.
 func (d database) open(ctx context.Context) (*handle, error) {
+	if d.lite != nil {
+		d.pool, d.writes = d.lite()
+	}
 	h := &handle{pools: []*sql.DB{d.pool}}
 	if d.writes != nil {
 		h.pools = append(h.pools, d.writes)
@@ -220,15 +225,16 @@ func connectSQLite(address string, maxConns int) (database, error) {
 		maxConns = sqliteConns
 	}
 	name := path + "?" + options.Encode()
-	d := database{dialect: dialectSQLite, pool: sqlitePool(name, max(1, maxConns-1))}
+	d := database{dialect: dialectSQLite, lite: func() (pool, writes *sql.DB) {
+		if maxConns > 1 {
+			writes = sqlitePool(name, 1)
+		}
+		return sqlitePool(name, max(1, maxConns-1)), writes
+	}}
 	if memory {
 		return d, nil
 	}
-	if maxConns > 1 {
-		d.writes = sqlitePool(name, 1)
-	}
-	d.file, err = filepath.Abs(path)
-	if err != nil {
+	if d.file, err = filepath.Abs(path); err != nil {
 		return database{}, fmt.Errorf("reading DATABASE_URL: %w", err)
 	}
 	d.file += "?" + options.Encode()

@@ -99,7 +99,7 @@ func (t turn) all() []string { return names(t.offer.specs()) }
 // that answers no text has nothing to route, plan or search for.
 func (p *Pipeline) prepare(ctx context.Context, tr *trace, t turn) Prepared {
 	query := t.query()
-	out := Prepared{Allowed: t.all(), Label: string(route.StrategyAll), Focus: t.focus.Name, Newest: t.newest(), Presses: p.presses(ctx, t)}
+	out := Prepared{Allowed: t.all(), Label: string(route.StrategyAll), Focus: t.focus.Name, Newest: t.newest(), Presses: p.stepFor(t) != MemoryAfter && p.presses(ctx, t)}
 	if query == "" {
 		out.Memory = p.remembered(ctx, tr, t, plan.ReplyOnly())
 		return out

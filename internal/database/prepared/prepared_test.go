@@ -1,4 +1,4 @@
-package prepared_test
+package prepared
 
 import (
 	"context"
@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"modernc.org/sqlite"
-
-	"coachline/internal/database/prepared"
 )
 
 // counting counts what the driver below compiles.
@@ -25,35 +23,16 @@ func (c *counting) Open(name string) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &countingConn{full: below.(full), on: c}, nil
-}
-
-type full interface {
-	session
-	driver.ConnBeginTx
-	runner
-}
-
-type session interface {
-	driver.Conn
-	driver.Pinger
-	driver.SessionResetter
-	driver.Validator
-}
-
-type runner interface {
-	driver.ConnPrepareContext
-	driver.ExecerContext
-	driver.QueryerContext
+	return &countingConn{connection: below.(connection), on: c}, nil
 }
 
 type countingConn struct {
-	full
+	connection
 	on *counting
 }
 
 func (c *countingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	s, err := c.full.PrepareContext(ctx, query)
+	s, err := c.connection.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +59,7 @@ func (s *countingStmt) Close() error {
 func open(t *testing.T) (*sql.DB, *counting) {
 	t.Helper()
 	below := &counting{}
-	pool := sql.OpenDB(prepared.New(below, filepath.Join(t.TempDir(), "rows.db")))
+	pool := sql.OpenDB(New(below, filepath.Join(t.TempDir(), "rows.db")))
 	pool.SetMaxOpenConns(1)
 	t.Cleanup(func() { _ = pool.Close() })
 	exec(t, pool, "CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT NOT NULL)")

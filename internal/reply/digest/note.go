@@ -50,8 +50,8 @@ func PlanNotes(d Diary) []NotePlan {
 	byDay := map[string]*NotePlan{}
 	lines := map[string][]string{}
 	for _, entry := range d.Entries {
-		line, day := lineOf(entry), localDate(entry.At, d.Zone)
-		if !noted(entry) || entry.ID <= d.covered(day) {
+		line, day := noted(entry), localDate(entry.At, d.Zone)
+		if line == "" || entry.ID <= d.covered(day) {
 			continue
 		}
 		if byDay[day] == nil {
@@ -79,17 +79,20 @@ func (d Diary) DayOver() bool {
 	}
 	today := localDate(d.Entries[len(d.Entries)-1].At, d.Zone)
 	for _, entry := range slices.Backward(d.Entries) {
-		if day := localDate(entry.At, d.Zone); day != today && noted(entry) {
+		if day := localDate(entry.At, d.Zone); day != today && noted(entry) != "" {
 			return entry.ID > d.covered(day)
 		}
 	}
 	return false
 }
 
-// noted: the entry belongs into a note. Tool rows never do (J17).
-func noted(entry models.Message) bool {
-	tool := entry.Kind == models.KindToolCall || entry.Kind == models.KindToolResult || entry.Role == models.RoleTool
-	return !tool && lineOf(entry) != ""
+// noted is the line of an entry in a note; empty for what does not belong there.
+// Tool rows never do (J17).
+func noted(entry models.Message) string {
+	if entry.Kind == models.KindToolCall || entry.Kind == models.KindToolResult || entry.Role == models.RoleTool {
+		return ""
+	}
+	return lineOf(entry)
 }
 
 func (d Diary) note(day string) models.Note {

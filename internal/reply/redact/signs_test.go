@@ -1,0 +1,31 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// What a pattern matches, in any case that it matches in, passes the look in
+// front of it.
+func TestGlanceLetsEveryMatchThrough(t *testing.T) {
+	worded := []pattern{
+		{re: told, in: having(credentialSigns...)}, {re: phrase, in: having(credentialSigns...)},
+		{re: codeBefore, in: having(codeSigns...)}, {re: codeAfter, in: having(codeSigns...)}, {re: codeLater, in: having(codeSigns...)},
+	}
+	for _, p := range append(worded, patterns...) {
+		t.Run(p.re.String()[:min(30, len(p.re.String()))], func(t *testing.T) {
+			matching := rapid.StringMatching(p.re.String())
+			rapid.Check(t, func(t *rapid.T) {
+				match := matching.Draw(t, "match")
+				for _, text := range []string{match, strings.ToUpper(match), strings.ToLower(match)} {
+					if p.re.MatchString(text) {
+						require.True(t, p.in(glanceAt("so "+text+" and on")), text)
+					}
+				}
+			})
+		})
+	}
+}
