@@ -45,6 +45,7 @@ func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models
 	if err != nil {
 		return out, classed(err)
 	}
+	out.Saved = ended.Saved
 	if len(ended.OutboxIDs) > 0 {
 		out.More = ended.OutboxIDs[1:]
 		if out.First, err = c.first(ctx, ended.EndedTurn); err != nil {

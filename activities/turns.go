@@ -199,7 +199,7 @@ const outcomeSaid = "said_already"
 func (t *Turns) outcome(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (finished, error) {
 	out := finished{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Outcome: string(in.Source),
-		PromptVersion: t.Prompts.Version(), ClearPrepared: in.Source == models.SourcePrepared, Claim: true, At: in.Now,
+		PromptVersion: t.Prompts.Version(), ClearPrepared: in.Source == models.SourcePrepared, Claim: true, State: in.State, At: in.Now,
 	}}
 	out.Entries = toolEntries(in, turn)
 	words, err := t.text(ctx, in, turn)

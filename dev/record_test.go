@@ -42,6 +42,7 @@ var lives = []life{
 	{"prompt-answered", promptIn("20s", "COACH_AUTO_FEEDBACK_DELAY=0", "COACH_REMINDER_DELAY=1h"), (*subject).answers},
 	{"feedback-silence", promptIn("20s", "COACH_AUTO_FEEDBACK_DELAY=1s", "COACH_FEEDBACK_TIMEOUT=1s",
 		"COACH_FEEDBACK_FOLLOWUP=1s", "COACH_REMINDER_DELAY=0"), (*subject).asked},
+	{"saved-with-turn", withRunsOf("110"), (*subject).intake},
 	{"pause-resume", calm, (*subject).pauses},
 	{"zone-change", withRunsOf("60"), (*subject).moves},
 	{"operator", calm, (*subject).isSteered},

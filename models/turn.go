@@ -176,6 +176,8 @@ type SendTurnResult struct {
 	First SendSMSResult      `json:"first"`
 	// More lists the rows behind the first one, in order.
 	More []string `json:"more,omitempty"`
+	// Saved: the state that came with the end is in the tables.
+	Saved bool `json:"saved,omitempty"`
 }
 
 // RememberInput names the turn that is remembered.
@@ -192,6 +194,8 @@ type PersistTurnInput struct {
 	Source        TextSource `json:"source"`
 	Step          int        `json:"step,omitempty"`
 	Now           time.Time  `json:"now"`
+	// State, when set, is mirrored together with the end.
+	State *SaveStateInput `json:"state,omitempty"`
 }
 
 // TurnOutcome is what the end of a turn hands to the store.
@@ -208,7 +212,9 @@ type TurnOutcome struct {
 	Claim bool
 	// HabitPrompt is stored as the newest prompt text when not empty.
 	HabitPrompt string
-	At          time.Time
+	// State, when set, is mirrored in the same transaction.
+	State *SaveStateInput
+	At    time.Time
 }
 
 // EndedTurn is a turn that has its outcome: the rows to send, in order.
@@ -217,6 +223,8 @@ type EndedTurn struct {
 	// First is the claim of the first row, where it was asked for and this call
 	// has written the row; its Outbox.ID is empty otherwise.
 	First SendClaim
+	// Saved: this call has mirrored the state.
+	Saved bool
 }
 
 // SendSMSInput names the outbox row to hand to the carrier.

@@ -76,11 +76,15 @@ func (r countedRows) ClaimSend(ctx context.Context, outboxID string, now time.Ti
 	return claim, err
 }
 
-// FinishTurn counts a first text that a gate refuses.
+// FinishTurn counts a first text that a gate refuses, and the prompts that were
+// missed.
 func (r countedRows) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.EndedTurn, error) {
 	turn, err := r.Store.FinishTurn(ctx, o)
 	if err == nil && turn.First.Outbox.ID != "" {
 		r.metrics.Claimed(ctx, turn.First)
+	}
+	if turn.Saved {
+		r.metrics.Missed(o.State.Missed)
 	}
 	return turn, err
 }

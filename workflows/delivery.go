@@ -14,16 +14,24 @@ import (
 // handed to the carrier one after the other, each when the fate of the one
 // before it is known. It returns how the first one fared: it is the one that
 // carries the turn's text, or its first part. When a part was not taken, the
-// gate refuses the parts behind it.
+// gate refuses the parts behind it. What the tables do not show of the state
+// goes along; where that was not saved, because the turn came to nothing or had
+// been stored before, it is left to show.
 func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 	in := models.SendTurnInput{Begin: t.begin(ctx), End: models.PersistTurnInput{
 		ParticipantID: t.life.state.ParticipantID,
 		TurnID:        t.id, Mode: t.mode, Plan: t.plan,
-		Source: w.source, Step: w.step, Now: workflow.Now(ctx),
+		Source: w.source, Step: w.step, Now: workflow.Now(ctx), State: t.life.unsaved(ctx),
 	}}
+	handed := t.life.dirty
+	t.life.dirty = dirty{}
 	out := models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}}
 	sendCtx := t.sendOptions(ctx, fmt.Sprintf("%s of turn %d", t.plan.Kind, t.number))
-	if err := t.delivered(ctx, workflow.ExecuteActivity(sendCtx, closing.SendTurn, in), &out); err != nil {
+	err := t.delivered(ctx, workflow.ExecuteActivity(sendCtx, closing.SendTurn, in), &out)
+	if !out.Saved {
+		t.life.dirty = handed.and(t.life.dirty)
+	}
+	if err != nil {
 		workflow.GetLogger(ctx).Error("ending turn failed", "turn", t.id, "error", err)
 		return models.SendSMSResult{Status: models.OutboxFailed}
 	}

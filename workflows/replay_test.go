@@ -37,6 +37,7 @@ var kinds = map[string][]string{
 	"prompt-reminder":     {`"kind":"prompt"`, `"kind":"reminder"`, `TimerFired`},
 	"prompt-answered":     {`"kind":"prompt"`, `"kind":"clear_pending"`, `TimerCanceled`},
 	"feedback-silence":    {`"mode":"FEEDBACK"`, `"kind":"feedback_question"`, `"kind":"feedback_followup"`, `TimerFired`},
+	"saved-with-turn":     {`"saved":true`, `"kind":"put_schedule"`},
 	"pause-resume":        {`"status":"paused"`, `"status":"active"`, `"kind":"message"`},
 	"zone-change":         {`"kind":"set_zone"`, `"kind":"put_schedule"`},
 	"operator":            {`"kind":"operator"`, `"kind":"set_mode"`, `WorkflowExecutionUpdateCompleted`},

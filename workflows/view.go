@@ -27,6 +27,14 @@ type dirty struct {
 
 func (d dirty) any() bool { return d.mode || d.status || d.schedules || len(d.missed) > 0 }
 
+// and is what two of them leave to be shown; d is the earlier one.
+func (d dirty) and(later dirty) dirty {
+	return dirty{
+		mode: d.mode || later.mode, status: d.status || later.status, schedules: d.schedules || later.schedules,
+		missed: slices.Concat(d.missed, later.missed),
+	}
+}
+
 // shown is what the search attributes said last in this run.
 type shown struct {
 	status  models.Status
@@ -55,10 +63,22 @@ func (l *life) show(ctx workflow.Context) {
 }
 
 func (l *life) save(ctx workflow.Context) {
-	if !l.dirty.any() {
+	in := l.unsaved(ctx)
+	if in == nil {
 		return
 	}
-	in := models.SaveStateInput{
+	l.dirty = dirty{}
+	if err := workflow.ExecuteLocalActivity(local(ctx), turns.SaveState, *in).Get(ctx, nil); err != nil {
+		workflow.GetLogger(ctx).Error("saving state for operators failed", "error", err)
+	}
+}
+
+// unsaved is the state for the tables; nil when they show it.
+func (l *life) unsaved(ctx workflow.Context) *models.SaveStateInput {
+	if !l.dirty.any() {
+		return nil
+	}
+	in := &models.SaveStateInput{
 		ParticipantID: l.state.ParticipantID,
 		Mode:          l.state.Mode,
 		Schedules:     slices.Clone(l.state.Schedules),
@@ -68,10 +88,7 @@ func (l *life) save(ctx workflow.Context) {
 	if l.dirty.status {
 		in.Status = l.state.Status
 	}
-	l.dirty = dirty{}
-	if err := workflow.ExecuteLocalActivity(local(ctx), turns.SaveState, in).Get(ctx, nil); err != nil {
-		workflow.GetLogger(ctx).Error("saving state for operators failed", "error", err)
-	}
+	return in
 }
 
 func (l *life) upsert(ctx workflow.Context) {

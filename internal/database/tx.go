@@ -144,6 +144,20 @@ func LockEnrolled(tx *gorm.DB, id string) (models.Participant, error) {
 	return p, err
 }
 
+// SaveParticipant writes a participant whose row the transaction has locked,
+// under a new version; ErrStale when it changed since it was read. The counters
+// that other writes raise are left alone.
+func SaveParticipant(tx *gorm.DB, p *models.Participant, now time.Time) error {
+	before := p.Version
+	p.Version++
+	p.UpdatedAt = Instant(now)
+	res := tx.Select("*").Omit("next_seq", "memory_version").Where("version = ?", before).UpdateColumns(p)
+	if res.Error == nil && res.RowsAffected == 0 {
+		return models.ErrStale
+	}
+	return res.Error
+}
+
 // Instant is t as the databases keep it, so that a row that was just written
 // and the same row read back are equal.
 func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

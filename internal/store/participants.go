@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/store/ledger"
+	"coachline/internal/store/mirror"
 	"coachline/internal/store/roster"
 	"coachline/models"
 	"coachline/models/operator"
@@ -155,17 +156,20 @@ func (s *Store) UpdateParticipant(ctx context.Context, u operator.ParticipantUpd
 	return out, nil
 }
 
-// saveParticipant writes a row that the transaction has locked, under a new
-// version.
-func saveParticipant(tx *gorm.DB, p *models.Participant, now time.Time) error {
-	before := p.Version
-	p.Version++
-	p.UpdatedAt = instant(now)
-	res := tx.Select("*").Omit("next_seq", "memory_version").Where("version = ?", before).UpdateColumns(p)
-	if res.Error == nil && res.RowsAffected == 0 {
-		return models.ErrStale
+// SaveState mirrors a workflow's state into the tables that operators read.
+// ErrNotFound for an unknown id. Safe to retry.
+func (s *Store) SaveState(ctx context.Context, in models.SaveStateInput) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		p, err := lockParticipant(tx, in.ParticipantID)
+		if err != nil {
+			return err
+		}
+		return mirror.Save(tx, p, in)
+	})
+	if err != nil {
+		return fmt.Errorf("saving state: %w", err)
 	}
-	return res.Error
+	return nil
 }
 
 // RemoveParticipant takes a participant out of the programme: the status is

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
@@ -91,84 +89,4 @@ func reminderSent(tx *gorm.DB, promptID string, now time.Time) error {
 func promptFailed(tx *gorm.DB, promptID, reason string) error {
 	return tx.Model(&models.Prompt{}).Where("id = ? AND state = ?", promptID, models.PromptPlanned).
 		UpdateColumns(map[string]any{"state": models.PromptFailed, "reason": reason}).Error
-}
-
-// SaveState mirrors a workflow's state into the tables that operators read:
-// mode, status (unless the participant was removed or has opted out: consent
-// is recorded here first, and the workflow only follows), schedules, and prompts that were missed. The participant's version rises
-// when mode or status changed. ErrNotFound for an unknown id. Safe to retry.
-func (s *Store) SaveState(ctx context.Context, in models.SaveStateInput) error {
-	err := s.write(ctx, func(tx *gorm.DB) error {
-		p, err := lockParticipant(tx, in.ParticipantID)
-		if err != nil {
-			return err
-		}
-		if mirror(&p, in) {
-			if err := saveParticipant(tx, &p, in.Now); err != nil {
-				return err
-			}
-		}
-		if err := replaceSchedules(tx, in); err != nil {
-			return err
-		}
-		return recordMissed(tx, in)
-	})
-	if err != nil {
-		return fmt.Errorf("saving state: %w", err)
-	}
-	return nil
-}
-
-func mirror(p *models.Participant, in models.SaveStateInput) (changed bool) {
-	if in.Mode != "" && in.Mode != p.Mode {
-		p.Mode, changed = in.Mode, true
-	}
-	left := p.RemovedAt != nil || p.Status == models.StatusOptedOut || in.Status == models.StatusOptedOut
-	if in.Status != "" && in.Status != p.Status && !left {
-		p.Status, changed = in.Status, true
-	}
-	return changed
-}
-
-func replaceSchedules(tx *gorm.DB, in models.SaveStateInput) error {
-	err := tx.Where("participant_id = ?", in.ParticipantID).Delete(&models.ScheduleRow{}).Error
-	if err != nil || len(in.Schedules) == 0 {
-		return err
-	}
-	rows := make([]models.ScheduleRow, 0, len(in.Schedules))
-	for _, sc := range in.Schedules {
-		row := models.ScheduleRow{
-			ParticipantID: in.ParticipantID,
-			ID:            sc.ID,
-			Type:          sc.Type,
-			At:            sc.At,
-			FromTime:      sc.From,
-			ToTime:        sc.To,
-			Zone:          sc.Zone,
-			UpdatedAt:     in.Now,
-		}
-		if !sc.Next.SendAt.IsZero() {
-			row.NextAt = &sc.Next.SendAt
-		}
-		rows = append(rows, row)
-	}
-	return tx.Create(&rows).Error
-}
-
-func recordMissed(tx *gorm.DB, in models.SaveStateInput) error {
-	for _, m := range in.Missed {
-		row := models.Prompt{
-			ID:            models.PromptID(in.ParticipantID, m.ScheduleID, m.Slot.Date),
-			ParticipantID: in.ParticipantID,
-			ScheduleID:    m.ScheduleID,
-			LocalDate:     m.Slot.Date,
-			TargetAt:      m.Slot.TargetAt,
-			State:         models.PromptMissed,
-			Reason:        m.Reason,
-		}
-		if _, err := insertOnce(tx, &row); err != nil {
-			return err
-		}
-	}
-	return nil
 }

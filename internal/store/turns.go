@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/store/channel"
 	"coachline/internal/store/door"
+	"coachline/internal/store/mirror"
 	"coachline/internal/store/past"
 	"coachline/internal/store/reading"
 	"coachline/models"
@@ -41,7 +42,7 @@ func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size i
 		}
 		var err error
 		if b.created {
-			turn, err = reading.Begun(tx, b.turn, b.participant, size)
+			turn, err = reading.Begun(tx, models.TurnContext{Turn: b.turn, Participant: b.participant, Profile: b.profile}, size)
 		} else {
 			turn, err = reading.Turn(tx, in.TurnID, size)
 		}
@@ -55,6 +56,7 @@ func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size i
 type begun struct {
 	models.PrepareTurnResult
 	participant models.Participant
+	profile     models.Profile // where a prompt is planned
 	turn        models.Turn
 	created     bool
 }
@@ -92,7 +94,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	if out.Skip, err = nothingToSay(tx, p, in); err != nil || out.Skip {
 		return out, err
 	}
-	if out.PrepareTurnResult, err = planned(tx, p, in.Plan); err != nil || out.Skip {
+	if err := out.planned(tx, in.Plan); err != nil || out.Skip {
 		return out, err
 	}
 	out.turn = models.Turn{
@@ -106,19 +108,20 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 // planned notes a prompt that a turn is to send; other turns have nothing to
 // note. Skip: it went out before or was recorded as missed, or the person should
 // be looked after before we start anything.
-func planned(tx *gorm.DB, p models.Participant, plan models.TurnPlan) (models.PrepareTurnResult, error) {
-	if p.Attention != "" && unasked(plan.Kind) {
-		return models.PrepareTurnResult{Skip: true}, door.Hold(tx, p.ID, plan)
+func (b *begun) planned(tx *gorm.DB, plan models.TurnPlan) (err error) {
+	if b.participant.Attention != "" && unasked(plan.Kind) {
+		b.Skip = true
+		return door.Hold(tx, b.participant.ID, plan)
 	}
 	if plan.Kind != models.KindPrompt {
-		return models.PrepareTurnResult{}, nil
+		return nil
 	}
-	again, err := planPrompt(tx, p.ID, plan)
-	if err != nil || again {
-		return models.PrepareTurnResult{Skip: again}, err
+	if b.Skip, err = planPrompt(tx, b.participant.ID, plan); err != nil || b.Skip {
+		return err
 	}
-	profile, err := reading.Profile(tx, p.ID)
-	return models.PrepareTurnResult{Prepared: profile.PreparedPrompt != ""}, err
+	b.profile, err = reading.Profile(tx, b.participant.ID)
+	b.Prepared = b.profile.PreparedPrompt != ""
+	return err
 }
 
 // ended: the turn has its outcome, so this is a retry of its last step.
@@ -181,7 +184,9 @@ func (s *Store) Past(ctx context.Context, participantID string) (models.Past, er
 // opted out meanwhile, the turn is canceled and no row is written, except for a
 // notice or an operator's message, which the send gate judges. An
 // operator's outbox row exists already and is only tied to the turn. A row that
-// is claimed has passed the gates of ClaimSend. ErrNotFound for an unknown turn.
+// is claimed has passed the gates of ClaimSend. The workflow's state is mirrored
+// along with it, unless the turn is canceled or had ended before: whoever opted
+// out meanwhile has a newer one. ErrNotFound for an unknown turn.
 func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.EndedTurn, error) {
 	if o.Outcome == "" {
 		return models.EndedTurn{}, models.BadField("outcome", "must not be empty")
@@ -202,7 +207,7 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 		case barred(p, kind):
 			err = tx.Model(&models.Turn{ID: o.TurnID}).UpdateColumn("outcome", outcomeCanceled).Error
 		default:
-			out, err = s.writeOutcome(tx, o, p)
+			out, err = s.conclude(tx, o, p)
 		}
 		return err
 	})
@@ -230,6 +235,16 @@ func endedWith(tx *gorm.DB, o models.TurnOutcome) (ids []string, err error) {
 	err = tx.Model(&models.Outbox{}).Where("turn_id = ? AND late_of = '' AND id NOT LIKE ?", turn.ID, aside.Like(turn.ID)).
 		Order("part, id").Pluck("id", &ids).Error
 	return ids, err
+}
+
+// conclude writes what a turn leaves behind, and the state that comes with it.
+func (s *Store) conclude(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {
+	out, err := s.writeOutcome(tx, o, p)
+	if err != nil || o.State == nil {
+		return out, err
+	}
+	out.Saved = true
+	return out, mirror.Save(tx, p, *o.State)
 }
 
 func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {

@@ -317,6 +317,51 @@ func TestFinishTurn(t *testing.T) {
 	})
 }
 
+func TestFinishTurnSavesTheState(t *testing.T) {
+	state := &models.SaveStateInput{
+		ParticipantID: "p1", Mode: models.ModeFeedback, Now: at(3),
+		Schedules: []models.Schedule{{ID: "s1", Type: models.ScheduleFixed, At: "08:00", Next: models.Slot{Date: "2026-03-03", SendAt: at(9)}}},
+		Missed:    []models.MissedPrompt{{ScheduleID: "s1", Slot: promptPlan("2026-03-01").Slot, Reason: "outage"}},
+	}
+	const schedules, missed = "SELECT count(*) FROM schedules WHERE id = 's1'", "SELECT count(*) FROM prompts WHERE state = 'missed'"
+	t.Run("once, with the end", func(t *testing.T) {
+		onBoth(t, func(t *testing.T, w *world) {
+			w.enrolled()
+			_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+			require.NoError(t, err)
+			o := outcome("p1-t1", models.KindReply, "", 3)
+			o.State = state
+			for _, first := range []bool{true, false} {
+				ended, err := w.FinishTurn(w.ctx, o)
+				require.NoError(t, err)
+				require.Equal(t, first, ended.Saved)
+			}
+			p, err := w.Participant(w.ctx, "p1")
+			require.NoError(t, err)
+			require.Equal(t, models.ModeFeedback, p.Mode)
+			tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
+			require.NoError(t, err)
+			require.Len(t, tc.Schedules, 1)
+			require.Equal(t, at(9), *tc.Schedules[0].NextAt)
+			require.Equal(t, 1, w.count(missed))
+		})
+	})
+	t.Run("not of somebody who opted out meanwhile", func(t *testing.T) {
+		onBoth(t, func(t *testing.T, w *world) {
+			w.enrolled()
+			_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
+			require.NoError(t, err)
+			w.says(2, models.IntentStop, models.MethodKeyword)
+			o := outcome("p1-t1", models.KindReply, "", 3)
+			o.State = state
+			ended, err := w.FinishTurn(w.ctx, o)
+			require.NoError(t, err)
+			require.False(t, ended.Saved)
+			require.Zero(t, w.count(schedules)+w.count(missed))
+		})
+	})
+}
+
 func TestFinishTurnClearsPrepared(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()

@@ -41,4 +41,8 @@ func lockEnrolled(tx *gorm.DB, id string) (models.Participant, error) {
 	return database.LockEnrolled(tx, id)
 }
 
+func saveParticipant(tx *gorm.DB, p *models.Participant, now time.Time) error {
+	return database.SaveParticipant(tx, p, now)
+}
+
 func instant(t time.Time) time.Time { return database.Instant(t) }

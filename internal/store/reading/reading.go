@@ -30,13 +30,15 @@ func Turn(tx *gorm.DB, turnID string, window int) (models.TurnContext, error) {
 }
 
 // Begun is Turn for a turn that the transaction has just created, and so without
-// rounds.
-func Begun(tx *gorm.DB, turn models.Turn, p models.Participant, window int) (models.TurnContext, error) {
-	profile, err := Profile(tx, p.ID)
-	if err != nil {
-		return models.TurnContext{}, err
+// rounds. Of what is known the profile may be missing.
+func Begun(tx *gorm.DB, known models.TurnContext, window int) (models.TurnContext, error) {
+	if known.Profile.ParticipantID == "" {
+		var err error
+		if known.Profile, err = Profile(tx, known.Participant.ID); err != nil {
+			return models.TurnContext{}, err
+		}
 	}
-	return around(tx, models.TurnContext{Turn: turn, Participant: p, Profile: profile}, window)
+	return around(tx, known, window)
 }
 
 // around adds what surrounds a turn.

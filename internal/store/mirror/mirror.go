@@ -1,0 +1,80 @@
+// Package mirror shows operators in tables what a workflow holds. It works
+// inside the store's transactions, on a participant that they have locked.
+package mirror
+
+import (
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// Save mirrors mode, status (unless the participant was removed or has opted
+// out: consent is recorded here first, and the workflow only follows),
+// schedules, and prompts that were missed. The participant's version rises when
+// mode or status changed. Safe to repeat: it writes absolute values.
+func Save(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {
+	if standing(&p, in) {
+		if err := database.SaveParticipant(tx, &p, in.Now); err != nil {
+			return err
+		}
+	}
+	if err := schedules(tx, in); err != nil {
+		return err
+	}
+	return missed(tx, in)
+}
+
+func standing(p *models.Participant, in models.SaveStateInput) (changed bool) {
+	if in.Mode != "" && in.Mode != p.Mode {
+		p.Mode, changed = in.Mode, true
+	}
+	left := p.RemovedAt != nil || p.Status == models.StatusOptedOut || in.Status == models.StatusOptedOut
+	if in.Status != "" && in.Status != p.Status && !left {
+		p.Status, changed = in.Status, true
+	}
+	return changed
+}
+
+func schedules(tx *gorm.DB, in models.SaveStateInput) error {
+	err := tx.Where("participant_id = ?", in.ParticipantID).Delete(&models.ScheduleRow{}).Error
+	if err != nil || len(in.Schedules) == 0 {
+		return err
+	}
+	rows := make([]models.ScheduleRow, 0, len(in.Schedules))
+	for _, sc := range in.Schedules {
+		row := models.ScheduleRow{
+			ParticipantID: in.ParticipantID,
+			ID:            sc.ID,
+			Type:          sc.Type,
+			At:            sc.At,
+			FromTime:      sc.From,
+			ToTime:        sc.To,
+			Zone:          sc.Zone,
+			UpdatedAt:     in.Now,
+		}
+		if !sc.Next.SendAt.IsZero() {
+			row.NextAt = &sc.Next.SendAt
+		}
+		rows = append(rows, row)
+	}
+	return tx.Create(&rows).Error
+}
+
+func missed(tx *gorm.DB, in models.SaveStateInput) error {
+	for _, m := range in.Missed {
+		row := models.Prompt{
+			ID:            models.PromptID(in.ParticipantID, m.ScheduleID, m.Slot.Date),
+			ParticipantID: in.ParticipantID,
+			ScheduleID:    m.ScheduleID,
+			LocalDate:     m.Slot.Date,
+			TargetAt:      m.Slot.TargetAt,
+			State:         models.PromptMissed,
+			Reason:        m.Reason,
+		}
+		if _, err := database.InsertOnce(tx, &row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
