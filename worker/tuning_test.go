@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,4 +36,22 @@ func TestMachine(t *testing.T) {
 			require.True(t, share >= 0 && share <= 1, "%v", share)
 		})
 	}
+}
+
+// drained is a worker that is through only when another one stops as well.
+type drained struct {
+	sdk.Worker
+	met *sync.WaitGroup
+}
+
+func (d drained) Stop() {
+	d.met.Done()
+	d.met.Wait()
+}
+
+func TestWorkersDrainSideBySide(t *testing.T) {
+	var met sync.WaitGroup
+	met.Add(2)
+	(&role{workers: []sdk.Worker{drained{met: &met}, drained{met: &met}}}).stop()
+	met.Wait()
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -140,9 +141,12 @@ func (r *role) start(ctx context.Context) error {
 	return nil
 }
 
-// stop drains: no new tasks are taken, running activities get drainTimeout.
+// stop drains: no new tasks are taken, running activities get drainTimeout, all
+// of them the same one.
 func (r *role) stop() {
+	var draining sync.WaitGroup
 	for _, w := range r.workers {
-		w.Stop()
+		draining.Go(w.Stop)
 	}
+	draining.Wait()
 }
