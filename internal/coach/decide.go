@@ -86,6 +86,11 @@ func (s Situation) say(turn models.TurnPlan) models.Decision {
 
 // fell dispatches a due time that passed.
 func (s Situation) fell(due models.Due) (models.Decision, error) {
+	if later := s.heldUp(due); !later.IsZero() {
+		p := s.plan()
+		p.set(due.Kind, due.Ref, later)
+		return p.decision(), nil
+	}
 	switch due.Kind {
 	case models.DueDailyPrompt:
 		return s.duePrompt(due)
@@ -109,6 +114,23 @@ func (s Situation) fell(due models.Due) (models.Decision, error) {
 		return s.tell(due.Ref)
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown due time %q", due.Kind)
+}
+
+// heldUp is when something follows whose time came while nobody looked: at the
+// person's own share of the spread from now, since an outage ends for everybody
+// at one instant. Zero: at once, because it is not late, or there is no spread.
+// Daily prompts have a rule of their own (inTurn), since they can come too late.
+func (s Situation) heldUp(due models.Due) time.Time {
+	share := s.Rules.share(s.State.ParticipantID)
+	if due.At.IsZero() || share == 0 || !s.Now.After(due.At.Add(lateness)) {
+		return time.Time{}
+	}
+	switch due.Kind {
+	case models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn:
+		return s.Now.Add(share)
+	case models.DueDailyPrompt, models.DueDelayedTransition, models.DueDebounce, models.DueResult:
+	}
+	return time.Time{}
 }
 
 // touched puts the check-in a whole interval behind a contact, whoever began

@@ -108,8 +108,9 @@ func (s Situation) dueFeedback(due models.Due, kind models.Kind) (models.Decisio
 	}
 	p := s.plan()
 	if quiet.After(s.Now) {
-		p.set(due.Kind, due.Ref, quiet)
-		return p.decision(), nil
+		later, err := s.afterQuiet(quiet)
+		p.set(due.Kind, due.Ref, later)
+		return p.decision(), err
 	}
 	if due.Kind == models.DueFeedbackTimeout {
 		p.later(models.DueFeedbackFollowup, due.Ref, s.Now, s.Rules.FeedbackFollowup)

@@ -66,9 +66,10 @@ func (s Situation) duePrompt(due models.Due) (models.Decision, error) {
 			})
 			return p.decision(), nil
 		case verdictDefer:
+			later, err := s.deferred(quiet, slot, following.Next)
 			p.put(schedule)
-			p.set(models.DueDailyPrompt, id, quiet)
-			return p.decision(), nil
+			p.set(models.DueDailyPrompt, id, later)
+			return p.decision(), err
 		}
 		p.miss(id, slot, string(reason))
 		schedule = following
@@ -110,6 +111,16 @@ func (s Situation) deadline(slot models.Slot) time.Time {
 		return slot.SendAt.Add(s.Rules.PromptGrace)
 	}
 	return slot.TargetAt.Add(s.Rules.PromptGrace)
+}
+
+// deferred is when a prompt goes out that quiet hours hold up: at the person's
+// share of the spread from their end, where it is in time then.
+func (s Situation) deferred(quiet time.Time, slot, following models.Slot) (time.Time, error) {
+	later, err := s.afterQuiet(quiet)
+	if later.After(s.deadline(slot)) || !following.SendAt.After(later) {
+		return quiet, err
+	}
+	return later, err
 }
 
 // inTurn is when a prompt goes out whose time came while nobody looked: the
@@ -199,13 +210,14 @@ func (s Situation) dueReminder(promptID string) (models.Decision, error) {
 		return models.Decision{}, err
 	}
 	if quiet.After(s.Now) {
+		later, err := s.afterQuiet(quiet)
 		overtaken := slices.ContainsFunc(s.State.Due, func(due models.Due) bool {
-			return due.Kind == models.DueDailyPrompt && !due.At.After(quiet)
+			return due.Kind == models.DueDailyPrompt && !due.At.After(later)
 		})
 		if !overtaken {
-			p.set(models.DueReminder, promptID, quiet)
+			p.set(models.DueReminder, promptID, later)
 		}
-		return p.decision(), nil
+		return p.decision(), err
 	}
 	p.clearPending(s.State)
 	p.start(models.TurnPlan{Kind: models.KindReminder, PromptID: promptID})

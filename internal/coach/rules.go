@@ -21,8 +21,8 @@ type Rules struct {
 	PrepTime time.Duration
 	// PromptSpread spreads the prompts of people who chose the same minute:
 	// each person's go out up to this much nearer to the target than PrepTime
-	// says, by the same amount every day, and never after the target. Prompts
-	// that an outage held up go out over as long from its end.
+	// says, by the same amount every day, and never after the target. What an
+	// outage or quiet hours held up goes out over as long from their end.
 	PromptSpread time.Duration
 	// PromptGrace is how long after its target a prompt may still go out; at 0
 	// one that is more than two minutes late is missed.
@@ -104,6 +104,18 @@ func (s Situation) Opens() (time.Time, error) {
 		return time.Time{}, fmt.Errorf("finding the participant's quiet hours: %w", err)
 	}
 	return s.Rules.Quiet.endIn(s.Now, zones), nil
+}
+
+// afterQuiet is when what waited for the end of quiet hours goes out: at the
+// person's share of the spread from then on, since they end for a whole zone at
+// one instant; or at once, where it would be quiet again by then.
+func (s Situation) afterQuiet(end time.Time) (time.Time, error) {
+	s.Now = end.Add(s.Rules.share(s.State.ParticipantID))
+	open, err := s.Opens()
+	if err != nil || open.After(s.Now) {
+		return end, err
+	}
+	return s.Now, nil
 }
 
 // quietZones is where the participant's quiet hours count.

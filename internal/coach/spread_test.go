@@ -2,6 +2,7 @@ package coach_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -114,4 +115,140 @@ func TestHeldUpPromptsAreSpread(t *testing.T) {
 			require.True(t, sent, "at once")
 		})
 	}
+}
+
+// TestHeldUpIsSpread: an outage ends and what should have followed from
+// everybody's prompt is due. Each of it follows once, over the minutes that
+// come.
+func TestHeldUpIsSpread(t *testing.T) {
+	const spread = 10 * time.Minute
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	rules := coach.Rules{
+		PrepTime: spread, PromptSpread: spread, FeedbackTimeout: time.Minute, FeedbackFollowup: time.Hour, CheckIn: time.Hour, CheckInCap: 1,
+	}
+	situation := func(i int, mode models.Mode) coach.Situation {
+		state := models.ParticipantState{ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: models.StatusActive, Mode: mode}
+		return coach.Situation{State: state, Now: now, Rules: rules, Zones: time.LoadLocation}
+	}
+	fall := func(s coach.Situation, due models.Due) []models.Effect {
+		decision, err := coach.Decide(s, models.Event{Kind: models.EventDue, Due: due})
+		require.NoError(t, err)
+		return decision.Effects
+	}
+	for _, c := range []struct {
+		kind    models.DueKind
+		mode    models.Mode
+		pending string
+		follows models.Kind
+	}{
+		{models.DueReminder, models.ModeIntake, "p", models.KindReminder},
+		{models.DueAutoFeedback, models.ModeIntake, "p", ""},
+		{models.DueFeedbackTimeout, models.ModeFeedback, "", models.KindFeedbackQuestion},
+		{models.DueFeedbackFollowup, models.ModeFeedback, "", models.KindFeedbackFollowup},
+		{models.DueCheckIn, models.ModeIntake, "", models.KindCheckIn},
+	} {
+		// follows: it has its effect, and is not put off.
+		follows := func(effects []models.Effect) bool {
+			return slices.ContainsFunc(effects, func(e models.Effect) bool {
+				return e.Kind == models.EffectStartTurn && e.Turn.Kind == c.follows || e.Kind == models.EffectSetMode && c.follows == ""
+			})
+		}
+		waiting := func(i int) coach.Situation {
+			s := situation(i, c.mode)
+			if c.pending != "" {
+				s.State.Pending = &models.PendingPrompt{PromptID: c.pending}
+			}
+			return s
+		}
+		t.Run(string(c.kind), func(t *testing.T) {
+			early := 0
+			for i := range 200 {
+				s := waiting(i)
+				due := models.Due{Kind: c.kind, Ref: c.pending, At: now.Add(-time.Hour)}
+				effects := fall(s, due)
+				require.Len(t, effects, 1)
+				require.Equal(t, models.EffectSetDue, effects[0].Kind)
+				put := effects[0].Due
+				require.Equal(t, []any{c.kind, c.pending}, []any{put.Kind, put.Ref})
+				require.WithinRange(t, put.At, now, now.Add(spread))
+				if put.At.Before(now.Add(spread / 2)) {
+					early++
+				}
+
+				s.Now = put.At
+				require.True(t, follows(fall(s, put)), "it is put off once")
+			}
+			require.InDelta(t, 100, early, 30)
+
+			s := waiting(1)
+			s.Rules.PromptSpread = 0
+			require.True(t, follows(fall(s, models.Due{Kind: c.kind, Ref: c.pending, At: now.Add(-time.Hour)})), "no spread")
+		})
+	}
+	t.Run("what was asked for by name is not", func(t *testing.T) {
+		effects := fall(situation(1, models.ModeIntake), models.Due{Kind: models.DueDelayedTransition, Ref: string(models.ModeFeedback), At: now.Add(-time.Hour)})
+		require.Equal(t, models.EffectSetMode, effects[0].Kind)
+	})
+}
+
+// TestQuietHoursEndOneByOne: quiet hours end for a whole zone at one instant,
+// and what waited for it goes out over the minutes that follow.
+func TestQuietHoursEndOneByOne(t *testing.T) {
+	const spread = 10 * time.Minute
+	night := time.Date(2026, 3, 2, 23, 0, 0, 0, time.UTC)
+	opens := time.Date(2026, 3, 3, 8, 0, 0, 0, time.UTC)
+	put := func(i int, kind models.DueKind, change func(*coach.Situation)) models.Due {
+		s := coach.Situation{
+			State: models.ParticipantState{
+				ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback,
+				Pending: &models.PendingPrompt{PromptID: "p"},
+			},
+			Now: night, Zones: time.LoadLocation,
+			Rules: coach.Rules{
+				PrepTime: spread, PromptSpread: spread, PromptGrace: 12 * time.Hour, FeedbackFollowup: time.Hour,
+				Quiet: coach.QuietHours{From: 21 * 60, To: 8 * 60},
+			},
+		}
+		if kind == models.DueDailyPrompt {
+			slot := models.Slot{Date: "2026-03-02", TargetAt: night, SendAt: night.Add(-time.Minute)}
+			s.State.Schedules = []models.Schedule{{ID: "p", Type: models.ScheduleRandom, From: "12:00", To: "13:00", Next: slot}}
+		}
+		if change != nil {
+			change(&s)
+		}
+		decision, err := coach.Decide(s, models.Event{Kind: models.EventDue, Due: models.Due{Kind: kind, Ref: "p", At: s.Now}})
+		require.NoError(t, err)
+		for _, effect := range decision.Effects {
+			if effect.Kind == models.EffectSetDue {
+				return effect.Due
+			}
+		}
+		return models.Due{}
+	}
+	for _, kind := range []models.DueKind{models.DueReminder, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueDailyPrompt} {
+		t.Run(string(kind), func(t *testing.T) {
+			early := 0
+			for i := range 200 {
+				due := put(i, kind, nil)
+				require.Equal(t, kind, due.Kind)
+				require.WithinRange(t, due.At, opens, opens.Add(spread))
+				if due.At.Before(opens.Add(spread / 2)) {
+					early++
+				}
+			}
+			require.InDelta(t, 100, early, 30)
+			require.Equal(t, opens, put(1, kind, func(s *coach.Situation) { s.Rules.PromptSpread = 0 }).At, "no spread")
+			require.Equal(t, opens, put(1, kind, func(s *coach.Situation) { s.Rules.Quiet.From = 8*60 + 1 }).At, "a minute of the day is not quiet")
+		})
+	}
+	t.Run("a prompt that would be too late then", func(t *testing.T) {
+		grace := func(s *coach.Situation) { s.Rules.PromptGrace = opens.Sub(night) }
+		require.Equal(t, opens, put(1, models.DueDailyPrompt, grace).At)
+	})
+	t.Run("a reminder that the next prompt overtakes", func(t *testing.T) {
+		next := func(s *coach.Situation) {
+			s.State.Due = []models.Due{{Kind: models.DueDailyPrompt, Ref: "p", At: opens.Add(time.Second)}}
+		}
+		require.Zero(t, put(1, models.DueReminder, next))
+	})
 }

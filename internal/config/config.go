@@ -130,7 +130,8 @@ type Coaching struct {
 	DefaultTimezone string        `env:"COACH_DEFAULT_TIMEZONE" envDefault:"UTC"`
 	DefaultRegion   string        `env:"COACH_DEFAULT_REGION" envDefault:"US"`
 	PrepTime        time.Duration `env:"COACH_PREP_TIME" envDefault:"10m"`
-	// PromptSpread spreads the prompts of people who chose the same minute.
+	// PromptSpread spreads the prompts of people who chose the same minute, and
+	// what an outage or quiet hours held up.
 	PromptSpread      time.Duration `env:"COACH_PROMPT_SPREAD" envDefault:"10m"`
 	PromptGrace       time.Duration `env:"COACH_PROMPT_GRACE" envDefault:"2h"`
 	ReminderDelay     time.Duration `env:"COACH_REMINDER_DELAY" envDefault:"5h"`
