@@ -3,13 +3,18 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"go.temporal.io/server/common/log"
 	"go.temporal.io/server/common/log/tag"
 )
 
-// serverLog hands the server's log lines to slog.
-type serverLog struct{ to *slog.Logger }
+// serverLog hands the server's log lines to slog. The server makes loggers for
+// single requests and hardly ever writes with one, so their tags are only kept.
+type serverLog struct {
+	to   *slog.Logger
+	tags []tag.Tag
+}
 
 func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
 	// The server logs thousands of debug lines; convert only what is kept.
@@ -17,9 +22,9 @@ func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
 	if !l.to.Enabled(ctx, level) {
 		return
 	}
-	attrs := make([]slog.Attr, len(tags))
-	for i, t := range tags {
-		attrs[i] = slog.Any(t.Key(), t.Value())
+	attrs := make([]slog.Attr, 0, len(l.tags)+len(tags))
+	for _, t := range slices.Concat(l.tags, tags) {
+		attrs = append(attrs, slog.Any(t.Key(), t.Value()))
 	}
 	l.to.LogAttrs(ctx, level, msg, attrs...) //nolint:sloglint // The words are the server's.
 }
@@ -40,11 +45,7 @@ func (l serverLog) Fatal(msg string, tags ...tag.Tag) { l.Panic(msg, tags...) }
 
 // With implements log.WithLogger.
 func (l serverLog) With(tags ...tag.Tag) log.Logger {
-	args := make([]any, len(tags))
-	for i, t := range tags {
-		args[i] = slog.Any(t.Key(), t.Value())
-	}
-	return serverLog{to: l.to.With(args...)}
+	return serverLog{to: l.to, tags: slices.Concat(l.tags, tags)}
 }
 
 // silent is an SDK logger for the engine's own short-lived client.
