@@ -86,9 +86,9 @@ func (s Situation) say(turn models.TurnPlan) models.Decision {
 
 // fell dispatches a due time that passed.
 func (s Situation) fell(due models.Due) (models.Decision, error) {
-	if later := s.heldUp(due); !later.IsZero() {
+	if s.heldUp(due) && spreads(due.Kind) {
 		p := s.plan()
-		p.set(due.Kind, due.Ref, later)
+		p.later(due.Kind, due.Ref, s.Now, s.share())
 		return p.decision(), nil
 	}
 	switch due.Kind {
@@ -116,21 +116,22 @@ func (s Situation) fell(due models.Due) (models.Decision, error) {
 	return models.Decision{}, fmt.Errorf("deciding: unknown due time %q", due.Kind)
 }
 
-// heldUp is when something follows whose time came while nobody looked: at the
-// person's own share of the spread from now, since an outage ends for everybody
-// at one instant. Zero: at once, because it is not late, or there is no spread.
-// Daily prompts have a rule of their own (inTurn), since they can come too late.
-func (s Situation) heldUp(due models.Due) time.Time {
-	share := s.Rules.share(s.State.ParticipantID)
-	if due.At.IsZero() || share == 0 || !s.Now.After(due.At.Add(lateness)) {
-		return time.Time{}
-	}
-	switch due.Kind {
+// heldUp: the time came while nobody looked, and what follows may be spread. An
+// outage ends for everybody at one instant.
+func (s Situation) heldUp(due models.Due) bool {
+	return !due.At.IsZero() && s.Now.After(due.At.Add(lateness)) && s.share() > 0
+}
+
+// spreads: what follows comes at the person's own share of the spread from now
+// where it was held up. Daily prompts have a rule of their own (inTurn), since
+// they can come too late.
+func spreads(kind models.DueKind) bool {
+	switch kind {
 	case models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn:
-		return s.Now.Add(share)
+		return true
 	case models.DueDailyPrompt, models.DueDelayedTransition, models.DueDebounce, models.DueResult:
 	}
-	return time.Time{}
+	return false
 }
 
 // touched puts the check-in a whole interval behind a contact, whoever began

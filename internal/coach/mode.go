@@ -108,7 +108,7 @@ func (s Situation) dueFeedback(due models.Due, kind models.Kind) (models.Decisio
 	}
 	p := s.plan()
 	if quiet.After(s.Now) {
-		later, err := s.afterQuiet(quiet)
+		later, err := s.shared(quiet)
 		p.set(due.Kind, due.Ref, later)
 		return p.decision(), err
 	}

@@ -51,7 +51,7 @@ func (s Situation) duePrompt(due models.Due) (models.Decision, error) {
 		reason := s.verdict(schedule, following.Next, quiet)
 		switch reason {
 		case verdictSend:
-			if later, err := s.inTurn(due, slot, following.Next); err != nil || !later.IsZero() {
+			if later, err := s.inTurn(due, slot, following.Next); err != nil || later.After(s.Now) {
 				p.put(schedule)
 				p.set(models.DueDailyPrompt, id, later)
 				return p.decision(), err
@@ -113,31 +113,24 @@ func (s Situation) deadline(slot models.Slot) time.Time {
 	return slot.TargetAt.Add(s.Rules.PromptGrace)
 }
 
-// deferred is when a prompt goes out that quiet hours hold up: at the person's
-// share of the spread from their end, where it is in time then.
-func (s Situation) deferred(quiet time.Time, slot, following models.Slot) (time.Time, error) {
-	later, err := s.afterQuiet(quiet)
+// deferred is when a prompt goes out that quiet hours or an outage held up: at
+// the person's share of the spread from their end, where it is in time then.
+func (s Situation) deferred(end time.Time, slot, following models.Slot) (time.Time, error) {
+	later, err := s.shared(end)
 	if later.After(s.deadline(slot)) || !following.SendAt.After(later) {
-		return quiet, err
+		return end, err
 	}
 	return later, err
 }
 
-// inTurn is when a prompt goes out whose time came while nobody looked: the
-// person's own share of the spread from now. Zero: at once, because it is not
-// late, there is no spread, or then it would be too late or in quiet hours.
+// inTurn is when a prompt goes out whose time came while nobody looked. Now: at
+// once, because it is not late, there is no spread, or then it would be too late
+// or in quiet hours.
 func (s Situation) inTurn(due models.Due, slot, following models.Slot) (time.Time, error) {
-	share := s.Rules.share(s.State.ParticipantID)
-	if due.At.IsZero() || share == 0 || !s.Now.After(due.At.Add(lateness)) {
-		return time.Time{}, nil
+	if !s.heldUp(due) {
+		return s.Now, nil
 	}
-	later := s
-	later.Now = s.Now.Add(share)
-	quiet, err := later.Opens()
-	if err != nil || quiet.After(later.Now) || later.Now.After(s.deadline(slot)) || !following.SendAt.After(later.Now) {
-		return time.Time{}, err
-	}
-	return later.Now, nil
+	return s.deferred(s.Now, slot, following)
 }
 
 // missPaused: pausing takes the due times away, so this is a last guard. For
@@ -210,7 +203,7 @@ func (s Situation) dueReminder(promptID string) (models.Decision, error) {
 		return models.Decision{}, err
 	}
 	if quiet.After(s.Now) {
-		later, err := s.afterQuiet(quiet)
+		later, err := s.shared(quiet)
 		overtaken := slices.ContainsFunc(s.State.Due, func(due models.Due) bool {
 			return due.Kind == models.DueDailyPrompt && !due.At.After(later)
 		})

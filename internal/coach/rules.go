@@ -106,11 +106,13 @@ func (s Situation) Opens() (time.Time, error) {
 	return s.Rules.Quiet.endIn(s.Now, zones), nil
 }
 
-// afterQuiet is when what waited for the end of quiet hours goes out: at the
-// person's share of the spread from then on, since they end for a whole zone at
-// one instant; or at once, where it would be quiet again by then.
-func (s Situation) afterQuiet(end time.Time) (time.Time, error) {
-	s.Now = end.Add(s.Rules.share(s.State.ParticipantID))
+func (s Situation) share() time.Duration { return s.Rules.share(s.State.ParticipantID) }
+
+// shared is when what was held up until an instant goes out: at the person's
+// share of the spread from then on, since outages and quiet hours end for many
+// at one instant; or at once, where it would be quiet again by then.
+func (s Situation) shared(end time.Time) (time.Time, error) {
+	s.Now = end.Add(s.share())
 	open, err := s.Opens()
 	if err != nil || open.After(s.Now) {
 		return end, err
