@@ -7,11 +7,11 @@ func (p *program) attend() *cobra.Command {
 	c := &cobra.Command{Use: "attend ID", Short: "End the attention that a text called for; prompts go on", Args: exactly(1)}
 	c.Flags().StringVar(&note, "note", "", "what was done, kept sealed")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := p.console()
+		api, id, err := p.consoleFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return api.Attend(c.Context(), args[0], note)
+		return api.Attend(c.Context(), id, note)
 	}
 	return c
 }

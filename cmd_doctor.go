@@ -13,9 +13,9 @@ import (
 
 func (p *program) doctor() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Check configuration, database, Temporal, model and carrier", Args: exactly(0),
+		Use: "doctor", Short: "Check configuration, database, payload keys, Temporal, model and carrier", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := p.settings()
+			cfg, err := p.besideDev()
 			return console.Examine(c.Context(), p.out, p.json, checks(cfg, err))
 		},
 	}
@@ -36,6 +36,7 @@ func checks(cfg config.Config, loadErr error) []console.Check {
 	return []console.Check{
 		configuration,
 		{Name: "database", Run: func(ctx context.Context) (string, error) { return "", dial.CheckDatabase(ctx, cfg) }},
+		{Name: "keys", Run: func(ctx context.Context) (string, error) { return dial.CheckKeys(ctx, cfg) }},
 		{Name: "temporal", Run: func(ctx context.Context) (string, error) {
 			return cfg.Temporal.Address, dial.CheckTemporal(ctx, cfg)
 		}},

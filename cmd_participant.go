@@ -18,9 +18,8 @@ func (p *program) participant() *cobra.Command {
 		p.onID("pause", "Hold everything that would be sent", func(c *console.Console, ctx context.Context, id string) error {
 			return c.SetStatus(ctx, id, models.StatusPaused)
 		}),
-		p.onID("resume", "Go on with the next slot", func(c *console.Console, ctx context.Context, id string) error {
-			return c.SetStatus(ctx, id, models.StatusActive)
-		}),
+		p.resume(),
+		p.onID("waiting", "Print messages that came while the participant was paused", (*console.Console).Waiting),
 		p.mode(), p.attend(),
 	)...)
 }
@@ -30,11 +29,11 @@ func (p *program) onID(verb, short string, do func(*console.Console, context.Con
 	return &cobra.Command{
 		Use: verb + " ID", Short: short, Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			api, err := p.console()
+			api, id, err := p.consoleFor(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			return do(api, c.Context(), args[0])
+			return do(api, c.Context(), id)
 		},
 	}
 }
@@ -71,17 +70,40 @@ func (p *program) add() *cobra.Command {
 	return c
 }
 
+// resume leaves it to the server what becomes of waiting messages, or takes the
+// operator's choice.
+func (p *program) resume() *cobra.Command {
+	var waiting string
+	c := &cobra.Command{Use: "resume ID", Short: "Go on with the next slot, and answer what came meanwhile", Args: exactly(1)}
+	c.Flags().StringVar(&waiting, "waiting", "", "answer or read: what becomes of messages that came while the participant was paused\n"+
+		"(default answer if the newest is of today in the participant's zone, read otherwise)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		action := models.WaitingAction(waiting)
+		if waiting != "" && action != models.WaitingAnswer && action != models.WaitingRead {
+			return usageError{errors.New("--waiting must be answer or read")}
+		}
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		return api.Resume(c.Context(), args[0], action)
+	}
+	return c
+}
+
 func (p *program) list() *cobra.Command {
 	var status, attention string
+	var waiting bool
 	c := &cobra.Command{Use: "list", Short: "List participants", Args: exactly(0)}
 	c.Flags().StringVar(&status, "status", "", "only those who are active, paused, completed, withdrawn or opted_out")
+	c.Flags().BoolVar(&waiting, "waiting", false, "only those with messages that came while they were paused")
 	c.Flags().StringVar(&attention, "attention", "", "only those whom somebody should look after: crisis")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		api, err := p.console()
 		if err != nil {
 			return err
 		}
-		return api.List(c.Context(), console.Filter{Status: models.Status(status), Attention: models.Attention(attention)})
+		return api.List(c.Context(), console.Filter{Status: models.Status(status), Attention: models.Attention(attention), Waiting: waiting})
 	}
 	return c
 }
@@ -90,7 +112,7 @@ func (p *program) update() *cobra.Command {
 	c := &cobra.Command{Use: "update ID", Short: "Change some fields of a participant", Args: exactly(1)}
 	flags := c.Flags()
 	for name, usage := range map[string]string{
-		"name": "name", "gender": "gender", "ethnicity": "ethnicity", "background": "what the coach should know",
+		"phone": "new phone number; conversation, schedules and consent stay", "name": "name", "gender": "gender", "ethnicity": "ethnicity", "background": "what the coach should know",
 		"timezone": "IANA time zone", "locale": "language and region", "status": "active, paused, completed or withdrawn",
 	} {
 		flags.String(name, "", usage)
@@ -103,11 +125,11 @@ func (p *program) update() *cobra.Command {
 		if change == (console.Change{}) {
 			return usageError{errors.New("nothing to change was given")}
 		}
-		api, err := p.console()
+		api, id, err := p.consoleFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return api.Update(c.Context(), args[0], change, *version)
+		return api.Update(c.Context(), id, change, *version)
 	}
 	return c
 }
@@ -130,7 +152,8 @@ func changeOf(c *cobra.Command) console.Change {
 		return &value
 	}
 	return console.Change{
-		Name: text("name"), Gender: text("gender"), Ethnicity: text("ethnicity"), Background: text("background"),
+		Phone: text("phone"),
+		Name:  text("name"), Gender: text("gender"), Ethnicity: text("ethnicity"), Background: text("background"),
 		Timezone: text("timezone"), Locale: text("locale"), Status: (*models.Status)(text("status")),
 		Tester: flag("tester"), Debug: flag("debug"),
 	}
@@ -141,11 +164,11 @@ func (p *program) mode() *cobra.Command {
 	c := &cobra.Command{Use: "mode ID INTAKE|FEEDBACK", Short: "Force a mode, applied between turns", Args: exactly(2)}
 	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := p.console()
+		api, id, err := p.consoleFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return api.SetMode(c.Context(), args[0], models.Mode(args[1]), reason)
+		return api.SetMode(c.Context(), id, models.Mode(args[1]), reason)
 	}
 	return c
 }

@@ -33,11 +33,11 @@ func (p *program) turn() *cobra.Command {
 		return err
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		id, number, err := turnNamed(args)
+		ref, number, err := turnNamed(args)
 		if err != nil {
 			return err
 		}
-		api, err := p.console()
+		api, id, err := p.consoleFor(c.Context(), ref)
 		if err != nil {
 			return err
 		}
@@ -71,11 +71,11 @@ func (p *program) turns() *cobra.Command {
 		if limit < 1 {
 			return usageError{errors.New("--limit must be at least 1")}
 		}
-		api, err := p.console()
+		api, id, err := p.consoleFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return api.Turns(c.Context(), args[0], limit)
+		return api.Turns(c.Context(), id, limit)
 	}
 	return c
 }
@@ -90,14 +90,14 @@ func (p *program) memories() *cobra.Command {
 		if c.Flags().Changed("forget") && (all || fact == "") {
 			return usageError{errors.New("--forget needs the id of a fact, and goes without --forget-all")}
 		}
-		api, err := p.console()
+		api, id, err := p.consoleFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
 		if all || fact != "" {
-			return api.Forget(c.Context(), args[0], fact)
+			return api.Forget(c.Context(), id, fact)
 		}
-		return api.Memories(c.Context(), args[0])
+		return api.Memories(c.Context(), id)
 	}
 	return c
 }
@@ -107,15 +107,15 @@ func (p *program) export() *cobra.Command {
 	c := &cobra.Command{Use: "export ID", Short: "Write what is remembered of a participant as files in a zip archive", Args: exactly(1)}
 	c.Flags().StringVar(&out, "out", "", "file to write, which must not exist; empty: standard output")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := p.console()
+		api, id, err := p.consoleFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
 		if out == "" {
-			return api.Export(c.Context(), args[0], p.out)
+			return api.Export(c.Context(), id, p.out)
 		}
 		var archive bytes.Buffer
-		if err := api.Export(c.Context(), args[0], &archive); err != nil {
+		if err := api.Export(c.Context(), id, &archive); err != nil {
 			return err
 		}
 		return writeNew(out, archive.Bytes())

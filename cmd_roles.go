@@ -48,8 +48,17 @@ func (p *program) version() *cobra.Command {
 			if p.json {
 				return json.NewEncoder(p.out).Encode(starter.VersionView{Version: build.Version()})
 			}
-			_, err := fmt.Fprintln(p.out, build.Version())
+			_, err := fmt.Fprintln(p.out, versionLine())
 			return err
 		},
 	}
+}
+
+// versionLine names the program, the version and the commit of this build.
+func versionLine() string {
+	line := "coachline " + build.Version()
+	if commit := build.Commit(); commit != "" && commit != build.Version() {
+		line += " (commit " + commit + ")"
+	}
+	return line
 }

@@ -15,11 +15,11 @@ func (p *program) send() *cobra.Command {
 	c := &cobra.Command{Use: "send ID TEXT", Short: "Send an operator's message", Args: exactly(2)}
 	c.Flags().StringVar(&key, "key", "", "idempotency key: calls with an equal key are one message")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := p.console()
+		api, id, err := p.consoleFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return api.Send(c.Context(), args[0], args[1], key)
+		return api.Send(c.Context(), id, args[1], key)
 	}
 	return c
 }
@@ -32,11 +32,11 @@ func (p *program) transcript() *cobra.Command {
 		if limit < 1 {
 			return usageError{errors.New("--limit must be at least 1")}
 		}
-		api, err := p.console()
+		api, id, err := p.consoleFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return api.Transcript(c.Context(), args[0], limit)
+		return api.Transcript(c.Context(), id, limit)
 	}
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 func call(t *testing.T, environ []string, args ...string) (code int, out, complaint string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	p := &program{in: strings.NewReader(""), out: &stdout, err: &stderr, environ: environ}
+	p := &program{in: strings.NewReader(""), out: &stdout, err: &stderr, environ: environ, configFolder: t.TempDir()}
 	code = p.run(context.Background(), args)
 	return code, stdout.String(), stderr.String()
 }
@@ -42,6 +43,7 @@ func TestWrongUsage(t *testing.T) {
 		{"turns limit", "participant turns x --limit 0", "--limit"},
 		{"forget nothing", "participant memories x --forget=", "--forget needs"},
 		{"forget twice", "participant memories x --forget f1 --forget-all", "without --forget-all"},
+		{"waiting", "participant resume a --waiting later", "--waiting must be answer or read"},
 		{"role with argument", "worker now", "want: coachline worker"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -56,7 +58,7 @@ func TestWrongUsage(t *testing.T) {
 func TestHelpAndVersion(t *testing.T) {
 	code, out, _ := call(t, nil, "--help")
 	require.Equal(t, exitDone, code)
-	for _, verb := range []string{"worker", "starter", "participant", "send", "transcript", "turn", "timers", "chat", "doctor", "version"} {
+	for _, verb := range []string{"worker", "starter", "participant", "send", "transcript", "turn", "timers", "chat", "doctor", "reseal", "version"} {
 		require.Contains(t, out, "\n  "+verb)
 	}
 	code, out, _ = call(t, nil, "version")
@@ -79,10 +81,10 @@ func TestRolesNeedTheirSettings(t *testing.T) {
 
 func TestVerbsFindTheAPI(t *testing.T) {
 	type asked struct{ line, token, body string }
-	var got asked
+	var got []asked
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		got = asked{r.Method + " " + r.URL.RequestURI(), r.Header.Get("Authorization"), string(body)}
+		got = append(got, asked{r.Method + " " + r.URL.RequestURI(), r.Header.Get("Authorization"), string(body)})
 		_, _ = w.Write([]byte(`{"status":"ok","message":"Done","result":{"id":"conv_1","participants":[]}}`))
 	}))
 	addr := strings.TrimPrefix(server.URL, "http://")
@@ -98,8 +100,12 @@ func TestVerbsFindTheAPI(t *testing.T) {
 		{"show", "GET " + path + "/conv_1", "", []string{"participant", "show", "conv_1"}},
 		{"update", "PUT " + path + "/conv_1", `{"background":"","status":"completed","debug":false}`,
 			[]string{"participant", "update", "conv_1", "--background", "", "--status", "completed", "--debug=false"}},
+		{"new number", "PUT " + path + "/conv_1", `{"phone_number":"+1 202"}`, []string{"participant", "update", "conv_1", "--phone", "+1 202"}},
 		{"pause", "PUT " + path + "/conv_1", `{"status":"paused"}`, []string{"participant", "pause", "conv_1"}},
 		{"resume", "PUT " + path + "/conv_1", `{"status":"active"}`, []string{"participant", "resume", "conv_1"}},
+		{"resume and mark as read", "PUT " + path + "/conv_1", `{"status":"active","waiting_messages":"read"}`,
+			[]string{"participant", "resume", "conv_1", "--waiting", "read"}},
+		{"list waiting", "GET " + path + "?limit=200&waiting=true", "", []string{"participant", "list", "--waiting"}},
 		{"mode", "POST " + path + "/conv_1/mode", `{"reason":"plan","target_state":"FEEDBACK"}`,
 			[]string{"participant", "mode", "conv_1", "FEEDBACK", "--reason", "plan"}},
 		{"remove", "DELETE " + path + "/conv_1", "", []string{"participant", "remove", "conv_1"}},
@@ -111,20 +117,21 @@ func TestVerbsFindTheAPI(t *testing.T) {
 		{"forget", "DELETE " + path + "/conv_1/memories/f3", "", []string{"participant", "memories", "conv_1", "--forget", "f3"}},
 		{"forget all", "DELETE " + path + "/conv_1/memories", "", []string{"participant", "memories", "conv_1", "--forget-all"}},
 		{"timers", "GET " + path + "/conv_1/state", "", []string{"timers", "conv_1"}},
-		{"id is escaped", "GET " + path + "/..%2Fmetrics", "", []string{"participant", "show", "../metrics"}},
+		{"id is escaped", "GET " + path + "/conv_..%2Fmetrics", "", []string{"participant", "show", "conv_../metrics"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			got = nil
 			code, out, complaint := call(t, environ, tc.args...)
 			require.Equal(t, exitDone, code, complaint)
 			require.NotEmpty(t, out)
-			require.Equal(t, asked{tc.line, "Bearer from-the-environment", tc.body}, got)
+			require.Equal(t, asked{tc.line, "Bearer from-the-environment", tc.body}, got[0])
 			_, raw, _ := call(t, environ, append(tc.args, "--json")...)
 			require.Contains(t, raw, "{\n")
 		})
 	}
 	code, _, _ := call(t, nil, "participant", "show", "conv_1", "--url", server.URL, "--token", "given")
 	require.Equal(t, exitDone, code)
-	require.Equal(t, "Bearer given", got.token)
+	require.Equal(t, "Bearer given", got[len(got)-1].token)
 
 	server.Close()
 	code, _, complaint := call(t, environ, "participant", "list")
@@ -162,8 +169,18 @@ func TestDoctor(t *testing.T) {
 		verdicts[fields[0]] = fields[1]
 	}
 	require.Equal(t, map[string]string{
-		"configuration": "ok", "database": "ok", "temporal": "failed", "model": "ok", "carrier": "ok",
+		"configuration": "ok", "database": "ok", "keys": "ok", "temporal": "failed", "model": "ok", "carrier": "ok",
 	}, verdicts, out)
+
+	code, out, complaint = call(t, environ, "reseal")
+	require.Equal(t, exitDone, code, complaint)
+	require.Contains(t, out, "0 values sealed anew")
+	other := append(slices.Clone(environ), "COACH_PAYLOAD_KEYS=k2:BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=")
+	_, out, _ = call(t, other, "doctor")
+	require.Regexp(t, `keys +failed .*rows are sealed with k1 \(fingerprint [0-9a-f]{16}\), which the list lacks`, out)
+	code, _, complaint = call(t, other, "reseal")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, complaint, "which the list lacks: add it behind the new key")
 
 	code, out, _ = call(t, []string{"COACH_DEBOUNCE=soon"}, "doctor", "--json")
 	require.Equal(t, exitFailed, code)

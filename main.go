@@ -11,6 +11,8 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -29,7 +31,7 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ()}
+	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ(), devEnviron: filepath.Join(".coachline", "dev.env")}
 	code := p.run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -43,7 +45,13 @@ type program struct {
 	environ []string
 	url     string
 	token   string
+	context string
 	json    bool
+	// devEnviron is the file in which a development system on this folder leaves
+	// its settings; empty for none.
+	devEnviron string
+	// configFolder holds the user's contexts; empty for the user's own.
+	configFolder string
 }
 
 // usageError is a call that cannot be understood, as opposed to one that was
@@ -56,13 +64,13 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetIn(p.in)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
-	err := root.ExecuteContext(ctx)
+	at, err := root.ExecuteContextC(ctx)
 	var usage usageError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &usage):
-		fmt.Fprintf(p.err, "coachline: %v\nTry: coachline --help\n", err)
+		fmt.Fprintf(p.err, "%s: %v\nTry: %s --help\n", at.CommandPath(), err, at.CommandPath())
 		return exitUsage
 	case errors.Is(err, console.ErrUnwell):
 		return exitFailed // the report has been printed
@@ -74,13 +82,16 @@ func (p *program) run(ctx context.Context, args []string) int {
 func (p *program) root() *cobra.Command {
 	root := group("coachline", "Durable SMS coaching")
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	flags := root.PersistentFlags()
-	flags.StringVar(&p.url, "url", "", "address of the API (default from COACH_HTTP_ADDR)")
+	flags.StringVar(&p.url, "url", "", "address of the API (default COACH_URL, the current context, or COACH_HTTP_ADDR)")
+	flags.StringVar(&p.context, "context", "", "named installation to go to (see coachline context)")
 	flags.StringVar(&p.token, "token", "", "token of the API (default COACH_API_TOKEN)")
 	flags.BoolVar(&p.json, "json", false, "print JSON")
-	root.AddCommand(p.worker(), p.starter(), p.participant(), p.send(), p.transcript(), p.turn(), p.timers(), p.chat(), p.doctor(), p.version())
+	root.AddCommand(p.worker(), p.starter(), p.participant(), p.hold(), p.send(), p.transcript(), p.turn(), p.timers(), p.chat(), p.doctor(), p.reseal(), p.version(), p.contexts())
+	p.offerParticipants(root)
 	return root
 }
 
@@ -89,12 +100,29 @@ func group(use, short string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return usageError{fmt.Errorf("unknown command %q for %q", args[0], c.CommandPath())}
+			return usageError{unknownCommand(c, args[0])}
 		}
 		return usageError{fmt.Errorf("%q needs a command", c.CommandPath())}
 	}
 	c.AddCommand(below...)
 	return c
+}
+
+// unknownCommand names the commands that may have been meant.
+func unknownCommand(c *cobra.Command, given string) error {
+	c.SuggestionsMinimumDistance = 2
+	text := fmt.Sprintf("unknown command %q for %q", given, c.CommandPath())
+	if near := c.SuggestionsFor(given); len(near) > 0 {
+		text += "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return errors.New(text)
+}
+
+// takesParticipant reports whether the first argument of a command names a
+// participant.
+func takesParticipant(c *cobra.Command) bool {
+	words := strings.Fields(c.Use)
+	return len(words) > 1 && words[1] == "ID"
 }
 
 // exactly checks the number of arguments.
@@ -110,25 +138,26 @@ func exactly(n int) cobra.PositionalArgs {
 // settings reads the configuration; what a role must have is checked by it.
 func (p *program) settings() (config.Config, error) { return config.Load(p.environ, nil) }
 
+// besideDev reads the configuration of an operator's command: that of the
+// development system on this folder where the environment names no other.
+func (p *program) besideDev() (config.Config, error) {
+	defaults, err := p.devDefaults()
+	if err != nil {
+		return config.Config{}, err
+	}
+	return config.Load(p.environ, defaults)
+}
+
 // logTo makes the logger of a role.
 func (p *program) logTo(cfg config.Config) {
 	slog.SetDefault(slog.New(slog.NewJSONHandler(p.err, &slog.HandlerOptions{Level: cfg.Log.Level(), ReplaceAttr: redact.Attr})))
 }
 
-// client finds the API: the flags first, then the configuration.
+// client calls the API of the installation that this command goes to.
 func (p *program) client() (*console.Client, error) {
-	base, token := p.url, p.token
-	if base == "" || token == "" {
-		cfg, err := p.settings()
-		if err != nil {
-			return nil, err
-		}
-		if base == "" {
-			base = "http://" + reachable(cfg.HTTP.Addr)
-		}
-		if token == "" {
-			token = cfg.HTTP.APIToken.Reveal()
-		}
+	base, token, err := p.target()
+	if err != nil {
+		return nil, err
 	}
 	return console.NewClient(base, token)
 }
@@ -151,4 +180,14 @@ func (p *program) console() (*console.Console, error) {
 		return nil, err
 	}
 	return console.New(client, p.out, p.json), nil
+}
+
+// consoleFor finds the participant that an argument names by id, phone number or
+// unique name, and returns the API's console with the id.
+func (p *program) consoleFor(ctx context.Context, ref string) (api *console.Console, id string, err error) {
+	if api, err = p.console(); err != nil {
+		return nil, "", err
+	}
+	id, err = api.Find(ctx, ref)
+	return api, id, err
 }

@@ -65,7 +65,7 @@ func TestSendPage(t *testing.T) {
 	}
 }
 
-// The text says who is told, the emergency number and 988, in two segments at
+// The text says whether a person is told, the emergency number and 988, in two segments at
 // most, also with the longest name that a programme may have.
 func TestSafetyText(t *testing.T) {
 	a := &alarms{}
@@ -75,8 +75,12 @@ func TestSafetyText(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxCanceled, out.Status, "there is nothing to answer")
 	require.Len(t, a.asked, 1)
-	for _, part := range []string{front.Programme, "911", "988", "person"} {
+	for _, part := range []string{front.Programme, "911", "988", "no person may read this soon"} {
 		require.Contains(t, a.asked[0].Body, part)
 	}
+	front.AlertsTeam = true
+	_, err = front.SendSafetyText(t.Context(), alarm.Input{AlarmID: "alarm-7"})
+	require.NoError(t, err)
+	require.Contains(t, a.asked[1].Body, "A person on the A programme with a name of 40 characters team is being told")
 	require.Len(t, segments.Split(a.asked[0].Body, segments.Options{}).Texts, 1, prompts.Crisis)
 }

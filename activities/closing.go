@@ -48,8 +48,11 @@ func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models
 	out.Saved = ended.Saved
 	if len(ended.OutboxIDs) > 0 {
 		out.More = ended.OutboxIDs[1:]
-		if out.First, err = c.first(ctx, ended.EndedTurn); err != nil {
+		if out.First, err = c.first(ctx, ended.EndedTurn, in.LeaveUnsettled); err != nil {
 			return out, err
+		}
+		if out.First.Status == models.OutboxSending {
+			out.Unsettled = ended.OutboxIDs[0]
 		}
 	}
 	out.More = append(out.More, ended.unsent...)
@@ -58,11 +61,11 @@ func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models
 
 // first sends the first row: it was claimed as it was written, or an earlier
 // attempt wrote it.
-func (c *Closing) first(ctx context.Context, turn models.EndedTurn) (models.SendSMSResult, error) {
+func (c *Closing) first(ctx context.Context, turn models.EndedTurn, leave bool) (models.SendSMSResult, error) {
 	if turn.First.Outbox.ID != "" {
 		return c.Posts.deliver(ctx, turn.First)
 	}
-	return c.Posts.send(ctx, turn.OutboxIDs[0])
+	return c.Posts.send(ctx, models.SendSMSInput{OutboxID: turn.OutboxIDs[0], LeaveUnsettled: leave})
 }
 
 // remember is begun by a model's words alone: fixed texts stand in for a reply

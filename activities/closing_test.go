@@ -229,20 +229,29 @@ func TestRemember(t *testing.T) {
 // run executes one call of a turn and returns its stored result.
 func (w *town) run(id string, call models.ToolCall) models.ToolResult {
 	w.t.Helper()
+	return w.runAfter(id, "please do it", call)
+}
+
+// runAfter executes a call of a turn that answers a message.
+func (w *town) runAfter(id, text string, call models.ToolCall) models.ToolResult {
+	w.t.Helper()
 	registry, err := tools.New()
 	require.NoError(w.t, err)
 	library, err := prompts.Load("")
 	require.NoError(w.t, err)
-	text, err := json.Marshal([]models.ToolCall{call})
+	calls, err := json.Marshal([]models.ToolCall{call})
 	require.NoError(w.t, err)
-	turn := w.turn(id, "please do it", models.Step{Calls: string(text)})
+	turn := w.turn(id, text, models.Step{Calls: string(calls)})
 	runner := &activities.Tools{
 		Store: w.people, Sent: w.people, Tools: registry, Model: w.oracle, Embedder: nowhere{}, Facts: w.facts, Prompts: library,
 		Zones: zones, ModelName: "gpt-4.1", Now: fixed,
 	}
 	in := models.ToolInput{ParticipantID: id, TurnID: turn, Step: 1, Call: 0, Mode: models.ModeIntake}
 	for range 2 {
-		_, err := runner.RunTool(w.t.Context(), in)
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestActivityEnvironment()
+		env.RegisterActivity(runner)
+		_, err := env.ExecuteActivity(runner.RunTool, in)
 		require.NoError(w.t, err)
 	}
 	row, err := w.people.ToolRun(w.t.Context(), turn, 1, 0)

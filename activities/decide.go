@@ -25,8 +25,9 @@ type CallStore interface {
 	CommitTool(ctx context.Context, commit models.ToolCommit) error
 }
 
-// Decisions runs the coaching rules as local activities: the workflow records
-// what was decided, so rules may change without a change id.
+// Decisions runs the coaching rules: the workflow records what was decided, so
+// rules may change without a change id. Decide reads and writes nothing and runs
+// as a local activity; DecideTool stores a row and does not.
 type Decisions struct {
 	Rules coach.Rules
 	Zones coach.Zones

@@ -18,6 +18,9 @@ import (
 // FrontStore keeps the fixed texts that no turn belongs to.
 type FrontStore interface {
 	ClaimHint(ctx context.Context, id string, now time.Time) (frontdoor.HintClaim, error)
+	// CheckHint repeats the check of the claim; the text may be written when it
+	// comes back as sending.
+	CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error)
 	SettleHint(ctx context.Context, r frontdoor.HintResult) error
 	LocaleOf(ctx context.Context, inboundID int64) (string, error)
 	QueueLimitNotice(ctx context.Context, n frontdoor.LimitNotice) (string, error)
@@ -51,17 +54,20 @@ type Front struct {
 	Posts     *Posts
 	Prompts   *prompts.Library
 	Programme string
-	// Region is that of the programme, such as "MX"; strangers are answered in
+	// Locale is that of the programme, such as "es-MX"; strangers are answered in
 	// its language.
-	Region string
-	Now    func() time.Time
+	Locale string
+	// AlertsTeam is whether Pager has a person to tell; the safety text says so
+	// only then.
+	AlertsTeam bool
+	Now        func() time.Time
 }
 
 // SendHint hands the day's hint to a stranger to the carrier and returns where
 // it stands. It goes out at most once: an attempt of unknown fate ends it, and
 // only a refusal by the carrier is tried again. Safe to retry.
 func (f *Front) SendHint(ctx context.Context, in frontdoor.SendHintInput) (models.OutboxStatus, error) {
-	body, err := f.fixed(prompts.UnknownSender, "und-"+f.Region)
+	body, err := f.fixed(prompts.UnknownSender, f.Locale)
 	if err != nil {
 		return "", err
 	}
@@ -73,8 +79,11 @@ func (f *Front) SendHint(ctx context.Context, in frontdoor.SendHintInput) (model
 		return claim.Status, nil
 	}
 	receipt, sendErr := f.Carrier.Send(ctx, models.SMS{
-		OutboxID: in.HintID, To: claim.To, Body: body, ValidFor: frontdoor.TextLife,
+		OutboxID: in.HintID, To: claim.To, Body: body, ValidFor: frontdoor.TextLife, BeforeWrite: f.checkHint(in.HintID),
 	})
+	if errors.Is(sendErr, errNotToBeWritten) {
+		return models.OutboxCanceled, nil
+	}
 	// The attempt is settled even when the activity was given up meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
@@ -89,7 +98,20 @@ func (f *Front) SendHint(ctx context.Context, in frontdoor.SendHintInput) (model
 	return result.Status, nil
 }
 
-const settleLimit = 5 * time.Second
+// checkHint asks before a hint is written whether it may still go. A check that
+// cannot be made is a hint that is tried again.
+func (f *Front) checkHint(id string) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		status, err := f.Store.CheckHint(ctx, id, f.Now())
+		if err != nil {
+			return &models.CarrierError{Class: models.CarrierRetry, Message: "the check before writing failed: " + err.Error()}
+		}
+		if status != models.OutboxSending {
+			return errNotToBeWritten
+		}
+		return nil
+	}
+}
 
 func (f *Front) hintResult(id string, receipt models.Receipt, err error) frontdoor.HintResult {
 	result := frontdoor.HintResult{ID: id, Status: receipt.Status, ProviderSID: receipt.ProviderSID, Now: f.Now()}
@@ -102,12 +124,11 @@ func (f *Front) hintResult(id string, receipt models.Receipt, err error) frontdo
 		return result
 	}
 	result.ErrorCode = carrier.Code
-	switch carrier.Class {
-	case models.CarrierRetry, models.CarrierSlowDown:
+	switch reactions[carrier.Class] {
+	case retryText, retryInMinutes:
 		result.Status = models.OutboxReady
-	case models.CarrierAmbiguous:
-	case models.CarrierWindow, models.CarrierRetryOnce, models.CarrierConsent, models.CarrierBadNumber, models.CarrierBlocked,
-		models.CarrierRegistration, models.CarrierContent, models.CarrierAccount, models.CarrierStale:
+	case lookUpText:
+	case endText, retryLater, holdSender, holdAndEnd:
 		result.Status = models.OutboxFailed
 	}
 	return result
@@ -182,7 +203,7 @@ func (f *Front) SendPage(ctx context.Context, in alarm.Input) (bool, error) {
 }
 
 func (f *Front) fixed(name prompts.Name, locale string) (string, error) {
-	text, err := f.Prompts.Fixed(name, locale, prompts.FixedData{Programme: f.Programme})
+	text, err := f.Prompts.Fixed(name, locale, prompts.FixedData{Programme: f.Programme, TeamAlerted: f.AlertsTeam})
 	if err != nil {
 		return "", fmt.Errorf("rendering text %s: %w", name, err)
 	}

@@ -1,7 +1,9 @@
 package activities_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -21,12 +23,19 @@ type desk struct {
 	asked   []frontdoor.LimitNotice
 	row     string
 	locale  string
+	// check is where the hint stands before it is written; empty is sending.
+	check    models.OutboxStatus
+	checkErr error
 }
 
 func (d *desk) LocaleOf(context.Context, int64) (string, error) { return d.locale, nil }
 
 func (d *desk) ClaimHint(context.Context, string, time.Time) (frontdoor.HintClaim, error) {
 	return d.claim, nil
+}
+
+func (d *desk) CheckHint(context.Context, string, time.Time) (models.OutboxStatus, error) {
+	return cmp.Or(d.check, models.OutboxSending), d.checkErr
 }
 
 func (d *desk) SettleHint(_ context.Context, r frontdoor.HintResult) error {
@@ -45,7 +54,10 @@ type wire struct {
 	err  error
 }
 
-func (w *wire) Send(_ context.Context, sms models.SMS) (models.Receipt, error) {
+func (w *wire) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
+	if err := sms.MayWrite(ctx); err != nil {
+		return models.Receipt{}, err
+	}
 	w.sent = append(w.sent, sms)
 	return models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, w.err
 }
@@ -105,6 +117,35 @@ func TestSendHintRefused(t *testing.T) {
 				require.False(t, failed.NonRetryable())
 			}
 			require.Equal(t, tt.want, d.results[0].Status)
+		})
+	}
+}
+
+// A sender who opts out, or is enrolled, while the connection is made gets no
+// hint; a check that fails has it tried again.
+func TestSendHintIsCheckedBeforeItIsWritten(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		check   models.OutboxStatus
+		err     error
+		status  models.OutboxStatus
+		settled []models.OutboxStatus
+	}{
+		{"opted out", models.OutboxCanceled, nil, models.OutboxCanceled, nil},
+		{"no answer of the database", "", errors.New("down"), "", []models.OutboxStatus{models.OutboxReady}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := &desk{claim: frontdoor.HintClaim{To: "+15550001111", Post: true}, check: tt.check, checkErr: tt.err}
+			w := &wire{}
+			status, err := newFront(t, d, w).SendHint(t.Context(), frontdoor.SendHintInput{HintID: "hint-1"})
+			require.Equal(t, tt.err != nil, err != nil)
+			require.Equal(t, tt.status, status)
+			require.Empty(t, w.sent)
+			var settled []models.OutboxStatus
+			for _, result := range d.results {
+				settled = append(settled, result.Status)
+			}
+			require.Equal(t, tt.settled, settled)
 		})
 	}
 }

@@ -39,6 +39,7 @@ type Talk struct {
 	Store   StepStore
 	Replies Responder
 	Tools   *tools.Registry
+	Now     func() time.Time // time.Now when nil
 }
 
 const heartbeatEvery = 3 * time.Second
@@ -46,10 +47,19 @@ const heartbeatEvery = 3 * time.Second
 // CallModel asks the model for the next round of a turn; the first round also
 // begins the turn. It is safe to retry: a round that was stored is read back.
 // It heartbeats while it waits, so that a dead worker costs seconds and not the
-// whole time limit.
+// whole time limit. A model that stays away longer than the input's time limit is
+// an error of type TimeLimit, which is final.
 func (t *Talk) CallModel(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
-	stop := beat(ctx)
-	defer stop()
+	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
+	stop := beatWith(ctx, limit.heartbeat)
+	out, err := t.runRound(ctx, in, limit)
+	stop()
+	return out, limit.check(ctx, err)
+}
+
+func (t *Talk) runRound(ctx context.Context, in models.CallModelInput, limit *timeLimit) (models.CallModelResult, error) {
+	ctx, cancel := limit.bound(ctx)
+	defer cancel()
 	turn, begun, err := t.load(ctx, in)
 	if err != nil {
 		return models.CallModelResult{}, classed(fmt.Errorf("loading turn: %w", err))
@@ -91,7 +101,8 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput, turn models.T
 		if unwanted(turn) {
 			return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, nil
 		}
-		round.Offer = pipeline.Offer{Specs: t.Tools.ForSubagents()}
+		outside, compact := t.Tools.Outside()
+		round.Offer = pipeline.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
 		var err error
 		if round.Task, err = t.task(ctx, in.TurnID); err != nil {
 			return models.CallModelResult{}, classed(err)
@@ -153,11 +164,13 @@ func (t *Talk) offer(mode models.Mode, rights models.Rights) pipeline.Offer {
 		return pipeline.Offer{
 			Specs: looks, Controls: t.Tools.Controls(len(looks)), Keywords: t.Tools.Keywords(),
 			Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
+			Recalled: t.Tools.Recalled(),
 		}
 	}
 	return pipeline.Offer{
 		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Keywords: t.Tools.Keywords(), Core: modeTools,
 		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
+		Recalled: t.Tools.Recalled(),
 	}
 }
 
@@ -181,6 +194,11 @@ func (t *Talk) result(step models.Step) (models.CallModelResult, error) {
 
 // beat heartbeats until the returned function is called.
 func beat(ctx context.Context) (stop func()) {
+	return beatWith(ctx, func(ctx context.Context) { activity.RecordHeartbeat(ctx) })
+}
+
+// beatWith is beat with a heartbeat of the caller's.
+func beatWith(ctx context.Context, record func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -192,7 +210,7 @@ func beat(ctx context.Context) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				activity.RecordHeartbeat(ctx)
+				record(ctx)
 			}
 		}
 	}()

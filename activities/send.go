@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -13,25 +13,32 @@ import (
 	"coachline/models/carrier"
 )
 
-// SendStore gates and records what leaves for the carrier.
+// SendStore checks and records what leaves for the carrier. What an older claim
+// of a row asks for is answered with ErrStale.
 type SendStore interface {
 	ClaimSend(ctx context.Context, outboxID string, now time.Time) (models.SendClaim, error)
-	ReleaseSend(ctx context.Context, outboxID string, now time.Time) error
-	RecordAccepted(ctx context.Context, outboxID string, r models.Receipt, now time.Time) error
+	// StartPost repeats the send check; the text may be written when the row
+	// comes back as sending.
+	StartPost(ctx context.Context, claim models.SendClaim, now time.Time) (models.Outbox, error)
+	ReleaseSend(ctx context.Context, ref models.ClaimRef, now time.Time) error
+	NoteMissing(ctx context.Context, ref models.ClaimRef, listed time.Time) error
+	ReleaseMissing(ctx context.Context, ref models.ClaimRef, now time.Time) error
+	RecordAccepted(ctx context.Context, ref models.ClaimRef, r models.Receipt, now time.Time) error
 	RecordFailed(ctx context.Context, f models.SendFailure) error
 }
 
 // SendBrake does what a refusal asks for beyond giving the text back.
 type SendBrake interface {
 	HoldSender(ctx context.Context, r carrier.Refusal) error
-	PostponeSend(ctx context.Context, outboxID string, now time.Time) error
+	PostponeSend(ctx context.Context, ref models.ClaimRef, now time.Time) error
 }
 
-// Carrier hands texts over; its errors are *models.CarrierError.
+// Carrier hands texts over; its errors are *models.CarrierError, or that of
+// BeforeWrite.
 type Carrier interface {
 	Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
-	// Find looks for a text that the carrier may have taken since an instant.
-	Find(ctx context.Context, sms models.SMS, since time.Time) (models.Receipt, bool, error)
+	// Find lists what the carrier may have taken of a text that was posted age ago.
+	Find(ctx context.Context, sms models.SMS, age time.Duration) (models.Lookup, error)
 }
 
 // Posts sends outbox rows.
@@ -42,62 +49,42 @@ type Posts struct {
 	Now     func() time.Time
 }
 
-// Waits of a send, from messaging facts 1.3.
-const (
-	// slowDown: the carrier asked for fewer texts, or has a fault of its own.
-	slowDown = 2 * time.Minute
-	// secondTry: when a text goes out for the one later try that a handset out
-	// of reach, or a fault of the provider, is worth.
-	secondTry = 30 * time.Minute
-	// heldLook: after this a text that the carrier's stop of the sender gave
-	// back asks how long the stop lasts.
-	heldLook = time.Second
-	// firstLook: a text of unknown fate is usually settled by its status
-	// callback within seconds; after this its own list is asked.
-	firstLook = 10 * time.Second
-	// absence: how long the carrier must not have heard of a text before it
-	// counts as never taken. Its list lags behind its acceptances.
-	absence = 40 * time.Second
-	// maxPosts bounds how often a text is posted; each time after the first,
-	// the carrier has proved that it does not have it.
-	maxPosts = 5
-	// startedLife is how long a text that we start ourselves may be tried for
-	// while the carrier does not take it: it is soon out of date.
-	startedLife = 30 * time.Minute
-	// partLook is how often it is looked whether the part before has left.
-	partLook = 2 * time.Second
-	// lookBack covers clock differences between us and the carrier.
-	lookBack = 2 * time.Minute
-)
-
 // SendSMS hands one outbox row to the carrier. Safe to retry: a row whose
 // earlier attempt may have reached the carrier is looked up there, and posted
-// again only when the carrier has not heard of it for a while, and only if the
-// text is worth a possible duplicate. Otherwise the row ends as
-// unknown, which a late status callback still corrects.
+// again only when the carrier's list has not shown it for a while, and only if
+// the text is worth a possible duplicate. Otherwise the row ends as unknown,
+// which a late status callback still corrects.
 //
 // The time that a text may be tried for ends with its usefulness: then the row
 // ends as failed, with the code stale.
 func (p *Posts) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
 	stop := beat(ctx)
 	defer stop()
-	return p.send(ctx, in.OutboxID)
+	return p.send(ctx, in)
 }
 
-func (p *Posts) send(ctx context.Context, id string) (models.SendSMSResult, error) {
-	claim, err := p.Store.ClaimSend(ctx, id, p.Now())
+func (p *Posts) send(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+	claim, err := p.Store.ClaimSend(ctx, in.OutboxID, p.Now())
 	if err != nil {
-		return models.SendSMSResult{}, classed(fmt.Errorf("claiming %s: %w", id, err))
+		return models.SendSMSResult{}, classed(fmt.Errorf("claiming %s: %w", in.OutboxID, err))
 	}
-	return p.deliver(ctx, claim)
+	out, err := p.deliver(ctx, claim)
+	if err != nil && in.LeaveUnsettled && p.isLongUnsettled(claim.Outbox) {
+		return models.SendSMSResult{Status: models.OutboxSending}, nil
+	}
+	return out, err
+}
+
+// isLongUnsettled reports whether a turn has waited for the text long enough.
+func (p *Posts) isLongUnsettled(row models.Outbox) bool {
+	return row.UnsettledSince != nil && p.Now().Sub(*row.UnsettledSince) > settleWait
 }
 
 // deliver hands a claimed row to the carrier.
 func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
 	if claim.Early {
-		return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the part before it is still on its way", models.ErrTypeCarrierBusy,
-			temporal.ApplicationErrorOptions{NextRetryDelay: partLook, Category: temporal.ApplicationErrorCategoryBenign})
+		return models.SendSMSResult{}, retryIn(partLook, "the part before it is still on its way", nil)
 	}
 	if claim.Wait > 0 {
 		return p.wait(ctx, row, claim.Wait)
@@ -105,38 +92,94 @@ func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.Sen
 	if !claim.Post {
 		return standing(row), nil
 	}
-	sms := models.SMS{OutboxID: row.ID, To: claim.To, Body: row.Body}
 	if claim.Resumed {
-		return p.resume(ctx, sms, row)
+		return p.lookUp(ctx, claim)
 	}
 	if code := p.late(row); code != "" {
 		return p.tooLate(ctx, row, code)
 	}
-	receipt, err := p.Carrier.Send(ctx, sms)
-	if err != nil {
+	return p.post(ctx, claim)
+}
+
+// post writes the text. Consent and standing are checked once more when the
+// connection is established, because that may take long.
+func (p *Posts) post(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
+	row := claim.Outbox
+	check := &writeCheck{posts: p, claim: claim}
+	receipt, err := p.Carrier.Send(ctx, models.SMS{
+		OutboxID: row.ID, To: claim.To, Body: row.Body, ValidFor: usefulUntil(row).Sub(p.Now()), BeforeWrite: check.ask,
+	})
+	refused, failed := check.answer()
+	switch {
+	case refused != nil:
+		return standing(*refused), nil
+	case failed != nil:
+		return p.notWritten(ctx, claim, failed)
+	case err != nil:
 		return p.refused(ctx, row, err)
 	}
-	return p.accepted(ctx, row.ID, receipt)
+	return p.accepted(ctx, claim.Ref(), receipt)
+}
+
+// writeCheck asks the store whether a text may be written. The carrier client
+// may go on without waiting for it, when the caller has given up.
+type writeCheck struct {
+	posts *Posts
+	claim models.SendClaim
+
+	mu      sync.Mutex
+	refused *models.Outbox
+	failed  error
+}
+
+var errNotToBeWritten = errors.New("the send check refused it")
+
+func (c *writeCheck) ask(ctx context.Context) error {
+	row, err := c.posts.Store.StartPost(ctx, c.claim, c.posts.Now())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed = err; err != nil {
+		return err
+	}
+	if row.Status != models.OutboxSending {
+		c.refused = &row
+		return errNotToBeWritten
+	}
+	return nil
+}
+
+func (c *writeCheck) answer() (refused *models.Outbox, failed error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refused, c.failed
+}
+
+// notWritten gives a row back whose check could not be made. Where that fails
+// too, the next attempt looks the text up.
+func (p *Posts) notWritten(ctx context.Context, claim models.SendClaim, cause error) (models.SendSMSResult, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	defer cancel()
+	err := errors.Join(cause, p.Store.ReleaseSend(ctx, claim.Ref(), p.Now()))
+	return models.SendSMSResult{}, fmt.Errorf("checking %s before writing it: %w", claim.Outbox.ID, err)
 }
 
 // wait has a text of a stopped sender try again later, until it is of no use.
 func (p *Posts) wait(ctx context.Context, row models.Outbox, pause time.Duration) (models.SendSMSResult, error) {
-	left := useful(row) - p.Now().Sub(row.CreatedAt)
+	left := row.CreatedAt.Add(usefulFor(row)).Sub(p.Now())
 	if left < 0 {
 		return p.tooLate(ctx, row, carrier.CodeStale)
 	}
-	return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the sender is stopped", models.ErrTypeCarrierBusy,
-		temporal.ApplicationErrorOptions{NextRetryDelay: min(pause, left+time.Second), Category: temporal.ApplicationErrorCategoryBenign})
+	return models.SendSMSResult{}, retryIn(min(pause, left+time.Second), "the sender is stopped", nil)
 }
 
 func (p *Posts) tooLate(ctx context.Context, row models.Outbox, code string) (models.SendSMSResult, error) {
-	return p.end(ctx, models.SendFailure{OutboxID: row.ID, Status: models.OutboxFailed, Code: code, Now: p.Now()})
+	return p.end(ctx, row, models.SendFailure{Status: models.OutboxFailed, Code: code})
 }
 
 // late says why a text is not worth posting any more; empty: it is.
 func (p *Posts) late(row models.Outbox) string {
 	switch now := p.Now(); {
-	case now.Sub(row.CreatedAt) > useful(row):
+	case now.Sub(row.CreatedAt) > usefulFor(row):
 		return carrier.CodeStale
 	case row.SendBefore != nil && !now.Before(*row.SendBefore):
 		return carrier.CodeQuiet
@@ -144,133 +187,141 @@ func (p *Posts) late(row models.Outbox) string {
 	return ""
 }
 
-// resume settles a row that an earlier attempt left in sending.
-func (p *Posts) resume(ctx context.Context, sms models.SMS, row models.Outbox) (models.SendSMSResult, error) {
-	receipt, known, err := p.Carrier.Find(ctx, sms, attemptedAt(row).Add(-lookBack))
-	if err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("looking %s up: %w", row.ID, err)
+// lookUp settles a row that an earlier attempt has posted without learning its
+// fate, as far as the carrier's list does.
+func (p *Posts) lookUp(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
+	row := claim.Outbox
+	age := max(p.Now().Sub(attemptedAt(row)), 0)
+	list, err := p.Carrier.Find(ctx, models.SMS{OutboxID: row.ID, To: claim.To, Body: row.Body}, age)
+	if err != nil && p.late(row) != "" {
+		return p.end(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
 	}
-	if known {
-		out, err := p.accepted(ctx, row.ID, receipt)
+	if err != nil {
+		return models.SendSMSResult{}, unknownFor(nextLook(age), fmt.Sprintf("looking %s up: %v", row.ID, err), err)
+	}
+	for _, match := range list.Matches {
+		out, err := p.accepted(ctx, claim.Ref(), match)
 		if !errors.Is(err, models.ErrConflict) {
 			return out, err
 		}
-		// The same words sent for another row: ours is not there.
+		// The same words sent for another row.
 	}
-	if missing := p.Now().Sub(attemptedAt(row)); missing < absence {
-		return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the carrier has not heard of it yet",
-			models.ErrTypeCarrierUnknown, temporal.ApplicationErrorOptions{NextRetryDelay: absence - missing})
+	if row.MissingSince == nil {
+		if err := p.Store.NoteMissing(ctx, claim.Ref(), list.At); err != nil {
+			return models.SendSMSResult{}, fmt.Errorf("noting that %s is missing: %w", row.ID, err)
+		}
+		return models.SendSMSResult{}, unknownFor(min(nextLook(age), absence), "the carrier does not list it yet", nil)
 	}
-	if row.Attempts >= maxPosts || !worthTwice(row.Kind) {
-		return p.end(ctx, models.SendFailure{OutboxID: row.ID, Status: models.OutboxUnknown, Now: p.Now()})
+	if missing := list.At.Sub(*row.MissingSince); missing < absence {
+		return models.SendSMSResult{}, unknownFor(min(nextLook(age), absence-missing), "the carrier does not list it yet", nil)
 	}
-	// Back to ready: the next attempt passes the gates again and posts.
-	if err := p.Store.ReleaseSend(ctx, row.ID, p.Now()); err != nil {
+	return p.missing(ctx, row)
+}
+
+// missing ends or posts again a text that the carrier proved not to have.
+func (p *Posts) missing(ctx context.Context, row models.Outbox) (models.SendSMSResult, error) {
+	if row.UnknownPosts >= len(repostPauses) || !kindPolicies[row.Kind].twice {
+		return p.end(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
+	}
+	// Back to ready: the next attempt passes the send check again and posts.
+	if err := p.Store.ReleaseMissing(ctx, claimOf(row), p.Now()); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("releasing %s: %w", row.ID, err)
 	}
-	return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("the carrier never took it",
-		models.ErrTypeCarrierBusy, temporal.ApplicationErrorOptions{NextRetryDelay: time.Millisecond})
+	return models.SendSMSResult{}, retryIn(repostPauses[row.UnknownPosts], "the carrier never took it", nil)
 }
 
-// useful is how long a text may be tried for. Later tries have been judged
-// before, and are bounded here as answers are.
-func useful(row models.Outbox) time.Duration {
-	if row.LateOf == "" && (row.Kind == models.KindPrompt || row.Kind == models.KindResult || slices.Contains(nudges, row.Kind)) {
-		return startedLife
-	}
-	return carrier.AnswerLife
-}
-
-// nudges may rather not come at all than come twice.
-var nudges = []models.Kind{
-	models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindDebug,
-}
-
-// worthTwice: an answer that somebody waits for, and the daily prompt, may
-// rather come twice than not at all.
-func worthTwice(kind models.Kind) bool { return !slices.Contains(nudges, kind) }
-
-func (p *Posts) accepted(ctx context.Context, id string, receipt models.Receipt) (models.SendSMSResult, error) {
+func (p *Posts) accepted(ctx context.Context, ref models.ClaimRef, receipt models.Receipt) (models.SendSMSResult, error) {
 	now := p.Now()
-	if err := p.Store.RecordAccepted(ctx, id, receipt, now); err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("recording %s as accepted: %w", id, err)
+	if err := p.Store.RecordAccepted(ctx, ref, receipt, now); err != nil {
+		return models.SendSMSResult{}, fmt.Errorf("recording %s as accepted: %w", ref.OutboxID, err)
 	}
 	return models.SendSMSResult{Status: receipt.Status, AcceptedAt: now}, nil
 }
 
-// refused classes a failed send (messaging facts 1.3): tried again at once or
-// later, looked up first, or final.
+// refused does what a failed send asks for: tried again at once or later, looked
+// up first, or final.
 func (p *Posts) refused(ctx context.Context, row models.Outbox, err error) (models.SendSMSResult, error) {
-	id := row.ID
-	var carrier *models.CarrierError
-	if !errors.As(err, &carrier) {
-		return models.SendSMSResult{}, fmt.Errorf("sending %s: %w", id, err)
+	var cause *models.CarrierError
+	if !errors.As(err, &cause) {
+		return models.SendSMSResult{}, fmt.Errorf("sending %s: %w", row.ID, err)
 	}
-	switch carrier.Class {
-	case models.CarrierAmbiguous:
+	switch reactions[cause.Class] {
+	case lookUpText:
 		// The row stays in sending: the next attempt looks it up.
-		return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions(carrier.Error(), models.ErrTypeCarrierUnknown,
-			temporal.ApplicationErrorOptions{NextRetryDelay: firstLook, Cause: carrier})
-	case models.CarrierRetry:
-		return p.later(ctx, id, carrier, 0)
-	case models.CarrierSlowDown:
-		return p.later(ctx, id, carrier, slowDown)
-	case models.CarrierWindow, models.CarrierRegistration, models.CarrierAccount:
-		return p.stop(ctx, id, carrier)
-	case models.CarrierRetryOnce:
-		if row.LateTries == 0 && p.Now().Add(secondTry).Sub(row.CreatedAt) <= useful(row) {
-			return p.postpone(ctx, id, carrier)
+		return models.SendSMSResult{}, unknownFor(lookLeast, cause.Error(), cause)
+	case retryText:
+		return p.giveBack(ctx, row, cause, 0)
+	case retryInMinutes:
+		return p.giveBack(ctx, row, cause, slowDown)
+	case holdSender, holdAndEnd:
+		return p.hold(ctx, row, cause)
+	case retryLater:
+		if row.LateTries == 0 && p.Now().Add(secondTry).Sub(row.CreatedAt) <= usefulFor(row) {
+			return p.postpone(ctx, row, cause)
 		}
-	case models.CarrierConsent, models.CarrierBadNumber, models.CarrierBlocked, models.CarrierContent, models.CarrierStale:
+	case endText:
 	}
-	return p.final(ctx, id, carrier)
+	return p.final(ctx, row, cause)
 }
 
 // final ends a row for what the carrier said.
-func (p *Posts) final(ctx context.Context, id string, cause *models.CarrierError) (models.SendSMSResult, error) {
-	return p.end(ctx, models.SendFailure{
-		OutboxID: id, Status: models.OutboxFailed, Code: cause.Code, Class: cause.Class, Now: p.Now(),
-	})
+func (p *Posts) final(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
+	return p.end(ctx, row, models.SendFailure{Status: models.OutboxFailed, Code: cause.Code, Class: cause.Class})
 }
 
-// stop holds the whole sender. The text is still being sent then: an attempt
+// hold holds the whole sender. The text is still being sent then: an attempt
 // that dies here has it looked up, and given back. With the account out of
 // order the text ends; otherwise nothing is wrong with it, and it waits.
-func (p *Posts) stop(ctx context.Context, id string, cause *models.CarrierError) (models.SendSMSResult, error) {
-	err := p.Brake.HoldSender(ctx, carrier.Refusal{OutboxID: id, Class: cause.Class, Code: cause.Code, Now: p.Now()})
+func (p *Posts) hold(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
+	err := p.Brake.HoldSender(ctx, carrier.Refusal{OutboxID: row.ID, Class: cause.Class, Code: cause.Code, Now: p.Now()})
 	if err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("stopping the sender for %s: %w", id, err)
+		return models.SendSMSResult{}, fmt.Errorf("holding the sender for %s: %w", row.ID, err)
 	}
-	if cause.Class == models.CarrierAccount {
-		return p.final(ctx, id, cause)
+	if reactions[cause.Class] == holdAndEnd {
+		return p.final(ctx, row, cause)
 	}
-	return p.later(ctx, id, cause, heldLook)
+	return p.giveBack(ctx, row, cause, heldLook)
 }
 
 // postpone gives the row back for its one later try.
-func (p *Posts) postpone(ctx context.Context, id string, cause *models.CarrierError) (models.SendSMSResult, error) {
-	if err := p.Brake.PostponeSend(ctx, id, p.Now()); err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("putting %s off: %w", id, err)
+func (p *Posts) postpone(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
+	if err := p.Brake.PostponeSend(ctx, claimOf(row), p.Now()); err != nil {
+		return models.SendSMSResult{}, fmt.Errorf("putting %s off: %w", row.ID, err)
 	}
-	return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions(cause.Error(), models.ErrTypeCarrierBusy,
-		temporal.ApplicationErrorOptions{NextRetryDelay: secondTry, Cause: cause})
+	return models.SendSMSResult{}, retryIn(secondTry, cause.Error(), cause)
 }
 
 // end records that the row will not be sent.
-func (p *Posts) end(ctx context.Context, f models.SendFailure) (models.SendSMSResult, error) {
+func (p *Posts) end(ctx context.Context, row models.Outbox, f models.SendFailure) (models.SendSMSResult, error) {
+	f.OutboxID, f.Token, f.Now = row.ID, row.ClaimToken, p.Now()
 	if err := p.Store.RecordFailed(ctx, f); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("recording %s as %s: %w", f.OutboxID, f.Status, err)
 	}
 	return models.SendSMSResult{Status: f.Status, Code: f.Code}, nil
 }
 
-// later gives the row back and lets Temporal retry, after delay where one is
-// given and after the policy's own interval otherwise.
-func (p *Posts) later(ctx context.Context, id string, cause *models.CarrierError, delay time.Duration) (models.SendSMSResult, error) {
-	if err := p.Store.ReleaseSend(ctx, id, p.Now()); err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("releasing %s: %w", id, err)
+// giveBack puts a row back that was refused for sure, and lets Temporal retry:
+// after delay where one is given and after the policy's own interval otherwise.
+func (p *Posts) giveBack(ctx context.Context, row models.Outbox, cause error, delay time.Duration) (models.SendSMSResult, error) {
+	if err := p.Store.ReleaseSend(ctx, claimOf(row), p.Now()); err != nil {
+		return models.SendSMSResult{}, fmt.Errorf("releasing %s: %w", row.ID, err)
 	}
-	return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions(cause.Error(), models.ErrTypeCarrierBusy,
+	return models.SendSMSResult{}, retryIn(delay, cause.Error(), cause)
+}
+
+// retryIn asks for the next attempt of a text that the carrier does not have; 0
+// takes the policy's own interval.
+func retryIn(delay time.Duration, message string, cause error) error {
+	options := temporal.ApplicationErrorOptions{NextRetryDelay: delay, Cause: cause}
+	if cause == nil {
+		options.Category = temporal.ApplicationErrorCategoryBenign
+	}
+	return temporal.NewApplicationErrorWithOptions(message, models.ErrTypeCarrierBusy, options)
+}
+
+// unknownFor asks for the next look at a text that the carrier may have.
+func unknownFor(delay time.Duration, message string, cause error) error {
+	return temporal.NewApplicationErrorWithOptions(message, models.ErrTypeCarrierUnknown,
 		temporal.ApplicationErrorOptions{NextRetryDelay: delay, Cause: cause})
 }
 
@@ -281,6 +332,10 @@ func standing(row models.Outbox) models.SendSMSResult {
 		out.AcceptedAt = *row.AcceptedAt
 	}
 	return out
+}
+
+func claimOf(row models.Outbox) models.ClaimRef {
+	return models.ClaimRef{OutboxID: row.ID, Token: row.ClaimToken}
 }
 
 func attemptedAt(row models.Outbox) time.Time {

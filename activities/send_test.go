@@ -1,9 +1,11 @@
 package activities_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,10 +25,28 @@ type rows struct {
 	claim    models.SendClaim
 	released int
 	accepted []models.Receipt
-	taken    bool // the receipt's id belongs to another row
+	taken    []string // ids of the carrier that belong to other rows
 	failed   []models.SendFailure
 	held     []carrier.Refusal
 	put      int // put off for a second try
+	missing  int // released because the carrier does not have it
+	noted    []time.Time
+	check    models.OutboxStatus // where the row stands before it is written; empty is sending
+}
+
+func (r *rows) StartPost(_ context.Context, claim models.SendClaim, _ time.Time) (models.Outbox, error) {
+	claim.Outbox.Status = cmp.Or(r.check, models.OutboxSending)
+	return claim.Outbox, nil
+}
+
+func (r *rows) NoteMissing(_ context.Context, _ models.ClaimRef, listed time.Time) error {
+	r.noted = append(r.noted, listed)
+	return nil
+}
+
+func (r *rows) ReleaseMissing(context.Context, models.ClaimRef, time.Time) error {
+	r.missing++
+	return nil
 }
 
 func (r *rows) HoldSender(_ context.Context, refusal carrier.Refusal) error {
@@ -34,7 +54,7 @@ func (r *rows) HoldSender(_ context.Context, refusal carrier.Refusal) error {
 	return nil
 }
 
-func (r *rows) PostponeSend(context.Context, string, time.Time) error {
+func (r *rows) PostponeSend(context.Context, models.ClaimRef, time.Time) error {
 	r.put++
 	return nil
 }
@@ -43,13 +63,13 @@ func (r *rows) ClaimSend(context.Context, string, time.Time) (models.SendClaim, 
 	return r.claim, nil
 }
 
-func (r *rows) ReleaseSend(context.Context, string, time.Time) error {
+func (r *rows) ReleaseSend(context.Context, models.ClaimRef, time.Time) error {
 	r.released++
 	return nil
 }
 
-func (r *rows) RecordAccepted(_ context.Context, _ string, receipt models.Receipt, _ time.Time) error {
-	if r.taken {
+func (r *rows) RecordAccepted(_ context.Context, _ models.ClaimRef, receipt models.Receipt, _ time.Time) error {
+	if slices.Contains(r.taken, receipt.ProviderSID) {
 		return models.ErrConflict
 	}
 	r.accepted = append(r.accepted, receipt)
@@ -65,22 +85,23 @@ func (r *rows) RecordFailed(_ context.Context, f models.SendFailure) error {
 type network struct {
 	sends   int
 	err     error
-	found   *models.Receipt
+	found   []models.Receipt
 	findErr error
-	since   time.Time
+	listed  time.Time
+	age     time.Duration
 }
 
-func (n *network) Send(context.Context, models.SMS) (models.Receipt, error) {
+func (n *network) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
+	if err := sms.MayWrite(ctx); err != nil {
+		return models.Receipt{}, err
+	}
 	n.sends++
 	return models.Receipt{ProviderSID: fmt.Sprintf("SM%d", n.sends), Status: models.OutboxQueued}, n.err
 }
 
-func (n *network) Find(_ context.Context, _ models.SMS, since time.Time) (models.Receipt, bool, error) {
-	n.since = since
-	if n.found == nil {
-		return models.Receipt{}, false, n.findErr
-	}
-	return *n.found, true, n.findErr
+func (n *network) Find(_ context.Context, _ models.SMS, age time.Duration) (models.Lookup, error) {
+	n.age = age
+	return models.Lookup{Matches: n.found, At: n.listed}, n.findErr
 }
 
 func send(t *testing.T, r *rows, n *network) (models.SendSMSResult, error) {
@@ -101,7 +122,7 @@ func send(t *testing.T, r *rows, n *network) (models.SendSMSResult, error) {
 func ready() *rows {
 	return &rows{claim: models.SendClaim{
 		Post: true, To: "+12025550123",
-		Outbox: models.Outbox{ID: "conv_1-t1-p1", Body: "hello", Status: models.OutboxSending, CreatedAt: now},
+		Outbox: models.Outbox{ID: "conv_1-t1-p1", Kind: models.KindReply, Body: "hello", Status: models.OutboxSending, CreatedAt: now},
 	}}
 }
 
@@ -144,33 +165,45 @@ func TestSendRefusedByTheGatePostsNothing(t *testing.T) {
 	require.Zero(t, n.sends)
 }
 
+// TestSendOfUnknownFate: what counts is the carrier's clock, which is an hour
+// behind ours here.
 func TestSendOfUnknownFate(t *testing.T) {
+	const age = time.Minute
+	listed := now.Add(-time.Hour)
+	first := func(ago time.Duration) *time.Time { at := listed.Add(-ago); return &at }
 	for _, tt := range []struct {
-		name     string
-		kind     models.Kind
-		ago      time.Duration
-		posts    int
-		n        network
-		status   models.OutboxStatus // empty: tried again later
-		delay    time.Duration
-		released bool
+		name    string
+		kind    models.Kind
+		missing *time.Time // since when the carrier's list has not shown it
+		posts   int        // earlier posts that the carrier does not have
+		n       network
+		status  models.OutboxStatus // empty: tried again later
+		delay   time.Duration
+		again   bool // posted once more
 	}{
-		{"the carrier has it: adopted", models.KindReply, time.Minute, 1,
-			network{found: &models.Receipt{ProviderSID: "SM9", Status: models.OutboxSent}}, models.OutboxSent, 0, false},
-		{"the carrier cannot say: asked again", models.KindReply, time.Minute, 1, network{findErr: errors.New("unreachable")}, "", 0, false},
-		{"its list may lag: asked again", models.KindReply, 10 * time.Second, 1, network{}, "", 30 * time.Second, false},
-		{"never taken: posted once more", models.KindReply, 40 * time.Second, 1, network{}, "", time.Millisecond, true},
-		{"but not for ever", models.KindReply, 40 * time.Second, 5, network{}, models.OutboxUnknown, 0, false},
-		{"a nudge may not come twice", models.KindReminder, 40 * time.Second, 1, network{}, models.OutboxUnknown, 0, false},
+		{"the carrier has it: adopted", models.KindReply, nil, 0,
+			network{found: []models.Receipt{{ProviderSID: "SM9", Status: models.OutboxSent}}}, models.OutboxSent, 0, false},
+		{"the carrier cannot say: asked again", models.KindReply, first(time.Hour), 0, network{findErr: errors.New("unreachable")}, "", 10 * time.Second, false},
+		{"not listed for the first time: asked again", models.KindReply, nil, 0, network{}, "", 10 * time.Second, false},
+		{"its list may lag: asked again", models.KindReply, first(36 * time.Second), 0, network{}, "", 4 * time.Second, false},
+		{"never taken: posted once more", models.KindReply, first(40 * time.Second), 0, network{}, "", time.Millisecond, true},
+		{"the second time a little later", models.KindReply, first(40 * time.Second), 1, network{}, "", time.Minute, true},
+		{"but not for ever", models.KindReply, first(40 * time.Second), 4, network{}, models.OutboxUnknown, 0, false},
+		{"a nudge may not come twice", models.KindReminder, first(40 * time.Second), 0, network{}, models.OutboxUnknown, 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, attempted := ready(), now.Add(-tt.ago)
-			r.claim.Resumed, r.claim.Outbox.AttemptedAt = true, &attempted
-			r.claim.Outbox.Kind, r.claim.Outbox.Attempts = tt.kind, tt.posts
+			r, attempted := ready(), now.Add(-age)
+			r.claim.Resumed, r.claim.Outbox.AttemptedAt, r.claim.Outbox.MissingSince = true, &attempted, tt.missing
+			r.claim.Outbox.Kind, r.claim.Outbox.UnknownPosts = tt.kind, tt.posts
+			tt.n.listed = listed
 			out, err := send(t, r, &tt.n)
 			require.Zero(t, tt.n.sends, "nothing is posted before it was looked up and claimed anew")
-			require.True(t, tt.n.since.Before(attempted), "clocks differ")
-			require.Equal(t, tt.released, r.released == 1)
+			require.Equal(t, age, tt.n.age)
+			require.Equal(t, tt.again, r.missing == 1)
+			require.Zero(t, r.released)
+			if tt.missing == nil && tt.status == "" {
+				require.Equal(t, []time.Time{listed}, r.noted)
+			}
 			if tt.status != "" {
 				require.NoError(t, err)
 				require.Equal(t, tt.status, out.Status)
@@ -185,13 +218,41 @@ func TestSendOfUnknownFate(t *testing.T) {
 	}
 }
 
+// A carrier whose list cannot be read does not keep a text for ever.
+func TestLookUpEndsWithTheUseOfTheText(t *testing.T) {
+	r, attempted := ready(), now.Add(-13*time.Hour)
+	r.claim.Resumed, r.claim.Outbox.AttemptedAt, r.claim.Outbox.CreatedAt = true, &attempted, attempted
+	out, err := send(t, r, &network{findErr: &models.CarrierError{Class: models.CarrierAccount, Code: "20003"}})
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxUnknown, out.Status)
+}
+
 func TestSendDoesNotAdoptAnEqualTextOfAnotherRow(t *testing.T) {
-	r, attempted := ready(), now.Add(-time.Minute)
-	r.claim.Resumed, r.claim.Outbox.AttemptedAt, r.taken = true, &attempted, true
-	r.claim.Outbox.Kind, r.claim.Outbox.Attempts = models.KindReply, 1
-	_, err := send(t, r, &network{found: &models.Receipt{ProviderSID: "SM1", Status: models.OutboxSent}})
+	r, attempted, missing := ready(), now.Add(-time.Minute), now.Add(-time.Minute)
+	r.claim.Resumed, r.claim.Outbox.AttemptedAt, r.claim.Outbox.MissingSince, r.taken = true, &attempted, &missing, []string{"SM1"}
+	list := network{found: []models.Receipt{{ProviderSID: "SM1", Status: models.OutboxSent}}, listed: now}
+	_, err := send(t, r, &list)
 	require.Error(t, err)
-	require.Equal(t, 1, r.released, "posted once more")
+	require.Equal(t, 1, r.missing, "posted once more")
+
+	list.found = append(list.found, models.Receipt{ProviderSID: "SM2", Status: models.OutboxQueued})
+	out, err := send(t, r, &list)
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxQueued, out.Status, "the one behind it is ours")
+	require.Equal(t, "SM2", r.accepted[0].ProviderSID)
+}
+
+// Every kind that is sent, and every class of answer, has its row in the tables.
+func TestPolicyTables(t *testing.T) {
+	for _, kind := range []models.Kind{models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion,
+		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp,
+		models.KindSafety, models.KindResult, models.KindDebug} {
+		r, n := ready(), &network{}
+		r.claim.Outbox.Kind, r.claim.Outbox.CreatedAt = kind, now.Add(-29*time.Minute)
+		out, err := send(t, r, n)
+		require.NoError(t, err)
+		require.Equal(t, models.OutboxQueued, out.Status, kind)
+	}
 }
 
 func TestSendErrorClasses(t *testing.T) {
@@ -207,7 +268,7 @@ func TestSendErrorClasses(t *testing.T) {
 		{class: models.CarrierSlowDown, released: true, delay: 2 * time.Minute},
 		{class: models.CarrierWindow, released: true, held: true, delay: time.Second},
 		{class: models.CarrierRetryOnce, put: true, delay: 30 * time.Minute},
-		{class: models.CarrierAmbiguous, delay: 10 * time.Second},
+		{class: models.CarrierAmbiguous, delay: time.Second},
 		{class: models.CarrierConsent, final: true},
 		{class: models.CarrierBadNumber, final: true},
 		{class: models.CarrierBlocked, final: true},

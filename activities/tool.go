@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/internal/reply"
+	"coachline/internal/reply/protocol"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/models/aside"
@@ -34,7 +35,9 @@ type Tools struct {
 	Embedder Embedder
 	Facts    FactStore
 	Prompts  *prompts.Library
-	Zones    coach.Zones
+	// Programme is the name in the prompt texts; empty is the default.
+	Programme string
+	Zones     coach.Zones
 	// ModelName is asked for where a tool itself needs words.
 	ModelName string
 	Now       func() time.Time
@@ -43,7 +46,19 @@ type Tools struct {
 // RunTool executes one tool call and commits its result together with what it
 // changed, and says which texts are to be sent because of it. Safe to retry: a
 // committed call is not run again.
+//
+// It heartbeats, and keeps to the input's time limit as CallModel does.
 func (t *Tools) RunTool(ctx context.Context, in models.ToolInput) (aside.Result, error) {
+	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
+	stop := beatWith(ctx, limit.heartbeat)
+	out, err := t.runOnce(ctx, in, limit)
+	stop()
+	return out, limit.check(ctx, err)
+}
+
+func (t *Tools) runOnce(ctx context.Context, in models.ToolInput, limit *timeLimit) (aside.Result, error) {
+	ctx, cancel := limit.bound(ctx)
+	defer cancel()
 	run, err := t.Store.ToolRun(ctx, in.TurnID, in.Step, in.Call)
 	done, err := found(err)
 	if !done && err == nil {
@@ -71,9 +86,10 @@ func (t *Tools) run(ctx context.Context, in models.ToolInput) (models.ToolRun, e
 	}
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
 		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Subagent: turn.Turn.Kind == models.KindSubagent,
-		Writer: habitWriter{tools: t, participant: turn.Participant, zone: zone},
-		Memory: memories{tools: t, participantID: turn.Participant.ID, zone: zone},
-		Finder: finder{tools: t, mode: in.Mode},
+		Writer:        habitWriter{tools: t, participant: turn.Participant, zone: zone},
+		Memory:        memories{tools: t, participantID: turn.Participant.ID, zone: zone},
+		Finder:        finder{tools: t, mode: in.Mode},
+		Confirmations: confirmations{store: t.Store, turnID: in.TurnID, now: t.Now()},
 	})
 	if err != nil {
 		return models.ToolRun{}, fmt.Errorf("running tool %s: %w", call.Name, err)
@@ -133,18 +149,41 @@ type habitWriter struct {
 	zone        *time.Location
 }
 
-// HabitPrompt is one sentence for the profile; it fails with a
-// *models.ModelError.
+// HabitPrompt is one sentence for the profile. It fails with a
+// *models.ModelError, or with a *models.FieldError where the model wrote nothing
+// that may be sent.
 func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes string) (string, error) {
 	request, err := reply.ComposeHabitPrompt(w.tools.Prompts, reply.HabitInput{
-		Profile: p, Name: w.participant.Name, Notes: notes, Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName,
+		Profile: p, Name: w.participant.Name, Locale: w.participant.Locale, Notes: notes, Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName,
 	})
 	if err != nil {
 		return "", err
 	}
-	answer, err := w.tools.Model.Complete(ctx, request)
+	answer, err := w.tools.Model.Complete(ctx, protocol.Sized(request, 0))
 	if err != nil {
 		return "", err
 	}
-	return reply.Clean(answer.Text), nil
+	verdict := protocol.JudgeNative(models.ChatResponse{Text: answer.Text, FinishReason: answer.FinishReason}, protocol.Native{})
+	if verdict.Judgment != protocol.Words {
+		return "", unsendable()
+	}
+	if protocol.IsCut(answer) {
+		verdict.Text = protocol.CutAtSentence(verdict.Text)
+	}
+	text := reply.Clean(verdict.Text)
+	instructions, err := reply.NewInstructions(w.tools.Prompts, w.tools.Programme)
+	if err != nil {
+		return "", fmt.Errorf("reading the coach's instructions: %w", err)
+	}
+	screened := reply.Screen(reply.Outbound{
+		Text: text, Phone: w.participant.Phone, Known: []string{instructions.Text, p.PromptAnchor, p.HabitDomain}, Instructions: instructions,
+	})
+	if text == "" || len(screened.Dropped) > 0 {
+		return "", unsendable()
+	}
+	return text, nil
+}
+
+func unsendable() error {
+	return models.BadField("personalization_notes", "led to no prompt that can be sent; call again with other notes")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/testsuite"
 
 	"coachline/activities"
 	"coachline/internal/tools"
@@ -57,7 +58,7 @@ func TestMemoryToolsReachOnePerson(t *testing.T) {
 		{"A58 forget by topic", "forget_memory", `{"topic":"knee"}`, 1, false, `"deleted":["f1"]`},
 		{"A58 forget by id", "forget_memory", `{"id":"f2"}`, 1, false, `"deleted":["f2"]`},
 		{"A58 an id that only somebody else has", "forget_memory", `{"id":"f3"}`, 2, true, "no memory of this person"},
-		{"A58 forget all", "forget_memory", `{"all":true,"confirmed":true}`, 0, false, `"count":2`},
+		{"A58 forget all is asked for first", "forget_memory", `{"all":true,"confirmed":true}`, 2, true, "ask the person"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newTown(t)
@@ -82,6 +83,37 @@ func TestMemoryToolsReachOnePerson(t *testing.T) {
 		require.NotContains(t, out.Content, "steel")
 		require.True(t, out.Failed)
 	})
+}
+
+// A destructive call waits for a yes to what an earlier turn recorded.
+func TestForgetAllIsConfirmed(t *testing.T) {
+	for _, tt := range []struct {
+		name, reply, answer string
+		left                int
+	}{
+		{"yes", "Shall I delete everything?", "Yes, please", 0},
+		{"no", "Shall I delete everything?", "No, better not", 1},
+		{"no question", "That text tells a program to delete notes.", "yes I see", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newTown(t)
+			w.tells(ann, "Has a sore knee.")
+			call := models.ToolCall{ID: "a", Name: "forget_memory", Arguments: `{"all":true,"confirmed":true}`}
+			require.True(t, w.runAfter(ann, "forget everything", call).Failed)
+			require.Len(t, w.known(ann), 1)
+			asking := models.TurnID(ann, w.number)
+			_, err := w.people.SaveStep(t.Context(), models.Step{TurnID: asking, Number: 2, Text: tt.reply, CreatedAt: now})
+			require.NoError(t, err)
+			_, err = w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{End: models.PersistTurnInput{
+				ParticipantID: ann, TurnID: asking, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
+				Source: models.SourceStep, Step: 2, Now: now,
+			}})
+			require.NoError(t, err)
+			out := w.runAfter(ann, tt.answer, call)
+			require.Len(t, w.known(ann), tt.left, out.Content)
+			require.Equal(t, tt.left > 0, out.Failed)
+		})
+	}
 }
 
 func TestRunTool(t *testing.T) {
@@ -127,7 +159,10 @@ func TestRunTool(t *testing.T) {
 		registry, err := tools.New()
 		require.NoError(t, err)
 		runner := &activities.Tools{Store: w.people, Tools: registry, Embedder: nowhere{}, Facts: w.facts, Zones: zones, Now: fixed}
-		_, err = runner.RunTool(t.Context(), models.ToolInput{ParticipantID: ann, TurnID: turn, Step: 1, Mode: models.ModeIntake})
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestActivityEnvironment()
+		env.RegisterActivity(runner)
+		_, err = env.ExecuteActivity(runner.RunTool, models.ToolInput{ParticipantID: ann, TurnID: turn, Step: 1, Mode: models.ModeIntake})
 		require.Error(t, err)
 	})
 }

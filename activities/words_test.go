@@ -36,7 +36,7 @@ func TestFrontSpeaksTheLanguageOfRegionAndPerson(t *testing.T) {
 	d := &desk{claim: frontdoor.HintClaim{To: "+15550001111", Post: true}, locale: "fr-CA"}
 	w := &wire{}
 	front := newFront(t, d, w)
-	front.Region = "MX"
+	front.Locale = "und-MX"
 	_, err := front.SendHint(t.Context(), frontdoor.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
 	require.Contains(t, w.sent[0].Body, "Steps solo responde a quienes participan", "C13 a stranger in the programme's region")

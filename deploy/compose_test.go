@@ -23,7 +23,7 @@ func filled() types.Mapping {
 	return types.Mapping{
 		"COACHLINE_DB_PASSWORD": "aaaa", "TEMPORAL_DB_PASSWORD": "bbbb",
 		"COACH_PAYLOAD_KEYS": "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-		"COACH_API_TOKEN":    "cccc", "COACH_PUBLIC_URL": "https://coach.example.org",
+		"COACH_API_TOKEN":    strings.Repeat("c", 32), "COACH_PUBLIC_URL": "https://coach.example.org",
 		"OPENAI_API_KEY": "dddd", "TWILIO_ACCOUNT_SID": "AC0123456789abcdef0123456789abcdef",
 		"TWILIO_AUTH_TOKEN": "eeee", "TWILIO_FROM": "+15550100001",
 	}

@@ -48,6 +48,9 @@ var lives = []life{
 	{"operator", calm, (*subject).isSteered},
 	{"transition-replaced", calm, (*subject).changesPlans},
 	{"leaves-in-turn", calm, (*subject).leavesInTurn},
+	{"cancel-requested", calm, func(s *subject) { s.joins(); s.says("talk later in 30 minutes please"); s.cancels() }},
+	{"cancel-in-turn", calm, (*subject).isCanceledInTurn},
+	{"tool-decided", calm, func(s *subject) { s.joins(); s.says("hello there"); s.says("list my schedules please") }},
 	{"opt-out-and-back", calm, (*subject).optsOut},
 	{"opt-out-in-turn", calm, (*subject).optsOutInTurn},
 	{"help", calm, func(s *subject) { s.joins(); s.says("HELP") }},
@@ -233,6 +236,14 @@ func (s *subject) leavesInTurn() {
 	s.text("what time is it for me")
 	s.inTurn()
 	s.leaves()
+}
+
+func (s *subject) isCanceledInTurn() {
+	s.joins()
+	s.slowModel()
+	s.text("what time is it for me")
+	s.inTurn()
+	s.cancels()
 }
 
 func (s *subject) optsOut() {

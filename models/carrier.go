@@ -1,6 +1,9 @@
 package models
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // SMS is one text for the carrier.
 type SMS struct {
@@ -9,12 +12,32 @@ type SMS struct {
 	Body     string
 	// ValidFor bounds how long the carrier may hold it; 0 leaves its default.
 	ValidFor time.Duration
+	// BeforeWrite is called when the connection is established, right before the
+	// text is written; an error keeps it from being written. It may be called
+	// again where a connection turns out to be closed. Nil allows everything.
+	BeforeWrite func(ctx context.Context) error
+}
+
+// MayWrite calls BeforeWrite, where there is one.
+func (s SMS) MayWrite(ctx context.Context) error {
+	if s.BeforeWrite == nil {
+		return nil
+	}
+	return s.BeforeWrite(ctx)
 }
 
 // Receipt is what the carrier said when it took a text.
 type Receipt struct {
 	ProviderSID string
 	Status      OutboxStatus
+}
+
+// Lookup is what the carrier's list showed of a text.
+type Lookup struct {
+	// Matches are the texts that may be it, oldest first.
+	Matches []Receipt
+	// At is when the list was made, by the carrier's clock.
+	At time.Time
 }
 
 // CarrierClass says what can be done about a failed send (messaging facts,

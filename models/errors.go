@@ -14,6 +14,15 @@ var (
 	ErrStale = errors.New("version does not match")
 )
 
+// PhoneTakenError says who has a number that an enrolment or a change asked for.
+// It is an ErrConflict.
+type PhoneTakenError struct{ ParticipantID string }
+
+func (e *PhoneTakenError) Error() string { return "the phone number is enrolled as " + e.ParticipantID }
+
+// Is reports that the error is an ErrConflict.
+func (e *PhoneTakenError) Is(target error) bool { return target == ErrConflict }
+
 // FieldError names the input field that was refused and why. The message is
 // safe to show to the caller.
 type FieldError struct {
@@ -33,6 +42,7 @@ func BadField(field, format string, args ...any) error {
 const (
 	ErrTypeModelRefused   = "ModelRefused"
 	ErrTypeModelBusy      = "ModelBusy"
+	ErrTypeTimeLimit      = "TimeLimit"
 	ErrTypeModelOverflow  = "ModelContextOverflow"
 	ErrTypeCarrierBusy    = "CarrierBusy"
 	ErrTypeCarrierUnknown = "CarrierOutcomeUnknown"

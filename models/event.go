@@ -39,9 +39,12 @@ type Event struct {
 	At     time.Time `json:"at,omitzero"`
 	Status Status    `json:"status,omitempty"`
 	// Confirm: the person is told of the new status (EventStatus).
-	Confirm bool   `json:"confirm,omitempty"`
-	Mode    Mode   `json:"mode,omitempty"`
-	Zone    string `json:"zone,omitempty"`
+	Confirm bool `json:"confirm,omitempty"`
+	// Answer: texts in the inbox that came before the status are answered
+	// (EventStatus).
+	Answer bool   `json:"answer,omitempty"`
+	Mode   Mode   `json:"mode,omitempty"`
+	Zone   string `json:"zone,omitempty"`
 	// ZoneAssumed: Zone is the programme's (EventZone).
 	ZoneAssumed bool          `json:"zone_assumed,omitempty"`
 	OutboxID    string        `json:"outbox_id,omitempty"`

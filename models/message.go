@@ -66,6 +66,12 @@ type Message struct {
 	Danger  Danger
 	Channel Channel
 	At      time.Time
+	// Unreadable names sealed columns that could not be opened, with commas
+	// between them; lists only.
+	Unreadable string `gorm:"-"`
+	// Undelivered: the carrier never took the text. It is read with a turn's
+	// window only.
+	Undelivered bool `gorm:"-"`
 }
 
 // Inbound is one row of table inbound: a text as the carrier delivered it.
@@ -75,10 +81,13 @@ type Inbound struct {
 	ParticipantID string // empty: the sender is not enrolled
 	// Seq numbers a participant's texts from 1 without gaps; 0 for strangers,
 	// for texts that consent rules answered and for those with a gate.
-	Seq        int64
-	From       string `gorm:"serializer:sealed"`
-	To         string
-	Body       string `gorm:"serializer:sealed"`
+	Seq  int64
+	From string `gorm:"serializer:sealed"`
+	To   string
+	Body string `gorm:"serializer:sealed"`
+	// OptOutType is what the carrier found in the text itself: STOP, START, HELP
+	// or empty. It is read by the screening and not stored.
+	OptOutType string `gorm:"-"`
 	MediaCount int
 	Channel    Channel
 	// Voice is the JSON of []VoiceNote; empty where nothing listens, or where
@@ -96,7 +105,35 @@ type Inbound struct {
 	// in its normal form together: it is equal for equal texts of one sender only.
 	FromIndex   string
 	RepeatIndex string
-	ReceivedAt  time.Time
+	// Waiting: the text came while the participant was paused, and no operator has
+	// had it answered or marked it as read.
+	Waiting bool
+	// ResumeNoticeID is the notice that has the text answered after a pause.
+	ResumeNoticeID int64
+	ReceivedAt     time.Time
+	// Unreadable is as that of a Message.
+	Unreadable string `gorm:"-"`
+}
+
+// WaitingAction is what becomes of texts that came while a participant was
+// paused.
+type WaitingAction string
+
+const (
+	// WaitingAnswer has them answered in one turn.
+	WaitingAnswer WaitingAction = "answer"
+	// WaitingRead marks them as read; they are not answered.
+	WaitingRead WaitingAction = "read"
+)
+
+// WaitingMessage is a text that waits for an operator, as the API shows it.
+type WaitingMessage struct {
+	ID      int64     `json:"id"`
+	Text    string    `json:"text"`
+	At      time.Time `json:"at"`
+	Channel Channel   `json:"channel"`
+	// Danger is set for a text that may be a crisis.
+	Danger Danger `json:"danger,omitempty"`
 }
 
 // VoiceNote is recorded speech that came with a text. Text is personal data.
@@ -117,6 +154,13 @@ func (in Inbound) VoiceNotes() []VoiceNote {
 		return nil
 	}
 	return notes
+}
+
+// Transcript is what was heard of a voice note that came with a text.
+type Transcript struct {
+	InboundID int64
+	Note      VoiceNote
+	At        time.Time
 }
 
 // Recording is speech to be written down.
@@ -167,6 +211,12 @@ type Outbox struct {
 	ErrorCode   string
 	// Attempts counts the times that the row was about to be posted.
 	Attempts int
+	// ClaimToken counts the claims of the row. A claim is current while the row
+	// has its number; what an earlier one asks for changes nothing.
+	ClaimToken int64
+	// UnknownPosts counts the posts whose outcome was not known and which the
+	// carrier turned out not to have taken.
+	UnknownPosts int
 	// SendBefore is when it is too late to send it; nil where only its age counts.
 	SendBefore *time.Time
 	// LateTries counts how often it was put off for a second try; a later try has
@@ -174,13 +224,23 @@ type Outbox struct {
 	LateTries int
 	// LateOf is the row that this one is the later try of, DueAt when that is due;
 	// both are empty for all others.
-	LateOf    string
-	DueAt     *time.Time
-	CreatedAt time.Time
-	// AttemptedAt is when the newest POST to the carrier began.
+	LateOf string
+	DueAt  *time.Time
+	// FormerPhoneID is the former number that the row was posted to; 0 is the
+	// participant's present one.
+	FormerPhoneID int64
+	CreatedAt     time.Time
+	// AttemptedAt is when the newest POST to the carrier was written; nil while
+	// the current claim has written none.
 	AttemptedAt *time.Time
-	AcceptedAt  *time.Time
-	UpdatedAt   time.Time
+	// UnsettledSince is when the first POST was written whose outcome is not
+	// known; nil where every one of them was refused.
+	UnsettledSince *time.Time
+	// MissingSince is when the carrier's list first did not show the newest POST,
+	// by the carrier's clock.
+	MissingSince *time.Time
+	AcceptedAt   *time.Time
+	UpdatedAt    time.Time
 }
 
 // StatusCallback is what the carrier reports of one outbound text.
@@ -258,6 +318,8 @@ type HistoryEntry struct {
 	Gate Gate `json:"gate,omitempty"`
 	// Danger is set for a text that may be a crisis.
 	Danger Danger `json:"danger,omitempty"`
+	// Unreadable is set for a text that could not be opened; Text is empty then.
+	Unreadable bool `json:"unreadable,omitempty"`
 }
 
 // rank orders the statuses of an outbound text (messaging facts 1.2); equal

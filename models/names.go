@@ -40,6 +40,18 @@ const (
 	UpdateUnenroll    = "Unenroll"
 )
 
+// NoticeUpdateID is the id of the update that delivers a notice. It holds the
+// notice's number, which rises with each notice of a participant.
+func NoticeUpdateID(notice int64) string { return "n" + strconv.FormatInt(notice, 10) }
+
+// ParseNoticeUpdateID is the inverse of NoticeUpdateID; ok is false for updates
+// that are no notices.
+func ParseNoticeUpdateID(updateID string) (notice int64, ok bool) {
+	digits, found := strings.CutPrefix(updateID, "n")
+	notice, err := strconv.ParseInt(digits, 10, 64)
+	return notice, found && err == nil && notice > 0
+}
+
 // Queries a running or closed participant answers.
 const (
 	QueryStatus    = "Status"

@@ -122,10 +122,26 @@ type Participant struct {
 	UpdatedAt   time.Time
 	RemovedAt   *time.Time
 	Version     int64
+	// Unreadable names sealed columns that could not be opened, with commas
+	// between them; lists only.
+	Unreadable string `gorm:"-"`
+}
+
+// FormerPhone is one row of table former_phones: a number that a participant had
+// until UntilAt. Phone is personal data and sealed at rest.
+type FormerPhone struct {
+	ID            int64 `gorm:"primaryKey"`
+	ParticipantID string
+	UntilAt       time.Time // before Phone, whose seal is bound to it
+	Phone         string    `gorm:"serializer:sealed"` // E.164
+	PhoneIndex    string    // keyed hash of Phone
+	ChangedBy     string    // the operator
 }
 
 // ParticipantPatch is a partial update; a nil field stays as it is.
 type ParticipantPatch struct {
+	// Phone is E.164; the conversation, schedules and consent go along with it.
+	Phone      *string
 	Name       *string
 	Gender     *string
 	Ethnicity  *string
@@ -185,15 +201,17 @@ const (
 type Consent struct {
 	ID            int64 `gorm:"primaryKey"`
 	ParticipantID string
+	PhoneIndex    string // of the number that the entry is about
 	Action        ConsentAction
 	Method        ConsentMethod
-	// Text is the exact text of the person; empty where there was none.
-	Text string `gorm:"serializer:sealed"`
 	// RecordedBy is participant, carrier, or the operator's name.
 	RecordedBy string
 	InboundID  int64 // 0: no text of the person
 	TurnID     string
 	At         time.Time
+	// Text is the exact text of the person; empty where there was none. It stands
+	// behind the fields that it is bound to.
+	Text string `gorm:"serializer:sealed"`
 }
 
 // Profile is one row of table profiles: what the coach has learnt of a

@@ -17,6 +17,7 @@ const (
 	StageDigest    StageName = "digest"
 	StageModel     StageName = "model"
 	StageGuard     StageName = "guard"
+	StageScreen    StageName = "screen"
 	StageTool      StageName = "tool"
 	StageLimit     StageName = "limit"
 	StageMemory    StageName = "memory"

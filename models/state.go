@@ -25,6 +25,8 @@ type ParticipantState struct {
 	Schedules []Schedule `json:"schedules,omitempty"`
 	// Pending is the outstanding daily prompt, nil when there is none.
 	Pending *PendingPrompt `json:"pending,omitempty"`
+	// Notices is what has been applied of the relay's notices.
+	Notices AppliedNotices `json:"notices,omitzero"`
 	// Commands are operator commands accepted and not yet applied.
 	Commands []Command `json:"commands,omitempty"`
 	// Plans are turns decided and not yet run when the run before ended; empty
@@ -69,6 +71,29 @@ type Past struct {
 	Schedules []Schedule `json:"schedules,omitempty"`
 }
 
+// AppliedNotices recognises a notice that is delivered again, in any run of the
+// workflow. The relay delivers a participant's notices in the order of their
+// numbers, each until it is marked as delivered, so the highest number that has
+// arrived says of every other one whether it has arrived too.
+type AppliedNotices struct {
+	// Counted: numbers are compared. It is false in a run that an older build has
+	// begun, until that run is continued.
+	Counted bool  `json:"counted,omitempty"`
+	Last    int64 `json:"last,omitempty"`
+}
+
+// Take records the arrival of an update and reports whether it is to be applied:
+// it is new, or it is no notice of the relay.
+func (a *AppliedNotices) Take(updateID string) bool {
+	number, ok := ParseNoticeUpdateID(updateID)
+	if !ok {
+		return true
+	}
+	repeated := number <= a.Last
+	a.Last = max(a.Last, number)
+	return !repeated || !a.Counted
+}
+
 // Inbox is what has arrived and not been answered.
 type Inbox struct {
 	Items []InboxItem `json:"items,omitempty"`
@@ -97,6 +122,17 @@ func (b *Inbox) Take(item InboxItem) bool {
 	b.Items = append(b.Items, item)
 	slices.SortFunc(b.Items, func(x, y InboxItem) int { return cmp.Compare(x.Seq, y.Seq) })
 	return true
+}
+
+// Return puts texts back that a turn had taken without answering them; those
+// that wait already stay once.
+func (b *Inbox) Return(items []InboxItem) {
+	for _, item := range items {
+		if !slices.ContainsFunc(b.Items, func(x InboxItem) bool { return x.MessageID == item.MessageID }) {
+			b.Items = append(b.Items, item)
+		}
+	}
+	slices.SortFunc(b.Items, func(x, y InboxItem) int { return cmp.Compare(x.Seq, y.Seq) })
 }
 
 // NewestAt is when the newest waiting text arrived; zero when none waits.
@@ -168,6 +204,9 @@ const (
 	CommandSend     CommandKind = "send"
 	CommandUpdate   CommandKind = "update"
 	CommandUnenroll CommandKind = "unenroll"
+	// CommandCancel is a cancellation request of the Temporal UI or CLI. It
+	// unenrolls, and the row is still to be removed.
+	CommandCancel CommandKind = "cancel"
 	// CommandSubagent is no operator's: a subagent ended, and its turn is the id.
 	CommandSubagent CommandKind = "subagent"
 )
@@ -186,6 +225,15 @@ type Command struct {
 	Help        bool `json:"help,omitempty"`
 	// Subagent is the one that ended (CommandSubagent).
 	Subagent Subagent `json:"subagent,omitzero"`
+	// Items are texts to answer (CommandResume).
+	Items []InboxItem `json:"items,omitempty"`
+}
+
+// ResumeRequest is the argument of UpdateResume.
+type ResumeRequest struct {
+	// Items are texts that came while the participant was paused and are to be
+	// answered now, oldest first.
+	Items []InboxItem `json:"items,omitempty"`
 }
 
 // SetModeRequest is the argument of UpdateSetMode.

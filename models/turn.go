@@ -86,6 +86,8 @@ type CallModelInput struct {
 	// Begin, when set, is written first: the turn begins with this round, or
 	// more texts join it.
 	Begin *PrepareTurnInput `json:"begin,omitempty"`
+	// TimeLimit bounds attempts and the pauses between them; 0 sets no bound.
+	TimeLimit time.Duration `json:"time_limit,omitempty"`
 }
 
 // CallModelResult is what the workflow needs to know of a round.
@@ -120,6 +122,8 @@ type ToolInput struct {
 	Mode          Mode   `json:"mode"`
 	// Refuse, when set, is written as the failed result instead of running.
 	Refuse string `json:"refuse,omitempty"`
+	// TimeLimit bounds attempts and the pauses between them; 0 sets no bound.
+	TimeLimit time.Duration `json:"time_limit,omitempty"`
 }
 
 // DecideInput asks the rules what follows from an event.
@@ -167,6 +171,8 @@ type SendTurnInput struct {
 	// or not all of its texts.
 	Begin *PrepareTurnInput `json:"begin,omitempty"`
 	End   PersistTurnInput  `json:"end"`
+	// LeaveUnsettled is as in SendSMSInput, for the first row.
+	LeaveUnsettled bool `json:"leave_unsettled,omitempty"`
 }
 
 // SendTurnResult is how the first row fared, and what is left to send.
@@ -174,6 +180,9 @@ type SendTurnResult struct {
 	// Begun is how the turn went on, where Begin was set.
 	Begun *PrepareTurnResult `json:"begun,omitempty"`
 	First SendSMSResult      `json:"first"`
+	// Unsettled is the first row, where it was left with its fate unknown; it is
+	// for SendSMS to settle before More.
+	Unsettled string `json:"unsettled,omitempty"`
 	// More lists the rows behind the first one, in order.
 	More []string `json:"more,omitempty"`
 	// Saved: the state that came with the end is in the tables.
@@ -183,6 +192,12 @@ type SendTurnResult struct {
 // RememberInput names the turn that is remembered.
 type RememberInput struct {
 	TurnID string `json:"turn_id"`
+}
+
+// RemoveParticipantInput names a participant whose workflow was asked to end.
+type RemoveParticipantInput struct {
+	ParticipantID string    `json:"participant_id"`
+	Now           time.Time `json:"now"`
 }
 
 // PersistTurnInput says how a turn ends.
@@ -230,9 +245,13 @@ type EndedTurn struct {
 // SendSMSInput names the outbox row to hand to the carrier.
 type SendSMSInput struct {
 	OutboxID string `json:"outbox_id"`
+	// LeaveUnsettled: a row whose fate is unknown for more than a minute comes
+	// back as sending, so that the participant need not wait for it.
+	LeaveUnsettled bool `json:"leave_unsettled,omitempty"`
 }
 
-// SendSMSResult is where the row stands afterwards.
+// SendSMSResult is where the row stands afterwards. It is sending only where
+// LeaveUnsettled allows that.
 type SendSMSResult struct {
 	Status     OutboxStatus `json:"status"`
 	Code       string       `json:"code,omitempty"`
@@ -253,8 +272,11 @@ type SaveStateInput struct {
 // SendClaim is the store's answer to "may I send this now?".
 type SendClaim struct {
 	Outbox Outbox
-	// To is the participant's phone (E.164).
+	// To is the participant's phone (E.164); for a resumed row the one that it was
+	// posted to.
 	To string
+	// Version is that of the participant's row which the send check read.
+	Version int64
 	// Post: hand it to the carrier. False: Outbox.Status says why not.
 	Post bool
 	// Resumed: an earlier attempt may have reached the carrier; look the text
@@ -267,9 +289,22 @@ type SendClaim struct {
 	Wait time.Duration
 }
 
+// Ref names the row and the claim on it.
+func (c SendClaim) Ref() ClaimRef {
+	return ClaimRef{OutboxID: c.Outbox.ID, Token: c.Outbox.ClaimToken}
+}
+
+// ClaimRef names one claim on an outbox row. The store changes the row for the
+// newest claim only, and answers ErrStale to an older one.
+type ClaimRef struct {
+	OutboxID string
+	Token    int64
+}
+
 // SendFailure ends an outbox row that the carrier did not take.
 type SendFailure struct {
 	OutboxID string
+	Token    int64        // of the claim, as in ClaimRef
 	Status   OutboxStatus // failed, unknown or canceled
 	Code     string
 	// Class is why the carrier refused it; empty where it did not.

@@ -33,7 +33,10 @@ type Library struct {
 	sources   map[Name]string
 	shelf     shelf
 	spoken    map[Name]spoken
-	version   string
+	// overridden are the texts that the operator's folder holds outside a
+	// locale's folder.
+	overridden map[Name]bool
+	version    string
 }
 
 // Load reads the embedded texts and lets the files of dir replace those of
@@ -60,7 +63,10 @@ func Load(dir string) (*Library, error) {
 		}
 		maps.Copy(sources, own)
 	}
-	lib := &Library{entries: catalogue(), templates: map[Name]*template.Template{}, sources: sources}
+	lib := &Library{entries: catalogue(), templates: map[Name]*template.Template{}, sources: sources, overridden: map[Name]bool{}}
+	for name := range own {
+		lib.overridden[name] = true
+	}
 	for _, name := range Names() {
 		if err := lib.parse(name); err != nil {
 			return nil, fmt.Errorf("prompt %s: %w", name.file(), err)

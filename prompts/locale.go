@@ -11,6 +11,7 @@ import (
 	"text/template"
 
 	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
 )
 
 // ownLanguage is the language of the texts that stand outside a locale's
@@ -69,6 +70,40 @@ func (l *Library) translated(name Name, locale string) (translation, bool) {
 		return translation{}, false
 	}
 	return words.texts[at-1], true
+}
+
+// LanguageName names the language that a fixed text has in a locale, in
+// English, such as "German". A text that the operator wrote without
+// translations is taken to be in the language of the locale, because its own
+// is not known; English where the locale says nothing either.
+func (l *Library) LanguageName(name Name, locale string) string {
+	tag := ownLanguage
+	text, ok := l.translated(name, locale)
+	switch {
+	case ok:
+		tag = language.Make(text.folder)
+	case l.overridden[name] && locale != "":
+		if own := language.Make(locale); !own.IsRoot() {
+			tag = own
+		}
+	}
+	base, _ := tag.Base()
+	if title := display.English.Languages().Name(base); title != "" {
+		return title
+	}
+	return display.English.Languages().Name(ownLanguage)
+}
+
+// Locales lists the folders of translations, embedded and the operator's, sorted.
+func (l *Library) Locales() []string {
+	var folders []string
+	for _, words := range l.spoken {
+		for _, text := range words.texts {
+			folders = append(folders, text.folder)
+		}
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders)
 }
 
 // translate reads the folders of locales: the embedded ones, and the
@@ -164,15 +199,20 @@ func (l *Library) parseTranslation(name Name, text *translation) error {
 }
 
 var (
-	action    = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
-	usedField = regexp.MustCompile(`\.[A-Z][A-Za-z0-9]*`)
+	action      = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+	statesAlert = regexp.MustCompile(`^\{\{-? *if (?:not )?\.TeamAlerted *-?\}\}$`)
+	usedField   = regexp.MustCompile(`\.[A-Z][A-Za-z0-9]*`)
 )
 
-// fieldsOf lists the fields of its data that a text uses, sorted, each once.
+// fieldsOf lists the fields of its data that a text uses, sorted, each once. The
+// condition on TeamAlerted is left out: a translation need not say whether the
+// team is alerted.
 func fieldsOf(source string) []string {
 	var fields []string
 	for _, one := range action.FindAllString(source, -1) {
-		fields = append(fields, usedField.FindAllString(one, -1)...)
+		if !statesAlert.MatchString(one) {
+			fields = append(fields, usedField.FindAllString(one, -1)...)
+		}
 	}
 	slices.Sort(fields)
 	return slices.Compact(fields)

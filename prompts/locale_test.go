@@ -142,3 +142,28 @@ func TestLoadRefusesBadTranslations(t *testing.T) {
 	place(t, dir, "es/reminder.md", "Usa save_user_profile")
 	require.ErrorContains(t, load(t, dir).CheckTools(offers(t)), `es/reminder.md names "save_user_profile"`)
 }
+
+// The safety text says that a person is told only where that is so, and names
+// the emergency numbers either way, in two segments, with the longest name.
+func TestSafetyTextStatesWhatIsConfigured(t *testing.T) {
+	lib := load(t, "")
+	toldWords := map[string]string{
+		"en": "is being told", "de": "wird informiert", "es": "Avisamos a una persona", "fr": "est prévenue", "pt": "vai ser avisada",
+	}
+	aloneWords := map[string]string{
+		"en": "no person may read this soon", "de": "vielleicht liest das so bald kein Mensch", "es": "puede que nadie lo lea pronto",
+		"fr": "possible que personne ne lise ceci", "pt": "talvez ninguém leia isto logo",
+	}
+	for locale := range toldWords {
+		for _, alerted := range []bool{true, false} {
+			text, err := lib.Fixed(prompts.Crisis, locale, prompts.FixedData{Programme: strings.Repeat("x", 40), TeamAlerted: alerted})
+			require.NoError(t, err)
+			require.Equal(t, alerted, strings.Contains(text, toldWords[locale]), text)
+			require.Equal(t, !alerted, strings.Contains(text, aloneWords[locale]), text)
+			require.Contains(t, text, "988")
+			require.Regexp(t, "911|112", text)
+			require.LessOrEqual(t, segments.Count(segments.Smart(text)).Segments, 2, text)
+			require.Equal(t, segments.GSM7, segments.Count(segments.Smart(text)).Encoding, text)
+		}
+	}
+}

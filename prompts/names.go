@@ -30,6 +30,8 @@ const (
 	NoTools            Name = "no_tools"
 	ReadOnly           Name = "read_only"
 	Subagent           Name = "subagent"
+	// Language says which language a message is written in that answers no text.
+	Language Name = "language"
 )
 
 // Fixed texts that reach a person without a model.
@@ -61,6 +63,9 @@ const (
 type FixedData struct {
 	Programme string
 	Name      string
+	// TeamAlerted is true when a person of the team is alerted of the text that
+	// this one answers. Texts that say so ask for it first.
+	TeamAlerted bool
 }
 
 // PersonaData fills persona, modes and tasks. It names no person: these texts
@@ -68,6 +73,27 @@ type FixedData struct {
 // provider's prompt cache needs. An empty Programme means DefaultProgramme.
 type PersonaData struct {
 	Programme string
+	Tools     ToolNames
+}
+
+// ToolNames are the tools on offer in the request that a text is rendered for.
+// A text names a tool only under a condition, {{if .Tools.Has "scheduler"}}, so
+// that no request speaks of a tool that it does not carry.
+type ToolNames []string
+
+// Has reports whether a tool is on offer.
+func (t ToolNames) Has(name string) bool { return slices.Contains(t, name) }
+
+// Any reports whether any tool is on offer.
+func (t ToolNames) Any() bool { return len(t) > 0 }
+
+// LanguageData fills the rule for the language of a message that answers no
+// text. Language is an English name such as "German"; Locale may be empty.
+// First: nothing of the person's own has been read yet.
+type LanguageData struct {
+	Language string
+	Locale   string
+	First    bool
 }
 
 // StatusData fills the two profile status texts. Missing lists field names in
@@ -75,6 +101,7 @@ type PersonaData struct {
 type StatusData struct {
 	Mode    models.Mode
 	Missing []string
+	Tools   ToolNames
 }
 
 // ToneData fills the tone text; Tags are the active tags.
@@ -108,27 +135,30 @@ type entry struct {
 }
 
 func catalogue() map[Name]entry {
-	persona := []any{PersonaData{Programme: "Sample"}, PersonaData{}}
-	fixed := entry{audience: toolless, fixed: true, samples: []any{FixedData{Programme: "Sample", Name: "Ada"}, FixedData{}}}
+	persona := []any{PersonaData{Programme: "Sample", Tools: SampleTools()}, PersonaData{}}
+	fixed := entry{audience: toolless, fixed: true, samples: []any{FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true}, FixedData{}}}
 	status := []any{
-		StatusData{Mode: models.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}},
+		StatusData{Mode: models.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: SampleTools()},
 		StatusData{Mode: models.ModeFeedback, Missing: []string{"habit_domain"}},
 	}
 	all := map[Name]entry{
-		Persona:            {audience: inBoth, samples: persona},
-		Intake:             {audience: inMode, mode: models.ModeIntake, samples: persona},
-		Feedback:           {audience: inMode, mode: models.ModeFeedback, samples: persona},
-		Greeting:           {audience: inBoth, samples: persona},
-		GreetingHint:       {audience: inBoth, samples: persona},
-		ProfileComplete:    {audience: inBoth, samples: status},
-		ProfileMissing:     {audience: inBoth, samples: status},
-		Tone:               {audience: inBoth, samples: []any{ToneData{Tags: []string{"concise", "no_emojis"}}, ToneData{}}},
-		NoTools:            {audience: toolless, samples: persona},
-		ReadOnly:           {audience: toolless, samples: persona},
-		Subagent:           {audience: toolless, samples: persona},
-		HabitPrompt:        {audience: toolless, samples: persona},
-		CheckIn:            {audience: toolless, samples: persona},
-		CheckInRequest:     {audience: toolless, samples: persona},
+		Persona:         {audience: inBoth, samples: persona},
+		Intake:          {audience: inMode, mode: models.ModeIntake, samples: persona},
+		Feedback:        {audience: inMode, mode: models.ModeFeedback, samples: persona},
+		Greeting:        {audience: inBoth, samples: persona},
+		GreetingHint:    {audience: inBoth, samples: persona},
+		ProfileComplete: {audience: inBoth, samples: status},
+		ProfileMissing:  {audience: inBoth, samples: status},
+		Tone:            {audience: inBoth, samples: []any{ToneData{Tags: []string{"concise", "no_emojis"}}, ToneData{}}},
+		NoTools:         {audience: toolless, samples: persona},
+		ReadOnly:        {audience: toolless, samples: persona},
+		Subagent:        {audience: toolless, samples: persona},
+		HabitPrompt:     {audience: toolless, samples: persona},
+		CheckIn:         {audience: toolless, samples: persona},
+		CheckInRequest:  {audience: toolless, samples: persona},
+		Language: {audience: toolless, samples: []any{
+			LanguageData{Language: "German", Locale: "de-DE", First: true}, LanguageData{Language: "English"},
+		}},
 		HabitPromptRequest: {audience: toolless, samples: []any{RequestData{Notes: "shorter"}, RequestData{}}},
 
 		GreetingFallback:   fixed,
@@ -151,6 +181,15 @@ func catalogue() map[Name]entry {
 	}
 	all[PlaybookList] = entry{audience: inBoth, samples: stageEntry().samples}
 	return all
+}
+
+// SampleTools are the tools that texts name under a condition; a text is tried
+// out once with them and once without.
+func SampleTools() ToolNames {
+	return ToolNames{
+		"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt",
+		"search_memory", "list_memories", "forget_memory", "read_playbook",
+	}
 }
 
 // Names lists every text of the library, sorted.

@@ -223,7 +223,7 @@ func TestStatusTextsFollowTheMode(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.name)+" "+string(tt.mode), func(t *testing.T) {
-			text, err := lib.Render(tt.name, prompts.StatusData{Mode: tt.mode, Missing: []string{"preferred_time"}})
+			text, err := lib.Render(tt.name, prompts.StatusData{Mode: tt.mode, Missing: []string{"preferred_time"}, Tools: prompts.ToolNames{"scheduler", "save_user_profile"}})
 			require.NoError(t, err)
 			require.Contains(t, text, tt.want)
 		})

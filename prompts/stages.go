@@ -35,6 +35,8 @@ type StageData struct {
 	Tools   []ToolLine
 	// Facts are lines of what is remembered, each with its id.
 	Facts []string
+	// Profile are the lines of the person's profile.
+	Profile []string
 	// Material is the text that a digest, a summary or a note is made of.
 	Material string
 	// Earlier is the summary or note that the new one continues.
@@ -71,7 +73,7 @@ func stageNames() []Name {
 func stageEntry() entry {
 	full := StageData{
 		Query: "When do I walk?", Dialogue: []string{"user: hi", "coach: hello"}, Context: "Local time: Monday 08:00",
-		Tools: []ToolLine{{Name: "sample", Description: "A sample.", Schema: "{}"}}, Facts: []string{"f1 goal: walk"},
+		Tools: []ToolLine{{Name: "sample", Description: "A sample.", Schema: "{}"}}, Facts: []string{"f1 goal: walk"}, Profile: []string{"habit_domain: a walk"},
 		Material: "walks at seven", Earlier: "walked at six", Steps: []string{"look up"}, Limit: 5, Small: true, Language: "en",
 	}
 	return entry{audience: toolless, samples: []any{full, StageData{}}}

@@ -3,9 +3,11 @@ package starter
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -53,6 +55,8 @@ type front struct {
 	// flood of one waits behind itself.
 	lanes *lane.Lanes
 	log   *slog.Logger
+	// throttle limits wrong tokens.
+	throttle *throttle
 }
 
 // handler builds the whole HTTP surface.
@@ -61,6 +65,7 @@ func (f *front) handler() http.Handler {
 	mux := http.NewServeMux()
 	config := huma.DefaultConfig("Coachline", f.cfg.Version)
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
+	config.Formats = map[string]huma.Format{"application/json": strictJSON, "json": strictJSON}
 	config.CreateHooks = nil // the only default hook links to the schema pages
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearerScheme: {Type: "http", Scheme: "bearer", Description: "COACH_API_TOKEN"},
@@ -73,13 +78,37 @@ func (f *front) handler() http.Handler {
 	f.participantRoutes(api)
 	f.conversationRoutes(api)
 	f.stateRoutes(api)
+	f.holdRoutes(api)
 	f.recordRoutes(api)
 	f.attentionRoutes(api)
 	f.opsRoutes(api)
 	f.twilioRoutes(mux, api.OpenAPI())
 	f.codecRoutes(mux, api.OpenAPI())
+	allowNull(api.OpenAPI(), map[string]string{"StateView": "pending_prompt", "Round": "given"})
 	f.plainRoutes(mux, api.OpenAPI())
-	return enveloped(mux)
+	return protected(enveloped(mux))
+}
+
+// allowNull declares a property of each named schema to be an object or null,
+// which the library does not say of a pointer to a struct.
+func allowNull(doc *huma.OpenAPI, properties map[string]string) {
+	schemas := doc.Components.Schemas.Map()
+	for name, property := range properties {
+		reference := schemas[name].Properties[property]
+		schemas[name].Properties[property] = &huma.Schema{AnyOf: []*huma.Schema{reference, {Type: "null"}}}
+	}
+}
+
+// strictJSON reads JSON in UTF-8 only, where the standard library would put
+// replacement characters for other bytes.
+var strictJSON = huma.Format{
+	Marshal: huma.DefaultJSONFormat.Marshal,
+	Unmarshal: func(data []byte, into any) error {
+		if !utf8.Valid(data) {
+			return errors.New("is not valid UTF-8")
+		}
+		return huma.DefaultJSONFormat.Unmarshal(data, into)
+	},
 }
 
 // route is what differs between the operations of the participants API.
@@ -104,7 +133,7 @@ func (r route) operation() huma.Operation {
 		Security:     []map[string][]string{{bearerScheme: {}}},
 		Errors: append([]int{
 			http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
-			http.StatusServiceUnavailable,
+			http.StatusTooManyRequests, http.StatusServiceUnavailable,
 		}, r.errors...),
 	}
 }
@@ -127,9 +156,12 @@ func (f *front) guard(api huma.API) func(huma.Context, func(huma.Context)) {
 			return
 		}
 		request, _ := humago.Unwrap(ctx)
-		if status, why := g.refusal(request); status != 0 {
-			ctx.SetHeader("WWW-Authenticate", "Bearer")
-			_ = huma.WriteErr(api, ctx, status, why)
+		header := http.Header{}
+		if refused := f.admit(g, request, header); refused != nil {
+			for name := range header {
+				ctx.SetHeader(name, header.Get(name))
+			}
+			_ = huma.WriteErr(api, ctx, refused.status, refused.Message)
 			return
 		}
 		next(ctx)

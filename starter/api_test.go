@@ -46,6 +46,7 @@ func TestEnrol(t *testing.T) {
 	require.Equal(t, "Coaching since 2026-11-24", options.StaticSummary)
 	require.Equal(t, models.ParticipantState{
 		ParticipantID: view.ID, Zone: "America/New_York", ZoneAssumed: true, Status: models.StatusActive, Mode: models.ModeIntake,
+		Notices: models.AppliedNotices{Counted: true},
 	}, h.engine.states[0])
 	require.Zero(t, h.store.undelivered())
 
@@ -78,8 +79,8 @@ func TestEnrolRefuses(t *testing.T) {
 		{"long background", `{"phone_number":"+15558675310","background":"` + strings.Repeat("x", 2001) + `"}`, "background: expected length <= 2000"},
 		{"unknown channel", `{"phone_number":"+15558675310","channel":"fax"}`, "channel: expected value to be one of"},
 		{"debug without tester", `{"phone_number":"+15558675310","debug":true}`, "debug: only a tester"},
-		{"not JSON", `{"phone_number":`, "body: unexpected end of JSON input"},
-		{"two values", `{"phone_number":"+15558675310"} {}`, "body: invalid character"},
+		{"not JSON", `{"phone_number":`, "body: is not valid JSON"},
+		{"two values", `{"phone_number":"+15558675310"} {}`, "body: is not valid JSON"},
 		{"not an object", `[]`, "body: expected object"},
 		{"nothing", ``, "request body is required"},
 	} {
@@ -199,7 +200,7 @@ func TestChange(t *testing.T) {
 	h.refused(call{method: "PUT", path: path, body: `{"name":"B"}`, header: map[string]string{"If-Match": `"1"`}}, http.StatusPreconditionFailed, "If-Match")
 	h.refused(call{method: "PUT", path: path, body: `{"name":"B"}`, header: map[string]string{"If-Match": "new"}}, http.StatusBadRequest, "If-Match")
 	h.refused(call{method: "PUT", path: path, body: `{"timezone":"Mars/Base"}`}, http.StatusBadRequest, "timezone: unknown zone")
-	h.refused(call{method: "PUT", path: path, body: `{"phone_number":"+15550000009"}`}, http.StatusBadRequest, "phone_number: unknown field")
+	h.refused(call{method: "PUT", path: path, body: `{"phone":"+15550000009"}`}, http.StatusBadRequest, "phone: unknown field")
 	h.refused(call{method: "PUT", path: path, body: `{"debug":true}`}, http.StatusBadRequest, "debug: only a tester")
 	h.refused(call{method: "PUT", path: path, body: `{"status":"opted_out"}`}, http.StatusConflict, "status: only the participant can opt out")
 
@@ -295,7 +296,7 @@ func TestState(t *testing.T) {
 		Date: "2026-11-25", TargetAt: testNow.Add(90 * time.Minute), SendAt: testNow.Add(80 * time.Minute)}}}
 	got := h.do(call{method: "GET", path: path})
 	require.Equal(t, http.StatusOK, got.status, got.raw)
-	require.JSONEq(t, `{"mode":"FEEDBACK","status":"active","version":1,"last_channel":"sms",
+	require.JSONEq(t, `{"mode":"FEEDBACK","status":"active","version":1,"waiting_messages":0,"last_channel":"sms",
 		"profile":{"habit_domain":"walking","motivational_frame":"","preferred_time":"","prompt_anchor":"","additional_info":"",
 			"last_successful_prompt":"","last_barrier":"","last_motivator":"","last_tweak":"","last_habit_prompt":"",
 			"tone_tags":["concise"],"last_prompt_sent_at":null},
@@ -321,7 +322,7 @@ func TestMode(t *testing.T) {
 	require.Equal(t, models.UpdateSetMode, update.UpdateName)
 	require.Equal(t, client.WorkflowUpdateStageAccepted, update.WaitForStage)
 	require.Equal(t, []any{models.SetModeRequest{Mode: models.ModeFeedback}}, update.Args)
-	require.Equal(t, []operator.Audit{{ParticipantID: ann.ID, Actor: actor, Action: "set_mode", Detail: "FEEDBACK: study plan", At: testNow}}, h.store.audits)
+	require.Equal(t, []operator.Audit{{ParticipantID: ann.ID, Actor: actor, Action: "set_mode", Detail: "FEEDBACK", Reason: "study plan", At: testNow}}, h.store.audits)
 
 	h.engine.rejected = client.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
 	later := h.do(post)
@@ -371,24 +372,24 @@ func TestOpenAPI(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(got.raw), &doc))
 	require.Equal(t, "3.1.0", doc.OpenAPI)
 	want := map[string]string{
-		"post /conversation/participants":                        "201 400 401 403 409 413 415 500 503",
-		"get /conversation/participants":                         "200 400 401 403 500 503",
-		"get /conversation/participants/{id}":                    "200 400 401 403 404 500 503",
-		"put /conversation/participants/{id}":                    "200 400 401 403 404 409 412 413 415 500 503",
-		"delete /conversation/participants/{id}":                 "200 400 401 403 404 500 503",
-		"get /conversation/participants/{id}/history":            "200 400 401 403 404 500 503",
-		"get /conversation/participants/{id}/state":              "200 400 401 403 404 500 503",
-		"post /conversation/participants/{id}/attention":         "200 400 401 403 404 413 415 500 503",
-		"post /conversation/participants/{id}/mode":              "200 400 401 403 404 409 413 415 500 503",
-		"post /conversation/participants/{id}/chat":              "202 400 401 403 404 409 413 415 500 503",
-		"post /conversation/participants/{id}/messages":          "200 202 400 401 403 404 409 413 415 500 503",
-		"get /conversation/participants/{id}/turns":              "200 400 401 403 404 500 503",
-		"get /conversation/participants/{id}/turns/{number}":     "200 400 401 403 404 500 503",
-		"get /conversation/participants/{id}/consents":           "200 400 401 403 404 500 503",
-		"get /conversation/participants/{id}/memories":           "200 400 401 403 404 500 503",
-		"get /conversation/participants/{id}/memory/export":      "200 400 401 403 404 500 503",
-		"delete /conversation/participants/{id}/memories":        "200 400 401 403 404 500 503",
-		"delete /conversation/participants/{id}/memories/{fact}": "200 400 401 403 404 500 503",
+		"post /conversation/participants":                        "201 400 401 403 409 413 415 429 500 503",
+		"get /conversation/participants":                         "200 400 401 403 429 500 503",
+		"get /conversation/participants/{id}":                    "200 400 401 403 404 429 500 503",
+		"put /conversation/participants/{id}":                    "200 400 401 403 404 409 412 413 415 429 500 503",
+		"delete /conversation/participants/{id}":                 "200 400 401 403 404 412 429 500 503",
+		"get /conversation/participants/{id}/history":            "200 400 401 403 404 429 500 503",
+		"get /conversation/participants/{id}/state":              "200 400 401 403 404 429 500 503",
+		"post /conversation/participants/{id}/attention":         "200 400 401 403 404 413 415 429 500 503",
+		"post /conversation/participants/{id}/mode":              "200 400 401 403 404 409 413 415 429 500 503",
+		"post /conversation/participants/{id}/chat":              "202 400 401 403 404 409 413 415 429 500 503",
+		"post /conversation/participants/{id}/messages":          "200 202 400 401 403 404 409 413 415 429 500 503",
+		"get /conversation/participants/{id}/turns":              "200 400 401 403 404 429 500 503",
+		"get /conversation/participants/{id}/turns/{number}":     "200 400 401 403 404 429 500 503",
+		"get /conversation/participants/{id}/consents":           "200 400 401 403 404 429 500 503",
+		"get /conversation/participants/{id}/memories":           "200 400 401 403 404 429 500 503",
+		"get /conversation/participants/{id}/memory/export":      "200 400 401 403 404 429 500 503",
+		"delete /conversation/participants/{id}/memories":        "200 400 401 403 404 429 500 503",
+		"delete /conversation/participants/{id}/memories/{fact}": "200 400 401 403 404 429 500 503",
 		"post /twilio/inbound":                                   "200 400 403 413 415 503",
 		"post /twilio/status":                                    "200 400 403 413 415 503",
 		"get /livez":                                             "200 default",
@@ -396,6 +397,10 @@ func TestOpenAPI(t *testing.T) {
 		"get /version":                                           "200 default",
 		"get /metrics":                                           "200",
 		"get /openapi.json":                                      "200",
+		"post /holds":                                            "201 400 401 403 413 415 429 500 503",
+		"get /holds":                                             "200 400 401 403 429 500 503",
+		"delete /holds/{id}":                                     "200 400 401 403 404 429 500 503",
+		"get /conversation/participants/{id}/waiting":            "200 400 401 403 404 429 500 503",
 	}
 	found := map[string]string{}
 	for path, operations := range doc.Paths {
@@ -406,11 +411,28 @@ func TestOpenAPI(t *testing.T) {
 			}
 			slices.Sort(codes)
 			found[method+" "+path] = strings.Join(codes, " ")
-			require.Equal(t, strings.HasPrefix(path, participantsPath), len(op.Security) == 1, path)
+			guarded := strings.HasPrefix(path, participantsPath) || strings.HasPrefix(path, holdsPath)
+			require.Equal(t, guarded, len(op.Security) == 1, path)
 		}
 	}
 	require.Equal(t, want, found)
 	for _, ref := range regexp.MustCompile(`"#/components/schemas/([^"]+)"`).FindAllStringSubmatch(got.raw, -1) {
 		require.Contains(t, doc.Components.Schemas, ref[1])
+	}
+}
+
+// A locale whose messages nothing screens is refused, wherever it is set.
+func TestLocaleWithoutScreening(t *testing.T) {
+	h := start(t, nil)
+	const want = "locale: must be a locale such as es-MX in a language that is screened for crisis and opt-out: de, en, es, fr, pt"
+	ann := h.ann()
+	for _, locale := range []string{"it", "ja-JP", "english", "!"} {
+		body := `"locale":"` + locale + `"`
+		h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + hisNumber + `",` + body + `}`}, http.StatusBadRequest, want)
+		h.refused(call{method: "PUT", path: participantsPath + "/" + ann.ID, body: `{` + body + `}`}, http.StatusBadRequest, want)
+	}
+	for _, locale := range []string{"", "pt-BR", "de", "fr-CA"} {
+		got := h.do(call{method: "PUT", path: participantsPath + "/" + ann.ID, body: `{"locale":"` + locale + `"}`})
+		require.Equal(t, http.StatusOK, got.status, got.raw)
 	}
 }

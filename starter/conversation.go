@@ -65,7 +65,7 @@ func (f *front) conversationRoutes(api huma.API) {
 
 // chat takes a text that came by no carrier.
 func (f *front) chat(ctx context.Context, in *chat.Request) (*answer[chat.Taken], error) {
-	room := chat.New(chat.Config{Store: f.store, Enter: f.lanes.Enter, Announce: f.announce, Now: f.now})
+	room := chat.New(chat.Config{Store: f.store, Accept: f.accept})
 	text, err := room.Take(ctx, in)
 	if errors.Is(err, chat.ErrKeyUsed) {
 		return nil, failure(http.StatusConflict, "%s", err)
@@ -92,6 +92,11 @@ func (f *front) history(ctx context.Context, in *historyRequest) (*answer[[]mode
 	}
 	if entries == nil {
 		entries = []models.HistoryEntry{}
+	}
+	for _, entry := range entries {
+		if entry.Unreadable {
+			f.log.Error("a stored text cannot be opened with the payload keys; check `coachline doctor`", "participant", in.ID, "at", entry.At)
+		}
 	}
 	return answered("", entries), nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
+	"coachline/internal/seal"
 	"coachline/models"
 )
 
@@ -82,10 +83,31 @@ func namedField(err error) string {
 	if message == validation.MsgUnexpectedProperty {
 		message = "unknown field"
 	}
+	message = apiWords(message)
 	if field == "" {
 		return message
 	}
 	return field + ": " + message
+}
+
+// apiWords says in the API's words what the library quotes of Go's: layouts of
+// instants, decoder errors with Go types.
+func apiWords(message string) string {
+	switch {
+	case strings.HasPrefix(message, "invalid date/time"), strings.HasPrefix(message, "parsing time"), strings.Contains(message, "2006-01-02"):
+		return "must be an RFC 3339 instant such as 2026-03-02T09:00:00Z"
+	case strings.Contains(message, "cannot unmarshal"):
+		return "holds a value of the wrong type or out of range"
+	case strings.HasPrefix(message, "unexpected end of JSON"), strings.HasPrefix(message, "invalid character"), strings.HasPrefix(message, "unexpected EOF"):
+		return "is not valid JSON"
+	case message == "invalid integer":
+		return "must be a whole number"
+	case message == "invalid float", message == "invalid floating value":
+		return "must be a number"
+	case message == "invalid boolean":
+		return "must be true or false"
+	}
+	return message
 }
 
 // refuse maps what the store and the rules return to an answer. What it does
@@ -94,6 +116,7 @@ func namedField(err error) string {
 func (f *front) refuse(doing string, err error) error {
 	var field *models.FieldError
 	var answered *Failure
+	var taken *models.PhoneTakenError
 	switch {
 	case errors.As(err, &answered):
 		return answered
@@ -101,11 +124,16 @@ func (f *front) refuse(doing string, err error) error {
 		return failure(http.StatusBadRequest, "%s", field.Error())
 	case errors.Is(err, models.ErrNotFound):
 		return failure(http.StatusNotFound, "participant not found")
+	case errors.As(err, &taken):
+		return failure(http.StatusConflict, "phone_number: already enrolled as %s", taken.ParticipantID)
 	case errors.Is(err, models.ErrConflict):
 		return failure(http.StatusConflict, "already exists")
 	case errors.Is(err, models.ErrStale):
 		return failure(http.StatusPreconditionFailed, "If-Match: the participant has changed since that version")
 	}
 	f.log.Error("request failed", "doing", doing, "error", err)
+	if errors.Is(err, seal.ErrTampered) || errors.Is(err, seal.ErrUnknownKey) {
+		return failure(http.StatusServiceUnavailable, "%s failed: stored data cannot be opened with the payload keys", doing)
+	}
 	return failure(http.StatusServiceUnavailable, "%s failed, try again later", doing)
 }

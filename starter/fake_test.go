@@ -8,10 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/mocks"
 
+	"coachline/internal/screening"
 	"coachline/models"
 	"coachline/models/carrier"
 	"coachline/models/frontdoor"
@@ -22,6 +24,8 @@ var errDown = errors.New("down")
 
 // memory is the store as far as the front door can tell.
 type memory struct {
+	// The rest of the store; tests of it use a real one (startWithStore).
+	FrontStore
 	mu           sync.Mutex
 	down         error
 	participants map[string]models.Participant
@@ -59,7 +63,7 @@ func (m *memory) Enroll(_ context.Context, p models.Participant, _ string) (mode
 	defer m.enter()()
 	for id, other := range m.participants {
 		if other.Phone == p.Phone && !m.removed[id] {
-			return models.Participant{}, fmt.Errorf("enrolling: %w", models.ErrConflict)
+			return models.Participant{}, fmt.Errorf("enrolling: %w", &models.PhoneTakenError{ParticipantID: id})
 		}
 	}
 	if m.down != nil {
@@ -133,10 +137,15 @@ func (m *memory) UpdateParticipant(_ context.Context, u operator.ParticipantUpda
 	return p, nil
 }
 
-func (m *memory) RemoveParticipant(_ context.Context, id, _ string, now time.Time) error {
+func (m *memory) RemoveParticipantIf(_ context.Context, r operator.Removal) error {
+	id, now := r.ID, r.Now
 	defer m.enter()()
-	if _, err := m.find(id); err != nil {
+	p, err := m.find(id)
+	if err != nil {
 		return err
+	}
+	if r.IfMatch != nil && *r.IfMatch != p.Version {
+		return models.ErrStale
 	}
 	m.removed[id] = true
 	m.notice(id, models.NoticeUnenroll, "", 0, now)
@@ -184,6 +193,8 @@ func (m *memory) AcceptInbound(_ context.Context, in models.Inbound) (models.Acc
 		return models.AcceptedInbound{Inbound: row, Duplicate: true}, nil
 	}
 	in.ID = int64(len(m.inbound) + 1)
+	found := screening.Screen(screening.Message{Body: in.Body, OptOutType: in.OptOutType})
+	in.Intent, in.IntentMethod, in.Danger = found.Intent, found.Method, found.Danger
 	var notice int64
 	for id, p := range m.participants {
 		if p.Phone == in.From && !m.removed[id] {
@@ -208,6 +219,16 @@ func (m *memory) AcceptInbound(_ context.Context, in models.Inbound) (models.Acc
 	}
 	m.inbound[in.ProviderSID] = in
 	return models.AcceptedInbound{Inbound: in, NoticeID: notice}, nil
+}
+
+func (m *memory) WaitingMessages(context.Context, string) ([]models.WaitingMessage, error) {
+	defer m.enter()()
+	return nil, m.down
+}
+
+func (m *memory) Holds(context.Context, models.HoldQuery) ([]models.Hold, error) {
+	defer m.enter()()
+	return nil, m.down
 }
 
 func (m *memory) PendingHints(_ context.Context, before time.Time, limit int) ([]frontdoor.Hint, error) {
@@ -395,6 +416,12 @@ func (e *engine) QueryWorkflow(ctx context.Context, _, _, name string, _ ...any)
 	}
 	payloads, err := converter.GetDefaultDataConverter().ToPayloads(value)
 	return client.NewValue(payloads), err
+}
+
+// ListWorkflow finds no terminated workflow. It is not recorded, because the
+// relay asks by itself.
+func (e *engine) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	return &workflowservice.ListWorkflowExecutionsResponse{}, nil
 }
 
 func (e *engine) CheckHealth(ctx context.Context, _ *client.CheckHealthRequest) (*client.CheckHealthResponse, error) {

@@ -65,6 +65,27 @@ type CodecConfig struct {
 	Origins []string
 }
 
+// codecOperation describes a route of the codec, in the JSON form of Temporal's
+// protobuf message Payloads.
+func codecOperation(path string) *huma.Operation {
+	op := plain{http.MethodPost, path, "Temporal's remote codec", "application/json"}.operation(
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
+	encoded := &huma.Schema{Type: huma.TypeString, ContentEncoding: "base64"}
+	payloads := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
+		"payloads": {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
+			"metadata": {Type: huma.TypeObject, AdditionalProperties: encoded},
+			"data":     encoded,
+		}}},
+	}}
+	body := map[string]*huma.MediaType{"application/json": {Schema: payloads}}
+	op.Security = []map[string][]string{{bearerScheme: {}}}
+	op.RequestBody = &huma.RequestBody{Required: true, Content: body}
+	op.Responses["200"].Content = body
+	// The protocol's own handler answers a body that it cannot read.
+	op.Responses["400"].Content["text/plain"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	return op
+}
+
 const maxCodecBody = 4 << 20
 
 // codecRoutes mounts Temporal's remote codec protocol. It opens what Temporal
@@ -76,8 +97,8 @@ func (f *front) codecRoutes(mux *http.ServeMux, doc *huma.OpenAPI) {
 	g := newGate(f.cfg.HTTP.APIToken, f.cfg.Codec.Origins...)
 	codec := http.StripPrefix("/codec", converter.NewPayloadCodecHTTPHandler(f.cfg.Codec.Codec))
 	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if status, why := g.refusal(r); status != 0 {
-			writeFailure(w, failure(status, "%s", why))
+		if refused := f.admit(g, r, w.Header()); refused != nil {
+			writeFailure(w, refused)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxCodecBody)
@@ -91,7 +112,6 @@ func (f *front) codecRoutes(mux *http.ServeMux, doc *huma.OpenAPI) {
 	for _, path := range []string{"/codec/decode", "/codec/encode"} {
 		mux.Handle("POST "+path, shared)
 		mux.Handle("OPTIONS "+path, shared)
-		doc.AddOperation(plain{http.MethodPost, path, "Temporal's remote codec", "application/json"}.operation(
-			http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden))
+		doc.AddOperation(codecOperation(path))
 	}
 }

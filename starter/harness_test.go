@@ -13,10 +13,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"coachline/internal/seal"
+	"coachline/internal/store"
 )
 
 const (
-	testToken   = "token-of-the-tests"
+	testToken   = "token-of-the-tests-0123456789abcdef"
 	testAccount = "AC00000000000000000000000000000001"
 	ourNumber   = "+15017122661"
 	herNumber   = "+15558675310"
@@ -41,6 +44,7 @@ type harness struct {
 	past   *past
 	server *Server
 	stop   func()
+	doc    *apiDocument
 }
 
 func start(t *testing.T, change func(*Config)) *harness {
@@ -74,6 +78,22 @@ func start(t *testing.T, change func(*Config)) *harness {
 	}
 	t.Cleanup(h.stop)
 	return h
+}
+
+// startWithStore serves a real store, in memory.
+func startWithStore(t *testing.T, change func(*Config)) (*harness, *store.Store) {
+	t.Helper()
+	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+	require.NoError(t, err)
+	rows, err := store.Open(t.Context(), store.Config{URL: "sqlite::memory:", Sealer: ring})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, rows.Close()) })
+	return start(t, func(cfg *Config) {
+		cfg.Store = rows
+		if change != nil {
+			change(cfg)
+		}
+	}), rows
 }
 
 type reply struct {
@@ -117,6 +137,7 @@ func (h *harness) do(c call) reply {
 		decoder.DisallowUnknownFields()
 		require.NoError(h.t, decoder.Decode(&out.body), out.raw)
 	}
+	h.requireDocumented(c, out)
 	return out
 }
 

@@ -70,7 +70,15 @@ func (f *front) readyz(ctx context.Context, _ *empty) (*answer[Readiness], error
 func (f *front) plainRoutes(mux *http.ServeMux, doc *huma.OpenAPI) {
 	mux.Handle("GET /metrics", f.cfg.Metrics)
 	doc.AddOperation(plain{http.MethodGet, "/metrics", "Prometheus metrics", "text/plain"}.operation())
-	doc.AddOperation(plain{http.MethodGet, "/openapi.json", "This document", "application/openapi+json"}.operation())
+	document := plain{http.MethodGet, "/openapi.json", "This document", "application/openapi+json"}.operation()
+	document.Responses["200"].Content["application/openapi+json"].Schema = &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"openapi", "info", "paths"}, AdditionalProperties: true,
+		Properties: map[string]*huma.Schema{
+			"openapi": {Type: huma.TypeString}, "info": {Type: huma.TypeObject, AdditionalProperties: true},
+			"paths": {Type: huma.TypeObject, AdditionalProperties: true},
+		},
+	}
+	doc.AddOperation(document)
 	raw, err := json.Marshal(doc)
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		if err != nil {

@@ -4,14 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"coachline/internal/screening"
 	"coachline/internal/sms"
 	"coachline/models"
 	"coachline/models/operator"
@@ -31,7 +32,7 @@ type roster interface {
 	Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error)
 	Participant(ctx context.Context, id string) (models.Participant, error)
 	Participants(ctx context.Context, q operator.ParticipantQuery) ([]models.Participant, error)
-	RemoveParticipant(ctx context.Context, id, actor string, now time.Time) error
+	RemoveParticipantIf(ctx context.Context, r operator.Removal) error
 }
 
 // ParticipantView is a participant as the API shows one. It holds personal
@@ -61,6 +62,8 @@ type ParticipantView struct {
 	CreatedAt   time.Time        `json:"created_at"`
 	UpdatedAt   time.Time        `json:"updated_at"`
 	Version     int64            `json:"version"`
+	// Unreadable is set in lists only.
+	Unreadable []string `json:"unreadable,omitempty" doc:"Stored fields that could not be opened with the payload keys; they are shown empty."`
 }
 
 func viewOf(p models.Participant) ParticipantView {
@@ -70,6 +73,7 @@ func viewOf(p models.Participant) ParticipantView {
 		Channel: p.Channel, Status: p.Status, Mode: p.Mode, Tester: p.Tester, Debug: p.Debug,
 		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode, Attention: p.Attention, AttentionAt: p.AttentionAt,
 		EnrolledAt: p.EnrolledAt.UTC(), CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), Version: p.Version,
+		Unreadable: strings.FieldsFunc(p.Unreadable, func(r rune) bool { return r == ',' }),
 	}
 }
 
@@ -93,7 +97,7 @@ type enrolRequest struct {
 		Ethnicity  string         `json:"ethnicity,omitempty" maxLength:"100"`
 		Background string         `json:"background,omitempty" maxLength:"2000"`
 		Timezone   *string        `json:"timezone,omitempty" maxLength:"64" doc:"IANA name; the programme's default when absent."`
-		Locale     string         `json:"locale,omitempty" maxLength:"35"`
+		Locale     string         `json:"locale,omitempty" maxLength:"35" doc:"BCP 47 tag such as es-MX, in a language that is screened: de, en, es, fr, pt."`
 		Tester     bool           `json:"tester,omitempty"`
 		Debug      bool           `json:"debug,omitempty" doc:"Testers only."`
 		Channel    models.Channel `json:"channel,omitempty" enum:"sms,terminal" default:"sms"`
@@ -106,6 +110,7 @@ type listRequest struct {
 	Status models.Status `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
 	// Attention: only people whom somebody should look after.
 	Attention models.Attention `query:"attention" enum:"crisis"`
+	Waiting   bool             `query:"waiting" doc:"Only people with texts that came while they were paused and wait for an operator."`
 }
 
 // ParticipantPage is one page of the roster; NextCursor is null on the last.
@@ -123,7 +128,7 @@ func (f *front) participantRoutes(api huma.API) {
 	register(api, route{method: http.MethodPut, path: participantPath, id: "update-participant", summary: "Change some fields of a participant",
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, f.change)
 	register(api, route{method: http.MethodDelete, path: participantPath, id: "remove-participant", summary: "Remove a participant",
-		errors: []int{http.StatusNotFound}}, f.remove)
+		errors: []int{http.StatusNotFound, http.StatusPreconditionFailed}}, f.remove)
 }
 
 // enrol answers as soon as the row and its start notice are committed. When
@@ -134,9 +139,6 @@ func (f *front) enrol(ctx context.Context, in *enrolRequest) (*participantAnswer
 		return nil, f.refuse("enrolling", err)
 	}
 	saved, err := f.store.Enroll(ctx, p, actor)
-	if errors.Is(err, models.ErrConflict) {
-		return nil, failure(http.StatusConflict, "phone_number: already enrolled")
-	}
 	if err != nil {
 		return nil, f.refuse("enrolling", err)
 	}
@@ -146,7 +148,7 @@ func (f *front) enrol(ctx context.Context, in *enrolRequest) (*participantAnswer
 
 func (f *front) newParticipant(in *enrolRequest) (models.Participant, error) {
 	body := in.Body
-	phone, err := sms.Canonical(body.Phone, f.cfg.Defaults.Region)
+	phone, err := f.participantPhone(body.Phone)
 	if err != nil {
 		return models.Participant{}, err
 	}
@@ -156,6 +158,9 @@ func (f *front) newParticipant(in *enrolRequest) (models.Participant, error) {
 		if err := checkZone(zone); err != nil {
 			return models.Participant{}, err
 		}
+	}
+	if err := checkLocale(body.Locale); err != nil {
+		return models.Participant{}, err
 	}
 	if body.Debug && !body.Tester {
 		return models.Participant{}, errDebugNeedsTester
@@ -174,6 +179,19 @@ func (f *front) newParticipant(in *enrolRequest) (models.Participant, error) {
 	}, nil
 }
 
+// participantPhone gives a number in E.164. The programme's own numbers are
+// refused: it would text itself.
+func (f *front) participantPhone(text string) (string, error) {
+	phone, err := sms.Canonical(text, f.cfg.Defaults.Region)
+	if err != nil {
+		return "", err
+	}
+	if slices.Contains(f.cfg.Carrier.OurNumbers, phone) {
+		return "", models.BadField("phone_number", "is the programme's own number")
+	}
+	return phone, nil
+}
+
 var errDebugNeedsTester = models.BadField("debug", "only a tester can have debug messages")
 
 // checkZone takes names that the zone database knows. The empty name and
@@ -188,6 +206,15 @@ func checkZone(name string) error {
 	return nil
 }
 
+// checkLocale takes the locales whose messages are screened, and an empty one.
+func checkLocale(locale string) error {
+	if locale == "" || screening.HasRules(locale) {
+		return nil
+	}
+	return models.BadField("locale", "must be a locale such as es-MX in a language that is screened for crisis and opt-out: %s",
+		strings.Join(screening.Languages(), ", "))
+}
+
 func newParticipantID() (string, error) {
 	raw := make([]byte, 12)
 	if _, err := rand.Read(raw); err != nil {
@@ -197,13 +224,16 @@ func newParticipantID() (string, error) {
 }
 
 func (f *front) list(ctx context.Context, in *listRequest) (*answer[ParticipantPage], error) {
-	query := operator.ParticipantQuery{Status: in.Status, Attention: in.Attention, After: in.Cursor, Limit: in.Limit}
+	query := operator.ParticipantQuery{Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, After: in.Cursor, Limit: in.Limit}
 	rows, err := f.store.Participants(ctx, query)
 	if err != nil {
 		return nil, f.refuse("listing participants", err)
 	}
 	page := ParticipantPage{Participants: make([]ParticipantView, 0, len(rows))}
 	for _, p := range rows {
+		if p.Unreadable != "" {
+			f.log.Error("stored fields cannot be opened with the payload keys; check `coachline doctor`", "participant", p.ID, "columns", p.Unreadable)
+		}
 		page.Participants = append(page.Participants, viewOf(p))
 	}
 	if len(rows) == in.Limit {
@@ -233,8 +263,17 @@ type Removed struct {
 	ID string `json:"id"`
 }
 
-func (f *front) remove(ctx context.Context, in *byID) (*answer[Removed], error) {
-	if err := f.store.RemoveParticipant(ctx, in.ID, actor, f.now()); err != nil {
+type removeRequest struct {
+	ID      string `path:"id" maxLength:"64" doc:"Participant id."`
+	IfMatch string `header:"If-Match" maxLength:"32" doc:"Version that the removal is based on; refused with 412 when it is not the newest."`
+}
+
+func (f *front) remove(ctx context.Context, in *removeRequest) (*answer[Removed], error) {
+	want, err := parseIfMatch(in.IfMatch)
+	if err != nil {
+		return nil, f.refuse("removing the participant", err)
+	}
+	if err := f.store.RemoveParticipantIf(ctx, operator.Removal{ID: in.ID, IfMatch: want, Actor: actor, Now: f.now()}); err != nil {
 		return nil, f.refuse("removing the participant", err)
 	}
 	f.tell(ctx, in.ID)

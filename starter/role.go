@@ -69,7 +69,7 @@ func serve(ctx context.Context, cfg config.Config, ties measured) error {
 		Carrier:  carrierOf(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion},
 		Codec:    CodecConfig{Codec: ties.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
-		Metrics:  ties.metrics.HandlerWith(ties.Store), Observe: ties.metrics.Webhooks, Version: build.Version(),
+		Metrics:  ties.metrics.HandlerWith(ties.Store), Observe: ties.metrics.Webhooks, Refused: ties.metrics.APIRefused, Version: build.Version(),
 	})
 }
 

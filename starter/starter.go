@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"golang.org/x/sync/errgroup"
 
+	"coachline/internal/config"
 	"coachline/starter/attention"
 	"coachline/starter/lane"
 	"coachline/starter/records"
@@ -32,6 +33,8 @@ type FrontStore interface {
 type people interface {
 	roster
 	updater
+	holdStore
+	waitingStore
 	attention.Desk
 }
 
@@ -55,7 +58,8 @@ type HTTPConfig struct {
 	Listener net.Listener
 	// PublicURL is named in the API document; empty leaves it out.
 	PublicURL string
-	// APIToken is the bearer token; it may be empty on a loopback address only.
+	// APIToken is the bearer token, of at least 32 characters; it may be empty on
+	// a loopback address only.
 	APIToken string
 	// Limits bound how long a request may take to come in and be answered;
 	// zero values take the defaults.
@@ -106,6 +110,9 @@ type Config struct {
 	Metrics  http.Handler // served at /metrics; 404 when nil
 	// Observe wraps the whole HTTP surface; nil leaves it as it is.
 	Observe func(http.Handler) http.Handler
+	// Refused counts an API request that was not admitted, by its reason; nil
+	// counts nothing.
+	Refused func(reason string)
 	Version string
 	Logger  *slog.Logger     // slog.Default() when nil
 	Now     func() time.Time // time.Now when nil
@@ -144,7 +151,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	f := &front{records: past, cfg: cfg, store: cfg.Store, engine: cfg.Temporal, relay: r, lanes: lane.New(), log: cfg.Logger}
+	f := &front{records: past, cfg: cfg, store: cfg.Store, engine: cfg.Temporal, relay: r, lanes: lane.New(), log: cfg.Logger, throttle: newThrottle()}
 	return &Server{listener: listener, http: newHTTPServer(cfg.Observe(f.handler()), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
 }
 
@@ -177,6 +184,10 @@ func (c HTTPConfig) listen(ctx context.Context) (net.Listener, error) {
 		if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.Addr); err != nil {
 			return nil, fmt.Errorf("opening the HTTP address: %w", err)
 		}
+	}
+	if c.APIToken != "" && len(c.APIToken) < config.MinTokenLength {
+		return nil, errors.Join(
+			fmt.Errorf("COACH_API_TOKEN must have at least %d characters: make one with: openssl rand -hex 32", config.MinTokenLength), listener.Close())
 	}
 	tcp, ok := listener.Addr().(*net.TCPAddr)
 	if c.APIToken == "" && (!ok || !tcp.IP.IsLoopback()) {

@@ -73,6 +73,14 @@ type ScheduleView struct {
 	Timezone string              `json:"timezone"`
 	NextAt   time.Time           `json:"next_at" doc:"When the next prompt goes out."`
 	TargetAt time.Time           `json:"target_at" doc:"The instant that the prompt prepares for."`
+	Held     bool                `json:"held,omitempty" doc:"A hold covers next_at: this prompt will be recorded as missed."`
+}
+
+// HeldView is the hold that stops a participant's prompts now.
+type HeldView struct {
+	ID    int64            `json:"id"`
+	Scope models.HoldScope `json:"scope" enum:"all"`
+	Until time.Time        `json:"until"`
 }
 
 // PendingView is the outstanding daily prompt.
@@ -98,7 +106,21 @@ type StateView struct {
 	// UnreachableAt is as in the participant's own view.
 	UnreachableAt   *time.Time `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number."`
 	UnreachableCode string     `json:"unreachable_code,omitempty" doc:"The carrier's error code."`
+	Hold            *HeldView  `json:"hold,omitempty" doc:"The hold that stops prompts now."`
+	Waiting         int        `json:"waiting_messages" doc:"Texts that came while the participant was paused and wait for an operator."`
 	Version         int64      `json:"version"`
+}
+
+// addHold notes the hold that stops prompts, and which of the next ones it
+// covers. A nil hold changes nothing.
+func (v *StateView) addHold(hold *models.Hold) {
+	if hold == nil {
+		return
+	}
+	v.Hold = &HeldView{ID: hold.ID, Scope: hold.Scope, Until: hold.UntilAt.UTC()}
+	for i := range v.Schedules {
+		v.Schedules[i].Held = v.Schedules[i].NextAt.Before(hold.UntilAt)
+	}
 }
 
 type modeRequest struct {
@@ -119,6 +141,8 @@ type ModeView struct {
 func (f *front) stateRoutes(api huma.API) {
 	register(api, route{method: http.MethodGet, path: participantPath + "/state", id: "get-state",
 		summary: "Mode, profile, counters, schedules and due times", errors: []int{http.StatusNotFound}}, f.state)
+	register(api, route{method: http.MethodGet, path: participantPath + "/waiting", id: "list-waiting",
+		summary: "Texts that came while the participant was paused and wait for an operator", errors: []int{http.StatusNotFound}}, f.waiting)
 	register(api, route{method: http.MethodPost, path: participantPath + "/mode", id: "force-mode",
 		summary: "Force a mode, applied between turns",
 		errors:  []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, f.setMode)
@@ -184,6 +208,14 @@ func (f *front) state(ctx context.Context, in *byID) (*answer[StateView], error)
 	if err != nil {
 		return nil, f.refuse("reading the state", err)
 	}
+	hold, err := f.activeHold(ctx)
+	if err != nil {
+		return nil, f.refuse("reading the state", err)
+	}
+	waiting, err := f.store.WaitingMessages(ctx, in.ID)
+	if err != nil {
+		return nil, f.refuse("reading the state", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	var status models.StatusView
@@ -198,6 +230,8 @@ func (f *front) state(ctx context.Context, in *byID) (*answer[StateView], error)
 	if !muted.IsZero() {
 		view.MutedUntil = &muted
 	}
+	view.addHold(hold)
+	view.Waiting = len(waiting)
 	return answered("", view), nil
 }
 
@@ -266,10 +300,7 @@ func (f *front) setMode(ctx context.Context, in *modeRequest) (*answer[ModeView]
 	if err != nil {
 		return nil, f.refuse("setting the mode", err)
 	}
-	audit := operator.Audit{ParticipantID: in.ID, Actor: actor, Action: "set_mode", Detail: string(in.Body.Target), At: f.now()}
-	if in.Body.Reason != "" {
-		audit.Detail += ": " + in.Body.Reason
-	}
+	audit := operator.Audit{ParticipantID: in.ID, Actor: actor, Action: "set_mode", Detail: string(in.Body.Target), Reason: in.Body.Reason, At: f.now()}
 	if err := f.store.RecordAudit(ctx, audit); err != nil {
 		return nil, f.refuse("setting the mode", err)
 	}

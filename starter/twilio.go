@@ -12,8 +12,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"coachline/internal/consent"
-	"coachline/internal/safety"
 	"coachline/internal/sms"
 	"coachline/models"
 )
@@ -105,9 +103,8 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// inbound screens a text for opting out, coming back, help and danger, stores it and
-// answers; the participant's workflow hears of it in the background. A repeated
-// delivery of the same text changes nothing.
+// inbound takes a text from the carrier. A repeated delivery of the same text
+// changes nothing.
 func (f *front) inbound(r *http.Request, form url.Values) error {
 	in, err := sms.ParseInbound(form, f.cfg.Carrier.AccountSID)
 	if err != nil {
@@ -119,20 +116,27 @@ func (f *front) inbound(r *http.Request, form url.Values) error {
 	if !f.cfg.Carrier.Listens {
 		in.Voice = ""
 	}
-	in.Intent, in.IntentMethod = consent.Screen(in.Body, form.Get("OptOutType"))
-	in.Danger = safety.Screen(in.Body)
-	leave, err := f.lanes.Enter(r.Context(), in.From)
+	_, err = f.accept(r.Context(), in)
+	return err
+}
+
+// accept is the one way in for what a person says: the store screens it for
+// opting out, coming back, help and danger, applies the inbound limits and keeps
+// it, one at a time for each sender; then the participant's workflow, the safety
+// text and the page are started in the background. Every route that takes a
+// person's words calls it. Safe to repeat: the provider's id is claimed once.
+func (f *front) accept(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error) {
+	leave, err := f.lanes.Enter(ctx, in.From)
 	if err != nil {
-		return fmt.Errorf("waiting for the sender's earlier texts: %w", err)
+		return models.AcceptedInbound{}, fmt.Errorf("waiting for the sender's earlier texts: %w", err)
 	}
 	defer leave()
 	in.ReceivedAt = f.now()
-	accepted, err := f.store.AcceptInbound(r.Context(), in)
-	if err != nil {
-		return err
+	accepted, err := f.store.AcceptInbound(ctx, in)
+	if err == nil {
+		f.announce(accepted)
 	}
-	f.announce(accepted)
-	return nil
+	return accepted, err
 }
 
 // announce has the rest of the system told of a stored text.

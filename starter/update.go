@@ -22,6 +22,7 @@ type changeRequest struct {
 	ID      string `path:"id" maxLength:"64"`
 	IfMatch string `header:"If-Match" maxLength:"32" doc:"Version that the change is based on; refused with 412 when it is not the newest."`
 	Body    struct {
+		Phone      *string        `json:"phone_number,omitempty" minLength:"1" maxLength:"40" doc:"The participant's new number, in any usual notation. Conversation, schedules and consent stay; a number that has opted out makes the participant opted_out; the old number is a stranger's from then on."`
 		Name       *string        `json:"name,omitempty" maxLength:"100"`
 		Gender     *string        `json:"gender,omitempty" maxLength:"100"`
 		Ethnicity  *string        `json:"ethnicity,omitempty" maxLength:"100"`
@@ -31,6 +32,8 @@ type changeRequest struct {
 		Locale     *string        `json:"locale,omitempty" maxLength:"35"`
 		Tester     *bool          `json:"tester,omitempty"`
 		Debug      *bool          `json:"debug,omitempty" doc:"Testers only."`
+		// Waiting is what becomes of texts of a pause.
+		Waiting models.WaitingAction `json:"waiting_messages,omitempty" enum:"answer,read" doc:"What becomes of texts that came while the participant was paused: answered in one turn, or marked as read. When the participant is resumed without it they are answered if the newest is of today in the participant's zone, and marked as read otherwise."`
 	}
 }
 
@@ -55,9 +58,17 @@ func (f *front) change(ctx context.Context, in *changeRequest) (*participantAnsw
 			return nil, f.refuse("changing the participant", err)
 		}
 		f.tell(ctx, saved.ID)
-		return participantAnswered("Participant updated", saved), nil
+		return participantAnswered(changedMessage(in, saved), saved), nil
 	}
 	return nil, failure(http.StatusConflict, "the participant is being changed by others, try again")
+}
+
+// changedMessage says what an update came to.
+func changedMessage(in *changeRequest, saved models.Participant) string {
+	if in.Body.Phone != nil && in.Body.Status == nil && saved.Status == models.StatusOptedOut {
+		return "Participant updated; they are opted out, so nothing is sent to the number until START is texted from it"
+	}
+	return "Participant updated"
 }
 
 func (f *front) tryChange(ctx context.Context, in *changeRequest, want *int64) (models.Participant, error) {
@@ -72,11 +83,18 @@ func (f *front) tryChange(ctx context.Context, in *changeRequest, want *int64) (
 	if err != nil {
 		return models.Participant{}, err
 	}
-	if patch == (models.ParticipantPatch{}) {
+	if in.Body.Phone != nil {
+		phone, err := f.participantPhone(*in.Body.Phone)
+		if err != nil {
+			return models.Participant{}, err
+		}
+		patch.Phone = &phone
+	}
+	if patch == (models.ParticipantPatch{}) && in.Body.Waiting == "" {
 		return row, nil
 	}
 	return f.store.UpdateParticipant(ctx, operator.ParticipantUpdate{
-		ID: in.ID, Patch: patch, IfMatch: &row.Version, Actor: actor, Now: f.now(),
+		ID: in.ID, Patch: patch, Waiting: in.Body.Waiting, IfMatch: &row.Version, Actor: actor, Now: f.now(),
 	})
 }
 
@@ -89,6 +107,11 @@ func allowedPatch(row models.Participant, in *changeRequest) (models.Participant
 	}
 	if patch.Timezone != nil {
 		if err := checkZone(*patch.Timezone); err != nil {
+			return patch, err
+		}
+	}
+	if patch.Locale != nil {
+		if err := checkLocale(*patch.Locale); err != nil {
 			return patch, err
 		}
 	}

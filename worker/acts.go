@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 	_ "time/tzdata" // every worker agrees on the zones, whatever its image holds
 
@@ -19,8 +20,9 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/pager"
 	"coachline/internal/pipeline"
+	"coachline/internal/reply"
+	"coachline/internal/screening"
 	"coachline/internal/sms"
-	"coachline/internal/store/hearing"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -34,6 +36,7 @@ type acts struct {
 	tools       *activities.Tools
 	closing     *activities.Closing
 	subagents   *activities.Subagents
+	removals    *activities.Removals
 	front       *activities.Front
 	remembering *activities.Remembering
 	posts       *activities.Posts
@@ -78,7 +81,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
 	})
 	turns := &activities.Turns{
-		Store: listening(cfg, rows, ears{notes: hearing.New(ties.Store.Database()), carrier: sender, model: client, log: ties.Logger}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
+		Store: listening(cfg, rows, ears{notes: rows, carrier: sender, model: client, log: ties.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
 		Recent: activities.NewRecent(func(ctx context.Context, turn models.TurnContext) { metrics.Of(ctx).Loaded(turn) }),
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
@@ -93,15 +96,16 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		},
 		tools: &activities.Tools{
 			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
-			ModelName: cfg.Model.Name, Now: time.Now,
+			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: time.Now,
 		},
 		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}},
 		subagents:   &activities.Subagents{Store: rows, Tools: registry},
+		removals:    &activities.Removals{Store: rows},
 		remembering: &activities.Remembering{Store: rows, Keeper: replies},
 		front: &activities.Front{
 			Store: rows, Alarms: rows, Pager: pager.New(pager.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
-			Region: cfg.Coaching.DefaultRegion, Now: time.Now,
+			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: time.Now,
 		},
 		posts:  posts,
 		checks: &activities.Reconciling{Store: rows, Carrier: carrier, Now: time.Now},
@@ -115,7 +119,16 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 	if err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: loading prompts: %w", err)
 	}
+	for _, locale := range library.Locales() {
+		if !screening.HasRules(locale) {
+			return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: folder %s: messages in that language are not screened for crisis and opt-out; languages with rules are %s",
+				locale, strings.Join(screening.Languages(), ", "))
+		}
+	}
 	parts.shelf = library
+	if parts.instructions, err = reply.NewInstructions(library, cfg.Coaching.Programme); err != nil {
+		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
+	}
 	registry, err := newTools(cfg, parts)
 	if err != nil {
 		return nil, nil, err

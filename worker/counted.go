@@ -20,6 +20,16 @@ type countedRows struct {
 	tools   *tools.Registry
 }
 
+// AcceptTranscript counts the alarm that a voice note raised, and the opting out
+// that it meant.
+func (r countedRows) AcceptTranscript(ctx context.Context, t models.Transcript) (models.AcceptedInbound, error) {
+	accepted, err := r.Store.AcceptTranscript(ctx, t)
+	if err == nil {
+		r.metrics.Transcript(accepted)
+	}
+	return accepted, err
+}
+
 // TurnContext notes the texts that the turn answers.
 func (r countedRows) TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error) {
 	turn, err := r.Store.TurnContext(ctx, turnID, window)
@@ -89,9 +99,18 @@ func (r countedRows) FinishTurn(ctx context.Context, o models.TurnOutcome) (mode
 	return turn, err
 }
 
+// StartPost counts a text that the send check refuses before it is written.
+func (r countedRows) StartPost(ctx context.Context, claim models.SendClaim, now time.Time) (models.Outbox, error) {
+	row, err := r.Store.StartPost(ctx, claim, now)
+	if err == nil && row.Status != models.OutboxSending {
+		r.metrics.Claimed(ctx, models.SendClaim{Outbox: row})
+	}
+	return row, err
+}
+
 // ReleaseSend counts a text that will be tried again.
-func (r countedRows) ReleaseSend(ctx context.Context, outboxID string, now time.Time) error {
-	err := r.Store.ReleaseSend(ctx, outboxID, now)
+func (r countedRows) ReleaseSend(ctx context.Context, ref models.ClaimRef, now time.Time) error {
+	err := r.Store.ReleaseSend(ctx, ref, now)
 	if err == nil {
 		r.metrics.Sent(ctx, models.OutboxReady)
 	}
@@ -99,8 +118,17 @@ func (r countedRows) ReleaseSend(ctx context.Context, outboxID string, now time.
 }
 
 // PostponeSend counts a text that will be tried once more.
-func (r countedRows) PostponeSend(ctx context.Context, outboxID string, now time.Time) error {
-	err := r.Store.PostponeSend(ctx, outboxID, now)
+func (r countedRows) PostponeSend(ctx context.Context, ref models.ClaimRef, now time.Time) error {
+	err := r.Store.PostponeSend(ctx, ref, now)
+	if err == nil {
+		r.metrics.Sent(ctx, models.OutboxReady)
+	}
+	return err
+}
+
+// ReleaseMissing counts a text that will be posted again.
+func (r countedRows) ReleaseMissing(ctx context.Context, ref models.ClaimRef, now time.Time) error {
+	err := r.Store.ReleaseMissing(ctx, ref, now)
 	if err == nil {
 		r.metrics.Sent(ctx, models.OutboxReady)
 	}
@@ -108,8 +136,8 @@ func (r countedRows) PostponeSend(ctx context.Context, outboxID string, now time
 }
 
 // RecordAccepted counts a text that the carrier took.
-func (r countedRows) RecordAccepted(ctx context.Context, outboxID string, receipt models.Receipt, now time.Time) error {
-	err := r.Store.RecordAccepted(ctx, outboxID, receipt, now)
+func (r countedRows) RecordAccepted(ctx context.Context, ref models.ClaimRef, receipt models.Receipt, now time.Time) error {
+	err := r.Store.RecordAccepted(ctx, ref, receipt, now)
 	if err == nil {
 		r.metrics.Sent(ctx, models.OutboxAccepted)
 	}

@@ -16,10 +16,11 @@ import (
 // shares its activity with one call of the model.
 const listenLimit = 12 * time.Second
 
-// noteKeeper keeps what was heard.
+// noteKeeper screens and keeps what was heard. Alarms and notices that follow
+// from it are delivered by the starter's relay, like those of every other text.
 type noteKeeper interface {
 	Unheard(ctx context.Context, inboundIDs []int64) (map[int64][]models.VoiceNote, error)
-	Settle(ctx context.Context, inboundID int64, heard models.VoiceNote) error
+	AcceptTranscript(ctx context.Context, t models.Transcript) (models.AcceptedInbound, error)
 }
 
 // recorder fetches recordings; models.ErrUnheard says why one is not opened.
@@ -38,6 +39,7 @@ type ears struct {
 	carrier recorder
 	model   writer
 	log     *slog.Logger
+	now     func() time.Time
 }
 
 // hearingRows begins a turn by listening to the voice notes of its texts, once
@@ -96,8 +98,12 @@ func (e ears) listen(ctx context.Context, texts []int64) error {
 			if err != nil {
 				e.log.Warn("a voice note could not be heard", "inbound", id, "media", note.Index, "error", err)
 			}
-			if err := e.notes.Settle(ctx, id, note); err != nil {
+			accepted, err := e.notes.AcceptTranscript(ctx, models.Transcript{InboundID: id, Note: note, At: e.now()})
+			if err != nil {
 				return err
+			}
+			if accepted.AlarmID != "" {
+				e.log.Error("a voice note may be a crisis", "participant", accepted.Inbound.ParticipantID, "inbound", id, "alarm", accepted.AlarmID)
 			}
 		}
 	}

@@ -19,7 +19,6 @@ import (
 	"coachline/internal/sim/voice"
 	"coachline/internal/sms"
 	"coachline/internal/store"
-	"coachline/internal/store/hearing"
 	"coachline/models"
 )
 
@@ -97,7 +96,7 @@ func (s *studio) begin(model string, id int64) string {
 	s.t.Helper()
 	cfg := config.Config{Model: config.Model{Transcribe: model}}
 	rows := listening(cfg, s.rows, ears{
-		notes: hearing.New(s.rows.Database()), carrier: s.spy, model: s.spy, log: slog.New(slog.DiscardHandler),
+		notes: s.rows, carrier: s.spy, model: s.spy, log: slog.New(slog.DiscardHandler), now: func() time.Time { return s.now },
 	})
 	for range 2 {
 		_, err := rows.BeginTurn(s.t.Context(), models.PrepareTurnInput{

@@ -5,6 +5,7 @@ import (
 
 	"coachline/activities"
 	"coachline/internal/config"
+	"coachline/internal/reply"
 	"coachline/internal/tools"
 	"coachline/internal/tools/message"
 	"coachline/internal/web"
@@ -16,6 +17,8 @@ type toolParts struct {
 	ledger browse.Ledger
 	shelf  tools.Shelf
 	events message.Events
+	// instructions are what no text may repeat.
+	instructions *reply.Instructions
 }
 
 // newTools is the registry, with the tools that the operator turned on.
@@ -33,7 +36,7 @@ func newTools(cfg config.Config, parts toolParts) (*tools.Registry, error) {
 		extras = append(extras, desk.FetchTool())
 	}
 	if cfg.Replies.MessageTool == config.SwitchOn {
-		extras = append(extras, message.New(message.Config{Ledger: parts.ledger, Events: parts.events}).Tool())
+		extras = append(extras, message.New(message.Config{Ledger: parts.ledger, Events: parts.events, Instructions: parts.instructions}).Tool())
 	}
 	options := []tools.Option{tools.WithPlaybooks(parts.shelf), tools.With(extras...)}
 	if cfg.Replies.Subagents == config.SwitchOn {

@@ -26,7 +26,8 @@ import (
 const segmentsPerSend = 2
 
 // Run runs the worker role until ctx ends, then drains. It fails when the
-// configuration, the database or the first contact with Temporal does.
+// configuration or the database does, or when Temporal refuses it; while Temporal
+// is away it waits.
 func Run(ctx context.Context, cfg config.Config) error {
 	m, err := metrics.New(metrics.Config{})
 	if err != nil {
@@ -55,6 +56,9 @@ func run(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
 		return errors.Join(err, ties.Close())
 	}
 	if err := w.start(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = nil // It was told to stop while it waited for Temporal.
+		}
 		return errors.Join(err, ties.Close())
 	}
 	ties.Logger.Info("worker started", "build", w.deployment.build,
@@ -98,6 +102,7 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 	coach.RegisterActivity(&countedTurns{acts.turns, m})
 	coach.RegisterActivity(acts.tools)
 	coach.RegisterActivity(acts.subagents)
+	coach.RegisterActivity(acts.removals)
 
 	model := sdk.New(ties.Temporal, models.QueueModel, activitiesOnly(base, 0))
 	model.RegisterActivity(acts.talk)
@@ -120,14 +125,23 @@ func activitiesOnly(base sdk.Options, perSecond float64) sdk.Options {
 	return base
 }
 
-func (r *role) start(ctx context.Context) error {
+// prepare brings the namespace into the state that the worker needs. Safe to
+// repeat.
+func (r *role) prepare(ctx context.Context) error {
+	if err := checkNamespace(ctx, r.ties.Temporal, r.namespace); err != nil {
+		return err
+	}
 	if err := ensureSearchAttributes(ctx, r.ties.Temporal, r.namespace); err != nil {
 		return err
 	}
 	if err := r.deployment.check(ctx); err != nil {
 		return err
 	}
-	if err := ensureReconciling(ctx, r.ties.Temporal); err != nil {
+	return ensureReconciling(ctx, r.ties.Temporal)
+}
+
+func (r *role) start(ctx context.Context) error {
+	if err := waitUntilReachable(ctx, r.prepare, r.ties.Logger); err != nil {
 		return err
 	}
 	for i, w := range r.workers {

@@ -125,7 +125,7 @@ func TestTimeLimits(t *testing.T) {
 	for name, want := range map[string]struct{ call, beat time.Duration }{
 		"CallModel": {75 * time.Second, 10 * time.Second},
 		"SendTurn":  {30 * time.Second, 10 * time.Second},
-		"RunTool":   {90 * time.Second, 0},
+		"RunTool":   {90 * time.Second, 10 * time.Second},
 	} {
 		got, ok := seen[name]
 		require.True(t, ok, name)

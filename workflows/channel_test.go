@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/coach"
-	"coachline/internal/consent"
 	"coachline/models"
 	"coachline/models/operator"
 )
@@ -25,7 +24,6 @@ func (w *world) acceptChat(body string) models.MessageReceived {
 	in := models.Inbound{
 		ProviderSID: fmt.Sprintf("chat-%d", w.texts), From: phone, Body: body, Channel: models.ChannelChat, ReceivedAt: w.env.Now().UTC(),
 	}
-	in.Intent, in.IntentMethod = consent.Screen(body, "")
 	got, err := w.store.AcceptInbound(context.Background(), in)
 	require.NoError(w.t, err)
 	return models.MessageReceived{

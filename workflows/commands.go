@@ -27,7 +27,13 @@ func (l *life) setup(ctx workflow.Context) error {
 			func() ([]models.Schedule, error) { return l.state.Schedules, nil },
 			workflow.QueryHandlerOptions{Description: "daily schedules with their next slot"}),
 		l.handleBare(ctx, models.UpdatePause, models.CommandPause, "hold prompts, reminders and replies"),
-		l.handleBare(ctx, models.UpdateResume, models.CommandResume, "go on with the next slot"),
+		handle(ctx, l, spec[models.ResumeRequest]{
+			name: models.UpdateResume, about: "go on with the next slot, answer the texts given",
+			command: func(r models.ResumeRequest) models.Command {
+				return models.Command{Kind: models.CommandResume, Items: r.Items}
+			},
+			valid: func(models.ResumeRequest) error { return nil },
+		}),
 		l.handleBare(ctx, models.UpdateUnenroll, models.CommandUnenroll, "cancel everything, send one notice, end"),
 		handle(ctx, l, spec[models.SetModeRequest]{
 			name: models.UpdateSetMode, about: "change the coaching mode between turns",
@@ -107,9 +113,13 @@ func knownStatus(s models.Status) error {
 }
 
 // accept records a command and waits until the loop has applied it. The update
-// answers with the state that resulted.
+// answers with the state that resulted. A notice that an earlier run applied is
+// answered and not applied again: the server knows update ids of one run only.
 func (l *life) accept(ctx workflow.Context, c models.Command) (models.StatusView, error) {
 	c.ID = workflow.GetCurrentUpdateInfo(ctx).ID
+	if !l.state.Notices.Take(c.ID) {
+		return l.view(), nil
+	}
 	l.state.Commands = append(l.state.Commands, c)
 	if err := workflow.Await(ctx, func() bool { return !l.waits(c.ID) }); err != nil {
 		return models.StatusView{}, err
@@ -125,6 +135,14 @@ func (l *life) waits(id string) bool {
 func (l *life) command(ctx workflow.Context, c models.Command) {
 	if c.Kind == models.CommandSubagent {
 		workflow.GetLogger(ctx).Info("subagent ended", "turn", c.Subagent.TurnID, "failed", c.Subagent.Failed, "told", c.Subagent.Tell)
+	}
+	if c.Kind == models.CommandCancel {
+		l.removeParticipant(ctx)
+	}
+	if len(c.Items) > 0 {
+		l.state.Inbox.Return(c.Items)
+		// A turn that only stores texts must not take them.
+		l.plans = slices.DeleteFunc(l.plans, func(p models.TurnPlan) bool { return p.Kind == models.KindMessage })
 	}
 	for _, ev := range eventsOf(c) {
 		l.on(ctx, ev)
@@ -162,12 +180,12 @@ func eventsOf(c models.Command) []models.Event {
 	case models.CommandPause:
 		return []models.Event{{Kind: models.EventStatus, Status: models.StatusPaused}}
 	case models.CommandResume:
-		return []models.Event{{Kind: models.EventStatus, Status: models.StatusActive}}
+		return []models.Event{{Kind: models.EventStatus, Status: models.StatusActive, Answer: len(c.Items) > 0}}
 	case models.CommandSetMode:
 		return []models.Event{{Kind: models.EventMode, Mode: c.Mode}}
 	case models.CommandSend:
 		return []models.Event{{Kind: models.EventSend, OutboxID: c.OutboxID}}
-	case models.CommandUnenroll:
+	case models.CommandUnenroll, models.CommandCancel:
 		return []models.Event{{Kind: models.EventUnenrolled}}
 	case models.CommandSubagent:
 		return []models.Event{{Kind: models.EventSubagentDone, Plan: models.TurnPlan{Kind: models.KindSubagent, Subagent: c.Subagent}}}

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/coach"
-	"coachline/internal/consent"
 	"coachline/models"
 	"coachline/models/operator"
 )
@@ -23,8 +22,7 @@ func (w *world) says(offset time.Duration, body, carrierType string) {
 
 func (w *world) deliver(body, carrierType string) {
 	w.texts++
-	in := models.Inbound{ProviderSID: fmt.Sprintf("SM%032d", w.texts), From: phone, To: "+15017122661", Body: body, ReceivedAt: w.env.Now().UTC()}
-	in.Intent, in.IntentMethod = consent.Screen(body, carrierType)
+	in := models.Inbound{ProviderSID: fmt.Sprintf("SM%032d", w.texts), From: phone, To: "+15017122661", Body: body, OptOutType: carrierType, ReceivedAt: w.env.Now().UTC()}
 	got, err := w.store.AcceptInbound(context.Background(), in)
 	require.NoError(w.t, err)
 	if got.NoticeID != 0 {
@@ -159,8 +157,7 @@ func TestStopThatTheWorkflowHasNotHeardOf(t *testing.T) {
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven))
 	w.text(0, "hello")
 	w.at(time.Second, func() {
-		_, err := w.store.AcceptInbound(context.Background(), models.Inbound{ProviderSID: "SMx", From: phone, Body: "STOP",
-			Intent: models.IntentStop, IntentMethod: models.MethodKeyword, ReceivedAt: w.env.Now()})
+		_, err := w.store.AcceptInbound(context.Background(), models.Inbound{ProviderSID: "SMx", From: phone, Body: "STOP", ReceivedAt: w.env.Now()})
 		require.NoError(t, err)
 	})
 	w.run(3 * time.Hour)
@@ -205,9 +202,10 @@ func TestBothToldLate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.at(time.Minute, func() {
-		for i, intent := range []models.Intent{models.IntentStop, models.IntentStart} {
-			_, err := w.store.AcceptInbound(context.Background(), models.Inbound{ProviderSID: fmt.Sprint("SMx", i), From: phone,
-				Intent: intent, IntentMethod: models.MethodKeyword, ReceivedAt: w.env.Now()})
+		for i, body := range []string{"STOP", "START"} {
+			_, err := w.store.AcceptInbound(context.Background(), models.Inbound{
+				ProviderSID: fmt.Sprint("SMx", i), From: phone, Body: body, ReceivedAt: w.env.Now(),
+			})
 			require.NoError(t, err)
 		}
 		for i := range int64(2) {

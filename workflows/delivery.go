@@ -22,12 +22,16 @@ func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 		ParticipantID: t.life.state.ParticipantID,
 		TurnID:        t.id, Mode: t.mode, Plan: t.plan,
 		Source: w.source, Step: w.step, Now: workflow.Now(ctx), State: t.life.unsaved(ctx),
-	}}
+	}, LeaveUnsettled: true}
 	handed := t.life.dirty
 	t.life.dirty = dirty{}
 	out := models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}}
 	sendCtx := t.sendOptions(ctx, fmt.Sprintf("%s of turn %d", t.plan.Kind, t.number))
-	err := t.delivered(ctx, workflow.ExecuteActivity(sendCtx, closing.SendTurn, in), &out)
+	ending := workflow.ExecuteActivity(sendCtx, closing.SendTurn, in)
+	err := t.delivered(ctx, ending, &out)
+	if !ending.IsReady() {
+		t.settleLater(ctx, func(ctx workflow.Context) []string { return unsettledOfTurn(ctx, ending) })
+	}
 	if !out.Saved {
 		t.life.dirty = handed.and(t.life.dirty)
 	}
@@ -36,17 +40,34 @@ func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 		return models.SendSMSResult{Status: models.OutboxFailed}
 	}
 	t.opened(out.Begun)
-	for _, id := range out.More {
-		t.sendRow(ctx, id)
+	if out.Unsettled != "" {
+		t.settleFirst(ctx, append([]string{out.Unsettled}, out.More...))
+		return out.First
 	}
+	t.sendRows(ctx, out.More)
 	return out.First
+}
+
+// sendRows hands stored rows to the carrier one after the other. Where one is
+// left with its fate unknown, it and those behind it are settled beside the turn.
+func (t *turn) sendRows(ctx workflow.Context, ids []string) {
+	for i, id := range ids {
+		if sent := t.sendRow(ctx, id); sent.Status == models.OutboxSending {
+			t.settleLater(ctx, func(workflow.Context) []string { return ids[i:] })
+			return
+		}
+	}
 }
 
 // sendRow hands one stored row to the carrier and returns how it fared.
 func (t *turn) sendRow(ctx workflow.Context, id string) models.SendSMSResult {
 	var out models.SendSMSResult
 	sendCtx := t.sendOptions(ctx, "send "+id)
-	err := t.delivered(ctx, workflow.ExecuteActivity(sendCtx, posts.SendSMS, models.SendSMSInput{OutboxID: id}), &out)
+	sending := workflow.ExecuteActivity(sendCtx, posts.SendSMS, models.SendSMSInput{OutboxID: id, LeaveUnsettled: true})
+	err := t.delivered(ctx, sending, &out)
+	if !sending.IsReady() {
+		t.settleLater(ctx, func(ctx workflow.Context) []string { return unsettledRow(ctx, sending, id) })
+	}
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("text not sent", "outbox", id, "error", err)
 	}
@@ -58,12 +79,17 @@ func (t *turn) sendRow(ctx workflow.Context, id string) models.SendSMSResult {
 // out meanwhile gets nothing more.
 func (t *turn) say(ctx workflow.Context, in aside.Result) {
 	t.told = t.told || in.Shown
-	for _, id := range in.Send {
+	for i, id := range in.Send {
 		if t.silenced() {
 			return
 		}
 		sent := t.sendRow(ctx, id)
-		t.told = t.told || !sent.AcceptedAt.IsZero() || sent.Status == models.OutboxUnknown
+		left := sent.Status == models.OutboxSending
+		t.told = t.told || left || !sent.AcceptedAt.IsZero() || sent.Status == models.OutboxUnknown
+		if left {
+			t.settleLater(ctx, func(workflow.Context) []string { return in.Send[i:] })
+			return
+		}
 	}
 }
 
@@ -79,11 +105,75 @@ func (t *turn) delivered(ctx workflow.Context, future workflow.Future, out any) 
 		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindResult, models.KindSubagent,
 		models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
-	err := t.await(ctx, future, out)
-	if !future.IsReady() {
-		t.life.adrift = append(t.life.adrift, future)
+	return t.await(ctx, future, out)
+}
+
+// settledSend is a turn whose first row was settled after the turn had ended.
+type settledSend struct {
+	turn   *turn
+	result models.SendSMSResult
+}
+
+// settleFirst settles rows of a turn beside the turns that follow it, and has the
+// loop take up how the first of them fared. That turns go on is decided by the
+// result of an activity, which older histories do not hold: they need no change id.
+func (t *turn) settleFirst(ctx workflow.Context, ids []string) {
+	t.settleBeside(ctx, func(ctx workflow.Context) {
+		t.life.settled = append(t.life.settled, settledSend{t, t.settleRow(ctx, ids[0])})
+		for _, id := range ids[1:] {
+			t.settleRow(ctx, id)
+		}
+	})
+}
+
+// settleLater settles the rows that left names, once it returns, beside the
+// turns that follow.
+func (t *turn) settleLater(ctx workflow.Context, left func(workflow.Context) []string) {
+	t.settleBeside(ctx, func(ctx workflow.Context) {
+		for _, id := range left(ctx) {
+			t.settleRow(ctx, id)
+		}
+	})
+}
+
+// settleBeside runs work that no turn waits for; the run does not end before it.
+func (t *turn) settleBeside(ctx workflow.Context, work func(workflow.Context)) {
+	done, settable := workflow.NewFuture(ctx)
+	t.life.adrift = append(t.life.adrift, done)
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		work(ctx)
+		settable.SetValue(nil)
+	})
+}
+
+// settleRow waits for a row until its fate is known.
+func (t *turn) settleRow(ctx workflow.Context, id string) models.SendSMSResult {
+	var out models.SendSMSResult
+	sendCtx := t.sendOptions(ctx, "settle "+id)
+	if err := workflow.ExecuteActivity(sendCtx, posts.SendSMS, models.SendSMSInput{OutboxID: id}).Get(ctx, &out); err != nil {
+		workflow.GetLogger(ctx).Warn("text not sent", "outbox", id, "error", err)
 	}
-	return err
+	return out
+}
+
+// unsettledOfTurn waits for an activity that ends a turn, and names the rows that
+// it left unsettled.
+func unsettledOfTurn(ctx workflow.Context, ending workflow.Future) []string {
+	var out models.SendTurnResult
+	if err := ending.Get(ctx, &out); err != nil || out.Unsettled == "" {
+		return nil
+	}
+	return []string{out.Unsettled}
+}
+
+// unsettledRow waits for the send of a row, and names the row where it was left
+// unsettled.
+func unsettledRow(ctx workflow.Context, sending workflow.Future, id string) []string {
+	var out models.SendSMSResult
+	if err := sending.Get(ctx, &out); err != nil || out.Status != models.OutboxSending {
+		return nil
+	}
+	return []string{id}
 }
 
 // ashore: no send is under way that nobody waits for.
@@ -92,11 +182,13 @@ func (l *life) ashore() bool {
 	return len(l.adrift) == 0
 }
 
-// settle tells the rules how a prompt fared, and that a check-in went out;
-// other turns have nothing to settle.
+// settle tells the rules how a prompt fared, and that a check-in went out; other
+// turns have nothing to settle. A text of unknown fate is settled later.
 func (t *turn) settle(ctx workflow.Context, sent models.SendSMSResult) {
 	var kind models.EventKind
 	switch accepted := !sent.AcceptedAt.IsZero(); {
+	case sent.Status == models.OutboxSending:
+		return
 	case t.plan.Kind == models.KindPrompt && accepted:
 		kind = models.EventPromptSent
 	case t.plan.Kind == models.KindPrompt:

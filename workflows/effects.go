@@ -40,7 +40,6 @@ func (l *life) apply(effects []models.Effect) {
 	}
 }
 
-//nolint:cyclop // one line per kind of effect, dispatch and nothing else
 func (l *life) applyOne(e models.Effect) {
 	switch e.Kind {
 	case models.EffectSetDue:

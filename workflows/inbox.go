@@ -31,6 +31,7 @@ func (l *life) receive() {
 		l.state.Commands = append(l.state.Commands, models.Command{ID: done.TurnID, Kind: models.CommandSubagent, Subagent: done})
 		done = models.Subagent{}
 	}
+	l.takeCancellation()
 }
 
 // count says what a run took over into the next one. A signal that nothing
@@ -46,20 +47,14 @@ func (l *life) count(ctx workflow.Context, drained int) {
 
 // busy: something has arrived that the loop has to act on.
 func (l *life) busy() bool {
-	return l.texts.Len() > 0 || l.reports.Len() > 0 || len(l.state.Commands) > 0
+	return l.texts.Len() > 0 || l.reports.Len() > 0 || len(l.state.Commands) > 0 || len(l.settled) > 0 || l.cancellation.isWaiting()
 }
 
 // leaving: the person is gone or going; no coaching text may be started.
 func (l *life) leaving() bool {
-	if l.state.Ended {
-		return true
-	}
-	for _, c := range l.state.Commands {
-		if c.Kind == models.CommandUnenroll {
-			return true
-		}
-	}
-	return false
+	return l.state.Ended || l.cancellation.isWaiting() || slices.ContainsFunc(l.state.Commands, func(c models.Command) bool {
+		return c.Kind == models.CommandUnenroll || c.Kind == models.CommandCancel
+	})
 }
 
 // silenced: no more coaching in the turn that runs: the person is leaving, has

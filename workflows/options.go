@@ -9,9 +9,11 @@ import (
 	"coachline/models"
 )
 
-// Time limits. The patience of a reply is the longest silence before a fixed
-// text stands in for the model; a greeting waits less, because a person has
-// just been enrolled and nothing has been promised yet.
+// Time limits. The patience of a reply is the longest time that workers try
+// before a fixed text stands in for the model; a greeting waits less, because a
+// person has just been enrolled and nothing has been promised yet. Activities
+// keep to it themselves (activities.timeLimit): a schedule-to-close timeout would
+// count the time without workers as well.
 const (
 	localLimit       = 10 * time.Second
 	localPatience    = 10 * 365 * 24 * time.Hour
@@ -22,6 +24,9 @@ const (
 	toolPatience     = 3 * time.Minute
 	sendLimit        = 30 * time.Second
 	heartbeat        = 10 * time.Second
+	// sendAttempts stands for no bound, which the SDK's test environment does not
+	// know: how long a text is tried is judged by its row.
+	sendAttempts = 1_000_000
 )
 
 // Queue order: what answers a person goes before what we start ourselves.
@@ -46,18 +51,21 @@ func local(ctx workflow.Context) workflow.Context {
 	})
 }
 
-func (t *turn) modelOptions(ctx workflow.Context, summary string) workflow.Context {
-	patience := replyPatience
+// patience is the time limit of one round.
+func (t *turn) patience() time.Duration {
 	if t.plan.Kind == models.KindGreeting {
-		patience = greetingPatience
+		return greetingPatience
 	}
+	return replyPatience
+}
+
+func (t *turn) modelOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:              models.QueueModel,
-		StartToCloseTimeout:    modelCallLimit,
-		ScheduleToCloseTimeout: patience,
-		HeartbeatTimeout:       heartbeat,
-		Priority:               t.priority(),
-		Summary:                summary,
+		TaskQueue:           models.QueueModel,
+		StartToCloseTimeout: modelCallLimit,
+		HeartbeatTimeout:    heartbeat,
+		Priority:            t.priority(),
+		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:    time.Second,
 			BackoffCoefficient: 2,
@@ -68,11 +76,11 @@ func (t *turn) modelOptions(ctx workflow.Context, summary string) workflow.Conte
 
 func (t *turn) toolOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:              models.QueueCoach,
-		StartToCloseTimeout:    toolLimit,
-		ScheduleToCloseTimeout: toolPatience,
-		Priority:               t.priority(),
-		Summary:                summary,
+		TaskQueue:           models.QueueCoach,
+		StartToCloseTimeout: toolLimit,
+		HeartbeatTimeout:    heartbeat,
+		Priority:            t.priority(),
+		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:    200 * time.Millisecond,
 			BackoffCoefficient: 2,
@@ -81,12 +89,28 @@ func (t *turn) toolOptions(ctx workflow.Context, summary string) workflow.Contex
 	})
 }
 
-// keepOptions set no bound on the whole: texts are kept however long the
-// database is away.
-func (t *turn) keepOptions(ctx workflow.Context, summary string) workflow.Context {
-	options := workflow.GetActivityOptions(t.toolOptions(ctx, summary))
-	options.ScheduleToCloseTimeout = 0
-	return workflow.WithActivityOptions(ctx, options)
+// decidesInActivity says whether the run decides tool calls in activities. Runs
+// of older workers go on with local ones.
+func decidesInActivity(ctx workflow.Context) bool {
+	// A local activity may run before the history holds that it was asked for, and this one stores the call's result.
+	return workflow.GetVersion(ctx, "tool-decided-in-activity", workflow.DefaultVersion, 1) == 1
+}
+
+// decideOptions are for a rule and one row: short attempts, and no bound on the
+// whole.
+func decideOptions(ctx workflow.Context, priority temporal.Priority, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           models.QueueCoach,
+		StartToCloseTimeout: localLimit,
+		Priority:            priority,
+		Summary:             summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval:        100 * time.Millisecond,
+			BackoffCoefficient:     2,
+			MaximumInterval:        10 * time.Second,
+			NonRetryableErrorTypes: []string{models.ErrTypeInvalid, models.ErrTypeMissing},
+		},
+	})
 }
 
 // sendOptions set no bound on the whole: what a turn says is stored by the same
@@ -103,6 +127,7 @@ func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Contex
 			InitialInterval:        time.Second,
 			BackoffCoefficient:     2,
 			MaximumInterval:        time.Minute,
+			MaximumAttempts:        sendAttempts,
 			NonRetryableErrorTypes: []string{models.ErrTypeInvalid, models.ErrTypeMissing},
 		},
 	})

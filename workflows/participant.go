@@ -15,10 +15,17 @@ import (
 
 // Participant is the workflow of one person, from enrolment until they leave.
 // The state is all it knows and all that continue-as-new carries. It returns
-// nil when the person has left, and a continue-as-new error otherwise.
+// nil when the person has left, and a continue-as-new error otherwise. A
+// cancellation request unenrolls: it becomes a command of the loop, which runs
+// on a context that the request does not end.
 func Participant(ctx workflow.Context, state models.ParticipantState) error {
+	request := ctx
+	// Never canceled: at the end of a run that would add commands that cancel
+	// its timers and activities.
+	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	l := &life{
-		state: state.Clone(),
+		cancellation: cancellation{isRequested: func() bool { return request.Err() != nil }},
+		state:        state.Clone(),
 		channels: channels{
 			texts:   workflow.GetSignalChannel(ctx, models.SignalMessageReceived),
 			reports: workflow.GetSignalChannel(ctx, subagent.SignalDone),
@@ -56,14 +63,17 @@ type life struct {
 	inTurn bool
 	// turned: this run has done a turn.
 	turned bool
-	// adrift are sends that nobody waits for any more. A run does not end
-	// before them: what they left at the carrier would never be settled.
-	adrift    []workflow.Future
-	dirty     dirty
-	shown     shown
-	timer     timer
-	limits    models.Limits
-	startedAt time.Time
+	// adrift are sends that no turn waits for any more. A run does not end before
+	// them: what they left at the carrier would never be settled.
+	adrift []workflow.Future
+	// settled are those of them that the loop has to take up.
+	settled      []settledSend
+	cancellation cancellation
+	dirty        dirty
+	shown        shown
+	timer        timer
+	limits       models.Limits
+	startedAt    time.Time
 }
 
 // run acts on one thing at a time: texts before commands before turns before
@@ -79,6 +89,10 @@ func (l *life) run(ctx workflow.Context) error {
 			l.on(ctx, models.Event{Kind: models.EventTexts, At: l.state.Inbox.NewestAt()})
 		case len(l.state.Commands) > 0:
 			l.command(ctx, l.state.Commands[0])
+		case len(l.settled) > 0:
+			sent := l.settled[0]
+			l.settled = l.settled[1:]
+			sent.turn.settle(ctx, sent.result)
 		case l.overdue(ctx):
 			if done, err := l.renew(ctx); done {
 				return err
@@ -153,10 +167,11 @@ func (l *life) renew(ctx workflow.Context) (done bool, err error) {
 	// Nothing below waits: whatever arrived until here is in the state.
 	drained := l.texts.Len() + l.reports.Len()
 	l.receive()
-	if len(l.state.Commands) > 0 {
+	if len(l.state.Commands) > 0 || len(l.settled) > 0 {
 		return false, nil
 	}
 	l.state.Unheard, l.state.Plans = l.news, l.plans
+	l.state.Notices.Counted = true
 	l.count(ctx, drained)
 	return true, workflow.NewContinueAsNewErrorWithOptions(ctx, nextRun, Participant, l.state)
 }
@@ -179,5 +194,5 @@ func (l *life) end(ctx workflow.Context) (done bool, err error) {
 		return true, err
 	}
 	l.receive()
-	return !l.news && len(l.state.Commands) == 0, nil
+	return !l.news && len(l.state.Commands) == 0 && len(l.settled) == 0, nil
 }

@@ -43,6 +43,9 @@ var kinds = map[string][]string{
 	"operator":            {`"kind":"operator"`, `"kind":"set_mode"`, `WorkflowExecutionUpdateCompleted`},
 	"transition-replaced": {`"kind":"delayed_transition"`, `TimerCanceled`, `TimerFired`},
 	"leaves-in-turn":      {`ActivityTaskCancelRequested`, `"kind":"end"`, `WorkflowExecutionCompleted`},
+	"cancel-requested":    {`WorkflowExecutionCancelRequested`, `RemoveParticipant`, `"kind":"delayed_transition"`, `"kind":"end"`, `WorkflowExecutionCompleted`},
+	"cancel-in-turn":      {`WorkflowExecutionCancelRequested`, `RemoveParticipant`, `ActivityTaskCancelRequested`, `WorkflowExecutionCompleted`},
+	"tool-decided":        {`tool-decided-in-activity`, `DecideTool`, `ActivityTaskScheduled`},
 	"opt-out-and-back":    {`"status":"opted_out"`, `"status":"active"`, `"kind":"consent"`},
 	"opt-out-in-turn":     {`"status":"opted_out"`, `"kind":"consent"`, `ActivityTaskCancelRequested`},
 	"help":                {`"kind":"help"`},
@@ -193,7 +196,7 @@ func TestHistoriesHoldNothingPersonal(t *testing.T) {
 // Temporal Cloud in money. A tool that is an activity of its own costs the
 // activity and the task after it instead of one marker.
 func TestCostOfATurn(t *testing.T) {
-	most := map[string]int{"plain-reply": 20, "one-tool": 30, "one-tool-activity": 30}
+	most := map[string]int{"plain-reply": 20, "one-tool": 30, "tool-decided": 30, "one-tool-activity": 30}
 	for _, f := range recorded(t) {
 		limit, bounded := most[f.kind]
 		if !bounded {

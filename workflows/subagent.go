@@ -144,9 +144,18 @@ func (e *errand) refuse(ctx workflow.Context, in models.ToolInput, call models.C
 		in.Refuse = activities.RefuseFailed
 	}
 	ask := models.DecideToolInput{Tool: in, Now: workflow.Now(ctx)}
-	if err := workflow.ExecuteLocalActivity(local(ctx), rules.DecideTool, ask).Get(ctx, nil); err != nil {
+	if err := e.executeDecideTool(ctx, ask); err != nil {
 		workflow.GetLogger(ctx).Error("refusing tool call failed", "turn", in.TurnID, "step", in.Step, "call", in.Call, "error", err)
 	}
+}
+
+// executeDecideTool runs the activity, which stores the result of the call.
+func (e *errand) executeDecideTool(ctx workflow.Context, in models.DecideToolInput) error {
+	if !decidesInActivity(ctx) {
+		return workflow.ExecuteLocalActivity(local(ctx), rules.DecideTool, in).Get(ctx, nil)
+	}
+	options := decideOptions(ctx, workflow.GetActivityOptions(e.options(ctx, models.QueueCoach, "")).Priority, "refuse tool call")
+	return workflow.ExecuteActivity(options, rules.DecideTool, in).Get(ctx, nil)
 }
 
 // end writes how the subagent ended. It sets no bound on the whole: whoever

@@ -268,7 +268,10 @@ type post struct {
 	rows  map[string]int         // by outbox id
 }
 
-func (p *post) Send(_ context.Context, sms models.SMS) (models.Receipt, error) {
+func (p *post) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
+	if err := sms.MayWrite(ctx); err != nil {
+		return models.Receipt{}, err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.sent == nil {
@@ -279,8 +282,8 @@ func (p *post) Send(_ context.Context, sms models.SMS) (models.Receipt, error) {
 	return models.Receipt{ProviderSID: "SM-" + sms.OutboxID, Status: models.OutboxQueued}, nil
 }
 
-func (p *post) Find(context.Context, models.SMS, time.Time) (models.Receipt, bool, error) {
-	return models.Receipt{}, false, nil
+func (p *post) Find(context.Context, models.SMS, time.Duration) (models.Lookup, error) {
+	return models.Lookup{At: time.Now()}, nil
 }
 
 // to counts the texts to a number.

@@ -67,7 +67,7 @@ func (t *turn) run(ctx workflow.Context) {
 // keep stores texts that nobody answers.
 func (t *turn) keep(ctx workflow.Context) {
 	var out models.PrepareTurnResult
-	keepCtx := t.keepOptions(ctx, fmt.Sprintf("texts without an answer, turn %d", t.number))
+	keepCtx := t.toolOptions(ctx, fmt.Sprintf("texts without an answer, turn %d", t.number))
 	if err := workflow.ExecuteActivity(keepCtx, turns.PrepareTurn, *t.begin(ctx)).Get(ctx, &out); err != nil {
 		workflow.GetLogger(ctx).Error("storing texts failed", "turn", t.id, "error", err)
 		return
@@ -239,7 +239,7 @@ func (t *turn) round(ctx workflow.Context, step int, plain bool) models.CallMode
 	return models.CallModelInput{
 		ParticipantID: t.life.state.ParticipantID,
 		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, NoTools: plain,
-		Begin: t.begin(ctx),
+		Begin: t.begin(ctx), TimeLimit: t.patience(),
 	}
 }
 
@@ -316,7 +316,7 @@ func (t *turn) runTools(ctx workflow.Context, step int, calls []models.CallRef) 
 func (t *turn) decideTool(ctx workflow.Context, in models.ToolInput) {
 	ask := models.DecideToolInput{Tool: in, State: t.life.state.Clone(), Now: workflow.Now(ctx)}
 	var decision models.Decision
-	if err := workflow.ExecuteLocalActivity(local(ctx), rules.DecideTool, ask).Get(ctx, &decision); err != nil {
+	if err := t.executeDecideTool(ctx, ask, &decision); err != nil {
 		workflow.GetLogger(ctx).Error("deciding tool call failed", "turn", t.id, "step", in.Step, "call", in.Call, "error", err)
 		return
 	}
@@ -324,9 +324,22 @@ func (t *turn) decideTool(ctx workflow.Context, in models.ToolInput) {
 	t.startSubagents(ctx, in, decision.Effects)
 }
 
+// executeDecideTool runs the activity, which stores the result of the call. It is
+// retried for as long as the database is away. It stops waiting when the turn has
+// nothing more to say; the decision is empty then and changes nothing.
+func (t *turn) executeDecideTool(ctx workflow.Context, in models.DecideToolInput, out *models.Decision) error {
+	if !decidesInActivity(ctx) {
+		return workflow.ExecuteLocalActivity(local(ctx), rules.DecideTool, in).Get(ctx, out)
+	}
+	toolCtx, cancel := workflow.WithCancel(decideOptions(ctx, t.priority(), fmt.Sprintf("decide tool call, turn %d", t.number)))
+	defer cancel()
+	return t.await(ctx, workflow.ExecuteActivity(toolCtx, rules.DecideTool, in), out)
+}
+
 func (t *turn) runTool(ctx workflow.Context, in models.ToolInput, name string) {
 	toolCtx, cancel := workflow.WithCancel(t.toolOptions(ctx, fmt.Sprintf("tool %s, turn %d", name, t.number)))
 	defer cancel()
+	in.TimeLimit = toolPatience
 	var out aside.Result
 	if err := t.await(ctx, workflow.ExecuteActivity(toolCtx, tools.RunTool, in), &out); err != nil {
 		workflow.GetLogger(ctx).Warn("tool failed", "turn", t.id, "tool", name, "error", err)

@@ -2,7 +2,6 @@ package workflows_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
 
 	"coachline/internal/coach"
 	"coachline/models"
@@ -338,7 +338,7 @@ func TestWhatIsKnownOfThePersonReachesTheModel(t *testing.T) {
 
 // What a local activity writes outlives the decision that led to it when a
 // worker dies before the end of its workflow task: so none of them may write
-// anything of a turn but the result of a call that the history holds.
+// anything of a turn.
 func TestLocalActivitiesKeepNothingOfATurn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withSchedule("10:30", "2026-03-02", monday.Add(30*time.Minute)))
@@ -352,7 +352,7 @@ func TestLocalActivitiesKeepNothingOfATurn(t *testing.T) {
 	w.text(3*time.Minute, "anybody there?")
 	w.update(4*time.Minute, models.UpdateResume)
 	w.run(8 * time.Hour)
-	require.Equal(t, map[string]bool{"Decide": true, "DecideTool": true, "SaveState": true}, seen)
+	require.Equal(t, map[string]bool{"Decide": true, "SaveState": true}, seen)
 	require.Contains(t, w.carrier.kinds(), models.KindReply)
 	require.Contains(t, w.carrier.kinds(), models.KindPrompt)
 }
@@ -361,7 +361,8 @@ func TestLocalActivitiesKeepNothingOfATurn(t *testing.T) {
 func TestHelpDuringAModelCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
-	w.env.OnActivity("CallModel", mock.Anything, mock.Anything).After(2*time.Minute).Return(models.CallModelResult{}, errors.New("out of order"))
+	w.env.OnActivity("CallModel", mock.Anything, mock.Anything).After(2*time.Minute).Return(models.CallModelResult{},
+		temporal.NewNonRetryableApplicationError("out of order", models.ErrTypeTimeLimit, nil))
 	w.text(0, "hello")
 	w.says(10*time.Second, "HELP", "")
 	w.run(10 * time.Minute)

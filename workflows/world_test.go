@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -116,6 +117,7 @@ func (w *world) register(rules coach.Rules) {
 		Prompts: library, Zones: zones, ModelName: "test", Now: now})
 	w.env.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: w})
 	w.env.RegisterActivity(posts)
+	w.env.RegisterActivity(&activities.Removals{Store: w.store})
 	w.env.RegisterActivity(&activities.Subagents{Store: w.store, Tools: registry})
 	w.env.RegisterWorkflow(workflows.Participant)
 	w.env.RegisterWorkflow(workflows.Subagent)
@@ -130,7 +132,7 @@ func (w *world) Remember(_ context.Context, in models.RememberInput) error {
 // run plays the participant's life for a span of simulated time.
 func (w *world) run(span time.Duration) {
 	w.t.Helper()
-	w.env.RegisterDelayedCallback(w.env.CancelWorkflow, span)
+	w.env.SetWorkflowRunTimeout(span)
 	w.env.ExecuteWorkflow(workflows.Participant, w.state)
 	require.True(w.t, w.env.IsWorkflowCompleted())
 }
@@ -228,21 +230,21 @@ type carrier struct {
 func (c *carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	row, err := c.world.store.Outbox(ctx, sms.OutboxID)
+	if err := errors.Join(err, sms.MayWrite(ctx)); err != nil {
+		return models.Receipt{}, err
+	}
 	if c.refuse != nil {
 		if err := c.refuse(sms); err != nil {
 			return models.Receipt{}, err
 		}
 	}
-	row, err := c.world.store.Outbox(ctx, sms.OutboxID)
-	if err != nil {
-		return models.Receipt{}, err
-	}
 	c.sent = append(c.sent, sent{At: c.world.env.Now().UTC(), Kind: row.Kind, Body: sms.Body})
 	return models.Receipt{ProviderSID: fmt.Sprintf("SM%032x", len(c.sent)), Status: models.OutboxQueued}, nil
 }
 
-func (c *carrier) Find(context.Context, models.SMS, time.Time) (models.Receipt, bool, error) {
-	return models.Receipt{}, false, nil
+func (c *carrier) Find(context.Context, models.SMS, time.Duration) (models.Lookup, error) {
+	return models.Lookup{At: c.world.env.Now()}, nil
 }
 
 // kinds lists what was sent, in order.

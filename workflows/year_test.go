@@ -278,7 +278,7 @@ func (b *bare) run() {
 	b.s.t.Helper()
 	b.s.answers++
 	b.texted(0)
-	b.env.RegisterDelayedCallback(b.env.CancelWorkflow, b.s.until.Sub(b.s.from))
+	b.env.SetWorkflowRunTimeout(b.s.until.Sub(b.s.from))
 	b.env.ExecuteWorkflow(workflows.Participant, models.ParticipantState{
 		ParticipantID: "conv_1", Zone: b.s.zone, Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true,
 	})

@@ -63,7 +63,7 @@ func (t *Tries) SendLate(ctx context.Context, in models.SendSMSInput) (models.Se
 	case err != nil:
 		return models.SendSMSResult{}, err
 	case reason != "":
-		return t.drop(ctx, in.OutboxID, reason)
+		return t.drop(ctx, try.Row, reason)
 	case wait <= 0 && len(try.Before) > 0:
 		wait = partLook
 	}
@@ -109,10 +109,12 @@ func (t *Tries) useful(try models.LateTry, at time.Time) (bool, error) {
 	return at.In(zone).Format(time.DateOnly) <= try.LocalDate, nil
 }
 
-func (t *Tries) drop(ctx context.Context, id, reason string) (models.SendSMSResult, error) {
-	err := t.Store.RecordFailed(ctx, models.SendFailure{OutboxID: id, Status: models.OutboxCanceled, Code: reason, Now: t.Now()})
+func (t *Tries) drop(ctx context.Context, row models.Outbox, reason string) (models.SendSMSResult, error) {
+	err := t.Store.RecordFailed(ctx, models.SendFailure{
+		OutboxID: row.ID, Token: row.ClaimToken, Status: models.OutboxCanceled, Code: reason, Now: t.Now(),
+	})
 	if err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("recording that %s is not tried: %w", id, err)
+		return models.SendSMSResult{}, fmt.Errorf("recording that %s is not tried: %w", row.ID, err)
 	}
 	return models.SendSMSResult{Status: models.OutboxCanceled, Code: reason}, nil
 }

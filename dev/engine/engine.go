@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"sync"
 
+	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/temporal"
 )
 
@@ -49,6 +50,8 @@ type Config struct {
 	CodecEndpoint string
 	// Logger gets the server's own log; nil drops it.
 	Logger *slog.Logger
+	// Faults are errors of the server's own persistence, for tests; nil has none.
+	Faults *config.FaultInjection
 }
 
 // Engine is a running server. It is complete when Start returns it.

@@ -22,7 +22,7 @@ func newServer(cfg Config, store *config.SQL, ports portSet) (temporal.Server, e
 		primitives.MatchingService: ports.matching,
 		primitives.WorkerService:   ports.worker,
 	}
-	conf := serverConfig(store, services)
+	conf := serverConfig(config.DataStore{SQL: store, FaultInjection: cfg.Faults}, services)
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	for name, port := range services {
 		hosts[name] = static.SingleLocalHost(hostPort(port))
@@ -44,7 +44,7 @@ func newServer(cfg Config, store *config.SQL, ports portSet) (temporal.Server, e
 	return server, nil
 }
 
-func serverConfig(store *config.SQL, services map[primitives.ServiceName]int) *config.Config {
+func serverConfig(store config.DataStore, services map[primitives.ServiceName]int) *config.Config {
 	frontend := hostPort(services[primitives.FrontendService])
 	conf := &config.Config{
 		Services: map[string]config.Service{},
@@ -54,7 +54,7 @@ func serverConfig(store *config.SQL, services map[primitives.ServiceName]int) *c
 			// Fixed when the database is created; one is what SQLite's single
 			// writer can use.
 			NumHistoryShards: 1,
-			DataStores:       map[string]config.DataStore{sqlite.PluginName: {SQL: store}},
+			DataStores:       map[string]config.DataStore{sqlite.PluginName: store},
 		},
 		ClusterMetadata: &cluster.Config{
 			FailoverVersionIncrement: 10,

@@ -51,11 +51,13 @@ type Driver struct {
 	library  *prompts.Library
 	registry *tools.Registry
 	secrets  []string
+	// run are the prompts of all conversations so far.
+	run *prefixes
 }
 
 // New builds a driver. Errors name the setting or the prompts folder.
 func New(cfg Config) (*Driver, error) {
-	d := &Driver{column: cfg.Column, settings: cfg.Settings}
+	d := &Driver{column: cfg.Column, settings: cfg.Settings, run: &prefixes{}}
 	if d.column.Small == "" {
 		d.column.Small = d.column.Model
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"coachline/eval/grade"
-	"coachline/internal/consent"
 	"coachline/models"
 	"coachline/workflows"
 )
@@ -130,7 +129,6 @@ func (p *play) text(body string) error {
 	in := models.Inbound{
 		ProviderSID: fmt.Sprintf("SM%032d", p.progress.texts), From: phone, To: ourPhone, Body: body, ReceivedAt: p.env.Now().UTC(),
 	}
-	in.Intent, in.IntentMethod = consent.Screen(body, "")
 	got, err := p.store.AcceptInbound(p.ctx, in)
 	if err != nil {
 		return fmt.Errorf("delivering a text: %w", err)

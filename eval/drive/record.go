@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -23,8 +24,16 @@ type recorder struct {
 	requests []models.ChatRequest
 	cost     grade.Cost
 	behind   bool
-	// earlier are the prompts of the conversation so far, as text.
-	earlier []string
+	// earlier are the prompts of the conversation so far, run those of all
+	// conversations of the run.
+	earlier, run *prefixes
+}
+
+// prefixes are prompts as text, for finding what a new one repeats. It is safe
+// for use by several goroutines.
+type prefixes struct {
+	mu   sync.Mutex
+	seen []string
 }
 
 // Complete implements pipeline.Model.
@@ -44,23 +53,26 @@ func (r *recorder) Complete(ctx context.Context, req models.ChatRequest) (models
 	if r.behind {
 		one.Background = 1
 	}
-	one.Prefix = one.Prompt * r.shared(string(prompt)) / max(len(prompt), 1)
+	one.Prefix = one.Prompt * r.earlier.shared(string(prompt)) / max(len(prompt), 1)
+	one.RunPrefix = one.Prompt * r.run.shared(string(prompt)) / max(len(prompt), 1)
 	r.cost = r.cost.Add(one)
 	return answer, err
 }
 
 // shared is the longest common beginning, in bytes, with an earlier prompt; the
 // prompt is one from then on.
-func (r *recorder) shared(prompt string) int {
+func (p *prefixes) shared(prompt string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	longest := 0
-	for _, earlier := range r.earlier {
+	for _, earlier := range p.seen {
 		n := 0
 		for n < min(len(earlier), len(prompt)) && earlier[n] == prompt[n] {
 			n++
 		}
 		longest = max(longest, n)
 	}
-	r.earlier = append(r.earlier, prompt)
+	p.seen = append(p.seen, prompt)
 	return longest
 }
 
@@ -91,7 +103,7 @@ type carrier struct {
 // Send implements activities.Carrier.
 func (c *carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
 	row, err := c.store.Outbox(ctx, sms.OutboxID)
-	if err != nil {
+	if err := errors.Join(err, sms.MayWrite(ctx)); err != nil {
 		return models.Receipt{}, fmt.Errorf("reading what is sent: %w", err)
 	}
 	c.mu.Lock()
@@ -102,8 +114,8 @@ func (c *carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, err
 }
 
 // Find implements activities.Carrier; no send is ever in doubt here.
-func (c *carrier) Find(context.Context, models.SMS, time.Time) (models.Receipt, bool, error) {
-	return models.Receipt{}, false, nil
+func (c *carrier) Find(context.Context, models.SMS, time.Duration) (models.Lookup, error) {
+	return models.Lookup{At: time.Now()}, nil
 }
 
 func (c *carrier) take() []grade.Sent {

@@ -63,6 +63,10 @@ type Cost struct {
 	// whatever the server made of it.
 	Cached int `json:"cached_tokens"`
 	Prefix int `json:"prefix_tokens"`
+	// RunPrefix is the part of Prompt that repeats the beginning of any earlier
+	// call of the run: of other conversations too, as a provider keeps one
+	// cache for all requests of an account.
+	RunPrefix int `json:"run_prefix_tokens"`
 }
 
 // Add sums two costs.
@@ -71,6 +75,7 @@ func (c Cost) Add(other Cost) Cost {
 		Calls: c.Calls + other.Calls, Background: c.Background + other.Background, Failed: c.Failed + other.Failed,
 		Prompt: c.Prompt + other.Prompt, Completion: c.Completion + other.Completion,
 		Cached: c.Cached + other.Cached, Prefix: c.Prefix + other.Prefix,
+		RunPrefix: c.RunPrefix + other.RunPrefix,
 	}
 }
 

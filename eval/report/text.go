@@ -38,15 +38,16 @@ func (r Run) WriteText(out io.Writer) error {
 
 // WriteCosts writes what each conversation cost in each column: model calls a
 // turn, those before the reply, prompt tokens a turn, the share of them that
-// repeats the prompt before, and the share that the server says it had cached.
+// repeats the beginning of an earlier prompt of the conversation and of any
+// earlier one of the run, and the share that the server says it had cached.
 func (r Run) WriteCosts(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for i, c := range r.Columns {
-		fmt.Fprintf(table, "%s\tturns\tcalls\tbefore the reply\tprompt tokens\trepeated prefix\tcached\n", c.Name)
+		fmt.Fprintf(table, "%s\tturns\tcalls\tbefore the reply\tprompt tokens\trepeated prefix\tof the run\tcached\n", c.Name)
 		line := func(name string, cell Cell) {
-			fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", name, cell.Turns,
+			fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", name, cell.Turns,
 				each(cell, calls, "%.2f"), each(cell, awaited, "%.2f"), each(cell, prompt, "%.0f"),
-				share(cell.Cost.Prefix, cell.Cost.Prompt), share(cell.Cost.Cached, cell.Cost.Prompt))
+				share(cell.Cost.Prefix, cell.Cost.Prompt), share(cell.Cost.RunPrefix, cell.Cost.Prompt), share(cell.Cost.Cached, cell.Cost.Prompt))
 		}
 		for _, row := range r.Rows {
 			line(row.Case, row.Cells[i])
@@ -99,6 +100,7 @@ var totals = []struct {
 		return each(sum(r, i), func(c grade.Cost) int { return c.Completion }, "%.0f")
 	}},
 	{"repeated prefix", func(r Run, i int) string { return share(sum(r, i).Cost.Prefix, sum(r, i).Cost.Prompt) }},
+	{"repeated prefix of the run", func(r Run, i int) string { return share(sum(r, i).Cost.RunPrefix, sum(r, i).Cost.Prompt) }},
 	{"cached by the server", func(r Run, i int) string { return share(sum(r, i).Cost.Cached, sum(r, i).Cost.Prompt) }},
 	{"failed model calls", func(r Run, i int) string { return fmt.Sprint(sum(r, i).Cost.Failed) }},
 }

@@ -45,6 +45,34 @@ func versionOf(info *debug.BuildInfo) string {
 	}
 }
 
+// Commit is the commit that the program was built from, with a mark when the
+// sources had been changed; empty when the build did not record one.
+func Commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return commitOf(info)
+}
+
+func commitOf(info *debug.BuildInfo) string {
+	commit, mark := "", ""
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			commit = setting.Value
+		case "vcs.modified":
+			if setting.Value == "true" {
+				mark = dirtyMark
+			}
+		}
+	}
+	if commit == "" {
+		return ""
+	}
+	return commit + mark
+}
+
 // ID tells builds apart: the version where it names one state of the sources,
 // and otherwise the version with a digest of the running program. It is the
 // same in every process of one binary. The error is that the program's own

@@ -50,3 +50,10 @@ func TestID(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, id, Version())
 }
+
+func TestCommitOf(t *testing.T) {
+	require.Empty(t, commitOf(&debug.BuildInfo{}))
+	settings := []debug.BuildSetting{{Key: "vcs.modified", Value: "true"}, {Key: "vcs.revision", Value: "0a1b"}}
+	require.Equal(t, "0a1b+dirty", commitOf(&debug.BuildInfo{Settings: settings}))
+	require.Equal(t, "0a1b", commitOf(&debug.BuildInfo{Settings: settings[1:]}))
+}

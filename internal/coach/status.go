@@ -2,6 +2,7 @@ package coach
 
 import (
 	"slices"
+	"time"
 
 	"coachline/models"
 )
@@ -45,9 +46,19 @@ func (s Situation) status(ev models.Event) (models.Decision, error) {
 	p := s.plan()
 	switch to := ev.Status; to {
 	case s.State.Status:
+		if to == models.StatusActive && ev.Answer {
+			if err := s.answerWaiting(p); err != nil {
+				return models.Decision{}, err
+			}
+		}
 	case models.StatusActive:
 		if err := s.resume(p); err != nil {
 			return models.Decision{}, err
+		}
+		if ev.Answer {
+			if err := s.answerWaiting(p); err != nil {
+				return models.Decision{}, err
+			}
 		}
 	case models.StatusPaused:
 		p.add(models.Effect{Kind: models.EffectSetStatus, Status: to})
@@ -70,6 +81,30 @@ func (s Situation) status(ev models.Event) (models.Decision, error) {
 		p.start(models.TurnPlan{Kind: models.KindMessage})
 	}
 	return p.decision(), nil
+}
+
+// promptReply is how old the newest of the texts may be for a reply to go out in
+// quiet hours (47 CFR 64.1200(c)(1) is about what the caller starts).
+const promptReply = 10 * time.Minute
+
+// answerWaiting starts the reply to texts that came during a pause. In quiet hours
+// it waits for their end, unless the newest text has just come.
+func (s Situation) answerWaiting(p *plan) error {
+	if len(s.State.Inbox.Items) == 0 {
+		return nil
+	}
+	open, err := s.Opens()
+	if err != nil {
+		return err
+	}
+	if open.After(s.Now) && s.Now.Sub(s.State.Inbox.NewestAt()) > promptReply {
+		at, err := s.shared(open)
+		p.set(models.DueDebounce, "", at)
+		return err
+	}
+	p.clear(models.DueDebounce)
+	p.start(models.TurnPlan{Kind: models.KindReply})
+	return nil
 }
 
 // restored arms what a terminated workflow had armed: the daily prompts. Its

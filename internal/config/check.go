@@ -15,6 +15,8 @@ import (
 	_ "time/tzdata" // slim images have no zone files
 	"unicode"
 	"unicode/utf8"
+
+	"coachline/internal/screening"
 )
 
 const (
@@ -275,9 +277,20 @@ func (c *Config) checkPlace() []error {
 	}
 	if !slices.Contains(strings.Fields(regions), c.Coaching.DefaultRegion) {
 		problems = append(problems, refuse("COACH_DEFAULT_REGION", c.Coaching.DefaultRegion, "a two-letter region such as US or GB"))
+	} else if err := c.Coaching.checkLocale(); err != nil {
+		problems = append(problems, err)
 	}
 	if quiet := c.Coaching.QuietHours; quiet != "" && !quietForm.MatchString(quiet) {
 		problems = append(problems, refuse(quietHours, quiet, "HH:MM-HH:MM such as 21:00-08:00, or empty for none"))
 	}
 	return problems
+}
+
+// checkLocale refuses a language whose messages nothing screens.
+func (c Coaching) checkLocale() error {
+	if screening.HasRules(c.DefaultLocale()) {
+		return nil
+	}
+	return refuse("COACH_LOCALE", c.Locale, "the language that people write in, one of those screened for crisis and opt-out ("+
+		strings.Join(screening.Languages(), ", ")+"), such as es-MX; without it the main language of COACH_DEFAULT_REGION counts, which is "+c.DefaultRegion)
 }

@@ -76,6 +76,9 @@ type HTTP struct {
 	// slash; empty when the carrier cannot reach us.
 	PublicURL string `env:"COACH_PUBLIC_URL"`
 	APIToken  Secret `env:"COACH_API_TOKEN"`
+	// ClientURL is the base address that operators' commands go to; empty for the
+	// address that this configuration listens on.
+	ClientURL string `env:"COACH_URL"`
 	// UIOrigins are the web origins of the Temporal UI, whose pages may ask
 	// the codec endpoint to open payloads.
 	UIOrigins []string `env:"COACH_UI_ORIGIN"`
@@ -126,10 +129,13 @@ type Payload struct {
 // which turns the thing off.
 type Coaching struct {
 	// Programme is the name that texts and the coach give the programme.
-	Programme       string        `env:"COACH_PROGRAMME" envDefault:"Coachline"`
-	DefaultTimezone string        `env:"COACH_DEFAULT_TIMEZONE" envDefault:"UTC"`
-	DefaultRegion   string        `env:"COACH_DEFAULT_REGION" envDefault:"US"`
-	PrepTime        time.Duration `env:"COACH_PREP_TIME" envDefault:"10m"`
+	Programme       string `env:"COACH_PROGRAMME" envDefault:"Coachline"`
+	DefaultTimezone string `env:"COACH_DEFAULT_TIMEZONE" envDefault:"UTC"`
+	DefaultRegion   string `env:"COACH_DEFAULT_REGION" envDefault:"US"`
+	// Locale is the language that people write in, such as es-MX; empty is the
+	// main language of DefaultRegion.
+	Locale   string        `env:"COACH_LOCALE"`
+	PrepTime time.Duration `env:"COACH_PREP_TIME" envDefault:"10m"`
 	// PromptSpread spreads the prompts of people who chose the same minute, and
 	// what an outage or quiet hours held up.
 	PromptSpread      time.Duration `env:"COACH_PROMPT_SPREAD" envDefault:"10m"`
@@ -148,6 +154,15 @@ type Coaching struct {
 	LateTry time.Duration `env:"COACH_LATE_TRY" envDefault:"30m"`
 	// QuietHours is "HH:MM-HH:MM" in the participant's zone; empty is none.
 	QuietHours string `env:"COACH_QUIET_HOURS" envDefault:"21:00-08:00"`
+}
+
+// DefaultLocale is the locale of people of whom none is known: Locale, or that of
+// the region's main language.
+func (c Coaching) DefaultLocale() string {
+	if c.Locale != "" {
+		return c.Locale
+	}
+	return "und-" + c.DefaultRegion
 }
 
 // Worker bounds a turn and a run of the workflow.

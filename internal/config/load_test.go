@@ -47,7 +47,7 @@ func TestEverySettingIsRead(t *testing.T) {
 		"OPENAI_API_KEY=sk-one", "OPENAI_API_KEYS=sk-two, sk-one ,", "OPENAI_BASE_URL=http://model:9000/v1", "COACH_MODEL=m1",
 		"COACH_SMALL_MODEL=s1", "COACH_EMBEDDING_MODEL=e1",
 		"TWILIO_ACCOUNT_SID=AC123", "TWILIO_AUTH_TOKEN=aaa,bbb", "TWILIO_FROM=+15017122661", "TWILIO_BASE_URL=http://127.0.0.1:8090",
-		"COACH_HTTP_ADDR=0.0.0.0:80", "COACH_PUBLIC_URL=https://coach.example.org/app/", "COACH_API_TOKEN=token",
+		"COACH_HTTP_ADDR=0.0.0.0:80", "COACH_PUBLIC_URL=https://coach.example.org/app/", "COACH_API_TOKEN=token-of-thirty-two-characters-00",
 		"COACH_PAYLOAD_KEYS=" + goodKeys, "COACH_PROMPTS_DIR=/etc/prompts",
 		"COACH_PROGRAMME=Steps", "COACH_DEFAULT_TIMEZONE=Europe/London", "COACH_DEFAULT_REGION=gb",
 		"COACH_PREP_TIME=0", "COACH_PROMPT_GRACE=1h", "COACH_REMINDER_DELAY=2h", "COACH_AUTO_FEEDBACK_DELAY=3m",
@@ -134,6 +134,9 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_DEFAULT_TIMEZONE=../etc/passwd", "COACH_DEFAULT_TIMEZONE"},
 		{"COACH_DEFAULT_REGION=UK", "COACH_DEFAULT_REGION: \"UK\" is not allowed; want a two-letter region"},
 		{"COACH_DEFAULT_REGION=US GB", "COACH_DEFAULT_REGION"},
+		{"COACH_DEFAULT_REGION=IT", "COACH_LOCALE: \"\" is not allowed; want the language that people write in, one of those screened for crisis and opt-out (de, en, es, fr, pt)"},
+		{"COACH_LOCALE=it-IT", "COACH_LOCALE: \"it-IT\" is not allowed"},
+		{"COACH_LOCALE=english", "COACH_LOCALE"},
 		{"COACH_QUIET_HOURS=9pm-8am", "COACH_QUIET_HOURS: \"9pm-8am\" is not allowed; want HH:MM-HH:MM"},
 		{"COACH_QUIET_HOURS=24:00-08:00", "COACH_QUIET_HOURS"},
 		{"COACH_QUIET_HOURS=21:00-08:60", "COACH_QUIET_HOURS"},
@@ -279,5 +282,20 @@ func TestEdits(t *testing.T) {
 		want int
 	}{{"", "", 0}, {"abc", "", 3}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}} {
 		require.Equal(t, test.want, edits(test.a, test.b), "%s %s", test.a, test.b)
+	}
+}
+
+// The small model is the chat model where none is set, whatever that is called.
+func TestSmallModelFollowsTheChatModel(t *testing.T) {
+	for _, tt := range []struct{ name, environ, want string }{
+		{"J40 the chat model", "COACH_MODEL=m1", "m1"},
+		{"J40 another chat model", "COACH_MODEL=m2", "m2"},
+		{"J40 its own", "COACH_SMALL_MODEL=s1", "s1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg, err := Load([]string{tt.environ}, nil)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, cfg.Model.Small)
+		})
 	}
 }

@@ -59,11 +59,17 @@ func (c Config) needWorker() []error {
 	return problems
 }
 
+// MinTokenLength is the least length of the API token in characters.
+const MinTokenLength = 32
+
 func (c Config) needStarter() []error {
-	if c.HTTP.Loopback() {
-		return nil
-	}
 	var problems []error
+	if token := c.HTTP.APIToken.Reveal(); token != "" && len(token) < MinTokenLength {
+		problems = append(problems, fmt.Errorf("COACH_API_TOKEN: shorter than %d characters: make one with: openssl rand -hex 32", MinTokenLength))
+	}
+	if c.HTTP.Loopback() {
+		return problems
+	}
 	if !c.HTTP.APIToken.IsSet() {
 		problems = append(problems, missing("COACH_API_TOKEN", RoleStarter,
 			"a bearer token, because COACH_HTTP_ADDR "+c.HTTP.Addr+" is not a loopback address"))

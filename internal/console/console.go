@@ -36,10 +36,17 @@ func show[T any](c *Console, r result, render func(io.Writer, T) error) error {
 		return printJSON(c.out, r.raw)
 	}
 	var value T
-	if err := json.Unmarshal(r.raw, &value); err != nil {
-		return fmt.Errorf("decoding the API's answer: %w", err)
+	if err := decode(r, &value); err != nil {
+		return err
 	}
 	return render(c.out, value)
+}
+
+func decode(r result, value any) error {
+	if err := json.Unmarshal(r.raw, value); err != nil {
+		return fmt.Errorf("decoding the API's answer: %w", err)
+	}
+	return nil
 }
 
 // run calls the API and shows the result.
@@ -65,6 +72,7 @@ func (c *Console) Show(ctx context.Context, id string) error {
 type Filter struct {
 	Status    models.Status
 	Attention models.Attention
+	Waiting   bool
 }
 
 // List prints every participant that the filter selects.
@@ -89,6 +97,9 @@ func allOf[T any](ctx context.Context, client *Client, filter Filter) ([]T, erro
 	}
 	if filter.Attention != "" {
 		query.Set("attention", string(filter.Attention))
+	}
+	if filter.Waiting {
+		query.Set("waiting", "true")
 	}
 	for {
 		got, err := client.do(ctx, request{method: http.MethodGet, path: participants, query: query})
@@ -120,6 +131,19 @@ func (c *Console) Update(ctx context.Context, id string, change Change, version 
 // SetStatus pauses or resumes a participant.
 func (c *Console) SetStatus(ctx context.Context, id string, status models.Status) error {
 	return c.Update(ctx, id, Change{Status: &status}, 0)
+}
+
+// Resume resumes a participant; waiting says what becomes of texts that came
+// meanwhile, and empty leaves it to the server.
+func (c *Console) Resume(ctx context.Context, id string, waiting models.WaitingAction) error {
+	active := models.StatusActive
+	return c.Update(ctx, id, Change{Status: &active, Waiting: waiting}, 0)
+}
+
+// Waiting prints the texts that came while a participant was paused and wait for
+// an operator.
+func (c *Console) Waiting(ctx context.Context, id string) error {
+	return run(ctx, c, request{method: http.MethodGet, path: one(id) + "/waiting"}, renderWaiting)
 }
 
 // SetMode forces a mode; the change is applied between turns.
@@ -180,7 +204,9 @@ func (c *Console) Transcript(ctx context.Context, id string, limit int) error {
 	if err != nil {
 		return fmt.Errorf("encoding the conversation: %w", err)
 	}
-	return show(c, result{raw: raw}, renderTranscript)
+	return show(c, result{raw: raw}, func(w io.Writer, list []models.HistoryEntry) error {
+		return renderTranscript(w, list, c.zoneOf(ctx, id))
+	})
 }
 
 func entries(raw json.RawMessage) (list []json.RawMessage, oldest time.Time, err error) {
@@ -199,5 +225,7 @@ func entries(raw json.RawMessage) (list []json.RawMessage, oldest time.Time, err
 
 // Timers prints what is due and every schedule with its next run.
 func (c *Console) Timers(ctx context.Context, id string) error {
-	return run(ctx, c, request{method: http.MethodGet, path: one(id) + "/state"}, renderTimers)
+	return run(ctx, c, request{method: http.MethodGet, path: one(id) + "/state"}, func(w io.Writer, s state) error {
+		return renderTimers(w, s, c.zoneOf(ctx, id))
+	})
 }

@@ -53,6 +53,14 @@ func oneLine(s string) string {
 
 func at(t time.Time) string { return t.UTC().Format(instant) }
 
+// atIn prints an instant in UTC, and beside it what clocks show in a zone.
+func atIn(t time.Time, zone *time.Location) string {
+	if zone == nil || zone == time.UTC {
+		return at(t)
+	}
+	return at(t) + t.In(zone).Format(" (Mon 15:04 MST)")
+}
+
 func yes(b bool) string {
 	if b {
 		return "yes"
@@ -61,23 +69,23 @@ func yes(b bool) string {
 }
 
 func renderParticipant(w io.Writer, p Participant) error {
-	zone := p.Timezone
+	zone, clock := p.Timezone, zoneNamed(p.Timezone)
 	if p.ZoneAssumed {
 		zone += " (assumed)"
 	}
 	unreachable := ""
 	if p.UnreachableAt != nil {
-		unreachable = "since " + at(*p.UnreachableAt) + " (" + p.UnreachableCode + ")"
+		unreachable = "since " + atIn(*p.UnreachableAt, clock) + " (" + p.UnreachableCode + ")"
 	}
 	attention := ""
 	if p.AttentionAt != nil {
-		attention = string(p.Attention) + " since " + at(*p.AttentionAt)
+		attention = string(p.Attention) + " since " + atIn(*p.AttentionAt, clock)
 	}
 	rows := [][]string{
 		{"id", p.ID}, {"phone", p.Phone}, {"name", p.Name}, {"gender", p.Gender}, {"ethnicity", p.Ethnicity},
 		{"background", p.Background}, {"timezone", zone}, {"locale", p.Locale}, {"channel", string(p.Channel)},
 		{"status", string(p.Status)}, {"attention", attention}, {"unreachable", unreachable}, {"mode", string(p.Mode)}, {"tester", yes(p.Tester)}, {"debug", yes(p.Debug)},
-		{"enrolled", at(p.EnrolledAt)}, {"version", fmt.Sprint(p.Version)},
+		{"enrolled", atIn(p.EnrolledAt, clock)}, {"version", fmt.Sprint(p.Version)},
 	}
 	return table(w, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 }
@@ -110,13 +118,13 @@ func renderQueued(w io.Writer, q queued) error {
 	return table(w, [][]string{{"id", q.ID}, {"status", string(q.Status)}})
 }
 
-func renderTranscript(w io.Writer, list []models.HistoryEntry) error {
+func renderTranscript(w io.Writer, list []models.HistoryEntry, zone *time.Location) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "Nothing was said yet.")
 		return err
 	}
 	for _, e := range list {
-		head := at(e.At) + "  " + string(e.Role) + "  " + string(e.Kind)
+		head := atIn(e.At, zone) + "  " + string(e.Role) + "  " + string(e.Kind)
 		if e.Channel == models.ChannelChat {
 			head += "  " + string(e.Channel)
 		}
@@ -133,6 +141,23 @@ func renderTranscript(w io.Writer, list []models.HistoryEntry) error {
 	return nil
 }
 
+func renderWaiting(w io.Writer, list []models.WaitingMessage) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(w, "No messages wait.")
+		return err
+	}
+	for _, m := range list {
+		head := at(m.At) + "  " + string(m.Channel)
+		if m.Danger != models.DangerNone {
+			head += "  danger: " + string(m.Danger)
+		}
+		if _, err := fmt.Fprintf(w, "%s\n%s\n", head, indented(m.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func indented(text string) string {
 	var out strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
@@ -141,7 +166,7 @@ func indented(text string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-func renderTimers(w io.Writer, s state) error {
+func renderTimers(w io.Writer, s state, zone *time.Location) error {
 	facts := [][]string{
 		{"mode", string(s.Mode)}, {"status", string(s.Status)},
 		{"prompts sent", fmt.Sprint(s.Counters.Prompts)}, {"successes", fmt.Sprint(s.Counters.Successes)},
@@ -150,25 +175,31 @@ func renderTimers(w io.Writer, s state) error {
 		facts = append(facts, []string{"last channel", string(s.LastChannel)})
 	}
 	if s.Pending != nil {
-		facts = append(facts, []string{"outstanding prompt", s.Pending.PromptID + ", sent " + at(s.Pending.SentAt)})
+		facts = append(facts, []string{"outstanding prompt", s.Pending.PromptID + ", sent " + atIn(s.Pending.SentAt, zone)})
+	}
+	if s.Waiting > 0 {
+		facts = append(facts, []string{"waiting messages", fmt.Sprint(s.Waiting)})
+	}
+	if s.Hold != nil {
+		facts = append(facts, []string{"prompts held", fmt.Sprintf("until %s (hold %d)", atIn(s.Hold.Until, zone), s.Hold.ID)})
 	}
 	if err := table(w, facts); err != nil {
 		return err
 	}
-	if err := renderDue(w, s.Due); err != nil || len(s.Schedules) == 0 {
+	if err := renderDue(w, s.Due, zone); err != nil || len(s.Schedules) == 0 {
 		return err
 	}
 	return renderSchedules(w, s.Schedules)
 }
 
-func renderDue(w io.Writer, due []models.Due) error {
+func renderDue(w io.Writer, due []models.Due, zone *time.Location) error {
 	if len(due) == 0 {
 		_, err := fmt.Fprintln(w, "\nNothing is due.")
 		return err
 	}
 	rows := [][]string{{"DUE AT", "WHAT", "FOR"}}
 	for _, d := range sorted(due) {
-		rows = append(rows, []string{at(d.At), string(d.Kind), d.Ref})
+		rows = append(rows, []string{atIn(d.At, zone), string(d.Kind), d.Ref})
 	}
 	return section(w, rows)
 }
@@ -194,7 +225,11 @@ func renderSchedules(w io.Writer, list []schedule) error {
 		if s.Type == models.ScheduleRandom {
 			local = s.From + "-" + s.To
 		}
-		rows = append(rows, []string{s.ID, string(s.Type), local, s.Timezone, at(s.NextAt)})
+		next := atIn(s.NextAt, zoneNamed(s.Timezone))
+		if s.Held {
+			next += " (held)"
+		}
+		rows = append(rows, []string{s.ID, string(s.Type), local, s.Timezone, next})
 	}
 	return section(w, rows)
 }

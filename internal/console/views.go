@@ -52,6 +52,11 @@ type state struct {
 		PromptID string    `json:"prompt_id"`
 		SentAt   time.Time `json:"sent_at"`
 	} `json:"pending_prompt"`
+	Waiting int `json:"waiting_messages"`
+	Hold    *struct {
+		ID    int64     `json:"id"`
+		Until time.Time `json:"until"`
+	} `json:"hold"`
 }
 
 type schedule struct {
@@ -62,6 +67,7 @@ type schedule struct {
 	To       string              `json:"to"`
 	Timezone string              `json:"timezone"`
 	NextAt   time.Time           `json:"next_at"`
+	Held     bool                `json:"held"`
 }
 
 type queued struct {
@@ -86,6 +92,7 @@ type NewParticipant struct {
 
 // Change is a partial update; nil fields stay as they are.
 type Change struct {
+	Phone      *string        `json:"phone_number,omitempty"`
 	Name       *string        `json:"name,omitempty"`
 	Gender     *string        `json:"gender,omitempty"`
 	Ethnicity  *string        `json:"ethnicity,omitempty"`
@@ -95,4 +102,6 @@ type Change struct {
 	Status     *models.Status `json:"status,omitempty"`
 	Tester     *bool          `json:"tester,omitempty"`
 	Debug      *bool          `json:"debug,omitempty"`
+	// Waiting is what becomes of texts that came while the participant was paused.
+	Waiting models.WaitingAction `json:"waiting_messages,omitempty"`
 }

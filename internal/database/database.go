@@ -24,6 +24,7 @@ import (
 	sqlitedriver "modernc.org/sqlite"
 
 	"coachline/internal/database/prepared"
+	"coachline/internal/seal"
 )
 
 const (
@@ -34,18 +35,12 @@ const (
 	sqliteConns   = 4
 )
 
-// Sealer protects personal data at rest; package seal provides it.
-type Sealer interface {
-	Seal([]byte) ([]byte, error)
-	Open([]byte) ([]byte, error)
-}
-
 // Config says where the rows live.
 type Config struct {
 	// URL is postgres://..., postgresql://..., sqlite:PATH or sqlite::memory:.
 	URL string
-	// Sealer is required.
-	Sealer Sealer
+	// Ring seals the columns with personal data; it is required.
+	Ring *seal.Ring
 	// MaxConns bounds the open connections; 0 means 10 on PostgreSQL and 4 on
 	// SQLite. An in-memory database always has exactly one.
 	MaxConns int
@@ -55,7 +50,7 @@ type Config struct {
 // concurrent use, by several processes too; all parts of one process share one.
 type Database struct {
 	*handle
-	sealer  Sealer
+	ring    *seal.Ring
 	release func() error
 }
 
@@ -75,14 +70,14 @@ type database struct {
 // may do so at once. The error names DATABASE_URL when the URL is of an unknown
 // kind, and never holds the URL itself, which may carry a password.
 func Open(ctx context.Context, cfg Config) (*Database, error) {
-	if cfg.Sealer == nil {
-		return nil, errors.New("opening database: a sealer is required")
+	if cfg.Ring == nil {
+		return nil, errors.New("opening database: a key ring is required")
 	}
-	base, err := connect(cfg.URL, cfg.MaxConns)
+	base, err := connect(cfg, connectorWrapper(ctx))
 	if err != nil {
 		return nil, err
 	}
-	d := &Database{sealer: cfg.Sealer}
+	d := &Database{ring: cfg.Ring}
 	if base.file != "" {
 		d.handle, d.release, err = fileOf(base.file).take(ctx, base.open)
 	} else if d.handle, err = base.open(ctx); err == nil {
@@ -154,6 +149,9 @@ func (d database) session(pool *sql.DB) (*gorm.DB, error) {
 		NamingStrategy:         tables{},
 		SkipDefaultTransaction: true,
 		DisableAutomaticPing:   true,
+		// Columns are read in the order of the model's fields, so that those which
+		// name a row come before those that are bound to it.
+		QueryFields: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("opening database: %w", err)
@@ -168,24 +166,24 @@ func (d database) dialector(pool *sql.DB) gorm.Dialector {
 	return &sqlite.Dialector{DriverName: "sqlite", Conn: pool}
 }
 
-func connect(address string, maxConns int) (database, error) {
-	if path, ok := strings.CutPrefix(address, "sqlite:"); ok {
-		return connectSQLite(path, maxConns)
+func connect(cfg Config, wrap wrapper) (database, error) {
+	if path, ok := strings.CutPrefix(cfg.URL, "sqlite:"); ok {
+		return connectSQLite(path, cfg.MaxConns, wrap)
 	}
-	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
-		return connectPostgres(address, maxConns)
+	if strings.HasPrefix(cfg.URL, "postgres://") || strings.HasPrefix(cfg.URL, "postgresql://") {
+		return connectPostgres(cfg.URL, cfg.MaxConns, wrap)
 	}
 	return database{}, errors.New("reading DATABASE_URL: it must begin with postgres://, postgresql:// or sqlite: and a path")
 }
 
-func connectPostgres(address string, maxConns int) (database, error) {
+func connectPostgres(address string, maxConns int, wrap wrapper) (database, error) {
 	conf, err := pgx.ParseConfig(address)
 	if err != nil {
 		// pgx masks the password of a URL that it could read, and repeats one
 		// that it could not.
 		return database{}, errors.New("reading DATABASE_URL: not a valid PostgreSQL URL")
 	}
-	pool := stdlib.OpenDB(*conf, stdlib.OptionAfterConnect(readUTC))
+	pool := sql.OpenDB(wrap.apply(stdlib.GetConnector(*conf, stdlib.OptionAfterConnect(readUTC))))
 	if maxConns == 0 {
 		maxConns = postgresConns
 	}
@@ -206,7 +204,7 @@ func readUTC(_ context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-func connectSQLite(address string, maxConns int) (database, error) {
+func connectSQLite(address string, maxConns int, wrap wrapper) (database, error) {
 	path, query, _ := strings.Cut(address, "?")
 	if path == "" {
 		return database{}, errors.New("reading DATABASE_URL: no file named after sqlite")
@@ -227,12 +225,12 @@ func connectSQLite(address string, maxConns int) (database, error) {
 	name := path + "?" + options.Encode()
 	d := database{dialect: dialectSQLite, lite: func() (pool, writes *sql.DB) {
 		if maxConns > 1 {
-			writes = sqlitePool(name, 1)
+			writes = sqlitePool(name, 1, wrap)
 		}
-		return sqlitePool(name, max(1, maxConns-1)), writes
+		return sqlitePool(name, max(1, maxConns-1), wrap), writes
 	}}
-	if memory {
-		return d, nil
+	if memory || wrap != nil {
+		return d, nil // Wrapped connections belong to one user of the file.
 	}
 	if d.file, err = filepath.Abs(path); err != nil {
 		return database{}, fmt.Errorf("reading DATABASE_URL: %w", err)
@@ -241,8 +239,8 @@ func connectSQLite(address string, maxConns int) (database, error) {
 	return d, nil
 }
 
-func sqlitePool(name string, conns int) *sql.DB {
-	pool := sql.OpenDB(prepared.New(&sqlitedriver.Driver{}, name))
+func sqlitePool(name string, conns int, wrap wrapper) *sql.DB {
+	pool := sql.OpenDB(wrap.apply(prepared.New(&sqlitedriver.Driver{}, name)))
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
 	return pool

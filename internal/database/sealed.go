@@ -6,41 +6,71 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"gorm.io/gorm/schema"
+
+	"coachline/internal/seal"
 )
 
 // sealed is the gorm serializer of columns tagged `serializer:sealed`. A text
-// becomes base64 of what the sealer made of it, bytes become just that. Empty
+// becomes base64 of what the ring made of it, bytes become just that. Empty
 // stays empty, so that "not known" can be told from the outside; nothing else
-// can.
+// can. A value is bound to its place (see sealedTable), so the fields that name
+// the row must be set when it is written, and read before it.
 //
-// gorm makes a zero value of the serializer for every field, so the sealer
+// gorm makes a zero value of the serializer for every field, so the ring
 // travels in the statement's context.
 type sealed struct{}
 
-type sealerKey struct{}
+type (
+	ringKey       struct{}
+	unreadableKey struct{}
+)
 
 func init() { schema.RegisterSerializer("sealed", sealed{}) }
 
-// withSealer gives the statements that run under ctx what they seal and open
+// withRing gives the statements that run under ctx what they seal and open
 // columns with; a statement without it fails.
-func withSealer(ctx context.Context, s Sealer) context.Context {
-	return context.WithValue(ctx, sealerKey{}, s)
+func withRing(ctx context.Context, ring *seal.Ring) context.Context {
+	return context.WithValue(ctx, ringKey{}, ring)
 }
 
-func sealerOf(ctx context.Context) (Sealer, error) {
-	s, ok := ctx.Value(sealerKey{}).(Sealer)
+func ringOf(ctx context.Context) (*seal.Ring, error) {
+	ring, ok := ctx.Value(ringKey{}).(*seal.Ring)
 	if !ok {
-		return nil, errors.New("the statement's context holds no sealer")
+		return nil, errors.New("the statement's context holds no key ring")
 	}
-	return s, nil
+	return ring, nil
+}
+
+// AllowUnreadable is for lists: under ctx a sealed column that cannot be opened
+// leaves its field empty and adds the column's name to the row's field
+// Unreadable, a text outside the schema. Models without that field still
+// fail. Rows that were read so must not be written back.
+func AllowUnreadable(ctx context.Context) context.Context {
+	return context.WithValue(ctx, unreadableKey{}, true)
+}
+
+// markUnreadable notes on a row that a column could not be opened, where the
+// statement's context and the row's model have that.
+func markUnreadable(ctx context.Context, field *schema.Field, dst reflect.Value) bool {
+	if allowed, _ := ctx.Value(unreadableKey{}).(bool); !allowed {
+		return false
+	}
+	marks := reflect.Indirect(dst).FieldByName("Unreadable")
+	if !marks.IsValid() || marks.Kind() != reflect.String || !marks.CanSet() {
+		return false
+	}
+	marks.SetString(strings.TrimPrefix(marks.String()+","+field.DBName, ","))
+	return true
 }
 
 // Scan opens a column into its field.
 func (sealed) Scan(ctx context.Context, field *schema.Field, dst reflect.Value, dbValue any) error {
-	plain, err := open(ctx, field.FieldType.Kind(), dbValue)
-	if err != nil {
+	at := func() ([]byte, error) { return placeOf(ctx, field, dst) }
+	plain, err := open(ctx, field.FieldType.Kind(), dbValue, at)
+	if err != nil && !markUnreadable(ctx, field, dst) {
 		return fmt.Errorf("opening %s.%s: %w", field.Schema.Table, field.DBName, err)
 	}
 	value := field.ReflectValueOf(ctx, dst)
@@ -53,16 +83,17 @@ func (sealed) Scan(ctx context.Context, field *schema.Field, dst reflect.Value, 
 }
 
 // Value seals a field for its column.
-func (sealed) Value(ctx context.Context, field *schema.Field, _ reflect.Value, fieldValue any) (any, error) {
+func (sealed) Value(ctx context.Context, field *schema.Field, dst reflect.Value, fieldValue any) (any, error) {
+	at := func() ([]byte, error) { return placeOf(ctx, field, dst) }
 	var out any
 	var err error
 	switch plain := fieldValue.(type) {
 	case string:
 		var box []byte
-		box, err = seal(ctx, []byte(plain))
+		box, err = sealAt(ctx, []byte(plain), at)
 		out = base64.StdEncoding.EncodeToString(box)
 	case []byte:
-		out, err = seal(ctx, plain)
+		out, err = sealAt(ctx, plain, at)
 	default:
 		err = errors.New("neither a string nor bytes")
 	}
@@ -72,27 +103,58 @@ func (sealed) Value(ctx context.Context, field *schema.Field, _ reflect.Value, f
 	return out, nil
 }
 
-// OpenText opens the column of a sealed text that was read without gorm, under
-// the context of a statement of this package's.
-func OpenText(ctx context.Context, column string) (string, error) {
-	plain, err := open(ctx, reflect.String, column)
-	return string(plain), err
+// Cell names a column of one row; Row are the values of the columns that name
+// rows of the table.
+type Cell struct {
+	Table, Column string
+	Row           []any
 }
 
-func seal(ctx context.Context, plain []byte) ([]byte, error) {
+// OpenText opens the column of a sealed text that was read without gorm, under
+// the context of a statement of this package's.
+func OpenText(ctx context.Context, cell Cell, value string) (string, error) {
+	plain, err := open(ctx, reflect.String, value, func() ([]byte, error) { return place(cell.Table, cell.Column, cell.Row) })
+	if err != nil {
+		return "", fmt.Errorf("opening %s.%s: %w", cell.Table, cell.Column, err)
+	}
+	return string(plain), nil
+}
+
+func sealAt(ctx context.Context, plain []byte, at func() ([]byte, error)) ([]byte, error) {
 	if len(plain) == 0 {
 		return []byte{}, nil
 	}
-	s, err := sealerOf(ctx)
+	ring, err := ringOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.Seal(plain)
+	bound, err := at()
+	if err != nil {
+		return nil, err
+	}
+	return ring.Seal(plain, bound)
 }
 
-// open: texts are base64 in their columns, which drivers give as strings or as
-// bytes; bytes are as they are.
-func open(ctx context.Context, kind reflect.Kind, dbValue any) ([]byte, error) {
+// open opens the value of a column. Texts are base64, which drivers give as
+// strings or as bytes; bytes are as they are.
+func open(ctx context.Context, kind reflect.Kind, dbValue any, at func() ([]byte, error)) ([]byte, error) {
+	box, err := unpack(kind, dbValue)
+	if err != nil || len(box) == 0 {
+		return nil, err
+	}
+	ring, err := ringOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := at()
+	if err != nil {
+		return nil, err
+	}
+	return ring.Open(box, bound)
+}
+
+// unpack gives the sealed bytes of a column's value; none for an empty one.
+func unpack(kind reflect.Kind, dbValue any) ([]byte, error) {
 	var box []byte
 	switch v := dbValue.(type) {
 	case nil:
@@ -103,17 +165,8 @@ func open(ctx context.Context, kind reflect.Kind, dbValue any) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("unexpected column type %T", dbValue)
 	}
-	if len(box) == 0 {
-		return nil, nil
+	if len(box) == 0 || kind != reflect.String {
+		return box, nil
 	}
-	s, err := sealerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if kind == reflect.String {
-		if box, err = base64.StdEncoding.AppendDecode(nil, box); err != nil {
-			return nil, err
-		}
-	}
-	return s.Open(box)
+	return base64.StdEncoding.AppendDecode(nil, box)
 }

@@ -23,7 +23,7 @@ const writeTries = 8
 // Reader gives a session for single reads; it runs no transaction of its own
 // accord.
 func (d *Database) Reader(ctx context.Context) *gorm.DB {
-	return d.rows.WithContext(withSealer(ctx, d.sealer))
+	return d.rows.WithContext(withRing(ctx, d.ring))
 }
 
 // Snapshot runs several reads that see one state of the database. Errors are
@@ -58,7 +58,7 @@ func (d *Database) alone(ctx context.Context, fn func(rows *gorm.DB) error) erro
 	}
 	delay := 2 * time.Millisecond
 	for try := 1; ; try++ {
-		err := fn(d.writes.WithContext(withSealer(ctx, d.sealer)))
+		err := fn(d.writes.WithContext(withRing(ctx, d.ring)))
 		if err == nil || !retryable(err) || try == writeTries {
 			return Classify(err)
 		}

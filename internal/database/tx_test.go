@@ -2,10 +2,13 @@ package database
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,27 +16,35 @@ import (
 	"github.com/stretchr/testify/require"
 	"gorm.io/gorm"
 
+	"coachline/internal/seal"
 	"coachline/models"
 	"coachline/models/operator"
 )
 
-// plain seals nothing; these tests hold no personal data.
-type plain struct{}
-
-func (plain) Seal(b []byte) ([]byte, error) { return b, nil }
-func (plain) Open(b []byte) ([]byte, error) { return b, nil }
+// testRing is a key ring of the keys with these ids.
+func testRing(t *testing.T, ids ...string) *seal.Ring {
+	t.Helper()
+	entries := make([]string, len(ids))
+	for i, id := range ids {
+		key := sha256.Sum256([]byte(id))
+		entries[i] = id + ":" + base64.StdEncoding.EncodeToString(key[:])
+	}
+	ring, err := seal.Parse(strings.Join(entries, ","))
+	require.NoError(t, err)
+	return ring
+}
 
 func openPlain(t *testing.T, url string) *Database {
 	t.Helper()
-	d, err := Open(t.Context(), Config{URL: url, Sealer: plain{}})
+	d, err := Open(t.Context(), Config{URL: url, Ring: testRing(t, "k1")})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d
 }
 
-func TestOpenNeedsASealer(t *testing.T) {
+func TestOpenNeedsARing(t *testing.T) {
 	_, err := Open(t.Context(), Config{URL: "sqlite::memory:"})
-	require.ErrorContains(t, err, "a sealer is required")
+	require.ErrorContains(t, err, "a key ring is required")
 }
 
 func record(t *testing.T, d *Database) error {
@@ -140,8 +151,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-func TestSealedNeedsItsSealer(t *testing.T) {
+func TestSealedNeedsItsRing(t *testing.T) {
 	d := openPlain(t, "sqlite::memory:")
 	err := d.rows.Create(&models.Inbound{ProviderSID: "SM1", Body: "x"}).Error
-	require.ErrorContains(t, err, "sealing inbound.body: the statement's context holds no sealer")
+	require.ErrorContains(t, err, "sealing inbound.body: the statement's context holds no key ring")
 }

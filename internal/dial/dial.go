@@ -13,8 +13,11 @@ import (
 	"go.temporal.io/sdk/converter"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"coachline/internal/config"
+	"coachline/internal/database"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/internal/store/door"
@@ -45,10 +48,15 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 		LateTry:  cfg.Coaching.LateTry,
 	})
 	if err != nil {
+		if errors.Is(err, database.ErrKeys) {
+			return nil, err // it names its variable
+		}
 		return nil, fmt.Errorf("DATABASE_URL: opening database: %w", err)
 	}
 	logger := slog.Default()
-	engine, err := client.NewLazyClient(options(cfg, ring, logger, metrics))
+	clientOptions := options(cfg, ring, logger, metrics)
+	clientOptions.ConnectionOptions.DialOptions = append(clientOptions.ConnectionOptions.DialOptions, dialOptions(ctx)...)
+	engine, err := client.NewLazyClient(clientOptions)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("TEMPORAL_ADDRESS: preparing client: %w", err), rows.Close())
 	}
@@ -74,6 +82,14 @@ func (t *Ties) Close() error {
 	return t.Store.Close()
 }
 
+// reconnect is how a lost connection is made anew. The SDK waits up to ten
+// seconds between two tries, and so long after an outage nothing would be
+// delivered or polled.
+var reconnect = grpc.ConnectParams{
+	Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 500 * time.Millisecond},
+	MinConnectTimeout: 5 * time.Second,
+}
+
 // options adds what every client of ours needs: payloads sealed with the ring
 // and error texts too, because they may quote what failed.
 func options(cfg config.Config, ring *seal.Ring, logger *slog.Logger, metrics client.MetricsHandler) client.Options {
@@ -83,9 +99,24 @@ func options(cfg config.Config, ring *seal.Ring, logger *slog.Logger, metrics cl
 	// Payloads are sealed, which leaves nothing to compress: gzip took 7 % of a
 	// worker's time (docs/performance.md).
 	o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
+	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithConnectParams(reconnect))
 	o.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), ring.Codec())
 	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
 		DataConverter: o.DataConverter, EncodeCommonAttributes: true,
 	})
 	return o
+}
+
+type dialOptionsKey struct{}
+
+// WithDialOptions returns a context under which Open adds gRPC options to its
+// Temporal client, behind those of the SDK: an interceptor sees every attempt
+// of a call. Fault injection uses it.
+func WithDialOptions(ctx context.Context, options ...grpc.DialOption) context.Context {
+	return context.WithValue(ctx, dialOptionsKey{}, options)
+}
+
+func dialOptions(ctx context.Context) []grpc.DialOption {
+	options, _ := ctx.Value(dialOptionsKey{}).([]grpc.DialOption)
+	return options
 }

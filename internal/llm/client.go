@@ -133,13 +133,19 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 
-	dropped := map[wish]bool{wishJSON: c.refuses(wishJSON, req.Model), wishTemperature: c.refuses(wishTemperature, req.Model)}
+	dropped := map[wish]bool{}
+	for _, w := range []wish{wishJSON, wishTemperature, wishCompletionTokens, wishMaxTokens, wishWhole, wishUsage} {
+		dropped[w] = c.refuses(w, req.Model)
+	}
 	for {
 		params, err := c.build(req, dropped)
 		if err != nil {
 			return models.ChatResponse{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
 		}
-		out, failed := c.complete(ctx, params)
+		out, failed := c.complete(ctx, params, dropped[wishWhole])
+		if failed != nil && failed.unwished == wishCompletionTokens && dropped[wishCompletionTokens] {
+			failed.unwished = wishMaxTokens
+		}
 		switch {
 		case failed == nil:
 			return out, nil
@@ -154,13 +160,24 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 	}
 }
 
-func (c *Client) complete(ctx context.Context, params openai.ChatCompletionNewParams) (models.ChatResponse, *fault) {
+// complete makes one request, as a stream where the server answers in no other
+// way. A server that streams unasked is asked for a stream from then on.
+func (c *Client) complete(ctx context.Context, params openai.ChatCompletionNewParams, stream bool) (models.ChatResponse, *fault) {
 	var out models.ChatResponse
 	failed := c.spend(ctx, func(ctx context.Context, x *exchange) (f *fault) {
+		if stream {
+			out, f = c.streamed(ctx, params, x)
+			return f
+		}
 		// The body is taken raw: compatible servers differ from OpenAI in ways
 		// that the SDK's types do not survive.
 		if _, err := c.chat.New(ctx, params, x.options()...); err != nil {
 			return x.fault(ctx)
+		}
+		if isEventStream(x.body) {
+			c.refused.Store(refusal{wishWhole, params.Model}, true)
+			out, f = readEventStream(x.body)
+			return f
 		}
 		out, f = read(x.body)
 		return f

@@ -117,8 +117,16 @@ func complains(status int) bool {
 }
 
 var (
-	jsonMode    = regexp.MustCompile(`response_?format|json[ _]?mode|json_object`)
-	temperature = regexp.MustCompile(`\btemperature\b`)
+	jsonMode      = regexp.MustCompile(`response_?format|json[ _]?mode|json_object`)
+	temperature   = regexp.MustCompile(`\btemperature\b`)
+	answerLimit   = regexp.MustCompile(`\bmax_(?:completion_)?tokens\b`)
+	streamOptions = regexp.MustCompile(`stream_options|include_usage`)
+	// onlyStreams are the words of servers that answer in pieces only.
+	onlyStreams = regexp.MustCompile(strings.Join([]string{
+		`\bonly (supports? |accepts? |allows? )?stream(ing|ed)?\b`, `\bstream(ing)?['"]?( parameter| mode| flag)? (must be|should be|is required|has to be)\b`,
+		`\bnon-?stream(ing|ed)?\b.*(not|n't) (currently |yet )?(be )?(support|allow|implement)`, `\benable the stream parameter\b`,
+		`\brequires? (stream|streaming)\b`, `\bset ['"]?stream['"]? to true\b`,
+	}, "|"))
 	// unsupported are the words for a part that is not taken at all, as against
 	// one that is filled in wrongly.
 	unsupported = regexp.MustCompile(strings.Join([]string{
@@ -139,10 +147,16 @@ var (
 func (f failure) unwished(status int) wish {
 	switch {
 	case !complains(status):
+	case streamOptions.MatchString(f.text):
+		return wishUsage
+	case onlyStreams.MatchString(f.text):
+		return wishWhole
 	case jsonMode.MatchString(f.text):
 		return wishJSON
 	case temperature.MatchString(f.text) && unsupported.MatchString(f.text):
 		return wishTemperature
+	case answerLimit.MatchString(f.text) && unsupported.MatchString(f.text):
+		return wishCompletionTokens
 	}
 	return ""
 }

@@ -21,6 +21,14 @@ type wish string
 const (
 	wishJSON        wish = "response_format"
 	wishTemperature wish = "temperature"
+	// wishCompletionTokens is max_completion_tokens; a server that refuses it is
+	// asked with the older wishMaxTokens, and with neither if it refuses both.
+	wishCompletionTokens wish = "max_completion_tokens"
+	wishMaxTokens        wish = "max_tokens"
+	// wishWhole: the answer in one piece; without it the answer is streamed.
+	wishWhole wish = "stream"
+	// wishUsage: a stream ends with the server's count of tokens.
+	wishUsage wish = "stream_options"
 )
 
 // wished reports whether the request asks for it.
@@ -30,6 +38,10 @@ func wished(req models.ChatRequest, w wish) bool {
 		return req.JSON
 	case wishTemperature:
 		return req.Temperature > 0
+	case wishCompletionTokens, wishMaxTokens:
+		return req.MaxTokens > 0
+	case wishWhole, wishUsage:
+		return true
 	}
 	return false
 }
@@ -59,12 +71,19 @@ func (b builder) build(req models.ChatRequest, dropped map[wish]bool) (openai.Ch
 		}
 		params.Tools = append(params.Tools, one)
 	}
-	if req.MaxTokens > 0 {
+	switch {
+	case req.MaxTokens <= 0:
+	case !dropped[wishCompletionTokens]:
 		params.MaxCompletionTokens = param.NewOpt(int64(req.MaxTokens))
+	case !dropped[wishMaxTokens]:
+		params.MaxTokens = param.NewOpt(int64(req.MaxTokens))
 	}
 	if wished(req, wishJSON) && !dropped[wishJSON] {
 		object := shared.NewResponseFormatJSONObjectParam()
 		params.ResponseFormat.OfJSONObject = &object
+	}
+	if dropped[wishWhole] && !dropped[wishUsage] {
+		params.StreamOptions.IncludeUsage = param.NewOpt(true)
 	}
 	if wished(req, wishTemperature) && !dropped[wishTemperature] {
 		params.Temperature = param.NewOpt(req.Temperature)

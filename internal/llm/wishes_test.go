@@ -103,3 +103,44 @@ func TestWishesThatAreRefused(t *testing.T) {
 		require.Equal(t, "ABC", b.used)
 	})
 }
+
+// The limit of an answer is sent by its newer name, by the older one where the
+// server refuses that, and not at all where it refuses both.
+func TestLimitOfTheAnswer(t *testing.T) {
+	unknown := func(part string) string {
+		return `{"error":{"message":"Unrecognized request argument supplied: ` + part + `"}}`
+	}
+	for _, test := range []struct {
+		name    string
+		refused []string
+		want    string // of the last request
+		tries   int
+	}{
+		{"taken", nil, "max_completion_tokens", 1},
+		{"the newer name is refused", []string{"max_completion_tokens"}, "max_tokens", 2},
+		{"both are", []string{"max_completion_tokens", "max_tokens"}, "", 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, log := picky(t, func(sent map[string]any) string {
+				for _, part := range test.refused {
+					if sent[part] != nil {
+						return unknown(part)
+					}
+				}
+				return ""
+			})
+			req := hello()
+			req.MaxTokens = 300
+			for _, tries := range []int{test.tries, 1} {
+				*log = nil
+				_, err := c.Complete(t.Context(), req)
+				require.NoError(t, err)
+				require.Len(t, *log, tries, "what was refused is remembered")
+				last := (*log)[tries-1]
+				for _, part := range []string{"max_completion_tokens", "max_tokens"} {
+					require.Equal(t, part == test.want, last[part] != nil, part)
+				}
+			}
+		})
+	}
+}

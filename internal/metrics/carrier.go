@@ -40,10 +40,10 @@ func newPost(factory promauto.Factory) post {
 }
 
 // poster hands texts over and tells how they fare; its errors are
-// *models.CarrierError.
+// *models.CarrierError, or that of BeforeWrite.
 type poster interface {
 	Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
-	Find(ctx context.Context, sms models.SMS, since time.Time) (models.Receipt, bool, error)
+	Find(ctx context.Context, sms models.SMS, age time.Duration) (models.Lookup, error)
 	Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error)
 }
 
@@ -72,15 +72,15 @@ func (c Carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, erro
 }
 
 // Find looks a text up; outcome missing is an answer, not a failure.
-func (c Carrier) Find(ctx context.Context, sms models.SMS, since time.Time) (models.Receipt, bool, error) {
+func (c Carrier) Find(ctx context.Context, sms models.SMS, age time.Duration) (models.Lookup, error) {
 	began := time.Now()
-	receipt, known, err := c.next.Find(ctx, sms, since)
+	list, err := c.next.Find(ctx, sms, age)
 	outcome := carrierOutcome(ctx, err)
-	if err == nil && !known {
+	if err == nil && len(list.Matches) == 0 {
 		outcome = "missing"
 	}
 	c.observe("find", outcome, began)
-	return receipt, known, err
+	return list, err
 }
 
 // Fetch asks how a text stands.

@@ -19,6 +19,7 @@ type front struct {
 	consents *prometheus.CounterVec
 	calls    *prometheus.CounterVec
 	alarms   *prometheus.CounterVec
+	refusals *prometheus.CounterVec
 }
 
 // Verdicts on a delivered text.
@@ -44,6 +45,8 @@ func newFront(factory promauto.Factory) front {
 			"What the starter told participants' workflows, by kind of call and outcome.", "call", "outcome"),
 		alarms: counter(factory, "attention_total",
 			"Texts for which somebody should look after a person, by why.", "kind"),
+		refusals: counter(factory, "api_refusals_total",
+			"API requests that were not admitted, by reason.", "reason"),
 	}
 	f.alarms.WithLabelValues(string(models.AttentionCrisis))
 	// A rate needs a first value to rise from.
@@ -52,6 +55,9 @@ func newFront(factory promauto.Factory) front {
 	}
 	return f
 }
+
+// APIRefused counts an API request that was not admitted.
+func (m *Metrics) APIRefused(reason string) { m.front.refusals.WithLabelValues(reason).Inc() }
 
 // Text counts a text that the store took, and the opting out or coming back that
 // it meant.
@@ -74,6 +80,24 @@ func (m *Metrics) Text(accepted models.AcceptedInbound) {
 	if in.Seq != 0 || accepted.NoticeID == 0 {
 		return
 	}
+	m.intent(in)
+}
+
+// Transcript counts the alarm that a voice note raised, and the opting out or
+// coming back that it meant. The text that it came with is counted already.
+func (m *Metrics) Transcript(accepted models.AcceptedInbound) {
+	if accepted.Duplicate {
+		return
+	}
+	if accepted.AlarmID != "" {
+		m.front.alarms.WithLabelValues(string(models.AttentionCrisis)).Inc()
+	}
+	if accepted.NoticeID != 0 {
+		m.intent(accepted.Inbound)
+	}
+}
+
+func (m *Metrics) intent(in models.Inbound) {
 	switch in.Intent {
 	case models.IntentStop:
 		m.Consent(models.ConsentOptOut, in.IntentMethod)

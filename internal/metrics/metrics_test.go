@@ -81,8 +81,8 @@ func (c network) Send(context.Context, models.SMS) (models.Receipt, error) {
 	return models.Receipt{}, c.err
 }
 
-func (c network) Find(context.Context, models.SMS, time.Time) (models.Receipt, bool, error) {
-	return models.Receipt{}, false, c.err
+func (c network) Find(context.Context, models.SMS, time.Duration) (models.Lookup, error) {
+	return models.Lookup{}, c.err
 }
 
 func (c network) Fetch(context.Context, string) (models.StatusCallback, error) {
@@ -205,9 +205,9 @@ func TestSends(t *testing.T) {
 
 	ctx = metrics.Begin(t.Context())
 	m.Claimed(ctx, row(models.KindReminder))
-	_, known, err := m.Carrier(network{}).Find(ctx, body, begin)
+	list, err := m.Carrier(network{}).Find(ctx, body, time.Minute)
 	require.NoError(t, err)
-	require.False(t, known)
+	require.Empty(t, list.Matches)
 	m.NotSent(ctx, models.SendFailure{Status: models.OutboxUnknown})
 
 	m.Claimed(metrics.Begin(t.Context()), models.SendClaim{

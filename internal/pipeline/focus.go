@@ -113,21 +113,27 @@ func focusNames(all []pages.Page) []string {
 // there is none within the hot window. It is read from the turn's record, so
 // every worker knows it.
 func (p *Pipeline) focusBefore(ctx context.Context, tr *trace, t turn) string {
+	return p.traceBefore(ctx, tr, t).Prepared.Focus
+}
+
+// traceBefore is the record of the newest round before this turn, within the
+// hot window; empty where there is none or it cannot be read.
+func (p *Pipeline) traceBefore(ctx context.Context, tr *trace, t turn) Trace {
 	_, number, ok := models.ParseTurnID(t.context.Turn.ID)
 	if !ok {
-		return ""
+		return Trace{}
 	}
 	step, err := p.Rounds.LastRound(ctx, t.id(), number, t.now.Add(-p.Settings.Hot))
 	if errors.Is(err, models.ErrNotFound) {
-		return ""
+		return Trace{}
 	}
 	if err != nil {
 		tr.errored(models.StageFocus, err)
-		return ""
+		return Trace{}
 	}
 	var before Trace
 	if step.Trace != "" && json.Unmarshal([]byte(step.Trace), &before) != nil {
 		tr.note(models.StageFocus, "focus before not readable")
 	}
-	return before.Prepared.Focus
+	return before
 }

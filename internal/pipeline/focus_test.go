@@ -194,8 +194,7 @@ func TestFocusStays(t *testing.T) {
 	})
 }
 
-// TestPlaybooksOfATurn: the list is there as long as the tool is, whatever the
-// router picks for one reply.
+// TestPlaybooksOfATurn: the list is there exactly where the tool is on offer.
 func TestPlaybooksOfATurn(t *testing.T) {
 	shelved := func(t *testing.T, w *world) *world {
 		registry, err := tools.New(tools.WithPlaybooks(w.library))
@@ -212,13 +211,19 @@ func TestPlaybooksOfATurn(t *testing.T) {
 		require.Contains(t, offered(w.last(chat)), "read_playbook")
 		require.NotContains(t, w.system(), "Guilt makes people")
 	})
-	t.Run("D4 the list stays where the router leaves the tool out", func(t *testing.T) {
+	t.Run("D4 tool and list stay in every turn of a native model", func(t *testing.T) {
 		w := shelved(t, newWorld(t))
 		w.exchange("text me every day at 9am")
-		require.NotContains(t, offered(w.last(chat)), "read_playbook")
+		require.Contains(t, offered(w.last(chat)), "read_playbook")
 		first := w.system()
 		w.exchange("I missed my walk and feel guilty")
 		require.Greater(t, common(first, w.system()), strings.Index(first, "# Participant"))
+	})
+	t.Run("where the router leaves the tool out there is no list", func(t *testing.T) {
+		w := shelved(t, newWorld(t).small())
+		w.exchange("text me every day at 9am")
+		require.NotContains(t, w.system(), "read_playbook")
+		require.NotContains(t, strings.ToLower(w.system()), "playbook")
 	})
 	t.Run("J50 small talk costs one call", func(t *testing.T) {
 		w := shelved(t, newWorld(t))

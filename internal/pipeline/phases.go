@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"coachline/internal/reply"
 	"coachline/internal/reply/digest"
@@ -61,8 +62,33 @@ func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (model
 			return answer, protocol.Verdict{Judgment: protocol.Calls, Calls: []models.ToolCall{call}}, nil
 		}
 	}
-	answer, err = r.complete(ctx, request)
-	return answer, protocol.Judge(answer, nil), err
+	words, err := r.withoutTools(request)
+	if err != nil {
+		return answer, protocol.Verdict{}, err
+	}
+	answer, err = r.complete(ctx, words)
+	return answer, protocol.JudgeNative(answer, r.native(nil)), err
+}
+
+// withoutTools is a request for the words alone, whose instructions name no
+// tool. It holds as much of the conversation as request, which may have been
+// shortened. A subagent's instructions name none as they are.
+func (r *round) withoutTools(request models.ChatRequest) (models.ChatRequest, error) {
+	if r.input.Kind == models.KindSubagent {
+		return request, nil
+	}
+	words, err := r.compose(nil)
+	if err != nil {
+		return request, err
+	}
+	words.MaxTokens = request.MaxTokens
+	if protocol.AsksShorter(request) {
+		words.Messages = append(words.Messages, request.Messages[len(request.Messages)-1])
+	}
+	if tail := len(words.Messages) - len(request.Messages); tail > 0 {
+		words.Messages = slices.Delete(words.Messages, 1, 1+tail)
+	}
+	return words, nil
 }
 
 func (r *round) choose(ctx context.Context, ask protocol.Ask) (name string, answer models.ChatResponse, err error) {
@@ -144,7 +170,7 @@ func (r *round) limit(ctx context.Context) (models.Step, error) {
 	}
 	words, ok := digest.Limit(answer, candidates)
 	r.trace.note(models.StageLimit, map[bool]string{true: "limit digest", false: "limit apology"}[ok])
-	return r.step(models.ChatResponse{FinishReason: "limit"}, protocol.Judge(models.ChatResponse{Text: words}, nil))
+	return r.step(models.ChatResponse{FinishReason: "limit"}, protocol.JudgeNative(models.ChatResponse{Text: words}, protocol.Native{}))
 }
 
 // done are the calls of this turn with their results. What the conversation
@@ -170,15 +196,15 @@ func (p *Pipeline) habitPrompt(ctx context.Context, in Round) (models.Step, erro
 	}
 	known := r.turn.context
 	request, err := reply.ComposeHabitPrompt(p.Prompts, reply.HabitInput{
-		Profile: known.Profile, Name: known.Participant.Name, Memory: r.prepared.Memory, Zone: r.turn.zone, Now: r.turn.now,
+		Profile: known.Profile, Name: known.Participant.Name, Locale: known.Participant.Locale, Memory: r.prepared.Memory, Zone: r.turn.zone, Now: r.turn.now,
 		Model: p.Settings.ChatModel, Programme: p.Settings.Programme,
 	})
 	if err != nil {
 		return models.Step{}, fmt.Errorf("composing habit prompt: %w", err)
 	}
-	answer, err := r.complete(ctx, request)
+	answer, verdict, err := r.answered(ctx, r.fitted(request))
 	if err != nil {
 		return models.Step{}, err
 	}
-	return r.step(answer, protocol.Judge(answer, nil))
+	return r.step(answer, verdict)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coachline/internal/pipeline/clean"
+	"coachline/internal/reply"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -109,11 +110,21 @@ type Pipeline struct {
 	clean  *clean.Cleaner
 	caches caches
 	known  capabilities
+	// instructions are what no participant is to read; nil where the texts
+	// cannot be rendered.
+	instructions *reply.Instructions
 }
 
 // New builds a pipeline; everything in cfg is required.
 func New(cfg Config) *Pipeline {
-	return &Pipeline{Config: cfg, clean: clean.New(), caches: newCaches()}
+	p := &Pipeline{Config: cfg, clean: clean.New(), caches: newCaches()}
+	if cfg.Prompts == nil {
+		return p
+	}
+	if read, err := reply.NewInstructions(cfg.Prompts, cfg.Settings.Programme); err == nil {
+		p.instructions = read
+	}
+	return p
 }
 
 // Offer is what a turn may call: the tools that the mode permits, words that
@@ -133,4 +144,6 @@ type Offer struct {
 	// Outside are the tools whose results hold what strangers wrote, Compact
 	// those among them that no digest is made of (J100).
 	Outside, Compact []string
+	// Recalled are the tools whose results hold what participants wrote before.
+	Recalled []string
 }

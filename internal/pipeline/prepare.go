@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,8 @@ type turn struct {
 	carried route.Carried
 	cap     models.Capability
 	focus   pages.Page
+	// written are the participant's messages as they came; no model sees them.
+	written []string
 }
 
 // Prepared is what the stages before the first model call came to. It is kept
@@ -99,6 +102,10 @@ func (t turn) all() []string { return names(t.offer.specs()) }
 // that answers no text has nothing to route, plan or search for.
 func (p *Pipeline) prepare(ctx context.Context, tr *trace, t turn) Prepared {
 	query := t.query()
+	if t.kind == models.KindGreeting {
+		// The first message must carry the legal footer and calls no tool.
+		t.offer = Offer{}
+	}
 	out := Prepared{Allowed: t.all(), Label: string(route.StrategyAll), Focus: t.focus.Name, Newest: t.newest(), Presses: p.stepFor(t) != MemoryAfter && p.presses(ctx, t)}
 	if query == "" {
 		out.Memory = p.remembered(ctx, tr, t, plan.ReplyOnly())
@@ -110,6 +117,7 @@ func (p *Pipeline) prepare(ctx context.Context, tr *trace, t turn) Prepared {
 	}
 	out.Plan = p.draw(ctx, tr, t, named(t.offer.specs(), route.Allow(in).Names))
 	in.Planned = out.Plan.Names
+	in.Kept = p.offeredBefore(ctx, tr, t, in.Selection)
 	allowed := route.Allow(in)
 	out.Allowed, out.Label = allowed.Names, allowed.Label
 	tr.note(models.StageRoute, fmt.Sprintf("route %s %d of %d", allowed.Label, len(allowed.Names), len(t.all())))
@@ -137,6 +145,11 @@ func (o Offer) specs() []models.ToolSpec { return slices.Concat(o.Specs, o.Contr
 func (p *Pipeline) selection(ctx context.Context, tr *trace, t turn, query string) route.Selection {
 	tools := route.ToolsOf(t.offer.Specs, t.offer.Keywords)
 	strategy := route.Strategy(p.Settings.Router).Settle(len(tools))
+	if strategy == route.StrategyKeyword && p.Settings.Router != string(route.StrategyKeyword) && t.cap.Protocol == models.ProtocolNative {
+		// Tools stand first in a request: a small catalogue that is always whole
+		// is cheaper than a smaller one that differs from the request before.
+		strategy = route.StrategyAll
+	}
 	if !plan.Needed(query) && (strategy == route.StrategyModel || strategy == route.StrategyEmbedding) {
 		// Small talk is not worth a call of any model.
 		strategy = route.StrategyKeyword
@@ -154,6 +167,24 @@ func (p *Pipeline) selection(ctx context.Context, tr *trace, t turn, query strin
 		p.caches.selections.Add(key, picked)
 	}
 	return picked
+}
+
+// offeredBefore are the tools that the conversation has had on offer: those of
+// its newest turn, read from the turn's record so that every worker knows them,
+// and those that did their work. None in a new conversation, or where everything
+// is picked anyway. A record that cannot be read counts as none.
+func (p *Pipeline) offeredBefore(ctx context.Context, tr *trace, t turn, picked route.Selection) []string {
+	if t.carried.Fresh || len(picked.Names) >= len(t.offer.Specs) {
+		return nil
+	}
+	kept := p.traceBefore(ctx, tr, t).Prepared.Allowed
+	for _, entry := range t.hot(p.Settings.Hot) {
+		var result models.ToolResult
+		if entry.Kind == models.KindToolResult && json.Unmarshal([]byte(entry.Text), &result) == nil && !result.Failed {
+			kept = append(kept, result.Name)
+		}
+	}
+	return kept
 }
 
 // router is what a strategy is asked.

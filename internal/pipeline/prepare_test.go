@@ -321,5 +321,6 @@ func TestPlanWidensTheOffer(t *testing.T) {
 	})
 	t.Run("J26 the planner sees the routed tools", func(t *testing.T) {
 		require.Contains(t, w.last(planner).Messages[0].Content, "- save_user_profile:")
+		require.NotContains(t, w.last(planner).Messages[0].Content, "- forget_memory:", "and no other")
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coachline/internal/reply/digest"
+	"coachline/internal/reply/marks"
 	"coachline/internal/reply/plan"
 	"coachline/internal/reply/recall"
 	"coachline/models"
@@ -71,7 +72,7 @@ func (p *Pipeline) remembered(ctx context.Context, tr *trace, t turn, drawn plan
 		tr.errored(models.StageRecall, err)
 		return ""
 	}
-	return block
+	return marks.Neutralise(block)
 }
 
 // memoryOf reads what is known of a person, or takes it from the cache while

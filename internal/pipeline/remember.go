@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"coachline/internal/reply"
 	"coachline/internal/reply/digest"
 	"coachline/internal/reply/plan"
 	"coachline/internal/reply/recall"
@@ -181,7 +182,7 @@ func (p *Pipeline) remember(ctx context.Context, tr *trace, t turn, facts []mode
 		return "", nil
 	}
 	ask := recall.StepAsk{
-		Query: query, Dialogue: plan.Dialogue(t.before()), Facts: facts[:min(len(facts), stepFacts)],
+		Query: query, Profile: reply.ProfileLines(t.context.Profile), Dialogue: plan.Dialogue(t.before()), Facts: facts[:min(len(facts), stepFacts)],
 		Rights: occasion.Rights, Zone: t.zone, Model: p.Settings.SmallModel,
 	}
 	var faults []recall.Fault
@@ -208,7 +209,7 @@ func (p *Pipeline) remember(ctx context.Context, tr *trace, t turn, facts []mode
 			row, _ := op.Outcome(id, fault)
 			return row.Content, nil
 		}
-		ask.Fault, ask.Facts = fault, facts
+		ask.Fault, ask.Tries, ask.Facts = fault, len(faults), facts
 	}
 }
 

@@ -74,6 +74,7 @@ func (p *Pipeline) turnOf(ctx context.Context, tr *trace, in Round, clean models
 	zone := p.zoneOf(tr, &clean.Participant)
 	t := turn{
 		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: p.Now(), cap: p.capabilityOf(ctx),
+		written: writtenBy(in.Context.Window),
 	}
 	t.carried = route.Carry(route.CarryInput{
 		Entries: clean.Window, Catalogue: route.ToolsOf(in.Offer.Specs, in.Offer.Keywords), Now: t.now, Hot: p.Settings.Hot,
@@ -194,7 +195,11 @@ func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
 		groups = 0
 	}
 	c.Window = route.Trim(c.Window, route.Caps{Groups: groups, EntryChars: route.CarryEntryChars, Fence: outside, Stop: r.turn.offer.Stop})
-	section, err := plan.Section(p.Prompts, r.prepared.Plan)
+	drawn := r.prepared.Plan
+	if len(specs) == 0 {
+		drawn = plan.Plan{} // Its steps name tools.
+	}
+	section, err := plan.Section(p.Prompts, drawn, names(specs))
 	if err != nil {
 		r.trace.errored(models.StagePlan, err)
 	}
@@ -202,20 +207,49 @@ func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
 		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Tools: specs, Now: p.Now(), Zone: r.turn.zone,
 		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme,
 		Memory: r.prepared.Memory, Plan: section, Focus: r.turn.focus.Body,
-		Playbooks: slices.Contains(names(r.turn.offer.Specs), r.turn.offer.Playbook),
-		Guidance:  plan.Guidance(plan.GuidanceInput{Plan: r.prepared.Plan, Parts: r.prepared.Parts, Past: r.past, Protocol: r.turn.cap.Protocol}),
+		Playbooks: slices.Contains(names(specs), r.turn.offer.Playbook),
+		Guidance:  plan.Guidance(plan.GuidanceInput{Plan: drawn, Parts: r.prepared.Parts, Past: r.past, Protocol: r.turn.cap.Protocol}),
 	})
 	if err != nil {
 		return request, fmt.Errorf("composing request: %w", err)
 	}
-	fitting, _ := protocol.Fit(request, r.turn.cap.ContextTokens)
-	return fitting, nil
+	return r.fitted(request), nil
 }
 
-// answered asks the chat model in its protocol and judges the answer. An
-// endpoint that takes no tools is asked in text, once and from then on; a
-// request that is too long is asked again without its oldest turns, once.
+// fitted is a request that fits the model's context together with its answer.
+func (r *round) fitted(request models.ChatRequest) models.ChatRequest {
+	fitting, _ := protocol.Fit(protocol.Sized(request, r.turn.cap.ContextTokens), r.turn.cap.ContextTokens)
+	return fitting
+}
+
+// answered asks the chat model and judges the answer. One that its limit cut off
+// is asked for again, once; when the second is cut off too, its whole sentences
+// are the answer.
 func (r *round) answered(ctx context.Context, request models.ChatRequest) (models.ChatResponse, protocol.Verdict, error) {
+	answer, verdict, err := r.tried(ctx, request)
+	if err != nil || !protocol.IsCut(answer) || verdict.Judgment == protocol.Calls {
+		return answer, verdict, err
+	}
+	r.trace.note(models.StageGuard, "guard cut off")
+	again, second, err := r.tried(ctx, protocol.AskShorter(request, verdict))
+	switch {
+	case err != nil:
+		// The first answer is better than none.
+	case second.Judgment == protocol.Words || second.Judgment == protocol.Calls:
+		answer, verdict = again, second
+	}
+	if protocol.IsCut(answer) && verdict.Judgment == protocol.Words {
+		if verdict.Text = protocol.CutAtSentence(verdict.Text); verdict.Text == "" {
+			verdict.Judgment = protocol.Malformed
+		}
+	}
+	return answer, verdict, nil
+}
+
+// tried asks the chat model in its protocol. An endpoint that takes no tools is
+// asked in text, once and from then on; a request that is too long is asked
+// again without its oldest turns, once.
+func (r *round) tried(ctx context.Context, request models.ChatRequest) (models.ChatResponse, protocol.Verdict, error) {
 	answer, verdict, err := r.asked(ctx, request)
 	var failed *models.ModelError
 	if !errors.As(err, &failed) {
@@ -247,7 +281,10 @@ func (r *round) asked(ctx context.Context, request models.ChatRequest) (models.C
 		return r.twoPhase(ctx, request)
 	}
 	answer, err := r.complete(ctx, request)
-	return answer, protocol.Judge(answer, request.Tools), err
+	if r.turn.cap.Protocol == models.ProtocolText && len(request.Tools) > 0 {
+		return answer, protocol.Judge(answer, request.Tools), err
+	}
+	return answer, protocol.JudgeNative(answer, r.native(request.Tools)), err
 }
 
 // complete is one call of the chat model.
@@ -276,7 +313,7 @@ func (r *round) step(answer models.ChatResponse, verdict protocol.Verdict) (mode
 		TurnID: r.input.TurnID, Number: r.input.Step, AfterMessage: r.turn.newest(), FinishReason: answer.FinishReason,
 		Model: answer.Model, PromptVersion: r.pipeline.Prompts.Version(), Usage: answer.Usage, CreatedAt: r.pipeline.Now(),
 	}
-	step.Text = reply.Clean(verdict.Text)
+	step.Text = r.screen(verdict.Text)
 	if verdict.Judgment == protocol.Calls && !r.input.NoTools {
 		calls, err := json.Marshal(r.screened(clean.Calls(verdict.Calls)))
 		if err != nil {
@@ -296,7 +333,13 @@ func (r *round) step(answer models.ChatResponse, verdict protocol.Verdict) (mode
 // is told of it (stage 12).
 func (r *round) screened(calls []models.ToolCall) []models.ToolCall {
 	past := append([]plan.Past(nil), r.past...)
+	quotes := r.quotes()
 	for i, call := range calls {
+		if r.turn.cap.Protocol != models.ProtocolNative && quotes.Hold(call) {
+			calls[i].Refused = refusedQuote
+			r.trace.note(models.StageTool, "tool refused quoted")
+			continue
+		}
 		refusal := plan.Screen(call, plan.ScreenInput{
 			Allowed: names(r.specs()), Search: r.turn.offer.Search, Past: past,
 			Limits: plan.Limits{Calls: manyCalls, Searches: manySearches},

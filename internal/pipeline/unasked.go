@@ -39,8 +39,7 @@ func (p *Pipeline) checkIn(ctx context.Context, in Round) (models.Step, error) {
 	if err != nil {
 		return models.Step{}, fmt.Errorf("composing check-in: %w", err)
 	}
-	fitting, _ := protocol.Fit(request, r.turn.cap.ContextTokens)
-	answer, err := r.complete(ctx, fitting)
+	answer, err := r.complete(ctx, r.fitted(request))
 	if err != nil {
 		return models.Step{}, err
 	}
@@ -79,8 +78,7 @@ func (p *Pipeline) subagent(ctx context.Context, in Round) (models.Step, error) 
 	if err != nil {
 		return models.Step{}, fmt.Errorf("composing for a subagent: %w", err)
 	}
-	request, _ = protocol.Fit(request, r.turn.cap.ContextTokens)
-	answer, verdict, err := r.answered(ctx, request)
+	answer, verdict, err := r.answered(ctx, r.fitted(request))
 	if err != nil {
 		return models.Step{}, err
 	}

@@ -72,3 +72,23 @@ func TestCheckInAsksForADecision(t *testing.T) {
 	var failed *models.ModelError
 	require.ErrorAs(t, err, &failed)
 }
+
+// Messages that answer no text are written in the language of the person's
+// locale, which the request names; the greeting's in that of its footer.
+func TestInitiatedMessagesNameTheirLanguage(t *testing.T) {
+	for kind, want := range map[models.Kind]string{
+		models.KindGreeting: "Write this message in German (the person's locale is de-DE)",
+		models.KindPrompt:   "write in German (their locale is de-DE)",
+		models.KindCheckIn:  "write in German (their locale is de-DE)",
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			w := newWorld(t)
+			w.kind = kind
+			w.alter = func(c *models.TurnContext) { c.Participant.Locale = "de-DE" }
+			w.begin(ann)
+			w.respond()
+			require.Contains(t, w.system(), want)
+			require.Contains(t, w.system(), "\nLocale: de-DE\n")
+		})
+	}
+}

@@ -73,6 +73,7 @@ func purpose(req models.ChatRequest) string {
 type said struct {
 	text, thinking string
 	calls          []models.ToolCall
+	finish         string
 	err            error
 }
 
@@ -98,6 +99,10 @@ type desk struct {
 	began func(purpose string)
 }
 
+func newDesk() *desk {
+	return &desk{script: map[string][]said{}, asked: map[string][]models.ChatRequest{}, left: map[string]time.Duration{}}
+}
+
 func (d *desk) on(purpose string, answers ...said) { d.script[purpose] = answers }
 
 func (d *desk) Complete(ctx context.Context, req models.ChatRequest) (models.ChatResponse, error) {
@@ -119,7 +124,7 @@ func (d *desk) Complete(ctx context.Context, req models.ChatRequest) (models.Cha
 			d.script[what] = lines[1:]
 		}
 	}
-	return models.ChatResponse{Text: answer.text, Thinking: answer.thinking, Calls: answer.calls, Model: req.Model}, answer.err
+	return models.ChatResponse{Text: answer.text, Thinking: answer.thinking, Calls: answer.calls, FinishReason: answer.finish, Model: req.Model}, answer.err
 }
 
 func (d *desk) count(purpose string) int { return len(d.asked[purpose]) }
@@ -292,7 +297,7 @@ func newWorld(t testing.TB) *world {
 	w := &world{
 		t: t, people: people, now: start, mode: models.ModeIntake, kind: models.KindReply, zones: time.LoadLocation,
 		rows:  &rows{Store: facts, calls: map[string]int{}, fails: map[string]error{}},
-		model: &desk{script: map[string][]said{}, asked: map[string][]models.ChatRequest{}, left: map[string]time.Duration{}}, vectors: &vectors{},
+		model: newDesk(), vectors: &vectors{},
 		settings: pipeline.Settings{
 			ChatModel: largeName, SmallModel: "helper", Endpoint: "model.example/v1", Hot: 5 * time.Minute,
 			MemoryStep: pipeline.MemoryAfter, Programme: "Coachline", HistoryLimit: 30, Router: "all",

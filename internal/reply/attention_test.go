@@ -10,9 +10,9 @@ import (
 	"coachline/models"
 )
 
-// One line while attention is open, beside the clock; nobody else's request
+// One section while attention is open, before the clock; no other request
 // differs.
-func TestOpenAttentionIsOneLine(t *testing.T) {
+func TestOpenAttentionIsOneSection(t *testing.T) {
 	plain, err := Compose(library(t), base(t))
 	require.NoError(t, err)
 	in := base(t)
@@ -22,7 +22,7 @@ func TestOpenAttentionIsOneLine(t *testing.T) {
 	require.NoError(t, err)
 	before, after := plain.Messages[0].Content, open.Messages[0].Content
 	require.NotContains(t, before, "may be a crisis")
-	require.Equal(t, strings.Count(before, "\n")+1, strings.Count(after, "\n"))
-	require.Contains(t, after, "\nOn Tue 2026-11-24 08:00 the person wrote something that may be a crisis;")
-	require.Less(t, strings.Index(after, "# Now"), strings.Index(after, "may be a crisis"))
+	require.Equal(t, strings.Count(before, "\n")+3, strings.Count(after, "\n"))
+	require.Contains(t, after, "\n# Safety\nOn Tue 2026-11-24 08:00 the person wrote something that may be a crisis;")
+	require.Less(t, strings.Index(after, "may be a crisis"), strings.Index(after, "# Now"))
 }

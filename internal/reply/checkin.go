@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"coachline/internal/reply/marks"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -20,8 +21,9 @@ func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) 
 	w := sectionWriter{lib: lib, programme: in.Programme}
 	w.text("Persona", prompts.Persona)
 	w.text("Task: check-in", prompts.CheckIn)
+	w.language(ctx.Participant.Locale, false)
 	w.add("Participant", participantLines(ctx.Participant, in.Zone))
-	w.add("Profile", profileLines(ctx.Profile))
+	w.add("Profile", ProfileLines(ctx.Profile))
 	w.add("Schedules", scheduleLines(ctx.Schedules, in.Zone))
 	if ctx.Outstanding != nil {
 		w.add("Newest prompt", outstandingLines(ctx, in.Zone))
@@ -35,7 +37,7 @@ func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) 
 		return models.ChatRequest{}, fmt.Errorf("writing check-in request: %w", w.err)
 	}
 	first := models.ChatMessage{Role: roleSystem, Content: join(w.sections)}
-	return models.ChatRequest{Model: in.Model, Messages: weave(first, in, nil, taskMark+request), JSON: true}, nil
+	return models.ChatRequest{Model: in.Model, Messages: weave(first, in, nil, marks.Task+request), JSON: true}, nil
 }
 
 // contactLines say when either side wrote last, as far back as the window goes.

@@ -4,14 +4,14 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"coachline/internal/reply/marks"
 )
 
 var (
 	// Reasoning models put their thinking into the text; it is never shown.
 	// One that was cut off has no end mark, and some servers swallow the first.
-	thinking = regexp.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\z)|\A.*</think(?:ing)?>`)
-	// Marks that only the program writes, copied by a model from its context.
-	ownMark    = regexp.MustCompile(`^(?:\[(?:hint|task)\]|\[[a-z -]+, sent [^\]\n]*\])\s*`)
+	thinking   = regexp.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\z)|\A.*</think(?:ing)?>`)
 	blankLines = regexp.MustCompile(`\n[ \t]*\n(?:[ \t]*\n)+`)
 )
 
@@ -32,11 +32,7 @@ func Clean(text string) string {
 	if strings.Contains(text, "<") {
 		text = thinking.ReplaceAllString(text, "")
 	}
-	text = strings.TrimSpace(text)
-	for mark := ownMark.FindString(text); mark != ""; mark = ownMark.FindString(text) {
-		text = text[len(mark):]
-	}
-	return strings.TrimSpace(squeezed(text))
+	return strings.TrimSpace(squeezed(marks.TrimLeading(strings.TrimSpace(text))))
 }
 
 // squeezed leaves no more than one blank line in a row.

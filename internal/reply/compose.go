@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/reply/marks"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -16,13 +17,6 @@ const (
 	roleUser      = "user"
 	roleAssistant = "assistant"
 	roleTool      = "tool"
-)
-
-// Marks of user messages that the program wrote; they are never stored as the
-// participant's words.
-const (
-	hintMark = "[hint] "
-	taskMark = "[task] "
 )
 
 // Input is what one round of a turn is composed from. A nil Zone is UTC, an
@@ -44,8 +38,7 @@ type Input struct {
 	// result of a tool, never as a message of its own.
 	Memory, Plan, Guidance string
 	// Focus is the operator's text for this turn (J8), empty for none.
-	// Playbooks: the model can read them in this conversation, whatever this
-	// round offers (J50).
+	// Playbooks: the tool that reads them is among Tools (J50).
 	Focus     string
 	Playbooks bool
 }
@@ -86,10 +79,10 @@ func cueFor(lib *prompts.Library, in Input) (string, error) {
 	switch in.Kind {
 	case models.KindGreeting:
 		text, err := lib.Render(prompts.GreetingHint, prompts.PersonaData{Programme: in.Programme})
-		return hintMark + text, err
+		return marks.Hint + text, err
 	case models.KindPrompt:
 		text, err := lib.Render(prompts.HabitPromptRequest, prompts.RequestData{})
-		return taskMark + text, err
+		return marks.Task + text, err
 	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
 		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindDebug,
 		models.KindResult, models.KindSubagent, models.KindToolCall, models.KindToolResult:

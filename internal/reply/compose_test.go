@@ -130,7 +130,8 @@ func TestComposeGolden(t *testing.T) {
 		edit func(in *Input)
 	}{
 		{"greeting", func(in *Input) {
-			in.Kind = models.KindGreeting
+			in.Kind, in.Tools = models.KindGreeting, nil
+			in.Context.Participant.Locale = "de-AT"
 			in.Context.Participant.ZoneAssumed = true
 		}},
 		{"intake_first", func(in *Input) {
@@ -210,7 +211,7 @@ func TestComposeGolden(t *testing.T) {
 
 func TestComposeHabitPromptGolden(t *testing.T) {
 	req, err := ComposeHabitPrompt(library(t), HabitInput{
-		Profile: complete(), Name: "Ada", Notes: "shorter,\nshe is tired", Zone: newYork(t), Now: tuesday, Model: "coach-small",
+		Profile: complete(), Name: "Ada", Locale: "pt-BR", Notes: "shorter,\nshe is tired", Zone: newYork(t), Now: tuesday, Model: "coach-small",
 	})
 	require.NoError(t, err)
 	require.Empty(t, req.Tools)
@@ -219,7 +220,6 @@ func TestComposeHabitPromptGolden(t *testing.T) {
 
 func TestOneSystemMessageWithItsSectionsInOrder(t *testing.T) {
 	in := base(t)
-	in.Kind = models.KindGreeting
 	in.Mode = "COORDINATOR"
 	in.Playbooks, in.Focus = true, "Talk of evenings."
 	in.Context.Outstanding = &models.Prompt{}
@@ -236,9 +236,66 @@ func TestOneSystemMessageWithItsSectionsInOrder(t *testing.T) {
 			titles = append(titles, title)
 		}
 	}
-	require.Equal(t, []string{"Persona", "Playbooks", "Mode: INTAKE", "Focus", "Task: greeting", "Participant", "Profile status", "Profile",
-		"Schedules", "Outstanding prompt", "Tone", "Now"}, titles)
+	require.Equal(t, []string{"Persona", "Playbooks", "Mode: INTAKE", "Focus", "Participant", "Tone", "Profile status", "Profile",
+		"Schedules", "Outstanding prompt", "Now"}, titles)
 	require.Equal(t, "Local time: Tuesday 2026-11-24 08:00 (America/New_York); UTC: 2026-11-24T13:00:00Z", lines[len(lines)-1])
+}
+
+// The legal footer follows the greeting in the language that the request names.
+func TestInitiatedMessagesNameTheirLanguage(t *testing.T) {
+	lib := library(t)
+	for _, tt := range []struct{ locale, language string }{
+		{"en-US", "English"}, {"es-MX", "Spanish"}, {"de", "German"}, {"fr-CA", "French"}, {"pt-BR", "Portuguese"}, {"", "English"}, {"sw", "English"},
+	} {
+		person := ada()
+		person.Locale = tt.locale
+		in := base(t)
+		in.Tools, in.Context.Participant = nil, person
+		in.Kind = models.KindGreeting
+		greeting, err := Compose(lib, in)
+		require.NoError(t, err)
+		require.Regexp(t, "\n# Language\nWrite this message in "+tt.language+"[ ,]", greeting.Messages[0].Content, tt.locale)
+		in.Kind = models.KindCheckIn
+		checkIn, err := ComposeCheckIn(lib, in)
+		require.NoError(t, err)
+		habit, err := ComposeHabitPrompt(lib, HabitInput{Profile: complete(), Name: "Ada", Locale: tt.locale, Now: tuesday})
+		require.NoError(t, err)
+		for _, req := range []models.ChatRequest{checkIn, habit} {
+			system := req.Messages[0].Content
+			require.Contains(t, system, "\n# Language\nWrite in the language that the person writes in", tt.locale)
+			require.Regexp(t, "Where neither shows any, write in "+tt.language+`[ .]`, system, tt.locale)
+			if tt.locale != "" {
+				require.Contains(t, system, "\nLocale: "+tt.locale+"\n", "the Participant section")
+			}
+		}
+		footer, err := lib.Fixed(prompts.GreetingFooter, tt.locale, prompts.FixedData{})
+		require.NoError(t, err)
+		require.Equal(t, tt.language == "English", strings.Contains(footer, "automated msgs"), "the footer is in %s too", tt.language)
+	}
+}
+
+// The section that every date is taken from holds nothing but the clock, and a
+// greeting is repeated without the legal footer that the program added.
+func TestNowHoldsTheClockOnly(t *testing.T) {
+	in := base(t)
+	since := tuesday
+	in.Context.Participant.Attention, in.Context.Participant.AttentionAt = models.AttentionCrisis, &since
+	in.Context.Turn.Channel, in.Tools = models.ChannelChat, nil
+	in.Context.Participant.Locale = "de-DE"
+	footer, err := library(t).Fixed(prompts.GreetingFooter, "de-DE", prompts.FixedData{})
+	require.NoError(t, err)
+	in.Context.Window = []models.Message{
+		entry(1, models.RoleAssistant, models.KindGreeting, "Hallo Ada, womit fangen wir an?\n\n"+footer), said(2, "mit Gehen"),
+	}
+	req, err := Compose(library(t), in)
+	require.NoError(t, err)
+	system := req.Messages[0].Content
+	_, now, ok := strings.Cut(system, "\n# Now\n")
+	require.True(t, ok)
+	require.Equal(t, "Local time: Tuesday 2026-11-24 08:00 (America/New_York); UTC: 2026-11-24T13:00:00Z", now)
+	require.Contains(t, system, "# Before the first message below\nYou wrote: Hallo Ada, womit fangen wir an?\n\n# Channel\n")
+	require.Contains(t, system, "\n# This round\nNo tool can be called")
+	require.NotContains(t, system, "automatisierte SMS")
 }
 
 func TestGreetingEndsWithTheHint(t *testing.T) {

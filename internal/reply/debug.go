@@ -22,7 +22,7 @@ type DebugInput struct {
 // set, counters, tools. It holds no value of the profile, only names.
 func DebugText(in DebugInput) string {
 	var set []string
-	for _, entry := range profileLines(in.Profile) {
+	for _, entry := range ProfileLines(in.Profile) {
 		if name, _, ok := strings.Cut(entry, ": "); ok && strings.Contains(name, "_") {
 			set = append(set, name)
 		}

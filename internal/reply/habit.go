@@ -7,16 +7,19 @@ import (
 	"time"
 	"unicode"
 
+	"coachline/internal/reply/marks"
 	"coachline/models"
 	"coachline/prompts"
 )
 
 // HabitInput is what a habit prompt is written from. Notes are the coach
 // model's wishes for this one and Memory is the block of what is remembered;
-// both may be empty. A nil Zone is UTC.
+// both may be empty. A nil Zone is UTC. Locale decides the language where
+// nothing in Profile or Memory shows it.
 type HabitInput struct {
 	Profile   models.Profile
 	Name      string
+	Locale    string
 	Notes     string
 	Memory    string
 	Zone      *time.Location
@@ -34,8 +37,9 @@ func ComposeHabitPrompt(lib *prompts.Library, in HabitInput) (models.ChatRequest
 	w := sectionWriter{lib: lib, programme: in.Programme}
 	w.text("Persona", prompts.Persona)
 	w.text("Task: habit prompt", prompts.HabitPrompt)
-	w.add("Participant", participantLines(models.Participant{Name: in.Name}, in.Zone))
-	w.add("Profile", append(profileLines(in.Profile), line("last prompt", in.Profile.LastHabitPrompt)...))
+	w.language(in.Locale, false)
+	w.add("Participant", participantLines(models.Participant{Name: in.Name, Locale: in.Locale}, in.Zone))
+	w.add("Profile", append(ProfileLines(in.Profile), line("last prompt", in.Profile.LastHabitPrompt)...))
 	w.tone(in.Profile.Tone)
 	w.block("Memory", in.Memory)
 	w.add("Now", []string{clockLine(in.Now, in.Zone)})
@@ -45,7 +49,7 @@ func ComposeHabitPrompt(lib *prompts.Library, in HabitInput) (models.ChatRequest
 	}
 	return models.ChatRequest{Model: in.Model, Messages: []models.ChatMessage{
 		{Role: roleSystem, Content: join(w.sections)},
-		{Role: roleUser, Content: taskMark + request},
+		{Role: roleUser, Content: marks.Task + request},
 	}}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/reply/marks"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -27,15 +28,14 @@ type SubagentInput struct {
 // stands in the place of the person's text, and nothing of the conversation is
 // in it. It fails when a text cannot be rendered or a stored call not be read.
 func ComposeSubagent(lib *prompts.Library, in SubagentInput) (models.ChatRequest, error) {
-	w := sectionWriter{lib: lib, programme: in.Programme}
+	w := sectionWriter{lib: lib, programme: in.Programme, tools: toolNames(in.Tools)}
 	w.text("Task of a helper", prompts.Subagent)
 	w.add("Participant", participantLines(in.Context.Participant, in.Zone))
 	w.tone(in.Context.Profile.Tone)
-	now := []string{clockLine(in.Now, in.Zone)}
 	if len(in.Tools) == 0 {
-		now = append([]string{w.render(prompts.NoTools, prompts.PersonaData{Programme: in.Programme})}, now...)
+		w.text("This round", prompts.NoTools)
 	}
-	w.add("Now", now)
+	w.add("Now", []string{clockLine(in.Now, in.Zone)})
 	if w.err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing system message: %w", w.err)
 	}
@@ -43,7 +43,7 @@ func ComposeSubagent(lib *prompts.Library, in SubagentInput) (models.ChatRequest
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("reading rounds of the subagent: %w", err)
 	}
-	messages := []models.ChatMessage{{Role: roleSystem, Content: join(w.sections)}, {Role: roleUser, Content: taskMark + in.Task}}
+	messages := []models.ChatMessage{{Role: roleSystem, Content: join(w.sections)}, {Role: roleUser, Content: marks.Task + in.Task}}
 	for _, r := range rounds {
 		messages = append(messages, r.messages...)
 	}

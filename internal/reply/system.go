@@ -25,8 +25,38 @@ func join(sections []section) string {
 // systemMessage orders its sections from what never changes to what changes
 // every time.
 func systemMessage(lib *prompts.Library, in Input) (string, error) {
-	w := sectionWriter{lib: lib, programme: in.Programme}
+	w := sectionWriter{lib: lib, programme: in.Programme, tools: toolNames(in.Tools)}
 	w.text("Persona", prompts.Persona)
+	w.task(in)
+	ctx := in.Context
+	w.add("Participant", participantLines(ctx.Participant, in.Zone))
+	w.tone(ctx.Profile.Tone)
+	w.status(in.Mode, ctx.Profile)
+	w.add("Profile", ProfileLines(ctx.Profile))
+	w.add("Schedules", scheduleLines(ctx.Schedules, in.Zone))
+	if ctx.Outstanding != nil {
+		w.add("Outstanding prompt", outstandingLines(ctx, in.Zone))
+	}
+	w.block("Memory", in.Memory)
+	w.block("Plan", in.Plan)
+	w.notes(in)
+	w.add("Now", []string{clockLine(in.Now, in.Zone)})
+	return join(w.sections), w.err
+}
+
+// task writes what the turn is for: its mode and the operator's focus where the
+// person is answered, else the one message that is wanted.
+func (w *sectionWriter) task(in Input) {
+	switch in.Kind { //nolint:exhaustive // the others answer the person
+	case models.KindGreeting:
+		w.text("Task: greeting", prompts.Greeting)
+		w.language(in.Context.Participant.Locale, true)
+		return
+	case models.KindPrompt:
+		w.text("Task: habit prompt", prompts.HabitPrompt)
+		w.language(in.Context.Participant.Locale, false)
+		return
+	}
 	w.playbooks(in.Playbooks)
 	switch in.Mode {
 	case models.ModeIntake:
@@ -37,31 +67,29 @@ func systemMessage(lib *prompts.Library, in Input) (string, error) {
 	if in.Focus != "" {
 		w.add("Focus", []string{in.Focus})
 	}
-	if in.Kind == models.KindGreeting {
-		w.text("Task: greeting", prompts.Greeting)
+}
+
+// language says which language a message is written in that answers no text.
+// first: it is a greeting, which the legal footer follows in the language of
+// the footer; all others go by what the person writes.
+func (w *sectionWriter) language(locale string, first bool) {
+	name := w.lib.LanguageName(prompts.GreetingFooter, locale)
+	w.add("Language", []string{w.render(prompts.Language, prompts.LanguageData{Language: name, Locale: flat(locale), First: first})})
+}
+
+func toolNames(specs []models.ToolSpec) prompts.ToolNames {
+	names := make(prompts.ToolNames, len(specs))
+	for i, spec := range specs {
+		names[i] = spec.Name
 	}
-	if in.Kind == models.KindPrompt {
-		w.text("Task: habit prompt", prompts.HabitPrompt)
-	}
-	ctx := in.Context
-	w.add("Participant", participantLines(ctx.Participant, in.Zone))
-	w.status(in.Mode, ctx.Profile)
-	w.add("Profile", profileLines(ctx.Profile))
-	w.add("Schedules", scheduleLines(ctx.Schedules, in.Zone))
-	if ctx.Outstanding != nil {
-		w.add("Outstanding prompt", outstandingLines(ctx, in.Zone))
-	}
-	w.tone(ctx.Profile.Tone)
-	w.block("Memory", in.Memory)
-	w.block("Plan", in.Plan)
-	w.add("Now", append(roundNotes(&w, in), clockLine(in.Now, in.Zone)))
-	return join(w.sections), w.err
+	return names
 }
 
 // sectionWriter collects sections and the first error.
 type sectionWriter struct {
 	lib       *prompts.Library
 	programme string
+	tools     prompts.ToolNames
 	sections  []section
 	err       error
 }
@@ -92,7 +120,11 @@ func (w *sectionWriter) block(title, body string) {
 }
 
 func (w *sectionWriter) text(title string, name prompts.Name) {
-	w.add(title, []string{w.render(name, prompts.PersonaData{Programme: w.programme})})
+	w.add(title, []string{w.render(name, w.data())})
+}
+
+func (w *sectionWriter) data() prompts.PersonaData {
+	return prompts.PersonaData{Programme: w.programme, Tools: w.tools}
 }
 
 // playbooks lists what can be read (J50). The list is the same for everybody
@@ -116,7 +148,7 @@ func (w *sectionWriter) status(mode models.Mode, p models.Profile) {
 	if len(missing) == 0 {
 		first, name = "Complete.", prompts.ProfileComplete
 	}
-	w.add("Profile status", []string{first, w.render(name, prompts.StatusData{Mode: mode, Missing: missing})})
+	w.add("Profile status", []string{first, w.render(name, prompts.StatusData{Mode: mode, Missing: missing, Tools: w.tools})})
 }
 
 func (w *sectionWriter) tone(t models.Tone) {
@@ -145,7 +177,9 @@ func participantLines(p models.Participant, zone *time.Location) []string {
 		line("Background", p.Background), line("Locale", p.Locale), line("Time zone", name))
 }
 
-func profileLines(p models.Profile) []string {
+// ProfileLines lists the filled fields of a profile, one a line; a single line
+// says so where nothing is known.
+func ProfileLines(p models.Profile) []string {
 	lines := slices.Concat(
 		line("habit_domain", p.HabitDomain), line("motivational_frame", p.MotivationalFrame),
 		line("preferred_time", p.PreferredTime), line("prompt_anchor", p.PromptAnchor),
@@ -216,21 +250,37 @@ func promptText(ctx models.TurnContext) string {
 // characters.
 const leadLength = 320
 
-// roundNotes says what this round needs besides the clock: what the first text
-// of the window answers, and that no tool can be called.
-func roundNotes(w *sectionWriter, in Input) []string {
-	notes := attentionNote(in.Context.Participant, in.Zone)
+// notes writes what this round needs besides the clock, each in a section of
+// its own before Now, which holds nothing but the clock: an open crisis, what
+// the first text of the window answers, what the channel permits, and that no
+// tool can be called.
+func (w *sectionWriter) notes(in Input) {
+	if note := attentionNote(in.Context.Participant, in.Zone); note != nil {
+		w.add("Safety", note)
+	}
 	if lead := leadOf(in.Context.Window, in.HistoryLimit); lead != nil {
-		text := clip(label(*lead, in.Zone)+flat(lead.Text), leadLength)
-		notes = append(notes, "Just before the first message below you wrote: "+text)
+		text := clip(label(*lead, in.Zone)+flat(w.withoutFooter(*lead, in.Context.Participant.Locale)), leadLength)
+		w.add("Before the first message below", []string{"You wrote: " + text})
 	}
 	if in.Context.Turn.Channel.Rights().ReadOnly {
-		notes = append(notes, w.render(prompts.ReadOnly, prompts.PersonaData{Programme: in.Programme}))
+		w.text("Channel", prompts.ReadOnly)
 	}
-	if len(in.Tools) == 0 {
-		notes = append(notes, w.render(prompts.NoTools, prompts.PersonaData{Programme: in.Programme}))
+	if len(in.Tools) == 0 && in.Kind != models.KindGreeting {
+		w.text("This round", prompts.NoTools)
 	}
-	return notes
+}
+
+// withoutFooter is the text of an entry without the legal footer that a
+// greeting ends with: the model did not write it and must not go by it.
+func (w *sectionWriter) withoutFooter(entry models.Message, locale string) string {
+	if entry.Kind != models.KindGreeting {
+		return entry.Text
+	}
+	footer, err := w.lib.Fixed(prompts.GreetingFooter, locale, prompts.FixedData{Programme: w.programme})
+	if err != nil {
+		return entry.Text
+	}
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(entry.Text), footer))
 }
 
 // attentionNote tells a model of an open crisis; nobody else's request has it.

@@ -31,6 +31,7 @@ func TestClean(t *testing.T) {
 		{"thinking cut off", "<think>what to", ""},
 		{"thinking without a start", "what to say</think> Hi", "Hi"},
 		{"copied label", "[daily prompt, sent Tue 2026-11-24 08:00] Walk now.", "Walk now."},
+		{"copied label of a text that did not arrive", "[reply, not delivered: the person never got this message] Walk now.", "Walk now."},
 		{"copied marks", "[hint] [message from the team, sent Tue] Hi", "Hi"},
 		{"brackets of its own", "[optional] Walk now.", "[optional] Walk now."},
 		{"broken bytes", "a\xffb", "ab"},

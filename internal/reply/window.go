@@ -1,11 +1,13 @@
 package reply
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
+	"coachline/internal/reply/marks"
 	"coachline/models"
 )
 
@@ -183,14 +185,17 @@ func labelName(kind models.Kind) string {
 	return ""
 }
 
-// label is empty for replies and greetings. It holds the date and not "today",
-// so that an entry reads the same in every later request.
+// label is empty for replies and greetings that were delivered. It holds the
+// date and not "today", so that an entry reads the same in every later request.
 func label(entry models.Message, zone *time.Location) string {
 	name := labelName(entry.Kind)
+	if entry.Undelivered {
+		return marks.Undelivered(cmp.Or(name, string(entry.Kind)))
+	}
 	if name == "" {
 		return ""
 	}
-	return "[" + name + ", sent " + shortTime(entry.At, zone) + "] "
+	return marks.Label(name, shortTime(entry.At, zone))
 }
 
 func shortTime(at time.Time, zone *time.Location) string {

@@ -7,11 +7,9 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -20,9 +18,10 @@ import (
 
 const (
 	keySize = 32
-	// version is the first byte of everything sealed, so that the format can
-	// change without guessing.
-	version = 1
+	// The first byte of a sealed value is its version: version 1 authenticates
+	// the key id only, version 2 also the place that the value belongs to.
+	versionUnbound = 1
+	versionBound   = 2
 	// maxKeyID keeps the length of a key id in one byte.
 	maxKeyID = 64
 )
@@ -33,6 +32,10 @@ const (
 	purposeStore   = "coachline store v1"
 	purposePayload = "coachline payload v1"
 	purposeIndex   = "coachline index v1"
+	// purposeWrap seals the index key, purposeFingerprint names a key without
+	// telling anything of it.
+	purposeWrap        = "coachline index key wrap v1"
+	purposeFingerprint = "coachline key fingerprint v1"
 )
 
 var (
@@ -49,22 +52,26 @@ var keyIDForm = regexp.MustCompile(`^[0-9A-Za-z._-]+$`)
 // for concurrent use.
 type Ring struct {
 	current string
+	ids     []string
 	keys    map[string]derived
-	index   []byte
+	index   IndexKey
 }
 
 type derived struct {
-	store   cipher.AEAD
-	payload cipher.AEAD
+	store       cipher.AEAD
+	payload     cipher.AEAD
+	wrap        cipher.AEAD
+	index       IndexKey
+	fingerprint string
 }
 
 // Parse reads "keyid:base64(32 bytes),...". The first key is the current one;
-// rotation puts a new key in front and keeps the old ones for reading. Index
-// hangs on the last key, so that one must stay. Errors name the entry and
-// never show key material.
+// rotation puts a new key in front and keeps the old ones for reading. Until
+// WithIndexKey gives the ring the index key of an installation, Index uses the
+// one derived from the last key of the list. Errors name the entry and never
+// show key material.
 func Parse(list string) (*Ring, error) {
 	ring := &Ring{keys: map[string]derived{}}
-	var last []byte
 	for i, entry := range strings.Split(list, ",") {
 		id, key, err := parseEntry(strings.TrimSpace(entry))
 		if err != nil {
@@ -76,16 +83,10 @@ func Parse(list string) (*Ring, error) {
 		if ring.keys[id], err = derive(key); err != nil {
 			return nil, fmt.Errorf("key %d: %w", i+1, err)
 		}
-		if ring.current == "" {
-			ring.current = id
-		}
-		last = key
+		ring.ids = append(ring.ids, id)
 	}
-	index, err := hkdf.Key(sha256.New, last, nil, purposeIndex, keySize)
-	if err != nil {
-		return nil, fmt.Errorf("deriving the index key: %w", err)
-	}
-	ring.index = index
+	ring.current = ring.ids[0]
+	ring.index = ring.keys[ring.ids[len(ring.ids)-1]].index
 	return ring, nil
 }
 
@@ -108,18 +109,38 @@ func parseEntry(entry string) (id string, key []byte, err error) {
 }
 
 func derive(key []byte) (derived, error) {
-	store, err := deriveAEAD(key, purposeStore)
+	var out derived
+	var err error
+	if out.store, err = deriveAEAD(key, purposeStore); err != nil {
+		return derived{}, err
+	}
+	if out.payload, err = deriveAEAD(key, purposePayload); err != nil {
+		return derived{}, err
+	}
+	if out.wrap, err = deriveAEAD(key, purposeWrap); err != nil {
+		return derived{}, err
+	}
+	index, err := deriveBytes(key, purposeIndex)
 	if err != nil {
 		return derived{}, err
 	}
-	payload, err := deriveAEAD(key, purposePayload)
-	return derived{store: store, payload: payload}, err
+	out.index = IndexKey(index)
+	out.fingerprint, err = fingerprint(key)
+	return out, err
 }
 
-func deriveAEAD(key []byte, purpose string) (cipher.AEAD, error) {
+func deriveBytes(key []byte, purpose string) ([]byte, error) {
 	sub, err := hkdf.Key(sha256.New, key, nil, purpose, keySize)
 	if err != nil {
 		return nil, fmt.Errorf("deriving a key: %w", err)
+	}
+	return sub, nil
+}
+
+func deriveAEAD(key []byte, purpose string) (cipher.AEAD, error) {
+	sub, err := deriveBytes(key, purpose)
+	if err != nil {
+		return nil, err
 	}
 	block, err := aes.NewCipher(sub)
 	if err != nil {
@@ -141,44 +162,68 @@ func Generate() (string, error) {
 	return "k1:" + base64.StdEncoding.EncodeToString(key), nil
 }
 
-// Seal encrypts with the current key. The result holds a version, the key's
-// id, a random nonce and the ciphertext; sealing twice gives two results.
-func (r *Ring) Seal(plain []byte) ([]byte, error) {
-	head := header(r.current)
-	return r.keys[r.current].store.Seal(head, nil, plain, head), nil
+// Seal encrypts with the current key for one place, which Open must name again:
+// the same bytes open nowhere else. The result holds a version, the key's id, a
+// random nonce and the ciphertext; sealing twice gives two results.
+func (r *Ring) Seal(plain, place []byte) ([]byte, error) {
+	head := header(versionBound, r.current)
+	return r.keys[r.current].store.Seal(head, nil, plain, bind(head, place)), nil
 }
 
-// Open decrypts what Seal made with any key of the ring: ErrUnknownKey when
-// the ring does not hold the key, ErrTampered when the value is damaged.
-func (r *Ring) Open(sealed []byte) ([]byte, error) {
-	if len(sealed) < 2 || sealed[0] != version || len(sealed) < 2+int(sealed[1]) {
+// Open decrypts what Seal made for the same place with any key of the ring, and
+// values from before values were bound to a place. ErrUnknownKey when the ring
+// does not hold the key, ErrTampered when the value is damaged or belongs to
+// another place.
+func (r *Ring) Open(sealed, place []byte) ([]byte, error) {
+	if len(sealed) < 2 || len(sealed) < 2+int(sealed[1]) {
 		return nil, ErrTampered
 	}
 	headSize := 2 + int(sealed[1])
 	head, body := sealed[:headSize], sealed[headSize:]
+	bound := head
+	switch head[0] {
+	case versionUnbound:
+	case versionBound:
+		bound = bind(head, place)
+	default:
+		return nil, ErrTampered
+	}
 	key, ok := r.keys[string(head[2:])]
 	if !ok {
 		return nil, unknownKey(string(head[2:]))
 	}
-	plain, err := key.store.Open(nil, nil, body, head)
+	plain, err := key.store.Open(nil, nil, body, bound)
 	if err != nil {
 		return nil, ErrTampered
 	}
 	return plain, nil
 }
 
-// Index is a hex HMAC-SHA256 of value: equal for equal values for as long as
-// the last key of the ring stays the same, and of no use without that key.
-func (r *Ring) Index(value string) string {
-	mac := hmac.New(sha256.New, r.index)
-	mac.Write([]byte(value))
-	return hex.EncodeToString(mac.Sum(nil))
+// IsFresh reports whether a sealed value is bound to a place and sealed with the
+// current key. It reads the value's header only.
+func (r *Ring) IsFresh(sealed []byte) bool {
+	head := header(versionBound, r.current)
+	return len(sealed) > len(head) && string(sealed[:len(head)]) == string(head)
 }
 
-// header is authenticated with the text, so that neither the version nor the
+// KeyOf is the id of the key that a value is sealed with; empty when the value
+// is not of this package's form.
+func KeyOf(sealed []byte) string {
+	if len(sealed) < 2 || len(sealed) < 2+int(sealed[1]) || !keyIDForm.Match(sealed[2:2+int(sealed[1])]) {
+		return ""
+	}
+	return string(sealed[2 : 2+int(sealed[1])])
+}
+
+// header is authenticated with the value, so that neither the version nor the
 // key id can be changed.
-func header(id string) []byte {
+func header(version byte, id string) []byte {
 	return append([]byte{version, byte(len(id))}, id...)
+}
+
+// bind joins header and place; the header states its own length.
+func bind(head, place []byte) []byte {
+	return append(head[:len(head):len(head)], place...)
 }
 
 // unknownKey shows the id only when it looks like one: a damaged value may

@@ -24,6 +24,7 @@ var serviceSID = regexp.MustCompile(`^MG[0-9a-fA-F]{32}$`)
 // carrier wraps a route of the Messages API: body, account, faults.
 func (s *Server) carrier(t target, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", s.cfg.Now().UTC().Format(http.TimeFormat))
 		// The body is read first: only then does the server notice a caller
 		// that gives up while a fault holds its answer.
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)

@@ -125,7 +125,8 @@ func (s *Server) Close() error {
 
 // Handler serves the phone network under /2010-04-01/ and /sim/, the scripted
 // model under /v1/, and /version. It has no protection but what Twilio's and
-// OpenAI's have: serve it on a loopback address only.
+// OpenAI's have, and refuses requests for foreign hosts: serve it on a loopback
+// address only.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	const messages = "/2010-04-01/Accounts/{sid}/Messages"
@@ -154,7 +155,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /sim/faults", s.listFaults)
 	mux.Handle("POST /sim/faults", local.Handler(http.HandlerFunc(s.armFault)))
 	mux.Handle("DELETE /sim/faults", local.Handler(http.HandlerFunc(s.clearFaults)))
-	return mux
+	return onlyLoopbackHosts(mux)
 }
 
 func showPage(w http.ResponseWriter, _ *http.Request) {

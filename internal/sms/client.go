@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,9 @@ const (
 	defaultTimeout = 10 * time.Second
 	// The carrier holds a text for 1 to 36,000 seconds (messaging facts 1.3).
 	maxValidity = 36000 * time.Second
+	// clockMargin covers what workers' clocks differ from each other, and the
+	// carrier's whole seconds. The carrier's own clock may be any.
+	clockMargin = 10 * time.Minute
 	// findPage is how many texts to one number are searched; the list is
 	// newest first.
 	findPage = 200
@@ -49,6 +53,8 @@ type Config struct {
 	StatusCallbackURL string
 	// Timeout bounds one call; 0 is 10 seconds.
 	Timeout time.Duration
+	// Transport makes the requests; nil is http.DefaultTransport.
+	Transport http.RoundTripper
 }
 
 // Client sends through one account. It is safe for concurrent use.
@@ -78,7 +84,10 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = defaultTimeout
 	}
-	return &Client{cfg: cfg, base: base, callback: callback, next: http.DefaultTransport}, nil
+	if cfg.Transport == nil {
+		cfg.Transport = http.DefaultTransport
+	}
+	return &Client{cfg: cfg, base: base, callback: callback, next: cfg.Transport}, nil
 }
 
 // address is nil for an empty text.
@@ -96,10 +105,10 @@ func address(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Send hands one text to the carrier. Errors are *models.CarrierError; the
-// carrier knows no idempotency key, so a retry is safe only where the class
-// says that the text was refused, and after CarrierAmbiguous only when Find
-// does not have it.
+// Send hands one text to the carrier. Errors are *models.CarrierError, or that
+// of BeforeWrite, which kept the text from being written; the carrier knows no
+// idempotency key, so a retry is safe only where the class says that the text
+// was refused, and after CarrierAmbiguous only when Find does not have it.
 func (c *Client) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
 	params := &api.CreateMessageParams{}
 	params.SetTo(sms.To).SetBody(sms.Body)
@@ -116,9 +125,12 @@ func (c *Client) Send(ctx context.Context, sms models.SMS) (models.Receipt, erro
 		params.SetValidityPeriod(int(held / time.Second))
 	}
 
-	call, cancel := c.begin(ctx)
+	call, cancel := c.begin(ctx, sms.BeforeWrite)
 	defer cancel()
 	message, err := call.service.CreateMessage(params)
+	if stopped := call.seen.stopped.Load(); err != nil && stopped != nil && !call.seen.posting.Load() {
+		return models.Receipt{}, notWritten(*stopped)
+	}
 	if err != nil {
 		return models.Receipt{}, classify(err, call.seen)
 	}
@@ -129,44 +141,46 @@ func (c *Client) Send(ctx context.Context, sms models.SMS) (models.Receipt, erro
 	return receipt(message), nil
 }
 
-// Find looks for a text that the carrier may have taken since an instant: the
-// newest one to the same number, from the same sender, with the same words;
-// false when the carrier has none. Safe to retry. Errors are
-// *models.CarrierError and never CarrierAmbiguous.
+// Find lists what the carrier may have taken of a text that was posted age ago:
+// texts to the same number, from the same sender, with the same words, oldest
+// first. There may be several, because rows may have equal words. Safe to retry.
+// Errors are *models.CarrierError and never CarrierAmbiguous.
 //
-// The list is not filtered by date on the carrier's side: its filter looks at
-// the sending date, which a text still in the queue does not have.
-func (c *Client) Find(ctx context.Context, sms models.SMS, since time.Time) (models.Receipt, bool, error) {
+// The age is counted back from the Date header of the answer, so that only the
+// carrier's own clock is compared with the dates of its list. The list is not
+// filtered by date on the carrier's side: its filter looks at the sending date,
+// which a text still in the queue does not have.
+func (c *Client) Find(ctx context.Context, sms models.SMS, age time.Duration) (models.Lookup, error) {
 	params := &api.ListMessageParams{}
 	params.SetTo(sms.To).SetPageSize(findPage)
 	if c.cfg.From != "" {
 		params.SetFrom(c.cfg.From)
 	}
-	call, cancel := c.begin(ctx)
+	call, cancel := c.begin(ctx, nil)
 	defer cancel()
 	page, err := call.service.PageMessage(params, "", "")
 	if err != nil {
-		return models.Receipt{}, false, repeatable(classify(err, call.seen))
+		return models.Lookup{}, repeatable(classify(err, call.seen))
 	}
 	if page.Messages == nil {
 		// Something answered, but not with a list: "not found" would allow a
 		// second send.
-		return models.Receipt{}, false, &models.CarrierError{
+		return models.Lookup{}, &models.CarrierError{
 			Class: models.CarrierRetry, Status: call.seen.status, Message: "the answer holds no list of messages",
 		}
 	}
-	newest := newestMatch(page.Messages, sms, since)
-	if newest == nil {
-		return models.Receipt{}, false, nil
+	at := call.seen.date
+	if at.IsZero() {
+		at = time.Now()
 	}
-	return receipt(newest), true, nil
+	return models.Lookup{At: at, Matches: matches(page.Messages, sms, at.Add(-max(age, 0)-clockMargin))}, nil
 }
 
 // Fetch asks how a text stands that the carrier has taken. Safe to retry.
 // Errors are *models.CarrierError and never CarrierAmbiguous; an id that the
 // carrier does not know is class CarrierAccount.
 func (c *Client) Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error) {
-	call, cancel := c.begin(ctx)
+	call, cancel := c.begin(ctx, nil)
 	defer cancel()
 	message, err := call.service.FetchMessage(providerSID, &api.FetchMessageParams{})
 	if err != nil {
@@ -180,23 +194,30 @@ func (c *Client) Fetch(ctx context.Context, providerSID string) (models.StatusCa
 	return report, nil
 }
 
-// newestMatch is nil when no text has the same number and words and a date at
-// or after since, compared in the whole seconds that the carrier gives.
-func newestMatch(list []api.ApiV2010Message, sms models.SMS, since time.Time) *api.ApiV2010Message {
-	var best *api.ApiV2010Message
-	var bestAt time.Time
+// matches are the texts with the same number and words and a date at or after
+// since, compared in the whole seconds that the carrier gives, oldest first.
+func matches(list []api.ApiV2010Message, sms models.SMS, since time.Time) []models.Receipt {
+	type dated struct {
+		receipt models.Receipt
+		at      time.Time
+	}
+	var found []dated
 	earliest := since.Truncate(time.Second)
 	for i := range list {
 		one := &list[i]
 		if value(one.Sid) == "" || value(one.Body) != sms.Body || value(one.To) != sms.To {
 			continue
 		}
-		at, ok := createdAt(one)
-		if ok && !at.Before(earliest) && (best == nil || at.After(bestAt)) {
-			best, bestAt = one, at
+		if at, ok := createdAt(one); ok && !at.Before(earliest) {
+			found = append(found, dated{receipt(one), at})
 		}
 	}
-	return best
+	slices.SortStableFunc(found, func(a, b dated) int { return a.at.Compare(b.at) })
+	var out []models.Receipt
+	for _, one := range found {
+		out = append(out, one.receipt)
+	}
+	return out
 }
 
 // callbackFor adds the outbox id to whatever query the address has.
@@ -242,14 +263,14 @@ type call struct {
 
 // begin builds a service for one call: twilio-go takes no context, so the
 // transport carries it. The service is built without twilio-go's constructor,
-// which reads the environment.
-func (c *Client) begin(ctx context.Context) (call, context.CancelFunc) {
+// which reads the environment. mayWrite is asked before a body is written.
+func (c *Client) begin(ctx context.Context, mayWrite func(context.Context) error) (call, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	seen := &seen{}
 	client := &twilio.Client{
 		Credentials: twilio.NewCredentials(c.cfg.AccountSID, c.cfg.AuthToken),
 		HTTPClient: &http.Client{
-			Transport: transport{ctx: ctx, base: c.base, next: c.next, seen: seen},
+			Transport: transport{ctx: ctx, base: c.base, next: c.next, seen: seen, mayWrite: mayWrite},
 			// A redirect would carry the text to a host nobody chose.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},

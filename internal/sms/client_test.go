@@ -3,11 +3,14 @@ package sms
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -129,20 +132,24 @@ func TestSendErrors(t *testing.T) {
 		{"429 with an unknown code", 429, `{"code":99999,"message":"m","status":429}`, models.CarrierRetry, "99999"},
 		{"429 from a proxy", 429, `slow down`, models.CarrierRetry, ""},
 		{"unknown 400", 400, `{"code":29999,"message":"m","status":400}`, models.CarrierContent, "29999"},
-		{"400 without a code", 400, `{"message":"m"}`, models.CarrierContent, ""},
+		{"400 without a code", 400, `{"message":"m"}`, models.CarrierAmbiguous, ""},
+		{"400 page", 400, `<html>`, models.CarrierAmbiguous, ""},
+		{"409 page", 409, `<html>`, models.CarrierAmbiguous, ""},
 		{"unknown 401", 401, `{"code":20001,"message":"m","status":401}`, models.CarrierAccount, "20001"},
 		{"403 from a proxy", 403, `<html>`, models.CarrierAccount, ""},
 		{"404 from a proxy", 404, `<html>`, models.CarrierAccount, ""},
 		{"408", 408, `<html>`, models.CarrierAmbiguous, ""},
 		{"413", 413, `<html>`, models.CarrierContent, ""},
-		{"provider 500", 500, `{"code":20500,"message":"m","status":500}`, models.CarrierRetryOnce, "20500"},
-		{"provider 503", 503, `{"code":20503,"message":"m","status":503}`, models.CarrierRetryOnce, "20503"},
+		{"provider 500", 500, `{"code":20500,"message":"m","status":500}`, models.CarrierAmbiguous, "20500"},
+		{"provider 503", 503, `{"code":20503,"message":"m","status":503}`, models.CarrierAmbiguous, "20503"},
+		{"500 with a code that is final elsewhere", 500, `{"code":21610,"message":"m","status":500}`, models.CarrierAmbiguous, "21610"},
+		{"503 with the code of a 429", 503, `{"code":20429,"message":"m","status":503}`, models.CarrierAmbiguous, "20429"},
 		{"5xx JSON of a gateway", 503, `{"message":"upstream"}`, models.CarrierAmbiguous, ""},
 		{"502 page", 502, `<html>bad gateway</html>`, models.CarrierAmbiguous, ""},
 		{"504 page", 504, ``, models.CarrierAmbiguous, ""},
 		{"success that cannot be read", 201, `{"sid":`, models.CarrierAmbiguous, ""},
 		{"success without an id", 201, `{}`, models.CarrierAmbiguous, ""},
-		{"details of another shape", 400, `{"code":21211,"message":"m","details":[1]}`, models.CarrierContent, ""},
+		{"details of another shape", 400, `{"code":21211,"message":"m","details":[1]}`, models.CarrierAmbiguous, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := client(t, answer(test.status, test.body), nil).Send(t.Context(), private)
@@ -238,28 +245,32 @@ type listed struct {
 	DateSent    string `json:"date_sent,omitempty"`
 }
 
+// TestFind: only the carrier's own clock counts, which may be any; here it is
+// three hours ahead of ours.
 func TestFind(t *testing.T) {
-	since := time.Date(2026, 11, 24, 13, 0, 0, 500_000_000, time.UTC)
-	at := func(d time.Duration) string { return since.Add(d).Format(time.RFC1123Z) }
+	const age = time.Minute
+	listedAt := time.Now().Add(3 * time.Hour).UTC().Truncate(time.Second)
+	posted := listedAt.Add(-age)
+	at := func(d time.Duration) string { return posted.Add(d).Format(time.RFC1123Z) }
 	text := models.SMS{To: person, Body: "How did it go?"}
 	for _, test := range []struct {
 		name string
 		in   []listed
-		want string
+		want []string
 	}{
-		{"nothing", []listed{}, ""},
-		{"other words", []listed{{"SM1", person, "How did it go? ", "sent", at(time.Second), ""}}, ""},
-		{"other person", []listed{{"SM1", "+15558675311", text.Body, "sent", at(time.Second), ""}}, ""},
-		{"before", []listed{{"SM1", person, text.Body, "sent", at(-2 * time.Second), ""}}, ""},
-		{"same second, which is all the carrier gives", []listed{{"SM1", person, text.Body, "sent", at(0), ""}}, "SM1"},
-		{"still in the queue", []listed{{"SM1", person, text.Body, "queued", at(time.Second), ""}}, "SM1"},
-		{"only a sending date", []listed{{"SM1", person, text.Body, "sent", "", at(time.Second)}}, "SM1"},
-		{"no date", []listed{{"SM1", person, text.Body, "sent", "", ""}}, ""},
-		{"newest of several", []listed{
-			{"SM1", person, text.Body, "sent", at(time.Minute), ""},
-			{"SM2", person, text.Body, "sent", at(time.Hour), ""},
+		{"nothing", []listed{}, nil},
+		{"other words", []listed{{"SM1", person, "How did it go? ", "sent", at(time.Second), ""}}, nil},
+		{"other person", []listed{{"SM1", "+15558675311", text.Body, "sent", at(time.Second), ""}}, nil},
+		{"long before", []listed{{"SM1", person, text.Body, "sent", at(-clockMargin - time.Second), ""}}, nil},
+		{"before, as far as clocks may differ", []listed{{"SM1", person, text.Body, "sent", at(-clockMargin), ""}}, []string{"SM1"}},
+		{"still in the queue", []listed{{"SM1", person, text.Body, "queued", at(time.Second), ""}}, []string{"SM1"}},
+		{"only a sending date", []listed{{"SM1", person, text.Body, "sent", "", at(time.Second)}}, []string{"SM1"}},
+		{"no date", []listed{{"SM1", person, text.Body, "sent", "", ""}}, nil},
+		{"several, oldest first", []listed{
+			{"SM1", person, text.Body, "sent", at(30 * time.Second), ""},
+			{"SM2", person, text.Body, "sent", at(40 * time.Second), ""},
 			{"SM3", person, text.Body, "sent", at(time.Second), ""},
-		}, "SM2"},
+		}, []string{"SM3", "SM1", "SM2"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := client(t, func(w http.ResponseWriter, r *http.Request) {
@@ -268,14 +279,70 @@ func TestFind(t *testing.T) {
 				assert.Equal(t, sender, r.URL.Query().Get("From"))
 				body, err := json.Marshal(map[string]any{"messages": test.in, "page": 0})
 				assert.NoError(t, err)
+				w.Header().Set("Date", listedAt.Format(http.TimeFormat))
 				answer(200, string(body))(w, r)
 			}, nil)
-			receipt, found, err := c.Find(t.Context(), text, since)
+			list, err := c.Find(t.Context(), text, age)
 			require.NoError(t, err)
-			require.Equal(t, test.want != "", found)
-			require.Equal(t, test.want, receipt.ProviderSID)
+			require.Equal(t, listedAt, list.At.UTC())
+			var found []string
+			for _, match := range list.Matches {
+				found = append(found, match.ProviderSID)
+			}
+			require.Equal(t, test.want, found)
 		})
 	}
+}
+
+// A text is checked when the connection is established, and not written when
+// the check refuses it.
+func TestSendChecksBeforeItWrites(t *testing.T) {
+	refusal := errors.New("opted out meanwhile")
+	var dialed, heads atomic.Int32
+	dialer := &net.Dialer{}
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		dialed.Add(1)
+		return dialer.DialContext(ctx, network, address)
+	}}
+	defer transport.CloseIdleConnections()
+	var bodies []string
+	c := client(t, func(w http.ResponseWriter, r *http.Request) {
+		heads.Add(1)
+		if body, err := io.ReadAll(r.Body); err == nil {
+			bodies = append(bodies, string(body))
+		}
+		answer(201, `{"sid":"`+sid+`","status":"queued"}`)(w, r)
+	}, func(cfg *Config) { cfg.Transport = transport })
+	text := models.SMS{To: person, Body: "x"}
+	for _, allow := range []error{refusal, nil, refusal, nil} {
+		asked := 0
+		text.BeforeWrite = func(context.Context) error {
+			asked++
+			require.Positive(t, dialed.Load(), "the connection is there")
+			return allow
+		}
+		_, err := c.Send(t.Context(), text)
+		require.ErrorIs(t, err, allow)
+		require.Equal(t, 1, asked)
+	}
+	require.Len(t, bodies, 2)
+}
+
+// A refused look at the database is no answer of the carrier.
+func TestSendAfterACheckThatHangs(t *testing.T) {
+	var bodies atomic.Int32
+	c := client(t, func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err == nil {
+			bodies.Add(1)
+		}
+		answer(201, `{"sid":"`+sid+`"}`)(w, r)
+	}, func(cfg *Config) { cfg.Timeout = 50 * time.Millisecond })
+	_, err := c.Send(t.Context(), models.SMS{To: person, Body: "x", BeforeWrite: func(ctx context.Context) error {
+		<-ctx.Done()
+		return nil // answered too late
+	}})
+	require.Error(t, err)
+	require.Zero(t, bodies.Load())
 }
 
 func TestFindErrorsAreNeverANo(t *testing.T) {
@@ -291,9 +358,9 @@ func TestFindErrorsAreNeverANo(t *testing.T) {
 		{"credentials", 401, `{"code":20003,"message":"m","status":401}`, models.CarrierAccount},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, found, err := client(t, answer(test.status, test.body), nil).Find(t.Context(), models.SMS{To: person, Body: "x"}, time.Time{})
+			list, err := client(t, answer(test.status, test.body), nil).Find(t.Context(), models.SMS{To: person, Body: "x"}, 0)
 			require.Equal(t, test.want, carrierError(t, err).Class)
-			require.False(t, found)
+			require.Empty(t, list)
 		})
 	}
 }
@@ -303,9 +370,9 @@ func TestFindThroughAService(t *testing.T) {
 		assert.False(t, r.URL.Query().Has("From"), "the service picks the sender")
 		answer(200, `{"messages":[]}`)(w, r)
 	}, func(c *Config) { c.From, c.MessagingServiceSID = "", "MG1" })
-	_, found, err := c.Find(t.Context(), models.SMS{To: person, Body: "x"}, time.Time{})
+	list, err := c.Find(t.Context(), models.SMS{To: person, Body: "x"}, 0)
 	require.NoError(t, err)
-	require.False(t, found)
+	require.Empty(t, list.Matches)
 }
 
 func TestNewRefuses(t *testing.T) {

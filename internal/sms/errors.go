@@ -2,6 +2,7 @@ package sms
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -10,27 +11,52 @@ import (
 	"coachline/models"
 )
 
-// classify turns what a call came to into a class (messaging facts 1.3). The
-// message is ours: the carrier's may quote the number.
+// classify turns what a call came to into a class (docs/design.md, "Sending").
+// The message is ours: the carrier's may quote the number. Any 5xx leaves open
+// whether the text was taken, whatever code it names.
 func classify(err error, seen *seen) *models.CarrierError {
 	var rest *twilio.TwilioRestError
-	if errors.As(err, &rest) && (rest.Code != 0 || seen.status < http.StatusInternalServerError) {
+	named := errors.As(err, &rest) && rest.Code != 0
+	if named && status(rest, seen) < http.StatusInternalServerError {
 		return byCode(rest.Code, status(rest, seen))
 	}
 	if errors.Is(err, errRedirect) {
 		return &models.CarrierError{Class: models.CarrierAccount, Status: seen.status, Message: "the carrier's address redirects; check TWILIO_BASE_URL"}
 	}
 	switch {
-	case seen.status == 0 && !seen.written.Load():
+	case seen.status == 0 && !seen.posting.Load():
 		return &models.CarrierError{Class: models.CarrierRetry, Message: "the carrier was not reached"}
 	case seen.status == 0:
 		return ambiguous(0, "no answer after the request was sent")
-	case seen.status >= http.StatusInternalServerError || seen.status < http.StatusBadRequest:
-		// A gateway's error page, or a success that cannot be read.
-		return ambiguous(seen.status, "the answer cannot be read")
-	default:
+	case named:
+		out := ambiguous(seen.status, "the carrier failed")
+		out.Code = strconv.Itoa(rest.Code)
+		return out
+	case isRefusal(seen.status):
 		return byCode(0, seen.status)
 	}
+	// A gateway's error page, or an answer of the carrier that cannot be read.
+	return ambiguous(seen.status, "the answer cannot be read")
+}
+
+// isRefusal reports whether an answer without a code of the carrier says that
+// the text was not taken: a server gives it before it acts on the request.
+func isRefusal(status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
+		http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
+		http.StatusUnsupportedMediaType, http.StatusRequestHeaderFieldsTooLarge:
+		return true
+	}
+	return false
+}
+
+// notWritten is the error of a text that was stopped before it was written.
+func notWritten(err error) error {
+	if errors.Is(err, errSlowCheck) {
+		return &models.CarrierError{Class: models.CarrierRetry, Message: errSlowCheck.Error()}
+	}
+	return fmt.Errorf("text not written: %w", err)
 }
 
 func status(rest *twilio.TwilioRestError, seen *seen) int {
@@ -55,8 +81,6 @@ func byCode(code, status int) *models.CarrierError {
 		out.Class, out.Message = known.class, known.text
 	case status == http.StatusTooManyRequests:
 		out.Class, out.Message = models.CarrierRetry, "too many requests"
-	case status >= http.StatusInternalServerError:
-		out.Class, out.Message = models.CarrierRetryOnce, "the carrier failed"
 	case status == http.StatusRequestTimeout:
 		out.Class, out.Message = models.CarrierAmbiguous, "the carrier gave up waiting"
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:

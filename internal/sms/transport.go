@@ -4,23 +4,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"sync/atomic"
+	"time"
 )
 
 // seen is what one call learned below twilio-go, whose errors tell neither the
 // status of an answer that is not JSON nor whether anything was sent.
 type seen struct {
-	// written: at least the head of the request left for the server.
-	written atomic.Bool
-	// status of the answer, 0 when none came. Read after the call returned.
+	// posting: the text was given to the connection, so the carrier may have it.
+	posting atomic.Bool
+	// stopped is why the text was not written; nil where it was, or never came so
+	// far.
+	stopped atomic.Pointer[error]
+	// status of the answer, 0 when none came, and date its Date header. Read after
+	// the call returned.
 	status int
+	date   time.Time
 }
 
-// errRedirect: the carrier never redirects; a wrong base URL does.
-var errRedirect = errors.New("redirected")
+var (
+	// errRedirect: the carrier never redirects; a wrong base URL does.
+	errRedirect = errors.New("redirected")
+	// errSlowCheck: the check before writing took so long that it may not hold
+	// any more.
+	errSlowCheck = errors.New("the check before writing took too long")
+)
+
+// checkLimit is how old the answer of the check before writing may be when the
+// text is written. A process that was stopped meanwhile has to ask again.
+const checkLimit = 2 * time.Second
 
 // transport gives a request its caller's context and the configured host.
 type transport struct {
@@ -28,25 +43,94 @@ type transport struct {
 	base *url.URL
 	next http.RoundTripper
 	seen *seen
+	// mayWrite is asked before a body is written; nil allows it.
+	mayWrite func(ctx context.Context) error
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	trace := &httptrace.ClientTrace{WroteHeaders: func() { t.seen.written.Store(true) }}
-	out := req.Clone(httptrace.WithClientTrace(t.ctx, trace))
+	out := req.Clone(t.ctx)
 	if t.base != nil {
 		out.URL = rewrite(req.URL, t.base)
 		out.Host = t.base.Host
+	}
+	if req.Body != nil && req.Body != http.NoBody {
+		// The connection is established, and the head of the request written, when
+		// the body is read for the first time. The text and the number are in it.
+		out.Body, out.GetBody = t.checked(req.Body), t.again(req.GetBody)
 	}
 	res, err := t.next.RoundTrip(out)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // http.Client wraps it
 	}
 	t.seen.status = res.StatusCode
+	t.seen.date, _ = http.ParseTime(res.Header.Get("Date"))
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
 		// twilio-go would take a redirect for an answer.
 		_ = res.Body.Close()
 		return nil, fmt.Errorf("answer %d: %w", res.StatusCode, errRedirect)
 	}
 	return res, nil
+}
+
+// again is GetBody for a checked body; nil where there is none.
+func (t transport) again(get func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
+	if get == nil {
+		return nil
+	}
+	return func() (io.ReadCloser, error) {
+		body, err := get()
+		if err != nil {
+			return nil, err
+		}
+		return t.checked(body), nil
+	}
+}
+
+func (t transport) checked(body io.ReadCloser) io.ReadCloser {
+	return &checkedBody{ReadCloser: body, check: t.check}
+}
+
+// check asks whether the text may be written now, and notes the answer.
+func (t transport) check() error {
+	err := t.ask()
+	if err != nil {
+		t.seen.stopped.Store(&err)
+		return err
+	}
+	t.seen.posting.Store(true)
+	// A caller that has given up does not wait for what follows.
+	return t.ctx.Err()
+}
+
+func (t transport) ask() error {
+	if t.mayWrite == nil {
+		return nil
+	}
+	began := time.Now()
+	if err := t.mayWrite(t.ctx); err != nil {
+		return err
+	}
+	if time.Since(began) > checkLimit {
+		return errSlowCheck
+	}
+	return nil
+}
+
+// checkedBody is a request's body that is checked before it is read.
+type checkedBody struct {
+	io.ReadCloser
+	check func() error
+	asked bool
+}
+
+// Read implements io.Reader.
+func (b *checkedBody) Read(p []byte) (int, error) {
+	if !b.asked {
+		b.asked = true
+		if err := b.check(); err != nil {
+			return 0, err
+		}
+	}
+	return b.ReadCloser.Read(p) //nolint:wrapcheck // io.EOF must stay as it is
 }

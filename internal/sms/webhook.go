@@ -121,6 +121,7 @@ func ParseInbound(form url.Values, accountSID string) (models.Inbound, error) {
 		media = n
 	}
 	return models.Inbound{
+		OptOutType:  form.Get("OptOutType"),
 		ProviderSID: sid, From: form.Get("From"), To: form.Get("To"),
 		Body: cleanBody(form.Get("Body")), MediaCount: media,
 		Voice: voiceOf(form, media),

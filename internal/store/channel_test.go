@@ -82,7 +82,6 @@ func TestChatInTheStore(t *testing.T) {
 		t.Run("STOP", func(t *testing.T) {
 			got, err := w.AcceptInbound(w.ctx, models.Inbound{
 				ProviderSID: "chat-stop", From: phone, Body: "STOP", Channel: models.ChannelChat, ReceivedAt: at(20),
-				Intent: models.IntentStop, IntentMethod: models.MethodKeyword,
 			})
 			require.NoError(t, err)
 			require.Zero(t, got.Inbound.Seq)

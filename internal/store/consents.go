@@ -39,7 +39,7 @@ func acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.A
 	if err != nil {
 		return out, err
 	}
-	newest, err := ledger.Newest(tx, p.ID)
+	newest, err := ledger.Newest(tx, p)
 	if err != nil {
 		return out, err
 	}
@@ -83,17 +83,21 @@ func optOut(tx *gorm.DB, p models.Participant, entry models.Consent, except stri
 // recordOptOut writes the ledger, cancels what is unsent and ends the turns
 // that are under way, so that they write nothing any more.
 func recordOptOut(tx *gorm.DB, p models.Participant, entry models.Consent, except string) error {
-	entry.ParticipantID, entry.Action = p.ID, models.ConsentOptOut
+	entry.ParticipantID, entry.PhoneIndex, entry.Action = p.ID, p.PhoneIndex, models.ConsentOptOut
 	if err := tx.Create(&entry).Error; err != nil {
 		return err
 	}
-	e := ending{participantID: p.ID, reason: string(models.StatusOptedOut), except: except, at: entry.At}
+	return endCoaching(tx, ending{participantID: p.ID, reason: string(models.StatusOptedOut), except: except, at: entry.At})
+}
+
+// endCoaching cancels what is unsent and ends the turns that are under way.
+func endCoaching(tx *gorm.DB, e ending) error {
 	if err := callOff(tx, e); err != nil {
 		return err
 	}
 	return tx.Model(&models.Turn{}).
-		Where("participant_id = ? AND outcome = '' AND kind <> ?", p.ID, models.KindMessage).
-		UpdateColumns(map[string]any{"outcome": outcomeCanceled, "finished_at": entry.At}).Error
+		Where("participant_id = ? AND outcome = '' AND kind <> ?", e.participantID, models.KindMessage).
+		UpdateColumns(map[string]any{"outcome": outcomeCanceled, "finished_at": e.at}).Error
 }
 
 // optIn takes a participant back into coaching by their own text.
@@ -102,7 +106,7 @@ func optIn(tx *gorm.DB, p models.Participant, entry models.Consent) (int64, erro
 	if err := saveParticipant(tx, &p, entry.At); err != nil {
 		return 0, err
 	}
-	entry.ParticipantID, entry.Action = p.ID, models.ConsentOptIn
+	entry.ParticipantID, entry.PhoneIndex, entry.Action = p.ID, p.PhoneIndex, models.ConsentOptIn
 	if err := tx.Create(&entry).Error; err != nil {
 		return 0, err
 	}
@@ -139,7 +143,7 @@ func operatorConsent(tx *gorm.DB, old, p models.Participant, entry models.Consen
 // carrierOptOut takes over the carrier's word that a person wants no more
 // texts. Its word about a text from before the person came back is old.
 func carrierOptOut(tx *gorm.DB, p models.Participant, row models.Outbox, now time.Time) error {
-	newest, err := ledger.Newest(tx, p.ID)
+	newest, err := ledger.Newest(tx, p)
 	if err != nil || p.RemovedAt != nil || ledger.OptedOut(p, newest) {
 		return err
 	}
@@ -166,7 +170,7 @@ func barred(p models.Participant, kind models.Kind) bool {
 // confirmation of it. Of confirmations only the one tied to the newest entry of
 // the ledger passes.
 func consentGate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) {
-	newest, err := ledger.Newest(tx, p.ID)
+	newest, err := ledger.Newest(tx, p)
 	switch {
 	case err != nil:
 		return "", err

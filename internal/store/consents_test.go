@@ -2,25 +2,36 @@ package store_test
 
 import (
 	"database/sql"
-	"encoding/base64"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/database"
 	"coachline/models"
 	"coachline/models/operator"
 )
 
-// says delivers a text of p1 that the screening gave an intent.
+// wording is a text of each intent.
+var wording = map[models.Intent]string{
+	models.IntentStop: "stop", models.IntentStart: "start", models.IntentYes: "yes", models.IntentHelp: "help", models.IntentNone: "words",
+}
+
+// says delivers a text of p1 that the screening gives an intent.
 func (w *world) says(minutes int, intent models.Intent, method models.ConsentMethod) models.AcceptedInbound {
 	w.t.Helper()
-	got, err := w.AcceptInbound(w.ctx, models.Inbound{
-		ProviderSID: fmt.Sprintf("SMi%d", minutes), From: phone, To: "+15017122661", Body: "words of " + string(intent),
-		Intent: intent, IntentMethod: method, ReceivedAt: at(minutes),
-	})
+	in := models.Inbound{ProviderSID: fmt.Sprintf("SMi%d", minutes), From: phone, To: "+15017122661", Body: wording[intent], ReceivedAt: at(minutes)}
+	switch method {
+	case models.MethodCarrier:
+		in.OptOutType = string(intent)
+	case models.MethodPhrase:
+		in.Body += " please"
+	case models.MethodKeyword, models.MethodCarrierError, models.MethodOperator:
+	}
+	got, err := w.AcceptInbound(w.ctx, in)
 	require.NoError(w.t, err)
+	require.Equal(w.t, []any{intent, method}, []any{got.Inbound.Intent, got.Inbound.IntentMethod})
 	return got
 }
 
@@ -39,19 +50,19 @@ func (w *world) ledger() []entry {
 	w.t.Helper()
 	var out []entry
 	w.raw(func(db *sql.DB) {
-		rows, err := db.Query("SELECT action, method, text, recorded_by, inbound_id FROM consents WHERE participant_id = 'p1' ORDER BY id")
+		rows, err := db.Query("SELECT action, method, text, recorded_by, inbound_id, at FROM consents WHERE participant_id = 'p1' ORDER BY id")
 		require.NoError(w.t, err)
 		defer rows.Close()
 		for rows.Next() {
 			var e entry
-			require.NoError(w.t, rows.Scan(&e.action, &e.method, &e.text, &e.by, &e.inbound))
+			var at time.Time
+			require.NoError(w.t, rows.Scan(&e.action, &e.method, &e.text, &e.by, &e.inbound, &at))
 			require.NotContains(w.t, e.text, "words")
 			if e.text != "" {
-				sealed, err := base64.StdEncoding.DecodeString(e.text)
+				cell := database.Cell{Table: "consents", Column: "text", Row: []any{"p1", e.action, e.method, e.inbound, at}}
+				var err error
+				e.text, err = database.OpenText(w.Database().Reader(w.ctx).Statement.Context, cell, e.text)
 				require.NoError(w.t, err)
-				plain, err := newBox(w.t, "one").Open(sealed)
-				require.NoError(w.t, err)
-				e.text = string(plain)
 			}
 			out = append(out, e)
 		}
@@ -88,10 +99,15 @@ func (w *world) claim(outboxID string, minutes int) string {
 	w.t.Helper()
 	claim, err := w.ClaimSend(w.ctx, outboxID, at(minutes))
 	require.NoError(w.t, err)
-	if claim.Post {
-		return "posted"
+	if !claim.Post {
+		return claim.Outbox.ErrorCode
 	}
-	return claim.Outbox.ErrorCode
+	if !claim.Resumed {
+		row, err := w.StartPost(w.ctx, claim, at(minutes))
+		require.NoError(w.t, err)
+		require.Equal(w.t, models.OutboxSending, row.Status)
+	}
+	return "posted"
 }
 
 func TestStopEndsEverythingAtOnce(t *testing.T) {
@@ -108,7 +124,7 @@ func TestStopEndsEverythingAtOnce(t *testing.T) {
 		require.Zero(t, got.Inbound.Seq, "no text for the coach")
 		require.NotZero(t, got.NoticeID)
 		require.Equal(t, models.StatusOptedOut, w.status())
-		require.Equal(t, []entry{{"opt_out", "keyword", "words of stop", "participant", got.Inbound.ID}}, w.ledger())
+		require.Equal(t, []entry{{"opt_out", "keyword", "stop", "participant", got.Inbound.ID}}, w.ledger())
 		require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeConsent}, w.noticeKinds())
 		status, code := w.outbox(ready)
 		require.Equal(t, models.OutboxCanceled, status)
@@ -124,7 +140,7 @@ func TestStopEndsEverythingAtOnce(t *testing.T) {
 
 		history, err := w.History(w.ctx, "p1", 10, time.Time{})
 		require.NoError(t, err)
-		require.Equal(t, models.HistoryEntry{Role: models.RoleUser, Kind: models.KindMessage, Text: "words of stop", At: at(2), Channel: models.ChannelSMS}, history[len(history)-1])
+		require.Equal(t, models.HistoryEntry{Role: models.RoleUser, Kind: models.KindMessage, Text: "stop", At: at(2), Channel: models.ChannelSMS}, history[len(history)-1])
 
 		require.True(t, w.stops(2).Duplicate)
 		again := w.stops(4)
@@ -147,7 +163,7 @@ func TestComingBack(t *testing.T) {
 				back := w.says(3, intent, models.MethodKeyword)
 				require.Zero(t, back.Inbound.Seq)
 				require.Equal(t, models.StatusActive, w.status())
-				require.Equal(t, entry{"opt_in", "keyword", "words of " + string(intent), "participant", back.Inbound.ID}, w.ledger()[1])
+				require.Equal(t, entry{"opt_in", "keyword", wording[intent], "participant", back.Inbound.ID}, w.ledger()[1])
 				require.Equal(t, "posted", w.confirm(2, 3))
 				require.Equal(t, "posted", w.claim(w.turn(3, replyPlan, 4), 4))
 				require.Equal(t, int64(2), w.says(5, intent, models.MethodKeyword).Inbound.Seq)
@@ -182,7 +198,7 @@ func TestOneConfirmation(t *testing.T) {
 		require.Equal(t, "skipped", w.confirm(1, 1), "nothing to confirm")
 		w.stops(2)
 		require.Equal(t, "posted", w.confirm(2, 3))
-		require.NoError(t, w.ReleaseSend(w.ctx, "p1-t2-p1", at(3)))
+		require.NoError(t, w.ReleaseSend(w.ctx, w.ref("p1-t2-p1"), at(3)))
 		require.Equal(t, "posted", w.claim("p1-t2-p1", 4), "the same text may be tried again")
 		require.Equal(t, "skipped", w.confirm(3, 4))
 		w.says(5, models.IntentStart, models.MethodKeyword)
@@ -229,7 +245,7 @@ func TestNothingReachesWhoOptedOut(t *testing.T) {
 				for i, kind := range kinds {
 					_, err := db.Exec(fmt.Sprintf(`INSERT INTO outbox
 						(id, participant_id, turn_id, part, kind, prompt_id, body, status, provider_sid, error_code, attempts, created_at, updated_at)
-						SELECT 'o%d', participant_id, 'p1-t1', 1, '%s', '', body, 'ready', '', '', 0, created_at, updated_at
+						SELECT 'o%d', participant_id, 'p1-t1', 1, '%s', '', '', 'ready', '', '', 0, created_at, updated_at
 						FROM outbox WHERE id = 'p1-t1-p1'`, i, kind))
 					require.NoError(t, err)
 				}
@@ -264,7 +280,7 @@ func TestTurnsOfWhoOptedOut(t *testing.T) {
 func TestTheCarriersRefusal(t *testing.T) {
 	refusals := map[string]func(w *world, id string, minutes int){
 		"answer": func(w *world, id string, minutes int) {
-			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(minutes)}))
+			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(minutes)}))
 		},
 		"report": func(w *world, id string, minutes int) {
 			_, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: models.OutboxFailed, ErrorCode: "21610", Class: models.CarrierConsent, At: at(minutes)})
@@ -344,8 +360,7 @@ func TestEnrollingAPhoneThatOptedOut(t *testing.T) {
 func TestStrangersStop(t *testing.T) {
 	w := onSQLite(t)
 	w.enrolled()
-	got, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: "+15550001111", Body: "STOP",
-		Intent: models.IntentStop, IntentMethod: models.MethodKeyword, ReceivedAt: at(1)})
+	got, err := w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: "+15550001111", Body: "STOP", ReceivedAt: at(1)})
 	require.NoError(t, err)
 	require.Zero(t, got.NoticeID)
 	require.Equal(t, "stop", w.text("SELECT intent FROM inbound"))
@@ -360,6 +375,10 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 		w.raw(func(db *sql.DB) {
 			for _, statement := range []string{
 				"DELETE FROM goose_db_version WHERE version_id >= 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
+				"ALTER TABLE outbox DROP COLUMN claim_token", "ALTER TABLE outbox DROP COLUMN unknown_posts",
+				"ALTER TABLE outbox DROP COLUMN unsettled_since", "ALTER TABLE outbox DROP COLUMN missing_since",
+				"DROP INDEX inbound_waiting", "DROP INDEX inbound_resumed", "ALTER TABLE inbound DROP COLUMN waiting", "ALTER TABLE inbound DROP COLUMN resume_notice_id",
+				"DROP TABLE holds", "DROP TABLE former_phones", "ALTER TABLE outbox DROP COLUMN former_phone_id",
 				"ALTER TABLE inbound DROP COLUMN voice",
 				"DROP TABLE alarms", "DROP INDEX participants_attention", "ALTER TABLE participants DROP COLUMN attention",
 				"ALTER TABLE participants DROP COLUMN attention_at", "ALTER TABLE inbound DROP COLUMN danger", "ALTER TABLE messages DROP COLUMN danger",
@@ -372,7 +391,7 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 				"ALTER TABLE steps DROP COLUMN trace", "ALTER TABLE participants DROP COLUMN memory_version",
 				"DROP TABLE IF EXISTS fact_versions", "DROP TABLE IF EXISTS facts", "DROP TABLE IF EXISTS notes",
 				"DROP TABLE IF EXISTS summaries", "DROP TABLE IF EXISTS stages", "DROP TABLE IF EXISTS capabilities",
-				"DROP TABLE hints", "DROP INDEX inbound_sender", "DROP INDEX inbound_repeats", "DROP INDEX inbound_keywords",
+				"DROP TABLE IF EXISTS payload_keys", "ALTER TABLE audit DROP COLUMN reason", "DROP TABLE hints", "DROP INDEX inbound_sender", "DROP INDEX inbound_repeats", "DROP INDEX inbound_keywords",
 				"DROP INDEX inbound_gated", "DROP INDEX outbox_accepted", "ALTER TABLE inbound DROP COLUMN gate",
 				"ALTER TABLE inbound DROP COLUMN from_index", "ALTER TABLE inbound DROP COLUMN repeat_index",
 				"ALTER TABLE inbound DROP COLUMN intent", "ALTER TABLE inbound DROP COLUMN intent_method",

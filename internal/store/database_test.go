@@ -140,12 +140,15 @@ func TestSchemaMatchesModels(t *testing.T) {
 		"participants": models.Participant{}, "profiles": models.Profile{}, "messages": models.Message{},
 		"inbound": models.Inbound{}, "outbox": models.Outbox{}, "prompts": models.Prompt{},
 		"schedules": models.ScheduleRow{}, "turns": models.Turn{}, "steps": models.Step{},
-		"tool_runs": models.ToolRun{}, "notices": models.Notice{}, "audit": operator.Audit{}, "consents": models.Consent{}, "hints": frontdoor.Hint{},
+		"tool_runs": models.ToolRun{}, "notices": models.Notice{}, "audit": operator.Audit{}, "consents": models.Consent{}, "hints": frontdoor.Hint{}, "holds": models.Hold{}, "former_phones": models.FormerPhone{},
 	}
 	onBoth(t, func(t *testing.T, w *world) {
 		for table, row := range rows {
 			var want []string
 			for f := range reflect.TypeOf(row).Fields() {
+				if f.Tag.Get("gorm") == "-" {
+					continue
+				}
 				column := schema.NamingStrategy{}.ColumnName("", f.Name)
 				want = append(want, strings.ReplaceAll(column, "_s_id", "_sid"))
 			}
@@ -165,7 +168,7 @@ func TestSchemaMatchesModels(t *testing.T) {
 // Nothing a person said, and nothing that names one, is readable in any
 // column of any table.
 func TestSealedAtRest(t *testing.T) {
-	secrets := []string{"5558675310", "Ada", "cello", "knee hurts", "mint tea", "stretch now", "look it up", "flossing"}
+	secrets := []string{"5558675310", "Ada Quill", "Ada Changed", "cello", "knee hurts", "mint tea", "stretch now", "look it up", "flossing"}
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		in := w.inbound("SM1", 1, "my knee hurts")
@@ -242,15 +245,4 @@ func texts(rows []models.Message) []string {
 		out = append(out, m.Text)
 	}
 	return out
-}
-
-func TestWrongKeyIsAnError(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *world) {
-		w.enrolled()
-		other, err := store.Open(t.Context(), store.Config{URL: w.url, Sealer: newBox(t, "two")})
-		require.NoError(t, err)
-		_, err = other.Participant(w.ctx, "p1")
-		require.ErrorContains(t, err, "opening participants.phone")
-		require.NoError(t, other.Close())
-	})
 }

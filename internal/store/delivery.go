@@ -13,30 +13,21 @@ import (
 	"coachline/models/carrier"
 )
 
-// ReleaseSend puts a row that the carrier refused for sure back to ready; it
-// may be claimed again. It does nothing in any other status, so a retry is
-// safe. ErrNotFound for an unknown row.
-func (s *Store) ReleaseSend(ctx context.Context, outboxID string, now time.Time) error {
-	return s.changeOutbox(ctx, outboxID, func(_ *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
-		if row.Status != models.OutboxSending {
-			return false, nil
-		}
-		row.Status, row.UpdatedAt = models.OutboxReady, now
-		return true, nil
-	})
-}
-
 // RecordAccepted records that the carrier took a text. What follows from it
 // (a prompt becomes outstanding and is counted, a reminder is noted on its
 // prompt) happens once, at the first word of it; a status callback that
-// overtook the carrier's answer is such a word too. ErrNotFound for an unknown
+// overtook the carrier's answer is such a word too. ErrStale for an older claim,
+// ErrConflict for the carrier's id of another row, ErrNotFound for an unknown
 // row. Safe to retry.
-func (s *Store) RecordAccepted(ctx context.Context, outboxID string, r models.Receipt, now time.Time) error {
-	done, err := s.acceptUsual(ctx, outboxID, r, now)
+func (s *Store) RecordAccepted(ctx context.Context, ref models.ClaimRef, r models.Receipt, now time.Time) error {
+	done, err := s.acceptUsual(ctx, ref, r, now)
 	if done || err != nil {
 		return err
 	}
-	return s.changeOutbox(ctx, outboxID, func(tx *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
+	return s.changeOutbox(ctx, ref.OutboxID, func(tx *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
+		if row.ClaimToken != ref.Token {
+			return false, models.ErrStale
+		}
 		if r.Status.Supersedes(row.Status) {
 			row.Status = r.Status
 		}
@@ -51,7 +42,7 @@ func (s *Store) RecordAccepted(ctx context.Context, outboxID string, r models.Re
 // that is being sent, of which the carrier has said nothing yet, and from whose
 // acceptance nothing follows. done is false for any other row, and while the
 // sender is stopped; nothing is locked then.
-func (s *Store) acceptUsual(ctx context.Context, id string, r models.Receipt, now time.Time) (done bool, err error) {
+func (s *Store) acceptUsual(ctx context.Context, ref models.ClaimRef, r models.Receipt, now time.Time) (done bool, err error) {
 	status := models.OutboxAccepted
 	if r.Status.Supersedes(models.OutboxAccepted) {
 		status = r.Status
@@ -61,7 +52,8 @@ func (s *Store) acceptUsual(ctx context.Context, id string, r models.Receipt, no
 	}
 	err = s.writeOne(ctx, func(rows *gorm.DB) error {
 		res := rows.Model(&models.Outbox{}).
-			Where("id = ? AND status = ? AND accepted_at IS NULL AND provider_sid = ''", id, models.OutboxSending).
+			Where("id = ? AND claim_token = ?", ref.OutboxID, ref.Token).
+			Where("status = ? AND accepted_at IS NULL AND provider_sid = ''", models.OutboxSending).
 			Where("kind NOT IN ?", []models.Kind{models.KindPrompt, models.KindReminder}).
 			Where("NOT EXISTS (?)", s.Brakes(rows)).
 			UpdateColumns(map[string]any{"status": status, "provider_sid": r.ProviderSID, "accepted_at": now, "updated_at": now})
@@ -76,10 +68,13 @@ func (s *Store) acceptUsual(ctx context.Context, id string, r models.Receipt, no
 
 // RecordFailed ends a row that the carrier did not take. A row that the
 // carrier is known to have is left alone. An opt-out, and a number that cannot
-// be reached, are recorded on the participant in the same transaction. ErrNotFound for an unknown row. Safe to
-// retry.
+// be reached, are recorded on the participant in the same transaction. ErrStale
+// for an older claim, ErrNotFound for an unknown row. Safe to retry.
 func (s *Store) RecordFailed(ctx context.Context, f models.SendFailure) error {
 	return s.changeOutbox(ctx, f.OutboxID, func(tx *gorm.DB, row *models.Outbox, p models.Participant) (bool, error) {
+		if row.ClaimToken != f.Token {
+			return false, models.ErrStale
+		}
 		changed, err := failed(tx, row, f)
 		if err != nil {
 			return changed, err
@@ -90,6 +85,9 @@ func (s *Store) RecordFailed(ctx context.Context, f models.SendFailure) error {
 
 // personal records what a refusal says of the person.
 func personal(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refusal) error {
+	if row.FormerPhoneID != 0 {
+		return formerRefusal(tx, row, r)
+	}
 	if r.Class == models.CarrierConsent {
 		return carrierOptOut(tx, p, row, r.Now)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/database"
+	"coachline/internal/screening"
 	"coachline/internal/store/brake"
 	"coachline/internal/store/channel"
 	"coachline/internal/store/door"
@@ -17,7 +19,7 @@ import (
 	"coachline/models/operator"
 )
 
-// AcceptInbound stores a text as the carrier delivered it. The provider's id
+// AcceptInbound screens a text and stores it as it was delivered. The provider's id
 // is claimed once: whoever comes later, also at the same moment, gets the
 // stored row with Duplicate set, and nothing is written. A text of an enrolled
 // sender gets the next sequence number, answers the prompts that wait for one,
@@ -29,6 +31,7 @@ func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.Ac
 	if in.ProviderSID == "" {
 		return models.AcceptedInbound{}, models.BadField("provider_sid", "must not be empty")
 	}
+	screen(&in, in.Body)
 	var out models.AcceptedInbound
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		var err error
@@ -45,6 +48,14 @@ func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.Ac
 	return out, nil
 }
 
+// screen records what the words of a message ask of the programme and what
+// danger they speak of. It is the only place that decides this: everything that
+// a person says, typed or transcribed, passes it before it is stored.
+func screen(in *models.Inbound, words string) {
+	found := screening.Screen(screening.Message{Body: words, OptOutType: in.OptOutType})
+	in.Intent, in.IntentMethod, in.Danger = found.Intent, found.Method, found.Danger
+}
+
 func (s *Store) claimed(ctx context.Context, providerSID string) (models.AcceptedInbound, error) {
 	var row models.Inbound
 	err := s.reader(ctx).Where("provider_sid = ?", providerSID).Take(&row).Error
@@ -58,7 +69,7 @@ func (s *Store) claimed(ctx context.Context, providerSID string) (models.Accepte
 }
 
 func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
-	in.ID, in.ParticipantID, in.Seq = 0, "", 0
+	in.ID, in.ParticipantID, in.Seq, in.Waiting, in.ResumeNoticeID = 0, "", 0, false, 0
 	in.ReceivedAt = instant(in.ReceivedAt)
 	s.Mark(&in)
 	var p models.Participant
@@ -73,6 +84,12 @@ func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedIn
 	if err := heard(tx, &p, in); err != nil {
 		return models.AcceptedInbound{}, err
 	}
+	return s.acceptScreened(tx, in, p)
+}
+
+// acceptScreened acts on what the screening found in a participant's message and
+// stores it.
+func (s *Store) acceptScreened(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
 	if in.Danger != models.DangerNone {
 		return s.acceptDanger(tx, in, p)
 	}
@@ -104,6 +121,9 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 	if ruled(in.Intent, p) {
 		return acceptRuled(tx, in, p)
 	}
+	if in.ID != 0 { // a transcript: its message was numbered and announced when it came
+		return models.AcceptedInbound{Inbound: in}, door.SaveTranscript(tx, in)
+	}
 	reason, err := s.Judge(tx, &in)
 	if err != nil {
 		return models.AcceptedInbound{}, err
@@ -111,7 +131,7 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 	if in.Gate != models.GateNone {
 		return s.acceptGated(tx, in, reason)
 	}
-	in.Seq = p.NextSeq
+	in.Seq, in.Waiting = p.NextSeq, p.Status == models.StatusPaused
 	if err := tx.Create(&in).Error; err != nil {
 		return models.AcceptedInbound{}, err
 	}
@@ -185,7 +205,7 @@ const byGate = "loop detection"
 // from the coach are in; Delivery is where the outbox row of an entry stands.
 // ErrNotFound also after removal.
 func (s *Store) History(ctx context.Context, id string, limit int, before time.Time) ([]models.HistoryEntry, error) {
-	if _, err := s.Participant(ctx, id); err != nil {
+	if _, err := s.Participant(database.AllowUnreadable(ctx), id); err != nil {
 		return nil, err
 	}
 	entries, err := door.History(s.reader(ctx), door.Page{ParticipantID: id, Limit: limit, Before: before})
@@ -195,27 +215,33 @@ func (s *Store) History(ctx context.Context, id string, limit int, before time.T
 	return entries, nil
 }
 
-// appendTexts adds stored inbound texts to the conversation, each once.
-func appendTexts(tx *gorm.DB, in models.PrepareTurnInput) error {
+// appendTexts adds stored inbound texts to the conversation, each once, and
+// returns them.
+func appendTexts(tx *gorm.DB, in models.PrepareTurnInput) ([]models.Inbound, error) {
 	if len(in.InboundIDs) == 0 {
-		return nil
+		return nil, nil
 	}
 	var texts []models.Inbound
 	err := tx.Where("id IN ? AND participant_id = ?", in.InboundIDs, in.ParticipantID).Order("seq").Find(&texts).Error
 	if err != nil {
-		return err
+		return nil, err
 	}
 	distinct := slices.Clone(in.InboundIDs)
 	slices.Sort(distinct)
 	if len(texts) != len(slices.Compact(distinct)) {
-		return fmt.Errorf("reading inbound texts: %w", models.ErrNotFound)
+		return nil, fmt.Errorf("reading inbound texts: %w", models.ErrNotFound)
+	}
+	if in.Plan.Kind == models.KindReply {
+		if err := dropUnanswered(tx, in); err != nil {
+			return nil, err
+		}
 	}
 	for _, t := range texts {
 		if err := appendEntry(tx, door.Entry(in.TurnID, t)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return texts, nil
 }
 
 func appendEntry(tx *gorm.DB, m models.Message) error {

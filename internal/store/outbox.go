@@ -28,6 +28,9 @@ const (
 	gateSuperseded = "superseded"
 	// gateEarlierPart: the part of the text before this one was not taken.
 	gateEarlierPart = "earlier_part"
+	// gateNewerReply: an earlier post did not arrive, and a newer reply has been
+	// sent meanwhile.
+	gateNewerReply = "newer_reply"
 	// gateUnreachable: the carrier cannot reach the person's number.
 	gateUnreachable = "unreachable"
 )
@@ -76,7 +79,8 @@ func (s *Store) QueueOperatorMessage(ctx context.Context, m operator.Message) (o
 // and marks it as being sent if so. Consent and standing are read from the
 // participant's row in the same transaction, so a STOP that came in after the
 // text was written wins. Nothing but the one confirmation passes for somebody
-// who opted out. A row that an earlier attempt left in sending comes
+// who opted out. The claim is for StartPost; it ends every earlier claim of the
+// row. A row that an earlier attempt has posted without learning its fate comes
 // back with Resumed: look it up at the carrier before posting. When a gate
 // refuses such a row it becomes unknown instead of canceled, because the
 // earlier attempt may have reached the carrier. A part that follows too closely
@@ -108,8 +112,11 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 				return err
 			}
 		} else {
-			claim.Post, claim.Resumed, claim.To = true, before == models.OutboxSending, p.Phone
-			attempt(&row, now)
+			claim.Post, claim.Resumed, claim.Version = true, isPosted(row), p.Version
+			takeClaim(&row)
+			if claim.To, err = phoneOf(tx, row, p); err != nil {
+				return err
+			}
 		}
 		row.UpdatedAt = now
 		claim.Outbox = row
@@ -137,27 +144,42 @@ func gates(tx *gorm.DB, row models.Outbox, p models.Participant, now time.Time) 
 	if err == nil && refusal == "" {
 		refusal, err = gate(tx, row, p)
 	}
+	if err == nil && refusal == "" {
+		refusal, err = holdGate(tx, row, now)
+	}
 	return refusal, early, err
 }
 
-// attempt marks the row as being sent. The instant and the count of posts stay
-// while it is resumed: the carrier's list is searched from there.
-func attempt(row *models.Outbox, now time.Time) {
+// takeClaim marks the row as being sent under a new claim. The instant of a post
+// whose outcome is not known stays: the carrier's list is searched from there.
+func takeClaim(row *models.Outbox) {
+	row.ClaimToken++
 	if row.Status == models.OutboxReady {
-		row.Status, row.AttemptedAt = models.OutboxSending, &now
+		row.Status, row.AttemptedAt, row.MissingSince, row.FormerPhoneID = models.OutboxSending, nil, nil, 0
 		row.Attempts++
 	}
 }
 
+// isPosted reports whether the carrier may have the text.
+func isPosted(row models.Outbox) bool {
+	return row.Status == models.OutboxSending && row.AttemptedAt != nil
+}
+
 func refuse(tx *gorm.DB, row *models.Outbox, refusal string) error {
 	row.ErrorCode = refusal
-	if row.Status == models.OutboxSending {
+	if isPosted(*row) {
 		row.Status = models.OutboxUnknown
 	} else {
 		row.Status = models.OutboxCanceled
 	}
+	if row.Kind == models.KindReply && refusal == string(models.StatusPaused) && row.Part <= 1 {
+		return holdReplied(tx, *row)
+	}
 	if row.Kind != models.KindPrompt {
 		return nil
+	}
+	if refusal == models.MissedHold {
+		return promptMissed(tx, row.PromptID, refusal)
 	}
 	return promptFailed(tx, row.PromptID, refusal)
 }
@@ -175,12 +197,14 @@ func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) 
 		return gateRemoved, nil
 	case coaching(row.Kind) && p.Status != models.StatusActive:
 		return string(p.Status), nil
-	case p.UnreachableAt != nil && unasked(row.Kind):
+	case p.UnreachableAt != nil && isInitiated(row.Kind):
 		return gateUnreachable, nil
-	case p.Attention != "" && unasked(row.Kind):
+	case p.Attention != "" && isInitiated(row.Kind):
 		return door.HeldForAttention, nil
 	case row.LateOf != "":
 		return late.Gate(tx, row)
+	case mayBeOvertaken(row):
+		return newerReplyGate(tx, row)
 	case row.Kind == models.KindReminder:
 		return reminderGate(tx, row)
 	}
@@ -199,9 +223,9 @@ func coaching(k models.Kind) bool {
 	return false
 }
 
-// unasked: what we start ourselves; it is not tried on a number that cannot be
-// reached.
-func unasked(k models.Kind) bool {
+// isInitiated reports whether the programme sends texts of a kind without being
+// asked; they are not tried on a number that cannot be reached.
+func isInitiated(k models.Kind) bool {
 	return k == models.KindPrompt || k == models.KindReminder || k == models.KindFeedbackQuestion || k == models.KindFeedbackFollowup ||
 		k == models.KindCheckIn || k == models.KindResult
 }
@@ -229,6 +253,26 @@ func partGate(tx *gorm.DB, row models.Outbox, now time.Time) (refusal string, ea
 	}
 	waiting := before[0].Status == models.OutboxAccepted || before[0].Status == models.OutboxQueued
 	return "", waiting && now.Sub(*before[0].AcceptedAt) < partPause, nil
+}
+
+// mayBeOvertaken reports whether turns after the row's may have been answered
+// before it: the participant does not wait for a text of unknown fate. A row that
+// the carrier may have is looked up, whatever was sent after it.
+func mayBeOvertaken(row models.Outbox) bool {
+	answers := row.Kind == models.KindReply || row.Kind == models.KindGreeting
+	return answers && !isPosted(row) && (row.UnknownPosts > 0 || row.Part > 1)
+}
+
+// newerReplyGate: a reply is not sent after one that was written later.
+func newerReplyGate(tx *gorm.DB, row models.Outbox) (string, error) {
+	var newer int64
+	err := tx.Model(&models.Outbox{}).
+		Where("participant_id = ? AND kind = ? AND turn_id <> ?", row.ParticipantID, models.KindReply, row.TurnID).
+		Where("created_at > ? AND (accepted_at IS NOT NULL OR attempted_at IS NOT NULL)", instant(row.CreatedAt)).Limit(1).Count(&newer).Error
+	if err != nil || newer == 0 {
+		return "", err
+	}
+	return gateNewerReply, nil
 }
 
 // reminderGate: a reminder goes out only while its prompt waits for an answer.
@@ -268,7 +312,8 @@ func lockOutbox(tx *gorm.DB, id string) (models.Outbox, models.Participant, erro
 // saveOutbox writes what sending changes, if the row still has the status it
 // was read with.
 func saveOutbox(tx *gorm.DB, row *models.Outbox, before models.OutboxStatus) error {
-	res := tx.Select("status", "provider_sid", "error_code", "attempts", "attempted_at", "accepted_at", "updated_at").
+	res := tx.Select("status", "provider_sid", "error_code", "attempts", "claim_token", "unknown_posts", "late_tries",
+		"attempted_at", "unsettled_since", "missing_since", "accepted_at", "former_phone_id", "updated_at").
 		Where("status = ?", before).UpdateColumns(row)
 	if res.Error == nil && res.RowsAffected == 0 {
 		return models.ErrStale

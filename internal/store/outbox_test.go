@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,52 +31,72 @@ func TestClaimSend(t *testing.T) {
 		require.Equal(t, phone, claim.To)
 		require.Equal(t, models.OutboxSending, claim.Outbox.Status)
 		require.Equal(t, "text of p1-t1", claim.Outbox.Body)
+		require.Nil(t, claim.Outbox.AttemptedAt, "nothing is written yet")
 
 		claim, err = w.ClaimSend(w.ctx, id, at(3))
 		require.NoError(t, err)
 		require.True(t, claim.Post)
-		require.True(t, claim.Resumed, "an earlier attempt died")
-		require.Equal(t, 1, claim.Outbox.Attempts)
-		require.Equal(t, at(2), *claim.Outbox.AttemptedAt)
+		require.False(t, claim.Resumed, "an earlier attempt died before it wrote anything")
+		_, err = w.StartPost(w.ctx, claim, at(4))
+		require.NoError(t, err)
 
-		require.NoError(t, w.ReleaseSend(w.ctx, id, at(4)))
-		require.NoError(t, w.ReleaseSend(w.ctx, id, at(4)))
 		claim, err = w.ClaimSend(w.ctx, id, at(5))
 		require.NoError(t, err)
 		require.True(t, claim.Post)
+		require.True(t, claim.Resumed, "an earlier attempt died after it")
+		require.Equal(t, 1, claim.Outbox.Attempts)
+		require.Equal(t, at(4), *claim.Outbox.AttemptedAt)
+
+		ref := claim.Ref()
+		require.NoError(t, w.ReleaseSend(w.ctx, ref, at(6)))
+		require.NoError(t, w.ReleaseSend(w.ctx, ref, at(6)))
+		claim = w.post(id, 7)
 		require.False(t, claim.Resumed, "refused for sure: a new attempt")
 		require.Equal(t, 2, claim.Outbox.Attempts)
-		require.Equal(t, at(5), *claim.Outbox.AttemptedAt)
+		row, err := w.Outbox(w.ctx, id)
+		require.NoError(t, err)
+		require.Equal(t, []time.Time{at(7), at(7)}, []time.Time{row.AttemptedAt.UTC(), row.UnsettledSince.UTC()})
 
-		w.accepted(id, 6)
-		require.NoError(t, w.ReleaseSend(w.ctx, id, at(7)))
+		w.accepted(id, 8)
+		require.NoError(t, w.ReleaseSend(w.ctx, claim.Ref(), at(9)))
 		status, _ := w.outbox(id)
 		require.Equal(t, models.OutboxQueued, status, "what the carrier has is not released")
-		require.ErrorIs(t, w.ReleaseSend(w.ctx, "p1-t9-p1", at(7)), models.ErrNotFound)
+		require.ErrorIs(t, w.ReleaseSend(w.ctx, models.ClaimRef{OutboxID: "p1-t9-p1"}, at(7)), models.ErrNotFound)
 	})
 }
 
-// Of many workers that claim one row at once, one may post; the others are
-// told to look first.
+// Of many workers that claim one row at once, one may post.
 func TestClaimSendAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		id := w.turn(1, replyPlan, 1)
-		claims := make([]models.SendClaim, 12)
-		for _, err := range together(len(claims), func(i int) (err error) {
-			claims[i], err = w.ClaimSend(w.ctx, id, at(2))
+		posts := make([]bool, 12)
+		for _, err := range together(len(posts), func(i int) error {
+			claim, err := w.ClaimSend(w.ctx, id, at(2))
+			if err != nil || !claim.Post || claim.Resumed {
+				return err
+			}
+			row, err := w.StartPost(w.ctx, claim, at(2))
+			posts[i] = err == nil && row.Status == models.OutboxSending
+			if errors.Is(err, models.ErrStale) {
+				return nil
+			}
 			return err
 		}) {
 			require.NoError(t, err)
 		}
-		fresh := 0
-		for _, c := range claims {
-			if c.Post && !c.Resumed {
-				fresh++
-			}
-		}
-		require.Equal(t, 1, fresh)
+		require.Equal(t, 1, countTrue(posts))
 	})
+}
+
+func countTrue(all []bool) int {
+	n := 0
+	for _, one := range all {
+		if one {
+			n++
+		}
+	}
+	return n
 }
 
 func TestClaimSendGate(t *testing.T) {
@@ -136,8 +158,7 @@ func TestClaimSendResumedMeetsGate(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		id := w.turn(1, replyPlan, 1)
-		_, err := w.ClaimSend(w.ctx, id, at(2))
-		require.NoError(t, err)
+		w.post(id, 2)
 		w.setStatus(models.StatusOptedOut)
 		claim, err := w.ClaimSend(w.ctx, id, at(6))
 		require.NoError(t, err)
@@ -206,7 +227,7 @@ func TestRecordAcceptedPrompt(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, second.PromptID, tc.Outstanding.ID)
 		require.Equal(t, 2, tc.Profile.TotalPrompts)
-		require.ErrorIs(t, w.RecordAccepted(w.ctx, "p1-t9-p1", models.Receipt{}, at(1)), models.ErrNotFound)
+		require.ErrorIs(t, w.RecordAccepted(w.ctx, w.ref("p1-t9-p1"), models.Receipt{}, at(1)), models.ErrNotFound)
 	})
 }
 
@@ -217,8 +238,7 @@ func TestAnswerOvertakesAcceptance(t *testing.T) {
 		plan := promptPlan("2026-03-02")
 		w.inbound("SM0", 0, "too early to be the answer")
 		id := w.turn(1, plan, 0)
-		_, err := w.ClaimSend(w.ctx, id, at(1))
-		require.NoError(t, err)
+		w.post(id, 1)
 		w.inbound("SM1", 2, "done")
 		w.inbound("SM2", 3, "and more")
 		w.accepted(id, 4)
@@ -234,9 +254,8 @@ func TestRecordFailed(t *testing.T) {
 		w.enrolled()
 		plan := promptPlan("2026-03-02")
 		id := w.turn(1, plan, 0)
-		_, err := w.ClaimSend(w.ctx, id, at(1))
-		require.NoError(t, err)
-		fail := models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(2)}
+		w.post(id, 1)
+		fail := models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "21610", Class: models.CarrierConsent, Now: at(2)}
 		for range 2 {
 			require.NoError(t, w.RecordFailed(w.ctx, fail))
 		}
@@ -259,9 +278,8 @@ func TestRecordFailedUnknown(t *testing.T) {
 		w.enrolled()
 		plan := promptPlan("2026-03-02")
 		id := w.turn(1, plan, 0)
-		_, err := w.ClaimSend(w.ctx, id, at(1))
-		require.NoError(t, err)
-		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Status: models.OutboxUnknown, Code: "timeout", Now: at(2)}))
+		w.post(id, 1)
+		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxUnknown, Code: "timeout", Now: at(2)}))
 		status, _ := w.outbox(id)
 		require.Equal(t, models.OutboxUnknown, status)
 
@@ -269,7 +287,7 @@ func TestRecordFailedUnknown(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, found)
 		require.Equal(t, models.PromptPending, w.promptState(plan.PromptID), "it went out after all")
-		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: "late", Now: at(4)}))
+		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "late", Now: at(4)}))
 		status, _ = w.outbox(id)
 		require.Equal(t, models.OutboxDelivered, status, "what the carrier has did not fail")
 	})

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/database"
 	"coachline/internal/store/ledger"
 	"coachline/internal/store/mirror"
 	"coachline/internal/store/roster"
@@ -23,13 +24,13 @@ const maxPage = 200
 // required; CreatedAt and UpdatedAt follow it when zero. An opt-out belongs to
 // the phone: whoever opted out of an earlier enrolment is opted out of this one
 // too, until they text START. ErrConflict when the phone (or the id) belongs to
-// somebody enrolled.
+// somebody enrolled; for a phone it is a *models.PhoneTakenError.
 func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error) {
 	if err := roster.Check(p); err != nil {
 		return models.Participant{}, err
 	}
 	roster.Complete(&p)
-	p.PhoneIndex = s.sealer.Index(p.Phone)
+	p.PhoneIndex = s.base.Index(p.Phone)
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		before, err := ledger.OfPhone(tx, p.PhoneIndex)
 		if err != nil {
@@ -42,7 +43,7 @@ func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) 
 			return err
 		}
 		if before.Action == models.ConsentOptOut {
-			before.ID, before.ParticipantID = 0, p.ID
+			before.ID, before.ParticipantID, before.PhoneIndex = 0, p.ID, p.PhoneIndex
 			if err := tx.Create(&before).Error; err != nil {
 				return err
 			}
@@ -59,7 +60,7 @@ func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) 
 		return err
 	})
 	if err != nil {
-		return models.Participant{}, fmt.Errorf("enrolling participant: %w", err)
+		return models.Participant{}, fmt.Errorf("enrolling participant: %w", s.phoneTaken(ctx, p.Phone, err))
 	}
 	return p, nil
 }
@@ -75,18 +76,22 @@ func (s *Store) Participant(ctx context.Context, id string) (models.Participant,
 }
 
 // Participants returns a page of enrolled participants in the order of their
-// ids. A limit outside 1..200 counts as 200.
+// ids. A limit outside 1..200 counts as 200. A row with columns that cannot be
+// opened names them in Unreadable and leaves them empty.
 func (s *Store) Participants(ctx context.Context, q operator.ParticipantQuery) ([]models.Participant, error) {
 	limit := q.Limit
 	if limit < 1 || limit > maxPage {
 		limit = maxPage
 	}
-	find := s.reader(ctx).Where("removed_at IS NULL AND id > ?", q.After)
+	find := s.reader(database.AllowUnreadable(ctx)).Where("removed_at IS NULL AND id > ?", q.After)
 	if q.Status != "" {
 		find = find.Where("status = ?", q.Status)
 	}
 	if q.Attention != "" {
 		find = find.Where("attention = ?", q.Attention)
+	}
+	if q.Waiting {
+		find = find.Where("EXISTS (SELECT 1 FROM inbound WHERE inbound.participant_id = participants.id AND inbound.waiting)")
 	}
 	var rows []models.Participant
 	if err := find.Order("id").Limit(limit).Find(&rows).Error; err != nil {
@@ -113,7 +118,8 @@ func (s *Store) Profile(ctx context.Context, id string) (models.Profile, error) 
 // of a new status or zone. An opt-out that an operator records goes into the
 // consent ledger. ErrNotFound, ErrStale when IfMatch does not hold, *FieldError
 // for debug on somebody who is no tester and for bringing back somebody who
-// opted out.
+// opted out, *PhoneTakenError for a number that is enrolled. A new number that
+// has opted out makes the participant opted out.
 func (s *Store) UpdateParticipant(ctx context.Context, u operator.ParticipantUpdate) (models.Participant, error) {
 	var out models.Participant
 	err := s.write(ctx, func(tx *gorm.DB) error {
@@ -129,8 +135,19 @@ func (s *Store) UpdateParticipant(ctx context.Context, u operator.ParticipantUpd
 			return err
 		}
 		out = p
+		waiting, err := waitingFor(tx, old, p, u)
+		if err != nil {
+			return err
+		}
 		if len(changed) == 0 {
-			return nil
+			return waiting.settle(tx, p, u)
+		}
+		asked := p
+		if p.Phone != old.Phone {
+			if err := s.changePhone(tx, old, &p, u); err != nil {
+				return err
+			}
+			asked.PhoneIndex = p.PhoneIndex
 		}
 		if err := saveParticipant(tx, &p, u.Now); err != nil {
 			return err
@@ -140,16 +157,22 @@ func (s *Store) UpdateParticipant(ctx context.Context, u operator.ParticipantUpd
 		if err := tx.Create(&audit).Error; err != nil {
 			return err
 		}
-		if err := operatorConsent(tx, old, p, models.Consent{RecordedBy: u.Actor, At: u.Now}); err != nil {
+		if err := operatorConsent(tx, old, asked, models.Consent{RecordedBy: u.Actor, At: u.Now}); err != nil {
 			return err
 		}
 		for _, kind := range roster.Notices(old, p) {
+			if kind == models.NoticeResume && waiting.action == models.WaitingAnswer {
+				continue // settle writes it, with the texts to answer
+			}
 			if _, err := notify(tx, models.Notice{ParticipantID: p.ID, Kind: kind, CreatedAt: u.Now}); err != nil {
 				return err
 			}
 		}
-		return nil
+		return waiting.settle(tx, p, u)
 	})
+	if u.Patch.Phone != nil {
+		err = s.phoneTaken(ctx, *u.Patch.Phone, err)
+	}
 	if err != nil {
 		return models.Participant{}, fmt.Errorf("updating participant: %w", err)
 	}
@@ -177,10 +200,20 @@ func (s *Store) SaveState(ctx context.Context, in models.SaveStateInput) error {
 // excepted), and the workflow is told to end. The phone is free to be enrolled
 // again. ErrNotFound when unknown or removed before.
 func (s *Store) RemoveParticipant(ctx context.Context, id, actor string, now time.Time) error {
+	return s.RemoveParticipantIf(ctx, operator.Removal{ID: id, Actor: actor, Now: now})
+}
+
+// RemoveParticipantIf is RemoveParticipant for a row of a given version;
+// ErrStale when it has another one.
+func (s *Store) RemoveParticipantIf(ctx context.Context, r operator.Removal) error {
+	id, actor, now := r.ID, r.Actor, r.Now
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		p, err := lockEnrolled(tx, id)
 		if err != nil {
 			return err
+		}
+		if r.IfMatch != nil && *r.IfMatch != p.Version {
+			return models.ErrStale
 		}
 		p.RemovedAt, p.Status = &now, models.StatusWithdrawn
 		if err := saveParticipant(tx, &p, now); err != nil {

@@ -37,7 +37,7 @@ func TestPartsGoOutOneAfterTheOther(t *testing.T) {
 		ids := w.parts(3, replyPlan)
 		w.sent(ids[0], 2)
 		w.sent(ids[1], 3)
-		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: ids[2], Status: models.OutboxFailed, Code: "30007", Now: at(4)}))
+		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: ids[2], Token: w.ref(ids[2]).Token, Status: models.OutboxFailed, Code: "30007", Now: at(4)}))
 		status, code := w.outbox(ids[2])
 		require.Equal(t, models.OutboxFailed, status)
 		require.Equal(t, "30007", code)
@@ -51,10 +51,10 @@ func TestPartsBehindOneThatWasNotTakenAreRefused(t *testing.T) {
 		fate func(w *world, id string)
 	}{
 		{"failed", func(w *world, id string) {
-			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Status: models.OutboxFailed, Code: "30007", Now: at(3)}))
+			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed, Code: "30007", Now: at(3)}))
 		}},
 		{"unknown", func(w *world, id string) {
-			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Status: models.OutboxUnknown, Now: at(3)}))
+			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxUnknown, Now: at(3)}))
 		}},
 		{"not sent yet", func(*world, string) {}},
 	} {
@@ -101,9 +101,8 @@ func TestPartWaitsWhileTheOneBeforeIsWithTheCarrier(t *testing.T) {
 	w := onSQLite(t)
 	w.enrolled()
 	ids := w.parts(2, replyPlan)
-	_, err := w.ClaimSend(w.ctx, ids[0], at(2))
-	require.NoError(t, err)
-	require.NoError(t, w.RecordAccepted(w.ctx, ids[0], models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, at(2)))
+	w.post(ids[0], 2)
+	require.NoError(t, w.RecordAccepted(w.ctx, w.ref(ids[0]), models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, at(2)))
 
 	claim, err := w.ClaimSend(w.ctx, ids[1], at(2).Add(9*time.Second))
 	require.NoError(t, err)
@@ -114,7 +113,7 @@ func TestPartWaitsWhileTheOneBeforeIsWithTheCarrier(t *testing.T) {
 	claim, err = w.ClaimSend(w.ctx, ids[1], at(2).Add(10*time.Second))
 	require.NoError(t, err)
 	require.True(t, claim.Post, "after ten seconds")
-	require.NoError(t, w.ReleaseSend(w.ctx, ids[1], at(3)))
+	require.NoError(t, w.ReleaseSend(w.ctx, w.ref(ids[1]), at(3)))
 
 	_, err = w.AcceptStatus(w.ctx, models.StatusCallback{ProviderSID: "SM1", Status: models.OutboxSent, At: at(2)})
 	require.NoError(t, err)

@@ -90,3 +90,9 @@ func promptFailed(tx *gorm.DB, promptID, reason string) error {
 	return tx.Model(&models.Prompt{}).Where("id = ? AND state = ?", promptID, models.PromptPlanned).
 		UpdateColumns(map[string]any{"state": models.PromptFailed, "reason": reason}).Error
 }
+
+// promptMissed records why a planned prompt was not sent and never will be.
+func promptMissed(tx *gorm.DB, promptID, reason string) error {
+	return tx.Model(&models.Prompt{}).Where("id = ? AND state = ?", promptID, models.PromptPlanned).
+		UpdateColumns(map[string]any{"state": models.PromptMissed, "reason": reason}).Error
+}

@@ -49,8 +49,7 @@ func TestStatusInAnyOrder(t *testing.T) {
 		n++
 		plan := promptPlan(fmt.Sprintf("day-%d", n))
 		id := w.turn(n, plan, n)
-		_, err := w.ClaimSend(w.ctx, id, at(n))
-		require.NoError(t, err)
+		w.post(id, n)
 		for _, i := range order {
 			if i == len(reports) {
 				w.accepted(id, n)
@@ -121,8 +120,7 @@ func TestStatusSettlesLostAttempt(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		id := w.turn(1, replyPlan, 1)
-		_, err := w.ClaimSend(w.ctx, id, at(2))
-		require.NoError(t, err)
+		w.post(id, 2)
 		found, err := w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SM77", Status: models.OutboxSending, At: at(3)})
 		require.NoError(t, err)
 		require.True(t, found)
@@ -141,8 +139,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		id := w.turn(1, promptPlan("2026-03-02"), 1)
-		_, err := w.ClaimSend(w.ctx, id, at(2))
-		require.NoError(t, err)
+		w.post(id, 2)
 		for _, err := range together(60, func(i int) error {
 			var err error
 			switch i % 6 {
@@ -151,7 +148,7 @@ func TestEverythingAtOnce(t *testing.T) {
 			case 1:
 				_, err = w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, ProviderSID: "SMx", Status: models.OutboxSent, At: at(4)})
 			case 2:
-				err = w.RecordAccepted(w.ctx, id, models.Receipt{ProviderSID: "SMx", Status: models.OutboxQueued}, at(4))
+				err = w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SMx", Status: models.OutboxQueued}, at(4))
 			case 3:
 				err = w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Now: at(5),
 					Schedules: []models.Schedule{{ID: "s1"}}})
@@ -185,10 +182,9 @@ func TestUnsettledListsWhatTheCarrierNeverFinished(t *testing.T) {
 			if status == "" {
 				continue // Never posted.
 			}
-			_, err := w.ClaimSend(w.ctx, id, at(10*n))
-			require.NoError(t, err)
+			w.post(id, 10*n)
 			receipt := models.Receipt{ProviderSID: fmt.Sprintf("SM%d", n), Status: status}
-			require.NoError(t, w.RecordAccepted(w.ctx, id, receipt, at(10*n)))
+			require.NoError(t, w.RecordAccepted(w.ctx, w.ref(id), receipt, at(10*n)))
 		}
 		list := func(q carrier.UnsettledQuery) []string {
 			rows, err := w.Unsettled(w.ctx, q)

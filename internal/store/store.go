@@ -15,19 +15,11 @@ import (
 	"time"
 
 	"coachline/internal/database"
+	"coachline/internal/seal"
 	"coachline/internal/store/brake"
 	"coachline/internal/store/door"
 	"coachline/internal/store/late"
 )
-
-// Sealer protects personal data at rest; package seal provides it. Index is a
-// keyed hash: equal values give equal indexes, and nobody without the key can
-// compute one.
-type Sealer interface {
-	Seal([]byte) ([]byte, error)
-	Open([]byte) ([]byte, error)
-	Index(string) string
-}
 
 // Config says where the rows live.
 type Config struct {
@@ -35,8 +27,9 @@ type Config struct {
 	// A query after a SQLite path goes to the driver and beats the defaults:
 	// "sqlite:coach.db?_pragma=synchronous(full)".
 	URL string
-	// Sealer is required.
-	Sealer Sealer
+	// Sealer protects personal data at rest; it is required. The index key is
+	// that of the database, not the ring's own.
+	Sealer *seal.Ring
 	// MaxConns bounds the open connections; 0 means 10 on PostgreSQL and 4 on
 	// SQLite. An in-memory database always has exactly one.
 	MaxConns int
@@ -58,25 +51,31 @@ type Store struct {
 	// Tries keeps the later tries of texts that did not arrive.
 	*late.Tries
 
-	base   *database.Database
-	sealer Sealer
+	base *database.Database
 }
 
 // Open connects and brings the schema up to date. Several processes may do so
 // at once. The error names DATABASE_URL when the URL is of an unknown kind,
-// and never holds the URL itself, which may carry a password.
+// and never holds the URL itself, which may carry a password. It is
+// database.ErrKeys when the sealer cannot read what is stored.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Sealer == nil {
 		return nil, errors.New("opening store: a sealer is required")
 	}
-	base, err := database.Open(ctx, database.Config{URL: cfg.URL, Sealer: cfg.Sealer, MaxConns: cfg.MaxConns})
+	base, err := database.Open(ctx, database.Config{URL: cfg.URL, Ring: cfg.Sealer, MaxConns: cfg.MaxConns})
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{base: base, sealer: cfg.Sealer}
+	if err := base.PrepareKeys(ctx); err != nil {
+		return nil, errors.Join(err, base.Close())
+	}
+	if err := base.SealReasons(ctx); err != nil {
+		return nil, errors.Join(err, base.Close())
+	}
+	s := &Store{base: base}
 	s.Tries = late.New(late.Config{Delay: cfg.LateTry, Read: s.snapshot})
-	s.Desk = door.New(door.Config{Rules: cfg.Gate, Index: cfg.Sealer.Index, Read: s.reader, Write: s.write})
-	s.Keeper, err = brake.New(brake.Config{Sender: cfg.Sealer.Index("sender\x00" + cfg.Sender), Log: slog.Default(), Read: s.reader, Write: s.write})
+	s.Desk = door.New(door.Config{Rules: cfg.Gate, Index: base.Index, Read: s.reader, Write: s.write})
+	s.Keeper, err = brake.New(brake.Config{Sender: base.Index("sender\x00" + cfg.Sender), Log: slog.Default(), Read: s.reader, Write: s.write})
 	if err != nil {
 		return nil, errors.Join(err, base.Close())
 	}

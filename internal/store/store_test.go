@@ -2,13 +2,9 @@ package store_test
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/pgtest"
+	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
 )
@@ -32,42 +29,13 @@ var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 // at is an instant some minutes after the start of a test's story.
 func at(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
 
-// box is a real sealer: AES-GCM, and HMAC for the index.
-type box struct {
-	aead cipher.AEAD
-	key  []byte
-}
-
-func newBox(t testing.TB, key string) box {
+// newBox is a key ring with one key, whose material derives from its name.
+func newBox(t testing.TB, key string) *seal.Ring {
 	t.Helper()
 	sum := sha256.Sum256([]byte(key))
-	block, err := aes.NewCipher(sum[:])
+	ring, err := seal.Parse(key + ":" + base64.StdEncoding.EncodeToString(sum[:]))
 	require.NoError(t, err)
-	aead, err := cipher.NewGCM(block)
-	require.NoError(t, err)
-	return box{aead: aead, key: sum[:]}
-}
-
-func (b box) Seal(plain []byte) ([]byte, error) {
-	nonce := make([]byte, b.aead.NonceSize())
-	if _, err := rand.Read(nonce); err != nil {
-		return nil, err
-	}
-	return b.aead.Seal(nonce, nonce, plain, nil), nil
-}
-
-func (b box) Open(sealed []byte) ([]byte, error) {
-	n := b.aead.NonceSize()
-	if len(sealed) < n {
-		return nil, errors.New("too short")
-	}
-	return b.aead.Open(nil, sealed[:n], sealed[n:], nil)
-}
-
-func (b box) Index(value string) string {
-	mac := hmac.New(sha256.New, b.key)
-	mac.Write([]byte(value))
-	return hex.EncodeToString(mac.Sum(nil))
+	return ring
 }
 
 // world is a database with its store.
@@ -183,19 +151,30 @@ func promptPlan(date string) models.TurnPlan {
 	}
 }
 
-// sent claims an outbox row and has the carrier take it.
+// sent posts an outbox row and has the carrier take it.
 func (w *world) sent(outboxID string, minutes int) {
+	w.t.Helper()
+	w.post(outboxID, minutes)
+	w.accepted(outboxID, minutes)
+}
+
+// post claims an outbox row and writes it to the carrier, whose answer is still
+// out.
+func (w *world) post(outboxID string, minutes int) models.SendClaim {
 	w.t.Helper()
 	claim, err := w.ClaimSend(w.ctx, outboxID, at(minutes))
 	require.NoError(w.t, err)
-	require.True(w.t, claim.Post, "claim: %+v", claim.Outbox)
-	w.accepted(outboxID, minutes)
+	require.True(w.t, claim.Post && !claim.Resumed, "claim: %+v", claim.Outbox)
+	row, err := w.StartPost(w.ctx, claim, at(minutes))
+	require.NoError(w.t, err)
+	require.Equal(w.t, models.OutboxSending, row.Status, row.ErrorCode)
+	return claim
 }
 
 func (w *world) accepted(outboxID string, minutes int) {
 	w.t.Helper()
 	receipt := models.Receipt{ProviderSID: "SM-" + outboxID, Status: models.OutboxQueued}
-	require.NoError(w.t, w.RecordAccepted(w.ctx, outboxID, receipt, at(minutes)))
+	require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(outboxID), receipt, at(minutes)))
 }
 
 func (w *world) outbox(id string) (status models.OutboxStatus, code string) {
@@ -247,4 +226,15 @@ func (w *world) finish(o models.TurnOutcome) ([]string, error) {
 func (w *world) saveStep(step models.Step) error {
 	_, err := w.SaveStep(w.ctx, step)
 	return err
+}
+
+// ref names the newest claim on a row.
+func (w *world) ref(id string) models.ClaimRef {
+	w.t.Helper()
+	row, err := w.Outbox(w.ctx, id)
+	if errors.Is(err, models.ErrNotFound) {
+		return models.ClaimRef{OutboxID: id}
+	}
+	require.NoError(w.t, err)
+	return models.SendClaim{Outbox: row}.Ref()
 }

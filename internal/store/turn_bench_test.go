@@ -47,6 +47,8 @@ func BenchmarkTurn(b *testing.B) {
 		})
 		require.NoError(b, err)
 		require.True(b, ended.First.Post)
-		require.NoError(b, s.RecordAccepted(ctx, row.ID, models.Receipt{ProviderSID: "SMout" + strconv.Itoa(n), Status: models.OutboxQueued}, now))
+		_, err = s.StartPost(ctx, ended.First, now)
+		require.NoError(b, err)
+		require.NoError(b, s.RecordAccepted(ctx, ended.First.Ref(), models.Receipt{ProviderSID: "SMout" + strconv.Itoa(n), Status: models.OutboxQueued}, now))
 	}
 }

@@ -88,13 +88,22 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 		out.Skip = true
 		return out, nil
 	}
-	if err := appendTexts(tx, in); err != nil {
+	texts, err := appendTexts(tx, in)
+	if err != nil {
 		return out, err
+	}
+	if in.Plan.Kind == models.KindMessage && p.Status == models.StatusPaused {
+		if err := markWaiting(tx, in.InboundIDs); err != nil {
+			return out, err
+		}
 	}
 	if out.Skip, err = nothingToSay(tx, p, in); err != nil || out.Skip {
 		return out, err
 	}
-	if err := out.planned(tx, in.Plan); err != nil || out.Skip {
+	if out.Skip, err = isAnswered(tx, in.TurnID, texts); err != nil || out.Skip {
+		return out, err
+	}
+	if err := out.planned(tx, in); err != nil || out.Skip {
 		return out, err
 	}
 	out.turn = models.Turn{
@@ -107,11 +116,21 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 
 // planned notes a prompt that a turn is to send; other turns have nothing to
 // note. Skip: it went out before or was recorded as missed, or the person should
-// be looked after before we start anything.
-func (b *begun) planned(tx *gorm.DB, plan models.TurnPlan) (err error) {
-	if b.participant.Attention != "" && unasked(plan.Kind) {
+// be looked after before we start anything, or a hold stops it now or did so at
+// the time that was set.
+func (b *begun) planned(tx *gorm.DB, in models.PrepareTurnInput) (err error) {
+	plan := in.Plan
+	if b.participant.Attention != "" && isInitiated(plan.Kind) {
 		b.Skip = true
-		return door.Hold(tx, b.participant.ID, plan)
+		return missPrompt(tx, b.participant.ID, plan, door.HeldForAttention)
+	}
+	if canBeHeld(plan.Kind) {
+		if b.Skip, err = isHeld(tx, in.Now, plan.Slot.SendAt); err != nil {
+			return err
+		}
+		if b.Skip {
+			return missPrompt(tx, b.participant.ID, plan, models.MissedHold)
+		}
 	}
 	if plan.Kind != models.KindPrompt {
 		return nil
@@ -280,6 +299,9 @@ func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Partici
 // marks it as being sent if it passes.
 func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (models.SendClaim, error) {
 	refusal, err := gate(tx, row, p)
+	if err == nil && refusal == "" {
+		refusal, err = holdGate(tx, row, row.CreatedAt)
+	}
 	if err != nil {
 		return models.SendClaim{}, err
 	}
@@ -293,8 +315,8 @@ func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (
 	if wait, err := s.Wait(tx, row.CreatedAt); err != nil || wait > 0 {
 		return models.SendClaim{Outbox: row, Wait: wait}, err
 	}
-	attempt(&row, row.CreatedAt)
-	return models.SendClaim{Outbox: row, To: p.Phone, Post: true}, nil
+	takeClaim(&row)
+	return models.SendClaim{Outbox: row, To: p.Phone, Version: p.Version, Post: true}, nil
 }
 
 // queue writes an outbox row, or ties the one that exists to the turn.

@@ -494,7 +494,9 @@ func TestFinishTurnClaimsTheFirstRow(t *testing.T) {
 		require.Empty(t, again.First.Outbox.ID, "an earlier attempt claimed it")
 		claim, err := w.ClaimSend(w.ctx, ended.OutboxIDs[0], at(4))
 		require.NoError(t, err)
-		require.True(t, claim.Resumed, "it may have reached the carrier")
+		require.True(t, claim.Post && !claim.Resumed, "nothing was written under the earlier claim")
+		_, err = w.StartPost(w.ctx, ended.First, at(4))
+		require.ErrorIs(t, err, models.ErrStale)
 
 		_, err = w.BeginTurn(w.ctx, begin(2, replyPlan))
 		require.NoError(t, err)

@@ -32,14 +32,15 @@ func forgetMemory() *definition {
 			Name: "forget_memory",
 			Description: "Delete what is stored about the person, for good, and only when they ask you to forget, delete or erase something. " +
 				"Give exactly one of id, topic, all. An unclear topic deletes nothing and names what may be meant; ask them, then call again with the id. " +
-				"all needs confirmed true after they said yes to deleting everything. Say that something was deleted only if the result says so.",
+				"all deletes nothing at first: the request is recorded, and you ask the person; after their yes in their next message call it again. " +
+				"Say that something was deleted only if the result says so.",
 			Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "id": {
       "type": "string",
       "maxLength": 64,
-      "description": "One memory: its id as search_memory or list_memories shows it."
+      "description": "One memory: its id as a look-up of memories shows it."
     },
     "topic": {
       "type": "string",
@@ -49,10 +50,6 @@ func forgetMemory() *definition {
     "all": {
       "type": "boolean",
       "description": "true: everything that is remembered."
-    },
-    "confirmed": {
-      "type": "boolean",
-      "description": "For all: true after the person was asked and said yes."
     }
   },
   "additionalProperties": false
@@ -68,13 +65,13 @@ func forgetMemory() *definition {
 	}
 }
 
-// tidyForget also drops a false, which models send to say "not given".
+// tidyForget also drops a false, which models send to say "not given", and
+// confirmed, which is not the model's to say.
 func tidyForget(args arguments) {
 	tidyTexts(args)
-	for _, name := range []string{"all", "confirmed"} {
-		if args[name] == false {
-			delete(args, name)
-		}
+	delete(args, "confirmed")
+	if args["all"] == false {
+		delete(args, "all")
 	}
 }
 
@@ -89,7 +86,7 @@ func forget(ctx context.Context, in RunInput, args arguments) (Execution, error)
 	case id == "" && topic != "" && !all:
 		return forgetTopic(ctx, in, topic)
 	case id == "" && topic == "" && all:
-		return forgetEverything(ctx, in, args["confirmed"] == true)
+		return forgetEverything(ctx, in)
 	}
 	return Execution{}, models.BadField(argumentsField, "need exactly one of id, topic, all; nothing was deleted")
 }
@@ -160,10 +157,16 @@ func forgotten(in RunInput, gone []string) Execution {
 	})}
 }
 
-func forgetEverything(ctx context.Context, in RunInput, confirmed bool) (Execution, error) {
+// confirmForgetAll names the request to forget everything in ConfirmationAnswer.
+const confirmForgetAll = "forget_memory all"
+
+func forgetEverything(ctx context.Context, in RunInput) (Execution, error) {
+	confirmed, err := isConfirmed(ctx, in, confirmForgetAll)
+	if err != nil {
+		return Execution{}, err
+	}
 	if !confirmed {
-		return Execution{}, models.BadField("confirmed", "is required for all, so nothing was deleted. "+
-			"Ask the person whether everything that is remembered shall be deleted; after a yes call again with all and confirmed true")
+		return askConfirmation(in, confirmForgetAll, "whether everything that is remembered shall be deleted for good"), nil
 	}
 	n, err := in.Memory.ForgetAll(ctx)
 	if err != nil {

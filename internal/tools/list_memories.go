@@ -47,6 +47,7 @@ func listMemories() *definition {
   "additionalProperties": false
 }`),
 			ReadOnly: true,
+			Recalls:  true,
 			Modes:    bothModes(),
 		},
 		keywords: "know known stored store saved memory memories data information info file record privacy gdpr " +

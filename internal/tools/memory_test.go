@@ -95,7 +95,7 @@ func ada() *remembered {
 // remember runs a memory tool.
 func remember(t *testing.T, m Memory, tool, args string) Execution {
 	t.Helper()
-	out, err := newRegistry(t).Run(t.Context(), RunInput{Call: models.ToolCall{ID: "c1", Name: tool, Arguments: args}, Now: noon, Memory: m})
+	out, err := newRegistry(t).Run(t.Context(), RunInput{Call: models.ToolCall{ID: "c1", Name: tool, Arguments: args}, Now: noon, Memory: m, Confirmations: yes{}})
 	require.NoError(t, err)
 	require.Equal(t, "c1", out.Result.CallID)
 	require.Equal(t, tool, out.Result.Name)
@@ -180,7 +180,7 @@ func TestForgetMemory(t *testing.T) {
 		{"every word of the topic", `{"topic":"my knee"}`, []string{"f2", "f1"}, forgetAnswer{Deleted: []string{"f1", "f2"}, Count: 2}},
 		{"topic that is not stored", `{"topic":"piano"}`, nil, forgetAnswer{Deleted: []string{}}},
 		{"A58 topic of somebody else", `{"topic":"secret"}`, nil, forgetAnswer{Deleted: []string{}}},
-		{"everything", `{"all":true,"confirmed":true}`, []string{"f4", "f3", "f2", "f1"}, forgetAnswer{Deleted: []string{}, Count: 4}},
+		{"everything", `{"all":true}`, []string{"f4", "f3", "f2", "f1"}, forgetAnswer{Deleted: []string{}, Count: 4}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -205,6 +205,11 @@ func TestForgetMemory(t *testing.T) {
 	}
 }
 
+// yes is a participant who has confirmed everything.
+type yes struct{}
+
+func (yes) IsConfirmed(context.Context, string) (bool, error) { return true, nil }
+
 func TestForgetMemoryRefusals(t *testing.T) {
 	tests := []struct {
 		name, args, want string
@@ -212,9 +217,6 @@ func TestForgetMemoryRefusals(t *testing.T) {
 		{"topic that is not sure", `{"topic":"knee surgery"}`, "topic: does not say for sure which memory is meant, so nothing was deleted. " +
 			"Ask the person, then call again with the id. It may be: [2026-11-22] Had both knees checked. (f2); [2026-11-21] Left knee hurts on stairs. (f1)"},
 		{"topic that looks like an id", `{"topic":"F3 knee"}`, "topic: does not say for sure"},
-		{"everything without a yes", `{"all":true}`, "confirmed: is required for all, so nothing was deleted."},
-		{"everything after a no", `{"all":true,"confirmed":false}`, "confirmed: is required for all"},
-		{"confirmed as text", `{"all":true,"confirmed":"yes"}`, "confirmed: must be true or false"},
 		{"nothing given", `{}`, "arguments: need exactly one of id, topic, all; nothing was deleted"},
 		{"only a yes", `{"confirmed":true}`, "arguments: need exactly one of"},
 		{"two", `{"id":"f3","topic":"dog"}`, "arguments: need exactly one of"},
@@ -257,10 +259,12 @@ func TestMemoryThatFails(t *testing.T) {
 			require.Contains(t, out.Result.Content, "memory: is not available")
 		})
 	}
-	for _, args := range []string{`{"topic":"dog"}`, `{"all":true,"confirmed":true}`} {
+	for _, args := range []string{`{"topic":"dog"}`, `{"all":true}`} {
 		memory := ada()
 		memory.err = down
-		_, err := newRegistry(t).Run(t.Context(), RunInput{Call: models.ToolCall{Name: "forget_memory", Arguments: args}, Memory: memory})
+		_, err := newRegistry(t).Run(t.Context(), RunInput{
+			Call: models.ToolCall{Name: "forget_memory", Arguments: args}, Memory: memory, Confirmations: yes{},
+		})
 		require.ErrorIs(t, err, down)
 	}
 	t.Run("a topic that was found and could not be erased", func(t *testing.T) {

@@ -38,6 +38,8 @@ type Tool struct {
 	// Outside: its results hold what strangers wrote, fenced. Compact: they are
 	// short by design, and no digest is made of them (J100).
 	Outside, Compact bool
+	// Recalls: its results hold what participants wrote before.
+	Recalls bool
 }
 
 // Extra is a tool of another room, for operators who want it: what New is not
@@ -110,6 +112,9 @@ type RunInput struct {
 	// tool search is offered; calls that need them are refused then.
 	Memory Memory
 	Finder Finder
+	// Confirmations knows what the participant has confirmed. Without it no
+	// destructive call is carried out.
+	Confirmations Confirmations
 }
 
 // Execution is what a call came to. Profile is nil when nothing changed;
@@ -274,6 +279,17 @@ func (r *Registry) Outside() (all, compact []string) {
 		}
 	}
 	return all, compact
+}
+
+// Recalled lists the tools whose results hold what participants wrote before.
+func (r *Registry) Recalled() []string {
+	var out []string
+	for _, name := range r.order {
+		if r.tools[name].Recalls {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // Lookup finds a tool by name.

@@ -38,6 +38,7 @@ func searchMemory() *definition {
   "additionalProperties": false
 }`),
 			ReadOnly: true,
+			Recalls:  true,
 			Modes:    bothModes(),
 		},
 		keywords: "remember recall recollect told tell said mentioned talked discussed earlier yesterday last ago past " +

@@ -11,6 +11,19 @@ import (
 type ParticipantUpdate struct {
 	ID    string
 	Patch models.ParticipantPatch
+	// Waiting is what becomes of texts that came while the participant was paused;
+	// empty: on resuming, they are answered if the newest is of today in the
+	// participant's zone, and marked as read otherwise.
+	Waiting models.WaitingAction
+	// IfMatch, when not nil, must equal the row's version (ErrStale otherwise).
+	IfMatch *int64
+	Actor   string
+	Now     time.Time
+}
+
+// Removal takes a participant out of the programme.
+type Removal struct {
+	ID string
 	// IfMatch, when not nil, must equal the row's version (ErrStale otherwise).
 	IfMatch *int64
 	Actor   string
@@ -36,6 +49,9 @@ type Audit struct {
 	Action        string
 	Detail        string
 	At            time.Time
+	// Reason is what an operator wrote; it may hold personal data. It stands
+	// behind the fields that it is bound to.
+	Reason string `gorm:"serializer:sealed"`
 }
 
 // ParticipantQuery selects a page of participants, ordered by id.
@@ -43,6 +59,8 @@ type ParticipantQuery struct {
 	Status models.Status // empty: any
 	// Attention: only people who need it for this; empty: everybody.
 	Attention models.Attention
-	After     string // id of the last row of the page before; empty: from the start
-	Limit     int    // 1..200
+	// Waiting: only people with texts that wait for an operator.
+	Waiting bool
+	After   string // id of the last row of the page before; empty: from the start
+	Limit   int    // 1..200
 }

@@ -1,6 +1,6 @@
 // Package chat takes texts that come through the API instead of the carrier, for
-// front ends in a terminal or on a page. A text is stored as one by SMS is, in
-// the same transaction; its answer is shown by the history route.
+// front ends in a terminal or on a page. A text is screened, limited and stored as
+// one by SMS is; its answer is shown by the history route.
 package chat
 
 import (
@@ -9,28 +9,22 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
-	"coachline/internal/consent"
 	"coachline/models"
 )
 
 // Store keeps people and their texts.
 type Store interface {
 	Participant(ctx context.Context, id string) (models.Participant, error)
-	AcceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error)
 }
 
 // Config is what a Room stands on; all of it is required.
 type Config struct {
 	Store Store
-	// Enter waits for the earlier texts of a sender, by SMS too.
-	Enter func(ctx context.Context, sender string) (leave func(), err error)
-	// Announce has the rest of the system told of a stored text.
-	Announce func(models.AcceptedInbound)
-	Now      func() time.Time
+	// Accept screens, stores and announces a text, whatever its channel.
+	Accept func(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error)
 }
 
 // Room is the door of the channel. It is safe for concurrent use.
@@ -57,6 +51,8 @@ type Taken struct {
 	// programme itself answers.
 	Gate   models.Gate   `json:"gate,omitempty" doc:"Why the text is stored and not answered."`
 	Intent models.Intent `json:"intent,omitempty" doc:"What the text asks of the programme itself: stop, start, yes, help."`
+	// Danger is set for a text that may be a crisis.
+	Danger models.Danger `json:"danger,omitempty" doc:"What the text may speak of; a safety text may have answered it."`
 	// Repeated: the key was used before, and this is what became of it then.
 	Repeated bool `json:"repeated,omitempty"`
 }
@@ -64,9 +60,8 @@ type Taken struct {
 // ErrKeyUsed says that the key belongs to another text.
 var ErrKeyUsed = errors.New("Idempotency-Key: already used for another text")
 
-// Take screens a text for opting out, coming back and help, and stores it under
-// the participant's number, so that one set of limits holds for all channels.
-// The workflow hears of it in the background. A repeated key changes nothing, so
+// Take hands a text to Accept under the participant's number, so that one set of
+// rules and limits holds for all channels. The workflow hears of it in the background. A repeated key changes nothing, so
 // a retry with one is safe. models.ErrNotFound for somebody unknown or removed, a
 // *models.FieldError for a blank text.
 func (r *Room) Take(ctx context.Context, in *Request) (Taken, error) {
@@ -80,21 +75,13 @@ func (r *Room) Take(ctx context.Context, in *Request) (Taken, error) {
 	text := models.Inbound{
 		ProviderSID: sidOf(in.ID, in.Key), From: p.Phone, Body: in.Body.Body, Channel: models.ChannelChat,
 	}
-	text.Intent, text.IntentMethod = consent.Screen(text.Body, "")
-	leave, err := r.cfg.Enter(ctx, text.From)
-	if err != nil {
-		return Taken{}, fmt.Errorf("waiting for earlier texts: %w", err)
-	}
-	defer leave()
-	text.ReceivedAt = r.cfg.Now()
-	accepted, err := r.cfg.Store.AcceptInbound(ctx, text)
+	accepted, err := r.cfg.Accept(ctx, text)
 	if err != nil {
 		return Taken{}, err
 	}
 	if accepted.Duplicate && accepted.Inbound.Body != text.Body {
 		return Taken{}, ErrKeyUsed
 	}
-	r.cfg.Announce(accepted)
 	return viewOf(accepted), nil
 }
 
@@ -111,7 +98,7 @@ func sidOf(participantID, key string) string {
 func viewOf(accepted models.AcceptedInbound) Taken {
 	row := accepted.Inbound
 	view := Taken{
-		ID: row.ID, Channel: row.Channel, ReceivedAt: row.ReceivedAt.UTC(), Gate: row.Gate, Repeated: accepted.Duplicate,
+		ID: row.ID, Channel: row.Channel, ReceivedAt: row.ReceivedAt.UTC(), Gate: row.Gate, Danger: row.Danger, Repeated: accepted.Duplicate,
 	}
 	// START and YES of somebody who is in the programme are ordinary words, which
 	// have a number.

@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
@@ -21,6 +22,8 @@ type Notices interface {
 	Participant(ctx context.Context, id string) (models.Participant, error)
 	ParticipantNotices(ctx context.Context, participantID string) ([]models.Notice, error)
 	NoticesDelivered(ctx context.Context, ids []int64, at time.Time) error
+	// ResumedMessages lists the texts that a notice has answered after a pause.
+	ResumedMessages(ctx context.Context, noticeID int64) ([]models.InboxItem, error)
 	// PendingNotices lists undelivered notices of everybody in the order of
 	// their ids.
 	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
@@ -34,6 +37,7 @@ type Engine interface {
 		options client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error)
 	UpdateWorkflow(ctx context.Context, options client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error)
 	ExecuteActivity(ctx context.Context, options client.StartActivityOptions, activity any, args ...any) (client.ActivityHandle, error)
+	ListWorkflow(ctx context.Context, request *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error)
 }
 
 const (
@@ -47,7 +51,8 @@ const (
 // Deliver tells the participant's workflow everything that is outstanding,
 // oldest first, and stops at the first failure, so that nothing is told out of
 // order. Every call of the engine may be repeated: starts join the running
-// workflow, texts carry their sequence number, updates carry the notice's id.
+// workflow, texts carry their sequence number, updates carry the notice's number,
+// and the workflow knows the numbers that it has seen in any run.
 // So it is safe to call at any time and from several processes.
 func (r *Relay) Deliver(ctx context.Context, participantID string) error {
 	unlock, err := r.lanes.Enter(ctx, participantID)
@@ -119,7 +124,7 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 	case models.NoticePause:
 		return r.command(ctx, p, n, order{name: models.UpdatePause})
 	case models.NoticeResume:
-		return r.command(ctx, p, n, order{name: models.UpdateResume})
+		return r.resume(ctx, p, n)
 	case models.NoticeSend:
 		return r.command(ctx, p, n, order{models.UpdateSendMessage, []any{models.SendMessageRequest{OutboxID: n.Ref}}})
 	case models.NoticeConsent:
@@ -165,6 +170,19 @@ func (r *Relay) message(ctx context.Context, p models.Participant, n models.Noti
 	return err
 }
 
+// resume has the workflow go on, and answer the texts of the pause where an
+// operator asked for it.
+func (r *Relay) resume(ctx context.Context, p models.Participant, n models.Notice) error {
+	var request models.ResumeRequest
+	if n.Ref == string(models.WaitingAnswer) {
+		var err error
+		if request.Items, err = r.cfg.Store.ResumedMessages(ctx, n.ID); err != nil {
+			return fmt.Errorf("reading the texts to answer: %w", err)
+		}
+	}
+	return r.command(ctx, p, n, order{models.UpdateResume, []any{request}})
+}
+
 // command sends an update and begins a new life first when the old one was
 // terminated. A rejection by the workflow's validator counts as told: the same
 // update would be rejected for ever.
@@ -181,7 +199,7 @@ func (r *Relay) command(ctx context.Context, p models.Participant, n models.Noti
 
 func (r *Relay) update(ctx context.Context, n models.Notice, o order) error {
 	_, err := r.cfg.Engine.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		UpdateID:   "n" + strconv.FormatInt(n.ID, 10),
+		UpdateID:   models.NoticeUpdateID(n.ID),
 		WorkflowID: models.WorkflowID(n.ParticipantID), UpdateName: o.name, Args: o.args,
 		WaitForStage: client.WorkflowUpdateStageAccepted,
 	})
@@ -200,6 +218,7 @@ func gone(err error) bool {
 func firstState(p models.Participant) models.ParticipantState {
 	state := models.ParticipantState{
 		ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: models.StatusActive, Mode: models.ModeIntake,
+		Notices: models.AppliedNotices{Counted: true},
 	}
 	if p.Status == models.StatusOptedOut {
 		state.Status = p.Status

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"coachline/models"
@@ -83,6 +85,10 @@ func (m *rows) NoticesDelivered(_ context.Context, ids []int64, at time.Time) er
 	return m.down
 }
 
+func (m *rows) ResumedMessages(_ context.Context, noticeID int64) ([]models.InboxItem, error) {
+	return []models.InboxItem{{MessageID: 100 + noticeID, Seq: 1}}, m.down
+}
+
 func (m *rows) PendingHints(_ context.Context, before time.Time, limit int) ([]frontdoor.Hint, error) {
 	defer m.enter()()
 	var out []frontdoor.Hint
@@ -128,6 +134,24 @@ type engine struct {
 	activities []client.StartActivityOptions
 	inputs     []any
 	hook       func(ctx context.Context, call string) error
+	// closed are listed whatever the query; queries are what was asked.
+	closed  []*workflow.WorkflowExecutionInfo
+	queries []string
+}
+
+// ListWorkflow gives one run a page.
+func (e *engine) ListWorkflow(ctx context.Context, in *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	e.mu.Lock()
+	e.queries = append(e.queries, in.GetQuery())
+	out := &workflowservice.ListWorkflowExecutionsResponse{}
+	if at := len(in.GetNextPageToken()); at < len(e.closed) {
+		out.Executions = e.closed[at : at+1]
+		if at+1 < len(e.closed) {
+			out.NextPageToken = make([]byte, at+1)
+		}
+	}
+	e.mu.Unlock()
+	return out, e.record(ctx, "list")
 }
 
 func (e *engine) record(ctx context.Context, call string) error {

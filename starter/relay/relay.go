@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"golang.org/x/sync/errgroup"
 
 	"coachline/models"
@@ -47,6 +48,8 @@ type Relay struct {
 	pool  *pool
 	// delays is touched by sweep only, never by the deliveries it starts.
 	delays map[string]delay
+	// restoration is touched by Run only.
+	restoration restoration
 }
 
 type delay struct {
@@ -62,7 +65,7 @@ func New(cfg Config) *Relay {
 	if cfg.MinAge <= 0 {
 		cfg.MinAge = defaultMinAge
 	}
-	r := &Relay{cfg: cfg, lanes: lane.New(), delays: map[string]delay{}}
+	r := &Relay{cfg: cfg, lanes: lane.New(), delays: map[string]delay{}, restoration: restoration{done: map[string]time.Time{}}}
 	r.pool = newPool(r.serve, cfg.Logger)
 	return r
 }
@@ -80,7 +83,7 @@ func (r *Relay) Stop(ctx context.Context) { r.pool.stop(ctx) }
 // keeps replicas from sweeping in step. It may run once at a time.
 func (r *Relay) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := errors.Join(r.sweepAlarms(ctx), r.sweep(ctx), r.sweepHints(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(r.sweepAlarms(ctx), r.sweep(ctx), r.sweepHints(ctx), r.restoreTerminated(ctx)); err != nil && ctx.Err() == nil {
 			r.cfg.Logger.Error("sweeping what is undelivered failed", "error", err)
 		}
 		select {
@@ -141,6 +144,13 @@ func (r *Relay) due(pending []models.Notice, now time.Time) []string {
 	return ids
 }
 
+// isUnreachable says that Temporal did not answer at all. An update that found no
+// worker times out and does not count: others may have one.
+func isUnreachable(err error) bool {
+	var unavailable *serviceerror.Unavailable
+	return errors.As(err, &unavailable)
+}
+
 func (r *Relay) settle(id string, err error) {
 	if err == nil {
 		delete(r.delays, id)
@@ -149,7 +159,12 @@ func (r *Relay) settle(id string, err error) {
 	wait := r.delays[id]
 	wait.failures++
 	pause := maxBackoff
-	if wait.failures < 6 {
+	switch {
+	case isUnreachable(err):
+		// Nothing is wrong with the participant: the next sweep tries again, so
+		// that after an outage nothing waits for a pause to end.
+		pause = 0
+	case wait.failures < 6:
 		pause = min(r.cfg.Interval<<wait.failures, maxBackoff)
 	}
 	wait.until = r.cfg.Now().Add(pause)

@@ -144,7 +144,7 @@ func TestSecondLife(t *testing.T) {
 	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
 	require.Equal(t, models.ParticipantState{
 		ParticipantID: "a", Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback, Greeted: true, Restore: true,
-		Inbox: models.Inbox{LastSeq: 16},
+		Inbox: models.Inbox{LastSeq: 16}, Notices: models.AppliedNotices{Counted: true},
 	}, b.engine.states[0])
 	require.Equal(t, models.MessageReceived{MessageID: 9, Seq: 17, ReceivedAt: testNow}, b.engine.signals[0])
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, b.engine.starts[0].WorkflowIDReusePolicy)
@@ -240,7 +240,7 @@ func TestRelayLoop(t *testing.T) {
 		defer cancel()
 		b.relay.Run(ctx)
 		b.relay.Stop(ctx)
-		require.Equal(t, []string{"start"}, b.engine.seen())
+		require.Equal(t, []string{"list", "start"}, b.engine.seen())
 	})
 }
 
@@ -301,4 +301,15 @@ func kinds(list []models.Notice) []models.NoticeKind {
 		out = append(out, n.Kind)
 	}
 	return out
+}
+
+// Texts of a pause go along with the resumption where an operator wants them
+// answered.
+func TestRelayResumesWithTexts(t *testing.T) {
+	b := newBench(t)
+	b.add("a", models.NoticeStart, models.NoticeResume)
+	b.store.notice("a", models.NoticeResume, string(models.WaitingAnswer), 0, b.now)
+	b.sweep(t, 4*time.Second)
+	require.Equal(t, []any{models.ResumeRequest{}}, b.engine.updates[0].Args)
+	require.Equal(t, []any{models.ResumeRequest{Items: []models.InboxItem{{MessageID: 103, Seq: 1}}}}, b.engine.updates[1].Args)
 }

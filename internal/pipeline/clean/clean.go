@@ -11,6 +11,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"coachline/internal/reply/marks"
 	"coachline/internal/reply/redact"
 	"coachline/models"
 )
@@ -54,6 +55,7 @@ func (c *Cleaner) Text(text string, limit int) string {
 		return clean
 	}
 	var clean string
+	text = marks.Neutralise(text)
 	if limit > 0 {
 		clean = redact.Text(text, limit).Text
 	} else {
@@ -76,13 +78,14 @@ func (c *Cleaner) Turn(turn models.TurnContext) (models.TurnContext, error) {
 	}
 	turn.Runs = slices.Clone(turn.Runs)
 	for i := range turn.Runs {
-		clean, err := redact.JSON([]byte(turn.Runs[i].Result))
+		clean, err := redact.JSON([]byte(marks.Neutralise(turn.Runs[i].Result)))
 		if err != nil {
 			return turn, fmt.Errorf("redacting a tool's result: %w", err)
 		}
 		turn.Runs[i].Result = string(clean)
 	}
-	turn.Participant.Background = c.Text(turn.Participant.Background, 0)
+	turn.Participant.Name = marks.Neutralise(turn.Participant.Name)
+	turn.Participant.Background = c.Text(marks.NeutraliseMessage(turn.Participant.Background), 0)
 	known := &turn.Profile
 	for _, text := range []*string{
 		&known.HabitDomain, &known.MotivationalFrame, &known.PreferredTime, &known.PromptAnchor, &known.AdditionalInfo,
@@ -96,13 +99,13 @@ func (c *Cleaner) Turn(turn models.TurnContext) (models.TurnContext, error) {
 func (c *Cleaner) entry(m models.Message) (string, error) {
 	switch {
 	case m.Kind == models.KindToolCall || m.Kind == models.KindToolResult:
-		clean, err := redact.JSON([]byte(m.Text))
+		clean, err := redact.JSON([]byte(marks.Neutralise(m.Text)))
 		if err != nil {
 			return "", fmt.Errorf("redacting a tool row: %w", err)
 		}
 		return string(clean), nil
 	case m.Role == models.RoleUser:
-		return c.Text(m.Text, MaxText), nil
+		return c.Text(marks.NeutraliseMessage(m.Text), MaxText), nil
 	}
 	return c.Text(m.Text, 0), nil
 }

@@ -96,15 +96,18 @@ func (p Plan) NeedsRecall() (recall, decided bool) {
 }
 
 // Section is the text of the system message's action plan: empty unless more
-// than one step is left (J34). It fails only when the prompt cannot be
-// rendered; then go on without the section.
-func Section(lib *prompts.Library, p Plan) (string, error) {
-	if p.Kind != KindSteps || len(p.Steps) < 2 {
-		return "", nil
-	}
+// than one step is left (J34). Steps whose tool is not among tools, the ones on
+// offer, are left out. It fails only when the prompt cannot be rendered; then
+// go on without the section.
+func Section(lib *prompts.Library, p Plan, tools []string) (string, error) {
 	data := prompts.StageData{}
 	for _, step := range p.Steps {
-		data.Steps = append(data.Steps, step.Text)
+		if step.Tool == "" || slices.Contains(tools, step.Tool) {
+			data.Steps = append(data.Steps, step.Text)
+		}
+	}
+	if p.Kind != KindSteps || len(data.Steps) < 2 {
+		return "", nil
 	}
 	text, err := lib.Render(prompts.ActionPlan, data)
 	if err != nil {

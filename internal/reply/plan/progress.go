@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"coachline/internal/reply/marks"
 	"coachline/models"
 )
 
@@ -74,14 +75,14 @@ func Guidance(in GuidanceInput) string {
 func nudge(p Plan, past []Past) string {
 	all, left := p.toolSteps(), p.open(past)
 	if len(left) == 0 {
-		return fmt.Sprintf("[plan] All %s done.%s %s", steps(len(all)), lastWords(p), answerPerson)
+		return fmt.Sprintf(marks.Plan+"All %s done.%s %s", steps(len(all)), lastWords(p), answerPerson)
 	}
 	newest := past[len(past)-1]
 	if newest.Result.Failed {
-		return fmt.Sprintf("[plan] %s failed. Still open: %s. Mend the arguments, ask the person for what is missing, or say that it could not be done.",
+		return fmt.Sprintf(marks.Plan+"%s failed. Still open: %s. Mend the arguments, ask the person for what is missing, or say that it could not be done.",
 			newest.Call.Name, sentence(openOf(left, newest.Call.Name).Text))
 	}
-	return fmt.Sprintf("[plan] %d of %s done. Next: %s. %s", len(all)-len(left), steps(len(all)), sentence(left[0].Text), substitute)
+	return fmt.Sprintf(marks.Plan+"%d of %s done. Next: %s. %s", len(all)-len(left), steps(len(all)), sentence(left[0].Text), substitute)
 }
 
 // openOf is the open step of a tool, or the first open one.

@@ -121,13 +121,78 @@ func settle(text string, tools offered) (words string, ok bool) {
 		if len(left.calls) > 0 || left.broken {
 			return "", false
 		}
-		next = strings.TrimSpace(unwrapped(ownLines.ReplaceAllString(left.words, "")))
+		next = strings.TrimSpace(roleLabel.ReplaceAllString(ownLines.ReplaceAllString(left.words, ""), ""))
+		if inner := unwrapped(next); inner != next {
+			next = strings.TrimSpace(inner)
+		} else {
+			next = strings.TrimSpace(midlineReply(next))
+		}
 		if next == text {
 			return text, !malformed(text, tools)
 		}
 		text = next
 	}
 	return "", false
+}
+
+// roleLabel is the name of the speaker that a model writes before its words.
+var roleLabel = withSign(":\n", `(?i)\A(?:\*\*|__)?(?:(?:ai |habit )?coach|assistant|bot)(?:\*\*|__)?[ \t]*(?::(?:\*\*|__)?|\n)[ \t]*`)
+
+// objectStart is where a JSON object may begin within a line.
+var objectStart = withSign("{", `\{\s*["'][A-Za-z_]+["']\s*:`)
+
+// midlineReply is the words of a JSON reply that ends a text: a model was asked
+// for words and gave both. Any other text comes back as it is.
+func midlineReply(text string) string {
+	at := objectStart.FindStringIndex(text)
+	if at == nil {
+		return text
+	}
+	read, ok := readValue(text[at[0]:])
+	if !ok || !read.whole || strings.TrimSpace(read.rest) != "" {
+		return text
+	}
+	if words := messageText(read.json); words != "" {
+		return words
+	}
+	return text
+}
+
+// holdsProgram reports whether a text holds JSON that was written for a program:
+// a call, or a reply that midlineReply could not take out.
+func holdsProgram(text string) bool {
+	for from := 0; from < len(text); {
+		at := objectStart.FindStringIndex(text[from:])
+		if at == nil {
+			return false
+		}
+		start := from + at[0]
+		from += at[1]
+		read, ok := readValue(text[start:])
+		if !ok {
+			continue
+		}
+		if calls, ok := decodeCalls(read.json, anyName); ok && len(calls) > 0 || messageText(read.json) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// toolName is a name that is no word of a language.
+var toolName = withSign("_", `[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+`)
+
+// namedTool is the first tool whose name stands in a text as a word.
+func namedTool(text string, tools offered) string {
+	if !toolName.in(text) {
+		return ""
+	}
+	for _, name := range toolName.FindAllString(text, -1) {
+		if tools.offers(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // replyFields are the fields of a JSON answer that may hold its words, in
@@ -192,6 +257,9 @@ func malformed(words string, tools offered) bool {
 		if pattern.MatchString(words) {
 			return true
 		}
+	}
+	if holdsProgram(words) {
+		return true
 	}
 	if noValue.MatchString(words) || onlyBrackets.MatchString(words) {
 		return true

@@ -5,6 +5,7 @@
 package protocol
 
 import (
+	"slices"
 	"strings"
 
 	"coachline/models"
@@ -47,29 +48,89 @@ type Verdict struct {
 // finishedByLength is the finish reason of an answer that its limit cut off.
 const finishedByLength = "length"
 
-// Judge reads an answer, in the order of J64: the API's calls, calls in the
-// text, thinking, words. It accepts calls in text (J65) in every protocol,
-// because models fall back to them. tools is what the request offered, also
-// where it offered them as text. Without tools no call is returned: the API's
-// are ignored, and a text that holds one is Malformed.
+// Judge reads an answer to a request that offered its tools as text, in the
+// order of J64: the API's calls, calls in the text (J65), thinking, words.
+// Without tools no call is returned: the API's are ignored, and a text that
+// holds one is Malformed.
 //
 // Words are what Judge would return for them again, unchanged. They never hold
 // a fence or a mark of thinking.
 func Judge(answer models.ChatResponse, tools []models.ToolSpec) Verdict {
-	known := offeredBy(tools)
+	read := readAnswer(answer, tools)
+	if len(tools) > 0 && len(answer.Calls) == 0 && len(read.inText.calls) > 0 {
+		return called(read.inText.calls, read.inText, read.known)
+	}
+	return read.judge(Quotes{})
+}
+
+// JudgeNative is Judge for a request that offered its tools in the API's field,
+// or none: its text is never read as a call. A text that holds a call which
+// stands in quotes loses it, because the model repeats what it was shown; any
+// other call in a text is Malformed, and so is the name of a tool that quotes do
+// not hold.
+func JudgeNative(answer models.ChatResponse, in Native) Verdict {
+	read := readAnswer(answer, in.Tools)
+	for name, schema := range offeredBy(in.Known) {
+		read.known[name] = schema
+	}
+	read.inText = extract(read.text, read.known, IsCut(answer))
+	return read.judge(in.Quotes)
+}
+
+// Native is what an answer in words is judged by.
+type Native struct {
+	// Tools are those of the request, Known all tools that the model has seen in
+	// the conversation.
+	Tools, Known []models.ToolSpec
+	Quotes       Quotes
+}
+
+// reading is an answer taken apart.
+type reading struct {
+	calls   []models.ToolCall // of the API's field, where tools were offered
+	text    string
+	thought bool
+	inText  found
+	known   offered
+}
+
+func readAnswer(answer models.ChatResponse, tools []models.ToolSpec) reading {
+	out := reading{known: offeredBy(tools)}
+	if len(tools) > 0 {
+		out.calls = answer.Calls
+	}
 	text := strings.TrimSpace(strings.ToValidUTF8(answer.Text, ""))
-	text, thought := withoutThinking(text)
-	text = strings.TrimSpace(templateMark.ReplaceAllString(text, ""))
-	inText := extract(text, known, answer.FinishReason == finishedByLength)
+	text, out.thought = withoutThinking(text)
+	out.text = strings.TrimSpace(templateMark.ReplaceAllString(text, ""))
+	out.inText = extract(out.text, out.known, answer.FinishReason == finishedByLength)
+	return out
+}
+
+func (r reading) judge(quotes Quotes) Verdict {
 	switch {
-	case len(tools) > 0 && len(answer.Calls) > 0:
-		return called(answer.Calls, inText, known)
-	case len(tools) > 0 && len(inText.calls) > 0:
-		return called(inText.calls, inText, known)
-	case len(inText.calls) > 0 || inText.broken:
+	case len(r.calls) > 0:
+		return called(r.calls, r.inText, r.known)
+	case r.inText.broken:
+		return Verdict{Judgment: Malformed}
+	case len(r.inText.calls) == 0:
+		return r.named(judgeWords(r.text, r.thought, r.known), quotes)
+	case slices.ContainsFunc(r.inText.calls, func(call models.ToolCall) bool { return !quotes.Hold(call) }):
 		return Verdict{Judgment: Malformed}
 	}
-	return judgeWords(text, thought, known)
+	if words := r.named(judgeWords(r.inText.words, false, r.known), quotes); words.Judgment == Words {
+		return words
+	}
+	return Verdict{Judgment: Malformed}
+}
+
+// named refuses words that name a tool, unless a participant or a page did so
+// before.
+func (r reading) named(words Verdict, quotes Quotes) Verdict {
+	name := namedTool(words.Text, r.known)
+	if name == "" || quotes.has(callWords(name)) {
+		return words
+	}
+	return Verdict{Judgment: Malformed}
 }
 
 func judgeWords(text string, thought bool, tools offered) Verdict {

@@ -2,10 +2,10 @@ package protocol
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
+	"coachline/internal/reply/marks"
 	"coachline/models"
 )
 
@@ -15,13 +15,6 @@ const (
 	roleUser      = "user"
 	roleAssistant = "assistant"
 	roleTool      = "tool"
-)
-
-// Marks of what the program writes into user messages.
-const (
-	taskMark    = "[task] "
-	personMark  = "[The person writes]\n"
-	openingMark = "[The conversation starts with you.]"
 )
 
 // paired drops calls that have no result and results that have no call:
@@ -131,7 +124,7 @@ func (t *thread) add(role, content string) {
 		t.messages[newest].Content += "\n\n" + content
 	} else {
 		if role == roleAssistant && (newest < 0 || t.messages[newest].Role == roleSystem) {
-			t.messages = append(t.messages, models.ChatMessage{Role: roleUser, Content: openingMark})
+			t.messages = append(t.messages, models.ChatMessage{Role: roleUser, Content: marks.ConversationStarts})
 		}
 		t.messages = append(t.messages, models.ChatMessage{Role: role, Content: content})
 	}
@@ -140,19 +133,14 @@ func (t *thread) add(role, content string) {
 
 // addWords adds what a person wrote, kept apart from a result before it.
 func (t *thread) addWords(content string) {
-	content = disarmed(content)
+	if !marks.IsCue(content) {
+		content = marks.Neutralise(content)
+	}
 	if t.lastIsResult {
-		content = personMark + content
+		content = marks.PersonWrites + content
 	}
 	t.add(roleUser, content)
 }
-
-// forged is a line that looks like one of the program's own.
-var forged = regexp.MustCompile(`(?im)^([ \t]*)\[(tool[ \t]+(?:result|note)|the person writes|the conversation starts)`)
-
-// disarmed makes lines of a person or of a tool that look like the program's
-// own into ordinary text (H4).
-func disarmed(text string) string { return forged.ReplaceAllString(text, "$1($2") }
 
 // failureOf is the error of a result that reports one.
 func failureOf(content string) (problem string, failed bool) {

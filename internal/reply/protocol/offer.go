@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/reply/marks"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -123,7 +124,7 @@ func fences() style {
 			if problem, failed := failureOf(content); failed {
 				content = "Error: " + problem
 			}
-			return "[Tool result: " + call.Name + "]\n" + disarmed(content)
+			return marks.ToolResult + call.Name + "]\n" + marks.NeutraliseResult(content)
 		},
 	}
 }

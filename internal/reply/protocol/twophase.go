@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/reply/marks"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -61,7 +62,7 @@ func (a Ask) with(lib *prompts.Library, name prompts.Name, data prompts.StageDat
 		return models.ChatRequest{}, fmt.Errorf("writing task: %w", err)
 	}
 	end := thread{messages: slices.Clone(req.Messages)}
-	end.add(roleUser, taskMark+text)
+	end.add(roleUser, marks.Task+text)
 	req.Messages = end.messages
 	return req, nil
 }
@@ -161,7 +162,7 @@ func notes() style {
 			} else {
 				note.Result = asValue(content)
 			}
-			return "[Tool note] " + encode(note)
+			return marks.ToolNote + encode(note)
 		},
 	}
 }

@@ -54,13 +54,18 @@ func (o Occasion) Due() (due bool, reason string) {
 
 // StepAsk is what the memory step is asked. Facts are those that this turn
 // found; for a retry, all facts of the person. Fault is what was wrong with
-// the answer before, empty at first.
+// the answer before, empty at first. Profile are the lines of the person's
+// profile, which holds where a fact disagrees with it. Tries counts the answers
+// so far, so that no two requests of a turn are alike: one that was asked
+// before would be answered from the record.
 type StepAsk struct {
 	Query    string
+	Profile  []string
 	Dialogue []string
 	Facts    []models.Fact
 	Rights   Rights
 	Fault    Fault
+	Tries    int
 	Zone     *time.Location
 	Model    string
 }
@@ -70,6 +75,9 @@ type StepAsk struct {
 // when the prompt cannot be rendered; then nothing is remembered.
 func StepRequest(lib *prompts.Library, ask StepAsk) (models.ChatRequest, error) {
 	data := prompts.StageData{Query: ask.Query, Dialogue: recent(ask.Dialogue), Limit: maxFact}
+	for _, line := range ask.Profile {
+		data.Profile = append(data.Profile, cut(oneLine(line), factChars))
+	}
 	for _, fact := range ask.Facts {
 		data.Facts = append(data.Facts, fmt.Sprintf("%s (%s, %s): %s",
 			fact.ID, fact.Kind, localDate(fact.UpdatedAt, ask.Zone), cut(oneLine(fact.Text), factChars)))
@@ -81,13 +89,20 @@ func StepRequest(lib *prompts.Library, ask StepAsk) (models.ChatRequest, error) 
 		data.Steps = append(data.Steps, "There is no fact that you may update.")
 	}
 	if note := ask.Fault.note(); note != "" {
-		data.Steps = append(data.Steps, "Your last answer was refused: "+note)
+		data.Steps = append(data.Steps, refusedNote(ask.Tries, note))
 	}
 	text, err := lib.Render(prompts.MemoryStep, data)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering memory step: %w", err)
 	}
 	return request(ask.Model, text, ask.Query), nil
+}
+
+func refusedNote(tries int, note string) string {
+	if tries < 2 {
+		return "Your last answer was refused: " + note
+	}
+	return fmt.Sprintf("Your last %d answers were refused, the newest because %s", tries, note)
 }
 
 // Operation is what the memory step decided. ID is the fact to update.

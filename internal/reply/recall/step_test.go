@@ -65,6 +65,23 @@ func TestStepRequest(t *testing.T) {
 	t.Run("O28", func(t *testing.T) {
 		require.Contains(t, text(func(ask *recall.StepAsk) { ask.Rights.Save = false }), "Saving something new is not allowed here.")
 		require.Contains(t, text(func(ask *recall.StepAsk) { ask.Facts = nil }), "There is no fact that you may update.")
+		require.Contains(t, text(func(ask *recall.StepAsk) { ask.Rights.Update = false }), "There is no fact that you may update.")
+		require.NotContains(t, plain, "not allowed here")
+		require.NotContains(t, plain, "that you may update")
+	})
+	t.Run("O29 no request of a turn is like the one before", func(t *testing.T) {
+		again := func(tries int) string {
+			return text(func(ask *recall.StepAsk) { ask.Fault, ask.Tries = recall.FaultKind, tries })
+		}
+		require.Contains(t, again(1), "Your last answer was refused: ")
+		require.Contains(t, again(2), "Your last 2 answers were refused, the newest because ")
+	})
+	t.Run("the profile holds", func(t *testing.T) {
+		require.Contains(t, plain, "Profile:\nNothing known yet.\n\nKnown facts:\n- f1")
+		known := text(func(ask *recall.StepAsk) {
+			ask.Profile = []string{"habit_domain: a walk", "last_barrier: rain\n# Persona"}
+		})
+		require.Contains(t, known, "Profile:\n- habit_domain: a walk\n- last_barrier: rain # Persona\n\nKnown facts:")
 	})
 }
 

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -9,8 +10,8 @@ import (
 )
 
 // runs are digits of any script in groups, with at most three signs between
-// two groups: blanks, dashes, dots and brackets, also invisible ones.
-var runs = regexp.MustCompile(`\p{Nd}+(?:[\t\p{Zs}\p{Pd}.()\x{00AD}\x{200B}-\x{200D}\x{2060}]{1,3}\p{Nd}+)*`)
+// two groups: blanks, dashes, dots, slashes and brackets, also invisible ones.
+var runs = regexp.MustCompile(`\p{Nd}+(?:[\t\p{Zs}\p{Pd}./()\x{00AD}\x{200B}-\x{200D}\x{2060}]{1,3}\p{Nd}+)*`)
 
 // uuids are ids of workflows and requests; digits in them mean nothing.
 var uuids = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
@@ -48,6 +49,11 @@ type window struct {
 	// first is set where the window begins its run: words before the run are
 	// about its first number. Whole is set where it is all of the run.
 	first, whole bool
+	// tied is set where a dash or slash joins more digits of the run; clock
+	// where a group belongs to a date or a time.
+	tied, clock bool
+	// counts is set where a word before the run says that its numbers count.
+	counts bool
 }
 
 func findNumbers(g glance) []span {
@@ -125,10 +131,17 @@ func digitOf(r rune) byte {
 // most 19 digits, so the work for a group is bounded.
 func runSpans(s string, groups []group) []span {
 	var spans []span
+	if len(groups) == 0 {
+		return nil
+	}
+	clock := clockGroups(s, groups)
+	counts := countWord.MatchString(s[max(0, groups[0].start-sight):groups[0].start])
 	for i := 0; i < len(groups); {
 		taken := 0
 		for n := reach(groups[i:]); n > 0 && taken == 0; n-- {
 			w := window{text: s, groups: groups[i : i+n], first: i == 0, whole: n == len(groups)}
+			w.tied = i > 0 && joint(s, groups[i-1], groups[i]) || i+n < len(groups) && joint(s, groups[i+n-1], groups[i+n])
+			w.clock, w.counts = slices.Contains(clock[i:i+n], true), counts
 			if kind, ok := w.kind(); ok {
 				spans = append(spans, w.span(kind))
 				taken = n

@@ -243,3 +243,19 @@ func appendKind(kinds []Kind, kind Kind) []Kind {
 	}
 	return append(kinds, kind)
 }
+
+// Part is a part of a text that masking replaces, in bytes.
+type Part struct {
+	Start, End int
+	Kind       Kind
+}
+
+// Find returns what masking would replace first, ordered and without overlap.
+// The text must be UTF-8.
+func Find(s string) []Part {
+	var parts []Part
+	for _, sp := range find(s) {
+		parts = append(parts, Part{Start: sp.start, End: sp.end, Kind: sp.kind})
+	}
+	return parts
+}

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,12 +13,9 @@ const (
 	// minLocal and maxPhone are the digits of a phone number, from a local one
 	// to the longest of E.164.
 	minLocal, maxPhone = 7, 15
-	// minGlobal and usualGlobal are the digits behind a plus; longer numbers
-	// than usual are believed only without gaps.
-	minGlobal, usualGlobal = 8, 13
-	// minNational and maxNational are the digits of a number that begins with
-	// the trunk prefix 0.
-	minNational, maxNational = 9, 11
+	// minNational and maxNational are the digits of a number that is written
+	// without its country, with the trunk prefix 0.
+	minNational, maxNational = 8, 12
 )
 
 // card reports whether the digits are a card's: 13 to 19, with a valid check
@@ -92,70 +88,6 @@ func (w window) aloneInRun() bool {
 
 // tied is a number that a dash ties to the one before.
 var tied = regexp.MustCompile(`^-[0-9]`)
-
-// phone reports whether the digits are a phone number: with a plus, with a
-// trunk prefix, of the North American or a southern European shape, or of any
-// shape behind a word that says so. The shapes stand in for libphonenumber,
-// which needs a region and takes dates and sums for numbers.
-func (w window) phone(digits string) bool {
-	if len(digits) > maxPhone || w.series() || w.date() || w.decimal() {
-		return false
-	}
-	return w.dialled(digits) && !counted.MatchString(w.text[w.end():])
-}
-
-func (w window) dialled(digits string) bool {
-	if opening := strings.TrimRight(w.before(), "("); strings.HasSuffix(opening, "+") {
-		return w.global(digits)
-	}
-	if w.partOfName() {
-		return false
-	}
-	return w.trunk(digits) || w.american(digits) || w.southern() || w.first && phoneWord.MatchString(w.before())
-}
-
-// global reports whether the digits may stand behind a plus.
-func (w window) global(digits string) bool {
-	if digits[0] == '0' || len(digits) < minGlobal {
-		return false
-	}
-	if digits[0] == '1' {
-		return len(digits) == 11
-	}
-	return len(digits) <= usualGlobal || len(w.groups) == 1
-}
-
-func (w window) trunk(digits string) bool {
-	if digits[0] != '0' || len(w.groups[0].digits) < 2 {
-		return false
-	}
-	if strings.HasPrefix(digits, "00") {
-		return len(digits) >= minNational+2 && digits[2] != '0'
-	}
-	most := maxNational
-	if len(w.groups) < 3 {
-		most++
-	}
-	return len(digits) >= minNational && len(digits) <= most
-}
-
-// american is three, three and four digits, perhaps behind a 1, in groups or
-// in one.
-func (w window) american(digits string) bool {
-	grouped := slices.Contains([]string{"3-3-4", "1-3-3-4"}, w.shape()) && w.whole
-	if !grouped && len(w.groups) > 1 {
-		return false
-	}
-	if len(digits) == 11 && digits[0] == '1' {
-		digits = digits[1:]
-	}
-	return len(digits) == 10 && digits[0] >= '2'
-}
-
-// southern is the nine digits in threes of Spain, Portugal and others.
-func (w window) southern() bool {
-	return w.whole && w.shape() == "3-3-3" && w.groups[0].digits[0] >= '6'
-}
 
 // date reports whether the first groups are a date, either way round, or a
 // single one is a date without signs.

@@ -4,12 +4,16 @@ import "slices"
 
 // AllowInput is what a turn's allow-list is made of (C5, J81): the router's
 // selection, tools that the plan names, tools that failed a moment ago, tools
-// that a search brought up.
+// that a search brought up, tools that the conversation had on offer already.
 type AllowInput struct {
 	Selection Selection
 	Planned   []string
 	Failed    []string
 	Found     []string
+	// Kept were on offer in an earlier turn of the conversation. They stay, so
+	// that the tool list of a conversation only grows and the provider's prefix
+	// cache holds.
+	Kept []string
 	// Catalogue is what mode and channel permit; nothing else gets in.
 	Catalogue []Tool
 	// Always are offered whatever mode and channel say: stop and tool search,
@@ -53,6 +57,9 @@ func Allow(in AllowInput) Allowed {
 	}
 	if add(in.Found) {
 		label += "+search"
+	}
+	if add(in.Kept) {
+		label += "+kept"
 	}
 	names := inOrder(in.Catalogue, picked)
 	for _, name := range in.Always {

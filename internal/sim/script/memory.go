@@ -98,7 +98,7 @@ func (sc scene) memories() (saying, bool) {
 	case !sc.offers(toolForget):
 		return saying{}, false
 	case strings.Contains(sc.asked, forgetEvery) && agrees(sc.said):
-		return calling(call{toolForget, map[string]any{"all": true, "confirmed": true}}), true
+		return calling(call{toolForget, map[string]any{"all": true}}), true
 	case strings.Contains(sc.asked, forgetWhich) && id != "":
 		return calling(call{toolForget, map[string]any{"id": id}}), true
 	}
@@ -109,7 +109,7 @@ func (sc scene) memories() (saying, bool) {
 	topic := strings.Join(gist.Words(wish[1]), " ")
 	switch {
 	case everything.MatchString(wish[1]):
-		return saying{text: forgetEvery}, true
+		return calling(call{toolForget, map[string]any{"all": true}}), true
 	case id != "":
 		return calling(call{toolForget, map[string]any{"id": id}}), true
 	case topic == "":
@@ -155,8 +155,12 @@ func (sc scene) afterForget(d done) saying {
 	return words("Done. I forgot %s of my notes.", strconv.FormatFloat(count, 'f', -1, 64))
 }
 
-// whichToForget asks for the one that is meant; false for any other problem.
+// whichToForget asks for the one that is meant, or whether everything is; false
+// for any other problem.
 func whichToForget(d done, problem string) (saying, bool) {
+	if d.name == toolForget && d.text("confirm") != "" {
+		return saying{text: forgetEvery}, true
+	}
 	_, list, found := strings.Cut(problem, candidatesMark)
 	if d.name != toolForget || !found {
 		return saying{}, false

@@ -130,7 +130,7 @@ func TestPlannerStage(t *testing.T) {
 		{name: "a time", said: "yes", dialogue: []string{"coach: " + proposalMark + " between 09:00 and 11:00? Say yes, or another time."},
 			wantCall: `{"action":"create","type":"random","random_start_time":"09:00","random_end_time":"11:00"}`},
 		{name: "a number", said: "talk later in 20 minutes", wantCall: `{"target_state":"FEEDBACK","delay_minutes":20}`},
-		{name: "everything", said: "yes", dialogue: []string{"coach: " + forgetEvery}, wantCall: `{"all":true,"confirmed":true}`},
+		{name: "everything", said: "yes", dialogue: []string{"coach: " + forgetEvery}, wantCall: `{"all":true}`},
 		{name: "both", said: "Do you remember me? list my schedules", recall: true, topic: "schedules list", wantCall: `{"action":"list"}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package brake_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -96,6 +97,11 @@ func (w *world) claim(id string, minutes int) models.SendClaim {
 	w.t.Helper()
 	claim, err := w.ClaimSend(w.ctx, id, at(minutes))
 	require.NoError(w.t, err)
+	if claim.Post && !claim.Resumed {
+		row, err := w.StartPost(w.ctx, claim, at(minutes))
+		require.NoError(w.t, err)
+		require.Equal(w.t, models.OutboxSending, row.Status)
+	}
 	return claim
 }
 
@@ -104,7 +110,7 @@ func (w *world) refused(id string, class models.CarrierClass, code string, minut
 	w.t.Helper()
 	require.True(w.t, w.claim(id, minutes).Post)
 	require.NoError(w.t, w.HoldSender(w.ctx, carrier.Refusal{OutboxID: id, Class: class, Code: code, Now: at(minutes)}))
-	require.NoError(w.t, w.ReleaseSend(w.ctx, id, at(minutes)))
+	require.NoError(w.t, w.ReleaseSend(w.ctx, w.ref(id), at(minutes)))
 }
 
 func (w *world) brake() (carrier.Brake, bool) {
@@ -177,11 +183,11 @@ func TestBrake(t *testing.T) {
 		require.Equal(w.t, 5*time.Minute, w.claim(first, 10).Wait, "and no other")
 		require.NoError(w.t, w.HoldSender(w.ctx, carrier.Refusal{OutboxID: second, Class: models.CarrierRegistration, Code: "30034", Now: at(11)}))
 		require.True(w.t, w.claim(second, 12).Resumed, "what may be at the carrier is looked up all the same")
-		require.NoError(w.t, w.ReleaseSend(w.ctx, second, at(12)))
+		require.NoError(w.t, w.ReleaseSend(w.ctx, w.ref(second), at(12)))
 		require.Equal(w.t, 5*time.Minute, w.claim(first, 12).Wait)
 
 		require.True(w.t, w.claim(first, 21).Post)
-		require.NoError(w.t, w.RecordAccepted(w.ctx, first, models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, at(21)))
+		require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(first), models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, at(21)))
 		_, held := w.brake()
 		require.False(w.t, held, "the carrier takes texts again")
 		require.True(w.t, w.claim(second, 22).Post)
@@ -201,7 +207,7 @@ func TestBrakeByReport(t *testing.T) {
 		}
 		take := func(id string, minutes int) {
 			require.True(w.t, w.claim(id, minutes).Post)
-			require.NoError(w.t, w.RecordAccepted(w.ctx, id, models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxQueued}, at(minutes)))
+			require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxQueued}, at(minutes)))
 		}
 		ids := []string{w.queue(models.KindReply, 0), w.queue(models.KindReply, 0), w.queue(models.KindReply, 0)}
 		take(ids[0], 0)
@@ -265,7 +271,7 @@ func TestUnreachable(t *testing.T) {
 		fail := func(minutes int) {
 			id := w.queue(models.KindReply, minutes)
 			require.True(w.t, w.claim(id, minutes).Post, "replies are tried")
-			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Status: models.OutboxFailed,
+			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed,
 				Code: "21614", Class: models.CarrierBadNumber, Now: at(minutes)}))
 		}
 		mark := func() (code string) {
@@ -313,12 +319,23 @@ func TestPostponedOnce(t *testing.T) {
 	onBoth(t, func(w *world) {
 		id := w.queue(models.KindReply, 0)
 		require.Zero(w.t, w.claim(id, 0).Outbox.LateTries)
-		require.NoError(w.t, w.PostponeSend(w.ctx, id, at(1)))
-		require.NoError(w.t, w.PostponeSend(w.ctx, id, at(1)), "a retry counts once")
+		require.NoError(w.t, w.PostponeSend(w.ctx, w.ref(id), at(1)))
+		require.NoError(w.t, w.PostponeSend(w.ctx, w.ref(id), at(1)), "a retry counts once")
 		claim := w.claim(id, 31)
 		require.True(w.t, claim.Post)
 		require.Equal(w.t, 1, claim.Outbox.LateTries)
-		require.ErrorIs(w.t, w.PostponeSend(w.ctx, "ann-t9-p1", at(1)), models.ErrNotFound)
+		require.ErrorIs(w.t, w.PostponeSend(w.ctx, w.ref("ann-t9-p1"), at(1)), models.ErrNotFound)
 		require.ErrorIs(w.t, w.HoldSender(w.ctx, carrier.Refusal{OutboxID: "ann-t9-p1", Class: models.CarrierWindow, Now: at(1)}), models.ErrNotFound)
 	})
+}
+
+// ref names the newest claim on a row.
+func (w *world) ref(id string) models.ClaimRef {
+	w.t.Helper()
+	row, err := w.Outbox(w.ctx, id)
+	if errors.Is(err, models.ErrNotFound) {
+		return models.ClaimRef{OutboxID: id}
+	}
+	require.NoError(w.t, err)
+	return models.SendClaim{Outbox: row}.Ref()
 }

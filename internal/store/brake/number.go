@@ -1,8 +1,6 @@
 package brake
 
 import (
-	"context"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
@@ -55,26 +53,4 @@ func write(tx *gorm.DB, p models.Participant, now time.Time) error {
 		"unreachable_at": p.UnreachableAt, "unreachable_code": p.UnreachableCode,
 		"version": p.Version + 1, "updated_at": database.Instant(now),
 	}).Error
-}
-
-// PostponeSend puts a row that is being sent back to ready and counts the
-// second try that it is kept for. It does nothing in any other status, so a
-// retry is safe. ErrNotFound for an unknown row.
-func (k *Keeper) PostponeSend(ctx context.Context, outboxID string, now time.Time) error {
-	err := k.cfg.Write(ctx, func(tx *gorm.DB) error {
-		var row models.Outbox
-		if err := tx.Select("id", "participant_id").Where("id = ?", outboxID).Take(&row).Error; err != nil {
-			return err
-		}
-		if _, err := database.LockParticipant(tx, row.ParticipantID); err != nil {
-			return err
-		}
-		return tx.Model(&models.Outbox{}).Where("id = ? AND status = ?", outboxID, models.OutboxSending).UpdateColumns(map[string]any{
-			"status": models.OutboxReady, "late_tries": gorm.Expr("late_tries + 1"), "updated_at": database.Instant(now),
-		}).Error
-	})
-	if err != nil {
-		return fmt.Errorf("putting the text off: %w", err)
-	}
-	return nil
 }

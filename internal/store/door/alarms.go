@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/store/channel"
 	"coachline/internal/store/ledger"
 	"coachline/models"
 	"coachline/models/alarm"
@@ -26,7 +27,7 @@ func Answers(tx *gorm.DB, p models.Participant, in models.Inbound) (bool, error)
 	if in.Intent == models.IntentStop || in.Intent == models.IntentHelp {
 		return false, nil
 	}
-	newest, err := ledger.Newest(tx, p.ID)
+	newest, err := ledger.Newest(tx, p)
 	if err != nil || ledger.OptedOut(p, newest) {
 		return false, err
 	}
@@ -53,7 +54,8 @@ func Raise(tx *gorm.DB, in models.Inbound, answer bool) (string, error) {
 		ID: "alarm-" + strconv.FormatInt(in.ID, 10), ParticipantID: in.ParticipantID, InboundID: in.ID,
 		Danger: string(in.Danger), Answer: answer, CreatedAt: now,
 	}
-	if err := tx.Create(&row).Error; err != nil {
+	added, err := database.InsertOnce(tx, &row)
+	if err != nil || !added { // another part of the same message has raised it
 		return "", err
 	}
 	return row.ID, tx.Create(&operator.Audit{
@@ -65,28 +67,35 @@ func Raise(tx *gorm.DB, in models.Inbound, answer bool) (string, error) {
 // after the person first.
 const HeldForAttention = "attention"
 
-// Keep writes the row of a text that no turn takes up, and its entry of the
-// conversation, and returns the row as stored.
+// Keep writes the row of a text that no turn takes up, or what a transcript adds
+// to it, and its entry of the conversation, and returns the row as stored.
 func Keep(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
-	if err := tx.Create(&in).Error; err != nil {
+	var err error
+	if in.ID == 0 {
+		err = tx.Create(&in).Error
+	} else {
+		err = SaveTranscript(tx, in)
+	}
+	if err != nil {
 		return in, err
 	}
 	entry := Entry("", in)
-	_, err := database.InsertOnce(tx, &entry)
-	return in, err
+	added, err := database.InsertOnce(tx, &entry)
+	if err != nil || added {
+		return in, err
+	}
+	// A second voice note of one message.
+	var stored models.Message
+	if err := tx.Where("participant_id = ? AND key = ?", entry.ParticipantID, entry.Key).Take(&stored).Error; err != nil {
+		return in, err
+	}
+	stored.Text, stored.Danger = entry.Text, entry.Danger
+	return in, tx.Select("text", "danger").UpdateColumns(&stored).Error
 }
 
-// Hold records a prompt that is not written as missed; other turns leave no
-// trace. One that was begun before stays as it is. Safe to retry.
-func Hold(tx *gorm.DB, participantID string, plan models.TurnPlan) error {
-	if plan.Kind != models.KindPrompt {
-		return nil
-	}
-	_, err := database.InsertOnce(tx, &models.Prompt{
-		ID: plan.PromptID, ParticipantID: participantID, ScheduleID: plan.ScheduleID,
-		LocalDate: plan.Slot.Date, TargetAt: plan.Slot.TargetAt, State: models.PromptMissed, Reason: HeldForAttention,
-	})
-	return err
+// SaveTranscript writes what a transcript adds to the row of a text.
+func SaveTranscript(tx *gorm.DB, in models.Inbound) error {
+	return tx.Select("voice", "intent", "intent_method", "danger").UpdateColumns(&in).Error
 }
 
 // PendingAlarms lists alarms that Temporal was not told of and that were
@@ -132,7 +141,8 @@ func (d *Desk) Alarm(ctx context.Context, id string) (alarm.Alarm, error) {
 }
 
 // QueueSafetyText writes the outbox row of the safety text, with its entry of
-// the conversation, and returns the row's id; "" when the text is answered
+// the conversation, on the channel that the text came by, and returns the row's
+// id; "" when the text is answered
 // otherwise, or it comes too late to be of use. Safe to retry: the first row
 // stays. Whether it may be sent is for the gates of sending.
 func (d *Desk) QueueSafetyText(ctx context.Context, s alarm.SafetyText) (string, error) {
@@ -146,11 +156,16 @@ func (d *Desk) QueueSafetyText(ctx context.Context, s alarm.SafetyText) (string,
 		if _, err := database.LockParticipant(tx, raised.ParticipantID); err != nil {
 			return err
 		}
+		var in models.Inbound
+		if err := tx.Select("channel").Where("id = ?", raised.InboundID).Take(&in).Error; err != nil {
+			return err
+		}
 		row := models.Outbox{
 			ID:            raised.ParticipantID + "-safety-" + strconv.FormatInt(raised.InboundID, 10),
-			ParticipantID: raised.ParticipantID, Part: 1, Kind: models.KindSafety, Body: s.Body,
+			ParticipantID: raised.ParticipantID, Part: 1, Kind: models.KindSafety, Body: s.Body, Channel: in.Channel,
 			Status: models.OutboxReady, CreatedAt: s.Now, UpdatedAt: s.Now,
 		}
+		channel.Show(&row)
 		err := tx.Where("id = ?", row.ID).Take(&models.Outbox{}).Error
 		if err == nil {
 			id = row.ID
@@ -189,9 +204,7 @@ func (d *Desk) ClearAttention(ctx context.Context, c alarm.Clearing) (models.Par
 		if err != nil {
 			return err
 		}
-		err = tx.Model(&alarm.Alarm{}).Where("participant_id = ? AND cleared_at IS NULL", p.ID).
-			Select("cleared_at", "note").UpdateColumns(alarm.Alarm{ClearedAt: &now, Note: c.Note}).Error
-		if err != nil {
+		if err = clearAlarms(tx, p.ID, c.Note, now); err != nil {
 			return err
 		}
 		return tx.Create(&operator.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: detail, At: now}).Error
@@ -200,6 +213,23 @@ func (d *Desk) ClearAttention(ctx context.Context, c alarm.Clearing) (models.Par
 		return models.Participant{}, fmt.Errorf("clearing the attention: %w", err)
 	}
 	return p, nil
+}
+
+// clearAlarms ends the open alarms of a participant. The note is sealed for each
+// row of its own.
+func clearAlarms(tx *gorm.DB, participantID, note string, now time.Time) error {
+	var open []alarm.Alarm
+	err := tx.Where("participant_id = ? AND cleared_at IS NULL", participantID).Find(&open).Error
+	if err != nil {
+		return err
+	}
+	for _, raised := range open {
+		raised.ClearedAt, raised.Note = &now, note
+		if err := tx.Select("cleared_at", "note").UpdateColumns(&raised).Error; err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // OpenAttention counts the participants whom somebody should look after.

@@ -15,7 +15,7 @@ const crisis = "I want to die"
 
 func (w *world) crisis(seconds int) models.AcceptedInbound {
 	w.t.Helper()
-	return w.take(models.Inbound{From: ann, Body: crisis, Danger: models.DangerSelfHarm, ReceivedAt: at(seconds)})
+	return w.take(models.Inbound{From: ann, Body: crisis, ReceivedAt: at(seconds)})
 }
 
 func (w *world) ann() models.Participant {
@@ -79,8 +79,7 @@ func TestSafetyTextOnceInHalfAnHour(t *testing.T) {
 
 func TestWhoOptedOutIsMarkedAndGetsNoSafetyText(t *testing.T) {
 	onBoth(t, door.Rules{}, func(w *world) {
-		out := w.take(models.Inbound{From: ann, Body: "stop texting me, i want to die", Danger: models.DangerSelfHarm,
-			Intent: models.IntentStop, IntentMethod: models.MethodPhrase, ReceivedAt: at(0)})
+		out := w.take(models.Inbound{From: ann, Body: "stop texting me, i want to die", ReceivedAt: at(0)})
 		require.NotZero(w.t, out.NoticeID, "the opt-out counts")
 		require.NotEmpty(w.t, out.AlarmID)
 		require.Empty(w.t, w.safetyText(out.AlarmID, 1))
@@ -97,7 +96,7 @@ func TestSafetyTextIsGatedByConsent(t *testing.T) {
 	onBoth(t, door.Rules{}, func(w *world) {
 		out := w.crisis(0)
 		id := w.safetyText(out.AlarmID, 1)
-		w.take(models.Inbound{From: ann, Body: "STOP", Intent: models.IntentStop, IntentMethod: models.MethodKeyword, ReceivedAt: at(2)})
+		w.take(models.Inbound{From: ann, Body: "STOP", ReceivedAt: at(2)})
 		claim, err := w.ClaimSend(w.ctx, id, at(3))
 		require.NoError(w.t, err)
 		require.False(w.t, claim.Post)

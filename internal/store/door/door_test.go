@@ -2,6 +2,7 @@ package door_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -111,7 +112,7 @@ func (w *world) replied(n, seconds int) {
 	require.NoError(w.t, err)
 	_, err = w.ClaimSend(w.ctx, id, at(seconds))
 	require.NoError(w.t, err)
-	require.NoError(w.t, w.RecordAccepted(w.ctx, id, models.Receipt{ProviderSID: fmt.Sprintf("SMr%d", n), Status: models.OutboxSent}, at(seconds)))
+	require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: fmt.Sprintf("SMr%d", n), Status: models.OutboxSent}, at(seconds)))
 }
 
 func TestTextsPerMinute(t *testing.T) {
@@ -121,7 +122,7 @@ func TestTextsPerMinute(t *testing.T) {
 		require.Equal(w.t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage, models.NoticeMessage, models.NoticeMessage,
 			models.NoticeLimit}, w.notices(), "no signal, and one word of it")
 
-		stop := w.take(models.Inbound{From: ann, Body: "help", Intent: models.IntentHelp, IntentMethod: models.MethodKeyword, ReceivedAt: at(6)})
+		stop := w.take(models.Inbound{From: ann, Body: "help", ReceivedAt: at(6)})
 		require.Equal(w.t, passed, stop.Inbound.Gate, "keywords always pass")
 		require.NotZero(w.t, stop.NoticeID)
 
@@ -174,7 +175,7 @@ func TestLimitNotice(t *testing.T) {
 
 		gone, err := w.QueueLimitNotice(w.ctx, frontdoor.LimitNotice{InboundID: w.text(3, "d").Inbound.ID, Body: "too many", Now: at(4)})
 		require.NoError(w.t, err)
-		w.take(models.Inbound{From: ann, Body: "stop", Intent: models.IntentStop, IntentMethod: models.MethodKeyword, ReceivedAt: at(5)})
+		w.take(models.Inbound{From: ann, Body: "stop", ReceivedAt: at(5)})
 		claim, err = w.ClaimSend(w.ctx, gone, at(6))
 		require.NoError(w.t, err)
 		require.False(w.t, claim.Post, "the consent gate holds for it")
@@ -196,7 +197,7 @@ func TestRepeatsAreALoop(t *testing.T) {
 		until, err := w.MutedUntil(w.ctx, "ann", at(30))
 		require.NoError(w.t, err)
 		require.Equal(w.t, at(10).Add(time.Hour), until)
-		stop := w.take(models.Inbound{From: ann, Body: "help", Intent: models.IntentHelp, IntentMethod: models.MethodKeyword, ReceivedAt: at(40)})
+		stop := w.take(models.Inbound{From: ann, Body: "help", ReceivedAt: at(40)})
 		require.NotZero(w.t, stop.NoticeID, "keywords pass a mute")
 		require.Equal(w.t, none, w.text(3611, "back again").Inbound.Gate)
 		until, err = w.MutedUntil(w.ctx, "ann", at(3611))
@@ -255,4 +256,15 @@ func TestEmptyTexts(t *testing.T) {
 		require.Equal(w.t, models.GateNone, picture.Inbound.Gate)
 		require.NotZero(w.t, picture.NoticeID)
 	})
+}
+
+// ref names the newest claim on a row.
+func (w *world) ref(id string) models.ClaimRef {
+	w.t.Helper()
+	row, err := w.Outbox(w.ctx, id)
+	if errors.Is(err, models.ErrNotFound) {
+		return models.ClaimRef{OutboxID: id}
+	}
+	require.NoError(w.t, err)
+	return models.SendClaim{Outbox: row}.Ref()
 }

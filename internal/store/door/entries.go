@@ -13,6 +13,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/internal/glyphs"
+	"coachline/internal/reply/marks"
 	"coachline/models"
 )
 
@@ -42,14 +43,14 @@ func reading(in models.Inbound) string {
 			continue
 		}
 		unseen--
-		line := "[voice note; it could not be listened to: " + note.Problem + "]"
+		line := marks.VoiceNoteUnheard + note.Problem + "]"
 		if note.Problem == "" {
 			words, _ := glyphs.Cut(glyphs.Visible(note.Text), glyphs.ReadLimit)
-			line = "[voice note] " + words
+			line = marks.VoiceNote + marks.NeutraliseReceived(words)
 		}
 		lines = append(lines, line)
 	}
-	if text := glyphs.Reading(in.Body, unseen); text != "" {
+	if text := glyphs.Reading(marks.NeutraliseReceived(in.Body), unseen); text != "" {
 		lines = append([]string{text}, lines...)
 	}
 	return strings.Join(lines, "\n")
@@ -75,8 +76,10 @@ func (d *Desk) HistoryAfter(ctx context.Context, participantID string, limit int
 
 // History reads a page, oldest first: the conversation, and the texts that were
 // kept from the coach. Those are no part of the conversation, so that a flood
-// does not fill what the model reads.
+// does not fill what the model reads. A text that cannot be opened is listed as
+// unreadable.
 func History(tx *gorm.DB, page Page) ([]models.HistoryEntry, error) {
+	tx = tx.WithContext(database.AllowUnreadable(tx.Statement.Context))
 	find := tx.Where("participant_id = ? AND kind NOT IN ?", page.ParticipantID,
 		[]models.Kind{models.KindToolCall, models.KindToolResult, models.KindDebug})
 	if !page.Before.IsZero() {
@@ -98,6 +101,7 @@ func History(tx *gorm.DB, page Page) ([]models.HistoryEntry, error) {
 	for _, m := range rows {
 		entries = append(entries, models.HistoryEntry{
 			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Channel: cmp.Or(m.Channel, models.ChannelSMS), Delivery: delivery[m.OutboxID], Danger: m.Danger,
+			Unreadable: m.Unreadable != "",
 		})
 	}
 	return kept(tx, page, entries)
@@ -145,7 +149,7 @@ func kept(tx *gorm.DB, page Page, all []models.HistoryEntry) ([]models.HistoryEn
 		entry := Entry("", row)
 		all = append(all, models.HistoryEntry{
 			Role: entry.Role, Kind: entry.Kind, Text: entry.Text, At: entry.At, Channel: cmp.Or(row.Channel, models.ChannelSMS),
-			Gate: row.Gate, Danger: row.Danger,
+			Gate: row.Gate, Danger: row.Danger, Unreadable: row.Unreadable != "",
 		})
 	}
 	slices.SortStableFunc(all, func(a, b models.HistoryEntry) int { return a.At.Compare(b.At) })

@@ -115,16 +115,53 @@ func standing(tx *gorm.DB, row frontdoor.Hint, in models.Inbound, now time.Time)
 	if now.Sub(row.CreatedAt) > frontdoor.TextLife {
 		return models.OutboxCanceled, hintStale, nil
 	}
+	refusal, err := hintRefusal(tx, in)
+	if err != nil || refusal != "" {
+		return models.OutboxCanceled, refusal, err
+	}
+	return models.OutboxSending, "", nil
+}
+
+// hintRefusal names what forbids a hint to the sender of a text, or returns
+// nothing.
+func hintRefusal(tx *gorm.DB, in models.Inbound) (string, error) {
 	var people int64
 	err := tx.Model(&models.Participant{}).Where("phone_index = ? AND removed_at IS NULL", in.FromIndex).Count(&people).Error
 	if err != nil || people > 0 {
-		return models.OutboxCanceled, hintEnrolled, err
+		return hintEnrolled, err
 	}
 	newest, err := ledger.OfPhone(tx, in.FromIndex)
 	if err != nil || newest.Action == models.ConsentOptOut {
-		return models.OutboxCanceled, hintOptedOut, err
+		return hintOptedOut, err
 	}
-	return models.OutboxSending, "", nil
+	return "", nil
+}
+
+// CheckHint repeats the check of consent and enrolment for a claimed hint, when
+// the connection to the carrier is established, and returns where it stands:
+// sending when it may be written. ErrNotFound for an unknown id.
+func (d *Desk) CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error) {
+	var row frontdoor.Hint
+	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
+		row = frontdoor.Hint{}
+		if err := locked(tx).Where("id = ?", id).Take(&row).Error; err != nil {
+			return err
+		}
+		var in models.Inbound
+		if err := tx.Where("id = ?", row.InboundID).Take(&in).Error; err != nil {
+			return err
+		}
+		refusal, err := hintRefusal(tx, in)
+		if err != nil || refusal == "" || row.Status != models.OutboxSending {
+			return err
+		}
+		row.Status, row.ErrorCode, row.UpdatedAt = models.OutboxCanceled, refusal, now
+		return tx.Select("status", "error_code", "updated_at").UpdateColumns(&row).Error
+	})
+	if err != nil {
+		return "", fmt.Errorf("checking the hint: %w", err)
+	}
+	return row.Status, nil
 }
 
 // SettleHint ends an attempt. It does nothing unless the hint is being sent, so
@@ -196,7 +233,7 @@ func say(tx *gorm.DB, row models.Outbox) error {
 	}
 	return tx.Create(&models.Message{
 		ParticipantID: row.ParticipantID, Key: row.ID, Role: models.RoleAssistant, Kind: row.Kind,
-		Text: row.Body, OutboxID: row.ID, At: row.CreatedAt,
+		Text: row.Body, OutboxID: row.ID, Channel: row.Channel, At: row.CreatedAt,
 	}).Error
 }
 

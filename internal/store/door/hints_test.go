@@ -26,8 +26,8 @@ func (w *world) strange(seconds int, in models.Inbound) models.AcceptedInbound {
 
 var (
 	hello = models.Inbound{Body: "hello?"}
-	stop  = models.Inbound{Body: "STOP", Intent: models.IntentStop, IntentMethod: models.MethodKeyword}
-	begun = models.Inbound{Body: "START", Intent: models.IntentStart, IntentMethod: models.MethodKeyword}
+	stop  = models.Inbound{Body: "STOP"}
+	begun = models.Inbound{Body: "START"}
 )
 
 // A59 and C15: no workflow, one fixed text a local day.
@@ -53,7 +53,7 @@ func TestNoHint(t *testing.T) {
 	}{
 		{"silent", door.Rules{}, []models.Inbound{hello}},
 		{"STOP", door.Rules{Hints: true}, []models.Inbound{stop, hello}},
-		{"answered by the carrier", door.Rules{Hints: true}, []models.Inbound{{Body: "HELP", Intent: models.IntentHelp, IntentMethod: models.MethodCarrier}}},
+		{"answered by the carrier", door.Rules{Hints: true}, []models.Inbound{{Body: "HELP", OptOutType: "HELP"}}},
 		{"short code", door.Rules{Hints: true}, []models.Inbound{{From: "72345", Body: "Your code is 1"}}},
 		{"letters", door.Rules{Hints: true}, []models.Inbound{{From: "BANK", Body: "Your code is 1"}}},
 		{"ourselves", door.Rules{Hints: true}, []models.Inbound{{From: ours, Body: "hello"}}},
@@ -71,7 +71,7 @@ func TestNoHint(t *testing.T) {
 
 func TestNoHintToWhoOptedOut(t *testing.T) {
 	onBoth(t, door.Rules{Hints: true}, func(w *world) {
-		w.take(models.Inbound{From: ann, Body: "stop", Intent: models.IntentStop, IntentMethod: models.MethodKeyword, ReceivedAt: at(0)})
+		w.take(models.Inbound{From: ann, Body: "stop", ReceivedAt: at(0)})
 		require.NoError(w.t, w.RemoveParticipant(w.ctx, "ann", "operator", at(1)))
 		require.Empty(w.t, w.strange(2, models.Inbound{From: ann, Body: "hello"}).HintID, "the ledger outlives the enrolment")
 		back := begun
@@ -137,4 +137,38 @@ func TestPendingHints(t *testing.T) {
 		require.NoError(w.t, err)
 		require.Empty(w.t, pending)
 	})
+}
+
+// A sender who opts out, or is enrolled, while the connection to the carrier is
+// made gets no hint.
+func TestHintIsCheckedAgain(t *testing.T) {
+	for name, happen := range map[string]func(w *world){
+		"nothing": func(*world) {},
+		"STOP":    func(w *world) { w.strange(1, stop) },
+		"enrolled": func(w *world) {
+			_, err := w.Enroll(w.ctx, models.Participant{ID: "eve", Phone: stranger, Timezone: "UTC", EnrolledAt: at(1)}, "operator")
+			require.NoError(w.t, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, door.Rules{Hints: true}, func(w *world) {
+				id := w.strange(0, hello).HintID
+				claim, err := w.ClaimHint(w.ctx, id, at(0))
+				require.NoError(w.t, err)
+				require.True(w.t, claim.Post)
+				happen(w)
+				want := models.OutboxCanceled
+				if name == "nothing" {
+					want = models.OutboxSending
+				}
+				for range 2 {
+					status, err := w.CheckHint(w.ctx, id, at(2))
+					require.NoError(w.t, err)
+					require.Equal(w.t, want, status)
+				}
+				_, err = w.CheckHint(w.ctx, "nobody", at(2))
+				require.ErrorIs(w.t, err, models.ErrNotFound)
+			})
+		})
+	}
 }

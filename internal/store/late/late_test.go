@@ -2,6 +2,7 @@ package late_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -116,13 +117,18 @@ func (w *world) sent(kind models.Kind, minutes, parts int) []string {
 func (w *world) take(id string, minutes int) {
 	w.t.Helper()
 	require.True(w.t, w.claim(id, minutes).Post, id)
-	require.NoError(w.t, w.RecordAccepted(w.ctx, id, models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxQueued}, at(minutes)))
+	require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxQueued}, at(minutes)))
 }
 
 func (w *world) claim(id string, minutes int) models.SendClaim {
 	w.t.Helper()
 	claim, err := w.ClaimSend(w.ctx, id, at(minutes))
 	require.NoError(w.t, err)
+	if claim.Post && !claim.Resumed {
+		row, err := w.StartPost(w.ctx, claim, at(minutes))
+		require.NoError(w.t, err)
+		require.Equal(w.t, models.OutboxSending, row.Status)
+	}
 	return claim
 }
 
@@ -177,7 +183,7 @@ func TestEachCode(t *testing.T) {
 			var want []string
 			for i, status := range []models.OutboxStatus{models.OutboxUndelivered, models.OutboxFailed} {
 				id := w.queue(models.KindOperator, i, 1)[0]
-				require.NoError(t, w.RecordAccepted(w.ctx, id, models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxSent}, at(i)))
+				require.NoError(t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxSent}, at(i)))
 				w.report(id, status, code, i)
 				if slices.Contains(again, code) {
 					want = append(want, models.LateID(id))
@@ -278,7 +284,7 @@ func TestSecondFailureIsFinal(t *testing.T) {
 
 		put := w.queue(models.KindOperator, 50, 1)[0]
 		require.True(w.t, w.claim(put, 50).Post)
-		require.NoError(w.t, w.PostponeSend(w.ctx, put, at(50)))
+		require.NoError(w.t, w.PostponeSend(w.ctx, w.ref(put), at(50)))
 		w.take(put, 80)
 		w.report(put, models.OutboxUndelivered, "30003", 81)
 		require.Equal(w.t, []string{late}, w.owed())
@@ -360,7 +366,7 @@ func TestUse(t *testing.T) {
 					return
 				}
 				require.True(w.t, claim.Post)
-				require.NoError(w.t, w.RecordAccepted(w.ctx, late, models.Receipt{ProviderSID: "SM9", Status: models.OutboxQueued}, at(45)))
+				require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(late), models.Receipt{ProviderSID: "SM9", Status: models.OutboxQueued}, at(45)))
 				after, err := w.Profile(w.ctx, "ann")
 				require.NoError(w.t, err)
 				if tt.name == "prompt" {
@@ -482,4 +488,15 @@ func TestReconciled(t *testing.T) {
 		require.NoError(w.t, err)
 		require.False(w.t, try.Row.DueAt.Before(at(120)))
 	})
+}
+
+// ref names the newest claim on a row.
+func (w *world) ref(id string) models.ClaimRef {
+	w.t.Helper()
+	row, err := w.Outbox(w.ctx, id)
+	if errors.Is(err, models.ErrNotFound) {
+		return models.ClaimRef{OutboxID: id}
+	}
+	require.NoError(w.t, err)
+	return models.SendClaim{Outbox: row}.Ref()
 }

@@ -10,17 +10,17 @@ import (
 	"coachline/models"
 )
 
-// Newest is the last entry of a participant; zero when there is none.
-func Newest(tx *gorm.DB, participantID string) (models.Consent, error) {
-	return newest(tx.Where("participant_id = ?", participantID))
+// Newest is the last entry of a participant about their present number; zero
+// when there is none.
+func Newest(tx *gorm.DB, p models.Participant) (models.Consent, error) {
+	return newest(tx.Where("participant_id = ? AND phone_index = ?", p.ID, p.PhoneIndex))
 }
 
 // OfPhone is the last entry of whoever had the phone, enrolled or removed, or
 // what was texted from it since by somebody who was not enrolled: such a STOP or
 // START is kept with its text only, because the ledger is of participants.
 func OfPhone(tx *gorm.DB, phoneIndex string) (models.Consent, error) {
-	owners := tx.Model(&models.Participant{}).Select("id").Where("phone_index = ?", phoneIndex)
-	last, err := newest(tx.Where("participant_id IN (?)", owners))
+	last, err := newest(tx.Where("phone_index = ?", phoneIndex))
 	if err != nil {
 		return last, err
 	}
@@ -66,7 +66,7 @@ func OptedOut(p models.Participant, newest models.Consent) bool {
 // turn afterwards. False: it is another turn's, or there is nothing that we
 // confirm. Safe to retry.
 func Tie(tx *gorm.DB, p models.Participant, turnID string) (bool, error) {
-	entry, err := Newest(tx, p.ID)
+	entry, err := Newest(tx, p)
 	switch {
 	case err != nil:
 		return false, err

@@ -72,6 +72,7 @@ func Patched(p models.Participant, patch models.ParticipantPatch) (models.Partic
 			changed = append(changed, name)
 		}
 	}
+	text("phone_number", &p.Phone, patch.Phone)
 	text("name", &p.Name, patch.Name)
 	text("gender", &p.Gender, patch.Gender)
 	text("ethnicity", &p.Ethnicity, patch.Ethnicity)

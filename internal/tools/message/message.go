@@ -29,10 +29,13 @@ type Events interface {
 	Security(event string)
 }
 
-// Config is what a Desk stands on; all of it is required.
+// Config is what a Desk stands on; Ledger and Events are required.
 type Config struct {
 	Ledger Ledger
 	Events Events
+	// Instructions are those of the coach, which no text may repeat; nil for
+	// none.
+	Instructions *reply.Instructions
 }
 
 // Desk answers the tool. It is safe for use by several goroutines.
@@ -91,7 +94,7 @@ func (d *Desk) words(ctx context.Context, turnID, content string) (string, error
 		// What is stored of a call is masked, and the person shall not read masks.
 		return "", models.BadField("content", "is not sent, because it holds a number, an address or a code; say it in your final words")
 	}
-	return rendered(content)
+	return d.rendered(turn, content)
 }
 
 // over: the turn has ended, or the person left, opted out or is paused.
@@ -110,13 +113,19 @@ func told(turn models.TurnContext) int {
 	return n
 }
 
-// rendered is a text as a final reply would be shown.
-func rendered(content string) (string, error) {
-	verdict := protocol.Judge(models.ChatResponse{Text: content}, nil)
+// rendered is a text as a final reply would be shown, screened as one.
+func (d *Desk) rendered(turn models.TurnContext, content string) (string, error) {
+	verdict := protocol.JudgeNative(models.ChatResponse{Text: content}, protocol.Native{})
+	words := ""
 	if verdict.Judgment == protocol.Words {
-		if words := reply.Words(verdict.Text); words != "" {
-			return words, nil
-		}
+		words = reply.Words(verdict.Text)
 	}
-	return "", models.BadField("content", "holds no words for a person")
+	if words == "" {
+		return "", models.BadField("content", "holds no words for a person")
+	}
+	screened := reply.Screen(reply.Outbound{Text: words, Phone: turn.Participant.Phone, Instructions: d.Instructions})
+	if len(screened.Dropped) > 0 {
+		return "", models.BadField("content", "is not sent, because it holds what must not be sent (%s); say it in other words", strings.Join(screened.Dropped, ", "))
+	}
+	return words, nil
 }

@@ -1,0 +1,101 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"coachline/models"
+)
+
+// timeLimit bounds an activity by the time that workers spend on it: attempts
+// and the pauses between them. Time in the queue does not count, so that an
+// activity that had no worker for minutes is not given up when it gets one,
+// which is what a schedule-to-close timeout would do. What was spent is carried
+// from attempt to attempt by the heartbeat's details; an attempt that dies with
+// its worker loses what it spent since its last heartbeat.
+type timeLimit struct {
+	limit, before time.Duration
+	started       time.Time
+	now           func() time.Time
+}
+
+// timeSpent is the heartbeat's detail.
+type timeSpent struct {
+	Spent time.Duration `json:"spent"`
+}
+
+// startTimeLimit begins an attempt. A limit of zero sets none.
+func startTimeLimit(ctx context.Context, limit time.Duration, now func() time.Time) *timeLimit {
+	if now == nil {
+		now = time.Now
+	}
+	l := &timeLimit{limit: limit, started: now(), now: now}
+	var last timeSpent
+	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &last) == nil {
+		l.before = last.Spent
+	}
+	return l
+}
+
+// spent is the time of earlier attempts and of this one so far.
+func (l *timeLimit) spent() time.Duration { return l.before + l.now().Sub(l.started) }
+
+// heartbeat reports that the attempt goes on and what was spent so far.
+func (l *timeLimit) heartbeat(ctx context.Context) {
+	activity.RecordHeartbeat(ctx, timeSpent{Spent: l.spent()})
+}
+
+// bound ends the context when the limit is reached.
+func (l *timeLimit) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if l.limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, l.limit-l.before)
+}
+
+// check turns the error of an attempt into the final one when the pause before
+// the next attempt would reach the limit, and otherwise carries what was spent
+// to the next attempt. err is in the form that Temporal retries by.
+func (l *timeLimit) check(ctx context.Context, err error) error {
+	var app *temporal.ApplicationError
+	isApp := errors.As(err, &app)
+	if err == nil || l.limit <= 0 || isApp && app.NonRetryable() {
+		return err
+	}
+	pause := retryPause(activity.GetInfo(ctx))
+	if isApp && app.NextRetryDelay() > 0 {
+		pause = app.NextRetryDelay()
+	}
+	spent := l.spent() + pause
+	if spent >= l.limit {
+		return temporal.NewNonRetryableApplicationError(
+			fmt.Sprintf("no result within %s of attempts: %v", l.limit, err), models.ErrTypeTimeLimit, err)
+	}
+	activity.RecordHeartbeat(ctx, timeSpent{Spent: spent})
+	return err
+}
+
+// usualRetries is assumed where the server does not say how it retries; it is
+// what the workflows ask for.
+var usualRetries = temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second}
+
+// retryPause is how long the server waits before the next attempt.
+func retryPause(info activity.Info) time.Duration {
+	policy := info.RetryPolicy
+	if policy == nil {
+		policy = &usualRetries
+	}
+	pause := policy.InitialInterval
+	for range info.Attempt - 1 {
+		pause = time.Duration(float64(pause) * policy.BackoffCoefficient)
+		if policy.MaximumInterval > 0 && pause >= policy.MaximumInterval {
+			return policy.MaximumInterval
+		}
+	}
+	return pause
+}

@@ -1,0 +1,93 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"coachline/models"
+)
+
+var errAway = errors.New("away")
+
+// attempt is one attempt of an activity with a time limit of three minutes.
+type attempt struct {
+	before time.Duration // as the last heartbeat said; 0: none
+	worked time.Duration
+	err    error
+}
+
+// run returns the attempt's error and what its last heartbeat said.
+func (a attempt) run(t *testing.T) (error, time.Duration) {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestActivityEnvironment()
+	if a.before > 0 {
+		env.SetHeartbeatDetails(timeSpent{Spent: a.before})
+	}
+	var last timeSpent
+	env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
+		require.NoError(t, details.Get(&last))
+	})
+	work := func(ctx context.Context) error {
+		now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
+		limit := startTimeLimit(ctx, 3*time.Minute, func() time.Time { return now })
+		ctx, cancel := limit.bound(ctx)
+		defer cancel()
+		if left, ok := ctx.Deadline(); !ok || time.Until(left) > 3*time.Minute-a.before {
+			return errors.New("the attempt is not bounded")
+		}
+		now = now.Add(a.worked)
+		return limit.check(ctx, a.err)
+	}
+	env.RegisterActivity(work)
+	_, err := env.ExecuteActivity(work)
+	return err, last.Spent
+}
+
+// TestTimeLimitCountsWorkOnly: what counts is the time that attempts took and the
+// pauses between them, whatever the clock did while there was no worker.
+func TestTimeLimitCountsWorkOnly(t *testing.T) {
+	busy := temporal.NewApplicationErrorWithOptions("busy", models.ErrTypeModelBusy, temporal.ApplicationErrorOptions{NextRetryDelay: 40 * time.Second})
+	for name, tt := range map[string]struct {
+		attempt
+		final bool
+		spent time.Duration
+	}{
+		"the first one fails at once":       {attempt{err: errAway}, false, time.Second},
+		"an attempt that hung":              {attempt{worked: 75 * time.Second, err: errAway}, false, 76 * time.Second},
+		"the model says when":               {attempt{err: busy}, false, 40 * time.Second},
+		"the model says too late":           {attempt{before: 150 * time.Second, err: busy}, true, 0},
+		"earlier attempts count":            {attempt{before: 100 * time.Second, worked: 10 * time.Second, err: errAway}, false, 111 * time.Second},
+		"the limit is reached":              {attempt{before: 170 * time.Second, worked: 9 * time.Second, err: errAway}, true, 0},
+		"what is final already stays final": {attempt{err: temporal.NewNonRetryableApplicationError("no", models.ErrTypeModelRefused, nil)}, true, 0},
+		"an answer":                         {attempt{before: 179 * time.Second}, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err, spent := tt.run(t)
+			require.Equal(t, tt.spent, spent)
+			if tt.err == nil {
+				require.NoError(t, err)
+				return
+			}
+			var app *temporal.ApplicationError
+			require.ErrorAs(t, err, &app)
+			require.Equal(t, tt.final, app.NonRetryable(), app)
+		})
+	}
+}
+
+func TestRetryPause(t *testing.T) {
+	policy := &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second}
+	for n, want := range map[int32]time.Duration{1: time.Second, 2: 2 * time.Second, 5: 16 * time.Second, 6: 30 * time.Second, 40: 30 * time.Second} {
+		require.Equal(t, want, retryPause(activity.Info{Attempt: n, RetryPolicy: policy}), n)
+		require.Equal(t, want, retryPause(activity.Info{Attempt: n}), n)
+	}
+}

@@ -1,0 +1,44 @@
+package database
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"coachline/models/operator"
+)
+
+// SealReasons moves the reasons of forced modes that earlier builds wrote in the
+// clear, "FEEDBACK: reason", to the sealed column. Safe to repeat: where none is
+// left it reads only.
+func (d *Database) SealReasons(ctx context.Context) error {
+	find := func(tx *gorm.DB) *gorm.DB {
+		return tx.Where("action IN ? AND detail LIKE '%: %'", []string{"set_mode", "set_mode_failed"})
+	}
+	var count int64
+	if err := find(d.Reader(ctx).Model(&operator.Audit{})).Count(&count).Error; err != nil || count == 0 {
+		return wrapReasons(err)
+	}
+	return wrapReasons(d.Write(ctx, func(tx *gorm.DB) error {
+		var rows []operator.Audit
+		if err := find(tx).Find(&rows).Error; err != nil {
+			return err
+		}
+		for _, row := range rows {
+			row.Detail, row.Reason, _ = strings.Cut(row.Detail, ": ")
+			if err := tx.Select("detail", "reason").UpdateColumns(&row).Error; err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+func wrapReasons(err error) error {
+	if err != nil {
+		return fmt.Errorf("sealing reasons of the audit: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+// Package marks lists the marks that the program writes into the messages of a
+// request, and takes them out of what participants and strangers write, so that
+// only the program can write one. It is pure.
+package marks
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Marks of user messages that the program writes.
+const (
+	// Hint and Task begin a message that no participant wrote.
+	Hint = "[hint] "
+	Task = "[task] "
+	// Plan begins what is said of the plan behind a result of a tool.
+	Plan = "[plan] "
+	// PersonWrites stands between a result and the participant's message,
+	// ConversationStarts in the place of a first message.
+	PersonWrites       = "[The person writes]\n"
+	ConversationStarts = "[The conversation starts with you.]"
+	// ToolResult begins a result in text mode, which ends in "]"; ToolNote one
+	// in the two-phase protocol.
+	ToolResult = "[Tool result: "
+	ToolNote   = "[Tool note] "
+)
+
+// Marks that a message gets when it is stored.
+const (
+	// VoiceNote begins the words of a voice note.
+	VoiceNote = "[voice note] "
+	// VoiceNoteUnheard begins the note of one that nobody could listen to.
+	VoiceNoteUnheard = "[voice note; it could not be listened to: "
+)
+
+// Label is what stands before a message that the coach sent without being
+// asked: what it is and when it went out.
+func Label(name, sent string) string { return "[" + name + ", sent " + sent + "] " }
+
+// Undelivered stands before a message of the coach that the carrier never took.
+func Undelivered(name string) string {
+	return "[" + name + ", not delivered: the person never got this message] "
+}
+
+// Labels are the names of such messages.
+func Labels() []string {
+	return []string{
+		"daily prompt", "reminder", "feedback question", "feedback follow-up", "check-in", "message from the team", "safety text", "notice",
+		"result of a task given away",
+	}
+}
+
+const (
+	opening = `[\[［【][\s\p{Cf}*_]*`
+	// closing is the rest of a mark up to its bracket; it does not leave the
+	// string of a JSON document.
+	closing = `[^\[\]\n］】"]*[\]］】]?`
+	// less and more are the signs around a template's mark, also as JSON writes
+	// them.
+	less, more = `(?:<|\\u003c)`, `(?:>|\\u003e)`
+	// cue is what a message of the program begins with.
+	cue = `(?:hint|task|plan)\b`
+	// own are the other marks of the program, and the labels of messages.
+	own = `tool[\s_-]*(?:results?|notes?|calls?)\b|the person writes\b|the conversation starts\b`
+	// stored are the marks of a stored message, redacted those of a cut text and
+	// of redaction.
+	stored   = `voice[\s_-]*note\b|the person sent \d|the text was longer\b`
+	redacted = `redacted\b|redacted_|the rest of this text was cut\b`
+)
+
+var (
+	inMessages = regexp.MustCompile(`(?i)` + opening + `(?:` + cue + `|` + own + `|(?:` + strings.Join(quoted(Labels()), "|") + `|reply|greeting)\s*,\s*(?:sent|not\s+delivered)\b)` + closing)
+	inStored   = regexp.MustCompile(`(?i)` + opening + `(?:` + stored + `)` + closing)
+	inRedacted = regexp.MustCompile(`(?i)` + opening + `(?:` + redacted + `)` + closing)
+	// templates are the marks of chat templates of several model families.
+	templates = regexp.MustCompile(`(?i)` + less + `[|｜][^<>|｜\n\\]{1,40}[|｜]` + more + `|` + less + less + `/?sys` + more + more + `|` + less + `/?s` + more +
+		`|` + less + `(?:start|end)_of_turn` + more + `|\[/?inst\]|` + less + `/?(?:tool_(?:call|response|result)|function_call|think(?:ing)?|system|im_(?:start|end))s?` + more)
+	// leading are the marks at the start of a text that a model copied.
+	leading = regexp.MustCompile(`^(?:\[(?:hint|task)\]|\[[a-z -]+, (?:sent|not delivered)\b[^\]\n]*\])\s*`)
+	// brackets make a mark an ordinary remark.
+	brackets = strings.NewReplacer("[", "(", "［", "(", "【", "(", "]", ")", "］", ")", "】", ")", "<", "(", ">", ")", `\u003c`, "(", `\u003e`, ")", `\u003C`, "(", `\u003E`, ")")
+)
+
+func quoted(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = regexp.QuoteMeta(name)
+	}
+	return out
+}
+
+// Neutralise makes marks in a text of somebody else ordinary words: their
+// brackets become round. It is what every text passes that is not the program's
+// own before it enters a request, also as the text of a JSON document, which
+// stays valid. Doing it twice changes nothing more.
+func Neutralise(text string) string {
+	if !strings.ContainsAny(text, "[<［【") && !strings.Contains(text, `\u003`) {
+		return text
+	}
+	text = inMessages.ReplaceAllStringFunc(text, brackets.Replace)
+	return templates.ReplaceAllStringFunc(text, brackets.Replace)
+}
+
+// NeutraliseMessage is Neutralise for a participant's message that has not been
+// redacted: marks of redaction in it are the participant's words too.
+func NeutraliseMessage(text string) string {
+	if !strings.ContainsAny(text, "[<［【") {
+		return text
+	}
+	return Neutralise(inRedacted.ReplaceAllStringFunc(text, brackets.Replace))
+}
+
+// NeutraliseResult is Neutralise for a result of a tool behind which the program
+// may have noted how the plan stands.
+func NeutraliseResult(text string) string {
+	if at := strings.LastIndex(text, "\n\n"+Plan); at >= 0 {
+		return Neutralise(text[:at]) + text[at:]
+	}
+	return Neutralise(text)
+}
+
+// NeutraliseReceived takes the marks of stored messages out of a text as it
+// came in, before it is stored.
+func NeutraliseReceived(text string) string {
+	if !strings.ContainsAny(text, "[［【") {
+		return text
+	}
+	return inStored.ReplaceAllStringFunc(text, brackets.Replace)
+}
+
+// IsCue reports whether the program wrote a user message.
+func IsCue(text string) bool { return strings.HasPrefix(text, Hint) || strings.HasPrefix(text, Task) }
+
+// TrimLeading takes marks off the start of a text that a model wrote.
+func TrimLeading(text string) string {
+	for mark := leading.FindString(text); mark != ""; mark = leading.FindString(text) {
+		text = text[len(mark):]
+	}
+	return text
+}

@@ -1,0 +1,99 @@
+package screening
+
+import (
+	"slices"
+	"strings"
+
+	"coachline/models"
+)
+
+// screenConsent says what a message asks of the programme and how that was
+// recognised. optOutType is the carrier's own finding and beats ours. Whole
+// messages are compared with keywords; clear wording is looked for sentence by
+// sentence, and must be about the messages or the programme, addressed to us and
+// without a condition, so that "I want to stop smoking" is none.
+func screenConsent(sentences [][]string, optOutType string) (models.Intent, models.ConsentMethod) {
+	if intent, ok := carrierTypes[strings.ToUpper(strings.TrimSpace(optOutType))]; ok {
+		return intent, models.MethodCarrier
+	}
+	words := slices.Concat(sentences...)
+	if intent, method := wholeText(words); intent != models.IntentNone {
+		return intent, method
+	}
+	if bare.MatchString(strings.Join(words, " ")) || wantsOut(sentences) {
+		return models.IntentStop, models.MethodPhrase
+	}
+	return models.IntentNone, ""
+}
+
+var carrierTypes = map[string]models.Intent{
+	"STOP": models.IntentStop, "START": models.IntentStart, "HELP": models.IntentHelp,
+}
+
+// wholeText compares all words of a text with the keywords. Politeness around a
+// keyword changes its method and not its meaning.
+func wholeText(words []string) (models.Intent, models.ConsentMethod) {
+	if intent := keyword(words); intent != models.IntentNone {
+		return intent, models.MethodKeyword
+	}
+	bare := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return courtesy[word] })
+	if len(bare) == len(words) {
+		return models.IntentNone, ""
+	}
+	// Politeness makes a HELP or a yes an ordinary sentence, which the coach
+	// can answer.
+	if intent := keyword(bare); intent == models.IntentStop || intent == models.IntentStart {
+		return intent, models.MethodPhrase
+	}
+	return models.IntentNone, ""
+}
+
+// keyword also knows a keyword said several times ("stop stop") or spelled
+// ("S.T.O.P.").
+func keyword(words []string) models.Intent {
+	if intent := keywords[strings.Join(words, " ")]; intent != models.IntentNone {
+		return intent
+	}
+	if once := slices.Compact(slices.Clone(words)); len(once) == 1 && len(words) > 1 {
+		return keywords[once[0]]
+	}
+	if len(words) > 2 && !slices.ContainsFunc(words, func(word string) bool { return len(word) > 1 }) {
+		return keywords[strings.Join(words, "")]
+	}
+	return models.IntentNone
+}
+
+// keywords are those of the carrier and of 47 CFR 64.1200(a)(10), and their
+// like in the other languages, as clauses writes words.
+var keywords = keywordsOf(map[models.Intent]string{
+	models.IntentStop: "stop, stopall, stop all, unsubscribe, unsubscribe all, unsub, cancel, cancel all, end, end all, quit, " +
+		"revoke, optout, opt out, optoutall, opt me out, remove, remove me, " +
+		"alto, parar, pare, basta, cancelar, baja, detener, terminar, desuscribir, desuscribirme, darme de baja, dar de baja, " +
+		"stopp, abmelden, abmeldung, abbestellen, austragen, kundigen, kundigung, ende, beenden, aufhoren, abbrechen, " +
+		"arret, arreter, arrete, arretez, desabonner, desabonnement, desinscrire, desinscription, resilier, annuler, fin, " +
+		"para, sair, saida, descadastrar, cancelamento, encerrar, remover, fim",
+	models.IntentStart: "start, unstop, alta, iniciar, darme de alta, anmelden, starten, demarrer, commencer, reprendre, comecar, voltar",
+	models.IntentYes:   "yes, si, ja, oui, sim",
+	models.IntentHelp:  "help, info, ayuda, hilfe, aide, ajuda",
+})
+
+func keywordsOf(lists map[models.Intent]string) map[string]models.Intent {
+	known := map[string]models.Intent{}
+	for intent, list := range lists {
+		for word := range strings.SplitSeq(list, ", ") {
+			known[word] = intent
+		}
+	}
+	return known
+}
+
+var courtesy = setOf(`please pls plz kindly thanks thank you thx now por favor porfavor gracias ya ahora
+	bitte danke jetzt sofort svp stp merci s il vous te plait maintenant obrigado obrigada agora`)
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}

@@ -1,0 +1,24 @@
+package screening
+
+import (
+	"slices"
+
+	"golang.org/x/text/language"
+)
+
+var languages = []string{"de", "en", "es", "fr", "pt"}
+
+// Languages lists the ISO 639-1 codes of the languages that have rules.
+func Languages() []string { return slices.Clone(languages) }
+
+// HasRules reports whether messages in the language of a locale, such as
+// "pt-BR", are screened. It is false for what is no BCP 47 tag, and for a tag
+// that names no language.
+func HasRules(locale string) bool {
+	tag, err := language.Parse(locale)
+	if err != nil || tag.IsRoot() {
+		return false
+	}
+	base, confidence := tag.Base()
+	return confidence != language.No && slices.Contains(languages, base.String())
+}

@@ -1,0 +1,37 @@
+// Package screening recognises, before any model reads a message, what must not
+// be left to one: a person who opts out, comes back or asks for help, and a
+// person who may be in danger, of their own hand, of another person's or of a
+// medical emergency. It is pure: the same message gives the same result. The
+// rules for consent follow 47 CFR 64.1200(a)(10), the carrier's defaults and
+// what people write instead. There are rules for the languages of Languages,
+// and every message is read by all of them, because people do not keep to the
+// language of their locale.
+package screening
+
+import "coachline/models"
+
+// Message is what is screened: the text of a message, typed or transcribed.
+type Message struct {
+	Body string
+	// OptOutType is what the carrier found itself: STOP, START, HELP or empty.
+	OptOutType string
+}
+
+// Result is what was found in a message. The zero value is an ordinary message.
+type Result struct {
+	// Intent is what the message asks of the programme itself, Method how that
+	// was recognised. Both are empty, or neither is.
+	Intent models.Intent
+	Method models.ConsentMethod
+	// Danger is what the message may speak of.
+	Danger models.Danger
+}
+
+// Screen reads a message. It never fails.
+func Screen(m Message) Result {
+	sentences := clauses(m.Body)
+	var found Result
+	found.Intent, found.Method = screenConsent(sentences, m.OptOutType)
+	found.Danger = screenDanger(sentences)
+	return found
+}

@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// StartPost repeats the send check for a claimed row and notes the instant from
+// which the carrier may have the text. It is called when the connection to the
+// carrier is established and nothing is written yet. Write the text only when
+// the row comes back as sending; any other status says why not. It may be called
+// again under the same claim. ErrStale when a newer claim has taken the row, or
+// the participant has another number now.
+func (s *Store) StartPost(ctx context.Context, claim models.SendClaim, now time.Time) (models.Outbox, error) {
+	row, done, err := s.startUsual(ctx, claim, now)
+	if done || err != nil {
+		return row, err
+	}
+	err = s.write(ctx, func(tx *gorm.DB) error {
+		var p models.Participant
+		var err error
+		if row, p, err = lockOutbox(tx, claim.Outbox.ID); err != nil {
+			return err
+		}
+		if row.Status != models.OutboxSending {
+			return nil
+		}
+		if row.ClaimToken != claim.Outbox.ClaimToken {
+			return models.ErrStale
+		}
+		to, err := phoneOf(tx, row, p)
+		if err != nil {
+			return err
+		}
+		if to != claim.To {
+			return models.ErrStale
+		}
+		refusal, _, err := gates(tx, row, p, now)
+		if err != nil {
+			return err
+		}
+		if refusal != "" {
+			row.AttemptedAt = nil // this claim has written nothing
+			err = refuse(tx, &row, refusal)
+		} else {
+			notePost(&row, now)
+		}
+		if err != nil {
+			return err
+		}
+		row.UpdatedAt = now
+		return saveOutbox(tx, &row, models.OutboxSending)
+	})
+	if err != nil {
+		return models.Outbox{}, fmt.Errorf("starting to post: %w", err)
+	}
+	return row, nil
+}
+
+func notePost(row *models.Outbox, now time.Time) {
+	row.AttemptedAt, row.MissingSince = &now, nil
+	if row.UnsettledSince == nil {
+		row.UnsettledSince = &now
+	}
+}
+
+// startUsual is StartPost of the usual row in one statement: one whose send
+// check depends on the participant's row alone, which has not changed since the
+// claim. done is false for any other row.
+func (s *Store) startUsual(ctx context.Context, claim models.SendClaim, now time.Time) (models.Outbox, bool, error) {
+	row := claim.Outbox
+	if !checksParticipantOnly(row) {
+		return row, false, nil
+	}
+	var started bool
+	err := s.writeOne(ctx, func(rows *gorm.DB) error {
+		same := rows.Model(&models.Participant{}).Select("1").
+			Where("id = ? AND version = ? AND removed_at IS NULL", row.ParticipantID, claim.Version)
+		res := rows.Model(&models.Outbox{}).
+			Where("id = ? AND status = ? AND claim_token = ?", row.ID, models.OutboxSending, row.ClaimToken).
+			Where("EXISTS (?)", same).
+			UpdateColumns(map[string]any{
+				"attempted_at": now, "unsettled_since": gorm.Expr("COALESCE(unsettled_since, ?)", database.Instant(now)),
+				"missing_since": nil, "updated_at": now,
+			})
+		started = res.RowsAffected > 0
+		return res.Error
+	})
+	if err != nil {
+		return models.Outbox{}, false, fmt.Errorf("starting to post: %w", err)
+	}
+	notePost(&row, now)
+	return row, started, nil
+}
+
+// checksParticipantOnly: consent and standing decide whether the row may go, and
+// nothing that may change without the participant's row.
+func checksParticipantOnly(row models.Outbox) bool {
+	return row.Part == 1 && row.LateOf == "" && row.UnsettledSince == nil && !isInitiated(row.Kind) &&
+		row.Kind != models.KindConsent && row.Kind != models.KindNotice
+}
+
+// ReleaseSend puts a row that the carrier refused for sure, or to which nothing
+// was written, back to ready; it may be claimed again. It does nothing in any
+// other status, so a retry is safe. ErrStale for an older claim, ErrNotFound for
+// an unknown row.
+func (s *Store) ReleaseSend(ctx context.Context, ref models.ClaimRef, now time.Time) error {
+	return s.changeClaimed(ctx, ref, now, func(row *models.Outbox) {
+		row.Status, row.AttemptedAt, row.MissingSince = models.OutboxReady, nil, nil
+		if row.UnknownPosts == 0 {
+			row.UnsettledSince = nil
+		}
+	})
+}
+
+// PostponeSend is ReleaseSend that counts the second try which the row is kept
+// for.
+func (s *Store) PostponeSend(ctx context.Context, ref models.ClaimRef, now time.Time) error {
+	return s.changeClaimed(ctx, ref, now, func(row *models.Outbox) {
+		row.Status, row.AttemptedAt, row.MissingSince = models.OutboxReady, nil, nil
+		row.LateTries++
+		if row.UnknownPosts == 0 {
+			row.UnsettledSince = nil
+		}
+	})
+}
+
+// ReleaseMissing puts a row back to ready whose post the carrier proved not to
+// have, and counts the post. It is otherwise as ReleaseSend.
+func (s *Store) ReleaseMissing(ctx context.Context, ref models.ClaimRef, now time.Time) error {
+	return s.changeClaimed(ctx, ref, now, func(row *models.Outbox) {
+		row.Status, row.AttemptedAt, row.MissingSince = models.OutboxReady, nil, nil
+		row.UnknownPosts++
+	})
+}
+
+// NoteMissing records when the carrier's list did not show the post, by the
+// carrier's clock; the first instant stays. It does nothing unless the row is
+// being sent. ErrStale for an older claim, ErrNotFound for an unknown row.
+func (s *Store) NoteMissing(ctx context.Context, ref models.ClaimRef, listed time.Time) error {
+	return s.changeClaimed(ctx, ref, time.Time{}, func(row *models.Outbox) {
+		if row.MissingSince == nil {
+			row.MissingSince = &listed
+		}
+	})
+}
+
+// changeClaimed changes a row that is being sent, for its newest claim; a zero
+// now leaves the instant of the last change.
+func (s *Store) changeClaimed(ctx context.Context, ref models.ClaimRef, now time.Time, change func(row *models.Outbox)) error {
+	return s.changeOutbox(ctx, ref.OutboxID, func(_ *gorm.DB, row *models.Outbox, _ models.Participant) (bool, error) {
+		if row.Status != models.OutboxSending {
+			return false, nil
+		}
+		if row.ClaimToken != ref.Token {
+			return false, models.ErrStale
+		}
+		change(row)
+		if !now.IsZero() {
+			row.UpdatedAt = now
+		}
+		return true, nil
+	})
+}

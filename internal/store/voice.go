@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/store/door"
+	"coachline/models"
+	"coachline/models/alarm"
+)
+
+// Unheard returns, by text, the voice notes of some texts that were not
+// transcribed yet.
+func (s *Store) Unheard(ctx context.Context, inboundIDs []int64) (map[int64][]models.VoiceNote, error) {
+	out := map[int64][]models.VoiceNote{}
+	if len(inboundIDs) == 0 {
+		return out, nil
+	}
+	var rows []models.Inbound
+	err := s.reader(ctx).Select("id", "provider_sid", "voice").Where("id IN ? AND media_count > 0", inboundIDs).Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading voice notes: %w", classify(err))
+	}
+	for _, row := range rows {
+		for _, note := range row.VoiceNotes() {
+			if !note.Heard {
+				out[row.ID] = append(out[row.ID], note)
+			}
+		}
+	}
+	return out, nil
+}
+
+// AcceptTranscript stores what was heard of a voice note and screens it as
+// AcceptInbound screens what is typed, in one transaction: a spoken crisis raises
+// its alarm, a spoken STOP opts out. A text whose voice note is answered in this
+// way takes no turn of the model. The first result stays and acts once, so a
+// retry is safe: Duplicate says that nothing was written. ErrNotFound for an
+// unknown text.
+func (s *Store) AcceptTranscript(ctx context.Context, t models.Transcript) (models.AcceptedInbound, error) {
+	var out models.AcceptedInbound
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		var in models.Inbound
+		if err := tx.Select("participant_id").Where("id = ?", t.InboundID).Take(&in).Error; err != nil {
+			return err
+		}
+		p, err := lockParticipant(tx, in.ParticipantID)
+		if err != nil {
+			return err
+		}
+		in = models.Inbound{}
+		if err := tx.Where("id = ?", t.InboundID).Take(&in).Error; err != nil {
+			return err
+		}
+		if settled, err := addTranscript(&in, t.Note); err != nil || !settled {
+			out = models.AcceptedInbound{Inbound: in, Duplicate: true}
+			return err
+		}
+		out, err = s.acceptTranscript(tx, in, p, t)
+		return err
+	})
+	if err != nil {
+		return models.AcceptedInbound{}, fmt.Errorf("accepting a transcript: %w", classify(err))
+	}
+	return out, nil
+}
+
+// acceptTranscript acts on a transcript that is new. What an earlier part of the
+// same message was found to say stays on its row.
+func (s *Store) acceptTranscript(tx *gorm.DB, in models.Inbound, p models.Participant, t models.Transcript) (models.AcceptedInbound, error) {
+	before := in
+	screen(&in, t.Note.Text)
+	in.ReceivedAt = instant(t.At)
+	if p.RemovedAt != nil || in.Intent == models.IntentNone && in.Danger == models.DangerNone {
+		in.Intent, in.IntentMethod, in.Danger = before.Intent, before.IntentMethod, before.Danger
+		return models.AcceptedInbound{Inbound: in}, door.SaveTranscript(tx, in)
+	}
+	return s.acceptScreened(tx, in, p)
+}
+
+// addTranscript puts what was heard of a note among the notes of a text. It is
+// false when the note was transcribed before.
+func addTranscript(in *models.Inbound, heard models.VoiceNote) (bool, error) {
+	notes := in.VoiceNotes()
+	settled := false
+	for i, note := range notes {
+		if note.Index == heard.Index && !note.Heard {
+			heard.Heard, settled = true, true
+			notes[i] = heard
+		}
+	}
+	if !settled {
+		return false, nil
+	}
+	raw, err := json.Marshal(notes)
+	in.Voice = string(raw)
+	return true, err
+}
+
+// isAnswered reports whether the programme itself has answered, because of what
+// was said in their voice notes, all texts of a turn that does not stand yet.
+func isAnswered(tx *gorm.DB, turnID string, texts []models.Inbound) (bool, error) {
+	if len(texts) == 0 {
+		return false, nil
+	}
+	var ids []int64
+	for _, text := range texts {
+		switch {
+		case !slices.ContainsFunc(text.VoiceNotes(), func(note models.VoiceNote) bool { return note.Heard && note.Text != "" }):
+			return false, nil
+		case text.Intent != models.IntentStop && text.Intent != models.IntentHelp:
+			ids = append(ids, text.ID)
+		}
+	}
+	var answered, turns int64
+	if err := tx.Model(&alarm.Alarm{}).Where("inbound_id IN ? AND answer", ids).Count(&answered).Error; err != nil {
+		return false, err
+	}
+	err := tx.Model(&models.Turn{}).Where("id = ?", turnID).Count(&turns).Error
+	return answered == int64(len(ids)) && turns == 0, err
+}

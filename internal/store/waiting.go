@@ -1,0 +1,152 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/store/door"
+	"coachline/models"
+	"coachline/models/operator"
+)
+
+// WaitingMessages lists the texts that came while the participant was paused and
+// that no operator has had answered or marked as read, oldest first, at most 200
+// of them. ErrNotFound also after removal.
+func (s *Store) WaitingMessages(ctx context.Context, participantID string) ([]models.WaitingMessage, error) {
+	if _, err := s.Participant(ctx, participantID); err != nil {
+		return nil, err
+	}
+	var rows []models.Inbound
+	err := s.reader(ctx).Where("participant_id = ? AND waiting", participantID).Order("id").Limit(maxPage).Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading waiting messages: %w", classify(err))
+	}
+	out := make([]models.WaitingMessage, 0, len(rows))
+	for _, row := range rows {
+		entry := door.Entry("", row)
+		out = append(out, models.WaitingMessage{
+			ID: row.ID, Text: entry.Text, At: entry.At.UTC(), Channel: cmp.Or(row.Channel, models.ChannelSMS), Danger: row.Danger,
+		})
+	}
+	return out, nil
+}
+
+// ResumedMessages lists the texts that a notice has answered after a pause,
+// oldest first.
+func (s *Store) ResumedMessages(ctx context.Context, noticeID int64) ([]models.InboxItem, error) {
+	var rows []models.Inbound
+	err := s.reader(ctx).Select("id", "seq", "received_at", "channel").
+		Where("resume_notice_id = ? AND resume_notice_id > 0", noticeID).Order("seq").Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading resumed messages: %w", classify(err))
+	}
+	items := make([]models.InboxItem, 0, len(rows))
+	for _, row := range rows {
+		items = append(items, models.InboxItem{MessageID: row.ID, Seq: row.Seq, ReceivedAt: row.ReceivedAt.UTC(), Channel: row.Channel})
+	}
+	return items, nil
+}
+
+// markWaiting notes that texts wait for an operator: a turn stored them without an
+// answer because the participant is paused.
+func markWaiting(tx *gorm.DB, inboundIDs []int64) error {
+	if len(inboundIDs) == 0 {
+		return nil
+	}
+	return tx.Model(&models.Inbound{}).Where("id IN ? AND seq > 0 AND resume_notice_id = 0", inboundIDs).
+		UpdateColumn("waiting", true).Error
+}
+
+// holdReplied notes that the texts of a reply which a pause stopped wait for an
+// operator.
+func holdReplied(tx *gorm.DB, row models.Outbox) error {
+	return tx.Model(&models.Inbound{}).
+		Where("participant_id = ? AND seq > 0 AND EXISTS (SELECT 1 FROM messages WHERE messages.participant_id = inbound.participant_id "+
+			"AND messages.turn_id = ? AND messages.key = 'in-' || inbound.id)", row.ParticipantID, row.TurnID).
+		UpdateColumns(map[string]any{"waiting": true, "resume_notice_id": 0}).Error
+}
+
+// dropUnanswered removes the entries of texts that a reply takes up now and that
+// an earlier turn stored without an answer, so that they are written again as the
+// newest ones: what a reply answers stands at the end of the conversation.
+func dropUnanswered(tx *gorm.DB, in models.PrepareTurnInput) error {
+	keys := make([]string, 0, len(in.InboundIDs))
+	for _, id := range in.InboundIDs {
+		keys = append(keys, "in-"+strconv.FormatInt(id, 10))
+	}
+	stored := tx.Model(&models.Turn{}).Select("id").Where("participant_id = ? AND kind = ?", in.ParticipantID, models.KindMessage)
+	return tx.Where("participant_id = ? AND key IN ? AND turn_id IN (?)", in.ParticipantID, keys, stored).
+		Delete(&models.Message{}).Error
+}
+
+// waitingUpdate is what an update does with the texts that wait.
+type waitingUpdate struct {
+	action models.WaitingAction // empty: nothing
+	ids    []int64
+}
+
+// waitingFor decides what becomes of the texts that wait when old becomes p.
+// *FieldError for an action on a participant who is not in active coaching then.
+func waitingFor(tx *gorm.DB, old, p models.Participant, u operator.ParticipantUpdate) (waitingUpdate, error) {
+	resumed := old.Status == models.StatusPaused && p.Status == models.StatusActive
+	if u.Waiting != "" && p.Status != models.StatusActive {
+		return waitingUpdate{}, models.BadField("waiting_messages", "only for a participant who is active or becomes so")
+	}
+	if u.Waiting == "" && !resumed {
+		return waitingUpdate{}, nil
+	}
+	var rows []models.Inbound
+	err := tx.Select("id", "received_at").Where("participant_id = ? AND waiting", p.ID).Order("id").Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return waitingUpdate{}, err
+	}
+	out := waitingUpdate{action: u.Waiting}
+	for _, row := range rows {
+		out.ids = append(out.ids, row.ID)
+	}
+	if out.action == "" {
+		out.action = models.WaitingRead
+		if isToday(rows[len(rows)-1].ReceivedAt, u.Now, p.Timezone) {
+			out.action = models.WaitingAnswer
+		}
+	}
+	return out, nil
+}
+
+// isToday reports whether an instant is on the local date of now in a zone.
+func isToday(at, now time.Time, zone string) bool {
+	place, err := time.LoadLocation(zone)
+	if err != nil {
+		place = time.UTC
+	}
+	return at.In(place).Format(time.DateOnly) == now.In(place).Format(time.DateOnly)
+}
+
+// settle carries the update out: the texts wait no more, the audit says what
+// became of how many, and the workflow is told of those to answer.
+func (w waitingUpdate) settle(tx *gorm.DB, p models.Participant, u operator.ParticipantUpdate) error {
+	if w.action == "" {
+		return nil
+	}
+	var notice int64
+	if w.action == models.WaitingAnswer {
+		var err error
+		notice, err = notify(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeResume, Ref: string(w.action), CreatedAt: u.Now})
+		if err != nil {
+			return err
+		}
+	}
+	err := tx.Model(&models.Inbound{}).Where("id IN ?", w.ids).
+		UpdateColumns(map[string]any{"waiting": false, "resume_notice_id": notice}).Error
+	if err != nil {
+		return err
+	}
+	return tx.Create(&operator.Audit{
+		ParticipantID: p.ID, Actor: u.Actor, Action: "waiting_" + string(w.action), Detail: strconv.Itoa(len(w.ids)), At: u.Now,
+	}).Error
+}

@@ -1,0 +1,51 @@
+package models
+
+import "time"
+
+// HoldScope says whose prompts a hold stops.
+type HoldScope string
+
+// HoldAll stops the prompts of every participant.
+const HoldAll HoldScope = "all"
+
+// MissedHold is the reason of a prompt that was missed because of a hold, and
+// the error code of an outbox row that a hold canceled.
+const MissedHold = "held"
+
+// Hold is one row of table holds. It stops prompts, reminders, feedback
+// questions and check-ins from CreatedAt until UntilAt or, if earlier,
+// ReleasedAt. Replies, operators' messages and consent texts are not affected.
+type Hold struct {
+	ID    int64 `gorm:"primaryKey"`
+	Scope HoldScope
+	// ScopeID names what Scope is limited to; empty for HoldAll.
+	ScopeID   string
+	CreatedAt time.Time // before Reason, whose seal is bound to it
+	// Reason is an operator's own text and may hold personal data.
+	Reason     string `gorm:"serializer:sealed"`
+	CreatedBy  string
+	UntilAt    time.Time
+	ReleasedBy string
+	ReleasedAt *time.Time
+}
+
+// IsActive reports whether the hold stops prompts at an instant.
+func (h Hold) IsActive(at time.Time) bool {
+	return !at.Before(h.CreatedAt) && at.Before(h.UntilAt) && (h.ReleasedAt == nil || at.Before(*h.ReleasedAt))
+}
+
+// HoldQuery selects a page of holds, newest first.
+type HoldQuery struct {
+	// ActiveAt, when not zero, selects the holds that stop prompts then.
+	ActiveAt time.Time
+	// BeforeID is the id of the last hold of the page before; 0 is the first page.
+	BeforeID int64
+	Limit    int // 1..200
+}
+
+// HoldRelease ends a hold before its time.
+type HoldRelease struct {
+	ID    int64
+	Actor string
+	Now   time.Time
+}

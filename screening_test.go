@@ -1,0 +1,116 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestWaysIn finds every place where words of a person enter the system. All of
+// them call a function of the store that screens before it writes; a place that
+// is not listed here has no end-to-end run in worker/screening_test.go yet.
+func TestWaysIn(t *testing.T) {
+	want := map[string][]string{
+		// What stores and screens a message, and who calls it.
+		"AcceptInbound": {
+			"eval/drive/play.go text",
+			"starter/counted.go AcceptInbound", // counts and passes on
+			"starter/twilio.go accept",
+		},
+		"AcceptTranscript": {
+			"worker/counted.go AcceptTranscript", // counts and passes on
+			"worker/listening.go listen",
+		},
+		"accept": {
+			"starter/conversation.go chat",
+			"starter/twilio.go inbound",
+		},
+		// What makes words of sound.
+		"Transcribe": {
+			"worker/listening.go hear",
+		},
+	}
+	got := map[string][]string{}
+	var writers []string
+	for _, path := range textFiles(t, ".go") {
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "internal/sim/") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		require.NoError(t, err)
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Body == nil {
+				continue
+			}
+			place := filepath.ToSlash(path) + " " + fn.Name.Name
+			ast.Inspect(fn, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr: // called, or handed on
+					if _, listed := want[n.Sel.Name]; listed && n.Sel.Name != "Transcribe" && (n.Sel.Name != "accept" || strings.HasPrefix(path, "starter/")) {
+						got[n.Sel.Name] = append(got[n.Sel.Name], place)
+					}
+				case *ast.CallExpr:
+					if method, ok := n.Fun.(*ast.SelectorExpr); ok && method.Sel.Name == "Transcribe" {
+						got["Transcribe"] = append(got["Transcribe"], place)
+					}
+					if createsInbound(fn, n) {
+						writers = append(writers, place)
+					}
+				}
+				return true
+			})
+		}
+	}
+	for name := range got {
+		slices.Sort(got[name])
+		got[name] = slices.Compact(got[name])
+	}
+	require.Equal(t, want, got)
+	slices.Sort(writers)
+	require.Equal(t, []string{
+		"internal/store/door/alarms.go Keep",
+		"internal/store/messages.go acceptGated",
+		"internal/store/messages.go acceptKnown",
+		"internal/store/messages.go acceptStranger",
+	}, slices.Compact(writers), "rows of inbound messages are written behind screen alone")
+}
+
+// createsInbound reports whether a call inserts a variable that its function
+// declares as a models.Inbound.
+func createsInbound(fn *ast.FuncDecl, call *ast.CallExpr) bool {
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || method.Sel.Name != "Create" || len(call.Args) != 1 {
+		return false
+	}
+	ref, ok := call.Args[0].(*ast.UnaryExpr)
+	if !ok {
+		return false
+	}
+	name, ok := ref.X.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	found := false
+	ast.Inspect(fn, func(n ast.Node) bool {
+		var names []*ast.Ident
+		var kind ast.Expr
+		switch decl := n.(type) {
+		case *ast.Field:
+			names, kind = decl.Names, decl.Type
+		case *ast.ValueSpec:
+			names, kind = decl.Names, decl.Type
+		}
+		if selector, ok := kind.(*ast.SelectorExpr); ok && selector.Sel.Name == "Inbound" {
+			found = found || slices.ContainsFunc(names, func(n *ast.Ident) bool { return n.Name == name.Name })
+		}
+		return !found
+	})
+	return found
+}

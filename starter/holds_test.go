@@ -1,0 +1,67 @@
+package starter
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+func TestHoldRoutes(t *testing.T) {
+	h, rows := startWithStore(t, nil)
+	created := h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-26T08:00:00Z","reason":"Thanksgiving"}`})
+	require.Equal(t, http.StatusCreated, created.status, created.raw)
+	hold := result[HoldView](t, created)
+	require.Equal(t, HoldView{ID: 1, Scope: models.HoldAll, Reason: "Thanksgiving", Active: true,
+		Until: time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC), CreatedAt: testNow, CreatedBy: actor}, hold)
+
+	h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T08:00:00Z","scope":"all"}`})
+	page := result[HoldPage](t, h.do(call{method: "GET", path: holdsPath + "?limit=1"}))
+	require.Len(t, page.Holds, 1)
+	require.Equal(t, int64(2), page.Holds[0].ID)
+	require.NotNil(t, page.NextCursor)
+	page = result[HoldPage](t, h.do(call{method: "GET", path: holdsPath + "?active=true&limit=1&cursor=" + *page.NextCursor}))
+	require.Equal(t, []HoldView{hold}, page.Holds)
+	require.Nil(t, page.NextCursor)
+
+	released := h.do(call{method: "DELETE", path: holdsPath + "/2"})
+	require.Equal(t, http.StatusOK, released.status, released.raw)
+	require.False(t, result[HoldView](t, released).Active)
+	h.refused(call{method: "DELETE", path: holdsPath + "/2"}, http.StatusNotFound, "hold not found, or already over")
+	active, err := rows.Holds(t.Context(), models.HoldQuery{ActiveAt: testNow})
+	require.NoError(t, err)
+	require.Len(t, active, 1)
+
+	for body, message := range map[string]string{
+		`{}`:                               "until: is required",
+		`{"until":"2026-11-24T12:59:59Z"}`: "until: must be in the future",
+		`{"until":"2027-11-26T00:00:00Z"}`: "until: must be at most 366 days",
+		`{"until":"2026-11-26T08:00:00Z","scope":"study"}`: "scope",
+	} {
+		h.refused(call{method: "POST", path: holdsPath, body: body}, http.StatusBadRequest, message)
+	}
+	h.refused(call{method: "GET", path: holdsPath, header: map[string]string{"Authorization": ""}}, http.StatusUnauthorized, "")
+}
+
+// The state says until when prompts are held and which of them are missed for it.
+func TestStateShowsTheHold(t *testing.T) {
+	h, _ := startWithStore(t, nil)
+	ann := h.ann()
+	h.engine.status = models.StatusView{Status: models.StatusActive, Mode: models.ModeIntake, Zone: "Europe/Berlin"}
+	day := func(id string, after time.Duration) models.Schedule {
+		return models.Schedule{ID: id, Type: models.ScheduleFixed, At: "08:00", Next: models.Slot{SendAt: testNow.Add(after), TargetAt: testNow.Add(after)}}
+	}
+	h.engine.schedules = []models.Schedule{day("s1", time.Hour), day("s2", 48*time.Hour)}
+	path := participantsPath + "/" + ann.ID + "/state"
+	view := result[StateView](t, h.do(call{method: "GET", path: path}))
+	require.Nil(t, view.Hold)
+	require.False(t, view.Schedules[0].Held)
+	h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T13:00:00Z"}`})
+	view = result[StateView](t, h.do(call{method: "GET", path: path}))
+	require.Equal(t, &HeldView{ID: 1, Scope: models.HoldAll, Until: testNow.Add(24 * time.Hour)}, view.Hold)
+	require.True(t, view.Schedules[0].Held)
+	require.False(t, view.Schedules[1].Held, "after the hold")
+}

@@ -1,0 +1,84 @@
+package starter
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+)
+
+// apiDocument is the served OpenAPI document, against which every answer of the
+// harness is checked.
+type apiDocument struct {
+	compiler *jsonschema.Compiler
+	paths    map[string]any
+}
+
+var pathParameter = regexp.MustCompile(`\{[^}]+\}`)
+
+func (h *harness) document() *apiDocument {
+	h.t.Helper()
+	if h.doc != nil {
+		return h.doc
+	}
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+h.server.Addr()+"/openapi.json", http.NoBody)
+	require.NoError(h.t, err)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(h.t, err)
+	raw, err := io.ReadAll(res.Body)
+	require.NoError(h.t, err)
+	require.NoError(h.t, res.Body.Close())
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	require.NoError(h.t, err)
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.AssertFormat()
+	require.NoError(h.t, compiler.AddResource("openapi.json", doc))
+	h.doc = &apiDocument{compiler: compiler, paths: doc.(map[string]any)["paths"].(map[string]any)}
+	return h.doc
+}
+
+// requireDocumented checks an answer against the document: the status is one of
+// the route's, the content type too, and a JSON body has the schema of it. Paths
+// and methods that no route has are left out.
+func (h *harness) requireDocumented(c call, got reply) {
+	h.t.Helper()
+	path, _, _ := strings.Cut(c.path, "?")
+	for template, item := range h.document().paths {
+		form := "^" + pathParameter.ReplaceAllString(template, "[^/]+") + "$"
+		operation, found := item.(map[string]any)[strings.ToLower(c.method)]
+		if !found || !regexp.MustCompile(form).MatchString(path) {
+			continue
+		}
+		status := strconv.Itoa(got.status)
+		response, found := operation.(map[string]any)["responses"].(map[string]any)[status]
+		require.True(h.t, found, "%s %s: status %s is not documented: %s", c.method, template, status, got.raw)
+		content, _ := response.(map[string]any)["content"].(map[string]any)
+		kind, _, _ := strings.Cut(got.header.Get("Content-Type"), ";")
+		if content == nil && got.raw == "" {
+			return
+		}
+		require.Contains(h.t, content, kind, "%s %s %s", c.method, template, status)
+		if kind != "application/json" {
+			return
+		}
+		pointer := strings.Join([]string{"", "paths", escapePointer(template), strings.ToLower(c.method), "responses", status, "content", escapePointer(kind), "schema"}, "/")
+		schema, err := h.doc.compiler.Compile("openapi.json#" + pointer)
+		require.NoError(h.t, err)
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(got.raw))
+		require.NoError(h.t, err)
+		require.NoError(h.t, schema.Validate(value), "%s %s %s: %s", c.method, template, status, got.raw)
+		return
+	}
+}
+
+func escapePointer(part string) string {
+	return url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(part))
+}

@@ -1,0 +1,295 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/mocks"
+
+	"coachline/activities"
+	"coachline/internal/config"
+	"coachline/internal/memory"
+	"coachline/internal/pager"
+	"coachline/internal/seal"
+	"coachline/internal/sim"
+	"coachline/internal/sms"
+	"coachline/internal/store"
+	"coachline/internal/store/archive"
+	"coachline/models"
+	"coachline/models/alarm"
+	"coachline/prompts"
+	"coachline/starter"
+	"coachline/starter/records"
+)
+
+const (
+	annsPhone = "+12025550123"
+	oursPhone = "+15017122661"
+)
+
+// bothRoles is a starter behind HTTP and the activities of a worker over one
+// store, with a carrier, a model that hears what the test says, and a pager's
+// receiver.
+type bothRoles struct {
+	t     *testing.T
+	rows  *store.Store
+	turns activities.TurnStore
+	url   string
+	said  string
+
+	mu    sync.Mutex
+	texts []string // posted to the carrier
+	pages []string // their Idempotency-Key
+}
+
+// inProcess runs the activities that the relay starts, each id once, as Temporal
+// does; everything else it is told is taken.
+type inProcess struct {
+	mocks.Client
+	front *activities.Front
+	mu    sync.Mutex
+	ran   map[string]bool
+}
+
+func (e *inProcess) ExecuteActivity(ctx context.Context, o client.StartActivityOptions, name any, args ...any) (client.ActivityHandle, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ran[o.ID] {
+		return nil, nil
+	}
+	e.ran[o.ID] = true
+	var err error
+	switch name {
+	case alarm.ActivitySafetyText:
+		_, err = e.front.SendSafetyText(ctx, args[0].(alarm.Input))
+	case alarm.ActivityPage:
+		_, err = e.front.SendPage(ctx, args[0].(alarm.Input))
+	}
+	return nil, err
+}
+
+func (e *inProcess) ExecuteWorkflow(context.Context, client.StartWorkflowOptions, any, ...any) (client.WorkflowRun, error) {
+	return nil, nil
+}
+
+func (e *inProcess) SignalWithStartWorkflow(context.Context, string, string, any, client.StartWorkflowOptions, any, ...any) (client.WorkflowRun, error) {
+	return nil, nil
+}
+
+func (e *inProcess) UpdateWorkflow(context.Context, client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	return &mocks.WorkflowUpdateHandle{}, fmt.Errorf("no workflow runs here")
+}
+
+func (e *inProcess) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	return &workflowservice.ListWorkflowExecutionsResponse{}, nil
+}
+
+type anyRequest struct{}
+
+func (anyRequest) Check(*http.Request, url.Values) error { return nil }
+
+// hears is the model for speech.
+type hears struct{ b *bothRoles }
+
+func (h hears) Transcribe(context.Context, models.Recording) (string, error) { return h.b.said, nil }
+
+func startBothRoles(t *testing.T) *bothRoles {
+	t.Helper()
+	b := &bothRoles{t: t}
+	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+	require.NoError(t, err)
+	b.rows, err = store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "coach.db"), Sealer: ring})
+	require.NoError(t, err)
+	_, err = b.rows.Enroll(t.Context(), models.Participant{ID: "ann", Phone: annsPhone, Timezone: "UTC", Locale: "en-US", EnrolledAt: time.Now()}, "operator")
+	require.NoError(t, err)
+
+	carrier := b.carrier()
+	front := b.front(carrier)
+	b.turns = listening(config.Config{Model: config.Model{Transcribe: "whisper"}}, b.rows, ears{
+		notes: b.rows, carrier: carrier, model: hears{b}, log: slog.New(slog.DiscardHandler), now: time.Now,
+	})
+	past, err := archive.New(archive.Config{Database: b.rows.Database()})
+	require.NoError(t, err)
+	facts, err := memory.New(memory.Config{Database: b.rows.Database()})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	server, err := starter.New(ctx, starter.Config{
+		HTTP: starter.HTTPConfig{Addr: "127.0.0.1:0"}, Store: b.rows, Temporal: &inProcess{front: front, ran: map[string]bool{}},
+		Records:  records.Config{Turns: past, Ledger: past, Memory: facts, Eraser: facts, Profiles: b.rows},
+		Carrier:  starter.CarrierConfig{Verifier: anyRequest{}, AccountSID: account, OurNumbers: []string{oursPhone}, Listens: true},
+		Defaults: starter.Defaults{Zone: "UTC", Region: "US"},
+		Relay:    starter.RelayConfig{Interval: 5 * time.Millisecond, MinAge: time.Nanosecond},
+		Logger:   slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx) }()
+	t.Cleanup(func() { cancel(); require.NoError(t, <-done); require.NoError(t, b.rows.Close()) })
+	b.url = "http://" + server.Addr()
+	return b
+}
+
+// carrier is the simulated phone network; what is posted to it is kept.
+func (b *bothRoles) carrier() *sms.Client {
+	phones, err := sim.New(sim.Config{AccountSID: account, AuthToken: "secret1", From: oursPhone})
+	require.NoError(b.t, err)
+	handler := phones.Handler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			raw, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(strings.NewReader(string(raw)))
+			form, _ := url.ParseQuery(string(raw))
+			b.mu.Lock()
+			b.texts = append(b.texts, form.Get("Body"))
+			b.mu.Unlock()
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	b.t.Cleanup(func() { server.Close(); require.NoError(b.t, phones.Close()) })
+	client, err := sms.New(sms.Config{AccountSID: account, AuthToken: "secret1", From: oursPhone, BaseURL: server.URL})
+	require.NoError(b.t, err)
+	return client
+}
+
+func (b *bothRoles) front(carrier *sms.Client) *activities.Front {
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.pages = append(b.pages, r.Header.Get(pager.KeyHeader))
+	}))
+	b.t.Cleanup(receiver.Close)
+	library, err := prompts.Load("")
+	require.NoError(b.t, err)
+	return &activities.Front{
+		Store: b.rows, Alarms: b.rows, Pager: pager.New(pager.Config{URL: receiver.URL, Timeout: time.Minute}), AlertsTeam: true,
+		Carrier: carrier, Posts: &activities.Posts{Store: b.rows, Brake: b.rows, Carrier: carrier, Now: time.Now},
+		Prompts: library, Programme: "Steps", Locale: "en-US", Now: time.Now,
+	}
+}
+
+func (b *bothRoles) post(path, kind, body string) {
+	b.t.Helper()
+	answer, err := http.Post(b.url+path, kind, strings.NewReader(body))
+	require.NoError(b.t, err)
+	raw, err := io.ReadAll(answer.Body)
+	require.NoError(b.t, err)
+	require.NoError(b.t, answer.Body.Close())
+	require.Less(b.t, answer.StatusCode, 300, string(raw))
+}
+
+func (b *bothRoles) webhook(body string, media bool) {
+	form := url.Values{
+		"MessageSid": {"MM" + strings.Repeat("0", 31) + "1"}, "AccountSid": {account}, "From": {annsPhone}, "To": {oursPhone}, "Body": {body}, "NumMedia": {"0"},
+	}
+	if media {
+		form.Set("NumMedia", "1")
+		form.Set("MediaContentType0", "audio/wav")
+		form.Set("MediaUrl0", noteURL)
+	}
+	b.post("/twilio/inbound", "application/x-www-form-urlencoded", form.Encode())
+}
+
+// waysIn are all ways by which words of a person come in. TestWaysIn at the root
+// of the repository finds them in the code; each has its end-to-end run here.
+var waysIn = map[string]func(b *bothRoles, words string){
+	"sms": func(b *bothRoles, words string) { b.webhook(words, false) },
+	"chat": func(b *bothRoles, words string) {
+		b.post("/conversation/participants/ann/chat", "application/json", fmt.Sprintf(`{"body":%q}`, words))
+	},
+	"voice": func(b *bothRoles, words string) {
+		b.said = words
+		b.webhook("", true)
+		for range 2 { // a retried activity hears and raises nothing again
+			begun, err := b.turns.BeginTurn(b.t.Context(), models.PrepareTurnInput{
+				ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: models.ModeIntake,
+				Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: []int64{1}, Now: time.Now(),
+			})
+			require.NoError(b.t, err)
+			require.True(b.t, begun.Skip, "no model answers it")
+		}
+	},
+}
+
+// A crisis marks the participant, pages once and sends the safety text once, on
+// the channel of the message, whichever way the same words come in.
+func TestEveryWayInAlerts(t *testing.T) {
+	for name, say := range waysIn {
+		t.Run(name, func(t *testing.T) {
+			b := startBothRoles(t)
+			say(b, "I want to kill myself")
+			require.Eventually(t, func() bool {
+				row, err := b.rows.Alarm(t.Context(), "alarm-1")
+				return err == nil && row.ToldAt != nil && row.PagedAt != nil
+			}, 20*time.Second, 5*time.Millisecond)
+			ann, err := b.rows.Participant(t.Context(), "ann")
+			require.NoError(t, err)
+			require.Equal(t, models.AttentionCrisis, ann.Attention)
+			history, err := b.rows.History(t.Context(), "ann", 10, time.Time{})
+			require.NoError(t, err)
+			require.Len(t, history, 2)
+			require.Contains(t, history[0].Text, "I want to kill myself")
+			require.Equal(t, models.DangerSelfHarm, history[0].Danger)
+			require.Equal(t, models.KindSafety, history[1].Kind)
+			require.Contains(t, history[1].Text, "988")
+			require.Equal(t, history[0].Channel, history[1].Channel)
+
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			require.Equal(t, []string{"alarm-1"}, b.pages)
+			if name == "chat" {
+				require.Empty(t, b.texts)
+			} else {
+				require.Equal(t, []string{history[1].Text}, b.texts)
+			}
+		})
+	}
+}
+
+// A STOP opts out whichever way it comes in, and is in the consent ledger.
+func TestEveryWayInOptsOut(t *testing.T) {
+	for name, say := range waysIn {
+		t.Run(name, func(t *testing.T) {
+			b := startBothRoles(t)
+			say(b, "Stop.")
+			ann, err := b.rows.Participant(t.Context(), "ann")
+			require.NoError(t, err)
+			require.Equal(t, models.StatusOptedOut, ann.Status)
+			past, err := archive.New(archive.Config{Database: b.rows.Database()})
+			require.NoError(t, err)
+			entries, err := past.Consents(t.Context(), "ann")
+			require.NoError(t, err)
+			require.Len(t, entries, 1)
+			require.Equal(t, models.ConsentOptOut, entries[0].Action)
+		})
+	}
+}
+
+// A folder of texts in a language that is not screened keeps the worker from
+// starting.
+func TestLocaleFolderWithoutScreening(t *testing.T) {
+	for locale, want := range map[string]string{"it": "COACH_PROMPTS_DIR: folder it: messages in that language are not screened for crisis and opt-out", "pt-PT": ""} {
+		dir := t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(dir, locale), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, locale, "help.md"), []byte("{{.Programme}} STOP"), 0o600))
+		_, _, err := loadWords(config.Config{Worker: config.Worker{PromptsDir: dir}}, toolParts{})
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, want)
+		}
+	}
+}

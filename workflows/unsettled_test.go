@@ -1,0 +1,113 @@
+package workflows_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/coach"
+	"coachline/models"
+)
+
+// lose has the carrier answer every post of a row with nothing, and take none.
+func (c *carrier) lose(row string, posts *[]time.Time) {
+	c.refuse = func(sms models.SMS) error {
+		if sms.OutboxID != row {
+			return nil
+		}
+		*posts = append(*posts, c.world.env.Now().UTC())
+		return &models.CarrierError{Class: models.CarrierAmbiguous, Message: "no answer"}
+	}
+}
+
+// A reply of unknown fate holds its participant up for a minute at most. When it
+// turns out never to have arrived it is not sent after a newer reply, and the
+// model is told.
+func TestUnsettledReplyDoesNotHoldUpTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
+	var posts []time.Time
+	w.carrier.lose("conv_1-t1-p1", &posts)
+	w.text(0, "first")
+	w.text(10*time.Second, "second")
+	w.text(30*time.Minute, "third")
+	w.run(2 * time.Hour)
+
+	replies := w.carrier.of(models.KindReply)
+	require.Len(t, replies, 2)
+	require.Equal(t, "ok: second", replies[0].Body)
+	require.WithinDuration(t, monday.Add(65*time.Second), replies[0].At, 10*time.Second)
+	for _, at := range posts {
+		require.True(t, at.Before(replies[0].At), "posted at %s, after the newer reply of %s", at, replies[0].At)
+	}
+	row, err := w.store.Outbox(context.Background(), "conv_1-t1-p1")
+	require.NoError(t, err)
+	require.Equal(t, []any{models.OutboxCanceled, "newer_reply"}, []any{row.Status, row.ErrorCode})
+
+	w.model.mu.Lock()
+	defer w.model.mu.Unlock()
+	require.Len(t, w.model.requests, 3)
+	const label = "[reply, not delivered: the person never got this message] "
+	require.Contains(t, contents(w.model.requests[2]), label+"ok: first")
+	require.NotContains(t, contents(w.model.requests[2]), label+"ok: second")
+}
+
+func contents(req models.ChatRequest) []string {
+	var out []string
+	for _, m := range req.Messages {
+		out = append(out, m.Content)
+	}
+	return out
+}
+
+// A prompt of unknown fate does not hold up replies either; that it was sent is
+// taken up when the carrier says so.
+func TestUnsettledPromptIsTakenUpLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), withRules(func(r *coach.Rules) { r.Debounce = 0 }))
+	var posts []time.Time
+	w.carrier.refuse = func(sms models.SMS) error {
+		if row, err := w.store.Outbox(context.Background(), sms.OutboxID); err != nil || row.Kind != models.KindPrompt {
+			return err
+		}
+		posts = append(posts, w.env.Now().UTC())
+		return &models.CarrierError{Class: models.CarrierAmbiguous, Message: "no answer"}
+	}
+	var pending []*models.PendingPrompt
+	look := func() { pending = append(pending, w.status().Pending) }
+	const prompted = 50 * time.Minute // the prompt is prepared ten minutes early
+	w.text(prompted+5*time.Second, "hello")
+	w.at(prompted+90*time.Second, look)
+	w.at(prompted+95*time.Second, func() {
+		found, err := w.store.AcceptStatus(context.Background(), models.StatusCallback{
+			OutboxID: "conv_1-t1-p1", ProviderSID: "SM-late", Status: models.OutboxDelivered, At: w.env.Now().UTC()})
+		require.NoError(t, err)
+		require.True(t, found)
+	})
+	w.at(prompted+3*time.Minute, look)
+	w.run(prompted + 10*time.Minute)
+	require.NotEmpty(t, posts)
+	require.Len(t, w.carrier.of(models.KindReply), 1)
+	require.WithinDuration(t, posts[0].Add(65*time.Second), w.carrier.of(models.KindReply)[0].At, 10*time.Second)
+	require.Nil(t, pending[0], "nobody knows yet")
+	require.NotNil(t, pending[1])
+}
+
+// STOP during an unsettled send: nothing more is posted, and the row is settled
+// before the run may end.
+func TestStopDuringAnUnsettledSend(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
+	var posts []time.Time
+	w.carrier.lose("conv_1-t1-p1", &posts)
+	w.text(0, "first")
+	w.says(20*time.Second, "STOP", "")
+	w.run(2 * time.Hour)
+	require.Len(t, posts, 1)
+	require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
+	row, err := w.store.Outbox(context.Background(), "conv_1-t1-p1")
+	require.NoError(t, err)
+	require.Equal(t, []any{models.OutboxUnknown, "opted_out"}, []any{row.Status, row.ErrorCode})
+}
