@@ -6,26 +6,52 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build test check fmt lint tidy-check workflowcheck unit postgres chaos storm bench eval record-history
+.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit postgres chaos storm enumerate faults bench eval record-history
 
-# One static binary runs anywhere, and SQLite needs no C compiler here.
-export CGO_ENABLED := 0
+# What is published and tested is one static binary, and SQLite needs no C
+# compiler here. `make dev` takes Go's own default, so that a plain `go build`
+# after it finds every package compiled.
+build dist test check unit chaos storm enumerate faults bench eval record-history lint workflowcheck: export CGO_ENABLED := 0
 
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 GOLANGCI_LINT_VERSION := v2.15.0
 WORKFLOWCHECK := go.temporal.io/sdk/contrib/tools/workflowcheck
 WORKFLOWCHECK_VERSION := v0.6.0
 
+# go build -v names each package as it begins to compile it.
 dev:
-	@if [ ! -x build/dev ]; then \
-		echo "Building the development system with its own Temporal server: the first build takes some minutes."; fi
-	@go build -o build/dev ./dev
+	@total=$$(go list -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' ./dev | grep -c . || true); \
+	if [ "$$total" -gt 100 ]; then \
+		echo "Building the development system with its own Temporal server: the first build takes some minutes."; \
+		go build -v -o build/dev ./dev 2>&1 | awk -v total="$$total" ' \
+			/^[^ :#]+$$/ { n++; if (n % 10 == 0 || n >= total) { printf "\r  %d of %d packages", n > total ? total : n, total; fflush() } next } \
+			{ print "\n" $$0 > "/dev/stderr" } END { print "" }'; \
+	else go build -o build/dev ./dev; fi
 	@exec build/dev $(ARGS)
 
 build:
 	go build -trimpath -ldflags "-s -w" -o build/coachline .
 
-test: check unit storm
+# Programs for every platform with their checksums and a bill of materials, in
+# build/dist; PLATFORMS="linux/amd64" builds some of them.
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+CYCLONEDX := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+CYCLONEDX_VERSION := v1.9.0
+dist:
+	@rm -rf build/dist && mkdir -p build/dist
+	@for platform in $(PLATFORMS); do \
+		for program in coachline dev; do \
+			package=.; name=coachline; \
+			if [ $$program = dev ]; then package=./dev; name=coachline-dev; fi; \
+			echo "building $$name for $$platform"; \
+			GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -buildvcs=auto -trimpath -ldflags "-s -w" \
+				-o "build/dist/$$name-$${platform%/*}-$${platform#*/}" $$package; \
+		done; \
+	done
+	@go run $(CYCLONEDX)@$(CYCLONEDX_VERSION) mod -json -licenses -output build/dist/sbom.cdx.json .
+	@cd build/dist && sha256sum coachline-* sbom.cdx.json >SHA256SUMS && cat SHA256SUMS
+
+test: check unit faults storm
 
 check: fmt tidy-check lint workflowcheck
 	go vet ./...
@@ -50,9 +76,22 @@ unit: postgres
 	go test -p 2 -timeout 30m ./...
 
 # Real processes, killed at random and at named points, 200 faults, some
-# minutes; ARGS="-seed 5" runs a seed again.
-chaos: postgres
+# minutes; ARGS="-seed 5" runs a seed again. Then every point of a turn, one
+# fault at a time, and the same in small without a cache of workflows, with one
+# of a single workflow, and on a Temporal server whose own database fails.
+chaos: postgres enumerate
 	go run ./chaos $(ARGS)
+	build/enumerate
+	build/enumerate -short -cache 0
+	build/enumerate -short -cache 1
+	build/enumerate -server
+
+# Some points of a turn, half a minute; what fails says how it is run alone.
+faults: enumerate
+	build/enumerate -short
+
+enumerate:
+	@go build -o build/enumerate ./chaos/enumerate
 
 # The same in small, in a minute and a half.
 storm: postgres

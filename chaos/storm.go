@@ -17,10 +17,18 @@ type move struct {
 	victim string // process or kind of process; of a trap: empty is the caller
 	target world.Target
 	fault  world.Fault
+	freeze bool // the victim is frozen instead of killed
 }
 
 // longestRest is how long a killed process stays down at most.
 const longestRest = 1500 * time.Millisecond
+
+// A process is frozen for less or more than the ten seconds after which a
+// heartbeat is missed.
+const (
+	shortestFreeze = time.Second
+	longestFreeze  = 14 * time.Second
+)
 
 // named are the points that a run must have killed a process at.
 func named() []world.Point {
@@ -41,6 +49,9 @@ func core() []move {
 		{target: world.TargetModel, fault: world.FaultBusy}, {target: world.TargetModel, fault: world.FaultError},
 		{target: world.TargetCarrier, fault: world.FaultResetAfter}, {target: world.TargetCarrier, fault: world.FaultBusy},
 		{target: world.TargetCallback, fault: world.FaultReversed},
+		{target: world.TargetCarrier, fault: world.FaultCodedBefore}, {target: world.TargetCarrier, fault: world.FaultCodedAfter},
+		{target: world.TargetConnect, fault: world.FaultSlow}, {target: world.TargetMarks, fault: world.FaultRefused},
+		{victim: "worker", freeze: true},
 	}...)
 }
 
@@ -60,6 +71,10 @@ func others() []move {
 		{target: world.TargetCarrier, fault: world.FaultGarbledAfter}, {target: world.TargetCarrier, fault: world.FaultResetAfter},
 		{target: world.TargetLookup, fault: world.FaultReset}, {target: world.TargetLookup, fault: world.FaultError},
 		{target: world.TargetCallback, fault: world.FaultLate}, {target: world.TargetCallback, fault: world.FaultTwice},
+		{target: world.TargetCarrier, fault: world.FaultCodedBefore}, {target: world.TargetCarrier, fault: world.FaultCodedAfter},
+		{target: world.TargetConnect, fault: world.FaultSlow}, {target: world.TargetConnect, fault: world.FaultSlow},
+		{target: world.TargetMarks, fault: world.FaultRefused}, {target: world.TargetMarks, fault: world.FaultRefused},
+		{victim: "worker", freeze: true}, {victim: "worker", freeze: true}, {victim: "starter", freeze: true},
 	}
 }
 
@@ -129,15 +144,28 @@ func (s *system) make(m move, random *rand.Rand) {
 	wait := time.Duration(random.Int64N(int64(30 * time.Millisecond)))
 	pick := random.IntN(1 << 16)
 	switch {
+	case m.target == world.TargetConnect:
+		s.slowConnects()
+	case m.target == world.TargetMarks:
+		s.refuseMarks()
+	case m.freeze:
+		s.board.Freeze(s.process(m.victim, pick), shortestFreeze+time.Duration(random.Int64N(int64(longestFreeze-shortestFreeze))))
 	case m.target != "":
 		s.board.Spoil(m.target, m.fault)
 	case m.point != "":
 		s.board.Arm(world.Trap{Point: m.point, Victim: m.victim, Wait: wait, Rest: rest})
-	case m.victim == "starter":
-		s.board.Kill(s.starters[pick%len(s.starters)], "at random", rest)
-	case m.victim == "worker":
-		s.board.Kill(s.workers[pick%len(s.workers)], "at random", rest)
 	default:
-		s.board.Kill(m.victim, "at random", rest)
+		s.board.Kill(s.process(m.victim, pick), "at random", rest)
 	}
+}
+
+// process picks one of a kind.
+func (s *system) process(kind string, pick int) string {
+	switch kind {
+	case "starter":
+		return s.starters[pick%len(s.starters)]
+	case "worker":
+		return s.workers[pick%len(s.workers)]
+	}
+	return kind
 }

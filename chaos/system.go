@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +23,9 @@ import (
 )
 
 const (
+	// sendRate, in segments a second, is a little more than is sent on average,
+	// so that what an outage held up waits in the queue.
+	sendRate = "14"
 	// publicURL is what the carrier signs; it is nobody's address, because a
 	// webhook may knock at any starter.
 	publicURL  = "http://coach.test"
@@ -45,7 +47,10 @@ type system struct {
 	api      *api
 	// starters and workers are the names of the processes.
 	starters, workers []string
-	end               context.CancelFunc
+	// connections are those to the carrier.
+	connections *world.SlowListener
+	inner       context.Context //nolint:containedctx // lasts as long as the system
+	end         context.CancelFunc
 }
 
 // start builds the programs and starts everything.
@@ -65,7 +70,7 @@ func start(ctx context.Context, s settings) (*system, error) {
 	inner, end := context.WithCancel(context.WithoutCancel(ctx))
 	trace := world.NewTrace()
 	fleet := world.NewFleet(dir, trace)
-	sys := &system{settings: s, dir: dir, trace: trace, fleet: fleet, board: world.NewBoard(fleet, trace), end: end}
+	sys := &system{settings: s, dir: dir, trace: trace, fleet: fleet, board: world.NewBoard(fleet, trace), inner: inner, end: end}
 	err = sys.servers(ctx, bin)
 	if err == nil {
 		err = sys.roles(ctx, inner, bin)
@@ -158,7 +163,7 @@ func (s *system) roles(ctx, inner context.Context, bin programs) error {
 		s.api.doors = append(s.api.doors, "http://"+local(port))
 	}
 	s.carrier = world.NewCarrier(s.board, s.trace, s.api.doors)
-	outside, err := s.standIns(inner)
+	outside, err := s.serveStandIns(inner)
 	if err != nil {
 		return err
 	}
@@ -167,7 +172,7 @@ func (s *system) roles(ctx, inner context.Context, bin programs) error {
 		return err
 	}
 	shared := append(environment(s.api.database, key), "COACH_CONTINUE_AS_NEW_EVENTS="+strconv.Itoa(s.settings.RunEvents))
-	common := role{program: bin.coachline, outside: outside, env: shared}
+	common := role{program: bin.coachline, standIns: outside, env: shared}
 	for i, port := range ports {
 		one := common.named("starter", i+1)
 		one.env = append(shared[:len(shared):len(shared)], "COACH_HTTP_ADDR="+local(port))
@@ -186,14 +191,18 @@ func (s *system) roles(ctx, inner context.Context, bin programs) error {
 	if err := await(ctx, readyLimit, s.ready); err != nil {
 		return fmt.Errorf("waiting for the starters: %w", err)
 	}
-	return nil
+	return s.prepareMarks(ctx)
 }
 
-// role is one process of the product: which, what it is told, and the base
-// address of carrier and model.
+// standIns are the base addresses of carrier and model.
+type standIns struct{ carrier, model string }
+
+// role is one process of the product: which, what it is told, and the stand-ins
+// that it talks to.
 type role struct {
-	kind, name, program, outside string
-	env                          []string
+	standIns
+	kind, name, program string
+	env                 []string
 }
 
 func (r role) named(kind string, n int) role {
@@ -209,16 +218,20 @@ func (s *system) role(inner context.Context, r role) error {
 	}
 	env := append(r.env[:len(r.env):len(r.env)],
 		"TEMPORAL_ADDRESS="+gateway, "TEMPORAL_NAMESPACE="+namespace, "HOME="+s.dir,
-		"TWILIO_BASE_URL="+r.outside+"/carrier/"+r.name, "OPENAI_BASE_URL="+r.outside+"/model/"+r.name+"/v1")
+		"TWILIO_BASE_URL="+r.carrier+"/"+r.name, "OPENAI_BASE_URL="+r.model+"/"+r.name+"/v1")
 	return s.fleet.Run(world.Program{Name: r.name, Path: r.program, Args: []string{r.kind}, Env: env})
 }
 
-// standIns serves carrier and model on one address.
-func (s *system) standIns(inner context.Context) (string, error) {
-	mux := http.NewServeMux()
-	mux.Handle("/carrier/", http.StripPrefix("/carrier", s.carrier.Handler(inner)))
-	mux.Handle("/model/", http.StripPrefix("/model", world.NewModel(s.board, s.trace).Handler(inner)))
-	return world.Serve(inner, mux)
+// serveStandIns serves carrier and model, each on an address of its own.
+func (s *system) serveStandIns(inner context.Context) (standIns, error) {
+	var at standIns
+	var err error
+	if s.connections, err = world.NewSlowListener(inner); err != nil {
+		return at, err
+	}
+	at.carrier = world.ServeOn(inner, s.connections, s.carrier.Handler(inner))
+	at.model, err = world.Serve(inner, world.NewModel(s.board, s.trace).Handler(inner))
+	return at, err
 }
 
 // environment is what all processes of the product share: short delays, so
@@ -230,6 +243,7 @@ func environment(database, key string) []string {
 		"OPENAI_API_KEY=chaos", "COACH_QUIET_HOURS=", "COACH_DEBOUNCE=200ms", "COACH_DEBOUNCE_MAX=1s",
 		"COACH_PREP_TIME=30m", "COACH_PROMPT_SPREAD=20s", "COACH_PROMPT_GRACE=2h", "COACH_REMINDER_DELAY=8s", "COACH_AUTO_FEEDBACK_DELAY=0",
 		"COACH_FEEDBACK_TIMEOUT=0", "COACH_FEEDBACK_FOLLOWUP=0", "COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=0", "COACH_LOOP_MUTE=0",
+		"COACH_SEND_RATE=" + sendRate,
 	}
 }
 

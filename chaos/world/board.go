@@ -45,6 +45,10 @@ const (
 	TargetCarrier  Target = "carrier"
 	TargetLookup   Target = "lookup"
 	TargetCallback Target = "callback"
+	// TargetConnect are new connections to the carrier, TargetMarks the relay's
+	// records of what was delivered.
+	TargetConnect Target = "connection to the carrier"
+	TargetMarks   Target = "delivery marks"
 )
 
 // Fault is how one call goes wrong.
@@ -61,6 +65,10 @@ const (
 	FaultTimeoutAfter Fault = "time-out after acceptance"
 	FaultResetAfter   Fault = "reset after acceptance"
 	FaultGarbledAfter Fault = "unreadable answer after acceptance"
+	FaultCodedBefore  Fault = "503 with a code before acceptance"
+	FaultCodedAfter   Fault = "500 with a code after acceptance"
+	FaultSlow         Fault = "slow"
+	FaultRefused      Fault = "refused"
 	FaultLate         Fault = "late"
 	FaultTwice        Fault = "twice"
 	FaultReversed     Fault = "out of order"
@@ -159,6 +167,25 @@ func (b *Board) Kill(process, why string, rest time.Duration) bool {
 	b.kills[strings.TrimRight(process, "0123456789")+": "+why]++
 	b.reached[Point(why)] = true
 	return true
+}
+
+// Freeze stops a process with SIGSTOP and lets it go on after a while; false: it
+// was not running.
+func (b *Board) Freeze(process string, frozen time.Duration) bool {
+	if !b.fleet.freeze(process, frozen) {
+		b.trace.Note("freeze of %s: it was not running", process)
+		return false
+	}
+	b.Count(fmt.Sprintf("%s: frozen", strings.TrimRight(process, "0123456789")))
+	b.trace.Note("froze %s for %s", process, frozen)
+	return true
+}
+
+// Count notes a fault that did not wait for a call.
+func (b *Board) Count(what string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.hits[what]++
 }
 
 // Take uses up the oldest fault of a target.

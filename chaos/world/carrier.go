@@ -95,9 +95,11 @@ func (c *Carrier) Handler(ctx context.Context) http.Handler {
 func (c *Carrier) take(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
-		refuse(w, http.StatusBadRequest, 20001)
+		Refuse(w, http.StatusBadRequest, 20001)
 		return
 	}
+	// Each send makes its own connection, which may be slow.
+	w.Header().Set("Connection", "close")
 	process := r.PathValue("process")
 	if c.board.Pass(r.Context(), BeforeAcceptance, process) {
 		panic(http.ErrAbortHandler)
@@ -141,18 +143,22 @@ func (t taking) reply(w http.ResponseWriter, r *http.Request, pass func(Point) b
 		Pause(r.Context(), hangLimit)
 		panic(http.ErrAbortHandler)
 	case FaultResetAfter:
-		reset(w)
+		Reset(w)
 		return false
 	case FaultGarbledAfter:
 		w.WriteHeader(http.StatusOK)
 		_, _ = io.WriteString(w, "<html>")
 		return false
-	case FaultBusy, FaultError, FaultGateway, FaultReset, FaultHang, FaultMalformed, FaultLate, FaultTwice, FaultReversed:
+	case FaultCodedAfter:
+		Refuse(w, http.StatusInternalServerError, 20500)
+		return false
+	case FaultBusy, FaultError, FaultGateway, FaultReset, FaultHang, FaultMalformed, FaultLate, FaultTwice, FaultReversed,
+		FaultCodedBefore, FaultSlow, FaultRefused:
 	}
 	if pass(AfterAcceptance) {
 		panic(http.ErrAbortHandler)
 	}
-	answer(w, http.StatusCreated, t.text.resource())
+	WriteJSON(w, http.StatusCreated, t.text.Resource())
 	_ = http.NewResponseController(w).Flush()
 	return !pass(AfterAnswer)
 }
@@ -162,16 +168,19 @@ func (t taking) reply(w http.ResponseWriter, r *http.Request, pass func(Point) b
 func refusedAs(w http.ResponseWriter, r *http.Request, fault Fault) bool {
 	switch fault {
 	case FaultBusy:
-		refuse(w, http.StatusTooManyRequests, 20429)
+		Refuse(w, http.StatusTooManyRequests, 20429)
 	case FaultGateway:
 		w.WriteHeader(http.StatusBadGateway)
 		_, _ = io.WriteString(w, "<html>")
 	case FaultReset:
-		reset(w)
+		Reset(w)
 	case FaultHang:
 		Pause(r.Context(), hangLimit)
 		panic(http.ErrAbortHandler)
-	case FaultError, FaultMalformed, FaultTimeoutAfter, FaultResetAfter, FaultGarbledAfter, FaultLate, FaultTwice, FaultReversed:
+	case FaultCodedBefore:
+		Refuse(w, http.StatusServiceUnavailable, 20503)
+	case FaultError, FaultMalformed, FaultTimeoutAfter, FaultResetAfter, FaultGarbledAfter, FaultLate, FaultTwice, FaultReversed,
+		FaultCodedAfter, FaultSlow, FaultRefused:
 		return false
 	}
 	return true
@@ -192,8 +201,8 @@ func (c *Carrier) keep(form url.Values) Sent {
 	return text
 }
 
-// resource is Twilio's shape of a text.
-func (s Sent) resource() map[string]any {
+// Resource is Twilio's shape of a text.
+func (s Sent) Resource() map[string]any {
 	return map[string]any{
 		"account_sid": AccountSID, "api_version": apiVersion, "sid": s.SID, "body": s.Body,
 		"direction": "outbound-api", "from": OurNumber, "to": s.Phone, "status": "queued",
@@ -206,20 +215,20 @@ func (s Sent) resource() map[string]any {
 func (c *Carrier) list(w http.ResponseWriter, r *http.Request) {
 	if fault, spoilt := c.board.Take(TargetLookup); spoilt {
 		if fault == FaultReset {
-			reset(w)
+			Reset(w)
 			return
 		}
-		refuse(w, http.StatusServiceUnavailable, 20503)
+		Refuse(w, http.StatusServiceUnavailable, 20503)
 		return
 	}
 	to, found := r.URL.Query().Get("To"), []map[string]any{}
 	for _, text := range slices.Backward(c.Sent()) {
 		if to == "" || text.Phone == to {
-			found = append(found, text.resource())
+			found = append(found, text.Resource())
 		}
 	}
 	c.trace.Note("carrier was asked by %s what it sent to %s: %d texts", r.PathValue("process"), to, len(found))
-	answer(w, http.StatusOK, map[string]any{
+	WriteJSON(w, http.StatusOK, map[string]any{
 		"messages": found, "page": 0, "page_size": len(found), "next_page_uri": nil, "previous_page_uri": nil,
 	})
 }
@@ -289,7 +298,7 @@ func (c *Carrier) post(ctx context.Context, door, address string, form url.Value
 		return 0, fmt.Errorf("building a webhook: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8")
-	req.Header.Set("X-Twilio-Signature", sign(address, form))
+	req.Header.Set("X-Twilio-Signature", Sign(address, form))
 	res, err := c.http.Do(req)
 	if err != nil {
 		return 0, fmt.Errorf("posting a webhook: %w", err)
@@ -299,9 +308,9 @@ func (c *Carrier) post(ctx context.Context, door, address string, form url.Value
 	return res.StatusCode, nil
 }
 
-// sign is the carrier's signature: the address and each field's name and
+// Sign computes the carrier's signature: the address and each field's name and
 // value, names sorted, without separators.
-func sign(address string, form url.Values) string {
+func Sign(address string, form url.Values) string {
 	mac := hmac.New(sha1.New, []byte(AuthToken))
 	mac.Write([]byte(address))
 	for _, name := range slices.Sorted(maps.Keys(form)) {
@@ -310,18 +319,20 @@ func sign(address string, form url.Values) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-func refuse(w http.ResponseWriter, status, code int) {
-	answer(w, status, map[string]any{"code": code, "message": "refused", "status": status, "more_info": "https://www.twilio.com/docs/errors/" + strconv.Itoa(code)})
+// Refuse answers with an error in the shape of Twilio.
+func Refuse(w http.ResponseWriter, status, code int) {
+	WriteJSON(w, status, map[string]any{"code": code, "message": "refused", "status": status, "more_info": "https://www.twilio.com/docs/errors/" + strconv.Itoa(code)})
 }
 
-func answer(w http.ResponseWriter, status int, body any) {
+// WriteJSON answers with a status and a JSON body.
+func WriteJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// reset closes the connection so that the caller sees a reset and no end.
-func reset(w http.ResponseWriter) {
+// Reset closes the connection so that the caller sees a reset and no end.
+func Reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)

@@ -162,6 +162,33 @@ func (f *Fleet) kill(name string, rest time.Duration) bool {
 	return err == nil
 }
 
+// freeze stops a process and lets it go on after a while, unless it ended
+// meanwhile; false: it was not running.
+func (f *Fleet) freeze(name string, frozen time.Duration) bool {
+	f.mu.Lock()
+	p := f.processes[name]
+	f.mu.Unlock()
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	running, ended := p.running, p.ended
+	p.mu.Unlock()
+	if running == nil || running.Signal(syscall.SIGSTOP) != nil {
+		return false
+	}
+	f.group.Go(func() {
+		select {
+		case <-ended:
+			return
+		case <-f.stop:
+		case <-time.After(frozen):
+		}
+		_ = running.Signal(syscall.SIGCONT) // It may be gone by now.
+	})
+	return true
+}
+
 // Restarts counts the ends that nobody caused, by process.
 func (f *Fleet) Restarts() map[string]int {
 	f.mu.Lock()

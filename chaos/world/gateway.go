@@ -172,6 +172,11 @@ func Serve(ctx context.Context, handler http.Handler) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("opening an address: %w", err)
 	}
+	return ServeOn(ctx, listener, handler), nil
+}
+
+// ServeOn answers on a listener until ctx ends and returns the base address.
+func ServeOn(ctx context.Context, listener net.Listener, handler http.Handler) string {
 	serve(ctx, listener, &http.Server{Handler: handler, ReadHeaderTimeout: headerLimit})
-	return "http://" + listener.Addr().String(), nil
+	return "http://" + listener.Addr().String()
 }

@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,6 +19,7 @@ var (
 	Token  = regexp.MustCompile(`\bm\d{4}\b`)
 	person = regexp.MustCompile(`(?m)^Name: (p\d+)$`)
 	daily  = regexp.MustCompile(`\bdaily (\d\d:\d\d)\b`)
+	goal   = regexp.MustCompile(`\bgoal (\w+)\b`)
 )
 
 const (
@@ -48,6 +50,30 @@ func (m *Model) Handler(ctx context.Context) http.Handler {
 	return mux
 }
 
+// Complete answers the body of a chat completion request; call numbers it.
+func Complete(body []byte, call int64) (map[string]any, error) {
+	var ask request
+	if err := json.Unmarshal(body, &ask); err != nil {
+		return nil, fmt.Errorf("reading a completion request: %w", err)
+	}
+	if len(ask.Messages) == 0 {
+		return nil, errors.New("a completion request without messages")
+	}
+	return completion(ask.answer(call), call), nil
+}
+
+func completion(said map[string]any, call int64) map[string]any {
+	finish := "stop"
+	if said["tool_calls"] != nil {
+		finish = "tool_calls"
+	}
+	return map[string]any{
+		"id": fmt.Sprintf("chatcmpl-%d", call), "object": "chat.completion", "created": time.Now().Unix(), "model": "chaos",
+		"choices": []any{map[string]any{"index": 0, "message": said, "finish_reason": finish}},
+		"usage":   map[string]int{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+	}
+}
+
 type message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
@@ -69,7 +95,7 @@ func (m *Model) complete(ctx context.Context, w http.ResponseWriter, r *http.Req
 	}
 	if err != nil || len(ask.Messages) == 0 {
 		m.trace.Note("model cannot read a request: %v", err)
-		modelError(w, http.StatusBadRequest)
+		ModelError(w, http.StatusBadRequest)
 		return
 	}
 	process := r.PathValue("process")
@@ -80,17 +106,10 @@ func (m *Model) complete(ctx context.Context, w http.ResponseWriter, r *http.Req
 		return
 	}
 	Pause(r.Context(), thinking)
-	said := ask.answer(m.calls.Add(1))
+	call := m.calls.Add(1)
+	said := ask.answer(call)
 	m.trace.Note("model said to %s: %v", process, said)
-	finish := "stop"
-	if said["tool_calls"] != nil {
-		finish = "tool_calls"
-	}
-	answer(w, http.StatusOK, map[string]any{
-		"id": fmt.Sprintf("chatcmpl-%d", m.calls.Load()), "object": "chat.completion", "created": time.Now().Unix(), "model": "chaos",
-		"choices": []any{map[string]any{"index": 0, "message": said, "finish_reason": finish}},
-		"usage":   map[string]int{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-	})
+	WriteJSON(w, http.StatusOK, completion(said, call))
 	_ = http.NewResponseController(w).Flush()
 	m.board.Pass(ctx, AfterModelAnswer, process)
 }
@@ -100,25 +119,27 @@ func spoil(w http.ResponseWriter, r *http.Request, fault Fault) bool {
 	switch fault {
 	case FaultBusy:
 		w.Header().Set("Retry-After", "1")
-		modelError(w, http.StatusTooManyRequests)
+		ModelError(w, http.StatusTooManyRequests)
 	case FaultError:
-		modelError(w, http.StatusInternalServerError)
+		ModelError(w, http.StatusInternalServerError)
 	case FaultReset:
-		reset(w)
+		Reset(w)
 	case FaultHang:
 		Pause(r.Context(), modelHang)
 		panic(http.ErrAbortHandler)
 	case FaultMalformed:
 		w.WriteHeader(http.StatusOK)
 		_, _ = io.WriteString(w, "<html>")
-	case FaultGateway, FaultTimeoutAfter, FaultResetAfter, FaultGarbledAfter, FaultLate, FaultTwice, FaultReversed:
+	case FaultGateway, FaultTimeoutAfter, FaultResetAfter, FaultGarbledAfter, FaultLate, FaultTwice, FaultReversed,
+		FaultCodedBefore, FaultCodedAfter, FaultSlow, FaultRefused:
 		return false
 	}
 	return true
 }
 
-func modelError(w http.ResponseWriter, status int) {
-	answer(w, status, map[string]any{"error": map[string]any{"message": "refused", "type": "server_error", "code": nil, "param": nil}})
+// ModelError answers with an error in the shape of OpenAI.
+func ModelError(w http.ResponseWriter, status int) {
+	WriteJSON(w, status, map[string]any{"error": map[string]any{"message": "refused", "type": "server_error", "code": nil, "param": nil}})
 }
 
 // answer is the assistant's message.
@@ -159,22 +180,30 @@ func (ask request) fresh() []message {
 	return slices.DeleteFunc(slices.Clone(ask.Messages[from:]), func(one message) bool { return one.Role == "tool" || one.Role == "system" })
 }
 
-// wishes are the calls that set the daily prompts which fresh texts ask for and
-// no call has set.
-func (ask request) wishes(fresh []message, call int64) []any {
-	var calls []any
+func toolCall(name, arguments string) map[string]any {
+	return map[string]any{"type": "function", "function": map[string]string{"name": name, "arguments": arguments}}
+}
+
+// wishes are the calls for the daily prompts and goals that fresh texts ask for
+// and no call has set.
+func (ask request) wishes(fresh []message, call int64) []map[string]any {
+	var calls []map[string]any
 	for _, one := range fresh {
 		if len(one.Calls) > 0 {
 			calls = nil
 		}
-		found := daily.FindStringSubmatch(one.Content)
-		if found == nil || one.Role != "user" || len(ask.Tools) == 0 {
+		if one.Role != "user" || len(ask.Tools) == 0 {
 			continue
 		}
-		calls = append(calls, map[string]any{
-			"id": fmt.Sprintf("call%dx%d", call, len(calls)), "type": "function",
-			"function": map[string]string{"name": "scheduler", "arguments": `{"action":"create","type":"fixed","fixed_time":"` + found[1] + `"}`},
-		})
+		if found := daily.FindStringSubmatch(one.Content); found != nil {
+			calls = append(calls, toolCall("scheduler", `{"action":"create","type":"fixed","fixed_time":"`+found[1]+`"}`))
+		}
+		if found := goal.FindStringSubmatch(one.Content); found != nil {
+			calls = append(calls, toolCall("save_user_profile", `{"habit_domain":"`+found[1]+`"}`))
+		}
+	}
+	for i, one := range calls {
+		one["id"] = fmt.Sprintf("call%dx%d", call, i)
 	}
 	return calls
 }

@@ -57,8 +57,14 @@ func TestFleetRestartsWhatWasKilled(t *testing.T) {
 }
 
 func TestTrapKillsAtItsPointOnce(t *testing.T) {
-	_, board, lives := sleeper(t)
+	fleet, board, lives := sleeper(t)
 	lived(t, lives, 1)
+	require.Eventually(t, func() bool {
+		p := fleet.processes["worker1"]
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.running != nil
+	}, soon, time.Millisecond)
 	board.Arm(Trap{Point: DuringModelCall})
 	require.False(t, board.Pass(t.Context(), AfterAnswer, "worker1"), "another point")
 	require.True(t, board.Pass(t.Context(), DuringModelCall, "worker1"))

@@ -1,0 +1,93 @@
+// Command enumerate runs one turn of each kind again and again, each time with
+// one fault at another point, and judges what became of it.
+//
+// A first run without faults numbers the points: every SQL statement and commit
+// of worker and starter, every call of their Temporal clients, every request to
+// model and carrier, every webhook. Then the turn is run once for each point
+// and each fault that makes a difference there. The whole system runs in this
+// process, many installations of it side by side, because a run mostly waits:
+// all time limits are those of production.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+)
+
+const (
+	exitRight = iota
+	exitWrong
+	exitUsage
+)
+
+func main() {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdout))
+}
+
+// options are what the command line says.
+type options struct {
+	scenario string
+	point    string
+	fault    string
+	lanes    int
+	short    bool
+	verbose  bool
+	list     bool
+	cache    int
+	server   bool
+}
+
+func parse(args []string, out io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("enumerate", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.StringVar(&o.scenario, "scenario", "", "run this `scenario` alone")
+	flags.StringVar(&o.point, "point", "", "run this `point` alone, as a failure prints it")
+	flags.StringVar(&o.fault, "fault", "", "run this `fault` alone: before, after, hang, kill, 5xx-before, 5xx-after")
+	flags.IntVar(&o.lanes, "lanes", 32, "installations that run side by side")
+	flags.BoolVar(&o.short, "short", false, "a part of the points, the same in every run")
+	flags.BoolVar(&o.verbose, "v", false, "print the product's log and every run")
+	flags.IntVar(&o.cache, "cache", 1000, "workflows that workers keep in memory; with 0 or 1 every task replays from the start")
+	flags.BoolVar(&o.server, "server", false, "instead of the points, a small rate of errors of the Temporal server's own database")
+	flags.BoolVar(&o.list, "list", false, "print the points and run nothing else")
+	if err := flags.Parse(args); err != nil {
+		return o, err //nolint:wrapcheck // the flags package has said what is wrong
+	}
+	if flags.NArg() > 0 || o.lanes < 1 {
+		return o, errors.New("want flags only, and at least one lane")
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, out io.Writer) int {
+	o, err := parse(args, out)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitRight
+	}
+	if err != nil {
+		fmt.Fprintln(out, "enumerate:", err)
+		return exitUsage
+	}
+	if o.verbose {
+		slog.SetDefault(slog.New(slog.NewTextHandler(out, nil)))
+	}
+	work := enumerate
+	if o.server {
+		work = serverFaults
+	}
+	right, err := work(ctx, o, out)
+	if err != nil {
+		fmt.Fprintln(out, "enumerate:", err)
+		return exitWrong
+	}
+	if !right {
+		return exitWrong
+	}
+	return exitRight
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"coachline/dev/engine"
+)
+
+const retention = 24 * time.Hour
+
+// surroundings are what all lanes share: a Temporal server in this process with its state
+// in memory, and the address of carrier and model.
+type surroundings struct {
+	engine  *engine.Engine
+	dir     string
+	cache   int    // workflows that a worker keeps
+	base    string // of carrier and model
+	client  *http.Client
+	quiet   sdklog.Logger
+	serving *http.Server
+
+	lanes     atomic.Int64
+	mu        sync.Mutex
+	instances map[string]*instance
+}
+
+func newSurroundings(ctx context.Context, cfg engine.Config, cache int) (*surroundings, error) {
+	dir, err := os.MkdirTemp(memoryFolder(), "coachline-enumerate-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder: %w", err)
+	}
+	s := &surroundings{
+		dir: dir, cache: cache, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
+		quiet: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)), instances: map[string]*instance{},
+	}
+	cfg.UIPort = engine.NoUI
+	if s.engine, err = engine.Start(ctx, cfg); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the Temporal server: %w", err), os.RemoveAll(dir))
+	}
+	if err := s.serve(ctx); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// memoryFolder is a folder in memory where there is one.
+func memoryFolder() string {
+	const shared = "/dev/shm"
+	if info, err := os.Stat(shared); err == nil && info.IsDir() {
+		return shared
+	}
+	return ""
+}
+
+// serve answers for carrier and model; the first part of a path names the
+// instance that asks.
+func (s *surroundings) serve(ctx context.Context) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("opening an address: %w", err)
+	}
+	mux := http.NewServeMux()
+	const messages = "/{instance}/2010-04-01/Accounts/{account}/Messages.json"
+	mux.HandleFunc("POST "+messages, s.from(func(w http.ResponseWriter, r *http.Request, i *instance) { i.lane.carrier.post(w, r, i) }))
+	mux.HandleFunc("GET "+messages, s.from(func(w http.ResponseWriter, r *http.Request, i *instance) { i.lane.carrier.lookUp(w, r, i) }))
+	mux.HandleFunc("POST /{instance}/v1/chat/completions", s.from(func(w http.ResponseWriter, r *http.Request, i *instance) { i.lane.complete(w, r, i) }))
+	s.base = "http://" + listener.Addr().String()
+	s.serving = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+	go func() { _ = s.serving.Serve(listener) }() // ends with close
+	return nil
+}
+
+// from finds out who asks; a killed instance asks for nothing.
+func (s *surroundings) from(handle func(http.ResponseWriter, *http.Request, *instance)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		i := s.instances[r.PathValue("instance")]
+		s.mu.Unlock()
+		if i == nil || i.isDead() {
+			panic(http.ErrAbortHandler)
+		}
+		handle(w, r, i)
+	}
+}
+
+func (s *surroundings) add(i *instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i.name = fmt.Sprintf("%s%d", i.role, len(s.instances)+1)
+	s.instances[i.name] = i
+}
+
+// namespace makes a namespace and waits until the server knows it.
+func (s *surroundings) namespace(ctx context.Context, name string) (client.Client, error) {
+	c, err := client.NewNamespaceClient(client.Options{HostPort: s.engine.Address(), Logger: s.quiet})
+	if err != nil {
+		return nil, fmt.Errorf("preparing a namespace client: %w", err)
+	}
+	defer c.Close()
+	err = c.Register(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(retention)})
+	var exists *serviceerror.NamespaceAlreadyExists
+	if err != nil && !errors.As(err, &exists) {
+		return nil, fmt.Errorf("making namespace %s: %w", name, err)
+	}
+	for try := 0; ; try++ {
+		direct, err := client.DialContext(ctx, client.Options{HostPort: s.engine.Address(), Namespace: name, Logger: s.quiet})
+		if err == nil {
+			_, err = direct.DescribeTaskQueue(ctx, "none", 1)
+			if err == nil {
+				return direct, nil
+			}
+			direct.Close()
+		}
+		if try > 200 {
+			return nil, fmt.Errorf("reaching namespace %s: %w", name, err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+func (s *surroundings) file(name string) string {
+	return filepath.Join(s.dir, strings.ReplaceAll(name, "/", "_"))
+}
+
+func (s *surroundings) close() error {
+	if s.serving != nil {
+		_ = s.serving.Close()
+	}
+	s.engine.Stop()
+	return os.RemoveAll(s.dir)
+}
