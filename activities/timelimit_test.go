@@ -24,8 +24,8 @@ type attempt struct {
 	err    error
 }
 
-// run returns the attempt's error and what its last heartbeat said.
-func (a attempt) run(t *testing.T) (error, time.Duration) {
+// run returns what the attempt's last heartbeat said and its error.
+func (a attempt) run(t *testing.T) (spent time.Duration, err error) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
@@ -48,8 +48,8 @@ func (a attempt) run(t *testing.T) (error, time.Duration) {
 		return limit.check(ctx, a.err)
 	}
 	env.RegisterActivity(work)
-	_, err := env.ExecuteActivity(work)
-	return err, last.Spent
+	_, err = env.ExecuteActivity(work)
+	return last.Spent, err
 }
 
 // TestTimeLimitCountsWorkOnly: what counts is the time that attempts took and the
@@ -71,7 +71,7 @@ func TestTimeLimitCountsWorkOnly(t *testing.T) {
 		"an answer":                         {attempt{before: 179 * time.Second}, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err, spent := tt.run(t)
+			spent, err := tt.run(t)
 			require.Equal(t, tt.spent, spent)
 			if tt.err == nil {
 				require.NoError(t, err)

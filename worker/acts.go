@@ -91,9 +91,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 	return &acts{
 		decisions: &activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: rows},
 		turns:     turns,
-		talk: &activities.Talk{
-			Turns: turns, Store: rows, Replies: replies, Tools: registry,
-		},
+		talk:      &activities.Talk{Turns: turns, Store: rows, Replies: replies, Tools: registry},
 		tools: &activities.Tools{
 			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: time.Now,

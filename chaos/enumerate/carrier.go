@@ -147,7 +147,7 @@ func (c *carrier) report(text world.Sent, callback string, lag time.Duration) {
 		defer c.mu.Unlock()
 		c.reports--
 	}()
-	time.Sleep(lag)
+	world.Pause(c.lane.ctx, lag)
 	for _, state := range []string{"sent", "delivered"} {
 		form := url.Values{
 			"MessageSid": {text.SID}, "SmsSid": {text.SID}, "MessageStatus": {state}, "SmsStatus": {state},
@@ -190,7 +190,9 @@ func (l *lane) repeat(name string, build func(ctx context.Context, base string) 
 		case err == nil && code < http.StatusInternalServerError:
 			return fmt.Errorf("%s refused with %d: %s", name, code, body)
 		}
-		time.Sleep(time.Second)
+		if !world.Pause(l.ctx, time.Second) {
+			return l.ctx.Err()
+		}
 	}
 	return fmt.Errorf("%s was never taken", name)
 }
@@ -237,7 +239,7 @@ func (l *lane) complete(w http.ResponseWriter, r *http.Request, i *instance) {
 	}
 	if l.thinking > 0 {
 		l.announceModelCall()
-		time.Sleep(l.thinking)
+		world.Pause(r.Context(), l.thinking)
 	}
 	if loseAnswer(w, r, i, what) {
 		return

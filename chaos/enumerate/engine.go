@@ -19,6 +19,8 @@ var quiet = map[string]bool{
 
 // intercept passes the calls of an instance's Temporal client through its
 // faults. Calls for tasks are no points, but end with the instance.
+//
+//nolint:revive // the arguments are those of grpc.UnaryClientInterceptor
 func (i *instance) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

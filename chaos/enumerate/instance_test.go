@@ -24,7 +24,7 @@ import (
 // process ended.
 func planned(t *testing.T, p point, what fault) *instance {
 	t.Helper()
-	l := &lane{roles: map[string]*instance{}, closed: true}
+	l := &lane{ctx: t.Context(), roles: map[string]*instance{}, closed: true}
 	l.carrier = &carrier{lane: l}
 	l.watch(p, what)
 	return &instance{lane: l, role: "worker", dead: make(chan struct{}), cancel: func() {}}

@@ -42,6 +42,8 @@ const (
 // and one starter. It runs one turn after the other, each with one fault at
 // most.
 type lane struct {
+	// ctx ends with the program.
+	ctx      context.Context
 	world    *surroundings
 	number   int
 	cache    int
@@ -67,7 +69,7 @@ type lane struct {
 
 // newLane starts an installation and waits until it works.
 func newLane(ctx context.Context, s *surroundings, sc *scenario) (*lane, error) {
-	l := &lane{world: s, number: int(s.lanes.Add(1)), cache: s.cache, settings: sc.settings, thinking: sc.thinking, roles: map[string]*instance{}}
+	l := &lane{ctx: ctx, world: s, number: int(s.lanes.Add(1)), cache: s.cache, settings: sc.settings, thinking: sc.thinking, roles: map[string]*instance{}}
 	l.carrier = &carrier{lane: l}
 	var err error
 	if l.temporal, err = s.namespace(ctx, l.namespace()); err != nil {
@@ -144,7 +146,7 @@ func (l *lane) start(role string) error {
 
 // restart replaces a killed instance after a while.
 func (l *lane) restart(role string) {
-	time.Sleep(rest)
+	world.Pause(l.ctx, rest)
 	l.mu.Lock()
 	closed := l.closed
 	l.mu.Unlock()
@@ -267,7 +269,7 @@ func (l *lane) close() error {
 		if i := l.current(role); i != nil {
 			i.end.Do(func() { close(i.dead) })
 			i.cancel()
-			<-i.done
+			_ = <-i.done // a killed role has no result of interest
 		}
 	}
 	var err error

@@ -116,7 +116,7 @@ func (t *turn) kinds() map[string]int {
 	counts := map[string]int{}
 	for _, text := range t.carrier.list(t.number) {
 		var kind string
-		if err := t.db.QueryRow(`SELECT kind FROM outbox WHERE id = ?`, text.Outbox).Scan(&kind); err != nil {
+		if err := t.db.QueryRowContext(t.ctx, `SELECT kind FROM outbox WHERE id = ?`, text.Outbox).Scan(&kind); err != nil {
 			kind = "without a row"
 		}
 		counts[kind]++
@@ -126,7 +126,9 @@ func (t *turn) kinds() map[string]int {
 
 // waitFor waits for the nth text of a kind; false: it never came.
 func (t *turn) waitFor(kind string, n int) bool {
-	for began := time.Now(); time.Since(began) < waitLimit; time.Sleep(200 * time.Millisecond) {
+	ctx, cancel := context.WithTimeout(t.ctx, waitLimit)
+	defer cancel()
+	for again := true; again; again = world.Pause(ctx, lookEvery) {
 		if t.kinds()[kind] >= n {
 			return true
 		}

@@ -128,10 +128,9 @@ func (s *surroundings) namespace(ctx context.Context, name string) (client.Clien
 			}
 			direct.Close()
 		}
-		if try > 200 {
+		if try > 200 || !world.Pause(ctx, lookEvery) {
 			return nil, fmt.Errorf("reaching namespace %s: %w", name, err)
 		}
-		time.Sleep(200 * time.Millisecond)
 	}
 }
 

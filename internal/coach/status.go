@@ -45,21 +45,11 @@ func StatusChange(from, to models.Status) error {
 func (s Situation) status(ev models.Event) (models.Decision, error) {
 	p := s.plan()
 	switch to := ev.Status; to {
-	case s.State.Status:
-		if to == models.StatusActive && ev.Answer {
-			if err := s.answerWaiting(p); err != nil {
-				return models.Decision{}, err
-			}
-		}
 	case models.StatusActive:
-		if err := s.resume(p); err != nil {
+		if err := s.activate(p, ev.Answer); err != nil {
 			return models.Decision{}, err
 		}
-		if ev.Answer {
-			if err := s.answerWaiting(p); err != nil {
-				return models.Decision{}, err
-			}
-		}
+	case s.State.Status: // nothing changes but what is confirmed below
 	case models.StatusPaused:
 		p.add(models.Effect{Kind: models.EffectSetStatus, Status: to})
 		// A delayed transition sends nothing and stays.
@@ -81,6 +71,20 @@ func (s Situation) status(ev models.Event) (models.Decision, error) {
 		p.start(models.TurnPlan{Kind: models.KindMessage})
 	}
 	return p.decision(), nil
+}
+
+// activate resumes a participant who was not active, and starts the reply to the
+// texts of the pause if the operator asked for it.
+func (s Situation) activate(p *plan, answer bool) error {
+	if s.State.Status != models.StatusActive {
+		if err := s.resume(p); err != nil {
+			return err
+		}
+	}
+	if !answer {
+		return nil
+	}
+	return s.answerWaiting(p)
 }
 
 // promptReply is how old the newest of the texts may be for a reply to go out in

@@ -160,13 +160,8 @@ func (s *Store) UpdateParticipant(ctx context.Context, u operator.ParticipantUpd
 		if err := operatorConsent(tx, old, asked, models.Consent{RecordedBy: u.Actor, At: u.Now}); err != nil {
 			return err
 		}
-		for _, kind := range roster.Notices(old, p) {
-			if kind == models.NoticeResume && waiting.action == models.WaitingAnswer {
-				continue // settle writes it, with the texts to answer
-			}
-			if _, err := notify(tx, models.Notice{ParticipantID: p.ID, Kind: kind, CreatedAt: u.Now}); err != nil {
-				return err
-			}
+		if err := notifyChanges(tx, old, p, waiting, u.Now); err != nil {
+			return err
 		}
 		return waiting.settle(tx, p, u)
 	})
@@ -177,6 +172,21 @@ func (s *Store) UpdateParticipant(ctx context.Context, u operator.ParticipantUpd
 		return models.Participant{}, fmt.Errorf("updating participant: %w", err)
 	}
 	return out, nil
+}
+
+// notifyChanges writes the notices that tell the workflow of a patch. The notice
+// of a resumption with texts to answer is left to settle, which writes it with
+// the texts.
+func notifyChanges(tx *gorm.DB, old, p models.Participant, waiting waitingUpdate, now time.Time) error {
+	for _, kind := range roster.Notices(old, p) {
+		if kind == models.NoticeResume && waiting.action == models.WaitingAnswer {
+			continue
+		}
+		if _, err := notify(tx, models.Notice{ParticipantID: p.ID, Kind: kind, CreatedAt: now}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SaveState mirrors a workflow's state into the tables that operators read.

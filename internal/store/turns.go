@@ -76,6 +76,16 @@ func (s *Store) begin(ctx context.Context, in models.PrepareTurnInput, then func
 	return out, nil
 }
 
+// storeTexts puts the texts of a turn into the conversation. Those of a paused
+// participant are kept as waiting, for an operator to decide on.
+func storeTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput) ([]models.Inbound, error) {
+	texts, err := appendTexts(tx, in)
+	if err == nil && in.Plan.Kind == models.KindMessage && p.Status == models.StatusPaused {
+		err = markWaiting(tx, in.InboundIDs)
+	}
+	return texts, err
+}
+
 func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	if out.participant, err = lockParticipant(tx, in.ParticipantID); err != nil {
 		return out, err
@@ -88,14 +98,9 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 		out.Skip = true
 		return out, nil
 	}
-	texts, err := appendTexts(tx, in)
+	texts, err := storeTexts(tx, p, in)
 	if err != nil {
 		return out, err
-	}
-	if in.Plan.Kind == models.KindMessage && p.Status == models.StatusPaused {
-		if err := markWaiting(tx, in.InboundIDs); err != nil {
-			return out, err
-		}
 	}
 	if out.Skip, err = nothingToSay(tx, p, in); err != nil || out.Skip {
 		return out, err
