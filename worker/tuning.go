@@ -17,6 +17,9 @@ import (
 const (
 	stickyTimeout = 10 * time.Second
 	drainTimeout  = 10 * time.Second
+	// eagerLimit bounds eager activities where slots follow the machine's
+	// load, so that prompts of a wave cannot take what a reply needs.
+	eagerLimit = 500
 )
 
 // tuned are the options that every worker of a process has: how many tasks it
@@ -32,11 +35,15 @@ func tuned(t config.Tuning) (sdk.Options, error) {
 		WorkerStopTimeout:            drainTimeout,
 	}
 	if t.Slots > 0 {
+		// Eager activities take no account of priorities; what the queue hands out
+		// keeps at least half of the slots.
+		options.MaxConcurrentEagerActivityExecutionSize = t.Slots / 2
 		options.MaxConcurrentWorkflowTaskExecutionSize = t.Slots
 		options.MaxConcurrentActivityExecutionSize = t.Slots
 		options.MaxConcurrentLocalActivityExecutionSize = t.Slots
 		return options, nil
 	}
+	options.MaxConcurrentEagerActivityExecutionSize = eagerLimit
 	tuner, err := sdk.NewResourceBasedTuner(sdk.ResourceBasedTunerOptions{TargetMem: t.Memory, TargetCpu: t.CPU, InfoSupplier: machine{}})
 	if err != nil {
 		return options, fmt.Errorf("COACH_WORKER_SLOTS: preparing slots by processor and memory: %w", err)

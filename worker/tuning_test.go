@@ -18,12 +18,14 @@ func TestTuned(t *testing.T) {
 		fixed.MaxConcurrentWorkflowTaskExecutionSize, fixed.MaxConcurrentActivityExecutionSize, fixed.MaxConcurrentLocalActivityExecutionSize,
 	})
 	require.Nil(t, fixed.Tuner)
+	require.Equal(t, 25, fixed.MaxConcurrentEagerActivityExecutionSize, "half of the slots are left to what the queue hands out")
 	three := sdk.NewPollerBehaviorSimpleMaximum(sdk.PollerBehaviorSimpleMaximumOptions{MaximumNumberOfPollers: 3})
 	require.Equal(t, three, fixed.WorkflowTaskPollerBehavior)
 
 	auto, err := tuned(config.Tuning{CPU: 0.5, Memory: 0.5})
 	require.NoError(t, err)
 	require.NotNil(t, auto.Tuner)
+	require.Equal(t, eagerLimit, auto.MaxConcurrentEagerActivityExecutionSize)
 	require.IsType(t, sdk.NewPollerBehaviorAutoscaling(sdk.PollerBehaviorAutoscalingOptions{}), auto.ActivityTaskPollerBehavior)
 }
 

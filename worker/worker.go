@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"sync"
 
+	"go.temporal.io/sdk/interceptor"
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -94,7 +95,10 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 		return nil, err
 	}
 	base.DeploymentOptions = d.options()
-	coach := sdk.New(ties.Temporal, models.QueueCoach, base)
+	queues := activityQueues(cfg, acts, m)
+	forWorkflows := base
+	forWorkflows.Interceptors = []interceptor.WorkerInterceptor{&queueInterceptor{queues: separateQueues(queues)}}
+	coach := sdk.New(ties.Temporal, models.QueueCoach, forWorkflows)
 	coach.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
 	coach.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: models.WorkflowReconcile})
 	coach.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: subagent.WorkflowType})
@@ -103,18 +107,16 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 	coach.RegisterActivity(acts.tools)
 	coach.RegisterActivity(acts.subagents)
 	coach.RegisterActivity(acts.removals)
-
-	model := sdk.New(ties.Temporal, models.QueueModel, activitiesOnly(base, 0))
-	model.RegisterActivity(acts.talk)
-	model.RegisterActivity(acts.remembering)
-
-	sms := sdk.New(ties.Temporal, models.QueueSMS, activitiesOnly(base, cfg.Carrier.SendRate/segmentsPerSend))
-	sms.RegisterActivity(&countedClosing{acts.closing, m})
-	sms.RegisterActivity(acts.front)
-	sms.RegisterActivity(&countedPosts{acts.posts})
-	sms.RegisterActivity(&countedChecks{acts.checks, m})
-	sms.RegisterActivity(acts.late)
-	return &role{ties: ties, namespace: cfg.Temporal.Namespace, deployment: d, workers: []sdk.Worker{coach, model, sms}}, nil
+	workers := []sdk.Worker{coach}
+	for _, queue := range queues {
+		if !queue.separate {
+			queue.register(coach)
+		}
+		w := sdk.New(ties.Temporal, queue.name, activitiesOnly(base, queue.perSecond))
+		queue.register(w)
+		workers = append(workers, w)
+	}
+	return &role{ties: ties, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers}, nil
 }
 
 // activitiesOnly is a worker without workflow tasks. The rate holds for the

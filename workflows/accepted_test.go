@@ -104,6 +104,9 @@ func TestModelAsksToWait(t *testing.T) {
 	require.Equal(t, []models.Kind{models.KindReply}, w.carrier.kinds())
 }
 
+// workflowQueue is the queue of workflows in the SDK's test environment.
+const workflowQueue = "default-test-taskqueue"
+
 // TestTimeLimits is the durable half of case 41 and of case 3: how long an
 // attempt, a silence and a dead worker may last. (The attempt itself gives up
 // on a model after 60 seconds; package llm shows it.)
@@ -132,8 +135,9 @@ func TestTimeLimits(t *testing.T) {
 		require.Equal(t, want.call, got.StartToCloseTimeout, name)
 		require.Equal(t, want.beat, got.HeartbeatTimeout, name)
 	}
-	require.Equal(t, models.QueueModel, seen["CallModel"].TaskQueue)
-	require.Equal(t, models.QueueSMS, seen["SendTurn"].TaskQueue)
+	for _, name := range []string{"CallModel", "SendTurn", "RunTool"} {
+		require.Equal(t, workflowQueue, seen[name].TaskQueue, "%s is handed out with the workflow task only on the workflow's own queue", name)
+	}
 }
 
 // TestModelNeverAnswers is the rest of case 41: the fixed text stands in after

@@ -59,9 +59,10 @@ func (t *turn) patience() time.Duration {
 	return replyPatience
 }
 
+// modelOptions name no task queue, and neither do the others here: the worker
+// says whether an activity leaves the workflow's own (COACH_QUEUES).
 func (t *turn) modelOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:           models.QueueModel,
 		StartToCloseTimeout: modelCallLimit,
 		HeartbeatTimeout:    heartbeat,
 		Priority:            t.priority(),
@@ -76,7 +77,6 @@ func (t *turn) modelOptions(ctx workflow.Context, summary string) workflow.Conte
 
 func (t *turn) toolOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:           models.QueueCoach,
 		StartToCloseTimeout: toolLimit,
 		HeartbeatTimeout:    heartbeat,
 		Priority:            t.priority(),
@@ -100,7 +100,6 @@ func decidesInActivity(ctx workflow.Context) bool {
 // whole.
 func decideOptions(ctx workflow.Context, priority temporal.Priority, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:           models.QueueCoach,
 		StartToCloseTimeout: localLimit,
 		Priority:            priority,
 		Summary:             summary,
@@ -118,7 +117,6 @@ func decideOptions(ctx workflow.Context, priority temporal.Priority, summary str
 // text is worth sending is judged by its row.
 func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:           models.QueueSMS,
 		StartToCloseTimeout: sendLimit,
 		HeartbeatTimeout:    heartbeat,
 		Priority:            t.priority(),

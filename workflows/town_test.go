@@ -119,21 +119,11 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 	lives.RegisterActivity(turns)
 	lives.RegisterActivity(&activities.Tools{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
 		Prompts: library, Zones: time.LoadLocation, ModelName: "test", Now: time.Now})
-	options.DisableWorkflowWorker = true
-	talks := worker.New(c, models.QueueModel, options)
-	talks.RegisterActivity(&activities.Talk{Turns: turns, Store: n.store, Replies: replies, Tools: registry})
-	sends := worker.New(c, models.QueueSMS, options)
-	sends.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}})
-	sends.RegisterActivity(posts)
-	all := []worker.Worker{lives, talks, sends}
-	for _, w := range all {
-		require.NoError(n.t, w.Start())
-	}
-	stop = sync.OnceFunc(func() {
-		for _, w := range all {
-			w.Stop()
-		}
-	})
+	lives.RegisterActivity(&activities.Talk{Turns: turns, Store: n.store, Replies: replies, Tools: registry})
+	lives.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}})
+	lives.RegisterActivity(posts)
+	require.NoError(n.t, lives.Start())
+	stop = sync.OnceFunc(lives.Stop)
 	n.t.Cleanup(stop)
 	return stop
 }

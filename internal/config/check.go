@@ -251,6 +251,9 @@ func (c *Config) checkTuning(bad map[string]bool) []error {
 			problems = append(problems, refuse(one.name, strconv.Itoa(one.value), "a whole number of 2 or more, or 0 for as many as are of use"))
 		}
 	}
+	if queues := c.Tuning.Queues; queues != QueuesOne && queues != QueuesSplit {
+		problems = append(problems, refuse("COACH_QUEUES", string(queues), "one or split"))
+	}
 	for _, one := range []struct {
 		name  string
 		value float64

@@ -198,10 +198,25 @@ type Tuning struct {
 	// WorkflowCache is how many participants a worker keeps in memory, some 33
 	// KiB each; the others are replayed when something happens.
 	WorkflowCache int `env:"COACH_WORKFLOW_CACHE" envDefault:"10000"`
+	// Queues says where the activities of a turn run.
+	Queues Queues `env:"COACH_QUEUES" envDefault:"one"`
 	// DatabaseConns bounds the connections of each process; 0 is 10 on
 	// PostgreSQL and 4 on SQLite.
 	DatabaseConns int `env:"COACH_DATABASE_CONNECTIONS" envDefault:"0"`
 }
+
+// Queues is how a workflow's activities are divided among task queues.
+type Queues string
+
+const (
+	// QueuesOne runs them on the workflow's own queue, so that the server hands
+	// them out with the completed workflow task. Sends keep their own queue when
+	// SendRate is set.
+	QueuesOne Queues = "one"
+	// QueuesSplit runs model calls and sends on queues of their own, for fleets
+	// of their own.
+	QueuesSplit Queues = "split"
+)
 
 // Versioning is the worker's part in Temporal's worker deployments.
 type Versioning string

@@ -30,7 +30,7 @@ func TestDefaults(t *testing.T) {
 	}, cfg.Coaching)
 	require.Equal(t, Inbound{TextsPerMinute: 30, TextsPerDay: 300, LoopMute: time.Hour, UnknownSenders: UnknownHint}, cfg.Inbound)
 	require.Equal(t, Worker{HistoryLimit: 30, MaxTurns: 8, MaxToolCalls: 5, Versioning: VersioningAuto}, cfg.Worker)
-	require.Equal(t, Tuning{WorkflowPollers: 10, ActivityPollers: 2, Slots: 1000, CPU: 0.8, Memory: 0.8, WorkflowCache: 10000}, cfg.Tuning)
+	require.Equal(t, Tuning{WorkflowPollers: 10, ActivityPollers: 2, Slots: 1000, CPU: 0.8, Memory: 0.8, WorkflowCache: 10000, Queues: QueuesOne}, cfg.Tuning)
 	require.Equal(t, []string{"gpt-4.1-mini", "gpt-4.1-mini", "text-embedding-3-small"},
 		[]string{cfg.Model.Name, cfg.Model.Small, cfg.Model.Embedding})
 	require.Equal(t, "localhost:7233", cfg.Temporal.Address)
@@ -57,7 +57,7 @@ func TestEverySettingIsRead(t *testing.T) {
 		"COACH_CONTINUE_AS_NEW_EVENTS=100", "COACH_DEPLOYMENT_VERSIONING=pinned", "COACH_LOG_LEVEL=debug", "COACH_METRICS_ADDR=10.0.0.7:9090", "COACH_ALERT_URL=https://hooks.example.org/services/T0?token=abc",
 		"COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=5", "COACH_LOOP_MUTE=0", "COACH_UNKNOWN_SENDERS=silent",
 		"COACH_WORKFLOW_POLLERS=0", "COACH_ACTIVITY_POLLERS=5", "COACH_WORKER_SLOTS=0", "COACH_WORKER_CPU=0.5", "COACH_WORKER_MEMORY=0.7",
-		"COACH_WORKFLOW_CACHE=200", "COACH_DATABASE_CONNECTIONS=20",
+		"COACH_WORKFLOW_CACHE=200", "COACH_QUEUES=split", "COACH_DATABASE_CONNECTIONS=20",
 		"COACH_WEB_SEARCH_URL=http://searx:8080/search?format=json", "COACH_WEB_SEARCH_KEY=hunter22", "COACH_WEB_FETCH=on",
 		"COACH_WEB_ALLOW=127.0.0.1:8099,[::1]:80", "COACH_TOOL_DIGESTS=auto", "COACH_MESSAGE_TOOL=on",
 		"TEMPORAL_ADDRESS=temporal:7233", "TEMPORAL_NAMESPACE=coach", "PATH=/bin", "ODD LINE",
@@ -77,7 +77,7 @@ func TestEverySettingIsRead(t *testing.T) {
 	require.Equal(t, 5*time.Minute, cfg.Coaching.CheckIn)
 	require.Equal(t, 2, cfg.Coaching.CheckInCap)
 	require.Equal(t, Worker{PromptsDir: "/etc/prompts", HistoryLimit: 10, MaxTurns: 2, MaxToolCalls: 3, ContinueAsNewEvents: 100, Versioning: VersioningPinned, AlertURL: NewSecret("https://hooks.example.org/services/T0?token=abc"), MetricsAddr: "10.0.0.7:9090"}, cfg.Worker)
-	require.Equal(t, Tuning{ActivityPollers: 5, CPU: 0.5, Memory: 0.7, WorkflowCache: 200, DatabaseConns: 20}, cfg.Tuning)
+	require.Equal(t, Tuning{ActivityPollers: 5, CPU: 0.5, Memory: 0.7, WorkflowCache: 200, DatabaseConns: 20, Queues: QueuesSplit}, cfg.Tuning)
 	require.Equal(t, Inbound{TextsPerDay: 5, UnknownSenders: UnknownSilent}, cfg.Inbound)
 	require.Equal(t, Web{
 		SearchURL: "http://searx:8080/search?format=json", SearchKey: NewSecret("hunter22"), Fetch: SwitchOn,
@@ -103,6 +103,7 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_HISTORY_LIMIT=-2", "COACH_HISTORY_LIMIT: \"-2\" is not allowed; want a whole number of -1 or more"},
 		{"COACH_WORKFLOW_POLLERS=1", "COACH_WORKFLOW_POLLERS: \"1\" is not allowed; want a whole number of 2 or more, or 0"},
 		{"COACH_ACTIVITY_POLLERS=-1", "COACH_ACTIVITY_POLLERS"},
+		{"COACH_QUEUES=three", "COACH_QUEUES: \"three\" is not allowed; want one or split"},
 		{"COACH_WORKER_SLOTS=many", "COACH_WORKER_SLOTS: \"many\" is not allowed; want a whole number"},
 		{"COACH_WORKER_CPU=80", "COACH_WORKER_CPU: \"80\" is not allowed; want a share of the machine above 0, at most 1"},
 		{"COACH_WORKER_MEMORY=NaN", "COACH_WORKER_MEMORY"},
