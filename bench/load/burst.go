@@ -22,8 +22,8 @@ const burstRounds = 2
 func burst(ctx context.Context, b *Bench) ([]report.Figure, error) {
 	shapes := []burstShape{
 		{60, 0, 0},
-		{60, 500 * time.Millisecond, 1500 * time.Millisecond},
-		{160, 2 * time.Second, 5 * time.Second},
+		{60, 500 * time.Millisecond, 1200 * time.Millisecond},
+		{160, 2 * time.Second, 4 * time.Second},
 	}
 	if b.Options.People > 0 || b.Options.Delay != nil {
 		shapes = []burstShape{{b.Options.people(60), b.Options.delay(), 0}}

@@ -99,7 +99,7 @@ func spread(what string, took []report.Durations) []report.Figure {
 		}
 		figures = append(figures, f)
 	}
-	figures[0].Target = ratioTarget(1.3)
+	figures[0].Target = ratioTarget(1.25)
 	return figures
 }
 
@@ -130,8 +130,8 @@ func (b *Bench) throughput(ctx context.Context, sides []side, crowds [][]*person
 		figure report.Figure
 		value  func(tally) float64
 	}{
-		{report.Figure{Name: "replies", Unit: "/s", Better: report.Higher, Target: ratioTarget(0.8)}, rate},
-		{report.Figure{Name: "processor a reply, server and stand-ins too", Unit: "ms", Better: report.Lower}, cpu},
+		{report.Figure{Name: "replies", Unit: "/s", Better: report.Higher, Target: ratioTarget(0.85)}, rate},
+		{report.Figure{Name: "processor a reply, server and stand-ins too", Unit: "ms", Better: report.Lower, Target: ratioTarget(1.2)}, cpu},
 		{report.Figure{Name: "memory handed out a reply, server and stand-ins too", Unit: "KiB", Better: report.Lower}, kilobytes},
 	} {
 		f.figure.Count, f.figure.Product = tallies[0].replies, f.value(tallies[0])

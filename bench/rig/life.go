@@ -53,13 +53,11 @@ func bareLife(ctx workflow.Context, state bareState) error {
 
 // bareTurn is one exchange.
 func bareTurn(ctx workflow.Context, phone, body string) error {
-	on := func(queue string) workflow.Context {
-		return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: bareActivityLimit})
-	}
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: bareActivityLimit})
 	var acts *bareActs
 	var words string
-	if err := workflow.ExecuteActivity(on(bareModel), acts.CallModel, body).Get(ctx, &words); err != nil {
+	if err := workflow.ExecuteActivity(ctx, acts.CallModel, body).Get(ctx, &words); err != nil {
 		return err
 	}
-	return workflow.ExecuteActivity(on(bareSMS), acts.Send, bareSend{Phone: phone, Body: words}).Get(ctx, nil)
+	return workflow.ExecuteActivity(ctx, acts.Send, bareSend{Phone: phone, Body: words}).Get(ctx, nil)
 }
