@@ -269,7 +269,9 @@ func (l *lane) close() error {
 		if i := l.current(role); i != nil {
 			i.end.Do(func() { close(i.dead) })
 			i.cancel()
-			_ = <-i.done // a killed role has no result of interest
+			if err := <-i.done; err != nil {
+				l.world.quiet.Debug("killed role ended", "role", role, "error", err)
+			}
 		}
 	}
 	var err error
