@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit postgres chaos storm enumerate faults bench eval record-history
+.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit postgres browser chaos storm enumerate faults bench eval record-history
 
 # What is published and tested is one static binary, and SQLite needs no C
 # compiler here. `make dev` takes Go's own default, so that a plain `go build`
@@ -72,7 +72,7 @@ workflowcheck: .bin/workflowcheck-$(WORKFLOWCHECK_VERSION)
 	.bin/workflowcheck ./workflows/... ./worker/...
 
 # Two packages at a time: several of them run a Temporal server or PostgreSQL.
-unit: postgres
+unit: postgres browser
 	go test -p 2 -timeout 30m ./...
 
 # Real processes, killed at random and at named points, 200 faults, some
@@ -149,5 +149,20 @@ postgres:
 	else \
 		echo "The store tests need PostgreSQL's server programs (initdb, postgres); install them, for example with:" >&2; \
 		echo "  sudo apt-get install postgresql     or     brew install postgresql@17" >&2; \
+		exit 1; \
+	fi
+
+# The tests of web pages open them in Chromium.
+browser:
+	@for program in chromium chromium-browser google-chrome google-chrome-stable \
+		"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome" /Applications/Chromium.app/Contents/MacOS/Chromium; do \
+		if command -v "$$program" >/dev/null; then exit 0; fi; \
+	done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -q; \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends chromium fonts-dejavu-core; \
+	else \
+		echo "The tests of web pages need Chromium; install it, for example with:" >&2; \
+		echo "  sudo apt-get install chromium fonts-dejavu-core     or     brew install --cask chromium" >&2; \
 		exit 1; \
 	fi

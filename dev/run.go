@@ -118,11 +118,17 @@ func (s *system) startEngine(ctx context.Context, p plan) error {
 
 // startSim serves the phones and the scripted model on one address.
 func (s *system) startSim(ctx context.Context, p plan) error {
-	network, err := sim.New(sim.Config{
+	cfg := sim.Config{
 		AccountSID: simulatedAccount, AuthToken: p.token, From: p.from,
 		InboundURL: p.at.api + "/twilio/inbound", StatusURL: p.at.api + "/twilio/status",
 		Dir: p.simFolder(), Logger: slog.Default(),
-	})
+	}
+	if p.simulated {
+		// With a real carrier the page would have real people texted.
+		cfg.ParticipantsURL = p.at.api + "/conversation/participants"
+		cfg.APIToken = p.settings.HTTP.APIToken.Reveal()
+	}
+	network, err := sim.New(cfg)
 	if err != nil {
 		return fmt.Errorf("building the simulated phone network: %w", err)
 	}

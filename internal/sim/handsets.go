@@ -10,7 +10,7 @@ import (
 
 func (s *Server) listPhones(w http.ResponseWriter, _ *http.Request) {
 	views, scripted := s.network.overview()
-	answer := map[string]any{"phones": views, "coach": s.cfg.From, "script": ""}
+	answer := map[string]any{"phones": views, "coach": s.cfg.From, "script": "", "enrolment": s.cfg.ParticipantsURL != ""}
 	if scripted {
 		answer["script"] = scriptNote
 	}

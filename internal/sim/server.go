@@ -8,7 +8,6 @@ package sim
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -31,9 +30,6 @@ const (
 
 var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 
-//go:embed page.html
-var page []byte
-
 // Config is what a Server needs. AccountSID, AuthToken and From are required.
 type Config struct {
 	AccountSID string
@@ -45,6 +41,10 @@ type Config struct {
 	// StatusURL is told what becomes of a text whose request names no
 	// StatusCallback of its own; empty tells nobody.
 	StatusURL string
+	// ParticipantsURL is where the phone page enrols people. Empty: it cannot.
+	ParticipantsURL string
+	// APIToken is shown to ParticipantsURL, and to no page.
+	APIToken string
 	// Dir keeps phones and texts over a restart, in a file that holds them in
 	// the clear; empty keeps them in memory.
 	Dir string
@@ -62,7 +62,8 @@ func (cfg *Config) check() error {
 	if !e164.MatchString(cfg.From) {
 		return errors.New("setting From: want a number with + and country code")
 	}
-	for name, address := range map[string]string{"InboundURL": cfg.InboundURL, "StatusURL": cfg.StatusURL} {
+	addresses := map[string]string{"InboundURL": cfg.InboundURL, "StatusURL": cfg.StatusURL, "ParticipantsURL": cfg.ParticipantsURL}
+	for name, address := range addresses {
 		if address != "" && !webAddress(address) {
 			return fmt.Errorf("%s: want http:// or https:// and a host", name)
 		}
@@ -147,7 +148,8 @@ func (s *Server) Handler() http.Handler {
 
 	// A page of another site must not be able to text as one of the phones.
 	local := http.NewCrossOriginProtection()
-	mux.HandleFunc("GET /sim/{$}", showPage)
+	mux.Handle("GET /sim/", servePage())
+	mux.Handle("POST /sim/participants", local.Handler(http.HandlerFunc(s.enrol)))
 	mux.HandleFunc("GET /sim/phones", s.listPhones)
 	mux.Handle("POST /sim/phones", local.Handler(http.HandlerFunc(s.addPhone)))
 	mux.HandleFunc("GET /sim/phones/{number}/messages", s.showPhone)
@@ -156,11 +158,4 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("POST /sim/faults", local.Handler(http.HandlerFunc(s.armFault)))
 	mux.Handle("DELETE /sim/faults", local.Handler(http.HandlerFunc(s.clearFaults)))
 	return onlyLoopbackHosts(mux)
-}
-
-func showPage(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy",
-		"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:")
-	_, _ = w.Write(page)
 }
