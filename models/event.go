@@ -129,8 +129,8 @@ type TurnPlan struct {
 	PromptID   string `json:"prompt_id,omitempty"`
 	ScheduleID string `json:"schedule_id,omitempty"`
 	Slot       Slot   `json:"slot,omitzero"`
-	// Until: when the next quiet hours begin; a check-in is not sent from then
-	// on.
+	// Until: the text is not sent from then on. For a check-in it is when the next
+	// quiet hours begin, for a prompt the end of its local date.
 	Until time.Time `json:"until,omitzero"`
 	// OutboxID: the operator's message to send.
 	OutboxID string `json:"outbox_id,omitempty"`

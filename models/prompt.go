@@ -68,14 +68,16 @@ type Schedule struct {
 	// LastDate is the newest local date (YYYY-MM-DD) that had its prompt or
 	// its recorded miss; the next one is always on a later date.
 	LastDate string `json:"last_date,omitempty"`
+	// LastAt is when the newest prompt went out; zero before the first. The next
+	// one is on a later local date, in whatever zone the schedule is then.
+	LastAt time.Time `json:"last_at,omitzero"`
 	// Next is the coming slot; the due time of the prompt belongs to it.
 	Next Slot `json:"next"`
 }
 
 // Slot is one occurrence of a schedule.
 type Slot struct {
-	// Date is the local date (YYYY-MM-DD) that the occurrence belongs to; a
-	// window over midnight belongs to the date it starts on.
+	// Date is the local date (YYYY-MM-DD) that the occurrence belongs to.
 	Date string `json:"date"`
 	// TargetAt is the instant the person asked for, SendAt the instant the
 	// prompt goes out; SendAt is never after TargetAt.

@@ -409,7 +409,13 @@ func (s *stretch) checkFixed(dates []string, at []time.Time) {
 	require.Equal(s.t, want, dates, "one prompt for each local date, in order")
 	for i, date := range dates {
 		target := s.target(date, s.fixed)
-		require.WithinDuration(s.t, target.Add(-lead), at[i], time.Second, date)
+		send := target.Add(-lead)
+		if i > 0 && s.dateOf(send) == s.dateOf(at[i-1]) {
+			// The clock passes over the beginning of the date, and the date before
+			// has had its prompt.
+			send = s.target(date, "00:00")
+		}
+		require.WithinDuration(s.t, send, at[i], time.Second, date)
 		// The chosen time is in a gap only where the clock passes over it.
 		if shown := target.In(s.place).Format("2006-01-02 15:04"); shown != date+" "+s.fixed {
 			before := target.Add(-time.Minute).In(s.place).Format("2006-01-02 15:04")
@@ -430,14 +436,18 @@ func (s *stretch) checkRandom(dates []string, at []time.Time) {
 	require.GreaterOrEqual(s.t, dates[len(dates)-1], s.until.In(s.place).AddDate(0, 0, -2).Format(time.DateOnly), "to the end")
 	require.Equal(s.t, calendar[first:first+len(dates)], dates, "one prompt for each local date, in order")
 	for i, date := range dates {
-		lastDate := date
+		require.Equal(s.t, date, s.dateOf(at[i]))
+		before, after := at[i].Before(s.target(date, s.opens)), at[i].After(s.target(date, s.closes))
 		if s.closes <= s.opens {
-			lastDate = calendar[first+i+1]
+			require.False(s.t, before && after, "%s: %s is on no side of midnight in the window", date, at[i].In(s.place))
+			continue
 		}
-		require.False(s.t, at[i].Before(s.target(date, s.opens)), "%s: %s is before the window", date, at[i].In(s.place))
-		require.False(s.t, at[i].After(s.target(lastDate, s.closes)), "%s: %s is after the window", date, at[i].In(s.place))
+		require.False(s.t, before, "%s: %s is before the window", date, at[i].In(s.place))
+		require.False(s.t, after, "%s: %s is after the window", date, at[i].In(s.place))
 	}
 }
+
+func (s *stretch) dateOf(at time.Time) string { return at.In(s.place).Format(time.DateOnly) }
 
 // calendar lists the local dates that the place has, from the day before the
 // stretch to two days after it.

@@ -86,6 +86,46 @@ func (d localDate) at(c Clock, zone *time.Location) time.Time {
 	return reach(wall.Add(-36*time.Hour), wall, zone)
 }
 
+// lastMinute is the beginning of the last minute before the next date begins.
+func (d localDate) lastMinute(zone *time.Location) time.Time {
+	return d.plus(1).at(0, zone).Add(-time.Minute)
+}
+
+// within lists the parts of a span in which the zone shows the date, in order.
+// A clock that is set back over midnight shows it twice.
+func (d localDate) within(s span, zone *time.Location) []span {
+	var parts []span
+	for at := s.from; at.Before(s.to); {
+		local := at.In(zone)
+		_, end := local.ZoneBounds()
+		if end.IsZero() || end.After(s.to) {
+			end = s.to
+		}
+		_, offset := local.Zone()
+		begin := d.midnight.Add(-time.Duration(offset) * time.Second)
+		part := span{from: later(at, begin), to: earlier(end, begin.Add(minutesPerDay*time.Minute))}
+		if part.from.Before(part.to) {
+			parts = append(parts, part)
+		}
+		at = end
+	}
+	return parts
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
 // in reports whether the zone has the date: a move across the date line skips
 // one (Samoa had no 30 December 2011).
 func (d localDate) in(zone *time.Location) bool { return dateOf(d.at(0, zone), zone) == d }

@@ -17,6 +17,7 @@ type life struct {
 	s        Situation
 	prompts  map[string]time.Time // prompt id -> sent
 	dates    map[string]bool      // dates that were sent or recorded as missed
+	sent     map[string]time.Time // schedule id -> its last prompt
 	lastText time.Time
 }
 
@@ -86,10 +87,18 @@ func (l *life) turn(plan models.TurnPlan) {
 		require.NotContains(l.t, l.prompts, plan.PromptID)
 		l.once(plan.ScheduleID, plan.Slot)
 		require.False(l.t, now.Before(plan.Slot.SendAt))
-		require.False(l.t, now.After(plan.Slot.TargetAt.Add(l.s.Rules.PromptGrace)))
+		require.False(l.t, now.After(plan.Slot.TargetAt.Add(max(l.s.Rules.PromptGrace, lateness))))
 		if now.After(plan.Slot.SendAt.Add(lateness)) {
 			require.False(l.t, l.s.Rules.Quiet.Contains(local), "late and in quiet hours")
 		}
+		if last, ok := l.sent[plan.ScheduleID]; ok {
+			require.NotEqual(l.t, dateOf(last, local.Location()), dateOf(now, local.Location()),
+				"two prompts on one local date: %s, %s", last.In(local.Location()), local)
+		}
+		if l.sent == nil {
+			l.sent = map[string]time.Time{}
+		}
+		l.sent[plan.ScheduleID] = now
 		l.prompts[plan.PromptID] = now
 		l.decide(models.Event{Kind: models.EventPromptSent, Plan: plan, At: now})
 	case models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup:

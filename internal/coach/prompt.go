@@ -1,6 +1,7 @@
 package coach
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -48,25 +49,21 @@ func (s Situation) duePrompt(due models.Due) (models.Decision, error) {
 		if following.Next, err = s.next(following, slot.TargetAt); err != nil {
 			return models.Decision{}, err
 		}
-		reason := s.verdict(schedule, following.Next, quiet)
+		deadline, err := s.deadline(schedule)
+		if err != nil {
+			return models.Decision{}, err
+		}
+		reason := s.verdict(schedule, following.Next, quiet, deadline)
 		switch reason {
 		case verdictSend:
-			if later, err := s.inTurn(due, slot, following.Next); err != nil || later.After(s.Now) {
+			if later, err := s.inTurn(due, deadline, following.Next); err != nil || later.After(s.Now) {
 				p.put(schedule)
 				p.set(models.DueDailyPrompt, id, later)
 				return p.decision(), err
 			}
-			p.put(following)
-			p.set(models.DueDailyPrompt, id, following.Next.SendAt)
-			p.start(models.TurnPlan{
-				Kind:       models.KindPrompt,
-				PromptID:   models.PromptID(s.State.ParticipantID, id, slot.Date),
-				ScheduleID: id,
-				Slot:       slot,
-			})
-			return p.decision(), nil
+			return s.sendPrompt(p, following, slot)
 		case verdictDefer:
-			later, err := s.deferred(quiet, slot, following.Next)
+			later, err := s.deferred(quiet, deadline, following.Next)
 			p.put(schedule)
 			p.set(models.DueDailyPrompt, id, later)
 			return p.decision(), err
@@ -75,6 +72,39 @@ func (s Situation) duePrompt(due models.Due) (models.Decision, error) {
 		schedule = following
 	}
 	return s.rearm(p, schedule)
+}
+
+// sendPrompt starts the turn of a slot. The schedule's next slot is found anew,
+// because it depends on the date on which this prompt goes out.
+func (s Situation) sendPrompt(p *plan, schedule models.Schedule, slot models.Slot) (models.Decision, error) {
+	midnight, err := s.endOfDate(schedule, slot)
+	if err != nil {
+		return models.Decision{}, err
+	}
+	schedule.LastAt = s.Now.UTC()
+	if schedule.Next, err = s.next(schedule, slot.TargetAt); err != nil {
+		return models.Decision{}, err
+	}
+	p.put(schedule)
+	p.set(models.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
+	p.start(models.TurnPlan{
+		Kind:       models.KindPrompt,
+		PromptID:   models.PromptID(s.State.ParticipantID, schedule.ID, slot.Date),
+		ScheduleID: schedule.ID,
+		Slot:       slot,
+		// The turn of a prompt chosen for midnight has the time that it needs.
+		Until: later(midnight, slot.SendAt.Add(lateness)),
+	})
+	return p.decision(), nil
+}
+
+// endOfDate is the end of the local date of a slot's target.
+func (s Situation) endOfDate(schedule models.Schedule, slot models.Slot) (time.Time, error) {
+	zone, err := s.zone(schedule.Zone)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("finding the date of a prompt of schedule %s: %w", schedule.ID, err)
+	}
+	return dateOf(slot.TargetAt, zone).plus(1).at(0, zone), nil
 }
 
 // verdict is what becomes of a due slot: sent, deferred, or the reason for
@@ -88,9 +118,8 @@ const (
 
 // verdict judges the slot of a schedule that is due. A fixed prompt on time is
 // exempt from quiet hours, because the person chose the time.
-func (s Situation) verdict(schedule models.Schedule, following models.Slot, quiet time.Time) verdict {
+func (s Situation) verdict(schedule models.Schedule, following models.Slot, quiet, deadline time.Time) verdict {
 	slot := schedule.Next
-	deadline := s.deadline(slot)
 	switch late := s.Now.After(slot.SendAt.Add(lateness)); {
 	case s.Now.After(deadline), !following.SendAt.After(s.Now):
 		return MissedOutage
@@ -102,35 +131,40 @@ func (s Situation) verdict(schedule models.Schedule, following models.Slot, quie
 	return verdictDefer
 }
 
-// deadline is the last instant at which a slot's prompt may go out.
-func (s Situation) deadline(slot models.Slot) time.Time {
-	if s.Rules.PromptGrace <= 0 {
-		return slot.SendAt.Add(lateness)
+// deadline is the last instant at which the prompt of a schedule's slot may go
+// out: on the local date of its target, because the next date has a prompt of
+// its own.
+func (s Situation) deadline(schedule models.Schedule) (time.Time, error) {
+	slot := schedule.Next
+	last := slot.TargetAt.Add(s.Rules.PromptGrace)
+	switch {
+	case s.Rules.PromptGrace <= 0:
+		last = slot.SendAt.Add(lateness)
+	case slot.SendAt.After(slot.TargetAt):
+		last = slot.SendAt.Add(s.Rules.PromptGrace)
 	}
-	if slot.SendAt.After(slot.TargetAt) {
-		return slot.SendAt.Add(s.Rules.PromptGrace)
-	}
-	return slot.TargetAt.Add(s.Rules.PromptGrace)
+	midnight, err := s.endOfDate(schedule, slot)
+	return earlier(last, midnight.Add(-time.Second)), err
 }
 
 // deferred is when a prompt goes out that quiet hours or an outage held up: at
 // the person's share of the spread from their end, where it is in time then.
-func (s Situation) deferred(end time.Time, slot, following models.Slot) (time.Time, error) {
-	later, err := s.shared(end)
-	if later.After(s.deadline(slot)) || !following.SendAt.After(later) {
+func (s Situation) deferred(end, deadline time.Time, following models.Slot) (time.Time, error) {
+	at, err := s.shared(end)
+	if at.After(deadline) || !following.SendAt.After(at) {
 		return end, err
 	}
-	return later, err
+	return at, err
 }
 
 // inTurn is when a prompt goes out whose time came while nobody looked. Now: at
 // once, because it is not late, there is no spread, or then it would be too late
 // or in quiet hours.
-func (s Situation) inTurn(due models.Due, slot, following models.Slot) (time.Time, error) {
+func (s Situation) inTurn(due models.Due, deadline time.Time, following models.Slot) (time.Time, error) {
 	if !s.heldUp(due) {
 		return s.Now, nil
 	}
-	return s.deferred(s.Now, slot, following)
+	return s.deferred(s.Now, deadline, following)
 }
 
 // missPaused: pausing takes the due times away, so this is a last guard. For

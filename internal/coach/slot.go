@@ -37,18 +37,21 @@ type SlotParams struct {
 }
 
 // NextSlot is the first slot of a schedule whose local date is later than
-// LastDate and whose target is later than After. Equal input gives an equal
-// slot, in any process.
+// LastDate and than that of LastAt, and whose target is later than After. Equal
+// input gives an equal slot, in any process.
 //
 // A fixed target is the local time on the date; in a clock-change gap the
 // first instant after it, of a repeated time the first occurrence. The slot
 // keeps the date that was asked for even where the gap ends at midnight. SendAt
 // is Prep earlier, but not before After: what is due in less than Prep goes out
-// at once.
+// at once. It is never on a local date that has had a prompt, nor after the
+// slot's date.
 //
 // A random target is one whole minute of the window outside quiet hours, drawn
-// from participant, schedule and date. A window that a gap swallows shrinks to
-// the first instant after the gap.
+// from participant, schedule and date. Of a window over midnight a date has two
+// parts; a schedule keeps to one of them, drawn by their lengths, unless quiet
+// hours leave nothing of it. A window that a gap swallows shrinks to the first
+// instant after the gap, or to the last minute of the date.
 //
 // Errors: ErrNoSlot, or a description of what is wrong with the schedule.
 func NextSlot(s models.Schedule, p SlotParams) (models.Slot, error) {
@@ -62,7 +65,7 @@ func NextSlot(s models.Schedule, p SlotParams) (models.Slot, error) {
 	if err != nil {
 		return models.Slot{}, err
 	}
-	// Yesterday's window may reach into today.
+	// A clock that is set back over midnight shows yesterday again.
 	date := dateOf(p.After, p.Zone).plus(-1)
 	if s.LastDate != "" {
 		last, err := parseDate(s.LastDate)
@@ -74,22 +77,37 @@ func NextSlot(s models.Schedule, p SlotParams) (models.Slot, error) {
 		}
 	}
 	for range searchDays {
-		if at, ok := target(date); ok && at.After(p.After) && date.in(p.Zone) {
-			return models.Slot{Date: date.String(), TargetAt: at, SendAt: sendAt(s, p, at)}, nil
+		at, ok := target(date)
+		if ok && at.After(p.After) && date.in(p.Zone) && !hadPrompt(s, dateOf(at, p.Zone), p.Zone) {
+			return models.Slot{Date: date.String(), TargetAt: at, SendAt: sendAt(s, p, date, at)}, nil
 		}
 		date = date.plus(1)
 	}
 	return models.Slot{}, ErrNoSlot
 }
 
-func sendAt(s models.Schedule, p SlotParams, target time.Time) time.Time {
-	if s.Type != models.ScheduleFixed || p.Prep <= 0 {
+// hadPrompt reports whether the newest prompt of a schedule went out on a local
+// date of the zone, or on a later one.
+func hadPrompt(s models.Schedule, d localDate, zone *time.Location) bool {
+	return !s.LastAt.IsZero() && !dateOf(s.LastAt, zone).midnight.Before(d.midnight)
+}
+
+// sendAt is when the prompt of a date goes out.
+func sendAt(s models.Schedule, p SlotParams, date localDate, target time.Time) time.Time {
+	if s.Type != models.ScheduleFixed {
 		return target
 	}
-	if early := target.Add(-p.Prep); early.After(p.After) {
-		return early
+	send := target.Add(-max(p.Prep, 0))
+	if hadPrompt(s, dateOf(send, p.Zone), p.Zone) {
+		send = dateOf(target, p.Zone).at(0, p.Zone)
 	}
-	return p.After.UTC()
+	if last := date.lastMinute(p.Zone); send.After(last) {
+		send = last
+	}
+	if !send.After(p.After) {
+		send = p.After
+	}
+	return send.UTC()
 }
 
 // targetRule is how a schedule picks the instant of a date; false: none.
@@ -110,24 +128,64 @@ func targetRule(s models.Schedule, p SlotParams) (func(localDate) (time.Time, bo
 		if err != nil {
 			return nil, fmt.Errorf("reading schedule %s: %w", s.ID, err)
 		}
+		parts := windowParts(p.ParticipantID+"\x00"+s.ID, from, to)
 		return func(d localDate) (time.Time, bool) {
-			end := d
-			if to <= from {
-				end = d.plus(1)
+			for _, part := range parts {
+				if at, ok := draw(p.ParticipantID+"\x00"+s.ID+"\x00"+d.String(), p.allowedIn(part, d)); ok {
+					return at, true
+				}
 			}
-			seed := p.ParticipantID + "\x00" + s.ID + "\x00" + d.String()
-			return draw(seed, p.window(span{from: d.at(from, p.Zone), to: end.at(to, p.Zone)}))
+			return time.Time{}, false
 		}, nil
 	}
 	return nil, fmt.Errorf("schedule %s has the unknown type %q", s.ID, s.Type)
 }
 
-// window is the part of a random window in which a prompt may go out.
-func (p SlotParams) window(w span) []span {
+// clockSpan is a stretch of the local day, from inclusive, to exclusive; to may
+// be the end of the day.
+type clockSpan struct{ from, to Clock }
+
+// windowParts lists the parts that a random window has on each date, the one
+// that is used first. Over midnight these are an evening and a morning; taking
+// now one and now the other would give dates with two prompts and nights with
+// two, so the seed decides.
+func windowParts(seed string, from, to Clock) []clockSpan {
+	if from < to {
+		return []clockSpan{{from, to}}
+	}
+	evening, morning := clockSpan{from, minutesPerDay}, clockSpan{0, to}
+	if to == 0 {
+		return []clockSpan{evening}
+	}
+	length := uint64(minutesPerDay - from + to)
+	if pickBelow(seed, length) < uint64(to) {
+		return []clockSpan{morning, evening}
+	}
+	return []clockSpan{evening, morning}
+}
+
+// allowedIn lists what quiet hours leave of a part of a window on a date.
+func (p SlotParams) allowedIn(part clockSpan, d localDate) []span {
+	w := span{from: d.at(part.from, p.Zone), to: d.at(part.to, p.Zone)}
 	if !w.from.Before(w.to) {
 		w.to = w.from.Add(time.Minute)
 	}
-	return p.Quiet.outsideAll(w, p.QuietZones)
+	spans := d.within(w, p.Zone)
+	if len(spans) == 0 {
+		last := d.lastMinute(p.Zone)
+		spans = []span{{from: last, to: last.Add(time.Minute)}}
+	}
+	var allowed []span
+	for _, s := range spans {
+		allowed = append(allowed, p.Quiet.outsideAll(s, p.QuietZones)...)
+	}
+	return allowed
+}
+
+// pickBelow is a number below limit that the seed decides.
+func pickBelow(seed string, limit uint64) uint64 {
+	sum := sha256.Sum256([]byte(seed))
+	return binary.BigEndian.Uint64(sum[:8]) % limit
 }
 
 // draw picks one whole minute of the spans, each as likely as any other.
@@ -139,8 +197,7 @@ func draw(seed string, spans []span) (time.Time, bool) {
 	if minutes == 0 {
 		return time.Time{}, false
 	}
-	sum := sha256.Sum256([]byte(seed))
-	pick := binary.BigEndian.Uint64(sum[:8]) % minutes
+	pick := pickBelow(seed, minutes)
 	for _, s := range spans {
 		if n := s.minutes(); pick >= n {
 			pick -= n

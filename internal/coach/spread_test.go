@@ -195,7 +195,7 @@ func TestHeldUpIsSpread(t *testing.T) {
 // and what waited for it goes out over the minutes that follow.
 func TestQuietHoursEndOneByOne(t *testing.T) {
 	const spread = 10 * time.Minute
-	night := time.Date(2026, 3, 2, 23, 0, 0, 0, time.UTC)
+	night := time.Date(2026, 3, 3, 2, 0, 0, 0, time.UTC)
 	opens := time.Date(2026, 3, 3, 8, 0, 0, 0, time.UTC)
 	put := func(i int, kind models.DueKind, change func(*coach.Situation)) models.Due {
 		s := coach.Situation{
@@ -210,7 +210,7 @@ func TestQuietHoursEndOneByOne(t *testing.T) {
 			},
 		}
 		if kind == models.DueDailyPrompt {
-			slot := models.Slot{Date: "2026-03-02", TargetAt: night, SendAt: night.Add(-time.Minute)}
+			slot := models.Slot{Date: "2026-03-03", TargetAt: night, SendAt: night.Add(-time.Minute)}
 			s.State.Schedules = []models.Schedule{{ID: "p", Type: models.ScheduleRandom, From: "12:00", To: "13:00", Next: slot}}
 		}
 		if change != nil {

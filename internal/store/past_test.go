@@ -1,9 +1,12 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"gorm.io/gorm"
 
 	"coachline/models"
 )
@@ -45,5 +48,28 @@ func TestPast(t *testing.T) {
 				{ID: "sch-2", Type: models.ScheduleRandom, From: "09:00", To: "10:00", Zone: "UTC"},
 			},
 		}, past)
+	})
+}
+
+// TestPastKnowsTheLastPrompt: a schedule comes back with the instant of the
+// newest prompt that was sent, so that its date gets no second one.
+func TestPastKnowsTheLastPrompt(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6),
+			Schedules: []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "08:00"}}}))
+		for day, sent := range []time.Time{at(1), at(3), {}} {
+			row := models.Prompt{
+				ID: fmt.Sprintf("p1-sch-1-%d", day), ParticipantID: "p1", ScheduleID: "sch-1",
+				LocalDate: fmt.Sprintf("2026-03-0%d", day+1), TargetAt: at(5), State: models.PromptPending,
+			}
+			if !sent.IsZero() {
+				row.SentAt = &sent
+			}
+			require.NoError(t, w.Database().Write(w.ctx, func(tx *gorm.DB) error { return tx.Create(&row).Error }))
+		}
+		past, err := w.Past(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "08:00", LastDate: "2026-03-03", LastAt: at(3)}}, past.Schedules)
 	})
 }

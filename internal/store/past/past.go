@@ -6,6 +6,7 @@ package past
 import (
 	"database/sql"
 	"slices"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -85,9 +86,24 @@ func schedules(tx *gorm.DB, participantID string) ([]models.Schedule, error) {
 	}
 	var out []models.Schedule
 	for _, row := range rows {
+		sent, err := lastSent(tx, participantID, row.ID)
+		if err != nil {
+			return nil, err
+		}
 		out = append(out, models.Schedule{
-			ID: row.ID, Type: row.Type, At: row.At, From: row.FromTime, To: row.ToTime, Zone: row.Zone, LastDate: had[row.ID],
+			ID: row.ID, Type: row.Type, At: row.At, From: row.FromTime, To: row.ToTime, Zone: row.Zone, LastDate: had[row.ID], LastAt: sent,
 		})
 	}
 	return out, nil
+}
+
+// lastSent is when the newest prompt of a schedule was sent; zero when none was.
+func lastSent(tx *gorm.DB, participantID, scheduleID string) (time.Time, error) {
+	var newest []models.Prompt
+	err := tx.Where("participant_id = ? AND schedule_id = ? AND sent_at IS NOT NULL", participantID, scheduleID).
+		Order("sent_at DESC").Limit(1).Find(&newest).Error
+	if err != nil || len(newest) == 0 {
+		return time.Time{}, err
+	}
+	return newest[0].SentAt.UTC(), nil
 }
