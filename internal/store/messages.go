@@ -231,7 +231,8 @@ func appendTexts(tx *gorm.DB, in models.PrepareTurnInput) ([]models.Inbound, err
 	if len(texts) != len(slices.Compact(distinct)) {
 		return nil, fmt.Errorf("reading inbound texts: %w", models.ErrNotFound)
 	}
-	if in.Plan.Kind == models.KindReply {
+	isResumed := func(t models.Inbound) bool { return t.ResumeNoticeID > 0 }
+	if in.Plan.Kind == models.KindReply && slices.ContainsFunc(texts, isResumed) {
 		if err := dropUnanswered(tx, in); err != nil {
 			return nil, err
 		}
