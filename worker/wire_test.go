@@ -1,0 +1,194 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/workflow"
+
+	"coachline/models"
+	"coachline/models/subagent"
+	"coachline/workflows"
+)
+
+var updateWire = flag.Bool("wire", false, "write testdata/wire.golden anew")
+
+// TestWireNames compares every name that histories and running workflows hold
+// with the recorded ones: workflows, signals, updates, queries, activities with
+// the JSON fields of what they take and return, and the string constants of the
+// models. A changed line breaks participants who are enrolled: keep the name, or
+// give the change a change id. A new line is recorded with
+// go test ./worker -run TestWireNames -wire
+func TestWireNames(t *testing.T) {
+	w := &wire{within: map[reflect.Type]bool{}}
+	w.workflow(models.WorkflowType, workflows.Participant)
+	w.workflow(models.WorkflowReconcile, workflows.Reconcile)
+	w.workflow(subagent.WorkflowType, workflows.Subagent)
+	w.value("signal "+models.SignalMessageReceived, reflect.TypeFor[models.InboxItem]())
+	w.value("signal "+subagent.SignalDone, reflect.TypeFor[subagent.Result]())
+	for name, in := range map[string]reflect.Type{
+		models.UpdatePause: nil, models.UpdateUnenroll: nil,
+		models.UpdateResume: reflect.TypeFor[models.ResumeRequest](), models.UpdateSetMode: reflect.TypeFor[models.SetModeRequest](),
+		models.UpdateSendMessage: reflect.TypeFor[models.SendMessageRequest](), models.UpdateParticipant: reflect.TypeFor[models.ParticipantChanged](),
+	} {
+		w.value("update "+name, in)
+	}
+	w.value("query "+models.QueryStatus, reflect.TypeFor[models.StatusView]())
+	w.value("query "+models.QuerySchedules, reflect.TypeFor[[]models.Schedule]())
+	for field := range reflect.TypeFor[acts]().Fields() {
+		for method := range field.Type.Methods() {
+			w.activity(method)
+		}
+	}
+	w.constants(t, "../models")
+	slices.Sort(w.lines)
+	got := strings.Join(slices.Compact(w.lines), "\n") + "\n"
+
+	const file = "testdata/wire.golden"
+	if *updateWire {
+		require.NoError(t, os.MkdirAll("testdata", 0o750))
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+// wire collects lines. within holds the types around the present place: one
+// that holds itself is not followed again.
+type wire struct {
+	lines  []string
+	within map[reflect.Type]bool
+}
+
+func (w *wire) add(format string, args ...any) { w.lines = append(w.lines, fmt.Sprintf(format, args...)) }
+
+func (w *wire) workflow(name string, fn any) {
+	w.function("workflow "+name, reflect.TypeOf(fn), reflect.TypeFor[workflow.Context]())
+}
+
+// activity takes the methods that the SDK registers: those with a context first.
+func (w *wire) activity(m reflect.Method) {
+	w.function("activity "+m.Name, m.Type, reflect.TypeFor[context.Context]())
+}
+
+func (w *wire) function(name string, fn, contextType reflect.Type) {
+	w.add("%s", name)
+	for in := range fn.Ins() {
+		if in != contextType && !isReceiver(in) {
+			w.value(name+" in", in)
+		}
+	}
+	for out := range fn.Outs() {
+		if out != reflect.TypeFor[error]() {
+			w.value(name+" out", out)
+		}
+	}
+}
+
+// isReceiver tells an activity's receiver from its input: inputs are values.
+func isReceiver(in reflect.Type) bool { return in.Kind() == reflect.Pointer }
+
+var (
+	timeType      = reflect.TypeFor[time.Time]()
+	marshalerType = reflect.TypeFor[json.Marshaler]()
+)
+
+// value adds one line for each JSON field that can be reached from a type.
+func (w *wire) value(place string, of reflect.Type) {
+	if of == nil {
+		w.add("%s", place)
+		return
+	}
+	switch of.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		w.value(place+map[reflect.Kind]string{reflect.Slice: "[]", reflect.Array: "[]", reflect.Map: "{}"}[of.Kind()], of.Elem())
+	case reflect.Struct:
+		w.fields(place, of)
+	default:
+		w.add("%s %s", place, of.Kind())
+	}
+}
+
+func (w *wire) fields(place string, of reflect.Type) {
+	if of == timeType || of.Implements(marshalerType) {
+		w.add("%s %s", place, of)
+		return
+	}
+	if w.within[of] {
+		w.add("%s again", place)
+		return
+	}
+	w.within[of] = true
+	defer delete(w.within, of)
+	w.add("%s object", place)
+	for field := range of.Fields() {
+		tag := field.Tag.Get("json")
+		name, options, _ := strings.Cut(tag, ",")
+		switch {
+		case tag == "-" || !field.IsExported() && !field.Anonymous:
+		case field.Anonymous && name == "":
+			w.value(place, field.Type)
+		default:
+			if name == "" {
+				name = field.Name
+			}
+			if options != "" {
+				w.add("%s.%s %s", place, name, options)
+			}
+			w.value(place+"."+name, field.Type)
+		}
+	}
+}
+
+// constants adds the string constants of the packages in a folder: kinds,
+// states, error types, attribute and queue names.
+func (w *wire) constants(t *testing.T, folder string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return fmt.Errorf("reading constants: %w", err)
+		}
+		for _, d := range file.Decls {
+			if group, ok := d.(*ast.GenDecl); ok && group.Tok == token.CONST {
+				w.group(group)
+			}
+		}
+		return nil
+	}))
+}
+
+func (w *wire) group(group *ast.GenDecl) {
+	for _, s := range group.Specs {
+		for _, value := range s.(*ast.ValueSpec).Values {
+			ast.Inspect(value, func(n ast.Node) bool {
+				if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+					plain, err := strconv.Unquote(text.Value)
+					if err == nil {
+						w.add("constant %q", plain)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
