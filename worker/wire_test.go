@@ -76,7 +76,9 @@ type wire struct {
 	within map[reflect.Type]bool
 }
 
-func (w *wire) add(format string, args ...any) { w.lines = append(w.lines, fmt.Sprintf(format, args...)) }
+func (w *wire) add(format string, args ...any) {
+	w.lines = append(w.lines, fmt.Sprintf(format, args...))
+}
 
 func (w *wire) workflow(name string, fn any) {
 	w.function("workflow "+name, reflect.TypeOf(fn), reflect.TypeFor[workflow.Context]())
