@@ -34,24 +34,22 @@ type Size struct {
 	Segments int
 }
 
-// Count measures a text. One character outside the GSM 03.38 alphabet turns
-// the whole text to UCS2. A character never straddles two segments: neither
-// one of the extension table, which takes two septets, nor one that is made of
-// several UTF-16 units, so a segment may end before it is full. An empty text
-// has no segments.
+// Count measures a text as the carrier's own calculator does. One character
+// outside the GSM 03.38 alphabet turns the whole text to UCS2. A character
+// never straddles two segments: neither one of the extension table, which takes
+// two septets, nor one that is made of several UTF-16 units, so a segment may
+// end before it is full. An empty text has no segments.
 func Count(text string) Size {
 	var t tally
 	for state := -1; text != ""; {
 		var cluster string
 		cluster, text, _, state = uniseg.FirstGraphemeClusterInString(text, state)
-		for _, atom := range atoms(cluster) {
-			t.add(atom)
-		}
+		t.add(cluster)
 	}
 	return t.size()
 }
 
-// atoms are what a segment's end may not divide: characters as a person sees
+// atoms are what a part's end may not divide: characters as a person sees
 // them. A pile of marks that is longer than a segment has to be divided, and
 // a carriage return and its line feed may be.
 func atoms(cluster string) []string {
@@ -66,46 +64,79 @@ func atoms(cluster string) []string {
 type tally struct {
 	gsm, ucs packer
 	beyond   bool // a character that GSM-7 does not have was seen
+	// open is the calculator's character that may still go on; openUnits is its
+	// length in UTF-16 units.
+	open      character
+	openUnits int
 }
 
-func (t *tally) add(atom string) {
-	for _, r := range atom {
+// add takes what a person sees as one character, or a part of it that the
+// calculator would divide as well.
+func (t *tally) add(cluster string) {
+	for i, r := range cluster {
 		n := gsmUnits(r)
 		t.beyond = t.beyond || n == 0
-		t.gsm.add(n, gsmJoined)
+		if n > 0 {
+			t.gsm.add(n, gsmSingle, gsmJoined)
+		}
+		if t.open.runes > 0 && t.open.endsBefore(r, i > 0 && cluster != "\r\n") {
+			t.close()
+		}
+		t.open.add(r)
+		t.openUnits += utf16.RuneLen(r)
 	}
-	t.ucs.add(utf16Len(atom), ucsJoined)
 }
 
-func (t *tally) size() Size {
+// close packs the open character.
+func (t *tally) close() {
+	t.ucs.add(t.openUnits, ucsSingle, ucsJoined)
+	t.open, t.openUnits = character{}, 0
+}
+
+func (t tally) size() Size {
 	if t.beyond {
-		return Size{Encoding: UCS2, Units: t.ucs.units, Segments: t.ucs.count(ucsSingle)}
+		t.close()
+		return Size{Encoding: UCS2, Units: t.ucs.units, Segments: t.ucs.segments}
 	}
-	return Size{Encoding: GSM7, Units: t.gsm.units, Segments: t.gsm.count(gsmSingle)}
+	return Size{Encoding: GSM7, Units: t.gsm.units, Segments: t.gsm.segments}
 }
 
-// packer fills joined segments one after the other.
+// packer fills segments one after the other. What is in the first is
+// remembered, because it gets a header when a second one begins and what then
+// has no place moves on.
 type packer struct {
 	units, segments, fill int
+	first                 [gsmSingle]uint8 // units of each character in the first segment
+	characters            int
 }
 
-func (p *packer) add(units, room int) {
+func (p *packer) add(units, single, joined int) {
 	p.units += units
-	if p.segments == 0 || p.fill+units > room {
+	p.segments = max(p.segments, 1)
+	switch {
+	case p.segments == 1 && p.fill+units > single:
+		p.segments = 2
+		p.fill = p.moveOn(joined)
+	case p.segments > 1 && p.fill+units > joined:
 		p.segments++
 		p.fill = 0
+	}
+	if p.segments == 1 {
+		p.first[p.characters] = uint8(units) // At most 160, the first segment's room.
+		p.characters++
 	}
 	p.fill += units
 }
 
-func (p *packer) count(single int) int {
-	switch {
-	case p.units == 0:
-		return 0
-	case p.units <= single:
-		return 1
+// moveOn takes characters out of the first segment until it has room for the
+// header, and returns their units.
+func (p *packer) moveOn(joined int) int {
+	moved := 0
+	for p.fill-moved > joined {
+		p.characters--
+		moved += int(p.first[p.characters])
 	}
-	return p.segments
+	return moved
 }
 
 // Characters of the GSM 03.38 default alphabet beyond ASCII, and those of its

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+	"unicode/utf8"
 
+	"github.com/rivo/uniseg"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/segments"
@@ -50,25 +53,71 @@ func TestCountMeasured(t *testing.T) {
 	}
 }
 
+// measured is a text and what the carrier's own counter answers for it;
 // testdata/README.md says where the answers come from.
-func TestCountAgreesWithTheCarriersCounter(t *testing.T) {
-	file, err := os.Open("testdata/calculator.jsonl")
+type measured struct {
+	Text            string
+	Encoding        segments.Encoding
+	Units, Segments int
+}
+
+func readMeasured(t *testing.T, path string) []measured {
+	t.Helper()
+	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer file.Close()
+	var all []measured
 	lines := bufio.NewScanner(file)
-	n := 0
-	for ; lines.Scan(); n++ {
-		var want struct {
-			Text            string
-			Encoding        segments.Encoding
-			Units, Segments int
-		}
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &want))
-		require.Equal(t, segments.Size{Encoding: want.Encoding, Units: want.Units, Segments: want.Segments},
-			segments.Count(want.Text), "%q", want.Text)
+	for lines.Scan() {
+		var one measured
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &one))
+		all = append(all, one)
 	}
 	require.NoError(t, lines.Err())
-	require.Equal(t, 319, n)
+	return all
+}
+
+func TestCountAgreesWithTheCarriersCounter(t *testing.T) {
+	for path, number := range map[string]int{"testdata/calculator.jsonl": 319, "testdata/emoji.jsonl": 1000} {
+		all := readMeasured(t, path)
+		require.Len(t, all, number)
+		for _, want := range all {
+			assert.Equal(t, segments.Size{Encoding: want.Encoding, Units: want.Units, Segments: want.Segments},
+				segments.Count(want.Text), "%q", want.Text)
+		}
+	}
+}
+
+// TestSplitKeepsWhatIsSeen: where the calculator divides an emoji, a part's end
+// does not; and no part takes more than it may.
+func TestSplitKeepsWhatIsSeen(t *testing.T) {
+	divided := 0
+	for _, m := range readMeasured(t, "testdata/emoji.jsonl") {
+		if !strings.Contains(m.Text, "\n") && uniseg.GraphemeClusterCount(m.Text) < utf8.RuneCountInString(m.Text) {
+			divided++
+		}
+		ends := map[int]bool{0: true, len(m.Text): true}
+		for at, rest, state := 0, m.Text, -1; rest != ""; {
+			var cluster string
+			cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+			if len(utf16.Encode([]rune(cluster))) > 67 { // Longer than a segment: it has to be divided.
+				for i := range cluster {
+					ends[at+i] = true
+				}
+			}
+			at += len(cluster)
+			ends[at] = true
+		}
+		at := 0
+		for _, part := range segments.Split(m.Text, segments.Options{MaxParts: 100, Segments: 1}).Texts {
+			require.LessOrEqual(t, segments.Count(part).Segments, 1, "%q of %q", part, m.Text)
+			begins := at + strings.Index(m.Text[at:], part)
+			require.True(t, ends[begins], "%q begins within a character of %q", part, m.Text)
+			at = begins + len(part)
+			require.True(t, ends[at], "%q ends within a character of %q", part, m.Text)
+		}
+	}
+	require.Greater(t, divided, 500)
 }
 
 // gsmTable is GSM 03.38's default alphabet by code, 0x00 to 0x7F; 0x1B is the
