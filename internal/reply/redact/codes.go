@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,31 +21,31 @@ const (
 
 // codeBefore is "code is 123456", "my code for the bank is 123456", "PIN 1234":
 // word (1), what gives it (2, 3), value (4).
-var codeBefore = regexp.MustCompile(`(?i)(?:^|[^\p{L}\p{Nd}_])(` + codeWords + `)["”']?(?:[ \t]*([:=#])[ \t]*|` +
+var codeBefore = compile(`(?i)(?:^|[^\p{L}\p{Nd}_])(` + codeWords + `)["”']?(?:[ \t]*([:=#])[ \t]*|` +
 	`(?:[ \t]+[^.!?\n\p{Nd}:=]{1,40}?)??(?:[ \t]+(` + says + `)[ \t]*:?[ \t]+|[ \t]*[:=][ \t]*)|[ \t]+)["“'(]*` + codeValue)
 
 // codeAfter is "123456 is your code", "use 123456 as your login code",
 // "123456 otp": value (1), word (2).
-var codeAfter = regexp.MustCompile(`(?i)` + codeValue + `["”')]*[ \t]+(?:(?:is|was|are|as|for|to|=|-|–|:|es|est|ist|é|è|como|para|comme|pour|als|für|` +
+var codeAfter = compile(`(?i)` + codeValue + `["”')]*[ \t]+(?:(?:is|was|are|as|for|to|=|-|–|:|es|est|ist|é|è|como|para|comme|pour|als|für|` +
 	`come|per|voor)[ \t]+)?` + codeFiller + `(` + codeWords + `)(?:[^\p{L}\p{Nd}_]|$)`)
 
 // codeLater is the public rule: six digits, and in the same sentence a word
 // that has no other meaning.
-var codeLater = regexp.MustCompile(`(?i)(\p{Nd}{6})[^.!?\n\p{Nd}]{1,40}?[^\p{L}\p{Nd}](?:otp|2fa|mfa|verification code|security code|one-time (?:code|password))(?:[^\p{L}\p{Nd}_]|$)`)
+var codeLater = compile(`(?i)(\p{Nd}{6})[^.!?\n\p{Nd}]{1,40}?[^\p{L}\p{Nd}](?:otp|2fa|mfa|verification code|security code|one-time (?:code|password))(?:[^\p{L}\p{Nd}_]|$)`)
 
 // otherCodes are codes that everybody may know.
-var otherCodes = regexp.MustCompile(`(?i)(?:zip|postal|post|area|country|dress|colou?r|qr|bar|source|morse|error|status|promo|discount|postale|postleit)[ -]?$`)
+var otherCodes = compile(`(?i)(?:zip|postal|post|area|country|dress|colou?r|qr|bar|source|morse|error|status|promo|discount|postale|postleit)[ -]?$`)
 
 // otherCode are such words in one, or that only end like one.
 var otherCode = wordSet(`zipcode zipcodes postcode postcodes barcode barcodes areacode decode encode sourcecode geocode unicode promocode`)
 
 // counted is a unit behind a number, which then is no code and no phone.
-var counted = regexp.MustCompile(`(?i)^[ \t]*(?:steps?|pasos|pas|schritte|passos|passi|stappen|k?cal(?:ories|orías)?|kj|words?|min(?:ute)?s?|hours?|hrs?|` +
+var counted = compile(`(?i)^[ \t]*(?:steps?|pasos|pas|schritte|passos|passi|stappen|k?cal(?:ories|orías)?|kj|words?|min(?:ute)?s?|hours?|hrs?|` +
 	`seconds?|days?|weeks?|months?|years?|times|reps?|laps?|miles?|kms?|m|metres?|meters?|kg|lbs?|g|mg|ml|l|oz|pages?|people|euros?|dollars?|€|%|am|pm|` +
 	`minutos|horas|días|dias|minuten|stunden|heures|jours|ore|giorni|uur|dagen|o'clock|uhr)(?:[^\p{L}\p{Nd}]|$)`)
 
 // checkWords name the three or four digits on a card's back.
-var checkWords = regexp.MustCompile(`(?i)^cv[vc]2?$`)
+var checkWords = compile(`(?i)^cv[vc]2?$`)
 
 // codeSigns are parts of codeWords, and of the words of codeLater.
 var codeSigns = []string{"code", "otp", "2fa", "mfa", "pin", "cvv", "cvc", "digo", "codice", "kode", "tan", "one-time"}
@@ -107,7 +106,7 @@ func publicCode(before, word string) bool {
 // digits, or capitals with a digit, and counts nothing.
 func codeLike(s string, start, end, least int) bool {
 	value := s[start:end]
-	if !aloneAt(s, start, end) || counted.MatchString(s[end:]) {
+	if !aloneAt(s, start, end) || counted.MatchString(after(s, end)) {
 		return false
 	}
 	digits := 0

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,12 +23,12 @@ const (
 // told is a password word (1) or one that may be talk (2), perhaps whose it is,
 // then a sign (3) or verb (4) that gives it, or nothing, and the value: quoted
 // (5) or one word (6).
-var told = regexp.MustCompile(`(?i)(?:^|[^\p{L}\p{Nd}])(?:(` + passwordWords + `)|(?:[a-z0-9]{1,24}_)*(` + secretWords + `))` +
+var told = compile(`(?i)(?:^|[^\p{L}\p{Nd}])(?:(` + passwordWords + `)|(?:[a-z0-9]{1,24}_)*(` + secretWords + `))` +
 	`(?:(?:[ \t]+(?:for|to|at|of|on|in|para|de|del|für|von|pour|du|per|di|voor|van|do|da)[ \t]+[^.!?\n:=]{1,40}?)?["'”]?` +
 	`(?:\s{0,8}([:=]+)[ \t]*|[ \t]+(` + says + `)[ \t]*:?[ \t]+)|[ \t]+(?:(?:to|too|en|a)[ \t]+)?)(?:(` + quoted + `)|([^\s]+))`)
 
 // phrase is a pass phrase, whose words reach to the end of the sentence.
-var phrase = regexp.MustCompile(`(?i)\bpass ?phrase[ \t]*(?:[:=]|[ \t](?:` + says + `)[ \t])[ \t]*([^.!?\n]+)`)
+var phrase = compile(`(?i)\bpass ?phrase[ \t]*(?:[:=]|[ \t](?:` + says + `)[ \t])[ \t]*([^.!?\n]+)`)
 
 // talk are words that stand behind "password is" in a sentence about a
 // password.
@@ -145,7 +144,7 @@ func secretLike(value string, announced bool) bool {
 }
 
 // measure is a quantity, a time or an ordinal, which mix letters and digits.
-var measure = regexp.MustCompile(`(?i)^[\d.,:/x×-]+(?:-?[a-zµ%°]{1,7})?$`)
+var measure = compile(`(?i)^[\d.,:/x×-]+(?:-?[a-zµ%°]{1,7})?$`)
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -18,22 +17,22 @@ var ErrNested = errors.New("JSON is nested in strings too deeply")
 const maxNested = 8
 
 // secretKey names values that are secret whatever they look like.
-var secretKey = regexp.MustCompile(`(?i)^(?:.*[_-])?(?:password|passwd|pwd|passphrase|secret|client_?secret|api_?key|private_?key|secret_?key|access_?key|` +
+var secretKey = compile(`(?i)^(?:.*[_-])?(?:password|passwd|pwd|passphrase|secret|client_?secret|api_?key|private_?key|secret_?key|access_?key|` +
 	`access_?token|auth_?token|refresh_?token|id_?token|session_?token|token|authorization|credentials?|cookie|contraseña|senha|passwort|mot_de_passe|wachtwoord)$`)
 
 // numberKeys name values that are personal when they are so many digits.
 var numberKeys = []struct {
 	kind        Kind
-	key         *regexp.Regexp
+	key         expression
 	least, most int
 }{
-	{KindSSN, regexp.MustCompile(`(?i)^(?:ssn|social_?security(?:_?number)?)$`), 9, 9},
-	{KindPhone, regexp.MustCompile(`(?i)^(?:.*[_-])?(?:phone|phone_?number|mobile|cell|tel|telephone|whatsapp|msisdn)$`), minLocal, maxPhone},
-	{KindCode, regexp.MustCompile(`(?i)^(?:.*[_-])?(?:otp|pin|cvv|cvc|passcode|verification_?code|security_?code|one_?time_?code)$`), 3, 10},
+	{KindSSN, compile(`(?i)^(?:ssn|social_?security(?:_?number)?)$`), 9, 9},
+	{KindPhone, compile(`(?i)^(?:.*[_-])?(?:phone|phone_?number|mobile|cell|tel|telephone|whatsapp|msisdn)$`), minLocal, maxPhone},
+	{KindCode, compile(`(?i)^(?:.*[_-])?(?:otp|pin|cvv|cvc|passcode|verification_?code|security_?code|one_?time_?code)$`), 3, 10},
 }
 
 // digits are a number as people write it.
-var digits = regexp.MustCompile(`^[+]?[\p{Nd} ().-]+$`)
+var digits = compile(`^[+]?[\p{Nd} ().-]+$`)
 
 // JSON masks every string of a JSON text, at any depth and in strings that
 // hold JSON themselves (J14, H14), and every number that is a card's. Values

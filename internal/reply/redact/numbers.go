@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,29 +10,29 @@ import (
 
 // runs are digits of any script in groups, with at most three signs between
 // two groups: blanks, dashes, dots, slashes and brackets, also invisible ones.
-var runs = regexp.MustCompile(`\p{Nd}+(?:[\t\p{Zs}\p{Pd}./()\x{00AD}\x{200B}-\x{200D}\x{2060}]{1,3}\p{Nd}+)*`)
+var runs = compile(`\p{Nd}+(?:[\t\p{Zs}\p{Pd}./()\x{00AD}\x{200B}-\x{200D}\x{2060}]{1,3}\p{Nd}+)*`)
 
 // uuids are ids of workflows and requests; digits in them mean nothing.
-var uuids = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
+var uuids = compile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
 // idWord ends the text before a number that names a thing: "id 1700000000000",
 // "order no. 4242424242424242".
-var idWord = regexp.MustCompile(`(?i)(?:(?:^|[^\p{L}])(?:ids?|order|orders|tracking|track|ticket|invoice|ref|reference|booking|reservation|case|parcel|shipment|` +
+var idWord = compile(`(?i)(?:(?:^|[^\p{L}])(?:ids?|order|orders|tracking|track|ticket|invoice|ref|reference|booking|reservation|case|parcel|shipment|` +
 	`package|serial|isbn|ean|imei|sku|barcode|timestamp|unix|epoch|member|membership|customer|policy|steps|pedido|factura|reserva|commande|facture|bestellung|` +
 	`bestellnummer|rechnung|rechnungsnummer|ordine|fattura|bestelling|ordernummer|encomenda|fatura|sendungsnummer)|_id|_at|_no|(?-i:[a-z]Id))` +
 	`["']?[ \t]*(?:number|num|nr|no|n|id|de|del|is|was|es|est|ist|é|è|numéro|número|nummer|#|:|=|\.|"|'|º|°|[ \t]){0,6}$`)
 
 // phoneWord ends the text before a number that somebody can be reached at.
-var phoneWord = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:phone|phones|telephone|tel|mobile|cell|cellphone|call|ring|dial|text|whatsapp|sms|fax|reach|contact|` +
+var phoneWord = compile(`(?i)(?:^|[^\p{L}])(?:phone|phones|telephone|tel|mobile|cell|cellphone|call|ring|dial|text|whatsapp|sms|fax|reach|contact|` +
 	`(?:my|her|his|their|our|new|old|work|home)[ \t]+(?:number|nr|no)|(?:mi|su|tu|meu|seu|il mio|mon|son|mein|meine|ihre|seine|mijn|haar|zijn)[ \t]+(?:número|numero|numéro|nummer)|` +
 	`tel[ée]fono|teléfonos|m[óo]vil|celular|llama|llámame|telefon|telefonnummer|handy|handynummer|ruf|t[ée]l[ée]phone|portable|appelle|` +
 	`telefone|telem[óo]vel|ligue|cellulare|chiama|chiamami|telefoon|telefoonnummer|mobiel|bel|06-nummer)` +
 	`[^\p{Nd}\n.!?]{0,20}[.:]?[ \t+(]*$`)
 
 // ssnWord ends the text before a social security number without dashes.
-var ssnWord = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:ssn|social security|social)[^\p{Nd}\n.!?]{0,16}[.:]?[ \t]*$`)
+var ssnWord = compile(`(?i)(?:^|[^\p{L}])(?:ssn|social security|social)[^\p{Nd}\n.!?]{0,16}[.:]?[ \t]*$`)
 
-// sight is how far before a number words are looked for, in bytes.
+// sight is how far before and after a number words are looked for, in bytes.
 const sight = 48
 
 // group is one group of digits, at these bytes.
@@ -195,6 +194,11 @@ func (w window) start() int { return w.groups[0].start }
 func (w window) end() int { return w.groups[len(w.groups)-1].end }
 
 func (w window) before() string { return w.text[max(0, w.start()-sight):w.start()] }
+
+func (w window) after() string { return after(w.text, w.end()) }
+
+// after is what of a text is in sight behind a number.
+func after(s string, end int) string { return s[end:min(len(s), end+sight)] }
 
 // span takes the plus and the opened bracket of a phone number with it.
 func (w window) span(kind Kind) span {

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -12,7 +11,7 @@ type pattern struct {
 	kind Kind
 	// in, where it is set, is false for a text that re cannot match.
 	in    func(glance) bool
-	re    *regexp.Regexp
+	re    expression
 	group int
 	// certain, where it is set, has the last word on the masked part.
 	certain func(string) bool
@@ -22,23 +21,23 @@ type pattern struct {
 // documentation: OpenAI and Anthropic (sk-), Stripe, GitHub, GitLab, AWS,
 // Google, Slack, SendGrid, Hugging Face, npm, Groq, xAI.
 var patterns = []pattern{
-	{kind: KindEmail, in: having("@"), re: regexp.MustCompile(`[\p{L}\p{M}\p{Nd}_.%+'’-]*[\p{L}\p{M}\p{Nd}_%+-]@[\p{L}\p{M}\p{Nd}][\p{L}\p{M}\p{Nd}.-]*\.[\p{L}\p{M}]{2,}`)},
-	{kind: KindEmail, in: having("dot"), re: regexp.MustCompile(`(?i)\b[\w.+-]+ ?(?: at |\(at\)|\[at\]) ?[\w-]+(?: ?(?: dot |\(dot\)|\[dot\]) ?[\w-]+)? ?(?: dot |\(dot\)|\[dot\]) ?(?:com|org|net|edu|gov|io|co|uk|us|de|fr|es|it|nl|pt|br|mx|ca|au)\b`)},
-	{kind: KindSecret, in: having("://"), re: regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://([^\s/?#@]*:[^\s/?#@]+)@`), group: 1},
-	{kind: KindSecret, in: having("sk-"), re: regexp.MustCompile(`\bsk-[\w*-]{6,}`)},
-	{kind: KindSecret, in: having("_live_", "_test_", "whsec_"), re: regexp.MustCompile(`\b(?:sk|pk|rk)_(?:live|test)_\w{6,}|\bwhsec_[\w+/=]{8,}`)},
-	{kind: KindSecret, in: having("_", "gl"), re: regexp.MustCompile(`\bgh[pousr]_\w{6,}|\bgithub_pat_\w{6,}|\bgl(?:pat|ptt|dt|rt)-[\w-]{8,}`)},
-	{kind: KindSecret, in: having("akia", "asia", "abia", "acca"), re: regexp.MustCompile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}`)},
-	{kind: KindSecret, in: having("aiza", "ya29.", "gocspx-"), re: regexp.MustCompile(`\bAIza[\w-]{20,}|\bya29\.[\w-]{8,}|\bGOCSPX-[\w-]{8,}`)},
-	{kind: KindSecret, in: having("xox", "xapp-", "sg."), re: regexp.MustCompile(`\bxox[a-z]-[\w-]{6,}|\bxapp-[\w-]{6,}|\bSG\.[\w-]{8,}\.[\w-]{8,}`)},
-	{kind: KindSecret, in: having("hf_", "npm_", "gsk_", "xai-"), re: regexp.MustCompile(`\b(?:hf|npm|gsk)_[A-Za-z0-9]{16,}|\bxai-[\w-]{16,}`)},
-	{kind: KindSecret, in: having("-----begin "), re: regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)},
-	{kind: KindSecret, in: func(g glance) bool { return g.hex >= 32 }, re: regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`)},
-	{kind: KindToken, in: having("eyj"), re: regexp.MustCompile(`\beyJ[\w-]{4,}(?:\.[\w-]+){0,4}`)},
-	{kind: KindToken, in: having("bearer"), re: regexp.MustCompile(`(?i)\bbearer[\s:]+["']?([\w.~+/-]{6,}=*)`), group: 1, certain: random},
-	{kind: KindToken, in: having("basic"), re: regexp.MustCompile(`(?i)\bbasic\s+["']?([a-z0-9+/]{8,}={0,2})`), group: 1, certain: random},
-	{kind: KindToken, in: having("authorization"), re: regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([^\s"',;\[\]]+)`), group: 1, certain: noScheme},
-	{kind: KindToken, in: having("="), re: regexp.MustCompile(`(?i)\b(?:session[_-]?(?:id|token|key)|phpsessid|jsessionid|sid)["']?\s*=\s*["']?([^\s"',;&\[\]]+)`), group: 1},
+	{kind: KindEmail, in: having("@"), re: compile(`[\p{L}\p{M}\p{Nd}_.%+'’-]*[\p{L}\p{M}\p{Nd}_%+-]@[\p{L}\p{M}\p{Nd}][\p{L}\p{M}\p{Nd}.-]*\.[\p{L}\p{M}]{2,}`)},
+	{kind: KindEmail, in: having("dot"), re: compile(`(?i)\b[\w.+-]+ ?(?: at |\(at\)|\[at\]) ?[\w-]+(?: ?(?: dot |\(dot\)|\[dot\]) ?[\w-]+)? ?(?: dot |\(dot\)|\[dot\]) ?(?:com|org|net|edu|gov|io|co|uk|us|de|fr|es|it|nl|pt|br|mx|ca|au)\b`)},
+	{kind: KindSecret, in: having("://"), re: compile(`[A-Za-z][A-Za-z0-9+.-]*://([^\s/?#@]*:[^\s/?#@]+)@`), group: 1},
+	{kind: KindSecret, in: having("sk-"), re: compile(`\bsk-[\w*-]{6,}`)},
+	{kind: KindSecret, in: having("_live_", "_test_", "whsec_"), re: compile(`\b(?:sk|pk|rk)_(?:live|test)_\w{6,}|\bwhsec_[\w+/=]{8,}`)},
+	{kind: KindSecret, in: having("_", "gl"), re: compile(`\bgh[pousr]_\w{6,}|\bgithub_pat_\w{6,}|\bgl(?:pat|ptt|dt|rt)-[\w-]{8,}`)},
+	{kind: KindSecret, in: having("akia", "asia", "abia", "acca"), re: compile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}`)},
+	{kind: KindSecret, in: having("aiza", "ya29.", "gocspx-"), re: compile(`\bAIza[\w-]{20,}|\bya29\.[\w-]{8,}|\bGOCSPX-[\w-]{8,}`)},
+	{kind: KindSecret, in: having("xox", "xapp-", "sg."), re: compile(`\bxox[a-z]-[\w-]{6,}|\bxapp-[\w-]{6,}|\bSG\.[\w-]{8,}\.[\w-]{8,}`)},
+	{kind: KindSecret, in: having("hf_", "npm_", "gsk_", "xai-"), re: compile(`\b(?:hf|npm|gsk)_[A-Za-z0-9]{16,}|\bxai-[\w-]{16,}`)},
+	{kind: KindSecret, in: having("-----begin "), re: compile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)},
+	{kind: KindSecret, in: func(g glance) bool { return g.hex >= 32 }, re: compile(`\b[0-9a-fA-F]{32,}\b`)},
+	{kind: KindToken, in: having("eyj"), re: compile(`\beyJ[\w-]{4,}(?:\.[\w-]+){0,4}`)},
+	{kind: KindToken, in: having("bearer"), re: compile(`(?i)\bbearer[\s:]+["']?([\w.~+/-]{6,}=*)`), group: 1, certain: random},
+	{kind: KindToken, in: having("basic"), re: compile(`(?i)\bbasic\s+["']?([a-z0-9+/]{8,}={0,2})`), group: 1, certain: random},
+	{kind: KindToken, in: having("authorization"), re: compile(`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([^\s"',;\[\]]+)`), group: 1, certain: noScheme},
+	{kind: KindToken, in: having("="), re: compile(`(?i)\b(?:session[_-]?(?:id|token|key)|phpsessid|jsessionid|sid)["']?\s*=\s*["']?([^\s"',;&\[\]]+)`), group: 1},
 }
 
 func findPatterns(g glance) []span {

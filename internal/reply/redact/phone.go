@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -31,7 +30,7 @@ func (w window) phone(digits string) bool {
 	if len(digits) > maxPhone || w.series() || w.isProgression() || w.date() || w.decimal() || w.clock {
 		return false
 	}
-	return w.dialled(digits) && !counted.MatchString(w.text[w.end():]) && !currency.MatchString(w.text[w.end():])
+	return w.dialled(digits) && !counted.MatchString(w.after()) && !currency.MatchString(w.after())
 }
 
 func (w window) dialled(digits string) bool {
@@ -111,7 +110,7 @@ func (w window) hasGroups(written []string) bool {
 // the five pairs of France.
 const maxTrunkGroups = 5
 
-var nonDigits = regexp.MustCompile(`[^0-9]+`)
+var nonDigits = compile(`[^0-9]+`)
 
 // american is three, three and four digits, perhaps behind a 1, in groups or
 // in one.
@@ -147,13 +146,13 @@ func isPersonal(number *phonenumbers.PhoneNumber) bool {
 // countWord ends the text before numbers that count something, zipWord before
 // those that say where.
 var (
-	countWord = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:reps?|sets?|steps|weights?|kcal|cal|calories|laps|intervals?|splits?|scores?|points|pages?|rounds|series|` +
+	countWord = compile(`(?i)(?:^|[^\p{L}])(?:reps?|sets?|steps|weights?|kcal|cal|calories|laps|intervals?|splits?|scores?|points|pages?|rounds|series|` +
 		`repeticiones|pasos|calorías|puntos|páginas|répétitions|pas|points|séries|wdh|wiederholungen|sätze|schritte|punkte|seiten|gewichte|` +
 		`repetições|passos|pontos|páginas|ripetizioni|passi|herhalingen|stappen)[ \t]*(?:were|was|are|of|on|:|=|-)?[ \t]*$`)
-	zipWord = regexp.MustCompile(`(?:(?:^|[^\p{L}])(?i:zip|zip code|postal|postal code|postcode|plz|postleitzahl|cep|cap|cp|c\.p\.|código postal|code postal|pin ?code)[ \t]*(?i:is|ist|es|est|é|:|=)?[ \t]*|,?[ \t][A-Z]{2}[ \t]+)$`)
+	zipWord = compile(`(?:(?:^|[^\p{L}])(?i:zip|zip code|postal|postal code|postcode|plz|postleitzahl|cep|cap|cp|c\.p\.|código postal|code postal|pin ?code)[ \t]*(?i:is|ist|es|est|é|:|=)?[ \t]*|,?[ \t][A-Z]{2}[ \t]+)$`)
 	// priceSign stands before a price, currency behind one.
-	priceSign = regexp.MustCompile(`(?:[€£¥₹]|R\$|(?:^|[^\p{L}])(?i:usd|eur|gbp|brl|mxn|chf|inr))[ \t]*$`)
-	currency  = regexp.MustCompile(`(?i)^[ \t]*(?:[€£¥₹$]|(?:usd|eur|gbp|brl|mxn|chf|inr|reais|pesos|rupees|francs|franken)(?:[^\p{L}]|$))`)
+	priceSign = compile(`(?:[€£¥₹]|R\$|(?:^|[^\p{L}])(?i:usd|eur|gbp|brl|mxn|chf|inr))[ \t]*$`)
+	currency  = compile(`(?i)^[ \t]*(?:[€£¥₹$]|(?:usd|eur|gbp|brl|mxn|chf|inr|reais|pesos|rupees|francs|franken)(?:[^\p{L}]|$))`)
 )
 
 // pairs reports whether every group has two digits at most, as lists of numbers

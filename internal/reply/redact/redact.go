@@ -7,7 +7,6 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -48,13 +47,13 @@ const cutNote = " [The rest of this text was cut: it was too long.]"
 const maxRounds = 8
 
 // tokens are the marks that masking leaves.
-var tokens = regexp.MustCompile(`\[REDACTED_[A-Z]+\]`)
+var tokens = compile(`\[REDACTED_[A-Z]+\]`)
 
 // blanks are runs of blanks within a line.
-var blanks = regexp.MustCompile(`[\t\v\f\p{Zs}]{2,}|[\t\v\f]`)
+var blanks = compile(`[\t\v\f\p{Zs}]{2,}|[\t\v\f]`)
 
 // emptyLines are more line ends than a paragraph needs.
-var emptyLines = regexp.MustCompile(`\n{3,}`)
+var emptyLines = compile(`\n{3,}`)
 
 // span is a part of a text that is to be masked, in bytes.
 type span struct {

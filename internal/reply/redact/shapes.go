@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -83,11 +82,11 @@ func (w window) dashed() bool {
 
 // aloneInRun reports whether no dash ties another number to this one.
 func (w window) aloneInRun() bool {
-	return !strings.HasSuffix(w.before(), "-") && !tied.MatchString(w.text[w.end():])
+	return !strings.HasSuffix(w.before(), "-") && !tied.MatchString(w.after())
 }
 
 // tied is a number that a dash ties to the one before.
-var tied = regexp.MustCompile(`^-[0-9]`)
+var tied = compile(`^-[0-9]`)
 
 // date reports whether the first groups are a date, either way round, or a
 // single one is a date without signs.
