@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,8 +55,10 @@ type town struct {
 
 	// letters are the outbox rows of operators' messages.
 	letters sync.Map
-	mu      sync.Mutex
-	texts   int
+	// fired counts the texts of fire.
+	fired atomic.Int64
+	mu    sync.Mutex
+	texts int
 }
 
 // newTown starts a server of its own; change may set rules and limits.
