@@ -95,7 +95,7 @@ func TestEnrolRefuses(t *testing.T) {
 
 func TestLimitsOfARequest(t *testing.T) {
 	h := start(t, nil)
-	h.refused(call{method: "POST", path: participantsPath, body: `{"name":"` + strings.Repeat("x", maxAPIBody) + `"}`},
+	h.requireRefused(h.call(call{method: "POST", path: participantsPath, body: `{"name":"` + strings.Repeat("x", maxAPIBody) + `"}`}),
 		http.StatusRequestEntityTooLarge, "body: larger than 1048576 bytes")
 	h.refused(call{method: "POST", path: participantsPath, body: `phone_number=1`, header: map[string]string{"Content-Type": "text/plain"}},
 		http.StatusUnsupportedMediaType, "body: unknown content type")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -112,7 +113,8 @@ type call struct {
 	header             map[string]string
 }
 
-func (h *harness) do(c call) reply {
+// request is what a caller of the API sends.
+func (h *harness) request(c call) *http.Request {
 	h.t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), c.method, "http://"+h.server.Addr()+c.path, strings.NewReader(c.body))
 	require.NoError(h.t, err)
@@ -126,8 +128,28 @@ func (h *harness) do(c call) reply {
 			req.Header.Del(name)
 		}
 	}
-	res, err := http.DefaultClient.Do(req)
+	return req
+}
+
+func (h *harness) do(c call) reply {
+	h.t.Helper()
+	res, err := http.DefaultClient.Do(h.request(c))
 	require.NoError(h.t, err)
+	return h.read(c, res)
+}
+
+// call hands a request to the handler without a network: a server that refuses
+// a body before it has read all of it may cut the connection while the caller
+// still writes.
+func (h *harness) call(c call) reply {
+	h.t.Helper()
+	answer := httptest.NewRecorder()
+	h.server.http.Handler.ServeHTTP(answer, h.request(c))
+	return h.read(c, answer.Result())
+}
+
+func (h *harness) read(c call, res *http.Response) reply {
+	h.t.Helper()
 	raw, err := io.ReadAll(res.Body)
 	require.NoError(h.t, err)
 	require.NoError(h.t, res.Body.Close())
@@ -144,7 +166,11 @@ func (h *harness) do(c call) reply {
 // refused requires an error envelope with the status and the message.
 func (h *harness) refused(c call, status int, message string) reply {
 	h.t.Helper()
-	got := h.do(c)
+	return h.requireRefused(h.do(c), status, message)
+}
+
+func (h *harness) requireRefused(got reply, status int, message string) reply {
+	h.t.Helper()
 	require.Equal(h.t, status, got.status, got.raw)
 	require.Equal(h.t, "error", got.body.Status)
 	require.Contains(h.t, got.body.Message, message)

@@ -126,7 +126,8 @@ func TestWebhookRefuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h.t = t
-			h.refused(call{method: "POST", path: inboundPath, body: tc.body, header: header(tc.kind, tc.signature)}, tc.status, tc.want)
+			got := h.call(call{method: "POST", path: inboundPath, body: tc.body, header: header(tc.kind, tc.signature)})
+			h.requireRefused(got, tc.status, tc.want)
 		})
 	}
 	h.t = t
