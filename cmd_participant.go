@@ -97,7 +97,7 @@ func (p *program) list() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List participants", Args: exactly(0)}
 	c.Flags().StringVar(&status, "status", "", "only those who are active, paused, completed, withdrawn or opted_out")
 	c.Flags().BoolVar(&waiting, "waiting", false, "only those with messages that came while they were paused")
-	c.Flags().StringVar(&attention, "attention", "", "only those whom somebody should look after: crisis")
+	c.Flags().StringVar(&attention, "attention", "", "only those at whom an operator should look for this: "+attentionKinds())
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		api, err := p.console()
 		if err != nil {

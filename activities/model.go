@@ -2,8 +2,11 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -25,6 +28,9 @@ type StepStore interface {
 	Step(ctx context.Context, turnID string, number int) (models.Step, error)
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
 	SaveStep(ctx context.Context, step models.Step) (models.Step, error)
+	// RaiseAttention asks for an operator; raised is false while the same was
+	// asked for before.
+	RaiseAttention(ctx context.Context, entry models.AttentionEntry) (raised bool, err error)
 }
 
 // Responder runs the stages of one round; its errors are *models.ModelError
@@ -48,7 +54,8 @@ const heartbeatEvery = 3 * time.Second
 // begins the turn. It is safe to retry: a round that was stored is read back.
 // It heartbeats while it waits, so that a dead worker costs seconds and not the
 // whole time limit. A model that stays away longer than the input's time limit is
-// an error of type TimeLimit, which is final.
+// an error of type TimeLimit, which is final. A model that refuses to answer
+// raises attention.
 func (t *Talk) CallModel(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
 	stop := beatWith(ctx, limit.heartbeat)
@@ -112,11 +119,44 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput, turn models.T
 	if err == nil {
 		step, err = t.Store.SaveStep(ctx, step)
 	}
+	if raiseErr := t.noteRefusal(ctx, in, err); raiseErr != nil {
+		return models.CallModelResult{}, raiseErr // retried: the refusal must be seen
+	}
 	if err != nil {
 		return models.CallModelResult{}, classed(fmt.Errorf("round %d: %w", in.Step, err))
 	}
 	t.Turns.Recent.note(own, step)
 	return t.result(step)
+}
+
+// noteRefusal raises attention when the model refused what it was asked, which no
+// retry changes. A key that is not in order is the installation's matter and not
+// the participant's.
+func (t *Talk) noteRefusal(ctx context.Context, in models.CallModelInput, cause error) error {
+	var refused *models.ModelError
+	if !errors.As(cause, &refused) {
+		return nil
+	}
+	switch refused.Class {
+	case models.ModelBusy, models.ModelAuth:
+		return nil
+	case models.ModelRefused, models.ModelOverflow, models.ModelNoTools:
+	}
+	code := string(refused.Class)
+	if refused.Status != 0 && refused.Status != http.StatusOK {
+		code = strconv.Itoa(refused.Status)
+	}
+	now := t.Now
+	if now == nil {
+		now = time.Now
+	}
+	_, err := t.Store.RaiseAttention(ctx, models.AttentionEntry{
+		ParticipantID: in.ParticipantID, Kind: models.AttentionRefusal, Ref: in.TurnID, Code: code, RaisedAt: now(),
+	})
+	if err != nil {
+		return fmt.Errorf("recording that the model refused: %w", err)
+	}
+	return nil
 }
 
 // entriesFor: a subagent is told its task and nothing of the conversation.

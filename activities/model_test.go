@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -18,7 +19,9 @@ import (
 
 // rounds is the part of the store that a conversation needs, for one turn.
 type rounds struct {
-	steps map[int]models.Step
+	steps  map[int]models.Step
+	raised []models.AttentionEntry
+	down   error
 }
 
 func (r *rounds) TurnContext(context.Context, string, int) (models.TurnContext, error) {
@@ -30,6 +33,12 @@ func (r *rounds) TurnContext(context.Context, string, int) (models.TurnContext, 
 		turn.Steps = append(turn.Steps, step)
 	}
 	return turn, nil
+}
+
+// RaiseAttention notes the entry; a store that is away fails.
+func (r *rounds) RaiseAttention(_ context.Context, entry models.AttentionEntry) (bool, error) {
+	r.raised = append(r.raised, entry)
+	return true, r.down
 }
 
 func (r *rounds) Step(_ context.Context, _ string, number int) (models.Step, error) {
@@ -141,4 +150,41 @@ func TestModelErrorClasses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A refusal is the participant's matter and calls for an operator; a model that
+// is busy, or a key that is not in order, is not.
+func TestRefusalsRaiseAttention(t *testing.T) {
+	for _, tt := range []struct {
+		err  models.ModelError
+		want string
+	}{
+		{models.ModelError{Class: models.ModelRefused, Status: 400}, "400"},
+		{models.ModelError{Class: models.ModelRefused, Status: 200}, "refused"},
+		{models.ModelError{Class: models.ModelOverflow, Status: 400}, "400"},
+		{models.ModelError{Class: models.ModelAuth, Status: 401}, ""},
+		{models.ModelError{Class: models.ModelBusy, Status: 503}, ""},
+	} {
+		r := &rounds{steps: map[int]models.Step{}}
+		_, err := callModel(t, r, &oracle{err: &tt.err}, firstRound)
+		require.Error(t, err)
+		if tt.want == "" {
+			require.Empty(t, r.raised, tt.err.Class)
+			continue
+		}
+		require.NotEmpty(t, r.raised, tt.err.Class)
+		got := r.raised[0]
+		require.False(t, got.RaisedAt.IsZero())
+		require.Equal(t, []any{"conv_1", models.AttentionRefusal, "conv_1-t1", tt.want}, []any{got.ParticipantID, got.Kind, got.Ref, got.Code})
+	}
+}
+
+// A refusal that cannot be recorded is tried again, so that it is not lost.
+func TestRefusalIsRecordedBeforeItIsFinal(t *testing.T) {
+	r := &rounds{steps: map[int]models.Step{}, down: errors.New("the database is away")}
+	_, err := callModel(t, r, &oracle{err: &models.ModelError{Class: models.ModelRefused, Status: 400}}, firstRound)
+	var app *temporal.ApplicationError
+	require.ErrorAs(t, err, &app)
+	require.False(t, app.NonRetryable())
+	require.ErrorContains(t, err, "the database is away")
 }

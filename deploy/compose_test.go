@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/config"
+	"coachline/models"
 )
 
 const composeFile = "../docker-compose.yml"
@@ -45,6 +46,20 @@ func project(t *testing.T) *types.Project {
 	p, err := load(t, filled())
 	require.NoError(t, err)
 	return p
+}
+
+// The namespace gets every search attribute that the workflows set.
+func TestNamespaceHasTheSearchAttributes(t *testing.T) {
+	script, err := os.ReadFile("temporal/namespace.sh")
+	require.NoError(t, err)
+	list := regexp.MustCompile(`for pair in ([^;]+);`).FindSubmatch(script)
+	require.NotNil(t, list)
+	have := map[string]string{}
+	for _, pair := range strings.Fields(string(list[1])) {
+		name, kind, _ := strings.Cut(pair, ":")
+		have[name] = kind
+	}
+	require.Equal(t, models.SearchAttributes(), have)
 }
 
 func TestComposeNeedsItsSecrets(t *testing.T) {

@@ -57,6 +57,7 @@ var lives = []life{
 	{"help-in-turn", calm, (*subject).asksHelpInTurn},
 	{"burst-and-late-text", burst, (*subject).keepsTyping},
 	{"model-failure", calm, (*subject).getsFallback},
+	{"attention", calm, (*subject).needsAttention},
 	{"continue-as-new", withRunsOf("30"), (*subject).livesOn},
 }
 
@@ -290,6 +291,13 @@ func (s *subject) getsFallback() {
 	s.joins()
 	s.fault(map[string]any{"target": "model", "kind": "http", "status": 400})
 	s.says("what time is it for me")
+}
+
+func (s *subject) needsAttention() {
+	s.getsFallback()
+	s.becomes("shown", func(state) bool { return len(s.asks().Flags.Attention) == 1 })
+	s.operator(http.MethodPost, "/attention", map[string]any{"clear": true})
+	s.becomes("ended", func(state) bool { return len(s.asks().Flags.Attention) == 0 })
 }
 
 func (s *subject) livesOn() {

@@ -288,6 +288,8 @@ const (
 	NoticeLimit NoticeKind = "limit"
 	// NoticeLate: a text is to be tried once more, later, without a turn.
 	NoticeLate NoticeKind = "late"
+	// NoticeFlags: the participant's flags have changed.
+	NoticeFlags NoticeKind = "flags"
 )
 
 // Notice is one row of table notices: something that was committed and that

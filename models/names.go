@@ -73,7 +73,20 @@ const (
 	AttrMode       = "CoachMode"
 	AttrNextDue    = "CoachNextDue"
 	AttrEnrolledAt = "CoachEnrolledAt"
+	// AttrAttention holds the open kinds of attention; AttrUnreachable is true
+	// while the carrier cannot reach the number.
+	AttrAttention   = "CoachAttention"
+	AttrUnreachable = "CoachUnreachable"
 )
+
+// SearchAttributes gives the type of each search attribute, in the words of
+// Temporal's command line.
+func SearchAttributes() map[string]string {
+	return map[string]string{
+		AttrStatus: "Keyword", AttrMode: "Keyword", AttrNextDue: "Datetime", AttrEnrolledAt: "Datetime",
+		AttrAttention: "KeywordList", AttrUnreachable: "Bool",
+	}
+}
 
 const workflowIDPrefix = "participant-"
 

@@ -30,12 +30,6 @@ const (
 // Known reports whether m is one of the defined modes.
 func (m Mode) Known() bool { return m == ModeIntake || m == ModeFeedback }
 
-// Attention is why a person should look after a participant.
-type Attention string
-
-// AttentionCrisis: a text of theirs may be a crisis.
-const AttentionCrisis Attention = "crisis"
-
 // Danger is what a text was found to speak of before any model read it.
 type Danger string
 
@@ -112,9 +106,9 @@ type Participant struct {
 	// UnreachableCode its error code; nil while nothing is known against it.
 	UnreachableAt   *time.Time
 	UnreachableCode string
-	// Attention is why somebody should look after the person, and AttentionAt
-	// since when; an operator ends it. While it is open nothing is sent that we
-	// start ourselves.
+	// Attention is the most urgent open reason why an operator should look at the
+	// person, and AttentionAt since when; an operator ends it. While it is a crisis
+	// nothing is sent that we start ourselves.
 	Attention   Attention
 	AttentionAt *time.Time
 	EnrolledAt  time.Time

@@ -33,6 +33,8 @@ type ParticipantState struct {
 	// while a run goes on.
 	Plans   []TurnPlan `json:"plans,omitempty"`
 	Greeted bool       `json:"greeted,omitempty"`
+	// Flags are what the search attributes show of the participant's row.
+	Flags ParticipantFlags `json:"flags,omitzero"`
 	// CheckIns counts what went out today; the zero value before the first one.
 	CheckIns CheckIns `json:"check_ins,omitzero"`
 	// Unheard: texts arrived that the rules have not heard of.
@@ -52,6 +54,7 @@ func (s ParticipantState) Clone() ParticipantState {
 	s.Schedules = slices.Clone(s.Schedules)
 	s.Commands = slices.Clone(s.Commands)
 	s.Plans = slices.Clone(s.Plans)
+	s.Flags = s.Flags.Clone()
 	if s.Pending != nil {
 		pending := *s.Pending
 		s.Pending = &pending
@@ -68,7 +71,8 @@ type Past struct {
 	LastSeq int64       `json:"last_seq"`
 	Waiting []InboxItem `json:"waiting,omitempty"`
 	// Schedules have no next slot yet.
-	Schedules []Schedule `json:"schedules,omitempty"`
+	Schedules []Schedule       `json:"schedules,omitempty"`
+	Flags     ParticipantFlags `json:"flags,omitzero"`
 }
 
 // AppliedNotices recognises a notice that is delivered again, in any run of the
@@ -227,6 +231,8 @@ type Command struct {
 	Subagent Subagent `json:"subagent,omitzero"`
 	// Items are texts to answer (CommandResume).
 	Items []InboxItem `json:"items,omitempty"`
+	// Flags are those of ParticipantChanged.
+	Flags *ParticipantFlags `json:"flags,omitempty"`
 }
 
 // ResumeRequest is the argument of UpdateResume.
@@ -259,6 +265,8 @@ type ParticipantChanged struct {
 	Confirm bool `json:"confirm,omitempty"`
 	// Help: the person asked for help.
 	Help bool `json:"help,omitempty"`
+	// Flags are the participant's flags as they are now.
+	Flags *ParticipantFlags `json:"flags,omitempty"`
 }
 
 // StatusView answers QueryStatus and every update.
@@ -276,4 +284,6 @@ type StatusView struct {
 	Ended    bool  `json:"ended"`
 	InTurn   bool  `json:"in_turn"`
 	Commands int   `json:"commands"`
+	// Flags are what the search attributes show of the participant's row.
+	Flags ParticipantFlags `json:"flags,omitzero"`
 }

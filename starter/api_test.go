@@ -379,6 +379,7 @@ func TestOpenAPI(t *testing.T) {
 		"delete /conversation/participants/{id}":                 "200 400 401 403 404 412 429 500 503",
 		"get /conversation/participants/{id}/history":            "200 400 401 403 404 429 500 503",
 		"get /conversation/participants/{id}/state":              "200 400 401 403 404 429 500 503",
+		"get /attention":                                         "200 400 401 403 429 500 503",
 		"post /conversation/participants/{id}/attention":         "200 400 401 403 404 413 415 429 500 503",
 		"post /conversation/participants/{id}/mode":              "200 400 401 403 404 409 413 415 429 500 503",
 		"post /conversation/participants/{id}/chat":              "202 400 401 403 404 409 413 415 429 500 503",
@@ -411,7 +412,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 			slices.Sort(codes)
 			found[method+" "+path] = strings.Join(codes, " ")
-			guarded := strings.HasPrefix(path, participantsPath) || strings.HasPrefix(path, holdsPath)
+			guarded := strings.HasPrefix(path, participantsPath) || strings.HasPrefix(path, holdsPath) || path == "/attention"
 			require.Equal(t, guarded, len(op.Security) == 1, path)
 		}
 	}

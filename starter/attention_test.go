@@ -2,6 +2,7 @@ package starter
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -23,7 +24,17 @@ func (m *memory) PendingAlarms(context.Context, time.Time, int) ([]alarm.Alarm, 
 
 func (m *memory) AlarmTold(context.Context, string, time.Time) error { return m.down }
 
-func (m *memory) OpenAttention(context.Context) (int64, error) { return 0, m.down }
+func (m *memory) OpenAttention(context.Context, models.AttentionQuery) ([]models.OpenAttention, error) {
+	return nil, m.down
+}
+
+func (m *memory) CountAttention(context.Context) ([]models.AttentionCount, error) {
+	return nil, m.down
+}
+
+func (m *memory) ParticipantFlags(context.Context, models.Participant) (models.ParticipantFlags, error) {
+	return models.ParticipantFlags{}, m.down
+}
 
 func (m *memory) ClearAttention(context.Context, alarm.Clearing) (models.Participant, error) {
 	return models.Participant{}, m.down
@@ -39,9 +50,13 @@ func TestCrisisIsEscalated(t *testing.T) {
 	require.Eventually(t, func() bool { return len(h.engine.seen()) >= 3 }, 5*time.Second, 10*time.Millisecond)
 	view := result[ParticipantView](t, h.do(call{method: "GET", path: participantsPath + "/" + ann.ID}))
 	require.Equal(t, models.AttentionCrisis, view.Attention)
+	open := result[attention.Page](t, h.do(call{method: "GET", path: "/attention?kind=crisis"}))
+	require.Equal(t, []attention.OpenView{{ParticipantID: ann.ID, Name: ann.Name, Kind: models.AttentionCrisis, Since: *view.AttentionAt, Ref: "1", Code: "self_harm"}}, open.Attention)
+	require.Empty(t, result[attention.Page](t, h.do(call{method: "GET", path: "/attention?kind=send"})).Attention)
+	h.refused(call{method: "GET", path: "/attention?kind=mood"}, http.StatusBadRequest, "kind: expected value to be one of")
 	page := result[ParticipantPage](t, h.do(call{method: "GET", path: participantsPath + "?attention=crisis"}))
 	require.Len(t, page.Participants, 1)
-	h.refused(call{method: "GET", path: participantsPath + "?attention=mood"}, http.StatusBadRequest, "attention: expected value to be one of \"crisis\"")
+	h.refused(call{method: "GET", path: participantsPath + "?attention=mood"}, http.StatusBadRequest, "attention: expected value to be one of \"crisis")
 
 	path := participantsPath + "/" + ann.ID + "/attention"
 	h.refused(call{method: "POST", path: path, body: `{"clear":false}`}, http.StatusBadRequest, "clear: must be true")
@@ -61,4 +76,32 @@ func TestCrisisIsEscalated(t *testing.T) {
 	for _, secret := range []string{"kil my", herNumber, "sister"} {
 		require.NotContains(t, log.String(), secret)
 	}
+}
+
+// What operators should look at comes page by page, and one call ends all of a
+// participant's.
+func TestAttentionIsListed(t *testing.T) {
+	h, rows := withStore(t, door.Rules{}, io.Discard)
+	ann := h.ann()
+	for n, kind := range models.Attentions() {
+		_, err := rows.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: ann.ID, Kind: kind, Code: "c", RaisedAt: testNow.Add(time.Duration(n) * time.Minute)})
+		require.NoError(t, err)
+	}
+	var seen []models.Attention
+	path := "/attention?limit=2"
+	for {
+		page := result[attention.Page](t, h.do(call{method: "GET", path: path}))
+		for _, entry := range page.Attention {
+			seen = append(seen, entry.Kind)
+		}
+		if page.NextCursor == nil {
+			break
+		}
+		path = "/attention?limit=2&cursor=" + *page.NextCursor
+	}
+	require.Equal(t, models.Attentions(), seen)
+	h.do(call{method: "POST", path: participantsPath + "/" + ann.ID + "/attention", body: `{"clear":true}`})
+	page := result[attention.Page](t, h.do(call{method: "GET", path: "/attention"}))
+	require.Empty(t, page.Attention)
+	require.Nil(t, page.NextCursor)
 }

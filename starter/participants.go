@@ -55,8 +55,8 @@ type ParticipantView struct {
 	// UnreachableAt is set while the carrier cannot reach the number.
 	UnreachableAt   *time.Time `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number; no prompts are sent until the person texts or an operator updates the participant."`
 	UnreachableCode string     `json:"unreachable_code,omitempty" doc:"The carrier's error code."`
-	// Attention is set while somebody should look after the person.
-	Attention   models.Attention `json:"attention,omitempty" doc:"Why somebody should look after the person (crisis); until it is cleared no prompts are sent."`
+	// Attention is set while an operator should look at the person.
+	Attention   models.Attention `json:"attention,omitempty" enum:"crisis,unreachable,send,refusal,flood" doc:"The most urgent reason why an operator should look at the person; GET /attention lists all. While it is crisis no prompts are sent."`
 	AttentionAt *time.Time       `json:"attention_at,omitempty" doc:"Since when."`
 	EnrolledAt  time.Time        `json:"enrolled_at"`
 	CreatedAt   time.Time        `json:"created_at"`
@@ -108,8 +108,8 @@ type listRequest struct {
 	Limit  int           `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor string        `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
 	Status models.Status `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
-	// Attention: only people whom somebody should look after.
-	Attention models.Attention `query:"attention" enum:"crisis"`
+	// Attention: only people at whom an operator should look for this.
+	Attention models.Attention `query:"attention" enum:"crisis,unreachable,send,refusal,flood"`
 	Waiting   bool             `query:"waiting" doc:"Only people with texts that came while they were paused and wait for an operator."`
 }
 

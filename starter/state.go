@@ -171,7 +171,16 @@ func (f *front) attentionRoutes(api huma.API) {
 	clearing := route{method: http.MethodPost, path: participantPath + "/attention", id: "clear-attention",
 		summary: "End the attention that a text called for; prompts go on with their next slot",
 		errors:  []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}
-	mount(f, api, mounted{clearing, "participant"}, attention.New(attention.Config{Desk: f.store, Now: f.now, Actor: actor}).Clear)
+	room := attention.New(attention.Config{Desk: f.store, Now: f.now, Actor: actor})
+	mount(f, api, mounted{clearing, "participant"}, room.Clear)
+	listing := route{method: http.MethodGet, path: "/attention", id: "list-attention", summary: "What operators should look at, oldest first"}
+	register(api, listing, func(ctx context.Context, in *attention.ListRequest) (*answer[attention.Page], error) {
+		page, err := room.List(ctx, in)
+		if err != nil {
+			return nil, f.refuse(listing.id, err)
+		}
+		return answered("", page), nil
+	})
 }
 
 // mounted is a route of another room; what names the things that a 404 is about.

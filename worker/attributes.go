@@ -26,12 +26,11 @@ func ensureSearchAttributes(ctx context.Context, c client.Client, namespace stri
 		return fmt.Errorf("listing search attributes of namespace %s: %w", namespace, err)
 	}
 	missing := map[string]enums.IndexedValueType{}
-	for name, kind := range map[string]enums.IndexedValueType{
-		models.AttrStatus:     enums.INDEXED_VALUE_TYPE_KEYWORD,
-		models.AttrMode:       enums.INDEXED_VALUE_TYPE_KEYWORD,
-		models.AttrNextDue:    enums.INDEXED_VALUE_TYPE_DATETIME,
-		models.AttrEnrolledAt: enums.INDEXED_VALUE_TYPE_DATETIME,
-	} {
+	for name, typeName := range models.SearchAttributes() {
+		kind, err := enums.IndexedValueTypeFromString(typeName)
+		if err != nil {
+			return fmt.Errorf("search attribute %s: %w", name, err)
+		}
 		if _, ok := have.GetCustomAttributes()[name]; !ok {
 			missing[name] = kind
 		}

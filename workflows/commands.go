@@ -60,9 +60,9 @@ func (l *life) setup(ctx workflow.Context) error {
 			},
 		}),
 		handle(ctx, l, spec[models.ParticipantChanged]{
-			name: models.UpdateParticipant, about: "take over a changed zone or status, confirm consent, answer HELP",
+			name: models.UpdateParticipant, about: "take over a changed zone, status or flags, confirm consent, answer HELP",
 			command: func(r models.ParticipantChanged) models.Command {
-				return models.Command{Kind: models.CommandUpdate, Zone: r.Zone, ZoneAssumed: r.ZoneAssumed, Status: r.Status, Confirm: r.Confirm, Help: r.Help}
+				return models.Command{Kind: models.CommandUpdate, Zone: r.Zone, ZoneAssumed: r.ZoneAssumed, Status: r.Status, Confirm: r.Confirm, Help: r.Help, Flags: r.Flags}
 			},
 			valid: func(r models.ParticipantChanged) error { return knownStatus(r.Status) },
 		}),
@@ -143,6 +143,9 @@ func (l *life) command(ctx workflow.Context, c models.Command) {
 		l.state.Inbox.Return(c.Items)
 		// A turn that only stores texts must not take them.
 		l.plans = slices.DeleteFunc(l.plans, func(p models.TurnPlan) bool { return p.Kind == models.KindMessage })
+	}
+	if c.Flags != nil {
+		l.state.Flags = c.Flags.Clone()
 	}
 	for _, ev := range eventsOf(c) {
 		l.on(ctx, ev)

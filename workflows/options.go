@@ -96,6 +96,13 @@ func decidesInActivity(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "tool-decided-in-activity", workflow.DefaultVersion, 1) == 1
 }
 
+// showsFlags says whether the run shows the participant's flags as search
+// attributes. A run in which an older worker was told of flags does not.
+func showsFlags(ctx workflow.Context) bool {
+	// Older workers took the update of the flags without a command of their own.
+	return workflow.GetVersion(ctx, "flags-as-search-attributes", workflow.DefaultVersion, 1) == 1
+}
+
 // decideOptions are for a rule and one row: short attempts, and no bound on the
 // whole.
 func decideOptions(ctx workflow.Context, priority temporal.Priority, summary string) workflow.Context {

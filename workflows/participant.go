@@ -135,7 +135,7 @@ func (l *life) restore(ctx workflow.Context) {
 		workflow.GetLogger(ctx).Error("earlier life not read", "error", err)
 	}
 	l.state.Restore = false
-	l.state.Turn, l.state.Schedules = past.Turns, past.Schedules
+	l.state.Turn, l.state.Schedules, l.state.Flags = past.Turns, past.Schedules, past.Flags
 	l.state.Inbox.LastSeq = max(l.state.Inbox.LastSeq, past.LastSeq)
 	l.state.Inbox.Items, l.news = past.Waiting, len(past.Waiting) > 0
 	l.on(ctx, models.Event{Kind: models.EventRestored})

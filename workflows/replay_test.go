@@ -52,6 +52,7 @@ var kinds = map[string][]string{
 	"help-in-turn":        {`"kind":"help"`, `"kind":"reply"`, `"ActivityType":"Decide"`},
 	"burst-and-late-text": {`"kind":"debounce"`, `TimerFired`},
 	"model-failure":       {`ActivityTaskFailed`},
+	"attention":           {`flags-as-search-attributes`, `"attention":["refusal"]`, `["refusal"]`},
 	"continue-as-new":     {`WorkflowExecutionContinuedAsNew`},
 }
 

@@ -17,6 +17,9 @@ var (
 	attrStatus  = temporal.NewSearchAttributeKeyKeyword(models.AttrStatus)
 	attrMode    = temporal.NewSearchAttributeKeyKeyword(models.AttrMode)
 	attrNextDue = temporal.NewSearchAttributeKeyTime(models.AttrNextDue)
+
+	attrAttention   = temporal.NewSearchAttributeKeyKeywordList(models.AttrAttention)
+	attrUnreachable = temporal.NewSearchAttributeKeyBool(models.AttrUnreachable)
 )
 
 // dirty is what the tables do not show yet.
@@ -40,6 +43,26 @@ type shown struct {
 	status  models.Status
 	mode    models.Mode
 	nextDue time.Time
+	flags   shownFlags
+}
+
+// shownFlags are flags that can be compared; attention holds the kinds with
+// commas between them.
+type shownFlags struct {
+	attention   string
+	unreachable bool
+}
+
+func (l *life) flagsToShow() shownFlags {
+	return shownFlags{strings.Join(attentionNames(l.state.Flags), ","), l.state.Flags.Unreachable}
+}
+
+func attentionNames(flags models.ParticipantFlags) []string {
+	names := make([]string, 0, len(flags.Attention))
+	for _, kind := range flags.Attention {
+		names = append(names, string(kind))
+	}
+	return names
 }
 
 // view is the state as queries and updates answer it.
@@ -51,6 +74,7 @@ func (l *life) view() models.StatusView {
 		Due: due, Pending: l.state.Pending,
 		Turns: l.state.Turn, Waiting: len(l.state.Inbox.Items), LastSeq: l.state.Inbox.LastSeq,
 		Greeted: l.state.Greeted, Ended: l.state.Ended, InTurn: l.inTurn, Commands: len(l.state.Commands),
+		Flags: l.state.Flags.Clone(),
 	}
 }
 
@@ -92,7 +116,10 @@ func (l *life) unsaved(ctx workflow.Context) *models.SaveStateInput {
 }
 
 func (l *life) upsert(ctx workflow.Context) {
-	now := shown{status: l.state.Status, mode: l.state.Mode, nextDue: l.nextDue()}
+	now := shown{status: l.state.Status, mode: l.state.Mode, nextDue: l.nextDue(), flags: l.shown.flags}
+	if flags := l.flagsToShow(); flags != l.shown.flags && showsFlags(ctx) {
+		now.flags = flags
+	}
 	if now == l.shown {
 		return
 	}
@@ -110,10 +137,27 @@ func (l *life) upsert(ctx workflow.Context) {
 			changes = append(changes, attrNextDue.ValueSet(now.nextDue))
 		}
 	}
+	changes = append(changes, l.flagChanges(now.flags)...)
 	l.shown = now
 	if err := workflow.UpsertTypedSearchAttributes(ctx, changes...); err != nil {
 		workflow.GetLogger(ctx).Error("search attributes not set", "error", err)
 	}
+}
+
+// flagChanges are the search attributes of flags that are not shown yet.
+func (l *life) flagChanges(now shownFlags) []temporal.SearchAttributeUpdate {
+	var changes []temporal.SearchAttributeUpdate
+	switch now.attention {
+	case l.shown.flags.attention:
+	case "":
+		changes = append(changes, attrAttention.ValueUnset())
+	default:
+		changes = append(changes, attrAttention.ValueSet(attentionNames(l.state.Flags)))
+	}
+	if now.unreachable != l.shown.flags.unreachable {
+		changes = append(changes, attrUnreachable.ValueSet(now.unreachable))
+	}
+	return changes
 }
 
 // nextDue is the first due time that an operator would ask about; a debounce
@@ -132,6 +176,12 @@ func (l *life) nextDue() time.Time {
 func (l *life) details() string {
 	v := l.view()
 	lines := []string{fmt.Sprintf("**%s**, mode **%s**, zone %s, %d turns", v.Status, v.Mode, v.Zone, v.Turns), ""}
+	if names := attentionNames(v.Flags); len(names) > 0 {
+		lines = append(lines, "Needs an operator: **"+strings.Join(names, ", ")+"**", "")
+	}
+	if v.Flags.Unreachable {
+		lines = append(lines, "The carrier cannot reach the number.", "")
+	}
 	if v.Waiting > 0 {
 		lines = append(lines, fmt.Sprintf("%d texts waiting", v.Waiting), "")
 	}

@@ -13,14 +13,15 @@ import (
 	"coachline/models"
 )
 
-// attributes are the search attributes of the Participant workflow (contract,
-// section 4).
-var attributes = map[string]enumspb.IndexedValueType{
-	models.AttrStatus:     enumspb.INDEXED_VALUE_TYPE_KEYWORD,
-	models.AttrMode:       enumspb.INDEXED_VALUE_TYPE_KEYWORD,
-	models.AttrNextDue:    enumspb.INDEXED_VALUE_TYPE_DATETIME,
-	models.AttrEnrolledAt: enumspb.INDEXED_VALUE_TYPE_DATETIME,
-}
+// attributes are the search attributes of the Participant workflow.
+var attributes = func() map[string]enumspb.IndexedValueType {
+	types := map[string]enumspb.IndexedValueType{}
+	for name, typeName := range models.SearchAttributes() {
+		// An unknown name has the value 0, which the server refuses.
+		types[name], _ = enumspb.IndexedValueTypeFromString(typeName)
+	}
+	return types
+}()
 
 // ensureAttributes adds those that a namespace of an older build does not have
 // yet: attributes are mapped to columns when a namespace is created.

@@ -102,6 +102,10 @@ func TestVerbs(t *testing.T) {
 		{name: "attend", call: "POST " + path + "/conv_0a1b/attention", result: `{"id":"conv_0a1b","attention":"","version":4}`,
 			do:   func(ctx context.Context, c *Console) error { return c.Attend(ctx, "conv_0a1b", "called") },
 			body: `{"clear":true,"note":"called"}`},
+		{name: "attention", call: "GET /attention", result: `{"attention":[{"participant_id":"conv_0a1b","name":"Ann","kind":"send","since":"2026-03-02T09:00:00Z","ref":"conv_0a1b-t3-p1","code":"30007"}],"next_cursor":null}`,
+			do: func(ctx context.Context, c *Console) error { return c.ListAttention(ctx, models.AttentionSend) }},
+		{name: "attention-none", call: "GET /attention", result: `{"attention":[],"next_cursor":null}`,
+			do: func(ctx context.Context, c *Console) error { return c.ListAttention(ctx, "") }},
 		{name: "list", call: "GET " + path, result: `{"participants":[` + ann + `],"next_cursor":null}`,
 			do: func(ctx context.Context, c *Console) error {
 				return c.List(ctx, Filter{Status: models.StatusActive, Attention: models.AttentionCrisis})

@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"coachline/internal/config"
 	"coachline/internal/database"
 	"coachline/internal/seal"
+	"coachline/models"
 )
 
 // CheckDatabase opens the database as a role does, which brings its schema up
@@ -49,7 +54,7 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (*database.Database, e
 }
 
 // CheckTemporal asks the cluster for our namespace, which needs the address,
-// the credentials and the namespace to be right.
+// the credentials and the namespace to be right, and for its search attributes.
 func CheckTemporal(ctx context.Context, cfg config.Config) error {
 	options := cfg.Temporal.Options()
 	options.Logger = silent{}
@@ -62,7 +67,37 @@ func CheckTemporal(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return fmt.Errorf("namespace %s at %s: %w", cfg.Temporal.Namespace, cfg.Temporal.Address, err)
 	}
-	return nil
+	return checkSearchAttributes(ctx, engine, cfg)
+}
+
+// checkSearchAttributes asks the cluster for the search attributes that the
+// workflows set; the error names those that are missing, each with the command
+// that adds it.
+func checkSearchAttributes(ctx context.Context, engine client.Client, cfg config.Config) error {
+	have, err := engine.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: cfg.Temporal.Namespace})
+	if err != nil {
+		return fmt.Errorf("listing the search attributes of namespace %s: %w", cfg.Temporal.Namespace, err)
+	}
+	return missingAttributes(cfg.Temporal.Namespace, have.GetCustomAttributes())
+}
+
+// missingAttributes compares types as well: a workflow that sets a value of
+// another type does not get any further.
+func missingAttributes(namespace string, have map[string]enums.IndexedValueType) error {
+	wanted := models.SearchAttributes()
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		kind, found := have[name]
+		switch {
+		case !found:
+			wrong = append(wrong, fmt.Errorf("%s is missing; a worker adds it when it starts, or run: "+
+				"temporal operator search-attribute create --namespace %s --name %s --type %s", name, namespace, name, wanted[name]))
+		case kind.String() != wanted[name]:
+			wrong = append(wrong, fmt.Errorf("%s has the type %s and must be %s: remove it with temporal operator search-attribute remove and start a worker",
+				name, kind, wanted[name]))
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // silent keeps the SDK from writing between the lines of a report.

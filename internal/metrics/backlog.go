@@ -18,8 +18,8 @@ import (
 type Notices interface {
 	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
 	SenderBrake(ctx context.Context) (held carrier.Brake, ok bool, err error)
-	// OpenAttention counts the people whom somebody should look after.
-	OpenAttention(ctx context.Context) (int64, error)
+	// CountAttention counts what operators should look at, of each kind.
+	CountAttention(ctx context.Context) ([]models.AttentionCount, error)
 }
 
 const (
@@ -56,7 +56,9 @@ var (
 	noticesOldest = prometheus.NewDesc(namespace+"_notices_oldest_seconds",
 		"Age of the oldest notice that waits; 0 when none does.", nil, nil)
 	attentionOpen = prometheus.NewDesc(namespace+"_attention_open",
-		"People whom somebody should look after, until an operator clears it.", nil, nil)
+		"Participants whom an operator should look at, by why, until the operator clears it.", []string{"kind"}, nil)
+	attentionRaised = prometheus.NewDesc(namespace+"_attention_raised_total",
+		"How often attention was raised, by why, in the whole installation.", []string{"kind"}, nil)
 	senderBrakes = prometheus.NewDesc(namespace+"_sender_brakes",
 		"1 while the carrier stops the sender, by the class of its refusal.", []string{"class"}, nil)
 )
@@ -67,6 +69,7 @@ func (b backlog) Describe(to chan<- *prometheus.Desc) {
 	to <- noticesOldest
 	to <- senderBrakes
 	to <- attentionOpen
+	to <- attentionRaised
 }
 
 // Collect reads the database once for each kind of gauge.
@@ -91,12 +94,15 @@ func (b backlog) Collect(to chan<- prometheus.Metric) {
 }
 
 func (b backlog) attention(ctx context.Context, to chan<- prometheus.Metric) {
-	open, err := b.waiting.OpenAttention(ctx)
+	counts, err := b.waiting.CountAttention(ctx)
 	if err != nil {
 		to <- prometheus.NewInvalidMetric(attentionOpen, err)
 		return
 	}
-	to <- prometheus.MustNewConstMetric(attentionOpen, prometheus.GaugeValue, float64(open))
+	for _, count := range counts {
+		to <- prometheus.MustNewConstMetric(attentionOpen, prometheus.GaugeValue, float64(count.Open), string(count.Kind))
+		to <- prometheus.MustNewConstMetric(attentionRaised, prometheus.CounterValue, float64(count.Raised), string(count.Kind))
+	}
 }
 
 func (b backlog) brakes(ctx context.Context, to chan<- prometheus.Metric) {

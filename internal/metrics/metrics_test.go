@@ -25,7 +25,7 @@ var begin = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 type pending struct {
 	rows []models.Notice
 	held *carrier.Brake
-	open int64
+	open []models.AttentionCount
 	err  error
 }
 
@@ -36,7 +36,9 @@ func (p pending) SenderBrake(context.Context) (carrier.Brake, bool, error) {
 	return *p.held, true, p.err
 }
 
-func (p pending) OpenAttention(context.Context) (int64, error) { return p.open, p.err }
+func (p pending) CountAttention(context.Context) ([]models.AttentionCount, error) {
+	return p.open, p.err
+}
 
 func (p pending) PendingNotices(context.Context, time.Time, int) ([]models.Notice, error) {
 	return p.rows, p.err
@@ -291,7 +293,9 @@ func TestBacklog(t *testing.T) {
 		require.Regexp(t, `(?m)^coachline_notices_oldest_seconds 720\d`, text)
 	})
 	t.Run("people to look after", func(t *testing.T) {
-		holds(t, scrape(t, m.HandlerWith(pending{open: 2})), "coachline_attention_open 2")
+		counts := []models.AttentionCount{{Kind: models.AttentionCrisis, Raised: 3, Open: 2}, {Kind: models.AttentionFlood}}
+		holds(t, scrape(t, m.HandlerWith(pending{open: counts})), `coachline_attention_open{kind="crisis"} 2`,
+			`coachline_attention_raised_total{kind="crisis"} 3`, `coachline_attention_open{kind="flood"} 0`)
 	})
 	t.Run("a stopped sender", func(t *testing.T) {
 		holds(t, scrape(t, m.HandlerWith(pending{})), `coachline_sender_brakes{class="registration"} 0`)

@@ -285,7 +285,7 @@ func (w *sectionWriter) withoutFooter(entry models.Message, locale string) strin
 
 // attentionNote tells a model of an open crisis; nobody else's request has it.
 func attentionNote(p models.Participant, zone *time.Location) []string {
-	if p.Attention == "" || p.AttentionAt == nil {
+	if p.Attention != models.AttentionCrisis || p.AttentionAt == nil {
 		return nil
 	}
 	return []string{"On " + shortTime(*p.AttentionAt, zone) + " the person wrote something that may be a crisis; the safety text was sent, and it says that the team is told. " +

@@ -380,7 +380,7 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 				"DROP INDEX inbound_waiting", "DROP INDEX inbound_resumed", "ALTER TABLE inbound DROP COLUMN waiting", "ALTER TABLE inbound DROP COLUMN resume_notice_id",
 				"DROP TABLE holds", "DROP TABLE former_phones", "ALTER TABLE outbox DROP COLUMN former_phone_id",
 				"ALTER TABLE inbound DROP COLUMN voice",
-				"DROP TABLE alarms", "DROP INDEX participants_attention", "ALTER TABLE participants DROP COLUMN attention",
+				"DROP TABLE attention", "DROP TABLE alarms", "DROP INDEX participants_attention", "ALTER TABLE participants DROP COLUMN attention",
 				"ALTER TABLE participants DROP COLUMN attention_at", "ALTER TABLE inbound DROP COLUMN danger", "ALTER TABLE messages DROP COLUMN danger",
 				"DROP TABLE brakes", "ALTER TABLE participants DROP COLUMN unreachable_at",
 				"ALTER TABLE participants DROP COLUMN unreachable_code", "ALTER TABLE outbox DROP COLUMN late_tries",

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,9 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/attention"
 	"coachline/internal/store/brake"
+	"coachline/internal/store/late"
 	"coachline/models"
 	"coachline/models/carrier"
 )
@@ -79,8 +82,27 @@ func (s *Store) RecordFailed(ctx context.Context, f models.SendFailure) error {
 		if err != nil {
 			return changed, err
 		}
-		return changed, personal(tx, p, *row, carrier.Refusal{Class: f.Class, Code: f.Code, Now: f.Now})
+		if err := personal(tx, p, *row, carrier.Refusal{OutboxID: row.ID, Class: f.Class, Code: f.Code, Now: f.Now}); err != nil || !changed {
+			return changed, err
+		}
+		return true, giveUp(tx, p, *row, carrier.Refusal{OutboxID: row.ID, Class: f.Class, Code: f.Code, Now: f.Now})
 	})
+}
+
+// giveUp raises attention for an answer that will not be delivered. What opts
+// the person out, and a number that cannot be reached, have been recorded as what
+// they are; what we start ourselves is seen on its prompt.
+func giveUp(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refusal) error {
+	switch {
+	case r.Class == models.CarrierConsent, r.Class == models.CarrierBadNumber && row.FormerPhoneID == 0:
+		return nil
+	case p.RemovedAt != nil, isInitiated(row.Kind), row.Kind == models.KindDebug:
+		return nil
+	}
+	_, err := attention.Raise(tx, models.AttentionEntry{
+		ParticipantID: p.ID, Kind: models.AttentionSend, Ref: row.ID, Code: cmp.Or(r.Code, string(row.Status)), RaisedAt: r.Now,
+	})
+	return err
 }
 
 // personal records what a refusal says of the person.
@@ -138,6 +160,11 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 		}
 		if err := s.taken(tx, p, row, cb); err != nil || !moved {
 			return true, err
+		}
+		if late.IsLost(row.Status) && !s.Owes(p, *row, cb) {
+			if err := giveUp(tx, p, *row, refusal); err != nil {
+				return true, err
+			}
 		}
 		return true, s.Lift(tx, *row)
 	})

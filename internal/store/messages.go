@@ -12,6 +12,7 @@ import (
 
 	"coachline/internal/database"
 	"coachline/internal/screening"
+	"coachline/internal/store/attention"
 	"coachline/internal/store/brake"
 	"coachline/internal/store/channel"
 	"coachline/internal/store/door"
@@ -169,7 +170,8 @@ func (s *Store) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedI
 }
 
 // acceptGated keeps a text from the workflow. Above the limit it still is an
-// answer of the person's, and the first such text has the person told.
+// answer of the person's, and the first such text has the person told. Texts above
+// the limit, and a mute, raise attention.
 func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopReason) (models.AcceptedInbound, error) {
 	limited := in.Gate == models.GateRateLimited
 	first := false
@@ -192,6 +194,11 @@ func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopRe
 	}
 	if err == nil && first {
 		out.NoticeID, err = tellOfText(tx, models.NoticeLimit, in)
+	}
+	if err == nil && (limited || reason != models.LoopNone) {
+		_, err = attention.Raise(tx, models.AttentionEntry{
+			ParticipantID: in.ParticipantID, Kind: models.AttentionFlood, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Gate), RaisedAt: in.ReceivedAt,
+		})
 	}
 	return out, err
 }

@@ -199,7 +199,7 @@ func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) 
 		return string(p.Status), nil
 	case p.UnreachableAt != nil && isInitiated(row.Kind):
 		return gateUnreachable, nil
-	case p.Attention != "" && isInitiated(row.Kind):
+	case p.Attention == models.AttentionCrisis && isInitiated(row.Kind):
 		return door.HeldForAttention, nil
 	case row.LateOf != "":
 		return late.Gate(tx, row)

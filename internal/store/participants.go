@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/store/brake"
 	"coachline/internal/store/ledger"
 	"coachline/internal/store/mirror"
 	"coachline/internal/store/roster"
@@ -88,7 +89,7 @@ func (s *Store) Participants(ctx context.Context, q operator.ParticipantQuery) (
 		find = find.Where("status = ?", q.Status)
 	}
 	if q.Attention != "" {
-		find = find.Where("attention = ?", q.Attention)
+		find = find.Where("EXISTS (SELECT 1 FROM attention a WHERE a.participant_id = participants.id AND a.kind = ? AND a.ended_at IS NULL)", q.Attention)
 	}
 	if q.Waiting {
 		find = find.Where("EXISTS (SELECT 1 FROM inbound WHERE inbound.participant_id = participants.id AND inbound.waiting)")
@@ -149,7 +150,7 @@ func (s *Store) UpdateParticipant(ctx context.Context, u operator.ParticipantUpd
 			}
 			asked.PhoneIndex = p.PhoneIndex
 		}
-		if err := saveParticipant(tx, &p, u.Now); err != nil {
+		if err := savePatched(tx, old, &p, u.Now); err != nil {
 			return err
 		}
 		out = p
@@ -172,6 +173,16 @@ func (s *Store) UpdateParticipant(ctx context.Context, u operator.ParticipantUpd
 		return models.Participant{}, fmt.Errorf("updating participant: %w", err)
 	}
 	return out, nil
+}
+
+// savePatched saves a patched row. What an unreachable number called for is over
+// when the patch has the number tried again.
+func savePatched(tx *gorm.DB, old models.Participant, p *models.Participant, now time.Time) error {
+	err := saveParticipant(tx, p, now)
+	if err != nil || old.UnreachableAt == nil || p.UnreachableAt != nil {
+		return err
+	}
+	return brake.Reachable(tx, p, now)
 }
 
 // notifyChanges writes the notices that tell the workflow of a patch. The notice

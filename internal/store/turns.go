@@ -125,7 +125,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 // the time that was set.
 func (b *begun) planned(tx *gorm.DB, in models.PrepareTurnInput) (err error) {
 	plan := in.Plan
-	if b.participant.Attention != "" && isInitiated(plan.Kind) {
+	if b.participant.Attention == models.AttentionCrisis && isInitiated(plan.Kind) {
 		b.Skip = true
 		return missPrompt(tx, b.participant.ID, plan, door.HeldForAttention)
 	}

@@ -1,17 +1,19 @@
-// Package attention lets an operator end the attention that a text of a
-// participant's called for. The front door mounts it as a route.
+// Package attention lists what operators should look at, and lets them end it.
+// The API server mounts it as routes.
 package attention
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"coachline/models"
 	"coachline/models/alarm"
 )
 
-// Desk keeps who should be looked after.
+// Desk keeps what operators should look at.
 type Desk interface {
+	OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error)
 	ClearAttention(ctx context.Context, c alarm.Clearing) (models.Participant, error)
 }
 
@@ -38,6 +40,54 @@ type ClearRequest struct {
 	}
 }
 
+// ListRequest selects a page of what is open.
+type ListRequest struct {
+	Kind   models.Attention `query:"kind" enum:"crisis,unreachable,send,refusal,flood" doc:"Only this kind."`
+	Limit  int              `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor int64            `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
+}
+
+// OpenView is one thing that an operator should look at. Name is personal data.
+type OpenView struct {
+	ParticipantID string           `json:"participant_id"`
+	Name          string           `json:"name"`
+	Kind          models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,flood" doc:"crisis: a message may be a crisis. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. flood: more messages came than are answered."`
+	Since         time.Time        `json:"since"`
+	Ref           string           `json:"ref,omitempty" doc:"What raised it first: an inbound message, an outbound message or a turn."`
+	Code          string           `json:"code,omitempty" doc:"Error code of the carrier or the model, or why messages are held."`
+}
+
+// Page is one page, oldest first; NextCursor is null on the last.
+type Page struct {
+	Attention  []OpenView `json:"attention" nullable:"false"`
+	NextCursor *string    `json:"next_cursor"`
+}
+
+// List returns a page of open attention.
+func (r *Room) List(ctx context.Context, in *ListRequest) (Page, error) {
+	query := models.AttentionQuery{Kind: in.Kind, AfterID: in.Cursor, Limit: in.Limit}
+	rows, err := r.cfg.Desk.OpenAttention(ctx, query)
+	page := Page{Attention: make([]OpenView, 0, len(rows))}
+	if err != nil {
+		return page, err
+	}
+	for _, row := range rows {
+		page.Attention = append(page.Attention, OpenView{
+			ParticipantID: row.ParticipantID, Name: row.Name, Kind: row.Kind, Since: row.RaisedAt.UTC(), Ref: row.Ref, Code: row.Code,
+		})
+	}
+	if len(rows) < in.Limit {
+		return page, nil
+	}
+	query.AfterID, query.Limit = rows[len(rows)-1].ID, 1
+	more, err := r.cfg.Desk.OpenAttention(ctx, query)
+	if err == nil && len(more) > 0 {
+		cursor := strconv.FormatInt(query.AfterID, 10)
+		page.NextCursor = &cursor
+	}
+	return page, err
+}
+
 // View is where the attention stands: none.
 type View struct {
 	ID        string           `json:"id"`
@@ -45,7 +95,7 @@ type View struct {
 	Version   int64            `json:"version"`
 }
 
-// Clear ends the attention. Safe to repeat. models.ErrNotFound for an unknown
+// Clear ends the attention of every kind. Safe to repeat. models.ErrNotFound for an unknown
 // participant.
 func (r *Room) Clear(ctx context.Context, in *ClearRequest) (View, error) {
 	if !in.Body.Clear {

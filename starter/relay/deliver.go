@@ -22,6 +22,8 @@ type Notices interface {
 	Participant(ctx context.Context, id string) (models.Participant, error)
 	ParticipantNotices(ctx context.Context, participantID string) ([]models.Notice, error)
 	NoticesDelivered(ctx context.Context, ids []int64, at time.Time) error
+	// ParticipantFlags reads what the search attributes are to show.
+	ParticipantFlags(ctx context.Context, p models.Participant) (models.ParticipantFlags, error)
 	// ResumedMessages lists the texts that a notice has answered after a pause.
 	ResumedMessages(ctx context.Context, noticeID int64) ([]models.InboxItem, error)
 	// PendingNotices lists undelivered notices of everybody in the order of
@@ -132,6 +134,8 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Status: p.Status, Confirm: confirm}}})
 	case models.NoticeHelp:
 		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Help: true}}})
+	case models.NoticeFlags:
+		return r.flags(ctx, p, n)
 	case models.NoticeLimit:
 		return r.limit(ctx, n)
 	case models.NoticeLate:
@@ -181,6 +185,15 @@ func (r *Relay) resume(ctx context.Context, p models.Participant, n models.Notic
 		}
 	}
 	return r.command(ctx, p, n, order{models.UpdateResume, []any{request}})
+}
+
+// flags has the workflow show the participant's flags as they are now.
+func (r *Relay) flags(ctx context.Context, p models.Participant, n models.Notice) error {
+	flags, err := r.cfg.Store.ParticipantFlags(ctx, p)
+	if err != nil {
+		return err
+	}
+	return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Flags: &flags}}})
 }
 
 // command sends an update and begins a new life first when the old one was

@@ -85,6 +85,10 @@ func (m *rows) NoticesDelivered(_ context.Context, ids []int64, at time.Time) er
 	return m.down
 }
 
+func (m *rows) ParticipantFlags(_ context.Context, p models.Participant) (models.ParticipantFlags, error) {
+	return models.ParticipantFlags{Attention: []models.Attention{models.AttentionFlood}, Unreachable: p.UnreachableAt != nil}, m.down
+}
+
 func (m *rows) ResumedMessages(_ context.Context, noticeID int64) ([]models.InboxItem, error) {
 	return []models.InboxItem{{MessageID: 100 + noticeID, Seq: 1}}, m.down
 }

@@ -101,6 +101,17 @@ func TestRelayBacksOffOneParticipantOnly(t *testing.T) {
 	require.Empty(t, b.relay.delays)
 }
 
+// The flags are those of the moment at which they are told.
+func TestFlagsAreTold(t *testing.T) {
+	b := newBench(t)
+	b.add("a", models.NoticeStart, models.NoticeFlags)
+	b.sweep(t, 4*time.Second)
+	require.Equal(t, []string{"start", "update:UpdateParticipant"}, b.engine.seen())
+	flags := models.ParticipantFlags{Attention: []models.Attention{models.AttentionFlood}}
+	require.Equal(t, []any{models.ParticipantChanged{Flags: &flags}}, b.engine.updates[0].Args)
+	require.Zero(t, b.store.undelivered())
+}
+
 func TestTellClosedWorkflows(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

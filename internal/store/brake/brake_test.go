@@ -286,7 +286,7 @@ func TestUnreachable(t *testing.T) {
 		p, err := w.Participant(w.ctx, "ann")
 		require.NoError(w.t, err)
 		require.Equal(w.t, at(0), p.UnreachableAt.UTC(), "the first refusal counts")
-		require.Equal(w.t, int64(2), p.Version)
+		require.Equal(w.t, int64(3), p.Version, "the mark and the attention")
 		for _, kind := range []models.Kind{models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup} {
 			got := w.claim(w.queue(kind, 2), 2).Outbox
 			require.Equal(w.t, models.OutboxCanceled, got.Status, kind)

@@ -6,16 +6,18 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/store/attention"
 	"coachline/models"
 	"coachline/models/carrier"
 	"coachline/models/operator"
 )
 
 // Mark records that the carrier cannot reach a person's number, when that is
-// what the refusal says: once, with an audit row, which is the operators' task.
-// Whoever has texted since the text was posted can be reached.
+// what the refusal says: with an audit row once, and with attention, which is the
+// operators' task. A person who has texted since the text was posted can be
+// reached.
 func Mark(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refusal) error {
-	if r.Class != models.CarrierBadNumber || p.UnreachableAt != nil || p.RemovedAt != nil {
+	if r.Class != models.CarrierBadNumber || p.RemovedAt != nil {
 		return nil
 	}
 	if row.AttemptedAt != nil {
@@ -27,14 +29,23 @@ func Mark(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refusa
 		}
 	}
 	now := database.Instant(r.Now)
-	p.UnreachableAt, p.UnreachableCode = &now, r.Code
-	if err := write(tx, p, now); err != nil {
-		return err
+	if p.UnreachableAt == nil {
+		p.UnreachableAt, p.UnreachableCode = &now, r.Code
+		if err := write(tx, p, now); err != nil {
+			return err
+		}
+		if err := audit(tx, operator.Audit{ParticipantID: p.ID, Action: "unreachable", Detail: r.Code, At: now}); err != nil {
+			return err
+		}
 	}
-	return audit(tx, operator.Audit{ParticipantID: p.ID, Action: "unreachable", Detail: r.Code, At: now})
+	_, err := attention.Raise(tx, models.AttentionEntry{
+		ParticipantID: p.ID, Kind: models.AttentionUnreachable, Ref: row.ID, Code: r.Code, RaisedAt: now,
+	})
+	return err
 }
 
-// Heard takes the mark away, in the row and in p, because the person texted.
+// Heard takes the mark and its attention away, in the row and in p, because the
+// person texted.
 func Heard(tx *gorm.DB, p *models.Participant, at time.Time) error {
 	if p.UnreachableAt == nil {
 		return nil
@@ -44,7 +55,17 @@ func Heard(tx *gorm.DB, p *models.Participant, at time.Time) error {
 		return err
 	}
 	p.Version++
-	return nil
+	return Reachable(tx, p, at)
+}
+
+// Reachable ends the attention that the mark called for, after the mark was taken
+// away. p becomes the row as it is then.
+func Reachable(tx *gorm.DB, p *models.Participant, at time.Time) error {
+	ended, err := attention.End(tx, p, []models.Attention{models.AttentionUnreachable}, at)
+	if err != nil || len(ended) > 0 {
+		return err // the notice of the end tells of the mark as well
+	}
+	return attention.Tell(tx, p.ID, at)
 }
 
 // write saves the mark of a locked participant under a new version.

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/store/attention"
 	"coachline/internal/store/channel"
 	"coachline/internal/store/ledger"
 	"coachline/models"
@@ -37,16 +38,15 @@ func Answers(tx *gorm.DB, p models.Participant, in models.Inbound) (bool, error)
 	return count == 0, err
 }
 
-// Raise records that a stored text may be a crisis: the alarm, and on the
-// participant's row, which is locked, that somebody should look after them. A
-// text that a gate kept from the coach raises no alarm of its own beside the
-// attention, so that a machine pages nobody a hundred times.
+// Raise records that a stored text may be a crisis: the alarm, and that an
+// operator should look at the participant, whose row is locked. A text that a gate
+// kept from the coach raises no alarm of its own beside the attention, so that a
+// machine does not page a hundred times.
 func Raise(tx *gorm.DB, in models.Inbound, answer bool) (string, error) {
 	now := database.Instant(in.ReceivedAt)
-	err := tx.Model(&models.Participant{}).Where("id = ? AND attention = ''", in.ParticipantID).UpdateColumns(map[string]any{
-		"attention": models.AttentionCrisis, "attention_at": now,
-		"version": gorm.Expr("version + 1"), "updated_at": now,
-	}).Error
+	_, err := attention.Raise(tx, models.AttentionEntry{
+		ParticipantID: in.ParticipantID, Kind: models.AttentionCrisis, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Danger), RaisedAt: now,
+	})
 	if err != nil || in.Gate != models.GateNone {
 		return "", err
 	}
@@ -183,31 +183,26 @@ func (d *Desk) QueueSafetyText(ctx context.Context, s alarm.SafetyText) (string,
 	return id, nil
 }
 
-// ClearAttention ends a participant's attention and the alarms behind it, and
-// returns the row afterwards; what we start ourselves goes on with its next
-// slot. Safe to repeat: without attention nothing is written. ErrNotFound also
-// after removal.
+// ClearAttention ends a participant's attention of every kind and the alarms
+// behind it, and returns the row afterwards; what we start ourselves goes on with
+// its next slot. Safe to repeat: without attention nothing is written.
+// ErrNotFound also after removal.
 func (d *Desk) ClearAttention(ctx context.Context, c alarm.Clearing) (models.Participant, error) {
 	var p models.Participant
 	now := database.Instant(c.Now)
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
 		var err error
-		if p, err = database.LockEnrolled(tx, c.ParticipantID); err != nil || p.Attention == "" {
+		if p, err = database.LockEnrolled(tx, c.ParticipantID); err != nil {
 			return err
 		}
-		detail := string(p.Attention)
-		p.Attention, p.AttentionAt, p.UpdatedAt = "", nil, now
-		p.Version++
-		err = tx.Model(&models.Participant{}).Where("id = ?", p.ID).UpdateColumns(map[string]any{
-			"attention": "", "attention_at": nil, "version": p.Version, "updated_at": now,
-		}).Error
-		if err != nil {
+		ended, err := attention.End(tx, &p, models.Attentions(), now)
+		if err != nil || len(ended) == 0 {
 			return err
 		}
 		if err = clearAlarms(tx, p.ID, c.Note, now); err != nil {
 			return err
 		}
-		return tx.Create(&operator.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: detail, At: now}).Error
+		return tx.Create(&operator.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: joined(ended), At: now}).Error
 	})
 	if err != nil {
 		return models.Participant{}, fmt.Errorf("clearing the attention: %w", err)
@@ -230,14 +225,4 @@ func clearAlarms(tx *gorm.DB, participantID, note string, now time.Time) error {
 		}
 	}
 	return nil
-}
-
-// OpenAttention counts the participants whom somebody should look after.
-func (d *Desk) OpenAttention(ctx context.Context) (int64, error) {
-	var count int64
-	err := d.cfg.Read(ctx).Model(&models.Participant{}).Where("attention <> '' AND removed_at IS NULL").Count(&count).Error
-	if err != nil {
-		return 0, fmt.Errorf("counting open attention: %w", err)
-	}
-	return count, nil
 }

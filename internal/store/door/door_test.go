@@ -120,7 +120,7 @@ func TestTextsPerMinute(t *testing.T) {
 		passed, limited := models.GateNone, models.GateRateLimited
 		require.Equal(w.t, []models.Gate{passed, passed, passed, limited, limited}, w.gates(0, "a", "b", "c", "d", "e"))
 		require.Equal(w.t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage, models.NoticeMessage, models.NoticeMessage,
-			models.NoticeLimit}, w.notices(), "no signal, and one word of it")
+			models.NoticeLimit, models.NoticeFlags}, w.notices(), "no signal, and one word of it")
 
 		stop := w.take(models.Inbound{From: ann, Body: "help", ReceivedAt: at(6)})
 		require.Equal(w.t, passed, stop.Inbound.Gate, "keywords always pass")

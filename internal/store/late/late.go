@@ -50,7 +50,7 @@ var kinds = []models.Kind{
 // locked row as the report leaves it. Doubled reports write it once, because its
 // key is the first row's; the report of a try gives no other.
 func (t *Tries) Owe(tx *gorm.DB, p models.Participant, row models.Outbox, report models.StatusCallback) error {
-	if t.cfg.Delay <= 0 || !owed(p, row, report) {
+	if !t.Owes(p, row, report) {
 		return nil
 	}
 	now := database.Instant(report.At)
@@ -66,6 +66,12 @@ func (t *Tries) Owe(tx *gorm.DB, p models.Participant, row models.Outbox, report
 	return tx.Create(&models.Notice{ParticipantID: p.ID, Kind: models.NoticeLate, Ref: id, CreatedAt: now}).Error
 }
 
+// Owes reports whether a report that ended a text leads to a later try. row is the
+// row as the report leaves it.
+func (t *Tries) Owes(p models.Participant, row models.Outbox, report models.StatusCallback) bool {
+	return t.cfg.Delay > 0 && owed(p, row, report)
+}
+
 // owed: the carrier's word is one of a passing fault, and the text has not had
 // its one later try. A text of no turn is one of the front door's, which are of
 // use for minutes only. Whoever opted out gets nothing, not even the
@@ -73,7 +79,7 @@ func (t *Tries) Owe(tx *gorm.DB, p models.Participant, row models.Outbox, report
 // 64.1200(a)(12)).
 func owed(p models.Participant, row models.Outbox, report models.StatusCallback) bool {
 	switch {
-	case report.Class != models.CarrierRetryOnce, row.ErrorCode != report.ErrorCode, !lost(row.Status):
+	case report.Class != models.CarrierRetryOnce, row.ErrorCode != report.ErrorCode, !IsLost(row.Status):
 		return false
 	case row.LateTries > 0, row.TurnID == "", !slices.Contains(kinds, row.Kind):
 		return false
@@ -81,7 +87,8 @@ func owed(p models.Participant, row models.Outbox, report models.StatusCallback)
 	return p.RemovedAt == nil && p.Status != models.StatusOptedOut
 }
 
-func lost(status models.OutboxStatus) bool {
+// IsLost reports whether the carrier took a text and did not deliver it.
+func IsLost(status models.OutboxStatus) bool {
 	return status == models.OutboxUndelivered || status == models.OutboxFailed
 }
 
@@ -101,7 +108,7 @@ func Gate(tx *gorm.DB, row models.Outbox) (string, error) {
 		return "", err
 	}
 	switch {
-	case !lost(first.Status):
+	case !IsLost(first.Status):
 		return refusedArrived, nil
 	case row.Kind == models.KindPrompt:
 		return promptGate(tx, row)

@@ -10,6 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/attention"
 	"coachline/models"
 )
 
@@ -30,7 +31,10 @@ func Read(tx *gorm.DB, p models.Participant) (models.Past, error) {
 	if out.Waiting, err = waiting(tx, p.ID, out.LastSeq); err != nil {
 		return out, err
 	}
-	out.Schedules, err = schedules(tx, p.ID)
+	if out.Schedules, err = schedules(tx, p.ID); err != nil {
+		return out, err
+	}
+	out.Flags, err = attention.Flags(tx, p)
 	return out, err
 }
 
