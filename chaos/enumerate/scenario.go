@@ -129,8 +129,12 @@ func (t *turn) waitFor(kind string, n int) bool {
 	ctx, cancel := context.WithTimeout(t.ctx, waitLimit)
 	defer cancel()
 	for again := true; again; again = world.Pause(ctx, lookEvery) {
-		if t.kinds()[kind] >= n {
+		counts := t.kinds()
+		if counts[kind] >= n {
 			return true
+		}
+		if rows, err := t.outbox(); err == nil && isNudgeLost(kind, rows, counts[kind]) {
+			return true // nothing of the kind will come any more
 		}
 	}
 	t.missing = fmt.Sprintf("%s number %d", kind, n)
