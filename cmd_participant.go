@@ -52,6 +52,7 @@ func (p *program) add() *cobra.Command {
 	flags.StringVar(&who.Locale, "locale", "", "language and region, such as en-GB")
 	flags.BoolVar(&who.Tester, "tester", false, "a member of the team")
 	flags.BoolVar(&who.Debug, "debug", false, "send debug messages; testers only")
+	flags.BoolVar(&who.Signup, "signup", false, "the person has just signed up themselves: greet at once, also in quiet hours")
 	flags.StringVar(&channel, "channel", "", "sms or terminal")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if who.Phone == "" {

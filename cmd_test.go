@@ -94,8 +94,8 @@ func TestVerbsFindTheAPI(t *testing.T) {
 		name, line, body string
 		args             []string
 	}{
-		{"add", "POST " + path, `{"phone_number":"+1 202","name":"Ada","timezone":"","tester":true}`,
-			[]string{"participant", "add", "--phone", "+1 202", "--name", "Ada", "--timezone", "", "--tester"}},
+		{"add", "POST " + path, `{"phone_number":"+1 202","name":"Ada","timezone":"","tester":true,"signup":true}`,
+			[]string{"participant", "add", "--phone", "+1 202", "--name", "Ada", "--timezone", "", "--tester", "--signup"}},
 		{"list", "GET " + path + "?limit=200&status=paused", "", []string{"participant", "list", "--status", "paused"}},
 		{"show", "GET " + path + "/conv_1", "", []string{"participant", "show", "conv_1"}},
 		{"update", "PUT " + path + "/conv_1", `{"background":"","status":"completed","debug":false}`,

@@ -39,7 +39,9 @@ func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn model
 			s.text, err = t.fallback(in, turn)
 		}
 	case models.SourceFallback:
-		s.text, err = t.fallback(in, turn)
+		if s.text, err = t.fallback(in, turn); err == nil && in.Plan.Introduce {
+			s.closing, err = t.closing(in.Plan, turn)
+		}
 	case models.SourceFixed:
 		s.text, err = t.fixed(fixedFor(in.Plan.Kind, turn.Participant.Status), turn)
 	case models.SourceSubagent:
@@ -87,20 +89,25 @@ func (s said) parts(channel models.Channel) (whole string, out segments.Parts) {
 	return strings.Join(out.Texts, "\n"), out
 }
 
-// spoken is what the model said in the round that ended the turn. The first
-// message of all closes with the programme's name, STOP and HELP, whatever the
-// model wrote (CTIA; messaging facts 1.4).
+// spoken is what the model said in the round that ended the turn.
 func (t *Turns) spoken(in models.PersistTurnInput, turn models.TurnContext) (text, closing string, err error) {
 	for _, step := range turn.Steps {
 		if step.Number != in.Step {
 			continue
 		}
-		if in.Plan.Kind == models.KindGreeting {
-			closing, err = t.fixed(prompts.GreetingFooter, turn)
-		}
+		closing, err = t.closing(in.Plan, turn)
 		return reply.Words(step.Text), closing, err
 	}
 	return "", "", fmt.Errorf("round %d of %s: %w", in.Step, in.TurnID, models.ErrNotFound)
+}
+
+// closing ends the first message of all with the programme's name, STOP and
+// HELP, whatever the model wrote (CTIA; messaging facts 1.4).
+func (t *Turns) closing(plan models.TurnPlan, turn models.TurnContext) (string, error) {
+	if plan.Kind != models.KindGreeting && !plan.Introduce {
+		return "", nil
+	}
+	return t.fixed(prompts.GreetingFooter, turn)
 }
 
 // asideRows are the texts that a call has sent, in order; asking costs nothing

@@ -69,7 +69,7 @@ func (s *system) enrol(ctx context.Context) ([]*person, error) {
 		var view struct {
 			ID string `json:"id"`
 		}
-		body := map[string]string{"phone_number": p.number, "name": p.name, "timezone": "UTC"}
+		body := map[string]any{"phone_number": p.number, "name": p.name, "timezone": "UTC", "signup": true}
 		if err := s.api.do(ctx, call{method: http.MethodPost, path: apiPath, body: body}, &view); err != nil {
 			return nil, fmt.Errorf("enrolling %s: %w", p.name, err)
 		}

@@ -152,7 +152,7 @@ func send(t *testing.T, method, address string, body any) (int, string) {
 func (p *person) enroll(name, zone string) int {
 	p.t.Helper()
 	status, body := send(p.t, http.MethodPost, p.r.table["API"]+"/conversation/participants",
-		map[string]any{"phone_number": p.number, "name": name, "timezone": zone})
+		map[string]any{"phone_number": p.number, "name": name, "timezone": zone, "signup": true})
 	var out struct {
 		Result struct {
 			ID string `json:"id"`

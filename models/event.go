@@ -132,6 +132,8 @@ type TurnPlan struct {
 	// Until: the text is not sent from then on. For a check-in it is when the next
 	// quiet hours begin, for a prompt the end of its local date.
 	Until time.Time `json:"until,omitzero"`
+	// Introduce: the reply begins the conversation in place of the greeting.
+	Introduce bool `json:"introduce,omitempty"`
 	// OutboxID: the operator's message to send.
 	OutboxID string `json:"outbox_id,omitempty"`
 	// Subagent: whose turn this is, or whose result it tells.

@@ -112,10 +112,14 @@ type Participant struct {
 	Attention   Attention
 	AttentionAt *time.Time
 	EnrolledAt  time.Time
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	RemovedAt   *time.Time
-	Version     int64
+	// GreetingAt is when the greeting was set to go out; nil in rows from before
+	// there was such a time. SignedUp: the person enrolled themselves.
+	GreetingAt *time.Time
+	SignedUp   bool
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+	RemovedAt  *time.Time
+	Version    int64
 	// Unreadable names sealed columns that could not be opened, with commas
 	// between them; lists only.
 	Unreadable string `gorm:"-"`

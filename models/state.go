@@ -35,6 +35,11 @@ type ParticipantState struct {
 	Greeted bool       `json:"greeted,omitempty"`
 	// Flags are what the search attributes show of the participant's row.
 	Flags ParticipantFlags `json:"flags,omitzero"`
+	// GreetingAt is when the greeting goes out while it is still to be sent; zero
+	// once the conversation has begun. SignedUp: the person has enrolled
+	// themselves, so the greeting answers them.
+	GreetingAt time.Time `json:"greeting_at,omitzero"`
+	SignedUp   bool      `json:"signed_up,omitempty"`
 	// CheckIns counts what went out today; the zero value before the first one.
 	CheckIns CheckIns `json:"check_ins,omitzero"`
 	// Unheard: texts arrived that the rules have not heard of.
@@ -70,6 +75,9 @@ type Past struct {
 	// are texts up to it that no turn has answered, oldest first.
 	LastSeq int64       `json:"last_seq"`
 	Waiting []InboxItem `json:"waiting,omitempty"`
+	// GreetingAt is when the greeting was to go out; zero when the conversation
+	// has begun.
+	GreetingAt time.Time `json:"greeting_at,omitzero"`
 	// Schedules have no next slot yet.
 	Schedules []Schedule       `json:"schedules,omitempty"`
 	Flags     ParticipantFlags `json:"flags,omitzero"`
@@ -173,6 +181,8 @@ const (
 	DueDelayedTransition DueKind = "delayed_transition"
 	DueDebounce          DueKind = "debounce"
 	DueCheckIn           DueKind = "check_in"
+	// DueGreeting begins the conversation with a person who was enrolled.
+	DueGreeting DueKind = "greeting"
 	// DueResult tells what a subagent found; Ref is the subagent's turn.
 	DueResult DueKind = "result"
 )

@@ -79,6 +79,8 @@ type CallModelInput struct {
 	Step          int    `json:"step"`
 	Mode          Mode   `json:"mode"`
 	Kind          Kind   `json:"kind"`
+	// Introduce: the conversation begins with this turn.
+	Introduce bool `json:"introduce,omitempty"`
 	// NoTools asks for plain text.
 	NoTools bool `json:"no_tools,omitempty"`
 	// Last: the rounds are used up; sum up what they came to.

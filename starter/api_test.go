@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"coachline/internal/coach"
 	"coachline/models"
 	"coachline/models/operator"
 )
@@ -33,7 +35,7 @@ func TestEnrol(t *testing.T) {
 	require.Equal(t, ParticipantView{
 		ID: view.ID, Phone: herNumber, Name: "Ann", Background: "Student", Timezone: "America/New_York", ZoneAssumed: true,
 		Channel: models.ChannelSMS, Status: models.StatusActive, Mode: models.ModeIntake,
-		EnrolledAt: testNow, CreatedAt: testNow, UpdatedAt: testNow, Version: 1,
+		EnrolledAt: testNow, GreetingAt: &testNow, CreatedAt: testNow, UpdatedAt: testNow, Version: 1,
 	}, view)
 
 	require.Equal(t, []string{"start"}, h.engine.seen())
@@ -46,11 +48,39 @@ func TestEnrol(t *testing.T) {
 	require.Equal(t, "Coaching since 2026-11-24", options.StaticSummary)
 	require.Equal(t, models.ParticipantState{
 		ParticipantID: view.ID, Zone: "America/New_York", ZoneAssumed: true, Status: models.StatusActive, Mode: models.ModeIntake,
-		Notices: models.AppliedNotices{Counted: true},
+		Notices: models.AppliedNotices{Counted: true}, GreetingAt: testNow,
 	}, h.engine.states[0])
 	require.Zero(t, h.store.undelivered())
 
 	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"15558675310"}`}, http.StatusConflict, "phone_number: already enrolled")
+}
+
+// TestEnrolSaysWhenTheGreetingGoesOut: the answer, the row and the workflow have
+// the same instant. It is 08:00 in New York, and 05:00 in Los Angeles.
+func TestEnrolSaysWhenTheGreetingGoesOut(t *testing.T) {
+	quiet, err := coach.ParseQuietHours("21:00-08:00")
+	require.NoError(t, err)
+	h := start(t, func(c *Config) { c.Defaults.Rules = coach.Rules{Quiet: quiet} })
+	for i, tc := range []struct {
+		more   string
+		want   time.Time
+		signup bool
+	}{
+		{`,"timezone":"America/New_York"`, testNow, false},
+		{`,"timezone":"America/Los_Angeles"`, testNow.Add(3 * time.Hour), false},
+		{`,"timezone":"America/Los_Angeles","signup":true`, testNow, true},
+	} {
+		body := fmt.Sprintf(`{"phone_number":"+1202555010%d"%s}`, i, tc.more)
+		got := h.do(call{method: "POST", path: participantsPath, body: body})
+		require.Equal(t, http.StatusCreated, got.status, got.raw)
+		require.Contains(t, got.raw, `"greeting_at":"`+tc.want.Format(time.RFC3339)+`"`)
+		view := result[ParticipantView](t, got)
+		require.Equal(t, tc.signup, view.Signup)
+		require.Equal(t, tc.want, h.engine.states[i].GreetingAt)
+		require.Equal(t, tc.signup, h.engine.states[i].SignedUp)
+		again := result[ParticipantView](t, h.do(call{method: "GET", path: participantsPath + "/" + view.ID}))
+		require.Equal(t, tc.want, again.GreetingAt.UTC())
+	}
 }
 
 func TestEnrolWithoutTemporal(t *testing.T) {

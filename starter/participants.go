@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"coachline/internal/coach"
 	"coachline/internal/screening"
 	"coachline/internal/sms"
 	"coachline/models"
@@ -59,6 +60,8 @@ type ParticipantView struct {
 	Attention   models.Attention `json:"attention,omitempty" enum:"crisis,unreachable,send,refusal,flood" doc:"The most urgent reason why an operator should look at the person; GET /attention lists all. While it is crisis no prompts are sent."`
 	AttentionAt *time.Time       `json:"attention_at,omitempty" doc:"Since when."`
 	EnrolledAt  time.Time        `json:"enrolled_at"`
+	GreetingAt  *time.Time       `json:"greeting_at,omitempty" doc:"When the greeting was set to go out at enrolment; a text from the person before then is answered in its place."`
+	Signup      bool             `json:"signup,omitempty" doc:"The person enrolled themselves."`
 	CreatedAt   time.Time        `json:"created_at"`
 	UpdatedAt   time.Time        `json:"updated_at"`
 	Version     int64            `json:"version"`
@@ -72,7 +75,7 @@ func viewOf(p models.Participant) ParticipantView {
 		Background: p.Background, Timezone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Locale: p.Locale,
 		Channel: p.Channel, Status: p.Status, Mode: p.Mode, Tester: p.Tester, Debug: p.Debug,
 		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode, Attention: p.Attention, AttentionAt: p.AttentionAt,
-		EnrolledAt: p.EnrolledAt.UTC(), CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), Version: p.Version,
+		EnrolledAt: p.EnrolledAt.UTC(), GreetingAt: p.GreetingAt, Signup: p.SignedUp, CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), Version: p.Version,
 		Unreadable: strings.FieldsFunc(p.Unreadable, func(r rune) bool { return r == ',' }),
 	}
 }
@@ -101,6 +104,7 @@ type enrolRequest struct {
 		Tester     bool           `json:"tester,omitempty"`
 		Debug      bool           `json:"debug,omitempty" doc:"Testers only."`
 		Channel    models.Channel `json:"channel,omitempty" enum:"sms,terminal" default:"sms"`
+		Signup     bool           `json:"signup,omitempty" doc:"The person has just signed up themselves: they are greeted at once, also in quiet hours."`
 	}
 }
 
@@ -136,6 +140,9 @@ func (f *front) participantRoutes(api huma.API) {
 func (f *front) enrol(ctx context.Context, in *enrolRequest) (*participantAnswer, error) {
 	p, err := f.newParticipant(in)
 	if err != nil {
+		return nil, f.refuse("enrolling", err)
+	}
+	if p.GreetingAt, err = f.greetingAt(p); err != nil {
 		return nil, f.refuse("enrolling", err)
 	}
 	saved, err := f.store.Enroll(ctx, p, actor)
@@ -174,9 +181,20 @@ func (f *front) newParticipant(in *enrolRequest) (models.Participant, error) {
 		ID: id, Phone: phone, Name: strings.TrimSpace(body.Name), Gender: strings.TrimSpace(body.Gender),
 		Ethnicity: strings.TrimSpace(body.Ethnicity), Background: strings.TrimSpace(body.Background),
 		Timezone: zone, ZoneAssumed: assumed, Locale: body.Locale, Channel: body.Channel,
-		Status: models.StatusActive, Mode: models.ModeIntake, Tester: body.Tester, Debug: body.Debug,
+		Status: models.StatusActive, Mode: models.ModeIntake, Tester: body.Tester, Debug: body.Debug, SignedUp: body.Signup,
 		NextSeq: 1, EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,
 	}, nil
+}
+
+// greetingAt is when a new participant is greeted. The workflow keeps to it.
+func (f *front) greetingAt(p models.Participant) (*time.Time, error) {
+	who := models.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, SignedUp: p.SignedUp}
+	at, err := coach.Situation{State: who, Now: p.EnrolledAt, Rules: f.cfg.Defaults.Rules, Zones: time.LoadLocation}.FirstGreeting()
+	if err != nil {
+		return nil, err
+	}
+	at = at.UTC().Truncate(time.Microsecond)
+	return &at, nil
 }
 
 // participantPhone gives a number in E.164. The programme's own numbers are

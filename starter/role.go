@@ -59,6 +59,10 @@ func serve(ctx context.Context, cfg config.Config, ties measured) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	rules, err := cfg.Coaching.Rules()
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	public := cfg.HTTP.PublicURL
 	if public == "" {
 		public = "http://" + listener.Addr().String()
@@ -67,7 +71,7 @@ func serve(ctx context.Context, cfg config.Config, ties measured) error {
 		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal()},
 		Store: countedRows{ties.Store, ties.metrics}, Records: past, Temporal: counted.Engine{Client: ties.Temporal, Metrics: ties.metrics}, Logger: ties.Logger,
 		Carrier:  carrierOf(cfg, public),
-		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion},
+		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules},
 		Codec:    CodecConfig{Codec: ties.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
 		Metrics:  ties.metrics.HandlerWith(ties.Store), Observe: ties.metrics.Webhooks, Refused: ties.metrics.APIRefused, Version: build.Version(),
 	})

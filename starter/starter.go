@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"golang.org/x/sync/errgroup"
 
+	"coachline/internal/coach"
 	"coachline/internal/config"
 	"coachline/starter/attention"
 	"coachline/starter/lane"
@@ -89,6 +90,8 @@ type CarrierConfig struct {
 type Defaults struct {
 	Zone   string // IANA name; UTC when empty
 	Region string // of national phone numbers; US when empty
+	// Rules say when a new participant is greeted.
+	Rules coach.Rules
 }
 
 // RelayConfig paces the relay; zero values take its defaults.

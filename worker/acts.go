@@ -54,7 +54,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 	if err != nil {
 		return nil, err
 	}
-	rules, err := coachingRules(cfg.Coaching)
+	rules, err := cfg.Coaching.Rules()
 	if err != nil {
 		return nil, err
 	}
@@ -190,26 +190,6 @@ func rememberedZones() coach.Zones {
 		}
 		return zone, err
 	}
-}
-
-func coachingRules(c config.Coaching) (coach.Rules, error) {
-	quiet, err := coach.ParseQuietHours(c.QuietHours)
-	if err != nil {
-		return coach.Rules{}, fmt.Errorf("COACH_QUIET_HOURS: %w", err)
-	}
-	var band []*time.Location
-	for _, name := range coach.RegionZones(c.DefaultRegion) {
-		zone, err := time.LoadLocation(name)
-		if err != nil {
-			return coach.Rules{}, fmt.Errorf("loading the zones of region %s: %w", c.DefaultRegion, err)
-		}
-		band = append(band, zone)
-	}
-	return coach.Rules{
-		PrepTime: c.PrepTime, PromptSpread: c.PromptSpread, PromptGrace: c.PromptGrace, ReminderDelay: c.ReminderDelay,
-		AutoFeedbackDelay: c.AutoFeedbackDelay, FeedbackTimeout: c.FeedbackTimeout,
-		FeedbackFollowup: c.FeedbackFollowup, CheckIn: c.CheckIn, CheckInCap: c.CheckInCap, Debounce: c.Debounce, DebounceMax: c.DebounceMax, Quiet: quiet, Band: band,
-	}, nil
 }
 
 func newCarrier(cfg config.Config) (*sms.Client, error) {

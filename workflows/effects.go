@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -61,7 +62,7 @@ func (l *life) applyOne(e models.Effect) {
 	case models.EffectMissPrompt:
 		l.dirty.missed = append(l.dirty.missed, *e.Missed)
 	case models.EffectStartTurn:
-		l.plans = append(l.plans, *e.Turn)
+		l.addPlan(*e.Turn)
 	case models.EffectCountCheckIn:
 		l.state.CheckIns = e.CheckIns
 	case models.EffectStartSubagent:
@@ -71,6 +72,15 @@ func (l *life) applyOne(e models.Effect) {
 		// What was planned before the person left must not run after it.
 		l.plans = slices.DeleteFunc(l.plans, func(p models.TurnPlan) bool { return p.Kind != models.KindNotice })
 	}
+}
+
+// addPlan takes a decided turn. With the first one that the person reads the
+// greeting is no longer to be sent.
+func (l *life) addPlan(plan models.TurnPlan) {
+	if plan.Kind == models.KindGreeting || plan.Introduce {
+		l.state.GreetingAt = time.Time{}
+	}
+	l.plans = append(l.plans, plan)
 }
 
 func (l *life) setStatus(status models.Status) {

@@ -136,6 +136,7 @@ func (l *life) restore(ctx workflow.Context) {
 	}
 	l.state.Restore = false
 	l.state.Turn, l.state.Schedules, l.state.Flags = past.Turns, past.Schedules, past.Flags
+	l.state.GreetingAt = past.GreetingAt
 	l.state.Inbox.LastSeq = max(l.state.Inbox.LastSeq, past.LastSeq)
 	l.state.Inbox.Items, l.news = past.Waiting, len(past.Waiting) > 0
 	l.on(ctx, models.Event{Kind: models.EventRestored})

@@ -238,7 +238,7 @@ func (t *turn) silenced() bool { return t.skip || t.life.silenced() }
 func (t *turn) round(ctx workflow.Context, step int, plain bool) models.CallModelInput {
 	return models.CallModelInput{
 		ParticipantID: t.life.state.ParticipantID,
-		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, NoTools: plain,
+		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, Introduce: t.plan.Introduce, NoTools: plain,
 		Begin: t.begin(ctx), TimeLimit: t.patience(),
 	}
 }

@@ -148,7 +148,7 @@ func (p *Product) Enrol(ctx context.Context, phone string) error {
 			ID string `json:"id"`
 		} `json:"result"`
 	}
-	err := p.phones.send(ctx, p.base+"/conversation/participants", map[string]string{"phone_number": phone, "name": "Ann", "timezone": "UTC"}, &out)
+	err := p.phones.send(ctx, p.base+"/conversation/participants", map[string]any{"phone_number": phone, "name": "Ann", "timezone": "UTC", "signup": true}, &out)
 	if err != nil {
 		return err
 	}

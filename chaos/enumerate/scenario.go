@@ -63,7 +63,7 @@ func (l *lane) enrol() (*turn, error) {
 			ID string `json:"id"`
 		} `json:"result"`
 	}
-	body := map[string]string{"phone_number": t.number, "name": name, "timezone": "UTC"}
+	body := map[string]any{"phone_number": t.number, "name": name, "timezone": "UTC", "signup": true}
 	if err := t.api(http.MethodPost, "/conversation/participants", "", body, &view); err != nil {
 		return nil, err
 	}

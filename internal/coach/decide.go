@@ -34,7 +34,7 @@ func Decide(s Situation, ev models.Event) (models.Decision, error) {
 func (s Situation) follow(ev models.Event) (models.Decision, error) {
 	switch ev.Kind {
 	case models.EventEnrolled:
-		return s.say(models.TurnPlan{Kind: models.KindGreeting}), nil
+		return s.enrolled()
 	case models.EventTexts:
 		return s.texts(), nil
 	case models.EventDue:
@@ -92,6 +92,8 @@ func (s Situation) fell(due models.Due) (models.Decision, error) {
 		return p.decision(), nil
 	}
 	switch due.Kind {
+	case models.DueGreeting:
+		return s.dueGreeting()
 	case models.DueDailyPrompt:
 		return s.duePrompt(due)
 	case models.DueReminder:
@@ -127,7 +129,7 @@ func (s Situation) heldUp(due models.Due) bool {
 // they can come too late.
 func spreads(kind models.DueKind) bool {
 	switch kind {
-	case models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn:
+	case models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn, models.DueGreeting:
 		return true
 	case models.DueDailyPrompt, models.DueDelayedTransition, models.DueDebounce, models.DueResult:
 	}

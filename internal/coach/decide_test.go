@@ -205,7 +205,7 @@ func TestDecideTexts(t *testing.T) {
 		{"silence is over", waiting(everything(at(t, noon)), 0), nil, append(off[:5:5], setDue(models.DueDebounce, "", now.Add(2*time.Second)))},
 		{"a long burst is cut", waiting(at(t, noon), 14*time.Second, 0), nil, []models.Effect{setDue(models.DueDebounce, "", now.Add(time.Second))}},
 		{"a burst at its limit", waiting(at(t, noon), 15*time.Second, 0), nil, []models.Effect{reply}},
-		{"texts of an outage", waiting(everything(at(t, noon)), time.Hour), nil, append(off[:5:5], clearDue(models.DueDebounce), reply)},
+		{"texts of an outage", waiting(everything(at(t, noon)), time.Hour), nil, append(off[:5:5], clearDue(models.DueDebounce), clearDue(models.DueGreeting), reply)},
 		{"no limit", waiting(at(t, noon), time.Hour), func(s *Situation) { s.Rules.DebounceMax = 0 },
 			[]models.Effect{setDue(models.DueDebounce, "", now.Add(2*time.Second))}},
 		{"debounce off", waiting(at(t, noon), 0), func(s *Situation) { s.Rules.Debounce = 0 }, []models.Effect{reply}},

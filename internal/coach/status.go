@@ -54,7 +54,7 @@ func (s Situation) status(ev models.Event) (models.Decision, error) {
 		p.add(models.Effect{Kind: models.EffectSetStatus, Status: to})
 		// A delayed transition sends nothing and stays.
 		p.clear(models.DueDebounce, models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback,
-			models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn)
+			models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn, models.DueGreeting)
 	case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
 		p.add(models.Effect{Kind: models.EffectSetStatus, Status: to})
 		p.clear(everyDue()...)
@@ -107,15 +107,17 @@ func (s Situation) answerWaiting(p *plan) error {
 		return err
 	}
 	p.clear(models.DueDebounce)
-	p.start(models.TurnPlan{Kind: models.KindReply})
+	s.startReply(p)
 	return nil
 }
 
-// restored arms what a terminated workflow had armed: the daily prompts. Its
-// reminders and questions belonged to a prompt of then.
+// restored arms what a terminated workflow had armed: the daily prompts, and a
+// greeting that was still to be sent. Its reminders and questions belonged to a
+// prompt of then.
 func (s Situation) restored() (models.Decision, error) {
 	p := s.plan()
 	if s.active() {
+		s.setGreeting(p)
 		if err := s.nextSlots(p); err != nil {
 			return models.Decision{}, err
 		}
@@ -127,6 +129,7 @@ func (s Situation) restored() (models.Decision, error) {
 // made up for.
 func (s Situation) resume(p *plan) error {
 	p.add(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusActive})
+	s.setGreeting(p)
 	return s.nextSlots(p)
 }
 
@@ -189,6 +192,6 @@ func (s Situation) unenroll() models.Decision {
 func everyDue() []models.DueKind {
 	return []models.DueKind{
 		models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout,
-		models.DueFeedbackFollowup, models.DueDelayedTransition, models.DueDebounce, models.DueCheckIn, models.DueResult,
+		models.DueFeedbackFollowup, models.DueDelayedTransition, models.DueDebounce, models.DueCheckIn, models.DueGreeting, models.DueResult,
 	}
 }

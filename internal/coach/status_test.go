@@ -42,7 +42,7 @@ func TestPause(t *testing.T) {
 	require.Equal(t, []models.Effect{
 		setStatus(models.StatusPaused), clearDue(models.DueDebounce), clearDue(models.DueDailyPrompt), clearDue(models.DueReminder),
 		clearDue(models.DueAutoFeedback), clearDue(models.DueFeedbackTimeout), clearDue(models.DueFeedbackFollowup),
-		clearDue(models.DueCheckIn),
+		clearDue(models.DueCheckIn), clearDue(models.DueGreeting),
 	}, got.Effects, "a delayed transition stays")
 
 	got = decide(t, waiting(at(t, noon), 0), models.Event{Kind: models.EventStatus, Status: models.StatusPaused})

@@ -22,7 +22,7 @@ func (s Situation) texts() models.Decision {
 		p.set(models.DueDebounce, "", at)
 	default:
 		p.clear(models.DueDebounce)
-		p.start(models.TurnPlan{Kind: models.KindReply})
+		s.startReply(p)
 	}
 	return p.decision()
 }
@@ -47,7 +47,14 @@ func (s Situation) burstEnds() (time.Time, bool) {
 func (s Situation) dueDebounce() models.Decision {
 	p := s.plan()
 	if s.active() && len(s.State.Inbox.Items) > 0 {
-		p.start(models.TurnPlan{Kind: models.KindReply})
+		s.startReply(p)
 	}
 	return p.decision()
+}
+
+// startReply answers the texts that wait. To a person who has not been greeted
+// the reply says who writes, and the greeting is not sent any more.
+func (s Situation) startReply(p *plan) {
+	p.clear(models.DueGreeting)
+	p.start(models.TurnPlan{Kind: models.KindReply, Introduce: s.greetingWaits()})
 }

@@ -69,7 +69,7 @@ func Chat(ctx context.Context, cfg ChatConfig) error {
 // join enrols the phone, which is answered with a greeting, or finds the tester that it belongs to and passes
 // over what was said before.
 func (c *chat) join(ctx context.Context) error {
-	body := NewParticipant{Phone: c.cfg.Phone, Name: c.cfg.Name, Tester: true}
+	body := NewParticipant{Phone: c.cfg.Phone, Name: c.cfg.Name, Tester: true, Signup: true}
 	got, err := c.cfg.Client.do(ctx, request{method: http.MethodPost, path: participants, body: body})
 	var refused *APIError
 	if errors.As(err, &refused) && refused.Status == http.StatusConflict {

@@ -77,6 +77,10 @@ func renderParticipant(w io.Writer, p Participant) error {
 	if p.UnreachableAt != nil {
 		unreachable = "since " + atIn(*p.UnreachableAt, clock) + " (" + p.UnreachableCode + ")"
 	}
+	greeting := ""
+	if p.GreetingAt != nil {
+		greeting = atIn(*p.GreetingAt, clock)
+	}
 	attention := ""
 	if p.AttentionAt != nil {
 		attention = string(p.Attention) + " since " + atIn(*p.AttentionAt, clock)
@@ -85,7 +89,7 @@ func renderParticipant(w io.Writer, p Participant) error {
 		{"id", p.ID}, {"phone", p.Phone}, {"name", p.Name}, {"gender", p.Gender}, {"ethnicity", p.Ethnicity},
 		{"background", p.Background}, {"timezone", zone}, {"locale", p.Locale}, {"channel", string(p.Channel)},
 		{"status", string(p.Status)}, {"attention", attention}, {"unreachable", unreachable}, {"mode", string(p.Mode)}, {"tester", yes(p.Tester)}, {"debug", yes(p.Debug)},
-		{"enrolled", atIn(p.EnrolledAt, clock)}, {"version", fmt.Sprint(p.Version)},
+		{"enrolled", atIn(p.EnrolledAt, clock)}, {"greeting", greeting}, {"version", fmt.Sprint(p.Version)},
 	}
 	return table(w, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 }

@@ -29,6 +29,7 @@ type Participant struct {
 	Attention   models.Attention `json:"attention"`
 	AttentionAt *time.Time       `json:"attention_at"`
 	EnrolledAt  time.Time        `json:"enrolled_at"`
+	GreetingAt  *time.Time       `json:"greeting_at"`
 	Version     int64            `json:"version"`
 }
 
@@ -88,6 +89,8 @@ type NewParticipant struct {
 	Tester     bool           `json:"tester,omitempty"`
 	Debug      bool           `json:"debug,omitempty"`
 	Channel    models.Channel `json:"channel,omitempty"`
+	// Signup: the person has just signed up themselves and is greeted at once.
+	Signup bool `json:"signup,omitempty"`
 }
 
 // Change is a partial update; nil fields stay as they are.

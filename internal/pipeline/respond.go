@@ -204,7 +204,7 @@ func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
 		r.trace.errored(models.StagePlan, err)
 	}
 	request, err := reply.Compose(p.Prompts, reply.Input{
-		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Tools: specs, Now: p.Now(), Zone: r.turn.zone,
+		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Introduce: r.input.Introduce, Tools: specs, Now: p.Now(), Zone: r.turn.zone,
 		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme,
 		Memory: r.prepared.Memory, Plan: section, Focus: r.turn.focus.Body,
 		Playbooks: slices.Contains(names(specs), r.turn.offer.Playbook),

@@ -24,9 +24,11 @@ const (
 // HistoryLimit bounds the conversation entries as Window says. No Tools means
 // that the model is asked for words only.
 type Input struct {
-	Context      models.TurnContext
-	Mode         models.Mode
-	Kind         models.Kind
+	Context models.TurnContext
+	Mode    models.Mode
+	Kind    models.Kind
+	// Introduce: the reply is the first that the person hears of the programme.
+	Introduce    bool
 	Tools        []models.ToolSpec
 	Now          time.Time
 	Zone         *time.Location

@@ -265,6 +265,10 @@ func (w *sectionWriter) notes(in Input) {
 	if in.Context.Turn.Channel.Rights().ReadOnly {
 		w.text("Channel", prompts.ReadOnly)
 	}
+	if in.Introduce {
+		w.add("Introduction", []string{"The person has had no message from you yet. Begin the reply by saying that this is " + w.programme + " and that you are an automated coach, then answer. " +
+			"A line about costs and about the words STOP and HELP is added below your message, in the language of the programme's fixed texts. Do not write it yourself."})
+	}
 	if len(in.Tools) == 0 && in.Kind != models.KindGreeting {
 		w.text("This round", prompts.NoTools)
 	}

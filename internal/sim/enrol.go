@@ -10,10 +10,6 @@ import (
 	"net/http"
 )
 
-// sendsSignup: enrolments from the phone page carry "signup", because the
-// person behind the phone asks for it themselves.
-const sendsSignup = false
-
 // maxAnswer is far above any answer of the participants API.
 const maxAnswer = 1 << 20
 
@@ -22,7 +18,8 @@ type enrolment struct {
 	Phone    string `json:"phone_number"`
 	Name     string `json:"name,omitempty"`
 	Timezone string `json:"timezone,omitempty"`
-	Signup   bool   `json:"signup,omitempty"`
+	// Signup: the person behind the phone asks for it themselves.
+	Signup bool `json:"signup"`
 }
 
 // enrolled is what the participants API answers, as far as the page shows it.
@@ -49,7 +46,7 @@ func (s *Server) enrol(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": "no address for enrolments is configured"})
 		return
 	}
-	status, answer, err := s.askToEnrol(r.Context(), enrolment{Phone: ask.Number, Name: ask.Name, Timezone: ask.Timezone, Signup: sendsSignup})
+	status, answer, err := s.askToEnrol(r.Context(), enrolment{Phone: ask.Number, Name: ask.Name, Timezone: ask.Timezone, Signup: true})
 	if err != nil {
 		s.cfg.Logger.Error("enrolling from the phone page failed", "error", err)
 		writeJSON(w, http.StatusBadGateway, map[string]string{"error": "the participants API does not answer; see whether it runs, and try again"})

@@ -55,10 +55,7 @@ func TestEnrolAsksTheParticipantsAPI(t *testing.T) {
 	code, answer := b.do(t, http.MethodPost, "/sim/participants", map[string]string{"number": "(2025550123", "name": "Ada", "timezone": "Europe/Berlin"})
 	require.Equal(t, http.StatusCreated, code)
 	require.Equal(t, map[string]any{"number": "+12025550123", "message": "The greeting is on its way."}, answer, "and nothing else, no token")
-	want := map[string]any{"phone_number": "(2025550123", "name": "Ada", "timezone": "Europe/Berlin"}
-	if sendsSignup {
-		want["signup"] = true
-	}
+	want := map[string]any{"phone_number": "(2025550123", "name": "Ada", "timezone": "Europe/Berlin", "signup": true}
 	require.Equal(t, want, api.asked[0])
 	require.Equal(t, "Bearer "+apiToken, api.authorization[0])
 	require.Empty(t, b.screen(t, "+12025550123"))

@@ -377,6 +377,7 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 				"DELETE FROM goose_db_version WHERE version_id >= 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
 				"ALTER TABLE outbox DROP COLUMN claim_token", "ALTER TABLE outbox DROP COLUMN unknown_posts",
 				"ALTER TABLE outbox DROP COLUMN unsettled_since", "ALTER TABLE outbox DROP COLUMN missing_since",
+				"ALTER TABLE participants DROP COLUMN greeting_at", "ALTER TABLE participants DROP COLUMN signed_up",
 				"DROP INDEX inbound_waiting", "DROP INDEX inbound_resumed", "ALTER TABLE inbound DROP COLUMN waiting", "ALTER TABLE inbound DROP COLUMN resume_notice_id",
 				"DROP TABLE holds", "DROP TABLE former_phones", "ALTER TABLE outbox DROP COLUMN former_phone_id",
 				"ALTER TABLE inbound DROP COLUMN voice",

@@ -73,3 +73,33 @@ func TestPastKnowsTheLastPrompt(t *testing.T) {
 		require.Equal(t, []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "08:00", LastDate: "2026-03-03", LastAt: at(3)}}, past.Schedules)
 	})
 }
+
+// TestPastKnowsTheGreeting: a greeting is still to be sent until a turn has begun
+// the conversation.
+func TestPastKnowsTheGreeting(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		p := person("p1", phone)
+		greeting := start.Add(8 * time.Hour)
+		p.GreetingAt, p.SignedUp = &greeting, true
+		_, err := w.Enroll(w.ctx, p, "operator")
+		require.NoError(t, err)
+		read, err := w.Participant(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, greeting, read.GreetingAt.UTC())
+		require.True(t, read.SignedUp)
+
+		for _, step := range []struct {
+			kind models.Kind
+			want time.Time
+		}{{models.KindHelp, greeting}, {models.KindOperator, greeting}, {models.KindReply, time.Time{}}} {
+			past, err := w.Past(w.ctx, "p1")
+			require.NoError(t, err)
+			require.Equal(t, greeting, past.GreetingAt, "before the turn %s", step.kind)
+			_, err = w.BeginTurn(w.ctx, begin(past.Turns+1, models.TurnPlan{Kind: step.kind}))
+			require.NoError(t, err)
+			past, err = w.Past(w.ctx, "p1")
+			require.NoError(t, err)
+			require.Equal(t, step.want, past.GreetingAt, "after the turn %s", step.kind)
+		}
+	})
+}

@@ -231,7 +231,11 @@ func gone(err error) bool {
 func firstState(p models.Participant) models.ParticipantState {
 	state := models.ParticipantState{
 		ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: models.StatusActive, Mode: models.ModeIntake,
-		Notices: models.AppliedNotices{Counted: true},
+		Notices:  models.AppliedNotices{Counted: true},
+		SignedUp: p.SignedUp,
+	}
+	if p.GreetingAt != nil {
+		state.GreetingAt = p.GreetingAt.UTC()
 	}
 	if p.Status == models.StatusOptedOut {
 		state.Status = p.Status

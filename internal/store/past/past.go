@@ -31,11 +31,29 @@ func Read(tx *gorm.DB, p models.Participant) (models.Past, error) {
 	if out.Waiting, err = waiting(tx, p.ID, out.LastSeq); err != nil {
 		return out, err
 	}
+	if out.GreetingAt, err = greeting(tx, p); err != nil {
+		return out, err
+	}
 	if out.Schedules, err = schedules(tx, p.ID); err != nil {
 		return out, err
 	}
 	out.Flags, err = attention.Flags(tx, p)
 	return out, err
+}
+
+// greeting is when the greeting was to go out; zero when a turn has begun the
+// conversation.
+func greeting(tx *gorm.DB, p models.Participant) (time.Time, error) {
+	if p.GreetingAt == nil {
+		return time.Time{}, nil
+	}
+	var begun int64
+	err := tx.Model(&models.Turn{}).Where("participant_id = ? AND kind IN ?", p.ID, []models.Kind{models.KindGreeting, models.KindReply}).
+		Limit(1).Count(&begun).Error
+	if err != nil || begun > 0 {
+		return time.Time{}, err
+	}
+	return p.GreetingAt.UTC(), nil
 }
 
 func turns(tx *gorm.DB, participantID string) (int, error) {

@@ -36,6 +36,10 @@ func Complete(p *models.Participant) {
 		p.UpdatedAt = p.EnrolledAt
 	}
 	p.EnrolledAt, p.CreatedAt, p.UpdatedAt = database.Instant(p.EnrolledAt), database.Instant(p.CreatedAt), database.Instant(p.UpdatedAt)
+	if p.GreetingAt != nil {
+		at := database.Instant(*p.GreetingAt)
+		p.GreetingAt = &at
+	}
 	if p.Status == "" {
 		p.Status = models.StatusActive
 	}

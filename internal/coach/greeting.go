@@ -1,0 +1,67 @@
+package coach
+
+import (
+	"time"
+
+	"coachline/models"
+)
+
+// FirstGreeting is when the greeting of a person who is enrolled now goes out:
+// now, if they have just signed up themselves, and otherwise at their share of
+// the spread, since people may be enrolled by the hundred, from now or from the
+// end of quiet hours.
+func (s Situation) FirstGreeting() (time.Time, error) {
+	if s.State.SignedUp {
+		return s.Now, nil
+	}
+	open, err := s.Opens()
+	if err != nil {
+		return time.Time{}, err
+	}
+	return s.shared(later(open, s.Now.UTC()))
+}
+
+// enrolled greets a new participant, or sets the time at which that is done. A
+// person who signed up waits for the greeting as for a reply.
+func (s Situation) enrolled() (models.Decision, error) {
+	at := s.State.GreetingAt
+	switch {
+	case at.IsZero(), s.State.SignedUp && s.Now.Sub(at) <= promptReply:
+		return s.say(models.TurnPlan{Kind: models.KindGreeting}), nil
+	case at.After(s.Now) && s.active():
+		p := s.plan()
+		p.set(models.DueGreeting, "", at)
+		return p.decision(), nil
+	}
+	return s.dueGreeting()
+}
+
+// greetingWaits reports whether the conversation has still to begin.
+func (s Situation) greetingWaits() bool { return !s.State.GreetingAt.IsZero() }
+
+// dueGreeting begins the conversation, outside quiet hours. A reply that is about
+// to be written does so too.
+func (s Situation) dueGreeting() (models.Decision, error) {
+	if !s.silent() || !s.greetingWaits() {
+		return models.Decision{}, nil
+	}
+	quiet, err := s.Opens()
+	if err != nil {
+		return models.Decision{}, err
+	}
+	p := s.plan()
+	if quiet.After(s.Now) {
+		at, err := s.shared(quiet)
+		p.set(models.DueGreeting, "", at)
+		return p.decision(), err
+	}
+	p.start(models.TurnPlan{Kind: models.KindGreeting})
+	return p.decision(), nil
+}
+
+// setGreeting sets the time of a greeting that is still to be sent.
+func (s Situation) setGreeting(p *plan) {
+	if s.greetingWaits() {
+		p.set(models.DueGreeting, "", later(s.State.GreetingAt, s.Now))
+	}
+}
