@@ -48,6 +48,17 @@ func TestExport(t *testing.T) {
 		require.Equal(t, exitFailed, code)
 		require.Contains(t, complaint, "file exists")
 	})
+	t.Run("P3 not to a terminal", func(t *testing.T) {
+		terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+		if err != nil {
+			t.Skip("this machine has no terminals: ", err)
+		}
+		t.Cleanup(func() { require.NoError(t, terminal.Close()) })
+		var complaint strings.Builder
+		p := &program{in: strings.NewReader(""), out: terminal, err: &complaint, environ: environ}
+		require.Equal(t, exitUsage, p.run(t.Context(), []string{"participant", "export", "conv_1"}))
+		require.Contains(t, complaint.String(), "not written to a terminal; name a file with -o memory.zip, or redirect")
+	})
 	for id, want := range map[string]string{"conv_2": "participant not found (HTTP 404)", "conv_3": "not one of this API (HTTP 502)"} {
 		t.Run("P3 refused "+id, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.zip")

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"coachline/internal/console"
 	"coachline/models"
@@ -105,11 +107,14 @@ func (p *program) memories() *cobra.Command {
 func (p *program) export() *cobra.Command {
 	var out string
 	c := &cobra.Command{Use: "export ID", Short: "Write what is remembered of a participant as files in a zip archive", Args: exactly(1)}
-	c.Flags().StringVar(&out, "out", "", "file to write, which must not exist; empty: standard output")
+	c.Flags().StringVarP(&out, "out", "o", "", "file to write, which must not exist; empty: standard output, which must not be a terminal")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		api, id, err := p.consoleFor(c.Context(), args[0])
 		if err != nil {
 			return err
+		}
+		if out == "" && isTerminal(p.out) {
+			return usageError{errors.New("the archive is not written to a terminal; name a file with -o memory.zip, or redirect the output")}
 		}
 		if out == "" {
 			return api.Export(c.Context(), id, p.out)
@@ -121,6 +126,12 @@ func (p *program) export() *cobra.Command {
 		return writeNew(out, archive.Bytes())
 	}
 	return c
+}
+
+// isTerminal reports whether output is shown to a person.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // writeNew writes a file of personal data that nobody else may read.

@@ -316,6 +316,8 @@ type HistoryEntry struct {
 	At       time.Time    `json:"at"`
 	Channel  Channel      `json:"channel"`
 	Delivery OutboxStatus `json:"delivery,omitempty"`
+	// TurnID names the turn that the entry belongs to; empty for texts of no turn.
+	TurnID string `json:"turn_id,omitempty"`
 	// Gate is set for a text that was kept from the coach.
 	Gate Gate `json:"gate,omitempty"`
 	// Danger is set for a text that may be a crisis.

@@ -18,6 +18,9 @@ func Statuses() []Status {
 	return []Status{StatusActive, StatusPaused, StatusCompleted, StatusWithdrawn, StatusOptedOut}
 }
 
+// Coached reports whether the coaching goes on, perhaps after a pause.
+func (s Status) Coached() bool { return s == StatusActive || s == StatusPaused }
+
 // Mode is the coaching module that answers; it decides the instructions and
 // the tools of a turn.
 type Mode string

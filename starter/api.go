@@ -85,8 +85,9 @@ func (f *front) handler() http.Handler {
 	f.twilioRoutes(mux, api.OpenAPI())
 	f.codecRoutes(mux, api.OpenAPI())
 	allowNull(api.OpenAPI(), map[string]string{"StateView": "pending_prompt", "Round": "given"})
+	documentQuery(api.OpenAPI())
 	f.plainRoutes(mux, api.OpenAPI())
-	return protected(enveloped(mux))
+	return protected(enveloped(mux, queryNames(api.OpenAPI())))
 }
 
 // allowNull declares a property of each named schema to be an object or null,
@@ -168,10 +169,15 @@ func (f *front) guard(api huma.API) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// enveloped gives unknown paths and methods the envelope of everything else.
-func enveloped(mux *http.ServeMux) http.Handler {
+// enveloped gives unknown paths and methods the envelope of everything else, and
+// refuses query parameters that the route does not have.
+func enveloped(mux *http.ServeMux, known map[string][]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern != "" {
+			if refused := unknownQuery(r, known, pattern); refused != nil {
+				writeFailure(w, refused)
+				return
+			}
 			mux.ServeHTTP(w, r)
 			return
 		}

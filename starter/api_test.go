@@ -102,6 +102,8 @@ func TestEnrolRefuses(t *testing.T) {
 		{"unknown field", `{"phone_number":"+15558675310","nickname":"A"}`, "nickname: unknown field"},
 		{"field in another case", `{"phone_number":"+15558675310","Name":"A"}`, "Name: unknown field"},
 		{"unknown zone", `{"phone_number":"+15558675310","timezone":"Mars/Base"}`, "timezone: unknown zone"},
+		{"zone without a place", `{"phone_number":"+15558675310","timezone":"EST"}`, "timezone: names no place, whose clock changes would count; use America/New_York"},
+		{"offset as zone", `{"phone_number":"+15558675310","timezone":"Etc/GMT+5"}`, "timezone: names no place"},
 		{"empty zone", `{"phone_number":"+15558675310","timezone":""}`, "timezone: must be an IANA zone name"},
 		{"local zone", `{"phone_number":"+15558675310","timezone":"Local"}`, "timezone: must be an IANA zone name"},
 		{"zone as path", `{"phone_number":"+15558675310","timezone":"../etc/passwd"}`, "timezone: unknown zone"},
@@ -263,11 +265,11 @@ func TestHistory(t *testing.T) {
 	path := participantsPath + "/" + h.ann().ID + "/history"
 	require.Equal(t, "[]", string(h.do(call{method: "GET", path: path}).body.Result))
 	h.store.history = []models.HistoryEntry{
-		{Role: models.RoleAssistant, Kind: models.KindGreeting, Text: "Hi", At: testNow, Channel: models.ChannelSMS, Delivery: models.OutboxDelivered},
+		{Role: models.RoleAssistant, Kind: models.KindGreeting, Text: "Hi", At: testNow, Channel: models.ChannelSMS, Delivery: models.OutboxDelivered, TurnID: "conv_1-t1"},
 		{Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: models.ChannelChat},
 	}
 	all := h.do(call{method: "GET", path: path})
-	require.JSONEq(t, `[{"role":"assistant","kind":"greeting","text":"Hi","at":"2026-11-24T13:00:00Z","channel":"sms","delivery":"delivered"},
+	require.JSONEq(t, `[{"role":"assistant","kind":"greeting","text":"Hi","at":"2026-11-24T13:00:00Z","channel":"sms","delivery":"delivered","turn_id":"conv_1-t1"},
 		{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z","channel":"chat"}]`, string(all.body.Result))
 	newer := result[[]models.HistoryEntry](t, h.do(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z"}))
 	require.Equal(t, h.store.history[1:], newer)
@@ -335,6 +337,12 @@ func TestState(t *testing.T) {
 			"next_at":"2026-11-24T15:00:00Z","target_at":"2026-11-24T14:30:00Z"}],
 		"due":[{"kind":"daily_prompt","at":"2026-11-24T15:00:00Z","ref":"s1"}],
 		"pending_prompt":{"prompt_id":"p1","sent_at":"2026-11-24T12:00:00Z"}}`, string(got.body.Result))
+
+	for _, status := range []models.Status{models.StatusPaused, models.StatusOptedOut} {
+		h.engine.status.Status, h.engine.status.Due = status, nil
+		got = h.do(call{method: "GET", path: path})
+		require.Contains(t, got.raw, `"next_at":null,"target_at":null`, "no prompt goes out to people who are %s", status)
+	}
 
 	h.engine.fail(func(context.Context, string) error { return context.DeadlineExceeded })
 	h.refused(call{method: "GET", path: path}, http.StatusServiceUnavailable, "asking the participant's workflow failed")
@@ -423,11 +431,11 @@ func TestOpenAPI(t *testing.T) {
 		"delete /conversation/participants/{id}/memories/{fact}": "200 400 401 403 404 429 500 503",
 		"post /twilio/inbound":                                   "200 400 403 413 415 503",
 		"post /twilio/status":                                    "200 400 403 413 415 503",
-		"get /livez":                                             "200 default",
-		"get /readyz":                                            "200 500 503",
-		"get /version":                                           "200 default",
-		"get /metrics":                                           "200",
-		"get /openapi.json":                                      "200",
+		"get /livez":                                             "200 400 default",
+		"get /readyz":                                            "200 400 500 503",
+		"get /version":                                           "200 400 default",
+		"get /metrics":                                           "200 400",
+		"get /openapi.json":                                      "200 400",
 		"post /holds":                                            "201 400 401 403 413 415 429 500 503",
 		"get /holds":                                             "200 400 401 403 429 500 503",
 		"delete /holds/{id}":                                     "200 400 401 403 404 429 500 503",

@@ -36,3 +36,19 @@ func TestModeIsForcedAcrossARun(t *testing.T) {
 	require.NotEmpty(t, ids[0])
 	require.Equal(t, []string{ids[0], ids[0], ids[0]}, ids)
 }
+
+// TestModeOfPeopleWhoLeft: a mode belongs to coaching, which is over for them.
+func TestModeOfPeopleWhoLeft(t *testing.T) {
+	for _, status := range []models.Status{models.StatusWithdrawn, models.StatusCompleted, models.StatusOptedOut} {
+		h := start(t, nil)
+		ann := h.ann()
+		row := h.store.participants[ann.ID]
+		row.Status = status
+		h.store.participants[ann.ID] = row
+		audits := len(h.store.audits)
+		h.refused(call{method: http.MethodPost, path: participantsPath + "/" + ann.ID + "/mode", body: `{"target_state":"FEEDBACK"}`},
+			http.StatusConflict, "target_state: the participant is "+string(status))
+		require.Len(t, h.store.audits, audits)
+		require.NotContains(t, h.engine.seen(), "update:SetMode")
+	}
+}

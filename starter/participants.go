@@ -212,14 +212,10 @@ func (f *front) participantPhone(text string) (string, error) {
 
 var errDebugNeedsTester = models.BadField("debug", "only a tester can have debug messages")
 
-// checkZone takes names that the zone database knows. The empty name and
-// "Local" load too, but mean the server's own zone.
+// checkZone takes the names of zones that have a place, and UTC.
 func checkZone(name string) error {
-	if name == "" || name == "Local" {
-		return models.BadField("timezone", "must be an IANA zone name such as Europe/Berlin")
-	}
-	if _, err := time.LoadLocation(name); err != nil {
-		return models.BadField("timezone", "unknown zone; use an IANA zone name such as Europe/Berlin")
+	if err := coach.CheckZoneName(name, time.LoadLocation); err != nil {
+		return models.BadField("timezone", "%s", err)
 	}
 	return nil
 }

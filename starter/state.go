@@ -71,8 +71,8 @@ type ScheduleView struct {
 	From     string              `json:"from,omitempty"`
 	To       string              `json:"to,omitempty"`
 	Timezone string              `json:"timezone"`
-	NextAt   time.Time           `json:"next_at" doc:"When the next prompt goes out."`
-	TargetAt time.Time           `json:"target_at" doc:"The instant that the prompt prepares for."`
+	NextAt   *time.Time          `json:"next_at" doc:"When the next prompt goes out; null while none does, because the participant is not active."`
+	TargetAt *time.Time          `json:"target_at" doc:"The instant that the prompt prepares for; null with next_at."`
 	Held     bool                `json:"held,omitempty" doc:"A hold covers next_at: this prompt will be recorded as missed."`
 }
 
@@ -119,7 +119,7 @@ func (v *StateView) addHold(hold *models.Hold) {
 	}
 	v.Hold = &HeldView{ID: hold.ID, Scope: hold.Scope, Until: hold.UntilAt.UTC()}
 	for i := range v.Schedules {
-		v.Schedules[i].Held = v.Schedules[i].NextAt.Before(hold.UntilAt)
+		v.Schedules[i].Held = v.Schedules[i].NextAt != nil && v.Schedules[i].NextAt.Before(hold.UntilAt)
 	}
 }
 
@@ -266,8 +266,13 @@ func stateOf(p models.Participant, profile models.Profile, status models.StatusV
 		Due:           append([]models.Due{}, status.Due...),
 		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode,
 	}
+	prompted := p.Status == models.StatusActive && status.Status == models.StatusActive
 	for _, s := range schedules {
-		view.Schedules = append(view.Schedules, scheduleOf(s, status))
+		schedule := scheduleOf(s, status)
+		if !prompted {
+			schedule.NextAt, schedule.TargetAt = nil, nil
+		}
+		view.Schedules = append(view.Schedules, schedule)
 	}
 	if status.Pending != nil {
 		view.Pending = &PendingView{PromptID: status.Pending.PromptID, SentAt: status.Pending.SentAt}
@@ -289,14 +294,14 @@ func profileOf(p models.Profile) ProfileView {
 func scheduleOf(s models.Schedule, status models.StatusView) ScheduleView {
 	view := ScheduleView{
 		ID: s.ID, Type: s.Type, At: s.At, From: s.From, To: s.To, Timezone: s.Zone,
-		NextAt: s.Next.SendAt, TargetAt: s.Next.TargetAt,
+		NextAt: &s.Next.SendAt, TargetAt: &s.Next.TargetAt,
 	}
 	if view.Timezone == "" {
 		view.Timezone = status.Zone
 	}
 	for _, due := range status.Due {
 		if due.Kind == models.DueDailyPrompt && due.Ref == s.ID {
-			view.NextAt = due.At
+			view.NextAt = &due.At
 		}
 	}
 	return view
@@ -308,6 +313,9 @@ func (f *front) setMode(ctx context.Context, in *modeRequest) (*answer[ModeView]
 	p, err := f.store.Participant(ctx, in.ID)
 	if err != nil {
 		return nil, f.refuse("setting the mode", err)
+	}
+	if !p.Status.Coached() {
+		return nil, failure(http.StatusConflict, "target_state: the participant is %s; a mode can be set only while they are active or paused", p.Status)
 	}
 	audit := operator.Audit{ParticipantID: in.ID, Actor: actor, Action: "set_mode", Detail: string(in.Body.Target), Reason: in.Body.Reason, At: f.now()}
 	if err := f.store.RecordAudit(ctx, audit); err != nil {

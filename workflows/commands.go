@@ -41,8 +41,11 @@ func (l *life) setup(ctx workflow.Context) error {
 				return models.Command{Kind: models.CommandSetMode, Mode: r.Mode}
 			},
 			valid: func(r models.SetModeRequest) error {
-				if !r.Mode.Known() {
+				switch {
+				case !r.Mode.Known():
 					return errUnknownMode
+				case !l.state.Status.Coached():
+					return fmt.Errorf("the participant is %s; a mode can be set only while they are active or paused", l.state.Status)
 				}
 				return nil
 			},

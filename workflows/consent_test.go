@@ -283,3 +283,14 @@ func TestStopDropsPlans(t *testing.T) {
 	require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
 	require.Equal(t, 2, w.status().Turns, "the reply that was under way and the confirmation")
 }
+
+// A mode belongs to coaching, which is over for people who opted out.
+func TestModeIsRefusedAfterAnOptOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.at(time.Minute, func() { w.deliver("STOP", "") })
+	refused := w.update(time.Hour, models.UpdateSetMode, models.SetModeRequest{Mode: models.ModeFeedback})
+	w.run(2 * time.Hour)
+	require.ErrorContains(t, refused.rejected, "the participant is opted_out")
+	require.Equal(t, models.ModeIntake, w.status().Mode)
+}

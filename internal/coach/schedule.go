@@ -84,8 +84,8 @@ func sameSchedule(a, b models.Schedule) bool {
 func (s Situation) wanted(ask models.ScheduleAsk) (schedule models.Schedule, refusal string) {
 	schedule = models.Schedule{ID: ask.NewID, Type: ask.Type, At: ask.At, From: ask.From, To: ask.To}
 	if ask.Zone != "" && ask.Zone != s.State.Zone {
-		if _, err := s.named(ask.Zone); err != nil {
-			return schedule, "timezone: " + err.Error()
+		if err := CheckZoneName(ask.Zone, s.Zones); err != nil {
+			return schedule, "timezone: " + quoted(ask.Zone) + " " + err.Error()
 		}
 		// The participant's own zone is not written down: the schedule is to
 		// move along with the person.

@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"coachline/internal/coach"
 	"coachline/internal/screening"
 )
 
@@ -275,8 +276,8 @@ func (c *Config) checkPlace() []error {
 	zone := c.Coaching.DefaultTimezone
 	// LoadLocation accepts "" and "Local", which mean this machine's zone and
 	// nothing to a participant.
-	if _, err := time.LoadLocation(zone); err != nil || zone == "" || strings.EqualFold(zone, "Local") {
-		problems = append(problems, refuse("COACH_DEFAULT_TIMEZONE", zone, "a zone name such as America/New_York or UTC"))
+	if err := coach.CheckZoneName(zone, time.LoadLocation); err != nil {
+		problems = append(problems, refuse("COACH_DEFAULT_TIMEZONE", zone, "a zone name of a place such as America/New_York, or UTC"))
 	}
 	if !slices.Contains(strings.Fields(regions), c.Coaching.DefaultRegion) {
 		problems = append(problems, refuse("COACH_DEFAULT_REGION", c.Coaching.DefaultRegion, "a two-letter region such as US or GB"))

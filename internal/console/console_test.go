@@ -43,7 +43,7 @@ const stateJSON = `{"mode":"FEEDBACK","status":"active","profile":{},"counters":
 	"due":[{"kind":"daily_prompt","at":"2026-11-25T06:50:00Z","ref":"s1"},{"kind":"reminder","at":"2026-11-24T18:00:00Z","ref":"p1"}],
 	"pending_prompt":{"prompt_id":"p1","sent_at":"2026-11-24T13:00:00Z"},"version":3}`
 
-const historyJSON = `[{"role":"assistant","kind":"greeting","text":"Hi Ann!\nI am your coach.","at":"2026-11-24T13:00:02Z","delivery":"delivered"},
+const historyJSON = `[{"role":"assistant","kind":"greeting","text":"Hi Ann!\nI am your coach.","at":"2026-11-24T13:00:02Z","delivery":"delivered","turn_id":"conv_0a1b-t1"},
 	{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z"},
 	{"role":"user","kind":"message","text":"i want to die","at":"2026-11-24T13:02:00Z","danger":"self_harm"}]`
 
@@ -139,6 +139,9 @@ func TestVerbs(t *testing.T) {
 			do: func(ctx context.Context, c *Console) error { return c.Transcript(ctx, "conv_0a1b", 100) }},
 		{name: "timers", call: "GET " + path + "/conv_0a1b/state", result: stateJSON,
 			do: func(ctx context.Context, c *Console) error { return c.Timers(ctx, "conv_0a1b") }},
+		{name: "timers-paused", call: "GET " + path + "/conv_0a1b/state",
+			result: `{"mode":"INTAKE","status":"paused","schedules":[{"id":"s1","type":"fixed","at":"08:00","timezone":"Europe/Berlin","next_at":null,"target_at":null}],"due":[]}`,
+			do:     func(ctx context.Context, c *Console) error { return c.Timers(ctx, "conv_0a1b") }},
 		{name: "timers-empty", call: "GET " + path + "/conv_0a1b/state", result: `{"mode":"INTAKE","status":"active","schedules":[],"due":[]}`,
 			do: func(ctx context.Context, c *Console) error { return c.Timers(ctx, "conv_0a1b") }},
 	} {

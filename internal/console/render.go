@@ -138,6 +138,9 @@ func renderTranscript(w io.Writer, list []models.HistoryEntry, zone *time.Locati
 		if e.Danger != models.DangerNone {
 			head += "  danger: " + string(e.Danger)
 		}
+		if e.TurnID != "" {
+			head += "  " + e.TurnID
+		}
 		if _, err := fmt.Fprintf(w, "%s\n%s\n", head, indented(e.Text)); err != nil {
 			return err
 		}
@@ -229,7 +232,10 @@ func renderSchedules(w io.Writer, list []schedule) error {
 		if s.Type == models.ScheduleRandom {
 			local = s.From + "-" + s.To
 		}
-		next := atIn(s.NextAt, zoneNamed(s.Timezone))
+		next := "none"
+		if s.NextAt != nil {
+			next = atIn(*s.NextAt, zoneNamed(s.Timezone))
+		}
 		if s.Held {
 			next += " (held)"
 		}

@@ -67,7 +67,7 @@ type schedule struct {
 	From     string              `json:"from"`
 	To       string              `json:"to"`
 	Timezone string              `json:"timezone"`
-	NextAt   time.Time           `json:"next_at"`
+	NextAt   *time.Time          `json:"next_at"`
 	Held     bool                `json:"held"`
 }
 

@@ -54,8 +54,8 @@ func TestChatInTheStore(t *testing.T) {
 			history, err := w.HistoryAfter(w.ctx, "p1", 10, at(1))
 			require.NoError(t, err)
 			require.Equal(t, []models.HistoryEntry{
-				{Role: models.RoleUser, Kind: models.KindMessage, Text: "in the chat", At: at(2), Channel: models.ChannelChat},
-				{Role: models.RoleAssistant, Kind: models.KindReply, Text: "Hi", At: at(4), Channel: models.ChannelChat, Delivery: models.OutboxDelivered},
+				{Role: models.RoleUser, Kind: models.KindMessage, Text: "in the chat", At: at(2), Channel: models.ChannelChat, TurnID: "p1-t1"},
+				{Role: models.RoleAssistant, Kind: models.KindReply, Text: "Hi", At: at(4), Channel: models.ChannelChat, Delivery: models.OutboxDelivered, TurnID: "p1-t1"},
 			}, history)
 			turn, err := w.TurnContext(w.ctx, "p1-t1", 9)
 			require.NoError(t, err)

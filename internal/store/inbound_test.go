@@ -125,9 +125,9 @@ func TestHistory(t *testing.T) {
 		w.sent("p1-t1-p1", 4)
 		w.turn(2, models.TurnPlan{Kind: models.KindFeedbackQuestion}, 5)
 
-		hello := models.HistoryEntry{Channel: models.ChannelSMS, Role: models.RoleUser, Kind: models.KindMessage, Text: "hello", At: at(1)}
-		reply := models.HistoryEntry{Channel: models.ChannelSMS, Role: models.RoleAssistant, Kind: models.KindReply, Text: "text of p1-t1", At: at(3), Delivery: models.OutboxQueued}
-		question := models.HistoryEntry{Channel: models.ChannelSMS, Role: models.RoleAssistant, Kind: models.KindFeedbackQuestion, Text: "text of p1-t2", At: at(5), Delivery: models.OutboxReady}
+		hello := models.HistoryEntry{Channel: models.ChannelSMS, Role: models.RoleUser, Kind: models.KindMessage, Text: "hello", At: at(1), TurnID: "p1-t1"}
+		reply := models.HistoryEntry{Channel: models.ChannelSMS, Role: models.RoleAssistant, Kind: models.KindReply, Text: "text of p1-t1", At: at(3), Delivery: models.OutboxQueued, TurnID: "p1-t1"}
+		question := models.HistoryEntry{Channel: models.ChannelSMS, Role: models.RoleAssistant, Kind: models.KindFeedbackQuestion, Text: "text of p1-t2", At: at(5), Delivery: models.OutboxReady, TurnID: "p1-t2"}
 		tests := []struct {
 			name   string
 			limit  int

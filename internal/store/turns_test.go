@@ -442,7 +442,7 @@ func TestSaveState(t *testing.T) {
 		w.enrolled()
 		missed := models.MissedPrompt{ScheduleID: "s1", Slot: models.Slot{Date: "2026-03-02", TargetAt: at(10)}, Reason: "quiet_hours"}
 		in := models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Status: models.StatusPaused, Now: at(5),
-			Schedules: []models.Schedule{{ID: "s1", At: "08:00"}, {ID: "s2", At: "09:00"}}, Missed: []models.MissedPrompt{missed}}
+			Schedules: []models.Schedule{{ID: "s1", At: "08:00", Next: models.Slot{SendAt: at(9)}}, {ID: "s2", At: "09:00"}}, Missed: []models.MissedPrompt{missed}}
 		for range 2 {
 			require.NoError(t, w.SaveState(w.ctx, in))
 		}
@@ -453,6 +453,7 @@ func TestSaveState(t *testing.T) {
 		require.Equal(t, int64(2), p.Version, "absolute values: the second call changes nothing")
 		require.Equal(t, 1, w.count("SELECT count(*) FROM prompts WHERE state = 'missed' AND reason = 'quiet_hours'"))
 		require.Equal(t, 2, w.count("SELECT count(*) FROM schedules"))
+		require.Zero(t, w.count("SELECT count(*) FROM schedules WHERE next_at IS NOT NULL"), "no prompt goes out to people who are paused")
 
 		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeIntake, Now: at(6)}))
 		require.Equal(t, 0, w.count("SELECT count(*) FROM schedules"))

@@ -101,7 +101,7 @@ func History(tx *gorm.DB, page Page) ([]models.HistoryEntry, error) {
 	for _, m := range rows {
 		entries = append(entries, models.HistoryEntry{
 			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Channel: cmp.Or(m.Channel, models.ChannelSMS), Delivery: delivery[m.OutboxID], Danger: m.Danger,
-			Unreadable: m.Unreadable != "",
+			TurnID: m.TurnID, Unreadable: m.Unreadable != "",
 		})
 	}
 	return kept(tx, page, entries)

@@ -19,7 +19,7 @@ func Save(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {
 			return err
 		}
 	}
-	if err := schedules(tx, in); err != nil {
+	if err := schedules(tx, p, in); err != nil {
 		return err
 	}
 	return missed(tx, in)
@@ -36,7 +36,7 @@ func standing(p *models.Participant, in models.SaveStateInput) (changed bool) {
 	return changed
 }
 
-func schedules(tx *gorm.DB, in models.SaveStateInput) error {
+func schedules(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {
 	err := tx.Where("participant_id = ?", in.ParticipantID).Delete(&models.ScheduleRow{}).Error
 	if err != nil || len(in.Schedules) == 0 {
 		return err
@@ -53,7 +53,7 @@ func schedules(tx *gorm.DB, in models.SaveStateInput) error {
 			Zone:          sc.Zone,
 			UpdatedAt:     in.Now,
 		}
-		if !sc.Next.SendAt.IsZero() {
+		if !sc.Next.SendAt.IsZero() && p.Status == models.StatusActive {
 			row.NextAt = &sc.Next.SendAt
 		}
 		rows = append(rows, row)
