@@ -12,6 +12,8 @@ var (
 	ErrConflict = errors.New("already exists")
 	// ErrStale: the row changed since the caller read it.
 	ErrStale = errors.New("version does not match")
+	// ErrKeyUsed: an idempotency key stands for another request.
+	ErrKeyUsed = errors.New("the idempotency key stands for another request")
 )
 
 // PhoneTakenError says who has a number that an enrolment or a change asked for.

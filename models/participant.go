@@ -128,6 +128,15 @@ type Participant struct {
 	Unreadable string `gorm:"-"`
 }
 
+// EnrolmentKey is one row of table enrolment_keys: the enrolment that an
+// Idempotency-Key has made.
+type EnrolmentKey struct {
+	KeyIndex      string `gorm:"primaryKey"` // keyed hash of the key
+	BodyIndex     string // keyed hash of the request
+	ParticipantID string
+	CreatedAt     time.Time
+}
+
 // FormerPhone is one row of table former_phones: a number that a participant had
 // until UntilAt. Phone is personal data and sealed at rest.
 type FormerPhone struct {

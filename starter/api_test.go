@@ -83,6 +83,22 @@ func TestEnrolSaysWhenTheGreetingGoesOut(t *testing.T) {
 	}
 }
 
+// TestEnrolIsRepeated: a key makes one enrolment of equal requests.
+func TestEnrolIsRepeated(t *testing.T) {
+	h, _ := startWithStore(t, nil)
+	ask := func(body string) call {
+		return call{method: "POST", path: participantsPath, body: body, header: map[string]string{"Idempotency-Key": "import-7"}}
+	}
+	first := h.do(ask(`{"phone_number":"+15558675310","name":"Ann"}`))
+	require.Equal(t, http.StatusCreated, first.status, first.raw)
+	again := h.do(ask(`{"name":"Ann", "phone_number":"+15558675310"}`))
+	require.Equal(t, http.StatusCreated, again.status, again.raw)
+	require.Equal(t, result[ParticipantView](t, first), result[ParticipantView](t, again))
+	require.Len(t, h.engine.starts, 1)
+	h.refused(ask(`{"phone_number":"+15558675311","name":"Ann"}`), http.StatusConflict, "Idempotency-Key: already used for another request")
+	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"+15558675310","name":"Ann"}`}, http.StatusConflict, "already enrolled as conv_")
+}
+
 func TestEnrolWithoutTemporal(t *testing.T) {
 	h := start(t, nil)
 	h.engine.fail(func(context.Context, string) error { return errDown })

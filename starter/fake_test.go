@@ -59,7 +59,7 @@ func (m *memory) notice(id string, kind models.NoticeKind, ref string, seq int64
 
 func (m *memory) Ping(context.Context) error { defer m.enter()(); return m.down }
 
-func (m *memory) Enroll(_ context.Context, p models.Participant, _ string) (models.Participant, error) {
+func (m *memory) EnrollOnce(_ context.Context, p models.Participant, _ operator.Enrolment) (models.Participant, error) {
 	defer m.enter()()
 	for id, other := range m.participants {
 		if other.Phone == p.Phone && !m.removed[id] {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -30,7 +32,7 @@ const (
 
 // roster keeps participants.
 type roster interface {
-	Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error)
+	EnrollOnce(ctx context.Context, p models.Participant, by operator.Enrolment) (models.Participant, error)
 	Participant(ctx context.Context, id string) (models.Participant, error)
 	Participants(ctx context.Context, q operator.ParticipantQuery) ([]models.Participant, error)
 	RemoveParticipantIf(ctx context.Context, r operator.Removal) error
@@ -93,6 +95,7 @@ func participantAnswered(message string, p models.Participant) *participantAnswe
 }
 
 type enrolRequest struct {
+	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Equal requests with equal keys are one enrolment, for 24 hours."`
 	Body struct {
 		Phone      string         `json:"phone_number" minLength:"1" maxLength:"40" doc:"Any usual notation; a national number belongs to the programme's default region."`
 		Name       string         `json:"name,omitempty" maxLength:"100"`
@@ -145,7 +148,14 @@ func (f *front) enrol(ctx context.Context, in *enrolRequest) (*participantAnswer
 	if p.GreetingAt, err = f.greetingAt(p); err != nil {
 		return nil, f.refuse("enrolling", err)
 	}
-	saved, err := f.store.Enroll(ctx, p, actor)
+	request, err := json.Marshal(in.Body)
+	if err != nil {
+		return nil, f.refuse("enrolling", err)
+	}
+	saved, err := f.store.EnrollOnce(ctx, p, operator.Enrolment{Actor: actor, Key: in.Key, Body: string(request)})
+	if errors.Is(err, models.ErrKeyUsed) {
+		return nil, failure(http.StatusConflict, "Idempotency-Key: already used for another request, or for a participant who has been removed")
+	}
 	if err != nil {
 		return nil, f.refuse("enrolling", err)
 	}

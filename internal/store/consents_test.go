@@ -3,6 +3,7 @@ package store_test
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -373,11 +374,10 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 		w.enrolled()
 		w.inbound("SM1", 1, "hello")
 		w.raw(func(db *sql.DB) {
-			for _, statement := range []string{
+			for _, statement := range slices.Concat(undoNewest, []string{
 				"DELETE FROM goose_db_version WHERE version_id >= 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
 				"ALTER TABLE outbox DROP COLUMN claim_token", "ALTER TABLE outbox DROP COLUMN unknown_posts",
 				"ALTER TABLE outbox DROP COLUMN unsettled_since", "ALTER TABLE outbox DROP COLUMN missing_since",
-				"ALTER TABLE participants DROP COLUMN greeting_at", "ALTER TABLE participants DROP COLUMN signed_up",
 				"DROP INDEX inbound_waiting", "DROP INDEX inbound_resumed", "ALTER TABLE inbound DROP COLUMN waiting", "ALTER TABLE inbound DROP COLUMN resume_notice_id",
 				"DROP TABLE holds", "DROP TABLE former_phones", "ALTER TABLE outbox DROP COLUMN former_phone_id",
 				"ALTER TABLE inbound DROP COLUMN voice",
@@ -398,7 +398,7 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 				"ALTER TABLE inbound DROP COLUMN intent", "ALTER TABLE inbound DROP COLUMN intent_method",
 				"CREATE UNIQUE INDEX inbound_seq ON inbound (participant_id, seq) WHERE participant_id <> ''",
 				"UPDATE participants SET status = 'opted_out'",
-			} {
+			}) {
 				_, err := db.Exec(statement)
 				require.NoError(t, err, statement)
 			}

@@ -27,43 +27,61 @@ const maxPage = 200
 // too, until they text START. ErrConflict when the phone (or the id) belongs to
 // somebody enrolled; for a phone it is a *models.PhoneTakenError.
 func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error) {
+	return s.enroll(ctx, p, actor, nil)
+}
+
+// enroll is Enroll; key, unless nil, is stored with the rows.
+func (s *Store) enroll(ctx context.Context, p models.Participant, actor string, key *models.EnrolmentKey) (models.Participant, error) {
 	if err := roster.Check(p); err != nil {
 		return models.Participant{}, err
 	}
 	roster.Complete(&p)
 	p.PhoneIndex = s.base.Index(p.Phone)
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		before, err := ledger.OfPhone(tx, p.PhoneIndex)
-		if err != nil {
+		if err := addParticipant(tx, &p, actor); err != nil || key == nil {
 			return err
 		}
-		if before.Action == models.ConsentOptOut {
-			p.Status = models.StatusOptedOut
-		}
-		if err := tx.Create(&p).Error; err != nil {
+		expired := p.EnrolledAt.Add(-EnrolmentKeyLife)
+		if err := tx.Where("created_at <= ?", expired).Delete(&models.EnrolmentKey{}).Error; err != nil {
 			return err
 		}
-		if before.Action == models.ConsentOptOut {
-			before.ID, before.ParticipantID, before.PhoneIndex = 0, p.ID, p.PhoneIndex
-			if err := tx.Create(&before).Error; err != nil {
-				return err
-			}
-		}
-		profile := models.Profile{ParticipantID: p.ID, UpdatedAt: p.CreatedAt, Version: 1}
-		if err := tx.Create(&profile).Error; err != nil {
-			return err
-		}
-		audit := operator.Audit{ParticipantID: p.ID, Actor: actor, Action: "enroll", At: p.CreatedAt}
-		if err := tx.Create(&audit).Error; err != nil {
-			return err
-		}
-		_, err = notify(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeStart, CreatedAt: p.CreatedAt})
-		return err
+		key.ParticipantID, key.CreatedAt = p.ID, p.EnrolledAt
+		return tx.Create(key).Error
 	})
 	if err != nil {
 		return models.Participant{}, fmt.Errorf("enrolling participant: %w", s.phoneTaken(ctx, p.Phone, err))
 	}
 	return p, nil
+}
+
+// addParticipant adds the rows of a new participant.
+func addParticipant(tx *gorm.DB, p *models.Participant, actor string) error {
+	before, err := ledger.OfPhone(tx, p.PhoneIndex)
+	if err != nil {
+		return err
+	}
+	if before.Action == models.ConsentOptOut {
+		p.Status = models.StatusOptedOut
+	}
+	if err := tx.Create(p).Error; err != nil {
+		return err
+	}
+	if before.Action == models.ConsentOptOut {
+		before.ID, before.ParticipantID, before.PhoneIndex = 0, p.ID, p.PhoneIndex
+		if err := tx.Create(&before).Error; err != nil {
+			return err
+		}
+	}
+	profile := models.Profile{ParticipantID: p.ID, UpdatedAt: p.CreatedAt, Version: 1}
+	if err := tx.Create(&profile).Error; err != nil {
+		return err
+	}
+	audit := operator.Audit{ParticipantID: p.ID, Actor: actor, Action: "enroll", At: p.CreatedAt}
+	if err := tx.Create(&audit).Error; err != nil {
+		return err
+	}
+	_, err = notify(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeStart, CreatedAt: p.CreatedAt})
+	return err
 }
 
 // Participant returns an enrolled participant; ErrNotFound also after removal.

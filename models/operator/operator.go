@@ -21,6 +21,14 @@ type ParticipantUpdate struct {
 	Now     time.Time
 }
 
+// Enrolment is who asks for an enrolment. Equal requests with equal keys are one
+// enrolment; without a key each is its own.
+type Enrolment struct {
+	Actor string
+	// Key is the caller's idempotency key, Body the request it stands for.
+	Key, Body string
+}
+
 // Removal takes a participant out of the programme.
 type Removal struct {
 	ID string
