@@ -179,6 +179,10 @@ type StepTrace struct {
 		} `json:"plan"`
 		Memory string `json:"memory"` // personal data
 		Newest int64  `json:"newest"`
+		Older  *struct {
+			Count int    `json:"count"`
+			Text  string `json:"text"` // personal data
+		} `json:"older"`
 	} `json:"prepared"`
 	Stages []Stage `json:"stages"`
 }

@@ -8,6 +8,7 @@ const (
 	PlanResolver    Name = "stage_plan_resolver"
 	Extractor       Name = "stage_extractor"
 	MemoryDigest    Name = "stage_memory_digest"
+	MessagesDigest  Name = "stage_messages_digest"
 	ToolDigest      Name = "stage_tool_digest"
 	LimitDigest     Name = "stage_limit_digest"
 	MemoryStep      Name = "stage_memory_step"
@@ -63,7 +64,7 @@ type ToolLine struct {
 
 func stageNames() []Name {
 	return []Name{
-		Router, Planner, PlanResolver, Extractor, MemoryDigest, ToolDigest, LimitDigest, MemoryStep,
+		Router, Planner, PlanResolver, Extractor, MemoryDigest, MessagesDigest, ToolDigest, LimitDigest, MemoryStep,
 		SessionSummary, DailyNote, TextTools, ToolChoice, ToolArguments, ActionPlan, MemoryFraming, SmallModelRules,
 		FocusChoice,
 	}

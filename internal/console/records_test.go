@@ -18,7 +18,7 @@ const turnJSON = `{"turn":{"id":"conv_0a1b-t42","number":42,"kind":"reply","mode
 	"out":[{"kind":"reply","text":"Two walks. Well done!","at":"2026-11-24T13:00:06Z"}],
 	"rounds":[
 		{"number":1,"model":"gpt-x","finish_reason":"tool_calls","tokens":{"prompt":1000,"cached":700,"completion":40},
-			"given":{"tools":["save_user_profile","scheduler"],"chosen_by":"keyword","plan":["save the success","thank"],"memory":"- goal: two walks (f1)"},
+			"given":{"tools":["save_user_profile","scheduler"],"chosen_by":"keyword","plan":["save the success","thank"],"memory":"- goal: two walks (f1)","older":{"count":453,"text":"They walked a lot."}},
 			"stages":[{"name":"gate","decision":"gate skip 0.75","tokens":{"prompt":0,"cached":0,"completion":0},"ms":0,"at":"2026-11-24T13:00:01Z"},
 				{"name":"model","decision":"model native","model":"gpt-x","tokens":{"prompt":1000,"cached":700,"completion":40},"ms":812,"at":"2026-11-24T13:00:02Z"}],
 			"text":"","calls":[{"name":"save_user_profile","arguments":"{\"success\":true}","state":"done","result":"saved"},

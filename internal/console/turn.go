@@ -114,6 +114,9 @@ func (p *printer) round(r view.Round) {
 	if r.Given != nil {
 		p.block("plan", strings.Join(r.Given.Plan, "\n"))
 		p.block("what the model knew", r.Given.Memory)
+		if older := r.Given.Older; older != nil {
+			p.block(fmt.Sprintf("the first %d messages, summarised", older.Count), older.Text)
+		}
 	}
 	p.stages("", r.Stages)
 	for _, call := range r.Calls {

@@ -44,6 +44,9 @@ type Prepared struct {
 	Parts []string `json:"parts,omitempty"`
 	// Memory is the block of what is remembered, framed; personal data.
 	Memory string `json:"memory,omitempty"`
+	// Older is the digest of messages that the model does not read as they are;
+	// nil where it reads all of the turn.
+	Older *Older `json:"older,omitempty"`
 	// Newest is the entry of the conversation that it was made for.
 	Newest int64 `json:"newest"`
 	// Presses: a summary or a note should be made once the reply is out.

@@ -104,6 +104,7 @@ func (p *Pipeline) Remember(ctx context.Context, c models.TurnContext) error {
 	tr := &trace{turnID: clean.Turn.ID, now: p.Now}
 	zone := p.zoneOf(tr, &clean.Participant)
 	t := turn{context: clean, mode: clean.Turn.Mode, kind: clean.Turn.Kind, zone: zone, now: p.Now(), cap: p.capabilityOf(ctx)}
+	t, _ = p.withOlder(ctx, tr, t, nil)
 	known, err := p.Memory.Recall(ctx, t.id())
 	if err != nil {
 		return fmt.Errorf("recalling: %w", err)

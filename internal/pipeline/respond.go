@@ -55,14 +55,16 @@ func (p *Pipeline) Respond(ctx context.Context, in Round) (models.Step, error) {
 	}
 	tr := &trace{turnID: in.Input.TurnID, now: p.Now}
 	t := p.turnOf(ctx, tr, in, clean)
-	t.context.Runs = p.shortened(ctx, tr, t, in.Input.Last)
 	prepared, kept := keptFrom(clean.Steps, t.newest())
+	t, older := p.withOlder(ctx, tr, t, prepared.Older)
+	t.context.Runs = p.shortened(ctx, tr, t, in.Input.Last)
 	if kept {
 		t = p.inFocus(t, prepared.Focus)
 	} else {
 		t = p.focused(ctx, tr, t)
 		prepared = p.prepare(ctx, tr, t)
 	}
+	prepared.Older = older
 	r := round{pipeline: p, trace: tr, turn: t, prepared: prepared, input: in.Input}
 	if r.past, err = pastOf(t.context); err != nil {
 		return models.Step{}, err

@@ -105,7 +105,7 @@ func guide(rounds []round, note string) {
 // message: each round stands after what the model had seen when it answered and
 // before texts that came later. The cue stands before the first round.
 func weave(first models.ChatMessage, in Input, rounds []round, cue string) []models.ChatMessage {
-	entries := Window(in.Context.Window, in.HistoryLimit)
+	entries := Window(in.Context.Window, in.Context.Turn.ID, in.HistoryLimit)
 	out := append(make([]models.ChatMessage, 0, len(entries)+2), first)
 	addCue := func() {
 		if cue != "" {

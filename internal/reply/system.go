@@ -258,7 +258,7 @@ func (w *sectionWriter) notes(in Input) {
 	if note := attentionNote(in.Context.Participant, in.Zone); note != nil {
 		w.add("Safety", note)
 	}
-	if lead := leadOf(in.Context.Window, in.HistoryLimit); lead != nil {
+	if lead := leadOf(in.Context, in.HistoryLimit); lead != nil {
 		text := clip(label(*lead, in.Zone)+flat(w.withoutFooter(*lead, in.Context.Participant.Locale)), leadLength)
 		w.add("Before the first message below", []string{"You wrote: " + text})
 	}
@@ -300,8 +300,9 @@ func attentionNote(p models.Participant, zone *time.Location) []string {
 // entry, nil when there is none: the window must start there, and without it
 // the answer to a greeting would answer nothing. A limit of 0 asks for no
 // history at all.
-func leadOf(entries []models.Message, limit int) *models.Message {
-	kept := windowOf(entries, limit)
+func leadOf(c models.TurnContext, limit int) *models.Message {
+	entries := c.Window
+	kept := windowOf(entries, c.Turn.ID, limit)
 	if limit == 0 || len(kept) == 0 || !kept[0].byUser() {
 		return nil
 	}

@@ -20,23 +20,28 @@ func (g group) byUser() bool { return g[0].Role == models.RoleUser }
 func (g group) isTools() bool { return g[0].Kind == models.KindToolCall }
 
 // Window selects the entries that go to the model, oldest first. A positive
-// limit is the most entries, 0 leaves only the texts being answered (the run
-// of user entries at the end), a negative limit is no bound. The texts being
-// answered are always kept, even beyond the limit. The window starts at a user
+// limit is the most entries, 0 leaves only the texts being answered (those of the
+// turn, and the run of user entries at the end), a negative limit is no bound. The
+// texts being answered are always kept, even beyond the limit. The window starts at a user
 // entry, unless it holds none; then it is what the coach wrote unasked. Calls
 // and their results are kept or dropped together, and orphans of either kind,
 // debug entries and blank ones are dropped. A window that is cut begins with a
 // block of turns, so that it may hold some entries less than the limit.
-func Window(entries []models.Message, limit int) []models.Message {
-	return slices.Concat(windowOf(entries, limit)...)
+func Window(entries []models.Message, turnID string, limit int) []models.Message {
+	return slices.Concat(windowOf(entries, turnID, limit)...)
 }
 
 // windowOf is the groups of Window; they share the caller's entries.
-func windowOf(entries []models.Message, limit int) []group {
+func windowOf(entries []models.Message, turnID string, limit int) []group {
 	groups := groupsOf(entries)
 	answered := len(groups)
 	for answered > 0 && groups[answered-1].byUser() {
 		answered--
+	}
+	// Something may have been sent between the texts of a turn, such as HELP.
+	own := slices.IndexFunc(groups[:answered], func(g group) bool { return g.byUser() && turnID != "" && g[0].TurnID == turnID })
+	if own >= 0 {
+		answered = own
 	}
 	start := answered
 	if limit < 0 {

@@ -64,7 +64,7 @@ func TestWindow(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, ids(Window(tt.entries, tt.limit)))
+			require.Equal(t, tt.want, ids(Window(tt.entries, "", tt.limit)))
 		})
 	}
 }
@@ -100,7 +100,7 @@ func TestWindowProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		entries := conversation(rt, t)
 		limit := rapid.IntRange(-1, 35).Draw(rt, "limit")
-		got := Window(entries, limit)
+		got := Window(entries, "", limit)
 
 		isUser := func(m models.Message) bool { return m.Role == models.RoleUser }
 		allUser := !slices.ContainsFunc(got, func(m models.Message) bool { return !isUser(m) })
@@ -138,7 +138,7 @@ func requireWholeGroups(t require.TestingT, got []models.Message) {
 func TestWindowLeavesItsInputAlone(t *testing.T) {
 	entries := []models.Message{said(1, "a"), calls(t, 2, "x"), returned(t, 3, "x"), answered(4, "b"), said(5, "c")}
 	before := slices.Clone(entries)
-	Window(entries, 2)
+	Window(entries, "", 2)
 	require.Equal(t, before, entries)
 }
 
@@ -155,7 +155,7 @@ func TestWindowIsCutInBlocks(t *testing.T) {
 		asked := append(entries[:len(entries):len(entries)], models.Message{
 			ID: int64(2*turn + 2), TurnID: models.TurnID("conv_1", turn+1), Role: models.RoleUser, Kind: models.KindMessage, Text: "now",
 		})
-		kept := Window(asked, 30)
+		kept := Window(asked, "", 30)
 		require.LessOrEqual(t, len(kept), 30)
 		require.GreaterOrEqual(t, len(kept), min(len(asked), 30-2*blockTurns), "turn %d", turn)
 		require.Equal(t, asked[len(asked)-1], kept[len(kept)-1])
@@ -164,4 +164,21 @@ func TestWindowIsCutInBlocks(t *testing.T) {
 		starts[first]++
 	}
 	require.LessOrEqual(t, len(starts), 7, "the start moves by blocks: %v", starts)
+}
+
+// The texts of a turn are all kept, also where something was sent between them.
+func TestWindowKeepsTheTextsOfTheTurn(t *testing.T) {
+	of := func(id int64, turn int, role models.Role, kind models.Kind) models.Message {
+		return models.Message{ID: id, TurnID: models.TurnID("conv_1", turn), Role: role, Kind: kind, Text: "text"}
+	}
+	entries := []models.Message{
+		of(1, 1, models.RoleUser, models.KindMessage), of(2, 1, models.RoleAssistant, models.KindReply),
+		of(3, 2, models.RoleUser, models.KindMessage), of(4, 2, models.RoleUser, models.KindMessage),
+		of(5, 3, models.RoleAssistant, models.KindHelp), of(6, 2, models.RoleUser, models.KindMessage),
+	}
+	current := models.TurnID("conv_1", 2)
+	require.Equal(t, []int64{6}, ids(Window(entries, "", 0)))
+	require.Equal(t, []int64{3, 4, 5, 6}, ids(Window(entries, current, 0)))
+	require.Equal(t, []int64{3, 4, 5, 6}, ids(Window(entries, current, 5)))
+	require.Equal(t, []int64{1, 2, 3, 4, 5, 6}, ids(Window(entries, current, 6)))
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -512,5 +513,36 @@ func TestFinishTurnClaimsTheFirstRow(t *testing.T) {
 		row, err := w.Outbox(w.ctx, ended.OutboxIDs[0])
 		require.NoError(t, err)
 		require.Equal(t, models.OutboxCanceled, row.Status)
+	})
+}
+
+// A turn is read with all of its texts, however many there are, at its rounds and
+// at its end; of what was said before, the newest entries are enough.
+func TestTurnWithManyTexts(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.sent(w.turn(1, replyPlan, 1), 1)
+		var ids []int64
+		for n := range 503 {
+			ids = append(ids, w.inbound(fmt.Sprintf("SM%d", n), 2, fmt.Sprintf("text %d", n)).Inbound.ID)
+		}
+		_, turn, err := w.OpenTurn(w.ctx, begin(2, replyPlan, ids...), 50)
+		require.NoError(t, err)
+		again, err := w.TurnContext(w.ctx, "p1-t2", 50)
+		require.NoError(t, err)
+		end, err := w.EndingTurn(w.ctx, "p1-t2")
+		require.NoError(t, err)
+		for name, window := range map[string][]models.Message{"opened": turn.Window, "read": again.Window, "ending": end.Window} {
+			require.Len(t, window, 503, name)
+			for n, entry := range window {
+				require.Equal(t, fmt.Sprintf("text %d", n), entry.Text, name)
+			}
+		}
+		few, err := w.TurnContext(w.ctx, "p1-t2", 503)
+		require.NoError(t, err)
+		require.Len(t, few.Window, 503)
+		all, err := w.TurnContext(w.ctx, "p1-t2", -1)
+		require.NoError(t, err)
+		require.Len(t, all.Window, 504)
 	})
 }

@@ -92,6 +92,13 @@ type Given struct {
 	ChosenBy string   `json:"chosen_by" doc:"How they were chosen."`
 	Plan     []string `json:"plan" nullable:"false"`
 	Memory   string   `json:"memory" doc:"What the model was told that it remembers."`
+	Older    *Older   `json:"older,omitempty" doc:"Messages of the turn that the model read as a summary."`
+}
+
+// Older is the summary of messages that were too many to be read as they are.
+type Older struct {
+	Count int    `json:"count" doc:"How many messages; the first of the turn."`
+	Text  string `json:"text" doc:"What the model was told of them."`
 }
 
 // Stage is a stage that ran and what it decided; no personal data.

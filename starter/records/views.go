@@ -104,6 +104,9 @@ func givenOf(trace models.StepTrace) *view.Given {
 	given := &view.Given{
 		Tools: filled(trace.Prepared.Allowed), ChosenBy: trace.Prepared.Label, Plan: []string{}, Memory: trace.Prepared.Memory,
 	}
+	if older := trace.Prepared.Older; older != nil {
+		given.Older = &view.Older{Count: older.Count, Text: older.Text}
+	}
 	for _, step := range trace.Prepared.Plan.Steps {
 		given.Plan = append(given.Plan, step.Text)
 	}

@@ -47,6 +47,7 @@ func traced(t *testing.T, newest int64, decision string) string {
 	t.Helper()
 	return encoded(t, pipeline.Trace{
 		Prepared: pipeline.Prepared{
+			Older:   &pipeline.Older{Count: 453, Upto: 5, Text: "They walked a lot."},
 			Allowed: []string{"save_user_profile", "scheduler"}, Label: "keyword", Newest: newest, Memory: "- goal: two walks (f1)",
 			Plan: plan.Plan{Steps: []plan.Step{{Text: "save the success", Tool: "save_user_profile"}, {Text: "thank"}}},
 		},

@@ -5,6 +5,7 @@ package marks
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -37,6 +38,15 @@ const (
 // asked: what it is and when it went out.
 func Label(name, sent string) string { return "[" + name + ", sent " + sent + "] " }
 
+// Earlier stands before what a number of older messages of the same turn say.
+func Earlier(count int) string {
+	messages := " earlier messages"
+	if count == 1 {
+		messages = " earlier message"
+	}
+	return "[" + strconv.Itoa(count) + messages + " of this turn, summarised] "
+}
+
 // Undelivered stands before a message of the coach that the carrier never took.
 func Undelivered(name string) string {
 	return "[" + name + ", not delivered: the person never got this message] "
@@ -61,7 +71,7 @@ const (
 	// cue is what a message of the program begins with.
 	cue = `(?:hint|task|plan)\b`
 	// own are the other marks of the program, and the labels of messages.
-	own = `tool[\s_-]*(?:results?|notes?|calls?)\b|the person writes\b|the conversation starts\b`
+	own = `tool[\s_-]*(?:results?|notes?|calls?)\b|the person writes\b|the conversation starts\b|\d+\s+earlier\s+messages?\s+of\s+this\s+turn\b`
 	// stored are the marks of a stored message, redacted those of a cut text and
 	// of redaction.
 	stored   = `voice[\s_-]*note\b|the person sent \d|the text was longer\b`
@@ -76,7 +86,7 @@ var (
 	templates = regexp.MustCompile(`(?i)` + less + `[|｜][^<>|｜\n\\]{1,40}[|｜]` + more + `|` + less + less + `/?sys` + more + more + `|` + less + `/?s` + more +
 		`|` + less + `(?:start|end)_of_turn` + more + `|\[/?inst\]|` + less + `/?(?:tool_(?:call|response|result)|function_call|think(?:ing)?|system|im_(?:start|end))s?` + more)
 	// leading are the marks at the start of a text that a model copied.
-	leading = regexp.MustCompile(`^(?:\[(?:hint|task)\]|\[[a-z -]+, (?:sent|not delivered)\b[^\]\n]*\])\s*`)
+	leading = regexp.MustCompile(`^(?:\[(?:hint|task)\]|\[\d+ earlier messages?\b[^\]\n]*\]|\[[a-z -]+, (?:sent|not delivered)\b[^\]\n]*\])\s*`)
 	// brackets make a mark an ordinary remark.
 	brackets = strings.NewReplacer("[", "(", "［", "(", "【", "(", "]", ")", "］", ")", "】", ")", "<", "(", ">", ")", `\u003c`, "(", `\u003e`, ")", `\u003C`, "(", `\u003E`, ")")
 )

@@ -12,12 +12,13 @@ import (
 	"coachline/models"
 )
 
-// newestEntries are enough of the conversation to hold the texts of a turn that
-// ends.
+// newestEntries are enough of the conversation to hold what a turn that ends has
+// said itself; more texts of it than that are read as well.
 const newestEntries = 16
 
 // Turn loads everything a reply is composed from: the newest window entries of
-// the conversation (a negative window means all), the turn's rounds so far, the
+// the conversation (a negative window means all) and before them the texts of the
+// turn that are older, the turn's rounds so far, the
 // outstanding prompt, the schedules. gorm.ErrRecordNotFound for an unknown turn;
 // a participant who has left is still found.
 func Turn(tx *gorm.DB, turnID string, window int) (models.TurnContext, error) {
@@ -45,6 +46,9 @@ func around(tx *gorm.DB, out models.TurnContext, window int) (models.TurnContext
 	id := out.Participant.ID
 	var err error
 	if out.Window, err = conversation(tx, id, window); err != nil {
+		return out, err
+	}
+	if out.Window, err = withOwnTexts(tx, out, window); err != nil {
 		return out, err
 	}
 	if out.Outstanding, err = outstanding(tx, id); err != nil {
@@ -90,6 +94,25 @@ func conversation(tx *gorm.DB, participantID string, size int) (entries []models
 	return entries, rows.Err()
 }
 
+// withOwnTexts puts the texts of a turn that its window has no room for before the
+// window: there may be hundreds.
+func withOwnTexts(tx *gorm.DB, c models.TurnContext, window int) ([]models.Message, error) {
+	if window <= 0 || len(c.Window) < window || isOfEarlierTurn(c.Window[0], c.Turn) {
+		return c.Window, nil
+	}
+	var older []models.Message
+	err := tx.Where("participant_id = ? AND turn_id = ? AND role = ? AND id < ?", c.Participant.ID, c.Turn.ID, models.RoleUser, c.Window[0].ID).
+		Order("id").Find(&older).Error
+	return append(older, c.Window...), err
+}
+
+// isOfEarlierTurn: what stands behind an entry of an earlier turn includes all
+// texts of this one.
+func isOfEarlierTurn(entry models.Message, turn models.Turn) bool {
+	_, number, ok := models.ParseTurnID(entry.TurnID)
+	return ok && number < turn.Number
+}
+
 // Ending loads what the end of a turn is made from. It is Turn without the
 // outstanding prompt and the schedules, and its window holds the turn's own
 // entries only.
@@ -100,6 +123,10 @@ func Ending(tx *gorm.DB, turnID string) (models.TurnContext, error) {
 	}
 	latest := newest(tx.Model(&models.Message{}), out.Participant.ID, newestEntries)
 	err = tx.Table("(?) AS messages", latest).Where("turn_id = ?", turnID).Order("id").Find(&out.Window).Error
+	if err != nil {
+		return out, err
+	}
+	out.Window, err = withOwnTexts(tx, out, newestEntries/2)
 	return out, err
 }
 

@@ -160,3 +160,16 @@ func (a Ask) words() int {
 	}
 	return noteWords
 }
+
+// messages tells what a person wrote by the messages themselves, as far as they
+// fit.
+func (a Ask) messages() string {
+	text := strings.Join(a.items("Messages"), "; ")
+	if most := a.limit(1000); utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most])
+	}
+	if text == "" {
+		return nothing
+	}
+	return text
+}

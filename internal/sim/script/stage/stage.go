@@ -24,6 +24,7 @@ const (
 	Extractor    Name = "extractor"
 	MemoryDigest Name = "memory digest"
 	ToolDigest   Name = "tool digest"
+	Messages     Name = "messages digest"
 	LimitDigest  Name = "limit digest"
 	MemoryStep   Name = "memory step"
 	Summary      Name = "summary"
@@ -39,6 +40,7 @@ var openings = map[Name]string{
 	Extractor:    "Find what to look up in the notes kept about a person",
 	MemoryDigest: "Below are notes about a person",
 	ToolDigest:   "Below is what a tool returned",
+	Messages:     "Below are messages that one person sent",
 	LimitDigest:  "Work on the message below was stopped",
 	MemoryStep:   "Decide whether the person's newest message holds something worth remembering",
 	Summary:      "Summarise the conversation below",
@@ -49,7 +51,7 @@ var openings = map[Name]string{
 // Of tells the kind of a request by its system message.
 func Of(system string) Name {
 	for _, name := range []Name{
-		Router, Planner, Resolver, Extractor, MemoryDigest, ToolDigest, LimitDigest, MemoryStep, Summary, DailyNote, Focus,
+		Router, Planner, Resolver, Extractor, MemoryDigest, ToolDigest, Messages, LimitDigest, MemoryStep, Summary, DailyNote, Focus,
 	} {
 		if strings.HasPrefix(strings.TrimSpace(system), openings[name]) {
 			return name
@@ -82,6 +84,7 @@ var answers = map[Name]func(Ask) string{
 	Extractor:    Ask.extract,
 	MemoryDigest: func(a Ask) string { return a.digest("Notes") },
 	ToolDigest:   func(a Ask) string { return a.digest("Result") },
+	Messages:     Ask.messages,
 	LimitDigest:  Ask.stopped,
 	MemoryStep:   Ask.remember,
 	Summary:      Ask.summarise,

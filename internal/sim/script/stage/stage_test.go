@@ -33,7 +33,7 @@ func TestEveryStageIsRecognised(t *testing.T) {
 	lib := library(t)
 	for name, want := range map[prompts.Name]Name{
 		prompts.Router: Router, prompts.Planner: Planner, prompts.PlanResolver: Resolver, prompts.Extractor: Extractor,
-		prompts.MemoryDigest: MemoryDigest, prompts.ToolDigest: ToolDigest, prompts.LimitDigest: LimitDigest,
+		prompts.MemoryDigest: MemoryDigest, prompts.ToolDigest: ToolDigest, prompts.MessagesDigest: Messages, prompts.LimitDigest: LimitDigest,
 		prompts.MemoryStep: MemoryStep, prompts.SessionSummary: Summary, prompts.DailyNote: DailyNote,
 		prompts.TextTools: None, prompts.ToolChoice: None, prompts.ToolArguments: None, prompts.ActionPlan: None, prompts.MemoryFraming: None,
 	} {
@@ -200,7 +200,7 @@ func FuzzAnswer(f *testing.F) {
 		data := prompts.StageData{Query: query, Material: material, Earlier: material, Facts: []string{material}, Dialogue: []string{material}, Steps: []string{material},
 			Tools: []prompts.ToolLine{{Name: "scheduler", Description: query, Schema: `{"properties":{"action":{"type":"string"}}}`}}}
 		for _, name := range []prompts.Name{
-			prompts.Router, prompts.Planner, prompts.PlanResolver, prompts.Extractor, prompts.MemoryDigest, prompts.ToolDigest,
+			prompts.Router, prompts.Planner, prompts.PlanResolver, prompts.Extractor, prompts.MemoryDigest, prompts.ToolDigest, prompts.MessagesDigest,
 			prompts.LimitDigest, prompts.MemoryStep, prompts.SessionSummary, prompts.DailyNote,
 		} {
 			system, err := lib.Render(name, data)
