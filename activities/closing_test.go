@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -259,4 +260,32 @@ func (w *town) runAfter(id, text string, call models.ToolCall) models.ToolResult
 	out, err := row.ToolResult()
 	require.NoError(w.t, err)
 	return out
+}
+
+// What was said before a turn of many texts is read with it: a summary that is
+// still to be made holds both.
+func TestRememberReadsBeforeALongTurn(t *testing.T) {
+	w := newTown(t)
+	w.turn(ann, "I have a bad knee", models.Step{Text: "I see."})
+	var ids []int64
+	for n := range 200 {
+		got, err := w.people.AcceptInbound(t.Context(), models.Inbound{
+			ProviderSID: fmt.Sprintf("SMmany%d", n), From: "+12025550123", Body: fmt.Sprintf("text %d", n), ReceivedAt: now,
+		})
+		require.NoError(t, err)
+		ids = append(ids, got.Inbound.ID)
+	}
+	turn := models.TurnID(ann, 2)
+	_, err := w.people.BeginTurn(t.Context(), models.PrepareTurnInput{
+		ParticipantID: ann, TurnID: turn, Number: 2, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: ids, Now: now,
+	})
+	require.NoError(t, err)
+	kept := &keeper{}
+	after := &activities.Remembering{Store: w.people, Keeper: kept}
+	w.env.RegisterActivityWithOptions(after.Remember, activityName(models.ActivityRemember))
+	_, err = w.env.ExecuteActivity(models.ActivityRemember, models.RememberInput{TurnID: turn})
+	require.NoError(t, err)
+	window := kept.seen[0].Window
+	require.Equal(t, "I have a bad knee", window[0].Text)
+	require.Equal(t, "text 199", window[len(window)-1].Text)
 }

@@ -34,6 +34,17 @@ type Remembering struct {
 	Keeper Keeper
 }
 
+// textsOf counts the participant's texts in a turn.
+func textsOf(turn models.TurnContext) int {
+	count := 0
+	for _, entry := range turn.Window {
+		if entry.TurnID == turn.Turn.ID && entry.Role == models.RoleUser {
+			count++
+		}
+	}
+	return count
+}
+
 // Remember stores what the person told in a turn, and shortens what was said
 // before. It runs outside the participant's workflow, since nothing there waits
 // for it. Safe to retry: what was asked of a model is not asked again, and a
@@ -42,6 +53,10 @@ func (r *Remembering) Remember(ctx context.Context, in models.RememberInput) err
 	stop := beat(ctx)
 	defer stop()
 	turn, err := r.Store.TurnContext(ctx, in.TurnID, rememberEntries)
+	if own := textsOf(turn); err == nil && own > rememberEntries/2 {
+		// What was said before a turn of many texts is not in a summary yet either.
+		turn, err = r.Store.TurnContext(ctx, in.TurnID, rememberEntries+own)
+	}
 	if err != nil {
 		return classed(fmt.Errorf("loading turn: %w", err))
 	}

@@ -3,7 +3,6 @@ package workflows_test
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -35,7 +34,7 @@ func TestEveryTextOfATurnIsRead(t *testing.T) {
 		if n < count-50 {
 			where = "small"
 		}
-		require.True(t, strings.Contains(read[where], word), "%s was not read by %s", word, where)
+		require.Contains(t, read[where], word, "%s was not read by %s", word, where)
 	}
 	trace, err := w.store.TurnContext(t.Context(), "conv_1-t1", 0)
 	require.NoError(t, err)

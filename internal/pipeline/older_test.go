@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/reply/marks"
 	"coachline/models"
 )
 
@@ -67,10 +68,10 @@ func TestNoMessageOfATurnIsSkipped(t *testing.T) {
 			for _, text := range sent {
 				mark := text[:5]
 				if slices.Contains(shown, text) {
-					require.False(t, strings.Contains(materials, mark), mark)
+					require.NotContains(t, materials, mark, mark)
 					continue
 				}
-				require.True(t, strings.Contains(materials, "- "+mark), "neither shown nor digested: %s", mark)
+				require.Contains(t, materials, "- "+mark, "neither shown nor digested: %s", mark)
 				digested++
 			}
 			require.Equal(t, tc.count-50, digested)
@@ -81,7 +82,7 @@ func TestNoMessageOfATurnIsSkipped(t *testing.T) {
 			require.LessOrEqual(t, w.model.count(messagesDigester), 8)
 			first := slices.IndexFunc(shown, func(text string) bool { return strings.HasPrefix(text, "[") })
 			require.GreaterOrEqual(t, first, 0)
-			require.Contains(t, shown[first], fmt.Sprintf("[%d earlier messages of this turn, summarised] They walked a lot.", digested))
+			require.Contains(t, shown[first], marks.Earlier(digested)+"They walked a lot.")
 			require.Equal(t, sent[digested:], shown[first+1:], "in their order")
 			older := trace(t, step).Prepared.Older
 			require.Equal(t, digested, older.Count)
@@ -102,7 +103,7 @@ func TestOlderMessagesWithoutAModel(t *testing.T) {
 	step := w.respond()
 	text := trace(t, step).Prepared.Older.Text
 	for _, one := range sent[:350] {
-		require.True(t, strings.Contains(text, one[:7]), one)
+		require.Contains(t, text, one[:7], one)
 	}
 	require.Contains(t, strings.Join(decisions(t, step), "\n"), "digest failed")
 	require.LessOrEqual(t, len([]rune(text)), 16_000)
@@ -167,9 +168,9 @@ func TestMessagesThatFillAContext(t *testing.T) {
 	shown, materials := strings.Join(w.shownNow(), "\n"), w.materials()
 	for n, text := range sent {
 		if n < older.Count {
-			require.True(t, strings.Contains(materials, "- "+text[:5]), text[:5])
+			require.Contains(t, materials, "- "+text[:5], text[:5])
 		} else {
-			require.True(t, strings.Contains(fmt.Sprint(shown), text), text[:5])
+			require.Contains(t, fmt.Sprint(shown), text, text[:5])
 		}
 	}
 }
@@ -184,7 +185,7 @@ func TestTextsBeforeAnInterruption(t *testing.T) {
 	w.respond()
 	shown := w.shownNow()
 	for _, text := range sent {
-		require.True(t, strings.Contains(fmt.Sprint(shown), text), text[:5])
+		require.Contains(t, fmt.Sprint(shown), text, text[:5])
 	}
 	require.Contains(t, shown, "and this")
 }

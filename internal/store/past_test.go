@@ -103,3 +103,24 @@ func TestPastKnowsTheGreeting(t *testing.T) {
 		}
 	})
 }
+
+// A workflow that is started again answers every text that waits, and none is
+// forgotten because there are many.
+func TestPastKnowsAllWaitingTexts(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		var want, notices []int64
+		for n := range 230 {
+			got := w.inbound(fmt.Sprintf("SM%d", n), 1, fmt.Sprintf("text %d", n))
+			want, notices = append(want, got.Inbound.ID), append(notices, got.NoticeID)
+		}
+		require.NoError(t, w.NoticesDelivered(w.ctx, notices, at(2)))
+		past, err := w.Past(w.ctx, "p1")
+		require.NoError(t, err)
+		var ids []int64
+		for _, item := range past.Waiting {
+			ids = append(ids, item.MessageID)
+		}
+		require.Equal(t, want, ids)
+	})
+}

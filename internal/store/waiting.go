@@ -15,14 +15,13 @@ import (
 )
 
 // WaitingMessages lists the texts that came while the participant was paused and
-// that no operator has had answered or marked as read, oldest first, at most 200
-// of them. ErrNotFound also after removal.
+// that no operator has had answered or marked as read, oldest first. ErrNotFound also after removal.
 func (s *Store) WaitingMessages(ctx context.Context, participantID string) ([]models.WaitingMessage, error) {
 	if _, err := s.Participant(ctx, participantID); err != nil {
 		return nil, err
 	}
 	var rows []models.Inbound
-	err := s.reader(ctx).Where("participant_id = ? AND waiting", participantID).Order("id").Limit(maxPage).Find(&rows).Error
+	err := s.reader(ctx).Where("participant_id = ? AND waiting", participantID).Order("id").Find(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading waiting messages: %w", classify(err))
 	}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -163,5 +164,22 @@ func TestResumedTextsAreAnswered(t *testing.T) {
 		history, err := w.History(w.ctx, "p1", 10, at(100))
 		require.NoError(t, err)
 		require.Equal(t, "are you there?", history[0].Text)
+	})
+}
+
+// An operator sees every message that waits.
+func TestAllWaitingMessagesAreListed(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		require.NoError(t, w.set(models.StatusPaused, "", 0))
+		var ids []int64
+		for n := range 230 {
+			ids = append(ids, w.inbound(fmt.Sprintf("SM%d", n), 1, fmt.Sprintf("text %d", n)).Inbound.ID)
+		}
+		_, err := w.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.KindMessage}, ids...))
+		require.NoError(t, err)
+		texts := w.waiting()
+		require.Len(t, texts, 230)
+		require.Equal(t, "text 229", texts[229])
 	})
 }

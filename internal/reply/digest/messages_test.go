@@ -35,9 +35,9 @@ func TestPlanMessages(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			plan := digest.PlanMessages(tt.in)
-			require.Equal(t, tt.batches, len(plan.Batches))
+			require.Len(t, plan.Batches, tt.batches)
 			lines := strings.Split(plan.Raw, "\n")
-			require.Equal(t, len(tt.in), len(lines))
+			require.Len(t, lines, len(tt.in))
 			require.Equal(t, tt.line, chars(lines[len(lines)-1]))
 		})
 	}
@@ -83,9 +83,9 @@ func TestMessagesKeepEveryBeginning(t *testing.T) {
 		texts := many(count, rapid.IntRange(8, 300).Draw(rt, "length"))
 		plan := digest.PlanMessages(texts)
 		for _, text := range texts {
-			require.True(rt, strings.Contains(plan.Raw, "- "+text[:8]), text[:8])
+			require.Contains(rt, plan.Raw, "- "+text[:8], text[:8])
 		}
-		require.True(rt, plan.Raw == strings.Join(plan.Batches, "\n"))
+		require.Equal(rt, plan.Raw, strings.Join(plan.Batches, "\n"))
 		for _, batch := range plan.Batches {
 			require.LessOrEqual(rt, chars(batch), 6003)
 		}

@@ -5,7 +5,6 @@ package past
 
 import (
 	"database/sql"
-	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -13,10 +12,6 @@ import (
 	"coachline/internal/store/attention"
 	"coachline/models"
 )
-
-// mostWaiting bounds how many unanswered texts come back: more than that are
-// not answered one by one by anybody.
-const mostWaiting = 200
 
 // Read collects it; nothing for somebody without a life.
 func Read(tx *gorm.DB, p models.Participant) (models.Past, error) {
@@ -82,10 +77,11 @@ func waiting(tx *gorm.DB, participantID string, upTo int64) ([]models.InboxItem,
 		Where("messages.participant_id = inbound.participant_id AND messages.key = 'in-' || inbound.id").
 		Where("turns.outcome <> '' OR turns.kind = ?", models.KindMessage)
 	var rows []models.Inbound
-	err := tx.Where("participant_id = ? AND seq > 0 AND seq <= ? AND NOT EXISTS (?)", participantID, upTo, settled).
-		Order("seq DESC").Limit(mostWaiting).Find(&rows).Error
+	err := tx.Select("id", "seq", "received_at", "channel").
+		Where("participant_id = ? AND seq > 0 AND seq <= ? AND NOT EXISTS (?)", participantID, upTo, settled).
+		Order("seq").Find(&rows).Error
 	var items []models.InboxItem
-	for _, row := range slices.Backward(rows) {
+	for _, row := range rows {
 		items = append(items, models.InboxItem{MessageID: row.ID, Seq: row.Seq, ReceivedAt: row.ReceivedAt.UTC(), Channel: row.Channel})
 	}
 	return items, err
