@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -117,10 +118,10 @@ func (p *program) export() *cobra.Command {
 			return usageError{errors.New("the archive is not written to a terminal; name a file with -o memory.zip, or redirect the output")}
 		}
 		if out == "" {
-			return api.Export(c.Context(), id, p.out)
+			return p.download(c.Context(), api, id, p.out)
 		}
 		var archive bytes.Buffer
-		if err := api.Export(c.Context(), id, &archive); err != nil {
+		if err := p.download(c.Context(), api, id, &archive); err != nil {
 			return err
 		}
 		return writeNew(out, archive.Bytes())
@@ -132,6 +133,13 @@ func (p *program) export() *cobra.Command {
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// download writes a participant's archive and shows how much of it has come.
+func (p *program) download(ctx context.Context, api *console.Console, id string, to io.Writer) error {
+	progress := p.newMeter("bytes")
+	defer progress.end()
+	return api.Export(ctx, id, to, func(done, of int64) { progress.set("export", done, of) })
 }
 
 // writeNew writes a file of personal data that nobody else may read.

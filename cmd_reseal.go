@@ -52,13 +52,13 @@ func (p *program) resealRows(ctx context.Context, rows *database.Database) (data
 	if err := rows.PrepareKeys(ctx); err != nil {
 		return database.Resealed{}, err
 	}
-	var last string
-	return rows.Reseal(ctx, func(table string, done database.Resealed) {
-		if table != last {
-			last = table
-			fmt.Fprintf(p.err, "%s: %d rows read, %d values sealed\n", table, done.Rows, done.Values)
-		}
-	})
+	total, err := rows.CountSealed(ctx)
+	if err != nil {
+		return database.Resealed{}, err
+	}
+	progress := p.newMeter("rows")
+	defer progress.end()
+	return rows.Reseal(ctx, func(table string, done database.Resealed) { progress.set(table, done.Rows, total) })
 }
 
 func (p *program) printResealed(done database.Resealed) error {

@@ -175,6 +175,7 @@ func TestDoctor(t *testing.T) {
 	code, out, complaint = call(t, environ, "reseal")
 	require.Equal(t, exitDone, code, complaint)
 	require.Contains(t, out, "0 values sealed anew")
+	require.Regexp(t, `(?m)^participants: 0 of \d+ rows$`, complaint)
 	other := append(slices.Clone(environ), "COACH_PAYLOAD_KEYS=k2:BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=")
 	_, out, _ = call(t, other, "doctor")
 	require.Regexp(t, `keys +failed .*rows are sealed with k1 \(fingerprint [0-9a-f]{16}\), which the list lacks`, out)

@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"coachline/internal/config"
 	"coachline/internal/console"
@@ -31,7 +32,7 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ(), devEnviron: filepath.Join(".coachline", "dev.env")}
+	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, bars: term.IsTerminal(int(os.Stderr.Fd())), environ: os.Environ(), devEnviron: filepath.Join(".coachline", "dev.env")}
 	code := p.run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -39,9 +40,11 @@ func main() {
 
 // program is what every command may touch of the process.
 type program struct {
-	in      io.Reader
-	out     io.Writer
-	err     io.Writer
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+	// bars: standard error is a terminal, which shows progress as a bar.
+	bars    bool
 	environ []string
 	url     string
 	token   string

@@ -55,6 +55,8 @@ type request struct {
 	query  url.Values
 	header map[string]string
 	body   any
+	// progress is told how much of the answer has come; nil tells nothing.
+	progress Progress
 }
 
 // result is what the API said: its sentence and the JSON of the result.
@@ -72,9 +74,13 @@ func (c *Client) do(ctx context.Context, r request) (result, error) {
 	return answerOf(status, raw)
 }
 
+// Progress is told how many bytes have come, of how many; of is -1 where the
+// API does not say.
+type Progress func(done, of int64)
+
 // download gets a file, whole or not at all. A refusal is an *APIError.
-func (c *Client) download(ctx context.Context, path string) ([]byte, error) {
-	status, raw, err := c.call(ctx, request{method: http.MethodGet, path: path}, maxFile+1)
+func (c *Client) download(ctx context.Context, path string, progress Progress) ([]byte, error) {
+	status, raw, err := c.call(ctx, request{method: http.MethodGet, path: path, progress: progress}, maxFile+1)
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +105,30 @@ func (c *Client) call(ctx context.Context, r request, most int64) (status int, r
 		return 0, nil, fmt.Errorf("calling the API at %s: %w", c.base, unwrapURL(err))
 	}
 	defer res.Body.Close()
-	raw, err = io.ReadAll(io.LimitReader(res.Body, most))
+	body := io.LimitReader(res.Body, most)
+	if r.progress != nil && res.StatusCode == http.StatusOK {
+		body = &countedBody{Reader: body, of: res.ContentLength, progress: r.progress}
+	}
+	raw, err = io.ReadAll(body)
 	if err != nil {
 		return 0, nil, fmt.Errorf("reading the API's answer: %w", err)
 	}
 	return res.StatusCode, raw, nil
+}
+
+// countedBody says how much of it has been read.
+type countedBody struct {
+	io.Reader
+	done, of int64
+	progress Progress
+}
+
+// Read reads on and tells progress.
+func (b *countedBody) Read(into []byte) (int, error) {
+	n, err := b.Reader.Read(into)
+	b.done += int64(n)
+	b.progress(b.done, b.of)
+	return n, err
 }
 
 func answerOf(status int, raw []byte) (result, error) {

@@ -65,8 +65,8 @@ func (c *Console) Memories(ctx context.Context, id string) error {
 
 // Export writes what is remembered of a participant as a zip archive, the same
 // bytes for the same memory.
-func (c *Console) Export(ctx context.Context, id string, to io.Writer) error {
-	raw, err := c.client.download(ctx, one(id)+"/memory/export")
+func (c *Console) Export(ctx context.Context, id string, to io.Writer, progress Progress) error {
+	raw, err := c.client.download(ctx, one(id)+"/memory/export", progress)
 	if err != nil {
 		return err
 	}
