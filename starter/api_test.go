@@ -152,7 +152,7 @@ func TestLimitsOfARequest(t *testing.T) {
 	h.refused(call{method: "GET", path: "/nowhere"}, http.StatusNotFound, "no such route")
 	h.refused(call{method: "GET", path: "/docs"}, http.StatusNotFound, "no such route")
 	h.refused(call{method: "GET", path: "/openapi.yaml"}, http.StatusNotFound, "no such route")
-	h.store.down = errDown
+	h.store.fail(errDown)
 	got = h.refused(call{method: "GET", path: participantsPath}, http.StatusServiceUnavailable, "try again later")
 	require.NotContains(t, got.raw, errDown.Error())
 }
@@ -404,7 +404,7 @@ func TestOps(t *testing.T) {
 	require.JSONEq(t, `{"database":"ok","temporal":"ok"}`, string(h.do(call{method: "GET", path: "/readyz"}).body.Result))
 	h.engine.fail(func(context.Context, string) error { return errDown })
 	h.refused(call{method: "GET", path: "/readyz"}, http.StatusServiceUnavailable, "database ok, temporal unreachable")
-	h.store.down = errDown
+	h.store.fail(errDown)
 	h.refused(call{method: "GET", path: "/readyz"}, http.StatusServiceUnavailable, "database unreachable, temporal unreachable")
 	require.Equal(t, http.StatusOK, h.do(call{method: "GET", path: "/livez"}).status)
 }

@@ -51,6 +51,13 @@ func newMemory() *memory {
 
 func (m *memory) enter() func() { m.mu.Lock(); return m.mu.Unlock }
 
+// fail has every call fail from now on; nil ends that. The relay reads while a
+// test writes.
+func (m *memory) fail(err error) {
+	defer m.enter()()
+	m.down = err
+}
+
 func (m *memory) notice(id string, kind models.NoticeKind, ref string, seq int64, at time.Time) int64 {
 	n := models.Notice{ID: int64(len(m.notices) + 1), ParticipantID: id, Kind: kind, Ref: ref, Seq: seq, CreatedAt: at}
 	m.notices = append(m.notices, n)

@@ -58,7 +58,7 @@ func TestDatabaseIsAway(t *testing.T) {
 	h := start(t, nil)
 	h.ann()
 	h.store.mu.Lock()
-	h.store.down = errDown
+	h.store.fail(errDown)
 	h.store.mu.Unlock()
 	for range 2 {
 		got := h.text(sid(1), "Hello")
@@ -66,7 +66,7 @@ func TestDatabaseIsAway(t *testing.T) {
 		require.NotContains(t, strings.ToLower(got.raw), "hello")
 	}
 	h.store.mu.Lock()
-	h.store.down = nil
+	h.store.fail(nil)
 	h.store.mu.Unlock()
 	require.Equal(t, http.StatusOK, h.text(sid(1), "Hello").status)
 	require.Equal(t, http.StatusOK, h.text(sid(1), "Hello").status, "and once more, for an answer that was lost")

@@ -136,7 +136,7 @@ func TestWebhookRefuses(t *testing.T) {
 		got := h.refused(call{method: "GET", path: path}, http.StatusMethodNotAllowed, "method")
 		require.Equal(t, "POST", got.header.Get("Allow"))
 	}
-	h.store.down = errDown
+	h.store.fail(errDown)
 	h.refused(call{method: "POST", path: inboundPath, body: good.Encode(), header: header(formType, "good")}, http.StatusServiceUnavailable, "not stored")
 }
 
@@ -168,6 +168,6 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, h.webhook(statusPath, form).status)
 	form.Set("AccountSid", testAccount)
 	form.Set("MessageStatus", "delivered")
-	h.store.down = errDown
+	h.store.fail(errDown)
 	require.Equal(t, http.StatusServiceUnavailable, h.webhook(statusPath, form).status)
 }
