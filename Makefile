@@ -35,8 +35,6 @@ build:
 # Programs for every platform with their checksums and a bill of materials, in
 # build/dist; PLATFORMS="linux/amd64" builds some of them.
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
-CYCLONEDX := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
-CYCLONEDX_VERSION := v1.9.0
 dist:
 	@rm -rf build/dist && mkdir -p build/dist
 	@for platform in $(PLATFORMS); do \
@@ -48,7 +46,7 @@ dist:
 				-o "build/dist/$$name-$${platform%/*}-$${platform#*/}" $$package; \
 		done; \
 	done
-	@go run $(CYCLONEDX)@$(CYCLONEDX_VERSION) mod -json -licenses -output build/dist/sbom.cdx.json .
+	@go run ./deploy/sbom build/dist/coachline-* >build/dist/sbom.cdx.json
 	@cd build/dist && sha256sum coachline-* sbom.cdx.json >SHA256SUMS && cat SHA256SUMS
 
 test: check unit faults storm
