@@ -57,17 +57,13 @@ func TestTemporalIsAway(t *testing.T) {
 func TestDatabaseIsAway(t *testing.T) {
 	h := start(t, nil)
 	h.ann()
-	h.store.mu.Lock()
 	h.store.fail(errDown)
-	h.store.mu.Unlock()
 	for range 2 {
 		got := h.text(sid(1), "Hello")
 		require.Equal(t, http.StatusServiceUnavailable, got.status)
 		require.NotContains(t, strings.ToLower(got.raw), "hello")
 	}
-	h.store.mu.Lock()
 	h.store.fail(nil)
-	h.store.mu.Unlock()
 	require.Equal(t, http.StatusOK, h.text(sid(1), "Hello").status)
 	require.Equal(t, http.StatusOK, h.text(sid(1), "Hello").status, "and once more, for an answer that was lost")
 	h.stop()
