@@ -148,11 +148,17 @@ func send(t *testing.T, method, address string, body any) (int, string) {
 	return resp.StatusCode, string(answer)
 }
 
-// enroll adds the person and returns the status.
+// enroll adds the person, who signs up themselves, and returns the status.
 func (p *person) enroll(name, zone string) int {
 	p.t.Helper()
-	status, body := send(p.t, http.MethodPost, p.r.table["API"]+"/conversation/participants",
-		map[string]any{"phone_number": p.number, "name": name, "timezone": zone, "signup": true})
+	return p.enrollAs(map[string]any{"name": name, "timezone": zone, "signup": true})
+}
+
+// enrollAs adds the person with the fields given.
+func (p *person) enrollAs(fields map[string]any) int {
+	p.t.Helper()
+	fields["phone_number"] = p.number
+	status, body := send(p.t, http.MethodPost, p.r.table["API"]+"/conversation/participants", fields)
 	var out struct {
 		Result struct {
 			ID string `json:"id"`

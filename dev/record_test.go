@@ -58,6 +58,8 @@ var lives = []life{
 	{"burst-and-late-text", burst, (*subject).keepsTyping},
 	{"model-failure", calm, (*subject).getsFallback},
 	{"attention", calm, (*subject).needsAttention},
+	{"greeting-later", append([]string{"COACH_PREP_TIME=6s", "COACH_PROMPT_SPREAD=6s"}, calm...), func(s *subject) { s.isEnrolled(); s.next(soon); s.says("hello there") }},
+	{"text-before-greeting", calm, func(s *subject) { s.isEnrolled(); s.says("hello there"); s.says("list my schedules please") }},
 	{"continue-as-new", withRunsOf("30"), (*subject).livesOn},
 }
 
@@ -131,6 +133,13 @@ func (s *subject) environ(settings []string) []string {
 func (s *subject) joins() {
 	require.Equal(s.t, http.StatusCreated, s.enroll(s.name, "America/New_York"))
 	s.next(soon)
+}
+
+// isEnrolled by an operator, so the greeting comes at the person's share of the
+// spread.
+func (s *subject) isEnrolled() {
+	require.Equal(s.t, http.StatusCreated, s.enrollAs(map[string]any{"name": s.name, "timezone": "America/New_York"}))
+	s.becomes("waiting for the greeting", func(now state) bool { return len(now.Due) == 1 })
 }
 
 // intake is six turns: an opening, four answers that are saved, and a yes that
