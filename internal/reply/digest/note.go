@@ -160,7 +160,10 @@ func short(text string, mostWords, mostChars int) string {
 			continue
 		}
 		cutOff := len(fields) > mostWords || chars(strings.Join(fields, " ")) > mostChars
-		line = clip(strings.Join(fields[:min(len(fields), max(0, mostWords))], " "), mostChars-1)
+		line = strings.Join(fields[:min(len(fields), max(0, mostWords))], " ")
+		if chars(line) > mostChars {
+			line = clip(line, mostChars-1)
+		}
 		if mostWords <= 0 || mostChars <= 1 {
 			break
 		}
