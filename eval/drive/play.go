@@ -134,7 +134,7 @@ func (p *play) text(body string) error {
 		return fmt.Errorf("delivering a text: %w", err)
 	}
 	if got.Inbound.Seq == 0 {
-		return fmt.Errorf("the front door keeps this text from the coach (%s%s)", got.Inbound.Intent, got.Inbound.Gate)
+		return fmt.Errorf("rules answer this text, and no model is asked (%s%s%s)", got.Inbound.Intent, got.Inbound.Gate, got.Inbound.Danger)
 	}
 	p.env.SignalWorkflow(models.SignalMessageReceived, models.MessageReceived{
 		MessageID: got.Inbound.ID, Seq: got.Inbound.Seq, ReceivedAt: got.Inbound.ReceivedAt,
