@@ -1,0 +1,120 @@
+// Package sheets reads the labelled texts that screening is trained on and
+// scored with. Every text belongs to one of two halves by a hash of its words:
+// the open half may be read and trained on, the scored half only gives figures.
+package sheets
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Names of the sheets that each language has.
+const (
+	Crisis   = "crisis"   // must raise an alert
+	Negative = "negative" // resembles a crisis and is none
+	OptOut   = "optout"   // asks to end, keywords, unclear and wrong numbers
+	Ordinary = "ordinary" // everyday replies
+)
+
+// Text is one labelled text.
+type Text struct {
+	Language string
+	Sheet    string
+	Kind     string
+	Body     string
+}
+
+// IsOpen reports whether the text belongs to the half that may be read. The hash
+// does not depend on the rules of screening, so that a change of a rule moves no
+// text from one half to the other.
+func (t Text) IsOpen() bool {
+	sum := sha256.Sum256([]byte(plain(t.Body)))
+	return sum[0]&1 == 0
+}
+
+// plain is a text in lower case without accents, spaces and punctuation. A text
+// of symbols alone stays as it is.
+func plain(body string) string {
+	var out strings.Builder
+	for _, r := range norm.NFKD.String(body) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			out.WriteRune(unicode.ToLower(r))
+		}
+	}
+	if out.Len() == 0 {
+		return body
+	}
+	return out.String()
+}
+
+// Read reads all files <language>/<sheet>.<part>.tsv of one language, in the
+// order of their names. Lines are a kind, a tab and a text; lines that begin
+// with # are comments.
+func Read(files fs.FS, language string) ([]Text, error) {
+	names, err := fs.Glob(files, language+"/*.tsv")
+	if err != nil {
+		return nil, fmt.Errorf("find sheets of %s: %w", language, err)
+	}
+	slices.Sort(names)
+	var texts []Text
+	for _, name := range names {
+		sheet, _, _ := strings.Cut(path.Base(name), ".")
+		read, err := readFile(files, name, Text{Language: language, Sheet: sheet})
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, read...)
+	}
+	return texts, nil
+}
+
+func readFile(files fs.FS, name string, like Text) ([]Text, error) {
+	file, err := files.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("open sheet: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	var texts []Text
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		line := lines.Text()
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		kind, body, ok := strings.Cut(line, "\t")
+		if !ok || kind == "" || body == "" {
+			return nil, fmt.Errorf("%s:%d: want a kind, a tab and a text", name, n)
+		}
+		text := like
+		text.Kind, text.Body = kind, body
+		texts = append(texts, text)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read sheet: %w", err)
+	}
+	return texts, nil
+}
+
+// wilsonZ is the normal quantile of a two-sided interval of 95 %.
+const wilsonZ = 1.959963984540054
+
+// Wilson gives the interval of 95 % of a share of hits in n trials.
+func Wilson(hits, n int) (low, high float64) {
+	if n == 0 {
+		return 0, 1
+	}
+	share, trials := float64(hits)/float64(n), float64(n)
+	z2 := wilsonZ * wilsonZ
+	middle := share + z2/(2*trials)
+	spread := wilsonZ * math.Sqrt(share*(1-share)/trials+z2/(4*trials*trials))
+	return (middle - spread) / (1 + z2/trials), (middle + spread) / (1 + z2/trials)
+}
