@@ -25,6 +25,11 @@ type Result struct {
 	Method models.ConsentMethod
 	// Danger is what the message may speak of.
 	Danger models.Danger
+	// Tier is how grave the danger is, Rule what found it and Score what the
+	// classifier gave the message.
+	Tier  Tier
+	Rule  string
+	Score float32
 }
 
 // Screen reads a message. It never fails.
@@ -32,6 +37,7 @@ func Screen(m Message) Result {
 	sentences := clauses(m.Body)
 	var found Result
 	found.Intent, found.Method = screenConsent(sentences, m.OptOutType)
-	found.Danger = screenDanger(sentences)
+	d := screenDanger(m.Body)
+	found.Danger, found.Tier, found.Rule, found.Score = d.Danger, d.Tier, d.Rule, d.Score
 	return found
 }

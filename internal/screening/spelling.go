@@ -1,34 +1,373 @@
 package screening
 
-import "strings"
-
-// leet are digits that stand for letters.
-var leet = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t")
-
-// pairs are words that people split or run together; words stand between two
-// spaces each, so that none is found within another.
-var pairs = strings.NewReplacer(
-	" my  self ", " myself ", " him  self ", " himself ", " her  self ", " herself ", " any  more ", " anymore ",
-	" i  m ", " im ", " i  am ", " im ", " i  ve ", " ive ", " i  have ", " ive ", " i  ll ", " ill ", " i  will ", " ill ",
-	" do  not ", " dont ", " don  t ", " dont ", " can  not ", " cant ", " can  t ", " cant ", " won  t ", " wont ", " it  s ", " its ",
-	" he  is ", " hes ", " she  is ", " shes ", " is  not ", " isnt ", " k  ll ", " kill ", " over  dose ", " overdose ",
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
-// spelling maps what is typed to what is meant; one word may stand for several.
-//
-//nolint:misspell // what people type
-var spelling = map[string]string{
-	"wanna": "want to", "wana": "want to", "gonna": "going to", "gona": "going to", "gunna": "going to", "tryna": "trying to",
-	"cannot": "cant", "coz": "because", "u": "you", "ur": "your", "rn": "right now", "myslef": "myself", "mysefl": "myself",
-	"mself": "myself", "miself": "myself", "meself": "myself", "anymor": "anymore", "dnt": "dont", "wan": "want",
-	"kms": "kill myself", "killmyself": "kill myself", "unalive": "kill", "unaliving": "killing", "kil": "kill", "kiil": "kill",
-	"killl": "kill", "klil": "kill", "kll": "kill", "kiling": "killing", "killin": "killing",
-	"suicde": "suicide", "sucide": "suicide", "suiside": "suicide", "suicied": "suicide", "suside": "suicide", "suacide": "suicide",
-	"suicidle": "suicidal", "sucidal": "suicidal", "suicdal": "suicidal", "suisidal": "suicidal", "suicidial": "suicidal",
-	"dieing": "dying", "diee": "die", "livin": "living", "alot": "a lot", "abt": "about", "thinkin": "thinking",
-	"overdosd": "overdosed", "oded": "overdosed", "oding": "overdosing", "cuttin": "cutting", "hurtin": "hurting",
-	"breath": "breathe", "breth": "breathe", "brethe": "breathe", "ambulence": "ambulance", "ambulanse": "ambulance",
-	"emergancy": "emergency", "emergncy": "emergency", "anymre": "anymore",
-	"kiero": "quiero", "qiero": "quiero", "q": "que", "k": "que", "bida": "vida", "morirme": "morir",
-	"suisidarme": "suicidarme", "sucidarme": "suicidarme", "respirrar": "respirar", "ambulansia": "ambulancia",
+// respelling is how a language reads words that it does not know.
+type respelling struct {
+	sounds        []string // pairs
+	splitsAtMarks bool
+	plain         map[string]bool // words that are never respelled
+	meant         map[string][]string
+	joins         map[string]string
+	stems         map[string]*entry
+
+	bySound   map[string][]*entry // how known words sound
+	bySqueeze map[string][]*entry // known words without repeated letters
+	byDeletes map[string][]string // stems with one letter left out
+}
+
+const (
+	maxWord       = 40 // longer words are not respelled
+	minSqueeze    = 4  // letters
+	minSound      = 3
+	minMistyped   = 5
+	minJoined     = 7
+	minSpelledOut = 3 // single letters in a row
+)
+
+func (r *respelling) init() {
+	r.plain = map[string]bool{}
+	r.meant = map[string][]string{}
+	r.joins = map[string]string{}
+	r.stems = map[string]*entry{}
+	r.bySound = map[string][]*entry{}
+	r.bySqueeze = map[string][]*entry{}
+	r.byDeletes = map[string][]string{}
+}
+
+func (set *ruleSet) readSpelling(verb, rest string) error {
+	r := &set.respell
+	switch verb {
+	case "apostrophe":
+		r.splitsAtMarks = rest == "splits"
+	case "sound":
+		for pair := range strings.FieldsSeq(rest) {
+			from, to, ok := strings.Cut(pair, "=")
+			if !ok || from == "" {
+				return fmt.Errorf("sound %q", pair)
+			}
+			r.sounds = append(r.sounds, from, to)
+		}
+	case "words":
+		for word := range strings.FieldsSeq(rest) {
+			r.plain[foldWord(word)] = true
+		}
+	case "stems":
+		for word := range strings.FieldsSeq(rest) {
+			r.stems[foldWord(word)] = nil
+		}
+	case "map", "join":
+		return r.readMap(verb, rest)
+	}
+	return nil
+}
+
+func (r *respelling) readMap(verb, rest string) error {
+	for pair := range strings.SplitSeq(rest, ",") {
+		from, to, ok := strings.Cut(pair, "=")
+		typed, meant := foldAll(from), foldAll(to)
+		if !ok || len(typed) == 0 || len(meant) == 0 {
+			return fmt.Errorf("%s %q", verb, pair)
+		}
+		if verb == "map" {
+			r.meant[strings.Join(typed, "")] = meant
+			continue
+		}
+		r.joins[strings.Join(typed, " ")] = strings.Join(meant, "")
+	}
+	return nil
+}
+
+func foldAll(text string) []string {
+	var all []string
+	for word := range strings.FieldsSeq(text) {
+		all = append(all, foldWord(word))
+	}
+	return all
+}
+
+// finish builds the indexes when all words are known.
+func (r *respelling) finish(set *ruleSet) {
+	for word := range r.stems {
+		e := set.lookup([]byte(word))
+		if e == nil {
+			e = &entry{}
+			set.exact[word] = e
+		}
+		r.stems[word] = e
+		for left := range deletes([]byte(word)) {
+			r.byDeletes[string(left)] = append(r.byDeletes[string(left)], word)
+		}
+	}
+	for word, e := range set.exact {
+		if len(word) < minSound || !unicode.IsLetter(rune(word[0])) && word[0] < utf8.RuneSelf {
+			continue
+		}
+		full := set.lookup([]byte(word))
+		if full == nil {
+			full = e
+		}
+		sound := string(r.sound(nil, []byte(word)))
+		r.bySound[sound] = append(r.bySound[sound], full)
+		if len(word) >= minSqueeze {
+			squeezed := string(squeeze(nil, []byte(word)))
+			r.bySqueeze[squeezed] = append(r.bySqueeze[squeezed], full)
+		}
+	}
+	for word := range r.meant {
+		r.plain[word] = true
+	}
+}
+
+// lookup gives what is known of a word, with all stems that begin it.
+func (set *ruleSet) lookup(word []byte) *entry {
+	found := set.exact[string(word)]
+	var merged *entry
+	for size := range min(len(word), 63) + 1 {
+		if set.prefixSizes>>size&1 == 0 {
+			continue
+		}
+		if stem := set.prefixes[string(word[:size])]; stem != nil {
+			if merged == nil {
+				merged = &entry{}
+				if found != nil {
+					merged.atoms = append(merged.atoms, found.atoms...)
+				}
+			}
+			merged.atoms = append(merged.atoms, stem.atoms...)
+		}
+	}
+	if merged != nil {
+		return merged
+	}
+	return found
+}
+
+// sound appends how a word sounds.
+func (r *respelling) sound(out, word []byte) []byte {
+	from := len(out)
+	out = append(out, word...)
+	for i := 0; i+1 < len(r.sounds); i += 2 {
+		out = replaceFrom(out, from, r.sounds[i], r.sounds[i+1])
+	}
+	kept := squeeze(nil, out[from:])
+	return append(out[:from], kept...)
+}
+
+// replaceFrom replaces in out[from:]; "$" after a text stands for the end of
+// the word, "^" before it for the beginning.
+func replaceFrom(out []byte, from int, old, with string) []byte {
+	word := out[from:]
+	switch {
+	case strings.HasSuffix(old, "$"):
+		if rest, ok := bytes.CutSuffix(word, []byte(old[:len(old)-1])); ok && len(rest) > 1 {
+			return append(out[:from+len(rest)], with...)
+		}
+	case strings.HasPrefix(old, "^"):
+		if rest, ok := bytes.CutPrefix(word, []byte(old[1:])); ok {
+			return append(out[:from], with+string(rest)...)
+		}
+	case bytes.Contains(word, []byte(old)):
+		return append(out[:from], bytes.ReplaceAll(word, []byte(old), []byte(with))...)
+	}
+	return out
+}
+
+// squeeze appends a word with one letter for each run of a letter.
+func squeeze(out, word []byte) []byte {
+	for i, c := range word {
+		if i == 0 || word[i-1] != c {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// longestRun is the length of the longest run of one letter.
+func longestRun(word []byte) int {
+	longest, run := 0, 0
+	for i, c := range word {
+		if i > 0 && word[i-1] == c {
+			run++
+		} else {
+			run = 1
+		}
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// deletes yields a word and all forms of it that lack one letter.
+func deletes(word []byte) func(func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		if !yield(word) {
+			return
+		}
+		left := make([]byte, 0, len(word))
+		for i := range word {
+			left = append(append(left[:0], word[:i]...), word[i+1:]...)
+			if !yield(left) {
+				return
+			}
+		}
+	}
+}
+
+// isNear reports whether two words differ by one letter that is missing, added
+// or wrong, or by two neighbours that changed places. The first letter is seldom
+// mistyped and must be right, unless it changed places.
+func isNear(a, b []byte) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(b)-len(a) == 1 {
+		return i > 0 && bytes.Equal(a[i:], b[i+1:])
+	}
+	if len(a) != len(b) {
+		return false
+	}
+	if i == len(a) {
+		return true
+	}
+	if i > 0 && bytes.Equal(a[i+1:], b[i+1:]) {
+		return true
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && bytes.Equal(a[i+2:], b[i+2:])
+}
+
+// leetLetters are digits that stand for letters.
+var leetLetters = [256]byte{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b'}
+
+// leet appends a word with digits read as letters; ok is false when the word
+// has no digits among letters.
+func leet(out, word []byte) ([]byte, bool) {
+	letters, digits := 0, 0
+	from := len(out)
+	for _, c := range word {
+		switch {
+		case leetLetters[c] != 0:
+			digits++
+			c = leetLetters[c]
+		case c >= '0' && c <= '9':
+			return out[:from], false
+		default:
+			letters++
+		}
+		out = append(out, c)
+	}
+	return out, letters > 0 && digits > 0 && letters+digits > 2
+}
+
+// readings appends what an unknown word may be.
+func (set *ruleSet) readings(found []*entry, word []byte) []*entry {
+	r := &set.respell
+	if len(word) > maxWord || r.plain[string(word)] {
+		return found
+	}
+	var space [2 * maxWord]byte
+	if digits, ok := leet(space[:0], word); ok {
+		if e := set.lookup(digits); e != nil {
+			return append(found, e)
+		}
+		word = slices.Clone(digits)
+	}
+	letters := runeCount(word)
+	if letters >= minSqueeze || longestRun(word) > 2 {
+		if squeezed := squeeze(space[:0], word); len(squeezed) < len(word) {
+			if e := set.lookup(squeezed); e != nil && (longestRun(word) > 2 || len(squeezed) >= minSqueeze) {
+				found = append(found, e)
+			}
+			found = append(found, r.bySqueeze[string(squeezed)]...)
+		}
+	}
+	if letters >= minSound {
+		found = append(found, r.bySound[string(r.sound(space[:0], word))]...)
+	}
+	if len(found) == 0 && letters >= minMistyped-1 {
+		found = set.mistyped(found, word, letters)
+	}
+	return found
+}
+
+// mistyped appends the stems that differ from a word by one letter.
+func (set *ruleSet) mistyped(found []*entry, word []byte, letters int) []*entry {
+	r := &set.respell
+	for left := range deletes(word) {
+		for _, stem := range r.byDeletes[string(left)] {
+			long := letters >= minMistyped && len(stem) >= minMistyped
+			if e := r.stems[stem]; isNear(word, []byte(stem)) && (long || isSwapped(word, stem)) && !slices.Contains(found, e) {
+				found = append(found, e)
+			}
+		}
+	}
+	return found
+}
+
+// isSwapped reports whether two words of one length have the same letters, or a
+// star stands for one of them.
+func isSwapped(word []byte, stem string) bool {
+	if len(word) != len(stem) {
+		return false
+	}
+	if bytes.IndexByte(word, '*') > 0 {
+		return true
+	}
+	sum := 0
+	for i := range word {
+		sum += int(word[i]) - int(stem[i])
+	}
+	return sum == 0
+}
+
+// pieces cuts a word into known words of which one is a stem; nil when it
+// cannot be cut.
+func (set *ruleSet) pieces(word []byte) [][]byte {
+	if len(word) < minJoined || len(word) > maxWord || set.respell.plain[string(word)] {
+		return nil
+	}
+	// cuts[i] is the best cut of word[:i], the one with the fewest words.
+	var cuts [maxWord + 1]struct{ last, words, stems int }
+	for end := 1; end <= len(word); end++ {
+		for start := max(0, end-maxPiece); start < end; start++ {
+			before, best := cuts[start], &cuts[end]
+			isWorse := start > 0 && before.words == 0 || best.words > 0 && before.words+1 >= best.words
+			if isWorse || !set.isPiece(word[start:end]) {
+				continue
+			}
+			best.last, best.words, best.stems = end-start, before.words+1, before.stems
+			if _, ok := set.respell.stems[string(word[start:end])]; ok {
+				best.stems++
+			}
+		}
+	}
+	if whole := cuts[len(word)]; whole.stems == 0 || whole.words < 2 {
+		return nil
+	}
+	var parts [][]byte
+	for end := len(word); end > 0; end -= cuts[end].last {
+		parts = append(parts, word[end-cuts[end].last:end])
+	}
+	slices.Reverse(parts)
+	return parts
+}
+
+// maxPiece is the longest word that is looked for within another.
+const maxPiece = 14
+
+func (set *ruleSet) isPiece(part []byte) bool {
+	if len(part) == 1 {
+		return strings.ContainsRune("iyajo", rune(part[0])) && set.exact[string(part)] != nil
+	}
+	return set.exact[string(part)] != nil
 }

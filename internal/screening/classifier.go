@@ -1,0 +1,293 @@
+package screening
+
+import (
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"coachline/models"
+)
+
+// The classifier is a linear model over hashed words, pairs of words and parts
+// of words. A text that is longer than stretchWords is scored on every stretch of
+// that many words, and the best stretch counts, so that what stands far from a
+// statement does not outweigh it. The score of a stretch is divided by the square
+// root of the number of its features. The classifier only adds findings: it takes
+// none of a rule back.
+const (
+	featureBits  = 16
+	features     = 1 << featureBits
+	stretchWords = 12
+	modelMagic   = "CLSCR002"
+)
+
+// Features are the hashed features of a text, word by word. Of the pairs, those
+// count whose words are both in a stretch.
+type Features struct {
+	words []wordFeatures
+	all   []uint32
+}
+
+type wordFeatures struct {
+	own       [2]int32 // a range of all
+	pair      uint32   // with the word before
+	pairApart uint32   // with the word before that
+}
+
+// Len is the number of words.
+func (f *Features) Len() int { return len(f.words) }
+
+// Each calls yield with the features of the words from one position up to
+// another, which is not included.
+func (f *Features) Each(from, to int, yield func(uint32)) {
+	for i := from; i < to; i++ {
+		w := f.words[i]
+		for _, feature := range f.all[w.own[0]:w.own[1]] {
+			yield(feature)
+		}
+		if i > from {
+			yield(w.pair)
+		}
+		if i > from+1 {
+			yield(w.pairApart)
+		}
+	}
+}
+
+// ReadFeatures gives the features of a text.
+func ReadFeatures(body string) *Features {
+	var t tokens
+	t.read(body)
+	f := &Features{}
+	f.read(&t)
+	return f
+}
+
+const (
+	hashStart = 2166136261
+	hashPrime = 16777619
+)
+
+func hashBytes(h uint32, part []byte) uint32 {
+	for _, c := range part {
+		h = (h ^ uint32(c)) * hashPrime
+	}
+	return h
+}
+
+// bucket mixes a hash so that all of its bits count.
+func bucket(h uint32) uint32 {
+	h ^= h >> 15
+	h *= 0x2c1b3c6d
+	h ^= h >> 12
+	h *= 0x297a2d39
+	h ^= h >> 15
+	return h & (features - 1)
+}
+
+func (f *Features) read(t *tokens) {
+	f.words, f.all = f.words[:0], f.all[:0]
+	var space [3 * maxWord]byte
+	var before, beforeThat uint32
+	for i := 0; i < len(t.spans); {
+		word := append(space[:0], '<')
+		for first := true; i < len(t.spans) && (first || t.spans[i].isGlued); i++ {
+			part := t.word(i)
+			word = append(word, part[:min(len(part), maxWord)]...)
+			word = word[:min(len(word), 2*maxWord)]
+			first = false
+		}
+		switch {
+		case isNumber(word[1:]):
+			word = append(word[:1], '#')
+		case longestRun(word) > 2:
+			word = squeeze(word[:0], word)
+		}
+		word = append(word, '>')
+		from := int32(len(f.all))
+		hash := hashBytes(hashStart, word)
+		f.all = append(f.all, bucket(hash))
+		for size := 3; size <= 5; size++ {
+			for at := 0; at+size <= len(word); at++ {
+				f.all = append(f.all, bucket(hashBytes(hashStart+uint32(size), word[at:at+size])))
+			}
+		}
+		f.words = append(f.words, wordFeatures{
+			own:       [2]int32{from, int32(len(f.all))},
+			pair:      bucket(before*31 + hash*17 + 1),
+			pairApart: bucket(beforeThat*37 + hash*19 + 2),
+		})
+		beforeThat, before = before, hash
+	}
+}
+
+// Model is a trained classifier.
+type Model struct {
+	Bias float32
+	// Thresholds are the least scores of TierB and of TierA by language.
+	Thresholds map[string][2]float32
+	// Alert has the weight of each feature for an alert; Kinds those for the
+	// danger that an alert is about, in the order of modelDangers.
+	Alert []float32
+	Kinds [3][]float32
+}
+
+var modelDangers = [3]models.Danger{models.DangerSelfHarm, models.DangerHarm, models.DangerEmergency}
+
+// NewModel is a model without weights.
+func NewModel() *Model {
+	m := &Model{Thresholds: map[string][2]float32{}, Alert: make([]float32, features)}
+	for i := range m.Kinds {
+		m.Kinds[i] = make([]float32, features)
+	}
+	return m
+}
+
+// Stretch is a part of a text and its score. Scale is what the weights of its
+// features were divided by.
+type Stretch struct {
+	Score, Scale float32
+	From, To     int
+}
+
+// Best gives the stretch of a text with the highest score.
+func (m *Model) Best(f *Features) Stretch {
+	best := Stretch{Score: float32(math.Inf(-1)), Scale: 1}
+	if len(f.words) == 0 {
+		best.Score = 0
+	}
+	size := min(stretchWords, len(f.words))
+	var sum float32
+	count := 0
+	for end := range f.words {
+		own, number := m.own(f, end)
+		sum, count = m.addPairs(f, end, max(0, end-size), sum+own, count+number)
+		begin := end + 1 - size
+		if begin < 0 {
+			continue
+		}
+		if begin > 0 {
+			own, number = m.own(f, begin-1)
+			sum, count = m.dropPairs(f, begin, end, sum-own, count-number)
+		}
+		root := float32(math.Sqrt(float64(count)))
+		if s := sum / root; s > best.Score {
+			best = Stretch{Score: s, Scale: root, From: begin, To: end + 1}
+		}
+	}
+	best.Score += m.Bias
+	return best
+}
+
+// addPairs adds the pairs of a word with words from a position on.
+func (m *Model) addPairs(f *Features, at, from int, sum float32, count int) (float32, int) {
+	if at > from {
+		sum, count = sum+m.Alert[f.words[at].pair], count+1
+	}
+	if at > from+1 {
+		sum, count = sum+m.Alert[f.words[at].pairApart], count+1
+	}
+	return sum, count
+}
+
+// dropPairs takes the pairs with the word before a position away.
+func (m *Model) dropPairs(f *Features, begin, end int, sum float32, count int) (float32, int) {
+	if begin <= end {
+		sum, count = sum-m.Alert[f.words[begin].pair], count-1
+	}
+	if begin+1 <= end {
+		sum, count = sum-m.Alert[f.words[begin+1].pairApart], count-1
+	}
+	return sum, count
+}
+
+// own sums the weights of the features of one word and counts them.
+func (m *Model) own(f *Features, i int) (float32, int) {
+	var sum float32
+	own := f.all[f.words[i].own[0]:f.words[i].own[1]]
+	for _, feature := range own {
+		sum += m.Alert[feature]
+	}
+	return sum, len(own)
+}
+
+// Danger says what a stretch is most likely about.
+func (m *Model) Danger(f *Features, s Stretch) models.Danger {
+	best, danger := float32(math.Inf(-1)), models.DangerSelfHarm
+	for i, weights := range m.Kinds {
+		var sum float32
+		f.Each(s.From, s.To, func(feature uint32) { sum += weights[feature] })
+		if sum > best {
+			best, danger = sum, modelDangers[i]
+		}
+	}
+	return danger
+}
+
+//go:embed weights.bin
+var weightsFile []byte
+
+var model = sync.OnceValue(func() *Model {
+	m, err := DecodeModel(weightsFile)
+	if err != nil {
+		panic("screening: " + err.Error()) // a test reads the file
+	}
+	return m
+})
+
+// Encode writes a model with its weights rounded to 8 bits. Thresholds must have
+// been chosen with a model that was encoded and decoded.
+func (m *Model) Encode() []byte {
+	out := []byte(modelMagic)
+	out = binary.LittleEndian.AppendUint32(out, math.Float32bits(m.Bias))
+	for _, language := range languages {
+		for _, threshold := range m.Thresholds[language] {
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(threshold))
+		}
+	}
+	for _, weights := range [][]float32{m.Alert, m.Kinds[0], m.Kinds[1], m.Kinds[2]} {
+		var largest float32
+		for _, w := range weights {
+			largest = max(largest, w, -w)
+		}
+		scale := max(largest, 1e-6) / 127
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(scale))
+		for _, w := range weights {
+			out = append(out, byte(int8(math.Round(float64(w/scale)))))
+		}
+	}
+	return out
+}
+
+// DecodeModel reads what Encode wrote.
+func DecodeModel(data []byte) (*Model, error) {
+	want := len(modelMagic) + 4 + 8*len(languages) + 4*(4+features)
+	if len(data) != want || string(data[:len(modelMagic)]) != modelMagic {
+		return nil, errors.New("weights.bin does not belong to this program: train it again")
+	}
+	data = data[len(modelMagic):]
+	next := func() float32 {
+		v := math.Float32frombits(binary.LittleEndian.Uint32(data))
+		data = data[4:]
+		return v
+	}
+	m := NewModel()
+	m.Bias = next()
+	for _, language := range languages {
+		m.Thresholds[language] = [2]float32{next(), next()}
+	}
+	for _, weights := range [][]float32{m.Alert, m.Kinds[0], m.Kinds[1], m.Kinds[2]} {
+		scale := next()
+		if math.IsNaN(float64(scale)) {
+			return nil, fmt.Errorf("weights.bin has a scale of %v: train it again", scale)
+		}
+		for i := range weights {
+			weights[i] = float32(int8(data[i])) * scale
+		}
+		data = data[features:]
+	}
+	return m, nil
+}

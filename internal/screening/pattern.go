@@ -1,0 +1,362 @@
+package screening
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A pattern is a sequence of words as rule files write it:
+//
+//	word  stem*  one|other   a word, the beginning of a word, one of several
+//	CLASS                    words that the file names with "class"
+//	( a b , c )  [ a , b ]   one of several sequences; the same, or nothing
+//	..  ..5                  up to three words, or up to five, of one sentence
+//	CLASS~4  [ a , b ]~2     up to four times, up to twice
+//	_  #  ;                  any one word, a number, the end of a sentence
+//	^  $                     the beginning or the end of a clause
+//	^^ $$                    the beginning or the end of the text
+//
+// A text is matched as the set of its positions: every element of a pattern
+// turns the set of positions before it into the set of those after it, in one
+// machine word, so that the work is bounded by the size of the rules times the
+// length of the text, and nothing is tried twice.
+type node struct {
+	op   op
+	atom int32
+	n    uint8
+	kids []*node
+	// words are those of an atom that has no number yet.
+	words []string
+}
+
+type op uint8
+
+const (
+	opWord op = iota
+	opSeq
+	opAlt
+	opOptional
+	opGap
+	opRepeat
+	opClauseStart
+	opClauseEnd
+	opTextStart
+	opTextEnd
+)
+
+// windowWords is how many words are matched at a time; texts that are longer
+// are read in windows that overlap by windowOverlap words.
+const (
+	windowWords   = 63
+	windowOverlap = 27
+)
+
+// window is a part of a text as the atoms of one language see it: occurs has a
+// bit for each position at which a word of the atom stands.
+type window struct {
+	occurs      []uint64
+	touched     []int32
+	words       int
+	breaks      uint64 // the ends of sentences, which are positions of their own
+	clauseStart uint64
+	clauseEnd   uint64
+	textStart   uint64
+	textEnd     uint64
+	// work counts elements that were matched.
+	work int
+}
+
+func (w *window) all() uint64 { return 1<<w.words - 1 }
+
+// step gives the positions after a node from those before it.
+func (w *window) step(n *node, at uint64) uint64 {
+	if at == 0 {
+		return 0
+	}
+	w.work++
+	switch n.op {
+	case opWord:
+		return at & w.occurs[n.atom] << 1
+	case opSeq:
+		for _, kid := range n.kids {
+			at = w.step(kid, at)
+		}
+		return at
+	case opAlt:
+		return w.either(n.kids, at)
+	case opOptional:
+		return at | w.either(n.kids, at)
+	case opGap:
+		for range n.n {
+			at |= at &^ w.breaks << 1
+		}
+		return at & (1<<(w.words+1) - 1)
+	case opRepeat:
+		for range n.n {
+			at |= w.step(n.kids[0], at)
+		}
+		return at
+	case opClauseStart:
+		return at & w.clauseStart
+	case opClauseEnd:
+		return at & w.clauseEnd
+	case opTextStart:
+		return at & w.textStart
+	case opTextEnd:
+		return at & w.textEnd
+	}
+	return 0
+}
+
+func (w *window) either(kids []*node, at uint64) uint64 {
+	var after uint64
+	for _, kid := range kids {
+		after |= w.step(kid, at)
+	}
+	return after
+}
+
+// anchors are atoms of which one occurs wherever the node matches; nil when
+// there is no such set.
+func (n *node) anchors(size func(int32) int) []int32 {
+	weigh := func(atoms []int32) int {
+		total := 0
+		for _, atom := range atoms {
+			total += size(atom)
+		}
+		return total
+	}
+	switch n.op {
+	case opWord:
+		return []int32{n.atom}
+	case opSeq:
+		var best []int32
+		for _, kid := range n.kids {
+			if found := kid.anchors(size); found != nil && (best == nil || weigh(found) < weigh(best)) {
+				best = found
+			}
+		}
+		return best
+	case opAlt:
+		var union []int32
+		for _, kid := range n.kids {
+			found := kid.anchors(size)
+			if found == nil {
+				return nil
+			}
+			union = append(union, found...)
+		}
+		slices.Sort(union)
+		return slices.Compact(union)
+	case opOptional, opGap, opRepeat, opClauseStart, opClauseEnd, opTextStart, opTextEnd:
+		return nil
+	}
+	return nil
+}
+
+// parser turns the text of patterns into nodes.
+type parser struct {
+	classes map[string]*node
+	atom    func(words []string) (int32, error)
+	items   []string
+}
+
+func (p *parser) parse(pattern string) (*node, error) {
+	p.items = strings.Fields(spread.Replace(orInGroups(pattern)))
+	found, err := p.sequences("")
+	if err == nil {
+		err = p.resolve(found)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pattern %q: %w", pattern, err)
+	}
+	return found, nil
+}
+
+// orInGroups writes commas for the bars of groups, so that both separate
+// sequences there.
+func orInGroups(pattern string) string {
+	depth := 0
+	return strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune("([", r):
+			depth++
+		case strings.ContainsRune(")]", r):
+			depth--
+		case r == '|' && depth > 0:
+			return ','
+		}
+		return r
+	}, pattern)
+}
+
+// resolve numbers the atoms of a pattern. Alternatives that are one word each
+// become one atom.
+func (p *parser) resolve(n *node) error {
+	if n.op == opWord {
+		if n.words == nil {
+			return nil
+		}
+		atom, err := p.atom(n.words)
+		n.atom, n.words = atom, nil
+		return err
+	}
+	if n.op == opAlt || n.op == opOptional {
+		n.kids = mergeWords(n.kids)
+	}
+	for _, kid := range n.kids {
+		if err := p.resolve(kid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mergeWords(kids []*node) []*node {
+	var rest []*node
+	var words []string
+	for _, kid := range kids {
+		if kid.op == opWord && kid.words != nil {
+			words = append(words, kid.words...)
+			continue
+		}
+		rest = append(rest, kid)
+	}
+	if words == nil {
+		return rest
+	}
+	return append(rest, &node{op: opWord, words: words})
+}
+
+var spread = strings.NewReplacer("(", " ( ", ")", " ) ", "[", " [ ", "]", " ] ", ",", " , ")
+
+// sequences reads sequences with commas between them up to an end.
+func (p *parser) sequences(end string) (*node, error) {
+	alternatives := &node{op: opAlt}
+	sequence := &node{op: opSeq}
+	flush := func() error {
+		if len(sequence.kids) == 0 {
+			return errors.New("empty sequence")
+		}
+		alternatives.kids = append(alternatives.kids, simplify(sequence))
+		sequence = &node{op: opSeq}
+		return nil
+	}
+	for len(p.items) > 0 {
+		item := p.items[0]
+		p.items = p.items[1:]
+		switch item {
+		case ")", "]":
+			if item != end {
+				return nil, fmt.Errorf("unexpected %q", item)
+			}
+			return alternatives, flush()
+		case ",":
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		default:
+			if err := p.extend(sequence, item); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if end != "" {
+		return nil, fmt.Errorf("missing %q", end)
+	}
+	return alternatives, flush()
+}
+
+// extend adds an item to a sequence. What begins with "~" repeats the group
+// before it.
+func (p *parser) extend(sequence *node, item string) error {
+	last := len(sequence.kids) - 1
+	if item[0] != '~' {
+		kid, err := p.item(item)
+		sequence.kids = append(sequence.kids, kid)
+		return err
+	}
+	n, err := strconv.ParseUint(item[1:], 10, 4)
+	if err != nil || last < 0 {
+		return fmt.Errorf("repetition %q", item)
+	}
+	sequence.kids[last] = &node{op: opRepeat, n: uint8(n), kids: []*node{sequence.kids[last]}}
+	return nil
+}
+
+// simplify makes a sequence of one member that member.
+func simplify(n *node) *node {
+	if len(n.kids) == 1 {
+		return n.kids[0]
+	}
+	return n
+}
+
+var symbols = map[string]op{"^": opClauseStart, "$": opClauseEnd, "^^": opTextStart, "$$": opTextEnd}
+
+func (p *parser) item(item string) (*node, error) {
+	if o, ok := symbols[item]; ok {
+		return &node{op: o}, nil
+	}
+	switch {
+	case item == "(":
+		return p.sequences(")")
+	case item == "[":
+		inner, err := p.sequences("]")
+		if err != nil {
+			return nil, err
+		}
+		return &node{op: opOptional, kids: inner.kids}, nil
+	case strings.HasPrefix(item, ".."):
+		return gapNode(item[2:])
+	case strings.Contains(item, "~"):
+		name, times, _ := strings.Cut(item, "~")
+		n, err := strconv.ParseUint(times, 10, 4)
+		if err != nil {
+			return nil, fmt.Errorf("repetition %q: %w", item, err)
+		}
+		inner, err := p.item(name)
+		return &node{op: opRepeat, n: uint8(n), kids: []*node{inner}}, err
+	case strings.Contains(item, "|") && strings.ContainsFunc(item, unicode.IsUpper):
+		return p.mixed(strings.Split(item, "|"))
+	case isClassName(item):
+		class := p.classes[item]
+		if class == nil {
+			return nil, fmt.Errorf("no class %s", item)
+		}
+		return class, nil
+	}
+	return &node{op: opWord, words: strings.Split(item, "|")}, nil
+}
+
+// mixed is one of several words and classes.
+func (p *parser) mixed(names []string) (*node, error) {
+	either := &node{op: opAlt}
+	for _, name := range names {
+		kid, err := p.item(name)
+		if err != nil {
+			return nil, err
+		}
+		either.kids = append(either.kids, kid)
+	}
+	return either, nil
+}
+
+func gapNode(words string) (*node, error) {
+	if words == "" {
+		return &node{op: opGap, n: 3}, nil
+	}
+	n, err := strconv.ParseUint(words, 10, 4)
+	if err != nil {
+		return nil, fmt.Errorf("gap of %q words: %w", words, err)
+	}
+	return &node{op: opGap, n: uint8(n)}, nil
+}
+
+func isClassName(item string) bool {
+	return item[0] >= 'A' && item[0] <= 'Z'
+}

@@ -1,0 +1,328 @@
+package screening
+
+import (
+	"bufio"
+	"embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// The rules of a language are one file. Its lines are statements; a line that
+// begins with blanks goes on with the statement before it, and one that
+// begins with # is a comment. docs/screening.md describes how to write them.
+//
+//	sound a=b ...        how misspelled words sound alike, in order
+//	apostrophe splits    "j'ai" is two words and not one
+//	words ...            words that are never taken for a misspelling
+//	stems ...            words that are recognised with one letter wrong, and
+//	                     when words are written together
+//	map x = y z          what is typed and what is meant
+//	join x y = z         words that are one
+//	class NAME = ...     a part of patterns
+//	except NAME          what narrows the rules that name it
+//	rule id tier kind unless NAME ...
+//
+// The lines of an exception begin with "before", "after" or "near" and a
+// pattern: it must end where the match begins, begin where it ends, or stand
+// within four words of it. The lines of a rule are patterns, one of which must
+// match. An exception acts on the match of its own rule only: it takes no
+// finding of another rule back.
+//
+//go:embed rules/*.rules
+var ruleFiles embed.FS
+
+// exceptionReach is how many words before and after a match an exception sees;
+// the end of a sentence counts as one.
+const exceptionReach = 5
+
+type rule struct {
+	id       string
+	tier     Tier
+	kind     string
+	patterns []*node
+	unless   []*exception
+}
+
+type exception struct {
+	before, after, near []*node
+}
+
+// entry is what a language knows of a word.
+type entry struct {
+	atoms []int32
+}
+
+type ruleSet struct {
+	language string
+	rules    []rule
+	// byAnchor lists, for an atom, the patterns that may match where it occurs.
+	byAnchor [][]patternRef
+	atoms    int
+
+	exact       map[string]*entry
+	prefixes    map[string]*entry
+	prefixSizes uint64
+	respell     respelling
+}
+
+type patternRef struct {
+	rule, pattern int32
+}
+
+// ruleSets holds the rules of all languages, read once.
+var ruleSets = sync.OnceValue(func() []*ruleSet {
+	sets := make([]*ruleSet, len(languages))
+	for i, language := range languages {
+		text, err := ruleFiles.ReadFile("rules/" + language + ".rules")
+		if err == nil {
+			sets[i], err = parseRules(language, string(text))
+		}
+		if err != nil {
+			panic(fmt.Sprintf("screening: rules of %s: %v", language, err)) // a test reads all files
+		}
+	}
+	return sets
+})
+
+type ruleReader struct {
+	set        *ruleSet
+	parser     parser
+	exceptions map[string]*exception
+	atomIDs    map[string]int32
+	sizes      []int
+	exception  *exception
+	rule       *rule
+}
+
+func parseRules(language, text string) (*ruleSet, error) {
+	set := &ruleSet{language: language, exact: map[string]*entry{}, prefixes: map[string]*entry{}}
+	set.respell.init()
+	r := &ruleReader{set: set, exceptions: map[string]*exception{}, atomIDs: map[string]int32{}}
+	r.parser = parser{classes: map[string]*node{}, atom: r.atom}
+	for _, s := range statements(text) {
+		if err := r.statement(s.text); err != nil {
+			return nil, fmt.Errorf("line %d: %w", s.line, err)
+		}
+	}
+	r.endRule()
+	if len(set.rules) == 0 {
+		return nil, errors.New("no rules")
+	}
+	r.index()
+	return set, nil
+}
+
+type statement struct {
+	line int
+	text string
+}
+
+func statements(text string) []statement {
+	var all []statement
+	lines := bufio.NewScanner(strings.NewReader(text))
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		line := lines.Text()
+		trimmed := strings.TrimSpace(line)
+		if trimmed == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		// The patterns of a rule are statements of their own; a class goes on
+		// while its lines begin with blanks.
+		if line != strings.TrimLeft(line, " \t") && len(all) > 0 && !opensBlock(all[len(all)-1].text) {
+			all[len(all)-1].text += " " + trimmed
+			continue
+		}
+		if line != strings.TrimLeft(line, " \t") {
+			trimmed = "pattern " + trimmed
+		}
+		all = append(all, statement{n, trimmed})
+	}
+	return all
+}
+
+func opensBlock(text string) bool {
+	verb, _, _ := strings.Cut(text, " ")
+	return verb == "rule" || verb == "except" || verb == "pattern"
+}
+
+func (r *ruleReader) statement(text string) error {
+	verb, rest, _ := strings.Cut(text, " ")
+	if verb != "pattern" {
+		r.endRule()
+	}
+	switch verb {
+	case "sound", "apostrophe", "words", "stems", "map", "join":
+		return r.set.readSpelling(verb, rest)
+	case "class":
+		return r.readClass(rest)
+	case "except":
+		r.exception = &exception{}
+		r.exceptions[rest] = r.exception
+		return nil
+	case "rule":
+		return r.beginRule(strings.Fields(rest))
+	case "pattern":
+		return r.readPattern(rest)
+	}
+	return fmt.Errorf("unknown statement %q", verb)
+}
+
+func (r *ruleReader) readClass(rest string) error {
+	name, members, ok := strings.Cut(rest, "=")
+	name = strings.TrimSpace(name)
+	if !ok || name == "" || !isClassName(name) {
+		return fmt.Errorf("a class needs a name in capitals and a list: %q", rest)
+	}
+	class, err := r.parser.parse(members)
+	r.parser.classes[name] = class
+	return err
+}
+
+func (r *ruleReader) beginRule(fields []string) error {
+	if len(fields) < 3 {
+		return fmt.Errorf("a rule needs an id, a tier and a kind: %q", fields)
+	}
+	tier, err := parseTier(fields[1])
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(r.set.rules, func(other rule) bool { return other.id == fields[0] }) {
+		return fmt.Errorf("two rules %s", fields[0])
+	}
+	if tier.isDanger() && kinds[fields[2]] == "" {
+		return fmt.Errorf("unknown kind %q", fields[2])
+	}
+	r.rule = &rule{id: fields[0], tier: tier, kind: fields[2]}
+	for i, name := range fields[3:] {
+		if i == 0 && name == "unless" {
+			continue
+		}
+		if r.exceptions[name] == nil {
+			return fmt.Errorf("no exception %s", name)
+		}
+		r.rule.unless = append(r.rule.unless, r.exceptions[name])
+	}
+	return nil
+}
+
+func (r *ruleReader) readPattern(text string) error {
+	where, rest, _ := strings.Cut(text, " ")
+	target := map[string]bool{"before": true, "after": true, "near": true}[where]
+	if r.exception == nil && (r.rule == nil || target) {
+		if r.rule == nil {
+			return fmt.Errorf("a pattern without a rule: %q", text)
+		}
+		// A narrowing of this rule alone.
+		if len(r.rule.patterns) == 0 || !target {
+			return fmt.Errorf("an exception before the patterns: %q", text)
+		}
+		own := &exception{}
+		r.rule.unless = append(r.rule.unless, own)
+		return r.narrow(own, where, rest)
+	}
+	if r.exception != nil {
+		return r.narrow(r.exception, where, rest)
+	}
+	found, err := r.parser.parse(text)
+	r.rule.patterns = append(r.rule.patterns, found)
+	return err
+}
+
+func (r *ruleReader) narrow(e *exception, where, text string) error {
+	found, err := r.parser.parse(text)
+	if err != nil {
+		return err
+	}
+	switch where {
+	case "before":
+		e.before = append(e.before, found)
+	case "after":
+		e.after = append(e.after, found)
+	case "near":
+		e.near = append(e.near, found)
+	default:
+		return fmt.Errorf("an exception begins with before, after or near: %q", text)
+	}
+	return nil
+}
+
+func (r *ruleReader) endRule() {
+	if r.rule != nil {
+		r.set.rules = append(r.set.rules, *r.rule)
+	}
+	r.rule, r.exception = nil, nil
+}
+
+// atom gives the number of a set of words, "#" for numbers among them.
+func (r *ruleReader) atom(list []string) (int32, error) {
+	words := make([]string, len(list))
+	for i, word := range list {
+		words[i] = foldWord(word)
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	key := strings.Join(words, "|")
+	if id, ok := r.atomIDs[key]; ok {
+		return id, nil
+	}
+	id := int32(len(r.atomIDs))
+	r.atomIDs[key] = id
+	size := 0
+	for _, word := range words {
+		into := r.set.exact
+		if stem, ok := strings.CutSuffix(word, "*"); ok {
+			word, into = stem, r.set.prefixes
+			r.set.prefixSizes |= 1 << len(stem)
+			size += 10
+		}
+		if word == "" || len(word) > 60 {
+			return 0, fmt.Errorf("bad word in %q", list)
+		}
+		if into[word] == nil {
+			into[word] = &entry{}
+		}
+		into[word].atoms = append(into[word].atoms, id)
+		size++
+	}
+	r.sizes = append(r.sizes, size)
+	return id, nil
+}
+
+// foldWord puts a word of a rule file into the form that words of texts have.
+func foldWord(word string) string {
+	stem, isPrefix := strings.CutSuffix(word, "*")
+	if strings.HasPrefix(word, ":") || word == "#" || word == ";" || word == "_" {
+		return word
+	}
+	var t tokens
+	t.read(stem)
+	var out []byte
+	for i := range t.spans {
+		out = append(out, t.word(i)...)
+	}
+	if isPrefix {
+		out = append(out, '*')
+	}
+	return string(out)
+}
+
+func (r *ruleReader) index() {
+	set := r.set
+	set.atoms = len(r.atomIDs)
+	set.byAnchor = make([][]patternRef, set.atoms)
+	for i, rule := range set.rules {
+		for j, pattern := range rule.patterns {
+			for _, atom := range pattern.anchors(func(a int32) int { return r.sizes[a] }) {
+				set.byAnchor[atom] = append(set.byAnchor[atom], patternRef{int32(i), int32(j)})
+			}
+		}
+	}
+	set.respell.finish(set)
+}
+
+func runeCount(word []byte) int { return utf8.RuneCount(word) }

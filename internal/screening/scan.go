@@ -1,0 +1,361 @@
+package screening
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// finding is a rule that matched and was not narrowed away.
+type finding struct {
+	rule *rule
+	set  *ruleSet
+}
+
+// scanner reads texts with the rules of all languages. It keeps its memory from
+// one text to the next and is used by one goroutine at a time.
+type scanner struct {
+	tokens   tokens
+	versions []version
+	entries  []*entry
+	window   window
+	seen     []bool
+	findings []finding
+	features Features
+}
+
+// version is a text as one language reads it.
+type version struct {
+	words []wordAt
+	chars []byte
+	// known counts, for each token, the tokens before it that the language knows.
+	known []int32
+}
+
+// wordAt is a word of a version, or the end of a sentence. It stands for the
+// tokens from one position up to another.
+type wordAt struct {
+	start, end int32
+	from, to   int32
+	before     gap
+	isBreak    bool
+}
+
+func (v *version) word(i int) []byte { return v.chars[v.words[i].start:v.words[i].end] }
+
+// scan collects the findings of all languages.
+func (s *scanner) scan(body string) []finding {
+	s.tokens.read(body)
+	s.findings = s.findings[:0]
+	s.window.work = 0
+	sets := ruleSets()
+	if len(s.versions) != len(sets) {
+		s.versions = make([]version, len(sets))
+	}
+	for i, set := range sets {
+		s.spell(set, &s.versions[i])
+	}
+	for i, set := range sets {
+		s.matchAll(set, i)
+	}
+	return s.findings
+}
+
+// matchAll matches the rules of one language, window by window.
+func (s *scanner) matchAll(set *ruleSet, language int) {
+	words := s.versions[language].words
+	for from := 0; from < len(words); from += windowWords - windowOverlap {
+		to := min(from+windowWords, len(words))
+		s.look(set, language, from, to)
+		s.match(set, language, from)
+		if to == len(words) {
+			break
+		}
+	}
+}
+
+// spell writes the tokens as words of a language: parts that an apostrophe
+// joins, words that are spelled out, cut in two or run together.
+func (s *scanner) spell(set *ruleSet, v *version) {
+	v.words, v.chars, v.known = v.words[:0], v.chars[:0], append(v.known[:0], 0)
+	t := &s.tokens
+	isBroken := t.isBroken()
+	for i := 0; i < len(t.spans); {
+		before := t.spans[i].before
+		if before == gapSentence && len(v.words) > 0 && !isBroken {
+			v.words = append(v.words, wordAt{isBreak: true, from: int32(i), to: int32(i)})
+		}
+		w := wordAt{start: int32(len(v.chars)), from: int32(i), before: before}
+		n := s.spelledOut(v, i)
+		if n == 0 {
+			v.chars = append(v.chars, t.word(i)...)
+			n = 1
+			for i+n < len(t.spans) && t.spans[i+n].isGlued && !set.respell.splitsAtMarks {
+				v.chars = append(v.chars, t.word(i+n)...)
+				n++
+			}
+		}
+		n += s.joinNext(set, v, int(w.start), i+n)
+		i += n
+		w.to = int32(i)
+		isKnown := v.addWord(set, w)
+		for range n {
+			v.known = append(v.known, v.known[len(v.known)-1]+isKnown)
+		}
+	}
+}
+
+// isForeign reports whether the words around a match belong to another language
+// rather than to that of the rule.
+func (s *scanner) isForeign(language, start, end int) bool {
+	v := &s.versions[language]
+	from, to := int(v.words[start].from), int(v.words[end-1].to)
+	for range foreignReach {
+		if from > 0 && s.tokens.spans[from].before != gapSentence {
+			from--
+		}
+		if to < len(s.tokens.spans) && s.tokens.spans[to].before != gapSentence {
+			to++
+		}
+	}
+	own := v.known[to] - v.known[from]
+	for i := range s.versions {
+		if other := s.versions[i].known[to] - s.versions[i].known[from]; own*foreignOf < other*foreignShare {
+			return true
+		}
+	}
+	return false
+}
+
+// A match is foreign when its language knows less than four fifths of the words
+// that another language knows, in its sentence within four words of it.
+const (
+	foreignReach = 4
+	foreignShare = 4
+	foreignOf    = 5
+)
+
+// spelledOut appends single letters that stand in a row as one word and gives
+// their number.
+func (s *scanner) spelledOut(v *version, i int) int {
+	t := &s.tokens
+	n := 0
+	for i+n < len(t.spans) && len(t.word(i+n)) == 1 && !t.spans[i+n].isGlued {
+		n++
+	}
+	if n < minSpelledOut {
+		return 0
+	}
+	for j := range n {
+		v.chars = append(v.chars, t.word(i+j)...)
+	}
+	return n
+}
+
+// joinNext joins the next word to the one that was written, where both are one
+// word cut in two.
+func (s *scanner) joinNext(set *ruleSet, v *version, start, next int) int {
+	t := &s.tokens
+	if next >= len(t.spans) || len(set.respell.joins) == 0 {
+		return 0
+	}
+	first, second := v.chars[start:], t.word(next)
+	if len(first)+len(second) > maxWord {
+		return 0
+	}
+	var space [maxWord + 1]byte
+	pair := append(append(append(space[:0], first...), ' '), second...)
+	joined, ok := set.respell.joins[string(pair)]
+	if !ok {
+		whole := append(append(space[:0], first...), second...)
+		if _, isStem := set.respell.stems[string(whole)]; !isStem || len(first) < 2 {
+			return 0
+		}
+		joined = string(whole)
+	}
+	v.chars = append(v.chars[:start], joined...)
+	return 1
+}
+
+// addWord adds what was written last as one word, or as the words that it stands
+// for. It returns 1 when the language knows the word.
+func (v *version) addWord(set *ruleSet, w wordAt) int32 {
+	word := v.chars[w.start:]
+	if meant, ok := set.respell.meant[string(word)]; ok {
+		v.chars = v.chars[:w.start]
+		for i, part := range meant {
+			w.start = int32(len(v.chars))
+			v.chars = append(v.chars, part...)
+			v.addPart(w, i)
+		}
+		return 1
+	}
+	isKnown := set.respell.plain[string(word)] || set.lookup(word) != nil
+	if len(word) >= minJoined && !isKnown {
+		if cut := set.pieces(word); cut != nil {
+			v.chars = v.chars[:w.start]
+			for i, part := range cut {
+				w.start = int32(len(v.chars))
+				v.chars = append(v.chars, part...)
+				v.addPart(w, i)
+			}
+			return 1
+		}
+	}
+	v.addPart(w, 0)
+	if isKnown {
+		return 1
+	}
+	return 0
+}
+
+func (v *version) addPart(w wordAt, i int) {
+	if i > 0 {
+		w.before = gapNone
+	}
+	w.end = int32(len(v.chars))
+	v.words = append(v.words, w)
+}
+
+// isBroken reports whether a text has a full stop after nearly every word ("I.
+// Want. To. Stop."), so that they do not end sentences.
+func (t *tokens) isBroken() bool {
+	breaks := 0
+	for i := range t.spans {
+		if i > 0 && t.spans[i].before == gapSentence {
+			breaks++
+		}
+	}
+	return breaks >= 2 && breaks+1 >= len(t.spans)*2/3
+}
+
+// look fills the window with the words from one position to another.
+func (s *scanner) look(set *ruleSet, language, from, to int) {
+	w := &s.window
+	v := &s.versions[language]
+	w.occurs = slices.Grow(w.occurs[:0], set.atoms)[:set.atoms]
+	clear(w.occurs)
+	w.touched = w.touched[:0]
+	w.words = to - from
+	w.breaks, w.clauseStart, w.clauseEnd, w.textStart, w.textEnd = 0, 0, 0, 0, 0
+	if from == 0 {
+		w.textStart, w.clauseStart = 1, 1
+	}
+	if to == len(v.words) {
+		w.textEnd = 1 << w.words
+		w.clauseEnd = 1 << w.words
+	}
+	for i, word := range v.words[from:to] {
+		at := uint64(1) << i
+		if word.isBreak {
+			w.breaks |= at
+			w.clauseEnd |= at
+			w.clauseStart |= at << 1
+			s.mark(set.exact[";"], at)
+			continue
+		}
+		if word.before != gapNone {
+			w.clauseStart |= at
+			w.clauseEnd |= at
+		}
+		s.read(set, v.word(from+i), at)
+	}
+}
+
+// read marks the atoms of a word, or of what a misspelled word may be.
+func (s *scanner) read(set *ruleSet, word []byte, at uint64) {
+	s.mark(set.exact["_"], at)
+	if isNumber(word) {
+		s.mark(set.exact["#"], at)
+		s.mark(set.exact[string(word)], at)
+		return
+	}
+	if known := set.lookup(word); known != nil {
+		s.mark(known, at)
+		return
+	}
+	s.entries = set.readings(s.entries[:0], word)
+	for _, e := range s.entries {
+		s.mark(e, at)
+	}
+}
+
+func isNumber(word []byte) bool {
+	for _, c := range word {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *scanner) mark(e *entry, at uint64) {
+	if e == nil {
+		return
+	}
+	for _, atom := range e.atoms {
+		if s.window.occurs[atom] == 0 {
+			s.window.touched = append(s.window.touched, atom)
+		}
+		s.window.occurs[atom] |= at
+	}
+}
+
+// match evaluates the patterns whose anchors occur.
+func (s *scanner) match(set *ruleSet, language, from int) {
+	s.seen = slices.Grow(s.seen[:0], len(set.rules))[:len(set.rules)]
+	clear(s.seen)
+	for _, atom := range s.window.touched {
+		for _, ref := range set.byAnchor[atom] {
+			rule := &set.rules[ref.rule]
+			if s.seen[ref.rule] || !s.matches(rule, int(ref.pattern), language, from) {
+				continue
+			}
+			s.seen[ref.rule] = true
+			s.findings = append(s.findings, finding{rule, set})
+		}
+	}
+}
+
+// matches reports whether a pattern matches anywhere where no exception holds,
+// in words of its language.
+func (s *scanner) matches(rule *rule, number, language, from int) bool {
+	w, pattern := &s.window, rule.patterns[number]
+	if w.step(pattern, w.all()) == 0 {
+		return false
+	}
+	for starts := w.all(); starts != 0; starts &= starts - 1 {
+		start := bits.TrailingZeros64(starts)
+		for ends := w.step(pattern, 1<<start); ends != 0; ends &= ends - 1 {
+			end := bits.TrailingZeros64(ends)
+			if !w.isExcepted(rule.unless, start, end) && !s.isForeign(language, from+start, from+end) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w *window) isExcepted(unless []*exception, start, end int) bool {
+	low, high := max(0, start-exceptionReach), min(w.words, end+exceptionReach)
+	// Positions from low on, and from low up to high.
+	within := (w.all()<<1 | 1) &^ (1<<low - 1)
+	upTo := within & (1<<high | (1<<high - 1))
+	for _, e := range unless {
+		for _, p := range e.before {
+			if w.step(p, within&(1<<start-1))>>start&1 == 1 {
+				return true
+			}
+		}
+		for _, p := range e.after {
+			if w.step(p, 1<<end) != 0 {
+				return true
+			}
+		}
+		for _, p := range e.near {
+			if w.step(p, upTo)&upTo != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,186 @@
+package screening_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/screening"
+	"coachline/internal/screening/sheets"
+	"coachline/models"
+)
+
+// share counts how many of some texts were flagged.
+type share struct{ hits, n int }
+
+func (s share) String() string {
+	low, high := sheets.Wilson(s.hits, s.n)
+	return fmt.Sprintf("%d of %d, %.1f %% (%.1f to %.1f)", s.hits, s.n, 100*float64(s.hits)/float64(max(s.n, 1)), 100*low, 100*high)
+}
+
+// scoredHalf counts alerts on the half of the sheets that no rule and no weight
+// was made from. It never shows a text.
+func scoredHalf(t *testing.T) map[string]*share {
+	t.Helper()
+	counts := map[string]*share{}
+	for _, language := range screening.Languages() {
+		texts, err := sheets.Read(os.DirFS("testdata/sheets"), language)
+		require.NoError(t, err)
+		for _, text := range texts {
+			if text.IsOpen() || text.Sheet == sheets.OptOut {
+				continue
+			}
+			found := screening.Screen(screening.Message{Body: text.Body})
+			for _, name := range []string{
+				text.Sheet + " " + language, text.Sheet + "/" + text.Kind + " " + language,
+				text.Sheet, text.Sheet + "/" + text.Kind,
+			} {
+				if counts[name] == nil {
+					counts[name] = &share{}
+				}
+				counts[name].n++
+				if found.Danger != models.DangerNone {
+					counts[name].hits++
+				}
+			}
+		}
+	}
+	return counts
+}
+
+// The gates stand a little under what the scored half reached, as lower bounds
+// of its Wilson interval of 95 %. docs/screening.md compares them with the
+// targets. A change that raises a figure raises its gate.
+var gates = map[string]float64{
+	"crisis":    0.87,
+	"crisis de": 0.78, "crisis en": 0.83, "crisis es": 0.84, "crisis fr": 0.86, "crisis pt": 0.87,
+	"crisis/direct": 0.86, "crisis/method": 0.79, "crisis/emergency": 0.87,
+	"crisis/passive": 0.82, "crisis/slang": 0.68, "crisis/typo": 0.68, "crisis/thirdperson": 0.75,
+}
+
+// The shares of texts that raise no alert and may be flagged, as upper bounds.
+var alarmGates = map[string]float64{
+	"negative": 0.12, "ordinary": 0.016,
+}
+
+func TestScoredHalf(t *testing.T) {
+	counts := scoredHalf(t)
+	names := make([]string, 0, len(counts))
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		t.Logf("%-28s %v", name, counts[name])
+	}
+	for name, least := range gates {
+		low, _ := sheets.Wilson(counts[name].hits, counts[name].n)
+		require.GreaterOrEqual(t, low, least, "%s: %v", name, counts[name])
+	}
+	for name, most := range alarmGates {
+		_, high := sheets.Wilson(counts[name].hits, counts[name].n)
+		require.LessOrEqual(t, high, most, "%s: %v", name, counts[name])
+	}
+}
+
+// Every sheet of every language has both halves, of nearly one size.
+func TestHalves(t *testing.T) {
+	for _, language := range screening.Languages() {
+		texts, err := sheets.Read(os.DirFS("testdata/sheets"), language)
+		require.NoError(t, err)
+		open := map[string]*share{}
+		for _, text := range texts {
+			if open[text.Sheet] == nil {
+				open[text.Sheet] = &share{}
+			}
+			open[text.Sheet].n++
+			if text.IsOpen() {
+				open[text.Sheet].hits++
+			}
+		}
+		require.Len(t, open, 4)
+		for sheet, s := range open {
+			require.InDelta(t, 0.5, float64(s.hits)/float64(s.n), 0.08, "%s %s", language, sheet)
+		}
+	}
+}
+
+// everyday stands in front of or behind a statement, as people write it, without
+// punctuation.
+var everyday = map[string][2][]string{
+	"en": {
+		{"hi coach", "went to the gym today and", "watched a movie last night", "my mom said hi", "did my 5k run", "lol ok so", "took my vitamins", "had lunch at the game with the kids", "work was fine", "sorry for the late reply"},
+		{"lol", "haha", "anyway how are you", "after the gym", "my mom said its fine", "watched a movie after", "ran 5 km today", "thanks coach", "in the park with the kids", "talk tomorrow"},
+	},
+	"de": {
+		{"hallo coach", "war heute im fitnessstudio und", "gestern einen film gesehen", "meine mama sagt hallo", "5 km gelaufen", "haha ok also", "vitamine genommen", "mittagessen mit den kindern beim spiel", "arbeit war ok", "sorry für die späte antwort"},
+		{"haha", "lol", "wie geht es dir", "nach dem sport", "meine mama sagt das passt", "danach einen film geschaut", "heute 5 km gelaufen", "danke coach", "im park mit den kindern", "bis morgen"},
+	},
+	"es": {
+		{"hola coach", "hoy fui al gym y", "anoche vi una película", "mi mamá te manda saludos", "corrí 5 km", "jaja ok", "tomé mi café", "comí en el partido con los niños", "el trabajo bien", "perdón por contestar tarde"},
+		{"jaja", "lol", "y tú cómo estás", "después del gym", "mi mamá dice que está bien", "luego vi una película", "hoy corrí 5 km", "gracias coach", "en el parque con los niños", "hablamos mañana"},
+	},
+	"fr": {
+		{"salut coach", "je suis allé à la salle aujourd'hui et", "vu un film hier soir", "ma mère te passe le bonjour", "couru 5 km", "mdr ok", "pris mon café", "déjeuner au match avec les enfants", "le travail ça va", "désolé pour la réponse tardive"},
+		{"mdr", "haha", "et toi ça va", "après la salle", "ma mère dit que c'est bon", "après j'ai regardé un film", "couru 5 km aujourd'hui", "merci coach", "au parc avec les enfants", "à demain"},
+	},
+	"pt": {
+		{"oi coach", "fui na academia hoje e", "vi um filme ontem", "minha mãe mandou um oi", "corri 5 km", "kkk ok", "tomei meu café", "almocei no jogo com as crianças", "o trabalho tá bem", "desculpa a demora"},
+		{"kkk", "haha", "e você como tá", "depois da academia", "minha mãe disse que tá bem", "depois vi um filme", "corri 5 km hoje", "obrigado coach", "no parque com as crianças", "até amanhã"},
+	},
+}
+
+// Nothing that is said in front of or behind a statement takes its alert back:
+// what the rules find alone is found in each of twenty contexts, but for words
+// that count only when they are all of a text. The classifier weighs the words
+// that stand near and may lose more of what only it found.
+func TestContextKeepsAlerts(t *testing.T) {
+	for _, language := range screening.Languages() {
+		texts, err := sheets.Read(os.DirFS("testdata/sheets"), language)
+		require.NoError(t, err)
+		lost := map[bool]*share{true: {}, false: {}} // by whether a rule found it
+		var open []string
+		for _, text := range texts {
+			alone := screening.Screen(screening.Message{Body: text.Body})
+			if text.Sheet != sheets.Crisis || alone.Danger == models.DangerNone {
+				continue
+			}
+			byRule := alone.Rule != screening.RuleScore
+			for _, body := range inContext(language, text.Body) {
+				lost[byRule].n++
+				if screening.Screen(screening.Message{Body: body}).Danger != models.DangerNone {
+					continue
+				}
+				lost[byRule].hits++
+				if byRule && text.IsOpen() {
+					open = append(open, alone.Rule+": "+body)
+				}
+			}
+		}
+		t.Logf("%s: lost of rules %v, of the classifier alone %v", language, lost[true], lost[false])
+		assert.LessOrEqual(t, float64(lost[true].hits), ruleLoss*float64(lost[true].n), strings.Join(open, "\n"))
+		assert.LessOrEqual(t, float64(lost[false].hits), scoreLoss*float64(lost[false].n), language)
+	}
+}
+
+// The shares of statements in contexts that may be lost.
+const (
+	ruleLoss  = 0.01
+	scoreLoss = 0.50
+)
+
+func inContext(language, body string) []string {
+	var all []string
+	for _, before := range everyday[language][0] {
+		all = append(all, before+" "+body)
+	}
+	for _, after := range everyday[language][1] {
+		all = append(all, body+" "+after)
+	}
+	return all
+}

@@ -1,0 +1,121 @@
+// Command train fits the classifier of internal/screening and writes its weights.
+// It learns from the open half of the sheets and from the texts beside it; the
+// scored half is never read. The result depends on these texts and on the seed
+// alone:
+//
+//	go run ./internal/screening/train -out internal/screening/weights.bin
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"slices"
+
+	"coachline/internal/screening"
+	"coachline/internal/screening/sheets"
+)
+
+func main() {
+	log.SetFlags(0)
+	sheetsDir := flag.String("sheets", "internal/screening/testdata/sheets", "folder of the labelled sheets, of which the open half is used")
+	textsDir := flag.String("texts", "internal/screening/train/texts", "folder of further training texts")
+	out := flag.String("out", "", "file for the weights; without it only the cross-validation is printed")
+	flag.Parse()
+	samples, err := readSamples(*sheetsDir, *textsDir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	scores := crossValidate(samples)
+	thresholds := chooseThresholds(samples, scores)
+	report(samples, scores, thresholds)
+	if *out == "" {
+		return
+	}
+	model := fit(samples, func(int) bool { return true })
+	model.Thresholds = thresholds
+	if err := os.WriteFile(*out, model.Encode(), 0o600); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// sample is one text to learn from, with the variants that are derived from it.
+type sample struct {
+	sheets.Text
+	isAlert  bool
+	danger   int // index of the danger, or -1
+	variants []*screening.Features
+}
+
+func readSamples(sheetsDir, textsDir string) ([]sample, error) {
+	var samples []sample
+	for _, language := range screening.Languages() {
+		open, err := sheets.Read(os.DirFS(sheetsDir), language)
+		if err != nil {
+			return nil, err
+		}
+		open = slices.DeleteFunc(open, func(t sheets.Text) bool { return !t.IsOpen() })
+		further, err := sheets.Read(os.DirFS(textsDir), language)
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range append(open, further...) {
+			samples = append(samples, newSample(text))
+		}
+	}
+	addVariants(samples)
+	return samples, nil
+}
+
+func newSample(text sheets.Text) sample {
+	s := sample{Text: text, isAlert: text.Sheet == sheets.Crisis, danger: -1}
+	if s.isAlert {
+		s.danger = dangerOf(text.Kind)
+	}
+	return s
+}
+
+// dangerOf gives the index of the danger that a kind of the sheets is about, or
+// -1 for kinds that are about any of them.
+func dangerOf(kind string) int {
+	switch kind {
+	case "violence", "child", "harmothers":
+		return 1
+	case "emergency":
+		return 2
+	case "typo", "slang", "emoji", "thirdperson":
+		return -1
+	}
+	return 0
+}
+
+func report(samples []sample, scores []float32, thresholds map[string][2]float32) {
+	type count struct{ hits, n int }
+	for _, language := range screening.Languages() {
+		counts := map[string]*count{}
+		for i, s := range samples {
+			if s.Language != language {
+				continue
+			}
+			name := s.Sheet + "/" + s.Kind
+			if counts[name] == nil {
+				counts[name] = &count{}
+			}
+			counts[name].n++
+			if scores[i] >= thresholds[language][0] {
+				counts[name].hits++
+			}
+		}
+		names := make([]string, 0, len(counts))
+		for name := range counts {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		fmt.Printf("%s thresholds %.2f\n", language, thresholds[language])
+		for _, name := range names {
+			c := counts[name]
+			fmt.Printf("  %-22s %4d of %4d\n", name, c.hits, c.n)
+		}
+	}
+}
