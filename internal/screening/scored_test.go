@@ -57,15 +57,15 @@ func scoredHalf(t *testing.T) map[string]*share {
 // of its Wilson interval of 95 %. docs/screening.md compares them with the
 // targets. A change that raises a figure raises its gate.
 var gates = map[string]float64{
-	"crisis":    0.87,
-	"crisis de": 0.78, "crisis en": 0.83, "crisis es": 0.84, "crisis fr": 0.86, "crisis pt": 0.87,
-	"crisis/direct": 0.86, "crisis/method": 0.79, "crisis/emergency": 0.87,
-	"crisis/passive": 0.82, "crisis/slang": 0.68, "crisis/typo": 0.68, "crisis/thirdperson": 0.75,
+	"crisis":    0.869,
+	"crisis de": 0.783, "crisis en": 0.833, "crisis es": 0.847, "crisis fr": 0.862, "crisis pt": 0.874,
+	"crisis/direct": 0.866, "crisis/method": 0.782, "crisis/emergency": 0.870,
+	"crisis/passive": 0.847, "crisis/slang": 0.684, "crisis/typo": 0.798, "crisis/thirdperson": 0.828,
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.
 var alarmGates = map[string]float64{
-	"negative": 0.12, "ordinary": 0.016,
+	"negative": 0.128, "ordinary": 0.016,
 }
 
 func TestScoredHalf(t *testing.T) {
