@@ -188,12 +188,14 @@ func (t *trial) fallback(one text) bool {
 }
 
 // givenUp says whether the answer to a text was posted again without reaching
-// the carrier: the product then leaves the row to the operator as unknown.
+// the carrier: the product then leaves the row to the operator as unknown, or
+// cancels it because a newer reply has gone out and the model was told.
 func (t *trial) givenUp(one text) bool {
 	turn := t.rows.entries[t.rows.inbound[one.sid].id]
 	return slices.ContainsFunc(t.rows.sends[turn], func(id string) bool {
 		row := t.rows.outbox[id]
-		return turn != "" && row.kind == "reply" && row.status == "unknown" && row.attempts > 1 && len(t.byOutbox[id]) == 0
+		ended := row.status == "unknown" || row.status == "canceled" && row.reason == "newer_reply"
+		return turn != "" && row.kind == "reply" && ended && row.attempts > 1 && len(t.byOutbox[id]) == 0
 	})
 }
 
@@ -330,7 +332,7 @@ func spoken(entries []entry) (said, heard []string) {
 		switch token := world.Token.FindString(one.Text); {
 		case one.Role == "user" && token != "":
 			said = append(said, token)
-		case one.Kind == "reply" && one.Delivery != "unknown":
+		case one.Kind == "reply" && one.Delivery != "unknown" && one.Delivery != "canceled":
 			heard = append(heard, one.Text)
 		}
 	}
@@ -356,12 +358,11 @@ func (t *trial) parting() {
 	}
 }
 
-// afterLeaving: nothing may follow a notice. What was claimed before a stop was
-// stored may be on its way; whatever is claimed later may not go out, the word
-// that confirms the stop aside.
+// afterLeaving: nothing may follow a notice. What was being posted when a stop was
+// acknowledged may be on its way; what is posted later may not go out, the
+// confirmation of the stop aside.
 func (t *trial) afterLeaving(i int) {
 	one, row := t.sent[i], t.rows.outbox[t.sent[i].Outbox]
-	stop := t.rows.inbound[t.p.stopSID()]
 	switch t.p.ending {
 	case stays:
 	case removed:
@@ -370,7 +371,7 @@ func (t *trial) afterLeaving(i int) {
 			t.report.violate("%s: %s went out after the notice", t.p.name, t.sent[i+1].Outbox)
 		}
 	case stopped:
-		late := row.attempted.Valid && row.attempted.Time.After(stop.at) && one.At.After(stop.at)
+		late := row.attempted.Valid && row.attempted.Time.After(t.p.leftAt) && one.At.After(t.p.leftAt)
 		if t.gone && row.kind != "consent" && late {
 			t.report.AfterStop++
 			t.report.violate("%s: %s (%s) went out after the stop", t.p.name, row.id, row.kind)

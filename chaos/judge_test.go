@@ -176,6 +176,11 @@ func TestJudgeCountsWhatWasGivenUp(t *testing.T) {
 	r := s.verdict()
 	require.Empty(t, r.Violations)
 	require.Equal(t, []int{1, 1, 1}, []int{r.Answered, r.GivenUp, r.Unknown})
+	s.change("t3-p1", func(r *outboxRow) { r.status, r.reason = "canceled", "newer_reply" })
+	s.shown[4].Delivery = "canceled"
+	r = s.verdict()
+	require.Empty(t, r.Violations)
+	require.Equal(t, 1, r.GivenUp)
 	s.change("t3-p1", func(r *outboxRow) { r.attempts = 1 })
 	require.NotEmpty(t, s.verdict().Violations, "one post is not enough")
 }

@@ -56,7 +56,7 @@ func (r *report) print(out io.Writer) {
 	fmt.Fprintf(out, "texts                %d\n", r.Texts)
 	fmt.Fprintf(out, "  answered           %d by the model, %d by the fixed text\n", r.Answered, r.Fallbacks)
 	fmt.Fprintf(out, "  withheld           %d (the person had left)\n", r.Withheld)
-	fmt.Fprintf(out, "  given up           %d (no post of the answer reached the carrier; the row says unknown)\n", r.GivenUp)
+	fmt.Fprintf(out, "  given up           %d (no post of the answer reached the carrier; the row says unknown, or newer_reply)\n", r.GivenUp)
 	fmt.Fprintf(out, "  lost               %d\n", r.Lost)
 	fmt.Fprintf(out, "sent by the carrier  %d\n", r.Sent)
 	fmt.Fprintf(out, "duplicates           %d\n", r.Duplicates)
