@@ -174,6 +174,11 @@ const (
 	// is an ordinary answer.
 	IntentYes  Intent = "yes"
 	IntentHelp Intent = "help"
+	// IntentUnclear may mean STOP; the person is asked.
+	IntentUnclear Intent = "unclear"
+	// IntentWrongNumber says that the number is another person's; the programme
+	// pauses and asks.
+	IntentWrongNumber Intent = "wrong_number"
 )
 
 // ConsentMethod is how somebody opted out or came back, and for other intents

@@ -12,7 +12,7 @@ import (
 // messages are compared with keywords; clear wording is looked for sentence by
 // sentence, and must be about the messages or the programme, addressed to us and
 // without a condition, so that "I want to stop smoking" is none.
-func screenConsent(sentences [][]string, optOutType string) (models.Intent, models.ConsentMethod) {
+func screenConsent(sentences [][]string, found []finding, optOutType string) (models.Intent, models.ConsentMethod) {
 	if intent, ok := carrierTypes[strings.ToUpper(strings.TrimSpace(optOutType))]; ok {
 		return intent, models.MethodCarrier
 	}
@@ -20,8 +20,26 @@ func screenConsent(sentences [][]string, optOutType string) (models.Intent, mode
 	if intent, method := wholeText(words); intent != models.IntentNone {
 		return intent, method
 	}
-	if bare.MatchString(strings.Join(words, " ")) || wantsOut(sentences) {
+	return requestIntent(found)
+}
+
+// requestIntent takes the clearest of the requests that rules found: to end
+// clearly, unclearly, or because the number is another person's.
+func requestIntent(found []finding) (models.Intent, models.ConsentMethod) {
+	best := TierNone
+	for _, f := range found {
+		if !f.rule.tier.isDanger() {
+			best = max(best, f.rule.tier)
+		}
+	}
+	switch best {
+	case tierStop:
 		return models.IntentStop, models.MethodPhrase
+	case tierWrongNumber:
+		return models.IntentWrongNumber, models.MethodPhrase
+	case tierUnclear:
+		return models.IntentUnclear, models.MethodPhrase
+	case TierNone, TierA, TierB:
 	}
 	return models.IntentNone, ""
 }
@@ -68,10 +86,10 @@ func keyword(words []string) models.Intent {
 var keywords = keywordsOf(map[models.Intent]string{
 	models.IntentStop: "stop, stopall, stop all, unsubscribe, unsubscribe all, unsub, cancel, cancel all, end, end all, quit, " +
 		"revoke, optout, opt out, optoutall, opt me out, remove, remove me, " +
-		"alto, parar, pare, basta, cancelar, baja, detener, terminar, desuscribir, desuscribirme, darme de baja, dar de baja, " +
-		"stopp, abmelden, abmeldung, abbestellen, austragen, kundigen, kundigung, ende, beenden, aufhoren, abbrechen, " +
-		"arret, arreter, arrete, arretez, desabonner, desabonnement, desinscrire, desinscription, resilier, annuler, fin, " +
-		"para, sair, saida, descadastrar, cancelamento, encerrar, remover, fim",
+		"alto, parar, pare, basta, cancelar, cancela, cancelen, baja, detener, detengan, terminar, salir, revocar, eliminar, suspender, anular, desuscribir, desuscribirme, desinscribir, darme de baja, dar de baja, no mas, " +
+		"stopp, stoppen, stornieren, widerrufen, widerruf, abmelden, abmeldung, loschen, abbestellen, austragen, kundigen, kundigung, ende, beenden, aufhoren, abbrechen, " +
+		"arret, arreter, arrete, arretez, desabonner, desabonnement, desinscrire, desinscription, resilier, annuler, stopper, revoquer, retirer, supprimer, quitter, fin, " +
+		"para, sair, saida, descadastrar, cancelamento, encerrar, remover, cancele, revogar, retirar, desinscrever, excluir, descadastro, descadastrar se, interromper, suspender, fim",
 	models.IntentStart: "start, unstop, alta, iniciar, darme de alta, anmelden, starten, demarrer, commencer, reprendre, comecar, voltar",
 	models.IntentYes:   "yes, si, ja, oui, sim",
 	models.IntentHelp:  "help, info, ayuda, hilfe, aide, ajuda",

@@ -17,7 +17,7 @@ var keywordTexts = map[models.Intent][]string{
 		"STOP", "stop", "Stop", " stop \n", "STOP.", "stop!!!", "«stop»", "\"STOP\"", "STOP 🛑", "🛑🛑 stop", "stop 🙏🏽", "S.T.O.P.", "s t o p",
 		"ＳＴＯＰ", "𝐒𝐓𝐎𝐏", "ST\u200bOP", "S\u3164TOP\u2800", "\u202eST\u2066OP", "\ufeffSTOP", "stop\u00a0", "STOP STOP", "stop! stop! stop!", "#stop", "*STOP*",
 		"STOPALL", "stop all", "Stop-All", "UNSUBSCRIBE", "Unsubscribe.", "CANCEL", "cancel", "END", "end.", "QUIT", "Quit!", "REVOKE",
-		"OPTOUT", "opt out", "Opt-Out", "OPT OUT.", "Remove me", "opt me out",
+		"OPTOUT", "opt out", "Opt-Out", "OPT OUT.", "Remove me", "opt me out", "No más",
 		"ALTO", "¡Alto!", "parar", "Basta", "¡BASTA!", "Cancelar", "BAJA", "baja.", "desuscribir", "darme de baja",
 	},
 	models.IntentStart: {"START", "start", "Start!", "UNSTOP", "alta", "ALTA", "ＳＴＡＲＴ", "start 🙂"},
@@ -52,7 +52,7 @@ var optOuts = []string{
 	"I'd like to stop getting your messages", "how do I stop these messages?", "How can I stop the texts",
 	"don't text me anymore", "Don’t text me anymore", "dont text me", "Do not contact me again", "please don't message me again", "never text me again",
 	"do not send me any more messages", "don't send me anything", "no longer contact me", "you must not contact me",
-	"no more texts", "No more messages please", "no more texting", "I said no more texts!", "No thanks, no more messages",
+	"no more", "no more texts", "No more messages please", "no more texting", "I said no more texts!", "No thanks, no more messages",
 	"I don't want these messages", "I don't want any more texts", "i dont want to receive messages anymore", "I no longer want to get your texts",
 	"I don't want you to text me", "I don't want you texting me anymore", "I do not want to be contacted", "I don't want to be on this list",
 	"unsubscribe me", "Please unsubscribe me.", "unsubscribe me from this list", "I want to unsubscribe", "how do I unsubscribe?", "unsubscribe from these texts",
@@ -87,13 +87,13 @@ var ordinary = []string{
 	"Let me know when to start, stop, and rest", "I walked. Stop. Then I walked again.", "Stop! I just remembered I did it",
 	"text me at 8", "text me again tomorrow", "please text me more", "don't text me before 9", "please don't text me at night", "Stop texting me so early",
 	"stop texting me at 6am", "please stop texting me during work", "don't text me until Monday", "stop texting me when I'm asleep", "no more texts after 9pm please", "no more messages today",
-	"stop sending me so many messages", "please stop texting me about running", "don't send me messages on weekends", "don't text me back", "stop texting me twice",
+	"please stop texting me about running", "don't send me messages on weekends", "don't text me back", "stop texting me twice",
 	"My ex won't stop texting me", "I told my ex to stop texting me", "I want him to stop texting me", "I told him: leave me alone", "she said leave me alone", "I wish my boss would leave me alone",
 	"I asked my mom to please stop texting me", "I want to stop texting while driving", "I want to stop texting my ex", "I need to stop sending messages to my ex", "stop me from texting", "I want to stop texting",
 	"I need to stop this text addiction", "I want to stop messages from work from distracting me", "why did you stop texting me?", "did you stop texting me", "please don't stop texting me", "don't stop sending me messages",
 	"what happens if I text STOP?", "if I unsubscribe, do I lose my data?", "should I opt out of the work party", "I want to opt out of dessert", "I want to unsubscribe from newsletters",
 	"take me off guard", "take me for a walk", "remove me from temptation", "remove sugar from my diet", "leave me a reminder", "leave me alone time in the schedule at noon",
-	"I don't want to walk", "I don't want to", "I don't want to do this anymore", "no more", "no more excuses", "no more chips", "not interested in yoga", "I need a break", "pause", "end my day with tea",
+	"I don't want to walk", "I don't want to", "I don't want to do this anymore", "no more excuses", "no more chips", "not interested in yoga", "I need a break", "pause", "end my day with tea",
 	"I want to end the day with a walk", "cancel culture", "opt for tea", "revoke his license", "baja la hora", "mi presión está baja", "alto en azúcar", "quiero dejar de fumar", "quiero parar de comer dulces",
 	"para mañana", "quiero cancelar mi horario", "no me escribas tan temprano", "no me escribas antes de las 9", "no me mandes mensajes por la noche", "no me escribas los domingos",
 	"no más dulces", "no quiero caminar", "no quiero mas", "sí, quiero", "fin de semana", "deja de llover", "no pares", "no me dejes", "¿puedes parar a las 5?", "ayuda con mi plan", "le dije a mi jefe: déjame en paz",
@@ -105,6 +105,28 @@ func TestOrdinaryTexts(t *testing.T) {
 		intent, method := screenConsent(text, "")
 		assert.Equal(t, models.IntentNone, intent, "%q", text)
 		assert.Empty(t, method, "%q", text)
+	}
+}
+
+// What may be a request is asked about.
+var asked = map[models.Intent][]string{
+	models.IntentUnclear: {
+		"stop sending me so many messages", "too many texts", "maybe I should stop", "not sure I want to keep going", "thinking about leaving the program",
+		"demasiados mensajes", "esto no me sirve", "zu viele Nachrichten", "das nervt", "trop de messages", "muita mensagem", "isso não me ajuda em nada",
+	},
+	models.IntentWrongNumber: {
+		"wrong number", "who is this", "I'm not Ada", "you have the wrong person", "I never signed up",
+		"número equivocado", "no conozco a ninguna Ada", "falsche Nummer", "hier gibt es keine Ada", "mauvais numéro", "número errado", "foi engano",
+	},
+}
+
+func TestUnclearRequests(t *testing.T) {
+	for want, texts := range asked {
+		for _, text := range texts {
+			intent, method := screenConsent(text, "")
+			assert.Equal(t, want, intent, "%q", text)
+			assert.Equal(t, models.MethodPhrase, method, "%q", text)
+		}
 	}
 }
 

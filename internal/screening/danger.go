@@ -16,11 +16,9 @@ type dangerFound struct {
 	Score  float32
 }
 
-func screenDanger(body string) dangerFound {
-	s := scanners.Get().(*scanner)
-	defer scanners.Put(s)
+func (s *scanner) danger(findings []finding) dangerFound {
 	var best dangerFound
-	for _, f := range s.scan(body) {
+	for _, f := range findings {
 		if !f.rule.tier.isDanger() {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 //	( a b , c )  [ a , b ]   one of several sequences; the same, or nothing
 //	..  ..5                  up to three words, or up to five, of one sentence
 //	CLASS~4  [ a , b ]~2     up to four times, up to twice
-//	_  #  ;                  any one word, a number, the end of a sentence
+//	_  @  #  ;               any one word, a name, a number, the end of a sentence
 //	^  $                     the beginning or the end of a clause
 //	^^ $$                    the beginning or the end of the text
 //
@@ -161,6 +161,7 @@ func (n *node) anchors(size func(int32) int) []int32 {
 // parser turns the text of patterns into nodes.
 type parser struct {
 	classes map[string]*node
+	joins   map[string]string // two words that texts have as one
 	atom    func(words []string) (int32, error)
 	items   []string
 }
@@ -205,8 +206,12 @@ func (p *parser) resolve(n *node) error {
 		n.atom, n.words = atom, nil
 		return err
 	}
-	if n.op == opAlt || n.op == opOptional {
+	switch n.op {
+	case opAlt, opOptional:
 		n.kids = mergeWords(n.kids)
+	case opSeq:
+		return p.resolveSequence(n)
+	case opWord, opGap, opRepeat, opClauseStart, opClauseEnd, opTextStart, opTextEnd:
 	}
 	for _, kid := range n.kids {
 		if err := p.resolve(kid); err != nil {
@@ -214,6 +219,46 @@ func (p *parser) resolve(n *node) error {
 		}
 	}
 	return nil
+}
+
+// resolveSequence numbers the atoms of a sequence, and lets two of its words
+// match as the one word that texts have for them.
+func (p *parser) resolveSequence(n *node) error {
+	var out []*node
+	for i := 0; i < len(n.kids); i++ {
+		var joined []string
+		if i+1 < len(n.kids) {
+			joined = p.joined(n.kids[i], n.kids[i+1])
+		}
+		if err := p.resolve(n.kids[i]); err != nil {
+			return err
+		}
+		if joined == nil {
+			out = append(out, n.kids[i])
+			continue
+		}
+		one := &node{op: opWord, words: joined}
+		if err := errors.Join(p.resolve(n.kids[i+1]), p.resolve(one)); err != nil {
+			return err
+		}
+		apart := &node{op: opSeq, kids: []*node{n.kids[i], n.kids[i+1]}}
+		out = append(out, &node{op: opAlt, kids: []*node{apart, one}})
+		i++
+	}
+	n.kids = out
+	return nil
+}
+
+func (p *parser) joined(first, second *node) []string {
+	var all []string
+	for _, a := range first.words {
+		for _, b := range second.words {
+			if one, ok := p.joins[a+" "+b]; ok {
+				all = append(all, one)
+			}
+		}
+	}
+	return all
 }
 
 func mergeWords(kids []*node) []*node {

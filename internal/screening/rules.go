@@ -102,7 +102,7 @@ func parseRules(language, text string) (*ruleSet, error) {
 	set := &ruleSet{language: language, exact: map[string]*entry{}, prefixes: map[string]*entry{}}
 	set.respell.init()
 	r := &ruleReader{set: set, exceptions: map[string]*exception{}, atomIDs: map[string]int32{}}
-	r.parser = parser{classes: map[string]*node{}, atom: r.atom}
+	r.parser = parser{classes: map[string]*node{}, joins: set.respell.joins, atom: r.atom}
 	for _, s := range statements(text) {
 		if err := r.statement(s.text); err != nil {
 			return nil, fmt.Errorf("line %d: %w", s.line, err)
@@ -263,6 +263,10 @@ func (r *ruleReader) atom(list []string) (int32, error) {
 	words := make([]string, len(list))
 	for i, word := range list {
 		words[i] = foldWord(word)
+		// What is typed is read as what is meant before patterns see it.
+		if meant := r.set.respell.meant[words[i]]; len(meant) == 1 {
+			words[i] = meant[0]
+		}
 	}
 	slices.Sort(words)
 	words = slices.Compact(words)
@@ -296,7 +300,7 @@ func (r *ruleReader) atom(list []string) (int32, error) {
 // foldWord puts a word of a rule file into the form that words of texts have.
 func foldWord(word string) string {
 	stem, isPrefix := strings.CutSuffix(word, "*")
-	if strings.HasPrefix(word, ":") || word == "#" || word == ";" || word == "_" {
+	if strings.HasPrefix(word, ":") || word == "#" || word == ";" || word == "_" || word == "@" {
 		return word
 	}
 	var t tokens

@@ -257,6 +257,9 @@ func (s *scanner) look(set *ruleSet, language, from, to int) {
 			w.clauseStart |= at
 			w.clauseEnd |= at
 		}
+		if s.tokens.spans[word.from].isName {
+			s.mark(set.exact["@"], at)
+		}
 		s.read(set, v.word(from+i), at)
 	}
 }
@@ -264,8 +267,10 @@ func (s *scanner) look(set *ruleSet, language, from, to int) {
 // read marks the atoms of a word, or of what a misspelled word may be.
 func (s *scanner) read(set *ruleSet, word []byte, at uint64) {
 	s.mark(set.exact["_"], at)
-	if isNumber(word) {
+	if word[0] >= '0' && word[0] <= '9' {
 		s.mark(set.exact["#"], at)
+	}
+	if isNumber(word) {
 		s.mark(set.exact[string(word)], at)
 		return
 	}

@@ -57,10 +57,10 @@ func scoredHalf(t *testing.T) map[string]*share {
 // of its Wilson interval of 95 %. docs/screening.md compares them with the
 // targets. A change that raises a figure raises its gate.
 var gates = map[string]float64{
-	"crisis":    0.860,
-	"crisis de": 0.779, "crisis en": 0.823, "crisis es": 0.837, "crisis fr": 0.874, "crisis pt": 0.841,
-	"crisis/direct": 0.867, "crisis/method": 0.795, "crisis/emergency": 0.871,
-	"crisis/passive": 0.821, "crisis/slang": 0.712, "crisis/typo": 0.769, "crisis/thirdperson": 0.829,
+	"crisis":    0.868,
+	"crisis de": 0.783, "crisis en": 0.833, "crisis es": 0.847, "crisis fr": 0.857, "crisis pt": 0.874,
+	"crisis/direct": 0.866, "crisis/method": 0.782, "crisis/emergency": 0.870,
+	"crisis/passive": 0.847, "crisis/slang": 0.684, "crisis/typo": 0.783, "crisis/thirdperson": 0.828,
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.

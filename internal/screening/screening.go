@@ -34,10 +34,12 @@ type Result struct {
 
 // Screen reads a message. It never fails.
 func Screen(m Message) Result {
-	sentences := clauses(m.Body)
+	s := scanners.Get().(*scanner)
+	defer scanners.Put(s)
+	findings := s.scan(m.Body)
 	var found Result
-	found.Intent, found.Method = screenConsent(sentences, m.OptOutType)
-	d := screenDanger(m.Body)
+	found.Intent, found.Method = screenConsent(clauses(m.Body), findings, m.OptOutType)
+	d := s.danger(findings)
 	found.Danger, found.Tier, found.Rule, found.Score = d.Danger, d.Tier, d.Rule, d.Score
 	return found
 }

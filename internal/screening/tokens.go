@@ -18,12 +18,23 @@ const (
 )
 
 // span is one word of a text as bytes of a buffer. isGlued says that only an
-// apostrophe stands before it.
+// apostrophe stands before it, isName that it has a capital letter at its
+// beginning alone and does not begin a sentence.
 type span struct {
 	start, end int32
 	before     gap
 	isGlued    bool
+	isName     bool
 }
+
+// letterCase says which letters of a word are capitals.
+type letterCase uint8
+
+const (
+	lowerCase letterCase = iota
+	capitalFirst
+	capitalsMore
+)
 
 // tokens cuts a text into words in lower case and in one form of the many that
 // Unicode has for them: without accents, styles and invisible characters. Emoji
@@ -37,6 +48,7 @@ type tokens struct {
 	isGlued bool
 	dots    int
 	last    string // the emoji read last; repeats are dropped
+	capital letterCase
 }
 
 func (t *tokens) word(i int) []byte { return t.buf[t.spans[i].start:t.spans[i].end] }
@@ -65,6 +77,7 @@ func (t *tokens) add(r, next rune) {
 	switch {
 	case strings.ContainsRune(fillers, r), isInvisible(r):
 	case unicode.IsLetter(r), unicode.IsDigit(r):
+		t.noteCase(r)
 		t.letter(unicode.ToLower(r))
 	case isApostrophe(r):
 		if inWord && unicode.IsLetter(next) {
@@ -77,6 +90,19 @@ func (t *tokens) add(r, next rune) {
 		t.endWord()
 	default:
 		t.separate(r)
+	}
+}
+
+func (t *tokens) noteCase(r rune) {
+	switch {
+	case !unicode.IsUpper(r):
+		if t.start < 0 {
+			t.capital = lowerCase
+		}
+	case t.start < 0:
+		t.capital = capitalFirst
+	default:
+		t.capital = capitalsMore
 	}
 }
 
@@ -153,7 +179,8 @@ func (t *tokens) endWord() {
 	if t.start < 0 {
 		return
 	}
-	t.spans = append(t.spans, span{int32(t.start), int32(len(t.buf)), t.pending, t.isGlued && t.pending == gapNone})
+	isName := t.capital == capitalFirst && len(t.spans) > 0 && t.pending != gapSentence && len(t.buf)-t.start > 2
+	t.spans = append(t.spans, span{int32(t.start), int32(len(t.buf)), t.pending, t.isGlued && t.pending == gapNone, isName})
 	t.start, t.pending, t.isGlued = -1, gapNone, false
 }
 
