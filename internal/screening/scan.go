@@ -167,7 +167,7 @@ func (s *scanner) joinNext(set *ruleSet, v *version, start, next int) int {
 	joined, ok := set.respell.joins[string(pair)]
 	if !ok {
 		whole := append(append(space[:0], first...), second...)
-		if _, isStem := set.respell.stems[string(whole)]; !isStem || len(first) < 2 {
+		if !set.respell.stems[string(whole)] || len(first) < 2 {
 			return 0
 		}
 		joined = string(whole)
@@ -190,7 +190,7 @@ func (v *version) addWord(set *ruleSet, w wordAt) int32 {
 		return 1
 	}
 	isKnown := set.respell.plain[string(word)] || set.lookup(word) != nil
-	if len(word) >= minJoined && !isKnown {
+	if len(word) >= minJoined && set.exact[string(word)] == nil {
 		if cut := set.pieces(word); cut != nil {
 			v.chars = v.chars[:w.start]
 			for i, part := range cut {

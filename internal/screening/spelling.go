@@ -16,19 +16,21 @@ type respelling struct {
 	plain         map[string]bool // words that are never respelled
 	meant         map[string][]string
 	joins         map[string]string
-	stems         map[string]*entry
+	stems         map[string]bool
 
 	bySound   map[string][]*entry // how known words sound
 	bySqueeze map[string][]*entry // known words without repeated letters
-	byDeletes map[string][]string // stems with one letter left out
+	byDeletes map[string][]string // known words with one letter left out
+	near      map[string]*entry   // the known words of byDeletes
 }
 
 const (
 	maxWord       = 40 // longer words are not respelled
-	minSqueeze    = 4  // letters
+	minSqueeze    = 3  // letters
 	minSound      = 3
 	minMistyped   = 5
-	minJoined     = 7
+	minSwapped    = 3
+	minJoined     = 6
 	minSpelledOut = 3 // single letters in a row
 )
 
@@ -36,10 +38,11 @@ func (r *respelling) init() {
 	r.plain = map[string]bool{}
 	r.meant = map[string][]string{}
 	r.joins = map[string]string{}
-	r.stems = map[string]*entry{}
+	r.stems = map[string]bool{}
 	r.bySound = map[string][]*entry{}
 	r.bySqueeze = map[string][]*entry{}
 	r.byDeletes = map[string][]string{}
+	r.near = map[string]*entry{}
 }
 
 func (set *ruleSet) readSpelling(verb, rest string) error {
@@ -61,7 +64,7 @@ func (set *ruleSet) readSpelling(verb, rest string) error {
 		}
 	case "stems":
 		for word := range strings.FieldsSeq(rest) {
-			r.stems[foldWord(word)] = nil
+			r.stems[foldWord(word)] = true
 		}
 	case "map", "join":
 		return r.readMap(verb, rest)
@@ -96,14 +99,8 @@ func foldAll(text string) []string {
 // finish builds the indexes when all words are known.
 func (r *respelling) finish(set *ruleSet) {
 	for word := range r.stems {
-		e := set.lookup([]byte(word))
-		if e == nil {
-			e = &entry{}
-			set.exact[word] = e
-		}
-		r.stems[word] = e
-		for left := range deletes([]byte(word)) {
-			r.byDeletes[string(left)] = append(r.byDeletes[string(left)], word)
+		if set.exact[word] == nil {
+			set.exact[word] = &entry{}
 		}
 	}
 	for word, e := range set.exact {
@@ -116,9 +113,11 @@ func (r *respelling) finish(set *ruleSet) {
 		}
 		sound := string(r.sound(nil, []byte(word)))
 		r.bySound[sound] = append(r.bySound[sound], full)
-		if len(word) >= minSqueeze {
-			squeezed := string(squeeze(nil, []byte(word)))
-			r.bySqueeze[squeezed] = append(r.bySqueeze[squeezed], full)
+		squeezed := string(squeeze(nil, []byte(word)))
+		r.bySqueeze[squeezed] = append(r.bySqueeze[squeezed], full)
+		r.near[word] = full
+		for left := range deletes([]byte(word)) {
+			r.byDeletes[string(left)] = append(r.byDeletes[string(left)], word)
 		}
 	}
 	for word := range r.meant {
@@ -294,19 +293,20 @@ func (set *ruleSet) readings(found []*entry, word []byte) []*entry {
 	if letters >= minSound {
 		found = append(found, r.bySound[string(r.sound(space[:0], word))]...)
 	}
-	if len(found) == 0 && letters >= minMistyped-1 {
+	if letters >= minSwapped {
 		found = set.mistyped(found, word, letters)
 	}
 	return found
 }
 
-// mistyped appends the stems that differ from a word by one letter.
+// mistyped appends the known words that differ from a word by one letter. In
+// short words only two letters may have changed places, or a star stands for one.
 func (set *ruleSet) mistyped(found []*entry, word []byte, letters int) []*entry {
 	r := &set.respell
 	for left := range deletes(word) {
-		for _, stem := range r.byDeletes[string(left)] {
-			long := letters >= minMistyped && len(stem) >= minMistyped
-			if e := r.stems[stem]; isNear(word, []byte(stem)) && (long || isSwapped(word, stem)) && !slices.Contains(found, e) {
+		for _, known := range r.byDeletes[string(left)] {
+			isLong := letters >= minMistyped-1 && len(known) >= minMistyped
+			if e := r.near[known]; isNear(word, []byte(known)) && (isLong || isSwapped(word, known)) && !slices.Contains(found, e) {
 				found = append(found, e)
 			}
 		}
@@ -316,8 +316,8 @@ func (set *ruleSet) mistyped(found []*entry, word []byte, letters int) []*entry 
 
 // isSwapped reports whether two words of one length have the same letters, or a
 // star stands for one of them.
-func isSwapped(word []byte, stem string) bool {
-	if len(word) != len(stem) {
+func isSwapped(word []byte, known string) bool {
+	if len(word) != len(known) {
 		return false
 	}
 	if bytes.IndexByte(word, '*') > 0 {
@@ -325,7 +325,7 @@ func isSwapped(word []byte, stem string) bool {
 	}
 	sum := 0
 	for i := range word {
-		sum += int(word[i]) - int(stem[i])
+		sum += int(word[i]) - int(known[i])
 	}
 	return sum == 0
 }
@@ -346,7 +346,7 @@ func (set *ruleSet) pieces(word []byte) [][]byte {
 				continue
 			}
 			best.last, best.words, best.stems = end-start, before.words+1, before.stems
-			if _, ok := set.respell.stems[string(word[start:end])]; ok {
+			if set.respell.stems[string(word[start:end])] {
 				best.stems++
 			}
 		}

@@ -21,8 +21,10 @@ const (
 	// The shares of hard negatives that may be flagged in cross-validation.
 	shareB = 0.045
 	shareA = 0.01
-	// margin is added to the highest score of an ordinary text.
-	margin = 0.1
+	// margin is added to the scores of ordinary texts, of which all but outliers
+	// must stay under the thresholds.
+	margin   = 0.3
+	outliers = 1
 )
 
 // addVariants gives each sample its own features and those of texts derived
@@ -164,24 +166,25 @@ func crossValidate(samples []sample) []float32 {
 }
 
 // chooseThresholds takes, for each language, the lowest scores at which few
-// enough hard negatives and no ordinary texts are flagged.
+// enough hard negatives and hardly any ordinary texts are flagged.
 func chooseThresholds(samples []sample, scores []float32) map[string][2]float32 {
 	thresholds := map[string][2]float32{}
 	for _, language := range screening.Languages() {
-		var negatives []float32
-		ordinary := float32(math.Inf(-1))
+		var negatives, ordinary []float32
 		for i, s := range samples {
 			switch {
 			case s.Language != language:
 			case s.Sheet == sheets.Ordinary:
-				ordinary = max(ordinary, scores[i]+margin)
+				ordinary = append(ordinary, scores[i]+margin)
 			case s.Sheet == sheets.Negative:
 				negatives = append(negatives, scores[i])
 			}
 		}
 		slices.Sort(negatives)
+		slices.Sort(ordinary)
+		least := ordinary[len(ordinary)-1-outliers]
 		at := func(share float64) float32 { return negatives[len(negatives)-1-int(share*float64(len(negatives)))] }
-		thresholds[language] = [2]float32{max(ordinary, at(shareB)+0.01), max(ordinary, at(shareA)+0.01)}
+		thresholds[language] = [2]float32{max(least, at(shareB)+0.01), max(least, at(shareA)+0.01)}
 	}
 	return thresholds
 }
