@@ -57,15 +57,15 @@ func scoredHalf(t *testing.T) map[string]*share {
 // of its Wilson interval of 95 %. docs/screening.md compares them with the
 // targets. A change that raises a figure raises its gate.
 var gates = map[string]float64{
-	"crisis":    0.914,
-	"crisis de": 0.885, "crisis en": 0.844, "crisis es": 0.905, "crisis fr": 0.902, "crisis pt": 0.910,
-	"crisis/direct": 0.934, "crisis/method": 0.834, "crisis/emergency": 0.870,
-	"crisis/passive": 0.847, "crisis/slang": 0.768, "crisis/typo": 0.844, "crisis/thirdperson": 0.864,
+	"crisis":    0.907,
+	"crisis de": 0.863, "crisis en": 0.866, "crisis es": 0.887, "crisis fr": 0.885, "crisis pt": 0.905,
+	"crisis/direct": 0.915, "crisis/method": 0.821, "crisis/emergency": 0.907,
+	"crisis/passive": 0.856, "crisis/slang": 0.754, "crisis/typo": 0.798, "crisis/thirdperson": 0.864,
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.
 var alarmGates = map[string]float64{
-	"negative": 0.104, "ordinary": 0.029,
+	"negative": 0.094, "ordinary": 0.021,
 }
 
 func TestScoredHalf(t *testing.T) {
