@@ -19,11 +19,11 @@ const (
 	alertBoost = 1.2 // weight of an alert against any other text
 
 	// The shares of hard negatives that may be flagged in cross-validation.
-	shareB = 0.035
+	shareB = 0.028
 	shareA = 0.01
 	// margin is added to the scores of ordinary texts, of which all but outliers
 	// must stay under the thresholds.
-	margin   = 0.5
+	margin   = 0.6
 	outliers = 1
 )
 
