@@ -87,8 +87,8 @@ var keywords = keywordsOf(map[models.Intent]string{
 	models.IntentStop: "stop, stopall, stop all, unsubscribe, unsubscribe all, unsub, cancel, cancel all, end, end all, quit, " +
 		"revoke, optout, opt out, optoutall, opt me out, remove, remove me, " +
 		"alto, parar, pare, basta, cancelar, cancela, cancelen, baja, detener, detengan, terminar, salir, revocar, eliminar, suspender, anular, desuscribir, desuscribirme, desinscribir, darme de baja, dar de baja, no mas, " +
-		"stopp, stoppen, stornieren, widerrufen, widerruf, abmelden, abmeldung, loschen, abbestellen, austragen, kundigen, kundigung, ende, beenden, aufhoren, abbrechen, " +
-		"arret, arreter, arrete, arretez, desabonner, desabonnement, desinscrire, desinscription, resilier, annuler, stopper, revoquer, retirer, supprimer, quitter, fin, " +
+		"stopp, stoppen, stornieren, widerrufen, widerruf, abmelden, abmeldung, loschen, entfernen, abbruch, aussteigen, raus, stop alles, keine sms, abbestellen, austragen, kundigen, kundigung, ende, beenden, aufhoren, abbrechen, " +
+		"arret, arreter, arrete, arretez, desabonner, desabonnement, desinscrire, desinscription, resilier, annuler, stopper, revoquer, retirer, supprimer, quitter, terminer, retrait, resiliation, annulation, sortie, sortir, desabo, cesser, stop sms, stop tout, plus de sms, fin, " +
 		"para, sair, saida, descadastrar, cancelamento, encerrar, remover, cancele, revogar, retirar, desinscrever, excluir, descadastro, descadastrar se, interromper, suspender, fim",
 	models.IntentStart: "start, unstop, alta, iniciar, darme de alta, anmelden, starten, demarrer, commencer, reprendre, comecar, voltar",
 	models.IntentYes:   "yes, si, ja, oui, sim",

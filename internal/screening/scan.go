@@ -55,7 +55,9 @@ func (s *scanner) scan(body string) []finding {
 		s.spell(set, &s.versions[i])
 	}
 	for i, set := range sets {
-		s.matchAll(set, i)
+		if s.isPresent(i) {
+			s.matchAll(set, i)
+		}
 	}
 	return s.findings
 }
@@ -108,7 +110,11 @@ func (s *scanner) spell(set *ruleSet, v *version) {
 // rather than to that of the rule.
 func (s *scanner) isForeign(language, start, end int) bool {
 	v := &s.versions[language]
-	from, to := int(v.words[start].from), int(v.words[end-1].to)
+	return s.isForeignPart(language, int(v.words[start].from), int(v.words[end-1].to))
+}
+
+// isForeignPart compares the languages of some tokens and those around them.
+func (s *scanner) isForeignPart(language, from, to int) bool {
 	for range foreignReach {
 		if from > 0 && s.tokens.spans[from].before != gapSentence {
 			from--
@@ -117,13 +123,25 @@ func (s *scanner) isForeign(language, start, end int) bool {
 			to++
 		}
 	}
-	own := v.known[to] - v.known[from]
+	known := s.versions[language].known
+	own := known[to] - known[from]
 	for i := range s.versions {
 		if other := s.versions[i].known[to] - s.versions[i].known[from]; own*foreignOf < other*foreignShare {
 			return true
 		}
 	}
 	return false
+}
+
+// isPresent reports whether any part of the text may be in a language. A match
+// covers at least one token, and what surrounds it decides.
+func (s *scanner) isPresent(language int) bool {
+	for i := range s.tokens.spans {
+		if !s.isForeignPart(language, i, i+1) {
+			return true
+		}
+	}
+	return len(s.tokens.spans) == 0
 }
 
 // A match is foreign when its language knows less than four fifths of the words

@@ -22,6 +22,7 @@ type respelling struct {
 	bySqueeze map[string][]*entry // known words without repeated letters
 	byDeletes map[string][]string // known words with one letter left out
 	near      map[string]*entry   // the known words of byDeletes
+	stemHeads map[[3]byte]bool    // how stems begin
 }
 
 const (
@@ -43,6 +44,7 @@ func (r *respelling) init() {
 	r.bySqueeze = map[string][]*entry{}
 	r.byDeletes = map[string][]string{}
 	r.near = map[string]*entry{}
+	r.stemHeads = map[[3]byte]bool{}
 }
 
 func (set *ruleSet) readSpelling(verb, rest string) error {
@@ -102,6 +104,9 @@ func (r *respelling) finish(set *ruleSet) {
 		if set.exact[word] == nil {
 			set.exact[word] = &entry{}
 		}
+		if len(word) >= 3 {
+			r.stemHeads[[3]byte([]byte(word))] = true
+		}
 	}
 	for word, e := range set.exact {
 		if len(word) < minSound || !unicode.IsLetter(rune(word[0])) && word[0] < utf8.RuneSelf {
@@ -156,8 +161,7 @@ func (r *respelling) sound(out, word []byte) []byte {
 	for i := 0; i+1 < len(r.sounds); i += 2 {
 		out = replaceFrom(out, from, r.sounds[i], r.sounds[i+1])
 	}
-	kept := squeeze(nil, out[from:])
-	return append(out[:from], kept...)
+	return squeeze(out[:from], out[from:])
 }
 
 // replaceFrom replaces in out[from:]; "$" after a text stands for the end of
@@ -333,7 +337,7 @@ func isSwapped(word []byte, known string) bool {
 // pieces cuts a word into known words of which one is a stem; nil when it
 // cannot be cut.
 func (set *ruleSet) pieces(word []byte) [][]byte {
-	if len(word) < minJoined || len(word) > maxWord || set.respell.plain[string(word)] {
+	if len(word) < minJoined || len(word) > maxWord || set.respell.plain[string(word)] || !set.respell.hasStem(word) {
 		return nil
 	}
 	// cuts[i] is the best cut of word[:i], the one with the fewest words.
@@ -360,6 +364,16 @@ func (set *ruleSet) pieces(word []byte) [][]byte {
 	}
 	slices.Reverse(parts)
 	return parts
+}
+
+// hasStem reports whether a stem may begin anywhere in a word.
+func (r *respelling) hasStem(word []byte) bool {
+	for i := range len(word) - 2 {
+		if r.stemHeads[[3]byte(word[i:])] {
+			return true
+		}
+	}
+	return false
 }
 
 // maxPiece is the longest word that is looked for within another.
