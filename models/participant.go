@@ -174,10 +174,11 @@ const (
 	// is an ordinary answer.
 	IntentYes  Intent = "yes"
 	IntentHelp Intent = "help"
-	// IntentUnclear may mean STOP; the person is asked.
+	// IntentUnclear may mean STOP. It is recorded with the message, which the
+	// coach answers.
 	IntentUnclear Intent = "unclear"
-	// IntentWrongNumber says that the number is another person's; the programme
-	// pauses and asks.
+	// IntentWrongNumber says that the number is another person's. It is recorded
+	// with the message, which the coach answers.
 	IntentWrongNumber Intent = "wrong_number"
 )
 

@@ -103,7 +103,7 @@ func (m *Metrics) intent(in models.Inbound) {
 		m.Consent(models.ConsentOptOut, in.IntentMethod)
 	case models.IntentStart, models.IntentYes:
 		m.Consent(models.ConsentOptIn, in.IntentMethod)
-	case models.IntentNone, models.IntentHelp:
+	case models.IntentNone, models.IntentHelp, models.IntentUnclear, models.IntentWrongNumber:
 	}
 }
 

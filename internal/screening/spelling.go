@@ -337,7 +337,7 @@ func isSwapped(word []byte, known string) bool {
 // pieces cuts a word into known words of which one is a stem; nil when it
 // cannot be cut.
 func (set *ruleSet) pieces(word []byte) [][]byte {
-	if len(word) < minJoined || len(word) > maxWord || set.respell.plain[string(word)] || !set.respell.hasStem(word) {
+	if !set.respell.mayBeJoined(word) {
 		return nil
 	}
 	// cuts[i] is the best cut of word[:i], the one with the fewest words.
@@ -364,6 +364,11 @@ func (set *ruleSet) pieces(word []byte) [][]byte {
 	}
 	slices.Reverse(parts)
 	return parts
+}
+
+// mayBeJoined reports whether a word may be several words written as one.
+func (r *respelling) mayBeJoined(word []byte) bool {
+	return len(word) >= minJoined && len(word) <= maxWord && !r.plain[string(word)] && r.hasStem(word)
 }
 
 // hasStem reports whether a stem may begin anywhere in a word.

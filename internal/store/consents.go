@@ -26,7 +26,7 @@ func ruled(intent models.Intent, p models.Participant) bool {
 		return true
 	case models.IntentStart, models.IntentYes:
 		return p.Status == models.StatusOptedOut
-	case models.IntentNone:
+	case models.IntentNone, models.IntentUnclear, models.IntentWrongNumber:
 	}
 	return false
 }
@@ -62,7 +62,7 @@ func acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.A
 				ParticipantID: p.ID, Kind: models.NoticeHelp, Ref: strconv.FormatInt(in.ID, 10), CreatedAt: in.ReceivedAt,
 			})
 		}
-	case models.IntentNone:
+	case models.IntentNone, models.IntentUnclear, models.IntentWrongNumber:
 	}
 	return out, err
 }
