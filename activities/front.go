@@ -67,6 +67,7 @@ type Front struct {
 // it stands. It goes out at most once: an attempt of unknown fate ends it, and
 // only a refusal by the carrier is tried again. Safe to retry.
 func (f *Front) SendHint(ctx context.Context, in frontdoor.SendHintInput) (models.OutboxStatus, error) {
+	defer beat(ctx)()
 	body, err := f.fixed(prompts.UnknownSender, f.Locale)
 	if err != nil {
 		return "", err
@@ -138,6 +139,7 @@ func (f *Front) hintResult(id string, receipt models.Receipt, err error) frontdo
 // an outbox row of its own that passes the gates of every other text. Safe to
 // retry: the text above the limit names the row, and its sending is SendSMS's.
 func (f *Front) SendLimitNotice(ctx context.Context, in frontdoor.SendLimitInput) (models.SendSMSResult, error) {
+	defer beat(ctx)()
 	locale, err := f.Store.LocaleOf(ctx, in.InboundID)
 	if err != nil {
 		return models.SendSMSResult{}, classed(err)
@@ -160,6 +162,7 @@ func (f *Front) SendLimitNotice(ctx context.Context, in frontdoor.SendLimitInput
 // own that passes the gates of every other text and may rather be posted twice
 // than not at all. Safe to retry: the alarm names the row.
 func (f *Front) SendSafetyText(ctx context.Context, in alarm.Input) (models.SendSMSResult, error) {
+	defer beat(ctx)()
 	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
 	if err != nil {
 		return models.SendSMSResult{}, classed(err)
@@ -185,6 +188,7 @@ func (f *Front) SendSafetyText(ctx context.Context, in alarm.Input) (models.Send
 // SendPage has a person told of an alarm, and says whether somebody was. Safe to
 // retry: the receiver knows a page by its id.
 func (f *Front) SendPage(ctx context.Context, in alarm.Input) (bool, error) {
+	defer beat(ctx)()
 	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
 	if err != nil {
 		return false, classed(err)

@@ -111,6 +111,10 @@ const (
 	// unknown fate. A status callback usually settles its row within seconds.
 	lookLeast = time.Second
 	lookMost  = 10 * time.Second
+	// busyLeast and busyMost bound the pause after a refused connection or a
+	// busy carrier, which doubles with each attempt.
+	busyLeast = time.Second
+	busyMost  = time.Minute
 	// settleWait is how long a turn waits for a text of unknown fate.
 	settleWait = time.Minute
 	// partLook is how often it is looked whether the part before has left.
@@ -128,4 +132,15 @@ var repostPauses = []time.Duration{time.Millisecond, time.Minute, 5 * time.Minut
 // post, and less often as time passes.
 func nextLook(age time.Duration) time.Duration {
 	return min(max(age/2, lookLeast), lookMost)
+}
+
+// busyPause is how long a text waits that the carrier did not take, by the number
+// of the attempt, from 1. The retry policy has a shorter one, for attempts that
+// were lost with their worker.
+func busyPause(attempt int) time.Duration {
+	pause := busyLeast
+	for i := 1; i < attempt && pause < busyMost; i++ {
+		pause *= 2
+	}
+	return min(pause, busyMost)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
@@ -250,7 +251,7 @@ func (p *Posts) refused(ctx context.Context, row models.Outbox, err error) (mode
 		// The row stays in sending: the next attempt looks it up.
 		return models.SendSMSResult{}, unknownFor(lookLeast, cause.Error(), cause)
 	case retryText:
-		return p.giveBack(ctx, row, cause, 0)
+		return p.giveBack(ctx, row, cause, busyPause(attemptOf(ctx)))
 	case retryInMinutes:
 		return p.giveBack(ctx, row, cause, slowDown)
 	case holdSender, holdAndEnd:
@@ -300,8 +301,16 @@ func (p *Posts) end(ctx context.Context, row models.Outbox, f models.SendFailure
 	return models.SendSMSResult{Status: f.Status, Code: f.Code}, nil
 }
 
-// giveBack puts a row back that was refused for sure, and lets Temporal retry:
-// after delay where one is given and after the policy's own interval otherwise.
+// attemptOf is the number of this attempt, from 1.
+func attemptOf(ctx context.Context) int {
+	if !activity.IsActivity(ctx) {
+		return 1
+	}
+	return int(activity.GetInfo(ctx).Attempt)
+}
+
+// giveBack puts a row back that was refused for sure, and lets Temporal retry
+// after delay.
 func (p *Posts) giveBack(ctx context.Context, row models.Outbox, cause error, delay time.Duration) (models.SendSMSResult, error) {
 	if err := p.Store.ReleaseSend(ctx, claimOf(row), p.Now()); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("releasing %s: %w", row.ID, err)
@@ -309,8 +318,7 @@ func (p *Posts) giveBack(ctx context.Context, row models.Outbox, cause error, de
 	return models.SendSMSResult{}, retryIn(delay, cause.Error(), cause)
 }
 
-// retryIn asks for the next attempt of a text that the carrier does not have; 0
-// takes the policy's own interval.
+// retryIn asks for the next attempt of a text that the carrier does not have.
 func retryIn(delay time.Duration, message string, cause error) error {
 	options := temporal.ApplicationErrorOptions{NextRetryDelay: delay, Cause: cause}
 	if cause == nil {

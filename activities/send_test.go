@@ -264,7 +264,7 @@ func TestSendErrorClasses(t *testing.T) {
 		put      bool
 		delay    time.Duration
 	}{
-		{class: models.CarrierRetry, released: true},
+		{class: models.CarrierRetry, released: true, delay: time.Second},
 		{class: models.CarrierSlowDown, released: true, delay: 2 * time.Minute},
 		{class: models.CarrierWindow, released: true, held: true, delay: time.Second},
 		{class: models.CarrierRetryOnce, put: true, delay: 30 * time.Minute},

@@ -121,7 +121,9 @@ func decideOptions(ctx workflow.Context, priority temporal.Priority, summary str
 
 // sendOptions set no bound on the whole: what a turn says is stored by the same
 // activity and must not be given up while the database is away, and how long a
-// text is worth sending is judged by its row.
+// text is worth sending is judged by its row. The interval is short because it is
+// that of attempts which were lost with their worker: the activity itself says
+// how long a carrier is given.
 func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: sendLimit,
@@ -131,7 +133,7 @@ func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Contex
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:        time.Second,
 			BackoffCoefficient:     2,
-			MaximumInterval:        time.Minute,
+			MaximumInterval:        10 * time.Second,
 			MaximumAttempts:        sendAttempts,
 			NonRetryableErrorTypes: []string{models.ErrTypeInvalid, models.ErrTypeMissing},
 		},

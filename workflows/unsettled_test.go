@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
+	sdkworker "go.temporal.io/sdk/worker"
 
 	"coachline/internal/coach"
 	"coachline/models"
@@ -52,6 +56,54 @@ func TestUnsettledReplyDoesNotHoldUpTheNext(t *testing.T) {
 	const label = "[reply, not delivered: the person never got this message] "
 	require.Contains(t, contents(w.model.requests[2]), label+"ok: first")
 	require.NotContains(t, contents(w.model.requests[2]), label+"ok: second")
+}
+
+// lossy loses the worker of every attempt of an activity from an instant on to
+// another: what the attempt did has happened, and the server hears nothing of it.
+type lossy struct {
+	interceptor.WorkerInterceptorBase
+	name        string
+	from, until time.Time
+	now         func() time.Time
+}
+
+func (l *lossy) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	i := &lossyActivity{lossy: l}
+	i.Next = next
+	return i
+}
+
+type lossyActivity struct {
+	interceptor.ActivityInboundInterceptorBase
+	lossy *lossy
+}
+
+func (l *lossyActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+	out, err := l.Next.ExecuteActivity(ctx, in)
+	now := l.lossy.now()
+	if activity.GetInfo(ctx).ActivityType.Name == l.lossy.name && now.After(l.lossy.from) && now.Before(l.lossy.until) {
+		return nil, temporal.NewHeartbeatTimeoutError()
+	}
+	return out, err
+}
+
+// Also where the worker is lost that looks the reply up, after so many attempts
+// that the server would wait for long by itself.
+func TestLostLookDoesNotHoldUpTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
+	w.env.SetWorkerOptions(sdkworker.Options{Interceptors: []interceptor.WorkerInterceptor{&lossy{
+		name: "SendTurn", from: monday.Add(45 * time.Second), until: monday.Add(55 * time.Second), now: w.env.Now,
+	}}})
+	var posts []time.Time
+	w.carrier.lose("conv_1-t1-p1", &posts)
+	w.text(0, "first")
+	w.text(10*time.Second, "second")
+	w.run(2 * time.Hour)
+	replies := w.carrier.of(models.KindReply)
+	require.Len(t, replies, 1)
+	require.Equal(t, "ok: second", replies[0].Body)
+	require.WithinDuration(t, monday.Add(65*time.Second), replies[0].At, 10*time.Second)
 }
 
 func contents(req models.ChatRequest) []string {

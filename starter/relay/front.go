@@ -29,6 +29,10 @@ type Hints interface {
 // with the usefulness of the text.
 const frontAttempt = time.Minute
 
+// frontHeartbeat is after how long without a heartbeat an attempt counts as lost
+// with its worker; all of these activities send one every few seconds.
+const frontHeartbeat = 10 * time.Second
+
 // hintKey tells the background jobs of hints from those of participants, whose
 // ids hold no slash.
 const hintKey = "hint/"
@@ -97,11 +101,11 @@ type job struct {
 func (r *Relay) execute(ctx context.Context, j job) error {
 	_, err := r.cfg.Engine.ExecuteActivity(ctx, client.StartActivityOptions{
 		ID: j.id, TaskQueue: models.QueueSMS, Priority: temporal.Priority{PriorityKey: j.priority},
-		StartToCloseTimeout: frontAttempt, ScheduleToCloseTimeout: j.life,
+		StartToCloseTimeout: frontAttempt, HeartbeatTimeout: frontHeartbeat, ScheduleToCloseTimeout: j.life,
 		ActivityIDReusePolicy:    enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		ActivityIDConflictPolicy: enums.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second,
 			NonRetryableErrorTypes: []string{models.ErrTypeInvalid, models.ErrTypeMissing},
 		},
 	}, j.name, j.input)

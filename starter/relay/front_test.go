@@ -88,6 +88,7 @@ func TestLateTryOutlivesItsStarter(t *testing.T) {
 		require.Equal(t, enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE, options.ActivityIDReusePolicy)
 		require.Zero(t, options.ScheduleToCloseTimeout, "an outage does not end it")
 		require.Positive(t, options.StartToCloseTimeout)
+		require.Positive(t, options.HeartbeatTimeout, "a lost worker is noticed before the attempt's time is up")
 		require.Equal(t, models.SendSMSInput{OutboxID: "a-t1-p1-r1"}, b.engine.inputs[i])
 	}
 }
