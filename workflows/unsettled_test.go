@@ -9,7 +9,6 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
-	sdkworker "go.temporal.io/sdk/worker"
 
 	"coachline/internal/coach"
 	"coachline/models"
@@ -92,9 +91,11 @@ func (l *lossyActivity) ExecuteActivity(ctx context.Context, in *interceptor.Exe
 func TestLostLookDoesNotHoldUpTheNext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
-	w.env.SetWorkerOptions(sdkworker.Options{Interceptors: []interceptor.WorkerInterceptor{&lossy{
+	options := workerOptions
+	options.Interceptors = []interceptor.WorkerInterceptor{&lossy{
 		name: "SendTurn", from: monday.Add(45 * time.Second), until: monday.Add(55 * time.Second), now: w.env.Now,
-	}}})
+	}}
+	w.env.SetWorkerOptions(options)
 	var posts []time.Time
 	w.carrier.lose("conv_1-t1-p1", &posts)
 	w.text(0, "first")

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
+	sdkworker "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/activities"
@@ -49,6 +50,10 @@ type world struct {
 	features   []tools.Option
 }
 
+// workerOptions let a machine that is short of processors stop a workflow's
+// goroutine for a while: the limit is meant for code that never yields.
+var workerOptions = sdkworker.Options{DeadlockDetectionTimeout: time.Minute}
+
 type option func(*world, *coach.Rules)
 
 func newWorld(t *testing.T, opts ...option) *world {
@@ -57,6 +62,7 @@ func newWorld(t *testing.T, opts ...option) *world {
 	w := &world{t: t, env: suite.NewTestWorkflowEnvironment(), limits: models.Limits{Rounds: 8, ToolCalls: 5}}
 	w.env.SetStartTime(monday)
 	w.env.SetTestTimeout(time.Minute)
+	w.env.SetWorkerOptions(workerOptions)
 	rules := coach.Rules{
 		PrepTime: 10 * time.Minute, PromptGrace: 2 * time.Hour, ReminderDelay: 5 * time.Hour,
 		AutoFeedbackDelay: 5 * time.Minute, FeedbackTimeout: 15 * time.Minute, FeedbackFollowup: 3 * time.Hour,

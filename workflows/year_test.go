@@ -269,6 +269,7 @@ func newBare(s *stretch) *bare {
 	b.Zones = func(string) (*time.Location, error) { return s.place, nil }
 	b.env.SetStartTime(s.from)
 	b.env.SetTestTimeout(5 * time.Minute)
+	b.env.SetWorkerOptions(workerOptions)
 	b.env.RegisterActivity(b)
 	b.env.RegisterWorkflow(workflows.Participant)
 	return b

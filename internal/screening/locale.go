@@ -22,3 +22,10 @@ func HasRules(locale string) bool {
 	base, confidence := tag.Base()
 	return confidence != language.No && slices.Contains(languages, base.String())
 }
+
+// Load reads the rules of all languages and the classifier's weights, which takes
+// tens of milliseconds once in a process. Screen does it where it was not done.
+func Load() {
+	ruleSets()
+	model()
+}

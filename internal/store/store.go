@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"coachline/internal/database"
+	"coachline/internal/screening"
 	"coachline/internal/seal"
 	"coachline/internal/store/brake"
 	"coachline/internal/store/door"
@@ -62,6 +63,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Sealer == nil {
 		return nil, errors.New("opening store: a sealer is required")
 	}
+	go screening.Load() // so that the first text does not wait for it
 	base, err := database.Open(ctx, database.Config{URL: cfg.URL, Ring: cfg.Sealer, MaxConns: cfg.MaxConns})
 	if err != nil {
 		return nil, err
