@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
 
 	"coachline/internal/glyphs"
 	"coachline/internal/reply"
@@ -19,6 +22,8 @@ type Closing struct {
 	// Keeper judges what a turn leaves behind, After sees to it.
 	Keeper Keeper
 	After  Background
+	// Rules say what follows from a prompt that the carrier took.
+	Rules *Decisions
 }
 
 // SendTurn writes what a turn leaves behind and hands the first of its rows to
@@ -54,9 +59,27 @@ func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models
 		if out.First.Status == models.OutboxSending {
 			out.Unsettled = ended.OutboxIDs[0]
 		}
+		out.Decided = c.decide(ctx, in.Sent, out.First.AcceptedAt)
 	}
 	out.More = append(out.More, ended.unsent...)
 	return out, c.remember(ctx, in.End, ended.turn)
+}
+
+// decide asks the rules what follows from a row that the carrier took, so that the
+// workflow needs no command of its own for it. Rules that fail leave it to the
+// workflow, which logs it.
+func (c *Closing) decide(ctx context.Context, asked *models.DecideInput, at time.Time) *models.Decision {
+	if asked == nil || at.IsZero() {
+		return nil
+	}
+	in := *asked
+	in.Event.At = at
+	decision, err := c.Rules.Decide(ctx, in)
+	if err != nil {
+		activity.GetLogger(ctx).Error("rule failed, left to the workflow", "event", in.Event.Kind, "error", err)
+		return nil
+	}
+	return &decision
 }
 
 // first sends the first row: it was claimed as it was written, or an earlier

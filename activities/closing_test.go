@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
 	"coachline/activities"
+	"coachline/internal/coach"
 	"coachline/internal/memory"
 	"coachline/internal/pipeline"
 	"coachline/internal/seal"
@@ -288,4 +290,38 @@ func TestRememberReadsBeforeALongTurn(t *testing.T) {
 	window := kept.seen[0].Window
 	require.Equal(t, "I have a bad knee", window[0].Text)
 	require.Equal(t, "text 199", window[len(window)-1].Text)
+}
+
+// What follows from a prompt is decided with its send, from the instant at which
+// the carrier took it; from one that was not taken nothing follows.
+func TestPromptIsDecidedWithItsSend(t *testing.T) {
+	for name, refusal := range map[string]error{"taken": nil, "refused": &models.CarrierError{Class: models.CarrierBadNumber, Code: "21211"}} {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t)
+			w.carrier.err = refusal
+			w.closing.Rules = &activities.Decisions{Rules: coach.Rules{ReminderDelay: time.Hour}, Zones: time.LoadLocation}
+			plan := models.TurnPlan{Kind: models.KindPrompt, PromptID: "p1"}
+			value, err := w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{
+				End: models.PersistTurnInput{
+					ParticipantID: ann, TurnID: w.turn(ann, "hello", models.Step{Text: "Time to walk."}), Mode: models.ModeFeedback, Plan: plan,
+					Source: models.SourceStep, Step: 1, Now: now,
+				},
+				Sent: &models.DecideInput{
+					State: models.ParticipantState{ParticipantID: ann, Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback},
+					Event: models.Event{Kind: models.EventPromptSent, Plan: plan}, Now: now,
+				},
+			})
+			require.NoError(t, err)
+			var out models.SendTurnResult
+			require.NoError(t, value.Get(&out))
+			if refusal != nil {
+				require.Nil(t, out.Decided)
+				return
+			}
+			require.NotNil(t, out.Decided)
+			require.Contains(t, out.Decided.Effects, models.Effect{
+				Kind: models.EffectSetDue, Due: models.Due{Kind: models.DueReminder, Ref: "p1", At: out.First.AcceptedAt.Add(time.Hour)},
+			})
+		})
+	}
 }

@@ -39,6 +39,10 @@ var lives = []life{
 	{"one-tool-activity", calm, func(s *subject) { s.joins(); s.says("hello there"); s.since = time.Now(); s.says(habit) }},
 	{"intake", withRunsOf("110"), (*subject).intake},
 	{"prompt-reminder", promptIn("20s", "COACH_AUTO_FEEDBACK_DELAY=0", "COACH_REMINDER_DELAY=2s"), (*subject).silent},
+	{"prompt-decided", append([]string{"COACH_AUTO_FEEDBACK_DELAY=0", "COACH_REMINDER_DELAY=1h", promptSpan + "20s"}, calm...), func(s *subject) {
+		s.prompted()
+		s.becomes("tomorrow's prompt and a reminder", func(st state) bool { return len(st.Due) == 2 })
+	}},
 	{"prompt-answered", promptIn("20s", "COACH_AUTO_FEEDBACK_DELAY=0", "COACH_REMINDER_DELAY=1h"), (*subject).answers},
 	{"feedback-silence", promptIn("20s", "COACH_AUTO_FEEDBACK_DELAY=1s", "COACH_FEEDBACK_TIMEOUT=1s",
 		"COACH_FEEDBACK_FOLLOWUP=1s", "COACH_REMINDER_DELAY=0"), (*subject).asked},
@@ -151,7 +155,7 @@ func (s *subject) intake() {
 	s.says("hello there")
 	s.says(habit)
 	s.says("because my knees feel better")
-	s.says(s.target.In(zone).Format("15:04") + " would suit me well")
+	s.says(s.target.In(zone).Format("15:04") + " works best for me")
 	s.says("pouring my first coffee")
 	s.says("yes please do that")
 	s.becomes("a schedule", func(st state) bool { return len(st.Schedules) == 1 })

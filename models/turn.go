@@ -175,6 +175,9 @@ type SendTurnInput struct {
 	End   PersistTurnInput  `json:"end"`
 	// LeaveUnsettled is as in SendSMSInput, for the first row.
 	LeaveUnsettled bool `json:"leave_unsettled,omitempty"`
+	// Sent, when set, is what the rules are asked once the carrier has taken the
+	// first row; that instant is filled in then.
+	Sent *DecideInput `json:"sent,omitempty"`
 }
 
 // SendTurnResult is how the first row fared, and what is left to send.
@@ -189,6 +192,8 @@ type SendTurnResult struct {
 	More []string `json:"more,omitempty"`
 	// Saved: the state that came with the end is in the tables.
 	Saved bool `json:"saved,omitempty"`
+	// Decided is the answer to Sent; nil when the carrier has not taken the row.
+	Decided *Decision `json:"decided,omitempty"`
 }
 
 // RememberInput names the turn that is remembered.

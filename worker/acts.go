@@ -88,15 +88,16 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		},
 	}
 	posts := &activities.Posts{Store: rows, Brake: rows, Carrier: carrier, Now: time.Now}
+	decisions := &activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: rows}
 	return &acts{
-		decisions: &activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: rows},
+		decisions: decisions,
 		turns:     turns,
 		talk:      &activities.Talk{Turns: turns, Store: rows, Replies: replies, Tools: registry},
 		tools: &activities.Tools{
 			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: time.Now,
 		},
-		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}},
+		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}, Rules: decisions},
 		subagents:   &activities.Subagents{Store: rows, Tools: registry},
 		removals:    &activities.Removals{Store: rows},
 		remembering: &activities.Remembering{Store: rows, Keeper: replies},

@@ -68,7 +68,7 @@ func TestWorkersClockAhead(t *testing.T) {
 	turns := &activities.Turns{Store: w.store, States: w.store, Recent: activities.NewRecent(nil), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
 	again := activity.RegisterOptions{DisableAlreadyRegisteredCheck: true}
 	w.env.RegisterActivityWithOptions(posts, again)
-	w.env.RegisterActivityWithOptions(&activities.Closing{Turns: turns, Posts: posts, Keeper: keepsNothing{}, After: w}, again)
+	w.env.RegisterActivityWithOptions(&activities.Closing{Turns: turns, Posts: posts, Keeper: keepsNothing{}, After: w, Rules: w.rules}, again)
 	w.run(26 * time.Hour)
 	prompted := w.carrier.of(models.KindPrompt)
 	require.Len(t, prompted, 2)

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"go.temporal.io/sdk/workflow"
@@ -22,7 +23,7 @@ func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 		ParticipantID: t.life.state.ParticipantID,
 		TurnID:        t.id, Mode: t.mode, Plan: t.plan,
 		Source: w.source, Step: w.step, Now: workflow.Now(ctx), State: t.life.unsaved(ctx),
-	}, LeaveUnsettled: true}
+	}, LeaveUnsettled: true, Sent: t.onceSent(ctx)}
 	handed := t.life.dirty
 	t.life.dirty = dirty{}
 	out := models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}}
@@ -40,6 +41,9 @@ func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 		return models.SendSMSResult{Status: models.OutboxFailed}
 	}
 	t.opened(out.Begun)
+	if out.Decided != nil {
+		t.decided = &decidedSend{asked: in.Sent.State, decision: *out.Decided}
+	}
 	if out.Unsettled != "" {
 		t.settleFirst(ctx, append([]string{out.Unsettled}, out.More...))
 		return out.First
@@ -182,22 +186,57 @@ func (l *life) ashore() bool {
 	return len(l.adrift) == 0
 }
 
+// decidedSend is what the rules said of a text that the carrier took, and the
+// state that they were asked with.
+type decidedSend struct {
+	asked    models.ParticipantState
+	decision models.Decision
+}
+
+// onceSent is what the rules are asked when the carrier has taken the turn's
+// text; nil for turns from which nothing follows. It goes along with the send: a
+// local activity of its own would cost an event of every prompt.
+func (t *turn) onceSent(ctx workflow.Context) *models.DecideInput {
+	kind := t.sentEvent()
+	if kind == "" {
+		return nil
+	}
+	return &models.DecideInput{State: t.life.state.Clone(), Event: models.Event{Kind: kind, Plan: t.plan}, Now: workflow.Now(ctx)}
+}
+
+// sentEvent is what the rules are told of a turn's text that the carrier took;
+// empty for turns of which they need not hear.
+func (t *turn) sentEvent() models.EventKind {
+	switch t.plan.Kind {
+	case models.KindPrompt:
+		return models.EventPromptSent
+	case models.KindCheckIn:
+		return models.EventCheckInSent
+	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindReminder, models.KindFeedbackQuestion,
+		models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety,
+		models.KindResult, models.KindSubagent, models.KindDebug, models.KindToolCall, models.KindToolResult:
+	}
+	return ""
+}
+
 // settle tells the rules how a prompt fared, and that a check-in went out; other
-// turns have nothing to settle. A text of unknown fate is settled later.
+// turns have nothing to settle. A text of unknown fate is settled later. What the
+// rules have said already holds while they would be asked with the same state.
 func (t *turn) settle(ctx workflow.Context, sent models.SendSMSResult) {
-	var kind models.EventKind
+	kind := t.sentEvent()
 	switch accepted := !sent.AcceptedAt.IsZero(); {
-	case sent.Status == models.OutboxSending:
+	case sent.Status == models.OutboxSending || kind == "":
 		return
-	case t.plan.Kind == models.KindPrompt && accepted:
-		kind = models.EventPromptSent
-	case t.plan.Kind == models.KindPrompt:
+	case !accepted && t.plan.Kind == models.KindPrompt:
 		kind = models.EventPromptFailed
-	case t.plan.Kind == models.KindCheckIn && accepted:
-		kind = models.EventCheckInSent
-	default:
+	case !accepted:
 		return
 	}
 	t.life.receive()
+	if t.decided != nil && reflect.DeepEqual(t.decided.asked, t.life.state.Clone()) {
+		t.life.apply(t.decided.decision.Effects)
+		t.life.prompted = true
+		return
+	}
 	t.life.on(ctx, models.Event{Kind: kind, Plan: t.plan, At: sent.AcceptedAt})
 }

@@ -71,9 +71,11 @@ type life struct {
 	cancellation cancellation
 	dirty        dirty
 	shown        shown
-	timer        timer
-	limits       models.Limits
-	startedAt    time.Time
+	// prompted: a prompt went out, and what follows from it came with its send.
+	prompted  bool
+	timer     timer
+	limits    models.Limits
+	startedAt time.Time
 }
 
 // run acts on one thing at a time: texts before commands before turns before

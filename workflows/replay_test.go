@@ -35,6 +35,7 @@ var kinds = map[string][]string{
 	"one-tool-activity":    {`RunTool`},
 	"intake":               {`RunTool`, `"ActivityType":"DecideTool"`, `"kind":"put_schedule"`},
 	"prompt-reminder":      {`"kind":"prompt"`, `"kind":"reminder"`, `TimerFired`},
+	"prompt-decided":       {`"kind":"prompt"`, `"decided":{`, `TimerFired`},
 	"prompt-answered":      {`"kind":"prompt"`, `"kind":"clear_pending"`, `TimerCanceled`},
 	"feedback-silence":     {`"mode":"FEEDBACK"`, `"kind":"feedback_question"`, `"kind":"feedback_followup"`, `TimerFired`},
 	"saved-with-turn":      {`"saved":true`, `"kind":"put_schedule"`},
@@ -216,4 +217,26 @@ func TestCostOfATurn(t *testing.T) {
 		delete(most, f.kind)
 	}
 	require.Empty(t, most, "not recorded")
+}
+
+// TestCostOfAPrompt: from the timer that fires to the timer of the next due time
+// a prompt is 18 events: two of timers, nine of three workflow tasks, six of the
+// model call and the send, and the decision that it is due.
+func TestCostOfAPrompt(t *testing.T) {
+	const most = 18
+	for _, f := range recorded(t) {
+		if f.kind != "prompt-decided" {
+			continue
+		}
+		events := f.history.GetEvents()
+		first := len(events) - 1
+		for events[first].GetEventType() != enums.EVENT_TYPE_TIMER_FIRED {
+			first--
+		}
+		cost := len(events) - first
+		require.Equal(t, enums.EVENT_TYPE_TIMER_STARTED, events[len(events)-1].GetEventType())
+		require.LessOrEqual(t, cost, most)
+		return
+	}
+	t.Error("not recorded")
 }

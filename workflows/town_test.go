@@ -118,12 +118,13 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 	options.DisableRegistrationAliasing = true
 	lives := worker.New(c, models.QueueCoach, options)
 	lives.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
-	lives.RegisterActivity(&activities.Decisions{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store})
+	decisions := &activities.Decisions{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store}
+	lives.RegisterActivity(decisions)
 	lives.RegisterActivity(turns)
 	lives.RegisterActivity(&activities.Tools{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
 		Prompts: library, Zones: time.LoadLocation, ModelName: "test", Now: time.Now})
 	lives.RegisterActivity(&activities.Talk{Turns: turns, Store: n.store, Replies: replies, Tools: registry})
-	lives.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}})
+	lives.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}, Rules: decisions})
 	lives.RegisterActivity(posts)
 	require.NoError(n.t, lives.Start())
 	stop = sync.OnceFunc(lives.Stop)

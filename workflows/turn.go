@@ -32,6 +32,8 @@ type turn struct {
 	calls   int  // tool calls so far
 	reruns  int  // times that a late text made the model answer again
 	told    bool // a tool has sent the person a text since they wrote (C12)
+	// decided is what the rules said of the turn's text with its send.
+	decided *decidedSend
 }
 
 // turn runs a planned turn to its end. Nothing else of this participant

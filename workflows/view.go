@@ -120,6 +120,9 @@ func (l *life) upsert(ctx workflow.Context) {
 	if flags := l.flagsToShow(); flags != l.shown.flags && showsFlags(ctx) {
 		now.flags = flags
 	}
+	if l.dueMayLag(ctx) {
+		now.nextDue = l.shown.nextDue
+	}
 	if now == l.shown {
 		return
 	}
@@ -142,6 +145,19 @@ func (l *life) upsert(ctx workflow.Context) {
 	if err := workflow.UpsertTypedSearchAttributes(ctx, changes...); err != nil {
 		workflow.GetLogger(ctx).Error("search attributes not set", "error", err)
 	}
+}
+
+// nextDueLag is how long CoachNextDue may show a time that has passed.
+const nextDueLag = 24 * time.Hour
+
+// dueMayLag reports whether the attribute of the next due time may stay as it is:
+// after a prompt, once, for a day at most. The update would be an event of every
+// prompt, and what is due stands in the tables. Only a prompt whose decision came
+// with its send counts, which older histories do not hold.
+func (l *life) dueMayLag(ctx workflow.Context) bool {
+	prompted := l.prompted
+	l.prompted = false
+	return prompted && !l.shown.nextDue.IsZero() && workflow.Now(ctx).Sub(l.shown.nextDue) < nextDueLag
 }
 
 // flagChanges are the search attributes of flags that are not shown yet.

@@ -42,6 +42,7 @@ type world struct {
 	store   *store.Store
 	model   *model
 	carrier *carrier
+	rules   *activities.Decisions
 	state   models.ParticipantState
 	limits  models.Limits
 	texts   int
@@ -107,7 +108,8 @@ func (w *world) register(rules coach.Rules) {
 	require.NoError(w.t, err)
 	zones := func(name string) (*time.Location, error) { return time.LoadLocation(name) }
 	now := w.env.Now
-	w.env.RegisterActivity(&activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: w.store})
+	w.rules = &activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: w.store}
+	w.env.RegisterActivity(w.rules)
 	turns := &activities.Turns{Store: w.store, States: w.store, Recent: activities.NewRecent(nil), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
 	posts := &activities.Posts{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: now}
 	w.env.RegisterActivity(turns)
@@ -121,7 +123,7 @@ func (w *world) register(rules coach.Rules) {
 	w.env.RegisterActivity(&activities.Talk{Turns: turns, Store: w.store, Replies: replies, Tools: registry})
 	w.env.RegisterActivity(&activities.Tools{Store: w.store, Sent: w.store, Tools: registry, Model: w.model, Embedder: w.model, Facts: memories,
 		Prompts: library, Zones: zones, ModelName: "test", Now: now})
-	w.env.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: w})
+	w.env.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: w, Rules: w.rules})
 	w.env.RegisterActivity(posts)
 	w.env.RegisterActivity(&activities.Removals{Store: w.store})
 	w.env.RegisterActivity(&activities.Subagents{Store: w.store, Tools: registry})

@@ -218,15 +218,16 @@ func (p *play) register(begins time.Time) {
 	}
 	posts := &activities.Posts{Store: p.store, Brake: p.store, Carrier: p.carrier, Now: now}
 	p.keeping = &activities.Remembering{Store: p.store, Keeper: replies}
+	decisions := &activities.Decisions{Rules: d.rules, Zones: time.LoadLocation, Tools: d.registry, Calls: p.store}
 	for _, one := range []any{
-		&activities.Decisions{Rules: d.rules, Zones: time.LoadLocation, Tools: d.registry, Calls: p.store},
+		decisions,
 		turns, posts,
 		&activities.Talk{Turns: turns, Store: p.store, Replies: replies, Tools: d.registry},
 		&activities.Tools{
 			Store: p.progress.broken, Sent: p.store, Tools: d.registry, Model: p.model, Embedder: d.model, Facts: p.memory,
 			Prompts: d.library, Zones: time.LoadLocation, ModelName: d.column.Model, Now: now,
 		},
-		&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: &p.progress},
+		&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: &p.progress, Rules: decisions},
 	} {
 		p.env.RegisterActivity(one)
 	}
