@@ -97,8 +97,8 @@ func (c *Closing) remember(ctx context.Context, end models.PersistTurnInput, tur
 	if end.Source != models.SourceStep && end.Source != models.SourceSilent || !c.Keeper.Worth(turn) {
 		return nil
 	}
-	if err := c.After.Remember(ctx, models.RememberInput{TurnID: end.TurnID}); err != nil {
-		return fmt.Errorf("beginning to remember: %w", err)
+	if err := c.After.Remember(ctx, models.RememberInput{TurnID: end.TurnID, ParticipantID: end.ParticipantID}); err != nil {
+		return fmt.Errorf("queueing what is to be remembered: %w", err)
 	}
 	return nil
 }

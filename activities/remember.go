@@ -2,7 +2,14 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+	"golang.org/x/sync/errgroup"
 
 	"coachline/models"
 )
@@ -17,10 +24,17 @@ type Keeper interface {
 	Remember(ctx context.Context, c models.TurnContext) error
 }
 
-// Background starts an activity that no workflow waits for. Starting it again
-// for the same turn changes nothing.
+// Background sees to it that a turn is remembered, without anybody waiting for
+// it. Asking again for the same turn changes nothing.
 type Background interface {
 	Remember(ctx context.Context, in models.RememberInput) error
+}
+
+// MemoryQueue holds the turns that are to be remembered.
+type MemoryQueue interface {
+	// QueuedMemory returns those of some turns that still are, oldest first.
+	QueuedMemory(ctx context.Context, turnIDs []string) ([]models.MemoryJob, error)
+	EndMemory(ctx context.Context, turnID string) error
 }
 
 // TurnReader loads a turn.
@@ -31,8 +45,18 @@ type TurnReader interface {
 // Remembering is what follows a reply once it is out.
 type Remembering struct {
 	Store  TurnReader
+	Queue  MemoryQueue
 	Keeper Keeper
+	Now    func() time.Time
 }
+
+const (
+	// memoryPatience is how long a turn is tried to be remembered while a model is
+	// away; after a day the conversation has moved on.
+	memoryPatience = 24 * time.Hour
+	// memoryParallel is how many participants of a batch are remembered at once.
+	memoryParallel = 4
+)
 
 // textsOf counts the participant's texts in a turn.
 func textsOf(turn models.TurnContext) int {
@@ -50,15 +74,94 @@ func textsOf(turn models.TurnContext) int {
 // for it. Safe to retry: what was asked of a model is not asked again, and a
 // turn stores one fact.
 func (r *Remembering) Remember(ctx context.Context, in models.RememberInput) error {
-	stop := beat(ctx)
-	defer stop()
-	turn, err := r.Store.TurnContext(ctx, in.TurnID, rememberEntries)
+	defer beat(ctx)()
+	return r.remember(ctx, in.TurnID)
+}
+
+func (r *Remembering) remember(ctx context.Context, turnID string) error {
+	turn, err := r.Store.TurnContext(ctx, turnID, rememberEntries)
 	if own := textsOf(turn); err == nil && own > rememberEntries/2 {
 		// What was said before a turn of many texts is not in a summary yet either.
-		turn, err = r.Store.TurnContext(ctx, in.TurnID, rememberEntries+own)
+		turn, err = r.Store.TurnContext(ctx, turnID, rememberEntries+own)
 	}
 	if err != nil {
 		return classed(fmt.Errorf("loading turn: %w", err))
 	}
 	return classed(r.Keeper.Remember(ctx, turn))
+}
+
+// RememberTurns remembers a batch of turns: those of one participant in order,
+// several participants at once. What fails for now stays in the queue for a later
+// batch, for a day. Safe to retry: turns that are done have left the queue.
+func (r *Remembering) RememberTurns(ctx context.Context, in models.RememberTurnsInput) (models.RememberTurnsResult, error) {
+	defer beat(ctx)()
+	jobs, err := r.Queue.QueuedMemory(ctx, in.TurnIDs)
+	if err != nil {
+		return models.RememberTurnsResult{}, err
+	}
+	var mu sync.Mutex
+	var total models.RememberTurnsResult
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(memoryParallel)
+	for _, own := range groupJobs(jobs) {
+		group.Go(func() error {
+			out, err := r.rememberAll(ctx, own)
+			mu.Lock()
+			defer mu.Unlock()
+			total.Remembered += out.Remembered
+			total.Left += out.Left
+			total.GivenUp += out.GivenUp
+			return err
+		})
+	}
+	return total, group.Wait()
+}
+
+// groupJobs splits jobs by participant, in the order in which participants first appear.
+func groupJobs(jobs []models.MemoryJob) [][]models.MemoryJob {
+	var all [][]models.MemoryJob
+	at := map[string]int{}
+	for _, job := range jobs {
+		i, known := at[job.ParticipantID]
+		if !known {
+			i = len(all)
+			at[job.ParticipantID] = i
+			all = append(all, nil)
+		}
+		all[i] = append(all[i], job)
+	}
+	return all
+}
+
+// rememberAll remembers turns of one participant. The first that fails for now
+// leaves those behind it in the queue as well, so that their order stays.
+func (r *Remembering) rememberAll(ctx context.Context, jobs []models.MemoryJob) (models.RememberTurnsResult, error) {
+	var out models.RememberTurnsResult
+	for i, job := range jobs {
+		err := r.remember(ctx, job.TurnID)
+		if ctx.Err() != nil {
+			return out, ctx.Err()
+		}
+		if err != nil && !isFinal(err) && r.Now().Sub(job.QueuedAt) < memoryPatience {
+			out.Left += len(jobs) - i
+			activity.GetLogger(ctx).Warn("turn not remembered, tried again later", "turn", job.TurnID, "error", err)
+			return out, nil
+		}
+		if err != nil {
+			out.GivenUp++
+			activity.GetLogger(ctx).Error("turn not remembered, given up", "turn", job.TurnID, "error", err)
+		} else {
+			out.Remembered++
+		}
+		if err := r.Queue.EndMemory(ctx, job.TurnID); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// isFinal reports whether no later attempt can succeed.
+func isFinal(err error) bool {
+	var app *temporal.ApplicationError
+	return errors.As(err, &app) && app.NonRetryable()
 }

@@ -391,4 +391,6 @@ const (
 	ActivitySendLate        = "SendLate"
 	// ActivityRemember follows a reply; nothing waits for it.
 	ActivityRemember = "Remember"
+	// ActivityRememberTurns is the same for a batch of turns.
+	ActivityRememberTurns = "RememberTurns"
 )

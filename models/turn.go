@@ -198,7 +198,8 @@ type SendTurnResult struct {
 
 // RememberInput names the turn that is remembered.
 type RememberInput struct {
-	TurnID string `json:"turn_id"`
+	TurnID        string `json:"turn_id"`
+	ParticipantID string `json:"participant_id,omitempty"`
 }
 
 // RemoveParticipantInput names a participant whose workflow was asked to end.

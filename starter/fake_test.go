@@ -249,6 +249,11 @@ func (m *memory) PendingHints(_ context.Context, before time.Time, limit int) ([
 	return out, m.down
 }
 
+func (m *memory) ClaimMemory(context.Context, models.MemoryClaim) ([]string, error) {
+	defer m.enter()()
+	return nil, m.down
+}
+
 func (m *memory) HintTold(_ context.Context, id string, at time.Time) error {
 	defer m.enter()()
 	m.hints[id].ToldAt = &at

@@ -49,6 +49,7 @@ type wires interface {
 	mailbox
 	relay.Notices
 	relay.Hints
+	relay.Memories
 	pinger
 }
 
@@ -147,7 +148,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	r := relay.New(relay.Config{
-		Store: cfg.Store, Hints: cfg.Store, Alarms: cfg.Store, Engine: cfg.Temporal, Logger: cfg.Logger, Now: cfg.Now,
+		Store: cfg.Store, Hints: cfg.Store, Alarms: cfg.Store, Memories: cfg.Store, Engine: cfg.Temporal, Logger: cfg.Logger, Now: cfg.Now,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
 	past, err := records.New(cfg.Records, func() time.Time { return cfg.Now().UTC() })

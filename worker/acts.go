@@ -97,10 +97,10 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: time.Now,
 		},
-		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: background{engine: ties.Temporal}, Rules: decisions},
+		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: memoryQueue{store: ties.Store}, Rules: decisions},
 		subagents:   &activities.Subagents{Store: rows, Tools: registry},
 		removals:    &activities.Removals{Store: rows},
-		remembering: &activities.Remembering{Store: rows, Keeper: replies},
+		remembering: &activities.Remembering{Store: rows, Queue: rows, Keeper: replies, Now: time.Now},
 		front: &activities.Front{
 			Store: rows, Alarms: rows, Pager: pager.New(pager.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,

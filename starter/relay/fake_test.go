@@ -31,6 +31,7 @@ type rows struct {
 	removed      map[string]bool
 	notices      []models.Notice
 	hints        []frontdoor.Hint
+	memories     []models.MemoryJob
 	alarms       []alarm.Alarm
 }
 
@@ -102,6 +103,20 @@ func (m *rows) PendingHints(_ context.Context, before time.Time, limit int) ([]f
 		}
 	}
 	return out, m.down
+}
+
+// ClaimMemory gives each turn that waits to one caller, and again when its claim
+// is over.
+func (m *rows) ClaimMemory(_ context.Context, c models.MemoryClaim) ([]string, error) {
+	defer m.enter()()
+	var ids []string
+	for i, job := range m.memories {
+		if !job.ClaimedUntil.After(c.Now) && len(ids) < c.Limit {
+			m.memories[i].ClaimedUntil = c.Until
+			ids = append(ids, job.TurnID)
+		}
+	}
+	return ids, m.down
 }
 
 func (m *rows) HintTold(_ context.Context, id string, at time.Time) error {

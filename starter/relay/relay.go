@@ -30,9 +30,11 @@ type Config struct {
 	Store  Notices
 	Hints  Hints
 	Alarms Alarms
-	Engine Engine
-	Logger *slog.Logger
-	Now    func() time.Time
+	// Memories is what replies leave to be remembered.
+	Memories Memories
+	Engine   Engine
+	Logger   *slog.Logger
+	Now      func() time.Time
 	// Interval between two sweeps, MinAge of the notices that a sweep touches:
 	// long enough for whoever wrote them to have delivered them. Zero values
 	// take the defaults (2 s, 3 s).
@@ -83,7 +85,7 @@ func (r *Relay) Stop(ctx context.Context) { r.pool.stop(ctx) }
 // keeps replicas from sweeping in step. It may run once at a time.
 func (r *Relay) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := errors.Join(r.sweepAlarms(ctx), r.sweep(ctx), r.sweepHints(ctx), r.restoreTerminated(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(r.sweepAlarms(ctx), r.sweep(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx)); err != nil && ctx.Err() == nil {
 			r.cfg.Logger.Error("sweeping what is undelivered failed", "error", err)
 		}
 		select {

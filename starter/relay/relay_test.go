@@ -27,7 +27,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{store: newRows(), engine: &engine{}, now: testNow}
 	b.relay = New(Config{
-		Store: b.store, Hints: b.store, Alarms: b.store, Engine: b.engine, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
+		Store: b.store, Hints: b.store, Alarms: b.store, Memories: b.store, Engine: b.engine, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() { b.relay.Stop(context.Background()) })
 	return b

@@ -1,0 +1,73 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"coachline/models"
+)
+
+// QueueMemory notes that a turn is to be remembered. Safe to retry: a turn is
+// queued once while it waits.
+func (s *Store) QueueMemory(ctx context.Context, job models.MemoryJob) error {
+	job.QueuedAt, job.ClaimedUntil = instant(job.QueuedAt), instant(job.QueuedAt)
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		_, err := insertOnce(tx, &job)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("queueing %s to be remembered: %w", job.TurnID, err)
+	}
+	return nil
+}
+
+// ClaimMemory returns turns that are to be remembered and that no batch has, the
+// oldest first, and gives them to the caller until the instant of the claim.
+// Turns that are still there afterwards are claimed again.
+func (s *Store) ClaimMemory(ctx context.Context, c models.MemoryClaim) ([]string, error) {
+	var waiting int64
+	if err := s.reader(ctx).Model(&models.MemoryJob{}).Where("claimed_until <= ?", instant(c.Now)).Limit(1).Count(&waiting).Error; err != nil {
+		return nil, fmt.Errorf("counting turns to remember: %w", classify(err))
+	}
+	if waiting == 0 {
+		return nil, nil // the usual case takes no write lock
+	}
+	var ids []string
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		ids = nil
+		free := forUpdate(tx.Model(&models.MemoryJob{})).Where("claimed_until <= ?", instant(c.Now))
+		if err := free.Order("queued_at, turn_id").Limit(c.Limit).Pluck("turn_id", &ids).Error; err != nil || len(ids) == 0 {
+			return err
+		}
+		return tx.Model(&models.MemoryJob{}).Where("turn_id IN ?", ids).UpdateColumn("claimed_until", instant(c.Until)).Error
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claiming turns to remember: %w", err)
+	}
+	return ids, nil
+}
+
+// QueuedMemory returns those of some turns that are still to be remembered, the
+// oldest first.
+func (s *Store) QueuedMemory(ctx context.Context, turnIDs []string) ([]models.MemoryJob, error) {
+	var jobs []models.MemoryJob
+	err := s.reader(ctx).Where("turn_id IN ?", turnIDs).Order("queued_at, turn_id").Find(&jobs).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading turns to remember: %w", classify(err))
+	}
+	return jobs, nil
+}
+
+// EndMemory takes a turn off the queue: it is remembered, or given up. Safe to
+// repeat.
+func (s *Store) EndMemory(ctx context.Context, turnID string) error {
+	err := s.writeOne(ctx, func(rows *gorm.DB) error {
+		return rows.Where("turn_id = ?", turnID).Delete(&models.MemoryJob{}).Error
+	})
+	if err != nil {
+		return fmt.Errorf("ending %s in the memory queue: %w", turnID, err)
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+// memoryQueue queues finished turns; the starters' sweep has them remembered in
+// batches.
+type memoryQueue struct{ store *store.Store }
+
+// Remember implements activities.Background.
+func (q memoryQueue) Remember(ctx context.Context, in models.RememberInput) error {
+	return q.store.QueueMemory(ctx, models.MemoryJob{TurnID: in.TurnID, ParticipantID: in.ParticipantID, QueuedAt: time.Now()})
+}
