@@ -45,6 +45,19 @@ const (
 	DangerEmergency Danger = "emergency"
 )
 
+// DangerTier is how grave a danger is, and with it what is done.
+type DangerTier string
+
+const (
+	TierNone DangerTier = ""
+	// TierA: an explicit statement, a method or means, a medical emergency,
+	// violence or a child at risk. The safety text answers, and a person is paged.
+	TierA DangerTier = "A"
+	// TierB: a weak sign. The safety text answers; a second one within a day is
+	// TierA.
+	TierB DangerTier = "B"
+)
+
 // Channel names the way a participant is reached.
 type Channel string
 

@@ -26,7 +26,7 @@ func screenConsent(sentences [][]string, found []finding, optOutType string) (mo
 // requestIntent takes the clearest of the requests that rules found: to end
 // clearly, unclearly, or because the number is another person's.
 func requestIntent(found []finding) (models.Intent, models.ConsentMethod) {
-	best := TierNone
+	best := tierNone
 	for _, f := range found {
 		if !f.rule.tier.isDanger() {
 			best = max(best, f.rule.tier)
@@ -39,7 +39,7 @@ func requestIntent(found []finding) (models.Intent, models.ConsentMethod) {
 		return models.IntentWrongNumber, models.MethodPhrase
 	case tierUnclear:
 		return models.IntentUnclear, models.MethodPhrase
-	case TierNone, TierA, TierB:
+	case tierNone, tierA, tierB:
 	}
 	return models.IntentNone, ""
 }

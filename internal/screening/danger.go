@@ -8,58 +8,55 @@ import (
 
 var scanners = sync.Pool{New: func() any { return &scanner{} }}
 
-// Danger is what the rules and the classifier found.
+// dangerFound is the gravest of what rules and classifier found. The zero value is
+// no danger.
 type dangerFound struct {
-	Danger models.Danger
-	Tier   Tier
-	Rule   string
-	Score  float32
+	danger     models.Danger
+	tier       tier
+	rule, kind string
+	score      float32
 }
 
+// danger takes the gravest finding: by tier, then the first of self-harm, harm by
+// others and emergency.
 func (s *scanner) danger(findings []finding) dangerFound {
 	var best dangerFound
 	for _, f := range findings {
-		if !f.rule.tier.isDanger() {
-			continue
-		}
-		d := dangerFound{Danger: kinds[f.rule.kind], Tier: f.rule.tier, Rule: f.rule.id}
-		if d.isBefore(best) {
+		d := dangerFound{danger: kinds[f.rule.kind], tier: f.rule.tier, rule: f.rule.id, kind: f.rule.kind}
+		if f.rule.tier.isDanger() && d.isBefore(best) {
 			best = d
 		}
 	}
 	return s.classify(best)
 }
 
+// RuleScore stands for a rule where the classifier alone found something.
+const RuleScore = "score"
+
 // classify adds what the classifier finds to what the rules found.
 func (s *scanner) classify(found dangerFound) dangerFound {
 	m := model()
 	s.features.read(&s.tokens)
 	best := m.Best(&s.features)
-	found.Score = best.Score
-	threshold := m.Thresholds[languages[s.likeliest()]]
-	tier := TierNone
+	found.score = best.Score
+	thresholds := m.Thresholds[languages[s.likeliest()]]
+	graver := tierNone
 	switch {
 	case len(s.tokens.spans) == 0:
-	case best.Score >= threshold[1]:
-		tier = TierA
-	case best.Score >= threshold[0]:
-		tier = TierB
+	case best.Score >= thresholds[1]:
+		graver = tierA
+	case best.Score >= thresholds[0]:
+		graver = tierB
 	}
-	if tier <= found.Tier {
+	if graver <= found.tier {
 		return found
 	}
-	if found.Danger == models.DangerNone {
-		found.Danger = m.Danger(&s.features, best)
-	}
-	found.Tier = tier
-	if found.Rule == "" {
-		found.Rule = RuleScore
+	found.tier = graver
+	if found.danger == models.DangerNone {
+		found.danger, found.rule, found.kind = m.Danger(&s.features, best), RuleScore, RuleScore
 	}
 	return found
 }
-
-// RuleScore stands for a rule where the classifier alone found something.
-const RuleScore = "score"
 
 // likeliest is the language that knows most words of the text.
 func (s *scanner) likeliest() int {
@@ -74,13 +71,13 @@ func (s *scanner) likeliest() int {
 }
 
 func (d dangerFound) isBefore(other dangerFound) bool {
-	if d.Tier != other.Tier {
-		return d.Tier > other.Tier
+	if d.tier != other.tier {
+		return d.tier > other.tier
 	}
-	if d.Danger != other.Danger {
-		return rank[d.Danger] < rank[other.Danger]
+	if d.danger != other.danger {
+		return rank[d.danger] < rank[other.danger]
 	}
-	return d.Rule < other.Rule
+	return d.rule < other.rule
 }
 
 var rank = map[models.Danger]int{models.DangerSelfHarm: 0, models.DangerHarm: 1, models.DangerEmergency: 2, models.DangerNone: 3}

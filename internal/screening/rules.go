@@ -41,7 +41,7 @@ const exceptionReach = 5
 
 type rule struct {
 	id       string
-	tier     Tier
+	tier     tier
 	kind     string
 	patterns []*node
 	unless   []*exception

@@ -90,7 +90,7 @@ var gates = map[string]float64{
 	"crisis de": 0.868, "crisis en": 0.866, "crisis es": 0.893, "crisis fr": 0.885, "crisis pt": 0.889,
 	"crisis/direct": 0.898, "crisis/method": 0.834, "crisis/emergency": 0.907,
 	"crisis/passive": 0.838, "crisis/slang": 0.754, "crisis/typo": 0.813, "crisis/thirdperson": 0.864,
-	"optout/keyword": 0.952, "optout/clear": 0.854, "optout/unclear": 0.640, "optout/wrongnumber": 0.687,
+	"optout/keyword": 0.952, "optout/clear": 0.854, "optout/unclear": 0.626, "optout/wrongnumber": 0.687,
 	"optout/clear de": 0.836, "optout/clear en": 0.847, "optout/clear es": 0.793, "optout/clear fr": 0.711, "optout/clear pt": 0.750,
 }
 

@@ -17,22 +17,28 @@ type Message struct {
 	OptOutType string
 }
 
-// Result is what was found in a message. The zero value is an ordinary message.
+// Result is what was found in a message. The zero value is an ordinary message
+// that the classifier gave a score of 0.
 type Result struct {
 	// Intent is what the message asks of the programme itself, Method how that
 	// was recognised. Both are empty, or neither is.
 	Intent models.Intent
 	Method models.ConsentMethod
-	// Danger is what the message may speak of.
+	// Danger is what the message may speak of, and Tier how grave that is. Rule
+	// is the rule that found it, or RuleScore, and Kind the kind of statement.
 	Danger models.Danger
-	// Tier is how grave the danger is, Rule what found it and Score what the
-	// classifier gave the message.
-	Tier  Tier
-	Rule  string
-	Score float32
+	Tier   models.DangerTier
+	Rule   string
+	Kind   string
+	// Score is what the classifier gave the message, also where it found nothing.
+	Score float64
 }
 
 // Screen reads a message. It never fails.
+//
+// Who asks to end the messages in words that may be a crisis ("you need not write
+// to me any more") is opted out, gets no safety text, and so is always looked after
+// by a person. Other requests in such words are not acted on.
 func Screen(m Message) Result {
 	s := scanners.Get().(*scanner)
 	defer scanners.Put(s)
@@ -40,6 +46,13 @@ func Screen(m Message) Result {
 	var found Result
 	found.Intent, found.Method = screenConsent(clauses(m.Body), findings, m.OptOutType)
 	d := s.danger(findings)
-	found.Danger, found.Tier, found.Rule, found.Score = d.Danger, d.Tier, d.Rule, d.Score
+	found.Danger, found.Tier, found.Rule, found.Kind, found.Score = d.danger, dangerTiers[d.tier], d.rule, d.kind, float64(d.score)
+	switch {
+	case found.Danger == models.DangerNone:
+	case found.Intent == models.IntentStop:
+		found.Tier = models.TierA
+	case found.Intent == models.IntentUnclear, found.Intent == models.IntentWrongNumber:
+		found.Intent, found.Method = models.IntentNone, ""
+	}
 	return found
 }

@@ -6,33 +6,31 @@ import (
 	"coachline/models"
 )
 
-// Tier is how sure and how grave a finding is.
-type Tier uint8
+// tier is what a rule is for: the tier of a danger, or how clear a request is.
+// Of those of a kind, the later one counts.
+type tier uint8
 
 const (
-	// TierNone is no finding.
-	TierNone Tier = iota
-	// TierB is a weak sign: one sends the safety text, two within a day count
-	// as TierA.
-	TierB
-	// TierA is an explicit statement, a method or means, a medical emergency,
-	// violence or a child at risk.
-	TierA
+	tierNone tier = iota
+	tierB
+	tierA
 
-	tierWrongNumber
 	tierUnclear
+	tierWrongNumber
 	tierStop
 )
 
-func (t Tier) isDanger() bool { return t == TierA || t == TierB }
+func (t tier) isDanger() bool { return t == tierA || t == tierB }
 
-func parseTier(name string) (Tier, error) {
-	tier, ok := map[string]Tier{"A": TierA, "B": TierB, "stop": tierStop, "unclear": tierUnclear, "wrong-number": tierWrongNumber}[name]
+func parseTier(name string) (tier, error) {
+	t, ok := map[string]tier{"A": tierA, "B": tierB, "stop": tierStop, "unclear": tierUnclear, "wrong-number": tierWrongNumber}[name]
 	if !ok {
-		return TierNone, fmt.Errorf("unknown tier %q", name)
+		return tierNone, fmt.Errorf("unknown tier %q", name)
 	}
-	return tier, nil
+	return t, nil
 }
+
+var dangerTiers = map[tier]models.DangerTier{tierA: models.TierA, tierB: models.TierB}
 
 // kinds are the kinds of statements that rules name and the danger that each
 // speaks of.
