@@ -16,6 +16,7 @@ import (
 
 // alarms is the part of the store that keeps alarms, and the pager.
 type alarms struct {
+	weak  bool
 	asked []alarm.SafetyText
 	pages []alarm.Page
 	paged []string
@@ -24,7 +25,7 @@ type alarms struct {
 }
 
 func (a *alarms) Alarm(_ context.Context, id string) (alarm.Alarm, error) {
-	return alarm.Alarm{ID: id, ParticipantID: "conv_1", CreatedAt: now}, nil
+	return alarm.Alarm{ID: id, ParticipantID: "conv_1", Pages: !a.weak, CreatedAt: now}, nil
 }
 
 func (a *alarms) QueueSafetyText(_ context.Context, s alarm.SafetyText) (string, error) {
@@ -83,4 +84,19 @@ func TestSafetyText(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, a.asked[1].Body, "A person on the A programme with a name of 40 characters team is being told")
 	require.Len(t, segments.Split(a.asked[0].Body, segments.Options{}).Texts, 1, prompts.Crisis)
+}
+
+// A weak sign pages no person, and the safety text promises none.
+func TestWeakSignPromisesNoPerson(t *testing.T) {
+	a := &alarms{weak: true}
+	front := newFront(t, &desk{}, &wire{})
+	front.Alarms, front.Pager, front.AlertsTeam = a, a, true
+	_, err := front.SendSafetyText(t.Context(), alarm.Input{AlarmID: "alarm-7"})
+	require.NoError(t, err)
+	require.Len(t, a.asked, 1)
+	require.NotContains(t, a.asked[0].Body, "is being told")
+	a.weak = false
+	_, err = front.SendSafetyText(t.Context(), alarm.Input{AlarmID: "alarm-7"})
+	require.NoError(t, err)
+	require.Contains(t, a.asked[1].Body, "is being told")
 }

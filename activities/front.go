@@ -171,9 +171,9 @@ func (f *Front) SendSafetyText(ctx context.Context, in alarm.Input) (models.Send
 	if err != nil {
 		return models.SendSMSResult{}, classed(err)
 	}
-	body, err := f.fixed(prompts.Crisis, locale)
+	body, err := f.Prompts.Fixed(prompts.Crisis, locale, prompts.FixedData{Programme: f.Programme, TeamAlerted: f.AlertsTeam && row.Pages})
 	if err != nil {
-		return models.SendSMSResult{}, err
+		return models.SendSMSResult{}, fmt.Errorf("rendering text %s: %w", prompts.Crisis, err)
 	}
 	id, err := f.Alarms.QueueSafetyText(ctx, alarm.SafetyText{AlarmID: in.AlarmID, Body: segments.Smart(body), Now: f.Now()})
 	if err != nil {

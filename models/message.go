@@ -100,7 +100,14 @@ type Inbound struct {
 	// Gate is what kept the text from the coach.
 	Gate Gate
 	// Danger is what the text may speak of; a safety text may have answered it.
-	Danger Danger
+	// DangerTier says how grave it is, DangerRule which rule found it, such as
+	// "en.kill-self", or "score" for the classifier, DangerKind which kind of
+	// statement that is, and DangerScore what the classifier gave the text.
+	Danger      Danger
+	DangerTier  DangerTier
+	DangerRule  string
+	DangerKind  string
+	DangerScore float64
 	// FromIndex is the keyed hash of From, RepeatIndex that of From and the text
 	// in its normal form together: it is equal for equal texts of one sender only.
 	FromIndex   string

@@ -22,7 +22,11 @@ func (m *memory) PendingAlarms(context.Context, time.Time, int) ([]alarm.Alarm, 
 	return nil, m.down
 }
 
-func (m *memory) AlarmTold(context.Context, string, time.Time) error { return m.down }
+func (m *memory) AlarmTold(context.Context, alarm.Alarm, time.Time) error { return m.down }
+
+func (m *memory) Alarm(context.Context, string) (alarm.Alarm, error) {
+	return alarm.Alarm{}, models.ErrNotFound
+}
 
 func (m *memory) OpenAttention(context.Context, models.AttentionQuery) ([]models.OpenAttention, error) {
 	return nil, m.down

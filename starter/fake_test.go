@@ -201,7 +201,7 @@ func (m *memory) AcceptInbound(_ context.Context, in models.Inbound) (models.Acc
 	}
 	in.ID = int64(len(m.inbound) + 1)
 	found := screening.Screen(screening.Message{Body: in.Body, OptOutType: in.OptOutType})
-	in.Intent, in.IntentMethod, in.Danger = found.Intent, found.Method, found.Danger
+	in.Intent, in.IntentMethod, in.Danger, in.DangerTier = found.Intent, found.Method, found.Danger, found.Tier
 	var notice int64
 	for id, p := range m.participants {
 		if p.Phone == in.From && !m.removed[id] {

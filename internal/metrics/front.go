@@ -49,6 +49,7 @@ func newFront(factory promauto.Factory) front {
 			"API requests that were not admitted, by reason.", "reason"),
 	}
 	f.alarms.WithLabelValues(string(models.AttentionCrisis))
+	f.alarms.WithLabelValues(kindWeakSign)
 	// A rate needs a first value to rise from.
 	for _, verdict := range []string{verdictAccepted, verdictDuplicate, verdictUnavailable} {
 		f.texts.WithLabelValues(verdict, "")
@@ -63,9 +64,7 @@ func (m *Metrics) APIRefused(reason string) { m.front.refusals.WithLabelValues(r
 // it meant.
 func (m *Metrics) Text(accepted models.AcceptedInbound) {
 	in := accepted.Inbound
-	if accepted.AlarmID != "" {
-		m.front.alarms.WithLabelValues(string(models.AttentionCrisis)).Inc()
-	}
+	m.alarm(accepted)
 	switch {
 	case accepted.Duplicate:
 		m.front.texts.WithLabelValues(verdictDuplicate, "").Inc()
@@ -89,11 +88,22 @@ func (m *Metrics) Transcript(accepted models.AcceptedInbound) {
 	if accepted.Duplicate {
 		return
 	}
-	if accepted.AlarmID != "" {
-		m.front.alarms.WithLabelValues(string(models.AttentionCrisis)).Inc()
-	}
+	m.alarm(accepted)
 	if accepted.NoticeID != 0 {
 		m.intent(accepted.Inbound)
+	}
+}
+
+// kindWeakSign counts alarms that page no person.
+const kindWeakSign = "weak_sign"
+
+func (m *Metrics) alarm(accepted models.AcceptedInbound) {
+	kind := string(models.AttentionCrisis)
+	if accepted.Inbound.DangerTier == models.TierB {
+		kind = kindWeakSign
+	}
+	if accepted.AlarmID != "" {
+		m.front.alarms.WithLabelValues(kind).Inc()
 	}
 }
 

@@ -99,6 +99,7 @@ func TestInboundTexts(t *testing.T) {
 		{Duplicate: true, Inbound: models.Inbound{Intent: models.IntentStop}, NoticeID: 3},
 		{Inbound: models.Inbound{Gate: models.GateRateLimited}, NoticeID: 4},
 		{Inbound: models.Inbound{Danger: models.DangerHarm}, AlarmID: "alarm-8"},
+		{Inbound: models.Inbound{Danger: models.DangerSelfHarm, DangerTier: models.TierB}, AlarmID: "alarm-9"},
 		{Inbound: models.Inbound{Intent: models.IntentStop, IntentMethod: models.MethodKeyword}, NoticeID: 5},
 		{Inbound: models.Inbound{Intent: models.IntentStop, IntentMethod: models.MethodKeyword}}, // said it before
 		{Inbound: models.Inbound{Intent: models.IntentStart, IntentMethod: models.MethodPhrase}, NoticeID: 6},
@@ -108,8 +109,9 @@ func TestInboundTexts(t *testing.T) {
 	}
 	text := scrape(t, m.Handler())
 	holds(t, text,
-		`coachline_inbound_texts_total{reason="",verdict="accepted"} 7`,
+		`coachline_inbound_texts_total{reason="",verdict="accepted"} 8`,
 		`coachline_attention_total{kind="crisis"} 1`,
+		`coachline_attention_total{kind="weak_sign"} 1`,
 		`coachline_inbound_texts_total{reason="",verdict="duplicate"} 1`,
 		`coachline_inbound_texts_total{reason="rate_limited",verdict="held"} 1`,
 		`coachline_consent_changes_total{action="opt_out",method="keyword"} 1`,

@@ -54,7 +54,9 @@ func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.Ac
 // a person says, typed or transcribed, passes it before it is stored.
 func screen(in *models.Inbound, words string) {
 	found := screening.Screen(screening.Message{Body: words, OptOutType: in.OptOutType})
-	in.Intent, in.IntentMethod, in.Danger = found.Intent, found.Method, found.Danger
+	in.Intent, in.IntentMethod = found.Intent, found.Method
+	in.Danger, in.DangerTier, in.DangerRule, in.DangerKind = found.Danger, found.Tier, found.Rule, found.Kind
+	in.DangerScore = found.Score
 }
 
 func (s *Store) claimed(ctx context.Context, providerSID string) (models.AcceptedInbound, error) {
@@ -104,6 +106,13 @@ func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participan
 	if err != nil {
 		return models.AcceptedInbound{}, err
 	}
+	escalated, err := door.Escalates(tx, in)
+	if err != nil {
+		return models.AcceptedInbound{}, err
+	}
+	if escalated {
+		in.DangerTier = models.TierA
+	}
 	var out models.AcceptedInbound
 	if answer {
 		if out.Inbound, err = door.Keep(tx, in); err == nil {
@@ -113,7 +122,7 @@ func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participan
 		out, err = s.acceptKnown(tx, in, p)
 	}
 	if err == nil {
-		out.AlarmID, err = door.Raise(tx, out.Inbound, answer)
+		out.AlarmID, err = door.Raise(tx, out.Inbound, door.Raising{Answer: answer, Escalated: escalated})
 	}
 	return out, err
 }

@@ -76,7 +76,9 @@ func (s *Store) acceptTranscript(tx *gorm.DB, in models.Inbound, p models.Partic
 	screen(&in, t.Note.Text)
 	in.ReceivedAt = instant(t.At)
 	if p.RemovedAt != nil || in.Intent == models.IntentNone && in.Danger == models.DangerNone {
-		in.Intent, in.IntentMethod, in.Danger = before.Intent, before.IntentMethod, before.Danger
+		in.Intent, in.IntentMethod = before.Intent, before.IntentMethod
+		in.Danger, in.DangerTier, in.DangerRule, in.DangerKind = before.Danger, before.DangerTier, before.DangerRule, before.DangerKind
+		in.DangerScore = before.DangerScore
 		return models.AcceptedInbound{Inbound: in}, door.SaveTranscript(tx, in)
 	}
 	return s.acceptScreened(tx, in, p)

@@ -11,8 +11,16 @@ type Alarm struct {
 	ID            string `gorm:"primaryKey"`
 	ParticipantID string
 	InboundID     int64
-	// Danger is what the text was found to speak of.
-	Danger string
+	// Danger is what the text was found to speak of; Tier, Rule, Kind and Score are
+	// those of its row. Escalated: it was a weak sign, and not the first of a day.
+	Danger    string
+	Tier      string
+	Rule      string
+	Kind      string
+	Score     float64
+	Escalated bool
+	// Pages: a person is paged.
+	Pages bool
 	// Answer: the safety text answers it.
 	Answer    bool
 	CreatedAt time.Time

@@ -13,7 +13,9 @@ import (
 type Alarms interface {
 	// PendingAlarms lists alarms that Temporal was not told of, oldest first.
 	PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]alarm.Alarm, error)
-	AlarmTold(ctx context.Context, id string, at time.Time) error
+	// AlarmTold records that Temporal was told of an alarm as it was read.
+	AlarmTold(ctx context.Context, told alarm.Alarm, at time.Time) error
+	Alarm(ctx context.Context, id string) (alarm.Alarm, error)
 }
 
 // alarmKey tells the background jobs of alarms from all others.
@@ -22,24 +24,31 @@ const alarmKey = "alarm/"
 // LaterAlarm has Raise run in the background and returns at once.
 func (r *Relay) LaterAlarm(id string) { r.pool.add(alarmKey + id) }
 
-// Raise has Temporal page a person and send the safety text, and records that it
-// was told. Neither waits for the participant's workflow, and the ids cannot be
-// used twice, so it is safe to call at any time and from several processes.
+// Raise has Temporal send the safety text and, unless the alarm is a weak sign,
+// page a person, and records that it was told. Neither waits for the participant's
+// workflow, and the ids cannot be used twice, so it is safe to call at any time and
+// from several processes. The page of a weak sign is not even started, because its
+// id must be free when another part of the message makes the alarm grave.
 func (r *Relay) Raise(ctx context.Context, id string) error {
 	tellCtx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
+	row, err := r.cfg.Alarms.Alarm(tellCtx, id)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", id, err)
+	}
 	in := alarm.Input{AlarmID: id}
-	for _, j := range []job{
-		{id: id + "-text", name: alarm.ActivitySafetyText, input: in, life: alarm.TextLife, priority: 1},
-		{id: id + "-page", name: alarm.ActivityPage, input: in, life: alarm.PageLife, priority: 1},
-	} {
+	jobs := []job{{id: id + "-text", name: alarm.ActivitySafetyText, input: in, life: alarm.TextLife, priority: 1}}
+	if row.Pages {
+		jobs = append(jobs, job{id: id + "-page", name: alarm.ActivityPage, input: in, life: alarm.PageLife, priority: 1})
+	}
+	for _, j := range jobs {
 		if err := r.execute(tellCtx, j); err != nil {
 			return fmt.Errorf("starting %s: %w", j.id, err)
 		}
 	}
 	markCtx, cancelMark := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer cancelMark()
-	if err := r.cfg.Alarms.AlarmTold(markCtx, id, r.cfg.Now()); err != nil {
+	if err := r.cfg.Alarms.AlarmTold(markCtx, row, r.cfg.Now()); err != nil {
 		return fmt.Errorf("recording %s as told: %w", id, err)
 	}
 	return nil

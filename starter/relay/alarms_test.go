@@ -23,21 +23,51 @@ func (m *rows) PendingAlarms(_ context.Context, before time.Time, _ int) ([]alar
 	return out, m.down
 }
 
-func (m *rows) AlarmTold(_ context.Context, id string, at time.Time) error {
+func (m *rows) AlarmTold(_ context.Context, told alarm.Alarm, at time.Time) error {
 	defer m.enter()()
 	for i := range m.alarms {
-		if m.alarms[i].ID == id {
+		if m.alarms[i].ID == told.ID && m.alarms[i].Pages == told.Pages {
 			m.alarms[i].ToldAt = &at
 		}
 	}
 	return m.down
 }
 
+func (m *rows) Alarm(_ context.Context, id string) (alarm.Alarm, error) {
+	defer m.enter()()
+	for _, a := range m.alarms {
+		if a.ID == id {
+			return a, m.down
+		}
+	}
+	return alarm.Alarm{}, models.ErrNotFound
+}
+
+// A weak sign has no page begun. Another part of its message may make it grave at
+// any instant, also while Temporal is told: then the page begins, and the safety
+// text does not go out anew.
+func TestWeakSignIsPagedWhenItBecomesGrave(t *testing.T) {
+	b := newBench(t)
+	b.store.alarms = []alarm.Alarm{{ID: "alarm-7", CreatedAt: b.now}}
+	b.now = b.now.Add(time.Minute)
+	b.engine.fail(func(_ context.Context, call string) error {
+		require.Equal(t, "activity:"+alarm.ActivitySafetyText, call)
+		b.store.alarms[0].Pages = true
+		return nil
+	})
+	require.NoError(t, b.relay.sweepAlarms(context.Background()))
+	b.engine.fail(nil)
+	require.NoError(t, b.relay.sweepAlarms(context.Background()))
+	require.NoError(t, b.relay.sweepAlarms(context.Background()))
+	require.Equal(t, []string{"activity:SendSafetyText", "activity:SendSafetyText", "activity:SendPage"}, b.engine.seen())
+	require.Equal(t, b.engine.activities[0].ID, b.engine.activities[1].ID)
+}
+
 // The page and the safety text wait for no workflow; what could not be started
 // is started by a sweep, under the same ids.
 func TestAlarmsAreSweptUntilTold(t *testing.T) {
 	b := newBench(t)
-	b.store.alarms = []alarm.Alarm{{ID: "alarm-7", CreatedAt: b.now}}
+	b.store.alarms = []alarm.Alarm{{ID: "alarm-7", Pages: true, CreatedAt: b.now}}
 	require.NoError(t, b.relay.sweepAlarms(context.Background()))
 	require.Empty(t, b.engine.seen(), "whoever wrote it may be telling")
 	b.now = b.now.Add(time.Minute)
@@ -62,6 +92,7 @@ func TestAlarmsAreSweptUntilTold(t *testing.T) {
 
 func TestLaterAlarm(t *testing.T) {
 	b := newBench(t)
+	b.store.alarms = []alarm.Alarm{{ID: "alarm-7", Pages: true}}
 	b.relay.LaterAlarm("alarm-7")
 	b.relay.Stop(context.Background())
 	require.Equal(t, []string{"activity:SendSafetyText", "activity:SendPage"}, b.engine.seen())

@@ -38,29 +38,75 @@ func Answers(tx *gorm.DB, p models.Participant, in models.Inbound) (bool, error)
 	return count == 0, err
 }
 
-// Raise records that a stored text may be a crisis: the alarm, and that an
-// operator should look at the participant, whose row is locked. A text that a gate
-// kept from the coach raises no alarm of its own beside the attention, so that a
-// machine does not page a hundred times.
-func Raise(tx *gorm.DB, in models.Inbound, answer bool) (string, error) {
+// weakSpan: a weak sign within it of another alarm is no weak one any more.
+const weakSpan = 24 * time.Hour
+
+// Escalates reports whether a weak sign counts as a grave one, because the
+// participant, whose row is locked, raised an alarm within weakSpan before it. The
+// alarms are the state: they are written in the transaction of their texts.
+func Escalates(tx *gorm.DB, in models.Inbound) (bool, error) {
+	if in.DangerTier != models.TierB {
+		return false, nil
+	}
+	var count int64
+	err := tx.Model(&alarm.Alarm{}).Where("participant_id = ? AND inbound_id <> ? AND created_at > ?",
+		in.ParticipantID, in.ID, database.Instant(in.ReceivedAt).Add(-weakSpan)).Count(&count).Error
+	return count > 0, err
+}
+
+// Raising is what an alarm does beside what its text says. Answer: the safety text
+// answers it. Escalated: it was a weak sign.
+type Raising struct {
+	Answer, Escalated bool
+}
+
+// Raise records that a stored text may be a crisis: the alarm and, unless it is a
+// weak sign, that an operator should look at the participant, whose row is locked.
+// A text that a gate kept from the coach raises no alarm of its own beside the
+// attention, so that a machine does not page a hundred times.
+func Raise(tx *gorm.DB, in models.Inbound, how Raising) (string, error) {
 	now := database.Instant(in.ReceivedAt)
-	_, err := attention.Raise(tx, models.AttentionEntry{
-		ParticipantID: in.ParticipantID, Kind: models.AttentionCrisis, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Danger), RaisedAt: now,
-	})
-	if err != nil || in.Gate != models.GateNone {
-		return "", err
+	isGrave := in.DangerTier != models.TierB
+	if isGrave {
+		_, err := attention.Raise(tx, models.AttentionEntry{
+			ParticipantID: in.ParticipantID, Kind: models.AttentionCrisis, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Danger), RaisedAt: now,
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	if in.Gate != models.GateNone {
+		return "", nil
 	}
 	row := alarm.Alarm{
 		ID: "alarm-" + strconv.FormatInt(in.ID, 10), ParticipantID: in.ParticipantID, InboundID: in.ID,
-		Danger: string(in.Danger), Answer: answer, CreatedAt: now,
+		Danger: string(in.Danger), Tier: string(in.DangerTier), Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore,
+		Escalated: how.Escalated, Pages: isGrave, Answer: how.Answer, CreatedAt: now,
 	}
 	added, err := database.InsertOnce(tx, &row)
-	if err != nil || !added { // another part of the same message has raised it
+	if err == nil && !added {
+		added, err = makeGrave(tx, row)
+	}
+	if err != nil || !added {
 		return "", err
 	}
 	return row.ID, tx.Create(&operator.Audit{
 		ParticipantID: in.ParticipantID, Actor: "screen", Action: "attention", Detail: row.ID, At: now,
 	}).Error
+}
+
+// makeGrave has an alarm page a person that another part of the same message, such
+// as a voice note, raised as a weak sign, and reports whether it did. Temporal is
+// told of the alarm anew.
+func makeGrave(tx *gorm.DB, row alarm.Alarm) (bool, error) {
+	if !row.Pages {
+		return false, nil
+	}
+	res := tx.Model(&alarm.Alarm{}).Where("id = ? AND NOT pages", row.ID).UpdateColumns(map[string]any{
+		"danger": row.Danger, "tier": row.Tier, "rule": row.Rule, "kind": row.Kind, "score": row.Score, "escalated": row.Escalated, "pages": true,
+		"told_at": nil,
+	})
+	return res.RowsAffected > 0, res.Error
 }
 
 // HeldForAttention is why something of ours was not sent: somebody should look
@@ -95,7 +141,8 @@ func Keep(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
 
 // SaveTranscript writes what a transcript adds to the row of a text.
 func SaveTranscript(tx *gorm.DB, in models.Inbound) error {
-	return tx.Select("voice", "intent", "intent_method", "danger").UpdateColumns(&in).Error
+	return tx.Select("voice", "intent", "intent_method", "danger", "danger_tier", "danger_rule", "danger_kind", "danger_score").
+		UpdateColumns(&in).Error
 }
 
 // PendingAlarms lists alarms that Temporal was not told of and that were
@@ -110,20 +157,20 @@ func (d *Desk) PendingAlarms(ctx context.Context, createdBefore time.Time, limit
 	return rows, nil
 }
 
-// AlarmTold records that Temporal was told. Safe to repeat: the first instant
-// stays.
-func (d *Desk) AlarmTold(ctx context.Context, id string, at time.Time) error {
-	return d.markAlarm(ctx, id, "told_at", at)
+// AlarmTold records that Temporal was told of an alarm. Safe to repeat: the first
+// instant stays. An alarm that has become grave since it was read stays to be told.
+func (d *Desk) AlarmTold(ctx context.Context, told alarm.Alarm, at time.Time) error {
+	return d.markAlarm(ctx, "told_at", at, "id = ? AND pages = ? AND told_at IS NULL", told.ID, told.Pages)
 }
 
 // AlarmPaged records that the page was taken. Safe to repeat.
 func (d *Desk) AlarmPaged(ctx context.Context, id string, at time.Time) error {
-	return d.markAlarm(ctx, id, "paged_at", at)
+	return d.markAlarm(ctx, "paged_at", at, "id = ? AND paged_at IS NULL", id)
 }
 
-func (d *Desk) markAlarm(ctx context.Context, id, column string, at time.Time) error {
+func (d *Desk) markAlarm(ctx context.Context, column string, at time.Time, where string, args ...any) error {
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Model(&alarm.Alarm{}).Where("id = ? AND "+column+" IS NULL", id).UpdateColumn(column, database.Instant(at)).Error
+		return tx.Model(&alarm.Alarm{}).Where(where, args...).UpdateColumn(column, database.Instant(at)).Error
 	})
 	if err != nil {
 		return fmt.Errorf("marking the alarm: %w", err)

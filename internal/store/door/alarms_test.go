@@ -151,7 +151,7 @@ func TestPendingAlarms(t *testing.T) {
 			require.NoError(w.t, err)
 			require.Len(w.t, rows, want)
 		}
-		require.NoError(w.t, w.AlarmTold(w.ctx, id, at(6)))
+		require.NoError(w.t, w.AlarmTold(w.ctx, w.alarm(id), at(6)))
 		require.NoError(w.t, w.AlarmPaged(w.ctx, id, at(7)))
 		require.NoError(w.t, w.AlarmPaged(w.ctx, id, at(8)))
 		rows, err := w.PendingAlarms(w.ctx, at(60), 10)
