@@ -19,7 +19,8 @@ func (p *program) attention() *cobra.Command {
 			"  unreachable  the carrier cannot reach the number\n" +
 			"  send         an answer was given up undelivered\n" +
 			"  refusal      the model refused to answer\n" +
-			"  flood        more messages came than are answered",
+			"  flood        more messages came than are answered\n" +
+			"  wrong_number the number may be another person's; coaching is paused",
 	}
 	c.Flags().StringVar(&kind, "kind", "", "only "+attentionKinds())
 	c.RunE = func(c *cobra.Command, _ []string) error {

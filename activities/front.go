@@ -24,6 +24,9 @@ type FrontStore interface {
 	SettleHint(ctx context.Context, r frontdoor.HintResult) error
 	LocaleOf(ctx context.Context, inboundID int64) (string, error)
 	QueueLimitNotice(ctx context.Context, n frontdoor.LimitNotice) (string, error)
+	// AskedIntent is what the screening took a text for that is to be asked about.
+	AskedIntent(ctx context.Context, inboundID int64) (models.Intent, error)
+	QueueAsk(ctx context.Context, a frontdoor.Ask) (string, error)
 }
 
 // AlarmStore keeps what is done about texts that may be a crisis.
@@ -149,6 +152,38 @@ func (f *Front) SendLimitNotice(ctx context.Context, in frontdoor.SendLimitInput
 		return models.SendSMSResult{}, err
 	}
 	id, err := f.Store.QueueLimitNotice(ctx, frontdoor.LimitNotice{InboundID: in.InboundID, Body: body, Now: f.Now()})
+	if err != nil {
+		return models.SendSMSResult{}, classed(err)
+	}
+	if id == "" {
+		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
+	}
+	return f.Posts.SendSMS(ctx, models.SendSMSInput{OutboxID: id})
+}
+
+// SendAsk asks a participant whether a text meant to end the messages, or whether
+// the number is another person's, by an outbox row of its own that passes the gates
+// of every other text. Safe to retry: the text names the row, and its sending is
+// SendSMS's.
+func (f *Front) SendAsk(ctx context.Context, in frontdoor.SendAskInput) (models.SendSMSResult, error) {
+	defer beat(ctx)()
+	intent, err := f.Store.AskedIntent(ctx, in.InboundID)
+	if err != nil {
+		return models.SendSMSResult{}, classed(err)
+	}
+	locale, err := f.Store.LocaleOf(ctx, in.InboundID)
+	if err != nil {
+		return models.SendSMSResult{}, classed(err)
+	}
+	name := prompts.AskUnclear
+	if intent == models.IntentWrongNumber {
+		name = prompts.AskWrongNumber
+	}
+	body, err := f.fixed(name, locale)
+	if err != nil {
+		return models.SendSMSResult{}, err
+	}
+	id, err := f.Store.QueueAsk(ctx, frontdoor.Ask{InboundID: in.InboundID, Body: body, Now: f.Now()})
 	if err != nil {
 		return models.SendSMSResult{}, classed(err)
 	}

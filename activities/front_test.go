@@ -21,6 +21,8 @@ type desk struct {
 	claim   frontdoor.HintClaim
 	results []frontdoor.HintResult
 	asked   []frontdoor.LimitNotice
+	asks    []frontdoor.Ask
+	intent  models.Intent
 	row     string
 	locale  string
 	// check is where the hint stands before it is written; empty is sending.
@@ -45,6 +47,13 @@ func (d *desk) SettleHint(_ context.Context, r frontdoor.HintResult) error {
 
 func (d *desk) QueueLimitNotice(_ context.Context, n frontdoor.LimitNotice) (string, error) {
 	d.asked = append(d.asked, n)
+	return d.row, nil
+}
+
+func (d *desk) AskedIntent(context.Context, int64) (models.Intent, error) { return d.intent, nil }
+
+func (d *desk) QueueAsk(_ context.Context, a frontdoor.Ask) (string, error) {
+	d.asks = append(d.asks, a)
 	return d.row, nil
 }
 
@@ -157,4 +166,20 @@ func TestSendLimitNoticeTooLate(t *testing.T) {
 	require.Equal(t, models.OutboxCanceled, out.Status)
 	require.Equal(t, int64(7), d.asked[0].InboundID)
 	require.Contains(t, d.asked[0].Body, "Too many texts at once")
+}
+
+// Each question has its own text, in the participant's language.
+func TestSendAsk(t *testing.T) {
+	for intent, want := range map[models.Intent]string{
+		models.IntentUnclear: "Soll Steps dir nicht mehr schreiben?", models.IntentWrongNumber: "Falsche Nummer?",
+	} {
+		d := &desk{intent: intent, locale: "de-DE"}
+		result, err := newFront(t, d, &wire{}).SendAsk(t.Context(), frontdoor.SendAskInput{InboundID: 7})
+		require.NoError(t, err)
+		require.Equal(t, models.OutboxCanceled, result.Status, "no row: it came too late")
+		require.Len(t, d.asks, 1)
+		require.Equal(t, int64(7), d.asks[0].InboundID)
+		require.Contains(t, d.asks[0].Body, want)
+		require.Contains(t, d.asks[0].Body, "STOP")
+	}
 }

@@ -20,11 +20,14 @@ const (
 	AttentionRefusal Attention = "refusal"
 	// AttentionFlood: more messages came from them than are answered.
 	AttentionFlood Attention = "flood"
+	// AttentionWrongNumber: a text said that the number is another person's; the
+	// participant was paused.
+	AttentionWrongNumber Attention = "wrong_number"
 )
 
 // Attentions lists every kind, the most urgent first.
 func Attentions() []Attention {
-	return []Attention{AttentionCrisis, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionFlood}
+	return []Attention{AttentionCrisis, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionFlood, AttentionWrongNumber}
 }
 
 // AttentionEntry is one row of table attention: a participant needed an

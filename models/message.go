@@ -295,6 +295,8 @@ const (
 	NoticeLimit NoticeKind = "limit"
 	// NoticeLate: a text is to be tried once more, later, without a turn.
 	NoticeLate NoticeKind = "late"
+	// NoticeAsk: a person is asked what a text meant, without a turn.
+	NoticeAsk NoticeKind = "ask"
 	// NoticeFlags: the participant's flags have changed.
 	NoticeFlags NoticeKind = "flags"
 )
@@ -395,6 +397,7 @@ const (
 const (
 	ActivitySendHint        = "SendHint"
 	ActivitySendLimitNotice = "SendLimitNotice"
+	ActivitySendAsk         = "SendAsk"
 	ActivitySendLate        = "SendLate"
 	// ActivityRemember follows a reply; nothing waits for it.
 	ActivityRemember = "Remember"

@@ -187,11 +187,10 @@ const (
 	// is an ordinary answer.
 	IntentYes  Intent = "yes"
 	IntentHelp Intent = "help"
-	// IntentUnclear may mean STOP. It is recorded with the message, which the
-	// coach answers.
+	// IntentUnclear may mean STOP; the person is asked once.
 	IntentUnclear Intent = "unclear"
-	// IntentWrongNumber says that the number is another person's. It is recorded
-	// with the message, which the coach answers.
+	// IntentWrongNumber says that the number is another person's; the programme
+	// pauses, the person is asked once and the operators are told.
 	IntentWrongNumber Intent = "wrong_number"
 )
 

@@ -52,6 +52,10 @@ const (
 	// who sent more texts than the programme takes.
 	UnknownSender Name = "unknown_sender"
 	TooManyTexts  Name = "too_many_texts"
+	// AskUnclear asks whether a text meant to end the messages, AskWrongNumber
+	// whether the number is another person's.
+	AskUnclear     Name = "ask_unclear"
+	AskWrongNumber Name = "ask_wrong_number"
 	// HabitFallback is the habit prompt without a model for somebody of whom
 	// nothing is known, or who is addressed in another language than English.
 	HabitFallback Name = "habit_fallback"
@@ -174,6 +178,8 @@ func catalogue() map[Name]entry {
 		Crisis:             fixed,
 		UnknownSender:      fixed,
 		TooManyTexts:       fixed,
+		AskUnclear:         fixed,
+		AskWrongNumber:     fixed,
 		HabitFallback:      fixed,
 	}
 	for _, name := range stageNames() {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -31,6 +32,7 @@ import (
 	"coachline/internal/store/archive"
 	"coachline/models"
 	"coachline/models/alarm"
+	"coachline/models/frontdoor"
 	"coachline/prompts"
 	"coachline/starter"
 	"coachline/starter/records"
@@ -53,7 +55,8 @@ type bothRoles struct {
 
 	mu    sync.Mutex
 	texts []string // posted to the carrier
-	pages []string // their Idempotency-Key
+	pages []alarm.Page
+	keys  []string // their Idempotency-Key
 }
 
 // inProcess runs the activities that the relay starts, each id once, as Temporal
@@ -78,6 +81,8 @@ func (e *inProcess) ExecuteActivity(ctx context.Context, o client.StartActivityO
 		_, err = e.front.SendSafetyText(ctx, args[0].(alarm.Input))
 	case alarm.ActivityPage:
 		_, err = e.front.SendPage(ctx, args[0].(alarm.Input))
+	case models.ActivitySendAsk:
+		_, err = e.front.SendAsk(ctx, args[0].(frontdoor.SendAskInput))
 	}
 	return nil, err
 }
@@ -169,7 +174,11 @@ func (b *bothRoles) front(carrier *sms.Client) *activities.Front {
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.pages = append(b.pages, r.Header.Get(pager.KeyHeader))
+		var page alarm.Page
+		if err := json.NewDecoder(r.Body).Decode(&page); err != nil {
+			b.t.Errorf("the page is no JSON: %v", err)
+		}
+		b.pages, b.keys = append(b.pages, page), append(b.keys, r.Header.Get(pager.KeyHeader))
 	}))
 	b.t.Cleanup(receiver.Close)
 	library, err := prompts.Load("")
@@ -249,7 +258,38 @@ func TestEveryWayInAlerts(t *testing.T) {
 
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			require.Equal(t, []string{"alarm-1"}, b.pages)
+			require.Equal(t, []string{"alarm-1"}, b.keys)
+			require.Equal(t, alarm.Page{
+				ID: "alarm-1", ParticipantID: "ann", Kind: "crisis", At: history[0].At.UTC(), Link: "/conversation/participants/ann",
+			}, b.pages[0])
+			if name == "chat" {
+				require.Empty(t, b.texts)
+			} else {
+				require.Equal(t, []string{history[1].Text}, b.texts)
+			}
+		})
+	}
+}
+
+// What may mean STOP is asked about once, on the channel of the message, and the
+// coach finds the question in the conversation.
+func TestEveryWayInAsks(t *testing.T) {
+	for name, say := range waysIn {
+		t.Run(name, func(t *testing.T) {
+			b := startBothRoles(t)
+			say(b, "too many texts")
+			var history []models.HistoryEntry
+			require.Eventually(t, func() bool {
+				var err error
+				history, err = b.rows.History(t.Context(), "ann", 10, time.Time{})
+				return err == nil && len(history) == 2 && history[1].Delivery != models.OutboxReady && history[1].Delivery != models.OutboxSending
+			}, 20*time.Second, 5*time.Millisecond)
+			require.Equal(t, models.KindHelp, history[1].Kind)
+			require.Contains(t, history[1].Text, "Reply STOP to end all messages")
+			require.Equal(t, history[0].Channel, history[1].Channel)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			require.Empty(t, b.pages)
 			if name == "chat" {
 				require.Empty(t, b.texts)
 			} else {

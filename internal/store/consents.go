@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/store/attention"
 	"coachline/internal/store/door"
 	"coachline/internal/store/ledger"
 	"coachline/models"
@@ -26,9 +27,71 @@ func ruled(intent models.Intent, p models.Participant) bool {
 		return true
 	case models.IntentStart, models.IntentYes:
 		return p.Status == models.StatusOptedOut
-	case models.IntentNone, models.IntentUnclear, models.IntentWrongNumber:
+	case models.IntentUnclear, models.IntentWrongNumber:
+		return true // acceptKnown has asked whether the person was asked before
+	case models.IntentNone:
 	}
 	return false
+}
+
+// needsQuestion reports whether an intent is one that the person is asked about.
+func needsQuestion(intent models.Intent) bool {
+	return intent == models.IntentUnclear || intent == models.IntentWrongNumber
+}
+
+// isToAsk reports whether the person is to be asked what a text meant, while
+// coaching goes on or is paused: once since they joined or came back, and again for
+// a wrong number when an operator has resumed the coaching meanwhile. The
+// participant's row is locked.
+func isToAsk(tx *gorm.DB, in models.Inbound, p models.Participant) (bool, error) {
+	if !p.Status.Coached() || in.Intent == models.IntentWrongNumber && p.Status == models.StatusActive {
+		return p.Status.Coached(), nil
+	}
+	newest, err := ledger.Newest(tx, p)
+	if err != nil {
+		return false, err
+	}
+	var asked int64
+	err = tx.Model(&models.Inbound{}).Where("participant_id = ? AND intent = ? AND id <> ? AND received_at >= ?",
+		p.ID, in.Intent, in.ID, instant(newest.At)).Count(&asked).Error
+	return asked == 0, err
+}
+
+// ask has the person asked what a text meant. Where the number may be another
+// person's, nothing more is sent until an operator has looked.
+func ask(tx *gorm.DB, in models.Inbound, p models.Participant) (int64, error) {
+	if in.Intent == models.IntentWrongNumber {
+		if err := pauseForWrongNumber(tx, in, p); err != nil {
+			return 0, err
+		}
+	}
+	if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
+		return 0, err
+	}
+	return tellOfText(tx, models.NoticeAsk, in)
+}
+
+func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) error {
+	_, err := attention.Raise(tx, models.AttentionEntry{
+		ParticipantID: p.ID, Kind: models.AttentionWrongNumber, Ref: strconv.FormatInt(in.ID, 10), RaisedAt: in.ReceivedAt,
+	})
+	if err != nil || p.Status != models.StatusActive {
+		return err
+	}
+	var row models.Participant
+	if err := tx.Where("id = ?", p.ID).Take(&row).Error; err != nil { // the attention has changed it
+		return err
+	}
+	row.Status = models.StatusPaused
+	if err := saveParticipant(tx, &row, in.ReceivedAt); err != nil {
+		return err
+	}
+	audit := operator.Audit{ParticipantID: p.ID, Actor: "screen", Action: "pause", Detail: string(in.Intent), At: in.ReceivedAt}
+	if err := tx.Create(&audit).Error; err != nil {
+		return err
+	}
+	_, err = notify(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticePause, CreatedAt: in.ReceivedAt})
+	return err
 }
 
 // acceptRuled stores a text and does what it asks for. It goes into the
@@ -62,7 +125,9 @@ func acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.A
 				ParticipantID: p.ID, Kind: models.NoticeHelp, Ref: strconv.FormatInt(in.ID, 10), CreatedAt: in.ReceivedAt,
 			})
 		}
-	case models.IntentNone, models.IntentUnclear, models.IntentWrongNumber:
+	case models.IntentUnclear, models.IntentWrongNumber:
+		out.NoticeID, err = ask(tx, in, p)
+	case models.IntentNone:
 	}
 	return out, err
 }

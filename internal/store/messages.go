@@ -128,6 +128,15 @@ func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participan
 }
 
 func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
+	if needsQuestion(in.Intent) {
+		isAsked, err := isToAsk(tx, in, p)
+		if err != nil {
+			return models.AcceptedInbound{}, err
+		}
+		if !isAsked {
+			in.Intent, in.IntentMethod = models.IntentNone, ""
+		}
+	}
 	if ruled(in.Intent, p) {
 		return acceptRuled(tx, in, p)
 	}

@@ -75,6 +75,9 @@ func (s *Store) acceptTranscript(tx *gorm.DB, in models.Inbound, p models.Partic
 	before := in
 	screen(&in, t.Note.Text)
 	in.ReceivedAt = instant(t.At)
+	if needsQuestion(in.Intent) && isRuledIntent(before.Intent) {
+		in.Intent, in.IntentMethod = models.IntentNone, ""
+	}
 	if p.RemovedAt != nil || in.Intent == models.IntentNone && in.Danger == models.DangerNone {
 		in.Intent, in.IntentMethod = before.Intent, before.IntentMethod
 		in.Danger, in.DangerTier, in.DangerRule, in.DangerKind = before.Danger, before.DangerTier, before.DangerRule, before.DangerKind
@@ -103,6 +106,16 @@ func addTranscript(in *models.Inbound, heard models.VoiceNote) (bool, error) {
 	return true, err
 }
 
+// isRuledIntent reports whether the programme itself answers an intent.
+func isRuledIntent(intent models.Intent) bool {
+	switch intent {
+	case models.IntentStop, models.IntentHelp, models.IntentUnclear, models.IntentWrongNumber:
+		return true
+	case models.IntentNone, models.IntentStart, models.IntentYes:
+	}
+	return false
+}
+
 // isAnswered reports whether the programme itself has answered, because of what
 // was said in their voice notes, all texts of a turn that does not stand yet.
 func isAnswered(tx *gorm.DB, turnID string, texts []models.Inbound) (bool, error) {
@@ -114,7 +127,7 @@ func isAnswered(tx *gorm.DB, turnID string, texts []models.Inbound) (bool, error
 		switch {
 		case !slices.ContainsFunc(text.VoiceNotes(), func(note models.VoiceNote) bool { return note.Heard && note.Text != "" }):
 			return false, nil
-		case text.Intent != models.IntentStop && text.Intent != models.IntentHelp:
+		case !isRuledIntent(text.Intent):
 			ids = append(ids, text.ID)
 		}
 	}

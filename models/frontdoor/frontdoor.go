@@ -48,6 +48,18 @@ type LimitNotice struct {
 	Now       time.Time
 }
 
+// Ask is a fixed text that asks a participant what a text of theirs meant.
+type Ask struct {
+	InboundID int64
+	Body      string
+	Now       time.Time
+}
+
+// SendAskInput is the argument of ActivitySendAsk.
+type SendAskInput struct {
+	InboundID int64 `json:"inbound_id"`
+}
+
 // SendHintInput is the argument of ActivitySendHint.
 type SendHintInput struct {
 	HintID string `json:"hint_id"`

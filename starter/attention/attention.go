@@ -42,7 +42,7 @@ type ClearRequest struct {
 
 // ListRequest selects a page of what is open.
 type ListRequest struct {
-	Kind   models.Attention `query:"kind" enum:"crisis,unreachable,send,refusal,flood" doc:"Only this kind."`
+	Kind   models.Attention `query:"kind" enum:"crisis,unreachable,send,refusal,flood,wrong_number" doc:"Only this kind."`
 	Limit  int              `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor int64            `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
@@ -51,7 +51,7 @@ type ListRequest struct {
 type OpenView struct {
 	ParticipantID string           `json:"participant_id"`
 	Name          string           `json:"name"`
-	Kind          models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,flood" doc:"crisis: a message may be a crisis. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. flood: more messages came than are answered."`
+	Kind          models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,flood,wrong_number" doc:"crisis: a message may be a crisis. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. flood: more messages came than are answered. wrong_number: somebody wrote that the number is not theirs, and coaching is paused."`
 	Since         time.Time        `json:"since"`
 	Ref           string           `json:"ref,omitempty" doc:"What raised it first: an inbound message, an outbound message or a turn."`
 	Code          string           `json:"code,omitempty" doc:"Error code of the carrier or the model, or why messages are held."`

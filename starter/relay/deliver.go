@@ -138,6 +138,8 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 		return r.flags(ctx, p, n)
 	case models.NoticeLimit:
 		return r.limit(ctx, n)
+	case models.NoticeAsk:
+		return r.ask(ctx, n)
 	case models.NoticeLate:
 		return r.late(ctx, n)
 	case models.NoticeUnenroll: // told to those who are removed as well, above

@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
+	"coachline/models/carrier"
 	"coachline/models/frontdoor"
 )
 
@@ -72,14 +73,36 @@ func (r *Relay) SendHint(ctx context.Context, id string) error {
 // limit has Temporal tell a participant of the limit, outside the workflow: the
 // coach takes no turn for it.
 func (r *Relay) limit(ctx context.Context, n models.Notice) error {
-	inboundID, err := strconv.ParseInt(n.Ref, 10, 64)
+	inboundID, err := inboundOf(n)
 	if err != nil {
-		return models.BadField("ref", "notice %d does not name an inbound row", n.ID)
+		return err
 	}
 	return r.execute(ctx, job{
 		id: n.ParticipantID + "-limit-" + n.Ref, name: models.ActivitySendLimitNotice,
 		input: frontdoor.SendLimitInput{InboundID: inboundID}, life: frontdoor.TextLife,
 	})
+}
+
+// ask has Temporal ask a participant what a text meant, outside the workflow: the
+// coach takes no turn for it.
+func (r *Relay) ask(ctx context.Context, n models.Notice) error {
+	inboundID, err := inboundOf(n)
+	if err != nil {
+		return err
+	}
+	return r.execute(ctx, job{
+		id: n.ParticipantID + "-ask-" + n.Ref, name: models.ActivitySendAsk,
+		input: frontdoor.SendAskInput{InboundID: inboundID}, life: carrier.AnswerLife,
+	})
+}
+
+// inboundOf is the inbound row that a notice names.
+func inboundOf(n models.Notice) (int64, error) {
+	id, err := strconv.ParseInt(n.Ref, 10, 64)
+	if err != nil {
+		return 0, models.BadField("ref", "notice %d does not name an inbound row", n.ID)
+	}
+	return id, nil
 }
 
 // late has Temporal make the later try of a text whose turn is over. It waits

@@ -12,8 +12,10 @@ import (
 	"gorm.io/gorm/clause"
 
 	"coachline/internal/database"
+	"coachline/internal/store/channel"
 	"coachline/internal/store/ledger"
 	"coachline/models"
+	"coachline/models/carrier"
 	"coachline/models/frontdoor"
 )
 
@@ -194,11 +196,41 @@ func (d *Desk) LocaleOf(ctx context.Context, inboundID int64) (string, error) {
 // comes too late to be of use. Safe to retry: the first row stays. Whether it
 // may be sent is for the gates of sending. ErrNotFound for an unknown text.
 func (d *Desk) QueueLimitNotice(ctx context.Context, n frontdoor.LimitNotice) (string, error) {
+	return d.queueFixed(ctx, fixedText{name: "limit", inboundID: n.InboundID, body: n.Body, now: n.Now, life: frontdoor.TextLife})
+}
+
+// QueueAsk writes the outbox row that asks what a text meant, as QueueLimitNotice
+// does its own, on the channel that the text came by.
+func (d *Desk) QueueAsk(ctx context.Context, a frontdoor.Ask) (string, error) {
+	return d.queueFixed(ctx, fixedText{name: "ask", inboundID: a.InboundID, body: a.Body, now: a.Now, life: carrier.AnswerLife})
+}
+
+// AskedIntent returns what the screening took a text for. ErrNotFound for an
+// unknown text.
+func (d *Desk) AskedIntent(ctx context.Context, inboundID int64) (models.Intent, error) {
+	var in models.Inbound
+	if err := d.cfg.Read(ctx).Select("intent").Where("id = ?", inboundID).Take(&in).Error; err != nil {
+		return "", fmt.Errorf("reading a text: %w", database.Classify(err))
+	}
+	return in.Intent, nil
+}
+
+// fixedText answers a participant's text without a turn. Its name is part of the
+// row's id, and life is how long after the text it is of use.
+type fixedText struct {
+	name      string
+	inboundID int64
+	body      string
+	now       time.Time
+	life      time.Duration
+}
+
+func (d *Desk) queueFixed(ctx context.Context, f fixedText) (string, error) {
 	var id string
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
 		id = ""
 		var in models.Inbound
-		if err := tx.Where("id = ? AND participant_id <> ''", n.InboundID).Take(&in).Error; err != nil {
+		if err := tx.Where("id = ? AND participant_id <> ''", f.inboundID).Take(&in).Error; err != nil {
 			return err
 		}
 		var p models.Participant
@@ -206,23 +238,24 @@ func (d *Desk) QueueLimitNotice(ctx context.Context, n frontdoor.LimitNotice) (s
 			return err
 		}
 		row := models.Outbox{
-			ID:            p.ID + "-limit-" + strconv.FormatInt(in.ID, 10),
-			ParticipantID: p.ID, Part: 1, Kind: models.KindHelp, Body: n.Body,
-			Status: models.OutboxReady, CreatedAt: n.Now, UpdatedAt: n.Now,
+			ID:            p.ID + "-" + f.name + "-" + strconv.FormatInt(in.ID, 10),
+			ParticipantID: p.ID, Part: 1, Kind: models.KindHelp, Body: f.body, Channel: in.Channel,
+			Status: models.OutboxReady, CreatedAt: f.now, UpdatedAt: f.now,
 		}
+		channel.Show(&row)
 		err := tx.Where("id = ?", row.ID).Take(&models.Outbox{}).Error
 		if err == nil {
 			id = row.ID
 			return nil
 		}
-		if !errors.Is(err, gorm.ErrRecordNotFound) || n.Now.Sub(in.ReceivedAt) > frontdoor.TextLife {
+		if !errors.Is(err, gorm.ErrRecordNotFound) || f.now.Sub(in.ReceivedAt) > f.life {
 			return ignoreMissing(err)
 		}
 		id = row.ID
 		return say(tx, row)
 	})
 	if err != nil {
-		return "", fmt.Errorf("queueing the notice of the limit: %w", err)
+		return "", fmt.Errorf("queueing the text %s: %w", f.name, err)
 	}
 	return id, nil
 }
