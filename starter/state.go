@@ -181,6 +181,32 @@ func (f *front) attentionRoutes(api huma.API) {
 		}
 		return answered("", page), nil
 	})
+	f.alertRoutes(api, room)
+}
+
+const alertsPath = "/alerts"
+
+// alertRoutes mount what operators do with messages that were taken for a crisis.
+func (f *front) alertRoutes(api huma.API, room *attention.Room) {
+	listing := route{method: http.MethodGet, path: alertsPath, id: "list-alerts", summary: "Messages that were taken for a crisis and why, newest first"}
+	register(api, listing, func(ctx context.Context, in *attention.AlertsRequest) (*answer[attention.AlertPage], error) {
+		page, err := room.Alerts(ctx, in)
+		if err != nil {
+			return nil, f.refuse(listing.id, err)
+		}
+		return answered("", page), nil
+	})
+	marking := route{method: http.MethodPost, path: alertsPath + "/{id}/mark", id: "mark-alert", summary: "Say whether an alert was right",
+		errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}
+	mount(f, api, mounted{marking, "alert"}, room.Mark)
+	exporting := route{method: http.MethodGet, path: alertsPath + "/sheet", id: "export-alerts", summary: "What operators have judged, as lines of a screening sheet"}
+	register(api, exporting, func(ctx context.Context, in *attention.SheetRequest) (*answer[attention.Sheet], error) {
+		sheet, err := room.Sheet(ctx, in)
+		if err != nil {
+			return nil, f.refuse(exporting.id, err)
+		}
+		return answered("", sheet), nil
+	})
 }
 
 // mounted is a route of another room; what names the things that a 404 is about.

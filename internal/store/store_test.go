@@ -86,6 +86,7 @@ func (w *world) raw(fn func(db *sql.DB)) {
 
 // undoNewest takes back migrations 21 to 26, for tests of older databases.
 var undoNewest = []string{
+	"ALTER TABLE alarms DROP COLUMN mark", "ALTER TABLE alarms DROP COLUMN marked_by", "ALTER TABLE alarms DROP COLUMN marked_at",
 	"ALTER TABLE alarms DROP COLUMN tier", "ALTER TABLE alarms DROP COLUMN rule", "ALTER TABLE alarms DROP COLUMN kind",
 	"ALTER TABLE alarms DROP COLUMN score", "ALTER TABLE alarms DROP COLUMN escalated", "ALTER TABLE alarms DROP COLUMN pages",
 	"ALTER TABLE inbound DROP COLUMN danger_tier", "ALTER TABLE inbound DROP COLUMN danger_rule",

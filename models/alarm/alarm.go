@@ -29,6 +29,43 @@ type Alarm struct {
 	ClearedAt *time.Time
 	// Note is what an operator wrote when clearing it; personal data.
 	Note string `gorm:"serializer:sealed"`
+	// Mark is what an operator said of the alarm, empty before.
+	Mark     Mark
+	MarkedBy string
+	MarkedAt *time.Time
+}
+
+// Mark says whether an alarm was right.
+type Mark string
+
+const (
+	MarkRight Mark = "right"
+	MarkWrong Mark = "wrong"
+)
+
+// Marking is what an operator says of an alarm.
+type Marking struct {
+	AlarmID string
+	Mark    Mark
+	Actor   string
+	Now     time.Time
+}
+
+// Query selects a page of alarms, newest first.
+type Query struct {
+	BeforeInbound int64 // of the alarm that ended the page before; 0 is none
+	Unmarked      bool  // only those that no operator has judged
+	Limit         int
+}
+
+// MarkedText is the text of an alarm that an operator has judged, for the sheets
+// that screening is trained on and scored with. Text is personal data.
+type MarkedText struct {
+	AlarmID string
+	Locale  string
+	Kind    string
+	Mark    Mark
+	Text    string
 }
 
 // Activities that the relay starts for an alarm; no workflow waits for them.

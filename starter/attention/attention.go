@@ -15,6 +15,9 @@ import (
 type Desk interface {
 	OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error)
 	ClearAttention(ctx context.Context, c alarm.Clearing) (models.Participant, error)
+	Alarms(ctx context.Context, q alarm.Query) ([]alarm.Alarm, error)
+	MarkAlarm(ctx context.Context, m alarm.Marking) (alarm.Alarm, error)
+	MarkedTexts(ctx context.Context) ([]alarm.MarkedText, error)
 }
 
 // Config is what a Room stands on; all of it is required.

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"coachline/models/alarm"
+)
+
+func (p *program) alerts() *cobra.Command {
+	return group("alerts", "Judge messages that were taken for a crisis", p.alertsList(), p.alertsMark(), p.alertsExport())
+}
+
+func (p *program) alertsList() *cobra.Command {
+	var unmarked bool
+	c := &cobra.Command{
+		Use: "list", Short: "List alerts and what raised them, newest first", Args: exactly(0),
+		Long: "Lists messages that were taken for a crisis, newest first: the tier (A pages a person, B is a weak sign),\n" +
+			"the rule or the classifier's score that raised each, and what an operator said of it.\n" +
+			"`coachline transcript ID` shows the message.",
+	}
+	c.Flags().BoolVar(&unmarked, "unmarked", false, "only those that no operator has judged")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		api, err := p.console()
+		if err != nil {
+			return err
+		}
+		return api.ListAlerts(c.Context(), unmarked)
+	}
+	return c
+}
+
+func (p *program) alertsMark() *cobra.Command {
+	return &cobra.Command{
+		Use: "mark ALERT right|wrong", Short: "Say whether an alert was right", Args: exactly(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			mark := alarm.Mark(args[1])
+			if mark != alarm.MarkRight && mark != alarm.MarkWrong {
+				return usageError{fmt.Errorf("%q is neither right nor wrong", args[1])}
+			}
+			api, err := p.console()
+			if err != nil {
+				return err
+			}
+			return api.MarkAlert(c.Context(), args[0], mark)
+		},
+	}
+}
+
+func (p *program) alertsExport() *cobra.Command {
+	return &cobra.Command{
+		Use: "export FOLDER", Short: "Write what was judged as sheets for screening", Args: exactly(1),
+		Long: "Writes FOLDER/LANGUAGE/crisis.marks.tsv and negative.marks.tsv with the messages of alerts that operators\n" +
+			"have judged. Numbers and addresses are masked; names are not. Read the files before they leave the machine.",
+		RunE: func(c *cobra.Command, args []string) error {
+			api, err := p.console()
+			if err != nil {
+				return err
+			}
+			return api.ExportAlerts(c.Context(), args[0])
+		},
+	}
+}

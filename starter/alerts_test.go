@@ -1,0 +1,59 @@
+package starter
+
+import (
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/store/door"
+	"coachline/models"
+	"coachline/models/alarm"
+	"coachline/starter/attention"
+)
+
+// Every alert says what raised it. What operators say of one exports as lines of
+// a sheet, without numbers and addresses.
+func TestAlertsAreMarkedAndExported(t *testing.T) {
+	h, rows := withStore(t, door.Rules{}, io.Discard)
+	ann := h.ann()
+	for n, body := range []string{"i wanna kil my self tonight, call me on +1 555 867 5310", "my life has no meaning", "hello"} {
+		require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(n+1, herNumber, body)).status)
+	}
+	list := func(query string) attention.AlertPage {
+		return result[attention.AlertPage](t, h.do(call{method: "GET", path: "/alerts" + query}))
+	}
+	first := list("?limit=1")
+	require.Len(t, first.Alerts, 1)
+	require.NotNil(t, first.NextCursor)
+	require.Equal(t, "alarm-2", first.Alerts[0].ID)
+	require.True(t, first.Alerts[0].Escalated, "the second sign of a day")
+	second := list("?limit=1&cursor=" + *first.NextCursor).Alerts
+	require.Equal(t, "alarm-1", second[0].ID)
+	require.Equal(t, []any{ann.ID, models.DangerSelfHarm, "A", "direct", true}, []any{second[0].ParticipantID, second[0].Danger, second[0].Tier, second[0].Kind, second[0].Answered})
+	require.NotEmpty(t, second[0].Rule)
+
+	mark := func(id, value string) call {
+		return call{method: "POST", path: "/alerts/" + id + "/mark", body: `{"mark":"` + value + `"}`}
+	}
+	h.refused(mark("alarm-1", "maybe"), http.StatusBadRequest, "mark: expected value to be one of")
+	h.refused(mark("alarm-9", "right"), http.StatusNotFound, "alert not found")
+	require.Equal(t, alarm.MarkRight, result[attention.AlertView](t, h.do(mark("alarm-1", "right"))).Mark)
+	view := result[attention.AlertView](t, h.do(mark("alarm-2", "right")))
+	require.Equal(t, actor, view.MarkedBy)
+	require.Equal(t, view, result[attention.AlertView](t, h.do(mark("alarm-2", "right"))), "repeated")
+	require.Empty(t, list("?unmarked=true").Alerts)
+	h.do(mark("alarm-2", "wrong"))
+
+	sheet := result[attention.Sheet](t, h.do(call{method: "GET", path: "/alerts/sheet"}))
+	require.Len(t, sheet.Lines, 2)
+	require.Equal(t, []string{"en", "crisis", "direct"}, []string{sheet.Lines[0].Language, sheet.Lines[0].Sheet, sheet.Lines[0].Kind})
+	require.Contains(t, sheet.Lines[0].Text, "i wanna kil my self tonight")
+	require.NotContains(t, sheet.Lines[0].Text, "867")
+	require.Equal(t, attention.SheetLine{Language: "en", Sheet: "negative", Kind: "passive", Text: "my life has no meaning"}, sheet.Lines[1])
+
+	row, err := rows.Alarm(t.Context(), "alarm-2")
+	require.NoError(t, err)
+	require.Equal(t, alarm.MarkWrong, row.Mark, "the newest mark counts")
+}
