@@ -2,11 +2,14 @@ package screening
 
 import (
 	"math"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"coachline/internal/screening/sheets"
 )
 
 func TestRuleFiles(t *testing.T) {
@@ -126,20 +129,49 @@ func TestEmoji(t *testing.T) {
 	assert.Equal(t, []string{"no", ":pills:", "more", ":gun:"}, words)
 }
 
-// Long texts cost in proportion to their length, whatever stands in them: work
-// is counted in elements of patterns that were matched.
+// workOf counts what a text costs: elements of patterns that were matched, words in
+// all languages, and features of the classifier.
+func (s *scanner) workOf(body string) float64 {
+	s.scan(body)
+	s.classify(dangerFound{})
+	work := s.window.work + len(s.features.all)
+	for _, v := range s.versions {
+		work += len(v.words)
+	}
+	return float64(work)
+}
+
+// Long texts cost in proportion to their length, whatever stands in them.
 func TestWorkIsLinear(t *testing.T) {
-	for _, piece := range []string{
+	pieces := []string{
 		"i want to kill myself and die ", "ich will mich umbringen nicht ", "kk ", "no quiero vivir nada mas q ",
 		"want to, ", "k i l l ", "iwanttokillmyselfiwanttokillmyself ", "never i am going to want to be ", "💊🔫 ", "pilllls suicde mysellf ",
-	} {
-		var s scanner
-		work := func(times int) float64 {
-			s.scan(strings.Repeat(piece, times))
-			return float64(s.window.work)
+	}
+	for _, language := range languages {
+		texts, err := sheets.Read(os.DirFS("testdata/sheets"), language)
+		require.NoError(t, err)
+		for i := 0; i < len(texts); i += 100 {
+			pieces = append(pieces, texts[i].Body+" ")
 		}
-		short, long := work(100), work(800)
+	}
+	var s scanner
+	for _, piece := range pieces {
+		short, long := s.workOf(strings.Repeat(piece, 100)), s.workOf(strings.Repeat(piece, 800))
 		assert.LessOrEqual(t, long, 9*math.Max(short, 1000), piece)
+	}
+}
+
+// A text of the sheets, as people write them.
+func BenchmarkScreen(b *testing.B) {
+	for _, language := range languages {
+		texts, err := sheets.Read(os.DirFS("testdata/sheets"), language)
+		require.NoError(b, err)
+		b.Run(language, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				Screen(Message{Body: texts[i%len(texts)].Body})
+			}
+		})
 	}
 }
 
