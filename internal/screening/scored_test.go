@@ -54,14 +54,36 @@ func scoredHalf(t *testing.T) map[string]*share {
 				count("opted out by mistake", found.Intent == models.IntentStop)
 				count("asked by mistake", found.Intent == models.IntentUnclear || found.Intent == models.IntentWrongNumber)
 			}
-			for _, name := range []string{text.Sheet, text.Sheet + "/" + text.Kind} {
+			for _, name := range groupsOf(text) {
 				count(name, isHit)
 				count(name+" "+language, isHit)
+				count("tier A of "+name, found.Tier == models.TierA)
 			}
 		}
 	}
 	return counts
 }
+
+// groupsOf names the figures that a text counts for.
+func groupsOf(text sheets.Text) []string {
+	names := []string{text.Sheet, text.Sheet + "/" + text.Kind}
+	if text.Sheet != sheets.Crisis {
+		return names
+	}
+	switch text.Kind {
+	case "direct", "method", "emergency":
+		return append(names, explicit)
+	case "passive", "slang", "typo", "thirdperson":
+		return append(names, indirect)
+	}
+	return names
+}
+
+// The kinds of crisis texts that have one target each.
+const (
+	explicit = "crisis/direct, method, emergency"
+	indirect = "crisis/passive, slang, typo, third person"
+)
 
 // answerTo is the intent that a kind of the sheet of requests must have.
 func answerTo(kind string) models.Intent {
