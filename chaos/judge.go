@@ -16,8 +16,9 @@ func (s *system) judge(ctx context.Context, people []*person) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newCourt(newReport(s), l, s.carrier.Sent())
+	c := newCourt(newReport(s), l, s.carrier.Sent(), s.pager.Pages())
 	c.outbound()
+	c.paging()
 	for _, p := range people {
 		status, err := s.api.status(ctx, p.id)
 		if err != nil {
@@ -42,11 +43,12 @@ type court struct {
 	report   *report
 	rows     *ledger
 	sent     []world.Sent
+	pages    []world.Page
 	byOutbox map[string][]world.Sent
 }
 
-func newCourt(r *report, l *ledger, sent []world.Sent) *court {
-	c := &court{report: r, rows: l, sent: sent, byOutbox: map[string][]world.Sent{}}
+func newCourt(r *report, l *ledger, sent []world.Sent, pages []world.Page) *court {
+	c := &court{report: r, rows: l, sent: sent, pages: pages, byOutbox: map[string][]world.Sent{}}
 	for _, one := range sent {
 		c.byOutbox[one.Outbox] = append(c.byOutbox[one.Outbox], one)
 	}
@@ -59,7 +61,7 @@ func (c *court) outbound() {
 	sids := map[string]string{}
 	for id, row := range c.rows.outbox {
 		taken := c.byOutbox[id]
-		if len(taken) > 1 {
+		if len(taken) > 1 && row.kind != "safety" {
 			c.report.Duplicates += len(taken) - 1
 			c.report.violate("%s (%s) was sent %d times", id, row.kind, len(taken))
 		}
@@ -129,13 +131,14 @@ func (c *court) trial(p *person, status string) *trial {
 func (t *trial) ledger() {
 	t.answers()
 	t.order()
+	t.alerts()
 	t.operator()
 	t.prompts()
 	t.parting()
 }
 
-// answers: each text once, by the model's words or by the fixed ones that stand
-// in for it.
+// answers: each text once, by the model's words, by the fixed ones that stand in
+// for it, or by the safety text, which the model may mention.
 func (t *trial) answers() {
 	times := map[string]int{}
 	for _, one := range t.sent {
@@ -146,6 +149,8 @@ func (t *trial) answers() {
 	for _, one := range t.p.texts {
 		t.report.Texts++
 		switch n := times[one.token]; {
+		case t.isSafe(one):
+			t.report.Safe++
 		case n == 1:
 			t.report.Answered++
 		case n > 1:
@@ -203,8 +208,15 @@ func (t *trial) givenUp(one text) bool {
 // numbered in the order they came.
 func (t *trial) order() {
 	last := ""
+	safe := map[string]bool{}
+	for _, one := range t.p.texts {
+		safe[one.token] = t.isSafe(one)
+	}
 	for _, one := range t.sent {
 		for _, token := range answered(one.Body) {
+			if safe[token] {
+				continue
+			}
 			if token <= last {
 				t.report.Disorder++
 				t.report.violate("%s: %s was answered after %s", t.p.name, token, last)
@@ -215,7 +227,7 @@ func (t *trial) order() {
 	seq := int64(0)
 	for _, one := range t.p.texts {
 		row, stored := t.rows.inbound[one.sid]
-		if stored && row.participant == t.p.id && row.seq <= seq {
+		if stored && row.participant == t.p.id && row.seq <= seq && !safe[one.token] {
 			t.report.Disorder++
 			t.report.violate("%s: %s has number %d after %d", t.p.name, one.token, row.seq, seq)
 		}

@@ -18,6 +18,7 @@ type scene struct {
 	person *person
 	rows   *ledger
 	sent   []world.Sent
+	pages  []world.Page
 	status string
 	shown  []entry
 }
@@ -64,8 +65,9 @@ func (s *scene) change(id string, edit func(*outboxRow)) {
 }
 
 func (s *scene) verdict() *report {
-	c := newCourt(&report{}, s.rows, s.sent)
+	c := newCourt(&report{}, s.rows, s.sent, s.pages)
 	c.outbound()
+	c.paging()
 	t := c.trial(s.person, s.status)
 	t.ledger()
 	if s.status != "" {

@@ -19,6 +19,8 @@ type text struct {
 	token, sid string
 	// wish is the local time of the daily prompt that it asks for.
 	wish string
+	// isCry: it says that the person is in danger.
+	isCry bool
 }
 
 // ending is how a person leaves during the storm.
@@ -48,6 +50,9 @@ type person struct {
 	// leftAt is when the stop was taken.
 	leftAt time.Time
 	wishes int
+	// cry is what the person says when in danger, cries how often that was.
+	cry   cry
+	cries int
 }
 
 // enrol signs everybody up before the storm.
@@ -58,7 +63,7 @@ func (s *system) enrol(ctx context.Context) ([]*person, error) {
 		p := &person{
 			sys: s, random: random, index: i,
 			name: fmt.Sprintf("p%02d", i), number: fmt.Sprintf("+120255501%02d", i),
-			leaveAt: s.settings.Faults * (30 + random.IntN(60)) / 100,
+			leaveAt: s.settings.Faults * (30 + random.IntN(60)) / 100, cry: cryOf(i),
 		}
 		switch i % 6 {
 		case 4:
@@ -99,6 +104,9 @@ func (p *person) act(ctx context.Context) error {
 	if p.ending != stays && p.sys.board.Total() >= p.leaveAt {
 		return p.leave(ctx)
 	}
+	if p.cry != silent && p.cries < mostCries && p.random.IntN(4) == 0 {
+		return p.call(ctx)
+	}
 	switch dice := p.random.IntN(20); {
 	case dice == 0:
 		return p.hearFromOperator(ctx)
@@ -122,7 +130,7 @@ func (p *person) act(ctx context.Context) error {
 // text twice, at once or again later.
 func (p *person) say(ctx context.Context, words, wish string) error {
 	n := len(p.texts) + 1
-	one := text{token: fmt.Sprintf("m%04d", n), sid: p.sid(n), wish: wish}
+	one := text{token: fmt.Sprintf("m%04d", n), sid: p.sid(n), wish: wish, isCry: words == p.cry.words() && p.cry != silent}
 	if err := p.post(ctx, one, p.name+" "+one.token+" "+words, p.random.IntN(12) == 0); err != nil {
 		return err
 	}

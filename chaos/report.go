@@ -18,11 +18,14 @@ type report struct {
 	Faults               int
 	Kills, Hits, Crashes map[string]int
 	// Of the texts, each is in one of the numbers after it.
-	Texts, Answered, Fallbacks, Withheld, GivenUp, Lost int
-	Duplicates, Disorder, AfterStop                     int
-	Prompts, PromptsSent, PromptsMissed                 int
-	PromptsLost, Operator, Unknown                      int
-	Sent                                                int
+	Texts, Answered, Fallbacks, Safe, Withheld, GivenUp, Lost int
+	// Of the Alerts, those that page a person were Paged, PagesAgain counts
+	// repeated requests.
+	Alerts, Paged, PagesAgain, SafetyTexts int
+	Duplicates, Disorder, AfterStop        int
+	Prompts, PromptsSent, PromptsMissed    int
+	PromptsLost, Operator, Unknown         int
+	Sent                                   int
 	// Removed and Stopped count the people who are out in the end.
 	Removed, Stopped int
 	Violations       []string
@@ -55,9 +58,11 @@ func (r *report) print(out io.Writer) {
 	tabulate(out, "ended by themselves", r.Crashes)
 	fmt.Fprintf(out, "texts                %d\n", r.Texts)
 	fmt.Fprintf(out, "  answered           %d by the model, %d by the fixed text\n", r.Answered, r.Fallbacks)
+	fmt.Fprintf(out, "  by the safety text %d\n", r.Safe)
 	fmt.Fprintf(out, "  withheld           %d (the person had left)\n", r.Withheld)
 	fmt.Fprintf(out, "  given up           %d (no post of the answer reached the carrier; the row says unknown, or newer_reply)\n", r.GivenUp)
 	fmt.Fprintf(out, "  lost               %d\n", r.Lost)
+	fmt.Fprintf(out, "alerts               %d: %d paged (%d requests were repeated), %d with a safety text\n", r.Alerts, r.Paged, r.PagesAgain, r.SafetyTexts)
 	fmt.Fprintf(out, "sent by the carrier  %d\n", r.Sent)
 	fmt.Fprintf(out, "duplicates           %d\n", r.Duplicates)
 	fmt.Fprintf(out, "order violations     %d\n", r.Disorder)

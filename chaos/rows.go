@@ -20,6 +20,7 @@ type ledger struct {
 	sends     map[string][]string   // outbox ids by turn
 	schedules []scheduleRow
 	prompts   map[string]promptRow
+	alarms    map[int64]alarmRow // by inbound row
 }
 
 type outboxRow struct {
@@ -59,7 +60,7 @@ func each(ctx context.Context, db *sql.DB, query string, read func(scan func(...
 func (s *system) ledger(ctx context.Context) (*ledger, error) {
 	l := &ledger{
 		outbox: map[string]outboxRow{}, inbound: map[string]inboundRow{}, entries: map[int64]string{},
-		sends: map[string][]string{}, prompts: map[string]promptRow{},
+		sends: map[string][]string{}, prompts: map[string]promptRow{}, alarms: map[int64]alarmRow{},
 	}
 	readers := []struct {
 		query string
@@ -70,6 +71,7 @@ func (s *system) ledger(ctx context.Context) (*ledger, error) {
 		{`SELECT substr(key, 4)::bigint, turn_id FROM messages WHERE key LIKE 'in-%'`, l.readEntry},
 		{`SELECT participant_id, id, at FROM schedules`, l.readSchedule},
 		{`SELECT id, participant_id, schedule_id, state, reason, sent_at FROM prompts`, l.readPrompt},
+		{`SELECT inbound_id, id, participant_id, tier, pages, answer, escalated, paged_at IS NOT NULL FROM alarms`, l.readAlarm},
 	}
 	for _, one := range readers {
 		if err := each(ctx, s.db, one.query, one.read); err != nil {
@@ -123,6 +125,9 @@ func restless() map[string]string {
 	const here = ` (SELECT id FROM participants WHERE removed_at IS NULL AND status = 'active') `
 	return map[string]string{
 		"notices not told":        `SELECT count(*) FROM notices WHERE delivered_at IS NULL`,
+		"alarms not told":         `SELECT count(*) FROM alarms WHERE told_at IS NULL`,
+		"pages not taken":         `SELECT count(*) FROM alarms WHERE pages AND paged_at IS NULL`,
+		"safety texts not begun":  `SELECT count(*) FROM alarms a WHERE answer AND participant_id IN` + here + `AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = a.participant_id || '-safety-' || a.inbound_id)`,
 		"texts not sent":          `SELECT count(*) FROM outbox WHERE status IN ('ready', 'sending')`,
 		"texts not in a turn":     `SELECT count(*) FROM inbound i WHERE seq > 0 AND participant_id IN` + here + `AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.participant_id = i.participant_id AND m.key = 'in-' || i.id)`,
 		"turns not ended":         `SELECT count(*) FROM turns WHERE outcome = '' AND kind <> 'message' AND participant_id IN` + here,

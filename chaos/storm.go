@@ -44,6 +44,7 @@ func core() []move {
 	for _, point := range named() {
 		moves = append(moves, move{point: point})
 	}
+	moves = append(moves, pagerMoves()...)
 	return append(moves, []move{
 		{victim: "starter"}, {victim: "worker"}, {victim: "temporal"}, {victim: "postgres"},
 		{target: world.TargetModel, fault: world.FaultBusy}, {target: world.TargetModel, fault: world.FaultError},

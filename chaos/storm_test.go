@@ -20,4 +20,5 @@ func TestShortStorm(t *testing.T) {
 	t.Log(out.String())
 	require.Equal(t, exitRight, code, "the ledger is wrong or the run failed; its output is above")
 	require.Contains(t, out.String(), "verdict              the ledger is right")
+	require.NotRegexp(t, `alerts +\d+: 0 paged`, out.String(), "alerts were in flight")
 }

@@ -42,6 +42,7 @@ type system struct {
 	fleet    *world.Fleet
 	board    *world.Board
 	carrier  *world.Carrier
+	pager    *world.Pager
 	db       *sql.DB
 	temporal client.Client
 	api      *api
@@ -163,6 +164,7 @@ func (s *system) roles(ctx, inner context.Context, bin programs) error {
 		s.api.doors = append(s.api.doors, "http://"+local(port))
 	}
 	s.carrier = world.NewCarrier(s.board, s.trace, s.api.doors)
+	s.pager = world.NewPager(s.board, s.trace)
 	outside, err := s.serveStandIns(inner)
 	if err != nil {
 		return err
@@ -194,8 +196,8 @@ func (s *system) roles(ctx, inner context.Context, bin programs) error {
 	return s.prepareMarks(ctx)
 }
 
-// standIns are the base addresses of carrier and model.
-type standIns struct{ carrier, model string }
+// standIns are the base addresses of carrier, model and the receiver of pages.
+type standIns struct{ carrier, model, pager string }
 
 // role is one process of the product: which, what it is told, and the stand-ins
 // that it talks to.
@@ -218,11 +220,11 @@ func (s *system) role(inner context.Context, r role) error {
 	}
 	env := append(r.env[:len(r.env):len(r.env)],
 		"TEMPORAL_ADDRESS="+gateway, "TEMPORAL_NAMESPACE="+namespace, "HOME="+s.dir,
-		"TWILIO_BASE_URL="+r.carrier+"/"+r.name, "OPENAI_BASE_URL="+r.model+"/"+r.name+"/v1")
+		"TWILIO_BASE_URL="+r.carrier+"/"+r.name, "OPENAI_BASE_URL="+r.model+"/"+r.name+"/v1", "COACH_ALERT_URL="+r.pager)
 	return s.fleet.Run(world.Program{Name: r.name, Path: r.program, Args: []string{r.kind}, Env: env})
 }
 
-// serveStandIns serves carrier and model, each on an address of its own.
+// serveStandIns serves carrier, pager and model, each on an address of its own.
 func (s *system) serveStandIns(inner context.Context) (standIns, error) {
 	var at standIns
 	var err error
@@ -230,6 +232,9 @@ func (s *system) serveStandIns(inner context.Context) (standIns, error) {
 		return at, err
 	}
 	at.carrier = world.ServeOn(inner, s.connections, s.carrier.Handler(inner))
+	if at.pager, err = world.Serve(inner, s.pager); err != nil {
+		return at, err
+	}
 	at.model, err = world.Serve(inner, world.NewModel(s.board, s.trace).Handler(inner))
 	return at, err
 }

@@ -45,6 +45,7 @@ const (
 	TargetCarrier  Target = "carrier"
 	TargetLookup   Target = "lookup"
 	TargetCallback Target = "callback"
+	TargetPager    Target = "pager"
 	// TargetConnect are new connections to the carrier, TargetMarks the relay's
 	// records of what was delivered.
 	TargetConnect Target = "connection to the carrier"
