@@ -66,6 +66,28 @@ func TestLimitNoticeRunsOutsideTheWorkflow(t *testing.T) {
 	require.Zero(t, b.store.undelivered())
 }
 
+// A question is an activity of its own, started under one id until it runs,
+// whichever starter does it.
+func TestQuestionIsStartedOnce(t *testing.T) {
+	b := newBench(t)
+	b.add("a")
+	b.store.notice("a", models.NoticeAsk, "7", 0, testNow)
+	b.engine.fail(func(context.Context, string) error { return errDown })
+	b.sweep(t, 4*time.Second)
+	require.Equal(t, 1, b.store.undelivered())
+	b.engine.fail(func(context.Context, string) error {
+		return serviceerror.NewActivityExecutionAlreadyStarted("another starter was quicker", "", "")
+	})
+	b.sweep(t, 4*time.Second)
+	require.Zero(t, b.store.undelivered())
+	require.Equal(t, []string{"activity:SendAsk", "activity:SendAsk"}, b.engine.seen())
+	for i, options := range b.engine.activities {
+		require.Equal(t, "a-ask-7", options.ID)
+		require.Equal(t, 12*time.Hour, options.ScheduleToCloseTimeout)
+		require.Equal(t, frontdoor.SendAskInput{InboundID: 7}, b.engine.inputs[i])
+	}
+}
+
 // TestLateTryOutlivesItsStarter: whoever wrote the try died before it was
 // started; the sweep starts it, in any process, under an id of its own.
 func TestLateTryOutlivesItsStarter(t *testing.T) {

@@ -56,6 +56,16 @@ func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
 		second := w.text(10, unclear)
 		require.Empty(w.t, second.Inbound.Intent)
 		require.Equal(w.t, int64(1), second.Inbound.Seq, "a turn of the coach")
+		_, coach, err := w.OpenTurn(w.ctx, models.PrepareTurnInput{
+			ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
+			InboundIDs: []int64{second.Inbound.ID}, Now: at(12),
+		}, 10)
+		require.NoError(w.t, err)
+		var window []string
+		for _, entry := range coach.Window {
+			window = append(window, entry.Text)
+		}
+		require.Equal(w.t, []string{unclear, "stop?", unclear}, window, "the coach knows what was asked")
 		require.Equal(w.t, models.StatusActive, w.ann().Status)
 	})
 }
