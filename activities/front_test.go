@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
+	"regexp"
 	"testing"
 	"time"
 
@@ -181,5 +183,17 @@ func TestSendAsk(t *testing.T) {
 		require.Equal(t, int64(7), d.asks[0].InboundID)
 		require.Contains(t, d.asks[0].Body, want)
 		require.Contains(t, d.asks[0].Body, "STOP")
+	}
+}
+
+// The relay gives up an attempt that sends no heartbeat, so each of its activities
+// begins with one.
+func TestFrontActivitiesHeartbeat(t *testing.T) {
+	source, err := os.ReadFile("front.go")
+	require.NoError(t, err)
+	starts := regexp.MustCompile(`func \(f \*Front\) (Send\w+)\([^\n]*\n([^\n]*)`).FindAllStringSubmatch(string(source), -1)
+	require.Len(t, starts, 5)
+	for _, start := range starts {
+		require.Equal(t, "\tdefer beat(ctx)()", start[2], start[1])
 	}
 }
