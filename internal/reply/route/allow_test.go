@@ -22,6 +22,8 @@ func TestAllow(t *testing.T) {
 			Allowed{[]string{"scheduler", "weather", "search_web"}, "keyword+plan+carryover"}},
 		{"J75 plan names what is picked", AllowInput{Selection: picked, Planned: []string{"weather"}}, Allowed{[]string{"weather"}, "keyword"}},
 		{"J82 found", AllowInput{Selection: Selection{By: StrategyModel}, Found: []string{"search_web"}}, Allowed{[]string{"search_web"}, "model+search"}},
+		{"on offer before", AllowInput{Selection: picked, Kept: []string{"search_web", "exec"}}, Allowed{[]string{"weather", "search_web"}, "keyword+kept"}},
+		{"on offer before, picked too", AllowInput{Selection: picked, Kept: []string{"weather"}}, Allowed{[]string{"weather"}, "keyword"}},
 		{"J81 always", AllowInput{Selection: picked, Always: []string{"stop", "tool_search"}}, Allowed{[]string{"weather", "stop", "tool_search"}, "keyword"}},
 		{"J81 always, picked too", AllowInput{Selection: picked, Always: []string{"weather"}}, Allowed{[]string{"weather"}, "keyword"}},
 		{"C5 forbidden names stay out", AllowInput{Selection: Selection{Names: []string{"exec"}, By: StrategyAll}, Planned: []string{"exec"}, Failed: []string{"exec"}, Found: []string{"exec"}},
@@ -60,6 +62,7 @@ func TestCache(t *testing.T) {
 		{"J23 strategy", func(k *CacheKey) { k.Strategy = StrategyKeyword }},
 		{"J23 tools", func(k *CacheKey) { k.Tools = []string{"a"} }},
 		{"J23 names do not run together", func(k *CacheKey) { k.Tools = []string{"ab"} }},
+		{"J23 fields do not run together", func(k *CacheKey) { k.Focus, k.Locale = "sleepen", "-US" }},
 		{"J23 mode", func(k *CacheKey) { k.Mode = models.ModeFeedback }},
 		{"J23 channel", func(k *CacheKey) { k.Channel = models.ChannelTerminal }},
 		{"J23 focus", func(k *CacheKey) { k.Focus = "" }},
@@ -90,6 +93,7 @@ func TestSearch(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"J82 lines", "delete a daily reminder", "scheduler: Manage daily prompts and reminders: create, list, delete."},
 		{"J82 best first", "daily reminders, and the web", "scheduler: Manage daily prompts and reminders: create, list, delete.\nsearch_web: Look things up on the web."},
+		{"J82 best first, whatever the catalogue's order", "look things up on the web, or a reminder", "search_web: Look things up on the web.\nscheduler: Manage daily prompts and reminders: create, list, delete."},
 		{"J82 nothing", "xyzzy", nothingFound},
 		{"J82 empty", "", nothingFound},
 	}

@@ -3,7 +3,7 @@ package route
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
+	"fmt"
 	"slices"
 
 	"coachline/models"
@@ -24,12 +24,8 @@ type CacheKey struct {
 // the tools does not matter.
 func (k CacheKey) Hash() string {
 	k.Tools = slices.Sorted(slices.Values(k.Tools))
-	raw, err := json.Marshal(k)
-	if err != nil {
-		// Strings always marshal; an equal key for all would mix up texts.
-		raw = []byte(k.Query)
-	}
-	sum := sha256.Sum256(raw)
+	// Quoted fields do not run together.
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", k))
 	return hex.EncodeToString(sum[:])
 }
 

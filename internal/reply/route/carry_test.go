@@ -232,6 +232,23 @@ func TestTrimEntries(t *testing.T) {
 	t.Run("J12 exactly as long", func(t *testing.T) {
 		text := strings.Repeat("é", CarryEntryChars)
 		require.Equal(t, text, content(text, caps))
+		open := fence.Open + text[len(fence.Open)*2:] // é has two bytes
+		require.Equal(t, open, content(open, caps), "what is not cut gets no mark")
+	})
+	t.Run("J13 cut without a fence", func(t *testing.T) {
+		require.Equal(t, strings.Repeat("y", 1200)+"…", content(strings.Repeat("y", 3000), caps))
+	})
+	t.Run("the marks stay as they are", func(t *testing.T) {
+		out := Trim(entries(called(call("1", "weather")), returned(models.ToolResult{CallID: "1", Name: "weather", Content: fenced})), caps)
+		require.Contains(t, out[1].Text, fence.Open)
+		require.Contains(t, out[1].Text, fence.Close)
+	})
+	t.Run("rows that cannot be read stay", func(t *testing.T) {
+		list := entries(called(call("1", "weather")),
+			models.Message{Role: models.RoleTool, Kind: models.KindToolResult, Text: "["}, models.Message{Role: models.RoleAssistant, Kind: models.KindToolCall, Text: "{"})
+		out := Trim(list, caps)
+		require.Equal(t, "[", out[1].Text)
+		require.Equal(t, "{", out[2].Text)
 	})
 	t.Run("J12 floor of 200", func(t *testing.T) {
 		require.Equal(t, strings.Repeat("z", 200)+"…", content(strings.Repeat("z", 500), Caps{Groups: 1, EntryChars: 1}))
@@ -246,6 +263,16 @@ func TestTrimEntries(t *testing.T) {
 	long := strings.Repeat("w", 2000)
 	t.Run("J12 long arguments stay an object", func(t *testing.T) {
 		require.JSONEq(t, `{"n":1,"note":"`+strings.Repeat("w", 200)+`…"}`, arguments(`{"note":"`+long+`","n":1}`))
+	})
+	t.Run("J12 arguments exactly as long", func(t *testing.T) {
+		whole := `{"note":"` + strings.Repeat("w", CarryEntryChars-len(`{"note":""}`)) + `"}`
+		require.Equal(t, whole, arguments(whole))
+		text := strings.Repeat("v", minEntryChars)
+		require.JSONEq(t, `{"a":"`+strings.Repeat("w", 200)+`…","b":"`+text+`"}`, arguments(`{"a":"`+long+`","b":"`+text+`"}`), "200 characters stay")
+		list := func(rest int) string { return `{"a":"` + long + `","n":["` + strings.Repeat("1", rest) + `"]}` }
+		rest := CarryEntryChars - len(`{"a":"","n":[""]}`) - 201
+		require.JSONEq(t, `{"a":"`+strings.Repeat("w", 200)+`…","n":["`+strings.Repeat("1", rest)+`"]}`, arguments(list(rest)))
+		require.Equal(t, "{}", arguments(list(rest+1)))
 	})
 	t.Run("J12 arguments that cannot be cut", func(t *testing.T) {
 		require.Equal(t, "{}", arguments(`{"note":["`+long+`"]}`))

@@ -75,6 +75,7 @@ func TestByWords(t *testing.T) {
 	}{
 		{"J76 by description", "can you delete my reminder", Selection{Names: []string{"scheduler"}, By: StrategyKeyword}},
 		{"J76 another ending", "remind me please", Selection{Names: []string{"scheduler"}, By: StrategyKeyword}},
+		{"J76 a longer word", "what are the forecasts", Selection{Names: []string{"weather"}, By: StrategyKeyword}},
 		{"J76 by the words of a name", "save that", Selection{Names: []string{"saveProfile"}, By: StrategyKeyword}},
 		{"J76 two tools, in order", "look at the forecast", Selection{Names: []string{"weather", "search_web"}, By: StrategyKeyword}},
 		{"J76 Spanish keyword", "Un RECORDATORIO, por favor", Selection{Names: []string{"scheduler"}, By: StrategyKeyword}},
@@ -96,6 +97,12 @@ func TestByWords(t *testing.T) {
 	t.Run("a word that most tools share tells nothing", func(t *testing.T) {
 		catalogue := []Tool{{Name: "a", Description: "person walk"}, {Name: "b", Description: "person run"}, {Name: "c", Description: "person swim"}}
 		require.Equal(t, []string{"b"}, Select(StrategyKeyword, Input{"does a person run", catalogue}, Evidence{}).Names)
+	})
+	t.Run("a word that half of the tools share tells something", func(t *testing.T) {
+		catalogue := []Tool{{Name: "a", Description: "walk far"}, {Name: "b", Description: "walk near"}, {Name: "c", Description: "swim"}, {Name: "d", Description: "ride"}}
+		require.Equal(t, []string{"a", "b"}, Select(StrategyKeyword, Input{"walk", catalogue}, Evidence{}).Names)
+		require.Equal(t, []string{"a", "b"}, Select(StrategyKeyword, Input{"walk", catalogue[:2]}, Evidence{}).Names, "of two, each tells")
+		require.Equal(t, StrategyKeyword, Select(StrategyKeyword, Input{"walk", catalogue[:2]}, Evidence{}).By)
 	})
 	t.Run("only the first words of a long text count", func(t *testing.T) {
 		var words []string
@@ -160,6 +167,8 @@ func TestSelectFallsBack(t *testing.T) {
 		{"J76 model failed, no word, all", StrategyModel, "hm", Evidence{Answer: "?"}, Selection{Names: names(sample()), By: StrategyAll, Fallback: true}},
 		{"near enough", StrategyEmbedding, "x", Evidence{Query: []float32{1, 0}, Vectors: near, MinScore: 0.5},
 			Selection{Names: []string{"scheduler", "weather"}, By: StrategyEmbedding}},
+		{"as near as is asked", StrategyEmbedding, "x", Evidence{Query: []float32{1, 0}, Vectors: near, MinScore: 1},
+			Selection{Names: []string{"scheduler"}, By: StrategyEmbedding}},
 		{"none near", StrategyEmbedding, "remind me", Evidence{Query: []float32{-1, 0}, Vectors: near, MinScore: 0.5},
 			Selection{Names: []string{"scheduler"}, By: StrategyKeyword, Fallback: true}},
 		{"no vector of the text", StrategyEmbedding, "hm", Evidence{Vectors: near}, Selection{Names: names(sample()), By: StrategyAll, Fallback: true}},

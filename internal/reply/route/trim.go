@@ -122,7 +122,7 @@ func CutFenced(content string, caps Caps) string {
 }
 
 func (f Fence) isOpenIn(text string) bool {
-	if f.Open == "" || f.Close == "" {
+	if f == (Fence{}) {
 		return false
 	}
 	if f.Open == f.Close {

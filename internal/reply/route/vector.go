@@ -31,7 +31,7 @@ func byVector(found Evidence, tools []Tool) ([]string, bool) {
 // cosine is not defined for vectors of different lengths, without a direction,
 // or with values that are no numbers.
 func cosine(a, b []float32) (float64, bool) {
-	if len(a) == 0 || len(a) != len(b) {
+	if len(a) != len(b) {
 		return 0, false
 	}
 	var dot, normA, normB float64
@@ -42,7 +42,7 @@ func cosine(a, b []float32) (float64, bool) {
 		normB += y * y
 	}
 	score := dot / (math.Sqrt(normA) * math.Sqrt(normB))
-	if math.IsNaN(score) || math.IsInf(score, 0) {
+	if math.IsNaN(score) {
 		return 0, false
 	}
 	return score, true
