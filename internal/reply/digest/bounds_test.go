@@ -35,6 +35,8 @@ func TestMessagesShareTheRoom(t *testing.T) {
 	require.Equal(t, 2+416, last(many(100, 416)), "the whole share")
 	require.Equal(t, 2+416+1, last(many(100, 417)), "a character more, and its ellipsis")
 	require.Equal(t, 2+817+1, last(append(many(50, 16), many(50, 1000)...)))
+	first, _, _ := strings.Cut(digest.PlanMessages(append(many(50, 1000), many(50, 16)...)).Raw, "\n")
+	require.Equal(t, 2+817+1, chars(first), "whatever their order")
 }
 
 // Without an answer each message is told by its first words, in exactly the room
@@ -107,6 +109,7 @@ func TestNotesThatAreFull(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, req.Messages[0].Content, fmt.Sprintf("%d words", tt.limit))
 		require.Equal(t, 1, strings.Count(req.Messages[0].Content, tt.earlier), "the note so far is in the request once")
+		require.Contains(t, req.Messages[0].Content, "person: walk 1\ncoach: nice 1", "and so is what is new")
 		require.Equal(t, tt.rewrite, strings.Contains(req.Messages[0].Content, "Earlier that day:\n"))
 	}
 }
@@ -122,6 +125,7 @@ func TestAdditionsFitExactly(t *testing.T) {
 	words := func(n int) string { return strings.TrimSpace(strings.Repeat("a ", n)) }
 	require.Equal(t, words(200), merged("", words(200)))
 	require.Equal(t, words(200), merged("", words(201)))
+	require.Equal(t, words(200), merged("", words(200)+"\nz"), "nothing behind a full note")
 	require.Equal(t, words(150)+"\n"+words(50), merged(words(150), words(51)))
 	require.Equal(t, words(100)+"\n"+words(99)+"\n"+words(1), merged(words(100), words(99)+"\n"+words(2)+"\nz"))
 	require.Equal(t, long(1400), merged("", long(1400)))
@@ -130,6 +134,8 @@ func TestAdditionsFitExactly(t *testing.T) {
 	require.Equal(t, long(1000)+"\n"+long(398)+"…", merged(long(1000), long(400)))
 	require.Equal(t, long(700)+"\n"+long(698)+"…", merged("", long(700)+"\n"+long(800)+"\nz"), "nothing behind a line that was cut")
 	require.Equal(t, long(699)+"\n"+long(700), merged("", long(699)+"\n\n"+long(700)))
+	require.Equal(t, long(1397)+"\nz…", merged("", long(1397)+"\nzzz"))
+	require.Equal(t, long(1398), merged("", long(1398)+"\nzzz"), "no line of an ellipsis alone")
 }
 
 // One call reads 2,500 characters of a result, in whole paragraphs.

@@ -159,20 +159,16 @@ func short(text string, mostWords, mostChars int) string {
 		if len(fields) == 0 {
 			continue
 		}
-		cutOff := len(fields) > mostWords || chars(strings.Join(fields, " ")) > mostChars
-		line = strings.Join(fields[:min(len(fields), max(0, mostWords))], " ")
-		if chars(line) > mostChars {
-			line = clip(line, mostChars-1)
-		}
 		if mostWords <= 0 || mostChars <= 1 {
 			break
+		}
+		line = strings.Join(fields[:min(len(fields), mostWords)], " ")
+		if chars(line) > mostChars {
+			line = clip(line, mostChars-1)
 		}
 		out = append(out, line)
 		mostWords -= len(fields)
 		mostChars -= chars(line) + 1
-		if cutOff {
-			break
-		}
 	}
 	return strings.Join(out, "\n")
 }

@@ -125,7 +125,7 @@ func oneLine(text string) string {
 // a batch of its own.
 func greedy(parts []string, separator string, limit int) []string {
 	var batches []string
-	size := 0
+	var size int // of the newest batch
 	for _, part := range parts {
 		joined := size + chars(separator) + chars(part)
 		if newest := len(batches) - 1; newest >= 0 && joined <= limit {

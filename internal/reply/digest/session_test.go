@@ -40,6 +40,16 @@ func toolRows(id int64, turn string, failed bool) []models.Message {
 func TestPlanSummary(t *testing.T) {
 	big := talk(3)
 	big[0].Text = long(800)
+	// sized are six entries, of which the others hold 15 tokens.
+	sized := func(first int) []models.Message {
+		entries := talk(3)
+		entries[0].Text = long(first)
+		return entries
+	}
+	oneAnd21 := talk(11)
+	for i := range oneAnd21[1:] {
+		oneAnd21[i+1].TurnID = "t2"
+	}
 	tests := []struct {
 		name string
 		in   digest.Session
@@ -47,10 +57,15 @@ func TestPlanSummary(t *testing.T) {
 		upto int64
 	}{
 		{"P31 20 entries", digest.Session{Entries: talk(10)}, false, 0},
+		{"P31 21 entries", digest.Session{Entries: talk(11)[:21]}, true, 16},
 		{"P31 more than 20", digest.Session{Entries: talk(11)}, true, 18},
 		{"P31 covered ones do not count", digest.Session{Entries: talk(12), Summary: models.Summary{UptoMessage: 4}}, false, 0},
 		{"P31 75 % of the window", digest.Session{Entries: big, ContextTokens: 400}, true, 2},
 		{"P31 less than 75 %", digest.Session{Entries: big, ContextTokens: 500}, false, 0},
+		{"P31 exactly 75 % of the window", digest.Session{Entries: sized(712), ContextTokens: 400}, false, 0},
+		{"P31 a token more", digest.Session{Entries: sized(714), ContextTokens: 400}, true, 2},
+		{"P32 a turn of one entry", digest.Session{Entries: oneAnd21}, true, 1},
+		{"P32 one turn of five entries is never cut", digest.Session{Entries: append(talk(1), append(toolRows(3, "t1", false), toolRows(5, "t1", false)[:1]...)...), ContextTokens: 4}, false, 0},
 		{"2.12 four entries are left alone", digest.Session{Entries: talk(2), ContextTokens: 4}, false, 0},
 		{"P32 one turn is never cut", digest.Session{Entries: append(talk(1), toolRows(3, "t1", false)...), ContextTokens: 4}, false, 0},
 		{"nothing", digest.Session{}, false, 0},
@@ -72,6 +87,13 @@ func TestPlanSummary(t *testing.T) {
 		require.True(t, due)
 		require.Equal(t, int64(18), plan.Upto, "19 to 22 are one turn")
 	})
+	t.Run("P32 an entry without a turn id goes on with the turn", func(t *testing.T) {
+		entries := talk(12)
+		entries[20].TurnID, entries[20].Role = "", models.RoleAssistant
+		plan, due := digest.PlanSummary(digest.Session{Entries: entries})
+		require.True(t, due)
+		require.Equal(t, int64(18), plan.Upto, "19 to 22 are one turn")
+	})
 	t.Run("P33 tool outcomes in one line", func(t *testing.T) {
 		entries := append(append(talk(1), toolRows(3, "t2", false)...), toolRows(5, "t2", true)...)
 		for i, entry := range talk(11) {
@@ -88,6 +110,28 @@ func TestPlanSummary(t *testing.T) {
 	t.Run("P33 oversize", func(t *testing.T) {
 		plan, _ := digest.PlanSummary(digest.Session{Entries: big, ContextTokens: 400})
 		require.Equal(t, "(a text of the person with 800 characters was left out)\ncoach: nice 1", plan.Material)
+	})
+	t.Run("P33 exactly half of the window", func(t *testing.T) {
+		entries := talk(11)
+		entries[0].Text = long(92) // 40 tokens with its speaker
+		plan, _ := digest.PlanSummary(digest.Session{Entries: entries, ContextTokens: 80})
+		require.Equal(t, "person: "+long(92)+"\ncoach: nice 1", plan.Material, "and a short answer stays, for a note would be longer")
+		entries[0].Text = long(93)
+		plan, _ = digest.PlanSummary(digest.Session{Entries: entries, ContextTokens: 80})
+		require.Equal(t, "(a text of the person with 93 characters was left out)\ncoach: nice 1\nperson: walk 2\ncoach: nice 2", plan.Material)
+	})
+	t.Run("whole turns of exactly half of the window", func(t *testing.T) {
+		upto := func(entries []models.Message, context int) int64 {
+			plan, due := digest.PlanSummary(digest.Session{Entries: entries, ContextTokens: context})
+			require.True(t, due)
+			return plan.Upto
+		}
+		// A turn holds 12 tokens with its speakers.
+		require.Equal(t, int64(4), upto(talk(11), 48))
+		require.Equal(t, int64(2), upto(talk(11), 46))
+		first := talk(12)[1:]
+		first[1].Text, first[2].Text = long(60), long(60)
+		require.Equal(t, int64(2), upto(first, 48), "the first turn has one entry")
 	})
 	t.Run("what does not fit waits", func(t *testing.T) {
 		entries := talk(20)

@@ -89,9 +89,9 @@ func (s Session) full(open []models.Message) bool {
 	return s.ContextTokens > 0 && float64(tokens) > fullShare*float64(s.ContextTokens)
 }
 
-// turnStart moves a place back to the beginning of its turn.
+// turnStart moves the place of an entry back to the beginning of its turn.
 func turnStart(entries []models.Message, at int) int {
-	for at > 0 && at < len(entries) && !begins(entries[at-1], entries[at]) {
+	for at > 0 && !begins(entries[at-1], entries[at]) {
 		at--
 	}
 	return at
@@ -106,7 +106,8 @@ func begins(before, entry models.Message) bool {
 }
 
 // take is the longest run of whole turns, at least one, that a request should
-// hold, and its lines.
+// hold, and its lines. Of a longer turn, the texts that do not fit are left out,
+// except for those that are as short as the note that tells of it.
 func (s Session) take(entries []models.Message) (taken []models.Message, material string) {
 	budget := int(oversizeShare * float64(s.ContextTokens))
 	var lines []string
@@ -117,8 +118,9 @@ func (s Session) take(entries []models.Message) (taken []models.Message, materia
 		if budget > 0 && start > 0 && size+Tokens(line) > budget {
 			return entries[:start], joined(lines[:start])
 		}
-		if budget > 0 && size+Tokens(line) > budget {
-			line = fmt.Sprintf("(a text of the %s with %d characters was left out)", speaker(entry.Role), chars(entry.Text))
+		note := fmt.Sprintf("(a text of the %s with %d characters was left out)", speaker(entry.Role), chars(entry.Text))
+		if budget > 0 && size+Tokens(line) > budget && chars(note) < chars(line) {
+			line = note
 		}
 		size += Tokens(line)
 		lines = append(lines, line)

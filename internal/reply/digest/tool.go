@@ -23,7 +23,7 @@ var Outside = Fence{
 
 // unwrap takes the marks out of a fenced text; fenced is false for others.
 func (f Fence) unwrap(text string) (inner string, fenced bool) {
-	if f.Open == "" || f.Close == "" || !strings.Contains(text, f.Open) {
+	if !strings.Contains(text, f.Open) {
 		return text, false
 	}
 	return f.bare(text), true
@@ -36,7 +36,7 @@ const peels = 4
 // spaced, also where taking one out has put another together (H2). What is
 // nested deeper than anybody writes it leaves an ellipsis, which joins nothing.
 func (f Fence) bare(text string) string {
-	if f.Open == "" || f.Close == "" {
+	if f == (Fence{}) {
 		return text
 	}
 	marks := regexp.MustCompile(`(?i)` + spaced(f.Open) + `|` + spaced(f.Close))
