@@ -201,14 +201,12 @@ func (p *Pipeline) remember(ctx context.Context, tr *trace, t turn, facts []mode
 		}
 		if fault == recall.FaultNone {
 			tr.note(models.StageMemory, op.Decision())
-			row, _ := op.Outcome(id, fault)
-			return row.Content, nil
+			return op.Outcome(id, fault), nil
 		}
 		faults = append(faults, fault)
 		if !recall.Retry(faults) {
 			tr.note(models.StageMemory, fault.Decision())
-			row, _ := op.Outcome(id, fault)
-			return row.Content, nil
+			return op.Outcome(id, fault), nil
 		}
 		ask.Fault, ask.Tries, ask.Facts = fault, len(faults), facts
 	}

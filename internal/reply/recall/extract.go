@@ -115,8 +115,8 @@ func ParseExtract(answer string, ask Ask) (found Extract, ok bool) {
 // texts reads a list of texts, or one text divided by commas, without
 // repetitions.
 func texts(raw any, most, chars int) []string {
-	list, isList := raw.([]any)
-	if text, isText := raw.(string); isText && !isList {
+	list, _ := raw.([]any)
+	if text, isText := raw.(string); isText {
 		for part := range strings.SplitSeq(text, ",") {
 			list = append(list, part)
 		}

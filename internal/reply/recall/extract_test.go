@@ -35,7 +35,12 @@ func TestExtractRequest(t *testing.T) {
 		require.Contains(t, text, "Local time: Monday")
 		require.NotContains(t, text, "line1 ")
 		require.Contains(t, text, "line2 ")
-		require.NotContains(t, text, long(200))
+		require.Contains(t, text, "user: line7 "+long(187)+"…\n", "200 characters of a line")
+	})
+	t.Run("J43 a short dialogue is whole", func(t *testing.T) {
+		req, err := recall.ExtractRequest(library(t), recall.Ask{Query: "q", Dialogue: []string{"user: first", "coach: " + long(193)}})
+		require.NoError(t, err)
+		require.Contains(t, req.Messages[0].Content, "user: first\ncoach: "+long(193)+"\n", "200 characters are not cut")
 	})
 	t.Run("J22", func(t *testing.T) {
 		require.NotEqual(t, ask.Key(), recall.Ask{Query: ask.Query}.Key())
@@ -62,6 +67,18 @@ func TestParseExtract(t *testing.T) {
 			want: recall.Extract{Keywords: []string{"Knee", "left", "october"}}},
 		{name: "other types are left out", in: `{"keywords":[1,null,{"a":2},"knee"],"from":5,"to":{},"questions":"Which one?"}`,
 			want: recall.Extract{Keywords: []string{"knee", "left", "october"}, Questions: []string{"Which one?"}}},
+		{name: "a beginning alone", in: `{"keywords":["a1b","b2c","c3d"],"from":" 2026-10-01 "}`,
+			want: recall.Extract{Keywords: []string{"a1b", "b2c", "c3d"}, From: at("2026-10-01T00:00:00Z")}},
+		{name: "an end alone", in: `{"keywords":["a1b","b2c","c3d"],"to":"2026-10-01T08:00"}`,
+			want: recall.Extract{Keywords: []string{"a1b", "b2c", "c3d"}, To: at("2026-10-01T08:00:00Z")}},
+		{name: "the years that are believed", in: `{"keywords":["a1b","b2c","c3d"],"from":"1970-01-01","to":"2199-12-31"}`,
+			want: recall.Extract{Keywords: []string{"a1b", "b2c", "c3d"}, From: at("1970-01-01T00:00:00Z"), To: at("2199-12-31T23:59:59.999999999Z")}},
+		{name: "the years that are not", in: `{"keywords":["a1b","b2c","c3d"],"from":"1969-12-31","to":"2200-01-01"}`,
+			want: recall.Extract{Keywords: []string{"a1b", "b2c", "c3d"}}},
+		{name: "braces before the object", in: `The {placeholders} are: {"keywords":["a1b","b2c","c3d"]}`, want: recall.Extract{Keywords: []string{"a1b", "b2c", "c3d"}}},
+		{name: "a brace too many", in: `{{"keywords":["a1b","b2c","c3d"]}}`, want: recall.Extract{Keywords: []string{"a1b", "b2c", "c3d"}}},
+		{name: "60 characters of a keyword, 200 of a question", in: `{"keywords":["` + long(60) + `","b2c` + long(58) + `","c3d"],"questions":["` + long(200) + `","q` + long(200) + `"]}`,
+			want: recall.Extract{Keywords: []string{long(60), "b2c" + long(56) + "…", "c3d"}, Questions: []string{long(200), "q" + long(198) + "…"}}},
 		{name: "prose", in: "I would look for knees.", bad: true},
 		{name: "an open brace", in: `{"keywords":["a"`, bad: true},
 		{name: "empty", bad: true},
@@ -112,6 +129,9 @@ func TestSearches(t *testing.T) {
 		require.Equal(t, "p1", got.ParticipantID)
 		require.Equal(t, 3, got.Limit)
 	})
+	t.Run("J44 one keyword", func(t *testing.T) {
+		require.Equal(t, []string{"grass"}, recall.Deep(s, recall.Extract{Keywords: []string{"grass"}}).Words)
+	})
 	t.Run("J42 empty extract", func(t *testing.T) { require.Equal(t, recall.Top(s), recall.Deep(s, recall.Extract{})) })
 	t.Run("J48", func(t *testing.T) {
 		got, ok := recall.Answers(s, recall.Extract{Questions: []string{"Which knee hurts?", "What is it?"}})
@@ -156,6 +176,7 @@ func TestMerge(t *testing.T) {
 		{"forgotten", []models.FoundFact{gone, blank}, recall.Bounds{}, []string{}},
 		{"C6 shown before", []models.FoundFact{hit("f1", 0.9, 1), hit("f2", 0.9, 2)}, recall.Bounds{Shown: []string{"f1"}}, []string{"f2"}},
 		{"O11 the best three", []models.FoundFact{hit("f1", 0.4, 1), hit("f2", 0.9, 4), hit("f3", 0.8, 3), hit("f4", 0.7, 2)}, recall.Bounds{Most: 3}, []string{"f4", "f3", "f2"}},
+		{"O11 the best one, whatever found it last", []models.FoundFact{hit("f9", 0.9, 9), byWords, hit("f2", 0.5, 1)}, recall.Bounds{Most: 1}, []string{"f9"}},
 		{"a score that is no number", []models.FoundFact{hit("f1", math.NaN(), 1)}, recall.Bounds{}, []string{}},
 		{"one instant", []models.FoundFact{hit("f2", 0.9, 1), hit("f10", 0.9, 1)}, recall.Bounds{}, []string{"f10", "f2"}},
 	}

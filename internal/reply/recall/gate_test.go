@@ -43,6 +43,9 @@ func TestGate(t *testing.T) {
 		{"J19 accents and case", "CAFÉ?", []models.Message{result("un café"), coach("x")}, "gate skip 1.00"},
 		{"A7 an unreadable row", "Leeds run", []models.Message{{Role: models.RoleTool, Kind: models.KindToolResult, Text: "{"}, coach("x")}, "gate recall error"},
 		{"J18 an empty window", "Leeds run", nil, "gate recall no tool row"},
+		{"J18 what was said counts beside the tool's result", "knee swelling", []models.Message{result("pollen"), coach("the swelling of your knee")}, "gate skip 1.00"},
+		{"J18 a result by its role", "grass pollen", []models.Message{{Role: models.RoleTool, Text: result("grass pollen").Text}, coach("x")}, "gate skip 1.00"},
+		{"J18 a result by its kind", "grass pollen", []models.Message{{Role: models.RoleAssistant, Kind: models.KindToolResult, Text: result("grass pollen").Text}, coach("x")}, "gate skip 1.00"},
 		{"J17 debug texts do not count", "secret plan", []models.Message{result("nothing"), {Role: models.RoleAssistant, Kind: models.KindDebug, Text: "secret plan"}}, "gate recall 0.00"},
 	}
 	for _, tt := range tests {

@@ -63,6 +63,11 @@ func TestLineIsLocal(t *testing.T) {
 	late.UpdatedAt = time.Date(2026, 11, 20, 23, 30, 0, 0, time.UTC)
 	require.Equal(t, "[2026-11-21] Walks. (f1)", recall.Line(late, tokyo))
 	require.Equal(t, "[2026-11-20] Walks. (f1)", recall.Line(late, nil))
+	require.Equal(t, []string{"[2026-11-21] Walks. (f1)"}, recall.Lines([]models.Fact{late}, tokyo))
+	late.Text = long(300)
+	require.Equal(t, "[2026-11-20] "+long(300)+" (f1)", recall.Line(late, nil))
+	late.Text = long(301)
+	require.Equal(t, "[2026-11-20] "+long(299)+"… (f1)", recall.Line(late, nil))
 }
 
 func TestNewWarm(t *testing.T) {
@@ -80,6 +85,16 @@ func TestNewWarm(t *testing.T) {
 		require.Equal(t, "concise\n[2026-11-18] Likes short texts. (f3)", got.Directives)
 	})
 	t.Run("C6", func(t *testing.T) { require.Equal(t, []string{"f2", "f3", "f1"}, got.IDs) })
+	t.Run("C6 exactly 1200 characters, and 600", func(t *testing.T) {
+		exact := recall.WarmInput{Profile: []string{long(300), long(300), long(300), long(297)}, Directives: []string{long(300), long(299)}}
+		warm := recall.NewWarm(exact)
+		require.Equal(t, 1200, utf8.RuneCountInString(warm.User))
+		require.Equal(t, 600, utf8.RuneCountInString(warm.Directives))
+		exact.Profile[3], exact.Directives[1] = long(298), long(300)
+		warm = recall.NewWarm(exact)
+		require.Equal(t, 902, utf8.RuneCountInString(warm.User))
+		require.Equal(t, 300, utf8.RuneCountInString(warm.Directives))
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		var facts []models.Fact
 		for i := range rapid.IntRange(0, 30).Draw(t, "facts") {
@@ -123,6 +138,25 @@ func TestList(t *testing.T) {
 	facts := []models.Fact{fact("f1", models.FactGoal, "Walks at\n seven.", 1), fact("f2", models.FactIdentity, "Has a dog.", 0)}
 	require.Equal(t, recall.Listing{Text: "2026-11-20 f2: Has a dog.\n2026-11-19 f1: Walks at seven.", Shown: []string{"f2", "f1"}},
 		recall.List(facts, nil, threeParts))
+	t.Run("what was forgotten is not shown", func(t *testing.T) {
+		gone, blank := fact("f3", models.FactGoal, "Swims.", 0), fact("f4", models.FactGoal, " \n", 0)
+		gone.DeletedAt = &day
+		require.Equal(t, recall.List(facts, nil, threeParts), recall.List(append([]models.Fact{gone, blank}, facts...), nil, threeParts))
+		require.Empty(t, recall.List([]models.Fact{gone, blank}, nil, threeParts))
+	})
+	within := func(most int) func(string) bool {
+		return func(text string) bool { return utf8.RuneCountInString(text) <= most }
+	}
+	t.Run("one more than fits", func(t *testing.T) {
+		require.Equal(t, recall.Listing{Text: "2026-11-20 f2: Has a dog.\n(+1)", Shown: []string{"f2"}}, recall.List(facts, nil, within(40)))
+		require.Equal(t, "2026-11-20 f2: Has a dog.", recall.List(facts[1:], nil, within(25)).Text, "one that fits is whole")
+	})
+	t.Run("a long fact loses half at a time", func(t *testing.T) {
+		one := []models.Fact{fact("f1", models.FactGoal, strings.Repeat("\n ", 100)+long(100), 0)}
+		require.Equal(t, "2026-11-20 f1: "+long(49)+"…", recall.List(one, nil, within(65)).Text)
+		require.Equal(t, "2026-11-20 f1: "+long(24)+"…", recall.List(one, nil, within(64)).Text)
+		require.Equal(t, "2026-11-20 f1: …", recall.List(one, nil, within(16)).Text)
+	})
 	t.Run("nothing known", func(t *testing.T) { require.Empty(t, recall.List(nil, nil, threeParts)) })
 	t.Run("three parts", func(t *testing.T) {
 		var many []models.Fact
@@ -158,6 +192,9 @@ func TestAbout(t *testing.T) {
 		sure        bool
 	}{
 		{"every word", "my knee", []string{"f2", "f1"}, true},
+		{"a longer word", "my knees", []string{"f2", "f1"}, true},
+		{"an ending of three letters", "kneecap", []string{"f1"}, true},
+		{"an ending of four is another word", "kneecaps", nil, false},
 		{"by id", "please delete F3", []string{"f3"}, true},
 		{"some words", "knee surgery", []string{"f2", "f1"}, false},
 		{"no words", "it", nil, false},

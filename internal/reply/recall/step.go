@@ -126,25 +126,22 @@ func (o Operation) Decision() string {
 	return "memory none"
 }
 
-// Outcome is the one row that the step leaves for the reply and the record,
-// after all retries (O30): what was remembered under id, or that nothing was
-// and why. ok is false when there was nothing to remember. Fault is the newest
-// one, or empty; only models read the row.
-func (o Operation) Outcome(id string, fault Fault) (row models.ToolResult, ok bool) {
-	row.Name = "memory"
+// Outcome is the one line that the step leaves for the reply, after all retries
+// (O30): what was remembered under id, or that nothing was and why. It is empty
+// when there was nothing to remember. Fault is the newest one, or empty; only
+// models read the line.
+func (o Operation) Outcome(id string, fault Fault) string {
 	switch {
 	case fault == FaultDuplicate:
-		row.Content = "Known already; nothing was changed."
+		return "Known already; nothing was changed."
 	case fault != FaultNone:
-		row.Content, row.Failed = "Error: nothing was remembered: "+fault.reason(), true
+		return "Error: nothing was remembered: " + fault.reason()
 	case o.Action == ActionSave:
-		row.Content = "Remembered: " + o.Text + " (" + id + ")"
+		return "Remembered: " + o.Text + " (" + id + ")"
 	case o.Action == ActionUpdate:
-		row.Content = "Remembered in place of what was known: " + o.Text + " (" + id + ")"
-	default:
-		return models.ToolResult{}, false
+		return "Remembered in place of what was known: " + o.Text + " (" + id + ")"
 	}
-	return row, true
+	return ""
 }
 
 // Known is what an answer is checked against: the person's facts, what the
