@@ -197,9 +197,12 @@ func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
 		groups = 0
 	}
 	c.Window = route.Trim(c.Window, route.Caps{Groups: groups, EntryChars: route.CarryEntryChars, Fence: outside, Stop: r.turn.offer.Stop})
-	drawn := r.prepared.Plan
-	if len(specs) == 0 {
-		drawn = plan.Plan{} // Its steps name tools.
+	// Steps of a plan and words behind a result name tools: without any on offer
+	// there are none.
+	drawn, guidance := plan.Plan{}, ""
+	if len(specs) > 0 {
+		drawn = r.prepared.Plan
+		guidance = plan.Guidance(plan.GuidanceInput{Plan: drawn, Parts: r.prepared.Parts, Past: r.past, Protocol: r.turn.cap.Protocol})
 	}
 	section, err := plan.Section(p.Prompts, drawn, names(specs))
 	if err != nil {
@@ -209,8 +212,7 @@ func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
 		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Introduce: r.input.Introduce, Tools: specs, Now: p.Now(), Zone: r.turn.zone,
 		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme,
 		Memory: r.prepared.Memory, Plan: section, Focus: r.turn.focus.Body,
-		Playbooks: slices.Contains(names(specs), r.turn.offer.Playbook),
-		Guidance:  plan.Guidance(plan.GuidanceInput{Plan: drawn, Parts: r.prepared.Parts, Past: r.past, Protocol: r.turn.cap.Protocol}),
+		Playbooks: slices.Contains(names(specs), r.turn.offer.Playbook), Guidance: guidance,
 	})
 	if err != nil {
 		return request, fmt.Errorf("composing request: %w", err)

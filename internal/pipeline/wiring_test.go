@@ -303,6 +303,95 @@ func TestMemoryStepAttempts(t *testing.T) {
 	}
 }
 
+// What a conversation had on offer stays: tools of the newest turn, by its
+// record, and those that did their work. One that failed comes back for one
+// turn alone.
+func TestToolsThatDidTheirWorkStay(t *testing.T) {
+	w := newWorld(t)
+	w.settings.Router = "model"
+	w.open()
+	w.model.on(router, texts("save_user_profile")...)
+	w.says("hello, it is me again")
+	w.addJSON(models.KindToolCall, models.RoleAssistant, []models.ToolCall{{ID: "c1", Name: "search_memory", Arguments: `{}`}, {ID: "c2", Name: "scheduler", Arguments: `{}`}})
+	w.addJSON(models.KindToolResult, models.RoleTool, models.ToolResult{CallID: "c1", Name: "search_memory", Content: "nothing"})
+	w.addJSON(models.KindToolResult, models.RoleTool, models.ToolResult{CallID: "c2", Name: "scheduler", Content: "no time given", Failed: true})
+	w.replied()
+	w.add(models.Message{Role: models.RoleUser, Kind: models.KindMessage, Text: `{"name":"list_memories"}`})
+	w.replied()
+	step := w.exchange("I want to walk more each day")
+	require.Equal(t, []string{"save_user_profile", "search_memory", "end_exchange"}, allowed(t, step))
+	require.Equal(t, "model+kept", trace(t, step).Prepared.Label)
+}
+
+// What was prepared for the first round of a turn holds for the later ones:
+// nothing is searched for again. A round that cannot be read counts as none.
+func TestRoundsGoOnFromTheFirst(t *testing.T) {
+	w := newWorld(t).remembersPollen()
+	w.model.on(extractor, texts(`{"keywords":["knee","race","leeds"]}`)...)
+	w.model.on(chat, calling("search_memory", `{"query":"knee"}`), said{text: "Fine."})
+	first := w.says(kneeText).respond()
+	w.ran(done("search_memory", "It hurts."))
+	finds, vectors := w.rows.calls["find"], w.vectors.calls
+	require.Positive(t, finds)
+	second := w.respond()
+	require.Equal(t, trace(t, first).Prepared, trace(t, second).Prepared)
+	require.Equal(t, finds, w.rows.calls["find"])
+	require.Equal(t, vectors, w.vectors.calls)
+	w.steps[0].Trace = "{"
+	w.respond()
+	require.Equal(t, finds, w.rows.calls["find"], "the second round is as good")
+	w.steps = w.steps[:1]
+	require.Equal(t, "Fine.", w.respond().Text)
+	require.Greater(t, w.rows.calls["find"], finds, "there is none to go on from")
+}
+
+// Without a tool on offer no plan is told whose steps name some.
+func TestNoPlanWithoutTools(t *testing.T) {
+	w := newWorld(t).small()
+	w.model.on(planner, texts("search_memory query='knee'\nsearch_memory query='hip'\nTell them")...)
+	w.says("what did I say about my knee and my hip?").respond()
+	w.ran(done("search_memory", "It hurts."))
+	_, err := w.round(models.CallModelInput{NoTools: true})
+	require.NoError(t, err)
+	require.NotContains(t, fmt.Sprint(w.last(chat).Messages), "[plan]")
+	require.NotContains(t, w.system(), "# Plan")
+}
+
+// A compound text has its clauses told to a model that is offered tools as text,
+// and has no plan (J73, J74).
+func TestClausesOfAText(t *testing.T) {
+	ask := func(t *testing.T, protocol models.Protocol) (*world, models.Step) {
+		w := newWorld(t)
+		w.learnt(protocol)
+		w.says("what is my goal for walks and when is my next reminder")
+		w.model.on(chat, said{text: "```tool_call\n{\"name\":\"search_memory\",\"arguments\":{\"query\":\"goal\"}}\n```"}, said{text: "Fine."})
+		if protocol == models.ProtocolNative {
+			w.model.on(chat, calling("search_memory", `{"query":"goal"}`), said{text: "Fine."})
+		}
+		w.respond()
+		w.ran(done("search_memory", "Walks."))
+		return w, w.respond()
+	}
+	t.Run("J73 text", func(t *testing.T) {
+		w, step := ask(t, models.ProtocolText)
+		require.Equal(t, []string{"what is my goal for walks", "when is my next reminder"}, trace(t, step).Prepared.Parts)
+		require.Contains(t, fmt.Sprint(w.last(chat).Messages), "[check] 1 of 2 answered, still open: when is my next reminder")
+		_, err := w.round(models.CallModelInput{NoTools: true})
+		require.NoError(t, err)
+		require.NotContains(t, fmt.Sprint(w.last(chat).Messages), "[check]", "no call is asked for where no tool is on offer")
+	})
+	t.Run("native", func(t *testing.T) {
+		_, step := ask(t, models.ProtocolNative)
+		require.Empty(t, trace(t, step).Prepared.Parts)
+	})
+	t.Run("with a plan", func(t *testing.T) {
+		w := newWorld(t).small()
+		w.model.on(planner, texts("search_memory query='goal'\nTell them")...)
+		step := w.says("what is my goal for walks and when is my next reminder").respond()
+		require.Empty(t, trace(t, step).Prepared.Parts)
+	})
+}
+
 // Stages ask the small model, whatever it is called, and replies the chat model.
 func TestStagesAskTheSmallModel(t *testing.T) {
 	for _, name := range []string{"helper", "another-helper"} {
@@ -333,6 +422,32 @@ func TestStagesAskTheSmallModel(t *testing.T) {
 				require.NotZero(t, w.model.count(stage), stage)
 			}
 			require.Equal(t, smallName, w.last(chat).Model)
+		})
+		t.Run("J40 behind the reply, and for many messages: "+name, func(t *testing.T) {
+			w := newWorld(t)
+			w.settings.SmallModel = name
+			w.open()
+			for range 12 {
+				w.exchange("this is one more of my stories")
+			}
+			w.now = w.now.AddDate(0, 0, 1)
+			w.sends(51, " hello")
+			w.respond()
+			require.NoError(t, w.finish())
+			for _, stage := range []string{messagesDigester, summary, diarist, stepper} {
+				require.Equal(t, name, w.last(stage).Model, stage)
+			}
+		})
+	}
+	for _, kind := range []models.Kind{models.KindReply, models.KindGreeting, models.KindPrompt, models.KindCheckIn, models.KindSubagent} {
+		t.Run("J40 the chat model writes: "+string(kind), func(t *testing.T) {
+			w := newWorld(t)
+			w.settings.ChatModel = "gpt-another"
+			w.open()
+			w.says("tell me about walks")
+			w.kind = kind
+			require.Contains(t, decisions(t, w.respond()), "model native", "its tokens are on record")
+			require.Equal(t, "gpt-another", w.last(chat).Model)
 		})
 	}
 }
