@@ -77,6 +77,8 @@ func TestNoFocus(t *testing.T) {
 		require.Zero(t, w.rows.calls["round"])
 		require.NotContains(t, w.system(), "# Focus")
 		require.NotContains(t, step.Trace, "focus")
+		w.exchange("and my nights are short")
+		require.Zero(t, w.rows.calls["round"], "what is all on offer needs no record of what was")
 	})
 }
 
@@ -146,6 +148,50 @@ func TestFocusIsChosen(t *testing.T) {
 		step := w.talks("hello, I sleep badly")
 		require.Equal(t, "focus stress first: model failed", focusDecision(t, step))
 		require.LessOrEqual(t, w.model.left[chooser], 8*time.Second)
+	})
+}
+
+// What a focus was chosen for is all of text, mode, channel and locale.
+func TestFocusCacheKey(t *testing.T) {
+	const busyDays = "my days are so busy"
+	for _, tt := range []struct {
+		name, text string
+		change     func(w *world)
+		again      int
+	}{
+		{"nothing", busyDays, func(*world) {}, 0},
+		{"text", "my nights are so short", func(*world) {}, 1},
+		{"mode", busyDays, func(w *world) { w.mode = models.ModeFeedback }, 1},
+		{"channel", busyDays, func(w *world) {
+			w.alter = func(c *models.TurnContext) { c.Participant.Channel = models.ChannelChat }
+		}, 1},
+		{"locale", busyDays, func(w *world) {
+			w.alter = func(c *models.TurnContext) { c.Participant.Locale = "pt-BR" }
+		}, 1},
+		{"a new conversation", busyDays, func(w *world) { w.now = w.now.Add(w.settings.Hot + time.Second) }, 1},
+	} {
+		t.Run("J23 "+tt.name, func(t *testing.T) {
+			w := newWorld(t).focuses(stress, sleep)
+			w.model.on(chooser, texts("stress")...)
+			w.exchange(busyDays)
+			tt.change(w)
+			w.exchange(tt.text)
+			require.Equal(t, 1+tt.again, w.model.count(chooser))
+		})
+	}
+	t.Run("J20 one person's entries stay when another's conversation begins", func(t *testing.T) {
+		w := newWorld(t).focuses(stress, sleep)
+		w.model.on(chooser, texts("stress")...)
+		w.exchange(busyDays)
+		w.alter = func(c *models.TurnContext) {
+			c.Participant.ID = ann + "_2"
+			c.Window = c.Window[len(c.Window)-1:]
+		}
+		w.exchange(busyDays)
+		require.Equal(t, 2, w.model.count(chooser), "another person is asked for")
+		w.alter = nil
+		w.exchange(busyDays)
+		require.Equal(t, 2, w.model.count(chooser))
 	})
 }
 

@@ -33,7 +33,21 @@ func TestAnswerThatWasCutOff(t *testing.T) {
 	t.Run("no whole sentence", func(t *testing.T) {
 		w := newWorld(t)
 		w.model.on(chat, cutOff("Tomorrow we could"))
-		require.Empty(t, w.says("how was that?").respond().Text)
+		step := w.says("how was that?").respond()
+		require.Empty(t, step.Text)
+		require.Contains(t, decisions(t, step), "guard malformed", "the operator sees why there is none")
+	})
+	t.Run("a second answer without a full stop is whole", func(t *testing.T) {
+		w := newWorld(t)
+		w.model.on(chat, cutOff(long), said{text: "You walked far today. More tomorrow"})
+		require.Equal(t, "You walked far today. More tomorrow", w.says("how was that?").respond().Text)
+	})
+	t.Run("a second answer that calls", func(t *testing.T) {
+		w := newWorld(t)
+		w.model.on(chat, cutOff(long), calling("search_memory", `{"query":"walks"}`))
+		step := w.says("how was that?").respond()
+		require.Len(t, calls(t, step), 1)
+		require.Empty(t, step.Text)
 	})
 	t.Run("the second try fails", func(t *testing.T) {
 		w := newWorld(t)

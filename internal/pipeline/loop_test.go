@@ -103,6 +103,18 @@ func TestToolSearch(t *testing.T) {
 			w.ran(done(w.offer.Search, "nothing fits"))
 		}
 	})
+	t.Run("J83 within one answer", func(t *testing.T) {
+		w := newWorld(t)
+		w.offer.Controls = append(w.offer.Controls, models.ToolSpec{Name: w.offer.Search, Schema: []byte(`{"type":"object"}`)})
+		var many said
+		for i := range 4 {
+			many.calls = append(many.calls, calling(w.offer.Search, fmt.Sprintf(`{"query":"thing %d"}`, i)).calls[0])
+		}
+		w.model.on(chat, many)
+		for i, call := range calls(t, w.says("can you do something for me").respond()) {
+			require.Equal(t, i == 3, call.Refused != "", call.Refused)
+		}
+	})
 }
 
 func TestRoundsUsedUp(t *testing.T) {
@@ -123,8 +135,31 @@ func TestRoundsUsedUp(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "This may be incomplete: your knee is bad.", step.Text)
 		asked := w.last(limiter).Messages[0].Content
+		require.Equal(t, "helper", w.last(limiter).Model)
 		require.Contains(t, asked, "result of search_memory: [2026-02-01] Bad knee. (f1)")
 		require.NotContains(t, asked, "hello there", "what was said before is no work of this turn")
+	})
+	t.Run("J86 what the rounds said is told where the model does not answer", func(t *testing.T) {
+		w := worked(t)
+		w.model.on(chat, said{text: "Your knee is bad, as you said."})
+		w.respond()
+		w.model.on(limiter, busy())
+		step, err := w.round(last)
+		require.NoError(t, err)
+		require.Contains(t, step.Text, "Your knee is bad, as you said.")
+		require.Contains(t, decisions(t, step), "limit digest")
+	})
+	t.Run("J86 words beside a call are none to tell", func(t *testing.T) {
+		w := newWorld(t)
+		beside := calling("search_memory", `{"query":"knee"}`)
+		beside.text = "I shall look that up for you."
+		w.model.on(chat, beside)
+		w.says("what about my knee?").respond()
+		w.ran(done("search_memory", "[2026-02-01] Bad knee. (f1)"))
+		w.model.on(limiter, busy())
+		step, err := w.round(last)
+		require.NoError(t, err)
+		require.Empty(t, step.Text)
 	})
 	t.Run("A28", func(t *testing.T) {
 		w := worked(t)
@@ -239,6 +274,7 @@ func TestUnknownZone(t *testing.T) {
 			w.alter = func(c *models.TurnContext) { c.Participant.Timezone = tt.zone }
 			require.Equal(t, "Fine.", w.says("what time is it there?").respond().Text)
 			require.Contains(t, w.system(), "the person's own zone is not known")
+			require.Contains(t, decisions(t, w.steps[0]), "model without time zone")
 		})
 	}
 }
@@ -256,7 +292,9 @@ func TestOverflow(t *testing.T) {
 	t.Run("drops the oldest turns once", func(t *testing.T) {
 		w := talked(t)
 		w.model.on(chat, overflow, said{text: "Fine."})
-		require.Equal(t, "Fine.", w.says("and the newest one").respond().Text)
+		step := w.says("and the newest one").respond()
+		require.Equal(t, "Fine.", step.Text)
+		require.Contains(t, decisions(t, step), "model again after overflow")
 		asked := w.model.asked[chat]
 		require.Len(t, asked, 2)
 		require.Contains(t, fmt.Sprint(asked[0].Messages), "number 0")
@@ -329,6 +367,7 @@ func TestDirectExecution(t *testing.T) {
 	t.Run("J35", func(t *testing.T) {
 		step := w.respond()
 		require.Equal(t, "direct", step.FinishReason)
+		require.Contains(t, decisions(t, step), "plan step direct")
 		require.JSONEq(t, `{"query":"knee"}`, calls(t, step)[0].Arguments)
 		require.Zero(t, w.model.count(chat))
 		w.ran(done("search_memory", "Stairs hurt."))
@@ -336,6 +375,7 @@ func TestDirectExecution(t *testing.T) {
 	t.Run("J36", func(t *testing.T) {
 		step := w.respond()
 		require.JSONEq(t, `{"query":"stairs"}`, calls(t, step)[0].Arguments)
+		require.Contains(t, decisions(t, step), "plan step resolved")
 		require.Contains(t, w.last(resolver).Messages[0].Content, "Stairs hurt.")
 		w.ran(done("search_memory", "Down more than up."))
 	})
@@ -344,6 +384,33 @@ func TestDirectExecution(t *testing.T) {
 		require.Contains(t, fmt.Sprint(w.last(chat).Messages), "[plan] All 2 tool steps done.")
 		require.Equal(t, 1, w.model.count(planner), "the plan is kept with the round")
 	})
+}
+
+// A native model makes its calls itself, and the last round makes none.
+func TestNoDirectExecution(t *testing.T) {
+	planned := func(t *testing.T, w *world) *world {
+		w.settings.Planner = on()
+		w.open()
+		w.model.on(planner, texts("search_memory query='knee'\nTell the person.")...)
+		w.says("what did I say about my knee and what hurts?")
+		return w
+	}
+	t.Run("J35 a native model", func(t *testing.T) {
+		w := planned(t, newWorld(t))
+		step := w.respond()
+		require.Empty(t, step.Calls)
+		require.Equal(t, 1, w.model.count(chat))
+		require.Zero(t, w.model.count(resolver))
+	})
+	for name, in := range map[string]models.CallModelInput{"J86 the last round": {Last: true}, "A31 no tools": {NoTools: true}} {
+		t.Run(name, func(t *testing.T) {
+			w := planned(t, newWorld(t).small())
+			step, err := w.round(in)
+			require.NoError(t, err)
+			require.Empty(t, step.Calls)
+			require.Zero(t, w.model.count(resolver))
+		})
+	}
 }
 
 func TestHabitPrompt(t *testing.T) {

@@ -42,6 +42,11 @@ func TestEveryStageFailsOpen(t *testing.T) {
 	cases := []failing{
 		{"nothing", func(*world) {}},
 		{"embedder", func(w *world) { w.vectors.err = errDown }},
+		{"fewer vectors than texts", func(w *world) { w.vectors.none = true }},
+		{"J76 fewer vectors than tools", func(w *world) {
+			w.settings.Router, w.vectors.none = "embedding", true
+			w.open()
+		}},
 		{"zones", func(w *world) {
 			w.zones = func(string) (*time.Location, error) { return nil, errDown }
 		}},
@@ -69,6 +74,12 @@ func TestEveryStageFailsOpen(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "Fine.", step.Text)
 			require.NotContains(t, step.Trace, "sk-live", "H15")
+			if tt.name == "nothing" {
+				require.NotContains(t, strings.Join(decisions(t, step), "\n"), "failed")
+			}
+			if w.vectors.err != nil || w.vectors.none {
+				require.Contains(t, decisions(t, step), "embed failed", "the operator sees that it did")
+			}
 		})
 	}
 }

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -33,14 +34,19 @@ func TestSmallTalkCostsOneCall(t *testing.T) {
 		{"A1 thanks!", "thanks!"}, {"J27 short", "hm"}, {"J31 Spanish", "muchas gracias"}, {"J31 German", "Alles klar, danke!"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t).remembersPollen().small()
-			w.settings.Router, w.settings.Planner, w.settings.Digests = "model", on(), on()
-			w.open()
-			step := w.says(tt.text).respond()
-			require.Equal(t, "Fine.", step.Text)
-			require.Equal(t, 1, w.model.total())
-			require.Zero(t, w.vectors.calls)
-			require.False(t, w.pipe.Worth(w.context()), "nothing follows the reply either")
+			for _, strategy := range []string{"model", "embedding"} {
+				w := newWorld(t).remembersPollen().small()
+				w.settings.Router, w.settings.Planner, w.settings.Digests = strategy, on(), on()
+				w.open()
+				step := w.says(tt.text).respond()
+				require.Equal(t, "Fine.", step.Text)
+				require.Equal(t, 1, w.model.total())
+				require.Zero(t, w.vectors.calls)
+				require.Contains(t, decisions(t, step), "reply_only")
+				require.Contains(t, decisions(t, step), "gate skip plan")
+				require.Contains(t, decisions(t, step), "guard words")
+				require.False(t, w.pipe.Worth(w.context()), "nothing follows the reply either")
+			}
 		})
 	}
 }
@@ -312,6 +318,8 @@ func TestPlanWidensTheOffer(t *testing.T) {
 	step := w.says("forget what you know of my knee").respond()
 	t.Run("J29", func(t *testing.T) {
 		require.Subset(t, allowed(t, step), []string{"save_user_profile", "forget_memory"})
+		require.Contains(t, decisions(t, step), fmt.Sprintf("route model+plan %d of %d", len(allowed(t, step)), len(w.offer.Specs)+len(w.offer.Controls)))
+		require.Contains(t, decisions(t, step), "3 steps, 1 tools", "the operator sees that there is one")
 		require.Equal(t, "model+plan", trace(t, step).Prepared.Label)
 	})
 	t.Run("J34", func(t *testing.T) {

@@ -32,6 +32,19 @@ func TestUnaskedTextsKnowThePerson(t *testing.T) {
 			require.True(t, ok)
 			require.Contains(t, trace.Prepared.Memory, "Wants to walk each day.", "the operator sees what it was written from")
 		})
+		t.Run("a text that waits is not searched for: "+string(kind), func(t *testing.T) {
+			w := newWorld(t)
+			w.knows(ann, models.FactEvent, "Ran the city race.")
+			w.says("did I run a race in the city?")
+			if kind == models.KindGreeting {
+				w.window = nil
+			}
+			w.kind = kind
+			w.begin(ann)
+			w.respond()
+			require.Zero(t, w.rows.calls["find"])
+			require.Zero(t, w.vectors.calls)
+		})
 		t.Run("nobody's memory is read who has none: "+string(kind), func(t *testing.T) {
 			w := newWorld(t)
 			w.kind = kind
