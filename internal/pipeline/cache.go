@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"strings"
+
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"coachline/internal/reply/recall"
@@ -63,12 +65,8 @@ func (c *caches) fresh(participantID string) {
 
 func drop[V any](cache *lru.Cache[string, V], participantID string) {
 	for _, key := range cache.Keys() {
-		if belongs(key, participantID) {
+		if strings.HasPrefix(key, participantID+"/") {
 			cache.Remove(key)
 		}
 	}
-}
-
-func belongs(key, participantID string) bool {
-	return len(key) > len(participantID) && key[:len(participantID)+1] == participantID+"/"
 }

@@ -74,7 +74,11 @@ func TestEveryStageFailsOpen(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "Fine.", step.Text)
 			require.NotContains(t, step.Trace, "sk-live", "H15")
+			if tt.name == "recall" || tt.name == "find" {
+				require.Contains(t, decisions(t, step), "recall failed")
+			}
 			if tt.name == "nothing" {
+				require.Contains(t, decisions(t, step), "recall 2 of 2 facts")
 				require.NotContains(t, strings.Join(decisions(t, step), "\n"), "failed")
 			}
 			if w.vectors.err != nil || w.vectors.none {
@@ -85,7 +89,7 @@ func TestEveryStageFailsOpen(t *testing.T) {
 }
 
 func TestBehindTheReplyFailsOpen(t *testing.T) {
-	for _, port := range []string{"note", "summary"} {
+	for port, stage := range map[string]string{"note": "note", "summary": "summarise"} {
 		t.Run(port, func(t *testing.T) {
 			w := newWorld(t)
 			w.model.on(summary, texts("Told stories.")...)
@@ -98,12 +102,30 @@ func TestBehindTheReplyFailsOpen(t *testing.T) {
 			w.rows.fails[port] = errDown
 			require.NoError(t, w.finish())
 			require.Equal(t, 1, w.rows.calls[port])
+			require.Contains(t, w.kept(), stage+" failed")
 			w.rows.fails[port] = nil
 			w.says("and that was really all").respond()
 			require.NoError(t, w.finish(), "the next turn makes up for it")
 			require.Equal(t, 2, w.rows.calls[port])
+			require.Contains(t, w.kept(), stage+" written")
 		})
 	}
+	t.Run("an answer without words", func(t *testing.T) {
+		w := newWorld(t)
+		for range 12 {
+			w.exchange("this is one more of my stories")
+		}
+		w.now = w.now.AddDate(0, 0, 1)
+		w.says("and that was all of it").respond()
+		require.NoError(t, w.finish())
+		require.Subset(t, w.kept(), []string{"summary left", "note left"})
+		require.Zero(t, w.rows.calls["summary"]+w.rows.calls["note"], "nothing is stored")
+		w.model.on(summary, texts("Told stories.")...)
+		w.model.on(diarist, texts("Told stories.")...)
+		w.says("and that was really all").respond()
+		require.NoError(t, w.finish())
+		require.Subset(t, w.kept(), []string{"summarise written", "note written"})
+	})
 	t.Run("overtaken by another turn", func(t *testing.T) {
 		w := newWorld(t)
 		for range 12 {

@@ -255,6 +255,8 @@ func TestWarmProfile(t *testing.T) {
 	w.exchange("how am I doing with it?")
 	w.exchange("how am I doing with it?")
 	require.Equal(t, 1, w.rows.calls["recall"], "J21 kept while nothing changes")
+	require.Zero(t, w.rows.calls["find"], "C6 what is shown on every turn is not searched for")
+	require.Zero(t, w.vectors.calls)
 	t.Run("A11", func(t *testing.T) {
 		w.alter = func(c *models.TurnContext) { c.Profile.Version++ }
 		w.exchange("how am I doing with it?")

@@ -116,9 +116,7 @@ func (s *search) nearest(ctx context.Context) {
 			s.vector = vectors[0]
 		}
 	}
-	q := recall.Top(s.terms())
-	q.Limit = topFacts
-	s.found = append(s.found, s.look(ctx, q)...)
+	s.found = append(s.found, s.look(ctx, recall.Top(s.terms()))...)
 }
 
 // deep asks what to look up, and looks it up, unless the gate holds that the
