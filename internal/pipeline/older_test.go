@@ -125,14 +125,29 @@ func TestOlderMessagesAreDigestedOnce(t *testing.T) {
 	require.Equal(t, paid, w.model.count(messagesDigester), "a retry reads back what was paid for")
 	w.model.on(messagesDigester, texts("Something else.")...)
 	w.ran(models.ToolResult{CallID: "call-list_memories", Name: "list_memories", Content: "none"})
+	require.Contains(t, strings.Join(decisions(t, step), "\n"), ", 150 messages")
 	second := w.respond()
 	require.Equal(t, trace(t, step).Prepared.Older, trace(t, second).Prepared.Older)
+	require.NotContains(t, strings.Join(decisions(t, second), "\n"), " messages", "the later round takes it from the first")
 	require.Equal(t, paid, w.model.count(messagesDigester))
 	require.NoError(t, w.pipe.Remember(t.Context(), w.context()))
 	require.Equal(t, paid, w.model.count(messagesDigester), "the memory step reads the same digest")
 	asked, err := json.Marshal(w.last(stepper))
 	require.NoError(t, err)
 	require.Contains(t, string(asked), "They walked a lot.")
+}
+
+// Only the messages of the turn itself are many: what was said before is shown
+// as far as the history goes.
+func TestEarlierTurnsAreNotDigested(t *testing.T) {
+	w := newWorld(t)
+	for n := range 60 {
+		w.add(models.Message{TurnID: "earlier", Role: models.RoleUser, Kind: models.KindMessage, Text: fmt.Sprintf("earlier %d", n)})
+	}
+	w.add(models.Message{TurnID: "earlier", Role: models.RoleAssistant, Kind: models.KindReply, Text: "I see."})
+	step := w.says("hello there, it is me").respond()
+	require.Nil(t, trace(t, step).Prepared.Older)
+	require.Zero(t, w.model.count(messagesDigester))
 }
 
 // Texts that come late join those that are digested.
