@@ -341,8 +341,26 @@ func TestTwoPhase(t *testing.T) {
 	}
 	t.Run("O16 O17", func(t *testing.T) {
 		w := begin(t, `{"tool":"search_memory"}`, `{"query":"knee"}`)
-		got := calls(t, w.respond())
-		require.Equal(t, []models.ToolCall{{Name: "search_memory", Arguments: `{"query":"knee"}`}}, got)
+		step := w.respond()
+		require.Equal(t, []models.ToolCall{{Name: "search_memory", Arguments: `{"query":"knee"}`}}, calls(t, step))
+		require.Contains(t, decisions(t, step), "model two_phase")
+	})
+	t.Run("O17 a tool without arguments is not asked about", func(t *testing.T) {
+		w := begin(t, `{"tool":"list_memories"}`, "hm")
+		w.offer.Specs = append(w.offer.Specs[:0:0], models.ToolSpec{Name: "list_memories", Schema: []byte(`{"type":"object"}`)})
+		require.Equal(t, []models.ToolCall{{Name: "list_memories", Arguments: `{}`}}, calls(t, w.respond()))
+		require.Equal(t, 1, w.model.count(chat))
+	})
+	t.Run("O24 a second try is told what was wrong, and no other", func(t *testing.T) {
+		w := begin(t, "hm", `{"tool":"search_memory"}`, "hm", `{"query":"knee"}`)
+		require.Len(t, calls(t, w.respond()), 1)
+		asked := w.model.asked[chat]
+		require.Len(t, asked, 4)
+		require.NotEqual(t, asked[0].Messages, asked[1].Messages)
+		require.NotEqual(t, asked[2].Messages, asked[3].Messages)
+		plain := begin(t, `{"tool":"search_memory"}`, `{"query":"knee"}`)
+		require.Len(t, calls(t, plain.respond()), 1)
+		require.Equal(t, plain.model.asked[chat][1].Messages, asked[2].Messages)
 	})
 	t.Run("O23", func(t *testing.T) {
 		w := begin(t, `{"tool":null}`, "A bad knee.")
