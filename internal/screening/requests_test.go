@@ -17,7 +17,7 @@ func TestRequestsOfOtherLanguages(t *testing.T) {
 			"nein kein interesse bitte streichen", "wie werde ich diese nachrichten los", "mir wäre lieber ihr schreibt mir nicht mehr",
 			"hab keine zeit dafür, meldet mich ab", "wer ist das hört auf zu schreiben", "bin raus tschüss",
 			"j'ai plus besoin du coaching arrêtez", "tannez-moi pus avec vos messages", "merci de supprimer mon numéro de votre système",
-			"comment je sors d'ici", "ne plus me contacter sur ce numéro", "tu peux me sortir de ce truc",
+			"comment je sors d'ici", "STOP au 36111", "ne plus me contacter sur ce numéro", "tu peux me sortir de ce truc",
 			"deixem de me chatear com mensagens", "como faço pra não receber mais isso", "cada sms me custa dinheiro então parem",
 			"não entrem mais em contato nesse número", "tenho advogado e revogo qualquer consentimento", "chega dessas mensagens",
 		},
