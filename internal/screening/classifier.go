@@ -18,10 +18,12 @@ import (
 // root of the number of its features. The classifier only adds findings: it takes
 // none of a rule back.
 const (
-	featureBits  = 16
+	featureBits  = 18
 	features     = 1 << featureBits
 	stretchWords = 12
-	modelMagic   = "CLSCR002"
+	// KindFeatures is how many features tell the dangers apart.
+	KindFeatures = 1 << 16
+	modelMagic   = "CLSCR003"
 )
 
 // Features are the hashed features of a text, word by word. Of the pairs, those
@@ -32,10 +34,19 @@ type Features struct {
 }
 
 type wordFeatures struct {
-	own       [2]int32 // a range of all
-	pair      uint32   // with the word before
-	pairApart uint32   // with the word before that
+	own   [2]int32 // a range of all
+	pairs [len(pairReach)]uint32
 }
+
+// pairReach is how far before a word the other word of each of its pairs stands.
+// The first pairs are of whole words, the others of how words begin.
+var pairReach = [...]int{1, 2, 1, 2, 3, 4}
+
+const (
+	wholePairs = 2
+	maxReach   = 4
+	stemBytes  = 4
+)
 
 // Len is the number of words.
 func (f *Features) Len() int { return len(f.words) }
@@ -48,11 +59,10 @@ func (f *Features) Each(from, to int, yield func(uint32)) {
 		for _, feature := range f.all[w.own[0]:w.own[1]] {
 			yield(feature)
 		}
-		if i > from {
-			yield(w.pair)
-		}
-		if i > from+1 {
-			yield(w.pairApart)
+		for k, reach := range pairReach {
+			if i-reach >= from {
+				yield(w.pairs[k])
+			}
 		}
 	}
 }
@@ -91,7 +101,7 @@ func bucket(h uint32) uint32 {
 func (f *Features) read(t *tokens) {
 	f.words, f.all = f.words[:0], f.all[:0]
 	var space [3 * maxWord]byte
-	var before, beforeThat uint32
+	var whole, stems [maxReach]uint32 // of the words before, the nearest first
 	for i := 0; i < len(t.spans); {
 		word := append(space[:0], '<')
 		for first := true; i < len(t.spans) && (first || t.spans[i].isGlued); i++ {
@@ -115,12 +125,19 @@ func (f *Features) read(t *tokens) {
 				f.all = append(f.all, bucket(hashBytes(hashStart+uint32(size), word[at:at+size])))
 			}
 		}
-		f.words = append(f.words, wordFeatures{
-			own:       [2]int32{from, int32(len(f.all))},
-			pair:      bucket(before*31 + hash*17 + 1),
-			pairApart: bucket(beforeThat*37 + hash*19 + 2),
-		})
-		beforeThat, before = before, hash
+		stem := hashBytes(hashStart, word[:min(len(word), 1+stemBytes)])
+		w := wordFeatures{own: [2]int32{from, int32(len(f.all))}}
+		for k, reach := range pairReach {
+			if k < wholePairs {
+				w.pairs[k] = bucket(whole[reach-1]*31 + hash*17 + uint32(reach))
+			} else {
+				w.pairs[k] = bucket(stems[reach-1]*37 + stem*19)
+			}
+		}
+		f.words = append(f.words, w)
+		copy(whole[1:], whole[:])
+		copy(stems[1:], stems[:])
+		whole[0], stems[0] = hash, stem
 	}
 }
 
@@ -141,7 +158,7 @@ var modelDangers = [3]models.Danger{models.DangerSelfHarm, models.DangerHarm, mo
 func NewModel() *Model {
 	m := &Model{Thresholds: map[string][2]float32{}, Alert: make([]float32, features)}
 	for i := range m.Kinds {
-		m.Kinds[i] = make([]float32, features)
+		m.Kinds[i] = make([]float32, KindFeatures)
 	}
 	return m
 }
@@ -184,22 +201,20 @@ func (m *Model) Best(f *Features) Stretch {
 
 // addPairs adds the pairs of a word with words from a position on.
 func (m *Model) addPairs(f *Features, at, from int, sum float32, count int) (float32, int) {
-	if at > from {
-		sum, count = sum+m.Alert[f.words[at].pair], count+1
-	}
-	if at > from+1 {
-		sum, count = sum+m.Alert[f.words[at].pairApart], count+1
+	for k, reach := range pairReach {
+		if at-reach >= from {
+			sum, count = sum+m.Alert[f.words[at].pairs[k]], count+1
+		}
 	}
 	return sum, count
 }
 
 // dropPairs takes the pairs with the word before a position away.
 func (m *Model) dropPairs(f *Features, begin, end int, sum float32, count int) (float32, int) {
-	if begin <= end {
-		sum, count = sum-m.Alert[f.words[begin].pair], count-1
-	}
-	if begin+1 <= end {
-		sum, count = sum-m.Alert[f.words[begin+1].pairApart], count-1
+	for k, reach := range pairReach {
+		if begin+reach-1 <= end {
+			sum, count = sum-m.Alert[f.words[begin+reach-1].pairs[k]], count-1
+		}
 	}
 	return sum, count
 }
@@ -219,7 +234,7 @@ func (m *Model) Danger(f *Features, s Stretch) models.Danger {
 	best, danger := float32(math.Inf(-1)), models.DangerSelfHarm
 	for i, weights := range m.Kinds {
 		var sum float32
-		f.Each(s.From, s.To, func(feature uint32) { sum += weights[feature] })
+		f.Each(s.From, s.To, func(feature uint32) { sum += weights[feature%KindFeatures] })
 		if sum > best {
 			best, danger = sum, modelDangers[i]
 		}
@@ -264,7 +279,7 @@ func (m *Model) Encode() []byte {
 
 // DecodeModel reads what Encode wrote.
 func DecodeModel(data []byte) (*Model, error) {
-	want := len(modelMagic) + 4 + 8*len(languages) + 4*(4+features)
+	want := len(modelMagic) + 4 + 8*len(languages) + 4*4 + features + 3*KindFeatures
 	if len(data) != want || string(data[:len(modelMagic)]) != modelMagic {
 		return nil, errors.New("weights.bin does not belong to this program: train it again")
 	}
@@ -287,7 +302,7 @@ func DecodeModel(data []byte) (*Model, error) {
 		for i := range weights {
 			weights[i] = float32(int8(data[i])) * scale
 		}
-		data = data[features:]
+		data = data[len(weights):]
 	}
 	return m, nil
 }

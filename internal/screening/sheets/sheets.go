@@ -37,21 +37,21 @@ type Text struct {
 // does not depend on the rules of screening, so that a change of a rule moves no
 // text from one half to the other.
 func (t Text) IsOpen() bool {
-	sum := sha256.Sum256([]byte(plain(t.Body)))
+	sum := sha256.Sum256([]byte(t.Plain()))
 	return sum[0]&1 == 0
 }
 
-// plain is a text in lower case without accents, spaces and punctuation. A text
-// of symbols alone stays as it is.
-func plain(body string) string {
+// Plain is the text in lower case without accents, spaces and punctuation. A text
+// of symbols alone stays as it is. Texts that have it in common are the same.
+func (t Text) Plain() string {
 	var out strings.Builder
-	for _, r := range norm.NFKD.String(body) {
+	for _, r := range norm.NFKD.String(t.Body) {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			out.WriteRune(unicode.ToLower(r))
 		}
 	}
 	if out.Len() == 0 {
-		return body
+		return t.Body
 	}
 	return out.String()
 }

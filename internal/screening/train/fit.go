@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"coachline/internal/screening"
 	"coachline/internal/screening/sheets"
@@ -19,59 +18,13 @@ const (
 	alertBoost = 1.2 // weight of an alert against any other text
 
 	// The shares of hard negatives that may be flagged in cross-validation.
-	shareB = 0.028
-	shareA = 0.01
+	shareB = 0.055
+	shareA = 0.015
 	// margin is added to the scores of ordinary texts, of which all but outliers
 	// must stay under the thresholds.
-	margin   = 0.6
-	outliers = 1
+	margin   = 0.3
+	outliers = 250 // one of so many, and one more
 )
-
-// addVariants gives each sample its own features and those of texts derived
-// from it: with typing errors, and with everyday sentences around it.
-func addVariants(samples []sample) {
-	random := rand.New(rand.NewPCG(seed, 1))
-	everyday := map[string][]string{}
-	for _, s := range samples {
-		if s.Sheet == sheets.Ordinary && len(strings.Fields(s.Body)) > 2 {
-			everyday[s.Language] = append(everyday[s.Language], s.Body)
-		}
-	}
-	for i := range samples {
-		s := &samples[i]
-		around := everyday[s.Language]
-		before, after := around[random.IntN(len(around))], around[random.IntN(len(around))]
-		bodies := []string{s.Body, mistype(s.Body, random), before + " " + s.Body}
-		if s.isAlert {
-			bodies = append(bodies, s.Body+" "+after, mistype(s.Body, random))
-		}
-		for _, body := range bodies {
-			s.variants = append(s.variants, screening.ReadFeatures(body))
-		}
-	}
-}
-
-// mistype makes an error in some words of four letters and more.
-func mistype(body string, random *rand.Rand) string {
-	words := strings.Fields(body)
-	for i, word := range words {
-		letters := []rune(word)
-		if len(letters) < 4 || random.IntN(3) > 0 {
-			continue
-		}
-		at := 1 + random.IntN(len(letters)-2)
-		switch random.IntN(3) {
-		case 0:
-			letters[at], letters[at+1] = letters[at+1], letters[at]
-		case 1:
-			letters = slices.Delete(letters, at, at+1)
-		case 2:
-			letters = slices.Insert(letters, at, letters[at])
-		}
-		words[i] = string(letters)
-	}
-	return strings.Join(words, " ")
-}
 
 // learner is a model while it is fitted, with the squares of its gradients.
 type learner struct {
@@ -133,7 +86,7 @@ func (l *learner) learn(s *sample, f *screening.Features) {
 func (l *learner) learnDanger(danger int, f *screening.Features, at screening.Stretch) {
 	var scores [3]float32
 	for i := range scores {
-		f.Each(at.From, at.To, func(feature uint32) { scores[i] += l.model.Kinds[i][feature] })
+		f.Each(at.From, at.To, func(feature uint32) { scores[i] += l.model.Kinds[i][feature%screening.KindFeatures] })
 	}
 	for i, score := range scores {
 		target := float32(0)
@@ -141,7 +94,7 @@ func (l *learner) learnDanger(danger int, f *screening.Features, at screening.St
 			target = 1
 		}
 		gradient := (sigmoid(score/at.Scale) - target) / at.Scale
-		f.Each(at.From, at.To, func(feature uint32) { step(l.model.Kinds[i], l.kinds[i], feature, gradient) })
+		f.Each(at.From, at.To, func(feature uint32) { step(l.model.Kinds[i], l.kinds[i], feature%screening.KindFeatures, gradient) })
 	}
 }
 
@@ -153,13 +106,16 @@ func step(weights, squares []float32, feature uint32, gradient float32) {
 
 func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
 
-// crossValidate scores each sample with a model that has not seen it.
+// crossValidate scores each sample with a model that has seen none of the texts
+// of its line.
 func crossValidate(samples []sample) []float32 {
 	scores := make([]float32, len(samples))
 	for fold := range folds {
-		model := fit(samples, func(i int) bool { return i%folds != fold })
-		for i := fold; i < len(samples); i += folds {
-			scores[i] = model.Best(samples[i].variants[0]).Score
+		model := fit(samples, func(i int) bool { return samples[i].line%folds != fold })
+		for i, s := range samples {
+			if s.line%folds == fold {
+				scores[i] = model.Best(s.variants[0]).Score
+			}
 		}
 	}
 	return scores
@@ -182,7 +138,7 @@ func chooseThresholds(samples []sample, scores []float32) map[string][2]float32 
 		}
 		slices.Sort(negatives)
 		slices.Sort(ordinary)
-		least := ordinary[len(ordinary)-1-outliers]
+		least := ordinary[len(ordinary)-2-len(ordinary)/outliers]
 		at := func(share float64) float32 { return negatives[len(negatives)-1-int(share*float64(len(negatives)))] }
 		thresholds[language] = [2]float32{max(least, at(shareB)+0.01), max(least, at(shareA)+0.01)}
 	}

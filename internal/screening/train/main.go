@@ -1,7 +1,7 @@
 // Command train fits the classifier of internal/screening and writes its weights.
-// It learns from the open half of the sheets and from the texts beside it; the
-// scored half is never read. The result depends on these texts and on the seed
-// alone:
+// It learns from the open half of the sheets and from the texts beside it. It
+// learns nothing from the scored half, and leaves out what equals a text of it.
+// The result depends on these texts and on the seed alone:
 //
 //	go run ./internal/screening/train -out internal/screening/weights.bin
 package main
@@ -43,33 +43,55 @@ func main() {
 // sample is one text to learn from, with the variants that are derived from it.
 type sample struct {
 	sheets.Text
+	line     int // texts made of one line have its number
 	isAlert  bool
 	danger   int // index of the danger, or -1
 	variants []*screening.Features
 }
 
+// readSamples reads the texts to learn from and derives their variants.
 func readSamples(sheetsDir, textsDir string) ([]sample, error) {
-	var samples []sample
-	for _, language := range screening.Languages() {
-		open, err := sheets.Read(os.DirFS(sheetsDir), language)
-		if err != nil {
-			return nil, err
-		}
-		open = slices.DeleteFunc(open, func(t sheets.Text) bool { return !t.IsOpen() })
-		further, err := sheets.Read(os.DirFS(textsDir), language)
-		if err != nil {
-			return nil, err
-		}
-		for _, text := range append(open, further...) {
-			samples = append(samples, newSample(text))
-		}
+	samples, err := readTexts(sheetsDir, textsDir)
+	if err != nil {
+		return nil, err
 	}
 	addVariants(samples)
 	return samples, nil
 }
 
-func newSample(text sheets.Text) sample {
-	s := sample{Text: text, isAlert: text.Sheet == sheets.Crisis, danger: -1}
+// readTexts reads the open half of the sheets and the further texts, without
+// what equals a text of the scored half.
+func readTexts(sheetsDir, textsDir string) ([]sample, error) {
+	var samples []sample
+	line := 0
+	for _, language := range screening.Languages() {
+		texts, err := sheets.Read(os.DirFS(sheetsDir), language)
+		if err != nil {
+			return nil, err
+		}
+		further, err := sheets.Read(os.DirFS(textsDir), language)
+		if err != nil {
+			return nil, err
+		}
+		isScored := map[string]bool{}
+		for _, text := range texts {
+			isScored[text.Plain()] = !text.IsOpen()
+		}
+		for _, text := range append(texts, further...) {
+			for _, wording := range expand(text.Body) {
+				text.Body = wording
+				if !isScored[text.Plain()] {
+					samples = append(samples, newSample(text, line))
+				}
+			}
+			line++
+		}
+	}
+	return samples, nil
+}
+
+func newSample(text sheets.Text, line int) sample {
+	s := sample{Text: text, line: line, isAlert: text.Sheet == sheets.Crisis, danger: -1}
 	if s.isAlert {
 		s.danger = dangerOf(text.Kind)
 	}
