@@ -196,8 +196,14 @@ func (m *Model) Best(f *Features) Stretch {
 		}
 	}
 	best.Score += m.Bias
+	if len(f.words) == 1 {
+		best.Score -= loneWord
+	}
 	return best
 }
+
+// loneWord is taken from the score of a text of one word, which says little.
+const loneWord = 1
 
 // addPairs adds the pairs of a word with words from a position on.
 func (m *Model) addPairs(f *Features, at, from int, sum float32, count int) (float32, int) {
