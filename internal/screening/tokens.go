@@ -217,8 +217,8 @@ var emoji = emojiOf(map[string]string{
 	":laugh:":   "😂🤣😆😹",
 	":hurt:":    "🤕😵",
 	":bomb:":    "💣",
-	":fist:":    "👊🤜🤛✊🥊",
-	":medic:":   "🚑🆘🚨",
+	":fist:":    "👊🤜🤛",
+	":medic:":   "🚑🆘",
 })
 
 func emojiOf(names map[string]string) map[rune]string {
