@@ -54,14 +54,36 @@ func scoredHalf(t *testing.T) map[string]*share {
 				count("opted out by mistake", found.Intent == models.IntentStop)
 				count("asked by mistake", found.Intent == models.IntentUnclear || found.Intent == models.IntentWrongNumber)
 			}
-			for _, name := range []string{text.Sheet, text.Sheet + "/" + text.Kind} {
+			for _, name := range groupsOf(text) {
 				count(name, isHit)
 				count(name+" "+language, isHit)
+				count("tier A of "+name, found.Tier == models.TierA)
 			}
 		}
 	}
 	return counts
 }
+
+// groupsOf names the figures that a text counts for.
+func groupsOf(text sheets.Text) []string {
+	names := []string{text.Sheet, text.Sheet + "/" + text.Kind}
+	if text.Sheet != sheets.Crisis {
+		return names
+	}
+	switch text.Kind {
+	case "direct", "method", "emergency":
+		return append(names, explicit)
+	case "passive", "slang", "typo", "thirdperson":
+		return append(names, indirect)
+	}
+	return names
+}
+
+// The kinds of crisis texts that have one target each.
+const (
+	explicit = "crisis/direct, method, emergency"
+	indirect = "crisis/passive, slang, typo, third person"
+)
 
 // answerTo is the intent that a kind of the sheet of requests must have.
 func answerTo(kind string) models.Intent {
@@ -88,10 +110,10 @@ func requestKind(kind string) string {
 var gates = map[string]float64{
 	"crisis":    0.925,
 	"crisis de": 0.868, "crisis en": 0.900, "crisis es": 0.905, "crisis fr": 0.880, "crisis pt": 0.920,
-	"crisis/direct": 0.950, "crisis/method": 0.840, "crisis/emergency": 0.940,
+	"crisis/direct": 0.930, "crisis/method": 0.840, "crisis/emergency": 0.915,
 	"crisis/passive": 0.915, "crisis/slang": 0.765, "crisis/typo": 0.780, "crisis/thirdperson": 0.880,
-	"crisis/violence": 0.790, "crisis/voices": 0.820, "crisis/child": 0.900, "crisis/selfharm": 0.890, "crisis/past": 0.880,
-	"optout/keyword": 0.952, "optout/clear": 0.858, "optout/unclear": 0.640, "optout/wrongnumber": 0.687,
+	"crisis/violence": 0.790, "crisis/voices": 0.800, "crisis/child": 0.880, "crisis/selfharm": 0.890, "crisis/past": 0.880,
+	"optout/keyword": 0.952, "optout/clear": 0.858, "optout/unclear": 0.620, "optout/wrongnumber": 0.687,
 	"optout/clear de": 0.836, "optout/clear en": 0.860, "optout/clear es": 0.790, "optout/clear fr": 0.711, "optout/clear pt": 0.750,
 }
 

@@ -18,7 +18,7 @@ const (
 	alertBoost = 1.2 // weight of an alert against any other text
 
 	// The shares of hard negatives that may be flagged in cross-validation.
-	shareB = 0.065
+	shareB = 0.045
 	shareA = 0.015
 	// margin is added to the scores of ordinary texts, of which all but outliers
 	// must stay under the thresholds.
