@@ -93,3 +93,29 @@ func TestThreePeople(t *testing.T) {
 	require.NoError(t, run(t.Context(), []string{"-compare", first, first}, &compared, &errs))
 	require.Equal(t, len(got.Figures), strings.Count(compared.String(), "same +0%"))
 }
+
+// measured runs the benchmark and returns its figures by case, name and unit.
+func measured(t *testing.T, args ...string) (map[string]report.Figure, report.Run) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "run.json")
+	var out, errs bytes.Buffer
+	require.NoError(t, run(t.Context(), append(args, "-json", file), &out, &errs), errs.String())
+	got, err := report.Read(file)
+	require.NoError(t, err)
+	values := map[string]report.Figure{}
+	for _, f := range got.Figures {
+		require.Contains(t, out.String(), f.Name)
+		values[f.Case+"/"+f.Name+"/"+f.Unit] = f
+	}
+	require.Len(t, values, len(got.Figures), "no two figures have one name")
+	return values, got
+}
+
+// TestEngineAlone runs three workflows of each kind.
+func TestEngineAlone(t *testing.T) {
+	values, _ := measured(t, "-load", "engine", "-people", "3")
+	for _, kind := range []string{"one echo activity", "one signal"} {
+		require.Positive(t, values["no product, "+kind+", 16 at once/workflows//s"].Product)
+		require.Equal(t, 3, values["no product, "+kind+", 1 at once/start to result, median/ms"].Count)
+	}
+}

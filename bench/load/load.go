@@ -70,16 +70,17 @@ type Load struct {
 // All lists every load in the order in which they run.
 func All() []Load {
 	return []Load{
-		{"cold", true, 2 * time.Minute, cold},
-		{"cost", true, time.Minute, cost},
-		{"steady", true, 4 * time.Minute, steady},
-		{"burst", true, 2 * time.Minute, burst},
-		{"phone", true, 2 * time.Minute, phone},
-		{"webhook", true, time.Minute, webhook},
-		{"enrol", true, 5 * time.Minute, enrol},
-		{"prompts", false, time.Hour, prompts},
-		{"restart", true, time.Hour, restart},
-		{"year", false, 10 * time.Minute, year},
+		{Name: "cold", Default: true, Limit: 2 * time.Minute, Run: cold},
+		{Name: "cost", Default: true, Limit: time.Minute, Run: cost},
+		{Name: "steady", Default: true, Limit: 4 * time.Minute, Run: steady},
+		{Name: "burst", Default: true, Limit: 2 * time.Minute, Run: burst},
+		{Name: "phone", Default: true, Limit: 2 * time.Minute, Run: phone},
+		{Name: "webhook", Default: true, Limit: time.Minute, Run: webhook},
+		{Name: "enrol", Default: true, Limit: 5 * time.Minute, Run: enrol},
+		{Name: "prompts", Limit: time.Hour, Run: prompts},
+		{Name: "restart", Default: true, Limit: time.Hour, Run: restart},
+		{Name: "year", Limit: 10 * time.Minute, Run: year},
+		{Name: "engine", Limit: 5 * time.Minute, Run: engineAlone},
 	}
 }
 
@@ -183,6 +184,21 @@ func together(ctx context.Context, people []*person, do func(context.Context, *p
 	return took, problems
 }
 
+// inTurn does work n times, so much of it at once, and returns how long each
+// took.
+func inTurn(ctx context.Context, n, atOnce int, work func(ctx context.Context, i int) (time.Duration, error)) (report.Durations, error) {
+	took := make(report.Durations, n)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range n {
+		group.Go(func() (err error) {
+			took[i], err = work(ctx, i)
+			return err
+		})
+	}
+	return took, group.Wait()
+}
+
 // usage is the processor time and the memory handed out in this process.
 type usage struct {
 	cpu    time.Duration
@@ -201,6 +217,19 @@ func processor() time.Duration {
 func ms(name string, product, bare time.Duration) report.Figure {
 	b := report.Milliseconds(bare)
 	return report.Figure{Name: name, Unit: "ms", Product: report.Milliseconds(product), Bare: &b, Better: report.Lower}
+}
+
+// alone builds a figure of a duration that has no other side.
+func alone(name string, took time.Duration) report.Figure {
+	return report.Figure{Name: name, Unit: "ms", Product: report.Milliseconds(took), Better: report.Lower}
+}
+
+// of completes figures of so many people.
+func of(figures []report.Figure, what string, n int) []report.Figure {
+	for i := range figures {
+		figures[i].Case, figures[i].Count = what, n
+	}
+	return figures
 }
 
 func ratioTarget(limit float64) *report.Target { return &report.Target{Limit: limit, OfRatio: true} }
