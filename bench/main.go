@@ -54,6 +54,7 @@ type options struct {
 	loads   []string
 	people  int
 	delay   *time.Duration
+	asleep  time.Duration
 	json    string
 	profile string
 	compare bool
@@ -84,6 +85,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 		return err
 	})
 	flags.IntVar(&o.people, "people", 0, "participants, instead of each load's own")
+	flags.DurationVar(&o.asleep, "asleep", time.Minute, "how long the load idle waits before it reads the memory")
 	flags.BoolVar(&o.config.Reports, "reports", false, "the carrier posts a delivery report for every text of the product")
 	flags.Func("set", "a setting of the product, NAME=VALUE, may be repeated: -set COACH_ACTIVITY_POLLERS=5", func(text string) error {
 		if name, _, ok := strings.Cut(text, "="); !ok || name == "" {
@@ -92,6 +94,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 		o.config.Settings = append(o.config.Settings, text)
 		return nil
 	})
+	flags.StringVar(&o.config.Binary, "binary", "", "the program dev that the loads disk and idle run, instead of one built from the current folder: a `file`")
 	flags.StringVar(&o.json, "json", "", "keep the run as JSON in this `file`")
 	flags.StringVar(&o.profile, "profile", "", "write pprof files into this `folder`; goroutines have the label side=product, bare or server")
 	flags.BoolVar(&o.compare, "compare", false, "compare two kept runs, BEFORE.json AFTER.json, and measure nothing")
@@ -106,7 +109,39 @@ func parse(args []string, errs io.Writer) (options, error) {
 	if len(o.runs) != want {
 		return o, fmt.Errorf("want %d arguments after the flags, got %d", want, len(o.runs))
 	}
-	return o, nil
+	if o.asleep <= 0 {
+		return o, fmt.Errorf("-asleep %v: want more than 0", o.asleep)
+	}
+	return o, o.checkOutside()
+}
+
+// checkOutside: a system that is measured from outside has the machine for
+// itself.
+func (o options) checkOutside() error {
+	chosen := o.chosen()
+	outside := 0
+	for _, l := range chosen {
+		if l.Outside {
+			outside++
+		}
+	}
+	switch {
+	case outside > 0 && outside < len(chosen):
+		return errors.New("the loads disk and idle run the whole system in a process of its own: name no others with them")
+	case o.config.Binary != "" && outside == 0:
+		return errors.New("-binary is for the loads disk and idle: name one")
+	}
+	return nil
+}
+
+// chosen are the named loads, or those that run by themselves.
+func (o options) chosen() []load.Load {
+	return slices.DeleteFunc(load.All(), func(l load.Load) bool {
+		if len(o.loads) == 0 {
+			return !l.Default
+		}
+		return !slices.Contains(o.loads, l.Name)
+	})
 }
 
 func names() []string {
@@ -155,15 +190,16 @@ func compare(before, after string, out io.Writer) error {
 // measure runs the loads; what was measured before an error is returned too.
 func measure(ctx context.Context, o options, progress io.Writer) (report.Run, error) {
 	r := report.Run{StartedAt: time.Now().UTC(), Backend: string(o.config.Backend), Go: runtime.Version(), CPUs: runtime.NumCPU()}
-	things, err := rig.Start(ctx, o.config)
+	start := rig.Start
+	if o.chosen()[0].Outside {
+		r.Backend, start = "dev's SQLite files", rig.StartStandIns
+	}
+	things, err := start(ctx, o.config)
 	if err != nil {
 		return r, err
 	}
-	b := load.New(things, load.Options{People: o.people, Delay: o.delay, Config: o.config, Progress: progress})
-	for _, l := range load.All() {
-		if len(o.loads) == 0 && !l.Default || len(o.loads) > 0 && !slices.Contains(o.loads, l.Name) {
-			continue
-		}
+	b := load.New(things, load.Options{People: o.people, Delay: o.delay, Asleep: o.asleep, Config: o.config, Progress: progress})
+	for _, l := range o.chosen() {
 		began, taken, other := time.Now(), b.Carrier.Taken(), b.Carrier.Other()
 		figures, err := limited(ctx, b, l)
 		if err != nil {

@@ -28,6 +28,10 @@ func TestOptions(t *testing.T) {
 		{"stray", []string{"steady"}, "want 0 arguments"},
 		{"unknown load", []string{"-load", "nap"}, "want one of"},
 		{"unknown backend", []string{"-backend", "oracle"}, "oracle"},
+		{"outside", []string{"-load", "disk", "-load", "idle", "-binary", "old/dev"}, ""},
+		{"outside beside others", []string{"-load", "disk", "-load", "cost"}, "name no others"},
+		{"a program for nothing", []string{"-binary", "old/dev"}, "disk and idle"},
+		{"no sleep", []string{"-asleep", "0s"}, "more than 0"},
 		{"negative delay", []string{"-model-delay", "-1s"}, "0 or more"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -34,6 +34,8 @@ type Options struct {
 	People int
 	// Delay of the model; nil leaves a load its own.
 	Delay *time.Duration
+	// Asleep is how long an idle system is left alone before its memory is read.
+	Asleep time.Duration
 	// Config builds the rigs of loads that need one of their own.
 	Config rig.Config
 	// Progress is told what a long load has come to so far.
@@ -64,7 +66,10 @@ type Load struct {
 	Default bool
 	// Limit bounds the load in time.
 	Limit time.Duration
-	Run   func(context.Context, *Bench) ([]report.Figure, error)
+	// Outside: the load needs model and carrier alone and starts the whole
+	// system itself.
+	Outside bool
+	Run     func(context.Context, *Bench) ([]report.Figure, error)
 }
 
 // All lists every load in the order in which they run.
@@ -81,6 +86,8 @@ func All() []Load {
 		{Name: "restart", Default: true, Limit: time.Hour, Run: restart},
 		{Name: "year", Limit: 10 * time.Minute, Run: year},
 		{Name: "engine", Limit: 5 * time.Minute, Run: engineAlone},
+		{Name: "disk", Limit: time.Hour, Outside: true, Run: disk},
+		{Name: "idle", Limit: 30 * time.Minute, Outside: true, Run: idle},
 	}
 }
 

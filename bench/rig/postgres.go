@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 
@@ -76,12 +75,4 @@ func makeDatabases(ctx context.Context, port int) (err error) {
 		}
 	}
 	return nil
-}
-
-func freePort() (string, error) {
-	port, err := engine.FreePort()
-	if err != nil {
-		return "", fmt.Errorf("looking for a free port: %w", err)
-	}
-	return strconv.Itoa(port), nil
 }

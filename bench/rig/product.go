@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -26,16 +24,12 @@ import (
 // Product is the production code: both roles, in this process, reached over
 // HTTP like any other installation.
 type Product struct {
+	front
 	settings config.Config
 	environ  []string // what settings were read from
-	base     string
-	phones   *phones
 	temporal client.Client
 	worker   running
 	starter  running
-
-	mu  sync.Mutex
-	ids map[string]string // by phone
 }
 
 func newProduct(at ground, p *phones, c client.Client) (*Product, error) {
@@ -51,10 +45,7 @@ func newProduct(at ground, p *phones, c client.Client) (*Product, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Product{
-		settings: settings, environ: environ, base: "http://" + settings.HTTP.Addr,
-		phones: p, temporal: c, ids: map[string]string{},
-	}, nil
+	return &Product{front: newFront("http://"+settings.HTTP.Addr, p), settings: settings, environ: environ, temporal: c}, nil
 }
 
 // Slope is when the prompts of one clock time go out: the first Ahead of it, the
@@ -67,27 +58,34 @@ func (p *Product) Slope() Slope {
 	return Slope{Ahead: c.PrepTime, Spread: min(c.PromptSpread, c.PrepTime)}
 }
 
-// environment is the programme's defaults but for what would hold a measured
-// text back: the waiting for more texts, the limits for each sender, quiet
-// hours, and what precedes and follows a prompt.
+// environment is what the product reads its settings from.
 func environment(at ground, port string) ([]string, error) {
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
 		return nil, fmt.Errorf("making a key: %w", err)
 	}
 	address := net.JoinHostPort(loopback, port)
-	return append([]string{
+	return slices.Concat([]string{
 		"DATABASE_URL=" + at.database, "TEMPORAL_ADDRESS=" + at.temporal, "TEMPORAL_NAMESPACE=" + namespace,
 		"COACH_HTTP_ADDR=" + address, "COACH_PUBLIC_URL=http://" + address,
 		"COACH_PAYLOAD_KEYS=k1:" + base64.StdEncoding.EncodeToString(key),
-		"TWILIO_ACCOUNT_SID=" + accountSID, "TWILIO_AUTH_TOKEN=" + authToken, "TWILIO_FROM=" + ourNumber, "TWILIO_BASE_URL=" + at.outside,
-		"OPENAI_API_KEY=bench", "OPENAI_BASE_URL=" + at.outside + "/v1", "COACH_MODEL=bench",
+	}, coaching(at.outside), at.settings), nil
+}
+
+// coaching is the programme's defaults but for what would hold a measured
+// text back: the waiting for more texts, the limits for each sender, quiet
+// hours, and what precedes and follows a prompt. Model and carrier are at the
+// address outside.
+func coaching(outside string) []string {
+	return []string{
+		"TWILIO_ACCOUNT_SID=" + accountSID, "TWILIO_AUTH_TOKEN=" + authToken, "TWILIO_FROM=" + ourNumber, "TWILIO_BASE_URL=" + outside,
+		"OPENAI_API_KEY=bench", "OPENAI_BASE_URL=" + outside + "/v1", "COACH_MODEL=bench",
 		"COACH_DEBOUNCE=0", "COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=0", "COACH_LOOP_MUTE=0", "COACH_QUIET_HOURS=",
 		"COACH_PREP_TIME=1m", "COACH_PROMPT_SPREAD=1m", "COACH_AUTO_FEEDBACK_DELAY=0",
 		// The bare workflow remembers nothing; what remembering costs is measured
 		// by setting it to after.
 		"COACH_MEMORY_STEP=off",
-	}, at.settings...), nil
+	}
 }
 
 func load(environ []string) (config.Config, error) {
@@ -116,12 +114,6 @@ func (p *Product) Start(ctx context.Context) error {
 	return nil
 }
 
-// answers says whether the front door is ready.
-func (p *Product) answers(ctx context.Context) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base+"/readyz", nil)
-	return err == nil && p.phones.do(req) == nil
-}
-
 // polled says whether a worker has asked for workflow tasks of a queue since
 // an instant; the server remembers workers that are gone.
 func polled(ctx context.Context, c client.Client, queue string, since time.Time) bool {
@@ -140,36 +132,6 @@ func (p *Product) Stop() error { return errors.Join(p.starter.stop(), p.worker.s
 
 // Name is how figures call this side.
 func (p *Product) Name() string { return "product" }
-
-// Enrol enrols a phone; the greeting goes out by itself.
-func (p *Product) Enrol(ctx context.Context, phone string) error {
-	var out struct {
-		Result struct {
-			ID string `json:"id"`
-		} `json:"result"`
-	}
-	err := p.phones.send(ctx, p.base+"/conversation/participants", map[string]any{"phone_number": phone, "name": "Ann", "timezone": "UTC", "signup": true}, &out)
-	if err != nil {
-		return err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.ids[phone] = out.Result.ID
-	return nil
-}
-
-// Text delivers a text as the carrier does, and returns with the webhook's
-// answer.
-func (p *Product) Text(ctx context.Context, phone, body string) error {
-	return p.phones.text(ctx, p.base+"/twilio/inbound", phone, body)
-}
-
-// WorkflowID is the workflow of an enrolled phone.
-func (p *Product) WorkflowID(phone string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return models.WorkflowID(p.ids[phone])
-}
 
 // running is one role; the zero value runs nothing.
 type running struct {

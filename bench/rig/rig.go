@@ -60,6 +60,9 @@ type Config struct {
 	Reports bool
 	// Settings are the product's own, NAME=VALUE, over those of the benchmark.
 	Settings []string
+	// Binary is the program dev that runs outside; empty builds that of the
+	// current folder.
+	Binary string
 }
 
 // Rig is everything that runs. It is complete when Start returns it.
@@ -70,6 +73,10 @@ type Rig struct {
 	Bare     *Bare
 	Door     *Door
 	temporal client.Client
+	phones   *phones
+	outside  string // base address of model and carrier
+	binary   string
+	settings []string
 	dir      string
 	stops    []func() error
 }
@@ -85,15 +92,24 @@ type ground struct {
 // Start builds everything in a folder of its own and returns when both sides
 // answer. On an error nothing is left.
 func Start(ctx context.Context, cfg Config) (*Rig, error) {
+	r, err := newRig()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.build(ctx, cfg); err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
+	return r, nil
+}
+
+// newRig is a folder and nothing in it.
+func newRig() (*Rig, error) {
 	dir, err := os.MkdirTemp("", "coachline-bench-")
 	if err != nil {
 		return nil, fmt.Errorf("making a folder: %w", err)
 	}
 	r := &Rig{dir: dir, Model: &Model{}}
 	r.later(func() error { return os.RemoveAll(dir) })
-	if err := r.build(ctx, cfg); err != nil {
-		return nil, errors.Join(err, r.Stop())
-	}
 	return r, nil
 }
 

@@ -1,0 +1,66 @@
+package rig
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"coachline/models"
+)
+
+// front is the front door of an installation, reached over HTTP.
+type front struct {
+	base   string
+	phones *phones
+	people *people
+}
+
+// people are the participants' ids by phone.
+type people struct {
+	mu  sync.Mutex
+	ids map[string]string
+}
+
+func newFront(base string, p *phones) front {
+	return front{base: base, phones: p, people: &people{ids: map[string]string{}}}
+}
+
+// answers says whether the front door is ready.
+func (f front) answers(ctx context.Context) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.base+"/readyz", nil)
+	return err == nil && f.phones.do(req) == nil
+}
+
+// Enrol enrols a phone; the greeting goes out by itself.
+func (f front) Enrol(ctx context.Context, phone string) error {
+	var out struct {
+		Result struct {
+			ID string `json:"id"`
+		} `json:"result"`
+	}
+	err := f.phones.send(ctx, f.base+"/conversation/participants", map[string]any{"phone_number": phone, "name": "Ann", "timezone": "UTC", "signup": true}, &out)
+	if err != nil {
+		return err
+	}
+	f.people.set(phone, out.Result.ID)
+	return nil
+}
+
+// Text delivers a text as the carrier does, and returns with the webhook's
+// answer.
+func (f front) Text(ctx context.Context, phone, body string) error {
+	return f.phones.text(ctx, f.base+"/twilio/inbound", phone, body)
+}
+
+// WorkflowID is the workflow of an enrolled phone.
+func (f front) WorkflowID(phone string) string {
+	f.people.mu.Lock()
+	defer f.people.mu.Unlock()
+	return models.WorkflowID(f.people.ids[phone])
+}
+
+func (p *people) set(phone, id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ids[phone] = id
+}
