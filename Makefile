@@ -100,7 +100,7 @@ storm: postgres
 # what the figures mean. ARGS="-load prompts -people 10000" asks for one load,
 # ARGS="-compare a.json b.json" compares two kept runs.
 bench:
-	@go build -o build/bench ./bench
+	@go build -buildvcs=false -o build/bench ./bench
 	@go build -o build/eval ./eval
 	@build/bench $(ARGS)
 	@$(if $(ARGS),,build/eval -costs)

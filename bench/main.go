@@ -85,7 +85,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 		return err
 	})
 	flags.IntVar(&o.people, "people", 0, "participants, instead of each load's own")
-	flags.DurationVar(&o.asleep, "asleep", time.Minute, "how long the load idle waits before it reads the memory")
+	flags.DurationVar(&o.asleep, "asleep", time.Minute, "how long the load sleepers measures the processor while everybody sleeps, and the load idle waits before it reads the memory")
 	flags.BoolVar(&o.config.Reports, "reports", false, "the carrier posts a delivery report for every text of the product")
 	flags.Func("set", "a setting of the product, NAME=VALUE, may be repeated: -set COACH_ACTIVITY_POLLERS=5", func(text string) error {
 		if name, _, ok := strings.Cut(text, "="); !ok || name == "" {

@@ -31,7 +31,7 @@ func TestOptions(t *testing.T) {
 		{"outside", []string{"-load", "disk", "-load", "idle", "-binary", "old/dev"}, ""},
 		{"outside beside others", []string{"-load", "disk", "-load", "cost"}, "name no others"},
 		{"a program for nothing", []string{"-binary", "old/dev"}, "disk and idle"},
-		{"no sleep", []string{"-asleep", "0s"}, "more than 0"},
+		{"no sleep", []string{"-load", "sleepers", "-asleep", "0s"}, "more than 0"},
 		{"negative delay", []string{"-model-delay", "-1s"}, "0 or more"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -34,7 +34,8 @@ type Options struct {
 	People int
 	// Delay of the model; nil leaves a load its own.
 	Delay *time.Duration
-	// Asleep is how long an idle system is left alone before its memory is read.
+	// Asleep is how long the processor of sleepers is measured, and how long an
+	// idle system is left alone before its memory is.
 	Asleep time.Duration
 	// Config builds the rigs of loads that need one of their own.
 	Config rig.Config
@@ -85,6 +86,7 @@ func All() []Load {
 		{Name: "prompts", Limit: time.Hour, Run: prompts},
 		{Name: "restart", Default: true, Limit: time.Hour, Run: restart},
 		{Name: "year", Limit: 10 * time.Minute, Run: year},
+		{Name: "sleepers", Limit: 4 * time.Hour, Run: sleepers},
 		{Name: "engine", Limit: 5 * time.Minute, Run: engineAlone},
 		{Name: "disk", Limit: time.Hour, Outside: true, Run: disk},
 		{Name: "idle", Limit: 30 * time.Minute, Outside: true, Run: idle},

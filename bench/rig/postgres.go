@@ -40,6 +40,7 @@ func (r *Rig) postgres(ctx context.Context) (ground, error) {
 	if err := fleet.Run(program); err != nil {
 		return ground{}, fmt.Errorf("running PostgreSQL: %w", err)
 	}
+	r.postgresPort = port
 	at := ground{database: postgresURL(port, databaseCoach)}
 	if err := makeDatabases(ctx, port); err != nil {
 		return at, err

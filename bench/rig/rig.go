@@ -79,6 +79,8 @@ type Rig struct {
 	settings []string
 	dir      string
 	stops    []func() error
+	// postgresPort is zero on other backends.
+	postgresPort int
 }
 
 // ground is what the sides stand on.
