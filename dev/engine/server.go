@@ -91,6 +91,12 @@ func serverConfig(store config.DataStore, services map[primitives.ServiceName]in
 	return conf
 }
 
+// Bounds of the server's caches.
+const (
+	evictAtOnce     = 1024 // of runs, while others wait for the cache
+	eventsForOthers = 64 << 10
+)
+
 // Tuning is the measured set for one machine: with the server's defaults a
 // text takes 100 ms through two activities, with these 10 to 15 ms, and
 // timers under a second are 10 ms late instead of a second.
@@ -113,6 +119,15 @@ func Tuning() dynamicconfig.StaticClient {
 		dynamicconfig.TransferProcessorUpdateAckInterval.Key():   time.Second,
 		dynamicconfig.TimerProcessorUpdateAckInterval.Key():      time.Second,
 		dynamicconfig.VisibilityProcessorUpdateAckInterval.Key(): time.Second,
+		// The server keeps a run at hand that it has worked on, some 20 KB each, up
+		// to 128,000 of them. One that rests is let go after a minute or two, and
+		// read from the tables when it wakes.
+		dynamicconfig.HistoryCacheTTL.Key(): time.Minute,
+		dynamicconfig.HistoryCacheBackgroundEvict.Key(): dynamicconfig.CacheBackgroundEvictSettings{
+			Enabled: true, LoopInterval: time.Minute, MaxEntryPerCall: evictAtOnce,
+		},
+		// Events for other clusters, of which there are none: 8 MB by default.
+		dynamicconfig.XDCCacheMaxSizeBytes.Key(): eventsForOthers,
 		// Attributes added after the start are seen at once. Each use of an
 		// attribute reads them anew, which is why the two limits below are raised;
 		// Start turns it off once its own attributes are there.
