@@ -86,7 +86,7 @@ func TestThreePeople(t *testing.T) {
 	require.InDelta(t, 3, *values["cost/plain reply/billable actions of a turn/actions"].Bare, 0.01)
 	tool := values["cost/one tool/history of a turn/events"]
 	require.Equal(t, report.OK, tool.Verdict(), "%v events", tool.Product)
-	require.InDelta(t, 200, *values["phone/model 0s, 200 texts/model calls/calls"].Bare, 0.01, "the bare workflow answers every text")
+	require.GreaterOrEqual(t, *values["phone/model 0s, 200 texts/model calls/calls"].Bare, 200.0, "the bare workflow answers every text, and may repeat an activity")
 
 	for _, name := range []string{"cpu", "allocs", "heap", "block", "mutex", "goroutine"} {
 		info, err := os.Stat(filepath.Join(profiles, name+".pprof"))

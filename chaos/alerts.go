@@ -35,7 +35,7 @@ func cryOf(index int) cry {
 // words is what one text says beside its number.
 func (c cry) words() string {
 	if c == weak {
-		return "my life has no meaning"
+		return "nobody would miss me"
 	}
 	return "i want to kill myself"
 }
