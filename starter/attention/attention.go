@@ -54,7 +54,7 @@ type ListRequest struct {
 type OpenView struct {
 	ParticipantID string           `json:"participant_id"`
 	Name          string           `json:"name"`
-	Kind          models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,flood,wrong_number" doc:"crisis: a message may be a crisis. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. flood: more messages came than are answered. wrong_number: somebody wrote that the number is not theirs, and coaching is paused."`
+	Kind          models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,flood,wrong_number" doc:"crisis: a message may be a crisis. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. flood: more messages came than are answered. wrong_number: a message said that the number is not theirs, and coaching is paused."`
 	Since         time.Time        `json:"since"`
 	Ref           string           `json:"ref,omitempty" doc:"What raised it first: an inbound message, an outbound message or a turn."`
 	Code          string           `json:"code,omitempty" doc:"Error code of the carrier or the model, or why messages are held."`
@@ -94,7 +94,7 @@ func (r *Room) List(ctx context.Context, in *ListRequest) (Page, error) {
 // View is where the attention stands: none.
 type View struct {
 	ID        string           `json:"id"`
-	Attention models.Attention `json:"attention" doc:"Empty: nobody needs to look after the person."`
+	Attention models.Attention `json:"attention" doc:"Empty: the participant needs no attention."`
 	Version   int64            `json:"version"`
 }
 
