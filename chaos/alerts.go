@@ -113,7 +113,7 @@ func (t *trial) paged(row alarmRow) {
 	}
 	switch {
 	case row.pages && n == 0:
-		t.report.violate("%s: nobody was paged for %s", t.p.name, row.id)
+		t.report.violate("%s: no page was sent for %s", t.p.name, row.id)
 	case row.pages && !row.paged:
 		t.report.violate("%s: the page of %s is not recorded", t.p.name, row.id)
 	case !row.pages && n > 0:
@@ -134,7 +134,7 @@ func (t *trial) safetyText(one text, row alarmRow) {
 	switch n := len(t.byOutbox[id]); {
 	case n == 0 && t.gone:
 	case n == 0:
-		t.report.violate("%s %s: %s went out to nobody, its row is %q", t.p.name, one.token, id, t.rows.outbox[id].status)
+		t.report.violate("%s %s: %s was not sent, its row is %q", t.p.name, one.token, id, t.rows.outbox[id].status)
 	default:
 		t.report.SafetyTexts++
 	}

@@ -71,7 +71,7 @@ func TestJudgeFindsWrongAlerts(t *testing.T) {
 		spoil func(s *scene)
 		want  string
 	}{
-		{"an alert without a page", func(s *scene) { s.pages = nil }, "nobody was paged for alarm-10"},
+		{"an alert without a page", func(s *scene) { s.pages = nil }, "no page was sent for alarm-10"},
 		{"a page that is not recorded", func(s *scene) { s.changeAlarm(10, func(r *alarmRow) { r.paged = false }) }, "is not recorded"},
 		{"a page of a weak sign", func(s *scene) { s.pages[0].ID = "alarm-9" }, "is a weak sign and was paged"},
 		{"a page of no alarm", func(s *scene) { s.pages[0].ID = "alarm-8" }, `the page "alarm-8" has no alarm`},
@@ -86,11 +86,11 @@ func TestJudgeFindsWrongAlerts(t *testing.T) {
 		{"a safety text that did not go out", func(s *scene) {
 			s.change("conv_1-safety-9", func(r *outboxRow) { r.status = "canceled" })
 			s.sent = append(s.sent[:5:5], s.sent[6:]...)
-		}, "went out to nobody"},
+		}, "was not sent"},
 		{"a safety text without a row", func(s *scene) {
 			delete(s.rows.outbox, "conv_1-safety-9")
 			s.sent = append(s.sent[:5:5], s.sent[6:]...)
-		}, "went out to nobody"},
+		}, "was not sent"},
 		{"a cry that nothing answers", func(s *scene) {
 			s.changeAlarm(9, func(r *alarmRow) { r.answer = false })
 			s.rows.inbound[s.person.sid(3)] = inboundRow{id: 9, seq: 3, participant: s.person.id, at: noon}
