@@ -101,7 +101,7 @@ func (c *Config) checkWeb() []error {
 		problems = append(problems, errors.New("COACH_WEB_SEARCH_KEY: it holds characters that no header may hold"))
 	}
 	if key != "" && c.Web.SearchURL == "" && len(problems) == 0 {
-		problems = append(problems, fmt.Errorf("COACH_WEB_SEARCH_KEY: it is set and %s is not, so nobody would get it", webSearchURL))
+		problems = append(problems, fmt.Errorf("COACH_WEB_SEARCH_KEY: it is set and %s is not; set it too or remove the key", webSearchURL))
 	}
 	return problems
 }
