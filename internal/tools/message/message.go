@@ -85,7 +85,7 @@ func (d *Desk) words(ctx context.Context, turnID, content string) (string, error
 	}
 	switch {
 	case turn.Turn.Kind != models.KindReply:
-		return "", models.BadField("content", "is not sent, because nobody wrote; say it in your final words")
+		return "", models.BadField("content", "is not sent, because the participant did not write; say it in your final words")
 	case over(turn):
 		return "", models.BadField("content", "is not sent, because the person gets no texts now")
 	case told(turn) >= most:

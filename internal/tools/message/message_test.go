@@ -69,7 +69,7 @@ func TestWords(t *testing.T) {
 		{"C1 nothing to see", "<think>hm</think>", func(*stub) {}, "", "no words"},
 		{"C1 written for a program", `{"tool": "scheduler"}`, func(*stub) {}, "", "no words"},
 		{"H14 masked", "Call [REDACTED_PHONE] now.", func(*stub) {}, "", "holds a number"},
-		{"a greeting", "Hi.", func(s *stub) { s.turn.Turn.Kind = models.KindGreeting }, "", "nobody wrote"},
+		{"a greeting", "Hi.", func(s *stub) { s.turn.Turn.Kind = models.KindGreeting }, "", "the participant did not write"},
 		{"after STOP", "Hi.", func(s *stub) { s.turn.Participant.Status = models.StatusOptedOut }, "", "gets no texts"},
 		{"a turn that is over", "Hi.", func(s *stub) { s.turn.Turn.Outcome = "canceled" }, "", "gets no texts"},
 	} {
