@@ -79,7 +79,7 @@ func (c *Console) Attend(ctx context.Context, id, note string) error {
 	return run(ctx, c, r, func(w io.Writer, v struct {
 		Attention models.Attention `json:"attention"`
 	}) error {
-		text := "Nobody needs to look after the participant any more; prompts go on with their next slot."
+		text := "The participant needs no more attention; prompts go on with their next slot."
 		if v.Attention != "" {
 			text = "Attention: " + string(v.Attention) + "."
 		}
