@@ -23,7 +23,7 @@ func (r countedRows) AcceptInbound(ctx context.Context, in models.Inbound) (mode
 	return accepted, err
 }
 
-// AcceptStatus counts the carrier's word that somebody opted out.
+// AcceptStatus counts the carrier's report that a participant opted out.
 func (r countedRows) AcceptStatus(ctx context.Context, report models.StatusCallback) (bool, error) {
 	found, err := r.FrontStore.AcceptStatus(ctx, report)
 	if found && report.Class == models.CarrierConsent {

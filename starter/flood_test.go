@@ -47,7 +47,7 @@ func inboundForm(n int, from, body string) url.Values {
 }
 
 // Acceptance 21: one phone posts a thousand texts while another one is answered
-// and signalled in between, and what is above the limit signals nobody.
+// and signalled in between, and what is above the limit signals no workflow.
 func TestFloodHoldsUpNobodyElse(t *testing.T) {
 	const flood, limit = 1000, 30
 	h, rows := withStore(t, door.Rules{PerMinute: limit, PerDay: 300, Mute: time.Hour}, io.Discard)
@@ -138,7 +138,7 @@ func TestMachineIsMutedAndReported(t *testing.T) {
 	require.NotContains(t, log.String(), herNumber)
 }
 
-// A59: nobody's workflow starts for a stranger, and the hint is started once.
+// A59: no workflow starts for a stranger, and the hint is started once.
 func TestA59UnknownSender(t *testing.T) {
 	h, _ := withStore(t, door.Rules{Hints: true}, io.Discard)
 	for n := range 3 {

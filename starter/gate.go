@@ -89,7 +89,7 @@ func codecOperation(path string) *huma.Operation {
 const maxCodecBody = 4 << 20
 
 // codecRoutes mounts Temporal's remote codec protocol. It opens what Temporal
-// holds, which is ids and codes but no text, for whoever may use the API.
+// holds, which is ids and codes but no text, for a caller with the API key.
 func (f *front) codecRoutes(mux *http.ServeMux, doc *huma.OpenAPI) {
 	if f.cfg.Codec.Codec == nil {
 		return

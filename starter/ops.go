@@ -124,7 +124,7 @@ func operationID(method, path string) string {
 }
 
 // writeFailure answers outside the API library. A failed write means that the
-// caller has gone, and there is nobody left to tell.
+// caller has gone, and the error cannot be reported.
 func writeFailure(w http.ResponseWriter, refused *Failure) {
 	raw, err := json.Marshal(refused)
 	if err != nil {

@@ -158,8 +158,8 @@ func (f *front) announce(accepted models.AcceptedInbound) {
 	}
 }
 
-// status stores a delivery report. Words that nobody knows yet and reports of
-// unknown texts are taken and dropped: sending them again would not help.
+// status stores a delivery report. Unknown status values and reports of unknown
+// texts are accepted and dropped: sending them again would not help.
 func (f *front) status(r *http.Request, form url.Values) error {
 	if form.Get("MessageSid") == "" {
 		return failure(http.StatusBadRequest, "MessageSid: is required")

@@ -38,7 +38,7 @@ type changeRequest struct {
 }
 
 // maxChangeTries bounds how often a change is checked again against a row that
-// somebody else changed in between.
+// another request changed in between.
 const maxChangeTries = 5
 
 // change applies a partial update. What is allowed depends on the row, so the

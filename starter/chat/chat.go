@@ -23,7 +23,7 @@ type Store interface {
 // Config is what a Room stands on; all of it is required.
 type Config struct {
 	Store Store
-	// Accept screens, stores and announces a text, whatever its channel.
+	// Accept screens, stores and announces a text of any channel.
 	Accept func(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error)
 }
 
@@ -62,8 +62,8 @@ var ErrKeyUsed = errors.New("Idempotency-Key: already used for another text")
 
 // Take hands a text to Accept under the participant's number, so that one set of
 // rules and limits holds for all channels. The workflow hears of it in the background. A repeated key changes nothing, so
-// a retry with one is safe. models.ErrNotFound for somebody unknown or removed, a
-// *models.FieldError for a blank text.
+// a retry with one is safe. models.ErrNotFound for a participant who is unknown
+// or removed, a *models.FieldError for a blank text.
 func (r *Room) Take(ctx context.Context, in *Request) (Taken, error) {
 	if strings.TrimSpace(in.Body.Body) == "" {
 		return Taken{}, models.BadField("body", "must not be blank")
@@ -100,8 +100,8 @@ func viewOf(accepted models.AcceptedInbound) Taken {
 	view := Taken{
 		ID: row.ID, Channel: row.Channel, ReceivedAt: row.ReceivedAt.UTC(), Gate: row.Gate, Danger: row.Danger, Repeated: accepted.Duplicate,
 	}
-	// START and YES of somebody who is in the programme are ordinary words, which
-	// have a number.
+	// START and YES of a participant who is in the programme are ordinary words,
+	// which have a number.
 	if row.Seq == 0 && row.Gate == models.GateNone {
 		view.Intent = row.Intent
 	}

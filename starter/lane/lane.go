@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// Lanes is safe for concurrent use. A lane exists while somebody is in it.
+// Lanes is safe for concurrent use. A lane exists while a caller holds it or
+// waits for it.
 type Lanes struct {
 	mu    sync.Mutex
 	lanes map[string]*one

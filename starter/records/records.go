@@ -74,8 +74,8 @@ type TurnsRequest struct {
 	Before int    `query:"before" minimum:"1" doc:"Only turns with a smaller number; next_before of the page before."`
 }
 
-// Turns lists a participant's turns, newest first. models.ErrNotFound for
-// somebody unknown or removed.
+// Turns lists a participant's turns, newest first. models.ErrNotFound for a
+// participant who is unknown or removed.
 func (r *Room) Turns(ctx context.Context, in *TurnsRequest) (view.TurnPage, error) {
 	rows, err := r.cfg.Turns.Turns(ctx, models.TurnQuery{ParticipantID: in.ID, Before: in.Before, Limit: in.Limit + 1})
 	if err != nil {
@@ -128,8 +128,8 @@ func (r *Room) Consents(ctx context.Context, in *PersonRequest) ([]view.Consent,
 }
 
 // Memories shows what is remembered of a person: facts with what they said
-// before, the notes of a year, the summary. models.ErrNotFound for somebody
-// unknown or removed.
+// before, the notes of a year, the summary. models.ErrNotFound for a
+// participant who is unknown or removed.
 func (r *Room) Memories(ctx context.Context, in *PersonRequest) (view.Memory, error) {
 	known, histories, err := r.recall(ctx, in.ID, mostNotes)
 	if err != nil {

@@ -103,7 +103,7 @@ func (r *Relay) tell(ctx context.Context, n models.Notice) error {
 		return err
 	}
 	if removed {
-		// Whoever left is told of leaving and of nothing else.
+		// A participant who left is told of leaving and of nothing else.
 		return nil
 	}
 	return r.tellEnrolled(ctx, p, n)
@@ -227,9 +227,9 @@ func gone(err error) bool {
 	return errors.As(err, &notFound)
 }
 
-// firstState begins in active coaching, whatever the row says by now: later
-// notices tell the rest. An opt-out alone comes first, so that nobody is greeted
-// who does not want to be.
+// firstState begins in active coaching, even if the row says something else by
+// now: later notices tell the rest. An opt-out alone comes first, so that no
+// participant is greeted who does not want to be.
 func firstState(p models.Participant) models.ParticipantState {
 	state := models.ParticipantState{
 		ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: models.StatusActive, Mode: models.ModeIntake,

@@ -153,7 +153,7 @@ type engine struct {
 	activities []client.StartActivityOptions
 	inputs     []any
 	hook       func(ctx context.Context, call string) error
-	// closed are listed whatever the query; queries are what was asked.
+	// closed are listed for every query; queries are what was asked.
 	closed  []*workflow.WorkflowExecutionInfo
 	queries []string
 }

@@ -88,8 +88,8 @@ func TestQuestionIsStartedOnce(t *testing.T) {
 	}
 }
 
-// TestLateTryOutlivesItsStarter: whoever wrote the try died before it was
-// started; the sweep starts it, in any process, under an id of its own.
+// TestLateTryOutlivesItsStarter: the process that wrote the try died before it
+// was started; the sweep starts it, in any process, under an id of its own.
 func TestLateTryOutlivesItsStarter(t *testing.T) {
 	b := newBench(t)
 	b.add("a")

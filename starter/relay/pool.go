@@ -12,9 +12,9 @@ const (
 )
 
 // pool delivers notices after the caller has been answered. It is bounded: at
-// most one worker serves a participant, so that a hanging delivery holds up
-// nobody else, and what does not fit into the queue is left to a sweep, which
-// finds every undelivered notice.
+// most one worker serves a participant, so that a hanging delivery holds up no
+// other participant, and what does not fit into the queue is left to a sweep,
+// which finds every undelivered notice.
 type pool struct {
 	deliver func(ctx context.Context, key string) error
 	log     *slog.Logger

@@ -36,8 +36,8 @@ type Config struct {
 	Logger   *slog.Logger
 	Now      func() time.Time
 	// Interval between two sweeps, MinAge of the notices that a sweep touches:
-	// long enough for whoever wrote them to have delivered them. Zero values
-	// take the defaults (2 s, 3 s).
+	// long enough for the process that wrote them to have delivered them. Zero
+	// values take the defaults (2 s, 3 s).
 	Interval time.Duration
 	MinAge   time.Duration
 }
@@ -100,7 +100,7 @@ func jittered(d time.Duration) time.Duration {
 }
 
 // sweep delivers what is due, participants side by side. A participant whose
-// delivery fails waits longer each time and holds up nobody else.
+// delivery fails waits longer each time and holds up no other participant.
 func (r *Relay) sweep(ctx context.Context) error {
 	now := r.cfg.Now()
 	pending, err := r.cfg.Store.PendingNotices(ctx, now.Add(-r.cfg.MinAge), batch)
