@@ -119,7 +119,8 @@ func (a *api) history(ctx context.Context, id string) ([]entry, error) {
 	return entries, err
 }
 
-// status is a participant's; empty when the API knows nobody of that id.
+// status is a participant's; empty when the API knows no participant of that
+// id.
 func (a *api) status(ctx context.Context, id string) (string, error) {
 	var view struct {
 		Status string `json:"status"`

@@ -32,8 +32,8 @@ const (
 	stopped
 )
 
-// person is somebody with a phone. Only its own goroutine writes to it, and the
-// judge reads it afterwards.
+// person is a simulated person with a phone. Only its own goroutine writes to
+// it, and the judge reads it afterwards.
 type person struct {
 	sys    *system
 	random *rand.Rand

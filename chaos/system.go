@@ -26,8 +26,8 @@ const (
 	// sendRate, in segments a second, is a little more than is sent on average,
 	// so that what an outage held up waits in the queue.
 	sendRate = "14"
-	// publicURL is what the carrier signs; it is nobody's address, because a
-	// webhook may knock at any starter.
+	// publicURL is what the carrier signs; no process listens there, because a
+	// webhook may reach any starter.
 	publicURL  = "http://coach.test"
 	readyLimit = time.Minute
 	lookEvery  = 100 * time.Millisecond

@@ -135,8 +135,8 @@ type taking struct {
 	fault Fault
 }
 
-// reply answers, or does not; true: the answer was heard by somebody who lived
-// to record it.
+// reply answers, or does not; true: the answer reached a process that lived to
+// record it.
 func (t taking) reply(w http.ResponseWriter, r *http.Request, pass func(Point) bool) (heard bool) {
 	switch t.fault {
 	case FaultTimeoutAfter:

@@ -29,8 +29,8 @@ type Program struct {
 	As *syscall.Credential
 }
 
-// Fleet keeps processes running: whatever ends is started again until Stop. It
-// is safe for concurrent use.
+// Fleet keeps processes running: a process that ends is started again until
+// Stop. It is safe for concurrent use.
 type Fleet struct {
 	dir   string
 	trace *Trace
@@ -140,8 +140,8 @@ func (p *process) pause() (rest time.Duration, killed bool) {
 	return max(p.rest, selfRest/10), p.killed
 }
 
-// kill returns when the process is gone; false: it was not running, or somebody
-// else is killing it.
+// kill returns when the process is gone; false: it was not running, or another
+// caller is killing it.
 func (f *Fleet) kill(name string, rest time.Duration) bool {
 	f.mu.Lock()
 	p := f.processes[name]
@@ -189,7 +189,7 @@ func (f *Fleet) freeze(name string, frozen time.Duration) bool {
 	return true
 }
 
-// Restarts counts the ends that nobody caused, by process.
+// Restarts counts the ends that the driver did not cause, by process.
 func (f *Fleet) Restarts() map[string]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -215,7 +215,7 @@ const (
 	portTries  = 100
 )
 
-// FreePort finds a port that nobody listens on now.
+// FreePort finds a port that no process listens on now.
 func FreePort(ctx context.Context) (int, error) {
 	var config net.ListenConfig
 	var problem error

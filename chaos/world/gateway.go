@@ -79,7 +79,7 @@ type passage struct{ before, after Point }
 
 type passageKey struct{}
 
-// passageOf is empty for calls that are nobody's point.
+// passageOf is empty for calls that are no kill point.
 func passageOf(method string, body []byte) passage {
 	switch method {
 	case "SignalWithStartWorkflowExecution":
