@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	_ "time/tzdata" // every worker agrees on the zones, whatever its image holds
+	_ "time/tzdata" // every worker agrees on the zones, also without zone files in its image
 
 	lru "github.com/hashicorp/golang-lru/v2"
 

@@ -153,8 +153,8 @@ func (r countedRows) RecordFailed(ctx context.Context, f models.SendFailure) err
 	return err
 }
 
-// AcceptStatus counts the carrier's word, found by a reconciliation, that
-// somebody opted out.
+// AcceptStatus counts the carrier's word, found by a reconciliation, that a
+// participant opted out.
 func (r countedRows) AcceptStatus(ctx context.Context, report models.StatusCallback) (bool, error) {
 	found, err := r.Store.AcceptStatus(ctx, report)
 	if found && report.Class == models.CarrierConsent {
@@ -171,7 +171,7 @@ type countedTurns struct {
 	metrics *metrics.Metrics
 }
 
-// PrepareTurn as an activity of its own keeps texts that nobody answers; turns
+// PrepareTurn as an activity of its own keeps texts that get no answer; turns
 // that say something begin with another one.
 func (t *countedTurns) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	out, err := t.Turns.PrepareTurn(ctx, in)

@@ -36,11 +36,11 @@ const (
 // build it is, and whether tasks are routed to a build that has workers.
 //
 // The server routes by the deployment's current version, which survives every
-// worker. Somebody has to move it when a build replaces another one; if nobody
-// did, participants would wait for workers that are gone. So each worker looks
-// after it: the build that started last becomes current (with "pinned" the
-// operator says which one does), and a current version whose workers are all
-// gone is replaced by one that runs.
+// worker. It must move when a build replaces another one; otherwise
+// participants would wait for workers that are gone. So each worker looks after
+// it: the build that started last becomes current (with "pinned" the operator
+// says which one does), and a current version whose workers are all gone is
+// replaced by one that runs.
 type deployment struct {
 	client client.Client
 	mode   config.Versioning
@@ -130,7 +130,7 @@ func (d deployment) look(ctx context.Context, first, dropQueues bool) error {
 	if err != nil || now.build == d.own() {
 		return err
 	}
-	// Pinned: the first build ever has nobody to wait for.
+	// Pinned: the first build ever has no other build to wait for.
 	if !first || d.mode == config.VersioningPinned && now.build != "" {
 		alive, err := d.alive(ctx, now.build)
 		if err != nil || alive {

@@ -145,7 +145,7 @@ func TestRebuiltNeedsNobody(t *testing.T) {
 		{"two", config.VersioningOff},
 		{"one", config.VersioningAuto}, // and back to an older build
 		{"three", config.VersioningOff},
-		{"three", config.VersioningPinned}, // the first pinned build waits for nobody
+		{"three", config.VersioningPinned}, // the first pinned build waits for no other build
 	} {
 		older := string(rune('a' + i))
 		d, stop := k.worker(step.build, step.mode)

@@ -61,7 +61,7 @@ func pollers(n int) sdk.PollerBehavior {
 	return sdk.NewPollerBehaviorSimpleMaximum(sdk.PollerBehaviorSimpleMaximumOptions{MaximumNumberOfPollers: n})
 }
 
-// machine tells how busy the whole machine is, whatever the limits of a
+// machine tells how busy the whole machine is, regardless of the limits of a
 // container in it.
 type machine struct{}
 

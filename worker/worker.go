@@ -120,7 +120,8 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 }
 
 // activitiesOnly is a worker without workflow tasks. The rate holds for the
-// whole queue, whatever the number of workers, because the server keeps it.
+// whole queue, regardless of the number of workers, because the server keeps
+// it.
 func activitiesOnly(base sdk.Options, perSecond float64) sdk.Options {
 	base.DisableWorkflowWorker = true
 	base.TaskQueueActivitiesPerSecond = perSecond
