@@ -166,8 +166,8 @@ func TestModelNeverAnswers(t *testing.T) {
 	}
 }
 
-// TestNoRunIsOlderThanAWeek: new code reaches everybody who writes (case 44),
-// and whoever does not keeps a short history.
+// TestNoRunIsOlderThanAWeek: new code reaches every participant who writes
+// (case 44), and one who does not keeps a short history.
 func TestNoRunIsOlderThanAWeek(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven))

@@ -28,7 +28,7 @@ func requireUnenrolled(t *testing.T, w *world) {
 }
 
 // TestCancellationRequestUnenrolls: "Request Cancellation" of the Temporal UI is
-// an unenrolment, whatever the workflow is doing.
+// an unenrolment, at every step of the workflow.
 func TestCancellationRequestUnenrolls(t *testing.T) {
 	t.Parallel()
 	t.Run("with a due time", func(t *testing.T) {

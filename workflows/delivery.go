@@ -180,7 +180,7 @@ func unsettledRow(ctx workflow.Context, sending workflow.Future, id string) []st
 	return []string{id}
 }
 
-// ashore: no send is under way that nobody waits for.
+// ashore: every send under way is waited for.
 func (l *life) ashore() bool {
 	l.adrift = slices.DeleteFunc(l.adrift, workflow.Future.IsReady)
 	return len(l.adrift) == 0

@@ -204,9 +204,9 @@ func TestZoneChangeMovesTheDueTimeAndNeverDoublesADay(t *testing.T) {
 	require.WithinDuration(t, eleven.Add(27*time.Hour-10*time.Minute), prompts[1].At, time.Second, "Tuesday 11:00 in Los Angeles")
 }
 
-// TestQuietBandEndsWhenTheZoneIsStated: the feedback question of somebody whose
-// zone is assumed waits for the day in Honolulu, also after a change of something
-// else; that of somebody who stated the zone does not.
+// TestQuietBandEndsWhenTheZoneIsStated: the feedback question of a participant
+// whose zone is assumed waits for the day in Honolulu, also after a change of
+// something else; that of a participant who stated the zone does not.
 func TestQuietBandEndsWhenTheZoneIsStated(t *testing.T) {
 	t.Parallel()
 	honolulu, err := time.LoadLocation("Pacific/Honolulu")

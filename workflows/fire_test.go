@@ -24,7 +24,7 @@ const (
 )
 
 // A thousand texts in a second are at most three turns and three events a
-// text, and nobody else waits (case 21).
+// text, and no other participant waits (case 21).
 func TestThousandTextsInASecond(t *testing.T) {
 	t.Parallel()
 	n := newTown(t, func(n *town) { n.rules.Debounce, n.rules.DebounceMax = 2*time.Second, 15*time.Second })

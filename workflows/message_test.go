@@ -242,7 +242,8 @@ func TestMessageToolThatDidNotArrive(t *testing.T) {
 	require.Equal(t, "step", w.outcome(1))
 }
 
-// Somebody who writes again is answered, whatever was sent before.
+// A participant who writes again is answered, regardless of what was sent
+// before.
 func TestMessageToolAndALateText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMessages)

@@ -80,7 +80,7 @@ type life struct {
 
 // run acts on one thing at a time: texts before commands before turns before
 // due times, so that a reply in the instant of a reminder wins. A run that has
-// grown long is continued between turns, whatever waits.
+// grown long is continued between turns, even when texts or notices wait.
 func (l *life) run(ctx workflow.Context) error {
 	l.begin(ctx)
 	for {
@@ -151,23 +151,23 @@ func (l *life) stands(plan models.TurnPlan) bool {
 	return !answers || len(l.state.Inbox.Items) > 0
 }
 
-// overdue: the run is long and may be continued, whatever waits to be done:
-// under constant fire it would never be idle. A run does at least one of the
-// turns that it was handed itself.
+// overdue: the run is long and may be continued, even when something waits to
+// be done: under constant fire it would never be idle. A run does at least one
+// of the turns that it was handed itself.
 func (l *life) overdue(ctx workflow.Context) bool {
 	return l.runIsLong(ctx) && !l.state.Ended && l.ashore() && (l.turned || len(l.plans) == 0)
 }
 
-// renew continues the run as new with whatever waits: texts that the rules have
-// not heard of and turns not yet run go along. Only a command holds it up,
-// because who sent it waits for an answer of this run.
+// renew continues the run as new with everything that waits: texts that the
+// rules have not heard of and turns not yet run go along. Only a command holds
+// it up, because who sent it waits for an answer of this run.
 func (l *life) renew(ctx workflow.Context) (done bool, err error) {
 	l.show(ctx)
 	answered := func() bool { return workflow.AllHandlersFinished(ctx) && l.ashore() }
 	if err := workflow.Await(ctx, func() bool { return answered() || len(l.state.Commands) > 0 }); err != nil {
 		return true, err
 	}
-	// Nothing below waits: whatever arrived until here is in the state.
+	// Nothing below waits: everything that arrived until here is in the state.
 	drained := l.texts.Len() + l.reports.Len()
 	l.receive()
 	if len(l.state.Commands) > 0 || len(l.settled) > 0 {

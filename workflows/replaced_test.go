@@ -18,8 +18,8 @@ import (
 	"coachline/models"
 )
 
-// TestSameTextInANewRun: the carrier's repetition of a text is no text, whatever
-// became of the run that answered it.
+// TestSameTextInANewRun: the carrier's repetition of a text is no text,
+// regardless of how the run ended that answered it.
 func TestSameTextInANewRun(t *testing.T) {
 	t.Parallel()
 	n := newTown(t, func(n *town) { n.limits.RunEvents = 1 })

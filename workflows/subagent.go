@@ -27,7 +27,7 @@ var subagents *activities.Subagents
 // Subagent is a task that a participant's model gave away: its own rounds with
 // its own tools, beside the participant's workflow (P51). The task and the
 // result are in the rows of the call and of the subagent's turn. It never fails
-// for what a model or a tool does: the result says how it ended. Where nobody
+// for what a model or a tool does: the result says how it ended. Where no turn
 // waited for it, the participant's workflow is told; one that is gone is not.
 func Subagent(ctx workflow.Context, in subagent.Input) (subagent.Result, error) {
 	e := &errand{Input: in, until: workflow.Now(ctx).Add(subagentPatience), priority: priorityStart}
@@ -158,8 +158,8 @@ func (e *errand) executeDecideTool(ctx workflow.Context, in models.DecideToolInp
 	return workflow.ExecuteActivity(options, rules.DecideTool, in).Get(ctx, nil)
 }
 
-// end writes how the subagent ended. It sets no bound on the whole: whoever
-// waits is let go by the server's bound on the workflow.
+// end writes how the subagent ended. It sets no bound on the whole: a caller
+// that waits is released by the server's bound on the workflow.
 func (e *errand) end(ctx workflow.Context, source models.TextSource) error {
 	options := workflow.GetActivityOptions(e.options(ctx, models.QueueCoach, "end of subagent"))
 	options.ScheduleToCloseTimeout, options.StartToCloseTimeout = 0, sendLimit
@@ -223,7 +223,7 @@ func (t *turn) startSubagents(ctx workflow.Context, in models.ToolInput, effects
 	}
 }
 
-// goOn starts a subagent that nobody waits for (P52).
+// goOn starts a subagent that no turn waits for (P52).
 func (t *turn) goOn(ctx workflow.Context, sub models.Subagent) error {
 	ctx = t.childOptions(ctx, sub, enums.PARENT_CLOSE_POLICY_ABANDON)
 	return workflow.ExecuteChildWorkflow(ctx, Subagent, t.errandOf(sub)).GetChildWorkflowExecution().Get(ctx, nil)

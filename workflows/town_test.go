@@ -132,8 +132,8 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 	return stop
 }
 
-// enrol adds a person and starts the workflow as the front door does. Nobody
-// is greeted: the tests count replies.
+// enrol adds a person and starts the workflow as the front door does. No
+// participant is greeted: the tests count replies.
 func (n *town) enrol(id, number string) {
 	n.t.Helper()
 	now := time.Now().UTC()

@@ -66,7 +66,7 @@ func (t *turn) run(ctx workflow.Context) {
 	}
 }
 
-// keep stores texts that nobody answers.
+// keep stores texts that get no answer.
 func (t *turn) keep(ctx workflow.Context) {
 	var out models.PrepareTurnResult
 	keepCtx := t.toolOptions(ctx, fmt.Sprintf("texts without an answer, turn %d", t.number))
@@ -129,7 +129,7 @@ func (t *turn) opened(out *models.PrepareTurnResult) {
 }
 
 // takeTexts empties the inbox into the turn, for the turns that read it. The
-// confirmation of an opt-out takes along what nobody will answer.
+// confirmation of an opt-out takes along what will get no answer.
 func (t *turn) takeTexts() {
 	parting := t.plan.Kind == models.KindConsent && t.life.state.Status == models.StatusOptedOut
 	if t.plan.Kind != models.KindReply && t.plan.Kind != models.KindMessage && !parting {
@@ -275,8 +275,8 @@ func (t *turn) await(ctx workflow.Context, future workflow.Future, out any) erro
 }
 
 // late: texts came while the model was writing. They join the turn, and the
-// model answers everything at once; at most maxReruns times, so that somebody
-// who never stops typing is answered too.
+// model answers everything at once; at most maxReruns times, so that a
+// participant who never stops typing is answered too.
 func (t *turn) late() bool {
 	t.life.receive()
 	if t.plan.Kind != models.KindReply || t.reruns >= maxReruns || t.answerable() == 0 {

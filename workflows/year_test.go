@@ -35,7 +35,8 @@ const (
 	day      = 24 * time.Hour
 )
 
-// resident is somebody with a fixed schedule and a random window, somewhere.
+// resident is a participant with a fixed schedule and a random window,
+// somewhere.
 type resident struct {
 	zone  string
 	year  int
