@@ -29,8 +29,8 @@ const (
 	KindCheckIn          Kind = "check_in"
 	KindOperator         Kind = "operator"
 	KindNotice           Kind = "notice"
-	// KindConsent confirms that somebody opted out or came back; the only kind
-	// that reaches somebody who opted out, once.
+	// KindConsent confirms that a participant opted out or came back; the only
+	// kind that reaches a participant who opted out, once.
 	KindConsent Kind = "consent"
 	// KindHelp is a fixed answer about texting itself: to HELP, or to too many
 	// texts at once.
@@ -148,7 +148,7 @@ type VoiceNote struct {
 	Index int    `json:"index"` // among the media of the text, from 0
 	Type  string `json:"type"`  // media type, such as "audio/amr"
 	URL   string `json:"url"`   // at the carrier
-	// Heard: somebody listened, with Text or a Problem as the result.
+	// Heard: the voice note was transcribed, with Text or a Problem as the result.
 	Heard   bool   `json:"heard,omitempty"`
 	Text    string `json:"text,omitempty"`
 	Problem string `json:"problem,omitempty"`
@@ -287,11 +287,12 @@ const (
 	NoticeResume   NoticeKind = "resume"
 	NoticeSend     NoticeKind = "send"
 	NoticeUnenroll NoticeKind = "unenroll"
-	// NoticeConsent: somebody opted out or came back.
+	// NoticeConsent: a participant opted out or came back.
 	NoticeConsent NoticeKind = "consent"
-	// NoticeHelp: somebody asked for help.
+	// NoticeHelp: a participant asked for help.
 	NoticeHelp NoticeKind = "help"
-	// NoticeLimit: somebody sent too many texts and is told so, without a turn.
+	// NoticeLimit: a participant sent too many texts and is told so, without a
+	// turn.
 	NoticeLimit NoticeKind = "limit"
 	// NoticeLate: a text is to be tried once more, later, without a turn.
 	NoticeLate NoticeKind = "late"
@@ -363,7 +364,7 @@ func (s OutboxStatus) rank() int {
 func (s OutboxStatus) Supersedes(old OutboxStatus) bool { return s.rank() > old.rank() }
 
 // Gate says what kept an inbound text from the coach. Every text is stored,
-// whatever its gate; texts that act by consent rules have none.
+// with any gate; texts that act by consent rules have none.
 type Gate string
 
 const (

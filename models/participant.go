@@ -39,7 +39,7 @@ type Danger string
 const (
 	DangerNone     Danger = ""
 	DangerSelfHarm Danger = "self_harm"
-	// DangerHarm: by somebody else.
+	// DangerHarm: by another person.
 	DangerHarm Danger = "harm"
 	// DangerEmergency: a medical one, now.
 	DangerEmergency Danger = "emergency"
@@ -80,8 +80,8 @@ type Rights struct {
 	MemoryStep bool
 }
 
-// Rights is the table of them. Where rows leave the channel empty it is SMS, and
-// whatever is not known here has an SMS's rights.
+// Rights is the table of them. Where rows leave the channel empty it is SMS,
+// and an unknown channel has an SMS's rights.
 func (c Channel) Rights() Rights {
 	if c == ChannelChat {
 		return Rights{ToolCalls: 3, ReadOnly: true}
@@ -183,7 +183,7 @@ const (
 	IntentNone  Intent = ""
 	IntentStop  Intent = "stop"
 	IntentStart Intent = "start"
-	// IntentYes means a return only from somebody who opted out; otherwise it
+	// IntentYes means a return only from a participant who opted out; otherwise it
 	// is an ordinary answer.
 	IntentYes  Intent = "yes"
 	IntentHelp Intent = "help"
@@ -194,8 +194,8 @@ const (
 	IntentWrongNumber Intent = "wrong_number"
 )
 
-// ConsentMethod is how somebody opted out or came back, and for other intents
-// how they were recognised.
+// ConsentMethod is how a participant opted out or came back, and for other
+// intents how they were recognised.
 type ConsentMethod string
 
 const (

@@ -62,14 +62,14 @@ type Schedule struct {
 	// From and To bound a random schedule; To before From means over midnight.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Zone is an IANA name; empty means the participant's zone, whatever it is
-	// at the time.
+	// Zone is an IANA name; empty means the zone that the participant has at the
+	// time.
 	Zone string `json:"zone,omitempty"`
 	// LastDate is the newest local date (YYYY-MM-DD) that had its prompt or
 	// its recorded miss; the next one is always on a later date.
 	LastDate string `json:"last_date,omitempty"`
 	// LastAt is when the newest prompt went out; zero before the first. The next
-	// one is on a later local date, in whatever zone the schedule is then.
+	// one is on a later local date, in the zone that the schedule has then.
 	LastAt time.Time `json:"last_at,omitzero"`
 	// Next is the coming slot; the due time of the prompt belongs to it.
 	Next Slot `json:"next"`
