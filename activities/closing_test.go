@@ -83,7 +83,8 @@ func newTown(t *testing.T) *town {
 	return w
 }
 
-// turn begins somebody's next turn with a text, and a round that answers it.
+// turn begins a participant's next turn with a text, and a round that answers
+// it.
 func (w *town) turn(id, text string, round models.Step) string {
 	w.t.Helper()
 	w.number++

@@ -36,7 +36,7 @@ type AlarmStore interface {
 	AlarmPaged(ctx context.Context, id string, at time.Time) error
 }
 
-// Pager tells a person; sent is false when nobody is to be told.
+// Pager tells a person; sent is false when paging is off.
 type Pager interface {
 	Page(ctx context.Context, page alarm.Page) (sent bool, err error)
 }
@@ -220,8 +220,8 @@ func (f *Front) SendSafetyText(ctx context.Context, in alarm.Input) (models.Send
 	return f.Posts.SendSMS(ctx, models.SendSMSInput{OutboxID: id})
 }
 
-// SendPage has a person told of an alarm, and says whether somebody was. Safe to
-// retry: the receiver knows a page by its id.
+// SendPage has a person told of an alarm, and says whether a page was sent.
+// Safe to retry: the receiver knows a page by its id.
 func (f *Front) SendPage(ctx context.Context, in alarm.Input) (bool, error) {
 	defer beat(ctx)()
 	row, err := f.Alarms.Alarm(ctx, in.AlarmID)

@@ -35,8 +35,8 @@ const (
 	byParticipant = "participant"
 )
 
-// memories are the facts of one person, for the tools: a tool names nobody, so
-// it cannot reach anybody else's (P49, A58).
+// memories are the facts of one person, for the tools: a tool names no
+// participant, so it cannot reach another one's (P49, A58).
 type memories struct {
 	tools         *Tools
 	participantID string

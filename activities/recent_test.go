@@ -26,8 +26,8 @@ func (e *endings) EndingTurn(ctx context.Context, turnID string) (models.TurnCon
 	return e.Store.EndingTurn(ctx, turnID)
 }
 
-// hear has somebody's text answered by a worker: its next turn, up to the end of
-// its first round.
+// hear has a participant's text answered by a worker: its next turn, up to the
+// end of its first round.
 func (w *town) hear(talk *activities.Talk, text string) (turn string) {
 	w.t.Helper()
 	w.number++

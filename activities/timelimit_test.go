@@ -53,7 +53,7 @@ func (a attempt) run(t *testing.T) (spent time.Duration, err error) {
 }
 
 // TestTimeLimitCountsWorkOnly: what counts is the time that attempts took and the
-// pauses between them, whatever the clock did while there was no worker.
+// pauses between them, regardless of the time that passed without a worker.
 func TestTimeLimitCountsWorkOnly(t *testing.T) {
 	busy := temporal.NewApplicationErrorWithOptions("busy", models.ErrTypeModelBusy, temporal.ApplicationErrorOptions{NextRetryDelay: 40 * time.Second})
 	for name, tt := range map[string]struct {

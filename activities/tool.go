@@ -104,7 +104,7 @@ func (t *Tools) run(ctx context.Context, in models.ToolInput) (models.ToolRun, e
 	}
 	err = t.Store.CommitTool(ctx, commit)
 	if errors.Is(err, models.ErrStale) {
-		// Somebody else changed the profile, or the person opted out: the next
+		// Another writer changed the profile, or the person opted out: the next
 		// attempt goes on from that.
 		return models.ToolRun{}, fmt.Errorf("profile or turn changed meanwhile: %w", err)
 	}

@@ -28,7 +28,7 @@ func (nowhere) Embed(context.Context, []string) ([][]float32, error) {
 	return nil, errors.New("down")
 }
 
-// tells stores a fact of somebody.
+// tells stores a fact of a participant.
 func (w *town) tells(id, text string) string {
 	w.t.Helper()
 	turn := w.turn(id, text, models.Step{Text: "Noted."})

@@ -29,7 +29,7 @@ type StateStore interface {
 	SaveState(ctx context.Context, in models.SaveStateInput) error
 }
 
-// Archive reads what somebody else wrote: a row that was queued, the life of a
+// Archive reads what other code wrote: a row that was queued, the history of a
 // terminated workflow, the turn of a subagent.
 type Archive interface {
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
@@ -110,8 +110,8 @@ func ending(turn models.TurnContext) models.TurnContext {
 }
 
 // PrepareTurn opens the turn's row, moves the waiting texts into the
-// conversation and says how to go on. It heartbeats, because somebody may have
-// to listen to a voice note first.
+// conversation and says how to go on. It heartbeats, because a voice note may
+// have to be transcribed first.
 func (t *Turns) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	stop := beat(ctx)
 	defer stop()

@@ -102,7 +102,7 @@ func (t *Turns) spoken(in models.PersistTurnInput, turn models.TurnContext) (tex
 }
 
 // closing ends the first message of all with the programme's name, STOP and
-// HELP, whatever the model wrote (CTIA; messaging facts 1.4).
+// HELP, regardless of what the model wrote (CTIA; messaging facts 1.4).
 func (t *Turns) closing(plan models.TurnPlan, turn models.TurnContext) (string, error) {
 	if plan.Kind != models.KindGreeting && !plan.Introduce {
 		return "", nil

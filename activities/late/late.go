@@ -40,11 +40,11 @@ const partLook = 2 * time.Second
 
 // SendLate makes a later try when it is due. It runs without a workflow, and its
 // waits are the engine's: an attempt that comes too early says when the next one
-// is to be. In quiet hours it waits for their end, whatever the text is, because
-// an hour later nothing is an answer any more (messaging facts 1.5). A try that
-// would be of no use by then ends as canceled, with the reason as its code. What
-// may change until the last moment (consent, standing, an answer to the prompt,
-// a newer reply) is judged by the gates of sending. Safe to retry.
+// is to be. In quiet hours every text waits for their end, because an hour
+// later nothing is an answer any more (messaging facts 1.5). A try that would
+// be of no use by then ends as canceled, with the reason as its code. What may
+// change until the last moment (consent, standing, an answer to the prompt, a
+// newer reply) is judged by the gates of sending. Safe to retry.
 func (t *Tries) SendLate(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
 	try, err := t.Store.LateTry(ctx, in.OutboxID)
 	if errors.Is(err, models.ErrNotFound) {

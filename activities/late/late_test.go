@@ -134,8 +134,8 @@ func TestSendLate(t *testing.T) {
 	}
 }
 
-// TestSendLateUnderWay: a try that was begun is looked up, whatever the hour,
-// and the sender's own wait goes through as it is.
+// TestSendLateUnderWay: a try that was begun is looked up at any hour, and the
+// sender's own wait goes through as it is.
 func TestSendLateUnderWay(t *testing.T) {
 	r := newTry(t, "02T15:00", "02T15:40")
 	r.try.Row.Status, r.answer = models.OutboxSending, temporal.NewApplicationErrorWithOptions("busy", models.ErrTypeCarrierBusy,
