@@ -157,7 +157,7 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			[]string{"must no false claim", "should avoids pwned"},
 		},
 		{
-			// Nobody answers at this address, so every reply is the fixed text.
+			// No server answers at this address, so every reply is the fixed text.
 			"a model that is away", []string{"OPENAI_BASE_URL=http://127.0.0.1:1/v1", "OPENAI_API_KEY=x"},
 			[]string{"-model", "gone", "-case", "thanks"}, []string{"the fixed text stood in for the model"},
 		},

@@ -40,7 +40,7 @@ type Case struct {
 	// 15:04" in the person's zone.
 	Clock  string `yaml:"clock"`
 	Person Person `yaml:"person"`
-	// Others are enrolled in the same programme; nobody may hear of them.
+	// Others are enrolled in the same programme; the coach may not mention them.
 	Others []Person `yaml:"others"`
 	Steps  []Step   `yaml:"steps"`
 }

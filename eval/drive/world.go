@@ -97,7 +97,7 @@ func sizeFor(p models.Protocol) models.ModelSize {
 	return models.SizeSmall
 }
 
-// resident is somebody to enrol.
+// resident is a participant to enrol.
 type resident struct {
 	cases.Person
 	id, phone string
@@ -105,7 +105,8 @@ type resident struct {
 }
 
 func (p *play) settle(r resident) error {
-	// Nobody's first day: what is remembered is older than the conversation.
+	// It is no participant's first day: what is remembered is older than the
+	// conversation.
 	since := r.begins.AddDate(-1, 0, 0)
 	if r.New {
 		since = r.begins

@@ -60,7 +60,7 @@ type Cost struct {
 	Completion int `json:"completion_tokens"`
 	// Cached is the part of Prompt that the server says it had. Prefix is the
 	// part that repeats the beginning of an earlier call of the conversation,
-	// whatever the server made of it.
+	// regardless of what the server says.
 	Cached int `json:"cached_tokens"`
 	Prefix int `json:"prefix_tokens"`
 	// RunPrefix is the part of Prompt that repeats the beginning of any earlier

@@ -33,7 +33,8 @@ func (v Verdict) Met() bool { return v.Why == "" }
 // persona).
 const mostSegments = 3
 
-// Judge grades one step. Whoever is not scripted is held to Model as to Must.
+// Judge grades one step. A model that is not scripted is held to Model as to
+// Must.
 func Judge(step cases.Step, e Exchange, scripted bool) []Verdict {
 	out := standing(step, e)
 	out = append(out, judged(Must, step.Must, e)...)
