@@ -24,7 +24,7 @@ var (
 // offer, or a word in backticks that is neither a tool nor one of the words of
 // that mode. The error names file and word. It looks at whole files, so both
 // sides of every condition count. Run it once after Load: an override that
-// orders a tool nobody offers makes a model call it in vain.
+// orders a tool that is not offered makes a model call it in vain.
 func (l *Library) CheckTools(offers map[models.Mode]Offer) error {
 	var every []string
 	for _, offer := range offers {

@@ -48,15 +48,15 @@ const (
 	Help               Name = "help"
 	// Crisis answers a text that may be a crisis.
 	Crisis Name = "crisis"
-	// UnknownSender answers somebody who is not enrolled; TooManyTexts somebody
-	// who sent more texts than the programme takes.
+	// UnknownSender answers a phone that is not enrolled; TooManyTexts a
+	// participant who sent more texts than the programme takes.
 	UnknownSender Name = "unknown_sender"
 	TooManyTexts  Name = "too_many_texts"
 	// AskUnclear asks whether a text meant to end the messages, AskWrongNumber
 	// whether the number is another person's.
 	AskUnclear     Name = "ask_unclear"
 	AskWrongNumber Name = "ask_wrong_number"
-	// HabitFallback is the habit prompt without a model for somebody of whom
+	// HabitFallback is the habit prompt without a model for a participant of whom
 	// nothing is known, or who is addressed in another language than English.
 	HabitFallback Name = "habit_fallback"
 )

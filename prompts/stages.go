@@ -1,7 +1,7 @@
 package prompts
 
 // Texts of the stages around a reply. Each asks a model for one small thing,
-// in whatever language the person writes.
+// in the language that the person writes.
 const (
 	Router          Name = "stage_router"
 	Planner         Name = "stage_planner"

@@ -129,8 +129,8 @@ func TestReadNamesTheFile(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a file holds, Parse returns, and what it accepts can
-// stand in a request.
+// FuzzParse: Parse returns for every file, and what it accepts can stand in a
+// request.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{good, "", "---", "---\n---\n", "---\nname: &a [*a]\n---\nx", "---\nname: a\ndescription: d\ntools: [x]\n---\n# y"} {
 		f.Add(seed)
