@@ -35,7 +35,7 @@ type shown struct {
 	Status    string `json:"status"`
 }
 
-// person is somebody with a phone on the simulated network.
+// person is a simulated person with a phone.
 type person struct {
 	t      *testing.T
 	r      *running
@@ -247,7 +247,7 @@ func TestALife(t *testing.T) {
 	})
 
 	// A new schedule for the same minute, still ahead: its prompt goes out at
-	// once, and nobody answers it.
+	// once, and the person does not answer it.
 	require.Contains(t, p.says("cancel my schedule"), "eleted")
 	p.says("what next?")
 	p.says("yes")
@@ -312,8 +312,8 @@ func TestSixteenEnrolmentsOfOnePhone(t *testing.T) {
 	require.Len(t, p.received(), 1, "one greeting")
 }
 
-// TestNobodyWaitsForAnother: a model call that hangs for one person holds up
-// nobody else.
+// TestNobodyWaitsForAnother: a model call that hangs for one person holds up no
+// other person.
 func TestNobodyWaitsForAnother(t *testing.T) {
 	r := launchIn(t, []string{"COACH_DEBOUNCE=0"}, "--ephemeral")
 	slow := &person{t: t, number: "+12025550101", r: r}

@@ -20,7 +20,7 @@ func TestA59StrangerGetsOneHint(t *testing.T) {
 	stranger.text("and now?")
 	refuser.text("hello")
 
-	// Somebody else's hint, asked for later, comes; theirs does not.
+	// The hint of another phone, asked for later, comes; theirs does not.
 	last := &person{t: t, number: "+12025550113", r: r}
 	last.says("hi")
 	require.Len(t, stranger.received(), 1)

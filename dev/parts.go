@@ -34,7 +34,7 @@ func (s *system) add(name string, stop func() error) {
 	s.parts = append(s.parts, part{name: name, stop: stop})
 }
 
-// stop ends every part, the last started first, whatever goes wrong with one.
+// stop ends every part, the last started first, also when one fails.
 func (s *system) stop() error {
 	var problems []error
 	for _, p := range slices.Backward(s.parts) {

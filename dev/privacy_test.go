@@ -314,7 +314,7 @@ func notations(number string) []string {
 }
 
 // pieces of a text: the whole, and from each of its words as many words as make
-// it long enough to be nobody else's.
+// it long enough to occur in no other text.
 func pieces(text string) []string {
 	var out []string
 	if len(text) >= shortest {
