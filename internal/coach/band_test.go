@@ -20,7 +20,7 @@ func unitedStates(t require.TestingT) []*time.Location {
 	return band
 }
 
-// nowhere is at, of somebody whose zone is assumed.
+// nowhere is at, of a participant whose zone is assumed.
 func nowhere(t require.TestingT, now string) Situation {
 	s := at(t, now)
 	s.State.ZoneAssumed, s.Rules.Band = true, unitedStates(t)

@@ -43,7 +43,7 @@ func (s Situation) follow(ev models.Event) (models.Decision, error) {
 		return s.promptSent(ev), nil
 	case models.EventPromptFailed:
 		// Tomorrow's slot was set when the turn began, and nothing waits for
-		// an answer to a prompt that nobody got.
+		// an answer to a prompt that was not delivered.
 		return models.Decision{}, nil
 	case models.EventStatus:
 		return s.status(ev)
@@ -118,7 +118,7 @@ func (s Situation) fell(due models.Due) (models.Decision, error) {
 	return models.Decision{}, fmt.Errorf("deciding: unknown due time %q", due.Kind)
 }
 
-// heldUp: the time came while nobody looked, and what follows may be spread. An
+// heldUp: the time came while no worker ran, and what follows may be spread. An
 // outage ends for everybody at one instant.
 func (s Situation) heldUp(due models.Due) bool {
 	return !due.At.IsZero() && s.Now.After(due.At.Add(lateness)) && s.share() > 0
@@ -136,10 +136,10 @@ func spreads(kind models.DueKind) bool {
 	return false
 }
 
-// touched puts the check-in a whole interval behind a contact, whoever began
-// it: a text that came, a turn that says something, a prompt or check-in that
-// the carrier took. Coming into coaching counts as one. The due time stands
-// before the effects, because a turn comes last (C17).
+// touched puts the check-in a whole interval behind a contact, regardless of
+// who began it: a text that came, a turn that says something, a prompt or
+// check-in that the carrier took. Coming into coaching counts as one. The due
+// time stands before the effects, because a turn comes last (C17).
 func (s Situation) touched(ev models.Event, effects []models.Effect) []models.Effect {
 	status, at := s.State.Status, s.Now
 	contact := ev.Kind == models.EventTexts || ev.Kind == models.EventRestored

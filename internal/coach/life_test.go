@@ -149,9 +149,10 @@ func (l *life) until(end time.Time, outage bool) {
 	}
 }
 
-// Whatever happens in whatever order: no local date of a schedule twice, no
-// nudge after an answer, nothing at night that nobody chose, no prompt while
-// paused, no check-in beyond the cap or beside a prompt, and an active schedule always has its next slot.
+// For every sequence of events: no local date of a schedule twice, no nudge
+// after an answer, nothing at night that the person did not choose, no prompt
+// while paused, no check-in beyond the cap or beside a prompt, and an active
+// schedule always has its next slot.
 func TestLifeProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := &life{t: t, s: at(t, noon), prompts: map[string]time.Time{}, dates: map[string]bool{}}

@@ -41,7 +41,7 @@ func (s Situation) transition(target models.Mode, delay time.Duration) (models.D
 	return models.Decision{Effects: p.effects, Note: string(note)}, nil
 }
 
-// operatorMode: an operator's word replaces whatever the model had planned.
+// operatorMode: an operator's setting replaces what the model had planned.
 func (s Situation) operatorMode(mode models.Mode) models.Decision {
 	if !mode.Known() {
 		return refused("target_state %s is not a state; allowed: %s, %s", quoted(string(mode)), models.ModeIntake, models.ModeFeedback)

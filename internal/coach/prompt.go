@@ -19,14 +19,14 @@ const (
 	MissedPaused     = "paused"
 )
 
-// duePrompt: the time of a schedule's slot has come, or came while nobody
-// looked. At most one prompt goes out, that of the newest slot that is not too
+// duePrompt: the time of a schedule's slot has come, or came while no worker
+// ran. At most one prompt goes out, that of the newest slot that is not too
 // late; every older one is recorded as missed. The next slot is set before the
 // turn starts, so that losing the turn cannot lose the next day.
 //
 // After an outage everybody's prompts fall due at one instant; they are spread
 // over the minutes that follow like those of people who chose the same minute,
-// so that nobody who writes meanwhile has to wait behind them.
+// so that a participant who writes meanwhile does not wait behind them.
 func (s Situation) duePrompt(due models.Due) (models.Decision, error) {
 	id := due.Ref
 	i := slices.IndexFunc(s.State.Schedules, func(schedule models.Schedule) bool { return schedule.ID == id })
@@ -157,9 +157,9 @@ func (s Situation) deferred(end, deadline time.Time, following models.Slot) (tim
 	return at, err
 }
 
-// inTurn is when a prompt goes out whose time came while nobody looked. Now: at
-// once, because it is not late, there is no spread, or then it would be too late
-// or in quiet hours.
+// inTurn is when a prompt goes out whose time came while no worker ran. Now: at
+// once, because it is not late, there is no spread, or then it would be too
+// late or in quiet hours.
 func (s Situation) inTurn(due models.Due, deadline time.Time, following models.Slot) (time.Time, error) {
 	if !s.heldUp(due) {
 		return s.Now, nil
@@ -201,7 +201,7 @@ func (p *plan) miss(id string, slot models.Slot, reason string) {
 	})
 }
 
-// promptSent: the carrier took a prompt. It voids whatever hung on the one
+// promptSent: the carrier took a prompt. It voids what depended on the one
 // before; a text that came in meanwhile has answered it already.
 func (s Situation) promptSent(ev models.Event) models.Decision {
 	p := s.plan()
@@ -223,7 +223,7 @@ func (s Situation) promptSent(ev models.Event) models.Decision {
 	return p.decision()
 }
 
-// dueReminder: one nudge for a prompt that nobody answered. In quiet hours it
+// dueReminder: one nudge for a prompt without an answer. In quiet hours it
 // waits for their end, unless the next prompt comes first; then it is dropped,
 // and an answer still counts.
 func (s Situation) dueReminder(promptID string) (models.Decision, error) {

@@ -127,7 +127,7 @@ func TestDuePromptRandom(t *testing.T) {
 	require.Equal(t, []string{"miss 2026-01-15 quiet_hours", "next 2026-01-16 after 2026-01-15"}, lines[:2])
 	require.Len(t, lines, 3)
 
-	// On time counts for nothing when nobody chose the instant.
+	// On time counts for nothing when the person did not choose the instant.
 	s.Rules.Quiet = QuietHours{From: clockOf(slot.SendAt.In(zoneNamed(t, home))), To: clockOf(slot.SendAt.In(zoneNamed(t, home))) + 30}
 	got = decide(t, s, fell(models.DueDailyPrompt, "s1"))
 	require.Equal(t, setDue(models.DueDailyPrompt, "s1", slot.SendAt.Add(30*time.Minute)), got.Effects[1])

@@ -93,7 +93,7 @@ func (q QuietHours) outside(s span, zone *time.Location) []span {
 
 // endIn is the first instant, not before at, that is quiet in none of the zones.
 // Quiet hours that leave no such instant give one that is quiet all the same,
-// days later: whoever asks again waits again, and nothing is started.
+// days later: a caller that asks again waits again, and nothing is started.
 func (q QuietHours) endIn(at time.Time, zones []*time.Location) time.Time {
 	for range searchDays * len(zones) {
 		before := at
@@ -154,11 +154,11 @@ func (q QuietHours) next(local time.Time) time.Time {
 	return start
 }
 
-// RegionZones names the IANA zones in which somebody of a region may be when
-// nobody knows the zone; nil where the programme's own zone is the best guess.
+// RegionZones names the IANA zones in which a person of a region may be when
+// the zone is unknown; nil where the programme's own zone is the best guess.
 // For US these are the zones of the fifty states, whose clocks span five hours
-// or six: what is quiet in none of them is quiet for nobody there. The region is
-// a two-letter code in capitals.
+// or six: what is quiet in none of them is quiet for no person there. The
+// region is a two-letter code in capitals.
 func RegionZones(region string) []string {
 	if region != "US" {
 		return nil

@@ -136,7 +136,7 @@ func (s Situation) quietZones() ([]*time.Location, error) {
 	return append([]*time.Location{home}, s.Rules.Band...), nil
 }
 
-// banded: nobody knows where the person is, so quiet hours count everywhere.
+// banded: it is unknown where the person is, so quiet hours count everywhere.
 func (s Situation) banded() bool { return s.State.ZoneAssumed && len(s.Rules.Band) > 0 }
 
 // next is the first slot of a schedule after an instant. A window that later
@@ -171,7 +171,8 @@ func (s Situation) allowed(schedule models.Schedule, after time.Time, quiet Quie
 
 func (s Situation) active() bool { return s.State.Status == models.StatusActive }
 
-// silent: nobody waits for an answer, so that we may speak first.
+// silent: the participant does not wait for an answer, so that we may speak
+// first.
 func (s Situation) silent() bool { return s.active() && len(s.State.Inbox.Items) == 0 }
 
 // plan collects the effects of one decision.

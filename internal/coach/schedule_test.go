@@ -190,8 +190,8 @@ func TestDeleteSchedule(t *testing.T) {
 	require.Contains(t, del("s1").Refused, "there are no schedules")
 }
 
-// FuzzSchedule: whatever text arrives as a time, a zone or an id, a decision is
-// either refused without effect or a schedule that has a next slot.
+// FuzzSchedule: for every text as a time, a zone or an id, a decision is either
+// refused without effect or a schedule that has a next slot.
 func FuzzSchedule(f *testing.F) {
 	f.Add("08:00", "", "", "America/New_York", "s1")
 	f.Add("", "22:00", "02:00", "", "8am")

@@ -314,7 +314,7 @@ func inWindow(t require.TestingT, zone *time.Location, window models.Schedule, s
 	}), "%s %s-%s: %v", zone, window.From, window.To, slot)
 }
 
-// Random prompts never fall into quiet hours, whatever the window.
+// Random prompts never fall into quiet hours, with any window.
 func TestRandomKeepsQuietHours(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zone := zoneNamed(t, rapid.SampledFrom(testZones()).Draw(t, "zone"))

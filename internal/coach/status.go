@@ -9,10 +9,10 @@ import (
 
 // StatusChange says whether an operator may change a status: between active and
 // paused, and from anywhere to completed or withdrawn. Opting out and coming
-// back from it are the person's own; nobody is taken back into coaching from
-// completed or withdrawn, because that would also be a way around an opt-out.
-// The error is a *models.FieldError whose text is safe to show. A status that
-// stays is always allowed.
+// back from it are the person's own; no event takes them back into coaching
+// from completed or withdrawn, because that would also be a way around an
+// opt-out. The error is a *models.FieldError whose text is safe to show. A
+// status that stays is always allowed.
 func StatusChange(from, to models.Status) error {
 	if !slices.Contains(models.Statuses(), to) {
 		return models.BadField("status", "%s is not a status; allowed: %s", quoted(string(to)), joined(models.Statuses()))
@@ -38,7 +38,7 @@ func StatusChange(from, to models.Status) error {
 	return models.BadField("status", "cannot change from %s to %s", quoted(string(from)), to)
 }
 
-// status applies a new standing. Whoever may do it was settled before. A person
+// status applies a new standing. The caller has checked who may do it. A person
 // who opted out or came back by a text of their own is told so, also when the
 // workflow hears of it only after the next change; who has been told already is
 // known where the texts are kept.

@@ -6,7 +6,7 @@ import (
 	"coachline/models"
 )
 
-// texts: something came in. Whatever waited for silence is off; the answer
+// texts: something came in. What waited for silence is canceled; the answer
 // waits for the end of the burst. Without coaching the texts are stored and not
 // answered.
 func (s Situation) texts() models.Decision {
