@@ -139,7 +139,7 @@ func plain(rows []factRow) []models.Fact {
 // A turn changes a fact once: a second call for the same TurnID returns the
 // fact and writes nothing, so a retry is safe; nor does a change that changes
 // nothing. *models.FieldError as in SaveFact. ErrNotFound for a fact that is
-// unknown, somebody else's or forgotten, and after removal.
+// unknown, of another participant or forgotten, and after removal.
 func (s *Store) UpdateFact(ctx context.Context, change models.Fact, vector []float32) (models.Fact, error) {
 	if change.UpdatedAt.IsZero() {
 		return models.Fact{}, models.BadField("updated_at", "is required")
@@ -229,8 +229,8 @@ func (s *Store) Facts(ctx context.Context, participantID string) ([]models.Fact,
 }
 
 // History returns all versions of a fact, the current one first; At is when a
-// version was stored. ErrNotFound for a fact that is unknown, somebody else's
-// or forgotten, and after removal.
+// version was stored. ErrNotFound for a fact that is unknown, of another
+// participant or forgotten, and after removal.
 func (s *Store) History(ctx context.Context, participantID, factID string) ([]models.FactVersion, error) {
 	var out []models.FactVersion
 	err := s.read(ctx, participantID, func(tx *gorm.DB) error {

@@ -261,8 +261,8 @@ func TestUpdatesAtOnce(t *testing.T) {
 // told is what a test expects to be known of one person.
 type told struct{ versions map[string][]string }
 
-// A58: whatever people tell and change, each one's facts are theirs alone, and
-// every version is kept in order.
+// A58: for every sequence of facts and changes, each participant's facts are
+// theirs alone, and every version is kept in order.
 func TestPropertyIsolation(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		run := 0

@@ -29,8 +29,8 @@ const (
 // the length of the query's is judged by similarity, from MinScore on; any
 // other fact by its words, after those. Where similarity finds nothing, all
 // facts are judged by their words (O7, J44). Words are whole words or of one
-// stem and count whatever their case; scripts without spaces have few of them.
-// It decrypts every fact of the person that lies within the query's time.
+// stem and count in any case; scripts without spaces have few of them. It
+// decrypts every fact of the person that lies within the query's time.
 //
 // A query with neither words nor a usable vector finds nothing. ErrNotFound
 // also after removal.

@@ -17,7 +17,7 @@ import (
 // the fact's id. Answers of models that were kept for retries go with it,
 // because they may quote it; the conversation, the notes and the summary are
 // not touched. Forgetting twice changes nothing, so a retry is safe. ErrNotFound
-// for a fact that is unknown or somebody else's.
+// for a fact that is unknown or of another participant.
 func (s *Store) Forget(ctx context.Context, f models.Forgetting) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if _, err := database.LockParticipant(tx, f.ParticipantID); err != nil {

@@ -11,7 +11,7 @@ import (
 	"coachline/models"
 )
 
-// forgets is what the audit says of somebody's forgetting.
+// forgets is what the audit says of a participant's forgetting.
 func (w *world) forgets(id string) []string {
 	w.t.Helper()
 	var out []string

@@ -46,7 +46,8 @@ func New(cfg Config) (*Store, error) {
 
 // Recall returns everything that is known of an enrolled participant, as of one
 // instant: all facts, the last three notes, the summary. Notes and summary may
-// be blank after somebody had them forgotten. ErrNotFound also after removal.
+// be blank after the participant had them forgotten. ErrNotFound also after
+// removal.
 func (s *Store) Recall(ctx context.Context, participantID string) (models.Memory, error) {
 	var out models.Memory
 	err := s.read(ctx, participantID, func(tx *gorm.DB) error {
@@ -69,7 +70,7 @@ func (s *Store) Recall(ctx context.Context, participantID string) (models.Memory
 }
 
 // read runs reads of one participant that see one state of the database. After
-// removal the rows are kept, like the conversation, and shown to nobody.
+// removal the rows are kept, like the conversation, and not shown.
 func (s *Store) read(ctx context.Context, participantID string, fn func(tx *gorm.DB) error) error {
 	return s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		var enrolled string

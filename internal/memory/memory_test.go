@@ -79,7 +79,7 @@ func (w *world) remove(id string) {
 	require.NoError(w.t, w.rows.RemoveParticipant(w.ctx, id, "operator", at(500)))
 }
 
-// turn begins turn n of somebody.
+// turn begins turn n of a participant.
 func (w *world) turn(id string, n int) string {
 	w.t.Helper()
 	turn := models.TurnID(id, n)
@@ -230,8 +230,8 @@ func TestRecall(t *testing.T) {
 	})
 }
 
-// The rows of somebody who was removed stay, as the conversation does, and are
-// neither shown nor added to.
+// The rows of a participant who was removed stay, as the conversation does, and
+// are neither shown nor added to.
 func TestRemoved(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.save("ann", "has a dog", 1)

@@ -12,10 +12,10 @@ import (
 	"coachline/models"
 )
 
-// PutNote writes the note of a local day (P46: whoever adds to a note gives the
-// whole text). Version is the one it was made from, 0 for the first of the day;
-// models.ErrStale when the stored note is another or covers more of the
-// conversation. A repeat of the write that made the stored note changes
+// PutNote writes the note of a local day (P46: a caller that adds to a note
+// gives the whole text). Version is the one it was made from, 0 for the first
+// of the day; models.ErrStale when the stored note is another or covers more of
+// the conversation. A repeat of the write that made the stored note changes
 // nothing, so a retry is safe. *models.FieldError for a date that is not
 // YYYY-MM-DD, ErrNotFound also after removal.
 func (s *Store) PutNote(ctx context.Context, note models.Note) error {

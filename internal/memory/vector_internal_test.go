@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever comes from a model of embeddings, a similarity is a number from 0 to
+// For every answer of a model of embeddings, a similarity is a number from 0 to
 // 1, the same both ways, and 1 of a vector with itself.
 func TestPropertySimilarity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
