@@ -95,7 +95,7 @@ func TestFindTools(t *testing.T) {
 	})
 }
 
-// echo finds the same whatever it is asked.
+// echo finds the same for every query.
 type echo string
 
 func (e echo) FindTools(string) string { return string(e) }

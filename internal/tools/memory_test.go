@@ -78,7 +78,7 @@ func (m *remembered) ForgetAll(ctx context.Context) (int, error) {
 	return len(m.erased) - before, err
 }
 
-// ada's memory, among somebody else's facts.
+// ada's memory, among facts of another participant.
 func ada() *remembered {
 	fact := func(owner, id, text string, daysAgo int) models.Fact {
 		return models.Fact{ID: id, ParticipantID: owner, Text: text, UpdatedAt: noon.Add(-time.Duration(daysAgo) * 24 * time.Hour)}

@@ -62,7 +62,7 @@ func readPlaybook(shelf Shelf) *definition {
 	}
 }
 
-// adviceWords ask for advice whatever it is about.
+// adviceWords ask for advice about any subject.
 const adviceWords = "advice tip tips trick tricks stuck suggestion suggestions " +
 	"consejo consejos sugerencia conseil conseils astuce astuces ratschlag tipp tipps vorschlag"
 

@@ -229,7 +229,7 @@ func (d *definition) spec() models.ToolSpec {
 const smallCatalogue = 8
 
 // Controls lists the tools that are offered beside a catalogue of that many
-// ordinary tools, whatever the mode: the one that ends an exchange, the search
+// ordinary tools, in every mode: the one that ends an exchange, the search
 // where the catalogue is large enough for one (J81), and those that give a task
 // away where New was told.
 func (r *Registry) Controls(ordinary int) []models.ToolSpec {

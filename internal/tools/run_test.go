@@ -229,7 +229,7 @@ func TestRunOfOtherTools(t *testing.T) {
 	require.ErrorContains(t, err, "is decided, not run")
 }
 
-// FuzzArguments: whatever a model sends, no tool panics, a failed call leaves
+// FuzzArguments: with any arguments no tool panics, a failed call leaves
 // profile and memory alone, and a refusal is an error that names a field.
 func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{`{}`, `null`, `[]`, `"{}"`, `{"action":"create","type":"fixed","fixed_time":"08:00"}`,

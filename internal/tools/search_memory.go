@@ -9,9 +9,9 @@ import (
 )
 
 // Recaller looks up what one person told earlier. The caller binds it to the
-// person of the turn; no argument of a tool names somebody (A58). The lines
-// are facts as a model reads them, "[2026-11-20] Walks at seven. (f1)", newest
-// first; none when nothing fits. An error is worth a retry.
+// person of the turn; no argument of a tool names a participant (A58). The
+// lines are facts as a model reads them, "[2026-11-20] Walks at seven. (f1)",
+// newest first; none when nothing fits. An error is worth a retry.
 type Recaller interface {
 	SearchMemory(ctx context.Context, query string) ([]string, error)
 }

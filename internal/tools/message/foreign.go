@@ -12,11 +12,12 @@ import (
 	"coachline/models"
 )
 
-// eventRecipient: a model named somebody else, or another channel, for a text.
+// eventRecipient: a model named another recipient, or another channel, for a
+// text.
 const eventRecipient = "message_recipient"
 
 // inspect reports a call that names anybody but the turn's own person (A70). The
-// schema refuses it whatever it names; the log line holds ids only.
+// schema refuses every value of it; the log line holds ids only.
 func (d *Desk) inspect(ctx context.Context, turnID, arguments string) error {
 	extra := extras(arguments)
 	if len(extra) == 0 {
