@@ -68,7 +68,7 @@ func (w *world) attend(minutes int) {
 	require.Empty(w.t, w.open())
 }
 
-// A reply that is given up calls for an operator once, whatever gave it up.
+// A reply that is given up calls for an operator once, for every reason.
 func TestGivenUpRepliesRaiseAttention(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fail models.SendFailure
@@ -243,8 +243,8 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 	})
 }
 
-// Only a crisis holds what we start, whatever else is open, and the row names the
-// most urgent kind.
+// Only a crisis holds what we start, also when other kinds are open, and the
+// row names the most urgent kind.
 func TestOnlyACrisisHoldsPrompts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()

@@ -20,7 +20,8 @@ const (
 )
 
 // ruled: the text is acted on here and is no part of the coaching. START and
-// YES bring back whoever opted out; from anybody else they are ordinary words.
+// YES bring back a participant who opted out; from anybody else they are
+// ordinary words.
 func ruled(intent models.Intent, p models.Participant) bool {
 	switch intent {
 	case models.IntentStop, models.IntentHelp:
@@ -191,7 +192,7 @@ func tellConsent(tx *gorm.DB, p models.Participant, entry models.Consent, action
 var errOptedOut = models.BadField("status", "the participant opted out; only the participant can come back, by texting START")
 
 // operatorConsent records what an operator's change of status means for
-// consent, and refuses to bring back whoever opted out.
+// consent, and refuses to bring back a participant who opted out.
 func operatorConsent(tx *gorm.DB, old, p models.Participant, entry models.Consent) error {
 	switch {
 	case old.Status == p.Status:
@@ -231,9 +232,9 @@ func barred(p models.Participant, kind models.Kind) bool {
 	return false
 }
 
-// consentGate refuses everything for somebody who opted out, except the one
-// confirmation of it. Of confirmations only the one tied to the newest entry of
-// the ledger passes.
+// consentGate refuses everything for a participant who opted out, except the
+// one confirmation of it. Of confirmations only the one tied to the newest
+// entry of the ledger passes.
 func consentGate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) {
 	newest, err := ledger.Newest(tx, p)
 	switch {

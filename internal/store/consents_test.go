@@ -212,7 +212,7 @@ func TestOneConfirmation(t *testing.T) {
 	})
 }
 
-// What the carrier answered, or found out, is confirmed by nobody else.
+// What the carrier answered, or found out, is not confirmed again by us.
 func TestNoConfirmationOfTheCarriers(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
@@ -222,8 +222,8 @@ func TestNoConfirmationOfTheCarriers(t *testing.T) {
 	})
 }
 
-// No kind but the confirmation passes the gate for somebody who opted out,
-// whatever an operator makes of their status afterwards.
+// No kind but the confirmation passes the gate for a participant who opted out,
+// with any status that an operator sets afterwards.
 func TestNothingReachesWhoOptedOut(t *testing.T) {
 	kinds := []models.Kind{models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
 		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindHelp,
@@ -368,7 +368,8 @@ func TestStrangersStop(t *testing.T) {
 	require.Empty(t, w.ledger())
 }
 
-// Whoever had opted out before there was a ledger is in it afterwards.
+// A participant who had opted out before there was a ledger is in it
+// afterwards.
 func TestLedgerOfOlderDatabases(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()

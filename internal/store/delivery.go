@@ -210,7 +210,7 @@ func (s *Store) reportedRow(ctx context.Context, cb models.StatusCallback) (stri
 // accept notes on the row that the carrier has the text.
 func accept(tx *gorm.DB, row *models.Outbox, providerSID string, now time.Time) error {
 	// A carrier's "sending" says that it has the text; the row's own says that
-	// nobody knows, and would have it posted again.
+	// this is unknown, and would have it posted again.
 	if models.OutboxAccepted.Supersedes(row.Status) {
 		row.Status = models.OutboxAccepted
 	}

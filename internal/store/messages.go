@@ -21,13 +21,12 @@ import (
 )
 
 // AcceptInbound screens a text and stores it as it was delivered. The provider's id
-// is claimed once: whoever comes later, also at the same moment, gets the
-// stored row with Duplicate set, and nothing is written. A text of an enrolled
-// sender gets the next sequence number, answers the prompts that wait for one,
-// and leaves a notice for the workflow; one that opts out, comes back or asks
-// for help is acted on in the same transaction instead, and one with a gate is
-// kept from the workflow. A stranger's text is stored and may earn a hint. Safe
-// to retry.
+// is claimed once: a later call, also at the same moment, gets the stored row
+// with Duplicate set, and nothing is written. A text of an enrolled sender gets
+// the next sequence number, answers the prompts that wait for one, and leaves a
+// notice for the workflow; one that opts out, comes back or asks for help is
+// acted on in the same transaction instead, and one with a gate is kept from
+// the workflow. A stranger's text is stored and may earn a hint. Safe to retry.
 func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error) {
 	if in.ProviderSID == "" {
 		return models.AcceptedInbound{}, models.BadField("provider_sid", "must not be empty")

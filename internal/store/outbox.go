@@ -37,8 +37,8 @@ const (
 
 // QueueOperatorMessage stores a text that an operator wants sent, with the
 // notice that has the workflow send it. Equal keys of one participant are one
-// message: the second call returns the stored row and created false, whatever
-// its body, so a retry is safe. ErrNotFound also after removal.
+// message: the second call returns the stored row and created false, also with
+// another body, so a retry is safe. ErrNotFound also after removal.
 func (s *Store) QueueOperatorMessage(ctx context.Context, m operator.Message) (out models.Outbox, created bool, err error) {
 	if m.Key == "" {
 		return models.Outbox{}, false, models.BadField("key", "must not be empty")
@@ -78,14 +78,14 @@ func (s *Store) QueueOperatorMessage(ctx context.Context, m operator.Message) (o
 // ClaimSend answers whether an outbox row may be handed to the carrier now,
 // and marks it as being sent if so. Consent and standing are read from the
 // participant's row in the same transaction, so a STOP that came in after the
-// text was written wins. Nothing but the one confirmation passes for somebody
-// who opted out. The claim is for StartPost; it ends every earlier claim of the
-// row. A row that an earlier attempt has posted without learning its fate comes
-// back with Resumed: look it up at the carrier before posting. When a gate
-// refuses such a row it becomes unknown instead of canceled, because the
-// earlier attempt may have reached the carrier. A part that follows too closely
-// comes back with Early, and one of a stopped sender with Wait. ErrNotFound for
-// an unknown row.
+// text was written wins. Nothing but the one confirmation passes for a
+// participant who opted out. The claim is for StartPost; it ends every earlier
+// claim of the row. A row that an earlier attempt has posted without learning
+// its fate comes back with Resumed: look it up at the carrier before posting.
+// When a gate refuses such a row it becomes unknown instead of canceled,
+// because the earlier attempt may have reached the carrier. A part that follows
+// too closely comes back with Early, and one of a stopped sender with Wait.
+// ErrNotFound for an unknown row.
 func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (models.SendClaim, error) {
 	var claim models.SendClaim
 	err := s.write(ctx, func(tx *gorm.DB) error {
@@ -184,10 +184,10 @@ func refuse(tx *gorm.DB, row *models.Outbox, refusal string) error {
 	return promptFailed(tx, row.PromptID, refusal)
 }
 
-// gate names what forbids sending the row, or returns nothing. Whoever opted
-// out gets the one confirmation of it and nothing else. Apart from that, a
-// notice (the word that a person has left) passes always, and operators reach
-// people who are paused or done.
+// gate names what forbids sending the row, or returns nothing. A participant
+// who opted out gets the one confirmation of it and nothing else. Apart from
+// that, a notice (the word that a person has left) passes always, and operators
+// reach people who are paused or done.
 func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) {
 	refusal, err := consentGate(tx, row, p)
 	switch {
@@ -257,7 +257,7 @@ func partGate(tx *gorm.DB, row models.Outbox, now time.Time) (refusal string, ea
 
 // mayBeOvertaken reports whether turns after the row's may have been answered
 // before it: the participant does not wait for a text of unknown fate. A row that
-// the carrier may have is looked up, whatever was sent after it.
+// the carrier may have is looked up, regardless of what was sent after it.
 func mayBeOvertaken(row models.Outbox) bool {
 	answers := row.Kind == models.KindReply || row.Kind == models.KindGreeting
 	return answers && !isPosted(row) && (row.UnknownPosts > 0 || row.Part > 1)

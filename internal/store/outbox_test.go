@@ -153,7 +153,7 @@ func TestClaimSendGate(t *testing.T) {
 }
 
 // A text that may have reached the carrier is never called canceled, and
-// never sent again to somebody who may not get it any more.
+// never sent again to a participant who may not get it any more.
 func TestClaimSendResumedMeetsGate(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()

@@ -23,9 +23,10 @@ const maxPage = 200
 // the notice that starts the workflow, and returns the row as stored. Empty
 // Status, Mode and Channel become active, INTAKE and sms. EnrolledAt is
 // required; CreatedAt and UpdatedAt follow it when zero. An opt-out belongs to
-// the phone: whoever opted out of an earlier enrolment is opted out of this one
-// too, until they text START. ErrConflict when the phone (or the id) belongs to
-// somebody enrolled; for a phone it is a *models.PhoneTakenError.
+// the phone: a participant who opted out of an earlier enrolment is opted out
+// of this one too, until they text START. ErrConflict when the phone (or the
+// id) belongs to an enrolled participant; for a phone it is a
+// *models.PhoneTakenError.
 func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error) {
 	return s.enroll(ctx, p, actor, nil)
 }
@@ -136,7 +137,7 @@ func (s *Store) Profile(ctx context.Context, id string) (models.Profile, error) 
 // row names the changed fields (never their values), and the workflow is told
 // of a new status or zone. An opt-out that an operator records goes into the
 // consent ledger. ErrNotFound, ErrStale when IfMatch does not hold, *FieldError
-// for debug on somebody who is no tester and for bringing back somebody who
+// for debug on a participant who is no tester and for bringing back one who
 // opted out, *PhoneTakenError for a number that is enrolled. A new number that
 // has opted out makes the participant opted out.
 func (s *Store) UpdateParticipant(ctx context.Context, u operator.ParticipantUpdate) (models.Participant, error) {

@@ -45,8 +45,8 @@ func TestOlderClaimChangesNothing(t *testing.T) {
 	}
 }
 
-// Whatever happens between the claim and the established connection is seen
-// before the text is written.
+// A change between the claim and the established connection is seen before the
+// text is written.
 func TestStartPostRepeatsTheSendCheck(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

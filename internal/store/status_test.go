@@ -35,8 +35,8 @@ func permutations(n int, fn func(order []int)) {
 	next()
 }
 
-// The carrier's answer and its reports end in the same state in whatever
-// order they come, and the prompt is counted once.
+// The carrier's answer and its reports end in the same state in every order,
+// and the prompt is counted once.
 func TestStatusInAnyOrder(t *testing.T) {
 	w := onSQLite(t)
 	w.enrolled()

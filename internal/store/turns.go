@@ -23,9 +23,10 @@ const outcomeCanceled = "canceled"
 // turn's row, and for a prompt the prompt's. It may be called again during the
 // turn with further texts; only what is new is added. Skip: the participant
 // has left (a notice is still said), or the prompt went out before or was
-// recorded as missed, or what there is to say may not be said to somebody who
-// opted out, or who should be looked after first. A turn that has ended stays as it is. ErrNotFound for an unknown
-// participant or text. Safe to retry.
+// recorded as missed, or what there is to say may not be said to a participant
+// who opted out, or who should be looked after first. A turn that has ended
+// stays as it is. ErrNotFound for an unknown participant or text. Safe to
+// retry.
 func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	out, err := s.begin(ctx, in, func(*gorm.DB, begun) error { return nil })
 	return out.PrepareTurnResult, err
@@ -209,8 +210,8 @@ func (s *Store) Past(ctx context.Context, participantID string) (models.Past, er
 // notice or an operator's message, which the send gate judges. An
 // operator's outbox row exists already and is only tied to the turn. A row that
 // is claimed has passed the gates of ClaimSend. The workflow's state is mirrored
-// along with it, unless the turn is canceled or had ended before: whoever opted
-// out meanwhile has a newer one. ErrNotFound for an unknown turn.
+// along with it, unless the turn is canceled or had ended before: a participant
+// who opted out meanwhile has a newer one. ErrNotFound for an unknown turn.
 func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.EndedTurn, error) {
 	if o.Outcome == "" {
 		return models.EndedTurn{}, models.BadField("outcome", "must not be empty")

@@ -88,7 +88,8 @@ func TestMessagesOfAPauseWait(t *testing.T) {
 	}
 }
 
-// A choice needs somebody in active coaching; it may come after the resumption.
+// A choice needs a participant in active coaching; it may come after the
+// resumption.
 func TestWaitingChoiceNeedsActiveCoaching(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()

@@ -73,7 +73,8 @@ func (w *world) says(body string, minutes int, intent models.Intent) int64 {
 	return got.Inbound.ID
 }
 
-// turn runs turn n of somebody, with one round for each trace, and its reply.
+// turn runs turn n of a participant, with one round for each trace, and its
+// reply.
 func (w *world) turn(id string, n int, inbound []int64, traces ...models.StepTrace) string {
 	w.t.Helper()
 	turn := models.TurnID(id, n)

@@ -6,7 +6,7 @@ import (
 	"coachline/models"
 )
 
-// totals adds up what turns came to, in three reads whatever their number. Of
+// totals adds up what turns came to, in three reads for any number of turns. Of
 // the sealed columns it opens the trace, which counts calls that a round threw
 // away.
 func totals(tx *gorm.DB, turns []models.Turn) ([]models.TurnTotals, error) {

@@ -18,7 +18,7 @@ import (
 	"coachline/models/operator"
 )
 
-// safetySpan: within it nobody gets the safety text twice.
+// safetySpan: within it no participant gets the safety text twice.
 const safetySpan = 30 * time.Minute
 
 // Answers reports whether the safety text answers a text that may be a crisis,
@@ -109,8 +109,8 @@ func makeGrave(tx *gorm.DB, row alarm.Alarm) (bool, error) {
 	return res.RowsAffected > 0, res.Error
 }
 
-// HeldForAttention is why something of ours was not sent: somebody should look
-// after the person first.
+// HeldForAttention is why something of ours was not sent: an operator should
+// look after the person first.
 const HeldForAttention = "attention"
 
 // Keep writes the row of a text that no turn takes up, or what a transcript adds

@@ -91,7 +91,7 @@ func TestWhoOptedOutIsMarkedAndGetsNoSafetyText(t *testing.T) {
 	})
 }
 
-// Whoever opts out between the text and its answer does not get it.
+// A participant who opts out between the text and its answer does not get it.
 func TestSafetyTextIsGatedByConsent(t *testing.T) {
 	onBoth(t, door.Rules{}, func(w *world) {
 		out := w.crisis(0)

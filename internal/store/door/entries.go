@@ -34,7 +34,7 @@ func Entry(turnID string, in models.Inbound) models.Message {
 }
 
 // reading is what can be seen of a text, and what was heard of its voice notes.
-// Spoken words are marked, so that nobody takes them for typed ones.
+// Spoken words are marked, so that they are not taken for typed ones.
 func reading(in models.Inbound) string {
 	var lines []string
 	unseen := in.MediaCount
@@ -65,7 +65,8 @@ type Page struct {
 }
 
 // HistoryAfter returns at most limit entries of a participant's conversation
-// after an instant, the newest ones, oldest first. Nobody's is empty.
+// after an instant, the newest ones, oldest first. That of an unknown
+// participant is empty.
 func (d *Desk) HistoryAfter(ctx context.Context, participantID string, limit int, after time.Time) ([]models.HistoryEntry, error) {
 	entries, err := History(d.cfg.Read(ctx), Page{ParticipantID: participantID, Limit: limit, After: after})
 	if err != nil {

@@ -22,17 +22,18 @@ type Rules struct {
 	// PerMinute and PerDay (a trailing minute, 24 hours) bound the texts of one
 	// sender that reach the coach; 0 is no bound.
 	PerMinute, PerDay int
-	// Mute is how long somebody taken for a machine is not answered; 0 takes
-	// nobody for one.
+	// Mute is how long a sender taken for a machine is not answered; 0 takes no
+	// sender for one.
 	Mute time.Duration
 	// Hints answers strangers with one fixed text a day of Zone (UTC when nil).
 	Hints bool
 	Zone  *time.Location
 }
 
-// What makes a machine. The first rule is about texts, whatever the coach
-// answers; short everyday answers ("ok", "yes", "done", a number, an emoji) are
-// what people send again and again, so they need to come three times as often.
+// What makes a machine. The first rule is about texts, regardless of what the
+// coach answers; short everyday answers ("ok", "yes", "done", a number, an
+// emoji) are what people send again and again, so they need to come three times
+// as often.
 const (
 	loopSpan     = 10 * time.Minute
 	repeats      = 5

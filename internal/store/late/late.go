@@ -39,8 +39,8 @@ type Tries struct{ cfg Config }
 func New(cfg Config) *Tries { return &Tries{cfg: cfg} }
 
 // kinds are worth a second try an hour later. Reminders, questions and
-// follow-ups are not: they may rather not come at all. Neither is the word that
-// somebody has left, because nobody hears from us after that.
+// follow-ups are not: they may rather not come at all. Neither is the report
+// that a participant has left, because they get no more messages after that.
 var kinds = []models.Kind{
 	models.KindReply, models.KindGreeting, models.KindPrompt, models.KindOperator, models.KindConsent, models.KindHelp,
 }
@@ -74,7 +74,7 @@ func (t *Tries) Owes(p models.Participant, row models.Outbox, report models.Stat
 
 // owed: the carrier's word is one of a passing fault, and the text has not had
 // its one later try. A text of no turn is one of the front door's, which are of
-// use for minutes only. Whoever opted out gets nothing, not even the
+// use for minutes only. A participant who opted out gets nothing, not even the
 // confirmation again: it has to come within five minutes (47 CFR
 // 64.1200(a)(12)).
 func owed(p models.Participant, row models.Outbox, report models.StatusCallback) bool {
@@ -133,8 +133,8 @@ func promptGate(tx *gorm.DB, row models.Outbox) (string, error) {
 	return refusedVoided, nil
 }
 
-// replyGate: a reply that the carrier took after this one stands for it,
-// whatever became of it, or the two would arrive the wrong way round.
+// replyGate: a reply that the carrier took after this one stands for it, with
+// any outcome, or the two would arrive the wrong way round.
 func replyGate(tx *gorm.DB, first models.Outbox) (string, error) {
 	if first.AcceptedAt == nil {
 		return "", nil

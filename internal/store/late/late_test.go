@@ -74,7 +74,7 @@ func (w *world) open(delay time.Duration) *store.Store {
 	return s
 }
 
-// queue writes a text of ann's, in parts, that nobody has claimed.
+// queue writes a text of ann's, in parts, that no worker has claimed.
 func (w *world) queue(kind models.Kind, minutes, parts int) []string {
 	w.t.Helper()
 	w.n++
@@ -225,8 +225,8 @@ func TestEachKind(t *testing.T) {
 	}
 }
 
-// TestReportsInAnyOrder: however often and in whatever order the reports come,
-// there is one try.
+// TestReportsInAnyOrder: in every number and order of the reports, there is one
+// try.
 func TestReportsInAnyOrder(t *testing.T) {
 	w := onSQLite(t)
 	reports := []models.StatusCallback{
@@ -469,8 +469,8 @@ func (f fate) Fetch(_ context.Context, sid string) (models.StatusCallback, error
 	return models.StatusCallback{ProviderSID: sid, Status: models.OutboxUndelivered, ErrorCode: f.code, Class: sms.Class(f.code)}, nil
 }
 
-// TestReconciled: what nobody reported and the carrier says when it is asked
-// gives a try too, and one however often it is asked.
+// TestReconciled: what no callback reported and the carrier says when it is
+// asked gives a try too, and one however often it is asked.
 func TestReconciled(t *testing.T) {
 	onBoth(t, func(w *world) {
 		id := w.sent(models.KindReply, 0, 1)[0]

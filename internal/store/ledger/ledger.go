@@ -16,9 +16,10 @@ func Newest(tx *gorm.DB, p models.Participant) (models.Consent, error) {
 	return newest(tx.Where("participant_id = ? AND phone_index = ?", p.ID, p.PhoneIndex))
 }
 
-// OfPhone is the last entry of whoever had the phone, enrolled or removed, or
-// what was texted from it since by somebody who was not enrolled: such a STOP or
-// START is kept with its text only, because the ledger is of participants.
+// OfPhone is the last entry of the participant who had the phone, enrolled or
+// removed, or what was texted from it since by a person who was not enrolled:
+// such a STOP or START is kept with its text only, because the ledger is of
+// participants.
 func OfPhone(tx *gorm.DB, phoneIndex string) (models.Consent, error) {
 	last, err := newest(tx.Where("phone_index = ?", phoneIndex))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"coachline/models"
 )
 
-// Read collects it; nothing for somebody without a life.
+// Read collects it; nothing for a participant without an earlier run.
 func Read(tx *gorm.DB, p models.Participant) (models.Past, error) {
 	var out models.Past
 	var err error
@@ -70,7 +70,7 @@ func told(tx *gorm.DB, p models.Participant) (int64, error) {
 }
 
 // waiting are the texts that no turn has brought to an end. A turn that only
-// keeps texts has none: nobody was to answer.
+// keeps texts has none: no answer was due.
 func waiting(tx *gorm.DB, participantID string, upTo int64) ([]models.InboxItem, error) {
 	settled := tx.Model(&models.Message{}).Select("1").
 		Joins("JOIN turns ON turns.id = messages.turn_id").
