@@ -43,10 +43,10 @@ type Screened struct {
 
 // Screen checks a text that is about to be sent as inbound texts are checked
 // before a model sees them. A sentence is left out when it holds an address, a
-// card, a code, a key or a number of somebody else, or a mark of redaction; the
-// participant's own number and what they wrote themselves stay, and so do
-// numbers of services, which are free of charge. A text that repeats the coach's
-// instructions is left out whole.
+// card, a code, a key or a number of another person, or a mark of redaction;
+// the participant's own number and what they wrote themselves stay, and so do
+// numbers of services, which are free of charge. A text that repeats the
+// coach's instructions is left out whole.
 func Screen(out Outbound) Screened {
 	if out.Instructions.repeatedIn(out.Text) {
 		return Screened{Dropped: []string{ScreenedPrompt}}

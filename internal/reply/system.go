@@ -287,7 +287,7 @@ func (w *sectionWriter) withoutFooter(entry models.Message, locale string) strin
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(entry.Text), footer))
 }
 
-// attentionNote tells a model of an open crisis; nobody else's request has it.
+// attentionNote tells a model of an open crisis; no other request has it.
 func attentionNote(p models.Participant, zone *time.Location) []string {
 	if p.Attention != models.AttentionCrisis || p.AttentionAt == nil {
 		return nil

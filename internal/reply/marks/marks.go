@@ -30,7 +30,7 @@ const (
 const (
 	// VoiceNote begins the words of a voice note.
 	VoiceNote = "[voice note] "
-	// VoiceNoteUnheard begins the note of one that nobody could listen to.
+	// VoiceNoteUnheard begins the note of one that could not be transcribed.
 	VoiceNoteUnheard = "[voice note; it could not be listened to: "
 )
 
@@ -99,7 +99,7 @@ func quoted(names []string) []string {
 	return out
 }
 
-// Neutralise makes marks in a text of somebody else ordinary words: their
+// Neutralise makes marks in a text of another writer ordinary words: their
 // brackets become round. It is what every text passes that is not the program's
 // own before it enters a request, also as the text of a JSON document, which
 // stays valid. Doing it twice changes nothing more.

@@ -39,7 +39,8 @@ const silenceToken = "heartbeatok"
 // ReadCheckIn reads {"send": bool, "text": string}, in a fence or between words
 // too. HEARTBEAT_OK in any case, with dots, spaces, quotes or marks around it,
 // means the same as send false, and never reaches a person, wherever it stands
-// (A64, W21). Whatever else cannot be read as the decision is silence.
+// (A64, W21). Every other answer that cannot be read as the decision is
+// silence.
 func ReadCheckIn(answer string) CheckIn {
 	said, _ := withoutThinking(strings.ToValidUTF8(answer, ""))
 	switch {

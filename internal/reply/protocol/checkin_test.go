@@ -52,8 +52,8 @@ func TestReadCheckIn(t *testing.T) {
 	}
 }
 
-// Whatever a model answers: a text comes from a decision to send and holds no
-// token, and everything else is silence with a reason.
+// For every answer of a model: a text comes from a decision to send and holds
+// no token, and everything else is silence with a reason.
 func FuzzReadCheckIn(f *testing.F) {
 	for _, seed := range []string{
 		"", "HEARTBEAT_OK", "heartbeat ok.", `{"send": true, "text": "Hi"}`, `{"send": false}`, "```json\n{\"send\":true,\"text\":\"a\"}\n```",

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// passwordWords are followed by a secret, whatever that looks like.
+	// passwordWords are followed by a secret of any form.
 	passwordWords = `pass ?words?|passwd|pwd|pw|pass ?phrases?|contraseñas?|contrasenas?|mots? de passe|passwort|passwörter|kennwort|` +
 		`palavra-passe|senhas?|wachtwoord|wachtwoorden|parola d['’]ordine`
 	// secretWords may also be used in talk ("my secret: start small", "la

@@ -7,7 +7,7 @@ import (
 )
 
 // TestGlance: what a pattern without regard to case matches is never passed
-// over, whatever its letters are written in.
+// over, with letters of any script.
 func TestGlance(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"capitals", "CLÉ: abc123xyz", "CLÉ: [REDACTED_SECRET]"},

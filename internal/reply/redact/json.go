@@ -16,7 +16,7 @@ var ErrNested = errors.New("JSON is nested in strings too deeply")
 // maxNested is how many strings may lie around a JSON text.
 const maxNested = 8
 
-// secretKey names values that are secret whatever they look like.
+// secretKey names values that are secret in any form.
 var secretKey = compile(`(?i)^(?:.*[_-])?(?:password|passwd|pwd|passphrase|secret|client_?secret|api_?key|private_?key|secret_?key|access_?key|` +
 	`access_?token|auth_?token|refresh_?token|id_?token|session_?token|token|authorization|credentials?|cookie|contraseña|senha|passwort|mot_de_passe|wachtwoord)$`)
 
@@ -36,11 +36,11 @@ var digits = compile(`^[+]?[\p{Nd} ().-]+$`)
 
 // JSON masks every string of a JSON text, at any depth and in strings that
 // hold JSON themselves (J14, H14), and every number that is a card's. Values
-// under keys such as "password" are masked whatever they are, numbers under keys
-// such as "order_id" never. The rest stays
-// byte for byte: keys, their order, numbers, blanks. Keys are masked only
-// where they are personal data themselves. Text that is no JSON is scrubbed as
-// text, UTF-8 either way. The only error is ErrNested.
+// under keys such as "password" are always masked, numbers under keys such as
+// "order_id" never. The rest stays byte for byte: keys, their order, numbers,
+// blanks. Keys are masked only where they are personal data themselves. Text
+// that is no JSON is scrubbed as text, UTF-8 either way. The only error is
+// ErrNested.
 func JSON(raw []byte) ([]byte, error) {
 	out, err := maskJSON(bytes.ToValidUTF8(raw, []byte("\uFFFD")), 0)
 	if err != nil {

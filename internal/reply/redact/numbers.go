@@ -22,7 +22,7 @@ var idWord = compile(`(?i)(?:(?:^|[^\p{L}])(?:ids?|order|orders|tracking|track|t
 	`bestellnummer|rechnung|rechnungsnummer|ordine|fattura|bestelling|ordernummer|encomenda|fatura|sendungsnummer)|_id|_at|_no|(?-i:[a-z]Id))` +
 	`["']?[ \t]*(?:number|num|nr|no|n|id|de|del|is|was|es|est|ist|é|è|numéro|número|nummer|#|:|=|\.|"|'|º|°|[ \t]){0,6}$`)
 
-// phoneWord ends the text before a number that somebody can be reached at.
+// phoneWord ends the text before a number at which a person can be reached.
 var phoneWord = compile(`(?i)(?:^|[^\p{L}])(?:phone|phones|telephone|tel|mobile|cell|cellphone|call|ring|dial|text|whatsapp|sms|fax|reach|contact|` +
 	`(?:my|her|his|their|our|new|old|work|home)[ \t]+(?:number|nr|no)|(?:mi|su|tu|meu|seu|il mio|mon|son|mein|meine|ihre|seine|mijn|haar|zijn)[ \t]+(?:número|numero|numéro|nummer)|` +
 	`tel[ée]fono|teléfonos|m[óo]vil|celular|llama|llámame|telefon|telefonnummer|handy|handynummer|ruf|t[ée]l[ée]phone|portable|appelle|` +
