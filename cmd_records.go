@@ -142,7 +142,7 @@ func (p *program) download(ctx context.Context, api *console.Console, id string,
 	return api.Export(ctx, id, to, func(done, of int64) { progress.set("export", done, of) })
 }
 
-// writeNew writes a file of personal data that nobody else may read.
+// writeNew writes a file of personal data that only the current user may read.
 func writeNew(path string, raw []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -103,7 +103,7 @@ type Inbound struct {
 	TextsPerMinute int `env:"COACH_TEXTS_PER_MINUTE" envDefault:"30"`
 	TextsPerDay    int `env:"COACH_TEXTS_PER_DAY" envDefault:"300"`
 	// LoopMute is how long a sender that behaves like a machine gets no answer;
-	// 0 takes nobody for one.
+	// 0 takes no sender for one.
 	LoopMute time.Duration `env:"COACH_LOOP_MUTE" envDefault:"1h"`
 	// UnknownSenders says what people get who are not enrolled.
 	UnknownSenders UnknownSenders `env:"COACH_UNKNOWN_SENDERS" envDefault:"hint"`
@@ -177,7 +177,7 @@ type Worker struct {
 	// Versioning says how participants move from one build to the next.
 	Versioning Versioning `env:"COACH_DEPLOYMENT_VERSIONING" envDefault:"auto"`
 	// AlertURL takes the pages for texts that may be a crisis; secret because
-	// such addresses hold tokens. Empty pages nobody.
+	// such addresses hold tokens. Empty sends no pages.
 	AlertURL Secret `env:"COACH_ALERT_URL"`
 	// MetricsAddr is where the worker serves its metrics; empty is nowhere.
 	MetricsAddr string `env:"COACH_METRICS_ADDR"`

@@ -50,7 +50,7 @@ func (m Model) KeyGroups() map[string]string {
 }
 
 // loadKeys reads the keys file where one is named. No error shows its content,
-// nor the variable's value: somebody may have put the keys there.
+// nor the variable's value: an operator may have put the keys there.
 func (m *Model) loadKeys() []error {
 	if m.KeysFile == "" {
 		return nil

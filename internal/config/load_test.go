@@ -286,7 +286,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// The small model is the chat model where none is set, whatever that is called.
+// The small model is the chat model where none is set, under any name.
 func TestSmallModelFollowsTheChatModel(t *testing.T) {
 	for _, tt := range []struct{ name, environ, want string }{
 		{"J40 the chat model", "COACH_MODEL=m1", "m1"},

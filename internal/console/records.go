@@ -52,8 +52,8 @@ func (c *Console) Turn(ctx context.Context, id string, number int) error {
 	return run(ctx, c, request{method: http.MethodGet, path: one(id) + "/turns/" + strconv.Itoa(number)}, renderTurn)
 }
 
-// Consents prints a participant's consent ledger, oldest entry first, also of
-// somebody who was removed.
+// Consents prints a participant's consent ledger, oldest entry first, also of a
+// participant who was removed.
 func (c *Console) Consents(ctx context.Context, id string) error {
 	return run(ctx, c, request{method: http.MethodGet, path: one(id) + "/consents"}, renderConsents)
 }

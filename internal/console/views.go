@@ -25,7 +25,7 @@ type Participant struct {
 	// UnreachableAt is set while the carrier cannot reach the number.
 	UnreachableAt   *time.Time `json:"unreachable_at"`
 	UnreachableCode string     `json:"unreachable_code"`
-	// Attention is set while somebody should look after the person.
+	// Attention is set while an operator should look after the person.
 	Attention   models.Attention `json:"attention"`
 	AttentionAt *time.Time       `json:"attention_at"`
 	EnrolledAt  time.Time        `json:"enrolled_at"`

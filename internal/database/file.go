@@ -13,8 +13,8 @@ import (
 type handle struct {
 	rows *gorm.DB
 	// writes are rows on PostgreSQL. On SQLite they have a connection of their
-	// own: its page cache stays good, because nobody else changes the file, where
-	// each write of one connection empties those of all others.
+	// own: its page cache stays good, because no other connection changes the
+	// file, where each write of one connection empties those of all others.
 	writes *gorm.DB
 	pools  []*sql.DB
 	// writer admits one write at a time on SQLite, which has one writer

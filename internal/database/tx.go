@@ -42,7 +42,7 @@ func (d *Database) Write(ctx context.Context, fn func(tx *gorm.DB) error) error 
 }
 
 // WriteOne is Write for an fn that runs one statement, which is a transaction by
-// itself and needs nobody to begin and end it.
+// itself and needs no BEGIN and COMMIT.
 func (d *Database) WriteOne(ctx context.Context, fn func(rows *gorm.DB) error) error {
 	return d.alone(ctx, fn)
 }
@@ -129,8 +129,8 @@ func InsertOnce(tx *gorm.DB, row any) (added bool, err error) {
 }
 
 // LockParticipant locks and reads a participant's row, removed or not, until
-// the transaction ends. Whoever writes for a participant takes it first, which
-// puts all writes of one participant in one order.
+// the transaction ends. A transaction that writes for a participant takes the
+// lock first, which puts all writes of one participant in one order.
 func LockParticipant(tx *gorm.DB, id string) (models.Participant, error) {
 	var p models.Participant
 	err := ForUpdate(tx).Where("id = ?", id).Take(&p).Error

@@ -64,7 +64,7 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 }
 
 // doorRules are the limits of inbound texts. A stranger's day is the
-// programme's, because nobody knows the stranger's zone.
+// programme's, because the stranger's zone is unknown.
 func doorRules(cfg config.Config) (door.Rules, error) {
 	zone, err := time.LoadLocation(cfg.Coaching.DefaultTimezone)
 	if err != nil {

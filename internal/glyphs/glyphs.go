@@ -85,7 +85,7 @@ const ReadLimit = 4000
 
 // Reading is a text as the coach and the history show it: what is visible of
 // the body, cut at ReadLimit, with a note in brackets for what was left out and
-// for media, which nobody can see here. It is "" for a body of nothing to see
+// for media, which cannot be seen here. It is "" for a body of nothing to see
 // without media.
 func Reading(body string, media int) string {
 	text, leftOut := Cut(Visible(body), ReadLimit)

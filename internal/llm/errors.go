@@ -57,7 +57,7 @@ func (f *fault) after(none *models.ModelError) *fault {
 	return out
 }
 
-// Codes and types by which servers name a class, whatever the status.
+// Codes and types by which servers name a class, with any status.
 var (
 	refusedCodes = []string{"content_filter", "content_policy_violation"}
 	unpaidCodes  = []string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}

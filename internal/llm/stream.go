@@ -39,7 +39,7 @@ func (c *Client) streamed(ctx context.Context, params openai.ChatCompletionNewPa
 }
 
 // isEventStream reports whether a body is a stream of events, which some servers
-// send whatever the request asks for.
+// send for every request.
 func isEventStream(body []byte) bool {
 	body = bytes.TrimLeft(body, "\ufeff \r\n")
 	return bytes.HasPrefix(body, []byte("data:")) || bytes.HasPrefix(body, []byte("event:")) || bytes.HasPrefix(body, []byte(":"))

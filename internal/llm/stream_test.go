@@ -38,8 +38,8 @@ var (
 )
 
 // streamer is a server that answers in pieces only. refusal is what it says to a
-// request without stream; empty: it streams whatever is asked for. pickyOptions:
-// it knows no stream_options.
+// request without stream; empty: it streams every answer. pickyOptions: it
+// knows no stream_options.
 func streamer(t *testing.T, refusal string, body *string, pickyOptions bool) (*Client, *[]string) {
 	var asked []string
 	return client(t, func(w http.ResponseWriter, r *http.Request) {

@@ -56,8 +56,8 @@ func Begin(ctx context.Context) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, &Exchange{})
 }
 
-// Of is the exchange that ctx belongs to; one that nobody reads when it belongs
-// to none.
+// Of is the exchange that ctx belongs to; one that is never read when it
+// belongs to none.
 func Of(ctx context.Context) *Exchange {
 	if e, ok := ctx.Value(exchangeKey{}).(*Exchange); ok {
 		return e

@@ -117,7 +117,7 @@ func (m *Metrics) intent(in models.Inbound) {
 	}
 }
 
-// Consent counts somebody who opted out or came back.
+// Consent counts a participant who opted out or came back.
 func (m *Metrics) Consent(action models.ConsentAction, method models.ConsentMethod) {
 	m.front.consents.WithLabelValues(label(action), label(method)).Inc()
 }

@@ -26,9 +26,9 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Metrics is one registry and everything in it. A process has one, whatever the
-// number of roles it plays: two of them would each show a part. It is safe for
-// concurrent use.
+// Metrics is one registry and everything in it. A process has one, regardless
+// of the number of roles it has: two of them would each show a part. It is safe
+// for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	logger   *slog.Logger

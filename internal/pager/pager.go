@@ -1,5 +1,5 @@
-// Package pager tells a person outside that somebody may be in danger: one POST
-// to the address that the programme set. It knows no text, name or number.
+// Package pager tells a person outside that a participant may be in danger: one
+// POST to the address that the programme set. It knows no text, name or number.
 package pager
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // Config says where pages go.
 type Config struct {
-	// URL is http or https; it may hold a secret. Empty: nobody is paged.
+	// URL is http or https; it may hold a secret. Empty: no page is sent.
 	URL string
 	// Timeout bounds one delivery.
 	Timeout time.Duration
@@ -44,9 +44,9 @@ const KeyHeader = "Idempotency-Key"
 
 const mostAnswer = 64 << 10
 
-// Page delivers a page; sent is false when nobody is to be paged. Any answer but
-// 2xx is an error, which never names the address. Safe to retry: the id tells
-// the receiver that it has the page already.
+// Page delivers a page; sent is false when paging is off. Any answer but 2xx is
+// an error, which never names the address. Safe to retry: the id tells the
+// receiver that it has the page already.
 func (p *Pager) Page(ctx context.Context, page alarm.Page) (sent bool, err error) {
 	if p.url == "" {
 		return false, nil

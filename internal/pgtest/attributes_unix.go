@@ -4,8 +4,8 @@ package pgtest
 
 import "syscall"
 
-// attributes run a program as somebody else (nil: as ourselves), away from the
-// terminal, so that an interrupt reaches the test binary alone, which then
+// attributes run a program as another user (nil: as the current one), away from
+// the terminal, so that an interrupt reaches the test binary alone, which then
 // stops the server in order.
 func attributes(as *syscall.Credential) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: as, Setpgid: true}

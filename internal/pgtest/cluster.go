@@ -126,7 +126,7 @@ func launch(bin, folder string, as *syscall.Credential) (*cluster, error) {
 	}
 	for try := 1; ; try++ {
 		c, err := serve(bin, folder, as)
-		// Somebody else may take the free port first.
+		// Another process may take the free port first.
 		if err == nil || try == 3 {
 			return c, err
 		}

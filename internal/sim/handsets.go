@@ -104,7 +104,7 @@ func writeJSON(w http.ResponseWriter, code int, body any) {
 	w.WriteHeader(code)
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(body) // The caller has gone; there is nobody to tell.
+	_ = encoder.Encode(body) // The caller has gone; the error cannot be reported.
 }
 
 func badField(w http.ResponseWriter, field, problem string) {

@@ -30,7 +30,7 @@ type journal struct {
 }
 
 // openJournal reads the lines of an earlier run. A last line that was cut off
-// when the process was killed is dropped, whatever it said was not answered.
+// when the process was killed is dropped: its request was not answered.
 func openJournal(dir string) (*journal, []entry, error) {
 	if dir == "" {
 		return &journal{}, nil, nil

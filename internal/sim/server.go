@@ -39,7 +39,7 @@ type Config struct {
 	// InboundURL is posted what the phones send. Empty: phones cannot send.
 	InboundURL string
 	// StatusURL is told what becomes of a text whose request names no
-	// StatusCallback of its own; empty tells nobody.
+	// StatusCallback of its own; empty reports nothing.
 	StatusURL string
 	// ParticipantsURL is where the phone page enrols people. Empty: it cannot.
 	ParticipantsURL string

@@ -220,7 +220,7 @@ func matches(list []api.ApiV2010Message, sms models.SMS, since time.Time) []mode
 	return out
 }
 
-// callbackFor adds the outbox id to whatever query the address has.
+// callbackFor adds the outbox id to the query that the address has.
 func (c *Client) callbackFor(outboxID string) string {
 	u := *c.callback
 	query := u.Query()
@@ -271,7 +271,7 @@ func (c *Client) begin(ctx context.Context, mayWrite func(context.Context) error
 		Credentials: twilio.NewCredentials(c.cfg.AccountSID, c.cfg.AuthToken),
 		HTTPClient: &http.Client{
 			Transport: transport{ctx: ctx, base: c.base, next: c.next, seen: seen, mayWrite: mayWrite},
-			// A redirect would carry the text to a host nobody chose.
+			// A redirect would carry the text to a host that was not configured.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}

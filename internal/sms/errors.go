@@ -13,7 +13,7 @@ import (
 
 // classify turns what a call came to into a class (docs/design.md, "Sending").
 // The message is ours: the carrier's may quote the number. Any 5xx leaves open
-// whether the text was taken, whatever code it names.
+// whether the text was taken, with any code.
 func classify(err error, seen *seen) *models.CarrierError {
 	var rest *twilio.TwilioRestError
 	named := errors.As(err, &rest) && rest.Code != 0

@@ -3,9 +3,9 @@ package sms
 import "coachline/models"
 
 // ParseStatus reads the carrier's word for where a text stands; false for
-// words it may not use for an outbound text or that nobody knows yet. Its
-// "sending" is queued here, because OutboxSending is our own state before the
-// carrier has the text; "partially_delivered" claims no more than sent.
+// words it may not use for an outbound text or that are unknown. Its "sending"
+// is queued here, because OutboxSending is our own state before the carrier has
+// the text; "partially_delivered" claims no more than sent.
 func ParseStatus(twilio string) (models.OutboxStatus, bool) {
 	switch twilio {
 	case "accepted", "scheduled":

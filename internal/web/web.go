@@ -98,8 +98,8 @@ func New(cfg Config) (*Client, error) {
 		}
 		c.search = address
 	}
-	// The search server is the operator's, at whatever address; it must answer
-	// itself, because its key goes to nobody else.
+	// The search server is the operator's and may have any address; it must answer
+	// itself, because its key goes to no other server.
 	c.engine = &http.Client{
 		Transport:     transport(&net.Dialer{}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -111,7 +111,7 @@ func TestFetch(t *testing.T) {
 	})
 }
 
-// TestFetchRefuses: nothing but public pages is read, whatever an address says.
+// TestFetchRefuses: only public pages are read, for every form of address.
 func TestFetchRefuses(t *testing.T) {
 	reached := false
 	base, at := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -110,7 +110,7 @@ func (sc scene) open() saying {
 	return saying{text: acknowledgement}
 }
 
-// heard reports whether the person's words hold a phrase, whatever the case.
+// heard reports whether the person's words hold a phrase, in any case.
 func (sc scene) heard(phrase string) bool { return strings.Contains(strings.ToLower(sc.said), phrase) }
 
 func listCall() call { return call{toolScheduler, map[string]any{"action": "list"}} }

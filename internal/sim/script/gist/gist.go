@@ -49,8 +49,7 @@ func runs(text string) []string {
 // Same reports whether two texts have the same words in the same order.
 func Same(a, b string) bool { return slices.Equal(runs(a), runs(b)) }
 
-// Shared counts the words of one text that the other has too, whatever their
-// endings.
+// Shared counts the words of one text that the other has too, with any ending.
 func Shared(a, b string) int {
 	n := 0
 	others := stems(b)

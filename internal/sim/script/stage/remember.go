@@ -85,8 +85,7 @@ var (
 	// correction is sure enough to put a time alone into a fact that has one.
 	correction = regexp.MustCompile(`(?i)\b(?:actually|instead|changed|from now on|moved)\b`)
 	clock      = regexp.MustCompile(`(?i)\b\d{1,2}(?::\d\d)? ?(?:am|pm)\b|\b\d{1,2}:\d\d\b`)
-	// passing are states, requests and events that nobody needs to know in a
-	// week.
+	// passing are states, requests and events that are of no use in a week.
 	passing = regexp.MustCompile(`(?i)^i(?: have|'ve got| have got) (?:an?|one|no) (?:question|minute|moment|problem|meeting|idea|second|call|time)\b|^i (?:want to|would like to|'d like to|plan to) (?:stop|cancel|delete|change|talk|know|see|list|go on|continue)\b|^i(?:'m| am) (?:so |very |really |just |all |still |a bit |not )*(?:ready|done|ok|okay|fine|good|great|well|here|back|sorry|sure|tired|busy|happy|glad|sad|late|going|off|in|at|on|about|home|finished|trying|thinking|confused|lost|bored|doing|feeling|waiting|looking|interested)\b`)
 	// past is what happened once, beside a move.
 	past = regexp.MustCompile(`(?i)^i (?:\pL+ed|was|did|went|had|got|ran|ate|slept|said|told|think|need|can|could|will|would|should) `)
