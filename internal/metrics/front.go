@@ -44,7 +44,7 @@ func newFront(factory promauto.Factory) front {
 		calls: counter(factory, "workflow_calls_total",
 			"What the starter told participants' workflows, by kind of call and outcome.", "call", "outcome"),
 		alarms: counter(factory, "attention_total",
-			"Texts for which somebody should look after a person, by why.", "kind"),
+			"Texts for which an operator should look after a person, by reason.", "kind"),
 		refusals: counter(factory, "api_refusals_total",
 			"API requests that were not admitted, by reason.", "reason"),
 	}
