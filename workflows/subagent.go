@@ -178,7 +178,7 @@ func (e *errand) report(ctx workflow.Context, source models.TextSource) bool {
 	done.Failed = source != models.SourceStep
 	err := workflow.SignalExternalWorkflow(ctx, models.WorkflowID(e.ParticipantID), "", subagent.SignalDone, done).Get(ctx, nil)
 	if err != nil {
-		workflow.GetLogger(ctx).Warn("nobody to tell of the subagent", "turn", e.Subagent.TurnID, "error", err)
+		workflow.GetLogger(ctx).Warn("signalling the result of a subagent failed", "turn", e.Subagent.TurnID, "error", err)
 	}
 	return err == nil
 }
