@@ -35,7 +35,7 @@ func (p Plan) open(past []Past) []Step {
 
 // Next is the tool step to execute directly (J35): the first one that is open.
 // ok is false when none is left, and when the newest call failed, since only
-// the chat model can mend that or tell the person.
+// the chat model can fix that or tell the person.
 func Next(p Plan, past []Past) (step Step, ok bool) {
 	left := p.open(past)
 	if len(left) == 0 || len(past) > 0 && past[len(past)-1].Result.Failed {
@@ -79,7 +79,7 @@ func nudge(p Plan, past []Past) string {
 	}
 	newest := past[len(past)-1]
 	if newest.Result.Failed {
-		return fmt.Sprintf(marks.Plan+"%s failed. Still open: %s. Mend the arguments, ask the person for what is missing, or say that it could not be done.",
+		return fmt.Sprintf(marks.Plan+"%s failed. Still open: %s. Fix the arguments, ask the person for what is missing, or say that it could not be done.",
 			newest.Call.Name, sentence(openOf(left, newest.Call.Name).Text))
 	}
 	return fmt.Sprintf(marks.Plan+"%d of %s done. Next: %s. %s", len(all)-len(left), steps(len(all)), sentence(left[0].Text), substitute)
