@@ -7,7 +7,7 @@ import (
 	"coachline/models"
 )
 
-// countedRows is the store as the front door uses it; what is worth a number is
+// countedRows is the store as the starter uses it; what a metric exists for is
 // counted once it is stored.
 type countedRows struct {
 	FrontStore

@@ -12,7 +12,7 @@ import (
 	"coachline/starter/counted"
 )
 
-// figures are what a scrape of the front door shows.
+// figures are what a scrape of the starter shows.
 func (h *harness) figures() string {
 	h.t.Helper()
 	got := h.do(call{method: "GET", path: "/metrics"})

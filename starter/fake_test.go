@@ -22,7 +22,7 @@ import (
 
 var errDown = errors.New("down")
 
-// memory is the store as far as the front door can tell.
+// memory is the store as far as the starter uses it.
 type memory struct {
 	// The rest of the store; tests of it use a real one (startWithStore).
 	FrontStore

@@ -24,7 +24,7 @@ import (
 
 const hisNumber = "+15550002222"
 
-// withStore runs the front door over a real store on SQLite.
+// withStore runs the starter over a real store on SQLite.
 func withStore(t *testing.T, rules door.Rules, log io.Writer) (*harness, *store.Store) {
 	t.Helper()
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")

@@ -138,7 +138,7 @@ func (h *harness) do(c call) reply {
 	return h.read(c, res)
 }
 
-// call hands a request to the handler without a network: a server that refuses
+// call passes a request to the handler without a network: a server that refuses
 // a body before it has read all of it may cut the connection while the caller
 // still writes.
 func (h *harness) call(c call) reply {

@@ -17,7 +17,7 @@ type pinger interface {
 
 const readyLimit = 2 * time.Second
 
-// Readiness says of each thing the front door needs whether it answers.
+// Readiness says of each dependency of the starter whether it answers.
 type Readiness struct {
 	Database string `json:"database" enum:"ok,unreachable"`
 	Temporal string `json:"temporal" enum:"ok,unreachable"`

@@ -17,8 +17,8 @@ import (
 	"coachline/starter/records"
 )
 
-// past is what the rooms beside the store keep of conv_a, who was removed, and
-// of conv_b.
+// past is what the packages beside the store keep of conv_a, who was removed,
+// and of conv_b.
 type past struct {
 	down    error
 	queries []models.TurnQuery

@@ -17,8 +17,8 @@ import (
 	"coachline/starter/records"
 )
 
-// RunRole runs the front door from the program's configuration until ctx ends.
-// It fails when the configuration, the database or the listening address does;
+// RunRole runs the starter from the program's configuration until ctx ends. It
+// fails when the configuration, the database or the listening address does;
 // Temporal may come later, and /readyz says so meanwhile.
 func RunRole(ctx context.Context, cfg config.Config) error {
 	m, err := metrics.New(metrics.Config{})

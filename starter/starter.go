@@ -1,4 +1,4 @@
-// Package starter is the front door: the participants API, the carrier's
+// Package starter is the HTTP server: the participants API, the carrier's
 // webhooks, and the relay that repairs what could not be told to Temporal at
 // once. Any number of replicas may run against one database.
 package starter
@@ -23,7 +23,7 @@ import (
 	"coachline/starter/relay"
 )
 
-// FrontStore is all that the front door needs of the database; package store
+// FrontStore is all that the starter needs of the database; package store
 // provides it.
 type FrontStore interface {
 	people
@@ -122,7 +122,7 @@ type Config struct {
 	Now     func() time.Time // time.Now when nil
 }
 
-// Server is a front door that listens already; Serve answers.
+// Server is a starter that listens already; Serve answers.
 type Server struct {
 	listener net.Listener
 	http     *http.Server

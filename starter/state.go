@@ -209,7 +209,8 @@ func (f *front) alertRoutes(api huma.API, room *attention.Room) {
 	})
 }
 
-// mounted is a route of another room; what names the things that a 404 is about.
+// mounted is a route of another package; what names the things that a 404 is
+// about.
 type mounted struct {
 	route
 	what string

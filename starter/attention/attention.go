@@ -20,7 +20,7 @@ type Desk interface {
 	MarkedTexts(ctx context.Context) ([]alarm.MarkedText, error)
 }
 
-// Config is what a Room stands on; all of it is required.
+// Config holds the dependencies of a Room; all of them are required.
 type Config struct {
 	Desk  Desk
 	Now   func() time.Time
@@ -30,7 +30,7 @@ type Config struct {
 // Room does what operators ask for. It is safe for concurrent use.
 type Room struct{ cfg Config }
 
-// New builds a room.
+// New builds a Room.
 func New(cfg Config) *Room { return &Room{cfg: cfg} }
 
 // ClearRequest ends a participant's attention. Note may hold personal data; it is

@@ -20,14 +20,14 @@ type Store interface {
 	Participant(ctx context.Context, id string) (models.Participant, error)
 }
 
-// Config is what a Room stands on; all of it is required.
+// Config holds the dependencies of a Room; all of them are required.
 type Config struct {
 	Store Store
 	// Accept screens, stores and announces a text of any channel.
 	Accept func(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error)
 }
 
-// Room is the door of the channel. It is safe for concurrent use.
+// Room takes texts of the chat channel. It is safe for concurrent use.
 type Room struct{ cfg Config }
 
 // New builds a Room.
@@ -60,10 +60,11 @@ type Taken struct {
 // ErrKeyUsed says that the key belongs to another text.
 var ErrKeyUsed = errors.New("Idempotency-Key: already used for another text")
 
-// Take hands a text to Accept under the participant's number, so that one set of
-// rules and limits holds for all channels. The workflow hears of it in the background. A repeated key changes nothing, so
-// a retry with one is safe. models.ErrNotFound for a participant who is unknown
-// or removed, a *models.FieldError for a blank text.
+// Take passes a text to Accept under the participant's number, so that one set
+// of rules and limits holds for all channels. The workflow hears of it in the
+// background. A repeated key changes nothing, so a retry with one is safe.
+// models.ErrNotFound for a participant who is unknown or removed, a
+// *models.FieldError for a blank text.
 func (r *Room) Take(ctx context.Context, in *Request) (Taken, error) {
 	if strings.TrimSpace(in.Body.Body) == "" {
 		return Taken{}, models.BadField("body", "must not be blank")

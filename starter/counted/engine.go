@@ -1,4 +1,4 @@
-// Package counted measures what the front door tells Temporal.
+// Package counted measures the calls of the starter to Temporal.
 package counted
 
 import (
@@ -18,7 +18,7 @@ type Engine struct {
 	Metrics *metrics.Metrics
 }
 
-// ExecuteWorkflow counts the start of a life.
+// ExecuteWorkflow counts the start of a workflow.
 func (e Engine) ExecuteWorkflow(ctx context.Context, options client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error) {
 	run, err := e.Client.ExecuteWorkflow(ctx, options, workflow, args...)
 	e.Metrics.WorkflowCall(metrics.CallStart, outcome(err))
@@ -43,7 +43,8 @@ func (e Engine) UpdateWorkflow(ctx context.Context, options client.UpdateWorkflo
 	return handle, err
 }
 
-// outcome: a start that finds the life running has told it what there is to tell.
+// outcome: a start that finds the workflow running has told it what there is to
+// tell.
 func outcome(err error) metrics.Outcome {
 	var already *serviceerror.WorkflowExecutionAlreadyStarted
 	var gone *serviceerror.NotFound

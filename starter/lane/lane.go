@@ -1,6 +1,6 @@
-// Package lane gives every key a lane of its own that one caller passes at a
-// time. Work of one sender or participant queues up there, and not where
-// everybody else's would wait behind it.
+// Package lane lets one caller at a time work on a key. Work of one sender or
+// participant waits for its own key only, so that work on other keys does not
+// wait behind it.
 package lane
 
 import (
@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Lanes is safe for concurrent use. A lane exists while a caller holds it or
-// waits for it.
+// Lanes holds a lock for each key in use. It is safe for concurrent use. A lock
+// exists while a caller holds it or waits for it.
 type Lanes struct {
 	mu    sync.Mutex
 	lanes map[string]*one
@@ -20,10 +20,10 @@ type one struct {
 	users int
 }
 
-// New builds lanes.
+// New builds Lanes.
 func New() *Lanes { return &Lanes{lanes: map[string]*one{}} }
 
-// Enter waits until the key's lane is free or ctx ends; only in the first case
+// Enter waits until the key's lock is free or ctx ends; only in the first case
 // is there something to leave.
 func (l *Lanes) Enter(ctx context.Context, key string) (leave func(), err error) {
 	l.mu.Lock()

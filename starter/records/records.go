@@ -1,6 +1,6 @@
 // Package records shows operators why the coach said what it said: turns with
 // all their stages, the consent ledger, and what is remembered of a person. The
-// front door mounts its methods as routes and turns their errors into answers.
+// starter mounts its methods as routes and turns their errors into answers.
 package records
 
 import (
@@ -37,7 +37,7 @@ type Eraser interface {
 	ForgetAll(ctx context.Context, f models.Forgetting) (int, error)
 }
 
-// Config is what a Room stands on; all of it is required.
+// Config holds the dependencies of a Room; all of them are required.
 type Config struct {
 	Turns    Turns
 	Ledger   Ledger

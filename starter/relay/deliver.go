@@ -156,7 +156,7 @@ func (r *Relay) start(ctx context.Context, p models.Participant, reuse enums.Wor
 	return err
 }
 
-// message signals a text, and begins a new life when an operator terminated
+// message signals a text, and begins a new workflow when an operator terminated
 // the old one.
 func (r *Relay) message(ctx context.Context, p models.Participant, n models.Notice) error {
 	messageID, err := strconv.ParseInt(n.Ref, 10, 64)
@@ -198,7 +198,7 @@ func (r *Relay) flags(ctx context.Context, p models.Participant, n models.Notice
 	return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Flags: &flags}}})
 }
 
-// command sends an update and begins a new life first when the old one was
+// command sends an update and begins a new workflow first when the old one was
 // terminated. A rejection by the workflow's validator counts as told: the same
 // update would be rejected for ever.
 func (r *Relay) command(ctx context.Context, p models.Participant, n models.Notice, o order) error {
@@ -245,9 +245,9 @@ func firstState(p models.Participant) models.ParticipantState {
 	return state
 }
 
-// secondState continues a life whose workflow was terminated from what the row
-// remembers; the workflow itself reads the rest. The person was greeted in the
-// first one.
+// secondState continues a participant whose workflow was terminated from what
+// the row remembers; the workflow itself reads the rest. The person was greeted
+// in the first one.
 func secondState(p models.Participant) models.ParticipantState {
 	state := firstState(p)
 	state.Status, state.Greeted, state.Restore = p.Status, true, true

@@ -26,8 +26,8 @@ type Hints interface {
 	HintTold(ctx context.Context, id string, at time.Time) error
 }
 
-// frontAttempt bounds one attempt of a front door's activity; all of them end
-// with the usefulness of the text.
+// frontAttempt bounds one attempt of a starter's activity; all of them end with
+// the usefulness of the text.
 const frontAttempt = time.Minute
 
 // frontHeartbeat is after how long without a heartbeat an attempt counts as lost
@@ -111,7 +111,7 @@ func (r *Relay) late(ctx context.Context, n models.Notice) error {
 	return r.execute(ctx, job{id: "late-" + n.Ref, name: models.ActivitySendLate, input: models.SendSMSInput{OutboxID: n.Ref}})
 }
 
-// job is an activity that no workflow waits for; a life of 0 has no end.
+// job is an activity that no workflow waits for; a lifetime of 0 has no end.
 // priority 0 is the ordinary one, 1 before all others.
 type job struct {
 	id, name string
