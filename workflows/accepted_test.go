@@ -214,7 +214,7 @@ func TestWorstCarriedState(t *testing.T) {
 		Status: models.StatusActive, Mode: models.ModeFeedback, Greeted: true, Turn: 1 << 20, Unheard: true}
 	prompt := state.ParticipantID + "-sch-t100000-s8c4-2026-03-02"
 	state.Pending = &models.PendingPrompt{PromptID: prompt, SentAt: monday}
-	for i := range 400 { // two days' worth of the front door's limit, every second one still on its way
+	for i := range 400 { // two days' worth of the starter's limit, every second one still on its way
 		require.True(t, state.Inbox.Take(models.InboxItem{MessageID: 1<<40 + int64(i), Seq: int64(2*i + 2), ReceivedAt: monday.Add(time.Duration(i) * time.Millisecond)}))
 	}
 	// No two are due so soon after each other that one would change another.

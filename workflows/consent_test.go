@@ -14,8 +14,8 @@ import (
 	"coachline/models/operator"
 )
 
-// says delivers a text as the front door does: screened, stored, and told to
-// the workflow in the words of its notice.
+// says delivers a text as the starter does: screened, stored, and told to the
+// workflow in the words of its notice.
 func (w *world) says(offset time.Duration, body, carrierType string) {
 	w.at(offset, func() { w.deliver(body, carrierType) })
 }

@@ -12,12 +12,12 @@ import (
 )
 
 // send ends the turn: its entries and outbox rows are stored, and the rows are
-// handed to the carrier one after the other, each when the fate of the one
-// before it is known. It returns how the first one fared: it is the one that
-// carries the turn's text, or its first part. When a part was not taken, the
-// gate refuses the parts behind it. What the tables do not show of the state
-// goes along; where that was not saved, because the turn came to nothing or had
-// been stored before, it is left to show.
+// sent one after the other, each when the fate of the one before it is known.
+// It returns how the first one fared: it is the one that carries the turn's
+// text, or its first part. When a part was not taken, the gate refuses the
+// parts behind it. What the tables do not show of the state goes along; where
+// that was not saved, because the turn came to nothing or had been stored
+// before, it is left to show.
 func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 	in := models.SendTurnInput{Begin: t.begin(ctx), End: models.PersistTurnInput{
 		ParticipantID: t.life.state.ParticipantID,
@@ -52,8 +52,8 @@ func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 	return out.First
 }
 
-// sendRows hands stored rows to the carrier one after the other. Where one is
-// left with its fate unknown, it and those behind it are settled beside the turn.
+// sendRows sends stored rows one after the other. Where one is left with its
+// fate unknown, it and those behind it are settled beside the turn.
 func (t *turn) sendRows(ctx workflow.Context, ids []string) {
 	for i, id := range ids {
 		if sent := t.sendRow(ctx, id); sent.Status == models.OutboxSending {
@@ -63,7 +63,7 @@ func (t *turn) sendRows(ctx workflow.Context, ids []string) {
 	}
 }
 
-// sendRow hands one stored row to the carrier and returns how it fared.
+// sendRow sends one stored row and returns its result.
 func (t *turn) sendRow(ctx workflow.Context, id string) models.SendSMSResult {
 	var out models.SendSMSResult
 	sendCtx := t.sendOptions(ctx, "send "+id)
@@ -78,9 +78,9 @@ func (t *turn) sendRow(ctx workflow.Context, id string) models.SendSMSResult {
 	return out
 }
 
-// say hands over what a tool has written for the person, before the next round,
-// so that it arrives before the final words (C12). A person who left or opted
-// out meanwhile gets nothing more.
+// say sends what a tool has written for the person, before the next round, so
+// that it arrives before the final words (C12). A person who left or opted out
+// meanwhile gets nothing more.
 func (t *turn) say(ctx workflow.Context, in aside.Result) {
 	t.told = t.told || in.Shown
 	for i, id := range in.Send {

@@ -23,7 +23,7 @@ var (
 
 // on asks the rules about an event and applies what they decide. A rule that
 // fails for good is a defect of ours: it is logged, and the event changes
-// nothing, so that one bad case cannot stop a person's life.
+// nothing, so that one bad case cannot stop a participant's workflow.
 func (l *life) on(ctx workflow.Context, ev models.Event) {
 	in := models.DecideInput{State: l.state.Clone(), Event: ev, Now: workflow.Now(ctx)}
 	var decision models.Decision

@@ -230,7 +230,7 @@ func blocks(outboxID string) func(models.SMS) error {
 	}
 }
 
-// A text that the carrier did not take leaves room for the same words.
+// A text that the carrier did not take allows the same words again.
 func TestMessageToolThatDidNotArrive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMessages)

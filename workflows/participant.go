@@ -1,6 +1,6 @@
-// Package workflows holds a participant's life: one long-lived workflow that
-// receives texts as signals, waits for absolute due times and runs turns. It
-// holds no coaching rule; rules run in local activities whose decisions are
+// Package workflows holds a participant's workflow: one long-lived workflow
+// that receives texts as signals, waits for absolute due times and runs turns.
+// It holds no coaching rule; rules run in local activities whose decisions are
 // recorded, and the code here applies them.
 package workflows
 
@@ -116,8 +116,8 @@ func (l *life) run(ctx workflow.Context) error {
 	}
 }
 
-// begin takes up what the state holds: a new life, one that goes on, or one
-// whose workflow was terminated.
+// begin starts from what the state holds: a new participant, one that goes on,
+// or one whose workflow was terminated.
 func (l *life) begin(ctx workflow.Context) {
 	if !l.state.Greeted {
 		l.state.Greeted = true
@@ -129,7 +129,7 @@ func (l *life) begin(ctx workflow.Context) {
 	}
 }
 
-// restore takes over the life of a workflow that was terminated. Its turns keep
+// restore continues a participant whose workflow was terminated. Its turns keep
 // their numbers, because rows are keyed by them.
 func (l *life) restore(ctx workflow.Context) {
 	var past models.Past
@@ -153,7 +153,7 @@ func (l *life) stands(plan models.TurnPlan) bool {
 
 // overdue: the run is long and may be continued, even when something waits to
 // be done: under constant fire it would never be idle. A run does at least one
-// of the turns that it was handed itself.
+// of the turns that it began with.
 func (l *life) overdue(ctx workflow.Context) bool {
 	return l.runIsLong(ctx) && !l.state.Ended && l.ashore() && (l.turned || len(l.plans) == 0)
 }
@@ -179,8 +179,8 @@ func (l *life) renew(ctx workflow.Context) (done bool, err error) {
 	return true, workflow.NewContinueAsNewErrorWithOptions(ctx, nextRun, Participant, l.state)
 }
 
-// idle shows the state, ends the life where that is due, and otherwise waits
-// for something to happen.
+// idle shows the state, ends the workflow where that is due, and otherwise
+// waits for something to happen.
 func (l *life) idle(ctx workflow.Context) (done bool, err error) {
 	l.show(ctx)
 	if l.state.Ended {
@@ -190,7 +190,7 @@ func (l *life) idle(ctx workflow.Context) (done bool, err error) {
 	return err != nil, err
 }
 
-// end is the end of the life, unless something arrives meanwhile.
+// end is the end of the workflow, unless something arrives meanwhile.
 func (l *life) end(ctx workflow.Context) (done bool, err error) {
 	answered := func() bool { return workflow.AllHandlersFinished(ctx) && l.ashore() }
 	if err := workflow.Await(ctx, func() bool { return answered() || l.busy() }); err != nil {

@@ -63,7 +63,8 @@ func TestSameTextInANewRun(t *testing.T) {
 	})
 }
 
-// again18: nothing is there to signal until the next text begins a new life.
+// again18: nothing is there to signal until the next text begins a new
+// workflow.
 func again18(t *testing.T, n *town, in models.AcceptedInbound) {
 	t.Helper()
 	require.True(t, n.repeat(in.Inbound.ProviderSID, in.Inbound.From, "hello").Duplicate)
@@ -156,7 +157,7 @@ func TestOperatorsCommands(t *testing.T) {
 }
 
 // TestKeysAreRotatedUnderARunningLife is case 51: what was sealed before is
-// read, what comes is sealed with the new key, and the life replays.
+// read, what comes is sealed with the new key, and the history replays.
 func TestKeysAreRotatedUnderARunningLife(t *testing.T) {
 	t.Parallel()
 	n := newTown(t, nil)

@@ -26,8 +26,8 @@ import (
 	"coachline/workflows"
 )
 
-// kinds are the kinds of life of which a history is kept, with what each one
-// must show: types of events, or parts of recorded decisions. `make
+// kinds are the kinds of workflow of which a history is kept, with what each
+// one must show: types of events, or parts of recorded decisions. `make
 // record-history` records them anew, from the table in dev/record_test.go.
 var kinds = map[string][]string{
 	"plain-reply":          {`"kind":"reply"`},
@@ -59,7 +59,7 @@ var kinds = map[string][]string{
 	"continue-as-new":      {`WorkflowExecutionContinuedAsNew`},
 }
 
-// file is one recorded run: NAME.N.json is the Nth of the life NAME.
+// file is one recorded run: NAME.N.json is the Nth of the workflow NAME.
 type file struct {
 	path, kind string
 	history    *history.History
@@ -116,7 +116,7 @@ func TestEveryKindOfLifeIsRecorded(t *testing.T) {
 			continue
 		}
 		for _, want := range wants {
-			if !strings.Contains(found[kind], want) { // without printing the whole life
+			if !strings.Contains(found[kind], want) { // without printing the whole history
 				t.Errorf("the recorded %s does not show %s", kind, want)
 			}
 		}
@@ -146,8 +146,8 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 	}
 }
 
-// TestContinuedRunsFollowEachOther: what one run hands over is what the next
-// one begins with, and the person is the same.
+// TestContinuedRunsFollowEachOther: what one run passes on is what the next one
+// begins with, and the person is the same.
 func TestContinuedRunsFollowEachOther(t *testing.T) {
 	var runs []file
 	for _, f := range recorded(t) {

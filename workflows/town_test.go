@@ -132,7 +132,7 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 	return stop
 }
 
-// enrol adds a person and starts the workflow as the front door does. No
+// enrol adds a person and starts the workflow as the starter does. No
 // participant is greeted: the tests count replies.
 func (n *town) enrol(id, number string) {
 	n.t.Helper()

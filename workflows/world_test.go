@@ -137,7 +137,7 @@ func (w *world) Remember(_ context.Context, in models.RememberInput) error {
 	return nil
 }
 
-// run plays the participant's life for a span of simulated time.
+// run plays the participant's workflow for a span of simulated time.
 func (w *world) run(span time.Duration) {
 	w.t.Helper()
 	w.env.SetWorkflowRunTimeout(span)
@@ -186,7 +186,7 @@ func (u *updated) Complete(_ any, err error) {
 	u.done, u.err = true, err
 }
 
-// continued returns the state handed to the next run; it fails when the
+// continued returns the state passed to the next run; it fails when the
 // workflow did not continue as new.
 func (w *world) continued() models.ParticipantState {
 	w.t.Helper()

@@ -24,7 +24,7 @@ import (
 // The year of 30 zones is lived in the workflow environment with the real
 // workflow and the real rules. The other activities keep nothing: with store,
 // tools and turns a zone's year takes ten seconds of a core, most of them in
-// SQLite, and one without. The full world of the other tests lives the days
+// SQLite, and one without. The full world of the other tests runs the days
 // around every clock change of every zone, and there both must agree text by
 // text.
 
@@ -84,8 +84,8 @@ func residents() []resident {
 	}
 }
 
-// stretch is a part of a resident's life; told is what reached the phone, and
-// answers counts the texts that came back.
+// stretch is a part of a resident's history; told is what reached the phone,
+// and answers counts the texts that came back.
 type stretch struct {
 	resident
 	t           *testing.T
@@ -184,7 +184,7 @@ func (s *stretch) hears(text told) (time.Duration, bool) {
 	return delay + 7*time.Second, true
 }
 
-// TestYearOfThirtyZones lives every zone's whole year.
+// TestYearOfThirtyZones runs every zone's whole year.
 func TestYearOfThirtyZones(t *testing.T) {
 	t.Parallel()
 	require.Len(t, residents(), 30)
@@ -199,8 +199,8 @@ func TestYearOfThirtyZones(t *testing.T) {
 	}
 }
 
-// TestClockChangesInTheFullWorld lives the days around every change of
-// every zone's clock.
+// TestClockChangesInTheFullWorld runs the days around every change of every
+// zone's clock.
 func TestClockChangesInTheFullWorld(t *testing.T) {
 	t.Parallel()
 	for _, r := range residents() {
