@@ -104,7 +104,7 @@ func TestGivenUpRepliesRaiseAttention(t *testing.T) {
 	}
 }
 
-// What no operator can mend, or what is recorded elsewhere, raises nothing.
+// What no operator can repair, or what is recorded elsewhere, raises nothing.
 func TestNoAttentionForOtherEnds(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()

@@ -75,17 +75,16 @@ func (s *Store) QueueOperatorMessage(ctx context.Context, m operator.Message) (o
 	return out, created, nil
 }
 
-// ClaimSend answers whether an outbox row may be handed to the carrier now,
-// and marks it as being sent if so. Consent and standing are read from the
-// participant's row in the same transaction, so a STOP that came in after the
-// text was written wins. Nothing but the one confirmation passes for a
-// participant who opted out. The claim is for StartPost; it ends every earlier
-// claim of the row. A row that an earlier attempt has posted without learning
-// its fate comes back with Resumed: look it up at the carrier before posting.
-// When a gate refuses such a row it becomes unknown instead of canceled,
-// because the earlier attempt may have reached the carrier. A part that follows
-// too closely comes back with Early, and one of a stopped sender with Wait.
-// ErrNotFound for an unknown row.
+// ClaimSend answers whether an outbox row may be sent now, and marks it as
+// being sent if so. Consent and standing are read from the participant's row in
+// the same transaction, so a STOP that came in after the text was written wins.
+// Nothing but the one confirmation passes for a participant who opted out. The
+// claim is for StartPost; it ends every earlier claim of the row. A row that an
+// earlier attempt has posted without learning its fate comes back with Resumed:
+// look it up at the carrier before posting. When a gate refuses such a row it
+// becomes unknown instead of canceled, because the earlier attempt may have
+// reached the carrier. A part that follows too closely comes back with Early,
+// and one of a stopped sender with Wait. ErrNotFound for an unknown row.
 func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (models.SendClaim, error) {
 	var claim models.SendClaim
 	err := s.write(ctx, func(tx *gorm.DB) error {

@@ -84,7 +84,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Database is what the store stands on, for the other rooms of the process that
+// Database is the store's database, for the other packages of the process that
 // keep rows: SQLite has one writer, and one pool bounds the connections. It is
 // closed with the store.
 func (s *Store) Database() *database.Database { return s.base }

@@ -13,7 +13,7 @@ import (
 )
 
 // BenchmarkTurn is all that a store does for one text and its answer, on a file
-// of SQLite: the front door's part, the relay's and the worker's.
+// of SQLite: the starter's part, the relay's and the worker's.
 func BenchmarkTurn(b *testing.B) {
 	ctx := b.Context()
 	s, err := store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(b.TempDir(), "coach.db"), Sealer: newBox(b, "one")})

@@ -11,7 +11,7 @@ import (
 )
 
 // The store's files speak of transactions in these words; what they mean is
-// package database's, which other rooms share.
+// package database's, which other packages share.
 
 func (s *Store) reader(ctx context.Context) *gorm.DB { return s.base.Reader(ctx) }
 

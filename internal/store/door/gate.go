@@ -52,7 +52,7 @@ const limitSpan = time.Hour
 // use.
 type Desk struct{ cfg Config }
 
-// Config is what a Desk is made of; all but Rules are the store's.
+// Config holds the dependencies of a Desk; all but Rules are the store's.
 type Config struct {
 	Rules Rules
 	// Index is the keyed hash of the store's sealer.
@@ -62,7 +62,7 @@ type Config struct {
 	Write func(ctx context.Context, fn func(tx *gorm.DB) error) error
 }
 
-// New builds a desk.
+// New builds a Desk.
 func New(cfg Config) *Desk {
 	if cfg.Rules.Zone == nil {
 		cfg.Rules.Zone = time.UTC
@@ -159,7 +159,8 @@ func (d *Desk) loop(tx *gorm.DB, in models.Inbound) (models.LoopReason, error) {
 		}
 	}
 	if in.Channel != "" {
-		// A front end of ours is behind its own door; no machine of a phone's is.
+		// Texts of the chat channel come through an authenticated API and are never
+		// taken for a machine's.
 		return models.LoopNone, nil
 	}
 	count, err := exchanged(tx, in)

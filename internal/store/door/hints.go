@@ -77,10 +77,10 @@ func (d *Desk) HintTold(ctx context.Context, id string, at time.Time) error {
 	return nil
 }
 
-// ClaimHint answers whether a hint may be handed to the carrier now and marks
-// it as being sent if so. Consent and enrolment are looked at again. A hint that
-// an earlier attempt left in sending may have gone out: it ends as unknown and
-// is never posted twice. ErrNotFound for an unknown id.
+// ClaimHint answers whether a hint may be sent now and marks it as being sent
+// if so. Consent and enrolment are looked at again. A hint that an earlier
+// attempt left in sending may have gone out: it ends as unknown and is never
+// posted twice. ErrNotFound for an unknown id.
 func (d *Desk) ClaimHint(ctx context.Context, id string, now time.Time) (frontdoor.HintClaim, error) {
 	var claim frontdoor.HintClaim
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {

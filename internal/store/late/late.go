@@ -73,7 +73,7 @@ func (t *Tries) Owes(p models.Participant, row models.Outbox, report models.Stat
 }
 
 // owed: the carrier's word is one of a passing fault, and the text has not had
-// its one later try. A text of no turn is one of the front door's, which are of
+// its one later try. A text of no turn is one of the starter's, which are of
 // use for minutes only. A participant who opted out gets nothing, not even the
 // confirmation again: it has to come within five minutes (47 CFR
 // 64.1200(a)(12)).

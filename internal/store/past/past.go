@@ -1,6 +1,5 @@
-// Package past reads what the tables remember of a participant's life, for a
-// workflow that continues a terminated one. It works inside the store's
-// transactions.
+// Package past reads what the tables remember of a participant, for a workflow
+// that continues a terminated one. It works inside the store's transactions.
 package past
 
 import (
