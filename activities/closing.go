@@ -26,12 +26,12 @@ type Closing struct {
 	Rules *Decisions
 }
 
-// SendTurn writes what a turn leaves behind and hands the first of its rows to
-// the carrier; the rows behind it are left to SendSMS. It is one activity, so
-// that the workflow's history holds the decision how the turn ends before
-// anything of it is stored: a worker that dies at any moment can only be
-// followed by the same end again. Once the text is out, what is worth keeping
-// of the turn is remembered in the background. Safe to retry.
+// SendTurn writes what a turn leaves behind and sends the first of its rows;
+// the rows behind it are left to SendSMS. It is one activity, so that the
+// workflow's history holds the decision how the turn ends before anything of it
+// is stored: a worker that dies at any moment can only be followed by the same
+// end again. Once the text is out, what is worth keeping of the turn is
+// remembered in the background. Safe to retry.
 func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
 	stop := beat(ctx)
 	defer stop()

@@ -41,14 +41,15 @@ type Pager interface {
 	Page(ctx context.Context, page alarm.Page) (sent bool, err error)
 }
 
-// Poster hands a text over; its errors are *models.CarrierError.
+// Poster sends a text; its errors are *models.CarrierError.
 type Poster interface {
 	Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
 }
 
-// Front sends what the front door answers by itself: the hint to a stranger, the
-// word about too many texts, and the safety text with its page. They run without
-// a workflow, started by the relay under an id that cannot be started twice.
+// Front sends what the starter answers by itself: the hint to a stranger, the
+// word about too many texts, and the safety text with its page. They run
+// without a workflow, started by the relay under an id that cannot be started
+// twice.
 type Front struct {
 	Store     FrontStore
 	Alarms    AlarmStore
@@ -66,9 +67,9 @@ type Front struct {
 	Now        func() time.Time
 }
 
-// SendHint hands the day's hint to a stranger to the carrier and returns where
-// it stands. It goes out at most once: an attempt of unknown fate ends it, and
-// only a refusal by the carrier is tried again. Safe to retry.
+// SendHint sends the day's hint to a stranger and returns where it stands. It
+// goes out at most once: an attempt of unknown fate ends it, and only a refusal
+// by the carrier is tried again. Safe to retry.
 func (f *Front) SendHint(ctx context.Context, in frontdoor.SendHintInput) (models.OutboxStatus, error) {
 	defer beat(ctx)()
 	body, err := f.fixed(prompts.UnknownSender, f.Locale)

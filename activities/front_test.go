@@ -18,7 +18,7 @@ import (
 	"coachline/prompts"
 )
 
-// desk is the part of the store that the front door's texts need.
+// desk is the part of the store that the starter's texts need.
 type desk struct {
 	claim   frontdoor.HintClaim
 	results []frontdoor.HintResult

@@ -34,7 +34,7 @@ type SendBrake interface {
 	PostponeSend(ctx context.Context, ref models.ClaimRef, now time.Time) error
 }
 
-// Carrier hands texts over; its errors are *models.CarrierError, or that of
+// Carrier sends texts; its errors are *models.CarrierError, or that of
 // BeforeWrite.
 type Carrier interface {
 	Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
@@ -50,11 +50,11 @@ type Posts struct {
 	Now     func() time.Time
 }
 
-// SendSMS hands one outbox row to the carrier. Safe to retry: a row whose
-// earlier attempt may have reached the carrier is looked up there, and posted
-// again only when the carrier's list has not shown it for a while, and only if
-// the text is worth a possible duplicate. Otherwise the row ends as unknown,
-// which a late status callback still corrects.
+// SendSMS sends one outbox row. Safe to retry: a row whose earlier attempt may
+// have reached the carrier is looked up there, and posted again only when the
+// carrier's list has not shown it for a while, and only if the text is worth a
+// possible duplicate. Otherwise the row ends as unknown, which a late status
+// callback still corrects.
 //
 // The time that a text may be tried for ends with its usefulness: then the row
 // ends as failed, with the code stale.
@@ -81,7 +81,7 @@ func (p *Posts) isLongUnsettled(row models.Outbox) bool {
 	return row.UnsettledSince != nil && p.Now().Sub(*row.UnsettledSince) > settleWait
 }
 
-// deliver hands a claimed row to the carrier.
+// deliver sends a claimed row.
 func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
 	if claim.Early {

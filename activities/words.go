@@ -128,8 +128,8 @@ func asideRows(ctx context.Context, store SentStore, run models.ToolRun) (rows [
 type asides struct {
 	// sent are the texts that reached the carrier or the chat, in normal form.
 	sent []string
-	// ready were written and never handed over, because the worker died and the
-	// workflow gave up on the call.
+	// ready were written and never sent, because the worker died and the workflow
+	// gave up on the call.
 	ready []string
 	// overtaken: the person wrote again since.
 	overtaken bool
