@@ -393,7 +393,7 @@ const (
 	LoopExchanges LoopReason = "exchanges"
 )
 
-// Activities that the front door starts without a workflow: fixed texts that no
+// Activities that the starter starts without a workflow: fixed texts that no
 // turn belongs to, and texts whose turn is over.
 const (
 	ActivitySendHint        = "SendHint"

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// WorkflowType is the registered name of a participant's life.
+// WorkflowType is the registered name of a participant's workflow.
 const WorkflowType = "Participant"
 
 // WorkflowReconcile is the registered name of the reconciliation, and

@@ -17,7 +17,7 @@ type ParticipantState struct {
 	ZoneAssumed bool   `json:"zone_assumed,omitempty"`
 	Status      Status `json:"status"`
 	Mode        Mode   `json:"mode"`
-	// Turn numbers the turns of the whole life from 1; ids derive from it.
+	// Turn numbers all turns of the participant from 1; ids derive from it.
 	Turn  int   `json:"turn"`
 	Inbox Inbox `json:"inbox"`
 	// Due lists every future thing, at most one per kind and reference.
@@ -67,7 +67,8 @@ func (s ParticipantState) Clone() ParticipantState {
 	return s
 }
 
-// Past is what the tables remember of the life whose workflow was terminated.
+// Past is what the tables remember of a participant whose workflow was
+// terminated.
 type Past struct {
 	// Turns is the highest number of a turn.
 	Turns int `json:"turns"`

@@ -221,7 +221,7 @@ type PersistTurnInput struct {
 	State *SaveStateInput `json:"state,omitempty"`
 }
 
-// TurnOutcome is what the end of a turn hands to the store.
+// TurnOutcome is what the end of a turn writes to the store.
 type TurnOutcome struct {
 	TurnID        string
 	ParticipantID string
@@ -250,7 +250,7 @@ type EndedTurn struct {
 	Saved bool
 }
 
-// SendSMSInput names the outbox row to hand to the carrier.
+// SendSMSInput names the outbox row to send.
 type SendSMSInput struct {
 	OutboxID string `json:"outbox_id"`
 	// LeaveUnsettled: a row whose fate is unknown for more than a minute comes
@@ -285,7 +285,7 @@ type SendClaim struct {
 	To string
 	// Version is that of the participant's row which the send check read.
 	Version int64
-	// Post: hand it to the carrier. False: Outbox.Status says why not.
+	// Post: send it. False: Outbox.Status says why not.
 	Post bool
 	// Resumed: an earlier attempt may have reached the carrier; look the text
 	// up before posting.

@@ -30,6 +30,6 @@ func Like(turnID string) string { return turnID + "-s%" }
 type Result struct {
 	// Shown: a text is out on a channel without a carrier.
 	Shown bool `json:"shown,omitempty"`
-	// Send lists outbox rows to hand to the carrier, in order.
+	// Send lists outbox rows to send, in order.
 	Send []string `json:"send,omitempty"`
 }

@@ -1,5 +1,5 @@
-// Package frontdoor holds the shapes of what the front door answers by itself:
-// the day's hint to a stranger, and the word about too many texts.
+// Package frontdoor holds the shapes of what the starter answers by itself: the
+// day's hint to a stranger, and the word about too many texts.
 package frontdoor
 
 import (
@@ -71,6 +71,6 @@ type SendLimitInput struct {
 }
 
 // TextLife is how long after the text that it answers a fixed text of the
-// front door is still sent: the time in which quiet hours do not hold for an
+// starter is still sent: the time in which quiet hours do not hold for an
 // answer (messaging facts 1.5).
 const TextLife = 10 * time.Minute

@@ -1,4 +1,4 @@
-// Package view holds what the API shows of the past, for the front door that
+// Package view holds what the API shows of the past, for the starter that
 // writes it and the command line that reads it.
 package view
 
