@@ -92,7 +92,7 @@ func (d deployment) check(ctx context.Context) error {
 }
 
 // keep looks after the route until ctx ends. The error is one that no retry
-// mends: this worker may not change the route and would get no tasks.
+// fixes: this worker may not change the route and would get no tasks.
 func (d deployment) keep(ctx context.Context) error {
 	for try, settled := 0, false; ; try++ {
 		err := d.look(ctx, !settled, try >= patientTries)

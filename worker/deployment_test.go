@@ -23,8 +23,8 @@ const (
 	limit     = 30 * time.Second
 )
 
-// life ends on "end" with the name of the build that ran its last task, and
-// begins a new run on "next", as a participant does.
+// life is a workflow that ends on "end" with the name of the build that ran its
+// last task, and begins a new run on "next", as a participant does.
 func life(build string) func(workflow.Context) (string, error) {
 	return func(ctx workflow.Context) (string, error) {
 		var word string
@@ -86,7 +86,7 @@ func (k cluster) routed(d deployment, to string) {
 	}, limit, 50*time.Millisecond, "tasks are not routed to %q", to)
 }
 
-// start begins a life and waits for its first task to be done.
+// start begins a workflow and waits for its first task to be done.
 func (k cluster) start(id string) {
 	k.t.Helper()
 	_, err := k.c.ExecuteWorkflow(k.t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: testQueue}, "Life")
@@ -94,8 +94,8 @@ func (k cluster) start(id string) {
 	k.did(id, 1)
 }
 
-// did waits until the newest run of a life, its first or a later one, has done
-// a task.
+// did waits until the newest run of a workflow, its first or a later one, has
+// done a task.
 func (k cluster) did(id string, run int) {
 	k.t.Helper()
 	require.Eventually(k.t, func() bool {
@@ -120,7 +120,7 @@ func (k cluster) say(id, word string) {
 	require.NoError(k.t, k.c.SignalWorkflow(k.t.Context(), id, "", "word", word))
 }
 
-// ends tells which build ended a life.
+// ends tells which build ended a workflow.
 func (k cluster) ends(id string) string {
 	k.t.Helper()
 	k.say(id, "end")

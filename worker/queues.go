@@ -17,7 +17,7 @@ import (
 type activityQueue struct {
 	name       string
 	activities []any
-	// perSecond bounds the activities that the server hands out on the queue,
+	// perSecond bounds the activities that the server dispatches on the queue,
 	// over all workers; 0 is no bound.
 	perSecond float64
 	// separate is set when activities that a workflow schedules go to this queue

@@ -23,7 +23,7 @@ const (
 
 // waitUntilReachable runs prepare until Temporal answers it, however long that
 // takes, and returns what it answered: nil, or a refusal such as an unknown
-// namespace, which no waiting mends. prepare must be safe to repeat.
+// namespace, which no waiting fixes. prepare must be safe to repeat.
 func waitUntilReachable(ctx context.Context, prepare func(context.Context) error, logger *slog.Logger) error {
 	var logged time.Time
 	for {

@@ -35,7 +35,7 @@ func tuned(t config.Tuning) (sdk.Options, error) {
 		WorkerStopTimeout:            drainTimeout,
 	}
 	if t.Slots > 0 {
-		// Eager activities take no account of priorities; what the queue hands out
+		// Eager activities take no account of priorities; what the queue dispatches
 		// keeps at least half of the slots.
 		options.MaxConcurrentEagerActivityExecutionSize = t.Slots / 2
 		options.MaxConcurrentWorkflowTaskExecutionSize = t.Slots
