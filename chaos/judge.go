@@ -351,8 +351,8 @@ func spoken(entries []entry) (said, heard []string) {
 	return said, heard
 }
 
-// parting: one greeting in a life; after a removal one notice and nothing
-// more; after a stop that was obeyed at most its confirmation.
+// parting: one greeting for each participant; after a removal one notice and
+// nothing more; after a stop that was obeyed at most its confirmation.
 func (t *trial) parting() {
 	kinds := map[string]int{}
 	for i, one := range t.sent {

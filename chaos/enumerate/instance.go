@@ -16,7 +16,7 @@ var (
 	errDead = errors.New("fault injected: the process was killed")
 )
 
-// instance is one life of a role's process. Everything that leaves it passes
+// instance is one run of a role's process. Everything that leaves it passes
 // through call, so a killed instance has no effect any more.
 type instance struct {
 	lane    *lane

@@ -111,7 +111,7 @@ func (l *lane) environment(i *instance) []string {
 	}, l.settings...)
 }
 
-// start begins a new life of a role.
+// start begins a new run of a role.
 func (l *lane) start(role string) error {
 	port, err := engine.FreePort()
 	if err != nil {

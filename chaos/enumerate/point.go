@@ -25,7 +25,7 @@ const (
 	// reads changes nothing, or nothing that outlives a failed transaction.
 	reads effect = iota
 	writes
-	// posts hands a text to the carrier.
+	// posts sends a text to the carrier.
 	posts
 )
 

@@ -66,8 +66,7 @@ type Carrier struct {
 	sent []Sent
 }
 
-// NewCarrier posts its webhooks to the doors, the base addresses of the
-// starters.
+// NewCarrier posts its webhooks to doors, the base addresses of the starters.
 func NewCarrier(board *Board, trace *Trace, doors []string) *Carrier {
 	return &Carrier{board: board, trace: trace, doors: doors, http: &http.Client{Timeout: hookLimit}}
 }
@@ -267,7 +266,7 @@ func (c *Carrier) report(ctx context.Context, text Sent, hold time.Duration) {
 	}
 }
 
-// Post hands a webhook over, again and again until one of the doors takes it.
+// Post delivers a webhook, again and again until one of the starters takes it.
 // It fails when ctx ends or the form is refused for good.
 func (c *Carrier) Post(ctx context.Context, address string, form url.Values) error {
 	wait := 50 * time.Millisecond
@@ -287,7 +286,7 @@ func (c *Carrier) Post(ctx context.Context, address string, form url.Values) err
 	}
 }
 
-// post signs the public address and knocks at one door.
+// post signs the public address and sends the request to one starter.
 func (c *Carrier) post(ctx context.Context, door, address string, form url.Values) (int, error) {
 	u, err := url.Parse(address)
 	if err != nil {

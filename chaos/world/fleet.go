@@ -47,14 +47,14 @@ func NewFleet(dir string, trace *Trace) *Fleet {
 	return &Fleet{dir: dir, trace: trace, stop: make(chan struct{}), processes: map[string]*process{}, restarts: map[string]int{}}
 }
 
-// process is one program and its present life.
+// process is one program and its present run.
 type process struct {
 	program Program
 	log     *os.File
 
 	mu      sync.Mutex
 	running *os.Process
-	ended   chan struct{} // of the present life
+	ended   chan struct{} // of the present run
 	killed  bool
 	rest    time.Duration
 }
@@ -73,7 +73,7 @@ func (f *Fleet) Run(p Program) error {
 	return nil
 }
 
-// keep lives one life after the other. It holds its operating system thread:
+// keep runs the program again and again. It holds its operating system thread:
 // the kernel ties the signal that a parent's death sends to the thread that
 // made the child.
 func (f *Fleet) keep(p *process) {
