@@ -62,7 +62,7 @@ func (p *play) run() ([]grade.Exchange, error) {
 	return p.progress.steps, p.progress.err
 }
 
-// guarded is a callback that ends the life at its first error.
+// guarded is a callback that ends the conversation at its first error.
 func (p *play) guarded(do func() error) func() {
 	return func() {
 		err := p.ctx.Err()
@@ -123,7 +123,7 @@ func (p *play) waited() error {
 	return err
 }
 
-// text delivers a text as the front door does.
+// text delivers a text as the starter does.
 func (p *play) text(body string) error {
 	p.progress.texts++
 	in := models.Inbound{

@@ -194,7 +194,7 @@ func scheduleOf(id, times string) models.Schedule {
 	return models.Schedule{ID: id, Type: models.ScheduleFixed, At: times}
 }
 
-// register wires the product as its worker does.
+// register connects the product's parts as its worker does.
 func (p *play) register(begins time.Time) {
 	d := p.driver
 	p.suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))

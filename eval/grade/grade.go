@@ -29,8 +29,7 @@ type Verdict struct {
 // Met reports whether nothing is wrong.
 func (v Verdict) Met() bool { return v.Why == "" }
 
-// mostSegments is what one reply may cost (the house's word on length is in the
-// persona).
+// mostSegments is what one reply may cost (the persona asks for shorter ones).
 const mostSegments = 3
 
 // Judge grades one step. A model that is not scripted is held to Model as to
