@@ -77,7 +77,7 @@ func (r *running) spawn(t *testing.T, environ ...string) (kill func()) {
 func TestKilledWorker(t *testing.T) {
 	t.Parallel()
 	// sticky and beat are how long the server waits for the dead: the tasks of
-	// a cached life, the heartbeat of an activity.
+	// a cached workflow, the heartbeat of an activity.
 	const sticky, beat, slack = 10 * time.Second, 12 * time.Second, 8 * time.Second
 	settings := []string{"COACH_DEBOUNCE=0", "COACH_MEMORY_STEP=off"}
 	r := launchIn(t, settings, "--ephemeral", "--no-worker")

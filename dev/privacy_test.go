@@ -52,8 +52,8 @@ type texted struct {
 // was really said.
 const phonesJournal = "phones.jsonl"
 
-// TestNothingPersonalIsWrittenInTheClear lives through everything that touches
-// a person's words with the log at its most talkative, and then looks for the
+// TestNothingPersonalIsWrittenInTheClear runs everything that touches a
+// person's words with the log at its most talkative, and then looks for the
 // words, names and numbers wherever something is written down.
 func TestNothingPersonalIsWrittenInTheClear(t *testing.T) {
 	began := time.Now()
@@ -249,7 +249,7 @@ func stranger(t *testing.T, r *running) *texted {
 	return p
 }
 
-// isThrough waits until the carrier has handed over the newest text, or was
+// isThrough waits until the carrier has delivered the newest text, or was
 // refused.
 func (p *texted) isThrough(status string) {
 	p.t.Helper()
@@ -498,8 +498,8 @@ func temporalPiles(t *testing.T, r *running, data string) []pile {
 	return []pile{list, details, raw, opened}
 }
 
-// shape is a message as JSON and as the bytes on the wire: in JSON a payload's
-// bytes are base64, on the wire they are themselves.
+// shape is a message as JSON and as bytes in protobuf: in JSON a payload's
+// bytes are base64, in protobuf they are themselves.
 func shape(t *testing.T, message proto.Message) []byte {
 	t.Helper()
 	text, err := protojson.Marshal(message)

@@ -23,15 +23,15 @@ const (
 	wordsFile = "../workflows/testdata/words.json"
 )
 
-// life is one kind of life to record. play walks the participant through it on
-// a system of its own with these settings.
+// life is one kind of history to record. play walks the participant through it
+// on a system of its own with these settings.
 type life struct {
 	name     string
 	settings []string
 	play     func(*subject)
 }
 
-// lives: one line records one more kind of life; its name also goes into the
+// lives: one line records one more kind of history; its name also goes into the
 // list in workflows/replay_test.go, whose test fails without it.
 var lives = []life{
 	{"plain-reply", calm, func(s *subject) { s.joins(); s.says("what time is it for me") }},
@@ -89,7 +89,7 @@ func withRunsOf(events string) []string {
 
 const habit = "a slow walk around the pond"
 
-// subject is the person whose life is recorded.
+// subject is the person whose workflow is recorded.
 type subject struct {
 	*person
 	name   string
@@ -97,9 +97,9 @@ type subject struct {
 	since  time.Time // runs that ended before it are not kept
 }
 
-// TestRecordHistories writes the histories of every kind of life, decoded, and
-// beside them every word that was said, so that the replay test can tell that
-// none of them is in a history.
+// TestRecordHistories writes the histories of every kind, decoded, and beside
+// them every word that was said, so that the replay test can tell that none of
+// them is in a history.
 func TestRecordHistories(t *testing.T) {
 	if !*record {
 		t.Skip("records only with -record")
@@ -320,8 +320,8 @@ func (s *subject) livesOn() {
 	s.says("because my knees feel better")
 }
 
-// spoken is every word of the recorded lives: names, numbers and texts, by
-// life.
+// spoken is every word of the recorded histories: names, numbers and texts, by
+// history.
 type spoken struct {
 	mu    sync.Mutex
 	words map[string][]string
