@@ -52,7 +52,7 @@ func TestWaysIn(t *testing.T) {
 			place := filepath.ToSlash(path) + " " + fn.Name.Name
 			ast.Inspect(fn, func(n ast.Node) bool {
 				switch n := n.(type) {
-				case *ast.SelectorExpr: // called, or handed on
+				case *ast.SelectorExpr: // called, or passed as a value
 					if _, listed := want[n.Sel.Name]; listed && n.Sel.Name != "Transcribe" && (n.Sel.Name != "accept" || strings.HasPrefix(path, "starter/")) {
 						got[n.Sel.Name] = append(got[n.Sel.Name], place)
 					}

@@ -1,7 +1,7 @@
 // Package coach holds the coaching rules as pure functions: what follows from
-// an event of a participant's life (Decide), when a schedule is next due
-// (NextSlot), what a profile becomes (MergeProfile). Clocks, zones and settings
-// are parameters; workflow code applies the effects.
+// an event (Decide), when a schedule is next due (NextSlot), what a profile
+// becomes (MergeProfile). Clocks, zones and settings are parameters; workflow
+// code applies the effects.
 package coach
 
 import (

@@ -177,8 +177,8 @@ func (s Situation) moveZone(name string, assumed bool) (models.Decision, error) 
 	return p.decision(), nil
 }
 
-// unenroll ends the participant's life: nothing is due any more, one notice
-// goes out.
+// unenroll ends the participation: nothing is due any more, one notice goes
+// out.
 func (s Situation) unenroll() models.Decision {
 	p := s.plan()
 	p.clear(everyDue()...)

@@ -69,7 +69,7 @@ type Carrier struct {
 	SendRate float64 `env:"COACH_SEND_RATE" envDefault:"0"`
 }
 
-// HTTP is the front door.
+// HTTP is the starter's server.
 type HTTP struct {
 	Addr string `env:"COACH_HTTP_ADDR" envDefault:"127.0.0.1:8080"`
 	// PublicURL is the public base of the webhook URLs, without a trailing
@@ -97,7 +97,7 @@ func (h HTTP) Loopback() bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// Inbound bounds what the front door takes from one sender.
+// Inbound bounds what the starter takes from one sender.
 type Inbound struct {
 	// TextsPerMinute and TextsPerDay reach the coach at most; 0 is no bound.
 	TextsPerMinute int `env:"COACH_TEXTS_PER_MINUTE" envDefault:"30"`
@@ -190,7 +190,7 @@ type Tuning struct {
 	// time, for each queue; 0 leaves it to the server's advice.
 	WorkflowPollers int `env:"COACH_WORKFLOW_POLLERS" envDefault:"10"`
 	ActivityPollers int `env:"COACH_ACTIVITY_POLLERS" envDefault:"2"`
-	// Slots is how many tasks of a kind a worker has in hand for each queue; 0
+	// Slots is how many tasks of a kind a worker runs at a time for each queue; 0
 	// takes more as long as CPU and Memory, shares of the machine, allow.
 	Slots  int     `env:"COACH_WORKER_SLOTS" envDefault:"1000"`
 	CPU    float64 `env:"COACH_WORKER_CPU" envDefault:"0.8"`
@@ -209,8 +209,8 @@ type Tuning struct {
 type Queues string
 
 const (
-	// QueuesOne runs them on the workflow's own queue, so that the server hands
-	// them out with the completed workflow task. Sends keep their own queue when
+	// QueuesOne runs them on the workflow's own queue, so that the server returns
+	// them with the completed workflow task. Sends keep their own queue when
 	// SendRate is set.
 	QueuesOne Queues = "one"
 	// QueuesSplit runs model calls and sends on queues of their own, for fleets

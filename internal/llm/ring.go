@@ -38,7 +38,7 @@ const (
 	keyBarred verdict = "barred"
 )
 
-// ring hands out the keys of one provider in turn, one for each request, and
+// ring returns the keys of one provider in turn, one for each request, and
 // leaves out those that rest or are barred. It is safe for concurrent use.
 type ring struct {
 	now    func() time.Time

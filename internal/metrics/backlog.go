@@ -74,7 +74,7 @@ func (b backlog) Describe(to chan<- *prometheus.Desc) {
 
 // Collect reads the database once for each kind of gauge.
 func (b backlog) Collect(to chan<- prometheus.Metric) {
-	// The library hands no context of the scrape through.
+	// The library does not pass on the context of the scrape.
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
 	defer cancel()
 	b.brakes(ctx, to)

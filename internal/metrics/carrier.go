@@ -39,7 +39,7 @@ func newPost(factory promauto.Factory) post {
 	}
 }
 
-// poster hands texts over and tells how they fare; its errors are
+// poster sends texts and counts the results; its errors are
 // *models.CarrierError, or that of BeforeWrite.
 type poster interface {
 	Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
@@ -56,8 +56,8 @@ type Carrier struct {
 // Carrier wraps next.
 func (m *Metrics) Carrier(next poster) Carrier { return Carrier{next: next, metrics: m} }
 
-// Send hands a text over and passes answer and error on as they are. The class
-// of a failure is noted in the exchange that ctx belongs to.
+// Send sends a text and passes answer and error on as they are. The class of a
+// failure is noted in the exchange that ctx belongs to.
 func (c Carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
 	began := time.Now()
 	receipt, err := c.next.Send(ctx, sms)

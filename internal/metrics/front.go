@@ -12,7 +12,7 @@ import (
 	"coachline/models"
 )
 
-// front is what the front door counts.
+// front holds the metrics of the starter.
 type front struct {
 	texts    *prometheus.CounterVec
 	webhooks *prometheus.HistogramVec

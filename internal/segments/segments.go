@@ -122,7 +122,7 @@ func (p *packer) add(units, single, joined int) {
 		p.fill = 0
 	}
 	if p.segments == 1 {
-		p.first[p.characters] = uint8(units) // At most 160, the first segment's room.
+		p.first[p.characters] = uint8(units) // At most 160, the first segment's capacity.
 		p.characters++
 	}
 	p.fill += units

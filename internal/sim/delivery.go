@@ -37,7 +37,7 @@ type courier struct {
 	cfg     Config
 	network *network
 	faults  *faults
-	closing context.Context //nolint:containedctx // the life of the server, not of a call
+	closing context.Context //nolint:containedctx // the server's context, not a call's
 	// calls is the context of the requests, which outlive closing by a little.
 	calls  context.Context //nolint:containedctx // as above
 	cancel context.CancelFunc

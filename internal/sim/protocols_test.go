@@ -12,8 +12,8 @@ import (
 	"coachline/models"
 )
 
-// ask puts a round into the protocol of the life and reads the answer as the
-// product does.
+// ask puts a round into the protocol of the conversation and reads the answer
+// as the product does.
 func (l *life) ask(request models.ChatRequest) (string, []models.ToolCall) {
 	l.t.Helper()
 	if l.protocol == models.ProtocolTwoPhase && len(request.Tools) > 0 {

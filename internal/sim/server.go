@@ -94,7 +94,7 @@ type Server struct {
 	courier *courier
 	prompts *promptCache
 	// closing ends what waits: held answers, delays, retries.
-	closing context.Context //nolint:containedctx // the life of the server, not of a call
+	closing context.Context //nolint:containedctx // the server's context, not a call's
 	stop    context.CancelFunc
 }
 

@@ -156,7 +156,7 @@ func (b *bench) sendRequest(t *testing.T, form url.Values) *http.Request {
 	return req
 }
 
-// send hands one text to the carrier.
+// send posts one text to the carrier.
 func (b *bench) send(t *testing.T, to, body string) (int, map[string]any) {
 	t.Helper()
 	return answered(t, b.sendRequest(t, url.Values{"To": {to}, "From": {coachPhone}, "Body": {body}}))

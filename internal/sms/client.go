@@ -105,7 +105,7 @@ func address(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Send hands one text to the carrier. Errors are *models.CarrierError, or that
+// Send posts one text to the carrier. Errors are *models.CarrierError, or that
 // of BeforeWrite, which kept the text from being written; the carrier knows no
 // idempotency key, so a retry is safe only where the class says that the text
 // was refused, and after CarrierAmbiguous only when Find does not have it.

@@ -12,7 +12,7 @@ const stopTool = "end_exchange"
 
 // endExchange ends an exchange in silence (J84). It only marks: the caller
 // sees Tool.Ends and sends nothing. It never opts anybody out (C16), which is
-// the front door's business.
+// the starter's task.
 func endExchange() *definition {
 	return &definition{
 		Tool: Tool{

@@ -10,8 +10,8 @@ import (
 	"coachline/models"
 )
 
-// generateHabitPrompt writes one habit prompt from the profile. immediate
-// hands the text to the model for its reply; scheduled keeps it for the next
+// generateHabitPrompt writes one habit prompt from the profile. immediate gives
+// the text to the model for its reply; scheduled keeps it for the next
 // scheduled prompt.
 func generateHabitPrompt() *definition {
 	return &definition{

@@ -2,7 +2,7 @@
 // name, description, schema and meaning. It parses and checks arguments,
 // turns calls that change the workflow's state into events for the rules, and
 // runs the others. Profile changes are committed by the caller; what is to be
-// forgotten is erased through the memory that the caller hands in.
+// forgotten is erased through the memory that the caller passes.
 package tools
 
 import (
@@ -42,8 +42,8 @@ type Tool struct {
 	Recalls bool
 }
 
-// Extra is a tool of another room, for operators who want it: what New is not
-// given costs nothing.
+// Extra is a tool of another package, for operators who want it: what New is
+// not given costs nothing.
 type Extra struct {
 	Tool
 	// Keywords are words of several languages, divided by spaces, that ask for
@@ -156,7 +156,7 @@ type Registry struct {
 // Option adds tools that need something of the installation.
 type Option func([]*definition) []*definition
 
-// With adds tools of other rooms behind those of the registry.
+// With adds tools of other packages behind those of the registry.
 func With(extras ...Extra) Option {
 	return func(all []*definition) []*definition {
 		for _, extra := range extras {

@@ -288,7 +288,7 @@ func firstOf(raws ...json.RawMessage) json.RawMessage {
 }
 
 // argumentText is the arguments as JSON text: an object, also one that was
-// written as a string. Anything else is handed on for the tool to refuse.
+// written as a string. Anything else is passed on for the tool to refuse.
 func argumentText(raw json.RawMessage) string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "{}"

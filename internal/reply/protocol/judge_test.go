@@ -251,7 +251,7 @@ func TestJudgeNativeCalls(t *testing.T) {
 }
 
 // An answer that its limit cut off may lack arguments, even where its brackets
-// can be mended.
+// can be completed.
 func TestJudgeRefusesWhatALimitCut(t *testing.T) {
 	for _, text := range []string{
 		"```tool_call\n{\"name\":\"scheduler\",\"arguments\":{\"action\":\"list\"}",

@@ -23,7 +23,7 @@ type value struct {
 // readValue reads the object or list at the start of a text. Valid JSON is
 // taken as it is; otherwise names without quotes, single quotes, quotes and
 // line breaks inside texts, trailing commas, Python's constants and missing
-// closing brackets are mended. What may have been cut off in the middle, a
+// closing brackets are repaired. What may have been cut off in the middle, a
 // text without its end or a number as the last thing, is not read at all: a
 // tool must not run with half of an argument.
 func readValue(text string) (value, bool) {

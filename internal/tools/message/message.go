@@ -29,7 +29,7 @@ type Events interface {
 	Security(event string)
 }
 
-// Config is what a Desk stands on; Ledger and Events are required.
+// Config holds the dependencies of a Desk; Ledger and Events are required.
 type Config struct {
 	Ledger Ledger
 	Events Events
@@ -41,7 +41,7 @@ type Config struct {
 // Desk answers the tool. It is safe for use by several goroutines.
 type Desk struct{ Config }
 
-// New builds a desk.
+// New builds a Desk.
 func New(cfg Config) *Desk { return &Desk{cfg} }
 
 // Tool sends a text to the participant of the turn, on the turn's channel. The

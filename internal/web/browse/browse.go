@@ -32,7 +32,7 @@ type Ledger interface {
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
 }
 
-// Config is what a Desk stands on; all of it is required.
+// Config holds the dependencies of a Desk; all of them are required.
 type Config struct {
 	Web    Web
 	Ledger Ledger
@@ -43,7 +43,7 @@ type Config struct {
 // Desk answers the web tools. It is safe for use by several goroutines.
 type Desk struct{ Config }
 
-// New builds a desk.
+// New builds a Desk.
 func New(cfg Config) *Desk { return &Desk{cfg} }
 
 // search answers with at most five hits, fenced. A *models.FieldError is
