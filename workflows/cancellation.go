@@ -26,13 +26,13 @@ const cancelCommandID = "cancellation-request"
 
 // takeCancellation makes a command of a cancellation request, once. One that
 // comes behind an unenrolment changes nothing.
-func (l *life) takeCancellation() {
-	if !l.cancellation.isWaiting() {
+func (p *participant) takeCancellation() {
+	if !p.cancellation.isWaiting() {
 		return
 	}
-	l.cancellation.taken = true
-	if !l.leaving() {
-		l.state.Commands = append(l.state.Commands, models.Command{ID: cancelCommandID, Kind: models.CommandCancel})
+	p.cancellation.taken = true
+	if !p.isLeaving() {
+		p.state.Commands = append(p.state.Commands, models.Command{ID: cancelCommandID, Kind: models.CommandCancel})
 	}
 }
 
@@ -40,7 +40,7 @@ func (l *life) takeCancellation() {
 // as long as the database is away. No change id guards it: with workers that did
 // not know it, no workflow task after a cancellation request was ever completed
 // other than by ending the workflow.
-func (l *life) removeParticipant(ctx workflow.Context) {
+func (p *participant) removeParticipant(ctx workflow.Context) {
 	removeCtx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:           models.QueueCoach,
 		StartToCloseTimeout: sendLimit,
@@ -53,7 +53,7 @@ func (l *life) removeParticipant(ctx workflow.Context) {
 			NonRetryableErrorTypes: []string{models.ErrTypeInvalid},
 		},
 	})
-	in := models.RemoveParticipantInput{ParticipantID: l.state.ParticipantID, Now: workflow.Now(ctx)}
+	in := models.RemoveParticipantInput{ParticipantID: p.state.ParticipantID, Now: workflow.Now(ctx)}
 	if err := workflow.ExecuteActivity(removeCtx, removals.RemoveParticipant, in).Get(ctx, nil); err != nil {
 		workflow.GetLogger(ctx).Error("removing the participant failed; unenrolling all the same", "error", err)
 	}

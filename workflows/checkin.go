@@ -13,13 +13,13 @@ import (
 // and leaves nothing else behind (A64).
 func (t *turn) checkIn(ctx workflow.Context) (words, bool) {
 	out, err := t.ask(ctx, t.round(ctx, 1, true))
-	t.life.receive()
+	t.participant.receive()
 	switch {
-	case t.silenced():
+	case t.mustStop():
 		return words{}, false
 	case err != nil:
 		workflow.GetLogger(ctx).Warn("model gave no answer", "turn", t.id, "step", 1, "error", err)
-	case out.HasText && len(t.life.state.Inbox.Items) == 0 && workflow.Now(ctx).Before(t.plan.Until):
+	case out.HasText && len(t.participant.state.Inbox.Items) == 0 && workflow.Now(ctx).Before(t.plan.Until):
 		return words{source: models.SourceStep, step: 1}, true
 	}
 	return words{source: models.SourceSilent}, true

@@ -18,24 +18,24 @@ var (
 )
 
 // setup declares queries and updates. Handlers only record; the loop acts.
-func (l *life) setup(ctx workflow.Context) error {
+func (p *participant) setup(ctx workflow.Context) error {
 	return errors.Join(
 		workflow.SetQueryHandlerWithOptions(ctx, models.QueryStatus,
-			func() (models.StatusView, error) { return l.view(), nil },
+			func() (models.StatusView, error) { return p.view(), nil },
 			workflow.QueryHandlerOptions{Description: "mode, status, due times and counters"}),
 		workflow.SetQueryHandlerWithOptions(ctx, models.QuerySchedules,
-			func() ([]models.Schedule, error) { return l.state.Schedules, nil },
+			func() ([]models.Schedule, error) { return p.state.Schedules, nil },
 			workflow.QueryHandlerOptions{Description: "daily schedules with their next slot"}),
-		l.handleBare(ctx, models.UpdatePause, models.CommandPause, "hold prompts, reminders and replies"),
-		handle(ctx, l, spec[models.ResumeRequest]{
+		p.handleBare(ctx, models.UpdatePause, models.CommandPause, "hold prompts, reminders and replies"),
+		handle(ctx, p, spec[models.ResumeRequest]{
 			name: models.UpdateResume, about: "go on with the next slot, answer the texts given",
 			command: func(r models.ResumeRequest) models.Command {
 				return models.Command{Kind: models.CommandResume, Items: r.Items}
 			},
 			valid: func(models.ResumeRequest) error { return nil },
 		}),
-		l.handleBare(ctx, models.UpdateUnenroll, models.CommandUnenroll, "cancel everything, send one notice, end"),
-		handle(ctx, l, spec[models.SetModeRequest]{
+		p.handleBare(ctx, models.UpdateUnenroll, models.CommandUnenroll, "cancel everything, send one notice, end"),
+		handle(ctx, p, spec[models.SetModeRequest]{
 			name: models.UpdateSetMode, about: "change the coaching mode between turns",
 			command: func(r models.SetModeRequest) models.Command {
 				return models.Command{Kind: models.CommandSetMode, Mode: r.Mode}
@@ -44,13 +44,13 @@ func (l *life) setup(ctx workflow.Context) error {
 				switch {
 				case !r.Mode.Known():
 					return errUnknownMode
-				case !l.state.Status.Coached():
-					return fmt.Errorf("the participant is %s; a mode can be set only while they are active or paused", l.state.Status)
+				case !p.state.Status.Coached():
+					return fmt.Errorf("the participant is %s; a mode can be set only while they are active or paused", p.state.Status)
 				}
 				return nil
 			},
 		}),
-		handle(ctx, l, spec[models.SendMessageRequest]{
+		handle(ctx, p, spec[models.SendMessageRequest]{
 			name: models.UpdateSendMessage, about: "send an operator's stored message",
 			command: func(r models.SendMessageRequest) models.Command {
 				return models.Command{Kind: models.CommandSend, OutboxID: r.OutboxID}
@@ -62,12 +62,12 @@ func (l *life) setup(ctx workflow.Context) error {
 				return nil
 			},
 		}),
-		handle(ctx, l, spec[models.ParticipantChanged]{
+		handle(ctx, p, spec[models.ParticipantChanged]{
 			name: models.UpdateParticipant, about: "take over a changed zone, status or flags, confirm consent, answer HELP",
 			command: func(r models.ParticipantChanged) models.Command {
 				return models.Command{Kind: models.CommandUpdate, Zone: r.Zone, ZoneAssumed: r.ZoneAssumed, Status: r.Status, Confirm: r.Confirm, Help: r.Help, Flags: r.Flags}
 			},
-			valid: func(r models.ParticipantChanged) error { return knownStatus(r.Status) },
+			valid: func(r models.ParticipantChanged) error { return checkStatus(r.Status) },
 		}),
 	)
 }
@@ -80,30 +80,32 @@ type spec[A any] struct {
 	valid       func(A) error
 }
 
-func (l *life) handleBare(ctx workflow.Context, name string, kind models.CommandKind, about string) error {
+func (p *participant) handleBare(ctx workflow.Context, name string, kind models.CommandKind, about string) error {
 	return workflow.SetUpdateHandlerWithOptions(ctx, name,
 		func(ctx workflow.Context) (models.StatusView, error) {
-			return l.accept(ctx, models.Command{Kind: kind})
+			return p.accept(ctx, models.Command{Kind: kind})
 		},
-		workflow.UpdateHandlerOptions{Description: about, Validator: func() error { return l.open() }})
+		workflow.UpdateHandlerOptions{Description: about, Validator: func() error { return p.checkOpen() }})
 }
 
-func handle[A any](ctx workflow.Context, l *life, s spec[A]) error {
+func handle[A any](ctx workflow.Context, p *participant, s spec[A]) error {
 	return workflow.SetUpdateHandlerWithOptions(ctx, s.name,
-		func(ctx workflow.Context, arg A) (models.StatusView, error) { return l.accept(ctx, s.command(arg)) },
+		func(ctx workflow.Context, arg A) (models.StatusView, error) { return p.accept(ctx, s.command(arg)) },
 		workflow.UpdateHandlerOptions{Description: s.about, Validator: func(arg A) error {
-			return errors.Join(l.open(), s.valid(arg))
+			return errors.Join(p.checkOpen(), s.valid(arg))
 		}})
 }
 
-func (l *life) open() error {
-	if l.leaving() {
+// checkOpen returns errLeft for a participant who is leaving.
+func (p *participant) checkOpen() error {
+	if p.isLeaving() {
 		return errLeft
 	}
 	return nil
 }
 
-func knownStatus(s models.Status) error {
+// checkStatus returns an error for a status that does not exist.
+func checkStatus(s models.Status) error {
 	if s == "" {
 		return nil
 	}
@@ -118,50 +120,51 @@ func knownStatus(s models.Status) error {
 // accept records a command and waits until the loop has applied it. The update
 // answers with the state that resulted. A notice that an earlier run applied is
 // answered and not applied again: the server knows update ids of one run only.
-func (l *life) accept(ctx workflow.Context, c models.Command) (models.StatusView, error) {
+func (p *participant) accept(ctx workflow.Context, c models.Command) (models.StatusView, error) {
 	c.ID = workflow.GetCurrentUpdateInfo(ctx).ID
-	if !l.state.Notices.Take(c.ID) {
-		return l.view(), nil
+	if !p.state.Notices.Take(c.ID) {
+		return p.view(), nil
 	}
-	l.state.Commands = append(l.state.Commands, c)
-	if err := workflow.Await(ctx, func() bool { return !l.waits(c.ID) }); err != nil {
+	p.state.Commands = append(p.state.Commands, c)
+	if err := workflow.Await(ctx, func() bool { return !p.isCommandWaiting(c.ID) }); err != nil {
 		return models.StatusView{}, err
 	}
-	return l.view(), nil
+	return p.view(), nil
 }
 
-func (l *life) waits(id string) bool {
-	return slices.ContainsFunc(l.state.Commands, func(c models.Command) bool { return c.ID == id })
+// isCommandWaiting reports whether the loop has not applied the command yet.
+func (p *participant) isCommandWaiting(id string) bool {
+	return slices.ContainsFunc(p.state.Commands, func(c models.Command) bool { return c.ID == id })
 }
 
 // command applies an accepted command.
-func (l *life) command(ctx workflow.Context, c models.Command) {
+func (p *participant) command(ctx workflow.Context, c models.Command) {
 	if c.Kind == models.CommandSubagent {
 		workflow.GetLogger(ctx).Info("subagent ended", "turn", c.Subagent.TurnID, "failed", c.Subagent.Failed, "told", c.Subagent.Tell)
 	}
 	if c.Kind == models.CommandCancel {
-		l.removeParticipant(ctx)
+		p.removeParticipant(ctx)
 	}
 	if len(c.Items) > 0 {
-		l.state.Inbox.Return(c.Items)
+		p.state.Inbox.Return(c.Items)
 		// A turn that only stores texts must not take them.
-		l.plans = slices.DeleteFunc(l.plans, func(p models.TurnPlan) bool { return p.Kind == models.KindMessage })
+		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind == models.KindMessage })
 	}
 	if c.Flags != nil {
-		l.state.Flags = c.Flags.Clone()
+		p.state.Flags = c.Flags.Clone()
 	}
 	for _, ev := range eventsOf(c) {
-		l.on(ctx, ev)
+		p.on(ctx, ev)
 	}
 	// The handler's own command is dropped only now: until its effects are
-	// applied, leaving() must see an unenrolment that waits.
-	l.state.Commands = slices.DeleteFunc(l.state.Commands, func(x models.Command) bool { return x.ID == c.ID })
+	// applied, isLeaving must see an unenrolment that waits.
+	p.state.Commands = slices.DeleteFunc(p.state.Commands, func(x models.Command) bool { return x.ID == c.ID })
 }
 
 // asksHelp finds a HELP that waits; nil when there is none.
-func (l *life) asksHelp() *models.Command {
-	for i := range l.state.Commands {
-		if c := l.state.Commands[i]; c.Help && c.Status == "" && c.Zone == "" {
+func (p *participant) asksHelp() *models.Command {
+	for i := range p.state.Commands {
+		if c := p.state.Commands[i]; c.Help && c.Status == "" && c.Zone == "" {
 			return &c
 		}
 	}
@@ -170,14 +173,14 @@ func (l *life) asksHelp() *models.Command {
 
 // help answers a HELP in the middle of another turn: it must not wait for a
 // model or a carrier.
-func (l *life) help(ctx workflow.Context) {
-	waiting := l.plans
-	l.plans = nil
-	l.command(ctx, *l.asksHelp())
-	asides := l.plans
-	l.plans = waiting
+func (p *participant) help(ctx workflow.Context) {
+	waiting := p.plans
+	p.plans = nil
+	p.command(ctx, *p.asksHelp())
+	asides := p.plans
+	p.plans = waiting
 	for _, plan := range asides {
-		l.turn(ctx, plan)
+		p.turn(ctx, plan)
 	}
 }
 

@@ -20,27 +20,27 @@ import (
 // before, it is left to show.
 func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 	in := models.SendTurnInput{Begin: t.begin(ctx), End: models.PersistTurnInput{
-		ParticipantID: t.life.state.ParticipantID,
+		ParticipantID: t.participant.state.ParticipantID,
 		TurnID:        t.id, Mode: t.mode, Plan: t.plan,
-		Source: w.source, Step: w.step, Now: workflow.Now(ctx), State: t.life.unsaved(ctx),
+		Source: w.source, Step: w.step, Now: workflow.Now(ctx), State: t.participant.unsavedState(ctx),
 	}, LeaveUnsettled: true, Sent: t.onceSent(ctx)}
-	handed := t.life.dirty
-	t.life.dirty = dirty{}
+	handed := t.participant.unsaved
+	t.participant.unsaved = unsaved{}
 	out := models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}}
 	sendCtx := t.sendOptions(ctx, fmt.Sprintf("%s of turn %d", t.plan.Kind, t.number))
 	ending := workflow.ExecuteActivity(sendCtx, closing.SendTurn, in)
-	err := t.delivered(ctx, ending, &out)
+	err := t.awaitSend(ctx, ending, &out)
 	if !ending.IsReady() {
 		t.settleLater(ctx, func(ctx workflow.Context) []string { return unsettledOfTurn(ctx, ending) })
 	}
 	if !out.Saved {
-		t.life.dirty = handed.and(t.life.dirty)
+		t.participant.unsaved = handed.and(t.participant.unsaved)
 	}
 	if err != nil {
 		workflow.GetLogger(ctx).Error("ending turn failed", "turn", t.id, "error", err)
 		return models.SendSMSResult{Status: models.OutboxFailed}
 	}
-	t.opened(out.Begun)
+	t.applyPrepared(out.Begun)
 	if out.Decided != nil {
 		t.decided = &decidedSend{asked: in.Sent.State, decision: *out.Decided}
 	}
@@ -68,7 +68,7 @@ func (t *turn) sendRow(ctx workflow.Context, id string) models.SendSMSResult {
 	var out models.SendSMSResult
 	sendCtx := t.sendOptions(ctx, "send "+id)
 	sending := workflow.ExecuteActivity(sendCtx, posts.SendSMS, models.SendSMSInput{OutboxID: id, LeaveUnsettled: true})
-	err := t.delivered(ctx, sending, &out)
+	err := t.awaitSend(ctx, sending, &out)
 	if !sending.IsReady() {
 		t.settleLater(ctx, func(ctx workflow.Context) []string { return unsettledRow(ctx, sending, id) })
 	}
@@ -82,14 +82,14 @@ func (t *turn) sendRow(ctx workflow.Context, id string) models.SendSMSResult {
 // that it arrives before the final words (C12). A person who left or opted out
 // meanwhile gets nothing more.
 func (t *turn) say(ctx workflow.Context, in aside.Result) {
-	t.told = t.told || in.Shown
+	t.sentDuringTurn = t.sentDuringTurn || in.Shown
 	for i, id := range in.Send {
-		if t.silenced() {
+		if t.mustStop() {
 			return
 		}
 		sent := t.sendRow(ctx, id)
 		left := sent.Status == models.OutboxSending
-		t.told = t.told || left || !sent.AcceptedAt.IsZero() || sent.Status == models.OutboxUnknown
+		t.sentDuringTurn = t.sentDuringTurn || left || !sent.AcceptedAt.IsZero() || sent.Status == models.OutboxUnknown
 		if left {
 			t.settleLater(ctx, func(workflow.Context) []string { return in.Send[i:] })
 			return
@@ -97,11 +97,11 @@ func (t *turn) say(ctx workflow.Context, in aside.Result) {
 	}
 }
 
-// delivered waits for a send, which may wait minutes for the carrier. A
+// awaitSend waits for a send, which may wait minutes for the carrier. A
 // coaching text does not hold up the confirmation of an opt-out or the notice
 // of a removal: the send goes on by itself, and its next attempt is refused by
 // the gate.
-func (t *turn) delivered(ctx workflow.Context, future workflow.Future, out any) error {
+func (t *turn) awaitSend(ctx workflow.Context, future workflow.Future, out any) error {
 	switch t.plan.Kind {
 	case models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindOperator:
 		return future.Get(ctx, out)
@@ -123,7 +123,7 @@ type settledSend struct {
 // result of an activity, which older histories do not hold: they need no change id.
 func (t *turn) settleFirst(ctx workflow.Context, ids []string) {
 	t.settleBeside(ctx, func(ctx workflow.Context) {
-		t.life.settled = append(t.life.settled, settledSend{t, t.settleRow(ctx, ids[0])})
+		t.participant.settled = append(t.participant.settled, settledSend{t, t.settleRow(ctx, ids[0])})
 		for _, id := range ids[1:] {
 			t.settleRow(ctx, id)
 		}
@@ -143,7 +143,7 @@ func (t *turn) settleLater(ctx workflow.Context, left func(workflow.Context) []s
 // settleBeside runs work that no turn waits for; the run does not end before it.
 func (t *turn) settleBeside(ctx workflow.Context, work func(workflow.Context)) {
 	done, settable := workflow.NewFuture(ctx)
-	t.life.adrift = append(t.life.adrift, done)
+	t.participant.pendingSends = append(t.participant.pendingSends, done)
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		work(ctx)
 		settable.SetValue(nil)
@@ -180,10 +180,11 @@ func unsettledRow(ctx workflow.Context, sending workflow.Future, id string) []st
 	return []string{id}
 }
 
-// ashore: every send under way is waited for.
-func (l *life) ashore() bool {
-	l.adrift = slices.DeleteFunc(l.adrift, workflow.Future.IsReady)
-	return len(l.adrift) == 0
+// hasNoPendingSends reports whether every send under way is waited for by a
+// turn.
+func (p *participant) hasNoPendingSends() bool {
+	p.pendingSends = slices.DeleteFunc(p.pendingSends, workflow.Future.IsReady)
+	return len(p.pendingSends) == 0
 }
 
 // decidedSend is what the rules said of a text that the carrier took, and the
@@ -201,7 +202,7 @@ func (t *turn) onceSent(ctx workflow.Context) *models.DecideInput {
 	if kind == "" {
 		return nil
 	}
-	return &models.DecideInput{State: t.life.state.Clone(), Event: models.Event{Kind: kind, Plan: t.plan}, Now: workflow.Now(ctx)}
+	return &models.DecideInput{State: t.participant.state.Clone(), Event: models.Event{Kind: kind, Plan: t.plan}, Now: workflow.Now(ctx)}
 }
 
 // sentEvent is what the rules are told of a turn's text that the carrier took;
@@ -232,11 +233,11 @@ func (t *turn) settle(ctx workflow.Context, sent models.SendSMSResult) {
 	case !accepted:
 		return
 	}
-	t.life.receive()
-	if t.decided != nil && reflect.DeepEqual(t.decided.asked, t.life.state.Clone()) {
-		t.life.apply(t.decided.decision.Effects)
-		t.life.prompted = true
+	t.participant.receive()
+	if t.decided != nil && reflect.DeepEqual(t.decided.asked, t.participant.state.Clone()) {
+		t.participant.apply(t.decided.decision.Effects)
+		t.participant.prompted = true
 		return
 	}
-	t.life.on(ctx, models.Event{Kind: kind, Plan: t.plan, At: sent.AcceptedAt})
+	t.participant.on(ctx, models.Event{Kind: kind, Plan: t.plan, At: sent.AcceptedAt})
 }

@@ -149,5 +149,5 @@ func (t *turn) priority() temporal.Priority {
 	case models.KindMessage, models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion,
 		models.KindFeedbackFollowup, models.KindCheckIn, models.KindResult, models.KindSubagent, models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
-	return temporal.Priority{PriorityKey: key, FairnessKey: t.life.state.ParticipantID}
+	return temporal.Priority{PriorityKey: key, FairnessKey: t.participant.state.ParticipantID}
 }

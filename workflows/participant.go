@@ -23,7 +23,7 @@ func Participant(ctx workflow.Context, state models.ParticipantState) error {
 	// Never canceled: at the end of a run that would add commands that cancel
 	// its timers and activities.
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
-	l := &life{
+	p := &participant{
 		cancellation: cancellation{isRequested: func() bool { return request.Err() != nil }},
 		state:        state.Clone(),
 		channels: channels{
@@ -32,19 +32,19 @@ func Participant(ctx workflow.Context, state models.ParticipantState) error {
 		},
 		startedAt: workflow.Now(ctx),
 	}
-	l.plans, l.state.Plans = l.state.Plans, nil
-	if !l.state.Mode.Known() {
-		l.state.Mode = models.ModeIntake
-		l.dirty.mode = true
+	p.plans, p.state.Plans = p.state.Plans, nil
+	if !p.state.Mode.Known() {
+		p.state.Mode = models.ModeIntake
+		p.unsaved.mode = true
 	}
-	if err := l.setup(ctx); err != nil {
+	if err := p.setup(ctx); err != nil {
 		return err
 	}
-	return l.run(ctx)
+	return p.run(ctx)
 }
 
-// nextRun: a run that was pinned to a build is followed by one on the current
-// build; without pinning it changes nothing.
+// nextRun holds the options of continue-as-new: a run that was pinned to a build
+// is followed by one on the current build; without pinning it changes nothing.
 var nextRun = workflow.ContinueAsNewErrorOptions{
 	InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
 }
@@ -52,8 +52,8 @@ var nextRun = workflow.ContinueAsNewErrorOptions{
 // channels hold the signals: texts, and subagents that ended.
 type channels struct{ texts, reports workflow.ReceiveChannel }
 
-// life is the running workflow: the state plus what is rebuilt in every run.
-type life struct {
+// participant is the running workflow: the state plus what is rebuilt in every run.
+type participant struct {
 	state models.ParticipantState
 	channels
 	// news: texts arrived that the rules have not heard of.
@@ -63,13 +63,13 @@ type life struct {
 	inTurn bool
 	// turned: this run has done a turn.
 	turned bool
-	// adrift are sends that no turn waits for any more. A run does not end before
-	// them: what they left at the carrier would never be settled.
-	adrift []workflow.Future
+	// pendingSends are sends that no turn waits for any more. A run does not end
+	// before them: what they left at the carrier would never be settled.
+	pendingSends []workflow.Future
 	// settled are those of them that the loop has to take up.
 	settled      []settledSend
 	cancellation cancellation
-	dirty        dirty
+	unsaved      unsaved
 	shown        shown
 	// prompted: a prompt went out, and what follows from it came with its send.
 	prompted  bool
@@ -81,35 +81,35 @@ type life struct {
 // run acts on one thing at a time: texts before commands before turns before
 // due times, so that a reply in the instant of a reminder wins. A run that has
 // grown long is continued between turns, even when texts or notices wait.
-func (l *life) run(ctx workflow.Context) error {
-	l.begin(ctx)
+func (p *participant) run(ctx workflow.Context) error {
+	p.begin(ctx)
 	for {
-		l.receive()
+		p.receive()
 		switch {
-		case l.news:
-			l.news = false
-			l.on(ctx, models.Event{Kind: models.EventTexts, At: l.state.Inbox.NewestAt()})
-		case len(l.state.Commands) > 0:
-			l.command(ctx, l.state.Commands[0])
-		case len(l.settled) > 0:
-			sent := l.settled[0]
-			l.settled = l.settled[1:]
+		case p.news:
+			p.news = false
+			p.on(ctx, models.Event{Kind: models.EventTexts, At: p.state.Inbox.NewestAt()})
+		case len(p.state.Commands) > 0:
+			p.command(ctx, p.state.Commands[0])
+		case len(p.settled) > 0:
+			sent := p.settled[0]
+			p.settled = p.settled[1:]
 			sent.turn.settle(ctx, sent.result)
-		case l.overdue(ctx):
-			if done, err := l.renew(ctx); done {
+		case p.shouldContinueAsNew(ctx):
+			if done, err := p.continueAsNew(ctx); done {
 				return err
 			}
-		case len(l.plans) > 0:
-			plan := l.plans[0]
-			l.plans = l.plans[1:]
-			if l.stands(plan) {
-				l.turn(ctx, plan)
+		case len(p.plans) > 0:
+			plan := p.plans[0]
+			p.plans = p.plans[1:]
+			if p.isStillNeeded(plan) {
+				p.turn(ctx, plan)
 			}
-		case l.fallen(ctx) != nil:
-			due := l.take(*l.fallen(ctx))
-			l.on(ctx, models.Event{Kind: models.EventDue, Due: due})
+		case p.passedDue(ctx) != nil:
+			due := p.popDue(*p.passedDue(ctx))
+			p.on(ctx, models.Event{Kind: models.EventDue, Due: due})
 		default:
-			if done, err := l.idle(ctx); done {
+			if done, err := p.idle(ctx); done {
 				return err
 			}
 		}
@@ -118,84 +118,84 @@ func (l *life) run(ctx workflow.Context) error {
 
 // begin starts from what the state holds: a new participant, one that goes on,
 // or one whose workflow was terminated.
-func (l *life) begin(ctx workflow.Context) {
-	if !l.state.Greeted {
-		l.state.Greeted = true
-		l.on(ctx, models.Event{Kind: models.EventEnrolled})
+func (p *participant) begin(ctx workflow.Context) {
+	if !p.state.Greeted {
+		p.state.Greeted = true
+		p.on(ctx, models.Event{Kind: models.EventEnrolled})
 	}
-	l.news, l.state.Unheard = l.state.Unheard, false
-	if l.state.Restore {
-		l.restore(ctx)
+	p.news, p.state.Unheard = p.state.Unheard, false
+	if p.state.Restore {
+		p.restore(ctx)
 	}
 }
 
 // restore continues a participant whose workflow was terminated. Its turns keep
 // their numbers, because rows are keyed by them.
-func (l *life) restore(ctx workflow.Context) {
+func (p *participant) restore(ctx workflow.Context) {
 	var past models.Past
-	if err := workflow.ExecuteLocalActivity(local(ctx), turns.ReadPast, l.state.ParticipantID).Get(ctx, &past); err != nil {
+	if err := workflow.ExecuteLocalActivity(local(ctx), turns.ReadPast, p.state.ParticipantID).Get(ctx, &past); err != nil {
 		workflow.GetLogger(ctx).Error("earlier life not read", "error", err)
 	}
-	l.state.Restore = false
-	l.state.Turn, l.state.Schedules, l.state.Flags = past.Turns, past.Schedules, past.Flags
-	l.state.GreetingAt = past.GreetingAt
-	l.state.Inbox.LastSeq = max(l.state.Inbox.LastSeq, past.LastSeq)
-	l.state.Inbox.Items, l.news = past.Waiting, len(past.Waiting) > 0
-	l.on(ctx, models.Event{Kind: models.EventRestored})
+	p.state.Restore = false
+	p.state.Turn, p.state.Schedules, p.state.Flags = past.Turns, past.Schedules, past.Flags
+	p.state.GreetingAt = past.GreetingAt
+	p.state.Inbox.LastSeq = max(p.state.Inbox.LastSeq, past.LastSeq)
+	p.state.Inbox.Items, p.news = past.Waiting, len(past.Waiting) > 0
+	p.on(ctx, models.Event{Kind: models.EventRestored})
 }
 
-// stands: a turn that answers texts needs some; an earlier turn may have taken
-// them along.
-func (l *life) stands(plan models.TurnPlan) bool {
+// isStillNeeded reports whether a planned turn still has work: a turn that
+// answers texts needs some; an earlier turn may have taken them along.
+func (p *participant) isStillNeeded(plan models.TurnPlan) bool {
 	answers := plan.Kind == models.KindReply || plan.Kind == models.KindMessage
-	return !answers || len(l.state.Inbox.Items) > 0
+	return !answers || len(p.state.Inbox.Items) > 0
 }
 
-// overdue: the run is long and may be continued, even when something waits to
-// be done: under constant fire it would never be idle. A run does at least one
-// of the turns that it began with.
-func (l *life) overdue(ctx workflow.Context) bool {
-	return l.runIsLong(ctx) && !l.state.Ended && l.ashore() && (l.turned || len(l.plans) == 0)
+// shouldContinueAsNew reports whether the run is long and may be continued,
+// even when something waits to be done: under constant fire it would never be
+// idle. A run does at least one of the turns that it began with itself.
+func (p *participant) shouldContinueAsNew(ctx workflow.Context) bool {
+	return p.runIsLong(ctx) && !p.state.Ended && p.hasNoPendingSends() && (p.turned || len(p.plans) == 0)
 }
 
-// renew continues the run as new with everything that waits: texts that the
+// continueAsNew continues the run as new with everything that waits: texts that the
 // rules have not heard of and turns not yet run go along. Only a command holds
 // it up, because who sent it waits for an answer of this run.
-func (l *life) renew(ctx workflow.Context) (done bool, err error) {
-	l.show(ctx)
-	answered := func() bool { return workflow.AllHandlersFinished(ctx) && l.ashore() }
-	if err := workflow.Await(ctx, func() bool { return answered() || len(l.state.Commands) > 0 }); err != nil {
+func (p *participant) continueAsNew(ctx workflow.Context) (done bool, err error) {
+	p.publishState(ctx)
+	answered := func() bool { return workflow.AllHandlersFinished(ctx) && p.hasNoPendingSends() }
+	if err := workflow.Await(ctx, func() bool { return answered() || len(p.state.Commands) > 0 }); err != nil {
 		return true, err
 	}
 	// Nothing below waits: everything that arrived until here is in the state.
-	drained := l.texts.Len() + l.reports.Len()
-	l.receive()
-	if len(l.state.Commands) > 0 || len(l.settled) > 0 {
+	drained := p.texts.Len() + p.reports.Len()
+	p.receive()
+	if len(p.state.Commands) > 0 || len(p.settled) > 0 {
 		return false, nil
 	}
-	l.state.Unheard, l.state.Plans = l.news, l.plans
-	l.state.Notices.Counted = true
-	l.count(ctx, drained)
-	return true, workflow.NewContinueAsNewErrorWithOptions(ctx, nextRun, Participant, l.state)
+	p.state.Unheard, p.state.Plans = p.news, p.plans
+	p.state.Notices.Counted = true
+	p.count(ctx, drained)
+	return true, workflow.NewContinueAsNewErrorWithOptions(ctx, nextRun, Participant, p.state)
 }
 
 // idle shows the state, ends the workflow where that is due, and otherwise
 // waits for something to happen.
-func (l *life) idle(ctx workflow.Context) (done bool, err error) {
-	l.show(ctx)
-	if l.state.Ended {
-		return l.end(ctx)
+func (p *participant) idle(ctx workflow.Context) (done bool, err error) {
+	p.publishState(ctx)
+	if p.state.Ended {
+		return p.end(ctx)
 	}
-	err = l.wait(ctx)
+	err = p.wait(ctx)
 	return err != nil, err
 }
 
 // end is the end of the workflow, unless something arrives meanwhile.
-func (l *life) end(ctx workflow.Context) (done bool, err error) {
-	answered := func() bool { return workflow.AllHandlersFinished(ctx) && l.ashore() }
-	if err := workflow.Await(ctx, func() bool { return answered() || l.busy() }); err != nil {
+func (p *participant) end(ctx workflow.Context) (done bool, err error) {
+	answered := func() bool { return workflow.AllHandlersFinished(ctx) && p.hasNoPendingSends() }
+	if err := workflow.Await(ctx, func() bool { return answered() || p.isBusy() }); err != nil {
 		return true, err
 	}
-	l.receive()
-	return !l.news && len(l.state.Commands) == 0 && len(l.settled) == 0, nil
+	p.receive()
+	return !p.news && len(p.state.Commands) == 0 && len(p.settled) == 0, nil
 }

@@ -30,7 +30,7 @@ var subagents *activities.Subagents
 // for what a model or a tool does: the result says how it ended. Where no turn
 // waited for it, the participant's workflow is told; one that is gone is not.
 func Subagent(ctx workflow.Context, in subagent.Input) (subagent.Result, error) {
-	e := &errand{Input: in, until: workflow.Now(ctx).Add(subagentPatience), priority: priorityStart}
+	e := &subagentRun{Input: in, until: workflow.Now(ctx).Add(subagentPatience), priority: priorityStart}
 	if in.Subagent.Wait {
 		e.until, e.priority = workflow.Now(ctx).Add(subagentWait), priorityReply
 	}
@@ -51,8 +51,8 @@ func Subagent(ctx workflow.Context, in subagent.Input) (subagent.Result, error) 
 	return out, nil
 }
 
-// errand is a subagent at work.
-type errand struct {
+// subagentRun is a subagent at work.
+type subagentRun struct {
 	subagent.Input
 	until    time.Time
 	priority int
@@ -61,21 +61,21 @@ type errand struct {
 
 // work runs rounds until there are words. The last round is without tools, and
 // so is the one after an answer of nothing, which is asked for again once.
-func (e *errand) work(ctx workflow.Context) models.TextSource {
+func (s *subagentRun) work(ctx workflow.Context) models.TextSource {
 	plain := false
-	for e.rounds < subagentRounds && e.left(ctx) > 0 {
-		e.rounds++
-		plain = plain || e.rounds == subagentRounds
+	for s.rounds < subagentRounds && s.timeLeft(ctx) > 0 {
+		s.rounds++
+		plain = plain || s.rounds == subagentRounds
 		var out models.CallModelResult
-		err := workflow.ExecuteActivity(e.options(ctx, models.QueueModel, "model call"), talk.CallModel, e.round(ctx, plain)).Get(ctx, &out)
+		err := workflow.ExecuteActivity(s.options(ctx, models.QueueModel, "model call"), talk.CallModel, s.round(ctx, plain)).Get(ctx, &out)
 		switch {
 		case err != nil:
-			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", e.Subagent.TurnID, "step", e.rounds, "error", err)
+			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", s.Subagent.TurnID, "step", s.rounds, "error", err)
 			return models.SourceFailed
 		case out.Begun != nil && out.Begun.Skip:
 			return models.SourceSilent
 		case len(out.Calls) > 0 && !plain:
-			e.runTools(ctx, out.Calls)
+			s.runTools(ctx, out.Calls)
 		case out.HasText:
 			return models.SourceStep
 		case plain:
@@ -87,29 +87,32 @@ func (e *errand) work(ctx workflow.Context) models.TextSource {
 	return models.SourceFailed
 }
 
-func (e *errand) left(ctx workflow.Context) time.Duration { return e.until.Sub(workflow.Now(ctx)) }
+// timeLeft returns how long the subagent may still run.
+func (s *subagentRun) timeLeft(ctx workflow.Context) time.Duration {
+	return s.until.Sub(workflow.Now(ctx))
+}
 
-func (e *errand) round(ctx workflow.Context, plain bool) models.CallModelInput {
+func (s *subagentRun) round(ctx workflow.Context, plain bool) models.CallModelInput {
 	in := models.CallModelInput{
-		ParticipantID: e.ParticipantID, TurnID: e.Subagent.TurnID, Step: e.rounds, Mode: e.Mode,
+		ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Step: s.rounds, Mode: s.Mode,
 		Kind: models.KindSubagent, NoTools: plain,
 	}
-	if e.rounds == 1 {
+	if s.rounds == 1 {
 		in.Begin = &models.PrepareTurnInput{
-			ParticipantID: e.ParticipantID, TurnID: e.Subagent.TurnID, Number: e.number(), Mode: e.Mode,
-			Plan: e.plan(), Now: workflow.Now(ctx),
+			ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Number: s.number(), Mode: s.Mode,
+			Plan: s.plan(), Now: workflow.Now(ctx),
 		}
 	}
 	return in
 }
 
-func (e *errand) plan() models.TurnPlan {
-	return models.TurnPlan{Kind: models.KindSubagent, Subagent: e.Subagent}
+func (s *subagentRun) plan() models.TurnPlan {
+	return models.TurnPlan{Kind: models.KindSubagent, Subagent: s.Subagent}
 }
 
 // number is that of the turn which started the subagent.
-func (e *errand) number() int {
-	origin, _ := subagent.ParseTurnID(e.Subagent.TurnID)
+func (s *subagentRun) number() int {
+	origin, _ := subagent.ParseTurnID(s.Subagent.TurnID)
 	_, number, _ := models.ParseTurnID(origin.TurnID)
 	return number
 }
@@ -117,80 +120,80 @@ func (e *errand) number() int {
 // runTools carries out the calls of the newest round. What a subagent may not
 // call was refused when its answer was read, and is refused again where calls
 // are run.
-func (e *errand) runTools(ctx workflow.Context, calls []models.CallRef) {
+func (s *subagentRun) runTools(ctx workflow.Context, calls []models.CallRef) {
 	for i, call := range calls {
 		in := models.ToolInput{
-			ParticipantID: e.ParticipantID, TurnID: e.Subagent.TurnID, Step: e.rounds, Call: i, Mode: e.Mode,
+			ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Step: s.rounds, Call: i, Mode: s.Mode,
 		}
 		if call.Refused || call.InWorkflow {
-			e.refuse(ctx, in, call)
+			s.refuse(ctx, in, call)
 			continue
 		}
-		if e.left(ctx) <= 0 {
+		if s.timeLeft(ctx) <= 0 {
 			return
 		}
-		if err := workflow.ExecuteActivity(e.options(ctx, models.QueueCoach, "tool "+call.Name), tools.RunTool, in).Get(ctx, nil); err != nil {
+		if err := workflow.ExecuteActivity(s.options(ctx, models.QueueCoach, "tool "+call.Name), tools.RunTool, in).Get(ctx, nil); err != nil {
 			workflow.GetLogger(ctx).Warn("tool failed", "turn", in.TurnID, "tool", call.Name, "error", err)
 			in.Refuse = activities.RefuseFailed
-			e.refuse(ctx, in, call)
+			s.refuse(ctx, in, call)
 		}
 	}
 }
 
 // refuse writes why a call was not carried out; its own reason, where it has
 // one, stands in its row.
-func (e *errand) refuse(ctx workflow.Context, in models.ToolInput, call models.CallRef) {
+func (s *subagentRun) refuse(ctx workflow.Context, in models.ToolInput, call models.CallRef) {
 	if !call.Refused && in.Refuse == "" {
 		in.Refuse = activities.RefuseFailed
 	}
 	ask := models.DecideToolInput{Tool: in, Now: workflow.Now(ctx)}
-	if err := e.executeDecideTool(ctx, ask); err != nil {
+	if err := s.executeDecideTool(ctx, ask); err != nil {
 		workflow.GetLogger(ctx).Error("refusing tool call failed", "turn", in.TurnID, "step", in.Step, "call", in.Call, "error", err)
 	}
 }
 
 // executeDecideTool runs the activity, which stores the result of the call.
-func (e *errand) executeDecideTool(ctx workflow.Context, in models.DecideToolInput) error {
+func (s *subagentRun) executeDecideTool(ctx workflow.Context, in models.DecideToolInput) error {
 	if !decidesInActivity(ctx) {
 		return workflow.ExecuteLocalActivity(local(ctx), rules.DecideTool, in).Get(ctx, nil)
 	}
-	options := decideOptions(ctx, workflow.GetActivityOptions(e.options(ctx, models.QueueCoach, "")).Priority, "refuse tool call")
+	options := decideOptions(ctx, workflow.GetActivityOptions(s.options(ctx, models.QueueCoach, "")).Priority, "refuse tool call")
 	return workflow.ExecuteActivity(options, rules.DecideTool, in).Get(ctx, nil)
 }
 
 // end writes how the subagent ended. It sets no bound on the whole: a caller
 // that waits is released by the server's bound on the workflow.
-func (e *errand) end(ctx workflow.Context, source models.TextSource) error {
-	options := workflow.GetActivityOptions(e.options(ctx, models.QueueCoach, "end of subagent"))
+func (s *subagentRun) end(ctx workflow.Context, source models.TextSource) error {
+	options := workflow.GetActivityOptions(s.options(ctx, models.QueueCoach, "end of subagent"))
 	options.ScheduleToCloseTimeout, options.StartToCloseTimeout = 0, sendLimit
 	options.RetryPolicy.NonRetryableErrorTypes = []string{models.ErrTypeInvalid, models.ErrTypeMissing}
 	in := models.PersistTurnInput{
-		ParticipantID: e.ParticipantID, TurnID: e.Subagent.TurnID, Mode: e.Mode, Plan: e.plan(),
-		Source: source, Step: e.rounds, Now: workflow.Now(ctx),
+		ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Mode: s.Mode, Plan: s.plan(),
+		Source: source, Step: s.rounds, Now: workflow.Now(ctx),
 	}
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), subagents.EndSubagent, in).Get(ctx, nil)
 }
 
 // report tells the participant's workflow, whichever run of it is there (P9);
 // false when there is none.
-func (e *errand) report(ctx workflow.Context, source models.TextSource) bool {
-	done := e.Subagent
+func (s *subagentRun) report(ctx workflow.Context, source models.TextSource) bool {
+	done := s.Subagent
 	done.Failed = source != models.SourceStep
-	err := workflow.SignalExternalWorkflow(ctx, models.WorkflowID(e.ParticipantID), "", subagent.SignalDone, done).Get(ctx, nil)
+	err := workflow.SignalExternalWorkflow(ctx, models.WorkflowID(s.ParticipantID), "", subagent.SignalDone, done).Get(ctx, nil)
 	if err != nil {
-		workflow.GetLogger(ctx).Warn("signalling the result of a subagent failed", "turn", e.Subagent.TurnID, "error", err)
+		workflow.GetLogger(ctx).Warn("signalling the result of a subagent failed", "turn", s.Subagent.TurnID, "error", err)
 	}
 	return err == nil
 }
 
 // options bound everything that a subagent does by the time it has left.
-func (e *errand) options(ctx workflow.Context, queue, what string) workflow.Context {
+func (s *subagentRun) options(ctx workflow.Context, queue, what string) workflow.Context {
 	options := workflow.ActivityOptions{
 		TaskQueue:              queue,
 		StartToCloseTimeout:    modelCallLimit,
-		ScheduleToCloseTimeout: max(e.left(ctx), time.Second),
-		Priority:               temporal.Priority{PriorityKey: e.priority, FairnessKey: e.ParticipantID},
-		Summary:                fmt.Sprintf("%s, round %d", what, e.rounds),
+		ScheduleToCloseTimeout: max(s.timeLeft(ctx), time.Second),
+		Priority:               temporal.Priority{PriorityKey: s.priority, FairnessKey: s.ParticipantID},
+		Summary:                fmt.Sprintf("%s, round %d", what, s.rounds),
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:    time.Second,
 			BackoffCoefficient: 2,
@@ -211,7 +214,7 @@ func (t *turn) startSubagents(ctx workflow.Context, in models.ToolInput, effects
 		if effect.Kind != models.EffectStartSubagent {
 			continue
 		}
-		sub, start := effect.Turn.Subagent, t.goOn
+		sub, start := effect.Turn.Subagent, t.startDetached
 		if sub.Wait {
 			start = t.waitFor
 		}
@@ -223,10 +226,10 @@ func (t *turn) startSubagents(ctx workflow.Context, in models.ToolInput, effects
 	}
 }
 
-// goOn starts a subagent that no turn waits for (P52).
-func (t *turn) goOn(ctx workflow.Context, sub models.Subagent) error {
+// startDetached starts a subagent that no turn waits for (P52).
+func (t *turn) startDetached(ctx workflow.Context, sub models.Subagent) error {
 	ctx = t.childOptions(ctx, sub, enums.PARENT_CLOSE_POLICY_ABANDON)
-	return workflow.ExecuteChildWorkflow(ctx, Subagent, t.errandOf(sub)).GetChildWorkflowExecution().Get(ctx, nil)
+	return workflow.ExecuteChildWorkflow(ctx, Subagent, t.subagentInput(sub)).GetChildWorkflowExecution().Get(ctx, nil)
 }
 
 // waitFor runs a subagent within the turn, no longer than the turn has
@@ -234,11 +237,11 @@ func (t *turn) goOn(ctx workflow.Context, sub models.Subagent) error {
 func (t *turn) waitFor(ctx workflow.Context, sub models.Subagent) error {
 	childCtx, cancel := workflow.WithCancel(t.childOptions(ctx, sub, enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL))
 	defer cancel()
-	return t.await(ctx, workflow.ExecuteChildWorkflow(childCtx, Subagent, t.errandOf(sub)), nil)
+	return t.await(ctx, workflow.ExecuteChildWorkflow(childCtx, Subagent, t.subagentInput(sub)), nil)
 }
 
-func (t *turn) errandOf(sub models.Subagent) subagent.Input {
-	return subagent.Input{ParticipantID: t.life.state.ParticipantID, Mode: t.mode, Subagent: sub}
+func (t *turn) subagentInput(sub models.Subagent) subagent.Input {
+	return subagent.Input{ParticipantID: t.participant.state.ParticipantID, Mode: t.mode, Subagent: sub}
 }
 
 func (t *turn) childOptions(ctx workflow.Context, sub models.Subagent, whenClosed enums.ParentClosePolicy) workflow.Context {

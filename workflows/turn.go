@@ -18,36 +18,36 @@ const maxReruns = 2
 // local activity wrote could outlive the decision that led to it, when a worker
 // dies between the two and the workflow decides otherwise the second time.
 type turn struct {
-	life   *life
-	plan   models.TurnPlan
-	id     string
-	number int
-	mode   models.Mode
-	limits models.Limits
-	begun  bool    // the turn's row is stored
-	fresh  []int64 // texts of the turn that are not stored with it yet
+	participant *participant
+	plan        models.TurnPlan
+	id          string
+	number      int
+	mode        models.Mode
+	limits      models.Limits
+	begun       bool    // the turn's row is stored
+	fresh       []int64 // texts of the turn that are not stored with it yet
 	// channel is that of the texts; empty is SMS.
-	channel models.Channel
-	skip    bool // nothing may be said any more
-	calls   int  // tool calls so far
-	reruns  int  // times that a late text made the model answer again
-	told    bool // a tool has sent the person a text since they wrote (C12)
+	channel        models.Channel
+	skip           bool // nothing may be said any more
+	calls          int  // tool calls so far
+	reruns         int  // times that a late text made the model answer again
+	sentDuringTurn bool // a tool has sent the person a text since they wrote (C12)
 	// decided is what the rules said of the turn's text with its send.
 	decided *decidedSend
 }
 
 // turn runs a planned turn to its end. Nothing else of this participant
 // happens meanwhile except that arrivals are recorded.
-func (l *life) turn(ctx workflow.Context, plan models.TurnPlan) {
-	l.state.Turn++
-	l.turned = true
+func (p *participant) turn(ctx workflow.Context, plan models.TurnPlan) {
+	p.state.Turn++
+	p.turned = true
 	t := &turn{
-		life: l, plan: plan, mode: l.state.Mode, limits: l.limits,
-		number: l.state.Turn, id: models.TurnID(l.state.ParticipantID, l.state.Turn),
+		participant: p, plan: plan, mode: p.state.Mode, limits: p.limits,
+		number: p.state.Turn, id: models.TurnID(p.state.ParticipantID, p.state.Turn),
 	}
-	within := l.inTurn
-	l.inTurn = true
-	defer func() { l.inTurn = within }()
+	within := p.inTurn
+	p.inTurn = true
+	defer func() { p.inTurn = within }()
 	t.run(ctx)
 }
 
@@ -74,7 +74,7 @@ func (t *turn) keep(ctx workflow.Context) {
 		workflow.GetLogger(ctx).Error("storing texts failed", "turn", t.id, "error", err)
 		return
 	}
-	t.opened(&out)
+	t.applyPrepared(&out)
 }
 
 // words is where the text of the turn comes from.
@@ -107,7 +107,7 @@ func (t *turn) begin(ctx workflow.Context) *models.PrepareTurnInput {
 		return nil
 	}
 	return &models.PrepareTurnInput{
-		ParticipantID: t.life.state.ParticipantID,
+		ParticipantID: t.participant.state.ParticipantID,
 		TurnID:        t.id,
 		Number:        t.number,
 		Mode:          t.mode,
@@ -118,24 +118,24 @@ func (t *turn) begin(ctx workflow.Context) *models.PrepareTurnInput {
 	}
 }
 
-// opened takes over what the store said to begin; nil when it was not asked.
-func (t *turn) opened(out *models.PrepareTurnResult) {
+// applyPrepared takes over what the store said to begin; nil when it was not asked.
+func (t *turn) applyPrepared(out *models.PrepareTurnResult) {
 	if out == nil {
 		return
 	}
 	t.begun, t.fresh = true, nil
-	t.limits, t.life.limits = out.Limits, out.Limits
+	t.limits, t.participant.limits = out.Limits, out.Limits
 	t.skip = out.Skip
 }
 
 // takeTexts empties the inbox into the turn, for the turns that read it. The
 // confirmation of an opt-out takes along what will get no answer.
 func (t *turn) takeTexts() {
-	parting := t.plan.Kind == models.KindConsent && t.life.state.Status == models.StatusOptedOut
+	parting := t.plan.Kind == models.KindConsent && t.participant.state.Status == models.StatusOptedOut
 	if t.plan.Kind != models.KindReply && t.plan.Kind != models.KindMessage && !parting {
 		return
 	}
-	items := t.life.state.Inbox.Items
+	items := t.participant.state.Inbox.Items
 	if n := t.answerable(); n < len(items) {
 		items = items[:n]
 	}
@@ -143,17 +143,17 @@ func (t *turn) takeTexts() {
 		t.fresh = append(t.fresh, item.MessageID)
 		t.channel = item.Channel
 	}
-	t.life.state.Inbox.Items = slices.Delete(t.life.state.Inbox.Items, 0, len(items))
+	t.participant.state.Inbox.Items = slices.Delete(t.participant.state.Inbox.Items, 0, len(items))
 	// Texts of another channel wait for a turn of their own.
-	t.life.news = len(t.life.state.Inbox.Items) > 0
-	t.life.clearDue(models.DueDebounce, "")
+	t.participant.news = len(t.participant.state.Inbox.Items) > 0
+	t.participant.clearDue(models.DueDebounce, "")
 }
 
 // answerable counts the waiting texts that the turn may take: a reply takes
 // those of one channel, up to the first one of another, so that it is read where
 // the texts were written.
 func (t *turn) answerable() int {
-	items := t.life.state.Inbox.Items
+	items := t.participant.state.Inbox.Items
 	if t.plan.Kind != models.KindReply || len(items) == 0 {
 		return len(items)
 	}
@@ -172,43 +172,44 @@ func (t *turn) answerable() int {
 // the person leaves or opts out.
 func (t *turn) converse(ctx workflow.Context) (words, bool) {
 	var next asking
-	for step := 1; t.roundLeft(step) && !t.silenced(); step++ {
+	for step := 1; t.hasRoundLeft(step) && !t.mustStop(); step++ {
 		out, err := t.ask(ctx, t.round(ctx, step, next.plain))
-		if t.silenced() {
+		if t.mustStop() {
 			break
 		}
 		if err != nil {
 			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", t.id, "step", step, "error", err)
 			return words{source: models.SourceFallback}, true
 		}
-		if said, ok := t.answered(ctx, step, out, &next); ok {
+		if said, ok := t.readRound(ctx, step, out, &next); ok {
 			return said, true
 		}
 	}
-	if t.silenced() {
+	if t.mustStop() {
 		return words{}, false
 	}
-	return t.sumUp(ctx), true
+	return t.askForSummary(ctx), true
 }
 
 // asking is how the next round asks: plain is without tools, retried says that
 // an empty answer was asked for again.
 type asking struct{ plain, retried bool }
 
-// answered looks at a round; ok is true when it ends the turn.
-func (t *turn) answered(ctx workflow.Context, step int, out models.CallModelResult, next *asking) (said words, ok bool) {
+// readRound decides what a round means for the turn; ok is true when it ends
+// the turn.
+func (t *turn) readRound(ctx workflow.Context, step int, out models.CallModelResult, next *asking) (said words, ok bool) {
 	switch {
 	case out.Begun != nil && out.Begun.Prepared:
 		return words{source: models.SourcePrepared}, true
 	case len(out.Calls) > 0 && !next.plain:
 		t.runTools(ctx, step, out.Calls)
 		next.plain = t.calls >= t.limits.ToolCalls
-		return words{source: models.SourceSilent}, slices.ContainsFunc(out.Calls, ends)
-	case !out.HasText && next.retried && !t.told:
+		return words{source: models.SourceSilent}, slices.ContainsFunc(out.Calls, endsTurn)
+	case !out.HasText && next.retried && !t.sentDuringTurn:
 		return words{source: models.SourceFallback}, true
-	case !out.HasText && !t.told:
+	case !out.HasText && !t.sentDuringTurn:
 		next.plain, next.retried = true, true
-	case t.late():
+	case t.takeLateMessages():
 		next.plain = t.calls >= t.limits.ToolCalls
 	default:
 		return words{source: models.SourceStep, step: step}, true
@@ -216,30 +217,30 @@ func (t *turn) answered(ctx workflow.Context, step int, out models.CallModelResu
 	return words{}, false
 }
 
-// ends: the model closes the exchange without a reply.
-func ends(call models.CallRef) bool { return call.Ends && !call.Refused }
+// endsTurn reports whether the model closes the exchange without a reply.
+func endsTurn(call models.CallRef) bool { return call.Ends && !call.Refused }
 
-// sumUp asks for the words of a turn whose rounds are used up.
-func (t *turn) sumUp(ctx workflow.Context) words {
+// askForSummary asks for the words of a turn whose rounds are used up.
+func (t *turn) askForSummary(ctx workflow.Context) words {
 	in := t.round(ctx, t.limits.Rounds+t.reruns+1, true)
 	in.Last = true
 	out, err := t.ask(ctx, in)
-	if err != nil || !out.HasText && !t.told {
+	if err != nil || !out.HasText && !t.sentDuringTurn {
 		return words{source: models.SourceFallback}
 	}
 	return words{source: models.SourceStep, step: in.Step}
 }
 
-// roundLeft: the first round tells how many there are; what came late gets a
-// round beyond them.
-func (t *turn) roundLeft(step int) bool { return step == 1 || step <= t.limits.Rounds+t.reruns }
+// hasRoundLeft reports whether the turn may make another round: the first round
+// tells how many there are; what came late gets a round beyond them.
+func (t *turn) hasRoundLeft(step int) bool { return step == 1 || step <= t.limits.Rounds+t.reruns }
 
-// silenced: the turn has nothing more to say.
-func (t *turn) silenced() bool { return t.skip || t.life.silenced() }
+// mustStop reports whether the turn has nothing more to say.
+func (t *turn) mustStop() bool { return t.skip || t.participant.mustStop() }
 
 func (t *turn) round(ctx workflow.Context, step int, plain bool) models.CallModelInput {
 	return models.CallModelInput{
-		ParticipantID: t.life.state.ParticipantID,
+		ParticipantID: t.participant.state.ParticipantID,
 		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, Introduce: t.plan.Introduce, NoTools: plain,
 		Begin: t.begin(ctx), TimeLimit: t.patience(),
 	}
@@ -252,7 +253,7 @@ func (t *turn) ask(ctx workflow.Context, in models.CallModelInput) (models.CallM
 	summary := fmt.Sprintf("model call, turn %d, round %d", t.number, in.Step)
 	var out models.CallModelResult
 	err := t.await(ctx, workflow.ExecuteActivity(t.modelOptions(callCtx, summary), talk.CallModel, in), &out)
-	t.opened(out.Begun)
+	t.applyPrepared(out.Begun)
 	return out, err
 }
 
@@ -261,29 +262,29 @@ func (t *turn) ask(ctx workflow.Context, in models.CallModelInput) (models.CallM
 // answered at once.
 func (t *turn) await(ctx workflow.Context, future workflow.Future, out any) error {
 	for {
-		err := workflow.Await(ctx, func() bool { return future.IsReady() || t.silenced() || t.life.asksHelp() != nil })
+		err := workflow.Await(ctx, func() bool { return future.IsReady() || t.mustStop() || t.participant.asksHelp() != nil })
 		switch {
 		case err != nil:
 			return err
-		case t.silenced() && !future.IsReady():
+		case t.mustStop() && !future.IsReady():
 			return nil
 		case future.IsReady():
 			return future.Get(ctx, out)
 		}
-		t.life.help(ctx)
+		t.participant.help(ctx)
 	}
 }
 
-// late: texts came while the model was writing. They join the turn, and the
-// model answers everything at once; at most maxReruns times, so that a
-// participant who never stops typing is answered too.
-func (t *turn) late() bool {
-	t.life.receive()
+// takeLateMessages reports whether texts came while the model was writing. They
+// join the turn, and the model answers everything at once; at most maxReruns
+// times, so that a participant who never stops typing is answered too.
+func (t *turn) takeLateMessages() bool {
+	t.participant.receive()
 	if t.plan.Kind != models.KindReply || t.reruns >= maxReruns || t.answerable() == 0 {
 		return false
 	}
 	t.reruns++
-	t.told = false
+	t.sentDuringTurn = false
 	t.takeTexts()
 	return true
 }
@@ -292,11 +293,11 @@ func (t *turn) late() bool {
 // are answered with a refusal, so that the model is never told a falsehood.
 func (t *turn) runTools(ctx workflow.Context, step int, calls []models.CallRef) {
 	for i, call := range calls {
-		if t.silenced() {
+		if t.mustStop() {
 			return
 		}
 		in := models.ToolInput{
-			ParticipantID: t.life.state.ParticipantID,
+			ParticipantID: t.participant.state.ParticipantID,
 			TurnID:        t.id, Step: step, Call: i, Mode: t.mode,
 		}
 		switch {
@@ -316,13 +317,13 @@ func (t *turn) runTools(ctx workflow.Context, step int, calls []models.CallRef) 
 }
 
 func (t *turn) decideTool(ctx workflow.Context, in models.ToolInput) {
-	ask := models.DecideToolInput{Tool: in, State: t.life.state.Clone(), Now: workflow.Now(ctx)}
+	ask := models.DecideToolInput{Tool: in, State: t.participant.state.Clone(), Now: workflow.Now(ctx)}
 	var decision models.Decision
 	if err := t.executeDecideTool(ctx, ask, &decision); err != nil {
 		workflow.GetLogger(ctx).Error("deciding tool call failed", "turn", t.id, "step", in.Step, "call", in.Call, "error", err)
 		return
 	}
-	t.life.apply(decision.Effects)
+	t.participant.apply(decision.Effects)
 	t.startSubagents(ctx, in, decision.Effects)
 }
 

@@ -22,17 +22,17 @@ var (
 	attrUnreachable = temporal.NewSearchAttributeKeyBool(models.AttrUnreachable)
 )
 
-// dirty is what the tables do not show yet.
-type dirty struct {
+// unsaved is what the tables do not show yet.
+type unsaved struct {
 	mode, status, schedules bool
 	missed                  []models.MissedPrompt
 }
 
-func (d dirty) any() bool { return d.mode || d.status || d.schedules || len(d.missed) > 0 }
+func (d unsaved) any() bool { return d.mode || d.status || d.schedules || len(d.missed) > 0 }
 
 // and is what two of them leave to be shown; d is the earlier one.
-func (d dirty) and(later dirty) dirty {
-	return dirty{
+func (d unsaved) and(later unsaved) unsaved {
+	return unsaved{
 		mode: d.mode || later.mode, status: d.status || later.status, schedules: d.schedules || later.schedules,
 		missed: slices.Concat(d.missed, later.missed),
 	}
@@ -53,8 +53,8 @@ type shownFlags struct {
 	unreachable bool
 }
 
-func (l *life) flagsToShow() shownFlags {
-	return shownFlags{strings.Join(attentionNames(l.state.Flags), ","), l.state.Flags.Unreachable}
+func (p *participant) flagsToShow() shownFlags {
+	return shownFlags{strings.Join(attentionNames(p.state.Flags), ","), p.state.Flags.Unreachable}
 }
 
 func attentionNames(flags models.ParticipantFlags) []string {
@@ -66,82 +66,82 @@ func attentionNames(flags models.ParticipantFlags) []string {
 }
 
 // view is the state as queries and updates answer it.
-func (l *life) view() models.StatusView {
-	due := slices.Clone(l.state.Due)
+func (p *participant) view() models.StatusView {
+	due := slices.Clone(p.state.Due)
 	slices.SortStableFunc(due, func(a, b models.Due) int { return a.At.Compare(b.At) })
 	return models.StatusView{
-		Status: l.state.Status, Mode: l.state.Mode, Zone: l.state.Zone,
-		Due: due, Pending: l.state.Pending,
-		Turns: l.state.Turn, Waiting: len(l.state.Inbox.Items), LastSeq: l.state.Inbox.LastSeq,
-		Greeted: l.state.Greeted, Ended: l.state.Ended, InTurn: l.inTurn, Commands: len(l.state.Commands),
-		Flags: l.state.Flags.Clone(),
+		Status: p.state.Status, Mode: p.state.Mode, Zone: p.state.Zone,
+		Due: due, Pending: p.state.Pending,
+		Turns: p.state.Turn, Waiting: len(p.state.Inbox.Items), LastSeq: p.state.Inbox.LastSeq,
+		Greeted: p.state.Greeted, Ended: p.state.Ended, InTurn: p.inTurn, Commands: len(p.state.Commands),
+		Flags: p.state.Flags.Clone(),
 	}
 }
 
-// show brings tables, search attributes and the current details up to date;
+// publishState brings tables, search attributes and the current details up to date;
 // each only when it changed.
-func (l *life) show(ctx workflow.Context) {
-	l.save(ctx)
-	l.upsert(ctx)
-	workflow.SetCurrentDetails(ctx, l.details())
+func (p *participant) publishState(ctx workflow.Context) {
+	p.save(ctx)
+	p.upsert(ctx)
+	workflow.SetCurrentDetails(ctx, p.details())
 }
 
-func (l *life) save(ctx workflow.Context) {
-	in := l.unsaved(ctx)
+func (p *participant) save(ctx workflow.Context) {
+	in := p.unsavedState(ctx)
 	if in == nil {
 		return
 	}
-	l.dirty = dirty{}
+	p.unsaved = unsaved{}
 	if err := workflow.ExecuteLocalActivity(local(ctx), turns.SaveState, *in).Get(ctx, nil); err != nil {
 		workflow.GetLogger(ctx).Error("saving state for operators failed", "error", err)
 	}
 }
 
-// unsaved is the state for the tables; nil when they show it.
-func (l *life) unsaved(ctx workflow.Context) *models.SaveStateInput {
-	if !l.dirty.any() {
+// unsavedState returns the state for the tables; nil when they show it.
+func (p *participant) unsavedState(ctx workflow.Context) *models.SaveStateInput {
+	if !p.unsaved.any() {
 		return nil
 	}
 	in := &models.SaveStateInput{
-		ParticipantID: l.state.ParticipantID,
-		Mode:          l.state.Mode,
-		Schedules:     slices.Clone(l.state.Schedules),
-		Missed:        l.dirty.missed,
+		ParticipantID: p.state.ParticipantID,
+		Mode:          p.state.Mode,
+		Schedules:     slices.Clone(p.state.Schedules),
+		Missed:        p.unsaved.missed,
 		Now:           workflow.Now(ctx),
 	}
-	if l.dirty.status {
-		in.Status = l.state.Status
+	if p.unsaved.status {
+		in.Status = p.state.Status
 	}
 	return in
 }
 
-func (l *life) upsert(ctx workflow.Context) {
-	now := shown{status: l.state.Status, mode: l.state.Mode, nextDue: l.nextDue(), flags: l.shown.flags}
-	if flags := l.flagsToShow(); flags != l.shown.flags && showsFlags(ctx) {
+func (p *participant) upsert(ctx workflow.Context) {
+	now := shown{status: p.state.Status, mode: p.state.Mode, nextDue: p.nextDue(), flags: p.shown.flags}
+	if flags := p.flagsToShow(); flags != p.shown.flags && showsFlags(ctx) {
 		now.flags = flags
 	}
-	if l.dueMayLag(ctx) {
-		now.nextDue = l.shown.nextDue
+	if p.dueMayLag(ctx) {
+		now.nextDue = p.shown.nextDue
 	}
-	if now == l.shown {
+	if now == p.shown {
 		return
 	}
 	changes := []temporal.SearchAttributeUpdate{}
-	if now.status != l.shown.status {
+	if now.status != p.shown.status {
 		changes = append(changes, attrStatus.ValueSet(string(now.status)))
 	}
-	if now.mode != l.shown.mode {
+	if now.mode != p.shown.mode {
 		changes = append(changes, attrMode.ValueSet(string(now.mode)))
 	}
-	if !now.nextDue.Equal(l.shown.nextDue) {
+	if !now.nextDue.Equal(p.shown.nextDue) {
 		if now.nextDue.IsZero() {
 			changes = append(changes, attrNextDue.ValueUnset())
 		} else {
 			changes = append(changes, attrNextDue.ValueSet(now.nextDue))
 		}
 	}
-	changes = append(changes, l.flagChanges(now.flags)...)
-	l.shown = now
+	changes = append(changes, p.flagChanges(now.flags)...)
+	p.shown = now
 	if err := workflow.UpsertTypedSearchAttributes(ctx, changes...); err != nil {
 		workflow.GetLogger(ctx).Error("search attributes not set", "error", err)
 	}
@@ -154,23 +154,23 @@ const nextDueLag = 24 * time.Hour
 // after a prompt, once, for a day at most. The update would be an event of every
 // prompt, and what is due stands in the tables. Only a prompt whose decision came
 // with its send counts, which older histories do not hold.
-func (l *life) dueMayLag(ctx workflow.Context) bool {
-	prompted := l.prompted
-	l.prompted = false
-	return prompted && !l.shown.nextDue.IsZero() && workflow.Now(ctx).Sub(l.shown.nextDue) < nextDueLag
+func (p *participant) dueMayLag(ctx workflow.Context) bool {
+	prompted := p.prompted
+	p.prompted = false
+	return prompted && !p.shown.nextDue.IsZero() && workflow.Now(ctx).Sub(p.shown.nextDue) < nextDueLag
 }
 
 // flagChanges are the search attributes of flags that are not shown yet.
-func (l *life) flagChanges(now shownFlags) []temporal.SearchAttributeUpdate {
+func (p *participant) flagChanges(now shownFlags) []temporal.SearchAttributeUpdate {
 	var changes []temporal.SearchAttributeUpdate
 	switch now.attention {
-	case l.shown.flags.attention:
+	case p.shown.flags.attention:
 	case "":
 		changes = append(changes, attrAttention.ValueUnset())
 	default:
-		changes = append(changes, attrAttention.ValueSet(attentionNames(l.state.Flags)))
+		changes = append(changes, attrAttention.ValueSet(attentionNames(p.state.Flags)))
 	}
-	if now.unreachable != l.shown.flags.unreachable {
+	if now.unreachable != p.shown.flags.unreachable {
 		changes = append(changes, attrUnreachable.ValueSet(now.unreachable))
 	}
 	return changes
@@ -178,9 +178,9 @@ func (l *life) flagChanges(now shownFlags) []temporal.SearchAttributeUpdate {
 
 // nextDue is the first due time that an operator would ask about; a debounce
 // is over before anybody could.
-func (l *life) nextDue() time.Time {
+func (p *participant) nextDue() time.Time {
 	var next time.Time
-	for _, d := range l.state.Due {
+	for _, d := range p.state.Due {
 		if d.Kind != models.DueDebounce && (next.IsZero() || d.At.Before(next)) {
 			next = d.At
 		}
@@ -189,8 +189,8 @@ func (l *life) nextDue() time.Time {
 }
 
 // details is the status page of a participant in the Temporal UI (Markdown).
-func (l *life) details() string {
-	v := l.view()
+func (p *participant) details() string {
+	v := p.view()
 	lines := []string{fmt.Sprintf("**%s**, mode **%s**, zone %s, %d turns", v.Status, v.Mode, v.Zone, v.Turns), ""}
 	if names := attentionNames(v.Flags); len(names) > 0 {
 		lines = append(lines, "Needs an operator: **"+strings.Join(names, ", ")+"**", "")
@@ -210,7 +210,7 @@ func (l *life) details() string {
 	for _, d := range v.Due {
 		lines = append(lines, "- "+describe(d))
 	}
-	for _, s := range l.state.Schedules {
+	for _, s := range p.state.Schedules {
 		lines = append(lines, fmt.Sprintf("- schedule `%s`: %s %s%s, next %s", s.ID, s.Type, s.At, window(s), s.Next.TargetAt.Format(time.RFC3339)))
 	}
 	return strings.Join(lines, "\n")
