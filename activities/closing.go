@@ -33,7 +33,7 @@ type Closing struct {
 // end again. Once the text is out, what is worth keeping of the turn is
 // remembered in the background. Safe to retry.
 func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
-	stop := beat(ctx)
+	stop := startHeartbeat(ctx)
 	defer stop()
 	out := models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}}
 	if in.Begin != nil {
@@ -48,7 +48,7 @@ func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models
 	}
 	ended, err := c.Turns.persist(ctx, in.End)
 	if err != nil {
-		return out, classed(err)
+		return out, toTemporalError(err)
 	}
 	out.Saved = ended.Saved
 	if len(ended.OutboxIDs) > 0 {
@@ -129,13 +129,13 @@ const (
 // has its outcome, keep them.
 func (s *Subagents) EndSubagent(ctx context.Context, in models.PersistTurnInput) error {
 	turn, err := s.Store.TurnContext(ctx, in.TurnID, 0)
-	begun, err := found(err)
+	begun, err := isFound(err)
 	if err != nil {
-		return classed(fmt.Errorf("loading subagent: %w", err))
+		return toTemporalError(fmt.Errorf("loading subagent: %w", err))
 	}
 	if in.Plan.Subagent.Wait && in.Source != models.SourceSilent {
 		if err := s.answer(ctx, in, turn); err != nil {
-			return classed(fmt.Errorf("answering for %s: %w", in.TurnID, err))
+			return toTemporalError(fmt.Errorf("answering for %s: %w", in.TurnID, err))
 		}
 	}
 	if !begun {
@@ -145,7 +145,7 @@ func (s *Subagents) EndSubagent(ctx context.Context, in models.PersistTurnInput)
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Outcome: string(in.Source),
 		PromptVersion: promptVersion(turn), At: in.Now,
 	})
-	return classed(err)
+	return toTemporalError(err)
 }
 
 func promptVersion(turn models.TurnContext) string {
@@ -171,7 +171,7 @@ func (s *Subagents) answer(ctx context.Context, in models.PersistTurnInput, turn
 	if err != nil {
 		return err
 	}
-	result := models.ToolResult{CallID: call.ID, Name: call.Name, Content: refusal(subagentFailed), Failed: true}
+	result := models.ToolResult{CallID: call.ID, Name: call.Name, Content: refusalResult(subagentFailed), Failed: true}
 	if words := lastWords(turn); in.Source == models.SourceStep && words != "" {
 		_, label, err := s.Tools.Task(call)
 		if err != nil {

@@ -39,7 +39,7 @@ type Decisions struct {
 // is safe to retry.
 func (d *Decisions) Decide(_ context.Context, in models.DecideInput) (models.Decision, error) {
 	decision, err := coach.Decide(d.situation(in.State, in), in.Event)
-	return decision, classed(err)
+	return decision, toTemporalError(err)
 }
 
 func (d *Decisions) situation(state models.ParticipantState, in models.DecideInput) coach.Situation {
@@ -52,7 +52,7 @@ func (d *Decisions) situation(state models.ParticipantState, in models.DecideInp
 func (d *Decisions) DecideTool(ctx context.Context, in models.DecideToolInput) (models.Decision, error) {
 	call, err := loadCall(ctx, d.Calls, in.Tool)
 	if err != nil {
-		return models.Decision{}, classed(err)
+		return models.Decision{}, toTemporalError(err)
 	}
 	decision := d.decideCall(in, call)
 	if decision.Note == "" && decision.Refused == "" {
@@ -60,7 +60,7 @@ func (d *Decisions) DecideTool(ctx context.Context, in models.DecideToolInput) (
 	}
 	result := models.ToolResult{CallID: call.ID, Name: call.Name, Content: decision.Note}
 	if decision.Refused != "" {
-		result.Content, result.Failed = refusal(decision.Refused), true
+		result.Content, result.Failed = refusalResult(decision.Refused), true
 	}
 	run, err := toolRun(in.Tool, result)
 	if err != nil {
@@ -68,7 +68,7 @@ func (d *Decisions) DecideTool(ctx context.Context, in models.DecideToolInput) (
 	}
 	run.CreatedAt = in.Now
 	if err := d.Calls.CommitTool(ctx, models.ToolCommit{Run: run}); err != nil {
-		return models.Decision{}, classed(err)
+		return models.Decision{}, toTemporalError(err)
 	}
 	// The words are in the row; the workflow's history needs the effects only.
 	return models.Decision{Effects: decision.Effects}, nil
@@ -104,7 +104,7 @@ func turnNumber(in models.ToolInput) string {
 	return in.TurnID[len(in.ParticipantID)+1:]
 }
 
-func refusal(why string) string {
+func refusalResult(why string) string {
 	text, err := json.Marshal(map[string]any{"ok": false, "error": why})
 	if err != nil {
 		return `{"ok":false}`
@@ -144,8 +144,9 @@ func toolRun(in models.ToolInput, result models.ToolResult) (models.ToolRun, err
 	}, nil
 }
 
-// found tells a missing row from a failure to look.
-func found(err error) (bool, error) {
+// isFound tells a missing row from a failure to look: false without an error
+// when the row does not exist.
+func isFound(err error) (bool, error) {
 	if errors.Is(err, models.ErrNotFound) {
 		return false, nil
 	}

@@ -11,16 +11,16 @@ import (
 	"coachline/models"
 )
 
-// classed turns an adapter's error into the form that retry policies and
-// operators understand: final, delayed, or retried as it is.
-func classed(err error) error {
+// toTemporalError turns an adapter's error into the form that retry policies
+// and operators understand: final, delayed, or retried as it is.
+func toTemporalError(err error) error {
 	var model *models.ModelError
 	var field *models.FieldError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &model):
-		return classedModel(model)
+		return toModelError(model)
 	case errors.As(err, &field):
 		return temporal.NewNonRetryableApplicationError(field.Error(), models.ErrTypeInvalid, err)
 	case errors.Is(err, models.ErrNotFound):
@@ -29,7 +29,7 @@ func classed(err error) error {
 	return err
 }
 
-func classedModel(err *models.ModelError) error {
+func toModelError(err *models.ModelError) error {
 	switch err.Class {
 	case models.ModelBusy:
 		return temporal.NewApplicationErrorWithOptions(err.Error(), models.ErrTypeModelBusy,

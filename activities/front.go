@@ -71,14 +71,14 @@ type Front struct {
 // goes out at most once: an attempt of unknown fate ends it, and only a refusal
 // by the carrier is tried again. Safe to retry.
 func (f *Front) SendHint(ctx context.Context, in frontdoor.SendHintInput) (models.OutboxStatus, error) {
-	defer beat(ctx)()
-	body, err := f.fixed(prompts.UnknownSender, f.Locale)
+	defer startHeartbeat(ctx)()
+	body, err := f.fixedText(prompts.UnknownSender, f.Locale)
 	if err != nil {
 		return "", err
 	}
 	claim, err := f.Store.ClaimHint(ctx, in.HintID, f.Now())
 	if err != nil {
-		return "", classed(err)
+		return "", toTemporalError(err)
 	}
 	if !claim.Post {
 		return claim.Status, nil
@@ -143,18 +143,18 @@ func (f *Front) hintResult(id string, receipt models.Receipt, err error) frontdo
 // an outbox row of its own that passes the gates of every other text. Safe to
 // retry: the text above the limit names the row, and its sending is SendSMS's.
 func (f *Front) SendLimitNotice(ctx context.Context, in frontdoor.SendLimitInput) (models.SendSMSResult, error) {
-	defer beat(ctx)()
+	defer startHeartbeat(ctx)()
 	locale, err := f.Store.LocaleOf(ctx, in.InboundID)
 	if err != nil {
-		return models.SendSMSResult{}, classed(err)
+		return models.SendSMSResult{}, toTemporalError(err)
 	}
-	body, err := f.fixed(prompts.TooManyTexts, locale)
+	body, err := f.fixedText(prompts.TooManyTexts, locale)
 	if err != nil {
 		return models.SendSMSResult{}, err
 	}
 	id, err := f.Store.QueueLimitNotice(ctx, frontdoor.LimitNotice{InboundID: in.InboundID, Body: body, Now: f.Now()})
 	if err != nil {
-		return models.SendSMSResult{}, classed(err)
+		return models.SendSMSResult{}, toTemporalError(err)
 	}
 	if id == "" {
 		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
@@ -167,26 +167,26 @@ func (f *Front) SendLimitNotice(ctx context.Context, in frontdoor.SendLimitInput
 // of every other text. Safe to retry: the text names the row, and its sending is
 // SendSMS's.
 func (f *Front) SendAsk(ctx context.Context, in frontdoor.SendAskInput) (models.SendSMSResult, error) {
-	defer beat(ctx)()
+	defer startHeartbeat(ctx)()
 	intent, err := f.Store.AskedIntent(ctx, in.InboundID)
 	if err != nil {
-		return models.SendSMSResult{}, classed(err)
+		return models.SendSMSResult{}, toTemporalError(err)
 	}
 	locale, err := f.Store.LocaleOf(ctx, in.InboundID)
 	if err != nil {
-		return models.SendSMSResult{}, classed(err)
+		return models.SendSMSResult{}, toTemporalError(err)
 	}
 	name := prompts.AskUnclear
 	if intent == models.IntentWrongNumber {
 		name = prompts.AskWrongNumber
 	}
-	body, err := f.fixed(name, locale)
+	body, err := f.fixedText(name, locale)
 	if err != nil {
 		return models.SendSMSResult{}, err
 	}
 	id, err := f.Store.QueueAsk(ctx, frontdoor.Ask{InboundID: in.InboundID, Body: body, Now: f.Now()})
 	if err != nil {
-		return models.SendSMSResult{}, classed(err)
+		return models.SendSMSResult{}, toTemporalError(err)
 	}
 	if id == "" {
 		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
@@ -198,14 +198,14 @@ func (f *Front) SendAsk(ctx context.Context, in frontdoor.SendAskInput) (models.
 // own that passes the gates of every other text and may rather be posted twice
 // than not at all. Safe to retry: the alarm names the row.
 func (f *Front) SendSafetyText(ctx context.Context, in alarm.Input) (models.SendSMSResult, error) {
-	defer beat(ctx)()
+	defer startHeartbeat(ctx)()
 	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
 	if err != nil {
-		return models.SendSMSResult{}, classed(err)
+		return models.SendSMSResult{}, toTemporalError(err)
 	}
 	locale, err := f.Store.LocaleOf(ctx, row.InboundID)
 	if err != nil {
-		return models.SendSMSResult{}, classed(err)
+		return models.SendSMSResult{}, toTemporalError(err)
 	}
 	body, err := f.Prompts.Fixed(prompts.Crisis, locale, prompts.FixedData{Programme: f.Programme, TeamAlerted: f.AlertsTeam && row.Pages})
 	if err != nil {
@@ -213,7 +213,7 @@ func (f *Front) SendSafetyText(ctx context.Context, in alarm.Input) (models.Send
 	}
 	id, err := f.Alarms.QueueSafetyText(ctx, alarm.SafetyText{AlarmID: in.AlarmID, Body: segments.Smart(body), Now: f.Now()})
 	if err != nil {
-		return models.SendSMSResult{}, classed(err)
+		return models.SendSMSResult{}, toTemporalError(err)
 	}
 	if id == "" {
 		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
@@ -224,10 +224,10 @@ func (f *Front) SendSafetyText(ctx context.Context, in alarm.Input) (models.Send
 // SendPage has a person told of an alarm, and says whether a page was sent.
 // Safe to retry: the receiver knows a page by its id.
 func (f *Front) SendPage(ctx context.Context, in alarm.Input) (bool, error) {
-	defer beat(ctx)()
+	defer startHeartbeat(ctx)()
 	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
 	if err != nil {
-		return false, classed(err)
+		return false, toTemporalError(err)
 	}
 	sent, err := f.Pager.Page(ctx, alarm.Page{
 		ID: row.ID, ParticipantID: row.ParticipantID, Kind: string(models.AttentionCrisis), At: row.CreatedAt.UTC(),
@@ -237,12 +237,12 @@ func (f *Front) SendPage(ctx context.Context, in alarm.Input) (bool, error) {
 		return false, err
 	}
 	if err := f.Alarms.AlarmPaged(ctx, row.ID, f.Now()); err != nil {
-		return false, classed(err)
+		return false, toTemporalError(err)
 	}
 	return true, nil
 }
 
-func (f *Front) fixed(name prompts.Name, locale string) (string, error) {
+func (f *Front) fixedText(name prompts.Name, locale string) (string, error) {
 	text, err := f.Prompts.Fixed(name, locale, prompts.FixedData{Programme: f.Programme, TeamAlerted: f.AlertsTeam})
 	if err != nil {
 		return "", fmt.Errorf("rendering text %s: %w", name, err)

@@ -194,6 +194,6 @@ func TestFrontActivitiesHeartbeat(t *testing.T) {
 	starts := regexp.MustCompile(`func \(f \*Front\) (Send\w+)\([^\n]*\n([^\n]*)`).FindAllStringSubmatch(string(source), -1)
 	require.Len(t, starts, 5)
 	for _, start := range starts {
-		require.Equal(t, "\tdefer beat(ctx)()", start[2], start[1])
+		require.Equal(t, "\tdefer startHeartbeat(ctx)()", start[2], start[1])
 	}
 }

@@ -58,18 +58,18 @@ const heartbeatEvery = 3 * time.Second
 // raises attention.
 func (t *Talk) CallModel(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
-	stop := beatWith(ctx, limit.heartbeat)
+	stop := startHeartbeatWith(ctx, limit.heartbeat)
 	out, err := t.runRound(ctx, in, limit)
 	stop()
 	return out, limit.check(ctx, err)
 }
 
 func (t *Talk) runRound(ctx context.Context, in models.CallModelInput, limit *timeLimit) (models.CallModelResult, error) {
-	ctx, cancel := limit.bound(ctx)
+	ctx, cancel := limit.limitContext(ctx)
 	defer cancel()
 	turn, begun, err := t.load(ctx, in)
 	if err != nil {
-		return models.CallModelResult{}, classed(fmt.Errorf("loading turn: %w", err))
+		return models.CallModelResult{}, toTemporalError(fmt.Errorf("loading turn: %w", err))
 	}
 	if begun != nil && (begun.Skip || begun.Prepared) {
 		return models.CallModelResult{Begun: begun}, nil
@@ -105,14 +105,14 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput, turn models.T
 	})
 	round := pipeline.Round{Input: in, Context: turn, Offer: t.offer(in.Mode, turn.Turn.Channel.Rights())}
 	if in.Kind == models.KindSubagent {
-		if unwanted(turn) {
+		if shouldStopSubagent(turn) {
 			return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, nil
 		}
 		outside, compact := t.Tools.Outside()
 		round.Offer = pipeline.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
 		var err error
 		if round.Task, err = t.task(ctx, in.TurnID); err != nil {
-			return models.CallModelResult{}, classed(err)
+			return models.CallModelResult{}, toTemporalError(err)
 		}
 	}
 	step, err := t.Replies.Respond(ctx, round)
@@ -123,7 +123,7 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput, turn models.T
 		return models.CallModelResult{}, raiseErr // retried: the refusal must be seen
 	}
 	if err != nil {
-		return models.CallModelResult{}, classed(fmt.Errorf("round %d: %w", in.Step, err))
+		return models.CallModelResult{}, toTemporalError(fmt.Errorf("round %d: %w", in.Step, err))
 	}
 	t.Turns.Recent.note(own, step)
 	return t.result(step)
@@ -167,9 +167,9 @@ func entriesFor(kind models.Kind) int {
 	return WindowEntries
 }
 
-// unwanted: the person left, opted out or is not in coaching any more, so that
-// no subagent may go on about them.
-func unwanted(turn models.TurnContext) bool {
+// shouldStopSubagent reports whether the person left, opted out or is not in
+// coaching any more, so that no subagent may go on about them.
+func shouldStopSubagent(turn models.TurnContext) bool {
 	return turn.Turn.Outcome != "" || turn.Participant.RemovedAt != nil || turn.Participant.Status != models.StatusActive
 }
 
@@ -232,13 +232,13 @@ func (t *Talk) result(step models.Step) (models.CallModelResult, error) {
 	return out, nil
 }
 
-// beat heartbeats until the returned function is called.
-func beat(ctx context.Context) (stop func()) {
-	return beatWith(ctx, func(ctx context.Context) { activity.RecordHeartbeat(ctx) })
+// startHeartbeat heartbeats until the returned function is called.
+func startHeartbeat(ctx context.Context) (stop func()) {
+	return startHeartbeatWith(ctx, func(ctx context.Context) { activity.RecordHeartbeat(ctx) })
 }
 
-// beatWith is beat with a heartbeat of the caller's.
-func beatWith(ctx context.Context, record func(context.Context)) (stop func()) {
+// startHeartbeatWith is startHeartbeat with a heartbeat of the caller.
+func startHeartbeatWith(ctx context.Context, record func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {

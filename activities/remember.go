@@ -74,7 +74,7 @@ func textsOf(turn models.TurnContext) int {
 // for it. Safe to retry: what was asked of a model is not asked again, and a
 // turn stores one fact.
 func (r *Remembering) Remember(ctx context.Context, in models.RememberInput) error {
-	defer beat(ctx)()
+	defer startHeartbeat(ctx)()
 	return r.remember(ctx, in.TurnID)
 }
 
@@ -85,16 +85,16 @@ func (r *Remembering) remember(ctx context.Context, turnID string) error {
 		turn, err = r.Store.TurnContext(ctx, turnID, rememberEntries+own)
 	}
 	if err != nil {
-		return classed(fmt.Errorf("loading turn: %w", err))
+		return toTemporalError(fmt.Errorf("loading turn: %w", err))
 	}
-	return classed(r.Keeper.Remember(ctx, turn))
+	return toTemporalError(r.Keeper.Remember(ctx, turn))
 }
 
 // RememberTurns remembers a batch of turns: those of one participant in order,
 // several participants at once. What fails for now stays in the queue for a later
 // batch, for a day. Safe to retry: turns that are done have left the queue.
 func (r *Remembering) RememberTurns(ctx context.Context, in models.RememberTurnsInput) (models.RememberTurnsResult, error) {
-	defer beat(ctx)()
+	defer startHeartbeat(ctx)()
 	jobs, err := r.Queue.QueuedMemory(ctx, in.TurnIDs)
 	if err != nil {
 		return models.RememberTurnsResult{}, err

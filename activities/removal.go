@@ -27,5 +27,5 @@ func (r *Removals) RemoveParticipant(ctx context.Context, in models.RemovePartic
 	if errors.Is(err, models.ErrNotFound) {
 		return nil
 	}
-	return classed(err)
+	return toTemporalError(err)
 }

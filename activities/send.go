@@ -59,7 +59,7 @@ type Posts struct {
 // The time that a text may be tried for ends with its usefulness: then the row
 // ends as failed, with the code stale.
 func (p *Posts) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
-	stop := beat(ctx)
+	stop := startHeartbeat(ctx)
 	defer stop()
 	return p.send(ctx, in)
 }
@@ -67,7 +67,7 @@ func (p *Posts) SendSMS(ctx context.Context, in models.SendSMSInput) (models.Sen
 func (p *Posts) send(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
 	claim, err := p.Store.ClaimSend(ctx, in.OutboxID, p.Now())
 	if err != nil {
-		return models.SendSMSResult{}, classed(fmt.Errorf("claiming %s: %w", in.OutboxID, err))
+		return models.SendSMSResult{}, toTemporalError(fmt.Errorf("claiming %s: %w", in.OutboxID, err))
 	}
 	out, err := p.deliver(ctx, claim)
 	if err != nil && in.LeaveUnsettled && p.isLongUnsettled(claim.Outbox) {
@@ -91,12 +91,12 @@ func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.Sen
 		return p.wait(ctx, row, claim.Wait)
 	}
 	if !claim.Post {
-		return standing(row), nil
+		return resultOf(row), nil
 	}
 	if claim.Resumed {
 		return p.lookUp(ctx, claim)
 	}
-	if code := p.late(row); code != "" {
+	if code := p.tooLateCode(row); code != "" {
 		return p.tooLate(ctx, row, code)
 	}
 	return p.post(ctx, claim)
@@ -113,13 +113,13 @@ func (p *Posts) post(ctx context.Context, claim models.SendClaim) (models.SendSM
 	refused, failed := check.answer()
 	switch {
 	case refused != nil:
-		return standing(*refused), nil
+		return resultOf(*refused), nil
 	case failed != nil:
 		return p.notWritten(ctx, claim, failed)
 	case err != nil:
-		return p.refused(ctx, row, err)
+		return p.handleFailure(ctx, row, err)
 	}
-	return p.accepted(ctx, claim.Ref(), receipt)
+	return p.recordAccepted(ctx, claim.Ref(), receipt)
 }
 
 // writeCheck asks the store whether a text may be written. The carrier client
@@ -177,8 +177,8 @@ func (p *Posts) tooLate(ctx context.Context, row models.Outbox, code string) (mo
 	return p.end(ctx, row, models.SendFailure{Status: models.OutboxFailed, Code: code})
 }
 
-// late says why a text is not worth posting any more; empty: it is.
-func (p *Posts) late(row models.Outbox) string {
+// tooLateCode returns why a text is not worth posting any more; empty: it is.
+func (p *Posts) tooLateCode(row models.Outbox) string {
 	switch now := p.Now(); {
 	case now.Sub(row.CreatedAt) > usefulFor(row):
 		return carrier.CodeStale
@@ -194,14 +194,14 @@ func (p *Posts) lookUp(ctx context.Context, claim models.SendClaim) (models.Send
 	row := claim.Outbox
 	age := max(p.Now().Sub(attemptedAt(row)), 0)
 	list, err := p.Carrier.Find(ctx, models.SMS{OutboxID: row.ID, To: claim.To, Body: row.Body}, age)
-	if err != nil && p.late(row) != "" {
+	if err != nil && p.tooLateCode(row) != "" {
 		return p.end(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
 	}
 	if err != nil {
 		return models.SendSMSResult{}, unknownFor(nextLook(age), fmt.Sprintf("looking %s up: %v", row.ID, err), err)
 	}
 	for _, match := range list.Matches {
-		out, err := p.accepted(ctx, claim.Ref(), match)
+		out, err := p.recordAccepted(ctx, claim.Ref(), match)
 		if !errors.Is(err, models.ErrConflict) {
 			return out, err
 		}
@@ -216,11 +216,11 @@ func (p *Posts) lookUp(ctx context.Context, claim models.SendClaim) (models.Send
 	if missing := list.At.Sub(*row.MissingSince); missing < absence {
 		return models.SendSMSResult{}, unknownFor(min(nextLook(age), absence-missing), "the carrier does not list it yet", nil)
 	}
-	return p.missing(ctx, row)
+	return p.handleMissing(ctx, row)
 }
 
-// missing ends or posts again a text that the carrier proved not to have.
-func (p *Posts) missing(ctx context.Context, row models.Outbox) (models.SendSMSResult, error) {
+// handleMissing ends or posts again a text that the carrier proved not to have.
+func (p *Posts) handleMissing(ctx context.Context, row models.Outbox) (models.SendSMSResult, error) {
 	if row.UnknownPosts >= len(repostPauses) || !kindPolicies[row.Kind].twice {
 		return p.end(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
 	}
@@ -231,7 +231,7 @@ func (p *Posts) missing(ctx context.Context, row models.Outbox) (models.SendSMSR
 	return models.SendSMSResult{}, retryIn(repostPauses[row.UnknownPosts], "the carrier never took it", nil)
 }
 
-func (p *Posts) accepted(ctx context.Context, ref models.ClaimRef, receipt models.Receipt) (models.SendSMSResult, error) {
+func (p *Posts) recordAccepted(ctx context.Context, ref models.ClaimRef, receipt models.Receipt) (models.SendSMSResult, error) {
 	now := p.Now()
 	if err := p.Store.RecordAccepted(ctx, ref, receipt, now); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("recording %s as accepted: %w", ref.OutboxID, err)
@@ -239,9 +239,9 @@ func (p *Posts) accepted(ctx context.Context, ref models.ClaimRef, receipt model
 	return models.SendSMSResult{Status: receipt.Status, AcceptedAt: now}, nil
 }
 
-// refused does what a failed send asks for: tried again at once or later, looked
-// up first, or final.
-func (p *Posts) refused(ctx context.Context, row models.Outbox, err error) (models.SendSMSResult, error) {
+// handleFailure does what a failed send asks for: tried again at once or later,
+// looked up first, or final.
+func (p *Posts) handleFailure(ctx context.Context, row models.Outbox, err error) (models.SendSMSResult, error) {
 	var cause *models.CarrierError
 	if !errors.As(err, &cause) {
 		return models.SendSMSResult{}, fmt.Errorf("sending %s: %w", row.ID, err)
@@ -262,11 +262,11 @@ func (p *Posts) refused(ctx context.Context, row models.Outbox, err error) (mode
 		}
 	case endText:
 	}
-	return p.final(ctx, row, cause)
+	return p.recordFailed(ctx, row, cause)
 }
 
-// final ends a row for what the carrier said.
-func (p *Posts) final(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
+// recordFailed ends a row with the code and class of the carrier.
+func (p *Posts) recordFailed(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
 	return p.end(ctx, row, models.SendFailure{Status: models.OutboxFailed, Code: cause.Code, Class: cause.Class})
 }
 
@@ -279,7 +279,7 @@ func (p *Posts) hold(ctx context.Context, row models.Outbox, cause *models.Carri
 		return models.SendSMSResult{}, fmt.Errorf("holding the sender for %s: %w", row.ID, err)
 	}
 	if reactions[cause.Class] == holdAndEnd {
-		return p.final(ctx, row, cause)
+		return p.recordFailed(ctx, row, cause)
 	}
 	return p.giveBack(ctx, row, cause, heldLook)
 }
@@ -333,8 +333,8 @@ func unknownFor(delay time.Duration, message string, cause error) error {
 		temporal.ApplicationErrorOptions{NextRetryDelay: delay, Cause: cause})
 }
 
-// standing is the result for a row that needs no post any more.
-func standing(row models.Outbox) models.SendSMSResult {
+// resultOf is the result for a row that needs no post any more.
+func resultOf(row models.Outbox) models.SendSMSResult {
 	out := models.SendSMSResult{Status: row.Status, Code: row.ErrorCode}
 	if row.AcceptedAt != nil {
 		out.AcceptedAt = *row.AcceptedAt

@@ -42,16 +42,16 @@ func startTimeLimit(ctx context.Context, limit time.Duration, now func() time.Ti
 	return l
 }
 
-// spent is the time of earlier attempts and of this one so far.
-func (l *timeLimit) spent() time.Duration { return l.before + l.now().Sub(l.started) }
+// elapsed returns the time of earlier attempts and of this one so far.
+func (l *timeLimit) elapsed() time.Duration { return l.before + l.now().Sub(l.started) }
 
 // heartbeat reports that the attempt goes on and what was spent so far.
 func (l *timeLimit) heartbeat(ctx context.Context) {
-	activity.RecordHeartbeat(ctx, timeSpent{Spent: l.spent()})
+	activity.RecordHeartbeat(ctx, timeSpent{Spent: l.elapsed()})
 }
 
-// bound ends the context when the limit is reached.
-func (l *timeLimit) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+// limitContext ends the context when the limit is reached.
+func (l *timeLimit) limitContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if l.limit <= 0 {
 		return context.WithCancel(ctx)
 	}
@@ -71,7 +71,7 @@ func (l *timeLimit) check(ctx context.Context, err error) error {
 	if isApp && app.NextRetryDelay() > 0 {
 		pause = app.NextRetryDelay()
 	}
-	spent := l.spent() + pause
+	spent := l.elapsed() + pause
 	if spent >= l.limit {
 		return temporal.NewNonRetryableApplicationError(
 			fmt.Sprintf("no result within %s of attempts: %v", l.limit, err), models.ErrTypeTimeLimit, err)

@@ -39,7 +39,7 @@ func (a attempt) run(t *testing.T) (spent time.Duration, err error) {
 	work := func(ctx context.Context) error {
 		now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 		limit := startTimeLimit(ctx, 3*time.Minute, func() time.Time { return now })
-		ctx, cancel := limit.bound(ctx)
+		ctx, cancel := limit.limitContext(ctx)
 		defer cancel()
 		if left, ok := ctx.Deadline(); !ok || time.Until(left) > 3*time.Minute-a.before {
 			return errors.New("the attempt is not bounded")

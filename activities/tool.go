@@ -50,24 +50,24 @@ type Tools struct {
 // It heartbeats, and keeps to the input's time limit as CallModel does.
 func (t *Tools) RunTool(ctx context.Context, in models.ToolInput) (aside.Result, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
-	stop := beatWith(ctx, limit.heartbeat)
+	stop := startHeartbeatWith(ctx, limit.heartbeat)
 	out, err := t.runOnce(ctx, in, limit)
 	stop()
 	return out, limit.check(ctx, err)
 }
 
 func (t *Tools) runOnce(ctx context.Context, in models.ToolInput, limit *timeLimit) (aside.Result, error) {
-	ctx, cancel := limit.bound(ctx)
+	ctx, cancel := limit.limitContext(ctx)
 	defer cancel()
 	run, err := t.Store.ToolRun(ctx, in.TurnID, in.Step, in.Call)
-	done, err := found(err)
+	done, err := isFound(err)
 	if !done && err == nil {
 		run, err = t.run(ctx, in)
 	}
 	if err != nil {
-		return aside.Result{}, classed(err)
+		return aside.Result{}, toTemporalError(err)
 	}
-	return t.told(ctx, run)
+	return t.rowsToSend(ctx, run)
 }
 
 // run executes a call that has no result yet, and stores what it came to.
@@ -100,7 +100,7 @@ func (t *Tools) run(ctx context.Context, in models.ToolInput) (models.ToolRun, e
 	}
 	commit.Run.CreatedAt = t.Now()
 	if ran.Say != "" {
-		commit.Said = t.said(in, turn, ran.Say)
+		commit.Said = t.messageOutcome(in, turn, ran.Say)
 	}
 	err = t.Store.CommitTool(ctx, commit)
 	if errors.Is(err, models.ErrStale) {
@@ -111,10 +111,10 @@ func (t *Tools) run(ctx context.Context, in models.ToolInput) (models.ToolRun, e
 	return commit.Run, err
 }
 
-// said is a text in the middle of a turn: its entry of the conversation and its
-// rows, as the end of a turn would write them. Where no carrier has a part in it
-// the row passes the gates at once.
-func (t *Tools) said(in models.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
+// messageOutcome is a text in the middle of a turn: its entry of the
+// conversation and its rows, as the end of a turn would write them. Where no
+// carrier has a part in it the row passes the gates at once.
+func (t *Tools) messageOutcome(in models.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
 	id, channel, now := aside.ID(in.TurnID, in.Step, in.Call), turn.Turn.Channel, t.Now()
 	out := finished{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: channel == models.ChannelChat, At: now,
@@ -125,12 +125,13 @@ func (t *Tools) said(in models.ToolInput, turn models.TurnContext, text string) 
 	return &out.TurnOutcome
 }
 
-// told says what is to be sent because of a call; nothing for most tools.
-func (t *Tools) told(ctx context.Context, run models.ToolRun) (aside.Result, error) {
+// rowsToSend returns what is to be sent because of a call; nothing for most
+// tools.
+func (t *Tools) rowsToSend(ctx context.Context, run models.ToolRun) (aside.Result, error) {
 	var out aside.Result
 	rows, err := asideRows(ctx, t.Sent, run)
 	if err != nil {
-		return out, classed(err)
+		return out, toTemporalError(err)
 	}
 	for _, row := range rows {
 		if row.Channel != models.ChannelChat {
@@ -165,7 +166,7 @@ func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes st
 	}
 	verdict := protocol.JudgeNative(models.ChatResponse{Text: answer.Text, FinishReason: answer.FinishReason}, protocol.Native{})
 	if verdict.Judgment != protocol.Words {
-		return "", unsendable()
+		return "", unsendableError()
 	}
 	if protocol.IsCut(answer) {
 		verdict.Text = protocol.CutAtSentence(verdict.Text)
@@ -179,11 +180,11 @@ func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes st
 		Text: text, Phone: w.participant.Phone, Known: []string{instructions.Text, p.PromptAnchor, p.HabitDomain}, Instructions: instructions,
 	})
 	if text == "" || len(screened.Dropped) > 0 {
-		return "", unsendable()
+		return "", unsendableError()
 	}
 	return text, nil
 }
 
-func unsendable() error {
+func unsendableError() error {
 	return models.BadField("personalization_notes", "led to no prompt that can be sent; call again with other notes")
 }

@@ -113,11 +113,11 @@ func ending(turn models.TurnContext) models.TurnContext {
 // conversation and says how to go on. It heartbeats, because a voice note may
 // have to be transcribed first.
 func (t *Turns) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
-	stop := beat(ctx)
+	stop := startHeartbeat(ctx)
 	defer stop()
 	out, err := t.Store.BeginTurn(ctx, in)
 	if err != nil {
-		return out, classed(fmt.Errorf("opening turn: %w", err))
+		return out, toTemporalError(fmt.Errorf("opening turn: %w", err))
 	}
 	out.Limits = t.limits(in)
 	return out, nil
@@ -136,7 +136,7 @@ func (t *Turns) limits(in models.PrepareTurnInput) models.Limits {
 func (t *Turns) ReadPast(ctx context.Context, participantID string) (models.Past, error) {
 	past, err := t.Archive.Past(ctx, participantID)
 	if err != nil {
-		return past, classed(fmt.Errorf("reading what went before: %w", err))
+		return past, toTemporalError(fmt.Errorf("reading what went before: %w", err))
 	}
 	return past, nil
 }
@@ -144,7 +144,7 @@ func (t *Turns) ReadPast(ctx context.Context, participantID string) (models.Past
 // SaveState mirrors the workflow's state into tables for operators' queries.
 func (t *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
 	if err := t.States.SaveState(ctx, in); err != nil {
-		return classed(fmt.Errorf("saving state: %w", err))
+		return toTemporalError(fmt.Errorf("saving state: %w", err))
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn model
 	s.outboxID = models.OutboxID(in.TurnID, 1)
 	switch in.Source {
 	case models.SourceStep:
-		s.text, s.closing, err = t.spoken(in, turn)
+		s.text, s.closing, err = t.modelText(in, turn)
 	case models.SourcePrepared:
 		if s.text = reply.Words(turn.Profile.PreparedPrompt); s.text == "" {
 			s.text, err = t.fallback(in, turn)
@@ -43,9 +43,9 @@ func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn model
 			s.closing, err = t.closing(in.Plan, turn)
 		}
 	case models.SourceFixed:
-		s.text, err = t.fixed(fixedFor(in.Plan.Kind, turn.Participant.Status), turn)
+		s.text, err = t.fixedText(fixedFor(in.Plan.Kind, turn.Participant.Status), turn)
 	case models.SourceSubagent:
-		s.text, err = t.found(ctx, in.Plan.Subagent.TurnID)
+		s.text, err = t.subagentText(ctx, in.Plan.Subagent.TurnID)
 	case models.SourceSilent, models.SourceFailed:
 	case models.SourceOutbox:
 		var row models.Outbox
@@ -55,8 +55,8 @@ func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn model
 	return s, err
 }
 
-// found is what a subagent came to, short enough for a text.
-func (t *Turns) found(ctx context.Context, subagentTurn string) (string, error) {
+// subagentText returns the result of a subagent, short enough for a text.
+func (t *Turns) subagentText(ctx context.Context, subagentTurn string) (string, error) {
 	turn, err := t.Archive.TurnContext(ctx, subagentTurn, 0)
 	if err != nil {
 		return "", fmt.Errorf("loading subagent: %w", err)
@@ -89,8 +89,8 @@ func (s said) parts(channel models.Channel) (whole string, out segments.Parts) {
 	return strings.Join(out.Texts, "\n"), out
 }
 
-// spoken is what the model said in the round that ended the turn.
-func (t *Turns) spoken(in models.PersistTurnInput, turn models.TurnContext) (text, closing string, err error) {
+// modelText returns what the model said in the round that ended the turn.
+func (t *Turns) modelText(in models.PersistTurnInput, turn models.TurnContext) (text, closing string, err error) {
 	for _, step := range turn.Steps {
 		if step.Number != in.Step {
 			continue
@@ -107,7 +107,7 @@ func (t *Turns) closing(plan models.TurnPlan, turn models.TurnContext) (string, 
 	if plan.Kind != models.KindGreeting && !plan.Introduce {
 		return "", nil
 	}
-	return t.fixed(prompts.GreetingFooter, turn)
+	return t.fixedText(prompts.GreetingFooter, turn)
 }
 
 // asideRows are the texts that a call has sent, in order; asking costs nothing
@@ -117,7 +117,7 @@ func asideRows(ctx context.Context, store SentStore, run models.ToolRun) (rows [
 	for sends && err == nil {
 		var row models.Outbox
 		row, err = store.Outbox(ctx, models.OutboxID(id, len(rows)+1))
-		if sends, err = found(err); sends {
+		if sends, err = isFound(err); sends {
 			rows = append(rows, row)
 		}
 	}
@@ -197,17 +197,17 @@ func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (s
 		if said && !t.Prompts.Translated(prompts.HabitFallback, turn.Participant.Locale) {
 			return reply.HabitFallback(p), nil
 		}
-		return t.fixed(prompts.HabitFallback, turn)
+		return t.fixedText(prompts.HabitFallback, turn)
 	case models.KindGreeting:
-		return t.fixed(prompts.GreetingFallback, turn)
+		return t.fixedText(prompts.GreetingFallback, turn)
 	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
 		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindDebug,
 		models.KindResult, models.KindSubagent, models.KindToolCall, models.KindToolResult:
 	}
-	return t.fixed(prompts.ReplyFallback, turn)
+	return t.fixedText(prompts.ReplyFallback, turn)
 }
 
-func (t *Turns) fixed(name prompts.Name, turn models.TurnContext) (string, error) {
+func (t *Turns) fixedText(name prompts.Name, turn models.TurnContext) (string, error) {
 	text, err := t.Prompts.Fixed(name, turn.Participant.Locale, prompts.FixedData{Programme: t.Programme, Name: turn.Participant.Name})
 	if err != nil {
 		return "", fmt.Errorf("rendering text %s: %w", name, err)
