@@ -43,12 +43,12 @@ func (r *Room) Export(ctx context.Context, in *PersonRequest) ([]byte, error) {
 	if err != nil && !errors.Is(err, models.ErrNotFound) { // nothing learnt yet
 		return nil, fmt.Errorf("reading a profile: %w", err)
 	}
-	return zipped(bundle{profile: profile, known: known, versions: versions}.files())
+	return zipFiles(bundle{profile: profile, known: known, versions: versions}.files())
 }
 
-// zipped stores files without compression, whose bytes could change with the
+// zipFiles stores files without compression, whose bytes could change with the
 // library, and with one instant for all, since zip has no empty one.
-func zipped(files []file) ([]byte, error) {
+func zipFiles(files []file) ([]byte, error) {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
 	for _, one := range files {

@@ -13,7 +13,7 @@ func summaryOf(t models.TurnTotals) view.TurnSummary {
 	return view.TurnSummary{
 		ID: t.Turn.ID, Number: t.Turn.Number, Kind: t.Turn.Kind, Mode: t.Turn.Mode, Outcome: t.Turn.Outcome,
 		StartedAt: t.Turn.StartedAt.UTC(), FinishedAt: utc(t.Turn.FinishedAt), PromptVersion: t.Turn.PromptVersion,
-		Rounds: t.Rounds, Tools: filled(t.Tools), Tokens: t.Usage,
+		Rounds: t.Rounds, Tools: withoutNil(t.Tools), Tokens: t.Usage,
 	}
 }
 
@@ -102,7 +102,7 @@ func roundOf(step models.Step, runs []models.ToolRun) (view.Round, error) {
 
 func givenOf(trace models.StepTrace) *view.Given {
 	given := &view.Given{
-		Tools: filled(trace.Prepared.Allowed), ChosenBy: trace.Prepared.Label, Plan: []string{}, Memory: trace.Prepared.Memory,
+		Tools: withoutNil(trace.Prepared.Allowed), ChosenBy: trace.Prepared.Label, Plan: []string{}, Memory: trace.Prepared.Memory,
 	}
 	if older := trace.Prepared.Older; older != nil {
 		given.Older = &view.Older{Count: older.Count, Text: older.Text}
@@ -201,5 +201,6 @@ func utc(t *time.Time) *time.Time {
 	return &at
 }
 
-// filled is never nil, so that lists are lists in JSON too.
-func filled(list []string) []string { return append([]string{}, list...) }
+// withoutNil returns a list that is never nil, so that lists are lists in JSON
+// too.
+func withoutNil(list []string) []string { return append([]string{}, list...) }
