@@ -97,7 +97,7 @@ func (r *Relay) tell(ctx context.Context, n models.Notice) error {
 	}
 	if n.Kind == models.NoticeUnenroll {
 		err := r.update(ctx, n, order{name: models.UpdateUnenroll})
-		if gone(err) {
+		if isGone(err) {
 			return nil
 		}
 		return err
@@ -203,7 +203,7 @@ func (r *Relay) flags(ctx context.Context, p models.Participant, n models.Notice
 // update would be rejected for ever.
 func (r *Relay) command(ctx context.Context, p models.Participant, n models.Notice, o order) error {
 	err := r.update(ctx, n, o)
-	if !gone(err) {
+	if !isGone(err) {
 		return err
 	}
 	if err := r.start(ctx, p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, secondState(p)); err != nil {
@@ -221,8 +221,8 @@ func (r *Relay) update(ctx context.Context, n models.Notice, o order) error {
 	return err
 }
 
-// gone reports that the workflow is closed or was never started.
-func gone(err error) bool {
+// isGone reports that the workflow is closed or was never started.
+func isGone(err error) bool {
 	var notFound *serviceerror.NotFound
 	return errors.As(err, &notFound)
 }

@@ -90,12 +90,13 @@ func (r *Relay) Run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(jittered(r.cfg.Interval)):
+		case <-time.After(addJitter(r.cfg.Interval)):
 		}
 	}
 }
 
-func jittered(d time.Duration) time.Duration {
+// addJitter returns d, changed by up to 20 percent at random.
+func addJitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
 }
 
