@@ -34,7 +34,7 @@ type answer[T any] struct {
 	Body Envelope[T]
 }
 
-func answered[T any](message string, result T) *answer[T] {
+func newAnswer[T any](message string, result T) *answer[T] {
 	return &answer[T]{Body: Envelope[T]{Status: "ok", Message: message, Result: result}}
 }
 
@@ -87,7 +87,7 @@ func (f *front) handler() http.Handler {
 	allowNull(api.OpenAPI(), map[string]string{"StateView": "pending_prompt", "Round": "given"})
 	documentQuery(api.OpenAPI())
 	f.plainRoutes(mux, api.OpenAPI())
-	return protected(enveloped(mux, queryNames(api.OpenAPI())))
+	return withHeaders(withEnvelope(mux, queryNames(api.OpenAPI())))
 }
 
 // allowNull declares a property of each named schema to be an object or null,
@@ -169,9 +169,9 @@ func (f *front) guard(api huma.API) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// enveloped gives unknown paths and methods the envelope of everything else, and
-// refuses query parameters that the route does not have.
-func enveloped(mux *http.ServeMux, known map[string][]string) http.Handler {
+// withEnvelope gives unknown paths and methods the envelope of everything else,
+// and refuses query parameters that the route does not have.
+func withEnvelope(mux *http.ServeMux, known map[string][]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern != "" {
 			if refused := unknownQuery(r, known, pattern); refused != nil {

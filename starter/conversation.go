@@ -73,7 +73,7 @@ func (f *front) chat(ctx context.Context, in *chat.Request) (*answer[chat.Taken]
 	if err != nil {
 		return nil, f.refuse("taking a text of the chat", err)
 	}
-	return answered("Text taken", text), nil
+	return newAnswer("Text taken", text), nil
 }
 
 // documentRepeat adds the answer to a repeated key, which has the shape of the
@@ -98,7 +98,7 @@ func (f *front) history(ctx context.Context, in *historyRequest) (*answer[[]mode
 			f.log.Error("a stored text cannot be opened with the payload keys; check `coachline doctor`", "participant", in.ID, "at", entry.At)
 		}
 	}
-	return answered("", entries), nil
+	return newAnswer("", entries), nil
 }
 
 func (f *front) entries(ctx context.Context, in *historyRequest) ([]models.HistoryEntry, error) {

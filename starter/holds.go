@@ -92,7 +92,7 @@ func (f *front) createHold(ctx context.Context, in *holdRequest) (*answer[HoldVi
 	if err != nil {
 		return nil, f.refuse("creating the hold", err)
 	}
-	return answered("Prompts are held; what falls due meanwhile is recorded as missed", holdViewOf(saved, now)), nil
+	return newAnswer("Prompts are held; what falls due meanwhile is recorded as missed", holdViewOf(saved, now)), nil
 }
 
 func (f *front) listHolds(ctx context.Context, in *holdListRequest) (*answer[HoldPage], error) {
@@ -110,7 +110,7 @@ func (f *front) listHolds(ctx context.Context, in *holdListRequest) (*answer[Hol
 		page.Holds = append(page.Holds, holdViewOf(h, now))
 	}
 	if len(rows) < in.Limit {
-		return answered("", page), nil
+		return newAnswer("", page), nil
 	}
 	query.BeforeID, query.Limit = rows[len(rows)-1].ID, 1
 	more, err := f.store.Holds(ctx, query)
@@ -121,7 +121,7 @@ func (f *front) listHolds(ctx context.Context, in *holdListRequest) (*answer[Hol
 		cursor := strconv.FormatInt(query.BeforeID, 10)
 		page.NextCursor = &cursor
 	}
-	return answered("", page), nil
+	return newAnswer("", page), nil
 }
 
 func (f *front) releaseHold(ctx context.Context, in *holdByID) (*answer[HoldView], error) {
@@ -133,7 +133,7 @@ func (f *front) releaseHold(ctx context.Context, in *holdByID) (*answer[HoldView
 	if err != nil {
 		return nil, f.refuse("releasing the hold", err)
 	}
-	return answered("Hold released; prompts go on with their next slot", holdViewOf(saved, now)), nil
+	return newAnswer("Hold released; prompts go on with their next slot", holdViewOf(saved, now)), nil
 }
 
 // activeHold returns the hold that stops prompts for longest; nil when there is

@@ -35,11 +35,11 @@ func (f *front) opsRoutes(api huma.API) {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Errors: errors}
 	}
 	huma.Register(api, open("/livez", "livez", "The process runs"),
-		func(context.Context, *empty) (*answer[empty], error) { return answered("alive", empty{}), nil })
+		func(context.Context, *empty) (*answer[empty], error) { return newAnswer("alive", empty{}), nil })
 	huma.Register(api, open("/readyz", "readyz", "Database and Temporal answer", http.StatusServiceUnavailable), f.readyz)
 	huma.Register(api, open("/version", "version", "Version of this build"),
 		func(context.Context, *empty) (*answer[VersionView], error) {
-			return answered("", VersionView{Version: f.cfg.Version}), nil
+			return newAnswer("", VersionView{Version: f.cfg.Version}), nil
 		})
 }
 
@@ -63,7 +63,7 @@ func (f *front) readyz(ctx context.Context, _ *empty) (*answer[Readiness], error
 	if ready.Database != "ok" || ready.Temporal != "ok" {
 		return nil, failure(http.StatusServiceUnavailable, "not ready: database %s, temporal %s", ready.Database, ready.Temporal)
 	}
-	return answered("ready", ready), nil
+	return newAnswer("ready", ready), nil
 }
 
 // plainRoutes mounts what is not JSON of ours: metrics and the API document.

@@ -271,7 +271,7 @@ func (f *front) list(ctx context.Context, in *listRequest) (*answer[ParticipantP
 			page.NextCursor = &last
 		}
 	}
-	return answered("", page), nil
+	return newAnswer("", page), nil
 }
 
 func (f *front) show(ctx context.Context, in *byID) (*participantAnswer, error) {
@@ -301,7 +301,7 @@ func (f *front) remove(ctx context.Context, in *removeRequest) (*answer[Removed]
 		return nil, f.refuse("removing the participant", err)
 	}
 	f.tell(ctx, in.ID)
-	return answered("Participant removed; nothing more will be sent after the closing notice", Removed{ID: in.ID}), nil
+	return newAnswer("Participant removed; nothing more will be sent after the closing notice", Removed{ID: in.ID}), nil
 }
 
 // now is the present instant at the precision that every database keeps.

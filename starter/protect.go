@@ -13,10 +13,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// protected sets the headers that keep answers with personal data out of caches
+// withHeaders sets the headers that keep answers with personal data out of caches
 // and from being read as another type, and refuses requests whose address is not
 // UTF-8, which no database column can hold.
-func protected(next http.Handler) http.Handler {
+func withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -179,7 +179,7 @@ func (f *front) attentionRoutes(api huma.API) {
 		if err != nil {
 			return nil, f.refuse(listing.id, err)
 		}
-		return answered("", page), nil
+		return newAnswer("", page), nil
 	})
 	f.alertRoutes(api, room)
 }
@@ -194,7 +194,7 @@ func (f *front) alertRoutes(api huma.API, room *attention.Room) {
 		if err != nil {
 			return nil, f.refuse(listing.id, err)
 		}
-		return answered("", page), nil
+		return newAnswer("", page), nil
 	})
 	marking := route{method: http.MethodPost, path: alertsPath + "/{id}/mark", id: "mark-alert", summary: "Say whether an alert was right",
 		errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}
@@ -205,7 +205,7 @@ func (f *front) alertRoutes(api huma.API, room *attention.Room) {
 		if err != nil {
 			return nil, f.refuse(exporting.id, err)
 		}
-		return answered("", sheet), nil
+		return newAnswer("", sheet), nil
 	})
 }
 
@@ -227,7 +227,7 @@ func mount[I, O any](f *front, api huma.API, m mounted, handle func(context.Cont
 		if err != nil {
 			return nil, f.refuse(m.id, err)
 		}
-		return answered("", out), nil
+		return newAnswer("", out), nil
 	})
 }
 
@@ -268,7 +268,7 @@ func (f *front) state(ctx context.Context, in *byID) (*answer[StateView], error)
 	}
 	view.addHold(hold)
 	view.Waiting = len(waiting)
-	return answered("", view), nil
+	return newAnswer("", view), nil
 }
 
 // query asks the workflow; an error means that no worker answered in time or
@@ -353,9 +353,9 @@ func (f *front) setMode(ctx context.Context, in *modeRequest) (*answer[ModeView]
 		view := ModeView{Target: in.Body.Target, Mode: mode}
 		if mode == "" {
 			view.Mode = p.Mode
-			return answered("Accepted; applied when the running turn ends", view), nil
+			return newAnswer("Accepted; applied when the running turn ends", view), nil
 		}
-		return answered("Mode set", view), nil
+		return newAnswer("Mode set", view), nil
 	}
 	audit.Action, audit.At = "set_mode_failed", f.now()
 	if auditErr := f.store.RecordAudit(context.WithoutCancel(ctx), audit); auditErr != nil {

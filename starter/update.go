@@ -101,8 +101,8 @@ func (f *front) tryChange(ctx context.Context, in *changeRequest, want *int64) (
 func allowedPatch(row models.Participant, in *changeRequest) (models.ParticipantPatch, error) {
 	body := in.Body
 	patch := models.ParticipantPatch{
-		Name: trimmed(body.Name), Gender: trimmed(body.Gender), Ethnicity: trimmed(body.Ethnicity),
-		Background: trimmed(body.Background), Timezone: body.Timezone, Status: body.Status,
+		Name: trimSpace(body.Name), Gender: trimSpace(body.Gender), Ethnicity: trimSpace(body.Ethnicity),
+		Background: trimSpace(body.Background), Timezone: body.Timezone, Status: body.Status,
 		Locale: body.Locale, Tester: body.Tester, Debug: body.Debug,
 	}
 	if patch.Timezone != nil {
@@ -133,7 +133,7 @@ func allowedPatch(row models.Participant, in *changeRequest) (models.Participant
 	return patch, nil
 }
 
-func trimmed(s *string) *string {
+func trimSpace(s *string) *string {
 	if s == nil {
 		return nil
 	}

@@ -18,5 +18,5 @@ func (f *front) waiting(ctx context.Context, in *byID) (*answer[[]models.Waiting
 	if err != nil {
 		return nil, f.refuse("listing waiting messages", err)
 	}
-	return answered("", list), nil
+	return newAnswer("", list), nil
 }
