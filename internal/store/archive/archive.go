@@ -44,7 +44,7 @@ func (a *Archive) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnT
 	}
 	var out []models.TurnTotals
 	err := a.db.Snapshot(ctx, func(tx *gorm.DB) error {
-		if err := enrolled(tx, q.ParticipantID); err != nil {
+		if err := checkEnrolled(tx, q.ParticipantID); err != nil {
 			return err
 		}
 		find := tx.Where("participant_id = ? AND kind <> ?", q.ParticipantID, models.KindSubagent)
@@ -148,7 +148,7 @@ func (a *Archive) Consents(ctx context.Context, participantID string) ([]models.
 	return rows, nil
 }
 
-func enrolled(tx *gorm.DB, participantID string) error {
+func checkEnrolled(tx *gorm.DB, participantID string) error {
 	_, err := channelOf(tx, participantID)
 	return err
 }
