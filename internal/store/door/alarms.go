@@ -249,7 +249,7 @@ func (d *Desk) ClearAttention(ctx context.Context, c alarm.Clearing) (models.Par
 		if err = clearAlarms(tx, p.ID, c.Note, now); err != nil {
 			return err
 		}
-		return tx.Create(&operator.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: joined(ended), At: now}).Error
+		return tx.Create(&operator.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: joinKinds(ended), At: now}).Error
 	})
 	if err != nil {
 		return models.Participant{}, fmt.Errorf("clearing the attention: %w", err)

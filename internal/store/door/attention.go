@@ -105,7 +105,7 @@ func (d *Desk) ParticipantFlags(ctx context.Context, p models.Participant) (mode
 	return flags, nil
 }
 
-func joined(kinds []models.Attention) string {
+func joinKinds(kinds []models.Attention) string {
 	var words []string
 	for _, kind := range kinds {
 		words = append(words, string(kind))

@@ -105,7 +105,7 @@ func History(tx *gorm.DB, page Page) ([]models.HistoryEntry, error) {
 			TurnID: m.TurnID, Unreadable: m.Unreadable != "",
 		})
 	}
-	return kept(tx, page, entries)
+	return addGated(tx, page, entries)
 }
 
 // deliveries reads the statuses of the outbox rows behind some entries: of the
@@ -133,8 +133,8 @@ func deliveries(tx *gorm.DB, entries []models.Message) (map[string]models.Outbox
 	return out, nil
 }
 
-// kept adds the texts with a gate to the entries of a page.
-func kept(tx *gorm.DB, page Page, all []models.HistoryEntry) ([]models.HistoryEntry, error) {
+// addGated adds the texts with a gate to the entries of a page.
+func addGated(tx *gorm.DB, page Page, all []models.HistoryEntry) ([]models.HistoryEntry, error) {
 	find := tx.Where("participant_id = ? AND gate <> ''", page.ParticipantID)
 	if !page.Before.IsZero() {
 		find = find.Where("received_at < ?", page.Before)

@@ -87,7 +87,7 @@ func (d *Desk) Judge(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error)
 		in.Gate = models.GateEmpty
 		return models.LoopNone, nil
 	}
-	muted, err := d.muted(tx, *in)
+	muted, err := d.isMuted(tx, *in)
 	if err != nil || muted {
 		in.Gate = models.GateMuted
 		return models.LoopNone, err
@@ -97,22 +97,22 @@ func (d *Desk) Judge(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error)
 		in.Gate = models.GateLoop
 		return reason, err
 	}
-	limited, err := d.limited(tx, *in)
+	limited, err := d.isLimited(tx, *in)
 	if limited {
 		in.Gate = models.GateRateLimited
 	}
 	return models.LoopNone, err
 }
 
-func (d *Desk) muted(tx *gorm.DB, in models.Inbound) (bool, error) {
+func (d *Desk) isMuted(tx *gorm.DB, in models.Inbound) (bool, error) {
 	if d.cfg.Rules.Mute <= 0 {
 		return false, nil
 	}
-	count, err := gated(tx, in, models.GateLoop, d.cfg.Rules.Mute)
+	count, err := countGated(tx, in, models.GateLoop, d.cfg.Rules.Mute)
 	return count > 0, err
 }
 
-func (d *Desk) limited(tx *gorm.DB, in models.Inbound) (bool, error) {
+func (d *Desk) isLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
 	for _, limit := range []struct {
 		most int
 		span time.Duration
@@ -120,7 +120,7 @@ func (d *Desk) limited(tx *gorm.DB, in models.Inbound) (bool, error) {
 		if limit.most <= 0 {
 			continue
 		}
-		count, err := gated(tx, in, models.GateNone, limit.span)
+		count, err := countGated(tx, in, models.GateNone, limit.span)
 		if err != nil || count >= int64(limit.most) {
 			return true, err
 		}
@@ -131,13 +131,13 @@ func (d *Desk) limited(tx *gorm.DB, in models.Inbound) (bool, error) {
 // TellLimit reports whether a text above the limit is the first in a while, so
 // that its sender is told. Ask before the row is written.
 func (d *Desk) TellLimit(tx *gorm.DB, in models.Inbound) (bool, error) {
-	count, err := gated(tx, in, models.GateRateLimited, limitSpan)
+	count, err := countGated(tx, in, models.GateRateLimited, limitSpan)
 	return count == 0, err
 }
 
-// gated counts a sender's texts with a gate in the span up to a text. The index
+// countGated counts a sender's texts with a gate in the span up to a text. The index
 // on (from_index, gate, received_at) answers it.
-func gated(tx *gorm.DB, in models.Inbound, gate models.Gate, span time.Duration) (int64, error) {
+func countGated(tx *gorm.DB, in models.Inbound, gate models.Gate, span time.Duration) (int64, error) {
 	var count int64
 	err := tx.Model(&models.Inbound{}).
 		Where("from_index = ? AND gate = ? AND received_at > ?", in.FromIndex, gate, in.ReceivedAt.Add(-span)).
@@ -163,7 +163,7 @@ func (d *Desk) loop(tx *gorm.DB, in models.Inbound) (models.LoopReason, error) {
 		// taken for a machine's.
 		return models.LoopNone, nil
 	}
-	count, err := exchanged(tx, in)
+	count, err := countExchanged(tx, in)
 	if err != nil || count >= exchanges {
 		return models.LoopExchanges, err
 	}
@@ -178,9 +178,9 @@ func repeatsOf(body string) int {
 	return repeats
 }
 
-// exchanged counts the newest unbroken run of texts that came within seconds of
+// countExchanged counts the newest unbroken run of texts that came within seconds of
 // our reply.
-func exchanged(tx *gorm.DB, in models.Inbound) (int, error) {
+func countExchanged(tx *gorm.DB, in models.Inbound) (int, error) {
 	since := in.ReceivedAt.Add(-loopSpan)
 	var texts []time.Time
 	err := tx.Model(&models.Inbound{}).

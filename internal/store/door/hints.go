@@ -85,7 +85,7 @@ func (d *Desk) ClaimHint(ctx context.Context, id string, now time.Time) (frontdo
 	var claim frontdoor.HintClaim
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
 		var row frontdoor.Hint
-		if err := locked(tx).Where("id = ?", id).Take(&row).Error; err != nil {
+		if err := lockRows(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
 		}
 		var in models.Inbound
@@ -146,7 +146,7 @@ func (d *Desk) CheckHint(ctx context.Context, id string, now time.Time) (models.
 	var row frontdoor.Hint
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
 		row = frontdoor.Hint{}
-		if err := locked(tx).Where("id = ?", id).Take(&row).Error; err != nil {
+		if err := lockRows(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
 		}
 		var in models.Inbound
@@ -234,7 +234,7 @@ func (d *Desk) queueFixed(ctx context.Context, f fixedText) (string, error) {
 			return err
 		}
 		var p models.Participant
-		if err := locked(tx).Where("id = ?", in.ParticipantID).Take(&p).Error; err != nil {
+		if err := lockRows(tx).Where("id = ?", in.ParticipantID).Take(&p).Error; err != nil {
 			return err
 		}
 		row := models.Outbox{
@@ -277,4 +277,4 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-func locked(tx *gorm.DB) *gorm.DB { return tx.Clauses(clause.Locking{Strength: "NO KEY UPDATE"}) }
+func lockRows(tx *gorm.DB) *gorm.DB { return tx.Clauses(clause.Locking{Strength: "NO KEY UPDATE"}) }

@@ -41,7 +41,7 @@ func (d *Desk) MarkAlarm(ctx context.Context, m alarm.Marking) (alarm.Alarm, err
 	now := database.Instant(m.Now)
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
 		row = alarm.Alarm{}
-		if err := locked(tx).Where("id = ?", m.AlarmID).Take(&row).Error; err != nil {
+		if err := lockRows(tx).Where("id = ?", m.AlarmID).Take(&row).Error; err != nil {
 			return err
 		}
 		if row.Mark == m.Mark {
