@@ -19,10 +19,10 @@ const (
 	byCarrier     = "carrier"
 )
 
-// ruled: the text is acted on here and is no part of the coaching. START and
-// YES bring back a participant who opted out; from anybody else they are
-// ordinary words.
-func ruled(intent models.Intent, p models.Participant) bool {
+// isHandledHere reports whether the text is acted on here and is no part of the
+// coaching. START and YES bring back a participant who opted out; from anybody
+// else they are ordinary words.
+func isHandledHere(intent models.Intent, p models.Participant) bool {
 	switch intent {
 	case models.IntentStop, models.IntentHelp:
 		return true
@@ -221,13 +221,14 @@ func carrierOptOut(tx *gorm.DB, p models.Participant, row models.Outbox, now tim
 	return err
 }
 
-// barred: a turn of this kind may write nothing for the participant.
-func barred(p models.Participant, kind models.Kind) bool {
+// isBarred reports whether a turn of this kind may write nothing for the
+// participant.
+func isBarred(p models.Participant, kind models.Kind) bool {
 	switch {
 	case p.RemovedAt != nil:
 		return kind != models.KindNotice
 	case p.Status == models.StatusOptedOut:
-		return coaching(kind) || kind == models.KindHelp
+		return isCoaching(kind) || kind == models.KindHelp
 	}
 	return false
 }
@@ -251,8 +252,8 @@ func consentGate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, 
 // nothingToSay: the turn is barred, or it would confirm what was confirmed or
 // is over.
 func nothingToSay(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput) (bool, error) {
-	if barred(p, in.Plan.Kind) || in.Plan.Kind != models.KindConsent {
-		return barred(p, in.Plan.Kind), nil
+	if isBarred(p, in.Plan.Kind) || in.Plan.Kind != models.KindConsent {
+		return isBarred(p, in.Plan.Kind), nil
 	}
 	tied, err := ledger.Tie(tx, p, in.TurnID)
 	return !tied, err

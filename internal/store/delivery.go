@@ -78,7 +78,7 @@ func (s *Store) RecordFailed(ctx context.Context, f models.SendFailure) error {
 		if row.ClaimToken != f.Token {
 			return false, models.ErrStale
 		}
-		changed, err := failed(tx, row, f)
+		changed, err := applyFailure(tx, row, f)
 		if err != nil {
 			return changed, err
 		}
@@ -116,7 +116,7 @@ func personal(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Re
 	return brake.Mark(tx, p, row, r)
 }
 
-func failed(tx *gorm.DB, row *models.Outbox, f models.SendFailure) (changed bool, err error) {
+func applyFailure(tx *gorm.DB, row *models.Outbox, f models.SendFailure) (changed bool, err error) {
 	switch row.Status {
 	case models.OutboxReady, models.OutboxSending, models.OutboxUnknown:
 	case models.OutboxAccepted, models.OutboxQueued, models.OutboxSent, models.OutboxDelivered, models.OutboxRead,
@@ -158,7 +158,7 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 		if cb.ErrorCode != "" && (moved || row.ErrorCode == "" && row.Status == cb.Status) {
 			row.ErrorCode = cb.ErrorCode
 		}
-		if err := s.taken(tx, p, row, cb); err != nil || !moved {
+		if err := s.acceptReported(tx, p, row, cb); err != nil || !moved {
 			return true, err
 		}
 		if late.IsLost(row.Status) && !s.Owes(p, *row, cb) {
@@ -174,8 +174,8 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 	return err == nil, err
 }
 
-// taken notes that the carrier has the text, and what follows where it lost it.
-func (s *Store) taken(tx *gorm.DB, p models.Participant, row *models.Outbox, cb models.StatusCallback) error {
+// acceptReported notes that the carrier has the text, and what follows where it lost it.
+func (s *Store) acceptReported(tx *gorm.DB, p models.Participant, row *models.Outbox, cb models.StatusCallback) error {
 	if err := accept(tx, row, cb.ProviderSID, cb.At); err != nil {
 		return err
 	}

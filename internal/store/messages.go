@@ -40,7 +40,7 @@ func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.Ac
 	})
 	if errors.Is(err, models.ErrConflict) {
 		// The same delivery came in before; the transaction has left nothing.
-		out, err = s.claimed(ctx, in.ProviderSID)
+		out, err = s.storedInbound(ctx, in.ProviderSID)
 	}
 	if err != nil {
 		return models.AcceptedInbound{}, fmt.Errorf("accepting inbound: %w", err)
@@ -58,7 +58,7 @@ func screen(in *models.Inbound, words string) {
 	in.DangerScore = found.Score
 }
 
-func (s *Store) claimed(ctx context.Context, providerSID string) (models.AcceptedInbound, error) {
+func (s *Store) storedInbound(ctx context.Context, providerSID string) (models.AcceptedInbound, error) {
 	var row models.Inbound
 	err := s.reader(ctx).Where("provider_sid = ?", providerSID).Take(&row).Error
 	switch {
@@ -83,7 +83,7 @@ func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedIn
 		return models.AcceptedInbound{}, err
 	}
 	in.ParticipantID = p.ID
-	if err := heard(tx, &p, in); err != nil {
+	if err := noteHeard(tx, &p, in); err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	return s.acceptScreened(tx, in, p)
@@ -136,7 +136,7 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 			in.Intent, in.IntentMethod = models.IntentNone, ""
 		}
 	}
-	if ruled(in.Intent, p) {
+	if isHandledHere(in.Intent, p) {
 		return acceptRuled(tx, in, p)
 	}
 	if in.ID != 0 { // a transcript: its message was numbered and announced when it came
@@ -163,8 +163,8 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 	return models.AcceptedInbound{Inbound: in, NoticeID: notice}, err
 }
 
-// heard notes where the person wrote, and that a number can be reached.
-func heard(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
+// noteHeard notes where the person wrote, and that a number can be reached.
+func noteHeard(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
 	if err := channel.Note(tx, p, in); err != nil || !channel.Carried(in) {
 		return err
 	}

@@ -194,7 +194,7 @@ func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) 
 		return refusal, err
 	case p.RemovedAt != nil:
 		return gateRemoved, nil
-	case coaching(row.Kind) && p.Status != models.StatusActive:
+	case isCoaching(row.Kind) && p.Status != models.StatusActive:
 		return string(p.Status), nil
 	case p.UnreachableAt != nil && isInitiated(row.Kind):
 		return gateUnreachable, nil
@@ -210,8 +210,9 @@ func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) 
 	return "", nil
 }
 
-// coaching: kinds that a person gets only while in active coaching.
-func coaching(k models.Kind) bool {
+// isCoaching reports whether a person gets the kind only while in active
+// coaching.
+func isCoaching(k models.Kind) bool {
 	switch k {
 	case models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
 		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindResult, models.KindSubagent:

@@ -93,7 +93,7 @@ func (s *Store) writeSaid(tx *gorm.DB, said *models.TurnOutcome, turn models.Tur
 	if said == nil {
 		return nil
 	}
-	if turn.Outcome != "" || barred(p, turn.Kind) {
+	if turn.Outcome != "" || isBarred(p, turn.Kind) {
 		return models.ErrStale
 	}
 	_, err := s.writeOutcome(tx, *said, p)

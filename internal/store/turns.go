@@ -91,7 +91,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	if out.participant, err = lockParticipant(tx, in.ParticipantID); err != nil {
 		return out, err
 	}
-	if ended, err := ended(tx, in.TurnID); err != nil || ended {
+	if ended, err := hasEnded(tx, in.TurnID); err != nil || ended {
 		return out, err
 	}
 	p := out.participant
@@ -109,7 +109,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	if out.Skip, err = isAnswered(tx, in.TurnID, texts); err != nil || out.Skip {
 		return out, err
 	}
-	if err := out.planned(tx, in); err != nil || out.Skip {
+	if err := out.notePrompt(tx, in); err != nil || out.Skip {
 		return out, err
 	}
 	out.turn = models.Turn{
@@ -120,11 +120,11 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	return out, err
 }
 
-// planned notes a prompt that a turn is to send; other turns have nothing to
+// notePrompt notes a prompt that a turn is to send; other turns have nothing to
 // note. Skip: it went out before or was recorded as missed, or the person should
 // be looked after before we start anything, or a hold stops it now or did so at
 // the time that was set.
-func (b *begun) planned(tx *gorm.DB, in models.PrepareTurnInput) (err error) {
+func (b *begun) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) {
 	plan := in.Plan
 	if b.participant.Attention == models.AttentionCrisis && isInitiated(plan.Kind) {
 		b.Skip = true
@@ -149,8 +149,9 @@ func (b *begun) planned(tx *gorm.DB, in models.PrepareTurnInput) (err error) {
 	return err
 }
 
-// ended: the turn has its outcome, so this is a retry of its last step.
-func ended(tx *gorm.DB, turnID string) (bool, error) {
+// hasEnded reports whether the turn has its outcome, so that this is a retry of
+// its last step.
+func hasEnded(tx *gorm.DB, turnID string) (bool, error) {
 	var n int64
 	err := tx.Model(&models.Turn{}).Where("id = ? AND outcome <> ''", turnID).Count(&n).Error
 	return n > 0, err
@@ -229,7 +230,7 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 			return err
 		case !ends:
 			out.OutboxIDs, err = endedWith(tx, o)
-		case barred(p, kind):
+		case isBarred(p, kind):
 			err = tx.Model(&models.Turn{ID: o.TurnID}).UpdateColumn("outcome", outcomeCanceled).Error
 		default:
 			out, err = s.conclude(tx, o, p)

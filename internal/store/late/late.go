@@ -69,15 +69,15 @@ func (t *Tries) Owe(tx *gorm.DB, p models.Participant, row models.Outbox, report
 // Owes reports whether a report that ended a text leads to a later try. row is the
 // row as the report leaves it.
 func (t *Tries) Owes(p models.Participant, row models.Outbox, report models.StatusCallback) bool {
-	return t.cfg.Delay > 0 && owed(p, row, report)
+	return t.cfg.Delay > 0 && isOwed(p, row, report)
 }
 
-// owed: the carrier's word is one of a passing fault, and the text has not had
-// its one later try. A text of no turn is one of the starter's, which are of
-// use for minutes only. A participant who opted out gets nothing, not even the
-// confirmation again: it has to come within five minutes (47 CFR
-// 64.1200(a)(12)).
-func owed(p models.Participant, row models.Outbox, report models.StatusCallback) bool {
+// isOwed reports whether a text gets its one later try: the carrier's report is
+// one of a passing fault, and the text has not had the try. A text of no turn
+// is one of the starter's, which are of use for minutes only. A participant who
+// opted out gets nothing, not even the confirmation again: it has to come
+// within five minutes (47 CFR 64.1200(a)(12)).
+func isOwed(p models.Participant, row models.Outbox, report models.StatusCallback) bool {
 	switch {
 	case report.Class != models.CarrierRetryOnce, row.ErrorCode != report.ErrorCode, !IsLost(row.Status):
 		return false

@@ -22,7 +22,7 @@ func Save(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {
 	if err := schedules(tx, p, in); err != nil {
 		return err
 	}
-	return missed(tx, in)
+	return saveMissed(tx, in)
 }
 
 func standing(p *models.Participant, in models.SaveStateInput) (changed bool) {
@@ -61,7 +61,7 @@ func schedules(tx *gorm.DB, p models.Participant, in models.SaveStateInput) erro
 	return tx.Create(&rows).Error
 }
 
-func missed(tx *gorm.DB, in models.SaveStateInput) error {
+func saveMissed(tx *gorm.DB, in models.SaveStateInput) error {
 	for _, m := range in.Missed {
 		row := models.Prompt{
 			ID:            models.PromptID(in.ParticipantID, m.ScheduleID, m.Slot.Date),

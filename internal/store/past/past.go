@@ -19,7 +19,7 @@ func Read(tx *gorm.DB, p models.Participant) (models.Past, error) {
 	if out.Turns, err = turns(tx, p.ID); err != nil {
 		return out, err
 	}
-	if out.LastSeq, err = told(tx, p); err != nil {
+	if out.LastSeq, err = lastTold(tx, p); err != nil {
 		return out, err
 	}
 	if out.Waiting, err = waiting(tx, p.ID, out.LastSeq); err != nil {
@@ -56,8 +56,8 @@ func turns(tx *gorm.DB, participantID string) (int, error) {
 	return int(last.Int64), err
 }
 
-// told is the last number before the first text that no workflow has heard of.
-func told(tx *gorm.DB, p models.Participant) (int64, error) {
+// lastTold is the last number before the first text that no workflow has heard of.
+func lastTold(tx *gorm.DB, p models.Participant) (int64, error) {
 	var first sql.NullInt64
 	err := tx.Model(&models.Notice{}).
 		Where("participant_id = ? AND kind IN ? AND delivered_at IS NULL", p.ID, []models.NoticeKind{models.NoticeMessage, models.NoticeChat}).
