@@ -65,9 +65,9 @@ func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models
 	return out, c.remember(ctx, in.End, ended.turn)
 }
 
-// decide asks the rules what follows from a row that the carrier took, so that the
-// workflow needs no command of its own for it. Rules that fail leave it to the
-// workflow, which logs it.
+// decide asks the rules what follows from a row that the carrier took, so that
+// the workflow needs no command of its own for it. Rules that fail leave it to
+// the workflow, which logs it.
 func (c *Closing) decide(ctx context.Context, asked *models.DecideInput, at time.Time) *models.Decision {
 	if asked == nil || at.IsZero() {
 		return nil

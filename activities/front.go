@@ -163,9 +163,9 @@ func (f *Front) SendLimitNotice(ctx context.Context, in frontdoor.SendLimitInput
 }
 
 // SendAsk asks a participant whether a text meant to end the messages, or whether
-// the number is another person's, by an outbox row of its own that passes the gates
-// of every other text. Safe to retry: the text names the row, and its sending is
-// SendSMS's.
+// the number is another person's, by an outbox row of its own that passes the
+// gates of every other text. Safe to retry: the text names the row, and its
+// sending is SendSMS's.
 func (f *Front) SendAsk(ctx context.Context, in frontdoor.SendAskInput) (models.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
 	intent, err := f.Store.AskedIntent(ctx, in.InboundID)

@@ -186,8 +186,8 @@ func TestSendAsk(t *testing.T) {
 	}
 }
 
-// The relay gives up an attempt that sends no heartbeat, so each of its activities
-// begins with one.
+// The relay gives up an attempt that sends no heartbeat, so each of its
+// activities begins with one.
 func TestFrontActivitiesHeartbeat(t *testing.T) {
 	source, err := os.ReadFile("front.go")
 	require.NoError(t, err)

@@ -117,7 +117,8 @@ func (r *Remembering) RememberTurns(ctx context.Context, in models.RememberTurns
 	return total, group.Wait()
 }
 
-// groupJobs splits jobs by participant, in the order in which participants first appear.
+// groupJobs splits jobs by participant, in the order in which participants
+// first appear.
 func groupJobs(jobs []models.MemoryJob) [][]models.MemoryJob {
 	var all [][]models.MemoryJob
 	at := map[string]int{}

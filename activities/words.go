@@ -270,7 +270,8 @@ func toolEntries(in models.PersistTurnInput, turn models.TurnContext) []models.M
 }
 
 // debugText is the extra message for testers who asked for it; empty for
-// everybody else, and on a channel without a carrier. It never becomes part of the conversation.
+// everybody else, and on a channel without a carrier. It never becomes part of
+// the conversation.
 func (t *Turns) debugText(in models.PersistTurnInput, turn models.TurnContext) string {
 	if !turn.Participant.Tester || !turn.Participant.Debug || turn.Turn.Channel == models.ChannelChat {
 		return ""
