@@ -98,8 +98,8 @@ type View struct {
 	Version   int64            `json:"version"`
 }
 
-// Clear ends the attention of every kind. Safe to repeat. models.ErrNotFound for an unknown
-// participant.
+// Clear ends the attention of every kind. Safe to repeat. models.ErrNotFound
+// for an unknown participant.
 func (r *Room) Clear(ctx context.Context, in *ClearRequest) (View, error) {
 	if !in.Body.Clear {
 		return View{}, models.BadField("clear", "must be true")

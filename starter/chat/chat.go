@@ -1,6 +1,6 @@
 // Package chat takes texts that come through the API instead of the carrier, for
-// front ends in a terminal or on a page. A text is screened, limited and stored as
-// one by SMS is; its answer is shown by the history route.
+// front ends in a terminal or on a page. A text is screened, limited and stored
+// as one by SMS is; its answer is shown by the history route.
 package chat
 
 import (
