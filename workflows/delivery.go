@@ -120,7 +120,8 @@ type settledSend struct {
 
 // settleFirst settles rows of a turn beside the turns that follow it, and has the
 // loop take up how the first of them fared. That turns go on is decided by the
-// result of an activity, which older histories do not hold: they need no change id.
+// result of an activity, which older histories do not hold: they need no change
+// id.
 func (t *turn) settleFirst(ctx workflow.Context, ids []string) {
 	t.settleBeside(ctx, func(ctx workflow.Context) {
 		t.participant.settled = append(t.participant.settled, settledSend{t, t.settleRow(ctx, ids[0])})

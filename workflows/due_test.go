@@ -193,7 +193,8 @@ func TestZoneChangeMovesTheDueTimeAndNeverDoublesADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven),
 		withRules(func(r *coach.Rules) { r.AutoFeedbackDelay, r.ReminderDelay = 0, 0 }))
-	// An hour after Monday's prompt the person flies west, where 11:00 is still ahead.
+	// An hour after Monday's prompt the person flies west, where 11:00 is still
+	// ahead.
 	u := w.update(2*time.Hour, models.UpdateParticipant, models.ParticipantChanged{Zone: "America/Los_Angeles"})
 	w.run(30 * time.Hour)
 	require.NoError(t, u.rejected)

@@ -15,9 +15,9 @@ const (
 	minRunEvents = 100
 )
 
-// receive empties the signal channels into the inbox and the commands. It runs in the one
-// coroutine that also continues as new: a second receiver would lose the
-// signal it holds at that moment.
+// receive empties the signal channels into the inbox and the commands. It runs
+// in the one coroutine that also continues as new: a second receiver would lose
+// the signal it holds at that moment.
 func (p *participant) receive() {
 	var item models.MessageReceived
 	for p.texts.ReceiveAsync(&item) {

@@ -92,7 +92,8 @@ func (t *turn) toolOptions(ctx workflow.Context, summary string) workflow.Contex
 // decidesInActivity says whether the run decides tool calls in activities. Runs
 // of older workers go on with local ones.
 func decidesInActivity(ctx workflow.Context) bool {
-	// A local activity may run before the history holds that it was asked for, and this one stores the call's result.
+	// A local activity may run before the history holds that it was asked for, and
+	// this one stores the call's result.
 	return workflow.GetVersion(ctx, "tool-decided-in-activity", workflow.DefaultVersion, 1) == 1
 }
 

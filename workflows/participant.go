@@ -52,7 +52,8 @@ var nextRun = workflow.ContinueAsNewErrorOptions{
 // channels hold the signals: texts, and subagents that ended.
 type channels struct{ texts, reports workflow.ReceiveChannel }
 
-// participant is the running workflow: the state plus what is rebuilt in every run.
+// participant is the running workflow: the state plus what is rebuilt in every
+// run.
 type participant struct {
 	state models.ParticipantState
 	channels
@@ -158,9 +159,9 @@ func (p *participant) shouldContinueAsNew(ctx workflow.Context) bool {
 	return p.runIsLong(ctx) && !p.state.Ended && p.hasNoPendingSends() && (p.turned || len(p.plans) == 0)
 }
 
-// continueAsNew continues the run as new with everything that waits: texts that the
-// rules have not heard of and turns not yet run go along. Only a command holds
-// it up, because who sent it waits for an answer of this run.
+// continueAsNew continues the run as new with everything that waits: texts that
+// the rules have not heard of and turns not yet run go along. Only a command
+// holds it up, because who sent it waits for an answer of this run.
 func (p *participant) continueAsNew(ctx workflow.Context) (done bool, err error) {
 	p.publishState(ctx)
 	answered := func() bool { return workflow.AllHandlersFinished(ctx) && p.hasNoPendingSends() }

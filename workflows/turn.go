@@ -118,7 +118,8 @@ func (t *turn) begin(ctx workflow.Context) *models.PrepareTurnInput {
 	}
 }
 
-// applyPrepared takes over what the store said to begin; nil when it was not asked.
+// applyPrepared takes over what the store said to begin; nil when it was not
+// asked.
 func (t *turn) applyPrepared(out *models.PrepareTurnResult) {
 	if out == nil {
 		return

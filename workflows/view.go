@@ -78,8 +78,8 @@ func (p *participant) view() models.StatusView {
 	}
 }
 
-// publishState brings tables, search attributes and the current details up to date;
-// each only when it changed.
+// publishState brings tables, search attributes and the current details up to
+// date; each only when it changed.
 func (p *participant) publishState(ctx workflow.Context) {
 	p.save(ctx)
 	p.upsert(ctx)
