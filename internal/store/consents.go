@@ -41,8 +41,8 @@ func needsQuestion(intent models.Intent) bool {
 }
 
 // isToAsk reports whether the person is to be asked what a text meant, while
-// coaching goes on or is paused: once since they joined or came back, and again for
-// a wrong number when an operator has resumed the coaching meanwhile. The
+// coaching goes on or is paused: once since they joined or came back, and again
+// for a wrong number when an operator has resumed the coaching meanwhile. The
 // participant's row is locked.
 func isToAsk(tx *gorm.DB, in models.Inbound, p models.Participant) (bool, error) {
 	if !p.Status.Coached() || in.Intent == models.IntentWrongNumber && p.Status == models.StatusActive {

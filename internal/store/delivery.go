@@ -174,7 +174,8 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 	return err == nil, err
 }
 
-// acceptReported notes that the carrier has the text, and what follows where it lost it.
+// acceptReported notes that the carrier has the text, and what follows where it
+// lost it.
 func (s *Store) acceptReported(tx *gorm.DB, p models.Participant, row *models.Outbox, cb models.StatusCallback) error {
 	if err := accept(tx, row, cb.ProviderSID, cb.At); err != nil {
 		return err

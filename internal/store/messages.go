@@ -20,13 +20,14 @@ import (
 	"coachline/models/operator"
 )
 
-// AcceptInbound screens a text and stores it as it was delivered. The provider's id
-// is claimed once: a later call, also at the same moment, gets the stored row
-// with Duplicate set, and nothing is written. A text of an enrolled sender gets
-// the next sequence number, answers the prompts that wait for one, and leaves a
-// notice for the workflow; one that opts out, comes back or asks for help is
-// acted on in the same transaction instead, and one with a gate is kept from
-// the workflow. A stranger's text is stored and may earn a hint. Safe to retry.
+// AcceptInbound screens a text and stores it as it was delivered. The
+// provider's id is claimed once: a later call, also at the same moment, gets
+// the stored row with Duplicate set, and nothing is written. A text of an
+// enrolled sender gets the next sequence number, answers the prompts that wait
+// for one, and leaves a notice for the workflow; one that opts out, comes back
+// or asks for help is acted on in the same transaction instead, and one with a
+// gate is kept from the workflow. A stranger's text is stored and may earn a
+// hint. Safe to retry.
 func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error) {
 	if in.ProviderSID == "" {
 		return models.AcceptedInbound{}, models.BadField("provider_sid", "must not be empty")
@@ -187,8 +188,8 @@ func (s *Store) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedI
 }
 
 // acceptGated keeps a text from the workflow. Above the limit it still is an
-// answer of the person's, and the first such text has the person told. Texts above
-// the limit, and a mute, raise attention.
+// answer of the person's, and the first such text has the person told. Texts
+// above the limit, and a mute, raise attention.
 func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopReason) (models.AcceptedInbound, error) {
 	limited := in.Gate == models.GateRateLimited
 	first := false

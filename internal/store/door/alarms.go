@@ -42,8 +42,8 @@ func Answers(tx *gorm.DB, p models.Participant, in models.Inbound) (bool, error)
 const weakSpan = 24 * time.Hour
 
 // Escalates reports whether a weak sign counts as a grave one, because the
-// participant, whose row is locked, raised an alarm within weakSpan before it. The
-// alarms are the state: they are written in the transaction of their texts.
+// participant, whose row is locked, raised an alarm within weakSpan before it.
+// The alarms are the state: they are written in the transaction of their texts.
 func Escalates(tx *gorm.DB, in models.Inbound) (bool, error) {
 	if in.DangerTier != models.TierB {
 		return false, nil
@@ -54,16 +54,16 @@ func Escalates(tx *gorm.DB, in models.Inbound) (bool, error) {
 	return count > 0, err
 }
 
-// Raising is what an alarm does beside what its text says. Answer: the safety text
-// answers it. Escalated: it was a weak sign.
+// Raising is what an alarm does beside what its text says. Answer: the safety
+// text answers it. Escalated: it was a weak sign.
 type Raising struct {
 	Answer, Escalated bool
 }
 
 // Raise records that a stored text may be a crisis: the alarm and, unless it is a
-// weak sign, that an operator should look at the participant, whose row is locked.
-// A text that a gate kept from the coach raises no alarm of its own beside the
-// attention, so that a machine does not page a hundred times.
+// weak sign, that an operator should look at the participant, whose row is
+// locked. A text that a gate kept from the coach raises no alarm of its own
+// beside the attention, so that a machine does not page a hundred times.
 func Raise(tx *gorm.DB, in models.Inbound, how Raising) (string, error) {
 	now := database.Instant(in.ReceivedAt)
 	isGrave := in.DangerTier != models.TierB
@@ -95,9 +95,9 @@ func Raise(tx *gorm.DB, in models.Inbound, how Raising) (string, error) {
 	}).Error
 }
 
-// makeGrave has an alarm page a person that another part of the same message, such
-// as a voice note, raised as a weak sign, and reports whether it did. Temporal is
-// told of the alarm anew.
+// makeGrave has an alarm page a person that another part of the same message,
+// such as a voice note, raised as a weak sign, and reports whether it did.
+// Temporal is told of the alarm anew.
 func makeGrave(tx *gorm.DB, row alarm.Alarm) (bool, error) {
 	if !row.Pages {
 		return false, nil
@@ -158,7 +158,8 @@ func (d *Desk) PendingAlarms(ctx context.Context, createdBefore time.Time, limit
 }
 
 // AlarmTold records that Temporal was told of an alarm. Safe to repeat: the first
-// instant stays. An alarm that has become grave since it was read stays to be told.
+// instant stays. An alarm that has become grave since it was read stays to be
+// told.
 func (d *Desk) AlarmTold(ctx context.Context, told alarm.Alarm, at time.Time) error {
 	return d.markAlarm(ctx, "told_at", at, "id = ? AND pages = ? AND told_at IS NULL", told.ID, told.Pages)
 }

@@ -135,8 +135,8 @@ func (d *Desk) TellLimit(tx *gorm.DB, in models.Inbound) (bool, error) {
 	return count == 0, err
 }
 
-// countGated counts a sender's texts with a gate in the span up to a text. The index
-// on (from_index, gate, received_at) answers it.
+// countGated counts a sender's texts with a gate in the span up to a text. The
+// index on (from_index, gate, received_at) answers it.
 func countGated(tx *gorm.DB, in models.Inbound, gate models.Gate, span time.Duration) (int64, error) {
 	var count int64
 	err := tx.Model(&models.Inbound{}).
@@ -178,8 +178,8 @@ func repeatsOf(body string) int {
 	return repeats
 }
 
-// countExchanged counts the newest unbroken run of texts that came within seconds of
-// our reply.
+// countExchanged counts the newest unbroken run of texts that came within
+// seconds of our reply.
 func countExchanged(tx *gorm.DB, in models.Inbound) (int, error) {
 	since := in.ReceivedAt.Add(-loopSpan)
 	var texts []time.Time

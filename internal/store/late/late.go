@@ -66,8 +66,8 @@ func (t *Tries) Owe(tx *gorm.DB, p models.Participant, row models.Outbox, report
 	return tx.Create(&models.Notice{ParticipantID: p.ID, Kind: models.NoticeLate, Ref: id, CreatedAt: now}).Error
 }
 
-// Owes reports whether a report that ended a text leads to a later try. row is the
-// row as the report leaves it.
+// Owes reports whether a report that ended a text leads to a later try. row is
+// the row as the report leaves it.
 func (t *Tries) Owes(p models.Participant, row models.Outbox, report models.StatusCallback) bool {
 	return t.cfg.Delay > 0 && isOwed(p, row, report)
 }

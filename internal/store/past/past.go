@@ -56,7 +56,8 @@ func turns(tx *gorm.DB, participantID string) (int, error) {
 	return int(last.Int64), err
 }
 
-// lastTold is the last number before the first text that no workflow has heard of.
+// lastTold is the last number before the first text that no workflow has heard
+// of.
 func lastTold(tx *gorm.DB, p models.Participant) (int64, error) {
 	var first sql.NullInt64
 	err := tx.Model(&models.Notice{}).
