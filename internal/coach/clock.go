@@ -13,7 +13,7 @@ const minutesPerDay = 24 * 60
 
 // ParseClock reads "HH:MM", 00:00 to 23:59, two digits each.
 func ParseClock(text string) (Clock, error) {
-	bad := fmt.Errorf("%s is not a time: use HH:MM from 00:00 to 23:59", quoted(text))
+	bad := fmt.Errorf("%s is not a time: use HH:MM from 00:00 to 23:59", quote(text))
 	if len(text) != 5 || text[2] != ':' {
 		return 0, bad
 	}

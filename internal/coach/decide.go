@@ -19,26 +19,26 @@ import (
 // operator asked wrongly is Decision.Refused instead.
 func Decide(s Situation, ev models.Event) (models.Decision, error) {
 	if s.State.Ended {
-		return ended(ev.Kind), nil
+		return decideAfterEnd(ev.Kind), nil
 	}
-	decision, err := s.follow(ev)
+	decision, err := s.dispatch(ev)
 	if err == nil {
-		decision.Effects = s.touched(ev, decision.Effects)
+		decision.Effects = s.rescheduleCheckIn(ev, decision.Effects)
 	}
 	return decision, err
 }
 
-// follow is the decision without what every contact brings along.
+// dispatch is the decision without what every contact brings along.
 //
 //nolint:cyclop // one line per kind of event, dispatch and nothing else
-func (s Situation) follow(ev models.Event) (models.Decision, error) {
+func (s Situation) dispatch(ev models.Event) (models.Decision, error) {
 	switch ev.Kind {
 	case models.EventEnrolled:
-		return s.enrolled()
+		return s.onEnrolment()
 	case models.EventTexts:
 		return s.texts(), nil
 	case models.EventDue:
-		return s.fell(ev.Due)
+		return s.onDue(ev.Due)
 	case models.EventPromptSent:
 		return s.promptSent(ev), nil
 	case models.EventPromptFailed:
@@ -64,7 +64,7 @@ func (s Situation) follow(ev models.Event) (models.Decision, error) {
 	case models.EventHelp:
 		return s.say(models.TurnPlan{Kind: models.KindHelp}), nil
 	case models.EventRestored:
-		return s.restored()
+		return s.onRestored()
 	case models.EventCheckInSent:
 		return s.checkInSent(ev.At)
 	case models.EventSubagentAsk:
@@ -84,11 +84,11 @@ func (s Situation) say(turn models.TurnPlan) models.Decision {
 	return p.decision()
 }
 
-// fell dispatches a due time that passed.
-func (s Situation) fell(due models.Due) (models.Decision, error) {
+// onDue dispatches a due time that passed.
+func (s Situation) onDue(due models.Due) (models.Decision, error) {
 	if s.heldUp(due) && spreads(due.Kind) {
 		p := s.plan()
-		p.later(due.Kind, due.Ref, s.Now, s.share())
+		p.later(due.Kind, due.Ref, s.Now, s.spreadOffset())
 		return p.decision(), nil
 	}
 	switch due.Kind {
@@ -121,7 +121,7 @@ func (s Situation) fell(due models.Due) (models.Decision, error) {
 // heldUp: the time came while no worker ran, and what follows may be spread. An
 // outage ends for everybody at one instant.
 func (s Situation) heldUp(due models.Due) bool {
-	return !due.At.IsZero() && s.Now.After(due.At.Add(lateness)) && s.share() > 0
+	return !due.At.IsZero() && s.Now.After(due.At.Add(lateness)) && s.spreadOffset() > 0
 }
 
 // spreads: what follows comes at the person's own share of the spread from now
@@ -136,11 +136,11 @@ func spreads(kind models.DueKind) bool {
 	return false
 }
 
-// touched puts the check-in a whole interval behind a contact, regardless of
-// who began it: a text that came, a turn that says something, a prompt or
-// check-in that the carrier took. Coming into coaching counts as one. The due
-// time stands before the effects, because a turn comes last (C17).
-func (s Situation) touched(ev models.Event, effects []models.Effect) []models.Effect {
+// rescheduleCheckIn puts the check-in a whole interval behind a contact,
+// regardless of who began it: a text that came, a turn that says something, a
+// prompt or check-in that the carrier took. Coming into coaching counts as one.
+// The due time stands before the effects, because a turn comes last (C17).
+func (s Situation) rescheduleCheckIn(ev models.Event, effects []models.Effect) []models.Effect {
 	status, at := s.State.Status, s.Now
 	contact := ev.Kind == models.EventTexts || ev.Kind == models.EventRestored
 	if ev.Kind == models.EventPromptSent || ev.Kind == models.EventCheckInSent {
@@ -165,7 +165,7 @@ func (s Situation) touched(ev models.Event, effects []models.Effect) []models.Ef
 // look. Quiet hours, and a day that has had its check-ins, put it off to the
 // first instant at which it may go out (A65).
 func (s Situation) dueCheckIn() (models.Decision, error) {
-	if s.Rules.CheckIn <= 0 || !s.silent() || s.State.Pending != nil {
+	if s.Rules.CheckIn <= 0 || !s.canSpeakFirst() || s.State.Pending != nil {
 		return models.Decision{}, nil
 	}
 	zones, err := s.quietZones()
@@ -203,11 +203,11 @@ func (s Situation) checkInSent(at time.Time) (models.Decision, error) {
 	return models.Decision{Effects: []models.Effect{{Kind: models.EffectCountCheckIn, CheckIns: count}}}, nil
 }
 
-// ended is the decision after the end: silence, and for a tool call of a turn
-// in flight the truth.
-func ended(kind models.EventKind) models.Decision {
+// decideAfterEnd returns the decision after the end: silence, and for a tool
+// call of a turn in flight the truth.
+func decideAfterEnd(kind models.EventKind) models.Decision {
 	if kind == models.EventScheduleTool || kind == models.EventTransitionAsk || kind == models.EventSubagentAsk {
-		return refused("the participant has left the programme; nothing can be changed")
+		return refuse("the participant has left the programme; nothing can be changed")
 	}
 	return models.Decision{}
 }
@@ -247,7 +247,7 @@ func (s Situation) subagentDone(sub models.Subagent) (models.Decision, error) {
 // tell sends a subagent's result to people in coaching. It is something that we
 // start, so in quiet hours it waits for their end.
 func (s Situation) tell(turnID string) (models.Decision, error) {
-	if !s.active() {
+	if !s.isActive() {
 		return models.Decision{}, nil
 	}
 	quiet, err := s.Opens()
@@ -263,6 +263,6 @@ func (s Situation) tell(turnID string) (models.Decision, error) {
 	return p.decision(), nil
 }
 
-func refused(format string, args ...any) models.Decision {
+func refuse(format string, args ...any) models.Decision {
 	return models.Decision{Refused: fmt.Sprintf(format, args...)}
 }

@@ -18,17 +18,17 @@ func (s Situation) FirstGreeting() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	return s.shared(later(open, s.Now.UTC()))
+	return s.spreadFrom(later(open, s.Now.UTC()))
 }
 
-// enrolled greets a new participant, or sets the time at which that is done. A
+// onEnrolment greets a new participant, or sets the time at which that is done. A
 // person who signed up waits for the greeting as for a reply.
-func (s Situation) enrolled() (models.Decision, error) {
+func (s Situation) onEnrolment() (models.Decision, error) {
 	at := s.State.GreetingAt
 	switch {
 	case at.IsZero(), s.State.SignedUp && s.Now.Sub(at) <= promptReply:
 		return s.say(models.TurnPlan{Kind: models.KindGreeting}), nil
-	case at.After(s.Now) && s.active():
+	case at.After(s.Now) && s.isActive():
 		p := s.plan()
 		p.set(models.DueGreeting, "", at)
 		return p.decision(), nil
@@ -42,7 +42,7 @@ func (s Situation) greetingWaits() bool { return !s.State.GreetingAt.IsZero() }
 // dueGreeting begins the conversation, outside quiet hours. A reply that is about
 // to be written does so too.
 func (s Situation) dueGreeting() (models.Decision, error) {
-	if !s.silent() || !s.greetingWaits() {
+	if !s.canSpeakFirst() || !s.greetingWaits() {
 		return models.Decision{}, nil
 	}
 	quiet, err := s.Opens()
@@ -51,7 +51,7 @@ func (s Situation) dueGreeting() (models.Decision, error) {
 	}
 	p := s.plan()
 	if quiet.After(s.Now) {
-		at, err := s.shared(quiet)
+		at, err := s.spreadFrom(quiet)
 		p.set(models.DueGreeting, "", at)
 		return p.decision(), err
 	}

@@ -13,10 +13,10 @@ import (
 // changes between turns only; the newest one replaces any other.
 func (s Situation) transition(target models.Mode, delay time.Duration) (models.Decision, error) {
 	if !target.Known() {
-		return refused("target_state %s is not a state; allowed: %s, %s", quoted(string(target)), models.ModeIntake, models.ModeFeedback), nil
+		return refuse("target_state %s is not a state; allowed: %s, %s", quote(string(target)), models.ModeIntake, models.ModeFeedback), nil
 	}
 	if delay < 0 {
-		return refused("delay_minutes must be 0 or more"), nil
+		return refuse("delay_minutes must be 0 or more"), nil
 	}
 	at := s.Now.Add(delay)
 	applies := "after this turn"
@@ -44,7 +44,7 @@ func (s Situation) transition(target models.Mode, delay time.Duration) (models.D
 // operatorMode: an operator's setting replaces what the model had planned.
 func (s Situation) operatorMode(mode models.Mode) models.Decision {
 	if !mode.Known() {
-		return refused("target_state %s is not a state; allowed: %s, %s", quoted(string(mode)), models.ModeIntake, models.ModeFeedback)
+		return refuse("target_state %s is not a state; allowed: %s, %s", quote(string(mode)), models.ModeIntake, models.ModeFeedback)
 	}
 	p := s.plan()
 	p.clear(models.DueDelayedTransition)
@@ -76,7 +76,7 @@ func (s Situation) enter(p *plan, mode models.Mode) {
 // coaching nothing waits: the question could not be asked.
 func (s Situation) awaitFeedback(p *plan, promptID string) {
 	p.clear(models.DueFeedbackTimeout, models.DueFeedbackFollowup)
-	if s.active() {
+	if s.isActive() {
 		p.later(models.DueFeedbackTimeout, promptID, s.Now, s.Rules.FeedbackTimeout)
 	}
 }
@@ -85,7 +85,7 @@ func (s Situation) awaitFeedback(p *plan, promptID string) {
 // this due time), so the next words are taken as feedback.
 func (s Situation) dueAutoFeedback(promptID string) models.Decision {
 	voided := s.State.Pending != nil && s.State.Pending.PromptID != promptID
-	if voided || !s.silent() {
+	if voided || !s.canSpeakFirst() {
 		return models.Decision{}
 	}
 	p := s.plan()
@@ -99,7 +99,7 @@ func (s Situation) dueAutoFeedback(promptID string) models.Decision {
 // dueFeedback: still silence in feedback. One question, one follow-up later,
 // then nothing; in quiet hours either waits for their end.
 func (s Situation) dueFeedback(due models.Due, kind models.Kind) (models.Decision, error) {
-	if s.State.Mode != models.ModeFeedback || !s.silent() {
+	if s.State.Mode != models.ModeFeedback || !s.canSpeakFirst() {
 		return models.Decision{}, nil
 	}
 	quiet, err := s.Opens()
@@ -108,7 +108,7 @@ func (s Situation) dueFeedback(due models.Due, kind models.Kind) (models.Decisio
 	}
 	p := s.plan()
 	if quiet.After(s.Now) {
-		later, err := s.shared(quiet)
+		later, err := s.spreadFrom(quiet)
 		p.set(due.Kind, due.Ref, later)
 		return p.decision(), err
 	}

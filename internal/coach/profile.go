@@ -62,7 +62,7 @@ func (a ProfileAsk) Check() error {
 	known := ProfileFields()
 	for field := range a.Fields {
 		if !slices.Contains(known, field) {
-			return models.BadField(string(field), "is not a profile field; allowed: %s", joined(known))
+			return models.BadField(string(field), "is not a profile field; allowed: %s", joinNames(known))
 		}
 	}
 	for _, field := range known {
@@ -76,14 +76,14 @@ func (a ProfileAsk) Check() error {
 func checkTone(tags []string, source tone.Source) error {
 	for _, tag := range tags {
 		if !slices.Contains(tone.Tags(), tag) {
-			return models.BadField("tone_tags", "%s is not a tone; allowed: %s", quoted(tag), joined(tone.Tags()))
+			return models.BadField("tone_tags", "%s is not a tone; allowed: %s", quote(tag), joinNames(tone.Tags()))
 		}
 	}
 	switch source {
 	case "", tone.Explicit, tone.Implicit:
 		return nil
 	}
-	return models.BadField("tone_update_source", "%s is not allowed; use explicit or implicit", quoted(string(source)))
+	return models.BadField("tone_update_source", "%s is not allowed; use explicit or implicit", quote(string(source)))
 }
 
 // ReportsSuccess says whether the ask records that a prompt worked, which is
@@ -181,8 +181,8 @@ func blank(p models.Profile, fields ...ProfileField) []string {
 	return missing
 }
 
-// joined lists names of any string type for a message.
-func joined[T ~string](names []T) string {
+// joinNames lists names of any string type for a message.
+func joinNames[T ~string](names []T) string {
 	words := make([]string, len(names))
 	for i, name := range names {
 		words[i] = string(name)

@@ -60,7 +60,7 @@ func TestEveryProfileFieldHasItsPlace(t *testing.T) {
 	}, got)
 }
 
-func joinedPlain(fields []ProfileField) string { return strings.ReplaceAll(joined(fields), ",", "") }
+func joinedPlain(fields []ProfileField) string { return strings.ReplaceAll(joinNames(fields), ",", "") }
 
 func TestProfileAskCheck(t *testing.T) {
 	for _, c := range []struct {

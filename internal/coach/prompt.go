@@ -35,7 +35,7 @@ func (s Situation) duePrompt(due models.Due) (models.Decision, error) {
 	}
 	p := s.plan()
 	schedule := s.State.Schedules[i]
-	if !s.active() {
+	if !s.isActive() {
 		return s.missPaused(p, schedule)
 	}
 	quiet, err := s.Opens()
@@ -63,7 +63,7 @@ func (s Situation) duePrompt(due models.Due) (models.Decision, error) {
 			}
 			return s.sendPrompt(p, following, slot)
 		case verdictDefer:
-			later, err := s.deferred(quiet, deadline, following.Next)
+			later, err := s.deferPrompt(quiet, deadline, following.Next)
 			p.put(schedule)
 			p.set(models.DueDailyPrompt, id, later)
 			return p.decision(), err
@@ -147,10 +147,10 @@ func (s Situation) deadline(schedule models.Schedule) (time.Time, error) {
 	return earlier(last, midnight.Add(-time.Second)), err
 }
 
-// deferred is when a prompt goes out that quiet hours or an outage held up: at
+// deferPrompt is when a prompt goes out that quiet hours or an outage held up: at
 // the person's share of the spread from their end, where it is in time then.
-func (s Situation) deferred(end, deadline time.Time, following models.Slot) (time.Time, error) {
-	at, err := s.shared(end)
+func (s Situation) deferPrompt(end, deadline time.Time, following models.Slot) (time.Time, error) {
+	at, err := s.spreadFrom(end)
 	if at.After(deadline) || !following.SendAt.After(at) {
 		return end, err
 	}
@@ -164,7 +164,7 @@ func (s Situation) inTurn(due models.Due, deadline time.Time, following models.S
 	if !s.heldUp(due) {
 		return s.Now, nil
 	}
-	return s.deferred(s.Now, deadline, following)
+	return s.deferPrompt(s.Now, deadline, following)
 }
 
 // missPaused: pausing takes the due times away, so this is a last guard. For
@@ -209,7 +209,7 @@ func (s Situation) promptSent(ev models.Event) models.Decision {
 	overtaken := slices.ContainsFunc(s.State.Inbox.Items, func(item models.InboxItem) bool {
 		return item.ReceivedAt.After(ev.At)
 	})
-	if overtaken || !s.active() {
+	if overtaken || !s.isActive() {
 		p.clearPending(s.State)
 		return p.decision()
 	}
@@ -228,7 +228,7 @@ func (s Situation) promptSent(ev models.Event) models.Decision {
 // and an answer still counts.
 func (s Situation) dueReminder(promptID string) (models.Decision, error) {
 	pending := s.State.Pending
-	if pending == nil || pending.PromptID != promptID || !s.silent() {
+	if pending == nil || pending.PromptID != promptID || !s.canSpeakFirst() {
 		return models.Decision{}, nil
 	}
 	p := s.plan()
@@ -237,7 +237,7 @@ func (s Situation) dueReminder(promptID string) (models.Decision, error) {
 		return models.Decision{}, err
 	}
 	if quiet.After(s.Now) {
-		later, err := s.shared(quiet)
+		later, err := s.spreadFrom(quiet)
 		overtaken := slices.ContainsFunc(s.State.Due, func(due models.Due) bool {
 			return due.Kind == models.DueDailyPrompt && !due.At.After(later)
 		})

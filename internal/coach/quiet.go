@@ -19,7 +19,7 @@ func ParseQuietHours(text string) (QuietHours, error) {
 	}
 	first, last, found := strings.Cut(text, "-")
 	if !found {
-		return QuietHours{}, fmt.Errorf("%s is not a span: use HH:MM-HH:MM, or nothing for no quiet hours", quoted(text))
+		return QuietHours{}, fmt.Errorf("%s is not a span: use HH:MM-HH:MM, or nothing for no quiet hours", quote(text))
 	}
 	from, err := ParseClock(strings.TrimSpace(first))
 	if err != nil {
@@ -30,7 +30,7 @@ func ParseQuietHours(text string) (QuietHours, error) {
 		return QuietHours{}, err
 	}
 	if from == to {
-		return QuietHours{}, fmt.Errorf("%s has equal ends: leave it empty for no quiet hours", quoted(text))
+		return QuietHours{}, fmt.Errorf("%s has equal ends: leave it empty for no quiet hours", quote(text))
 	}
 	return QuietHours{From: from, To: to}, nil
 }

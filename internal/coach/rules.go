@@ -82,16 +82,16 @@ func (s Situation) zone(name string) (*time.Location, error) {
 	if name == "" {
 		name = s.State.Zone
 	}
-	return s.named(name)
+	return s.zoneNamed(name)
 }
 
-func (s Situation) named(name string) (*time.Location, error) {
+func (s Situation) zoneNamed(name string) (*time.Location, error) {
 	if name == "" || name == "Local" {
-		return nil, fmt.Errorf("%s is not a time zone: use an IANA name such as America/New_York", quoted(name))
+		return nil, fmt.Errorf("%s is not a time zone: use an IANA name such as America/New_York", quote(name))
 	}
 	zone, err := s.Zones(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a known time zone: use an IANA name such as America/New_York", quoted(name))
+		return nil, fmt.Errorf("%s is not a known time zone: use an IANA name such as America/New_York", quote(name))
 	}
 	return zone, nil
 }
@@ -106,13 +106,13 @@ func (s Situation) Opens() (time.Time, error) {
 	return s.Rules.Quiet.endIn(s.Now, zones), nil
 }
 
-func (s Situation) share() time.Duration { return s.Rules.share(s.State.ParticipantID) }
+func (s Situation) spreadOffset() time.Duration { return s.Rules.share(s.State.ParticipantID) }
 
-// shared is when what was held up until an instant goes out: at the person's
+// spreadFrom is when what was held up until an instant goes out: at the person's
 // share of the spread from then on, since outages and quiet hours end for many
 // at one instant; or at once, where it would be quiet again by then.
-func (s Situation) shared(end time.Time) (time.Time, error) {
-	s.Now = end.Add(s.share())
+func (s Situation) spreadFrom(end time.Time) (time.Time, error) {
+	s.Now = end.Add(s.spreadOffset())
 	open, err := s.Opens()
 	if err != nil || open.After(s.Now) {
 		return end, err
@@ -126,7 +126,7 @@ func (s Situation) quietZones() ([]*time.Location, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !s.banded():
+	case !s.isZoneUnknown():
 		return []*time.Location{home}, nil
 	case home == time.UTC || home.String() == time.UTC.String():
 		// The default of a programme that names no zone says nothing.
@@ -136,21 +136,22 @@ func (s Situation) quietZones() ([]*time.Location, error) {
 	return append([]*time.Location{home}, s.Rules.Band...), nil
 }
 
-// banded: it is unknown where the person is, so quiet hours count everywhere.
-func (s Situation) banded() bool { return s.State.ZoneAssumed && len(s.Rules.Band) > 0 }
+// isZoneUnknown reports whether it is unknown where the person is, so that
+// quiet hours count everywhere.
+func (s Situation) isZoneUnknown() bool { return s.State.ZoneAssumed && len(s.Rules.Band) > 0 }
 
 // next is the first slot of a schedule after an instant. A window that later
 // settings put wholly into quiet hours keeps its instant: the prompt is then
 // recorded as missed day by day instead of vanishing.
 func (s Situation) next(schedule models.Schedule, after time.Time) (models.Slot, error) {
-	slot, err := s.allowed(schedule, after, s.Rules.Quiet)
+	slot, err := s.nextAllowed(schedule, after, s.Rules.Quiet)
 	if errors.Is(err, ErrNoSlot) {
-		return s.allowed(schedule, after, QuietHours{})
+		return s.nextAllowed(schedule, after, QuietHours{})
 	}
 	return slot, err
 }
 
-func (s Situation) allowed(schedule models.Schedule, after time.Time, quiet QuietHours) (models.Slot, error) {
+func (s Situation) nextAllowed(schedule models.Schedule, after time.Time, quiet QuietHours) (models.Slot, error) {
 	zone, err := s.zone(schedule.Zone)
 	if err != nil {
 		return models.Slot{}, fmt.Errorf("finding the next slot of schedule %s: %w", schedule.ID, err)
@@ -169,11 +170,11 @@ func (s Situation) allowed(schedule models.Schedule, after time.Time, quiet Quie
 	})
 }
 
-func (s Situation) active() bool { return s.State.Status == models.StatusActive }
+func (s Situation) isActive() bool { return s.State.Status == models.StatusActive }
 
-// silent: the participant does not wait for an answer, so that we may speak
-// first.
-func (s Situation) silent() bool { return s.active() && len(s.State.Inbox.Items) == 0 }
+// canSpeakFirst reports whether the participant does not wait for an answer, so
+// that we may speak first.
+func (s Situation) canSpeakFirst() bool { return s.isActive() && len(s.State.Inbox.Items) == 0 }
 
 // plan collects the effects of one decision.
 type plan struct {
@@ -222,9 +223,9 @@ func (p *plan) start(turn models.TurnPlan) {
 
 func (p *plan) decision() models.Decision { return models.Decision{Effects: p.effects} }
 
-// quoted shows a value that came from outside in a message, cut to a length
+// quote shows a value that came from outside in a message, cut to a length
 // that cannot drown the message.
-func quoted(value string) string {
+func quote(value string) string {
 	const limit = 60
 	if runes := []rune(value); len(runes) > limit {
 		value = string(runes[:limit]) + "..."

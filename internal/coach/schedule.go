@@ -28,7 +28,7 @@ func (s Situation) scheduler(ask *models.ScheduleAsk) (models.Decision, error) {
 	case models.ScheduleDelete:
 		return s.deleteSchedule(ask.ID)
 	}
-	return refused("action %s is not known; allowed: %s, %s, %s", quoted(string(ask.Action)),
+	return refuse("action %s is not known; allowed: %s, %s, %s", quote(string(ask.Action)),
 		models.ScheduleCreate, models.ScheduleList, models.ScheduleDelete), nil
 }
 
@@ -36,7 +36,7 @@ func (s Situation) createSchedule(ask models.ScheduleAsk) (models.Decision, erro
 	if ask.NewID == "" {
 		return models.Decision{}, errors.New("deciding: the new schedule has no id")
 	}
-	wanted, refusal := s.wanted(ask)
+	wanted, refusal := s.scheduleOf(ask)
 	if refusal != "" {
 		return models.Decision{Refused: refusal}, nil
 	}
@@ -44,16 +44,16 @@ func (s Situation) createSchedule(ask models.ScheduleAsk) (models.Decision, erro
 		return s.scheduleNote("already exists", s.State.Schedules[i])
 	}
 	if len(s.State.Schedules) >= MaxSchedules {
-		return refused("there are %d schedules already, the most allowed; delete one first: %s", MaxSchedules, s.scheduleIDs()), nil
+		return refuse("there are %d schedules already, the most allowed; delete one first: %s", MaxSchedules, s.scheduleIDs()), nil
 	}
 	var err error
-	wanted.Next, err = s.allowed(wanted, s.Now, s.Rules.Quiet)
-	if errors.Is(err, ErrNoSlot) && s.banded() {
-		return refused("the window %s-%s lies wholly in the quiet hours %s, which count in every zone of the region because the person's own zone is not known; "+
+	wanted.Next, err = s.nextAllowed(wanted, s.Now, s.Rules.Quiet)
+	if errors.Is(err, ErrNoSlot) && s.isZoneUnknown() {
+		return refuse("the window %s-%s lies wholly in the quiet hours %s, which count in every zone of the region because the person's own zone is not known; "+
 			"choose another window, or a fixed time", wanted.From, wanted.To, s.Rules.Quiet), nil
 	}
 	if errors.Is(err, ErrNoSlot) {
-		return refused("the window %s-%s lies wholly in the quiet hours %s, when no prompt may go out; choose a window that reaches beyond them",
+		return refuse("the window %s-%s lies wholly in the quiet hours %s, when no prompt may go out; choose a window that reaches beyond them",
 			wanted.From, wanted.To, s.Rules.Quiet), nil
 	}
 	if err != nil {
@@ -65,7 +65,7 @@ func (s Situation) createSchedule(ask models.ScheduleAsk) (models.Decision, erro
 	}
 	p := s.plan()
 	p.put(wanted)
-	if s.active() {
+	if s.isActive() {
 		p.set(models.DueDailyPrompt, wanted.ID, wanted.Next.SendAt)
 	}
 	decision.Effects = p.effects
@@ -79,13 +79,13 @@ func sameSchedule(a, b models.Schedule) bool {
 		a.Type == b.Type && a.At == b.At && a.From == b.From && a.To == b.To && a.Zone == b.Zone
 }
 
-// wanted turns a request into a schedule without a slot; a refusal tells the
+// scheduleOf turns a request into a schedule without a slot; a refusal tells the
 // model what to do instead.
-func (s Situation) wanted(ask models.ScheduleAsk) (schedule models.Schedule, refusal string) {
+func (s Situation) scheduleOf(ask models.ScheduleAsk) (schedule models.Schedule, refusal string) {
 	schedule = models.Schedule{ID: ask.NewID, Type: ask.Type, At: ask.At, From: ask.From, To: ask.To}
 	if ask.Zone != "" && ask.Zone != s.State.Zone {
 		if err := CheckZoneName(ask.Zone, s.Zones); err != nil {
-			return schedule, "timezone: " + quoted(ask.Zone) + " " + err.Error()
+			return schedule, "timezone: " + quote(ask.Zone) + " " + err.Error()
 		}
 		// The participant's own zone is not written down: the schedule is to
 		// move along with the person.
@@ -103,7 +103,7 @@ func (s Situation) wanted(ask models.ScheduleAsk) (schedule models.Schedule, ref
 		}
 		return schedule, badWindow(ask.From, ask.To)
 	}
-	return schedule, fmt.Sprintf("type %s is not known; allowed: %s, %s", quoted(string(ask.Type)), models.ScheduleFixed, models.ScheduleRandom)
+	return schedule, fmt.Sprintf("type %s is not known; allowed: %s, %s", quote(string(ask.Type)), models.ScheduleFixed, models.ScheduleRandom)
 }
 
 // badWindow says what is wrong with the ends of a random window; empty:
@@ -133,7 +133,7 @@ func badClock(field, text string) string {
 
 func (s Situation) deleteSchedule(id string) (models.Decision, error) {
 	if !slices.ContainsFunc(s.State.Schedules, func(had models.Schedule) bool { return had.ID == id }) {
-		return refused("%s; %s%s", unknownID(id), s.scheduleIDs(), s.timeHint(id)), nil
+		return refuse("%s; %s%s", unknownID(id), s.scheduleIDs(), s.timeHint(id)), nil
 	}
 	note, err := json.Marshal(struct {
 		OK     bool   `json:"ok"`
@@ -153,7 +153,7 @@ func unknownID(id string) string {
 	if id == "" {
 		return "schedule_id is missing"
 	}
-	return "there is no schedule " + quoted(id)
+	return "there is no schedule " + quote(id)
 }
 
 func (s Situation) scheduleIDs() string {
@@ -178,9 +178,9 @@ func (s Situation) timeHint(id string) string {
 		at := clockOf(parsed).String()
 		i := slices.IndexFunc(s.State.Schedules, func(had models.Schedule) bool { return had.At == at || had.From == at })
 		if i < 0 {
-			return fmt.Sprintf("; %s is a time, not an id, and no schedule is at that time", quoted(id))
+			return fmt.Sprintf("; %s is a time, not an id, and no schedule is at that time", quote(id))
 		}
-		return fmt.Sprintf("; %s is a time, not an id: the schedule at that time is %s", quoted(id), s.State.Schedules[i].ID)
+		return fmt.Sprintf("; %s is a time, not an id: the schedule at that time is %s", quote(id), s.State.Schedules[i].ID)
 	}
 	return ""
 }
@@ -209,7 +209,7 @@ func (s Situation) view(schedule models.Schedule) (scheduleView, error) {
 	v := scheduleView{
 		ID: schedule.ID, Type: schedule.Type, Time: schedule.At, From: schedule.From, To: schedule.To, Zone: zone.String(),
 	}
-	if !s.active() {
+	if !s.isActive() {
 		v.Held = "no prompts go out while the participant is " + string(s.State.Status)
 		return v, nil
 	}

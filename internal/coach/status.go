@@ -15,7 +15,7 @@ import (
 // status that stays is always allowed.
 func StatusChange(from, to models.Status) error {
 	if !slices.Contains(models.Statuses(), to) {
-		return models.BadField("status", "%s is not a status; allowed: %s", quoted(string(to)), joined(models.Statuses()))
+		return models.BadField("status", "%s is not a status; allowed: %s", quote(string(to)), joinNames(models.Statuses()))
 	}
 	if from == to {
 		return nil
@@ -35,7 +35,7 @@ func StatusChange(from, to models.Status) error {
 			return models.BadField("status", "a participant who is %s cannot become %s; remove and enrol again", from, to)
 		}
 	}
-	return models.BadField("status", "cannot change from %s to %s", quoted(string(from)), to)
+	return models.BadField("status", "cannot change from %s to %s", quote(string(from)), to)
 }
 
 // status applies a new standing. The caller has checked who may do it. A person
@@ -60,12 +60,12 @@ func (s Situation) status(ev models.Event) (models.Decision, error) {
 		p.clear(everyDue()...)
 		p.clearPending(s.State)
 	default:
-		return refused("%s is not a status; allowed: %s", quoted(string(to)), joined(models.Statuses())), nil
+		return refuse("%s is not a status; allowed: %s", quote(string(to)), joinNames(models.Statuses())), nil
 	}
 	switch {
 	case ev.Confirm:
 		p.start(models.TurnPlan{Kind: models.KindConsent})
-	case s.active() && ev.Status != models.StatusActive && len(s.State.Inbox.Items) > 0:
+	case s.isActive() && ev.Status != models.StatusActive && len(s.State.Inbox.Items) > 0:
 		// A burst that was about to be answered enters the conversation all the
 		// same; a confirmation takes it along.
 		p.start(models.TurnPlan{Kind: models.KindMessage})
@@ -91,8 +91,8 @@ func (s Situation) activate(p *plan, answer bool) error {
 // quiet hours (47 CFR 64.1200(c)(1) is about what the caller starts).
 const promptReply = 10 * time.Minute
 
-// answerWaiting starts the reply to texts that came during a pause. In quiet hours
-// it waits for their end, unless the newest text has just come.
+// answerWaiting starts the reply to texts that came during a pause. In quiet
+// hours it waits for their end, unless the newest text has just come.
 func (s Situation) answerWaiting(p *plan) error {
 	if len(s.State.Inbox.Items) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func (s Situation) answerWaiting(p *plan) error {
 		return err
 	}
 	if open.After(s.Now) && s.Now.Sub(s.State.Inbox.NewestAt()) > promptReply {
-		at, err := s.shared(open)
+		at, err := s.spreadFrom(open)
 		p.set(models.DueDebounce, "", at)
 		return err
 	}
@@ -111,12 +111,12 @@ func (s Situation) answerWaiting(p *plan) error {
 	return nil
 }
 
-// restored arms what a terminated workflow had armed: the daily prompts, and a
+// onRestored arms what a terminated workflow had armed: the daily prompts, and a
 // greeting that was still to be sent. Its reminders and questions belonged to a
 // prompt of then.
-func (s Situation) restored() (models.Decision, error) {
+func (s Situation) onRestored() (models.Decision, error) {
 	p := s.plan()
-	if s.active() {
+	if s.isActive() {
 		s.setGreeting(p)
 		if err := s.nextSlots(p); err != nil {
 			return models.Decision{}, err
@@ -148,8 +148,8 @@ func (s Situation) nextSlots(p *plan) error {
 // the zone is the person's own, or that it is not, slots stay as they are: quiet
 // hours are looked at again when they fall due.
 func (s Situation) moveZone(name string, assumed bool) (models.Decision, error) {
-	if _, err := s.named(name); err != nil {
-		return refused("%v", err), nil
+	if _, err := s.zoneNamed(name); err != nil {
+		return refuse("%v", err), nil
 	}
 	if name == s.State.Zone && assumed == s.State.ZoneAssumed {
 		return models.Decision{}, nil
@@ -170,7 +170,7 @@ func (s Situation) moveZone(name string, assumed bool) (models.Decision, error) 
 		}
 		schedule.Next = slot
 		p.put(schedule)
-		if s.active() {
+		if s.isActive() {
 			p.set(models.DueDailyPrompt, schedule.ID, slot.SendAt)
 		}
 	}

@@ -15,7 +15,7 @@ func (s Situation) texts() models.Decision {
 	p.clearPending(s.State)
 	switch at, waits := s.burstEnds(); {
 	case len(s.State.Inbox.Items) == 0:
-	case !s.active():
+	case !s.isActive():
 		p.clear(models.DueDebounce)
 		p.start(models.TurnPlan{Kind: models.KindMessage})
 	case waits:
@@ -46,7 +46,7 @@ func (s Situation) burstEnds() (time.Time, bool) {
 // dueDebounce: the burst is over.
 func (s Situation) dueDebounce() models.Decision {
 	p := s.plan()
-	if s.active() && len(s.State.Inbox.Items) > 0 {
+	if s.isActive() && len(s.State.Inbox.Items) > 0 {
 		s.startReply(p)
 	}
 	return p.decision()
