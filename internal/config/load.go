@@ -145,7 +145,7 @@ func (c *Config) parse(vars environment) (bad map[string]bool, problems []error)
 		}
 		name := variableOf(field)
 		bad[name] = true
-		problems = append(problems, refuse(name, vars.values[name], wanted(field.Type)))
+		problems = append(problems, refuse(name, vars.values[name], expectedForm(field.Type)))
 	}
 	if value, set := vars.values[quietHours]; set && value == "" {
 		c.Coaching.QuietHours = ""
@@ -167,7 +167,7 @@ func variableOf(failed env.ParseError) string {
 	return failed.Name
 }
 
-func wanted(kind reflect.Type) string {
+func expectedForm(kind reflect.Type) string {
 	switch {
 	case kind == reflect.TypeFor[time.Duration]():
 		return "a duration such as 90s, 10m or 5h"
