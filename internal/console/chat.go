@@ -66,8 +66,8 @@ func Chat(ctx context.Context, cfg ChatConfig) error {
 	return nil
 }
 
-// join enrols the phone, which is answered with a greeting, or finds the tester that it belongs to and passes
-// over what was said before.
+// join enrols the phone, which is answered with a greeting, or finds the tester
+// that it belongs to and passes over what was said before.
 func (c *chat) join(ctx context.Context) error {
 	body := NewParticipant{Phone: c.cfg.Phone, Name: c.cfg.Name, Tester: true, Signup: true}
 	got, err := c.cfg.Client.do(ctx, request{method: http.MethodPost, path: participants, body: body})
@@ -233,6 +233,6 @@ func (c *chat) entry(e models.HistoryEntry) error {
 	if e.Role != models.RoleAssistant {
 		return nil // the person sees the own line already
 	}
-	_, err := fmt.Fprintf(c.cfg.Out, "coach (%s):\n%s\n", e.Kind, indented(e.Text))
+	_, err := fmt.Fprintf(c.cfg.Out, "coach (%s):\n%s\n", e.Kind, indent(e.Text))
 	return err
 }

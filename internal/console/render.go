@@ -141,7 +141,7 @@ func renderTranscript(w io.Writer, list []models.HistoryEntry, zone *time.Locati
 		if e.TurnID != "" {
 			head += "  " + e.TurnID
 		}
-		if _, err := fmt.Fprintf(w, "%s\n%s\n", head, indented(e.Text)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s\n%s\n", head, indent(e.Text)); err != nil {
 			return err
 		}
 	}
@@ -158,14 +158,14 @@ func renderWaiting(w io.Writer, list []models.WaitingMessage) error {
 		if m.Danger != models.DangerNone {
 			head += "  danger: " + string(m.Danger)
 		}
-		if _, err := fmt.Fprintf(w, "%s\n%s\n", head, indented(m.Text)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s\n%s\n", head, indent(m.Text)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func indented(text string) string {
+func indent(text string) string {
 	var out strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		out.WriteString("    " + oneLine(line) + "\n")
@@ -205,7 +205,7 @@ func renderDue(w io.Writer, due []models.Due, zone *time.Location) error {
 		return err
 	}
 	rows := [][]string{{"DUE AT", "WHAT", "FOR"}}
-	for _, d := range sorted(due) {
+	for _, d := range sortDue(due) {
 		rows = append(rows, []string{atIn(d.At, zone), string(d.Kind), d.Ref})
 	}
 	return section(w, rows)
@@ -219,7 +219,7 @@ func section(w io.Writer, rows [][]string) error {
 	return table(w, rows)
 }
 
-func sorted(due []models.Due) []models.Due {
+func sortDue(due []models.Due) []models.Due {
 	out := slices.Clone(due)
 	slices.SortStableFunc(out, func(a, b models.Due) int { return a.At.Compare(b.At) })
 	return out

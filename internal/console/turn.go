@@ -42,7 +42,7 @@ func renderTurn(w io.Writer, v view.Turn) error {
 	}
 	p.stages("ASKED BESIDE THE ROUNDS", v.Stages)
 	p.texts("OUT", v.Out)
-	p.sent(v.Sent)
+	p.printDeliveries(v.Sent)
 	return p.err
 }
 
@@ -90,7 +90,7 @@ func (p *printer) block(title, text string) {
 		return
 	}
 	p.line(title)
-	p.line(indented(text))
+	p.line(indent(text))
 }
 
 func (p *printer) texts(title string, list []view.Text) {
@@ -157,7 +157,7 @@ func (p *printer) stages(title string, list []view.Stage) {
 	p.table(rows)
 }
 
-func (p *printer) sent(list []view.Delivery) {
+func (p *printer) printDeliveries(list []view.Delivery) {
 	if len(list) == 0 {
 		return
 	}
