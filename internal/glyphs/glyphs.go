@@ -27,7 +27,7 @@ const (
 // text of nothing to see gives "".
 func Visible(text string) string {
 	// Joiners are judged by what is left beside them.
-	runes := slices.DeleteFunc([]rune(text), hidden)
+	runes := slices.DeleteFunc([]rune(text), isHidden)
 	out := make([]rune, 0, len(runes))
 	for i, r := range runes {
 		inside := len(out) > 0 && joins(out[len(out)-1]) && i+1 < len(runes) && joins(runes[i+1])
@@ -38,8 +38,8 @@ func Visible(text string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// hidden: the character has no shape of its own.
-func hidden(r rune) bool {
+// isHidden reports whether the character has no shape of its own.
+func isHidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r' || r == emojiForm || r == joiner || r == nonJoiner:
 		return false
