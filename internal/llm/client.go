@@ -123,7 +123,7 @@ func endpoint(baseURL string) (option.RequestOption, error) {
 
 // DisabledKeys counts the keys that the server refused (401, 403) since the
 // start. They stay out of use until the next one.
-func (c *Client) DisabledKeys() int { return c.ring.barred() }
+func (c *Client) DisabledKeys() int { return c.ring.countBarred() }
 
 // Complete asks the model. Errors are *models.ModelError; ModelBusy alone is
 // worth the same call again, after RetryAfter, which is the end of the first
@@ -149,7 +149,7 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 		switch {
 		case failed == nil:
 			return out, nil
-		case wished(req, failed.unwished) && !dropped[failed.unwished]:
+		case isWished(req, failed.unwished) && !dropped[failed.unwished]:
 			dropped[failed.unwished] = true
 			if failed.lasting {
 				c.refused.Store(refusal{failed.unwished, req.Model}, true)
@@ -166,7 +166,7 @@ func (c *Client) complete(ctx context.Context, params openai.ChatCompletionNewPa
 	var out models.ChatResponse
 	failed := c.spend(ctx, func(ctx context.Context, x *exchange) (f *fault) {
 		if stream {
-			out, f = c.streamed(ctx, params, x)
+			out, f = c.askStreamed(ctx, params, x)
 			return f
 		}
 		// The body is taken raw: compatible servers differ from OpenAI in ways
@@ -211,7 +211,7 @@ func (c *Client) spend(ctx context.Context, call func(context.Context, *exchange
 		}
 		last = call(ctx, &exchange{now: c.cfg.Now, key: l.key.secret})
 		if last == nil {
-			c.ring.succeeded(l)
+			c.ring.recordSuccess(l)
 			return nil
 		}
 		none = c.ring.settle(l, last)

@@ -68,13 +68,13 @@ func readVectors(body []byte, count int) ([][]float32, *fault) {
 		} `json:"data"`
 	}
 	if json.Unmarshal(body, &in) != nil {
-		return nil, malformed("it is not JSON of a known shape")
+		return nil, malformedFault("it is not JSON of a known shape")
 	}
 	if len(in.Data) == 0 {
 		return nil, readNothing(body)
 	}
 	if len(in.Data) != count {
-		return nil, malformed("not one vector for each text")
+		return nil, malformedFault("not one vector for each text")
 	}
 	out := make([][]float32, count)
 	for i, one := range in.Data {
@@ -82,7 +82,7 @@ func readVectors(body []byte, count int) ([][]float32, *fault) {
 			i = *one.Index
 		}
 		if i < 0 || i >= count || out[i] != nil || len(one.Vector) == 0 || len(one.Vector) != len(in.Data[0].Vector) {
-			return nil, malformed("the vectors do not fit the texts")
+			return nil, malformedFault("the vectors do not fit the texts")
 		}
 		out[i] = one.Vector
 	}

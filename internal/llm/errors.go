@@ -70,12 +70,12 @@ var (
 func classify(ctx context.Context, res *http.Response, now time.Time) *fault {
 	if res == nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return stumbled(0, "no answer in time")
+			return serverFault(0, "no answer in time")
 		}
-		return stumbled(0, "no answer")
+		return serverFault(0, "no answer")
 	}
 	if res.StatusCode < http.StatusBadRequest {
-		return stumbled(res.StatusCode, "the answer broke off")
+		return serverFault(res.StatusCode, "the answer broke off")
 	}
 	var body []byte
 	if res.Body != nil {
@@ -100,8 +100,8 @@ func classify(ctx context.Context, res *http.Response, now time.Time) *fault {
 	return out
 }
 
-// stumbled is a failure that says nothing about the key or the request.
-func stumbled(status int, message string) *fault {
+// serverFault is a failure that says nothing about the key or the request.
+func serverFault(status int, message string) *fault {
 	return &fault{err: *busy(status, message), key: keyGood}
 }
 
@@ -111,16 +111,16 @@ func byStatus(status int, failed failure) *fault {
 	switch {
 	case failed.tooLong(status):
 		out.err.Class = models.ModelOverflow
-	case failed.named(refusedCodes):
-	case failed.named(unpaidCodes), status == http.StatusPaymentRequired:
+	case failed.hasCode(refusedCodes):
+	case failed.hasCode(unpaidCodes), status == http.StatusPaymentRequired:
 		out.err.Class, out.key = models.ModelAuth, keyUnpaid
-	case failed.named(barredCodes), status == http.StatusUnauthorized, status == http.StatusForbidden,
+	case failed.hasCode(barredCodes), status == http.StatusUnauthorized, status == http.StatusForbidden,
 		strings.Contains(failed.text, "api key not valid"):
 		out.err.Class, out.key = models.ModelAuth, keyBarred
-	case failed.named(stumbleCodes):
+	case failed.hasCode(stumbleCodes):
 		out.err.Class = models.ModelBusy
-	case failed.unwished(status) != "":
-		out.unwished, out.lasting = failed.unwished(status), failed.lasting()
+	case failed.refusedWish(status) != "":
+		out.unwished, out.lasting = failed.refusedWish(status), failed.lasting()
 	case failed.noTools(status):
 		out.noTools = true
 	case status == http.StatusTooManyRequests:

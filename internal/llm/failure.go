@@ -85,7 +85,7 @@ func readDetail(raw json.RawMessage) string {
 	return strings.Join(lines, "\n")
 }
 
-func (f failure) named(codes []string) bool {
+func (f failure) hasCode(codes []string) bool {
 	return slices.Contains(codes, f.code) || slices.Contains(codes, f.kind)
 }
 
@@ -104,7 +104,7 @@ var overlong = regexp.MustCompile(strings.Join([]string{
 
 // tooLong: the request is longer than the model or the account ever takes.
 func (f failure) tooLong(status int) bool {
-	return f.named(overflowCodes) || status == http.StatusRequestEntityTooLarge || overlong.MatchString(f.text)
+	return f.hasCode(overflowCodes) || status == http.StatusRequestEntityTooLarge || overlong.MatchString(f.text)
 }
 
 // complains: the statuses with which servers refuse a part of a request.
@@ -142,9 +142,9 @@ var (
 	sentence = regexp.MustCompile(`[.;!?]\s|\n`)
 )
 
-// unwished is the optional part that the server would not have; empty when it
+// refusedWish is the optional part that the server would not have; empty when it
 // complains about something else.
-func (f failure) unwished(status int) wish {
+func (f failure) refusedWish(status int) wish {
 	switch {
 	case !complains(status):
 	case streamOptions.MatchString(f.text):

@@ -31,8 +31,8 @@ const (
 	wishUsage wish = "stream_options"
 )
 
-// wished reports whether the request asks for it.
-func wished(req models.ChatRequest, w wish) bool {
+// isWished reports whether the request asks for it.
+func isWished(req models.ChatRequest, w wish) bool {
 	switch w {
 	case wishJSON:
 		return req.JSON
@@ -78,14 +78,14 @@ func (b builder) build(req models.ChatRequest, dropped map[wish]bool) (openai.Ch
 	case !dropped[wishMaxTokens]:
 		params.MaxTokens = param.NewOpt(int64(req.MaxTokens))
 	}
-	if wished(req, wishJSON) && !dropped[wishJSON] {
+	if isWished(req, wishJSON) && !dropped[wishJSON] {
 		object := shared.NewResponseFormatJSONObjectParam()
 		params.ResponseFormat.OfJSONObject = &object
 	}
 	if dropped[wishWhole] && !dropped[wishUsage] {
 		params.StreamOptions.IncludeUsage = param.NewOpt(true)
 	}
-	if wished(req, wishTemperature) && !dropped[wishTemperature] {
+	if isWished(req, wishTemperature) && !dropped[wishTemperature] {
 		params.Temperature = param.NewOpt(req.Temperature)
 	}
 	return params, nil

@@ -58,7 +58,7 @@ type answerFunction struct {
 func read(body []byte) (models.ChatResponse, *fault) {
 	var in answer
 	if err := json.Unmarshal(body, &in); err != nil {
-		return models.ChatResponse{}, malformed("it is not JSON of a known shape")
+		return models.ChatResponse{}, malformedFault("it is not JSON of a known shape")
 	}
 	message, reason, failed := in.first()
 	if failed != nil {
@@ -74,7 +74,7 @@ func read(body []byte) (models.ChatResponse, *fault) {
 	}
 	text, thoughts, ok := readContent(message.Content)
 	if !ok {
-		return models.ChatResponse{}, malformed("content is neither text nor parts")
+		return models.ChatResponse{}, malformedFault("content is neither text nor parts")
 	}
 	text, inline := split(text)
 	return models.ChatResponse{
@@ -83,7 +83,7 @@ func read(body []byte) (models.ChatResponse, *fault) {
 	}, nil
 }
 
-func malformed(why string) *fault { return stumbled(http.StatusOK, "malformed answer: "+why) }
+func malformedFault(why string) *fault { return serverFault(http.StatusOK, "malformed answer: "+why) }
 
 // first finds the message; nil when there is none.
 func (in answer) first() (*said, looseText, *fault) {
@@ -95,7 +95,7 @@ func (in answer) first() (*said, looseText, *fault) {
 	case len(in.Choices) > 0:
 		choice := in.Choices[0]
 		if present(choice.Error) {
-			return nil, "", disguised(readProblem(choice.Error))
+			return nil, "", faultInSuccess(readProblem(choice.Error))
 		}
 		if choice.Message == nil || !present(choice.Message.Content) && present(choice.Text) {
 			return &said{Content: choice.Text}, choice.FinishReason, nil
@@ -131,18 +131,18 @@ func (in answer) usage() models.Usage {
 
 // readNothing is an answer without a message. Gateways report a failed model
 // this way, as an error object under a success status.
-func readNothing(body []byte) *fault { return disguised(readFailure(body)) }
+func readNothing(body []byte) *fault { return faultInSuccess(readFailure(body)) }
 
-// disguised is a failure under a success status; the code may be the status
+// faultInSuccess is a failure under a success status; the code may be the status
 // that it should have had.
-func disguised(failed failure) *fault {
+func faultInSuccess(failed failure) *fault {
 	if status, err := strconv.Atoi(failed.code); err == nil && status >= http.StatusBadRequest && status < 600 {
 		return byStatus(status, failed)
 	}
 	if failed.code != "" || failed.kind != "" {
 		return byStatus(http.StatusOK, failed)
 	}
-	return malformed("no message")
+	return malformedFault("no message")
 }
 
 // readContent accepts a text, null, nothing, and a list of parts, of which the

@@ -148,8 +148,8 @@ func (r *ring) settle(l lease, f *fault) *models.ModelError {
 	return none
 }
 
-// succeeded forgets the refusals before.
-func (r *ring) succeeded(l lease) {
+// recordSuccess forgets the refusals before.
+func (r *ring) recordSuccess(l lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l.rests == l.key.quota.rests {
@@ -200,8 +200,8 @@ func (q *quota) step(steps []time.Duration, count *int, now time.Time) time.Dura
 	return steps[min(*count, len(steps))-1]
 }
 
-// barred counts the keys that are out of use.
-func (r *ring) barred() int {
+// countBarred counts the keys that are out of use.
+func (r *ring) countBarred() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := 0

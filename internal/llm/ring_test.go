@@ -197,7 +197,7 @@ func TestABurstIsOneRefusal(t *testing.T) {
 	for _, l := range leases[:3] {
 		require.Equal(t, time.Minute, limit(l, 0))
 	}
-	r.succeeded(leases[3])
+	r.recordSuccess(leases[3])
 	_, none := r.take()
 	require.Equal(t, time.Minute, none.RetryAfter, "a success from before does not end the rest")
 	require.Equal(t, 2*time.Minute, limit(leases[4], 2*time.Minute), "the server knows better")
@@ -225,7 +225,7 @@ func TestTheRingIsFair(t *testing.T) {
 			l, none := r.take()
 			if none != nil {
 				require.False(t, anyFree(r, now), "a free key was left out")
-				require.Equal(t, none.Class == models.ModelAuth, r.barred() == len(r.keys))
+				require.Equal(t, none.Class == models.ModelAuth, r.countBarred() == len(r.keys))
 				now = now.Add(none.RetryAfter)
 				continue
 			}
@@ -233,7 +233,7 @@ func TestTheRingIsFair(t *testing.T) {
 			require.False(t, l.key.quota.until.After(now))
 			switch v := rapid.SampledFrom([]verdict{keyGood, keyGood, keyLimited, keyUnpaid, keyBarred}).Draw(t, "verdict"); v {
 			case keyGood:
-				r.succeeded(l)
+				r.recordSuccess(l)
 			default:
 				none := r.settle(l, &fault{key: v})
 				require.Equal(t, anyFree(r, now), none == nil)
@@ -254,7 +254,7 @@ func TestManyAtOnce(t *testing.T) {
 	for range 30 {
 		group.Go(func() {
 			l, _ := r.take()
-			r.succeeded(l)
+			r.recordSuccess(l)
 			mu.Lock()
 			defer mu.Unlock()
 			counts[l.key.place]++

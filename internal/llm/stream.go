@@ -20,9 +20,9 @@ import (
 // for itself; the SDK has no field for them.
 var thoughtFields = []string{"reasoning_content", "reasoning", "thinking"}
 
-// streamed asks for the answer in pieces and puts it together. A stream that
+// askStreamed asks for the answer in pieces and puts it together. A stream that
 // ends without a reason to finish broke off, which is ModelBusy.
-func (c *Client) streamed(ctx context.Context, params openai.ChatCompletionNewParams, x *exchange) (models.ChatResponse, *fault) {
+func (c *Client) askStreamed(ctx context.Context, params openai.ChatCompletionNewParams, x *exchange) (models.ChatResponse, *fault) {
 	opts := []option.RequestOption{option.WithResponseInto(&x.res)}
 	if x.key != "" {
 		opts = append(opts, option.WithAPIKey(x.key))
@@ -128,7 +128,7 @@ func encodeWhole(in openai.ChatCompletion, thoughts string) ([]byte, error) {
 func brokenStream(err error) *fault {
 	var told *ssestream.StreamError
 	if errors.As(err, &told) {
-		return disguised(readFailure(told.Event.Data))
+		return faultInSuccess(readFailure(told.Event.Data))
 	}
-	return stumbled(http.StatusOK, "the answer broke off")
+	return serverFault(http.StatusOK, "the answer broke off")
 }
