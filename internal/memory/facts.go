@@ -36,7 +36,7 @@ func (s *Store) SaveFact(ctx context.Context, fact models.Fact, vector []float32
 	if fact.CreatedAt.IsZero() {
 		return models.Fact{}, models.BadField("created_at", "is required")
 	}
-	row, err := checked(fact, vector)
+	row, err := checkFact(fact, vector)
 	if err != nil {
 		return models.Fact{}, err
 	}
@@ -61,7 +61,7 @@ func (s *Store) SaveFact(ctx context.Context, fact models.Fact, vector []float32
 	return out, nil
 }
 
-func checked(fact models.Fact, vector []float32) (factRow, error) {
+func checkFact(fact models.Fact, vector []float32) (factRow, error) {
 	switch {
 	case strings.TrimSpace(fact.Text) == "":
 		return factRow{}, models.BadField("text", "is required")
@@ -156,7 +156,7 @@ func (s *Store) UpdateFact(ctx context.Context, change models.Fact, vector []flo
 		if change.Kind == "" {
 			change.Kind = old.Kind
 		}
-		row, err := checked(change, vector)
+		row, err := checkFact(change, vector)
 		if err != nil {
 			return err
 		}
