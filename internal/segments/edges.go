@@ -122,7 +122,7 @@ func sentenceEnds(before string, next rune) bool {
 	case '!', '?', '…', '。', '！', '？':
 		return true
 	case '.':
-		return !abbreviated(before)
+		return !isAbbreviation(before)
 	}
 	return false
 }
@@ -146,7 +146,7 @@ var abbreviations = []string{
 	"st.", "tel.", "usw.", "vol.", "vs.", "jan.", "feb.", "mar.", "apr.", "jun.", "jul.", "aug.", "sep.", "sept.", "oct.", "nov.", "dec.",
 }
 
-func abbreviated(before string) bool {
+func isAbbreviation(before string) bool {
 	if ordinal.MatchString(before[strings.LastIndexByte(before, '\n')+1:]) {
 		return true
 	}
