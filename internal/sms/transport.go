@@ -57,7 +57,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil && req.Body != http.NoBody {
 		// The connection is established, and the head of the request written, when
 		// the body is read for the first time. The text and the number are in it.
-		out.Body, out.GetBody = t.checked(req.Body), t.again(req.GetBody)
+		out.Body, out.GetBody = t.checkBody(req.Body), t.again(req.GetBody)
 	}
 	res, err := t.next.RoundTrip(out)
 	if err != nil {
@@ -83,11 +83,11 @@ func (t transport) again(get func() (io.ReadCloser, error)) func() (io.ReadClose
 		if err != nil {
 			return nil, err
 		}
-		return t.checked(body), nil
+		return t.checkBody(body), nil
 	}
 }
 
-func (t transport) checked(body io.ReadCloser) io.ReadCloser {
+func (t transport) checkBody(body io.ReadCloser) io.ReadCloser {
 	return &checkedBody{ReadCloser: body, check: t.check}
 }
 
