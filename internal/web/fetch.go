@@ -47,7 +47,7 @@ func (c *Client) Fetch(ctx context.Context, address string) (Page, error) {
 	defer cancel()
 	page, err := c.visit(limited, target)
 	if err != nil {
-		return Page{}, failed(ctx, err)
+		return Page{}, requestError(ctx, err)
 	}
 	page.Text = tidy(page.Text)
 	if page.Text == "" {

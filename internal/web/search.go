@@ -43,7 +43,7 @@ func (c *Client) Search(ctx context.Context, query string) ([]Hit, error) {
 	defer cancel()
 	body, err := c.ask(limited, words)
 	if err != nil {
-		return nil, failed(ctx, err)
+		return nil, requestError(ctx, err)
 	}
 	var answer struct {
 		Results []struct {

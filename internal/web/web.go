@@ -104,7 +104,7 @@ func New(cfg Config) (*Client, error) {
 		Transport:     transport(&net.Dialer{}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	c.visitor = &http.Client{Transport: transport(&net.Dialer{Control: guarded(cfg.Allow)}), CheckRedirect: follow}
+	c.visitor = &http.Client{Transport: transport(&net.Dialer{Control: guardDial(cfg.Allow)}), CheckRedirect: follow}
 	return c, nil
 }
 
@@ -112,10 +112,10 @@ func transport(dialer *net.Dialer) *http.Transport {
 	return &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader}
 }
 
-// guarded judges the address that a name came to, at the moment it is dialled,
+// guardDial judges the address that a name came to, at the moment it is dialled,
 // so that no second answer of a name server is believed. Only public addresses
 // pass, on the ports 80 and 443.
-func guarded(allow []netip.AddrPort) func(network, address string, c syscall.RawConn) error {
+func guardDial(allow []netip.AddrPort) func(network, address string, c syscall.RawConn) error {
 	public := ssrf.New()
 	return func(network, address string, c syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
@@ -144,9 +144,9 @@ func isWeb(address *url.URL) bool {
 	return (address.Scheme == "http" || address.Scheme == "https") && address.Hostname() != "" && address.User == nil
 }
 
-// failed says what a request came to that got no answer. An end of the
+// requestError says what a request came to that got no answer. An end of the
 // caller's own context stays what it is.
-func failed(ctx context.Context, err error) error {
+func requestError(ctx context.Context, err error) error {
 	var known *Fault
 	switch {
 	case ctx.Err() != nil:

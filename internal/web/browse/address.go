@@ -11,9 +11,10 @@ import (
 // own.
 const addressMark = "url: "
 
-// named reports whether an address stands in a result of a search or in a text
-// of the person, among the entries of the conversation or in this turn.
-func named(turn models.TurnContext, address string) bool {
+// isKnownAddress reports whether an address stands in a result of a search or
+// in a text of the person, among the entries of the conversation or in this
+// turn.
+func isKnownAddress(turn models.TurnContext, address string) bool {
 	wanted := plain(address)
 	if wanted == "" {
 		return false
@@ -24,11 +25,11 @@ func named(turn models.TurnContext, address string) bool {
 		case entry.Role == models.RoleUser:
 			known = append(known, strings.Fields(entry.Text)...)
 		case entry.Kind == models.KindToolResult:
-			known = append(known, found(models.ToolRun{Result: entry.Text})...)
+			known = append(known, foundAddresses(models.ToolRun{Result: entry.Text})...)
 		}
 	}
 	for _, run := range turn.Runs {
-		known = append(known, found(run)...)
+		known = append(known, foundAddresses(run)...)
 	}
 	for _, one := range known {
 		if plain(one) == wanted {
@@ -38,9 +39,9 @@ func named(turn models.TurnContext, address string) bool {
 	return false
 }
 
-// found are the addresses in a result of a search; none in any other, because
-// the text of a page is not to be believed.
-func found(run models.ToolRun) []string {
+// foundAddresses are the addresses in a result of a search; none in any other,
+// because the text of a page is not to be believed.
+func foundAddresses(run models.ToolRun) []string {
 	result, err := run.ToolResult()
 	if err != nil || result.Failed || result.Name != searchTool {
 		return nil

@@ -51,7 +51,7 @@ func New(cfg Config) *Desk { return &Desk{cfg} }
 func (d *Desk) search(ctx context.Context, turnID, query string) (string, error) {
 	hits, err := d.Web.Search(ctx, query)
 	if err != nil {
-		return "", explained(turnID, "query", err)
+		return "", explain(turnID, "query", err)
 	}
 	if len(hits) == 0 {
 		return "Nothing was found.", nil
@@ -60,7 +60,7 @@ func (d *Desk) search(ctx context.Context, turnID, query string) (string, error)
 	for i, hit := range hits {
 		lines = append(lines, fmt.Sprintf("%d. %s\n%s%s\n%s", i+1, hit.Title, addressMark, hit.URL, strings.TrimSpace("text: "+hit.Snippet)))
 	}
-	return fenced(strings.Join(lines, "\n\n")), nil
+	return fence(strings.Join(lines, "\n\n")), nil
 }
 
 // fetch answers with the main text of a page, fenced, at most 10,000
@@ -72,30 +72,30 @@ func (d *Desk) fetch(ctx context.Context, turnID, address string) (string, error
 	if err != nil {
 		return "", fmt.Errorf("reading the conversation: %w", err)
 	}
-	if !named(turn, address) {
+	if !isKnownAddress(turn, address) {
 		return "", models.BadField("url", "is in no search result and in no text of the person, so it is not asked for; "+
 			"copy an address exactly, or search first")
 	}
 	page, err := d.Web.Fetch(ctx, withScheme(address))
 	if err != nil {
-		return "", explained(turnID, "url", err)
+		return "", explain(turnID, "url", err)
 	}
 	text, note := page.Text, ""
 	if all := utf8.RuneCountInString(text); all > maxPage {
 		text = strings.TrimSpace(string([]rune(text)[:maxPage]))
 		note = fmt.Sprintf("\nThis is the beginning of a longer page: %d of %d characters.", maxPage, all)
 	}
-	return fenced(addressMark+strings.TrimSpace(address)+"\ntitle: "+page.Title+"\n\n"+text) + note, nil
+	return fence(addressMark+strings.TrimSpace(address)+"\ntitle: "+page.Title+"\n\n"+text) + note, nil
 }
 
 // lookalikes are spellings that could pass for a mark of the fence (H2).
 var lookalikes = strings.NewReplacer("<<<", "‹‹‹", ">>>", "›››")
 
-func fenced(text string) string { return digest.Outside.Wrap(lookalikes.Replace(text)) }
+func fence(text string) string { return digest.Outside.Wrap(lookalikes.Replace(text)) }
 
-// explained turns a fault into what the model is told, and tells the operator
+// explain turns a fault into what the model is told, and tells the operator
 // of it once.
-func explained(turnID, field string, err error) error {
+func explain(turnID, field string, err error) error {
 	var fault *web.Fault
 	if !errors.As(err, &fault) {
 		return err

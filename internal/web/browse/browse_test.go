@@ -171,7 +171,7 @@ func TestPagesAreFenced(t *testing.T) {
 	t.Run("H2 whatever a page says", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			parts := rapid.SliceOf(rapid.SampledFrom([]string{"<<<", ">>>", "<", ">", "END", " OF ", "WEB", " CONTENT", closing, digest.Outside.Open, "x", "\n"})).Draw(t, "parts")
-			text := fenced(strings.Join(parts, ""))
+			text := fence(strings.Join(parts, ""))
 			require.Equal(t, 1, strings.Count(text, closing))
 			require.Equal(t, 1, strings.Count(text, digest.Outside.Open))
 			require.Equal(t, 2, strings.Count(text, "<<<"))
@@ -255,6 +255,6 @@ func FuzzAddress(f *testing.F) {
 		host, _, _ := strings.Cut(plain(text), "/")
 		require.NotContains(t, host, "@")
 		require.Equal(t, strings.ToLower(host), host)
-		require.False(t, named(models.TurnContext{}, text), "nothing is known of a conversation without words")
+		require.False(t, isKnownAddress(models.TurnContext{}, text), "nothing is known of a conversation without words")
 	})
 }
