@@ -157,7 +157,7 @@ func (d *definition) faults(e *jsonschema.ValidationError) []fault {
 		return all
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			all = append(all, fault{short(name), "is not an argument of " + d.Name + "; " + d.allowed()})
+			all = append(all, fault{short(name), "is not an argument of " + d.Name + "; " + d.allowedFields()})
 		}
 		return all
 	default:
@@ -241,7 +241,7 @@ func (d *definition) fields() []string {
 	return names
 }
 
-func (d *definition) allowed() string {
+func (d *definition) allowedFields() string {
 	if names := d.fields(); len(names) > 0 {
 		return "allowed are " + strings.Join(names, ", ")
 	}

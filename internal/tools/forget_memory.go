@@ -109,7 +109,7 @@ func forgetOne(ctx context.Context, in RunInput, id string) (Execution, error) {
 	if len(gone) == 0 {
 		return Execution{}, models.BadField("id", "%s is no memory of this person, so nothing was deleted; list_memories shows the ids", short(id))
 	}
-	return forgotten(in, gone), nil
+	return forgetResult(in, gone), nil
 }
 
 // idWord matches an id in a text.
@@ -136,7 +136,7 @@ func forgetTopic(ctx context.Context, in RunInput, topic string) (Execution, err
 	if err != nil {
 		return Execution{}, fmt.Errorf("forgetting memories: %w", err)
 	}
-	return forgotten(in, gone), nil
+	return forgetResult(in, gone), nil
 }
 
 // maxCandidates bounds how many memories a question can name.
@@ -150,7 +150,7 @@ func candidates(lines []string) string {
 	return text
 }
 
-func forgotten(in RunInput, gone []string) Execution {
+func forgetResult(in RunInput, gone []string) Execution {
 	return Execution{Result: success(in.Call, forgetAnswer{
 		OK: true, Deleted: append([]string{}, gone...), Count: len(gone),
 		Note: "Deleted for good. The conversation, the daily notes and the profile were not changed and may still mention it.",

@@ -88,13 +88,13 @@ func (d *Desk) words(ctx context.Context, turnID, content string) (string, error
 		return "", models.BadField("content", "is not sent, because the participant did not write; say it in your final words")
 	case over(turn):
 		return "", models.BadField("content", "is not sent, because the person gets no texts now")
-	case told(turn) >= most:
+	case countSent(turn) >= most:
 		return "", models.BadField("content", "is not sent, because %d texts were sent in this answer already; say it in your final words", most)
 	case strings.Contains(content, "[REDACTED_"):
 		// What is stored of a call is masked, and the person shall not read masks.
 		return "", models.BadField("content", "is not sent, because it holds a number, an address or a code; say it in your final words")
 	}
-	return d.rendered(turn, content)
+	return d.renderText(turn, content)
 }
 
 // over: the turn has ended, or the person left, opted out or is paused.
@@ -102,8 +102,8 @@ func over(turn models.TurnContext) bool {
 	return turn.Turn.Outcome != "" || turn.Participant.RemovedAt != nil || turn.Participant.Status != models.StatusActive
 }
 
-// told counts the texts that the turn has sent.
-func told(turn models.TurnContext) int {
+// countSent counts the texts that the turn has sent.
+func countSent(turn models.TurnContext) int {
 	n := 0
 	for _, run := range turn.Runs {
 		if _, ok := aside.Of(run); ok {
@@ -113,8 +113,8 @@ func told(turn models.TurnContext) int {
 	return n
 }
 
-// rendered is a text as a final reply would be shown, screened as one.
-func (d *Desk) rendered(turn models.TurnContext, content string) (string, error) {
+// renderText is a text as a final reply would be shown, screened as one.
+func (d *Desk) renderText(turn models.TurnContext, content string) (string, error) {
 	verdict := protocol.JudgeNative(models.ChatResponse{Text: content}, protocol.Native{})
 	words := ""
 	if verdict.Judgment == protocol.Words {
