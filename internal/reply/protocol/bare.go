@@ -95,9 +95,9 @@ func (s *scanner) bareUntil(end int) {
 		var args string
 		var ok bool
 		if s.text[at[4]] == '(' {
-			args, ok = s.parenthesised(name)
+			args, ok = s.readParenthesised(name)
 		} else {
-			args, ok = s.keyed(name)
+			args, ok = s.readKeyed(name)
 		}
 		if ok {
 			s.calls = append(s.calls, models.ToolCall{Name: name, Arguments: args})
@@ -135,11 +135,11 @@ func (s *scanner) nextBare(end int) []int {
 // lineEnd is what may stand behind a bare call.
 var lineEnd = regexp.MustCompile("^[ \\t`;.,]*(?:\\r?\\n|$)")
 
-// parenthesised reads the arguments of name(...): pairs, one JSON object, one
+// readParenthesised reads the arguments of name(...): pairs, one JSON object, one
 // value for the only argument, or nothing. The position is left behind the
 // line when ok.
-func (s *scanner) parenthesised(name string) (string, bool) {
-	r := mender{text: s.text, at: s.at, whole: true}
+func (s *scanner) readParenthesised(name string) (string, bool) {
+	r := jsonRepairer{text: s.text, at: s.at, whole: true}
 	args, ok := readArguments(&r, s.tools.arguments(name))
 	if !ok {
 		return "", false
@@ -152,7 +152,7 @@ func (s *scanner) parenthesised(name string) (string, bool) {
 	return args, true
 }
 
-func readArguments(r *mender, taken arguments) (string, bool) {
+func readArguments(r *jsonRepairer, taken arguments) (string, bool) {
 	if c, ok := r.next(); ok && c == '{' {
 		read, ok := readValue(r.text[r.at:])
 		r.at = len(r.text) - len(read.rest)
@@ -161,7 +161,7 @@ func readArguments(r *mender, taken arguments) (string, bool) {
 	values := map[string]json.RawMessage{}
 	for !r.closes() {
 		name, raw, ok := readPair(r, taken)
-		if !ok || values[name] != nil || !r.separated() {
+		if !ok || values[name] != nil || !r.passComma() {
 			return "", false
 		}
 		values[name] = raw
@@ -169,9 +169,9 @@ func readArguments(r *mender, taken arguments) (string, bool) {
 	return encode(values), true
 }
 
-// separated passes a comma; it is false where neither that nor the closing
+// passComma passes a comma; it is false where neither that nor the closing
 // parenthesis comes next.
-func (r *mender) separated() bool {
+func (r *jsonRepairer) passComma() bool {
 	c, ok := r.next()
 	if ok && c == ',' {
 		r.at++
@@ -181,7 +181,7 @@ func (r *mender) separated() bool {
 }
 
 // closes passes the closing parenthesis, if that comes next.
-func (r *mender) closes() bool {
+func (r *jsonRepairer) closes() bool {
 	c, ok := r.next()
 	if !ok || c != ')' {
 		return false
@@ -193,7 +193,7 @@ func (r *mender) closes() bool {
 var pairName = regexp.MustCompile(`^["']?([\p{L}_][\p{L}\p{N}_.-]*)["']?[ \t]*[:=][ \t]*`)
 
 // readPair reads key=value or, for the only argument, a value alone.
-func readPair(r *mender, taken arguments) (name string, raw json.RawMessage, ok bool) {
+func readPair(r *jsonRepairer, taken arguments) (name string, raw json.RawMessage, ok bool) {
 	if match := pairName.FindStringSubmatch(r.text[r.at:]); match != nil {
 		name = match[1]
 		r.at += len(match[0])
@@ -207,7 +207,7 @@ func readPair(r *mender, taken arguments) (name string, raw json.RawMessage, ok 
 	var text string
 	switch c {
 	case '"', '\'':
-		text, ok = r.quoted(c)
+		text, ok = r.readQuoted(c)
 		return name, json.RawMessage(encode(text)), ok
 	case '{', '[':
 		read, ok := readValue(r.text[r.at:])
@@ -215,11 +215,11 @@ func readPair(r *mender, taken arguments) (name string, raw json.RawMessage, ok 
 		return name, json.RawMessage(read.json), ok && read.whole
 	}
 	text, ok = r.bare(",)\n")
-	return name, typed(text, taken.types[name]), ok
+	return name, asType(text, taken.types[name]), ok
 }
 
-// typed makes a scalar a text where the schema wants a text.
-func typed(scalar, kind string) json.RawMessage {
+// asType makes a scalar a text where the schema wants a text.
+func asType(scalar, kind string) json.RawMessage {
 	if kind == "string" && !strings.HasPrefix(scalar, `"`) && scalar != "null" {
 		return json.RawMessage(encode(scalar))
 	}
@@ -232,11 +232,11 @@ var (
 	moreLines = regexp.MustCompile(`^[^\n]*(?:\n[ \t]+[^\n]*)*\n?`)
 )
 
-// keyed reads the arguments of "name: key: value", on the line and on those
+// readKeyed reads the arguments of "name: key: value", on the line and on those
 // below that are set in. Every key must be an argument that the tool's schema
 // names, so that prose which happens to begin with a tool's name stays prose;
 // a tool without a schema therefore has no call of this shape.
-func (s *scanner) keyed(name string) (string, bool) {
+func (s *scanner) readKeyed(name string) (string, bool) {
 	block := moreLines.FindString(s.text[s.at:])
 	if read, ok := readValue(block); ok && read.whole && strings.TrimSpace(read.rest) == "" {
 		s.at += len(block)
@@ -272,5 +272,5 @@ func keyedValue(text, kind string) json.RawMessage {
 			return json.RawMessage(encode(strings.TrimSuffix(inner, quote)))
 		}
 	}
-	return typed(scalar(text), kind)
+	return asType(scalar(text), kind)
 }

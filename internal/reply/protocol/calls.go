@@ -62,14 +62,14 @@ func scan(text string, tools offered, cut bool) found {
 			continue
 		}
 		s.at = end
-		s.marked(s.text[start:end])
+		s.readMarked(s.text[start:end])
 	}
 	s.found.words = s.words.String()
 	return s.found
 }
 
-// marked reads what follows a marker that was just passed.
-func (s *scanner) marked(mark string) {
+// readMarked reads what follows a marker that was just passed.
+func (s *scanner) readMarked(mark string) {
 	switch {
 	case mark == "```":
 		s.fence()
@@ -94,7 +94,7 @@ var (
 func (s *scanner) fence() {
 	body, closed := s.until("```")
 	if info := callInfo.FindString(body); info != "" {
-		s.called(strings.TrimLeft(strings.TrimPrefix(body, strings.TrimRight(info, "{[(")), ": \t"), closed)
+		s.readCallBlock(strings.TrimLeft(strings.TrimPrefix(body, strings.TrimRight(info, "{[(")), ": \t"), closed)
 		return
 	}
 	content := jsonInfo.ReplaceAllString(body, "")
@@ -130,15 +130,15 @@ func (s *scanner) tag() {
 	rest := s.text[s.at:]
 	if at := closingTag.FindStringIndex(rest); at != nil {
 		s.at += at[1]
-		s.called(rest[:at[0]], true)
+		s.readCallBlock(rest[:at[0]], true)
 		return
 	}
 	s.at = len(s.text)
-	s.called(rest, false)
+	s.readCallBlock(rest, false)
 }
 
-// called reads the inside of a block that was marked as a call.
-func (s *scanner) called(body string, closed bool) {
+// readCallBlock reads the inside of a block that was marked as a call.
+func (s *scanner) readCallBlock(body string, closed bool) {
 	calls, ok := callsIn(body, anyName)
 	if !ok {
 		inner := scanner{text: strings.TrimSpace(body), tools: s.tools}

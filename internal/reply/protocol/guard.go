@@ -66,14 +66,14 @@ func withoutThinking(text string) (words string, thought bool) {
 		if len(marks) == 0 {
 			return text, thought
 		}
-		text, thought = spoken(text, marks), true
+		text, thought = wordsOutside(text, marks), true
 	}
 	// Marks inside marks inside marks are no answer.
 	return "", true
 }
 
-// spoken is what stands outside of the marks.
-func spoken(text string, marks [][]int) string {
+// wordsOutside is what stands outside of the marks.
+func wordsOutside(text string, marks [][]int) string {
 	var out strings.Builder
 	from, inside := 0, false
 	for _, at := range marks {
@@ -122,13 +122,13 @@ func settle(text string, tools offered) (words string, ok bool) {
 			return "", false
 		}
 		next = strings.TrimSpace(roleLabel.ReplaceAllString(ownLines.ReplaceAllString(left.words, ""), ""))
-		if inner := unwrapped(next); inner != next {
+		if inner := unwrap(next); inner != next {
 			next = strings.TrimSpace(inner)
 		} else {
 			next = strings.TrimSpace(midlineReply(next))
 		}
 		if next == text {
-			return text, !malformed(text, tools)
+			return text, !isMalformed(text, tools)
 		}
 		text = next
 	}
@@ -199,9 +199,9 @@ func namedTool(text string, tools offered) string {
 // order (J72). "error" is none of them: it is not written for a person.
 var replyFields = []string{"response", "message", "text", "content", "answer", "reply"}
 
-// unwrapped is the words of an answer that is one JSON object or one JSON
+// unwrap is the words of an answer that is one JSON object or one JSON
 // string; any other text comes back as it is.
-func unwrapped(text string) string {
+func unwrap(text string) string {
 	text = strings.TrimSpace(text)
 	var quoted string
 	if strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &quoted) == nil {
@@ -249,10 +249,10 @@ var (
 	namedCall    = withSign(`(`, `\b([A-Za-z]\w*)\(`)
 )
 
-// malformed reports text that was written for a program (2.4). The rules for
+// isMalformed reports text that was written for a program (2.4). The rules for
 // data look at the beginning of the text and of its lines only, so that words
 // which quote "location": are still words.
-func malformed(words string, tools offered) bool {
+func isMalformed(words string, tools offered) bool {
 	for _, pattern := range []sighted{protocolWord, callLiteral, unusedMark, toolTag, dataStart, dataLine, programCall} {
 		if pattern.MatchString(words) {
 			return true

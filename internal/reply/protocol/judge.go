@@ -58,7 +58,7 @@ const finishedByLength = "length"
 func Judge(answer models.ChatResponse, tools []models.ToolSpec) Verdict {
 	read := readAnswer(answer, tools)
 	if len(tools) > 0 && len(answer.Calls) == 0 && len(read.inText.calls) > 0 {
-		return called(read.inText.calls, read.inText, read.known)
+		return callsVerdict(read.inText.calls, read.inText, read.known)
 	}
 	return read.judge(Quotes{})
 }
@@ -109,23 +109,23 @@ func readAnswer(answer models.ChatResponse, tools []models.ToolSpec) reading {
 func (r reading) judge(quotes Quotes) Verdict {
 	switch {
 	case len(r.calls) > 0:
-		return called(r.calls, r.inText, r.known)
+		return callsVerdict(r.calls, r.inText, r.known)
 	case r.inText.broken:
 		return Verdict{Judgment: Malformed}
 	case len(r.inText.calls) == 0:
-		return r.named(judgeWords(r.text, r.thought, r.known), quotes)
+		return r.refuseToolNames(judgeWords(r.text, r.thought, r.known), quotes)
 	case slices.ContainsFunc(r.inText.calls, func(call models.ToolCall) bool { return !quotes.Hold(call) }):
 		return Verdict{Judgment: Malformed}
 	}
-	if words := r.named(judgeWords(r.inText.words, false, r.known), quotes); words.Judgment == Words {
+	if words := r.refuseToolNames(judgeWords(r.inText.words, false, r.known), quotes); words.Judgment == Words {
 		return words
 	}
 	return Verdict{Judgment: Malformed}
 }
 
-// named refuses words that name a tool, unless a participant or a page did so
-// before.
-func (r reading) named(words Verdict, quotes Quotes) Verdict {
+// refuseToolNames refuses words that name a tool, unless a participant or a
+// page did so before.
+func (r reading) refuseToolNames(words Verdict, quotes Quotes) Verdict {
 	name := namedTool(words.Text, r.known)
 	if name == "" || quotes.has(callWords(name)) {
 		return words
@@ -146,9 +146,9 @@ func judgeWords(text string, thought bool, tools offered) Verdict {
 	return Verdict{Judgment: Empty}
 }
 
-// called keeps the words beside calls where they are fit to be shown; they are
-// a remark such as "One moment.", so losing them costs nothing.
-func called(calls []models.ToolCall, beside found, tools offered) Verdict {
+// callsVerdict keeps the words beside calls where they are fit to be shown;
+// they are a remark such as "One moment.", so losing them costs nothing.
+func callsVerdict(calls []models.ToolCall, beside found, tools offered) Verdict {
 	out := Verdict{Judgment: Calls, Calls: calls}
 	if beside.broken {
 		return out

@@ -17,10 +17,10 @@ const (
 	roleTool      = "tool"
 )
 
-// paired drops calls that have no result and results that have no call:
+// pairCalls drops calls that have no result and results that have no call:
 // strict providers refuse a request that holds either (P17). Results stand in
 // the order of their calls. Messages that are whole come back as they are.
-func paired(messages []models.ChatMessage) []models.ChatMessage {
+func pairCalls(messages []models.ChatMessage) []models.ChatMessage {
 	out := make([]models.ChatMessage, 0, len(messages))
 	for i := 0; i < len(messages); i++ {
 		message := messages[i]

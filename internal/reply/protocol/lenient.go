@@ -36,7 +36,7 @@ func readValue(text string) (value, bool) {
 	if decoder.Decode(&raw) == nil {
 		return value{json: compact(raw), rest: text[decoder.InputOffset():], whole: true}, true
 	}
-	r := mender{text: text, whole: true}
+	r := jsonRepairer{text: text, whole: true}
 	if !r.value(0) || !json.Valid([]byte(r.out.String())) {
 		return value{}, false
 	}
@@ -51,15 +51,15 @@ func compact(raw []byte) string {
 	return out.String()
 }
 
-// mender writes the valid form of the value it reads.
-type mender struct {
+// jsonRepairer writes the valid form of the value it reads.
+type jsonRepairer struct {
 	text  string
 	at    int
 	whole bool
 	out   strings.Builder
 }
 
-func (r *mender) space() {
+func (r *jsonRepairer) space() {
 	for r.at < len(r.text) {
 		c, size := utf8.DecodeRuneInString(r.text[r.at:])
 		if !unicode.IsSpace(c) {
@@ -70,7 +70,7 @@ func (r *mender) space() {
 }
 
 // next is the next byte after white space; ok is false at the end.
-func (r *mender) next() (c byte, ok bool) {
+func (r *jsonRepairer) next() (c byte, ok bool) {
 	r.space()
 	if r.at >= len(r.text) {
 		return 0, false
@@ -78,7 +78,7 @@ func (r *mender) next() (c byte, ok bool) {
 	return r.text[r.at], true
 }
 
-func (r *mender) value(depth int) bool {
+func (r *jsonRepairer) value(depth int) bool {
 	c, ok := r.next()
 	if !ok || depth > deepest {
 		return false
@@ -89,7 +89,7 @@ func (r *mender) value(depth int) bool {
 	case '[':
 		return r.list(depth, ']')
 	case '"', '\'':
-		text, ok := r.quoted(c)
+		text, ok := r.readQuoted(c)
 		r.out.WriteString(encode(text))
 		return ok
 	}
@@ -100,7 +100,7 @@ func (r *mender) value(depth int) bool {
 
 // list reads the members of an object or a list up to its end or that of the
 // text.
-func (r *mender) list(depth int, end byte) bool {
+func (r *jsonRepairer) list(depth int, end byte) bool {
 	r.out.WriteByte(r.text[r.at])
 	r.at++
 	for first := true; ; first = false {
@@ -127,10 +127,10 @@ func (r *mender) list(depth int, end byte) bool {
 // bareName is a member's name that was written without quotes.
 var bareName = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_.-]*`)
 
-func (r *mender) name() bool {
+func (r *jsonRepairer) name() bool {
 	var name string
 	if c := r.text[r.at]; c == '"' || c == '\'' {
-		text, ok := r.quoted(c)
+		text, ok := r.readQuoted(c)
 		if !ok {
 			return false
 		}
@@ -151,9 +151,9 @@ func (r *mender) name() bool {
 	return true
 }
 
-// quoted reads a text in quotes. A quote ends it only where a text can end, so
-// that 'it's fine' is one text.
-func (r *mender) quoted(quote byte) (string, bool) {
+// readQuoted reads a text in quotes. A quote ends it only where a text can end,
+// so that 'it's fine' is one text.
+func (r *jsonRepairer) readQuoted(quote byte) (string, bool) {
 	var out strings.Builder
 	for r.at++; r.at < len(r.text); r.at++ {
 		c := r.text[r.at]
@@ -170,14 +170,14 @@ func (r *mender) quoted(quote byte) (string, bool) {
 	return "", false
 }
 
-func (r *mender) endsHere() bool {
+func (r *jsonRepairer) endsHere() bool {
 	after := strings.TrimLeft(r.text[r.at+1:], " \t")
 	return after == "" || strings.ContainsRune(",:=}])\r\n", rune(after[0]))
 }
 
 // escape reads what follows a backslash and leaves the position on its last
 // byte.
-func (r *mender) escape() string {
+func (r *jsonRepairer) escape() string {
 	if r.text[r.at+1] == 'u' && r.at+6 <= len(r.text) {
 		var text string
 		if json.Unmarshal([]byte(`"`+r.text[r.at:r.at+6]+`"`), &text) == nil {
@@ -200,7 +200,7 @@ func (r *mender) escape() string {
 
 // bare reads a value without quotes up to one of stops, as JSON. It fails at
 // the end of the text, where it may have been cut.
-func (r *mender) bare(stops string) (string, bool) {
+func (r *jsonRepairer) bare(stops string) (string, bool) {
 	end := strings.IndexAny(r.text[r.at:], stops)
 	if end <= 0 {
 		return "", false

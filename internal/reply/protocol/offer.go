@@ -34,7 +34,7 @@ const (
 // rendered; the request that came in is not changed, and a retry is safe and
 // pointless.
 func Offer(lib *prompts.Library, c models.Capability, req models.ChatRequest) (models.ChatRequest, error) {
-	req.Messages = paired(req.Messages)
+	req.Messages = pairCalls(req.Messages)
 	sections, err := sectionsFor(lib, c, req.Tools)
 	if err != nil {
 		return models.ChatRequest{}, err
