@@ -14,16 +14,16 @@ import (
 func Attr(_ []string, a slog.Attr) slog.Attr {
 	switch a.Value.Kind() {
 	case slog.KindString:
-		return scrubbed(a, a.Value.String())
+		return scrubAttr(a, a.Value.String())
 	case slog.KindAny:
-		return scrubbed(a, written(a.Value.Any())...)
+		return scrubAttr(a, writtenForms(a.Value.Any())...)
 	case slog.KindBool, slog.KindDuration, slog.KindFloat64, slog.KindInt64, slog.KindTime, slog.KindUint64, slog.KindGroup, slog.KindLogValuer:
 	}
 	return a
 }
 
-// scrubbed replaces the value by the first form that masking changes.
-func scrubbed(a slog.Attr, forms ...string) slog.Attr {
+// scrubAttr replaces the value by the first form that masking changes.
+func scrubAttr(a slog.Attr, forms ...string) slog.Attr {
 	for _, form := range forms {
 		if masked := Scrub(form); masked != form {
 			return slog.String(a.Key, masked)
@@ -32,8 +32,8 @@ func scrubbed(a slog.Attr, forms ...string) slog.Attr {
 	return a
 }
 
-// written is how the text handler and the JSON handler may write a value.
-func written(v any) []string {
+// writtenForms is how the text handler and the JSON handler may write a value.
+func writtenForms(v any) []string {
 	switch v := v.(type) {
 	case error:
 		return []string{fmt.Sprint(v)}

@@ -30,10 +30,10 @@ func (w window) phone(digits string) bool {
 	if len(digits) > maxPhone || w.series() || w.isProgression() || w.date() || w.decimal() || w.clock {
 		return false
 	}
-	return w.dialled(digits) && !counted.MatchString(w.after()) && !currency.MatchString(w.after())
+	return w.isDialled(digits) && !counted.MatchString(w.after()) && !currency.MatchString(w.after())
 }
 
-func (w window) dialled(digits string) bool {
+func (w window) isDialled(digits string) bool {
 	before := w.before()
 	if opening := strings.TrimRight(before, "("); strings.HasSuffix(opening, "+") {
 		return isGlobal(digits)

@@ -94,14 +94,14 @@ func Scrub(s string) string {
 
 func tidy(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
-	if gapped(s) {
+	if hasGap(s) {
 		s = blanks.ReplaceAllString(s, " ")
 	}
 	return strings.TrimSpace(emptyLines.ReplaceAllString(s, "\n\n"))
 }
 
-// gapped reports whether blanks finds anything.
-func gapped(s string) bool {
+// hasGap reports whether blanks finds anything.
+func hasGap(s string) bool {
 	after := false
 	for _, r := range s {
 		blank := r == ' ' || r >= utf8.RuneSelf && unicode.Is(unicode.Zs, r)

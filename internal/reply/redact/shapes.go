@@ -63,14 +63,14 @@ func (w window) ssn(digits string) bool {
 	if len(digits) != 9 {
 		return false
 	}
-	if w.shape() == "3-2-4" && w.dashed() && w.aloneInRun() {
+	if w.shape() == "3-2-4" && w.isDashed() && w.aloneInRun() {
 		return true
 	}
 	return w.first && ssnWord.MatchString(w.before())
 }
 
-// dashed reports whether only single dashes stand between the groups.
-func (w window) dashed() bool {
+// isDashed reports whether only single dashes stand between the groups.
+func (w window) isDashed() bool {
 	for i, g := range w.groups[1:] {
 		r, size := utf8.DecodeRuneInString(w.text[w.groups[i].end:])
 		if !unicode.Is(unicode.Pd, r) || w.groups[i].end+size != g.start {
