@@ -48,7 +48,7 @@ func Parse(answer string, known Catalogue) Plan {
 	}
 	p.Steps = dropPreface(p.Steps)
 	p.Steps = p.Steps[:min(len(p.Steps), limit)]
-	p.Names = named(p.Steps, known)
+	p.Names = toolsNamedIn(p.Steps, known)
 	p.Kind = kindOf(p, known)
 	if p.Kind == KindEmpty {
 		return Plan{Kind: KindEmpty}

@@ -126,7 +126,7 @@ func accept(name string, arguments map[string]json.RawMessage, in resolved) (mod
 		return models.ToolCall{}, false
 	}
 	call := models.ToolCall{Name: name, Arguments: string(written)}
-	if _, repeated := answered(call, in.past); repeated {
+	if _, repeated := findAnswered(call, in.past); repeated {
 		return models.ToolCall{}, false
 	}
 	return call, true

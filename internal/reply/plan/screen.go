@@ -87,7 +87,7 @@ func Screen(call models.ToolCall, in ScreenInput) Refusal {
 	if in.Search != "" && call.Name == in.Search && searches >= in.Limits.Searches {
 		return Refusal{ReasonSearches, fmt.Sprintf("No more than %d searches for tools in one reply. Use the tools that are on offer, or answer.", in.Limits.Searches)}
 	}
-	if place, repeated := answered(call, in.Past); repeated {
+	if place, repeated := findAnswered(call, in.Past); repeated {
 		return Refusal{ReasonDuplicate, fmt.Sprintf("%s was called with the same arguments already in this reply (call %d). "+
 			"Use the result that is above instead of calling again.", call.Name, place)}
 	}
@@ -148,10 +148,10 @@ func CallKey(call models.ToolCall) string {
 	return call.Name + " " + arguments
 }
 
-// answered finds a call among the last ones that returned text; steps executed
-// directly count even when they failed (2.2). place counts the calls of the
-// reply from 1.
-func answered(call models.ToolCall, past []Past) (place int, ok bool) {
+// findAnswered finds a call among the last ones that returned text; steps
+// executed directly count even when they failed (2.2). place counts the calls
+// of the reply from 1.
+func findAnswered(call models.ToolCall, past []Past) (place int, ok bool) {
 	key := CallKey(call)
 	seen := 0
 	for i, one := range slices.Backward(past) {

@@ -36,8 +36,8 @@ func head(text string, known Catalogue) (name, rest string) {
 	return "", text
 }
 
-// named lists the tools that any step names as a word of its own.
-func named(steps []Step, known Catalogue) []string {
+// toolsNamedIn lists the tools that any step names as a word of its own.
+func toolsNamedIn(steps []Step, known Catalogue) []string {
 	words := map[string]bool{}
 	for _, step := range steps {
 		words[step.Tool] = true
