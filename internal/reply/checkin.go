@@ -45,7 +45,7 @@ func contactLines(in Input) []string {
 	return slices.Concat(
 		line("The person wrote", lastAt(in, models.RoleUser)),
 		line("You wrote", lastAt(in, models.RoleAssistant)),
-		line("Check-ins since the person wrote", unanswered(in.Context.Window)))
+		line("Check-ins since the person wrote", countUnanswered(in.Context.Window)))
 }
 
 func lastAt(in Input, role models.Role) string {
@@ -57,8 +57,8 @@ func lastAt(in Input, role models.Role) string {
 	return "not yet"
 }
 
-// unanswered counts the check-ins at the end of a conversation.
-func unanswered(entries []models.Message) string {
+// countUnanswered counts the check-ins at the end of a conversation.
+func countUnanswered(entries []models.Message) string {
 	n := 0
 	for _, entry := range slices.Backward(entries) {
 		if entry.Role == models.RoleUser {

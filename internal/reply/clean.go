@@ -32,11 +32,11 @@ func Clean(text string) string {
 	if strings.Contains(text, "<") {
 		text = thinking.ReplaceAllString(text, "")
 	}
-	return strings.TrimSpace(squeezed(marks.TrimLeading(strings.TrimSpace(text))))
+	return strings.TrimSpace(squeezeBlankLines(marks.TrimLeading(strings.TrimSpace(text))))
 }
 
-// squeezed leaves no more than one blank line in a row.
-func squeezed(text string) string {
+// squeezeBlankLines leaves no more than one blank line in a row.
+func squeezeBlankLines(text string) string {
 	if strings.Count(text, "\n") < 3 {
 		return text
 	}

@@ -36,11 +36,11 @@ func DebugText(in DebugInput) string {
 		tools = append(tools, run.Name+" "+outcome)
 	}
 	return fmt.Sprintf("%s mode %s\nset: %s\nmissing: %s\nsuccesses %d of %d prompts\ntools: %s",
-		debugMark, in.Mode, listed(set), listed(coach.MissingFields(in.Profile)),
-		in.Profile.SuccessCount, in.Profile.TotalPrompts, listed(tools))
+		debugMark, in.Mode, listNames(set), listNames(coach.MissingFields(in.Profile)),
+		in.Profile.SuccessCount, in.Profile.TotalPrompts, listNames(tools))
 }
 
-func listed(names []string) string {
+func listNames(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}

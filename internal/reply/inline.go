@@ -177,7 +177,7 @@ func (s *inlineScanner) link() bool {
 	if target != "" && !targetLike.MatchString(target) {
 		return false
 	}
-	s.emit(linked(inline(s.rest[open+1:end]), target), end+1+len(m[0]))
+	s.emit(linkText(inline(s.rest[open+1:end]), target), end+1+len(m[0]))
 	return true
 }
 
@@ -201,9 +201,9 @@ func bracketEnd(text string) int {
 	return -1
 }
 
-// linked joins a link's text and its address; an address that says the same is
+// linkText joins a link's text and its address; an address that says the same is
 // not repeated, and one within the page leads nowhere on a phone.
-func linked(text, target string) string {
+func linkText(text, target string) string {
 	text = strings.TrimSpace(text)
 	address := strings.TrimPrefix(strings.TrimPrefix(target, "mailto:"), "tel:")
 	if address == "" || address[0] == '#' {
@@ -222,11 +222,11 @@ func linked(text, target string) string {
 // tag drops HTML that exists; what only looks like it stays.
 func (s *inlineScanner) tag() bool {
 	if m := autoLink.FindStringSubmatch(s.rest); m != nil {
-		s.emit(linked("", m[1]), len(m[0]))
+		s.emit(linkText("", m[1]), len(m[0]))
 		return true
 	}
 	if m := htmlLink.FindStringSubmatch(s.rest); m != nil {
-		s.emit(linked(inline(m[2]), m[1]), len(m[0]))
+		s.emit(linkText(inline(m[2]), m[1]), len(m[0]))
 		return true
 	}
 	if comment := htmlComment.FindString(s.rest); comment != "" {
@@ -265,7 +265,7 @@ func (s *inlineScanner) marks() {
 	}
 	if t.mark == '_' || n == 1 {
 		// Within a word or a face these are ordinary: snake_case, 2*3*4, ^_^.
-		t.opens, t.closes = t.opens && !joined(before), t.closes && !joined(next)
+		t.opens, t.closes = t.opens && !isJoining(before), t.closes && !isJoining(next)
 	}
 	if n > 3 || t.mark == '~' && n != 2 {
 		t.opens, t.closes = false, false
@@ -278,7 +278,7 @@ func alnum(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-func joined(r rune) bool { return alnum(r) || strings.ContainsRune("^=+<@#$%&|\\", r) }
+func isJoining(r rune) bool { return alnum(r) || strings.ContainsRune("^=+<@#$%&|\\", r) }
 
 // pair removes the marks that belong together and puts the others out.
 func pair(tokens []token) string {

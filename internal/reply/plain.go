@@ -71,7 +71,7 @@ func Plain(text string) string {
 	if strings.Contains(plain, " \n") || strings.Contains(plain, "\t\n") {
 		plain = trailing.ReplaceAllString(plain, "")
 	}
-	return strings.TrimSpace(squeezed(plain))
+	return strings.TrimSpace(squeezeBlankLines(plain))
 }
 
 // block renders one line; ok is false for a line that is a mark and nothing

@@ -79,7 +79,7 @@ const (
 )
 
 var (
-	inMessages = regexp.MustCompile(`(?i)` + opening + `(?:` + cue + `|` + own + `|(?:` + strings.Join(quoted(Labels()), "|") + `|reply|greeting)\s*,\s*(?:sent|not\s+delivered)\b)` + closing)
+	inMessages = regexp.MustCompile(`(?i)` + opening + `(?:` + cue + `|` + own + `|(?:` + strings.Join(quoteAll(Labels()), "|") + `|reply|greeting)\s*,\s*(?:sent|not\s+delivered)\b)` + closing)
 	inStored   = regexp.MustCompile(`(?i)` + opening + `(?:` + stored + `)` + closing)
 	inRedacted = regexp.MustCompile(`(?i)` + opening + `(?:` + redacted + `)` + closing)
 	// templates are the marks of chat templates of several model families.
@@ -91,7 +91,7 @@ var (
 	brackets = strings.NewReplacer("[", "(", "［", "(", "【", "(", "]", ")", "］", ")", "】", ")", "<", "(", ">", ")", `\u003c`, "(", `\u003e`, ")", `\u003C`, "(", `\u003E`, ")")
 )
 
-func quoted(names []string) []string {
+func quoteAll(names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
 		out[i] = regexp.QuoteMeta(name)
