@@ -100,9 +100,9 @@ func (d deployment) keep(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			// What failed was cut short.
-		case refused(err) && d.mode != config.VersioningOff:
+		case isRefused(err) && d.mode != config.VersioningOff:
 			return fmt.Errorf("COACH_DEPLOYMENT_VERSIONING: making build %s current: %w", d.build, err)
-		case err == nil || refused(err):
+		case err == nil || isRefused(err):
 			settled = true
 		case !settled && try < patientTries:
 			wait = routeRetry // The server has not seen all of our queues yet.
@@ -117,7 +117,7 @@ func (d deployment) keep(ctx context.Context) error {
 	}
 }
 
-func refused(err error) bool {
+func isRefused(err error) bool {
 	var denied *serviceerror.PermissionDenied
 	var unknown *serviceerror.Unimplemented
 	return errors.As(err, &denied) || errors.As(err, &unknown)

@@ -209,8 +209,8 @@ func TestPinnedMovesBetweenRuns(t *testing.T) {
 
 func TestKeepEndsWhenItMayNotRoute(t *testing.T) {
 	t.Parallel()
-	require.True(t, refused(serviceerror.NewPermissionDenied("no", "")))
-	require.True(t, refused(serviceerror.NewUnimplemented("what?")))
-	require.False(t, refused(serviceerror.NewFailedPrecondition("not yet")))
-	require.False(t, refused(nil))
+	require.True(t, isRefused(serviceerror.NewPermissionDenied("no", "")))
+	require.True(t, isRefused(serviceerror.NewUnimplemented("what?")))
+	require.False(t, isRefused(serviceerror.NewFailedPrecondition("not yet")))
+	require.False(t, isRefused(nil))
 }

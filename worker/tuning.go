@@ -22,11 +22,11 @@ const (
 	eagerLimit = 500
 )
 
-// tuned are the options that every worker of a process has: how many tasks it
-// asks for at a time, and how many it works on. It sets the size of the cache
-// of workflows, which the SDK keeps once for a process, and must be called
-// before the first worker is built.
-func tuned(t config.Tuning) (sdk.Options, error) {
+// workerOptions are the options that every worker of a process has: how many
+// tasks it asks for at a time, and how many it works on. It sets the size of
+// the cache of workflows, which the SDK keeps once for a process, and must be
+// called before the first worker is built.
+func workerOptions(t config.Tuning) (sdk.Options, error) {
 	sdk.SetStickyWorkflowCacheSize(t.WorkflowCache)
 	options := sdk.Options{
 		WorkflowTaskPollerBehavior:   pollers(t.WorkflowPollers),

@@ -12,7 +12,7 @@ import (
 )
 
 func TestTuned(t *testing.T) {
-	fixed, err := tuned(config.Tuning{WorkflowPollers: 3, ActivityPollers: 4, Slots: 50, WorkflowCache: 100})
+	fixed, err := workerOptions(config.Tuning{WorkflowPollers: 3, ActivityPollers: 4, Slots: 50, WorkflowCache: 100})
 	require.NoError(t, err)
 	require.Equal(t, []int{50, 50, 50}, []int{
 		fixed.MaxConcurrentWorkflowTaskExecutionSize, fixed.MaxConcurrentActivityExecutionSize, fixed.MaxConcurrentLocalActivityExecutionSize,
@@ -22,7 +22,7 @@ func TestTuned(t *testing.T) {
 	three := sdk.NewPollerBehaviorSimpleMaximum(sdk.PollerBehaviorSimpleMaximumOptions{MaximumNumberOfPollers: 3})
 	require.Equal(t, three, fixed.WorkflowTaskPollerBehavior)
 
-	auto, err := tuned(config.Tuning{CPU: 0.5, Memory: 0.5})
+	auto, err := workerOptions(config.Tuning{CPU: 0.5, Memory: 0.5})
 	require.NoError(t, err)
 	require.NotNil(t, auto.Tuner)
 	require.Equal(t, eagerLimit, auto.MaxConcurrentEagerActivityExecutionSize)

@@ -90,7 +90,7 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 		client: ties.Temporal, mode: cfg.Worker.Versioning, build: id, queue: models.QueueCoach, logger: ties.Logger,
 		interval: routeInterval, gone: goneAfter,
 	}
-	base, err := tuned(cfg.Tuning)
+	base, err := workerOptions(cfg.Tuning)
 	if err != nil {
 		return nil, err
 	}
