@@ -46,7 +46,7 @@ func (l *Library) Fixed(name Name, locale string, data FixedData) (string, error
 	if !l.entries[name].fixed {
 		return "", fmt.Errorf("prompt %s is not a fixed text", name)
 	}
-	if text, ok := l.translated(name, locale); ok {
+	if text, ok := l.translationOf(name, locale); ok {
 		return l.execute(name, text.parsed, data)
 	}
 	return l.Render(name, data)
@@ -55,11 +55,11 @@ func (l *Library) Fixed(name Name, locale string, data FixedData) (string, error
 // Translated reports whether a locale has a fixed text in another language than
 // English.
 func (l *Library) Translated(name Name, locale string) bool {
-	_, ok := l.translated(name, locale)
+	_, ok := l.translationOf(name, locale)
 	return ok
 }
 
-func (l *Library) translated(name Name, locale string) (translation, bool) {
+func (l *Library) translationOf(name Name, locale string) (translation, bool) {
 	words := l.spoken[name]
 	if locale == "" || len(words.texts) == 0 {
 		return translation{}, false
@@ -78,7 +78,7 @@ func (l *Library) translated(name Name, locale string) (translation, bool) {
 // is not known; English where the locale says nothing either.
 func (l *Library) LanguageName(name Name, locale string) string {
 	tag := ownLanguage
-	text, ok := l.translated(name, locale)
+	text, ok := l.translationOf(name, locale)
 	switch {
 	case ok:
 		tag = language.Make(text.folder)
@@ -107,9 +107,10 @@ func (l *Library) Locales() []string {
 }
 
 // translate reads the folders of locales: the embedded ones, and the
-// operator's above them; overridden are the operator's texts outside them. A text that the operator wrote anew without its
-// translations goes out as it is to everybody, because ours may say something
-// else, such as whom to ask for help.
+// operator's above them; overridden are the operator's texts outside them. A
+// text that the operator wrote anew without its translations goes out as it is
+// to everybody, because ours may say something else, such as whom to ask for
+// help.
 func (l *Library) translate(own, operators fs.FS, overridden map[Name]string) error {
 	folders, err := readFolders(own)
 	if err != nil {
