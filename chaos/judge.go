@@ -370,8 +370,8 @@ func (t *trial) parting() {
 	}
 }
 
-// afterLeaving: nothing may follow a notice. What was being posted when a stop was
-// acknowledged may be on its way; what is posted later may not go out, the
+// afterLeaving: nothing may follow a notice. What was being posted when a stop
+// was acknowledged may be on its way; what is posted later may not go out, the
 // confirmation of the stop aside.
 func (t *trial) afterLeaving(i int) {
 	one, row := t.sent[i], t.rows.outbox[t.sent[i].Outbox]
