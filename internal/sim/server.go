@@ -3,7 +3,8 @@
 // Messages API, and an OpenAI-compatible server whose answers come from a
 // script. It is part of dev and never of production.
 //
-// Package script holds what the model says, and the words that tests can say to it.
+// Package script holds what the model says, and the words that tests can say to
+// it.
 package sim
 
 import (
