@@ -78,8 +78,8 @@ func opensWindow(text string, times []clockTime) bool {
 	return len(times) > 1 && between.MatchString(text[times[0].end:times[1].start])
 }
 
-// written is how a time or a window is kept in the profile.
-func written(from, to string) string {
+// timeText is how a time or a window is kept in the profile.
+func timeText(from, to string) string {
 	if to == "" {
 		return from
 	}

@@ -51,7 +51,7 @@ func (sc scene) fieldAnswer() (saying, bool) {
 func (sc scene) save(field string) saying {
 	said := sc.said
 	if from, to, timed := parseTimes(said); field == "preferred_time" && timed {
-		said = written(from, to)
+		said = timeText(from, to)
 	}
 	return calling(call{toolSave, map[string]any{field: clip(said, longestField-3)}})
 }
@@ -59,7 +59,7 @@ func (sc scene) save(field string) saying {
 // timeAnswer: yes makes the schedule, another time is saved and proposed, and
 // anything else is asked again.
 func (sc scene) timeAnswer() (saying, bool) {
-	if len(sc.missing()) > 0 || sc.scheduled() {
+	if len(sc.missing()) > 0 || sc.hasSchedule() {
 		return saying{}, false
 	}
 	from, to, timed := parseTimes(sc.profile("preferred_time"))
@@ -96,7 +96,7 @@ func (sc scene) next(opening string) (saying, bool) {
 	switch {
 	case len(missing) > 0:
 		return saying{text: opening + question(missing[0])}, true
-	case sc.scheduled():
+	case sc.hasSchedule():
 		return saying{}, false
 	}
 	from, to, timed := parseTimes(sc.profile("preferred_time"))

@@ -14,7 +14,7 @@ var statesSomething = regexp.MustCompile(`(?i)\b(?:i|i'm|my|me)\b`)
 // tells what must be missing.
 func intend(asked, said string) []stage.Call {
 	sc := scene{
-		sections: supposed(asked), asked: asked, said: said,
+		sections: expectedSections(asked), asked: asked, said: said,
 		tools: []string{toolSave, toolScheduler, toolTransition, toolPrompt, toolList, toolForget},
 	}
 	var out []stage.Call
@@ -38,9 +38,9 @@ func intend(asked, said string) []stage.Call {
 	return out
 }
 
-// supposed is what the sections of the system message must say for the coach
-// to have asked what it did.
-func supposed(asked string) map[string]string {
+// expectedSections is what the sections of the system message must say for the
+// coach to have asked what it did.
+func expectedSections(asked string) map[string]string {
 	sections := map[string]string{"Profile status": "Complete.", "Schedules": "None."}
 	for _, field := range []string{"habit_domain", "motivational_frame", "preferred_time", "prompt_anchor"} {
 		if strings.Contains(asked, question(field)) {
@@ -49,7 +49,7 @@ func supposed(asked string) map[string]string {
 	}
 	if _, proposal, found := strings.Cut(asked, proposalMark); found {
 		if from, to, timed := parseTimes(proposal); timed {
-			sections["Profile"] = "preferred_time: " + written(from, to)
+			sections["Profile"] = "preferred_time: " + timeText(from, to)
 		}
 	}
 	return sections

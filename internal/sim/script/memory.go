@@ -93,7 +93,7 @@ func (sc scene) memories() (saying, bool) {
 	said := plain(sc.said)
 	id := factID.FindString(said)
 	switch {
-	case sc.heard("what do you know about me") && sc.offers(toolList):
+	case sc.hasPhrase("what do you know about me") && sc.offers(toolList):
 		return calling(call{toolList, map[string]any{}}), true
 	case !sc.offers(toolForget):
 		return saying{}, false
@@ -118,16 +118,16 @@ func (sc scene) memories() (saying, bool) {
 	return calling(call{toolForget, map[string]any{"topic": clip(topic, longestFact)}}), true
 }
 
-// known is the profile, on one line.
-func (sc scene) known() string {
+// profileLine is the profile, on one line.
+func (sc scene) profileLine() string {
 	return strings.Join(strings.FieldsFunc(sc.sections["Profile"], func(r rune) bool { return r == '\n' }), "; ")
 }
 
 func (sc scene) afterList(d done) saying {
 	if list := d.text("text"); list != "" {
-		return words("This is what I know: %s\nAnd you told me:\n%s", clip(sc.known(), longestFact), short(list, longestList))
+		return words("This is what I know: %s\nAnd you told me:\n%s", clip(sc.profileLine(), longestFact), short(list, longestList))
 	}
-	return words("This is what I know: %s", clip(sc.known(), longestList))
+	return words("This is what I know: %s", clip(sc.profileLine(), longestList))
 }
 
 // short keeps whole lines, the first in any case.

@@ -55,7 +55,7 @@ func unfold(ask Request) folded {
 	for _, m := range ask.Messages {
 		switch m.Role {
 		case "assistant":
-			out.said(m)
+			out.takeCalls(m)
 		case "user":
 			out.parts(string(m.Content))
 		default:
@@ -82,15 +82,15 @@ func (f *folded) offer(list string, as manner) {
 	}
 }
 
-// said takes the calls out of the coach's text.
-func (f *folded) said(m Message) {
+// takeCalls takes the calls out of the coach's text.
+func (f *folded) takeCalls(m Message) {
 	for _, block := range fence.FindAllStringSubmatch(string(m.Content), -1) {
 		var written struct {
 			Name      string          `json:"name"`
 			Arguments json.RawMessage `json:"arguments"`
 		}
 		if json.Unmarshal([]byte(block[1]), &written) == nil {
-			m.ToolCalls = append(m.ToolCalls, f.called(written.Name, string(written.Arguments)))
+			m.ToolCalls = append(m.ToolCalls, f.nextToolCall(written.Name, string(written.Arguments)))
 		}
 	}
 	if len(m.ToolCalls) > 0 {
@@ -100,7 +100,7 @@ func (f *folded) said(m Message) {
 	f.Messages = append(f.Messages, m)
 }
 
-func (f *folded) called(name, args string) ToolCall {
+func (f *folded) nextToolCall(name, args string) ToolCall {
 	f.count++
 	return ToolCall{ID: fmt.Sprintf("unfolded_%d", f.count), Type: "function", Function: Function{Name: name, Arguments: args}}
 }
@@ -118,7 +118,7 @@ func (f *folded) parts(text string) {
 		if i+1 < len(starts) {
 			end = starts[i+1][0]
 		}
-		f.marked(text[at[0]:at[1]], strings.TrimSpace(text[at[1]:end]))
+		f.readMarked(text[at[0]:at[1]], strings.TrimSpace(text[at[1]:end]))
 	}
 }
 
@@ -128,7 +128,7 @@ func (f *folded) words(text string) {
 	}
 }
 
-func (f *folded) marked(mark, text string) {
+func (f *folded) readMarked(mark, text string) {
 	name, isResult := strings.CutPrefix(mark, "[Tool result: ")
 	switch {
 	case isResult:
@@ -178,7 +178,7 @@ func (f *folded) note(text string) {
 		raw, _ := json.Marshal(map[string]any{"ok": false, "error": written.Error}) // Texts always encode.
 		content = string(raw)
 	}
-	made := f.called(written.Tool, string(written.Arguments))
+	made := f.nextToolCall(written.Tool, string(written.Arguments))
 	// Words that the coach wrote beside its call stand in a message before it.
 	if n := len(f.Messages) - 1; n >= 0 && f.Messages[n].Role == "assistant" && len(f.Messages[n].ToolCalls) == 0 {
 		f.Messages[n].ToolCalls = []ToolCall{made}
@@ -188,8 +188,8 @@ func (f *folded) note(text string) {
 	f.Messages = append(f.Messages, Message{Role: "tool", Content: Content(content), ToolCallID: made.ID})
 }
 
-// spoken is the answer in the manner that the request asks for.
-func (f folded) spoken(id string) Answer {
+// answerText is the answer in the manner that the request asks for.
+func (f folded) answerText(id string) Answer {
 	sc := readScene(f.Request)
 	switch f.manner {
 	case choosing:
@@ -197,18 +197,18 @@ func (f folded) spoken(id string) Answer {
 		if c, more := sc.nextCall(); more {
 			name = c.name
 		}
-		return inWords(encoded(map[string]any{"tool": name}))
+		return inWords(encode(map[string]any{"tool": name}))
 	case filling:
 		args := map[string]any{}
 		if c, more := sc.nextCall(); more && slices.Contains(sc.tools, c.name) {
 			args = c.args
 		}
-		return inWords(encoded(args))
+		return inWords(encode(args))
 	case fenced:
 		said := sc.answer()
 		parts := []string{said.text}
 		for _, c := range said.calls {
-			parts = append(parts, "```tool_call\n"+encoded(map[string]any{"name": c.name, "arguments": c.args})+"\n```")
+			parts = append(parts, "```tool_call\n"+encode(map[string]any{"name": c.name, "arguments": c.args})+"\n```")
 		}
 		return inWords(strings.TrimSpace(strings.Join(parts, "\n")))
 	case native:
@@ -219,7 +219,7 @@ func (f folded) spoken(id string) Answer {
 
 func inWords(text string) Answer { return Answer{Text: text, Calls: []ToolCall{}} }
 
-func encoded(value any) string {
+func encode(value any) string {
 	raw, _ := json.Marshal(value) // Texts, numbers and maps of them always encode.
 	return string(raw)
 }

@@ -90,12 +90,12 @@ func (ask Request) Check() (param, problem string) {
 	case ask.N > 1:
 		return "n", "The script gives one choice; leave n out."
 	}
-	return ask.unanswered()
+	return ask.unpairedCall()
 }
 
-// unanswered finds a tool call without its result, or a result without its
+// unpairedCall finds a tool call without its result, or a result without its
 // call: OpenAI refuses both.
-func (ask Request) unanswered() (param, problem string) {
+func (ask Request) unpairedCall() (param, problem string) {
 	var open []string
 	for i, m := range ask.Messages {
 		at := slices.Index(open, m.ToolCallID)
@@ -133,7 +133,7 @@ func (ask Request) Answer(id string) Answer {
 	if text, ok := stage.Answer(asked); ok {
 		return inWords(text)
 	}
-	return unfold(ask).spoken(id)
+	return unfold(ask).answerText(id)
 }
 
 // newest is the last text of a role.

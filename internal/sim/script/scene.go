@@ -50,7 +50,7 @@ func (s saying) toolCalls(id string) []ToolCall {
 	for i, c := range s.calls {
 		out[i] = ToolCall{
 			ID: fmt.Sprintf("call_%s_%d", id, i), Type: "function",
-			Function: Function{Name: c.name, Arguments: encoded(c.args)},
+			Function: Function{Name: c.name, Arguments: encode(c.args)},
 		}
 	}
 	return out
@@ -81,14 +81,14 @@ func readScene(ask Request) scene {
 	if sc.asked == "" {
 		sc.asked = sc.lead()
 	}
-	sc.tools = ask.offered()
+	sc.tools = ask.offeredTools()
 	return sc
 }
 
 var cue = regexp.MustCompile(`^\[(hint|task)\] `)
 
-// offered names the tools that may be called.
-func (ask Request) offered() []string {
+// offeredTools names the tools that may be called.
+func (ask Request) offeredTools() []string {
 	if string(ask.ToolChoice) == `"none"` {
 		return nil
 	}
@@ -220,7 +220,7 @@ func (sc scene) newest(field string) (done, bool) {
 	return done{}, false
 }
 
-func (sc scene) scheduled() bool {
+func (sc scene) hasSchedule() bool {
 	list := sc.sections["Schedules"]
 	return list != "" && firstLine(list) != "None."
 }

@@ -91,13 +91,13 @@ func (sc scene) greeting() saying {
 // checkIn decides to write once, and then not before the person has answered.
 func (sc scene) checkIn() saying {
 	if sc.value("Last contact", "Check-ins since the person wrote") != "0" {
-		return saying{text: encoded(map[string]any{"send": false, "text": ""})}
+		return saying{text: encode(map[string]any{"send": false, "text": ""})}
 	}
 	habit := "your habit"
 	if known := sc.profile("habit_domain"); known != "" {
 		habit = clip(known, 60)
 	}
-	return saying{text: encoded(map[string]any{"send": true, "text": "Thinking of " + habit + ": what would make it a little easier today?"})}
+	return saying{text: encode(map[string]any{"send": true, "text": "Thinking of " + habit + ": what would make it a little easier today?"})}
 }
 
 // open answers a turn that has called no tool yet.
@@ -110,29 +110,31 @@ func (sc scene) open() saying {
 	return saying{text: acknowledgement}
 }
 
-// heard reports whether the person's words hold a phrase, in any case.
-func (sc scene) heard(phrase string) bool { return strings.Contains(strings.ToLower(sc.said), phrase) }
+// hasPhrase reports whether the person's words hold a phrase, in any case.
+func (sc scene) hasPhrase(phrase string) bool {
+	return strings.Contains(strings.ToLower(sc.said), phrase)
+}
 
 func listCall() call { return call{toolScheduler, map[string]any{"action": "list"}} }
 
 func (sc scene) testWords() (saying, bool) {
 	switch {
-	case sc.heard("call two tools"):
+	case sc.hasPhrase("call two tools"):
 		return calling(listCall(), call{toolSave, map[string]any{"additional_info": "asked for two tools"}}), true
-	case sc.heard("loop tools"):
+	case sc.hasPhrase("loop tools"):
 		return calling(listCall()), true
-	case sc.heard("say nothing once") && len(sc.tools) == 0:
+	case sc.hasPhrase("say nothing once") && len(sc.tools) == 0:
 		return saying{text: "Here I am again."}, true
-	case sc.heard("say nothing"):
+	case sc.hasPhrase("say nothing"):
 		return saying{}, true
-	case sc.heard("bad arguments"):
+	case sc.hasPhrase("bad arguments"):
 		return calling(call{toolScheduler, map[string]any{"action": "create", "type": "fixed", "fixed_time": "25:99", "colour": "red"}}), true
-	case sc.heard("text and tool"):
+	case sc.hasPhrase("text and tool"):
 		return saying{
 			text:  "Done, I deleted that schedule.",
 			calls: []call{{toolScheduler, map[string]any{"action": "delete", "schedule_id": "no-such-schedule"}}},
 		}, true
-	case sc.heard("unknown tool"):
+	case sc.hasPhrase("unknown tool"):
 		return calling(call{toolUnknown, map[string]any{}}), true
 	}
 	return saying{}, false
@@ -143,17 +145,17 @@ func (sc scene) command() (saying, bool) {
 	switch {
 	case later != nil:
 		return calling(call{toolTransition, map[string]any{"target_state": "FEEDBACK", "delay_minutes": minutes(later[1], later[2])}}), true
-	case sc.heard("feedback now"):
+	case sc.hasPhrase("feedback now"):
 		return calling(call{toolTransition, map[string]any{"target_state": "FEEDBACK"}}), true
-	case sc.heard("list my schedules"), sc.wantsDelete():
+	case sc.hasPhrase("list my schedules"), sc.wantsDelete():
 		return calling(listCall()), true
-	case sc.heard("give me a prompt"):
+	case sc.hasPhrase("give me a prompt"):
 		return calling(call{toolPrompt, map[string]any{"delivery_mode": "immediate"}}), true
 	case askedPlaybook.MatchString(strings.ToLower(sc.said)):
 		return calling(call{toolPlaybook, map[string]any{"name": askedPlaybook.FindStringSubmatch(strings.ToLower(sc.said))[1]}}), true
-	case sc.heard("what do you know about me"):
-		return words("This is what I know: %s", clip(sc.known(), 700)), true
-	case sc.heard("what time is it"):
+	case sc.hasPhrase("what do you know about me"):
+		return words("This is what I know: %s", clip(sc.profileLine(), 700)), true
+	case sc.hasPhrase("what time is it"):
 		local, _, _ := strings.Cut(sc.value("Now", "Local time"), ";")
 		return words("Your local time is %s.", local), true
 	}
@@ -212,7 +214,7 @@ func (sc scene) feedback() (saying, bool) {
 // came of it.
 func (sc scene) conclude() saying {
 	round := sc.rounds[len(sc.rounds)-1]
-	if sc.heard("loop tools") {
+	if sc.hasPhrase("loop tools") {
 		return calling(listCall())
 	}
 	for _, d := range round {
@@ -220,7 +222,7 @@ func (sc scene) conclude() saying {
 			return sc.admit(d, problem)
 		}
 	}
-	if sc.heard("call two tools") && len(round) > 1 {
+	if sc.hasPhrase("call two tools") && len(round) > 1 {
 		return words("Both are done: %s and %s.", round[0].name, round[1].name)
 	}
 	return sc.after(round[0])
@@ -277,7 +279,7 @@ func (sc scene) admit(d done, problem string) saying {
 	switch {
 	case d.name == toolPrompt && len(sc.missing()) > 0:
 		text += " " + question(sc.missing()[0])
-	case d.name == toolScheduler && d.arg("action") == "create" && !sc.heard("bad arguments"):
+	case d.name == toolScheduler && d.arg("action") == "create" && !sc.hasPhrase("bad arguments"):
 		text += " " + clockQuestion
 	}
 	return saying{text: text}
@@ -288,21 +290,21 @@ func (sc scene) afterScheduler(d done) saying {
 	case "create":
 		return confirm(d)
 	case "delete":
-		return words("Done. I deleted the schedule%s.", sc.deleted(d.arg("schedule_id")))
+		return words("Done. I deleted the schedule%s.", sc.describeDeleted(d.arg("schedule_id")))
 	}
 	list := views(d)
 	if !sc.wantsDelete() {
 		if len(list) == 0 {
 			return words("You have no schedules.")
 		}
-		return words("You have %d: %s.", len(list), described(list))
+		return words("You have %d: %s.", len(list), describeSchedules(list))
 	}
 	if len(list) == 0 {
 		return words("You have no schedules, so there is nothing to delete.")
 	}
-	meant, found := sc.named(list)
+	meant, found := sc.findSchedule(list)
 	if !found {
-		return words("You have %d: %s. %s", len(list), described(list), whichOne)
+		return words("You have %d: %s. %s", len(list), describeSchedules(list), whichOne)
 	}
 	return calling(call{toolScheduler, map[string]any{"action": "delete", "schedule_id": meant.ID}})
 }
@@ -337,7 +339,7 @@ func (v view) when() string {
 	return text
 }
 
-func described(list []view) string {
+func describeSchedules(list []view) string {
 	parts := make([]string, len(list))
 	for i, v := range list {
 		parts[i] = v.ID + " " + v.when()
@@ -348,20 +350,20 @@ func described(list []view) string {
 	return strings.Join(parts, "; ")
 }
 
-// named finds the schedule that the person means: by id, by time, or the only
-// one.
-func (sc scene) named(list []view) (view, bool) {
+// findSchedule finds the schedule that the person means: by id, by time, or the
+// only one.
+func (sc scene) findSchedule(list []view) (view, bool) {
 	from, _, timed := parseTimes(sc.said)
 	for _, v := range list {
-		if sc.heard(strings.ToLower(v.ID)) || timed && (v.Time == from || v.From == from) {
+		if sc.hasPhrase(strings.ToLower(v.ID)) || timed && (v.Time == from || v.From == from) {
 			return v, true
 		}
 	}
 	return list[0], len(list) == 1 && !timed
 }
 
-// deleted says which one, as the list of this turn had it.
-func (sc scene) deleted(id string) string {
+// describeDeleted says which one, as the list of this turn had it.
+func (sc scene) describeDeleted(id string) string {
 	if d, found := sc.newest("schedules"); found {
 		for _, v := range views(d) {
 			if v.ID == id {

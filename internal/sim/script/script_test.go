@@ -80,7 +80,7 @@ func TestParseTimes(t *testing.T) {
 		t.Run(tc.in, func(t *testing.T) {
 			from, to, found := parseTimes(tc.in)
 			require.Equal(t, tc.want != "", found)
-			require.Equal(t, tc.want, written(from, to))
+			require.Equal(t, tc.want, timeText(from, to))
 		})
 	}
 }

@@ -65,9 +65,9 @@ func units(material string) []string {
 	return out
 }
 
-// stopped tells the person what was found. Results that are data are named,
-// not shown.
-func (a Ask) stopped() string {
+// summariseStopped tells the person what was found. Results that are data are
+// named, not shown.
+func (a Ask) summariseStopped() string {
 	parts := []string{"This may be incomplete."}
 	for line := range strings.Lines(a.under("What was done")) {
 		rest, isResult := strings.CutPrefix(strings.TrimSpace(line), "result of ")

@@ -29,7 +29,7 @@ func (a Ask) route() string {
 			names = append(names, name)
 		}
 	}
-	for _, call := range a.Intend(a.asked(), a.User) {
+	for _, call := range a.Intend(a.lastCoachText(), a.User) {
 		add(call.Name)
 	}
 	score := func(t tool) int { return gist.Shared(a.User, strings.ReplaceAll(t.name, "_", " ")+" "+t.description) }
@@ -50,10 +50,10 @@ func (a Ask) route() string {
 func (a Ask) plan() string {
 	list := a.tools()
 	var steps []string
-	for _, call := range a.Intend(a.asked(), a.User) {
+	for _, call := range a.Intend(a.lastCoachText(), a.User) {
 		known := slices.ContainsFunc(list, func(t tool) bool { return t.name == call.Name })
 		if known && call.Args != nil {
-			steps = append(steps, written(call))
+			steps = append(steps, stepText(call))
 		}
 	}
 	last := "Tell the person what came of it."
@@ -68,8 +68,8 @@ func (a Ask) plan() string {
 	return strings.Join(append(steps, last), "\n")
 }
 
-// written is a call as a step of a plan.
-func written(call Call) string {
+// stepText is a call as a step of a plan.
+func stepText(call Call) string {
 	parts := []string{call.Name}
 	for _, key := range slices.Sorted(maps.Keys(call.Args)) {
 		parts = append(parts, argument(key, fmt.Sprint(call.Args[key])))
@@ -94,7 +94,7 @@ func (a Ask) resolve() string {
 	list := a.tools()
 	at := slices.IndexFunc(list, func(t tool) bool { return t.name == strings.TrimRight(name, ":,.") })
 	if at < 0 {
-		return a.intended(list)
+		return a.intendedCall(list)
 	}
 	args := map[string]any{}
 	for key, value := range pairs(rest, list[at]) {
@@ -105,17 +105,17 @@ func (a Ask) resolve() string {
 			}
 			value = found
 		}
-		args[key] = list[at].properties[key].typed(value)
+		args[key] = list[at].properties[key].asType(value)
 	}
-	return encoded(map[string]any{"name": list[at].name, "arguments": args})
+	return encode(map[string]any{"name": list[at].name, "arguments": args})
 }
 
-// intended is the call that a step in plain words asks for.
-func (a Ask) intended(list []tool) string {
+// intendedCall is the call that a step in plain words asks for.
+func (a Ask) intendedCall(list []tool) string {
 	for _, call := range a.Intend("", a.User) {
 		known := slices.ContainsFunc(list, func(t tool) bool { return t.name == call.Name })
 		if known && call.Args != nil {
-			return encoded(map[string]any{"name": call.Name, "arguments": call.Args})
+			return encode(map[string]any{"name": call.Name, "arguments": call.Args})
 		}
 	}
 	return "null"
@@ -147,8 +147,8 @@ func pairs(text string, of tool) map[string]string {
 	return out
 }
 
-// typed is a value of the type that the schema asks for, or else the text.
-func (p property) typed(value string) any {
+// asType is a value of the type that the schema asks for, or else the text.
+func (p property) asType(value string) any {
 	kind := string(p.Type)
 	switch {
 	case strings.Contains(kind, `"integer"`), strings.Contains(kind, `"number"`):

@@ -23,7 +23,7 @@ func (a Ask) extract() string {
 	if from, to, ok := a.span(query); ok {
 		found["from"], found["to"] = from.Format(time.RFC3339), to.Format(time.RFC3339)
 	}
-	return encoded(found)
+	return encode(found)
 }
 
 var (
@@ -116,17 +116,17 @@ func (a Ask) remember() string {
 		if IsQuestion(sentence) {
 			continue
 		}
-		said, kind, subject := stated(sentence)
-		old, newText, changes := a.changed(sentence, said, subject)
+		said, kind, subject := findStatement(sentence)
+		old, newText, changes := a.findReplaced(sentence, said, subject)
 		switch {
 		case changes && gist.Same(old.text, newText):
 			return none
 		case changes && mayUpdate:
-			return encoded(map[string]string{"action": "update", "id": old.id, "kind": old.kind, "text": newText})
+			return encode(map[string]string{"action": "update", "id": old.id, "kind": old.kind, "text": newText})
 		case changes, said == "", !maySave:
 			continue
 		}
-		return encoded(map[string]string{"action": "save", "kind": kind, "text": said})
+		return encode(map[string]string{"action": "save", "kind": kind, "text": said})
 	}
 	return none
 }
@@ -135,10 +135,10 @@ const none = `{"action":"none"}`
 
 func straight(text string) string { return strings.ReplaceAll(text, "\u2019", "'") }
 
-// stated is the first lasting thing that a sentence says, as a sentence of the
-// person, with its kind and with what it is about where only one thing of the
-// sort can hold.
-func stated(sentence string) (said, kind, subject string) {
+// findStatement is the first lasting thing that a sentence says, as a sentence
+// of the person, with its kind and with what it is about where only one thing
+// of the sort can hold.
+func findStatement(sentence string) (said, kind, subject string) {
 	first := len(sentence)
 	for _, s := range statements {
 		at := s.pattern.FindStringSubmatchIndex(sentence)
@@ -149,7 +149,7 @@ func stated(sentence string) (said, kind, subject string) {
 		if passing.MatchString(words) || past.MatchString(words) && !live.MatchString(words) {
 			continue
 		}
-		first, said, kind, subject = at[0], finished(AboutThem(words)), s.kind, ""
+		first, said, kind, subject = at[0], asSentence(AboutThem(words)), s.kind, ""
 		if len(at) > 2 {
 			subject = AboutThem(sentence[at[2]:at[3]])
 		}
@@ -157,10 +157,10 @@ func stated(sentence string) (said, kind, subject string) {
 	return said, kind, subject
 }
 
-// changed finds the fact that a sentence replaces, and what it says then. A
+// findReplaced finds the fact that a sentence replaces, and what it says then. A
 // time alone goes into the fact; a correction replaces the fact that shares
 // most words with it.
-func (a Ask) changed(sentence, said, subject string) (old known, text string, ok bool) {
+func (a Ask) findReplaced(sentence, said, subject string) (old known, text string, ok bool) {
 	best := 0
 	for _, f := range a.facts() {
 		if gist.Same(f.text, said) {
@@ -177,7 +177,7 @@ func (a Ask) changed(sentence, said, subject string) (old known, text string, ok
 	case at != "" && clock.MatchString(old.text):
 		return old, clock.ReplaceAllLiteralString(old.text, at), true
 	case said == "":
-		said = finished(AboutThem(leading.ReplaceAllString(sentence, "")))
+		said = asSentence(AboutThem(leading.ReplaceAllString(sentence, "")))
 	}
 	return old, said, true
 }
@@ -200,8 +200,8 @@ func (f known) replacedBy(sentence, said, subject string) int {
 
 var leading = regexp.MustCompile(`(?i)^(?:(?:oh|no|well|actually|sorry|correction|ah|hm)\b[ ,:]*)+`)
 
-// finished is a text as a sentence.
-func finished(text string) string {
+// asSentence is a text as a sentence.
+func asSentence(text string) string {
 	text = strings.Join(strings.Fields(strings.TrimRight(text, " .!,;:")), " ")
 	if text == "" {
 		return ""
@@ -212,16 +212,16 @@ func finished(text string) string {
 
 // AboutThem turns what a person says of themselves into words about them: the
 // verbs of "I" and "they" are the same but for two.
-func AboutThem(said string) string { return turned(said, "they", "their", "them") }
+func AboutThem(said string) string { return turnPronouns(said, "they", "their", "them") }
 
 // AboutYou turns words about a person into words to them.
 func AboutYou(text string) string {
-	return turned(text, "you", "your", "you")
+	return turnPronouns(text, "you", "your", "you")
 }
 
 var pronoun = regexp.MustCompile(`(?i)\b(?:i'm|i am|i was|i've|i|they|my|their|me|them|myself|themselves|mine|theirs)\b`)
 
-func turned(text, subject, possessive, object string) string {
+func turnPronouns(text, subject, possessive, object string) string {
 	return pronoun.ReplaceAllStringFunc(straight(text), func(word string) string {
 		upper := word[0] >= 'A' && word[0] <= 'Z' && !strings.HasPrefix(strings.ToLower(word), "i")
 		out := object

@@ -85,7 +85,7 @@ var answers = map[Name]func(Ask) string{
 	MemoryDigest: func(a Ask) string { return a.digest("Notes") },
 	ToolDigest:   func(a Ask) string { return a.digest("Result") },
 	Messages:     Ask.messages,
-	LimitDigest:  Ask.stopped,
+	LimitDigest:  Ask.summariseStopped,
 	MemoryStep:   Ask.remember,
 	Summary:      Ask.summarise,
 	DailyNote:    Ask.note,
@@ -167,8 +167,8 @@ func (a Ask) tools() []tool {
 	return out
 }
 
-// asked is what the coach wrote last, as far as the request shows it.
-func (a Ask) asked() string {
+// lastCoachText is what the coach wrote last, as far as the request shows it.
+func (a Ask) lastCoachText() string {
 	last := ""
 	for line := range strings.Lines(a.under("Said before")) {
 		if text, found := strings.CutPrefix(strings.TrimSpace(line), "coach: "); found {
@@ -178,7 +178,7 @@ func (a Ask) asked() string {
 	return last
 }
 
-func encoded(value any) string {
+func encode(value any) string {
 	raw, _ := json.Marshal(value) // Texts, numbers and maps of them always encode.
 	return string(raw)
 }
