@@ -32,7 +32,7 @@ const (
 func (s *Server) model(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if _, err := buffered(w, r); err != nil {
+		if _, err := readBody(w, r); err != nil {
 			modelError(w, http.StatusBadRequest, "", "The request body cannot be read.")
 			return
 		}
@@ -73,7 +73,7 @@ func modelError(w http.ResponseWriter, status int, param, problem string) {
 }
 
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
-	body, _ := buffered(w, r) // It was read once already.
+	body, _ := readBody(w, r) // It was read once already.
 	var ask script.Request
 	if err := json.Unmarshal(body, &ask); err != nil {
 		modelError(w, http.StatusBadRequest, "", "We could not parse the JSON body of your request.")
@@ -102,7 +102,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	prompt := ask.Prompt()
 	written, _ := json.Marshal(message) // Texts and maps of texts always encode.
-	in, out, cached := tokens(len(prompt)), tokens(len(written)), s.prompts.cached(prompt)
+	in, out, cached := tokens(len(prompt)), tokens(len(written)), s.prompts.countCached(prompt)
 	writeJSON(w, http.StatusOK, map[string]any{
 		"id": "chatcmpl-" + id, "object": "chat.completion", "created": s.cfg.Now().Unix(), "model": scriptModel,
 		"choices": []any{map[string]any{"index": 0, "message": message, "logprobs": nil, "finish_reason": finish}},
@@ -122,18 +122,18 @@ type promptCache struct {
 	seen []string
 }
 
-// cached is how many tokens of the prompt a provider would have had.
-func (c *promptCache) cached(prompt string) int {
-	common := tokens(c.shared(prompt))
+// countCached is how many tokens of the prompt a provider would have had.
+func (c *promptCache) countCached(prompt string) int {
+	common := tokens(c.commonPrefix(prompt))
 	if tokens(len(prompt)) < cachedFrom || common < cachedFrom {
 		return 0
 	}
 	return common / cacheStep * cacheStep
 }
 
-// shared is the longest common beginning, in bytes, with any of the newest
+// commonPrefix is the longest common beginning, in bytes, with any of the newest
 // prompts; the prompt is remembered.
-func (c *promptCache) shared(prompt string) int {
+func (c *promptCache) commonPrefix(prompt string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	longest := 0
@@ -158,7 +158,7 @@ func (s *Server) listModels(w http.ResponseWriter, _ *http.Request) {
 
 // embed answers with vectors that are hashes of the words (package gist).
 func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
-	body, _ := buffered(w, r) // It was read once already.
+	body, _ := readBody(w, r) // It was read once already.
 	ask := struct {
 		Model          string          `json:"model"`
 		Input          json.RawMessage `json:"input"`

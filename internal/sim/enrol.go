@@ -60,7 +60,7 @@ func (s *Server) enrol(w http.ResponseWriter, r *http.Request) {
 	err = s.network.record(entry{Phone: answer.Result.Phone})
 	s.network.mu.Unlock()
 	if err != nil {
-		s.broken(w, err)
+		s.reportFailure(w, err)
 		return
 	}
 	writeJSON(w, http.StatusCreated, map[string]string{"number": answer.Result.Phone, "message": answer.Message})

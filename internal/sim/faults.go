@@ -109,7 +109,7 @@ func (f *fault) checkPlace() (field, problem string) {
 	case kinds == nil:
 		return "target", "want one of carrier, lookup, model, callback, inbound"
 	case !slices.Contains(kinds, f.Kind):
-		return "kind", "want one of " + listed(kinds) + " for target " + string(f.Target)
+		return "kind", "want one of " + listKinds(kinds) + " for target " + string(f.Target)
 	case f.To == "":
 		return "", ""
 	case f.Target == targetModel || f.Target == targetLookup:
@@ -150,7 +150,7 @@ func (f *fault) usualStatus() int {
 	return 0
 }
 
-func listed(kinds []kind) string {
+func listKinds(kinds []kind) string {
 	words := make([]string, len(kinds))
 	for i, k := range kinds {
 		words[i] = string(k)

@@ -28,7 +28,7 @@ func (s *Server) addPhone(w http.ResponseWriter, r *http.Request) {
 	err := s.network.record(entry{Phone: ask.Number})
 	s.network.mu.Unlock()
 	if err != nil {
-		s.broken(w, err)
+		s.reportFailure(w, err)
 		return
 	}
 	writeJSON(w, http.StatusCreated, map[string]string{"number": ask.Number})
@@ -87,14 +87,14 @@ func (s *Server) textIn(w http.ResponseWriter, r *http.Request) {
 	}
 	taken, err := s.network.add(text{Phone: number, Direction: fromPhone, Body: ask.Body, Status: statusQueued})
 	if err != nil {
-		s.broken(w, err)
+		s.reportFailure(w, err)
 		return
 	}
 	s.courier.collect(number)
 	writeJSON(w, http.StatusAccepted, map[string]string{"sid": taken.SID})
 }
 
-func (s *Server) broken(w http.ResponseWriter, err error) {
+func (s *Server) reportFailure(w http.ResponseWriter, err error) {
 	s.cfg.Logger.Error("simulator failed", "error", err)
 	writeJSON(w, http.StatusInternalServerError, map[string]string{"error": "the phones' file cannot be written"})
 }

@@ -272,8 +272,8 @@ func segments(body string) int {
 	return (length + joined - 1) / joined
 }
 
-// buffered reads a body whole, for the same reason as carrier does.
-func buffered(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// readBody reads a body whole, for the same reason as carrier does.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return body, err //nolint:wrapcheck // the caller answers with it

@@ -105,7 +105,7 @@ func (n *network) apply(e entry) {
 		handset := n.handset(e.Text.Phone)
 		handset.texts = append(handset.texts, e.Text)
 		if e.Text.Direction == fromPhone {
-			handset.heed(e.Text.Body)
+			handset.applyKeyword(e.Text.Body)
 		}
 	case e.Change != nil:
 		n.change(*e.Change)
@@ -142,9 +142,9 @@ func (n *network) handset(number string) *phone {
 	return p
 }
 
-// heed blocks and unblocks by the carrier's default words; only the whole body
-// counts (messaging facts 1.4).
-func (p *phone) heed(body string) {
+// applyKeyword blocks and unblocks by the carrier's default words; only the
+// whole body counts (messaging facts 1.4).
+func (p *phone) applyKeyword(body string) {
 	switch strings.ToUpper(strings.TrimSpace(body)) {
 	case "STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT", "REVOKE", "OPTOUT":
 		p.blocked = true
@@ -214,7 +214,7 @@ func (n *network) shownOn(number string) []text {
 	return shown
 }
 
-func (n *network) blocked(number string) bool {
+func (n *network) isBlocked(number string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p := n.byNumber[number]

@@ -99,7 +99,7 @@ func (s *Server) check(ask sending) *refusal {
 			return bad
 		}
 	}
-	if s.network.blocked(ask.to) {
+	if s.network.isBlocked(ask.to) {
 		return &refusal{codeStopped, message(codeStopped)}
 	}
 	return nil
