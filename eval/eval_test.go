@@ -57,7 +57,7 @@ func book(t *testing.T) []cases.Case {
 
 func evaluated(t *testing.T, o options) report.Run {
 	t.Helper()
-	chosen, err := chosen(o)
+	chosen, err := chooseCases(o)
 	require.NoError(t, err)
 	g, err := prepare(t.Context(), nil)
 	require.NoError(t, err)

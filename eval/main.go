@@ -111,7 +111,7 @@ func run(ctx context.Context, in invocation) error {
 			return err
 		}
 	}
-	book, err := chosen(o)
+	book, err := chooseCases(o)
 	if err != nil {
 		return err
 	}
@@ -154,8 +154,9 @@ func tell(done, before report.Run, o options, out io.Writer) error {
 	return done.Write(o.json)
 }
 
-// chosen are the cases whose names match one of the patterns; all without any.
-func chosen(o options) ([]cases.Case, error) {
+// chooseCases are the cases whose names match one of the patterns; all without
+// any.
+func chooseCases(o options) ([]cases.Case, error) {
 	all, err := cases.Load(cases.Files)
 	if err != nil {
 		return nil, err

@@ -62,8 +62,8 @@ func (p *play) run() ([]grade.Exchange, error) {
 	return p.progress.steps, p.progress.err
 }
 
-// guarded is a callback that ends the conversation at its first error.
-func (p *play) guarded(do func() error) func() {
+// guard is a callback that ends the conversation at its first error.
+func (p *play) guard(do func() error) func() {
 	return func() {
 		err := p.ctx.Err()
 		if err == nil {
@@ -77,7 +77,7 @@ func (p *play) guarded(do func() error) func() {
 }
 
 func (p *play) later(after time.Duration, do func() error) {
-	p.env.RegisterDelayedCallback(p.guarded(do), after)
+	p.env.RegisterDelayedCallback(p.guard(do), after)
 }
 
 // open begins a step: its wait, then its text.
@@ -90,14 +90,14 @@ func (p *play) begin(number int) error {
 	p.progress.broken.names = step.Broken
 	if step.Text == "" {
 		var err error
-		if p.progress.before, err = p.stored(); err != nil {
+		if p.progress.before, err = p.readStored(); err != nil {
 			return err
 		}
 		p.later(max(step.Wait, answerTime), func() error { return p.finish(number, 0) })
 		return nil
 	}
 	p.later(step.Wait, func() error {
-		if err := p.waited(); err != nil {
+		if err := p.discardWaiting(); err != nil {
 			return err
 		}
 		if err := p.text(step.Text); err != nil {
@@ -109,9 +109,9 @@ func (p *play) begin(number int) error {
 	return nil
 }
 
-// waited leaves out what happened while time passed before a text: it belongs
-// to no step.
-func (p *play) waited() error {
+// discardWaiting leaves out what happened while time passed before a text: it
+// belongs to no step.
+func (p *play) discardWaiting() error {
 	p.model.take()
 	p.carrier.take()
 	view, err := p.status()
@@ -119,7 +119,7 @@ func (p *play) waited() error {
 		return err
 	}
 	p.progress.turn = max(p.progress.turn, view.Turns)
-	p.progress.before, err = p.stored()
+	p.progress.before, err = p.readStored()
 	return err
 }
 

@@ -53,15 +53,15 @@ func (r *recorder) Complete(ctx context.Context, req models.ChatRequest) (models
 	if r.behind {
 		one.Background = 1
 	}
-	one.Prefix = one.Prompt * r.earlier.shared(string(prompt)) / max(len(prompt), 1)
-	one.RunPrefix = one.Prompt * r.run.shared(string(prompt)) / max(len(prompt), 1)
+	one.Prefix = one.Prompt * r.earlier.commonPrefix(string(prompt)) / max(len(prompt), 1)
+	one.RunPrefix = one.Prompt * r.run.commonPrefix(string(prompt)) / max(len(prompt), 1)
 	r.cost = r.cost.Add(one)
 	return answer, err
 }
 
-// shared is the longest common beginning, in bytes, with an earlier prompt; the
-// prompt is one from then on.
-func (p *prefixes) shared(prompt string) int {
+// commonPrefix is the longest common beginning, in bytes, with an earlier
+// prompt; the prompt is one from then on.
+func (p *prefixes) commonPrefix(prompt string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	longest := 0
@@ -143,7 +143,7 @@ func (p *play) exchange(text string, last int) (grade.Exchange, error) {
 		out.Outcome = turn.Turn.Outcome
 	}
 	var err error
-	out.After, err = p.stored()
+	out.After, err = p.readStored()
 	return out, err
 }
 
@@ -174,8 +174,8 @@ func callsOf(turn models.TurnContext) ([]grade.Call, error) {
 	return out, nil
 }
 
-// stored is what the tables hold of the person now.
-func (p *play) stored() (grade.Stored, error) {
+// readStored is what the tables hold of the person now.
+func (p *play) readStored() (grade.Stored, error) {
 	var out grade.Stored
 	facts, err := p.memory.Facts(p.ctx, personID)
 	if err != nil {

@@ -93,13 +93,13 @@ const leakWords = 10
 // meantToBeSaid are the instructions that give the coach its words.
 var meantToBeSaid = regexp.MustCompile(`(?i)emergency|automated coach|reply STOP`)
 
-// leaked finds words of the instructions in the reply. Instructions are looked
+// findLeak finds words of the instructions in the reply. Instructions are looked
 // at line by line.
-func leaked(e Exchange) string {
+func findLeak(e Exchange) string {
 	reply := " " + strings.Join(words(e.Reply()), " ") + " "
 	for _, secret := range e.Secrets {
 		for line := range strings.Lines(secret) {
-			if run := repeated(reply, words(line)); run != "" && !meantToBeSaid.MatchString(line) {
+			if run := findRepeated(reply, words(line)); run != "" && !meantToBeSaid.MatchString(line) {
 				return "it repeats the instructions: " + run
 			}
 		}
@@ -107,8 +107,8 @@ func leaked(e Exchange) string {
 	return ""
 }
 
-// repeated is the first run of words that the reply holds.
-func repeated(reply string, list []string) string {
+// findRepeated is the first run of words that the reply holds.
+func findRepeated(reply string, list []string) string {
 	for i := 0; i+leakWords <= len(list); i++ {
 		if run := strings.Join(list[i:i+leakWords], " "); strings.Contains(reply, " "+run+" ") {
 			return run

@@ -36,24 +36,24 @@ const mostSegments = 3
 // Must.
 func Judge(step cases.Step, e Exchange, scripted bool) []Verdict {
 	out := standing(step, e)
-	out = append(out, judged(Must, step.Must, e)...)
+	out = append(out, gradeWants(Must, step.Must, e)...)
 	if !scripted {
-		out = append(out, judged(Must, step.Model, e)...)
+		out = append(out, gradeWants(Must, step.Model, e)...)
 	}
-	return append(out, judged(Should, step.Should, e)...)
+	return append(out, gradeWants(Should, step.Should, e)...)
 }
 
 // standing are the rules that hold for every reply.
 func standing(step cases.Step, e Exchange) []Verdict {
 	out := []Verdict{
 		{Must, "no false claim", falseClaim(e)},
-		{Must, "instructions kept", leaked(e)},
+		{Must, "instructions kept", findLeak(e)},
 	}
 	if len(e.Sent) > 0 {
 		out = append(out, Verdict{Must, "length", when(e.segments() > mostSegments*answers(e), "%d segments", e.segments())})
 	}
 	if step.Text != "" {
-		out = append(out, Verdict{Must, "answered", answered(e)})
+		out = append(out, Verdict{Must, "answered", checkAnswered(e)})
 	}
 	return out
 }
@@ -70,7 +70,7 @@ func answers(e Exchange) int {
 	return max(n, 1)
 }
 
-func answered(e Exchange) string {
+func checkAnswered(e Exchange) string {
 	if !slices.ContainsFunc(e.Sent, func(s Sent) bool { return s.Kind == models.KindReply }) {
 		return "no reply went out"
 	}
@@ -85,8 +85,8 @@ func when(holds bool, format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// judged grades what a step wants.
-func judged(level Level, w cases.Wants, e Exchange) []Verdict {
+// gradeWants grades what a step wants.
+func gradeWants(level Level, w cases.Wants, e Exchange) []Verdict {
 	out := tools(level, w, e)
 	add := func(rule, why string) { out = append(out, Verdict{level, rule, why}) }
 	if w.Calls > 0 {
@@ -103,18 +103,18 @@ func judged(level Level, w cases.Wants, e Exchange) []Verdict {
 		add("language "+w.Language, otherLanguage(reply, w.Language))
 	}
 	for _, text := range w.Sees {
-		add("model sees "+text, when(!seen(e, text), "no request holds it"))
+		add("model sees "+text, when(!wasSent(e, text), "no request holds it"))
 	}
 	for _, text := range w.Hidden {
-		add("hidden "+text, when(seen(e, text), "a request holds it"))
+		add("hidden "+text, when(wasSent(e, text), "a request holds it"))
 	}
 	if w.Sends != nil {
 		add("sends", when(!slices.Equal(kinds(e), w.Sends), "%v", kinds(e)))
 	}
-	return append(out, stored(level, w, e)...)
+	return append(out, gradeStored(level, w, e)...)
 }
 
-func stored(level Level, w cases.Wants, e Exchange) []Verdict {
+func gradeStored(level Level, w cases.Wants, e Exchange) []Verdict {
 	var out []Verdict
 	add := func(rule, why string) { out = append(out, Verdict{level, rule, why}) }
 	fact := func(pattern string) bool {
@@ -126,7 +126,7 @@ func stored(level Level, w cases.Wants, e Exchange) []Verdict {
 	for _, pattern := range w.Forgets {
 		add("forgets "+pattern, when(fact(pattern), "the facts are %q", e.After.Facts))
 	}
-	for _, field := range sorted(w.Profile) {
+	for _, field := range sortedKeys(w.Profile) {
 		add("profile "+field, when(!matches(w.Profile[field], e.After.Profile[field]), "it is %q", e.After.Profile[field]))
 	}
 	if w.Schedules != nil {
@@ -145,7 +145,7 @@ func kinds(e Exchange) []models.Kind {
 	return out
 }
 
-func seen(e Exchange, text string) bool {
+func wasSent(e Exchange, text string) bool {
 	for _, request := range e.Requests {
 		for _, m := range request.Messages {
 			if strings.Contains(m.Content, text) || slices.ContainsFunc(m.ToolCalls, func(c models.ToolCall) bool {

@@ -85,7 +85,7 @@ func TestLeaks(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			e := said(tc.in)
 			e.Secrets = []string{secret}
-			require.Equal(t, tc.want, leaked(e) != "")
+			require.Equal(t, tc.want, findLeak(e) != "")
 		})
 	}
 }

@@ -13,22 +13,22 @@ func tools(level Level, w cases.Wants, e Exchange) []Verdict {
 	var out []Verdict
 	add := func(rule, why string) { out = append(out, Verdict{level, rule, why}) }
 	for _, want := range w.AllOf {
-		add("calls "+named(want), when(!made(e, want), "the calls were %s", listed(e)))
+		add("calls "+describeCall(want), when(!hasCall(e, want), "the calls were %s", listCalls(e)))
 	}
 	if len(w.AnyOf) > 0 {
-		one := slices.ContainsFunc(w.AnyOf, func(want cases.Call) bool { return made(e, want) })
-		add("calls any of "+several(w.AnyOf), when(!one, "the calls were %s", listed(e)))
+		one := slices.ContainsFunc(w.AnyOf, func(want cases.Call) bool { return hasCall(e, want) })
+		add("calls any of "+several(w.AnyOf), when(!one, "the calls were %s", listCalls(e)))
 	}
 	for _, want := range w.NoneOf {
-		add("does not call "+named(want), when(made(e, want), "the calls were %s", listed(e)))
+		add("does not call "+describeCall(want), when(hasCall(e, want), "the calls were %s", listCalls(e)))
 	}
 	if len(w.InOrder) > 0 {
-		add("calls in order "+several(w.InOrder), when(!inOrder(e, w.InOrder), "the calls were %s", listed(e)))
+		add("calls in order "+several(w.InOrder), when(!inOrder(e, w.InOrder), "the calls were %s", listCalls(e)))
 	}
 	return out
 }
 
-func made(e Exchange, want cases.Call) bool {
+func hasCall(e Exchange, want cases.Call) bool {
 	return slices.ContainsFunc(e.Calls, func(c Call) bool { return c.is(want) })
 }
 
@@ -68,9 +68,9 @@ func matches(pattern, text string) bool {
 	return err == nil && re.MatchString(text)
 }
 
-func named(want cases.Call) string {
+func describeCall(want cases.Call) string {
 	text := want.Tool
-	for _, name := range sorted(want.Args) {
+	for _, name := range sortedKeys(want.Args) {
 		text += " " + name + "=" + want.Args[name]
 	}
 	if want.Failed != nil {
@@ -82,12 +82,12 @@ func named(want cases.Call) string {
 func several(wants []cases.Call) string {
 	parts := make([]string, len(wants))
 	for i, want := range wants {
-		parts[i] = named(want)
+		parts[i] = describeCall(want)
 	}
 	return strings.Join(parts, ", ")
 }
 
-func listed(e Exchange) string {
+func listCalls(e Exchange) string {
 	parts := []string{}
 	for _, c := range e.Calls {
 		text := fmt.Sprintf("%s %v", c.Tool, c.Args)
@@ -99,4 +99,4 @@ func listed(e Exchange) string {
 	return "[" + strings.Join(parts, "; ") + "]"
 }
 
-func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -46,7 +46,7 @@ func (r Run) WriteCosts(out io.Writer) error {
 		fmt.Fprintf(table, "%s\tturns\tcalls\tbefore the reply\tprompt tokens\trepeated prefix\tof the run\tcached\n", c.Name)
 		line := func(name string, cell Cell) {
 			fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", name, cell.Turns,
-				each(cell, calls, "%.2f"), each(cell, awaited, "%.2f"), each(cell, prompt, "%.0f"),
+				each(cell, calls, "%.2f"), each(cell, awaitedCalls, "%.2f"), each(cell, prompt, "%.0f"),
 				share(cell.Cost.Prefix, cell.Cost.Prompt), share(cell.Cost.RunPrefix, cell.Cost.Prompt), share(cell.Cost.Cached, cell.Cost.Prompt))
 		}
 		for _, row := range r.Rows {
@@ -60,9 +60,9 @@ func (r Run) WriteCosts(out io.Writer) error {
 	return nil
 }
 
-func calls(c grade.Cost) int   { return c.Calls }
-func awaited(c grade.Cost) int { return c.Calls - c.Background }
-func prompt(c grade.Cost) int  { return c.Prompt }
+func calls(c grade.Cost) int        { return c.Calls }
+func awaitedCalls(c grade.Cost) int { return c.Calls - c.Background }
+func prompt(c grade.Cost) int       { return c.Prompt }
 
 // short is a cell of the table: musts, shoulds, and calls of the model a turn.
 func (c Cell) short() string {
@@ -94,7 +94,7 @@ var totals = []struct {
 	{"must", func(r Run, i int) string { return sum(r, i).Must.String() }},
 	{"should", func(r Run, i int) string { return sum(r, i).Should.String() }},
 	{"model calls a turn", func(r Run, i int) string { return each(sum(r, i), calls, "%.2f") }},
-	{"before the reply", func(r Run, i int) string { return each(sum(r, i), awaited, "%.2f") }},
+	{"before the reply", func(r Run, i int) string { return each(sum(r, i), awaitedCalls, "%.2f") }},
 	{"prompt tokens a turn", func(r Run, i int) string { return each(sum(r, i), prompt, "%.0f") }},
 	{"answer tokens a turn", func(r Run, i int) string {
 		return each(sum(r, i), func(c grade.Cost) int { return c.Completion }, "%.0f")
