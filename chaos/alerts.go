@@ -93,14 +93,14 @@ func (t *trial) alerts() {
 		if row.pages == isWeak || (row.tier == "B") != isWeak || row.escalated != (t.p.cry == weak && !isWeak) {
 			t.report.violate("%s %s: %s has tier %s, pages: %t, escalated: %t", t.p.name, one.token, row.id, row.tier, row.pages, row.escalated)
 		}
-		t.paged(row)
+		t.checkPaged(row)
 		t.safetyText(one, row)
 	}
 }
 
-// paged: the receiver has the page of a grave alarm, and no page of a weak sign.
-// A request may be repeated with the same id.
-func (t *trial) paged(row alarmRow) {
+// checkPaged verifies that the receiver has the page of a grave alarm, and no
+// page of a weak sign. A request may be repeated with the same id.
+func (t *trial) checkPaged(row alarmRow) {
 	n := 0
 	for _, page := range t.pages {
 		if page.ID != row.id {

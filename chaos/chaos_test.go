@@ -34,7 +34,7 @@ func TestDeckIsTheSeeds(t *testing.T) {
 	require.Equal(t, first, second)
 	require.NotEqual(t, first, deck(settings{Seed: 6}.source(0)))
 	require.ElementsMatch(t, core(), first[:len(core())], "the core comes first")
-	for _, point := range named() {
+	for _, point := range requiredPoints() {
 		require.Contains(t, first[:len(core())], move{point: point})
 	}
 }

@@ -142,7 +142,7 @@ func (t *trial) ledger() {
 func (t *trial) answers() {
 	times := map[string]int{}
 	for _, one := range t.sent {
-		for _, token := range answered(one.Body) {
+		for _, token := range answeredTokens(one.Body) {
 			times[token]++
 		}
 	}
@@ -173,8 +173,8 @@ func (t *trial) answers() {
 	}
 }
 
-// answered lists the texts that an answer answers.
-func answered(body string) []string {
+// answeredTokens lists the texts that an answer answers.
+func answeredTokens(body string) []string {
 	if !strings.HasPrefix(body, world.AnswerMark) {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (t *trial) fallback(one text) bool {
 		return false
 	}
 	return slices.ContainsFunc(t.rows.sends[turn], func(id string) bool {
-		return t.rows.outbox[id].kind == "reply" && len(t.byOutbox[id]) > 0 && len(answered(t.byOutbox[id][0].Body)) == 0
+		return t.rows.outbox[id].kind == "reply" && len(t.byOutbox[id]) > 0 && len(answeredTokens(t.byOutbox[id][0].Body)) == 0
 	})
 }
 
@@ -213,7 +213,7 @@ func (t *trial) order() {
 		safe[one.token] = t.isSafe(one)
 	}
 	for _, one := range t.sent {
-		for _, token := range answered(one.Body) {
+		for _, token := range answeredTokens(one.Body) {
 			if safe[token] {
 				continue
 			}
@@ -316,7 +316,7 @@ func (t *trial) prompt(row promptRow) {
 // history: the API shows each text once and in order, and exactly the answers
 // that the carrier took.
 func (t *trial) history(entries []entry) {
-	said, heard := spoken(entries)
+	said, heard := tokensOf(entries)
 	if !slices.IsSorted(said) || len(slices.Compact(slices.Clone(said))) != len(said) {
 		t.report.violate("%s: the history shows texts twice or in another order: %v", t.p.name, said)
 	}
@@ -337,9 +337,9 @@ func (t *trial) history(entries []entry) {
 	}
 }
 
-// spoken are the numbers of the texts in a history and the answers that went
+// tokensOf are the numbers of the texts in a history and the answers that went
 // out, as far as anybody knows.
-func spoken(entries []entry) (said, heard []string) {
+func tokensOf(entries []entry) (said, heard []string) {
 	for _, one := range entries {
 		switch token := world.Token.FindString(one.Text); {
 		case one.Role == "user" && token != "":

@@ -84,7 +84,7 @@ func carryOut(ctx context.Context, s settings, out io.Writer) (report *report, e
 	if report.Faults < s.Faults {
 		report.violate("only %d of %d faults happened", report.Faults, s.Faults)
 	}
-	for _, point := range sys.unreached() {
+	for _, point := range sys.missingPoints() {
 		report.violate("nothing was killed %s", point)
 	}
 	keep = keep || len(report.Violations) > 0

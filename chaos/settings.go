@@ -60,11 +60,11 @@ func parse(args []string) (settings, error) {
 	for s.Seed == 0 {
 		s.Seed = rand.Uint64N(1_000_000)
 	}
-	return s.sized(short), nil
+	return s.withSize(short), nil
 }
 
-// sized fills in the amounts of the short or the long form.
-func (s settings) sized(short bool) settings {
+// withSize fills in the amounts of the short or the long form.
+func (s settings) withSize(short bool) settings {
 	faults := longFaults
 	s.Phones, s.Pace, s.Gap = 24, 6*time.Second, 1300*time.Millisecond
 	s.Storm, s.Calm = 8*time.Minute, 4*time.Minute

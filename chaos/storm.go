@@ -30,8 +30,8 @@ const (
 	longestFreeze  = 14 * time.Second
 )
 
-// named are the points that a run must have killed a process at.
-func named() []world.Point {
+// requiredPoints are the points that a run must have killed a process at.
+func requiredPoints() []world.Point {
 	return []world.Point{
 		world.BeforeSignal, world.DuringModelCall, world.AfterModelAnswer, world.AfterAcceptance, world.AfterAnswer,
 		world.BeforeContinue, world.AfterContinue,
@@ -41,7 +41,7 @@ func named() []world.Point {
 // core are the moves that every run has, however short.
 func core() []move {
 	var moves []move
-	for _, point := range named() {
+	for _, point := range requiredPoints() {
 		moves = append(moves, move{point: point})
 	}
 	moves = append(moves, pagerMoves()...)
@@ -125,18 +125,18 @@ func (s *system) rage(ctx context.Context) {
 		round = round[1:]
 	}
 	s.board.Disarm()
-	for _, point := range s.unreached() {
+	for _, point := range s.missingPoints() {
 		s.make(move{point: point}, random)
 	}
-	for len(s.unreached()) > 0 && world.Pause(ctx, lookEvery) {
+	for len(s.missingPoints()) > 0 && world.Pause(ctx, lookEvery) {
 		continue
 	}
 }
 
-// unreached are the named points that no process was killed at.
-func (s *system) unreached() []world.Point {
+// missingPoints are the named points that no process was killed at.
+func (s *system) missingPoints() []world.Point {
 	reached := s.board.Reached()
-	return slices.DeleteFunc(named(), func(point world.Point) bool { return reached[point] })
+	return slices.DeleteFunc(requiredPoints(), func(point world.Point) bool { return reached[point] })
 }
 
 // make makes a move. A trap or a fault waits until its call comes.

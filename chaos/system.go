@@ -176,7 +176,7 @@ func (s *system) roles(ctx, inner context.Context, bin programs) error {
 	shared := append(environment(s.api.database, key), "COACH_CONTINUE_AS_NEW_EVENTS="+strconv.Itoa(s.settings.RunEvents))
 	common := role{program: bin.coachline, standIns: outside, env: shared}
 	for i, port := range ports {
-		one := common.named("starter", i+1)
+		one := common.withName("starter", i+1)
 		one.env = append(shared[:len(shared):len(shared)], "COACH_HTTP_ADDR="+local(port))
 		s.starters = append(s.starters, one.name)
 		if err := s.role(inner, one); err != nil {
@@ -184,7 +184,7 @@ func (s *system) roles(ctx, inner context.Context, bin programs) error {
 		}
 	}
 	for i := range s.settings.Workers {
-		one := common.named("worker", i+1)
+		one := common.withName("worker", i+1)
 		s.workers = append(s.workers, one.name)
 		if err := s.role(inner, one); err != nil {
 			return err
@@ -207,7 +207,7 @@ type role struct {
 	env                 []string
 }
 
-func (r role) named(kind string, n int) role {
+func (r role) withName(kind string, n int) role {
 	r.kind, r.name = kind, kind+strconv.Itoa(n)
 	return r
 }

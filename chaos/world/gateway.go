@@ -124,7 +124,7 @@ func (g *Gateway) after(res *http.Response) error {
 // continues says whether the commands of an answered workflow task continue it
 // as new.
 func continues(body []byte) bool {
-	message, err := unframed(body)
+	message, err := readFrame(body)
 	if err != nil {
 		return false
 	}
@@ -143,8 +143,8 @@ func continues(body []byte) bool {
 // frameHead is gRPC's prefix of a message: one byte of flags, four of length.
 const frameHead = 5
 
-// unframed is the one message of a unary call.
-func unframed(body []byte) ([]byte, error) {
+// readFrame is the one message of a unary call.
+func readFrame(body []byte) ([]byte, error) {
 	if len(body) < frameHead || uint64(len(body)-frameHead) < uint64(binary.BigEndian.Uint32(body[1:frameHead])) {
 		return nil, io.ErrUnexpectedEOF
 	}
