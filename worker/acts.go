@@ -81,7 +81,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
 	})
 	turns := &activities.Turns{
-		Store: listening(cfg, rows, ears{notes: rows, carrier: sender, model: client, log: ties.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
+		Store: listening(cfg, rows, transcriber{notes: rows, carrier: sender, model: client, log: ties.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
 		Recent: activities.NewRecent(func(ctx context.Context, turn models.TurnContext) { metrics.Of(ctx).Loaded(turn) }),
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,

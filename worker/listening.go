@@ -33,8 +33,8 @@ type writer interface {
 	Transcribe(ctx context.Context, sound models.Recording) (string, error)
 }
 
-// ears listen to voice notes.
-type ears struct {
+// transcriber turns voice notes into text.
+type transcriber struct {
 	notes   noteKeeper
 	carrier recorder
 	model   writer
@@ -46,15 +46,15 @@ type ears struct {
 // each: what was heard is stored with the text before the turn reads it (J105).
 type hearingRows struct {
 	activities.TurnStore
-	ears ears
+	transcriber transcriber
 }
 
 // listening is rows as they are where no model for speech is set.
-func listening(cfg config.Config, rows activities.TurnStore, e ears) activities.TurnStore {
+func listening(cfg config.Config, rows activities.TurnStore, e transcriber) activities.TurnStore {
 	if cfg.Model.Transcribe == "" {
 		return rows
 	}
-	return hearingRows{TurnStore: rows, ears: e}
+	return hearingRows{TurnStore: rows, transcriber: e}
 }
 
 // BeginTurn listens first. A note that cannot be heard is told to the model as
@@ -78,10 +78,10 @@ func (r hearingRows) listen(ctx context.Context, in models.PrepareTurnInput) err
 	if len(in.InboundIDs) == 0 {
 		return nil
 	}
-	return r.ears.listen(ctx, in.InboundIDs)
+	return r.transcriber.listen(ctx, in.InboundIDs)
 }
 
-func (e ears) listen(ctx context.Context, texts []int64) error {
+func (e transcriber) listen(ctx context.Context, texts []int64) error {
 	unheard, err := e.notes.Unheard(ctx, texts)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (e ears) listen(ctx context.Context, texts []int64) error {
 	return nil
 }
 
-func (e ears) hear(ctx context.Context, note models.VoiceNote) (string, error) {
+func (e transcriber) hear(ctx context.Context, note models.VoiceNote) (string, error) {
 	sound, err := e.carrier.Recording(ctx, note.URL)
 	if err != nil {
 		return "", err

@@ -124,7 +124,7 @@ func startBothRoles(t *testing.T) *bothRoles {
 
 	carrier := b.carrier()
 	front := b.front(carrier)
-	b.turns = listening(config.Config{Model: config.Model{Transcribe: "whisper"}}, b.rows, ears{
+	b.turns = listening(config.Config{Model: config.Model{Transcribe: "whisper"}}, b.rows, transcriber{
 		notes: b.rows, carrier: carrier, model: hears{b}, log: slog.New(slog.DiscardHandler), now: time.Now,
 	})
 	past, err := archive.New(archive.Config{Database: b.rows.Database()})
