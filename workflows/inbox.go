@@ -41,7 +41,7 @@ func (p *participant) count(ctx workflow.Context, drained int) {
 	metrics.Counter(models.MetricDrained).Inc(int64(drained))
 	if names := workflow.GetUnhandledSignalNames(ctx); len(names) > 0 {
 		metrics.Counter(models.MetricUnhandled).Inc(int64(len(names)))
-		workflow.GetLogger(ctx).Error("signals are lost that nothing receives", "signals", len(names))
+		workflow.GetLogger(ctx).Error("dropping signals with unknown names", "signals", len(names))
 	}
 }
 

@@ -135,7 +135,7 @@ func (p *participant) begin(ctx workflow.Context) {
 func (p *participant) restore(ctx workflow.Context) {
 	var past models.Past
 	if err := workflow.ExecuteLocalActivity(local(ctx), turns.ReadPast, p.state.ParticipantID).Get(ctx, &past); err != nil {
-		workflow.GetLogger(ctx).Error("earlier life not read", "error", err)
+		workflow.GetLogger(ctx).Error("reading what to restore failed, starting without it", "error", err)
 	}
 	p.state.Restore = false
 	p.state.Turn, p.state.Schedules, p.state.Flags = past.Turns, past.Schedules, past.Flags
