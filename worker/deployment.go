@@ -107,7 +107,7 @@ func (d deployment) keep(ctx context.Context) error {
 		case !settled && try < patientTries:
 			wait = routeRetry // The server has not seen all of our queues yet.
 		default:
-			d.logger.Warn("looking after the worker deployment failed", "build", d.build, "error", err)
+			d.logger.Warn("checking the worker deployment failed, trying again", "build", d.build, "error", err)
 		}
 		select {
 		case <-ctx.Done():
