@@ -86,7 +86,7 @@ func (r *Relay) Stop(ctx context.Context) { r.pool.stop(ctx) }
 func (r *Relay) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := errors.Join(r.sweepAlarms(ctx), r.sweep(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx)); err != nil && ctx.Err() == nil {
-			r.cfg.Logger.Error("sweeping what is undelivered failed", "error", err)
+			r.cfg.Logger.Error("sweeping undelivered rows failed, trying again", "error", err)
 		}
 		select {
 		case <-ctx.Done():
