@@ -198,7 +198,7 @@ func (s *Store) Past(ctx context.Context, participantID string) (models.Past, er
 		return err
 	})
 	if err != nil {
-		return models.Past{}, fmt.Errorf("reading an earlier life: %w", err)
+		return models.Past{}, fmt.Errorf("reading what to restore: %w", err)
 	}
 	return out, nil
 }
