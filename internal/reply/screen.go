@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/nyaruka/phonenumbers"
@@ -51,7 +52,8 @@ func Screen(out Outbound) Screened {
 	if out.Instructions.repeatedIn(out.Text) {
 		return Screened{Dropped: []string{ScreenedPrompt}}
 	}
-	s := screener{own: newOwn(out.Phone, out.Known)}
+	// Most texts hold nothing private, so the participant's own is read when one does.
+	s := screener{own: sync.OnceValue(func() own { return newOwn(out.Phone, out.Known) })}
 	text := s.withoutMarks(out.Text)
 	for range screenRounds {
 		next := s.withoutPrivate(text)
@@ -71,7 +73,7 @@ const screenRounds = 4
 var redactionMark = regexp.MustCompile(`(?i)[\[(<{]?REDACTED(?:_[A-Z]+)?[\])>}]|\bREDACTED_[A-Z]+`)
 
 type screener struct {
-	own     own
+	own     func() own
 	dropped []string
 }
 
@@ -95,7 +97,7 @@ func (s *screener) withoutMarks(text string) string {
 func (s *screener) withoutPrivate(text string) string {
 	var found [][]int
 	for _, part := range redact.Find(text) {
-		if !s.own.has(text[part.Start:part.End], part.Kind) {
+		if !s.own().has(text[part.Start:part.End], part.Kind) {
 			found = append(found, []int{part.Start, part.End})
 			s.note(string(part.Kind))
 		}
