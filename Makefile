@@ -24,7 +24,7 @@ dev:
 	if [ "$$total" -gt 100 ]; then \
 		echo "Building the development system with its own Temporal server: the first build takes some minutes."; \
 		go build -v -o build/dev ./dev 2>&1 | awk -v total="$$total" ' \
-			/^[^ :#]+$$/ { n++; if (n % 10 == 0 || n >= total) { printf "\r  %d of %d packages", n > total ? total : n, total; fflush() } next } \
+			/^[^ :#]+$$/ { n++; if (n % 10 == 0 || n >= total) { printf "\r  %d of %d packages", (n > total ? total : n), total; fflush() } next } \
 			{ print "\n" $$0 > "/dev/stderr" } END { print "" }'; \
 	else go build -o build/dev ./dev; fi
 	@exec build/dev $(ARGS)
