@@ -111,11 +111,11 @@ func TestOrdinaryTexts(t *testing.T) {
 // What may be a request is asked about.
 var asked = map[models.Intent][]string{
 	models.IntentUnclear: {
-		"stop sending me so many messages", "too many texts", "maybe I should stop", "not sure I want to keep going", "thinking about leaving the program",
+		"stop sending me so many messages", "too many texts", "maybe I should stop", "not sure I want to keep going", "thinking about leaving the program", "who is this",
 		"demasiados mensajes", "esto no me sirve", "zu viele Nachrichten", "das nervt", "trop de messages", "muita mensagem", "isso não me ajuda em nada",
 	},
 	models.IntentWrongNumber: {
-		"wrong number", "who is this", "I'm not Ada", "you have the wrong person", "I never signed up",
+		"wrong number", "I'm not Ada", "you have the wrong person", "I never signed up",
 		"número equivocado", "no conozco a ninguna Ada", "falsche Nummer", "hier gibt es keine Ada", "mauvais numéro", "número errado", "foi engano",
 	},
 }
