@@ -67,3 +67,68 @@ func TestStatementsOfOtherLanguages(t *testing.T) {
 		require.Equal(t, models.DangerNone, screening.Screen(screening.Message{Body: body}).Danger, body)
 	}
 }
+
+// Requests that name what shall end in any of several ways, behind a lead-in
+// and before a trailer, polite and rude, and misspelled.
+func TestRequestsInAnyWording(t *testing.T) {
+	requireIntents(t, map[models.Intent][]string{
+		models.IntentStop: {
+			"cease", "stpo", "sotp texting me", "end program", "kill these texts", "enough messages already", "would you mind not texting me anymore",
+			"no more reminders please im done", "scrub my number from your database", "i hereby request removal from your contact list",
+			"this is harassment stop now", "i didn't agree to this please stop", "if you text me one more time im calling a lawyer",
+			"what do i reply to end these messages", "that's enough, stop it", "bye stop", "take me off ok?", "deactivate me", "pls rmv me",
+			"ich kündige", "genug nachrichten", "vergesst meine nummer", "stellt die nachrichten ab", "ich wünsche keine weitere kontaktaufnahme",
+			"meldet mich heute ab", "ich breche das programm ab", "verpiss dich", "wie werde ich das los", "kein interesse stopp",
+			"no doy mi consentimiento", "no quiero mas recordatorios", "desactiven los mensajes", "fin de los mensajes", "voy a bloquearlos",
+			"cancele mi participación", "paren hoy mismo", "no me enviéis más mensajes", "ya no me escriban gracias",
+			"stop aux messages", "cessez tout envoi", "lachez moi la grappe", "je porte plainte si vous continuez", "bloquez mon numéro",
+			"comment on arrête ça", "je m'oppose à tout envoi", "vous n'avez pas mon accord pour m'écrire", "j'ai déjà dit stop",
+			"não dei permissão parem", "esqueçam meu número", "desativa as mensagens", "gostaria de solicitar o cancelamento",
+			"favor remover meu número", "nunca mais me escreva", "tô fora do programa", "não tenho interesse, obrigado, pare",
+		},
+		models.IntentUnclear: {
+			"who is this", "who is this?", "who dis", "wer ist das", "wer ist da?", "quién es", "quien es?", "c'est qui", "c'est qui ?", "quem é", "quem é?",
+			"should i unsubscribe", "soll ich mich abmelden", "die nachrichten nerven", "quizás debería dejar el programa",
+			"vos messages m'énervent", "essas mensagens são chatas",
+		},
+		models.IntentWrongNumber: {
+			"this isn't maria", "im not john", "who are you trying to reach", "david no longer has this phone", "i inherited this number",
+			"ich bin nicht anna", "sie hat die nummer gewechselt", "hier ist eine arztpraxis", "se equivocan de persona", "con quién quiere hablar",
+			"je ne suis pas marie", "elle a changé de numéro", "c'est pas le bon numéro", "não sou a maria", "ela mudou de número", "quer falar com quem",
+		},
+		models.IntentNone: {
+			"who are you", "who are you?", "wer bist du", "quién eres", "qui es-tu", "quem é você",
+			"stop at the store", "can we stop the morning ones and do evenings", "i want to stop smoking", "quit sugar", "end my day with a walk",
+			"cancel my gym plan", "remove dairy", "delete the 7 am one", "pause for a week", "take me off caffeine haha", "help me stop",
+			"sorry wrong number it was 7000 steps", "i was about to unsubscribe but this helps", "maybe i should stop eating bread",
+			"nimm den mittwoch raus", "ich will mit zucker aufhören", "nicht geschafft", "ich kenne keine gute übung", "handy aus um 9",
+			"no soy muy constante", "tengo número nuevo, es 555 0100", "apago el celular a las 9", "cambié de celular",
+			"n'arrêtez pas de m'écrire", "je connais pas de bonne recette", "pas faim", "retire la course du plan", "je sors",
+			"sem parar", "número errado eram 7000 passos", "não conheço nenhuma receita boa", "quero largar o cigarro",
+		},
+	})
+}
+
+// Words that may ask to end the messages, or to end a life, opt no person out: the
+// safety text answers.
+func TestDangerIsNoRequest(t *testing.T) {
+	for _, body := range []string{
+		"someone please shoot me and end this", "kill me and end this please", "i want it to stop", "take me out of this life",
+		"delete me from this world", "I want out", "just end it all", "je veux que ça s'arrête", "leave me alone i want to die",
+	} {
+		found := screening.Screen(screening.Message{Body: body})
+		require.NotEqual(t, models.DangerNone, found.Danger, body)
+		require.Equal(t, models.IntentNone, found.Intent, body)
+	}
+	found := screening.Screen(screening.Message{Body: "end this for me"})
+	require.Equal(t, models.IntentNone, found.Intent)
+}
+
+func requireIntents(t *testing.T, wanted map[models.Intent][]string) {
+	t.Helper()
+	for want, bodies := range wanted {
+		for _, body := range bodies {
+			require.Equal(t, want, screening.Screen(screening.Message{Body: body}).Intent, body)
+		}
+	}
+}
