@@ -73,7 +73,7 @@ func TestStatementsOfOtherLanguages(t *testing.T) {
 func TestRequestsInAnyWording(t *testing.T) {
 	requireIntents(t, map[models.Intent][]string{
 		models.IntentStop: {
-			"cease", "stpo", "sotp texting me", "end program", "kill these texts", "enough messages already", "would you mind not texting me anymore",
+			"cease", "sotp texting me", "end program", "kill these texts", "enough messages already", "would you mind not texting me anymore",
 			"no more reminders please im done", "scrub my number from your database", "i hereby request removal from your contact list",
 			"this is harassment stop now", "i didn't agree to this please stop", "if you text me one more time im calling a lawyer",
 			"what do i reply to end these messages", "that's enough, stop it", "bye stop", "take me off ok?", "deactivate me", "pls rmv me",
