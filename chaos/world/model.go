@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -171,13 +170,33 @@ func (ask request) answer(call int64) map[string]any {
 
 func say(text string) map[string]any { return map[string]any{"role": "assistant", "content": text} }
 
-// fresh is what came after the coach's last words, tool calls aside.
+// safetyMark begins a safety text as the model is shown it. It answers no text but
+// the one that may be a crisis: what came before it may still wait for a reply.
+const safetyMark = "[safety text"
+
+// fresh is what came after the coach's last words: without tool calls, and without
+// safety texts and the texts that these answer.
 func (ask request) fresh() []message {
 	from := len(ask.Messages)
-	for from > 1 && (ask.Messages[from-1].Role != "assistant" || len(ask.Messages[from-1].Calls) > 0) {
+	for from > 1 && !ask.Messages[from-1].isReply() {
 		from--
 	}
-	return slices.DeleteFunc(slices.Clone(ask.Messages[from:]), func(one message) bool { return one.Role == "tool" || one.Role == "system" })
+	var fresh []message
+	for _, one := range ask.Messages[from:] {
+		switch {
+		case strings.HasPrefix(one.Content, safetyMark) && len(fresh) > 0:
+			fresh = fresh[:len(fresh)-1]
+		case one.Role != "tool" && one.Role != "system":
+			fresh = append(fresh, one)
+		}
+	}
+	return fresh
+}
+
+// isReply reports whether the coach said it, and may have answered what came
+// before.
+func (m message) isReply() bool {
+	return m.Role == "assistant" && len(m.Calls) == 0 && !strings.HasPrefix(m.Content, safetyMark)
 }
 
 func toolCall(name, arguments string) map[string]any {
