@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	"go.temporal.io/sdk/workflow"
@@ -42,7 +41,7 @@ func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 	}
 	t.applyPrepared(out.Begun)
 	if out.Decided != nil {
-		t.decided = &decidedSend{asked: in.Sent.State, decision: *out.Decided}
+		t.decided = &decidedSend{asked: revisionOf(in.Sent.State), decision: *out.Decided}
 	}
 	if out.Unsettled != "" {
 		t.settleFirst(ctx, append([]string{out.Unsettled}, out.More...))
@@ -189,10 +188,21 @@ func (p *participant) hasNoPendingSends() bool {
 }
 
 // decidedSend is what the rules said of a text that the carrier took, and the
-// state that they were asked with.
+// revision of the state that they were asked with.
 type decidedSend struct {
-	asked    models.ParticipantState
+	asked    revision
 	decision models.Decision
+}
+
+// revision tells whether the state has changed while a turn waited: by texts and
+// commands that came, or by a turn that ran meanwhile. Nothing else changes it.
+type revision struct {
+	lastSeq         int64
+	turns, commands int
+}
+
+func revisionOf(state models.ParticipantState) revision {
+	return revision{lastSeq: state.Inbox.LastSeq, turns: state.Turn, commands: len(state.Commands)}
 }
 
 // onceSent is what the rules are asked when the carrier has taken the turn's
@@ -235,7 +245,7 @@ func (t *turn) settle(ctx workflow.Context, sent models.SendSMSResult) {
 		return
 	}
 	t.participant.receive()
-	if t.decided != nil && reflect.DeepEqual(t.decided.asked, t.participant.state.Clone()) {
+	if t.decided != nil && t.decided.asked == revisionOf(t.participant.state) {
 		t.participant.apply(t.decided.decision.Effects)
 		t.participant.prompted = true
 		return
