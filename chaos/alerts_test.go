@@ -45,8 +45,8 @@ func alertScene() *scene {
 	page := world.Page{Key: "alarm-10", ID: "alarm-10", ParticipantID: s.person.id, Link: apiPath + "/" + s.person.id}
 	s.pages = []world.Page{page, page} // one request was repeated
 	s.shown = append(s.shown,
-		entry{Role: "user", Kind: "message", Text: "p01 m0003 my life has no meaning"}, entry{Role: "assistant", Kind: "safety", Text: "call 988"},
-		entry{Role: "user", Kind: "message", Text: "p01 m0004 my life has no meaning"}, entry{Role: "assistant", Kind: "reply", Text: "re: p01 m0004"})
+		entry{Role: "user", Kind: "message", Text: "p01 m0003 i feel worthless"}, entry{Role: "assistant", Kind: "safety", Text: "call 988"},
+		entry{Role: "user", Kind: "message", Text: "p01 m0004 i feel worthless"}, entry{Role: "assistant", Kind: "reply", Text: "re: p01 m0004"})
 	return s
 }
 

@@ -18,7 +18,7 @@ import (
 func TestAlertsAreMarkedAndExported(t *testing.T) {
 	h, rows := withStore(t, door.Rules{}, io.Discard)
 	ann := h.ann()
-	for n, body := range []string{"i wanna kil my self tonight, call me on +1 555 867 5310", "my life has no meaning", "hello"} {
+	for n, body := range []string{"i wanna kil my self tonight, call me on +1 555 867 5310", "i feel worthless", "hello"} {
 		require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(n+1, herNumber, body)).status)
 	}
 	list := func(query string) attention.AlertPage {
@@ -51,7 +51,7 @@ func TestAlertsAreMarkedAndExported(t *testing.T) {
 	require.Equal(t, []string{"en", "crisis", "direct"}, []string{sheet.Lines[0].Language, sheet.Lines[0].Sheet, sheet.Lines[0].Kind})
 	require.Contains(t, sheet.Lines[0].Text, "i wanna kil my self tonight")
 	require.NotContains(t, sheet.Lines[0].Text, "867")
-	require.Equal(t, attention.SheetLine{Language: "en", Sheet: "negative", Kind: "passive", Text: "my life has no meaning"}, sheet.Lines[1])
+	require.Equal(t, attention.SheetLine{Language: "en", Sheet: "negative", Kind: "passive", Text: "i feel worthless"}, sheet.Lines[1])
 
 	row, err := rows.Alarm(t.Context(), "alarm-2")
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	weak  = "my life has no meaning"
+	weak  = "i feel worthless"
 	hours = 3600
 )
 
