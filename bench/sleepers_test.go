@@ -10,7 +10,7 @@ import (
 func TestSleepers(t *testing.T) {
 	values, _ := measured(t, "-load", "sleepers", "-people", "3", "-asleep", "100ms", "-backend", "sqlite")
 	asleep := "3 asleep in a new run/"
-	require.Contains(t, values, asleep+"in all tables, each/bytes", "three people may fit into pages that are there")
+	require.Contains(t, values, asleep+"in all tables, each/bytes", "reported even where three people fit into pages that the files had")
 	require.NotNil(t, values[asleep+"in all tables, each/bytes"].Target)
 	require.InDelta(t, 6, values[asleep+"history of the run that sleeps/events"].Product, 0.01, "start, one workflow task, attributes, timer")
 	require.Equal(t, 1, values["1 of 3 wake at one instant/prompts at the carrier, all of them after/ms"].Count)

@@ -93,7 +93,7 @@ func (s *sleeping) talkers(ctx context.Context) ([]report.Figure, error) {
 		return nil, err
 	}
 	const what = "enrolled, greeted, one text"
-	return of(append(s.sizes(what, after.Minus(before), len(people)), histories(cost)...), what, len(people)), nil
+	return of(append(s.sizes(what, before, after, len(people)), histories(cost)...), what, len(people)), nil
 }
 
 func histories(cost rig.Cost) []report.Figure {
@@ -110,12 +110,14 @@ func (s *sleeping) tables(what string, grown rig.Sizes, n int) {
 	}
 }
 
-// sizes are bytes for each person.
-func (s *sleeping) sizes(what string, grown rig.Sizes, n int) []report.Figure {
+// sizes are the bytes that were added for each person. The server's are left
+// out where it keeps its state in memory, not where its files had space left.
+func (s *sleeping) sizes(what string, before, after rig.Sizes, n int) []report.Figure {
+	grown := after.Minus(before)
 	s.tables(what, grown, n)
 	each := func(bytes int64) float64 { return float64(bytes) / float64(n) }
 	figures := []report.Figure{{Name: "in the product's tables, each", Unit: "bytes", Better: report.Lower, Product: each(grown.Product)}}
-	if grown.Server > 0 {
+	if after.Server > 0 {
 		figures = append(figures,
 			report.Figure{Name: "in the server's tables, each", Unit: "bytes", Better: report.Lower, Product: each(grown.Server)},
 			report.Figure{Name: "in all tables, each", Unit: "bytes", Better: report.Lower, Product: each(grown.Server + grown.Product)},
@@ -187,7 +189,7 @@ func (s *sleeping) bytes(ctx context.Context) ([]report.Figure, error) {
 		return nil, err
 	}
 	what := fmt.Sprintf("%d asleep in a new run", s.n)
-	figures := s.sizes(what, after.Minus(before), s.n)
+	figures := s.sizes(what, before, after, s.n)
 	figures[len(figures)-1].Target = target(sleeperBytes)
 	figures = append(figures, histories(cost)...)
 	dense, err := s.rewritten(ctx)
