@@ -117,7 +117,7 @@ type Subagents struct {
 	Tools *tools.Registry
 }
 
-// Bounds of a result: what a person is sent of it (P53), and what a model reads.
+// Bounds of a result: what a person is sent of it, and what a model reads.
 const (
 	userPart  = 500
 	modelPart = 4000

@@ -36,7 +36,7 @@ const (
 )
 
 // memories are the facts of one person, for the tools: a tool names no
-// participant, so it cannot reach another one's (P49, A58).
+// participant, so it cannot reach another one's.
 type memories struct {
 	tools         *Tools
 	participantID string

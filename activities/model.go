@@ -192,7 +192,7 @@ func startedBy(ctx context.Context, steps stepReader, turnID string) (models.Too
 	return loadCall(ctx, steps, models.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call})
 }
 
-// modeTools are what both modes are made of (conversation rules, section 2): a
+// modeTools are what both modes are made of: a
 // router may not take them away.
 var modeTools = []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
 

@@ -192,7 +192,7 @@ type finished struct {
 }
 
 // outcomeSaid ends a turn whose final words add nothing to a text that it sent
-// before (C12).
+// before.
 const outcomeSaid = "said_already"
 
 // outcome assembles what the turn leaves behind.

@@ -102,7 +102,7 @@ func (t *Turns) modelText(in models.PersistTurnInput, turn models.TurnContext) (
 }
 
 // closing ends the first message of all with the programme's name, STOP and
-// HELP, regardless of what the model wrote (CTIA; messaging facts 1.4).
+// HELP, regardless of what the model wrote (CTIA).
 func (t *Turns) closing(plan models.TurnPlan, turn models.TurnContext) (string, error) {
 	if plan.Kind != models.KindGreeting && !plan.Introduce {
 		return "", nil
@@ -167,7 +167,7 @@ func (a *asides) add(rows []models.Outbox) {
 	}
 }
 
-// cover reports whether final words add nothing to what was said (C12): they are
+// cover reports whether final words add nothing to what was said: they are
 // the same, or none, or only acknowledge, and the person has not written since.
 func (a asides) cover(last said, channel models.Channel) bool {
 	if len(a.sent) == 0 {

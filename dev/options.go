@@ -11,7 +11,7 @@ import (
 	"coachline/dev/engine"
 )
 
-// options are the command line (contract, section 1).
+// options are the command line.
 type options struct {
 	data         string
 	http         string

@@ -69,7 +69,7 @@ func evaluated(t *testing.T, o options) report.Run {
 }
 
 // TestASmallTalkTurnCostsOneCall holds the figures of the cost report to what
-// the product promises (A1).
+// the product promises.
 func TestASmallTalkTurnCostsOneCall(t *testing.T) {
 	t.Parallel()
 	done := evaluated(t, options{cases: []string{"smalltalk"}})

@@ -40,8 +40,7 @@ type Lookup struct {
 	At time.Time
 }
 
-// CarrierClass says what can be done about a failed send (messaging facts,
-// table 1.3).
+// CarrierClass says what can be done about a failed send.
 type CarrierClass string
 
 const (

@@ -336,7 +336,7 @@ type HistoryEntry struct {
 	Unreadable bool `json:"unreadable,omitempty"`
 }
 
-// rank orders the statuses of an outbound text (messaging facts 1.2); equal
+// rank orders the statuses of an outbound text; equal
 // ranks are alternatives, and the first one reported stays.
 func (s OutboxStatus) rank() int {
 	switch s {

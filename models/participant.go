@@ -70,7 +70,7 @@ const (
 	ChannelChat Channel = "chat"
 )
 
-// Rights are what a turn that a channel's texts begin may do (rows O40 to O42).
+// Rights are what a turn that a channel's texts begin may do.
 type Rights struct {
 	// ToolCalls bounds the calls of a turn; 0 leaves it to the programme's limit.
 	ToolCalls int
@@ -106,7 +106,7 @@ type Participant struct {
 	ZoneAssumed bool
 	Locale      string
 	Channel     Channel
-	// LastChannel is the external channel that the person last wrote on (P13).
+	// LastChannel is the external channel that the person last wrote on.
 	LastChannel Channel
 	Status      Status
 	Mode        Mode

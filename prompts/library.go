@@ -45,7 +45,7 @@ type Library struct {
 // mounted folders hold some. A file that is not a text of the library, an
 // empty one, a syntax error and a field that the text's data lacks are errors
 // that name the file; so nothing that Load accepts fails later for its data.
-// Its folders playbooks and focuses hold pages (J50, J8; see package pages).
+// Its folders playbooks and focuses hold pages (see package pages).
 func Load(dir string) (*Library, error) {
 	sub, err := fs.Sub(embedded, "texts")
 	if err != nil {

@@ -40,7 +40,7 @@ type spoken struct {
 // Fixed renders a text that reaches a person without a model, in the language
 // of the person's locale, such as "pt-BR": the text of that locale, else of its
 // language or of one that its readers understand (Unicode CLDR), else the
-// English one, which an empty or unknown locale gets too (C13). It fails for
+// English one, which an empty or unknown locale gets too. It fails for
 // names of other texts.
 func (l *Library) Fixed(name Name, locale string, data FixedData) (string, error) {
 	if !l.entries[name].fixed {

@@ -78,15 +78,15 @@ func focusHead(page pages.Page) error {
 
 func (s shelf) all() []pages.Page { return slices.Concat(s.playbooks, s.focuses) }
 
-// Focuses lists an operator's coaching focuses (J8), in the order of their
+// Focuses lists an operator's coaching focuses, in the order of their
 // files' names.
 func (l *Library) Focuses() []pages.Page { return slices.Clone(l.shelf.focuses) }
 
 // Focus finds a focus by its name.
 func (l *Library) Focus(name string) (pages.Page, bool) { return byName(l.shelf.focuses, name) }
 
-// Playbook is the text of a playbook (P40). Names are looked up in what was
-// loaded, so none is ever used as a path (H18).
+// Playbook is the text of a playbook. Names are looked up in what was
+// loaded, so none is ever used as a path.
 func (l *Library) Playbook(name string) (text string, ok bool) {
 	page, ok := byName(l.shelf.playbooks, name)
 	return page.Body, ok
@@ -122,7 +122,7 @@ func (l *Library) PlaybookWords() []string {
 	return slices.Compact(words)
 }
 
-// PlaybookSection is what a system message says of the playbooks (J50): their
+// PlaybookSection is what a system message says of the playbooks: their
 // names and descriptions, never their texts. Empty where there are none.
 func (l *Library) PlaybookSection() (string, error) {
 	if len(l.shelf.playbooks) == 0 {

@@ -44,8 +44,8 @@ func (m *memory) ClearAttention(context.Context, alarm.Clearing) (models.Partici
 	return models.Participant{}, m.down
 }
 
-// Messaging facts 2, "crisis not escalated": a rule before the model, a fixed
-// text, a page, and a person who has to end it.
+// A crisis is found by a rule before the model: a fixed text, a page, and a
+// person who has to end it.
 func TestCrisisIsEscalated(t *testing.T) {
 	var log strings.Builder
 	h, rows := withStore(t, door.Rules{}, &log)

@@ -46,7 +46,7 @@ func inboundForm(n int, from, body string) url.Values {
 	}
 }
 
-// Acceptance 21: one phone posts a thousand texts while another one is answered
+// One phone posts a thousand texts while another one is answered
 // and signalled in between, and what is above the limit signals no workflow.
 func TestFloodHoldsUpNobodyElse(t *testing.T) {
 	const flood, limit = 1000, 30
@@ -138,7 +138,7 @@ func TestMachineIsMutedAndReported(t *testing.T) {
 	require.NotContains(t, log.String(), herNumber)
 }
 
-// A59: no workflow starts for a stranger, and the hint is started once.
+// No workflow starts for a stranger, and the hint is started once.
 func TestA59UnknownSender(t *testing.T) {
 	h, _ := withStore(t, door.Rules{Hints: true}, io.Discard)
 	for n := range 3 {
@@ -150,7 +150,7 @@ func TestA59UnknownSender(t *testing.T) {
 	require.NotContains(t, h.engine.activities[0].ID, hisNumber[1:])
 }
 
-// H17: a picture message of 20,000 characters is taken whole.
+// A picture message of 20,000 characters is taken whole.
 func TestH17LongText(t *testing.T) {
 	h, rows := withStore(t, door.Rules{PerMinute: 1}, io.Discard)
 	ann := h.ann()

@@ -94,7 +94,7 @@ type StateView struct {
 	Mode    models.Mode   `json:"mode"`
 	Status  models.Status `json:"status"`
 	Profile ProfileView   `json:"profile"`
-	// LastChannel is where the person wrote last (P13).
+	// LastChannel is where the person wrote last.
 	LastChannel models.Channel `json:"last_channel" doc:"The external channel that the person wrote on last."`
 	Counters    Counters       `json:"counters"`
 	Schedules   []ScheduleView `json:"schedules" nullable:"false"`

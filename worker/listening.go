@@ -43,7 +43,7 @@ type transcriber struct {
 }
 
 // hearingRows begins a turn by listening to the voice notes of its texts, once
-// each: what was heard is stored with the text before the turn reads it (J105).
+// each: what was heard is stored with the text before the turn reads it.
 type hearingRows struct {
 	activities.TurnStore
 	transcriber transcriber

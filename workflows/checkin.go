@@ -10,7 +10,7 @@ import (
 // asked. Every answer that is not a text is silence: a model that is down, an
 // answer that says no or says nothing clear. So is a text of the person that
 // came meanwhile, and the beginning of quiet hours. A silent turn has its row
-// and leaves nothing else behind (A64).
+// and leaves nothing else behind.
 func (t *turn) checkIn(ctx workflow.Context) (words, bool) {
 	out, err := t.ask(ctx, t.round(ctx, 1, true))
 	t.participant.receive()

@@ -78,7 +78,7 @@ func (t *turn) sendRow(ctx workflow.Context, id string) models.SendSMSResult {
 }
 
 // say sends what a tool has written for the person, before the next round, so
-// that it arrives before the final words (C12). A person who left or opted out
+// that it arrives before the final words. A person who left or opted out
 // meanwhile gets nothing more.
 func (t *turn) say(ctx workflow.Context, in aside.Result) {
 	t.sentDuringTurn = t.sentDuringTurn || in.Shown

@@ -16,7 +16,7 @@ import (
 // Bounds of a subagent. One that a turn waits for ends itself in time, so that
 // it can say so; the server ends it only if it cannot (backstop).
 const (
-	subagentRounds   = 10 // P51
+	subagentRounds   = 10
 	subagentWait     = time.Minute
 	subagentPatience = 15 * time.Minute
 	subagentBackstop = 30 * time.Second
@@ -25,7 +25,7 @@ const (
 var subagents *activities.Subagents
 
 // Subagent is a task that a participant's model gave away: its own rounds with
-// its own tools, beside the participant's workflow (P51). The task and the
+// its own tools, beside the participant's workflow. The task and the
 // result are in the rows of the call and of the subagent's turn. It never fails
 // for what a model or a tool does: the result says how it ended. Where no turn
 // waited for it, the participant's workflow is told; one that is gone is not.
@@ -174,7 +174,7 @@ func (s *subagentRun) end(ctx workflow.Context, source models.TextSource) error 
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), subagents.EndSubagent, in).Get(ctx, nil)
 }
 
-// report tells the participant's workflow, whichever run of it is there (P9);
+// report tells the participant's workflow, whichever run of it is there;
 // false when there is none.
 func (s *subagentRun) report(ctx workflow.Context, source models.TextSource) bool {
 	done := s.Subagent
@@ -226,14 +226,14 @@ func (t *turn) startSubagents(ctx workflow.Context, in models.ToolInput, effects
 	}
 }
 
-// startDetached starts a subagent that no turn waits for (P52).
+// startDetached starts a subagent that no turn waits for.
 func (t *turn) startDetached(ctx workflow.Context, sub models.Subagent) error {
 	ctx = t.childOptions(ctx, sub, enums.PARENT_CLOSE_POLICY_ABANDON)
 	return workflow.ExecuteChildWorkflow(ctx, Subagent, t.subagentInput(sub)).GetChildWorkflowExecution().Get(ctx, nil)
 }
 
 // waitFor runs a subagent within the turn, no longer than the turn has
-// something to say (P53). It writes the result of the call itself.
+// something to say. It writes the result of the call itself.
 func (t *turn) waitFor(ctx workflow.Context, sub models.Subagent) error {
 	childCtx, cancel := workflow.WithCancel(t.childOptions(ctx, sub, enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL))
 	defer cancel()

@@ -31,7 +31,7 @@ type turn struct {
 	skip           bool // nothing may be said any more
 	calls          int  // tool calls so far
 	reruns         int  // times that a late text made the model answer again
-	sentDuringTurn bool // a tool has sent the person a text since they wrote (C12)
+	sentDuringTurn bool // a tool has sent the person a text since they wrote
 	// decided is what the rules said of the turn's text with its send.
 	decided *decidedSend
 }

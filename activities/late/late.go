@@ -1,5 +1,5 @@
 // Package late makes the one later try of a text that the carrier took and
-// afterwards reported as undelivered (messaging facts 1.3).
+// afterwards reported as undelivered.
 package late
 
 import (
@@ -41,7 +41,7 @@ const partLook = 2 * time.Second
 // SendLate makes a later try when it is due. It runs without a workflow, and its
 // waits are the engine's: an attempt that comes too early says when the next one
 // is to be. In quiet hours every text waits for their end, because an hour
-// later nothing is an answer any more (messaging facts 1.5). A try that would
+// later nothing is an answer any more. A try that would
 // be of no use by then ends as canceled, with the reason as its code. What may
 // change until the last moment (consent, standing, an answer to the prompt, a
 // newer reply) is judged by the gates of sending. Safe to retry.

@@ -204,7 +204,6 @@ func TestStandingRules(t *testing.T) {
 	}
 }
 
-// TestTheScriptIsNotAskedForWhatOnlyAModelCan: J6.
 func TestTheScriptIsNotAskedForWhatOnlyAModelCan(t *testing.T) {
 	step := cases.Step{Text: "hola", Model: cases.Wants{Language: "es"}}
 	e := said("What small habit would you like to start with?")

@@ -139,7 +139,7 @@ func spreads(kind models.DueKind) bool {
 // rescheduleCheckIn puts the check-in a whole interval behind a contact,
 // regardless of who began it: a text that came, a turn that says something, a
 // prompt or check-in that the carrier took. Coming into coaching counts as one.
-// The due time stands before the effects, because a turn comes last (C17).
+// The due time stands before the effects, because a turn comes last.
 func (s Situation) rescheduleCheckIn(ev models.Event, effects []models.Effect) []models.Effect {
 	status, at := s.State.Status, s.Now
 	contact := ev.Kind == models.EventTexts || ev.Kind == models.EventRestored
@@ -163,7 +163,7 @@ func (s Situation) rescheduleCheckIn(ev models.Event, effects []models.Effect) [
 // dueCheckIn: there was no contact for the whole interval. While a prompt waits
 // for an answer nothing is done; the contact that ends the wait sets the next
 // look. Quiet hours, and a day that has had its check-ins, put it off to the
-// first instant at which it may go out (A65).
+// first instant at which it may go out.
 func (s Situation) dueCheckIn() (models.Decision, error) {
 	if s.Rules.CheckIn <= 0 || !s.canSpeakFirst() || s.State.Pending != nil {
 		return models.Decision{}, nil
@@ -214,7 +214,7 @@ func decideAfterEnd(kind models.EventKind) models.Decision {
 
 // delegate starts a subagent. A call that waits for the result is answered by
 // the subagent itself; the model is told of the others that nothing is known
-// yet, so that it claims nothing (P52).
+// yet, so that it claims nothing.
 func (s Situation) delegate(sub models.Subagent) (models.Decision, error) {
 	p := s.plan()
 	p.add(models.Effect{Kind: models.EffectStartSubagent, Turn: &models.TurnPlan{Kind: models.KindSubagent, Subagent: sub}})
@@ -235,8 +235,8 @@ func (s Situation) delegate(sub models.Subagent) (models.Decision, error) {
 	return out, err
 }
 
-// subagentDone: what a subagent found is kept in its rows, and nothing follows
-// (C18, A67), unless it was to be told.
+// subagentDone: what a subagent found is kept in its rows, and nothing follows,
+// unless it was to be told.
 func (s Situation) subagentDone(sub models.Subagent) (models.Decision, error) {
 	if !sub.Tell || sub.Failed {
 		return models.Decision{}, nil

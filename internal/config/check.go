@@ -29,7 +29,7 @@ const (
 	payloadKeys      = "COACH_PAYLOAD_KEYS"
 
 	maxProgramme = 40
-	// leastCheckIn keeps a check-in from being a poll (P55).
+	// leastCheckIn keeps a check-in from being a poll.
 	leastCheckIn = 5 * time.Minute
 )
 

@@ -53,7 +53,7 @@ func (c *chat) open() bool { return c.sent > c.heard || c.last != models.RoleAss
 // Chat sends each line of In as a text from the phone and prints what the
 // coach answers, until In ends and the last text is answered, or ctx ends. The
 // phone becomes a test participant; one that belongs to a real participant is
-// refused. A line that begins with a slash is an operator's command (J104) and
+// refused. A line that begins with a slash is an operator's command and
 // never reaches the coach.
 func Chat(ctx context.Context, cfg ChatConfig) error {
 	c := &chat{cfg: cfg, seen: map[string]bool{}}

@@ -11,7 +11,7 @@ import (
 	"coachline/models"
 )
 
-// slashes are the commands of a chat (J104): operators' verbs on the participant
+// slashes are the commands of a chat: operators' verbs on the participant
 // who chats. quit has no verb.
 var slashes = []struct {
 	name, about string

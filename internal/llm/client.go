@@ -19,7 +19,7 @@ import (
 	"coachline/models"
 )
 
-// Time limits of the reply engine, J102.
+// Time limits of the reply engine.
 const (
 	defaultTimeout      = 60 * time.Second
 	defaultEmbedTimeout = 5 * time.Second

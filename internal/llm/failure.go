@@ -166,7 +166,7 @@ func (f failure) refusedWish(status int) wish {
 func (f failure) lasting() bool { return !strings.Contains(f.text, "must contain the word") }
 
 // noTools: one sentence names tools or functions as what is not supported. A
-// bad request of any other kind is not taken for that (W1).
+// bad request of any other kind is not taken for that.
 func (f failure) noTools(status int) bool {
 	if strings.Contains(f.text, "requires --jinja") {
 		return true // llama.cpp's server answers 500

@@ -53,7 +53,7 @@ type answerFunction struct {
 }
 
 // read takes an answer with a success status: its message, else its first
-// choice's message or text, else its content (J3). An answer that makes no
+// choice's message or text, else its content. An answer that makes no
 // sense is ModelBusy: the model may do better next time.
 func read(body []byte) (models.ChatResponse, *fault) {
 	var in answer

@@ -264,7 +264,7 @@ func TestManyAtOnce(t *testing.T) {
 	require.Equal(t, [4]int{0, 10, 10, 10}, counts)
 }
 
-// H15: neither an error nor a log line quotes the key, also when a server does.
+// Neither an error nor a log line quotes the key, also when a server does.
 func TestNoKeyIsTold(t *testing.T) {
 	const secret = "A-secret-secret-secret-7890"
 	quoting := `{"error":{"code":"` + secret + `","type":"` + secret + `","param":"` + secret + `","message":"` + secret + `"}}`

@@ -112,7 +112,7 @@ func TestFailuresOfOddServers(t *testing.T) {
 	recordings(t, "failures", len(table))
 }
 
-// W1: a request without tools, or a bad request of another kind, says nothing
+// A request without tools, or a bad request of another kind, says nothing
 // about tools.
 func TestNoToolsIsSaidOfToolsAlone(t *testing.T) {
 	c := client(t, answers(400, recording(t, "failures", "ollama-no-tools")), nil)

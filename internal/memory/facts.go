@@ -29,7 +29,7 @@ func (factRow) TableName() string { return "facts" }
 // A turn stores one fact: a second call for the same TurnID writes nothing and
 // returns the fact of the first, in its newest version and with DeletedAt when
 // it was forgotten since, so a retry is safe. *models.DuplicateFactError when a
-// fact of the person has the same words or a similarity of at least 0.95 (O45),
+// fact of the person has the same words or a similarity of at least 0.95,
 // models.ErrMemoryFull at 500 facts, *models.FieldError for a blank text or an
 // unknown kind, ErrNotFound also after removal.
 func (s *Store) SaveFact(ctx context.Context, fact models.Fact, vector []float32) (models.Fact, error) {

@@ -146,7 +146,7 @@ func TestNearDuplicates(t *testing.T) {
 	})
 }
 
-// A55: the fact keeps its id, and what it said stays in its history.
+// The fact keeps its id, and what it said stays in its history.
 func TestUpdateFact(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.save("ann", "walks at 6am", 1, 0)
@@ -261,7 +261,7 @@ func TestUpdatesAtOnce(t *testing.T) {
 // told is what a test expects to be known of one person.
 type told struct{ versions map[string][]string }
 
-// A58: for every sequence of facts and changes, each participant's facts are
+// For every sequence of facts and changes, each participant's facts are
 // theirs alone, and every version is kept in order.
 func TestPropertyIsolation(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// mostFound is the most hits where a query names no limit (J44).
+	// mostFound is the most hits where a query names no limit.
 	mostFound = 3
-	// sameScore is the similarity from which on two facts say the same (O45).
+	// sameScore is the similarity from which on two facts say the same.
 	sameScore = 0.95
 	// Words of one stem: the shorter one begins the longer one, which ends in a
 	// few characters more.
@@ -28,7 +28,7 @@ const (
 // Find searches one participant's facts, best first. A fact whose vector has
 // the length of the query's is judged by similarity, from MinScore on; any
 // other fact by its words, after those. Where similarity finds nothing, all
-// facts are judged by their words (O7, J44). Words are whole words or of one
+// facts are judged by their words. Words are whole words or of one
 // stem and count in any case; scripts without spaces have few of them. It
 // decrypts every fact of the person that lies within the query's time.
 //
@@ -93,7 +93,7 @@ func rank(rows []factRow, q models.FactQuery) ([]models.FoundFact, error) {
 
 func byScore(a, b models.FoundFact) int { return cmp.Compare(b.Score, a.Score) }
 
-// appendWorded adds a fact that holds any of the words (J44); its score is the
+// appendWorded adds a fact that holds any of the words; its score is the
 // share of them.
 func appendWorded(found []models.FoundFact, fact models.Fact, words []string) []models.FoundFact {
 	held := runs(fact.Text)

@@ -21,7 +21,7 @@ import (
 const (
 	// maxFacts bounds what is kept of one person, and with it every search.
 	maxFacts = 500
-	// recentNotes is how many daily notes belong to a reply (P41).
+	// recentNotes is how many daily notes belong to a reply.
 	recentNotes = 3
 )
 

@@ -12,7 +12,7 @@ import (
 	"coachline/models"
 )
 
-// PutNote writes the note of a local day (P46: a caller that adds to a note
+// PutNote writes the note of a local day (a caller that adds to a note
 // gives the whole text). Version is the one it was made from, 0 for the first
 // of the day; models.ErrStale when the stored note is another or covers more of
 // the conversation. A repeat of the write that made the stored note changes

@@ -63,7 +63,7 @@ func TestPutNoteRefusesOtherDates(t *testing.T) {
 	}
 }
 
-// A61, A62: a summary is made from the one before, and never covers less.
+// A summary is made from the one before, and never covers less.
 func TestPutSummary(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		first := models.Summary{ParticipantID: "ann", Text: "knee", UptoMessage: 10, UpdatedAt: at(1)}

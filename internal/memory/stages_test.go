@@ -52,7 +52,7 @@ func TestStages(t *testing.T) {
 	})
 }
 
-// J62, J95: what is known of a model belongs to the model at its endpoint.
+// What is known of a model belongs to the model at its endpoint.
 func TestCapability(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		_, err := w.Capability(w.ctx, "m", "https://a")
@@ -75,7 +75,7 @@ func TestCapability(t *testing.T) {
 	})
 }
 
-// C1: what the turn before came to, as far as it belongs to the conversation.
+// What the turn before came to, as far as it belongs to the conversation.
 func TestLastRound(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		save := func(turn string, number, minutes int, trace string) {

@@ -10,17 +10,16 @@ import (
 	"coachline/models"
 )
 
-// conversations is the size of each cache, in entries (J20). They are bounded
+// conversations is the size of each cache, in entries. They are bounded
 // by use, not by age; a worker that has none of an entry computes it again.
 const conversations = 128
 
 // caches hold what would be computed again from the same input. They are
 // outside workflow state, and no answer depends on whether an entry is there.
 type caches struct {
-	// people: what is known of a person at one version of it (J21).
+	// people: what is known of a person at one version of it.
 	people *lru.Cache[string, known]
-	// extracts, selections and focuses are dropped with their conversation
-	// (J22, J23).
+	// extracts, selections and focuses are dropped with their conversation.
 	extracts   *lru.Cache[string, recall.Extract]
 	selections *lru.Cache[string, route.Selection]
 	focuses    *lru.Cache[string, string]
@@ -56,7 +55,7 @@ func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 	return cache
 }
 
-// fresh drops what a conversation that has ended left behind (2.13).
+// fresh drops what a conversation that has ended left behind.
 func (c *caches) fresh(participantID string) {
 	drop(c.extracts, participantID)
 	drop(c.selections, participantID)

@@ -36,7 +36,7 @@ func (c *capabilities) set(now time.Time, value models.Capability) {
 	c.value, c.at = value, now
 }
 
-// refused takes down that the endpoint does not take tools (A29); false when
+// refused takes down that the endpoint does not take tools; false when
 // that was known and nothing would change.
 func (p *Pipeline) refused(ctx context.Context, tr *trace, c models.Capability) (models.Capability, bool) {
 	learnt, ok := protocol.Refused(c)

@@ -20,7 +20,7 @@ type Rounds interface {
 }
 
 // focused begins the preparation of a turn: a conversation that has ended is
-// forgotten, and the focus is chosen (stage 5, J8).
+// forgotten, and the focus is chosen.
 func (p *Pipeline) focused(ctx context.Context, tr *trace, t turn) turn {
 	if t.carried.Fresh && t.query() != "" {
 		p.caches.fresh(t.id())
@@ -29,7 +29,7 @@ func (p *Pipeline) focused(ctx context.Context, tr *trace, t turn) turn {
 }
 
 // inFocus narrows what a turn may call to the tools of a focus; the controls
-// stay (C5). No name, or one that does not exist any more, changes nothing.
+// stay. No name, or one that does not exist any more, changes nothing.
 func (p *Pipeline) inFocus(t turn, name string) turn {
 	chosen, ok := p.Prompts.Focus(name)
 	if !ok {
@@ -42,7 +42,7 @@ func (p *Pipeline) inFocus(t turn, name string) turn {
 }
 
 // focusOf names the focus of a turn: the only one there is, or the one that the
-// small model chooses (C1). Small talk within the hot window, and a turn that
+// small model chooses. Small talk within the hot window, and a turn that
 // answers no text, go on with the one before and ask nobody.
 func (p *Pipeline) focusOf(ctx context.Context, tr *trace, t turn) string {
 	all := p.Prompts.Focuses()

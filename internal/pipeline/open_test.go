@@ -309,7 +309,7 @@ func TestLimitsOfTime(t *testing.T) {
 	}
 }
 
-// TestPromptPrefix shows D4: what does not change from turn to turn comes
+// TestPromptPrefix shows that what does not change from turn to turn comes
 // first. The clock is the last line of the system message, so the prefix that
 // two requests share ends there and cannot reach into the conversation.
 func TestPromptPrefix(t *testing.T) {

@@ -11,11 +11,11 @@ import (
 	"coachline/models"
 )
 
-// outside is the fence around what strangers wrote, as a cut knows it (J13).
+// outside is the fence around what strangers wrote, as a cut knows it.
 var outside = route.Fence(digest.Outside)
 
 // Of a context that is known, what strangers wrote in one result may take a
-// quarter; a token is some 2.5 characters (P35).
+// quarter; a token is some 2.5 characters.
 const contextShare, halfTokens = 4, 5
 
 // shortened are the results of the turn so far as the model is given them: what
@@ -43,7 +43,7 @@ func (p *Pipeline) shortened(ctx context.Context, tr *trace, t turn, last bool) 
 }
 
 // resultDigest is what of a result bears on the text, or the result as it is
-// where no digest is made, none comes in time or none says anything (J100, A43).
+// where no digest is made, none comes in time or none says anything.
 // One batch that fails ends it, so that the person waits for one time limit.
 func (p *Pipeline) resultDigest(ctx context.Context, tr *trace, t turn, result models.ToolResult) string {
 	if !digest.Enabled(p.Settings.ToolDigests, t.cap.Size) {

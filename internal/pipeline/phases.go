@@ -13,7 +13,7 @@ import (
 )
 
 // direct is the next step of the plan as a call, where it can be carried out
-// without the chat model: with models that are offered tools as text (J35).
+// without the chat model: with models that are offered tools as text.
 func (r *round) direct(ctx context.Context, specs []models.ToolSpec) (models.ToolCall, bool) {
 	if r.turn.cap.Protocol == models.ProtocolNative || len(specs) == 0 || r.input.Last {
 		return models.ToolCall{}, false
@@ -46,7 +46,7 @@ func (r *round) direct(ctx context.Context, specs []models.ToolSpec) (models.Too
 }
 
 // twoPhase lets one JSON answer pick a tool and a second one fill it in; when
-// none is picked, or none can be read, it asks for the words (O16-O24).
+// none is picked, or none can be read, it asks for the words.
 func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (models.ChatResponse, protocol.Verdict, error) {
 	ask := protocol.Ask{Capability: r.turn.cap, Request: request}
 	name, answer, err := r.choose(ctx, ask)
@@ -148,7 +148,7 @@ func (r *round) raw(ctx context.Context, request models.ChatRequest) (models.Cha
 }
 
 // limit is the reply of a turn whose rounds are used up: what it came to, in a
-// few sentences that begin with a caveat (J86). Without words the workflow
+// few sentences that begin with a caveat. Without words the workflow
 // falls back to a fixed text.
 func (r *round) limit(ctx context.Context) (models.Step, error) {
 	p := r.pipeline
@@ -188,7 +188,7 @@ func (r *round) done() []models.ChatMessage {
 }
 
 // habitPrompt writes a daily prompt; it has its own request, and of the stages
-// only what is known of the person (J53).
+// only what is known of the person.
 func (p *Pipeline) habitPrompt(ctx context.Context, in Round) (models.Step, error) {
 	r, err := p.unasked(ctx, in)
 	if err != nil {

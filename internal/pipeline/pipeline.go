@@ -48,7 +48,7 @@ type Journal interface {
 }
 
 // Time limits of what a stage asks, in the order of their importance to the
-// person who waits (rows J27, J101, J102).
+// person who waits.
 const (
 	plannerLimit   = 6 * time.Second
 	smallLimit     = 8 * time.Second
@@ -57,7 +57,7 @@ const (
 	summaryLimit = 30 * time.Second
 )
 
-// MemoryStep says when what a person told is remembered (decision D2).
+// MemoryStep says when what a person told is remembered.
 type MemoryStep string
 
 const (
@@ -75,7 +75,7 @@ type Settings struct {
 	// Endpoint tells what is learnt of a model here from what holds elsewhere;
 	// it must hold no key.
 	Endpoint string
-	// Hot is how long a conversation goes on after its newest entry (D1).
+	// Hot is how long a conversation goes on after its newest entry.
 	Hot          time.Duration
 	MemoryStep   MemoryStep
 	Programme    string
@@ -84,7 +84,7 @@ type Settings struct {
 	// large models plan by themselves.
 	Planner *bool
 	// Digests does the same for the digest of memory, ToolDigests for those of
-	// what outside tools returned (C11).
+	// what outside tools returned.
 	Digests, ToolDigests *bool
 	// Router is one of route's strategies; an unknown one counts as auto.
 	Router string
@@ -142,7 +142,7 @@ type Offer struct {
 	// Playbook is the tool that reads playbooks; Specs says whether it is there.
 	Playbook string
 	// Outside are the tools whose results hold what strangers wrote, Compact
-	// those among them that no digest is made of (J100).
+	// those among them that no digest is made of.
 	Outside, Compact []string
 	// Recalled are the tools whose results hold what participants wrote before.
 	Recalled []string

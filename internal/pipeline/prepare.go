@@ -101,7 +101,7 @@ func (t turn) moment() string {
 // all offers every tool of the mode.
 func (t turn) all() []string { return names(t.offer.specs()) }
 
-// prepare runs the stages before the first model call (stages 6 to 8). A turn
+// prepare runs the stages before the first model call. A turn
 // that answers no text has nothing to route, plan or search for.
 func (p *Pipeline) prepare(ctx context.Context, tr *trace, t turn) Prepared {
 	query := t.query()
@@ -135,7 +135,7 @@ func (p *Pipeline) prepare(ctx context.Context, tr *trace, t turn) Prepared {
 }
 
 // always are the tools that no router takes away: those that the mode itself
-// is made of (conversation rules, section 2), and the controls.
+// is made of, and the controls.
 func (t turn) always() []string {
 	return append(slices.Clone(t.offer.Core), names(t.offer.Controls)...)
 }
@@ -272,7 +272,7 @@ func (p *Pipeline) draw(ctx context.Context, tr *trace, t turn, specs []models.T
 		return plan.Plan{Kind: plan.KindEmpty}
 	}
 	// Read against all tools of the mode: a step may name one that the router
-	// left out, and adds it (J29).
+	// left out, and adds it.
 	drawn := plan.Parse(answer, t.catalogue(t.offer.specs()))
 	tr.note(models.StagePlan, drawn.Decision())
 	return drawn

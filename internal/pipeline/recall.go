@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// topFacts come with every turn, without a model (C6, O11).
+	// topFacts come with every turn, without a model.
 	topFacts = 3
-	// deepFacts bound what a deep search adds (J44).
+	// deepFacts bound what a deep search adds.
 	deepFacts = 6
-	// extractTries is how often the extractor is asked (J42).
+	// extractTries is how often the extractor is asked.
 	extractTries = 2
 )
 
@@ -34,8 +34,8 @@ type search struct {
 }
 
 // remembered is the block of what is known of the person: profile facts and
-// notes on every turn (J53), the facts nearest to the text, and what a deep
-// search brings up where it is worth one (stage 8, C6). Without a text nothing
+// notes on every turn, the facts nearest to the text, and what a deep
+// search brings up where it is worth one. Without a text nothing
 // is searched for. Whatever fails is left out.
 func (p *Pipeline) remembered(ctx context.Context, tr *trace, t turn, drawn plan.Plan) string {
 	known, err := p.memoryOf(ctx, t.context)
@@ -147,7 +147,7 @@ func (s *search) ruling() recall.Ruling {
 	return recall.RulingUnwanted
 }
 
-// hot is the part of the window that belongs to the conversation of now (D1).
+// hot is the part of the window that belongs to the conversation of now.
 func (t turn) hot(span time.Duration) []models.Message {
 	since := t.now.Add(-span)
 	first := slices.IndexFunc(t.context.Window, func(m models.Message) bool { return !m.At.Before(since) })
@@ -187,7 +187,7 @@ func (s *search) extract(ctx context.Context) recall.Extract {
 	return recall.Extract{}
 }
 
-// digested shortens what was found for a small model (J97).
+// digested shortens what was found for a small model.
 func (p *Pipeline) digested(ctx context.Context, tr *trace, query string, lines []string) string {
 	if !digest.Enabled(p.Settings.Digests, p.capabilityOf(ctx).Size) {
 		return joined(lines)

@@ -19,7 +19,7 @@ import (
 const stepFacts = 30
 
 // Worth reports whether a finished turn leaves anything to remember or to sum
-// up: a person's text that is more than a greeting, thanks or assent (C10, D2).
+// up: a person's text that is more than a greeting, thanks or assent.
 // Without a memory step behind the reply there is something now and then only.
 func (p *Pipeline) Worth(c models.TurnContext) bool {
 	if c.Turn.Kind != models.KindReply || !plan.Needed(toldIn(c)) {
@@ -51,7 +51,7 @@ func pressed(step models.Step) bool {
 }
 
 // stepFor is when the memory step of a turn runs. At a terminal, where nobody
-// waits for a carrier, it comes first (D2); a channel may have none (O41).
+// waits for a carrier, it comes first; a channel may have none.
 func (p *Pipeline) stepFor(t turn) MemoryStep {
 	if !t.context.Turn.Channel.Rights().MemoryStep {
 		return MemoryOff
@@ -165,7 +165,7 @@ func (p *Pipeline) keep(ctx context.Context, tr *trace) error {
 	return nil
 }
 
-// remember is the final memory step (O26-O30): a model says what of the text is
+// remember is the final memory step: a model says what of the text is
 // worth keeping, and it is saved, updated or left alone.
 func (p *Pipeline) remember(ctx context.Context, tr *trace, t turn, facts []models.Fact) (string, error) {
 	query := toldIn(t.context)

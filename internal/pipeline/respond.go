@@ -85,7 +85,7 @@ func (p *Pipeline) turnOf(ctx context.Context, tr *trace, in Round, clean models
 }
 
 // zoneOf is the person's time zone. One that cannot be read is UTC, and the
-// model is told that the person's own is not known (A46).
+// model is told that the person's own is not known.
 func (p *Pipeline) zoneOf(tr *trace, person *models.Participant) *time.Location {
 	zone, err := p.Zones(person.Timezone)
 	if err != nil || person.Timezone == "" {
@@ -334,7 +334,7 @@ func (r *round) step(answer models.ChatResponse, verdict protocol.Verdict) (mode
 }
 
 // screened marks the calls that are not carried out, each with what the model
-// is told of it (stage 12).
+// is told of it.
 func (r *round) screened(calls []models.ToolCall) []models.ToolCall {
 	past := append([]plan.Past(nil), r.past...)
 	quotes := r.quotes()

@@ -25,8 +25,7 @@ func (p *Pipeline) unasked(ctx context.Context, in Round) (round, error) {
 }
 
 // checkIn asks whether to write, and what. The round holds the words only where
-// the model said so clearly; otherwise it holds none, and its trace says why
-// (P55, A64, W21).
+// the model said so clearly; otherwise it holds none, and its trace says why.
 func (p *Pipeline) checkIn(ctx context.Context, in Round) (models.Step, error) {
 	r, err := p.unasked(ctx, in)
 	if err != nil {
@@ -56,7 +55,7 @@ func (p *Pipeline) checkIn(ctx context.Context, in Round) (models.Step, error) {
 const byTask = "subagent"
 
 // subagent is one round of a subagent: its task, what it looked up so far, and
-// its own tools (P51, W17). Nothing is routed, planned or recalled for it, and
+// its own tools. Nothing is routed, planned or recalled for it, and
 // it sees nothing of the conversation. It asks the chat model as a reply does.
 func (p *Pipeline) subagent(ctx context.Context, in Round) (models.Step, error) {
 	clean, err := p.clean.Turn(in.Context)

@@ -358,7 +358,7 @@ func TestNoPlanWithoutTools(t *testing.T) {
 }
 
 // A compound text has its clauses told to a model that is offered tools as text,
-// and has no plan (J73, J74).
+// and has no plan.
 func TestClausesOfAText(t *testing.T) {
 	ask := func(t *testing.T, protocol models.Protocol) (*world, models.Step) {
 		w := newWorld(t)

@@ -12,7 +12,7 @@ import (
 
 // ComposeCheckIn builds the request for the decision whether to write without
 // having been asked: no tools, the conversation before it, and an answer in
-// JSON (P55, W21). It fails when a text cannot be rendered.
+// JSON. It fails when a text cannot be rendered.
 func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) {
 	if in.Zone == nil {
 		in.Zone = time.UTC

@@ -39,8 +39,8 @@ type Input struct {
 	// of the steps to take; both may be empty. Guidance travels with the newest
 	// result of a tool, never as a message of its own.
 	Memory, Plan, Guidance string
-	// Focus is the operator's text for this turn (J8), empty for none.
-	// Playbooks: the tool that reads them is among Tools (J50).
+	// Focus is the operator's text for this turn, empty for none.
+	// Playbooks: the tool that reads them is among Tools.
 	Focus     string
 	Playbooks bool
 }

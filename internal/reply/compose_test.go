@@ -188,7 +188,7 @@ func TestComposeGolden(t *testing.T) {
 			}
 			in.Context.Runs = []models.ToolRun{{Step: 1, Call: 0, Result: asJSON(t, result("a1", "scheduler", `{"schedules":[]}`))}}
 		}},
-		{"playbooks_focus", func(in *Input) { // J50, J8
+		{"playbooks_focus", func(in *Input) {
 			in.Playbooks, in.Focus = true, "Talk of busy days first.\n## How\nOne breath at a time."
 			in.Context.Window = []models.Message{said(20, "I am stressed")}
 		}},

@@ -91,7 +91,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// Acceptance A74: bold, list, heading and table in one answer.
+// Bold, list, heading and table in one answer.
 func TestWordsOfAnAnswer(t *testing.T) {
 	in := "<think>plan</think>## Your week\n\n**Great start!** Here is the plan:\n\n1. *Walk* after coffee\n2. Rest\n\n" +
 		"| Day | Minutes |\n| --- | --- |\n| Mon | 10 |\n\n2024. A good year, wasn't it?\n\n---\n"

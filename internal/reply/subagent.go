@@ -9,7 +9,7 @@ import (
 	"coachline/prompts"
 )
 
-// subagentTokens bounds each answer of a subagent (P51).
+// subagentTokens bounds each answer of a subagent.
 const subagentTokens = 4096
 
 // SubagentInput is what a round of a subagent is written from: the task, and of

@@ -127,8 +127,8 @@ func (w *sectionWriter) data() prompts.PersonaData {
 	return prompts.PersonaData{Programme: w.programme, Tools: w.tools}
 }
 
-// playbooks lists what can be read (J50). The list is the same for everybody
-// and stands before the mode, so that requests share it (D4).
+// playbooks lists what can be read. The list is the same for everybody
+// and stands before the mode, so that requests share it.
 func (w *sectionWriter) playbooks(readable bool) {
 	if !readable {
 		return
@@ -328,7 +328,7 @@ func clip(s string, n int) string {
 }
 
 // clockLine is exact to the minute, so that the rounds of a turn share their
-// beginning (D4).
+// beginning.
 func clockLine(now time.Time, zone *time.Location) string {
 	return fmt.Sprintf("Local time: %s (%s); UTC: %s",
 		now.In(zone).Format("Monday 2006-01-02 15:04"), zone, now.UTC().Truncate(time.Minute).Format(time.RFC3339))

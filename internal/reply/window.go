@@ -62,7 +62,7 @@ const blockTurns = 5
 
 // toBlock moves the start of a window that is cut to the first turn of a block,
 // so that requests of several turns begin alike and a provider's prompt cache
-// holds (D4). A window without such a turn stays as it is.
+// holds. A window without such a turn stays as it is.
 func toBlock(groups []group, start int) int {
 	if start == 0 {
 		return start

@@ -143,7 +143,7 @@ func TestWindowLeavesItsInputAlone(t *testing.T) {
 }
 
 // A full window loses several turns at once, so that the requests in between
-// begin alike (D4).
+// begin alike.
 func TestWindowIsCutInBlocks(t *testing.T) {
 	var entries []models.Message
 	starts := map[int]int{}

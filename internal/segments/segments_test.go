@@ -17,7 +17,7 @@ import (
 	"coachline/internal/segments"
 )
 
-// The values of messaging facts 1.7, measured with the carrier's own counter.
+// Values measured with the carrier's own counter.
 func TestCountMeasured(t *testing.T) {
 	curly := "“It’s fine” – he said… ok "
 	family := "👨\u200d👩\u200d👧\u200d👦"

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a reply may take (messaging facts 1.7).
+// What a reply may take.
 const (
 	MaxParts     = 3
 	PartSegments = 2

@@ -283,7 +283,7 @@ func (c *courier) post(post webhook) (int, error) {
 }
 
 // sign is the carrier's signature: the address and each field's name and
-// value, names sorted, without separators (messaging facts 1.1).
+// value, names sorted, without separators.
 func sign(key, address string, form url.Values) string {
 	mac := hmac.New(sha1.New, []byte(key))
 	mac.Write([]byte(address))

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The vectors are those of messaging facts 1.1.
+// The vectors are those that the carrier publishes.
 func TestSignVectors(t *testing.T) {
 	form := url.Values{
 		"MessageSid": {"SM" + strings.Repeat("0", 31) + "1"}, "From": {"+15558675310"}, "To": {"+15017122661"},

@@ -245,8 +245,7 @@ const (
 )
 
 // segments counts the parts of an SMS: 160 septets or 153 a part, and 70 UTF-16
-// units or 67 a part as soon as one character is not of the GSM alphabet
-// (messaging facts 1.7).
+// units or 67 a part as soon as one character is not of the GSM alphabet.
 func segments(body string) int {
 	septets, units, plain := 0, 0, true
 	for _, r := range body {

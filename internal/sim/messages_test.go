@@ -216,7 +216,7 @@ func TestListEnvelope(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, code)
 }
 
-// The counts are those of the carrier's own calculator (messaging facts 1.7).
+// The counts are those of the carrier's own calculator.
 func TestSegments(t *testing.T) {
 	for _, tc := range []struct {
 		name, in string

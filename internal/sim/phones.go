@@ -143,7 +143,7 @@ func (n *network) handset(number string) *phone {
 }
 
 // applyKeyword blocks and unblocks by the carrier's default words; only the
-// whole body counts (messaging facts 1.4).
+// whole body counts.
 func (p *phone) applyKeyword(body string) {
 	switch strings.ToUpper(strings.TrimSpace(body)) {
 	case "STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT", "REVOKE", "OPTOUT":

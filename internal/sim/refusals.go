@@ -14,7 +14,7 @@ type refusal struct {
 	message string
 }
 
-// Codes of Twilio's error dictionary (messaging facts 1.3).
+// Codes of Twilio's error dictionary.
 const (
 	codeAuthenticate   = 20003
 	codeNotFound       = 20404

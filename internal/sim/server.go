@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// callbackTimeout is the carrier's total for one webhook (messaging facts 1.1).
+	// callbackTimeout is the carrier's total for one webhook.
 	callbackTimeout = 15 * time.Second
 	// closeTimeout bounds how long Close waits for webhooks in flight.
 	closeTimeout = 5 * time.Second

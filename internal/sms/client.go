@@ -23,7 +23,7 @@ import (
 
 const (
 	defaultTimeout = 10 * time.Second
-	// The carrier holds a text for 1 to 36,000 seconds (messaging facts 1.3).
+	// The carrier holds a text for 1 to 36,000 seconds.
 	maxValidity = 36000 * time.Second
 	// clockMargin covers what workers' clocks differ from each other, and the
 	// carrier's whole seconds. The carrier's own clock may be any.

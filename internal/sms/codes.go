@@ -12,7 +12,7 @@ type meaning struct {
 	text  string
 }
 
-// codes is table 1.3 of the messaging facts. The texts are ours: the carrier's
+// codes gives each documented code of the carrier its class. The texts are ours: the carrier's
 // own messages quote the number.
 var codes = map[int]meaning{
 	20429: {models.CarrierRetry, "too many requests"},
@@ -76,7 +76,7 @@ var codes = map[int]meaning{
 }
 
 // Meaning says in a few words what a carrier's error code means; empty for a
-// code that is not known (messaging facts 1.3).
+// code that is not known.
 func Meaning(code string) string {
 	number, err := strconv.Atoi(code)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"coachline/models"
 )
 
-// TestEveryDocumentedCode repeats table 1.3 of the messaging facts by hand, so
+// TestEveryDocumentedCode repeats the classes of the carrier's codes by hand, so
 // that neither a lost nor a moved code goes unnoticed.
 func TestEveryDocumentedCode(t *testing.T) {
 	table := map[models.CarrierClass][]int{

@@ -17,7 +17,7 @@ import (
 	"coachline/models"
 )
 
-// maxAudio bounds a recording, in bytes (messaging facts 1.8).
+// maxAudio bounds a recording, in bytes.
 const maxAudio = 5 << 20
 
 const carrierHost = "api.twilio.com"
@@ -57,7 +57,7 @@ func audioType(header string) (string, bool) {
 
 // Recording fetches a voice note, with our name and password at the carrier's
 // own address only; a redirect is followed, without them, to the carrier's
-// media hosts by https (messaging facts 1.8). Safe to retry. Errors are
+// media hosts by https. Safe to retry. Errors are
 // models.ErrUnheard where another attempt would end alike, and have no address.
 func (c *Client) Recording(ctx context.Context, address string) (models.Recording, error) {
 	target, err := c.mediaAddress(address)

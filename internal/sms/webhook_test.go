@@ -30,7 +30,7 @@ func inboundForm() url.Values {
 	}
 }
 
-// The two published vectors of the messaging facts, 1.1.
+// The two vectors that the carrier publishes.
 func TestPublishedSignatures(t *testing.T) {
 	published := url.Values{
 		"CallSid": {"CA1234567890ABCDE"}, "Caller": {"+14158675309"}, "Digits": {"1234"}, "From": {"+14158675309"}, "To": {"+18005551212"},

@@ -231,7 +231,7 @@ func isInitiated(k models.Kind) bool {
 }
 
 // partPause is how long a part waits at most for the word that the one before
-// it has left the carrier (messaging facts 1.7): without it phones turn the
+// it has left the carrier: without it phones turn the
 // parts round.
 const partPause = 10 * time.Second
 

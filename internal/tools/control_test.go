@@ -44,7 +44,7 @@ func TestControls(t *testing.T) {
 	require.Equal(t, "find_tools", registry.Search())
 }
 
-// TestOnlyStopEnds: J84, and C16 in its words.
+// TestOnlyStopEnds holds that no tool but stop ends a turn.
 func TestOnlyStopEnds(t *testing.T) {
 	registry := newRegistry(t)
 	for _, name := range registry.order {
@@ -100,8 +100,8 @@ type echo string
 
 func (e echo) FindTools(string) string { return string(e) }
 
-// TestMemoryIsWrittenByNoTool: free facts come from the step behind a reply
-// (O14, C7, A52), and no tool takes a person's id (P49).
+// TestMemoryIsWrittenByNoTool: free facts come from the step behind a reply,
+// and no tool takes a person's id.
 func TestMemoryIsWrittenByNoTool(t *testing.T) {
 	registry := newRegistry(t)
 	for _, name := range []string{"save_memory", "update_memory", "fetch_memory"} {

@@ -10,8 +10,8 @@ import (
 // stopTool is the tool that ends an exchange.
 const stopTool = "end_exchange"
 
-// endExchange ends an exchange in silence (J84). It only marks: the caller
-// sees Tool.Ends and sends nothing. It never opts anybody out (C16), which is
+// endExchange ends an exchange in silence. It only marks: the caller
+// sees Tool.Ends and sends nothing. It never opts anybody out, which is
 // the starter's task.
 func endExchange() *definition {
 	return &definition{
@@ -45,8 +45,8 @@ type endAnswer struct {
 const searchTool = "find_tools"
 
 // Finder looks for tools among those that mode and channel permit, whom the
-// caller binds (J82, A26). The answer has lines "name: description", or a
-// sentence that names no tool (A25).
+// caller binds. The answer has lines "name: description", or a
+// sentence that names no tool.
 type Finder interface {
 	FindTools(query string) string
 }

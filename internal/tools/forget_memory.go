@@ -23,8 +23,8 @@ type Forgetter interface {
 }
 
 // forgetMemory erases memories on the person's wish. Unclear wishes delete
-// nothing and fail, which keeps the tool on offer for the person's answer
-// (J77). Results name ids and never the words that were erased. A call that is
+// nothing and fail, which keeps the tool on offer for the person's answer.
+// Results name ids and never the words that were erased. A call that is
 // repeated erases nothing more, and its result says what is not stored now.
 func forgetMemory() *definition {
 	return &definition{

@@ -72,8 +72,8 @@ func TestNoPlaybooksNoTool(t *testing.T) {
 	}
 }
 
-// TestRoutedToPlaybooks: J76 with the words of people who could use one; with
-// the built-in ones the catalogue is still one that words tell apart (D3).
+// TestRoutedToPlaybooks routes with the words of people who could use one; with
+// the built-in ones the catalogue is still one that words tell apart.
 func TestRoutedToPlaybooks(t *testing.T) {
 	tools := catalogue(t, models.ModeFeedback)
 	require.Equal(t, route.StrategyKeyword, route.StrategyAuto.Settle(len(tools)))

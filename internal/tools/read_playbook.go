@@ -8,8 +8,8 @@ import (
 	"coachline/models"
 )
 
-// Shelf holds playbooks: texts of coaching knowledge that an operator keeps
-// (J50, P40). They are the same for everybody and hold no personal data.
+// Shelf holds playbooks: texts of coaching knowledge that an operator keeps.
+// They are the same for everybody and hold no personal data.
 type Shelf interface {
 	PlaybookNames() []string
 	// PlaybookWords are words of any language that ask for some playbook.
@@ -32,7 +32,7 @@ func WithPlaybooks(shelf Shelf) Option {
 }
 
 // readPlaybook reads one text of the shelf. A name is only ever looked up among
-// those on the shelf (H18). It changes nothing.
+// those on the shelf. It changes nothing.
 func readPlaybook(shelf Shelf) *definition {
 	return &definition{
 		Tool: Tool{

@@ -32,11 +32,11 @@ type Tool struct {
 	// Ends: a call of it that succeeds ends the exchange without any reply.
 	Ends bool
 	// ReadOnly: it looks something up and changes nothing, so that a channel
-	// with few rights may offer it (O40).
+	// with few rights may offer it.
 	ReadOnly bool
 	Modes    []models.Mode
 	// Outside: its results hold what strangers wrote, fenced. Compact: they are
-	// short by design, and no digest is made of them (J100).
+	// short by design, and no digest is made of them.
 	Outside, Compact bool
 	// Recalls: its results hold what participants wrote before.
 	Recalls bool
@@ -108,7 +108,7 @@ type RunInput struct {
 	// Subagent: the call is one of a subagent's, and nothing but ForSubagents
 	// may be run.
 	Subagent bool
-	// Memory is nil where mode or channel forbids it (J49), Finder where no
+	// Memory is nil where mode or channel forbids it, Finder where no
 	// tool search is offered; calls that need them are refused then.
 	Memory Memory
 	Finder Finder
@@ -189,7 +189,7 @@ func New(options ...Option) (*Registry, error) {
 }
 
 // bothModes: every tool is offered in every mode, because both modes' texts
-// ask for each of them (conversation rules, section 2).
+// ask for each of them.
 func bothModes() []models.Mode { return []models.Mode{models.ModeIntake, models.ModeFeedback} }
 
 // For lists the ordinary tools of a mode as the model is given them, always in
@@ -225,12 +225,12 @@ func (d *definition) spec() models.ToolSpec {
 }
 
 // smallCatalogue is the most ordinary tools that are offered without a search
-// among them (D3).
+// among them.
 const smallCatalogue = 8
 
 // Controls lists the tools that are offered beside a catalogue of that many
 // ordinary tools, in every mode: the one that ends an exchange, the search
-// where the catalogue is large enough for one (J81), and those that give a task
+// where the catalogue is large enough for one, and those that give a task
 // away where New was told.
 func (r *Registry) Controls(ordinary int) []models.ToolSpec {
 	var specs []models.ToolSpec

@@ -25,7 +25,7 @@ const (
 	erase  = "forget_memory"
 )
 
-// TestEverydayTextsFindTheirTools: J76 with the words people use. More tools
+// TestEverydayTextsFindTheirTools routes with the words people use. More tools
 // than wanted may be picked; the model chooses among them.
 func TestEverydayTextsFindTheirTools(t *testing.T) {
 	tests := []struct {
@@ -112,7 +112,7 @@ func TestEveryKeywordFindsItsTool(t *testing.T) {
 }
 
 // TestToolsFindOneAnother: what find_tools answers when the caller looks in
-// the mode's catalogue (J82), and what the caller reads from it (A25, A26).
+// the mode's catalogue, and what the caller reads from it.
 func TestToolsFindOneAnother(t *testing.T) {
 	tools := catalogue(t, models.ModeFeedback)
 	tests := []struct {

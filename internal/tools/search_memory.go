@@ -9,14 +9,14 @@ import (
 )
 
 // Recaller looks up what one person told earlier. The caller binds it to the
-// person of the turn; no argument of a tool names a participant (A58). The
+// person of the turn; no argument of a tool names a participant. The
 // lines are facts as a model reads them, "[2026-11-20] Walks at seven. (f1)",
 // newest first; none when nothing fits. An error is worth a retry.
 type Recaller interface {
 	SearchMemory(ctx context.Context, query string) ([]string, error)
 }
 
-// searchMemory looks up remembered facts by meaning and by words (O6, O7). It
+// searchMemory looks up remembered facts by meaning and by words. It
 // changes nothing.
 func searchMemory() *definition {
 	return &definition{
@@ -71,8 +71,7 @@ func findMemories(ctx context.Context, in RunInput, args arguments) (Execution, 
 	return Execution{Result: success(in.Call, answer)}, nil
 }
 
-// noMemory refuses a call where mode or channel does not let memory be read
-// (J49).
+// noMemory refuses a call where mode or channel does not let memory be read.
 func noMemory() error {
 	return models.BadField("memory", "is not available in this conversation; go on without it and do not claim to have looked or deleted")
 }

@@ -6,7 +6,7 @@ import (
 	"coachline/models"
 )
 
-// Subagents adds the two tools that give a task away (P47, P51-P53).
+// Subagents adds the two tools that give a task away.
 func Subagents() Option {
 	return func(all []*definition) []*definition { return append(all, spawn(), subagent()) }
 }
@@ -24,8 +24,8 @@ const taskProperties = `    "task": {
       "description": "A few words that name the task."
     }`
 
-// spawn gives a task away and goes on (P52). What the task is stays in the row
-// of the call; the event says only what becomes of the result (C18).
+// spawn gives a task away and goes on. What the task is stays in the row
+// of the call; the event says only what becomes of the result.
 func spawn() *definition {
 	return &definition{
 		Tool: Tool{
@@ -57,7 +57,7 @@ func spawn() *definition {
 	}
 }
 
-// subagent gives a task away and waits for the result (P53).
+// subagent gives a task away and waits for the result.
 func subagent() *definition {
 	return &definition{
 		Tool: Tool{
@@ -105,7 +105,7 @@ func (r *Registry) Task(call models.ToolCall) (task, label string, err error) {
 	return args.text("task"), args.text("label"), nil
 }
 
-// ForSubagents lists what a subagent may call (P51): tools that only look
+// ForSubagents lists what a subagent may call: tools that only look
 // something up. What gives tasks away or changes anything is not among them.
 func (r *Registry) ForSubagents() []models.ToolSpec {
 	var specs []models.ToolSpec

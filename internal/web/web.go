@@ -20,7 +20,7 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Limits of one call (J102, P47).
+// Limits of one call.
 const (
 	callLimit    = 20 * time.Second
 	maxBody      = 2 << 20

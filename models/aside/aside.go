@@ -1,5 +1,5 @@
 // Package aside holds the names of texts that the model sends in the middle of
-// a turn (C12): the tool, the workflow and the store must agree on them.
+// a turn: the tool, the workflow and the store must agree on them.
 package aside
 
 import (

@@ -72,5 +72,5 @@ type SendLimitInput struct {
 
 // TextLife is how long after the text that it answers a fixed text of the
 // starter is still sent: the time in which quiet hours do not hold for an
-// answer (messaging facts 1.5).
+// answer.
 const TextLife = 10 * time.Minute

@@ -20,7 +20,7 @@ func WorkflowID(turnID string) string { return "subagent-" + turnID }
 
 // TurnID names the turn of the subagent that call number call (from 0) of a
 // round of a turn started: "<participant>-t42-s1-c0". The id tells where the
-// subagent comes from (P9).
+// subagent comes from.
 func TurnID(turnID string, round, call int) string {
 	return turnID + "-s" + strconv.Itoa(round) + "-c" + strconv.Itoa(call)
 }

@@ -31,7 +31,7 @@ type file struct{ name, text string }
 
 // Export writes what is remembered of a person as a zip archive: MEMORY.md with
 // profile and facts, a file for each day that has a note, and summaries.md where
-// there is a summary (P3). The same rows give the same bytes. Days are the
+// there is a summary. The same rows give the same bytes. Days are the
 // person's own, all other dates are UTC. models.ErrNotFound for a participant
 // who is unknown or removed.
 func (r *Room) Export(ctx context.Context, in *PersonRequest) ([]byte, error) {

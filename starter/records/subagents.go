@@ -8,7 +8,7 @@ import (
 	"coachline/models/view"
 )
 
-// subagentOf shows a subagent with the call that it was started by (P9); the
+// subagentOf shows a subagent with the call that it was started by; the
 // task is what that call was given.
 func subagentOf(sub, parent models.TurnRecord) (view.Subagent, error) {
 	out := view.Subagent{Turn: summaryOf(sub.Totals), Rounds: []view.Round{}}

@@ -21,7 +21,7 @@ const (
 	Implicit Source = "implicit"
 )
 
-// Smoothing of implicit observations (conversation rules, section 3).
+// Smoothing of implicit observations.
 const (
 	weight   = 0.15
 	onAt     = 0.7

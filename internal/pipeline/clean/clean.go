@@ -1,4 +1,4 @@
-// Package clean is the redaction of a turn (stage 4): what a model may see of
+// Package clean is the redaction of a turn: what a model may see of
 // it, and what of a model's calls may be stored. It is the one stage that fails
 // closed.
 package clean
@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// MaxText bounds a person's text, in characters (H17).
+	// MaxText bounds a person's text, in characters.
 	MaxText = 4000
 	// kept is how many texts a worker redacts once.
 	kept = 8192
@@ -110,7 +110,7 @@ func (c *Cleaner) entry(m models.Message) (string, error) {
 	return c.Text(m.Text, 0), nil
 }
 
-// Calls masks the arguments of calls before they are stored (H14).
+// Calls masks the arguments of calls before they are stored.
 // Arguments that cannot be judged are replaced by none.
 func Calls(calls []models.ToolCall) []models.ToolCall {
 	out := slices.Clone(calls)

@@ -13,7 +13,7 @@ const outcomeChars = 160
 
 // lineOf is an entry as a summary reads it: who said what, and a tool's
 // outcome in one line, since a summary without outcomes forgets what was
-// agreed (P33, W14). It is empty for entries that say nothing.
+// agreed. It is empty for entries that say nothing.
 func lineOf(entry models.Message) string {
 	switch {
 	case entry.Kind == models.KindDebug || entry.Kind == models.KindToolCall:

@@ -10,7 +10,7 @@ import (
 )
 
 // Sizes of the activity that a stopped turn is told from, and of its digest,
-// in characters (2.8).
+// in characters.
 const (
 	activityChars = 2000
 	excerptChars  = 300
@@ -22,7 +22,7 @@ const (
 // Activity tells what a turn did, from the messages it added to its requests
 // in any protocol: one line for each call, result and text, oldest first. When
 // they are more than 2,000 characters, the newest stay. It is empty when the
-// turn did nothing; then ask no model (J86).
+// turn did nothing; then ask no model.
 func Activity(messages []models.ChatMessage) string {
 	var lines []string
 	names := map[string]string{}
@@ -71,7 +71,7 @@ type LimitAsk struct {
 	Model    string
 }
 
-// LimitRequest asks for a short reply that begins with a caveat (J86). It
+// LimitRequest asks for a short reply that begins with a caveat. It
 // fails only when the prompt cannot be rendered; then count the digest as
 // failed.
 func LimitRequest(lib *prompts.Library, ask LimitAsk) (models.ChatRequest, error) {
@@ -86,7 +86,7 @@ func LimitRequest(lib *prompts.Library, ask LimitAsk) (models.ChatRequest, error
 // Limit is the reply of a turn that was stopped: the digest, at most 800
 // characters, or else the newest of the candidates, which are the words that
 // the turn had for the person, oldest first. ok is false when there is none;
-// then apologise in fixed words and flag the turn (A28).
+// then apologise in fixed words and flag the turn.
 func Limit(answer Answer, candidates []string) (reply string, ok bool) {
 	if !answer.Failed {
 		if text := said(answer.Text); text != "" && !isNone(text) {

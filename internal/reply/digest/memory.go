@@ -9,7 +9,7 @@ import (
 	"coachline/prompts"
 )
 
-// PlanMemory plans the digest of remembered snippets, newest first (J97):
+// PlanMemory plans the digest of remembered snippets, newest first:
 // nothing to ask below 400 characters, one call up to 2,000, and above that
 // batches of whole snippets. A snippet that is longer than a batch stays
 // whole.
@@ -22,7 +22,7 @@ func PlanMemory(snippets []string) Plan {
 	return plan
 }
 
-// MemoryRequest asks for what of a batch bears on the person's text (J98). It
+// MemoryRequest asks for what of a batch bears on the person's text. It
 // fails only when the prompt cannot be rendered; then count the batch as
 // failed.
 func MemoryRequest(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
@@ -34,9 +34,9 @@ func MemoryRequest(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
 }
 
 // Memory is the memory block that a plan and its answers, in the order of the
-// batches, come to. Only the answer that nothing is relevant drops a batch
-// (A41); one that failed stays as it was, all of those together within 1,500
-// characters, so that memory is never lost to a slow model (W7).
+// batches, come to. Only the answer that nothing is relevant drops a batch;
+// one that failed stays as it was, all of those together within 1,500
+// characters, so that memory is never lost to a slow model.
 func (p Plan) Memory(answers []Answer) Result {
 	if len(p.Batches) == 0 {
 		return Result{Text: p.Raw, Decision: fmt.Sprintf("digest raw %d", chars(p.Raw))}

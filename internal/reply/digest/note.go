@@ -12,7 +12,7 @@ import (
 
 const (
 	// noteWords and noteMost bound a note, in words and, for scripts without
-	// spaces, in characters (J51).
+	// spaces, in characters.
 	noteWords = 200
 	noteMost  = 1400
 	// addedWords and addedMost are the least room for an addition; with less,
@@ -45,7 +45,7 @@ type NotePlan struct {
 }
 
 // PlanNotes lists the notes that are open, oldest day first, one for each
-// local day (J51, P44).
+// local day.
 func PlanNotes(d Diary) []NotePlan {
 	byDay := map[string]*NotePlan{}
 	lines := map[string][]string{}
@@ -87,7 +87,7 @@ func (d Diary) DayOver() bool {
 }
 
 // noted is the line of an entry in a note; empty for what does not belong there.
-// Tool rows never do (J17).
+// Tool rows never do.
 func noted(entry models.Message) string {
 	if entry.Kind == models.KindToolCall || entry.Kind == models.KindToolResult || entry.Role == models.RoleTool {
 		return ""
@@ -127,7 +127,7 @@ func (p NotePlan) Request(lib *prompts.Library, model string) (models.ChatReques
 
 // Merge is the note to store: what it said so far stays, and the answer is
 // added below it, within 200 words; only a rewrite, whose request held all of
-// it, replaces it (P46). The answer that nothing is worth a note moves only
+// it, replaces it. The answer that nothing is worth a note moves only
 // UptoMessage. ok is false when there is no answer: the entries stay open, and
 // it is asked for again after the next turn.
 func (p NotePlan) Merge(answer string, now time.Time) (note models.Note, ok bool) {

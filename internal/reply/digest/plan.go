@@ -15,7 +15,7 @@ import (
 	"coachline/prompts"
 )
 
-// Sizes in characters (2.8).
+// Sizes in characters.
 const (
 	// rawBelow is the length from which on a digest is worth a model call.
 	rawBelow = 400
@@ -25,12 +25,12 @@ const (
 	memoryAnswer = 500
 	toolBatch    = 2500
 	toolAnswer   = 600
-	// memoryRaw is what is kept of a block whose digest failed (W7).
+	// memoryRaw is what is kept of a block whose digest failed.
 	memoryRaw = 1500
 )
 
 // Enabled reports whether a digest runs: a nil setting means that it does for
-// small models (J97, C11).
+// small models.
 func Enabled(setting *bool, size models.ModelSize) bool {
 	if setting != nil {
 		return *setting
@@ -76,7 +76,7 @@ func said(answer string) string {
 	return strings.TrimSpace(thought.ReplaceAllString(strings.ToValidUTF8(answer, ""), ""))
 }
 
-// isNone reports whether an answer says that nothing is relevant (2.8).
+// isNone reports whether an answer says that nothing is relevant.
 func isNone(answer string) bool {
 	switch strings.ToUpper(strings.TrimSuffix(strings.Trim(strings.TrimSpace(answer), "\"'*`"), ".")) {
 	case "NONE", "(NONE)", "[NONE]", "N/A", "NIL":
@@ -112,8 +112,7 @@ func clip(text string, limit int) string {
 
 func chars(text string) int { return utf8.RuneCountInString(text) }
 
-// Tokens estimates the length of a text: 2.5 characters a token, rounded up
-// (P35).
+// Tokens estimates the length of a text: 2.5 characters a token, rounded up.
 func Tokens(text string) int { return (chars(text)*2 + 4) / 5 }
 
 // oneLine puts a text on one line.

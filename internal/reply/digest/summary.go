@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// manyEntries and fullShare are when a summary is due (P31).
+	// manyEntries and fullShare are when a summary is due.
 	manyEntries = 20
 	fullShare   = 0.75
-	// keptEntries stay as they are, rounded up to whole turns (P32).
+	// keptEntries stay as they are, rounded up to whole turns.
 	keptEntries = 4
 	// oversizeShare is the share of the window from which on an entry is left
-	// out with a note (P33), and the most that one summary reads.
+	// out with a note, and the most that one summary reads.
 	oversizeShare = 0.5
 	// summaryChars is what a summary is asked to keep to, summaryMost where it
-	// is cut, and summaryTokens what the server may spend (P34).
+	// is cut, and summaryTokens what the server may spend.
 	summaryChars  = 2000
 	summaryMost   = 3000
 	summaryTokens = 1024
@@ -39,16 +39,16 @@ type Session struct {
 
 // SummaryPlan is what a new summary is made of.
 type SummaryPlan struct {
-	// Earlier is the summary so far; it is part of every request (A62, W14).
+	// Earlier is the summary so far; it is part of every request.
 	Earlier models.Summary
 	// Material are the lines of the entries that the new one replaces.
 	Material string
 	// Upto is the newest entry in it. Whatever came later is in the
-	// conversation still, also what arrives while the model works (A61).
+	// conversation still, also what arrives while the model works.
 	Upto int64
 }
 
-// PlanSummary reports what to summarise (P31-P33): due is true with more than
+// PlanSummary reports what to summarise: due is true with more than
 // 20 entries since the last summary, or when they fill more than 75 % of the
 // window by estimate. The last four entries, rounded up to whole turns, are
 // left alone. What one request should not hold waits for the next one.

@@ -1,5 +1,5 @@
 // Package focus chooses which of an operator's coaching focuses a reply is
-// written in (J8, C1). The mode decides what the coach is after; a focus adds
+// written in. The mode decides what the coach is after; a focus adds
 // how, and may narrow the tools. It is pure.
 package focus
 
@@ -65,7 +65,7 @@ func Pick(answer string, focuses []pages.Page) (name string, ok bool) {
 	return name, ok
 }
 
-// Fallback is the focus where nothing was chosen (C1): the previous one of this
+// Fallback is the focus where nothing was chosen: the previous one of this
 // conversation, else the first by the name of its file. how says which.
 // focuses must not be empty; a previous one that does not exist any more counts
 // for none.
@@ -76,7 +76,7 @@ func Fallback(previous string, focuses []pages.Page) (name, how string) {
 	return focuses[0].Name, "first"
 }
 
-// Narrow keeps the tools that go with a focus, in their order (C5). The zero
+// Narrow keeps the tools that go with a focus, in their order. The zero
 // page keeps all.
 func Narrow(specs []models.ToolSpec, focus pages.Page) []models.ToolSpec {
 	return slices.DeleteFunc(slices.Clone(specs), func(spec models.ToolSpec) bool { return !focus.Permits(spec.Name) })

@@ -7,24 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// minClause is the least length of either clause, in characters (2.7).
+// minClause is the least length of either clause, in characters.
 const minClause = 9
 
-// conjunctions are the words that join two questions, by language (2.7).
+// conjunctions are the words that join two questions, by language.
 // Languages that are not listed are not divided.
 var conjunctions = map[string]*regexp.Regexp{
 	"en": joinedBy("and"), "es": joinedBy("y|e"), "fr": joinedBy("et"), "de": joinedBy("und"),
 	"pt": joinedBy("e"), "it": joinedBy("e|ed"), "nl": joinedBy("en"), "tr": joinedBy("ve"),
 }
 
-// languageTag matches what may be a language; anything else is read as English
-// (2.7).
+// languageTag matches what may be a language; anything else is read as English.
 var languageTag = regexp.MustCompile(`^[a-z]{2,3}$`)
 
 func joinedBy(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)\s(?:` + words + `)\s`) }
 
 // Split divides a text at its first conjunction into two clauses of at least
-// nine characters each; nil when there is none (J73). locale is the
+// nine characters each; nil when there is none. locale is the
 // participant's; one that names no language is English.
 func Split(query, locale string) []string {
 	between, ok := conjunctions[language(locale)]
@@ -53,7 +52,7 @@ func language(locale string) string {
 func clause(text string) string { return strings.Trim(text, " \t\r\n,;") }
 
 // hint counts the clauses that successful calls can have answered, and names
-// the first one that is open; failed ones do not count (W6).
+// the first one that is open; failed ones do not count.
 func hint(parts []string, past []Past) string {
 	done := 0
 	for _, one := range past {

@@ -25,7 +25,7 @@ var (
 	number = regexp.MustCompile(`^(?i:step\s+)?\(?\d{1,2}[.):]\s+`)
 )
 
-// Parse reads a planner's answer (J32, 2.6): one step a line, without bullets,
+// Parse reads a planner's answer: one step a line, without bullets,
 // numbers, quotes and fences, each cut at 200 characters, five at most. Tools
 // are recognised by their exact names. An answer without a step, and one that
 // does nothing but stop, is no plan.
@@ -71,7 +71,7 @@ func kindOf(p Plan, known Catalogue) Kind {
 	if p.Recall {
 		return KindSteps
 	}
-	// Nothing but stop would end the exchange in silence (W4).
+	// Nothing but stop would end the exchange in silence.
 	return KindEmpty
 }
 

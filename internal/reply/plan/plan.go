@@ -18,18 +18,17 @@ type Kind string
 
 const (
 	// KindEmpty: no plan, because none was asked for, the call failed or the
-	// answer was no plan. Recall and routing go on as if there were no planner
-	// (J30).
+	// answer was no plan. Recall and routing go on as if there were no planner.
 	KindEmpty Kind = "empty"
 	// KindReplyOnly: the person needs an answer and nothing else. The routed
-	// tools stay on offer; memory and direct execution are skipped (J31, C4).
+	// tools stay on offer; memory and direct execution are skipped.
 	KindReplyOnly Kind = "reply_only"
 	// KindSteps: Steps, or memory to look up first, or both.
 	KindSteps Kind = "steps"
 )
 
 const (
-	// maxSteps and stepChars bound a plan (J27, J32).
+	// maxSteps and stepChars bound a plan.
 	maxSteps  = 5
 	stepChars = 200
 )
@@ -42,13 +41,13 @@ const replyOnlyStep = "Reply to the user."
 // plan at all; it means the same as KindEmpty.
 type Plan struct {
 	Kind Kind
-	// Recall: memory is to be searched, for Topic where it is not empty (J28).
+	// Recall: memory is to be searched, for Topic where it is not empty.
 	Recall bool
 	Topic  string
 	// Steps leave out the memory directive.
 	Steps []Step
 	// Names are the tools of the catalogue that any step names, in the
-	// catalogue's order: what the plan adds to the allow-list (J29).
+	// catalogue's order: what the plan adds to the allow-list.
 	Names []string
 }
 
@@ -89,14 +88,13 @@ func (p Plan) Decision() string {
 }
 
 // NeedsRecall reports what a plan says of memory: true to search, false to
-// skip; decided is false when there is no plan, so that the gate decides (J30,
-// J39).
+// skip; decided is false when there is no plan, so that the gate decides.
 func (p Plan) NeedsRecall() (recall, decided bool) {
 	return p.Recall, p.Kind == KindReplyOnly || p.Kind == KindSteps
 }
 
 // Section is the text of the system message's action plan: empty unless more
-// than one step is left (J34). Steps whose tool is not among tools, the ones on
+// than one step is left. Steps whose tool is not among tools, the ones on
 // offer, are left out. It fails only when the prompt cannot be rendered; then
 // go on without the section.
 func Section(lib *prompts.Library, p Plan, tools []string) (string, error) {
@@ -117,7 +115,7 @@ func Section(lib *prompts.Library, p Plan, tools []string) (string, error) {
 }
 
 // toolSteps are the steps that begin with a tool; a plan without any is too
-// vague to execute, and the routed tools stand (J37).
+// vague to execute, and the routed tools stand.
 func (p Plan) toolSteps() []Step {
 	if p.Kind != KindSteps {
 		return nil

@@ -16,7 +16,7 @@ const (
 )
 
 // open lists the tool steps that no successful call has done yet, in order. A
-// failed call does not do a step (W6).
+// failed call does not do a step.
 func (p Plan) open(past []Past) []Step {
 	left := p.toolSteps()
 	for _, one := range past {
@@ -33,7 +33,7 @@ func (p Plan) open(past []Past) []Step {
 	return left
 }
 
-// Next is the tool step to execute directly (J35): the first one that is open.
+// Next is the tool step to execute directly: the first one that is open.
 // ok is false when none is left, and when the newest call failed, since only
 // the chat model can fix that or tell the person.
 func Next(p Plan, past []Past) (step Step, ok bool) {
@@ -54,9 +54,9 @@ type GuidanceInput struct {
 }
 
 // Guidance is the note that follows the newest tool result and travels with
-// it, never as a system message (C3). A plan with tool steps names what is next
-// (J38). Without one, a text protocol is reminded of the clauses that are open
-// (J74). Empty otherwise, and before the first result.
+// it, never as a system message. A plan with tool steps names what is next.
+// Without one, a text protocol is reminded of the clauses that are open.
+// Empty otherwise, and before the first result.
 func Guidance(in GuidanceInput) string {
 	if len(in.Past) == 0 {
 		return ""

@@ -10,14 +10,14 @@ import (
 
 const (
 	// dialogueLines, lineChars and descriptionChars keep the planner's request
-	// small (J26).
+	// small.
 	dialogueLines    = 6
 	lineChars        = 200
 	descriptionChars = 120
 )
 
 // Ask is what a planner is asked. Tools are the routed ones with what was
-// carried over (C4); Dialogue is as Dialogue makes it; Context is the line of
+// carried over; Dialogue is as Dialogue makes it; Context is the line of
 // the moment. All texts are redacted.
 type Ask struct {
 	Query    string

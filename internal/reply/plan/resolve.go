@@ -11,7 +11,7 @@ import (
 // maxObjects bounds how many braces of an answer are tried as the call.
 const maxObjects = 8
 
-// Concrete reads a step as a call without asking a model (J36). It does so only
+// Concrete reads a step as a call without asking a model. It does so only
 // when nothing is left to guess: a tool of the catalogue, every argument known
 // to it and of the right type, all required ones there, no placeholder in angle
 // brackets, no other text. The call has no id. It refuses what Resolve refuses.

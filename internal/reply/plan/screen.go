@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// rememberedCalls is how many calls back a repeat is recognised (2.2).
+	// rememberedCalls is how many calls back a repeat is recognised.
 	rememberedCalls = 5
-	// namedTools is how many tools a refusal lists (J69).
+	// namedTools is how many tools a refusal lists.
 	namedTools = 5
 	// breakAfter is how often a tool may fail alike before it is no longer
-	// offered (W16).
+	// offered.
 	breakAfter = 3
 )
 
 // Past is one call that was executed in this reply, with its result. Calls that
-// were refused are not among them: they cost a turn and no call (2.2, 2.9).
+// were refused are not among them: they cost a turn and no call.
 type Past struct {
 	Call   models.ToolCall
 	Result models.ToolResult
@@ -47,7 +47,7 @@ type Refusal struct {
 	Message string
 }
 
-// Limits bound the calls of one reply (2.9): Calls those of ordinary tools,
+// Limits bound the calls of one reply: Calls those of ordinary tools,
 // Searches those of the tool search. The turns of the model are bounded
 // outside.
 type Limits struct {
@@ -66,9 +66,9 @@ type ScreenInput struct {
 }
 
 // Screen decides whether a call that a model made is executed: not when its
-// tool is not on offer (J69), failed alike three times (W16), was called with
-// equal arguments among the last five calls and answered (J70), or has used up
-// its share (J83, C5). Searches for tools do not use up the share of the
+// tool is not on offer, failed alike three times, was called with
+// equal arguments among the last five calls and answered, or has used up
+// its share. Searches for tools do not use up the share of the
 // others.
 func Screen(call models.ToolCall, in ScreenInput) Refusal {
 	if !slices.Contains(in.Allowed, call.Name) {
@@ -130,7 +130,7 @@ func Broken(past []Past) []string {
 }
 
 // CallKey identifies a call: its name and its arguments as JSON with sorted
-// keys, so that their order does not matter and the case of a value does (2.2).
+// keys, so that their order does not matter and the case of a value does.
 // Arguments that are no JSON count as they are written.
 func CallKey(call models.ToolCall) string {
 	arguments := strings.TrimSpace(call.Arguments)
@@ -149,7 +149,7 @@ func CallKey(call models.ToolCall) string {
 }
 
 // findAnswered finds a call among the last ones that returned text; steps
-// executed directly count even when they failed (2.2). place counts the calls
+// executed directly count even when they failed. place counts the calls
 // of the reply from 1.
 func findAnswered(call models.ToolCall, past []Past) (place int, ok bool) {
 	key := CallKey(call)

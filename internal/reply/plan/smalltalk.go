@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// minQuery is the least length, in characters, that a planner is asked about
-// (J27).
+// minQuery is the least length, in characters, that a planner is asked about.
 const minQuery = 4
 
 // maxPhrase is the number of words of the longest phrase below.
@@ -95,7 +94,7 @@ var answers = phrases(`yes|yep|yeah|yup|no|nope|sí|si|sì|oui|non|ouais|ja|nein
 	absolutely|claro|claro que sí|claro que sim|por supuesto|bien sûr|klar|na klar|tabii|tabi|certo`)
 
 // Acknowledges reports whether a text of the coach says nothing of its own: it
-// is empty, or greeting, thanks or acknowledgement (C12). A question, a number
+// is empty, or greeting, thanks or acknowledgement. A question, a number
 // and an answer say something, however short.
 func Acknowledges(text string) bool {
 	if strings.Contains(text, "?") || strings.ContainsFunc(text, unicode.IsDigit) || Needed(text) {

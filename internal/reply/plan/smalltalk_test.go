@@ -8,7 +8,7 @@ import (
 	"coachline/internal/reply/plan"
 )
 
-// C12: what a text of the coach may be dropped for after another one was sent.
+// What a text of the coach may be dropped for after another one was sent.
 func TestAcknowledges(t *testing.T) {
 	for _, tt := range []struct {
 		in   string

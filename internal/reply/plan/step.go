@@ -123,7 +123,7 @@ func readPair(text string) (one pair, rest string, ok bool) {
 }
 
 // quotedValue ends at the first closing mark that is followed by another
-// argument or by the end, so that an apostrophe inside does not end it (W5).
+// argument or by the end, so that an apostrophe inside does not end it.
 func quotedValue(text, end string) (value, rest string, ok bool) {
 	for from := 0; ; {
 		at := strings.Index(text[from:], end)

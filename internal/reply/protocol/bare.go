@@ -21,7 +21,7 @@ type arguments struct {
 	required string
 }
 
-// anyName accepts every name: the allow-list decides later (2.5).
+// anyName accepts every name: the allow-list decides later.
 var anyName offered
 
 func (o offered) accepts(name string) bool { return o == nil || o.offers(name) }

@@ -19,7 +19,7 @@ const (
 
 // Tokens estimates the length of a request, in tokens: 2.5 characters each, or
 // one for each character of Chinese, Japanese and Korean, with the arguments
-// of calls and the schemas of tools (P35, W14). It counts high rather than
+// of calls and the schemas of tools. It counts high rather than
 // low.
 func Tokens(req models.ChatRequest) int {
 	var size length
@@ -81,7 +81,7 @@ func (l *length) tokens() int { return (l.narrow*2+4)/5 + l.wide + l.extra }
 // form, before Offer. A turn begins at a user message that follows the coach's
 // words; what the coach wrote before the first one counts as a turn. The system
 // message, the texts that are being answered and the rounds of the current turn
-// are never dropped, and a call never without its results (W14).
+// are never dropped, and a call never without its results.
 //
 // Use it once when a provider says that a request is too long.
 func Shorten(req models.ChatRequest) (models.ChatRequest, bool) {

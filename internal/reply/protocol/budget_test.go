@@ -11,7 +11,6 @@ import (
 	"coachline/models"
 )
 
-// P35, W14.
 func TestTokens(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -56,9 +56,9 @@ var contexts = []struct {
 	{regexp.MustCompile(`^llama-?2|^phi-?3`), 4_096},
 }
 
-// Guess says what a model can be expected to do, from its name alone (J95).
-// Models of up to 9 billion parameters are small and are offered tools as text
-// (J63), apart from families that were trained for the tools field; every
+// Guess says what a model can be expected to do, from its name alone.
+// Models of up to 9 billion parameters are small and are offered tools as text,
+// apart from families that were trained for the tools field; every
 // other model is large and native. ContextTokens is 0 where the name tells
 // nothing. Endpoint and LearntAt stay empty.
 func Guess(model string) models.Capability {
@@ -97,9 +97,9 @@ func Known(model string, stored models.Capability) models.Capability {
 }
 
 // Refused is what to put on record after an endpoint refused a request because
-// of its tools (J62, A29); LearntAt is the caller's. ok is false where the
+// of its tools; LearntAt is the caller's. ok is false where the
 // protocol sends no tools field, so that sending again would change nothing.
-// Call it only for errors that name tools or functions (W1).
+// Call it only for errors that name tools or functions.
 func Refused(c models.Capability) (out models.Capability, ok bool) {
 	switch c.Protocol {
 	case models.ProtocolText, models.ProtocolTwoPhase:

@@ -10,7 +10,6 @@ import (
 	"coachline/models"
 )
 
-// J63, J95.
 func TestGuess(t *testing.T) {
 	const (
 		large, small = models.SizeLarge, models.SizeSmall
@@ -76,7 +75,7 @@ func TestKnown(t *testing.T) {
 	require.Equal(t, "setting", size.Reason)
 }
 
-// A29, J62: the decision after a refusal, and what it is remembered as.
+// The decision after a refusal, and what it is remembered as.
 func TestA29RefusedToolsBecomeText(t *testing.T) {
 	native := protocol.Guess("odd-model")
 	learnt, ok := protocol.Refused(native)

@@ -22,7 +22,7 @@ const (
 	// CheckInEmpty: there is no decision, or one to write without a text.
 	CheckInEmpty CheckInReason = "empty"
 	// CheckInUnreadable: the answer is not the decision that was asked for, or
-	// its text is not fit for a person. Narration counts as such (W21).
+	// its text is not fit for a person. Narration counts as such.
 	CheckInUnreadable CheckInReason = "unreadable"
 )
 
@@ -33,13 +33,13 @@ type CheckIn struct {
 	Reason CheckInReason
 }
 
-// silenceToken is HEARTBEAT_OK, read by its letters alone (P55).
+// silenceToken is HEARTBEAT_OK, read by its letters alone.
 const silenceToken = "heartbeatok"
 
 // ReadCheckIn reads {"send": bool, "text": string}, in a fence or between words
 // too. HEARTBEAT_OK in any case, with dots, spaces, quotes or marks around it,
-// means the same as send false, and never reaches a person, wherever it stands
-// (A64, W21). Every other answer that cannot be read as the decision is
+// means the same as send false, and never reaches a person, wherever it stands.
+// Every other answer that cannot be read as the decision is
 // silence.
 func ReadCheckIn(answer string) CheckIn {
 	said, _ := withoutThinking(strings.ToValidUTF8(answer, ""))

@@ -45,7 +45,7 @@ var (
 	finalChannel = withSign(`<`, `(?i)(?:<\|start\|>[ \t]*assistant[ \t]*)?<\|channel\|>[ \t]*final[ \t]*<\|message\|>`)
 	// Marks of chat templates, which a server should have taken out.
 	templateMark = withSign(`<[`, `(?i)<\|[a-z_]{1,40}\|>|</?s>|\[/?inst\]|<(?:start|end)_of_turn>`)
-	// Lines that only the program writes (J87).
+	// Lines that only the program writes.
 	ownLine  = withSign(`[`, `(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts)`)
 	ownLines = withSign(`[`, `(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts).*(?:\n|\z)`)
 )
@@ -196,7 +196,7 @@ func namedTool(text string, tools offered) string {
 }
 
 // replyFields are the fields of a JSON answer that may hold its words, in
-// order (J72). "error" is none of them: it is not written for a person.
+// order. "error" is none of them: it is not written for a person.
 var replyFields = []string{"response", "message", "text", "content", "answer", "reply"}
 
 // unwrap is the words of an answer that is one JSON object or one JSON
@@ -249,7 +249,7 @@ var (
 	namedCall    = withSign(`(`, `\b([A-Za-z]\w*)\(`)
 )
 
-// isMalformed reports text that was written for a program (2.4). The rules for
+// isMalformed reports text that was written for a program. The rules for
 // data look at the beginning of the text and of its lines only, so that words
 // which quote "location": are still words.
 func isMalformed(words string, tools offered) bool {

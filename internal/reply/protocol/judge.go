@@ -20,7 +20,7 @@ const (
 	// Calls: Verdict.Calls are to be carried out, all of them and in order.
 	Calls Judgment = "calls"
 	// Thinking: the model thought and said nothing. The loop goes on; the turn
-	// counts (J64, A35).
+	// counts.
 	Thinking Judgment = "thinking"
 	// Empty: the model said nothing.
 	Empty Judgment = "empty"
@@ -32,7 +32,7 @@ const (
 
 // Verdict is a judged answer. What follows from it is the engine's decision:
 // Empty and Malformed ask for one plain retry without tools, then for a fixed
-// text (J71, A31, P23); Thinking asks for another round.
+// text; Thinking asks for another round.
 type Verdict struct {
 	Judgment Judgment
 	// Text is the cleaned words: of Words, and of what stood beside Calls,
@@ -41,7 +41,7 @@ type Verdict struct {
 	// Calls are never empty for Calls. Those of the API's field keep their
 	// ids; calls in text have none, and their place in the turn gives them
 	// one. A fence may name a tool that is not offered, which the allow-list
-	// refuses by a result (J69); the bare shapes only name tools that are.
+	// refuses by a result; the bare shapes only name tools that are.
 	Calls []models.ToolCall
 }
 
@@ -49,7 +49,7 @@ type Verdict struct {
 const finishedByLength = "length"
 
 // Judge reads an answer to a request that offered its tools as text, in the
-// order of J64: the API's calls, calls in the text (J65), thinking, words.
+// order: the API's calls, calls in the text, thinking, words.
 // Without tools no call is returned: the API's are ignored, and a text that
 // holds one is Malformed.
 //

@@ -28,7 +28,7 @@ func said(text string) models.ChatResponse { return models.ChatResponse{Text: te
 
 func call(name, args string) models.ToolCall { return models.ToolCall{Name: name, Arguments: args} }
 
-// J65, 2.5, W2: every shape, and every call of an answer.
+// Every shape, and every call of an answer.
 func TestJudgeFindsCallsInText(t *testing.T) {
 	list := call("scheduler", `{"action":"list"}`)
 	walk := call("save_profile", `{"habit":"walk"}`)
@@ -179,7 +179,7 @@ func TestJudgeMalformed(t *testing.T) {
 	}
 }
 
-// A34: prose comes back as it was.
+// Prose comes back as it was.
 func TestJudgeKeepsProse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{

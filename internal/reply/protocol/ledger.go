@@ -18,7 +18,7 @@ const (
 )
 
 // pairCalls drops calls that have no result and results that have no call:
-// strict providers refuse a request that holds either (P17). Results stand in
+// strict providers refuse a request that holds either. Results stand in
 // the order of their calls. Messages that are whole come back as they are.
 func pairCalls(messages []models.ChatMessage) []models.ChatMessage {
 	out := make([]models.ChatMessage, 0, len(messages))
@@ -65,7 +65,7 @@ func match(calls []models.ToolCall, rows []models.ChatMessage) (kept []models.To
 }
 
 // style writes calls and their results into a conversation that has no role
-// for tools (C2).
+// for tools.
 type style struct {
 	// call is what the assistant's message shows of a call; "" is nothing.
 	call func(call models.ToolCall) string

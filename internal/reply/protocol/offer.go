@@ -23,14 +23,14 @@ const (
 //
 //   - native: as it is.
 //   - text: the tools are a section of the system message, calls are fences,
-//     results are user messages "[Tool result: name]" (J62, J68).
-//   - two-phase: no tools, calls and results are JSON notes (O20). That is the
+//     results are user messages "[Tool result: name]".
+//   - two-phase: no tools, calls and results are JSON notes. That is the
 //     request for the words, after AskChoice has said that no tool is needed.
 //
 // Calls without a result and results without a call are left out in each of
 // them. Outside native the messages alternate between user and assistant. A
-// small model that is offered tools is told when not to use them (J96). There
-// is never a second system message (J59). It fails when a text cannot be
+// small model that is offered tools is told when not to use them. There
+// is never a second system message. It fails when a text cannot be
 // rendered; the request that came in is not changed, and a retry is safe and
 // pointless.
 func Offer(lib *prompts.Library, c models.Capability, req models.ChatRequest) (models.ChatRequest, error) {

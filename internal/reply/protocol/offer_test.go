@@ -95,7 +95,6 @@ func requireGolden(t *testing.T, name string, req models.ChatRequest) {
 	require.Equal(t, string(want), show(req))
 }
 
-// C2, J62, J68, O20.
 func TestOfferGolden(t *testing.T) {
 	small := func(p models.Protocol) models.Capability {
 		return models.Capability{Protocol: p, Size: models.SizeSmall}
@@ -137,7 +136,7 @@ func TestAsksGolden(t *testing.T) {
 	require.ErrorContains(t, err, "not offered")
 }
 
-// D4: the three requests of a round differ at their end only.
+// The three requests of a round differ at their end only.
 func TestAsksShareTheirBeginning(t *testing.T) {
 	ask := protocol.Ask{Capability: capability(models.ProtocolTwoPhase), Request: round()}
 	final, err := protocol.Offer(library(t), ask.Capability, ask.Request)
@@ -194,7 +193,7 @@ func TestOfferPutsSectionsBeforeTheClock(t *testing.T) {
 	require.Equal(t, []string{"user"}, roles(got), "no tools, nothing to say of them")
 }
 
-// P17: whole pairs or nothing.
+// Whole pairs or nothing.
 func TestOfferDropsOrphans(t *testing.T) {
 	a, b := withID("a", "stop", "{}"), withID("b", "stop", "{}")
 	for _, tt := range []struct {

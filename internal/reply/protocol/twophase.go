@@ -13,7 +13,7 @@ import (
 )
 
 // How often each phase is asked again after an answer that cannot be read; then
-// the round ends and the words are asked for (O24).
+// the round ends and the words are asked for.
 const (
 	ChoiceRetries   = 1
 	ArgumentRetries = 2
@@ -29,15 +29,15 @@ type Ask struct {
 	Problem string
 }
 
-// AskChoice asks which tool comes next, if any (O16). Everything but the end of
+// AskChoice asks which tool comes next, if any. Everything but the end of
 // the last user message is the same as in the round's other requests, so that
-// the provider's prompt cache holds it (D4). ReadChoice reads the answer.
+// the provider's prompt cache holds it. ReadChoice reads the answer.
 func AskChoice(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
 	data := prompts.StageData{Tools: toolLines(ask.Request.Tools), Steps: problems(ask.Problem)}
 	return ask.with(lib, prompts.ToolChoice, data)
 }
 
-// AskArguments asks for the arguments of the tool that was chosen (O17); it
+// AskArguments asks for the arguments of the tool that was chosen; it
 // fails for a tool that the request does not offer. A tool for which
 // TakesArguments is false needs no such request. ReadArguments reads the
 // answer.
@@ -125,7 +125,7 @@ func ReadArguments(text string) (string, error) {
 }
 
 // TakesArguments reports whether a tool has any argument to fill in; one whose
-// schema names none is called with {} at once (O17).
+// schema names none is called with {} at once.
 func TakesArguments(tool models.ToolSpec) bool {
 	return len(offeredBy([]models.ToolSpec{tool}).arguments(tool.Name).types) > 0
 }

@@ -10,7 +10,6 @@ import (
 	"coachline/models"
 )
 
-// O16, O23, O24.
 func TestReadChoice(t *testing.T) {
 	for _, tt := range []struct{ name, in, want, problem string }{
 		{"O16 a name", `{"tool": "scheduler"}`, "scheduler", ""},
@@ -40,7 +39,6 @@ func TestReadChoice(t *testing.T) {
 	}
 }
 
-// O17, O24.
 func TestReadArguments(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"O17 an object", `{"habit": "walk"}`, `{"habit":"walk"}`},

@@ -18,7 +18,7 @@ const (
 	// keywordChars and questionChars bound what a model may hand to a search.
 	keywordChars  = 60
 	questionChars = 200
-	// dialogueLines and lineChars keep the requests small (J43).
+	// dialogueLines and lineChars keep the requests small.
 	dialogueLines = 6
 	lineChars     = 200
 	// minYear and maxYear bound the instants that are believed.
@@ -27,8 +27,8 @@ const (
 )
 
 // Ask is what the extractor is asked. Topic is the hint of a plan, empty
-// without one (J41); Dialogue holds recent lines, oldest first, each with its
-// speaker; Context is the line of the moment (J43).
+// without one; Dialogue holds recent lines, oldest first, each with its
+// speaker; Context is the line of the moment.
 type Ask struct {
 	Query    string
 	Topic    string
@@ -44,8 +44,7 @@ func (a Ask) text() string {
 	return a.Query
 }
 
-// Key names the extractor's answer in the cache: redacted query and topic
-// (J22).
+// Key names the extractor's answer in the cache: redacted query and topic.
 func (a Ask) Key() string { return a.Query + "\x00" + a.Topic }
 
 // ExtractRequest asks what to look up. It has one system message and the
@@ -84,7 +83,7 @@ type Extract struct {
 	Questions []string
 }
 
-// ParseExtract reads the answer to ExtractRequest (J42): three to five
+// ParseExtract reads the answer to ExtractRequest: three to five
 // keywords, filled up from the query where the model gave fewer, at most three
 // questions, and instants that can be read; two in the wrong order are
 // swapped. A day as the end means all of it. ok is false, and the result

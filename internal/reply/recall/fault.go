@@ -36,7 +36,7 @@ const (
 const (
 	// maxFact is the most characters of a fact.
 	maxFact = 300
-	// stepAttempts is the most answers that one memory costs (O29, 2.11).
+	// stepAttempts is the most answers that one memory costs.
 	stepAttempts = 3
 	// coachWords is the least length of a sentence that counts as the coach's
 	// own, in words; shorter ones are anybody's.
@@ -47,8 +47,7 @@ const (
 func (f Fault) Decision() string { return "memory refused " + string(f) }
 
 // Retry says whether to ask again after these faults, in order: at most three
-// answers, and after an unknown id only once, with all facts shown (A56,
-// O19). What is nothing to remember stays so, and is not asked for again.
+// answers, and after an unknown id only once, with all facts shown. What is nothing to remember stays so, and is not asked for again.
 func Retry(faults []Fault) bool {
 	if len(faults) == 0 || len(faults) >= stepAttempts {
 		return false
@@ -126,7 +125,7 @@ var (
 )
 
 // textFault is FaultNone for a text that may be remembered. The patterns are a
-// net beside the prompt and the framing, not the only guard (H6).
+// net beside the prompt and the framing, not the only guard.
 func textFault(text string, coach []string) Fault {
 	switch {
 	case len(runs(text)) == 0:

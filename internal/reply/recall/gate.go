@@ -10,18 +10,18 @@ import (
 )
 
 // covered is the share of the query's words in the window from which on a
-// search is not worth its cost (J18).
+// search is not worth its cost.
 const covered = 0.5
 
 // Ruling is what a plan says of memory.
 type Ruling string
 
 const (
-	// RulingOpen: there is no plan; the gate decides (J30).
+	// RulingOpen: there is no plan; the gate decides.
 	RulingOpen Ruling = "open"
-	// RulingWanted: the plan asks for memory; the gate is not consulted (J19).
+	// RulingWanted: the plan asks for memory; the gate is not consulted.
 	RulingWanted Ruling = "wanted"
-	// RulingUnwanted: there is a plan and it does not ask for memory (J39).
+	// RulingUnwanted: there is a plan and it does not ask for memory.
 	RulingUnwanted Ruling = "unwanted"
 )
 
@@ -32,7 +32,7 @@ type Question struct {
 	Query  string
 	Window []models.Message
 	Ruling Ruling
-	// Forbidden: mode or channel reads no memory (J49).
+	// Forbidden: mode or channel reads no memory.
 	Forbidden bool
 }
 
@@ -51,10 +51,10 @@ func (v Verdict) Decision() string {
 	return "gate skip " + v.Reason
 }
 
-// Gate decides without a model whether the deep search runs (J18, J39, 2.1):
+// Gate decides without a model whether the deep search runs:
 // not when mode or channel forbid it, not when a plan does without it, and not
 // when the window holds a tool's result and at least half of the query's
-// content words. Whatever it cannot read makes it recall (A7).
+// content words. Whatever it cannot read makes it recall.
 func Gate(q Question) Verdict {
 	if q.Forbidden {
 		return Verdict{Reason: "forbidden"}

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// MinScore is the least similarity of a fact that is worth showing (W10);
+	// MinScore is the least similarity of a fact that is worth showing;
 	// an operator's setting may replace it.
 	MinScore = 0.3
-	// maxFound is the most facts of one search (J44, O11).
+	// maxFound is the most facts of one search.
 	maxFound = 3
-	// maxAnswers and minAsked bound the search for open questions (J48).
+	// maxAnswers and minAsked bound the search for open questions.
 	maxAnswers = 5
 	minAsked   = 2
-	// searchWords is the most words of one search (J44).
+	// searchWords is the most words of one search.
 	searchWords = 5
 )
 
@@ -32,7 +32,7 @@ type Search struct {
 }
 
 // Top asks for the facts nearest to the person's own text; it runs on every
-// turn and needs no model (C6, O10).
+// turn and needs no model.
 func Top(s Search) models.FactQuery {
 	words := Words(s.Query)
 	return models.FactQuery{
@@ -41,7 +41,7 @@ func Top(s Search) models.FactQuery {
 	}
 }
 
-// Deep asks for what an extract names, within its time (J44). Without keywords
+// Deep asks for what an extract names, within its time. Without keywords
 // the words of the query stand in.
 func Deep(s Search, found Extract) models.FactQuery {
 	query := Top(s)
@@ -58,7 +58,7 @@ func Deep(s Search, found Extract) models.FactQuery {
 	return query
 }
 
-// Answers asks for lasting facts that answer an extract's questions (J48). ok
+// Answers asks for lasting facts that answer an extract's questions. ok
 // is false when there is nothing to ask: no questions, or less than two
 // content words in them. Show its hits through Lasting.
 func Answers(s Search, found Extract) (query models.FactQuery, ok bool) {
@@ -76,17 +76,17 @@ func Answers(s Search, found Extract) (query models.FactQuery, ok bool) {
 	}, true
 }
 
-// Lasting leaves the hits that are no single event (J48).
+// Lasting leaves the hits that are no single event.
 func Lasting(found []models.FoundFact) []models.FoundFact {
 	return slices.DeleteFunc(slices.Clone(found), func(hit models.FoundFact) bool { return hit.Fact.Kind == models.FactEvent })
 }
 
 // Bounds say which hits count.
 type Bounds struct {
-	// ParticipantID: facts of anybody else are dropped, whoever found them (A58).
+	// ParticipantID: facts of anybody else are dropped, whoever found them.
 	ParticipantID string
 	MinScore      float64
-	// Shown are ids that the request holds already (C6).
+	// Shown are ids that the request holds already.
 	Shown []string
 	// Most bounds the result by score; 0 is no bound.
 	Most int
@@ -94,7 +94,7 @@ type Bounds struct {
 
 // Merge joins the hits of several searches: each fact once and in its newest
 // version, none that was forgotten, none below the least score unless its
-// words were found, newest first (J45).
+// words were found, newest first.
 func Merge(found []models.FoundFact, b Bounds) []models.Fact {
 	best := map[string]models.FoundFact{}
 	for _, hit := range found {

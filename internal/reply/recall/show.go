@@ -12,13 +12,12 @@ import (
 )
 
 const (
-	// userChars, directiveChars and noteChars bound what every request holds
-	// (J53, C6).
+	// userChars, directiveChars and noteChars bound what every request holds.
 	userChars      = 1200
 	directiveChars = 600
 	noteChars      = 1500
 	noteDays       = 3
-	// factChars bounds a fact in a block (J48).
+	// factChars bounds a fact in a block.
 	factChars = 300
 )
 
@@ -45,7 +44,7 @@ func localDate(at time.Time, zone *time.Location) string {
 }
 
 // Warm is what stands in every request of a person, whatever the question, so
-// it may be cached until a fact or the profile changes (J21, J53). IDs are the
+// it may be cached until a fact or the profile changes. IDs are the
 // facts in it.
 type Warm struct {
 	User       string
@@ -126,7 +125,7 @@ func (r *room) text() string { return strings.Join(r.lines, "\n") }
 
 // NotesText is the notes of the last three local days up to today, newest
 // first, each after its date, at most 1,500 characters; older text is cut
-// first (C6, P41, P44). Today is a local date, YYYY-MM-DD.
+// first. Today is a local date, YYYY-MM-DD.
 func NotesText(notes []models.Note, participantID, today string) string {
 	notes = slices.DeleteFunc(slices.Clone(notes), func(note models.Note) bool {
 		return note.ParticipantID != participantID || strings.TrimSpace(note.Text) == "" || !recentDay(note.LocalDate, today)
@@ -165,7 +164,7 @@ func plainLines(text string) string {
 }
 
 // Framed puts what was remembered behind the words that make it reference and
-// not instruction, and let the newest entry hold (J46, J47, H6). Parts are
+// not instruction, and let the newest entry hold. Parts are
 // blocks such as those of Warm, NotesText, Lines and a digest, in order; blank
 // ones are left out, and without any the result is empty. It fails only when
 // the prompt cannot be rendered.

@@ -20,7 +20,7 @@ const (
 )
 
 // Rights are the actions that mode and channel allow; without any the step
-// does not run (O28, O41).
+// does not run.
 type Rights struct {
 	Save, Update bool
 }
@@ -28,7 +28,7 @@ type Rights struct {
 // Occasion is what decides whether the memory step runs.
 type Occasion struct {
 	Rights Rights
-	// Off: the operator turned the step off (D2).
+	// Off: the operator turned the step off.
 	Off bool
 	// Acknowledges: the text holds nothing but greeting, thanks or assent.
 	Acknowledges bool
@@ -36,8 +36,7 @@ type Occasion struct {
 	Query string
 }
 
-// Due reports whether the memory step runs, and a short code of why not (C10,
-// D2).
+// Due reports whether the memory step runs, and a short code of why not.
 func (o Occasion) Due() (due bool, reason string) {
 	switch {
 	case o.Off:
@@ -70,7 +69,7 @@ type StepAsk struct {
 	Model    string
 }
 
-// StepRequest asks what to remember of the newest text (O26-O28). It has one
+// StepRequest asks what to remember of the newest text. It has one
 // system message and the person's text as the only user message. It fails only
 // when the prompt cannot be rendered; then nothing is remembered.
 func StepRequest(lib *prompts.Library, ask StepAsk) (models.ChatRequest, error) {
@@ -126,8 +125,8 @@ func (o Operation) Decision() string {
 	return "memory none"
 }
 
-// Outcome is the one line that the step leaves for the reply, after all retries
-// (O30): what was remembered under id, or that nothing was and why. It is empty
+// Outcome is the one line that the step leaves for the reply, after all retries:
+// what was remembered under id, or that nothing was and why. It is empty
 // when there was nothing to remember. Fault is the newest one, or empty; only
 // models read the line.
 func (o Operation) Outcome(id string, fault Fault) string {
@@ -155,8 +154,8 @@ type Known struct {
 // ParseStep reads the answer to StepRequest. A fault, when not empty, says why
 // the operation may not be carried out; the operation is then ActionNone. A
 // text is at most 300 characters, says something of the person, and is neither
-// an instruction, a question, a secret nor what the coach said (H6); an update
-// names a known fact (A56) and keeps its kind where the answer gives none.
+// an instruction, a question, a secret nor what the coach said; an update
+// names a known fact and keeps its kind where the answer gives none.
 func ParseStep(answer string, known Known) (Operation, Fault) {
 	var raw struct {
 		Action string `json:"action"`
@@ -232,7 +231,7 @@ func asFound(facts []models.Fact) []models.FoundFact {
 	return out
 }
 
-// sameScore is the similarity from which on two facts say the same (O45).
+// sameScore is the similarity from which on two facts say the same.
 const sameScore = 0.95
 
 // Duplicate finds a fact that says the same as the operation: of equal words,

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// minWord is the least length of a content word, in characters (2.1).
+// minWord is the least length of a content word, in characters.
 const minWord = 3
 
 // stopWords are English words that carry no topic. Other languages have none
@@ -36,7 +36,7 @@ func wordSet(list string) map[string]bool {
 
 // Words lists the distinct content words of a text in their order: lower-cased
 // runs of letters, marks and digits of at least three characters, without an
-// English stop list and without pure digits (2.1). The gate and the search by
+// English stop list and without pure digits. The gate and the search by
 // keywords share it. A script without spaces gives one long word a phrase, so
 // that the gate recalls.
 func Words(text string) []string {

@@ -8,7 +8,7 @@ import (
 
 // Attr scrubs what a log line says: it is the ReplaceAttr of
 // slog.HandlerOptions, so that an error which quotes a provider's answer does
-// not write a key or a number (H15). Texts, errors and values of other types
+// not write a key or a number. Texts, errors and values of other types
 // are scrubbed as a handler would write them; one that holds nothing to mask
 // keeps its type. Names of attributes stay, and groups are not looked at.
 func Attr(_ []string, a slog.Attr) slog.Attr {

@@ -35,7 +35,7 @@ var numberKeys = []struct {
 var digits = compile(`^[+]?[\p{Nd} ().-]+$`)
 
 // JSON masks every string of a JSON text, at any depth and in strings that
-// hold JSON themselves (J14, H14), and every number that is a card's. Values
+// hold JSON themselves, and every number that is a card's. Values
 // under keys such as "password" are always masked, numbers under keys such as
 // "order_id" never. The rest stays byte for byte: keys, their order, numbers,
 // blanks. Keys are masked only where they are personal data themselves. Text

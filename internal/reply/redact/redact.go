@@ -38,7 +38,7 @@ type Result struct {
 	Kinds []Kind
 }
 
-// cutNote ends a text that was too long (H17). It holds no number, because a
+// cutNote ends a text that was too long. It holds no number, because a
 // number beside a person's words could be read as a code.
 const cutNote = " [The rest of this text was cut: it was too long.]"
 
@@ -64,10 +64,10 @@ type span struct {
 // finders look for one family each. Where they overlap, the whole is masked.
 var finders = []func(glance) []span{findPatterns, findCredentials, findCodes, findNumbers}
 
-// Text masks an inbound text for a model (J4, 2.14): blanks within a line
+// Text masks an inbound text for a model: blanks within a line
 // become one, more than one empty line becomes one, and a text of more than
 // limit characters is cut to at most limit, with a note at its end that says
-// so (H17). A limit of 0 or less cuts nothing, one that is shorter than the
+// so. A limit of 0 or less cuts nothing, one that is shorter than the
 // note drops the note. Text(Text(x)) is Text(x), and the result is UTF-8.
 func Text(s string, limit int) Result {
 	masked, kinds := mask(tidy(s))
@@ -86,7 +86,7 @@ func Text(s string, limit int) Result {
 }
 
 // Scrub masks a tool's payload or a log's text and leaves everything else as
-// it is, blanks and length too (J14). The result is UTF-8.
+// it is, blanks and length too. The result is UTF-8.
 func Scrub(s string) string {
 	masked, _ := mask(s)
 	return masked

@@ -11,7 +11,7 @@ import (
 
 type textCase struct{ name, in, want string }
 
-// publicHits are what the public rules mask (2.14).
+// publicHits are what the public rules mask.
 var publicHits = []textCase{
 	{"e-mail", "write to ana@example.com please", "write to [REDACTED_EMAIL] please"},
 	{"card in one", "my card 4242424242424242 ok", "my card [REDACTED_CARD] ok"},
@@ -33,7 +33,7 @@ var publicHits = []textCase{
 	{"6 digits, later code", "123456 is the code", "[REDACTED_CODE] is the code"},
 }
 
-// publicMisses are what the public rules miss, and we do not (2.14, W8).
+// publicMisses are what the public rules miss, and we do not.
 var publicMisses = []textCase{
 	{"phone with plus", "call +44 7911 123456 later", "call [REDACTED_PHONE] later"},
 	{"phone with trunk prefix", "his number is 07911123456", "his number is [REDACTED_PHONE]"},
@@ -44,7 +44,7 @@ var publicMisses = []textCase{
 	{"sk-proj", "sk-proj-Zm9vLWJhcg_xyz", "[REDACTED_SECRET]"},
 }
 
-// falseHits are what the public rules mask and should not (2.14, W8).
+// falseHits are what the public rules mask and should not.
 var falseHits = []string{
 	"session: 45 minutes",
 	"Session = 45 min",

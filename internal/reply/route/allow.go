@@ -2,7 +2,7 @@ package route
 
 import "slices"
 
-// AllowInput is what a turn's allow-list is made of (C5, J81): the router's
+// AllowInput is what a turn's allow-list is made of: the router's
 // selection, tools that the plan names, tools that failed a moment ago, tools
 // that a search brought up, tools that the conversation had on offer already.
 type AllowInput struct {
@@ -46,8 +46,8 @@ func Allow(in AllowInput) Allowed {
 	}
 	label := string(in.Selection.By)
 	add(in.Selection.Names)
-	// What failed comes before the plan, which is made with it (J77), while
-	// the label names the plan first (J80).
+	// What failed comes before the plan, which is made with it, while
+	// the label names the plan first.
 	carried := add(in.Failed)
 	if add(in.Planned) {
 		label += "+plan"

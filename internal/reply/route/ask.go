@@ -11,7 +11,7 @@ import (
 	"coachline/prompts"
 )
 
-// descriptionChars bounds a tool's line in the request (J26).
+// descriptionChars bounds a tool's line in the request.
 const descriptionChars = 120
 
 // Ask is what a model is asked to route. Dialogue holds recent lines, oldest

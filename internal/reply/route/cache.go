@@ -9,7 +9,7 @@ import (
 	"coachline/models"
 )
 
-// CacheKey is everything that a selection depends on (J23). Query is redacted.
+// CacheKey is everything that a selection depends on. Query is redacted.
 type CacheKey struct {
 	Query    string
 	Strategy Strategy
@@ -30,9 +30,8 @@ func (k CacheKey) Hash() string {
 }
 
 // Cacheable reports whether a selection may be reused for the same key: not
-// when it is the whole catalogue, which says that nothing was decided (J24,
-// A10), and not when the strategy asked for had failed. Only a Selection is
-// ever cached, never what Allow makes of it (J80).
+// when it is the whole catalogue, which says that nothing was decided, and not when the strategy asked for had failed. Only a Selection is
+// ever cached, never what Allow makes of it.
 func (s Selection) Cacheable(tools []Tool) bool {
 	if s.Fallback {
 		return false

@@ -14,7 +14,7 @@ type CarryInput struct {
 	Entries   []models.Message // oldest first
 	Catalogue []Tool
 	Now       time.Time
-	// Hot is how long a conversation goes on after its newest entry (D1).
+	// Hot is how long a conversation goes on after its newest entry.
 	Hot time.Duration
 }
 
@@ -29,11 +29,11 @@ type Carried struct {
 	Orphans []string
 }
 
-// Carry looks at the turn before (2.3). It walks back to the first text of the
+// Carry looks at the turn before. It walks back to the first text of the
 // person and pairs calls with results by id, or by tool name where a result
 // has no call of its id. Only the stored failure flag counts, not what a
 // result says. Names that are no longer in the catalogue are dropped. In a
-// fresh conversation nothing is carried (2.13, A8).
+// fresh conversation nothing is carried.
 func Carry(in CarryInput) Carried {
 	before := beforeAnswered(in.Entries)
 	if !recent(before, in.Now.Add(-in.Hot)) {

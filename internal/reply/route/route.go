@@ -30,14 +30,14 @@ const (
 	StrategyModel     Strategy = "model"
 )
 
-// smallCatalogue is the most tools that are told apart by words (D3).
+// smallCatalogue is the most tools that are told apart by words.
 const smallCatalogue = 8
 
-// maxPicks bounds what a model or vectors may pick (J76).
+// maxPicks bounds what a model or vectors may pick.
 const maxPicks = 5
 
 // Settle turns StrategyAuto, and a strategy that is not known, into the one
-// for a catalogue of that many tools (D3). The others stay as they are.
+// for a catalogue of that many tools. The others stay as they are.
 func (s Strategy) Settle(tools int) Strategy {
 	switch s {
 	case StrategyAll, StrategyKeyword, StrategyEmbedding, StrategyModel:
@@ -74,7 +74,7 @@ type Selection struct {
 }
 
 // Select picks tools for a redacted text. A strategy that fails is followed by
-// words, and words without a hit by the whole catalogue (J76). A model that
+// words, and words without a hit by the whole catalogue. A model that
 // answered "none" picks nothing.
 func Select(strategy Strategy, in Input, found Evidence) Selection {
 	strategy = strategy.Settle(len(in.Tools))
@@ -109,7 +109,7 @@ type Input struct {
 }
 
 // Permitted narrows the tools of a mode to those of a channel, in the mode's
-// order. A nil channel list permits all of them, an empty one none (O13).
+// order. A nil channel list permits all of them, an empty one none.
 func Permitted(mode []Tool, channel []string) []Tool {
 	if channel == nil {
 		return mode

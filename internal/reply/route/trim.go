@@ -10,7 +10,7 @@ import (
 	"coachline/models"
 )
 
-// Defaults of Caps, and the least that an entry is cut to (J12).
+// Defaults of Caps, and the least that an entry is cut to.
 const (
 	CarryGroups     = 2
 	CarryEntryChars = 1200
@@ -35,7 +35,7 @@ type Caps struct {
 }
 
 // Trim leaves the newest groups of tool rows in a conversation and shortens
-// their entries (J11-J13, J16); all other entries stay. A result that is cut
+// their entries; all other entries stay. A result that is cut
 // inside a fence gets its closing mark again. The entries of the caller are
 // not changed.
 func Trim(entries []models.Message, caps Caps) []models.Message {
@@ -109,7 +109,7 @@ func marshal(content any) (string, bool) {
 }
 
 // CutFenced shortens a result to caps.EntryChars characters and an ellipsis. One
-// that is cut inside the fence gets its closing mark again (J13).
+// that is cut inside the fence gets its closing mark again.
 func CutFenced(content string, caps Caps) string {
 	if utf8.RuneCountInString(content) <= caps.EntryChars {
 		return content

@@ -93,7 +93,7 @@ func TestRouterStage(t *testing.T) {
 	})
 }
 
-// J8: the line that shares most words with the text.
+// The line that shares most words with the text.
 func TestFocusStage(t *testing.T) {
 	all := []pages.Page{
 		{Name: "stress", Description: "calm and breathing on busy days"},

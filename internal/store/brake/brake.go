@@ -1,5 +1,5 @@
-// Package brake keeps what a carrier's refusal asks for beyond the one text
-// (messaging facts 1.3): the whole sender stops, or a number counts as one that
+// Package brake keeps what a carrier's refusal asks for beyond the one text:
+// the whole sender stops, or a number counts as one that
 // cannot be reached. It works inside the store's transactions, and its row is
 // the last that they lock.
 package brake

@@ -9,7 +9,7 @@ import (
 )
 
 // Note keeps on the person's row, and in p, which external channel they wrote on
-// last (P13). It writes nothing where that is the same as before.
+// last. It writes nothing where that is the same as before.
 func Note(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
 	last := models.ChannelSMS
 	if in.Channel != "" {

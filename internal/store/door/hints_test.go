@@ -30,7 +30,7 @@ var (
 	begun = models.Inbound{Body: "START"}
 )
 
-// A59 and C15: no workflow, one fixed text a local day.
+// No workflow, one fixed text a local day.
 func TestA59HintOncePerLocalDay(t *testing.T) {
 	east := time.FixedZone("east", 10*3600) // 09:00 UTC is 19:00 there
 	onBoth(t, door.Rules{Hints: true, Zone: east}, func(w *world) {

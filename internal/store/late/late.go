@@ -1,5 +1,5 @@
 // Package late keeps the one later try of a text that the carrier took and
-// afterwards reported as undelivered (messaging facts 1.3). It works inside the
+// afterwards reported as undelivered. It works inside the
 // store's transactions.
 package late
 

@@ -1,6 +1,6 @@
 // Package message is the tool by which a model sends its person one more text
-// in the middle of a turn (P54). The words pass the guard and the rendering of
-// a final reply; whom they reach is never the model's choice (A70).
+// in the middle of a turn. The words pass the guard and the rendering of
+// a final reply; whom they reach is never the model's choice.
 package message
 
 import (

@@ -17,8 +17,7 @@ import (
 	"coachline/models"
 )
 
-// maxPage is how much of a page a model is given, in characters: four digests
-// (J100).
+// maxPage is how much of a page a model is given, in characters: four digests.
 const maxPage = 10_000
 
 // Web searches and reads; its errors are *web.Fault, or the end of the context.
@@ -88,7 +87,7 @@ func (d *Desk) fetch(ctx context.Context, turnID, address string) (string, error
 	return fence(addressMark+strings.TrimSpace(address)+"\ntitle: "+page.Title+"\n\n"+text) + note, nil
 }
 
-// lookalikes are spellings that could pass for a mark of the fence (H2).
+// lookalikes are spellings that could pass for a mark of the fence.
 var lookalikes = strings.NewReplacer("<<<", "‹‹‹", ">>>", "›››")
 
 func fence(text string) string { return digest.Outside.Wrap(lookalikes.Replace(text)) }

@@ -10,7 +10,7 @@ import (
 
 const fetchTool = "web_fetch"
 
-// FetchTool reads a page that a search or the person named (P47).
+// FetchTool reads a page that a search or the person named.
 func (d *Desk) FetchTool() tools.Extra {
 	return tools.Extra{
 		Tool: tools.Tool{

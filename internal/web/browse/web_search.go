@@ -10,7 +10,7 @@ import (
 
 const searchTool = "web_search"
 
-// SearchTool finds pages (P47, O40). Its results stay whole, because their
+// SearchTool finds pages. Its results stay whole, because their
 // addresses are what web_fetch is called with.
 func (d *Desk) SearchTool() tools.Extra {
 	return tools.Extra{
