@@ -102,7 +102,7 @@ func TestCoverageNamesWhatExists(t *testing.T) {
 			checkEvidence(t, row)
 			for _, path := range row.files {
 				_, err := os.Stat(filepath.FromSlash(path))
-				assert.NoError(t, err)
+				require.NoError(t, err)
 			}
 			for _, full := range row.tests {
 				folder, name, found := strings.Cut(full, ".")

@@ -93,7 +93,7 @@ func (p *program) root() *cobra.Command {
 	flags.StringVar(&p.context, "context", "", "named installation to go to (see coachline context)")
 	flags.StringVar(&p.token, "token", "", "token of the API (default COACH_API_TOKEN)")
 	flags.BoolVar(&p.json, "json", false, "print JSON")
-	root.AddCommand(p.worker(), p.starter(), p.participant(), p.hold(), p.attention(), p.alerts(), p.send(), p.transcript(), p.turn(), p.timers(), p.chat(), p.doctor(), p.reseal(), p.version(), p.contexts())
+	root.AddCommand(p.worker(), p.starter(), p.participant(), p.hold(), p.attention(), p.alerts(), p.send(), p.transcript(), p.turn(), p.timers(), p.chat(), p.config(), p.doctor(), p.reseal(), p.version(), p.contexts())
 	p.offerParticipants(root)
 	return root
 }
