@@ -109,7 +109,7 @@ var explanations = map[string]explanation{
 	"COACH_LOOP_MUTE":        {readByBoth, "how long a sender that behaves like a machine is not answered; 0: no sender is muted"},
 	"COACH_UNKNOWN_SENDERS":  {readByBoth, "people who are not enrolled get one fixed text a day at most (`hint`) or nothing (`silent`)"},
 
-	payloadKeys: {readByAll, "list `keyid:base64`, the current key first: seals stored texts and Temporal payloads ([operations](operations.md#rotate-or-lose-a-payload-key)); a local key file in `make dev`"},
+	payloadKeys: {readByAll, "list `keyid:base64`, the current key first: seals stored texts and Temporal payloads ([operations](operations.md#keys)); a local key file in `make dev`"},
 
 	"COACH_PROGRAMME":           {readByWorker, "the name of the programme that people see"},
 	"COACH_DEFAULT_TIMEZONE":    {readByBoth, "zone of people without one: the zone of a place, or `UTC`"},
@@ -134,8 +134,8 @@ var explanations = map[string]explanation{
 	"COACH_MAX_TURNS":              {readByWorker, "model rounds of a turn"},
 	"COACH_MAX_TOOL_CALLS":         {readByWorker, "tool calls of a turn"},
 	"COACH_CONTINUE_AS_NEW_EVENTS": {readByWorker, "own cap of a history; 0: the server's suggestion"},
-	"COACH_DEPLOYMENT_VERSIONING":  {readByWorker, "how participants move to a new build: `off`, `auto`, `pinned` ([operations](operations.md#roll-out-a-build))"},
-	"COACH_ALERT_URL":              {readByWorker, "where a person is paged for a message that may be a crisis: a POST of ids, no text, name or number; empty: no page ([operations](operations.md#a-message-may-be-a-crisis))"},
+	"COACH_DEPLOYMENT_VERSIONING":  {readByWorker, "how participants move to a new build: `off`, `auto`, `pinned` ([operations](operations.md#rolling-out-a-workflow-change))"},
+	"COACH_ALERT_URL":              {readByWorker, "where a person is paged for a message that may be a crisis: a POST of ids, no text, name or number; empty: no page ([operations](operations.md#texts-that-may-be-a-crisis))"},
 	"COACH_METRICS_ADDR":           {readByWorker, "`HOST:PORT` where the worker serves `/metrics` and `/livez`, without a token, so keep it in a private network; empty: nowhere. The starter serves its own at `COACH_HTTP_ADDR`"},
 
 	"COACH_WORKFLOW_POLLERS":     {readByWorker, "calls that ask for workflow tasks at a time, for each queue; 0: as many as the server advises"},
