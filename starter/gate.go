@@ -88,6 +88,9 @@ func codecOperation(path string) *huma.Operation {
 
 const maxCodecBody = 4 << 20
 
+// codecPaths are the routes of Temporal's remote codec protocol.
+var codecPaths = []string{"/codec/decode", "/codec/encode"}
+
 // codecRoutes mounts Temporal's remote codec protocol. It opens what Temporal
 // holds, which is ids and codes but no text, for a caller with the API key.
 func (f *front) codecRoutes(mux *http.ServeMux, doc *huma.OpenAPI) {
@@ -109,7 +112,7 @@ func (f *front) codecRoutes(mux *http.ServeMux, doc *huma.OpenAPI) {
 		AllowedMethods: []string{http.MethodPost},
 		AllowedHeaders: []string{"Content-Type", "Authorization", "X-Namespace", "Authorization-Extras"},
 	}).Handler(guarded)
-	for _, path := range []string{"/codec/decode", "/codec/encode"} {
+	for _, path := range codecPaths {
 		mux.Handle("POST "+path, shared)
 		mux.Handle("OPTIONS "+path, shared)
 		doc.AddOperation(codecOperation(path))

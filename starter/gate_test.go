@@ -24,7 +24,7 @@ func ask(t *testing.T, h *harness, header http.Header, payloads *commonpb.Payloa
 	t.Helper()
 	body, err := protojson.Marshal(payloads)
 	require.NoError(t, err)
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+h.server.Addr()+"/codec/decode", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+h.server.Addr()+"/codec/decode?preserveStorageRefs=true", bytes.NewReader(body))
 	require.NoError(t, err)
 	req.Header = header
 	req.Header.Set("Content-Type", "application/json")

@@ -12,11 +12,12 @@ import (
 
 // queryNames lists the query parameters of every route of the API document, by
 // the route's pattern. The carrier's webhooks are left out: what is added to
-// their addresses is signed, and a text must not be lost over it.
+// their addresses is signed, and a text must not be lost over it. So is the
+// codec, whose protocol is Temporal's: its UI adds parameters of its own.
 func queryNames(doc *huma.OpenAPI) map[string][]string {
 	known := map[string][]string{}
 	for _, op := range operations(doc) {
-		if op.Path == inboundPath || op.Path == statusPath {
+		if op.Path == inboundPath || op.Path == statusPath || slices.Contains(codecPaths, op.Path) {
 			continue
 		}
 		names := []string{}
