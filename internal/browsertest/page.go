@@ -313,6 +313,14 @@ func (p *Page) query(role, name string) ([]*proto.AccessibilityAXNode, error) {
 	return slices.DeleteFunc(found.Nodes, func(n *proto.AccessibilityAXNode) bool { return n.Ignored }), nil
 }
 
+// Picture returns what the view shows now, as a PNG.
+func (p *Page) Picture() []byte {
+	p.tb.Helper()
+	picture, err := p.rod.Timeout(waiting).Screenshot(false, nil)
+	p.try("taking a picture", err)
+	return picture
+}
+
 var notInFileNames = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 // keepPicture leaves a picture of the page of a failed test.
