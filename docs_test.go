@@ -1,8 +1,11 @@
 package main
 
 import (
+	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,5 +34,105 @@ func TestDecisionsAreShort(t *testing.T) {
 		date, _, _ := strings.Cut(title, " ")
 		assert.LessOrEqual(t, last, date, "%q stands after a newer entry", title)
 		last = date
+	}
+}
+
+var (
+	fencedBlock  = regexp.MustCompile("(?ms)^```.*?^```")
+	codeSpan     = regexp.MustCompile("`[^`\n]*`")
+	markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading      = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	notInAnchors = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// TestLinksOfDocuments holds that every relative link of a document leads to a
+// file, and every anchor to a heading of it.
+func TestLinksOfDocuments(t *testing.T) {
+	links := 0
+	for _, page := range textFiles(t, ".md") {
+		for _, link := range linksOf(t, page) {
+			target, err := url.Parse(link)
+			require.NoError(t, err)
+			if target.IsAbs() {
+				continue
+			}
+			links++
+			path := page
+			if target.Path != "" {
+				path = filepath.Join(filepath.Dir(page), filepath.FromSlash(target.Path))
+			}
+			if _, err := os.Stat(path); err != nil {
+				assert.Fail(t, "a link leads nowhere", "%s links to %s: %v", page, link, err)
+				continue
+			}
+			assert.True(t, target.Fragment == "" || slices.Contains(anchorsOf(t, path), target.Fragment),
+				"%s links to %s, and %s has no such heading", page, link, path)
+		}
+	}
+	require.NotZero(t, links)
+}
+
+// TestReadmeLinksEveryDocument holds that a reader of README finds every file
+// of docs, and that no picture is large.
+func TestReadmeLinksEveryDocument(t *testing.T) {
+	linked := linksOf(t, "README.md")
+	for _, page := range append(textFiles(t, ".md"), textFiles(t, ".png")...) {
+		if strings.HasPrefix(page, "docs/") || !strings.Contains(page, "/") && page != "README.md" {
+			assert.Contains(t, linked, filepath.ToSlash(page))
+		}
+	}
+	for _, picture := range textFiles(t, ".png") {
+		about, err := os.Stat(picture)
+		require.NoError(t, err)
+		assert.Less(t, about.Size(), int64(150_000), picture)
+	}
+}
+
+func linksOf(t *testing.T, page string) []string {
+	t.Helper()
+	var found []string
+	for _, link := range markdownLink.FindAllStringSubmatch(proseOf(t, page), -1) {
+		found = append(found, link[1])
+	}
+	return found
+}
+
+// anchorsOf are the names of a page's headings as code hosts make them.
+func anchorsOf(t *testing.T, page string) []string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	var found []string
+	for _, line := range heading.FindAllStringSubmatch(fencedBlock.ReplaceAllString(string(text), ""), -1) {
+		plain := notInAnchors.ReplaceAllString(strings.ToLower(line[1]), "")
+		found = append(found, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return found
+}
+
+// proseOf is a page without its code.
+func proseOf(t *testing.T, page string) string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	return codeSpan.ReplaceAllString(fencedBlock.ReplaceAllString(string(text), ""), "")
+}
+
+// TestContributingNamesWhatExists holds that the files which CONTRIBUTING and
+// design name are there.
+func TestContributingNamesWhatExists(t *testing.T) {
+	path := regexp.MustCompile("`([\\w.-]+(?:/[\\w.-]+)+|[\\w-]+\\.(?:go|yml|md))/?`")
+	for _, page := range []string{"CONTRIBUTING.md", "docs/design.md", "docs/coverage.md"} {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		named := path.FindAllStringSubmatch(string(text), -1)
+		require.NotEmpty(t, named, page)
+		for _, one := range named {
+			if strings.HasPrefix(one[1], "package/") || one[1] == "internal/tools/your_tool.go" {
+				continue // A form, not a file.
+			}
+			_, err := os.Stat(filepath.FromSlash(one[1]))
+			assert.NoError(t, err, "%s names %s", page, one[1])
+		}
 	}
 }
