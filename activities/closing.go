@@ -12,7 +12,6 @@ import (
 	"coachline/internal/reply"
 	"coachline/internal/tools"
 	"coachline/models"
-	"coachline/models/subagent"
 )
 
 // Closing ends turns.
@@ -188,7 +187,7 @@ func (s *Subagents) answer(ctx context.Context, in models.PersistTurnInput, turn
 		}
 		result.Content, result.Failed = string(text), false
 	}
-	origin, _ := subagent.ParseTurnID(in.TurnID)
+	origin, _ := models.ParseSubagentTurnID(in.TurnID)
 	run, err := toolRun(models.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call}, result)
 	if err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"coachline/internal/reply/plan"
 	"coachline/internal/segments"
 	"coachline/models"
-	"coachline/models/aside"
 	"coachline/prompts"
 )
 
@@ -113,7 +112,7 @@ func (t *Turns) closing(plan models.TurnPlan, turn models.TurnContext) (string, 
 // asideRows are the texts that a call has sent, in order; asking costs nothing
 // for calls that send none.
 func asideRows(ctx context.Context, store SentStore, run models.ToolRun) (rows []models.Outbox, err error) {
-	id, sends := aside.Of(run)
+	id, sends := models.InterimMessageOf(run)
 	for sends && err == nil {
 		var row models.Outbox
 		row, err = store.Outbox(ctx, models.OutboxID(id, len(rows)+1))

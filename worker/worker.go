@@ -18,7 +18,6 @@ import (
 	"coachline/internal/dial"
 	"coachline/internal/metrics"
 	"coachline/models"
-	"coachline/models/subagent"
 	"coachline/workflows"
 )
 
@@ -101,7 +100,7 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 	coach := sdk.New(ties.Temporal, models.QueueCoach, forWorkflows)
 	coach.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
 	coach.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: models.WorkflowReconcile})
-	coach.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: subagent.WorkflowType})
+	coach.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: models.SubagentWorkflowType})
 	coach.RegisterActivity(acts.decisions)
 	coach.RegisterActivity(&countedTurns{acts.turns, m})
 	coach.RegisterActivity(acts.tools)

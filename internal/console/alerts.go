@@ -14,21 +14,21 @@ import (
 	"strings"
 	"time"
 
-	"coachline/models/alarm"
+	"coachline/models"
 )
 
 const alerts = "/alerts"
 
 // alert is a message that was taken for a crisis.
 type alert struct {
-	ID            string     `json:"id"`
-	ParticipantID string     `json:"participant_id"`
-	At            time.Time  `json:"at"`
-	Danger        string     `json:"danger"`
-	Tier          string     `json:"tier"`
-	Rule          string     `json:"rule"`
-	Score         float64    `json:"score"`
-	Mark          alarm.Mark `json:"mark"`
+	ID            string           `json:"id"`
+	ParticipantID string           `json:"participant_id"`
+	At            time.Time        `json:"at"`
+	Danger        string           `json:"danger"`
+	Tier          string           `json:"tier"`
+	Rule          string           `json:"rule"`
+	Score         float64          `json:"score"`
+	Mark          models.AlertMark `json:"mark"`
 }
 
 type alertPage[T any] struct {
@@ -75,7 +75,7 @@ func renderAlerts(w io.Writer, all alertPage[alert]) error {
 }
 
 // MarkAlert says whether an alert was right. Safe to repeat.
-func (c *Console) MarkAlert(ctx context.Context, id string, mark alarm.Mark) error {
+func (c *Console) MarkAlert(ctx context.Context, id string, mark models.AlertMark) error {
 	r := request{method: http.MethodPost, path: alerts + "/" + url.PathEscape(id) + "/mark", body: map[string]any{"mark": mark}}
 	return run(ctx, c, r, func(w io.Writer, a alert) error {
 		_, err := fmt.Fprintf(w, "%s is marked as %s.\n", a.ID, a.Mark)

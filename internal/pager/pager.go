@@ -13,7 +13,7 @@ import (
 	"net/url"
 	"time"
 
-	"coachline/models/alarm"
+	"coachline/models"
 )
 
 // Config says where pages go.
@@ -47,7 +47,7 @@ const mostAnswer = 64 << 10
 // Page delivers a page; sent is false when paging is off. Any answer but 2xx is
 // an error, which never names the address. Safe to retry: the id tells the
 // receiver that it has the page already.
-func (p *Pager) Page(ctx context.Context, page alarm.Page) (sent bool, err error) {
+func (p *Pager) Page(ctx context.Context, page models.AlertPage) (sent bool, err error) {
 	if p.url == "" {
 		return false, nil
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/pager"
-	"coachline/models/alarm"
+	"coachline/models"
 )
 
-var page = alarm.Page{
+var page = models.AlertPage{
 	ID: "alarm-7", ParticipantID: "conv_1", Kind: "crisis", At: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC),
 	Link: "/conversation/participants/conv_1",
 }

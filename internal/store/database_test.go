@@ -16,8 +16,6 @@ import (
 	"coachline/internal/pgtest"
 	"coachline/internal/store"
 	"coachline/models"
-	"coachline/models/frontdoor"
-	"coachline/models/operator"
 )
 
 func TestOpenRefuses(t *testing.T) {
@@ -140,7 +138,7 @@ func TestSchemaMatchesModels(t *testing.T) {
 		"participants": models.Participant{}, "profiles": models.Profile{}, "messages": models.Message{},
 		"inbound": models.Inbound{}, "outbox": models.Outbox{}, "prompts": models.Prompt{},
 		"schedules": models.ScheduleRow{}, "turns": models.Turn{}, "steps": models.Step{},
-		"tool_runs": models.ToolRun{}, "notices": models.Notice{}, "audit": operator.Audit{}, "consents": models.Consent{}, "hints": frontdoor.Hint{}, "holds": models.Hold{}, "former_phones": models.FormerPhone{},
+		"tool_runs": models.ToolRun{}, "notices": models.Notice{}, "audit": models.Audit{}, "consents": models.Consent{}, "hints": models.Hint{}, "holds": models.Hold{}, "former_phones": models.FormerPhone{},
 	}
 	onBoth(t, func(t *testing.T, w *world) {
 		for table, row := range rows {
@@ -186,9 +184,9 @@ func TestSealedAtRest(t *testing.T) {
 			Outbox:  []models.Outbox{{ID: "p1-t1-p1", Part: 1, Kind: models.KindReply, Body: "mint tea"}}})
 		require.NoError(t, err)
 		name := "Ada Changed"
-		_, err = w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Name: &name}, Now: at(4)})
+		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Name: &name}, Now: at(4)})
 		require.NoError(t, err)
-		_, _, err = w.QueueOperatorMessage(w.ctx, operator.Message{ParticipantID: "p1", Body: "mint tea", Key: "k", Now: at(5)})
+		_, _, err = w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "mint tea", Key: "k", Now: at(5)})
 		require.NoError(t, err)
 
 		dump := w.dump()

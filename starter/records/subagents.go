@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"coachline/models"
-	"coachline/models/subagent"
 	"coachline/models/view"
 )
 
@@ -12,7 +11,7 @@ import (
 // task is what that call was given.
 func subagentOf(sub, parent models.TurnRecord) (view.Subagent, error) {
 	out := view.Subagent{Turn: summaryOf(sub.Totals), Rounds: []view.Round{}}
-	origin, _ := subagent.ParseTurnID(sub.Totals.Turn.ID)
+	origin, _ := models.ParseSubagentTurnID(sub.Totals.Turn.ID)
 	out.Origin = view.Origin{
 		Workflow: models.WorkflowID(sub.Totals.Turn.ParticipantID), Channel: parent.Channel, Turn: origin.TurnID, Round: origin.Round, Call: origin.Call,
 	}

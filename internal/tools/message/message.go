@@ -13,7 +13,6 @@ import (
 	"coachline/internal/reply/protocol"
 	"coachline/internal/tools"
 	"coachline/models"
-	"coachline/models/aside"
 )
 
 // most is how many texts a turn may send beside its final words.
@@ -49,7 +48,7 @@ func New(cfg Config) *Desk { return &Desk{cfg} }
 func (d *Desk) Tool() tools.Extra {
 	return tools.Extra{
 		Tool: tools.Tool{
-			Name: aside.Tool,
+			Name: models.ToolMessage,
 			Description: "Text the person now, before your final words, when what you are about to do takes a moment or stands on its own. " +
 				"It reaches the person you talk to and nobody else; at most two in one answer. " +
 				"Your final words are sent after it: do not repeat it there, and leave them empty when everything is said.",
@@ -106,7 +105,7 @@ func over(turn models.TurnContext) bool {
 func countSent(turn models.TurnContext) int {
 	n := 0
 	for _, run := range turn.Runs {
-		if _, ok := aside.Of(run); ok {
+		if _, ok := models.InterimMessageOf(run); ok {
 			n++
 		}
 	}

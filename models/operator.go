@@ -1,20 +1,17 @@
-// Package operator holds what operators ask of a participant's row.
-package operator
+package models
 
 import (
 	"time"
-
-	"coachline/models"
 )
 
 // ParticipantUpdate is a partial update of a participant's row.
 type ParticipantUpdate struct {
 	ID    string
-	Patch models.ParticipantPatch
+	Patch ParticipantPatch
 	// Waiting is what becomes of texts that came while the participant was paused;
 	// empty: on resuming, they are answered if the newest is of today in the
 	// participant's zone, and marked as read otherwise.
-	Waiting models.WaitingAction
+	Waiting WaitingAction
 	// IfMatch, when not nil, must equal the row's version (ErrStale otherwise).
 	IfMatch *int64
 	Actor   string
@@ -38,8 +35,8 @@ type Removal struct {
 	Now     time.Time
 }
 
-// Message is a text that an operator wants sent.
-type Message struct {
+// OperatorMessage is a text that an operator wants sent.
+type OperatorMessage struct {
 	ParticipantID string
 	Body          string
 	// Key is the operator's idempotency key; equal keys of one participant
@@ -64,9 +61,9 @@ type Audit struct {
 
 // ParticipantQuery selects a page of participants, ordered by id.
 type ParticipantQuery struct {
-	Status models.Status // empty: any
+	Status Status // empty: any
 	// Attention: only people who need it for this; empty: everybody.
-	Attention models.Attention
+	Attention Attention
 	// Waiting: only people with texts that wait for an operator.
 	Waiting bool
 	After   string // id of the last row of the page before; empty: from the start

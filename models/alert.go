@@ -1,12 +1,10 @@
-// Package alarm holds the shapes of what happens when a text may be a crisis:
-// the alarm, the safety text that answers it and the page to a person. It
-// imports the standard library only.
-package alarm
+package models
 
 import "time"
 
-// Alarm is one row of table alarms: a text that may be a crisis.
-type Alarm struct {
+// Alert is one row of table alarms: a message that may tell of a crisis. Its
+// safety text and its page to a person on call are recorded in it.
+type Alert struct {
 	// ID derives from the inbound row, so that a text raises one.
 	ID            string `gorm:"primaryKey"`
 	ParticipantID string
@@ -24,66 +22,66 @@ type Alarm struct {
 	// Answer: the safety text answers it.
 	Answer    bool
 	CreatedAt time.Time
-	ToldAt    *time.Time // when Temporal was told
+	ToldAt    *time.Time // when its activities were started
 	PagedAt   *time.Time // when the page was taken
 	ClearedAt *time.Time
 	// Note is what an operator wrote when clearing it; personal data.
 	Note string `gorm:"serializer:sealed"`
-	// Mark is what an operator said of the alarm, empty before.
-	Mark     Mark
+	// Mark is what an operator said of the alert, empty before.
+	Mark     AlertMark
 	MarkedBy string
 	MarkedAt *time.Time
 }
 
-// Mark says whether an alarm was right.
-type Mark string
+// AlertMark says whether an alert was right.
+type AlertMark string
 
 const (
-	MarkRight Mark = "right"
-	MarkWrong Mark = "wrong"
+	MarkRight AlertMark = "right"
+	MarkWrong AlertMark = "wrong"
 )
 
-// Marking is what an operator says of an alarm.
-type Marking struct {
+// AlertMarking is what an operator says of an alert.
+type AlertMarking struct {
 	AlarmID string
-	Mark    Mark
+	Mark    AlertMark
 	Actor   string
 	Now     time.Time
 }
 
-// Query selects a page of alarms, newest first.
-type Query struct {
-	BeforeInbound int64 // of the alarm that ended the page before; 0 is none
+// AlertQuery selects a page of alerts, newest first.
+type AlertQuery struct {
+	BeforeInbound int64 // of the alert that ended the page before; 0 is none
 	Unmarked      bool  // only those that no operator has judged
 	Limit         int
 }
 
-// MarkedText is the text of an alarm that an operator has judged, for the sheets
+// MarkedText is the text of an alert that an operator has judged, for the sheets
 // that screening is trained on and scored with. Text is personal data.
 type MarkedText struct {
 	AlarmID string
 	Locale  string
 	Kind    string
-	Mark    Mark
+	Mark    AlertMark
 	Text    string
 }
 
-// Activities that the relay starts for an alarm; no workflow waits for them.
+// Activities that the relay starts for an alert; no workflow waits for them.
 const (
 	ActivitySafetyText = "SendSafetyText"
 	ActivityPage       = "SendPage"
 )
 
-// Input names the alarm that an activity is for.
-type Input struct {
+// AlertInput names the alert that an activity is for.
+type AlertInput struct {
 	AlarmID string `json:"alarm_id"`
 }
 
-// TextLife is how long after the text the safety text is still sent, PageLife
+// SafetyTextValidity is how long after the text the safety text is still sent, PageLife
 // how long a page is tried.
 const (
-	TextLife = 12 * time.Hour
-	PageLife = 72 * time.Hour
+	SafetyTextValidity = 12 * time.Hour
+	PageValidity       = 72 * time.Hour
 )
 
 // SafetyText asks for the outbox row of a safety text.
@@ -93,8 +91,8 @@ type SafetyText struct {
 	Now     time.Time
 }
 
-// Page is what the paged system is told: no text, name or number.
-type Page struct {
+// AlertPage is what the paged system is told: no text, name or number.
+type AlertPage struct {
 	// ID is equal for all deliveries of one page.
 	ID            string    `json:"id"`
 	ParticipantID string    `json:"participant_id"`
@@ -104,8 +102,8 @@ type Page struct {
 	Link string `json:"link"`
 }
 
-// Clearing ends a participant's attention.
-type Clearing struct {
+// AttentionClearing ends a participant's attention.
+type AttentionClearing struct {
 	ParticipantID string
 	Note          string // why, in the operator's words; may be empty
 	Actor         string

@@ -1,29 +1,25 @@
-// Package carrier holds what a refusal asks for beyond its text, and what is
-// looked up of texts that the carrier has not finished with.
-package carrier
+package models
 
 import (
 	"time"
-
-	"coachline/models"
 )
 
 // Refusal is what a refused text asks for beyond itself.
 type Refusal struct {
 	OutboxID string
-	Class    models.CarrierClass
+	Class    CarrierClass
 	Code     string // the carrier's error code; empty when there is none
 	// Reported: the carrier took the text and refused it later, in a report.
 	Reported bool
 	Now      time.Time
 }
 
-// Brake is one row of table brakes: a sender whose texts wait because the
+// SenderHold is one row of table brakes: a sender whose texts wait because the
 // carrier takes none of them.
-type Brake struct {
+type SenderHold struct {
 	// Sender is a keyed hash of the number or service that sends.
 	Sender   string `gorm:"primaryKey"`
-	Class    models.CarrierClass
+	Class    CarrierClass
 	Code     string
 	OutboxID string // the last text that was refused
 	Reported bool   // as in Refusal
@@ -32,6 +28,9 @@ type Brake struct {
 	RefusedAt time.Time
 	UntilAt   time.Time
 }
+
+// TableName implements gorm's Tabler.
+func (SenderHold) TableName() string { return "brakes" }
 
 // UnsettledQuery selects texts that the carrier took and has not finished
 // with: last changed before Before, created after After, with an id above
@@ -42,15 +41,15 @@ type UnsettledQuery struct {
 	Limit         int
 }
 
-// Reconciled counts what a reconciliation looked at and what it could settle.
-type Reconciled struct {
+// ReconcileResult counts what a reconciliation looked at and what it could settle.
+type ReconcileResult struct {
 	Checked int `json:"checked"`
 	Settled int `json:"settled"`
 }
 
-// AnswerLife is how long after it was written a text that answers may be tried
+// AnswerValidity is how long after it was written a text that answers may be tried
 // for: it is still an answer after hours.
-const AnswerLife = 12 * time.Hour
+const AnswerValidity = 12 * time.Hour
 
 // Why a text is not posted any more; kept in the row's error code.
 const (

@@ -1,11 +1,7 @@
-// Package frontdoor holds the shapes of what the starter answers by itself: the
-// day's hint to a stranger, and the word about too many texts.
-package frontdoor
+package models
 
 import (
 	"time"
-
-	"coachline/models"
 )
 
 // Hint is one row of table hints: the one fixed text that a sender who is not
@@ -15,7 +11,7 @@ type Hint struct {
 	// that a second one cannot exist.
 	ID          string `gorm:"primaryKey"`
 	InboundID   int64  // the text that it answers
-	Status      models.OutboxStatus
+	Status      OutboxStatus
 	ErrorCode   string
 	CreatedAt   time.Time
 	ToldAt      *time.Time // when Temporal was told to send it
@@ -28,14 +24,14 @@ type HintClaim struct {
 	To   string // E.164
 	Post bool
 	// Status is where the row stands when it is not to be posted.
-	Status models.OutboxStatus
+	Status OutboxStatus
 }
 
 // HintResult ends an attempt to send a hint: ready when the carrier refused it
 // for sure and it may be tried again.
 type HintResult struct {
 	ID          string
-	Status      models.OutboxStatus
+	Status      OutboxStatus
 	ProviderSID string
 	ErrorCode   string
 	Now         time.Time
@@ -70,7 +66,7 @@ type SendLimitInput struct {
 	InboundID int64 `json:"inbound_id"`
 }
 
-// TextLife is how long after the text that it answers a fixed text of the
+// FixedTextValidity is how long after the text that it answers a fixed text of the
 // starter is still sent: the time in which quiet hours do not hold for an
-// answer (messaging facts 1.5).
-const TextLife = 10 * time.Minute
+// answer.
+const FixedTextValidity = 10 * time.Minute
