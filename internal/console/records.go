@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"coachline/models/view"
+	"coachline/internal/api"
 )
 
 // turnPage is a page of turns as they came.
@@ -83,7 +83,7 @@ func (c *Console) Forget(ctx context.Context, id, fact string) error {
 	if fact != "" {
 		path += "/" + url.PathEscape(fact)
 	}
-	return run(ctx, c, request{method: http.MethodDelete, path: path}, func(w io.Writer, f view.Forgotten) error {
+	return run(ctx, c, request{method: http.MethodDelete, path: path}, func(w io.Writer, f api.Forgotten) error {
 		text := "Forgotten: " + fact + "."
 		if fact == "" {
 			text = fmt.Sprintf("Forgotten: %d facts, the notes and the summary.", f.Facts)

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/api"
 	"coachline/models"
-	"coachline/models/view"
 )
 
-func renderTurns(w io.Writer, page view.TurnPage) error {
+func renderTurns(w io.Writer, page api.TurnPage) error {
 	if len(page.Turns) == 0 {
 		_, err := fmt.Fprintln(w, "No turns yet.")
 		return err
@@ -26,11 +26,11 @@ func renderTurns(w io.Writer, page view.TurnPage) error {
 	return table(w, rows)
 }
 
-func outcome(t view.TurnSummary) string {
+func outcome(t api.TurnSummary) string {
 	return cmp.Or(strings.ReplaceAll(t.Outcome, "_", " "), "running")
 }
 
-func renderTurn(w io.Writer, v view.Turn) error {
+func renderTurn(w io.Writer, v api.Turn) error {
 	p := &printer{w: w}
 	p.table(turnFacts(v))
 	p.texts("IN", v.In)
@@ -46,7 +46,7 @@ func renderTurn(w io.Writer, v view.Turn) error {
 	return p.err
 }
 
-func turnFacts(v view.Turn) [][]string {
+func turnFacts(v api.Turn) [][]string {
 	t := v.Turn
 	rows := [][]string{
 		{"turn", t.ID}, {"kind", string(t.Kind)}, {"mode", string(t.Mode)}, {"outcome", outcome(t)}, {"started", at(t.StartedAt)},
@@ -93,7 +93,7 @@ func (p *printer) block(title, text string) {
 	p.line(indent(text))
 }
 
-func (p *printer) texts(title string, list []view.Text) {
+func (p *printer) texts(title string, list []api.Text) {
 	if len(list) == 0 {
 		return
 	}
@@ -103,7 +103,7 @@ func (p *printer) texts(title string, list []view.Text) {
 	}
 }
 
-func (p *printer) round(r view.Round) {
+func (p *printer) round(r api.Round) {
 	head := fmt.Sprintf("\nROUND %d  %s  %s", r.Number, at(r.At), oneLine(r.Model))
 	p.line(strings.TrimRight(head, " "))
 	rows := [][]string{{"finish", r.Finish}, {"tokens", tokens(r.Tokens)}}
@@ -127,7 +127,7 @@ func (p *printer) round(r view.Round) {
 }
 
 // subagent is a task that was given away: where it comes from, then its rounds.
-func (p *printer) subagent(s view.Subagent) {
+func (p *printer) subagent(s api.Subagent) {
 	p.line("\nSUBAGENT " + s.Turn.ID)
 	p.table(slices.DeleteFunc([][]string{
 		{"started by", fmt.Sprintf("%s, turn %s, round %d, call %d, of %s over %s", s.Origin.Tool, s.Origin.Turn, s.Origin.Round, s.Origin.Call, s.Origin.Workflow, s.Origin.Channel)},
@@ -139,7 +139,7 @@ func (p *printer) subagent(s view.Subagent) {
 	}
 }
 
-func (p *printer) stages(title string, list []view.Stage) {
+func (p *printer) stages(title string, list []api.Stage) {
 	if len(list) == 0 {
 		return
 	}
@@ -157,7 +157,7 @@ func (p *printer) stages(title string, list []view.Stage) {
 	p.table(rows)
 }
 
-func (p *printer) printDeliveries(list []view.Delivery) {
+func (p *printer) printDeliveries(list []api.Delivery) {
 	if len(list) == 0 {
 		return
 	}
@@ -173,7 +173,7 @@ func (p *printer) printDeliveries(list []view.Delivery) {
 	p.table(rows)
 }
 
-func renderConsents(w io.Writer, list []view.Consent) error {
+func renderConsents(w io.Writer, list []api.Consent) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "The ledger has no entry.")
 		return err
@@ -185,7 +185,7 @@ func renderConsents(w io.Writer, list []view.Consent) error {
 	return table(w, rows)
 }
 
-func renderMemories(w io.Writer, m view.Memory) error {
+func renderMemories(w io.Writer, m api.Memory) error {
 	p := &printer{w: w}
 	if len(m.Facts)+len(m.Notes) == 0 && m.Summary.Text == "" {
 		p.line("Nothing is remembered.")

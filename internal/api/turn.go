@@ -1,6 +1,6 @@
-// Package view holds what the API shows of the past, for the starter that
-// writes it and the command line that reads it.
-package view
+// Package api holds the JSON types of the HTTP API, for the starter that
+// writes them and the command line that reads them.
+package api
 
 import (
 	"time"
