@@ -33,6 +33,9 @@ type Alert struct {
 	MarkedAt *time.Time
 }
 
+// TableName implements gorm's Tabler.
+func (Alert) TableName() string { return "alarms" }
+
 // AlertMark says whether an alert was right.
 type AlertMark string
 
