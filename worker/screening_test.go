@@ -22,9 +22,9 @@ import (
 	"go.temporal.io/sdk/mocks"
 
 	"coachline/activities"
+	"coachline/internal/alert"
 	"coachline/internal/config"
 	"coachline/internal/memory"
-	"coachline/internal/pager"
 	"coachline/internal/seal"
 	"coachline/internal/sim"
 	"coachline/internal/sms"
@@ -176,13 +176,13 @@ func (b *bothRoles) front(carrier *sms.Client) *activities.Front {
 		if err := json.NewDecoder(r.Body).Decode(&page); err != nil {
 			b.t.Errorf("the page is no JSON: %v", err)
 		}
-		b.pages, b.keys = append(b.pages, page), append(b.keys, r.Header.Get(pager.KeyHeader))
+		b.pages, b.keys = append(b.pages, page), append(b.keys, r.Header.Get(alert.KeyHeader))
 	}))
 	b.t.Cleanup(receiver.Close)
 	library, err := prompts.Load("")
 	require.NoError(b.t, err)
 	return &activities.Front{
-		Store: b.rows, Alarms: b.rows, Pager: pager.New(pager.Config{URL: receiver.URL, Timeout: time.Minute}), AlertsTeam: true,
+		Store: b.rows, Alarms: b.rows, Pager: alert.New(alert.Config{URL: receiver.URL, Timeout: time.Minute}), AlertsTeam: true,
 		Carrier: carrier, Posts: &activities.Posts{Store: b.rows, Brake: b.rows, Carrier: carrier, Now: time.Now},
 		Prompts: library, Programme: "Steps", Locale: "en-US", Now: time.Now,
 	}
