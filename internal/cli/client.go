@@ -1,4 +1,4 @@
-// Package console is the operator's side of the HTTP API: a client, and what
+// Package cli is the operator's side of the HTTP API: a client, and what
 // the command line prints of its answers.
 package cli
 
