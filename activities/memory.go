@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"coachline/internal/reply/recall"
+	"coachline/internal/agent/recall"
 	"coachline/internal/reply/route"
 	"coachline/internal/segments"
 	"coachline/internal/tools"

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/agent/toolcall"
 	"coachline/internal/coach"
 	"coachline/internal/reply"
-	"coachline/internal/reply/protocol"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -159,16 +159,16 @@ func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes st
 	if err != nil {
 		return "", err
 	}
-	answer, err := w.tools.Model.Complete(ctx, protocol.Sized(request, 0))
+	answer, err := w.tools.Model.Complete(ctx, toolcall.Sized(request, 0))
 	if err != nil {
 		return "", err
 	}
-	verdict := protocol.JudgeNative(models.ChatResponse{Text: answer.Text, FinishReason: answer.FinishReason}, protocol.Native{})
-	if verdict.Judgment != protocol.Words {
+	verdict := toolcall.JudgeNative(models.ChatResponse{Text: answer.Text, FinishReason: answer.FinishReason}, toolcall.Native{})
+	if verdict.Judgment != toolcall.Words {
 		return "", unsendableError()
 	}
-	if protocol.IsCut(answer) {
-		verdict.Text = protocol.CutAtSentence(verdict.Text)
+	if toolcall.IsCut(answer) {
+		verdict.Text = toolcall.CutAtSentence(verdict.Text)
 	}
 	text := reply.Clean(verdict.Text)
 	instructions, err := reply.NewInstructions(w.tools.Prompts, w.tools.Programme)

@@ -9,7 +9,7 @@ import (
 
 	"coachline/internal/glyphs"
 	"coachline/internal/reply"
-	"coachline/internal/reply/plan"
+	"coachline/internal/agent/plan"
 	"coachline/internal/segments"
 	"coachline/models"
 	"coachline/prompts"

@@ -5,7 +5,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"coachline/internal/reply/recall"
+	"coachline/internal/agent/recall"
 	"coachline/internal/reply/route"
 	"coachline/models"
 )

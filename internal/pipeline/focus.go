@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"coachline/internal/reply/focus"
-	"coachline/internal/reply/plan"
+	"coachline/internal/agent/plan"
 	"coachline/internal/reply/route"
 	"coachline/models"
 	"coachline/prompts/pages"

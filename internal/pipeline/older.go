@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/agent/marks"
 	"coachline/internal/reply/digest"
-	"coachline/internal/reply/marks"
 	"coachline/models"
 )
 

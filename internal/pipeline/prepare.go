@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"coachline/internal/reply/plan"
-	"coachline/internal/reply/protocol"
+	"coachline/internal/agent/toolcall"
+	"coachline/internal/agent/plan"
 	"coachline/internal/reply/route"
 	"coachline/models"
 	"coachline/prompts/pages"
@@ -308,6 +308,6 @@ func (p *Pipeline) capabilityOf(ctx context.Context) models.Capability {
 			// None stored, or not readable now: the name is guide enough.
 			stored = models.Capability{}
 		}
-		return protocol.Known(p.Settings.ChatModel, stored)
+		return toolcall.Known(p.Settings.ChatModel, stored)
 	})
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"coachline/internal/agent/marks"
 	"coachline/internal/reply/digest"
-	"coachline/internal/reply/marks"
-	"coachline/internal/reply/plan"
-	"coachline/internal/reply/recall"
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
 	"coachline/models"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"coachline/internal/reply"
 	"coachline/internal/reply/digest"
-	"coachline/internal/reply/plan"
-	"coachline/internal/reply/recall"
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
 	"coachline/models"
 )
 

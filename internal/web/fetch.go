@@ -16,7 +16,7 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"coachline/internal/glyphs"
-	"coachline/internal/reply/redact"
+	"coachline/internal/redact"
 )
 
 // maxElements is the largest page, in elements, whose main part is looked for;

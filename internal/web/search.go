@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"coachline/internal/glyphs"
-	"coachline/internal/reply/redact"
+	"coachline/internal/redact"
 )
 
 // Lengths of what is kept of a hit, in characters.

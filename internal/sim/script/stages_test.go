@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/reply/focus"
-	"coachline/internal/reply/plan"
-	"coachline/internal/reply/recall"
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
 	"coachline/internal/reply/route"
 	"coachline/internal/tools"
 	"coachline/models"

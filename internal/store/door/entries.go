@@ -11,9 +11,9 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/agent/marks"
 	"coachline/internal/database"
 	"coachline/internal/glyphs"
-	"coachline/internal/reply/marks"
 	"coachline/models"
 )
 

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"strings"
 
+	"coachline/internal/agent/toolcall"
 	"coachline/internal/reply"
-	"coachline/internal/reply/protocol"
 	"coachline/internal/tools"
 	"coachline/models"
 )
@@ -114,9 +114,9 @@ func countSent(turn models.TurnContext) int {
 
 // renderText is a text as a final reply would be shown, screened as one.
 func (d *Desk) renderText(turn models.TurnContext, content string) (string, error) {
-	verdict := protocol.JudgeNative(models.ChatResponse{Text: content}, protocol.Native{})
+	verdict := toolcall.JudgeNative(models.ChatResponse{Text: content}, toolcall.Native{})
 	words := ""
-	if verdict.Judgment == protocol.Words {
+	if verdict.Judgment == toolcall.Words {
 		words = reply.Words(verdict.Text)
 	}
 	if words == "" {
