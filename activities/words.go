@@ -7,10 +7,10 @@ import (
 	"strings"
 	"unicode"
 
-	"coachline/internal/glyphs"
-	"coachline/internal/reply"
 	"coachline/internal/agent/plan"
+	"coachline/internal/reply"
 	"coachline/internal/segments"
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -60,7 +60,7 @@ func (t *Turns) subagentText(ctx context.Context, subagentTurn string) (string, 
 	if err != nil {
 		return "", fmt.Errorf("loading subagent: %w", err)
 	}
-	short, _ := glyphs.Cut(lastWords(turn), userPart)
+	short, _ := text.Cut(lastWords(turn), userPart)
 	return short, nil
 }
 

@@ -138,14 +138,3 @@ func (c Catalogue) knows(name string) bool {
 	_, ok := c.spec(name)
 	return ok || name != "" && (name == c.Stop || name == c.Search)
 }
-
-// ellipsis stands where a text was cut.
-const ellipsis = "…"
-
-func cut(text string, limit int) string {
-	runes := []rune(text)
-	if len(runes) <= limit {
-		return text
-	}
-	return string(runes[:limit]) + ellipsis
-}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -48,9 +49,9 @@ func Dialogue(entries []models.Message) []string {
 	var out []string
 	for _, entry := range entries {
 		speaker := speakerOf(entry)
-		text := strings.Join(strings.Fields(entry.Text), " ")
-		if speaker != "" && text != "" {
-			out = append(out, speaker+": "+cut(text, lineChars))
+		body := strings.Join(strings.Fields(entry.Text), " ")
+		if speaker != "" && body != "" {
+			out = append(out, speaker+": "+text.Truncate(body, lineChars))
 		}
 	}
 	return out[max(0, len(out)-dialogueLines):]
@@ -109,7 +110,7 @@ func request(model, system, user string) models.ChatRequest {
 func lines(tools []models.ToolSpec, schemas bool) []prompts.ToolLine {
 	out := make([]prompts.ToolLine, 0, len(tools))
 	for _, tool := range tools {
-		line := prompts.ToolLine{Name: tool.Name, Description: cut(strings.Join(strings.Fields(tool.Description), " "), descriptionChars)}
+		line := prompts.ToolLine{Name: tool.Name, Description: text.Truncate(strings.Join(strings.Fields(tool.Description), " "), descriptionChars)}
 		if schemas {
 			line.Schema = strings.Join(strings.Fields(string(tool.Schema)), " ")
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -99,9 +100,9 @@ func readAnswer(answer models.ChatResponse, tools []models.ToolSpec) reading {
 	if len(tools) > 0 {
 		out.calls = answer.Calls
 	}
-	text := strings.TrimSpace(strings.ToValidUTF8(answer.Text, ""))
-	text, out.thought = withoutThinking(text)
-	out.text = strings.TrimSpace(templateMark.ReplaceAllString(text, ""))
+	said, _, thought := text.SplitThinking(strings.TrimSpace(strings.ToValidUTF8(answer.Text, "")))
+	out.thought = thought
+	out.text = strings.TrimSpace(templateMark.ReplaceAllString(said, ""))
 	out.inText = extract(out.text, out.known, answer.FinishReason == finishedByLength)
 	return out
 }

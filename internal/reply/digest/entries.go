@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -20,10 +21,10 @@ func lineOf(entry models.Message) string {
 		return ""
 	case entry.Kind == models.KindToolResult || entry.Role == models.RoleTool:
 		return outcome(entry)
-	case oneLine(entry.Text) == "":
+	case text.OneLine(entry.Text) == "":
 		return ""
 	}
-	return speaker(entry.Role) + ": " + oneLine(entry.Text)
+	return speaker(entry.Role) + ": " + text.OneLine(entry.Text)
 }
 
 func speaker(role models.Role) string {
@@ -46,7 +47,7 @@ func outcome(entry models.Message) string {
 	if result.Failed {
 		state = "failed"
 	}
-	return fmt.Sprintf("tool %s %s: %s", orTool(result.Name), state, clip(oneLine(result.Content), outcomeChars))
+	return fmt.Sprintf("tool %s %s: %s", orTool(result.Name), state, text.Truncate(text.OneLine(result.Content), outcomeChars))
 }
 
 func localDate(at time.Time, zone *time.Location) string {

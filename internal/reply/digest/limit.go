@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -32,7 +33,7 @@ func Activity(messages []models.ChatMessage) string {
 			lines = appendLine(lines, "said: ", said(message.Content), excerptChars)
 			for _, call := range message.ToolCalls {
 				names[call.ID] = call.Name
-				lines = appendLine(lines, "called ", call.Name+" "+clip(oneLine(call.Arguments), argumentChars), excerptChars)
+				lines = appendLine(lines, "called ", call.Name+" "+text.Truncate(text.OneLine(call.Arguments), argumentChars), excerptChars)
 			}
 		case "tool":
 			lines = appendLine(lines, "result of "+orTool(names[message.ToolCallID])+": ", message.Content, excerptChars)
@@ -55,11 +56,11 @@ func orTool(name string) string {
 	return name
 }
 
-func appendLine(lines []string, label, text string, limit int) []string {
-	if text = oneLine(text); text == "" {
+func appendLine(lines []string, label, body string, limit int) []string {
+	if body = text.OneLine(body); body == "" {
 		return lines
 	}
-	return append(lines, label+clip(text, limit))
+	return append(lines, label+text.Truncate(body, limit))
 }
 
 // LimitAsk is what a turn that was stopped is told with. Activity is as
@@ -89,8 +90,8 @@ func LimitRequest(lib *prompts.Library, ask LimitAsk) (models.ChatRequest, error
 // then apologise in fixed words and flag the turn (A28).
 func Limit(answer Answer, candidates []string) (reply string, ok bool) {
 	if !answer.Failed {
-		if text := said(answer.Text); text != "" && !isNone(text) {
-			return clip(text, limitAnswer-1), true
+		if body := said(answer.Text); body != "" && !isNone(body) {
+			return text.Truncate(body, limitAnswer-1), true
 		}
 	}
 	for _, candidate := range slices.Backward(candidates) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -51,7 +52,7 @@ func (p Plan) Memory(answers []Answer) Result {
 	}
 	for i, batch := range p.Batches {
 		if failed[i] {
-			texts[i] = clip(batch, memoryRaw/failures-1)
+			texts[i] = text.Truncate(batch, memoryRaw/failures-1)
 		}
 	}
 	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -24,14 +25,14 @@ const (
 // are, the less of each.
 func PlanMessages(texts []string) Plan {
 	lines := make([]string, 0, len(texts))
-	for _, text := range texts {
-		if line := oneLine(text); line != "" {
+	for _, body := range texts {
+		if line := text.OneLine(body); line != "" {
 			lines = append(lines, line)
 		}
 	}
 	most := lengthFor(lines, messagesBatch*(messagesCalls-1))
 	for i, line := range lines {
-		lines[i] = bullet + clip(line, most)
+		lines[i] = bullet + text.Truncate(line, most)
 	}
 	return Plan{Raw: strings.Join(lines, "\n"), Batches: greedy(lines, "\n", messagesBatch)}
 }
@@ -97,7 +98,7 @@ func firstWords(lines []string, room int) string {
 	most := max(leastMessage, lengthFor(lines, room)-chars(separator))
 	var out []string
 	for i, line := range lines {
-		line = clip(strings.TrimPrefix(line, bullet), most)
+		line = text.Truncate(strings.TrimPrefix(line, bullet), most)
 		if room -= chars(line) + chars(separator); room < 0 && i > 0 {
 			out = append(out, fmt.Sprintf("and %d more", len(lines)-i))
 			break

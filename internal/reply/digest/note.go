@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -152,9 +153,9 @@ func (p NotePlan) Merge(answer string, now time.Time) (note models.Note, ok bool
 }
 
 // short keeps whole lines while they fit, and cuts the first that does not.
-func short(text string, mostWords, mostChars int) string {
+func short(body string, mostWords, mostChars int) string {
 	var out []string
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(body) {
 		fields := strings.Fields(line)
 		if len(fields) == 0 {
 			continue
@@ -164,7 +165,7 @@ func short(text string, mostWords, mostChars int) string {
 		}
 		line = strings.Join(fields[:min(len(fields), mostWords)], " ")
 		if chars(line) > mostChars {
-			line = clip(line, mostChars-1)
+			line = text.Truncate(line, mostChars-1)
 		}
 		out = append(out, line)
 		mostWords -= len(fields)

@@ -6,11 +6,11 @@
 package digest
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -68,12 +68,9 @@ type Result struct {
 	Decision string
 }
 
-// thought matches what a model thinks aloud; a block left open runs to the end.
-var thought = regexp.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\z)`)
-
 // said is an answer without thinking.
 func said(answer string) string {
-	return strings.TrimSpace(thought.ReplaceAllString(strings.ToValidUTF8(answer, ""), ""))
+	return text.WithoutThinking(strings.ToValidUTF8(answer, ""))
 }
 
 // isNone reports whether an answer says that nothing is relevant (2.8).
@@ -90,24 +87,16 @@ func isNone(answer string) bool {
 func read(batches []string, answers []Answer, limit int) (texts []string, failed []bool) {
 	texts, failed = make([]string, len(batches)), make([]bool, len(batches))
 	for i := range batches {
-		var text string
+		var body string
 		if i < len(answers) && !answers[i].Failed {
-			text = said(answers[i].Text)
+			body = said(answers[i].Text)
 		}
-		failed[i] = text == ""
-		if !isNone(text) {
-			texts[i] = clip(text, limit)
+		failed[i] = body == ""
+		if !isNone(body) {
+			texts[i] = text.Truncate(body, limit)
 		}
 	}
 	return texts, failed
-}
-
-// clip shortens a text to limit characters and an ellipsis.
-func clip(text string, limit int) string {
-	if chars(text) <= limit {
-		return text
-	}
-	return strings.TrimSpace(string([]rune(text)[:max(0, limit)])) + "…"
 }
 
 func chars(text string) int { return utf8.RuneCountInString(text) }
@@ -115,11 +104,6 @@ func chars(text string) int { return utf8.RuneCountInString(text) }
 // Tokens estimates the length of a text: 2.5 characters a token, rounded up
 // (P35).
 func Tokens(text string) int { return (chars(text)*2 + 4) / 5 }
-
-// oneLine puts a text on one line.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
-}
 
 // greedy joins parts to batches of at most limit characters; a longer part is
 // a batch of its own.

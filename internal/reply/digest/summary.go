@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -146,11 +147,11 @@ func (p SummaryPlan) Request(lib *prompts.Library, model string) (models.ChatReq
 // raises it. ok is false when the answer is no summary: nothing changes, the
 // entries stay open, and it is asked for again after the next turn.
 func (p SummaryPlan) Merge(answer string, now time.Time) (summary models.Summary, ok bool) {
-	text := said(answer)
-	if text == "" || isNone(text) {
+	body := said(answer)
+	if body == "" || isNone(body) {
 		return p.Earlier, false
 	}
 	summary = p.Earlier
-	summary.Text, summary.UptoMessage, summary.UpdatedAt = clip(text, summaryMost-1), p.Upto, now.UTC()
+	summary.Text, summary.UptoMessage, summary.UpdatedAt = text.Truncate(body, summaryMost-1), p.Upto, now.UTC()
 	return summary, true
 }

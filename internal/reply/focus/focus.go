@@ -5,11 +5,11 @@ package focus
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 	"coachline/prompts/pages"
@@ -43,13 +43,10 @@ func Request(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
 	}}, nil
 }
 
-// thought matches what a model thinks aloud; a block left open runs to the end.
-var thought = regexp.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|$)`)
-
 // Pick reads the answer to Request: the one name in it. ok is false when it
 // holds none of the names, or several.
 func Pick(answer string, focuses []pages.Page) (name string, ok bool) {
-	words := strings.FieldsFunc(thought.ReplaceAllString(answer, " "), func(r rune) bool {
+	words := strings.FieldsFunc(text.WithoutThinking(answer), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
 	})
 	for _, word := range words {

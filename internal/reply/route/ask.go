@@ -2,11 +2,11 @@ package route
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -30,7 +30,7 @@ type Ask struct {
 func Request(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
 	data := prompts.StageData{Query: ask.Query, Dialogue: ask.Dialogue, Context: ask.Context, Limit: maxPicks}
 	for _, tool := range ask.Tools {
-		data.Tools = append(data.Tools, prompts.ToolLine{Name: tool.Name, Description: oneLine(tool.Description)})
+		data.Tools = append(data.Tools, prompts.ToolLine{Name: tool.Name, Description: shortDescription(tool.Description)})
 	}
 	text, err := lib.Render(prompts.Router, data)
 	if err != nil {
@@ -42,18 +42,17 @@ func Request(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
 	}}, nil
 }
 
-func oneLine(text string) string {
-	return cut(strings.Join(strings.Fields(text), " "), descriptionChars)
+// shortDescription is a tool's description on one line, cut at
+// descriptionChars.
+func shortDescription(description string) string {
+	return text.Truncate(text.OneLine(description), descriptionChars)
 }
-
-// thought matches what a model thinks aloud; a block left open runs to the end.
-var thought = regexp.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|$)`)
 
 // Picks reads the answer to Request: the known names in it, at most five, in
 // the order of the catalogue. "none" is a good answer that picks nothing. ok
 // is false when the answer is neither, so that another strategy decides.
 func Picks(answer string, tools []Tool) (names []string, ok bool) {
-	words := strings.FieldsFunc(thought.ReplaceAllString(answer, " "), func(r rune) bool {
+	words := strings.FieldsFunc(text.WithoutThinking(answer), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("\"'`“”‘’«»,;()[]{}<>*|", r)
 	})
 	picked := map[string]bool{}

@@ -5,8 +5,6 @@
 package route
 
 import (
-	"strings"
-
 	"coachline/models"
 )
 
@@ -151,16 +149,4 @@ func inOrder(tools []Tool, picked map[string]bool) []string {
 		}
 	}
 	return names
-}
-
-// ellipsis stands where a text was cut.
-const ellipsis = "…"
-
-// cut shortens a text to a number of characters, marking that it did.
-func cut(text string, limit int) string {
-	runes := []rune(text)
-	if len(runes) <= limit {
-		return text
-	}
-	return strings.TrimRight(string(runes[:limit]), " \n\t") + ellipsis
 }

@@ -23,7 +23,7 @@ func Search(query string, catalogue []Tool) string {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
 	var lines []string
 	for _, i := range order[:min(len(order), maxPicks)] {
-		lines = append(lines, catalogue[i].Name+": "+oneLine(catalogue[i].Description))
+		lines = append(lines, catalogue[i].Name+": "+shortDescription(catalogue[i].Description))
 	}
 	if len(lines) == 0 {
 		return nothingFound

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -114,7 +115,7 @@ func CutFenced(content string, caps Caps) string {
 	if utf8.RuneCountInString(content) <= caps.EntryChars {
 		return content
 	}
-	short := cut(content, caps.EntryChars)
+	short := text.Truncate(content, caps.EntryChars)
 	if caps.Fence.isOpenIn(short) {
 		short += "\n" + caps.Fence.Close
 	}
@@ -142,9 +143,9 @@ func shortArguments(arguments string, limit int) string {
 		return "{}"
 	}
 	for key, raw := range object {
-		var text string
-		if json.Unmarshal(raw, &text) == nil {
-			short, _ := marshal(cut(text, minEntryChars))
+		var body string
+		if json.Unmarshal(raw, &body) == nil {
+			short, _ := marshal(text.Truncate(body, minEntryChars))
 			object[key] = json.RawMessage(short)
 		}
 	}

@@ -2,7 +2,7 @@
 // without any shape: some are part of writing (the joiners of emoji and of
 // Persian), the others only make equal texts look different to a program or
 // hide words from people. It is pure.
-package glyphs
+package text
 
 import (
 	"slices"

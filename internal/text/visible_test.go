@@ -1,4 +1,4 @@
-package glyphs_test
+package text_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/glyphs"
+	"coachline/internal/text"
 )
 
 const (
@@ -37,17 +37,17 @@ func TestVisible(t *testing.T) {
 		{"empty", "", ""},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, glyphs.Visible(tt.in)) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, text.Visible(tt.in)) })
 	}
 }
 
 func TestFold(t *testing.T) {
 	same := []string{"I am away", " i  AM away\n", "I\u200b am a\u00adway", "\uff29 am away", "\u202eI am away\u202c"}
-	for _, text := range same {
-		require.Equal(t, "i am away", glyphs.Fold(text), text)
+	for _, body := range same {
+		require.Equal(t, "i am away", text.Fold(body), body)
 	}
-	require.NotEqual(t, glyphs.Fold("I am away"), glyphs.Fold("I am away!"))
-	require.Empty(t, glyphs.Fold("\u200b \u200f"))
+	require.NotEqual(t, text.Fold("I am away"), text.Fold("I am away!"))
+	require.Empty(t, text.Fold("\u200b \u200f"))
 }
 
 func TestReading(t *testing.T) {
@@ -63,15 +63,15 @@ func TestReading(t *testing.T) {
 		{"pictures and nothing to see", "\u200b", 3, "[the person sent 3 pictures or files; you cannot see them]"},
 		{"text with a picture", "my lunch", 1, "my lunch\n[the person sent 1 picture or file; you cannot see it]"},
 		{"nothing", "\u200b", 0, ""},
-		{"H17", long, 0, long[:2*glyphs.ReadLimit] + "\n[the text was longer; its last 16000 characters are left out here]"},
+		{"H17", long, 0, long[:2*text.ReadLimit] + "\n[the text was longer; its last 16000 characters are left out here]"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, glyphs.Reading(tt.body, tt.media)) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, text.Reading(tt.body, tt.media)) })
 	}
 }
 
 func TestCutNeverEndsInAJoiner(t *testing.T) {
-	short, leftOut := glyphs.Cut(family, 2)
+	short, leftOut := text.Cut(family, 2)
 	require.Equal(t, "\U0001F468", short)
 	require.Equal(t, 4, leftOut)
 }
@@ -80,16 +80,16 @@ func FuzzVisible(f *testing.F) {
 	for _, seed := range []string{"", "ok", family, persian, hebrew, "s\u200bt\u200co\u200dp", "\u202eabc", "a\xffb", "\U0001F468\u200d\u200d\u200d"} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		once := glyphs.Visible(text)
+	f.Fuzz(func(t *testing.T, body string) {
+		once := text.Visible(body)
 		require.True(t, utf8.ValidString(once))
-		require.Equal(t, once, glyphs.Visible(once), "a second look changes nothing")
-		require.Equal(t, glyphs.Fold(once), glyphs.Fold(text))
+		require.Equal(t, once, text.Visible(once), "a second look changes nothing")
+		require.Equal(t, text.Fold(once), text.Fold(body))
 		for _, r := range once {
 			kept := r == '\u200c' || r == '\u200d'
 			require.True(t, kept || !unicode.Is(unicode.Cf, r), "%U", r)
 		}
-		short, leftOut := glyphs.Cut(once, 5)
+		short, leftOut := text.Cut(once, 5)
 		require.LessOrEqual(t, utf8.RuneCountInString(short), 5)
 		require.Equal(t, utf8.RuneCountInString(once), utf8.RuneCountInString(short)+leftOut)
 	})
