@@ -5,8 +5,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"coachline/internal/agent/plan"
 	"coachline/internal/agent/recall"
-	"coachline/internal/reply/route"
 	"coachline/models"
 )
 
@@ -22,7 +22,7 @@ type caches struct {
 	// extracts, selections and focuses are dropped with their conversation
 	// (J22, J23).
 	extracts   *lru.Cache[string, recall.Extract]
-	selections *lru.Cache[string, route.Selection]
+	selections *lru.Cache[string, plan.Selection]
 	focuses    *lru.Cache[string, string]
 }
 
@@ -42,7 +42,7 @@ func newCaches() caches {
 	return caches{
 		people:     newLRU[string, known](conversations),
 		extracts:   newLRU[string, recall.Extract](conversations),
-		selections: newLRU[string, route.Selection](conversations),
+		selections: newLRU[string, plan.Selection](conversations),
 		focuses:    newLRU[string, string](conversations),
 	}
 }

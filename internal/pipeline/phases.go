@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/reply"
-	"coachline/internal/reply/digest"
-	"coachline/internal/agent/plan"
 	"coachline/models"
 )
 
@@ -27,7 +27,7 @@ func (r *round) direct(ctx context.Context, specs []models.ToolSpec) (models.Too
 		r.trace.note(models.StagePlan, "plan step direct")
 		return call, true
 	}
-	request, err := plan.ResolveRequest(r.pipeline.Prompts, plan.ResolveAsk{
+	request, err := plan.ResolverRequest(r.pipeline.Prompts, plan.ResolverInput{
 		Query: r.turn.query(), Step: next, Tools: specs, Past: r.past, Model: r.pipeline.Settings.SmallModel,
 	})
 	if err != nil {
@@ -158,9 +158,9 @@ func (r *round) limit(ctx context.Context) (models.Step, error) {
 			candidates = append(candidates, words)
 		}
 	}
-	answer := digest.Answer{Failed: true}
-	if activity := digest.Activity(r.done()); activity != "" {
-		ask, err := digest.LimitRequest(p.Prompts, digest.LimitAsk{
+	answer := recall.DigestAnswer{Failed: true}
+	if activity := recall.TurnActivity(r.done()); activity != "" {
+		ask, err := recall.LimitRequest(p.Prompts, recall.LimitAsk{
 			Query: r.turn.query(), Activity: activity, Language: r.turn.context.Participant.Locale, Model: p.Settings.SmallModel,
 		})
 		if err == nil {
@@ -168,7 +168,7 @@ func (r *round) limit(ctx context.Context) (models.Step, error) {
 		}
 		answer.Failed = err != nil
 	}
-	words, ok := digest.Limit(answer, candidates)
+	words, ok := recall.LimitReply(answer, candidates)
 	r.trace.note(models.StageLimit, map[bool]string{true: "limit digest", false: "limit apology"}[ok])
 	return r.step(models.ChatResponse{FinishReason: "limit"}, toolcall.JudgeNative(models.ChatResponse{Text: words}, toolcall.Native{}))
 }

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"coachline/internal/agent/plan"
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/pipeline/clean"
 	"coachline/internal/reply"
-	"coachline/internal/agent/plan"
-	"coachline/internal/reply/route"
 	"coachline/models"
 )
 
@@ -78,8 +77,8 @@ func (p *Pipeline) turnOf(ctx context.Context, tr *trace, in Round, clean models
 		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: p.Now(), cap: p.capabilityOf(ctx),
 		written: writtenBy(in.Context.Window),
 	}
-	t.carried = route.Carry(route.CarryInput{
-		Entries: clean.Window, Catalogue: route.ToolsOf(in.Offer.Specs, in.Offer.Keywords), Now: t.now, Hot: p.Settings.Hot,
+	t.carried = plan.CarryOver(plan.CarryOverInput{
+		Entries: clean.Window, Catalogue: plan.ToolsOf(in.Offer.Specs, in.Offer.Keywords), Now: t.now, Hot: p.Settings.Hot,
 	})
 	return t
 }
@@ -174,10 +173,10 @@ func (r *round) specs() []models.ToolSpec {
 		return nil
 	}
 	names := append([]string(nil), r.prepared.Allowed...)
-	catalogue := route.ToolsOf(r.turn.offer.Specs, r.turn.offer.Keywords)
+	catalogue := plan.ToolsOf(r.turn.offer.Specs, r.turn.offer.Keywords)
 	for _, past := range r.past {
 		if past.Call.Name == r.turn.offer.Search {
-			names = append(names, route.Found(past.Result.Content, catalogue)...)
+			names = append(names, plan.FoundTools(past.Result.Content, catalogue)...)
 		}
 	}
 	broken := plan.Broken(r.past)
@@ -192,11 +191,11 @@ func (r *round) specs() []models.ToolSpec {
 
 func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
 	p, c := r.pipeline, r.turn.context
-	groups := route.CarryGroups
+	groups := plan.CarryGroups
 	if r.turn.carried.Fresh {
 		groups = 0
 	}
-	c.Window = route.Trim(c.Window, route.Caps{Groups: groups, EntryChars: route.CarryEntryChars, Fence: outside, Stop: r.turn.offer.Stop})
+	c.Window = plan.TrimToolEntries(c.Window, plan.Caps{Groups: groups, EntryChars: plan.CarryEntryChars, Fence: outside, Stop: r.turn.offer.Stop})
 	// Steps of a plan and words behind a result name tools: without any on offer
 	// there are none.
 	drawn, guidance := plan.Plan{}, ""

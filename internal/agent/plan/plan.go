@@ -1,5 +1,6 @@
-// Package plan decides the steps of a turn before its first model call: when a
-// plan is worth asking for, what the answer means, which steps can be run
+// Package plan decides which tools a turn offers, which coaching focus it is
+// written in, and which steps it takes before its first model call: when a plan
+// is worth asking for, what the answer means, which steps can be run
 // without the chat model, what the model is told after each result, and which
 // calls are refused. It is pure, and every function answers odd input with its
 // fail-open value: no plan.

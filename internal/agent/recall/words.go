@@ -1,6 +1,7 @@
-// Package recall decides when a person's facts are looked up, what for, how
-// they are shown to a model, and what the last step of a turn may add to them.
-// Everything in it is pure; texts that reach it are redacted.
+// Package recall prepares what a model is told of the past: when facts are
+// looked up and how they are shown, digests of long results and notes, summaries
+// of older messages, and what the last step of a turn may add to the facts.
+// It is pure; texts that reach it are redacted.
 package recall
 
 import (

@@ -1,4 +1,4 @@
-// Package protocol is how a model is offered tools and how its answer is read:
+// Package toolcall is how a model is offered tools and how its answer is read:
 // by the API's own field, by fenced text, or by two JSON answers. It also
 // keeps a request inside the model's context, and everything that was written
 // for a program away from people. It is pure.

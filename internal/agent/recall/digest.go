@@ -1,9 +1,4 @@
-// Package digest shortens what a model has to read: what was remembered, what
-// a tool returned, what a stopped turn found, and what the conversation held
-// before the window. It plans, writes the requests and reads the answers; the
-// caller asks the model in between. Everything in it is pure; texts that reach
-// it are redacted.
-package digest
+package recall
 
 import (
 	"slices"
@@ -29,9 +24,9 @@ const (
 	memoryRaw = 1500
 )
 
-// Enabled reports whether a digest runs: a nil setting means that it does for
+// IsDigestEnabled reports whether a digest runs: a nil setting means that it does for
 // small models (J97, C11).
-func Enabled(setting *bool, size models.ModelSize) bool {
+func IsDigestEnabled(setting *bool, size models.ModelSize) bool {
 	if setting != nil {
 		return *setting
 	}
@@ -43,9 +38,9 @@ func Enabled(setting *bool, size models.ModelSize) bool {
 	return false
 }
 
-// Plan says what a digest asks. Without Batches there is nothing to ask and
+// DigestPlan says what a digest asks. Without Batches there is nothing to ask and
 // Raw is the result.
-type Plan struct {
+type DigestPlan struct {
 	// Raw is the material as it was.
 	Raw string
 	// Batches are the materials of one call each, in order.
@@ -54,16 +49,16 @@ type Plan struct {
 	fence Fence
 }
 
-// Answer is what the model said to one batch. Failed: it gave no answer in
+// DigestAnswer is what the model said to one batch. Failed: it gave no answer in
 // time, or none at all.
-type Answer struct {
+type DigestAnswer struct {
 	Text   string
 	Failed bool
 }
 
-// Result is what a digest came to. Decision is a short code with the lengths
+// Digest is what a digest came to. Decision is a short code with the lengths
 // before and after; it holds no personal data.
-type Result struct {
+type Digest struct {
 	Text     string
 	Decision string
 }
@@ -82,9 +77,9 @@ func isNone(answer string) bool {
 	return false
 }
 
-// read divides the answers to a plan's batches. An answer that is missing or
+// readAnswers divides the answers to a plan's batches. An answer that is missing or
 // blank has failed.
-func read(batches []string, answers []Answer, limit int) (texts []string, failed []bool) {
+func readAnswers(batches []string, answers []DigestAnswer, limit int) (texts []string, failed []bool) {
 	texts, failed = make([]string, len(batches)), make([]bool, len(batches))
 	for i := range batches {
 		var body string
@@ -101,9 +96,9 @@ func read(batches []string, answers []Answer, limit int) (texts []string, failed
 
 func chars(text string) int { return utf8.RuneCountInString(text) }
 
-// Tokens estimates the length of a text: 2.5 characters a token, rounded up
+// EstimateTokens estimates the length of a text: 2.5 characters a token, rounded up
 // (P35).
-func Tokens(text string) int { return (chars(text)*2 + 4) / 5 }
+func EstimateTokens(text string) int { return (chars(text)*2 + 4) / 5 }
 
 // greedy joins parts to batches of at most limit characters; a longer part is
 // a batch of its own.
@@ -123,8 +118,8 @@ func greedy(parts []string, separator string, limit int) []string {
 	return batches
 }
 
-// Ask is what a digest is asked.
-type Ask struct {
+// DigestInput is what a digest is asked.
+type DigestInput struct {
 	// Query is the person's text.
 	Query string
 	// Batch is one of a plan's batches.
@@ -132,7 +127,7 @@ type Ask struct {
 	Model string
 }
 
-func (a Ask) request(lib *prompts.Library, name prompts.Name, limit int) (models.ChatRequest, error) {
+func (a DigestInput) request(lib *prompts.Library, name prompts.Name, limit int) (models.ChatRequest, error) {
 	return render(lib, name, prompts.StageData{Query: a.Query, Material: a.Batch, Limit: limit}, a.Model)
 }
 

@@ -1,4 +1,4 @@
-package digest
+package recall
 
 import (
 	"fmt"
@@ -27,8 +27,8 @@ const (
 	summaryTokens = 1024
 )
 
-// Session is what decides whether a summary is due.
-type Session struct {
+// SummaryInput is what decides whether a summary is due.
+type SummaryInput struct {
 	// Entries are the entries of the conversation, oldest first. Those that the
 	// summary covers are skipped.
 	Entries []models.Message
@@ -53,7 +53,7 @@ type SummaryPlan struct {
 // 20 entries since the last summary, or when they fill more than 75 % of the
 // window by estimate. The last four entries, rounded up to whole turns, are
 // left alone. What one request should not hold waits for the next one.
-func PlanSummary(s Session) (plan SummaryPlan, due bool) {
+func PlanSummary(s SummaryInput) (plan SummaryPlan, due bool) {
 	open := s.open()
 	if len(open) <= manyEntries && !s.full(open) {
 		return SummaryPlan{}, false
@@ -70,22 +70,22 @@ func PlanSummary(s Session) (plan SummaryPlan, due bool) {
 // entries: those that none holds are about to leave what the model is shown of
 // the conversation, shown entries, or fill its window. It saves looks that come
 // to nothing; one that comes earlier does no harm.
-func (s Session) Presses(shown int) bool {
+func (s SummaryInput) Presses(shown int) bool {
 	open := s.open()
 	return len(open) > max(manyEntries, shown-keptEntries) || s.full(open)
 }
 
 // open are the entries that no summary holds.
-func (s Session) open() []models.Message {
+func (s SummaryInput) open() []models.Message {
 	return slices.DeleteFunc(slices.Clone(s.Entries), func(entry models.Message) bool {
 		return entry.ID <= s.Summary.UptoMessage || entry.Kind == models.KindDebug
 	})
 }
 
-func (s Session) full(open []models.Message) bool {
+func (s SummaryInput) full(open []models.Message) bool {
 	tokens := 0
 	for _, entry := range open {
-		tokens += Tokens(entry.Text)
+		tokens += EstimateTokens(entry.Text)
 	}
 	return s.ContextTokens > 0 && float64(tokens) > fullShare*float64(s.ContextTokens)
 }
@@ -109,21 +109,21 @@ func begins(before, entry models.Message) bool {
 // take is the longest run of whole turns, at least one, that a request should
 // hold, and its lines. Of a longer turn, the texts that do not fit are left out,
 // except for those that are as short as the note that tells of it.
-func (s Session) take(entries []models.Message) (taken []models.Message, material string) {
+func (s SummaryInput) take(entries []models.Message) (taken []models.Message, material string) {
 	budget := int(oversizeShare * float64(s.ContextTokens))
 	var lines []string
 	size := 0
 	for i, entry := range entries {
 		line := lineOf(entry)
 		start := turnStart(entries, i)
-		if budget > 0 && start > 0 && size+Tokens(line) > budget {
+		if budget > 0 && start > 0 && size+EstimateTokens(line) > budget {
 			return entries[:start], joined(lines[:start])
 		}
 		note := fmt.Sprintf("(a text of the %s with %d characters was left out)", speaker(entry.Role), chars(entry.Text))
-		if budget > 0 && size+Tokens(line) > budget && chars(note) < chars(line) {
+		if budget > 0 && size+EstimateTokens(line) > budget && chars(note) < chars(line) {
 			line = note
 		}
-		size += Tokens(line)
+		size += EstimateTokens(line)
 		lines = append(lines, line)
 	}
 	return entries, joined(lines)

@@ -1,4 +1,4 @@
-package route
+package plan
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 
 // byVector picks the nearest tools, at most maxPicks, that reach the least
 // score. It fails when no tool does, or the vectors cannot be compared.
-func byVector(found Evidence, tools []Tool) ([]string, bool) {
+func byVector(found RouteEvidence, tools []Tool) ([]string, bool) {
 	type scored struct {
 		name  string
 		score float64

@@ -1,4 +1,4 @@
-package digest
+package recall
 
 import (
 	"fmt"
@@ -14,19 +14,19 @@ import (
 // nothing to ask below 400 characters, one call up to 2,000, and above that
 // batches of whole snippets. A snippet that is longer than a batch stays
 // whole.
-func PlanMemory(snippets []string) Plan {
+func PlanMemory(snippets []string) DigestPlan {
 	snippets = nonBlank(snippets)
-	plan := Plan{Raw: strings.Join(snippets, "\n")}
+	plan := DigestPlan{Raw: strings.Join(snippets, "\n")}
 	if chars(plan.Raw) >= rawBelow {
 		plan.Batches = greedy(snippets, "\n", memoryBatch)
 	}
 	return plan
 }
 
-// MemoryRequest asks for what of a batch bears on the person's text (J98). It
+// MemoryDigestRequest asks for what of a batch bears on the person's text (J98). It
 // fails only when the prompt cannot be rendered; then count the batch as
 // failed.
-func MemoryRequest(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
+func MemoryDigestRequest(lib *prompts.Library, ask DigestInput) (models.ChatRequest, error) {
 	req, err := ask.request(lib, prompts.MemoryDigest, memoryAnswer)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering memory digest: %w", err)
@@ -38,11 +38,11 @@ func MemoryRequest(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
 // batches, come to. Only the answer that nothing is relevant drops a batch
 // (A41); one that failed stays as it was, all of those together within 1,500
 // characters, so that memory is never lost to a slow model (W7).
-func (p Plan) Memory(answers []Answer) Result {
+func (p DigestPlan) Memory(answers []DigestAnswer) Digest {
 	if len(p.Batches) == 0 {
-		return Result{Text: p.Raw, Decision: fmt.Sprintf("digest raw %d", chars(p.Raw))}
+		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest raw %d", chars(p.Raw))}
 	}
-	texts, failed := read(p.Batches, answers, memoryAnswer)
+	texts, failed := readAnswers(p.Batches, answers, memoryAnswer)
 	code, failures := "digest", 0
 	for _, one := range failed {
 		if one {
@@ -57,8 +57,8 @@ func (p Plan) Memory(answers []Answer) Result {
 	}
 	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 	if len(texts) == 0 {
-		return Result{Decision: fmt.Sprintf("digest none %d", chars(p.Raw))}
+		return Digest{Decision: fmt.Sprintf("digest none %d", chars(p.Raw))}
 	}
 	text := strings.Join(texts, "\n")
-	return Result{Text: text, Decision: fmt.Sprintf("%s %d to %d", code, chars(p.Raw), chars(text))}
+	return Digest{Text: text, Decision: fmt.Sprintf("%s %d to %d", code, chars(p.Raw), chars(text))}
 }

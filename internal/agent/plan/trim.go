@@ -1,4 +1,4 @@
-package route
+package plan
 
 import (
 	"bytes"
@@ -35,11 +35,11 @@ type Caps struct {
 	Stop string
 }
 
-// Trim leaves the newest groups of tool rows in a conversation and shortens
+// TrimToolEntries leaves the newest groups of tool rows in a conversation and shortens
 // their entries (J11-J13, J16); all other entries stay. A result that is cut
 // inside a fence gets its closing mark again. The entries of the caller are
 // not changed.
-func Trim(entries []models.Message, caps Caps) []models.Message {
+func TrimToolEntries(entries []models.Message, caps Caps) []models.Message {
 	caps.EntryChars = max(caps.EntryChars, minEntryChars)
 	first := firstKept(entries, caps)
 	out := make([]models.Message, 0, len(entries))

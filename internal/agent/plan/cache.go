@@ -1,4 +1,4 @@
-package route
+package plan
 
 import (
 	"crypto/sha256"

@@ -1,8 +1,4 @@
-// Package route decides which tools a turn offers: it picks from the catalogue
-// by words, by vectors or by a model's answer, adds what failed a moment ago,
-// and keeps the result inside what mode and channel permit. It is pure, and
-// every function answers odd input with its fail-open value.
-package route
+package plan
 
 import (
 	"coachline/models"
@@ -48,9 +44,9 @@ func (s Strategy) Settle(tools int) Strategy {
 	return StrategyModel
 }
 
-// Evidence is what was found out for a selection outside this package. The
+// RouteEvidence is what was found out for a selection outside this package. The
 // zero value means that nothing could be: the selection falls back to words.
-type Evidence struct {
+type RouteEvidence struct {
 	// Answer is what the model wrote to Request; empty when the call failed.
 	Answer string
 	// Query and Vectors (by tool name) are embeddings of the text and of the
@@ -71,10 +67,10 @@ type Selection struct {
 	Fallback bool
 }
 
-// Select picks tools for a redacted text. A strategy that fails is followed by
+// SelectTools picks tools for a redacted text. A strategy that fails is followed by
 // words, and words without a hit by the whole catalogue (J76). A model that
 // answered "none" picks nothing.
-func Select(strategy Strategy, in Input, found Evidence) Selection {
+func SelectTools(strategy Strategy, in RouteInput, found RouteEvidence) Selection {
 	strategy = strategy.Settle(len(in.Tools))
 	var names []string
 	ok := false
@@ -82,7 +78,7 @@ func Select(strategy Strategy, in Input, found Evidence) Selection {
 	case StrategyAll:
 		return Selection{Names: toolNames(in.Tools), By: StrategyAll}
 	case StrategyModel:
-		names, ok = Picks(found.Answer, in.Tools)
+		names, ok = PickTools(found.Answer, in.Tools)
 	case StrategyEmbedding:
 		names, ok = byVector(found, in.Tools)
 	case StrategyKeyword, StrategyAuto:
@@ -94,21 +90,21 @@ func Select(strategy Strategy, in Input, found Evidence) Selection {
 	if ok {
 		return Selection{Names: names, By: strategy}
 	}
-	fallback := Select(StrategyKeyword, in, Evidence{})
+	fallback := SelectTools(StrategyKeyword, in, RouteEvidence{})
 	fallback.Fallback = true
 	return fallback
 }
 
-// Input is what every strategy looks at: the redacted text, and the tools that
+// RouteInput is what every strategy looks at: the redacted text, and the tools that
 // mode and channel permit.
-type Input struct {
+type RouteInput struct {
 	Query string
 	Tools []Tool
 }
 
-// Permitted narrows the tools of a mode to those of a channel, in the mode's
+// PermittedTools narrows the tools of a mode to those of a channel, in the mode's
 // order. A nil channel list permits all of them, an empty one none (O13).
-func Permitted(mode []Tool, channel []string) []Tool {
+func PermittedTools(mode []Tool, channel []string) []Tool {
 	if channel == nil {
 		return mode
 	}

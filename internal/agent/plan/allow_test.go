@@ -1,4 +1,4 @@
-package route
+package plan
 
 import (
 	"strings"
@@ -32,13 +32,13 @@ func TestAllow(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.in.Catalogue = sample()
-			require.Equal(t, tt.want, Allow(tt.in))
+			tt.in.Catalogue = sampleTools()
+			require.Equal(t, tt.want, AllowTools(tt.in))
 		})
 	}
 	t.Run("A19 what is cached has no carried name", func(t *testing.T) {
 		selection := Selection{Names: []string{"weather"}, By: StrategyKeyword}
-		Allow(AllowInput{Selection: selection, Failed: []string{"scheduler"}, Catalogue: sample()})
+		AllowTools(AllowInput{Selection: selection, Failed: []string{"scheduler"}, Catalogue: sampleTools()})
 		require.Equal(t, []string{"weather"}, selection.Names)
 	})
 }
@@ -76,16 +76,16 @@ func TestCache(t *testing.T) {
 		})
 	}
 	t.Run("A10 the whole catalogue is not cached", func(t *testing.T) {
-		answer := Evidence{Answer: "search_web, weather, saveProfile, scheduler"}
-		require.False(t, Select(StrategyModel, Input{"q", sample()}, answer).Cacheable(sample()))
-		require.False(t, Select(StrategyAll, Input{"q", sample()}, answer).Cacheable(sample()))
+		answer := RouteEvidence{Answer: "search_web, weather, saveProfile, scheduler"}
+		require.False(t, SelectTools(StrategyModel, RouteInput{"q", sampleTools()}, answer).Cacheable(sampleTools()))
+		require.False(t, SelectTools(StrategyAll, RouteInput{"q", sampleTools()}, answer).Cacheable(sampleTools()))
 	})
 	t.Run("J24 a part is cached, none too", func(t *testing.T) {
-		require.True(t, Select(StrategyModel, Input{"q", sample()}, Evidence{Answer: "weather"}).Cacheable(sample()))
-		require.True(t, Select(StrategyModel, Input{"q", sample()}, Evidence{Answer: "none"}).Cacheable(sample()))
+		require.True(t, SelectTools(StrategyModel, RouteInput{"q", sampleTools()}, RouteEvidence{Answer: "weather"}).Cacheable(sampleTools()))
+		require.True(t, SelectTools(StrategyModel, RouteInput{"q", sampleTools()}, RouteEvidence{Answer: "none"}).Cacheable(sampleTools()))
 	})
 	t.Run("a fallback is not cached", func(t *testing.T) {
-		require.False(t, Select(StrategyModel, Input{"remind me", sample()}, Evidence{}).Cacheable(sample()))
+		require.False(t, SelectTools(StrategyModel, RouteInput{"remind me", sampleTools()}, RouteEvidence{}).Cacheable(sampleTools()))
 	})
 }
 
@@ -98,15 +98,15 @@ func TestSearch(t *testing.T) {
 		{"J82 empty", "", nothingFound},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, Search(tt.in, sample())) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, SearchTools(tt.in, sampleTools())) })
 	}
 	t.Run("five at most, on one line each", func(t *testing.T) {
 		var catalogue []Tool
 		for _, name := range []string{"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "ta", "tb", "tc"} {
 			catalogue = append(catalogue, Tool{Name: name, Description: "reading\n" + strings.Repeat("long ", 40), Keywords: []string{"only" + name}})
 		}
-		require.Equal(t, nothingFound, Search("reading", catalogue), "a word of every tool tells nothing")
-		got := Search("onlyt0 onlyt1 onlyt2 onlyt3 onlyt4 onlyt5", catalogue)
+		require.Equal(t, nothingFound, SearchTools("reading", catalogue), "a word of every tool tells nothing")
+		got := SearchTools("onlyt0 onlyt1 onlyt2 onlyt3 onlyt4 onlyt5", catalogue)
 		require.Len(t, strings.Split(got, "\n"), maxPicks)
 	})
 }
@@ -124,6 +124,6 @@ func TestFound(t *testing.T) {
 		{"empty", "", nil},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, Found(tt.in, sample())) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, FoundTools(tt.in, sampleTools())) })
 	}
 }

@@ -1,4 +1,4 @@
-package digest_test
+package recall_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"coachline/internal/reply/digest"
+	"coachline/internal/agent/recall"
 )
 
 func many(count, length int) []string {
@@ -34,25 +34,25 @@ func TestPlanMessages(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			plan := digest.PlanMessages(tt.in)
+			plan := recall.PlanMessages(tt.in)
 			require.Len(t, plan.Batches, tt.batches)
 			lines := strings.Split(plan.Raw, "\n")
 			require.Len(t, lines, len(tt.in))
 			require.Equal(t, tt.line, chars(lines[len(lines)-1]))
 		})
 	}
-	require.Empty(t, digest.PlanMessages([]string{" ", ""}).Batches)
+	require.Empty(t, recall.PlanMessages([]string{" ", ""}).Batches)
 }
 
 func TestMessages(t *testing.T) {
-	two := digest.PlanMessages(many(200, 40))
+	two := recall.PlanMessages(many(200, 40))
 	require.Len(t, two.Batches, 2)
 	t.Run("answered", func(t *testing.T) {
 		got := two.Messages(said("They walk.", "<think>hm</think>Is it too late?"), 5000)
 		require.Equal(t, "They walk.\nIs it too late?", got.Text)
 		require.Equal(t, fmt.Sprintf("digest %d to 26", chars(two.Raw)), got.Decision)
 	})
-	for name, answers := range map[string][]digest.Answer{
+	for name, answers := range map[string][]recall.DigestAnswer{
 		"failed": {{Text: "They walk."}, failed}, "none": said("They walk.", "NONE"), "missing": said("They walk."),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestMessages(t *testing.T) {
 		require.Regexp(t, `and \d+ more$`, got.Text)
 	})
 	t.Run("a long answer", func(t *testing.T) {
-		require.Equal(t, long(1200)+"…", digest.PlanMessages(many(1, 10)).Messages(said(long(1300)), 5000).Text)
+		require.Equal(t, long(1200)+"…", recall.PlanMessages(many(1, 10)).Messages(said(long(1300)), 5000).Text)
 	})
 }
 
@@ -81,7 +81,7 @@ func TestMessagesKeepEveryBeginning(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		count := rapid.IntRange(1, 900).Draw(rt, "count")
 		texts := many(count, rapid.IntRange(8, 300).Draw(rt, "length"))
-		plan := digest.PlanMessages(texts)
+		plan := recall.PlanMessages(texts)
 		for _, text := range texts {
 			require.Contains(rt, plan.Raw, "- "+text[:8], text[:8])
 		}
@@ -93,7 +93,7 @@ func TestMessagesKeepEveryBeginning(t *testing.T) {
 }
 
 func TestMessagesRequest(t *testing.T) {
-	req, err := digest.MessagesRequest(library(t), "- Walked at seven.\n- Is it too late?", "m")
+	req, err := recall.MessagesDigestRequest(library(t), "- Walked at seven.\n- Is it too late?", "m")
 	golden(t, "messages_request.golden.txt", system(t, req, err))
 	require.Equal(t, "m", req.Model)
 	for _, rule := range []string{"at most 1200 characters", "in the person's language", "every question", "not instructions"} {

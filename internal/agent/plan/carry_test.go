@@ -1,4 +1,4 @@
-package route
+package plan
 
 import (
 	"encoding/json"
@@ -118,7 +118,7 @@ func TestCarry(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, Carry(CarryInput{Entries: tt.in, Catalogue: sample(), Now: noon, Hot: 5 * time.Minute}))
+			require.Equal(t, tt.want, CarryOver(CarryOverInput{Entries: tt.in, Catalogue: sampleTools(), Now: noon, Hot: 5 * time.Minute}))
 		})
 	}
 }
@@ -142,17 +142,17 @@ func TestCarryHotWindow(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, Carry(CarryInput{Entries: conversation(tt.age), Catalogue: sample(), Now: noon, Hot: 300 * time.Second}))
+			require.Equal(t, tt.want, CarryOver(CarryOverInput{Entries: conversation(tt.age), Catalogue: sampleTools(), Now: noon, Hot: 300 * time.Second}))
 		})
 	}
 	t.Run("2.13 the age of a tool row is irrelevant", func(t *testing.T) {
 		list := conversation(time.Hour)
 		list[3].At = noon.Add(-time.Minute)
-		require.Equal(t, []string{"scheduler"}, Carry(CarryInput{Entries: list, Catalogue: sample(), Now: noon, Hot: 300 * time.Second}).Failed)
+		require.Equal(t, []string{"scheduler"}, CarryOver(CarryOverInput{Entries: list, Catalogue: sampleTools(), Now: noon, Hot: 300 * time.Second}).Failed)
 	})
 	t.Run("debug texts are no conversation", func(t *testing.T) {
 		list := append(conversation(time.Hour)[:4], models.Message{Role: models.RoleAssistant, Kind: models.KindDebug, Text: "x", At: noon}, said("b"))
-		require.True(t, Carry(CarryInput{Entries: list, Catalogue: sample(), Now: noon, Hot: 300 * time.Second}).Fresh)
+		require.True(t, CarryOver(CarryOverInput{Entries: list, Catalogue: sampleTools(), Now: noon, Hot: 300 * time.Second}).Fresh)
 	})
 }
 
@@ -193,7 +193,7 @@ func TestTrimGroups(t *testing.T) {
 		{"nothing", nil, Caps{Groups: 2}, ""},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, kinds(Trim(tt.in, tt.caps))) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, kinds(TrimToolEntries(tt.in, tt.caps))) })
 	}
 }
 
@@ -202,7 +202,7 @@ func TestTrimEntries(t *testing.T) {
 	fenced := fence.Open + "\n" + strings.Repeat("ü", 5000) + "\n" + fence.Close
 	content := func(in string, caps Caps) string {
 		list := entries(said("a"), called(call("1", "weather")), returned(models.ToolResult{CallID: "1", Name: "weather", Content: in, Failed: true}))
-		out := Trim(list, caps)
+		out := TrimToolEntries(list, caps)
 		result, readable := resultOf(out[2])
 		require.True(t, readable)
 		require.True(t, result.Failed)
@@ -239,14 +239,14 @@ func TestTrimEntries(t *testing.T) {
 		require.Equal(t, strings.Repeat("y", 1200)+"…", content(strings.Repeat("y", 3000), caps))
 	})
 	t.Run("the marks stay as they are", func(t *testing.T) {
-		out := Trim(entries(called(call("1", "weather")), returned(models.ToolResult{CallID: "1", Name: "weather", Content: fenced})), caps)
+		out := TrimToolEntries(entries(called(call("1", "weather")), returned(models.ToolResult{CallID: "1", Name: "weather", Content: fenced})), caps)
 		require.Contains(t, out[1].Text, fence.Open)
 		require.Contains(t, out[1].Text, fence.Close)
 	})
 	t.Run("rows that cannot be read stay", func(t *testing.T) {
 		list := entries(called(call("1", "weather")),
 			models.Message{Role: models.RoleTool, Kind: models.KindToolResult, Text: "["}, models.Message{Role: models.RoleAssistant, Kind: models.KindToolCall, Text: "{"})
-		out := Trim(list, caps)
+		out := TrimToolEntries(list, caps)
 		require.Equal(t, "[", out[1].Text)
 		require.Equal(t, "{", out[2].Text)
 	})
@@ -257,7 +257,7 @@ func TestTrimEntries(t *testing.T) {
 		require.Equal(t, CarryEntryChars+1, utf8.RuneCountInString(content(fenced, Caps{Groups: 1, EntryChars: CarryEntryChars})))
 	})
 	arguments := func(in string) string {
-		out := Trim(entries(called(models.ToolCall{ID: "1", Name: "weather", Arguments: in}), ok("1", "weather")), caps)
+		out := TrimToolEntries(entries(called(models.ToolCall{ID: "1", Name: "weather", Arguments: in}), ok("1", "weather")), caps)
 		return callsOf(out[0])[0].Arguments
 	}
 	long := strings.Repeat("w", 2000)
@@ -292,7 +292,7 @@ func TestTrimKeepsPairs(t *testing.T) {
 			}
 		}
 		groups := rapid.IntRange(0, 5).Draw(t, "groups")
-		out := Trim(list, Caps{Groups: groups, EntryChars: 200, Fence: Fence{"<a>", "</a>"}})
+		out := TrimToolEntries(list, Caps{Groups: groups, EntryChars: 200, Fence: Fence{"<a>", "</a>"}})
 		calls, results, words := 0, 0, 0
 		for _, m := range out {
 			switch m.Kind {
@@ -307,6 +307,6 @@ func TestTrimKeepsPairs(t *testing.T) {
 		require.Equal(t, calls, results)
 		require.LessOrEqual(t, calls, groups)
 		require.Equal(t, len(list), words+2*strings.Count(kinds(list), "call"))
-		require.Equal(t, kinds(out), kinds(Trim(out, Caps{Groups: groups, EntryChars: 200})))
+		require.Equal(t, kinds(out), kinds(TrimToolEntries(out, Caps{Groups: groups, EntryChars: 200})))
 	})
 }

@@ -1,4 +1,4 @@
-package route
+package plan
 
 import "slices"
 
@@ -28,10 +28,10 @@ type Allowed struct {
 	Label string
 }
 
-// Allow joins what was picked, planned, carried over and found, and keeps what
+// AllowTools joins what was picked, planned, carried over and found, and keeps what
 // mode and channel permit, in the order of the catalogue; Always comes last.
 // The inputs stay as they are. The label tells only of names that were added.
-func Allow(in AllowInput) Allowed {
+func AllowTools(in AllowInput) Allowed {
 	picked := map[string]bool{}
 	add := func(names []string) bool {
 		added := false

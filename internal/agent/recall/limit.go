@@ -1,4 +1,4 @@
-package digest
+package recall
 
 import (
 	"fmt"
@@ -20,11 +20,11 @@ const (
 	limitAnswer   = 800
 )
 
-// Activity tells what a turn did, from the messages it added to its requests
+// TurnActivity tells what a turn did, from the messages it added to its requests
 // in any protocol: one line for each call, result and text, oldest first. When
 // they are more than 2,000 characters, the newest stay. It is empty when the
 // turn did nothing; then ask no model (J86).
-func Activity(messages []models.ChatMessage) string {
+func TurnActivity(messages []models.ChatMessage) string {
 	var lines []string
 	names := map[string]string{}
 	for _, message := range messages {
@@ -64,7 +64,7 @@ func appendLine(lines []string, label, body string, limit int) []string {
 }
 
 // LimitAsk is what a turn that was stopped is told with. Activity is as
-// Activity makes it; Language the person's locale, empty for that of Query.
+// TurnActivity makes it; Language the person's locale, empty for that of Query.
 type LimitAsk struct {
 	Query    string
 	Activity string
@@ -84,11 +84,11 @@ func LimitRequest(lib *prompts.Library, ask LimitAsk) (models.ChatRequest, error
 	return req, nil
 }
 
-// Limit is the reply of a turn that was stopped: the digest, at most 800
+// LimitReply is the reply of a turn that was stopped: the digest, at most 800
 // characters, or else the newest of the candidates, which are the words that
 // the turn had for the person, oldest first. ok is false when there is none;
 // then apologise in fixed words and flag the turn (A28).
-func Limit(answer Answer, candidates []string) (reply string, ok bool) {
+func LimitReply(answer DigestAnswer, candidates []string) (reply string, ok bool) {
 	if !answer.Failed {
 		if body := said(answer.Text); body != "" && !isNone(body) {
 			return text.Truncate(body, limitAnswer-1), true

@@ -1,4 +1,4 @@
-package digest_test
+package recall_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"coachline/internal/reply/digest"
+	"coachline/internal/agent/recall"
 	"coachline/models"
 )
 
@@ -52,27 +52,27 @@ func TestPlanSummary(t *testing.T) {
 	}
 	tests := []struct {
 		name string
-		in   digest.Session
+		in   recall.SummaryInput
 		due  bool
 		upto int64
 	}{
-		{"P31 20 entries", digest.Session{Entries: talk(10)}, false, 0},
-		{"P31 21 entries", digest.Session{Entries: talk(11)[:21]}, true, 16},
-		{"P31 more than 20", digest.Session{Entries: talk(11)}, true, 18},
-		{"P31 covered ones do not count", digest.Session{Entries: talk(12), Summary: models.Summary{UptoMessage: 4}}, false, 0},
-		{"P31 75 % of the window", digest.Session{Entries: big, ContextTokens: 400}, true, 2},
-		{"P31 less than 75 %", digest.Session{Entries: big, ContextTokens: 500}, false, 0},
-		{"P31 exactly 75 % of the window", digest.Session{Entries: sized(712), ContextTokens: 400}, false, 0},
-		{"P31 a token more", digest.Session{Entries: sized(714), ContextTokens: 400}, true, 2},
-		{"P32 a turn of one entry", digest.Session{Entries: oneAnd21}, true, 1},
-		{"P32 one turn of five entries is never cut", digest.Session{Entries: append(talk(1), append(toolRows(3, "t1", false), toolRows(5, "t1", false)[:1]...)...), ContextTokens: 4}, false, 0},
-		{"2.12 four entries are left alone", digest.Session{Entries: talk(2), ContextTokens: 4}, false, 0},
-		{"P32 one turn is never cut", digest.Session{Entries: append(talk(1), toolRows(3, "t1", false)...), ContextTokens: 4}, false, 0},
-		{"nothing", digest.Session{}, false, 0},
+		{"P31 20 entries", recall.SummaryInput{Entries: talk(10)}, false, 0},
+		{"P31 21 entries", recall.SummaryInput{Entries: talk(11)[:21]}, true, 16},
+		{"P31 more than 20", recall.SummaryInput{Entries: talk(11)}, true, 18},
+		{"P31 covered ones do not count", recall.SummaryInput{Entries: talk(12), Summary: models.Summary{UptoMessage: 4}}, false, 0},
+		{"P31 75 % of the window", recall.SummaryInput{Entries: big, ContextTokens: 400}, true, 2},
+		{"P31 less than 75 %", recall.SummaryInput{Entries: big, ContextTokens: 500}, false, 0},
+		{"P31 exactly 75 % of the window", recall.SummaryInput{Entries: sized(712), ContextTokens: 400}, false, 0},
+		{"P31 a token more", recall.SummaryInput{Entries: sized(714), ContextTokens: 400}, true, 2},
+		{"P32 a turn of one entry", recall.SummaryInput{Entries: oneAnd21}, true, 1},
+		{"P32 one turn of five entries is never cut", recall.SummaryInput{Entries: append(talk(1), append(toolRows(3, "t1", false), toolRows(5, "t1", false)[:1]...)...), ContextTokens: 4}, false, 0},
+		{"2.12 four entries are left alone", recall.SummaryInput{Entries: talk(2), ContextTokens: 4}, false, 0},
+		{"P32 one turn is never cut", recall.SummaryInput{Entries: append(talk(1), toolRows(3, "t1", false)...), ContextTokens: 4}, false, 0},
+		{"nothing", recall.SummaryInput{}, false, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			plan, due := digest.PlanSummary(tt.in)
+			plan, due := recall.PlanSummary(tt.in)
 			require.Equal(t, tt.due, due)
 			require.Equal(t, tt.upto, plan.Upto)
 		})
@@ -83,14 +83,14 @@ func TestPlanSummary(t *testing.T) {
 			entries[i].TurnID = ""
 		}
 		entries[20].Role, entries[21].Role = models.RoleAssistant, models.RoleAssistant
-		plan, due := digest.PlanSummary(digest.Session{Entries: entries})
+		plan, due := recall.PlanSummary(recall.SummaryInput{Entries: entries})
 		require.True(t, due)
 		require.Equal(t, int64(18), plan.Upto, "19 to 22 are one turn")
 	})
 	t.Run("P32 an entry without a turn id goes on with the turn", func(t *testing.T) {
 		entries := talk(12)
 		entries[20].TurnID, entries[20].Role = "", models.RoleAssistant
-		plan, due := digest.PlanSummary(digest.Session{Entries: entries})
+		plan, due := recall.PlanSummary(recall.SummaryInput{Entries: entries})
 		require.True(t, due)
 		require.Equal(t, int64(18), plan.Upto, "19 to 22 are one turn")
 	})
@@ -101,28 +101,28 @@ func TestPlanSummary(t *testing.T) {
 			entries = append(entries, entry)
 		}
 		entries = append(entries, models.Message{ID: 90, Kind: models.KindDebug, Role: models.RoleAssistant, Text: "debug"})
-		plan, _ := digest.PlanSummary(digest.Session{Entries: entries})
+		plan, _ := recall.PlanSummary(recall.SummaryInput{Entries: entries})
 		require.True(t, strings.HasPrefix(plan.Material,
 			"person: walk 1\ncoach: nice 1\ntool web done: dry all day\ntool web failed: dry all day\nperson: walk 1\n"), plan.Material)
 		require.NotContains(t, plan.Material, "secret")
 		require.NotContains(t, plan.Material, "debug")
 	})
 	t.Run("P33 oversize", func(t *testing.T) {
-		plan, _ := digest.PlanSummary(digest.Session{Entries: big, ContextTokens: 400})
+		plan, _ := recall.PlanSummary(recall.SummaryInput{Entries: big, ContextTokens: 400})
 		require.Equal(t, "(a text of the person with 800 characters was left out)\ncoach: nice 1", plan.Material)
 	})
 	t.Run("P33 exactly half of the window", func(t *testing.T) {
 		entries := talk(11)
 		entries[0].Text = long(92) // 40 tokens with its speaker
-		plan, _ := digest.PlanSummary(digest.Session{Entries: entries, ContextTokens: 80})
+		plan, _ := recall.PlanSummary(recall.SummaryInput{Entries: entries, ContextTokens: 80})
 		require.Equal(t, "person: "+long(92)+"\ncoach: nice 1", plan.Material, "and a short answer stays, for a note would be longer")
 		entries[0].Text = long(93)
-		plan, _ = digest.PlanSummary(digest.Session{Entries: entries, ContextTokens: 80})
+		plan, _ = recall.PlanSummary(recall.SummaryInput{Entries: entries, ContextTokens: 80})
 		require.Equal(t, "(a text of the person with 93 characters was left out)\ncoach: nice 1\nperson: walk 2\ncoach: nice 2", plan.Material)
 	})
 	t.Run("whole turns of exactly half of the window", func(t *testing.T) {
 		upto := func(entries []models.Message, context int) int64 {
-			plan, due := digest.PlanSummary(digest.Session{Entries: entries, ContextTokens: context})
+			plan, due := recall.PlanSummary(recall.SummaryInput{Entries: entries, ContextTokens: context})
 			require.True(t, due)
 			return plan.Upto
 		}
@@ -135,9 +135,9 @@ func TestPlanSummary(t *testing.T) {
 	})
 	t.Run("what does not fit waits", func(t *testing.T) {
 		entries := talk(20)
-		plan, due := digest.PlanSummary(digest.Session{Entries: entries, ContextTokens: 80})
+		plan, due := recall.PlanSummary(recall.SummaryInput{Entries: entries, ContextTokens: 80})
 		require.True(t, due)
-		require.LessOrEqual(t, digest.Tokens(plan.Material), 40+8)
+		require.LessOrEqual(t, recall.EstimateTokens(plan.Material), 40+8)
 		require.Equal(t, "person: walk 1", strings.SplitN(plan.Material, "\n", 2)[0])
 		require.Less(t, plan.Upto, int64(36))
 	})
@@ -146,7 +146,7 @@ func TestPlanSummary(t *testing.T) {
 func TestSummaryRequest(t *testing.T) {
 	earlier := models.Summary{ParticipantID: "p1", Text: "Walks at seven. Knee hurts.", UptoMessage: 10, Version: 3}
 	entries := talk(22)
-	plan, due := digest.PlanSummary(digest.Session{Entries: entries, Summary: earlier})
+	plan, due := recall.PlanSummary(recall.SummaryInput{Entries: entries, Summary: earlier})
 	require.True(t, due)
 	req, err := plan.Request(library(t), "m")
 	text := system(t, req, err)
@@ -161,7 +161,7 @@ func TestSummaryRequest(t *testing.T) {
 		for i := range 17 {
 			later = append(later, models.Message{ID: int64(46 + i), TurnID: fmt.Sprintf("t%d", 24+i), Role: models.RoleUser, Text: "more", At: noon})
 		}
-		next, due := digest.PlanSummary(digest.Session{Entries: later, Summary: got})
+		next, due := recall.PlanSummary(recall.SummaryInput{Entries: later, Summary: got})
 		require.True(t, due)
 		require.Contains(t, next.Material, "person: walk 21\n")
 		require.Contains(t, next.Material, "I also fell")
@@ -187,23 +187,23 @@ func TestSummaryPresses(t *testing.T) {
 	big[0].Text = long(800)
 	tests := []struct {
 		name  string
-		in    digest.Session
+		in    recall.SummaryInput
 		shown int
 		want  bool
 	}{
-		{"P31 not before it is due", digest.Session{Entries: talk(10)}, 10, false},
-		{"little is shown", digest.Session{Entries: talk(11)}, 10, true},
-		{"no bound on what is shown", digest.Session{Entries: talk(11)}, -1, true},
-		{"due, with room left", digest.Session{Entries: talk(13)}, 30, false},
-		{"due, and the oldest are about to go", digest.Session{Entries: talk(14)}, 30, true},
-		{"P31 covered ones do not count", digest.Session{Entries: talk(15), Summary: models.Summary{UptoMessage: 4}}, 30, false},
-		{"P31 75 % of the window", digest.Session{Entries: big, ContextTokens: 400}, 30, true},
-		{"nothing", digest.Session{}, 30, false},
+		{"P31 not before it is due", recall.SummaryInput{Entries: talk(10)}, 10, false},
+		{"little is shown", recall.SummaryInput{Entries: talk(11)}, 10, true},
+		{"no bound on what is shown", recall.SummaryInput{Entries: talk(11)}, -1, true},
+		{"due, with room left", recall.SummaryInput{Entries: talk(13)}, 30, false},
+		{"due, and the oldest are about to go", recall.SummaryInput{Entries: talk(14)}, 30, true},
+		{"P31 covered ones do not count", recall.SummaryInput{Entries: talk(15), Summary: models.Summary{UptoMessage: 4}}, 30, false},
+		{"P31 75 % of the window", recall.SummaryInput{Entries: big, ContextTokens: 400}, 30, true},
+		{"nothing", recall.SummaryInput{}, 30, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.want, tt.in.Presses(tt.shown))
-			_, due := digest.PlanSummary(tt.in)
+			_, due := recall.PlanSummary(tt.in)
 			require.True(t, due || !tt.want, "what presses is due")
 		})
 	}
@@ -222,17 +222,17 @@ func TestDayOver(t *testing.T) {
 	}
 	tests := []struct {
 		name  string
-		in    digest.Diary
+		in    recall.NoteInput
 		want  bool
 		entry []models.Message
 	}{
-		{"J51 one day", digest.Diary{}, false, []models.Message{entry(1, noon), entry(2, late)}},
-		{"J51 a local day is over", digest.Diary{Zone: paris}, true, []models.Message{entry(1, noon), entry(2, late)}},
-		{"its note is there", digest.Diary{Zone: paris, Notes: note("2026-11-20", 1)}, false, []models.Message{entry(1, noon), entry(2, late)}},
-		{"its note lacks something", digest.Diary{Zone: paris, Notes: note("2026-11-20", 1)}, true, []models.Message{entry(1, noon), entry(2, noon), entry(3, late)}},
-		{"somebody else's note", digest.Diary{Zone: paris, Notes: []models.Note{{ParticipantID: "conv_2", LocalDate: "2026-11-20", UptoMessage: 1}}}, true, []models.Message{entry(1, noon), entry(2, late)}},
-		{"J17 nothing but tools", digest.Diary{Zone: paris}, false, append(tool, entry(4, late))},
-		{"nothing", digest.Diary{}, false, nil},
+		{"J51 one day", recall.NoteInput{}, false, []models.Message{entry(1, noon), entry(2, late)}},
+		{"J51 a local day is over", recall.NoteInput{Zone: paris}, true, []models.Message{entry(1, noon), entry(2, late)}},
+		{"its note is there", recall.NoteInput{Zone: paris, Notes: note("2026-11-20", 1)}, false, []models.Message{entry(1, noon), entry(2, late)}},
+		{"its note lacks something", recall.NoteInput{Zone: paris, Notes: note("2026-11-20", 1)}, true, []models.Message{entry(1, noon), entry(2, noon), entry(3, late)}},
+		{"somebody else's note", recall.NoteInput{Zone: paris, Notes: []models.Note{{ParticipantID: "conv_2", LocalDate: "2026-11-20", UptoMessage: 1}}}, true, []models.Message{entry(1, noon), entry(2, late)}},
+		{"J17 nothing but tools", recall.NoteInput{Zone: paris}, false, append(tool, entry(4, late))},
+		{"nothing", recall.NoteInput{}, false, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -250,9 +250,9 @@ func TestPlanSummaryProperties(t *testing.T) {
 			turn := fmt.Sprintf("t%d", i/rapid.IntRange(1, 5).Draw(t, "turn"))
 			entries = append(entries, models.Message{ID: int64(i + 1), TurnID: turn, Role: role, Text: rapid.StringN(0, 300, -1).Draw(t, "text")})
 		}
-		in := digest.Session{Entries: entries, ContextTokens: rapid.IntRange(0, 2000).Draw(t, "context")}
+		in := recall.SummaryInput{Entries: entries, ContextTokens: rapid.IntRange(0, 2000).Draw(t, "context")}
 		for range 100 {
-			plan, due := digest.PlanSummary(in)
+			plan, due := recall.PlanSummary(in)
 			if !due {
 				return
 			}
@@ -269,11 +269,11 @@ func TestPlanNotes(t *testing.T) {
 	entries := append(talk(2), toolRows(5, "t3", false)...)
 	entries[2].At, entries[3].At = noon.Add(4*time.Hour), noon.Add(5*time.Hour)
 	entries = append(entries, models.Message{ID: 9, Kind: models.KindDebug, Role: models.RoleAssistant, Text: "debug", At: noon})
-	diary := digest.Diary{ParticipantID: "p1", Entries: entries, Zone: tokyo, Notes: []models.Note{
+	diary := recall.NoteInput{ParticipantID: "p1", Entries: entries, Zone: tokyo, Notes: []models.Note{
 		{ParticipantID: "p1", LocalDate: "2026-11-20", Text: "Person: walked.", UptoMessage: 1},
 		{ParticipantID: "p2", LocalDate: "2026-11-21", Text: "not hers", UptoMessage: 90},
 	}}
-	plans := digest.PlanNotes(diary)
+	plans := recall.PlanNotes(diary)
 	require.Len(t, plans, 2)
 	t.Run("P44 local days", func(t *testing.T) {
 		require.Equal(t, "coach: nice 1", plans[0].Material)
@@ -284,7 +284,7 @@ func TestPlanNotes(t *testing.T) {
 	})
 	t.Run("J17", func(t *testing.T) { require.NotContains(t, plans[0].Material+plans[1].Material, "dry") })
 	t.Run("nothing open", func(t *testing.T) {
-		require.Empty(t, digest.PlanNotes(digest.Diary{ParticipantID: "p1", Entries: toolRows(1, "t1", false)}))
+		require.Empty(t, recall.PlanNotes(recall.NoteInput{ParticipantID: "p1", Entries: toolRows(1, "t1", false)}))
 	})
 	t.Run("J51", func(t *testing.T) {
 		req, err := plans[1].Request(library(t), "m")
@@ -316,7 +316,7 @@ func TestMergeNote(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			plan := digest.PlanNotes(digest.Diary{ParticipantID: "p1", Entries: talk(4), Notes: []models.Note{note(tt.earlier)}})[0]
+			plan := recall.PlanNotes(recall.NoteInput{ParticipantID: "p1", Entries: talk(4), Notes: []models.Note{note(tt.earlier)}})[0]
 			require.Equal(t, tt.rewrite, plan.Rewrite)
 			req, err := plan.Request(library(t), "m")
 			require.Contains(t, system(t, req, err), tt.earlier)
@@ -331,7 +331,7 @@ func TestMergeNote(t *testing.T) {
 		})
 	}
 	t.Run("J51 a script without spaces", func(t *testing.T) {
-		plan := digest.PlanNotes(digest.Diary{Entries: talk(1)})[0]
+		plan := recall.PlanNotes(recall.NoteInput{Entries: talk(1)})[0]
 		got, _ := plan.Merge(strings.Repeat("歩", 3000), noon)
 		require.LessOrEqual(t, chars(got.Text), 1400)
 	})
@@ -342,7 +342,7 @@ func TestNotesGrowWithinBounds(t *testing.T) {
 		current := models.Note{ParticipantID: "p1", LocalDate: "2026-11-20"}
 		for i := range rapid.IntRange(1, 12).Draw(t, "times") {
 			entries := []models.Message{{ID: int64(10 + i), Role: models.RoleUser, Text: "walked", At: noon}}
-			plan := digest.PlanNotes(digest.Diary{ParticipantID: "p1", Entries: entries, Notes: []models.Note{current}})[0]
+			plan := recall.PlanNotes(recall.NoteInput{ParticipantID: "p1", Entries: entries, Notes: []models.Note{current}})[0]
 			next, _ := plan.Merge(strings.Repeat("word ", rapid.IntRange(0, 300).Draw(t, "words")), noon)
 			require.LessOrEqual(t, len(strings.Fields(next.Text)), 200)
 			require.LessOrEqual(t, chars(next.Text), 1400)

@@ -1,4 +1,4 @@
-package digest
+package recall
 
 import (
 	"fmt"
@@ -22,8 +22,8 @@ const (
 	addedMost  = 280
 )
 
-// Diary is what the notes of a person are made from.
-type Diary struct {
+// NoteInput is what the notes of a person are made from.
+type NoteInput struct {
 	ParticipantID string
 	// Entries are the entries of the conversation, oldest first; those that a
 	// note covers are skipped.
@@ -47,7 +47,7 @@ type NotePlan struct {
 
 // PlanNotes lists the notes that are open, oldest day first, one for each
 // local day (J51, P44).
-func PlanNotes(d Diary) []NotePlan {
+func PlanNotes(d NoteInput) []NotePlan {
 	byDay := map[string]*NotePlan{}
 	lines := map[string][]string{}
 	for _, entry := range d.Entries {
@@ -74,7 +74,7 @@ func PlanNotes(d Diary) []NotePlan {
 
 // DayOver reports whether the last day before that of the newest entry has
 // something that its note lacks.
-func (d Diary) DayOver() bool {
+func (d NoteInput) DayOver() bool {
 	if len(d.Entries) == 0 {
 		return false
 	}
@@ -96,7 +96,7 @@ func noted(entry models.Message) string {
 	return lineOf(entry)
 }
 
-func (d Diary) note(day string) models.Note {
+func (d NoteInput) note(day string) models.Note {
 	for _, note := range d.Notes {
 		if note.ParticipantID == d.ParticipantID && note.LocalDate == day {
 			return note
@@ -105,7 +105,7 @@ func (d Diary) note(day string) models.Note {
 	return models.Note{ParticipantID: d.ParticipantID, LocalDate: day}
 }
 
-func (d Diary) covered(day string) int64 { return d.note(day).UptoMessage }
+func (d NoteInput) covered(day string) int64 { return d.note(day).UptoMessage }
 
 func words(text string) int { return len(strings.Fields(text)) }
 

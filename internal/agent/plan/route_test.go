@@ -1,11 +1,8 @@
-package route
+package plan
 
 import (
-	"flag"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,32 +10,10 @@ import (
 
 	"coachline/internal/tools"
 	"coachline/models"
-	"coachline/prompts"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden.txt")
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o750))
-		require.NoError(t, os.WriteFile(path, []byte(got+"\n"), 0o600))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got+"\n")
-}
-
-func library(t *testing.T) *prompts.Library {
-	t.Helper()
-	lib, err := prompts.Load("")
-	require.NoError(t, err)
-	return lib
-}
-
-// sample is a small catalogue with clear descriptions.
-func sample() []Tool {
+// sampleTools is a small catalogue with clear descriptions.
+func sampleTools() []Tool {
 	return []Tool{
 		{Name: "scheduler", Description: "Manage daily prompts and reminders: create, list, delete.", Keywords: []string{"recordatorio", "rappel", "каждый", "毎朝"}},
 		{Name: "saveProfile", Description: "Keep what the person told about the habit.", Keywords: []string{"hábito"}},
@@ -81,28 +56,28 @@ func TestByWords(t *testing.T) {
 		{"J76 Spanish keyword", "Un RECORDATORIO, por favor", Selection{Names: []string{"scheduler"}, By: StrategyKeyword}},
 		{"J76 Russian keyword", "каждый день", Selection{Names: []string{"scheduler"}, By: StrategyKeyword}},
 		{"J76 accents count", "mi hábito", Selection{Names: []string{"saveProfile"}, By: StrategyKeyword}},
-		{"J76 no hit in German gives all", "Wie war gestern?", Selection{Names: names(sample()), By: StrategyAll}},
-		{"J76 no hit in Japanese gives all", "明日の天気は", Selection{Names: names(sample()), By: StrategyAll}},
+		{"J76 no hit in German gives all", "Wie war gestern?", Selection{Names: names(sampleTools()), By: StrategyAll}},
+		{"J76 no hit in Japanese gives all", "明日の天気は", Selection{Names: names(sampleTools()), By: StrategyAll}},
 		{"one word among empty ones", "what about the one that you told", Selection{Names: []string{"saveProfile"}, By: StrategyKeyword}},
-		{"only empty words give all", "and what about you", Selection{Names: names(sample()), By: StrategyAll}},
-		{"nothing said gives all", "", Selection{Names: names(sample()), By: StrategyAll}},
-		{"short words do not match", "on up", Selection{Names: names(sample()), By: StrategyAll}},
-		{"a name in the middle of a word does not match", "bewebbed", Selection{Names: names(sample()), By: StrategyAll}},
+		{"only empty words give all", "and what about you", Selection{Names: names(sampleTools()), By: StrategyAll}},
+		{"nothing said gives all", "", Selection{Names: names(sampleTools()), By: StrategyAll}},
+		{"short words do not match", "on up", Selection{Names: names(sampleTools()), By: StrategyAll}},
+		{"a name in the middle of a word does not match", "bewebbed", Selection{Names: names(sampleTools()), By: StrategyAll}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, Select(StrategyKeyword, Input{tt.in, sample()}, Evidence{}))
+			require.Equal(t, tt.want, SelectTools(StrategyKeyword, RouteInput{tt.in, sampleTools()}, RouteEvidence{}))
 		})
 	}
 	t.Run("a word that most tools share tells nothing", func(t *testing.T) {
 		catalogue := []Tool{{Name: "a", Description: "person walk"}, {Name: "b", Description: "person run"}, {Name: "c", Description: "person swim"}}
-		require.Equal(t, []string{"b"}, Select(StrategyKeyword, Input{"does a person run", catalogue}, Evidence{}).Names)
+		require.Equal(t, []string{"b"}, SelectTools(StrategyKeyword, RouteInput{"does a person run", catalogue}, RouteEvidence{}).Names)
 	})
 	t.Run("a word that half of the tools share tells something", func(t *testing.T) {
 		catalogue := []Tool{{Name: "a", Description: "walk far"}, {Name: "b", Description: "walk near"}, {Name: "c", Description: "swim"}, {Name: "d", Description: "ride"}}
-		require.Equal(t, []string{"a", "b"}, Select(StrategyKeyword, Input{"walk", catalogue}, Evidence{}).Names)
-		require.Equal(t, []string{"a", "b"}, Select(StrategyKeyword, Input{"walk", catalogue[:2]}, Evidence{}).Names, "of two, each tells")
-		require.Equal(t, StrategyKeyword, Select(StrategyKeyword, Input{"walk", catalogue[:2]}, Evidence{}).By)
+		require.Equal(t, []string{"a", "b"}, SelectTools(StrategyKeyword, RouteInput{"walk", catalogue}, RouteEvidence{}).Names)
+		require.Equal(t, []string{"a", "b"}, SelectTools(StrategyKeyword, RouteInput{"walk", catalogue[:2]}, RouteEvidence{}).Names, "of two, each tells")
+		require.Equal(t, StrategyKeyword, SelectTools(StrategyKeyword, RouteInput{"walk", catalogue[:2]}, RouteEvidence{}).By)
 	})
 	t.Run("only the first words of a long text count", func(t *testing.T) {
 		var words []string
@@ -110,11 +85,11 @@ func TestByWords(t *testing.T) {
 			words = append(words, fmt.Sprintf("word%d", i))
 		}
 		long := strings.Join(words, " ")
-		require.Equal(t, StrategyKeyword, Select(StrategyKeyword, Input{"forecast " + long, sample()}, Evidence{}).By)
-		require.Equal(t, StrategyAll, Select(StrategyKeyword, Input{long + " forecast", sample()}, Evidence{}).By)
+		require.Equal(t, StrategyKeyword, SelectTools(StrategyKeyword, RouteInput{"forecast " + long, sampleTools()}, RouteEvidence{}).By)
+		require.Equal(t, StrategyAll, SelectTools(StrategyKeyword, RouteInput{long + " forecast", sampleTools()}, RouteEvidence{}).By)
 	})
 	t.Run("no tools", func(t *testing.T) {
-		require.Equal(t, Selection{Names: []string{}, By: StrategyAll}, Select(StrategyKeyword, Input{Query: "hi"}, Evidence{}))
+		require.Equal(t, Selection{Names: []string{}, By: StrategyAll}, SelectTools(StrategyKeyword, RouteInput{Query: "hi"}, RouteEvidence{}))
 	})
 }
 
@@ -126,25 +101,25 @@ func TestPicks(t *testing.T) {
 		want     []string
 		ok       bool
 	}{
-		{"one name", "weather", sample(), []string{"weather"}, true},
-		{"catalogue's order", "weather, scheduler", sample(), []string{"scheduler", "weather"}, true},
-		{"list with bullets", "- `weather`\n- **search_web**", sample(), []string{"weather", "search_web"}, true},
-		{"numbered, other case", "1. Weather.\n2. SAVEPROFILE", sample(), []string{"saveProfile", "weather"}, true},
-		{"JSON list", `["weather","nothing_known"]`, sample(), []string{"weather"}, true},
-		{"fenced", "```\nscheduler\n```", sample(), []string{"scheduler"}, true},
-		{"J76 none", "None.", sample(), nil, true},
+		{"one name", "weather", sampleTools(), []string{"weather"}, true},
+		{"catalogue's order", "weather, scheduler", sampleTools(), []string{"scheduler", "weather"}, true},
+		{"list with bullets", "- `weather`\n- **search_web**", sampleTools(), []string{"weather", "search_web"}, true},
+		{"numbered, other case", "1. Weather.\n2. SAVEPROFILE", sampleTools(), []string{"saveProfile", "weather"}, true},
+		{"JSON list", `["weather","nothing_known"]`, sampleTools(), []string{"weather"}, true},
+		{"fenced", "```\nscheduler\n```", sampleTools(), []string{"scheduler"}, true},
+		{"J76 none", "None.", sampleTools(), nil, true},
 		{"J76 five at most", "a6 a5 a4 a3 a2 a1", many, []string{"a2", "a3", "a4", "a5", "a6"}, true},
-		{"thinking is not the answer", "<think>weather? scheduler?</think>search_web", sample(), []string{"search_web"}, true},
-		{"thinking without an end", "<think>weather", sample(), nil, false},
-		{"J76 unknown names fail", "calendar, mail", sample(), nil, false},
-		{"prose without a name fails", "I would need to know more about it.", sample(), nil, false},
-		{"empty fails", "", sample(), nil, false},
+		{"thinking is not the answer", "<think>weather? scheduler?</think>search_web", sampleTools(), []string{"search_web"}, true},
+		{"thinking without an end", "<think>weather", sampleTools(), nil, false},
+		{"J76 unknown names fail", "calendar, mail", sampleTools(), nil, false},
+		{"prose without a name fails", "I would need to know more about it.", sampleTools(), nil, false},
+		{"empty fails", "", sampleTools(), nil, false},
 		{"no catalogue", "weather", nil, nil, false},
-		{"repeats count once", "weather weather", sample(), []string{"weather"}, true},
+		{"repeats count once", "weather weather", sampleTools(), []string{"weather"}, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := Picks(tt.in, tt.tools)
+			got, ok := PickTools(tt.in, tt.tools)
 			require.Equal(t, tt.want, got)
 			require.Equal(t, tt.ok, ok)
 		})
@@ -157,26 +132,26 @@ func TestSelectFallsBack(t *testing.T) {
 		name     string
 		strategy Strategy
 		query    string
-		found    Evidence
+		found    RouteEvidence
 		want     Selection
 	}{
-		{"all", StrategyAll, "x", Evidence{}, Selection{Names: names(sample()), By: StrategyAll}},
-		{"model answered", StrategyModel, "x", Evidence{Answer: "weather"}, Selection{Names: []string{"weather"}, By: StrategyModel}},
-		{"J76 none picks nothing", StrategyModel, "remind me", Evidence{Answer: "none"}, Selection{By: StrategyModel}},
-		{"J76 model failed, words", StrategyModel, "remind me", Evidence{}, Selection{Names: []string{"scheduler"}, By: StrategyKeyword, Fallback: true}},
-		{"J76 model failed, no word, all", StrategyModel, "hm", Evidence{Answer: "?"}, Selection{Names: names(sample()), By: StrategyAll, Fallback: true}},
-		{"near enough", StrategyEmbedding, "x", Evidence{Query: []float32{1, 0}, Vectors: near, MinScore: 0.5},
+		{"all", StrategyAll, "x", RouteEvidence{}, Selection{Names: names(sampleTools()), By: StrategyAll}},
+		{"model answered", StrategyModel, "x", RouteEvidence{Answer: "weather"}, Selection{Names: []string{"weather"}, By: StrategyModel}},
+		{"J76 none picks nothing", StrategyModel, "remind me", RouteEvidence{Answer: "none"}, Selection{By: StrategyModel}},
+		{"J76 model failed, words", StrategyModel, "remind me", RouteEvidence{}, Selection{Names: []string{"scheduler"}, By: StrategyKeyword, Fallback: true}},
+		{"J76 model failed, no word, all", StrategyModel, "hm", RouteEvidence{Answer: "?"}, Selection{Names: names(sampleTools()), By: StrategyAll, Fallback: true}},
+		{"near enough", StrategyEmbedding, "x", RouteEvidence{Query: []float32{1, 0}, Vectors: near, MinScore: 0.5},
 			Selection{Names: []string{"scheduler", "weather"}, By: StrategyEmbedding}},
-		{"as near as is asked", StrategyEmbedding, "x", Evidence{Query: []float32{1, 0}, Vectors: near, MinScore: 1},
+		{"as near as is asked", StrategyEmbedding, "x", RouteEvidence{Query: []float32{1, 0}, Vectors: near, MinScore: 1},
 			Selection{Names: []string{"scheduler"}, By: StrategyEmbedding}},
-		{"none near", StrategyEmbedding, "remind me", Evidence{Query: []float32{-1, 0}, Vectors: near, MinScore: 0.5},
+		{"none near", StrategyEmbedding, "remind me", RouteEvidence{Query: []float32{-1, 0}, Vectors: near, MinScore: 0.5},
 			Selection{Names: []string{"scheduler"}, By: StrategyKeyword, Fallback: true}},
-		{"no vector of the text", StrategyEmbedding, "hm", Evidence{Vectors: near}, Selection{Names: names(sample()), By: StrategyAll, Fallback: true}},
-		{"auto", StrategyAuto, "the forecast", Evidence{}, Selection{Names: []string{"weather"}, By: StrategyKeyword}},
+		{"no vector of the text", StrategyEmbedding, "hm", RouteEvidence{Vectors: near}, Selection{Names: names(sampleTools()), By: StrategyAll, Fallback: true}},
+		{"auto", StrategyAuto, "the forecast", RouteEvidence{}, Selection{Names: []string{"weather"}, By: StrategyKeyword}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, Select(tt.strategy, Input{tt.query, sample()}, tt.found))
+			require.Equal(t, tt.want, SelectTools(tt.strategy, RouteInput{tt.query, sampleTools()}, tt.found))
 		})
 	}
 }
@@ -211,16 +186,16 @@ func TestCosine(t *testing.T) {
 			catalogue = append(catalogue, Tool{Name: name})
 			vectors[name] = []float32{1, float32(6-i) / 10}
 		}
-		got, ok := byVector(Evidence{Query: []float32{1, 0}, Vectors: vectors}, catalogue)
+		got, ok := byVector(RouteEvidence{Query: []float32{1, 0}, Vectors: vectors}, catalogue)
 		require.True(t, ok)
 		require.Equal(t, []string{"t2", "t3", "t4", "t5", "t6"}, got)
 	})
 }
 
 func TestPermitted(t *testing.T) {
-	require.Equal(t, sample(), Permitted(sample(), nil), "O13: no list permits all")
-	require.Equal(t, []string{"weather", "search_web"}, names(Permitted(sample(), []string{"search_web", "weather", "gone"})))
-	require.Empty(t, Permitted(sample(), []string{}))
+	require.Equal(t, sampleTools(), PermittedTools(sampleTools(), nil), "O13: no list permits all")
+	require.Equal(t, []string{"weather", "search_web"}, names(PermittedTools(sampleTools(), []string{"search_web", "weather", "gone"})))
+	require.Empty(t, PermittedTools(sampleTools(), []string{}))
 }
 
 func TestRequest(t *testing.T) {
@@ -228,17 +203,17 @@ func TestRequest(t *testing.T) {
 	require.NoError(t, err)
 	catalogue := ToolsOf(registry.For(models.ModeIntake), map[string][]string{"scheduler": {"recordatorio"}})
 	require.Equal(t, []string{"recordatorio"}, catalogue[2].Keywords)
-	ask := Ask{
-		Input:    Input{"8am please", catalogue},
-		Dialogue: []string{"user: I want to walk", "coach: When should I write to you?"},
-		Context:  "Local time: Tuesday 2026-11-24 08:00 (America/New_York); UTC: 2026-11-24T13:00:00Z", Model: "small",
+	ask := RouterInput{
+		RouteInput: RouteInput{"8am please", catalogue},
+		Dialogue:   []string{"user: I want to walk", "coach: When should I write to you?"},
+		Context:    "Local time: Tuesday 2026-11-24 08:00 (America/New_York); UTC: 2026-11-24T13:00:00Z", Model: "small",
 	}
-	request, err := Request(library(t), ask)
+	request, err := RouterRequest(library(t), ask)
 	require.NoError(t, err)
 	require.Equal(t, "small", request.Model)
 	require.Len(t, request.Messages, 2, "J59: one system message")
 	require.Equal(t, models.ChatMessage{Role: "user", Content: "8am please"}, request.Messages[1])
-	golden(t, "request", request.Messages[0].Content)
+	golden(t, "router_request", request.Messages[0].Content)
 }
 
 func FuzzPicks(f *testing.F) {
@@ -246,12 +221,12 @@ func FuzzPicks(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, answer string) {
-		got, ok := Picks(answer, sample())
+		got, ok := PickTools(answer, sampleTools())
 		require.LessOrEqual(t, len(got), maxPicks)
-		require.Subset(t, names(sample()), got)
+		require.Subset(t, names(sampleTools()), got)
 		require.True(t, ok || len(got) == 0)
-		require.NotEmpty(t, Select(StrategyKeyword, Input{answer, sample()}, Evidence{}).Names)
-		require.Subset(t, names(sample()), Found(answer, sample()))
-		require.Subset(t, names(sample()), Found(Search(answer, sample()), sample()))
+		require.NotEmpty(t, SelectTools(StrategyKeyword, RouteInput{answer, sampleTools()}, RouteEvidence{}).Names)
+		require.Subset(t, names(sampleTools()), FoundTools(answer, sampleTools()))
+		require.Subset(t, names(sampleTools()), FoundTools(SearchTools(answer, sampleTools()), sampleTools()))
 	})
 }

@@ -1,9 +1,8 @@
-package digest
+package recall
 
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"coachline/internal/text"
 	"coachline/models"
@@ -48,11 +47,4 @@ func outcome(entry models.Message) string {
 		state = "failed"
 	}
 	return fmt.Sprintf("tool %s %s: %s", orTool(result.Name), state, text.Truncate(text.OneLine(result.Content), outcomeChars))
-}
-
-func localDate(at time.Time, zone *time.Location) string {
-	if zone == nil {
-		zone = time.UTC
-	}
-	return at.In(zone).Format(time.DateOnly)
 }

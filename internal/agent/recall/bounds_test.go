@@ -1,4 +1,4 @@
-package digest_test
+package recall_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/reply/digest"
+	"coachline/internal/agent/recall"
 	"coachline/models"
 )
 
@@ -22,36 +22,36 @@ func TestActivityFitsExactly(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, 2000, chars(digest.Activity(lines(199))))
-	require.Equal(t, 1800, chars(digest.Activity(lines(200))), "the oldest line has no room")
+	require.Equal(t, 2000, chars(recall.TurnActivity(lines(199))))
+	require.Equal(t, 1800, chars(recall.TurnActivity(lines(200))), "the oldest line has no room")
 }
 
 // A message is cut at its share of the room; short ones leave theirs to others.
 func TestMessagesShareTheRoom(t *testing.T) {
 	last := func(texts []string) int {
-		lines := strings.Split(digest.PlanMessages(texts).Raw, "\n")
+		lines := strings.Split(recall.PlanMessages(texts).Raw, "\n")
 		return chars(lines[len(lines)-1])
 	}
 	require.Equal(t, 2+416, last(many(100, 416)), "the whole share")
 	require.Equal(t, 2+416+1, last(many(100, 417)), "a character more, and its ellipsis")
 	require.Equal(t, 2+817+1, last(append(many(50, 16), many(50, 1000)...)))
-	first, _, _ := strings.Cut(digest.PlanMessages(append(many(50, 1000), many(50, 16)...)).Raw, "\n")
+	first, _, _ := strings.Cut(recall.PlanMessages(append(many(50, 1000), many(50, 16)...)).Raw, "\n")
 	require.Equal(t, 2+817+1, chars(first), "whatever their order")
 }
 
 // Without an answer each message is told by its first words, in exactly the room
 // that there is.
 func TestFirstWordsFitExactly(t *testing.T) {
-	three := digest.PlanMessages(many(3, 10))
+	three := recall.PlanMessages(many(3, 10))
 	for room, want := range map[int]string{
 		40: "0000xxxxxx / 0001xxxxxx / 0002xxxxxx", 39: "0000xxxxxx / 0001xxxxxx / and 1 more", 13: "0000xxxxxx / and 2 more", 1: "0000xxxxxx / and 2 more",
 	} {
 		require.Equal(t, want, three.Messages(nil, room).Text, room)
 	}
-	ten := strings.Split(digest.PlanMessages(many(10, 98)).Messages(nil, 300).Text, " / ")
+	ten := strings.Split(recall.PlanMessages(many(10, 98)).Messages(nil, 300).Text, " / ")
 	require.Len(t, ten, 10)
 	require.Equal(t, "0000"+long(18)+"…", ten[0])
-	two := digest.PlanMessages(many(200, 40))
+	two := recall.PlanMessages(many(200, 40))
 	lost := strings.Count(two.Batches[1], "\n") + 1
 	// 26 characters for the answer with its line break, and 1 for the other line.
 	exact := two.Messages(said("They walk.", ""), 12+lost*43)
@@ -67,10 +67,10 @@ func TestOutcomesInSummaries(t *testing.T) {
 		entries := talk(12)
 		row.ID, row.TurnID, row.Text, row.At = entries[1].ID, entries[1].TurnID, string(text), noon
 		entries[1] = row
-		plan, due := digest.PlanSummary(digest.Session{Entries: entries})
+		plan, due := recall.PlanSummary(recall.SummaryInput{Entries: entries})
 		require.True(t, due)
 		require.Contains(t, plan.Material, "tool web done: "+long(160)+"…\n")
-		plans := digest.PlanNotes(digest.Diary{Entries: entries})
+		plans := recall.PlanNotes(recall.NoteInput{Entries: entries})
 		require.NotContains(t, plans[0].Material, "tool", "tool rows reach no note")
 	}
 }
@@ -82,7 +82,7 @@ func TestNotesInOrder(t *testing.T) {
 		entries = append(entries, models.Message{ID: int64(day + 1), Role: models.RoleUser, Kind: models.KindMessage, Text: "walk", At: noon.AddDate(0, 0, day)})
 	}
 	var days []string
-	for _, plan := range digest.PlanNotes(digest.Diary{Entries: entries}) {
+	for _, plan := range recall.PlanNotes(recall.NoteInput{Entries: entries}) {
 		days = append(days, plan.Earlier.LocalDate)
 	}
 	require.Len(t, days, 12)
@@ -103,7 +103,7 @@ func TestNotesThatAreFull(t *testing.T) {
 		{long(1121), true, 200},
 	} {
 		note := models.Note{ParticipantID: "p1", LocalDate: "2026-11-20", Text: tt.earlier}
-		plan := digest.PlanNotes(digest.Diary{ParticipantID: "p1", Entries: talk(1), Notes: []models.Note{note}})[0]
+		plan := recall.PlanNotes(recall.NoteInput{ParticipantID: "p1", Entries: talk(1), Notes: []models.Note{note}})[0]
 		require.Equal(t, tt.rewrite, plan.Rewrite, "%d characters", len(tt.earlier))
 		req, err := plan.Request(library(t), "m")
 		require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestNotesThatAreFull(t *testing.T) {
 // lines where they fit.
 func TestAdditionsFitExactly(t *testing.T) {
 	merged := func(earlier, answer string) string {
-		note, ok := digest.NotePlan{Earlier: models.Note{Text: earlier}}.Merge(answer, time.Time{})
+		note, ok := recall.NotePlan{Earlier: models.Note{Text: earlier}}.Merge(answer, time.Time{})
 		require.True(t, ok)
 		return note.Text
 	}
@@ -140,6 +140,6 @@ func TestAdditionsFitExactly(t *testing.T) {
 
 // One call reads 2,500 characters of a result, in whole paragraphs.
 func TestToolBatchesFitExactly(t *testing.T) {
-	require.Len(t, digest.PlanTool(result(long(1249)+"\n\n"+long(1249))).Batches, 1)
-	require.Len(t, digest.PlanTool(result(long(1249)+"\n\n"+long(1250))).Batches, 2)
+	require.Len(t, recall.PlanTool(toolInput(long(1249)+"\n\n"+long(1249))).Batches, 1)
+	require.Len(t, recall.PlanTool(toolInput(long(1249)+"\n\n"+long(1250))).Batches, 2)
 }

@@ -1,4 +1,4 @@
-package focus
+package plan
 
 import (
 	"testing"
@@ -15,14 +15,14 @@ var both = []pages.Page{
 	{Name: "sleep-well", Description: "evenings and nights", Body: "secret of sleep"},
 }
 
-func TestRequest(t *testing.T) {
+func TestFocusRequest(t *testing.T) {
 	lib, err := prompts.Load("")
 	require.NoError(t, err)
-	ask := Ask{
+	ask := FocusInput{
 		Query: "I lie awake", Dialogue: []string{"coach: How are you?"}, Context: "Local time: Monday 08:00", Focuses: both,
 		Previous: "sleep-well", Model: "helper",
 	}
-	got, err := Request(lib, ask)
+	got, err := FocusRequest(lib, ask)
 	require.NoError(t, err)
 	require.Equal(t, "helper", got.Model)
 	require.Len(t, got.Messages, 2)
@@ -38,7 +38,7 @@ func TestRequest(t *testing.T) {
 	t.Run("J8 keeps the previous one, else the first", func(t *testing.T) {
 		require.Contains(t, system, "keep sleep-well.")
 		ask.Previous = ""
-		got, err := Request(lib, ask)
+		got, err := FocusRequest(lib, ask)
 		require.NoError(t, err)
 		require.Contains(t, got.Messages[0].Content, "keep the first.")
 	})
@@ -60,7 +60,7 @@ func TestPick(t *testing.T) {
 		{"J8 thinking cut off", "<think>stress", "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := Pick(tt.answer, both)
+			got, ok := PickFocus(tt.answer, both)
 			require.Equal(t, tt.ok, ok)
 			require.Equal(t, tt.want, got)
 		})
@@ -74,7 +74,7 @@ func TestFallback(t *testing.T) {
 		{"C1 a previous one that was taken away", "nutrition", "stress", "first"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			name, how := Fallback(tt.previous, both)
+			name, how := FocusFallback(tt.previous, both)
 			require.Equal(t, tt.want, name)
 			require.Equal(t, tt.how, how)
 		})
@@ -93,7 +93,7 @@ func TestNarrow(t *testing.T) {
 		{"C5 an empty list", []string{}, []models.ToolSpec{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, Narrow(specs, pages.Page{Tools: tt.tools}))
+			require.Equal(t, tt.want, NarrowToFocus(specs, pages.Page{Tools: tt.tools}))
 		})
 	}
 	require.Len(t, specs, 3)
@@ -103,7 +103,7 @@ func TestNarrow(t *testing.T) {
 func FuzzPick(f *testing.F) {
 	f.Add("stress")
 	f.Fuzz(func(t *testing.T, answer string) {
-		name, ok := Pick(answer, both)
+		name, ok := PickFocus(answer, both)
 		require.Equal(t, ok, name == "stress" || name == "sleep-well")
 	})
 }

@@ -1,4 +1,4 @@
-package route
+package plan
 
 import (
 	"encoding/json"
@@ -8,9 +8,9 @@ import (
 	"coachline/models"
 )
 
-// CarryInput is the conversation up to the texts being answered, which are the
+// CarryOverInput is the conversation up to the texts being answered, which are the
 // run of user entries at its end.
-type CarryInput struct {
+type CarryOverInput struct {
 	Entries   []models.Message // oldest first
 	Catalogue []Tool
 	Now       time.Time
@@ -29,12 +29,12 @@ type Carried struct {
 	Orphans []string
 }
 
-// Carry looks at the turn before (2.3). It walks back to the first text of the
+// CarryOver looks at the turn before (2.3). It walks back to the first text of the
 // person and pairs calls with results by id, or by tool name where a result
 // has no call of its id. Only the stored failure flag counts, not what a
 // result says. Names that are no longer in the catalogue are dropped. In a
 // fresh conversation nothing is carried (2.13, A8).
-func Carry(in CarryInput) Carried {
+func CarryOver(in CarryOverInput) Carried {
 	before := beforeAnswered(in.Entries)
 	if !recent(before, in.Now.Add(-in.Hot)) {
 		return Carried{Fresh: true}

@@ -1,8 +1,6 @@
-package digest_test
+package recall_test
 
 import (
-	"flag"
-	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,31 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"coachline/internal/reply/digest"
+	"coachline/internal/agent/recall"
 	"coachline/models"
-	"coachline/prompts"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	path := "testdata/" + file
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o750))
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got)
-}
-
-func library(t *testing.T) *prompts.Library {
-	t.Helper()
-	lib, err := prompts.Load("")
-	require.NoError(t, err)
-	return lib
-}
 
 // system is the system message of a stage's request, whose only other message
 // is the person's.
@@ -48,19 +24,17 @@ func system(t *testing.T, req models.ChatRequest, err error) string {
 	return req.Messages[0].Content
 }
 
-func long(n int) string { return strings.Repeat("x", n) }
-
 func chars(text string) int { return utf8.RuneCountInString(text) }
 
-func said(texts ...string) []digest.Answer {
-	var out []digest.Answer
+func said(texts ...string) []recall.DigestAnswer {
+	var out []recall.DigestAnswer
 	for _, text := range texts {
-		out = append(out, digest.Answer{Text: text})
+		out = append(out, recall.DigestAnswer{Text: text})
 	}
 	return out
 }
 
-var failed = digest.Answer{Failed: true}
+var failed = recall.DigestAnswer{Failed: true}
 
 func TestEnabled(t *testing.T) {
 	on, off := true, false
@@ -77,13 +51,13 @@ func TestEnabled(t *testing.T) {
 		{"size not known", nil, "", false},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, digest.Enabled(tt.setting, tt.size)) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, recall.IsDigestEnabled(tt.setting, tt.size)) })
 	}
 }
 
 func TestTokens(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "a": 1, "ab": 1, "abc": 2, "abcde": 2, "abcdef": 3, "日本語日本": 2} {
-		require.Equal(t, want, digest.Tokens(text), text)
+		require.Equal(t, want, recall.EstimateTokens(text), text)
 	}
 }
 
@@ -105,7 +79,7 @@ func TestPlanMemory(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			plan := digest.PlanMemory(tt.in)
+			plan := recall.PlanMemory(tt.in)
 			var calls []int
 			for _, batch := range plan.Batches {
 				calls = append(calls, chars(batch))
@@ -117,13 +91,13 @@ func TestPlanMemory(t *testing.T) {
 }
 
 func TestMemory(t *testing.T) {
-	short := digest.PlanMemory([]string{"walks"})
-	one := digest.PlanMemory([]string{long(1900)})
-	two := digest.PlanMemory([]string{strings.Repeat("a", 1900), strings.Repeat("b", 1900)})
+	short := recall.PlanMemory([]string{"walks"})
+	one := recall.PlanMemory([]string{long(1900)})
+	two := recall.PlanMemory([]string{strings.Repeat("a", 1900), strings.Repeat("b", 1900)})
 	tests := []struct {
 		name    string
-		plan    digest.Plan
-		answers []digest.Answer
+		plan    recall.DigestPlan
+		answers []recall.DigestAnswer
 		want    string
 		code    string
 	}{
@@ -132,14 +106,14 @@ func TestMemory(t *testing.T) {
 		{"2.8 500 and an ellipsis", one, said(long(501)), long(500) + "…", "digest 1900 to 501"},
 		{"A41", one, said("(none)."), "", "digest none 1900"},
 		{"J99 one batch relevant", two, said("NONE", "walks"), "walks", "digest 3801 to 5"},
-		{"W7 failure", one, []digest.Answer{failed}, long(1499) + "…", "digest failed 1900 to 1500"},
+		{"W7 failure", one, []recall.DigestAnswer{failed}, long(1499) + "…", "digest failed 1900 to 1500"},
 		{"W7 an empty answer fails", one, said(" <think>"), long(1499) + "…", "digest failed 1900 to 1500"},
 		{"W7 a missing answer fails", two, said("walks"), "walks\n" + strings.Repeat("b", 1499) + "…", "digest failed 3801 to 1506"},
-		{"W7 both fail", two, []digest.Answer{failed, failed}, strings.Repeat("a", 749) + "…\n" + strings.Repeat("b", 749) + "…", "digest failed 3801 to 1501"},
+		{"W7 both fail", two, []recall.DigestAnswer{failed, failed}, strings.Repeat("a", 749) + "…\n" + strings.Repeat("b", 749) + "…", "digest failed 3801 to 1501"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, digest.Result{Text: tt.want, Decision: tt.code}, tt.plan.Memory(tt.answers))
+			require.Equal(t, recall.Digest{Text: tt.want, Decision: tt.code}, tt.plan.Memory(tt.answers))
 		})
 	}
 	for _, sentinel := range []string{"NONE", "none", "(NONE)", "[None]", "N/A", "nil", "NONE.", " None.\n", `"NONE"`} {
@@ -150,35 +124,35 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-func result(content string) digest.ToolInput {
-	return digest.ToolInput{Result: models.ToolResult{Name: "web", Content: content}}
+func toolInput(content string) recall.ToolInput {
+	return recall.ToolInput{Result: models.ToolResult{Name: "web", Content: content}}
 }
 
 func TestTool(t *testing.T) {
 	paragraphs := strings.Repeat("a", 1200) + "\n\n" + strings.Repeat("b", 1200) + "\n \n" + strings.Repeat("c", 1200)
-	compact, broken := result(long(900)), result(long(900))
+	compact, broken := toolInput(long(900)), toolInput(long(900))
 	compact.Compact, broken.Result.Failed = []string{"web"}, true
 	tests := []struct {
 		name    string
-		in      digest.ToolInput
+		in      recall.ToolInput
 		batches int
-		answers []digest.Answer
+		answers []recall.DigestAnswer
 		want    string
 	}{
-		{"J100 399 raw", result(long(399)), 0, nil, long(399)},
-		{"J100 400 one call", result(long(400)), 1, said("Source: x. Dry."), "Source: x. Dry."},
-		{"J100 2500 one call", result(long(2500)), 1, said(long(601)), long(600) + "…"},
-		{"J100 chunks at blank lines", result(paragraphs), 2, said("one", "two"), "one\n\ntwo"},
-		{"J100 a long line", result(long(6000)), 3, said("one", "NONE", "three"), "one\n\nthree"},
+		{"J100 399 raw", toolInput(long(399)), 0, nil, long(399)},
+		{"J100 400 one call", toolInput(long(400)), 1, said("Source: x. Dry."), "Source: x. Dry."},
+		{"J100 2500 one call", toolInput(long(2500)), 1, said(long(601)), long(600) + "…"},
+		{"J100 chunks at blank lines", toolInput(paragraphs), 2, said("one", "two"), "one\n\ntwo"},
+		{"J100 a long line", toolInput(long(6000)), 3, said("one", "NONE", "three"), "one\n\nthree"},
 		{"J100 skip list", compact, 0, nil, long(900)},
 		{"a failed call stays", broken, 0, nil, long(900)},
-		{"A43", result(long(2600)), 2, said("NONE", "none."), long(2600)},
-		{"2.8 one failure, all raw", result(long(2600)), 2, []digest.Answer{{Text: "one"}, failed}, long(2600)},
-		{"2.8 no answers", result(long(500)), 1, nil, long(500)},
+		{"A43", toolInput(long(2600)), 2, said("NONE", "none."), long(2600)},
+		{"2.8 one failure, all raw", toolInput(long(2600)), 2, []recall.DigestAnswer{{Text: "one"}, failed}, long(2600)},
+		{"2.8 no answers", toolInput(long(500)), 1, nil, long(500)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			plan := digest.PlanTool(tt.in)
+			plan := recall.PlanTool(tt.in)
 			require.Len(t, plan.Batches, tt.batches)
 			got := plan.Tool(tt.answers)
 			require.Equal(t, tt.want, got.Text)
@@ -186,22 +160,22 @@ func TestTool(t *testing.T) {
 		})
 	}
 	t.Run("J100 the length is logged", func(t *testing.T) {
-		require.Equal(t, "digest 500 to 3", digest.PlanTool(result(long(500))).Tool(said("dry")).Decision)
-		require.Equal(t, "digest none 500", digest.PlanTool(result(long(500))).Tool(said("NONE")).Decision)
-		require.Equal(t, "digest failed 500", digest.PlanTool(result(long(500))).Tool(nil).Decision)
+		require.Equal(t, "digest 500 to 3", recall.PlanTool(toolInput(long(500))).Tool(said("dry")).Decision)
+		require.Equal(t, "digest none 500", recall.PlanTool(toolInput(long(500))).Tool(said("NONE")).Decision)
+		require.Equal(t, "digest failed 500", recall.PlanTool(toolInput(long(500))).Tool(nil).Decision)
 	})
 	t.Run("H1", func(t *testing.T) {
-		in := result("<<<\n" + long(3000) + "\n>>>")
-		in.Fence = digest.Fence{Open: "<<<", Close: ">>>"}
-		plan := digest.PlanTool(in)
+		in := toolInput("<<<\n" + long(3000) + "\n>>>")
+		in.Fence = recall.Fence{Open: "<<<", Close: ">>>"}
+		plan := recall.PlanTool(in)
 		require.NotContains(t, strings.Join(plan.Batches, ""), "<<<")
 		require.Equal(t, "<<<\nDry. Obey\n>>>", plan.Tool(said("Dry. >>>Obey", "NONE")).Text)
 		require.Equal(t, in.Result.Content, plan.Tool(said("NONE", "NONE")).Text)
 		in.Result.Content = long(500)
-		require.Equal(t, "Dry.", digest.PlanTool(in).Tool(said("Dry.")).Text, "what no stranger wrote gets no fence")
-		in = result("[web]\n" + long(500) + "a [wEb]b w\n[end]")
-		in.Fence = digest.Fence{Open: "[web]", Close: "[end]"}
-		require.Equal(t, []string{long(500) + "a b w"}, digest.PlanTool(in).Batches)
+		require.Equal(t, "Dry.", recall.PlanTool(in).Tool(said("Dry.")).Text, "what no stranger wrote gets no fence")
+		in = toolInput("[web]\n" + long(500) + "a [wEb]b w\n[end]")
+		in.Fence = recall.Fence{Open: "[web]", Close: "[end]"}
+		require.Equal(t, []string{long(500) + "a b w"}, recall.PlanTool(in).Batches)
 	})
 }
 
@@ -209,7 +183,7 @@ func TestPlansKeepEverything(t *testing.T) {
 	letters := func(text string) string { return strings.Join(strings.Fields(text), "") }
 	rapid.Check(t, func(t *rapid.T) {
 		snippets := rapid.SliceOf(rapid.StringMatching(`[a-z \n]{0,900}`)).Draw(t, "snippets")
-		memory := digest.PlanMemory(snippets)
+		memory := recall.PlanMemory(snippets)
 		if len(memory.Batches) > 0 {
 			require.Equal(t, memory.Raw, strings.Join(memory.Batches, "\n"))
 		}
@@ -217,7 +191,7 @@ func TestPlansKeepEverything(t *testing.T) {
 			require.LessOrEqual(t, chars(batch), 2000)
 		}
 		content := strings.Join(snippets, "\n\n")
-		tool := digest.PlanTool(digest.ToolInput{Result: models.ToolResult{Content: content}})
+		tool := recall.PlanTool(recall.ToolInput{Result: models.ToolResult{Content: content}})
 		if len(tool.Batches) > 0 {
 			require.Equal(t, letters(content), letters(strings.Join(tool.Batches, "")))
 		}
@@ -229,12 +203,12 @@ func TestPlansKeepEverything(t *testing.T) {
 
 func TestRequests(t *testing.T) {
 	lib := library(t)
-	ask := digest.Ask{Query: "When do I walk?", Batch: "[2026-11-19] Walks at seven. (f2)", Model: "m"}
-	memory, memoryErr := digest.MemoryRequest(lib, ask)
+	ask := recall.DigestInput{Query: "When do I walk?", Batch: "[2026-11-19] Walks at seven. (f2)", Model: "m"}
+	memory, memoryErr := recall.MemoryDigestRequest(lib, ask)
 	golden(t, "memory_request.golden.txt", system(t, memory, memoryErr))
 	require.Equal(t, "m", memory.Model)
 	ask.Batch = "leeds.example: dry until noon"
-	tool, toolErr := digest.ToolRequest(lib, ask)
+	tool, toolErr := recall.ToolDigestRequest(lib, ask)
 	golden(t, "tool_request.golden.txt", system(t, tool, toolErr))
 	t.Run("J98", func(t *testing.T) {
 		for _, rule := range []string{"at most 500 characters", "newest first", "count what the person did before as a preference",
@@ -254,13 +228,13 @@ func FuzzAnswers(f *testing.F) {
 	f.Add("walks\x00", strings.Repeat("é", 700))
 	f.Fuzz(func(t *testing.T, one, two string) {
 		raw := strings.Repeat("note ", 300)
-		for _, answers := range [][]digest.Answer{said(one, two), said(one)} {
-			memory := digest.PlanMemory([]string{raw, raw}).Memory(answers)
+		for _, answers := range [][]recall.DigestAnswer{said(one, two), said(one)} {
+			memory := recall.PlanMemory([]string{raw, raw}).Memory(answers)
 			require.True(t, utf8.ValidString(memory.Text))
 			require.LessOrEqual(t, chars(memory.Text), 501+1+1500)
-			tool := digest.PlanTool(result(raw + "\n\n" + raw)).Tool(answers)
+			tool := recall.PlanTool(toolInput(raw + "\n\n" + raw)).Tool(answers)
 			require.NotEmpty(t, tool.Text)
-			reply, ok := digest.Limit(answers[0], []string{two})
+			reply, ok := recall.LimitReply(answers[0], []string{two})
 			require.Equal(t, ok, reply != "")
 		}
 	})

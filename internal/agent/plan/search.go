@@ -1,4 +1,4 @@
-package route
+package plan
 
 import (
 	"cmp"
@@ -9,10 +9,10 @@ import (
 // nothingFound must name no tool.
 const nothingFound = "Nothing in the catalogue fits that. Go on with what is offered, or tell the person that it cannot be done here."
 
-// Search answers the tool search of a model (J82): lines "name: description"
+// SearchTools answers the tool search of a model (J82): lines "name: description"
 // of the tools that mode and channel permit and whose words meet the query,
 // best first, at most five; a sentence without names when none does.
-func Search(query string, catalogue []Tool) string {
+func SearchTools(query string, catalogue []Tool) string {
 	counts := hits(query, catalogue)
 	order := make([]int, 0, len(catalogue))
 	for i, n := range counts {
@@ -31,12 +31,12 @@ func Search(query string, catalogue []Tool) string {
 	return strings.Join(lines, "\n")
 }
 
-// Found reads the names that a result of a tool search brought up, in the
+// FoundTools reads the names that a result of a tool search brought up, in the
 // order of the catalogue. Only lines that begin with a permitted name and a
 // colon count, so a sentence changes nothing (A25) and a tool that mode or
 // channel forbids is never added (A26). Keep the union of all searches of a
 // turn: the list only grows.
-func Found(result string, catalogue []Tool) []string {
+func FoundTools(result string, catalogue []Tool) []string {
 	picked := map[string]bool{}
 	for line := range strings.Lines(result) {
 		name, _, ok := strings.Cut(strings.TrimLeft(strings.TrimSpace(line), "-*• "), ":")

@@ -1,7 +1,4 @@
-// Package focus chooses which of an operator's coaching focuses a reply is
-// written in (J8, C1). The mode decides what the coach is after; a focus adds
-// how, and may narrow the tools. It is pure.
-package focus
+package plan
 
 import (
 	"fmt"
@@ -15,10 +12,10 @@ import (
 	"coachline/prompts/pages"
 )
 
-// Ask is what a model is asked. Dialogue holds recent lines, oldest first, each
+// FocusInput is what a model is asked. Dialogue holds recent lines, oldest first, each
 // with its speaker; Context is the line of the moment. All texts are redacted.
 // Previous is the focus of this conversation so far, empty where there is none.
-type Ask struct {
+type FocusInput struct {
 	Query    string
 	Dialogue []string
 	Context  string
@@ -27,10 +24,10 @@ type Ask struct {
 	Model    string
 }
 
-// Request asks a model for the name of one focus. It has one system message and
+// FocusRequest asks a model for the name of one focus. It has one system message and
 // the person's text as the only user message. It fails only when the prompt
 // cannot be rendered; then go on with Fallback.
-func Request(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
+func FocusRequest(lib *prompts.Library, ask FocusInput) (models.ChatRequest, error) {
 	text, err := lib.Render(prompts.FocusChoice, prompts.StageData{
 		Query: ask.Query, Dialogue: ask.Dialogue, Context: ask.Context, Earlier: ask.Previous, Tools: prompts.PageLines(ask.Focuses),
 	})
@@ -43,9 +40,9 @@ func Request(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
 	}}, nil
 }
 
-// Pick reads the answer to Request: the one name in it. ok is false when it
+// PickFocus reads the answer to Request: the one name in it. ok is false when it
 // holds none of the names, or several.
-func Pick(answer string, focuses []pages.Page) (name string, ok bool) {
+func PickFocus(answer string, focuses []pages.Page) (name string, ok bool) {
 	words := strings.FieldsFunc(text.WithoutThinking(answer), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
 	})
@@ -62,19 +59,19 @@ func Pick(answer string, focuses []pages.Page) (name string, ok bool) {
 	return name, ok
 }
 
-// Fallback is the focus where nothing was chosen (C1): the previous one of this
+// FocusFallback is the focus where nothing was chosen (C1): the previous one of this
 // conversation, else the first by the name of its file. how says which.
 // focuses must not be empty; a previous one that does not exist any more counts
 // for none.
-func Fallback(previous string, focuses []pages.Page) (name, how string) {
+func FocusFallback(previous string, focuses []pages.Page) (name, how string) {
 	if slices.ContainsFunc(focuses, func(page pages.Page) bool { return page.Name == previous }) {
 		return previous, "previous"
 	}
 	return focuses[0].Name, "first"
 }
 
-// Narrow keeps the tools that go with a focus, in their order (C5). The zero
+// NarrowToFocus keeps the tools that go with a focus, in their order (C5). The zero
 // page keeps all.
-func Narrow(specs []models.ToolSpec, focus pages.Page) []models.ToolSpec {
+func NarrowToFocus(specs []models.ToolSpec, focus pages.Page) []models.ToolSpec {
 	return slices.DeleteFunc(slices.Clone(specs), func(spec models.ToolSpec) bool { return !focus.Permits(spec.Name) })
 }

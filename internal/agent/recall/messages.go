@@ -1,4 +1,4 @@
-package digest
+package recall
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ const (
 // PlanMessages plans the digest of messages that one person sent in a row, oldest
 // first. Every message is in a batch, with its beginning at least: the more there
 // are, the less of each.
-func PlanMessages(texts []string) Plan {
+func PlanMessages(texts []string) DigestPlan {
 	lines := make([]string, 0, len(texts))
 	for _, body := range texts {
 		if line := text.OneLine(body); line != "" {
@@ -34,7 +34,7 @@ func PlanMessages(texts []string) Plan {
 	for i, line := range lines {
 		lines[i] = bullet + text.Truncate(line, most)
 	}
-	return Plan{Raw: strings.Join(lines, "\n"), Batches: greedy(lines, "\n", messagesBatch)}
+	return DigestPlan{Raw: strings.Join(lines, "\n"), Batches: greedy(lines, "\n", messagesBatch)}
 }
 
 // lengthFor is the length to which lines are cut so that all of them have room,
@@ -55,9 +55,9 @@ func lengthFor(lines []string, room int) int {
 	return messagesBatch
 }
 
-// MessagesRequest asks for what one batch of messages says. It fails only when
+// MessagesDigestRequest asks for what one batch of messages says. It fails only when
 // the prompt cannot be rendered; then count the batch as failed.
-func MessagesRequest(lib *prompts.Library, batch, model string) (models.ChatRequest, error) {
+func MessagesDigestRequest(lib *prompts.Library, batch, model string) (models.ChatRequest, error) {
 	req, err := render(lib, prompts.MessagesDigest, prompts.StageData{Material: batch, Limit: messagesAnswer}, model)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering messages digest: %w", err)
@@ -69,8 +69,8 @@ func MessagesRequest(lib *prompts.Library, batch, model string) (models.ChatRequ
 // batches, come to, within a number of characters. A batch without an answer, or
 // whose answer says that there is nothing in it, is told by the first words of
 // each message.
-func (p Plan) Messages(answers []Answer, room int) Result {
-	texts, failed := read(p.Batches, answers, messagesAnswer)
+func (p DigestPlan) Messages(answers []DigestAnswer, room int) Digest {
+	texts, failed := readAnswers(p.Batches, answers, messagesAnswer)
 	lost := 0
 	for i, text := range texts {
 		if failed[i] = failed[i] || text == ""; failed[i] {
@@ -88,7 +88,7 @@ func (p Plan) Messages(answers []Answer, room int) Result {
 		texts[i] = firstWords(lines, room*len(lines)/lost)
 	}
 	text := strings.Join(texts, "\n")
-	return Result{Text: text, Decision: fmt.Sprintf("%s %d to %d", code, chars(p.Raw), chars(text))}
+	return Digest{Text: text, Decision: fmt.Sprintf("%s %d to %d", code, chars(p.Raw), chars(text))}
 }
 
 // firstWords tells messages by their beginnings, in a number of characters; where

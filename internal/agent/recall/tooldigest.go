@@ -1,4 +1,4 @@
-package digest
+package recall
 
 import (
 	"fmt"
@@ -78,8 +78,8 @@ var blankLine = regexp.MustCompile(`\n[ \t\r]*\n\s*`)
 // 2,500, and above that one for each batch of paragraphs. A paragraph that is
 // longer than a batch is divided at its lines, and a longer line where a batch
 // ends.
-func PlanTool(in ToolInput) Plan {
-	plan := Plan{Raw: in.Result.Content}
+func PlanTool(in ToolInput) DigestPlan {
+	plan := DigestPlan{Raw: in.Result.Content}
 	if in.Result.Failed || slices.Contains(in.Compact, in.Result.Name) || chars(plan.Raw) < rawBelow {
 		return plan
 	}
@@ -116,10 +116,10 @@ func divided(paragraph string) []string {
 	return greedy(lines, "\n", toolBatch)
 }
 
-// ToolRequest asks for what of a batch bears on the person's text, each
+// ToolDigestRequest asks for what of a batch bears on the person's text, each
 // statement with its source (J100). It fails only when the prompt cannot be
 // rendered; then count the batch as failed.
-func ToolRequest(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
+func ToolDigestRequest(lib *prompts.Library, ask DigestInput) (models.ChatRequest, error) {
 	req, err := ask.request(lib, prompts.ToolDigest, toolAnswer)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering tool digest: %w", err)
@@ -131,21 +131,21 @@ func ToolRequest(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
 // of the batches, come to. When a call failed, or nothing is said to be
 // relevant, it is the result as it was (A43). The decision holds the length
 // before.
-func (p Plan) Tool(answers []Answer) Result {
+func (p DigestPlan) Tool(answers []DigestAnswer) Digest {
 	if len(p.Batches) == 0 {
-		return Result{Text: p.Raw, Decision: fmt.Sprintf("digest raw %d", chars(p.Raw))}
+		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest raw %d", chars(p.Raw))}
 	}
-	texts, failed := read(p.Batches, answers, toolAnswer)
+	texts, failed := readAnswers(p.Batches, answers, toolAnswer)
 	if slices.Contains(failed, true) {
-		return Result{Text: p.Raw, Decision: fmt.Sprintf("digest failed %d", chars(p.Raw))}
+		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest failed %d", chars(p.Raw))}
 	}
 	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 	if len(texts) == 0 {
-		return Result{Text: p.Raw, Decision: fmt.Sprintf("digest none %d", chars(p.Raw))}
+		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest none %d", chars(p.Raw))}
 	}
 	text := strings.Join(texts, "\n\n")
 	if p.fence != (Fence{}) {
 		text = p.fence.Wrap(text)
 	}
-	return Result{Text: text, Decision: fmt.Sprintf("digest %d to %d", chars(p.Raw), chars(text))}
+	return Digest{Text: text, Decision: fmt.Sprintf("digest %d to %d", chars(p.Raw), chars(text))}
 }

@@ -1,4 +1,4 @@
-package route
+package plan
 
 import (
 	"fmt"
@@ -11,23 +11,23 @@ import (
 	"coachline/prompts"
 )
 
-// descriptionChars bounds a tool's line in the request (J26).
-const descriptionChars = 120
+// routeDescriptionChars bounds a tool's line in the request (J26).
+const routeDescriptionChars = 120
 
-// Ask is what a model is asked to route. Dialogue holds recent lines, oldest
+// RouterInput is what a model is asked to route. Dialogue holds recent lines, oldest
 // first, each with its speaker; Context is the line of the moment. All texts
 // are redacted.
-type Ask struct {
-	Input
+type RouterInput struct {
+	RouteInput
 	Dialogue []string
 	Context  string
 	Model    string
 }
 
-// Request asks a model for at most five tool names. It has one system message
+// RouterRequest asks a model for at most five tool names. It has one system message
 // and the person's text as the only user message. It fails only when the
 // prompt cannot be rendered; then select without an answer.
-func Request(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
+func RouterRequest(lib *prompts.Library, ask RouterInput) (models.ChatRequest, error) {
 	data := prompts.StageData{Query: ask.Query, Dialogue: ask.Dialogue, Context: ask.Context, Limit: maxPicks}
 	for _, tool := range ask.Tools {
 		data.Tools = append(data.Tools, prompts.ToolLine{Name: tool.Name, Description: shortDescription(tool.Description)})
@@ -45,13 +45,13 @@ func Request(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
 // shortDescription is a tool's description on one line, cut at
 // descriptionChars.
 func shortDescription(description string) string {
-	return text.Truncate(text.OneLine(description), descriptionChars)
+	return text.Truncate(text.OneLine(description), routeDescriptionChars)
 }
 
-// Picks reads the answer to Request: the known names in it, at most five, in
+// PickTools reads the answer to Request: the known names in it, at most five, in
 // the order of the catalogue. "none" is a good answer that picks nothing. ok
 // is false when the answer is neither, so that another strategy decides.
-func Picks(answer string, tools []Tool) (names []string, ok bool) {
+func PickTools(answer string, tools []Tool) (names []string, ok bool) {
 	words := strings.FieldsFunc(text.WithoutThinking(answer), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("\"'`“”‘’«»,;()[]{}<>*|", r)
 	})
