@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coachline/models/alarm"
+	"coachline/models"
 )
 
 func (p *program) alerts() *cobra.Command {
@@ -35,8 +35,8 @@ func (p *program) alertsMark() *cobra.Command {
 	return &cobra.Command{
 		Use: "mark ALERT right|wrong", Short: "Say whether an alert was right", Args: exactly(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			mark := alarm.Mark(args[1])
-			if mark != alarm.MarkRight && mark != alarm.MarkWrong {
+			mark := models.AlertMark(args[1])
+			if mark != models.MarkRight && mark != models.MarkWrong {
 				return usageError{fmt.Errorf("%q is neither right nor wrong", args[1])}
 			}
 			api, err := p.console()

@@ -9,25 +9,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coachline/internal/cli"
 	"coachline/internal/config"
-	"coachline/internal/console"
 )
 
 // contexts are the named installations that operators' commands may go to.
 func (p *program) contexts() *cobra.Command {
 	return group("context", "Name the installations that commands go to",
 		p.contextAdd(),
-		p.onContext("list", "Print the contexts", 0, func(c *console.Contexts, _ []string) error {
-			return console.PrintContexts(p.out, c)
+		p.onContext("list", "Print the contexts", 0, func(c *cli.Contexts, _ []string) error {
+			return cli.PrintContexts(p.out, c)
 		}),
-		p.onContext("use NAME", "Send commands to this installation from now on", 1, func(c *console.Contexts, args []string) error {
+		p.onContext("use NAME", "Send commands to this installation from now on", 1, func(c *cli.Contexts, args []string) error {
 			if _, _, err := c.Find(args[0]); err != nil {
 				return err
 			}
 			c.Current = args[0]
 			return c.Save()
 		}),
-		p.onContext("remove NAME", "Forget an installation", 1, func(c *console.Contexts, args []string) error {
+		p.onContext("remove NAME", "Forget an installation", 1, func(c *cli.Contexts, args []string) error {
 			if _, _, err := c.Find(args[0]); err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ func (p *program) contexts() *cobra.Command {
 	)
 }
 
-func (p *program) onContext(use, short string, args int, do func(*console.Contexts, []string) error) *cobra.Command {
+func (p *program) onContext(use, short string, args int, do func(*cli.Contexts, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: exactly(args), RunE: func(_ *cobra.Command, given []string) error {
 		all, err := p.loadContexts()
 		if err != nil {
@@ -51,9 +51,9 @@ func (p *program) onContext(use, short string, args int, do func(*console.Contex
 }
 
 func (p *program) contextAdd() *cobra.Command {
-	var target console.Target
-	c := p.onContext("add NAME --url URL", "Name an installation; the first one becomes the current one", 1, func(all *console.Contexts, args []string) error {
-		if _, err := console.NewClient(target.URL, ""); err != nil {
+	var target cli.Target
+	c := p.onContext("add NAME --url URL", "Name an installation; the first one becomes the current one", 1, func(all *cli.Contexts, args []string) error {
+		if _, err := cli.NewClient(target.URL, ""); err != nil {
 			return usageError{fmt.Errorf("--url: %w", err)}
 		}
 		if target.TokenFile != "" {
@@ -75,7 +75,7 @@ func (p *program) contextAdd() *cobra.Command {
 }
 
 // loadContexts reads the user's contexts from the configuration folder.
-func (p *program) loadContexts() (*console.Contexts, error) {
+func (p *program) loadContexts() (*cli.Contexts, error) {
 	folder := p.configFolder
 	if folder == "" {
 		base, err := os.UserConfigDir()
@@ -84,7 +84,7 @@ func (p *program) loadContexts() (*console.Contexts, error) {
 		}
 		folder = filepath.Join(base, "coachline")
 	}
-	return console.LoadContexts(filepath.Join(folder, "contexts.json"))
+	return cli.LoadContexts(filepath.Join(folder, "contexts.json"))
 }
 
 // target is where a command goes: --url, COACH_URL, the context that was named

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coachline/internal/cli"
 	"coachline/internal/config"
-	"coachline/internal/console"
-	"coachline/internal/dial"
+	"coachline/internal/connect"
 )
 
 func (p *program) doctor() *cobra.Command {
@@ -16,39 +16,39 @@ func (p *program) doctor() *cobra.Command {
 		Use: "doctor", Short: "Check configuration, database, payload keys, Temporal, model and carrier", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := p.besideDev()
-			return console.Examine(c.Context(), p.out, p.json, checks(cfg, err))
+			return cli.Examine(c.Context(), p.out, p.json, checks(cfg, err))
 		},
 	}
 }
 
 // checks says what to examine; a configuration that cannot be read leaves
 // nothing else to try.
-func checks(cfg config.Config, loadErr error) []console.Check {
-	configuration := console.Check{Name: "configuration", Run: func(context.Context) (string, error) {
+func checks(cfg config.Config, loadErr error) []cli.Check {
+	configuration := cli.Check{Name: "configuration", Run: func(context.Context) (string, error) {
 		if loadErr != nil {
 			return "", loadErr
 		}
 		return "", errors.Join(cfg.Validate(config.RoleWorker), cfg.Validate(config.RoleStarter))
 	}}
 	if loadErr != nil {
-		return []console.Check{configuration}
+		return []cli.Check{configuration}
 	}
-	return []console.Check{
+	return []cli.Check{
 		configuration,
-		{Name: "database", Run: func(ctx context.Context) (string, error) { return "", dial.CheckDatabase(ctx, cfg) }},
-		{Name: "keys", Run: func(ctx context.Context) (string, error) { return dial.CheckKeys(ctx, cfg) }},
+		{Name: "database", Run: func(ctx context.Context) (string, error) { return "", connect.CheckDatabase(ctx, cfg) }},
+		{Name: "keys", Run: func(ctx context.Context) (string, error) { return connect.CheckKeys(ctx, cfg) }},
 		{Name: "temporal", Run: func(ctx context.Context) (string, error) {
-			return cfg.Temporal.Address, dial.CheckTemporal(ctx, cfg)
+			return cfg.Temporal.Address, connect.CheckTemporal(ctx, cfg)
 		}},
 		{Name: "model", Run: func(ctx context.Context) (string, error) {
 			return eachKey(cfg.Model.Keys(), func(key string) (string, error) {
-				return console.ProbeModel(ctx, cfg.Model.BaseURL, key)
+				return cli.ProbeModel(ctx, cfg.Model.BaseURL, key)
 			})
 		}},
 		{Name: "carrier", Run: func(ctx context.Context) (string, error) {
 			// The first token sends; a second one may not be valid yet.
 			token := append(cfg.Carrier.AuthTokens.Reveal(), "")[0]
-			return console.ProbeCarrier(ctx, cfg.Carrier.BaseURL, cfg.Carrier.AccountSID, token)
+			return cli.ProbeCarrier(ctx, cfg.Carrier.BaseURL, cfg.Carrier.AccountSID, token)
 		}},
 	}
 }

@@ -6,26 +6,26 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coachline/internal/console"
+	"coachline/internal/cli"
 	"coachline/models"
 )
 
 func (p *program) participant() *cobra.Command {
 	return group("participant", "Enrol, look at and change participants", append(p.recordVerbs(),
 		p.add(), p.list(), p.update(),
-		p.onID("show", "Print a participant", (*console.Console).Show),
-		p.onID("remove", "Remove a participant: one closing notice, then nothing more", (*console.Console).Remove),
-		p.onID("pause", "Hold everything that would be sent", func(c *console.Console, ctx context.Context, id string) error {
+		p.onID("show", "Print a participant", (*cli.Console).Show),
+		p.onID("remove", "Remove a participant: one closing notice, then nothing more", (*cli.Console).Remove),
+		p.onID("pause", "Hold everything that would be sent", func(c *cli.Console, ctx context.Context, id string) error {
 			return c.SetStatus(ctx, id, models.StatusPaused)
 		}),
 		p.resume(),
-		p.onID("waiting", "Print messages that came while the participant was paused", (*console.Console).Waiting),
+		p.onID("waiting", "Print messages that came while the participant was paused", (*cli.Console).Waiting),
 		p.mode(), p.attend(),
 	)...)
 }
 
 // onID is a verb that needs nothing but a participant's id.
-func (p *program) onID(verb, short string, do func(*console.Console, context.Context, string) error) *cobra.Command {
+func (p *program) onID(verb, short string, do func(*cli.Console, context.Context, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " ID", Short: short, Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -39,7 +39,7 @@ func (p *program) onID(verb, short string, do func(*console.Console, context.Con
 }
 
 func (p *program) add() *cobra.Command {
-	var who console.NewParticipant
+	var who cli.NewParticipant
 	var zone, channel string
 	c := &cobra.Command{Use: "add --phone NUMBER", Short: "Enrol a participant", Args: exactly(0)}
 	flags := c.Flags()
@@ -104,7 +104,7 @@ func (p *program) list() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return api.List(c.Context(), console.Filter{Status: models.Status(status), Attention: models.Attention(attention), Waiting: waiting})
+		return api.List(c.Context(), cli.Filter{Status: models.Status(status), Attention: models.Attention(attention), Waiting: waiting})
 	}
 	return c
 }
@@ -123,7 +123,7 @@ func (p *program) update() *cobra.Command {
 	version := flags.Int64("if-version", 0, "refuse unless this is the participant's version")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		change := changeOf(c)
-		if change == (console.Change{}) {
+		if change == (cli.Change{}) {
 			return usageError{errors.New("nothing to change was given")}
 		}
 		api, id, err := p.consoleFor(c.Context(), args[0])
@@ -136,7 +136,7 @@ func (p *program) update() *cobra.Command {
 }
 
 // changeOf takes the flags that were given, also those given as empty.
-func changeOf(c *cobra.Command) console.Change {
+func changeOf(c *cobra.Command) cli.Change {
 	flags := c.Flags()
 	text := func(name string) *string {
 		if !flags.Changed(name) {
@@ -152,7 +152,7 @@ func changeOf(c *cobra.Command) console.Change {
 		value := flags.Lookup(name).Value.String() == "true"
 		return &value
 	}
-	return console.Change{
+	return cli.Change{
 		Phone: text("phone"),
 		Name:  text("name"), Gender: text("gender"), Ethnicity: text("ethnicity"), Background: text("background"),
 		Timezone: text("timezone"), Locale: text("locale"), Status: (*models.Status)(text("status")),

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"coachline/internal/console"
+	"coachline/internal/cli"
 	"coachline/models"
 )
 
@@ -20,7 +20,7 @@ import (
 func (p *program) recordVerbs() []*cobra.Command {
 	return []*cobra.Command{
 		p.turns(),
-		p.onID("consents", "Print the consent ledger, of removed participants too", (*console.Console).Consents),
+		p.onID("consents", "Print the consent ledger, of removed participants too", (*cli.Console).Consents),
 		p.memories(), p.export(),
 	}
 }
@@ -136,7 +136,7 @@ func isTerminal(w io.Writer) bool {
 }
 
 // download writes a participant's archive and shows how much of it has come.
-func (p *program) download(ctx context.Context, api *console.Console, id string, to io.Writer) error {
+func (p *program) download(ctx context.Context, api *cli.Console, id string, to io.Writer) error {
 	progress := p.newMeter("bytes")
 	defer progress.end()
 	return api.Export(ctx, id, to, func(done, of int64) { progress.set("export", done, of) })

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coachline/internal/connect"
 	"coachline/internal/database"
-	"coachline/internal/dial"
 )
 
 func (p *program) reseal() *cobra.Command {
@@ -31,7 +31,7 @@ func (p *program) runReseal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := dial.OpenDatabase(ctx, cfg)
+	rows, err := connect.OpenDatabase(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coachline/internal/console"
+	"coachline/internal/cli"
 	"coachline/models"
 )
 
@@ -42,11 +42,11 @@ func (p *program) transcript() *cobra.Command {
 }
 
 func (p *program) timers() *cobra.Command {
-	return p.onID("timers", "Print what is due, and when", (*console.Console).Timers)
+	return p.onID("timers", "Print what is due, and when", (*cli.Console).Timers)
 }
 
 func (p *program) chat() *cobra.Command {
-	chat := console.ChatConfig{In: p.in, Out: p.out, Poll: 500 * time.Millisecond}
+	chat := cli.ChatConfig{In: p.in, Out: p.out, Poll: 500 * time.Millisecond}
 	c := &cobra.Command{
 		Use: "chat", Short: "Talk to the coach as a test participant", Args: exactly(0),
 		Long: "Each line is a text from the test participant's phone, sent through the simulated phone network that dev runs,\n" +
@@ -67,7 +67,7 @@ func (p *program) chat() *cobra.Command {
 			return err
 		}
 		chat.Client, chat.JSON = client, p.json
-		return console.Chat(c.Context(), chat)
+		return cli.Chat(c.Context(), chat)
 	}
 	return c
 }

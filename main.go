@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"coachline/internal/cli"
 	"coachline/internal/config"
-	"coachline/internal/console"
-	"coachline/internal/reply/redact"
+	"coachline/internal/redact"
 )
 
 // Exit codes, part of the contract with scripts.
@@ -75,7 +75,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(p.err, "%s: %v\nTry: %s --help\n", at.CommandPath(), err, at.CommandPath())
 		return exitUsage
-	case errors.Is(err, console.ErrUnwell):
+	case errors.Is(err, cli.ErrUnwell):
 		return exitFailed // the report has been printed
 	}
 	fmt.Fprintf(p.err, "coachline: %v\n", err)
@@ -157,12 +157,12 @@ func (p *program) logTo(cfg config.Config) {
 }
 
 // client calls the API of the installation that this command goes to.
-func (p *program) client() (*console.Client, error) {
+func (p *program) client() (*cli.Client, error) {
 	base, token, err := p.target()
 	if err != nil {
 		return nil, err
 	}
-	return console.NewClient(base, token)
+	return cli.NewClient(base, token)
 }
 
 // reachable turns an address to listen on into one to call.
@@ -177,17 +177,17 @@ func reachable(addr string) string {
 	return net.JoinHostPort(host, port)
 }
 
-func (p *program) console() (*console.Console, error) {
+func (p *program) console() (*cli.Console, error) {
 	client, err := p.client()
 	if err != nil {
 		return nil, err
 	}
-	return console.New(client, p.out, p.json), nil
+	return cli.New(client, p.out, p.json), nil
 }
 
 // consoleFor finds the participant that an argument names by id, phone number or
 // unique name, and returns the API's console with the id.
-func (p *program) consoleFor(ctx context.Context, ref string) (api *console.Console, id string, err error) {
+func (p *program) consoleFor(ctx context.Context, ref string) (api *cli.Console, id string, err error) {
 	if api, err = p.console(); err != nil {
 		return nil, "", err
 	}

@@ -10,25 +10,24 @@ import (
 
 	"coachline/internal/segments"
 	"coachline/models"
-	"coachline/models/alarm"
 	"coachline/prompts"
 )
 
 // alarms is the part of the store that keeps alarms, and the pager.
 type alarms struct {
 	weak  bool
-	asked []alarm.SafetyText
-	pages []alarm.Page
+	asked []models.SafetyText
+	pages []models.AlertPage
 	paged []string
 	off   bool
 	err   error
 }
 
-func (a *alarms) Alarm(_ context.Context, id string) (alarm.Alarm, error) {
-	return alarm.Alarm{ID: id, ParticipantID: "conv_1", Pages: !a.weak, CreatedAt: now}, nil
+func (a *alarms) Alarm(_ context.Context, id string) (models.Alert, error) {
+	return models.Alert{ID: id, ParticipantID: "conv_1", Pages: !a.weak, CreatedAt: now}, nil
 }
 
-func (a *alarms) QueueSafetyText(_ context.Context, s alarm.SafetyText) (string, error) {
+func (a *alarms) QueueSafetyText(_ context.Context, s models.SafetyText) (string, error) {
 	a.asked = append(a.asked, s)
 	return "", nil
 }
@@ -38,7 +37,7 @@ func (a *alarms) AlarmPaged(_ context.Context, id string, _ time.Time) error {
 	return nil
 }
 
-func (a *alarms) Page(_ context.Context, page alarm.Page) (bool, error) {
+func (a *alarms) Page(_ context.Context, page models.AlertPage) (bool, error) {
 	a.pages = append(a.pages, page)
 	return !a.off, a.err
 }
@@ -57,11 +56,11 @@ func TestSendPage(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			front := newFront(t, &desk{}, &wire{})
 			front.Alarms, front.Pager = &tt.a, &tt.a
-			sent, err := front.SendPage(t.Context(), alarm.Input{AlarmID: "alarm-7"})
+			sent, err := front.SendPage(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
 			require.ErrorIs(t, err, tt.a.err)
 			require.Equal(t, tt.sent, sent)
 			require.Equal(t, tt.paged, tt.a.paged)
-			require.Equal(t, []alarm.Page{{ID: "alarm-7", ParticipantID: "conv_1", Kind: "crisis", At: now.UTC(), Link: "/conversation/participants/conv_1"}}, tt.a.pages)
+			require.Equal(t, []models.AlertPage{{ID: "alarm-7", ParticipantID: "conv_1", Kind: "crisis", At: now.UTC(), Link: "/conversation/participants/conv_1"}}, tt.a.pages)
 		})
 	}
 }
@@ -72,7 +71,7 @@ func TestSafetyText(t *testing.T) {
 	a := &alarms{}
 	front := newFront(t, &desk{}, &wire{})
 	front.Alarms, front.Programme = a, "A programme with a name of 40 characters"
-	out, err := front.SendSafetyText(t.Context(), alarm.Input{AlarmID: "alarm-7"})
+	out, err := front.SendSafetyText(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxCanceled, out.Status, "there is nothing to answer")
 	require.Len(t, a.asked, 1)
@@ -80,7 +79,7 @@ func TestSafetyText(t *testing.T) {
 		require.Contains(t, a.asked[0].Body, part)
 	}
 	front.AlertsTeam = true
-	_, err = front.SendSafetyText(t.Context(), alarm.Input{AlarmID: "alarm-7"})
+	_, err = front.SendSafetyText(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
 	require.NoError(t, err)
 	require.Contains(t, a.asked[1].Body, "A person on the A programme with a name of 40 characters team is being told")
 	require.Len(t, segments.Split(a.asked[0].Body, segments.Options{}).Texts, 1, prompts.Crisis)
@@ -91,12 +90,12 @@ func TestWeakSignPromisesNoPerson(t *testing.T) {
 	a := &alarms{weak: true}
 	front := newFront(t, &desk{}, &wire{})
 	front.Alarms, front.Pager, front.AlertsTeam = a, a, true
-	_, err := front.SendSafetyText(t.Context(), alarm.Input{AlarmID: "alarm-7"})
+	_, err := front.SendSafetyText(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
 	require.NoError(t, err)
 	require.Len(t, a.asked, 1)
 	require.NotContains(t, a.asked[0].Body, "is being told")
 	a.weak = false
-	_, err = front.SendSafetyText(t.Context(), alarm.Input{AlarmID: "alarm-7"})
+	_, err = front.SendSafetyText(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
 	require.NoError(t, err)
 	require.Contains(t, a.asked[1].Body, "is being told")
 }

@@ -8,11 +8,10 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"coachline/internal/glyphs"
 	"coachline/internal/reply"
+	"coachline/internal/text"
 	"coachline/internal/tools"
 	"coachline/models"
-	"coachline/models/subagent"
 )
 
 // Closing ends turns.
@@ -178,8 +177,8 @@ func (s *Subagents) answer(ctx context.Context, in models.PersistTurnInput, turn
 			return err
 		}
 		answer := subagentAnswer{OK: true, Label: label}
-		answer.Result, _ = glyphs.Cut(words, modelPart)
-		if short, left := glyphs.Cut(words, userPart); left > 0 {
+		answer.Result, _ = text.Cut(words, modelPart)
+		if short, left := text.Cut(words, userPart); left > 0 {
 			answer.ForUser = short
 		}
 		text, err := json.Marshal(answer)
@@ -188,7 +187,7 @@ func (s *Subagents) answer(ctx context.Context, in models.PersistTurnInput, turn
 		}
 		result.Content, result.Failed = string(text), false
 	}
-	origin, _ := subagent.ParseTurnID(in.TurnID)
+	origin, _ := models.ParseSubagentTurnID(in.TurnID)
 	run, err := toolRun(models.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call}, result)
 	if err != nil {
 		return err

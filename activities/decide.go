@@ -9,7 +9,6 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/tools"
 	"coachline/models"
-	"coachline/models/subagent"
 )
 
 // What the model is told of a call that was not run.
@@ -90,7 +89,7 @@ func (d *Decisions) decideCall(in models.DecideToolInput, call models.ToolCall) 
 		return models.Decision{Refused: err.Error()}
 	}
 	if event.Kind == models.EventSubagentAsk {
-		event.Plan.Subagent.TurnID = subagent.TurnID(in.Tool.TurnID, in.Tool.Step, in.Tool.Call)
+		event.Plan.Subagent.TurnID = models.SubagentTurnID(in.Tool.TurnID, in.Tool.Step, in.Tool.Call)
 	}
 	decision, err := coach.Decide(d.situation(in.State, models.DecideInput{Now: in.Now}), event)
 	if err != nil {

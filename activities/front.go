@@ -10,35 +10,33 @@ import (
 
 	"coachline/internal/segments"
 	"coachline/models"
-	"coachline/models/alarm"
-	"coachline/models/frontdoor"
 	"coachline/prompts"
 )
 
 // FrontStore keeps the fixed texts that no turn belongs to.
 type FrontStore interface {
-	ClaimHint(ctx context.Context, id string, now time.Time) (frontdoor.HintClaim, error)
+	ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error)
 	// CheckHint repeats the check of the claim; the text may be written when it
 	// comes back as sending.
 	CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error)
-	SettleHint(ctx context.Context, r frontdoor.HintResult) error
+	SettleHint(ctx context.Context, r models.HintResult) error
 	LocaleOf(ctx context.Context, inboundID int64) (string, error)
-	QueueLimitNotice(ctx context.Context, n frontdoor.LimitNotice) (string, error)
+	QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error)
 	// AskedIntent is what the screening took a text for that is to be asked about.
 	AskedIntent(ctx context.Context, inboundID int64) (models.Intent, error)
-	QueueAsk(ctx context.Context, a frontdoor.Ask) (string, error)
+	QueueAsk(ctx context.Context, a models.Ask) (string, error)
 }
 
 // AlarmStore keeps what is done about texts that may be a crisis.
 type AlarmStore interface {
-	Alarm(ctx context.Context, id string) (alarm.Alarm, error)
-	QueueSafetyText(ctx context.Context, s alarm.SafetyText) (string, error)
+	Alarm(ctx context.Context, id string) (models.Alert, error)
+	QueueSafetyText(ctx context.Context, s models.SafetyText) (string, error)
 	AlarmPaged(ctx context.Context, id string, at time.Time) error
 }
 
 // Pager tells a person; sent is false when paging is off.
 type Pager interface {
-	Page(ctx context.Context, page alarm.Page) (sent bool, err error)
+	Page(ctx context.Context, page models.AlertPage) (sent bool, err error)
 }
 
 // Poster sends a text; its errors are *models.CarrierError.
@@ -70,7 +68,7 @@ type Front struct {
 // SendHint sends the day's hint to a stranger and returns where it stands. It
 // goes out at most once: an attempt of unknown fate ends it, and only a refusal
 // by the carrier is tried again. Safe to retry.
-func (f *Front) SendHint(ctx context.Context, in frontdoor.SendHintInput) (models.OutboxStatus, error) {
+func (f *Front) SendHint(ctx context.Context, in models.SendHintInput) (models.OutboxStatus, error) {
 	defer startHeartbeat(ctx)()
 	body, err := f.fixedText(prompts.UnknownSender, f.Locale)
 	if err != nil {
@@ -84,7 +82,7 @@ func (f *Front) SendHint(ctx context.Context, in frontdoor.SendHintInput) (model
 		return claim.Status, nil
 	}
 	receipt, sendErr := f.Carrier.Send(ctx, models.SMS{
-		OutboxID: in.HintID, To: claim.To, Body: body, ValidFor: frontdoor.TextLife, BeforeWrite: f.checkHint(in.HintID),
+		OutboxID: in.HintID, To: claim.To, Body: body, ValidFor: models.FixedTextValidity, BeforeWrite: f.checkHint(in.HintID),
 	})
 	if errors.Is(sendErr, errNotToBeWritten) {
 		return models.OutboxCanceled, nil
@@ -118,8 +116,8 @@ func (f *Front) checkHint(id string) func(ctx context.Context) error {
 	}
 }
 
-func (f *Front) hintResult(id string, receipt models.Receipt, err error) frontdoor.HintResult {
-	result := frontdoor.HintResult{ID: id, Status: receipt.Status, ProviderSID: receipt.ProviderSID, Now: f.Now()}
+func (f *Front) hintResult(id string, receipt models.Receipt, err error) models.HintResult {
+	result := models.HintResult{ID: id, Status: receipt.Status, ProviderSID: receipt.ProviderSID, Now: f.Now()}
 	if err == nil {
 		return result
 	}
@@ -142,7 +140,7 @@ func (f *Front) hintResult(id string, receipt models.Receipt, err error) frontdo
 // SendLimitNotice tells a participant that the newest texts were too many, by
 // an outbox row of its own that passes the gates of every other text. Safe to
 // retry: the text above the limit names the row, and its sending is SendSMS's.
-func (f *Front) SendLimitNotice(ctx context.Context, in frontdoor.SendLimitInput) (models.SendSMSResult, error) {
+func (f *Front) SendLimitNotice(ctx context.Context, in models.SendLimitInput) (models.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
 	locale, err := f.Store.LocaleOf(ctx, in.InboundID)
 	if err != nil {
@@ -152,7 +150,7 @@ func (f *Front) SendLimitNotice(ctx context.Context, in frontdoor.SendLimitInput
 	if err != nil {
 		return models.SendSMSResult{}, err
 	}
-	id, err := f.Store.QueueLimitNotice(ctx, frontdoor.LimitNotice{InboundID: in.InboundID, Body: body, Now: f.Now()})
+	id, err := f.Store.QueueLimitNotice(ctx, models.LimitNotice{InboundID: in.InboundID, Body: body, Now: f.Now()})
 	if err != nil {
 		return models.SendSMSResult{}, toTemporalError(err)
 	}
@@ -166,7 +164,7 @@ func (f *Front) SendLimitNotice(ctx context.Context, in frontdoor.SendLimitInput
 // the number is another person's, by an outbox row of its own that passes the
 // gates of every other text. Safe to retry: the text names the row, and its
 // sending is SendSMS's.
-func (f *Front) SendAsk(ctx context.Context, in frontdoor.SendAskInput) (models.SendSMSResult, error) {
+func (f *Front) SendAsk(ctx context.Context, in models.SendAskInput) (models.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
 	intent, err := f.Store.AskedIntent(ctx, in.InboundID)
 	if err != nil {
@@ -184,7 +182,7 @@ func (f *Front) SendAsk(ctx context.Context, in frontdoor.SendAskInput) (models.
 	if err != nil {
 		return models.SendSMSResult{}, err
 	}
-	id, err := f.Store.QueueAsk(ctx, frontdoor.Ask{InboundID: in.InboundID, Body: body, Now: f.Now()})
+	id, err := f.Store.QueueAsk(ctx, models.Ask{InboundID: in.InboundID, Body: body, Now: f.Now()})
 	if err != nil {
 		return models.SendSMSResult{}, toTemporalError(err)
 	}
@@ -197,7 +195,7 @@ func (f *Front) SendAsk(ctx context.Context, in frontdoor.SendAskInput) (models.
 // SendSafetyText answers a text that may be a crisis, by an outbox row of its
 // own that passes the gates of every other text and may rather be posted twice
 // than not at all. Safe to retry: the alarm names the row.
-func (f *Front) SendSafetyText(ctx context.Context, in alarm.Input) (models.SendSMSResult, error) {
+func (f *Front) SendSafetyText(ctx context.Context, in models.AlertInput) (models.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
 	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
 	if err != nil {
@@ -211,7 +209,7 @@ func (f *Front) SendSafetyText(ctx context.Context, in alarm.Input) (models.Send
 	if err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("rendering text %s: %w", prompts.Crisis, err)
 	}
-	id, err := f.Alarms.QueueSafetyText(ctx, alarm.SafetyText{AlarmID: in.AlarmID, Body: segments.Smart(body), Now: f.Now()})
+	id, err := f.Alarms.QueueSafetyText(ctx, models.SafetyText{AlarmID: in.AlarmID, Body: segments.Smart(body), Now: f.Now()})
 	if err != nil {
 		return models.SendSMSResult{}, toTemporalError(err)
 	}
@@ -223,13 +221,13 @@ func (f *Front) SendSafetyText(ctx context.Context, in alarm.Input) (models.Send
 
 // SendPage has a person told of an alarm, and says whether a page was sent.
 // Safe to retry: the receiver knows a page by its id.
-func (f *Front) SendPage(ctx context.Context, in alarm.Input) (bool, error) {
+func (f *Front) SendPage(ctx context.Context, in models.AlertInput) (bool, error) {
 	defer startHeartbeat(ctx)()
 	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
 	if err != nil {
 		return false, toTemporalError(err)
 	}
-	sent, err := f.Pager.Page(ctx, alarm.Page{
+	sent, err := f.Pager.Page(ctx, models.AlertPage{
 		ID: row.ID, ParticipantID: row.ParticipantID, Kind: string(models.AttentionCrisis), At: row.CreatedAt.UTC(),
 		Link: "/conversation/participants/" + row.ParticipantID,
 	})

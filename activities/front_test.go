@@ -14,16 +14,15 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
-	"coachline/models/frontdoor"
 	"coachline/prompts"
 )
 
 // desk is the part of the store that the starter's texts need.
 type desk struct {
-	claim   frontdoor.HintClaim
-	results []frontdoor.HintResult
-	asked   []frontdoor.LimitNotice
-	asks    []frontdoor.Ask
+	claim   models.HintClaim
+	results []models.HintResult
+	asked   []models.LimitNotice
+	asks    []models.Ask
 	intent  models.Intent
 	row     string
 	locale  string
@@ -34,7 +33,7 @@ type desk struct {
 
 func (d *desk) LocaleOf(context.Context, int64) (string, error) { return d.locale, nil }
 
-func (d *desk) ClaimHint(context.Context, string, time.Time) (frontdoor.HintClaim, error) {
+func (d *desk) ClaimHint(context.Context, string, time.Time) (models.HintClaim, error) {
 	return d.claim, nil
 }
 
@@ -42,19 +41,19 @@ func (d *desk) CheckHint(context.Context, string, time.Time) (models.OutboxStatu
 	return cmp.Or(d.check, models.OutboxSending), d.checkErr
 }
 
-func (d *desk) SettleHint(_ context.Context, r frontdoor.HintResult) error {
+func (d *desk) SettleHint(_ context.Context, r models.HintResult) error {
 	d.results = append(d.results, r)
 	return nil
 }
 
-func (d *desk) QueueLimitNotice(_ context.Context, n frontdoor.LimitNotice) (string, error) {
+func (d *desk) QueueLimitNotice(_ context.Context, n models.LimitNotice) (string, error) {
 	d.asked = append(d.asked, n)
 	return d.row, nil
 }
 
 func (d *desk) AskedIntent(context.Context, int64) (models.Intent, error) { return d.intent, nil }
 
-func (d *desk) QueueAsk(_ context.Context, a frontdoor.Ask) (string, error) {
+func (d *desk) QueueAsk(_ context.Context, a models.Ask) (string, error) {
 	d.asks = append(d.asks, a)
 	return d.row, nil
 }
@@ -81,22 +80,22 @@ func newFront(t *testing.T, d *desk, w *wire) *activities.Front {
 }
 
 func TestSendHint(t *testing.T) {
-	d := &desk{claim: frontdoor.HintClaim{To: "+15550001111", Post: true}}
+	d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}}
 	w := &wire{}
-	status, err := newFront(t, d, w).SendHint(t.Context(), frontdoor.SendHintInput{HintID: "hint-1"})
+	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxQueued, status)
 	require.Len(t, w.sent, 1)
 	require.Equal(t, "+15550001111", w.sent[0].To)
 	require.Contains(t, w.sent[0].Body, "Steps answers people who are enrolled")
 	require.Contains(t, w.sent[0].Body, "STOP")
-	require.Equal(t, []frontdoor.HintResult{{ID: "hint-1", Status: models.OutboxQueued, ProviderSID: "SM1", Now: now}}, d.results)
+	require.Equal(t, []models.HintResult{{ID: "hint-1", Status: models.OutboxQueued, ProviderSID: "SM1", Now: now}}, d.results)
 }
 
 func TestSendHintThatMayNotGo(t *testing.T) {
-	d := &desk{claim: frontdoor.HintClaim{To: "+15550001111", Status: models.OutboxUnknown}}
+	d := &desk{claim: models.HintClaim{To: "+15550001111", Status: models.OutboxUnknown}}
 	w := &wire{}
-	status, err := newFront(t, d, w).SendHint(t.Context(), frontdoor.SendHintInput{HintID: "hint-1"})
+	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxUnknown, status)
 	require.Empty(t, w.sent)
@@ -118,9 +117,9 @@ func TestSendHintRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &desk{claim: frontdoor.HintClaim{To: "+15550001111", Post: true}}
+			d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}}
 			_, err := newFront(t, d, &wire{err: &models.CarrierError{Class: tt.class, Code: "1"}}).
-				SendHint(t.Context(), frontdoor.SendHintInput{HintID: "hint-1"})
+				SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 			var failed *temporal.ApplicationError
 			require.Equal(t, tt.again, err != nil)
 			if tt.again {
@@ -146,9 +145,9 @@ func TestSendHintIsCheckedBeforeItIsWritten(t *testing.T) {
 		{"no answer of the database", "", errors.New("down"), "", []models.OutboxStatus{models.OutboxReady}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &desk{claim: frontdoor.HintClaim{To: "+15550001111", Post: true}, check: tt.check, checkErr: tt.err}
+			d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}, check: tt.check, checkErr: tt.err}
 			w := &wire{}
-			status, err := newFront(t, d, w).SendHint(t.Context(), frontdoor.SendHintInput{HintID: "hint-1"})
+			status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 			require.Equal(t, tt.err != nil, err != nil)
 			require.Equal(t, tt.status, status)
 			require.Empty(t, w.sent)
@@ -163,7 +162,7 @@ func TestSendHintIsCheckedBeforeItIsWritten(t *testing.T) {
 
 func TestSendLimitNoticeTooLate(t *testing.T) {
 	d := &desk{}
-	out, err := newFront(t, d, &wire{}).SendLimitNotice(t.Context(), frontdoor.SendLimitInput{InboundID: 7})
+	out, err := newFront(t, d, &wire{}).SendLimitNotice(t.Context(), models.SendLimitInput{InboundID: 7})
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxCanceled, out.Status)
 	require.Equal(t, int64(7), d.asked[0].InboundID)
@@ -176,7 +175,7 @@ func TestSendAsk(t *testing.T) {
 		models.IntentUnclear: "Soll Steps dir nicht mehr schreiben?", models.IntentWrongNumber: "Falsche Nummer?",
 	} {
 		d := &desk{intent: intent, locale: "de-DE"}
-		result, err := newFront(t, d, &wire{}).SendAsk(t.Context(), frontdoor.SendAskInput{InboundID: 7})
+		result, err := newFront(t, d, &wire{}).SendAsk(t.Context(), models.SendAskInput{InboundID: 7})
 		require.NoError(t, err)
 		require.Equal(t, models.OutboxCanceled, result.Status, "no row: it came too late")
 		require.Len(t, d.asks, 1)

@@ -15,7 +15,6 @@ import (
 	"coachline/internal/reply"
 	"coachline/internal/tools"
 	"coachline/models"
-	"coachline/models/subagent"
 )
 
 // Model is a chat model; its errors are *models.ModelError.
@@ -185,7 +184,7 @@ func (t *Talk) task(ctx context.Context, turnID string) (string, error) {
 
 // startedBy reads the call that a subagent was started by.
 func startedBy(ctx context.Context, steps stepReader, turnID string) (models.ToolCall, error) {
-	origin, ok := subagent.ParseTurnID(turnID)
+	origin, ok := models.ParseSubagentTurnID(turnID)
 	if !ok {
 		return models.ToolCall{}, fmt.Errorf("%s is no turn of a subagent: %w", turnID, models.ErrNotFound)
 	}

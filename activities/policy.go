@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 // kindPolicy is what a kind of text is worth while the carrier does not take it.
@@ -24,13 +23,13 @@ const startedLife = 30 * time.Minute
 // kindPolicies holds every kind that is sent. An answer is still one after
 // hours; what we start ourselves is not.
 var kindPolicies = map[models.Kind]kindPolicy{
-	models.KindReply:    {carrier.AnswerLife, true},
-	models.KindGreeting: {carrier.AnswerLife, true},
-	models.KindOperator: {carrier.AnswerLife, true},
-	models.KindNotice:   {carrier.AnswerLife, true},
-	models.KindConsent:  {carrier.AnswerLife, true},
-	models.KindHelp:     {carrier.AnswerLife, true},
-	models.KindSafety:   {carrier.AnswerLife, true},
+	models.KindReply:    {models.AnswerValidity, true},
+	models.KindGreeting: {models.AnswerValidity, true},
+	models.KindOperator: {models.AnswerValidity, true},
+	models.KindNotice:   {models.AnswerValidity, true},
+	models.KindConsent:  {models.AnswerValidity, true},
+	models.KindHelp:     {models.AnswerValidity, true},
+	models.KindSafety:   {models.AnswerValidity, true},
 
 	models.KindPrompt:           {startedLife, true},
 	models.KindResult:           {startedLife, true},
@@ -45,7 +44,7 @@ var kindPolicies = map[models.Kind]kindPolicy{
 // retries have been judged before, and are bounded here as answers are.
 func usefulFor(row models.Outbox) time.Duration {
 	if row.LateOf != "" {
-		return carrier.AnswerLife
+		return models.AnswerValidity
 	}
 	return kindPolicies[row.Kind].useful
 }

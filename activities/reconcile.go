@@ -9,14 +9,13 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 // UnsettledStore finds and settles texts whose fate was never reported.
 type UnsettledStore interface {
 	// Unsettled lists texts that the carrier took and has not finished with,
 	// ordered by id.
-	Unsettled(ctx context.Context, q carrier.UnsettledQuery) ([]models.Outbox, error)
+	Unsettled(ctx context.Context, q models.UnsettledQuery) ([]models.Outbox, error)
 	AcceptStatus(ctx context.Context, cb models.StatusCallback) (bool, error)
 }
 
@@ -42,10 +41,10 @@ const (
 
 // Reconcile asks the carrier about every text that stayed unfinished for an
 // hour and records the answers. Safe to retry: answers only move a text up.
-func (r *Reconciling) Reconcile(ctx context.Context) (carrier.Reconciled, error) {
-	var sum carrier.Reconciled
+func (r *Reconciling) Reconcile(ctx context.Context) (models.ReconcileResult, error) {
+	var sum models.ReconcileResult
 	now := r.Now()
-	q := carrier.UnsettledQuery{Before: now.Add(-unsettledFor), After: now.Add(-unsettledMost), Limit: unsettledPage}
+	q := models.UnsettledQuery{Before: now.Add(-unsettledFor), After: now.Add(-unsettledMost), Limit: unsettledPage}
 	for {
 		rows, err := r.Store.Unsettled(ctx, q)
 		if err != nil {

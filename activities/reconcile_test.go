@@ -12,17 +12,16 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 // ledger lists unsettled rows page by page and keeps what was reported.
 type ledger struct {
 	rows    []models.Outbox
-	asked   []carrier.UnsettledQuery
+	asked   []models.UnsettledQuery
 	reports map[string]models.StatusCallback
 }
 
-func (l *ledger) Unsettled(_ context.Context, q carrier.UnsettledQuery) ([]models.Outbox, error) {
+func (l *ledger) Unsettled(_ context.Context, q models.UnsettledQuery) ([]models.Outbox, error) {
 	l.asked = append(l.asked, q)
 	var page []models.Outbox
 	for _, row := range l.rows {
@@ -52,7 +51,7 @@ func (o office) Fetch(_ context.Context, sid string) (models.StatusCallback, err
 	}
 }
 
-func reconcile(t *testing.T, l *ledger, o office) (carrier.Reconciled, error) {
+func reconcile(t *testing.T, l *ledger, o office) (models.ReconcileResult, error) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
@@ -60,9 +59,9 @@ func reconcile(t *testing.T, l *ledger, o office) (carrier.Reconciled, error) {
 	env.RegisterActivity(r)
 	value, err := env.ExecuteActivity(r.Reconcile)
 	if err != nil {
-		return carrier.Reconciled{}, err
+		return models.ReconcileResult{}, err
 	}
-	var sum carrier.Reconciled
+	var sum models.ReconcileResult
 	require.NoError(t, value.Get(&sum))
 	return sum, nil
 }
@@ -79,7 +78,7 @@ func TestReconcileSettlesWhatWasNeverReported(t *testing.T) {
 	delete(o, "SM100") // the carrier has forgotten it
 	sum, err := reconcile(t, l, o)
 	require.NoError(t, err)
-	require.Equal(t, carrier.Reconciled{Checked: 250, Settled: 2}, sum)
+	require.Equal(t, models.ReconcileResult{Checked: 250, Settled: 2}, sum)
 	require.Len(t, l.reports, 2)
 	require.Equal(t, models.OutboxUndelivered, l.reports["row-200"].Status)
 	require.Equal(t, "30003", l.reports["row-200"].ErrorCode)

@@ -11,7 +11,6 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 // SendStore checks and records what leaves for the carrier. What an older claim
@@ -30,7 +29,7 @@ type SendStore interface {
 
 // SendBrake does what a refusal asks for beyond giving the text back.
 type SendBrake interface {
-	HoldSender(ctx context.Context, r carrier.Refusal) error
+	HoldSender(ctx context.Context, r models.Refusal) error
 	PostponeSend(ctx context.Context, ref models.ClaimRef, now time.Time) error
 }
 
@@ -168,7 +167,7 @@ func (p *Posts) notWritten(ctx context.Context, claim models.SendClaim, cause er
 func (p *Posts) wait(ctx context.Context, row models.Outbox, pause time.Duration) (models.SendSMSResult, error) {
 	left := row.CreatedAt.Add(usefulFor(row)).Sub(p.Now())
 	if left < 0 {
-		return p.tooLate(ctx, row, carrier.CodeStale)
+		return p.tooLate(ctx, row, models.CodeStale)
 	}
 	return models.SendSMSResult{}, retryIn(min(pause, left+time.Second), "the sender is stopped", nil)
 }
@@ -181,9 +180,9 @@ func (p *Posts) tooLate(ctx context.Context, row models.Outbox, code string) (mo
 func (p *Posts) tooLateCode(row models.Outbox) string {
 	switch now := p.Now(); {
 	case now.Sub(row.CreatedAt) > usefulFor(row):
-		return carrier.CodeStale
+		return models.CodeStale
 	case row.SendBefore != nil && !now.Before(*row.SendBefore):
-		return carrier.CodeQuiet
+		return models.CodeQuiet
 	}
 	return ""
 }
@@ -274,7 +273,7 @@ func (p *Posts) recordFailed(ctx context.Context, row models.Outbox, cause *mode
 // that dies here has it looked up, and given back. With the account out of
 // order the text ends; otherwise nothing is wrong with it, and it waits.
 func (p *Posts) hold(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
-	err := p.Brake.HoldSender(ctx, carrier.Refusal{OutboxID: row.ID, Class: cause.Class, Code: cause.Code, Now: p.Now()})
+	err := p.Brake.HoldSender(ctx, models.Refusal{OutboxID: row.ID, Class: cause.Class, Code: cause.Code, Now: p.Now()})
 	if err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("holding the sender for %s: %w", row.ID, err)
 	}

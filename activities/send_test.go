@@ -15,7 +15,6 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 var now = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
@@ -27,7 +26,7 @@ type rows struct {
 	accepted []models.Receipt
 	taken    []string // ids of the carrier that belong to other rows
 	failed   []models.SendFailure
-	held     []carrier.Refusal
+	held     []models.Refusal
 	put      int // put off for a second try
 	missing  int // released because the carrier does not have it
 	noted    []time.Time
@@ -49,7 +48,7 @@ func (r *rows) ReleaseMissing(context.Context, models.ClaimRef, time.Time) error
 	return nil
 }
 
-func (r *rows) HoldSender(_ context.Context, refusal carrier.Refusal) error {
+func (r *rows) HoldSender(_ context.Context, refusal models.Refusal) error {
 	r.held = append(r.held, refusal)
 	return nil
 }
@@ -280,9 +279,9 @@ func TestSendErrorClasses(t *testing.T) {
 		t.Run(string(tt.class), func(t *testing.T) {
 			r := ready()
 			out, err := send(t, r, &network{err: &models.CarrierError{Class: tt.class, Code: "30001", Message: "no"}})
-			var held []carrier.Refusal
+			var held []models.Refusal
 			if tt.held {
-				held = []carrier.Refusal{{OutboxID: "conv_1-t1-p1", Class: tt.class, Code: "30001", Now: now}}
+				held = []models.Refusal{{OutboxID: "conv_1-t1-p1", Class: tt.class, Code: "30001", Now: now}}
 			}
 			require.Equal(t, held, r.held)
 			require.Equal(t, tt.put, r.put == 1)

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/agent/toolcall"
 	"coachline/internal/coach"
 	"coachline/internal/reply"
-	"coachline/internal/reply/protocol"
 	"coachline/internal/tools"
 	"coachline/models"
-	"coachline/models/aside"
 	"coachline/prompts"
 )
 
@@ -48,7 +47,7 @@ type Tools struct {
 // committed call is not run again.
 //
 // It heartbeats, and keeps to the input's time limit as CallModel does.
-func (t *Tools) RunTool(ctx context.Context, in models.ToolInput) (aside.Result, error) {
+func (t *Tools) RunTool(ctx context.Context, in models.ToolInput) (models.ToolEffect, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
 	stop := startHeartbeatWith(ctx, limit.heartbeat)
 	out, err := t.runOnce(ctx, in, limit)
@@ -56,7 +55,7 @@ func (t *Tools) RunTool(ctx context.Context, in models.ToolInput) (aside.Result,
 	return out, limit.check(ctx, err)
 }
 
-func (t *Tools) runOnce(ctx context.Context, in models.ToolInput, limit *timeLimit) (aside.Result, error) {
+func (t *Tools) runOnce(ctx context.Context, in models.ToolInput, limit *timeLimit) (models.ToolEffect, error) {
 	ctx, cancel := limit.limitContext(ctx)
 	defer cancel()
 	run, err := t.Store.ToolRun(ctx, in.TurnID, in.Step, in.Call)
@@ -65,7 +64,7 @@ func (t *Tools) runOnce(ctx context.Context, in models.ToolInput, limit *timeLim
 		run, err = t.run(ctx, in)
 	}
 	if err != nil {
-		return aside.Result{}, toTemporalError(err)
+		return models.ToolEffect{}, toTemporalError(err)
 	}
 	return t.rowsToSend(ctx, run)
 }
@@ -115,7 +114,7 @@ func (t *Tools) run(ctx context.Context, in models.ToolInput) (models.ToolRun, e
 // conversation and its rows, as the end of a turn would write them. Where no
 // carrier has a part in it the row passes the gates at once.
 func (t *Tools) messageOutcome(in models.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
-	id, channel, now := aside.ID(in.TurnID, in.Step, in.Call), turn.Turn.Channel, t.Now()
+	id, channel, now := models.InterimMessageID(in.TurnID, in.Step, in.Call), turn.Turn.Channel, t.Now()
 	out := finished{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: channel == models.ChannelChat, At: now,
 	}}
@@ -127,8 +126,8 @@ func (t *Tools) messageOutcome(in models.ToolInput, turn models.TurnContext, tex
 
 // rowsToSend returns what is to be sent because of a call; nothing for most
 // tools.
-func (t *Tools) rowsToSend(ctx context.Context, run models.ToolRun) (aside.Result, error) {
-	var out aside.Result
+func (t *Tools) rowsToSend(ctx context.Context, run models.ToolRun) (models.ToolEffect, error) {
+	var out models.ToolEffect
 	rows, err := asideRows(ctx, t.Sent, run)
 	if err != nil {
 		return out, toTemporalError(err)
@@ -160,16 +159,16 @@ func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes st
 	if err != nil {
 		return "", err
 	}
-	answer, err := w.tools.Model.Complete(ctx, protocol.Sized(request, 0))
+	answer, err := w.tools.Model.Complete(ctx, toolcall.Sized(request, 0))
 	if err != nil {
 		return "", err
 	}
-	verdict := protocol.JudgeNative(models.ChatResponse{Text: answer.Text, FinishReason: answer.FinishReason}, protocol.Native{})
-	if verdict.Judgment != protocol.Words {
+	verdict := toolcall.JudgeNative(models.ChatResponse{Text: answer.Text, FinishReason: answer.FinishReason}, toolcall.Native{})
+	if verdict.Judgment != toolcall.Words {
 		return "", unsendableError()
 	}
-	if protocol.IsCut(answer) {
-		verdict.Text = protocol.CutAtSentence(verdict.Text)
+	if toolcall.IsCut(answer) {
+		verdict.Text = toolcall.CutAtSentence(verdict.Text)
 	}
 	text := reply.Clean(verdict.Text)
 	instructions, err := reply.NewInstructions(w.tools.Prompts, w.tools.Programme)

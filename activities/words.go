@@ -7,12 +7,11 @@ import (
 	"strings"
 	"unicode"
 
-	"coachline/internal/glyphs"
+	"coachline/internal/agent/plan"
 	"coachline/internal/reply"
-	"coachline/internal/reply/plan"
 	"coachline/internal/segments"
+	"coachline/internal/text"
 	"coachline/models"
-	"coachline/models/aside"
 	"coachline/prompts"
 )
 
@@ -61,7 +60,7 @@ func (t *Turns) subagentText(ctx context.Context, subagentTurn string) (string, 
 	if err != nil {
 		return "", fmt.Errorf("loading subagent: %w", err)
 	}
-	short, _ := glyphs.Cut(lastWords(turn), userPart)
+	short, _ := text.Cut(lastWords(turn), userPart)
 	return short, nil
 }
 
@@ -113,7 +112,7 @@ func (t *Turns) closing(plan models.TurnPlan, turn models.TurnContext) (string, 
 // asideRows are the texts that a call has sent, in order; asking costs nothing
 // for calls that send none.
 func asideRows(ctx context.Context, store SentStore, run models.ToolRun) (rows []models.Outbox, err error) {
-	id, sends := aside.Of(run)
+	id, sends := models.InterimMessageOf(run)
 	for sends && err == nil {
 		var row models.Outbox
 		row, err = store.Outbox(ctx, models.OutboxID(id, len(rows)+1))

@@ -6,8 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
-	"coachline/models/frontdoor"
-	"coachline/models/operator"
 )
 
 func TestFixedWordsInThePersonsLanguage(t *testing.T) {
@@ -18,7 +16,7 @@ func TestFixedWordsInThePersonsLanguage(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newTown(t)
-			_, err := w.people.UpdateParticipant(t.Context(), operator.ParticipantUpdate{
+			_, err := w.people.UpdateParticipant(t.Context(), models.ParticipantUpdate{
 				ID: ann, Patch: models.ParticipantPatch{Locale: &tt.locale}, Actor: "operator", Now: now,
 			})
 			require.NoError(t, err)
@@ -33,14 +31,14 @@ func TestFixedWordsInThePersonsLanguage(t *testing.T) {
 }
 
 func TestFrontSpeaksTheLanguageOfRegionAndPerson(t *testing.T) {
-	d := &desk{claim: frontdoor.HintClaim{To: "+15550001111", Post: true}, locale: "fr-CA"}
+	d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}, locale: "fr-CA"}
 	w := &wire{}
 	front := newFront(t, d, w)
 	front.Locale = "und-MX"
-	_, err := front.SendHint(t.Context(), frontdoor.SendHintInput{HintID: "hint-1"})
+	_, err := front.SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
 	require.Contains(t, w.sent[0].Body, "Steps solo responde a quienes participan", "C13 a stranger in the programme's region")
-	_, err = front.SendLimitNotice(t.Context(), frontdoor.SendLimitInput{InboundID: 7})
+	_, err = front.SendLimitNotice(t.Context(), models.SendLimitInput{InboundID: 7})
 	require.NoError(t, err)
 	require.Contains(t, d.asked[0].Body, "Trop de SMS d'un coup pour Steps", "C13 a participant")
 }

@@ -15,7 +15,7 @@ import (
 	"coachline/dev/engine"
 	"coachline/internal/config"
 	"coachline/internal/metrics"
-	"coachline/internal/reply/redact"
+	"coachline/internal/redact"
 	"coachline/internal/sim"
 	"coachline/starter"
 	"coachline/worker"

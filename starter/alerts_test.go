@@ -9,7 +9,6 @@ import (
 
 	"coachline/internal/store/door"
 	"coachline/models"
-	"coachline/models/alarm"
 	"coachline/starter/attention"
 )
 
@@ -39,7 +38,7 @@ func TestAlertsAreMarkedAndExported(t *testing.T) {
 	}
 	h.refused(mark("alarm-1", "maybe"), http.StatusBadRequest, "mark: expected value to be one of")
 	h.refused(mark("alarm-9", "right"), http.StatusNotFound, "alert not found")
-	require.Equal(t, alarm.MarkRight, result[attention.AlertView](t, h.do(mark("alarm-1", "right"))).Mark)
+	require.Equal(t, models.MarkRight, result[attention.AlertView](t, h.do(mark("alarm-1", "right"))).Mark)
 	view := result[attention.AlertView](t, h.do(mark("alarm-2", "right")))
 	require.Equal(t, actor, view.MarkedBy)
 	require.Equal(t, view, result[attention.AlertView](t, h.do(mark("alarm-2", "right"))), "repeated")
@@ -55,5 +54,5 @@ func TestAlertsAreMarkedAndExported(t *testing.T) {
 
 	row, err := rows.Alarm(t.Context(), "alarm-2")
 	require.NoError(t, err)
-	require.Equal(t, alarm.MarkWrong, row.Mark, "the newest mark counts")
+	require.Equal(t, models.MarkWrong, row.Mark, "the newest mark counts")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"coachline/starter/lane"
+	"coachline/internal/keylock"
 	"coachline/starter/records"
 	"coachline/starter/relay"
 )
@@ -51,9 +51,9 @@ type front struct {
 	// records are what operators look up of the past.
 	records *records.Room
 	relay   *relay.Relay
-	// lanes let each sender's texts into the database one at a time, so that a
+	// locks let each sender's texts into the database one at a time, so that a
 	// flood of one waits behind itself.
-	lanes *lane.Lanes
+	locks *keylock.Locks
 	log   *slog.Logger
 	// throttle limits wrong tokens.
 	throttle *throttle

@@ -20,7 +20,6 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 func TestEnrol(t *testing.T) {
@@ -376,7 +375,7 @@ func TestMode(t *testing.T) {
 	require.Equal(t, models.UpdateSetMode, update.UpdateName)
 	require.Equal(t, client.WorkflowUpdateStageAccepted, update.WaitForStage)
 	require.Equal(t, []any{models.SetModeRequest{Mode: models.ModeFeedback}}, update.Args)
-	require.Equal(t, []operator.Audit{{ParticipantID: ann.ID, Actor: actor, Action: "set_mode", Detail: "FEEDBACK", Reason: "study plan", At: testNow}}, h.store.audits)
+	require.Equal(t, []models.Audit{{ParticipantID: ann.ID, Actor: actor, Action: "set_mode", Detail: "FEEDBACK", Reason: "study plan", At: testNow}}, h.store.audits)
 
 	h.engine.rejected = client.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
 	later := h.do(post)

@@ -12,20 +12,19 @@ import (
 
 	"coachline/internal/store/door"
 	"coachline/models"
-	"coachline/models/alarm"
 	"coachline/starter/attention"
 )
 
 // PendingAlarms and the others make memory keep no alarms: its tests send none.
-func (m *memory) PendingAlarms(context.Context, time.Time, int) ([]alarm.Alarm, error) {
+func (m *memory) PendingAlarms(context.Context, time.Time, int) ([]models.Alert, error) {
 	defer m.enter()()
 	return nil, m.down
 }
 
-func (m *memory) AlarmTold(context.Context, alarm.Alarm, time.Time) error { return m.down }
+func (m *memory) AlarmTold(context.Context, models.Alert, time.Time) error { return m.down }
 
-func (m *memory) Alarm(context.Context, string) (alarm.Alarm, error) {
-	return alarm.Alarm{}, models.ErrNotFound
+func (m *memory) Alarm(context.Context, string) (models.Alert, error) {
+	return models.Alert{}, models.ErrNotFound
 }
 
 func (m *memory) OpenAttention(context.Context, models.AttentionQuery) ([]models.OpenAttention, error) {
@@ -40,7 +39,7 @@ func (m *memory) ParticipantFlags(context.Context, models.Participant) (models.P
 	return models.ParticipantFlags{}, m.down
 }
 
-func (m *memory) ClearAttention(context.Context, alarm.Clearing) (models.Participant, error) {
+func (m *memory) ClearAttention(context.Context, models.AttentionClearing) (models.Participant, error) {
 	return models.Participant{}, m.down
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"coachline/internal/segments"
 	"coachline/models"
-	"coachline/models/operator"
 	"coachline/starter/chat"
 )
 
@@ -21,7 +20,7 @@ import (
 type transcript interface {
 	History(ctx context.Context, id string, limit int, before time.Time) ([]models.HistoryEntry, error)
 	HistoryAfter(ctx context.Context, id string, limit int, after time.Time) ([]models.HistoryEntry, error)
-	QueueOperatorMessage(ctx context.Context, m operator.Message) (models.Outbox, bool, error)
+	QueueOperatorMessage(ctx context.Context, m models.OperatorMessage) (models.Outbox, bool, error)
 }
 
 type historyRequest struct {
@@ -134,7 +133,7 @@ func (f *front) message(ctx context.Context, in *messageRequest) (*messageAnswer
 			return nil, f.refuse("queueing the message", err)
 		}
 	}
-	out, created, err := f.store.QueueOperatorMessage(ctx, operator.Message{
+	out, created, err := f.store.QueueOperatorMessage(ctx, models.OperatorMessage{
 		ParticipantID: in.ID, Body: body, Key: key, Actor: actor, Now: f.now(),
 	})
 	if errors.Is(err, models.ErrConflict) || (err == nil && !created && out.Body != body) {

@@ -15,9 +15,6 @@ import (
 
 	"coachline/internal/screening"
 	"coachline/models"
-	"coachline/models/carrier"
-	"coachline/models/frontdoor"
-	"coachline/models/operator"
 )
 
 var errDown = errors.New("down")
@@ -33,19 +30,19 @@ type memory struct {
 	notices      []models.Notice
 	outbox       map[string]models.Outbox
 	inbound      map[string]models.Inbound
-	audits       []operator.Audit
+	audits       []models.Audit
 	reports      []models.StatusCallback
 	history      []models.HistoryEntry
 	profile      models.Profile
 	staleOnce    bool
-	hints        map[string]*frontdoor.Hint
+	hints        map[string]*models.Hint
 	muted        time.Time
 }
 
 func newMemory() *memory {
 	return &memory{
 		participants: map[string]models.Participant{}, removed: map[string]bool{},
-		outbox: map[string]models.Outbox{}, inbound: map[string]models.Inbound{}, hints: map[string]*frontdoor.Hint{},
+		outbox: map[string]models.Outbox{}, inbound: map[string]models.Inbound{}, hints: map[string]*models.Hint{},
 	}
 }
 
@@ -66,7 +63,7 @@ func (m *memory) notice(id string, kind models.NoticeKind, ref string, seq int64
 
 func (m *memory) Ping(context.Context) error { defer m.enter()(); return m.down }
 
-func (m *memory) EnrollOnce(_ context.Context, p models.Participant, _ operator.Enrolment) (models.Participant, error) {
+func (m *memory) EnrollOnce(_ context.Context, p models.Participant, _ models.Enrolment) (models.Participant, error) {
 	defer m.enter()()
 	for id, other := range m.participants {
 		if other.Phone == p.Phone && !m.removed[id] {
@@ -98,7 +95,7 @@ func (m *memory) find(id string) (models.Participant, error) {
 	return p, nil
 }
 
-func (m *memory) Participants(_ context.Context, q operator.ParticipantQuery) ([]models.Participant, error) {
+func (m *memory) Participants(_ context.Context, q models.ParticipantQuery) ([]models.Participant, error) {
 	defer m.enter()()
 	var ids []string
 	for id, p := range m.participants {
@@ -114,7 +111,7 @@ func (m *memory) Participants(_ context.Context, q operator.ParticipantQuery) ([
 	return rows, m.down
 }
 
-func (m *memory) UpdateParticipant(_ context.Context, u operator.ParticipantUpdate) (models.Participant, error) {
+func (m *memory) UpdateParticipant(_ context.Context, u models.ParticipantUpdate) (models.Participant, error) {
 	defer m.enter()()
 	p, err := m.find(u.ID)
 	if err != nil {
@@ -144,7 +141,7 @@ func (m *memory) UpdateParticipant(_ context.Context, u operator.ParticipantUpda
 	return p, nil
 }
 
-func (m *memory) RemoveParticipantIf(_ context.Context, r operator.Removal) error {
+func (m *memory) RemoveParticipantIf(_ context.Context, r models.Removal) error {
 	id, now := r.ID, r.Now
 	defer m.enter()()
 	p, err := m.find(id)
@@ -159,7 +156,7 @@ func (m *memory) RemoveParticipantIf(_ context.Context, r operator.Removal) erro
 	return nil
 }
 
-func (m *memory) RecordAudit(_ context.Context, a operator.Audit) error {
+func (m *memory) RecordAudit(_ context.Context, a models.Audit) error {
 	defer m.enter()()
 	m.audits = append(m.audits, a)
 	return m.down
@@ -238,9 +235,9 @@ func (m *memory) Holds(context.Context, models.HoldQuery) ([]models.Hold, error)
 	return nil, m.down
 }
 
-func (m *memory) PendingHints(_ context.Context, before time.Time, limit int) ([]frontdoor.Hint, error) {
+func (m *memory) PendingHints(_ context.Context, before time.Time, limit int) ([]models.Hint, error) {
 	defer m.enter()()
-	var out []frontdoor.Hint
+	var out []models.Hint
 	for _, hint := range m.hints {
 		if hint.ToldAt == nil && hint.CreatedAt.Before(before) && len(out) < limit {
 			out = append(out, *hint)
@@ -265,9 +262,9 @@ func (m *memory) MutedUntil(context.Context, string, time.Time) (time.Time, erro
 	return m.muted, m.down
 }
 
-func (m *memory) SenderBrake(context.Context) (carrier.Brake, bool, error) {
+func (m *memory) SenderBrake(context.Context) (models.SenderHold, bool, error) {
 	defer m.enter()()
-	return carrier.Brake{}, false, m.down
+	return models.SenderHold{}, false, m.down
 }
 
 func (m *memory) AcceptStatus(_ context.Context, s models.StatusCallback) (bool, error) {
@@ -279,7 +276,7 @@ func (m *memory) AcceptStatus(_ context.Context, s models.StatusCallback) (bool,
 	return s.OutboxID != "", nil
 }
 
-func (m *memory) QueueOperatorMessage(_ context.Context, in operator.Message) (models.Outbox, bool, error) {
+func (m *memory) QueueOperatorMessage(_ context.Context, in models.OperatorMessage) (models.Outbox, bool, error) {
 	defer m.enter()()
 	if row, ok := m.outbox[in.Key]; ok {
 		return row, false, nil

@@ -18,7 +18,6 @@ import (
 	"coachline/internal/screening"
 	"coachline/internal/sms"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // actor is who the audit rows of API calls name: the one shared token does not
@@ -32,10 +31,10 @@ const (
 
 // roster keeps participants.
 type roster interface {
-	EnrollOnce(ctx context.Context, p models.Participant, by operator.Enrolment) (models.Participant, error)
+	EnrollOnce(ctx context.Context, p models.Participant, by models.Enrolment) (models.Participant, error)
 	Participant(ctx context.Context, id string) (models.Participant, error)
-	Participants(ctx context.Context, q operator.ParticipantQuery) ([]models.Participant, error)
-	RemoveParticipantIf(ctx context.Context, r operator.Removal) error
+	Participants(ctx context.Context, q models.ParticipantQuery) ([]models.Participant, error)
+	RemoveParticipantIf(ctx context.Context, r models.Removal) error
 }
 
 // ParticipantView is a participant as the API shows one. It holds personal
@@ -152,7 +151,7 @@ func (f *front) enrol(ctx context.Context, in *enrolRequest) (*participantAnswer
 	if err != nil {
 		return nil, f.refuse("enrolling", err)
 	}
-	saved, err := f.store.EnrollOnce(ctx, p, operator.Enrolment{Actor: actor, Key: in.Key, Body: string(request)})
+	saved, err := f.store.EnrollOnce(ctx, p, models.Enrolment{Actor: actor, Key: in.Key, Body: string(request)})
 	if errors.Is(err, models.ErrKeyUsed) {
 		return nil, failure(http.StatusConflict, "Idempotency-Key: already used for another request, or for a participant who has been removed")
 	}
@@ -248,7 +247,7 @@ func newParticipantID() (string, error) {
 }
 
 func (f *front) list(ctx context.Context, in *listRequest) (*answer[ParticipantPage], error) {
-	query := operator.ParticipantQuery{Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, After: in.Cursor, Limit: in.Limit}
+	query := models.ParticipantQuery{Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, After: in.Cursor, Limit: in.Limit}
 	rows, err := f.store.Participants(ctx, query)
 	if err != nil {
 		return nil, f.refuse("listing participants", err)
@@ -297,7 +296,7 @@ func (f *front) remove(ctx context.Context, in *removeRequest) (*answer[Removed]
 	if err != nil {
 		return nil, f.refuse("removing the participant", err)
 	}
-	if err := f.store.RemoveParticipantIf(ctx, operator.Removal{ID: in.ID, IfMatch: want, Actor: actor, Now: f.now()}); err != nil {
+	if err := f.store.RemoveParticipantIf(ctx, models.Removal{ID: in.ID, IfMatch: want, Actor: actor, Now: f.now()}); err != nil {
 		return nil, f.refuse("removing the participant", err)
 	}
 	f.tell(ctx, in.ID)

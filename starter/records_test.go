@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/api"
 	"coachline/models"
-	"coachline/models/view"
 	"coachline/starter/records"
 )
 
@@ -101,21 +101,21 @@ func TestTurnRoutes(t *testing.T) {
 	h := start(t, nil)
 	got := h.do(call{method: "GET", path: participantsPath + "/conv_b/turns?limit=2"})
 	require.Equal(t, http.StatusOK, got.status, got.raw)
-	page := result[view.TurnPage](t, got)
+	page := result[api.TurnPage](t, got)
 	require.Equal(t, []string{"conv_b-t3", "conv_b-t2"}, []string{page.Turns[0].ID, page.Turns[1].ID})
 	require.Equal(t, 2, *page.NextBefore)
 	require.Contains(t, got.raw, `"tools":[]`)
 
-	page = result[view.TurnPage](t, h.do(call{method: "GET", path: participantsPath + "/conv_b/turns?limit=2&before=2"}))
+	page = result[api.TurnPage](t, h.do(call{method: "GET", path: participantsPath + "/conv_b/turns?limit=2&before=2"}))
 	require.Len(t, page.Turns, 1)
 	require.Nil(t, page.NextBefore)
 	require.Equal(t, models.TurnQuery{ParticipantID: "conv_b", Before: 2, Limit: 3}, h.past.queries[1])
 
 	got = h.do(call{method: "GET", path: participantsPath + "/conv_b/turns/3"})
 	require.Equal(t, http.StatusOK, got.status, got.raw)
-	turn := result[view.Turn](t, got)
+	turn := result[api.Turn](t, got)
 	require.Equal(t, "conv_b-t3", turn.Turn.ID)
-	require.Equal(t, []view.Text{{Kind: models.KindMessage, Text: "Hello", At: testNow}}, turn.In)
+	require.Equal(t, []api.Text{{Kind: models.KindMessage, Text: "Hello", At: testNow}}, turn.In)
 	require.Equal(t, "Hi", turn.Rounds[0].Text)
 
 	h.refused(call{method: "GET", path: participantsPath + "/conv_b/turns/4"}, http.StatusNotFound, "participant or turn not found")
@@ -131,14 +131,14 @@ func TestLedgerAndMemoryRoutes(t *testing.T) {
 	for _, id := range []string{"conv_a", "conv_b"} {
 		got := h.do(call{method: "GET", path: participantsPath + "/" + id + "/consents"})
 		require.Equal(t, http.StatusOK, got.status, got.raw)
-		require.Equal(t, []view.Consent{
+		require.Equal(t, []api.Consent{
 			{Action: models.ConsentOptOut, Method: models.MethodKeyword, At: testNow, Actor: "participant", Text: "STOP"},
-		}, result[[]view.Consent](t, got))
+		}, result[[]api.Consent](t, got))
 	}
 	h.refused(call{method: "GET", path: participantsPath + "/conv_x/consents"}, http.StatusNotFound, "participant not found")
 
-	memory := result[view.Memory](t, h.do(call{method: "GET", path: participantsPath + "/conv_b/memories"}))
-	require.Equal(t, []view.FactVersion{{Version: 1, Text: "One walk", At: testNow}}, memory.Facts[0].Before)
+	memory := result[api.Memory](t, h.do(call{method: "GET", path: participantsPath + "/conv_b/memories"}))
+	require.Equal(t, []api.FactVersion{{Version: 1, Text: "One walk", At: testNow}}, memory.Facts[0].Before)
 	require.Empty(t, memory.Facts[1].Before)
 	h.refused(call{method: "GET", path: participantsPath + "/conv_a/memories"}, http.StatusNotFound, "participant not found")
 }
@@ -168,9 +168,9 @@ func TestExportRoute(t *testing.T) {
 func TestForgetRoutes(t *testing.T) {
 	h := start(t, nil)
 	got := h.do(call{method: "DELETE", path: participantsPath + "/conv_b/memories/f2"})
-	require.Equal(t, view.Forgotten{Facts: 1}, result[view.Forgotten](t, got))
+	require.Equal(t, api.Forgotten{Facts: 1}, result[api.Forgotten](t, got))
 	got = h.do(call{method: "DELETE", path: participantsPath + "/conv_a/memories"})
-	require.Equal(t, view.Forgotten{Facts: 2}, result[view.Forgotten](t, got))
+	require.Equal(t, api.Forgotten{Facts: 2}, result[api.Forgotten](t, got))
 	require.Equal(t, []models.Forgetting{
 		{ParticipantID: "conv_b", FactID: "f2", Actor: "operator", At: testNow}, {ParticipantID: "conv_a", Actor: "operator", At: testNow},
 	}, h.past.forgets)

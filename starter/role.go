@@ -8,7 +8,7 @@ import (
 
 	"coachline/internal/build"
 	"coachline/internal/config"
-	"coachline/internal/dial"
+	"coachline/internal/connect"
 	remembered "coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/sms"
@@ -34,28 +34,28 @@ func RunRoleWith(ctx context.Context, cfg config.Config, m *metrics.Metrics) err
 	if err := cfg.Validate(config.RoleStarter); err != nil {
 		return err
 	}
-	ties, err := dial.Open(ctx, cfg, m.Temporal())
+	conns, err := connect.Open(ctx, cfg, m.Temporal())
 	if err != nil {
 		return err
 	}
-	err = serve(ctx, cfg, measured{ties, m})
-	return errors.Join(err, ties.Close())
+	err = serve(ctx, cfg, measured{conns, m})
+	return errors.Join(err, conns.Close())
 }
 
-// measured are the ties of the role and what counts their use.
+// measured are the connections of the role and what counts their use.
 type measured struct {
-	*dial.Ties
+	*connect.Connections
 	metrics *metrics.Metrics
 }
 
 // serve listens first: without a configured public address the carrier signs
 // the address itself, which is known only then.
-func serve(ctx context.Context, cfg config.Config, ties measured) error {
+func serve(ctx context.Context, cfg config.Config, conns measured) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.HTTP.Addr)
 	if err != nil {
 		return fmt.Errorf("COACH_HTTP_ADDR: opening the address: %w", err)
 	}
-	past, err := recordsOf(ties.Ties)
+	past, err := recordsOf(conns.Connections)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -69,25 +69,25 @@ func serve(ctx context.Context, cfg config.Config, ties measured) error {
 	}
 	return Run(ctx, Config{
 		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal()},
-		Store: countedRows{ties.Store, ties.metrics}, Records: past, Temporal: counted.Engine{Client: ties.Temporal, Metrics: ties.metrics}, Logger: ties.Logger,
+		Store: countedRows{conns.Store, conns.metrics}, Records: past, Temporal: counted.Engine{Client: conns.Temporal, Metrics: conns.metrics}, Logger: conns.Logger,
 		Carrier:  carrierOf(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules},
-		Codec:    CodecConfig{Codec: ties.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
-		Metrics:  ties.metrics.HandlerWith(ties.Store), Observe: ties.metrics.Webhooks, Refused: ties.metrics.APIRefused, Version: build.Version(),
+		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
+		Metrics:  conns.metrics.HandlerWith(conns.Store), Observe: conns.metrics.Webhooks, Refused: conns.metrics.APIRefused, Version: build.Version(),
 	})
 }
 
 // recordsOf opens what is read of the past on the role's own database.
-func recordsOf(ties *dial.Ties) (records.Config, error) {
-	rows, err := archive.New(archive.Config{Database: ties.Store.Database()})
+func recordsOf(conns *connect.Connections) (records.Config, error) {
+	rows, err := archive.New(archive.Config{Database: conns.Store.Database()})
 	if err != nil {
 		return records.Config{}, err
 	}
-	facts, err := remembered.New(remembered.Config{Database: ties.Store.Database()})
+	facts, err := remembered.New(remembered.Config{Database: conns.Store.Database()})
 	if err != nil {
 		return records.Config{}, err
 	}
-	return records.Config{Turns: rows, Ledger: rows, Memory: facts, Eraser: facts, Profiles: ties.Store}, nil
+	return records.Config{Turns: rows, Ledger: rows, Memory: facts, Eraser: facts, Profiles: conns.Store}, nil
 }
 
 func carrierOf(cfg config.Config, public string) CarrierConfig {

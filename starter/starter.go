@@ -17,8 +17,8 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/internal/config"
+	"coachline/internal/keylock"
 	"coachline/starter/attention"
-	"coachline/starter/lane"
 	"coachline/starter/records"
 	"coachline/starter/relay"
 )
@@ -155,7 +155,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	f := &front{records: past, cfg: cfg, store: cfg.Store, engine: cfg.Temporal, relay: r, lanes: lane.New(), log: cfg.Logger, throttle: newThrottle()}
+	f := &front{records: past, cfg: cfg, store: cfg.Store, engine: cfg.Temporal, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle()}
 	return &Server{listener: listener, http: newHTTPServer(cfg.Observe(f.handler()), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
 }
 

@@ -16,7 +16,6 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
-	"coachline/models/operator"
 	"coachline/starter/attention"
 	"coachline/starter/records"
 )
@@ -32,7 +31,7 @@ type ledger interface {
 	Profile(ctx context.Context, id string) (models.Profile, error)
 	// MutedUntil is zero when the participant is not muted at the instant now.
 	MutedUntil(ctx context.Context, id string, now time.Time) (time.Time, error)
-	RecordAudit(ctx context.Context, a operator.Audit) error
+	RecordAudit(ctx context.Context, a models.Audit) error
 }
 
 const (
@@ -344,7 +343,7 @@ func (f *front) setMode(ctx context.Context, in *modeRequest) (*answer[ModeView]
 	if !p.Status.Coached() {
 		return nil, failure(http.StatusConflict, "target_state: the participant is %s; a mode can be set only while they are active or paused", p.Status)
 	}
-	audit := operator.Audit{ParticipantID: in.ID, Actor: actor, Action: "set_mode", Detail: string(in.Body.Target), Reason: in.Body.Reason, At: f.now()}
+	audit := models.Audit{ParticipantID: in.ID, Actor: actor, Action: "set_mode", Detail: string(in.Body.Target), Reason: in.Body.Reason, At: f.now()}
 	if err := f.store.RecordAudit(ctx, audit); err != nil {
 		return nil, f.refuse("setting the mode", err)
 	}

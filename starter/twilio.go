@@ -126,11 +126,11 @@ func (f *front) inbound(r *http.Request, form url.Values) error {
 // text and the page are started in the background. Every route that takes a
 // person's words calls it. Safe to repeat: the provider's id is claimed once.
 func (f *front) accept(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error) {
-	leave, err := f.lanes.Enter(ctx, in.From)
+	unlock, err := f.locks.Lock(ctx, in.From)
 	if err != nil {
 		return models.AcceptedInbound{}, fmt.Errorf("waiting for the sender's earlier texts: %w", err)
 	}
-	defer leave()
+	defer unlock()
 	in.ReceivedAt = f.now()
 	accepted, err := f.store.AcceptInbound(ctx, in)
 	if err == nil {

@@ -9,13 +9,12 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // updater changes a participant's row and queues the notices that follow.
 type updater interface {
 	Participant(ctx context.Context, id string) (models.Participant, error)
-	UpdateParticipant(ctx context.Context, u operator.ParticipantUpdate) (models.Participant, error)
+	UpdateParticipant(ctx context.Context, u models.ParticipantUpdate) (models.Participant, error)
 }
 
 type changeRequest struct {
@@ -93,7 +92,7 @@ func (f *front) tryChange(ctx context.Context, in *changeRequest, want *int64) (
 	if patch == (models.ParticipantPatch{}) && in.Body.Waiting == "" {
 		return row, nil
 	}
-	return f.store.UpdateParticipant(ctx, operator.ParticipantUpdate{
+	return f.store.UpdateParticipant(ctx, models.ParticipantUpdate{
 		ID: in.ID, Patch: patch, Waiting: in.Body.Waiting, IfMatch: &row.Version, Actor: actor, Now: f.now(),
 	})
 }

@@ -12,13 +12,13 @@ import (
 
 	"coachline/activities"
 	"coachline/activities/late"
+	"coachline/internal/alert"
 	"coachline/internal/coach"
 	"coachline/internal/config"
-	"coachline/internal/dial"
+	"coachline/internal/connect"
 	"coachline/internal/llm"
 	"coachline/internal/memory"
 	"coachline/internal/metrics"
-	"coachline/internal/pager"
 	"coachline/internal/pipeline"
 	"coachline/internal/reply"
 	"coachline/internal/screening"
@@ -49,8 +49,8 @@ const (
 	pageTimeout    = 15 * time.Second
 )
 
-func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, error) {
-	library, registry, err := loadWords(cfg, toolParts{ledger: ties.Store, events: m})
+func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) (*acts, error) {
+	library, registry, err := loadWords(cfg, toolParts{ledger: conns.Store, events: m})
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +70,9 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		return nil, err
 	}
 	model, carrier := m.Model(client), m.Carrier(sender)
-	rows := countedRows{Store: ties.Store, metrics: m, tools: registry}
+	rows := countedRows{Store: conns.Store, metrics: m, tools: registry}
 	zones := rememberedZones()
-	memories, err := memory.New(memory.Config{Database: ties.Store.Database()})
+	memories, err := memory.New(memory.Config{Database: conns.Store.Database()})
 	if err != nil {
 		return nil, fmt.Errorf("opening memory: %w", err)
 	}
@@ -81,7 +81,7 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
 	})
 	turns := &activities.Turns{
-		Store: listening(cfg, rows, transcriber{notes: rows, carrier: sender, model: client, log: ties.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
+		Store: listening(cfg, rows, transcriber{notes: rows, carrier: sender, model: client, log: conns.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
 		Recent: activities.NewRecent(func(ctx context.Context, turn models.TurnContext) { metrics.Of(ctx).Loaded(turn) }),
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
@@ -97,18 +97,18 @@ func newActs(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*acts, err
 			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: time.Now,
 		},
-		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: memoryQueue{store: ties.Store}, Rules: decisions},
+		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: memoryQueue{store: conns.Store}, Rules: decisions},
 		subagents:   &activities.Subagents{Store: rows, Tools: registry},
 		removals:    &activities.Removals{Store: rows},
 		remembering: &activities.Remembering{Store: rows, Queue: rows, Keeper: replies, Now: time.Now},
 		front: &activities.Front{
-			Store: rows, Alarms: rows, Pager: pager.New(pager.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
+			Store: rows, Alarms: rows, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
 			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: time.Now,
 		},
 		posts:  posts,
 		checks: &activities.Reconciling{Store: rows, Carrier: carrier, Now: time.Now},
-		late:   &late.Tries{Store: ties.Store, Posts: &countedPosts{posts}, Rules: rules, Zones: zones, Now: time.Now},
+		late:   &late.Tries{Store: conns.Store, Posts: &countedPosts{posts}, Rules: rules, Zones: zones, Now: time.Now},
 	}, nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 // countedRows is the store as the activities use it; what is worth a number is
@@ -209,7 +208,7 @@ type countedChecks struct {
 }
 
 // Reconcile counts what was asked about and settled.
-func (c *countedChecks) Reconcile(ctx context.Context) (carrier.Reconciled, error) {
+func (c *countedChecks) Reconcile(ctx context.Context) (models.ReconcileResult, error) {
 	sum, err := c.Reconciling.Reconcile(ctx)
 	c.metrics.Reconciled(sum, err)
 	return sum, err

@@ -22,17 +22,15 @@ import (
 	"go.temporal.io/sdk/mocks"
 
 	"coachline/activities"
+	"coachline/internal/alert"
 	"coachline/internal/config"
 	"coachline/internal/memory"
-	"coachline/internal/pager"
 	"coachline/internal/seal"
 	"coachline/internal/sim"
 	"coachline/internal/sms"
 	"coachline/internal/store"
 	"coachline/internal/store/archive"
 	"coachline/models"
-	"coachline/models/alarm"
-	"coachline/models/frontdoor"
 	"coachline/prompts"
 	"coachline/starter"
 	"coachline/starter/records"
@@ -55,7 +53,7 @@ type bothRoles struct {
 
 	mu    sync.Mutex
 	texts []string // posted to the carrier
-	pages []alarm.Page
+	pages []models.AlertPage
 	keys  []string // their Idempotency-Key
 }
 
@@ -77,12 +75,12 @@ func (e *inProcess) ExecuteActivity(ctx context.Context, o client.StartActivityO
 	e.ran[o.ID] = true
 	var err error
 	switch name {
-	case alarm.ActivitySafetyText:
-		_, err = e.front.SendSafetyText(ctx, args[0].(alarm.Input))
-	case alarm.ActivityPage:
-		_, err = e.front.SendPage(ctx, args[0].(alarm.Input))
+	case models.ActivitySafetyText:
+		_, err = e.front.SendSafetyText(ctx, args[0].(models.AlertInput))
+	case models.ActivityPage:
+		_, err = e.front.SendPage(ctx, args[0].(models.AlertInput))
 	case models.ActivitySendAsk:
-		_, err = e.front.SendAsk(ctx, args[0].(frontdoor.SendAskInput))
+		_, err = e.front.SendAsk(ctx, args[0].(models.SendAskInput))
 	}
 	return nil, err
 }
@@ -174,17 +172,17 @@ func (b *bothRoles) front(carrier *sms.Client) *activities.Front {
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		var page alarm.Page
+		var page models.AlertPage
 		if err := json.NewDecoder(r.Body).Decode(&page); err != nil {
 			b.t.Errorf("the page is no JSON: %v", err)
 		}
-		b.pages, b.keys = append(b.pages, page), append(b.keys, r.Header.Get(pager.KeyHeader))
+		b.pages, b.keys = append(b.pages, page), append(b.keys, r.Header.Get(alert.KeyHeader))
 	}))
 	b.t.Cleanup(receiver.Close)
 	library, err := prompts.Load("")
 	require.NoError(b.t, err)
 	return &activities.Front{
-		Store: b.rows, Alarms: b.rows, Pager: pager.New(pager.Config{URL: receiver.URL, Timeout: time.Minute}), AlertsTeam: true,
+		Store: b.rows, Alarms: b.rows, Pager: alert.New(alert.Config{URL: receiver.URL, Timeout: time.Minute}), AlertsTeam: true,
 		Carrier: carrier, Posts: &activities.Posts{Store: b.rows, Brake: b.rows, Carrier: carrier, Now: time.Now},
 		Prompts: library, Programme: "Steps", Locale: "en-US", Now: time.Now,
 	}
@@ -259,7 +257,7 @@ func TestEveryWayInAlerts(t *testing.T) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			require.Equal(t, []string{"alarm-1"}, b.keys)
-			require.Equal(t, alarm.Page{
+			require.Equal(t, models.AlertPage{
 				ID: "alarm-1", ParticipantID: "ann", Kind: "crisis", At: history[0].At.UTC(), Link: "/conversation/participants/ann",
 			}, b.pages[0])
 			if name == "chat" {

@@ -22,7 +22,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/models"
-	"coachline/models/subagent"
 	"coachline/workflows"
 )
 
@@ -38,9 +37,9 @@ func TestWireNames(t *testing.T) {
 	w := &wire{within: map[reflect.Type]bool{}}
 	w.workflow(models.WorkflowType, workflows.Participant)
 	w.workflow(models.WorkflowReconcile, workflows.Reconcile)
-	w.workflow(subagent.WorkflowType, workflows.Subagent)
+	w.workflow(models.SubagentWorkflowType, workflows.Subagent)
 	w.value("signal "+models.SignalMessageReceived, reflect.TypeFor[models.InboxItem]())
-	w.value("signal "+subagent.SignalDone, reflect.TypeFor[subagent.Result]())
+	w.value("signal "+models.SignalSubagentDone, reflect.TypeFor[models.SubagentResult]())
 	for name, in := range map[string]reflect.Type{
 		models.UpdatePause: nil, models.UpdateUnenroll: nil,
 		models.UpdateResume: reflect.TypeFor[models.ResumeRequest](), models.UpdateSetMode: reflect.TypeFor[models.SetModeRequest](),

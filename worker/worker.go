@@ -15,10 +15,9 @@ import (
 
 	"coachline/internal/build"
 	"coachline/internal/config"
-	"coachline/internal/dial"
+	"coachline/internal/connect"
 	"coachline/internal/metrics"
 	"coachline/models"
-	"coachline/models/subagent"
 	"coachline/workflows"
 )
 
@@ -48,37 +47,37 @@ func RunWith(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
 }
 
 func run(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
-	ties, err := dial.Open(ctx, cfg, m.Temporal())
+	conns, err := connect.Open(ctx, cfg, m.Temporal())
 	if err != nil {
 		return err
 	}
-	w, err := newRole(cfg, ties, m)
+	w, err := newRole(cfg, conns, m)
 	if err != nil {
-		return errors.Join(err, ties.Close())
+		return errors.Join(err, conns.Close())
 	}
 	if err := w.start(ctx); err != nil {
 		if ctx.Err() != nil {
 			err = nil // It was told to stop while it waited for Temporal.
 		}
-		return errors.Join(err, ties.Close())
+		return errors.Join(err, conns.Close())
 	}
-	ties.Logger.Info("worker started", "build", w.deployment.build,
+	conns.Logger.Info("worker started", "build", w.deployment.build,
 		"queues", []string{models.QueueCoach, models.QueueModel, models.QueueSMS})
 	err = w.deployment.keep(ctx)
 	w.stop()
-	return errors.Join(err, ties.Close())
+	return errors.Join(err, conns.Close())
 }
 
 // role is the three workers of one process.
 type role struct {
-	ties       *dial.Ties
+	conns      *connect.Connections
 	namespace  string
 	deployment deployment
 	workers    []sdk.Worker
 }
 
-func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, error) {
-	acts, err := newActs(cfg, ties, m)
+func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) (*role, error) {
+	acts, err := newActs(cfg, conns, m)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +86,7 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 		return nil, err
 	}
 	d := deployment{
-		client: ties.Temporal, mode: cfg.Worker.Versioning, build: id, queue: models.QueueCoach, logger: ties.Logger,
+		client: conns.Temporal, mode: cfg.Worker.Versioning, build: id, queue: models.QueueCoach, logger: conns.Logger,
 		interval: routeInterval, gone: goneAfter,
 	}
 	base, err := workerOptions(cfg.Tuning)
@@ -98,10 +97,10 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 	queues := activityQueues(cfg, acts, m)
 	forWorkflows := base
 	forWorkflows.Interceptors = []interceptor.WorkerInterceptor{&queueInterceptor{queues: separateQueues(queues)}}
-	coach := sdk.New(ties.Temporal, models.QueueCoach, forWorkflows)
+	coach := sdk.New(conns.Temporal, models.QueueCoach, forWorkflows)
 	coach.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
 	coach.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: models.WorkflowReconcile})
-	coach.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: subagent.WorkflowType})
+	coach.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: models.SubagentWorkflowType})
 	coach.RegisterActivity(acts.decisions)
 	coach.RegisterActivity(&countedTurns{acts.turns, m})
 	coach.RegisterActivity(acts.tools)
@@ -112,11 +111,11 @@ func newRole(cfg config.Config, ties *dial.Ties, m *metrics.Metrics) (*role, err
 		if !queue.separate {
 			queue.register(coach)
 		}
-		w := sdk.New(ties.Temporal, queue.name, activitiesOnly(base, queue.perSecond))
+		w := sdk.New(conns.Temporal, queue.name, activitiesOnly(base, queue.perSecond))
 		queue.register(w)
 		workers = append(workers, w)
 	}
-	return &role{ties: ties, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers}, nil
+	return &role{conns: conns, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers}, nil
 }
 
 // activitiesOnly is a worker without workflow tasks. The rate holds for the
@@ -131,20 +130,20 @@ func activitiesOnly(base sdk.Options, perSecond float64) sdk.Options {
 // prepare brings the namespace into the state that the worker needs. Safe to
 // repeat.
 func (r *role) prepare(ctx context.Context) error {
-	if err := checkNamespace(ctx, r.ties.Temporal, r.namespace); err != nil {
+	if err := checkNamespace(ctx, r.conns.Temporal, r.namespace); err != nil {
 		return err
 	}
-	if err := ensureSearchAttributes(ctx, r.ties.Temporal, r.namespace); err != nil {
+	if err := ensureSearchAttributes(ctx, r.conns.Temporal, r.namespace); err != nil {
 		return err
 	}
 	if err := r.deployment.check(ctx); err != nil {
 		return err
 	}
-	return ensureReconciling(ctx, r.ties.Temporal)
+	return ensureReconciling(ctx, r.conns.Temporal)
 }
 
 func (r *role) start(ctx context.Context) error {
-	if err := waitUntilReachable(ctx, r.prepare, r.ties.Logger); err != nil {
+	if err := waitUntilReachable(ctx, r.prepare, r.conns.Logger); err != nil {
 		return err
 	}
 	for i, w := range r.workers {

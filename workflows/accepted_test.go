@@ -16,7 +16,6 @@ import (
 	"coachline/activities"
 	"coachline/internal/coach"
 	"coachline/models"
-	"coachline/models/operator"
 	"coachline/prompts"
 )
 
@@ -186,7 +185,7 @@ func TestARunIsContinuedBetweenTurns(t *testing.T) {
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
 	var rows []string
 	for i := range 3 {
-		row, _, err := w.store.QueueOperatorMessage(context.Background(), operator.Message{
+		row, _, err := w.store.QueueOperatorMessage(context.Background(), models.OperatorMessage{
 			ParticipantID: "conv_1", Body: fmt.Sprint("letter ", i), Key: fmt.Sprint("k", i), Actor: "op", Now: monday})
 		require.NoError(t, err)
 		rows = append(rows, row.ID)

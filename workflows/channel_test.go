@@ -11,7 +11,6 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // chats delivers a text of the chat at an offset, as the starter would.
@@ -100,7 +99,7 @@ func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 		w := newWorld(t)
 		w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
 			paused := models.StatusPaused
-			_, err := w.store.UpdateParticipant(context.Background(), operator.ParticipantUpdate{
+			_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 				ID: "conv_1", Patch: models.ParticipantPatch{Status: &paused}, Actor: "test", Now: w.env.Now(),
 			})
 			return say("hi"), err

@@ -11,7 +11,6 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // says delivers a text as the starter does: screened, stored, and told to the
@@ -272,7 +271,7 @@ func TestStopDropsPlans(t *testing.T) {
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
 	w.text(0, "hello")
 	w.model.answer = func(models.ChatRequest) (models.ChatResponse, error) {
-		row, _, err := w.store.QueueOperatorMessage(context.Background(), operator.Message{
+		row, _, err := w.store.QueueOperatorMessage(context.Background(), models.OperatorMessage{
 			ParticipantID: "conv_1", Body: "We moved.", Key: "k1", Actor: "op", Now: monday})
 		require.NoError(t, err)
 		w.env.UpdateWorkflow(models.UpdateSendMessage, "op", &updated{}, models.SendMessageRequest{OutboxID: row.ID})

@@ -7,7 +7,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/models"
-	"coachline/models/aside"
 )
 
 // send ends the turn: its entries and outbox rows are stored, and the rows are
@@ -80,7 +79,7 @@ func (t *turn) sendRow(ctx workflow.Context, id string) models.SendSMSResult {
 // say sends what a tool has written for the person, before the next round, so
 // that it arrives before the final words. A person who left or opted out
 // meanwhile gets nothing more.
-func (t *turn) say(ctx workflow.Context, in aside.Result) {
+func (t *turn) say(ctx workflow.Context, in models.ToolEffect) {
 	t.sentDuringTurn = t.sentDuringTurn || in.Shown
 	for i, id := range in.Send {
 		if t.mustStop() {

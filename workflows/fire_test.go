@@ -15,7 +15,6 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 const (
@@ -145,7 +144,7 @@ func (n *town) command(id string, who, round int) {
 	options.UpdateName, options.Args = models.UpdateSetMode, []any{models.SetModeRequest{Mode: mode}}
 	letter := round%4 == 3
 	if letter {
-		row, _, err := n.store.QueueOperatorMessage(n.ctx, operator.Message{ParticipantID: "conv_ann", Body: "letter " + id, Key: id, Actor: "op", Now: time.Now()})
+		row, _, err := n.store.QueueOperatorMessage(n.ctx, models.OperatorMessage{ParticipantID: "conv_ann", Body: "letter " + id, Key: id, Actor: "op", Now: time.Now()})
 		if err != nil {
 			n.t.Errorf("letter %s: %v", id, err)
 			return

@@ -11,7 +11,6 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
-	"coachline/models/alarm"
 )
 
 // upserts collects what the search attributes of the flags were set to.
@@ -45,7 +44,7 @@ func (w *world) tellFlags(offset time.Duration) {
 
 func (w *world) attend(offset time.Duration) {
 	w.at(offset, func() {
-		_, err := w.store.ClearAttention(w.t.Context(), alarm.Clearing{ParticipantID: "conv_1", Actor: "operator", Now: w.env.Now()})
+		_, err := w.store.ClearAttention(w.t.Context(), models.AttentionClearing{ParticipantID: "conv_1", Actor: "operator", Now: w.env.Now()})
 		require.NoError(w.t, err)
 	})
 }

@@ -11,7 +11,6 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 func TestUnenrollWithEverythingPending(t *testing.T) {
@@ -101,7 +100,7 @@ func TestOperatorCommands(t *testing.T) {
 	t.Run("message", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		row, created, err := w.store.QueueOperatorMessage(context.Background(), operator.Message{
+		row, created, err := w.store.QueueOperatorMessage(context.Background(), models.OperatorMessage{
 			ParticipantID: "conv_1", Body: "We moved to Tuesday.", Key: "k1", Actor: "op", Now: monday,
 		})
 		require.NoError(t, err)

@@ -16,7 +16,6 @@ import (
 	"coachline/internal/tools"
 	"coachline/internal/tools/message"
 	"coachline/models"
-	"coachline/models/aside"
 )
 
 // events counts security events.
@@ -173,11 +172,11 @@ func TestMessageToolOnAWorkerThatDies(t *testing.T) {
 			w.model.answer = rounds(asks(texted(aSecond)), say("Monday is free."))
 			left := tt.lost
 			runner := w.runner()
-			w.env.OnActivity("RunTool", mock.Anything, mock.Anything).Return(func(ctx context.Context, in models.ToolInput) (aside.Result, error) {
+			w.env.OnActivity("RunTool", mock.Anything, mock.Anything).Return(func(ctx context.Context, in models.ToolInput) (models.ToolEffect, error) {
 				out, err := runner.RunTool(ctx, in)
 				require.NoError(t, err)
 				if left--; left >= 0 {
-					return aside.Result{}, errors.New("the worker is gone")
+					return models.ToolEffect{}, errors.New("the worker is gone")
 				}
 				return out, nil
 			})
@@ -196,7 +195,7 @@ func TestMessageToolAndStop(t *testing.T) {
 		w := newWorld(t, withMessages)
 		w.model.answer = rounds(asks(texted(aSecond)), say("Monday is free."))
 		runner := w.runner()
-		w.env.OnActivity("RunTool", mock.Anything, mock.Anything).Return(func(ctx context.Context, in models.ToolInput) (aside.Result, error) {
+		w.env.OnActivity("RunTool", mock.Anything, mock.Anything).Return(func(ctx context.Context, in models.ToolInput) (models.ToolEffect, error) {
 			out, err := runner.RunTool(ctx, in)
 			w.deliver("STOP", "")
 			return out, err
@@ -215,7 +214,7 @@ func TestMessageToolAndStop(t *testing.T) {
 		w.text(0, "how does my week look")
 		w.run(time.Hour)
 		require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
-		_, err := w.store.Outbox(context.Background(), models.OutboxID(aside.ID("conv_1-t1", 1, 0), 1))
+		_, err := w.store.Outbox(context.Background(), models.OutboxID(models.InterimMessageID("conv_1-t1", 1, 0), 1))
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/models"
-	"coachline/models/subagent"
 )
 
 // Participant is the workflow of one person, from enrolment until they leave.
@@ -28,7 +27,7 @@ func Participant(ctx workflow.Context, state models.ParticipantState) error {
 		state:        state.Clone(),
 		channels: channels{
 			texts:   workflow.GetSignalChannel(ctx, models.SignalMessageReceived),
-			reports: workflow.GetSignalChannel(ctx, subagent.SignalDone),
+			reports: workflow.GetSignalChannel(ctx, models.SignalSubagentDone),
 		},
 		startedAt: workflow.Now(ctx),
 	}

@@ -11,7 +11,6 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/segments"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // long is an answer with markdown that takes three parts.
@@ -130,7 +129,7 @@ func TestPromptInPartsCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), answering(long))
 	yes := true
-	_, err := w.store.UpdateParticipant(context.Background(), operator.ParticipantUpdate{
+	_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 		ID: "conv_1", Patch: models.ParticipantPatch{Tester: &yes, Debug: &yes}, Actor: "test", Now: monday,
 	})
 	require.NoError(t, err)

@@ -8,14 +8,13 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 var checks *activities.Reconciling
 
 // Reconcile asks the carrier about texts whose status was never reported. A
 // schedule starts it; it holds no state.
-func Reconcile(ctx workflow.Context) (carrier.Reconciled, error) {
+func Reconcile(ctx workflow.Context) (models.ReconcileResult, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:              models.QueueSMS,
 		StartToCloseTimeout:    30 * time.Minute,
@@ -25,7 +24,7 @@ func Reconcile(ctx workflow.Context) (carrier.Reconciled, error) {
 		Summary:                "texts without a final status",
 		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: time.Minute, BackoffCoefficient: 2, MaximumInterval: 10 * time.Minute},
 	})
-	var sum carrier.Reconciled
+	var sum models.ReconcileResult
 	err := workflow.ExecuteActivity(ctx, checks.Reconcile).Get(ctx, &sum)
 	return sum, err
 }

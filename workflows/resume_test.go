@@ -9,7 +9,6 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // resume has an operator resume the participant at an offset, as the starter and
@@ -18,7 +17,7 @@ func (w *world) resume(offset time.Duration) *updated {
 	u := &updated{}
 	w.at(offset, func() {
 		ctx, active := context.Background(), models.StatusActive
-		_, err := w.store.UpdateParticipant(ctx, operator.ParticipantUpdate{
+		_, err := w.store.UpdateParticipant(ctx, models.ParticipantUpdate{
 			ID: "conv_1", Patch: models.ParticipantPatch{Status: &active}, Waiting: models.WaitingAnswer, Now: w.env.Now().UTC()})
 		require.NoError(w.t, err)
 		notices, err := w.store.ParticipantNotices(ctx, "conv_1")

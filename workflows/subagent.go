@@ -10,7 +10,6 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
-	"coachline/models/subagent"
 )
 
 // Bounds of a subagent. One that a turn waits for ends itself in time, so that
@@ -29,8 +28,8 @@ var subagents *activities.Subagents
 // result are in the rows of the call and of the subagent's turn. It never fails
 // for what a model or a tool does: the result says how it ended. Where no turn
 // waited for it, the participant's workflow is told; one that is gone is not.
-func Subagent(ctx workflow.Context, in subagent.Input) (subagent.Result, error) {
-	e := &subagentRun{Input: in, until: workflow.Now(ctx).Add(subagentPatience), priority: priorityStart}
+func Subagent(ctx workflow.Context, in models.SubagentInput) (models.SubagentResult, error) {
+	e := &subagentRun{SubagentInput: in, until: workflow.Now(ctx).Add(subagentPatience), priority: priorityStart}
 	if in.Subagent.Wait {
 		e.until, e.priority = workflow.Now(ctx).Add(subagentWait), priorityReply
 	}
@@ -38,7 +37,7 @@ func Subagent(ctx workflow.Context, in subagent.Input) (subagent.Result, error) 
 	if ctx.Err() != nil {
 		source = models.SourceSilent
 	}
-	out := subagent.Result{Source: source, Rounds: e.rounds}
+	out := models.SubagentResult{Source: source, Rounds: e.rounds}
 	// A subagent that is cancelled still writes how it ended.
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
@@ -53,7 +52,7 @@ func Subagent(ctx workflow.Context, in subagent.Input) (subagent.Result, error) 
 
 // subagentRun is a subagent at work.
 type subagentRun struct {
-	subagent.Input
+	models.SubagentInput
 	until    time.Time
 	priority int
 	rounds   int
@@ -112,7 +111,7 @@ func (s *subagentRun) plan() models.TurnPlan {
 
 // number is that of the turn which started the subagent.
 func (s *subagentRun) number() int {
-	origin, _ := subagent.ParseTurnID(s.Subagent.TurnID)
+	origin, _ := models.ParseSubagentTurnID(s.Subagent.TurnID)
 	_, number, _ := models.ParseTurnID(origin.TurnID)
 	return number
 }
@@ -179,7 +178,7 @@ func (s *subagentRun) end(ctx workflow.Context, source models.TextSource) error 
 func (s *subagentRun) report(ctx workflow.Context, source models.TextSource) bool {
 	done := s.Subagent
 	done.Failed = source != models.SourceStep
-	err := workflow.SignalExternalWorkflow(ctx, models.WorkflowID(s.ParticipantID), "", subagent.SignalDone, done).Get(ctx, nil)
+	err := workflow.SignalExternalWorkflow(ctx, models.WorkflowID(s.ParticipantID), "", models.SignalSubagentDone, done).Get(ctx, nil)
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("signalling the result of a subagent failed", "turn", s.Subagent.TurnID, "error", err)
 	}
@@ -240,13 +239,13 @@ func (t *turn) waitFor(ctx workflow.Context, sub models.Subagent) error {
 	return t.await(ctx, workflow.ExecuteChildWorkflow(childCtx, Subagent, t.subagentInput(sub)), nil)
 }
 
-func (t *turn) subagentInput(sub models.Subagent) subagent.Input {
-	return subagent.Input{ParticipantID: t.participant.state.ParticipantID, Mode: t.mode, Subagent: sub}
+func (t *turn) subagentInput(sub models.Subagent) models.SubagentInput {
+	return models.SubagentInput{ParticipantID: t.participant.state.ParticipantID, Mode: t.mode, Subagent: sub}
 }
 
 func (t *turn) childOptions(ctx workflow.Context, sub models.Subagent, whenClosed enums.ParentClosePolicy) workflow.Context {
 	options := workflow.ChildWorkflowOptions{
-		WorkflowID:            subagent.WorkflowID(sub.TurnID),
+		WorkflowID:            models.SubagentWorkflowID(sub.TurnID),
 		TaskQueue:             models.QueueCoach,
 		ParentClosePolicy:     whenClosed,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,

@@ -17,7 +17,6 @@ import (
 	"coachline/internal/store/archive"
 	"coachline/internal/tools"
 	"coachline/models"
-	"coachline/models/subagent"
 	"coachline/workflows"
 )
 
@@ -25,7 +24,7 @@ import (
 // participant, as the server does.
 func withSubagents(w *world, _ *coach.Rules) {
 	w.features = append(w.features, tools.Subagents())
-	w.env.OnSignalExternalWorkflow(mock.Anything, models.WorkflowID("conv_1"), "", subagent.SignalDone, mock.Anything).
+	w.env.OnSignalExternalWorkflow(mock.Anything, models.WorkflowID("conv_1"), "", models.SignalSubagentDone, mock.Anything).
 		Return(func(_, _, _, name string, arg any) error {
 			if w.env.IsWorkflowCompleted() {
 				return errors.New("no such workflow")
@@ -253,7 +252,7 @@ func TestResultReachesTheNextRun(t *testing.T) {
 		a.store, a.state, a.carrier.sent = w.store, next, w.carrier.sent
 	})
 	again.at(time.Minute, func() {
-		again.env.SignalWorkflow(subagent.SignalDone, models.Subagent{TurnID: firstChild, Tell: true})
+		again.env.SignalWorkflow(models.SignalSubagentDone, models.Subagent{TurnID: firstChild, Tell: true})
 	})
 	again.run(time.Hour)
 	require.Equal(t, []models.Kind{models.KindReply, models.KindResult}, again.carrier.kinds())
@@ -320,15 +319,15 @@ func TestSubagentIsWaitedFor(t *testing.T) {
 func TestSubagentOfSomebodyWhoIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.env.OnSignalExternalWorkflow(mock.Anything, models.WorkflowID("conv_1"), "", subagent.SignalDone, mock.Anything).
+	w.env.OnSignalExternalWorkflow(mock.Anything, models.WorkflowID("conv_1"), "", models.SignalSubagentDone, mock.Anything).
 		Return(errors.New("no such workflow"))
 	require.NoError(t, w.store.RemoveParticipant(context.Background(), "conv_1", "test", monday))
-	w.env.ExecuteWorkflow(workflows.Subagent, subagent.Input{
+	w.env.ExecuteWorkflow(workflows.Subagent, models.SubagentInput{
 		ParticipantID: "conv_1", Mode: models.ModeIntake, Subagent: models.Subagent{TurnID: firstChild, Tell: true},
 	})
 	require.NoError(t, w.env.GetWorkflowError())
-	var out subagent.Result
+	var out models.SubagentResult
 	require.NoError(t, w.env.GetWorkflowResult(&out))
-	require.Equal(t, subagent.Result{Source: models.SourceSilent, Rounds: 1, Unheard: true}, out)
+	require.Equal(t, models.SubagentResult{Source: models.SourceSilent, Rounds: 1, Unheard: true}, out)
 	require.Zero(t, w.model.count(), "nothing is asked about them any more")
 }

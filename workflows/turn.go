@@ -8,7 +8,6 @@ import (
 
 	"coachline/activities"
 	"coachline/models"
-	"coachline/models/aside"
 )
 
 const maxReruns = 2
@@ -344,7 +343,7 @@ func (t *turn) runTool(ctx workflow.Context, in models.ToolInput, name string) {
 	toolCtx, cancel := workflow.WithCancel(t.toolOptions(ctx, fmt.Sprintf("tool %s, turn %d", name, t.number)))
 	defer cancel()
 	in.TimeLimit = toolPatience
-	var out aside.Result
+	var out models.ToolEffect
 	if err := t.await(ctx, workflow.ExecuteActivity(toolCtx, tools.RunTool, in), &out); err != nil {
 		workflow.GetLogger(ctx).Warn("tool failed", "turn", t.id, "tool", name, "error", err)
 		in.Refuse = activities.RefuseFailed

@@ -14,7 +14,6 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 func TestBurstIsOneTurn(t *testing.T) {
@@ -301,7 +300,7 @@ func TestDebugIsForTestersAndNoPartOfTheConversation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	yes := true
-	_, err := w.store.UpdateParticipant(context.Background(), operator.ParticipantUpdate{
+	_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 		ID: "conv_1", Patch: models.ParticipantPatch{Tester: &yes, Debug: &yes}, Actor: "test", Now: monday,
 	})
 	require.NoError(t, err)
@@ -321,7 +320,7 @@ func TestWhatIsKnownOfThePersonReachesTheModel(t *testing.T) {
 	w.text(0, "hello")
 	w.at(time.Minute, func() {
 		name, background, zone := "Grace", "nurse on night shifts", "Asia/Kathmandu"
-		_, err := w.store.UpdateParticipant(context.Background(), operator.ParticipantUpdate{
+		_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 			ID: "conv_1", Patch: models.ParticipantPatch{Name: &name, Background: &background, Timezone: &zone}, Actor: "test", Now: w.env.Now(),
 		})
 		require.NoError(t, err)

@@ -17,7 +17,6 @@ import (
 	"coachline/activities"
 	"coachline/internal/coach"
 	"coachline/models"
-	"coachline/models/operator"
 	"coachline/workflows"
 )
 
@@ -225,7 +224,7 @@ func (s *stretch) live() {
 		w.env.SetTestTimeout(5 * time.Minute)
 		*rules = rulesOfTheYear(s.t)
 		w.state.Zone = s.zone
-		_, err := w.store.UpdateParticipant(context.Background(), operator.ParticipantUpdate{
+		_, err := w.store.UpdateParticipant(context.Background(), models.ParticipantUpdate{
 			ID: "conv_1", Patch: models.ParticipantPatch{Timezone: &s.zone}, Actor: "test", Now: s.from,
 		})
 		require.NoError(w.t, err)

@@ -12,7 +12,6 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 // Store reads a later try, and ends one that is not made.
@@ -92,15 +91,15 @@ func (t *Tries) judge(try models.LateTry) (at time.Time, reason string, err erro
 	case err != nil || useful:
 		return at, "", err
 	case at.After(due):
-		return at, carrier.CodeQuiet, nil
+		return at, models.CodeQuiet, nil
 	}
-	return at, carrier.CodeStale, nil
+	return at, models.CodeStale, nil
 }
 
 // useful: the text is still of use at an instant.
 func (t *Tries) useful(try models.LateTry, at time.Time) (bool, error) {
 	if try.LocalDate == "" {
-		return at.Sub(try.First.CreatedAt) <= carrier.AnswerLife, nil
+		return at.Sub(try.First.CreatedAt) <= models.AnswerValidity, nil
 	}
 	zone, err := t.Zones(try.Zone)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/internal/config"
-	"coachline/internal/dial"
+	"coachline/internal/connect"
 	"coachline/models"
 )
 
@@ -23,21 +23,21 @@ import (
 // one, so that it holds what a run holds that was continued as new.
 type Seeder struct {
 	product *Product
-	ties    *dial.Ties
+	conns   *connect.Connections
 }
 
 // NewSeeder reaches the tables and the server as the product does, with its
 // settings and keys.
 func (p *Product) NewSeeder(ctx context.Context) (*Seeder, error) {
-	ties, err := dial.Open(ctx, p.settings, client.MetricsNopHandler)
+	conns, err := connect.Open(ctx, p.settings, client.MetricsNopHandler)
 	if err != nil {
 		return nil, fmt.Errorf("reaching the product's tables: %w", err)
 	}
-	return &Seeder{product: p, ties: ties}, nil
+	return &Seeder{product: p, conns: conns}, nil
 }
 
 // Close lets go of the connections.
-func (s *Seeder) Close() error { return s.ties.Close() }
+func (s *Seeder) Close() error { return s.conns.Close() }
 
 // sleeperSchedule names the one schedule of a sleeper.
 const sleeperSchedule = "daily"
@@ -69,14 +69,14 @@ func (s *Seeder) Sleep(ctx context.Context, phone string, n int, wake time.Time)
 		),
 		StaticSummary: "Coaching since " + now.Format(time.DateOnly),
 	}
-	if _, err := s.ties.Temporal.ExecuteWorkflow(ctx, options, models.WorkflowType, state); err != nil {
+	if _, err := s.conns.Temporal.ExecuteWorkflow(ctx, options, models.WorkflowType, state); err != nil {
 		return fmt.Errorf("starting a sleeper: %w", err)
 	}
-	if _, err := s.ties.Store.Enroll(ctx, who, "bench"); err != nil {
+	if _, err := s.conns.Store.Enroll(ctx, who, "bench"); err != nil {
 		return fmt.Errorf("adding a sleeper's rows: %w", err)
 	}
 	saved := models.SaveStateInput{ParticipantID: who.ID, Mode: who.Mode, Schedules: state.Schedules, Now: now}
-	if err := s.ties.Store.SaveState(ctx, saved); err != nil {
+	if err := s.conns.Store.SaveState(ctx, saved); err != nil {
 		return fmt.Errorf("adding a sleeper's schedule: %w", err)
 	}
 	s.product.people.set(phone, who.ID)
@@ -86,7 +86,7 @@ func (s *Seeder) Sleep(ctx context.Context, phone string, n int, wake time.Time)
 // Settle waits until the relay has delivered every notice.
 func (s *Seeder) Settle(ctx context.Context) error {
 	for {
-		waiting, err := s.ties.Store.PendingNotices(ctx, time.Now(), 1)
+		waiting, err := s.conns.Store.PendingNotices(ctx, time.Now(), 1)
 		if err != nil {
 			return fmt.Errorf("waiting for the relay: %w", err)
 		}
@@ -104,7 +104,7 @@ func (s *Seeder) Settle(ctx context.Context) error {
 // the current build, unless the run is pinned to another one; such a run is
 // continued as new on the current build.
 func (s *Seeder) Rouse(ctx context.Context, workflowID string) error {
-	err := s.ties.Temporal.SignalWorkflow(ctx, workflowID, "", models.SignalMessageReceived, models.MessageReceived{})
+	err := s.conns.Temporal.SignalWorkflow(ctx, workflowID, "", models.SignalMessageReceived, models.MessageReceived{})
 	if err != nil {
 		return fmt.Errorf("waking a sleeper: %w", err)
 	}

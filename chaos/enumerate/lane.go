@@ -21,8 +21,8 @@ import (
 	"coachline/chaos/world"
 	"coachline/dev/engine"
 	"coachline/internal/config"
+	"coachline/internal/connect"
 	"coachline/internal/database"
-	"coachline/internal/dial"
 	"coachline/internal/metrics"
 	"coachline/models"
 	"coachline/starter"
@@ -130,7 +130,7 @@ func (l *lane) start(role string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	i.cancel = cancel
 	ctx = database.WithConnector(ctx, func(c driver.Connector) driver.Connector { return connector{Connector: c, instance: i} })
-	ctx = dial.WithDialOptions(ctx, grpc.WithChainUnaryInterceptor(i.intercept))
+	ctx = connect.WithDialOptions(ctx, grpc.WithChainUnaryInterceptor(i.intercept))
 	l.mu.Lock()
 	l.roles[role] = i
 	l.mu.Unlock()

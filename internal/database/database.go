@@ -146,7 +146,7 @@ func (d database) start(ctx context.Context, h *handle) error {
 func (d database) session(pool *sql.DB) (*gorm.DB, error) {
 	rows, err := gorm.Open(d.dialector(pool), &gorm.Config{
 		Logger:                 logger.Discard,
-		NamingStrategy:         tables{},
+		NamingStrategy:         Naming{},
 		SkipDefaultTransaction: true,
 		DisableAutomaticPing:   true,
 		// Columns are read in the order of the model's fields, so that those which

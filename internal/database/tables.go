@@ -2,13 +2,13 @@ package database
 
 import "gorm.io/gorm/schema"
 
-// tables names the tables in the words of package models, without gorm's
-// plurals where those are wrong; columns follow gorm's default naming, except
-// that it would cut SID in two.
-type tables struct{ schema.NamingStrategy }
+// Naming gives the tables the names of the schema, without gorm's plurals where
+// those are wrong; columns follow gorm's default naming, except that it would
+// cut SID in two.
+type Naming struct{ schema.NamingStrategy }
 
 // TableName gives the table of a model type.
-func (t tables) TableName(model string) string {
+func (t Naming) TableName(model string) string {
 	switch model {
 	case "Inbound":
 		return "inbound"
@@ -23,7 +23,7 @@ func (t tables) TableName(model string) string {
 }
 
 // ColumnName gives the column of a model's field.
-func (t tables) ColumnName(table, field string) string {
+func (t Naming) ColumnName(table, field string) string {
 	if field == "ProviderSID" {
 		return "provider_sid"
 	}

@@ -18,7 +18,6 @@ import (
 
 	"coachline/internal/seal"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // testRing is a key ring of the keys with these ids.
@@ -50,7 +49,7 @@ func TestOpenNeedsARing(t *testing.T) {
 func record(t *testing.T, d *Database) error {
 	t.Helper()
 	return d.Write(t.Context(), func(tx *gorm.DB) error {
-		return tx.Create(&operator.Audit{At: time.Unix(0, 0)}).Error
+		return tx.Create(&models.Audit{At: time.Unix(0, 0)}).Error
 	})
 }
 
@@ -75,7 +74,7 @@ func TestWriteTriesAgain(t *testing.T) {
 			runs := 0
 			err := d.Write(t.Context(), func(tx *gorm.DB) error {
 				runs++
-				if err := tx.Create(&operator.Audit{Action: tt.name}).Error; err != nil {
+				if err := tx.Create(&models.Audit{Action: tt.name}).Error; err != nil {
 					return err
 				}
 				if runs <= len(tt.fails) {
@@ -86,7 +85,7 @@ func TestWriteTriesAgain(t *testing.T) {
 			require.ErrorIs(t, err, tt.want)
 			require.Equal(t, tt.runs, runs)
 			var rows int64
-			require.NoError(t, d.rows.Model(&operator.Audit{}).Count(&rows).Error)
+			require.NoError(t, d.rows.Model(&models.Audit{}).Count(&rows).Error)
 			want := int64(1)
 			if tt.want != nil {
 				want = 0

@@ -9,7 +9,6 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // Forget erases one fact in all its versions, for people who were removed too.
@@ -31,7 +30,7 @@ func (s *Store) Forget(ctx context.Context, f models.Forgetting) error {
 		if _, err := eraseFacts(tx, f); err != nil {
 			return err
 		}
-		return closeForgetting(tx, f, operator.Audit{Action: "forget", Detail: f.FactID})
+		return closeForgetting(tx, f, models.Audit{Action: "forget", Detail: f.FactID})
 	})
 	if err != nil {
 		return fmt.Errorf("forgetting fact: %w", err)
@@ -59,7 +58,7 @@ func (s *Store) ForgetAll(ctx context.Context, f models.Forgetting) (int, error)
 		if err != nil || facts+other == 0 {
 			return err
 		}
-		return closeForgetting(tx, f, operator.Audit{Action: "forget_all", Detail: strconv.FormatInt(facts, 10)})
+		return closeForgetting(tx, f, models.Audit{Action: "forget_all", Detail: strconv.FormatInt(facts, 10)})
 	})
 	if err != nil {
 		return 0, fmt.Errorf("forgetting all facts: %w", err)
@@ -103,7 +102,7 @@ func blank(tx *gorm.DB, f models.Forgetting) (int64, error) {
 
 // closeForgetting erases what stages kept for retries, and records who had what
 // forgotten.
-func closeForgetting(tx *gorm.DB, f models.Forgetting, audit operator.Audit) error {
+func closeForgetting(tx *gorm.DB, f models.Forgetting, audit models.Audit) error {
 	turns := tx.Model(&models.Turn{}).Select("id").Where("participant_id = ?", f.ParticipantID)
 	err := tx.Model(&models.Stage{}).Where("turn_id IN (?) AND input_hash <> ''", turns).
 		UpdateColumns(map[string]any{"output": "", "input_hash": ""}).Error

@@ -10,14 +10,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 // Notices are what has been committed and not yet told to Temporal, oldest
 // first, and the brake that holds the sender; package store keeps them.
 type Notices interface {
 	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
-	SenderBrake(ctx context.Context) (held carrier.Brake, ok bool, err error)
+	SenderBrake(ctx context.Context) (held models.SenderHold, ok bool, err error)
 	// CountAttention counts what operators should look at, of each kind.
 	CountAttention(ctx context.Context) ([]models.AttentionCount, error)
 }

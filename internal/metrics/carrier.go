@@ -10,7 +10,6 @@ import (
 
 	"coachline/internal/segments"
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 // post is what is counted of the texts that go out.
@@ -110,7 +109,7 @@ func carrierOutcome(ctx context.Context, err error) string {
 
 // Reconciled counts a reconciliation; nothing of a failed one, which is tried
 // again from its beginning.
-func (m *Metrics) Reconciled(sum carrier.Reconciled, err error) {
+func (m *Metrics) Reconciled(sum models.ReconcileResult, err error) {
 	if err != nil {
 		m.post.runs.WithLabelValues(outcomeError).Inc()
 		return

@@ -16,7 +16,6 @@ import (
 
 	"coachline/internal/metrics"
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 var begin = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
@@ -24,14 +23,14 @@ var begin = time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 // pending is a store with notices, or without an answer.
 type pending struct {
 	rows []models.Notice
-	held *carrier.Brake
+	held *models.SenderHold
 	open []models.AttentionCount
 	err  error
 }
 
-func (p pending) SenderBrake(context.Context) (carrier.Brake, bool, error) {
+func (p pending) SenderBrake(context.Context) (models.SenderHold, bool, error) {
 	if p.held == nil {
-		return carrier.Brake{}, false, p.err
+		return models.SenderHold{}, false, p.err
 	}
 	return *p.held, true, p.err
 }
@@ -218,8 +217,8 @@ func TestSends(t *testing.T) {
 		Outbox: models.Outbox{Kind: models.KindReply, Status: models.OutboxCanceled, ErrorCode: "opted_out"},
 	})
 	m.Claimed(metrics.Begin(t.Context()), models.SendClaim{Outbox: models.Outbox{Kind: models.KindReply, Status: models.OutboxDelivered}})
-	m.Reconciled(carrier.Reconciled{Checked: 5, Settled: 3}, nil)
-	m.Reconciled(carrier.Reconciled{Checked: 9}, refused)
+	m.Reconciled(models.ReconcileResult{Checked: 5, Settled: 3}, nil)
+	m.Reconciled(models.ReconcileResult{Checked: 9}, refused)
 
 	text := scrape(t, m.Handler())
 	holds(t, text,
@@ -301,7 +300,7 @@ func TestBacklog(t *testing.T) {
 	})
 	t.Run("a stopped sender", func(t *testing.T) {
 		holds(t, scrape(t, m.HandlerWith(pending{})), `coachline_sender_brakes{class="registration"} 0`)
-		held := &carrier.Brake{Class: models.CarrierRegistration}
+		held := &models.SenderHold{Class: models.CarrierRegistration}
 		holds(t, scrape(t, m.HandlerWith(pending{held: held})),
 			`coachline_sender_brakes{class="registration"} 1`, `coachline_sender_brakes{class="window"} 0`)
 	})
@@ -373,7 +372,7 @@ func TestNoLabelIsPersonal(t *testing.T) {
 		_, err = m.Model(model{err: &models.ModelError{Class: models.ModelErrorClass(hostile)}}).Complete(ctx, models.ChatRequest{})
 		require.Error(t, err)
 		m.WorkflowCall(metrics.CallSignal, metrics.OutcomeTold)
-		m.Reconciled(carrier.Reconciled{}, nil)
+		m.Reconciled(models.ReconcileResult{}, nil)
 		m.Webhooks(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/twilio/inbound", nil))
 	}
 	seen := map[string]bool{}

@@ -5,8 +5,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"coachline/internal/reply/recall"
-	"coachline/internal/reply/route"
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
 	"coachline/models"
 )
 
@@ -21,7 +21,7 @@ type caches struct {
 	people *lru.Cache[string, known]
 	// extracts, selections and focuses are dropped with their conversation.
 	extracts   *lru.Cache[string, recall.Extract]
-	selections *lru.Cache[string, route.Selection]
+	selections *lru.Cache[string, plan.Selection]
 	focuses    *lru.Cache[string, string]
 }
 
@@ -41,7 +41,7 @@ func newCaches() caches {
 	return caches{
 		people:     newLRU[string, known](conversations),
 		extracts:   newLRU[string, recall.Extract](conversations),
-		selections: newLRU[string, route.Selection](conversations),
+		selections: newLRU[string, plan.Selection](conversations),
 		focuses:    newLRU[string, string](conversations),
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"coachline/internal/reply/protocol"
+	"coachline/internal/agent/toolcall"
 	"coachline/models"
 )
 
@@ -39,7 +39,7 @@ func (c *capabilities) set(now time.Time, value models.Capability) {
 // refused takes down that the endpoint does not take tools; false when
 // that was known and nothing would change.
 func (p *Pipeline) refused(ctx context.Context, tr *trace, c models.Capability) (models.Capability, bool) {
-	learnt, ok := protocol.Refused(c)
+	learnt, ok := toolcall.Refused(c)
 	if !ok {
 		return c, false
 	}

@@ -7,9 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"coachline/internal/reply/focus"
-	"coachline/internal/reply/plan"
-	"coachline/internal/reply/route"
+	"coachline/internal/agent/plan"
 	"coachline/models"
 	"coachline/prompts/pages"
 )
@@ -36,7 +34,7 @@ func (p *Pipeline) inFocus(t turn, name string) turn {
 		return t
 	}
 	t.focus = chosen
-	t.offer.Specs = focus.Narrow(t.offer.Specs, chosen)
+	t.offer.Specs = plan.NarrowToFocus(t.offer.Specs, chosen)
 	t.offer.Core = slices.DeleteFunc(slices.Clone(t.offer.Core), func(tool string) bool { return !chosen.Permits(tool) })
 	return t
 }
@@ -54,7 +52,7 @@ func (p *Pipeline) focusOf(ctx context.Context, tr *trace, t turn) string {
 		return all[0].Name
 	}
 	previous := p.focusBefore(ctx, tr, t)
-	name, how := focus.Fallback(previous, all)
+	name, how := plan.FocusFallback(previous, all)
 	switch query := t.query(); {
 	case query == "":
 		how += ": no text"
@@ -75,14 +73,14 @@ func (p *Pipeline) focusOf(ctx context.Context, tr *trace, t turn) string {
 // in this conversation; how says where it comes from, or why there is none.
 func (p *Pipeline) chosen(ctx context.Context, tr *trace, t turn, previous string) (name, how string) {
 	all := p.Prompts.Focuses()
-	key := t.id() + "/" + route.CacheKey{
+	key := t.id() + "/" + plan.CacheKey{
 		Query: t.query(), Tools: focusNames(all), Mode: t.mode, Channel: t.context.Participant.Channel,
 		Locale: t.context.Participant.Locale,
 	}.Hash()
 	if kept, ok := p.caches.focuses.Get(key); ok {
 		return kept, "cached"
 	}
-	request, err := focus.Request(p.Prompts, focus.Ask{
+	request, err := plan.FocusRequest(p.Prompts, plan.FocusInput{
 		Query: t.query(), Dialogue: plan.Dialogue(t.before()), Context: t.moment(), Focuses: all, Previous: previous, Model: p.Settings.SmallModel,
 	})
 	if err != nil {
@@ -93,7 +91,7 @@ func (p *Pipeline) chosen(ctx context.Context, tr *trace, t turn, previous strin
 	if err != nil {
 		return "", "model failed"
 	}
-	name, ok := focus.Pick(answer, all)
+	name, ok := plan.PickFocus(answer, all)
 	if !ok {
 		return "", "unknown answer"
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/pipeline"
-	"coachline/internal/reply/recall"
+	"coachline/internal/agent/recall"
 	"coachline/models"
 )
 

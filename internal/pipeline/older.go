@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"coachline/internal/reply/digest"
-	"coachline/internal/reply/marks"
+	"coachline/internal/agent/marks"
+	"coachline/internal/agent/recall"
 	"coachline/models"
 )
 
@@ -76,7 +76,7 @@ func (t turn) olderTexts() []models.Message {
 	}
 	shown, room := 0, t.cap.ContextTokens/textsShare
 	for shown < min(len(own), shownTexts) {
-		size := digest.Tokens(own[len(own)-1-shown].Text)
+		size := recall.EstimateTokens(own[len(own)-1-shown].Text)
 		if t.cap.ContextTokens > 0 && shown > 0 && size > room {
 			break
 		}
@@ -93,10 +93,10 @@ func (p *Pipeline) digestOf(ctx context.Context, tr *trace, t turn, older []mode
 	for _, m := range older {
 		texts = append(texts, m.Text)
 	}
-	drawn := digest.PlanMessages(texts)
-	answers := make([]digest.Answer, len(drawn.Batches))
+	drawn := recall.PlanMessages(texts)
+	answers := make([]recall.DigestAnswer, len(drawn.Batches))
 	for i, batch := range drawn.Batches {
-		request, err := digest.MessagesRequest(p.Prompts, batch, p.Settings.SmallModel)
+		request, err := recall.MessagesDigestRequest(p.Prompts, batch, p.Settings.SmallModel)
 		if err == nil {
 			answers[i].Text, err = p.ask(ctx, tr, question{stage: models.StageDigest, request: request, limit: smallLimit})
 		}

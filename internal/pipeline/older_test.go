@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/reply/marks"
+	"coachline/internal/agent/marks"
 	"coachline/models"
 )
 

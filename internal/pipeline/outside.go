@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"coachline/internal/reply/digest"
-	"coachline/internal/reply/route"
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
 	"coachline/models"
 )
 
 // outside is the fence around what strangers wrote, as a cut knows it.
-var outside = route.Fence(digest.Outside)
+var outside = plan.Fence(recall.Outside)
 
 // Of a context that is known, what strangers wrote in one result may take a
 // quarter; a token is some 2.5 characters.
@@ -30,7 +30,7 @@ func (p *Pipeline) shortened(ctx context.Context, tr *trace, t turn, last bool) 
 			continue
 		}
 		if tokens := t.cap.ContextTokens; tokens > 0 {
-			result.Content = route.CutFenced(result.Content, route.Caps{EntryChars: tokens * halfTokens / 2 / contextShare, Fence: outside})
+			result.Content = plan.CutFenced(result.Content, plan.Caps{EntryChars: tokens * halfTokens / 2 / contextShare, Fence: outside})
 		}
 		if !last {
 			result.Content = p.resultDigest(ctx, tr, t, result)
@@ -46,22 +46,22 @@ func (p *Pipeline) shortened(ctx context.Context, tr *trace, t turn, last bool) 
 // where no digest is made, none comes in time or none says anything.
 // One batch that fails ends it, so that the person waits for one time limit.
 func (p *Pipeline) resultDigest(ctx context.Context, tr *trace, t turn, result models.ToolResult) string {
-	if !digest.Enabled(p.Settings.ToolDigests, t.cap.Size) {
+	if !recall.IsDigestEnabled(p.Settings.ToolDigests, t.cap.Size) {
 		return result.Content
 	}
-	drawn := digest.PlanTool(digest.ToolInput{Result: result, Compact: t.offer.Compact, Fence: digest.Outside})
-	var answers []digest.Answer
+	drawn := recall.PlanTool(recall.ToolInput{Result: result, Compact: t.offer.Compact, Fence: recall.Outside})
+	var answers []recall.DigestAnswer
 	for i, batch := range drawn.Batches {
 		if source, _, _ := strings.Cut(drawn.Batches[0], "\n"); i > 0 {
 			// What is not named in a batch cannot be named as its source.
 			batch = source + "\n\n" + batch
 		}
-		request, err := digest.ToolRequest(p.Prompts, digest.Ask{Query: t.query(), Batch: batch, Model: p.Settings.SmallModel})
+		request, err := recall.ToolDigestRequest(p.Prompts, recall.DigestInput{Query: t.query(), Batch: batch, Model: p.Settings.SmallModel})
 		var text string
 		if err == nil {
 			text, err = p.ask(ctx, tr, question{stage: models.StageDigest, request: request, limit: smallLimit})
 		}
-		answers = append(answers, digest.Answer{Text: text, Failed: err != nil})
+		answers = append(answers, recall.DigestAnswer{Text: text, Failed: err != nil})
 		if err != nil {
 			break
 		}

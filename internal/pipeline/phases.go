@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
+	"coachline/internal/agent/toolcall"
 	"coachline/internal/reply"
-	"coachline/internal/reply/digest"
-	"coachline/internal/reply/plan"
-	"coachline/internal/reply/protocol"
 	"coachline/models"
 )
 
@@ -27,7 +27,7 @@ func (r *round) direct(ctx context.Context, specs []models.ToolSpec) (models.Too
 		r.trace.note(models.StagePlan, "plan step direct")
 		return call, true
 	}
-	request, err := plan.ResolveRequest(r.pipeline.Prompts, plan.ResolveAsk{
+	request, err := plan.ResolverRequest(r.pipeline.Prompts, plan.ResolverInput{
 		Query: r.turn.query(), Step: next, Tools: specs, Past: r.past, Model: r.pipeline.Settings.SmallModel,
 	})
 	if err != nil {
@@ -47,27 +47,27 @@ func (r *round) direct(ctx context.Context, specs []models.ToolSpec) (models.Too
 
 // twoPhase lets one JSON answer pick a tool and a second one fill it in; when
 // none is picked, or none can be read, it asks for the words.
-func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (models.ChatResponse, protocol.Verdict, error) {
-	ask := protocol.Ask{Capability: r.turn.cap, Request: request}
+func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
+	ask := toolcall.Ask{Capability: r.turn.cap, Request: request}
 	name, answer, err := r.choose(ctx, ask)
 	if err != nil {
-		return answer, protocol.Verdict{}, err
+		return answer, toolcall.Verdict{}, err
 	}
 	if name != "" {
 		call, answer, ok, err := r.fill(ctx, ask, name)
 		if err != nil {
-			return answer, protocol.Verdict{}, err
+			return answer, toolcall.Verdict{}, err
 		}
 		if ok {
-			return answer, protocol.Verdict{Judgment: protocol.Calls, Calls: []models.ToolCall{call}}, nil
+			return answer, toolcall.Verdict{Judgment: toolcall.Calls, Calls: []models.ToolCall{call}}, nil
 		}
 	}
 	words, err := r.withoutTools(request)
 	if err != nil {
-		return answer, protocol.Verdict{}, err
+		return answer, toolcall.Verdict{}, err
 	}
 	answer, err = r.complete(ctx, words)
-	return answer, protocol.JudgeNative(answer, r.native(nil)), err
+	return answer, toolcall.JudgeNative(answer, r.native(nil)), err
 }
 
 // withoutTools is a request for the words alone, whose instructions name no
@@ -82,7 +82,7 @@ func (r *round) withoutTools(request models.ChatRequest) (models.ChatRequest, er
 		return request, err
 	}
 	words.MaxTokens = request.MaxTokens
-	if protocol.AsksShorter(request) {
+	if toolcall.AsksShorter(request) {
 		words.Messages = append(words.Messages, request.Messages[len(request.Messages)-1])
 	}
 	if tail := len(words.Messages) - len(request.Messages); tail > 0 {
@@ -91,16 +91,16 @@ func (r *round) withoutTools(request models.ChatRequest) (models.ChatRequest, er
 	return words, nil
 }
 
-func (r *round) choose(ctx context.Context, ask protocol.Ask) (name string, answer models.ChatResponse, err error) {
-	for range 1 + protocol.ChoiceRetries {
-		request, err := protocol.AskChoice(r.pipeline.Prompts, ask)
+func (r *round) choose(ctx context.Context, ask toolcall.Ask) (name string, answer models.ChatResponse, err error) {
+	for range 1 + toolcall.ChoiceRetries {
+		request, err := toolcall.AskChoice(r.pipeline.Prompts, ask)
 		if err != nil {
 			return "", answer, fmt.Errorf("writing choice: %w", err)
 		}
 		if answer, err = r.raw(ctx, request); err != nil {
 			return "", answer, err
 		}
-		name, err := protocol.ReadChoice(answer.Text, ask.Request.Tools)
+		name, err := toolcall.ReadChoice(answer.Text, ask.Request.Tools)
 		if err == nil {
 			return name, answer, nil
 		}
@@ -109,23 +109,23 @@ func (r *round) choose(ctx context.Context, ask protocol.Ask) (name string, answ
 	return "", answer, nil
 }
 
-func (r *round) fill(ctx context.Context, ask protocol.Ask, name string) (call models.ToolCall, answer models.ChatResponse, ok bool, err error) {
+func (r *round) fill(ctx context.Context, ask toolcall.Ask, name string) (call models.ToolCall, answer models.ChatResponse, ok bool, err error) {
 	call = models.ToolCall{Name: name, Arguments: "{}"}
 	for _, spec := range ask.Request.Tools {
-		if spec.Name == name && !protocol.TakesArguments(spec) {
+		if spec.Name == name && !toolcall.TakesArguments(spec) {
 			return call, answer, true, nil
 		}
 	}
 	ask.Problem = ""
-	for range 1 + protocol.ArgumentRetries {
-		request, err := protocol.AskArguments(r.pipeline.Prompts, ask, name)
+	for range 1 + toolcall.ArgumentRetries {
+		request, err := toolcall.AskArguments(r.pipeline.Prompts, ask, name)
 		if err != nil {
 			return call, answer, false, fmt.Errorf("writing arguments: %w", err)
 		}
 		if answer, err = r.raw(ctx, request); err != nil {
 			return call, answer, false, err
 		}
-		if call.Arguments, err = protocol.ReadArguments(answer.Text); err == nil {
+		if call.Arguments, err = toolcall.ReadArguments(answer.Text); err == nil {
 			return call, answer, true, nil
 		}
 		ask.Problem = err.Error()
@@ -158,9 +158,9 @@ func (r *round) limit(ctx context.Context) (models.Step, error) {
 			candidates = append(candidates, words)
 		}
 	}
-	answer := digest.Answer{Failed: true}
-	if activity := digest.Activity(r.done()); activity != "" {
-		ask, err := digest.LimitRequest(p.Prompts, digest.LimitAsk{
+	answer := recall.DigestAnswer{Failed: true}
+	if activity := recall.TurnActivity(r.done()); activity != "" {
+		ask, err := recall.LimitRequest(p.Prompts, recall.LimitAsk{
 			Query: r.turn.query(), Activity: activity, Language: r.turn.context.Participant.Locale, Model: p.Settings.SmallModel,
 		})
 		if err == nil {
@@ -168,9 +168,9 @@ func (r *round) limit(ctx context.Context) (models.Step, error) {
 		}
 		answer.Failed = err != nil
 	}
-	words, ok := digest.Limit(answer, candidates)
+	words, ok := recall.LimitReply(answer, candidates)
 	r.trace.note(models.StageLimit, map[bool]string{true: "limit digest", false: "limit apology"}[ok])
-	return r.step(models.ChatResponse{FinishReason: "limit"}, protocol.JudgeNative(models.ChatResponse{Text: words}, protocol.Native{}))
+	return r.step(models.ChatResponse{FinishReason: "limit"}, toolcall.JudgeNative(models.ChatResponse{Text: words}, toolcall.Native{}))
 }
 
 // done are the calls of this turn with their results. What the conversation

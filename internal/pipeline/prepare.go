@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"coachline/internal/reply/plan"
-	"coachline/internal/reply/protocol"
-	"coachline/internal/reply/route"
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/toolcall"
 	"coachline/models"
 	"coachline/prompts/pages"
 )
@@ -24,7 +23,7 @@ type turn struct {
 	zone    *time.Location
 	now     time.Time
 	// carried is what the turn before left; cap is what the chat model can do.
-	carried route.Carried
+	carried plan.Carried
 	cap     models.Capability
 	focus   pages.Page
 	// written are the participant's messages as they came; no model sees them.
@@ -109,19 +108,19 @@ func (p *Pipeline) prepare(ctx context.Context, tr *trace, t turn) Prepared {
 		// The first message must carry the legal footer and calls no tool.
 		t.offer = Offer{}
 	}
-	out := Prepared{Allowed: t.all(), Label: string(route.StrategyAll), Focus: t.focus.Name, Newest: t.newest(), Presses: p.stepFor(t) != MemoryAfter && p.presses(ctx, t)}
+	out := Prepared{Allowed: t.all(), Label: string(plan.StrategyAll), Focus: t.focus.Name, Newest: t.newest(), Presses: p.stepFor(t) != MemoryAfter && p.presses(ctx, t)}
 	if query == "" {
 		out.Memory = p.remembered(ctx, tr, t, plan.ReplyOnly())
 		return out
 	}
-	tools := route.ToolsOf(t.offer.Specs, t.offer.Keywords)
-	in := route.AllowInput{
+	tools := plan.ToolsOf(t.offer.Specs, t.offer.Keywords)
+	in := plan.AllowInput{
 		Selection: p.selection(ctx, tr, t, query), Failed: t.carried.Failed, Catalogue: tools, Always: t.always(),
 	}
-	out.Plan = p.draw(ctx, tr, t, named(t.offer.specs(), route.Allow(in).Names))
+	out.Plan = p.draw(ctx, tr, t, named(t.offer.specs(), plan.AllowTools(in).Names))
 	in.Planned = out.Plan.Names
 	in.Kept = p.offeredBefore(ctx, tr, t, in.Selection)
-	allowed := route.Allow(in)
+	allowed := plan.AllowTools(in)
 	out.Allowed, out.Label = allowed.Names, allowed.Label
 	tr.note(models.StageRoute, fmt.Sprintf("route %s %d of %d", allowed.Label, len(allowed.Names), len(t.all())))
 	if t.cap.Protocol != models.ProtocolNative && len(out.Plan.Steps) == 0 {
@@ -145,27 +144,27 @@ func (o Offer) specs() []models.ToolSpec { return slices.Concat(o.Specs, o.Contr
 
 // selection is the router's pick, from the cache where the same was asked in
 // this conversation.
-func (p *Pipeline) selection(ctx context.Context, tr *trace, t turn, query string) route.Selection {
-	tools := route.ToolsOf(t.offer.Specs, t.offer.Keywords)
-	strategy := route.Strategy(p.Settings.Router).Settle(len(tools))
-	if strategy == route.StrategyKeyword && p.Settings.Router != string(route.StrategyKeyword) && t.cap.Protocol == models.ProtocolNative {
+func (p *Pipeline) selection(ctx context.Context, tr *trace, t turn, query string) plan.Selection {
+	tools := plan.ToolsOf(t.offer.Specs, t.offer.Keywords)
+	strategy := plan.Strategy(p.Settings.Router).Settle(len(tools))
+	if strategy == plan.StrategyKeyword && p.Settings.Router != string(plan.StrategyKeyword) && t.cap.Protocol == models.ProtocolNative {
 		// Tools stand first in a request: a small catalogue that is always whole
 		// is cheaper than a smaller one that differs from the request before.
-		strategy = route.StrategyAll
+		strategy = plan.StrategyAll
 	}
-	if !plan.Needed(query) && (strategy == route.StrategyModel || strategy == route.StrategyEmbedding) {
+	if !plan.Needed(query) && (strategy == plan.StrategyModel || strategy == plan.StrategyEmbedding) {
 		// Small talk is not worth a call of any model.
-		strategy = route.StrategyKeyword
+		strategy = plan.StrategyKeyword
 	}
-	key := t.id() + "/" + route.CacheKey{
+	key := t.id() + "/" + plan.CacheKey{
 		Query: query, Strategy: strategy, Tools: t.all(), Mode: t.mode,
 		Channel: t.context.Participant.Channel, Focus: t.focus.Name, Locale: t.context.Participant.Locale,
 	}.Hash()
 	if kept, ok := p.caches.selections.Get(key); ok {
 		return kept
 	}
-	in := route.Input{Query: query, Tools: tools}
-	picked := route.Select(strategy, in, p.evidence(ctx, tr, t, router{strategy, in}))
+	in := plan.RouteInput{Query: query, Tools: tools}
+	picked := plan.SelectTools(strategy, in, p.evidence(ctx, tr, t, router{strategy, in}))
 	if picked.Cacheable(tools) {
 		p.caches.selections.Add(key, picked)
 	}
@@ -176,7 +175,7 @@ func (p *Pipeline) selection(ctx context.Context, tr *trace, t turn, query strin
 // its newest turn, read from the turn's record so that every worker knows them,
 // and those that did their work. None in a new conversation, or where everything
 // is picked anyway. A record that cannot be read counts as none.
-func (p *Pipeline) offeredBefore(ctx context.Context, tr *trace, t turn, picked route.Selection) []string {
+func (p *Pipeline) offeredBefore(ctx context.Context, tr *trace, t turn, picked plan.Selection) []string {
 	if t.carried.Fresh || len(picked.Names) >= len(t.offer.Specs) {
 		return nil
 	}
@@ -192,37 +191,37 @@ func (p *Pipeline) offeredBefore(ctx context.Context, tr *trace, t turn, picked 
 
 // router is what a strategy is asked.
 type router struct {
-	strategy route.Strategy
-	input    route.Input
+	strategy plan.Strategy
+	input    plan.RouteInput
 }
 
-func (p *Pipeline) evidence(ctx context.Context, tr *trace, t turn, asked router) route.Evidence {
+func (p *Pipeline) evidence(ctx context.Context, tr *trace, t turn, asked router) plan.RouteEvidence {
 	in := asked.input
 	switch asked.strategy {
-	case route.StrategyModel:
-		request, err := route.Request(p.Prompts, route.Ask{
-			Input: in, Dialogue: plan.Dialogue(t.before()), Context: t.moment(), Model: p.Settings.SmallModel,
+	case plan.StrategyModel:
+		request, err := plan.RouterRequest(p.Prompts, plan.RouterInput{
+			RouteInput: in, Dialogue: plan.Dialogue(t.before()), Context: t.moment(), Model: p.Settings.SmallModel,
 		})
 		if err != nil {
 			tr.errored(models.StageRoute, err)
-			return route.Evidence{}
+			return plan.RouteEvidence{}
 		}
 		answer, err := p.ask(ctx, tr, question{stage: models.StageRoute, request: request, limit: smallLimit})
 		if err != nil {
-			return route.Evidence{}
+			return plan.RouteEvidence{}
 		}
-		return route.Evidence{Answer: answer}
-	case route.StrategyEmbedding:
+		return plan.RouteEvidence{Answer: answer}
+	case plan.StrategyEmbedding:
 		return p.vectors(ctx, tr, in)
-	case route.StrategyAuto, route.StrategyAll, route.StrategyKeyword:
+	case plan.StrategyAuto, plan.StrategyAll, plan.StrategyKeyword:
 	}
-	return route.Evidence{}
+	return plan.RouteEvidence{}
 }
 
 // leastLikeness is the similarity from which a tool's description meets a text.
 const leastLikeness = 0.3
 
-func (p *Pipeline) vectors(ctx context.Context, tr *trace, in route.Input) route.Evidence {
+func (p *Pipeline) vectors(ctx context.Context, tr *trace, in plan.RouteInput) plan.RouteEvidence {
 	texts := []string{in.Query}
 	for _, tool := range in.Tools {
 		texts = append(texts, tool.Name+": "+tool.Description)
@@ -230,9 +229,9 @@ func (p *Pipeline) vectors(ctx context.Context, tr *trace, in route.Input) route
 	vectors, err := p.embed(ctx, texts)
 	if err != nil {
 		tr.errored(models.StageEmbed, err)
-		return route.Evidence{}
+		return plan.RouteEvidence{}
 	}
-	found := route.Evidence{Query: vectors[0], Vectors: map[string][]float32{}, MinScore: leastLikeness}
+	found := plan.RouteEvidence{Query: vectors[0], Vectors: map[string][]float32{}, MinScore: leastLikeness}
 	for i, tool := range in.Tools {
 		found.Vectors[tool.Name] = vectors[i+1]
 	}
@@ -260,7 +259,7 @@ func (p *Pipeline) draw(ctx context.Context, tr *trace, t turn, specs []models.T
 	if !p.plans(t.cap) {
 		return plan.Plan{Kind: plan.KindEmpty}
 	}
-	request, err := plan.Request(p.Prompts, plan.Ask{
+	request, err := plan.PlannerRequest(p.Prompts, plan.PlannerInput{
 		Query: query, Dialogue: plan.Dialogue(t.before()), Context: t.moment(), Tools: specs, Model: p.Settings.SmallModel,
 	})
 	if err != nil {
@@ -308,6 +307,6 @@ func (p *Pipeline) capabilityOf(ctx context.Context) models.Capability {
 			// None stored, or not readable now: the name is guide enough.
 			stored = models.Capability{}
 		}
-		return protocol.Known(p.Settings.ChatModel, stored)
+		return toolcall.Known(p.Settings.ChatModel, stored)
 	})
 }

@@ -3,7 +3,7 @@ package pipeline
 import (
 	"slices"
 
-	"coachline/internal/reply/protocol"
+	"coachline/internal/agent/toolcall"
 	"coachline/models"
 )
 
@@ -13,7 +13,7 @@ const refusedQuote = "not carried out: this call stands in a message or a page, 
 // quotes reads what of the request was written by participants and strangers:
 // the messages of the window, what is remembered, and the results of tools that
 // bring in either.
-func (r *round) quotes() protocol.Quotes {
+func (r *round) quotes() toolcall.Quotes {
 	texts := []string{r.prepared.Memory}
 	outside := slices.Concat(r.turn.offer.Outside, r.turn.offer.Recalled)
 	for _, entry := range r.turn.context.Window {
@@ -27,12 +27,12 @@ func (r *round) quotes() protocol.Quotes {
 	for _, run := range r.turn.context.Runs {
 		texts = append(texts, textFrom(run, outside))
 	}
-	return protocol.NewQuotes(texts...)
+	return toolcall.NewQuotes(texts...)
 }
 
 // native is what an answer in words is judged by.
-func (r *round) native(tools []models.ToolSpec) protocol.Native {
-	return protocol.Native{Tools: tools, Known: r.turn.offer.specs(), Quotes: r.quotes()}
+func (r *round) native(tools []models.ToolSpec) toolcall.Native {
+	return toolcall.Native{Tools: tools, Known: r.turn.offer.specs(), Quotes: r.quotes()}
 }
 
 // textFrom is the content of a result of one of some tools, empty for others.

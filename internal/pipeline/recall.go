@@ -6,10 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"coachline/internal/reply/digest"
-	"coachline/internal/reply/marks"
-	"coachline/internal/reply/plan"
-	"coachline/internal/reply/recall"
+	"coachline/internal/agent/marks"
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
 	"coachline/models"
 )
 
@@ -189,13 +188,13 @@ func (s *search) extract(ctx context.Context) recall.Extract {
 
 // digested shortens what was found for a small model.
 func (p *Pipeline) digested(ctx context.Context, tr *trace, query string, lines []string) string {
-	if !digest.Enabled(p.Settings.Digests, p.capabilityOf(ctx).Size) {
+	if !recall.IsDigestEnabled(p.Settings.Digests, p.capabilityOf(ctx).Size) {
 		return joined(lines)
 	}
-	drawn := digest.PlanMemory(lines)
-	answers := make([]digest.Answer, len(drawn.Batches))
+	drawn := recall.PlanMemory(lines)
+	answers := make([]recall.DigestAnswer, len(drawn.Batches))
 	for i, batch := range drawn.Batches {
-		request, err := digest.MemoryRequest(p.Prompts, digest.Ask{Query: query, Batch: batch, Model: p.Settings.SmallModel})
+		request, err := recall.MemoryDigestRequest(p.Prompts, recall.DigestInput{Query: query, Batch: batch, Model: p.Settings.SmallModel})
 		if err == nil {
 			answers[i].Text, err = p.ask(ctx, tr, question{stage: models.StageDigest, request: request, limit: smallLimit})
 		}

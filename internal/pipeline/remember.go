@@ -8,10 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
 	"coachline/internal/reply"
-	"coachline/internal/reply/digest"
-	"coachline/internal/reply/plan"
-	"coachline/internal/reply/recall"
 	"coachline/models"
 )
 
@@ -34,8 +33,8 @@ func (p *Pipeline) Worth(c models.TurnContext) bool {
 func (p *Pipeline) presses(ctx context.Context, t turn) bool {
 	known, err := p.memoryOf(ctx, t.context)
 	pressing := func(entries []models.Message) bool {
-		session := digest.Session{Entries: entries, Summary: known.Summary, ContextTokens: t.cap.ContextTokens}
-		diary := digest.Diary{ParticipantID: t.id(), Entries: entries, Notes: known.Notes, Zone: t.zone}
+		session := recall.SummaryInput{Entries: entries, Summary: known.Summary, ContextTokens: t.cap.ContextTokens}
+		diary := recall.NoteInput{ParticipantID: t.id(), Entries: entries, Notes: known.Notes, Zone: t.zone}
 		return session.Presses(p.Settings.HistoryLimit) || diary.DayOver()
 	}
 	seen, again := t.context.Window, t.context.Turn.Number%lookAgain == 0
@@ -284,7 +283,7 @@ func lastTold(c models.TurnContext) int64 {
 
 func (p *Pipeline) summarise(ctx context.Context, tr *trace, t turn, summary models.Summary) {
 	summary.ParticipantID = t.id()
-	drawn, due := digest.PlanSummary(digest.Session{Entries: t.context.Window, Summary: summary, ContextTokens: t.cap.ContextTokens})
+	drawn, due := recall.PlanSummary(recall.SummaryInput{Entries: t.context.Window, Summary: summary, ContextTokens: t.cap.ContextTokens})
 	if !due {
 		return
 	}
@@ -307,7 +306,7 @@ func (p *Pipeline) summarise(ctx context.Context, tr *trace, t turn, summary mod
 // still.
 func (p *Pipeline) note(ctx context.Context, tr *trace, t turn, notes []models.Note) {
 	today := t.now.In(t.zone).Format(time.DateOnly)
-	for _, open := range digest.PlanNotes(digest.Diary{ParticipantID: t.id(), Entries: t.context.Window, Notes: notes, Zone: t.zone}) {
+	for _, open := range recall.PlanNotes(recall.NoteInput{ParticipantID: t.id(), Entries: t.context.Window, Notes: notes, Zone: t.zone}) {
 		if open.Earlier.LocalDate >= today {
 			return
 		}

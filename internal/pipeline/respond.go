@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/toolcall"
 	"coachline/internal/pipeline/clean"
 	"coachline/internal/reply"
-	"coachline/internal/reply/plan"
-	"coachline/internal/reply/protocol"
-	"coachline/internal/reply/route"
 	"coachline/models"
 )
 
@@ -78,8 +77,8 @@ func (p *Pipeline) turnOf(ctx context.Context, tr *trace, in Round, clean models
 		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: p.Now(), cap: p.capabilityOf(ctx),
 		written: writtenBy(in.Context.Window),
 	}
-	t.carried = route.Carry(route.CarryInput{
-		Entries: clean.Window, Catalogue: route.ToolsOf(in.Offer.Specs, in.Offer.Keywords), Now: t.now, Hot: p.Settings.Hot,
+	t.carried = plan.CarryOver(plan.CarryOverInput{
+		Entries: clean.Window, Catalogue: plan.ToolsOf(in.Offer.Specs, in.Offer.Keywords), Now: t.now, Hot: p.Settings.Hot,
 	})
 	return t
 }
@@ -150,7 +149,7 @@ type round struct {
 func (r *round) run(ctx context.Context) (models.Step, error) {
 	specs := r.specs()
 	if call, ok := r.direct(ctx, specs); ok {
-		return r.step(models.ChatResponse{FinishReason: finishDirect}, protocol.Verdict{Judgment: protocol.Calls, Calls: []models.ToolCall{call}})
+		return r.step(models.ChatResponse{FinishReason: finishDirect}, toolcall.Verdict{Judgment: toolcall.Calls, Calls: []models.ToolCall{call}})
 	}
 	if r.input.Last {
 		return r.limit(ctx)
@@ -174,10 +173,10 @@ func (r *round) specs() []models.ToolSpec {
 		return nil
 	}
 	names := append([]string(nil), r.prepared.Allowed...)
-	catalogue := route.ToolsOf(r.turn.offer.Specs, r.turn.offer.Keywords)
+	catalogue := plan.ToolsOf(r.turn.offer.Specs, r.turn.offer.Keywords)
 	for _, past := range r.past {
 		if past.Call.Name == r.turn.offer.Search {
-			names = append(names, route.Found(past.Result.Content, catalogue)...)
+			names = append(names, plan.FoundTools(past.Result.Content, catalogue)...)
 		}
 	}
 	broken := plan.Broken(r.past)
@@ -192,11 +191,11 @@ func (r *round) specs() []models.ToolSpec {
 
 func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
 	p, c := r.pipeline, r.turn.context
-	groups := route.CarryGroups
+	groups := plan.CarryGroups
 	if r.turn.carried.Fresh {
 		groups = 0
 	}
-	c.Window = route.Trim(c.Window, route.Caps{Groups: groups, EntryChars: route.CarryEntryChars, Fence: outside, Stop: r.turn.offer.Stop})
+	c.Window = plan.TrimToolEntries(c.Window, plan.Caps{Groups: groups, EntryChars: plan.CarryEntryChars, Fence: outside, Stop: r.turn.offer.Stop})
 	// Steps of a plan and words behind a result name tools: without any on offer
 	// there are none.
 	drawn, guidance := plan.Plan{}, ""
@@ -222,29 +221,29 @@ func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
 
 // fitted is a request that fits the model's context together with its answer.
 func (r *round) fitted(request models.ChatRequest) models.ChatRequest {
-	fitting, _ := protocol.Fit(protocol.Sized(request, r.turn.cap.ContextTokens), r.turn.cap.ContextTokens)
+	fitting, _ := toolcall.Fit(toolcall.Sized(request, r.turn.cap.ContextTokens), r.turn.cap.ContextTokens)
 	return fitting
 }
 
 // answered asks the chat model and judges the answer. One that its limit cut off
 // is asked for again, once; when the second is cut off too, its whole sentences
 // are the answer.
-func (r *round) answered(ctx context.Context, request models.ChatRequest) (models.ChatResponse, protocol.Verdict, error) {
+func (r *round) answered(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
 	answer, verdict, err := r.tried(ctx, request)
-	if err != nil || !protocol.IsCut(answer) || verdict.Judgment == protocol.Calls {
+	if err != nil || !toolcall.IsCut(answer) || verdict.Judgment == toolcall.Calls {
 		return answer, verdict, err
 	}
 	r.trace.note(models.StageGuard, "guard cut off")
-	again, second, err := r.tried(ctx, protocol.AskShorter(request, verdict))
+	again, second, err := r.tried(ctx, toolcall.AskShorter(request, verdict))
 	switch {
 	case err != nil:
 		// The first answer is better than none.
-	case second.Judgment == protocol.Words || second.Judgment == protocol.Calls:
+	case second.Judgment == toolcall.Words || second.Judgment == toolcall.Calls:
 		answer, verdict = again, second
 	}
-	if protocol.IsCut(answer) && verdict.Judgment == protocol.Words {
-		if verdict.Text = protocol.CutAtSentence(verdict.Text); verdict.Text == "" {
-			verdict.Judgment = protocol.Malformed
+	if toolcall.IsCut(answer) && verdict.Judgment == toolcall.Words {
+		if verdict.Text = toolcall.CutAtSentence(verdict.Text); verdict.Text == "" {
+			verdict.Judgment = toolcall.Malformed
 		}
 	}
 	return answer, verdict, nil
@@ -253,7 +252,7 @@ func (r *round) answered(ctx context.Context, request models.ChatRequest) (model
 // tried asks the chat model in its protocol. An endpoint that takes no tools is
 // asked in text, once and from then on; a request that is too long is asked
 // again without its oldest turns, once.
-func (r *round) tried(ctx context.Context, request models.ChatRequest) (models.ChatResponse, protocol.Verdict, error) {
+func (r *round) tried(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
 	answer, verdict, err := r.asked(ctx, request)
 	var failed *models.ModelError
 	if !errors.As(err, &failed) {
@@ -264,37 +263,37 @@ func (r *round) tried(ctx context.Context, request models.ChatRequest) (models.C
 	case models.ModelNoTools:
 		learnt, ok := r.pipeline.refused(ctx, r.trace, r.turn.cap)
 		if !ok {
-			return answer, protocol.Verdict{}, err
+			return answer, toolcall.Verdict{}, err
 		}
 		r.turn.cap = learnt
 	case models.ModelOverflow:
-		shorter, ok := protocol.Shorten(request)
+		shorter, ok := toolcall.Shorten(request)
 		if !ok {
-			return answer, protocol.Verdict{}, err
+			return answer, toolcall.Verdict{}, err
 		}
 		again = shorter
 	case models.ModelBusy, models.ModelRefused, models.ModelAuth:
-		return answer, protocol.Verdict{}, err
+		return answer, toolcall.Verdict{}, err
 	}
 	r.trace.note(models.StageModel, "model again after "+string(failed.Class))
 	return r.asked(ctx, again)
 }
 
-func (r *round) asked(ctx context.Context, request models.ChatRequest) (models.ChatResponse, protocol.Verdict, error) {
+func (r *round) asked(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
 	if r.turn.cap.Protocol == models.ProtocolTwoPhase && len(request.Tools) > 0 {
 		return r.twoPhase(ctx, request)
 	}
 	answer, err := r.complete(ctx, request)
 	if r.turn.cap.Protocol == models.ProtocolText && len(request.Tools) > 0 {
-		return answer, protocol.Judge(answer, request.Tools), err
+		return answer, toolcall.Judge(answer, request.Tools), err
 	}
-	return answer, protocol.JudgeNative(answer, r.native(request.Tools)), err
+	return answer, toolcall.JudgeNative(answer, r.native(request.Tools)), err
 }
 
 // complete is one call of the chat model.
 func (r *round) complete(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
 	p := r.pipeline
-	offered, err := protocol.Offer(p.Prompts, r.turn.cap, request)
+	offered, err := toolcall.Offer(p.Prompts, r.turn.cap, request)
 	if err != nil {
 		return models.ChatResponse{}, fmt.Errorf("offering tools: %w", err)
 	}
@@ -312,13 +311,13 @@ func (r *round) complete(ctx context.Context, request models.ChatRequest) (model
 
 // step is the row of the round. Words that are not fit for a person are not in
 // it: the workflow sees that there are none.
-func (r *round) step(answer models.ChatResponse, verdict protocol.Verdict) (models.Step, error) {
+func (r *round) step(answer models.ChatResponse, verdict toolcall.Verdict) (models.Step, error) {
 	step := models.Step{
 		TurnID: r.input.TurnID, Number: r.input.Step, AfterMessage: r.turn.newest(), FinishReason: answer.FinishReason,
 		Model: answer.Model, PromptVersion: r.pipeline.Prompts.Version(), Usage: answer.Usage, CreatedAt: r.pipeline.Now(),
 	}
 	step.Text = r.screen(verdict.Text)
-	if verdict.Judgment == protocol.Calls && !r.input.NoTools {
+	if verdict.Judgment == toolcall.Calls && !r.input.NoTools {
 		calls, err := json.Marshal(r.screened(clean.Calls(verdict.Calls)))
 		if err != nil {
 			return step, fmt.Errorf("encoding tool calls: %w", err)

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"coachline/internal/reply"
-	"coachline/internal/reply/plan"
+	"coachline/internal/agent/plan"
 	"coachline/models"
 )
 

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"coachline/internal/reply/protocol"
+	"coachline/internal/agent/toolcall"
 	"coachline/models"
 )
 
@@ -59,7 +59,7 @@ func (p *Pipeline) ask(ctx context.Context, t *trace, q question) (string, error
 		t.errored(q.stage, err)
 		return "", fmt.Errorf("reading stage %s: %w", q.stage, err)
 	}
-	q.request = protocol.Sized(q.request, 0)
+	q.request = toolcall.Sized(q.request, 0)
 	callCtx, cancel := context.WithTimeout(ctx, q.limit)
 	defer cancel()
 	began := p.Now()

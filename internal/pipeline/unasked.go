@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"coachline/internal/agent/toolcall"
 	"coachline/internal/reply"
-	"coachline/internal/reply/plan"
-	"coachline/internal/reply/protocol"
+	"coachline/internal/agent/plan"
 	"coachline/models"
 )
 
@@ -42,11 +42,11 @@ func (p *Pipeline) checkIn(ctx context.Context, in Round) (models.Step, error) {
 	if err != nil {
 		return models.Step{}, err
 	}
-	decided := protocol.ReadCheckIn(answer.Text)
+	decided := toolcall.ReadCheckIn(answer.Text)
 	r.trace.note(models.StageCheckIn, "check-in "+string(decided.Reason))
-	verdict := protocol.Verdict{Judgment: protocol.Empty}
-	if decided.Reason == protocol.CheckInSend {
-		verdict = protocol.Verdict{Judgment: protocol.Words, Text: decided.Text}
+	verdict := toolcall.Verdict{Judgment: toolcall.Empty}
+	if decided.Reason == toolcall.CheckInSend {
+		verdict = toolcall.Verdict{Judgment: toolcall.Words, Text: decided.Text}
 	}
 	return r.step(answer, verdict)
 }

@@ -15,7 +15,7 @@ import (
 
 	"coachline/internal/memory"
 	"coachline/internal/pipeline"
-	"coachline/internal/reply/recall"
+	"coachline/internal/agent/recall"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/internal/tools"

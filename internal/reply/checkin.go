@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"coachline/internal/reply/marks"
+	"coachline/internal/agent/marks"
 	"coachline/models"
 	"coachline/prompts"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"coachline/internal/reply/marks"
+	"coachline/internal/agent/marks"
 )
 
 var (

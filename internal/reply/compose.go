@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"coachline/internal/reply/marks"
+	"coachline/internal/agent/marks"
 	"coachline/models"
 	"coachline/prompts"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode"
 
-	"coachline/internal/reply/marks"
+	"coachline/internal/agent/marks"
 	"coachline/models"
 	"coachline/prompts"
 )

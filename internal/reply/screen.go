@@ -9,7 +9,7 @@ import (
 
 	"github.com/nyaruka/phonenumbers"
 
-	"coachline/internal/reply/redact"
+	"coachline/internal/redact"
 )
 
 // Reasons of a Screened that are no kind of package redact.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"coachline/internal/reply/marks"
+	"coachline/internal/agent/marks"
 	"coachline/models"
 	"coachline/prompts"
 )

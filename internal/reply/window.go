@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"coachline/internal/reply/marks"
+	"coachline/internal/agent/marks"
 	"coachline/models"
 )
 

@@ -10,9 +10,6 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/store/door"
 	"coachline/models"
-	"coachline/models/alarm"
-	"coachline/models/carrier"
-	"coachline/models/operator"
 )
 
 // open lists what operators should look at of p1, as kind, reference and code.
@@ -61,7 +58,7 @@ func (w *world) flagNotices() int {
 
 func (w *world) attend(minutes int) {
 	w.t.Helper()
-	p, err := w.ClearAttention(w.ctx, alarm.Clearing{ParticipantID: "p1", Actor: "operator", Now: at(minutes)})
+	p, err := w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "p1", Actor: "operator", Now: at(minutes)})
 	require.NoError(w.t, err)
 	require.Empty(w.t, p.Attention)
 	require.Equal(w.t, w.p1().Version, p.Version)
@@ -75,7 +72,7 @@ func TestGivenUpRepliesRaiseAttention(t *testing.T) {
 		want string
 	}{
 		"refused by the carrier": {models.SendFailure{Status: models.OutboxFailed, Code: "30007", Class: models.CarrierContent}, "send p1-t1-p1 30007"},
-		"of no use any more":     {models.SendFailure{Status: models.OutboxFailed, Code: carrier.CodeStale}, "send p1-t1-p1 stale"},
+		"of no use any more":     {models.SendFailure{Status: models.OutboxFailed, Code: models.CodeStale}, "send p1-t1-p1 stale"},
 		"of unknown fate":        {models.SendFailure{Status: models.OutboxUnknown}, "send p1-t1-p1 unknown"},
 		"account out of order":   {models.SendFailure{Status: models.OutboxFailed, Code: "20003", Class: models.CarrierAccount}, "send p1-t1-p1 20003"},
 		"number unreachable":     {models.SendFailure{Status: models.OutboxFailed, Code: "21614", Class: models.CarrierBadNumber}, "unreachable p1-t1-p1 21614"},
@@ -110,7 +107,7 @@ func TestNoAttentionForOtherEnds(t *testing.T) {
 		w.enrolled()
 		prompt := w.turn(1, promptPlan("2026-03-02"), 1)
 		w.post(prompt, 2)
-		fail := models.SendFailure{OutboxID: prompt, Token: w.ref(prompt).Token, Status: models.OutboxFailed, Code: carrier.CodeStale, Now: at(2)}
+		fail := models.SendFailure{OutboxID: prompt, Token: w.ref(prompt).Token, Status: models.OutboxFailed, Code: models.CodeStale, Now: at(2)}
 		require.NoError(t, w.RecordFailed(w.ctx, fail))
 		require.Empty(t, w.open(), "the prompt says that it failed")
 		reply := w.turn(2, replyPlan, 3)
@@ -168,7 +165,7 @@ func TestUnreachableEndsWithAText(t *testing.T) {
 		require.Equal(t, []string{"unreachable p1-t3-p1 30005"}, w.open(), "a later reply that does not arrive is news")
 
 		name := "Ada Quill "
-		_, err = w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Name: &name}, Actor: "operator", Now: at(40)})
+		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Name: &name}, Actor: "operator", Now: at(40)})
 		require.NoError(t, err)
 		require.Zero(t, w.count("SELECT count(*) FROM attention WHERE ended_at IS NULL"), "an operator has the number tried again")
 		before := w.flagNotices()
@@ -189,10 +186,10 @@ func TestFloodsRaiseAttention(t *testing.T) {
 		}
 		require.Equal(t, []string{"flood 3 rate_limited"}, w.open())
 		require.Equal(t, 1, w.flagNotices())
-		p, err := w.Participants(w.ctx, operator.ParticipantQuery{Attention: models.AttentionFlood})
+		p, err := w.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionFlood})
 		require.NoError(t, err)
 		require.Len(t, p, 1)
-		p, err = w.Participants(w.ctx, operator.ParticipantQuery{Attention: models.AttentionCrisis})
+		p, err = w.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionCrisis})
 		require.NoError(t, err)
 		require.Empty(t, p)
 	})

@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 // chat takes a text of p1 that came through the API.
@@ -47,7 +46,7 @@ func TestChatInTheStore(t *testing.T) {
 			again, err := w.ClaimSend(w.ctx, "p1-t1-p1", at(5))
 			require.NoError(t, err)
 			require.False(t, again.Post, "a retry sends nothing either")
-			unsettled, err := w.Unsettled(w.ctx, carrier.UnsettledQuery{Before: at(99), After: at(-99), Limit: 9})
+			unsettled, err := w.Unsettled(w.ctx, models.UnsettledQuery{Before: at(99), After: at(-99), Limit: 9})
 			require.NoError(t, err)
 			require.Empty(t, unsettled)
 

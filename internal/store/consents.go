@@ -10,7 +10,6 @@ import (
 	"coachline/internal/store/door"
 	"coachline/internal/store/ledger"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // Who recorded an entry of the consent ledger, when it was no operator.
@@ -87,7 +86,7 @@ func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) e
 	if err := saveParticipant(tx, &row, in.ReceivedAt); err != nil {
 		return err
 	}
-	audit := operator.Audit{ParticipantID: p.ID, Actor: "screen", Action: "pause", Detail: string(in.Intent), At: in.ReceivedAt}
+	audit := models.Audit{ParticipantID: p.ID, Actor: "screen", Action: "pause", Detail: string(in.Intent), At: in.ReceivedAt}
 	if err := tx.Create(&audit).Error; err != nil {
 		return err
 	}
@@ -180,7 +179,7 @@ func optIn(tx *gorm.DB, p models.Participant, entry models.Consent) (int64, erro
 }
 
 func tellConsent(tx *gorm.DB, p models.Participant, entry models.Consent, action models.ConsentAction) (int64, error) {
-	audit := operator.Audit{ParticipantID: p.ID, Actor: entry.RecordedBy, Action: string(action), Detail: string(entry.Method), At: entry.At}
+	audit := models.Audit{ParticipantID: p.ID, Actor: entry.RecordedBy, Action: string(action), Detail: string(entry.Method), At: entry.At}
 	if err := tx.Create(&audit).Error; err != nil {
 		return 0, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // wording is a text of each intent.
@@ -324,13 +323,13 @@ func TestOperatorsAndConsent(t *testing.T) {
 		w.enrolled()
 		ready := w.turn(1, replyPlan, 1)
 		out := models.StatusOptedOut
-		_, err := w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &out}, Actor: "eve", Now: at(2)})
+		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &out}, Actor: "eve", Now: at(2)})
 		require.NoError(t, err)
 		require.Equal(t, []entry{{"opt_out", "operator", "", "eve", 0}}, w.ledger())
 		_, code := w.outbox(ready)
 		require.Equal(t, "opted_out", code)
 		for _, status := range []models.Status{models.StatusActive, models.StatusPaused} {
-			_, err := w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &status}, Actor: "eve", Now: at(3)})
+			_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &status}, Actor: "eve", Now: at(3)})
 			var field *models.FieldError
 			require.ErrorAs(t, err, &field)
 			require.Contains(t, field.Message, "START")

@@ -13,7 +13,6 @@ import (
 	"coachline/internal/store/brake"
 	"coachline/internal/store/late"
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 // RecordAccepted records that the carrier took a text. What follows from it
@@ -82,17 +81,17 @@ func (s *Store) RecordFailed(ctx context.Context, f models.SendFailure) error {
 		if err != nil {
 			return changed, err
 		}
-		if err := personal(tx, p, *row, carrier.Refusal{OutboxID: row.ID, Class: f.Class, Code: f.Code, Now: f.Now}); err != nil || !changed {
+		if err := personal(tx, p, *row, models.Refusal{OutboxID: row.ID, Class: f.Class, Code: f.Code, Now: f.Now}); err != nil || !changed {
 			return changed, err
 		}
-		return true, giveUp(tx, p, *row, carrier.Refusal{OutboxID: row.ID, Class: f.Class, Code: f.Code, Now: f.Now})
+		return true, giveUp(tx, p, *row, models.Refusal{OutboxID: row.ID, Class: f.Class, Code: f.Code, Now: f.Now})
 	})
 }
 
 // giveUp raises attention for an answer that will not be delivered. What opts
 // the person out, and a number that cannot be reached, have been recorded as what
 // they are; what we start ourselves is seen on its prompt.
-func giveUp(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refusal) error {
+func giveUp(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) error {
 	switch {
 	case r.Class == models.CarrierConsent, r.Class == models.CarrierBadNumber && row.FormerPhoneID == 0:
 		return nil
@@ -106,7 +105,7 @@ func giveUp(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refu
 }
 
 // personal records what a refusal says of the person.
-func personal(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refusal) error {
+func personal(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) error {
 	if row.FormerPhoneID != 0 {
 		return formerRefusal(tx, row, r)
 	}
@@ -144,9 +143,9 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 	if err != nil {
 		return false, err
 	}
-	var set *carrier.Brake
+	var set *models.SenderHold
 	err = s.changeOutbox(ctx, id, func(tx *gorm.DB, row *models.Outbox, p models.Participant) (bool, error) {
-		refusal := carrier.Refusal{OutboxID: row.ID, Class: cb.Class, Code: cb.ErrorCode, Reported: true, Now: cb.At}
+		refusal := models.Refusal{OutboxID: row.ID, Class: cb.Class, Code: cb.ErrorCode, Reported: true, Now: cb.At}
 		var err error
 		if set, err = s.follow(tx, p, *row, refusal); err != nil {
 			return false, err
@@ -184,7 +183,7 @@ func (s *Store) acceptReported(tx *gorm.DB, p models.Participant, row *models.Ou
 }
 
 // follow does what a reported refusal asks for beyond the text.
-func (s *Store) follow(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refusal) (*carrier.Brake, error) {
+func (s *Store) follow(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) (*models.SenderHold, error) {
 	if err := personal(tx, p, row, r); err != nil {
 		return nil, err
 	}
@@ -259,7 +258,7 @@ func (s *Store) changeOutbox(ctx context.Context, id string, change outboxChange
 
 // Unsettled lists texts that the carrier took and has not reported an end of,
 // ordered by id.
-func (s *Store) Unsettled(ctx context.Context, q carrier.UnsettledQuery) ([]models.Outbox, error) {
+func (s *Store) Unsettled(ctx context.Context, q models.UnsettledQuery) ([]models.Outbox, error) {
 	var rows []models.Outbox
 	err := s.reader(ctx).
 		Where("status IN ? AND provider_sid <> ''", []models.OutboxStatus{models.OutboxAccepted, models.OutboxQueued, models.OutboxSent}).

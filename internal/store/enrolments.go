@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // EnrolmentKeyLife is how long an idempotency key stands for its enrolment.
@@ -17,7 +16,7 @@ const EnrolmentKeyLife = 24 * time.Hour
 // earlier equal request it returns the participant of then, as the row is now,
 // and changes nothing. ErrKeyUsed when the key stands for another request, or for
 // a participant who has been removed. Without a key it is Enroll.
-func (s *Store) EnrollOnce(ctx context.Context, p models.Participant, by operator.Enrolment) (models.Participant, error) {
+func (s *Store) EnrollOnce(ctx context.Context, p models.Participant, by models.Enrolment) (models.Participant, error) {
 	if by.Key == "" {
 		return s.Enroll(ctx, p, by.Actor)
 	}

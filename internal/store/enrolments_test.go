@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 func TestEnrollOnce(t *testing.T) {
@@ -16,7 +15,7 @@ func TestEnrollOnce(t *testing.T) {
 		ask := func(id, number, key, body string, later time.Duration) (models.Participant, error) {
 			p := person(id, number)
 			p.EnrolledAt = start.Add(later)
-			return w.EnrollOnce(w.ctx, p, operator.Enrolment{Actor: "operator", Key: key, Body: body})
+			return w.EnrollOnce(w.ctx, p, models.Enrolment{Actor: "operator", Key: key, Body: body})
 		}
 		first, err := ask("p1", phone, "k1", "body", 0)
 		require.NoError(t, err)
@@ -53,7 +52,7 @@ func TestEnrollOnceAtOnce(t *testing.T) {
 		errs := make([]error, len(ids))
 		for i := range ids {
 			all.Go(func() {
-				p, err := w.EnrollOnce(w.ctx, person("p"+string(rune('a'+i)), phone), operator.Enrolment{Actor: "operator", Key: "k1", Body: "body"})
+				p, err := w.EnrollOnce(w.ctx, person("p"+string(rune('a'+i)), phone), models.Enrolment{Actor: "operator", Key: "k1", Body: "body"})
 				ids[i], errs[i] = p.ID, err
 			})
 		}

@@ -10,7 +10,6 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // CreateHold stores a hold with its audit row and returns it with its id.
@@ -27,7 +26,7 @@ func (s *Store) CreateHold(ctx context.Context, h models.Hold) (models.Hold, err
 			return err
 		}
 		detail := strconv.FormatInt(out.ID, 10) + " " + string(out.Scope) + " until " + out.UntilAt.Format(time.RFC3339)
-		return tx.Create(&operator.Audit{Actor: out.CreatedBy, Action: "hold", Detail: detail, At: out.CreatedAt}).Error
+		return tx.Create(&models.Audit{Actor: out.CreatedBy, Action: "hold", Detail: detail, At: out.CreatedAt}).Error
 	})
 	if err != nil {
 		return models.Hold{}, fmt.Errorf("creating hold: %w", err)
@@ -52,7 +51,7 @@ func (s *Store) ReleaseHold(ctx context.Context, r models.HoldRelease) (models.H
 		if err := tx.Select("released_at", "released_by").UpdateColumns(&out).Error; err != nil {
 			return err
 		}
-		audit := operator.Audit{Actor: r.Actor, Action: "hold_release", Detail: strconv.FormatInt(out.ID, 10), At: now}
+		audit := models.Audit{Actor: r.Actor, Action: "hold_release", Detail: strconv.FormatInt(out.ID, 10), At: now}
 		return tx.Create(&audit).Error
 	})
 	if err != nil {

@@ -13,9 +13,6 @@ import (
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
-	"coachline/models/alarm"
-	"coachline/models/frontdoor"
-	"coachline/models/operator"
 )
 
 // keyList is a key list of the keys with these ids; "k1=other" is a key of other
@@ -135,7 +132,7 @@ func TestUnreadableRowIsListed(t *testing.T) {
 			_, err := db.Exec("UPDATE participants SET name = (SELECT phone FROM participants WHERE id = 'p2') WHERE id = 'p1'")
 			require.NoError(t, err)
 		})
-		rows, err := w.Participants(w.ctx, operator.ParticipantQuery{})
+		rows, err := w.Participants(w.ctx, models.ParticipantQuery{})
 		require.NoError(t, err)
 		require.Len(t, rows, 2)
 		require.Equal(t, "name", rows[0].Unreadable)
@@ -206,14 +203,14 @@ func TestResealMendsTheIndex(t *testing.T) {
 func TestReasonsAreSealed(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		require.NoError(t, w.RecordAudit(w.ctx, operator.Audit{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "FEEDBACK", Reason: "her knee", At: at(1)}))
-		require.NoError(t, w.RecordAudit(w.ctx, operator.Audit{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "INTAKE: her ankle: left", At: at(2)}))
+		require.NoError(t, w.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "FEEDBACK", Reason: "her knee", At: at(1)}))
+		require.NoError(t, w.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "INTAKE: her ankle: left", At: at(2)}))
 		s, err := w.reopened("one")
 		require.NoError(t, err)
 		dump := w.dump()
 		require.NotContains(t, dump, "her knee")
 		require.NotContains(t, dump, "her ankle")
-		var rows []operator.Audit
+		var rows []models.Audit
 		require.NoError(t, s.Database().Reader(w.ctx).Where("action = 'set_mode'").Order("id").Find(&rows).Error)
 		require.Equal(t, []string{"FEEDBACK", "her knee", "INTAKE", "her ankle: left"}, []string{rows[0].Detail, rows[0].Reason, rows[1].Detail, rows[1].Reason})
 	})
@@ -253,7 +250,7 @@ func TestEverySealedColumnIsBound(t *testing.T) {
 	for _, model := range []any{
 		&models.Participant{}, &models.Profile{}, &models.Message{}, &models.Inbound{}, &models.Outbox{}, &models.Consent{},
 		&models.Step{}, &models.ToolRun{}, &models.Stage{}, &models.Fact{}, &models.FactVersion{}, &models.Note{}, &models.Summary{},
-		&alarm.Alarm{}, &operator.Audit{}, &models.Prompt{}, &models.ScheduleRow{}, &models.Turn{}, &models.Notice{}, &frontdoor.Hint{}, &models.Hold{}, &models.FormerPhone{},
+		&models.Alert{}, &models.Audit{}, &models.Prompt{}, &models.ScheduleRow{}, &models.Turn{}, &models.Notice{}, &models.Hint{}, &models.Hold{}, &models.FormerPhone{},
 	} {
 		statement := w.Database().Reader(w.ctx).Model(model).Statement
 		require.NoError(t, statement.Parse(model))

@@ -17,7 +17,6 @@ import (
 	"coachline/internal/store/channel"
 	"coachline/internal/store/door"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // AcceptInbound screens a text and stores it as it was delivered. The
@@ -206,7 +205,7 @@ func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopRe
 	var err error
 	switch {
 	case reason != models.LoopNone:
-		err = tx.Create(&operator.Audit{ParticipantID: in.ParticipantID, Actor: byGate, Action: "mute", Detail: string(reason), At: in.ReceivedAt}).Error
+		err = tx.Create(&models.Audit{ParticipantID: in.ParticipantID, Actor: byGate, Action: "mute", Detail: string(reason), At: in.ReceivedAt}).Error
 	case limited:
 		err = answerPrompts(tx, in.ParticipantID, in.ReceivedAt)
 	}

@@ -8,7 +8,6 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // PendingNotices returns undelivered notices written before createdBefore, in
@@ -52,7 +51,7 @@ func (s *Store) NoticesDelivered(ctx context.Context, ids []int64, at time.Time)
 }
 
 // RecordAudit writes one audit row. Detail must hold no personal data.
-func (s *Store) RecordAudit(ctx context.Context, row operator.Audit) error {
+func (s *Store) RecordAudit(ctx context.Context, row models.Audit) error {
 	err := s.write(ctx, func(tx *gorm.DB) error { return tx.Create(&row).Error })
 	if err != nil {
 		return fmt.Errorf("writing audit: %w", err)

@@ -15,7 +15,6 @@ import (
 	"coachline/internal/store/door"
 	"coachline/internal/store/late"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // Why a gate refused a text; kept in the row's error code. A status that
@@ -39,7 +38,7 @@ const (
 // notice that has the workflow send it. Equal keys of one participant are one
 // message: the second call returns the stored row and created false, also with
 // another body, so a retry is safe. ErrNotFound also after removal.
-func (s *Store) QueueOperatorMessage(ctx context.Context, m operator.Message) (out models.Outbox, created bool, err error) {
+func (s *Store) QueueOperatorMessage(ctx context.Context, m models.OperatorMessage) (out models.Outbox, created bool, err error) {
 	if m.Key == "" {
 		return models.Outbox{}, false, models.BadField("key", "must not be empty")
 	}
@@ -62,7 +61,7 @@ func (s *Store) QueueOperatorMessage(ctx context.Context, m operator.Message) (o
 		if err := tx.Create(&out).Error; err != nil {
 			return err
 		}
-		audit := operator.Audit{ParticipantID: m.ParticipantID, Actor: m.Actor, Action: "send", Detail: id, At: m.Now}
+		audit := models.Audit{ParticipantID: m.ParticipantID, Actor: m.Actor, Action: "send", Detail: id, At: m.Now}
 		if err := tx.Create(&audit).Error; err != nil {
 			return err
 		}

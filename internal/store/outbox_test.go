@@ -8,12 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 func (w *world) setStatus(s models.Status) {
 	w.t.Helper()
-	_, err := w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &s}, Now: at(5)})
+	_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: &s}, Now: at(5)})
 	require.NoError(w.t, err)
 }
 
@@ -296,7 +295,7 @@ func TestRecordFailedUnknown(t *testing.T) {
 func TestQueueOperatorMessage(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		m := operator.Message{ParticipantID: "p1", Body: "call me", Key: "key-1", Actor: "eve", Now: at(1)}
+		m := models.OperatorMessage{ParticipantID: "p1", Body: "call me", Key: "key-1", Actor: "eve", Now: at(1)}
 		outs := make([]models.Outbox, 8)
 		created := make([]bool, len(outs))
 		for _, err := range together(len(outs), func(i int) (err error) {
@@ -335,7 +334,7 @@ func TestQueueOperatorMessage(t *testing.T) {
 		m.Key = ""
 		_, _, err = w.QueueOperatorMessage(w.ctx, m)
 		require.ErrorContains(t, err, "key")
-		_, _, err = w.QueueOperatorMessage(w.ctx, operator.Message{ParticipantID: "nobody", Key: "k", Now: at(1)})
+		_, _, err = w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "nobody", Key: "k", Now: at(1)})
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"coachline/internal/store/mirror"
 	"coachline/internal/store/roster"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 const maxPage = 200
@@ -77,7 +76,7 @@ func addParticipant(tx *gorm.DB, p *models.Participant, actor string) error {
 	if err := tx.Create(&profile).Error; err != nil {
 		return err
 	}
-	audit := operator.Audit{ParticipantID: p.ID, Actor: actor, Action: "enroll", At: p.CreatedAt}
+	audit := models.Audit{ParticipantID: p.ID, Actor: actor, Action: "enroll", At: p.CreatedAt}
 	if err := tx.Create(&audit).Error; err != nil {
 		return err
 	}
@@ -98,7 +97,7 @@ func (s *Store) Participant(ctx context.Context, id string) (models.Participant,
 // Participants returns a page of enrolled participants in the order of their
 // ids. A limit outside 1..200 counts as 200. A row with columns that cannot be
 // opened names them in Unreadable and leaves them empty.
-func (s *Store) Participants(ctx context.Context, q operator.ParticipantQuery) ([]models.Participant, error) {
+func (s *Store) Participants(ctx context.Context, q models.ParticipantQuery) ([]models.Participant, error) {
 	limit := q.Limit
 	if limit < 1 || limit > maxPage {
 		limit = maxPage
@@ -140,7 +139,7 @@ func (s *Store) Profile(ctx context.Context, id string) (models.Profile, error) 
 // for debug on a participant who is no tester and for bringing back one who
 // opted out, *PhoneTakenError for a number that is enrolled. A new number that
 // has opted out makes the participant opted out.
-func (s *Store) UpdateParticipant(ctx context.Context, u operator.ParticipantUpdate) (models.Participant, error) {
+func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdate) (models.Participant, error) {
 	var out models.Participant
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		old, err := lockEnrolled(tx, u.ID)
@@ -173,7 +172,7 @@ func (s *Store) UpdateParticipant(ctx context.Context, u operator.ParticipantUpd
 			return err
 		}
 		out = p
-		audit := operator.Audit{ParticipantID: p.ID, Actor: u.Actor, Action: "update", Detail: strings.Join(changed, ","), At: u.Now}
+		audit := models.Audit{ParticipantID: p.ID, Actor: u.Actor, Action: "update", Detail: strings.Join(changed, ","), At: u.Now}
 		if err := tx.Create(&audit).Error; err != nil {
 			return err
 		}
@@ -240,12 +239,12 @@ func (s *Store) SaveState(ctx context.Context, in models.SaveStateInput) error {
 // excepted), and the workflow is told to end. The phone is free to be enrolled
 // again. ErrNotFound when unknown or removed before.
 func (s *Store) RemoveParticipant(ctx context.Context, id, actor string, now time.Time) error {
-	return s.RemoveParticipantIf(ctx, operator.Removal{ID: id, Actor: actor, Now: now})
+	return s.RemoveParticipantIf(ctx, models.Removal{ID: id, Actor: actor, Now: now})
 }
 
 // RemoveParticipantIf is RemoveParticipant for a row of a given version;
 // ErrStale when it has another one.
-func (s *Store) RemoveParticipantIf(ctx context.Context, r operator.Removal) error {
+func (s *Store) RemoveParticipantIf(ctx context.Context, r models.Removal) error {
 	id, actor, now := r.ID, r.Actor, r.Now
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		p, err := lockEnrolled(tx, id)
@@ -262,7 +261,7 @@ func (s *Store) RemoveParticipantIf(ctx context.Context, r operator.Removal) err
 		if err := callOff(tx, ending{participantID: id, reason: gateRemoved, at: now}); err != nil {
 			return err
 		}
-		audit := operator.Audit{ParticipantID: id, Actor: actor, Action: "remove", At: now}
+		audit := models.Audit{ParticipantID: id, Actor: actor, Action: "remove", At: now}
 		if err := tx.Create(&audit).Error; err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 func TestEnroll(t *testing.T) {
@@ -93,14 +92,14 @@ func TestParticipantsPages(t *testing.T) {
 		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(1)))
 		tests := []struct {
 			name string
-			in   operator.ParticipantQuery
+			in   models.ParticipantQuery
 			want []string
 		}{
-			{"all", operator.ParticipantQuery{}, []string{"p0", "p2", "p3", "p4"}},
-			{"first page", operator.ParticipantQuery{Limit: 2}, []string{"p0", "p2"}},
-			{"next page", operator.ParticipantQuery{Limit: 2, After: "p2"}, []string{"p3", "p4"}},
-			{"by status", operator.ParticipantQuery{Status: models.StatusPaused}, []string{"p3"}},
-			{"removed are not withdrawn ones", operator.ParticipantQuery{Status: models.StatusWithdrawn}, nil},
+			{"all", models.ParticipantQuery{}, []string{"p0", "p2", "p3", "p4"}},
+			{"first page", models.ParticipantQuery{Limit: 2}, []string{"p0", "p2"}},
+			{"next page", models.ParticipantQuery{Limit: 2, After: "p2"}, []string{"p3", "p4"}},
+			{"by status", models.ParticipantQuery{Status: models.StatusPaused}, []string{"p3"}},
+			{"removed are not withdrawn ones", models.ParticipantQuery{Status: models.StatusWithdrawn}, nil},
 		}
 		for _, tt := range tests {
 			rows, err := w.Participants(w.ctx, tt.in)
@@ -144,7 +143,7 @@ func TestUpdateParticipant(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, "sqlite::memory:")
 			before := w.enrolled()
-			got, err := w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Patch: tt.in, Actor: "operator", Now: at(5)})
+			got, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: tt.in, Actor: "operator", Now: at(5)})
 			require.NoError(t, err)
 			read, err := w.Participant(w.ctx, "p1")
 			require.NoError(t, err)
@@ -167,9 +166,9 @@ func TestUpdateParticipantAudit(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		patch := models.ParticipantPatch{Name: ptr("Grace"), Status: ptr(models.StatusPaused)}
-		_, err := w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Patch: patch, Actor: "eve", Now: at(5)})
+		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: patch, Actor: "eve", Now: at(5)})
 		require.NoError(t, err)
-		_, err = w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(models.StatusActive)}, Actor: "eve", Now: at(6)})
+		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(models.StatusActive)}, Actor: "eve", Now: at(6)})
 		require.NoError(t, err)
 		require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticePause, models.NoticeResume}, w.noticeKinds())
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE actor = 'eve' AND detail = 'name,status'"))
@@ -180,21 +179,21 @@ func TestUpdateParticipantAudit(t *testing.T) {
 func TestUpdateParticipantRefuses(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		update := func(u operator.ParticipantUpdate) error {
+		update := func(u models.ParticipantUpdate) error {
 			u.Now = at(5)
 			_, err := w.UpdateParticipant(w.ctx, u)
 			return err
 		}
 		name := models.ParticipantPatch{Name: ptr("Grace")}
-		require.ErrorIs(t, update(operator.ParticipantUpdate{ID: "nobody", Patch: name}), models.ErrNotFound)
-		require.ErrorIs(t, update(operator.ParticipantUpdate{ID: "p1", Patch: name, IfMatch: ptr(int64(7))}), models.ErrStale)
-		require.NoError(t, update(operator.ParticipantUpdate{ID: "p1", Patch: name, IfMatch: ptr(int64(1))}))
-		require.ErrorIs(t, update(operator.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Name: ptr("Joan")}, IfMatch: ptr(int64(1))}), models.ErrStale)
+		require.ErrorIs(t, update(models.ParticipantUpdate{ID: "nobody", Patch: name}), models.ErrNotFound)
+		require.ErrorIs(t, update(models.ParticipantUpdate{ID: "p1", Patch: name, IfMatch: ptr(int64(7))}), models.ErrStale)
+		require.NoError(t, update(models.ParticipantUpdate{ID: "p1", Patch: name, IfMatch: ptr(int64(1))}))
+		require.ErrorIs(t, update(models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Name: ptr("Joan")}, IfMatch: ptr(int64(1))}), models.ErrStale)
 		var field *models.FieldError
-		require.ErrorAs(t, update(operator.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Debug: ptr(true)}}), &field)
+		require.ErrorAs(t, update(models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Debug: ptr(true)}}), &field)
 
-		require.NoError(t, update(operator.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Tester: ptr(true), Debug: ptr(true)}}))
-		require.NoError(t, update(operator.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Tester: ptr(false)}}))
+		require.NoError(t, update(models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Tester: ptr(true), Debug: ptr(true)}}))
+		require.NoError(t, update(models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Tester: ptr(false)}}))
 		p, err := w.Participant(w.ctx, "p1")
 		require.NoError(t, err)
 		require.False(t, p.Debug, "debug goes with the tester flag")
@@ -208,7 +207,7 @@ func TestUpdateParticipantAtOnce(t *testing.T) {
 		won := 0
 		for _, err := range together(16, func(i int) error {
 			patch := models.ParticipantPatch{Name: ptr(fmt.Sprintf("name %d", i))}
-			_, err := w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Patch: patch, IfMatch: ptr(int64(1)), Now: at(1)})
+			_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: patch, IfMatch: ptr(int64(1)), Now: at(1)})
 			return err
 		}) {
 			if err == nil {
@@ -236,8 +235,8 @@ func TestRemoveParticipant(t *testing.T) {
 		_, getErr := w.Participant(w.ctx, "p1")
 		_, profileErr := w.Profile(w.ctx, "p1")
 		_, historyErr := w.History(w.ctx, "p1", 10, time.Time{})
-		_, _, queueErr := w.QueueOperatorMessage(w.ctx, operator.Message{ParticipantID: "p1", Key: "k", Body: "b", Now: at(4)})
-		_, updateErr := w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Now: at(4)})
+		_, _, queueErr := w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Key: "k", Body: "b", Now: at(4)})
+		_, updateErr := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Now: at(4)})
 		for _, err := range []error{getErr, profileErr, historyErr, queueErr, updateErr} {
 			require.ErrorIs(t, err, models.ErrNotFound)
 		}
@@ -284,7 +283,7 @@ func TestNotices(t *testing.T) {
 
 func TestRecordAudit(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		require.NoError(t, w.RecordAudit(w.ctx, operator.Audit{ParticipantID: "p9", Actor: "eve", Action: "export", Detail: "d", At: at(1)}))
+		require.NoError(t, w.RecordAudit(w.ctx, models.Audit{ParticipantID: "p9", Actor: "eve", Action: "export", Detail: "d", At: at(1)}))
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'export'"))
 	})
 }

@@ -8,15 +8,13 @@ import (
 
 	"coachline/internal/store/ledger"
 	"coachline/models"
-	"coachline/models/carrier"
-	"coachline/models/operator"
 )
 
 // changePhone gives a locked participant, whose new number is set in p, the
 // number's index and consent state. The former number is kept for texts that
 // were posted to it, and is a stranger's from now on. A person who opted out
 // stays so under the new number; a number that opted out makes p opted out.
-func (s *Store) changePhone(tx *gorm.DB, old models.Participant, p *models.Participant, u operator.ParticipantUpdate) error {
+func (s *Store) changePhone(tx *gorm.DB, old models.Participant, p *models.Participant, u models.ParticipantUpdate) error {
 	p.PhoneIndex = s.base.Index(p.Phone)
 	if err := keepFormerPhone(tx, old, u); err != nil {
 		return err
@@ -41,7 +39,7 @@ func (s *Store) changePhone(tx *gorm.DB, old models.Participant, p *models.Parti
 
 // keepFormerPhone stores the number that a participant had, and notes it on the
 // texts that were posted to it.
-func keepFormerPhone(tx *gorm.DB, old models.Participant, u operator.ParticipantUpdate) error {
+func keepFormerPhone(tx *gorm.DB, old models.Participant, u models.ParticipantUpdate) error {
 	former := models.FormerPhone{
 		ParticipantID: old.ID, Phone: old.Phone, PhoneIndex: old.PhoneIndex, UntilAt: instant(u.Now), ChangedBy: u.Actor,
 	}
@@ -70,7 +68,7 @@ func phoneOf(tx *gorm.DB, row models.Outbox, p models.Participant) (string, erro
 
 // formerRefusal records what a refusal says of a number that is no longer the
 // participant's: an opt-out of that number. It says nothing of the person.
-func formerRefusal(tx *gorm.DB, row models.Outbox, r carrier.Refusal) error {
+func formerRefusal(tx *gorm.DB, row models.Outbox, r models.Refusal) error {
 	if r.Class != models.CarrierConsent {
 		return nil
 	}

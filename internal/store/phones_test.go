@@ -7,14 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 const newPhone = "+12025550143"
 
 func (w *world) changePhone(to string, minutes int) (models.Participant, error) {
 	w.t.Helper()
-	return w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Phone: &to}, Actor: "operator", Now: at(minutes)})
+	return w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Phone: &to}, Actor: "operator", Now: at(minutes)})
 }
 
 func (w *world) from(sender, sid, body string, minutes int) models.AcceptedInbound {

@@ -6,14 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
-	"coachline/models/aside"
 )
 
 // saying is a tool call that has the person sent a text.
 func saying(channel models.Channel) models.ToolCommit {
-	id := aside.ID("p1-t1", 1, 0)
+	id := models.InterimMessageID("p1-t1", 1, 0)
 	return models.ToolCommit{
-		Run: models.ToolRun{TurnID: "p1-t1", Step: 1, Name: aside.Tool, Result: "{}", CreatedAt: at(2)},
+		Run: models.ToolRun{TurnID: "p1-t1", Step: 1, Name: models.ToolMessage, Result: "{}", CreatedAt: at(2)},
 		Said: &models.TurnOutcome{
 			TurnID: "p1-t1", ParticipantID: "p1", Claim: channel == models.ChannelChat, At: at(2),
 			Entries: []models.Message{{Key: id + "-text", Role: models.RoleAssistant, Kind: models.KindReply, Text: "hello", OutboxID: models.OutboxID(id, 1), Channel: channel}},

@@ -7,8 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
-	"coachline/models/carrier"
-	"coachline/models/operator"
 )
 
 // permutations calls fn with every order of 0..n-1.
@@ -153,7 +151,7 @@ func TestEverythingAtOnce(t *testing.T) {
 				err = w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Mode: models.ModeFeedback, Now: at(5),
 					Schedules: []models.Schedule{{ID: "s1"}}})
 			case 4:
-				_, err = w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Now: at(5),
+				_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Now: at(5),
 					Patch: models.ParticipantPatch{Background: ptr(fmt.Sprint(i))}})
 			case 5:
 				_, err = w.TurnContext(w.ctx, "p1-t1", 10)
@@ -186,7 +184,7 @@ func TestUnsettledListsWhatTheCarrierNeverFinished(t *testing.T) {
 			receipt := models.Receipt{ProviderSID: fmt.Sprintf("SM%d", n), Status: status}
 			require.NoError(t, w.RecordAccepted(w.ctx, w.ref(id), receipt, at(10*n)))
 		}
-		list := func(q carrier.UnsettledQuery) []string {
+		list := func(q models.UnsettledQuery) []string {
 			rows, err := w.Unsettled(w.ctx, q)
 			require.NoError(t, err)
 			var got []string
@@ -195,11 +193,11 @@ func TestUnsettledListsWhatTheCarrierNeverFinished(t *testing.T) {
 			}
 			return got
 		}
-		all := carrier.UnsettledQuery{Before: at(60), After: at(-60), Limit: 10}
+		all := models.UnsettledQuery{Before: at(60), After: at(-60), Limit: 10}
 		require.Equal(t, []string{ids[0], ids[2]}, list(all))
-		require.Equal(t, []string{ids[2]}, list(carrier.UnsettledQuery{Before: at(60), After: at(-60), AfterID: ids[0], Limit: 10}))
-		require.Equal(t, []string{ids[0]}, list(carrier.UnsettledQuery{Before: at(60), After: at(-60), Limit: 1}))
-		require.Equal(t, []string{ids[0]}, list(carrier.UnsettledQuery{Before: at(15), After: at(-60), Limit: 10}), "the young may still be reported")
-		require.Empty(t, list(carrier.UnsettledQuery{Before: at(60), After: at(60), Limit: 10}), "of the old nothing is known any more")
+		require.Equal(t, []string{ids[2]}, list(models.UnsettledQuery{Before: at(60), After: at(-60), AfterID: ids[0], Limit: 10}))
+		require.Equal(t, []string{ids[0]}, list(models.UnsettledQuery{Before: at(60), After: at(-60), Limit: 1}))
+		require.Equal(t, []string{ids[0]}, list(models.UnsettledQuery{Before: at(15), After: at(-60), Limit: 10}), "the young may still be reported")
+		require.Empty(t, list(models.UnsettledQuery{Before: at(60), After: at(60), Limit: 10}), "of the old nothing is known any more")
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"coachline/internal/store/past"
 	"coachline/internal/store/reading"
 	"coachline/models"
-	"coachline/models/aside"
 )
 
 // outcomeCanceled ends a turn whose participant left or opted out while it ran.
@@ -258,7 +257,7 @@ func endedWith(tx *gorm.DB, o models.TurnOutcome) (ids []string, err error) {
 	if err := tx.Where("id = ? AND participant_id = ?", o.TurnID, o.ParticipantID).Take(&turn).Error; err != nil {
 		return nil, err
 	}
-	err = tx.Model(&models.Outbox{}).Where("turn_id = ? AND late_of = '' AND id NOT LIKE ?", turn.ID, aside.Like(turn.ID)).
+	err = tx.Model(&models.Outbox{}).Where("turn_id = ? AND late_of = '' AND id NOT LIKE ?", turn.ID, models.InterimMessagePattern(turn.ID)).
 		Order("part, id").Pluck("id", &ids).Error
 	return ids, err
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 func begin(n int, plan models.TurnPlan, inbound ...int64) models.PrepareTurnInput {
@@ -418,7 +417,7 @@ func TestFinishTurnAfterRemoval(t *testing.T) {
 func TestFinishTurnOfOperatorMessage(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		row, _, err := w.QueueOperatorMessage(w.ctx, operator.Message{ParticipantID: "p1", Body: "call me", Key: "k", Actor: "eve", Now: at(1)})
+		row, _, err := w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "call me", Key: "k", Actor: "eve", Now: at(1)})
 		require.NoError(t, err)
 		_, err = w.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.KindOperator, OutboxID: row.ID}))
 		require.NoError(t, err)
@@ -463,7 +462,7 @@ func TestSaveState(t *testing.T) {
 		require.Equal(t, models.StatusPaused, p.Status, "an empty status leaves the row's")
 		require.ErrorIs(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "nobody", Now: at(6)}), models.ErrNotFound)
 
-		_, err = w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(models.StatusOptedOut)}, Now: at(7)})
+		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Status: ptr(models.StatusOptedOut)}, Now: at(7)})
 		require.NoError(t, err)
 		require.NoError(t, w.SaveState(w.ctx, models.SaveStateInput{ParticipantID: "p1", Status: models.StatusActive, Now: at(8)}))
 		p, err = w.Participant(w.ctx, "p1")

@@ -10,7 +10,6 @@ import (
 
 	"coachline/internal/store/door"
 	"coachline/models"
-	"coachline/models/alarm"
 )
 
 // Unheard returns, by text, the voice notes of some texts that were not
@@ -132,7 +131,7 @@ func isAnswered(tx *gorm.DB, turnID string, texts []models.Inbound) (bool, error
 		}
 	}
 	var answered, turns int64
-	if err := tx.Model(&alarm.Alarm{}).Where("inbound_id IN ? AND answer", ids).Count(&answered).Error; err != nil {
+	if err := tx.Model(&models.Alert{}).Where("inbound_id IN ? AND answer", ids).Count(&answered).Error; err != nil {
 		return false, err
 	}
 	err := tx.Model(&models.Turn{}).Where("id = ?", turnID).Count(&turns).Error

@@ -11,7 +11,6 @@ import (
 
 	"coachline/internal/store/door"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // WaitingMessages lists the texts that came while the participant was paused and
@@ -91,7 +90,7 @@ type waitingUpdate struct {
 
 // waitingFor decides what becomes of the texts that wait when old becomes p.
 // *FieldError for an action on a participant who is not in active coaching then.
-func waitingFor(tx *gorm.DB, old, p models.Participant, u operator.ParticipantUpdate) (waitingUpdate, error) {
+func waitingFor(tx *gorm.DB, old, p models.Participant, u models.ParticipantUpdate) (waitingUpdate, error) {
 	resumed := old.Status == models.StatusPaused && p.Status == models.StatusActive
 	if u.Waiting != "" && p.Status != models.StatusActive {
 		return waitingUpdate{}, models.BadField("waiting_messages", "only for a participant who is active or becomes so")
@@ -128,7 +127,7 @@ func isToday(at, now time.Time, zone string) bool {
 
 // settle carries the update out: the texts wait no more, the audit says what
 // became of how many, and the workflow is told of those to answer.
-func (w waitingUpdate) settle(tx *gorm.DB, p models.Participant, u operator.ParticipantUpdate) error {
+func (w waitingUpdate) settle(tx *gorm.DB, p models.Participant, u models.ParticipantUpdate) error {
 	if w.action == "" {
 		return nil
 	}
@@ -145,7 +144,7 @@ func (w waitingUpdate) settle(tx *gorm.DB, p models.Participant, u operator.Part
 	if err != nil {
 		return err
 	}
-	return tx.Create(&operator.Audit{
+	return tx.Create(&models.Audit{
 		ParticipantID: p.ID, Actor: u.Actor, Action: "waiting_" + string(w.action), Detail: strconv.Itoa(len(w.ids)), At: u.Now,
 	}).Error
 }

@@ -7,14 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 // set changes p1's status some minutes after the start, with a choice for what
 // waits.
 func (w *world) set(status models.Status, waiting models.WaitingAction, minutes int) error {
 	w.t.Helper()
-	_, err := w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{
+	_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{
 		ID: "p1", Patch: models.ParticipantPatch{Status: &status}, Waiting: waiting, Actor: "operator", Now: at(minutes)})
 	return err
 }
@@ -68,12 +67,12 @@ func TestMessagesOfAPauseWait(t *testing.T) {
 				require.NoError(t, w.set(models.StatusPaused, "", 0))
 				got := w.inbound("SM1", 1, "are you there?")
 				require.Equal(t, []string{"are you there?"}, w.waiting())
-				listed, err := w.Participants(w.ctx, operator.ParticipantQuery{Waiting: true})
+				listed, err := w.Participants(w.ctx, models.ParticipantQuery{Waiting: true})
 				require.NoError(t, err)
 				require.Len(t, listed, 1)
 				require.NoError(t, w.set(models.StatusActive, tt.choice, 1+tt.after))
 				require.Empty(t, w.waiting())
-				listed, err = w.Participants(w.ctx, operator.ParticipantQuery{Waiting: true})
+				listed, err = w.Participants(w.ctx, models.ParticipantQuery{Waiting: true})
 				require.NoError(t, err)
 				require.Empty(t, listed)
 				want := []int64(nil)

@@ -5,14 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/reply/route"
 	"coachline/models"
 )
 
-func catalogue(t testing.TB, mode models.Mode) []route.Tool {
+func catalogue(t testing.TB, mode models.Mode) []plan.Tool {
 	t.Helper()
 	registry := newRegistry(t)
-	return route.ToolsOf(registry.For(mode), registry.Keywords())
+	return plan.ToolsOf(registry.For(mode), registry.Keywords())
 }
 
 const (
@@ -81,8 +80,8 @@ func TestEverydayTextsFindTheirTools(t *testing.T) {
 	picked := 0
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
-			got := route.Select(route.StrategyKeyword, route.Input{Query: tt.in, Tools: tools}, route.Evidence{})
-			require.Equal(t, route.StrategyKeyword, got.By, "no word met a tool")
+			got := plan.SelectTools(plan.StrategyKeyword, plan.RouteInput{Query: tt.in, Tools: tools}, plan.RouteEvidence{})
+			require.Equal(t, plan.StrategyKeyword, got.By, "no word met a tool")
 			require.Subset(t, got.Names, tt.want)
 			picked += len(got.Names)
 		})
@@ -101,8 +100,8 @@ func TestEveryKeywordFindsItsTool(t *testing.T) {
 			require.NotEmpty(t, tool.Keywords, tool.Name)
 			seen := map[string]bool{}
 			for _, word := range tool.Keywords {
-				got := route.Select(route.StrategyKeyword, route.Input{Query: word, Tools: tools}, route.Evidence{})
-				require.Equal(t, route.StrategyKeyword, got.By, word)
+				got := plan.SelectTools(plan.StrategyKeyword, plan.RouteInput{Query: word, Tools: tools}, plan.RouteEvidence{})
+				require.Equal(t, plan.StrategyKeyword, got.By, word)
 				require.Contains(t, got.Names, tool.Name, word)
 				require.False(t, seen[word], "%s twice for %s", word, tool.Name)
 				seen[word] = true
@@ -117,13 +116,13 @@ func TestToolsFindOneAnother(t *testing.T) {
 	tools := catalogue(t, models.ModeFeedback)
 	tests := []struct {
 		name, query string
-		tools       []route.Tool
+		tools       []plan.Tool
 		want        []string
 	}{
 		{"J82", "delete what is remembered about the person", tools, []string{search, erase}},
 		{"J82 what is known", "show what is known about the person", tools, []string{list}},
 		{"A25", "book a flight", tools, nil},
-		{"A26", "delete a memory", route.Permitted(tools, []string{save, plan}), []string{plan}},
+		{"A26", "delete a memory", plan.PermittedTools(tools, []string{save, plan}), []string{plan}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,7 +130,7 @@ func TestToolsFindOneAnother(t *testing.T) {
 			out, err := newRegistry(t).Run(t.Context(), in)
 			require.NoError(t, err)
 			require.False(t, out.Result.Failed)
-			found := route.Found(out.Result.Content, tt.tools)
+			found := plan.FoundTools(out.Result.Content, tt.tools)
 			if len(tt.want) == 0 {
 				require.Empty(t, found)
 			}
@@ -141,6 +140,6 @@ func TestToolsFindOneAnother(t *testing.T) {
 }
 
 // finder looks in a catalogue, as the caller does.
-type finder []route.Tool
+type finder []plan.Tool
 
-func (f finder) FindTools(query string) string { return route.Search(query, f) }
+func (f finder) FindTools(query string) string { return plan.SearchTools(query, f) }

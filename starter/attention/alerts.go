@@ -8,9 +8,8 @@ import (
 
 	"golang.org/x/text/language"
 
-	"coachline/internal/reply/redact"
+	"coachline/internal/redact"
 	"coachline/models"
-	"coachline/models/alarm"
 )
 
 // AlertsRequest selects a page of alerts.
@@ -22,21 +21,21 @@ type AlertsRequest struct {
 
 // AlertView is a message that was taken for a crisis, and why.
 type AlertView struct {
-	ID            string        `json:"id"`
-	ParticipantID string        `json:"participant_id"`
-	At            time.Time     `json:"at"`
-	Danger        models.Danger `json:"danger" enum:"self_harm,harm,emergency"`
-	Tier          string        `json:"tier" enum:"A,B" doc:"A pages a person, B is a weak sign."`
-	Rule          string        `json:"rule" doc:"The rule that found it, or score for the classifier alone; empty for old alerts."`
-	Kind          string        `json:"kind" doc:"The kind of statement that the rule looks for."`
-	Score         float64       `json:"score" doc:"What the classifier gave the message."`
-	Escalated     bool          `json:"escalated" doc:"It was a weak sign, and not the first within 24 hours."`
-	Answered      bool          `json:"answered" doc:"The safety text answers it."`
-	PagedAt       *time.Time    `json:"paged_at,omitempty"`
-	ClearedAt     *time.Time    `json:"cleared_at,omitempty"`
-	Mark          alarm.Mark    `json:"mark,omitempty" enum:"right,wrong"`
-	MarkedBy      string        `json:"marked_by,omitempty"`
-	MarkedAt      *time.Time    `json:"marked_at,omitempty"`
+	ID            string           `json:"id"`
+	ParticipantID string           `json:"participant_id"`
+	At            time.Time        `json:"at"`
+	Danger        models.Danger    `json:"danger" enum:"self_harm,harm,emergency"`
+	Tier          string           `json:"tier" enum:"A,B" doc:"A pages a person, B is a weak sign."`
+	Rule          string           `json:"rule" doc:"The rule that found it, or score for the classifier alone; empty for old alerts."`
+	Kind          string           `json:"kind" doc:"The kind of statement that the rule looks for."`
+	Score         float64          `json:"score" doc:"What the classifier gave the message."`
+	Escalated     bool             `json:"escalated" doc:"It was a weak sign, and not the first within 24 hours."`
+	Answered      bool             `json:"answered" doc:"The safety text answers it."`
+	PagedAt       *time.Time       `json:"paged_at,omitempty"`
+	ClearedAt     *time.Time       `json:"cleared_at,omitempty"`
+	Mark          models.AlertMark `json:"mark,omitempty" enum:"right,wrong"`
+	MarkedBy      string           `json:"marked_by,omitempty"`
+	MarkedAt      *time.Time       `json:"marked_at,omitempty"`
 }
 
 // AlertPage is one page, newest first; NextCursor is null on the last.
@@ -45,7 +44,7 @@ type AlertPage struct {
 	NextCursor *string     `json:"next_cursor"`
 }
 
-func alertViewOf(row alarm.Alarm) AlertView {
+func alertViewOf(row models.Alert) AlertView {
 	return AlertView{
 		ID: row.ID, ParticipantID: row.ParticipantID, At: row.CreatedAt.UTC(), Danger: models.Danger(row.Danger), Tier: row.Tier,
 		Rule: row.Rule, Kind: row.Kind, Score: row.Score, Escalated: row.Escalated, Answered: row.Answer,
@@ -55,7 +54,7 @@ func alertViewOf(row alarm.Alarm) AlertView {
 
 // Alerts returns a page of alerts.
 func (r *Room) Alerts(ctx context.Context, in *AlertsRequest) (AlertPage, error) {
-	rows, err := r.cfg.Desk.Alarms(ctx, alarm.Query{BeforeInbound: in.Cursor, Unmarked: in.Unmarked, Limit: in.Limit})
+	rows, err := r.cfg.Desk.Alarms(ctx, models.AlertQuery{BeforeInbound: in.Cursor, Unmarked: in.Unmarked, Limit: in.Limit})
 	page := AlertPage{Alerts: make([]AlertView, 0, len(rows))}
 	for _, row := range rows {
 		page.Alerts = append(page.Alerts, alertViewOf(row))
@@ -71,14 +70,14 @@ func (r *Room) Alerts(ctx context.Context, in *AlertsRequest) (AlertPage, error)
 type MarkRequest struct {
 	ID   string `path:"id" maxLength:"64"`
 	Body struct {
-		Mark alarm.Mark `json:"mark" enum:"right,wrong"`
+		Mark models.AlertMark `json:"mark" enum:"right,wrong"`
 	}
 }
 
 // Mark keeps what an operator says of an alert; the newest mark counts. Safe to
 // repeat. models.ErrNotFound for an unknown alert.
 func (r *Room) Mark(ctx context.Context, in *MarkRequest) (AlertView, error) {
-	row, err := r.cfg.Desk.MarkAlarm(ctx, alarm.Marking{AlarmID: in.ID, Mark: in.Body.Mark, Actor: r.cfg.Actor, Now: r.cfg.Now()})
+	row, err := r.cfg.Desk.MarkAlarm(ctx, models.AlertMarking{AlarmID: in.ID, Mark: in.Body.Mark, Actor: r.cfg.Actor, Now: r.cfg.Now()})
 	return alertViewOf(row), err
 }
 
@@ -107,7 +106,7 @@ func (r *Room) Sheet(ctx context.Context, _ *SheetRequest) (Sheet, error) {
 	sheet := Sheet{Lines: make([]SheetLine, 0, len(texts))}
 	for _, text := range texts {
 		line := SheetLine{Language: languageOf(text.Locale), Sheet: "crisis", Kind: text.Kind}
-		if text.Mark == alarm.MarkWrong {
+		if text.Mark == models.MarkWrong {
 			line.Sheet = "negative"
 		}
 		if line.Kind == "" {

@@ -8,16 +8,15 @@ import (
 	"time"
 
 	"coachline/models"
-	"coachline/models/alarm"
 )
 
 // Desk keeps what operators should look at.
 type Desk interface {
 	OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error)
-	ClearAttention(ctx context.Context, c alarm.Clearing) (models.Participant, error)
-	Alarms(ctx context.Context, q alarm.Query) ([]alarm.Alarm, error)
-	MarkAlarm(ctx context.Context, m alarm.Marking) (alarm.Alarm, error)
-	MarkedTexts(ctx context.Context) ([]alarm.MarkedText, error)
+	ClearAttention(ctx context.Context, c models.AttentionClearing) (models.Participant, error)
+	Alarms(ctx context.Context, q models.AlertQuery) ([]models.Alert, error)
+	MarkAlarm(ctx context.Context, m models.AlertMarking) (models.Alert, error)
+	MarkedTexts(ctx context.Context) ([]models.MarkedText, error)
 }
 
 // Config holds the dependencies of a Room; all of them are required.
@@ -104,6 +103,6 @@ func (r *Room) Clear(ctx context.Context, in *ClearRequest) (View, error) {
 	if !in.Body.Clear {
 		return View{}, models.BadField("clear", "must be true")
 	}
-	p, err := r.cfg.Desk.ClearAttention(ctx, alarm.Clearing{ParticipantID: in.ID, Note: in.Body.Note, Actor: r.cfg.Actor, Now: r.cfg.Now()})
+	p, err := r.cfg.Desk.ClearAttention(ctx, models.AttentionClearing{ParticipantID: in.ID, Note: in.Body.Note, Actor: r.cfg.Actor, Now: r.cfg.Now()})
 	return View{ID: p.ID, Attention: p.Attention, Version: p.Version}, err
 }

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/api"
 	"coachline/models"
-	"coachline/models/view"
 )
 
 // Turns reads what is kept of turns.
@@ -76,12 +76,12 @@ type TurnsRequest struct {
 
 // Turns lists a participant's turns, newest first. models.ErrNotFound for a
 // participant who is unknown or removed.
-func (r *Room) Turns(ctx context.Context, in *TurnsRequest) (view.TurnPage, error) {
+func (r *Room) Turns(ctx context.Context, in *TurnsRequest) (api.TurnPage, error) {
 	rows, err := r.cfg.Turns.Turns(ctx, models.TurnQuery{ParticipantID: in.ID, Before: in.Before, Limit: in.Limit + 1})
 	if err != nil {
-		return view.TurnPage{}, fmt.Errorf("listing turns: %w", err)
+		return api.TurnPage{}, fmt.Errorf("listing turns: %w", err)
 	}
-	page := view.TurnPage{Turns: make([]view.TurnSummary, 0, len(rows))}
+	page := api.TurnPage{Turns: make([]api.TurnSummary, 0, len(rows))}
 	if len(rows) > in.Limit {
 		rows = rows[:in.Limit]
 		page.NextBefore = &rows[in.Limit-1].Turn.Number
@@ -100,14 +100,14 @@ type TurnRequest struct {
 
 // Turn shows everything that is known of a turn, redacted as it was stored.
 // models.ErrNotFound for a turn or a person unknown, and after removal.
-func (r *Room) Turn(ctx context.Context, in *TurnRequest) (view.Turn, error) {
+func (r *Room) Turn(ctx context.Context, in *TurnRequest) (api.Turn, error) {
 	record, err := r.cfg.Turns.Turn(ctx, in.ID, in.Number)
 	if err != nil {
-		return view.Turn{}, fmt.Errorf("reading a turn: %w", err)
+		return api.Turn{}, fmt.Errorf("reading a turn: %w", err)
 	}
 	out, err := turnOf(record)
 	if err != nil {
-		return view.Turn{}, fmt.Errorf("reading turn %s: %w", record.Totals.Turn.ID, err)
+		return api.Turn{}, fmt.Errorf("reading turn %s: %w", record.Totals.Turn.ID, err)
 	}
 	return out, nil
 }
@@ -119,7 +119,7 @@ type PersonRequest struct {
 
 // Consents shows a person's consent ledger, oldest entry first, after removal
 // too. models.ErrNotFound for an id that was never known.
-func (r *Room) Consents(ctx context.Context, in *PersonRequest) ([]view.Consent, error) {
+func (r *Room) Consents(ctx context.Context, in *PersonRequest) ([]api.Consent, error) {
 	rows, err := r.cfg.Ledger.Consents(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading the consent ledger: %w", err)
@@ -130,10 +130,10 @@ func (r *Room) Consents(ctx context.Context, in *PersonRequest) ([]view.Consent,
 // Memories shows what is remembered of a person: facts with what they said
 // before, the notes of a year, the summary. models.ErrNotFound for a
 // participant who is unknown or removed.
-func (r *Room) Memories(ctx context.Context, in *PersonRequest) (view.Memory, error) {
+func (r *Room) Memories(ctx context.Context, in *PersonRequest) (api.Memory, error) {
 	known, histories, err := r.recall(ctx, in.ID, mostNotes)
 	if err != nil {
-		return view.Memory{}, err
+		return api.Memory{}, err
 	}
 	return memoryOf(known, histories), nil
 }
@@ -171,20 +171,20 @@ type FactRequest struct {
 // Forget erases one fact in all its versions, for people who were removed too;
 // audited. A repeat changes nothing. models.ErrNotFound for a fact that this
 // person never had.
-func (r *Room) Forget(ctx context.Context, in *FactRequest) (view.Forgotten, error) {
+func (r *Room) Forget(ctx context.Context, in *FactRequest) (api.Forgotten, error) {
 	err := r.cfg.Eraser.Forget(ctx, models.Forgetting{ParticipantID: in.ID, FactID: in.Fact, Actor: actor, At: r.now()})
 	if err != nil {
-		return view.Forgotten{}, fmt.Errorf("forgetting a fact: %w", err)
+		return api.Forgotten{}, fmt.Errorf("forgetting a fact: %w", err)
 	}
-	return view.Forgotten{Facts: 1}, nil
+	return api.Forgotten{Facts: 1}, nil
 }
 
 // ForgetAll erases all facts, notes and the summary of a person, removed or
 // not; audited. A repeat changes nothing. models.ErrNotFound for an unknown id.
-func (r *Room) ForgetAll(ctx context.Context, in *PersonRequest) (view.Forgotten, error) {
+func (r *Room) ForgetAll(ctx context.Context, in *PersonRequest) (api.Forgotten, error) {
 	facts, err := r.cfg.Eraser.ForgetAll(ctx, models.Forgetting{ParticipantID: in.ID, Actor: actor, At: r.now()})
 	if err != nil {
-		return view.Forgotten{}, fmt.Errorf("forgetting everything: %w", err)
+		return api.Forgotten{}, fmt.Errorf("forgetting everything: %w", err)
 	}
-	return view.Forgotten{Facts: facts}, nil
+	return api.Forgotten{Facts: facts}, nil
 }

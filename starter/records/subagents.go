@@ -3,17 +3,16 @@ package records
 import (
 	"encoding/json"
 
+	"coachline/internal/api"
 	"coachline/models"
-	"coachline/models/subagent"
-	"coachline/models/view"
 )
 
 // subagentOf shows a subagent with the call that it was started by; the
 // task is what that call was given.
-func subagentOf(sub, parent models.TurnRecord) (view.Subagent, error) {
-	out := view.Subagent{Turn: summaryOf(sub.Totals), Rounds: []view.Round{}}
-	origin, _ := subagent.ParseTurnID(sub.Totals.Turn.ID)
-	out.Origin = view.Origin{
+func subagentOf(sub, parent models.TurnRecord) (api.Subagent, error) {
+	out := api.Subagent{Turn: summaryOf(sub.Totals), Rounds: []api.Round{}}
+	origin, _ := models.ParseSubagentTurnID(sub.Totals.Turn.ID)
+	out.Origin = api.Origin{
 		Workflow: models.WorkflowID(sub.Totals.Turn.ParticipantID), Channel: parent.Channel, Turn: origin.TurnID, Round: origin.Round, Call: origin.Call,
 	}
 	for _, step := range parent.Steps {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/api"
 	"coachline/models"
-	"coachline/models/view"
 )
 
 func TestTurnShowsItsSubagents(t *testing.T) {
@@ -24,7 +24,7 @@ func TestTurnShowsItsSubagents(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, shown.Subagents, 1)
 	t.Run("P9", func(t *testing.T) {
-		require.Equal(t, view.Origin{Workflow: "participant-ann", Channel: models.ChannelSMS, Turn: "ann-t4", Round: 1, Call: 1, Tool: "spawn"}, shown.Subagents[0].Origin)
+		require.Equal(t, api.Origin{Workflow: "participant-ann", Channel: models.ChannelSMS, Turn: "ann-t4", Round: 1, Call: 1, Tool: "spawn"}, shown.Subagents[0].Origin)
 	})
 	require.Equal(t, "When do they walk?", shown.Subagents[0].Task)
 	require.Equal(t, "walks", shown.Subagents[0].Label)

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"time"
 
+	"coachline/internal/api"
 	"coachline/internal/sms"
 	"coachline/models"
-	"coachline/models/view"
 )
 
-func summaryOf(t models.TurnTotals) view.TurnSummary {
-	return view.TurnSummary{
+func summaryOf(t models.TurnTotals) api.TurnSummary {
+	return api.TurnSummary{
 		ID: t.Turn.ID, Number: t.Turn.Number, Kind: t.Turn.Kind, Mode: t.Turn.Mode, Outcome: t.Turn.Outcome,
 		StartedAt: t.Turn.StartedAt.UTC(), FinishedAt: utc(t.Turn.FinishedAt), PromptVersion: t.Turn.PromptVersion,
 		Rounds: t.Rounds, Tools: withoutNil(t.Tools), Tokens: t.Usage,
@@ -19,18 +19,18 @@ func summaryOf(t models.TurnTotals) view.TurnSummary {
 
 // turnOf builds the view of a turn; it fails where a stored call or result
 // cannot be read.
-func turnOf(r models.TurnRecord) (view.Turn, error) {
-	out := view.Turn{
+func turnOf(r models.TurnRecord) (api.Turn, error) {
+	out := api.Turn{
 		Turn: summaryOf(r.Totals), PromptID: r.Totals.Turn.PromptID,
-		Rounds: []view.Round{},
-		Stages: stagesOf(r.Stages), Sent: []view.Delivery{}, Subagents: []view.Subagent{},
+		Rounds: []api.Round{},
+		Stages: stagesOf(r.Stages), Sent: []api.Delivery{}, Subagents: []api.Subagent{},
 	}
 	out.In, out.Out = textsOf(r.Entries)
 	var given int64
 	for _, step := range r.Steps {
 		round, err := roundOf(step, r.Runs)
 		if err != nil {
-			return view.Turn{}, err
+			return api.Turn{}, err
 		}
 		trace, ok := step.StepTrace()
 		if ok && trace.Prepared.Label != "" && (len(out.Rounds) == 0 || trace.Prepared.Newest != given) {
@@ -44,7 +44,7 @@ func turnOf(r models.TurnRecord) (view.Turn, error) {
 	for _, sub := range r.Subagents {
 		shown, err := subagentOf(sub, r)
 		if err != nil {
-			return view.Turn{}, err
+			return api.Turn{}, err
 		}
 		out.Subagents = append(out.Subagents, shown)
 	}
@@ -52,10 +52,10 @@ func turnOf(r models.TurnRecord) (view.Turn, error) {
 }
 
 // textsOf are the words of a turn, without calls and their results.
-func textsOf(entries []models.Message) (in, out []view.Text) {
-	in, out = []view.Text{}, []view.Text{}
+func textsOf(entries []models.Message) (in, out []api.Text) {
+	in, out = []api.Text{}, []api.Text{}
 	for _, entry := range entries {
-		text := view.Text{Kind: entry.Kind, Text: entry.Text, At: entry.At.UTC()}
+		text := api.Text{Kind: entry.Kind, Text: entry.Text, At: entry.At.UTC()}
 		switch entry.Role {
 		case models.RoleUser:
 			in = append(in, text)
@@ -69,11 +69,11 @@ func textsOf(entries []models.Message) (in, out []view.Text) {
 	return in, out
 }
 
-func roundOf(step models.Step, runs []models.ToolRun) (view.Round, error) {
+func roundOf(step models.Step, runs []models.ToolRun) (api.Round, error) {
 	trace, _ := step.StepTrace()
-	out := view.Round{
+	out := api.Round{
 		Number: step.Number, Model: step.Model, Finish: step.FinishReason, Tokens: step.Spent(),
-		Stages: stagesOf(trace.Stages), Text: step.Text, Calls: []view.Call{}, At: step.CreatedAt.UTC(),
+		Stages: stagesOf(trace.Stages), Text: step.Text, Calls: []api.Call{}, At: step.CreatedAt.UTC(),
 	}
 	calls, err := step.ToolCalls()
 	if err != nil {
@@ -81,31 +81,31 @@ func roundOf(step models.Step, runs []models.ToolRun) (view.Round, error) {
 	}
 	for i, call := range calls {
 		at := slices.IndexFunc(runs, func(run models.ToolRun) bool { return run.Step == step.Number && run.Call == i })
-		answered := view.Call{Name: call.Name, Arguments: call.Arguments, State: view.CallOpen}
+		answered := api.Call{Name: call.Name, Arguments: call.Arguments, State: api.CallOpen}
 		if at >= 0 {
 			result, err := runs[at].ToolResult()
 			if err != nil {
 				return out, err
 			}
-			answered.State, answered.Result = view.CallDone, result.Content
+			answered.State, answered.Result = api.CallDone, result.Content
 			if runs[at].Failed {
-				answered.State = view.CallFailed
+				answered.State = api.CallFailed
 			}
 		}
 		if call.Refused != "" {
-			answered.State, answered.Result = view.CallRefused, call.Refused
+			answered.State, answered.Result = api.CallRefused, call.Refused
 		}
 		out.Calls = append(out.Calls, answered)
 	}
 	return out, nil
 }
 
-func givenOf(trace models.StepTrace) *view.Given {
-	given := &view.Given{
+func givenOf(trace models.StepTrace) *api.Given {
+	given := &api.Given{
 		Tools: withoutNil(trace.Prepared.Allowed), ChosenBy: trace.Prepared.Label, Plan: []string{}, Memory: trace.Prepared.Memory,
 	}
 	if older := trace.Prepared.Older; older != nil {
-		given.Older = &view.Older{Count: older.Count, Text: older.Text}
+		given.Older = &api.Older{Count: older.Count, Text: older.Text}
 	}
 	for _, step := range trace.Prepared.Plan.Steps {
 		given.Plan = append(given.Plan, step.Text)
@@ -113,10 +113,10 @@ func givenOf(trace models.StepTrace) *view.Given {
 	return given
 }
 
-func stagesOf(rows []models.Stage) []view.Stage {
-	out := make([]view.Stage, 0, len(rows))
+func stagesOf(rows []models.Stage) []api.Stage {
+	out := make([]api.Stage, 0, len(rows))
 	for _, row := range rows {
-		out = append(out, view.Stage{
+		out = append(out, api.Stage{
 			Name: row.Name, Decision: row.Decision, Model: row.Model, Tokens: row.Usage, Millis: row.Millis, At: row.CreatedAt.UTC(),
 		})
 	}
@@ -140,21 +140,21 @@ var ownCodes = map[string]string{
 	string(models.StatusWithdrawn): "the participant had withdrawn",
 }
 
-func deliveryOf(row models.Outbox) view.Delivery {
+func deliveryOf(row models.Outbox) api.Delivery {
 	meaning, ours := ownCodes[row.ErrorCode]
 	if !ours {
 		meaning = sms.Meaning(row.ErrorCode)
 	}
-	return view.Delivery{
+	return api.Delivery{
 		ID: row.ID, Part: row.Part, Kind: row.Kind, Text: row.Body, Status: row.Status, ErrorCode: row.ErrorCode, Meaning: meaning,
 		Attempts: row.Attempts, At: row.CreatedAt.UTC(), TakenAt: utc(row.AcceptedAt), ChangedAt: row.UpdatedAt.UTC(),
 	}
 }
 
-func consentsOf(rows []models.Consent) []view.Consent {
-	out := make([]view.Consent, 0, len(rows))
+func consentsOf(rows []models.Consent) []api.Consent {
+	out := make([]api.Consent, 0, len(rows))
 	for _, row := range rows {
-		out = append(out, view.Consent{
+		out = append(out, api.Consent{
 			Action: row.Action, Method: row.Method, At: row.At.UTC(), Actor: row.RecordedBy, Text: row.Text, TurnID: row.TurnID,
 		})
 	}
@@ -162,30 +162,30 @@ func consentsOf(rows []models.Consent) []view.Consent {
 }
 
 // memoryOf leaves out what was blanked by a wish to forget.
-func memoryOf(known models.Memory, histories map[string][]models.FactVersion) view.Memory {
-	out := view.Memory{Facts: []view.Fact{}, Notes: []view.Note{}}
+func memoryOf(known models.Memory, histories map[string][]models.FactVersion) api.Memory {
+	out := api.Memory{Facts: []api.Fact{}, Notes: []api.Note{}}
 	for _, fact := range known.Facts {
 		out.Facts = append(out.Facts, factOf(fact, histories[fact.ID]))
 	}
 	for _, note := range known.Notes {
 		if note.Text != "" {
-			out.Notes = append(out.Notes, view.Note{LocalDate: note.LocalDate, Text: note.Text, At: note.UpdatedAt.UTC()})
+			out.Notes = append(out.Notes, api.Note{LocalDate: note.LocalDate, Text: note.Text, At: note.UpdatedAt.UTC()})
 		}
 	}
 	if known.Summary.Text != "" {
-		out.Summary = view.Summary{Text: known.Summary.Text, At: utc(&known.Summary.UpdatedAt)}
+		out.Summary = api.Summary{Text: known.Summary.Text, At: utc(&known.Summary.UpdatedAt)}
 	}
 	return out
 }
 
-func factOf(fact models.Fact, versions []models.FactVersion) view.Fact {
-	out := view.Fact{
+func factOf(fact models.Fact, versions []models.FactVersion) api.Fact {
+	out := api.Fact{
 		ID: fact.ID, Kind: fact.Kind, Text: fact.Text, Source: fact.SourceID, TurnID: fact.TurnID,
-		Version: fact.Version, At: fact.UpdatedAt.UTC(), Before: []view.FactVersion{},
+		Version: fact.Version, At: fact.UpdatedAt.UTC(), Before: []api.FactVersion{},
 	}
 	for _, old := range versions {
 		if old.Version < fact.Version {
-			out.Before = append(out.Before, view.FactVersion{
+			out.Before = append(out.Before, api.FactVersion{
 				Version: old.Version, Kind: old.Kind, Text: old.Text, Source: old.SourceID, TurnID: old.TurnID, At: old.At.UTC(),
 			})
 		}

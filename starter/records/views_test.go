@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/pipeline"
-	"coachline/internal/reply/plan"
+	"coachline/internal/agent/plan"
 	"coachline/models"
 )
 

@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"time"
 
-	"coachline/models/alarm"
+	"coachline/models"
 )
 
 // Alarms are texts that may be a crisis and about which nothing has been begun;
 // package store keeps them.
 type Alarms interface {
 	// PendingAlarms lists alarms that Temporal was not told of, oldest first.
-	PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]alarm.Alarm, error)
+	PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error)
 	// AlarmTold records that Temporal was told of an alarm as it was read.
-	AlarmTold(ctx context.Context, told alarm.Alarm, at time.Time) error
-	Alarm(ctx context.Context, id string) (alarm.Alarm, error)
+	AlarmTold(ctx context.Context, told models.Alert, at time.Time) error
+	Alarm(ctx context.Context, id string) (models.Alert, error)
 }
 
 // alarmKey tells the background jobs of alarms from all others.
@@ -36,10 +36,10 @@ func (r *Relay) Raise(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", id, err)
 	}
-	in := alarm.Input{AlarmID: id}
-	jobs := []job{{id: id + "-text", name: alarm.ActivitySafetyText, input: in, life: alarm.TextLife, priority: 1}}
+	in := models.AlertInput{AlarmID: id}
+	jobs := []job{{id: id + "-text", name: models.ActivitySafetyText, input: in, life: models.SafetyTextValidity, priority: 1}}
 	if row.Pages {
-		jobs = append(jobs, job{id: id + "-page", name: alarm.ActivityPage, input: in, life: alarm.PageLife, priority: 1})
+		jobs = append(jobs, job{id: id + "-page", name: models.ActivityPage, input: in, life: models.PageValidity, priority: 1})
 	}
 	for _, j := range jobs {
 		if err := r.execute(tellCtx, j); err != nil {

@@ -8,13 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/models"
-	"coachline/models/alarm"
 )
 
 // PendingAlarms and AlarmTold make rows an Alarms too.
-func (m *rows) PendingAlarms(_ context.Context, before time.Time, _ int) ([]alarm.Alarm, error) {
+func (m *rows) PendingAlarms(_ context.Context, before time.Time, _ int) ([]models.Alert, error) {
 	defer m.enter()()
-	var out []alarm.Alarm
+	var out []models.Alert
 	for _, a := range m.alarms {
 		if a.ToldAt == nil && a.CreatedAt.Before(before) {
 			out = append(out, a)
@@ -23,7 +22,7 @@ func (m *rows) PendingAlarms(_ context.Context, before time.Time, _ int) ([]alar
 	return out, m.down
 }
 
-func (m *rows) AlarmTold(_ context.Context, told alarm.Alarm, at time.Time) error {
+func (m *rows) AlarmTold(_ context.Context, told models.Alert, at time.Time) error {
 	defer m.enter()()
 	for i := range m.alarms {
 		if m.alarms[i].ID == told.ID && m.alarms[i].Pages == told.Pages {
@@ -33,14 +32,14 @@ func (m *rows) AlarmTold(_ context.Context, told alarm.Alarm, at time.Time) erro
 	return m.down
 }
 
-func (m *rows) Alarm(_ context.Context, id string) (alarm.Alarm, error) {
+func (m *rows) Alarm(_ context.Context, id string) (models.Alert, error) {
 	defer m.enter()()
 	for _, a := range m.alarms {
 		if a.ID == id {
 			return a, m.down
 		}
 	}
-	return alarm.Alarm{}, models.ErrNotFound
+	return models.Alert{}, models.ErrNotFound
 }
 
 // A weak sign has no page begun. Another part of its message may make it grave at
@@ -48,10 +47,10 @@ func (m *rows) Alarm(_ context.Context, id string) (alarm.Alarm, error) {
 // text does not go out anew.
 func TestWeakSignIsPagedWhenItBecomesGrave(t *testing.T) {
 	b := newBench(t)
-	b.store.alarms = []alarm.Alarm{{ID: "alarm-7", CreatedAt: b.now}}
+	b.store.alarms = []models.Alert{{ID: "alarm-7", CreatedAt: b.now}}
 	b.now = b.now.Add(time.Minute)
 	b.engine.fail(func(_ context.Context, call string) error {
-		require.Equal(t, "activity:"+alarm.ActivitySafetyText, call)
+		require.Equal(t, "activity:"+models.ActivitySafetyText, call)
 		b.store.alarms[0].Pages = true
 		return nil
 	})
@@ -67,12 +66,12 @@ func TestWeakSignIsPagedWhenItBecomesGrave(t *testing.T) {
 // is started by a sweep, under the same ids.
 func TestAlarmsAreSweptUntilTold(t *testing.T) {
 	b := newBench(t)
-	b.store.alarms = []alarm.Alarm{{ID: "alarm-7", Pages: true, CreatedAt: b.now}}
+	b.store.alarms = []models.Alert{{ID: "alarm-7", Pages: true, CreatedAt: b.now}}
 	require.NoError(t, b.relay.sweepAlarms(context.Background()))
 	require.Empty(t, b.engine.seen(), "whoever wrote it may be telling")
 	b.now = b.now.Add(time.Minute)
 	b.engine.fail(func(_ context.Context, call string) error {
-		if call == "activity:"+alarm.ActivityPage {
+		if call == "activity:"+models.ActivityPage {
 			return errDown
 		}
 		return nil
@@ -87,12 +86,12 @@ func TestAlarmsAreSweptUntilTold(t *testing.T) {
 	require.Equal(t, "alarm-7-page", page.ID)
 	require.Equal(t, models.QueueSMS, page.TaskQueue)
 	require.Equal(t, 72*time.Hour, page.ScheduleToCloseTimeout)
-	require.Equal(t, alarm.Input{AlarmID: "alarm-7"}, b.engine.inputs[3])
+	require.Equal(t, models.AlertInput{AlarmID: "alarm-7"}, b.engine.inputs[3])
 }
 
 func TestLaterAlarm(t *testing.T) {
 	b := newBench(t)
-	b.store.alarms = []alarm.Alarm{{ID: "alarm-7", Pages: true}}
+	b.store.alarms = []models.Alert{{ID: "alarm-7", Pages: true}}
 	b.relay.LaterAlarm("alarm-7")
 	b.relay.Stop(context.Background())
 	require.Equal(t, []string{"activity:SendSafetyText", "activity:SendPage"}, b.engine.seen())

@@ -57,7 +57,7 @@ const (
 // and the workflow knows the numbers that it has seen in any run.
 // So it is safe to call at any time and from several processes.
 func (r *Relay) Deliver(ctx context.Context, participantID string) error {
-	unlock, err := r.lanes.Enter(ctx, participantID)
+	unlock, err := r.locks.Lock(ctx, participantID)
 	if err != nil {
 		return fmt.Errorf("waiting for an earlier delivery: %w", err)
 	}

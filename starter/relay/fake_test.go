@@ -13,8 +13,6 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"coachline/models"
-	"coachline/models/alarm"
-	"coachline/models/frontdoor"
 )
 
 var (
@@ -30,9 +28,9 @@ type rows struct {
 	participants map[string]models.Participant
 	removed      map[string]bool
 	notices      []models.Notice
-	hints        []frontdoor.Hint
+	hints        []models.Hint
 	memories     []models.MemoryJob
-	alarms       []alarm.Alarm
+	alarms       []models.Alert
 }
 
 func newRows() *rows {
@@ -94,9 +92,9 @@ func (m *rows) ResumedMessages(_ context.Context, noticeID int64) ([]models.Inbo
 	return []models.InboxItem{{MessageID: 100 + noticeID, Seq: 1}}, m.down
 }
 
-func (m *rows) PendingHints(_ context.Context, before time.Time, limit int) ([]frontdoor.Hint, error) {
+func (m *rows) PendingHints(_ context.Context, before time.Time, limit int) ([]models.Hint, error) {
 	defer m.enter()()
-	var out []frontdoor.Hint
+	var out []models.Hint
 	for _, h := range m.hints {
 		if h.ToldAt == nil && h.CreatedAt.Before(before) && len(out) < limit {
 			out = append(out, h)

@@ -14,15 +14,13 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
-	"coachline/models/carrier"
-	"coachline/models/frontdoor"
 )
 
 // Hints are the fixed texts to strangers that are to be sent; package store
 // keeps them.
 type Hints interface {
 	// PendingHints lists hints that Temporal was not told of, oldest first.
-	PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]frontdoor.Hint, error)
+	PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error)
 	HintTold(ctx context.Context, id string, at time.Time) error
 }
 
@@ -58,7 +56,7 @@ func (r *Relay) serve(ctx context.Context, key string) error {
 func (r *Relay) SendHint(ctx context.Context, id string) error {
 	tellCtx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	err := r.execute(tellCtx, job{id: id, name: models.ActivitySendHint, input: frontdoor.SendHintInput{HintID: id}, life: frontdoor.TextLife})
+	err := r.execute(tellCtx, job{id: id, name: models.ActivitySendHint, input: models.SendHintInput{HintID: id}, life: models.FixedTextValidity})
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", id, err)
 	}
@@ -79,7 +77,7 @@ func (r *Relay) limit(ctx context.Context, n models.Notice) error {
 	}
 	return r.execute(ctx, job{
 		id: n.ParticipantID + "-limit-" + n.Ref, name: models.ActivitySendLimitNotice,
-		input: frontdoor.SendLimitInput{InboundID: inboundID}, life: frontdoor.TextLife,
+		input: models.SendLimitInput{InboundID: inboundID}, life: models.FixedTextValidity,
 	})
 }
 
@@ -92,7 +90,7 @@ func (r *Relay) ask(ctx context.Context, n models.Notice) error {
 	}
 	return r.execute(ctx, job{
 		id: n.ParticipantID + "-ask-" + n.Ref, name: models.ActivitySendAsk,
-		input: frontdoor.SendAskInput{InboundID: inboundID}, life: carrier.AnswerLife,
+		input: models.SendAskInput{InboundID: inboundID}, life: models.AnswerValidity,
 	})
 }
 

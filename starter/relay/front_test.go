@@ -10,11 +10,10 @@ import (
 	"go.temporal.io/api/serviceerror"
 
 	"coachline/models"
-	"coachline/models/frontdoor"
 )
 
 func (b *bench) hint(id string) {
-	b.store.hints = append(b.store.hints, frontdoor.Hint{ID: id, CreatedAt: testNow})
+	b.store.hints = append(b.store.hints, models.Hint{ID: id, CreatedAt: testNow})
 }
 
 func TestHintsLeftOverAreTold(t *testing.T) {
@@ -35,7 +34,7 @@ func TestHintsLeftOverAreTold(t *testing.T) {
 	require.Equal(t, models.QueueSMS, options.TaskQueue)
 	require.Equal(t, enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE, options.ActivityIDReusePolicy)
 	require.Equal(t, enums.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING, options.ActivityIDConflictPolicy)
-	require.Equal(t, frontdoor.SendHintInput{HintID: "hint-1-2026-11-24"}, b.engine.inputs[1])
+	require.Equal(t, models.SendHintInput{HintID: "hint-1-2026-11-24"}, b.engine.inputs[1])
 }
 
 func TestHintThatRanCountsAsTold(t *testing.T) {
@@ -62,7 +61,7 @@ func TestLimitNoticeRunsOutsideTheWorkflow(t *testing.T) {
 	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
 	require.Equal(t, []string{"activity:SendLimitNotice"}, b.engine.seen())
 	require.Equal(t, "a-limit-7", b.engine.activities[0].ID)
-	require.Equal(t, frontdoor.SendLimitInput{InboundID: 7}, b.engine.inputs[0])
+	require.Equal(t, models.SendLimitInput{InboundID: 7}, b.engine.inputs[0])
 	require.Zero(t, b.store.undelivered())
 }
 
@@ -84,7 +83,7 @@ func TestQuestionIsStartedOnce(t *testing.T) {
 	for i, options := range b.engine.activities {
 		require.Equal(t, "a-ask-7", options.ID)
 		require.Equal(t, 12*time.Hour, options.ScheduleToCloseTimeout)
-		require.Equal(t, frontdoor.SendAskInput{InboundID: 7}, b.engine.inputs[i])
+		require.Equal(t, models.SendAskInput{InboundID: 7}, b.engine.inputs[i])
 	}
 }
 

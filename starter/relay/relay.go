@@ -13,8 +13,8 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"golang.org/x/sync/errgroup"
 
+	"coachline/internal/keylock"
 	"coachline/models"
-	"coachline/starter/lane"
 )
 
 const (
@@ -46,7 +46,7 @@ type Config struct {
 // processes may have one on the same database.
 type Relay struct {
 	cfg   Config
-	lanes *lane.Lanes
+	locks *keylock.Locks
 	pool  *pool
 	// delays is touched by sweep only, never by the deliveries it starts.
 	delays map[string]delay
@@ -67,7 +67,7 @@ func New(cfg Config) *Relay {
 	if cfg.MinAge <= 0 {
 		cfg.MinAge = defaultMinAge
 	}
-	r := &Relay{cfg: cfg, lanes: lane.New(), delays: map[string]delay{}, restoration: restoration{done: map[string]time.Time{}}}
+	r := &Relay{cfg: cfg, locks: keylock.New(), delays: map[string]delay{}, restoration: restoration{done: map[string]time.Time{}}}
 	r.pool = newPool(r.serve, cfg.Logger)
 	return r
 }

@@ -83,7 +83,7 @@ func (s *restoration) advance(from time.Time) {
 
 // restoreParticipant starts the workflow of a participant who is enrolled.
 func (r *Relay) restoreParticipant(ctx context.Context, id string) error {
-	unlock, err := r.lanes.Enter(ctx, id)
+	unlock, err := r.locks.Lock(ctx, id)
 	if err != nil {
 		return fmt.Errorf("waiting for a delivery: %w", err)
 	}

@@ -11,8 +11,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"coachline/internal/reply/marks"
-	"coachline/internal/reply/redact"
+	"coachline/internal/agent/marks"
+	"coachline/internal/redact"
 	"coachline/models"
 )
 

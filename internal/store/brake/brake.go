@@ -14,8 +14,6 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
-	"coachline/models/carrier"
-	"coachline/models/operator"
 )
 
 const (
@@ -58,7 +56,7 @@ func New(cfg Config) (*Keeper, error) {
 // a second and five minutes; 0 lets it go. When a brake's time is over, one text
 // passes as a probe, and the others wait for what becomes of it.
 func (k *Keeper) Wait(tx *gorm.DB, now time.Time) (time.Duration, error) {
-	var held []carrier.Brake
+	var held []models.SenderHold
 	if err := tx.Where("sender = ?", k.cfg.Sender).Limit(1).Find(&held).Error; err != nil || len(held) == 0 {
 		return 0, err
 	}
@@ -66,7 +64,7 @@ func (k *Keeper) Wait(tx *gorm.DB, now time.Time) (time.Duration, error) {
 	if held[0].UntilAt.After(now) {
 		return min(max(held[0].UntilAt.Sub(now), lookLeast), lookMost), nil
 	}
-	res := tx.Model(&carrier.Brake{}).Where("sender = ? AND until_at = ?", k.cfg.Sender, database.Instant(held[0].UntilAt)).
+	res := tx.Model(&models.SenderHold{}).Where("sender = ? AND until_at = ?", k.cfg.Sender, database.Instant(held[0].UntilAt)).
 		UpdateColumn("until_at", now.Add(probeEvery))
 	if res.Error != nil || res.RowsAffected > 0 {
 		return 0, res.Error
@@ -77,8 +75,8 @@ func (k *Keeper) Wait(tx *gorm.DB, now time.Time) (time.Duration, error) {
 // HoldSender sets the brake, where the refusal asks for one, in a transaction
 // of its own. Safe to repeat: a brake that holds is only prolonged. ErrNotFound
 // for an unknown text.
-func (k *Keeper) HoldSender(ctx context.Context, r carrier.Refusal) error {
-	var set *carrier.Brake
+func (k *Keeper) HoldSender(ctx context.Context, r models.Refusal) error {
+	var set *models.SenderHold
 	err := k.cfg.Write(ctx, func(tx *gorm.DB) error {
 		var row models.Outbox
 		err := tx.Select("id", "participant_id").Where("id = ?", r.OutboxID).Take(&row).Error
@@ -97,12 +95,12 @@ func (k *Keeper) HoldSender(ctx context.Context, r carrier.Refusal) error {
 
 // Hold is HoldSender within a transaction. It returns a brake that was not set
 // before, for Alert to tell of once the transaction is through.
-func (k *Keeper) Hold(tx *gorm.DB, participantID string, r carrier.Refusal) (*carrier.Brake, error) {
+func (k *Keeper) Hold(tx *gorm.DB, participantID string, r models.Refusal) (*models.SenderHold, error) {
 	until, stops := k.until(r)
 	if !stops {
 		return nil, nil
 	}
-	row := carrier.Brake{
+	row := models.SenderHold{
 		Sender: k.cfg.Sender, Class: r.Class, Code: r.Code, OutboxID: r.OutboxID, Reported: r.Reported,
 		SetAt: database.Instant(r.Now), RefusedAt: database.Instant(r.Now), UntilAt: database.Instant(until),
 	}
@@ -111,13 +109,13 @@ func (k *Keeper) Hold(tx *gorm.DB, participantID string, r carrier.Refusal) (*ca
 		return nil, err
 	}
 	if added {
-		return &row, audit(tx, operator.Audit{ParticipantID: participantID, Action: "brake", Detail: string(r.Class) + " " + r.Code, At: r.Now})
+		return &row, audit(tx, models.Audit{ParticipantID: participantID, Action: "brake", Detail: string(r.Class) + " " + r.Code, At: r.Now})
 	}
 	return nil, tx.Select("class", "code", "outbox_id", "reported", "refused_at", "until_at").UpdateColumns(&row).Error
 }
 
 // Alert tells operators of a new brake; nil is none.
-func (k *Keeper) Alert(set *carrier.Brake) {
+func (k *Keeper) Alert(set *models.SenderHold) {
 	if set == nil {
 		return
 	}
@@ -127,7 +125,7 @@ func (k *Keeper) Alert(set *carrier.Brake) {
 
 // Brakes selects what holds the sender, whether or not its time is over.
 func (k *Keeper) Brakes(tx *gorm.DB) *gorm.DB {
-	return tx.Model(&carrier.Brake{}).Select("1").Where("sender = ?", k.cfg.Sender)
+	return tx.Model(&models.SenderHold{}).Select("1").Where("sender = ?", k.cfg.Sender)
 }
 
 // Lift ends the brake when a text that was posted after the last refusal went
@@ -145,17 +143,17 @@ func (k *Keeper) Lift(tx *gorm.DB, row models.Outbox) error {
 		find = find.Where("reported = ? OR class = ?", false, models.CarrierWindow)
 	case models.OutboxDelivered, models.OutboxRead:
 	}
-	res := find.Delete(&carrier.Brake{})
+	res := find.Delete(&models.SenderHold{})
 	if res.Error != nil || res.RowsAffected == 0 {
 		return res.Error
 	}
 	now := row.UpdatedAt
-	return audit(tx, operator.Audit{ParticipantID: row.ParticipantID, Action: "brake_lifted", At: now})
+	return audit(tx, models.Audit{ParticipantID: row.ParticipantID, Action: "brake_lifted", At: now})
 }
 
 // SenderBrake is the brake that holds; ok is false when there is none.
-func (k *Keeper) SenderBrake(ctx context.Context) (held carrier.Brake, ok bool, err error) {
-	var rows []carrier.Brake
+func (k *Keeper) SenderBrake(ctx context.Context) (held models.SenderHold, ok bool, err error) {
+	var rows []models.SenderHold
 	if err := k.cfg.Read(ctx).Where("sender = ?", k.cfg.Sender).Limit(1).Find(&rows).Error; err != nil {
 		return held, false, fmt.Errorf("reading the brake: %w", err)
 	}
@@ -165,7 +163,7 @@ func (k *Keeper) SenderBrake(ctx context.Context) (held carrier.Brake, ok bool, 
 	return rows[0], true, nil
 }
 
-func audit(tx *gorm.DB, entry operator.Audit) error {
+func audit(tx *gorm.DB, entry models.Audit) error {
 	entry.Actor = byCarrier
 	return tx.Create(&entry).Error
 }

@@ -18,8 +18,6 @@ import (
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
-	"coachline/models/carrier"
-	"coachline/models/operator"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
@@ -109,11 +107,11 @@ func (w *world) claim(id string, minutes int) models.SendClaim {
 func (w *world) refused(id string, class models.CarrierClass, code string, minutes int) {
 	w.t.Helper()
 	require.True(w.t, w.claim(id, minutes).Post)
-	require.NoError(w.t, w.HoldSender(w.ctx, carrier.Refusal{OutboxID: id, Class: class, Code: code, Now: at(minutes)}))
+	require.NoError(w.t, w.HoldSender(w.ctx, models.Refusal{OutboxID: id, Class: class, Code: code, Now: at(minutes)}))
 	require.NoError(w.t, w.ReleaseSend(w.ctx, w.ref(id), at(minutes)))
 }
 
-func (w *world) brake() (carrier.Brake, bool) {
+func (w *world) brake() (models.SenderHold, bool) {
 	w.t.Helper()
 	held, ok, err := w.SenderBrake(w.ctx)
 	require.NoError(w.t, err)
@@ -181,7 +179,7 @@ func TestBrake(t *testing.T) {
 
 		require.True(w.t, w.claim(second, 10).Post, "one text passes")
 		require.Equal(w.t, 5*time.Minute, w.claim(first, 10).Wait, "and no other")
-		require.NoError(w.t, w.HoldSender(w.ctx, carrier.Refusal{OutboxID: second, Class: models.CarrierRegistration, Code: "30034", Now: at(11)}))
+		require.NoError(w.t, w.HoldSender(w.ctx, models.Refusal{OutboxID: second, Class: models.CarrierRegistration, Code: "30034", Now: at(11)}))
 		require.True(w.t, w.claim(second, 12).Resumed, "what may be at the carrier is looked up all the same")
 		require.NoError(w.t, w.ReleaseSend(w.ctx, w.ref(second), at(12)))
 		require.Equal(w.t, 5*time.Minute, w.claim(first, 12).Wait)
@@ -309,7 +307,7 @@ func TestUnreachable(t *testing.T) {
 		fail(6)
 		require.Equal(w.t, "21614", mark())
 		active := models.StatusActive
-		_, err = w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "ann", Patch: models.ParticipantPatch{Status: &active}, Actor: "operator", Now: at(7)})
+		_, err = w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "ann", Patch: models.ParticipantPatch{Status: &active}, Actor: "operator", Now: at(7)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, mark(), "an operator looked after it")
 	})
@@ -325,7 +323,7 @@ func TestPostponedOnce(t *testing.T) {
 		require.True(w.t, claim.Post)
 		require.Equal(w.t, 1, claim.Outbox.LateTries)
 		require.ErrorIs(w.t, w.PostponeSend(w.ctx, w.ref("ann-t9-p1"), at(1)), models.ErrNotFound)
-		require.ErrorIs(w.t, w.HoldSender(w.ctx, carrier.Refusal{OutboxID: "ann-t9-p1", Class: models.CarrierWindow, Now: at(1)}), models.ErrNotFound)
+		require.ErrorIs(w.t, w.HoldSender(w.ctx, models.Refusal{OutboxID: "ann-t9-p1", Class: models.CarrierWindow, Now: at(1)}), models.ErrNotFound)
 	})
 }
 

@@ -8,15 +8,13 @@ import (
 	"coachline/internal/database"
 	"coachline/internal/store/attention"
 	"coachline/models"
-	"coachline/models/carrier"
-	"coachline/models/operator"
 )
 
 // Mark records that the carrier cannot reach a person's number, when that is
 // what the refusal says: with an audit row once, and with attention, which is the
 // operators' task. A person who has texted since the text was posted can be
 // reached.
-func Mark(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refusal) error {
+func Mark(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) error {
 	if r.Class != models.CarrierBadNumber || p.RemovedAt != nil {
 		return nil
 	}
@@ -34,7 +32,7 @@ func Mark(tx *gorm.DB, p models.Participant, row models.Outbox, r carrier.Refusa
 		if err := write(tx, p, now); err != nil {
 			return err
 		}
-		if err := audit(tx, operator.Audit{ParticipantID: p.ID, Action: "unreachable", Detail: r.Code, At: now}); err != nil {
+		if err := audit(tx, models.Audit{ParticipantID: p.ID, Action: "unreachable", Detail: r.Code, At: now}); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	_ "time/tzdata" // the carrier's day ends at the same instant on every host
 
 	"coachline/models"
-	"coachline/models/carrier"
 )
 
 // carrierZone is where the carriers' daily limits end at midnight.
@@ -25,7 +24,7 @@ const (
 var destinations = []string{"21408", "21608"}
 
 // until is how long a refusal stops the sender; false where it does not.
-func (k *Keeper) until(r carrier.Refusal) (time.Time, bool) {
+func (k *Keeper) until(r models.Refusal) (time.Time, bool) {
 	switch r.Class {
 	case models.CarrierWindow:
 		if r.Code == rollingWindow {

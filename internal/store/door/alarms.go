@@ -14,8 +14,6 @@ import (
 	"coachline/internal/store/channel"
 	"coachline/internal/store/ledger"
 	"coachline/models"
-	"coachline/models/alarm"
-	"coachline/models/operator"
 )
 
 // safetySpan: within it no participant gets the safety text twice.
@@ -33,7 +31,7 @@ func Answers(tx *gorm.DB, p models.Participant, in models.Inbound) (bool, error)
 		return false, err
 	}
 	var count int64
-	err = tx.Model(&alarm.Alarm{}).
+	err = tx.Model(&models.Alert{}).
 		Where("participant_id = ? AND answer AND created_at > ?", p.ID, in.ReceivedAt.Add(-safetySpan)).Count(&count).Error
 	return count == 0, err
 }
@@ -49,7 +47,7 @@ func Escalates(tx *gorm.DB, in models.Inbound) (bool, error) {
 		return false, nil
 	}
 	var count int64
-	err := tx.Model(&alarm.Alarm{}).Where("participant_id = ? AND inbound_id <> ? AND created_at > ?",
+	err := tx.Model(&models.Alert{}).Where("participant_id = ? AND inbound_id <> ? AND created_at > ?",
 		in.ParticipantID, in.ID, database.Instant(in.ReceivedAt).Add(-weakSpan)).Count(&count).Error
 	return count > 0, err
 }
@@ -78,7 +76,7 @@ func Raise(tx *gorm.DB, in models.Inbound, how Raising) (string, error) {
 	if in.Gate != models.GateNone {
 		return "", nil
 	}
-	row := alarm.Alarm{
+	row := models.Alert{
 		ID: "alarm-" + strconv.FormatInt(in.ID, 10), ParticipantID: in.ParticipantID, InboundID: in.ID,
 		Danger: string(in.Danger), Tier: string(in.DangerTier), Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore,
 		Escalated: how.Escalated, Pages: isGrave, Answer: how.Answer, CreatedAt: now,
@@ -90,7 +88,7 @@ func Raise(tx *gorm.DB, in models.Inbound, how Raising) (string, error) {
 	if err != nil || !added {
 		return "", err
 	}
-	return row.ID, tx.Create(&operator.Audit{
+	return row.ID, tx.Create(&models.Audit{
 		ParticipantID: in.ParticipantID, Actor: "screen", Action: "attention", Detail: row.ID, At: now,
 	}).Error
 }
@@ -98,11 +96,11 @@ func Raise(tx *gorm.DB, in models.Inbound, how Raising) (string, error) {
 // makeGrave has an alarm page a person that another part of the same message,
 // such as a voice note, raised as a weak sign, and reports whether it did.
 // Temporal is told of the alarm anew.
-func makeGrave(tx *gorm.DB, row alarm.Alarm) (bool, error) {
+func makeGrave(tx *gorm.DB, row models.Alert) (bool, error) {
 	if !row.Pages {
 		return false, nil
 	}
-	res := tx.Model(&alarm.Alarm{}).Where("id = ? AND NOT pages", row.ID).UpdateColumns(map[string]any{
+	res := tx.Model(&models.Alert{}).Where("id = ? AND NOT pages", row.ID).UpdateColumns(map[string]any{
 		"danger": row.Danger, "tier": row.Tier, "rule": row.Rule, "kind": row.Kind, "score": row.Score, "escalated": row.Escalated, "pages": true,
 		"told_at": nil,
 	})
@@ -147,8 +145,8 @@ func SaveTranscript(tx *gorm.DB, in models.Inbound) error {
 
 // PendingAlarms lists alarms that Temporal was not told of and that were
 // written before createdBefore, oldest first, at most limit of them.
-func (d *Desk) PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]alarm.Alarm, error) {
-	var rows []alarm.Alarm
+func (d *Desk) PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error) {
+	var rows []models.Alert
 	err := d.cfg.Read(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
 		Order("created_at").Limit(limit).Find(&rows).Error
 	if err != nil {
@@ -160,7 +158,7 @@ func (d *Desk) PendingAlarms(ctx context.Context, createdBefore time.Time, limit
 // AlarmTold records that Temporal was told of an alarm. Safe to repeat: the first
 // instant stays. An alarm that has become grave since it was read stays to be
 // told.
-func (d *Desk) AlarmTold(ctx context.Context, told alarm.Alarm, at time.Time) error {
+func (d *Desk) AlarmTold(ctx context.Context, told models.Alert, at time.Time) error {
 	return d.markAlarm(ctx, "told_at", at, "id = ? AND pages = ? AND told_at IS NULL", told.ID, told.Pages)
 }
 
@@ -171,7 +169,7 @@ func (d *Desk) AlarmPaged(ctx context.Context, id string, at time.Time) error {
 
 func (d *Desk) markAlarm(ctx context.Context, column string, at time.Time, where string, args ...any) error {
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Model(&alarm.Alarm{}).Where(where, args...).UpdateColumn(column, database.Instant(at)).Error
+		return tx.Model(&models.Alert{}).Where(where, args...).UpdateColumn(column, database.Instant(at)).Error
 	})
 	if err != nil {
 		return fmt.Errorf("marking the alarm: %w", err)
@@ -180,8 +178,8 @@ func (d *Desk) markAlarm(ctx context.Context, column string, at time.Time, where
 }
 
 // Alarm reads an alarm. models.ErrNotFound for an unknown id.
-func (d *Desk) Alarm(ctx context.Context, id string) (alarm.Alarm, error) {
-	var row alarm.Alarm
+func (d *Desk) Alarm(ctx context.Context, id string) (models.Alert, error) {
+	var row models.Alert
 	if err := d.cfg.Read(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
 		return row, fmt.Errorf("reading the alarm: %w", database.Classify(err))
 	}
@@ -193,11 +191,11 @@ func (d *Desk) Alarm(ctx context.Context, id string) (alarm.Alarm, error) {
 // id; "" when the text is answered
 // otherwise, or it comes too late to be of use. Safe to retry: the first row
 // stays. Whether it may be sent is for the gates of sending.
-func (d *Desk) QueueSafetyText(ctx context.Context, s alarm.SafetyText) (string, error) {
+func (d *Desk) QueueSafetyText(ctx context.Context, s models.SafetyText) (string, error) {
 	var id string
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
 		id = ""
-		var raised alarm.Alarm
+		var raised models.Alert
 		if err := tx.Where("id = ?", s.AlarmID).Take(&raised).Error; err != nil || !raised.Answer {
 			return err
 		}
@@ -219,7 +217,7 @@ func (d *Desk) QueueSafetyText(ctx context.Context, s alarm.SafetyText) (string,
 			id = row.ID
 			return nil
 		}
-		if !errors.Is(err, gorm.ErrRecordNotFound) || s.Now.Sub(raised.CreatedAt) > alarm.TextLife {
+		if !errors.Is(err, gorm.ErrRecordNotFound) || s.Now.Sub(raised.CreatedAt) > models.SafetyTextValidity {
 			return ignoreMissing(err)
 		}
 		id = row.ID
@@ -235,7 +233,7 @@ func (d *Desk) QueueSafetyText(ctx context.Context, s alarm.SafetyText) (string,
 // behind it, and returns the row afterwards; what we start ourselves goes on with
 // its next slot. Safe to repeat: without attention nothing is written.
 // ErrNotFound also after removal.
-func (d *Desk) ClearAttention(ctx context.Context, c alarm.Clearing) (models.Participant, error) {
+func (d *Desk) ClearAttention(ctx context.Context, c models.AttentionClearing) (models.Participant, error) {
 	var p models.Participant
 	now := database.Instant(c.Now)
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
@@ -250,7 +248,7 @@ func (d *Desk) ClearAttention(ctx context.Context, c alarm.Clearing) (models.Par
 		if err = clearAlarms(tx, p.ID, c.Note, now); err != nil {
 			return err
 		}
-		return tx.Create(&operator.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: joinKinds(ended), At: now}).Error
+		return tx.Create(&models.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: joinKinds(ended), At: now}).Error
 	})
 	if err != nil {
 		return models.Participant{}, fmt.Errorf("clearing the attention: %w", err)
@@ -261,7 +259,7 @@ func (d *Desk) ClearAttention(ctx context.Context, c alarm.Clearing) (models.Par
 // clearAlarms ends the open alarms of a participant. The note is sealed for each
 // row of its own.
 func clearAlarms(tx *gorm.DB, participantID, note string, now time.Time) error {
-	var open []alarm.Alarm
+	var open []models.Alert
 	err := tx.Where("participant_id = ? AND cleared_at IS NULL", participantID).Find(&open).Error
 	if err != nil {
 		return err

@@ -7,8 +7,6 @@ import (
 
 	"coachline/internal/store/door"
 	"coachline/models"
-	"coachline/models/alarm"
-	"coachline/models/operator"
 )
 
 const crisis = "I want to die"
@@ -27,7 +25,7 @@ func (w *world) ann() models.Participant {
 
 func (w *world) safetyText(id string, seconds int) string {
 	w.t.Helper()
-	row, err := w.QueueSafetyText(w.ctx, alarm.SafetyText{AlarmID: id, Body: "call 988", Now: at(seconds)})
+	row, err := w.QueueSafetyText(w.ctx, models.SafetyText{AlarmID: id, Body: "call 988", Now: at(seconds)})
 	require.NoError(w.t, err)
 	return row
 }
@@ -117,14 +115,14 @@ func TestCrisisAboveTheLimit(t *testing.T) {
 func TestClearAttention(t *testing.T) {
 	onBoth(t, door.Rules{}, func(w *world) {
 		w.crisis(0)
-		listed, err := w.Participants(w.ctx, operator.ParticipantQuery{Attention: models.AttentionCrisis})
+		listed, err := w.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionCrisis})
 		require.NoError(w.t, err)
 		require.Len(w.t, listed, 1)
 		open, err := w.OpenAttention(w.ctx, models.AttentionQuery{})
 		require.NoError(w.t, err)
 		require.Len(w.t, open, 1)
 		for range 2 {
-			p, err := w.ClearAttention(w.ctx, alarm.Clearing{ParticipantID: "ann", Note: "called her", Actor: "operator", Now: at(60)})
+			p, err := w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Note: "called her", Actor: "operator", Now: at(60)})
 			require.NoError(w.t, err)
 			require.Empty(w.t, p.Attention)
 			require.Equal(w.t, w.ann().Version, p.Version)
@@ -136,7 +134,7 @@ func TestClearAttention(t *testing.T) {
 		open, err = w.OpenAttention(w.ctx, models.AttentionQuery{})
 		require.NoError(w.t, err)
 		require.Empty(w.t, open)
-		_, err = w.ClearAttention(w.ctx, alarm.Clearing{ParticipantID: "nobody", Now: at(60)})
+		_, err = w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "nobody", Now: at(60)})
 		require.ErrorIs(w.t, err, models.ErrNotFound)
 		_, err = w.Alarm(w.ctx, "alarm-99")
 		require.ErrorIs(w.t, err, models.ErrNotFound)
@@ -182,7 +180,7 @@ func TestNothingIsStartedWhileAttentionIsOpen(t *testing.T) {
 		require.Len(w.t, rows, 1)
 		require.Equal(w.t, []any{models.PromptMissed, "attention"}, []any{rows[0].State, rows[0].Reason})
 
-		_, err := w.ClearAttention(w.ctx, alarm.Clearing{ParticipantID: "ann", Actor: "operator", Now: at(90)})
+		_, err := w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Actor: "operator", Now: at(90)})
 		require.NoError(w.t, err)
 		require.False(w.t, begin(10, models.KindReminder).Skip)
 	})

@@ -8,9 +8,6 @@ import (
 
 	"coachline/internal/store/door"
 	"coachline/models"
-	"coachline/models/carrier"
-	"coachline/models/frontdoor"
-	"coachline/models/operator"
 )
 
 const (
@@ -42,7 +39,7 @@ func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
 		require.NoError(w.t, err)
 		require.Equal(w.t, models.IntentUnclear, intent)
 		ask := func(seconds int) string {
-			id, err := w.QueueAsk(w.ctx, frontdoor.Ask{InboundID: first.Inbound.ID, Body: "stop?", Now: at(seconds)})
+			id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: first.Inbound.ID, Body: "stop?", Now: at(seconds)})
 			require.NoError(w.t, err)
 			return id
 		}
@@ -73,7 +70,7 @@ func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
 func TestQuestionThatComesTooLateIsNotAsked(t *testing.T) {
 	onBoth(t, door.Rules{}, func(w *world) {
 		out := w.text(0, unclear)
-		id, err := w.QueueAsk(w.ctx, frontdoor.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: at(0).Add(carrier.AnswerLife + time.Second)})
+		id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: at(0).Add(models.AnswerValidity + time.Second)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, id)
 	})
@@ -98,7 +95,7 @@ func TestWrongNumberPausesAndIsAsked(t *testing.T) {
 
 func (w *world) ask(out models.AcceptedInbound, seconds int) string {
 	w.t.Helper()
-	id, err := w.QueueAsk(w.ctx, frontdoor.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: at(seconds)})
+	id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: at(seconds)})
 	require.NoError(w.t, err)
 	return id
 }
@@ -106,7 +103,7 @@ func (w *world) ask(out models.AcceptedInbound, seconds int) string {
 // set is an operator who pauses ann, or has her go on.
 func (w *world) set(seconds int, status models.Status) {
 	w.t.Helper()
-	_, err := w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{
+	_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{
 		ID: "ann", Patch: models.ParticipantPatch{Status: &status}, Actor: "operator", Now: at(seconds),
 	})
 	require.NoError(w.t, err)

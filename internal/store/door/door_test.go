@@ -16,7 +16,6 @@ import (
 	"coachline/internal/store"
 	"coachline/internal/store/door"
 	"coachline/models"
-	"coachline/models/frontdoor"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
@@ -158,7 +157,7 @@ func TestLimitNotice(t *testing.T) {
 		require.Equal(w.t, "fr-CA", locale)
 		_, err = w.LocaleOf(w.ctx, over+99)
 		require.ErrorIs(w.t, err, models.ErrNotFound)
-		ask := frontdoor.LimitNotice{InboundID: over, Body: "too many", Now: at(2)}
+		ask := models.LimitNotice{InboundID: over, Body: "too many", Now: at(2)}
 		id, err := w.QueueLimitNotice(w.ctx, ask)
 		require.NoError(w.t, err)
 		again, err := w.QueueLimitNotice(w.ctx, ask)
@@ -169,11 +168,11 @@ func TestLimitNotice(t *testing.T) {
 		require.True(w.t, claim.Post)
 		require.Equal(w.t, ann, claim.To)
 
-		late, err := w.QueueLimitNotice(w.ctx, frontdoor.LimitNotice{InboundID: w.text(2, "c").Inbound.ID, Body: "too many", Now: at(2000)})
+		late, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(2, "c").Inbound.ID, Body: "too many", Now: at(2000)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, late, "too late to be of use")
 
-		gone, err := w.QueueLimitNotice(w.ctx, frontdoor.LimitNotice{InboundID: w.text(3, "d").Inbound.ID, Body: "too many", Now: at(4)})
+		gone, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(3, "d").Inbound.ID, Body: "too many", Now: at(4)})
 		require.NoError(w.t, err)
 		w.take(models.Inbound{From: ann, Body: "stop", ReceivedAt: at(5)})
 		claim, err = w.ClaimSend(w.ctx, gone, at(6))

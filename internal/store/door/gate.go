@@ -12,7 +12,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"coachline/internal/glyphs"
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -74,7 +74,7 @@ func New(cfg Config) *Desk {
 // of one sender, are counted. Equal texts of two senders have different ones.
 func (d *Desk) Mark(in *models.Inbound) {
 	in.FromIndex, in.RepeatIndex, in.Gate = d.cfg.Index(in.From), "", models.GateNone
-	if seen := glyphs.Fold(in.Body); seen != "" {
+	if seen := text.Fold(in.Body); seen != "" {
 		in.RepeatIndex = d.cfg.Index("text\x00" + in.From + "\x00" + seen)
 	}
 }
@@ -83,7 +83,7 @@ func (d *Desk) Mark(in *models.Inbound) {
 // written, and says what the sender was taken for a machine for. A mute comes
 // before the limits, and what a mute held back does not count towards them.
 func (d *Desk) Judge(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
-	if glyphs.Reading(in.Body, in.MediaCount) == "" {
+	if text.Reading(in.Body, in.MediaCount) == "" {
 		in.Gate = models.GateEmpty
 		return models.LoopNone, nil
 	}
@@ -172,7 +172,7 @@ func (d *Desk) loop(tx *gorm.DB, in models.Inbound) (models.LoopReason, error) {
 
 // repeatsOf is how often a text makes its sender a machine.
 func repeatsOf(body string) int {
-	if utf8.RuneCountInString(glyphs.Fold(body)) <= shortText {
+	if utf8.RuneCountInString(text.Fold(body)) <= shortText {
 		return shortRepeats
 	}
 	return repeats

@@ -15,8 +15,6 @@ import (
 	"coachline/internal/store/channel"
 	"coachline/internal/store/ledger"
 	"coachline/models"
-	"coachline/models/carrier"
-	"coachline/models/frontdoor"
 )
 
 // Why a hint was not sent; kept in the row's error code.
@@ -42,7 +40,7 @@ func (d *Desk) Hint(tx *gorm.DB, in models.Inbound) (string, error) {
 	if err != nil || newest.Action == models.ConsentOptOut {
 		return "", err
 	}
-	row := frontdoor.Hint{
+	row := models.Hint{
 		ID:        "hint-" + in.FromIndex[:min(indexDigits, len(in.FromIndex))] + "-" + in.ReceivedAt.In(d.cfg.Rules.Zone).Format(time.DateOnly),
 		InboundID: in.ID, Status: models.OutboxReady, CreatedAt: in.ReceivedAt, UpdatedAt: in.ReceivedAt,
 	}
@@ -55,8 +53,8 @@ func (d *Desk) Hint(tx *gorm.DB, in models.Inbound) (string, error) {
 
 // PendingHints lists hints that Temporal was not told to send and that were
 // written before createdBefore, oldest first, at most limit of them.
-func (d *Desk) PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]frontdoor.Hint, error) {
-	var rows []frontdoor.Hint
+func (d *Desk) PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error) {
+	var rows []models.Hint
 	err := d.cfg.Read(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
 		Order("created_at").Limit(limit).Find(&rows).Error
 	if err != nil {
@@ -69,7 +67,7 @@ func (d *Desk) PendingHints(ctx context.Context, createdBefore time.Time, limit 
 // stays.
 func (d *Desk) HintTold(ctx context.Context, id string, at time.Time) error {
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Model(&frontdoor.Hint{}).Where("id = ? AND told_at IS NULL", id).UpdateColumn("told_at", at).Error
+		return tx.Model(&models.Hint{}).Where("id = ? AND told_at IS NULL", id).UpdateColumn("told_at", at).Error
 	})
 	if err != nil {
 		return fmt.Errorf("marking the hint: %w", err)
@@ -81,10 +79,10 @@ func (d *Desk) HintTold(ctx context.Context, id string, at time.Time) error {
 // if so. Consent and enrolment are looked at again. A hint that an earlier
 // attempt left in sending may have gone out: it ends as unknown and is never
 // posted twice. ErrNotFound for an unknown id.
-func (d *Desk) ClaimHint(ctx context.Context, id string, now time.Time) (frontdoor.HintClaim, error) {
-	var claim frontdoor.HintClaim
+func (d *Desk) ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error) {
+	var claim models.HintClaim
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
-		var row frontdoor.Hint
+		var row models.Hint
 		if err := lockRows(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
 		}
@@ -96,25 +94,25 @@ func (d *Desk) ClaimHint(ctx context.Context, id string, now time.Time) (frontdo
 		if row.Status, row.ErrorCode, err = standing(tx, row, in, now); err != nil {
 			return err
 		}
-		claim = frontdoor.HintClaim{To: in.From, Post: row.Status == models.OutboxSending, Status: row.Status}
+		claim = models.HintClaim{To: in.From, Post: row.Status == models.OutboxSending, Status: row.Status}
 		row.UpdatedAt = now
 		return tx.Select("status", "error_code", "updated_at").UpdateColumns(&row).Error
 	})
 	if err != nil {
-		return frontdoor.HintClaim{}, fmt.Errorf("claiming the hint: %w", err)
+		return models.HintClaim{}, fmt.Errorf("claiming the hint: %w", err)
 	}
 	return claim, nil
 }
 
 // standing is where a claimed hint stands; only sending is posted.
-func standing(tx *gorm.DB, row frontdoor.Hint, in models.Inbound, now time.Time) (models.OutboxStatus, string, error) {
+func standing(tx *gorm.DB, row models.Hint, in models.Inbound, now time.Time) (models.OutboxStatus, string, error) {
 	if row.Status == models.OutboxSending {
 		return models.OutboxUnknown, "", nil
 	}
 	if row.Status != models.OutboxReady {
 		return row.Status, row.ErrorCode, nil
 	}
-	if now.Sub(row.CreatedAt) > frontdoor.TextLife {
+	if now.Sub(row.CreatedAt) > models.FixedTextValidity {
 		return models.OutboxCanceled, hintStale, nil
 	}
 	refusal, err := hintRefusal(tx, in)
@@ -143,9 +141,9 @@ func hintRefusal(tx *gorm.DB, in models.Inbound) (string, error) {
 // the connection to the carrier is established, and returns where it stands:
 // sending when it may be written. ErrNotFound for an unknown id.
 func (d *Desk) CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error) {
-	var row frontdoor.Hint
+	var row models.Hint
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
-		row = frontdoor.Hint{}
+		row = models.Hint{}
 		if err := lockRows(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
 		}
@@ -168,9 +166,9 @@ func (d *Desk) CheckHint(ctx context.Context, id string, now time.Time) (models.
 
 // SettleHint ends an attempt. It does nothing unless the hint is being sent, so
 // a retry is safe.
-func (d *Desk) SettleHint(ctx context.Context, r frontdoor.HintResult) error {
+func (d *Desk) SettleHint(ctx context.Context, r models.HintResult) error {
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Model(&frontdoor.Hint{}).Where("id = ? AND status = ?", r.ID, models.OutboxSending).UpdateColumns(map[string]any{
+		return tx.Model(&models.Hint{}).Where("id = ? AND status = ?", r.ID, models.OutboxSending).UpdateColumns(map[string]any{
 			"status": r.Status, "provider_sid": r.ProviderSID, "error_code": r.ErrorCode, "updated_at": r.Now,
 		}).Error
 	})
@@ -195,14 +193,14 @@ func (d *Desk) LocaleOf(ctx context.Context, inboundID int64) (string, error) {
 // with its entry of the conversation, and returns the row's id; "" when it
 // comes too late to be of use. Safe to retry: the first row stays. Whether it
 // may be sent is for the gates of sending. ErrNotFound for an unknown text.
-func (d *Desk) QueueLimitNotice(ctx context.Context, n frontdoor.LimitNotice) (string, error) {
-	return d.queueFixed(ctx, fixedText{name: "limit", inboundID: n.InboundID, body: n.Body, now: n.Now, life: frontdoor.TextLife})
+func (d *Desk) QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error) {
+	return d.queueFixed(ctx, fixedText{name: "limit", inboundID: n.InboundID, body: n.Body, now: n.Now, life: models.FixedTextValidity})
 }
 
 // QueueAsk writes the outbox row that asks what a text meant, as QueueLimitNotice
 // does its own, on the channel that the text came by.
-func (d *Desk) QueueAsk(ctx context.Context, a frontdoor.Ask) (string, error) {
-	return d.queueFixed(ctx, fixedText{name: "ask", inboundID: a.InboundID, body: a.Body, now: a.Now, life: carrier.AnswerLife})
+func (d *Desk) QueueAsk(ctx context.Context, a models.Ask) (string, error) {
+	return d.queueFixed(ctx, fixedText{name: "ask", inboundID: a.InboundID, body: a.Body, now: a.Now, life: models.AnswerValidity})
 }
 
 // AskedIntent returns what the screening took a text for. ErrNotFound for an

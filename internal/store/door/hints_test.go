@@ -9,7 +9,6 @@ import (
 
 	"coachline/internal/store/door"
 	"coachline/models"
-	"coachline/models/frontdoor"
 )
 
 func (w *world) strange(seconds int, in models.Inbound) models.AcceptedInbound {
@@ -95,15 +94,15 @@ func TestStrangersStopHolds(t *testing.T) {
 }
 
 func TestClaimHint(t *testing.T) {
-	claim := func(w *world, id string, seconds int) frontdoor.HintClaim {
+	claim := func(w *world, id string, seconds int) models.HintClaim {
 		out, err := w.ClaimHint(w.ctx, id, at(seconds))
 		require.NoError(w.t, err)
 		return out
 	}
 	onBoth(t, door.Rules{Hints: true}, func(w *world) {
 		first := w.strange(0, hello).HintID
-		require.Equal(w.t, frontdoor.HintClaim{To: stranger, Post: true, Status: models.OutboxSending}, claim(w, first, 1))
-		require.NoError(w.t, w.SettleHint(w.ctx, frontdoor.HintResult{ID: first, Status: models.OutboxReady, Now: at(2)}))
+		require.Equal(w.t, models.HintClaim{To: stranger, Post: true, Status: models.OutboxSending}, claim(w, first, 1))
+		require.NoError(w.t, w.SettleHint(w.ctx, models.HintResult{ID: first, Status: models.OutboxReady, Now: at(2)}))
 		require.True(w.t, claim(w, first, 3).Post, "refused for sure, so tried again")
 		require.Equal(w.t, models.OutboxUnknown, claim(w, first, 4).Status, "an attempt of unknown fate is the last")
 		require.False(w.t, claim(w, first, 5).Post)

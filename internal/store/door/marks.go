@@ -8,15 +8,13 @@ import (
 
 	"coachline/internal/database"
 	"coachline/models"
-	"coachline/models/alarm"
-	"coachline/models/operator"
 )
 
 const maxAlarmPage = 200
 
 // Alarms returns a page of alarms, newest first. A limit outside 1..200 counts as
 // 200.
-func (d *Desk) Alarms(ctx context.Context, q alarm.Query) ([]alarm.Alarm, error) {
+func (d *Desk) Alarms(ctx context.Context, q models.AlertQuery) ([]models.Alert, error) {
 	if q.Limit < 1 || q.Limit > maxAlarmPage {
 		q.Limit = maxAlarmPage
 	}
@@ -27,7 +25,7 @@ func (d *Desk) Alarms(ctx context.Context, q alarm.Query) ([]alarm.Alarm, error)
 	if q.Unmarked {
 		find = find.Where("mark = ''")
 	}
-	var rows []alarm.Alarm
+	var rows []models.Alert
 	if err := find.Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("listing alarms: %w", err)
 	}
@@ -36,11 +34,11 @@ func (d *Desk) Alarms(ctx context.Context, q alarm.Query) ([]alarm.Alarm, error)
 
 // MarkAlarm keeps what an operator says of an alarm and returns the alarm; the
 // newest mark counts. Safe to repeat. models.ErrNotFound for an unknown alarm.
-func (d *Desk) MarkAlarm(ctx context.Context, m alarm.Marking) (alarm.Alarm, error) {
-	var row alarm.Alarm
+func (d *Desk) MarkAlarm(ctx context.Context, m models.AlertMarking) (models.Alert, error) {
+	var row models.Alert
 	now := database.Instant(m.Now)
 	err := d.cfg.Write(ctx, func(tx *gorm.DB) error {
-		row = alarm.Alarm{}
+		row = models.Alert{}
 		if err := lockRows(tx).Where("id = ?", m.AlarmID).Take(&row).Error; err != nil {
 			return err
 		}
@@ -51,25 +49,25 @@ func (d *Desk) MarkAlarm(ctx context.Context, m alarm.Marking) (alarm.Alarm, err
 		if err := tx.Select("mark", "marked_by", "marked_at").UpdateColumns(&row).Error; err != nil {
 			return err
 		}
-		return tx.Create(&operator.Audit{
+		return tx.Create(&models.Audit{
 			ParticipantID: row.ParticipantID, Actor: m.Actor, Action: "mark", Detail: row.ID + " " + string(m.Mark), At: now,
 		}).Error
 	})
 	if err != nil {
-		return alarm.Alarm{}, fmt.Errorf("marking the alarm: %w", database.Classify(err))
+		return models.Alert{}, fmt.Errorf("marking the alarm: %w", database.Classify(err))
 	}
 	return row, nil
 }
 
 // MarkedTexts returns the texts of all alarms that operators have judged, oldest
 // first. Texts that are erased or cannot be read are left out.
-func (d *Desk) MarkedTexts(ctx context.Context) ([]alarm.MarkedText, error) {
+func (d *Desk) MarkedTexts(ctx context.Context) ([]models.MarkedText, error) {
 	tx := d.cfg.Read(database.AllowUnreadable(ctx))
-	var rows []alarm.Alarm
+	var rows []models.Alert
 	if err := tx.Where("mark <> ''").Order("inbound_id").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("reading marked alarms: %w", err)
 	}
-	var out []alarm.MarkedText
+	var out []models.MarkedText
 	for _, row := range rows {
 		var in models.Inbound
 		res := tx.Where("id = ?", row.InboundID).Limit(1).Find(&in)
@@ -84,7 +82,7 @@ func (d *Desk) MarkedTexts(ctx context.Context) ([]alarm.MarkedText, error) {
 		if err := tx.Select("locale").Where("id = ?", row.ParticipantID).Limit(1).Find(&p).Error; err != nil {
 			return nil, fmt.Errorf("reading the locale of %s: %w", row.ID, err)
 		}
-		out = append(out, alarm.MarkedText{AlarmID: row.ID, Locale: p.Locale, Kind: row.Kind, Mark: row.Mark, Text: text})
+		out = append(out, models.MarkedText{AlarmID: row.ID, Locale: p.Locale, Kind: row.Kind, Mark: row.Mark, Text: text})
 	}
 	return out, nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"coachline/internal/store/door"
 	"coachline/models"
-	"coachline/models/alarm"
 )
 
 const (
@@ -15,7 +14,7 @@ const (
 	hours = 3600
 )
 
-func (w *world) alarm(id string) alarm.Alarm {
+func (w *world) alarm(id string) models.Alert {
 	w.t.Helper()
 	row, err := w.Alarm(w.ctx, id)
 	require.NoError(w.t, err)
@@ -29,7 +28,7 @@ func TestWeakSignPagesNoPerson(t *testing.T) {
 		require.NotEmpty(w.t, out.AlarmID)
 		require.Equal(w.t, models.TierB, out.Inbound.DangerTier)
 		row := w.alarm(out.AlarmID)
-		require.Equal(w.t, alarm.Alarm{
+		require.Equal(w.t, models.Alert{
 			ID: out.AlarmID, ParticipantID: "ann", InboundID: out.Inbound.ID, Danger: "self_harm", Tier: "B", Rule: row.Rule, Kind: "passive",
 			Score: row.Score, Answer: true, CreatedAt: row.CreatedAt,
 		}, row)

@@ -20,7 +20,6 @@ import (
 	"coachline/internal/sms"
 	"coachline/internal/store"
 	"coachline/models"
-	"coachline/models/operator"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
@@ -379,7 +378,7 @@ func TestUse(t *testing.T) {
 
 func (w *world) pause(string) {
 	status := models.StatusPaused
-	_, err := w.UpdateParticipant(w.ctx, operator.ParticipantUpdate{ID: "ann", Patch: models.ParticipantPatch{Status: &status}, Actor: "operator", Now: at(9)})
+	_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "ann", Patch: models.ParticipantPatch{Status: &status}, Actor: "operator", Now: at(9)})
 	require.NoError(w.t, err)
 }
 

@@ -9,11 +9,10 @@ import (
 	"fmt"
 	"strings"
 
+	"coachline/internal/agent/toolcall"
 	"coachline/internal/reply"
-	"coachline/internal/reply/protocol"
 	"coachline/internal/tools"
 	"coachline/models"
-	"coachline/models/aside"
 )
 
 // most is how many texts a turn may send beside its final words.
@@ -49,7 +48,7 @@ func New(cfg Config) *Desk { return &Desk{cfg} }
 func (d *Desk) Tool() tools.Extra {
 	return tools.Extra{
 		Tool: tools.Tool{
-			Name: aside.Tool,
+			Name: models.ToolMessage,
 			Description: "Text the person now, before your final words, when what you are about to do takes a moment or stands on its own. " +
 				"It reaches the person you talk to and nobody else; at most two in one answer. " +
 				"Your final words are sent after it: do not repeat it there, and leave them empty when everything is said.",
@@ -106,7 +105,7 @@ func over(turn models.TurnContext) bool {
 func countSent(turn models.TurnContext) int {
 	n := 0
 	for _, run := range turn.Runs {
-		if _, ok := aside.Of(run); ok {
+		if _, ok := models.InterimMessageOf(run); ok {
 			n++
 		}
 	}
@@ -115,9 +114,9 @@ func countSent(turn models.TurnContext) int {
 
 // renderText is a text as a final reply would be shown, screened as one.
 func (d *Desk) renderText(turn models.TurnContext, content string) (string, error) {
-	verdict := protocol.JudgeNative(models.ChatResponse{Text: content}, protocol.Native{})
+	verdict := toolcall.JudgeNative(models.ChatResponse{Text: content}, toolcall.Native{})
 	words := ""
-	if verdict.Judgment == protocol.Words {
+	if verdict.Judgment == toolcall.Words {
 		words = reply.Words(verdict.Text)
 	}
 	if words == "" {

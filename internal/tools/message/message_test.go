@@ -16,7 +16,6 @@ import (
 
 	"coachline/internal/tools"
 	"coachline/models"
-	"coachline/models/aside"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -45,14 +44,14 @@ func (s *stub) run(t *testing.T, arguments string) (tools.Execution, error) {
 	t.Helper()
 	registry, err := tools.New(tools.With(New(Config{Ledger: s, Events: s}).Tool()))
 	require.NoError(t, err)
-	return registry.Run(t.Context(), tools.RunInput{TurnID: "conv_1-t3", Call: models.ToolCall{ID: "c", Name: aside.Tool, Arguments: arguments}})
+	return registry.Run(t.Context(), tools.RunInput{TurnID: "conv_1-t3", Call: models.ToolCall{ID: "c", Name: models.ToolMessage, Arguments: arguments}})
 }
 
 func TestWords(t *testing.T) {
 	ran := func(n int, failed bool) func(*stub) {
 		return func(s *stub) {
 			for i := range n {
-				s.turn.Runs = append(s.turn.Runs, models.ToolRun{TurnID: "conv_1-t3", Step: i + 1, Name: aside.Tool, Failed: failed})
+				s.turn.Runs = append(s.turn.Runs, models.ToolRun{TurnID: "conv_1-t3", Step: i + 1, Name: models.ToolMessage, Failed: failed})
 			}
 		}
 	}
@@ -179,10 +178,10 @@ func TestOffer(t *testing.T) {
 	for _, spec := range registry.Controls(len(registry.For(models.ModeIntake))) {
 		names = append(names, spec.Name)
 	}
-	require.Equal(t, []string{"end_exchange", aside.Tool}, names)
+	require.Equal(t, []string{"end_exchange", models.ToolMessage}, names)
 	require.Len(t, registry.For(models.ModeIntake), 7)
 	for _, spec := range registry.ForSubagents() {
-		require.NotEqual(t, aside.Tool, spec.Name)
+		require.NotEqual(t, models.ToolMessage, spec.Name)
 	}
 }
 

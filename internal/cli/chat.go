@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"coachline/models"
+)
+
+// ChatConfig says who talks to the coach and through which simulated phone
+// network.
+type ChatConfig struct {
+	Client *Client
+	// Sim is the base address of the simulated phone network.
+	Sim   string
+	Phone string
+	Name  string
+	// Channel is how lines reach the coach: ChannelSMS through the simulated
+	// phone network, ChannelChat through the API.
+	Channel models.Channel
+	In      io.Reader
+	Out     io.Writer
+	// JSON prints every entry of the conversation as one line of JSON.
+	JSON bool
+	// Poll is how often new entries are looked for; Wait how long an answer to
+	// the last text is waited for once In has ended.
+	Poll time.Duration
+	Wait time.Duration
+}
+
+type chat struct {
+	cfg  ChatConfig
+	who  Participant
+	seen map[string]bool
+	// sent counts texts, heard those that the conversation shows; last is who
+	// spoke last in it.
+	sent, heard int
+	last        models.Role
+}
+
+// open reports that an answer is still to come.
+func (c *chat) open() bool { return c.sent > c.heard || c.last != models.RoleAssistant }
+
+// Chat sends each line of In as a text from the phone and prints what the
+// coach answers, until In ends and the last text is answered, or ctx ends. The
+// phone becomes a test participant; one that belongs to a real participant is
+// refused. A line that begins with a slash is an operator's command and
+// never reaches the coach.
+func Chat(ctx context.Context, cfg ChatConfig) error {
+	c := &chat{cfg: cfg, seen: map[string]bool{}}
+	if err := c.join(ctx); err != nil {
+		return err
+	}
+	if err := c.talk(ctx); !errors.Is(err, errQuit) {
+		return err
+	}
+	return nil
+}
+
+// join enrols the phone, which is answered with a greeting, or finds the tester
+// that it belongs to and passes over what was said before.
+func (c *chat) join(ctx context.Context) error {
+	body := NewParticipant{Phone: c.cfg.Phone, Name: c.cfg.Name, Tester: true, Signup: true}
+	got, err := c.cfg.Client.do(ctx, request{method: http.MethodPost, path: participants, body: body})
+	var refused *APIError
+	if errors.As(err, &refused) && refused.Status == http.StatusConflict {
+		return c.rejoin(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(got.raw, &c.who); err != nil {
+		return fmt.Errorf("decoding the API's answer: %w", err)
+	}
+	return nil
+}
+
+func (c *chat) rejoin(ctx context.Context) error {
+	all, err := allOf[Participant](ctx, c.cfg.Client, Filter{})
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if !strings.HasSuffix(p.Phone, digits(c.cfg.Phone)) {
+			continue
+		}
+		if !p.Tester {
+			return errors.New("this phone belongs to a participant who is not a tester")
+		}
+		c.who = p
+		_, err := c.news(ctx)
+		c.last = models.RoleAssistant // what was left open before is not waited for
+		return err
+	}
+	return errors.New("this phone is enrolled, but not found; write it with + and the country code")
+}
+
+func digits(phone string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, phone)
+}
+
+func (c *chat) talk(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	lines := read(ctx, c.cfg.In)
+	tick := time.NewTicker(c.cfg.Poll)
+	defer tick.Stop()
+	var giveUp <-chan time.Time
+	for {
+		if lines == nil && !c.open() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case line, more := <-lines:
+			if !more {
+				lines, giveUp = nil, time.After(c.cfg.Wait)
+				continue
+			}
+			if err := c.line(ctx, line); err != nil {
+				return err
+			}
+		case <-tick.C:
+			if err := c.print(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+		case <-giveUp:
+			return fmt.Errorf("no answer within %s", c.cfg.Wait)
+		}
+	}
+}
+
+// read gives the lines that are not blank; the channel closes at the end.
+func read(ctx context.Context, in io.Reader) <-chan string {
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		scanner := bufio.NewScanner(in)
+		for scanner.Scan() {
+			line := strings.TrimSpace(scanner.Text())
+			if line == "" {
+				continue
+			}
+			select {
+			case lines <- line:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+// text sends a line as the phone would.
+func (c *chat) text(ctx context.Context, body string) error {
+	raw, err := json.Marshal(map[string]string{"body": body})
+	if err != nil {
+		return fmt.Errorf("encoding the text: %w", err)
+	}
+	target := strings.TrimRight(c.cfg.Sim, "/") + "/sim/phones/" + url.PathEscape(c.who.Phone) + "/messages"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(raw))
+	if err != nil {
+		return fmt.Errorf("texting: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := c.cfg.Client.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("texting through the simulated network at %s: %w", c.cfg.Sim, unwrapURL(err))
+	}
+	defer res.Body.Close()
+	if res.StatusCode >= http.StatusBadRequest {
+		return fmt.Errorf("the simulated network at %s refused the text: HTTP %d", c.cfg.Sim, res.StatusCode)
+	}
+	c.sent++
+	return nil
+}
+
+// news lists the entries that were not seen before, oldest first.
+func (c *chat) news(ctx context.Context) ([]models.HistoryEntry, error) {
+	got, err := c.cfg.Client.do(ctx, request{method: http.MethodGet, path: one(c.who.ID) + "/history"})
+	if err != nil {
+		return nil, err
+	}
+	var all, fresh []models.HistoryEntry
+	if err := json.Unmarshal(got.raw, &all); err != nil {
+		return nil, fmt.Errorf("decoding the API's answer: %w", err)
+	}
+	for _, e := range all {
+		key := fmt.Sprint(e.At.UnixNano(), e.Role, e.Kind, e.Text)
+		if !c.seen[key] {
+			c.seen[key] = true
+			fresh = append(fresh, e)
+		}
+	}
+	return fresh, nil
+}
+
+func (c *chat) print(ctx context.Context) error {
+	fresh, err := c.news(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range fresh {
+		if c.last = e.Role; e.Role == models.RoleUser {
+			c.heard++
+		}
+		if err := c.entry(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *chat) entry(e models.HistoryEntry) error {
+	if c.cfg.JSON {
+		return json.NewEncoder(c.cfg.Out).Encode(e)
+	}
+	if e.Role != models.RoleAssistant {
+		return nil // the person sees the own line already
+	}
+	_, err := fmt.Fprintf(c.cfg.Out, "coach (%s):\n%s\n", e.Kind, indent(e.Text))
+	return err
+}

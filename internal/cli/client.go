@@ -1,0 +1,186 @@
+// Package cli is the operator's side of the HTTP API: a client, and what
+// the command line prints of its answers.
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	callLimit = 30 * time.Second
+	// maxAnswer bounds what is read of an answer, in bytes.
+	maxAnswer = 8 << 20
+	// maxFile bounds a file, in bytes.
+	maxFile = 64 << 20
+)
+
+// APIError is a refusal by the API: its status and its message.
+type APIError struct {
+	Status  int
+	Message string
+}
+
+func (e *APIError) Error() string { return fmt.Sprintf("%s (HTTP %d)", e.Message, e.Status) }
+
+// Client calls the participants API. It is safe for concurrent use.
+type Client struct {
+	base  string
+	token string
+	http  *http.Client
+}
+
+// NewClient takes the base address of the API and its token, which may be
+// empty. The error names what is wrong with the address.
+func NewClient(base, token string) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("the address %q is not of the form http://host:port", base)
+	}
+	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &http.Client{Timeout: callLimit}}, nil
+}
+
+// request is one call; Body is sent as JSON unless nil.
+type request struct {
+	method string
+	path   string
+	query  url.Values
+	header map[string]string
+	body   any
+	// progress is told how much of the answer has come; nil tells nothing.
+	progress Progress
+}
+
+// result is what the API said: its sentence and the JSON of the result.
+type result struct {
+	message string
+	raw     json.RawMessage
+}
+
+// do sends the request once. A refusal is an *APIError.
+func (c *Client) do(ctx context.Context, r request) (result, error) {
+	status, raw, err := c.call(ctx, r, maxAnswer)
+	if err != nil {
+		return result{}, err
+	}
+	return answerOf(status, raw)
+}
+
+// Progress is told how many bytes have come, of how many; of is -1 where the
+// API does not say.
+type Progress func(done, of int64)
+
+// download gets a file, whole or not at all. A refusal is an *APIError.
+func (c *Client) download(ctx context.Context, path string, progress Progress) ([]byte, error) {
+	status, raw, err := c.call(ctx, request{method: http.MethodGet, path: path, progress: progress}, maxFile+1)
+	if err != nil {
+		return nil, err
+	}
+	if status != http.StatusOK {
+		_, err := answerOf(status, raw)
+		return nil, err
+	}
+	if len(raw) > maxFile {
+		return nil, fmt.Errorf("the file is larger than %d bytes", maxFile)
+	}
+	return raw, nil
+}
+
+// call sends the request once and reads at most so many bytes of the answer.
+func (c *Client) call(ctx context.Context, r request, most int64) (status int, raw []byte, err error) {
+	req, err := c.build(ctx, r)
+	if err != nil {
+		return 0, nil, err
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return 0, nil, fmt.Errorf("calling the API at %s: %w", c.base, unwrapURL(err))
+	}
+	defer res.Body.Close()
+	body := io.LimitReader(res.Body, most)
+	if r.progress != nil && res.StatusCode == http.StatusOK {
+		body = &countedBody{Reader: body, of: res.ContentLength, progress: r.progress}
+	}
+	raw, err = io.ReadAll(body)
+	if err != nil {
+		return 0, nil, fmt.Errorf("reading the API's answer: %w", err)
+	}
+	return res.StatusCode, raw, nil
+}
+
+// countedBody says how much of it has been read.
+type countedBody struct {
+	io.Reader
+	done, of int64
+	progress Progress
+}
+
+// Read reads on and tells progress.
+func (b *countedBody) Read(into []byte) (int, error) {
+	n, err := b.Reader.Read(into)
+	b.done += int64(n)
+	b.progress(b.done, b.of)
+	return n, err
+}
+
+func answerOf(status int, raw []byte) (result, error) {
+	var envelope struct {
+		Status  string          `json:"status"`
+		Message string          `json:"message"`
+		Result  json.RawMessage `json:"result"`
+	}
+	if err := json.Unmarshal(raw, &envelope); err != nil || envelope.Status == "" {
+		return result{}, &APIError{Status: status, Message: "the answer is not one of this API"}
+	}
+	if status >= http.StatusBadRequest || envelope.Status != "ok" {
+		return result{}, &APIError{Status: status, Message: envelope.Message}
+	}
+	return result{message: envelope.Message, raw: envelope.Result}, nil
+}
+
+func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
+	var body io.Reader = http.NoBody
+	if r.body != nil {
+		raw, err := json.Marshal(r.body)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the request: %w", err)
+		}
+		body = bytes.NewReader(raw)
+	}
+	target := c.base + r.path
+	if len(r.query) > 0 {
+		target += "?" + r.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, target, body)
+	if err != nil {
+		return nil, fmt.Errorf("building the request: %w", err)
+	}
+	if r.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	for name, value := range r.header {
+		req.Header.Set(name, value)
+	}
+	return req, nil
+}
+
+// unwrapURL drops the method and address that the HTTP client puts before
+// every error; the caller names them in its own words.
+func unwrapURL(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// idPrefix begins every participant's id.
+const idPrefix = "conv_"
+
+// Find returns the id of a participant who is named by id, phone number or
+// name. A name must be that of one participant only; case does not count. An id
+// is returned as it is, so that removed participants can be named.
+func (c *Console) Find(ctx context.Context, ref string) (string, error) {
+	if strings.HasPrefix(ref, idPrefix) {
+		return ref, nil
+	}
+	all, err := allOf[Participant](ctx, c.client, Filter{})
+	if err != nil {
+		return "", err
+	}
+	var found []Participant
+	for _, p := range all {
+		if isNamed(p, ref) {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("no participant has the id, phone number or name %q", ref)
+	case 1:
+		return found[0].ID, nil
+	}
+	var ids []string
+	for _, p := range found {
+		ids = append(ids, p.ID)
+	}
+	return "", fmt.Errorf("%d participants are named %q: give one of the ids %s", len(found), ref, strings.Join(ids, ", "))
+}
+
+// Suggest lists ids, with the name or else the phone number behind a tab, for
+// the shell's completion; at most limit of those whose id, name or number
+// begins with prefix.
+func (c *Console) Suggest(ctx context.Context, prefix string, limit int) ([]string, error) {
+	all, err := allOf[Participant](ctx, c.client, Filter{})
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, p := range all {
+		label := p.Name
+		if label == "" {
+			label = p.Phone
+		}
+		word := ""
+		switch {
+		case strings.HasPrefix(p.ID, prefix):
+			word = p.ID
+		case prefix != "" && hasFoldedPrefix(p.Name, prefix):
+			word = p.Name
+		case prefix != "" && strings.HasPrefix(p.Phone, prefix):
+			word = p.Phone
+		}
+		if word != "" {
+			out = append(out, word+"\t"+oneLine(label))
+		}
+		if len(out) == limit {
+			break
+		}
+	}
+	return out, nil
+}
+
+func hasFoldedPrefix(text, prefix string) bool {
+	return len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix)
+}
+
+func isNamed(p Participant, ref string) bool {
+	if strings.EqualFold(strings.TrimSpace(ref), p.Name) && p.Name != "" {
+		return true
+	}
+	number := digits(ref)
+	return len(number) >= 7 && !strings.ContainsFunc(ref, unicode.IsLetter) && strings.HasSuffix(digits(p.Phone), number)
+}
+
+// zoneOf returns the zone of a participant for printing local times; UTC where
+// it cannot be known.
+func (c *Console) zoneOf(ctx context.Context, id string) *time.Location {
+	got, err := c.client.do(ctx, request{method: "GET", path: one(id)})
+	if err != nil {
+		return time.UTC
+	}
+	var p Participant
+	if err := decode(got, &p); err != nil {
+		return time.UTC
+	}
+	return zoneNamed(p.Timezone)
+}
+
+func zoneNamed(name string) *time.Location {
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}

@@ -1,0 +1,109 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"coachline/internal/config"
+	"coachline/internal/database"
+	"coachline/internal/seal"
+	"coachline/models"
+)
+
+// CheckDatabase opens the database as a role does, which brings its schema up
+// to date, and closes it again.
+func CheckDatabase(ctx context.Context, cfg config.Config) error {
+	rows, err := OpenDatabase(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return errors.Join(rows.Ping(ctx), rows.Close())
+}
+
+// CheckKeys reports whether the payload keys can read what the database holds,
+// and describes the keys in use. It records nothing.
+func CheckKeys(ctx context.Context, cfg config.Config) (string, error) {
+	rows, err := OpenDatabase(ctx, cfg)
+	if err != nil {
+		return "", err
+	}
+	keys, err := rows.CheckKeys(ctx)
+	return keys, errors.Join(err, rows.Close())
+}
+
+// OpenDatabase opens the database for a command, with one connection. Its keys
+// are neither checked nor recorded yet.
+func OpenDatabase(ctx context.Context, cfg config.Config) (*database.Database, error) {
+	ring, err := seal.Parse(cfg.Payload.Keys.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("COACH_PAYLOAD_KEYS: %w", err)
+	}
+	rows, err := database.Open(ctx, database.Config{URL: cfg.Database.URL.Reveal(), Ring: ring, MaxConns: 1})
+	if err != nil {
+		return nil, fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	return rows, nil
+}
+
+// CheckTemporal asks the cluster for our namespace, which needs the address,
+// the credentials and the namespace to be right, and for its search attributes.
+func CheckTemporal(ctx context.Context, cfg config.Config) error {
+	options := cfg.Temporal.Options()
+	options.Logger = silent{}
+	engine, err := client.NewLazyClient(options)
+	if err != nil {
+		return fmt.Errorf("TEMPORAL_ADDRESS: %w", err)
+	}
+	defer engine.Close()
+	_, err = engine.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: cfg.Temporal.Namespace})
+	if err != nil {
+		return fmt.Errorf("namespace %s at %s: %w", cfg.Temporal.Namespace, cfg.Temporal.Address, err)
+	}
+	return checkSearchAttributes(ctx, engine, cfg)
+}
+
+// checkSearchAttributes asks the cluster for the search attributes that the
+// workflows set; the error names those that are missing, each with the command
+// that adds it.
+func checkSearchAttributes(ctx context.Context, engine client.Client, cfg config.Config) error {
+	have, err := engine.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: cfg.Temporal.Namespace})
+	if err != nil {
+		return fmt.Errorf("listing the search attributes of namespace %s: %w", cfg.Temporal.Namespace, err)
+	}
+	return missingAttributes(cfg.Temporal.Namespace, have.GetCustomAttributes())
+}
+
+// missingAttributes compares types as well: a workflow that sets a value of
+// another type does not get any further.
+func missingAttributes(namespace string, have map[string]enums.IndexedValueType) error {
+	wanted := models.SearchAttributes()
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		kind, found := have[name]
+		switch {
+		case !found:
+			wrong = append(wrong, fmt.Errorf("%s is missing; a worker adds it when it starts, or run: "+
+				"temporal operator search-attribute create --namespace %s --name %s --type %s", name, namespace, name, wanted[name]))
+		case kind.String() != wanted[name]:
+			wrong = append(wrong, fmt.Errorf("%s has the type %s and must be %s: remove it with temporal operator search-attribute remove and start a worker",
+				name, kind, wanted[name]))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// silent keeps the SDK from writing between the lines of a report.
+type silent struct{}
+
+func (silent) Debug(string, ...any) {}
+func (silent) Info(string, ...any)  {}
+func (silent) Warn(string, ...any)  {}
+func (silent) Error(string, ...any) {}

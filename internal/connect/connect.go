@@ -1,0 +1,123 @@
+// Package connect opens what a process needs: the key ring, the database and
+// the Temporal client.
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+
+	"coachline/internal/config"
+	"coachline/internal/database"
+	"coachline/internal/seal"
+	"coachline/internal/store"
+	"coachline/internal/store/door"
+)
+
+// Connections are the open dependencies of a process; Close releases them in the
+// reverse order.
+type Connections struct {
+	Ring     *seal.Ring
+	Store    *store.Store
+	Temporal client.Client
+	Logger   *slog.Logger
+}
+
+// Open opens the connections of a role. The database is migrated; Temporal is dialled
+// lazily, so that a role can start while the cluster is away.
+func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler) (*Connections, error) {
+	ring, err := seal.Parse(cfg.Payload.Keys.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("COACH_PAYLOAD_KEYS: %w", err)
+	}
+	rules, err := doorRules(cfg)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := store.Open(ctx, store.Config{
+		URL: cfg.Database.URL.Reveal(), Sealer: ring, Gate: rules, Sender: cfg.Carrier.From + cfg.Carrier.MessagingServiceSID,
+		MaxConns: cfg.Tuning.DatabaseConns,
+		LateTry:  cfg.Coaching.LateTry,
+	})
+	if err != nil {
+		if errors.Is(err, database.ErrKeys) {
+			return nil, err // it names its variable
+		}
+		return nil, fmt.Errorf("DATABASE_URL: opening database: %w", err)
+	}
+	logger := slog.Default()
+	clientOptions := options(cfg, ring, logger, metrics)
+	clientOptions.ConnectionOptions.DialOptions = append(clientOptions.ConnectionOptions.DialOptions, dialOptions(ctx)...)
+	engine, err := client.NewLazyClient(clientOptions)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("TEMPORAL_ADDRESS: preparing client: %w", err), rows.Close())
+	}
+	return &Connections{Ring: ring, Store: rows, Temporal: engine, Logger: logger}, nil
+}
+
+// doorRules are the limits of inbound texts. A stranger's day is the
+// programme's, because the stranger's zone is unknown.
+func doorRules(cfg config.Config) (door.Rules, error) {
+	zone, err := time.LoadLocation(cfg.Coaching.DefaultTimezone)
+	if err != nil {
+		return door.Rules{}, fmt.Errorf("COACH_DEFAULT_TIMEZONE: %w", err)
+	}
+	return door.Rules{
+		PerMinute: cfg.Inbound.TextsPerMinute, PerDay: cfg.Inbound.TextsPerDay, Mute: cfg.Inbound.LoopMute,
+		Hints: cfg.Inbound.UnknownSenders == config.UnknownHint, Zone: zone,
+	}, nil
+}
+
+// Close ends the connections.
+func (t *Connections) Close() error {
+	t.Temporal.Close()
+	return t.Store.Close()
+}
+
+// reconnect is how a lost connection is made anew. The SDK waits up to ten
+// seconds between two tries, and so long after an outage nothing would be
+// delivered or polled.
+var reconnect = grpc.ConnectParams{
+	Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 500 * time.Millisecond},
+	MinConnectTimeout: 5 * time.Second,
+}
+
+// options adds what every client of ours needs: payloads sealed with the ring
+// and error texts too, because they may quote what failed.
+func options(cfg config.Config, ring *seal.Ring, logger *slog.Logger, metrics client.MetricsHandler) client.Options {
+	o := cfg.Temporal.Options()
+	o.Logger = sdklog.NewStructuredLogger(logger)
+	o.MetricsHandler = metrics
+	// Payloads are sealed, which leaves nothing to compress: gzip took 7 % of a
+	// worker's time (docs/performance.md).
+	o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
+	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithConnectParams(reconnect))
+	o.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), ring.Codec())
+	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
+		DataConverter: o.DataConverter, EncodeCommonAttributes: true,
+	})
+	return o
+}
+
+type dialOptionsKey struct{}
+
+// WithDialOptions returns a context under which Open adds gRPC options to its
+// Temporal client, behind those of the SDK: an interceptor sees every attempt
+// of a call. Fault injection uses it.
+func WithDialOptions(ctx context.Context, options ...grpc.DialOption) context.Context {
+	return context.WithValue(ctx, dialOptionsKey{}, options)
+}
+
+func dialOptions(ctx context.Context) []grpc.DialOption {
+	options, _ := ctx.Value(dialOptionsKey{}).([]grpc.DialOption)
+	return options
+}

@@ -1,0 +1,114 @@
+package models
+
+import "time"
+
+// Alert is one row of table alarms: a message that may tell of a crisis. Its
+// safety text and its page to a person on call are recorded in it.
+type Alert struct {
+	// ID derives from the inbound row, so that a text raises one.
+	ID            string `gorm:"primaryKey"`
+	ParticipantID string
+	InboundID     int64
+	// Danger is what the text was found to speak of; Tier, Rule, Kind and Score are
+	// those of its row. Escalated: it was a weak sign, and not the first of a day.
+	Danger    string
+	Tier      string
+	Rule      string
+	Kind      string
+	Score     float64
+	Escalated bool
+	// Pages: a person is paged.
+	Pages bool
+	// Answer: the safety text answers it.
+	Answer    bool
+	CreatedAt time.Time
+	ToldAt    *time.Time // when its activities were started
+	PagedAt   *time.Time // when the page was taken
+	ClearedAt *time.Time
+	// Note is what an operator wrote when clearing it; personal data.
+	Note string `gorm:"serializer:sealed"`
+	// Mark is what an operator said of the alert, empty before.
+	Mark     AlertMark
+	MarkedBy string
+	MarkedAt *time.Time
+}
+
+// TableName implements gorm's Tabler.
+func (Alert) TableName() string { return "alarms" }
+
+// AlertMark says whether an alert was right.
+type AlertMark string
+
+const (
+	MarkRight AlertMark = "right"
+	MarkWrong AlertMark = "wrong"
+)
+
+// AlertMarking is what an operator says of an alert.
+type AlertMarking struct {
+	AlarmID string
+	Mark    AlertMark
+	Actor   string
+	Now     time.Time
+}
+
+// AlertQuery selects a page of alerts, newest first.
+type AlertQuery struct {
+	BeforeInbound int64 // of the alert that ended the page before; 0 is none
+	Unmarked      bool  // only those that no operator has judged
+	Limit         int
+}
+
+// MarkedText is the text of an alert that an operator has judged, for the sheets
+// that screening is trained on and scored with. Text is personal data.
+type MarkedText struct {
+	AlarmID string
+	Locale  string
+	Kind    string
+	Mark    AlertMark
+	Text    string
+}
+
+// Activities that the relay starts for an alert; no workflow waits for them.
+const (
+	ActivitySafetyText = "SendSafetyText"
+	ActivityPage       = "SendPage"
+)
+
+// AlertInput names the alert that an activity is for.
+type AlertInput struct {
+	AlarmID string `json:"alarm_id"`
+}
+
+// SafetyTextValidity is how long after the text the safety text is still sent, PageLife
+// how long a page is tried.
+const (
+	SafetyTextValidity = 12 * time.Hour
+	PageValidity       = 72 * time.Hour
+)
+
+// SafetyText asks for the outbox row of a safety text.
+type SafetyText struct {
+	AlarmID string
+	Body    string
+	Now     time.Time
+}
+
+// AlertPage is what the paged system is told: no text, name or number.
+type AlertPage struct {
+	// ID is equal for all deliveries of one page.
+	ID            string    `json:"id"`
+	ParticipantID string    `json:"participant_id"`
+	Kind          string    `json:"kind"`
+	At            time.Time `json:"at"`
+	// Link is the path of the participant in the API.
+	Link string `json:"link"`
+}
+
+// AttentionClearing ends a participant's attention.
+type AttentionClearing struct {
+	ParticipantID string
+	Note          string // why, in the operator's words; may be empty
+	Actor         string
+	Now           time.Time
+}

@@ -1,0 +1,72 @@
+package models
+
+import (
+	"time"
+)
+
+// Hint is one row of table hints: the one fixed text that a sender who is not
+// enrolled gets on a local day. It holds no text and no number.
+type Hint struct {
+	// ID is the beginning of the sender's blind index and the local date, so
+	// that a second one cannot exist.
+	ID          string `gorm:"primaryKey"`
+	InboundID   int64  // the text that it answers
+	Status      OutboxStatus
+	ErrorCode   string
+	CreatedAt   time.Time
+	ToldAt      *time.Time // when Temporal was told to send it
+	ProviderSID string
+	UpdatedAt   time.Time
+}
+
+// HintClaim is the answer to "may I send this hint now?".
+type HintClaim struct {
+	To   string // E.164
+	Post bool
+	// Status is where the row stands when it is not to be posted.
+	Status OutboxStatus
+}
+
+// HintResult ends an attempt to send a hint: ready when the carrier refused it
+// for sure and it may be tried again.
+type HintResult struct {
+	ID          string
+	Status      OutboxStatus
+	ProviderSID string
+	ErrorCode   string
+	Now         time.Time
+}
+
+// LimitNotice asks for the fixed text that tells a participant of the limit.
+type LimitNotice struct {
+	InboundID int64 // the first text above the limit
+	Body      string
+	Now       time.Time
+}
+
+// Ask is a fixed text that asks a participant what a text of theirs meant.
+type Ask struct {
+	InboundID int64
+	Body      string
+	Now       time.Time
+}
+
+// SendAskInput is the argument of ActivitySendAsk.
+type SendAskInput struct {
+	InboundID int64 `json:"inbound_id"`
+}
+
+// SendHintInput is the argument of ActivitySendHint.
+type SendHintInput struct {
+	HintID string `json:"hint_id"`
+}
+
+// SendLimitInput is the argument of ActivitySendLimitNotice.
+type SendLimitInput struct {
+	InboundID int64 `json:"inbound_id"`
+}
+
+// FixedTextValidity is how long after the text that it answers a fixed text of the
+// starter is still sent: the time in which quiet hours do not hold for an
+// answer.
+const FixedTextValidity = 10 * time.Minute

@@ -1,0 +1,34 @@
+package models
+
+import (
+	"fmt"
+)
+
+// ToolMessage is the name of the tool with which the model sends a text before
+// the turn has ended (an interim message). The tool, the workflow and the store
+// must agree on the names below.
+const ToolMessage = "message"
+
+// InterimMessageID names what call number call (from 0) of a round of a turn has
+// sent: "<participant>-t42-s1c0". Its outbox rows are OutboxID of it.
+func InterimMessageID(turnID string, round, call int) string {
+	return fmt.Sprintf("%s-s%dc%d", turnID, round, call)
+}
+
+// InterimMessageOf is the ID of what a call has sent; ok is false for calls that
+// sent nothing.
+func InterimMessageOf(run ToolRun) (id string, ok bool) {
+	return InterimMessageID(run.TurnID, run.Step, run.Call), run.Name == ToolMessage && !run.Failed
+}
+
+// InterimMessagePattern is the SQL pattern of the outbox ids of a turn's interim
+// messages, among the ids of that turn.
+func InterimMessagePattern(turnID string) string { return turnID + "-s%" }
+
+// ToolEffect is what the workflow has to know of a tool call that was run.
+type ToolEffect struct {
+	// Shown: a text is out on a channel without a carrier.
+	Shown bool `json:"shown,omitempty"`
+	// Send lists outbox rows to send, in order.
+	Send []string `json:"send,omitempty"`
+}

@@ -1,0 +1,71 @@
+package models
+
+import (
+	"time"
+)
+
+// ParticipantUpdate is a partial update of a participant's row.
+type ParticipantUpdate struct {
+	ID    string
+	Patch ParticipantPatch
+	// Waiting is what becomes of texts that came while the participant was paused;
+	// empty: on resuming, they are answered if the newest is of today in the
+	// participant's zone, and marked as read otherwise.
+	Waiting WaitingAction
+	// IfMatch, when not nil, must equal the row's version (ErrStale otherwise).
+	IfMatch *int64
+	Actor   string
+	Now     time.Time
+}
+
+// Enrolment is who asks for an enrolment. Equal requests with equal keys are one
+// enrolment; without a key each is its own.
+type Enrolment struct {
+	Actor string
+	// Key is the caller's idempotency key, Body the request it stands for.
+	Key, Body string
+}
+
+// Removal takes a participant out of the programme.
+type Removal struct {
+	ID string
+	// IfMatch, when not nil, must equal the row's version (ErrStale otherwise).
+	IfMatch *int64
+	Actor   string
+	Now     time.Time
+}
+
+// OperatorMessage is a text that an operator wants sent.
+type OperatorMessage struct {
+	ParticipantID string
+	Body          string
+	// Key is the operator's idempotency key; equal keys of one participant
+	// are one message.
+	Key   string
+	Actor string
+	Now   time.Time
+}
+
+// Audit is one row of table audit: who changed what, never what a person said.
+type Audit struct {
+	ID            int64 `gorm:"primaryKey"`
+	ParticipantID string
+	Actor         string
+	Action        string
+	Detail        string
+	At            time.Time
+	// Reason is what an operator wrote; it may hold personal data. It stands
+	// behind the fields that it is bound to.
+	Reason string `gorm:"serializer:sealed"`
+}
+
+// ParticipantQuery selects a page of participants, ordered by id.
+type ParticipantQuery struct {
+	Status Status // empty: any
+	// Attention: only people who need it for this; empty: everybody.
+	Attention Attention
+	// Waiting: only people with texts that wait for an operator.
+	Waiting bool
+	After   string // id of the last row of the page before; empty: from the start
+	Limit   int    // 1..200
+}

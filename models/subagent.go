@@ -1,0 +1,63 @@
+package models
+
+import (
+	"strconv"
+	"strings"
+)
+
+// SubagentWorkflowType is the registered name of a subagent;
+// SignalSubagentDone tells the participant's workflow that one ended.
+const (
+	SubagentWorkflowType = "Subagent"
+	SignalSubagentDone   = "SubagentDone"
+)
+
+// SubagentWorkflowID is the workflow id of the subagent with a turn id; it holds
+// ids and numbers only.
+func SubagentWorkflowID(turnID string) string { return "subagent-" + turnID }
+
+// SubagentTurnID names the turn of the subagent that call number call (from 0)
+// of a round of a turn started: "<participant>-t42-s1-c0". The id tells where
+// the subagent comes from.
+func SubagentTurnID(turnID string, round, call int) string {
+	return turnID + "-s" + strconv.Itoa(round) + "-c" + strconv.Itoa(call)
+}
+
+// SubagentOrigin is the call that a subagent was started by.
+type SubagentOrigin struct {
+	TurnID      string
+	Round, Call int
+}
+
+// ParseSubagentTurnID is the inverse of SubagentTurnID; ok is false for other texts.
+func ParseSubagentTurnID(id string) (o SubagentOrigin, ok bool) {
+	at := strings.LastIndex(id, "-s")
+	if at < 1 {
+		return SubagentOrigin{}, false
+	}
+	round, call, _ := strings.Cut(id[at+2:], "-c")
+	o.TurnID = id[:at]
+	var err error
+	if o.Round, err = strconv.Atoi(round); err != nil {
+		return SubagentOrigin{}, false
+	}
+	if o.Call, err = strconv.Atoi(call); err != nil || SubagentTurnID(o.TurnID, o.Round, o.Call) != id {
+		return SubagentOrigin{}, false
+	}
+	return o, true
+}
+
+// SubagentInput is the argument of a subagent's workflow.
+type SubagentInput struct {
+	ParticipantID string   `json:"participant_id"`
+	Mode          Mode     `json:"mode"`
+	Subagent      Subagent `json:"subagent"`
+}
+
+// SubagentResult is how it ended: SourceStep, SourceFailed, or SourceSilent
+// where it was stopped. Unheard: the participant's workflow was gone.
+type SubagentResult struct {
+	Source  TextSource `json:"source"`
+	Rounds  int        `json:"rounds"`
+	Unheard bool       `json:"unheard,omitempty"`
+}
