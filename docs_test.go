@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"coachline/models"
 )
 
 // decisionWords is the most words of an entry of docs/decisions.md.
@@ -134,5 +136,38 @@ func TestContributingNamesWhatExists(t *testing.T) {
 			_, err := os.Stat(filepath.FromSlash(one[1]))
 			assert.NoError(t, err, "%s names %s", page, one[1])
 		}
+	}
+}
+
+// TestOperationsNameEveryMetric holds that the page of operations explains each
+// metric of the product, and that its alerts ask for no other.
+func TestOperationsNameEveryMetric(t *testing.T) {
+	page, err := os.ReadFile("docs/operations.md")
+	require.NoError(t, err)
+	literal := regexp.MustCompile(`"_?([a-z]+(?:_[a-z]+)*_(?:total|seconds|waiting|open|brakes|texts))"`)
+	// The SDK's counters get their ending when they are served.
+	known := map[string]bool{
+		strings.TrimPrefix(models.MetricDrained, "coachline_") + "_total":   true,
+		strings.TrimPrefix(models.MetricUnhandled, "coachline_") + "_total": true,
+	}
+	for _, path := range textFiles(t, ".go") {
+		if !strings.HasPrefix(filepath.ToSlash(path), "internal/metrics/") || strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, name := range literal.FindAllStringSubmatch(string(text), -1) {
+			known[name[1]] = true
+		}
+	}
+	require.Greater(t, len(known), 15)
+	_, explained, found := strings.Cut(string(page), "\n## Metrics\n")
+	require.True(t, found)
+	for name := range known {
+		assert.Regexp(t, "`"+name+"[`{]", explained)
+	}
+	for _, name := range regexp.MustCompile(`coachline_([a-z_]+)`).FindAllStringSubmatch(string(page), -1) {
+		asked := strings.TrimSuffix(strings.TrimSuffix(name[1], "_bucket"), "_count")
+		assert.True(t, known[asked], "no metric coachline_%s", asked)
 	}
 }
