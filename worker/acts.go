@@ -12,6 +12,7 @@ import (
 
 	"coachline/activities"
 	"coachline/activities/late"
+	"coachline/internal/agent"
 	"coachline/internal/alert"
 	"coachline/internal/coach"
 	"coachline/internal/config"
@@ -19,8 +20,6 @@ import (
 	"coachline/internal/llm"
 	"coachline/internal/memory"
 	"coachline/internal/metrics"
-	"coachline/internal/pipeline"
-	"coachline/internal/reply"
 	"coachline/internal/screening"
 	"coachline/internal/sms"
 	"coachline/internal/tools"
@@ -76,7 +75,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	if err != nil {
 		return nil, fmt.Errorf("opening memory: %w", err)
 	}
-	replies := pipeline.New(pipeline.Config{
+	replies := agent.New(agent.Config{
 		Prompts: library, Model: model, Embedder: client, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
 		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
 	})
@@ -125,7 +124,7 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 		}
 	}
 	parts.shelf = library
-	if parts.instructions, err = reply.NewInstructions(library, cfg.Coaching.Programme); err != nil {
+	if parts.instructions, err = agent.NewInstructions(library, cfg.Coaching.Programme); err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
 	registry, err := newTools(cfg, parts)
@@ -147,10 +146,10 @@ func endpointOf(baseURL string) string {
 	return address.Host + address.Path
 }
 
-func replySettings(cfg config.Config) pipeline.Settings {
-	return pipeline.Settings{
+func replySettings(cfg config.Config) agent.Settings {
+	return agent.Settings{
 		ChatModel: cfg.Model.Name, SmallModel: cfg.Model.Small, Endpoint: endpointOf(cfg.Model.BaseURL),
-		Hot: cfg.Replies.HotWindow, MemoryStep: pipeline.MemoryStep(cfg.Replies.MemoryStep),
+		Hot: cfg.Replies.HotWindow, MemoryStep: agent.MemoryStep(cfg.Replies.MemoryStep),
 		Programme: cfg.Coaching.Programme, HistoryLimit: cfg.Worker.HistoryLimit,
 		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
 		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,

@@ -20,9 +20,9 @@ import (
 
 	"coachline/activities"
 	"coachline/dev/engine"
+	"coachline/internal/agent"
 	"coachline/internal/coach"
 	"coachline/internal/memory"
-	"coachline/internal/pipeline"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/internal/tools"
@@ -108,10 +108,10 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 	require.NoError(n.t, err)
 	memories, err := memory.New(memory.Config{Database: n.store.Database()})
 	require.NoError(n.t, err)
-	replies := pipeline.New(pipeline.Config{
+	replies := agent.New(agent.Config{
 		Prompts: library, Model: n.model, Embedder: n.model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
-		Zones: time.LoadLocation, Now: time.Now, Settings: pipeline.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
-			Hot: 30 * time.Minute, MemoryStep: pipeline.MemoryOff},
+		Zones: time.LoadLocation, Now: time.Now, Settings: agent.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
+			Hot: 30 * time.Minute, MemoryStep: agent.MemoryOff},
 	})
 	turns := &activities.Turns{Store: n.store, States: n.store, Recent: activities.NewRecent(nil), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
 	posts := &activities.Posts{Store: n.store, Brake: n.store, Carrier: n.post, Now: time.Now}
