@@ -143,7 +143,7 @@ func (n *town) enrol(id, number string) {
 	_, err = n.client.ExecuteWorkflow(n.ctx, client.StartWorkflowOptions{ID: models.WorkflowID(id), TaskQueue: models.QueueCoach},
 		models.WorkflowType, models.ParticipantState{ParticipantID: id, Zone: p.Timezone, Status: p.Status, Mode: p.Mode, Greeted: true})
 	require.NoError(n.t, err)
-	notices, err := n.store.ParticipantNotices(n.ctx, id)
+	_, notices, err := n.store.Untold(n.ctx, id)
 	require.NoError(n.t, err)
 	for _, notice := range notices {
 		require.NoError(n.t, n.store.NoticesDelivered(n.ctx, []int64{notice.ID}, now))
