@@ -258,7 +258,7 @@ func tableOf(model reflect.Type) (*table, error) {
 	if known, ok := tablesOf.Load(model); ok {
 		return known.(*table), nil
 	}
-	parsed, err := schema.Parse(reflect.New(model).Interface(), &schemas, tables{})
+	parsed, err := schema.Parse(reflect.New(model).Interface(), &schemas, Naming{})
 	if err != nil {
 		return nil, fmt.Errorf("reading the model %s: %w", model, err)
 	}

@@ -94,8 +94,8 @@ func TestStatementsOfATurn(t *testing.T) {
 		rules door.Rules
 		want  int
 	}{
-		{"no rules", door.Rules{}, 25},
-		{"all rules", door.Rules{PerMinute: 10, PerDay: 100, Mute: time.Hour}, 26},
+		{"no rules", door.Rules{}, 20},
+		{"all rules", door.Rules{PerMinute: 10, PerDay: 100, Mute: time.Hour}, 21},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
