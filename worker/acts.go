@@ -11,7 +11,6 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"coachline/activities"
-	"coachline/activities/late"
 	"coachline/internal/agent"
 	"coachline/internal/alert"
 	"coachline/internal/coach"
@@ -40,7 +39,7 @@ type acts struct {
 	remembering *activities.Remembering
 	posts       *activities.Posts
 	checks      *activities.Reconciling
-	late        *late.Tries
+	late        *activities.LaterRetries
 }
 
 const (
@@ -107,7 +106,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		},
 		posts:  posts,
 		checks: &activities.Reconciling{Store: rows, Carrier: carrier, Now: time.Now},
-		late:   &late.Tries{Store: conns.Store, Posts: &countedPosts{posts}, Rules: rules, Zones: zones, Now: time.Now},
+		late:   &activities.LaterRetries{Store: conns.Store, Posts: &countedPosts{posts}, Rules: rules, Zones: zones, Now: time.Now},
 	}, nil
 }
 

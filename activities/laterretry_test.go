@@ -1,4 +1,4 @@
-package late_test
+package activities_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
 
-	"coachline/activities/late"
+	"coachline/activities"
 	"coachline/internal/coach"
 	"coachline/models"
 )
@@ -18,8 +18,8 @@ const tryID = "ann-t1-p1-r1"
 
 var errDown = errors.New("down")
 
-// rows is one later try and what became of it.
-type rows struct {
+// lateRows is one later try and what became of it.
+type lateRows struct {
 	try     models.LateTry
 	err     error
 	dropped []models.SendFailure
@@ -27,14 +27,14 @@ type rows struct {
 	answer  error
 }
 
-func (r *rows) LateTry(context.Context, string) (models.LateTry, error) { return r.try, r.err }
+func (r *lateRows) LateTry(context.Context, string) (models.LateTry, error) { return r.try, r.err }
 
-func (r *rows) RecordFailed(_ context.Context, f models.SendFailure) error {
+func (r *lateRows) RecordFailed(_ context.Context, f models.SendFailure) error {
 	r.dropped = append(r.dropped, f)
 	return nil
 }
 
-func (r *rows) SendSMS(_ context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+func (r *lateRows) SendSMS(_ context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
 	r.posted = append(r.posted, in.OutboxID)
 	return models.SendSMSResult{Status: models.OutboxQueued}, r.answer
 }
@@ -47,7 +47,7 @@ func instant(t *testing.T, text string) time.Time {
 	return out.UTC()
 }
 
-func (r *rows) send(t *testing.T, now time.Time) (models.SendSMSResult, error) {
+func (r *lateRows) send(t *testing.T, now time.Time) (models.SendSMSResult, error) {
 	t.Helper()
 	quiet, err := coach.ParseQuietHours("21:00-08:00")
 	require.NoError(t, err)
@@ -57,38 +57,38 @@ func (r *rows) send(t *testing.T, now time.Time) (models.SendSMSResult, error) {
 		require.NoError(t, err)
 		band = append(band, zone)
 	}
-	tries := &late.Tries{Store: r, Posts: r, Rules: coach.Rules{Quiet: quiet, Band: band}, Zones: time.LoadLocation, Now: func() time.Time { return now }}
+	tries := &activities.LaterRetries{Store: r, Posts: r, Rules: coach.Rules{Quiet: quiet, Band: band}, Zones: time.LoadLocation, Now: func() time.Time { return now }}
 	return tries.SendLate(t.Context(), models.SendSMSInput{OutboxID: tryID})
 }
 
-func newTry(t *testing.T, written, due string) *rows {
+func newTry(t *testing.T, written, due string) *lateRows {
 	at := instant(t, due)
-	return &rows{try: models.LateTry{
+	return &lateRows{try: models.LateTry{
 		Row:         models.Outbox{ID: tryID, Kind: models.KindReply, Status: models.OutboxReady, DueAt: &at},
 		First:       models.Outbox{CreatedAt: instant(t, written)},
 		Participant: models.Participant{ID: "ann", Timezone: "America/New_York"},
 	}}
 }
 
-func (r *rows) prompt(day, zone string) *rows {
+func (r *lateRows) prompt(day, zone string) *lateRows {
 	r.try.Row.Kind, r.try.LocalDate, r.try.Zone = models.KindPrompt, day, zone
 	return r
 }
 
-func (r *rows) behind(at time.Time) *rows {
+func (r *lateRows) behind(at time.Time) *lateRows {
 	r.try.Before = []models.Outbox{{ID: "ann-t1-p0-r1", DueAt: &at}}
 	return r
 }
 
 func TestSendLate(t *testing.T) {
 	const home = "America/New_York"
-	nowhere := func(r *rows) *rows {
+	nowhere := func(r *lateRows) *lateRows {
 		r.try.Participant.ZoneAssumed = true
 		return r
 	}
 	for _, tt := range []struct {
 		name string
-		try  *rows
+		try  *lateRows
 		now  string
 		wait time.Duration // until the next attempt
 		code string        // why it is not made; neither: it goes out

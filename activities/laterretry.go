@@ -1,6 +1,4 @@
-// Package late makes the one later try of a text that the carrier took and
-// afterwards reported as undelivered (messaging facts 1.3).
-package late
+package activities
 
 import (
 	"context"
@@ -14,28 +12,26 @@ import (
 	"coachline/models"
 )
 
-// Store reads a later try, and ends one that is not made.
-type Store interface {
+// LaterRetryStore reads a later try, and ends one that is not made.
+type LaterRetryStore interface {
 	LateTry(ctx context.Context, outboxID string) (models.LateTry, error)
 	RecordFailed(ctx context.Context, f models.SendFailure) error
 }
 
-// Sender sends an outbox row; safe to retry.
-type Sender interface {
+// SMSSender sends an outbox row; safe to retry.
+type SMSSender interface {
 	SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error)
 }
 
-// Tries makes later tries.
-type Tries struct {
-	Store Store
-	Posts Sender
+// LaterRetries makes the one later retry of a text that the carrier took and
+// afterwards reported as undelivered.
+type LaterRetries struct {
+	Store LaterRetryStore
+	Posts SMSSender
 	Rules coach.Rules
 	Zones coach.Zones
 	Now   func() time.Time
 }
-
-// partLook is how often it is looked whether the part before is out.
-const partLook = 2 * time.Second
 
 // SendLate makes a later try when it is due. It runs without a workflow, and its
 // waits are the engine's: an attempt that comes too early says when the next one
@@ -44,7 +40,7 @@ const partLook = 2 * time.Second
 // be of no use by then ends as canceled, with the reason as its code. What may
 // change until the last moment (consent, standing, an answer to the prompt, a
 // newer reply) is judged by the gates of sending. Safe to retry.
-func (t *Tries) SendLate(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+func (t *LaterRetries) SendLate(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
 	try, err := t.Store.LateTry(ctx, in.OutboxID)
 	if errors.Is(err, models.ErrNotFound) {
 		return models.SendSMSResult{}, temporal.NewNonRetryableApplicationError(err.Error(), models.ErrTypeMissing, err)
@@ -74,7 +70,7 @@ func (t *Tries) SendLate(ctx context.Context, in models.SendSMSInput) (models.Se
 }
 
 // judge says when the try may go, at the earliest now, or why it never may.
-func (t *Tries) judge(try models.LateTry) (at time.Time, reason string, err error) {
+func (t *LaterRetries) judge(try models.LateTry) (at time.Time, reason string, err error) {
 	due := t.Now()
 	for _, row := range append([]models.Outbox{try.Row}, try.Before...) {
 		if row.DueAt != nil && row.DueAt.After(due) {
@@ -97,7 +93,7 @@ func (t *Tries) judge(try models.LateTry) (at time.Time, reason string, err erro
 }
 
 // useful: the text is still of use at an instant.
-func (t *Tries) useful(try models.LateTry, at time.Time) (bool, error) {
+func (t *LaterRetries) useful(try models.LateTry, at time.Time) (bool, error) {
 	if try.LocalDate == "" {
 		return at.Sub(try.First.CreatedAt) <= models.AnswerValidity, nil
 	}
@@ -108,7 +104,7 @@ func (t *Tries) useful(try models.LateTry, at time.Time) (bool, error) {
 	return at.In(zone).Format(time.DateOnly) <= try.LocalDate, nil
 }
 
-func (t *Tries) drop(ctx context.Context, row models.Outbox, reason string) (models.SendSMSResult, error) {
+func (t *LaterRetries) drop(ctx context.Context, row models.Outbox, reason string) (models.SendSMSResult, error) {
 	err := t.Store.RecordFailed(ctx, models.SendFailure{
 		OutboxID: row.ID, Token: row.ClaimToken, Status: models.OutboxCanceled, Code: reason, Now: t.Now(),
 	})
