@@ -8,7 +8,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"coachline/internal/reply"
+	"coachline/internal/agent"
 	"coachline/internal/text"
 	"coachline/internal/tools"
 	"coachline/models"
@@ -201,5 +201,5 @@ func lastWords(turn models.TurnContext) string {
 	if len(turn.Steps) == 0 {
 		return ""
 	}
-	return reply.Words(turn.Steps[len(turn.Steps)-1].Text)
+	return agent.Words(turn.Steps[len(turn.Steps)-1].Text)
 }

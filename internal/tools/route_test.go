@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/agent/plan"
 	"coachline/models"
 )
 
@@ -16,7 +17,7 @@ func catalogue(t testing.TB, mode models.Mode) []plan.Tool {
 
 const (
 	save   = "save_user_profile"
-	plan   = "scheduler"
+	daily  = "scheduler"
 	sample = "generate_habit_prompt"
 	mode   = "transition_state"
 	search = "search_memory"
@@ -35,16 +36,16 @@ func TestEverydayTextsFindTheirTools(t *testing.T) {
 		{"I'd like to drink more water", []string{save}},
 		{"so I have more energy for my kids", []string{save}},
 		{"right after I brush my teeth", []string{save}},
-		{"Around 8am works best", []string{save, plan}},
+		{"Around 8am works best", []string{save, daily}},
 		{"It went well, I managed ten minutes", []string{save}},
 		{"I skipped it, was too tired", []string{save}},
 		{"it was raining so I couldn't go", []string{save}},
 		{"can you keep it shorter and no emojis", []string{save}},
-		{"Remind me at 7:30 please", []string{plan}},
-		{"text me every day at 9am", []string{plan}},
-		{"change my reminder to the evening", []string{plan, save}},
-		{"What time do you text me?", []string{plan}},
-		{"please cancel the daily prompts", []string{plan}},
+		{"Remind me at 7:30 please", []string{daily}},
+		{"text me every day at 9am", []string{daily}},
+		{"change my reminder to the evening", []string{daily, save}},
+		{"What time do you text me?", []string{daily}},
+		{"please cancel the daily prompts", []string{daily}},
 		{"Show me an example", []string{sample}},
 		{"can I get another prompt now?", []string{sample}},
 		{"motivate me", []string{sample}},
@@ -60,16 +61,16 @@ func TestEverydayTextsFindTheirTools(t *testing.T) {
 		{"delete everything you know about me", []string{erase, list}},
 		{"please erase my data", []string{erase, list}},
 		{"Quiero caminar por la mañana", []string{save}},
-		{"recuérdame a las ocho", []string{plan}},
+		{"recuérdame a las ocho", []string{daily}},
 		{"¿Qué sabes de mí?", []string{list}},
 		{"olvida lo que dije de mi rodilla", []string{erase, search}},
 		{"borra mis datos", []string{erase, list}},
 		{"Je veux marcher le matin", []string{save}},
-		{"un rappel chaque jour", []string{plan}},
+		{"un rappel chaque jour", []string{daily}},
 		{"Que savez-vous de moi ?", []string{list}},
 		{"oublie ce que j'ai dit", []string{erase, search}},
 		{"Ich möchte morgens nach dem Kaffee laufen", []string{save}},
-		{"Erinnere mich jeden Tag um 8 Uhr", []string{plan}},
+		{"Erinnere mich jeden Tag um 8 Uhr", []string{daily}},
 		{"Was weißt du über mich?", []string{list}},
 		{"Vergiss bitte, was ich gesagt habe", []string{erase, search}},
 		{"Weißt du noch, was ich gestern erzählt habe?", []string{search}},
@@ -122,7 +123,7 @@ func TestToolsFindOneAnother(t *testing.T) {
 		{"J82", "delete what is remembered about the person", tools, []string{search, erase}},
 		{"J82 what is known", "show what is known about the person", tools, []string{list}},
 		{"A25", "book a flight", tools, nil},
-		{"A26", "delete a memory", plan.PermittedTools(tools, []string{save, plan}), []string{plan}},
+		{"A26", "delete a memory", plan.PermittedTools(tools, []string{save, daily}), []string{daily}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,6 +1,5 @@
 // Package tone moves the tone in which a person is spoken to: what they asked
-// for holds at once, what was inferred is smoothed (conversation rules, section
-// 3).
+// for holds at once, what was inferred is smoothed.
 package tone
 
 import (
