@@ -86,10 +86,10 @@ func TestWaysIn(t *testing.T) {
 // declares as a models.Inbound.
 func createsInbound(fn *ast.FuncDecl, call *ast.CallExpr) bool {
 	method, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || method.Sel.Name != "Create" || len(call.Args) != 1 {
+	if !ok || len(call.Args) == 0 || method.Sel.Name != "Create" && method.Sel.Name != "Insert" {
 		return false
 	}
-	ref, ok := call.Args[0].(*ast.UnaryExpr)
+	ref, ok := call.Args[len(call.Args)-1].(*ast.UnaryExpr) // tx.Create(&in), database.Insert(tx, &in)
 	if !ok {
 		return false
 	}
