@@ -45,9 +45,9 @@ type Poster interface {
 }
 
 // NoticeActivities sends what the starter answers by itself: the hint to a
-// stranger, the // word about too many texts, and the safety text with its page. They run
-// without a workflow, started by the relay under an id that cannot be started
-// twice.
+// stranger, the notice about too many texts, and the safety text with its page.
+// They run without a workflow, started by the relay under an id that cannot be
+// started twice.
 type NoticeActivities struct {
 	Store     FrontStore
 	Alarms    AlarmStore
