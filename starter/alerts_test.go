@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/store/door"
+	"coachline/internal/store"
 	"coachline/models"
 	"coachline/starter/attention"
 )
@@ -15,7 +15,7 @@ import (
 // Every alert says what raised it. What operators say of one exports as lines of
 // a sheet, without numbers and addresses.
 func TestAlertsAreMarkedAndExported(t *testing.T) {
-	h, rows := withStore(t, door.Rules{}, io.Discard)
+	h, rows := withStore(t, store.InboundLimits{}, io.Discard)
 	ann := h.ann()
 	for n, body := range []string{"i wanna kil my self tonight, call me on +1 555 867 5310", "i feel worthless", "hello"} {
 		require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(n+1, herNumber, body)).status)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/store/door"
+	"coachline/internal/store"
 	"coachline/models"
 	"coachline/starter/attention"
 )
@@ -47,7 +47,7 @@ func (m *memory) ClearAttention(context.Context, models.AttentionClearing) (mode
 // text, a page, and a person who has to end it.
 func TestCrisisIsEscalated(t *testing.T) {
 	var log strings.Builder
-	h, rows := withStore(t, door.Rules{}, &log)
+	h, rows := withStore(t, store.InboundLimits{}, &log)
 	ann := h.ann()
 	require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(1, herNumber, "i wanna kil my self tonight")).status)
 	require.Eventually(t, func() bool { return len(h.engine.seen()) >= 3 }, 5*time.Second, 10*time.Millisecond)
@@ -84,7 +84,7 @@ func TestCrisisIsEscalated(t *testing.T) {
 // What operators should look at comes page by page, and one call ends all of a
 // participant's.
 func TestAttentionIsListed(t *testing.T) {
-	h, rows := withStore(t, door.Rules{}, io.Discard)
+	h, rows := withStore(t, store.InboundLimits{}, io.Discard)
 	ann := h.ann()
 	for n, kind := range models.Attentions() {
 		_, err := rows.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: ann.ID, Kind: kind, Code: "c", RaisedAt: testNow.Add(time.Duration(n) * time.Minute)})

@@ -18,14 +18,13 @@ import (
 
 	"coachline/internal/seal"
 	"coachline/internal/store"
-	"coachline/internal/store/door"
 	"coachline/models"
 )
 
 const hisNumber = "+15550002222"
 
 // withStore runs the starter over a real store on SQLite.
-func withStore(t *testing.T, rules door.Rules, log io.Writer) (*harness, *store.Store) {
+func withStore(t *testing.T, rules store.InboundLimits, log io.Writer) (*harness, *store.Store) {
 	t.Helper()
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	require.NoError(t, err)
@@ -50,7 +49,7 @@ func inboundForm(n int, from, body string) url.Values {
 // and signalled in between, and what is above the limit signals no workflow.
 func TestFloodHoldsUpNobodyElse(t *testing.T) {
 	const flood, limit = 1000, 30
-	h, rows := withStore(t, door.Rules{PerMinute: limit, PerDay: 300, Mute: time.Hour}, io.Discard)
+	h, rows := withStore(t, store.InboundLimits{PerMinute: limit, PerDay: 300, Mute: time.Hour}, io.Discard)
 	ann := h.ann()
 	bob := h.enrol(`{"phone_number":"` + hisNumber + `"}`)
 
@@ -122,7 +121,7 @@ func (h *harness) started(activity string) int {
 
 func TestMachineIsMutedAndReported(t *testing.T) {
 	var log strings.Builder
-	h, _ := withStore(t, door.Rules{Mute: time.Hour}, &log)
+	h, _ := withStore(t, store.InboundLimits{Mute: time.Hour}, &log)
 	ann := h.ann()
 	for n := range 6 {
 		require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(n, herNumber, "I am out of the office")).status)
@@ -140,7 +139,7 @@ func TestMachineIsMutedAndReported(t *testing.T) {
 
 // A59: no workflow starts for a stranger, and the hint is started once.
 func TestA59UnknownSender(t *testing.T) {
-	h, _ := withStore(t, door.Rules{Hints: true}, io.Discard)
+	h, _ := withStore(t, store.InboundLimits{Hints: true}, io.Discard)
 	for n := range 3 {
 		require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(n, hisNumber, "who is this?")).status)
 	}
@@ -152,7 +151,7 @@ func TestA59UnknownSender(t *testing.T) {
 
 // H17: a picture message of 20,000 characters is taken whole.
 func TestH17LongText(t *testing.T) {
-	h, rows := withStore(t, door.Rules{PerMinute: 1}, io.Discard)
+	h, rows := withStore(t, store.InboundLimits{PerMinute: 1}, io.Discard)
 	ann := h.ann()
 	require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(1, herNumber, "first")).status)
 	long := strings.Repeat("\U0001F600", 20_000)

@@ -12,7 +12,7 @@ import (
 	remembered "coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/sms"
-	"coachline/internal/store/archive"
+	"coachline/internal/store"
 	"coachline/starter/counted"
 	"coachline/starter/records"
 )
@@ -79,7 +79,7 @@ func serve(ctx context.Context, cfg config.Config, conns measured) error {
 
 // recordsOf opens what is read of the past on the role's own database.
 func recordsOf(conns *connect.Connections) (records.Config, error) {
-	rows, err := archive.New(archive.Config{Database: conns.Store.Database()})
+	rows, err := store.NewArchive(store.ArchiveConfig{Database: conns.Store.Database()})
 	if err != nil {
 		return records.Config{}, err
 	}

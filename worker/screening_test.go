@@ -29,7 +29,6 @@ import (
 	"coachline/internal/sim"
 	"coachline/internal/sms"
 	"coachline/internal/store"
-	"coachline/internal/store/archive"
 	"coachline/models"
 	"coachline/prompts"
 	"coachline/starter"
@@ -125,7 +124,7 @@ func startBothRoles(t *testing.T) *bothRoles {
 	b.turns = listening(config.Config{Model: config.Model{Transcribe: "whisper"}}, b.rows, transcriber{
 		notes: b.rows, carrier: carrier, model: hears{b}, log: slog.New(slog.DiscardHandler), now: time.Now,
 	})
-	past, err := archive.New(archive.Config{Database: b.rows.Database()})
+	past, err := store.NewArchive(store.ArchiveConfig{Database: b.rows.Database()})
 	require.NoError(t, err)
 	facts, err := memory.New(memory.Config{Database: b.rows.Database()})
 	require.NoError(t, err)
@@ -306,7 +305,7 @@ func TestEveryWayInOptsOut(t *testing.T) {
 			ann, err := b.rows.Participant(t.Context(), "ann")
 			require.NoError(t, err)
 			require.Equal(t, models.StatusOptedOut, ann.Status)
-			past, err := archive.New(archive.Config{Database: b.rows.Database()})
+			past, err := store.NewArchive(store.ArchiveConfig{Database: b.rows.Database()})
 			require.NoError(t, err)
 			entries, err := past.Consents(t.Context(), "ann")
 			require.NoError(t, err)
