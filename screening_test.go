@@ -20,7 +20,6 @@ func TestWaysIn(t *testing.T) {
 		// What stores and screens a message, and who calls it.
 		"AcceptInbound": {
 			"eval/drive/play.go text",
-			"starter/counted.go AcceptInbound", // counts and passes on
 			"starter/twilio.go accept",
 		},
 		"AcceptTranscript": {

@@ -45,9 +45,8 @@ type byID struct {
 
 // front answers the HTTP routes.
 type front struct {
-	cfg    Config
-	store  FrontStore
-	engine conversations
+	cfg   Config
+	store FrontStore
 	// records are what operators look up of the past.
 	records *records.Room
 	relay   *relay.Relay

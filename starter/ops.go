@@ -68,7 +68,7 @@ func (f *front) readyz(ctx context.Context, _ *empty) (*answer[Readiness], error
 
 // plainRoutes mounts what is not JSON of ours: metrics and the API document.
 func (f *front) plainRoutes(mux *http.ServeMux, doc *huma.OpenAPI) {
-	mux.Handle("GET /metrics", f.cfg.Metrics)
+	mux.Handle("GET /metrics", f.cfg.Metrics.HandlerWith(f.store))
 	doc.AddOperation(plain{http.MethodGet, "/metrics", "Prometheus metrics", "text/plain"}.operation(http.StatusBadRequest))
 	document := plain{http.MethodGet, "/openapi.json", "This document", "application/openapi+json"}.operation(http.StatusBadRequest)
 	document.Responses["200"].Content["application/openapi+json"].Schema = &huma.Schema{

@@ -101,25 +101,19 @@ func (f *front) admit(g gate, r *http.Request, header http.Header) *Failure {
 	case 0:
 		return nil
 	case http.StatusForbidden:
-		f.countRefusal(refusedForeign)
+		f.cfg.Metrics.APIRefused(refusedForeign)
 		return failure(status, "%s", why)
 	}
 	address := remoteAddress(r)
 	if wait := f.throttle.wait(address, f.cfg.Now()); wait > 0 {
-		f.countRefusal(refusedThrottled)
+		f.cfg.Metrics.APIRefused(refusedThrottled)
 		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		return failure(http.StatusTooManyRequests, "too many requests with a wrong token")
 	}
-	f.countRefusal(refusedToken)
+	f.cfg.Metrics.APIRefused(refusedToken)
 	f.log.Warn("API token refused", "address", address, "method", r.Method, "path", r.URL.Path)
 	header.Set("WWW-Authenticate", "Bearer")
 	return failure(status, "%s", why)
-}
-
-func (f *front) countRefusal(reason string) {
-	if f.cfg.Refused != nil {
-		f.cfg.Refused(reason)
-	}
 }
 
 // remoteAddress is the peer's address without its port.

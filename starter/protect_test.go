@@ -3,6 +3,7 @@ package starter
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -102,12 +103,9 @@ func (l *lines) count(text string) int {
 
 func TestWrongTokensAreThrottled(t *testing.T) {
 	log, now := &lines{}, testNow
-	var mu sync.Mutex
-	refused := map[string]int{}
 	h := start(t, func(c *Config) {
 		c.Logger = slog.New(slog.NewJSONHandler(log, nil))
 		c.Now = func() time.Time { return now }
-		c.Refused = func(reason string) { mu.Lock(); refused[reason]++; mu.Unlock() }
 	})
 	wrong := call{method: "GET", path: participantsPath, header: map[string]string{"Authorization": "Bearer wrong"}}
 	for range tokenTries {
@@ -119,7 +117,10 @@ func TestWrongTokensAreThrottled(t *testing.T) {
 	}
 	require.Equal(t, http.StatusOK, h.do(call{method: "GET", path: participantsPath}).status, "the right token passes")
 	require.Equal(t, tokenTries, log.count("API token refused"))
-	require.Equal(t, map[string]int{refusedToken: tokenTries, refusedThrottled: 290}, refused)
+	figures := h.figures()
+	require.Contains(t, figures, fmt.Sprintf("\ncoachline_api_refusals_total{reason=%q} %d\n", refusedToken, tokenTries))
+	require.Contains(t, figures, fmt.Sprintf("\ncoachline_api_refusals_total{reason=%q} 290\n", refusedThrottled))
+	require.Equal(t, 2, strings.Count(figures, "\ncoachline_api_refusals_total{"))
 	now = now.Add(tokenEvery)
 	h.refused(wrong, http.StatusUnauthorized, "bearer token")
 	h.refused(wrong, http.StatusTooManyRequests, "too many")

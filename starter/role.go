@@ -13,7 +13,6 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/sms"
 	"coachline/internal/store/archive"
-	"coachline/starter/counted"
 	"coachline/starter/records"
 )
 
@@ -69,11 +68,11 @@ func serve(ctx context.Context, cfg config.Config, conns measured) error {
 	}
 	return Run(ctx, Config{
 		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal()},
-		Store: countedRows{conns.Store, conns.metrics}, Records: past, Temporal: counted.Engine{Client: conns.Temporal, Metrics: conns.metrics}, Logger: conns.Logger,
+		Store: conns.Store, Records: past, Temporal: conns.Temporal, Logger: conns.Logger,
 		Carrier:  carrierOf(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
-		Metrics:  conns.metrics.HandlerWith(conns.Store), Observe: conns.metrics.Webhooks, Refused: conns.metrics.APIRefused, Version: build.Version(),
+		Metrics:  conns.metrics, Version: build.Version(),
 	})
 }
 

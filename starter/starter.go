@@ -18,6 +18,7 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/config"
 	"coachline/internal/keylock"
+	"coachline/internal/metrics"
 	"coachline/starter/attention"
 	"coachline/starter/records"
 	"coachline/starter/relay"
@@ -50,6 +51,7 @@ type wires interface {
 	relay.Notices
 	relay.Hints
 	relay.Memories
+	metrics.Notices
 	pinger
 }
 
@@ -111,12 +113,8 @@ type Config struct {
 	Defaults Defaults
 	Relay    RelayConfig
 	Codec    CodecConfig
-	Metrics  http.Handler // served at /metrics; 404 when nil
-	// Observe wraps the whole HTTP surface; nil leaves it as it is.
-	Observe func(http.Handler) http.Handler
-	// Refused counts an API request that was not admitted, by its reason; nil
-	// counts nothing.
-	Refused func(reason string)
+	// Metrics are served at /metrics; a registry of their own when nil.
+	Metrics *metrics.Metrics
 	Version string
 	Logger  *slog.Logger     // slog.Default() when nil
 	Now     func() time.Time // time.Now when nil
@@ -143,20 +141,26 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Store == nil || cfg.Temporal == nil || cfg.Carrier.Verifier == nil {
 		return nil, errors.New("starter needs a store, a Temporal client and a signature verifier")
 	}
+	if cfg.Metrics == nil {
+		var err error
+		if cfg.Metrics, err = metrics.New(metrics.Config{Logger: cfg.Logger}); err != nil {
+			return nil, err
+		}
+	}
 	listener, err := cfg.HTTP.listen(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := relay.New(relay.Config{
-		Store: cfg.Store, Hints: cfg.Store, Alarms: cfg.Store, Memories: cfg.Store, Engine: cfg.Temporal, Logger: cfg.Logger, Now: cfg.Now,
+		Store: cfg.Store, Hints: cfg.Store, Alarms: cfg.Store, Memories: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
 	past, err := records.New(cfg.Records, func() time.Time { return cfg.Now().UTC() })
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	f := &front{records: past, cfg: cfg, store: cfg.Store, engine: cfg.Temporal, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle()}
-	return &Server{listener: listener, http: newHTTPServer(cfg.Observe(f.handler()), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
+	f := &front{records: past, cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle()}
+	return &Server{listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(f.handler()), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
 }
 
 func (c Config) withDefaults() Config {
@@ -165,12 +169,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
-	}
-	if c.Observe == nil {
-		c.Observe = func(next http.Handler) http.Handler { return next }
-	}
-	if c.Metrics == nil {
-		c.Metrics = http.NotFoundHandler()
 	}
 	if c.Defaults.Zone == "" {
 		c.Defaults.Zone = "UTC"

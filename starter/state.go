@@ -12,19 +12,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
+	"coachline/internal/metrics"
 	"coachline/models"
 	"coachline/starter/attention"
 	"coachline/starter/records"
 )
-
-// conversations are the running workflows as operators see and steer them.
-type conversations interface {
-	QueryWorkflow(ctx context.Context, workflowID, runID, queryType string, args ...any) (converter.EncodedValue, error)
-	UpdateWorkflow(ctx context.Context, options client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error)
-}
 
 // ledger holds what operators look up beside the conversation.
 type ledger interface {
@@ -273,7 +267,7 @@ func (f *front) state(ctx context.Context, in *byID) (*answer[StateView], error)
 // query asks the workflow; an error means that no worker answered in time or
 // that the workflow has not been started yet.
 func (f *front) query(ctx context.Context, participantID, name string, result any) error {
-	value, err := f.engine.QueryWorkflow(ctx, models.WorkflowID(participantID), "", name)
+	value, err := f.cfg.Temporal.QueryWorkflow(ctx, models.WorkflowID(participantID), "", name)
 	if err != nil {
 		return fmt.Errorf("querying %s: %w", name, err)
 	}
@@ -397,7 +391,8 @@ func (f *front) forceMode(ctx context.Context, participantID string, mode models
 const modeRetry = 50 * time.Millisecond
 
 func (f *front) tryMode(ctx context.Context, update client.UpdateWorkflowOptions) (models.Mode, error) {
-	handle, err := f.engine.UpdateWorkflow(ctx, update)
+	handle, err := f.cfg.Temporal.UpdateWorkflow(ctx, update)
+	f.cfg.Metrics.WorkflowCall(metrics.CallUpdate, err)
 	if err != nil {
 		return "", fmt.Errorf("updating the workflow: %w", err)
 	}

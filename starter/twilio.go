@@ -133,10 +133,12 @@ func (f *front) accept(ctx context.Context, in models.Inbound) (models.AcceptedI
 	defer unlock()
 	in.ReceivedAt = f.now()
 	accepted, err := f.store.AcceptInbound(ctx, in)
-	if err == nil {
-		f.announce(accepted)
+	if err != nil {
+		return accepted, err
 	}
-	return accepted, err
+	f.cfg.Metrics.Text(accepted)
+	f.announce(accepted)
+	return accepted, nil
 }
 
 // announce has the rest of the system told of a stored text.
@@ -179,6 +181,9 @@ func (f *front) status(r *http.Request, form url.Values) error {
 	found, err := f.store.AcceptStatus(r.Context(), report)
 	if err != nil {
 		return err
+	}
+	if found && report.Class == models.CarrierConsent {
+		f.cfg.Metrics.Consent(models.ConsentOptOut, models.MethodCarrierError)
 	}
 	if !found {
 		f.log.Debug("delivery report of an unknown text", "provider_sid", report.ProviderSID)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/pipeline"
 	"coachline/internal/agent/plan"
+	"coachline/internal/pipeline"
 	"coachline/models"
 )
 

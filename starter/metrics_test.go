@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/metrics"
-	"coachline/starter/counted"
 )
 
 // figures are what a scrape of the starter shows.
@@ -23,10 +22,7 @@ func (h *harness) figures() string {
 func TestFrontDoorIsCounted(t *testing.T) {
 	m, err := metrics.New(metrics.Config{Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
-	h := start(t, func(c *Config) {
-		c.Metrics, c.Observe = m.HandlerWith(c.Store.(metrics.Notices)), m.Webhooks
-		c.Store, c.Temporal = countedRows{c.Store, m}, counted.Engine{Client: c.Temporal, Metrics: m}
-	})
+	h := start(t, func(c *Config) { c.Metrics = m })
 	ann := h.ann()
 	require.Equal(t, http.StatusOK, h.text(sid(1), "hello").status)
 	require.Equal(t, http.StatusOK, h.text(sid(1), "hello").status)
