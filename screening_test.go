@@ -20,15 +20,15 @@ func TestWaysIn(t *testing.T) {
 		// What stores and screens a message, and who calls it.
 		"AcceptInbound": {
 			"eval/drive/play.go text",
-			"starter/twilio.go accept",
+			"starter/webhooks.go acceptInbound",
 		},
 		"AcceptTranscript": {
 			"worker/counted.go AcceptTranscript", // counts and passes on
 			"worker/listening.go listen",
 		},
-		"accept": {
-			"starter/conversation.go chat",
-			"starter/twilio.go inbound",
+		"acceptInbound": {
+			"starter/chat.go acceptChat",
+			"starter/webhooks.go receiveInbound",
 		},
 		// What makes words of sound.
 		"Transcribe": {
@@ -52,7 +52,7 @@ func TestWaysIn(t *testing.T) {
 			ast.Inspect(fn, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.SelectorExpr: // called, or passed as a value
-					if _, listed := want[n.Sel.Name]; listed && n.Sel.Name != "Transcribe" && (n.Sel.Name != "accept" || strings.HasPrefix(path, "starter/")) {
+					if _, listed := want[n.Sel.Name]; listed && n.Sel.Name != "Transcribe" && (n.Sel.Name != "acceptInbound" || strings.HasPrefix(path, "starter/")) {
 						got[n.Sel.Name] = append(got[n.Sel.Name], place)
 					}
 				case *ast.CallExpr:

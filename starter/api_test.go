@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"coachline/internal/api"
 	"coachline/internal/coach"
 	"coachline/models"
 )
@@ -29,9 +30,9 @@ func TestEnrol(t *testing.T) {
 	require.Equal(t, `"1"`, got.header.Get("ETag"))
 	require.Equal(t, "ok", got.body.Status)
 	require.Equal(t, "Conversation participant enrolled successfully", got.body.Message)
-	view := result[ParticipantView](t, got)
+	view := result[api.Participant](t, got)
 	require.Regexp(t, `^conv_[0-9a-f]{24}$`, view.ID)
-	require.Equal(t, ParticipantView{
+	require.Equal(t, api.Participant{
 		ID: view.ID, Phone: herNumber, Name: "Ann", Background: "Student", Timezone: "America/New_York", ZoneAssumed: true,
 		Channel: models.ChannelSMS, Status: models.StatusActive, Mode: models.ModeIntake,
 		EnrolledAt: testNow, GreetingAt: &testNow, CreatedAt: testNow, UpdatedAt: testNow, Version: 1,
@@ -73,11 +74,11 @@ func TestEnrolSaysWhenTheGreetingGoesOut(t *testing.T) {
 		got := h.do(call{method: "POST", path: participantsPath, body: body})
 		require.Equal(t, http.StatusCreated, got.status, got.raw)
 		require.Contains(t, got.raw, `"greeting_at":"`+tc.want.Format(time.RFC3339)+`"`)
-		view := result[ParticipantView](t, got)
+		view := result[api.Participant](t, got)
 		require.Equal(t, tc.signup, view.Signup)
 		require.Equal(t, tc.want, h.engine.states[i].GreetingAt)
 		require.Equal(t, tc.signup, h.engine.states[i].SignedUp)
-		again := result[ParticipantView](t, h.do(call{method: "GET", path: participantsPath + "/" + view.ID}))
+		again := result[api.Participant](t, h.do(call{method: "GET", path: participantsPath + "/" + view.ID}))
 		require.Equal(t, tc.want, again.GreetingAt.UTC())
 	}
 }
@@ -92,7 +93,7 @@ func TestEnrolIsRepeated(t *testing.T) {
 	require.Equal(t, http.StatusCreated, first.status, first.raw)
 	again := h.do(ask(`{"name":"Ann", "phone_number":"+15558675310"}`))
 	require.Equal(t, http.StatusCreated, again.status, again.raw)
-	require.Equal(t, result[ParticipantView](t, first), result[ParticipantView](t, again))
+	require.Equal(t, result[api.Participant](t, first), result[api.Participant](t, again))
 	require.Len(t, h.engine.starts, 1)
 	h.refused(ask(`{"phone_number":"+15558675311","name":"Ann"}`), http.StatusConflict, "Idempotency-Key: already used for another request")
 	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"+15558675310","name":"Ann"}`}, http.StatusConflict, "already enrolled as conv_")
@@ -185,7 +186,7 @@ func TestGuardWithoutToken(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	cfg := Config{HTTP: HTTPConfig{Addr: "0.0.0.0:0"}, Store: newMemory(), Temporal: &engine{}, Carrier: CarrierConfig{Verifier: signed{}}}
+	cfg := Config{HTTP: HTTPConfig{Addr: "0.0.0.0:0"}, Store: newFakeStore(), Turns: &past{}, Memory: &past{}, Temporal: &engine{}, Carrier: CarrierConfig{Verifier: signed{}}}
 	_, err := New(context.Background(), cfg)
 	require.ErrorContains(t, err, "COACH_API_TOKEN")
 	cfg.Carrier.Verifier = nil
@@ -207,12 +208,12 @@ func TestListPages(t *testing.T) {
 		h.enrol(`{"phone_number":"` + phone + `"}`)
 	}
 	first := h.do(call{method: "GET", path: participantsPath + "?limit=2"})
-	page := result[ParticipantPage](t, first)
+	page := result[api.ParticipantPage](t, first)
 	require.Len(t, page.Participants, 2)
 	require.Equal(t, page.Participants[1].ID, *page.NextCursor)
 	last := h.do(call{method: "GET", path: participantsPath + "?limit=1&cursor=" + *page.NextCursor})
 	require.Contains(t, last.raw, `"next_cursor":null`)
-	require.Len(t, result[ParticipantPage](t, last).Participants, 1)
+	require.Len(t, result[api.ParticipantPage](t, last).Participants, 1)
 	none := h.do(call{method: "GET", path: participantsPath + "?status=paused"})
 	require.JSONEq(t, `{"participants":[],"next_cursor":null}`, string(none.body.Result))
 	h.refused(call{method: "GET", path: participantsPath + "?limit=0"}, http.StatusBadRequest, "limit: expected number >= 1")
@@ -242,7 +243,7 @@ func TestChange(t *testing.T) {
 	got := h.do(call{method: "PUT", path: path, body: `{"name":"Anna"}`, header: map[string]string{"If-Match": `"1"`}})
 	require.Equal(t, http.StatusOK, got.status, got.raw)
 	require.Equal(t, `"2"`, got.header.Get("ETag"))
-	require.Equal(t, "Anna", result[ParticipantView](t, got).Name)
+	require.Equal(t, "Anna", result[api.Participant](t, got).Name)
 
 	h.refused(call{method: "PUT", path: path, body: `{"name":"B"}`, header: map[string]string{"If-Match": `"1"`}}, http.StatusPreconditionFailed, "If-Match")
 	h.refused(call{method: "PUT", path: path, body: `{"name":"B"}`, header: map[string]string{"If-Match": "new"}}, http.StatusBadRequest, "If-Match")
@@ -286,13 +287,13 @@ func TestHistory(t *testing.T) {
 	all := h.do(call{method: "GET", path: path})
 	require.JSONEq(t, `[{"role":"assistant","kind":"greeting","text":"Hi","at":"2026-11-24T13:00:00Z","channel":"sms","delivery":"delivered","turn_id":"conv_1-t1"},
 		{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z","channel":"chat"}]`, string(all.body.Result))
-	newer := result[[]models.HistoryEntry](t, h.do(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z"}))
-	require.Equal(t, h.store.history[1:], newer)
+	newer := result[[]api.HistoryEntry](t, h.do(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z"}))
+	require.Equal(t, []api.HistoryEntry{api.HistoryEntry(h.store.history[1])}, newer)
 	h.refused(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z&before=2026-11-24T13:00:00Z"}, http.StatusBadRequest, "not together")
 	h.refused(call{method: "GET", path: participantsPath + "/nobody/history?after=2026-11-24T13:00:00Z"}, http.StatusNotFound, "participant not found")
-	require.Len(t, result[[]models.HistoryEntry](t, h.do(call{method: "GET", path: path + "?limit=1"})), 1)
+	require.Len(t, result[[]api.HistoryEntry](t, h.do(call{method: "GET", path: path + "?limit=1"})), 1)
 	older := h.do(call{method: "GET", path: path + "?before=" + url.QueryEscape("2026-11-24T14:00:30+01:00")})
-	require.Equal(t, "Hi", result[[]models.HistoryEntry](t, older)[0].Text)
+	require.Equal(t, "Hi", result[[]api.HistoryEntry](t, older)[0].Text)
 	h.refused(call{method: "GET", path: path + "?before=yesterday"}, http.StatusBadRequest, "before: ")
 	h.refused(call{method: "GET", path: path + "?limit=501"}, http.StatusBadRequest, "limit: expected number <= 500")
 }
@@ -306,7 +307,7 @@ func TestMessages(t *testing.T) {
 	}
 	first := h.do(send(`{"body":"See you"}`, "k1"))
 	require.Equal(t, http.StatusAccepted, first.status, first.raw)
-	require.Equal(t, QueuedMessage{ID: ann.ID + "-op-k1", Status: models.OutboxReady}, result[QueuedMessage](t, first))
+	require.Equal(t, api.QueuedMessage{ID: ann.ID + "-op-k1", Status: models.OutboxReady}, result[api.QueuedMessage](t, first))
 	require.Equal(t, http.StatusOK, h.do(send(`{"body":"See you"}`, "k1")).status)
 	h.refused(send(`{"body":"Other"}`, "k1"), http.StatusConflict, "Idempotency-Key")
 	require.Equal(t, []string{"start", "update:SendMessage"}, h.engine.seen())

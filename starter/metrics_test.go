@@ -49,7 +49,7 @@ func TestUnavailableTextIsCounted(t *testing.T) {
 	m, err := metrics.New(metrics.Config{Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	broken := m.Webhooks(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeFailure(w, failure(http.StatusServiceUnavailable, "not stored, try again"))
+		writeFailure(w, newFailure(http.StatusServiceUnavailable, "not stored, try again"))
 	}))
 	broken.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, inboundPath, nil))
 	out := httptest.NewRecorder()

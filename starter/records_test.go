@@ -8,13 +8,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
 	"coachline/models"
-	"coachline/starter/records"
 )
 
 // past is what the packages beside the store keep of conv_a, who was removed,
@@ -23,10 +21,6 @@ type past struct {
 	down    error
 	queries []models.TurnQuery
 	forgets []models.Forgetting
-}
-
-func (p *past) config() records.Config {
-	return records.Config{Turns: p, Ledger: p, Memory: p, Eraser: p, Profiles: p}
 }
 
 func (p *past) known(id string, removedToo bool) error {
@@ -72,10 +66,6 @@ func (p *past) Recall(_ context.Context, id string) (models.Memory, error) {
 		{ID: "f2", Kind: models.FactGoal, Text: "Two walks", Version: 2, UpdatedAt: testNow},
 		{ID: "f1", Kind: models.FactGoal, Text: "Sleep more", Version: 1, UpdatedAt: testNow},
 	}}, p.known(id, false)
-}
-
-func (p *past) Profile(_ context.Context, id string) (models.Profile, error) {
-	return models.Profile{HabitDomain: "walking"}, p.known(id, false)
 }
 
 func (p *past) Notes(context.Context, string, int) ([]models.Note, error) { return nil, p.down }
@@ -146,6 +136,7 @@ func TestLedgerAndMemoryRoutes(t *testing.T) {
 func TestExportRoute(t *testing.T) {
 	h := start(t, nil)
 	const export = "/memory/export"
+	h.store.participants["conv_b"], h.store.profile = models.Participant{ID: "conv_b"}, models.Profile{HabitDomain: "walking"}
 	got := h.do(call{method: "GET", path: participantsPath + "/conv_b" + export})
 	require.Equal(t, http.StatusOK, got.status, got.raw)
 	require.Equal(t, "application/zip", got.header.Get("Content-Type"))
@@ -184,6 +175,6 @@ func TestForgetRoutes(t *testing.T) {
 
 	got = h.refused(call{method: "GET", path: participantsPath + "/conv_b/consents", header: map[string]string{"Authorization": ""}}, http.StatusUnauthorized, "bearer token")
 	require.NotContains(t, got.raw, "STOP")
-	_, err := records.New(records.Config{}, time.Now)
-	require.ErrorContains(t, err, "records need")
+	_, err := New(t.Context(), Config{Store: h.store, Temporal: h.engine, Carrier: CarrierConfig{Verifier: signed{}}})
+	require.ErrorContains(t, err, "starter needs a store, turns, a memory")
 }

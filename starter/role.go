@@ -9,11 +9,10 @@ import (
 	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/connect"
-	remembered "coachline/internal/memory"
+	"coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/sms"
 	"coachline/internal/store/archive"
-	"coachline/starter/records"
 )
 
 // RunRole runs the starter from the program's configuration until ctx ends. It
@@ -54,7 +53,11 @@ func serve(ctx context.Context, cfg config.Config, conns measured) error {
 	if err != nil {
 		return fmt.Errorf("COACH_HTTP_ADDR: opening the address: %w", err)
 	}
-	past, err := recordsOf(conns.Connections)
+	turns, err := archive.New(archive.Config{Database: conns.Store.Database()})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	facts, err := memory.New(memory.Config{Database: conns.Store.Database()})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -68,28 +71,15 @@ func serve(ctx context.Context, cfg config.Config, conns measured) error {
 	}
 	return Run(ctx, Config{
 		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal()},
-		Store: conns.Store, Records: past, Temporal: conns.Temporal, Logger: conns.Logger,
-		Carrier:  carrierOf(cfg, public),
+		Store: conns.Store, Turns: turns, Memory: facts, Temporal: conns.Temporal, Logger: conns.Logger,
+		Carrier:  newCarrier(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
 		Metrics:  conns.metrics, Version: build.Version(),
 	})
 }
 
-// recordsOf opens what is read of the past on the role's own database.
-func recordsOf(conns *connect.Connections) (records.Config, error) {
-	rows, err := archive.New(archive.Config{Database: conns.Store.Database()})
-	if err != nil {
-		return records.Config{}, err
-	}
-	facts, err := remembered.New(remembered.Config{Database: conns.Store.Database()})
-	if err != nil {
-		return records.Config{}, err
-	}
-	return records.Config{Turns: rows, Ledger: rows, Memory: facts, Eraser: facts, Profiles: conns.Store}, nil
-}
-
-func carrierOf(cfg config.Config, public string) CarrierConfig {
+func newCarrier(cfg config.Config, public string) CarrierConfig {
 	carrier := CarrierConfig{
 		Verifier:   sms.NewVerifier(cfg.Carrier.AuthTokens.Reveal(), public),
 		AccountSID: cfg.Carrier.AccountSID, MessagingServiceSID: cfg.Carrier.MessagingServiceSID,

@@ -1,9 +1,35 @@
 // Package starter is the HTTP server: the participants API, the carrier's
-// webhooks, and the relay that repairs what could not be told to Temporal at
-// once. Any number of replicas may run against one database.
+// webhooks, and the relay that delivers to Temporal what could not be delivered
+// at once. Any number of replicas may run against one database.
+//
+// starter.go configures and runs the server, role.go connects it to the
+// database and to Temporal, store.go says what it needs of them. routes.go
+// registers every route; the handlers of a route are in the file of its noun:
+//
+//	/conversation/participants             participants.go
+//	/conversation/participants/{id}        participants.go, PUT in participantchange.go
+//	.../history, /waiting                  history.go, waiting.go
+//	.../messages, /chat                    messages.go, chat.go
+//	.../state, /mode                       state.go, mode.go
+//	.../turns, /turns/{number}             turns.go; their JSON is built in turnviews.go
+//	.../consents                           consents.go
+//	.../memories, /memories/{fact}         memory.go
+//	.../memory/export                      export.go
+//	.../attention and /attention           attention.go
+//	/alerts, /alerts/{id}/mark, /sheet     alerts.go
+//	/holds                                 holds.go
+//	/twilio/inbound, /twilio/status        webhooks.go
+//	/codec/decode, /codec/encode           codec.go
+//	/livez, /readyz, /version, /metrics    health.go
+//	/openapi.json                          document.go
+//
+// What every request passes is in middleware.go (headers, unknown paths),
+// queryparams.go (unknown parameters) and auth.go (the token, its throttle);
+// errors.go maps errors to answers. The JSON types are in internal/api.
 package starter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,41 +45,8 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/keylock"
 	"coachline/internal/metrics"
-	"coachline/starter/attention"
-	"coachline/starter/records"
 	"coachline/starter/relay"
 )
-
-// FrontStore is all that the starter needs of the database; package store
-// provides it.
-type FrontStore interface {
-	people
-	evidence
-	wires
-}
-
-type people interface {
-	roster
-	updater
-	holdStore
-	waitingStore
-	attention.Desk
-}
-
-type evidence interface {
-	transcript
-	ledger
-	relay.Alarms
-}
-
-type wires interface {
-	mailbox
-	relay.Notices
-	relay.Hints
-	relay.Memories
-	metrics.Notices
-	pinger
-}
 
 // HTTPConfig says where to listen and whom to admit.
 type HTTPConfig struct {
@@ -106,8 +99,9 @@ type RelayConfig struct {
 // Config is what a Server is made of.
 type Config struct {
 	HTTP     HTTPConfig
-	Store    FrontStore
-	Records  records.Config
+	Store    Store
+	Turns    Turns
+	Memory   Memory
 	Temporal client.Client
 	Carrier  CarrierConfig
 	Defaults Defaults
@@ -127,19 +121,16 @@ type Server struct {
 	relay    *relay.Relay
 }
 
-const (
-	// foregroundTell is how long an API answer waits for Temporal; after that
-	// the relay goes on.
-	foregroundTell = 2 * time.Second
-	stopLimit      = 20 * time.Second
-)
+// stopLimit bounds the time in which a server that is stopped finishes its
+// requests and deliveries.
+const stopLimit = 20 * time.Second
 
 // New opens the listening address, so that Addr is known and a taken port is
 // found at once. It refuses an address that others can reach without a token.
 func New(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Store == nil || cfg.Temporal == nil || cfg.Carrier.Verifier == nil {
-		return nil, errors.New("starter needs a store, a Temporal client and a signature verifier")
+	if cfg.Store == nil || cfg.Turns == nil || cfg.Memory == nil || cfg.Temporal == nil || cfg.Carrier.Verifier == nil {
+		return nil, errors.New("starter needs a store, turns, a memory, a Temporal client and a signature verifier")
 	}
 	if cfg.Metrics == nil {
 		var err error
@@ -155,12 +146,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		Store: cfg.Store, Hints: cfg.Store, Alarms: cfg.Store, Memories: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
-	past, err := records.New(cfg.Records, func() time.Time { return cfg.Now().UTC() })
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	f := &front{records: past, cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle()}
-	return &Server{listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(f.handler()), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
+	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle()}
+	return &Server{listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(h.newHandler()), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
 }
 
 func (c Config) withDefaults() Config {
@@ -245,13 +232,15 @@ func Run(ctx context.Context, cfg Config) error {
 	return server.Serve(ctx)
 }
 
-// tell delivers what a request committed before the request is answered, as
-// far as that goes quickly. The outcome does not change the answer: the notice
-// is committed, and the relay tells it later.
-func (f *front) tell(ctx context.Context, participantID string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), foregroundTell)
-	defer cancel()
-	if err := f.relay.Deliver(ctx, participantID); err != nil {
-		f.log.Warn("delivery failed, the relay will try again", "participant", participantID, "error", err)
+// newHTTPServer builds the server with its limits.
+func newHTTPServer(handler http.Handler, limits HTTPLimits, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: cmp.Or(limits.Header, 5*time.Second),
+		ReadTimeout:       cmp.Or(limits.Read, 15*time.Second),
+		WriteTimeout:      cmp.Or(limits.Write, 30*time.Second),
+		IdleTimeout:       cmp.Or(limits.Idle, 2*time.Minute),
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }

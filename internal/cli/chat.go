@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"coachline/internal/api"
 	"coachline/models"
 )
 
@@ -191,12 +192,12 @@ func (c *chat) text(ctx context.Context, body string) error {
 }
 
 // news lists the entries that were not seen before, oldest first.
-func (c *chat) news(ctx context.Context) ([]models.HistoryEntry, error) {
+func (c *chat) news(ctx context.Context) ([]api.HistoryEntry, error) {
 	got, err := c.cfg.Client.do(ctx, request{method: http.MethodGet, path: one(c.who.ID) + "/history"})
 	if err != nil {
 		return nil, err
 	}
-	var all, fresh []models.HistoryEntry
+	var all, fresh []api.HistoryEntry
 	if err := json.Unmarshal(got.raw, &all); err != nil {
 		return nil, fmt.Errorf("decoding the API's answer: %w", err)
 	}
@@ -226,7 +227,7 @@ func (c *chat) print(ctx context.Context) error {
 	return nil
 }
 
-func (c *chat) entry(e models.HistoryEntry) error {
+func (c *chat) entry(e api.HistoryEntry) error {
 	if c.cfg.JSON {
 		return json.NewEncoder(c.cfg.Out).Encode(e)
 	}

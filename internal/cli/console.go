@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"coachline/internal/api"
 	"coachline/models"
 )
 
@@ -204,13 +205,13 @@ func (c *Console) Transcript(ctx context.Context, id string, limit int) error {
 	if err != nil {
 		return fmt.Errorf("encoding the conversation: %w", err)
 	}
-	return show(c, result{raw: raw}, func(w io.Writer, list []models.HistoryEntry) error {
+	return show(c, result{raw: raw}, func(w io.Writer, list []api.HistoryEntry) error {
 		return renderTranscript(w, list, c.zoneOf(ctx, id))
 	})
 }
 
 func entries(raw json.RawMessage) (list []json.RawMessage, oldest time.Time, err error) {
-	var first []models.HistoryEntry
+	var first []api.HistoryEntry
 	if err := json.Unmarshal(raw, &first); err != nil {
 		return nil, oldest, fmt.Errorf("decoding the API's answer: %w", err)
 	}

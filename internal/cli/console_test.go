@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/api"
 	"coachline/models"
 )
 
@@ -197,7 +198,7 @@ func TestLongTranscript(t *testing.T) {
 	require.NoError(t, err)
 	var out bytes.Buffer
 	require.NoError(t, New(client, &out, true).Transcript(context.Background(), "conv_1", 600))
-	var all []models.HistoryEntry
+	var all []api.HistoryEntry
 	require.NoError(t, json.Unmarshal(out.Bytes(), &all))
 	require.Len(t, all, 600)
 	require.Equal(t, []string{"old", "new"}, []string{all[99].Text, all[100].Text})

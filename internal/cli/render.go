@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"coachline/internal/api"
 	"coachline/models"
 )
 
@@ -122,7 +123,7 @@ func renderQueued(w io.Writer, q queued) error {
 	return table(w, [][]string{{"id", q.ID}, {"status", string(q.Status)}})
 }
 
-func renderTranscript(w io.Writer, list []models.HistoryEntry, zone *time.Location) error {
+func renderTranscript(w io.Writer, list []api.HistoryEntry, zone *time.Location) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "Nothing was said yet.")
 		return err
@@ -148,7 +149,7 @@ func renderTranscript(w io.Writer, list []models.HistoryEntry, zone *time.Locati
 	return nil
 }
 
-func renderWaiting(w io.Writer, list []models.WaitingMessage) error {
+func renderWaiting(w io.Writer, list []api.WaitingMessage) error {
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(w, "No messages wait.")
 		return err

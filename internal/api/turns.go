@@ -1,5 +1,3 @@
-// Package api holds the JSON types of the HTTP API, for the starter that
-// writes them and the command line that reads them.
 package api
 
 import (

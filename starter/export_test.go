@@ -1,4 +1,4 @@
-package records
+package starter
 
 import (
 	"archive/zip"
@@ -26,28 +26,27 @@ func (p person) Recall(context.Context, string) (models.Memory, error) { return 
 func (p person) Notes(context.Context, string, int) ([]models.Note, error) {
 	return p.Memory.Notes, nil
 }
-func (p person) Profile(context.Context, string) (models.Profile, error) { return p.profile, nil }
-func (p person) Turns(context.Context, models.TurnQuery) ([]models.TurnTotals, error) {
-	return nil, nil
-}
-func (p person) Turn(context.Context, string, int) (models.TurnRecord, error) {
-	return models.TurnRecord{}, nil
-}
-func (p person) Consents(context.Context, string) ([]models.Consent, error) { return nil, nil }
-func (p person) Forget(context.Context, models.Forgetting) error            { return nil }
-func (p person) ForgetAll(context.Context, models.Forgetting) (int, error)  { return 0, nil }
+func (p person) Forget(context.Context, models.Forgetting) error           { return nil }
+func (p person) ForgetAll(context.Context, models.Forgetting) (int, error) { return 0, nil }
 func (p person) History(_ context.Context, _, id string) ([]models.FactVersion, error) {
 	return []models.FactVersion{
-		{FactID: id, Version: 2, Text: "newest", At: start},
-		{FactID: id, Version: 1, Text: "One walk\n# a day", SourceID: 4, TurnID: "conv_1-t2", At: start.AddDate(0, 0, -4)},
+		{FactID: id, Version: 2, Text: "newest", At: viewStart},
+		{FactID: id, Version: 1, Text: "One walk\n# a day", SourceID: 4, TurnID: "conv_1-t2", At: viewStart.AddDate(0, 0, -4)},
 	}, nil
 }
 
+// profiles is the store as far as it holds a person's profile.
+type profiles struct {
+	Store
+	profile models.Profile
+}
+
+func (p profiles) Profile(context.Context, string) (models.Profile, error) { return p.profile, nil }
+
 func exported(t *testing.T, p person) []byte {
 	t.Helper()
-	room, err := New(Config{Turns: p, Ledger: p, Memory: p, Eraser: p, Profiles: p}, time.Now)
-	require.NoError(t, err)
-	raw, err := room.Export(t.Context(), &PersonRequest{ID: "conv_1"})
+	h := &handlers{store: profiles{profile: p.profile}, cfg: Config{Memory: p}}
+	raw, err := h.zipMemory(t.Context(), "conv_1")
 	require.NoError(t, err)
 	return raw
 }
@@ -56,16 +55,16 @@ func TestExport(t *testing.T) {
 	known := person{
 		Memory: models.Memory{
 			Facts: []models.Fact{
-				{ID: "f3", Kind: models.FactEvent, Text: "Ran 5 km", Version: 1, SourceID: 20, TurnID: "conv_1-t9", UpdatedAt: start},
-				{ID: "f2", Kind: models.FactGoal, Text: "Two walks\n\n## a day", Version: 2, SourceID: 12, TurnID: "conv_1-t9", UpdatedAt: start},
-				{ID: "f1", Kind: models.FactIdentity, Text: "Has a dog", Version: 1, SourceID: 2, TurnID: "conv_1-t1", UpdatedAt: start},
+				{ID: "f3", Kind: models.FactEvent, Text: "Ran 5 km", Version: 1, SourceID: 20, TurnID: "conv_1-t9", UpdatedAt: viewStart},
+				{ID: "f2", Kind: models.FactGoal, Text: "Two walks\n\n## a day", Version: 2, SourceID: 12, TurnID: "conv_1-t9", UpdatedAt: viewStart},
+				{ID: "f1", Kind: models.FactIdentity, Text: "Has a dog", Version: 1, SourceID: 2, TurnID: "conv_1-t1", UpdatedAt: viewStart},
 			},
 			Notes: []models.Note{
-				{LocalDate: "2026-11-23", Text: "Walked twice.\nSlept well.\n", UpdatedAt: start},
-				{LocalDate: "2026-11-22", UpdatedAt: start}, // forgotten
-				{LocalDate: "2026-10-31", Text: "Began.", UpdatedAt: start},
+				{LocalDate: "2026-11-23", Text: "Walked twice.\nSlept well.\n", UpdatedAt: viewStart},
+				{LocalDate: "2026-11-22", UpdatedAt: viewStart}, // forgotten
+				{LocalDate: "2026-10-31", Text: "Began.", UpdatedAt: viewStart},
 			},
-			Summary: models.Summary{Text: "They settled on a walk.", UpdatedAt: start},
+			Summary: models.Summary{Text: "They settled on a walk.", UpdatedAt: viewStart},
 		},
 		profile: models.Profile{HabitDomain: "walking", LastBarrier: "rain\n- and snow", Tone: models.Tone{Tags: []string{"concise", "warm"}}},
 	}
@@ -80,9 +79,8 @@ func TestExport(t *testing.T) {
 		})
 	}
 	t.Run("P3 a person nobody knows", func(t *testing.T) {
-		room, err := New(Config{Turns: known, Ledger: known, Memory: person{err: models.ErrNotFound}, Eraser: known, Profiles: known}, time.Now)
-		require.NoError(t, err)
-		_, err = room.Export(t.Context(), &PersonRequest{ID: "conv_9"})
+		h := &handlers{store: profiles{}, cfg: Config{Memory: person{err: models.ErrNotFound}}}
+		_, err := h.zipMemory(t.Context(), "conv_9")
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }

@@ -1,6 +1,7 @@
-package records
+package starter
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -9,40 +10,40 @@ import (
 	"coachline/models"
 )
 
-func summaryOf(t models.TurnTotals) api.TurnSummary {
+func toTurnSummary(t models.TurnTotals) api.TurnSummary {
 	return api.TurnSummary{
 		ID: t.Turn.ID, Number: t.Turn.Number, Kind: t.Turn.Kind, Mode: t.Turn.Mode, Outcome: t.Turn.Outcome,
-		StartedAt: t.Turn.StartedAt.UTC(), FinishedAt: utc(t.Turn.FinishedAt), PromptVersion: t.Turn.PromptVersion,
-		Rounds: t.Rounds, Tools: withoutNil(t.Tools), Tokens: t.Usage,
+		StartedAt: t.Turn.StartedAt.UTC(), FinishedAt: toUTC(t.Turn.FinishedAt), PromptVersion: t.Turn.PromptVersion,
+		Rounds: t.Rounds, Tools: copyNonNil(t.Tools), Tokens: t.Usage,
 	}
 }
 
-// turnOf builds the view of a turn; it fails where a stored call or result
+// toTurn builds the API's record of a turn; it fails where a stored call or result
 // cannot be read.
-func turnOf(r models.TurnRecord) (api.Turn, error) {
+func toTurn(r models.TurnRecord) (api.Turn, error) {
 	out := api.Turn{
-		Turn: summaryOf(r.Totals), PromptID: r.Totals.Turn.PromptID,
+		Turn: toTurnSummary(r.Totals), PromptID: r.Totals.Turn.PromptID,
 		Rounds: []api.Round{},
-		Stages: stagesOf(r.Stages), Sent: []api.Delivery{}, Subagents: []api.Subagent{},
+		Stages: toStages(r.Stages), Sent: []api.Delivery{}, Subagents: []api.Subagent{},
 	}
-	out.In, out.Out = textsOf(r.Entries)
+	out.In, out.Out = splitTexts(r.Entries)
 	var given int64
 	for _, step := range r.Steps {
-		round, err := roundOf(step, r.Runs)
+		round, err := toRound(step, r.Runs)
 		if err != nil {
 			return api.Turn{}, err
 		}
 		trace, ok := step.StepTrace()
 		if ok && trace.Prepared.Label != "" && (len(out.Rounds) == 0 || trace.Prepared.Newest != given) {
-			round.Given, given = givenOf(trace), trace.Prepared.Newest
+			round.Given, given = toGiven(trace), trace.Prepared.Newest
 		}
 		out.Rounds = append(out.Rounds, round)
 	}
 	for _, row := range r.Outbox {
-		out.Sent = append(out.Sent, deliveryOf(row))
+		out.Sent = append(out.Sent, toDelivery(row))
 	}
 	for _, sub := range r.Subagents {
-		shown, err := subagentOf(sub, r)
+		shown, err := toSubagent(sub, r)
 		if err != nil {
 			return api.Turn{}, err
 		}
@@ -51,8 +52,9 @@ func turnOf(r models.TurnRecord) (api.Turn, error) {
 	return out, nil
 }
 
-// textsOf are the words of a turn, without calls and their results.
-func textsOf(entries []models.Message) (in, out []api.Text) {
+// splitTexts lists what a turn answered and what it said, without calls and their
+// results.
+func splitTexts(entries []models.Message) (in, out []api.Text) {
 	in, out = []api.Text{}, []api.Text{}
 	for _, entry := range entries {
 		text := api.Text{Kind: entry.Kind, Text: entry.Text, At: entry.At.UTC()}
@@ -69,11 +71,11 @@ func textsOf(entries []models.Message) (in, out []api.Text) {
 	return in, out
 }
 
-func roundOf(step models.Step, runs []models.ToolRun) (api.Round, error) {
+func toRound(step models.Step, runs []models.ToolRun) (api.Round, error) {
 	trace, _ := step.StepTrace()
 	out := api.Round{
 		Number: step.Number, Model: step.Model, Finish: step.FinishReason, Tokens: step.Spent(),
-		Stages: stagesOf(trace.Stages), Text: step.Text, Calls: []api.Call{}, At: step.CreatedAt.UTC(),
+		Stages: toStages(trace.Stages), Text: step.Text, Calls: []api.Call{}, At: step.CreatedAt.UTC(),
 	}
 	calls, err := step.ToolCalls()
 	if err != nil {
@@ -100,9 +102,9 @@ func roundOf(step models.Step, runs []models.ToolRun) (api.Round, error) {
 	return out, nil
 }
 
-func givenOf(trace models.StepTrace) *api.Given {
+func toGiven(trace models.StepTrace) *api.Given {
 	given := &api.Given{
-		Tools: withoutNil(trace.Prepared.Allowed), ChosenBy: trace.Prepared.Label, Plan: []string{}, Memory: trace.Prepared.Memory,
+		Tools: copyNonNil(trace.Prepared.Allowed), ChosenBy: trace.Prepared.Label, Plan: []string{}, Memory: trace.Prepared.Memory,
 	}
 	if older := trace.Prepared.Older; older != nil {
 		given.Older = &api.Older{Count: older.Count, Text: older.Text}
@@ -113,7 +115,7 @@ func givenOf(trace models.StepTrace) *api.Given {
 	return given
 }
 
-func stagesOf(rows []models.Stage) []api.Stage {
+func toStages(rows []models.Stage) []api.Stage {
 	out := make([]api.Stage, 0, len(rows))
 	for _, row := range rows {
 		out = append(out, api.Stage{
@@ -123,9 +125,9 @@ func stagesOf(rows []models.Stage) []api.Stage {
 	return out
 }
 
-// ownCodes are the reasons of ours for which a text was not sent, and what
-// participants' standings mean as one.
-var ownCodes = map[string]string{
+// codeMeanings says what our own codes mean: why a text was not sent, and a
+// participant's status as such a reason.
+var codeMeanings = map[string]string{
 	"removed":                      "the participant had been removed",
 	"answered":                     "the person had answered before it went out",
 	"voided":                       "its prompt no longer counted",
@@ -140,60 +142,19 @@ var ownCodes = map[string]string{
 	string(models.StatusWithdrawn): "the participant had withdrawn",
 }
 
-func deliveryOf(row models.Outbox) api.Delivery {
-	meaning, ours := ownCodes[row.ErrorCode]
+func toDelivery(row models.Outbox) api.Delivery {
+	meaning, ours := codeMeanings[row.ErrorCode]
 	if !ours {
 		meaning = sms.Meaning(row.ErrorCode)
 	}
 	return api.Delivery{
 		ID: row.ID, Part: row.Part, Kind: row.Kind, Text: row.Body, Status: row.Status, ErrorCode: row.ErrorCode, Meaning: meaning,
-		Attempts: row.Attempts, At: row.CreatedAt.UTC(), TakenAt: utc(row.AcceptedAt), ChangedAt: row.UpdatedAt.UTC(),
+		Attempts: row.Attempts, At: row.CreatedAt.UTC(), TakenAt: toUTC(row.AcceptedAt), ChangedAt: row.UpdatedAt.UTC(),
 	}
 }
 
-func consentsOf(rows []models.Consent) []api.Consent {
-	out := make([]api.Consent, 0, len(rows))
-	for _, row := range rows {
-		out = append(out, api.Consent{
-			Action: row.Action, Method: row.Method, At: row.At.UTC(), Actor: row.RecordedBy, Text: row.Text, TurnID: row.TurnID,
-		})
-	}
-	return out
-}
-
-// memoryOf leaves out what was blanked by a wish to forget.
-func memoryOf(known models.Memory, histories map[string][]models.FactVersion) api.Memory {
-	out := api.Memory{Facts: []api.Fact{}, Notes: []api.Note{}}
-	for _, fact := range known.Facts {
-		out.Facts = append(out.Facts, factOf(fact, histories[fact.ID]))
-	}
-	for _, note := range known.Notes {
-		if note.Text != "" {
-			out.Notes = append(out.Notes, api.Note{LocalDate: note.LocalDate, Text: note.Text, At: note.UpdatedAt.UTC()})
-		}
-	}
-	if known.Summary.Text != "" {
-		out.Summary = api.Summary{Text: known.Summary.Text, At: utc(&known.Summary.UpdatedAt)}
-	}
-	return out
-}
-
-func factOf(fact models.Fact, versions []models.FactVersion) api.Fact {
-	out := api.Fact{
-		ID: fact.ID, Kind: fact.Kind, Text: fact.Text, Source: fact.SourceID, TurnID: fact.TurnID,
-		Version: fact.Version, At: fact.UpdatedAt.UTC(), Before: []api.FactVersion{},
-	}
-	for _, old := range versions {
-		if old.Version < fact.Version {
-			out.Before = append(out.Before, api.FactVersion{
-				Version: old.Version, Kind: old.Kind, Text: old.Text, Source: old.SourceID, TurnID: old.TurnID, At: old.At.UTC(),
-			})
-		}
-	}
-	return out
-}
-
-func utc(t *time.Time) *time.Time {
+// toUTC returns an instant in UTC; nil stays nil.
+func toUTC(t *time.Time) *time.Time {
 	if t == nil {
 		return nil
 	}
@@ -201,6 +162,39 @@ func utc(t *time.Time) *time.Time {
 	return &at
 }
 
-// withoutNil returns a list that is never nil, so that lists are lists in JSON
-// too.
-func withoutNil(list []string) []string { return append([]string{}, list...) }
+// copyNonNil returns a copy that is never nil, so that an empty list is [] in
+// JSON.
+func copyNonNil(list []string) []string { return append([]string{}, list...) }
+
+// toSubagent shows a subagent with the call that it was started by; the
+// task is what that call was given.
+func toSubagent(sub, parent models.TurnRecord) (api.Subagent, error) {
+	out := api.Subagent{Turn: toTurnSummary(sub.Totals), Rounds: []api.Round{}}
+	origin, _ := models.ParseSubagentTurnID(sub.Totals.Turn.ID)
+	out.Origin = api.Origin{
+		Workflow: models.WorkflowID(sub.Totals.Turn.ParticipantID), Channel: parent.Channel, Turn: origin.TurnID, Round: origin.Round, Call: origin.Call,
+	}
+	for _, step := range parent.Steps {
+		calls, err := step.ToolCalls()
+		if err != nil {
+			return out, err
+		}
+		if step.Number != origin.Round || origin.Call >= len(calls) {
+			continue
+		}
+		call := calls[origin.Call]
+		out.Origin.Tool = call.Name
+		var given struct{ Task, Label string }
+		if json.Unmarshal([]byte(call.Arguments), &given) == nil {
+			out.Task, out.Label = given.Task, given.Label
+		}
+	}
+	for _, step := range sub.Steps {
+		round, err := toRound(step, sub.Runs)
+		if err != nil {
+			return out, err
+		}
+		out.Rounds = append(out.Rounds, round)
+	}
+	return out, nil
+}

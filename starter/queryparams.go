@@ -15,7 +15,7 @@ import (
 // their addresses is signed, and a text must not be lost over it.
 func queryNames(doc *huma.OpenAPI) map[string][]string {
 	known := map[string][]string{}
-	for _, op := range operations(doc) {
+	for _, op := range listOperations(doc) {
 		if op.Path == inboundPath || op.Path == statusPath {
 			continue
 		}
@@ -31,7 +31,8 @@ func queryNames(doc *huma.OpenAPI) map[string][]string {
 	return known
 }
 
-func operations(doc *huma.OpenAPI) []*huma.Operation {
+// listOperations returns every operation of the document.
+func listOperations(doc *huma.OpenAPI) []*huma.Operation {
 	var all []*huma.Operation
 	for _, item := range doc.Paths {
 		all = append(all, item.Get, item.Post, item.Put, item.Delete)
@@ -42,39 +43,39 @@ func operations(doc *huma.OpenAPI) []*huma.Operation {
 // documentQuery adds the answer to an unknown query parameter where an operation
 // has no 400 of its own.
 func documentQuery(doc *huma.OpenAPI) {
-	for _, op := range operations(doc) {
+	for _, op := range listOperations(doc) {
 		if op.Responses["400"] == nil {
-			refusal := plain{}.operation(http.StatusBadRequest)
+			refusal := plainRoute{}.newOperation(http.StatusBadRequest)
 			op.Responses["400"] = refusal.Responses["400"]
 		}
 	}
 }
 
-// unknownQuery refuses a misspelt parameter, which would otherwise be ignored; nil
+// checkQuery refuses a misspelt parameter, which would otherwise be ignored; nil
 // when there is none, and for routes that take any.
-func unknownQuery(r *http.Request, known map[string][]string, pattern string) *Failure {
+func checkQuery(r *http.Request, known map[string][]string, pattern string) *failure {
 	names, listed := known[pattern]
 	if !listed || r.URL.RawQuery == "" {
 		return nil
 	}
 	given, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return failure(http.StatusBadRequest, "query: is not valid")
+		return newFailure(http.StatusBadRequest, "query: is not valid")
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		switch {
 		case slices.Contains(names, name):
 		case len(names) == 0:
-			return failure(http.StatusBadRequest, "%s: unknown query parameter; this route has none", shownName(name))
+			return newFailure(http.StatusBadRequest, "%s: unknown query parameter; this route has none", cleanName(name))
 		default:
-			return failure(http.StatusBadRequest, "%s: unknown query parameter; this route has %s", shownName(name), strings.Join(names, ", "))
+			return newFailure(http.StatusBadRequest, "%s: unknown query parameter; this route has %s", cleanName(name), strings.Join(names, ", "))
 		}
 	}
 	return nil
 }
 
-// shownName is the name of a parameter as far as it is worth repeating.
-func shownName(name string) string {
+// cleanName is the name of a parameter as far as it is worth repeating.
+func cleanName(name string) string {
 	const most = 40
 	clean := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -1,4 +1,4 @@
-package records
+package starter
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/agent/plan"
+	"coachline/internal/api"
 	"coachline/internal/pipeline"
 	"coachline/models"
 )
@@ -31,9 +32,9 @@ func golden(t *testing.T, name string, v any) {
 	require.Equal(t, string(want), string(got)+"\n")
 }
 
-var start = time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC)
+var viewStart = time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC)
 
-func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+func at(seconds int) time.Time { return viewStart.Add(time.Duration(seconds) * time.Second) }
 
 func encoded(t *testing.T, v any) string {
 	t.Helper()
@@ -69,7 +70,7 @@ func TestTurnView(t *testing.T) {
 	full := models.TurnRecord{
 		Totals: models.TurnTotals{
 			Turn: models.Turn{ID: "conv_a-t42", ParticipantID: "conv_a", Number: 42, Kind: models.KindReply, Mode: models.ModeFeedback,
-				PromptID: "p1", PromptVersion: "9f2c", Outcome: "step", StartedAt: start, FinishedAt: &accepted},
+				PromptID: "p1", PromptVersion: "9f2c", Outcome: "step", StartedAt: viewStart, FinishedAt: &accepted},
 			Rounds: 3, Tools: []string{"save_user_profile", "scheduler"}, Usage: models.Usage{Prompt: 300, Cached: 140, Completion: 24},
 		},
 		Steps: []models.Step{
@@ -85,7 +86,7 @@ func TestTurnView(t *testing.T) {
 		Stages: []models.Stage{{Name: models.StageMemory, Decision: "memory asked", Output: "never shown", Model: "small",
 			Usage: models.Usage{Prompt: 50, Completion: 3}, Millis: 301, CreatedAt: at(12)}},
 		Entries: []models.Message{
-			{Role: models.RoleUser, Kind: models.KindMessage, Text: "It went well!", At: start},
+			{Role: models.RoleUser, Kind: models.KindMessage, Text: "It went well!", At: viewStart},
 			{Role: models.RoleAssistant, Kind: models.KindToolCall, Text: calls, At: at(2)},
 			{Role: models.RoleTool, Kind: models.KindToolResult, Text: `{"content":"saved"}`, At: at(3)},
 			{Role: models.RoleAssistant, Kind: models.KindReply, Text: "Well done!", At: at(9)},
@@ -105,43 +106,43 @@ func TestTurnView(t *testing.T) {
 	}{
 		{"turn", full},
 		{"turn-erased", erased},
-		{"turn-running", models.TurnRecord{Totals: models.TurnTotals{Turn: models.Turn{ID: "conv_a-t1", Number: 1, Kind: models.KindGreeting, StartedAt: start}}}},
+		{"turn-running", models.TurnRecord{Totals: models.TurnTotals{Turn: models.Turn{ID: "conv_a-t1", Number: 1, Kind: models.KindGreeting, StartedAt: viewStart}}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			out, err := turnOf(tc.in)
+			out, err := toTurn(tc.in)
 			require.NoError(t, err)
 			golden(t, tc.name, out)
 			require.NotContains(t, encoded(t, out), "never shown")
 		})
 	}
 	full.Steps = []models.Step{{Number: 1, Calls: "["}}
-	_, err := turnOf(full)
+	_, err := toTurn(full)
 	require.ErrorContains(t, err, "decoding tool calls")
 	full.Steps[0].Calls, full.Runs[0].Result = calls, "{"
-	_, err = turnOf(full)
+	_, err = toTurn(full)
 	require.ErrorContains(t, err, "decoding tool result")
 }
 
 func TestConsentsAndMemoryView(t *testing.T) {
-	golden(t, "consents", consentsOf([]models.Consent{
-		{ID: 1, Action: models.ConsentOptOut, Method: models.MethodPhrase, Text: "please stop", RecordedBy: "participant", InboundID: 4, TurnID: "conv_a-t3", At: start},
+	golden(t, "consents", toConsents([]models.Consent{
+		{ID: 1, Action: models.ConsentOptOut, Method: models.MethodPhrase, Text: "please stop", RecordedBy: "participant", InboundID: 4, TurnID: "conv_a-t3", At: viewStart},
 		{ID: 2, Action: models.ConsentOptOut, Method: models.MethodCarrierError, RecordedBy: "carrier", At: at(60)},
 	}))
 	known := models.Memory{
 		Facts: []models.Fact{
 			{ID: "f2", Kind: models.FactGoal, Text: "Two walks", SourceID: 12, TurnID: "conv_a-t9", Version: 2, UpdatedAt: at(9)},
-			{ID: "f1", Kind: models.FactIdentity, Text: "Has a dog", SourceID: 2, TurnID: "conv_a-t1", Version: 1, UpdatedAt: start},
+			{ID: "f1", Kind: models.FactIdentity, Text: "Has a dog", SourceID: 2, TurnID: "conv_a-t1", Version: 1, UpdatedAt: viewStart},
 		},
 		Notes: []models.Note{
-			{LocalDate: "2026-11-23", Text: "Walked twice.", UpdatedAt: start}, {LocalDate: "2026-11-22", Version: 2, UpdatedAt: start},
+			{LocalDate: "2026-11-23", Text: "Walked twice.", UpdatedAt: viewStart}, {LocalDate: "2026-11-22", Version: 2, UpdatedAt: viewStart},
 		},
-		Summary: models.Summary{Text: "They settled on a walk.", UpdatedAt: start},
+		Summary: models.Summary{Text: "They settled on a walk.", UpdatedAt: viewStart},
 	}
-	golden(t, "memories", memoryOf(known, map[string][]models.FactVersion{"f2": {
+	golden(t, "memories", toMemory(known, map[string][]models.FactVersion{"f2": {
 		{FactID: "f2", Version: 2, Kind: models.FactGoal, Text: "Two walks", At: at(9)},
-		{FactID: "f2", Version: 1, Kind: models.FactGoal, Text: "One walk", SourceID: 4, TurnID: "conv_a-t2", At: start},
+		{FactID: "f2", Version: 1, Kind: models.FactGoal, Text: "One walk", SourceID: 4, TurnID: "conv_a-t2", At: viewStart},
 	}}))
-	golden(t, "memories-empty", memoryOf(models.Memory{Notes: known.Notes[1:], Summary: models.Summary{Version: 2, UpdatedAt: start}}, nil))
+	golden(t, "memories-empty", toMemory(models.Memory{Notes: known.Notes[1:], Summary: models.Summary{Version: 2, UpdatedAt: viewStart}}, nil))
 }
 
 func TestMeanings(t *testing.T) {
@@ -149,6 +150,29 @@ func TestMeanings(t *testing.T) {
 		"": "", "21610": "the recipient opted out", "opted_out": "the person had opted out", "superseded": "a newer choice or a newer reply had made it pointless",
 		"12": "", "later": "",
 	} {
-		require.Equal(t, want, deliveryOf(models.Outbox{ErrorCode: code}).Meaning, code)
+		require.Equal(t, want, toDelivery(models.Outbox{ErrorCode: code}).Meaning, code)
 	}
+}
+
+func TestTurnShowsItsSubagents(t *testing.T) {
+	t.Parallel()
+	turn := func(id string, kind models.Kind) models.TurnTotals {
+		return models.TurnTotals{Turn: models.Turn{ID: id, ParticipantID: "ann", Number: 4, Kind: kind, Outcome: "step", StartedAt: at(0)}}
+	}
+	shown, err := toTurn(models.TurnRecord{
+		Totals: turn("ann-t4", models.KindReply), Channel: models.ChannelSMS,
+		Steps: []models.Step{{Number: 1, CreatedAt: at(1), Calls: encoded(t, []models.ToolCall{
+			{Name: "list_memories", Arguments: "{}"}, {Name: "spawn", Arguments: `{"task":"When do they walk?","label":"walks"}`},
+		})}},
+		Subagents: []models.TurnRecord{{Totals: turn("ann-t4-s1-c1", models.KindSubagent), Steps: []models.Step{{Number: 1, Text: "At seven.", CreatedAt: at(2)}}}},
+	})
+	require.NoError(t, err)
+	require.Len(t, shown.Subagents, 1)
+	t.Run("P9", func(t *testing.T) {
+		require.Equal(t, api.Origin{Workflow: "participant-ann", Channel: models.ChannelSMS, Turn: "ann-t4", Round: 1, Call: 1, Tool: "spawn"}, shown.Subagents[0].Origin)
+	})
+	require.Equal(t, "When do they walk?", shown.Subagents[0].Task)
+	require.Equal(t, "walks", shown.Subagents[0].Label)
+	require.Equal(t, "At seven.", shown.Subagents[0].Rounds[0].Text)
+	require.Len(t, shown.Rounds, 1)
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/converter"
+
+	"coachline/internal/api"
 )
 
 func TestOwnNumberIsNotEnrolled(t *testing.T) {
@@ -129,15 +131,15 @@ func TestWrongTokensAreThrottled(t *testing.T) {
 func TestThrottleForgetsQuietAddresses(t *testing.T) {
 	throttle := newThrottle()
 	for i := range maxThrottled + 10 {
-		throttle.wait("10.0.0."+strconv.Itoa(i), testNow.Add(time.Duration(i)*time.Hour))
+		throttle.reserveTry("10.0.0."+strconv.Itoa(i), testNow.Add(time.Duration(i)*time.Hour))
 	}
 	require.LessOrEqual(t, len(throttle.seen), maxThrottled)
 }
 
 func TestShortTokenIsRefused(t *testing.T) {
 	cfg := Config{
-		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: "12345"}, Store: newMemory(), Temporal: &engine{},
-		Carrier: CarrierConfig{Verifier: signed{}}, Records: (&past{}).config(),
+		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: "12345"}, Store: newFakeStore(), Temporal: &engine{},
+		Carrier: CarrierConfig{Verifier: signed{}}, Turns: &past{}, Memory: &past{},
 	}
 	_, err := New(t.Context(), cfg)
 	require.ErrorContains(t, err, "COACH_API_TOKEN must have at least 32 characters")
@@ -175,7 +177,7 @@ func TestUnreadableRowsAreMarked(t *testing.T) {
 	row := h.store.participants[ann.ID]
 	row.Name, row.Unreadable = "", "name,gender"
 	h.store.participants[ann.ID] = row
-	page := result[ParticipantPage](t, h.do(call{method: "GET", path: participantsPath}))
+	page := result[api.ParticipantPage](t, h.do(call{method: "GET", path: participantsPath}))
 	require.Equal(t, []string{"name", "gender"}, page.Participants[0].Unreadable)
 	require.Equal(t, 1, log.count("cannot be opened"))
 }
