@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/api"
 	"coachline/models"
 )
 
@@ -54,16 +55,16 @@ func pagedAPI(t *testing.T) (client *Client, queries *[]string) {
 func TestListsReadEveryPage(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		do      func(context.Context, *Console) error
+		do      func(context.Context, *Commands) error
 		queries []string
 	}{
-		{"pages-alerts", func(ctx context.Context, c *Console) error { return c.ListAlerts(ctx, true) },
+		{"pages-alerts", func(ctx context.Context, c *Commands) error { return c.ListAlerts(ctx, true) },
 			[]string{"limit=200&unmarked=true", "cursor=7&limit=200&unmarked=true"}},
-		{"pages-attention", func(ctx context.Context, c *Console) error { return c.ListAttention(ctx, models.AttentionSend) },
+		{"pages-attention", func(ctx context.Context, c *Commands) error { return c.ListAttention(ctx, models.AttentionSend) },
 			[]string{"kind=send&limit=200", "cursor=7&kind=send&limit=200"}},
-		{"pages-holds", func(ctx context.Context, c *Console) error { return c.ListHolds(ctx, false) },
+		{"pages-holds", func(ctx context.Context, c *Commands) error { return c.ListHolds(ctx, false) },
 			[]string{"active=true&limit=200", "active=true&cursor=7&limit=200"}},
-		{"pages-participants", func(ctx context.Context, c *Console) error { return c.List(ctx, Filter{Waiting: true}) },
+		{"pages-participants", func(ctx context.Context, c *Commands) error { return c.List(ctx, Filter{Waiting: true}) },
 			[]string{"limit=200&waiting=true", "cursor=7&limit=200&waiting=true"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -84,23 +85,23 @@ func TestBodiesOfRequests(t *testing.T) {
 	hold := `{"id":1,"scope":"all","until":"2026-03-03T09:00:00Z","created_at":"2026-03-02T09:00:00Z","active":true}`
 	for _, tc := range []struct {
 		call, result, body string
-		do                 func(context.Context, *Console) error
+		do                 func(context.Context, *Commands) error
 	}{
 		{"POST /holds", hold, `{"until":"2026-03-03T09:00:00Z"}`,
-			func(ctx context.Context, c *Console) error { return c.AddHold(ctx, until, "") }},
+			func(ctx context.Context, c *Commands) error { return c.AddHold(ctx, until, "") }},
 		{"POST /holds", hold, `{"reason":"away","until":"2026-03-03T09:00:00Z"}`,
-			func(ctx context.Context, c *Console) error { return c.AddHold(ctx, until, "away") }},
+			func(ctx context.Context, c *Commands) error { return c.AddHold(ctx, until, "away") }},
 		{"POST /alerts/alarm-1/mark", `{"id":"alarm-1","mark":"wrong"}`, `{"mark":"wrong"}`,
-			func(ctx context.Context, c *Console) error { return c.MarkAlert(ctx, "alarm-1", models.MarkWrong) }},
+			func(ctx context.Context, c *Commands) error { return c.MarkAlert(ctx, "alarm-1", models.MarkWrong) }},
 		{"POST /conversation/participants/conv_1/attention", `{"attention":""}`, `{"clear":true}`,
-			func(ctx context.Context, c *Console) error { return c.Attend(ctx, "conv_1", "") }},
+			func(ctx context.Context, c *Commands) error { return c.ClearAttention(ctx, "conv_1", "") }},
 		{"PUT /conversation/participants/conv_1", ann, `{"name":"Ann","locale":"Ann","status":"paused","debug":true,"waiting_messages":"read"}`,
-			func(ctx context.Context, c *Console) error {
-				return c.Update(ctx, "conv_1", Change{Name: &name, Locale: &name, Status: &paused, Debug: &yes, Waiting: models.WaitingRead}, 0)
+			func(ctx context.Context, c *Commands) error {
+				return c.Update(ctx, "conv_1", api.ParticipantChange{Name: &name, Locale: &name, Status: &paused, Debug: &yes, Waiting: models.WaitingRead}, 0)
 			}},
 		{"POST /conversation/participants", ann, `{"phone_number":"+15558675310","name":"Ann","timezone":"Ann","locale":"de","tester":true,"channel":"sms","signup":true}`,
-			func(ctx context.Context, c *Console) error {
-				return c.Add(ctx, NewParticipant{Phone: "+15558675310", Name: name, Timezone: &name, Locale: "de", Tester: true, Channel: models.ChannelSMS, Signup: true})
+			func(ctx context.Context, c *Commands) error {
+				return c.Add(ctx, api.NewParticipant{Phone: "+15558675310", Name: name, Timezone: &name, Locale: "de", Tester: true, Channel: models.ChannelSMS, Signup: true})
 			}},
 	} {
 		t.Run(tc.call, func(t *testing.T) {

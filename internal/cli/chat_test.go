@@ -114,20 +114,20 @@ func TestChatRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "refused the text: HTTP 404")
 }
 
-func TestExamine(t *testing.T) {
+func TestRunChecks(t *testing.T) {
 	checks := []Check{
 		{Name: "configuration", Run: func(context.Context) (string, error) { return "", nil }},
 		{Name: "database", Run: func(context.Context) (string, error) { return "", errors.New("no route\nto host") }},
 		{Name: "model", Run: func(context.Context) (string, error) { return "http://model", nil }},
 	}
 	var out bytes.Buffer
-	require.ErrorIs(t, Examine(context.Background(), &out, false, checks), ErrUnwell)
+	require.ErrorIs(t, RunChecks(context.Background(), &out, false, checks), ErrCheckFailed)
 	golden(t, "doctor", out.String())
 	out.Reset()
-	require.ErrorIs(t, Examine(context.Background(), &out, true, checks), ErrUnwell)
+	require.ErrorIs(t, RunChecks(context.Background(), &out, true, checks), ErrCheckFailed)
 	require.JSONEq(t, `[{"name":"configuration","ok":true},{"name":"database","ok":false,"detail":"no route\nto host"},
 		{"name":"model","ok":true,"detail":"http://model"}]`, out.String())
-	require.NoError(t, Examine(context.Background(), io.Discard, false, checks[:1]))
+	require.NoError(t, RunChecks(context.Background(), io.Discard, false, checks[:1]))
 }
 
 func TestProbes(t *testing.T) {

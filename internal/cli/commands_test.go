@@ -58,11 +58,11 @@ type fakeAPI struct {
 
 func newFakeAPI(t *testing.T, results map[string]string) *fakeAPI {
 	t.Helper()
-	api := &fakeAPI{results: results}
-	api.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := &fakeAPI{results: results}
+	server.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		api.bodies, api.asked = append(api.bodies, string(body)), append(api.asked, r)
-		result, ok := api.results[r.Method+" "+r.URL.Path]
+		server.bodies, server.asked = append(server.bodies, string(body)), append(server.asked, r)
+		result, ok := server.results[r.Method+" "+r.URL.Path]
 		if !ok {
 			w.WriteHeader(http.StatusNotFound)
 			_, _ = w.Write([]byte(`{"status":"error","message":"participant not found"}`))
@@ -70,8 +70,8 @@ func newFakeAPI(t *testing.T, results map[string]string) *fakeAPI {
 		}
 		_, _ = w.Write([]byte(`{"status":"ok","message":"Done","result":` + result + `}`))
 	}))
-	t.Cleanup(api.Close)
-	return api
+	t.Cleanup(server.Close)
+	return server
 }
 
 func (a *fakeAPI) client(t *testing.T) *Client {
@@ -86,80 +86,86 @@ func TestVerbs(t *testing.T) {
 	name := "Anna"
 	for _, tc := range []struct {
 		name, call, result string
-		do                 func(context.Context, *Console) error
+		do                 func(context.Context, *Commands) error
 		body, header       string // sent body, and If-Match or Idempotency-Key
 	}{
 		{name: "add", call: "POST " + path, result: ann,
-			do:   func(ctx context.Context, c *Console) error { return c.Add(ctx, NewParticipant{Phone: "+15558675310"}) },
+			do: func(ctx context.Context, c *Commands) error {
+				return c.Add(ctx, api.NewParticipant{Phone: "+15558675310"})
+			},
 			body: `{"phone_number":"+15558675310"}`},
 		{name: "show", call: "GET " + path + "/conv_0a1b", result: ann,
-			do: func(ctx context.Context, c *Console) error { return c.Show(ctx, "conv_0a1b") }},
+			do: func(ctx context.Context, c *Commands) error { return c.Show(ctx, "conv_0a1b") }},
 		{name: "show-unreachable", call: "GET " + path + "/conv_0a1b",
 			result: strings.Replace(ann, "{", `{"unreachable_at":"2026-03-02T09:00:00Z","unreachable_code":"21614",`, 1),
-			do:     func(ctx context.Context, c *Console) error { return c.Show(ctx, "conv_0a1b") }},
+			do:     func(ctx context.Context, c *Commands) error { return c.Show(ctx, "conv_0a1b") }},
 		{name: "show-attention", call: "GET " + path + "/conv_0a1b",
 			result: strings.Replace(ann, "{", `{"attention":"crisis","attention_at":"2026-03-02T09:00:00Z",`, 1),
-			do:     func(ctx context.Context, c *Console) error { return c.Show(ctx, "conv_0a1b") }},
+			do:     func(ctx context.Context, c *Commands) error { return c.Show(ctx, "conv_0a1b") }},
 		{name: "attend", call: "POST " + path + "/conv_0a1b/attention", result: `{"id":"conv_0a1b","attention":"","version":4}`,
-			do:   func(ctx context.Context, c *Console) error { return c.Attend(ctx, "conv_0a1b", "called") },
+			do:   func(ctx context.Context, c *Commands) error { return c.ClearAttention(ctx, "conv_0a1b", "called") },
 			body: `{"clear":true,"note":"called"}`},
 		{name: "attention", call: "GET /attention", result: `{"attention":[{"participant_id":"conv_0a1b","name":"Ann","kind":"send","since":"2026-03-02T09:00:00Z","ref":"conv_0a1b-t3-p1","code":"30007"}],"next_cursor":null}`,
-			do: func(ctx context.Context, c *Console) error { return c.ListAttention(ctx, models.AttentionSend) }},
+			do: func(ctx context.Context, c *Commands) error { return c.ListAttention(ctx, models.AttentionSend) }},
 		{name: "attention-none", call: "GET /attention", result: `{"attention":[],"next_cursor":null}`,
-			do: func(ctx context.Context, c *Console) error { return c.ListAttention(ctx, "") }},
+			do: func(ctx context.Context, c *Commands) error { return c.ListAttention(ctx, "") }},
 		{name: "list", call: "GET " + path, result: `{"participants":[` + ann + `],"next_cursor":null}`,
-			do: func(ctx context.Context, c *Console) error {
+			do: func(ctx context.Context, c *Commands) error {
 				return c.List(ctx, Filter{Status: models.StatusActive, Attention: models.AttentionCrisis})
 			}},
 		{name: "list-empty", call: "GET " + path, result: `{"participants":[],"next_cursor":null}`,
-			do: func(ctx context.Context, c *Console) error { return c.List(ctx, Filter{}) }},
+			do: func(ctx context.Context, c *Commands) error { return c.List(ctx, Filter{}) }},
 		{name: "update", call: "PUT " + path + "/conv_0a1b", result: ann,
-			do:   func(ctx context.Context, c *Console) error { return c.Update(ctx, "conv_0a1b", Change{Name: &name}, 3) },
+			do: func(ctx context.Context, c *Commands) error {
+				return c.Update(ctx, "conv_0a1b", api.ParticipantChange{Name: &name}, 3)
+			},
 			body: `{"name":"Anna"}`, header: `"3"`},
 		{name: "pause", call: "PUT " + path + "/conv_0a1b", result: ann,
-			do:   func(ctx context.Context, c *Console) error { return c.SetStatus(ctx, "conv_0a1b", models.StatusPaused) },
+			do: func(ctx context.Context, c *Commands) error {
+				return c.SetStatus(ctx, "conv_0a1b", models.StatusPaused)
+			},
 			body: `{"status":"paused"}`},
 		{name: "mode", call: "POST " + path + "/conv_0a1b/mode", result: `{"target_state":"FEEDBACK","mode":"FEEDBACK"}`,
-			do: func(ctx context.Context, c *Console) error {
+			do: func(ctx context.Context, c *Commands) error {
 				return c.SetMode(ctx, "conv_0a1b", models.ModeFeedback, "plan")
 			},
 			body: `{"reason":"plan","target_state":"FEEDBACK"}`},
 		{name: "mode-later", call: "POST " + path + "/conv_0a1b/mode", result: `{"target_state":"FEEDBACK","mode":"INTAKE"}`,
-			do: func(ctx context.Context, c *Console) error {
+			do: func(ctx context.Context, c *Commands) error {
 				return c.SetMode(ctx, "conv_0a1b", models.ModeFeedback, "")
 			},
 			body: `{"target_state":"FEEDBACK"}`},
 		{name: "remove", call: "DELETE " + path + "/conv_0a1b", result: `{"id":"conv_0a1b"}`,
-			do: func(ctx context.Context, c *Console) error { return c.Remove(ctx, "conv_0a1b") }},
+			do: func(ctx context.Context, c *Commands) error { return c.Remove(ctx, "conv_0a1b") }},
 		{name: "send", call: "POST " + path + "/conv_0a1b/messages", result: `{"id":"conv_0a1b-op-1","status":"ready"}`,
-			do:   func(ctx context.Context, c *Console) error { return c.Send(ctx, "conv_0a1b", "See you", "k1") },
+			do:   func(ctx context.Context, c *Commands) error { return c.Send(ctx, "conv_0a1b", "See you", "k1") },
 			body: `{"body":"See you"}`, header: "k1"},
 		{name: "transcript", call: "GET " + path + "/conv_0a1b/history", result: historyJSON,
-			do: func(ctx context.Context, c *Console) error { return c.Transcript(ctx, "conv_0a1b", 100) }},
+			do: func(ctx context.Context, c *Commands) error { return c.Transcript(ctx, "conv_0a1b", 100) }},
 		{name: "transcript-empty", call: "GET " + path + "/conv_0a1b/history", result: `[]`,
-			do: func(ctx context.Context, c *Console) error { return c.Transcript(ctx, "conv_0a1b", 100) }},
+			do: func(ctx context.Context, c *Commands) error { return c.Transcript(ctx, "conv_0a1b", 100) }},
 		{name: "timers", call: "GET " + path + "/conv_0a1b/state", result: stateJSON,
-			do: func(ctx context.Context, c *Console) error { return c.Timers(ctx, "conv_0a1b") }},
+			do: func(ctx context.Context, c *Commands) error { return c.Timers(ctx, "conv_0a1b") }},
 		{name: "timers-paused", call: "GET " + path + "/conv_0a1b/state",
 			result: `{"mode":"INTAKE","status":"paused","schedules":[{"id":"s1","type":"fixed","at":"08:00","timezone":"Europe/Berlin","next_at":null,"target_at":null}],"due":[]}`,
-			do:     func(ctx context.Context, c *Console) error { return c.Timers(ctx, "conv_0a1b") }},
+			do:     func(ctx context.Context, c *Commands) error { return c.Timers(ctx, "conv_0a1b") }},
 		{name: "timers-empty", call: "GET " + path + "/conv_0a1b/state", result: `{"mode":"INTAKE","status":"active","schedules":[],"due":[]}`,
-			do: func(ctx context.Context, c *Console) error { return c.Timers(ctx, "conv_0a1b") }},
+			do: func(ctx context.Context, c *Commands) error { return c.Timers(ctx, "conv_0a1b") }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			api := newFakeAPI(t, map[string]string{tc.call: tc.result})
+			server := newFakeAPI(t, map[string]string{tc.call: tc.result})
 			var text, raw bytes.Buffer
-			require.NoError(t, tc.do(context.Background(), New(api.client(t), &text, false)))
-			require.NoError(t, tc.do(context.Background(), New(api.client(t), &raw, true)))
+			require.NoError(t, tc.do(context.Background(), New(server.client(t), &text, false)))
+			require.NoError(t, tc.do(context.Background(), New(server.client(t), &raw, true)))
 			golden(t, tc.name, text.String())
 			require.JSONEq(t, tc.result, raw.String())
-			require.Equal(t, "Bearer secret", api.asked[0].Header.Get("Authorization"))
-			require.Equal(t, tc.header, api.asked[0].Header.Get("If-Match")+api.asked[0].Header.Get("Idempotency-Key"))
-			require.Equal(t, tc.body, api.bodies[0])
+			require.Equal(t, "Bearer secret", server.asked[0].Header.Get("Authorization"))
+			require.Equal(t, tc.header, server.asked[0].Header.Get("If-Match")+server.asked[0].Header.Get("Idempotency-Key"))
+			require.Equal(t, tc.body, server.bodies[0])
 
-			delete(api.results, tc.call)
+			delete(server.results, tc.call)
 			var refused *APIError
-			require.ErrorAs(t, tc.do(context.Background(), New(api.client(t), io.Discard, false)), &refused)
+			require.ErrorAs(t, tc.do(context.Background(), New(server.client(t), io.Discard, false)), &refused)
 			require.Equal(t, http.StatusNotFound, refused.Status)
 			require.EqualError(t, refused, "participant not found (HTTP 404)")
 		})
