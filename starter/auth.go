@@ -143,7 +143,7 @@ const (
 )
 
 // admitRequest lets an operator's request pass, or returns why not. A wrong token is
-// logged and counted; an address that sends many is told to wait, and only the
+// logged and counted; an address that sends many has to wait, and only the
 // right token passes meanwhile, so that others behind the same proxy are not
 // locked out.
 func (h *handlers) admitRequest(a access, r *http.Request, header http.Header) *failure {

@@ -138,8 +138,8 @@ func TestThrottleForgetsQuietAddresses(t *testing.T) {
 
 func TestShortTokenIsRefused(t *testing.T) {
 	cfg := Config{
-		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: "12345"}, Store: newFakeStore(), Temporal: &engine{},
-		Carrier: CarrierConfig{Verifier: signed{}}, Turns: &past{}, Memory: &past{},
+		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: "12345"}, Store: newFakeStore(), Temporal: &fakeTemporal{},
+		Carrier: CarrierConfig{Verifier: signed{}}, Turns: &fakeRecords{}, Memory: &fakeRecords{},
 	}
 	_, err := New(t.Context(), cfg)
 	require.ErrorContains(t, err, "COACH_API_TOKEN must have at least 32 characters")

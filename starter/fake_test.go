@@ -328,9 +328,9 @@ func (m *fakeStore) undelivered() int {
 	return count
 }
 
-// engine records what Temporal is told. hook, when set, decides the outcome of
+// fakeTemporal records the calls of Temporal. hook, when set, decides the outcome of
 // a call named "start", "signal", "update:<name>" or "query:<name>".
-type engine struct {
+type fakeTemporal struct {
 	mocks.Client
 	mu      sync.Mutex
 	calls   []string
@@ -347,7 +347,7 @@ type engine struct {
 	schedules []models.Schedule
 }
 
-func (e *engine) record(ctx context.Context, call string) error {
+func (e *fakeTemporal) record(ctx context.Context, call string) error {
 	e.mu.Lock()
 	e.calls = append(e.calls, call)
 	hook := e.hook
@@ -358,26 +358,26 @@ func (e *engine) record(ctx context.Context, call string) error {
 	return hook(ctx, call)
 }
 
-func (e *engine) seen() []string {
+func (e *fakeTemporal) seen() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.calls)
 }
 
-func (e *engine) fail(hook func(context.Context, string) error) {
+func (e *fakeTemporal) fail(hook func(context.Context, string) error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.hook = hook
 }
 
-func (e *engine) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
+func (e *fakeTemporal) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
 	e.mu.Lock()
 	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
 	e.mu.Unlock()
 	return nil, e.record(ctx, "start")
 }
 
-func (e *engine) SignalWithStartWorkflow(ctx context.Context, _, _ string, arg any, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
+func (e *fakeTemporal) SignalWithStartWorkflow(ctx context.Context, _, _ string, arg any, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
 	e.mu.Lock()
 	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
 	e.signals = append(e.signals, arg.(models.MessageReceived))
@@ -385,14 +385,14 @@ func (e *engine) SignalWithStartWorkflow(ctx context.Context, _, _ string, arg a
 	return nil, e.record(ctx, "signal")
 }
 
-func (e *engine) ExecuteActivity(ctx context.Context, o client.StartActivityOptions, name any, _ ...any) (client.ActivityHandle, error) {
+func (e *fakeTemporal) ExecuteActivity(ctx context.Context, o client.StartActivityOptions, name any, _ ...any) (client.ActivityHandle, error) {
 	e.mu.Lock()
 	e.activities = append(e.activities, o)
 	e.mu.Unlock()
 	return nil, e.record(ctx, "activity:"+name.(string))
 }
 
-func (e *engine) UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+func (e *fakeTemporal) UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
 	e.mu.Lock()
 	e.updates = append(e.updates, o)
 	e.mu.Unlock()
@@ -415,7 +415,7 @@ func (h *updateHandle) Get(_ context.Context, result any) error {
 	return h.err
 }
 
-func (e *engine) QueryWorkflow(ctx context.Context, _, _, name string, _ ...any) (converter.EncodedValue, error) {
+func (e *fakeTemporal) QueryWorkflow(ctx context.Context, _, _, name string, _ ...any) (converter.EncodedValue, error) {
 	if err := e.record(ctx, "query:"+name); err != nil {
 		return nil, err
 	}
@@ -429,10 +429,10 @@ func (e *engine) QueryWorkflow(ctx context.Context, _, _, name string, _ ...any)
 
 // ListWorkflow finds no terminated workflow. It is not recorded, because the
 // relay asks by itself.
-func (e *engine) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+func (e *fakeTemporal) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	return &workflowservice.ListWorkflowExecutionsResponse{}, nil
 }
 
-func (e *engine) CheckHealth(ctx context.Context, _ *client.CheckHealthRequest) (*client.CheckHealthResponse, error) {
+func (e *fakeTemporal) CheckHealth(ctx context.Context, _ *client.CheckHealthRequest) (*client.CheckHealthResponse, error) {
 	return nil, e.record(ctx, "health")
 }

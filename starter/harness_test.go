@@ -42,8 +42,8 @@ func (signed) Check(r *http.Request, _ url.Values) error {
 type harness struct {
 	t      *testing.T
 	store  *fakeStore
-	engine *engine
-	past   *past
+	engine *fakeTemporal
+	past   *fakeRecords
 	server *Server
 	stop   func()
 	doc    *apiDocument
@@ -51,7 +51,7 @@ type harness struct {
 
 func start(t *testing.T, change func(*Config)) *harness {
 	t.Helper()
-	h := &harness{t: t, store: newFakeStore(), engine: &engine{}, past: &past{}}
+	h := &harness{t: t, store: newFakeStore(), engine: &fakeTemporal{}, past: &fakeRecords{}}
 	cfg := Config{
 		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: testToken}, Store: h.store, Temporal: h.engine,
 		Turns:    h.past,

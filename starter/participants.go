@@ -22,7 +22,7 @@ import (
 )
 
 // actor is who the audit rows of API calls name: the one shared token does not
-// tell operators apart.
+// distinguish operators.
 const actor = "operator"
 
 const (
@@ -79,8 +79,8 @@ func (h *handlers) registerParticipants(router huma.API) {
 		errors: []int{http.StatusNotFound, http.StatusPreconditionFailed}}, h.removeParticipant)
 }
 
-// enrolParticipant answers as soon as the row and its start notice are committed. When
-// Temporal cannot be told now, the relay tells it later.
+// enrolParticipant answers as soon as the row and its start notice are committed.
+// When Temporal is away, the relay delivers the notice later.
 func (h *handlers) enrolParticipant(ctx context.Context, in *enrolRequest) (*participantAnswer, error) {
 	p, err := h.newParticipant(in)
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 	"coachline/models"
 )
 
-// past is what the packages beside the store keep of conv_a, who was removed,
+// fakeRecords is what the packages beside the store keep of conv_a, who was removed,
 // and of conv_b.
-type past struct {
+type fakeRecords struct {
 	down    error
 	queries []models.TurnQuery
 	forgets []models.Forgetting
 }
 
-func (p *past) known(id string, removedToo bool) error {
+func (p *fakeRecords) known(id string, removedToo bool) error {
 	if p.down != nil {
 		return p.down
 	}
@@ -33,7 +33,7 @@ func (p *past) known(id string, removedToo bool) error {
 	return fmt.Errorf("reading: %w", models.ErrNotFound)
 }
 
-func (p *past) Turns(_ context.Context, q models.TurnQuery) ([]models.TurnTotals, error) {
+func (p *fakeRecords) Turns(_ context.Context, q models.TurnQuery) ([]models.TurnTotals, error) {
 	p.queries = append(p.queries, q)
 	from := 3
 	if q.Before > 0 {
@@ -46,7 +46,7 @@ func (p *past) Turns(_ context.Context, q models.TurnQuery) ([]models.TurnTotals
 	return rows, p.known(q.ParticipantID, false)
 }
 
-func (p *past) Turn(_ context.Context, id string, number int) (models.TurnRecord, error) {
+func (p *fakeRecords) Turn(_ context.Context, id string, number int) (models.TurnRecord, error) {
 	if err := p.known(id, false); err != nil || number != 3 {
 		return models.TurnRecord{}, fmt.Errorf("reading turn: %w", models.ErrNotFound)
 	}
@@ -57,24 +57,24 @@ func (p *past) Turn(_ context.Context, id string, number int) (models.TurnRecord
 	}, nil
 }
 
-func (p *past) Consents(_ context.Context, id string) ([]models.Consent, error) {
+func (p *fakeRecords) Consents(_ context.Context, id string) ([]models.Consent, error) {
 	return []models.Consent{{Action: models.ConsentOptOut, Method: models.MethodKeyword, Text: "STOP", RecordedBy: "participant", At: testNow}}, p.known(id, true)
 }
 
-func (p *past) Recall(_ context.Context, id string) (models.Memory, error) {
+func (p *fakeRecords) Recall(_ context.Context, id string) (models.Memory, error) {
 	return models.Memory{Facts: []models.Fact{
 		{ID: "f2", Kind: models.FactGoal, Text: "Two walks", Version: 2, UpdatedAt: testNow},
 		{ID: "f1", Kind: models.FactGoal, Text: "Sleep more", Version: 1, UpdatedAt: testNow},
 	}}, p.known(id, false)
 }
 
-func (p *past) Notes(context.Context, string, int) ([]models.Note, error) { return nil, p.down }
+func (p *fakeRecords) Notes(context.Context, string, int) ([]models.Note, error) { return nil, p.down }
 
-func (p *past) History(_ context.Context, _, fact string) ([]models.FactVersion, error) {
+func (p *fakeRecords) History(_ context.Context, _, fact string) ([]models.FactVersion, error) {
 	return []models.FactVersion{{FactID: fact, Version: 2, Text: "Two walks"}, {FactID: fact, Version: 1, Text: "One walk", At: testNow}}, p.down
 }
 
-func (p *past) Forget(_ context.Context, f models.Forgetting) error {
+func (p *fakeRecords) Forget(_ context.Context, f models.Forgetting) error {
 	if f.FactID == "f9" {
 		return fmt.Errorf("forgetting: %w", models.ErrNotFound)
 	}
@@ -82,7 +82,7 @@ func (p *past) Forget(_ context.Context, f models.Forgetting) error {
 	return p.known(f.ParticipantID, true)
 }
 
-func (p *past) ForgetAll(_ context.Context, f models.Forgetting) (int, error) {
+func (p *fakeRecords) ForgetAll(_ context.Context, f models.Forgetting) (int, error) {
 	p.forgets = append(p.forgets, f)
 	return 2, p.known(f.ParticipantID, true)
 }

@@ -36,19 +36,13 @@ func RunRoleWith(ctx context.Context, cfg config.Config, m *metrics.Metrics) err
 	if err != nil {
 		return err
 	}
-	err = serve(ctx, cfg, measured{conns, m})
+	err = runServer(ctx, cfg, conns, m)
 	return errors.Join(err, conns.Close())
 }
 
-// measured are the connections of the role and what counts their use.
-type measured struct {
-	*connect.Connections
-	metrics *metrics.Metrics
-}
-
-// serve listens first: without a configured public address the carrier signs
+// runServer opens the listener first: without a configured public address the carrier signs
 // the address itself, which is known only then.
-func serve(ctx context.Context, cfg config.Config, conns measured) error {
+func runServer(ctx context.Context, cfg config.Config, conns *connect.Connections, m *metrics.Metrics) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.HTTP.Addr)
 	if err != nil {
 		return fmt.Errorf("COACH_HTTP_ADDR: opening the address: %w", err)
@@ -75,7 +69,7 @@ func serve(ctx context.Context, cfg config.Config, conns measured) error {
 		Carrier:  newCarrier(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
-		Metrics:  conns.metrics, Version: build.Version(),
+		Metrics:  m, Version: build.Version(),
 	})
 }
 

@@ -138,7 +138,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	listener, err := cfg.HTTP.listen(ctx)
+	listener, err := cfg.HTTP.openListener(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func (c HTTPConfig) listen(ctx context.Context) (net.Listener, error) {
+func (c HTTPConfig) openListener(ctx context.Context) (net.Listener, error) {
 	listener := c.Listener
 	if listener == nil {
 		var err error

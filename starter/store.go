@@ -19,7 +19,7 @@ type Store interface {
 	relay.Memories
 	metrics.Notices
 
-	// Ping tells whether the database answers.
+	// Ping fails unless the database answers.
 	Ping(ctx context.Context) error
 
 	// Participants.

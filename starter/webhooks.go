@@ -16,8 +16,8 @@ import (
 	"coachline/models"
 )
 
-// SignatureChecker tells whether a webhook was sent by the carrier. form holds
-// every POST field.
+// SignatureChecker checks that a webhook was sent by the carrier. form holds every
+// POST field.
 type SignatureChecker interface {
 	Check(r *http.Request, form url.Values) error
 }

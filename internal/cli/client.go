@@ -142,8 +142,8 @@ func joinPages(l listing, items []json.RawMessage) (result, error) {
 // will; of is -1 where the API does not say.
 type Progress func(done, of int64)
 
-// download gets a file, whole or not at all. A refusal is an *APIError.
-func (c *Client) download(ctx context.Context, path string, progress Progress) ([]byte, error) {
+// downloadFile gets a file, whole or not at all. A refusal is an *APIError.
+func (c *Client) downloadFile(ctx context.Context, path string, progress Progress) ([]byte, error) {
 	status, raw, err := c.sendRequest(ctx, request{method: http.MethodGet, path: path, progress: progress}, maxFile+1)
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (c *Client) newRequest(ctx context.Context, r request) (*http.Request, erro
 }
 
 // unwrapURL drops the method and address that the HTTP client puts before
-// every error; the caller names them in its own words.
+// every error; the caller names them itself.
 func unwrapURL(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

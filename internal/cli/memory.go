@@ -18,7 +18,7 @@ func (c *Commands) Memories(ctx context.Context, id string) error {
 // Export writes what is remembered of a participant as a zip archive, the same
 // bytes for the same memory.
 func (c *Commands) Export(ctx context.Context, id string, to io.Writer, progress Progress) error {
-	raw, err := c.client.download(ctx, participantPath(id)+"/memory/export", progress)
+	raw, err := c.client.downloadFile(ctx, participantPath(id)+"/memory/export", progress)
 	if err != nil {
 		return err
 	}
