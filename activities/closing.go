@@ -8,8 +8,8 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"coachline/internal/glyphs"
-	"coachline/internal/reply"
+	"coachline/internal/agent"
+	"coachline/internal/text"
 	"coachline/internal/tools"
 	"coachline/models"
 )
@@ -177,8 +177,8 @@ func (s *Subagents) answer(ctx context.Context, in models.PersistTurnInput, turn
 			return err
 		}
 		answer := subagentAnswer{OK: true, Label: label}
-		answer.Result, _ = glyphs.Cut(words, modelPart)
-		if short, left := glyphs.Cut(words, userPart); left > 0 {
+		answer.Result, _ = text.Cut(words, modelPart)
+		if short, left := text.Cut(words, userPart); left > 0 {
 			answer.ForUser = short
 		}
 		text, err := json.Marshal(answer)
@@ -201,5 +201,5 @@ func lastWords(turn models.TurnContext) string {
 	if len(turn.Steps) == 0 {
 		return ""
 	}
-	return reply.Words(turn.Steps[len(turn.Steps)-1].Text)
+	return agent.Words(turn.Steps[len(turn.Steps)-1].Text)
 }

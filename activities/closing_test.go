@@ -14,9 +14,9 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"coachline/activities"
+	"coachline/internal/agent"
 	"coachline/internal/coach"
 	"coachline/internal/memory"
-	"coachline/internal/pipeline"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/internal/tools"
@@ -71,7 +71,7 @@ func newTown(t *testing.T) *town {
 	library, err := prompts.Load("")
 	require.NoError(t, err)
 	w := &town{t: t, people: people, facts: facts, carrier: &network{}, later: &later{}, oracle: &oracle{}}
-	keeper := pipeline.New(pipeline.Config{Settings: pipeline.Settings{MemoryStep: pipeline.MemoryAfter}})
+	keeper := agent.New(agent.Config{Settings: agent.Settings{MemoryStep: agent.MemoryAfter}})
 	w.closing = &activities.Closing{
 		Turns:  &activities.Turns{Store: people, Archive: people, Prompts: library},
 		Posts:  &activities.Posts{Store: people, Brake: people, Carrier: w.carrier, Now: fixed},

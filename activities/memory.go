@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/agent/plan"
 	"coachline/internal/agent/recall"
-	"coachline/internal/reply/route"
 	"coachline/internal/segments"
 	"coachline/internal/tools"
 	"coachline/models"
@@ -113,5 +113,5 @@ type finder struct {
 
 // FindTools implements tools.Finder.
 func (f finder) FindTools(query string) string {
-	return route.Search(query, route.ToolsOf(f.tools.Tools.For(f.mode), f.tools.Tools.Keywords()))
+	return plan.SearchTools(query, plan.ToolsOf(f.tools.Tools.For(f.mode), f.tools.Tools.Keywords()))
 }

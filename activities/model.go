@@ -11,8 +11,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"coachline/internal/pipeline"
-	"coachline/internal/reply"
+	"coachline/internal/agent"
 	"coachline/internal/tools"
 	"coachline/models"
 )
@@ -35,7 +34,7 @@ type StepStore interface {
 // Responder runs the stages of one round; its errors are *models.ModelError
 // where the model failed.
 type Responder interface {
-	Respond(ctx context.Context, in pipeline.Round) (models.Step, error)
+	Respond(ctx context.Context, in agent.Round) (models.Step, error)
 }
 
 // Talk runs the rounds of a conversation, one an activity.
@@ -102,13 +101,13 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput, turn models.T
 	turn.Window = slices.DeleteFunc(turn.Window, func(entry models.Message) bool {
 		return entry.TurnID == in.TurnID && entry.Role == models.RoleAssistant
 	})
-	round := pipeline.Round{Input: in, Context: turn, Offer: t.offer(in.Mode, turn.Turn.Channel.Rights())}
+	round := agent.Round{Input: in, Context: turn, Offer: t.offer(in.Mode, turn.Turn.Channel.Rights())}
 	if in.Kind == models.KindSubagent {
 		if shouldStopSubagent(turn) {
 			return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, nil
 		}
 		outside, compact := t.Tools.Outside()
-		round.Offer = pipeline.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
+		round.Offer = agent.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
 		var err error
 		if round.Task, err = t.task(ctx, in.TurnID); err != nil {
 			return models.CallModelResult{}, toTemporalError(err)
@@ -195,18 +194,18 @@ func startedBy(ctx context.Context, steps stepReader, turnID string) (models.Too
 // router may not take them away.
 var modeTools = []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
 
-func (t *Talk) offer(mode models.Mode, rights models.Rights) pipeline.Offer {
+func (t *Talk) offer(mode models.Mode, rights models.Rights) agent.Offer {
 	ordinary := t.Tools.For(mode)
 	outside, compact := t.Tools.Outside()
 	if rights.ReadOnly {
 		looks := t.Tools.ReadOnly(ordinary)
-		return pipeline.Offer{
+		return agent.Offer{
 			Specs: looks, Controls: t.Tools.Controls(len(looks)), Keywords: t.Tools.Keywords(),
 			Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 			Recalled: t.Tools.Recalled(),
 		}
 	}
-	return pipeline.Offer{
+	return agent.Offer{
 		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Keywords: t.Tools.Keywords(), Core: modeTools,
 		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 		Recalled: t.Tools.Recalled(),
@@ -219,7 +218,7 @@ func (t *Talk) result(step models.Step) (models.CallModelResult, error) {
 	if err != nil {
 		return models.CallModelResult{}, err
 	}
-	out := models.CallModelResult{HasText: reply.Words(step.Text) != ""}
+	out := models.CallModelResult{HasText: agent.Words(step.Text) != ""}
 	for _, call := range calls {
 		ref := models.CallRef{Name: "unknown", InWorkflow: true}
 		if tool, ok := t.Tools.Lookup(call.Name); ok {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/agent"
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/coach"
-	"coachline/internal/reply"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -153,7 +153,7 @@ type habitWriter struct {
 // *models.ModelError, or with a *models.FieldError where the model wrote nothing
 // that may be sent.
 func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes string) (string, error) {
-	request, err := reply.ComposeHabitPrompt(w.tools.Prompts, reply.HabitInput{
+	request, err := agent.ComposeHabitPrompt(w.tools.Prompts, agent.HabitInput{
 		Profile: p, Name: w.participant.Name, Locale: w.participant.Locale, Notes: notes, Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName,
 	})
 	if err != nil {
@@ -170,12 +170,12 @@ func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes st
 	if toolcall.IsCut(answer) {
 		verdict.Text = toolcall.CutAtSentence(verdict.Text)
 	}
-	text := reply.Clean(verdict.Text)
-	instructions, err := reply.NewInstructions(w.tools.Prompts, w.tools.Programme)
+	text := agent.Clean(verdict.Text)
+	instructions, err := agent.NewInstructions(w.tools.Prompts, w.tools.Programme)
 	if err != nil {
 		return "", fmt.Errorf("reading the coach's instructions: %w", err)
 	}
-	screened := reply.Screen(reply.Outbound{
+	screened := agent.Screen(agent.Outbound{
 		Text: text, Phone: w.participant.Phone, Known: []string{instructions.Text, p.PromptAnchor, p.HabitDomain}, Instructions: instructions,
 	})
 	if text == "" || len(screened.Dropped) > 0 {

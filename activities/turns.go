@@ -104,7 +104,13 @@ func (r *Recent) take(ctx context.Context, end models.PersistTurnInput) (models.
 // ending is what the end of a turn needs of it: its own entries, and nothing of
 // what is around it.
 func ending(turn models.TurnContext) models.TurnContext {
-	turn.Window = slices.DeleteFunc(slices.Clone(turn.Window), func(m models.Message) bool { return m.TurnID != turn.Turn.ID })
+	var own []models.Message
+	for _, m := range turn.Window {
+		if m.TurnID == turn.Turn.ID {
+			own = append(own, m)
+		}
+	}
+	turn.Window = own
 	turn.Outstanding, turn.Schedules = nil, nil
 	return turn
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"unicode"
 
-	"coachline/internal/glyphs"
-	"coachline/internal/reply"
+	"coachline/internal/agent"
 	"coachline/internal/agent/plan"
 	"coachline/internal/segments"
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -34,7 +34,7 @@ func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn model
 	case models.SourceStep:
 		s.text, s.closing, err = t.modelText(in, turn)
 	case models.SourcePrepared:
-		if s.text = reply.Words(turn.Profile.PreparedPrompt); s.text == "" {
+		if s.text = agent.Words(turn.Profile.PreparedPrompt); s.text == "" {
 			s.text, err = t.fallback(in, turn)
 		}
 	case models.SourceFallback:
@@ -60,7 +60,7 @@ func (t *Turns) subagentText(ctx context.Context, subagentTurn string) (string, 
 	if err != nil {
 		return "", fmt.Errorf("loading subagent: %w", err)
 	}
-	short, _ := glyphs.Cut(lastWords(turn), userPart)
+	short, _ := text.Cut(lastWords(turn), userPart)
 	return short, nil
 }
 
@@ -95,7 +95,7 @@ func (t *Turns) modelText(in models.PersistTurnInput, turn models.TurnContext) (
 			continue
 		}
 		closing, err = t.closing(in.Plan, turn)
-		return reply.Words(step.Text), closing, err
+		return agent.Words(step.Text), closing, err
 	}
 	return "", "", fmt.Errorf("round %d of %s: %w", in.Step, in.TurnID, models.ErrNotFound)
 }
@@ -194,7 +194,7 @@ func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (s
 		said := p.PromptAnchor != "" || p.HabitDomain != "" || p.MotivationalFrame != ""
 		// A sentence is made of what the profile says in English only.
 		if said && !t.Prompts.Translated(prompts.HabitFallback, turn.Participant.Locale) {
-			return reply.HabitFallback(p), nil
+			return agent.HabitFallback(p), nil
 		}
 		return t.fixedText(prompts.HabitFallback, turn)
 	case models.KindGreeting:
@@ -275,5 +275,5 @@ func (t *Turns) debugText(in models.PersistTurnInput, turn models.TurnContext) s
 	if !turn.Participant.Tester || !turn.Participant.Debug || turn.Turn.Channel == models.ChannelChat {
 		return ""
 	}
-	return reply.DebugText(reply.DebugInput{Mode: in.Mode, Profile: turn.Profile, Runs: turn.Runs})
+	return agent.DebugText(agent.DebugInput{Mode: in.Mode, Profile: turn.Profile, Runs: turn.Runs})
 }

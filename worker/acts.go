@@ -11,7 +11,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"coachline/activities"
-	"coachline/activities/late"
+	"coachline/internal/agent"
 	"coachline/internal/alert"
 	"coachline/internal/coach"
 	"coachline/internal/config"
@@ -19,8 +19,6 @@ import (
 	"coachline/internal/llm"
 	"coachline/internal/memory"
 	"coachline/internal/metrics"
-	"coachline/internal/pipeline"
-	"coachline/internal/reply"
 	"coachline/internal/screening"
 	"coachline/internal/sms"
 	"coachline/internal/tools"
@@ -41,7 +39,7 @@ type acts struct {
 	remembering *activities.Remembering
 	posts       *activities.Posts
 	checks      *activities.Reconciling
-	late        *late.Tries
+	late        *activities.LaterRetries
 }
 
 const (
@@ -76,7 +74,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	if err != nil {
 		return nil, fmt.Errorf("opening memory: %w", err)
 	}
-	replies := pipeline.New(pipeline.Config{
+	replies := agent.New(agent.Config{
 		Prompts: library, Model: model, Embedder: client, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
 		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
 	})
@@ -108,7 +106,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		},
 		posts:  posts,
 		checks: &activities.Reconciling{Store: rows, Carrier: carrier, Now: time.Now},
-		late:   &late.Tries{Store: conns.Store, Posts: &countedPosts{posts}, Rules: rules, Zones: zones, Now: time.Now},
+		late:   &activities.LaterRetries{Store: conns.Store, Posts: &countedPosts{posts}, Rules: rules, Zones: zones, Now: time.Now},
 	}, nil
 }
 
@@ -125,7 +123,7 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 		}
 	}
 	parts.shelf = library
-	if parts.instructions, err = reply.NewInstructions(library, cfg.Coaching.Programme); err != nil {
+	if parts.instructions, err = agent.NewInstructions(library, cfg.Coaching.Programme); err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
 	registry, err := newTools(cfg, parts)
@@ -147,10 +145,10 @@ func endpointOf(baseURL string) string {
 	return address.Host + address.Path
 }
 
-func replySettings(cfg config.Config) pipeline.Settings {
-	return pipeline.Settings{
+func replySettings(cfg config.Config) agent.Settings {
+	return agent.Settings{
 		ChatModel: cfg.Model.Name, SmallModel: cfg.Model.Small, Endpoint: endpointOf(cfg.Model.BaseURL),
-		Hot: cfg.Replies.HotWindow, MemoryStep: pipeline.MemoryStep(cfg.Replies.MemoryStep),
+		Hot: cfg.Replies.HotWindow, MemoryStep: agent.MemoryStep(cfg.Replies.MemoryStep),
 		Programme: cfg.Coaching.Programme, HistoryLimit: cfg.Worker.HistoryLimit,
 		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
 		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,

@@ -20,9 +20,9 @@ import (
 
 	"coachline/activities"
 	"coachline/dev/engine"
+	"coachline/internal/agent"
 	"coachline/internal/coach"
 	"coachline/internal/memory"
-	"coachline/internal/pipeline"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/internal/tools"
@@ -108,10 +108,10 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 	require.NoError(n.t, err)
 	memories, err := memory.New(memory.Config{Database: n.store.Database()})
 	require.NoError(n.t, err)
-	replies := pipeline.New(pipeline.Config{
+	replies := agent.New(agent.Config{
 		Prompts: library, Model: n.model, Embedder: n.model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
-		Zones: time.LoadLocation, Now: time.Now, Settings: pipeline.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
-			Hot: 30 * time.Minute, MemoryStep: pipeline.MemoryOff},
+		Zones: time.LoadLocation, Now: time.Now, Settings: agent.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
+			Hot: 30 * time.Minute, MemoryStep: agent.MemoryOff},
 	})
 	turns := &activities.Turns{Store: n.store, States: n.store, Recent: activities.NewRecent(nil), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
 	posts := &activities.Posts{Store: n.store, Brake: n.store, Carrier: n.post, Now: time.Now}
@@ -143,7 +143,7 @@ func (n *town) enrol(id, number string) {
 	_, err = n.client.ExecuteWorkflow(n.ctx, client.StartWorkflowOptions{ID: models.WorkflowID(id), TaskQueue: models.QueueCoach},
 		models.WorkflowType, models.ParticipantState{ParticipantID: id, Zone: p.Timezone, Status: p.Status, Mode: p.Mode, Greeted: true})
 	require.NoError(n.t, err)
-	notices, err := n.store.ParticipantNotices(n.ctx, id)
+	_, notices, err := n.store.Untold(n.ctx, id)
 	require.NoError(n.t, err)
 	for _, notice := range notices {
 		require.NoError(n.t, n.store.NoticesDelivered(n.ctx, []int64{notice.ID}, now))

@@ -18,9 +18,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/activities"
+	"coachline/internal/agent"
 	"coachline/internal/coach"
 	"coachline/internal/memory"
-	"coachline/internal/pipeline"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/internal/tools"
@@ -115,10 +115,10 @@ func (w *world) register(rules coach.Rules) {
 	w.env.RegisterActivity(turns)
 	memories, err := memory.New(memory.Config{Database: w.store.Database()})
 	require.NoError(w.t, err)
-	replies := pipeline.New(pipeline.Config{
+	replies := agent.New(agent.Config{
 		Prompts: library, Model: w.model, Embedder: w.model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
-		Zones: zones, Now: now, Settings: pipeline.Settings{ChatModel: "test", SmallModel: "small", HistoryLimit: 30,
-			Hot: 30 * time.Minute, MemoryStep: pipeline.MemoryAfter},
+		Zones: zones, Now: now, Settings: agent.Settings{ChatModel: "test", SmallModel: "small", HistoryLimit: 30,
+			Hot: 30 * time.Minute, MemoryStep: agent.MemoryAfter},
 	})
 	w.env.RegisterActivity(&activities.Talk{Turns: turns, Store: w.store, Replies: replies, Tools: registry})
 	w.env.RegisterActivity(&activities.Tools{Store: w.store, Sent: w.store, Tools: registry, Model: w.model, Embedder: w.model, Facts: memories,

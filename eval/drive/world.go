@@ -15,8 +15,8 @@ import (
 
 	"coachline/activities"
 	"coachline/eval/cases"
+	"coachline/internal/agent"
 	"coachline/internal/memory"
-	"coachline/internal/pipeline"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
@@ -203,11 +203,11 @@ func (p *play) register(begins time.Time) {
 	p.env.SetTestTimeout(patience)
 	now, settings := p.env.Now, d.settings
 	p.carrier = &carrier{store: p.store}
-	replies := pipeline.New(pipeline.Config{
+	replies := agent.New(agent.Config{
 		Prompts: d.library, Model: p.model, Embedder: d.model, Memory: p.memory, Diary: p.memory, Journal: p.memory, Rounds: p.memory,
-		Zones: time.LoadLocation, Now: now, Settings: pipeline.Settings{
+		Zones: time.LoadLocation, Now: now, Settings: agent.Settings{
 			ChatModel: d.column.Model, SmallModel: d.column.Small, Endpoint: d.endpoint(),
-			Hot: settings.Replies.HotWindow, MemoryStep: pipeline.MemoryStep(settings.Replies.MemoryStep),
+			Hot: settings.Replies.HotWindow, MemoryStep: agent.MemoryStep(settings.Replies.MemoryStep),
 			Programme: settings.Coaching.Programme, HistoryLimit: settings.Worker.HistoryLimit,
 			Planner: settings.Replies.Planner.Forced(), Digests: settings.Replies.Digests.Forced(),
 			ToolDigests: settings.Replies.ToolDigests.Forced(), Router: settings.Replies.Router,

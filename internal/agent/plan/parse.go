@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"coachline/internal/text"
 )
 
 // lineRoom is how much of a line is looked at, in characters: more than a step
@@ -16,9 +18,6 @@ const lineRoom = 2 * stepChars
 const memoryDirective = "searchMemory"
 
 var (
-	// thought matches what a model thinks aloud; a block left open runs to the
-	// end.
-	thought = regexp.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|$)`)
 	// bullet and number are what a list puts before its items. A number needs
 	// a space after its dot, so that "1.5 km" stays.
 	bullet = regexp.MustCompile(`^(?:[-*•–—+]|\[[ xX]?\])\s+`)
@@ -33,16 +32,16 @@ func Parse(answer string, known Catalogue) Plan {
 	var p Plan
 	limit := maxSteps
 	for _, line := range linesOf(answer) {
-		text := tidyLine(line, known)
-		topic, isMemory := memoryTopic(text)
+		body := tidyLine(line, known)
+		topic, isMemory := memoryTopic(body)
 		switch {
-		case text == "":
+		case body == "":
 		case !isMemory:
-			text = cut(text, stepChars)
-			p.Steps = append(p.Steps, Step{Text: text, Tool: headTool(text, known)})
+			body = text.Truncate(body, stepChars)
+			p.Steps = append(p.Steps, Step{Text: body, Tool: headTool(body, known)})
 		case !p.Recall:
 			// The directive is a step too: together they are five at most.
-			p.Recall, p.Topic = true, cut(topic, stepChars)
+			p.Recall, p.Topic = true, text.Truncate(topic, stepChars)
 			limit--
 		}
 	}
@@ -81,7 +80,7 @@ func isReplyOnly(text string) bool {
 
 // linesOf divides an answer; a JSON list of texts is a list of lines.
 func linesOf(answer string) []string {
-	answer = strings.TrimSpace(thought.ReplaceAllString(answer, ""))
+	answer = text.WithoutThinking(answer)
 	var listed []string
 	bare := strings.TrimSpace(strings.Trim(strings.TrimPrefix(answer, "```json"), "`"))
 	if strings.HasPrefix(bare, "[") && json.Unmarshal([]byte(bare), &listed) == nil {
@@ -92,7 +91,7 @@ func linesOf(answer string) []string {
 
 // tidyLine takes a line out of its list and its quotes; a fence is empty.
 func tidyLine(line string, known Catalogue) string {
-	line = cut(strings.TrimSpace(line), lineRoom)
+	line = text.Truncate(strings.TrimSpace(line), lineRoom)
 	if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
 		return ""
 	}

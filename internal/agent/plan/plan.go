@@ -1,5 +1,6 @@
-// Package plan decides the steps of a turn before its first model call: when a
-// plan is worth asking for, what the answer means, which steps can be run
+// Package plan decides which tools a turn offers, which coaching focus it is
+// written in, and which steps it takes before its first model call: when a plan
+// is worth asking for, what the answer means, which steps can be run
 // without the chat model, what the model is told after each result, and which
 // calls are refused. It is pure, and every function answers odd input with its
 // fail-open value: no plan.
@@ -137,15 +138,4 @@ func (c Catalogue) spec(name string) (models.ToolSpec, bool) {
 func (c Catalogue) knows(name string) bool {
 	_, ok := c.spec(name)
 	return ok || name != "" && (name == c.Stop || name == c.Search)
-}
-
-// ellipsis stands where a text was cut.
-const ellipsis = "…"
-
-func cut(text string, limit int) string {
-	runes := []rune(text)
-	if len(runes) <= limit {
-		return text
-	}
-	return string(runes[:limit]) + ellipsis
 }

@@ -240,7 +240,7 @@ func TestSection(t *testing.T) {
 
 // The planner's prompt holds every clause of its contract.
 func TestPlannerContract(t *testing.T) {
-	req, err := Request(library(t), Ask{Query: "q", Tools: sample().Tools})
+	req, err := PlannerRequest(library(t), PlannerInput{Query: "q", Tools: sample().Tools})
 	require.NoError(t, err)
 	for clause, words := range map[string]string{
 		"exact names":        "begins with its exact name from the list",
@@ -277,7 +277,7 @@ func TestRequests(t *testing.T) {
 	lines := Dialogue(entries)
 	require.Equal(t, []string{"user: two", "coach: three lines here", "user: " + strings.Repeat("é", 200) + "…", "coach: Walk!", "user: five", "user: six"}, lines, "J26")
 	require.Empty(t, Dialogue(nil))
-	request, err := Request(lib, Ask{Query: "When do I walk?", Dialogue: lines[3:], Context: moment, Tools: sample().Tools, Model: "m"})
+	request, err := PlannerRequest(lib, PlannerInput{Query: "When do I walk?", Dialogue: lines[3:], Context: moment, Tools: sample().Tools, Model: "m"})
 	require.NoError(t, err)
 	require.Len(t, request.Messages, 2, "J59: one system message")
 	require.Equal(t, "m", request.Model)
@@ -286,7 +286,7 @@ func TestRequests(t *testing.T) {
 
 	step := Step{Text: "save note='walks at <time>'", Tool: "save"}
 	past := []Past{done("clock", "{}"), failing("scheduler", "{}", "no\nsuch id")}
-	request, err = ResolveRequest(lib, ResolveAsk{Query: "When do I walk?", Step: step, Tools: sample().Tools[:2], Past: past, Model: "m"})
+	request, err = ResolverRequest(lib, ResolverInput{Query: "When do I walk?", Step: step, Tools: sample().Tools[:2], Past: past, Model: "m"})
 	require.NoError(t, err)
 	require.Equal(t, step.Text, request.Messages[1].Content)
 	golden(t, "resolver_request", request.Messages[0].Content)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -16,10 +17,10 @@ const (
 	descriptionChars = 120
 )
 
-// Ask is what a planner is asked. Tools are the routed ones with what was
+// PlannerInput is what a planner is asked. Tools are the routed ones with what was
 // carried over (C4); Dialogue is as Dialogue makes it; Context is the line of
 // the moment. All texts are redacted.
-type Ask struct {
+type PlannerInput struct {
 	Query    string
 	Dialogue []string
 	Context  string
@@ -27,10 +28,10 @@ type Ask struct {
 	Model    string
 }
 
-// Request asks for a plan. It has one system message and the person's text as
+// PlannerRequest asks for a plan. It has one system message and the person's text as
 // the only user message. It fails only when the prompt cannot be rendered;
 // then go on without a plan.
-func Request(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
+func PlannerRequest(lib *prompts.Library, ask PlannerInput) (models.ChatRequest, error) {
 	data := prompts.StageData{
 		Query: ask.Query, Dialogue: ask.Dialogue, Context: ask.Context, Limit: maxSteps,
 		Tools: lines(ask.Tools, false),
@@ -48,9 +49,9 @@ func Dialogue(entries []models.Message) []string {
 	var out []string
 	for _, entry := range entries {
 		speaker := speakerOf(entry)
-		text := strings.Join(strings.Fields(entry.Text), " ")
-		if speaker != "" && text != "" {
-			out = append(out, speaker+": "+cut(text, lineChars))
+		body := strings.Join(strings.Fields(entry.Text), " ")
+		if speaker != "" && body != "" {
+			out = append(out, speaker+": "+text.Truncate(body, lineChars))
 		}
 	}
 	return out[max(0, len(out)-dialogueLines):]
@@ -70,9 +71,9 @@ func speakerOf(entry models.Message) string {
 	return ""
 }
 
-// ResolveAsk is what is known when a step has to be turned into a call: the
+// ResolverInput is what is known when a step has to be turned into a call: the
 // person's text, the step, the allowed tools and the results so far.
-type ResolveAsk struct {
+type ResolverInput struct {
 	Query string
 	Step  Step
 	Tools []models.ToolSpec
@@ -80,10 +81,10 @@ type ResolveAsk struct {
 	Model string
 }
 
-// ResolveRequest asks for the call that a step means. It has one system
+// ResolverRequest asks for the call that a step means. It has one system
 // message and the step as the only user message. It fails only when the prompt
 // cannot be rendered; then the chat model takes the turn.
-func ResolveRequest(lib *prompts.Library, ask ResolveAsk) (models.ChatRequest, error) {
+func ResolverRequest(lib *prompts.Library, ask ResolverInput) (models.ChatRequest, error) {
 	data := prompts.StageData{Query: ask.Query, Material: ask.Step.Text, Tools: lines(ask.Tools, true)}
 	for _, past := range ask.Past {
 		outcome := past.Result.Content
@@ -109,7 +110,7 @@ func request(model, system, user string) models.ChatRequest {
 func lines(tools []models.ToolSpec, schemas bool) []prompts.ToolLine {
 	out := make([]prompts.ToolLine, 0, len(tools))
 	for _, tool := range tools {
-		line := prompts.ToolLine{Name: tool.Name, Description: cut(strings.Join(strings.Fields(tool.Description), " "), descriptionChars)}
+		line := prompts.ToolLine{Name: tool.Name, Description: text.Truncate(strings.Join(strings.Fields(tool.Description), " "), descriptionChars)}
 		if schemas {
 			line.Schema = strings.Join(strings.Fields(string(tool.Schema)), " ")
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -17,7 +18,7 @@ const maxObjects = 8
 // brackets, no other text. The call has no id. It refuses what Resolve refuses.
 func Concrete(step Step, allowed Catalogue, past []Past) (call models.ToolCall, ok bool) {
 	placeholder := strings.Contains(step.Text, "<") && strings.Contains(step.Text, ">")
-	if placeholder || strings.HasSuffix(step.Text, ellipsis) || utf8.RuneCountInString(step.Text) > stepChars {
+	if placeholder || strings.HasSuffix(step.Text, text.Ellipsis) || utf8.RuneCountInString(step.Text) > stepChars {
 		return models.ToolCall{}, false
 	}
 	name, rest := head(step.Text, allowed)
@@ -55,7 +56,7 @@ type resolved struct {
 // arguments and for a call that was answered already; then the chat model
 // takes the turn. The call has no id.
 func Resolve(answer string, allowed Catalogue, past []Past) (call models.ToolCall, ok bool) {
-	answer = strings.TrimSpace(thought.ReplaceAllString(answer, ""))
+	answer = text.WithoutThinking(answer)
 	if strings.HasPrefix(answer, "null") {
 		return models.ToolCall{}, false
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -99,9 +100,9 @@ func Screen(call models.ToolCall, in ScreenInput) Refusal {
 
 func notAllowed(name string, allowed []string) string {
 	if len(allowed) == 0 {
-		return fmt.Sprintf("There is no tool called %s, and none is on offer. Answer in words.", cut(name, lineChars))
+		return fmt.Sprintf("There is no tool called %s, and none is on offer. Answer in words.", text.Truncate(name, lineChars))
 	}
-	return fmt.Sprintf("There is no tool called %s here. On offer are: %s.", cut(name, lineChars), strings.Join(allowed[:min(len(allowed), namedTools)], ", "))
+	return fmt.Sprintf("There is no tool called %s here. On offer are: %s.", text.Truncate(name, lineChars), strings.Join(allowed[:min(len(allowed), namedTools)], ", "))
 }
 
 // Broken names the tools that failed three times with the same error since

@@ -3,10 +3,10 @@ package recall
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -38,7 +38,7 @@ type Ask struct {
 }
 
 func (a Ask) text() string {
-	if topic := oneLine(a.Topic); topic != "" {
+	if topic := plainLine(a.Topic); topic != "" {
 		return a.Query + "\nTopic: " + topic
 	}
 	return a.Query
@@ -52,7 +52,7 @@ func (a Ask) Key() string { return a.Query + "\x00" + a.Topic }
 // person's text as the only user message. It fails only when the prompt cannot
 // be rendered; then search by similarity alone.
 func ExtractRequest(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
-	data := prompts.StageData{Query: ask.text(), Dialogue: recent(ask.Dialogue), Context: oneLine(ask.Context)}
+	data := prompts.StageData{Query: ask.text(), Dialogue: recent(ask.Dialogue), Context: plainLine(ask.Context)}
 	text, err := lib.Render(prompts.Extractor, data)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering extractor request: %w", err)
@@ -71,7 +71,7 @@ func request(model, system, user string) models.ChatRequest {
 func recent(dialogue []string) []string {
 	var out []string
 	for _, line := range dialogue[max(0, len(dialogue)-dialogueLines):] {
-		out = append(out, cut(oneLine(line), lineChars))
+		out = append(out, text.TruncateWithin(plainLine(line), lineChars))
 	}
 	return out
 }
@@ -123,11 +123,11 @@ func texts(raw any, most, chars int) []string {
 	}
 	var out []string
 	for _, item := range list {
-		text, isText := item.(string)
-		if text = cut(oneLine(text), chars); !isText || text == "" || len(out) == most {
+		body, isText := item.(string)
+		if body = text.TruncateWithin(plainLine(body), chars); !isText || body == "" || len(out) == most {
 			continue
 		}
-		out = appendNew(out, text)
+		out = appendNew(out, body)
 	}
 	return out
 }
@@ -179,12 +179,9 @@ func instant(raw any) (moment, bool) {
 	return moment{}, false
 }
 
-// thought matches what a model thinks aloud; a block left open runs to the end.
-var thought = regexp.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\z)`)
-
 // object reads the first JSON object of an answer, whatever stands around it.
 func object(answer string, into any) bool {
-	answer = thought.ReplaceAllString(answer, "")
+	answer = text.WithoutThinking(answer)
 	for at := strings.IndexByte(answer, '{'); at >= 0; {
 		var raw json.RawMessage
 		if json.NewDecoder(strings.NewReader(answer[at:])).Decode(&raw) == nil {

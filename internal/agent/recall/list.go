@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -33,7 +34,7 @@ type Listing struct {
 // fits. A later page is the listing of the facts that were not shown.
 func List(facts []models.Fact, zone *time.Location, fits func(text string) bool) Listing {
 	facts = slices.DeleteFunc(slices.Clone(facts), func(fact models.Fact) bool {
-		return fact.DeletedAt != nil || oneLine(fact.Text) == ""
+		return fact.DeletedAt != nil || plainLine(fact.Text) == ""
 	})
 	slices.SortFunc(facts, newestFirst)
 	for shown := len(facts); shown > 0; shown-- {
@@ -46,9 +47,9 @@ func List(facts []models.Fact, zone *time.Location, fits func(text string) bool)
 		return Listing{}
 	}
 	first := slices.Clone(facts)
-	first[0].Text = oneLine(first[0].Text)
+	first[0].Text = plainLine(first[0].Text)
 	for chars := utf8.RuneCountInString(first[0].Text) / 2; chars > 0; chars /= 2 {
-		first[0].Text = cut(first[0].Text, chars)
+		first[0].Text = text.TruncateWithin(first[0].Text, chars)
 		if listing := page(first, 1, zone); fits(listing.Text) {
 			return listing
 		}
@@ -60,7 +61,7 @@ func page(facts []models.Fact, shown int, zone *time.Location) Listing {
 	var listing Listing
 	var lines []string
 	for _, fact := range facts[:shown] {
-		lines = append(lines, fmt.Sprintf("%s %s: %s", localDate(fact.UpdatedAt, zone), fact.ID, oneLine(fact.Text)))
+		lines = append(lines, fmt.Sprintf("%s %s: %s", localDate(fact.UpdatedAt, zone), fact.ID, plainLine(fact.Text)))
 		listing.Shown = append(listing.Shown, fact.ID)
 	}
 	if left := len(facts) - shown; left > 0 {

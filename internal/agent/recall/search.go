@@ -127,7 +127,7 @@ func Merge(found []models.FoundFact, b Bounds) []models.Fact {
 }
 
 func (b Bounds) admits(hit models.FoundFact) bool {
-	if hit.Fact.ParticipantID != b.ParticipantID || hit.Fact.DeletedAt != nil || oneLine(hit.Fact.Text) == "" {
+	if hit.Fact.ParticipantID != b.ParticipantID || hit.Fact.DeletedAt != nil || plainLine(hit.Fact.Text) == "" {
 		return false
 	}
 	if slices.Contains(b.Shown, hit.Fact.ID) || math.IsNaN(hit.Score) {

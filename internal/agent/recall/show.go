@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -25,7 +26,7 @@ const (
 // Line is a fact as a model reads it: "[2026-11-20] Walks at seven. (f1)",
 // dated by its last change in the person's zone; nil is UTC.
 func Line(fact models.Fact, zone *time.Location) string {
-	return fmt.Sprintf("[%s] %s (%s)", localDate(fact.UpdatedAt, zone), cut(oneLine(fact.Text), factChars), fact.ID)
+	return fmt.Sprintf("[%s] %s (%s)", localDate(fact.UpdatedAt, zone), text.TruncateWithin(plainLine(fact.Text), factChars), fact.ID)
 }
 
 // Lines shows facts in the order they have.
@@ -63,10 +64,10 @@ func NewWarm(in WarmInput) Warm {
 	slices.SortFunc(facts, newestFirst)
 	user, directives := room{limit: userChars}, room{limit: directiveChars}
 	for _, line := range in.Profile {
-		user.add(cut(oneLine(line), factChars))
+		user.add(text.TruncateWithin(plainLine(line), factChars))
 	}
 	for _, line := range in.Directives {
-		directives.add(cut(oneLine(line), factChars))
+		directives.add(text.TruncateWithin(plainLine(line), factChars))
 	}
 	var warm Warm
 	owner := Bounds{ParticipantID: in.ParticipantID}
@@ -136,7 +137,7 @@ func NotesText(notes []models.Note, participantID, today string) string {
 	for _, note := range notes[:min(len(notes), noteDays)] {
 		parts = append(parts, "["+note.LocalDate+"] "+plainLines(note.Text))
 	}
-	return cut(strings.Join(parts, "\n"), noteChars)
+	return text.TruncateWithin(strings.Join(parts, "\n"), noteChars)
 }
 
 func recentDay(day, today string) bool {
@@ -157,7 +158,7 @@ func recentDay(day, today string) bool {
 func plainLines(text string) string {
 	var out []string
 	for line := range strings.Lines(strings.ToValidUTF8(text, "")) {
-		if line = oneLine(line); line != "" {
+		if line = plainLine(line); line != "" {
 			out = append(out, line)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -76,11 +77,11 @@ type StepAsk struct {
 func StepRequest(lib *prompts.Library, ask StepAsk) (models.ChatRequest, error) {
 	data := prompts.StageData{Query: ask.Query, Dialogue: recent(ask.Dialogue), Limit: maxFact}
 	for _, line := range ask.Profile {
-		data.Profile = append(data.Profile, cut(oneLine(line), factChars))
+		data.Profile = append(data.Profile, text.TruncateWithin(plainLine(line), factChars))
 	}
 	for _, fact := range ask.Facts {
 		data.Facts = append(data.Facts, fmt.Sprintf("%s (%s, %s): %s",
-			fact.ID, fact.Kind, localDate(fact.UpdatedAt, ask.Zone), cut(oneLine(fact.Text), factChars)))
+			fact.ID, fact.Kind, localDate(fact.UpdatedAt, ask.Zone), text.TruncateWithin(plainLine(fact.Text), factChars)))
 	}
 	if !ask.Rights.Save {
 		data.Steps = append(data.Steps, "Saving something new is not allowed here.")
@@ -170,7 +171,7 @@ func ParseStep(answer string, known Known) (Operation, Fault) {
 	}
 	op := Operation{
 		Action: Action(strings.ToLower(strings.TrimSpace(raw.Action))), ID: strings.TrimSpace(raw.ID),
-		Kind: models.FactKind(strings.ToLower(strings.TrimSpace(raw.Kind))), Text: oneLine(raw.Text),
+		Kind: models.FactKind(strings.ToLower(strings.TrimSpace(raw.Kind))), Text: plainLine(raw.Text),
 	}
 	if op.Action == ActionNone || op.Action == "" && op.Text == "" {
 		return none, FaultNone

@@ -1,6 +1,7 @@
-// Package recall decides when a person's facts are looked up, what for, how
-// they are shown to a model, and what the last step of a turn may add to them.
-// Everything in it is pure; texts that reach it are redacted.
+// Package recall prepares what a model is told of the past: when facts are
+// looked up and how they are shown, digests of long results and notes, summaries
+// of older messages, and what the last step of a turn may add to the facts.
+// It is pure; texts that reach it are redacted.
 package recall
 
 import (
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"coachline/internal/text"
 )
 
 // minWord is the least length of a content word, in characters (2.1).
@@ -67,20 +70,9 @@ func digitsOnly(word string) bool {
 // tell two texts apart.
 func normal(text string) string { return strings.Join(runs(text), " ") }
 
-// oneLine keeps a text from being more than a line: it can neither open a
+// plainLine keeps a text from being more than a line: it can neither open a
 // section of the system message nor pass for another entry.
-func oneLine(text string) string {
-	return strings.TrimLeft(strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " "), "# ")
-}
-
-// cut shortens a text to limit characters, the ellipsis among them.
-func cut(text string, limit int) string {
-	if utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	runes := []rune(text)
-	return strings.TrimSpace(string(runes[:max(0, limit-1)])) + "…"
-}
+func plainLine(line string) string { return strings.TrimLeft(text.OneLine(line), "# ") }
 
 // contains reports whether the words of part stand in whole in a row.
 func contains(whole, part string) bool {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -42,7 +43,7 @@ const silenceToken = "heartbeatok"
 // (A64, W21). Every other answer that cannot be read as the decision is
 // silence.
 func ReadCheckIn(answer string) CheckIn {
-	said, _ := withoutThinking(strings.ToValidUTF8(answer, ""))
+	said := text.WithoutThinking(strings.ToValidUTF8(answer, ""))
 	switch {
 	case strings.TrimSpace(said) == "":
 		return CheckIn{Reason: CheckInEmpty}

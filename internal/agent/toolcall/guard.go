@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-)
 
-const thinkNames = `think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis`
+	"coachline/internal/text"
+)
 
 // sighted is a pattern that finds nothing in a text without any of some signs.
 // Most answers hold none of them, and to see that costs next to nothing.
@@ -38,11 +38,6 @@ func (p sighted) ReplaceAllString(text, by string) string {
 }
 
 var (
-	// The marks around thinking, as several families write them.
-	thinkMark = withSign(`<[`, `(?i)<(/?)(?:`+thinkNames+`)[ \t]*>|\[(/?)think\]|<\|(?:begin|(end))_of_thought\|>`)
-	// A channel that is not for the person, with all that it holds.
-	innerChannel = withSign(`<`, `(?is)<\|channel\|>[ \t]*(?:analysis|commentary)\b.*?(?:<\|(?:end|return|call)\|>|<\|start\|>|(<\|channel\|>)|\z)`)
-	finalChannel = withSign(`<`, `(?i)(?:<\|start\|>[ \t]*assistant[ \t]*)?<\|channel\|>[ \t]*final[ \t]*<\|message\|>`)
 	// Marks of chat templates, which a server should have taken out.
 	templateMark = withSign(`<[`, `(?i)<\|[a-z_]{1,40}\|>|</?s>|\[/?inst\]|<(?:start|end)_of_turn>`)
 	// Lines that only the program writes (J87).
@@ -50,72 +45,16 @@ var (
 	ownLines = withSign(`[`, `(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts).*(?:\n|\z)`)
 )
 
-// withoutThinking takes the thinking out of a text. Thinking that never ends
-// reaches to the end of the text; an end without a beginning ends what stands
-// before it. thought reports whether there was any.
-func withoutThinking(text string) (words string, thought bool) {
-	if innerChannel.MatchString(text) {
-		text, thought = innerChannel.ReplaceAllString(text, "$1"), true
-	}
-	text = finalChannel.ReplaceAllString(text, "")
-	for range passes {
-		if !thinkMark.in(text) {
-			return text, thought
-		}
-		marks := thinkMark.FindAllStringSubmatchIndex(text, -1)
-		if len(marks) == 0 {
-			return text, thought
-		}
-		text, thought = wordsOutside(text, marks), true
-	}
-	// Marks inside marks inside marks are no answer.
-	return "", true
-}
-
-// wordsOutside is what stands outside of the marks.
-func wordsOutside(text string, marks [][]int) string {
-	var out strings.Builder
-	from, inside := 0, false
-	for _, at := range marks {
-		switch {
-		case !isEnd(at):
-			if !inside {
-				out.WriteString(text[from:at[0]])
-			}
-			inside = true
-		case inside:
-			inside = false
-		default:
-			out.Reset()
-		}
-		from = at[1]
-	}
-	if !inside {
-		out.WriteString(text[from:])
-	}
-	return out.String()
-}
-
-// isEnd: each way to write a mark has a group that only its end fills.
-func isEnd(at []int) bool {
-	for group := 2; group < len(at); group += 2 {
-		if at[group] >= 0 && at[group+1] > at[group] {
-			return true
-		}
-	}
-	return false
-}
-
 // passes bounds how often a text is cleaned before it counts as malformed;
 // each wrapping that a model puts around its answer takes one.
 const passes = 8
 
 // settle cleans a text until nothing changes any more, so that cleaning what
 // it returns changes nothing. ok is false for what no person may see.
-func settle(text string, tools offered) (words string, ok bool) {
-	text = strings.TrimSpace(text)
+func settle(answer string, tools offered) (words string, ok bool) {
+	answer = strings.TrimSpace(answer)
 	for range passes {
-		next, _ := withoutThinking(text)
+		next, _, _ := text.SplitThinking(answer)
 		next = templateMark.ReplaceAllString(next, "")
 		left := extract(next, tools, false)
 		if len(left.calls) > 0 || left.broken {
@@ -127,10 +66,10 @@ func settle(text string, tools offered) (words string, ok bool) {
 		} else {
 			next = strings.TrimSpace(midlineReply(next))
 		}
-		if next == text {
-			return text, !isMalformed(text, tools)
+		if next == answer {
+			return answer, !isMalformed(answer, tools)
 		}
-		text = next
+		answer = next
 	}
 	return "", false
 }

@@ -1,4 +1,4 @@
-// Package protocol is how a model is offered tools and how its answer is read:
+// Package toolcall is how a model is offered tools and how its answer is read:
 // by the API's own field, by fenced text, or by two JSON answers. It also
 // keeps a request inside the model's context, and everything that was written
 // for a program away from people. It is pure.
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -99,9 +100,9 @@ func readAnswer(answer models.ChatResponse, tools []models.ToolSpec) reading {
 	if len(tools) > 0 {
 		out.calls = answer.Calls
 	}
-	text := strings.TrimSpace(strings.ToValidUTF8(answer.Text, ""))
-	text, out.thought = withoutThinking(text)
-	out.text = strings.TrimSpace(templateMark.ReplaceAllString(text, ""))
+	said, _, thought := text.SplitThinking(strings.TrimSpace(strings.ToValidUTF8(answer.Text, "")))
+	out.thought = thought
+	out.text = strings.TrimSpace(templateMark.ReplaceAllString(said, ""))
 	out.inText = extract(out.text, out.known, answer.FinishReason == finishedByLength)
 	return out
 }

@@ -10,7 +10,7 @@ import (
 // What a pattern matches holds one of its signs.
 func TestEveryMatchHasASign(t *testing.T) {
 	for _, p := range []sighted{
-		bareStart, marker, thinkMark, innerChannel, finalChannel, templateMark, ownLine, ownLines, protocolWord, callLiteral,
+		bareStart, marker, templateMark, ownLine, ownLines, protocolWord, callLiteral,
 		unusedMark, toolTag, dataLine, dataStart, programCall, namedCall,
 	} {
 		matching := rapid.StringMatching(p.String())

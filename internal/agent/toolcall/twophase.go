@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"coachline/internal/agent/marks"
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -133,13 +134,13 @@ func TakesArguments(tool models.ToolSpec) bool {
 // onlyObject is the one JSON object of an answer, without thinking, a fence and
 // words around it. An answer with an object that its text does not close, or
 // with a second one, is refused.
-func onlyObject(text string) (string, bool) {
-	text, _ = withoutThinking(strings.ToValidUTF8(text, ""))
-	start := strings.IndexByte(text, '{')
+func onlyObject(answer string) (string, bool) {
+	answer = text.WithoutThinking(strings.ToValidUTF8(answer, ""))
+	start := strings.IndexByte(answer, '{')
 	if start < 0 {
 		return "", false
 	}
-	read, ok := readValue(text[start:])
+	read, ok := readValue(answer[start:])
 	if !ok || !read.whole || strings.ContainsAny(read.rest, "{}") {
 		return "", false
 	}

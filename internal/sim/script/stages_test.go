@@ -6,10 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/reply/focus"
 	"coachline/internal/agent/plan"
 	"coachline/internal/agent/recall"
-	"coachline/internal/reply/route"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -77,17 +75,17 @@ func TestRouterStage(t *testing.T) {
 		{"by the words of a description", "which daily prompts are there?", nil, toolScheduler},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			ask := route.Ask{Input: route.Input{Query: tc.said, Tools: route.ToolsOf(specs, nil)}, Dialogue: tc.dialogue}
-			req, err := route.Request(library(t), ask)
+			ask := plan.RouterInput{RouteInput: plan.RouteInput{Query: tc.said, Tools: plan.ToolsOf(specs, nil)}, Dialogue: tc.dialogue}
+			req, err := plan.RouterRequest(library(t), ask)
 			require.NoError(t, err)
-			names, ok := route.Picks(inWordsOnly(t, req), ask.Tools)
+			names, ok := plan.PickTools(inWordsOnly(t, req), ask.Tools)
 			require.True(t, ok)
 			require.Contains(t, names, tc.want)
 			require.LessOrEqual(t, len(names), 5)
 		})
 	}
 	t.Run("none", func(t *testing.T) {
-		req, err := route.Request(library(t), route.Ask{Input: route.Input{Query: "hola", Tools: route.ToolsOf(specs, nil)}})
+		req, err := plan.RouterRequest(library(t), plan.RouterInput{RouteInput: plan.RouteInput{Query: "hola", Tools: plan.ToolsOf(specs, nil)}})
 		require.NoError(t, err)
 		require.Equal(t, "none", inWordsOnly(t, req))
 	})
@@ -102,9 +100,9 @@ func TestFocusStage(t *testing.T) {
 	for said, want := range map[string]string{
 		"I lie awake in bed all night": "sleep", "my days are so busy": "stress", "what a colour": "stress",
 	} {
-		req, err := focus.Request(library(t), focus.Ask{Query: said, Focuses: all})
+		req, err := plan.FocusRequest(library(t), plan.FocusInput{Query: said, Focuses: all})
 		require.NoError(t, err)
-		got, ok := focus.Pick(inWordsOnly(t, req), all)
+		got, ok := plan.PickFocus(inWordsOnly(t, req), all)
 		require.True(t, ok)
 		require.Equal(t, want, got, said)
 	}
@@ -134,7 +132,7 @@ func TestPlannerStage(t *testing.T) {
 		{name: "both", said: "Do you remember me? list my schedules", recall: true, topic: "schedules list", wantCall: `{"action":"list"}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			req, err := plan.Request(library(t), plan.Ask{Query: tc.said, Dialogue: tc.dialogue, Tools: specs})
+			req, err := plan.PlannerRequest(library(t), plan.PlannerInput{Query: tc.said, Dialogue: tc.dialogue, Tools: specs})
 			require.NoError(t, err)
 			got := plan.Parse(inWordsOnly(t, req), known)
 			require.Equal(t, tc.recall, got.Recall)
@@ -173,7 +171,7 @@ func TestResolverStage(t *testing.T) {
 		{"no tool", "Tell Ann when she walks", nil, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			req, err := plan.ResolveRequest(library(t), plan.ResolveAsk{Query: "hi", Step: plan.Step{Text: tc.step}, Tools: specs, Past: tc.past})
+			req, err := plan.ResolverRequest(library(t), plan.ResolverInput{Query: "hi", Step: plan.Step{Text: tc.step}, Tools: specs, Past: tc.past})
 			require.NoError(t, err)
 			call, ok := plan.Resolve(inWordsOnly(t, req), plan.Catalogue{Tools: specs}, tc.past)
 			require.Equal(t, tc.want != "", ok)

@@ -149,7 +149,7 @@ func (w *world) lost(kind models.Kind, minutes int) (late string) {
 // owed are the later tries that the relay is to have started, each once.
 func (w *world) owed() []string {
 	w.t.Helper()
-	notices, err := w.ParticipantNotices(w.ctx, "ann")
+	_, notices, err := w.Untold(w.ctx, "ann")
 	require.NoError(w.t, err)
 	ids := []string{}
 	for _, n := range notices {
