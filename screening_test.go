@@ -85,10 +85,10 @@ func TestWaysIn(t *testing.T) {
 // declares as a models.Inbound.
 func createsInbound(fn *ast.FuncDecl, call *ast.CallExpr) bool {
 	method, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || method.Sel.Name != "Create" || len(call.Args) != 1 {
+	if !ok || !slices.Contains([]string{"Create", "Insert"}, method.Sel.Name) || len(call.Args) == 0 {
 		return false
 	}
-	ref, ok := call.Args[0].(*ast.UnaryExpr)
+	ref, ok := call.Args[len(call.Args)-1].(*ast.UnaryExpr)
 	if !ok {
 		return false
 	}
