@@ -38,7 +38,7 @@ const (
 // memories are the facts of one person, for the tools: a tool names no
 // participant, so it cannot reach another one's (P49, A58).
 type memories struct {
-	tools         *Tools
+	tools         *ToolActivities
 	participantID string
 	zone          *time.Location
 }
@@ -107,7 +107,7 @@ func (m memories) forgetting(id string) models.Forgetting {
 
 // finder looks through the tools of a mode.
 type finder struct {
-	tools *Tools
+	tools *ToolActivities
 	mode  models.Mode
 }
 

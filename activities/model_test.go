@@ -84,7 +84,7 @@ func callModel(t *testing.T, r *rounds, o *oracle, in models.CallModelInput) (mo
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	talk := &activities.Talk{Turns: &activities.Turns{}, Store: r, Tools: registry, Replies: agent.New(agent.Config{
+	talk := &activities.ModelActivities{Turns: &activities.TurnLoader{}, Store: r, Tools: registry, Replies: agent.New(agent.Config{
 		Prompts: library, Model: o, Journal: nothingKept{}, Zones: time.LoadLocation, Now: func() time.Time { return now },
 		Settings: agent.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
 	})}

@@ -28,7 +28,7 @@ type said struct {
 
 // text finds what the participant will read; it is empty when there is nothing
 // to say.
-func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (s said, err error) {
+func (t *TurnLoader) text(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (s said, err error) {
 	s.outboxID = models.OutboxID(in.TurnID, 1)
 	switch in.Source {
 	case models.SourceStep:
@@ -55,7 +55,7 @@ func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn model
 }
 
 // subagentText returns the result of a subagent, short enough for a text.
-func (t *Turns) subagentText(ctx context.Context, subagentTurn string) (string, error) {
+func (t *TurnLoader) subagentText(ctx context.Context, subagentTurn string) (string, error) {
 	turn, err := t.Archive.TurnContext(ctx, subagentTurn, 0)
 	if err != nil {
 		return "", fmt.Errorf("loading subagent: %w", err)
@@ -89,7 +89,7 @@ func (s said) parts(channel models.Channel) (whole string, out segments.Parts) {
 }
 
 // modelText returns what the model said in the round that ended the turn.
-func (t *Turns) modelText(in models.PersistTurnInput, turn models.TurnContext) (text, closing string, err error) {
+func (t *TurnLoader) modelText(in models.PersistTurnInput, turn models.TurnContext) (text, closing string, err error) {
 	for _, step := range turn.Steps {
 		if step.Number != in.Step {
 			continue
@@ -102,7 +102,7 @@ func (t *Turns) modelText(in models.PersistTurnInput, turn models.TurnContext) (
 
 // closing ends the first message of all with the programme's name, STOP and
 // HELP, regardless of what the model wrote (CTIA; messaging facts 1.4).
-func (t *Turns) closing(plan models.TurnPlan, turn models.TurnContext) (string, error) {
+func (t *TurnLoader) closing(plan models.TurnPlan, turn models.TurnContext) (string, error) {
 	if plan.Kind != models.KindGreeting && !plan.Introduce {
 		return "", nil
 	}
@@ -134,7 +134,7 @@ type asides struct {
 	overtaken bool
 }
 
-func (t *Turns) asides(ctx context.Context, turn models.TurnContext) (out asides, err error) {
+func (t *TurnLoader) asides(ctx context.Context, turn models.TurnContext) (out asides, err error) {
 	for _, run := range turn.Runs {
 		rows, err := asideRows(ctx, t.Archive, run)
 		if err != nil {
@@ -187,7 +187,7 @@ func normal(text string) string {
 }
 
 // fallback stands in for a model that has no answer.
-func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (string, error) {
+func (t *TurnLoader) fallback(in models.PersistTurnInput, turn models.TurnContext) (string, error) {
 	switch in.Plan.Kind {
 	case models.KindPrompt:
 		p := turn.Profile
@@ -206,7 +206,7 @@ func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (s
 	return t.fixedText(prompts.ReplyFallback, turn)
 }
 
-func (t *Turns) fixedText(name prompts.Name, turn models.TurnContext) (string, error) {
+func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (string, error) {
 	text, err := t.Prompts.Fixed(name, turn.Participant.Locale, prompts.FixedData{Programme: t.Programme, Name: turn.Participant.Name})
 	if err != nil {
 		return "", fmt.Errorf("rendering text %s: %w", name, err)
@@ -271,7 +271,7 @@ func toolEntries(in models.PersistTurnInput, turn models.TurnContext) []models.M
 // debugText is the extra message for testers who asked for it; empty for
 // everybody else, and on a channel without a carrier. It never becomes part of
 // the conversation.
-func (t *Turns) debugText(in models.PersistTurnInput, turn models.TurnContext) string {
+func (t *TurnLoader) debugText(in models.PersistTurnInput, turn models.TurnContext) string {
 	if !turn.Participant.Tester || !turn.Participant.Debug || turn.Turn.Channel == models.ChannelChat {
 		return ""
 	}

@@ -113,18 +113,18 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 		Zones: time.LoadLocation, Now: time.Now, Settings: agent.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
 			Hot: 30 * time.Minute, MemoryStep: agent.MemoryOff},
 	})
-	turns := &activities.Turns{Store: n.store, States: n.store, Recent: activities.NewRecent(nil), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
-	posts := &activities.Posts{Store: n.store, Brake: n.store, Carrier: n.post, Now: time.Now}
+	turns := &activities.TurnLoader{Store: n.store, States: n.store, Recent: activities.NewRecent(nil), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
+	posts := &activities.SendActivities{Store: n.store, Brake: n.store, Carrier: n.post, Now: time.Now}
 	options.DisableRegistrationAliasing = true
 	lives := worker.New(c, models.QueueCoach, options)
 	lives.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
-	decisions := &activities.Decisions{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store}
+	decisions := &activities.DecisionActivities{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store}
 	lives.RegisterActivity(decisions)
 	lives.RegisterActivity(turns)
-	lives.RegisterActivity(&activities.Tools{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
+	lives.RegisterActivity(&activities.ToolActivities{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
 		Prompts: library, Zones: time.LoadLocation, ModelName: "test", Now: time.Now})
-	lives.RegisterActivity(&activities.Talk{Turns: turns, Store: n.store, Replies: replies, Tools: registry})
-	lives.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}, Rules: decisions})
+	lives.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: n.store, Replies: replies, Tools: registry})
+	lives.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}, Rules: decisions})
 	lives.RegisterActivity(posts)
 	require.NoError(n.t, lives.Start())
 	stop = sync.OnceFunc(lives.Stop)

@@ -41,7 +41,7 @@ type play struct {
 	memory   *memory.Store
 	model    *recorder
 	carrier  *carrier
-	keeping  *activities.Remembering
+	keeping  *activities.MemoryActivities
 	progress progress
 }
 
@@ -213,22 +213,22 @@ func (p *play) register(begins time.Time) {
 			ToolDigests: settings.Replies.ToolDigests.Forced(), Router: settings.Replies.Router,
 		},
 	})
-	turns := &activities.Turns{
+	turns := &activities.TurnLoader{
 		Store: p.store, States: p.store, Archive: p.store, Prompts: d.library, Programme: settings.Coaching.Programme,
 		Limits: models.Limits{Rounds: settings.Worker.MaxTurns, ToolCalls: settings.Worker.MaxToolCalls},
 	}
-	posts := &activities.Posts{Store: p.store, Brake: p.store, Carrier: p.carrier, Now: now}
-	p.keeping = &activities.Remembering{Store: p.store, Keeper: replies}
-	decisions := &activities.Decisions{Rules: d.rules, Zones: time.LoadLocation, Tools: d.registry, Calls: p.store}
+	posts := &activities.SendActivities{Store: p.store, Brake: p.store, Carrier: p.carrier, Now: now}
+	p.keeping = &activities.MemoryActivities{Store: p.store, Keeper: replies}
+	decisions := &activities.DecisionActivities{Rules: d.rules, Zones: time.LoadLocation, Tools: d.registry, Calls: p.store}
 	for _, one := range []any{
 		decisions,
 		turns, posts,
-		&activities.Talk{Turns: turns, Store: p.store, Replies: replies, Tools: d.registry},
-		&activities.Tools{
+		&activities.ModelActivities{Turns: turns, Store: p.store, Replies: replies, Tools: d.registry},
+		&activities.ToolActivities{
 			Store: p.progress.broken, Sent: p.store, Tools: d.registry, Model: p.model, Embedder: d.model, Facts: p.memory,
 			Prompts: d.library, Zones: time.LoadLocation, ModelName: d.column.Model, Now: now,
 		},
-		&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: &p.progress, Rules: decisions},
+		&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: &p.progress, Rules: decisions},
 	} {
 		p.env.RegisterActivity(one)
 	}

@@ -473,7 +473,7 @@ func (f fate) Fetch(_ context.Context, sid string) (models.StatusCallback, error
 func TestReconciled(t *testing.T) {
 	onBoth(t, func(w *world) {
 		id := w.sent(models.KindReply, 0, 1)[0]
-		checks := &activities.Reconciling{Store: w, Carrier: fate{"30008"}, Now: func() time.Time { return at(90) }}
+		checks := &activities.ReconcileActivities{Store: w, Carrier: fate{"30008"}, Now: func() time.Time { return at(90) }}
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestActivityEnvironment()
 		env.RegisterActivity(checks)

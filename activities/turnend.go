@@ -14,15 +14,15 @@ import (
 	"coachline/models"
 )
 
-// Closing ends turns.
-type Closing struct {
-	Turns *Turns
-	Posts *Posts
+// TurnEnd ends turns.
+type TurnEnd struct {
+	Turns *TurnLoader
+	Posts *SendActivities
 	// Keeper judges what a turn leaves behind, After sees to it.
 	Keeper Keeper
 	After  Background
 	// Rules say what follows from a prompt that the carrier took.
-	Rules *Decisions
+	Rules *DecisionActivities
 }
 
 // SendTurn writes what a turn leaves behind and sends the first of its rows;
@@ -31,7 +31,7 @@ type Closing struct {
 // is stored: a worker that dies at any moment can only be followed by the same
 // end again. Once the text is out, what is worth keeping of the turn is
 // remembered in the background. Safe to retry.
-func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
+func (c *TurnEnd) SendTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
 	stop := startHeartbeat(ctx)
 	defer stop()
 	out := models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}}
@@ -67,7 +67,7 @@ func (c *Closing) SendTurn(ctx context.Context, in models.SendTurnInput) (models
 // decide asks the rules what follows from a row that the carrier took, so that
 // the workflow needs no command of its own for it. Rules that fail leave it to
 // the workflow, which logs it.
-func (c *Closing) decide(ctx context.Context, asked *models.DecideInput, at time.Time) *models.Decision {
+func (c *TurnEnd) decide(ctx context.Context, asked *models.DecideInput, at time.Time) *models.Decision {
 	if asked == nil || at.IsZero() {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (c *Closing) decide(ctx context.Context, asked *models.DecideInput, at time
 
 // first sends the first row: it was claimed as it was written, or an earlier
 // attempt wrote it.
-func (c *Closing) first(ctx context.Context, turn models.EndedTurn, leave bool) (models.SendSMSResult, error) {
+func (c *TurnEnd) first(ctx context.Context, turn models.EndedTurn, leave bool) (models.SendSMSResult, error) {
 	if turn.First.Outbox.ID != "" {
 		return c.Posts.deliver(ctx, turn.First)
 	}
@@ -92,7 +92,7 @@ func (c *Closing) first(ctx context.Context, turn models.EndedTurn, leave bool) 
 
 // remember is begun by a model's words alone: fixed texts stand in for a reply
 // that never was.
-func (c *Closing) remember(ctx context.Context, end models.PersistTurnInput, turn models.TurnContext) error {
+func (c *TurnEnd) remember(ctx context.Context, end models.PersistTurnInput, turn models.TurnContext) error {
 	if end.Source != models.SourceStep && end.Source != models.SourceSilent || !c.Keeper.Worth(turn) {
 		return nil
 	}
@@ -110,8 +110,8 @@ type SubagentStore interface {
 	FinishTurn(ctx context.Context, out models.TurnOutcome) (models.EndedTurn, error)
 }
 
-// Subagents ends the turns of subagents.
-type Subagents struct {
+// SubagentActivities ends the turns of subagents.
+type SubagentActivities struct {
 	Store SubagentStore
 	Tools *tools.Registry
 }
@@ -126,7 +126,7 @@ const (
 // for it, where one does, and the outcome of its turn. One that was stopped
 // answers no call. Safe to retry: a call that has its result, and a turn that
 // has its outcome, keep them.
-func (s *Subagents) EndSubagent(ctx context.Context, in models.PersistTurnInput) error {
+func (s *SubagentActivities) EndSubagent(ctx context.Context, in models.PersistTurnInput) error {
 	turn, err := s.Store.TurnContext(ctx, in.TurnID, 0)
 	begun, err := isFound(err)
 	if err != nil {
@@ -165,7 +165,7 @@ type subagentAnswer struct {
 
 const subagentFailed = "failed: the helper came to no result in time; answer from what you know, and do not claim that anything was found"
 
-func (s *Subagents) answer(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) error {
+func (s *SubagentActivities) answer(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) error {
 	call, err := startedBy(ctx, s.Store, in.TurnID)
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ type town struct {
 	carrier *network
 	later   *later
 	oracle  *oracle
-	closing *activities.Closing
+	closing *activities.TurnEnd
 	number  int
 	env     *testsuite.TestActivityEnvironment
 }
@@ -72,9 +72,9 @@ func newTown(t *testing.T) *town {
 	require.NoError(t, err)
 	w := &town{t: t, people: people, facts: facts, carrier: &network{}, later: &later{}, oracle: &oracle{}}
 	keeper := agent.New(agent.Config{Settings: agent.Settings{MemoryStep: agent.MemoryAfter}})
-	w.closing = &activities.Closing{
-		Turns:  &activities.Turns{Store: people, Archive: people, Prompts: library},
-		Posts:  &activities.Posts{Store: people, Brake: people, Carrier: w.carrier, Now: fixed},
+	w.closing = &activities.TurnEnd{
+		Turns:  &activities.TurnLoader{Store: people, Archive: people, Prompts: library},
+		Posts:  &activities.SendActivities{Store: people, Brake: people, Carrier: w.carrier, Now: fixed},
 		Keeper: keeper, After: w.later,
 	}
 	var suite testsuite.WorkflowTestSuite
@@ -214,7 +214,7 @@ func TestRemember(t *testing.T) {
 			w := newTown(t)
 			require.Equal(t, "conv_ann-t1", w.turn(ann, "I have a bad knee", models.Step{Text: "I see."}))
 			kept := &keeper{err: tt.err}
-			after := &activities.Remembering{Store: w.people, Keeper: kept}
+			after := &activities.MemoryActivities{Store: w.people, Keeper: kept}
 			w.env.RegisterActivityWithOptions(after.Remember, activityName(models.ActivityRemember))
 			_, err := w.env.ExecuteActivity(models.ActivityRemember, models.RememberInput{TurnID: tt.turn})
 			if tt.kind == "" {
@@ -246,7 +246,7 @@ func (w *town) runAfter(id, text string, call models.ToolCall) models.ToolResult
 	calls, err := json.Marshal([]models.ToolCall{call})
 	require.NoError(w.t, err)
 	turn := w.turn(id, text, models.Step{Calls: string(calls)})
-	runner := &activities.Tools{
+	runner := &activities.ToolActivities{
 		Store: w.people, Sent: w.people, Tools: registry, Model: w.oracle, Embedder: nowhere{}, Facts: w.facts, Prompts: library,
 		Zones: zones, ModelName: "gpt-4.1", Now: fixed,
 	}
@@ -284,7 +284,7 @@ func TestRememberReadsBeforeALongTurn(t *testing.T) {
 	})
 	require.NoError(t, err)
 	kept := &keeper{}
-	after := &activities.Remembering{Store: w.people, Keeper: kept}
+	after := &activities.MemoryActivities{Store: w.people, Keeper: kept}
 	w.env.RegisterActivityWithOptions(after.Remember, activityName(models.ActivityRemember))
 	_, err = w.env.ExecuteActivity(models.ActivityRemember, models.RememberInput{TurnID: turn})
 	require.NoError(t, err)
@@ -300,7 +300,7 @@ func TestPromptIsDecidedWithItsSend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)
 			w.carrier.err = refusal
-			w.closing.Rules = &activities.Decisions{Rules: coach.Rules{ReminderDelay: time.Hour}, Zones: time.LoadLocation}
+			w.closing.Rules = &activities.DecisionActivities{Rules: coach.Rules{ReminderDelay: time.Hour}, Zones: time.LoadLocation}
 			plan := models.TurnPlan{Kind: models.KindPrompt, PromptID: "p1"}
 			value, err := w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{
 				End: models.PersistTurnInput{

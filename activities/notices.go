@@ -44,16 +44,16 @@ type Poster interface {
 	Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
 }
 
-// Front sends what the starter answers by itself: the hint to a stranger, the
-// word about too many texts, and the safety text with its page. They run
-// without a workflow, started by the relay under an id that cannot be started
-// twice.
-type Front struct {
+// NoticeActivities sends what the starter answers by itself: the hint to a
+// stranger, the notice about too many texts, and the safety text with its page.
+// They run without a workflow, started by the relay under an id that cannot be
+// started twice.
+type NoticeActivities struct {
 	Store     FrontStore
 	Alarms    AlarmStore
 	Pager     Pager
 	Carrier   Poster
-	Posts     *Posts
+	Posts     *SendActivities
 	Prompts   *prompts.Library
 	Programme string
 	// Locale is that of the programme, such as "es-MX"; strangers are answered in
@@ -68,7 +68,7 @@ type Front struct {
 // SendHint sends the day's hint to a stranger and returns where it stands. It
 // goes out at most once: an attempt of unknown fate ends it, and only a refusal
 // by the carrier is tried again. Safe to retry.
-func (f *Front) SendHint(ctx context.Context, in models.SendHintInput) (models.OutboxStatus, error) {
+func (f *NoticeActivities) SendHint(ctx context.Context, in models.SendHintInput) (models.OutboxStatus, error) {
 	defer startHeartbeat(ctx)()
 	body, err := f.fixedText(prompts.UnknownSender, f.Locale)
 	if err != nil {
@@ -103,7 +103,7 @@ func (f *Front) SendHint(ctx context.Context, in models.SendHintInput) (models.O
 
 // checkHint asks before a hint is written whether it may still go. A check that
 // cannot be made is a hint that is tried again.
-func (f *Front) checkHint(id string) func(ctx context.Context) error {
+func (f *NoticeActivities) checkHint(id string) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		status, err := f.Store.CheckHint(ctx, id, f.Now())
 		if err != nil {
@@ -116,7 +116,7 @@ func (f *Front) checkHint(id string) func(ctx context.Context) error {
 	}
 }
 
-func (f *Front) hintResult(id string, receipt models.Receipt, err error) models.HintResult {
+func (f *NoticeActivities) hintResult(id string, receipt models.Receipt, err error) models.HintResult {
 	result := models.HintResult{ID: id, Status: receipt.Status, ProviderSID: receipt.ProviderSID, Now: f.Now()}
 	if err == nil {
 		return result
@@ -140,7 +140,7 @@ func (f *Front) hintResult(id string, receipt models.Receipt, err error) models.
 // SendLimitNotice tells a participant that the newest texts were too many, by
 // an outbox row of its own that passes the gates of every other text. Safe to
 // retry: the text above the limit names the row, and its sending is SendSMS's.
-func (f *Front) SendLimitNotice(ctx context.Context, in models.SendLimitInput) (models.SendSMSResult, error) {
+func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in models.SendLimitInput) (models.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
 	locale, err := f.Store.LocaleOf(ctx, in.InboundID)
 	if err != nil {
@@ -164,7 +164,7 @@ func (f *Front) SendLimitNotice(ctx context.Context, in models.SendLimitInput) (
 // the number is another person's, by an outbox row of its own that passes the
 // gates of every other text. Safe to retry: the text names the row, and its
 // sending is SendSMS's.
-func (f *Front) SendAsk(ctx context.Context, in models.SendAskInput) (models.SendSMSResult, error) {
+func (f *NoticeActivities) SendAsk(ctx context.Context, in models.SendAskInput) (models.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
 	intent, err := f.Store.AskedIntent(ctx, in.InboundID)
 	if err != nil {
@@ -195,7 +195,7 @@ func (f *Front) SendAsk(ctx context.Context, in models.SendAskInput) (models.Sen
 // SendSafetyText answers a text that may be a crisis, by an outbox row of its
 // own that passes the gates of every other text and may rather be posted twice
 // than not at all. Safe to retry: the alarm names the row.
-func (f *Front) SendSafetyText(ctx context.Context, in models.AlertInput) (models.SendSMSResult, error) {
+func (f *NoticeActivities) SendSafetyText(ctx context.Context, in models.AlertInput) (models.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
 	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
 	if err != nil {
@@ -221,7 +221,7 @@ func (f *Front) SendSafetyText(ctx context.Context, in models.AlertInput) (model
 
 // SendPage has a person told of an alarm, and says whether a page was sent.
 // Safe to retry: the receiver knows a page by its id.
-func (f *Front) SendPage(ctx context.Context, in models.AlertInput) (bool, error) {
+func (f *NoticeActivities) SendPage(ctx context.Context, in models.AlertInput) (bool, error) {
 	defer startHeartbeat(ctx)()
 	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
 	if err != nil {
@@ -240,7 +240,7 @@ func (f *Front) SendPage(ctx context.Context, in models.AlertInput) (bool, error
 	return true, nil
 }
 
-func (f *Front) fixedText(name prompts.Name, locale string) (string, error) {
+func (f *NoticeActivities) fixedText(name prompts.Name, locale string) (string, error) {
 	text, err := f.Prompts.Fixed(name, locale, prompts.FixedData{Programme: f.Programme, TeamAlerted: f.AlertsTeam})
 	if err != nil {
 		return "", fmt.Errorf("rendering text %s: %w", name, err)

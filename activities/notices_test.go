@@ -72,11 +72,11 @@ func (w *wire) Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
 	return models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, w.err
 }
 
-func newFront(t *testing.T, d *desk, w *wire) *activities.Front {
+func newFront(t *testing.T, d *desk, w *wire) *activities.NoticeActivities {
 	t.Helper()
 	library, err := prompts.Load("")
 	require.NoError(t, err)
-	return &activities.Front{Store: d, Carrier: w, Prompts: library, Programme: "Steps", Now: func() time.Time { return now }}
+	return &activities.NoticeActivities{Store: d, Carrier: w, Prompts: library, Programme: "Steps", Now: func() time.Time { return now }}
 }
 
 func TestSendHint(t *testing.T) {
