@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,20 @@ func TestFrontDoorIsCounted(t *testing.T) {
 	}
 	require.Contains(t, text, "\ncoachline_notices_waiting ")
 	require.NotContains(t, text, ann.ID)
+}
+
+// A carrier's report that a participant opted out is counted once it is stored.
+func TestOptOutAtTheCarrierIsCounted(t *testing.T) {
+	h := start(t, nil)
+	report := func(outbox, code string) {
+		form := url.Values{"MessageSid": {sid(1)}, "AccountSid": {testAccount}, "MessageStatus": {"undelivered"}, "ErrorCode": {code}}
+		require.Equal(t, http.StatusOK, h.webhook(statusPath+"?outbox="+outbox, form).status)
+	}
+	report("conv_1-t1-p1", "30003")
+	report("", "21610") // not of a text of ours
+	require.NotContains(t, h.figures(), "\ncoachline_consent_changes_total{")
+	report("conv_1-t1-p1", "21610")
+	require.Contains(t, h.figures(), "\n"+`coachline_consent_changes_total{action="opt_out",method="carrier_error"} 1`+"\n")
 }
 
 func TestUnavailableTextIsCounted(t *testing.T) {
