@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/api"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
@@ -127,7 +128,7 @@ func TestMachineIsMutedAndReported(t *testing.T) {
 		require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(n, herNumber, "I am out of the office")).status)
 	}
 	h.engine.status = models.StatusView{Mode: models.ModeIntake, Status: models.StatusActive}
-	view := result[StateView](t, h.do(call{method: "GET", path: participantsPath + "/" + ann.ID + "/state"}))
+	view := result[api.State](t, h.do(call{method: "GET", path: participantsPath + "/" + ann.ID + "/state"}))
 	require.Equal(t, testNow.Add(time.Hour), *view.MutedUntil)
 	h.stop()
 	require.Len(t, h.signalled(ann.ID), 4)
@@ -200,12 +201,12 @@ func TestLimitsOfConnectionsByDefault(t *testing.T) {
 // Tokens are compared as digests of one length, so a wrong length is an
 // ordinary wrong token.
 func TestBearerTokensOfAnyLength(t *testing.T) {
-	g := newGate(testToken)
+	g := newAccess(testToken)
 	for _, token := range []string{"", "t", testToken[:len(testToken)-1], testToken + "x", strings.Repeat("x", 10_000)} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://coach/", http.NoBody)
 		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer "+token)
-		status, _ := g.refusal(r)
+		status, _ := g.checkRequest(r)
 		require.Equal(t, http.StatusUnauthorized, status, len(token))
 	}
 }
@@ -219,10 +220,10 @@ func TestUnreachableIsShown(t *testing.T) {
 	row.UnreachableAt, row.UnreachableCode = &testNow, "21614"
 	h.store.participants[ann.ID] = row
 	h.engine.status = models.StatusView{Mode: models.ModeIntake, Status: models.StatusActive}
-	person := result[ParticipantView](t, h.do(call{method: "GET", path: route}))
+	person := result[api.Participant](t, h.do(call{method: "GET", path: route}))
 	require.Equal(t, testNow, *person.UnreachableAt)
 	require.Equal(t, "21614", person.UnreachableCode)
-	state := result[StateView](t, h.do(call{method: "GET", path: route + "/state"}))
+	state := result[api.State](t, h.do(call{method: "GET", path: route + "/state"}))
 	require.Equal(t, testNow, *state.UnreachableAt)
 	require.Equal(t, "21614", state.UnreachableCode)
 }

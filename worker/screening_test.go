@@ -32,7 +32,6 @@ import (
 	"coachline/models"
 	"coachline/prompts"
 	"coachline/starter"
-	"coachline/starter/records"
 )
 
 const (
@@ -131,7 +130,8 @@ func startBothRoles(t *testing.T) *bothRoles {
 	ctx, cancel := context.WithCancel(context.Background())
 	server, err := starter.New(ctx, starter.Config{
 		HTTP: starter.HTTPConfig{Addr: "127.0.0.1:0"}, Store: b.rows, Temporal: &inProcess{front: front, ran: map[string]bool{}},
-		Records:  records.Config{Turns: past, Ledger: past, Memory: facts, Eraser: facts, Profiles: b.rows},
+		Turns:    past,
+		Memory:   facts,
 		Carrier:  starter.CarrierConfig{Verifier: anyRequest{}, AccountSID: account, OurNumbers: []string{oursPhone}, Listens: true},
 		Defaults: starter.Defaults{Zone: "UTC", Region: "US"},
 		Relay:    starter.RelayConfig{Interval: 5 * time.Millisecond, MinAge: time.Nanosecond},
