@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/agent/toolcall"
 	"coachline/internal/agent/recall"
+	"coachline/internal/agent/toolcall"
 	"coachline/models"
 )
 
