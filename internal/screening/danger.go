@@ -36,16 +36,15 @@ const RuleScore = "score"
 // classify adds what the classifier finds to what the rules found.
 func (s *scanner) classify(found dangerFound) dangerFound {
 	m := model()
-	s.features.read(&s.tokens)
-	best := m.Best(&s.features)
+	best := m.Alert.Best(&s.features)
 	found.score = best.Score
-	thresholds := m.Thresholds[languages[s.likeliest()]]
+	thresholds := s.thresholds()
 	graver := tierNone
 	switch {
 	case len(s.tokens.spans) == 0:
-	case best.Score >= thresholds[1]:
+	case best.Score >= thresholds.TierA:
 		graver = tierA
-	case best.Score >= thresholds[0]:
+	case best.Score >= thresholds.TierB:
 		graver = tierB
 	}
 	if graver <= found.tier {
@@ -57,6 +56,9 @@ func (s *scanner) classify(found dangerFound) dangerFound {
 	}
 	return found
 }
+
+// thresholds are those of the likeliest language.
+func (s *scanner) thresholds() Thresholds { return model().Thresholds[languages[s.likeliest()]] }
 
 // likeliest is the language that knows most words of the text.
 func (s *scanner) likeliest() int {

@@ -21,6 +21,8 @@ type scanner struct {
 	seen     []bool
 	findings []finding
 	features Features
+	// isLimited says that an exception kept a rule from finding a request.
+	isLimited bool
 }
 
 // version is a text as one language reads it.
@@ -45,7 +47,7 @@ func (v *version) word(i int) []byte { return v.chars[v.words[i].start:v.words[i
 // scan collects the findings of all languages.
 func (s *scanner) scan(body string) []finding {
 	s.tokens.read(body)
-	s.findings = s.findings[:0]
+	s.findings, s.isLimited = s.findings[:0], false
 	s.window.work = 0
 	sets := ruleSets()
 	if len(s.versions) != len(sets) {
@@ -59,6 +61,7 @@ func (s *scanner) scan(body string) []finding {
 			s.matchAll(set, i)
 		}
 	}
+	s.features.read(&s.tokens)
 	return s.findings
 }
 
@@ -350,9 +353,13 @@ func (s *scanner) matches(rule *rule, number, language, from int) bool {
 		start := bits.TrailingZeros64(starts)
 		for ends := w.step(pattern, 1<<start); ends != 0; ends &= ends - 1 {
 			end := bits.TrailingZeros64(ends)
-			if !w.isExcepted(rule.unless, start, end) && !s.isForeign(language, from+start, from+end) {
+			if s.isForeign(language, from+start, from+end) {
+				continue
+			}
+			if !w.isExcepted(rule.unless, start, end) {
 				return true
 			}
+			s.isLimited = s.isLimited || !rule.tier.isDanger()
 		}
 	}
 	return false

@@ -113,8 +113,8 @@ var gates = map[string]float64{
 	"crisis/direct": 0.930, "crisis/method": 0.840, "crisis/emergency": 0.915,
 	"crisis/passive": 0.915, "crisis/slang": 0.765, "crisis/typo": 0.780, "crisis/thirdperson": 0.880,
 	"crisis/violence": 0.790, "crisis/voices": 0.800, "crisis/child": 0.880, "crisis/selfharm": 0.890, "crisis/past": 0.880,
-	"optout/keyword": 0.952, "optout/clear": 0.905, "optout/unclear": 0.630, "optout/wrongnumber": 0.740,
-	"optout/clear de": 0.860, "optout/clear en": 0.865, "optout/clear es": 0.837, "optout/clear fr": 0.848, "optout/clear pt": 0.820,
+	"optout/keyword": 0.952, "optout/clear": 0.950, "optout/unclear": 0.660, "optout/wrongnumber": 0.925,
+	"optout/clear de": 0.900, "optout/clear en": 0.880, "optout/clear es": 0.880, "optout/clear fr": 0.895, "optout/clear pt": 0.925,
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.
