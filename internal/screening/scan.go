@@ -202,23 +202,13 @@ func (s *scanner) joinNext(set *ruleSet, v *version, start, next int) int {
 func (v *version) addWord(set *ruleSet, w wordAt) int32 {
 	word := v.chars[w.start:]
 	if meant, ok := set.respell.meant[string(word)]; ok {
-		v.chars = v.chars[:w.start]
-		for i, part := range meant {
-			w.start = int32(len(v.chars))
-			v.chars = append(v.chars, part...)
-			v.addPart(w, i)
-		}
+		addParts(v, w, meant)
 		return 1
 	}
 	isKnown := set.respell.plain[string(word)] || set.lookup(word) != nil
 	if len(word) >= minJoined && set.exact[string(word)] == nil {
 		if cut := set.pieces(word); cut != nil {
-			v.chars = v.chars[:w.start]
-			for i, part := range cut {
-				w.start = int32(len(v.chars))
-				v.chars = append(v.chars, part...)
-				v.addPart(w, i)
-			}
+			addParts(v, w, cut)
 			return 1
 		}
 	}
@@ -227,6 +217,16 @@ func (v *version) addWord(set *ruleSet, w wordAt) int32 {
 		return 1
 	}
 	return 0
+}
+
+// addParts adds, in place of what was written last, the words that it stands for.
+func addParts[P string | []byte](v *version, w wordAt, parts []P) {
+	v.chars = v.chars[:w.start]
+	for i, part := range parts {
+		w.start = int32(len(v.chars))
+		v.chars = append(v.chars, part...)
+		v.addPart(w, i)
+	}
 }
 
 func (v *version) addPart(w wordAt, i int) {
