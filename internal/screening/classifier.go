@@ -183,6 +183,54 @@ func (l *Linear) Best(f *Features) Stretch {
 	return best
 }
 
+// leastWindow is the least number of words of a window of a longer text.
+const leastWindow = 3
+
+// BestWindow gives the window of leastWindow to stretchWords words with the highest
+// score. A window is scored as if it stood alone: what stands around a statement
+// takes nothing from its score.
+func (l *Linear) BestWindow(f *Features) Stretch {
+	best := Stretch{Score: float32(math.Inf(-1)), Scale: 1}
+	if len(f.words) < leastWindow {
+		return best
+	}
+	// The windows that end with a word, by where they begin, as a ring.
+	var sums [stretchWords]float32
+	var counts [stretchWords]int
+	for end := range f.words {
+		adds, numbers := l.additions(f, end)
+		sums[end%stretchWords], counts[end%stretchWords] = 0, 0
+		for begin := max(0, end+1-stretchWords); begin <= end; begin++ {
+			at, before := begin%stretchWords, min(end-begin, maxReach)
+			sums[at] += adds[before]
+			counts[at] += numbers[before]
+			root := float32(math.Sqrt(float64(counts[at])))
+			if s := sums[at] / root; s > best.Score && end-begin >= leastWindow-1 {
+				best = Stretch{Score: s, Scale: root, From: begin, To: end + 1}
+			}
+		}
+	}
+	best.Score += l.Bias
+	return best
+}
+
+// additions is what a word adds to the sum and to the features of a window that
+// ends with it, by how many words of the window stand before it.
+func (l *Linear) additions(f *Features, at int) (sums [maxReach + 1]float32, counts [maxReach + 1]int) {
+	sums[0], counts[0] = l.own(f, at)
+	for k, reach := range pairReach {
+		if at >= reach {
+			sums[reach] += l.weight(f.words[at].pairs[k])
+			counts[reach]++
+		}
+	}
+	for reach := 1; reach <= maxReach; reach++ {
+		sums[reach] += sums[reach-1]
+		counts[reach] += counts[reach-1]
+	}
+	return sums, counts
+}
+
 // loneWord is taken from the score of a text of one word, which says little.
 const loneWord = 1
 

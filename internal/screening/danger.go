@@ -36,16 +36,15 @@ const RuleScore = "score"
 // classify adds what the classifier finds to what the rules found.
 func (s *scanner) classify(found dangerFound) dangerFound {
 	m := model()
-	best := m.Alert.Best(&s.features)
+	best, window := m.Alert.Best(&s.features), m.Alert.BestWindow(&s.features)
 	found.score = best.Score
 	thresholds := s.thresholds()
 	graver := tierNone
-	switch {
-	case len(s.tokens.spans) == 0:
-	case best.Score >= thresholds.TierA:
-		graver = tierA
-	case best.Score >= thresholds.TierB:
-		graver = tierB
+	if len(s.tokens.spans) > 0 {
+		graver = thresholds.tierOf(best.Score, window.Score)
+	}
+	if best.Score < thresholds.TierB {
+		best = window
 	}
 	if graver <= found.tier {
 		return found

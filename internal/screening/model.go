@@ -11,7 +11,7 @@ import (
 	"coachline/models"
 )
 
-const modelMagic = "CLSCR004"
+const modelMagic = "CLSCR005"
 
 // Model is all that is trained: a classifier of alerts, three that tell the
 // dangers apart, and two of requests.
@@ -29,7 +29,20 @@ type Model struct {
 
 // Thresholds are the least scores of the answers of the classifiers.
 type Thresholds struct {
-	TierB, TierA, Unclear, Stop, WrongNumber float32
+	TierB, TierA               float32 // of a stretch
+	WindowB, WindowA           float32 // of a window, for the same tiers
+	Unclear, Stop, WrongNumber float32
+}
+
+// tierOf is the tier of the best stretch and the best window of a text.
+func (t *Thresholds) tierOf(stretch, window float32) tier {
+	switch {
+	case stretch >= t.TierA, window >= t.WindowA:
+		return tierA
+	case stretch >= t.TierB, window >= t.WindowB:
+		return tierB
+	}
+	return tierNone
 }
 
 var modelDangers = [3]models.Danger{models.DangerSelfHarm, models.DangerHarm, models.DangerEmergency}
@@ -57,7 +70,7 @@ func (m *Model) numbers() []*float32 {
 }
 
 func (t *Thresholds) numbers() []*float32 {
-	return []*float32{&t.TierB, &t.TierA, &t.Unclear, &t.Stop, &t.WrongNumber}
+	return []*float32{&t.TierB, &t.TierA, &t.WindowB, &t.WindowA, &t.Unclear, &t.Stop, &t.WrongNumber}
 }
 
 // Danger says what a stretch is most likely about.

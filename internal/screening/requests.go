@@ -1,27 +1,20 @@
 package screening
 
-import (
-	"math"
+import "coachline/models"
 
-	"coachline/models"
-)
-
-// MinRequest is the least number of words of a request to end that only its score
-// finds: two words are one word and what stands beside it ("don't stop").
+// MinRequest is the least number of words of a request that only its score finds:
+// two words are one word and what stands beside it ("don't stop", "hello there").
 const MinRequest = 3
 
-// scoreRequest says which request the classifiers find in a text of more than one
-// word. It is asked where keywords and rules found none, and finds none where an
-// exception of a rule spoke against it ("stop texting me at night").
+// scoreRequest says which request the classifiers find in a text. It is asked where
+// keywords and rules found none, and finds none where an exception of a rule spoke
+// against it ("stop texting me at night").
 func (s *scanner) scoreRequest() (models.Intent, models.ConsentMethod) {
-	if s.features.Len() < 2 || s.isLimited {
+	if s.features.Len() < MinRequest || s.isLimited {
 		return models.IntentNone, ""
 	}
 	m, thresholds := model(), s.thresholds()
 	stop := m.Stop.Best(&s.features).Score
-	if s.features.Len() < MinRequest {
-		stop = float32(math.Inf(-1))
-	}
 	switch {
 	case stop >= thresholds.Stop:
 		return models.IntentStop, models.MethodPhrase

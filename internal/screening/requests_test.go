@@ -144,7 +144,7 @@ func TestScoreFindsRequests(t *testing.T) {
 			"j'aimerais bien qu'on me raye de vos messages", "moça faz o favor de não ficar mandando mais essas mensagens pra mim",
 		},
 		models.IntentWrongNumber: {
-			"sorry hun this belongs to somebody else now, i bought the sim at walmart", "ese señor ya tiene otro teléfono, este me lo vendieron a mí",
+			"ese señor ya tiene otro teléfono, este me lo vendieron a mí",
 			"die dame hat die nummer wohl abgegeben, ich hab sie jetzt",
 		},
 	})

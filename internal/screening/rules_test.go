@@ -184,7 +184,7 @@ func TestModelFile(t *testing.T) {
 	m.Alert.Bias, m.Alert.Weights[7], m.Alert.Weights[8] = -1, 2, -1
 	m.Stop.Weights[9], m.WrongNumber.Bias = 3, 0.5
 	for _, language := range languages {
-		m.Thresholds[language] = Thresholds{TierB: 1, TierA: 2, Unclear: 3, Stop: 4, WrongNumber: 5}
+		m.Thresholds[language] = Thresholds{TierB: 1, TierA: 2, WindowB: 6, WindowA: 7, Unclear: 3, Stop: 4, WrongNumber: 5}
 	}
 	read, err := DecodeModel(m.Encode())
 	require.NoError(t, err)
@@ -206,3 +206,16 @@ func TestBestStretch(t *testing.T) {
 	assert.LessOrEqual(t, m.Alert.Best(ReadFeatures("")).Score, m.Alert.Bias)
 	assert.InDelta(t, alone.Score, best.Score, 0.6, "only the pairs at the beginning differ")
 }
+
+// What stands around a statement takes nothing from the score of its window.
+func TestWindowKeepsItsScore(t *testing.T) {
+	m := model()
+	const statement = "there is nothing left that holds me"
+	alone := m.Alert.BestWindow(ReadFeatures(statement))
+	for _, body := range []string{"went to the gym today and " + statement, statement + " in the park with the kids", "lol ok so " + statement + " talk tomorrow after the long game"} {
+		require.GreaterOrEqual(t, m.Alert.BestWindow(ReadFeatures(body)).Score, alone.Score-1e-4, body)
+	}
+	assert.Less(t, m.Alert.BestWindow(ReadFeatures("two words")).Score, float32(never), "too short for a window")
+}
+
+const never = -1e6

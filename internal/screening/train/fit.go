@@ -17,6 +17,8 @@ const (
 	rate       = 0.3
 	decay      = 1e-4
 	alertBoost = 1.2 // weight of an alert against any other text
+	// windowWeight is the weight of the best window of what must raise no alert.
+	windowWeight = 0.3
 	// requestBoost is the weight of a request, and of what resembles one, against
 	// any other text.
 	requestBoost = 2.5
@@ -24,8 +26,10 @@ const (
 	nearRequest = "nearrequest"
 
 	// The shares of hard negatives that may be flagged in cross-validation.
-	shareB = 0.045
+	shareB = 0.05
 	shareA = 0.015
+	// shareWindow is the share of those that no stretch flags, and a window may.
+	shareWindow = 0.01
 	// margin is added to the scores of ordinary texts, of which all but outliers
 	// must stay under the thresholds.
 	margin   = 0.3
@@ -61,6 +65,9 @@ func fit(samples []sample, use func(int) bool) *screening.Model {
 		best := alert.learn(f, s.isAlert, alertWeight(s))
 		if s.danger >= 0 {
 			learnDanger(model, &kinds, s.danger, f, best)
+		}
+		if window := alert.BestWindow(f); !s.isAlert && window.Score > best.Score {
+			alert.move(f, window, false, windowWeight)
 		}
 		stop.learn(f, s.isRequest, requestWeight(s, s.isRequest))
 		wrongNumber.learn(f, s.isWrongNumber, requestWeight(s, s.isWrongNumber))
@@ -112,6 +119,12 @@ func requestWeight(s *sample, isRequest bool) float32 {
 // learn moves the weights of the best stretch of a text towards what it is.
 func (l *learner) learn(f *screening.Features, isIn bool, weight float32) screening.Stretch {
 	best := l.Best(f)
+	l.move(f, best, isIn, weight)
+	return best
+}
+
+// move moves the weights of a stretch.
+func (l *learner) move(f *screening.Features, best screening.Stretch, isIn bool, weight float32) {
 	target := float32(0)
 	if isIn {
 		target = 1
@@ -123,7 +136,6 @@ func (l *learner) learn(f *screening.Features, isIn bool, weight float32) screen
 	})
 	l.bias += gradient * gradient
 	l.Bias -= rate * gradient / float32(math.Sqrt(float64(l.bias)+1))
-	return best
 }
 
 func learnDanger(model *screening.Model, squares *[3][]float32, danger int, f *screening.Features, at screening.Stretch) {
@@ -150,7 +162,7 @@ func step(weights, squares []float32, feature uint32, gradient float32) {
 func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
 
 // scores are what the classifiers gave a text.
-type scores struct{ alert, stop, wrongNumber float32 }
+type scores struct{ alert, window, stop, wrongNumber float32 }
 
 // crossValidate scores each sample with a model that has seen none of the texts
 // of its line.
@@ -163,7 +175,10 @@ func crossValidate(samples []sample) []scores {
 			for i, s := range samples {
 				if s.line%folds == fold {
 					f := s.variants[0]
-					given[i] = scores{model.Alert.Best(f).Score, model.Stop.Best(f).Score, model.WrongNumber.Best(f).Score}
+					given[i] = scores{
+						alert: model.Alert.Best(f).Score, window: model.Alert.BestWindow(f).Score,
+						stop: model.Stop.Best(f).Score, wrongNumber: model.WrongNumber.Best(f).Score,
+					}
 				}
 			}
 		})
@@ -179,22 +194,42 @@ func chooseThresholds(samples []sample, given []scores) map[string]screening.Thr
 	for _, language := range screening.Languages() {
 		var negatives, ordinary []float32
 		for i, s := range samples {
-			if s.Language != language {
-				continue
-			}
-			switch s.Sheet {
-			case sheets.Ordinary:
+			switch {
+			case s.Language != language:
+			case s.Sheet == sheets.Ordinary:
 				ordinary = append(ordinary, given[i].alert+margin)
-			case sheets.Negative:
+			case s.Sheet == sheets.Negative:
 				negatives = append(negatives, given[i].alert)
 			}
 		}
 		least := above(ordinary, 1.0/outliers)
 		chosen := screening.Thresholds{TierB: max(least, above(negatives, shareB)), TierA: max(least, above(negatives, shareA))}
+		chosen.WindowB = chooseOfWindows(samples, given, language, chosen.TierB)
+		chosen.WindowA = max(chosen.WindowB, chooseOfWindows(samples, given, language, chosen.TierA))
 		chooseOfRequests(samples, given, language, &chosen)
 		thresholds[language] = chosen
 	}
 	return thresholds
+}
+
+// chooseOfWindows takes the lowest score of a window at which few of the hard
+// negatives, and hardly any ordinary texts, are flagged that no stretch flags.
+func chooseOfWindows(samples []sample, given []scores, language string, stretch float32) float32 {
+	var negatives, ordinary []float32
+	for i, s := range samples {
+		window := given[i].window
+		if given[i].alert >= stretch {
+			window = never
+		}
+		switch {
+		case s.Language != language:
+		case s.Sheet == sheets.Ordinary:
+			ordinary = append(ordinary, window)
+		case s.Sheet == sheets.Negative:
+			negatives = append(negatives, window)
+		}
+	}
+	return max(stretch, above(ordinary, 0.5/outliers), above(negatives, shareWindow))
 }
 
 // chooseOfRequests takes the lowest scores at which hardly any other text is taken
