@@ -1,15 +1,6 @@
 package screening
 
-import (
-	_ "embed"
-	"encoding/binary"
-	"errors"
-	"fmt"
-	"math"
-	"sync"
-
-	"coachline/models"
-)
+import "math"
 
 // The classifier is a linear model over hashed words, pairs of words and parts
 // of words. A text that is longer than stretchWords is scored on every stretch of
@@ -23,7 +14,8 @@ const (
 	stretchWords = 12
 	// KindFeatures is how many features tell the dangers apart.
 	KindFeatures = 1 << 16
-	modelMagic   = "CLSCR003"
+	// RequestFeatures is how many features tell requests.
+	RequestFeatures = 1 << 17
 )
 
 // Features are the hashed features of a text, word by word. Of the pairs, those
@@ -141,26 +133,11 @@ func (f *Features) read(t *tokens) {
 	}
 }
 
-// Model is a trained classifier.
-type Model struct {
-	Bias float32
-	// Thresholds are the least scores of TierB and of TierA by language.
-	Thresholds map[string][2]float32
-	// Alert has the weight of each feature for an alert; Kinds those for the
-	// danger that an alert is about, in the order of modelDangers.
-	Alert []float32
-	Kinds [3][]float32
-}
-
-var modelDangers = [3]models.Danger{models.DangerSelfHarm, models.DangerHarm, models.DangerEmergency}
-
-// NewModel is a model without weights.
-func NewModel() *Model {
-	m := &Model{Thresholds: map[string][2]float32{}, Alert: make([]float32, features)}
-	for i := range m.Kinds {
-		m.Kinds[i] = make([]float32, KindFeatures)
-	}
-	return m
+// Linear is a linear model over hashed features: as many as it has weights, which
+// is a power of two.
+type Linear struct {
+	Bias    float32
+	Weights []float32
 }
 
 // Stretch is a part of a text and its score. Scale is what the weights of its
@@ -170,8 +147,12 @@ type Stretch struct {
 	From, To     int
 }
 
+func (l *Linear) weight(feature uint32) float32 {
+	return l.Weights[feature&uint32(len(l.Weights)-1)]
+}
+
 // Best gives the stretch of a text with the highest score.
-func (m *Model) Best(f *Features) Stretch {
+func (l *Linear) Best(f *Features) Stretch {
 	best := Stretch{Score: float32(math.Inf(-1)), Scale: 1}
 	if len(f.words) == 0 {
 		best.Score = 0
@@ -180,135 +161,105 @@ func (m *Model) Best(f *Features) Stretch {
 	var sum float32
 	count := 0
 	for end := range f.words {
-		own, number := m.own(f, end)
-		sum, count = m.addPairs(f, end, max(0, end-size), sum+own, count+number)
+		own, number := l.own(f, end)
+		sum, count = l.addPairs(f, end, max(0, end-size), sum+own, count+number)
 		begin := end + 1 - size
 		if begin < 0 {
 			continue
 		}
 		if begin > 0 {
-			own, number = m.own(f, begin-1)
-			sum, count = m.dropPairs(f, begin, end, sum-own, count-number)
+			own, number = l.own(f, begin-1)
+			sum, count = l.dropPairs(f, begin, end, sum-own, count-number)
 		}
 		root := float32(math.Sqrt(float64(count)))
 		if s := sum / root; s > best.Score {
 			best = Stretch{Score: s, Scale: root, From: begin, To: end + 1}
 		}
 	}
-	best.Score += m.Bias
+	best.Score += l.Bias
 	if len(f.words) == 1 {
 		best.Score -= loneWord
 	}
 	return best
 }
 
+// leastWindow is the least number of words of a window of a longer text.
+const leastWindow = 3
+
+// BestWindow gives the window of leastWindow to stretchWords words with the highest
+// score. A window is scored as if it stood alone: what stands around a statement
+// takes nothing from its score.
+func (l *Linear) BestWindow(f *Features) Stretch {
+	best := Stretch{Score: float32(math.Inf(-1)), Scale: 1}
+	if len(f.words) < leastWindow {
+		return best
+	}
+	// The windows that end with a word, by where they begin, as a ring.
+	var sums [stretchWords]float32
+	var counts [stretchWords]int
+	for end := range f.words {
+		adds, numbers := l.additions(f, end)
+		sums[end%stretchWords], counts[end%stretchWords] = 0, 0
+		for begin := max(0, end+1-stretchWords); begin <= end; begin++ {
+			at, before := begin%stretchWords, min(end-begin, maxReach)
+			sums[at] += adds[before]
+			counts[at] += numbers[before]
+			root := float32(math.Sqrt(float64(counts[at])))
+			if s := sums[at] / root; s > best.Score && end-begin >= leastWindow-1 {
+				best = Stretch{Score: s, Scale: root, From: begin, To: end + 1}
+			}
+		}
+	}
+	best.Score += l.Bias
+	return best
+}
+
+// additions is what a word adds to the sum and to the features of a window that
+// ends with it, by how many words of the window stand before it.
+func (l *Linear) additions(f *Features, at int) (sums [maxReach + 1]float32, counts [maxReach + 1]int) {
+	sums[0], counts[0] = l.own(f, at)
+	for k, reach := range pairReach {
+		if at >= reach {
+			sums[reach] += l.weight(f.words[at].pairs[k])
+			counts[reach]++
+		}
+	}
+	for reach := 1; reach <= maxReach; reach++ {
+		sums[reach] += sums[reach-1]
+		counts[reach] += counts[reach-1]
+	}
+	return sums, counts
+}
+
 // loneWord is taken from the score of a text of one word, which says little.
 const loneWord = 1
 
 // addPairs adds the pairs of a word with words from a position on.
-func (m *Model) addPairs(f *Features, at, from int, sum float32, count int) (float32, int) {
+func (l *Linear) addPairs(f *Features, at, from int, sum float32, count int) (float32, int) {
 	for k, reach := range pairReach {
 		if at-reach >= from {
-			sum, count = sum+m.Alert[f.words[at].pairs[k]], count+1
+			sum, count = sum+l.weight(f.words[at].pairs[k]), count+1
 		}
 	}
 	return sum, count
 }
 
 // dropPairs takes the pairs with the word before a position away.
-func (m *Model) dropPairs(f *Features, begin, end int, sum float32, count int) (float32, int) {
+func (l *Linear) dropPairs(f *Features, begin, end int, sum float32, count int) (float32, int) {
 	for k, reach := range pairReach {
 		if begin+reach-1 <= end {
-			sum, count = sum-m.Alert[f.words[begin+reach-1].pairs[k]], count-1
+			sum, count = sum-l.weight(f.words[begin+reach-1].pairs[k]), count-1
 		}
 	}
 	return sum, count
 }
 
 // own sums the weights of the features of one word and counts them.
-func (m *Model) own(f *Features, i int) (float32, int) {
+func (l *Linear) own(f *Features, i int) (float32, int) {
 	var sum float32
 	own := f.all[f.words[i].own[0]:f.words[i].own[1]]
 	for _, feature := range own {
-		sum += m.Alert[feature]
+		sum += l.weight(feature)
 	}
 	return sum, len(own)
-}
-
-// Danger says what a stretch is most likely about.
-func (m *Model) Danger(f *Features, s Stretch) models.Danger {
-	best, danger := float32(math.Inf(-1)), models.DangerSelfHarm
-	for i, weights := range m.Kinds {
-		var sum float32
-		f.Each(s.From, s.To, func(feature uint32) { sum += weights[feature%KindFeatures] })
-		if sum > best {
-			best, danger = sum, modelDangers[i]
-		}
-	}
-	return danger
-}
-
-//go:embed weights.bin
-var weightsFile []byte
-
-var model = sync.OnceValue(func() *Model {
-	m, err := DecodeModel(weightsFile)
-	if err != nil {
-		panic("screening: " + err.Error()) // a test reads the file
-	}
-	return m
-})
-
-// Encode writes a model with its weights rounded to 8 bits. Thresholds must have
-// been chosen with a model that was encoded and decoded.
-func (m *Model) Encode() []byte {
-	out := []byte(modelMagic)
-	out = binary.LittleEndian.AppendUint32(out, math.Float32bits(m.Bias))
-	for _, language := range languages {
-		for _, threshold := range m.Thresholds[language] {
-			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(threshold))
-		}
-	}
-	for _, weights := range [][]float32{m.Alert, m.Kinds[0], m.Kinds[1], m.Kinds[2]} {
-		var largest float32
-		for _, w := range weights {
-			largest = max(largest, w, -w)
-		}
-		scale := max(largest, 1e-6) / 127
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(scale))
-		for _, w := range weights {
-			out = append(out, byte(int8(math.Round(float64(w/scale)))))
-		}
-	}
-	return out
-}
-
-// DecodeModel reads what Encode wrote.
-func DecodeModel(data []byte) (*Model, error) {
-	want := len(modelMagic) + 4 + 8*len(languages) + 4*4 + features + 3*KindFeatures
-	if len(data) != want || string(data[:len(modelMagic)]) != modelMagic {
-		return nil, errors.New("weights.bin does not belong to this program: train it again")
-	}
-	data = data[len(modelMagic):]
-	next := func() float32 {
-		v := math.Float32frombits(binary.LittleEndian.Uint32(data))
-		data = data[4:]
-		return v
-	}
-	m := NewModel()
-	m.Bias = next()
-	for _, language := range languages {
-		m.Thresholds[language] = [2]float32{next(), next()}
-	}
-	for _, weights := range [][]float32{m.Alert, m.Kinds[0], m.Kinds[1], m.Kinds[2]} {
-		scale := next()
-		if math.IsNaN(float64(scale)) {
-			return nil, fmt.Errorf("weights.bin has a scale of %v: train it again", scale)
-		}
-		for i := range weights {
-			weights[i] = float32(int8(data[i])) * scale
-		}
-		data = data[len(weights):]
-	}
-	return m, nil
 }

@@ -36,17 +36,15 @@ const RuleScore = "score"
 // classify adds what the classifier finds to what the rules found.
 func (s *scanner) classify(found dangerFound) dangerFound {
 	m := model()
-	s.features.read(&s.tokens)
-	best := m.Best(&s.features)
+	best, window := m.Alert.Best(&s.features), m.Alert.BestWindow(&s.features)
 	found.score = best.Score
-	thresholds := m.Thresholds[languages[s.likeliest()]]
+	thresholds := s.thresholds()
 	graver := tierNone
-	switch {
-	case len(s.tokens.spans) == 0:
-	case best.Score >= thresholds[1]:
-		graver = tierA
-	case best.Score >= thresholds[0]:
-		graver = tierB
+	if len(s.tokens.spans) > 0 {
+		graver = thresholds.tierOf(best.Score, window.Score)
+	}
+	if best.Score < thresholds.TierB {
+		best = window
 	}
 	if graver <= found.tier {
 		return found
@@ -57,6 +55,9 @@ func (s *scanner) classify(found dangerFound) dangerFound {
 	}
 	return found
 }
+
+// thresholds are those of the likeliest language.
+func (s *scanner) thresholds() Thresholds { return model().Thresholds[languages[s.likeliest()]] }
 
 // likeliest is the language that knows most words of the text.
 func (s *scanner) likeliest() int {

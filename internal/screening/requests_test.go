@@ -120,8 +120,48 @@ func TestDangerIsNoRequest(t *testing.T) {
 		require.NotEqual(t, models.DangerNone, found.Danger, body)
 		require.Equal(t, models.IntentNone, found.Intent, body)
 	}
-	found := screening.Screen(screening.Message{Body: "end this for me"})
-	require.Equal(t, models.IntentNone, found.Intent)
+}
+
+// Words that may ask to end the messages or a pain, and that are all of a text, are
+// asked about; with a word of what shall end they are clear.
+func TestAmbiguousRequestsAreAsked(t *testing.T) {
+	requireIntents(t, map[models.Intent][]string{
+		models.IntentUnclear: {
+			"make it stop", "make it stop please", "please make it stop", "please end it", "end it", "just make this stop",
+			"i want out of this", "want out of it", "end this for me",
+		},
+		models.IntentStop: {"make these texts stop", "please end the messages", "i want out of this program", "it was nice but please end it, no more texts"},
+	})
+}
+
+// What the rules do not know is found by its score: requests in wordings of their
+// own, and numbers that are another person's.
+func TestScoreFindsRequests(t *testing.T) {
+	requireIntents(t, map[models.Intent][]string{
+		models.IntentStop: {
+			"kindly see to it that my phone gets none of these from here on, remove me", "i told that lady at the clinic i dont want texts from yall",
+			"que por favor ya no me estén mandando esos mensajitos al celular", "ich hab echt genug von eurem geschreibe, nehmt mich da bitte raus",
+			"j'aimerais bien qu'on me raye de vos messages", "moça faz o favor de não ficar mandando mais essas mensagens pra mim",
+		},
+		models.IntentWrongNumber: {
+			"ese señor ya tiene otro teléfono, este me lo vendieron a mí",
+			"die dame hat die nummer wohl abgegeben, ich hab sie jetzt",
+		},
+	})
+}
+
+// An exception of a rule keeps the score silent, and danger keeps a scored request
+// from being acted on.
+func TestScoreYields(t *testing.T) {
+	requireIntents(t, map[models.Intent][]string{
+		models.IntentNone: {
+			"please stop texting me about running", "why did you stop texting me?", "don't stop", "bus stop", "no pares",
+			"please drop my spot there is no point in me being alive",
+		},
+	})
+	found := screening.Screen(screening.Message{Body: "stop texting me, i want to die"})
+	require.Equal(t, models.IntentStop, found.Intent)
+	require.Equal(t, models.TierA, found.Tier)
 }
 
 func requireIntents(t *testing.T, wanted map[models.Intent][]string) {

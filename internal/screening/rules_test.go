@@ -181,14 +181,17 @@ func TestModelFile(t *testing.T) {
 	_, err = DecodeModel(weightsFile[1:])
 	require.ErrorContains(t, err, "train it again")
 	m := NewModel()
-	m.Bias, m.Alert[7], m.Alert[8] = -1, 2, -1
+	m.Alert.Bias, m.Alert.Weights[7], m.Alert.Weights[8] = -1, 2, -1
+	m.Stop.Weights[9], m.WrongNumber.Bias = 3, 0.5
 	for _, language := range languages {
-		m.Thresholds[language] = [2]float32{1, 2}
+		m.Thresholds[language] = Thresholds{TierB: 1, TierA: 2, WindowB: 6, WindowA: 7, Unclear: 3, Stop: 4, WrongNumber: 5}
 	}
 	read, err := DecodeModel(m.Encode())
 	require.NoError(t, err)
-	assert.InDelta(t, 2, read.Alert[7], 0.01)
-	assert.InDelta(t, -1, read.Alert[8], 0.01)
+	assert.InDelta(t, 2, read.Alert.Weights[7], 0.01)
+	assert.InDelta(t, -1, read.Alert.Weights[8], 0.01)
+	assert.InDelta(t, 3, read.Stop.Weights[9], 0.03)
+	assert.Equal(t, []float32{-1, 0, 0.5}, []float32{read.Alert.Bias, read.Stop.Bias, read.WrongNumber.Bias})
 	assert.Equal(t, m.Thresholds, read.Thresholds)
 }
 
@@ -196,10 +199,23 @@ func TestModelFile(t *testing.T) {
 func TestBestStretch(t *testing.T) {
 	m := model()
 	whole := ReadFeatures("one two three four five six seven eight nine ten eleven twelve thirteen i want to die")
-	best := m.Best(whole)
+	best := m.Alert.Best(whole)
 	words := strings.Fields("one two three four five six seven eight nine ten eleven twelve thirteen i want to die")
-	alone := m.Best(ReadFeatures(strings.Join(words[best.From:best.To], " ")))
+	alone := m.Alert.Best(ReadFeatures(strings.Join(words[best.From:best.To], " ")))
 	assert.Equal(t, stretchWords, best.To-best.From)
-	assert.LessOrEqual(t, m.Best(ReadFeatures("")).Score, m.Bias)
+	assert.LessOrEqual(t, m.Alert.Best(ReadFeatures("")).Score, m.Alert.Bias)
 	assert.InDelta(t, alone.Score, best.Score, 0.6, "only the pairs at the beginning differ")
 }
+
+// What stands around a statement takes nothing from the score of its window.
+func TestWindowKeepsItsScore(t *testing.T) {
+	m := model()
+	const statement = "there is nothing left that holds me"
+	alone := m.Alert.BestWindow(ReadFeatures(statement))
+	for _, body := range []string{"went to the gym today and " + statement, statement + " in the park with the kids", "lol ok so " + statement + " talk tomorrow after the long game"} {
+		require.GreaterOrEqual(t, m.Alert.BestWindow(ReadFeatures(body)).Score, alone.Score-1e-4, body)
+	}
+	assert.Less(t, m.Alert.BestWindow(ReadFeatures("two words")).Score, float32(never), "too short for a window")
+}
+
+const never = -1e6

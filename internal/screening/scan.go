@@ -21,6 +21,8 @@ type scanner struct {
 	seen     []bool
 	findings []finding
 	features Features
+	// isLimited says that an exception kept a rule from finding a request.
+	isLimited bool
 }
 
 // version is a text as one language reads it.
@@ -45,7 +47,7 @@ func (v *version) word(i int) []byte { return v.chars[v.words[i].start:v.words[i
 // scan collects the findings of all languages.
 func (s *scanner) scan(body string) []finding {
 	s.tokens.read(body)
-	s.findings = s.findings[:0]
+	s.findings, s.isLimited = s.findings[:0], false
 	s.window.work = 0
 	sets := ruleSets()
 	if len(s.versions) != len(sets) {
@@ -59,6 +61,7 @@ func (s *scanner) scan(body string) []finding {
 			s.matchAll(set, i)
 		}
 	}
+	s.features.read(&s.tokens)
 	return s.findings
 }
 
@@ -199,23 +202,13 @@ func (s *scanner) joinNext(set *ruleSet, v *version, start, next int) int {
 func (v *version) addWord(set *ruleSet, w wordAt) int32 {
 	word := v.chars[w.start:]
 	if meant, ok := set.respell.meant[string(word)]; ok {
-		v.chars = v.chars[:w.start]
-		for i, part := range meant {
-			w.start = int32(len(v.chars))
-			v.chars = append(v.chars, part...)
-			v.addPart(w, i)
-		}
+		addParts(v, w, meant)
 		return 1
 	}
 	isKnown := set.respell.plain[string(word)] || set.lookup(word) != nil
 	if len(word) >= minJoined && set.exact[string(word)] == nil {
 		if cut := set.pieces(word); cut != nil {
-			v.chars = v.chars[:w.start]
-			for i, part := range cut {
-				w.start = int32(len(v.chars))
-				v.chars = append(v.chars, part...)
-				v.addPart(w, i)
-			}
+			addParts(v, w, cut)
 			return 1
 		}
 	}
@@ -224,6 +217,16 @@ func (v *version) addWord(set *ruleSet, w wordAt) int32 {
 		return 1
 	}
 	return 0
+}
+
+// addParts adds, in place of what was written last, the words that it stands for.
+func addParts[P string | []byte](v *version, w wordAt, parts []P) {
+	v.chars = v.chars[:w.start]
+	for i, part := range parts {
+		w.start = int32(len(v.chars))
+		v.chars = append(v.chars, part...)
+		v.addPart(w, i)
+	}
 }
 
 func (v *version) addPart(w wordAt, i int) {
@@ -350,9 +353,13 @@ func (s *scanner) matches(rule *rule, number, language, from int) bool {
 		start := bits.TrailingZeros64(starts)
 		for ends := w.step(pattern, 1<<start); ends != 0; ends &= ends - 1 {
 			end := bits.TrailingZeros64(ends)
-			if !w.isExcepted(rule.unless, start, end) && !s.isForeign(language, from+start, from+end) {
+			if s.isForeign(language, from+start, from+end) {
+				continue
+			}
+			if !w.isExcepted(rule.unless, start, end) {
 				return true
 			}
+			s.isLimited = s.isLimited || !rule.tier.isDanger()
 		}
 	}
 	return false

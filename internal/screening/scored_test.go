@@ -23,21 +23,25 @@ func (s share) String() string {
 	return fmt.Sprintf("%d of %d, %.1f %% (%.1f to %.1f)", s.hits, s.n, 100*float64(s.hits)/float64(max(s.n, 1)), 100*low, 100*high)
 }
 
+// shares are counted by name.
+type shares map[string]*share
+
+func (s shares) count(name string, isHit bool) {
+	if s[name] == nil {
+		s[name] = &share{}
+	}
+	s[name].n++
+	if isHit {
+		s[name].hits++
+	}
+}
+
 // scoredHalf counts what was found on the half of the sheets that no rule and no
 // weight was made from: alerts, and on the sheet of requests the right answer. It
 // never shows a text.
-func scoredHalf(t *testing.T) map[string]*share {
+func scoredHalf(t *testing.T) shares {
 	t.Helper()
-	counts := map[string]*share{}
-	count := func(name string, isHit bool) {
-		if counts[name] == nil {
-			counts[name] = &share{}
-		}
-		counts[name].n++
-		if isHit {
-			counts[name].hits++
-		}
-	}
+	counts := shares{}
 	for _, language := range screening.Languages() {
 		texts, err := sheets.Read(os.DirFS("testdata/sheets"), language)
 		require.NoError(t, err)
@@ -51,13 +55,13 @@ func scoredHalf(t *testing.T) map[string]*share {
 				isHit = found.Intent == answerTo(text.Kind)
 				text.Kind = requestKind(text.Kind)
 			} else {
-				count("opted out by mistake", found.Intent == models.IntentStop)
-				count("asked by mistake", found.Intent == models.IntentUnclear || found.Intent == models.IntentWrongNumber)
+				counts.count("opted out by mistake", found.Intent == models.IntentStop)
+				counts.count("asked by mistake", found.Intent == models.IntentUnclear || found.Intent == models.IntentWrongNumber)
 			}
 			for _, name := range groupsOf(text) {
-				count(name, isHit)
-				count(name+" "+language, isHit)
-				count("tier A of "+name, found.Tier == models.TierA)
+				counts.count(name, isHit)
+				counts.count(name+" "+language, isHit)
+				counts.count("tier A of "+name, found.Tier == models.TierA)
 			}
 		}
 	}
@@ -108,18 +112,19 @@ func requestKind(kind string) string {
 // of its Wilson interval of 95 %. docs/screening.md compares them with the
 // targets. A change that raises a figure raises its gate.
 var gates = map[string]float64{
-	"crisis":    0.925,
-	"crisis de": 0.868, "crisis en": 0.900, "crisis es": 0.905, "crisis fr": 0.880, "crisis pt": 0.920,
-	"crisis/direct": 0.930, "crisis/method": 0.840, "crisis/emergency": 0.915,
+	"crisis":    0.950,
+	"crisis de": 0.925, "crisis en": 0.910, "crisis es": 0.935, "crisis fr": 0.937, "crisis pt": 0.937,
+	explicit: 0.955, explicit + " es": 0.880, indirect: 0.915,
+	"crisis/direct": 0.930, "crisis/method": 0.880, "crisis/emergency": 0.915,
 	"crisis/passive": 0.915, "crisis/slang": 0.765, "crisis/typo": 0.780, "crisis/thirdperson": 0.880,
 	"crisis/violence": 0.790, "crisis/voices": 0.800, "crisis/child": 0.880, "crisis/selfharm": 0.890, "crisis/past": 0.880,
-	"optout/keyword": 0.952, "optout/clear": 0.905, "optout/unclear": 0.630, "optout/wrongnumber": 0.740,
-	"optout/clear de": 0.860, "optout/clear en": 0.865, "optout/clear es": 0.837, "optout/clear fr": 0.848, "optout/clear pt": 0.820,
+	"optout/keyword": 0.952, "optout/clear": 0.950, "optout/unclear": 0.660, "optout/wrongnumber": 0.885,
+	"optout/clear de": 0.900, "optout/clear en": 0.880, "optout/clear es": 0.880, "optout/clear fr": 0.895, "optout/clear pt": 0.925,
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.
 var alarmGates = map[string]float64{
-	"negative": 0.118, "ordinary": 0.020, "opted out by mistake": 0.008, "asked by mistake": 0.008,
+	"negative": 0.105, "ordinary": 0.020, "opted out by mistake": 0.008, "asked by mistake": 0.008,
 }
 
 func TestScoredHalf(t *testing.T) {
@@ -147,15 +152,9 @@ func TestHalves(t *testing.T) {
 	for _, language := range screening.Languages() {
 		texts, err := sheets.Read(os.DirFS("testdata/sheets"), language)
 		require.NoError(t, err)
-		open := map[string]*share{}
+		open := shares{}
 		for _, text := range texts {
-			if open[text.Sheet] == nil {
-				open[text.Sheet] = &share{}
-			}
-			open[text.Sheet].n++
-			if text.IsOpen() {
-				open[text.Sheet].hits++
-			}
+			open.count(text.Sheet, text.IsOpen())
 		}
 		require.Len(t, open, 4)
 		for sheet, s := range open {
@@ -225,7 +224,7 @@ func TestContextKeepsAlerts(t *testing.T) {
 // The shares of statements in contexts that may be lost.
 const (
 	ruleLoss  = 0.01
-	scoreLoss = 0.48
+	scoreLoss = 0.23
 )
 
 func inContext(language, body string) []string {

@@ -38,20 +38,25 @@ type Result struct {
 //
 // Who asks to end the messages in words that may be a crisis ("you need not write
 // to me any more") is opted out, gets no safety text, and so is always looked after
-// by a person. Other requests in such words are not acted on.
+// by a person. Other requests in such words are not acted on, nor is one that only
+// its score found.
 func Screen(m Message) Result {
 	s := scanners.Get().(*scanner)
 	defer scanners.Put(s)
 	findings := s.scan(m.Body)
 	var found Result
 	found.Intent, found.Method = screenConsent(clauses(m.Body), findings, m.OptOutType)
+	isScored := found.Intent == models.IntentNone
+	if isScored {
+		found.Intent, found.Method = s.scoreRequest()
+	}
 	d := s.danger(findings)
 	found.Danger, found.Tier, found.Rule, found.Kind, found.Score = d.danger, dangerTiers[d.tier], d.rule, d.kind, float64(d.score)
 	switch {
 	case found.Danger == models.DangerNone:
-	case found.Intent == models.IntentStop:
+	case found.Intent == models.IntentStop && !isScored:
 		found.Tier = models.TierA
-	case found.Intent == models.IntentUnclear, found.Intent == models.IntentWrongNumber:
+	case found.Intent == models.IntentStop, found.Intent == models.IntentUnclear, found.Intent == models.IntentWrongNumber:
 		found.Intent, found.Method = models.IntentNone, ""
 	}
 	return found

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"coachline/internal/screening"
 	"coachline/internal/screening/sheets"
@@ -16,33 +17,71 @@ const (
 	rate       = 0.3
 	decay      = 1e-4
 	alertBoost = 1.2 // weight of an alert against any other text
+	// windowWeight is the weight of the best window of what must raise no alert.
+	windowWeight = 0.3
+	// requestBoost is the weight of a request, and of what resembles one, against
+	// any other text.
+	requestBoost = 2.5
+	// nearRequest is the kind of ordinary texts that have the words of requests.
+	nearRequest = "nearrequest"
 
 	// The shares of hard negatives that may be flagged in cross-validation.
-	shareB = 0.045
+	shareB = 0.05
 	shareA = 0.015
+	// shareWindow is the share of those that no stretch flags, and a window may.
+	shareWindow = 0.01
 	// margin is added to the scores of ordinary texts, of which all but outliers
 	// must stay under the thresholds.
 	margin   = 0.3
-	outliers = 250 // one of so many, and one more
+	outliers = 250 // one of so many
+
+	// The shares of texts without a request that may be asked, and be ended.
+	shareAsked = 0.002
+	shareEnded = 0.001
 )
 
-// learner is a model while it is fitted, with the squares of its gradients.
+// learner is a linear model while it is fitted, with the squares of its gradients.
 type learner struct {
-	model *screening.Model
-	alert []float32
-	kinds [3][]float32
-	bias  float32
+	*screening.Linear
+	squares []float32
+	bias    float32
+}
+
+func newLearner(l *screening.Linear) *learner {
+	l.Bias = -1
+	return &learner{Linear: l, squares: make([]float32, len(l.Weights))}
 }
 
 // fit trains a model on the samples that use chooses, by logistic regression
 // with AdaGrad on the best stretch of each text.
 func fit(samples []sample, use func(int) bool) *screening.Model {
-	l := &learner{model: screening.NewModel()}
-	l.alert = make([]float32, len(l.model.Alert))
-	for i := range l.kinds {
-		l.kinds[i] = make([]float32, len(l.model.Kinds[i]))
+	model := screening.NewModel()
+	alert, stop, wrongNumber := newLearner(&model.Alert), newLearner(&model.Stop), newLearner(&model.WrongNumber)
+	var kinds [3][]float32
+	for i := range kinds {
+		kinds[i] = make([]float32, len(model.Kinds[i]))
 	}
-	l.model.Bias = -1
+	eachEpoch(samples, use, func(s *sample, f *screening.Features) {
+		best := alert.learn(f, s.isAlert, alertWeight(s))
+		if s.danger >= 0 {
+			learnDanger(model, &kinds, s.danger, f, best)
+		}
+		if window := alert.BestWindow(f); !s.isAlert && window.Score > best.Score {
+			alert.move(f, window, false, windowWeight)
+		}
+		stop.learn(f, s.isRequest, requestWeight(s, s.isRequest))
+		wrongNumber.learn(f, s.isWrongNumber, requestWeight(s, s.isWrongNumber))
+	})
+	rounded, err := screening.DecodeModel(model.Encode())
+	if err != nil {
+		panic(err)
+	}
+	return rounded
+}
+
+// eachEpoch calls learn with all variants of the samples that use chooses, in
+// another order in each epoch.
+func eachEpoch(samples []sample, use func(int) bool, learn func(*sample, *screening.Features)) {
 	type ref struct{ sample, variant int }
 	var order []ref
 	for i, s := range samples {
@@ -56,37 +95,53 @@ func fit(samples []sample, use func(int) bool) *screening.Model {
 	for range epochs {
 		random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for _, r := range order {
-			l.learn(&samples[r.sample], samples[r.sample].variants[r.variant])
+			learn(&samples[r.sample], samples[r.sample].variants[r.variant])
 		}
 	}
-	rounded, err := screening.DecodeModel(l.model.Encode())
-	if err != nil {
-		panic(err)
-	}
-	return rounded
 }
 
-func (l *learner) learn(s *sample, f *screening.Features) {
-	best := l.model.Best(f)
-	target, weight := float32(0), float32(1)
+func alertWeight(s *sample) float32 {
 	if s.isAlert {
-		target, weight = 1, alertBoost
+		return alertBoost
+	}
+	return 1
+}
+
+// requestWeight gives more weight to requests, and to texts that have their words
+// and are none.
+func requestWeight(s *sample, isRequest bool) float32 {
+	if isRequest || s.Kind == nearRequest {
+		return requestBoost
+	}
+	return 1
+}
+
+// learn moves the weights of the best stretch of a text towards what it is.
+func (l *learner) learn(f *screening.Features, isIn bool, weight float32) screening.Stretch {
+	best := l.Best(f)
+	l.move(f, best, isIn, weight)
+	return best
+}
+
+// move moves the weights of a stretch.
+func (l *learner) move(f *screening.Features, best screening.Stretch, isIn bool, weight float32) {
+	target := float32(0)
+	if isIn {
+		target = 1
 	}
 	gradient := weight * (sigmoid(best.Score) - target)
+	mask := uint32(len(l.Weights) - 1)
 	f.Each(best.From, best.To, func(feature uint32) {
-		step(l.model.Alert, l.alert, feature, gradient/best.Scale)
+		step(l.Weights, l.squares, feature&mask, gradient/best.Scale)
 	})
 	l.bias += gradient * gradient
-	l.model.Bias -= rate * gradient / float32(math.Sqrt(float64(l.bias)+1))
-	if s.danger >= 0 {
-		l.learnDanger(s.danger, f, best)
-	}
+	l.Bias -= rate * gradient / float32(math.Sqrt(float64(l.bias)+1))
 }
 
-func (l *learner) learnDanger(danger int, f *screening.Features, at screening.Stretch) {
+func learnDanger(model *screening.Model, squares *[3][]float32, danger int, f *screening.Features, at screening.Stretch) {
 	var scores [3]float32
 	for i := range scores {
-		f.Each(at.From, at.To, func(feature uint32) { scores[i] += l.model.Kinds[i][feature%screening.KindFeatures] })
+		f.Each(at.From, at.To, func(feature uint32) { scores[i] += model.Kinds[i][feature%screening.KindFeatures] })
 	}
 	for i, score := range scores {
 		target := float32(0)
@@ -94,7 +149,7 @@ func (l *learner) learnDanger(danger int, f *screening.Features, at screening.St
 			target = 1
 		}
 		gradient := (sigmoid(score/at.Scale) - target) / at.Scale
-		f.Each(at.From, at.To, func(feature uint32) { step(l.model.Kinds[i], l.kinds[i], feature%screening.KindFeatures, gradient) })
+		f.Each(at.From, at.To, func(feature uint32) { step(model.Kinds[i], squares[i], feature%screening.KindFeatures, gradient) })
 	}
 }
 
@@ -106,41 +161,104 @@ func step(weights, squares []float32, feature uint32, gradient float32) {
 
 func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
 
+// scores are what the classifiers gave a text.
+type scores struct{ alert, window, stop, wrongNumber float32 }
+
 // crossValidate scores each sample with a model that has seen none of the texts
 // of its line.
-func crossValidate(samples []sample) []float32 {
-	scores := make([]float32, len(samples))
+func crossValidate(samples []sample) []scores {
+	given := make([]scores, len(samples))
+	var folding sync.WaitGroup
 	for fold := range folds {
-		model := fit(samples, func(i int) bool { return samples[i].line%folds != fold })
-		for i, s := range samples {
-			if s.line%folds == fold {
-				scores[i] = model.Best(s.variants[0]).Score
+		folding.Go(func() {
+			model := fit(samples, func(i int) bool { return samples[i].line%folds != fold })
+			for i, s := range samples {
+				if s.line%folds == fold {
+					f := s.variants[0]
+					given[i] = scores{
+						alert: model.Alert.Best(f).Score, window: model.Alert.BestWindow(f).Score,
+						stop: model.Stop.Best(f).Score, wrongNumber: model.WrongNumber.Best(f).Score,
+					}
+				}
 			}
-		}
+		})
 	}
-	return scores
+	folding.Wait()
+	return given
 }
 
 // chooseThresholds takes, for each language, the lowest scores at which few
 // enough hard negatives and hardly any ordinary texts are flagged.
-func chooseThresholds(samples []sample, scores []float32) map[string][2]float32 {
-	thresholds := map[string][2]float32{}
+func chooseThresholds(samples []sample, given []scores) map[string]screening.Thresholds {
+	thresholds := map[string]screening.Thresholds{}
 	for _, language := range screening.Languages() {
 		var negatives, ordinary []float32
 		for i, s := range samples {
 			switch {
 			case s.Language != language:
 			case s.Sheet == sheets.Ordinary:
-				ordinary = append(ordinary, scores[i]+margin)
+				ordinary = append(ordinary, given[i].alert+margin)
 			case s.Sheet == sheets.Negative:
-				negatives = append(negatives, scores[i])
+				negatives = append(negatives, given[i].alert)
 			}
 		}
-		slices.Sort(negatives)
-		slices.Sort(ordinary)
-		least := ordinary[len(ordinary)-2-len(ordinary)/outliers]
-		at := func(share float64) float32 { return negatives[len(negatives)-1-int(share*float64(len(negatives)))] }
-		thresholds[language] = [2]float32{max(least, at(shareB)+0.01), max(least, at(shareA)+0.01)}
+		least := above(ordinary, 1.0/outliers)
+		chosen := screening.Thresholds{TierB: max(least, above(negatives, shareB)), TierA: max(least, above(negatives, shareA))}
+		chosen.WindowB = chooseOfWindows(samples, given, language, chosen.TierB)
+		chosen.WindowA = max(chosen.WindowB, chooseOfWindows(samples, given, language, chosen.TierA))
+		chooseOfRequests(samples, given, language, &chosen)
+		thresholds[language] = chosen
 	}
 	return thresholds
+}
+
+// chooseOfWindows takes the lowest score of a window at which few of the hard
+// negatives, and hardly any ordinary texts, are flagged that no stretch flags.
+func chooseOfWindows(samples []sample, given []scores, language string, stretch float32) float32 {
+	var negatives, ordinary []float32
+	for i, s := range samples {
+		window := given[i].window
+		if given[i].alert >= stretch {
+			window = never
+		}
+		switch {
+		case s.Language != language:
+		case s.Sheet == sheets.Ordinary:
+			ordinary = append(ordinary, window)
+		case s.Sheet == sheets.Negative:
+			negatives = append(negatives, window)
+		}
+	}
+	return max(stretch, above(ordinary, 0.5/outliers), above(negatives, shareWindow))
+}
+
+// chooseOfRequests takes the lowest scores at which hardly any other text is taken
+// for a request. One that may be a danger, or that an exception speaks against, is
+// not, whatever its score.
+func chooseOfRequests(samples []sample, given []scores, language string, chosen *screening.Thresholds) {
+	var notStop, notWrong []float32
+	for i, s := range samples {
+		if s.Language != language || s.Sheet == sheets.OptOut {
+			continue
+		}
+		stop, wrongNumber := given[i].stop, given[i].wrongNumber
+		if given[i].alert >= chosen.TierB || s.isLimited {
+			stop, wrongNumber = never, never
+		}
+		if s.variants[0].Len() < screening.MinRequest {
+			stop = never
+		}
+		notStop, notWrong = append(notStop, stop), append(notWrong, wrongNumber)
+	}
+	chosen.Unclear, chosen.Stop = above(notStop, shareAsked), above(notStop, shareEnded)
+	chosen.WrongNumber = above(notWrong, shareAsked)
+}
+
+// never is a score that no text has.
+const never = -100
+
+// above is a score that at most a share of some scores reaches.
+func above(scores []float32, share float64) float32 {
+	slices.Sort(scores)
+	return scores[len(scores)-1-int(share*float64(len(scores)))] + 0.01
 }

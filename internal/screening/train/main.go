@@ -8,10 +8,8 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"log"
 	"os"
-	"slices"
 
 	"coachline/internal/screening"
 	"coachline/internal/screening/sheets"
@@ -27,9 +25,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scores := crossValidate(samples)
-	thresholds := chooseThresholds(samples, scores)
-	report(samples, scores, thresholds)
+	given := crossValidate(samples)
+	thresholds := chooseThresholds(samples, given)
+	report(samples, given, thresholds)
 	if *out == "" {
 		return
 	}
@@ -43,10 +41,13 @@ func main() {
 // sample is one text to learn from, with the variants that are derived from it.
 type sample struct {
 	sheets.Text
-	line     int // texts made of one line have its number
-	isAlert  bool
-	danger   int // index of the danger, or -1
-	variants []*screening.Features
+	line    int // texts made of one line have its number
+	isAlert bool
+	danger  int // index of the danger, or -1
+	// isRequest and isWrongNumber are what the classifiers of requests learn.
+	isRequest, isWrongNumber bool
+	isLimited                bool // see screening.IsLimited
+	variants                 []*screening.Features
 }
 
 // readSamples reads the texts to learn from and derives their variants.
@@ -95,6 +96,11 @@ func newSample(text sheets.Text, line int) sample {
 	if s.isAlert {
 		s.danger = dangerOf(text.Kind)
 	}
+	if text.Sheet == sheets.OptOut {
+		s.isWrongNumber = text.Kind == "wrongnumber"
+		s.isRequest = !s.isWrongNumber && text.Kind != "unclear"
+	}
+	s.isLimited = screening.IsLimited(text.Body)
 	return s
 }
 
@@ -110,34 +116,4 @@ func dangerOf(kind string) int {
 		return -1
 	}
 	return 0
-}
-
-func report(samples []sample, scores []float32, thresholds map[string][2]float32) {
-	type count struct{ hits, n int }
-	for _, language := range screening.Languages() {
-		counts := map[string]*count{}
-		for i, s := range samples {
-			if s.Language != language {
-				continue
-			}
-			name := s.Sheet + "/" + s.Kind
-			if counts[name] == nil {
-				counts[name] = &count{}
-			}
-			counts[name].n++
-			if scores[i] >= thresholds[language][0] {
-				counts[name].hits++
-			}
-		}
-		names := make([]string, 0, len(counts))
-		for name := range counts {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		fmt.Printf("%s thresholds %.2f\n", language, thresholds[language])
-		for _, name := range names {
-			c := counts[name]
-			fmt.Printf("  %-22s %4d of %4d\n", name, c.hits, c.n)
-		}
-	}
 }

@@ -80,6 +80,8 @@ func derive(s *sample, around []string, random *rand.Rand) []string {
 	switch {
 	case s.isAlert:
 		bodies = append(bodies, s.Body+" "+after, before+" "+s.Body+". "+after, mistype(s.Body, random), mistype(mistype(s.Body, random), random))
+	case s.isRequest, s.isWrongNumber:
+		bodies = append(bodies, s.Body+" "+after, mistype(s.Body, random))
 	case s.Sheet == sheets.Negative:
 		bodies = append(bodies, s.Body+" "+after)
 	}

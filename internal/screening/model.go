@@ -1,0 +1,163 @@
+package screening
+
+import (
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"coachline/models"
+)
+
+const modelMagic = "CLSCR005"
+
+// Model is all that is trained: a classifier of alerts, three that tell the
+// dangers apart, and two of requests.
+type Model struct {
+	// Alert scores what may be a danger.
+	Alert Linear
+	// Kinds are the weights for the danger that an alert is about, in the order of
+	// modelDangers.
+	Kinds [3][]float32
+	// Stop scores requests to end, and WrongNumber those who are another person.
+	Stop, WrongNumber Linear
+	// Thresholds are those of each language.
+	Thresholds map[string]Thresholds
+}
+
+// Thresholds are the least scores of the answers of the classifiers.
+type Thresholds struct {
+	TierB, TierA               float32 // of a stretch
+	WindowB, WindowA           float32 // of a window, for the same tiers
+	Unclear, Stop, WrongNumber float32
+}
+
+// tierOf is the tier of the best stretch and the best window of a text.
+func (t *Thresholds) tierOf(stretch, window float32) tier {
+	switch {
+	case stretch >= t.TierA, window >= t.WindowA:
+		return tierA
+	case stretch >= t.TierB, window >= t.WindowB:
+		return tierB
+	}
+	return tierNone
+}
+
+var modelDangers = [3]models.Danger{models.DangerSelfHarm, models.DangerHarm, models.DangerEmergency}
+
+// NewModel is a model without weights.
+func NewModel() *Model {
+	m := &Model{Thresholds: map[string]Thresholds{}}
+	m.Alert.Weights = make([]float32, features)
+	m.Stop.Weights = make([]float32, RequestFeatures)
+	m.WrongNumber.Weights = make([]float32, RequestFeatures)
+	for i := range m.Kinds {
+		m.Kinds[i] = make([]float32, KindFeatures)
+	}
+	return m
+}
+
+// sections lists the weights in the order of the file.
+func (m *Model) sections() [][]float32 {
+	return [][]float32{m.Alert.Weights, m.Kinds[0], m.Kinds[1], m.Kinds[2], m.Stop.Weights, m.WrongNumber.Weights}
+}
+
+// numbers lists what the file has beside the weights, in its order.
+func (m *Model) numbers() []*float32 {
+	return []*float32{&m.Alert.Bias, &m.Stop.Bias, &m.WrongNumber.Bias}
+}
+
+func (t *Thresholds) numbers() []*float32 {
+	return []*float32{&t.TierB, &t.TierA, &t.WindowB, &t.WindowA, &t.Unclear, &t.Stop, &t.WrongNumber}
+}
+
+// Danger says what a stretch is most likely about.
+func (m *Model) Danger(f *Features, s Stretch) models.Danger {
+	best, danger := float32(math.Inf(-1)), models.DangerSelfHarm
+	for i, weights := range m.Kinds {
+		var sum float32
+		f.Each(s.From, s.To, func(feature uint32) { sum += weights[feature%KindFeatures] })
+		if sum > best {
+			best, danger = sum, modelDangers[i]
+		}
+	}
+	return danger
+}
+
+//go:embed weights.bin
+var weightsFile []byte
+
+var model = sync.OnceValue(func() *Model {
+	m, err := DecodeModel(weightsFile)
+	if err != nil {
+		panic("screening: " + err.Error()) // a test reads the file
+	}
+	return m
+})
+
+// Encode writes a model with its weights rounded to 8 bits. Thresholds must have
+// been chosen with a model that was encoded and decoded.
+func (m *Model) Encode() []byte {
+	out := []byte(modelMagic)
+	put := func(numbers []*float32) {
+		for _, n := range numbers {
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(*n))
+		}
+	}
+	put(m.numbers())
+	for _, language := range languages {
+		thresholds := m.Thresholds[language]
+		put(thresholds.numbers())
+	}
+	for _, weights := range m.sections() {
+		var largest float32
+		for _, w := range weights {
+			largest = max(largest, w, -w)
+		}
+		scale := max(largest, 1e-6) / 127
+		put([]*float32{&scale})
+		for _, w := range weights {
+			out = append(out, byte(int8(math.Round(float64(w/scale)))))
+		}
+	}
+	return out
+}
+
+// DecodeModel reads what Encode wrote.
+func DecodeModel(data []byte) (*Model, error) {
+	m := NewModel()
+	want := len(modelMagic) + 4*len(m.numbers()) + 4*len(languages)*len((&Thresholds{}).numbers())
+	for _, weights := range m.sections() {
+		want += 4 + len(weights)
+	}
+	if len(data) != want || string(data[:len(modelMagic)]) != modelMagic {
+		return nil, errors.New("weights.bin does not belong to this program: train it again")
+	}
+	data = data[len(modelMagic):]
+	get := func(numbers []*float32) {
+		for _, n := range numbers {
+			*n = math.Float32frombits(binary.LittleEndian.Uint32(data))
+			data = data[4:]
+		}
+	}
+	get(m.numbers())
+	for _, language := range languages {
+		var thresholds Thresholds
+		get(thresholds.numbers())
+		m.Thresholds[language] = thresholds
+	}
+	for _, weights := range m.sections() {
+		var scale float32
+		get([]*float32{&scale})
+		if math.IsNaN(float64(scale)) {
+			return nil, fmt.Errorf("weights.bin has a scale of %v: train it again", scale)
+		}
+		for i := range weights {
+			weights[i] = float32(int8(data[i])) * scale
+		}
+		data = data[len(weights):]
+	}
+	return m, nil
+}

@@ -1,0 +1,36 @@
+package screening
+
+import "coachline/models"
+
+// MinRequest is the least number of words of a request that only its score finds:
+// two words are one word and what stands beside it ("don't stop", "hello there").
+const MinRequest = 3
+
+// scoreRequest says which request the classifiers find in a text. It is asked where
+// keywords and rules found none, and finds none where an exception of a rule spoke
+// against it ("stop texting me at night").
+func (s *scanner) scoreRequest() (models.Intent, models.ConsentMethod) {
+	if s.features.Len() < MinRequest || s.isLimited {
+		return models.IntentNone, ""
+	}
+	m, thresholds := model(), s.thresholds()
+	stop := m.Stop.Best(&s.features).Score
+	switch {
+	case stop >= thresholds.Stop:
+		return models.IntentStop, models.MethodPhrase
+	case m.WrongNumber.Best(&s.features).Score >= thresholds.WrongNumber:
+		return models.IntentWrongNumber, models.MethodPhrase
+	case stop >= thresholds.Unclear:
+		return models.IntentUnclear, models.MethodPhrase
+	}
+	return models.IntentNone, ""
+}
+
+// IsLimited reports whether an exception of a rule speaks against a request in a
+// text, so that its score counts for nothing.
+func IsLimited(body string) bool {
+	s := scanners.Get().(*scanner)
+	defer scanners.Put(s)
+	s.scan(body)
+	return s.isLimited
+}
