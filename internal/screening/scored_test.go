@@ -124,7 +124,7 @@ var gates = map[string]float64{
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.
 var alarmGates = map[string]float64{
-	"negative": 0.105, "ordinary": 0.020, "opted out by mistake": 0.008, "asked by mistake": 0.008,
+	"negative": 0.107, "ordinary": 0.020, "opted out by mistake": 0.008, "asked by mistake": 0.008,
 }
 
 func TestScoredHalf(t *testing.T) {
