@@ -19,8 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	"coachline/bench/load"
-	"coachline/bench/report"
 	"coachline/bench/rig"
 )
 
@@ -135,8 +133,8 @@ func (o options) checkOutside() error {
 }
 
 // chosen are the named loads, or those that run by themselves.
-func (o options) chosen() []load.Load {
-	return slices.DeleteFunc(load.All(), func(l load.Load) bool {
+func (o options) chosen() []Load {
+	return slices.DeleteFunc(All(), func(l Load) bool {
 		if len(o.loads) == 0 {
 			return !l.Default
 		}
@@ -146,7 +144,7 @@ func (o options) chosen() []load.Load {
 
 func names() []string {
 	var all []string
-	for _, l := range load.All() {
+	for _, l := range All() {
 		all = append(all, l.Name)
 	}
 	return all
@@ -176,20 +174,20 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 }
 
 func compare(before, after string, out io.Writer) error {
-	a, err := report.Read(before)
+	a, err := Read(before)
 	if err != nil {
 		return err
 	}
-	b, err := report.Read(after)
+	b, err := Read(after)
 	if err != nil {
 		return err
 	}
-	return report.WriteComparison(out, report.Compare(a, b))
+	return WriteComparison(out, Compare(a, b))
 }
 
 // measure runs the loads; what was measured before an error is returned too.
-func measure(ctx context.Context, o options, progress io.Writer) (report.Run, error) {
-	r := report.Run{StartedAt: time.Now().UTC(), Backend: string(o.config.Backend), Go: runtime.Version(), CPUs: runtime.NumCPU()}
+func measure(ctx context.Context, o options, progress io.Writer) (Run, error) {
+	r := Run{StartedAt: time.Now().UTC(), Backend: string(o.config.Backend), Go: runtime.Version(), CPUs: runtime.NumCPU()}
 	start := rig.Start
 	if o.chosen()[0].Outside {
 		r.Backend, start = "dev's SQLite files", rig.StartStandIns
@@ -198,7 +196,7 @@ func measure(ctx context.Context, o options, progress io.Writer) (report.Run, er
 	if err != nil {
 		return r, err
 	}
-	b := load.New(things, load.Options{People: o.people, Delay: o.delay, Asleep: o.asleep, Config: o.config, Progress: progress})
+	b := New(things, Options{People: o.people, Delay: o.delay, Asleep: o.asleep, Config: o.config, Progress: progress})
 	for _, l := range o.chosen() {
 		began, taken, other := time.Now(), b.Carrier.Taken(), b.Carrier.Other()
 		figures, err := limited(ctx, b, l)
@@ -214,7 +212,7 @@ func measure(ctx context.Context, o options, progress io.Writer) (report.Run, er
 
 var errLimit = errors.New("the load took longer than its limit")
 
-func limited(ctx context.Context, b *load.Bench, l load.Load) ([]report.Figure, error) {
+func limited(ctx context.Context, b *Bench, l Load) ([]Figure, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.Limit, errLimit)
 	defer cancel()
 	figures, err := l.Run(ctx, b)

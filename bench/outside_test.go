@@ -18,7 +18,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/bench/report"
 	"coachline/bench/rig"
 )
 
@@ -125,7 +124,7 @@ func TestOutside(t *testing.T) {
 		require.GreaterOrEqual(t, slow.Product, 500.0, "the model's time is in it")
 	}
 	memory := values["3 idle people/resident memory, everybody greeted/MB"]
-	require.Equal(t, report.OK, memory.Verdict(), "%v MB", memory.Product)
+	require.Equal(t, OK, memory.Verdict(), "%v MB", memory.Product)
 	require.Positive(t, memory.Product)
 	require.Positive(t, values["3 idle people/started again to the first answer/ms"].Product)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 // cry is what the texts of a person who is in danger say. Those of a grave one
@@ -156,7 +156,7 @@ func (c *court) paging() {
 // pagerMoves are the faults of the receiver of pages.
 func pagerMoves() []move {
 	return []move{
-		{target: world.TargetPager, fault: world.FaultError}, {target: world.TargetPager, fault: world.FaultResetAfter},
-		{target: world.TargetPager, fault: world.FaultReset},
+		{target: harness.TargetPager, fault: harness.FaultError}, {target: harness.TargetPager, fault: harness.FaultResetAfter},
+		{target: harness.TargetPager, fault: harness.FaultReset},
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 const (
@@ -51,7 +51,7 @@ func (a *api) do(ctx context.Context, c call, result any) error {
 		if err == nil || errors.As(err, &no) {
 			return err
 		}
-		if !world.Pause(ctx, wait) {
+		if !harness.Pause(ctx, wait) {
 			return fmt.Errorf("calling %s %s: %w", c.method, c.path, errors.Join(ctx.Err(), err))
 		}
 		wait = min(2*wait, time.Second)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 // judge compares three sides: what the carrier took, what the database holds,
@@ -42,13 +42,13 @@ func (s *system) judge(ctx context.Context, people []*person) (*report, error) {
 type court struct {
 	report   *report
 	rows     *ledger
-	sent     []world.Sent
-	pages    []world.Page
-	byOutbox map[string][]world.Sent
+	sent     []harness.Sent
+	pages    []harness.Page
+	byOutbox map[string][]harness.Sent
 }
 
-func newCourt(r *report, l *ledger, sent []world.Sent, pages []world.Page) *court {
-	c := &court{report: r, rows: l, sent: sent, pages: pages, byOutbox: map[string][]world.Sent{}}
+func newCourt(r *report, l *ledger, sent []harness.Sent, pages []harness.Page) *court {
+	c := &court{report: r, rows: l, sent: sent, pages: pages, byOutbox: map[string][]harness.Sent{}}
 	for _, one := range sent {
 		c.byOutbox[one.Outbox] = append(c.byOutbox[one.Outbox], one)
 	}
@@ -78,10 +78,10 @@ func (c *court) outbound() {
 	}
 }
 
-func (c *court) status(row outboxRow, taken []world.Sent) {
+func (c *court) status(row outboxRow, taken []harness.Sent) {
 	switch row.status {
 	case "delivered":
-		if len(taken) == 0 || !slices.ContainsFunc(taken, func(one world.Sent) bool { return one.SID == row.sid }) {
+		if len(taken) == 0 || !slices.ContainsFunc(taken, func(one harness.Sent) bool { return one.SID == row.sid }) {
 			c.report.violate("%s is recorded as delivered, but the carrier never took it", row.id)
 		}
 	case "canceled", "failed":
@@ -102,7 +102,7 @@ type trial struct {
 	// gone: removed, or the STOP was obeyed; what was not answered before that
 	// may stay unanswered.
 	gone bool
-	sent []world.Sent
+	sent []harness.Sent
 }
 
 func (c *court) trial(p *person, status string) *trial {
@@ -175,10 +175,10 @@ func (t *trial) answers() {
 
 // answeredTokens lists the texts that an answer answers.
 func answeredTokens(body string) []string {
-	if !strings.HasPrefix(body, world.AnswerMark) {
+	if !strings.HasPrefix(body, harness.AnswerMark) {
 		return nil
 	}
-	return world.Token.FindAllString(body, -1)
+	return harness.Token.FindAllString(body, -1)
 }
 
 // fallback says whether the turn of a text sent words that are not the model's.
@@ -341,7 +341,7 @@ func (t *trial) history(entries []entry) {
 // out, as far as anybody knows.
 func tokensOf(entries []entry) (said, heard []string) {
 	for _, one := range entries {
-		switch token := world.Token.FindString(one.Text); {
+		switch token := harness.Token.FindString(one.Text); {
 		case one.Role == "user" && token != "":
 			said = append(said, token)
 		case one.Kind == "reply" && one.Delivery != "unknown" && one.Delivery != "canceled":

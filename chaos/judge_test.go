@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -17,8 +17,8 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 type scene struct {
 	person *person
 	rows   *ledger
-	sent   []world.Sent
-	pages  []world.Page
+	sent   []harness.Sent
+	pages  []harness.Page
 	status string
 	shown  []entry
 }
@@ -55,7 +55,7 @@ func (s *scene) send(id, turn, kind, body string) {
 	}
 	s.rows.outbox[id] = row
 	s.rows.sends[turn] = append(s.rows.sends[turn], id)
-	s.sent = append(s.sent, world.Sent{SID: row.sid, Phone: s.person.number, Body: body, Outbox: id, At: noon.Add(time.Minute)})
+	s.sent = append(s.sent, harness.Sent{SID: row.sid, Phone: s.person.number, Body: body, Outbox: id, At: noon.Add(time.Minute)})
 }
 
 func (s *scene) change(id string, edit func(*outboxRow)) {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 // text is one text of a person that was taken with 200.
@@ -89,7 +89,7 @@ func (s *system) enrol(ctx context.Context) ([]*person, error) {
 func (p *person) live(ctx, storm context.Context) error {
 	for !p.left {
 		pace := p.sys.settings.Pace
-		if !world.Pause(storm, pace/4+time.Duration(p.random.Int64N(int64(pace)*3/2))) {
+		if !harness.Pause(storm, pace/4+time.Duration(p.random.Int64N(int64(pace)*3/2))) {
 			return nil
 		}
 		if err := p.act(ctx); err != nil {
@@ -146,8 +146,8 @@ func (p *person) say(ctx context.Context, words, wish string) error {
 // post delivers one text; twice means two deliveries in the same moment.
 func (p *person) post(ctx context.Context, one text, body string, twice bool) error {
 	form := url.Values{
-		"MessageSid": {one.sid}, "SmsSid": {one.sid}, "SmsMessageSid": {one.sid}, "AccountSid": {world.AccountSID},
-		"From": {p.number}, "To": {world.OurNumber}, "Body": {body}, "NumMedia": {"0"}, "NumSegments": {"1"},
+		"MessageSid": {one.sid}, "SmsSid": {one.sid}, "SmsMessageSid": {one.sid}, "AccountSid": {harness.AccountSID},
+		"From": {p.number}, "To": {harness.OurNumber}, "Body": {body}, "NumMedia": {"0"}, "NumSegments": {"1"},
 		"SmsStatus": {"received"}, "ApiVersion": {"2010-04-01"},
 	}
 	times := 1

@@ -7,16 +7,16 @@ import (
 	"sync"
 	"time"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 // move is one thing that goes wrong: a trap, a kill without a reason, or a
 // fault of the carrier or the model.
 type move struct {
-	point  world.Point
+	point  harness.Point
 	victim string // process or kind of process; of a trap: empty is the caller
-	target world.Target
-	fault  world.Fault
+	target harness.Target
+	fault  harness.Fault
 	freeze bool // the victim is frozen instead of killed
 }
 
@@ -31,10 +31,10 @@ const (
 )
 
 // requiredPoints are the points that a run must have killed a process at.
-func requiredPoints() []world.Point {
-	return []world.Point{
-		world.BeforeSignal, world.DuringModelCall, world.AfterModelAnswer, world.AfterAcceptance, world.AfterAnswer,
-		world.BeforeContinue, world.AfterContinue,
+func requiredPoints() []harness.Point {
+	return []harness.Point{
+		harness.BeforeSignal, harness.DuringModelCall, harness.AfterModelAnswer, harness.AfterAcceptance, harness.AfterAnswer,
+		harness.BeforeContinue, harness.AfterContinue,
 	}
 }
 
@@ -47,11 +47,11 @@ func core() []move {
 	moves = append(moves, pagerMoves()...)
 	return append(moves, []move{
 		{victim: "starter"}, {victim: "worker"}, {victim: "temporal"}, {victim: "postgres"},
-		{target: world.TargetModel, fault: world.FaultBusy}, {target: world.TargetModel, fault: world.FaultError},
-		{target: world.TargetCarrier, fault: world.FaultResetAfter}, {target: world.TargetCarrier, fault: world.FaultBusy},
-		{target: world.TargetCallback, fault: world.FaultReversed},
-		{target: world.TargetCarrier, fault: world.FaultCodedBefore}, {target: world.TargetCarrier, fault: world.FaultCodedAfter},
-		{target: world.TargetConnect, fault: world.FaultSlow}, {target: world.TargetMarks, fault: world.FaultRefused},
+		{target: harness.TargetModel, fault: harness.FaultBusy}, {target: harness.TargetModel, fault: harness.FaultError},
+		{target: harness.TargetCarrier, fault: harness.FaultResetAfter}, {target: harness.TargetCarrier, fault: harness.FaultBusy},
+		{target: harness.TargetCallback, fault: harness.FaultReversed},
+		{target: harness.TargetCarrier, fault: harness.FaultCodedBefore}, {target: harness.TargetCarrier, fault: harness.FaultCodedAfter},
+		{target: harness.TargetConnect, fault: harness.FaultSlow}, {target: harness.TargetMarks, fault: harness.FaultRefused},
 		{victim: "worker", freeze: true},
 	}...)
 }
@@ -59,22 +59,22 @@ func core() []move {
 // others are the rest of the moves.
 func others() []move {
 	return []move{
-		{point: world.AfterSignal}, {point: world.BeforeUpdate}, {point: world.BeforeAcceptance},
-		{point: world.BeforeTaskDone}, {point: world.AfterTaskDone}, {point: world.BeforeActivity}, {point: world.AfterActivityDone},
-		{point: world.AfterAcceptance, victim: "postgres"}, {point: world.AfterModelAnswer, victim: "postgres"},
-		{point: world.AfterContinue, victim: "temporal"}, {point: world.BeforeSignal, victim: "temporal"},
-		{point: world.BeforeTaskDone, victim: "temporal"}, {point: world.DuringModelCall, victim: "temporal"},
+		{point: harness.AfterSignal}, {point: harness.BeforeUpdate}, {point: harness.BeforeAcceptance},
+		{point: harness.BeforeTaskDone}, {point: harness.AfterTaskDone}, {point: harness.BeforeActivity}, {point: harness.AfterActivityDone},
+		{point: harness.AfterAcceptance, victim: "postgres"}, {point: harness.AfterModelAnswer, victim: "postgres"},
+		{point: harness.AfterContinue, victim: "temporal"}, {point: harness.BeforeSignal, victim: "temporal"},
+		{point: harness.BeforeTaskDone, victim: "temporal"}, {point: harness.DuringModelCall, victim: "temporal"},
 		{victim: "starter"}, {victim: "worker"}, {victim: "worker"}, {victim: "postgres"},
-		{target: world.TargetModel, fault: world.FaultBusy}, {target: world.TargetModel, fault: world.FaultReset},
-		{target: world.TargetModel, fault: world.FaultHang}, {target: world.TargetModel, fault: world.FaultMalformed},
-		{target: world.TargetCarrier, fault: world.FaultGateway}, {target: world.TargetCarrier, fault: world.FaultReset},
-		{target: world.TargetCarrier, fault: world.FaultHang}, {target: world.TargetCarrier, fault: world.FaultTimeoutAfter},
-		{target: world.TargetCarrier, fault: world.FaultGarbledAfter}, {target: world.TargetCarrier, fault: world.FaultResetAfter},
-		{target: world.TargetLookup, fault: world.FaultReset}, {target: world.TargetLookup, fault: world.FaultError},
-		{target: world.TargetCallback, fault: world.FaultLate}, {target: world.TargetCallback, fault: world.FaultTwice},
-		{target: world.TargetCarrier, fault: world.FaultCodedBefore}, {target: world.TargetCarrier, fault: world.FaultCodedAfter},
-		{target: world.TargetConnect, fault: world.FaultSlow}, {target: world.TargetConnect, fault: world.FaultSlow},
-		{target: world.TargetMarks, fault: world.FaultRefused}, {target: world.TargetMarks, fault: world.FaultRefused},
+		{target: harness.TargetModel, fault: harness.FaultBusy}, {target: harness.TargetModel, fault: harness.FaultReset},
+		{target: harness.TargetModel, fault: harness.FaultHang}, {target: harness.TargetModel, fault: harness.FaultMalformed},
+		{target: harness.TargetCarrier, fault: harness.FaultGateway}, {target: harness.TargetCarrier, fault: harness.FaultReset},
+		{target: harness.TargetCarrier, fault: harness.FaultHang}, {target: harness.TargetCarrier, fault: harness.FaultTimeoutAfter},
+		{target: harness.TargetCarrier, fault: harness.FaultGarbledAfter}, {target: harness.TargetCarrier, fault: harness.FaultResetAfter},
+		{target: harness.TargetLookup, fault: harness.FaultReset}, {target: harness.TargetLookup, fault: harness.FaultError},
+		{target: harness.TargetCallback, fault: harness.FaultLate}, {target: harness.TargetCallback, fault: harness.FaultTwice},
+		{target: harness.TargetCarrier, fault: harness.FaultCodedBefore}, {target: harness.TargetCarrier, fault: harness.FaultCodedAfter},
+		{target: harness.TargetConnect, fault: harness.FaultSlow}, {target: harness.TargetConnect, fault: harness.FaultSlow},
+		{target: harness.TargetMarks, fault: harness.FaultRefused}, {target: harness.TargetMarks, fault: harness.FaultRefused},
 		{victim: "worker", freeze: true}, {victim: "worker", freeze: true}, {victim: "starter", freeze: true},
 	}
 }
@@ -118,7 +118,7 @@ func (s *system) rage(ctx context.Context) {
 			round = deck(random)
 		}
 		gap := s.settings.Gap/2 + time.Duration(random.Int64N(int64(s.settings.Gap)))
-		if !world.Pause(ctx, gap) {
+		if !harness.Pause(ctx, gap) {
 			return
 		}
 		s.make(round[0], random)
@@ -128,15 +128,15 @@ func (s *system) rage(ctx context.Context) {
 	for _, point := range s.missingPoints() {
 		s.make(move{point: point}, random)
 	}
-	for len(s.missingPoints()) > 0 && world.Pause(ctx, lookEvery) {
+	for len(s.missingPoints()) > 0 && harness.Pause(ctx, lookEvery) {
 		continue
 	}
 }
 
 // missingPoints are the named points that no process was killed at.
-func (s *system) missingPoints() []world.Point {
+func (s *system) missingPoints() []harness.Point {
 	reached := s.board.Reached()
-	return slices.DeleteFunc(requiredPoints(), func(point world.Point) bool { return reached[point] })
+	return slices.DeleteFunc(requiredPoints(), func(point harness.Point) bool { return reached[point] })
 }
 
 // make makes a move. A trap or a fault waits until its call comes.
@@ -145,16 +145,16 @@ func (s *system) make(m move, random *rand.Rand) {
 	wait := time.Duration(random.Int64N(int64(30 * time.Millisecond)))
 	pick := random.IntN(1 << 16)
 	switch {
-	case m.target == world.TargetConnect:
+	case m.target == harness.TargetConnect:
 		s.slowConnects()
-	case m.target == world.TargetMarks:
+	case m.target == harness.TargetMarks:
 		s.refuseMarks()
 	case m.freeze:
 		s.board.Freeze(s.process(m.victim, pick), shortestFreeze+time.Duration(random.Int64N(int64(longestFreeze-shortestFreeze))))
 	case m.target != "":
 		s.board.Spoil(m.target, m.fault)
 	case m.point != "":
-		s.board.Arm(world.Trap{Point: m.point, Victim: m.victim, Wait: wait, Rest: rest})
+		s.board.Arm(harness.Trap{Point: m.point, Victim: m.victim, Wait: wait, Rest: rest})
 	default:
 		s.board.Kill(s.process(m.victim, pick), "at random", rest)
 	}

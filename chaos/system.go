@@ -19,7 +19,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 const (
@@ -38,18 +38,18 @@ const (
 type system struct {
 	settings settings
 	dir      string
-	trace    *world.Trace
-	fleet    *world.Fleet
-	board    *world.Board
-	carrier  *world.Carrier
-	pager    *world.Pager
+	trace    *harness.Trace
+	fleet    *harness.Fleet
+	board    *harness.Board
+	carrier  *harness.Carrier
+	pager    *harness.Pager
 	db       *sql.DB
 	temporal client.Client
 	api      *api
 	// starters and workers are the names of the processes.
 	starters, workers []string
 	// connections are those to the carrier.
-	connections *world.SlowListener
+	connections *harness.SlowListener
 	inner       context.Context //nolint:containedctx // lasts as long as the system
 	end         context.CancelFunc
 }
@@ -69,9 +69,9 @@ func start(ctx context.Context, s settings) (*system, error) {
 		return nil, errors.Join(fmt.Errorf("opening the folder: %w", err), os.RemoveAll(dir))
 	}
 	inner, end := context.WithCancel(context.WithoutCancel(ctx))
-	trace := world.NewTrace()
-	fleet := world.NewFleet(dir, trace)
-	sys := &system{settings: s, dir: dir, trace: trace, fleet: fleet, board: world.NewBoard(fleet, trace), inner: inner, end: end}
+	trace := harness.NewTrace()
+	fleet := harness.NewFleet(dir, trace)
+	sys := &system{settings: s, dir: dir, trace: trace, fleet: fleet, board: harness.NewBoard(fleet, trace), inner: inner, end: end}
 	err = sys.servers(ctx, bin)
 	if err == nil {
 		err = sys.roles(ctx, inner, bin)
@@ -109,11 +109,11 @@ func (s *system) servers(ctx context.Context, bin programs) error {
 	if err != nil {
 		return err
 	}
-	postgres, err := world.Postgres(ctx, filepath.Join(s.dir, "postgres"), ports[0])
+	postgres, err := harness.Postgres(ctx, filepath.Join(s.dir, "postgres"), ports[0])
 	if err != nil {
 		return err
 	}
-	temporal := world.Program{
+	temporal := harness.Program{
 		Name: "temporal", Path: bin.dev,
 		Args: []string{
 			"--data", filepath.Join(s.dir, "temporal"), "--no-worker", "--no-starter", "--http", "127.0.0.1:0",
@@ -135,7 +135,7 @@ func (s *system) servers(ctx context.Context, bin programs) error {
 // database waits for PostgreSQL, makes the product's database and opens it.
 func (s *system) database(ctx context.Context, port int) error {
 	address := func(name string) string {
-		return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", world.Superuser, local(port), name)
+		return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", harness.Superuser, local(port), name)
 	}
 	first, err := sql.Open("pgx", address("postgres"))
 	if err != nil {
@@ -163,8 +163,8 @@ func (s *system) roles(ctx, inner context.Context, bin programs) error {
 	for _, port := range ports {
 		s.api.doors = append(s.api.doors, "http://"+local(port))
 	}
-	s.carrier = world.NewCarrier(s.board, s.trace, s.api.doors)
-	s.pager = world.NewPager(s.board, s.trace)
+	s.carrier = harness.NewCarrier(s.board, s.trace, s.api.doors)
+	s.pager = harness.NewPager(s.board, s.trace)
 	outside, err := s.serveStandIns(inner)
 	if err != nil {
 		return err
@@ -214,28 +214,28 @@ func (r role) withName(kind string, n int) role {
 
 // role starts one process behind a gateway of its own.
 func (s *system) role(inner context.Context, r role) error {
-	gateway, err := world.NewGateway(r.name, s.api.temporal, s.board).Serve(inner)
+	gateway, err := harness.NewGateway(r.name, s.api.temporal, s.board).Serve(inner)
 	if err != nil {
 		return err
 	}
 	env := append(r.env[:len(r.env):len(r.env)],
 		"TEMPORAL_ADDRESS="+gateway, "TEMPORAL_NAMESPACE="+namespace, "HOME="+s.dir,
 		"TWILIO_BASE_URL="+r.carrier+"/"+r.name, "OPENAI_BASE_URL="+r.model+"/"+r.name+"/v1", "COACH_ALERT_URL="+r.pager)
-	return s.fleet.Run(world.Program{Name: r.name, Path: r.program, Args: []string{r.kind}, Env: env})
+	return s.fleet.Run(harness.Program{Name: r.name, Path: r.program, Args: []string{r.kind}, Env: env})
 }
 
 // serveStandIns serves carrier, pager and model, each on an address of its own.
 func (s *system) serveStandIns(inner context.Context) (standIns, error) {
 	var at standIns
 	var err error
-	if s.connections, err = world.NewSlowListener(inner); err != nil {
+	if s.connections, err = harness.NewSlowListener(inner); err != nil {
 		return at, err
 	}
-	at.carrier = world.ServeOn(inner, s.connections, s.carrier.Handler(inner))
-	if at.pager, err = world.Serve(inner, s.pager); err != nil {
+	at.carrier = harness.ServeOn(inner, s.connections, s.carrier.Handler(inner))
+	if at.pager, err = harness.Serve(inner, s.pager); err != nil {
 		return at, err
 	}
-	at.model, err = world.Serve(inner, world.NewModel(s.board, s.trace).Handler(inner))
+	at.model, err = harness.Serve(inner, harness.NewModel(s.board, s.trace).Handler(inner))
 	return at, err
 }
 
@@ -244,7 +244,7 @@ func (s *system) serveStandIns(inner context.Context) (standIns, error) {
 func environment(database, key string) []string {
 	return []string{
 		"DATABASE_URL=" + database, "COACH_PAYLOAD_KEYS=" + key, "COACH_PUBLIC_URL=" + publicURL, "COACH_LOG_LEVEL=info",
-		"TWILIO_ACCOUNT_SID=" + world.AccountSID, "TWILIO_AUTH_TOKEN=" + world.AuthToken, "TWILIO_FROM=" + world.OurNumber,
+		"TWILIO_ACCOUNT_SID=" + harness.AccountSID, "TWILIO_AUTH_TOKEN=" + harness.AuthToken, "TWILIO_FROM=" + harness.OurNumber,
 		"OPENAI_API_KEY=chaos", "COACH_QUIET_HOURS=", "COACH_DEBOUNCE=200ms", "COACH_DEBOUNCE_MAX=1s",
 		"COACH_PREP_TIME=30m", "COACH_PROMPT_SPREAD=20s", "COACH_PROMPT_GRACE=2h", "COACH_REMINDER_DELAY=8s", "COACH_AUTO_FEEDBACK_DELAY=0",
 		"COACH_FEEDBACK_TIMEOUT=0", "COACH_FEEDBACK_FOLLOWUP=0", "COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=0", "COACH_LOOP_MUTE=0",
@@ -304,7 +304,7 @@ func await(ctx context.Context, limit time.Duration, attempt func(context.Contex
 		if err == nil {
 			return nil
 		}
-		if !world.Pause(ctx, lookEvery) {
+		if !harness.Pause(ctx, lookEvery) {
 			return err
 		}
 	}
@@ -313,7 +313,7 @@ func await(ctx context.Context, limit time.Duration, attempt func(context.Contex
 func freePorts(ctx context.Context, n int) ([]int, error) {
 	var ports []int
 	for range n {
-		port, err := world.FreePort(ctx)
+		port, err := harness.FreePort(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 )
 
 // Outside is the whole system, the program dev with its SQLite files, in a
@@ -149,7 +149,7 @@ func (o *Outside) Stop() error {
 }
 
 func freePort() (string, error) {
-	port, err := engine.FreePort()
+	port, err := temporal.FreePort()
 	if err != nil {
 		return "", fmt.Errorf("looking for a free port: %w", err)
 	}

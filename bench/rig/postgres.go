@@ -10,8 +10,8 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 
-	"coachline/chaos/world"
-	"coachline/dev/engine"
+	"coachline/chaos/harness"
+	"coachline/dev/temporal"
 )
 
 // The databases of the one PostgreSQL.
@@ -23,7 +23,7 @@ const (
 
 // postgres starts PostgreSQL and a Temporal server on it.
 func (r *Rig) postgres(ctx context.Context) (ground, error) {
-	port, err := engine.FreePort()
+	port, err := temporal.FreePort()
 	if err != nil {
 		return ground{}, fmt.Errorf("looking for PostgreSQL's port: %w", err)
 	}
@@ -31,11 +31,11 @@ func (r *Rig) postgres(ctx context.Context) (ground, error) {
 	if err := os.Chmod(r.dir, 0o711); err != nil { //nolint:gosec // search permission is all that others get
 		return ground{}, fmt.Errorf("opening the folder: %w", err)
 	}
-	program, err := world.Postgres(ctx, filepath.Join(r.dir, "postgres"), port)
+	program, err := harness.Postgres(ctx, filepath.Join(r.dir, "postgres"), port)
 	if err != nil {
 		return ground{}, fmt.Errorf("making PostgreSQL's cluster: %w", err)
 	}
-	fleet := world.NewFleet(r.dir, world.NewTrace())
+	fleet := harness.NewFleet(r.dir, harness.NewTrace())
 	r.later(func() error { fleet.Stop(); return nil })
 	if err := fleet.Run(program); err != nil {
 		return ground{}, fmt.Errorf("running PostgreSQL: %w", err)
@@ -55,7 +55,7 @@ func (r *Rig) postgres(ctx context.Context) (ground, error) {
 }
 
 func postgresURL(port int, database string) string {
-	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", world.Superuser, port, database)
+	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", harness.Superuser, port, database)
 }
 
 // makeDatabases waits for the server first.

@@ -20,7 +20,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 )
 
 // Backend is where the Temporal server keeps its state.
@@ -161,10 +161,10 @@ func (r *Rig) server(ctx context.Context, backend Backend) (ground, error) {
 	if err := backend.Check(); err != nil {
 		return at, err
 	}
-	var e *engine.Engine
+	var e *temporal.Engine
 	var err error
 	labelled(ctx, "server", func(ctx context.Context) {
-		e, err = engine.Start(ctx, engine.Config{Dir: dir, UIPort: engine.NoUI, Namespace: namespace})
+		e, err = temporal.Start(ctx, temporal.Config{Dir: dir, UIPort: temporal.NoUI, Namespace: namespace})
 	})
 	if err != nil {
 		return at, fmt.Errorf("starting the Temporal server: %w", err)

@@ -27,11 +27,11 @@ import (
 	"go.temporal.io/server/common/resolver"
 	"go.temporal.io/server/schema"
 	v12 "go.temporal.io/server/schema/postgresql/v12"
-	"go.temporal.io/server/temporal"
+	srv "go.temporal.io/server/temporal"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"coachline/chaos/world"
-	"coachline/dev/engine"
+	"coachline/chaos/harness"
+	"coachline/dev/temporal"
 )
 
 const (
@@ -52,18 +52,18 @@ func startServer(ctx context.Context, port int) (address string, stop func() err
 	services := map[primitives.ServiceName]int{}
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	for _, name := range []primitives.ServiceName{primitives.FrontendService, primitives.HistoryService, primitives.MatchingService, primitives.WorkerService} {
-		if services[name], err = engine.FreePort(); err != nil {
+		if services[name], err = temporal.FreePort(); err != nil {
 			return "", nil, fmt.Errorf("looking for the server's ports: %w", err)
 		}
 		hosts[name] = static.SingleLocalHost(local(services[name]))
 	}
-	server, err := temporal.NewServer(
-		temporal.WithConfig(serverConfig(state, visible, services)), temporal.ForServices(temporal.DefaultServices),
-		temporal.WithStaticHosts(hosts), temporal.WithLogger(log.NewNoopLogger()),
-		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
-		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
+	server, err := srv.NewServer(
+		srv.WithConfig(serverConfig(state, visible, services)), srv.ForServices(srv.DefaultServices),
+		srv.WithStaticHosts(hosts), srv.WithLogger(log.NewNoopLogger()),
+		srv.WithAuthorizer(authorization.NewNoopAuthorizer()),
+		srv.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
 		// That of dev, so that the backends differ in nothing else.
-		temporal.WithDynamicConfigClient(engine.Tuning()),
+		srv.WithDynamicConfigClient(temporal.Tuning()),
 	)
 	if err != nil {
 		return "", nil, fmt.Errorf("building the Temporal server: %w", err)
@@ -84,7 +84,7 @@ func local(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(por
 func sqlConfig(port int, database string) *config.SQL {
 	return &config.SQL{
 		PluginName: postgresql.PluginNamePGX, ConnectProtocol: "tcp", ConnectAddr: local(port),
-		User: world.Superuser, DatabaseName: database, MaxConns: connections, MaxIdleConns: connections,
+		User: harness.Superuser, DatabaseName: database, MaxConns: connections, MaxIdleConns: connections,
 	}
 }
 

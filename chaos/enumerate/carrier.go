@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 const (
@@ -31,17 +31,17 @@ type carrier struct {
 	lane *lane
 
 	mu      sync.Mutex
-	sent    []world.Sent
+	sent    []harness.Sent
 	reports int
 	number  int
 	// taken are called with each text that was taken.
-	taken []func(world.Sent)
+	taken []func(harness.Sent)
 }
 
-func (c *carrier) list(phone string) []world.Sent {
+func (c *carrier) list(phone string) []harness.Sent {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(c.sent), func(s world.Sent) bool { return s.Phone != phone })
+	return slices.DeleteFunc(slices.Clone(c.sent), func(s harness.Sent) bool { return s.Phone != phone })
 }
 
 func (c *carrier) reporting() int {
@@ -54,16 +54,16 @@ func (c *carrier) reporting() int {
 func (c *carrier) post(w http.ResponseWriter, r *http.Request, i *instance) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
-		world.Refuse(w, http.StatusBadRequest, 20001)
+		harness.Refuse(w, http.StatusBadRequest, 20001)
 		return
 	}
 	what := i.lane.arrive(point{Role: i.role, Kind: "http", Name: "POST message"}, posts)
 	switch what {
 	case before:
-		world.Reset(w)
+		harness.Reset(w)
 		return
 	case codedBefore:
-		world.Refuse(w, http.StatusServiceUnavailable, 20503)
+		harness.Refuse(w, http.StatusServiceUnavailable, 20503)
 		return
 	case none, after, hang, kill, codedAfter:
 	}
@@ -74,13 +74,13 @@ func (c *carrier) post(w http.ResponseWriter, r *http.Request, i *instance) {
 	}
 	go c.report(text, callback, lag)
 	if what == codedAfter {
-		world.Refuse(w, http.StatusInternalServerError, 20500)
+		harness.Refuse(w, http.StatusInternalServerError, 20500)
 		return
 	}
 	if loseAnswer(w, r, i, what) {
 		return
 	}
-	world.WriteJSON(w, http.StatusCreated, text.Resource())
+	harness.WriteJSON(w, http.StatusCreated, text.Resource())
 }
 
 // loseAnswer has the answer to a request that was carried out get lost as the
@@ -98,14 +98,14 @@ func loseAnswer(w http.ResponseWriter, r *http.Request, i *instance, what fault)
 		return false
 	case before, after, codedBefore, codedAfter:
 	}
-	world.Reset(w)
+	harness.Reset(w)
 	return true
 }
 
-func (c *carrier) take(form url.Values) (text world.Sent, callback string) {
+func (c *carrier) take(form url.Values) (text harness.Sent, callback string) {
 	c.mu.Lock()
 	c.number++
-	text = world.Sent{
+	text = harness.Sent{
 		SID: fmt.Sprintf("SM%08x%024x", c.lane.number, c.number), Phone: form.Get("To"), Body: form.Get("Body"), At: time.Now(),
 	}
 	callback = form.Get("StatusCallback")
@@ -126,7 +126,7 @@ func (c *carrier) take(form url.Values) (text world.Sent, callback string) {
 func (c *carrier) lookUp(w http.ResponseWriter, r *http.Request, i *instance) {
 	what := i.lane.arrive(point{Role: i.role, Kind: "http", Name: "GET messages"}, reads)
 	if what == before || loseAnswer(w, r, i, what) {
-		world.Reset(w)
+		harness.Reset(w)
 		return
 	}
 	found := []map[string]any{}
@@ -135,23 +135,23 @@ func (c *carrier) lookUp(w http.ResponseWriter, r *http.Request, i *instance) {
 			found = append(found, text.Resource())
 		}
 	}
-	world.WriteJSON(w, http.StatusOK, map[string]any{
+	harness.WriteJSON(w, http.StatusOK, map[string]any{
 		"messages": found, "page": 0, "page_size": len(found), "next_page_uri": nil, "previous_page_uri": nil,
 	})
 }
 
 // report posts what became of a text.
-func (c *carrier) report(text world.Sent, callback string, lag time.Duration) {
+func (c *carrier) report(text harness.Sent, callback string, lag time.Duration) {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.reports--
 	}()
-	world.Pause(c.lane.ctx, lag)
+	harness.Pause(c.lane.ctx, lag)
 	for _, state := range []string{"sent", "delivered"} {
 		form := url.Values{
 			"MessageSid": {text.SID}, "SmsSid": {text.SID}, "MessageStatus": {state}, "SmsStatus": {state},
-			"AccountSid": {world.AccountSID}, "ApiVersion": {"2010-04-01"}, "From": {world.OurNumber}, "To": {text.Phone},
+			"AccountSid": {harness.AccountSID}, "ApiVersion": {"2010-04-01"}, "From": {harness.OurNumber}, "To": {text.Phone},
 		}
 		if c.lane.deliver("status "+state, callback, form) != nil {
 			return
@@ -172,7 +172,7 @@ func (l *lane) deliver(name, address string, form url.Values) error {
 			return nil, fmt.Errorf("building a webhook: %w", err)
 		}
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set("X-Twilio-Signature", world.Sign(address, form))
+		req.Header.Set("X-Twilio-Signature", harness.Sign(address, form))
 		return req, nil
 	}, nil)
 }
@@ -190,7 +190,7 @@ func (l *lane) repeat(name string, build func(ctx context.Context, base string) 
 		case err == nil && code < http.StatusInternalServerError:
 			return fmt.Errorf("%s refused with %d: %s", name, code, body)
 		}
-		if !world.Pause(l.ctx, time.Second) {
+		if !harness.Pause(l.ctx, time.Second) {
 			return l.ctx.Err()
 		}
 	}
@@ -229,25 +229,25 @@ func (l *lane) request(name string, build func(ctx context.Context, base string)
 func (l *lane) complete(w http.ResponseWriter, r *http.Request, i *instance) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		world.ModelError(w, http.StatusBadRequest)
+		harness.ModelError(w, http.StatusBadRequest)
 		return
 	}
 	what := l.arrive(point{Role: i.role, Kind: "http", Name: "POST completion"}, writes)
 	if what == before {
-		world.Reset(w)
+		harness.Reset(w)
 		return
 	}
 	if l.thinking > 0 {
 		l.announceModelCall()
-		world.Pause(r.Context(), l.thinking)
+		harness.Pause(r.Context(), l.thinking)
 	}
 	if loseAnswer(w, r, i, what) {
 		return
 	}
-	answer, err := world.Complete(body, l.calls.Add(1))
+	answer, err := harness.Complete(body, l.calls.Add(1))
 	if err != nil {
-		world.ModelError(w, http.StatusBadRequest)
+		harness.ModelError(w, http.StatusBadRequest)
 		return
 	}
-	world.WriteJSON(w, http.StatusOK, answer)
+	harness.WriteJSON(w, http.StatusOK, answer)
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 )
 
 // job is one run: a scenario with one fault.
@@ -29,7 +29,7 @@ type outcome struct {
 
 // enumerate runs the scenarios; right: every run ended as it had to.
 func enumerate(ctx context.Context, o options, out io.Writer) (right bool, err error) {
-	s, err := newSurroundings(ctx, engine.Config{}, o.cache)
+	s, err := newSurroundings(ctx, temporal.Config{}, o.cache)
 	if err != nil {
 		return false, err
 	}

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 	"modernc.org/sqlite"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 	"coachline/internal/database/prepared"
 )
 
@@ -168,17 +168,17 @@ func TestCarrierFaults(t *testing.T) {
 
 // TestJudgeRows feeds the judge with what must not be.
 func TestJudgeRows(t *testing.T) {
-	sent := func(ids ...string) []world.Sent {
-		var out []world.Sent
+	sent := func(ids ...string) []harness.Sent {
+		var out []harness.Sent
 		for _, id := range ids {
-			out = append(out, world.Sent{Outbox: id})
+			out = append(out, harness.Sent{Outbox: id})
 		}
 		return out
 	}
 	for _, tc := range []struct {
 		name   string
 		status string
-		sent   []world.Sent
+		sent   []harness.Sent
 		want   string
 	}{
 		{"delivered", "delivered", sent("a"), ""},
@@ -199,17 +199,17 @@ func TestJudgeRows(t *testing.T) {
 }
 
 func TestJudgeAnswers(t *testing.T) {
-	said := func(bodies ...string) []world.Sent {
-		var out []world.Sent
+	said := func(bodies ...string) []harness.Sent {
+		var out []harness.Sent
 		for _, body := range bodies {
-			out = append(out, world.Sent{Body: body})
+			out = append(out, harness.Sent{Body: body})
 		}
 		return out
 	}
 	want := expectation{replies: 2}
 	for _, tc := range []struct {
 		name string
-		sent []world.Sent
+		sent []harness.Sent
 		want string
 	}{
 		{"one by one", said("re: p1 m0001", "re: p1 m0002"), ""},

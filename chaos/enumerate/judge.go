@@ -9,7 +9,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 	"coachline/models"
 )
 
@@ -40,7 +40,7 @@ func (t *turn) settle() error {
 	calm, why := 0, ""
 	ctx, cancel := context.WithTimeout(t.ctx, settleLimit)
 	defer cancel()
-	for again := true; again; again = world.Pause(ctx, settleEvery) {
+	for again := true; again; again = harness.Pause(ctx, settleEvery) {
 		if why = t.unrest(); why != "" {
 			calm = 0
 			continue
@@ -101,7 +101,7 @@ func (t *turn) judge(want expectation) verdict {
 	sent := t.carrier.list(t.number)
 	t.judgeRows(&v, rows, sent)
 	counts := map[string]int{}
-	var answers []world.Sent
+	var answers []harness.Sent
 	for _, text := range sent {
 		kind := rows[text.Outbox].kind
 		counts[kind]++
@@ -164,7 +164,7 @@ func (t *turn) outbox() (map[string]outboxRow, error) {
 
 // judgeRows: every row was taken once by the carrier and says so, or was not
 // and says that.
-func (t *turn) judgeRows(v *verdict, rows map[string]outboxRow, sent []world.Sent) {
+func (t *turn) judgeRows(v *verdict, rows map[string]outboxRow, sent []harness.Sent) {
 	taken := map[string]int{}
 	for _, text := range sent {
 		taken[text.Outbox]++
@@ -193,11 +193,11 @@ func (t *turn) judgeRows(v *verdict, rows map[string]outboxRow, sent []world.Sen
 }
 
 // judgeAnswers: each text was answered once, in order, by the model.
-func (t *turn) judgeAnswers(v *verdict, want expectation, answers []world.Sent) {
+func (t *turn) judgeAnswers(v *verdict, want expectation, answers []harness.Sent) {
 	var order []string
 	for _, text := range answers {
-		tokens := world.Token.FindAllString(text.Body, -1)
-		if !strings.HasPrefix(text.Body, world.AnswerMark) {
+		tokens := harness.Token.FindAllString(text.Body, -1)
+		if !strings.HasPrefix(text.Body, harness.AnswerMark) {
 			v.wrong("answered by %q", text.Body)
 		}
 		order = append(order, tokens...)
@@ -218,7 +218,7 @@ func (t *turn) judgeAnswers(v *verdict, want expectation, answers []world.Sent) 
 }
 
 // judgeStop: nothing but the confirmation leaves after the STOP was taken.
-func (t *turn) judgeStop(v *verdict, sent []world.Sent) {
+func (t *turn) judgeStop(v *verdict, sent []harness.Sent) {
 	for _, text := range sent {
 		var kind string
 		_ = t.db.QueryRowContext(t.ctx, `SELECT kind FROM outbox WHERE id = ?`, text.Outbox).Scan(&kind)

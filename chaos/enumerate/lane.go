@@ -18,8 +18,8 @@ import (
 	"google.golang.org/grpc"
 	_ "modernc.org/sqlite" // the driver of the judge's own connection
 
-	"coachline/chaos/world"
-	"coachline/dev/engine"
+	"coachline/chaos/harness"
+	"coachline/dev/temporal"
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/database"
@@ -101,7 +101,7 @@ func (l *lane) environment(i *instance) []string {
 	return append([]string{
 		"DATABASE_URL=sqlite:" + l.file(), "COACH_DATABASE_CONNECTIONS=3", "TEMPORAL_ADDRESS=" + l.world.engine.Address(), "TEMPORAL_NAMESPACE=" + l.namespace(),
 		"COACH_HTTP_ADDR=" + i.address, "COACH_PUBLIC_URL=" + publicURL, "COACH_PAYLOAD_KEYS=k1:" + key,
-		"TWILIO_ACCOUNT_SID=" + world.AccountSID, "TWILIO_AUTH_TOKEN=" + world.AuthToken, "TWILIO_FROM=" + world.OurNumber,
+		"TWILIO_ACCOUNT_SID=" + harness.AccountSID, "TWILIO_AUTH_TOKEN=" + harness.AuthToken, "TWILIO_FROM=" + harness.OurNumber,
 		"TWILIO_BASE_URL=" + l.world.base + "/" + i.name, "OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + l.world.base + "/" + i.name + "/v1",
 		"COACH_DEPLOYMENT_VERSIONING=off", "COACH_QUIET_HOURS=", "COACH_DEBOUNCE=200ms", "COACH_MEMORY_STEP=off",
 		"COACH_PREP_TIME=30m", "COACH_PROMPT_SPREAD=0", "COACH_REMINDER_DELAY=8s", "COACH_AUTO_FEEDBACK_DELAY=0",
@@ -113,7 +113,7 @@ func (l *lane) environment(i *instance) []string {
 
 // start begins a new run of a role.
 func (l *lane) start(role string) error {
-	port, err := engine.FreePort()
+	port, err := temporal.FreePort()
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (l *lane) start(role string) error {
 
 // restart replaces a killed instance after a while.
 func (l *lane) restart(role string) {
-	world.Pause(l.ctx, rest)
+	harness.Pause(l.ctx, rest)
 	l.mu.Lock()
 	closed := l.closed
 	l.mu.Unlock()
@@ -254,7 +254,7 @@ func (l *lane) await(attempt func(context.Context) error) error {
 		if err == nil || errors.Is(err, errFinal) {
 			return err
 		}
-		if !world.Pause(ctx, lookEvery) {
+		if !harness.Pause(ctx, lookEvery) {
 			return err
 		}
 	}

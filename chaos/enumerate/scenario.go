@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 // scenario is one kind of turn: what happens, and what has to come of it.
@@ -106,7 +106,7 @@ func (t *turn) say(words string) error {
 
 func (t *turn) text(body string, number int) error {
 	return t.deliver("inbound", publicURL+"/twilio/inbound", url.Values{
-		"MessageSid": {fmt.Sprintf("SM%s%021d", t.number[1:], number)}, "AccountSid": {world.AccountSID}, "From": {t.number}, "To": {world.OurNumber},
+		"MessageSid": {fmt.Sprintf("SM%s%021d", t.number[1:], number)}, "AccountSid": {harness.AccountSID}, "From": {t.number}, "To": {harness.OurNumber},
 		"Body": {body}, "NumMedia": {"0"}, "NumSegments": {"1"},
 	})
 }
@@ -128,7 +128,7 @@ func (t *turn) kinds() map[string]int {
 func (t *turn) waitFor(kind string, n int) bool {
 	ctx, cancel := context.WithTimeout(t.ctx, waitLimit)
 	defer cancel()
-	for again := true; again; again = world.Pause(ctx, lookEvery) {
+	for again := true; again; again = harness.Pause(ctx, lookEvery) {
 		counts := t.kinds()
 		if counts[kind] >= n {
 			return true

@@ -8,7 +8,7 @@ import (
 
 	"go.temporal.io/server/common/config"
 
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 )
 
 const (
@@ -47,7 +47,7 @@ func errorsOfServer() *config.FaultInjection {
 
 // serverFaults runs turns on a server whose own database fails now and then.
 func serverFaults(ctx context.Context, o options, out io.Writer) (right bool, err error) {
-	s, err := newSurroundings(ctx, engine.Config{Faults: errorsOfServer()}, o.cache)
+	s, err := newSurroundings(ctx, temporal.Config{Faults: errorsOfServer()}, o.cache)
 	if err != nil {
 		return false, err
 	}

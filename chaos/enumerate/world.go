@@ -20,8 +20,8 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"coachline/chaos/world"
-	"coachline/dev/engine"
+	"coachline/chaos/harness"
+	"coachline/dev/temporal"
 )
 
 const retention = 24 * time.Hour
@@ -29,7 +29,7 @@ const retention = 24 * time.Hour
 // surroundings are what all lanes share: a Temporal server in this process with its state
 // in memory, and the address of carrier and model.
 type surroundings struct {
-	engine  *engine.Engine
+	engine  *temporal.Engine
 	dir     string
 	cache   int    // workflows that a worker keeps
 	base    string // of carrier and model
@@ -42,7 +42,7 @@ type surroundings struct {
 	instances map[string]*instance
 }
 
-func newSurroundings(ctx context.Context, cfg engine.Config, cache int) (*surroundings, error) {
+func newSurroundings(ctx context.Context, cfg temporal.Config, cache int) (*surroundings, error) {
 	dir, err := os.MkdirTemp(memoryFolder(), "coachline-enumerate-")
 	if err != nil {
 		return nil, fmt.Errorf("making a folder: %w", err)
@@ -51,8 +51,8 @@ func newSurroundings(ctx context.Context, cfg engine.Config, cache int) (*surrou
 		dir: dir, cache: cache, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
 		quiet: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)), instances: map[string]*instance{},
 	}
-	cfg.UIPort = engine.NoUI
-	if s.engine, err = engine.Start(ctx, cfg); err != nil {
+	cfg.UIPort = temporal.NoUI
+	if s.engine, err = temporal.Start(ctx, cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the Temporal server: %w", err), os.RemoveAll(dir))
 	}
 	if err := s.serve(ctx); err != nil {
@@ -129,7 +129,7 @@ func (s *surroundings) namespace(ctx context.Context, name string) (client.Clien
 			}
 			direct.Close()
 		}
-		if try > 200 || !world.Pause(ctx, lookEvery) {
+		if try > 200 || !harness.Pause(ctx, lookEvery) {
 			return nil, fmt.Errorf("reaching namespace %s: %w", name, err)
 		}
 	}
