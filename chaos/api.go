@@ -21,10 +21,10 @@ const (
 // api is the product as an operator reaches it, at any of its starters, and the
 // addresses that the driver told it.
 type api struct {
-	doors    []string
-	temporal string
-	database string
-	turn     atomic.Uint64
+	starterURLs []string
+	temporal    string
+	database    string
+	turn        atomic.Uint64
 }
 
 // call is one request; key is the idempotency key of a message.
@@ -46,7 +46,7 @@ func (r *refused) Error() string { return fmt.Sprintf("status %d: %s", r.status,
 func (a *api) do(ctx context.Context, c call, result any) error {
 	wait := 50 * time.Millisecond
 	for {
-		err := a.once(ctx, a.doors[a.turn.Add(1)%uint64(len(a.doors))], c, result)
+		err := a.once(ctx, a.starterURLs[a.turn.Add(1)%uint64(len(a.starterURLs))], c, result)
 		var no *refused
 		if err == nil || errors.As(err, &no) {
 			return err
@@ -58,7 +58,7 @@ func (a *api) do(ctx context.Context, c call, result any) error {
 	}
 }
 
-func (a *api) once(ctx context.Context, door string, c call, result any) error {
+func (a *api) once(ctx context.Context, starter string, c call, result any) error {
 	ctx, cancel := context.WithTimeout(ctx, apiLimit)
 	defer cancel()
 	var body bytes.Buffer
@@ -67,7 +67,7 @@ func (a *api) once(ctx context.Context, door string, c call, result any) error {
 			return fmt.Errorf("writing a request: %w", err)
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, c.method, door+c.path, &body)
+	req, err := http.NewRequestWithContext(ctx, c.method, starter+c.path, &body)
 	if err != nil {
 		return fmt.Errorf("building a request: %w", err)
 	}
@@ -101,8 +101,8 @@ func (a *api) once(ctx context.Context, door string, c call, result any) error {
 	return nil
 }
 
-func (a *api) readyz(ctx context.Context, door string) error {
-	return a.once(ctx, door, call{method: http.MethodGet, path: "/readyz"}, nil)
+func (a *api) readyz(ctx context.Context, starter string) error {
+	return a.once(ctx, starter, call{method: http.MethodGet, path: "/readyz"}, nil)
 }
 
 // entry is one entry of the history route.

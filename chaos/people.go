@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
 
 	"coachline/chaos/harness"
+	"coachline/internal/sim/twilio"
 )
 
 // text is one text of a person that was taken with 200.
@@ -145,11 +145,7 @@ func (p *person) say(ctx context.Context, words, wish string) error {
 
 // post delivers one text; twice means two deliveries in the same moment.
 func (p *person) post(ctx context.Context, one text, body string, twice bool) error {
-	form := url.Values{
-		"MessageSid": {one.sid}, "SmsSid": {one.sid}, "SmsMessageSid": {one.sid}, "AccountSid": {harness.AccountSID},
-		"From": {p.number}, "To": {harness.OurNumber}, "Body": {body}, "NumMedia": {"0"}, "NumSegments": {"1"},
-		"SmsStatus": {"received"}, "ApiVersion": {"2010-04-01"},
-	}
+	form := twilio.InboundForm(twilio.Inbound{AccountSID: harness.AccountSID, SID: one.sid, From: p.number, To: harness.OurNumber, Body: body})
 	times := 1
 	if twice {
 		times = 2
@@ -157,7 +153,7 @@ func (p *person) post(ctx context.Context, one text, body string, twice bool) er
 	problems := make([]error, times)
 	var group sync.WaitGroup
 	for i := range times {
-		group.Go(func() { problems[i] = p.sys.carrier.Post(ctx, publicURL+"/twilio/inbound", form) })
+		group.Go(func() { problems[i] = p.sys.carrier.Deliver(ctx, publicURL+"/twilio/inbound", form) })
 	}
 	group.Wait()
 	p.sys.trace.Note("%s: %s taken", p.name, one.token)

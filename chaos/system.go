@@ -161,9 +161,11 @@ func (s *system) roles(ctx, inner context.Context, bin programs) error {
 		return err
 	}
 	for _, port := range ports {
-		s.api.doors = append(s.api.doors, "http://"+local(port))
+		s.api.starterURLs = append(s.api.starterURLs, "http://"+local(port))
 	}
-	s.carrier = harness.NewCarrier(s.board, s.trace, s.api.doors)
+	if s.carrier, err = harness.NewCarrier(s.board, s.trace, s.api.starterURLs); err != nil {
+		return err
+	}
 	s.pager = harness.NewPager(s.board, s.trace)
 	outside, err := s.serveStandIns(inner)
 	if err != nil {
@@ -231,11 +233,11 @@ func (s *system) serveStandIns(inner context.Context) (standIns, error) {
 	if s.connections, err = harness.NewSlowListener(inner); err != nil {
 		return at, err
 	}
-	at.carrier = harness.ServeOn(inner, s.connections, s.carrier.Handler(inner))
+	at.carrier = harness.ServeOn(inner, s.connections, s.carrier.Handler())
 	if at.pager, err = harness.Serve(inner, s.pager); err != nil {
 		return at, err
 	}
-	at.model, err = harness.Serve(inner, harness.NewModel(s.board, s.trace).Handler(inner))
+	at.model, err = harness.Serve(inner, harness.NewModel(s.board, s.trace).Handler())
 	return at, err
 }
 
@@ -268,7 +270,7 @@ func (s *system) payloadKey() (string, error) {
 
 // ready fails unless every starter reaches database and Temporal.
 func (s *system) ready(ctx context.Context) error {
-	for _, door := range s.api.doors {
+	for _, door := range s.api.starterURLs {
 		if err := s.api.readyz(ctx, door); err != nil {
 			return err
 		}
@@ -282,11 +284,14 @@ func (s *system) close(keep bool) error {
 	s.end()
 	s.fleet.Stop()
 	var problem error
+	if s.carrier != nil {
+		problem = s.carrier.Close()
+	}
 	if s.temporal != nil {
 		s.temporal.Close()
 	}
 	if s.db != nil {
-		problem = s.db.Close()
+		problem = errors.Join(problem, s.db.Close())
 	}
 	if !keep {
 		return errors.Join(problem, os.RemoveAll(s.dir))

@@ -71,7 +71,7 @@ func short(ctx context.Context, o options, s *surroundings, out io.Writer) (bool
 	right := make([]bool, len(list))
 	for i, r := range list {
 		jobs := shortJobs[r.scenario.name]
-		r.options.lanes = (len(jobs) + shortRuns - 1) / shortRuns
+		r.options.installations = (len(jobs) + shortRuns - 1) / shortRuns
 		group.Go(func() { right[i] = r.report(len(jobs), r.all(ctx, nil, jobs)) })
 	}
 	group.Wait()
@@ -101,12 +101,12 @@ type round struct {
 	options  options
 }
 
-func (r *round) newLane(ctx context.Context) (*lane, error) {
-	return newLane(ctx, r.surroundings, r.scenario)
+func (r *round) newInstallation(ctx context.Context) (*installation, error) {
+	return newInstallation(ctx, r.surroundings, r.scenario)
 }
 
 func (r *round) run(ctx context.Context) (right bool, err error) {
-	l, err := r.newLane(ctx)
+	l, err := r.newInstallation(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -152,13 +152,13 @@ func (r *round) plan(points []seen) []job {
 	return jobs
 }
 
-// all spreads the jobs over lanes. A lane whose run went wrong is left behind:
+// all spreads the jobs over installations. One whose run went wrong is left behind:
 // what it holds would disturb the next run.
-func (r *round) all(ctx context.Context, first *lane, jobs []job) []outcome {
+func (r *round) all(ctx context.Context, first *installation, jobs []job) []outcome {
 	todo := make(chan job)
 	results := make(chan outcome)
 	var group sync.WaitGroup
-	for n := range min(r.options.lanes, len(jobs)) {
+	for n := range min(r.options.installations, len(jobs)) {
 		group.Go(func() {
 			l := first
 			if n > 0 {
@@ -167,7 +167,7 @@ func (r *round) all(ctx context.Context, first *lane, jobs []job) []outcome {
 			for j := range todo {
 				if l == nil {
 					var err error
-					if l, err = r.newLane(ctx); err != nil {
+					if l, err = r.newInstallation(ctx); err != nil {
 						results <- outcome{job: j, hit: true, verdict: verdict{err.Error()}}
 						continue
 					}
@@ -207,7 +207,7 @@ func (r *round) all(ctx context.Context, first *lane, jobs []job) []outcome {
 }
 
 // run is one turn with one fault.
-func (l *lane) run(sc *scenario, j job) outcome {
+func (l *installation) run(sc *scenario, j job) outcome {
 	o := outcome{job: j}
 	if err := l.await(l.ready); err != nil {
 		o.verdict.wrong("before the turn: %v", err)

@@ -53,7 +53,7 @@ func (t *turn) settle() error {
 }
 
 func (t *turn) unrest() string {
-	if n := t.carrier.reporting(); n > 0 {
+	if n := t.carrier.Unreported(); n > 0 {
 		return fmt.Sprintf("%d texts whose delivery is being reported", n)
 	}
 	for _, one := range unsettled {
@@ -98,7 +98,7 @@ func (t *turn) judge(want expectation) verdict {
 		v.wrong("%v", err)
 		return v
 	}
-	sent := t.carrier.list(t.number)
+	sent := t.sent()
 	t.judgeRows(&v, rows, sent)
 	counts := map[string]int{}
 	var answers []harness.Sent

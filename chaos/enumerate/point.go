@@ -68,7 +68,7 @@ func (s seen) faults() []fault {
 	return []fault{before, after, hang, kill}
 }
 
-// counter numbers the calls of a run. The lane guards it.
+// counter numbers the calls of a run. The installation guards it.
 type counter map[point]int
 
 func (c counter) next(p point) point {

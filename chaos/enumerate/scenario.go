@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
 	"coachline/chaos/harness"
+	"coachline/internal/sim/twilio"
 )
 
 // scenario is one kind of turn: what happens, and what has to come of it.
@@ -40,7 +40,7 @@ type expectation struct {
 
 // turn is one run of a scenario for one person.
 type turn struct {
-	*lane
+	*installation
 	number  string // of the phone
 	id      string
 	texts   int
@@ -52,10 +52,10 @@ type turn struct {
 const waitLimit = 4 * time.Minute
 
 // enrol signs a new person up and waits for the greeting.
-func (l *lane) enrol() (*turn, error) {
+func (l *installation) enrol() (*turn, error) {
 	l.mu.Lock()
 	l.people++
-	t := &turn{lane: l, number: fmt.Sprintf("+1202555%04d", 100+l.people)}
+	t := &turn{installation: l, number: fmt.Sprintf("+1202555%04d", 100+l.people)}
 	name := fmt.Sprintf("p%d", l.people)
 	l.mu.Unlock()
 	var view struct {
@@ -80,8 +80,8 @@ func (t *turn) api(method, path, key string, in, out any) error {
 	if err != nil {
 		return fmt.Errorf("writing a request: %w", err)
 	}
-	return t.repeat("api "+method, func(ctx context.Context, base string) (*http.Request, error) {
-		req, err := http.NewRequestWithContext(ctx, method, base+path, bytes.NewReader(body))
+	return t.repeat(func(ctx context.Context) (*http.Request, error) {
+		req, err := http.NewRequestWithContext(ctx, method, publicURL+path, bytes.NewReader(body))
 		if err != nil {
 			return nil, fmt.Errorf("building a request: %w", err)
 		}
@@ -105,16 +105,24 @@ func (t *turn) say(words string) error {
 }
 
 func (t *turn) text(body string, number int) error {
-	return t.deliver("inbound", publicURL+"/twilio/inbound", url.Values{
-		"MessageSid": {fmt.Sprintf("SM%s%021d", t.number[1:], number)}, "AccountSid": {harness.AccountSID}, "From": {t.number}, "To": {harness.OurNumber},
-		"Body": {body}, "NumMedia": {"0"}, "NumSegments": {"1"},
-	})
+	return t.carrier.Deliver(t.ctx, publicURL+"/twilio/inbound", twilio.InboundForm(twilio.Inbound{
+		AccountSID: harness.AccountSID, SID: fmt.Sprintf("SM%s%021d", t.number[1:], number), From: t.number, To: harness.OurNumber, Body: body,
+	}))
+}
+
+// sent are the texts that the carrier accepted for the person's phone.
+func (t *turn) sent() []harness.Sent {
+	var sent []harness.Sent
+	for _, m := range t.carrier.Sent(t.number) {
+		sent = append(sent, harness.SentOf(m))
+	}
+	return sent
 }
 
 // kinds counts the texts on the phone by the kind of their rows.
 func (t *turn) kinds() map[string]int {
 	counts := map[string]int{}
-	for _, text := range t.carrier.list(t.number) {
+	for _, text := range t.sent() {
 		var kind string
 		if err := t.db.QueryRowContext(t.ctx, `SELECT kind FROM outbox WHERE id = ?`, text.Outbox).Scan(&kind); err != nil {
 			kind = "without a row"

@@ -70,7 +70,7 @@ func serverFaults(ctx context.Context, o options, out io.Writer) (right bool, er
 
 // turns runs a scenario without faults of its own and counts what went wrong.
 func (r *round) turns(ctx context.Context, n int) (wrong int, err error) {
-	l, err := r.newLane(ctx)
+	l, err := r.newInstallation(ctx)
 	if err != nil {
 		return 0, err
 	}

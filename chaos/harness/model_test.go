@@ -1,11 +1,12 @@
 package harness
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"coachline/internal/sim/openai"
 )
 
 func TestModelAnswersWhatIsNew(t *testing.T) {
@@ -27,16 +28,16 @@ func TestModelAnswersWhatIsNew(t *testing.T) {
 		{"nothing new", user("STOP"), tools, "nothing to answer, number 3"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			require.Equal(t, tc.want, ask(t, system+","+tc.messages, tc.extra)["content"])
+			require.Equal(t, tc.want, ask(t, system+","+tc.messages, tc.extra).Text)
 		})
 	}
 	wish := ask(t, system+","+user("p07 m0003 daily 07:00")+","+user("p07 m0004 daily 08:00"), tools)
-	require.Len(t, wish["tool_calls"], 2, "each wish is a call")
+	require.Len(t, wish.Calls, 2, "each wish is a call")
 }
 
-func ask(t *testing.T, messages, extra string) map[string]any {
+func ask(t *testing.T, messages, extra string) openai.Answer {
 	t.Helper()
-	var r request
-	require.NoError(t, json.Unmarshal([]byte(`{"messages":[`+messages+`]`+extra+`}`), &r))
-	return r.answer(3)
+	r, err := openai.ReadRequest([]byte(`{"model":"m","messages":[` + messages + `]` + extra + `}`))
+	require.NoError(t, err)
+	return answer(r, 3)
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+
+	"coachline/internal/sim/twilio"
 )
 
 // Page is a request of the product to call a person.
@@ -44,8 +46,8 @@ func (p *Pager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	fault, spoilt := p.board.Take(TargetPager)
-	if spoilt && fault != FaultResetAfter && spoil(w, r, fault) {
+	fault, faulty := p.board.Take(TargetPager)
+	if faulty && fault != FaultResetAfter && failCall(w, r, fault) {
 		return
 	}
 	p.mu.Lock()
@@ -53,7 +55,7 @@ func (p *Pager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Unlock()
 	p.trace.Note("pager took %s for %s", page.ID, page.ParticipantID)
 	if fault == FaultResetAfter {
-		Reset(w)
+		twilio.Reset(w)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -24,8 +24,8 @@ const (
 	// default; an app that is being restarted on a developer's machine takes
 	// longer.
 	keepTrying  = 60 * time.Second
-	firstPause  = 100 * time.Millisecond
-	longestWait = 2 * time.Second
+	firstPause  = 50 * time.Millisecond
+	longestWait = time.Second
 	apiVersion  = "2010-04-01"
 )
 
@@ -127,9 +127,9 @@ func (c *courier) handOver(t text) bool {
 	if armed && f.Kind == kindMalformed {
 		post.key += "-wrong"
 	}
-	result := c.deliver(post)
+	result := c.deliver(c.closing, post)
 	if armed && f.Kind == kindTwice && result == taken {
-		result = c.deliver(post)
+		result = c.deliver(c.closing, post)
 	}
 	state := statusReceived
 	switch result {
@@ -192,9 +192,9 @@ func (c *courier) tell(t text, state status, r Report, f fault) bool {
 	if f.Kind == kindMalformed {
 		post.key += "-wrong"
 	}
-	result := c.deliver(post)
+	result := c.deliver(c.closing, post)
 	if r.Twice && result == taken {
-		result = c.deliver(post)
+		result = c.deliver(c.closing, post)
 	}
 	return result != interrupted
 }
@@ -242,11 +242,11 @@ const (
 	interrupted         // the server is closing; it is still owed
 )
 
-// deliver posts until the app answers below 500.
-func (c *courier) deliver(post webhook) outcome {
+// deliver posts until the app answers below 500, or ctx ends.
+func (c *courier) deliver(ctx context.Context, post webhook) outcome {
 	began, wait := time.Now(), firstPause
 	for {
-		if c.closing.Err() != nil {
+		if ctx.Err() != nil {
 			return interrupted
 		}
 		code, err := c.post(post)
@@ -260,7 +260,7 @@ func (c *courier) deliver(post webhook) outcome {
 			c.cfg.Logger.Warn("the app did not take a webhook", "sid", post.form.Get("MessageSid"), "status", code)
 			return refused
 		}
-		if !c.wait(wait) {
+		if !pause(ctx, wait) {
 			return interrupted
 		}
 		wait = min(2*wait, longestWait)

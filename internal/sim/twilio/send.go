@@ -1,6 +1,7 @@
 package twilio
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -116,9 +117,12 @@ func (s *Server) Unreported() int {
 var errUntaken = errors.New("the app did not take the webhook")
 
 // Deliver posts a signed webhook until the app takes it. It fails when the app
-// refuses it, does not take it within KeepTrying, or the server closes.
-func (s *Server) Deliver(address string, form url.Values) error {
-	if s.courier.deliver(webhook{address: address, form: form, key: s.cfg.AuthToken}) != taken {
+// refuses it, does not take it within KeepTrying, ctx ends, or the server closes.
+func (s *Server) Deliver(ctx context.Context, address string, form url.Values) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.closing, cancel)()
+	if s.courier.deliver(ctx, webhook{address: address, form: form, key: s.cfg.AuthToken}) != taken {
 		return fmt.Errorf("delivering %s: %w", form.Get("MessageSid"), errUntaken)
 	}
 	return nil

@@ -52,7 +52,7 @@ func TestFleetRestartsWhatWasKilled(t *testing.T) {
 	require.Empty(t, fleet.Restarts(), "a kill is not an end of its own")
 	kills, _ := board.Counts()
 	require.Equal(t, map[string]int{"worker: at random": 1}, kills)
-	require.False(t, board.Kill("nobody", "at random", 0))
+	require.False(t, board.Kill("worker2", "at random", 0))
 	require.Equal(t, 1, board.Total())
 }
 
@@ -114,8 +114,8 @@ func TestPassages(t *testing.T) {
 	}
 }
 
-// door is a starter that takes webhooks after a few refusals.
-func door(t *testing.T, refusals int) (base string, taken func() []string) {
+// starter is one that takes webhooks after a few refusals.
+func starter(t *testing.T, refusals int) (base string, taken func() []string) {
 	t.Helper()
 	states := make(chan string, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -156,11 +156,13 @@ func TestCarrierFaults(t *testing.T) {
 		{"twice", TargetCallback, FaultTwice, http.StatusCreated, 1, []string{"queued", "queued", "sent", "sent", "delivered", "delivered"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			base, taken := door(t, 2)
+			base, taken := starter(t, 2)
 			trace := NewTrace()
 			board := NewBoard(NewFleet(t.TempDir(), trace), trace)
-			carrier := NewCarrier(board, trace, []string{base})
-			server := httptest.NewServer(carrier.Handler(t.Context()))
+			carrier, err := NewCarrier(board, trace, []string{base})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, carrier.Close()) })
+			server := httptest.NewServer(carrier.Handler())
 			t.Cleanup(server.Close)
 			if tc.fault != "" {
 				board.Spoil(tc.target, tc.fault)
@@ -177,10 +179,11 @@ func sendOne(t *testing.T, address string) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	form := url.Values{"To": {"+12025550101"}, "Body": {"hello"}, "StatusCallback": {"http://coach.test/twilio/status?outbox=t1-p1"}}
+	form := url.Values{"To": {"+12025550101"}, "From": {OurNumber}, "Body": {"hello"}, "StatusCallback": {"http://coach.test/twilio/status?outbox=t1-p1"}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.SetBasicAuth(AccountSID, AuthToken)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -24,6 +23,7 @@ import (
 	"coachline/internal/connect"
 	"coachline/internal/database"
 	"coachline/internal/metrics"
+	"coachline/internal/sim/twilio"
 	"coachline/models"
 	"coachline/starter"
 	"coachline/worker"
@@ -38,20 +38,21 @@ const (
 	lookEvery  = 100 * time.Millisecond
 )
 
-// lane is one installation of the product: a namespace, a database, one worker
+// installation is one of the product: a namespace, a database, one worker
 // and one starter. It runs one turn after the other, each with one fault at
 // most.
-type lane struct {
+type installation struct {
 	// ctx ends with the program.
-	ctx      context.Context
-	world    *surroundings
-	number   int
-	cache    int
-	settings []string
-	carrier  *carrier
+	ctx          context.Context
+	surroundings *surroundings
+	number       int
+	cache        int
+	settings     []string
+	carrier      *twilio.Server
+	// handlers are the stand-ins, "carrier" and "model".
+	handlers map[string]http.Handler
 	temporal client.Client // the judge's own
 	db       *sql.DB       // the judge's own
-	calls    atomic.Int64  // of the model
 	thinking time.Duration // of the model
 	called   func()        // by a model call
 
@@ -67,11 +68,14 @@ type lane struct {
 	people   int
 }
 
-// newLane starts an installation and waits until it works.
-func newLane(ctx context.Context, s *surroundings, sc *scenario) (*lane, error) {
-	l := &lane{ctx: ctx, world: s, number: int(s.lanes.Add(1)), cache: s.cache, settings: sc.settings, thinking: sc.thinking, roles: map[string]*instance{}}
-	l.carrier = &carrier{lane: l}
+// newInstallation starts an installation and waits until it works.
+func newInstallation(ctx context.Context, s *surroundings, sc *scenario) (*installation, error) {
+	l := &installation{ctx: ctx, surroundings: s, number: int(s.installations.Add(1)), cache: s.cache, settings: sc.settings, thinking: sc.thinking, roles: map[string]*instance{}}
 	var err error
+	if l.carrier, err = l.newCarrier(); err != nil {
+		return nil, err
+	}
+	l.handlers = map[string]http.Handler{"carrier": l.carrier.Handler(), "model": l.newModel().Handler()}
 	if l.temporal, err = s.namespace(ctx, l.namespace()); err != nil {
 		return nil, err
 	}
@@ -85,24 +89,24 @@ func newLane(ctx context.Context, s *surroundings, sc *scenario) (*lane, error) 
 	}
 	l.db.SetMaxOpenConns(1)
 	if err := l.await(l.ready); err != nil {
-		return nil, errors.Join(fmt.Errorf("waiting for lane %d: %w", l.number, err), l.close())
+		return nil, errors.Join(fmt.Errorf("waiting for installation %d: %w", l.number, err), l.close())
 	}
 	return l, nil
 }
 
-func (l *lane) namespace() string { return fmt.Sprintf("lane%d", l.number) }
+func (l *installation) namespace() string { return fmt.Sprintf("installation%d", l.number) }
 
-func (l *lane) file() string { return l.world.file(l.namespace() + ".db") }
+func (l *installation) file() string { return l.surroundings.file(l.namespace() + ".db") }
 
 // environment is the product's, with what makes a turn longer than it need be
 // left out.
-func (l *lane) environment(i *instance) []string {
+func (l *installation) environment(i *instance) []string {
 	key := base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
 	return append([]string{
-		"DATABASE_URL=sqlite:" + l.file(), "COACH_DATABASE_CONNECTIONS=3", "TEMPORAL_ADDRESS=" + l.world.engine.Address(), "TEMPORAL_NAMESPACE=" + l.namespace(),
+		"DATABASE_URL=sqlite:" + l.file(), "COACH_DATABASE_CONNECTIONS=3", "TEMPORAL_ADDRESS=" + l.surroundings.engine.Address(), "TEMPORAL_NAMESPACE=" + l.namespace(),
 		"COACH_HTTP_ADDR=" + i.address, "COACH_PUBLIC_URL=" + publicURL, "COACH_PAYLOAD_KEYS=k1:" + key,
 		"TWILIO_ACCOUNT_SID=" + harness.AccountSID, "TWILIO_AUTH_TOKEN=" + harness.AuthToken, "TWILIO_FROM=" + harness.OurNumber,
-		"TWILIO_BASE_URL=" + l.world.base + "/" + i.name, "OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + l.world.base + "/" + i.name + "/v1",
+		"TWILIO_BASE_URL=" + l.surroundings.base + "/" + i.name, "OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + l.surroundings.base + "/" + i.name + "/v1",
 		"COACH_DEPLOYMENT_VERSIONING=off", "COACH_QUIET_HOURS=", "COACH_DEBOUNCE=200ms", "COACH_MEMORY_STEP=off",
 		"COACH_PREP_TIME=30m", "COACH_PROMPT_SPREAD=0", "COACH_REMINDER_DELAY=8s", "COACH_AUTO_FEEDBACK_DELAY=0",
 		"COACH_FEEDBACK_TIMEOUT=0", "COACH_FEEDBACK_FOLLOWUP=0", "COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=0", "COACH_LOOP_MUTE=0",
@@ -112,13 +116,13 @@ func (l *lane) environment(i *instance) []string {
 }
 
 // start begins a new run of a role.
-func (l *lane) start(role string) error {
+func (l *installation) start(role string) error {
 	port, err := temporal.FreePort()
 	if err != nil {
 		return err
 	}
-	i := &instance{lane: l, role: role, address: fmt.Sprintf("127.0.0.1:%d", port), dead: make(chan struct{}), done: make(chan error, 1)}
-	l.world.add(i)
+	i := &instance{installation: l, role: role, address: fmt.Sprintf("127.0.0.1:%d", port), dead: make(chan struct{}), done: make(chan error, 1)}
+	l.surroundings.add(i)
 	cfg, err := config.Load(l.environment(i), nil)
 	if err != nil {
 		return fmt.Errorf("building settings: %w", err)
@@ -145,7 +149,7 @@ func (l *lane) start(role string) error {
 }
 
 // restart replaces a killed instance after a while.
-func (l *lane) restart(role string) {
+func (l *installation) restart(role string) {
 	harness.Pause(l.ctx, rest)
 	l.mu.Lock()
 	closed := l.closed
@@ -159,7 +163,7 @@ func (l *lane) restart(role string) {
 }
 
 // current is the instance that plays a role; nil while there is none.
-func (l *lane) current(role string) *instance {
+func (l *installation) current(role string) *instance {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.roles[role]
@@ -167,7 +171,7 @@ func (l *lane) current(role string) *instance {
 
 // arrive counts a call while a turn is watched, and says what is to go wrong
 // with it.
-func (l *lane) arrive(p point, e effect) fault {
+func (l *installation) arrive(p point, e effect) fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.watching {
@@ -183,21 +187,21 @@ func (l *lane) arrive(p point, e effect) fault {
 }
 
 // watch begins to count, with one fault planned; the zero point plans none.
-func (l *lane) watch(p point, what fault) {
+func (l *installation) watch(p point, what fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.watching, l.counts, l.passed, l.planned, l.what, l.hit = true, counter{}, nil, p, what, false
 }
 
 // unwatch ends the counting; hit says whether the planned point was passed.
-func (l *lane) unwatch() (hit bool) {
+func (l *installation) unwatch() (hit bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.watching = false
 	return l.hit
 }
 
-func (l *lane) announceModelCall() {
+func (l *installation) announceModelCall() {
 	l.mu.Lock()
 	called := l.called
 	l.called = nil
@@ -208,14 +212,14 @@ func (l *lane) announceModelCall() {
 }
 
 // onModelCall calls back once, when the model is next asked.
-func (l *lane) onModelCall(called func()) {
+func (l *installation) onModelCall(called func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.called = called
 }
 
 // ready fails unless both roles work.
-func (l *lane) ready(ctx context.Context) error {
+func (l *installation) ready(ctx context.Context) error {
 	for _, role := range []string{"starter", "worker"} {
 		select {
 		case err := <-l.current(role).done:
@@ -227,7 +231,7 @@ func (l *lane) ready(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("building a request: %w", err)
 	}
-	res, err := l.world.client.Do(req)
+	res, err := l.surroundings.client.Do(req)
 	if err != nil {
 		return fmt.Errorf("asking the starter: %w", err)
 	}
@@ -246,7 +250,7 @@ func (l *lane) ready(ctx context.Context) error {
 var errFinal = errors.New("it will not come back")
 
 // await repeats an attempt until it succeeds.
-func (l *lane) await(attempt func(context.Context) error) error {
+func (l *installation) await(attempt func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyLimit)
 	defer cancel()
 	for {
@@ -261,7 +265,7 @@ func (l *lane) await(attempt func(context.Context) error) error {
 }
 
 // close ends both roles as a kill does.
-func (l *lane) close() error {
+func (l *installation) close() error {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
@@ -270,7 +274,7 @@ func (l *lane) close() error {
 			i.end.Do(func() { close(i.dead) })
 			i.cancel()
 			if err := <-i.done; err != nil {
-				l.world.quiet.Debug("killed role ended", "role", role, "error", err)
+				l.surroundings.quiet.Debug("killed role ended", "role", role, "error", err)
 			}
 		}
 	}
@@ -279,5 +283,5 @@ func (l *lane) close() error {
 		err = l.db.Close()
 	}
 	l.temporal.Close()
-	return err
+	return errors.Join(err, l.carrier.Close())
 }

@@ -26,7 +26,7 @@ import (
 
 const retention = 24 * time.Hour
 
-// surroundings are what all lanes share: a Temporal server in this process with its state
+// surroundings are what all installations share: a Temporal server in this process with its state
 // in memory, and the address of carrier and model.
 type surroundings struct {
 	engine  *temporal.Engine
@@ -37,9 +37,9 @@ type surroundings struct {
 	quiet   sdklog.Logger
 	serving *http.Server
 
-	lanes     atomic.Int64
-	mu        sync.Mutex
-	instances map[string]*instance
+	installations atomic.Int64
+	mu            sync.Mutex
+	instances     map[string]*instance
 }
 
 func newSurroundings(ctx context.Context, cfg temporal.Config, cache int) (*surroundings, error) {
@@ -78,26 +78,27 @@ func (s *surroundings) serve(ctx context.Context) error {
 		return fmt.Errorf("opening an address: %w", err)
 	}
 	mux := http.NewServeMux()
-	const messages = "/{instance}/2010-04-01/Accounts/{account}/Messages.json"
-	mux.HandleFunc("POST "+messages, s.from(func(w http.ResponseWriter, r *http.Request, i *instance) { i.lane.carrier.post(w, r, i) }))
-	mux.HandleFunc("GET "+messages, s.from(func(w http.ResponseWriter, r *http.Request, i *instance) { i.lane.carrier.lookUp(w, r, i) }))
-	mux.HandleFunc("POST /{instance}/v1/chat/completions", s.from(func(w http.ResponseWriter, r *http.Request, i *instance) { i.lane.complete(w, r, i) }))
+	mux.HandleFunc("/{instance}/2010-04-01/", s.serveStandIn("carrier"))
+	mux.HandleFunc("POST /{instance}/v1/chat/completions", s.serveStandIn("model"))
 	s.base = "http://" + listener.Addr().String()
 	s.serving = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	go func() { _ = s.serving.Serve(listener) }() // ends with close
 	return nil
 }
 
-// from finds out who asks; a killed instance asks for nothing.
-func (s *surroundings) from(handle func(http.ResponseWriter, *http.Request, *instance)) http.HandlerFunc {
+// serveStandIn serves a stand-in of the installation that asks; a killed instance
+// asks for nothing.
+func (s *surroundings) serveStandIn(which string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		name := r.PathValue("instance")
 		s.mu.Lock()
-		i := s.instances[r.PathValue("instance")]
+		i := s.instances[name]
 		s.mu.Unlock()
 		if i == nil || i.isDead() {
 			panic(http.ErrAbortHandler)
 		}
-		handle(w, r, i)
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, i))
+		http.StripPrefix("/"+name, i.installation.handlers[which]).ServeHTTP(w, r)
 	}
 }
 
