@@ -20,6 +20,7 @@ import (
 	"go.temporal.io/sdk/log"
 
 	"coachline/chaos/harness"
+	"coachline/internal/pgtest"
 )
 
 const (
@@ -135,7 +136,7 @@ func (s *system) servers(ctx context.Context, bin programs) error {
 // database waits for PostgreSQL, makes the product's database and opens it.
 func (s *system) database(ctx context.Context, port int) error {
 	address := func(name string) string {
-		return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", harness.Superuser, local(port), name)
+		return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", pgtest.Superuser, local(port), name)
 	}
 	first, err := sql.Open("pgx", address("postgres"))
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"coachline/chaos/harness"
 	"coachline/dev/temporal"
+	"coachline/internal/pgtest"
 )
 
 // The databases of the one PostgreSQL.
@@ -55,7 +56,7 @@ func (r *Rig) postgres(ctx context.Context) (ground, error) {
 }
 
 func postgresURL(port int, database string) string {
-	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", harness.Superuser, port, database)
+	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", pgtest.Superuser, port, database)
 }
 
 // makeDatabases waits for the server first.

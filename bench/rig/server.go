@@ -30,8 +30,8 @@ import (
 	srv "go.temporal.io/server/temporal"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"coachline/chaos/harness"
 	"coachline/dev/temporal"
+	"coachline/internal/pgtest"
 )
 
 const (
@@ -84,7 +84,7 @@ func local(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(por
 func sqlConfig(port int, database string) *config.SQL {
 	return &config.SQL{
 		PluginName: postgresql.PluginNamePGX, ConnectProtocol: "tcp", ConnectAddr: local(port),
-		User: harness.Superuser, DatabaseName: database, MaxConns: connections, MaxIdleConns: connections,
+		User: pgtest.Superuser, DatabaseName: database, MaxConns: connections, MaxIdleConns: connections,
 	}
 }
 
