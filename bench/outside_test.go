@@ -88,7 +88,12 @@ func (f fakeDev) answer(phone, body string) error {
 	if err != nil {
 		return err
 	}
-	res, err := http.Post(f.environ["OPENAI_BASE_URL"]+"/chat/completions", "application/json", bytes.NewReader(ask))
+	req, err := http.NewRequest(http.MethodPost, f.environ["OPENAI_BASE_URL"]+"/chat/completions", bytes.NewReader(ask))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer key")
+	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
 	}
@@ -99,8 +104,15 @@ func (f fakeDev) answer(phone, body string) error {
 	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
 		return err
 	}
-	sent, err := http.PostForm(f.environ["TWILIO_BASE_URL"]+"/2010-04-01/Accounts/"+f.environ["TWILIO_ACCOUNT_SID"]+"/Messages.json",
-		url.Values{"To": {phone}, "Body": {out.Choices[0].Message.Content}})
+	account := f.environ["TWILIO_ACCOUNT_SID"]
+	form := url.Values{"To": {phone}, "From": {f.environ["TWILIO_FROM"]}, "Body": {out.Choices[0].Message.Content}}
+	req, err = http.NewRequest(http.MethodPost, f.environ["TWILIO_BASE_URL"]+"/2010-04-01/Accounts/"+account+"/Messages.json", strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.SetBasicAuth(account, f.environ["TWILIO_AUTH_TOKEN"])
+	sent, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
 	}

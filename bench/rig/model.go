@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"coachline/internal/sim/openai"
 )
 
 const maxBody = 4 << 20
@@ -42,8 +43,8 @@ func DailyBody(n int, clock string) string {
 	return fmt.Sprintf("%s%d from me: a prompt daily at %s please.", mark, n, clock)
 }
 
-// Model is an OpenAI-compatible server that answers at once, after a delay, or
-// not before it is released, with plain words that name the last text it read.
+// Model is the stand-in of a model that answers at once, after a delay, or
+// not before it is released, with a sentence that names the last text it read.
 type Model struct {
 	delay atomic.Int64
 	calls atomic.Int64
@@ -77,29 +78,28 @@ func (m *Model) Hang() (release func()) {
 	})
 }
 
-// ServeHTTP implements http.Handler.
-func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		return
+// Handler serves the API.
+func (m *Model) Handler() http.Handler {
+	return openai.New(openai.Config{OnCall: m.serveCall, Answer: m.answer}).Handler()
+}
+
+func (m *Model) serveCall(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
+	if m.wait(r) {
+		next(w, r)
 	}
-	if !m.wait(r) {
-		return
+}
+
+// answer reads no more of a request than it must.
+func (m *Model) answer(body []byte) (openai.Answer, error) {
+	m.calls.Add(1)
+	clock := asked(body)
+	if clock == "" {
+		return openai.Answer{Text: heardText(heard(body))}, nil
 	}
-	message, finish := map[string]any{"role": "assistant", "content": heardText(heard(body))}, "stop"
-	if clock := asked(body); clock != "" {
-		m.tools.Add(1)
-		message["content"], finish = nil, "tool_calls"
-		message["tool_calls"] = []any{map[string]any{"id": "call1", "type": "function", "function": map[string]string{
-			"name": "scheduler", "arguments": `{"action":"create","type":"fixed","fixed_time":"` + clock + `"}`,
-		}}}
-	}
-	reply(w, http.StatusOK, map[string]any{
-		"id": "chatcmpl-" + strconv.FormatInt(m.calls.Add(1), 10), "object": "chat.completion", "created": 1, "model": "bench",
-		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": finish}},
-		"usage":   map[string]int{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-	})
+	m.tools.Add(1)
+	return openai.Answer{Calls: []openai.ToolCall{{ID: "call1", Type: "function", Function: openai.Function{
+		Name: "scheduler", Arguments: `{"action":"create","type":"fixed","fixed_time":"` + clock + `"}`,
+	}}}}, nil
 }
 
 // wait is the model's thinking; false: the caller gave up.
@@ -173,10 +173,4 @@ func asked(body []byte) string {
 		return ""
 	}
 	return string(found[1])
-}
-
-func reply(w http.ResponseWriter, status int, value any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) // The caller may be gone.
 }

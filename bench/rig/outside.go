@@ -37,7 +37,9 @@ func StartStandIns(ctx context.Context, cfg Config) (*Rig, error) {
 	}
 	r.binary, r.settings = cfg.Binary, cfg.Settings
 	r.phones = newPhones()
-	r.Carrier = newCarrier(cfg.Reports, r.phones)
+	if r.Carrier, err = newCarrier(cfg.Reports); err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
 	if r.outside, err = r.standIns(ctx); err == nil && r.binary == "" {
 		r.binary = filepath.Join(r.dir, "dev")
 		err = buildDev(ctx, r.binary)

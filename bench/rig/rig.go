@@ -121,7 +121,9 @@ func (r *Rig) build(ctx context.Context, cfg Config) error {
 		return err
 	}
 	p := newPhones()
-	r.Carrier = newCarrier(cfg.Reports, p)
+	if r.Carrier, err = newCarrier(cfg.Reports); err != nil {
+		return err
+	}
 	at.settings = cfg.Settings
 	if at.outside, err = r.standIns(ctx); err != nil {
 		return err
@@ -177,17 +179,15 @@ func (r *Rig) server(ctx context.Context, backend Backend) (ground, error) {
 // standIns serves model and carrier on one address.
 func (r *Rig) standIns(ctx context.Context) (string, error) {
 	mux := http.NewServeMux()
-	mux.Handle("POST /v1/chat/completions", r.Model)
-	mux.Handle("POST /2010-04-01/Accounts/{account}/Messages.json", r.Carrier)
+	mux.Handle("POST /v1/chat/completions", r.Model.Handler())
+	mux.Handle("/2010-04-01/", r.Carrier.network.Handler())
 	base, stop, err := serve(ctx, "stand-ins", mux)
 	if err != nil {
 		return "", err
 	}
 	r.later(func() error {
 		r.Model.Hang()() // Lets go of what still hangs.
-		err := stop()
-		r.Carrier.group.Wait()
-		return err
+		return errors.Join(stop(), r.Carrier.network.Close())
 	})
 	return base, nil
 }
