@@ -150,6 +150,7 @@ func (l *installation) RoundTrip(req *http.Request) (*http.Response, error) {
 		out.URL.Scheme, out.URL.Host, out.Host = "http", to.address, ""
 		out.Body = io.NopCloser(bytes.NewReader(body))
 		var err error
+		//nolint:bodyclose // it is closed below, after what it held has been read
 		if res, err = l.surroundings.client.Transport.RoundTrip(out); err != nil {
 			return fmt.Errorf("posting: %w", err)
 		}

@@ -1,5 +1,3 @@
-// Package gist compares texts by the words in them. It stands in for what a
-// model understands of a text: words are equal or they are not.
 package openai
 
 import (
@@ -113,16 +111,6 @@ func sentences(text string) []string {
 		out[i] = strings.TrimSpace(out[i])
 	}
 	return slices.DeleteFunc(out, func(one string) bool { return one == "" })
-}
-
-// clipTo puts a text on one line of at most n characters, the dots that mark the
-// cut among them.
-func clipTo(text string, n int) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) <= n {
-		return string(runes)
-	}
-	return strings.TrimSpace(string(runes[:max(0, n-len("..."))])) + "..."
 }
 
 // embedding stands in for an embedding: hashed words, with length 1. Texts of

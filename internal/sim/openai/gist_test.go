@@ -2,7 +2,6 @@ package openai
 
 import (
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -47,13 +46,6 @@ func TestSentences(t *testing.T) {
 	require.Empty(t, sentences(" \n"))
 }
 
-func TestClip(t *testing.T) {
-	for in, want := range map[string]string{"a  b\nc": "a b c", "abcdefgh": "abcd...", "": ""} {
-		require.Equal(t, want, clipTo(in, 7))
-	}
-	require.Equal(t, "...", clipTo("abcd", 2))
-}
-
 func TestVector(t *testing.T) {
 	for _, tc := range []struct {
 		name, a, b string
@@ -93,7 +85,6 @@ func FuzzVector(f *testing.F) {
 			sum += float64(x) * float64(x)
 		}
 		require.InDelta(t, 1, sum, 1e-4)
-		require.LessOrEqual(t, utf8.RuneCountInString(clipTo(text, 5)), 5)
 		for _, one := range sentences(text) {
 			require.NotEmpty(t, one)
 		}

@@ -131,6 +131,9 @@ func (sc scene) afterList(d done) saying {
 func short(list string, n int) string {
 	var out []string
 	for line := range strings.Lines(list) {
+		if n <= len("...") {
+			break
+		}
 		line = clip(line, n-len("..."))
 		if n -= len([]rune(line)) + 1; n < 0 {
 			break

@@ -167,8 +167,7 @@ func ReadRequest(body []byte) (Request, error) {
 // answer follows the script; id goes into the ids of the calls, which must
 // differ within a conversation.
 func (ask Request) answer(id string) Answer {
-	asked := stageAsk{System: ask.newest("system"), User: ask.newest("user"), Intend: intend}
-	if text, ok := answerStage(asked); ok {
+	if text, ok := answerStage(stageAsk{System: ask.newest("system"), User: ask.newest("user")}); ok {
 		return inWords(text)
 	}
 	return unfold(ask).answerText(id)

@@ -1,15 +1,14 @@
-// Package stage answers, by fixed rules, the requests that a reply makes
-// besides the conversation itself: which tools, which steps, what to look up,
-// what to remember, what a text comes to. It goes by words and understands
-// nothing; every answer has the form that the request asks for.
 package openai
 
 import (
-	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
 )
+
+// The answers in this file are to the requests that a reply makes besides the
+// conversation itself. All but the memory step get the same answer each time: one
+// that leaves the reply as it would be without the stage.
 
 // stageName is a kind of request; stageNone is a conversation.
 type stageName string
@@ -58,37 +57,35 @@ func stageOf(system string) stageName {
 	return stageNone
 }
 
-// stageCall is a tool call that the script would make. Without Args it is only
-// known that the tool may be needed.
-type stageCall struct {
-	Name string
-	Args map[string]any
-}
+// stageAsk is a request of a stage: the texts of its two messages.
+type stageAsk struct{ System, User string }
 
-// stageAsk is a request.
-type stageAsk struct {
-	// System and User are the texts of its two messages.
-	System, User string
-	// Intend lists the calls that the coach would make, given what it wrote
-	// last (empty when that is not known) and what the person answers.
-	Intend func(asked, said string) []stageCall
-}
+const (
+	// undecided is no answer that the router or the focus stage can read, so that
+	// every tool is offered and no focus is chosen.
+	undecided = "I cannot say."
+	nothing   = "NONE"
+	// digestChars is the limit where the request names none.
+	digestChars = 500
+)
 
 // answers are what the script says to a kind.
 var answers = map[stageName]func(stageAsk) string{
-	stageRouter:       stageAsk.route,
-	stagePlanner:      stageAsk.plan,
-	stageResolver:     stageAsk.resolve,
-	stageExtractor:    stageAsk.extract,
+	stageRouter:       always(undecided),
+	stagePlanner:      always("Reply to the user."),
+	stageResolver:     always("null"),
+	stageExtractor:    always(`{"keywords":[],"from":null,"to":null,"questions":[]}`),
 	stageMemoryDigest: func(a stageAsk) string { return a.digest("Notes") },
 	stageToolDigest:   func(a stageAsk) string { return a.digest("Result") },
-	stageMessages:     stageAsk.messages,
-	stageLimitDigest:  stageAsk.summariseStopped,
+	stageMessages:     func(a stageAsk) string { return a.digest("Messages") },
+	stageLimitDigest:  always("This may be incomplete. I could not finish looking into this."),
 	stageMemoryStep:   stageAsk.remember,
-	stageSummary:      stageAsk.summarise,
-	stageDailyNote:    stageAsk.note,
-	stageFocus:        stageAsk.focus,
+	stageSummary:      always("They talked about the habit."),
+	stageDailyNote:    always(nothing),
+	stageFocus:        always(undecided),
 }
+
+func always(text string) func(stageAsk) string { return func(stageAsk) string { return text } }
 
 // answerStage is what the script says; false for a request that is none of a stage.
 func answerStage(ask stageAsk) (text string, ok bool) {
@@ -97,6 +94,14 @@ func answerStage(ask stageAsk) (text string, ok bool) {
 		return "", false
 	}
 	return answer(ask), true
+}
+
+// digest is the material itself, as far as it fits.
+func (a stageAsk) digest(title string) string {
+	if text := short(a.under(title), a.limit(digestChars)); text != "" {
+		return text
+	}
+	return nothing
 }
 
 var atMost = regexp.MustCompile(`at most (\d+) `)
@@ -129,71 +134,4 @@ func (a stageAsk) items(title string) []string {
 		out = append(out, item)
 	}
 	return out
-}
-
-// tool is one that a request lists; properties are the types of its arguments,
-// empty where the request shows no schema.
-type tool struct {
-	name, description string
-	properties        map[string]property
-}
-
-type property struct {
-	Type json.RawMessage `json:"type"`
-}
-
-func (a stageAsk) tools() []tool {
-	var out []tool
-	for _, item := range a.items("Tools") {
-		name, description, found := strings.Cut(item, ": ")
-		if !found {
-			continue
-		}
-		one := tool{name: name, description: description}
-		// The schema is the JSON that reaches to the end of the line.
-		for at := range description {
-			var schema struct {
-				Properties map[string]property `json:"properties"`
-			}
-			if description[at] == '{' && json.Unmarshal([]byte(description[at:]), &schema) == nil {
-				one.description, one.properties = strings.TrimSpace(description[:at]), schema.Properties
-				break
-			}
-		}
-		out = append(out, one)
-	}
-	return out
-}
-
-// lastCoachText is what the coach wrote last, as far as the request shows it.
-func (a stageAsk) lastCoachText() string {
-	last := ""
-	for line := range strings.Lines(a.under("Said before")) {
-		if text, found := strings.CutPrefix(strings.TrimSpace(line), "coach: "); found {
-			last = text
-		}
-	}
-	return last
-}
-
-var (
-	questionWord = regexp.MustCompile(`(?i)^(?:and |so |but )?(?:what|whats|what's|when|where|who|whom|whose|which|why|how|do|does|did|am|is|are|was|were|can|could|will|would|should|have|has)\b`)
-	aboutEarlier = regexp.MustCompile(`(?i)\bwhat (?:did|have) i (?:say|said|tell|told|mention)|\bdid i (?:say|tell|mention)|\bi (?:told|mentioned|said)\b|\bremember\b|\bknow about me\b|\blast (?:time|week|month)\b|\bwho am i\b`)
-	ofTheirs     = regexp.MustCompile(`(?i)\bmy \pL+|\b(?:do|did|am|was|have|should|can) i\b`)
-)
-
-// isQuestion reports whether a text asks something.
-func isQuestion(text string) bool {
-	text = strings.TrimSpace(text)
-	return strings.HasSuffix(text, "?") || questionWord.MatchString(text)
-}
-
-// asksEarlier reports whether a text asks, in so many words, for what was said
-// before.
-func asksEarlier(text string) bool { return aboutEarlier.MatchString(text) }
-
-// topic is what a text is about, in at most n words.
-func topic(text string, n int) string {
-	words := keywords(text)
-	return strings.Join(words[:min(len(words), n)], " ")
 }

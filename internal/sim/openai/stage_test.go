@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,14 +16,12 @@ func library(t testing.TB) *prompts.Library {
 	return lib
 }
 
-func nothingIntended(string, string) []stageCall { return nil }
-
 // answer renders a prompt with the product's own library and asks for it.
 func answer(t *testing.T, name prompts.Name, data prompts.StageData) string {
 	t.Helper()
 	system, err := library(t).Render(name, data)
 	require.NoError(t, err)
-	text, ok := answerStage(stageAsk{System: system, User: data.Query, Intend: nothingIntended})
+	text, ok := answerStage(stageAsk{System: system, User: data.Query})
 	require.True(t, ok, "the opening of %s has changed", name)
 	return text
 }
@@ -98,85 +95,22 @@ func TestMemoryStep(t *testing.T) {
 	}
 }
 
-func TestExtractor(t *testing.T) {
-	const moment = "Local time: Tuesday 2026-11-24 08:00 (America/New_York); UTC: 2026-11-24T13:00:00Z"
-	for _, tc := range []struct{ name, in, context, want string }{
-		{"words of the text and the topic", "What did I say about my knee?\nTopic: running pain", moment,
-			`{"keywords":["knee","running","pain"],"from":null,"to":null,"questions":[]}`},
-		{"five at most", "alpha bravo charlie delta echo foxtrot", moment, `{"keywords":["alpha","bravo","charlie","delta","echo"],"from":null,"to":null,"questions":[]}`},
-		{"yesterday", "How was my walk yesterday?", moment, `{"keywords":["walk","yesterday"],"from":"2026-11-23T00:00:00Z","to":"2026-11-24T00:00:00Z","questions":[]}`},
-		{"last week", "sleep last week", moment, `{"keywords":["sleep","week"],"from":"2026-11-10T00:00:00Z","to":"2026-11-24T13:00:00Z","questions":[]}`},
-		{"last month", "sleep last month", moment, `{"keywords":["sleep","month"],"from":"2026-09-24T00:00:00Z","to":"2026-11-24T13:00:00Z","questions":[]}`},
-		{"today", "walk today", moment, `{"keywords":["walk","today"],"from":"2026-11-24T00:00:00Z","to":"2026-11-24T13:00:00Z","questions":[]}`},
-		{"no clock", "walk today", "", `{"keywords":["walk","today"],"from":null,"to":null,"questions":[]}`},
-		{"nothing", "?", moment, `{"keywords":[],"from":null,"to":null,"questions":[]}`},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			require.JSONEq(t, tc.want, answer(t, prompts.Extractor, prompts.StageData{Query: tc.in, Context: tc.context}))
-		})
-	}
-}
-
-func TestDigests(t *testing.T) {
+func TestDigestsAreTheMaterial(t *testing.T) {
 	const notes = "[2026-11-20] They walk at 7am. (f1)\n[2026-11-19] Their knee hurts. (f2)\n[2026-11-12] They tried yoga. (f3)"
-	page := "leeds.example: dry until noon. Buses run late.\n" + strings.Repeat("x", 250) + " end. Rain in Leeds tonight."
 	for _, tc := range []struct {
 		name  string
 		stage prompts.Name
-		query string
 		text  string
 		limit int
 		want  string
 	}{
-		{"J98 what shares words", prompts.MemoryDigest, "When do I walk?", notes, 500, "[2026-11-20] They walk at 7am. (f1)"},
-		{"A41 nothing bears on it", prompts.MemoryDigest, "What about taxes?", notes, 500, nothing},
-		{"who the person is", prompts.MemoryDigest, "Who am I?", notes, 500, notes},
-		{"a suggestion", prompts.MemoryDigest, "Any ideas for me?", notes, 500, notes},
-		{"the limit", prompts.MemoryDigest, "Who am I?", notes, 70, "[2026-11-20] They walk at 7am. (f1)"},
-		{"J100 sentences of a long line", prompts.ToolDigest, "rain in leeds", page, 600, "leeds.example: dry until noon. Buses run late.\nRain in Leeds tonight."},
-		{"A43 nothing in a result", prompts.ToolDigest, "my knee", page, 600, nothing},
-		{"J86 words that were found", prompts.LimitDigest, "weather?", "called web {}\nresult of web: leeds.example: dry", 0, "This may be incomplete. leeds.example: dry."},
-		{"J86 data is not shown", prompts.LimitDigest, "weather?", `result of list_memories: {"ok":true}`, 0,
-			"This may be incomplete. A step with list memories gave an answer that I could not work through."},
-		{"J86 nothing was found", prompts.LimitDigest, "weather?", "said: Looking.", 0, "This may be incomplete. I could not finish looking into this."},
+		{"notes", prompts.MemoryDigest, notes, 500, notes},
+		{"within the limit", prompts.MemoryDigest, notes, 70, "[2026-11-20] They walk at 7am. (f1)\n[2026-11-19] Their knee hurts...."},
+		{"a result", prompts.ToolDigest, "leeds.example: dry until noon.", 600, "leeds.example: dry until noon."},
+		{"no result", prompts.ToolDigest, "", 600, nothing},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			require.Equal(t, tc.want, answer(t, tc.stage, prompts.StageData{Query: tc.query, Material: tc.text, Limit: tc.limit}))
-		})
-	}
-}
-
-func TestSummary(t *testing.T) {
-	const talk = "person: I walked\ncoach: nice\ntool scheduler done: {}\nperson: my knee hurts"
-	for _, tc := range []struct {
-		name, earlier, text string
-		limit               int
-		want                string
-	}{
-		{"A62 the earlier one stays", "Walks at seven.", talk, 2000, "Walks at seven.\nThe person said: I walked; my knee hurts"},
-		{"the first", "", talk, 2000, "The person said: I walked; my knee hurts"},
-		{"nobody but the coach", "", "coach: Walk!", 2000, "Then the coach wrote: coach: Walk!"},
-		{"the oldest goes", "Old line that is long.\nWalks at seven.", talk, 60, "Walks at seven.\nThe person said: I walked; my knee hurts"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			require.Equal(t, tc.want, answer(t, prompts.SessionSummary, prompts.StageData{Earlier: tc.earlier, Material: tc.text, Limit: tc.limit}))
-		})
-	}
-}
-
-func TestDailyNote(t *testing.T) {
-	for _, tc := range []struct {
-		name, earlier, text string
-		limit               int
-		want                string
-	}{
-		{"J51 a line each", "", "person: I walked\ncoach: nice\nperson: ok\nperson: my knee hurts", 200, "Person: I walked\nPerson: my knee hurts"},
-		{"nothing worth a line", "", "person: ok\ncoach: I walked", 200, nothing},
-		{"P46 nothing twice", "Person: I walked", "person: I walked\nperson: it rained", 100, "Person: it rained"},
-		{"few words are left", "", "person: I walked\nperson: it rained", 4, "Person: I walked"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			require.Equal(t, tc.want, answer(t, prompts.DailyNote, prompts.StageData{Earlier: tc.earlier, Material: tc.text, Limit: tc.limit}))
+			require.Equal(t, tc.want, answer(t, tc.stage, prompts.StageData{Query: "When?", Material: tc.text, Limit: tc.limit}))
 		})
 	}
 }
@@ -205,7 +139,7 @@ func FuzzAnswer(f *testing.F) {
 		} {
 			system, err := lib.Render(name, data)
 			require.NoError(t, err)
-			text, ok := answerStage(stageAsk{System: system, User: query, Intend: nothingIntended})
+			text, ok := answerStage(stageAsk{System: system, User: query})
 			require.True(t, ok)
 			require.NotEmpty(t, text)
 			if name == prompts.PlanResolver || name == prompts.Extractor || name == prompts.MemoryStep {

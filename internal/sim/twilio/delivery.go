@@ -318,7 +318,7 @@ type Inbound struct{ AccountSID, SID, From, To, Body string }
 func InboundForm(in Inbound) url.Values {
 	form := url.Values{"NumMedia": {"0"}, "NumSegments": {strconv.Itoa(segments(in.Body))}, "Body": {in.Body}}
 	for name, value := range map[string]string{
-		"MessageSid": in.SID, "SmsSid": in.SID, "SmsMessageSid": in.SID, "SmsStatus": string(statusReceived),
+		"MessageSid": in.SID, "SmsSid": in.SID, "SmsMessageSid": in.SID, "SmsStatus": statusReceived,
 		"AccountSid": in.AccountSID, "ApiVersion": apiVersion, "From": in.From, "To": in.To,
 		"FromCountry": "US", "FromState": "", "FromCity": "", "FromZip": "",
 		"ToCountry": "US", "ToState": "", "ToCity": "", "ToZip": "",
@@ -331,7 +331,7 @@ func InboundForm(in Inbound) url.Values {
 func (c *courier) statusForm(t text, state status) url.Values {
 	form := url.Values{}
 	for name, value := range map[string]string{
-		"MessageSid": t.SID, "SmsSid": t.SID, "MessageStatus": string(state), "SmsStatus": string(state),
+		"MessageSid": t.SID, "SmsSid": t.SID, "MessageStatus": state, "SmsStatus": state,
 		"AccountSid": c.cfg.AccountSID, "ApiVersion": apiVersion, "From": c.cfg.From, "To": t.Phone,
 	} {
 		form.Set(name, value)

@@ -3,56 +3,11 @@ package openai
 import (
 	"regexp"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 )
 
-const maxKeywords = 5
-
-// extract names the words of the text, and the span that it speaks of.
-func (a stageAsk) extract() string {
-	query := strings.ReplaceAll(a.User, "\nTopic: ", " ")
-	words := keywords(query)
-	if words == nil {
-		words = []string{}
-	}
-	found := map[string]any{"keywords": words[:min(len(words), maxKeywords)], "from": nil, "to": nil, "questions": []string{}}
-	if from, to, ok := a.span(query); ok {
-		found["from"], found["to"] = from.Format(time.RFC3339), to.Format(time.RFC3339)
-	}
-	return encode(found)
-}
-
-var (
-	utcNow = regexp.MustCompile(`UTC: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)`)
-	spans  = regexp.MustCompile(`(?i)\b(today|yesterday|this week|last week|last month)\b`)
-)
-
-// span is the time that a text speaks of, by the clock of the request; whole
-// days of UTC.
-func (a stageAsk) span(query string) (from, to time.Time, ok bool) {
-	word, clock := spans.FindString(query), utcNow.FindStringSubmatch(a.System)
-	if word == "" || clock == nil {
-		return time.Time{}, time.Time{}, false
-	}
-	now, err := time.Parse(time.RFC3339, clock[1])
-	if err != nil {
-		return time.Time{}, time.Time{}, false
-	}
-	today := now.Truncate(24 * time.Hour)
-	switch strings.ToLower(word) {
-	case "yesterday":
-		return today.AddDate(0, 0, -1), today, true
-	case "this week", "last week":
-		return today.AddDate(0, 0, -14), now, true
-	case "last month":
-		return today.AddDate(0, -2, 0), now, true
-	}
-	return today, now, true
-}
-
-// statement is a way to say something lasting of oneself. Group 1 is what a
+// statement is a pattern of saying something lasting of oneself. Group 1 is what a
 // newer statement replaces: "live in", "my knee".
 type statement struct {
 	kind    string
@@ -86,9 +41,9 @@ var (
 	// passing are states, requests and events that are of no use in a week.
 	passing = regexp.MustCompile(`(?i)^i(?: have|'ve got| have got) (?:an?|one|no) (?:question|minute|moment|problem|meeting|idea|second|call|time)\b|^i (?:want to|would like to|'d like to|plan to) (?:stop|cancel|delete|change|talk|know|see|list|go on|continue)\b|^i(?:'m| am) (?:so |very |really |just |all |still |a bit |not )*(?:ready|done|ok|okay|fine|good|great|well|here|back|sorry|sure|tired|busy|happy|glad|sad|late|going|off|in|at|on|about|home|finished|trying|thinking|confused|lost|bored|doing|feeling|waiting|looking|interested)\b`)
 	// past is what happened once, beside a move.
-	past = regexp.MustCompile(`(?i)^i (?:\pL+ed|was|did|went|had|got|ran|ate|slept|said|told|think|need|can|could|will|would|should) `)
-	live = regexp.MustCompile(`(?i)\b(?:live in|lives in|moved to)\b`)
-	fact = regexp.MustCompile(`^(\S+) \((\w+), [^)]*\): (.*)$`)
+	past    = regexp.MustCompile(`(?i)^i (?:\pL+ed|was|did|went|had|got|ran|ate|slept|said|told|think|need|can|could|will|would|should) `)
+	livesIn = regexp.MustCompile(`(?i)\b(?:live in|lives in|moved to)\b`)
+	fact    = regexp.MustCompile(`^(\S+) \((\w+), [^)]*\): (.*)$`)
 )
 
 // known is a fact that the request lists.
@@ -144,7 +99,7 @@ func findStatement(sentence string) (said, kind, subject string) {
 			continue
 		}
 		words := sentence[at[0]:at[1]]
-		if passing.MatchString(words) || past.MatchString(words) && !live.MatchString(words) {
+		if passing.MatchString(words) || past.MatchString(words) && !livesIn.MatchString(words) {
 			continue
 		}
 		first, said, kind, subject = at[0], asSentence(aboutThem(words)), s.kind, ""
@@ -186,7 +141,7 @@ func (f known) replacedBy(sentence, said, subject string) int {
 	score := sharedWords(sentence, f.text)
 	timed := clock.MatchString(sentence) && clock.MatchString(f.text)
 	switch {
-	case live.MatchString(said) && live.MatchString(f.text),
+	case livesIn.MatchString(said) && livesIn.MatchString(f.text),
 		subject != "" && strings.Contains(strings.ToLower(f.text), strings.ToLower(subject)+" "),
 		timed && correction.MatchString(sentence):
 		return score + 1
@@ -247,4 +202,12 @@ func turnPronouns(text, subject, possessive, object string) string {
 		}
 		return out
 	})
+}
+
+var questionWord = regexp.MustCompile(`(?i)^(?:and |so |but )?(?:what|whats|what's|when|where|who|whom|whose|which|why|how|do|does|did|am|is|are|was|were|can|could|will|would|should|have|has)\b`)
+
+// isQuestion reports whether a text asks something.
+func isQuestion(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasSuffix(text, "?") || questionWord.MatchString(text)
 }
