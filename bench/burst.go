@@ -10,7 +10,7 @@ import (
 type burstShape struct {
 	people int
 	delay  time.Duration
-	// within is the time in which everybody must be answered; 0 is no target.
+	// within is the time in which all must be answered; 0 is no target.
 	within time.Duration
 }
 

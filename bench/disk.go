@@ -26,7 +26,7 @@ var diskRounds = []struct {
 }{{0, 12}, {500 * time.Millisecond, 6}}
 
 // disk is the whole system on its SQLite files, the program dev in a process of
-// its own, seen from outside: its front door, and its texts at the carrier.
+// its own, seen from outside: its webhooks and API, and its texts at the carrier.
 func disk(ctx context.Context, b *Bench) ([]Figure, error) {
 	var all []Figure
 	for _, step := range []string{"off", "after"} {
@@ -39,7 +39,7 @@ func disk(ctx context.Context, b *Bench) ([]Figure, error) {
 	return all, nil
 }
 
-// diskWith measures one way of remembering, each kind of work on a folder of
+// diskWith measures one setting of the memory step, each kind of work on a folder of
 // its own.
 func (b *Bench) diskWith(ctx context.Context, step string) ([]Figure, error) {
 	var figures []Figure
@@ -202,11 +202,11 @@ func (b *Bench) diskMemory(ctx context.Context, o *rig.Outside) ([]Figure, error
 	megabytes := func(name string, bytes int64) Figure {
 		return Figure{Name: name, Unit: "MB", Better: Lower, Product: float64(bytes) / 1e6}
 	}
-	whole := megabytes("resident memory, everybody greeted", idle.Resident)
+	whole := megabytes("resident memory, all greeted", idle.Resident)
 	whole.Target = target(250)
 	figures := []Figure{
-		megabytes("resident memory, nobody enrolled", empty.Resident), megabytes("of it pages of the program's file, nobody enrolled", empty.File),
-		whole, megabytes("of it pages of the program's file, everybody greeted", idle.File),
+		megabytes("resident memory, none enrolled", empty.Resident), megabytes("of it pages of the program's file, none enrolled", empty.File),
+		whole, megabytes("of it pages of the program's file, all greeted", idle.File),
 		megabytes("resident memory, started again", again.Resident), megabytes("of it pages of the program's file, started again", again.File),
 		alone("started again to ready", o.Ready), alone("started again to the first answer", first),
 	}

@@ -20,7 +20,7 @@ type side interface {
 	Name() string
 	// Enrol takes a phone into the programme; a greeting follows by itself.
 	Enrol(ctx context.Context, phone string) error
-	// Text delivers one text and returns when the front door answers.
+	// Text delivers one text and returns when the webhook is answered.
 	Text(ctx context.Context, phone, body string) error
 	WorkflowID(phone string) string
 }
@@ -96,19 +96,19 @@ type Bench struct {
 	numbers atomic.Int64
 }
 
-// New puts nobody on the rig yet.
+// New is a rig without people.
 func New(r *rig.Rig, o Options) *Bench { return &Bench{Rig: r, Options: o} }
 
 // enrolling is how many requests are under way at once.
 const enrolling = 16
 
-// person is somebody on one side; said counts their texts.
+// person is a participant of one side; said counts their texts.
 type person struct {
 	phone string
 	said  int
 }
 
-// newcomers are people whom nobody knows yet.
+// newcomers are people who are not enrolled yet.
 func (b *Bench) newcomers(n int) []*person {
 	people := make([]*person, n)
 	for i := range people {
@@ -165,7 +165,7 @@ func (b *Bench) say(ctx context.Context, s side, p *person, body string) (time.D
 	return at.Sub(began), err
 }
 
-// together has everybody do the same at the same time.
+// together has all people do the same at the same time.
 func together(ctx context.Context, people []*person, do func(context.Context, *person) (time.Duration, error)) (Durations, error) {
 	var mu sync.Mutex
 	var took Durations
@@ -184,7 +184,7 @@ func together(ctx context.Context, people []*person, do func(context.Context, *p
 		})
 	}
 	group.Wait()
-	// Everybody or nobody: a percentile over those who were answered would hide
+	// All or an error: a percentile over those who were answered would hide
 	// the others.
 	return took, problems
 }

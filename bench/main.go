@@ -38,7 +38,7 @@ func main() {
 
 // start is the benchmark, or the worker that it runs as a child.
 func start(ctx context.Context) error {
-	// The product logs as it does in production, to nobody.
+	// The product logs as it does in production, to no file.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	if slices.Equal(os.Args[1:], []string{rig.ChildArg}) {
 		return rig.RunChild(ctx, os.Stdin, os.Stdout)
@@ -83,7 +83,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 		return err
 	})
 	flags.IntVar(&o.people, "people", 0, "participants, instead of each load's own")
-	flags.DurationVar(&o.asleep, "asleep", time.Minute, "how long the load sleepers measures the processor while everybody sleeps, and the load idle waits before it reads the memory")
+	flags.DurationVar(&o.asleep, "asleep", time.Minute, "how long the load sleepers measures the processor while all sleep, and the load idle waits before it reads the memory")
 	flags.BoolVar(&o.config.Reports, "reports", false, "the carrier posts a delivery report for every text of the product")
 	flags.Func("set", "a setting of the product, NAME=VALUE, may be repeated: -set COACH_ACTIVITY_POLLERS=5", func(text string) error {
 		if name, _, ok := strings.Cut(text, "="); !ok || name == "" {

@@ -23,7 +23,7 @@ func TestOptions(t *testing.T) {
 		{"compare", []string{"-compare", "a.json", "b.json"}, ""},
 		{"compare one", []string{"-compare", "a.json"}, "want 2 arguments"},
 		{"stray", []string{"steady"}, "want 0 arguments"},
-		{"unknown load", []string{"-load", "nap"}, "want one of"},
+		{"unknown load", []string{"-load", "sleep"}, "want one of"},
 		{"unknown backend", []string{"-backend", "oracle"}, "oracle"},
 		{"outside", []string{"-load", "disk", "-load", "idle", "-binary", "old/dev"}, ""},
 		{"outside beside others", []string{"-load", "disk", "-load", "cost"}, "name no others"},
@@ -75,7 +75,7 @@ func TestThreePeople(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"burst": 2, "enrol": 4, "cost": 9, "phone": 3}, counts)
 
-	require.Equal(t, 6, values["burst/model 0s, 3 people/last answer/ms"].Count, "two rounds, everybody is answered")
+	require.Equal(t, 6, values["burst/model 0s, 3 people/last answer/ms"].Count, "two rounds, all are answered")
 	require.Equal(t, 3, values["enrol/3 people, 16 at a time/greeted//s"].Count)
 	plain := values["cost/plain reply/history of a turn/events"]
 	require.Equal(t, OK, plain.Verdict(), "%v events", plain.Product)

@@ -132,10 +132,10 @@ func TestOutside(t *testing.T) {
 		require.Positive(t, values[quick+"replies//s"].Product)
 		require.Contains(t, values, quick+"processor of 1,000 replies/s")
 		slow := values["memory step "+step+", model 500ms, 3 people/last answer/ms"]
-		require.Equal(t, 6, slow.Count, "two rounds, everybody is answered")
+		require.Equal(t, 6, slow.Count, "two rounds, all are answered")
 		require.GreaterOrEqual(t, slow.Product, 500.0, "the model's time is in it")
 	}
-	memory := values["3 idle people/resident memory, everybody greeted/MB"]
+	memory := values["3 idle people/resident memory, all greeted/MB"]
 	require.Equal(t, OK, memory.Verdict(), "%v MB", memory.Product)
 	require.Positive(t, memory.Product)
 	require.Positive(t, values["3 idle people/started again to the first answer/ms"].Product)

@@ -19,7 +19,7 @@ const (
 	promptMargin = 10 * time.Second
 )
 
-// prompts has everybody's daily prompt due at the same clock time, spread as the
+// prompts has all daily prompts due at the same clock time, spread as the
 // settings say (COACH_PREP_TIME, COACH_PROMPT_SPREAD), while a few people text.
 func prompts(ctx context.Context, b *Bench) ([]Figure, error) {
 	b.Model.SetDelay(b.Options.delay())
@@ -103,7 +103,7 @@ func (b *Bench) wave(ctx context.Context, s side, n int) (wave, error) {
 	return w, err
 }
 
-// ask has everybody set a daily prompt.
+// ask has each person set a daily prompt.
 func (b *Bench) ask(ctx context.Context, s side, people []*person, clock string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(enrolling)

@@ -16,7 +16,7 @@ type Run struct {
 	Figures   []Figure  `json:"figures"`
 }
 
-// Better says which way a figure improves.
+// Better is the direction in which a figure improves.
 type Better string
 
 const (
@@ -35,8 +35,8 @@ type Figure struct {
 	Count   int      `json:"count"`
 	Product float64  `json:"product"`
 	Bare    *float64 `json:"bare,omitempty"`
-	// Door is the bare workflow behind a minimal webhook.
-	Door   *float64 `json:"door,omitempty"`
+	// Webhook is the bare workflow behind a minimal webhook.
+	Webhook *float64 `json:"webhook,omitempty"`
 	Better Better   `json:"better"`
 	Target *Target  `json:"target,omitempty"`
 }

@@ -78,7 +78,7 @@ func sample() Run {
 	return Run{
 		StartedAt: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), Backend: "memory", Go: "go1.26.8", CPUs: 2,
 		Figures: []Figure{
-			{Load: "steady", Case: "1 person", Name: "median", Unit: "ms", Count: 9, Product: 12.5, Bare: value(10), Door: value(11), Better: Lower, Target: &Target{Limit: 1.3, OfRatio: true}},
+			{Load: "steady", Case: "1 person", Name: "median", Unit: "ms", Count: 9, Product: 12.5, Bare: value(10), Webhook: value(11), Better: Lower, Target: &Target{Limit: 1.3, OfRatio: true}},
 			{Load: "steady", Name: "replies", Unit: "/s", Count: 3, Product: 150, Bare: value(200), Better: Higher, Target: &Target{Limit: 0.8, OfRatio: true}},
 			{Load: "cold", Name: "up", Unit: "ms", Count: 1, Product: 812, Better: Lower},
 		},

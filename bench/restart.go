@@ -50,12 +50,12 @@ func restart(ctx context.Context, b *Bench) (figures []Figure, err error) {
 	}
 	ready := milliseconds("worker started to ready", asleep.ready)
 	// A start does not depend on the number of sleepers: the limit is half as
-	// much again as with next to nobody.
+	// much again as with few asleep.
 	ready.Target = target(1.5 * Milliseconds(empty.ready))
 	figures = []Figure{
 		{Name: "worker memory each, after their turn", Unit: "KiB", Product: each(busy), Better: Lower},
 		{Name: "worker memory each, asleep", Unit: "KiB", Product: each(asleep), Better: Lower, Target: target(2)},
-		milliseconds("worker started to ready, next to nobody asleep", empty.ready),
+		milliseconds("worker started to ready, few asleep", empty.ready),
 		ready,
 		milliseconds("worker started to the first answer", asleep.first),
 		milliseconds("first answers of sleepers, median", asleep.took.Percentile(50)),
@@ -66,7 +66,7 @@ func restart(ctx context.Context, b *Bench) (figures []Figure, err error) {
 	return figures, nil
 }
 
-// spell is the life of one worker process.
+// spell is one run of a worker process.
 type spell struct {
 	memory       int64
 	ready, first time.Duration
@@ -74,7 +74,7 @@ type spell struct {
 }
 
 // spell starts a worker, has the work done, lets some probes text so that
-// whatever is made at first use is there, and reads the memory.
+// everything is there that is made at first use, and reads the memory.
 func (b *Bench) spell(ctx context.Context, work func() error, probes *[]*person) (s spell, err error) {
 	began := time.Now()
 	child, err := b.Product.StartChild(ctx)

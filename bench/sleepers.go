@@ -11,9 +11,9 @@ import (
 
 const (
 	sleeperPeople = 2000
-	sleeperSample = 50 // who come through the front door
-	// sleeperNap is when nobody is to wake who is only to sleep.
-	sleeperNap = 12 * time.Hour
+	sleeperSample = 50 // who enrol over HTTP
+	// neverWake is a due time that no run reaches.
+	neverWake = 12 * time.Hour
 	// sleeperSettle is left to what runs behind the making of so many people; a
 	// shorter span of sleep shortens it.
 	sleeperSettle = 10 * time.Second
@@ -57,12 +57,12 @@ type sleeping struct {
 	seeder *rig.Seeder
 	n      int
 	next   int
-	// idle is the processor of an hour while next to nobody sleeps.
+	// idle is the processor time of an hour with the sample alone.
 	idle   time.Duration
 	people []*person
 }
 
-// talkers come through the front door: enrolled, greeted, one text with a wish
+// talkers enrol over HTTP: enrolled, greeted, one text with a wish
 // for a daily prompt. What they take is that of a first day, and not deleted
 // before the server's retention ends.
 func (s *sleeping) talkers(ctx context.Context) ([]Figure, error) {
@@ -80,7 +80,7 @@ func (s *sleeping) talkers(ctx context.Context) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ask(ctx, s.Product, people, time.Now().UTC().Add(sleeperNap).Format("15:04")); err != nil {
+	if err := s.ask(ctx, s.Product, people, time.Now().UTC().Add(neverWake).Format("15:04")); err != nil {
 		return nil, err
 	}
 	after, err := s.settled(ctx)
@@ -175,7 +175,7 @@ func (s *sleeping) bytes(ctx context.Context) ([]Figure, error) {
 	}
 	s.people = s.newcomers(s.n)
 	began := time.Now()
-	if err := s.lull(ctx, s.people, time.Now().UTC().Add(sleeperNap).Truncate(time.Minute)); err != nil {
+	if err := s.lull(ctx, s.people, time.Now().UTC().Add(neverWake).Truncate(time.Minute)); err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(s.Options.Progress, "sleepers: %d people asleep after %v\n", s.n, time.Since(began).Round(time.Second))
@@ -228,14 +228,14 @@ func (s *sleeping) processor(ctx context.Context) ([]Figure, error) {
 		return Figure{Name: name, Unit: "s", Better: Lower, Product: d.Seconds()}
 	}
 	each := Figure{
-		Name: "processor of an hour asleep, more than with next to nobody, each", Unit: "ms", Better: Lower,
+		Name: "processor time of an hour asleep, beyond that of the sample alone, each", Unit: "ms", Better: Lower,
 		Product: Milliseconds(used-s.idle) / float64(s.n),
 	}
 	if s.n >= sleeperMany {
 		each.Target = target(1)
 	}
 	return of([]Figure{
-		seconds("processor of an hour, next to nobody", s.idle),
+		seconds("processor time of an hour, the sample alone", s.idle),
 		seconds("processor of an hour asleep, server, product and database", used),
 		each,
 	}, fmt.Sprintf("%d asleep, %v", s.n, s.Options.Asleep), s.n), nil
@@ -270,7 +270,7 @@ func (s *sleeping) wake(ctx context.Context) ([]Figure, error) {
 }
 
 // move starts a worker of another build beside the one that is, wakes
-// everybody by signal, and at last leaves the new one alone and starts it
+// all by signal, and at last leaves the new one alone and starts it
 // again.
 func (s *sleeping) move(ctx context.Context) (figures []Figure, err error) {
 	old, err := s.Build(ctx)
@@ -303,7 +303,7 @@ func (s *sleeping) move(ctx context.Context) (figures []Figure, err error) {
 	return append(figures, again...), err
 }
 
-// rouse signals everybody who is not on the build, and those again who did
+// rouse signals all who are not on the build, and those again who did
 // their task on the old one before the server's queues had heard of the new one.
 func (s *sleeping) rouse(ctx context.Context, build string) ([]Figure, error) {
 	left, err := s.NotOnBuild(ctx, build)
@@ -375,7 +375,7 @@ func (s *sleeping) signal(ctx context.Context, ids []string) error {
 	return err
 }
 
-// again is a worker started with everybody asleep.
+// again is a worker started with all asleep.
 func (s *sleeping) again(ctx context.Context, program string) (figures []Figure, err error) {
 	began := time.Now()
 	child, err := s.Product.StartChildOf(ctx, program)

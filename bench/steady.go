@@ -20,7 +20,7 @@ const (
 func steady(ctx context.Context, b *Bench) ([]Figure, error) {
 	delay := b.Options.delay()
 	b.Model.SetDelay(delay)
-	sides := []side{b.Product, b.Bare, b.Door}
+	sides := []side{b.Product, b.Bare, b.Webhook}
 	alone, err := b.crowds(ctx, sides, 1)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func spread(what string, took []Durations) []Figure {
 		f := ms(what+", "+p.name, took[0].Percentile(p.value), took[1].Percentile(p.value))
 		f.Count = len(took[0])
 		if len(took) > 2 {
-			f.Door = ref(Milliseconds(took[2].Percentile(p.value)))
+			f.Webhook = ref(Milliseconds(took[2].Percentile(p.value)))
 		}
 		figures = append(figures, f)
 	}
@@ -109,7 +109,7 @@ type tally struct {
 	usage   usage
 }
 
-// throughput has everybody text again as soon as they are answered.
+// throughput has all people text again as soon as they are answered.
 func (b *Bench) throughput(ctx context.Context, sides []side, crowds [][]*person) ([]Figure, error) {
 	tallies := make([]tally, len(sides))
 	for range steadyRounds {
@@ -133,7 +133,7 @@ func (b *Bench) throughput(ctx context.Context, sides []side, crowds [][]*person
 		{Figure{Name: "memory handed out a reply, server and stand-ins too", Unit: "KiB", Better: Lower}, kilobytes},
 	} {
 		f.figure.Count, f.figure.Product = tallies[0].replies, f.value(tallies[0])
-		f.figure.Bare, f.figure.Door = ref(f.value(tallies[1])), ref(f.value(tallies[2]))
+		f.figure.Bare, f.figure.Webhook = ref(f.value(tallies[1])), ref(f.value(tallies[2]))
 		figures = append(figures, f.figure)
 	}
 	under := spread("text to carrier", []Durations{tallies[0].took, tallies[1].took, tallies[2].took})

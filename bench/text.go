@@ -12,10 +12,10 @@ import (
 func (r Run) WriteText(w io.Writer) error {
 	fmt.Fprintf(w, "server on %s, %d CPUs, %s, %s\n\n", r.Backend, r.CPUs, r.Go, r.StartedAt.Format("2006-01-02 15:04 UTC"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "load\tcase\tfigure\tn\tproduct\tbare, eager\tbare+door\tratio\ttarget\t\t")
+	fmt.Fprintln(t, "load\tcase\tfigure\tn\tproduct\tbare, eager\tbare+webhook\tratio\ttarget\t\t")
 	for _, f := range r.Figures {
 		fmt.Fprintf(t, "%s\t%s\t%s, %s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", f.Load, f.Case, f.Name, f.Unit, f.Count,
-			number(f.Product), optional(f.Bare), optional(f.Door), f.ratioText(), f.targetText(), f.Verdict())
+			number(f.Product), optional(f.Bare), optional(f.Webhook), f.ratioText(), f.targetText(), f.Verdict())
 	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("printing the figures: %w", err)

@@ -23,7 +23,7 @@ func webhook(ctx context.Context, b *Bench) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	doors, err := b.enrolled(ctx, b.Door, len(people))
+	others, err := b.enrolled(ctx, b.Webhook, len(people))
 	if err != nil {
 		return nil, err
 	}
@@ -31,14 +31,14 @@ func webhook(ctx context.Context, b *Bench) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	door, err := b.hanging(ctx, b.Door, doors)
+	least, err := b.hanging(ctx, b.Webhook, others)
 	if err != nil {
 		return nil, err
 	}
-	figures := spread("webhook answered", []Durations{product, door})
+	figures := spread("webhook answered", []Durations{product, least})
 	for i := range figures {
 		figures[i].Case, figures[i].Target = "model hangs", nil
-		figures[i].Bare, figures[i].Door = nil, figures[i].Bare
+		figures[i].Bare, figures[i].Webhook = nil, figures[i].Bare
 	}
 	figures[2].Target = target(Milliseconds(webhookLimit))
 	return figures, nil

@@ -19,8 +19,8 @@ func TestCriesAreOfTheirTier(t *testing.T) {
 	tier := func(words string) models.DangerTier {
 		return screening.Screen(screening.Message{Body: "p01 m0007 " + words}).Tier
 	}
-	require.Equal(t, models.TierA, tier(grave.words()))
-	require.Equal(t, models.TierB, tier(weak.words()))
+	require.Equal(t, models.TierA, tier(grave.cryText()))
+	require.Equal(t, models.TierB, tier(weak.cryText()))
 	for _, words := range []string{"hello", "burst", "again", "daily 14:05"} {
 		require.Equal(t, models.TierNone, tier(words), words)
 	}

@@ -41,12 +41,12 @@ type refused struct {
 
 func (r *refused) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.body) }
 
-// do repeats a request until it is answered below 500, and reads the result.
+// call repeats a request until it is answered below 500, and reads the result.
 // Errors are *refused, or that ctx ended.
-func (a *api) do(ctx context.Context, c call, result any) error {
+func (a *api) call(ctx context.Context, c call, result any) error {
 	wait := 50 * time.Millisecond
 	for {
-		err := a.once(ctx, a.starterURLs[a.turn.Add(1)%uint64(len(a.starterURLs))], c, result)
+		err := a.callOnce(ctx, a.starterURLs[a.turn.Add(1)%uint64(len(a.starterURLs))], c, result)
 		var no *refused
 		if err == nil || errors.As(err, &no) {
 			return err
@@ -58,7 +58,7 @@ func (a *api) do(ctx context.Context, c call, result any) error {
 	}
 }
 
-func (a *api) once(ctx context.Context, starter string, c call, result any) error {
+func (a *api) callOnce(ctx context.Context, starter string, c call, result any) error {
 	ctx, cancel := context.WithTimeout(ctx, apiLimit)
 	defer cancel()
 	var body bytes.Buffer
@@ -102,7 +102,7 @@ func (a *api) once(ctx context.Context, starter string, c call, result any) erro
 }
 
 func (a *api) readyz(ctx context.Context, starter string) error {
-	return a.once(ctx, starter, call{method: http.MethodGet, path: "/readyz"}, nil)
+	return a.callOnce(ctx, starter, call{method: http.MethodGet, path: "/readyz"}, nil)
 }
 
 // entry is one entry of the history route.
@@ -115,7 +115,7 @@ type entry struct {
 
 func (a *api) history(ctx context.Context, id string) ([]entry, error) {
 	var entries []entry
-	err := a.do(ctx, call{method: http.MethodGet, path: apiPath + "/" + id + "/history?limit=500"}, &entries)
+	err := a.call(ctx, call{method: http.MethodGet, path: apiPath + "/" + id + "/history?limit=500"}, &entries)
 	return entries, err
 }
 
@@ -125,7 +125,7 @@ func (a *api) status(ctx context.Context, id string) (string, error) {
 	var view struct {
 		Status string `json:"status"`
 	}
-	err := a.do(ctx, call{method: http.MethodGet, path: apiPath + "/" + id}, &view)
+	err := a.call(ctx, call{method: http.MethodGet, path: apiPath + "/" + id}, &view)
 	var no *refused
 	if errors.As(err, &no) && no.status == http.StatusNotFound {
 		return "", nil

@@ -38,8 +38,8 @@ func requiredPoints() []harness.Point {
 	}
 }
 
-// core are the moves that every run has, however short.
-func core() []move {
+// coreMoves are the moves that every run has, however short.
+func coreMoves() []move {
 	var moves []move
 	for _, point := range requiredPoints() {
 		moves = append(moves, move{point: point})
@@ -56,8 +56,8 @@ func core() []move {
 	}...)
 }
 
-// others are the rest of the moves.
-func others() []move {
+// otherMoves are the rest of the moves.
+func otherMoves() []move {
 	return []move{
 		{point: harness.AfterSignal}, {point: harness.BeforeUpdate}, {point: harness.BeforeAcceptance},
 		{point: harness.BeforeTaskDone}, {point: harness.AfterTaskDone}, {point: harness.BeforeActivity}, {point: harness.AfterActivityDone},
@@ -79,54 +79,54 @@ func others() []move {
 	}
 }
 
-// deck is a round of moves in the seed's order; the core comes first, so that
+// shuffleMoves is a round of moves in the seed's order; the core comes first, so that
 // a short run has it.
-func deck(random *rand.Rand) []move {
-	first, rest := core(), others()
+func shuffleMoves(random *rand.Rand) []move {
+	first, rest := coreMoves(), otherMoves()
 	random.Shuffle(len(first), func(i, j int) { first[i], first[j] = first[j], first[i] })
 	random.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
 	return slices.Concat(first, rest)
 }
 
-// storm lets the people live while things go wrong, until enough has or the
+// runStorm lets the people live while things go wrong, until enough has or the
 // time is up. What waits to happen then is called off.
-func storm(ctx context.Context, s *system, people []*person) {
+func runStorm(ctx context.Context, s *system, people []*person) {
 	stormy, over := context.WithTimeout(ctx, s.settings.Storm)
 	defer over()
 	var group sync.WaitGroup
 	for _, p := range people {
 		group.Go(func() {
-			if err := p.live(ctx, stormy); err != nil {
+			if err := p.textUntil(ctx, stormy); err != nil {
 				s.trace.Note("a life ended early: %v", err)
 			}
 		})
 	}
-	s.rage(stormy)
+	s.makeMoves(stormy)
 	s.board.Disarm()
 	over()
 	group.Wait()
 }
 
-// rage makes one move after the other until there were enough of them. Then
+// makeMoves makes one move after the other until there were enough of them. Then
 // nothing new goes wrong until the named points were reached that are left: in
 // the thick of it, few turns get as far as a continue-as-new.
-func (s *system) rage(ctx context.Context) {
-	random := s.settings.source(0)
+func (s *system) makeMoves(ctx context.Context) {
+	random := s.settings.randomSource(0)
 	var round []move
 	for s.board.Total() < s.settings.Faults {
 		if len(round) == 0 {
-			round = deck(random)
+			round = shuffleMoves(random)
 		}
 		gap := s.settings.Gap/2 + time.Duration(random.Int64N(int64(s.settings.Gap)))
 		if !harness.Pause(ctx, gap) {
 			return
 		}
-		s.make(round[0], random)
+		s.makeMove(round[0], random)
 		round = round[1:]
 	}
 	s.board.Disarm()
 	for _, point := range s.missingPoints() {
-		s.make(move{point: point}, random)
+		s.makeMove(move{point: point}, random)
 	}
 	for len(s.missingPoints()) > 0 && harness.Pause(ctx, lookEvery) {
 		continue
@@ -139,8 +139,8 @@ func (s *system) missingPoints() []harness.Point {
 	return slices.DeleteFunc(requiredPoints(), func(point harness.Point) bool { return reached[point] })
 }
 
-// make makes a move. A trap or a fault waits until its call comes.
-func (s *system) make(m move, random *rand.Rand) {
+// makeMove makes a move. A trap or a fault waits until its call comes.
+func (s *system) makeMove(m move, random *rand.Rand) {
 	rest := time.Duration(random.Int64N(int64(longestRest)))
 	wait := time.Duration(random.Int64N(int64(30 * time.Millisecond)))
 	pick := random.IntN(1 << 16)
@@ -150,18 +150,18 @@ func (s *system) make(m move, random *rand.Rand) {
 	case m.target == harness.TargetMarks:
 		s.refuseMarks()
 	case m.freeze:
-		s.board.Freeze(s.process(m.victim, pick), shortestFreeze+time.Duration(random.Int64N(int64(longestFreeze-shortestFreeze))))
+		s.board.Freeze(s.pickProcess(m.victim, pick), shortestFreeze+time.Duration(random.Int64N(int64(longestFreeze-shortestFreeze))))
 	case m.target != "":
 		s.board.Spoil(m.target, m.fault)
 	case m.point != "":
 		s.board.Arm(harness.Trap{Point: m.point, Victim: m.victim, Wait: wait, Rest: rest})
 	default:
-		s.board.Kill(s.process(m.victim, pick), "at random", rest)
+		s.board.Kill(s.pickProcess(m.victim, pick), "at random", rest)
 	}
 }
 
-// process picks one of a kind.
-func (s *system) process(kind string, pick int) string {
+// pickProcess picks one of a kind.
+func (s *system) pickProcess(kind string, pick int) string {
 	switch kind {
 	case "starter":
 		return s.starters[pick%len(s.starters)]

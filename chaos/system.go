@@ -73,9 +73,9 @@ func start(ctx context.Context, s settings) (*system, error) {
 	trace := harness.NewTrace()
 	fleet := harness.NewFleet(dir, trace)
 	sys := &system{settings: s, dir: dir, trace: trace, fleet: fleet, board: harness.NewBoard(fleet, trace), inner: inner, end: end}
-	err = sys.servers(ctx, bin)
+	err = sys.startServers(ctx, bin)
 	if err == nil {
-		err = sys.roles(ctx, inner, bin)
+		err = sys.startRoles(ctx, inner, bin)
 	}
 	if err != nil {
 		return nil, errors.Join(err, sys.close(true))
@@ -104,8 +104,8 @@ func buildPrograms(ctx context.Context, root string) (programs, error) {
 	return p, nil
 }
 
-// servers starts PostgreSQL and the Temporal server.
-func (s *system) servers(ctx context.Context, bin programs) error {
+// startServers starts PostgreSQL and the Temporal server.
+func (s *system) startServers(ctx context.Context, bin programs) error {
 	ports, err := freePorts(ctx, 2)
 	if err != nil {
 		return err
@@ -124,19 +124,19 @@ func (s *system) servers(ctx context.Context, bin programs) error {
 	if err := errors.Join(s.fleet.Run(postgres), s.fleet.Run(temporal)); err != nil {
 		return err
 	}
-	s.api = &api{temporal: local(ports[1])}
+	s.api = &api{temporal: loopback(ports[1])}
 	quiet := log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	s.temporal, err = client.NewLazyClient(client.Options{HostPort: s.api.temporal, Namespace: namespace, Logger: quiet})
 	if err != nil {
 		return fmt.Errorf("preparing the Temporal client: %w", err)
 	}
-	return s.database(ctx, ports[0])
+	return s.openDatabase(ctx, ports[0])
 }
 
-// database waits for PostgreSQL, makes the product's database and opens it.
-func (s *system) database(ctx context.Context, port int) error {
+// openDatabase waits for PostgreSQL, makes the product's database and opens it.
+func (s *system) openDatabase(ctx context.Context, port int) error {
 	address := func(name string) string {
-		return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", pgtest.Superuser, local(port), name)
+		return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", pgtest.Superuser, loopback(port), name)
 	}
 	first, err := sql.Open("pgx", address("postgres"))
 	if err != nil {
@@ -155,14 +155,14 @@ func (s *system) database(ctx context.Context, port int) error {
 	return err
 }
 
-// roles starts the stand-ins, the gateways and the product's processes.
-func (s *system) roles(ctx, inner context.Context, bin programs) error {
+// startRoles starts the stand-ins, the gateways and the product's processes.
+func (s *system) startRoles(ctx, inner context.Context, bin programs) error {
 	ports, err := freePorts(ctx, s.settings.Starters)
 	if err != nil {
 		return err
 	}
 	for _, port := range ports {
-		s.api.starterURLs = append(s.api.starterURLs, "http://"+local(port))
+		s.api.starterURLs = append(s.api.starterURLs, "http://"+loopback(port))
 	}
 	if s.carrier, err = harness.NewCarrier(s.board, s.trace, s.api.starterURLs); err != nil {
 		return err
@@ -180,16 +180,16 @@ func (s *system) roles(ctx, inner context.Context, bin programs) error {
 	common := role{program: bin.coachline, standIns: outside, env: shared}
 	for i, port := range ports {
 		one := common.withName("starter", i+1)
-		one.env = append(shared[:len(shared):len(shared)], "COACH_HTTP_ADDR="+local(port))
+		one.env = append(shared[:len(shared):len(shared)], "COACH_HTTP_ADDR="+loopback(port))
 		s.starters = append(s.starters, one.name)
-		if err := s.role(inner, one); err != nil {
+		if err := s.startRole(inner, one); err != nil {
 			return err
 		}
 	}
 	for i := range s.settings.Workers {
 		one := common.withName("worker", i+1)
 		s.workers = append(s.workers, one.name)
-		if err := s.role(inner, one); err != nil {
+		if err := s.startRole(inner, one); err != nil {
 			return err
 		}
 	}
@@ -215,8 +215,8 @@ func (r role) withName(kind string, n int) role {
 	return r
 }
 
-// role starts one process behind a gateway of its own.
-func (s *system) role(inner context.Context, r role) error {
+// startRole starts one process behind a gateway of its own.
+func (s *system) startRole(inner context.Context, r role) error {
 	gateway, err := harness.NewGateway(r.name, s.api.temporal, s.board).Serve(inner)
 	if err != nil {
 		return err
@@ -271,8 +271,8 @@ func (s *system) payloadKey() (string, error) {
 
 // ready fails unless every starter reaches database and Temporal.
 func (s *system) ready(ctx context.Context) error {
-	for _, door := range s.api.starterURLs {
-		if err := s.api.readyz(ctx, door); err != nil {
+	for _, starter := range s.api.starterURLs {
+		if err := s.api.readyz(ctx, starter); err != nil {
 			return err
 		}
 	}
@@ -328,4 +328,4 @@ func freePorts(ctx context.Context, n int) ([]int, error) {
 	return ports, nil
 }
 
-func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

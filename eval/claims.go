@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-// claim is a way to say that something was done, and what makes it true.
+// claim is a pattern of saying that something was done, and what makes it true.
 type claim struct {
 	name    string
 	pattern *regexp.Regexp
 	true    func(e Exchange) bool
 }
 
-// The patterns know English, Spanish and German, and the ways in which coaches
+// The patterns know English, Spanish and German, and the phrases in which coaches
 // put it; a claim in other words or languages is not found.
 var claims = []claim{
 	{

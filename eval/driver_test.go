@@ -86,7 +86,7 @@ func TestPlayRecordsWhatHappened(t *testing.T) {
 	}
 }
 
-// TestProtocols: the column's way to offer tools is the one that is used.
+// TestProtocols: the column's protocol is the one that is used.
 func TestProtocols(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

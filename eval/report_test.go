@@ -111,7 +111,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-var errFull = errors.New("no room")
+var errFull = errors.New("disk full")
 
 func TestAReportThatCannotBeWrittenIsAnError(t *testing.T) {
 	require.ErrorIs(t, gradedRun().WriteText(full{}), errFull)

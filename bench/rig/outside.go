@@ -17,7 +17,7 @@ import (
 
 // Outside is the whole system, the program dev with its SQLite files, in a
 // process of its own. It is reached over HTTP alone, so that any build of dev
-// can be measured in the same way.
+// can be measured alike.
 type Outside struct {
 	front
 	binary   string
@@ -25,7 +25,7 @@ type Outside struct {
 	settings []string
 	cmd      *exec.Cmd
 	ended    chan error
-	// Ready is from the start of the process until its front door answered.
+	// Ready is from the start of the process until it was ready.
 	Ready time.Duration
 }
 
@@ -97,7 +97,7 @@ func (o *Outside) Start(ctx context.Context) error {
 	o.ended = ended
 	cmd := o.cmd
 	go func() { ended <- cmd.Wait() }()
-	if err := until(ctx, o.answers); err != nil {
+	if err := until(ctx, o.isReady); err != nil {
 		return errors.Join(fmt.Errorf("waiting for %s: %w: its log ends with %q", o.binary, err, o.lastWords()), o.Stop())
 	}
 	o.Ready = time.Since(began)

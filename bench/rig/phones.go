@@ -22,7 +22,7 @@ const (
 	ourNumber  = "+15005550006"
 )
 
-// callLimit is longer than any answer of a front door may take.
+// callLimit is longer than any answer of a webhook may take.
 const callLimit = time.Minute
 
 // phones posts what people and the carrier send, signed as the carrier does.

@@ -96,7 +96,7 @@ func load(environ []string) (config.Config, error) {
 	return cfg, errors.Join(cfg.Validate(config.RoleWorker), cfg.Validate(config.RoleStarter))
 }
 
-// Start runs both roles and returns when the front door is ready and the
+// Start runs both roles and returns when the starter is ready and the
 // worker asks for tasks.
 func (p *Product) Start(ctx context.Context) error {
 	m, err := metrics.New(metrics.Config{})
@@ -107,7 +107,7 @@ func (p *Product) Start(ctx context.Context) error {
 	p.worker = run(ctx, func(ctx context.Context) error { return worker.RunWith(ctx, p.settings, m) })
 	p.starter = run(ctx, func(ctx context.Context) error { return starter.RunRoleWith(ctx, p.settings, m) })
 	if err := until(ctx, func(ctx context.Context) bool {
-		return p.answers(ctx) && polled(ctx, p.temporal, models.QueueCoach, began)
+		return p.isReady(ctx) && polled(ctx, p.temporal, models.QueueCoach, began)
 	}); err != nil {
 		return errors.Join(fmt.Errorf("waiting for the product: %w", err), p.Stop())
 	}

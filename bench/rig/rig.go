@@ -71,7 +71,7 @@ type Rig struct {
 	Carrier  *Carrier
 	Product  *Product
 	Bare     *Bare
-	Door     *Door
+	Webhook  *BareWebhook
 	temporal client.Client
 	phones   *phones
 	outside  string // base address of model and carrier
@@ -139,10 +139,10 @@ func (r *Rig) build(ctx context.Context, cfg Config) error {
 		return err
 	}
 	r.Bare = newBare(at, r.Product.Slope(), r.temporal)
-	if r.Door, err = newDoor(ctx, r.Bare, p); err != nil {
+	if r.Webhook, err = newBareWebhook(ctx, r.Bare, p); err != nil {
 		return err
 	}
-	r.later(r.Door.close, r.Bare.Stop, r.Product.Stop)
+	r.later(r.Webhook.close, r.Bare.Stop, r.Product.Stop)
 	if err := r.Bare.Start(ctx); err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (r *Rig) standIns(ctx context.Context) (string, error) {
 // later registers what Stop does, the last first.
 func (r *Rig) later(stops ...func() error) { r.stops = append(r.stops, stops...) }
 
-// Stop ends everything, whatever goes wrong with one part, and removes the
+// Stop ends everything, also where one part fails, and removes the
 // folder.
 func (r *Rig) Stop() error {
 	var problems []error
@@ -230,7 +230,7 @@ func serve(ctx context.Context, side string, handler http.Handler) (base string,
 	}, nil
 }
 
-// until repeats a look until it says yes.
+// until repeats a check until it says yes.
 func until(ctx context.Context, ready func(context.Context) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()

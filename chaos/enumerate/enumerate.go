@@ -39,10 +39,10 @@ func enumerate(ctx context.Context, o options, out io.Writer) (right bool, err e
 		}
 	}()
 	if o.short {
-		return short(ctx, o, s, out)
+		return enumerateShort(ctx, o, s, out)
 	}
 	right = true
-	for _, r := range rounds(o, s, out) {
+	for _, r := range newRounds(o, s, out) {
 		ok, err := r.run(ctx)
 		if err != nil {
 			return false, fmt.Errorf("scenario %s: %w", r.scenario.name, err)
@@ -52,8 +52,8 @@ func enumerate(ctx context.Context, o options, out io.Writer) (right bool, err e
 	return right, nil
 }
 
-// rounds are those of the scenarios that were asked for.
-func rounds(o options, s *surroundings, out io.Writer) []*round {
+// newRounds are those of the scenarios that were asked for.
+func newRounds(o options, s *surroundings, out io.Writer) []*round {
 	var list []*round
 	shared := &output{to: out}
 	for _, sc := range scenarios() {
@@ -64,15 +64,15 @@ func rounds(o options, s *surroundings, out io.Writer) []*round {
 	return list
 }
 
-// short runs the jobs of the short form, all scenarios at a time.
-func short(ctx context.Context, o options, s *surroundings, out io.Writer) (bool, error) {
-	list := rounds(o, s, out)
+// enumerateShort runs the jobs of the short form, all scenarios at a time.
+func enumerateShort(ctx context.Context, o options, s *surroundings, out io.Writer) (bool, error) {
+	list := newRounds(o, s, out)
 	var group sync.WaitGroup
 	right := make([]bool, len(list))
 	for i, r := range list {
 		jobs := shortJobs[r.scenario.name]
 		r.options.installations = (len(jobs) + shortRuns - 1) / shortRuns
-		group.Go(func() { right[i] = r.report(len(jobs), r.all(ctx, nil, jobs)) })
+		group.Go(func() { right[i] = r.report(len(jobs), r.runAll(ctx, nil, jobs)) })
 	}
 	group.Wait()
 	return !slices.Contains(right, false), nil
@@ -111,24 +111,24 @@ func (r *round) run(ctx context.Context) (right bool, err error) {
 		return false, err
 	}
 	first := l.run(r.scenario, job{})
-	points := active(l.passed)
+	points := trimReads(l.passed)
 	if len(first.verdict) > 0 {
 		return false, fmt.Errorf("without a fault: %s", strings.Join(first.verdict, "; "))
 	}
-	jobs := r.plan(points)
+	jobs := r.planJobs(points)
 	if r.options.list {
 		for _, p := range points {
 			r.printf("%-10s %s %v\n", r.scenario.name, p.point, p.faults())
 		}
 		return true, l.close()
 	}
-	outcomes := r.all(ctx, l, jobs)
+	outcomes := r.runAll(ctx, l, jobs)
 	return r.report(len(points), outcomes), nil
 }
 
-// active leaves out the reads behind the last call with an effect: they are
+// trimReads leaves out the reads behind the last call with an effect: they are
 // those of a system that waits.
-func active(points []seen) []seen {
+func trimReads(points []seen) []seen {
 	last := 0
 	for i, p := range points {
 		if p.effect != reads {
@@ -138,8 +138,8 @@ func active(points []seen) []seen {
 	return points[:last]
 }
 
-// plan lists the runs for the points.
-func (r *round) plan(points []seen) []job {
+// planJobs lists the runs for the points.
+func (r *round) planJobs(points []seen) []job {
 	var jobs []job
 	for _, p := range points {
 		for _, f := range p.faults() {
@@ -152,9 +152,9 @@ func (r *round) plan(points []seen) []job {
 	return jobs
 }
 
-// all spreads the jobs over installations. One whose run went wrong is left behind:
+// runAll spreads the jobs over installations. One whose run went wrong is left behind:
 // what it holds would disturb the next run.
-func (r *round) all(ctx context.Context, first *installation, jobs []job) []outcome {
+func (r *round) runAll(ctx context.Context, first *installation, jobs []job) []outcome {
 	todo := make(chan job)
 	results := make(chan outcome)
 	var group sync.WaitGroup
@@ -175,7 +175,7 @@ func (r *round) all(ctx context.Context, first *installation, jobs []job) []outc
 				o := l.run(r.scenario, j)
 				// How often a read of a turn is made may differ between runs.
 				if !o.hit && r.options.short {
-					o.verdict.wrong("the point was not reached")
+					o.verdict.add("the point was not reached")
 				}
 				results <- o
 				if len(o.verdict) > 0 {
@@ -210,12 +210,12 @@ func (r *round) all(ctx context.Context, first *installation, jobs []job) []outc
 func (l *installation) run(sc *scenario, j job) outcome {
 	o := outcome{job: j}
 	if err := l.await(l.ready); err != nil {
-		o.verdict.wrong("before the turn: %v", err)
+		o.verdict.add("before the turn: %v", err)
 		return o
 	}
 	t, err := l.enrol()
 	if err != nil {
-		o.verdict.wrong("before the turn: %v", err)
+		o.verdict.add("before the turn: %v", err)
 		return o
 	}
 	began := time.Now()
@@ -225,10 +225,10 @@ func (l *installation) run(sc *scenario, j job) outcome {
 	o.hit = l.unwatch()
 	o.took = time.Since(began)
 	if acted != nil {
-		o.verdict.wrong("%v", acted)
+		o.verdict.add("%v", acted)
 	}
 	if settled != nil {
-		o.verdict.wrong("not settled %v", settled)
+		o.verdict.add("not settled %v", settled)
 	}
 	o.verdict = append(o.verdict, t.judge(sc.want)...)
 	return o

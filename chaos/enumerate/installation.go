@@ -76,7 +76,7 @@ func newInstallation(ctx context.Context, s *surroundings, sc *scenario) (*insta
 		return nil, err
 	}
 	l.handlers = map[string]http.Handler{"carrier": l.carrier.Handler(), "model": l.newModel().Handler()}
-	if l.temporal, err = s.namespace(ctx, l.namespace()); err != nil {
+	if l.temporal, err = s.makeNamespace(ctx, l.namespace()); err != nil {
 		return nil, err
 	}
 	for _, role := range []string{"starter", "worker"} {
@@ -177,7 +177,7 @@ func (l *installation) arrive(p point, e effect) fault {
 	if !l.watching {
 		return none
 	}
-	p = l.counts.next(p)
+	p = l.counts.count(p)
 	l.passed = append(l.passed, seen{p, e})
 	if l.hit || p != l.planned {
 		return none

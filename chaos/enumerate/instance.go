@@ -62,7 +62,7 @@ func (i *instance) call(ctx context.Context, op operation, do func() error) erro
 	}
 	what := i.installation.arrive(point{Role: i.role, Kind: op.kind, Name: op.name}, op.effect)
 	if what == before || what == kill && op.effect == reads || what == hang && op.effect == reads {
-		return i.fail(ctx, what, op)
+		return i.failCall(ctx, what, op)
 	}
 	err := do()
 	switch {
@@ -71,11 +71,11 @@ func (i *instance) call(ctx context.Context, op operation, do func() error) erro
 	case what == none || err != nil:
 		return err
 	}
-	return i.fail(ctx, what, op)
+	return i.failCall(ctx, what, op)
 }
 
-// fail is how a fault shows to the caller.
-func (i *instance) fail(ctx context.Context, what fault, op operation) error {
+// failCall is how a fault shows to the caller.
+func (i *instance) failCall(ctx context.Context, what fault, op operation) error {
 	switch what {
 	case hang:
 		limit := time.NewTimer(hangLimit)

@@ -166,7 +166,7 @@ func TestCarrierFaults(t *testing.T) {
 				code = res.StatusCode
 			}
 			require.Equal(t, tc.status, code)
-			taken := (&turn{installation: i.installation, number: "+12025550101"}).sent()
+			taken := (&turn{installation: i.installation, number: "+12025550101"}).sentTexts()
 			require.Len(t, taken, tc.taken)
 			require.Equal(t, tc.what == kill, i.isDead())
 			if tc.taken > 0 {

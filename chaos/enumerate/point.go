@@ -71,7 +71,7 @@ func (s seen) faults() []fault {
 // counter numbers the calls of a run. The installation guards it.
 type counter map[point]int
 
-func (c counter) next(p point) point {
+func (c counter) count(p point) point {
 	p.N = 0
 	c[p]++
 	p.N = c[p]

@@ -55,7 +55,7 @@ func newSurroundings(ctx context.Context, cfg temporal.Config, cache int) (*surr
 	if s.engine, err = temporal.Start(ctx, cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the Temporal server: %w", err), os.RemoveAll(dir))
 	}
-	if err := s.serve(ctx); err != nil {
+	if err := s.serveStandIns(ctx); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
@@ -70,9 +70,9 @@ func memoryFolder() string {
 	return ""
 }
 
-// serve answers for carrier and model; the first part of a path names the
+// serveStandIns answers for carrier and model; the first part of a path names the
 // instance that asks.
-func (s *surroundings) serve(ctx context.Context) error {
+func (s *surroundings) serveStandIns(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("opening an address: %w", err)
@@ -109,8 +109,8 @@ func (s *surroundings) add(i *instance) {
 	s.instances[i.name] = i
 }
 
-// namespace makes a namespace and waits until the server knows it.
-func (s *surroundings) namespace(ctx context.Context, name string) (client.Client, error) {
+// makeNamespace makes a namespace and waits until the server knows it.
+func (s *surroundings) makeNamespace(ctx context.Context, name string) (client.Client, error) {
 	c, err := client.NewNamespaceClient(client.Options{HostPort: s.engine.Address(), Logger: s.quiet})
 	if err != nil {
 		return nil, fmt.Errorf("preparing a namespace client: %w", err)

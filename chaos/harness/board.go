@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// Point is a named moment in the way of a text at which a process can be
-// killed. It is seen from outside: by the carrier, by the model, or on the way
-// to the Temporal server.
+// Point is a named moment of a turn at which a process can be killed. It is seen
+// from outside: by the carrier, by the model, or between a process and the
+// Temporal server.
 type Point string
 
 // The points. Those that say "before" lose the call that made them known.

@@ -206,7 +206,7 @@ func (f *Fleet) Stop() {
 	f.group.Wait()
 }
 
-// The ports that FreePort looks at lie below those that the kernel gives to
+// The ports that FreePort tries lie below those that the kernel gives to
 // outgoing connections: a process that was killed has to find its own free when
 // it is started again.
 const (

@@ -20,8 +20,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Gateway is one process's way to the Temporal server: a transparent proxy that
-// looks at the method's name, and at the commands of an answered workflow task.
+// Gateway stands between one process and the Temporal server: a transparent
+// proxy that reads the method's name, and at the commands of an answered workflow task.
 type Gateway struct {
 	process string
 	board   *Board

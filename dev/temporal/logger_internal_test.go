@@ -22,7 +22,7 @@ func TestServerLog(t *testing.T) {
 	shard := log.With(root, tag.NewInt("shard", 1))
 	first, second := log.With(shard, tag.NewStringTag("queue", "a")), log.With(shard, tag.NewStringTag("queue", "b"))
 	first.Info("took over", tag.NewInt("tasks", 3))
-	second.Debug("nobody reads this")
+	second.Debug("this is not read")
 	second.Warn("slow")
 	root.Error("gone")
 	require.Equal(t, "level=INFO msg=\"took over\" shard=1 queue=a tasks=3\nlevel=WARN msg=slow shard=1 queue=b\nlevel=ERROR msg=gone\n", out.String())

@@ -112,7 +112,7 @@ func Tuning() dynamicconfig.StaticClient {
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
 		dynamicconfig.MatchingEnableFairness.Key():              true,
 		// A worker that stops gets its calls for tasks back first: a task that was
-		// handed to one of them was worked on by nobody until its time-out.
+		// handed to one of them was not worked on until its time-out.
 		dynamicconfig.EnableCancelWorkerPollsOnShutdown.Key(): true,
 		// Finished tasks are forgotten every second instead of every thirty: the
 		// lists of them took a quarter of the server's memory traffic.

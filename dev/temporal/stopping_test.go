@@ -24,7 +24,7 @@ func Counting(ctx workflow.Context) (n int, err error) {
 	return n, nil
 }
 
-// A task must not be handed to a worker that is stopping: nobody would work on
+// A task must not be handed to a worker that is stopping: no worker would work on
 // it before its time-out, ten seconds later. So the server gives a stopping
 // worker's calls back before it stops.
 func TestStoppingWorkerLosesNoTask(t *testing.T) {

@@ -54,7 +54,7 @@ func startUI(ctx context.Context, conf *uiconfig.Config) (*webUI, error) {
 	return ui, nil
 }
 
-// await polls: the UI's Start blocks and has no way to say that it listens.
+// await polls: the UI's Start blocks and does not say that it listens.
 func (ui *webUI) await(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()

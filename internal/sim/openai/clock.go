@@ -66,7 +66,7 @@ func window(first, last clockTime, late bool) (from, to string) {
 	return from, to
 }
 
-// plainTimes writes what is said in several ways in one.
+// plainTimes brings the spellings of a time to one.
 func plainTimes(said string) string {
 	text := strings.ToLower(said)
 	text = strings.NewReplacer("\u2013", "-", "\u2019", "'", "a.m.", "am", "p.m.", "pm", "oclock", "o'clock").Replace(text)

@@ -37,7 +37,7 @@ var (
 )
 
 // folded is a request whose tools are written out as text; unfolding gives it
-// the form of the API, so that there is one way to read a conversation.
+// the form of the API, so that a conversation is read in one place.
 type folded struct {
 	Request
 	manner manner

@@ -94,8 +94,8 @@ type sending struct {
 // check gives Twilio's answer to a request that it would not take, magic
 // numbers included; nil when it takes it.
 func (s *Server) check(ask sending) *refusal {
-	for _, look := range []func(sending) *refusal{s.checkSender, checkRecipient, checkContent} {
-		if bad := look(ask); bad != nil {
+	for _, check := range []func(sending) *refusal{s.checkSender, checkRecipient, checkContent} {
+		if bad := check(ask); bad != nil {
 			return bad
 		}
 	}
