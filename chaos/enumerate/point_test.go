@@ -45,6 +45,6 @@ func TestFaultsOfAnEffect(t *testing.T) {
 
 func TestActiveLeavesOutTheReadsOfASystemThatWaits(t *testing.T) {
 	list := []seen{{effect: reads}, {effect: writes}, {effect: reads}, {effect: posts}, {effect: reads}, {effect: reads}}
-	require.Len(t, lastActive(list), 4)
-	require.Empty(t, lastActive([]seen{{effect: reads}}))
+	require.Len(t, trimReads(list), 4)
+	require.Empty(t, trimReads([]seen{{effect: reads}}))
 }
