@@ -48,7 +48,7 @@ func (b *Bench) burstOf(ctx context.Context, shape burstShape) ([]Figure, error)
 	took := make([]Durations, len(sides))
 	for range burstRounds {
 		for i, s := range sides {
-			some, err := together(ctx, crowds[i], func(ctx context.Context, p *person) (time.Duration, error) { return b.exchange(ctx, s, p) })
+			some, err := doTogether(ctx, crowds[i], func(ctx context.Context, p *person) (time.Duration, error) { return b.exchange(ctx, s, p) })
 			if err != nil {
 				return nil, err
 			}
@@ -60,7 +60,7 @@ func (b *Bench) burstOf(ctx context.Context, shape burstShape) ([]Figure, error)
 	if shape.within > 0 {
 		last.Target = target(Milliseconds(shape.within))
 	}
-	middle := spread("text to carrier", took)[:1]
+	middle := percentileFigures("text to carrier", took)[:1]
 	middle[0].Target = nil
 	figures := append(middle, last)
 	for i := range figures {

@@ -53,7 +53,7 @@ func Compare(before, after Run) []Difference {
 			continue
 		}
 		delete(earlier, now.key())
-		out = append(out, difference(was, now))
+		out = append(out, compareFigures(was, now))
 	}
 	for _, was := range before.Figures {
 		if _, left := earlier[was.key()]; left {
@@ -63,7 +63,7 @@ func Compare(before, after Run) []Difference {
 	return out
 }
 
-func difference(was, now Figure) Difference {
+func compareFigures(was, now Figure) Difference {
 	a, b := was.Product, now.Product
 	before, one := was.Ratio()
 	after, other := now.Ratio()
@@ -98,7 +98,7 @@ func WriteComparison(w io.Writer, differences []Difference) error {
 		if d.Change == Absent {
 			f = d.Before
 		}
-		before, after := number(d.Before.Product), number(d.After.Product)
+		before, after := formatNumber(d.Before.Product), formatNumber(d.After.Product)
 		change := fmt.Sprintf("%s %+.0f%%", d.Change, d.Relative*100)
 		switch d.Change {
 		case Added:

@@ -59,7 +59,7 @@ func (b *Bench) costOf(ctx context.Context, shape costShape) ([]Figure, error) {
 			return nil, err
 		}
 	}
-	figures := costs("a turn", shape.turns, product, bare)
+	figures := costFigures("a turn", shape.turns, product, bare)
 	for i, limit := range []float64{shape.events, shape.bytes} {
 		if limit > 0 {
 			figures[i].Target = target(limit)
@@ -71,13 +71,13 @@ func (b *Bench) costOf(ctx context.Context, shape costShape) ([]Figure, error) {
 	return figures, nil
 }
 
-// costs are events, bytes and actions of one of n equal things; a zero cost of
+// costFigures are events, bytes and actions of one of n equal things; a zero cost of
 // the bare workflow stands for none.
-func costs(of string, n int, product, bare rig.Cost) []Figure {
+func costFigures(of string, n int, product, bare rig.Cost) []Figure {
 	figure := func(name, unit string, product, bare float64) Figure {
 		f := Figure{Name: name + " of " + of, Unit: unit, Count: n, Product: product / float64(n), Better: Lower}
 		if bare > 0 {
-			f.Bare = ref(bare / float64(n))
+			f.Bare = pointerTo(bare / float64(n))
 		}
 		return f
 	}
@@ -104,7 +104,7 @@ func (b *Bench) turnCost(ctx context.Context, s side, shape costShape) (rig.Cost
 	}
 	for range shape.turns {
 		one.said++
-		if _, err := b.say(ctx, s, one, shape.body(one.said)); err != nil {
+		if _, err := b.sendText(ctx, s, one, shape.body(one.said)); err != nil {
 			return rig.Cost{}, err
 		}
 		// A text that comes before the turn is over shares its workflow task.

@@ -89,7 +89,7 @@ func (b *Bench) diskWork(ctx context.Context, o *rig.Outside) ([]Figure, error) 
 		if err != nil {
 			return nil, err
 		}
-		figures = append(figures, of(some, fmt.Sprintf("model %v, %d people, %d at once", round.delay, len(people), min(diskAtOnce, len(people))), replies)...)
+		figures = append(figures, withCase(some, fmt.Sprintf("model %v, %d people, %d at once", round.delay, len(people), min(diskAtOnce, len(people))), replies)...)
 	}
 	return figures, nil
 }
@@ -122,8 +122,8 @@ func (b *Bench) diskRound(ctx context.Context, o *rig.Outside, people []*person,
 		{Name: "replies", Unit: "/s", Better: Higher, Product: float64(replies) / wall.Seconds()},
 		{Name: "processor of 1,000 replies", Unit: "s", Better: Lower, Product: thousand(with - before)},
 		{Name: fmt.Sprintf("processor of 1,000 replies and of the %v after", rest), Unit: "s", Better: Lower, Product: thousand(after - before)},
-		alone("text to carrier, median", took.Percentile(50)),
-		alone("text to carrier, p99", took.Percentile(99)),
+		singleFigure("text to carrier, median", took.Percentile(50)),
+		singleFigure("text to carrier, p99", took.Percentile(99)),
 	}, nil
 }
 
@@ -134,7 +134,7 @@ func (b *Bench) queueUp(ctx context.Context, s side, people []*person, replies i
 	for _, p := range people {
 		free <- p
 	}
-	return inTurn(ctx, replies, diskAtOnce, func(ctx context.Context, _ int) (time.Duration, error) {
+	return doInTurn(ctx, replies, diskAtOnce, func(ctx context.Context, _ int) (time.Duration, error) {
 		p := <-free
 		defer func() { free <- p }()
 		return b.exchange(ctx, s, p)
@@ -157,14 +157,14 @@ func (b *Bench) diskBursts(ctx context.Context, o *rig.Outside) ([]Figure, error
 		b.Model.SetDelay(shape.delay)
 		var lasts, all Durations
 		for range burstRounds {
-			took, err := together(ctx, people, func(ctx context.Context, p *person) (time.Duration, error) { return b.exchange(ctx, o, p) })
+			took, err := doTogether(ctx, people, func(ctx context.Context, p *person) (time.Duration, error) { return b.exchange(ctx, o, p) })
 			if err != nil {
 				return nil, err
 			}
 			lasts, all = append(lasts, took.Max()), append(all, took...)
 		}
-		some := []Figure{alone("text to carrier, median", all.Percentile(50)), alone("last answer", lasts.Max())}
-		figures = append(figures, of(some, fmt.Sprintf("model %v, %d people", shape.delay, shape.people), len(all))...)
+		some := []Figure{singleFigure("text to carrier, median", all.Percentile(50)), singleFigure("last answer", lasts.Max())}
+		figures = append(figures, withCase(some, fmt.Sprintf("model %v, %d people", shape.delay, shape.people), len(all))...)
 	}
 	return figures, nil
 }
@@ -208,9 +208,9 @@ func (b *Bench) diskMemory(ctx context.Context, o *rig.Outside) ([]Figure, error
 		megabytes("resident memory, none enrolled", empty.Resident), megabytes("of it pages of the program's file, none enrolled", empty.File),
 		whole, megabytes("of it pages of the program's file, all greeted", idle.File),
 		megabytes("resident memory, started again", again.Resident), megabytes("of it pages of the program's file, started again", again.File),
-		alone("started again to ready", o.Ready), alone("started again to the first answer", first),
+		singleFigure("started again to ready", o.Ready), singleFigure("started again to the first answer", first),
 	}
-	return of(figures, fmt.Sprintf("%d idle people", n), n), nil
+	return withCase(figures, fmt.Sprintf("%d idle people", n), n), nil
 }
 
 // resident leaves the system alone first.

@@ -28,18 +28,18 @@ func engineAlone(ctx context.Context, b *Bench) ([]Figure, error) {
 	}{{"one echo activity", e.Echo}, {"one signal", e.Signal}} {
 		for _, shape := range []struct{ n, atOnce int }{{min(engineAlones, n), 1}, {n, enrolling}} {
 			began, first := time.Now(), number
-			took, err := inTurn(ctx, shape.n, shape.atOnce, func(ctx context.Context, i int) (time.Duration, error) { return kind.one(ctx, first+i) })
+			took, err := doInTurn(ctx, shape.n, shape.atOnce, func(ctx context.Context, i int) (time.Duration, error) { return kind.one(ctx, first+i) })
 			if err != nil {
 				return nil, err
 			}
 			number += shape.n
 			some := []Figure{
 				{Name: "workflows", Unit: "/s", Better: Higher, Product: float64(shape.n) / time.Since(began).Seconds()},
-				alone("start to result, median", took.Percentile(50)),
-				alone("start to result, p95", took.Percentile(95)),
-				alone("start to result, p99", took.Percentile(99)),
+				singleFigure("start to result, median", took.Percentile(50)),
+				singleFigure("start to result, p95", took.Percentile(95)),
+				singleFigure("start to result, p99", took.Percentile(99)),
 			}
-			figures = append(figures, of(some, fmt.Sprintf("no product, %s, %d at once", kind.name, shape.atOnce), shape.n)...)
+			figures = append(figures, withCase(some, fmt.Sprintf("no product, %s, %d at once", kind.name, shape.atOnce), shape.n)...)
 		}
 	}
 	return figures, nil

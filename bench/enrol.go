@@ -17,13 +17,13 @@ func enrol(ctx context.Context, b *Bench) ([]Figure, error) {
 	for i, s := range []side{b.Product, b.Bare} {
 		began := time.Now()
 		var err error
-		if took[i], err = b.greet(ctx, s, b.newcomers(n)); err != nil {
+		if took[i], err = b.enrolAndGreet(ctx, s, b.newcomers(n)); err != nil {
 			return nil, err
 		}
 		rates[i] = float64(n) / time.Since(began).Seconds()
 	}
-	figures := append(spread("enrolment to greeting", took), Figure{
-		Name: "greeted", Unit: "/s", Better: Higher, Count: n, Product: rates[0], Bare: ref(rates[1]),
+	figures := append(percentileFigures("enrolment to greeting", took), Figure{
+		Name: "greeted", Unit: "/s", Better: Higher, Count: n, Product: rates[0], Bare: pointerTo(rates[1]),
 	})
 	figures[0].Target = nil
 	for i := range figures {

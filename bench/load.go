@@ -120,12 +120,12 @@ func (b *Bench) newcomers(n int) []*person {
 // enrolled are newcomers who were greeted.
 func (b *Bench) enrolled(ctx context.Context, s side, n int) ([]*person, error) {
 	people := b.newcomers(n)
-	_, err := b.greet(ctx, s, people)
+	_, err := b.enrolAndGreet(ctx, s, people)
 	return people, err
 }
 
-// greet enrols people and returns how long each greeting took.
-func (b *Bench) greet(ctx context.Context, s side, people []*person) (Durations, error) {
+// enrolAndGreet enrols people and returns how long each greeting took.
+func (b *Bench) enrolAndGreet(ctx context.Context, s side, people []*person) (Durations, error) {
 	took := make(Durations, len(people))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(enrolling)
@@ -151,11 +151,11 @@ func (b *Bench) greet(ctx context.Context, s side, people []*person) (Durations,
 // the carrier's receipt.
 func (b *Bench) exchange(ctx context.Context, s side, p *person) (time.Duration, error) {
 	p.said++
-	return b.say(ctx, s, p, rig.Body(p.said, 0))
+	return b.sendText(ctx, s, p, rig.Body(p.said, 0))
 }
 
-// say sends the person's newest text.
-func (b *Bench) say(ctx context.Context, s side, p *person, body string) (time.Duration, error) {
+// sendText sends the person's newest text.
+func (b *Bench) sendText(ctx context.Context, s side, p *person, body string) (time.Duration, error) {
 	answer := b.Carrier.Expect(p.phone, p.said)
 	began := time.Now()
 	if err := s.Text(ctx, p.phone, body); err != nil {
@@ -165,8 +165,8 @@ func (b *Bench) say(ctx context.Context, s side, p *person, body string) (time.D
 	return at.Sub(began), err
 }
 
-// together has all people do the same at the same time.
-func together(ctx context.Context, people []*person, do func(context.Context, *person) (time.Duration, error)) (Durations, error) {
+// doTogether has all people do the same at the same time.
+func doTogether(ctx context.Context, people []*person, do func(context.Context, *person) (time.Duration, error)) (Durations, error) {
 	var mu sync.Mutex
 	var took Durations
 	var problems error
@@ -189,9 +189,9 @@ func together(ctx context.Context, people []*person, do func(context.Context, *p
 	return took, problems
 }
 
-// inTurn does work n times, so much of it at once, and returns how long each
+// doInTurn does work n times, so much of it at once, and returns how long each
 // took.
-func inTurn(ctx context.Context, n, atOnce int, work func(ctx context.Context, i int) (time.Duration, error)) (Durations, error) {
+func doInTurn(ctx context.Context, n, atOnce int, work func(ctx context.Context, i int) (time.Duration, error)) (Durations, error) {
 	took := make(Durations, n)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -224,13 +224,13 @@ func ms(name string, product, bare time.Duration) Figure {
 	return Figure{Name: name, Unit: "ms", Product: Milliseconds(product), Bare: &b, Better: Lower}
 }
 
-// alone builds a figure of a duration that has no other side.
-func alone(name string, took time.Duration) Figure {
+// singleFigure builds a figure of a duration that has no other side.
+func singleFigure(name string, took time.Duration) Figure {
 	return Figure{Name: name, Unit: "ms", Product: Milliseconds(took), Better: Lower}
 }
 
-// of completes figures of so many people.
-func of(figures []Figure, what string, n int) []Figure {
+// withCase completes figures of so many people.
+func withCase(figures []Figure, what string, n int) []Figure {
 	for i := range figures {
 		figures[i].Case, figures[i].Count = what, n
 	}
@@ -239,4 +239,4 @@ func of(figures []Figure, what string, n int) []Figure {
 
 func ratioTarget(limit float64) *Target { return &Target{Limit: limit, OfRatio: true} }
 func target(limit float64) *Target      { return &Target{Limit: limit} }
-func ref(v float64) *float64            { return &v }
+func pointerTo(v float64) *float64      { return &v }

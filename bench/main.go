@@ -67,9 +67,9 @@ func parse(args []string, errs io.Writer) (options, error) {
 		o.config.Backend = rig.Backend(text)
 		return o.config.Backend.Check()
 	})
-	flags.Func("load", "a load to run, may be repeated: "+strings.Join(names(), ", ")+" (default: those that take some minutes)", func(text string) error {
-		if !slices.Contains(names(), text) {
-			return fmt.Errorf("want one of %s", strings.Join(names(), ", "))
+	flags.Func("load", "a load to run, may be repeated: "+strings.Join(loadNames(), ", ")+" (default: those that take some minutes)", func(text string) error {
+		if !slices.Contains(loadNames(), text) {
+			return fmt.Errorf("want one of %s", strings.Join(loadNames(), ", "))
 		}
 		o.loads = append(o.loads, text)
 		return nil
@@ -116,7 +116,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 // checkOutside: a system that is measured from outside has the machine for
 // itself.
 func (o options) checkOutside() error {
-	chosen := o.chosen()
+	chosen := o.chosenLoads()
 	outside := 0
 	for _, l := range chosen {
 		if l.Outside {
@@ -132,8 +132,8 @@ func (o options) checkOutside() error {
 	return nil
 }
 
-// chosen are the named loads, or those that run by themselves.
-func (o options) chosen() []Load {
+// chosenLoads are the named loads, or those that run by themselves.
+func (o options) chosenLoads() []Load {
 	return slices.DeleteFunc(All(), func(l Load) bool {
 		if len(o.loads) == 0 {
 			return !l.Default
@@ -142,7 +142,7 @@ func (o options) chosen() []Load {
 	})
 }
 
-func names() []string {
+func loadNames() []string {
 	var all []string
 	for _, l := range All() {
 		all = append(all, l.Name)
@@ -189,7 +189,7 @@ func compare(before, after string, out io.Writer) error {
 func measure(ctx context.Context, o options, progress io.Writer) (Run, error) {
 	r := Run{StartedAt: time.Now().UTC(), Backend: string(o.config.Backend), Go: runtime.Version(), CPUs: runtime.NumCPU()}
 	start := rig.Start
-	if o.chosen()[0].Outside {
+	if o.chosenLoads()[0].Outside {
 		r.Backend, start = "dev's SQLite files", rig.StartStandIns
 	}
 	things, err := start(ctx, o.config)
@@ -197,9 +197,9 @@ func measure(ctx context.Context, o options, progress io.Writer) (Run, error) {
 		return r, err
 	}
 	b := New(things, Options{People: o.people, Delay: o.delay, Asleep: o.asleep, Config: o.config, Progress: progress})
-	for _, l := range o.chosen() {
+	for _, l := range o.chosenLoads() {
 		began, taken, other := time.Now(), b.Carrier.Taken(), b.Carrier.Other()
-		figures, err := limited(ctx, b, l)
+		figures, err := runLimited(ctx, b, l)
 		if err != nil {
 			return r, errors.Join(fmt.Errorf("load %s: %w", l.Name, err), things.Stop())
 		}
@@ -212,7 +212,7 @@ func measure(ctx context.Context, o options, progress io.Writer) (Run, error) {
 
 var errLimit = errors.New("the load took longer than its limit")
 
-func limited(ctx context.Context, b *Bench, l Load) ([]Figure, error) {
+func runLimited(ctx context.Context, b *Bench, l Load) ([]Figure, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.Limit, errLimit)
 	defer cancel()
 	figures, err := l.Run(ctx, b)

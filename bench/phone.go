@@ -40,8 +40,8 @@ func phone(ctx context.Context, b *Bench) ([]Figure, error) {
 	figures := []Figure{
 		ms("until everything is answered", took[0], took[1]),
 		{Name: "history a text", Unit: "events", Better: Lower,
-			Product: float64(costs[0].Events) / phoneTexts, Bare: ref(float64(costs[1].Events) / phoneTexts)},
-		{Name: "model calls", Unit: "calls", Better: Lower, Product: float64(calls[0]), Bare: ref(float64(calls[1]))},
+			Product: float64(costs[0].Events) / phoneTexts, Bare: pointerTo(float64(costs[1].Events) / phoneTexts)},
+		{Name: "model calls", Unit: "calls", Better: Lower, Product: float64(calls[0]), Bare: pointerTo(float64(calls[1]))},
 	}
 	for i := range figures {
 		figures[i].Count, figures[i].Case = phoneTexts, fmt.Sprintf("model %v, %d texts", delay, phoneTexts)

@@ -40,13 +40,13 @@ func prompts(ctx context.Context, b *Bench) ([]Figure, error) {
 	meanwhile := ms("reply meanwhile, median", waves[0].meanwhile.Percentile(50), waves[1].meanwhile.Percentile(50))
 	meanwhile.Target = target(2 * Milliseconds(waves[0].before.Percentile(50)))
 	figures := []Figure{
-		{Name: "prompts handed to the carrier", Unit: "/s", Better: Higher, Product: rate(waves[0]), Bare: ref(rate(waves[1])), Target: ratioTarget(0.8)},
+		{Name: "prompts handed to the carrier", Unit: "/s", Better: Higher, Product: rate(waves[0]), Bare: pointerTo(rate(waves[1])), Target: ratioTarget(0.8)},
 		half, last,
 		ms("reply before, median", waves[0].before.Percentile(50), waves[1].before.Percentile(50)),
 		meanwhile,
 		ms("reply meanwhile, p99", waves[0].meanwhile.Percentile(99), waves[1].meanwhile.Percentile(99)),
 	}
-	figures = append(figures, costs("a prompt", 1, waves[0].cost, waves[1].cost)...)
+	figures = append(figures, costFigures("a prompt", 1, waves[0].cost, waves[1].cost)...)
 	for i := range figures {
 		figures[i].Case, figures[i].Count = fmt.Sprintf("%d prompts in %v", n, b.Product.Slope().Spread), n
 	}
@@ -75,7 +75,7 @@ func (b *Bench) wave(ctx context.Context, s side, n int) (wave, error) {
 	ahead := b.Product.Slope().Ahead
 	clock := time.Now().UTC().Add(ahead + promptMargin + asking).Truncate(time.Minute).Add(time.Minute)
 	begin := clock.Add(-ahead)
-	if err := b.ask(ctx, s, people, clock.Format("15:04")); err != nil {
+	if err := b.setDailyPrompts(ctx, s, people, clock.Format("15:04")); err != nil {
 		return w, err
 	}
 	coming := make([]*rig.Wait, n)
@@ -103,14 +103,14 @@ func (b *Bench) wave(ctx context.Context, s side, n int) (wave, error) {
 	return w, err
 }
 
-// ask has each person set a daily prompt.
-func (b *Bench) ask(ctx context.Context, s side, people []*person, clock string) error {
+// setDailyPrompts has each person set a daily prompt.
+func (b *Bench) setDailyPrompts(ctx context.Context, s side, people []*person, clock string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(enrolling)
 	for _, p := range people {
 		group.Go(func() error {
 			p.said++
-			_, err := b.say(ctx, s, p, rig.DailyBody(p.said, clock))
+			_, err := b.sendText(ctx, s, p, rig.DailyBody(p.said, clock))
 			return err
 		})
 	}

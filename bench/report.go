@@ -37,8 +37,8 @@ type Figure struct {
 	Bare    *float64 `json:"bare,omitempty"`
 	// Webhook is the bare workflow behind a minimal webhook.
 	Webhook *float64 `json:"webhook,omitempty"`
-	Better Better   `json:"better"`
-	Target *Target  `json:"target,omitempty"`
+	Better  Better   `json:"better"`
+	Target  *Target  `json:"target,omitempty"`
 }
 
 // Target bounds the product's value or, with OfRatio, the ratio to the bare

@@ -26,21 +26,21 @@ func restart(ctx context.Context, b *Bench) (figures []Figure, err error) {
 	}
 	defer func() { err = errors.Join(err, b.Product.Stop(), b.Product.Start(ctx)) }()
 	var probes, people []*person
-	empty, err := b.spell(ctx, func() error {
+	empty, err := b.measureWorker(ctx, func() error {
 		probes, err = b.enrolled(ctx, b.Product, restartProbes)
 		return err
 	}, &probes)
 	if err != nil {
 		return nil, err
 	}
-	busy, err := b.spell(ctx, func() error {
+	busy, err := b.measureWorker(ctx, func() error {
 		people, err = b.enrolled(ctx, b.Product, n)
 		return err
 	}, &probes)
 	if err != nil {
 		return nil, err
 	}
-	asleep, err := b.spell(ctx, func() error { return nil }, &people)
+	asleep, err := b.measureWorker(ctx, func() error { return nil }, &people)
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +73,9 @@ type spell struct {
 	took         Durations
 }
 
-// spell starts a worker, has the work done, lets some probes text so that
+// measureWorker starts a worker, has the work done, lets some probes text so that
 // everything is there that is made at first use, and reads the memory.
-func (b *Bench) spell(ctx context.Context, work func() error, probes *[]*person) (s spell, err error) {
+func (b *Bench) measureWorker(ctx context.Context, work func() error, probes *[]*person) (s spell, err error) {
 	began := time.Now()
 	child, err := b.Product.StartChild(ctx)
 	if err != nil {

@@ -41,7 +41,7 @@ func sleepers(ctx context.Context, b *Bench) (figures []Figure, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.seeder.Close()) }()
-	for _, part := range []func(context.Context) ([]Figure, error){s.talkers, s.bytes, s.processor, s.wake, s.move} {
+	for _, part := range []func(context.Context) ([]Figure, error){s.talkers, s.bytes, s.processor, s.wake, s.moveToBuild} {
 		some, err := part(ctx)
 		if err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func (s *sleeping) talkers(ctx context.Context) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ask(ctx, s.Product, people, time.Now().UTC().Add(neverWake).Format("15:04")); err != nil {
+	if err := s.setDailyPrompts(ctx, s.Product, people, time.Now().UTC().Add(neverWake).Format("15:04")); err != nil {
 		return nil, err
 	}
 	after, err := s.settled(ctx)
@@ -92,28 +92,28 @@ func (s *sleeping) talkers(ctx context.Context) ([]Figure, error) {
 		return nil, err
 	}
 	const what = "enrolled, greeted, one text"
-	return of(append(s.sizes(what, before, after, len(people)), histories(cost)...), what, len(people)), nil
+	return withCase(append(s.sizeFigures(what, before, after, len(people)), historyFigures(cost)...), what, len(people)), nil
 }
 
-func histories(cost rig.Cost) []Figure {
+func historyFigures(cost rig.Cost) []Figure {
 	return []Figure{
 		{Name: "history of the run that sleeps", Unit: "events", Product: float64(cost.Events), Better: Lower},
 		{Name: "history of the run that sleeps", Unit: "bytes", Product: float64(cost.Bytes), Better: Lower},
 	}
 }
 
-// tables tells of the largest tables.
-func (s *sleeping) tables(what string, grown rig.Sizes, n int) {
+// printTables tells of the largest tables.
+func (s *sleeping) printTables(what string, grown rig.Sizes, n int) {
 	for _, name := range grown.Largest(sleeperTables) {
 		fmt.Fprintf(s.Options.Progress, "sleepers: %s: %s: %.0f bytes each\n", what, name, float64(grown.Tables[name])/float64(n))
 	}
 }
 
-// sizes are the bytes that were added for each person. The server's are left
+// sizeFigures are the bytes that were added for each person. The server's are left
 // out where it keeps its state in memory, not where its files had space left.
-func (s *sleeping) sizes(what string, before, after rig.Sizes, n int) []Figure {
+func (s *sleeping) sizeFigures(what string, before, after rig.Sizes, n int) []Figure {
 	grown := after.Minus(before)
-	s.tables(what, grown, n)
+	s.printTables(what, grown, n)
 	each := func(bytes int64) float64 { return float64(bytes) / float64(n) }
 	figures := []Figure{{Name: "in the product's tables, each", Unit: "bytes", Better: Lower, Product: each(grown.Product)}}
 	if after.Server > 0 {
@@ -130,13 +130,13 @@ func (s *sleeping) settled(ctx context.Context) (rig.Sizes, error) {
 	if err := s.seeder.Settle(ctx); err != nil {
 		return rig.Sizes{}, err
 	}
-	if err := s.rest(ctx); err != nil {
+	if err := s.waitSettled(ctx); err != nil {
 		return rig.Sizes{}, err
 	}
 	return s.Sizes(ctx)
 }
 
-func (s *sleeping) rest(ctx context.Context) error {
+func (s *sleeping) waitSettled(ctx context.Context) error {
 	return rig.Pause(ctx, min(sleeperSettle, s.Options.Asleep))
 }
 
@@ -155,11 +155,11 @@ func (s *sleeping) hour(ctx context.Context) (time.Duration, error) {
 	return time.Duration(float64(after-before) * float64(time.Hour) / float64(time.Since(began))), err
 }
 
-// lull puts people to sleep until an instant.
-func (s *sleeping) lull(ctx context.Context, people []*person, wake time.Time) error {
+// textUntil puts people to sleep until an instant.
+func (s *sleeping) textUntil(ctx context.Context, people []*person, wake time.Time) error {
 	first := s.next
 	s.next += len(people)
-	_, err := inTurn(ctx, len(people), enrolling, func(ctx context.Context, i int) (time.Duration, error) {
+	_, err := doInTurn(ctx, len(people), enrolling, func(ctx context.Context, i int) (time.Duration, error) {
 		return 0, s.seeder.Sleep(ctx, people[i].phone, first+i, wake)
 	})
 	if err != nil {
@@ -175,7 +175,7 @@ func (s *sleeping) bytes(ctx context.Context) ([]Figure, error) {
 	}
 	s.people = s.newcomers(s.n)
 	began := time.Now()
-	if err := s.lull(ctx, s.people, time.Now().UTC().Add(neverWake).Truncate(time.Minute)); err != nil {
+	if err := s.textUntil(ctx, s.people, time.Now().UTC().Add(neverWake).Truncate(time.Minute)); err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(s.Options.Progress, "sleepers: %d people asleep after %v\n", s.n, time.Since(began).Round(time.Second))
@@ -188,21 +188,21 @@ func (s *sleeping) bytes(ctx context.Context) ([]Figure, error) {
 		return nil, err
 	}
 	what := fmt.Sprintf("%d asleep in a new run", s.n)
-	figures := s.sizes(what, before, after, s.n)
+	figures := s.sizeFigures(what, before, after, s.n)
 	figures[len(figures)-1].Target = target(sleeperBytes)
-	figures = append(figures, histories(cost)...)
+	figures = append(figures, historyFigures(cost)...)
 	dense, err := s.rewritten(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(dense.Tables) > 0 {
 		grown := dense.Minus(before)
-		s.tables("written anew", grown, s.n)
+		s.printTables("written anew", grown, s.n)
 		figures = append(figures, Figure{
 			Name: "in all tables written anew, each", Unit: "bytes", Better: Lower, Product: float64(grown.Server+grown.Product) / float64(s.n),
 		})
 	}
-	return of(figures, what, s.n), nil
+	return withCase(figures, what, s.n), nil
 }
 
 // rewritten are the sizes without what was replaced, where the backend can.
@@ -217,7 +217,7 @@ func (s *sleeping) rewritten(ctx context.Context) (rig.Sizes, error) {
 }
 
 func (s *sleeping) processor(ctx context.Context) ([]Figure, error) {
-	if err := s.rest(ctx); err != nil {
+	if err := s.waitSettled(ctx); err != nil {
 		return nil, err
 	}
 	used, err := s.hour(ctx)
@@ -234,7 +234,7 @@ func (s *sleeping) processor(ctx context.Context) ([]Figure, error) {
 	if s.n >= sleeperMany {
 		each.Target = target(1)
 	}
-	return of([]Figure{
+	return withCase([]Figure{
 		seconds("processor time of an hour, the sample alone", s.idle),
 		seconds("processor of an hour asleep, server, product and database", used),
 		each,
@@ -245,7 +245,7 @@ func (s *sleeping) processor(ctx context.Context) ([]Figure, error) {
 func (s *sleeping) wake(ctx context.Context) ([]Figure, error) {
 	people := s.newcomers(max(s.n/100, 1))
 	at := time.Now().UTC().Add(promptMargin + sleeperEach*time.Duration(len(people))).Truncate(time.Second)
-	if err := s.lull(ctx, people, at); err != nil {
+	if err := s.textUntil(ctx, people, at); err != nil {
 		return nil, err
 	}
 	if left := time.Until(at); left < 0 {
@@ -263,16 +263,16 @@ func (s *sleeping) wake(ctx context.Context) ([]Figure, error) {
 		}
 		late = append(late, came.Sub(at))
 	}
-	return of([]Figure{
-		alone("prompts at the carrier, half of them after", late.Percentile(50)),
-		alone("prompts at the carrier, all of them after", late.Max()),
+	return withCase([]Figure{
+		singleFigure("prompts at the carrier, half of them after", late.Percentile(50)),
+		singleFigure("prompts at the carrier, all of them after", late.Max()),
 	}, fmt.Sprintf("%d of %d wake at one instant", len(people), s.n), len(people)), nil
 }
 
-// move starts a worker of another build beside the one that is, wakes
+// moveToBuild starts a worker of another build beside the one that is, wakes
 // all by signal, and at last leaves the new one alone and starts it
 // again.
-func (s *sleeping) move(ctx context.Context) (figures []Figure, err error) {
+func (s *sleeping) moveToBuild(ctx context.Context) (figures []Figure, err error) {
 	old, err := s.Build(ctx)
 	if err != nil {
 		return nil, err
@@ -291,7 +291,7 @@ func (s *sleeping) move(ctx context.Context) (figures []Figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if figures, err = s.rouse(ctx, build); err != nil {
+	if figures, err = s.wakeAll(ctx, build); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(child.Stop(), s.Product.StopWorker()); err != nil {
@@ -299,13 +299,13 @@ func (s *sleeping) move(ctx context.Context) (figures []Figure, err error) {
 	}
 	stop = func() error { return nil }
 	defer func() { err = errors.Join(err, s.Product.Stop(), s.Product.Start(ctx)) }()
-	again, err := s.again(ctx, program)
+	again, err := s.restartAsleep(ctx, program)
 	return append(figures, again...), err
 }
 
-// rouse signals all who are not on the build, and those again who did
+// wakeAll signals all who are not on the build, and those again who did
 // their task on the old one before the server's queues had heard of the new one.
-func (s *sleeping) rouse(ctx context.Context, build string) ([]Figure, error) {
+func (s *sleeping) wakeAll(ctx context.Context, build string) ([]Figure, error) {
 	left, err := s.NotOnBuild(ctx, build)
 	if err != nil {
 		return nil, err
@@ -338,9 +338,9 @@ func (s *sleeping) rouse(ctx context.Context, build string) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return of([]Figure{
+	return withCase([]Figure{
 		{Name: "signalled", Unit: "/s", Better: Higher, Product: float64(len(all)) / signalled.Seconds()},
-		alone("all of them on the new build after", whole),
+		singleFigure("all of them on the new build after", whole),
 		{Name: "rounds of signals", Unit: "rounds", Better: Lower, Product: float64(rounds)},
 		{Name: "processor of a move, server, product and database", Unit: "ms", Better: Lower, Product: Milliseconds(after-used) / float64(len(all))},
 		{Name: "runs of a workflow by then", Unit: "runs", Better: Lower, Product: float64(cost.Runs)},
@@ -365,7 +365,7 @@ func (s *sleeping) missed(ctx context.Context, build string) ([]string, error) {
 // signal wakes workflows at the pace of the load.
 func (s *sleeping) signal(ctx context.Context, ids []string) error {
 	began := time.Now()
-	_, err := inTurn(ctx, len(ids), enrolling, func(ctx context.Context, i int) (time.Duration, error) {
+	_, err := doInTurn(ctx, len(ids), enrolling, func(ctx context.Context, i int) (time.Duration, error) {
 		turn := began.Add(time.Duration(i) * time.Second / rousing)
 		if err := rig.Pause(ctx, time.Until(turn)); err != nil {
 			return 0, err
@@ -375,8 +375,8 @@ func (s *sleeping) signal(ctx context.Context, ids []string) error {
 	return err
 }
 
-// again is a worker started with all asleep.
-func (s *sleeping) again(ctx context.Context, program string) (figures []Figure, err error) {
+// restartAsleep is a worker started with all asleep.
+func (s *sleeping) restartAsleep(ctx context.Context, program string) (figures []Figure, err error) {
 	began := time.Now()
 	child, err := s.Product.StartChildOf(ctx, program)
 	if err != nil {
@@ -398,10 +398,10 @@ func (s *sleeping) again(ctx context.Context, program string) (figures []Figure,
 			first = time.Since(began)
 		}
 	}
-	return of([]Figure{
-		alone("worker started to ready", child.Ready),
-		alone("worker started to the first answer", first),
-		alone("first answers of sleepers, median", took.Percentile(50)),
+	return withCase([]Figure{
+		singleFigure("worker started to ready", child.Ready),
+		singleFigure("worker started to the first answer", first),
+		singleFigure("first answers of sleepers, median", took.Percentile(50)),
 		{Name: "worker memory, ready", Unit: "MB", Better: Lower, Product: float64(memory) / 1e6},
 	}, fmt.Sprintf("%d asleep, worker started again", s.n), s.n), nil
 }

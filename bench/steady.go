@@ -80,11 +80,11 @@ func (b *Bench) latency(ctx context.Context, sides []side, crowds [][]*person) (
 			}
 		}
 	}
-	return spread("text to carrier", took), nil
+	return percentileFigures("text to carrier", took), nil
 }
 
-// spread is median, p95 and p99 of the three sides; the median has the target.
-func spread(what string, took []Durations) []Figure {
+// percentileFigures is median, p95 and p99 of the three sides; the median has the target.
+func percentileFigures(what string, took []Durations) []Figure {
 	var figures []Figure
 	for _, p := range []struct {
 		name  string
@@ -93,7 +93,7 @@ func spread(what string, took []Durations) []Figure {
 		f := ms(what+", "+p.name, took[0].Percentile(p.value), took[1].Percentile(p.value))
 		f.Count = len(took[0])
 		if len(took) > 2 {
-			f.Webhook = ref(Milliseconds(took[2].Percentile(p.value)))
+			f.Webhook = pointerTo(Milliseconds(took[2].Percentile(p.value)))
 		}
 		figures = append(figures, f)
 	}
@@ -133,10 +133,10 @@ func (b *Bench) throughput(ctx context.Context, sides []side, crowds [][]*person
 		{Figure{Name: "memory handed out a reply, server and stand-ins too", Unit: "KiB", Better: Lower}, kilobytes},
 	} {
 		f.figure.Count, f.figure.Product = tallies[0].replies, f.value(tallies[0])
-		f.figure.Bare, f.figure.Webhook = ref(f.value(tallies[1])), ref(f.value(tallies[2]))
+		f.figure.Bare, f.figure.Webhook = pointerTo(f.value(tallies[1])), pointerTo(f.value(tallies[2]))
 		figures = append(figures, f.figure)
 	}
-	under := spread("text to carrier", []Durations{tallies[0].took, tallies[1].took, tallies[2].took})
+	under := percentileFigures("text to carrier", []Durations{tallies[0].took, tallies[1].took, tallies[2].took})
 	under[0].Target = nil
 	return append(figures, under...), nil
 }
@@ -147,7 +147,7 @@ func (b *Bench) round(ctx context.Context, s side, people []*person, t *tally) e
 	runtime.ReadMemStats(&before)
 	cpu, began := processor(), time.Now()
 	all := make(chan Durations, len(people))
-	_, err := together(ctx, people, func(ctx context.Context, p *person) (time.Duration, error) {
+	_, err := doTogether(ctx, people, func(ctx context.Context, p *person) (time.Duration, error) {
 		var mine Durations
 		for time.Since(began) < steadyRound {
 			d, err := b.exchange(ctx, s, p)

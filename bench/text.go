@@ -15,7 +15,7 @@ func (r Run) WriteText(w io.Writer) error {
 	fmt.Fprintln(t, "load\tcase\tfigure\tn\tproduct\tbare, eager\tbare+webhook\tratio\ttarget\t\t")
 	for _, f := range r.Figures {
 		fmt.Fprintf(t, "%s\t%s\t%s, %s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", f.Load, f.Case, f.Name, f.Unit, f.Count,
-			number(f.Product), optional(f.Bare), optional(f.Webhook), f.ratioText(), f.targetText(), f.Verdict())
+			formatNumber(f.Product), formatOptional(f.Bare), formatOptional(f.Webhook), f.ratioText(), f.targetText(), f.Verdict())
 	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("printing the figures: %w", err)
@@ -42,18 +42,18 @@ func (f Figure) targetText() string {
 	if f.Target.OfRatio {
 		what = " x bare"
 	}
-	return sign + " " + number(f.Target.Limit) + what
+	return sign + " " + formatNumber(f.Target.Limit) + what
 }
 
-func optional(v *float64) string {
+func formatOptional(v *float64) string {
 	if v == nil {
 		return "-"
 	}
-	return number(*v)
+	return formatNumber(*v)
 }
 
-// number keeps three digits or all before the point.
-func number(v float64) string {
+// formatNumber keeps three digits or all before the point.
+func formatNumber(v float64) string {
 	switch size := math.Abs(v); {
 	case v == math.Trunc(v) || size >= 100:
 		return strconv.FormatFloat(v, 'f', 0, 64)

@@ -35,7 +35,7 @@ func webhook(ctx context.Context, b *Bench) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	figures := spread("webhook answered", []Durations{product, least})
+	figures := percentileFigures("webhook answered", []Durations{product, least})
 	for i := range figures {
 		figures[i].Case, figures[i].Target = "model hangs", nil
 		figures[i].Bare, figures[i].Webhook = nil, figures[i].Bare

@@ -42,7 +42,7 @@ func year(ctx context.Context, b *Bench) ([]Figure, error) {
 	last := ms(fmt.Sprintf("text to carrier, last %d, median", yearEnds), end(took[0]).Percentile(50), end(took[1]).Percentile(50))
 	last.Target = target(2 * first.Product)
 	count := func(name, unit string, product, bare float64) Figure {
-		return Figure{Name: name, Unit: unit, Product: product, Bare: ref(bare), Better: Lower}
+		return Figure{Name: name, Unit: unit, Product: product, Bare: pointerTo(bare), Better: Lower}
 	}
 	figures := []Figure{
 		first, last,

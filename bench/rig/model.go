@@ -92,9 +92,9 @@ func (m *Model) serveCall(w http.ResponseWriter, r *http.Request, next http.Hand
 // answer reads no more of a request than it must.
 func (m *Model) answer(body []byte) (openai.Answer, error) {
 	m.calls.Add(1)
-	clock := asked(body)
+	clock := requestedTime(body)
 	if clock == "" {
-		return openai.Answer{Text: heardText(heard(body))}, nil
+		return openai.Answer{Text: heardText(highestHeard(body))}, nil
 	}
 	m.tools.Add(1)
 	return openai.Answer{Calls: []openai.ToolCall{{ID: "call1", Type: "function", Function: openai.Function{
@@ -117,8 +117,8 @@ func (m *Model) wait(r *http.Request) bool {
 	return Pause(r.Context(), time.Duration(m.delay.Load())) == nil
 }
 
-// heard is the highest number of a text in a request; 0 when it has none.
-func heard(body []byte) int {
+// highestHeard is the highest number of a text in a request; 0 when it has none.
+func highestHeard(body []byte) int {
 	highest := 0
 	for {
 		_, rest, found := bytes.Cut(body, []byte(mark))
@@ -151,9 +151,9 @@ func heardIn(text string) (int, bool) {
 	return n, found && err == nil
 }
 
-// asked is the time of a daily prompt that the newest message wishes for;
+// requestedTime is the time of a daily prompt that the newest message wishes for;
 // empty where it does not, or no tools are offered.
-func asked(body []byte) string {
+func requestedTime(body []byte) string {
 	if !bytes.Contains(body, wishWords) {
 		return ""
 	}

@@ -37,7 +37,7 @@ func (r *Rig) postgres(ctx context.Context) (ground, error) {
 		return ground{}, fmt.Errorf("making PostgreSQL's cluster: %w", err)
 	}
 	fleet := harness.NewFleet(r.dir, harness.NewTrace())
-	r.later(func() error { fleet.Stop(); return nil })
+	r.onStop(func() error { fleet.Stop(); return nil })
 	if err := fleet.Run(program); err != nil {
 		return ground{}, fmt.Errorf("running PostgreSQL: %w", err)
 	}
@@ -46,10 +46,10 @@ func (r *Rig) postgres(ctx context.Context) (ground, error) {
 	if err := makeDatabases(ctx, port); err != nil {
 		return at, err
 	}
-	labelled(ctx, "server", func(ctx context.Context) {
+	runLabelled(ctx, "server", func(ctx context.Context) {
 		var stop func() error
 		if at.temporal, stop, err = startServer(ctx, port); err == nil {
-			r.later(stop)
+			r.onStop(stop)
 		}
 	})
 	return at, err
@@ -66,7 +66,7 @@ func makeDatabases(ctx context.Context, port int) (err error) {
 		return fmt.Errorf("opening PostgreSQL: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := until(ctx, func(ctx context.Context) bool { return db.PingContext(ctx) == nil }); err != nil {
+	if err := pollUntil(ctx, func(ctx context.Context) bool { return db.PingContext(ctx) == nil }); err != nil {
 		return fmt.Errorf("waiting for PostgreSQL: %w", err)
 	}
 	for _, statement := range []string{

@@ -22,7 +22,7 @@ func TestModelHears(t *testing.T) {
 		{"no digits", "note no way", 0},
 		{"too many digits", "note no 99999999999999999999999", 0},
 	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, heard([]byte(c.body))) })
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, highestHeard([]byte(c.body))) })
 	}
 }
 
@@ -31,9 +31,9 @@ func FuzzHeard(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		n := heard([]byte(body))
+		n := highestHeard([]byte(body))
 		require.GreaterOrEqual(t, n, 0)
-		require.Equal(t, max(n, 4), heard([]byte(body+" "+Body(4, 0))))
+		require.Equal(t, max(n, 4), highestHeard([]byte(body+" "+Body(4, 0))))
 	})
 }
 
@@ -61,7 +61,7 @@ func TestModelAsksForATool(t *testing.T) {
 		{"ordinary text", `{"messages":[` + said("user", Body(1, 0)) + `]` + tools, ""},
 		{"garbled", "daily at 09:30", ""},
 	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, asked([]byte(c.body))) })
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, requestedTime([]byte(c.body))) })
 	}
 }
 
@@ -165,7 +165,7 @@ func TestActions(t *testing.T) {
 		{"every attempt of an activity", []*history.HistoryEvent{started(1), started(3)}, 4},
 		{"markers of one task are one", []*history.HistoryEvent{marker(4), marker(4), marker(9)}, 2},
 	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, actions(c.in)) })
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, countActions(c.in)) })
 	}
 }
 

@@ -21,8 +21,8 @@ type bareText struct {
 
 const bareActivityLimit = 75 * time.Second
 
-// bareLife answers texts one by one, and one prompt at an instant.
-func bareLife(ctx workflow.Context, state bareState) error {
+// bareWorkflow answers texts one by one, and one prompt at an instant.
+func bareWorkflow(ctx workflow.Context, state bareState) error {
 	texts := workflow.GetSignalChannel(ctx, bareSignal)
 	if !state.Greeted {
 		state.Greeted = true
