@@ -42,7 +42,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// fakeDev answers every text at once: it asks the model for words and posts
+// fakeDev answers every text at once: it asks the model for an answer and posts
 // them.
 type fakeDev struct{ environ map[string]string }
 

@@ -16,13 +16,13 @@ import (
 // What people in danger say is of the tier that the judge expects, with the marks
 // of a text around it, and what the others say is no alert.
 func TestCriesAreOfTheirTier(t *testing.T) {
-	tier := func(words string) models.DangerTier {
-		return screening.Screen(screening.Message{Body: "p01 m0007 " + words}).Tier
+	tier := func(text string) models.DangerTier {
+		return screening.Screen(screening.Message{Body: "p01 m0007 " + text}).Tier
 	}
 	require.Equal(t, models.TierA, tier(grave.cryText()))
 	require.Equal(t, models.TierB, tier(weak.cryText()))
-	for _, words := range []string{"hello", "burst", "again", "daily 14:05"} {
-		require.Equal(t, models.TierNone, tier(words), words)
+	for _, text := range []string{"hello", "burst", "again", "daily 14:05"} {
+		require.Equal(t, models.TierNone, tier(text), text)
 	}
 }
 

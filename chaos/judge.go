@@ -137,7 +137,7 @@ func (t *trial) checkLedger() {
 	t.checkParting()
 }
 
-// checkAnswers verifies that each text is answered once, by the model's words, by the fixed ones that stand in
+// checkAnswers verifies that each text is answered once, by the model's text, by the fixed one that stands in
 // for it, or by the safety text, which the model may mention.
 func (t *trial) checkAnswers() {
 	times := map[string]int{}
@@ -181,7 +181,7 @@ func answeredTokens(body string) []string {
 	return harness.Token.FindAllString(body, -1)
 }
 
-// fallback says whether the turn of a text sent words that are not the model's.
+// fallback says whether the turn of a text sent text that is not the model's.
 func (t *trial) fallback(one text) bool {
 	turn := t.rows.entries[t.rows.inbound[one.sid].id]
 	if turn == "" {

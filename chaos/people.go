@@ -128,10 +128,10 @@ func (p *person) takeAction(ctx context.Context) error {
 
 // say texts, as often as the carrier has to. Sometimes the carrier delivers a
 // text twice, at once or again later.
-func (p *person) say(ctx context.Context, words, wish string) error {
+func (p *person) say(ctx context.Context, body, wish string) error {
 	n := len(p.texts) + 1
-	one := text{token: fmt.Sprintf("m%04d", n), sid: p.sid(n), wish: wish, isCry: words == p.cry.cryText() && p.cry != silent}
-	if err := p.post(ctx, one, p.name+" "+one.token+" "+words, p.random.IntN(12) == 0); err != nil {
+	one := text{token: fmt.Sprintf("m%04d", n), sid: p.sid(n), wish: wish, isCry: body == p.cry.cryText() && p.cry != silent}
+	if err := p.post(ctx, one, p.name+" "+one.token+" "+body, p.random.IntN(12) == 0); err != nil {
 		return err
 	}
 	p.texts = append(p.texts, one)

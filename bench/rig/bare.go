@@ -138,7 +138,7 @@ type bareActs struct {
 	phones  *phones
 }
 
-// CallModel asks once and returns the words.
+// CallModel asks once and returns the text of the answer.
 func (a *bareActs) CallModel(ctx context.Context, body string) (string, error) {
 	var out struct {
 		Choices []struct {

@@ -20,12 +20,12 @@ const maxBody = 4 << 20
 // which text it has heard.
 const mark = "note no "
 
-// wish is looked for in whole requests by its words first: the product's are
+// wish is searched in whole requests by its beginning first: the product's are
 // longer than the bare workflow's, and the time that a stand-in takes is neither
 // side's.
 var (
-	wish      = regexp.MustCompile(`\bdaily at (\d\d:\d\d)\b`)
-	wishWords = []byte("daily at ")
+	wish          = regexp.MustCompile(`\bdaily at (\d\d:\d\d)\b`)
+	wishBeginning = []byte("daily at ")
 )
 
 // Body is the nth text of a person, padded to a length in characters where
@@ -154,7 +154,7 @@ func heardIn(text string) (int, bool) {
 // requestedTime is the time of a daily prompt that the newest message wishes for;
 // empty where it does not, or no tools are offered.
 func requestedTime(body []byte) string {
-	if !bytes.Contains(body, wishWords) {
+	if !bytes.Contains(body, wishBeginning) {
 		return ""
 	}
 	var ask struct {

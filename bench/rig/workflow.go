@@ -55,9 +55,9 @@ func bareWorkflow(ctx workflow.Context, state bareState) error {
 func bareTurn(ctx workflow.Context, phone, body string) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: bareActivityLimit})
 	var acts *bareActs
-	var words string
-	if err := workflow.ExecuteActivity(ctx, acts.CallModel, body).Get(ctx, &words); err != nil {
+	var text string
+	if err := workflow.ExecuteActivity(ctx, acts.CallModel, body).Get(ctx, &text); err != nil {
 		return err
 	}
-	return workflow.ExecuteActivity(ctx, acts.Send, bareSend{Phone: phone, Body: words}).Get(ctx, nil)
+	return workflow.ExecuteActivity(ctx, acts.Send, bareSend{Phone: phone, Body: text}).Get(ctx, nil)
 }

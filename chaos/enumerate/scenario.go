@@ -99,9 +99,9 @@ func (t *turn) callAPI(method, path, key string, in, out any) error {
 }
 
 // say has the person text; it returns when the text was taken.
-func (t *turn) say(words string) error {
+func (t *turn) say(body string) error {
 	t.texts++
-	return t.sendText(fmt.Sprintf("m%04d %s", t.texts, words), t.texts)
+	return t.sendText(fmt.Sprintf("m%04d %s", t.texts, body), t.texts)
 }
 
 func (t *turn) sendText(body string, number int) error {

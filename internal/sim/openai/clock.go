@@ -44,13 +44,13 @@ func parseTimes(said string) (from, to string, found bool) {
 	if !opensWindow(text, times) {
 		return times[0].clock(times[0].suffix, late), "", true
 	}
-	from, to = window(times[0], times[1], late)
+	from, to = readWindow(times[0], times[1], late)
 	return from, to, true
 }
 
-// window reads "9-11 am" and "9 to 5" as they are meant; to is empty when both
+// readWindow reads "9-11 am" and "9 to 5" as they are meant; to is empty when both
 // ends are the same.
-func window(first, last clockTime, late bool) (from, to string) {
+func readWindow(first, last clockTime, late bool) (from, to string) {
 	suffix := first.suffix
 	if suffix == "" {
 		suffix = last.suffix

@@ -26,7 +26,7 @@ var empty = strings.Fields(`about actually again all also always and any anythin
 // in their order. Numbers alone are none.
 func keywords(text string) []string {
 	var out []string
-	for _, word := range runs(text) {
+	for _, word := range wordsOf(text) {
 		letters := strings.ContainsFunc(word, unicode.IsLetter)
 		if letters && utf8.RuneCountInString(word) >= minWord && !slices.Contains(empty, word) && !slices.Contains(out, word) {
 			out = append(out, word)
@@ -35,9 +35,9 @@ func keywords(text string) []string {
 	return out
 }
 
-// runs are the lower-cased runs of letters and digits; apostrophes leave no
+// wordsOf are the lower-cased runs of letters and digits; apostrophes leave no
 // gap.
-func runs(text string) []string {
+func wordsOf(text string) []string {
 	text = strings.NewReplacer("'", "", "\u2019", "").Replace(strings.ToLower(text))
 	return strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
@@ -45,13 +45,13 @@ func runs(text string) []string {
 }
 
 // sameWords reports whether two texts have the same words in the same order.
-func sameWords(a, b string) bool { return slices.Equal(runs(a), runs(b)) }
+func sameWords(a, b string) bool { return slices.Equal(wordsOf(a), wordsOf(b)) }
 
 // sharedWords counts the words of one text that the other has too, with any ending.
 func sharedWords(a, b string) int {
 	n := 0
-	others := stems(b)
-	for _, one := range stems(a) {
+	others := stemsOf(b)
+	for _, one := range stemsOf(a) {
 		if slices.Contains(others, one) {
 			n++
 		}
@@ -59,7 +59,7 @@ func sharedWords(a, b string) int {
 	return n
 }
 
-func stems(text string) []string {
+func stemsOf(text string) []string {
 	var out []string
 	for _, word := range keywords(text) {
 		if one := stem(word); !slices.Contains(out, one) {
@@ -117,9 +117,9 @@ func sentences(text string) []string {
 // equal topic words are equal, texts that share some are near, and others are
 // at right angles but for words that meet by chance. Dimensions is at least 1.
 func embedding(text string, dimensions int) []float32 {
-	list := stems(text)
+	list := stemsOf(text)
 	if len(list) == 0 {
-		list = append(runs(text), "") // Without a topic the words themselves count.
+		list = append(wordsOf(text), "") // Without a topic the words themselves count.
 	}
 	sums := make([]float64, dimensions)
 	for _, word := range list {

@@ -41,19 +41,19 @@ func (sc scene) fieldAnswer() (saying, bool) {
 		return sc.timeAnswer()
 	}
 	for _, field := range sc.missing() {
-		if strings.Contains(sc.asked, question(field)) && !opener.MatchString(plain(sc.said)) {
-			return sc.save(field), true
+		if strings.Contains(sc.asked, question(field)) && !opener.MatchString(normalise(sc.said)) {
+			return sc.saveField(field), true
 		}
 	}
 	return saying{}, false
 }
 
-func (sc scene) save(field string) saying {
+func (sc scene) saveField(field string) saying {
 	said := sc.said
 	if from, to, timed := parseTimes(said); field == "preferred_time" && timed {
 		said = timeText(from, to)
 	}
-	return calling(call{toolSave, map[string]any{field: clip(said, longestField-3)}})
+	return callTools(call{toolSave, map[string]any{field: clipText(said, longestField-3)}})
 }
 
 // timeAnswer: yes makes the schedule, another time is saved and proposed, and
@@ -66,32 +66,32 @@ func (sc scene) timeAnswer() (saying, bool) {
 	_, _, another := parseTimes(sc.said)
 	switch {
 	case another:
-		return sc.save("preferred_time"), true
-	case !timed || !strings.Contains(sc.asked, proposalMark) || !agrees(sc.said):
+		return sc.saveField("preferred_time"), true
+	case !timed || !strings.Contains(sc.asked, proposalMark) || !isAgreement(sc.said):
 		return saying{text: clockQuestion}, true
 	case to == "":
-		return calling(call{toolScheduler, map[string]any{"action": "create", "type": "fixed", "fixed_time": from}}), true
+		return callTools(call{toolScheduler, map[string]any{"action": "create", "type": "fixed", "fixed_time": from}}), true
 	}
-	return calling(call{toolScheduler, map[string]any{
+	return callTools(call{toolScheduler, map[string]any{
 		"action": "create", "type": "random", "random_start_time": from, "random_end_time": to,
 	}}), true
 }
 
 var agreement = regexp.MustCompile(`^(yes|yeah|yep|ok|okay|sure|please do|go ahead|sounds good|perfect|great|do it|y)\b`)
 
-func agrees(said string) bool { return agreement.MatchString(plain(said)) }
+func isAgreement(said string) bool { return agreement.MatchString(normalise(said)) }
 
-// intake asks for the next missing field, or proposes the time.
-func (sc scene) intake() (saying, bool) {
+// answerIntake asks for the next missing field, or proposes the time.
+func (sc scene) answerIntake() (saying, bool) {
 	if sc.inFeedback() {
 		return saying{}, false
 	}
-	return sc.next("")
+	return sc.nextSetUp("")
 }
 
-// next is the next step of the set-up after some opening words; false when
+// nextSetUp is the next step of the set-up after some opening words; false when
 // there is nothing left to set up.
-func (sc scene) next(opening string) (saying, bool) {
+func (sc scene) nextSetUp(opening string) (saying, bool) {
 	missing := sc.missing()
 	switch {
 	case len(missing) > 0:
@@ -107,7 +107,7 @@ func (sc scene) next(opening string) (saying, bool) {
 	if to != "" {
 		at = "between " + from + " and " + to
 	}
-	return words("%sHere is the plan: %s, %s. %s %s? Say yes, or another time.",
+	return say("%sHere is the plan: %s, %s. %s %s? Say yes, or another time.",
 		opening, sc.anchor(), sc.part("habit_domain", "your habit"), proposalMark, at), true
 }
 
@@ -115,18 +115,18 @@ func (sc scene) next(opening string) (saying, bool) {
 func (sc scene) afterSave(d done) saying {
 	switch {
 	case d.arg("last_successful_prompt") != "":
-		return words("Well done! I noted that this one worked for you: %q", d.arg("last_successful_prompt"))
+		return say("Well done! I noted that this one worked for you: %q", d.arg("last_successful_prompt"))
 	case d.arg("last_barrier") != "":
-		return words("Thanks for telling me. I noted what got in the way. What would make it easier next time?")
+		return say("Thanks for telling me. I noted what got in the way. What would make it easier next time?")
 	}
-	if reply, more := sc.next("Got it. "); more && !sc.inFeedback() {
+	if reply, more := sc.nextSetUp("Got it. "); more && !sc.inFeedback() {
 		return reply
 	}
-	return words("Got it, I saved that.")
+	return say("Got it, I saved that.")
 }
 
-// confirm cites what the scheduler says it made.
-func confirm(d done) saying {
+// confirmSchedule cites what the scheduler says it made.
+func confirmSchedule(d done) saying {
 	made := view{Time: d.text("time"), From: d.text("from"), To: d.text("to"), Zone: d.text("zone")}
 	if made.Time == "" && made.From == "" {
 		made.Time, made.From, made.To = d.arg("fixed_time"), d.arg("random_start_time"), d.arg("random_end_time")
@@ -189,7 +189,7 @@ func (sc scene) part(field, otherwise string) string {
 			list[i] = "yourself"
 		}
 	}
-	text := strings.TrimFunc(clip(strings.Join(list, " "), 60), func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSpace(r) })
+	text := strings.TrimFunc(clipText(strings.Join(list, " "), 60), func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSpace(r) })
 	if text == "" {
 		return otherwise
 	}

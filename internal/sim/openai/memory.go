@@ -47,9 +47,9 @@ func (sc scene) memory() []noted {
 	return out
 }
 
-// about is the entry of the memory that shares most words with a text, the
+// findNoted is the entry of the memory that shares most words with a text, the
 // newest of several; false when none shares any.
-func (sc scene) about(text string) (best noted, found bool) {
+func (sc scene) findNoted(text string) (best noted, found bool) {
 	most := 0
 	for _, one := range sc.memory() {
 		n := sharedWords(text, one.text)
@@ -60,13 +60,13 @@ func (sc scene) about(text string) (best noted, found bool) {
 	return best, most > 0
 }
 
-// recollect answers a question about the person from what was remembered.
-func (sc scene) recollect() (saying, bool) {
+// answerFromMemory answers a question about the person from what was remembered.
+func (sc scene) answerFromMemory() (saying, bool) {
 	recalls := recalling.MatchString(sc.said)
 	if !isQuestion(sc.said) && !recalls || !ofMyself.MatchString(sc.said) {
 		return saying{}, false
 	}
-	fact, found := sc.about(sc.said)
+	fact, found := sc.findNoted(sc.said)
 	if !found {
 		return saying{text: nothingNoted}, recalls
 	}
@@ -74,10 +74,10 @@ func (sc scene) recollect() (saying, bool) {
 	if fact.day != "" {
 		when = " on " + fact.day
 	}
-	return words("You told me%s: %s", when, clip(aboutYou(fact.text), longestFact)), true
+	return say("You told me%s: %s", when, clipText(aboutYou(fact.text), longestFact)), true
 }
 
-func (sc scene) offers(name string) bool { return slices.Contains(sc.tools, name) }
+func (sc scene) canCall(name string) bool { return slices.Contains(sc.tools, name) }
 
 var (
 	forgetting = regexp.MustCompile(`^(?:please |can you |could you |will you )*forget (?:about )?(.+)$`)
@@ -85,19 +85,19 @@ var (
 	factID     = regexp.MustCompile(`\bf\d+\b`)
 )
 
-// memories are the wishes to see and to erase what was remembered.
-func (sc scene) memories() (saying, bool) {
-	said := plain(sc.said)
+// answerMemories are the wishes to see and to erase what was remembered.
+func (sc scene) answerMemories() (saying, bool) {
+	said := normalise(sc.said)
 	id := factID.FindString(said)
 	switch {
-	case sc.hasPhrase("what do you know about me") && sc.offers(toolList):
-		return calling(call{toolList, map[string]any{}}), true
-	case !sc.offers(toolForget):
+	case sc.hasPhrase("what do you know about me") && sc.canCall(toolList):
+		return callTools(call{toolList, map[string]any{}}), true
+	case !sc.canCall(toolForget):
 		return saying{}, false
-	case strings.Contains(sc.asked, forgetEvery) && agrees(sc.said):
-		return calling(call{toolForget, map[string]any{"all": true}}), true
+	case strings.Contains(sc.asked, forgetEvery) && isAgreement(sc.said):
+		return callTools(call{toolForget, map[string]any{"all": true}}), true
 	case strings.Contains(sc.asked, forgetWhich) && id != "":
-		return calling(call{toolForget, map[string]any{"id": id}}), true
+		return callTools(call{toolForget, map[string]any{"id": id}}), true
 	}
 	wish := forgetting.FindStringSubmatch(said)
 	if wish == nil {
@@ -106,13 +106,13 @@ func (sc scene) memories() (saying, bool) {
 	topic := strings.Join(keywords(wish[1]), " ")
 	switch {
 	case everything.MatchString(wish[1]):
-		return calling(call{toolForget, map[string]any{"all": true}}), true
+		return callTools(call{toolForget, map[string]any{"all": true}}), true
 	case id != "":
-		return calling(call{toolForget, map[string]any{"id": id}}), true
+		return callTools(call{toolForget, map[string]any{"id": id}}), true
 	case topic == "":
 		return saying{}, false
 	}
-	return calling(call{toolForget, map[string]any{"topic": clip(topic, longestFact)}}), true
+	return callTools(call{toolForget, map[string]any{"topic": clipText(topic, longestFact)}}), true
 }
 
 // profileLine is the profile, on one line.
@@ -122,19 +122,19 @@ func (sc scene) profileLine() string {
 
 func (sc scene) afterList(d done) saying {
 	if list := d.text("text"); list != "" {
-		return words("This is what I know: %s\nAnd you told me:\n%s", clip(sc.profileLine(), longestFact), short(list, longestList))
+		return say("This is what I know: %s\nAnd you told me:\n%s", clipText(sc.profileLine(), longestFact), clipLines(list, longestList))
 	}
-	return words("This is what I know: %s", clip(sc.profileLine(), longestList))
+	return say("This is what I know: %s", clipText(sc.profileLine(), longestList))
 }
 
-// short keeps whole lines, the first in any case.
-func short(list string, n int) string {
+// clipLines keeps whole lines, the first in any case.
+func clipLines(list string, n int) string {
 	var out []string
 	for line := range strings.Lines(list) {
 		if n <= len("...") {
 			break
 		}
-		line = clip(line, n-len("..."))
+		line = clipText(line, n-len("..."))
 		if n -= len([]rune(line)) + 1; n < 0 {
 			break
 		}
@@ -148,11 +148,11 @@ func (sc scene) afterForget(d done) saying {
 	count, _ := d.result["count"].(float64)
 	switch all, _ := d.args["all"].(bool); {
 	case all:
-		return words("Done. I forgot everything that I had noted about you.")
+		return say("Done. I forgot everything that I had noted about you.")
 	case count == 0:
 		return saying{text: nothingNoted}
 	}
-	return words("Done. I forgot %s of my notes.", strconv.FormatFloat(count, 'f', -1, 64))
+	return say("Done. I forgot %s of my notes.", strconv.FormatFloat(count, 'f', -1, 64))
 }
 
 // whichToForget asks for the one that is meant, or whether everything is; false
@@ -165,5 +165,5 @@ func whichToForget(d done, problem string) (saying, bool) {
 	if d.name != toolForget || !found {
 		return saying{}, false
 	}
-	return words("%s Answer with the letter and number: %s", forgetWhich, clip(list, longestFact)), true
+	return say("%s Answer with the letter and number: %s", forgetWhich, clipText(list, longestFact)), true
 }

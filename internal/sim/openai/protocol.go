@@ -57,20 +57,20 @@ func unfold(ask Request) folded {
 		case "assistant":
 			out.takeCalls(m)
 		case "user":
-			out.parts(string(m.Content))
+			out.addParts(string(m.Content))
 		default:
 			out.Messages = append(out.Messages, m)
 			if _, list, found := strings.Cut(string(m.Content), "You can use these tools:\n"); found && strings.Contains(list, fencePhrase) {
 				list, _, _ = strings.Cut(list, fencePhrase)
-				out.offer(list, fenced)
+				out.setTools(list, fenced)
 			}
 		}
 	}
 	return out
 }
 
-// offer reads the names of tools from a list in words.
-func (f *folded) offer(list string, as manner) {
+// setTools reads the names of tools from a list in words.
+func (f *folded) setTools(list string, as manner) {
 	f.manner, f.Tools = as, nil
 	for _, name := range toolLine.FindAllStringSubmatch(list, -1) {
 		if name[1] == "Schema" {
@@ -105,14 +105,14 @@ func (f *folded) nextToolCall(name, args string) ToolCall {
 	return ToolCall{ID: fmt.Sprintf("unfolded_%d", f.count), Type: "function", Function: Function{Name: name, Arguments: args}}
 }
 
-// parts divides a user message at the program's own marks.
-func (f *folded) parts(text string) {
+// addParts divides a user message at the program's own marks.
+func (f *folded) addParts(text string) {
 	starts := ownMark.FindAllStringIndex(text, -1)
 	end := len(text)
 	if len(starts) > 0 {
 		end = starts[0][0]
 	}
-	f.words(text[:end])
+	f.addText(text[:end])
 	for i, at := range starts {
 		end := len(text)
 		if i+1 < len(starts) {
@@ -122,7 +122,7 @@ func (f *folded) parts(text string) {
 	}
 }
 
-func (f *folded) words(text string) {
+func (f *folded) addText(text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		f.Messages = append(f.Messages, Message{Role: "user", Content: Content(text)})
 	}
@@ -132,36 +132,36 @@ func (f *folded) readMarked(mark, text string) {
 	name, isResult := strings.CutPrefix(mark, "[Tool result: ")
 	switch {
 	case isResult:
-		f.result(strings.TrimSuffix(name, "]"), text)
+		f.addResult(strings.TrimSuffix(name, "]"), text)
 	case mark == "[Tool note]":
-		f.note(text)
+		f.addNote(text)
 	case mark == "[The person writes]":
-		f.words(text)
+		f.addText(text)
 	case strings.HasPrefix(text, choicePhrase):
 		_, list, _ := strings.Cut(text, "\nTools:\n")
-		f.offer(list, choosing)
+		f.setTools(list, choosing)
 	case strings.HasPrefix(text, fillPhrase):
 		_, list, _ := strings.Cut(text, "\n\n")
-		f.offer(firstLine(list), filling)
+		f.setTools(firstLine(list), filling)
 	case mark == strings.TrimSpace(taskMark):
-		f.words(taskMark + text)
+		f.addText(taskMark + text)
 	}
 }
 
-// result belongs to the first open call of that name; without one it is only
+// addResult belongs to the first open call of that name; without one it is only
 // words.
-func (f *folded) result(name, text string) {
+func (f *folded) addResult(name, text string) {
 	at := slices.IndexFunc(f.open, func(c ToolCall) bool { return c.Function.Name == name })
 	if at < 0 {
-		f.words(text)
+		f.addText(text)
 		return
 	}
 	f.Messages = append(f.Messages, Message{Role: "tool", Content: Content(text), ToolCallID: f.open[at].ID})
 	f.open = slices.Delete(f.open, at, at+1)
 }
 
-// note is a call with its result.
-func (f *folded) note(text string) {
+// addNote is a call with its result.
+func (f *folded) addNote(text string) {
 	var written struct {
 		Tool      string          `json:"tool"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -169,7 +169,7 @@ func (f *folded) note(text string) {
 		Error     string          `json:"error"`
 	}
 	if json.NewDecoder(strings.NewReader(text)).Decode(&written) != nil || written.Tool == "" {
-		f.words(text)
+		f.addText(text)
 		return
 	}
 	content := string(written.Result)
@@ -227,11 +227,11 @@ func encode(value any) string {
 // nextCall is the next of the calls that the turn needs, one at a time; false
 // when the person can be answered, also about a failure.
 func (sc scene) nextCall() (call, bool) {
-	if sc.has("Task: habit prompt") || sc.has("Task: greeting") {
+	if sc.hasSection("Task: habit prompt") || sc.hasSection("Task: greeting") {
 		return call{}, false
 	}
 	var wanted []call
-	for _, c := range sc.open().calls {
+	for _, c := range sc.answerNew().calls {
 		if _, ran := sc.ran(c.name); !ran {
 			wanted = append(wanted, c)
 		}
@@ -242,7 +242,7 @@ func (sc scene) nextCall() (call, bool) {
 				return call{}, false
 			}
 		}
-		wanted = append(wanted, sc.conclude().calls...)
+		wanted = append(wanted, sc.answerAfterTools().calls...)
 	}
 	at := slices.IndexFunc(wanted, func(c call) bool { return slices.Contains(sc.tools, c.name) })
 	if at < 0 {

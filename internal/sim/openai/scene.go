@@ -41,9 +41,9 @@ type call struct {
 	args map[string]any
 }
 
-func words(format string, args ...any) saying { return saying{text: fmt.Sprintf(format, args...)} }
+func say(format string, args ...any) saying { return saying{text: fmt.Sprintf(format, args...)} }
 
-func calling(calls ...call) saying { return saying{calls: calls} }
+func callTools(calls ...call) saying { return saying{calls: calls} }
 
 func (s saying) toolCalls(id string) []ToolCall {
 	out := make([]ToolCall, len(s.calls))
@@ -70,16 +70,16 @@ func readScene(ask Request) scene {
 				said = append(said, text)
 			}
 		case m.Role == "tool":
-			sc.settle(m.ToolCallID, text)
+			sc.addResult(m.ToolCallID, text)
 		case len(m.ToolCalls) > 0:
-			sc.begin(m.ToolCalls)
+			sc.addRound(m.ToolCalls)
 		case text != "":
 			sc.asked, said, sc.rounds = text, nil, nil
 		}
 	}
 	sc.said = strings.Join(said, " ")
 	if sc.asked == "" {
-		sc.asked = sc.lead()
+		sc.asked = sc.leadText()
 	}
 	sc.tools = ask.offeredTools()
 	return sc
@@ -115,7 +115,7 @@ func (sc *scene) readSections(system string) {
 	}
 }
 
-func (sc *scene) begin(calls []ToolCall) {
+func (sc *scene) addRound(calls []ToolCall) {
 	var round []done
 	for _, c := range calls {
 		d := done{id: c.ID, name: c.Function.Name}
@@ -125,7 +125,7 @@ func (sc *scene) begin(calls []ToolCall) {
 	sc.rounds = append(sc.rounds, round)
 }
 
-func (sc *scene) settle(id, content string) {
+func (sc *scene) addResult(id, content string) {
 	for _, round := range slices.Backward(sc.rounds) {
 		for i := range round {
 			if round[i].id == id {
@@ -138,9 +138,9 @@ func (sc *scene) settle(id, content string) {
 	}
 }
 
-// lead is what the coach wrote before a window that starts at the person's
+// leadText is what the coach wrote before a window that starts at the person's
 // words; empty when the system message does not say.
-func (sc scene) lead() string {
+func (sc scene) leadText() string {
 	const mark = "Just before the first message below you wrote: "
 	for line := range strings.Lines(sc.sections["Now"]) {
 		if text, found := strings.CutPrefix(line, mark); found {
@@ -150,12 +150,12 @@ func (sc scene) lead() string {
 	return ""
 }
 
-func (sc scene) has(section string) bool {
+func (sc scene) hasSection(section string) bool {
 	_, found := sc.sections[section]
 	return found
 }
 
-func (sc scene) inFeedback() bool { return sc.has("Mode: FEEDBACK") }
+func (sc scene) inFeedback() bool { return sc.hasSection("Mode: FEEDBACK") }
 
 // value is the rest of the line "name: ..." of a section.
 func (sc scene) value(section, name string) string {
@@ -234,7 +234,7 @@ func (d done) failure() (string, bool) {
 		return "the tool did not say why", true
 	}
 	if d.result == nil {
-		return clip(d.raw, 160), strings.Contains(strings.ToLower(d.raw), "error")
+		return clipText(d.raw, 160), strings.Contains(strings.ToLower(d.raw), "error")
 	}
 	return "", false
 }
@@ -249,8 +249,8 @@ func (d done) arg(name string) string {
 	return text
 }
 
-// clip cuts a text to at most n characters.
-func clip(s string, n int) string {
+// clipText cuts a text to at most n characters.
+func clipText(s string, n int) string {
 	runes := []rune(strings.Join(strings.Fields(s), " "))
 	if len(runes) <= n {
 		return string(runes)

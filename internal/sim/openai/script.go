@@ -36,16 +36,16 @@ var delayed = regexp.MustCompile(`(?:talk later|feedback) in (\d+(?:\.\d+)?) ?(s
 // answer is the script. It is a function of the scene alone.
 func (sc scene) answer() saying {
 	switch {
-	case sc.has("Task: habit prompt"):
+	case sc.hasSection("Task: habit prompt"):
 		return saying{text: sc.habitSentence()}
-	case sc.has("Task: greeting"):
+	case sc.hasSection("Task: greeting"):
 		return sc.greeting()
-	case sc.has("Task: check-in"):
+	case sc.hasSection("Task: check-in"):
 		return sc.checkIn()
 	}
-	reply := sc.open()
+	reply := sc.answerNew()
 	if len(sc.rounds) > 0 {
-		reply = sc.conclude()
+		reply = sc.answerAfterTools()
 	}
 	for _, c := range reply.calls {
 		if len(sc.tools) == 0 || c.name != toolUnknown && !slices.Contains(sc.tools, c.name) {
@@ -58,9 +58,9 @@ func (sc scene) answer() saying {
 func (sc scene) greeting() saying {
 	name := ""
 	if known := sc.value("Participant", "Name"); known != "" {
-		name = " " + clip(known, 40)
+		name = " " + clipText(known, 40)
 	}
-	return words("Hi%s! I am your automated habit coach. We start with a short chat, then you get about one text a day. Are you ready to start?", name)
+	return say("Hi%s! I am your automated habit coach. We start with a short chat, then you get about one text a day. Are you ready to start?", name)
 }
 
 // checkIn decides to write once, and then not before the person has answered.
@@ -70,14 +70,14 @@ func (sc scene) checkIn() saying {
 	}
 	habit := "your habit"
 	if known := sc.profile("habit_domain"); known != "" {
-		habit = clip(known, 60)
+		habit = clipText(known, 60)
 	}
 	return saying{text: encode(map[string]any{"send": true, "text": "Thinking of " + habit + ": what would make it a little easier today?"})}
 }
 
-// open answers a turn that has called no tool yet.
-func (sc scene) open() saying {
-	for _, try := range []func() (saying, bool){sc.testWords, sc.web, sc.memories, sc.command, sc.recollect, sc.fieldAnswer, sc.feedback, sc.intake} {
+// answerNew answers a turn that has called no tool yet.
+func (sc scene) answerNew() saying {
+	for _, try := range []func() (saying, bool){sc.testWords, sc.answerWeb, sc.answerMemories, sc.answerCommand, sc.answerFromMemory, sc.fieldAnswer, sc.answerFeedback, sc.answerIntake} {
 		if reply, fits := try(); fits {
 			return reply
 		}
@@ -95,44 +95,44 @@ func listCall() call { return call{toolScheduler, map[string]any{"action": "list
 func (sc scene) testWords() (saying, bool) {
 	switch {
 	case sc.hasPhrase("call two tools"):
-		return calling(listCall(), call{toolSave, map[string]any{"additional_info": "asked for two tools"}}), true
+		return callTools(listCall(), call{toolSave, map[string]any{"additional_info": "asked for two tools"}}), true
 	case sc.hasPhrase("loop tools"):
-		return calling(listCall()), true
+		return callTools(listCall()), true
 	case sc.hasPhrase("say nothing once") && len(sc.tools) == 0:
 		return saying{text: "Here I am again."}, true
 	case sc.hasPhrase("say nothing"):
 		return saying{}, true
 	case sc.hasPhrase("bad arguments"):
-		return calling(call{toolScheduler, map[string]any{"action": "create", "type": "fixed", "fixed_time": "25:99", "colour": "red"}}), true
+		return callTools(call{toolScheduler, map[string]any{"action": "create", "type": "fixed", "fixed_time": "25:99", "colour": "red"}}), true
 	case sc.hasPhrase("text and tool"):
 		return saying{
 			text:  "Done, I deleted that schedule.",
 			calls: []call{{toolScheduler, map[string]any{"action": "delete", "schedule_id": "no-such-schedule"}}},
 		}, true
 	case sc.hasPhrase("unknown tool"):
-		return calling(call{toolUnknown, map[string]any{}}), true
+		return callTools(call{toolUnknown, map[string]any{}}), true
 	}
 	return saying{}, false
 }
 
-func (sc scene) command() (saying, bool) {
+func (sc scene) answerCommand() (saying, bool) {
 	later := delayed.FindStringSubmatch(strings.ToLower(sc.said))
 	switch {
 	case later != nil:
-		return calling(call{toolTransition, map[string]any{"target_state": "FEEDBACK", "delay_minutes": minutes(later[1], later[2])}}), true
+		return callTools(call{toolTransition, map[string]any{"target_state": "FEEDBACK", "delay_minutes": minutes(later[1], later[2])}}), true
 	case sc.hasPhrase("feedback now"):
-		return calling(call{toolTransition, map[string]any{"target_state": "FEEDBACK"}}), true
+		return callTools(call{toolTransition, map[string]any{"target_state": "FEEDBACK"}}), true
 	case sc.hasPhrase("list my schedules"), sc.wantsDelete():
-		return calling(listCall()), true
+		return callTools(listCall()), true
 	case sc.hasPhrase("give me a prompt"):
-		return calling(call{toolPrompt, map[string]any{"delivery_mode": "immediate"}}), true
+		return callTools(call{toolPrompt, map[string]any{"delivery_mode": "immediate"}}), true
 	case askedPlaybook.MatchString(strings.ToLower(sc.said)):
-		return calling(call{toolPlaybook, map[string]any{"name": askedPlaybook.FindStringSubmatch(strings.ToLower(sc.said))[1]}}), true
+		return callTools(call{toolPlaybook, map[string]any{"name": askedPlaybook.FindStringSubmatch(strings.ToLower(sc.said))[1]}}), true
 	case sc.hasPhrase("what do you know about me"):
-		return words("This is what I know: %s", clip(sc.profileLine(), 700)), true
+		return say("This is what I know: %s", clipText(sc.profileLine(), 700)), true
 	case sc.hasPhrase("what time is it"):
 		local, _, _ := strings.Cut(sc.value("Now", "Local time"), ";")
-		return words("Your local time is %s.", local), true
+		return say("Your local time is %s.", local), true
 	}
 	return saying{}, false
 }
@@ -149,12 +149,12 @@ func minutes(number, unit string) float64 {
 }
 
 func (sc scene) wantsDelete() bool {
-	said := strings.TrimPrefix(plain(sc.said), "please ")
+	said := strings.TrimPrefix(normalise(sc.said), "please ")
 	return strings.HasPrefix(said, "cancel") || strings.HasPrefix(said, "delete") || strings.Contains(sc.asked, whichOne)
 }
 
-// plain is lower case without punctuation; apostrophes leave no gap.
-func plain(said string) string {
+// normalise is lower case without punctuation; apostrophes leave no gap.
+func normalise(said string) string {
 	said = strings.NewReplacer("'", "", "\u2019", "").Replace(strings.ToLower(said))
 	return strings.Join(strings.FieldsFunc(said, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
 }
@@ -164,47 +164,47 @@ var (
 	success = regexp.MustCompile(`^(yes|yep|yeah|done|did it|i did|i have done|finished|i finished|all done|completed)\b`)
 )
 
-// feedback takes a report on the outstanding prompt.
-func (sc scene) feedback() (saying, bool) {
-	prompt, said := sc.outstanding(), plain(sc.said)
+// answerFeedback takes a report on the outstanding prompt.
+func (sc scene) answerFeedback() (saying, bool) {
+	prompt, said := sc.outstanding(), normalise(sc.said)
 	if prompt == "" && !sc.inFeedback() {
 		return saying{}, false
 	}
 	var calls []call
 	switch {
 	case setback.MatchString(said):
-		calls = append(calls, call{toolSave, map[string]any{"last_barrier": clip(sc.said, longestField-3)}})
+		calls = append(calls, call{toolSave, map[string]any{"last_barrier": clipText(sc.said, longestField-3)}})
 	case !success.MatchString(said):
 		return saying{}, false
 	case prompt != "":
-		calls = append(calls, call{toolSave, map[string]any{"last_successful_prompt": clip(prompt, longestField-3)}})
+		calls = append(calls, call{toolSave, map[string]any{"last_successful_prompt": clipText(prompt, longestField-3)}})
 	}
 	if sc.inFeedback() {
 		calls = append(calls, call{toolTransition, map[string]any{"target_state": "INTAKE"}})
 	}
-	return calling(calls...), true
+	return callTools(calls...), true
 }
 
-// conclude answers a turn whose tools have run: by what was called and what
+// answerAfterTools answers a turn whose tools have run: by what was called and what
 // came of it.
-func (sc scene) conclude() saying {
+func (sc scene) answerAfterTools() saying {
 	round := sc.rounds[len(sc.rounds)-1]
 	if sc.hasPhrase("loop tools") {
-		return calling(listCall())
+		return callTools(listCall())
 	}
 	for _, d := range round {
 		if problem, failed := d.failure(); failed {
-			return sc.admit(d, problem)
+			return sc.answerFailure(d, problem)
 		}
 	}
 	if sc.hasPhrase("call two tools") && len(round) > 1 {
-		return words("Both are done: %s and %s.", round[0].name, round[1].name)
+		return say("Both are done: %s and %s.", round[0].name, round[1].name)
 	}
-	return sc.after(round[0])
+	return sc.answerAfter(round[0])
 }
 
-// after answers what a call came to.
-func (sc scene) after(d done) saying {
+// answerAfter answers what a call came to.
+func (sc scene) answerAfter(d done) saying {
 	switch d.name {
 	case toolScheduler:
 		return sc.afterScheduler(d)
@@ -225,7 +225,7 @@ func (sc scene) after(d done) saying {
 	case toolForget:
 		return sc.afterForget(d)
 	case toolPlaybook:
-		return words("The playbook says: %s", clip(d.text("reference"), 200))
+		return say("The playbook says: %s", clipText(d.text("reference"), 200))
 	case toolSearch, toolFetch:
 		return afterWeb(d)
 	}
@@ -234,23 +234,23 @@ func (sc scene) after(d done) saying {
 
 func afterTransition(d done) saying {
 	if delay, _ := d.args["delay_minutes"].(float64); delay > 0 {
-		return words("OK. I will ask you how it went in %s minutes.", strconv.FormatFloat(delay, 'f', -1, 64))
+		return say("OK. I will ask you how it went in %s minutes.", strconv.FormatFloat(delay, 'f', -1, 64))
 	}
 	if d.arg("target_state") == "FEEDBACK" {
-		return words("Let us talk about your last prompt. How did it go?")
+		return say("Let us talk about your last prompt. How did it go?")
 	}
 	return saying{text: acknowledgement}
 }
 
-// admit tells the truth about a failed call and asks for what is missing.
-func (sc scene) admit(d done, problem string) saying {
+// answerFailure tells the truth about a failed call and asks for what is missing.
+func (sc scene) answerFailure(d done, problem string) saying {
 	if d.name == toolList {
 		return sc.afterList(d) // What the profile says is there in any case.
 	}
 	if which, unsure := whichToForget(d, problem); unsure {
 		return which
 	}
-	text := "That did not work: " + strings.TrimRight(clip(problem, 200), ". ") + "."
+	text := "That did not work: " + strings.TrimRight(clipText(problem, 200), ". ") + "."
 	switch {
 	case d.name == toolPrompt && len(sc.missing()) > 0:
 		text += " " + question(sc.missing()[0])
@@ -263,25 +263,25 @@ func (sc scene) admit(d done, problem string) saying {
 func (sc scene) afterScheduler(d done) saying {
 	switch d.arg("action") {
 	case "create":
-		return confirm(d)
+		return confirmSchedule(d)
 	case "delete":
-		return words("Done. I deleted the schedule%s.", sc.describeDeleted(d.arg("schedule_id")))
+		return say("Done. I deleted the schedule%s.", sc.describeDeleted(d.arg("schedule_id")))
 	}
 	list := views(d)
 	if !sc.wantsDelete() {
 		if len(list) == 0 {
-			return words("You have no schedules.")
+			return say("You have no schedules.")
 		}
-		return words("You have %d: %s.", len(list), describeSchedules(list))
+		return say("You have %d: %s.", len(list), describeSchedules(list))
 	}
 	if len(list) == 0 {
-		return words("You have no schedules, so there is nothing to delete.")
+		return say("You have no schedules, so there is nothing to delete.")
 	}
 	meant, found := sc.findSchedule(list)
 	if !found {
-		return words("You have %d: %s. %s", len(list), describeSchedules(list), whichOne)
+		return say("You have %d: %s. %s", len(list), describeSchedules(list), whichOne)
 	}
-	return calling(call{toolScheduler, map[string]any{"action": "delete", "schedule_id": meant.ID}})
+	return callTools(call{toolScheduler, map[string]any{"action": "delete", "schedule_id": meant.ID}})
 }
 
 // view is a schedule as the scheduler's results show it.

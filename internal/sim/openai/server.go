@@ -181,16 +181,16 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
 		"id": "chatcmpl-" + requestID(body), "object": "chat.completion", "created": s.cfg.Now().Unix(), "model": Model,
 		"choices": []any{map[string]any{"index": 0, "message": message, "logprobs": nil, "finish_reason": finish}},
-		"usage":   s.countTokens(answer.Prompt, message),
+		"usage":   s.usage(answer.Prompt, message),
 	})
 }
 
-// countTokens is the usage of a call.
-func (s *Server) countTokens(prompt string, message map[string]any) map[string]any {
+// usage counts the tokens of a call.
+func (s *Server) usage(prompt string, message map[string]any) map[string]any {
 	in, out, cached := 1, 1, 0
 	if prompt != "" {
 		written, _ := json.Marshal(message) // Texts and maps of texts always encode.
-		in, out, cached = tokens(len(prompt)), tokens(len(written)), s.prompts.countCached(prompt)
+		in, out, cached = countTokens(len(prompt)), countTokens(len(written)), s.prompts.countCached(prompt)
 	}
 	return map[string]any{
 		"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out,
@@ -198,7 +198,7 @@ func (s *Server) countTokens(prompt string, message map[string]any) map[string]a
 	}
 }
 
-func tokens(chars int) int { return chars / charsPerToken }
+func countTokens(chars int) int { return chars / charsPerToken }
 
 // promptCache stands in for a provider's: what a prompt shares with an earlier
 // one from its beginning on counts as cached.
@@ -209,8 +209,8 @@ type promptCache struct {
 
 // countCached is how many tokens of the prompt a provider would have had.
 func (c *promptCache) countCached(prompt string) int {
-	common := tokens(c.commonPrefix(prompt))
-	if tokens(len(prompt)) < cachedFrom || common < cachedFrom {
+	common := countTokens(c.commonPrefix(prompt))
+	if countTokens(len(prompt)) < cachedFrom || common < cachedFrom {
 		return 0
 	}
 	return common / cacheStep * cacheStep
@@ -279,7 +279,7 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
 		"object": "list", "data": data, "model": Model,
-		"usage": map[string]int{"prompt_tokens": tokens(chars), "total_tokens": tokens(chars)},
+		"usage": map[string]int{"prompt_tokens": countTokens(chars), "total_tokens": countTokens(chars)},
 	})
 }
 

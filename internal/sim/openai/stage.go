@@ -98,7 +98,7 @@ func answerStage(ask stageAsk) (text string, ok bool) {
 
 // digest is the material itself, as far as it fits.
 func (a stageAsk) digest(title string) string {
-	if text := short(a.under(title), a.limit(digestChars)); text != "" {
+	if text := clipLines(a.under(title), a.limit(digestChars)); text != "" {
 		return text
 	}
 	return nothing

@@ -19,8 +19,8 @@ var (
 	opening   = regexp.MustCompile(`(?i)\bread the page (\S+)`)
 )
 
-// web answers "search the web for ..." and "read the page ...".
-func (sc scene) web() (saying, bool) {
+// answerWeb answers "search the web for ..." and "read the page ...".
+func (sc scene) answerWeb() (saying, bool) {
 	wanted := call{}
 	if page := opening.FindStringSubmatch(sc.said); page != nil {
 		wanted = call{toolFetch, map[string]any{"url": page[1]}}
@@ -30,10 +30,10 @@ func (sc scene) web() (saying, bool) {
 	switch {
 	case wanted.name == "":
 		return saying{}, false
-	case !sc.offers(wanted.name):
+	case !sc.canCall(wanted.name):
 		return saying{text: notThere}, true
 	}
-	return calling(wanted), true
+	return callTools(wanted), true
 }
 
 // afterWeb repeats the beginning of what was found, without the marks around
@@ -50,5 +50,5 @@ func afterWeb(d done) saying {
 	if len(kept) == 0 {
 		return saying{text: "I found nothing about that on the web."}
 	}
-	return saying{text: foundMark + clip(strings.Join(kept, " "), fromWeb)}
+	return saying{text: foundMark + clipText(strings.Join(kept, " "), fromWeb)}
 }
