@@ -34,20 +34,20 @@ func Compare(before, after Run) []Change {
 			if a.Left || b.Left || a.short() == b.short() && a.Must == b.Must {
 				continue
 			}
-			out = append(out, Change{row.Case, column.Name, a, b, worse(a, b)})
+			out = append(out, Change{row.Case, column.Name, a, b, isWorse(a, b)})
 		}
 	}
 	return out
 }
 
-func worse(a, b Cell) bool {
+func isWorse(a, b Cell) bool {
 	if a.Held() != b.Held() {
 		return a.Held()
 	}
-	return missing(b.Must)+missing(b.Should) > missing(a.Must)+missing(a.Should)
+	return countMissing(b.Must)+countMissing(b.Should) > countMissing(a.Must)+countMissing(a.Should)
 }
 
-func missing(s Score) int { return s.Of - s.Met }
+func countMissing(s Score) int { return s.Of - s.Met }
 
 // WriteComparison writes the changes and the totals of the columns that both
 // runs have.

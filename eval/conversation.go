@@ -59,15 +59,15 @@ func (d *Driver) open(ctx context.Context, c cases.Case, begins time.Time) (*con
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
 	p.progress.broken.Store = p.store
-	if err := p.furnish(begins); err != nil {
+	if err := p.prepareTables(begins); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	p.register(begins)
 	return p, nil
 }
 
-// furnish puts in place what was there before the conversation.
-func (p *conversation) furnish(begins time.Time) error {
+// prepareTables puts in place what was there before the conversation.
+func (p *conversation) prepareTables(begins time.Time) error {
 	var err error
 	if p.memory, err = memory.New(memory.Config{Database: p.store.Database()}); err != nil {
 		return fmt.Errorf("opening memory: %w", err)
@@ -75,7 +75,7 @@ func (p *conversation) furnish(begins time.Time) error {
 	for i, person := range append([]cases.Person{p.script.Person}, p.script.Others...) {
 		id := fmt.Sprintf("conv_%d", i+1)
 		number := phone[:len(phone)-1] + fmt.Sprint(3+i)
-		if err := p.settle(resident{person, id, number, begins}); err != nil {
+		if err := p.enrolResident(resident{person, id, number, begins}); err != nil {
 			return fmt.Errorf("enrolling %s: %w", person.Name, err)
 		}
 	}
@@ -104,7 +104,7 @@ type resident struct {
 	begins    time.Time
 }
 
-func (p *conversation) settle(r resident) error {
+func (p *conversation) enrolResident(r resident) error {
 	// It is no participant's first day: what is remembered is older than the
 	// conversation.
 	since := r.begins.AddDate(-1, 0, 0)
@@ -121,11 +121,11 @@ func (p *conversation) settle(r resident) error {
 	if r.New {
 		return nil
 	}
-	if err := p.profile(r, since); err != nil {
+	if err := p.saveProfile(r, since); err != nil {
 		return err
 	}
 	for i, fact := range r.Facts {
-		if err := p.fact(r, i, fact); err != nil {
+		if err := p.saveFact(r, i, fact); err != nil {
 			return err
 		}
 	}
@@ -146,8 +146,8 @@ func (r resident) mode() models.Mode {
 	return r.Mode
 }
 
-// profile is stored as a tool would have done in an earlier turn.
-func (p *conversation) profile(r resident, at time.Time) error {
+// saveProfile is stored as a tool would have done in an earlier turn.
+func (p *conversation) saveProfile(r resident, at time.Time) error {
 	turn := models.TurnID(r.id, 1)
 	_, err := p.store.BeginTurn(p.ctx, models.PrepareTurnInput{
 		ParticipantID: r.id, TurnID: turn, Number: 1, Mode: r.mode(), Plan: models.TurnPlan{Kind: models.KindMessage}, Now: at,
@@ -171,7 +171,7 @@ func (p *conversation) profile(r resident, at time.Time) error {
 	return nil
 }
 
-func (p *conversation) fact(r resident, i int, fact cases.Fact) error {
+func (p *conversation) saveFact(r resident, i int, fact cases.Fact) error {
 	var vector []float32
 	// A server without vectors leaves the search by words, as in the product.
 	if vectors, err := p.driver.model.Embed(p.ctx, []string{fact.Text}); err == nil && len(vectors) == 1 {

@@ -35,7 +35,7 @@ const mostSegments = 3
 // Judge grades one step. A model that is not scripted is held to Model as to
 // Must.
 func Judge(step cases.Step, e Exchange, scripted bool) []Verdict {
-	out := standing(step, e)
+	out := judgeAlways(step, e)
 	out = append(out, gradeWants(Must, step.Must, e)...)
 	if !scripted {
 		out = append(out, gradeWants(Must, step.Model, e)...)
@@ -43,8 +43,8 @@ func Judge(step cases.Step, e Exchange, scripted bool) []Verdict {
 	return append(out, gradeWants(Should, step.Should, e)...)
 }
 
-// standing are the rules that hold for every reply.
-func standing(step cases.Step, e Exchange) []Verdict {
+// judgeAlways are the rules that hold for every reply.
+func judgeAlways(step cases.Step, e Exchange) []Verdict {
 	out := []Verdict{
 		{Must, "no false claim", falseClaim(e)},
 		{Must, "instructions kept", findLeak(e)},

@@ -17,13 +17,13 @@ func judgeTools(level Level, w cases.Wants, e Exchange) []Verdict {
 	}
 	if len(w.AnyOf) > 0 {
 		one := slices.ContainsFunc(w.AnyOf, func(want cases.Call) bool { return hasCall(e, want) })
-		add("calls any of "+several(w.AnyOf), when(!one, "the calls were %s", listCalls(e)))
+		add("calls any of "+describeCalls(w.AnyOf), when(!one, "the calls were %s", listCalls(e)))
 	}
 	for _, want := range w.NoneOf {
 		add("does not call "+describeCall(want), when(hasCall(e, want), "the calls were %s", listCalls(e)))
 	}
 	if len(w.InOrder) > 0 {
-		add("calls in order "+several(w.InOrder), when(!inOrder(e, w.InOrder), "the calls were %s", listCalls(e)))
+		add("calls in order "+describeCalls(w.InOrder), when(!inOrder(e, w.InOrder), "the calls were %s", listCalls(e)))
 	}
 	return out
 }
@@ -79,7 +79,7 @@ func describeCall(want cases.Call) string {
 	return text
 }
 
-func several(wants []cases.Call) string {
+func describeCalls(wants []cases.Call) string {
 	parts := make([]string, len(wants))
 	for i, want := range wants {
 		parts[i] = describeCall(want)

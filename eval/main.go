@@ -123,7 +123,7 @@ func run(ctx context.Context, in invocation) error {
 	if err != nil {
 		return err
 	}
-	if err := tell(done, before, o, in.out); err != nil {
+	if err := printRun(done, before, o, in.out); err != nil {
 		return err
 	}
 	if !done.Held() {
@@ -132,8 +132,8 @@ func run(ctx context.Context, in invocation) error {
 	return nil
 }
 
-// tell writes the report, and what the options ask for beside it.
-func tell(done, before Run, o options, out io.Writer) error {
+// printRun writes the report, and what the options ask for beside it.
+func printRun(done, before Run, o options, out io.Writer) error {
 	write := done.WriteText
 	if o.costs {
 		write = done.WriteCosts

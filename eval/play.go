@@ -53,7 +53,7 @@ func (p *conversation) run() ([]Exchange, error) {
 		p.progress.turn = 1 // The one that stored the profile.
 	}
 	// The workflow answers no query before it has begun.
-	p.later(time.Second, func() error { return p.begin(0) })
+	p.schedule(time.Second, func() error { return p.beginStep(0) })
 	p.env.ExecuteWorkflow(workflows.Participant, state)
 	if p.progress.err == nil && len(p.progress.steps) < len(p.script.Steps) {
 		return nil, fmt.Errorf("the workflow ended early: %w", errors.Join(p.env.GetWorkflowError(), p.ctx.Err()))
@@ -75,12 +75,12 @@ func (p *conversation) guard(do func() error) func() {
 	}
 }
 
-func (p *conversation) later(after time.Duration, do func() error) {
+func (p *conversation) schedule(after time.Duration, do func() error) {
 	p.env.RegisterDelayedCallback(p.guard(do), after)
 }
 
 // open begins a step: its wait, then its text.
-func (p *conversation) begin(number int) error {
+func (p *conversation) beginStep(number int) error {
 	if number == len(p.script.Steps) {
 		p.env.CancelWorkflow()
 		return nil
@@ -92,17 +92,17 @@ func (p *conversation) begin(number int) error {
 		if p.progress.before, err = p.readStored(); err != nil {
 			return err
 		}
-		p.later(max(step.Wait, answerTime), func() error { return p.finish(number, 0) })
+		p.schedule(max(step.Wait, answerTime), func() error { return p.finishStep(number, 0) })
 		return nil
 	}
-	p.later(step.Wait, func() error {
+	p.schedule(step.Wait, func() error {
 		if err := p.discardWaiting(); err != nil {
 			return err
 		}
-		if err := p.text(step.Text); err != nil {
+		if err := p.sendText(step.Text); err != nil {
 			return err
 		}
-		p.later(answerTime, func() error { return p.finish(number, 0) })
+		p.schedule(answerTime, func() error { return p.finishStep(number, 0) })
 		return nil
 	})
 	return nil
@@ -122,8 +122,8 @@ func (p *conversation) discardWaiting() error {
 	return err
 }
 
-// text delivers a text as the starter does.
-func (p *conversation) text(body string) error {
+// sendText delivers a text as the starter does.
+func (p *conversation) sendText(body string) error {
 	p.progress.texts++
 	in := models.Inbound{
 		ProviderSID: fmt.Sprintf("SM%032d", p.progress.texts), From: phone, To: ourPhone, Body: body, ReceivedAt: p.env.Now().UTC(),
@@ -141,9 +141,9 @@ func (p *conversation) text(body string) error {
 	return nil
 }
 
-// finish ends a step once no turn runs: what follows the reply is done, and the
+// finishStep ends a step once no turn runs: what follows the reply is done, and the
 // step is written down.
-func (p *conversation) finish(number, looks int) error {
+func (p *conversation) finishStep(number, looks int) error {
 	view, err := p.status()
 	if err != nil {
 		return err
@@ -152,10 +152,10 @@ func (p *conversation) finish(number, looks int) error {
 		if looks == mostLooks {
 			return fmt.Errorf("step %d: the turn does not end", number+1)
 		}
-		p.later(look, func() error { return p.finish(number, looks+1) })
+		p.schedule(look, func() error { return p.finishStep(number, looks+1) })
 		return nil
 	}
-	if err := p.remember(); err != nil {
+	if err := p.runMemoryStep(); err != nil {
 		return err
 	}
 	done, err := p.exchange(p.script.Steps[number].Text, view.Turns)
@@ -164,7 +164,7 @@ func (p *conversation) finish(number, looks int) error {
 	}
 	p.progress.steps = append(p.progress.steps, done)
 	p.progress.turn = view.Turns
-	return p.begin(number + 1)
+	return p.beginStep(number + 1)
 }
 
 func (p *conversation) status() (models.StatusView, error) {
@@ -179,14 +179,14 @@ func (p *conversation) status() (models.StatusView, error) {
 	return view, nil
 }
 
-// remember runs what follows the replies so far, as the activity that it is.
-func (p *conversation) remember() error {
+// runMemoryStep runs what follows the replies so far, as the activity that it is.
+func (p *conversation) runMemoryStep() error {
 	p.progress.mu.Lock()
 	leaving := p.progress.leaving
 	p.progress.leaving = nil
 	p.progress.mu.Unlock()
-	p.model.background(true)
-	defer p.model.background(false)
+	p.model.setBackground(true)
+	defer p.model.setBackground(false)
 	for _, in := range leaving {
 		env := p.suite.NewTestActivityEnvironment()
 		env.SetTestTimeout(patience)

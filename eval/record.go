@@ -84,7 +84,7 @@ func (r *recorder) take() ([]models.ChatRequest, Cost) {
 	return requests, cost
 }
 
-func (r *recorder) background(on bool) {
+func (r *recorder) setBackground(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.behind = on

@@ -144,5 +144,5 @@ func Read(path string) (Run, error) {
 	return r, nil
 }
 
-// plain puts a text on one line.
-func plain(text string) string { return strings.Join(strings.Fields(text), " ") }
+// oneLine puts a text on one line.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

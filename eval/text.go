@@ -44,13 +44,13 @@ func (r Run) WriteCosts(out io.Writer) error {
 		fmt.Fprintf(table, "%s\tturns\tcalls\tbefore the reply\tprompt tokens\trepeated prefix\tof the run\tcached\n", c.Name)
 		line := func(name string, cell Cell) {
 			fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", name, cell.Turns,
-				each(cell, calls, "%.2f"), each(cell, awaitedCalls, "%.2f"), each(cell, prompt, "%.0f"),
+				eachCell(cell, calls, "%.2f"), eachCell(cell, awaitedCalls, "%.2f"), eachCell(cell, prompt, "%.0f"),
 				share(cell.Cost.Prefix, cell.Cost.Prompt), share(cell.Cost.RunPrefix, cell.Cost.Prompt), share(cell.Cost.Cached, cell.Cost.Prompt))
 		}
 		for _, row := range r.Rows {
 			line(row.Case, row.Cells[i])
 		}
-		line(fmt.Sprintf("all %d", len(r.Rows)), sum(r, i))
+		line(fmt.Sprintf("all %d", len(r.Rows)), sumColumn(r, i))
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("writing the costs: %w", err)
@@ -89,21 +89,21 @@ var totals = []struct {
 		_, held, played := r.Total(i)
 		return fmt.Sprintf("%d/%d", held, played)
 	}},
-	{"must", func(r Run, i int) string { return sum(r, i).Must.String() }},
-	{"should", func(r Run, i int) string { return sum(r, i).Should.String() }},
-	{"model calls a turn", func(r Run, i int) string { return each(sum(r, i), calls, "%.2f") }},
-	{"before the reply", func(r Run, i int) string { return each(sum(r, i), awaitedCalls, "%.2f") }},
-	{"prompt tokens a turn", func(r Run, i int) string { return each(sum(r, i), prompt, "%.0f") }},
+	{"must", func(r Run, i int) string { return sumColumn(r, i).Must.String() }},
+	{"should", func(r Run, i int) string { return sumColumn(r, i).Should.String() }},
+	{"model calls a turn", func(r Run, i int) string { return eachCell(sumColumn(r, i), calls, "%.2f") }},
+	{"before the reply", func(r Run, i int) string { return eachCell(sumColumn(r, i), awaitedCalls, "%.2f") }},
+	{"prompt tokens a turn", func(r Run, i int) string { return eachCell(sumColumn(r, i), prompt, "%.0f") }},
 	{"answer tokens a turn", func(r Run, i int) string {
-		return each(sum(r, i), func(c Cost) int { return c.Completion }, "%.0f")
+		return eachCell(sumColumn(r, i), func(c Cost) int { return c.Completion }, "%.0f")
 	}},
-	{"repeated prefix", func(r Run, i int) string { return share(sum(r, i).Cost.Prefix, sum(r, i).Cost.Prompt) }},
-	{"repeated prefix of the run", func(r Run, i int) string { return share(sum(r, i).Cost.RunPrefix, sum(r, i).Cost.Prompt) }},
-	{"cached by the server", func(r Run, i int) string { return share(sum(r, i).Cost.Cached, sum(r, i).Cost.Prompt) }},
-	{"failed model calls", func(r Run, i int) string { return fmt.Sprint(sum(r, i).Cost.Failed) }},
+	{"repeated prefix", func(r Run, i int) string { return share(sumColumn(r, i).Cost.Prefix, sumColumn(r, i).Cost.Prompt) }},
+	{"repeated prefix of the run", func(r Run, i int) string { return share(sumColumn(r, i).Cost.RunPrefix, sumColumn(r, i).Cost.Prompt) }},
+	{"cached by the server", func(r Run, i int) string { return share(sumColumn(r, i).Cost.Cached, sumColumn(r, i).Cost.Prompt) }},
+	{"failed model calls", func(r Run, i int) string { return fmt.Sprint(sumColumn(r, i).Cost.Failed) }},
 }
 
-func sum(r Run, column int) Cell {
+func sumColumn(r Run, column int) Cell {
 	total, _, _ := r.Total(column)
 	return total
 }
@@ -111,7 +111,7 @@ func sum(r Run, column int) Cell {
 // String is "met/of".
 func (s Score) String() string { return fmt.Sprintf("%d/%d", s.Met, s.Of) }
 
-func each(c Cell, of func(Cost) int, format string) string {
+func eachCell(c Cell, of func(Cost) int, format string) string {
 	if c.Turns == 0 {
 		return "-"
 	}
@@ -129,13 +129,13 @@ func (r Run) writeMisses(out io.Writer) error {
 	for _, row := range r.Rows {
 		for i, cell := range row.Cells {
 			if cell.Error != "" {
-				if _, err := fmt.Fprintf(out, "\n%s, %s: error: %s\n", row.Case, r.Columns[i].Name, plain(cell.Error)); err != nil {
+				if _, err := fmt.Fprintf(out, "\n%s, %s: error: %s\n", row.Case, r.Columns[i].Name, oneLine(cell.Error)); err != nil {
 					return fmt.Errorf("writing misses: %w", err)
 				}
 			}
 			for _, m := range cell.Misses {
 				if _, err := fmt.Fprintf(out, "\n%s, %s, step %d: %s %s\n  %s\n",
-					row.Case, r.Columns[i].Name, m.Step, m.Level, m.Rule, plain(m.Why)); err != nil {
+					row.Case, r.Columns[i].Name, m.Step, m.Level, m.Rule, oneLine(m.Why)); err != nil {
 					return fmt.Errorf("writing misses: %w", err)
 				}
 			}

@@ -69,19 +69,19 @@ func (c *courier) start(work func()) {
 	}
 }
 
-// resume goes on with what an earlier run owed.
-func (c *courier) resume() {
-	for _, owed := range c.network.choose(func(t text) bool { return !t.Settled }) {
+// resumeOwed goes on with what an earlier run owed.
+func (c *courier) resumeOwed() {
+	for _, owed := range c.network.listTexts(func(t text) bool { return !t.Settled }) {
 		if owed.Direction == fromPhone {
-			c.collect(owed.Phone)
+			c.startInbound(owed.Phone)
 		} else {
-			c.follow(owed, Report{})
+			c.startReport(owed, Report{})
 		}
 	}
 }
 
-// follow reports what becomes of a text to a phone.
-func (c *courier) follow(t text, r Report) {
+// startReport reports what becomes of a text to a phone.
+func (c *courier) startReport(t text, r Report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.start(func() {
@@ -91,18 +91,18 @@ func (c *courier) follow(t text, r Report) {
 	})
 }
 
-// collect posts what a phone has sent, in order.
-func (c *courier) collect(number string) {
+// startInbound posts what a phone has sent, in order.
+func (c *courier) startInbound(number string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.busy[number] {
 		return
 	}
 	c.busy[number] = true
-	c.start(func() { c.empty(number) })
+	c.start(func() { c.postInbound(number) })
 }
 
-func (c *courier) empty(number string) {
+func (c *courier) postInbound(number string) {
 	for c.closing.Err() == nil {
 		c.mu.Lock()
 		next, found := c.network.nextFrom(number)
@@ -119,7 +119,7 @@ func (c *courier) empty(number string) {
 // handOver posts one inbound text; false: the server is closing, or its file
 // is broken.
 func (c *courier) handOver(t text) bool {
-	f, armed := c.faults.take(targetInbound, t.Phone)
+	f, armed := c.faults.takeFault(targetInbound, t.Phone)
 	if armed && f.Kind == kindLate && !c.wait(f.delay(lateDelay)) {
 		return false
 	}
@@ -139,16 +139,16 @@ func (c *courier) handOver(t text) bool {
 		state = statusFailed
 	case taken:
 	}
-	return c.note(change{SID: t.SID, Status: state, Settled: true})
+	return c.recordChange(change{SID: t.SID, Status: state, Settled: true})
 }
 
 // report moves a text through its states and posts each.
 func (c *courier) report(t text, r Report) {
-	f, armed := c.faults.take(targetCallback, t.Phone)
+	f, armed := c.faults.takeFault(targetCallback, t.Phone)
 	if armed && f.Kind == kindLate && !c.wait(f.delay(lateDelay)) {
 		return
 	}
-	states := remaining(t.Status)
+	states := remainingStates(t.Status)
 	if f.Kind == kindLost {
 		states[len(states)-1], t.Code = statusLost, cmp.Or(f.Code, 30003)
 	}
@@ -169,22 +169,22 @@ func (c *courier) report(t text, r Report) {
 		if ch.Status == statusLost {
 			ch.Code = t.Code
 		}
-		if !c.note(ch) || !c.tell(t, state, r, f) {
+		if !c.recordChange(ch) || !c.postState(t, state, r, f) {
 			return
 		}
 	}
-	c.note(change{SID: t.SID, Settled: true})
+	c.recordChange(change{SID: t.SID, Settled: true})
 }
 
-// remaining lists the states to report, the present one again included: a run
+// remainingStates lists the states to report, the present one again included: a run
 // that was ended may not have reported it.
-func remaining(now status) []status {
+func remainingStates(now status) []status {
 	states := []status{statusQueued, statusSent, statusDelivered}
 	return states[max(0, slices.Index(states, now)):]
 }
 
-// tell posts one state as often as the report says; false: closing.
-func (c *courier) tell(t text, state status, r Report, f fault) bool {
+// postState posts one state as often as the report says; false: closing.
+func (c *courier) postState(t text, state status, r Report, f fault) bool {
 	if t.Callback == "" || f.Kind == kindReset {
 		return true
 	}
@@ -199,7 +199,7 @@ func (c *courier) tell(t text, state status, r Report, f fault) bool {
 	return result != interrupted
 }
 
-func (c *courier) note(ch change) bool {
+func (c *courier) recordChange(ch change) bool {
 	if err := c.network.update(ch); err != nil {
 		c.cfg.Logger.Error("simulator cannot note a state", "sid", ch.SID, "error", err)
 		return false

@@ -87,9 +87,9 @@ func (f fault) delay(otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
-// complete fills in what was left out; a field's name and a problem when the
+// setDefaults fills in what was left out; a field's name and a problem when the
 // order makes no sense.
-func (f *fault) complete() (field, problem string) {
+func (f *fault) setDefaults() (field, problem string) {
 	if f.Count == 0 {
 		f.Count = 1
 	}
@@ -175,9 +175,9 @@ type faults struct {
 
 func newFaults(now func() time.Time) *faults { return &faults{now: now} }
 
-// take uses up the oldest fault that matches a call; number is empty where the
+// takeFault uses up the oldest fault that matches a call; number is empty where the
 // call belongs to no phone.
-func (fs *faults) take(t target, number string) (fault, bool) {
+func (fs *faults) takeFault(t target, number string) (fault, bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	at := slices.IndexFunc(fs.armed, func(f fault) bool { return f.Target == t && (f.To == "" || f.To == number) })
@@ -200,7 +200,7 @@ func (s *Server) armFault(w http.ResponseWriter, r *http.Request) {
 	if !readJSON(w, r, &f) {
 		return
 	}
-	if field, problem := f.complete(); field != "" {
+	if field, problem := f.setDefaults(); field != "" {
 		badField(w, field, problem)
 		return
 	}
@@ -248,9 +248,9 @@ func (a *answer) send(w http.ResponseWriter) {
 	_, _ = w.Write(a.body.Bytes())
 }
 
-// spoil serves a call as the fault says; refuse writes the service's own shape
+// serveFault serves a call as the fault says; refuse writes the service's own shape
 // of an error.
-func (s *Server) spoil(f fault, refuse func(http.ResponseWriter, fault), next http.HandlerFunc) http.HandlerFunc {
+func (s *Server) serveFault(f fault, refuse func(http.ResponseWriter, fault), next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		held := &answer{header: http.Header{}, code: http.StatusOK}
 		switch f.Kind {

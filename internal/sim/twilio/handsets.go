@@ -9,7 +9,7 @@ import (
 )
 
 func (s *Server) listPhones(w http.ResponseWriter, _ *http.Request) {
-	views, scripted := s.network.overview()
+	views, scripted := s.network.phoneViews()
 	answer := map[string]any{"phones": views, "coach": s.cfg.From, "script": "", "enrolment": s.cfg.ParticipantsURL != ""}
 	if scripted {
 		answer["script"] = scriptNote
@@ -21,7 +21,7 @@ func (s *Server) addPhone(w http.ResponseWriter, r *http.Request) {
 	var ask struct {
 		Number string `json:"number"`
 	}
-	if !readJSON(w, r, &ask) || !s.usable(w, ask.Number) {
+	if !readJSON(w, r, &ask) || !s.isUsable(w, ask.Number) {
 		return
 	}
 	s.network.mu.Lock()
@@ -34,8 +34,8 @@ func (s *Server) addPhone(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusCreated, map[string]string{"number": ask.Number})
 }
 
-// usable answers 400 and false unless the number can be a handset's.
-func (s *Server) usable(w http.ResponseWriter, number string) bool {
+// isUsable answers 400 and false unless the number can be a handset's.
+func (s *Server) isUsable(w http.ResponseWriter, number string) bool {
 	switch {
 	case !e164.MatchString(number):
 		badField(w, "number", "want + and country code, then 6 to 14 digits, such as +15551230001")
@@ -57,7 +57,7 @@ type messageView struct {
 
 func (s *Server) showPhone(w http.ResponseWriter, r *http.Request) {
 	number := r.PathValue("number")
-	if !s.usable(w, number) {
+	if !s.isUsable(w, number) {
 		return
 	}
 	views := []messageView{}
@@ -74,7 +74,7 @@ func (s *Server) textIn(w http.ResponseWriter, r *http.Request) {
 		Body string `json:"body"`
 	}
 	number := r.PathValue("number")
-	if !s.usable(w, number) || !readJSON(w, r, &ask) {
+	if !s.isUsable(w, number) || !readJSON(w, r, &ask) {
 		return
 	}
 	if s.cfg.InboundURL == "" {
@@ -90,7 +90,7 @@ func (s *Server) textIn(w http.ResponseWriter, r *http.Request) {
 		s.reportFailure(w, err)
 		return
 	}
-	s.courier.collect(number)
+	s.courier.startInbound(number)
 	writeJSON(w, http.StatusAccepted, map[string]string{"sid": taken.SID})
 }
 

@@ -27,12 +27,12 @@ func (s *Server) carrier(t target, next http.HandlerFunc) http.Handler {
 		// that gives up while a fault holds its answer.
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		if err := r.ParseForm(); err != nil {
-			refusal{20001, "The form cannot be read"}.write(w, http.StatusBadRequest)
+			refusal{20001, "The form cannot be read"}.writeTo(w, http.StatusBadRequest)
 			return
 		}
 		user, password, _ := r.BasicAuth()
-		if !same(user, s.cfg.AccountSID) || !same(password, s.cfg.AuthToken) {
-			refusal{codeAuthenticate, message(codeAuthenticate)}.write(w, http.StatusUnauthorized)
+		if !isEqual(user, s.cfg.AccountSID) || !isEqual(password, s.cfg.AuthToken) {
+			refusal{codeAuthenticate, message(codeAuthenticate)}.writeTo(w, http.StatusUnauthorized)
 			return
 		}
 		if r.PathValue("sid") != s.cfg.AccountSID {
@@ -40,17 +40,17 @@ func (s *Server) carrier(t target, next http.HandlerFunc) http.Handler {
 			return
 		}
 		serve := next
-		if f, hit := s.faults.take(t, r.PostForm.Get("To")); hit {
-			serve = s.spoil(f, refuseSending, next)
+		if f, hit := s.faults.takeFault(t, r.PostForm.Get("To")); hit {
+			serve = s.serveFault(f, refuseSending, next)
 		}
 		serve(w, r)
 	})
 }
 
-func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+func isEqual(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 func notFound(w http.ResponseWriter, r *http.Request) {
-	refusal{codeNotFound, "The requested resource " + r.URL.Path + " was not found"}.write(w, http.StatusNotFound)
+	refusal{codeNotFound, "The requested resource " + r.URL.Path + " was not found"}.writeTo(w, http.StatusNotFound)
 }
 
 func refuseSending(w http.ResponseWriter, f fault) {
@@ -58,7 +58,7 @@ func refuseSending(w http.ResponseWriter, f fault) {
 	if code == 0 && f.Status == http.StatusTooManyRequests {
 		code = codeTooMany
 	}
-	refusal{code, message(code)}.write(w, f.Status)
+	refusal{code, message(code)}.writeTo(w, f.Status)
 }
 
 func (s *Server) fetchMessage(w http.ResponseWriter, r *http.Request) {
@@ -114,14 +114,14 @@ func (s *Server) listMessages(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	keep, err := s.filter(query)
 	if err != nil {
-		refusal{20001, err.Error()}.write(w, http.StatusBadRequest)
+		refusal{20001, err.Error()}.writeTo(w, http.StatusBadRequest)
 		return
 	}
 	newest := s.cfg.Now().Add(-s.cfg.ListLag)
-	found := s.network.choose(func(t text) bool { return keep(t) && !t.CreatedAt.After(newest) })
+	found := s.network.listTexts(func(t text) bool { return keep(t) && !t.CreatedAt.After(newest) })
 	slices.Reverse(found) // Newest first, as Twilio lists them.
-	size := min(max(number(query.Get("PageSize"), defaultPage), 1), largestPage)
-	at := max(number(query.Get("Page"), 0), 0)
+	size := min(max(parseNumber(query.Get("PageSize"), defaultPage), 1), largestPage)
+	at := max(parseNumber(query.Get("Page"), 0), 0)
 	start := min(at*size, len(found))
 	end := min(start+size, len(found))
 	list := []map[string]any{}
@@ -146,7 +146,7 @@ func (s *Server) listMessages(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, envelope)
 }
 
-func number(text string, otherwise int) int {
+func parseNumber(text string, otherwise int) int {
 	if n, err := strconv.Atoi(text); err == nil {
 		return n
 	}
@@ -160,7 +160,7 @@ func (s *Server) filter(query url.Values) (func(text) bool, error) {
 	dates := period{}
 	for name, values := range query {
 		if strings.HasPrefix(name, "DateSent") {
-			if err := dates.limit(name, values[0]); err != nil {
+			if err := dates.setBound(name, values[0]); err != nil {
 				return nil, err
 			}
 		}
@@ -171,15 +171,15 @@ func (s *Server) filter(query url.Values) (func(text) bool, error) {
 		if t.Direction == fromPhone {
 			recipient, sender = sender, recipient
 		}
-		return (to == "" || to == recipient) && (by == "" || by == sender) && dates.holds(t.dateSent())
+		return (to == "" || to == recipient) && (by == "" || by == sender) && dates.contains(t.dateSent())
 	}, nil
 }
 
 // period is from its first second to its last; a zero bound is none.
 type period struct{ from, until time.Time }
 
-func (p *period) limit(name, value string) error {
-	first, last, err := span(value)
+func (p *period) setBound(name, value string) error {
+	first, last, err := parseSpan(value)
 	if err != nil {
 		return err
 	}
@@ -194,13 +194,13 @@ func (p *period) limit(name, value string) error {
 	return nil
 }
 
-func (p *period) holds(at time.Time) bool {
+func (p *period) contains(at time.Time) bool {
 	at = at.Truncate(time.Second)
 	return (p.from.IsZero() || !at.Before(p.from)) && (p.until.IsZero() || !at.IsZero() && !at.After(p.until))
 }
 
-// span is the first and last second that a filter value covers.
-func span(value string) (first, last time.Time, err error) {
+// parseSpan is the first and last second that a filter value covers.
+func parseSpan(value string) (first, last time.Time, err error) {
 	if at, err := time.Parse(time.RFC3339, value); err == nil {
 		return at, at, nil
 	}

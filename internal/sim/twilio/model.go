@@ -12,8 +12,8 @@ func (s *Server) newModel() *openai.Server {
 	return openai.New(openai.Config{
 		Now: s.cfg.Now,
 		OnCall: func(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
-			if f, hit := s.faults.take(targetModel, ""); hit {
-				next = s.spoil(f, refuseAnswering, next)
+			if f, hit := s.faults.takeFault(targetModel, ""); hit {
+				next = s.serveFault(f, refuseAnswering, next)
 			}
 			next(w, r)
 		},

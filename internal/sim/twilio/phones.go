@@ -189,8 +189,8 @@ func (n *network) get(sid string) (text, bool) {
 	return *held, true
 }
 
-// choose copies the texts that keep says yes to, oldest first.
-func (n *network) choose(keep func(text) bool) []text {
+// listTexts copies the texts that keep says yes to, oldest first.
+func (n *network) listTexts(keep func(text) bool) []text {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	chosen := []text{}
@@ -256,7 +256,7 @@ type phoneView struct {
 	LastAt *time.Time `json:"last_at"`
 }
 
-func (n *network) overview() (views []phoneView, scripted bool) {
+func (n *network) phoneViews() (views []phoneView, scripted bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	views = make([]phoneView, len(n.phones))

@@ -72,7 +72,7 @@ func message(code int) string {
 	return "The request was refused with error " + strconv.Itoa(code)
 }
 
-func (e refusal) write(w http.ResponseWriter, status int) {
+func (e refusal) writeTo(w http.ResponseWriter, status int) {
 	code := e.code
 	if code == 0 {
 		code = codeInternal

@@ -52,7 +52,7 @@ func (s *Send) Accept() (Message, bool) {
 		body: form.Get("Body"), callback: form.Get("StatusCallback"), validity: form.Get("ValidityPeriod"),
 	}
 	if bad := s.server.check(ask); bad != nil {
-		bad.write(s.w, httpStatus(bad.code))
+		bad.writeTo(s.w, httpStatus(bad.code))
 		return Message{}, false
 	}
 	t := text{Phone: ask.to, Direction: toPhone, Body: ask.body, Status: statusQueued, Callback: ask.callback}
@@ -75,7 +75,7 @@ func (s *Send) Accept() (Message, bool) {
 func (s *Send) Answer() { writeJSON(s.w, http.StatusCreated, s.server.resource(s.text)) }
 
 // Report reports the delivery of the accepted text. It returns at once.
-func (s *Send) Report(r Report) { s.server.courier.follow(s.text, r) }
+func (s *Send) Report(r Report) { s.server.courier.startReport(s.text, r) }
 
 func (s *Server) serveSend(w http.ResponseWriter, r *http.Request) {
 	send := &Send{server: s, w: w, form: r.PostForm}
@@ -100,7 +100,7 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 // Sent lists the texts that were accepted, in order; to limits the list to one
 // phone unless it is empty.
 func (s *Server) Sent(to string) []Message {
-	texts := s.network.choose(func(t text) bool { return t.Direction == toPhone && (to == "" || t.Phone == to) })
+	texts := s.network.listTexts(func(t text) bool { return t.Direction == toPhone && (to == "" || t.Phone == to) })
 	sent := make([]Message, len(texts))
 	for i, t := range texts {
 		sent[i] = t.message()
@@ -110,7 +110,7 @@ func (s *Server) Sent(to string) []Message {
 
 // Unreported counts the accepted texts whose last state the app has not taken.
 func (s *Server) Unreported() int {
-	return len(s.network.choose(func(t text) bool { return t.Direction == toPhone && !t.Settled }))
+	return len(s.network.listTexts(func(t text) bool { return t.Direction == toPhone && !t.Settled }))
 }
 
 // errUntaken is a webhook that the app refused, or did not take in time.
@@ -130,5 +130,5 @@ func (s *Server) Deliver(ctx context.Context, address string, form url.Values) e
 
 // Refuse answers in Twilio's shape of an error.
 func Refuse(w http.ResponseWriter, status, code int) {
-	refusal{code, message(code)}.write(w, status)
+	refusal{code, message(code)}.writeTo(w, status)
 }

@@ -127,7 +127,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, network: network, faults: newFaults(cfg.Now)}
 	s.closing, s.stop = context.WithCancel(context.Background())
 	s.courier = newCourier(s.closing, cfg, network, s.faults)
-	s.courier.resume()
+	s.courier.resumeOwed()
 	return s, nil
 }
 
