@@ -30,25 +30,25 @@ func sleeper(t *testing.T) (*Fleet, *Board, string) {
 	dir := t.TempDir()
 	trace := NewTrace()
 	fleet := NewFleet(dir, trace)
-	lives := filepath.Join(dir, "lives")
-	require.NoError(t, fleet.Run(Program{Name: "worker1", Path: path, Args: []string{"-c", "echo x >>" + lives + "; exec sleep 60"}, Env: []string{"PATH=/usr/bin:/bin"}}))
+	starts := filepath.Join(dir, "starts")
+	require.NoError(t, fleet.Run(Program{Name: "worker1", Path: path, Args: []string{"-c", "echo x >>" + starts + "; exec sleep 60"}, Env: []string{"PATH=/usr/bin:/bin"}}))
 	t.Cleanup(fleet.Stop)
-	return fleet, NewBoard(fleet, trace), lives
+	return fleet, NewBoard(fleet, trace), starts
 }
 
-func lived(t *testing.T, lives string, n int) {
+func waitStarts(t *testing.T, starts string, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		text, _ := os.ReadFile(lives)
+		text, _ := os.ReadFile(starts)
 		return strings.Count(string(text), "x") == n
 	}, soon, 10*time.Millisecond)
 }
 
 func TestFleetRestartsWhatWasKilled(t *testing.T) {
-	fleet, board, lives := sleeper(t)
-	lived(t, lives, 1)
+	fleet, board, starts := sleeper(t)
+	waitStarts(t, starts, 1)
 	require.True(t, board.Kill("worker1", "at random", 0))
-	lived(t, lives, 2)
+	waitStarts(t, starts, 2)
 	require.Empty(t, fleet.Restarts(), "a kill is not an end of its own")
 	kills, _ := board.Counts()
 	require.Equal(t, map[string]int{"worker: at random": 1}, kills)
@@ -57,8 +57,8 @@ func TestFleetRestartsWhatWasKilled(t *testing.T) {
 }
 
 func TestTrapKillsAtItsPointOnce(t *testing.T) {
-	fleet, board, lives := sleeper(t)
-	lived(t, lives, 1)
+	fleet, board, starts := sleeper(t)
+	waitStarts(t, starts, 1)
 	require.Eventually(t, func() bool {
 		p := fleet.processes["worker1"]
 		p.mu.Lock()
@@ -68,10 +68,10 @@ func TestTrapKillsAtItsPointOnce(t *testing.T) {
 	board.Arm(Trap{Point: DuringModelCall})
 	require.False(t, board.Pass(t.Context(), AfterAnswer, "worker1"), "another point")
 	require.True(t, board.Pass(t.Context(), DuringModelCall, "worker1"))
-	lived(t, lives, 2)
+	waitStarts(t, starts, 2)
 	require.False(t, board.Pass(t.Context(), DuringModelCall, "worker1"), "it is used up")
 	board.Arm(Trap{Point: BeforeSignal, Victim: "worker1"})
-	require.False(t, board.Pass(t.Context(), BeforeSignal, "starter1"), "the caller lives on")
+	require.False(t, board.Pass(t.Context(), BeforeSignal, "starter1"), "the caller starts on")
 	require.Equal(t, map[Point]bool{DuringModelCall: true, BeforeSignal: true}, board.Reached())
 }
 

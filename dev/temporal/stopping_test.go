@@ -28,7 +28,7 @@ func Counting(ctx workflow.Context) (n int, err error) {
 // it before its time-out, ten seconds later. So the server gives a stopping
 // worker's calls back before it stops.
 func TestStoppingWorkerLosesNoTask(t *testing.T) {
-	const lives, restarts = 4, 40
+	const runs, restarts = 4, 40
 	e := start(t, temporal.Config{UIPort: temporal.NoUI})
 	c := dial(t, e)
 	work := func() worker.Worker {
@@ -41,7 +41,7 @@ func TestStoppingWorkerLosesNoTask(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var counting sync.WaitGroup
-	for i := range lives {
+	for i := range runs {
 		id := fmt.Sprintf("counting-%d", i)
 		_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: queue}, Counting)
 		require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestStoppingWorkerLosesNoTask(t *testing.T) {
 	stop()
 	counting.Wait()
 	defer w.Stop()
-	for i := range lives {
+	for i := range runs {
 		id := fmt.Sprintf("counting-%d", i)
 		require.NoError(t, c.SignalWorkflow(t.Context(), id, "", "count", true))
 		limited, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -19,9 +19,9 @@ import (
 	"coachline/prompts"
 )
 
-// life is a participant in a test: the product's own composing, tools and
+// participant is one in a test: the product's own composing, tools and
 // rules around the scripted model over HTTP, without a workflow or a database.
-type life struct {
+type participant struct {
 	t        *testing.T
 	bench    *bench
 	lib      *prompts.Library
@@ -36,7 +36,7 @@ type life struct {
 	protocol models.Protocol
 }
 
-func newLife(t *testing.T) *life {
+func newParticipant(t *testing.T) *participant {
 	t.Helper()
 	lib, err := prompts.Load("")
 	require.NoError(t, err)
@@ -44,7 +44,7 @@ func newLife(t *testing.T) *life {
 	require.NoError(t, err)
 	zone, err := time.LoadLocation("America/New_York")
 	require.NoError(t, err)
-	l := &life{
+	l := &participant{
 		t: t, bench: start(t, config(nil)), lib: lib, registry: registry, zone: zone,
 		now: time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC),
 	}
@@ -54,7 +54,7 @@ func newLife(t *testing.T) *life {
 }
 
 // post asks the script over HTTP.
-func (l *life) post(request models.ChatRequest) (string, []models.ToolCall) {
+func (l *participant) post(request models.ChatRequest) (string, []models.ToolCall) {
 	l.t.Helper()
 	messages := []any{}
 	for _, m := range request.Messages {
@@ -90,7 +90,7 @@ func (l *life) post(request models.ChatRequest) (string, []models.ToolCall) {
 }
 
 // turn answers in at most 8 rounds; the last one has no tools.
-func (l *life) turn(kind models.Kind) string {
+func (l *participant) turn(kind models.Kind) string {
 	l.t.Helper()
 	l.ctx.Steps, l.ctx.Runs, l.names = nil, nil, nil
 	for round := range 8 {
@@ -115,7 +115,7 @@ func (l *life) turn(kind models.Kind) string {
 }
 
 // between applies what waited for the end of the turn.
-func (l *life) between() {
+func (l *participant) between() {
 	for _, due := range l.state.Due {
 		if due.Kind == models.DueDelayedTransition && !due.At.After(l.now) {
 			l.state.Mode = models.Mode(due.Ref)
@@ -123,13 +123,13 @@ func (l *life) between() {
 	}
 }
 
-func (l *life) remember(role models.Role, kind models.Kind, text string) {
+func (l *participant) remember(role models.Role, kind models.Kind, text string) {
 	l.ctx.Window = append(l.ctx.Window, models.Message{
 		ID: int64(len(l.ctx.Window) + 1), Role: role, Kind: kind, Text: text, At: l.now,
 	})
 }
 
-func (l *life) run(round int, text string, calls []models.ToolCall) {
+func (l *participant) run(round int, text string, calls []models.ToolCall) {
 	l.t.Helper()
 	raw, err := json.Marshal(calls)
 	require.NoError(l.t, err)
@@ -143,7 +143,7 @@ func (l *life) run(round int, text string, calls []models.ToolCall) {
 	}
 }
 
-func (l *life) tool(c models.ToolCall) models.ToolResult {
+func (l *participant) tool(c models.ToolCall) models.ToolResult {
 	l.t.Helper()
 	tool, known := l.registry.Lookup(c.Name)
 	if !known || !tool.InWorkflow {
@@ -170,7 +170,7 @@ func (l *life) tool(c models.ToolCall) models.ToolResult {
 	return models.ToolResult{CallID: c.ID, Name: c.Name, Content: decision.Note}
 }
 
-func (l *life) apply(effects []models.Effect) {
+func (l *participant) apply(effects []models.Effect) {
 	for _, e := range effects {
 		switch e.Kind { // What the tools of this test lead to.
 		case models.EffectPutSchedule:
@@ -188,7 +188,7 @@ func (l *life) apply(effects []models.Effect) {
 }
 
 // HabitPrompt has the script write a prompt, as the product does.
-func (l *life) HabitPrompt(_ context.Context, p models.Profile, notes string) (string, error) {
+func (l *participant) HabitPrompt(_ context.Context, p models.Profile, notes string) (string, error) {
 	request, err := reply.ComposeHabitPrompt(l.lib, reply.HabitInput{Profile: p, Name: "Ada", Notes: notes, Zone: l.zone, Now: l.now, Model: "m"})
 	if err != nil {
 		return "", err
@@ -197,7 +197,7 @@ func (l *life) HabitPrompt(_ context.Context, p models.Profile, notes string) (s
 	return text, nil
 }
 
-func (l *life) say(text string) string {
+func (l *participant) say(text string) string {
 	l.t.Helper()
 	l.now = l.now.Add(time.Minute)
 	l.remember(models.RoleUser, models.KindMessage, text)
@@ -205,7 +205,7 @@ func (l *life) say(text string) string {
 }
 
 // prompt sends the daily prompt, which waits for an answer then.
-func (l *life) prompt() string {
+func (l *participant) prompt() string {
 	l.t.Helper()
 	text, err := l.HabitPrompt(context.Background(), l.ctx.Profile, "")
 	require.NoError(l.t, err)
@@ -216,7 +216,7 @@ func (l *life) prompt() string {
 	return text
 }
 
-func (l *life) intake() {
+func (l *participant) intake() {
 	l.t.Helper()
 	for _, text := range []string{"hi", "a short walk", "more energy for my kids", "8am", "after my morning coffee", "yes"} {
 		l.say(text)
@@ -225,7 +225,7 @@ func (l *life) intake() {
 }
 
 func TestIntakeInSixTurns(t *testing.T) {
-	l := newLife(t)
+	l := newParticipant(t)
 	require.Equal(t, "Hi Ada! I am your automated habit coach. We start with a short chat, then you get about one text a day. Are you ready to start?",
 		l.turn(models.KindGreeting))
 	for _, tc := range []struct{ said, want string }{
@@ -248,7 +248,7 @@ func TestIntakeInSixTurns(t *testing.T) {
 }
 
 func TestIntakeWithAWindowAndAChangeOfMind(t *testing.T) {
-	l := newLife(t)
+	l := newParticipant(t)
 	for _, text := range []string{"hi", "water", "health", "whenever", "lunch"} {
 		l.say(text)
 	}
@@ -262,7 +262,7 @@ func TestIntakeWithAWindowAndAChangeOfMind(t *testing.T) {
 }
 
 func TestIntakeAfterAFixedGreeting(t *testing.T) {
-	l := newLife(t)
+	l := newParticipant(t)
 	l.remember(models.RoleAssistant, models.KindGreeting, "Hi Ada, this is Coachline. What small habit would you like to start with?")
 	require.Contains(t, l.say("hello"), "What small habit", "a greeting is no habit")
 	require.Contains(t, l.say("stretching"), "Why does that matter")
@@ -270,9 +270,9 @@ func TestIntakeAfterAFixedGreeting(t *testing.T) {
 }
 
 func TestSchedulesByText(t *testing.T) {
-	l := newLife(t)
+	l := newParticipant(t)
 	require.Equal(t, "You have no schedules.", l.say("List my schedules"))
-	l = newLife(t)
+	l = newParticipant(t)
 	l.intake()
 	require.Equal(t, "You have 1: s1 at 08:00 (America/New_York), next 2026-11-25 08:00.", l.say("list my schedules please"))
 	require.Contains(t, l.say("delete the one at 9:00"), "Which one shall I delete?")
@@ -297,7 +297,7 @@ func TestFeedbackByText(t *testing.T) {
 		{"could not get it done", "Couldn't get it done", models.ModeFeedback, []string{"save_user_profile", "transition_state"}, false, "What would make it easier"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l := newLife(t)
+			l := newParticipant(t)
 			l.intake()
 			prompt := l.prompt()
 			l.state.Mode = tc.mode
@@ -317,9 +317,9 @@ func TestFeedbackByText(t *testing.T) {
 }
 
 func TestCommandsByText(t *testing.T) {
-	l := newLife(t)
+	l := newParticipant(t)
 	require.Contains(t, l.say("give me a prompt"), "That did not work: prompt_anchor, preferred_time: missing from the profile")
-	l = newLife(t)
+	l = newParticipant(t)
 	l.intake()
 	prompt := l.say("Give me a prompt!")
 	require.Equal(t, "After your morning coffee, take two minutes for a short walk: more energy for your kids.", prompt)
@@ -352,7 +352,7 @@ func TestWordsForTests(t *testing.T) {
 		{"unknown tool", []string{"no_such_tool"}, "That did not work: tool: there is no tool"},
 	} {
 		t.Run(tc.said, func(t *testing.T) {
-			l := newLife(t)
+			l := newParticipant(t)
 			answer := l.say("please " + strings.ToUpper(tc.said) + "!")
 			require.Equal(t, tc.tools, l.names)
 			if tc.want == "" {

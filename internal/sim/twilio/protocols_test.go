@@ -14,7 +14,7 @@ import (
 
 // ask puts a round into the protocol of the conversation and reads the answer
 // as the product does.
-func (l *life) ask(request models.ChatRequest) (string, []models.ToolCall) {
+func (l *participant) ask(request models.ChatRequest) (string, []models.ToolCall) {
 	l.t.Helper()
 	if l.protocol == models.ProtocolTwoPhase && len(request.Tools) > 0 {
 		if call, chosen := l.choose(request); chosen {
@@ -37,7 +37,7 @@ func (l *life) ask(request models.ChatRequest) (string, []models.ToolCall) {
 }
 
 // choose goes through the two phases.
-func (l *life) choose(request models.ChatRequest) (models.ToolCall, bool) {
+func (l *participant) choose(request models.ChatRequest) (models.ToolCall, bool) {
 	l.t.Helper()
 	ask := protocol.Ask{Capability: models.Capability{Protocol: l.protocol}, Request: request}
 	choice, err := protocol.AskChoice(l.lib, ask)
@@ -59,7 +59,7 @@ func (l *life) choose(request models.ChatRequest) (models.ToolCall, bool) {
 func TestALifeInEveryProtocol(t *testing.T) {
 	for _, as := range []models.Protocol{models.ProtocolNative, models.ProtocolText, models.ProtocolTwoPhase} {
 		t.Run(string(as), func(t *testing.T) {
-			l := newLife(t)
+			l := newParticipant(t)
 			l.protocol = as
 			require.Contains(t, l.turn(models.KindGreeting), "Are you ready to start?")
 			l.intake()
@@ -81,7 +81,7 @@ func TestALifeInEveryProtocol(t *testing.T) {
 }
 
 func TestRememberedOverHTTP(t *testing.T) {
-	l := newLife(t)
+	l := newParticipant(t)
 	rights := recall.Rights{Save: true, Update: true}
 	var facts []models.Fact
 	for _, said := range []string{"I walk at 6am by the river, and I love it", "My knee hurts", "Actually, make that 7am", "ok"} {
