@@ -20,7 +20,7 @@ import (
 
 	"coachline/internal/cli"
 	"coachline/internal/config"
-	"coachline/internal/reply/redact"
+	"coachline/internal/redact"
 )
 
 // Exit codes, part of the contract with scripts.

@@ -24,10 +24,10 @@ type CallStore interface {
 	CommitTool(ctx context.Context, commit models.ToolCommit) error
 }
 
-// Decisions runs the coaching rules: the workflow records what was decided, so
-// rules may change without a change id. Decide reads and writes nothing and runs
+// DecisionActivities runs the coaching rules: the workflow records what was
+// decided, so rules may change without a change id. Decide reads and writes nothing and runs
 // as a local activity; DecideTool stores a row and does not.
-type Decisions struct {
+type DecisionActivities struct {
 	Rules coach.Rules
 	Zones coach.Zones
 	Tools *tools.Registry
@@ -36,19 +36,19 @@ type Decisions struct {
 
 // Decide says what follows from an event. It reads nothing but its input and
 // is safe to retry.
-func (d *Decisions) Decide(_ context.Context, in models.DecideInput) (models.Decision, error) {
+func (d *DecisionActivities) Decide(_ context.Context, in models.DecideInput) (models.Decision, error) {
 	decision, err := coach.Decide(d.situation(in.State, in), in.Event)
 	return decision, toTemporalError(err)
 }
 
-func (d *Decisions) situation(state models.ParticipantState, in models.DecideInput) coach.Situation {
+func (d *DecisionActivities) situation(state models.ParticipantState, in models.DecideInput) coach.Situation {
 	return coach.Situation{State: state, Now: in.Now, Rules: d.Rules, Zones: d.Zones}
 }
 
 // DecideTool decides a tool call that changes the workflow's own state, and
 // stores what the model is told of it. The decision is recorded by the
 // workflow; a retry before that decides again from the same input.
-func (d *Decisions) DecideTool(ctx context.Context, in models.DecideToolInput) (models.Decision, error) {
+func (d *DecisionActivities) DecideTool(ctx context.Context, in models.DecideToolInput) (models.Decision, error) {
 	call, err := loadCall(ctx, d.Calls, in.Tool)
 	if err != nil {
 		return models.Decision{}, toTemporalError(err)
@@ -73,7 +73,7 @@ func (d *Decisions) DecideTool(ctx context.Context, in models.DecideToolInput) (
 	return models.Decision{Effects: decision.Effects}, nil
 }
 
-func (d *Decisions) decideCall(in models.DecideToolInput, call models.ToolCall) models.Decision {
+func (d *DecisionActivities) decideCall(in models.DecideToolInput, call models.ToolCall) models.Decision {
 	switch in.Tool.Refuse {
 	case RefuseLimit:
 		return models.Decision{Refused: "tool call limit of this turn reached; answer now from what you know, and do not claim that this was done"}

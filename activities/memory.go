@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"coachline/internal/reply/recall"
-	"coachline/internal/reply/route"
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
 	"coachline/internal/segments"
 	"coachline/internal/tools"
 	"coachline/models"
@@ -38,7 +38,7 @@ const (
 // memories are the facts of one person, for the tools: a tool names no
 // participant, so it cannot reach another one's (P49, A58).
 type memories struct {
-	tools         *Tools
+	tools         *ToolActivities
 	participantID string
 	zone          *time.Location
 }
@@ -107,11 +107,11 @@ func (m memories) forgetting(id string) models.Forgetting {
 
 // finder looks through the tools of a mode.
 type finder struct {
-	tools *Tools
+	tools *ToolActivities
 	mode  models.Mode
 }
 
 // FindTools implements tools.Finder.
 func (f finder) FindTools(query string) string {
-	return route.Search(query, route.ToolsOf(f.tools.Tools.For(f.mode), f.tools.Tools.Keywords()))
+	return plan.SearchTools(query, plan.ToolsOf(f.tools.Tools.For(f.mode), f.tools.Tools.Keywords()))
 }

@@ -11,8 +11,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"coachline/internal/pipeline"
-	"coachline/internal/reply"
+	"coachline/internal/agent"
 	"coachline/internal/tools"
 	"coachline/models"
 )
@@ -35,12 +34,12 @@ type StepStore interface {
 // Responder runs the stages of one round; its errors are *models.ModelError
 // where the model failed.
 type Responder interface {
-	Respond(ctx context.Context, in pipeline.Round) (models.Step, error)
+	Respond(ctx context.Context, in agent.Round) (models.Step, error)
 }
 
-// Talk runs the rounds of a conversation, one an activity.
-type Talk struct {
-	Turns   *Turns
+// ModelActivities runs the rounds of a conversation, one an activity.
+type ModelActivities struct {
+	Turns   *TurnLoader
 	Store   StepStore
 	Replies Responder
 	Tools   *tools.Registry
@@ -55,7 +54,7 @@ const heartbeatEvery = 3 * time.Second
 // whole time limit. A model that stays away longer than the input's time limit is
 // an error of type TimeLimit, which is final. A model that refuses to answer
 // raises attention.
-func (t *Talk) CallModel(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
+func (t *ModelActivities) CallModel(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
 	stop := startHeartbeatWith(ctx, limit.heartbeat)
 	out, err := t.runRound(ctx, in, limit)
@@ -63,7 +62,7 @@ func (t *Talk) CallModel(ctx context.Context, in models.CallModelInput) (models.
 	return out, limit.check(ctx, err)
 }
 
-func (t *Talk) runRound(ctx context.Context, in models.CallModelInput, limit *timeLimit) (models.CallModelResult, error) {
+func (t *ModelActivities) runRound(ctx context.Context, in models.CallModelInput, limit *timeLimit) (models.CallModelResult, error) {
 	ctx, cancel := limit.limitContext(ctx)
 	defer cancel()
 	turn, begun, err := t.load(ctx, in)
@@ -81,7 +80,7 @@ func (t *Talk) runRound(ctx context.Context, in models.CallModelInput, limit *ti
 }
 
 // load reads the turn, and begins it first where that is still to be done.
-func (t *Talk) load(ctx context.Context, in models.CallModelInput) (models.TurnContext, *models.PrepareTurnResult, error) {
+func (t *ModelActivities) load(ctx context.Context, in models.CallModelInput) (models.TurnContext, *models.PrepareTurnResult, error) {
 	if in.Begin == nil {
 		turn, err := t.Store.TurnContext(ctx, in.TurnID, entriesFor(in.Kind))
 		return turn, nil, err
@@ -91,7 +90,7 @@ func (t *Talk) load(ctx context.Context, in models.CallModelInput) (models.TurnC
 	return turn, &begun, err
 }
 
-func (t *Talk) next(ctx context.Context, in models.CallModelInput, turn models.TurnContext) (models.CallModelResult, error) {
+func (t *ModelActivities) next(ctx context.Context, in models.CallModelInput, turn models.TurnContext) (models.CallModelResult, error) {
 	for _, step := range turn.Steps {
 		if step.Number == in.Step {
 			return t.result(step)
@@ -102,13 +101,13 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput, turn models.T
 	turn.Window = slices.DeleteFunc(turn.Window, func(entry models.Message) bool {
 		return entry.TurnID == in.TurnID && entry.Role == models.RoleAssistant
 	})
-	round := pipeline.Round{Input: in, Context: turn, Offer: t.offer(in.Mode, turn.Turn.Channel.Rights())}
+	round := agent.Round{Input: in, Context: turn, Offer: t.offer(in.Mode, turn.Turn.Channel.Rights())}
 	if in.Kind == models.KindSubagent {
 		if shouldStopSubagent(turn) {
 			return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, nil
 		}
 		outside, compact := t.Tools.Outside()
-		round.Offer = pipeline.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
+		round.Offer = agent.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
 		var err error
 		if round.Task, err = t.task(ctx, in.TurnID); err != nil {
 			return models.CallModelResult{}, toTemporalError(err)
@@ -131,7 +130,7 @@ func (t *Talk) next(ctx context.Context, in models.CallModelInput, turn models.T
 // noteRefusal raises attention when the model refused what it was asked, which no
 // retry changes. A key that is not in order is the installation's matter and not
 // the participant's.
-func (t *Talk) noteRefusal(ctx context.Context, in models.CallModelInput, cause error) error {
+func (t *ModelActivities) noteRefusal(ctx context.Context, in models.CallModelInput, cause error) error {
 	var refused *models.ModelError
 	if !errors.As(cause, &refused) {
 		return nil
@@ -173,7 +172,7 @@ func shouldStopSubagent(turn models.TurnContext) bool {
 }
 
 // task is what the call that started a subagent gave away.
-func (t *Talk) task(ctx context.Context, turnID string) (string, error) {
+func (t *ModelActivities) task(ctx context.Context, turnID string) (string, error) {
 	call, err := startedBy(ctx, t.Store, turnID)
 	if err != nil {
 		return "", err
@@ -195,18 +194,18 @@ func startedBy(ctx context.Context, steps stepReader, turnID string) (models.Too
 // router may not take them away.
 var modeTools = []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
 
-func (t *Talk) offer(mode models.Mode, rights models.Rights) pipeline.Offer {
+func (t *ModelActivities) offer(mode models.Mode, rights models.Rights) agent.Offer {
 	ordinary := t.Tools.For(mode)
 	outside, compact := t.Tools.Outside()
 	if rights.ReadOnly {
 		looks := t.Tools.ReadOnly(ordinary)
-		return pipeline.Offer{
+		return agent.Offer{
 			Specs: looks, Controls: t.Tools.Controls(len(looks)), Keywords: t.Tools.Keywords(),
 			Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 			Recalled: t.Tools.Recalled(),
 		}
 	}
-	return pipeline.Offer{
+	return agent.Offer{
 		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Keywords: t.Tools.Keywords(), Core: modeTools,
 		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 		Recalled: t.Tools.Recalled(),
@@ -214,12 +213,12 @@ func (t *Talk) offer(mode models.Mode, rights models.Rights) pipeline.Offer {
 }
 
 // result tells the workflow what it has to do next; words stay in the row.
-func (t *Talk) result(step models.Step) (models.CallModelResult, error) {
+func (t *ModelActivities) result(step models.Step) (models.CallModelResult, error) {
 	calls, err := step.ToolCalls()
 	if err != nil {
 		return models.CallModelResult{}, err
 	}
-	out := models.CallModelResult{HasText: reply.Words(step.Text) != ""}
+	out := models.CallModelResult{HasText: agent.Words(step.Text) != ""}
 	for _, call := range calls {
 		ref := models.CallRef{Name: "unknown", InWorkflow: true}
 		if tool, ok := t.Tools.Lookup(call.Name); ok {

@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"coachline/activities"
-	"coachline/internal/pipeline"
+	"coachline/internal/agent"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -84,9 +84,9 @@ func callModel(t *testing.T, r *rounds, o *oracle, in models.CallModelInput) (mo
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	talk := &activities.Talk{Turns: &activities.Turns{}, Store: r, Tools: registry, Replies: pipeline.New(pipeline.Config{
+	talk := &activities.ModelActivities{Turns: &activities.TurnLoader{}, Store: r, Tools: registry, Replies: agent.New(agent.Config{
 		Prompts: library, Model: o, Journal: nothingKept{}, Zones: time.LoadLocation, Now: func() time.Time { return now },
-		Settings: pipeline.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
+		Settings: agent.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
 	})}
 	env.RegisterActivity(talk)
 	value, err := env.ExecuteActivity(talk.CallModel, in)

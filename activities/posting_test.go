@@ -39,7 +39,7 @@ const (
 type phoneLine struct {
 	t     *testing.T
 	store *store.Store
-	posts *activities.Posts
+	posts *activities.SendActivities
 	env   *testsuite.TestActivityEnvironment
 	url   string
 	turns int
@@ -72,7 +72,7 @@ func newPhoneLine(t *testing.T) *phoneLine {
 		require.NoError(t, network.Close())
 	})
 	l.url = server.URL
-	l.posts = &activities.Posts{Store: l.store, Brake: l.store, Now: l.now}
+	l.posts = &activities.SendActivities{Store: l.store, Brake: l.store, Now: l.now}
 	l.connect(&http.Transport{})
 	var suite testsuite.WorkflowTestSuite
 	l.env = suite.NewTestActivityEnvironment()
@@ -310,8 +310,8 @@ func (l *phoneLine) endTurn(decided time.Time) models.SendSMSResult {
 	l.t.Helper()
 	library, err := prompts.Load("")
 	require.NoError(l.t, err)
-	closing := &activities.Closing{
-		Turns: &activities.Turns{Store: l.store, Archive: l.store, Prompts: library}, Posts: l.posts, Keeper: forgetful{}, After: &later{},
+	closing := &activities.TurnEnd{
+		Turns: &activities.TurnLoader{Store: l.store, Archive: l.store, Prompts: library}, Posts: l.posts, Keeper: forgetful{}, After: &later{},
 	}
 	l.env.RegisterActivity(closing)
 	l.turns++

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/activities"
-	"coachline/internal/pipeline"
+	"coachline/internal/agent"
 	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/models"
@@ -28,7 +28,7 @@ func (e *endings) EndingTurn(ctx context.Context, turnID string) (models.TurnCon
 
 // hear has a participant's text answered by a worker: its next turn, up to the
 // end of its first round.
-func (w *town) hear(talk *activities.Talk, text string) (turn string) {
+func (w *town) hear(talk *activities.ModelActivities, text string) (turn string) {
 	w.t.Helper()
 	w.number++
 	turn = models.TurnID(ann, w.number)
@@ -53,9 +53,9 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 	require.NoError(t, err)
 	rows := &endings{Store: w.people}
 	w.closing.Turns.Store, w.closing.Turns.Recent = rows, activities.NewRecent(nil)
-	talk := &activities.Talk{Turns: w.closing.Turns, Store: w.people, Tools: registry, Replies: pipeline.New(pipeline.Config{
+	talk := &activities.ModelActivities{Turns: w.closing.Turns, Store: w.people, Tools: registry, Replies: agent.New(agent.Config{
 		Prompts: library, Model: w.oracle, Journal: nothingKept{}, Zones: time.LoadLocation, Now: fixed,
-		Settings: pipeline.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
+		Settings: agent.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
 	})}
 	w.env.RegisterActivity(talk)
 

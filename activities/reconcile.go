@@ -24,8 +24,8 @@ type Reporter interface {
 	Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error)
 }
 
-// Reconciling asks the carrier about texts whose status callbacks were lost.
-type Reconciling struct {
+// ReconcileActivities asks the carrier about texts whose status callbacks were lost.
+type ReconcileActivities struct {
 	Store   UnsettledStore
 	Carrier Reporter
 	Now     func() time.Time
@@ -41,7 +41,7 @@ const (
 
 // Reconcile asks the carrier about every text that stayed unfinished for an
 // hour and records the answers. Safe to retry: answers only move a text up.
-func (r *Reconciling) Reconcile(ctx context.Context) (models.ReconcileResult, error) {
+func (r *ReconcileActivities) Reconcile(ctx context.Context) (models.ReconcileResult, error) {
 	var sum models.ReconcileResult
 	now := r.Now()
 	q := models.UnsettledQuery{Before: now.Add(-unsettledFor), After: now.Add(-unsettledMost), Limit: unsettledPage}
@@ -70,7 +70,7 @@ func (r *Reconciling) Reconcile(ctx context.Context) (models.ReconcileResult, er
 
 // settle asks about one text. One that the carrier will not speak of is left
 // as it is; a carrier that is away ends the attempt.
-func (r *Reconciling) settle(ctx context.Context, row models.Outbox, now time.Time) (bool, error) {
+func (r *ReconcileActivities) settle(ctx context.Context, row models.Outbox, now time.Time) (bool, error) {
 	report, err := r.Carrier.Fetch(ctx, row.ProviderSID)
 	var refused *models.CarrierError
 	if errors.As(err, &refused) && refused.Class == models.CarrierAccount {

@@ -55,7 +55,7 @@ func reconcile(t *testing.T, l *ledger, o office) (models.ReconcileResult, error
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	r := &activities.Reconciling{Store: l, Carrier: o, Now: func() time.Time { return now }}
+	r := &activities.ReconcileActivities{Store: l, Carrier: o, Now: func() time.Time { return now }}
 	env.RegisterActivity(r)
 	value, err := env.ExecuteActivity(r.Reconcile)
 	if err != nil {

@@ -42,8 +42,8 @@ type TurnReader interface {
 	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
 }
 
-// Remembering is what follows a reply once it is out.
-type Remembering struct {
+// MemoryActivities remembers what was said once a reply is out.
+type MemoryActivities struct {
 	Store  TurnReader
 	Queue  MemoryQueue
 	Keeper Keeper
@@ -73,12 +73,12 @@ func textsOf(turn models.TurnContext) int {
 // before. It runs outside the participant's workflow, since nothing there waits
 // for it. Safe to retry: what was asked of a model is not asked again, and a
 // turn stores one fact.
-func (r *Remembering) Remember(ctx context.Context, in models.RememberInput) error {
+func (r *MemoryActivities) Remember(ctx context.Context, in models.RememberInput) error {
 	defer startHeartbeat(ctx)()
 	return r.remember(ctx, in.TurnID)
 }
 
-func (r *Remembering) remember(ctx context.Context, turnID string) error {
+func (r *MemoryActivities) remember(ctx context.Context, turnID string) error {
 	turn, err := r.Store.TurnContext(ctx, turnID, rememberEntries)
 	if own := textsOf(turn); err == nil && own > rememberEntries/2 {
 		// What was said before a turn of many texts is not in a summary yet either.
@@ -93,7 +93,7 @@ func (r *Remembering) remember(ctx context.Context, turnID string) error {
 // RememberTurns remembers a batch of turns: those of one participant in order,
 // several participants at once. What fails for now stays in the queue for a later
 // batch, for a day. Safe to retry: turns that are done have left the queue.
-func (r *Remembering) RememberTurns(ctx context.Context, in models.RememberTurnsInput) (models.RememberTurnsResult, error) {
+func (r *MemoryActivities) RememberTurns(ctx context.Context, in models.RememberTurnsInput) (models.RememberTurnsResult, error) {
 	defer startHeartbeat(ctx)()
 	jobs, err := r.Queue.QueuedMemory(ctx, in.TurnIDs)
 	if err != nil {
@@ -136,7 +136,7 @@ func groupJobs(jobs []models.MemoryJob) [][]models.MemoryJob {
 
 // rememberAll remembers turns of one participant. The first that fails for now
 // leaves those behind it in the queue as well, so that their order stays.
-func (r *Remembering) rememberAll(ctx context.Context, jobs []models.MemoryJob) (models.RememberTurnsResult, error) {
+func (r *MemoryActivities) rememberAll(ctx context.Context, jobs []models.MemoryJob) (models.RememberTurnsResult, error) {
 	var out models.RememberTurnsResult
 	for i, job := range jobs {
 		err := r.remember(ctx, job.TurnID)

@@ -50,7 +50,7 @@ func (m *memoryRows) left() []string {
 
 func remember(t *testing.T, m *memoryRows, ids ...string) models.RememberTurnsResult {
 	t.Helper()
-	after := &activities.Remembering{Store: m, Queue: m, Keeper: m, Now: fixed}
+	after := &activities.MemoryActivities{Store: m, Queue: m, Keeper: m, Now: fixed}
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
 	env.RegisterActivity(after.RememberTurns)

@@ -13,8 +13,8 @@ type RemovalStore interface {
 	RemoveParticipant(ctx context.Context, id, actor string, now time.Time) error
 }
 
-// Removals removes participants whose workflow was asked to end.
-type Removals struct{ Store RemovalStore }
+// RemovalActivities removes participants whose workflow was asked to end.
+type RemovalActivities struct{ Store RemovalStore }
 
 // removalActor is who the audit names for a removal through Temporal, which does
 // not say who asked.
@@ -22,7 +22,7 @@ const removalActor = "temporal"
 
 // RemoveParticipant takes a participant out of the programme in the database.
 // One that was removed before is left as it is, so it is safe to retry.
-func (r *Removals) RemoveParticipant(ctx context.Context, in models.RemoveParticipantInput) error {
+func (r *RemovalActivities) RemoveParticipant(ctx context.Context, in models.RemoveParticipantInput) error {
 	err := r.Store.RemoveParticipant(ctx, in.ParticipantID, removalActor, in.Now)
 	if errors.Is(err, models.ErrNotFound) {
 		return nil

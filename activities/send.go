@@ -41,8 +41,8 @@ type Carrier interface {
 	Find(ctx context.Context, sms models.SMS, age time.Duration) (models.Lookup, error)
 }
 
-// Posts sends outbox rows.
-type Posts struct {
+// SendActivities sends outbox rows.
+type SendActivities struct {
 	Store   SendStore
 	Brake   SendBrake
 	Carrier Carrier
@@ -57,13 +57,13 @@ type Posts struct {
 //
 // The time that a text may be tried for ends with its usefulness: then the row
 // ends as failed, with the code stale.
-func (p *Posts) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+func (p *SendActivities) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
 	stop := startHeartbeat(ctx)
 	defer stop()
 	return p.send(ctx, in)
 }
 
-func (p *Posts) send(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+func (p *SendActivities) send(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
 	claim, err := p.Store.ClaimSend(ctx, in.OutboxID, p.Now())
 	if err != nil {
 		return models.SendSMSResult{}, toTemporalError(fmt.Errorf("claiming %s: %w", in.OutboxID, err))
@@ -76,12 +76,12 @@ func (p *Posts) send(ctx context.Context, in models.SendSMSInput) (models.SendSM
 }
 
 // isLongUnsettled reports whether a turn has waited for the text long enough.
-func (p *Posts) isLongUnsettled(row models.Outbox) bool {
+func (p *SendActivities) isLongUnsettled(row models.Outbox) bool {
 	return row.UnsettledSince != nil && p.Now().Sub(*row.UnsettledSince) > settleWait
 }
 
 // deliver sends a claimed row.
-func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
+func (p *SendActivities) deliver(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
 	if claim.Early {
 		return models.SendSMSResult{}, retryIn(partLook, "the part before it is still on its way", nil)
@@ -103,7 +103,7 @@ func (p *Posts) deliver(ctx context.Context, claim models.SendClaim) (models.Sen
 
 // post writes the text. Consent and standing are checked once more when the
 // connection is established, because that may take long.
-func (p *Posts) post(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
+func (p *SendActivities) post(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
 	check := &writeCheck{posts: p, claim: claim}
 	receipt, err := p.Carrier.Send(ctx, models.SMS{
@@ -124,7 +124,7 @@ func (p *Posts) post(ctx context.Context, claim models.SendClaim) (models.SendSM
 // writeCheck asks the store whether a text may be written. The carrier client
 // may go on without waiting for it, when the caller has given up.
 type writeCheck struct {
-	posts *Posts
+	posts *SendActivities
 	claim models.SendClaim
 
 	mu      sync.Mutex
@@ -156,7 +156,7 @@ func (c *writeCheck) answer() (refused *models.Outbox, failed error) {
 
 // notWritten gives a row back whose check could not be made. Where that fails
 // too, the next attempt looks the text up.
-func (p *Posts) notWritten(ctx context.Context, claim models.SendClaim, cause error) (models.SendSMSResult, error) {
+func (p *SendActivities) notWritten(ctx context.Context, claim models.SendClaim, cause error) (models.SendSMSResult, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
 	err := errors.Join(cause, p.Store.ReleaseSend(ctx, claim.Ref(), p.Now()))
@@ -164,7 +164,7 @@ func (p *Posts) notWritten(ctx context.Context, claim models.SendClaim, cause er
 }
 
 // wait has a text of a stopped sender try again later, until it is of no use.
-func (p *Posts) wait(ctx context.Context, row models.Outbox, pause time.Duration) (models.SendSMSResult, error) {
+func (p *SendActivities) wait(ctx context.Context, row models.Outbox, pause time.Duration) (models.SendSMSResult, error) {
 	left := row.CreatedAt.Add(usefulFor(row)).Sub(p.Now())
 	if left < 0 {
 		return p.tooLate(ctx, row, models.CodeStale)
@@ -172,12 +172,12 @@ func (p *Posts) wait(ctx context.Context, row models.Outbox, pause time.Duration
 	return models.SendSMSResult{}, retryIn(min(pause, left+time.Second), "the sender is stopped", nil)
 }
 
-func (p *Posts) tooLate(ctx context.Context, row models.Outbox, code string) (models.SendSMSResult, error) {
+func (p *SendActivities) tooLate(ctx context.Context, row models.Outbox, code string) (models.SendSMSResult, error) {
 	return p.end(ctx, row, models.SendFailure{Status: models.OutboxFailed, Code: code})
 }
 
 // tooLateCode returns why a text is not worth posting any more; empty: it is.
-func (p *Posts) tooLateCode(row models.Outbox) string {
+func (p *SendActivities) tooLateCode(row models.Outbox) string {
 	switch now := p.Now(); {
 	case now.Sub(row.CreatedAt) > usefulFor(row):
 		return models.CodeStale
@@ -189,7 +189,7 @@ func (p *Posts) tooLateCode(row models.Outbox) string {
 
 // lookUp settles a row that an earlier attempt has posted without learning its
 // fate, as far as the carrier's list does.
-func (p *Posts) lookUp(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
+func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
 	age := max(p.Now().Sub(attemptedAt(row)), 0)
 	list, err := p.Carrier.Find(ctx, models.SMS{OutboxID: row.ID, To: claim.To, Body: row.Body}, age)
@@ -219,7 +219,7 @@ func (p *Posts) lookUp(ctx context.Context, claim models.SendClaim) (models.Send
 }
 
 // handleMissing ends or posts again a text that the carrier proved not to have.
-func (p *Posts) handleMissing(ctx context.Context, row models.Outbox) (models.SendSMSResult, error) {
+func (p *SendActivities) handleMissing(ctx context.Context, row models.Outbox) (models.SendSMSResult, error) {
 	if row.UnknownPosts >= len(repostPauses) || !kindPolicies[row.Kind].twice {
 		return p.end(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
 	}
@@ -230,7 +230,7 @@ func (p *Posts) handleMissing(ctx context.Context, row models.Outbox) (models.Se
 	return models.SendSMSResult{}, retryIn(repostPauses[row.UnknownPosts], "the carrier never took it", nil)
 }
 
-func (p *Posts) recordAccepted(ctx context.Context, ref models.ClaimRef, receipt models.Receipt) (models.SendSMSResult, error) {
+func (p *SendActivities) recordAccepted(ctx context.Context, ref models.ClaimRef, receipt models.Receipt) (models.SendSMSResult, error) {
 	now := p.Now()
 	if err := p.Store.RecordAccepted(ctx, ref, receipt, now); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("recording %s as accepted: %w", ref.OutboxID, err)
@@ -240,7 +240,7 @@ func (p *Posts) recordAccepted(ctx context.Context, ref models.ClaimRef, receipt
 
 // handleFailure does what a failed send asks for: tried again at once or later,
 // looked up first, or final.
-func (p *Posts) handleFailure(ctx context.Context, row models.Outbox, err error) (models.SendSMSResult, error) {
+func (p *SendActivities) handleFailure(ctx context.Context, row models.Outbox, err error) (models.SendSMSResult, error) {
 	var cause *models.CarrierError
 	if !errors.As(err, &cause) {
 		return models.SendSMSResult{}, fmt.Errorf("sending %s: %w", row.ID, err)
@@ -265,14 +265,14 @@ func (p *Posts) handleFailure(ctx context.Context, row models.Outbox, err error)
 }
 
 // recordFailed ends a row with the code and class of the carrier.
-func (p *Posts) recordFailed(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
+func (p *SendActivities) recordFailed(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
 	return p.end(ctx, row, models.SendFailure{Status: models.OutboxFailed, Code: cause.Code, Class: cause.Class})
 }
 
 // hold holds the whole sender. The text is still being sent then: an attempt
 // that dies here has it looked up, and given back. With the account out of
 // order the text ends; otherwise nothing is wrong with it, and it waits.
-func (p *Posts) hold(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
+func (p *SendActivities) hold(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
 	err := p.Brake.HoldSender(ctx, models.Refusal{OutboxID: row.ID, Class: cause.Class, Code: cause.Code, Now: p.Now()})
 	if err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("holding the sender for %s: %w", row.ID, err)
@@ -284,7 +284,7 @@ func (p *Posts) hold(ctx context.Context, row models.Outbox, cause *models.Carri
 }
 
 // postpone gives the row back for its one later try.
-func (p *Posts) postpone(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
+func (p *SendActivities) postpone(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
 	if err := p.Brake.PostponeSend(ctx, claimOf(row), p.Now()); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("putting %s off: %w", row.ID, err)
 	}
@@ -292,7 +292,7 @@ func (p *Posts) postpone(ctx context.Context, row models.Outbox, cause *models.C
 }
 
 // end records that the row will not be sent.
-func (p *Posts) end(ctx context.Context, row models.Outbox, f models.SendFailure) (models.SendSMSResult, error) {
+func (p *SendActivities) end(ctx context.Context, row models.Outbox, f models.SendFailure) (models.SendSMSResult, error) {
 	f.OutboxID, f.Token, f.Now = row.ID, row.ClaimToken, p.Now()
 	if err := p.Store.RecordFailed(ctx, f); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("recording %s as %s: %w", f.OutboxID, f.Status, err)
@@ -310,7 +310,7 @@ func attemptOf(ctx context.Context) int {
 
 // giveBack puts a row back that was refused for sure, and lets Temporal retry
 // after delay.
-func (p *Posts) giveBack(ctx context.Context, row models.Outbox, cause error, delay time.Duration) (models.SendSMSResult, error) {
+func (p *SendActivities) giveBack(ctx context.Context, row models.Outbox, cause error, delay time.Duration) (models.SendSMSResult, error) {
 	if err := p.Store.ReleaseSend(ctx, claimOf(row), p.Now()); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("releasing %s: %w", row.ID, err)
 	}

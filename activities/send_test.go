@@ -107,7 +107,7 @@ func send(t *testing.T, r *rows, n *network) (models.SendSMSResult, error) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	posts := &activities.Posts{Store: r, Brake: r, Carrier: n, Now: func() time.Time { return now }}
+	posts := &activities.SendActivities{Store: r, Brake: r, Carrier: n, Now: func() time.Time { return now }}
 	env.RegisterActivity(posts)
 	value, err := env.ExecuteActivity(posts.SendSMS, models.SendSMSInput{OutboxID: "conv_1-t1-p1"})
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"coachline/internal/agent"
+	"coachline/internal/agent/toolcall"
 	"coachline/internal/coach"
-	"coachline/internal/reply"
-	"coachline/internal/reply/protocol"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -25,8 +25,8 @@ type SentStore interface {
 	Outbox(ctx context.Context, id string) (models.Outbox, error)
 }
 
-// Tools runs the tools that reach outside the workflow.
-type Tools struct {
+// ToolActivities runs the tools that reach outside the workflow.
+type ToolActivities struct {
 	Store    ToolStore
 	Sent     SentStore
 	Tools    *tools.Registry
@@ -47,7 +47,7 @@ type Tools struct {
 // committed call is not run again.
 //
 // It heartbeats, and keeps to the input's time limit as CallModel does.
-func (t *Tools) RunTool(ctx context.Context, in models.ToolInput) (models.ToolEffect, error) {
+func (t *ToolActivities) RunTool(ctx context.Context, in models.ToolInput) (models.ToolEffect, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
 	stop := startHeartbeatWith(ctx, limit.heartbeat)
 	out, err := t.runOnce(ctx, in, limit)
@@ -55,7 +55,7 @@ func (t *Tools) RunTool(ctx context.Context, in models.ToolInput) (models.ToolEf
 	return out, limit.check(ctx, err)
 }
 
-func (t *Tools) runOnce(ctx context.Context, in models.ToolInput, limit *timeLimit) (models.ToolEffect, error) {
+func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit *timeLimit) (models.ToolEffect, error) {
 	ctx, cancel := limit.limitContext(ctx)
 	defer cancel()
 	run, err := t.Store.ToolRun(ctx, in.TurnID, in.Step, in.Call)
@@ -70,7 +70,7 @@ func (t *Tools) runOnce(ctx context.Context, in models.ToolInput, limit *timeLim
 }
 
 // run executes a call that has no result yet, and stores what it came to.
-func (t *Tools) run(ctx context.Context, in models.ToolInput) (models.ToolRun, error) {
+func (t *ToolActivities) run(ctx context.Context, in models.ToolInput) (models.ToolRun, error) {
 	call, err := loadCall(ctx, t.Store, in)
 	if err != nil {
 		return models.ToolRun{}, err
@@ -113,7 +113,7 @@ func (t *Tools) run(ctx context.Context, in models.ToolInput) (models.ToolRun, e
 // messageOutcome is a text in the middle of a turn: its entry of the
 // conversation and its rows, as the end of a turn would write them. Where no
 // carrier has a part in it the row passes the gates at once.
-func (t *Tools) messageOutcome(in models.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
+func (t *ToolActivities) messageOutcome(in models.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
 	id, channel, now := models.InterimMessageID(in.TurnID, in.Step, in.Call), turn.Turn.Channel, t.Now()
 	out := finished{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: channel == models.ChannelChat, At: now,
@@ -126,7 +126,7 @@ func (t *Tools) messageOutcome(in models.ToolInput, turn models.TurnContext, tex
 
 // rowsToSend returns what is to be sent because of a call; nothing for most
 // tools.
-func (t *Tools) rowsToSend(ctx context.Context, run models.ToolRun) (models.ToolEffect, error) {
+func (t *ToolActivities) rowsToSend(ctx context.Context, run models.ToolRun) (models.ToolEffect, error) {
 	var out models.ToolEffect
 	rows, err := asideRows(ctx, t.Sent, run)
 	if err != nil {
@@ -144,7 +144,7 @@ func (t *Tools) rowsToSend(ctx context.Context, run models.ToolRun) (models.Tool
 
 // habitWriter writes habit prompts for the tool that asks for one.
 type habitWriter struct {
-	tools       *Tools
+	tools       *ToolActivities
 	participant models.Participant
 	zone        *time.Location
 }
@@ -153,29 +153,29 @@ type habitWriter struct {
 // *models.ModelError, or with a *models.FieldError where the model wrote nothing
 // that may be sent.
 func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes string) (string, error) {
-	request, err := reply.ComposeHabitPrompt(w.tools.Prompts, reply.HabitInput{
+	request, err := agent.ComposeHabitPrompt(w.tools.Prompts, agent.HabitInput{
 		Profile: p, Name: w.participant.Name, Locale: w.participant.Locale, Notes: notes, Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName,
 	})
 	if err != nil {
 		return "", err
 	}
-	answer, err := w.tools.Model.Complete(ctx, protocol.Sized(request, 0))
+	answer, err := w.tools.Model.Complete(ctx, toolcall.Sized(request, 0))
 	if err != nil {
 		return "", err
 	}
-	verdict := protocol.JudgeNative(models.ChatResponse{Text: answer.Text, FinishReason: answer.FinishReason}, protocol.Native{})
-	if verdict.Judgment != protocol.Words {
+	verdict := toolcall.JudgeNative(models.ChatResponse{Text: answer.Text, FinishReason: answer.FinishReason}, toolcall.Native{})
+	if verdict.Judgment != toolcall.Words {
 		return "", unsendableError()
 	}
-	if protocol.IsCut(answer) {
-		verdict.Text = protocol.CutAtSentence(verdict.Text)
+	if toolcall.IsCut(answer) {
+		verdict.Text = toolcall.CutAtSentence(verdict.Text)
 	}
-	text := reply.Clean(verdict.Text)
-	instructions, err := reply.NewInstructions(w.tools.Prompts, w.tools.Programme)
+	text := agent.Clean(verdict.Text)
+	instructions, err := agent.NewInstructions(w.tools.Prompts, w.tools.Programme)
 	if err != nil {
 		return "", fmt.Errorf("reading the coach's instructions: %w", err)
 	}
-	screened := reply.Screen(reply.Outbound{
+	screened := agent.Screen(agent.Outbound{
 		Text: text, Phone: w.participant.Phone, Known: []string{instructions.Text, p.PromptAnchor, p.HabitDomain}, Instructions: instructions,
 	})
 	if text == "" || len(screened.Dropped) > 0 {

@@ -158,7 +158,7 @@ func TestRunTool(t *testing.T) {
 		require.NoError(t, w.people.RemoveParticipant(t.Context(), ann, "operator", now))
 		registry, err := tools.New()
 		require.NoError(t, err)
-		runner := &activities.Tools{Store: w.people, Tools: registry, Embedder: nowhere{}, Facts: w.facts, Zones: zones, Now: fixed}
+		runner := &activities.ToolActivities{Store: w.people, Tools: registry, Embedder: nowhere{}, Facts: w.facts, Zones: zones, Now: fixed}
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestActivityEnvironment()
 		env.RegisterActivity(runner)

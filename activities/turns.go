@@ -37,22 +37,22 @@ type Archive interface {
 	Past(ctx context.Context, participantID string) (models.Past, error)
 }
 
-// Turns is the short database work around a turn; all of it is safe to retry.
-type Turns struct {
+// TurnLoader does the short database work around a turn; all of it is safe to retry.
+type TurnLoader struct {
 	Store     TurnStore
 	States    StateStore
 	Archive   Archive
 	Prompts   *prompts.Library
 	Programme string
 	Limits    models.Limits
-	// Recent may be nil; then nothing is kept between activities.
-	Recent *Recent
+	// RecentTurns may be nil; then nothing is kept between activities.
+	Recent *RecentTurns
 }
 
-// Recent keeps the turns whose last round this worker has just stored, so that
+// RecentTurns keeps the turns whose last round this worker has just stored, so that
 // their ends need not be read: rounds are never changed once they are stored.
 // It is safe for use by several goroutines.
-type Recent struct {
+type RecentTurns struct {
 	turns *lru.Cache[string, models.TurnContext]
 	taken func(context.Context, models.TurnContext)
 }
@@ -63,17 +63,17 @@ const recentTurns = 1024
 
 // NewRecent keeps nothing yet. taken is told of each turn that is given instead
 // of being read; it may be nil.
-func NewRecent(taken func(context.Context, models.TurnContext)) *Recent {
+func NewRecent(taken func(context.Context, models.TurnContext)) *RecentTurns {
 	turns, err := lru.New[string, models.TurnContext](recentTurns)
 	if err != nil { // for sizes below one only
 		panic(err)
 	}
-	return &Recent{turns: turns, taken: taken}
+	return &RecentTurns{turns: turns, taken: taken}
 }
 
 // note keeps a turn with its newest round. One that calls tools will not be the
 // last.
-func (r *Recent) note(turn models.TurnContext, step models.Step) {
+func (r *RecentTurns) note(turn models.TurnContext, step models.Step) {
 	if r == nil {
 		return
 	}
@@ -86,7 +86,7 @@ func (r *Recent) note(turn models.TurnContext, step models.Step) {
 }
 
 // take gives a turn once, when it ends with the round that was kept.
-func (r *Recent) take(ctx context.Context, end models.PersistTurnInput) (models.TurnContext, bool) {
+func (r *RecentTurns) take(ctx context.Context, end models.PersistTurnInput) (models.TurnContext, bool) {
 	if r == nil || end.Source != models.SourceStep {
 		return models.TurnContext{}, false
 	}
@@ -104,7 +104,13 @@ func (r *Recent) take(ctx context.Context, end models.PersistTurnInput) (models.
 // ending is what the end of a turn needs of it: its own entries, and nothing of
 // what is around it.
 func ending(turn models.TurnContext) models.TurnContext {
-	turn.Window = slices.DeleteFunc(slices.Clone(turn.Window), func(m models.Message) bool { return m.TurnID != turn.Turn.ID })
+	var own []models.Message
+	for _, m := range turn.Window {
+		if m.TurnID == turn.Turn.ID {
+			own = append(own, m)
+		}
+	}
+	turn.Window = own
 	turn.Outstanding, turn.Schedules = nil, nil
 	return turn
 }
@@ -112,7 +118,7 @@ func ending(turn models.TurnContext) models.TurnContext {
 // PrepareTurn opens the turn's row, moves the waiting texts into the
 // conversation and says how to go on. It heartbeats, because a voice note may
 // have to be transcribed first.
-func (t *Turns) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+func (t *TurnLoader) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	stop := startHeartbeat(ctx)
 	defer stop()
 	out, err := t.Store.BeginTurn(ctx, in)
@@ -124,7 +130,7 @@ func (t *Turns) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (mo
 }
 
 // limits are those of the channel where it has some.
-func (t *Turns) limits(in models.PrepareTurnInput) models.Limits {
+func (t *TurnLoader) limits(in models.PrepareTurnInput) models.Limits {
 	out := t.Limits
 	if most := in.Channel.Rights().ToolCalls; most > 0 {
 		out.ToolCalls = min(out.ToolCalls, most)
@@ -133,7 +139,7 @@ func (t *Turns) limits(in models.PrepareTurnInput) models.Limits {
 }
 
 // ReadPast tells a new workflow what the terminated one before it left behind.
-func (t *Turns) ReadPast(ctx context.Context, participantID string) (models.Past, error) {
+func (t *TurnLoader) ReadPast(ctx context.Context, participantID string) (models.Past, error) {
 	past, err := t.Archive.Past(ctx, participantID)
 	if err != nil {
 		return past, toTemporalError(fmt.Errorf("reading what went before: %w", err))
@@ -142,7 +148,7 @@ func (t *Turns) ReadPast(ctx context.Context, participantID string) (models.Past
 }
 
 // SaveState mirrors the workflow's state into tables for operators' queries.
-func (t *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
+func (t *TurnLoader) SaveState(ctx context.Context, in models.SaveStateInput) error {
 	if err := t.States.SaveState(ctx, in); err != nil {
 		return toTemporalError(fmt.Errorf("saving state: %w", err))
 	}
@@ -152,7 +158,7 @@ func (t *Turns) SaveState(ctx context.Context, in models.SaveStateInput) error {
 // persist writes the conversation entries and the outbox rows of a turn in one
 // transaction and returns the rows to send, in order: the parts of its text,
 // then the debug text. A finished turn returns the rows it has.
-func (t *Turns) persist(ctx context.Context, in models.PersistTurnInput) (ended, error) {
+func (t *TurnLoader) persist(ctx context.Context, in models.PersistTurnInput) (ended, error) {
 	turn, known := t.Recent.take(ctx, in)
 	if !known {
 		var err error
@@ -196,7 +202,7 @@ type finished struct {
 const outcomeSaid = "said_already"
 
 // outcome assembles what the turn leaves behind.
-func (t *Turns) outcome(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (finished, error) {
+func (t *TurnLoader) outcome(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (finished, error) {
 	out := finished{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Outcome: string(in.Source),
 		PromptVersion: t.Prompts.Version(), ClearPrepared: in.Source == models.SourcePrepared, Claim: true, State: in.State, At: in.Now,

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"unicode"
 
-	"coachline/internal/glyphs"
-	"coachline/internal/reply"
-	"coachline/internal/reply/plan"
+	"coachline/internal/agent"
+	"coachline/internal/agent/plan"
 	"coachline/internal/segments"
+	"coachline/internal/text"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -28,13 +28,13 @@ type said struct {
 
 // text finds what the participant will read; it is empty when there is nothing
 // to say.
-func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (s said, err error) {
+func (t *TurnLoader) text(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (s said, err error) {
 	s.outboxID = models.OutboxID(in.TurnID, 1)
 	switch in.Source {
 	case models.SourceStep:
 		s.text, s.closing, err = t.modelText(in, turn)
 	case models.SourcePrepared:
-		if s.text = reply.Words(turn.Profile.PreparedPrompt); s.text == "" {
+		if s.text = agent.Words(turn.Profile.PreparedPrompt); s.text == "" {
 			s.text, err = t.fallback(in, turn)
 		}
 	case models.SourceFallback:
@@ -55,12 +55,12 @@ func (t *Turns) text(ctx context.Context, in models.PersistTurnInput, turn model
 }
 
 // subagentText returns the result of a subagent, short enough for a text.
-func (t *Turns) subagentText(ctx context.Context, subagentTurn string) (string, error) {
+func (t *TurnLoader) subagentText(ctx context.Context, subagentTurn string) (string, error) {
 	turn, err := t.Archive.TurnContext(ctx, subagentTurn, 0)
 	if err != nil {
 		return "", fmt.Errorf("loading subagent: %w", err)
 	}
-	short, _ := glyphs.Cut(lastWords(turn), userPart)
+	short, _ := text.Cut(lastWords(turn), userPart)
 	return short, nil
 }
 
@@ -89,20 +89,20 @@ func (s said) parts(channel models.Channel) (whole string, out segments.Parts) {
 }
 
 // modelText returns what the model said in the round that ended the turn.
-func (t *Turns) modelText(in models.PersistTurnInput, turn models.TurnContext) (text, closing string, err error) {
+func (t *TurnLoader) modelText(in models.PersistTurnInput, turn models.TurnContext) (text, closing string, err error) {
 	for _, step := range turn.Steps {
 		if step.Number != in.Step {
 			continue
 		}
 		closing, err = t.closing(in.Plan, turn)
-		return reply.Words(step.Text), closing, err
+		return agent.Words(step.Text), closing, err
 	}
 	return "", "", fmt.Errorf("round %d of %s: %w", in.Step, in.TurnID, models.ErrNotFound)
 }
 
 // closing ends the first message of all with the programme's name, STOP and
 // HELP, regardless of what the model wrote (CTIA; messaging facts 1.4).
-func (t *Turns) closing(plan models.TurnPlan, turn models.TurnContext) (string, error) {
+func (t *TurnLoader) closing(plan models.TurnPlan, turn models.TurnContext) (string, error) {
 	if plan.Kind != models.KindGreeting && !plan.Introduce {
 		return "", nil
 	}
@@ -134,7 +134,7 @@ type asides struct {
 	overtaken bool
 }
 
-func (t *Turns) asides(ctx context.Context, turn models.TurnContext) (out asides, err error) {
+func (t *TurnLoader) asides(ctx context.Context, turn models.TurnContext) (out asides, err error) {
 	for _, run := range turn.Runs {
 		rows, err := asideRows(ctx, t.Archive, run)
 		if err != nil {
@@ -187,14 +187,14 @@ func normal(text string) string {
 }
 
 // fallback stands in for a model that has no answer.
-func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (string, error) {
+func (t *TurnLoader) fallback(in models.PersistTurnInput, turn models.TurnContext) (string, error) {
 	switch in.Plan.Kind {
 	case models.KindPrompt:
 		p := turn.Profile
 		said := p.PromptAnchor != "" || p.HabitDomain != "" || p.MotivationalFrame != ""
 		// A sentence is made of what the profile says in English only.
 		if said && !t.Prompts.Translated(prompts.HabitFallback, turn.Participant.Locale) {
-			return reply.HabitFallback(p), nil
+			return agent.HabitFallback(p), nil
 		}
 		return t.fixedText(prompts.HabitFallback, turn)
 	case models.KindGreeting:
@@ -206,7 +206,7 @@ func (t *Turns) fallback(in models.PersistTurnInput, turn models.TurnContext) (s
 	return t.fixedText(prompts.ReplyFallback, turn)
 }
 
-func (t *Turns) fixedText(name prompts.Name, turn models.TurnContext) (string, error) {
+func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (string, error) {
 	text, err := t.Prompts.Fixed(name, turn.Participant.Locale, prompts.FixedData{Programme: t.Programme, Name: turn.Participant.Name})
 	if err != nil {
 		return "", fmt.Errorf("rendering text %s: %w", name, err)
@@ -271,9 +271,9 @@ func toolEntries(in models.PersistTurnInput, turn models.TurnContext) []models.M
 // debugText is the extra message for testers who asked for it; empty for
 // everybody else, and on a channel without a carrier. It never becomes part of
 // the conversation.
-func (t *Turns) debugText(in models.PersistTurnInput, turn models.TurnContext) string {
+func (t *TurnLoader) debugText(in models.PersistTurnInput, turn models.TurnContext) string {
 	if !turn.Participant.Tester || !turn.Participant.Debug || turn.Turn.Channel == models.ChannelChat {
 		return ""
 	}
-	return reply.DebugText(reply.DebugInput{Mode: in.Mode, Profile: turn.Profile, Runs: turn.Runs})
+	return agent.DebugText(agent.DebugInput{Mode: in.Mode, Profile: turn.Profile, Runs: turn.Runs})
 }

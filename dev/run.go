@@ -15,7 +15,7 @@ import (
 	"coachline/dev/temporal"
 	"coachline/internal/config"
 	"coachline/internal/metrics"
-	"coachline/internal/reply/redact"
+	"coachline/internal/redact"
 	"coachline/internal/sim/twilio"
 	"coachline/starter"
 	"coachline/worker"

@@ -15,8 +15,8 @@ import (
 
 	"coachline/activities"
 	"coachline/eval/cases"
+	"coachline/internal/agent"
 	"coachline/internal/memory"
-	"coachline/internal/pipeline"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
@@ -41,7 +41,7 @@ type conversation struct {
 	memory   *memory.Store
 	model    *recorder
 	carrier  *carrier
-	keeping  *activities.Remembering
+	keeping  *activities.MemoryActivities
 	progress progress
 }
 
@@ -203,32 +203,32 @@ func (p *conversation) register(begins time.Time) {
 	p.env.SetTestTimeout(patience)
 	now, settings := p.env.Now, d.settings
 	p.carrier = &carrier{store: p.store}
-	replies := pipeline.New(pipeline.Config{
+	replies := agent.New(agent.Config{
 		Prompts: d.library, Model: p.model, Embedder: d.model, Memory: p.memory, Diary: p.memory, Journal: p.memory, Rounds: p.memory,
-		Zones: time.LoadLocation, Now: now, Settings: pipeline.Settings{
+		Zones: time.LoadLocation, Now: now, Settings: agent.Settings{
 			ChatModel: d.column.Model, SmallModel: d.column.Small, Endpoint: d.endpoint(),
-			Hot: settings.Replies.HotWindow, MemoryStep: pipeline.MemoryStep(settings.Replies.MemoryStep),
+			Hot: settings.Replies.HotWindow, MemoryStep: agent.MemoryStep(settings.Replies.MemoryStep),
 			Programme: settings.Coaching.Programme, HistoryLimit: settings.Worker.HistoryLimit,
 			Planner: settings.Replies.Planner.Forced(), Digests: settings.Replies.Digests.Forced(),
 			ToolDigests: settings.Replies.ToolDigests.Forced(), Router: settings.Replies.Router,
 		},
 	})
-	turns := &activities.Turns{
+	turns := &activities.TurnLoader{
 		Store: p.store, States: p.store, Archive: p.store, Prompts: d.library, Programme: settings.Coaching.Programme,
 		Limits: models.Limits{Rounds: settings.Worker.MaxTurns, ToolCalls: settings.Worker.MaxToolCalls},
 	}
-	posts := &activities.Posts{Store: p.store, Brake: p.store, Carrier: p.carrier, Now: now}
-	p.keeping = &activities.Remembering{Store: p.store, Keeper: replies}
-	decisions := &activities.Decisions{Rules: d.rules, Zones: time.LoadLocation, Tools: d.registry, Calls: p.store}
+	posts := &activities.SendActivities{Store: p.store, Brake: p.store, Carrier: p.carrier, Now: now}
+	p.keeping = &activities.MemoryActivities{Store: p.store, Keeper: replies}
+	decisions := &activities.DecisionActivities{Rules: d.rules, Zones: time.LoadLocation, Tools: d.registry, Calls: p.store}
 	for _, one := range []any{
 		decisions,
 		turns, posts,
-		&activities.Talk{Turns: turns, Store: p.store, Replies: replies, Tools: d.registry},
-		&activities.Tools{
+		&activities.ModelActivities{Turns: turns, Store: p.store, Replies: replies, Tools: d.registry},
+		&activities.ToolActivities{
 			Store: p.progress.broken, Sent: p.store, Tools: d.registry, Model: p.model, Embedder: d.model, Facts: p.memory,
 			Prompts: d.library, Zones: time.LoadLocation, ModelName: d.column.Model, Now: now,
 		},
-		&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: &p.progress, Rules: decisions},
+		&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: &p.progress, Rules: decisions},
 	} {
 		p.env.RegisterActivity(one)
 	}

@@ -35,7 +35,7 @@ type prefixes struct {
 	seen []string
 }
 
-// Complete implements pipeline.Model.
+// Complete implements agent.Model.
 func (r *recorder) Complete(ctx context.Context, req models.ChatRequest) (models.ChatResponse, error) {
 	answer, err := r.client.Complete(ctx, req)
 	prompt, encodeErr := json.Marshal([]any{req.Model, req.Tools, req.Messages})

@@ -298,15 +298,19 @@ func (m *memory) PendingNotices(_ context.Context, before time.Time, limit int) 
 	return out, m.down
 }
 
-func (m *memory) ParticipantNotices(_ context.Context, id string) ([]models.Notice, error) {
+func (m *memory) Untold(_ context.Context, id string) (models.Participant, []models.Notice, error) {
 	defer m.enter()()
+	p := m.participants[id]
+	if m.removed[id] {
+		p.RemovedAt = new(time.Time)
+	}
 	var out []models.Notice
 	for _, n := range m.notices {
 		if n.ParticipantID == id && n.DeliveredAt == nil {
 			out = append(out, n)
 		}
 	}
-	return out, m.down
+	return p, out, m.down
 }
 
 func (m *memory) NoticesDelivered(_ context.Context, ids []int64, at time.Time) error {

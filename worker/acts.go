@@ -11,7 +11,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"coachline/activities"
-	"coachline/activities/late"
+	"coachline/internal/agent"
 	"coachline/internal/alert"
 	"coachline/internal/coach"
 	"coachline/internal/config"
@@ -19,8 +19,6 @@ import (
 	"coachline/internal/llm"
 	"coachline/internal/memory"
 	"coachline/internal/metrics"
-	"coachline/internal/pipeline"
-	"coachline/internal/reply"
 	"coachline/internal/screening"
 	"coachline/internal/sms"
 	"coachline/internal/tools"
@@ -30,18 +28,18 @@ import (
 
 // acts is every activity of the product.
 type acts struct {
-	decisions   *activities.Decisions
-	turns       *activities.Turns
-	talk        *activities.Talk
-	tools       *activities.Tools
-	closing     *activities.Closing
-	subagents   *activities.Subagents
-	removals    *activities.Removals
-	front       *activities.Front
-	remembering *activities.Remembering
-	posts       *activities.Posts
-	checks      *activities.Reconciling
-	late        *late.Tries
+	decisions   *activities.DecisionActivities
+	turns       *activities.TurnLoader
+	talk        *activities.ModelActivities
+	tools       *activities.ToolActivities
+	closing     *activities.TurnEnd
+	subagents   *activities.SubagentActivities
+	removals    *activities.RemovalActivities
+	front       *activities.NoticeActivities
+	remembering *activities.MemoryActivities
+	posts       *activities.SendActivities
+	checks      *activities.ReconcileActivities
+	late        *activities.LaterRetries
 }
 
 const (
@@ -76,39 +74,39 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	if err != nil {
 		return nil, fmt.Errorf("opening memory: %w", err)
 	}
-	replies := pipeline.New(pipeline.Config{
+	replies := agent.New(agent.Config{
 		Prompts: library, Model: model, Embedder: client, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
 		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
 	})
-	turns := &activities.Turns{
+	turns := &activities.TurnLoader{
 		Store: listening(cfg, rows, transcriber{notes: rows, carrier: sender, model: client, log: conns.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
 		Recent: activities.NewRecent(func(ctx context.Context, turn models.TurnContext) { metrics.Of(ctx).Loaded(turn) }),
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},
 	}
-	posts := &activities.Posts{Store: rows, Brake: rows, Carrier: carrier, Now: time.Now}
-	decisions := &activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: rows}
+	posts := &activities.SendActivities{Store: rows, Brake: rows, Carrier: carrier, Now: time.Now}
+	decisions := &activities.DecisionActivities{Rules: rules, Zones: zones, Tools: registry, Calls: rows}
 	return &acts{
 		decisions: decisions,
 		turns:     turns,
-		talk:      &activities.Talk{Turns: turns, Store: rows, Replies: replies, Tools: registry},
-		tools: &activities.Tools{
+		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: replies, Tools: registry},
+		tools: &activities.ToolActivities{
 			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: time.Now,
 		},
-		closing:     &activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: memoryQueue{store: conns.Store}, Rules: decisions},
-		subagents:   &activities.Subagents{Store: rows, Tools: registry},
-		removals:    &activities.Removals{Store: rows},
-		remembering: &activities.Remembering{Store: rows, Queue: rows, Keeper: replies, Now: time.Now},
-		front: &activities.Front{
+		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: memoryQueue{store: conns.Store}, Rules: decisions},
+		subagents:   &activities.SubagentActivities{Store: rows, Tools: registry},
+		removals:    &activities.RemovalActivities{Store: rows},
+		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: replies, Now: time.Now},
+		front: &activities.NoticeActivities{
 			Store: rows, Alarms: rows, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
 			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: time.Now,
 		},
 		posts:  posts,
-		checks: &activities.Reconciling{Store: rows, Carrier: carrier, Now: time.Now},
-		late:   &late.Tries{Store: conns.Store, Posts: &countedPosts{posts}, Rules: rules, Zones: zones, Now: time.Now},
+		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now},
+		late:   &activities.LaterRetries{Store: conns.Store, Posts: &countedSends{posts}, Rules: rules, Zones: zones, Now: time.Now},
 	}, nil
 }
 
@@ -125,7 +123,7 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 		}
 	}
 	parts.shelf = library
-	if parts.instructions, err = reply.NewInstructions(library, cfg.Coaching.Programme); err != nil {
+	if parts.instructions, err = agent.NewInstructions(library, cfg.Coaching.Programme); err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
 	registry, err := newTools(cfg, parts)
@@ -147,10 +145,10 @@ func endpointOf(baseURL string) string {
 	return address.Host + address.Path
 }
 
-func replySettings(cfg config.Config) pipeline.Settings {
-	return pipeline.Settings{
+func replySettings(cfg config.Config) agent.Settings {
+	return agent.Settings{
 		ChatModel: cfg.Model.Name, SmallModel: cfg.Model.Small, Endpoint: endpointOf(cfg.Model.BaseURL),
-		Hot: cfg.Replies.HotWindow, MemoryStep: pipeline.MemoryStep(cfg.Replies.MemoryStep),
+		Hot: cfg.Replies.HotWindow, MemoryStep: agent.MemoryStep(cfg.Replies.MemoryStep),
 		Programme: cfg.Coaching.Programme, HistoryLimit: cfg.Worker.HistoryLimit,
 		Planner: cfg.Replies.Planner.Forced(), Digests: cfg.Replies.Digests.Forced(),
 		ToolDigests: cfg.Replies.ToolDigests.Forced(), Router: cfg.Replies.Router,

@@ -165,51 +165,51 @@ func (r countedRows) AcceptStatus(ctx context.Context, report models.StatusCallb
 // The counted activities are registered in the place of those that they embed,
 // under the same names.
 
-type countedTurns struct {
-	*activities.Turns
+type countedTurnLoader struct {
+	*activities.TurnLoader
 	metrics *metrics.Metrics
 }
 
 // PrepareTurn as an activity of its own keeps texts that get no answer; turns
 // that say something begin with another one.
-func (t *countedTurns) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
-	out, err := t.Turns.PrepareTurn(ctx, in)
+func (t *countedTurnLoader) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+	out, err := t.TurnLoader.PrepareTurn(ctx, in)
 	if err == nil {
 		t.metrics.Kept(in.Plan.Kind)
 	}
 	return out, err
 }
 
-type countedClosing struct {
-	*activities.Closing
+type countedTurnEnd struct {
+	*activities.TurnEnd
 	metrics *metrics.Metrics
 }
 
 // SendTurn counts the turn.
-func (c *countedClosing) SendTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
+func (c *countedTurnEnd) SendTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
 	ctx = metrics.Begin(ctx)
-	out, err := c.Closing.SendTurn(ctx, in)
+	out, err := c.TurnEnd.SendTurn(ctx, in)
 	if err == nil {
 		c.metrics.TurnEnded(ctx, in.End, out)
 	}
 	return out, err
 }
 
-type countedPosts struct{ *activities.Posts }
+type countedSends struct{ *activities.SendActivities }
 
 // SendSMS gives the attempt an exchange to be counted by.
-func (p *countedPosts) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
-	return p.Posts.SendSMS(metrics.Begin(ctx), in)
+func (p *countedSends) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+	return p.SendActivities.SendSMS(metrics.Begin(ctx), in)
 }
 
-type countedChecks struct {
-	*activities.Reconciling
+type countedReconcile struct {
+	*activities.ReconcileActivities
 	metrics *metrics.Metrics
 }
 
 // Reconcile counts what was asked about and settled.
-func (c *countedChecks) Reconcile(ctx context.Context) (models.ReconcileResult, error) {
-	sum, err := c.Reconciling.Reconcile(ctx)
+func (c *countedReconcile) Reconcile(ctx context.Context) (models.ReconcileResult, error) {
+	sum, err := c.ReconcileActivities.Reconcile(ctx)
 	c.metrics.Reconciled(sum, err)
 	return sum, err
 }

@@ -16,10 +16,10 @@ import (
 // of its method, so a wrapper offers neither more nor fewer.
 func TestCountedActivitiesKeepTheirNames(t *testing.T) {
 	for _, pair := range [][2]any{
-		{&activities.Turns{}, &countedTurns{}},
-		{&activities.Closing{}, &countedClosing{}},
-		{&activities.Posts{}, &countedPosts{}},
-		{&activities.Reconciling{}, &countedChecks{}},
+		{&activities.TurnLoader{}, &countedTurnLoader{}},
+		{&activities.TurnEnd{}, &countedTurnEnd{}},
+		{&activities.SendActivities{}, &countedSends{}},
+		{&activities.ReconcileActivities{}, &countedReconcile{}},
 	} {
 		require.Equal(t, methods(pair[0]), methods(pair[1]), "%T", pair[1])
 	}

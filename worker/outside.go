@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"coachline/activities"
+	"coachline/internal/agent"
 	"coachline/internal/config"
-	"coachline/internal/reply"
 	"coachline/internal/tools"
 	"coachline/internal/tools/message"
 	"coachline/internal/web"
@@ -18,7 +18,7 @@ type toolParts struct {
 	shelf  tools.Shelf
 	events message.Events
 	// instructions are what no text may repeat.
-	instructions *reply.Instructions
+	instructions *agent.Instructions
 }
 
 // newTools is the registry, with the tools that the operator turned on.

@@ -61,7 +61,7 @@ type bothRoles struct {
 // does; everything else it is told is taken.
 type inProcess struct {
 	mocks.Client
-	front *activities.Front
+	front *activities.NoticeActivities
 	mu    sync.Mutex
 	ran   map[string]bool
 }
@@ -168,7 +168,7 @@ func (b *bothRoles) carrier() *sms.Client {
 	return client
 }
 
-func (b *bothRoles) front(carrier *sms.Client) *activities.Front {
+func (b *bothRoles) front(carrier *sms.Client) *activities.NoticeActivities {
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -181,9 +181,9 @@ func (b *bothRoles) front(carrier *sms.Client) *activities.Front {
 	b.t.Cleanup(receiver.Close)
 	library, err := prompts.Load("")
 	require.NoError(b.t, err)
-	return &activities.Front{
+	return &activities.NoticeActivities{
 		Store: b.rows, Alarms: b.rows, Pager: alert.New(alert.Config{URL: receiver.URL, Timeout: time.Minute}), AlertsTeam: true,
-		Carrier: carrier, Posts: &activities.Posts{Store: b.rows, Brake: b.rows, Carrier: carrier, Now: time.Now},
+		Carrier: carrier, Posts: &activities.SendActivities{Store: b.rows, Brake: b.rows, Carrier: carrier, Now: time.Now},
 		Prompts: library, Programme: "Steps", Locale: "en-US", Now: time.Now,
 	}
 }

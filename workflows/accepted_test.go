@@ -63,11 +63,11 @@ func TestWorkersClockAhead(t *testing.T) {
 	ahead := func() time.Time { return w.env.Now().Add(10 * time.Minute) }
 	library, err := prompts.Load("")
 	require.NoError(t, err)
-	posts := &activities.Posts{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: ahead}
-	turns := &activities.Turns{Store: w.store, States: w.store, Recent: activities.NewRecent(nil), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
+	posts := &activities.SendActivities{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: ahead}
+	turns := &activities.TurnLoader{Store: w.store, States: w.store, Recent: activities.NewRecent(nil), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
 	again := activity.RegisterOptions{DisableAlreadyRegisteredCheck: true}
 	w.env.RegisterActivityWithOptions(posts, again)
-	w.env.RegisterActivityWithOptions(&activities.Closing{Turns: turns, Posts: posts, Keeper: keepsNothing{}, After: w, Rules: w.rules}, again)
+	w.env.RegisterActivityWithOptions(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: keepsNothing{}, After: w, Rules: w.rules}, again)
 	w.run(26 * time.Hour)
 	prompted := w.carrier.of(models.KindPrompt)
 	require.Len(t, prompted, 2)

@@ -10,7 +10,7 @@ import (
 	"coachline/models"
 )
 
-var removals *activities.Removals
+var removals *activities.RemovalActivities
 
 // cancellation is a request to cancel the workflow, from the Temporal UI or CLI.
 type cancellation struct {

@@ -31,7 +31,7 @@ func (w *world) deliver(body, carrierType string) {
 
 // tell delivers a notice as the relay does.
 func (w *world) tell(id int64, in models.Inbound) {
-	notices, err := w.store.ParticipantNotices(context.Background(), "conv_1")
+	_, notices, err := w.store.Untold(context.Background(), "conv_1")
 	require.NoError(w.t, err)
 	p, err := w.store.Participant(context.Background(), "conv_1")
 	require.NoError(w.t, err)
@@ -244,7 +244,7 @@ func TestTheCarriersRefusalStopsTheTimers(t *testing.T) {
 	}
 	w.text(0, "hello")
 	w.at(time.Minute, func() {
-		notices, err := w.store.ParticipantNotices(context.Background(), "conv_1")
+		_, notices, err := w.store.Untold(context.Background(), "conv_1")
 		require.NoError(t, err)
 		last := notices[len(notices)-1]
 		require.Equal(t, models.NoticeConsent, last.Kind)

@@ -13,12 +13,12 @@ import (
 // Activity types are referred to through nil receivers; the worker registers
 // the real ones.
 var (
-	rules   *activities.Decisions
-	turns   *activities.Turns
-	talk    *activities.Talk
-	tools   *activities.Tools
-	closing *activities.Closing
-	posts   *activities.Posts
+	rules   *activities.DecisionActivities
+	turns   *activities.TurnLoader
+	talk    *activities.ModelActivities
+	tools   *activities.ToolActivities
+	closing *activities.TurnEnd
+	posts   *activities.SendActivities
 )
 
 // on asks the rules about an event and applies what they decide. A rule that

@@ -197,7 +197,7 @@ func TestRestoredLife(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.store.SaveState(ctx, models.SaveStateInput{ParticipantID: "conv_1", Mode: models.ModeFeedback, Now: monday,
 		Schedules: []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "12:00"}}}))
-	notices, err := w.store.ParticipantNotices(ctx, "conv_1")
+	_, notices, err := w.store.Untold(ctx, "conv_1")
 	require.NoError(t, err)
 	for _, n := range notices {
 		require.NoError(t, w.store.NoticesDelivered(ctx, []int64{n.ID}, monday))

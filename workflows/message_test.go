@@ -150,10 +150,10 @@ func TestMessageToolReachesNobodyElse(t *testing.T) {
 
 // runner runs the tool outside of the environment, so that a test can lose what
 // it answered.
-func (w *world) runner() *activities.Tools {
+func (w *world) runner() *activities.ToolActivities {
 	registry, err := tools.New(w.messages(&events{}))
 	require.NoError(w.t, err)
-	return &activities.Tools{Store: w.store, Sent: w.store, Tools: registry, Zones: time.LoadLocation, Now: w.env.Now}
+	return &activities.ToolActivities{Store: w.store, Sent: w.store, Tools: registry, Zones: time.LoadLocation, Now: w.env.Now}
 }
 
 func TestMessageToolOnAWorkerThatDies(t *testing.T) {

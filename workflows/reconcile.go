@@ -10,7 +10,7 @@ import (
 	"coachline/models"
 )
 
-var checks *activities.Reconciling
+var checks *activities.ReconcileActivities
 
 // Reconcile asks the carrier about texts whose status was never reported. A
 // schedule starts it; it holds no state.

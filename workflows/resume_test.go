@@ -20,7 +20,7 @@ func (w *world) resume(offset time.Duration) *updated {
 		_, err := w.store.UpdateParticipant(ctx, models.ParticipantUpdate{
 			ID: "conv_1", Patch: models.ParticipantPatch{Status: &active}, Waiting: models.WaitingAnswer, Now: w.env.Now().UTC()})
 		require.NoError(w.t, err)
-		notices, err := w.store.ParticipantNotices(ctx, "conv_1")
+		_, notices, err := w.store.Untold(ctx, "conv_1")
 		require.NoError(w.t, err)
 		items, err := w.store.ResumedMessages(ctx, notices[len(notices)-1].ID)
 		require.NoError(w.t, err)

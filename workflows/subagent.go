@@ -21,7 +21,7 @@ const (
 	subagentBackstop = 30 * time.Second
 )
 
-var subagents *activities.Subagents
+var subagents *activities.SubagentActivities
 
 // Subagent is a task that a participant's model gave away: its own rounds with
 // its own tools, beside the participant's workflow (P51). The task and the

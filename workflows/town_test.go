@@ -20,9 +20,9 @@ import (
 
 	"coachline/activities"
 	"coachline/dev/temporal"
+	"coachline/internal/agent"
 	"coachline/internal/coach"
 	"coachline/internal/memory"
-	"coachline/internal/pipeline"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/internal/tools"
@@ -108,23 +108,23 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 	require.NoError(n.t, err)
 	memories, err := memory.New(memory.Config{Database: n.store.Database()})
 	require.NoError(n.t, err)
-	replies := pipeline.New(pipeline.Config{
+	replies := agent.New(agent.Config{
 		Prompts: library, Model: n.model, Embedder: n.model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
-		Zones: time.LoadLocation, Now: time.Now, Settings: pipeline.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
-			Hot: 30 * time.Minute, MemoryStep: pipeline.MemoryOff},
+		Zones: time.LoadLocation, Now: time.Now, Settings: agent.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
+			Hot: 30 * time.Minute, MemoryStep: agent.MemoryOff},
 	})
-	turns := &activities.Turns{Store: n.store, States: n.store, Recent: activities.NewRecent(nil), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
-	posts := &activities.Posts{Store: n.store, Brake: n.store, Carrier: n.post, Now: time.Now}
+	turns := &activities.TurnLoader{Store: n.store, States: n.store, Recent: activities.NewRecent(nil), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
+	posts := &activities.SendActivities{Store: n.store, Brake: n.store, Carrier: n.post, Now: time.Now}
 	options.DisableRegistrationAliasing = true
 	lives := worker.New(c, models.QueueCoach, options)
 	lives.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
-	decisions := &activities.Decisions{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store}
+	decisions := &activities.DecisionActivities{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store}
 	lives.RegisterActivity(decisions)
 	lives.RegisterActivity(turns)
-	lives.RegisterActivity(&activities.Tools{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
+	lives.RegisterActivity(&activities.ToolActivities{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
 		Prompts: library, Zones: time.LoadLocation, ModelName: "test", Now: time.Now})
-	lives.RegisterActivity(&activities.Talk{Turns: turns, Store: n.store, Replies: replies, Tools: registry})
-	lives.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}, Rules: decisions})
+	lives.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: n.store, Replies: replies, Tools: registry})
+	lives.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}, Rules: decisions})
 	lives.RegisterActivity(posts)
 	require.NoError(n.t, lives.Start())
 	stop = sync.OnceFunc(lives.Stop)
@@ -143,7 +143,7 @@ func (n *town) enrol(id, number string) {
 	_, err = n.client.ExecuteWorkflow(n.ctx, client.StartWorkflowOptions{ID: models.WorkflowID(id), TaskQueue: models.QueueCoach},
 		models.WorkflowType, models.ParticipantState{ParticipantID: id, Zone: p.Timezone, Status: p.Status, Mode: p.Mode, Greeted: true})
 	require.NoError(n.t, err)
-	notices, err := n.store.ParticipantNotices(n.ctx, id)
+	_, notices, err := n.store.Untold(n.ctx, id)
 	require.NoError(n.t, err)
 	for _, notice := range notices {
 		require.NoError(n.t, n.store.NoticesDelivered(n.ctx, []int64{notice.ID}, now))

@@ -18,9 +18,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/activities"
+	"coachline/internal/agent"
 	"coachline/internal/coach"
 	"coachline/internal/memory"
-	"coachline/internal/pipeline"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/internal/tools"
@@ -42,7 +42,7 @@ type world struct {
 	store   *store.Store
 	model   *model
 	carrier *carrier
-	rules   *activities.Decisions
+	rules   *activities.DecisionActivities
 	state   models.ParticipantState
 	limits  models.Limits
 	texts   int
@@ -108,25 +108,25 @@ func (w *world) register(rules coach.Rules) {
 	require.NoError(w.t, err)
 	zones := func(name string) (*time.Location, error) { return time.LoadLocation(name) }
 	now := w.env.Now
-	w.rules = &activities.Decisions{Rules: rules, Zones: zones, Tools: registry, Calls: w.store}
+	w.rules = &activities.DecisionActivities{Rules: rules, Zones: zones, Tools: registry, Calls: w.store}
 	w.env.RegisterActivity(w.rules)
-	turns := &activities.Turns{Store: w.store, States: w.store, Recent: activities.NewRecent(nil), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
-	posts := &activities.Posts{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: now}
+	turns := &activities.TurnLoader{Store: w.store, States: w.store, Recent: activities.NewRecent(nil), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
+	posts := &activities.SendActivities{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: now}
 	w.env.RegisterActivity(turns)
 	memories, err := memory.New(memory.Config{Database: w.store.Database()})
 	require.NoError(w.t, err)
-	replies := pipeline.New(pipeline.Config{
+	replies := agent.New(agent.Config{
 		Prompts: library, Model: w.model, Embedder: w.model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
-		Zones: zones, Now: now, Settings: pipeline.Settings{ChatModel: "test", SmallModel: "small", HistoryLimit: 30,
-			Hot: 30 * time.Minute, MemoryStep: pipeline.MemoryAfter},
+		Zones: zones, Now: now, Settings: agent.Settings{ChatModel: "test", SmallModel: "small", HistoryLimit: 30,
+			Hot: 30 * time.Minute, MemoryStep: agent.MemoryAfter},
 	})
-	w.env.RegisterActivity(&activities.Talk{Turns: turns, Store: w.store, Replies: replies, Tools: registry})
-	w.env.RegisterActivity(&activities.Tools{Store: w.store, Sent: w.store, Tools: registry, Model: w.model, Embedder: w.model, Facts: memories,
+	w.env.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: w.store, Replies: replies, Tools: registry})
+	w.env.RegisterActivity(&activities.ToolActivities{Store: w.store, Sent: w.store, Tools: registry, Model: w.model, Embedder: w.model, Facts: memories,
 		Prompts: library, Zones: zones, ModelName: "test", Now: now})
-	w.env.RegisterActivity(&activities.Closing{Turns: turns, Posts: posts, Keeper: replies, After: w, Rules: w.rules})
+	w.env.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: w, Rules: w.rules})
 	w.env.RegisterActivity(posts)
-	w.env.RegisterActivity(&activities.Removals{Store: w.store})
-	w.env.RegisterActivity(&activities.Subagents{Store: w.store, Tools: registry})
+	w.env.RegisterActivity(&activities.RemovalActivities{Store: w.store})
+	w.env.RegisterActivity(&activities.SubagentActivities{Store: w.store, Tools: registry})
 	w.env.RegisterWorkflow(workflows.Participant)
 	w.env.RegisterWorkflow(workflows.Subagent)
 }

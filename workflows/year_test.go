@@ -254,7 +254,7 @@ func (s *stretch) live() {
 // bare is the workflow with the real rules and, in place of the other
 // activities, ones that keep nothing.
 type bare struct {
-	activities.Decisions
+	activities.DecisionActivities
 	s     *stretch
 	env   *testsuite.TestWorkflowEnvironment
 	ended map[string]bool // turns

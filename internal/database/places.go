@@ -86,7 +86,7 @@ var rowColumns = func() map[string][]string {
 // table's Row columns, each with its length, so that no two places are equal.
 // A row without a name is an error: its value would open in other such rows.
 func place(table, column string, row []any) ([]byte, error) {
-	out := appendPart(appendPart(nil, table), column)
+	out := appendPart(appendPart(make([]byte, 0, 96), table), column)
 	for _, value := range row {
 		text, err := rowText(value)
 		if err != nil {
@@ -102,11 +102,18 @@ func appendPart(out []byte, part string) []byte {
 	return append(out, part...)
 }
 
+var errNoName = errors.New("a part of its name is empty or was not read before the sealed column")
+
 // rowText writes one value of a Row in the same way for a field of a model and
 // for what a driver reads: texts as they are, numbers in decimal, instants in
 // microseconds, which is the precision that both databases keep.
 func rowText(value any) (string, error) {
 	switch v := value.(type) {
+	case string:
+		if v == "" {
+			return "", errNoName
+		}
+		return v, nil
 	case []byte:
 		return rowText(string(v))
 	case time.Time:
@@ -120,10 +127,7 @@ func rowText(value any) (string, error) {
 		return fmt.Sprint(v.Int()), nil
 	}
 	if v.Kind() == reflect.String {
-		if v.String() == "" {
-			return "", errors.New("a part of its name is empty or was not read before the sealed column")
-		}
-		return v.String(), nil
+		return rowText(v.String())
 	}
 	return "", fmt.Errorf("unexpected type %T", value)
 }

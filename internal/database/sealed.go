@@ -155,18 +155,20 @@ func open(ctx context.Context, kind reflect.Kind, dbValue any, at func() ([]byte
 
 // unpack gives the sealed bytes of a column's value; none for an empty one.
 func unpack(kind reflect.Kind, dbValue any) ([]byte, error) {
-	var box []byte
+	isText := kind == reflect.String
 	switch v := dbValue.(type) {
 	case nil:
+		return nil, nil
 	case string:
-		box = []byte(v)
+		if isText {
+			return base64.StdEncoding.DecodeString(v)
+		}
+		return []byte(v), nil
 	case []byte:
-		box = v
-	default:
-		return nil, fmt.Errorf("unexpected column type %T", dbValue)
+		if isText && len(v) > 0 {
+			return base64.StdEncoding.AppendDecode(nil, v)
+		}
+		return v, nil
 	}
-	if len(box) == 0 || kind != reflect.String {
-		return box, nil
-	}
-	return base64.StdEncoding.AppendDecode(nil, box)
+	return nil, fmt.Errorf("unexpected column type %T", dbValue)
 }

@@ -122,26 +122,21 @@ func ForUpdate(tx *gorm.DB) *gorm.DB {
 	return tx.Clauses(clause.Locking{Strength: "NO KEY UPDATE"})
 }
 
-// InsertOnce inserts a row unless its key is taken; added says which.
-func InsertOnce(tx *gorm.DB, row any) (added bool, err error) {
-	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(row)
-	return res.RowsAffected > 0, res.Error
-}
+var (
+	participantByID = Select[models.Participant]("id = ?").ForUpdate()
+	enrolledByID    = Select[models.Participant]("id = ? AND removed_at IS NULL").ForUpdate()
+)
 
 // LockParticipant locks and reads a participant's row, removed or not, until
 // the transaction ends. A transaction that writes for a participant takes the
 // lock first, which puts all writes of one participant in one order.
 func LockParticipant(tx *gorm.DB, id string) (models.Participant, error) {
-	var p models.Participant
-	err := ForUpdate(tx).Where("id = ?", id).Take(&p).Error
-	return p, err
+	return participantByID.Take(tx, id)
 }
 
 // LockEnrolled is LockParticipant for those who are still in the programme.
 func LockEnrolled(tx *gorm.DB, id string) (models.Participant, error) {
-	var p models.Participant
-	err := ForUpdate(tx).Where("id = ? AND removed_at IS NULL", id).Take(&p).Error
-	return p, err
+	return enrolledByID.Take(tx, id)
 }
 
 // SaveParticipant writes a participant whose row the transaction has locked,

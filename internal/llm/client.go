@@ -138,11 +138,11 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 		dropped[w] = c.refuses(w, req.Model)
 	}
 	for {
-		params, err := c.build(req, dropped)
+		body, err := c.encode(req, dropped)
 		if err != nil {
 			return models.ChatResponse{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
 		}
-		out, failed := c.complete(ctx, params, dropped[wishWhole])
+		out, failed := c.complete(ctx, req.Model, body, dropped[wishWhole])
 		if failed != nil && failed.unwished == wishCompletionTokens && dropped[wishCompletionTokens] {
 			failed.unwished = wishMaxTokens
 		}
@@ -162,20 +162,21 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 
 // complete makes one request, as a stream where the server answers in no other
 // way. A server that streams unasked is asked for a stream from then on.
-func (c *Client) complete(ctx context.Context, params openai.ChatCompletionNewParams, stream bool) (models.ChatResponse, *fault) {
+func (c *Client) complete(ctx context.Context, model string, body []byte, stream bool) (models.ChatResponse, *fault) {
 	var out models.ChatResponse
 	failed := c.spend(ctx, func(ctx context.Context, x *exchange) (f *fault) {
 		if stream {
-			out, f = c.askStreamed(ctx, params, x)
+			out, f = c.askStreamed(ctx, body, x)
 			return f
 		}
 		// The body is taken raw: compatible servers differ from OpenAI in ways
 		// that the SDK's types do not survive.
-		if _, err := c.chat.New(ctx, params, x.options()...); err != nil {
+		opts := append(x.options(), option.WithRequestBody("application/json", body))
+		if _, err := c.chat.New(ctx, openai.ChatCompletionNewParams{}, opts...); err != nil {
 			return x.fault(ctx)
 		}
 		if isEventStream(x.body) {
-			c.refused.Store(refusal{wishWhole, params.Model}, true)
+			c.refused.Store(refusal{wishWhole, model}, true)
 			out, f = readEventStream(x.body)
 			return f
 		}

@@ -1,10 +1,13 @@
 package llm
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"slices"
-	"strings"
+	"strconv"
+	"unicode/utf8"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/openai/openai-go/v3"
@@ -53,114 +56,182 @@ func usesTools(req models.ChatRequest) bool {
 	})
 }
 
-// build turns our request into the SDK's, less those optional parts that
-// are dropped. Errors name what is wrong by its place and never quote it.
-func (b builder) build(req models.ChatRequest, dropped map[wish]bool) (openai.ChatCompletionNewParams, error) {
-	params := openai.ChatCompletionNewParams{Model: req.Model}
+// encode writes our request as the server reads it, less those optional parts
+// that are dropped. Errors name what is wrong by its place and never quote it. It
+// is written by hand because the SDK's encoder looks at each request by reflection
+// and copies what is encoded once a level.
+func (b builder) encode(req models.ChatRequest, dropped map[wish]bool) ([]byte, error) {
+	out := append(make([]byte, 0, sizeOf(req)), `{"messages":[`...)
 	for i, message := range req.Messages {
-		one, err := buildMessage(message)
-		if err != nil {
-			return params, fmt.Errorf("message %d: %w", i, err)
+		if i > 0 {
+			out = append(out, ',')
 		}
-		params.Messages = append(params.Messages, one)
+		var err error
+		if out, err = appendMessage(out, message); err != nil {
+			return nil, fmt.Errorf("message %d: %w", i, err)
+		}
+	}
+	out = appendText(append(out, `],"model":`...), req.Model)
+	for i, tool := range req.Tools {
+		text, err := b.tool(tool)
+		if err != nil {
+			return nil, fmt.Errorf("tool %s: %w", tool.Name, err)
+		}
+		if i == 0 {
+			out = append(out, `,"tools":[`...)
+		} else {
+			out = append(out, ',')
+		}
+		out = append(out, text...)
+	}
+	if len(req.Tools) > 0 {
+		out = append(out, ']')
+	}
+	return append(appendWishes(out, req, dropped), '}'), nil
+}
+
+// sizeOf is about how long a request becomes.
+func sizeOf(req models.ChatRequest) int {
+	size := 1024
+	for _, message := range req.Messages {
+		size += len(message.Content) + len(message.Content)/16 + 64
 	}
 	for _, tool := range req.Tools {
-		one, err := b.tool(tool)
-		if err != nil {
-			return params, fmt.Errorf("tool %s: %w", tool.Name, err)
-		}
-		params.Tools = append(params.Tools, one)
+		size += len(tool.Description) + len(tool.Schema) + 128
 	}
+	return size
+}
+
+func appendWishes(out []byte, req models.ChatRequest, dropped map[wish]bool) []byte {
 	switch {
 	case req.MaxTokens <= 0:
 	case !dropped[wishCompletionTokens]:
-		params.MaxCompletionTokens = param.NewOpt(int64(req.MaxTokens))
+		out = strconv.AppendInt(append(out, `,"max_completion_tokens":`...), int64(req.MaxTokens), 10)
 	case !dropped[wishMaxTokens]:
-		params.MaxTokens = param.NewOpt(int64(req.MaxTokens))
+		out = strconv.AppendInt(append(out, `,"max_tokens":`...), int64(req.MaxTokens), 10)
 	}
 	if isWished(req, wishJSON) && !dropped[wishJSON] {
-		object := shared.NewResponseFormatJSONObjectParam()
-		params.ResponseFormat.OfJSONObject = &object
+		out = append(out, `,"response_format":{"type":"json_object"}`...)
 	}
 	if dropped[wishWhole] && !dropped[wishUsage] {
-		params.StreamOptions.IncludeUsage = param.NewOpt(true)
+		out = append(out, `,"stream_options":{"include_usage":true}`...)
 	}
 	if isWished(req, wishTemperature) && !dropped[wishTemperature] {
-		params.Temperature = param.NewOpt(req.Temperature)
+		out = strconv.AppendFloat(append(out, `,"temperature":`...), req.Temperature, 'g', -1, 64)
 	}
-	return params, nil
+	return out
 }
 
-func buildMessage(message models.ChatMessage) (openai.ChatCompletionMessageParamUnion, error) {
+// appendMessage leaves empty words out beside tool calls: some servers refuse an
+// empty text there.
+func appendMessage(out []byte, message models.ChatMessage) ([]byte, error) {
 	switch message.Role {
-	case "system":
-		return openai.SystemMessage(message.Content), nil
-	case "user":
-		return openai.UserMessage(message.Content), nil
-	case "tool":
-		return openai.ToolMessage(message.Content, message.ToolCallID), nil
-	case "assistant":
-		return buildAssistant(message), nil
+	case "system", "user", "tool", "assistant":
 	default:
-		return openai.ChatCompletionMessageParamUnion{}, fmt.Errorf("no such role %q", message.Role)
+		return nil, fmt.Errorf("no such role %q", message.Role)
 	}
+	out = append(append(append(out, `{"role":"`...), message.Role...), '"')
+	calls := message.ToolCalls
+	if message.Role != "assistant" {
+		calls = nil
+	}
+	if message.Content != "" || len(calls) == 0 {
+		out = appendText(append(out, `,"content":`...), message.Content)
+	}
+	if message.Role == "tool" {
+		out = appendText(append(out, `,"tool_call_id":`...), message.ToolCallID)
+	}
+	for i, call := range calls {
+		if i == 0 {
+			out = append(out, `,"tool_calls":[`...)
+		} else {
+			out = append(out, ',')
+		}
+		out = appendText(append(out, `{"id":`...), call.ID)
+		out = appendText(append(out, `,"type":"function","function":{"name":`...), call.Name)
+		out = append(appendText(append(out, `,"arguments":`...), call.Arguments), `}}`...)
+	}
+	if len(calls) > 0 {
+		out = append(out, ']')
+	}
+	return append(out, '}'), nil
 }
 
-// buildAssistant leaves empty words out beside tool calls: some servers refuse
-// an empty text there.
-func buildAssistant(message models.ChatMessage) openai.ChatCompletionMessageParamUnion {
-	var assistant openai.ChatCompletionAssistantMessageParam
-	if message.Content != "" || len(message.ToolCalls) == 0 {
-		assistant.Content.OfString = param.NewOpt(message.Content)
+// appendText writes a text as JSON; what is no UTF-8 becomes U+FFFD, as with
+// encoding/json.
+func appendText(out []byte, text string) []byte {
+	const hex = "0123456789abcdef"
+	out = append(out, '"')
+	plain := 0 // where what is not yet written begins
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if r == utf8.RuneError && size == 1 {
+				out = append(append(out, text[plain:i]...), `\ufffd`...)
+				plain = i + 1
+			}
+			i += size
+			continue
+		}
+		if c < ' ' || c == '"' || c == '\\' {
+			out = append(out, text[plain:i]...)
+			switch c {
+			case '"', '\\':
+				out = append(out, '\\', c)
+			case '\n':
+				out = append(out, '\\', 'n')
+			default:
+				out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			}
+			plain = i + 1
+		}
+		i++
 	}
-	for _, call := range message.ToolCalls {
-		assistant.ToolCalls = append(assistant.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
-			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
-				ID: call.ID,
-				Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{
-					Name: call.Name, Arguments: call.Arguments,
-				},
-			},
-		})
-	}
-	return openai.ChatCompletionMessageParamUnion{OfAssistant: &assistant}
+	return append(append(out, text[plain:]...), '"')
 }
 
 // builder writes requests. It is safe for use by several goroutines.
 type builder struct {
-	// tools are those of requests, encoded, by all that they are made of: every
-	// request of a programme has the same, and they are most of it.
-	tools *lru.Cache[string, openai.ChatCompletionToolUnionParam]
+	// tools are those of requests, encoded, by the hash of all that they are made
+	// of: every request of a programme has the same, and they are most of it.
+	tools *lru.Cache[uint64, knownTool]
+	seed  maphash.Seed
+}
+
+type knownTool struct {
+	spec models.ToolSpec
+	text []byte
 }
 
 // knownTools bounds them; a programme has some dozens.
 const knownTools = 256
 
 func newBuilder() builder {
-	tools, err := lru.New[string, openai.ChatCompletionToolUnionParam](knownTools)
+	tools, err := lru.New[uint64, knownTool](knownTools)
 	if err != nil { // for sizes below one only
 		panic(err)
 	}
-	return builder{tools: tools}
+	return builder{tools: tools, seed: maphash.MakeSeed()}
 }
 
-func (b builder) tool(tool models.ToolSpec) (openai.ChatCompletionToolUnionParam, error) {
-	key := strings.Join([]string{tool.Name, tool.Description, string(tool.Schema)}, "\x00")
-	if known, ok := b.tools.Get(key); ok {
-		return known, nil
+func (b builder) tool(tool models.ToolSpec) ([]byte, error) {
+	key := maphash.String(b.seed, tool.Name) ^ maphash.String(b.seed, tool.Description)<<1 ^ maphash.Bytes(b.seed, tool.Schema)<<2
+	known, ok := b.tools.Get(key)
+	if ok && known.spec.Name == tool.Name && known.spec.Description == tool.Description && bytes.Equal(known.spec.Schema, tool.Schema) {
+		return known.text, nil
 	}
 	built, err := buildTool(tool)
 	if err != nil {
-		return built, err
+		return nil, err
 	}
 	text, err := built.MarshalJSON()
 	if err != nil {
-		return built, fmt.Errorf("encoding it: %w", err)
+		return nil, fmt.Errorf("encoding it: %w", err)
 	}
-	encoded := param.Override[openai.ChatCompletionFunctionToolParam](json.RawMessage(text))
-	built = openai.ChatCompletionToolUnionParam{OfFunction: &encoded}
-	b.tools.Add(key, built)
-	return built, nil
+	tool.Schema = bytes.Clone(tool.Schema)
+	b.tools.Add(key, knownTool{tool, text})
+	return text, nil
 }
 
 func buildTool(tool models.ToolSpec) (openai.ChatCompletionToolUnionParam, error) {

@@ -49,11 +49,7 @@ func BenchmarkBuild(b *testing.B) {
 	req, builder := plainRequest(b), newBuilder()
 	b.ReportAllocs()
 	for b.Loop() {
-		params, err := builder.build(req, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := params.MarshalJSON(); err != nil {
+		if _, err := builder.encode(req, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -72,13 +73,13 @@ func read(body []byte) (models.ChatResponse, *fault) {
 			Class: models.ModelRefused, Status: http.StatusOK, Message: "the model declined to answer",
 		}}
 	}
-	text, thoughts, ok := readContent(message.Content)
+	content, thoughts, ok := readContent(message.Content)
 	if !ok {
 		return models.ChatResponse{}, malformedFault("content is neither text nor parts")
 	}
-	text, inline := split(text)
+	said, inline, _ := text.SplitThinking(content)
 	return models.ChatResponse{
-		Text: text, Thinking: message.thinking(thoughts, inline), Calls: message.calls(),
+		Text: said, Thinking: message.thinking(thoughts, inline), Calls: message.calls(),
 		FinishReason: string(reason), Model: string(in.Model), Usage: in.usage(),
 	}, nil
 }

@@ -141,41 +141,6 @@ func TestAFailedChoice(t *testing.T) {
 	require.Equal(t, time.Minute, got.RetryAfter)
 }
 
-func TestThinkingIsKeptApart(t *testing.T) {
-	for _, test := range []struct{ name, in, words, thinking string }{
-		{"none", " a < b \n", " a < b \n", ""},
-		{"before", "<think>x</think>a", "a", "x"},
-		{"between", "a <thinking>x</thinking>b", "a b", "x"},
-		{"several", "<think>x</think>a<THINK>y</Think >", "a", "xy"},
-		{"one in another", "<think>x<think>y</think>z</think>a", "a", "xyz"},
-		{"without an end", "a<think>x", "a", "x"},
-		{"without a beginning", "x</think>a", "a", "x"},
-		{"a tag of two halves", "<thi<think>x</think>nk>a", "", "xa"},
-		{"nothing else", "<think>\n\n</think>\n\n", "", ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			words, thinking := split(test.in)
-			require.Equal(t, test.words, words)
-			require.Equal(t, test.thinking, thinking)
-		})
-	}
-}
-
-func FuzzSplit(f *testing.F) {
-	for _, seed := range []string{"", "a", "<think>x</think>a", "x</think>a<think>y", "<<think>think>a</think>", "<thi<think>nk>", "<thi<think>x</think>nk>a"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		words, thinking := split(text)
-		if !thinkTag.MatchString(text) {
-			require.Equal(t, text, words)
-			require.Empty(t, thinking)
-		}
-		require.LessOrEqual(t, len(words)+len(thinking), len(text))
-		require.False(t, thinkTag.MatchString(words), "a tag was left in %q", words)
-	})
-}
-
 func FuzzReadAnswer(f *testing.F) {
 	for _, folder := range []string{"answers", "failures"} {
 		files, err := filepath.Glob(filepath.Join("testdata", folder, "*.json"))

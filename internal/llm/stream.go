@@ -22,12 +22,12 @@ var thoughtFields = []string{"reasoning_content", "reasoning", "thinking"}
 
 // askStreamed asks for the answer in pieces and puts it together. A stream that
 // ends without a reason to finish broke off, which is ModelBusy.
-func (c *Client) askStreamed(ctx context.Context, params openai.ChatCompletionNewParams, x *exchange) (models.ChatResponse, *fault) {
-	opts := []option.RequestOption{option.WithResponseInto(&x.res)}
+func (c *Client) askStreamed(ctx context.Context, request []byte, x *exchange) (models.ChatResponse, *fault) {
+	opts := []option.RequestOption{option.WithResponseInto(&x.res), option.WithRequestBody("application/json", request)}
 	if x.key != "" {
 		opts = append(opts, option.WithAPIKey(x.key))
 	}
-	stream := c.chat.NewStreaming(ctx, params, opts...)
+	stream := c.chat.NewStreaming(ctx, openai.ChatCompletionNewParams{}, opts...)
 	body, err := collect(stream)
 	if err == nil {
 		return read(body)

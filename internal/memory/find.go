@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"gorm.io/gorm"
 
-	"coachline/internal/glyphs"
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -121,10 +120,8 @@ func queryWords(given []string) []string {
 }
 
 // runs are the words of a text in the form in which they are compared.
-func runs(text string) []string {
-	return strings.FieldsFunc(glyphs.Fold(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
-	})
+func runs(body string) []string {
+	return text.Words(text.Fold(body))
 }
 
 func oneStem(a, b string) bool {
@@ -152,9 +149,9 @@ func duplicate(facts []factRow, row factRow) (id string, found bool) {
 }
 
 // normal is a text by its words, or by its signs where it has no words.
-func normal(text string) string {
-	if words := runs(text); len(words) > 0 {
+func normal(body string) string {
+	if words := runs(body); len(words) > 0 {
 		return strings.Join(words, " ")
 	}
-	return glyphs.Fold(text)
+	return text.Fold(body)
 }

@@ -25,7 +25,7 @@ func TestChatInTheStore(t *testing.T) {
 			require.EqualValues(t, 1, w.inbound("SM1", 1, "by SMS").Inbound.Seq)
 			text := w.chat("chat-1", 2, "in the chat")
 			require.EqualValues(t, 2, text.Inbound.Seq, "one order for all channels")
-			notices, err := w.ParticipantNotices(w.ctx, "p1")
+			_, notices, err := w.Untold(w.ctx, "p1")
 			require.NoError(t, err)
 			require.Equal(t, models.NoticeChat, notices[2].Kind)
 

@@ -235,17 +235,14 @@ func isBarred(p models.Participant, kind models.Kind) bool {
 // consentGate refuses everything for a participant who opted out, except the
 // one confirmation of it. Of confirmations only the one tied to the newest
 // entry of the ledger passes.
-func consentGate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) {
-	newest, err := ledger.Newest(tx, p)
+func consentGate(row models.Outbox, p models.Participant, newest models.Consent) string {
 	switch {
-	case err != nil:
-		return "", err
 	case row.Kind != models.KindConsent && ledger.OptedOut(p, newest):
-		return string(models.StatusOptedOut), nil
+		return string(models.StatusOptedOut)
 	case row.Kind == models.KindConsent && (p.RemovedAt != nil || !ledger.Confirms(row.TurnID, newest)):
-		return gateSuperseded, nil
+		return gateSuperseded
 	}
-	return "", nil
+	return ""
 }
 
 // nothingToSay: the turn is barred, or it would confirm what was confirmed or

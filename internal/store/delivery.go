@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/database"
 	"coachline/internal/store/attention"
 	"coachline/internal/store/brake"
 	"coachline/internal/store/late"
@@ -53,20 +54,20 @@ func (s *Store) acceptUsual(ctx context.Context, ref models.ClaimRef, r models.R
 		return false, nil // it has an end already
 	}
 	err = s.writeOne(ctx, func(rows *gorm.DB) error {
-		res := rows.Model(&models.Outbox{}).
-			Where("id = ? AND claim_token = ?", ref.OutboxID, ref.Token).
-			Where("status = ? AND accepted_at IS NULL AND provider_sid = ''", models.OutboxSending).
-			Where("kind NOT IN ?", []models.Kind{models.KindPrompt, models.KindReminder}).
-			Where("NOT EXISTS (?)", s.Brakes(rows)).
-			UpdateColumns(map[string]any{"status": status, "provider_sid": r.ProviderSID, "accepted_at": now, "updated_at": now})
-		done = res.RowsAffected > 0
-		return res.Error
+		count, err := acceptOne.Exec(rows, status, r.ProviderSID, now, now,
+			ref.OutboxID, ref.Token, models.OutboxSending, models.KindPrompt, models.KindReminder, s.Sender())
+		done = count > 0
+		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("accepting outbox row: %w", err)
 	}
 	return done, nil
 }
+
+var acceptOne = database.SQL("UPDATE outbox SET status = ?, provider_sid = ?, accepted_at = ?, updated_at = ? " +
+	"WHERE id = ? AND claim_token = ? AND status = ? AND accepted_at IS NULL AND provider_sid = '' " +
+	"AND kind NOT IN (?, ?) AND NOT EXISTS (SELECT 1 FROM brakes WHERE sender = ?)")
 
 // RecordFailed ends a row that the carrier did not take. A row that the
 // carrier is known to have is left alone. An opt-out, and a number that cannot

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/store"
+	"coachline/internal/store/door"
 	"coachline/models"
 )
 
@@ -34,7 +36,7 @@ func TestAcceptInbound(t *testing.T) {
 		require.Equal(t, first.Inbound, repeat.Inbound)
 		require.Zero(t, repeat.NoticeID)
 
-		notices, err := w.ParticipantNotices(w.ctx, "p1")
+		_, notices, err := w.Untold(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Len(t, notices, 3)
 		require.Equal(t, models.Notice{ID: first.NoticeID, ParticipantID: "p1", Kind: models.NoticeMessage,
@@ -144,5 +146,56 @@ func TestHistory(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, tt.want, got, tt.name)
 		}
+	})
+}
+
+// Texts that are not for the workflow take no number.
+func TestNumbersHaveNoGaps(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Close())
+		limited, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: newBox(t, "one"), Gate: door.Rules{PerMinute: 3}})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, limited.Close()) }()
+		_, err = limited.Enroll(w.ctx, person("p1", phone), "operator")
+		require.NoError(t, err)
+		accept := func(sid, body string) models.AcceptedInbound {
+			got, err := limited.AcceptInbound(w.ctx, models.Inbound{ProviderSID: sid, From: phone, Body: body, ReceivedAt: start})
+			require.NoError(t, err)
+			return got
+		}
+		require.Equal(t, int64(1), accept("SM1", "I walked today").Inbound.Seq)
+		require.Zero(t, accept("SM2", "HELP").Inbound.Seq)
+		require.True(t, accept("SM1", "I walked today").Duplicate)
+		require.Equal(t, int64(2), accept("SM3", "I walked again").Inbound.Seq)
+		above := accept("SM4", "and again").Inbound
+		require.Equal(t, models.GateRateLimited, above.Gate)
+		require.Zero(t, above.Seq)
+		later := models.Inbound{ProviderSID: "SM5", From: phone, Body: "and once more", ReceivedAt: start.Add(time.Hour)}
+		got, err := limited.AcceptInbound(w.ctx, later)
+		require.NoError(t, err)
+		require.Equal(t, int64(3), got.Inbound.Seq)
+	})
+}
+
+func TestUntold(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		accepted := w.inbound("SM1", 1, "I walked today")
+		p, notices, err := w.Untold(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, phone, p.Phone)
+		require.Nil(t, p.RemovedAt)
+		require.Len(t, notices, 2)
+		require.Equal(t, []int64{notices[0].ID, accepted.NoticeID}, []int64{notices[0].ID, notices[1].ID})
+		require.Less(t, notices[0].ID, notices[1].ID)
+		require.NoError(t, w.NoticesDelivered(w.ctx, []int64{accepted.NoticeID}, at(1)))
+		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(2)))
+		p, notices, err = w.Untold(w.ctx, "p1")
+		require.NoError(t, err)
+		require.NotNil(t, p.RemovedAt, "who left is told of it")
+		require.Equal(t, models.NoticeUnenroll, notices[len(notices)-1].Kind)
+		_, notices, err = w.Untold(w.ctx, "nobody")
+		require.NoError(t, err)
+		require.Empty(t, notices)
 	})
 }

@@ -74,20 +74,31 @@ func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedIn
 	in.ID, in.ParticipantID, in.Seq, in.Waiting, in.ResumeNoticeID = 0, "", 0, false, 0
 	in.ReceivedAt = instant(in.ReceivedAt)
 	s.Mark(&in)
-	var p models.Participant
-	err := forUpdate(tx).Where("phone_index = ? AND removed_at IS NULL", in.FromIndex).Take(&p).Error
+	p, err := numberText.Take(tx, in.FromIndex)
 	switch {
 	case errors.Is(err, gorm.ErrRecordNotFound) && channel.Carried(in):
 		return s.acceptStranger(tx, in)
 	case err != nil:
 		return models.AcceptedInbound{}, err
 	}
+	p.NextSeq-- // the text's own
 	in.ParticipantID = p.ID
 	if err := noteHeard(tx, &p, in); err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	return s.acceptScreened(tx, in, p)
+	out, err := s.acceptScreened(tx, in, p)
+	if err == nil && out.Inbound.Seq == 0 {
+		_, err = keepNumber.Exec(tx, p.NextSeq, p.ID)
+	}
+	return out, err
 }
+
+var (
+	// numberText locks the row of an enrolled person and takes the number of the
+	// text for it, which keepNumber gives back.
+	numberText = database.Update[models.Participant]("next_seq = next_seq + 1", "phone_index = ? AND removed_at IS NULL")
+	keepNumber = database.SQL("UPDATE participants SET next_seq = ? WHERE id = ?")
+)
 
 // acceptScreened acts on what the screening found in a participant's message and
 // stores it.
@@ -149,11 +160,8 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 	if in.Gate != models.GateNone {
 		return s.acceptGated(tx, in, reason)
 	}
-	in.Seq, in.Waiting = p.NextSeq, p.Status == models.StatusPaused
-	if err := tx.Create(&in).Error; err != nil {
-		return models.AcceptedInbound{}, err
-	}
-	if err := tx.Model(&p).UpdateColumn("next_seq", p.NextSeq+1).Error; err != nil {
+	in.Seq, in.Waiting = p.NextSeq, p.Status == models.StatusPaused // acceptInbound has taken the number
+	if err := database.Insert(tx, &in); err != nil {
 		return models.AcceptedInbound{}, err
 	}
 	if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
@@ -239,34 +247,44 @@ func (s *Store) History(ctx context.Context, id string, limit int, before time.T
 	return entries, nil
 }
 
-// appendTexts adds stored inbound texts to the conversation, each once, and
-// returns them.
-func appendTexts(tx *gorm.DB, in models.PrepareTurnInput) ([]models.Inbound, error) {
-	if len(in.InboundIDs) == 0 {
-		return nil, nil
+// readTexts reads the texts of a turn, and whether the turn has ended.
+func readTexts(tx *gorm.DB, in models.PrepareTurnInput) (texts []models.Inbound, ended bool, err error) {
+	if len(in.InboundIDs) == 1 {
+		texts, err = textOfTurn.FindWith(tx, []any{&ended}, in.TurnID, in.InboundIDs[0], in.ParticipantID)
+		if err != nil || len(texts) > 0 {
+			return texts, ended, err
+		}
 	}
-	var texts []models.Inbound
-	err := tx.Where("id IN ? AND participant_id = ?", in.InboundIDs, in.ParticipantID).Order("seq").Find(&texts).Error
-	if err != nil {
-		return nil, err
+	if ended, err = hasEnded(tx, in.TurnID); err != nil || ended || len(in.InboundIDs) < 2 {
+		return nil, ended, err
 	}
+	err = tx.Where("id IN ? AND participant_id = ?", in.InboundIDs, in.ParticipantID).Order("seq").Find(&texts).Error
+	return texts, false, err
+}
+
+// textOfTurn is readTexts for the one text that most turns have.
+var textOfTurn = database.Select[models.Inbound]("id = ? AND participant_id = ?").
+	With("EXISTS (SELECT 1 FROM turns WHERE turns.id = ? AND outcome <> '')")
+
+// appendTexts adds the texts of a turn to the conversation, each once.
+func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) error {
 	distinct := slices.Clone(in.InboundIDs)
 	slices.Sort(distinct)
 	if len(texts) != len(slices.Compact(distinct)) {
-		return nil, fmt.Errorf("reading inbound texts: %w", models.ErrNotFound)
+		return fmt.Errorf("reading inbound texts: %w", models.ErrNotFound)
 	}
 	isResumed := func(t models.Inbound) bool { return t.ResumeNoticeID > 0 }
 	if in.Plan.Kind == models.KindReply && slices.ContainsFunc(texts, isResumed) {
 		if err := dropUnanswered(tx, in); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, t := range texts {
 		if err := appendEntry(tx, door.Entry(in.TurnID, t)); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return texts, nil
+	return nil
 }
 
 func appendEntry(tx *gorm.DB, m models.Message) error {

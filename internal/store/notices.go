@@ -7,6 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/database"
 	"coachline/models"
 )
 
@@ -22,16 +23,16 @@ func (s *Store) PendingNotices(ctx context.Context, createdBefore time.Time, lim
 	return rows, nil
 }
 
-// ParticipantNotices returns one participant's undelivered notices in the
-// order of their ids, also after removal.
-func (s *Store) ParticipantNotices(ctx context.Context, participantID string) ([]models.Notice, error) {
-	var rows []models.Notice
-	err := s.reader(ctx).Where("delivered_at IS NULL AND participant_id = ?", participantID).
-		Order("id").Find(&rows).Error
+// Untold returns one participant's undelivered notices in the order of their ids,
+// and the participant as of then, removed or not; nothing where there are none.
+func (s *Store) Untold(ctx context.Context, participantID string) (p models.Participant, notices []models.Notice, err error) {
+	err = untold.Find(s.reader(ctx), func(n models.Notice, of models.Participant) {
+		p, notices = of, append(notices, n)
+	}, participantID)
 	if err != nil {
-		return nil, fmt.Errorf("reading notices: %w", classify(err))
+		return models.Participant{}, nil, fmt.Errorf("reading notices: %w", classify(err))
 	}
-	return rows, nil
+	return p, notices, nil
 }
 
 // NoticesDelivered marks notices as delivered. Safe to repeat: the first
@@ -41,6 +42,10 @@ func (s *Store) NoticesDelivered(ctx context.Context, ids []int64, at time.Time)
 		return nil
 	}
 	err := s.writeOne(ctx, func(rows *gorm.DB) error {
+		if len(ids) == 1 {
+			_, err := tellOne.Exec(rows, at, ids[0])
+			return err
+		}
 		return rows.Model(&models.Notice{}).Where("id IN ? AND delivered_at IS NULL", ids).
 			UpdateColumn("delivered_at", at).Error
 	})
@@ -49,6 +54,12 @@ func (s *Store) NoticesDelivered(ctx context.Context, ids []int64, at time.Time)
 	}
 	return nil
 }
+
+var (
+	untold = database.Join[models.Notice, models.Participant]("participants.id = notices.participant_id " +
+		"WHERE notices.delivered_at IS NULL AND notices.participant_id = ? ORDER BY notices.id")
+	tellOne = database.SQL("UPDATE notices SET delivered_at = ? WHERE id = ? AND delivered_at IS NULL")
+)
 
 // RecordAudit writes one audit row. Detail must hold no personal data.
 func (s *Store) RecordAudit(ctx context.Context, row models.Audit) error {
@@ -62,6 +73,6 @@ func (s *Store) RecordAudit(ctx context.Context, row models.Audit) error {
 // notify writes a notice in the transaction that makes it true and returns
 // its id.
 func notify(tx *gorm.DB, n models.Notice) (int64, error) {
-	err := tx.Create(&n).Error
+	err := database.Insert(tx, &n)
 	return n.ID, err
 }

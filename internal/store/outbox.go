@@ -14,6 +14,7 @@ import (
 
 	"coachline/internal/store/door"
 	"coachline/internal/store/late"
+	"coachline/internal/store/ledger"
 	"coachline/models"
 )
 
@@ -140,7 +141,10 @@ func (s *Store) heldUp(tx *gorm.DB, claim *models.SendClaim, early bool, now tim
 func gates(tx *gorm.DB, row models.Outbox, p models.Participant, now time.Time) (refusal string, early bool, err error) {
 	refusal, early, err = partGate(tx, row, now)
 	if err == nil && refusal == "" {
-		refusal, err = gate(tx, row, p)
+		var newest models.Consent
+		if newest, err = ledger.Newest(tx, p); err == nil {
+			refusal, err = gate(tx, row, p, newest)
+		}
 	}
 	if err == nil && refusal == "" {
 		refusal, err = holdGate(tx, row, now)
@@ -182,15 +186,16 @@ func refuse(tx *gorm.DB, row *models.Outbox, refusal string) error {
 	return promptFailed(tx, row.PromptID, refusal)
 }
 
-// gate names what forbids sending the row, or returns nothing. A participant
+// gate names what forbids sending the row, or returns nothing; newest is the newest
+// entry of the ledger, its action and turn. A participant
 // who opted out gets the one confirmation of it and nothing else. Apart from
 // that, a notice (the word that a person has left) passes always, and operators
 // reach people who are paused or done.
-func gate(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) {
-	refusal, err := consentGate(tx, row, p)
+func gate(tx *gorm.DB, row models.Outbox, p models.Participant, newest models.Consent) (string, error) {
+	refusal := consentGate(row, p, newest)
 	switch {
-	case err != nil, refusal != "", row.Kind == models.KindConsent, row.Kind == models.KindNotice:
-		return refusal, err
+	case refusal != "", row.Kind == models.KindConsent, row.Kind == models.KindNotice:
+		return refusal, nil
 	case p.RemovedAt != nil:
 		return gateRemoved, nil
 	case isCoaching(row.Kind) && p.Status != models.StatusActive:

@@ -315,7 +315,7 @@ func TestQueueOperatorMessage(t *testing.T) {
 		require.Regexp(t, `^p1-op-[0-9a-f]{16}$`, outs[0].ID)
 		require.Equal(t, models.KindOperator, outs[0].Kind)
 		require.Equal(t, models.OutboxReady, outs[0].Status)
-		notices, err := w.ParticipantNotices(w.ctx, "p1")
+		_, notices, err := w.Untold(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Len(t, notices, 2)
 		require.Equal(t, models.NoticeSend, notices[1].Kind)

@@ -86,13 +86,14 @@ func addParticipant(tx *gorm.DB, p *models.Participant, actor string) error {
 
 // Participant returns an enrolled participant; ErrNotFound also after removal.
 func (s *Store) Participant(ctx context.Context, id string) (models.Participant, error) {
-	var p models.Participant
-	err := s.reader(ctx).Where("id = ? AND removed_at IS NULL", id).Take(&p).Error
+	p, err := enrolledByID.Take(s.reader(ctx), id)
 	if err != nil {
 		return models.Participant{}, fmt.Errorf("reading participant: %w", classify(err))
 	}
 	return p, nil
 }
+
+var enrolledByID = database.Select[models.Participant]("id = ? AND removed_at IS NULL")
 
 // Participants returns a page of enrolled participants in the order of their
 // ids. A limit outside 1..200 counts as 200. A row with columns that cannot be

@@ -80,17 +80,10 @@ func (s *Store) startUsual(ctx context.Context, claim models.SendClaim, now time
 	}
 	var started bool
 	err := s.writeOne(ctx, func(rows *gorm.DB) error {
-		same := rows.Model(&models.Participant{}).Select("1").
-			Where("id = ? AND version = ? AND removed_at IS NULL", row.ParticipantID, claim.Version)
-		res := rows.Model(&models.Outbox{}).
-			Where("id = ? AND status = ? AND claim_token = ?", row.ID, models.OutboxSending, row.ClaimToken).
-			Where("EXISTS (?)", same).
-			UpdateColumns(map[string]any{
-				"attempted_at": now, "unsettled_since": gorm.Expr("COALESCE(unsettled_since, ?)", database.Instant(now)),
-				"missing_since": nil, "updated_at": now,
-			})
-		started = res.RowsAffected > 0
-		return res.Error
+		count, err := startPost.Exec(rows, now, database.Instant(now), now,
+			row.ID, models.OutboxSending, row.ClaimToken, row.ParticipantID, claim.Version)
+		started = count > 0
+		return err
 	})
 	if err != nil {
 		return models.Outbox{}, false, fmt.Errorf("starting to post: %w", err)
@@ -98,6 +91,10 @@ func (s *Store) startUsual(ctx context.Context, claim models.SendClaim, now time
 	notePost(&row, now)
 	return row, started, nil
 }
+
+var startPost = database.SQL("UPDATE outbox SET attempted_at = ?, unsettled_since = COALESCE(unsettled_since, ?), missing_since = NULL, updated_at = ? " +
+	"WHERE id = ? AND status = ? AND claim_token = ? " +
+	"AND EXISTS (SELECT 1 FROM participants WHERE participants.id = ? AND version = ? AND removed_at IS NULL)")
 
 // checksParticipantOnly: consent and standing decide whether the row may go, and
 // nothing that may change without the participant's row.

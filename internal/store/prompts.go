@@ -5,17 +5,18 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/database"
 	"coachline/models"
 )
 
 // answerPrompts records a participant's text as the answer to every prompt
 // that waits for one.
 func answerPrompts(tx *gorm.DB, participantID string, at time.Time) error {
-	return tx.Model(&models.Prompt{}).
-		Where("participant_id = ? AND state IN ?", participantID,
-			[]models.PromptState{models.PromptPending, models.PromptReminded}).
-		UpdateColumns(map[string]any{"state": models.PromptResponded, "responded_at": at}).Error
+	_, err := promptsAnswered.Exec(tx, models.PromptResponded, at, participantID, models.PromptPending, models.PromptReminded)
+	return err
 }
+
+var promptsAnswered = database.SQL("UPDATE prompts SET state = ?, responded_at = ? WHERE participant_id = ? AND state IN (?, ?)")
 
 // planPrompt records that a turn writes a prompt. again says that there is
 // nothing to write any more: it was sent, or recorded as missed.

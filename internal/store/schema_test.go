@@ -44,6 +44,6 @@ func TestSchemaNames(t *testing.T) {
 		}
 		want, err := os.ReadFile(file)
 		require.NoError(t, err)
-		require.Equal(t, string(want), got)
+		require.Equal(t, strings.Split(string(want), "\n"), strings.Split(got, "\n"))
 	})
 }

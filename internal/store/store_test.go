@@ -203,7 +203,7 @@ func (w *world) promptState(id string) models.PromptState {
 
 func (w *world) noticeKinds() []models.NoticeKind {
 	w.t.Helper()
-	rows, err := w.ParticipantNotices(w.ctx, "p1")
+	_, rows, err := w.Untold(w.ctx, "p1")
 	require.NoError(w.t, err)
 	var kinds []models.NoticeKind
 	for _, r := range rows {

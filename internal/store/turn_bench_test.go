@@ -26,9 +26,7 @@ func BenchmarkTurn(b *testing.B) {
 		now := start.Add(time.Duration(n) * time.Minute)
 		accepted, err := s.AcceptInbound(ctx, models.Inbound{ProviderSID: "SM" + strconv.Itoa(n), From: phone, Body: "I walked for half an hour", ReceivedAt: now})
 		require.NoError(b, err)
-		told, err := s.ParticipantNotices(ctx, "p1")
-		require.NoError(b, err)
-		_, err = s.Participant(ctx, "p1")
+		_, told, err := s.Untold(ctx, "p1")
 		require.NoError(b, err)
 		require.NoError(b, s.NoticesDelivered(ctx, []int64{told[len(told)-1].ID}, now))
 

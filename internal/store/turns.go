@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
+	"coachline/internal/database"
 	"coachline/internal/store/channel"
 	"coachline/internal/store/door"
 	"coachline/internal/store/mirror"
@@ -42,7 +42,7 @@ func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size i
 		}
 		var err error
 		if b.created {
-			turn, err = reading.Begun(tx, models.TurnContext{Turn: b.turn, Participant: b.participant, Profile: b.profile}, size)
+			turn, err = reading.Begun(tx, b.turn, b.participant, size)
 		} else {
 			turn, err = reading.Turn(tx, in.TurnID, size)
 		}
@@ -56,7 +56,6 @@ func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size i
 type begun struct {
 	models.PrepareTurnResult
 	participant models.Participant
-	profile     models.Profile // where a prompt is planned
 	turn        models.Turn
 	created     bool
 }
@@ -78,19 +77,20 @@ func (s *Store) begin(ctx context.Context, in models.PrepareTurnInput, then func
 
 // storeTexts puts the texts of a turn into the conversation. Those of a paused
 // participant are kept as waiting, for an operator to decide on.
-func storeTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput) ([]models.Inbound, error) {
-	texts, err := appendTexts(tx, in)
+func storeTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput, texts []models.Inbound) error {
+	err := appendTexts(tx, in, texts)
 	if err == nil && in.Plan.Kind == models.KindMessage && p.Status == models.StatusPaused {
 		err = markWaiting(tx, in.InboundIDs)
 	}
-	return texts, err
+	return err
 }
 
 func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	if out.participant, err = lockParticipant(tx, in.ParticipantID); err != nil {
 		return out, err
 	}
-	if ended, err := hasEnded(tx, in.TurnID); err != nil || ended {
+	texts, ended, err := readTexts(tx, in)
+	if err != nil || ended {
 		return out, err
 	}
 	p := out.participant
@@ -98,8 +98,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 		out.Skip = true
 		return out, nil
 	}
-	texts, err := storeTexts(tx, p, in)
-	if err != nil {
+	if err := storeTexts(tx, p, in, texts); err != nil {
 		return out, err
 	}
 	if out.Skip, err = nothingToSay(tx, p, in); err != nil || out.Skip {
@@ -143,18 +142,18 @@ func (b *begun) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) 
 	if b.Skip, err = planPrompt(tx, b.participant.ID, plan); err != nil || b.Skip {
 		return err
 	}
-	b.profile, err = reading.Profile(tx, b.participant.ID)
-	b.Prepared = b.profile.PreparedPrompt != ""
+	profile, err := reading.Profile(tx, b.participant.ID)
+	b.Prepared = profile.PreparedPrompt != ""
 	return err
 }
 
 // hasEnded reports whether the turn has its outcome, so that this is a retry of
 // its last step.
 func hasEnded(tx *gorm.DB, turnID string) (bool, error) {
-	var n int64
-	err := tx.Model(&models.Turn{}).Where("id = ? AND outcome <> ''", turnID).Count(&n).Error
-	return n > 0, err
+	return endedTurn.Row(tx, []any{turnID}, new(int))
 }
+
+var endedTurn = database.SQL("SELECT 1 FROM turns WHERE id = ? AND outcome <> ''")
 
 // TurnContext loads everything a reply is composed from, as of one instant:
 // the newest window entries of the conversation (a negative window means all),
@@ -244,12 +243,12 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 
 // end gives a turn its outcome, unless it has one or there is no such turn.
 func end(tx *gorm.DB, o models.TurnOutcome) (kind models.Kind, ends bool, err error) {
-	var turn models.Turn
-	res := tx.Model(&turn).Clauses(clause.Returning{Columns: []clause.Column{{Name: "kind"}}}).
-		Where("id = ? AND participant_id = ? AND outcome = ''", o.TurnID, o.ParticipantID).
-		UpdateColumns(map[string]any{"outcome": o.Outcome, "prompt_version": o.PromptVersion, "finished_at": o.At})
-	return turn.Kind, res.RowsAffected > 0, res.Error
+	ends, err = endTurn.Row(tx, []any{o.Outcome, o.PromptVersion, o.At, o.TurnID, o.ParticipantID}, &kind)
+	return kind, ends, err
 }
+
+var endTurn = database.SQL("UPDATE turns SET outcome = ?, prompt_version = ?, finished_at = ? " +
+	"WHERE id = ? AND participant_id = ? AND outcome = '' RETURNING kind")
 
 // endedWith are the rows to send of a turn that has ended.
 func endedWith(tx *gorm.DB, o models.TurnOutcome) (ids []string, err error) {
@@ -304,7 +303,11 @@ func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Partici
 // claimNew judges a row that is about to be written as ClaimSend would, and
 // marks it as being sent if it passes.
 func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (models.SendClaim, error) {
-	refusal, err := gate(tx, row, p)
+	newest, braked, err := s.standing(tx, p)
+	if err != nil {
+		return models.SendClaim{}, err
+	}
+	refusal, err := gate(tx, row, p, newest)
 	if err == nil && refusal == "" {
 		refusal, err = holdGate(tx, row, row.CreatedAt)
 	}
@@ -318,12 +321,27 @@ func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (
 	if channel.Show(&row) {
 		return models.SendClaim{Outbox: row}, nil
 	}
-	if wait, err := s.Wait(tx, row.CreatedAt); err != nil || wait > 0 {
-		return models.SendClaim{Outbox: row, Wait: wait}, err
+	if braked {
+		if wait, err := s.Wait(tx, row.CreatedAt); err != nil || wait > 0 {
+			return models.SendClaim{Outbox: row, Wait: wait}, err
+		}
 	}
 	takeClaim(&row)
 	return models.SendClaim{Outbox: row, To: p.Phone, Version: p.Version, Post: true}, nil
 }
+
+// standing reads what else than the participant's row judges a new row: the action
+// and the turn of the ledger's newest entry, and whether a brake may hold the
+// sender.
+func (s *Store) standing(tx *gorm.DB, p models.Participant) (newest models.Consent, braked bool, err error) {
+	_, err = standingOf.Row(tx, []any{p.ID, p.PhoneIndex, p.ID, p.PhoneIndex, s.Sender()}, &newest.Action, &newest.TurnID, &braked)
+	return newest, braked, err
+}
+
+const newestEntry = " FROM consents WHERE participant_id = ? AND phone_index = ? ORDER BY id DESC LIMIT 1"
+
+var standingOf = database.SQL("SELECT COALESCE((SELECT action" + newestEntry + "), ''), COALESCE((SELECT turn_id" + newestEntry + "), ''), " +
+	"EXISTS (SELECT 1 FROM brakes WHERE sender = ?)")
 
 // queue writes an outbox row, or ties the one that exists to the turn.
 func queue(tx *gorm.DB, o models.TurnOutcome, row models.Outbox) error {

@@ -31,7 +31,7 @@ func (w *world) waiting() (texts []string) {
 // resumed are the texts that the newest notice of a resumption has answered.
 func (w *world) resumed() (ids []int64) {
 	w.t.Helper()
-	rows, err := w.ParticipantNotices(w.ctx, "p1")
+	_, rows, err := w.Untold(w.ctx, "p1")
 	require.NoError(w.t, err)
 	last := rows[len(rows)-1]
 	require.Equal(w.t, models.NoticeResume, last.Kind)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/reply/recall"
+	"coachline/internal/agent/recall"
 	"coachline/internal/segments"
 	"coachline/models"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/reply/route"
+	"coachline/internal/agent/plan"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -76,7 +76,7 @@ func TestNoPlaybooksNoTool(t *testing.T) {
 // the built-in ones the catalogue is still one that words tell apart (D3).
 func TestRoutedToPlaybooks(t *testing.T) {
 	tools := catalogue(t, models.ModeFeedback)
-	require.Equal(t, route.StrategyKeyword, route.StrategyAuto.Settle(len(tools)))
+	require.Equal(t, plan.StrategyKeyword, plan.StrategyAuto.Settle(len(tools)))
 	for _, tt := range []struct {
 		name, in string
 		want     bool
@@ -92,8 +92,8 @@ func TestRoutedToPlaybooks(t *testing.T) {
 		{"J50 a success", "It went well, I managed ten minutes", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := route.Select(route.StrategyKeyword, route.Input{Query: tt.in, Tools: tools}, route.Evidence{})
-			require.Equal(t, route.StrategyKeyword, got.By)
+			got := plan.SelectTools(plan.StrategyKeyword, plan.RouteInput{Query: tt.in, Tools: tools}, plan.RouteEvidence{})
+			require.Equal(t, plan.StrategyKeyword, got.By)
 			if tt.want {
 				require.Contains(t, got.Names, "read_playbook")
 			} else {

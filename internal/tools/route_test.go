@@ -5,19 +5,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/reply/route"
+	"coachline/internal/agent/plan"
 	"coachline/models"
 )
 
-func catalogue(t testing.TB, mode models.Mode) []route.Tool {
+func catalogue(t testing.TB, mode models.Mode) []plan.Tool {
 	t.Helper()
 	registry := newRegistry(t)
-	return route.ToolsOf(registry.For(mode), registry.Keywords())
+	return plan.ToolsOf(registry.For(mode), registry.Keywords())
 }
 
 const (
 	save   = "save_user_profile"
-	plan   = "scheduler"
+	daily  = "scheduler"
 	sample = "generate_habit_prompt"
 	mode   = "transition_state"
 	search = "search_memory"
@@ -36,16 +36,16 @@ func TestEverydayTextsFindTheirTools(t *testing.T) {
 		{"I'd like to drink more water", []string{save}},
 		{"so I have more energy for my kids", []string{save}},
 		{"right after I brush my teeth", []string{save}},
-		{"Around 8am works best", []string{save, plan}},
+		{"Around 8am works best", []string{save, daily}},
 		{"It went well, I managed ten minutes", []string{save}},
 		{"I skipped it, was too tired", []string{save}},
 		{"it was raining so I couldn't go", []string{save}},
 		{"can you keep it shorter and no emojis", []string{save}},
-		{"Remind me at 7:30 please", []string{plan}},
-		{"text me every day at 9am", []string{plan}},
-		{"change my reminder to the evening", []string{plan, save}},
-		{"What time do you text me?", []string{plan}},
-		{"please cancel the daily prompts", []string{plan}},
+		{"Remind me at 7:30 please", []string{daily}},
+		{"text me every day at 9am", []string{daily}},
+		{"change my reminder to the evening", []string{daily, save}},
+		{"What time do you text me?", []string{daily}},
+		{"please cancel the daily prompts", []string{daily}},
 		{"Show me an example", []string{sample}},
 		{"can I get another prompt now?", []string{sample}},
 		{"motivate me", []string{sample}},
@@ -61,16 +61,16 @@ func TestEverydayTextsFindTheirTools(t *testing.T) {
 		{"delete everything you know about me", []string{erase, list}},
 		{"please erase my data", []string{erase, list}},
 		{"Quiero caminar por la mañana", []string{save}},
-		{"recuérdame a las ocho", []string{plan}},
+		{"recuérdame a las ocho", []string{daily}},
 		{"¿Qué sabes de mí?", []string{list}},
 		{"olvida lo que dije de mi rodilla", []string{erase, search}},
 		{"borra mis datos", []string{erase, list}},
 		{"Je veux marcher le matin", []string{save}},
-		{"un rappel chaque jour", []string{plan}},
+		{"un rappel chaque jour", []string{daily}},
 		{"Que savez-vous de moi ?", []string{list}},
 		{"oublie ce que j'ai dit", []string{erase, search}},
 		{"Ich möchte morgens nach dem Kaffee laufen", []string{save}},
-		{"Erinnere mich jeden Tag um 8 Uhr", []string{plan}},
+		{"Erinnere mich jeden Tag um 8 Uhr", []string{daily}},
 		{"Was weißt du über mich?", []string{list}},
 		{"Vergiss bitte, was ich gesagt habe", []string{erase, search}},
 		{"Weißt du noch, was ich gestern erzählt habe?", []string{search}},
@@ -81,8 +81,8 @@ func TestEverydayTextsFindTheirTools(t *testing.T) {
 	picked := 0
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
-			got := route.Select(route.StrategyKeyword, route.Input{Query: tt.in, Tools: tools}, route.Evidence{})
-			require.Equal(t, route.StrategyKeyword, got.By, "no word met a tool")
+			got := plan.SelectTools(plan.StrategyKeyword, plan.RouteInput{Query: tt.in, Tools: tools}, plan.RouteEvidence{})
+			require.Equal(t, plan.StrategyKeyword, got.By, "no word met a tool")
 			require.Subset(t, got.Names, tt.want)
 			picked += len(got.Names)
 		})
@@ -101,8 +101,8 @@ func TestEveryKeywordFindsItsTool(t *testing.T) {
 			require.NotEmpty(t, tool.Keywords, tool.Name)
 			seen := map[string]bool{}
 			for _, word := range tool.Keywords {
-				got := route.Select(route.StrategyKeyword, route.Input{Query: word, Tools: tools}, route.Evidence{})
-				require.Equal(t, route.StrategyKeyword, got.By, word)
+				got := plan.SelectTools(plan.StrategyKeyword, plan.RouteInput{Query: word, Tools: tools}, plan.RouteEvidence{})
+				require.Equal(t, plan.StrategyKeyword, got.By, word)
 				require.Contains(t, got.Names, tool.Name, word)
 				require.False(t, seen[word], "%s twice for %s", word, tool.Name)
 				seen[word] = true
@@ -117,13 +117,13 @@ func TestToolsFindOneAnother(t *testing.T) {
 	tools := catalogue(t, models.ModeFeedback)
 	tests := []struct {
 		name, query string
-		tools       []route.Tool
+		tools       []plan.Tool
 		want        []string
 	}{
 		{"J82", "delete what is remembered about the person", tools, []string{search, erase}},
 		{"J82 what is known", "show what is known about the person", tools, []string{list}},
 		{"A25", "book a flight", tools, nil},
-		{"A26", "delete a memory", route.Permitted(tools, []string{save, plan}), []string{plan}},
+		{"A26", "delete a memory", plan.PermittedTools(tools, []string{save, daily}), []string{daily}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestToolsFindOneAnother(t *testing.T) {
 			out, err := newRegistry(t).Run(t.Context(), in)
 			require.NoError(t, err)
 			require.False(t, out.Result.Failed)
-			found := route.Found(out.Result.Content, tt.tools)
+			found := plan.FoundTools(out.Result.Content, tt.tools)
 			if len(tt.want) == 0 {
 				require.Empty(t, found)
 			}
@@ -141,6 +141,6 @@ func TestToolsFindOneAnother(t *testing.T) {
 }
 
 // finder looks in a catalogue, as the caller does.
-type finder []route.Tool
+type finder []plan.Tool
 
-func (f finder) FindTools(query string) string { return route.Search(query, f) }
+func (f finder) FindTools(query string) string { return plan.SearchTools(query, f) }

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
 
-	"coachline/internal/glyphs"
-	"coachline/internal/reply/redact"
+	"coachline/internal/redact"
+	"coachline/internal/text"
 )
 
 // maxElements is the largest page, in elements, whose main part is looked for;
@@ -117,7 +117,7 @@ func readable(body []byte, from *url.URL) Page {
 	parser.MaxElemsToParse = maxElements
 	article, err := parser.Parse(bytes.NewReader(body), from)
 	if err == nil && article.Node != nil {
-		page := Page{Title: clip(oneLine(article.Title()), maxTitle), Text: render.InnerText(article.Node)}
+		page := Page{Title: text.Truncate(oneLine(article.Title()), maxTitle), Text: render.InnerText(article.Node)}
 		if strings.TrimSpace(page.Text) != "" {
 			return page
 		}
@@ -136,7 +136,7 @@ var (
 
 // tidy is what can be seen of a text, with paragraphs, cut at 50,000
 // characters.
-func tidy(text string) string {
-	text = blanks.ReplaceAllString(glyphs.Visible(strings.ToValidUTF8(text, "")), " ")
-	return clip(strings.TrimSpace(emptyLines.ReplaceAllString(text, "\n\n")), maxPage)
+func tidy(body string) string {
+	body = blanks.ReplaceAllString(text.Visible(strings.ToValidUTF8(body, "")), " ")
+	return text.Truncate(strings.TrimSpace(emptyLines.ReplaceAllString(body, "\n\n")), maxPage)
 }

@@ -9,8 +9,8 @@ import (
 	"regexp"
 	"strings"
 
-	"coachline/internal/glyphs"
-	"coachline/internal/reply/redact"
+	"coachline/internal/redact"
+	"coachline/internal/text"
 )
 
 // Lengths of what is kept of a hit, in characters.
@@ -61,7 +61,7 @@ func (c *Client) Search(ctx context.Context, query string) ([]Hit, error) {
 		if err != nil || !isWeb(address) || len(one.URL) > maxAddress || len(hits) == maxHits {
 			continue
 		}
-		hits = append(hits, Hit{Title: clip(oneLine(one.Title), maxTitle), URL: address.String(), Snippet: clip(oneLine(one.Content), maxSnippet)})
+		hits = append(hits, Hit{Title: text.Truncate(oneLine(one.Title), maxTitle), URL: address.String(), Snippet: text.Truncate(oneLine(one.Content), maxSnippet)})
 	}
 	return hits, nil
 }
@@ -92,15 +92,6 @@ func (c *Client) ask(ctx context.Context, words string) ([]byte, error) {
 }
 
 // oneLine is what can be seen of a text, on one line.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(glyphs.Visible(strings.ToValidUTF8(text, ""))), " ")
-}
-
-// clip shortens a text to so many characters and an ellipsis.
-func clip(text string, limit int) string {
-	runes := []rune(text)
-	if len(runes) <= limit {
-		return text
-	}
-	return strings.TrimSpace(string(runes[:limit])) + "…"
+func oneLine(body string) string {
+	return text.OneLine(text.Visible(strings.ToValidUTF8(body, "")))
 }

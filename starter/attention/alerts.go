@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/text/language"
 
-	"coachline/internal/reply/redact"
+	"coachline/internal/redact"
 	"coachline/models"
 )
 

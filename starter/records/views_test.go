@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/pipeline"
-	"coachline/internal/reply/plan"
+	"coachline/internal/agent"
+	"coachline/internal/agent/plan"
 	"coachline/models"
 )
 
@@ -42,12 +42,12 @@ func encoded(t *testing.T, v any) string {
 	return string(raw)
 }
 
-// traced is a trace as the pipeline writes it.
+// traced is a trace as package agent writes it.
 func traced(t *testing.T, newest int64, decision string) string {
 	t.Helper()
-	return encoded(t, pipeline.Trace{
-		Prepared: pipeline.Prepared{
-			Older:   &pipeline.Older{Count: 453, Upto: 5, Text: "They walked a lot."},
+	return encoded(t, agent.Trace{
+		Prepared: agent.Prepared{
+			Older:   &agent.Older{Count: 453, Upto: 5, Text: "They walked a lot."},
 			Allowed: []string{"save_user_profile", "scheduler"}, Label: "keyword", Newest: newest, Memory: "- goal: two walks (f1)",
 			Plan: plan.Plan{Steps: []plan.Step{{Text: "save the success", Tool: "save_user_profile"}, {Text: "thank"}}},
 		},

@@ -20,7 +20,9 @@ import (
 // them.
 type Notices interface {
 	Participant(ctx context.Context, id string) (models.Participant, error)
-	ParticipantNotices(ctx context.Context, participantID string) ([]models.Notice, error)
+	// Untold are the participant's notices that were not delivered, in the order of
+	// their ids, and the participant as of then, removed or not.
+	Untold(ctx context.Context, participantID string) (models.Participant, []models.Notice, error)
 	NoticesDelivered(ctx context.Context, ids []int64, at time.Time) error
 	// ParticipantFlags reads what the search attributes are to show.
 	ParticipantFlags(ctx context.Context, p models.Participant) (models.ParticipantFlags, error)
@@ -62,14 +64,14 @@ func (r *Relay) Deliver(ctx context.Context, participantID string) error {
 		return fmt.Errorf("waiting for an earlier delivery: %w", err)
 	}
 	defer unlock()
-	outstanding, err := r.cfg.Store.ParticipantNotices(ctx, participantID)
+	p, outstanding, err := r.cfg.Store.Untold(ctx, participantID)
 	if err != nil {
 		return fmt.Errorf("reading notices: %w", err)
 	}
 	var told []int64
 	var failed error
 	for _, n := range outstanding {
-		if err := r.tell(ctx, n); err != nil {
+		if err := r.tell(ctx, p, n); err != nil {
 			failed = fmt.Errorf("delivering notice %d (%s): %w", n.ID, n.Kind, err)
 			break
 		}
@@ -87,14 +89,9 @@ func (r *Relay) Deliver(ctx context.Context, participantID string) error {
 	return failed
 }
 
-func (r *Relay) tell(ctx context.Context, n models.Notice) error {
+func (r *Relay) tell(ctx context.Context, p models.Participant, n models.Notice) error {
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	p, err := r.cfg.Store.Participant(ctx, n.ParticipantID)
-	removed := errors.Is(err, models.ErrNotFound)
-	if err != nil && !removed {
-		return fmt.Errorf("reading the participant: %w", err)
-	}
 	if n.Kind == models.NoticeUnenroll {
 		err := r.update(ctx, n, order{name: models.UpdateUnenroll})
 		if isGone(err) {
@@ -102,7 +99,7 @@ func (r *Relay) tell(ctx context.Context, n models.Notice) error {
 		}
 		return err
 	}
-	if removed {
+	if p.RemovedAt != nil {
 		// A participant who left is told of leaving and of nothing else.
 		return nil
 	}

@@ -46,14 +46,6 @@ func (m *rows) notice(id string, kind models.NoticeKind, ref string, seq int64, 
 	})
 }
 
-func (m *rows) Participant(_ context.Context, id string) (models.Participant, error) {
-	defer m.enter()()
-	if m.removed[id] {
-		return models.Participant{}, models.ErrNotFound
-	}
-	return m.participants[id], m.down
-}
-
 func (m *rows) PendingNotices(_ context.Context, before time.Time, limit int) ([]models.Notice, error) {
 	defer m.enter()()
 	var out []models.Notice
@@ -65,15 +57,27 @@ func (m *rows) PendingNotices(_ context.Context, before time.Time, limit int) ([
 	return out, m.down
 }
 
-func (m *rows) ParticipantNotices(_ context.Context, id string) ([]models.Notice, error) {
+func (m *rows) Participant(_ context.Context, id string) (models.Participant, error) {
 	defer m.enter()()
+	if m.removed[id] {
+		return models.Participant{}, models.ErrNotFound
+	}
+	return m.participants[id], m.down
+}
+
+func (m *rows) Untold(_ context.Context, id string) (models.Participant, []models.Notice, error) {
+	defer m.enter()()
+	p := m.participants[id]
+	if m.removed[id] {
+		p.RemovedAt = new(time.Time)
+	}
 	var out []models.Notice
 	for _, n := range m.notices {
 		if n.ParticipantID == id && n.DeliveredAt == nil {
 			out = append(out, n)
 		}
 	}
-	return out, m.down
+	return p, out, m.down
 }
 
 func (m *rows) NoticesDelivered(_ context.Context, ids []int64, at time.Time) error {

@@ -89,6 +89,46 @@ type measures interface {
 type conn struct {
 	connection
 	statements *simplelru.LRU[string, *statement]
+	// writing: a transaction that writes is open.
+	writing bool
+}
+
+// BeginTx begins a transaction.
+func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	below, err := c.connection.BeginTx(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	c.writing = !options.ReadOnly
+	return transaction{below, c}, nil
+}
+
+type transaction struct {
+	driver.Tx
+	conn *conn
+}
+
+// Commit ends the transaction, also where it fails.
+func (t transaction) Commit() error {
+	t.conn.writing = false
+	return t.Tx.Commit()
+}
+
+// Rollback ends the transaction.
+func (t transaction) Rollback() error {
+	t.conn.writing = false
+	return t.Tx.Rollback()
+}
+
+// whole is the context that a statement runs under. Those of a transaction that
+// writes are short and wait for no lock: they run to their end, because the driver
+// starts a goroutine for each that may be interrupted. The pool looks at the
+// context between them.
+func (c *conn) whole(ctx context.Context) context.Context {
+	if c.writing {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
 }
 
 // ExecContext runs a statement that gives no rows.
@@ -100,7 +140,7 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.exec.ExecContext(ctx, args)
+	res, err := s.exec.ExecContext(c.whole(ctx), args)
 	return res, errors.Join(err, s.release())
 }
 
@@ -114,7 +154,7 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.query.QueryContext(ctx, args)
+	found, err := s.query.QueryContext(c.whole(ctx), args)
 	if err != nil {
 		return nil, errors.Join(err, s.release())
 	}

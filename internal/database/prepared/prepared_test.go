@@ -16,6 +16,7 @@ import (
 type counting struct {
 	sqlite.Driver
 	compiled, closed int
+	interruptible    bool // the newest statement
 }
 
 func (c *counting) Open(name string) (driver.Conn, error) {
@@ -49,6 +50,16 @@ type whole interface {
 type countingStmt struct {
 	whole
 	on *counting
+}
+
+func (s *countingStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	s.on.interruptible = ctx.Done() != nil
+	return s.whole.ExecContext(ctx, args)
+}
+
+func (s *countingStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	s.on.interruptible = ctx.Done() != nil
+	return s.whole.QueryContext(ctx, args)
 }
 
 func (s *countingStmt) Close() error {
@@ -190,5 +201,61 @@ func TestThoseUsedLongestAgoAreClosed(t *testing.T) {
 	}
 	if open := below.compiled - below.closed; open != 256 {
 		t.Fatalf("%d statements are open", open)
+	}
+}
+
+// What writes in a transaction runs to its end, and the transaction ends with its
+// context all the same.
+func TestWritesAreNotInterrupted(t *testing.T) {
+	pool, below := open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	check := func(when string, want bool) {
+		t.Helper()
+		if below.interruptible != want {
+			t.Fatalf("%s: interruptible is %v", when, below.interruptible)
+		}
+	}
+	run := func(in interface {
+		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	}) error {
+		_, err := in.ExecContext(ctx, "UPDATE notes SET body = ?", "new")
+		return err
+	}
+	for _, end := range []func(*sql.Tx) error{(*sql.Tx).Commit, (*sql.Tx).Rollback} {
+		tx, err := pool.BeginTx(ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := run(tx); err != nil {
+			t.Fatal(err)
+		}
+		check("in a transaction", false)
+		if err := end(tx); err != nil {
+			t.Fatal(err)
+		}
+		if err := run(pool); err != nil {
+			t.Fatal(err)
+		}
+		check("alone", true)
+	}
+	tx, err := pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var count int
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM notes").Scan(&count); err != nil || count != 3 {
+		t.Fatal(count, err)
+	}
+	check("in a transaction that reads", true)
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if tx, err = pool.BeginTx(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := run(tx); !errors.Is(err, context.Canceled) && !errors.Is(err, sql.ErrTxDone) {
+		t.Fatal(err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/reply/recall"
+	"coachline/internal/agent/recall"
 )
 
 // remembering is a system message with a memory section.

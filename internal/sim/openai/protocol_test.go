@@ -7,14 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/reply/protocol"
+	"coachline/internal/agent/toolcall"
 	"coachline/models"
 )
 
 // fencedCalls asks in text form and reads the calls as the product does.
 func fencedCalls(t *testing.T, req models.ChatRequest) (words string, calls []models.ToolCall) {
 	t.Helper()
-	offered, err := protocol.Offer(library(t), models.Capability{Protocol: models.ProtocolText, Size: models.SizeSmall}, req)
+	offered, err := toolcall.Offer(library(t), models.Capability{Protocol: models.ProtocolText, Size: models.SizeSmall}, req)
 	require.NoError(t, err)
 	got := wire(offered).answer("id")
 	require.Empty(t, got.Calls, "a text protocol has no field for calls")
@@ -84,19 +84,19 @@ func twoPhaseTurn(t *testing.T, req models.ChatRequest, results ...string) (call
 	lib := library(t)
 	capability := models.Capability{Protocol: models.ProtocolTwoPhase}
 	for range 5 {
-		ask := protocol.Ask{Capability: capability, Request: req}
-		choice, err := protocol.AskChoice(lib, ask)
+		ask := toolcall.Ask{Capability: capability, Request: req}
+		choice, err := toolcall.AskChoice(lib, ask)
 		require.NoError(t, err)
-		name, err := protocol.ReadChoice(inWordsOnly(t, choice), req.Tools)
+		name, err := toolcall.ReadChoice(inWordsOnly(t, choice), req.Tools)
 		require.NoError(t, err)
 		if name == "" {
-			words, err := protocol.Offer(lib, capability, req)
+			words, err := toolcall.Offer(lib, capability, req)
 			require.NoError(t, err)
 			return calls, inWordsOnly(t, words)
 		}
-		fill, err := protocol.AskArguments(lib, ask, name)
+		fill, err := toolcall.AskArguments(lib, ask, name)
 		require.NoError(t, err)
-		args, err := protocol.ReadArguments(inWordsOnly(t, fill))
+		args, err := toolcall.ReadArguments(inWordsOnly(t, fill))
 		require.NoError(t, err)
 		calls = append(calls, name+" "+args)
 		outcome := `{"ok":true}`
@@ -145,7 +145,7 @@ func TestTwoPhases(t *testing.T) {
 		})
 	}
 	t.Run("arguments of a tool that is not next", func(t *testing.T) {
-		fill, err := protocol.AskArguments(library(t), protocol.Ask{Request: conversation(complete, specs, says("user", "hello"))}, toolScheduler)
+		fill, err := toolcall.AskArguments(library(t), toolcall.Ask{Request: conversation(complete, specs, says("user", "hello"))}, toolScheduler)
 		require.NoError(t, err)
 		require.Equal(t, "{}", inWordsOnly(t, fill))
 	})

@@ -5,10 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/reply/focus"
-	"coachline/internal/reply/plan"
-	"coachline/internal/reply/recall"
-	"coachline/internal/reply/route"
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts/pages"
@@ -51,25 +49,25 @@ func inWordsOnly(t *testing.T, req models.ChatRequest) string {
 // answers as no choice at all.
 func TestCannedStagesLeaveTheReplyAlone(t *testing.T) {
 	specs := catalogue(t)
-	asked := route.Ask{Input: route.Input{Query: "list my schedules", Tools: route.ToolsOf(specs, nil)}}
-	req, err := route.Request(library(t), asked)
+	asked := plan.RouterInput{RouteInput: plan.RouteInput{Query: "list my schedules", Tools: plan.ToolsOf(specs, nil)}}
+	req, err := plan.RouterRequest(library(t), asked)
 	require.NoError(t, err)
-	_, ok := route.Picks(inWordsOnly(t, req), asked.Tools)
+	_, ok := plan.PickTools(inWordsOnly(t, req), asked.Tools)
 	require.False(t, ok, "every tool is offered")
 
 	all := []pages.Page{{Name: "stress", Description: "calm"}, {Name: "sleep", Description: "nights"}}
-	req, err = focus.Request(library(t), focus.Ask{Query: "I lie awake", Focuses: all})
+	req, err = plan.FocusRequest(library(t), plan.FocusInput{Query: "I lie awake", Focuses: all})
 	require.NoError(t, err)
-	_, ok = focus.Pick(inWordsOnly(t, req), all)
+	_, ok = plan.PickFocus(inWordsOnly(t, req), all)
 	require.False(t, ok, "no focus")
 
-	req, err = plan.Request(library(t), plan.Ask{Query: "list my schedules", Tools: specs})
+	req, err = plan.PlannerRequest(library(t), plan.PlannerInput{Query: "list my schedules", Tools: specs})
 	require.NoError(t, err)
 	planned := plan.Parse(inWordsOnly(t, req), plan.Catalogue{Tools: specs})
 	require.Empty(t, planned.Names)
 	require.False(t, planned.Recall)
 
-	req, err = plan.ResolveRequest(library(t), plan.ResolveAsk{Query: "hi", Step: plan.Step{Text: "scheduler action='list'"}, Tools: specs})
+	req, err = plan.ResolverRequest(library(t), plan.ResolverInput{Query: "hi", Step: plan.Step{Text: "scheduler action='list'"}, Tools: specs})
 	require.NoError(t, err)
 	_, ok = plan.Resolve(inWordsOnly(t, req), plan.Catalogue{Tools: specs}, nil)
 	require.False(t, ok, "the chat model takes the turn")

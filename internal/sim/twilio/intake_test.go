@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/agent"
 	"coachline/internal/coach"
-	"coachline/internal/reply"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -94,13 +94,13 @@ func (l *participant) turn(kind models.Kind) string {
 	l.t.Helper()
 	l.ctx.Steps, l.ctx.Runs, l.names = nil, nil, nil
 	for round := range 8 {
-		in := reply.Input{
+		in := agent.Input{
 			Context: l.ctx, Mode: l.state.Mode, Kind: kind, Now: l.now, Zone: l.zone, HistoryLimit: 30, Model: "m",
 		}
 		if round < 7 {
 			in.Tools = l.registry.For(l.state.Mode)
 		}
-		request, err := reply.Compose(l.lib, in)
+		request, err := agent.Compose(l.lib, in)
 		require.NoError(l.t, err)
 		text, calls := l.ask(request)
 		if len(calls) == 0 {
@@ -189,7 +189,7 @@ func (l *participant) apply(effects []models.Effect) {
 
 // HabitPrompt has the script write a prompt, as the product does.
 func (l *participant) HabitPrompt(_ context.Context, p models.Profile, notes string) (string, error) {
-	request, err := reply.ComposeHabitPrompt(l.lib, reply.HabitInput{Profile: p, Name: "Ada", Notes: notes, Zone: l.zone, Now: l.now, Model: "m"})
+	request, err := agent.ComposeHabitPrompt(l.lib, agent.HabitInput{Profile: p, Name: "Ada", Notes: notes, Zone: l.zone, Now: l.now, Model: "m"})
 	if err != nil {
 		return "", err
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/reply/protocol"
-	"coachline/internal/reply/recall"
+	"coachline/internal/agent/recall"
+	"coachline/internal/agent/toolcall"
 	"coachline/models"
 )
 
@@ -21,15 +21,15 @@ func (l *participant) ask(request models.ChatRequest) (string, []models.ToolCall
 			return "", []models.ToolCall{call}
 		}
 	}
-	offered, err := protocol.Offer(l.lib, models.Capability{Protocol: l.protocol}, request)
+	offered, err := toolcall.Offer(l.lib, models.Capability{Protocol: l.protocol}, request)
 	require.NoError(l.t, err)
 	text, calls := l.post(offered)
 	if l.protocol != models.ProtocolText {
 		return text, calls
 	}
 	require.Empty(l.t, calls)
-	verdict := protocol.Judge(models.ChatResponse{Text: text}, request.Tools)
-	require.Contains(l.t, []protocol.Judgment{protocol.Words, protocol.Calls}, verdict.Judgment, text)
+	verdict := toolcall.Judge(models.ChatResponse{Text: text}, request.Tools)
+	require.Contains(l.t, []toolcall.Judgment{toolcall.Words, toolcall.Calls}, verdict.Judgment, text)
 	for i := range verdict.Calls {
 		verdict.Calls[i].ID = fmt.Sprintf("t%d-c%d", len(l.ctx.Steps), i)
 	}
@@ -39,19 +39,19 @@ func (l *participant) ask(request models.ChatRequest) (string, []models.ToolCall
 // choose goes through the two phases.
 func (l *participant) choose(request models.ChatRequest) (models.ToolCall, bool) {
 	l.t.Helper()
-	ask := protocol.Ask{Capability: models.Capability{Protocol: l.protocol}, Request: request}
-	choice, err := protocol.AskChoice(l.lib, ask)
+	ask := toolcall.Ask{Capability: models.Capability{Protocol: l.protocol}, Request: request}
+	choice, err := toolcall.AskChoice(l.lib, ask)
 	require.NoError(l.t, err)
 	text, _ := l.post(choice)
-	name, err := protocol.ReadChoice(text, request.Tools)
+	name, err := toolcall.ReadChoice(text, request.Tools)
 	require.NoError(l.t, err)
 	if name == "" {
 		return models.ToolCall{}, false
 	}
-	fill, err := protocol.AskArguments(l.lib, ask, name)
+	fill, err := toolcall.AskArguments(l.lib, ask, name)
 	require.NoError(l.t, err)
 	text, _ = l.post(fill)
-	args, err := protocol.ReadArguments(text)
+	args, err := toolcall.ReadArguments(text)
 	require.NoError(l.t, err)
 	return models.ToolCall{ID: fmt.Sprintf("t%d", len(l.ctx.Steps)), Name: name, Arguments: args}, true
 }

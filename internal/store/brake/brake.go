@@ -56,8 +56,8 @@ func New(cfg Config) (*Keeper, error) {
 // a second and five minutes; 0 lets it go. When a brake's time is over, one text
 // passes as a probe, and the others wait for what becomes of it.
 func (k *Keeper) Wait(tx *gorm.DB, now time.Time) (time.Duration, error) {
-	var held []models.SenderHold
-	if err := tx.Where("sender = ?", k.cfg.Sender).Limit(1).Find(&held).Error; err != nil || len(held) == 0 {
+	held, err := ofSender.Find(tx, k.cfg.Sender)
+	if err != nil || len(held) == 0 {
 		return 0, err
 	}
 	now = database.Instant(now)
@@ -71,6 +71,8 @@ func (k *Keeper) Wait(tx *gorm.DB, now time.Time) (time.Duration, error) {
 	}
 	return lookMost, nil // another text is the probe
 }
+
+var ofSender = database.Select[models.SenderHold]("sender = ?")
 
 // HoldSender sets the brake, where the refusal asks for one, in a transaction
 // of its own. Safe to repeat: a brake that holds is only prolonged. ErrNotFound
@@ -123,10 +125,9 @@ func (k *Keeper) Alert(set *models.SenderHold) {
 		"class", string(set.Class), "code", set.Code, "outbox", set.OutboxID, "until", set.UntilAt)
 }
 
-// Brakes selects what holds the sender, whether or not its time is over.
-func (k *Keeper) Brakes(tx *gorm.DB) *gorm.DB {
-	return tx.Model(&models.SenderHold{}).Select("1").Where("sender = ?", k.cfg.Sender)
-}
+// Sender is the key of the brake's row: while there is one, something holds the
+// sender or is about to be tried.
+func (k *Keeper) Sender() string { return k.cfg.Sender }
 
 // Lift ends the brake when a text that was posted after the last refusal went
 // well. Where the refusal came as a report, and not at once, the carrier's

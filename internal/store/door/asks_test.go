@@ -121,7 +121,7 @@ func TestWrongNumberAfterResume(t *testing.T) {
 		reply := w.text(10, "no wait it is me, I joined on monday")
 		require.True(w.t, reply.Inbound.Waiting)
 		w.set(20, models.StatusActive)
-		notices, err := w.ParticipantNotices(w.ctx, "ann")
+		_, notices, err := w.Untold(w.ctx, "ann")
 		require.NoError(w.t, err)
 		resumed, err := w.ResumedMessages(w.ctx, notices[len(notices)-1].ID)
 		require.NoError(w.t, err)

@@ -89,7 +89,7 @@ func (w *world) gates(seconds int, bodies ...string) []models.Gate {
 
 func (w *world) notices() []models.NoticeKind {
 	w.t.Helper()
-	rows, err := w.ParticipantNotices(w.ctx, "ann")
+	_, rows, err := w.Untold(w.ctx, "ann")
 	require.NoError(w.t, err)
 	var kinds []models.NoticeKind
 	for _, row := range rows {

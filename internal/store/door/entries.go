@@ -11,9 +11,9 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/agent/marks"
 	"coachline/internal/database"
-	"coachline/internal/glyphs"
-	"coachline/internal/reply/marks"
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -45,12 +45,12 @@ func reading(in models.Inbound) string {
 		unseen--
 		line := marks.VoiceNoteUnheard + note.Problem + "]"
 		if note.Problem == "" {
-			words, _ := glyphs.Cut(glyphs.Visible(note.Text), glyphs.ReadLimit)
+			words, _ := text.Cut(text.Visible(note.Text), text.ReadLimit)
 			line = marks.VoiceNote + marks.NeutraliseReceived(words)
 		}
 		lines = append(lines, line)
 	}
-	if text := glyphs.Reading(marks.NeutraliseReceived(in.Body), unseen); text != "" {
+	if text := text.Reading(marks.NeutraliseReceived(in.Body), unseen); text != "" {
 		lines = append([]string{text}, lines...)
 	}
 	return strings.Join(lines, "\n")

@@ -12,7 +12,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"coachline/internal/glyphs"
+	"coachline/internal/database"
+	"coachline/internal/text"
 	"coachline/models"
 )
 
@@ -74,7 +75,7 @@ func New(cfg Config) *Desk {
 // of one sender, are counted. Equal texts of two senders have different ones.
 func (d *Desk) Mark(in *models.Inbound) {
 	in.FromIndex, in.RepeatIndex, in.Gate = d.cfg.Index(in.From), "", models.GateNone
-	if seen := glyphs.Fold(in.Body); seen != "" {
+	if seen := text.Fold(in.Body); seen != "" {
 		in.RepeatIndex = d.cfg.Index("text\x00" + in.From + "\x00" + seen)
 	}
 }
@@ -83,50 +84,64 @@ func (d *Desk) Mark(in *models.Inbound) {
 // written, and says what the sender was taken for a machine for. A mute comes
 // before the limits, and what a mute held back does not count towards them.
 func (d *Desk) Judge(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
-	if glyphs.Reading(in.Body, in.MediaCount) == "" {
+	if text.Reading(in.Body, in.MediaCount) == "" {
 		in.Gate = models.GateEmpty
 		return models.LoopNone, nil
 	}
-	muted, err := d.isMuted(tx, *in)
-	if err != nil || muted {
-		in.Gate = models.GateMuted
+	seen, err := d.lookBack(tx, *in)
+	if err != nil {
 		return models.LoopNone, err
 	}
-	reason, err := d.loop(tx, *in)
+	if d.cfg.Rules.Mute > 0 && seen.muted {
+		in.Gate = models.GateMuted
+		return models.LoopNone, nil
+	}
+	reason, err := d.loop(tx, *in, seen)
 	if err != nil || reason != models.LoopNone {
 		in.Gate = models.GateLoop
 		return reason, err
 	}
-	limited, err := d.isLimited(tx, *in)
-	if limited {
+	if isAbove(seen.minute, d.cfg.Rules.PerMinute) || isAbove(seen.day, d.cfg.Rules.PerDay) {
 		in.Gate = models.GateRateLimited
 	}
-	return models.LoopNone, err
+	return models.LoopNone, nil
 }
 
-func (d *Desk) isMuted(tx *gorm.DB, in models.Inbound) (bool, error) {
-	if d.cfg.Rules.Mute <= 0 {
-		return false, nil
-	}
-	count, err := countGated(tx, in, models.GateLoop, d.cfg.Rules.Mute)
-	return count > 0, err
+// isAbove reports whether a text more than there are is above a limit.
+func isAbove(count, most int) bool { return most > 0 && count >= most }
+
+// past is what a text is judged by: texts of its sender.
+type past struct {
+	muted       bool // one has muted the sender
+	same        int  // with the same words, in loopSpan
+	fast        int  // of the carrier's that reached the coach, in loopSpan
+	minute, day int  // that reached the coach
 }
 
-func (d *Desk) isLimited(tx *gorm.DB, in models.Inbound) (bool, error) {
-	for _, limit := range []struct {
-		most int
-		span time.Duration
-	}{{d.cfg.Rules.PerMinute, time.Minute}, {d.cfg.Rules.PerDay, 24 * time.Hour}} {
-		if limit.most <= 0 {
-			continue
-		}
-		count, err := countGated(tx, in, models.GateNone, limit.span)
-		if err != nil || count >= int64(limit.most) {
-			return true, err
-		}
+// lookBack reads a text's past in one statement, whose parts are answered by the
+// indexes on (from_index, gate, received_at) and (repeat_index, received_at).
+func (d *Desk) lookBack(tx *gorm.DB, in models.Inbound) (past, error) {
+	var seen past
+	rules := d.cfg.Rules
+	if rules.Mute <= 0 && rules.PerMinute <= 0 && rules.PerDay <= 0 {
+		return seen, nil
 	}
-	return false, nil
+	at := in.ReceivedAt
+	_, err := pastOf.Row(tx, []any{
+		in.FromIndex, models.GateLoop, at.Add(-rules.Mute),
+		in.RepeatIndex, at.Add(-loopSpan),
+		in.FromIndex, models.GateNone, at.Add(-loopSpan),
+		in.FromIndex, models.GateNone, at.Add(-time.Minute),
+		in.FromIndex, models.GateNone, at.Add(-24 * time.Hour),
+	}, &seen.muted, &seen.same, &seen.fast, &seen.minute, &seen.day)
+	return seen, err
 }
+
+const gated = "FROM inbound WHERE from_index = ? AND gate = ? AND received_at > ?"
+
+var pastOf = database.SQL("SELECT EXISTS (SELECT 1 " + gated + "), " +
+	"(SELECT count(*) FROM inbound WHERE repeat_index = ? AND repeat_index <> '' AND received_at > ?), " +
+	"(SELECT count(*) " + gated + " AND channel = ''), (SELECT count(*) " + gated + "), (SELECT count(*) " + gated + ")")
 
 // TellLimit reports whether a text above the limit is the first in a while, so
 // that its sender is told. Ask before the row is written.
@@ -145,20 +160,14 @@ func countGated(tx *gorm.DB, in models.Inbound, gate models.Gate, span time.Dura
 	return count, err
 }
 
-func (d *Desk) loop(tx *gorm.DB, in models.Inbound) (models.LoopReason, error) {
+func (d *Desk) loop(tx *gorm.DB, in models.Inbound, seen past) (models.LoopReason, error) {
 	if d.cfg.Rules.Mute <= 0 {
 		return models.LoopNone, nil
 	}
-	if in.RepeatIndex != "" {
-		var same int64
-		err := tx.Model(&models.Inbound{}).
-			Where("repeat_index = ? AND repeat_index <> '' AND received_at > ?", in.RepeatIndex, in.ReceivedAt.Add(-loopSpan)).
-			Count(&same).Error
-		if err != nil || same+1 >= int64(repeatsOf(in.Body)) {
-			return models.LoopRepeats, err
-		}
+	if in.RepeatIndex != "" && seen.same+1 >= repeatsOf(in.Body) {
+		return models.LoopRepeats, nil
 	}
-	if in.Channel != "" {
+	if in.Channel != "" || seen.fast < exchanges-1 {
 		// Texts of the chat channel come through an authenticated API and are never
 		// taken for a machine's.
 		return models.LoopNone, nil
@@ -172,7 +181,7 @@ func (d *Desk) loop(tx *gorm.DB, in models.Inbound) (models.LoopReason, error) {
 
 // repeatsOf is how often a text makes its sender a machine.
 func repeatsOf(body string) int {
-	if utf8.RuneCountInString(glyphs.Fold(body)) <= shortText {
+	if utf8.RuneCountInString(text.Fold(body)) <= shortText {
 		return shortRepeats
 	}
 	return repeats
@@ -186,7 +195,7 @@ func countExchanged(tx *gorm.DB, in models.Inbound) (int, error) {
 	err := tx.Model(&models.Inbound{}).
 		Where("from_index = ? AND gate = ? AND received_at > ? AND channel = ''", in.FromIndex, models.GateNone, since).
 		Order("received_at").Pluck("received_at", &texts).Error
-	if err != nil || len(texts) < exchanges-1 {
+	if err != nil {
 		return 0, err
 	}
 	var replies []time.Time

@@ -149,7 +149,7 @@ func (w *world) lost(kind models.Kind, minutes int) (late string) {
 // owed are the later tries that the relay is to have started, each once.
 func (w *world) owed() []string {
 	w.t.Helper()
-	notices, err := w.ParticipantNotices(w.ctx, "ann")
+	_, notices, err := w.Untold(w.ctx, "ann")
 	require.NoError(w.t, err)
 	ids := []string{}
 	for _, n := range notices {
@@ -473,7 +473,7 @@ func (f fate) Fetch(_ context.Context, sid string) (models.StatusCallback, error
 func TestReconciled(t *testing.T) {
 	onBoth(t, func(w *world) {
 		id := w.sent(models.KindReply, 0, 1)[0]
-		checks := &activities.Reconciling{Store: w, Carrier: fate{"30008"}, Now: func() time.Time { return at(90) }}
+		checks := &activities.ReconcileActivities{Store: w, Carrier: fate{"30008"}, Now: func() time.Time { return at(90) }}
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestActivityEnvironment()
 		env.RegisterActivity(checks)

@@ -5,6 +5,8 @@ package reading
 import (
 	"errors"
 	"slices"
+	"strconv"
+	"sync"
 
 	"gorm.io/gorm"
 
@@ -30,36 +32,74 @@ func Turn(tx *gorm.DB, turnID string, window int) (models.TurnContext, error) {
 }
 
 // Begun is Turn for a turn that the transaction has just created, and so without
-// rounds. Of what is known the profile may be missing.
-func Begun(tx *gorm.DB, known models.TurnContext, window int) (models.TurnContext, error) {
-	if known.Profile.ParticipantID == "" {
-		var err error
-		if known.Profile, err = Profile(tx, known.Participant.ID); err != nil {
-			return models.TurnContext{}, err
-		}
-	}
-	return around(tx, known, window)
+// rounds.
+func Begun(tx *gorm.DB, turn models.Turn, p models.Participant, window int) (models.TurnContext, error) {
+	return around(tx, models.TurnContext{Turn: turn, Participant: p}, window)
 }
 
-// around adds what surrounds a turn.
+// around adds what surrounds a turn, and the profile.
 func around(tx *gorm.DB, out models.TurnContext, window int) (models.TurnContext, error) {
 	id := out.Participant.ID
+	var hasPrompt, hasSchedules bool
 	var err error
+	if out.Profile, err = profileAround.TakeWith(tx, []any{&hasPrompt, &hasSchedules}, outstandingArgs(id, id)...); err != nil {
+		return out, err
+	}
 	if out.Window, err = conversation(tx, id, window); err != nil {
 		return out, err
 	}
 	if out.Window, err = withOwnTexts(tx, out, window); err != nil {
 		return out, err
 	}
-	if out.Outstanding, err = outstanding(tx, id); err != nil {
-		return out, err
+	if hasPrompt {
+		if out.Outstanding, err = outstanding(tx, id); err != nil {
+			return out, err
+		}
 	}
-	err = tx.Where("participant_id = ?", id).Order("id").Find(&out.Schedules).Error
+	if hasSchedules {
+		out.Schedules, err = schedulesOf.Find(tx, id)
+	}
 	return out, err
 }
 
+const isOutstanding = "participant_id = ? AND sent_at IS NOT NULL AND state IN (?, ?, ?)"
+
+// outstandingArgs are the arguments of isOutstanding, and more behind them.
+func outstandingArgs(participantID string, more ...any) []any {
+	return append([]any{participantID, models.PromptPending, models.PromptReminded, models.PromptResponded}, more...)
+}
+
+var (
+	profileOf     = database.Select[models.Profile]("profiles.participant_id = ?")
+	profileAround = profileOf.With("EXISTS (SELECT 1 FROM prompts WHERE prompts." + isOutstanding + "), " +
+		"EXISTS (SELECT 1 FROM schedules WHERE schedules.participant_id = profiles.participant_id)")
+	outstandingOf = database.Select[models.Prompt](isOutstanding + " ORDER BY sent_at DESC, id DESC LIMIT 1")
+	schedulesOf   = database.Select[models.ScheduleRow]("participant_id = ? ORDER BY id")
+)
+
 // neverTaken holds for the row of a text that ended before the carrier took it.
 const neverTaken = "outbox.accepted_at IS NULL AND outbox.status IN ('canceled', 'failed')"
+
+const entriesOf = "SELECT messages.id, messages.turn_id, messages.key, messages.role, messages.kind, messages.text, messages.outbox_id, " +
+	"messages.danger, messages.channel, messages.at, CASE WHEN " + neverTaken + " THEN 1 ELSE 0 END " +
+	"FROM messages LEFT JOIN outbox ON messages.outbox_id <> '' AND outbox.id = messages.outbox_id " +
+	"WHERE messages.participant_id = ? ORDER BY messages.id DESC"
+
+// newestOf are the statements by how many entries they read, of which there are a
+// few. SQLite plans a statement anew each time that its limit is an argument.
+var newestOf sync.Map
+
+func entriesWithin(size int) *database.Statement {
+	if known, ok := newestOf.Load(size); ok {
+		return known.(*database.Statement)
+	}
+	words := entriesOf
+	if size > 0 {
+		words += " LIMIT " + strconv.Itoa(size)
+	}
+	known, _ := newestOf.LoadOrStore(size, database.SQL(words))
+	return known.(*database.Statement)
+}
 
 // conversation reads the newest entries, oldest first. It fills them column by
 // column, which costs a third of what gorm takes for so many rows.
@@ -67,28 +107,30 @@ func conversation(tx *gorm.DB, participantID string, size int) (entries []models
 	if size == 0 {
 		return nil, nil
 	}
-	rows, err := newest(tx.Model(&models.Message{}), participantID, size).
-		Select("messages.id, messages.turn_id, messages.key, messages.role, messages.kind, messages.text, messages.outbox_id, " +
-			"messages.danger, messages.channel, messages.at, CASE WHEN " + neverTaken + " THEN 1 ELSE 0 END").
-		Joins("LEFT JOIN outbox ON messages.outbox_id <> '' AND outbox.id = messages.outbox_id").Rows()
+	rows, err := entriesWithin(max(size, -1)).Query(tx, participantID)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
+	// One entry is read into and copied: its fields' addresses would otherwise
+	// put each row on the heap once more.
+	var m models.Message
+	var undelivered int
+	fields := []any{&m.ID, &m.TurnID, &m.Key, &m.Role, &m.Kind, &m.Text, &m.OutboxID, &m.Danger, &m.Channel, &m.At, &undelivered}
+	entries = make([]models.Message, 0, min(max(size, 0), 64))
 	for rows.Next() {
-		m := models.Message{ParticipantID: participantID}
-		var text string
-		var undelivered int
-		err := rows.Scan(&m.ID, &m.TurnID, &m.Key, &m.Role, &m.Kind, &text, &m.OutboxID, &m.Danger, &m.Channel, &m.At, &undelivered)
-		if err != nil {
+		if err := rows.Scan(fields...); err != nil {
 			return nil, err
 		}
-		m.Undelivered = undelivered == 1
+		m.ParticipantID, m.Undelivered = participantID, undelivered == 1
 		cell := database.Cell{Table: "messages", Column: "text", Row: []any{m.ParticipantID, m.Key}}
-		if m.Text, err = database.OpenText(tx.Statement.Context, cell, text); err != nil {
+		if m.Text, err = database.OpenText(tx.Statement.Context, cell, m.Text); err != nil {
 			return nil, err
 		}
 		entries = append(entries, m)
+	}
+	if len(entries) == 0 {
+		entries = nil
 	}
 	slices.Reverse(entries)
 	return entries, rows.Err()
@@ -121,6 +163,9 @@ func Ending(tx *gorm.DB, turnID string) (models.TurnContext, error) {
 	if err != nil {
 		return out, err
 	}
+	if out.Profile, err = Profile(tx, out.Participant.ID); err != nil {
+		return out, err
+	}
 	latest := newest(tx.Model(&models.Message{}), out.Participant.ID, newestEntries)
 	err = tx.Table("(?) AS messages", latest).Where("turn_id = ?", turnID).Order("id").Find(&out.Window).Error
 	if err != nil {
@@ -140,10 +185,6 @@ func base(tx *gorm.DB, turnID string) (models.TurnContext, error) {
 	if err := tx.Where("id = ?", id).Take(&out.Participant).Error; err != nil {
 		return out, err
 	}
-	var err error
-	if out.Profile, err = Profile(tx, id); err != nil {
-		return out, err
-	}
 	if err := tx.Where("turn_id = ?", turnID).Order("number").Find(&out.Steps).Error; err != nil {
 		return out, err
 	}
@@ -151,15 +192,13 @@ func base(tx *gorm.DB, turnID string) (models.TurnContext, error) {
 	if !called {
 		return out, nil
 	}
-	err = tx.Where("turn_id = ?", turnID).Order("step, call").Find(&out.Runs).Error
+	err := tx.Where("turn_id = ?", turnID).Order("step, call").Find(&out.Runs).Error
 	return out, err
 }
 
 // Profile reads a participant's profile.
 func Profile(tx *gorm.DB, participantID string) (models.Profile, error) {
-	var profile models.Profile
-	err := tx.Where("participant_id = ?", participantID).Take(&profile).Error
-	return profile, err
+	return profileOf.Take(tx, participantID)
 }
 
 // newest are the newest entries of a conversation, the newest first.
@@ -170,10 +209,7 @@ func newest(tx *gorm.DB, participantID string, size int) *gorm.DB {
 // outstanding is the newest prompt that was sent and neither voided nor failed;
 // nil when there is none.
 func outstanding(tx *gorm.DB, participantID string) (*models.Prompt, error) {
-	var row models.Prompt
-	err := tx.Where("participant_id = ? AND sent_at IS NOT NULL AND state IN ?", participantID,
-		[]models.PromptState{models.PromptPending, models.PromptReminded, models.PromptResponded}).
-		Order("sent_at DESC, id DESC").Take(&row).Error
+	row, err := outstandingOf.Take(tx, outstandingArgs(participantID)...)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, nil
 	}

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"strings"
 
-	"coachline/internal/reply"
-	"coachline/internal/reply/protocol"
+	"coachline/internal/agent"
+	"coachline/internal/agent/toolcall"
 	"coachline/internal/tools"
 	"coachline/models"
 )
@@ -34,7 +34,7 @@ type Config struct {
 	Events Events
 	// Instructions are those of the coach, which no text may repeat; nil for
 	// none.
-	Instructions *reply.Instructions
+	Instructions *agent.Instructions
 }
 
 // Desk answers the tool. It is safe for use by several goroutines.
@@ -114,15 +114,15 @@ func countSent(turn models.TurnContext) int {
 
 // renderText is a text as a final reply would be shown, screened as one.
 func (d *Desk) renderText(turn models.TurnContext, content string) (string, error) {
-	verdict := protocol.JudgeNative(models.ChatResponse{Text: content}, protocol.Native{})
+	verdict := toolcall.JudgeNative(models.ChatResponse{Text: content}, toolcall.Native{})
 	words := ""
-	if verdict.Judgment == protocol.Words {
-		words = reply.Words(verdict.Text)
+	if verdict.Judgment == toolcall.Words {
+		words = agent.Words(verdict.Text)
 	}
 	if words == "" {
 		return "", models.BadField("content", "holds no words for a person")
 	}
-	screened := reply.Screen(reply.Outbound{Text: words, Phone: turn.Participant.Phone, Instructions: d.Instructions})
+	screened := agent.Screen(agent.Outbound{Text: words, Phone: turn.Participant.Phone, Instructions: d.Instructions})
 	if len(screened.Dropped) > 0 {
 		return "", models.BadField("content", "is not sent, because it holds what must not be sent (%s); say it in other words", strings.Join(screened.Dropped, ", "))
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"coachline/internal/reply/digest"
+	"coachline/internal/agent/recall"
 	"coachline/internal/web"
 	"coachline/models"
 )
@@ -91,7 +91,7 @@ func (d *Desk) fetch(ctx context.Context, turnID, address string) (string, error
 // lookalikes are spellings that could pass for a mark of the fence (H2).
 var lookalikes = strings.NewReplacer("<<<", "‹‹‹", ">>>", "›››")
 
-func fence(text string) string { return digest.Outside.Wrap(lookalikes.Replace(text)) }
+func fence(text string) string { return recall.Outside.Wrap(lookalikes.Replace(text)) }
 
 // explain turns a fault into what the model is told, and tells the operator
 // of it once.

@@ -1,0 +1,115 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"coachline/internal/coach"
+	"coachline/models"
+)
+
+// LaterRetryStore reads a later try, and ends one that is not made.
+type LaterRetryStore interface {
+	LateTry(ctx context.Context, outboxID string) (models.LateTry, error)
+	RecordFailed(ctx context.Context, f models.SendFailure) error
+}
+
+// SMSSender sends an outbox row; safe to retry.
+type SMSSender interface {
+	SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error)
+}
+
+// LaterRetries makes the one later retry of a text that the carrier took and
+// afterwards reported as undelivered.
+type LaterRetries struct {
+	Store LaterRetryStore
+	Posts SMSSender
+	Rules coach.Rules
+	Zones coach.Zones
+	Now   func() time.Time
+}
+
+// SendLate makes a later try when it is due. It runs without a workflow, and its
+// waits are the engine's: an attempt that comes too early says when the next one
+// is to be. In quiet hours every text waits for their end, because an hour
+// later nothing is an answer any more (messaging facts 1.5). A try that would
+// be of no use by then ends as canceled, with the reason as its code. What may
+// change until the last moment (consent, standing, an answer to the prompt, a
+// newer reply) is judged by the gates of sending. Safe to retry.
+func (t *LaterRetries) SendLate(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+	try, err := t.Store.LateTry(ctx, in.OutboxID)
+	if errors.Is(err, models.ErrNotFound) {
+		return models.SendSMSResult{}, temporal.NewNonRetryableApplicationError(err.Error(), models.ErrTypeMissing, err)
+	}
+	if err != nil {
+		return models.SendSMSResult{}, fmt.Errorf("loading: %w", err)
+	}
+	// Errors of sending go through as they are: they say when to come again.
+	if try.Row.Status != models.OutboxReady {
+		return t.Posts.SendSMS(ctx, in) // it is looked up at the carrier, or over
+	}
+	at, reason, err := t.judge(try)
+	wait := at.Sub(t.Now())
+	switch {
+	case err != nil:
+		return models.SendSMSResult{}, err
+	case reason != "":
+		return t.drop(ctx, try.Row, reason)
+	case wait <= 0 && len(try.Before) > 0:
+		wait = partLook
+	}
+	if wait > 0 {
+		return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("it is not due yet", models.ErrTypeCarrierBusy,
+			temporal.ApplicationErrorOptions{NextRetryDelay: wait, Category: temporal.ApplicationErrorCategoryBenign})
+	}
+	return t.Posts.SendSMS(ctx, in)
+}
+
+// judge says when the try may go, at the earliest now, or why it never may.
+func (t *LaterRetries) judge(try models.LateTry) (at time.Time, reason string, err error) {
+	due := t.Now()
+	for _, row := range append([]models.Outbox{try.Row}, try.Before...) {
+		if row.DueAt != nil && row.DueAt.After(due) {
+			due = *row.DueAt
+		}
+	}
+	who := models.ParticipantState{Zone: try.Participant.Timezone, ZoneAssumed: try.Participant.ZoneAssumed}
+	at, err = coach.Situation{State: who, Now: due, Rules: t.Rules, Zones: t.Zones}.Opens()
+	if err != nil {
+		return at, "", fmt.Errorf("finding when %s may go: %w", try.Row.ID, err)
+	}
+	useful, err := t.useful(try, at)
+	switch {
+	case err != nil || useful:
+		return at, "", err
+	case at.After(due):
+		return at, models.CodeQuiet, nil
+	}
+	return at, models.CodeStale, nil
+}
+
+// useful: the text is still of use at an instant.
+func (t *LaterRetries) useful(try models.LateTry, at time.Time) (bool, error) {
+	if try.LocalDate == "" {
+		return at.Sub(try.First.CreatedAt) <= models.AnswerValidity, nil
+	}
+	zone, err := t.Zones(try.Zone)
+	if err != nil {
+		return false, fmt.Errorf("finding the day of %s: %w", try.Row.ID, err)
+	}
+	return at.In(zone).Format(time.DateOnly) <= try.LocalDate, nil
+}
+
+func (t *LaterRetries) drop(ctx context.Context, row models.Outbox, reason string) (models.SendSMSResult, error) {
+	err := t.Store.RecordFailed(ctx, models.SendFailure{
+		OutboxID: row.ID, Token: row.ClaimToken, Status: models.OutboxCanceled, Code: reason, Now: t.Now(),
+	})
+	if err != nil {
+		return models.SendSMSResult{}, fmt.Errorf("recording that %s is not tried: %w", row.ID, err)
+	}
+	return models.SendSMSResult{Status: models.OutboxCanceled, Code: reason}, nil
+}

@@ -1,0 +1,249 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"coachline/internal/segments"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// FrontStore keeps the fixed texts that no turn belongs to.
+type FrontStore interface {
+	ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error)
+	// CheckHint repeats the check of the claim; the text may be written when it
+	// comes back as sending.
+	CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error)
+	SettleHint(ctx context.Context, r models.HintResult) error
+	LocaleOf(ctx context.Context, inboundID int64) (string, error)
+	QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error)
+	// AskedIntent is what the screening took a text for that is to be asked about.
+	AskedIntent(ctx context.Context, inboundID int64) (models.Intent, error)
+	QueueAsk(ctx context.Context, a models.Ask) (string, error)
+}
+
+// AlarmStore keeps what is done about texts that may be a crisis.
+type AlarmStore interface {
+	Alarm(ctx context.Context, id string) (models.Alert, error)
+	QueueSafetyText(ctx context.Context, s models.SafetyText) (string, error)
+	AlarmPaged(ctx context.Context, id string, at time.Time) error
+}
+
+// Pager tells a person; sent is false when paging is off.
+type Pager interface {
+	Page(ctx context.Context, page models.AlertPage) (sent bool, err error)
+}
+
+// Poster sends a text; its errors are *models.CarrierError.
+type Poster interface {
+	Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
+}
+
+// NoticeActivities sends what the starter answers by itself: the hint to a
+// stranger, the notice about too many texts, and the safety text with its page.
+// They run without a workflow, started by the relay under an id that cannot be
+// started twice.
+type NoticeActivities struct {
+	Store     FrontStore
+	Alarms    AlarmStore
+	Pager     Pager
+	Carrier   Poster
+	Posts     *SendActivities
+	Prompts   *prompts.Library
+	Programme string
+	// Locale is that of the programme, such as "es-MX"; strangers are answered in
+	// its language.
+	Locale string
+	// AlertsTeam is whether Pager has a person to tell; the safety text says so
+	// only then.
+	AlertsTeam bool
+	Now        func() time.Time
+}
+
+// SendHint sends the day's hint to a stranger and returns where it stands. It
+// goes out at most once: an attempt of unknown fate ends it, and only a refusal
+// by the carrier is tried again. Safe to retry.
+func (f *NoticeActivities) SendHint(ctx context.Context, in models.SendHintInput) (models.OutboxStatus, error) {
+	defer startHeartbeat(ctx)()
+	body, err := f.fixedText(prompts.UnknownSender, f.Locale)
+	if err != nil {
+		return "", err
+	}
+	claim, err := f.Store.ClaimHint(ctx, in.HintID, f.Now())
+	if err != nil {
+		return "", toTemporalError(err)
+	}
+	if !claim.Post {
+		return claim.Status, nil
+	}
+	receipt, sendErr := f.Carrier.Send(ctx, models.SMS{
+		OutboxID: in.HintID, To: claim.To, Body: body, ValidFor: models.FixedTextValidity, BeforeWrite: f.checkHint(in.HintID),
+	})
+	if errors.Is(sendErr, errNotToBeWritten) {
+		return models.OutboxCanceled, nil
+	}
+	// The attempt is settled even when the activity was given up meanwhile.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	defer cancel()
+	result := f.hintResult(in.HintID, receipt, sendErr)
+	if err := f.Store.SettleHint(ctx, result); err != nil {
+		return "", fmt.Errorf("settling %s: %w", in.HintID, err)
+	}
+	if result.Status == models.OutboxReady {
+		return "", temporal.NewApplicationErrorWithOptions(sendErr.Error(), models.ErrTypeCarrierBusy,
+			temporal.ApplicationErrorOptions{Cause: sendErr})
+	}
+	return result.Status, nil
+}
+
+// checkHint asks before a hint is written whether it may still go. A check that
+// cannot be made is a hint that is tried again.
+func (f *NoticeActivities) checkHint(id string) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		status, err := f.Store.CheckHint(ctx, id, f.Now())
+		if err != nil {
+			return &models.CarrierError{Class: models.CarrierRetry, Message: "the check before writing failed: " + err.Error()}
+		}
+		if status != models.OutboxSending {
+			return errNotToBeWritten
+		}
+		return nil
+	}
+}
+
+func (f *NoticeActivities) hintResult(id string, receipt models.Receipt, err error) models.HintResult {
+	result := models.HintResult{ID: id, Status: receipt.Status, ProviderSID: receipt.ProviderSID, Now: f.Now()}
+	if err == nil {
+		return result
+	}
+	result.Status = models.OutboxUnknown
+	var carrier *models.CarrierError
+	if !errors.As(err, &carrier) {
+		return result
+	}
+	result.ErrorCode = carrier.Code
+	switch reactions[carrier.Class] {
+	case retryText, retryInMinutes:
+		result.Status = models.OutboxReady
+	case lookUpText:
+	case endText, retryLater, holdSender, holdAndEnd:
+		result.Status = models.OutboxFailed
+	}
+	return result
+}
+
+// SendLimitNotice tells a participant that the newest texts were too many, by
+// an outbox row of its own that passes the gates of every other text. Safe to
+// retry: the text above the limit names the row, and its sending is SendSMS's.
+func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in models.SendLimitInput) (models.SendSMSResult, error) {
+	defer startHeartbeat(ctx)()
+	locale, err := f.Store.LocaleOf(ctx, in.InboundID)
+	if err != nil {
+		return models.SendSMSResult{}, toTemporalError(err)
+	}
+	body, err := f.fixedText(prompts.TooManyTexts, locale)
+	if err != nil {
+		return models.SendSMSResult{}, err
+	}
+	id, err := f.Store.QueueLimitNotice(ctx, models.LimitNotice{InboundID: in.InboundID, Body: body, Now: f.Now()})
+	if err != nil {
+		return models.SendSMSResult{}, toTemporalError(err)
+	}
+	if id == "" {
+		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
+	}
+	return f.Posts.SendSMS(ctx, models.SendSMSInput{OutboxID: id})
+}
+
+// SendAsk asks a participant whether a text meant to end the messages, or whether
+// the number is another person's, by an outbox row of its own that passes the
+// gates of every other text. Safe to retry: the text names the row, and its
+// sending is SendSMS's.
+func (f *NoticeActivities) SendAsk(ctx context.Context, in models.SendAskInput) (models.SendSMSResult, error) {
+	defer startHeartbeat(ctx)()
+	intent, err := f.Store.AskedIntent(ctx, in.InboundID)
+	if err != nil {
+		return models.SendSMSResult{}, toTemporalError(err)
+	}
+	locale, err := f.Store.LocaleOf(ctx, in.InboundID)
+	if err != nil {
+		return models.SendSMSResult{}, toTemporalError(err)
+	}
+	name := prompts.AskUnclear
+	if intent == models.IntentWrongNumber {
+		name = prompts.AskWrongNumber
+	}
+	body, err := f.fixedText(name, locale)
+	if err != nil {
+		return models.SendSMSResult{}, err
+	}
+	id, err := f.Store.QueueAsk(ctx, models.Ask{InboundID: in.InboundID, Body: body, Now: f.Now()})
+	if err != nil {
+		return models.SendSMSResult{}, toTemporalError(err)
+	}
+	if id == "" {
+		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
+	}
+	return f.Posts.SendSMS(ctx, models.SendSMSInput{OutboxID: id})
+}
+
+// SendSafetyText answers a text that may be a crisis, by an outbox row of its
+// own that passes the gates of every other text and may rather be posted twice
+// than not at all. Safe to retry: the alarm names the row.
+func (f *NoticeActivities) SendSafetyText(ctx context.Context, in models.AlertInput) (models.SendSMSResult, error) {
+	defer startHeartbeat(ctx)()
+	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
+	if err != nil {
+		return models.SendSMSResult{}, toTemporalError(err)
+	}
+	locale, err := f.Store.LocaleOf(ctx, row.InboundID)
+	if err != nil {
+		return models.SendSMSResult{}, toTemporalError(err)
+	}
+	body, err := f.Prompts.Fixed(prompts.Crisis, locale, prompts.FixedData{Programme: f.Programme, TeamAlerted: f.AlertsTeam && row.Pages})
+	if err != nil {
+		return models.SendSMSResult{}, fmt.Errorf("rendering text %s: %w", prompts.Crisis, err)
+	}
+	id, err := f.Alarms.QueueSafetyText(ctx, models.SafetyText{AlarmID: in.AlarmID, Body: segments.Smart(body), Now: f.Now()})
+	if err != nil {
+		return models.SendSMSResult{}, toTemporalError(err)
+	}
+	if id == "" {
+		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
+	}
+	return f.Posts.SendSMS(ctx, models.SendSMSInput{OutboxID: id})
+}
+
+// SendPage has a person told of an alarm, and says whether a page was sent.
+// Safe to retry: the receiver knows a page by its id.
+func (f *NoticeActivities) SendPage(ctx context.Context, in models.AlertInput) (bool, error) {
+	defer startHeartbeat(ctx)()
+	row, err := f.Alarms.Alarm(ctx, in.AlarmID)
+	if err != nil {
+		return false, toTemporalError(err)
+	}
+	sent, err := f.Pager.Page(ctx, models.AlertPage{
+		ID: row.ID, ParticipantID: row.ParticipantID, Kind: string(models.AttentionCrisis), At: row.CreatedAt.UTC(),
+		Link: "/conversation/participants/" + row.ParticipantID,
+	})
+	if err != nil || !sent {
+		return false, err
+	}
+	if err := f.Alarms.AlarmPaged(ctx, row.ID, f.Now()); err != nil {
+		return false, toTemporalError(err)
+	}
+	return true, nil
+}
+
+func (f *NoticeActivities) fixedText(name prompts.Name, locale string) (string, error) {
+	text, err := f.Prompts.Fixed(name, locale, prompts.FixedData{Programme: f.Programme, TeamAlerted: f.AlertsTeam})
+	if err != nil {
+		return "", fmt.Errorf("rendering text %s: %w", name, err)
+	}
+	return text, nil
+}

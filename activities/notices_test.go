@@ -1,0 +1,198 @@
+package activities_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+
+	"coachline/activities"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// desk is the part of the store that the starter's texts need.
+type desk struct {
+	claim   models.HintClaim
+	results []models.HintResult
+	asked   []models.LimitNotice
+	asks    []models.Ask
+	intent  models.Intent
+	row     string
+	locale  string
+	// check is where the hint stands before it is written; empty is sending.
+	check    models.OutboxStatus
+	checkErr error
+}
+
+func (d *desk) LocaleOf(context.Context, int64) (string, error) { return d.locale, nil }
+
+func (d *desk) ClaimHint(context.Context, string, time.Time) (models.HintClaim, error) {
+	return d.claim, nil
+}
+
+func (d *desk) CheckHint(context.Context, string, time.Time) (models.OutboxStatus, error) {
+	return cmp.Or(d.check, models.OutboxSending), d.checkErr
+}
+
+func (d *desk) SettleHint(_ context.Context, r models.HintResult) error {
+	d.results = append(d.results, r)
+	return nil
+}
+
+func (d *desk) QueueLimitNotice(_ context.Context, n models.LimitNotice) (string, error) {
+	d.asked = append(d.asked, n)
+	return d.row, nil
+}
+
+func (d *desk) AskedIntent(context.Context, int64) (models.Intent, error) { return d.intent, nil }
+
+func (d *desk) QueueAsk(_ context.Context, a models.Ask) (string, error) {
+	d.asks = append(d.asks, a)
+	return d.row, nil
+}
+
+// wire takes a hint, or refuses it.
+type wire struct {
+	sent []models.SMS
+	err  error
+}
+
+func (w *wire) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
+	if err := sms.MayWrite(ctx); err != nil {
+		return models.Receipt{}, err
+	}
+	w.sent = append(w.sent, sms)
+	return models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, w.err
+}
+
+func newFront(t *testing.T, d *desk, w *wire) *activities.NoticeActivities {
+	t.Helper()
+	library, err := prompts.Load("")
+	require.NoError(t, err)
+	return &activities.NoticeActivities{Store: d, Carrier: w, Prompts: library, Programme: "Steps", Now: func() time.Time { return now }}
+}
+
+func TestSendHint(t *testing.T) {
+	d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}}
+	w := &wire{}
+	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxQueued, status)
+	require.Len(t, w.sent, 1)
+	require.Equal(t, "+15550001111", w.sent[0].To)
+	require.Contains(t, w.sent[0].Body, "Steps answers people who are enrolled")
+	require.Contains(t, w.sent[0].Body, "STOP")
+	require.Equal(t, []models.HintResult{{ID: "hint-1", Status: models.OutboxQueued, ProviderSID: "SM1", Now: now}}, d.results)
+}
+
+func TestSendHintThatMayNotGo(t *testing.T) {
+	d := &desk{claim: models.HintClaim{To: "+15550001111", Status: models.OutboxUnknown}}
+	w := &wire{}
+	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxUnknown, status)
+	require.Empty(t, w.sent)
+	require.Empty(t, d.results)
+}
+
+func TestSendHintRefused(t *testing.T) {
+	tests := []struct {
+		name  string
+		class models.CarrierClass
+		want  models.OutboxStatus
+		again bool
+	}{
+		{"busy", models.CarrierRetry, models.OutboxReady, true},
+		{"slow down", models.CarrierSlowDown, models.OutboxReady, true},
+		{"unknown fate", models.CarrierAmbiguous, models.OutboxUnknown, false},
+		{"opted out", models.CarrierConsent, models.OutboxFailed, false},
+		{"bad number", models.CarrierBadNumber, models.OutboxFailed, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}}
+			_, err := newFront(t, d, &wire{err: &models.CarrierError{Class: tt.class, Code: "1"}}).
+				SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+			var failed *temporal.ApplicationError
+			require.Equal(t, tt.again, err != nil)
+			if tt.again {
+				require.ErrorAs(t, err, &failed)
+				require.False(t, failed.NonRetryable())
+			}
+			require.Equal(t, tt.want, d.results[0].Status)
+		})
+	}
+}
+
+// A sender who opts out, or is enrolled, while the connection is made gets no
+// hint; a check that fails has it tried again.
+func TestSendHintIsCheckedBeforeItIsWritten(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		check   models.OutboxStatus
+		err     error
+		status  models.OutboxStatus
+		settled []models.OutboxStatus
+	}{
+		{"opted out", models.OutboxCanceled, nil, models.OutboxCanceled, nil},
+		{"no answer of the database", "", errors.New("down"), "", []models.OutboxStatus{models.OutboxReady}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}, check: tt.check, checkErr: tt.err}
+			w := &wire{}
+			status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
+			require.Equal(t, tt.err != nil, err != nil)
+			require.Equal(t, tt.status, status)
+			require.Empty(t, w.sent)
+			var settled []models.OutboxStatus
+			for _, result := range d.results {
+				settled = append(settled, result.Status)
+			}
+			require.Equal(t, tt.settled, settled)
+		})
+	}
+}
+
+func TestSendLimitNoticeTooLate(t *testing.T) {
+	d := &desk{}
+	out, err := newFront(t, d, &wire{}).SendLimitNotice(t.Context(), models.SendLimitInput{InboundID: 7})
+	require.NoError(t, err)
+	require.Equal(t, models.OutboxCanceled, out.Status)
+	require.Equal(t, int64(7), d.asked[0].InboundID)
+	require.Contains(t, d.asked[0].Body, "Too many texts at once")
+}
+
+// Each question has its own text, in the participant's language.
+func TestSendAsk(t *testing.T) {
+	for intent, want := range map[models.Intent]string{
+		models.IntentUnclear: "Soll Steps dir nicht mehr schreiben?", models.IntentWrongNumber: "Falsche Nummer?",
+	} {
+		d := &desk{intent: intent, locale: "de-DE"}
+		result, err := newFront(t, d, &wire{}).SendAsk(t.Context(), models.SendAskInput{InboundID: 7})
+		require.NoError(t, err)
+		require.Equal(t, models.OutboxCanceled, result.Status, "no row: it came too late")
+		require.Len(t, d.asks, 1)
+		require.Equal(t, int64(7), d.asks[0].InboundID)
+		require.Contains(t, d.asks[0].Body, want)
+		require.Contains(t, d.asks[0].Body, "STOP")
+	}
+}
+
+// The relay gives up an attempt that sends no heartbeat, so each of its
+// activities begins with one.
+func TestFrontActivitiesHeartbeat(t *testing.T) {
+	source, err := os.ReadFile("front.go")
+	require.NoError(t, err)
+	starts := regexp.MustCompile(`func \(f \*Front\) (Send\w+)\([^\n]*\n([^\n]*)`).FindAllStringSubmatch(string(source), -1)
+	require.Len(t, starts, 5)
+	for _, start := range starts {
+		require.Equal(t, "\tdefer startHeartbeat(ctx)()", start[2], start[1])
+	}
+}

@@ -1,0 +1,205 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"coachline/internal/agent"
+	"coachline/internal/text"
+	"coachline/internal/tools"
+	"coachline/models"
+)
+
+// TurnEnd ends turns.
+type TurnEnd struct {
+	Turns *TurnLoader
+	Posts *SendActivities
+	// Keeper judges what a turn leaves behind, After sees to it.
+	Keeper Keeper
+	After  Background
+	// Rules say what follows from a prompt that the carrier took.
+	Rules *DecisionActivities
+}
+
+// SendTurn writes what a turn leaves behind and sends the first of its rows;
+// the rows behind it are left to SendSMS. It is one activity, so that the
+// workflow's history holds the decision how the turn ends before anything of it
+// is stored: a worker that dies at any moment can only be followed by the same
+// end again. Once the text is out, what is worth keeping of the turn is
+// remembered in the background. Safe to retry.
+func (c *TurnEnd) SendTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
+	stop := startHeartbeat(ctx)
+	defer stop()
+	out := models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}}
+	if in.Begin != nil {
+		begun, err := c.Turns.PrepareTurn(ctx, *in.Begin)
+		if err != nil {
+			return out, err
+		}
+		out.Begun = &begun
+		if begun.Skip {
+			return out, nil
+		}
+	}
+	ended, err := c.Turns.persist(ctx, in.End)
+	if err != nil {
+		return out, toTemporalError(err)
+	}
+	out.Saved = ended.Saved
+	if len(ended.OutboxIDs) > 0 {
+		out.More = ended.OutboxIDs[1:]
+		if out.First, err = c.first(ctx, ended.EndedTurn, in.LeaveUnsettled); err != nil {
+			return out, err
+		}
+		if out.First.Status == models.OutboxSending {
+			out.Unsettled = ended.OutboxIDs[0]
+		}
+		out.Decided = c.decide(ctx, in.Sent, out.First.AcceptedAt)
+	}
+	out.More = append(out.More, ended.unsent...)
+	return out, c.remember(ctx, in.End, ended.turn)
+}
+
+// decide asks the rules what follows from a row that the carrier took, so that
+// the workflow needs no command of its own for it. Rules that fail leave it to
+// the workflow, which logs it.
+func (c *TurnEnd) decide(ctx context.Context, asked *models.DecideInput, at time.Time) *models.Decision {
+	if asked == nil || at.IsZero() {
+		return nil
+	}
+	in := *asked
+	in.Event.At = at
+	decision, err := c.Rules.Decide(ctx, in)
+	if err != nil {
+		activity.GetLogger(ctx).Error("rule failed, left to the workflow", "event", in.Event.Kind, "error", err)
+		return nil
+	}
+	return &decision
+}
+
+// first sends the first row: it was claimed as it was written, or an earlier
+// attempt wrote it.
+func (c *TurnEnd) first(ctx context.Context, turn models.EndedTurn, leave bool) (models.SendSMSResult, error) {
+	if turn.First.Outbox.ID != "" {
+		return c.Posts.deliver(ctx, turn.First)
+	}
+	return c.Posts.send(ctx, models.SendSMSInput{OutboxID: turn.OutboxIDs[0], LeaveUnsettled: leave})
+}
+
+// remember is begun by a model's words alone: fixed texts stand in for a reply
+// that never was.
+func (c *TurnEnd) remember(ctx context.Context, end models.PersistTurnInput, turn models.TurnContext) error {
+	if end.Source != models.SourceStep && end.Source != models.SourceSilent || !c.Keeper.Worth(turn) {
+		return nil
+	}
+	if err := c.After.Remember(ctx, models.RememberInput{TurnID: end.TurnID, ParticipantID: end.ParticipantID}); err != nil {
+		return fmt.Errorf("queueing what is to be remembered: %w", err)
+	}
+	return nil
+}
+
+// SubagentStore is what the end of a subagent reads and writes.
+type SubagentStore interface {
+	Step(ctx context.Context, turnID string, number int) (models.Step, error)
+	TurnContext(ctx context.Context, turnID string, window int) (models.TurnContext, error)
+	CommitTool(ctx context.Context, commit models.ToolCommit) error
+	FinishTurn(ctx context.Context, out models.TurnOutcome) (models.EndedTurn, error)
+}
+
+// SubagentActivities ends the turns of subagents.
+type SubagentActivities struct {
+	Store SubagentStore
+	Tools *tools.Registry
+}
+
+// Bounds of a result: what a person is sent of it (P53), and what a model reads.
+const (
+	userPart  = 500
+	modelPart = 4000
+)
+
+// EndSubagent writes how a subagent ended: the result of the call that waits
+// for it, where one does, and the outcome of its turn. One that was stopped
+// answers no call. Safe to retry: a call that has its result, and a turn that
+// has its outcome, keep them.
+func (s *SubagentActivities) EndSubagent(ctx context.Context, in models.PersistTurnInput) error {
+	turn, err := s.Store.TurnContext(ctx, in.TurnID, 0)
+	begun, err := isFound(err)
+	if err != nil {
+		return toTemporalError(fmt.Errorf("loading subagent: %w", err))
+	}
+	if in.Plan.Subagent.Wait && in.Source != models.SourceSilent {
+		if err := s.answer(ctx, in, turn); err != nil {
+			return toTemporalError(fmt.Errorf("answering for %s: %w", in.TurnID, err))
+		}
+	}
+	if !begun {
+		return nil
+	}
+	_, err = s.Store.FinishTurn(ctx, models.TurnOutcome{
+		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Outcome: string(in.Source),
+		PromptVersion: promptVersion(turn), At: in.Now,
+	})
+	return toTemporalError(err)
+}
+
+func promptVersion(turn models.TurnContext) string {
+	if len(turn.Steps) == 0 {
+		return ""
+	}
+	return turn.Steps[len(turn.Steps)-1].PromptVersion
+}
+
+// subagentAnswer is the result of a call that waited. ForUser is the part that
+// fits a text, where that is not all of it.
+type subagentAnswer struct {
+	OK      bool   `json:"ok"`
+	Label   string `json:"label,omitempty"`
+	Result  string `json:"result"`
+	ForUser string `json:"for_user,omitempty"`
+}
+
+const subagentFailed = "failed: the helper came to no result in time; answer from what you know, and do not claim that anything was found"
+
+func (s *SubagentActivities) answer(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) error {
+	call, err := startedBy(ctx, s.Store, in.TurnID)
+	if err != nil {
+		return err
+	}
+	result := models.ToolResult{CallID: call.ID, Name: call.Name, Content: refusalResult(subagentFailed), Failed: true}
+	if words := lastWords(turn); in.Source == models.SourceStep && words != "" {
+		_, label, err := s.Tools.Task(call)
+		if err != nil {
+			return err
+		}
+		answer := subagentAnswer{OK: true, Label: label}
+		answer.Result, _ = text.Cut(words, modelPart)
+		if short, left := text.Cut(words, userPart); left > 0 {
+			answer.ForUser = short
+		}
+		text, err := json.Marshal(answer)
+		if err != nil {
+			return fmt.Errorf("encoding result: %w", err)
+		}
+		result.Content, result.Failed = string(text), false
+	}
+	origin, _ := models.ParseSubagentTurnID(in.TurnID)
+	run, err := toolRun(models.ToolInput{TurnID: origin.TurnID, Step: origin.Round, Call: origin.Call}, result)
+	if err != nil {
+		return err
+	}
+	run.CreatedAt = in.Now
+	return s.Store.CommitTool(ctx, models.ToolCommit{Run: run})
+}
+
+// lastWords are the text of the newest round: the result of a subagent.
+func lastWords(turn models.TurnContext) string {
+	if len(turn.Steps) == 0 {
+		return ""
+	}
+	return agent.Words(turn.Steps[len(turn.Steps)-1].Text)
+}

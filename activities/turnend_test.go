@@ -1,0 +1,328 @@
+package activities_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"coachline/activities"
+	"coachline/internal/agent"
+	"coachline/internal/coach"
+	"coachline/internal/memory"
+	"coachline/internal/seal"
+	"coachline/internal/store"
+	"coachline/internal/tools"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+const (
+	testKeys = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+	ann, ben = "conv_ann", "conv_ben"
+)
+
+// later stands in for the server that starts activities: one for each id.
+type later struct {
+	started []string
+	err     error
+}
+
+func (l *later) Remember(_ context.Context, in models.RememberInput) error {
+	if l.err == nil {
+		l.started = append(l.started, in.TurnID)
+	}
+	return l.err
+}
+
+// town is a store with two people and everything that ends their turns.
+type town struct {
+	t       *testing.T
+	people  *store.Store
+	facts   *memory.Store
+	carrier *network
+	later   *later
+	oracle  *oracle
+	closing *activities.TurnEnd
+	number  int
+	env     *testsuite.TestActivityEnvironment
+}
+
+func newTown(t *testing.T) *town {
+	t.Helper()
+	ring, err := seal.Parse(testKeys)
+	require.NoError(t, err)
+	people, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "coach.db"), Sealer: ring})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, people.Close()) })
+	facts, err := memory.New(memory.Config{Database: people.Database()})
+	require.NoError(t, err)
+	for id, phone := range map[string]string{ann: "+12025550123", ben: "+12025550124"} {
+		_, err := people.Enroll(t.Context(), models.Participant{ID: id, Phone: phone, Timezone: "UTC", EnrolledAt: now}, "operator")
+		require.NoError(t, err)
+	}
+	library, err := prompts.Load("")
+	require.NoError(t, err)
+	w := &town{t: t, people: people, facts: facts, carrier: &network{}, later: &later{}, oracle: &oracle{}}
+	keeper := agent.New(agent.Config{Settings: agent.Settings{MemoryStep: agent.MemoryAfter}})
+	w.closing = &activities.TurnEnd{
+		Turns:  &activities.TurnLoader{Store: people, Archive: people, Prompts: library},
+		Posts:  &activities.SendActivities{Store: people, Brake: people, Carrier: w.carrier, Now: fixed},
+		Keeper: keeper, After: w.later,
+	}
+	var suite testsuite.WorkflowTestSuite
+	w.env = suite.NewTestActivityEnvironment()
+	w.env.RegisterActivity(w.closing)
+	return w
+}
+
+// turn begins a participant's next turn with a text, and a round that answers
+// it.
+func (w *town) turn(id, text string, round models.Step) string {
+	w.t.Helper()
+	w.number++
+	phone := map[string]string{ann: "+12025550123", ben: "+12025550124"}[id]
+	in, err := w.people.AcceptInbound(w.t.Context(), models.Inbound{
+		ProviderSID: models.TurnID(id, w.number), From: phone, Body: text, ReceivedAt: now,
+	})
+	require.NoError(w.t, err)
+	turn := models.TurnID(id, w.number)
+	_, err = w.people.BeginTurn(w.t.Context(), models.PrepareTurnInput{
+		ParticipantID: id, TurnID: turn, Number: w.number, Mode: models.ModeIntake,
+		Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: []int64{in.Inbound.ID}, Now: now,
+	})
+	require.NoError(w.t, err)
+	round.TurnID, round.Number, round.CreatedAt = turn, 1, now
+	_, err = w.people.SaveStep(w.t.Context(), round)
+	require.NoError(w.t, err)
+	return turn
+}
+
+func (w *town) send(id, turn string, source models.TextSource) (models.SendTurnResult, error) {
+	w.t.Helper()
+	value, err := w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{End: models.PersistTurnInput{
+		ParticipantID: id, TurnID: turn, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
+		Source: source, Step: 1, Now: now,
+	}})
+	if err != nil {
+		return models.SendTurnResult{}, err
+	}
+	var out models.SendTurnResult
+	require.NoError(w.t, value.Get(&out))
+	return out, nil
+}
+
+func TestSendTurnBeginsToRemember(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		source     models.TextSource
+		want       bool
+	}{
+		{"P25 words of a model", "I have a bad knee", models.SourceStep, true},
+		{"J84 the end of an exchange", "that is all I wanted to say", models.SourceSilent, true},
+		{"C10 thanks", "thanks!", models.SourceStep, false},
+		{"J94 fixed words", "I have a bad knee", models.SourceFallback, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newTown(t)
+			turn := w.turn(ann, tt.text, models.Step{Text: "I see."})
+			for range 2 {
+				_, err := w.send(ann, turn, tt.source)
+				require.NoError(t, err)
+			}
+			if !tt.want {
+				require.Empty(t, w.later.started)
+				return
+			}
+			require.Equal(t, []string{turn, turn}, w.later.started, "a retry names the same turn, which starts nothing anew")
+		})
+	}
+	t.Run("P18 after the text is out", func(t *testing.T) {
+		w := newTown(t)
+		turn := w.turn(ann, "I have a bad knee", models.Step{Text: "I see."})
+		w.carrier.err = &models.CarrierError{Class: models.CarrierRetry, Code: "20500"}
+		_, err := w.send(ann, turn, models.SourceStep)
+		require.Error(t, err)
+		require.Empty(t, w.later.started)
+		w.carrier.err = nil
+		_, err = w.send(ann, turn, models.SourceStep)
+		require.NoError(t, err)
+		require.Equal(t, []string{turn}, w.later.started)
+	})
+	t.Run("a retry because nothing could be started sends nothing twice", func(t *testing.T) {
+		w := newTown(t)
+		turn := w.turn(ann, "I have a bad knee", models.Step{Text: "I see."})
+		w.later.err = errors.New("unreachable")
+		_, err := w.send(ann, turn, models.SourceStep)
+		require.Error(t, err)
+		w.later.err = nil
+		out, err := w.send(ann, turn, models.SourceStep)
+		require.NoError(t, err)
+		require.Equal(t, models.OutboxQueued, out.First.Status)
+		require.Equal(t, 1, w.carrier.sends)
+		require.Equal(t, []string{turn}, w.later.started)
+	})
+}
+
+func TestSilentTurn(t *testing.T) {
+	w := newTown(t)
+	turn := w.turn(ann, "that is all I wanted to say", models.Step{Calls: `[{"id":"a","name":"end_exchange","arguments":"{}"}]`})
+	t.Run("J84", func(t *testing.T) {
+		out, err := w.send(ann, turn, models.SourceSilent)
+		require.NoError(t, err)
+		require.Equal(t, models.OutboxCanceled, out.First.Status)
+		require.Zero(t, w.carrier.sends, "nothing is said")
+		c, err := w.people.TurnContext(t.Context(), turn, 10)
+		require.NoError(t, err)
+		require.Equal(t, string(models.SourceSilent), c.Turn.Outcome)
+	})
+}
+
+// keeper counts what is asked of it.
+type keeper struct {
+	seen []models.TurnContext
+	err  error
+}
+
+func (k *keeper) Worth(models.TurnContext) bool { return true }
+
+func (k *keeper) Remember(_ context.Context, c models.TurnContext) error {
+	k.seen = append(k.seen, c)
+	return k.err
+}
+
+func TestRemember(t *testing.T) {
+	for _, tt := range []struct {
+		name, turn string
+		err        error
+		kind       string
+		final      bool
+	}{
+		{"done", "conv_ann-t1", nil, "", false},
+		{"a busy model", "conv_ann-t1", &models.ModelError{Class: models.ModelBusy}, models.ErrTypeModelBusy, false},
+		{"who has left", "conv_ann-t1", models.ErrNotFound, models.ErrTypeMissing, true},
+		{"an unknown turn", "conv_ann-t9", nil, models.ErrTypeMissing, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newTown(t)
+			require.Equal(t, "conv_ann-t1", w.turn(ann, "I have a bad knee", models.Step{Text: "I see."}))
+			kept := &keeper{err: tt.err}
+			after := &activities.MemoryActivities{Store: w.people, Keeper: kept}
+			w.env.RegisterActivityWithOptions(after.Remember, activityName(models.ActivityRemember))
+			_, err := w.env.ExecuteActivity(models.ActivityRemember, models.RememberInput{TurnID: tt.turn})
+			if tt.kind == "" {
+				require.NoError(t, err)
+				require.Equal(t, "I have a bad knee", kept.seen[0].Window[0].Text)
+				return
+			}
+			var app *temporal.ApplicationError
+			require.ErrorAs(t, err, &app)
+			require.Equal(t, tt.kind, app.Type())
+			require.Equal(t, tt.final, app.NonRetryable())
+		})
+	}
+}
+
+// run executes one call of a turn and returns its stored result.
+func (w *town) run(id string, call models.ToolCall) models.ToolResult {
+	w.t.Helper()
+	return w.runAfter(id, "please do it", call)
+}
+
+// runAfter executes a call of a turn that answers a message.
+func (w *town) runAfter(id, text string, call models.ToolCall) models.ToolResult {
+	w.t.Helper()
+	registry, err := tools.New()
+	require.NoError(w.t, err)
+	library, err := prompts.Load("")
+	require.NoError(w.t, err)
+	calls, err := json.Marshal([]models.ToolCall{call})
+	require.NoError(w.t, err)
+	turn := w.turn(id, text, models.Step{Calls: string(calls)})
+	runner := &activities.ToolActivities{
+		Store: w.people, Sent: w.people, Tools: registry, Model: w.oracle, Embedder: nowhere{}, Facts: w.facts, Prompts: library,
+		Zones: zones, ModelName: "gpt-4.1", Now: fixed,
+	}
+	in := models.ToolInput{ParticipantID: id, TurnID: turn, Step: 1, Call: 0, Mode: models.ModeIntake}
+	for range 2 {
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestActivityEnvironment()
+		env.RegisterActivity(runner)
+		_, err := env.ExecuteActivity(runner.RunTool, in)
+		require.NoError(w.t, err)
+	}
+	row, err := w.people.ToolRun(w.t.Context(), turn, 1, 0)
+	require.NoError(w.t, err)
+	out, err := row.ToolResult()
+	require.NoError(w.t, err)
+	return out
+}
+
+// What was said before a turn of many texts is read with it: a summary that is
+// still to be made holds both.
+func TestRememberReadsBeforeALongTurn(t *testing.T) {
+	w := newTown(t)
+	w.turn(ann, "I have a bad knee", models.Step{Text: "I see."})
+	var ids []int64
+	for n := range 200 {
+		got, err := w.people.AcceptInbound(t.Context(), models.Inbound{
+			ProviderSID: fmt.Sprintf("SMmany%d", n), From: "+12025550123", Body: fmt.Sprintf("text %d", n), ReceivedAt: now,
+		})
+		require.NoError(t, err)
+		ids = append(ids, got.Inbound.ID)
+	}
+	turn := models.TurnID(ann, 2)
+	_, err := w.people.BeginTurn(t.Context(), models.PrepareTurnInput{
+		ParticipantID: ann, TurnID: turn, Number: 2, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: ids, Now: now,
+	})
+	require.NoError(t, err)
+	kept := &keeper{}
+	after := &activities.MemoryActivities{Store: w.people, Keeper: kept}
+	w.env.RegisterActivityWithOptions(after.Remember, activityName(models.ActivityRemember))
+	_, err = w.env.ExecuteActivity(models.ActivityRemember, models.RememberInput{TurnID: turn})
+	require.NoError(t, err)
+	window := kept.seen[0].Window
+	require.Equal(t, "I have a bad knee", window[0].Text)
+	require.Equal(t, "text 199", window[len(window)-1].Text)
+}
+
+// What follows from a prompt is decided with its send, from the instant at which
+// the carrier took it; from one that was not taken nothing follows.
+func TestPromptIsDecidedWithItsSend(t *testing.T) {
+	for name, refusal := range map[string]error{"taken": nil, "refused": &models.CarrierError{Class: models.CarrierBadNumber, Code: "21211"}} {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t)
+			w.carrier.err = refusal
+			w.closing.Rules = &activities.DecisionActivities{Rules: coach.Rules{ReminderDelay: time.Hour}, Zones: time.LoadLocation}
+			plan := models.TurnPlan{Kind: models.KindPrompt, PromptID: "p1"}
+			value, err := w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{
+				End: models.PersistTurnInput{
+					ParticipantID: ann, TurnID: w.turn(ann, "hello", models.Step{Text: "Time to walk."}), Mode: models.ModeFeedback, Plan: plan,
+					Source: models.SourceStep, Step: 1, Now: now,
+				},
+				Sent: &models.DecideInput{
+					State: models.ParticipantState{ParticipantID: ann, Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback},
+					Event: models.Event{Kind: models.EventPromptSent, Plan: plan}, Now: now,
+				},
+			})
+			require.NoError(t, err)
+			var out models.SendTurnResult
+			require.NoError(t, value.Get(&out))
+			if refusal != nil {
+				require.Nil(t, out.Decided)
+				return
+			}
+			require.NotNil(t, out.Decided)
+			require.Contains(t, out.Decided.Effects, models.Effect{
+				Kind: models.EffectSetDue, Due: models.Due{Kind: models.DueReminder, Ref: "p1", At: out.First.AcceptedAt.Add(time.Hour)},
+			})
+		})
+	}
+}

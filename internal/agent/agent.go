@@ -1,0 +1,147 @@
+// Package agent runs one round of a model: it redacts what was written, routes
+// and plans, recalls, composes the request, calls the model and judges the
+// answer; after the reply it remembers and summarises. Model and store are
+// reached through the interfaces declared here. Every step but redaction fails
+// open: what it would have added is left out, and the person gets an answer.
+package agent
+
+import (
+	"context"
+	"time"
+
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// Model completes chat requests; its errors are *models.ModelError.
+type Model interface {
+	Complete(ctx context.Context, req models.ChatRequest) (models.ChatResponse, error)
+}
+
+// Embedder turns texts into vectors of one length, one for each.
+type Embedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Memory holds what was learnt of people.
+type Memory interface {
+	Recall(ctx context.Context, participantID string) (models.Memory, error)
+	Find(ctx context.Context, q models.FactQuery) ([]models.FoundFact, error)
+	SaveFact(ctx context.Context, fact models.Fact, vector []float32) (models.Fact, error)
+	UpdateFact(ctx context.Context, change models.Fact, vector []float32) (models.Fact, error)
+}
+
+// NoteStore keeps what a conversation came to.
+type NoteStore interface {
+	PutNote(ctx context.Context, note models.Note) error
+	PutSummary(ctx context.Context, summary models.Summary) error
+}
+
+// StageStore keeps what stages asked of models, and what models can do.
+type StageStore interface {
+	StageBy(ctx context.Context, turnID string, name models.StageName, inputHash string) (models.Stage, error)
+	SaveStage(ctx context.Context, row models.Stage) error
+	Capability(ctx context.Context, model, endpoint string) (models.Capability, error)
+	SaveCapability(ctx context.Context, row models.Capability) error
+}
+
+// Time limits of what a stage asks, in the order of their importance to the
+// person who waits (rows J27, J101, J102).
+const (
+	plannerLimit   = 6 * time.Second
+	smallLimit     = 8 * time.Second
+	embeddingLimit = 5 * time.Second
+	// summaryLimit is for what nobody waits for.
+	summaryLimit = 30 * time.Second
+)
+
+// MemoryStep says when what a person told is remembered (decision D2).
+type MemoryStep string
+
+const (
+	// MemoryAfter: once the reply is out.
+	MemoryAfter MemoryStep = "after"
+	// MemoryBefore: before the model is asked, so that the reply can confirm.
+	MemoryBefore MemoryStep = "before"
+	// MemoryOff: never.
+	MemoryOff MemoryStep = "off"
+)
+
+// Settings are the operator's choices.
+type Settings struct {
+	ChatModel, SmallModel string
+	// Endpoint tells what is learnt of a model here from what holds elsewhere;
+	// it must hold no key.
+	Endpoint string
+	// Hot is how long a conversation goes on after its newest entry (D1).
+	Hot          time.Duration
+	MemoryStep   MemoryStep
+	Programme    string
+	HistoryLimit int
+	// Planner forces the planner on or off; nil leaves it to the model's size:
+	// large models plan by themselves.
+	Planner *bool
+	// Digests does the same for the digest of memory, ToolDigests for those of
+	// what outside tools returned (C11).
+	Digests, ToolDigests *bool
+	// Router is one of route's strategies; an unknown one counts as auto.
+	Router string
+}
+
+// Config holds what an Agent needs.
+type Config struct {
+	Prompts  *prompts.Library
+	Model    Model
+	Embedder Embedder
+	Memory   Memory
+	Diary    NoteStore
+	Journal  StageStore
+	Rounds   Rounds
+	Zones    func(name string) (*time.Location, error)
+	Now      func() time.Time
+	Settings Settings
+}
+
+// Agent is safe for use by several goroutines.
+type Agent struct {
+	Config
+	clean  *Cleaner
+	caches caches
+	known  capabilities
+	// instructions are what no participant is to read; nil where the texts
+	// cannot be rendered.
+	instructions *Instructions
+}
+
+// New builds an Agent; everything in cfg is required.
+func New(cfg Config) *Agent {
+	p := &Agent{Config: cfg, clean: NewCleaner(), caches: newCaches()}
+	if cfg.Prompts == nil {
+		return p
+	}
+	if read, err := NewInstructions(cfg.Prompts, cfg.Settings.Programme); err == nil {
+		p.instructions = read
+	}
+	return p
+}
+
+// Offer is what a turn may call: the tools that the mode permits, words that
+// ask for them, and the names of the tools with a meaning of their own.
+type Offer struct {
+	Specs []models.ToolSpec
+	// Controls steer the turn: the end of an exchange, the search for tools.
+	// They are offered whatever the router says.
+	Controls []models.ToolSpec
+	Keywords map[string][]string
+	// Core are the tools that the mode is made of; no router takes them away.
+	Core   []string
+	Stop   string
+	Search string
+	// Playbook is the tool that reads playbooks; Specs says whether it is there.
+	Playbook string
+	// Outside are the tools whose results hold what strangers wrote, Compact
+	// those among them that no digest is made of (J100).
+	Outside, Compact []string
+	// Recalled are the tools whose results hold what participants wrote before.
+	Recalled []string
+}

@@ -1,0 +1,28 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+// One section while attention is open, before the clock; no other request
+// differs.
+func TestOpenAttentionIsOneSection(t *testing.T) {
+	plain, err := Compose(library(t), base(t))
+	require.NoError(t, err)
+	in := base(t)
+	since := time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC)
+	in.Context.Participant.Attention, in.Context.Participant.AttentionAt = models.AttentionCrisis, &since
+	open, err := Compose(library(t), in)
+	require.NoError(t, err)
+	before, after := plain.Messages[0].Content, open.Messages[0].Content
+	require.NotContains(t, before, "may be a crisis")
+	require.Equal(t, strings.Count(before, "\n")+3, strings.Count(after, "\n"))
+	require.Contains(t, after, "\n# Safety\nOn Tue 2026-11-24 08:00 the person wrote something that may be a crisis;")
+	require.Less(t, strings.Index(after, "may be a crisis"), strings.Index(after, "# Now"))
+}

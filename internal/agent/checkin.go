@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"coachline/internal/agent/marks"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// ComposeCheckIn builds the request for the decision whether to write without
+// having been asked: no tools, the conversation before it, and an answer in
+// JSON (P55, W21). It fails when a text cannot be rendered.
+func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) {
+	if in.Zone == nil {
+		in.Zone = time.UTC
+	}
+	ctx := in.Context
+	w := sectionWriter{lib: lib, programme: in.Programme}
+	w.text("Persona", prompts.Persona)
+	w.text("Task: check-in", prompts.CheckIn)
+	w.language(ctx.Participant.Locale, false)
+	w.add("Participant", participantLines(ctx.Participant, in.Zone))
+	w.add("Profile", ProfileLines(ctx.Profile))
+	w.add("Schedules", scheduleLines(ctx.Schedules, in.Zone))
+	if ctx.Outstanding != nil {
+		w.add("Newest prompt", outstandingLines(ctx, in.Zone))
+	}
+	w.tone(ctx.Profile.Tone)
+	w.block("Memory", in.Memory)
+	w.add("Last contact", contactLines(in))
+	w.add("Now", []string{clockLine(in.Now, in.Zone)})
+	request := w.render(prompts.CheckInRequest, prompts.PersonaData{Programme: in.Programme})
+	if w.err != nil {
+		return models.ChatRequest{}, fmt.Errorf("writing check-in request: %w", w.err)
+	}
+	first := models.ChatMessage{Role: roleSystem, Content: join(w.sections)}
+	return models.ChatRequest{Model: in.Model, Messages: weave(first, in, nil, marks.Task+request), JSON: true}, nil
+}
+
+// contactLines say when either side wrote last, as far back as the window goes.
+func contactLines(in Input) []string {
+	return slices.Concat(
+		line("The person wrote", lastAt(in, models.RoleUser)),
+		line("You wrote", lastAt(in, models.RoleAssistant)),
+		line("Check-ins since the person wrote", countUnanswered(in.Context.Window)))
+}
+
+func lastAt(in Input, role models.Role) string {
+	for _, entry := range slices.Backward(in.Context.Window) {
+		if entry.Role == role && entry.Kind != models.KindToolCall {
+			return shortTime(entry.At, in.Zone)
+		}
+	}
+	return "not yet"
+}
+
+// countUnanswered counts the check-ins at the end of a conversation.
+func countUnanswered(entries []models.Message) string {
+	n := 0
+	for _, entry := range slices.Backward(entries) {
+		if entry.Role == models.RoleUser {
+			break
+		}
+		if entry.Kind == models.KindCheckIn {
+			n++
+		}
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	"coachline/internal/agent/marks"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// Chat roles of an OpenAI-compatible request.
+const (
+	roleSystem    = "system"
+	roleUser      = "user"
+	roleAssistant = "assistant"
+	roleTool      = "tool"
+)
+
+// Input is what one round of a turn is composed from. A nil Zone is UTC, an
+// empty Programme is prompts.DefaultProgramme, an unknown Mode is INTAKE.
+// HistoryLimit bounds the conversation entries as Window says. No Tools means
+// that the model is asked for words only.
+type Input struct {
+	Context models.TurnContext
+	Mode    models.Mode
+	Kind    models.Kind
+	// Introduce: the reply is the first that the person hears of the programme.
+	Introduce    bool
+	Tools        []models.ToolSpec
+	Now          time.Time
+	Zone         *time.Location
+	HistoryLimit int
+	Model        string
+	Programme    string
+	// Memory is the block of what is remembered of the person, Plan the section
+	// of the steps to take; both may be empty. Guidance travels with the newest
+	// result of a tool, never as a message of its own.
+	Memory, Plan, Guidance string
+	// Focus is the operator's text for this turn (J8), empty for none.
+	// Playbooks: the tool that reads them is among Tools (J50).
+	Focus     string
+	Playbooks bool
+}
+
+// Compose builds the request for one round: one system message, the window of
+// the conversation, then this turn's rounds so far. What stays equal between
+// turns comes first and the clock last, so that a provider's prompt cache
+// keeps hitting. It fails when a text cannot be rendered or a stored round
+// cannot be read; the same input gives the same request, so a retry is safe
+// and pointless.
+func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
+	if !in.Mode.Known() {
+		in.Mode = models.ModeIntake
+	}
+	if in.Zone == nil {
+		in.Zone = time.UTC
+	}
+	system, err := systemMessage(lib, in)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("writing system message: %w", err)
+	}
+	rounds, err := roundsOf(in.Context)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("reading rounds of the turn: %w", err)
+	}
+	guide(rounds, in.Guidance)
+	cue, err := cueFor(lib, in)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("writing cue: %w", err)
+	}
+	first := models.ChatMessage{Role: roleSystem, Content: system}
+	return models.ChatRequest{Model: in.Model, Messages: weave(first, in, rounds, cue), Tools: in.Tools}, nil
+}
+
+// cueFor is the user message that starts a turn which no text started: empty
+// for replies.
+func cueFor(lib *prompts.Library, in Input) (string, error) {
+	switch in.Kind {
+	case models.KindGreeting:
+		text, err := lib.Render(prompts.GreetingHint, prompts.PersonaData{Programme: in.Programme})
+		return marks.Hint + text, err
+	case models.KindPrompt:
+		text, err := lib.Render(prompts.HabitPromptRequest, prompts.RequestData{})
+		return marks.Task + text, err
+	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
+		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindDebug,
+		models.KindResult, models.KindSubagent, models.KindToolCall, models.KindToolResult:
+	}
+	return "", nil
+}
+
+// guide adds a note behind the newest result.
+func guide(rounds []toolRound, note string) {
+	if len(rounds) == 0 || note == "" {
+		return
+	}
+	messages := rounds[len(rounds)-1].messages
+	messages[len(messages)-1].Content += "\n\n" + note
+}
+
+// weave puts the rounds of the turn among the entries, behind the first
+// message: each round stands after what the model had seen when it answered and
+// before texts that came later. The cue stands before the first round.
+func weave(first models.ChatMessage, in Input, rounds []toolRound, cue string) []models.ChatMessage {
+	entries := Window(in.Context.Window, in.Context.Turn.ID, in.HistoryLimit)
+	out := append(make([]models.ChatMessage, 0, len(entries)+2), first)
+	addCue := func() {
+		if cue != "" {
+			out = append(out, models.ChatMessage{Role: roleUser, Content: cue})
+			cue = ""
+		}
+	}
+	next := 0
+	for _, r := range rounds {
+		for next < len(entries) && entries[next].ID <= r.after {
+			out = append(out, chatMessage(entries[next], in.Zone))
+			next++
+		}
+		addCue()
+		out = append(out, r.messages...)
+	}
+	for _, entry := range entries[next:] {
+		out = append(out, chatMessage(entry, in.Zone))
+	}
+	addCue()
+	return out
+}

@@ -1,0 +1,282 @@
+package agent_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/agent"
+	"coachline/internal/tools"
+	"coachline/internal/web/browse"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// install is one set of options that decide which tools exist.
+type install struct {
+	name                      string
+	playbooks, web, subagents bool
+	focus                     string
+	// steps is a plan that names tools of the installation.
+	steps string
+}
+
+func installs() []install {
+	const steps = "search_memory query='knee'\nlist_memories\nTell them"
+	return []install{
+		{name: "plain", steps: steps},
+		{name: "playbooks", playbooks: true, steps: steps},
+		{name: "everything", playbooks: true, web: true, subagents: true, steps: steps},
+		{name: "focus", focus: sleep, steps: "search_memory query='knee'\nTell them"},
+	}
+}
+
+// equip gives the world the tools of an installation, in a mode, on a channel.
+func (w *world) equip(i install, mode models.Mode, channel models.Channel) *tools.Registry {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	if i.focus != "" {
+		require.NoError(w.t, os.Mkdir(filepath.Join(dir, "focuses"), 0o700))
+		require.NoError(w.t, os.WriteFile(filepath.Join(dir, "focuses", "a.md"), []byte(i.focus), 0o600))
+	}
+	var err error
+	w.library, err = prompts.Load(dir)
+	require.NoError(w.t, err)
+	var options []tools.Option
+	if i.playbooks {
+		options = append(options, tools.WithPlaybooks(w.library))
+	}
+	if i.web {
+		desk := browse.New(browse.Config{})
+		options = append(options, tools.With(desk.SearchTool(), desk.FetchTool()))
+	}
+	if i.subagents {
+		options = append(options, tools.Subagents())
+	}
+	registry, err := tools.New(options...)
+	require.NoError(w.t, err)
+	w.mode = mode
+	specs, core := registry.For(mode), []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
+	if channel.Rights().ReadOnly {
+		specs, core = registry.ReadOnly(specs), nil
+	}
+	outside, compact := registry.Outside()
+	w.offer = agent.Offer{
+		Specs: specs, Controls: registry.Controls(len(specs)), Keywords: registry.Keywords(), Core: core,
+		Stop: registry.Stop(), Search: registry.Search(), Playbook: registry.Playbook(), Outside: outside, Compact: compact,
+	}
+	w.alter = func(c *models.TurnContext) {
+		c.Turn.Channel = channel
+		c.Profile.HabitDomain = "a walk"
+	}
+	return registry
+}
+
+// known are the names of every tool that any installation has.
+func known(t *testing.T) []string {
+	t.Helper()
+	library, err := prompts.Load("")
+	require.NoError(t, err)
+	desk := browse.New(browse.Config{})
+	registry, err := tools.New(tools.WithPlaybooks(library), tools.With(desk.SearchTool(), desk.FetchTool()), tools.Subagents())
+	require.NoError(t, err)
+	specs := slices.Concat(registry.For(models.ModeIntake), registry.For(models.ModeFeedback), registry.Controls(100))
+	var names []string
+	for _, spec := range specs {
+		names = append(names, spec.Name)
+	}
+	return slices.Compact(slices.Sorted(slices.Values(names)))
+}
+
+var toolWord = regexp.MustCompile(`[a-z]+(_[a-z]+)+|scheduler`)
+
+// listed are the tools that a text lists for the model to choose from, one a
+// line; that is how a request offers tools outside the native protocol.
+var listed = regexp.MustCompile(`(?m)^(?:- )?([a-z_]+): `)
+
+// instructs reports whether a message holds the program's own words.
+func instructs(m models.ChatMessage) bool {
+	return m.Role == "system" || strings.Contains(m.Content, "[hint] ") || strings.Contains(m.Content, "[task] ")
+}
+
+// requireOffered fails for each tool that the program's own words in a request
+// name although the request does not offer it. The section of a fact, a
+// profile or a conversation is not the program's words; the test keeps tool
+// names out of those.
+func requireOffered(t *testing.T, req models.ChatRequest, every []string) {
+	t.Helper()
+	if last := req.Messages[len(req.Messages)-1]; strings.Contains(last.Content, "Fill in the arguments of the tool below") {
+		// The second half of a choice: the tools were on offer in the first one,
+		// whose beginning it shares.
+		req.Messages = req.Messages[len(req.Messages)-1:]
+	}
+	offer := offered(req)
+	for _, message := range req.Messages {
+		if !instructs(message) {
+			continue
+		}
+		for _, match := range listed.FindAllStringSubmatch(message.Content, -1) {
+			offer = append(offer, match[1])
+		}
+	}
+	about := func(place, text string) {
+		for _, word := range toolWord.FindAllString(text, -1) {
+			if slices.Contains(every, word) {
+				require.Contains(t, offer, word, "%s names it, and it is not on offer", place)
+			}
+		}
+		if !slices.Contains(offer, "read_playbook") {
+			require.NotContains(t, strings.ToLower(text), "playbook", place)
+		}
+	}
+	for _, message := range req.Messages {
+		if instructs(message) {
+			about(message.Role+" message", message.Content)
+		}
+	}
+	for _, spec := range req.Tools {
+		about("description of "+spec.Name, spec.Description+string(spec.Schema))
+	}
+}
+
+// Every prompt kind in every mode, on every channel, with every protocol and
+// set of options: no request names a tool that it does not offer.
+func TestPromptsNameOnlyToolsOnOffer(t *testing.T) {
+	every := known(t)
+	protocols := map[models.Protocol]models.ModelSize{
+		models.ProtocolNative: models.SizeLarge, models.ProtocolText: models.SizeSmall, models.ProtocolTwoPhase: models.SizeSmall,
+	}
+	for _, i := range installs() {
+		w := newWorld(t)
+		for _, mode := range []models.Mode{models.ModeIntake, models.ModeFeedback} {
+			for _, channel := range []models.Channel{models.ChannelSMS, models.ChannelChat} {
+				for protocol, size := range protocols {
+					t.Run(fmt.Sprintf("%s %s %s %s", i.name, mode, channel, protocol), func(t *testing.T) {
+						w.t, w.window, w.model = t, nil, newDesk()
+						w.settings.ChatModel = fmt.Sprintf("chat-%s", protocol)
+						w.equip(i, mode, channel)
+						require.NoError(t, w.rows.Store.SaveCapability(t.Context(), models.Capability{
+							Model: w.settings.ChatModel, Endpoint: w.settings.Endpoint, Protocol: protocol, Size: size, LearntAt: w.now,
+						}))
+						w.walk(i.steps)
+						n := 0
+						// What was done, which the limit's digest is made of, names its tools.
+						delete(w.model.asked, limiter)
+						for _, requests := range w.model.asked {
+							for _, req := range requests {
+								n++
+								requireOffered(t, req, every)
+							}
+						}
+						require.Greater(t, n, 9)
+					})
+				}
+			}
+		}
+	}
+}
+
+// walk begins a turn of every kind, and plays replies whose first answers use
+// tools, whose tools run out, and whose conversation goes on.
+func (w *world) walk(steps string) {
+	w.t.Helper()
+	w.settings.Router, w.settings.Planner = "auto", on()
+	w.open()
+	w.model.on(router, texts("search_memory", "none")...)
+	w.model.on(planner, texts(steps, "", steps, "")...)
+	for _, kind := range []models.Kind{models.KindGreeting, models.KindPrompt, models.KindCheckIn} {
+		w.kind, w.steps, w.runs = kind, nil, nil
+		w.begin(ann)
+		w.respond()
+	}
+	w.kind = models.KindReply
+	for _, last := range []models.CallModelInput{{}, {}, {NoTools: true}, {NoTools: true, Last: true}} {
+		w.model.on(chat, calling("search_memory", `{"query":"knee"}`), said{text: `{"tool": "list_memories"}`}, said{text: "Fine."})
+		w.says("What do you know about my sore knee, and can you text me at eight?").respond()
+		w.ran(done("search_memory", "their knee is sore"))
+		_, err := w.round(last)
+		require.NoError(w.t, err)
+		w.replied()
+	}
+}
+
+// The list of a conversation is the same in every turn where the catalogue is
+// small, and only grows where a router picks from a large one.
+func TestToolListOfAConversation(t *testing.T) {
+	said := []string{"what did I tell you about my knee?", "text me at eight every day", "please look up the weather", "and forget my knee"}
+	list := func(i install, routed ...string) (lists [][]string) {
+		w := newWorld(t)
+		w.equip(i, models.ModeIntake, models.ChannelSMS)
+		w.settings.Router = "auto"
+		w.open()
+		w.model.on(router, texts(routed...)...)
+		for _, text := range said {
+			w.talks(text)
+			lists = append(lists, offered(w.last(chat)))
+			w.now = w.now.Add(1)
+		}
+		return lists
+	}
+	t.Run("small catalogue", func(t *testing.T) {
+		lists := list(install{})
+		for _, one := range lists {
+			require.Equal(t, lists[0], one)
+		}
+		require.Contains(t, lists[0], "forget_memory")
+	})
+	t.Run("large catalogue", func(t *testing.T) {
+		lists := list(install{playbooks: true, web: true}, "search_memory", "none", "web_search")
+		require.Contains(t, lists[0], "search_memory")
+		for i, one := range lists[1:] {
+			require.Subset(t, one, lists[i], "turn %d", i+2)
+		}
+		require.NotContains(t, lists[1], "web_search")
+		require.Contains(t, lists[2], "web_search")
+	})
+	t.Run("a new conversation begins anew", func(t *testing.T) {
+		w := newWorld(t)
+		w.equip(install{playbooks: true, web: true}, models.ModeIntake, models.ChannelSMS)
+		w.settings.Router = "model"
+		w.open()
+		w.model.on(router, texts("search_memory", "none")...)
+		w.talks("what did I tell you about my knee?")
+		w.now = w.now.Add(2 * w.settings.Hot)
+		w.talks("text me at eight every day")
+		require.NotContains(t, offered(w.last(chat)), "search_memory")
+	})
+}
+
+// The greeting must not call a tool, so its request carries none and no
+// instructions of a mode.
+func TestGreetingCarriesNoTools(t *testing.T) {
+	w := newWorld(t)
+	w.kind = models.KindGreeting
+	w.begin(ann)
+	w.respond()
+	req := w.last(chat)
+	require.Empty(t, req.Tools)
+	require.NotContains(t, w.system(), "# Mode:")
+	require.NotContains(t, w.system(), "Call no tool")
+	require.NotContains(t, w.system(), "No tool can be called")
+	require.Contains(t, w.system(), "# Task: greeting")
+}
+
+// The memory step is shown the profile, which holds where a fact disagrees.
+func TestMemoryStepSeesTheProfile(t *testing.T) {
+	w := newWorld(t)
+	w.knows(ann, models.FactPreference, "Walks at six.")
+	w.alter = func(c *models.TurnContext) { c.Profile.PreferredTime = "07:00, mail ann@example.com" }
+	w.model.on(stepper, texts(`{"action":"none"}`)...)
+	w.exchange("I still walk at seven")
+	require.NoError(t, w.pipe.Remember(t.Context(), w.context()))
+	system := w.last(stepper).Messages[0].Content
+	require.Contains(t, system, "\nProfile:\n- preferred_time: 07:00, mail [REDACTED_EMAIL]\n\nKnown facts:\n- ")
+	require.Contains(t, system, "The profile is kept elsewhere and holds wherever a fact disagrees with it.")
+	require.Contains(t, w.system(), "Where an entry disagrees with the Participant, Profile or Schedules section, the section holds")
+}

@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
+	"coachline/models"
+)
+
+// outsideTools is the fence around what strangers wrote, as a cut knows it (J13).
+var outsideTools = plan.Fence(recall.Outside)
+
+// Of a context that is known, what strangers wrote in one result may take a
+// quarter; a token is some 2.5 characters (P35).
+const contextShare, halfTokens = 4, 5
+
+// shortened are the results of the turn so far as the model is given them: what
+// strangers wrote is cut to what the context bears, and digested where that is
+// on. The rows keep what the tools returned. The last round tells what was done
+// and reads no result whole, so nothing is asked for it.
+func (a *Agent) shortened(ctx context.Context, tr *trace, t turn, last bool) []models.ToolRun {
+	runs := slices.Clone(t.context.Runs)
+	for i, run := range runs {
+		result, err := run.ToolResult()
+		if err != nil || result.Failed || !slices.Contains(t.offer.Outside, result.Name) {
+			continue
+		}
+		if tokens := t.cap.ContextTokens; tokens > 0 {
+			result.Content = plan.CutFenced(result.Content, plan.Caps{EntryChars: tokens * halfTokens / 2 / contextShare, Fence: outsideTools})
+		}
+		if !last {
+			result.Content = a.resultDigest(ctx, tr, t, result)
+		}
+		if text, err := json.Marshal(result); err == nil {
+			runs[i].Result = string(text)
+		}
+	}
+	return runs
+}
+
+// resultDigest is what of a result bears on the text, or the result as it is
+// where no digest is made, none comes in time or none says anything (J100, A43).
+// One batch that fails ends it, so that the person waits for one time limit.
+func (a *Agent) resultDigest(ctx context.Context, tr *trace, t turn, result models.ToolResult) string {
+	if !recall.IsDigestEnabled(a.Settings.ToolDigests, t.cap.Size) {
+		return result.Content
+	}
+	drawn := recall.PlanTool(recall.ToolInput{Result: result, Compact: t.offer.Compact, Fence: recall.Outside})
+	var answers []recall.DigestAnswer
+	for i, batch := range drawn.Batches {
+		if source, _, _ := strings.Cut(drawn.Batches[0], "\n"); i > 0 {
+			// What is not named in a batch cannot be named as its source.
+			batch = source + "\n\n" + batch
+		}
+		request, err := recall.ToolDigestRequest(a.Prompts, recall.DigestInput{Query: t.query(), Batch: batch, Model: a.Settings.SmallModel})
+		var text string
+		if err == nil {
+			text, err = a.ask(ctx, tr, question{stage: models.StageDigest, request: request, limit: smallLimit})
+		}
+		answers = append(answers, recall.DigestAnswer{Text: text, Failed: err != nil})
+		if err != nil {
+			break
+		}
+	}
+	out := drawn.Tool(answers)
+	tr.note(models.StageDigest, "tool "+out.Decision)
+	return out.Text
+}

@@ -1,0 +1,209 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/recall"
+	"coachline/internal/agent/toolcall"
+	"coachline/models"
+)
+
+// direct is the next step of the plan as a call, where it can be carried out
+// without the chat model: with models that are offered tools as text (J35).
+func (r *round) direct(ctx context.Context, specs []models.ToolSpec) (models.ToolCall, bool) {
+	if r.turn.cap.Protocol == models.ProtocolNative || len(specs) == 0 || r.input.Last {
+		return models.ToolCall{}, false
+	}
+	next, ok := plan.Next(r.prepared.Plan, r.past)
+	if !ok {
+		return models.ToolCall{}, false
+	}
+	allowed := r.turn.catalogue(specs)
+	if call, ok := plan.Concrete(next, allowed, r.past); ok {
+		r.trace.note(models.StagePlan, "plan step direct")
+		return call, true
+	}
+	request, err := plan.ResolverRequest(r.agent.Prompts, plan.ResolverInput{
+		Query: r.turn.query(), Step: next, Tools: specs, Past: r.past, Model: r.agent.Settings.SmallModel,
+	})
+	if err != nil {
+		r.trace.errored(models.StagePlan, err)
+		return models.ToolCall{}, false
+	}
+	answer, err := r.agent.ask(ctx, r.trace, question{stage: models.StagePlan, request: request, limit: smallLimit})
+	if err != nil {
+		return models.ToolCall{}, false
+	}
+	call, ok := plan.Resolve(answer, allowed, r.past)
+	if ok {
+		r.trace.note(models.StagePlan, "plan step resolved")
+	}
+	return call, ok
+}
+
+// twoPhase lets one JSON answer pick a tool and a second one fill it in; when
+// none is picked, or none can be read, it asks for the words (O16-O24).
+func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
+	ask := toolcall.Ask{Capability: r.turn.cap, Request: request}
+	name, answer, err := r.choose(ctx, ask)
+	if err != nil {
+		return answer, toolcall.Verdict{}, err
+	}
+	if name != "" {
+		call, answer, ok, err := r.fill(ctx, ask, name)
+		if err != nil {
+			return answer, toolcall.Verdict{}, err
+		}
+		if ok {
+			return answer, toolcall.Verdict{Judgment: toolcall.Calls, Calls: []models.ToolCall{call}}, nil
+		}
+	}
+	words, err := r.withoutTools(request)
+	if err != nil {
+		return answer, toolcall.Verdict{}, err
+	}
+	answer, err = r.complete(ctx, words)
+	return answer, toolcall.JudgeNative(answer, r.native(nil)), err
+}
+
+// withoutTools is a request for the words alone, whose instructions name no
+// tool. It holds as much of the conversation as request, which may have been
+// shortened. A subagent's instructions name none as they are.
+func (r *round) withoutTools(request models.ChatRequest) (models.ChatRequest, error) {
+	if r.input.Kind == models.KindSubagent {
+		return request, nil
+	}
+	words, err := r.compose(nil)
+	if err != nil {
+		return request, err
+	}
+	words.MaxTokens = request.MaxTokens
+	if toolcall.AsksShorter(request) {
+		words.Messages = append(words.Messages, request.Messages[len(request.Messages)-1])
+	}
+	if tail := len(words.Messages) - len(request.Messages); tail > 0 {
+		words.Messages = slices.Delete(words.Messages, 1, 1+tail)
+	}
+	return words, nil
+}
+
+func (r *round) choose(ctx context.Context, ask toolcall.Ask) (name string, answer models.ChatResponse, err error) {
+	for range 1 + toolcall.ChoiceRetries {
+		request, err := toolcall.AskChoice(r.agent.Prompts, ask)
+		if err != nil {
+			return "", answer, fmt.Errorf("writing choice: %w", err)
+		}
+		if answer, err = r.raw(ctx, request); err != nil {
+			return "", answer, err
+		}
+		name, err := toolcall.ReadChoice(answer.Text, ask.Request.Tools)
+		if err == nil {
+			return name, answer, nil
+		}
+		ask.Problem = err.Error()
+	}
+	return "", answer, nil
+}
+
+func (r *round) fill(ctx context.Context, ask toolcall.Ask, name string) (call models.ToolCall, answer models.ChatResponse, ok bool, err error) {
+	call = models.ToolCall{Name: name, Arguments: "{}"}
+	for _, spec := range ask.Request.Tools {
+		if spec.Name == name && !toolcall.TakesArguments(spec) {
+			return call, answer, true, nil
+		}
+	}
+	ask.Problem = ""
+	for range 1 + toolcall.ArgumentRetries {
+		request, err := toolcall.AskArguments(r.agent.Prompts, ask, name)
+		if err != nil {
+			return call, answer, false, fmt.Errorf("writing arguments: %w", err)
+		}
+		if answer, err = r.raw(ctx, request); err != nil {
+			return call, answer, false, err
+		}
+		if call.Arguments, err = toolcall.ReadArguments(answer.Text); err == nil {
+			return call, answer, true, nil
+		}
+		ask.Problem = err.Error()
+	}
+	return call, answer, false, nil
+}
+
+// raw asks the chat model as the request is.
+func (r *round) raw(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
+	p := r.agent
+	began := p.Now()
+	answer, err := p.Model.Complete(ctx, request)
+	if err == nil {
+		r.trace.stages = append(r.trace.stages, models.Stage{
+			TurnID: r.input.TurnID, Name: models.StageModel, Decision: "model two_phase",
+			Model: answer.Model, Usage: answer.Usage, Millis: p.Now().Sub(began).Milliseconds(), CreatedAt: p.Now().UTC(),
+		})
+	}
+	return answer, err
+}
+
+// limit is the reply of a turn whose rounds are used up: what it came to, in a
+// few sentences that begin with a caveat (J86). Without words the workflow
+// falls back to a fixed text.
+func (r *round) limit(ctx context.Context) (models.Step, error) {
+	p := r.agent
+	var candidates []string
+	for _, step := range r.turn.context.Steps {
+		if words := Clean(step.Text); words != "" && step.Calls == "" {
+			candidates = append(candidates, words)
+		}
+	}
+	answer := recall.DigestAnswer{Failed: true}
+	if activity := recall.TurnActivity(r.done()); activity != "" {
+		ask, err := recall.LimitRequest(p.Prompts, recall.LimitAsk{
+			Query: r.turn.query(), Activity: activity, Language: r.turn.context.Participant.Locale, Model: p.Settings.SmallModel,
+		})
+		if err == nil {
+			answer.Text, err = p.ask(ctx, r.trace, question{stage: models.StageLimit, request: ask, limit: smallLimit})
+		}
+		answer.Failed = err != nil
+	}
+	words, ok := recall.LimitReply(answer, candidates)
+	r.trace.note(models.StageLimit, map[bool]string{true: "limit digest", false: "limit apology"}[ok])
+	return r.step(models.ChatResponse{FinishReason: "limit"}, toolcall.JudgeNative(models.ChatResponse{Text: words}, toolcall.Native{}))
+}
+
+// done are the calls of this turn with their results. What the conversation
+// held before is no work of this turn, and a reply must not tell of it as such.
+func (r *round) done() []models.ChatMessage {
+	var out []models.ChatMessage
+	for i, past := range r.past {
+		call := past.Call
+		call.ID = fmt.Sprintf("c%d", i)
+		out = append(out,
+			models.ChatMessage{Role: "assistant", ToolCalls: []models.ToolCall{call}},
+			models.ChatMessage{Role: "tool", Content: past.Result.Content, ToolCallID: call.ID})
+	}
+	return out
+}
+
+// habitPrompt writes a daily prompt; it has its own request, and of the stages
+// only what is known of the person (J53).
+func (a *Agent) habitPrompt(ctx context.Context, in Round) (models.Step, error) {
+	r, err := a.unasked(ctx, in)
+	if err != nil {
+		return models.Step{}, err
+	}
+	known := r.turn.context
+	request, err := ComposeHabitPrompt(a.Prompts, HabitInput{
+		Profile: known.Profile, Name: known.Participant.Name, Locale: known.Participant.Locale, Memory: r.prepared.Memory, Zone: r.turn.zone, Now: r.turn.now,
+		Model: a.Settings.ChatModel, Programme: a.Settings.Programme,
+	})
+	if err != nil {
+		return models.Step{}, fmt.Errorf("composing habit prompt: %w", err)
+	}
+	answer, verdict, err := r.answered(ctx, r.fitted(request))
+	if err != nil {
+		return models.Step{}, err
+	}
+	return r.step(answer, verdict)
+}

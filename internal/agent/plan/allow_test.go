@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+func TestAllow(t *testing.T) {
+	picked := Selection{Names: []string{"weather"}, By: StrategyKeyword}
+	tests := []struct {
+		name string
+		in   AllowInput
+		want Allowed
+	}{
+		{"picks alone", AllowInput{Selection: picked}, Allowed{[]string{"weather"}, "keyword"}},
+		{"A14 carry-over", AllowInput{Selection: picked, Failed: []string{"scheduler"}}, Allowed{[]string{"scheduler", "weather"}, "keyword+carryover"}},
+		{"J80 plan and carry-over", AllowInput{Selection: picked, Failed: []string{"scheduler"}, Planned: []string{"search_web"}},
+			Allowed{[]string{"scheduler", "weather", "search_web"}, "keyword+plan+carryover"}},
+		{"J75 plan names what is picked", AllowInput{Selection: picked, Planned: []string{"weather"}}, Allowed{[]string{"weather"}, "keyword"}},
+		{"J82 found", AllowInput{Selection: Selection{By: StrategyModel}, Found: []string{"search_web"}}, Allowed{[]string{"search_web"}, "model+search"}},
+		{"on offer before", AllowInput{Selection: picked, Kept: []string{"search_web", "exec"}}, Allowed{[]string{"weather", "search_web"}, "keyword+kept"}},
+		{"on offer before, picked too", AllowInput{Selection: picked, Kept: []string{"weather"}}, Allowed{[]string{"weather"}, "keyword"}},
+		{"J81 always", AllowInput{Selection: picked, Always: []string{"stop", "tool_search"}}, Allowed{[]string{"weather", "stop", "tool_search"}, "keyword"}},
+		{"J81 always, picked too", AllowInput{Selection: picked, Always: []string{"weather"}}, Allowed{[]string{"weather"}, "keyword"}},
+		{"C5 forbidden names stay out", AllowInput{Selection: Selection{Names: []string{"exec"}, By: StrategyAll}, Planned: []string{"exec"}, Failed: []string{"exec"}, Found: []string{"exec"}},
+			Allowed{nil, "all"}},
+		{"A26 found, forbidden in this mode", AllowInput{Selection: picked, Found: []string{"exec"}}, Allowed{[]string{"weather"}, "keyword"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.in.Catalogue = sampleTools()
+			require.Equal(t, tt.want, AllowTools(tt.in))
+		})
+	}
+	t.Run("A19 what is cached has no carried name", func(t *testing.T) {
+		selection := Selection{Names: []string{"weather"}, By: StrategyKeyword}
+		AllowTools(AllowInput{Selection: selection, Failed: []string{"scheduler"}, Catalogue: sampleTools()})
+		require.Equal(t, []string{"weather"}, selection.Names)
+	})
+}
+
+func TestCache(t *testing.T) {
+	key := CacheKey{
+		Query: "8am please", Strategy: StrategyModel, Tools: []string{"b", "a"}, Mode: models.ModeIntake,
+		Channel: models.ChannelSMS, Focus: "sleep", Locale: "en-US",
+	}
+	base := key.Hash()
+	require.Equal(t, []string{"b", "a"}, key.Tools, "the caller's list stays")
+	require.NotContains(t, base, "8am")
+	same := key
+	same.Tools = []string{"a", "b"}
+	require.Equal(t, base, same.Hash())
+	tests := []struct {
+		name   string
+		change func(*CacheKey)
+	}{
+		{"J23 query", func(k *CacheKey) { k.Query = "9am please" }},
+		{"J23 strategy", func(k *CacheKey) { k.Strategy = StrategyKeyword }},
+		{"J23 tools", func(k *CacheKey) { k.Tools = []string{"a"} }},
+		{"J23 names do not run together", func(k *CacheKey) { k.Tools = []string{"ab"} }},
+		{"J23 fields do not run together", func(k *CacheKey) { k.Focus, k.Locale = "sleepen", "-US" }},
+		{"J23 mode", func(k *CacheKey) { k.Mode = models.ModeFeedback }},
+		{"J23 channel", func(k *CacheKey) { k.Channel = models.ChannelTerminal }},
+		{"J23 focus", func(k *CacheKey) { k.Focus = "" }},
+		{"J23 locale", func(k *CacheKey) { k.Locale = "de" }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			other := key
+			tt.change(&other)
+			require.NotEqual(t, base, other.Hash())
+		})
+	}
+	t.Run("A10 the whole catalogue is not cached", func(t *testing.T) {
+		answer := RouteEvidence{Answer: "search_web, weather, saveProfile, scheduler"}
+		require.False(t, SelectTools(StrategyModel, RouteInput{"q", sampleTools()}, answer).Cacheable(sampleTools()))
+		require.False(t, SelectTools(StrategyAll, RouteInput{"q", sampleTools()}, answer).Cacheable(sampleTools()))
+	})
+	t.Run("J24 a part is cached, none too", func(t *testing.T) {
+		require.True(t, SelectTools(StrategyModel, RouteInput{"q", sampleTools()}, RouteEvidence{Answer: "weather"}).Cacheable(sampleTools()))
+		require.True(t, SelectTools(StrategyModel, RouteInput{"q", sampleTools()}, RouteEvidence{Answer: "none"}).Cacheable(sampleTools()))
+	})
+	t.Run("a fallback is not cached", func(t *testing.T) {
+		require.False(t, SelectTools(StrategyModel, RouteInput{"remind me", sampleTools()}, RouteEvidence{}).Cacheable(sampleTools()))
+	})
+}
+
+func TestSearch(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"J82 lines", "delete a daily reminder", "scheduler: Manage daily prompts and reminders: create, list, delete."},
+		{"J82 best first", "daily reminders, and the web", "scheduler: Manage daily prompts and reminders: create, list, delete.\nsearch_web: Look things up on the web."},
+		{"J82 best first, whatever the catalogue's order", "look things up on the web, or a reminder", "search_web: Look things up on the web.\nscheduler: Manage daily prompts and reminders: create, list, delete."},
+		{"J82 nothing", "xyzzy", nothingFound},
+		{"J82 empty", "", nothingFound},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, SearchTools(tt.in, sampleTools())) })
+	}
+	t.Run("five at most, on one line each", func(t *testing.T) {
+		var catalogue []Tool
+		for _, name := range []string{"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "ta", "tb", "tc"} {
+			catalogue = append(catalogue, Tool{Name: name, Description: "reading\n" + strings.Repeat("long ", 40), Keywords: []string{"only" + name}})
+		}
+		require.Equal(t, nothingFound, SearchTools("reading", catalogue), "a word of every tool tells nothing")
+		got := SearchTools("onlyt0 onlyt1 onlyt2 onlyt3 onlyt4 onlyt5", catalogue)
+		require.Len(t, strings.Split(got, "\n"), maxPicks)
+	})
+}
+
+func TestFound(t *testing.T) {
+	tests := []struct {
+		name, in string
+		want     []string
+	}{
+		{"J82 names", "search_web: Look.\nweather: The forecast.", []string{"weather", "search_web"}},
+		{"J82 bullets", "- weather: The forecast.", []string{"weather"}},
+		{"A25 a sentence", "You could use the weather tool or search_web for that.", nil},
+		{"A25 the answer without a hit", nothingFound, nil},
+		{"A26 a tool that is not permitted", "exec: Run a command.", nil},
+		{"empty", "", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, FoundTools(tt.in, sampleTools())) })
+	}
+}

@@ -1,0 +1,46 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"coachline/models"
+)
+
+// CacheKey is everything that a selection depends on (J23). Query is redacted.
+type CacheKey struct {
+	Query    string
+	Strategy Strategy
+	Tools    []string
+	Mode     models.Mode
+	Channel  models.Channel
+	Focus    string
+	Locale   string
+}
+
+// Hash is the key as hex digits that tell nothing of the text. The order of
+// the tools does not matter.
+func (k CacheKey) Hash() string {
+	k.Tools = slices.Sorted(slices.Values(k.Tools))
+	// Quoted fields do not run together.
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", k))
+	return hex.EncodeToString(sum[:])
+}
+
+// Cacheable reports whether a selection may be reused for the same key: not
+// when it is the whole catalogue, which says that nothing was decided (J24,
+// A10), and not when the strategy asked for had failed. Only a Selection is
+// ever cached, never what Allow makes of it (J80).
+func (s Selection) Cacheable(tools []Tool) bool {
+	if s.Fallback {
+		return false
+	}
+	for _, tool := range tools {
+		if !contains(s.Names, tool.Name) {
+			return true
+		}
+	}
+	return false
+}

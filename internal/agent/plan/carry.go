@@ -1,0 +1,119 @@
+package plan
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"coachline/models"
+)
+
+// CarryOverInput is the conversation up to the texts being answered, which are the
+// run of user entries at its end.
+type CarryOverInput struct {
+	Entries   []models.Message // oldest first
+	Catalogue []Tool
+	Now       time.Time
+	// Hot is how long a conversation goes on after its newest entry (D1).
+	Hot time.Duration
+}
+
+// Carried is what the turn before leaves to this one.
+type Carried struct {
+	// Fresh: nothing was said within the hot window. Clear the caches of the
+	// conversation and carry no tool rows into the window.
+	Fresh bool
+	// Failed names the tools whose calls failed, in the catalogue's order.
+	Failed []string
+	// Orphans names tools whose calls have no result; for the log.
+	Orphans []string
+}
+
+// CarryOver looks at the turn before (2.3). It walks back to the first text of the
+// person and pairs calls with results by id, or by tool name where a result
+// has no call of its id. Only the stored failure flag counts, not what a
+// result says. Names that are no longer in the catalogue are dropped. In a
+// fresh conversation nothing is carried (2.13, A8).
+func CarryOver(in CarryOverInput) Carried {
+	before := beforeAnswered(in.Entries)
+	if !recent(before, in.Now.Add(-in.Hot)) {
+		return Carried{Fresh: true}
+	}
+	calls, results := lastTurn(before)
+	byID := map[string]models.ToolResult{}
+	byName := map[string]bool{}
+	failed := map[string]bool{}
+	for _, result := range results {
+		i := slices.IndexFunc(calls, func(call models.ToolCall) bool { return call.ID != "" && call.ID == result.CallID })
+		name := result.Name
+		if i >= 0 {
+			name = calls[i].Name
+			byID[result.CallID] = result
+		} else {
+			byName[name] = true
+		}
+		failed[name] = failed[name] || result.Failed
+	}
+	var out Carried
+	for _, call := range calls {
+		_, paired := byID[call.ID]
+		if !paired && !byName[call.Name] {
+			out.Orphans = append(out.Orphans, call.Name)
+		}
+	}
+	out.Failed = inOrder(in.Catalogue, failed)
+	return out
+}
+
+// genuine reports whether an entry is the person's own words; results that a
+// text protocol stored under the user's role are not.
+func genuine(entry models.Message) bool {
+	return entry.Role == models.RoleUser && entry.Kind != models.KindToolResult && entry.Kind != models.KindToolCall
+}
+
+func beforeAnswered(entries []models.Message) []models.Message {
+	end := len(entries)
+	for end > 0 && genuine(entries[end-1]) {
+		end--
+	}
+	return entries[:end]
+}
+
+func recent(entries []models.Message, since time.Time) bool {
+	return slices.ContainsFunc(entries, func(entry models.Message) bool {
+		return entry.Kind != models.KindDebug && !entry.At.Before(since)
+	})
+}
+
+// lastTurn collects the calls and results after the person's last words.
+// Entries that cannot be read are left out.
+func lastTurn(entries []models.Message) (calls []models.ToolCall, results []models.ToolResult) {
+	for _, entry := range slices.Backward(entries) {
+		if genuine(entry) {
+			break
+		}
+		if entry.Kind == models.KindToolCall {
+			calls = append(callsOf(entry), calls...)
+		}
+		if result, ok := resultOf(entry); ok {
+			results = append(results, result)
+		}
+	}
+	return calls, results
+}
+
+func callsOf(entry models.Message) []models.ToolCall {
+	var calls []models.ToolCall
+	if err := json.Unmarshal([]byte(entry.Text), &calls); err != nil {
+		return nil
+	}
+	return calls
+}
+
+func resultOf(entry models.Message) (models.ToolResult, bool) {
+	var result models.ToolResult
+	if entry.Kind != models.KindToolResult || json.Unmarshal([]byte(entry.Text), &result) != nil {
+		return models.ToolResult{}, false
+	}
+	return result, true
+}

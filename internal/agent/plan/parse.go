@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"coachline/internal/text"
+)
+
+// lineRoom is how much of a line is looked at, in characters: more than a step
+// keeps, and little enough that pairing quotes costs nothing.
+const lineRoom = 2 * stepChars
+
+// memoryDirective begins the line that asks for a search of memory.
+const memoryDirective = "searchMemory"
+
+var (
+	// bullet and number are what a list puts before its items. A number needs
+	// a space after its dot, so that "1.5 km" stays.
+	bullet = regexp.MustCompile(`^(?:[-*•–—+]|\[[ xX]?\])\s+`)
+	number = regexp.MustCompile(`^(?i:step\s+)?\(?\d{1,2}[.):]\s+`)
+)
+
+// Parse reads a planner's answer (J32, 2.6): one step a line, without bullets,
+// numbers, quotes and fences, each cut at 200 characters, five at most. Tools
+// are recognised by their exact names. An answer without a step, and one that
+// does nothing but stop, is no plan.
+func Parse(answer string, known Catalogue) Plan {
+	var p Plan
+	limit := maxSteps
+	for _, line := range linesOf(answer) {
+		body := tidyLine(line, known)
+		topic, isMemory := memoryTopic(body)
+		switch {
+		case body == "":
+		case !isMemory:
+			body = text.Truncate(body, stepChars)
+			p.Steps = append(p.Steps, Step{Text: body, Tool: headTool(body, known)})
+		case !p.Recall:
+			// The directive is a step too: together they are five at most.
+			p.Recall, p.Topic = true, text.Truncate(topic, stepChars)
+			limit--
+		}
+	}
+	p.Steps = dropPreface(p.Steps)
+	p.Steps = p.Steps[:min(len(p.Steps), limit)]
+	p.Names = toolsNamedIn(p.Steps, known)
+	p.Kind = kindOf(p, known)
+	if p.Kind == KindEmpty {
+		return Plan{Kind: KindEmpty}
+	}
+	return p
+}
+
+func kindOf(p Plan, known Catalogue) Kind {
+	if len(p.Steps) == 0 && !p.Recall {
+		return KindEmpty
+	}
+	if len(p.Steps) == 1 && !p.Recall && isReplyOnly(p.Steps[0].Text) {
+		return KindReplyOnly
+	}
+	for _, step := range p.Steps {
+		if known.Stop == "" || step.Tool != known.Stop {
+			return KindSteps
+		}
+	}
+	if p.Recall {
+		return KindSteps
+	}
+	// Nothing but stop would end the exchange in silence (W4).
+	return KindEmpty
+}
+
+func isReplyOnly(text string) bool {
+	return strings.EqualFold(strings.TrimRight(text, ".! "), strings.TrimRight(replyOnlyStep, "."))
+}
+
+// linesOf divides an answer; a JSON list of texts is a list of lines.
+func linesOf(answer string) []string {
+	answer = text.WithoutThinking(answer)
+	var listed []string
+	bare := strings.TrimSpace(strings.Trim(strings.TrimPrefix(answer, "```json"), "`"))
+	if strings.HasPrefix(bare, "[") && json.Unmarshal([]byte(bare), &listed) == nil {
+		answer = strings.Join(listed, "\n")
+	}
+	return strings.FieldsFunc(answer, func(r rune) bool { return r == '\n' || r == '\r' || r == '\u2028' })
+}
+
+// tidyLine takes a line out of its list and its quotes; a fence is empty.
+func tidyLine(line string, known Catalogue) string {
+	line = text.Truncate(strings.TrimSpace(line), lineRoom)
+	if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+		return ""
+	}
+	// Models put lists into lists: "- 1. **Step 1:** walk".
+	for range 3 {
+		line = number.ReplaceAllString(bullet.ReplaceAllString(line, ""), "")
+	}
+	line = unquote(strings.TrimSpace(line), known)
+	if !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return ""
+	}
+	return line
+}
+
+// closing gives the mark that ends what another one begins.
+var closing = map[rune]string{'\'': "'", '"': `"`, '`': "`", '“': "”", '‘': "’", '«': "»"}
+
+// unquote takes the quotes off a line that stands wholly in them: nothing
+// inside uses the same mark, or a tool stands right behind it.
+func unquote(line string, known Catalogue) string {
+	opener, size := utf8.DecodeRuneInString(line)
+	end, ok := closing[opener]
+	if !ok || len(line) < size+len(end) || !strings.HasSuffix(line, end) {
+		return line
+	}
+	inside := strings.TrimSpace(line[size : len(line)-len(end)])
+	_, isMemory := memoryTopic(inside)
+	if strings.Contains(inside, end) && headTool(inside, known) == "" && !isMemory {
+		return line
+	}
+	return inside
+}
+
+// memoryTopic reads a line such as searchMemory topic='sleep habits'. A topic
+// without quotes is its first word; without any topic it is empty, and the
+// search goes by the person's text alone.
+func memoryTopic(line string) (topic string, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(line, "*`"), memoryDirective)
+	if !ok || (rest != "" && isNameRune(firstRune(rest))) {
+		return "", false
+	}
+	for _, pair := range lenientPairs(rest) {
+		if strings.EqualFold(pair.key, "topic") {
+			return strings.TrimSpace(pair.value), true
+		}
+	}
+	return "", true
+}
+
+// dropPreface leaves out a line that only introduces the steps after it.
+func dropPreface(steps []Step) []Step {
+	if len(steps) > 1 && steps[0].Tool == "" && strings.HasSuffix(steps[0].Text, ":") {
+		return steps[1:]
+	}
+	return steps
+}
+
+func firstRune(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
+}
+
+// isNameRune tells what tool and argument names are made of.
+func isNameRune(r rune) bool {
+	return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r)
+}

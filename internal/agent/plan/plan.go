@@ -1,0 +1,141 @@
+// Package plan decides which tools a turn offers, which coaching focus it is
+// written in, and which steps it takes before its first model call: when a plan
+// is worth asking for, what the answer means, which steps can be run
+// without the chat model, what the model is told after each result, and which
+// calls are refused. It is pure, and every function answers odd input with its
+// fail-open value: no plan.
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// Kind is what a plan decides.
+type Kind string
+
+const (
+	// KindEmpty: no plan, because none was asked for, the call failed or the
+	// answer was no plan. Recall and routing go on as if there were no planner
+	// (J30).
+	KindEmpty Kind = "empty"
+	// KindReplyOnly: the person needs an answer and nothing else. The routed
+	// tools stay on offer; memory and direct execution are skipped (J31, C4).
+	KindReplyOnly Kind = "reply_only"
+	// KindSteps: Steps, or memory to look up first, or both.
+	KindSteps Kind = "steps"
+)
+
+const (
+	// maxSteps and stepChars bound a plan (J27, J32).
+	maxSteps  = 5
+	stepChars = 200
+)
+
+// replyOnlyStep is the one line that the planner writes when nothing has to be
+// looked up or done; its prompt quotes it.
+const replyOnlyStep = "Reply to the user."
+
+// Plan is a planner's answer, or what stands in for it. The zero value is no
+// plan at all; it means the same as KindEmpty.
+type Plan struct {
+	Kind Kind
+	// Recall: memory is to be searched, for Topic where it is not empty (J28).
+	Recall bool
+	Topic  string
+	// Steps leave out the memory directive.
+	Steps []Step
+	// Names are the tools of the catalogue that any step names, in the
+	// catalogue's order: what the plan adds to the allow-list (J29).
+	Names []string
+}
+
+// Step is one line of a plan. Tool is the tool that the line begins with;
+// empty for a step of words.
+type Step struct {
+	Text string
+	Tool string
+}
+
+// Catalogue is what a plan may name. Stop and Search are the names of the
+// tools that end an exchange and search for tools; empty where there is none.
+type Catalogue struct {
+	Tools  []models.ToolSpec
+	Stop   string
+	Search string
+}
+
+// ReplyOnly is the plan for a text that needs no planner.
+func ReplyOnly() Plan {
+	return Plan{Kind: KindReplyOnly, Steps: []Step{{Text: replyOnlyStep}}}
+}
+
+// Decision is a short code for the stage's row; it holds no personal data.
+func (p Plan) Decision() string {
+	switch p.Kind {
+	case KindReplyOnly:
+		return string(KindReplyOnly)
+	case KindSteps:
+		code := fmt.Sprintf("%d steps, %d tools", len(p.Steps), len(p.toolSteps()))
+		if p.Recall {
+			code += ", recall"
+		}
+		return code
+	case KindEmpty:
+	}
+	return string(KindEmpty)
+}
+
+// NeedsRecall reports what a plan says of memory: true to search, false to
+// skip; decided is false when there is no plan, so that the gate decides (J30,
+// J39).
+func (p Plan) NeedsRecall() (recall, decided bool) {
+	return p.Recall, p.Kind == KindReplyOnly || p.Kind == KindSteps
+}
+
+// Section is the text of the system message's action plan: empty unless more
+// than one step is left (J34). Steps whose tool is not among tools, the ones on
+// offer, are left out. It fails only when the prompt cannot be rendered; then
+// go on without the section.
+func Section(lib *prompts.Library, p Plan, tools []string) (string, error) {
+	data := prompts.StageData{}
+	for _, step := range p.Steps {
+		if step.Tool == "" || slices.Contains(tools, step.Tool) {
+			data.Steps = append(data.Steps, step.Text)
+		}
+	}
+	if p.Kind != KindSteps || len(data.Steps) < 2 {
+		return "", nil
+	}
+	text, err := lib.Render(prompts.ActionPlan, data)
+	if err != nil {
+		return "", fmt.Errorf("rendering action plan: %w", err)
+	}
+	return text, nil
+}
+
+// toolSteps are the steps that begin with a tool; a plan without any is too
+// vague to execute, and the routed tools stand (J37).
+func (p Plan) toolSteps() []Step {
+	if p.Kind != KindSteps {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool { return s.Tool == "" })
+}
+
+func (c Catalogue) spec(name string) (models.ToolSpec, bool) {
+	i := slices.IndexFunc(c.Tools, func(spec models.ToolSpec) bool { return spec.Name == name })
+	if i < 0 || name == "" {
+		return models.ToolSpec{}, false
+	}
+	return c.Tools[i], true
+}
+
+// knows reports whether a name may stand at the head of a step.
+func (c Catalogue) knows(name string) bool {
+	_, ok := c.spec(name)
+	return ok || name != "" && (name == c.Stop || name == c.Search)
+}

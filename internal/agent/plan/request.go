@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"coachline/internal/text"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+const (
+	// dialogueLines, lineChars and descriptionChars keep the planner's request
+	// small (J26).
+	dialogueLines    = 6
+	lineChars        = 200
+	descriptionChars = 120
+)
+
+// PlannerInput is what a planner is asked. Tools are the routed ones with what was
+// carried over (C4); Dialogue is as Dialogue makes it; Context is the line of
+// the moment. All texts are redacted.
+type PlannerInput struct {
+	Query    string
+	Dialogue []string
+	Context  string
+	Tools    []models.ToolSpec
+	Model    string
+}
+
+// PlannerRequest asks for a plan. It has one system message and the person's text as
+// the only user message. It fails only when the prompt cannot be rendered;
+// then go on without a plan.
+func PlannerRequest(lib *prompts.Library, ask PlannerInput) (models.ChatRequest, error) {
+	data := prompts.StageData{
+		Query: ask.Query, Dialogue: ask.Dialogue, Context: ask.Context, Limit: maxSteps,
+		Tools: lines(ask.Tools, false),
+	}
+	text, err := lib.Render(prompts.Planner, data)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("rendering planner request: %w", err)
+	}
+	return request(ask.Model, text, ask.Query), nil
+}
+
+// Dialogue is the last six texts of person and coach, oldest first, one line
+// of at most 200 characters each. Tool rows and debug texts are left out.
+func Dialogue(entries []models.Message) []string {
+	var out []string
+	for _, entry := range entries {
+		speaker := speakerOf(entry)
+		body := strings.Join(strings.Fields(entry.Text), " ")
+		if speaker != "" && body != "" {
+			out = append(out, speaker+": "+text.Truncate(body, lineChars))
+		}
+	}
+	return out[max(0, len(out)-dialogueLines):]
+}
+
+func speakerOf(entry models.Message) string {
+	if entry.Kind == models.KindToolCall || entry.Kind == models.KindToolResult || entry.Kind == models.KindDebug {
+		return ""
+	}
+	switch entry.Role {
+	case models.RoleUser:
+		return "user"
+	case models.RoleAssistant:
+		return "coach"
+	case models.RoleTool:
+	}
+	return ""
+}
+
+// ResolverInput is what is known when a step has to be turned into a call: the
+// person's text, the step, the allowed tools and the results so far.
+type ResolverInput struct {
+	Query string
+	Step  Step
+	Tools []models.ToolSpec
+	Past  []Past
+	Model string
+}
+
+// ResolverRequest asks for the call that a step means. It has one system
+// message and the step as the only user message. It fails only when the prompt
+// cannot be rendered; then the chat model takes the turn.
+func ResolverRequest(lib *prompts.Library, ask ResolverInput) (models.ChatRequest, error) {
+	data := prompts.StageData{Query: ask.Query, Material: ask.Step.Text, Tools: lines(ask.Tools, true)}
+	for _, past := range ask.Past {
+		outcome := past.Result.Content
+		if past.Result.Failed {
+			outcome = "failed: " + outcome
+		}
+		data.Steps = append(data.Steps, past.Call.Name+": "+strings.Join(strings.Fields(outcome), " "))
+	}
+	text, err := lib.Render(prompts.PlanResolver, data)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("rendering resolver request: %w", err)
+	}
+	return request(ask.Model, text, ask.Step.Text), nil
+}
+
+func request(model, system, user string) models.ChatRequest {
+	return models.ChatRequest{Model: model, Messages: []models.ChatMessage{
+		{Role: "system", Content: system},
+		{Role: "user", Content: user},
+	}}
+}
+
+func lines(tools []models.ToolSpec, schemas bool) []prompts.ToolLine {
+	out := make([]prompts.ToolLine, 0, len(tools))
+	for _, tool := range tools {
+		line := prompts.ToolLine{Name: tool.Name, Description: text.Truncate(strings.Join(strings.Fields(tool.Description), " "), descriptionChars)}
+		if schemas {
+			line.Schema = strings.Join(strings.Fields(string(tool.Schema)), " ")
+		}
+		out = append(out, line)
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"coachline/internal/text"
+	"coachline/models"
+)
+
+const (
+	// rememberedCalls is how many calls back a repeat is recognised (2.2).
+	rememberedCalls = 5
+	// namedTools is how many tools a refusal lists (J69).
+	namedTools = 5
+	// breakAfter is how often a tool may fail alike before it is no longer
+	// offered (W16).
+	breakAfter = 3
+)
+
+// Past is one call that was executed in this reply, with its result. Calls that
+// were refused are not among them: they cost a turn and no call (2.2, 2.9).
+type Past struct {
+	Call   models.ToolCall
+	Result models.ToolResult
+	// Direct: a step of the plan was executed without the chat model.
+	Direct bool
+}
+
+// Reason is why a call is refused.
+type Reason string
+
+const (
+	ReasonNone       Reason = ""
+	ReasonNotAllowed Reason = "not_allowed"
+	ReasonBroken     Reason = "broken"
+	ReasonDuplicate  Reason = "duplicate"
+	ReasonSearches   Reason = "search_limit"
+	ReasonCalls      Reason = "call_limit"
+)
+
+// Refusal says why a call is not executed; Message is the tool error that the
+// model reads. The zero value lets the call run.
+type Refusal struct {
+	Reason  Reason
+	Message string
+}
+
+// Limits bound the calls of one reply (2.9): Calls those of ordinary tools,
+// Searches those of the tool search. The turns of the model are bounded
+// outside.
+type Limits struct {
+	Calls    int
+	Searches int
+}
+
+// ScreenInput is what a call is held against.
+type ScreenInput struct {
+	// Allowed is the allow-list of the turn, in the order it is offered.
+	Allowed []string
+	// Search is the name of the tool search; empty where there is none.
+	Search string
+	Past   []Past
+	Limits Limits
+}
+
+// Screen decides whether a call that a model made is executed: not when its
+// tool is not on offer (J69), failed alike three times (W16), was called with
+// equal arguments among the last five calls and answered (J70), or has used up
+// its share (J83, C5). Searches for tools do not use up the share of the
+// others.
+func Screen(call models.ToolCall, in ScreenInput) Refusal {
+	if !slices.Contains(in.Allowed, call.Name) {
+		return Refusal{ReasonNotAllowed, notAllowed(call.Name, in.Allowed)}
+	}
+	if slices.Contains(Broken(in.Past), call.Name) {
+		return Refusal{ReasonBroken, fmt.Sprintf("%s failed %d times in the same way and is not on offer any more in this reply. "+
+			"Tell the person what could not be done, without claiming that it was.", call.Name, breakAfter)}
+	}
+	searches := 0
+	for _, past := range in.Past {
+		if in.Search != "" && past.Call.Name == in.Search {
+			searches++
+		}
+	}
+	if in.Search != "" && call.Name == in.Search && searches >= in.Limits.Searches {
+		return Refusal{ReasonSearches, fmt.Sprintf("No more than %d searches for tools in one reply. Use the tools that are on offer, or answer.", in.Limits.Searches)}
+	}
+	if place, repeated := findAnswered(call, in.Past); repeated {
+		return Refusal{ReasonDuplicate, fmt.Sprintf("%s was called with the same arguments already in this reply (call %d). "+
+			"Use the result that is above instead of calling again.", call.Name, place)}
+	}
+	if call.Name != in.Search && len(in.Past)-searches >= in.Limits.Calls {
+		return Refusal{ReasonCalls, fmt.Sprintf("No more than %d tool calls in one reply. Answer with what the results above say.", in.Limits.Calls)}
+	}
+	return Refusal{}
+}
+
+func notAllowed(name string, allowed []string) string {
+	if len(allowed) == 0 {
+		return fmt.Sprintf("There is no tool called %s, and none is on offer. Answer in words.", text.Truncate(name, lineChars))
+	}
+	return fmt.Sprintf("There is no tool called %s here. On offer are: %s.", text.Truncate(name, lineChars), strings.Join(allowed[:min(len(allowed), namedTools)], ", "))
+}
+
+// Broken names the tools that failed three times with the same error since
+// they last succeeded, in the order they broke. Leave them out of the
+// allow-list for the rest of the reply.
+func Broken(past []Past) []string {
+	counts := map[[2]string]int{}
+	var broken []string
+	for _, one := range past {
+		name := one.Call.Name
+		if !one.Result.Failed {
+			for key := range counts {
+				if key[0] == name {
+					delete(counts, key)
+				}
+			}
+			continue
+		}
+		key := [2]string{name, strings.Join(strings.Fields(one.Result.Content), " ")}
+		counts[key]++
+		if counts[key] >= breakAfter && !slices.Contains(broken, name) {
+			broken = append(broken, name)
+		}
+	}
+	return broken
+}
+
+// CallKey identifies a call: its name and its arguments as JSON with sorted
+// keys, so that their order does not matter and the case of a value does (2.2).
+// Arguments that are no JSON count as they are written.
+func CallKey(call models.ToolCall) string {
+	arguments := strings.TrimSpace(call.Arguments)
+	if arguments == "" {
+		arguments = "{}"
+	}
+	var value any
+	decoder := json.NewDecoder(strings.NewReader(arguments))
+	decoder.UseNumber()
+	if decoder.Decode(&value) == nil && !decoder.More() {
+		if sorted := encode(value); sorted != nil {
+			arguments = string(sorted)
+		}
+	}
+	return call.Name + " " + arguments
+}
+
+// findAnswered finds a call among the last ones that returned text; steps
+// executed directly count even when they failed (2.2). place counts the calls
+// of the reply from 1.
+func findAnswered(call models.ToolCall, past []Past) (place int, ok bool) {
+	key := CallKey(call)
+	seen := 0
+	for i, one := range slices.Backward(past) {
+		if !one.Direct && (one.Result.Failed || strings.TrimSpace(one.Result.Content) == "") {
+			continue
+		}
+		if seen++; seen > rememberedCalls {
+			break
+		}
+		if CallKey(one.Call) == key {
+			return i + 1, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,312 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/toolcall"
+	"coachline/models"
+	"coachline/prompts/pages"
+)
+
+// turn is what the stages look at. Its texts are redacted.
+type turn struct {
+	context models.TurnContext
+	mode    models.Mode
+	kind    models.Kind
+	offer   Offer
+	zone    *time.Location
+	now     time.Time
+	// carried is what the turn before left; cap is what the chat model can do.
+	carried plan.Carried
+	cap     models.Capability
+	focus   pages.Page
+	// written are the participant's messages as they came; no model sees them.
+	written []string
+}
+
+// Prepared is what the stages before the first model call came to. It is kept
+// with the round that it was made for, and later rounds go on from it.
+type Prepared struct {
+	// Allowed are the names of the tools on offer, Label how they were chosen.
+	Allowed []string  `json:"allowed"`
+	Label   string    `json:"label"`
+	Plan    plan.Plan `json:"plan"`
+	// Focus is the name of the operator's focus; empty where there is none.
+	Focus string `json:"focus,omitempty"`
+	// Parts are the clauses of a compound text.
+	Parts []string `json:"parts,omitempty"`
+	// Memory is the block of what is remembered, framed; personal data.
+	Memory string `json:"memory,omitempty"`
+	// Older is the digest of messages that the model does not read as they are;
+	// nil where it reads all of the turn.
+	Older *Older `json:"older,omitempty"`
+	// Newest is the entry of the conversation that it was made for.
+	Newest int64 `json:"newest"`
+	// Presses: a summary or a note should be made once the reply is out.
+	Presses bool `json:"presses,omitempty"`
+}
+
+// query is the text that is being answered, empty where nobody's text is.
+func (t turn) query() string {
+	if t.kind == models.KindPrompt || t.kind == models.KindCheckIn {
+		return ""
+	}
+	var texts []string
+	for _, entry := range slices.Backward(t.context.Window) {
+		if entry.Role != models.RoleUser {
+			break
+		}
+		texts = append(texts, entry.Text)
+	}
+	slices.Reverse(texts)
+	return strings.Join(texts, "\n")
+}
+
+// before is the conversation without the texts being answered.
+func (t turn) before() []models.Message {
+	end := len(t.context.Window)
+	for end > 0 && t.context.Window[end-1].Role == models.RoleUser {
+		end--
+	}
+	return t.context.Window[:end]
+}
+
+func (t turn) newest() int64 {
+	if n := len(t.context.Window); n > 0 {
+		return t.context.Window[n-1].ID
+	}
+	return 0
+}
+
+func (t turn) id() string { return t.context.Participant.ID }
+
+// moment is the line that tells a small model when and where the text was
+// written. It is not the clock's time: a retry must ask in the same words to
+// find what was paid for, and "yesterday" is meant from there.
+func (t turn) moment() string {
+	at := t.now
+	if n := len(t.context.Window); n > 0 && !t.context.Window[n-1].At.IsZero() {
+		at = t.context.Window[n-1].At
+	}
+	return fmt.Sprintf("Local time: %s (%s); UTC: %s", at.In(t.zone).Format("Monday 2006-01-02 15:04"), t.zone, at.UTC().Format(time.RFC3339))
+}
+
+// all offers every tool of the mode.
+func (t turn) all() []string { return names(t.offer.specs()) }
+
+// prepare runs the stages before the first model call (stages 6 to 8). A turn
+// that answers no text has nothing to route, plan or search for.
+func (a *Agent) prepare(ctx context.Context, tr *trace, t turn) Prepared {
+	query := t.query()
+	if t.kind == models.KindGreeting {
+		// The first message must carry the legal footer and calls no tool.
+		t.offer = Offer{}
+	}
+	out := Prepared{Allowed: t.all(), Label: string(plan.StrategyAll), Focus: t.focus.Name, Newest: t.newest(), Presses: a.stepFor(t) != MemoryAfter && a.presses(ctx, t)}
+	if query == "" {
+		out.Memory = a.remembered(ctx, tr, t, plan.ReplyOnly())
+		return out
+	}
+	tools := plan.ToolsOf(t.offer.Specs, t.offer.Keywords)
+	in := plan.AllowInput{
+		Selection: a.selection(ctx, tr, t, query), Failed: t.carried.Failed, Catalogue: tools, Always: t.always(),
+	}
+	out.Plan = a.draw(ctx, tr, t, named(t.offer.specs(), plan.AllowTools(in).Names))
+	in.Planned = out.Plan.Names
+	in.Kept = a.offeredBefore(ctx, tr, t, in.Selection)
+	allowed := plan.AllowTools(in)
+	out.Allowed, out.Label = allowed.Names, allowed.Label
+	tr.note(models.StageRoute, fmt.Sprintf("route %s %d of %d", allowed.Label, len(allowed.Names), len(t.all())))
+	if t.cap.Protocol != models.ProtocolNative && len(out.Plan.Steps) == 0 {
+		out.Parts = plan.Split(query, t.context.Participant.Locale)
+	}
+	out.Memory = a.remembered(ctx, tr, t, out.Plan)
+	if t.kind == models.KindReply && a.stepFor(t) == MemoryBefore {
+		out.Memory = a.beforehand(ctx, tr, t, out.Memory)
+	}
+	return out
+}
+
+// always are the tools that no router takes away: those that the mode itself
+// is made of (conversation rules, section 2), and the controls.
+func (t turn) always() []string {
+	return append(slices.Clone(t.offer.Core), names(t.offer.Controls)...)
+}
+
+// specs are all tools of the turn, in the order they are offered.
+func (o Offer) specs() []models.ToolSpec { return slices.Concat(o.Specs, o.Controls) }
+
+// selection is the router's pick, from the cache where the same was asked in
+// this conversation.
+func (a *Agent) selection(ctx context.Context, tr *trace, t turn, query string) plan.Selection {
+	tools := plan.ToolsOf(t.offer.Specs, t.offer.Keywords)
+	strategy := plan.Strategy(a.Settings.Router).Settle(len(tools))
+	if strategy == plan.StrategyKeyword && a.Settings.Router != string(plan.StrategyKeyword) && t.cap.Protocol == models.ProtocolNative {
+		// Tools stand first in a request: a small catalogue that is always whole
+		// is cheaper than a smaller one that differs from the request before.
+		strategy = plan.StrategyAll
+	}
+	if !plan.Needed(query) && (strategy == plan.StrategyModel || strategy == plan.StrategyEmbedding) {
+		// Small talk is not worth a call of any model.
+		strategy = plan.StrategyKeyword
+	}
+	key := t.id() + "/" + plan.CacheKey{
+		Query: query, Strategy: strategy, Tools: t.all(), Mode: t.mode,
+		Channel: t.context.Participant.Channel, Focus: t.focus.Name, Locale: t.context.Participant.Locale,
+	}.Hash()
+	if kept, ok := a.caches.selections.Get(key); ok {
+		return kept
+	}
+	in := plan.RouteInput{Query: query, Tools: tools}
+	picked := plan.SelectTools(strategy, in, a.evidence(ctx, tr, t, router{strategy, in}))
+	if picked.Cacheable(tools) {
+		a.caches.selections.Add(key, picked)
+	}
+	return picked
+}
+
+// offeredBefore are the tools that the conversation has had on offer: those of
+// its newest turn, read from the turn's record so that every worker knows them,
+// and those that did their work. None in a new conversation, or where everything
+// is picked anyway. A record that cannot be read counts as none.
+func (a *Agent) offeredBefore(ctx context.Context, tr *trace, t turn, picked plan.Selection) []string {
+	if t.carried.Fresh || len(picked.Names) >= len(t.offer.Specs) {
+		return nil
+	}
+	kept := a.traceBefore(ctx, tr, t).Prepared.Allowed
+	for _, entry := range t.hot(a.Settings.Hot) {
+		var result models.ToolResult
+		if entry.Kind == models.KindToolResult && json.Unmarshal([]byte(entry.Text), &result) == nil && !result.Failed {
+			kept = append(kept, result.Name)
+		}
+	}
+	return kept
+}
+
+// router is what a strategy is asked.
+type router struct {
+	strategy plan.Strategy
+	input    plan.RouteInput
+}
+
+func (a *Agent) evidence(ctx context.Context, tr *trace, t turn, asked router) plan.RouteEvidence {
+	in := asked.input
+	switch asked.strategy {
+	case plan.StrategyModel:
+		request, err := plan.RouterRequest(a.Prompts, plan.RouterInput{
+			RouteInput: in, Dialogue: plan.Dialogue(t.before()), Context: t.moment(), Model: a.Settings.SmallModel,
+		})
+		if err != nil {
+			tr.errored(models.StageRoute, err)
+			return plan.RouteEvidence{}
+		}
+		answer, err := a.ask(ctx, tr, question{stage: models.StageRoute, request: request, limit: smallLimit})
+		if err != nil {
+			return plan.RouteEvidence{}
+		}
+		return plan.RouteEvidence{Answer: answer}
+	case plan.StrategyEmbedding:
+		return a.vectors(ctx, tr, in)
+	case plan.StrategyAuto, plan.StrategyAll, plan.StrategyKeyword:
+	}
+	return plan.RouteEvidence{}
+}
+
+// leastLikeness is the similarity from which a tool's description meets a text.
+const leastLikeness = 0.3
+
+func (a *Agent) vectors(ctx context.Context, tr *trace, in plan.RouteInput) plan.RouteEvidence {
+	texts := []string{in.Query}
+	for _, tool := range in.Tools {
+		texts = append(texts, tool.Name+": "+tool.Description)
+	}
+	vectors, err := a.embed(ctx, texts)
+	if err != nil {
+		tr.errored(models.StageEmbed, err)
+		return plan.RouteEvidence{}
+	}
+	found := plan.RouteEvidence{Query: vectors[0], Vectors: map[string][]float32{}, MinScore: leastLikeness}
+	for i, tool := range in.Tools {
+		found.Vectors[tool.Name] = vectors[i+1]
+	}
+	return found
+}
+
+func (a *Agent) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	ctx, cancel := context.WithTimeout(ctx, embeddingLimit)
+	defer cancel()
+	vectors, err := a.Embedder.Embed(ctx, texts)
+	if err == nil && len(vectors) != len(texts) {
+		err = fmt.Errorf("embedding %d texts: got %d vectors", len(texts), len(vectors))
+	}
+	return vectors, err
+}
+
+// draw asks for a plan where one is worth it; small talk has its plan without
+// a call, and a large model plans by itself.
+func (a *Agent) draw(ctx context.Context, tr *trace, t turn, specs []models.ToolSpec) plan.Plan {
+	query := t.query()
+	if !plan.Needed(query) {
+		tr.note(models.StagePlan, plan.ReplyOnly().Decision())
+		return plan.ReplyOnly()
+	}
+	if !a.plans(t.cap) {
+		return plan.Plan{Kind: plan.KindEmpty}
+	}
+	request, err := plan.PlannerRequest(a.Prompts, plan.PlannerInput{
+		Query: query, Dialogue: plan.Dialogue(t.before()), Context: t.moment(), Tools: specs, Model: a.Settings.SmallModel,
+	})
+	if err != nil {
+		tr.errored(models.StagePlan, err)
+		return plan.Plan{Kind: plan.KindEmpty}
+	}
+	answer, err := a.ask(ctx, tr, question{stage: models.StagePlan, request: request, limit: plannerLimit})
+	if err != nil {
+		return plan.Plan{Kind: plan.KindEmpty}
+	}
+	// Read against all tools of the mode: a step may name one that the router
+	// left out, and adds it (J29).
+	drawn := plan.Parse(answer, t.catalogue(t.offer.specs()))
+	tr.note(models.StagePlan, drawn.Decision())
+	return drawn
+}
+
+func (a *Agent) plans(c models.Capability) bool {
+	if a.Settings.Planner != nil {
+		return *a.Settings.Planner
+	}
+	return c.Size == models.SizeSmall || c.Protocol == models.ProtocolTwoPhase
+}
+
+func (t turn) catalogue(specs []models.ToolSpec) plan.Catalogue {
+	return plan.Catalogue{Tools: specs, Stop: t.offer.Stop, Search: t.offer.Search}
+}
+
+// named keeps the specs of some names, in their order.
+func named(specs []models.ToolSpec, names []string) []models.ToolSpec {
+	var out []models.ToolSpec
+	for _, spec := range specs {
+		if slices.Contains(names, spec.Name) {
+			out = append(out, spec)
+		}
+	}
+	return out
+}
+
+// capabilityOf is what is known of the chat model, learnt or guessed.
+func (a *Agent) capabilityOf(ctx context.Context) models.Capability {
+	return a.known.get(a.Now(), func() models.Capability {
+		stored, err := a.Journal.Capability(ctx, a.Settings.ChatModel, a.Settings.Endpoint)
+		if err != nil {
+			// None stored, or not readable now: the name is guide enough.
+			stored = models.Capability{}
+		}
+		return toolcall.Known(a.Settings.ChatModel, stored)
+	})
+}

@@ -1,0 +1,50 @@
+package recall
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"coachline/internal/text"
+	"coachline/models"
+)
+
+// outcomeChars bounds a tool's outcome in a summary, in characters.
+const outcomeChars = 160
+
+// lineOf is an entry as a summary reads it: who said what, and a tool's
+// outcome in one line, since a summary without outcomes forgets what was
+// agreed (P33, W14). It is empty for entries that say nothing.
+func lineOf(entry models.Message) string {
+	switch {
+	case entry.Kind == models.KindDebug || entry.Kind == models.KindToolCall:
+		return ""
+	case entry.Kind == models.KindToolResult || entry.Role == models.RoleTool:
+		return outcome(entry)
+	case text.OneLine(entry.Text) == "":
+		return ""
+	}
+	return speaker(entry.Role) + ": " + text.OneLine(entry.Text)
+}
+
+func speaker(role models.Role) string {
+	switch role {
+	case models.RoleUser:
+		return "person"
+	case models.RoleAssistant:
+		return "coach"
+	case models.RoleTool:
+	}
+	return "tool"
+}
+
+func outcome(entry models.Message) string {
+	var result models.ToolResult
+	if json.Unmarshal([]byte(entry.Text), &result) != nil {
+		return ""
+	}
+	state := "done"
+	if result.Failed {
+		state = "failed"
+	}
+	return fmt.Sprintf("tool %s %s: %s", orTool(result.Name), state, text.Truncate(text.OneLine(result.Content), outcomeChars))
+}

@@ -1,0 +1,197 @@
+package recall
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"coachline/internal/text"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+const (
+	minKeywords  = 3
+	maxKeywords  = 5
+	maxQuestions = 3
+	// keywordChars and questionChars bound what a model may hand to a search.
+	keywordChars  = 60
+	questionChars = 200
+	// dialogueLines and lineChars keep the requests small (J43).
+	dialogueLines = 6
+	lineChars     = 200
+	// minYear and maxYear bound the instants that are believed.
+	minYear = 1970
+	maxYear = 2199
+)
+
+// Ask is what the extractor is asked. Topic is the hint of a plan, empty
+// without one (J41); Dialogue holds recent lines, oldest first, each with its
+// speaker; Context is the line of the moment (J43).
+type Ask struct {
+	Query    string
+	Topic    string
+	Dialogue []string
+	Context  string
+	Model    string
+}
+
+func (a Ask) text() string {
+	if topic := plainLine(a.Topic); topic != "" {
+		return a.Query + "\nTopic: " + topic
+	}
+	return a.Query
+}
+
+// Key names the extractor's answer in the cache: redacted query and topic
+// (J22).
+func (a Ask) Key() string { return a.Query + "\x00" + a.Topic }
+
+// ExtractRequest asks what to look up. It has one system message and the
+// person's text as the only user message. It fails only when the prompt cannot
+// be rendered; then search by similarity alone.
+func ExtractRequest(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
+	data := prompts.StageData{Query: ask.text(), Dialogue: recent(ask.Dialogue), Context: plainLine(ask.Context)}
+	text, err := lib.Render(prompts.Extractor, data)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("rendering extractor request: %w", err)
+	}
+	return request(ask.Model, text, ask.text()), nil
+}
+
+func request(model, system, user string) models.ChatRequest {
+	return models.ChatRequest{Model: model, Messages: []models.ChatMessage{
+		{Role: "system", Content: system},
+		{Role: "user", Content: user},
+	}}
+}
+
+// recent is the last lines of a dialogue, each cut and on one line.
+func recent(dialogue []string) []string {
+	var out []string
+	for _, line := range dialogue[max(0, len(dialogue)-dialogueLines):] {
+		out = append(out, text.TruncateWithin(plainLine(line), lineChars))
+	}
+	return out
+}
+
+// Extract is what to look up. From and To are UTC and in order; either may be
+// nil.
+type Extract struct {
+	Keywords  []string
+	From, To  *time.Time
+	Questions []string
+}
+
+// ParseExtract reads the answer to ExtractRequest (J42): three to five
+// keywords, filled up from the query where the model gave fewer, at most three
+// questions, and instants that can be read; two in the wrong order are
+// swapped. A day as the end means all of it. ok is false, and the result
+// empty, when the answer holds no JSON object; ask once more, then go on with
+// the empty one.
+func ParseExtract(answer string, ask Ask) (found Extract, ok bool) {
+	var raw struct {
+		Keywords  any `json:"keywords"`
+		From      any `json:"from"`
+		To        any `json:"to"`
+		Questions any `json:"questions"`
+	}
+	if !object(answer, &raw) {
+		return Extract{}, false
+	}
+	found.Keywords = texts(raw.Keywords, maxKeywords, keywordChars)
+	for _, word := range Words(ask.text()) {
+		if len(found.Keywords) >= minKeywords {
+			break
+		}
+		found.Keywords = appendNew(found.Keywords, word)
+	}
+	found.Questions = texts(raw.Questions, maxQuestions, questionChars)
+	found.From, found.To = span(raw.From, raw.To)
+	return found, true
+}
+
+// texts reads a list of texts, or one text divided by commas, without
+// repetitions.
+func texts(raw any, most, chars int) []string {
+	list, _ := raw.([]any)
+	if text, isText := raw.(string); isText {
+		for part := range strings.SplitSeq(text, ",") {
+			list = append(list, part)
+		}
+	}
+	var out []string
+	for _, item := range list {
+		body, isText := item.(string)
+		if body = text.TruncateWithin(plainLine(body), chars); !isText || body == "" || len(out) == most {
+			continue
+		}
+		out = appendNew(out, body)
+	}
+	return out
+}
+
+func appendNew(list []string, text string) []string {
+	for _, known := range list {
+		if strings.EqualFold(known, text) {
+			return list
+		}
+	}
+	return append(list, text)
+}
+
+// moment is an instant that a model wrote; wholeDay when it named none of its
+// hours.
+type moment struct {
+	at       time.Time
+	wholeDay bool
+}
+
+func span(rawFrom, rawTo any) (from, to *time.Time) {
+	first, hasFirst := instant(rawFrom)
+	last, hasLast := instant(rawTo)
+	if hasFirst && hasLast && last.at.Before(first.at) {
+		first, last = last, first
+	}
+	if hasLast && last.wholeDay {
+		last.at = last.at.AddDate(0, 0, 1).Add(-time.Nanosecond)
+	}
+	if hasFirst {
+		from = &first.at
+	}
+	if hasLast {
+		to = &last.at
+	}
+	return from, to
+}
+
+func instant(raw any) (moment, bool) {
+	text, _ := raw.(string)
+	text = strings.TrimSpace(text)
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
+		"2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		at, err := time.Parse(layout, text)
+		if err == nil && at.Year() >= minYear && at.Year() <= maxYear {
+			return moment{at: at.UTC(), wholeDay: layout == time.DateOnly}, true
+		}
+	}
+	return moment{}, false
+}
+
+// object reads the first JSON object of an answer, whatever stands around it.
+func object(answer string, into any) bool {
+	answer = text.WithoutThinking(answer)
+	for at := strings.IndexByte(answer, '{'); at >= 0; {
+		var raw json.RawMessage
+		if json.NewDecoder(strings.NewReader(answer[at:])).Decode(&raw) == nil {
+			return json.Unmarshal(raw, into) == nil
+		}
+		next := strings.IndexByte(answer[at+1:], '{')
+		if next < 0 {
+			return false
+		}
+		at += next + 1
+	}
+	return false
+}

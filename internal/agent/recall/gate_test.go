@@ -1,0 +1,107 @@
+package recall_test
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"coachline/internal/agent/recall"
+	"coachline/models"
+)
+
+func pollen() []models.Message {
+	return []models.Message{
+		user("pollen count Leeds today"), call(`{"place":"Manchester knee"}`), result("Leeds pollen today high grass, moderate tree"),
+	}
+}
+
+func TestGate(t *testing.T) {
+	talk := []models.Message{user("pollen count Leeds today"), coach("Leeds pollen today high grass, moderate tree")}
+	tests := []struct {
+		name   string
+		query  string
+		window []models.Message
+		want   string
+	}{
+		{"2.1 three of three", "is the grass pollen high?", pollen(), "gate skip 1.00"},
+		{"A4 three of four", "tree pollen tomorrow in Leeds", pollen(), "gate skip 0.75"},
+		{"A5 without a tool row", "tree pollen tomorrow in Leeds", talk, "gate recall no tool row"},
+		{"2.1 one of three", "should I run outside in Leeds", pollen(), "gate recall 0.33"},
+		{"2.1 half counts", "Leeds run", pollen(), "gate skip 0.50"},
+		{"2.1 false skip", "pollen knee", pollen(), "gate skip 0.50"},
+		{"2.1 what is it", "what is it", pollen(), "gate recall no words"},
+		{"2.1 ok", "ok", pollen(), "gate recall no words"},
+		{"2.1 digits", "5 10", pollen(), "gate recall no words"},
+		{"2.1 long digits", "2024 12345", pollen(), "gate recall no words"},
+		{"2.1 no spaces in the script", "今日の花粉はどうですか", pollen(), "gate recall 0.00"},
+		{"2.1 arguments do not count", "Manchester", pollen(), "gate recall 0.00"},
+		{"2.1 the text being answered does not count", "knee hurts", append(pollen(), user("knee hurts")), "gate recall 0.00"},
+		{"J19 accents and case", "CAFÉ?", []models.Message{result("un café"), coach("x")}, "gate skip 1.00"},
+		{"A7 an unreadable row", "Leeds run", []models.Message{{Role: models.RoleTool, Kind: models.KindToolResult, Text: "{"}, coach("x")}, "gate recall error"},
+		{"J18 an empty window", "Leeds run", nil, "gate recall no tool row"},
+		{"J18 what was said counts beside the tool's result", "knee swelling", []models.Message{result("pollen"), coach("the swelling of your knee")}, "gate skip 1.00"},
+		{"J18 a result by its role", "grass pollen", []models.Message{{Role: models.RoleTool, Text: result("grass pollen").Text}, coach("x")}, "gate skip 1.00"},
+		{"J18 a result by its kind", "grass pollen", []models.Message{{Role: models.RoleAssistant, Kind: models.KindToolResult, Text: result("grass pollen").Text}, coach("x")}, "gate skip 1.00"},
+		{"J17 debug texts do not count", "secret plan", []models.Message{result("nothing"), {Role: models.RoleAssistant, Kind: models.KindDebug, Text: "secret plan"}}, "gate recall 0.00"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := recall.Gate(recall.Question{Query: tt.query, Window: tt.window, Ruling: recall.RulingOpen})
+			require.Equal(t, tt.want, got.Decision())
+			require.Equal(t, strings.HasPrefix(tt.want, "gate recall"), got.Recall)
+		})
+	}
+}
+
+func TestGateIsNotAsked(t *testing.T) {
+	tests := []struct {
+		name string
+		in   recall.Question
+		want string
+	}{
+		{"J19 the plan asks for memory", recall.Question{Query: "grass pollen", Window: pollen(), Ruling: recall.RulingWanted}, "gate recall plan"},
+		{"J39 the plan does without", recall.Question{Query: "my knee", Ruling: recall.RulingUnwanted}, "gate skip plan"},
+		{"J49 forbidden by mode or channel", recall.Question{Query: "my knee", Ruling: recall.RulingWanted, Forbidden: true}, "gate skip forbidden"},
+		{"J30 no plan", recall.Question{Query: "my knee", Ruling: recall.RulingOpen}, "gate recall no tool row"},
+		{"an unset ruling is no plan", recall.Question{Query: "my knee"}, "gate recall no tool row"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, recall.Gate(tt.in).Decision()) })
+	}
+}
+
+func TestWords(t *testing.T) {
+	tests := []struct {
+		name, in string
+		want     []string
+	}{
+		{"order and repetition", "Leeds, leeds and pollen", []string{"leeds", "pollen"}},
+		{"contractions", "don't isn’t I've we'll", nil},
+		{"digits inside a word", "7am 5km 12", []string{"7am", "5km"}},
+		{"marks belong to the word", "हिन्दी में", []string{"हिन्दी", "में"}},
+		{"signs only", "?! … 👍🏽", nil},
+		{"not valid", "knee\xff hurts", []string{"knee", "hurts"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, recall.Words(tt.in)) })
+	}
+}
+
+func TestGateProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		query, text := rapid.String().Draw(t, "query"), rapid.String().Draw(t, "text")
+		words := recall.Words(query)
+		for _, word := range words {
+			require.GreaterOrEqual(t, utf8.RuneCountInString(word), 3)
+			require.True(t, strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }))
+		}
+		open := recall.Question{Query: query, Window: []models.Message{coach(text)}}
+		require.True(t, recall.Gate(open).Recall, "without a tool row it recalls")
+		open.Window = []models.Message{result(query + " " + text), coach("x")}
+		require.Equal(t, len(words) == 0, recall.Gate(open).Recall, "a window that holds the query suffices")
+	})
+}

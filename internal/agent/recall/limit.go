@@ -1,0 +1,103 @@
+package recall
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"coachline/internal/text"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// Sizes of the activity that a stopped turn is told from, and of its digest,
+// in characters (2.8).
+const (
+	activityChars = 2000
+	excerptChars  = 300
+	argumentChars = 120
+	rowChars      = 200
+	limitAnswer   = 800
+)
+
+// TurnActivity tells what a turn did, from the messages it added to its requests
+// in any protocol: one line for each call, result and text, oldest first. When
+// they are more than 2,000 characters, the newest stay. It is empty when the
+// turn did nothing; then ask no model (J86).
+func TurnActivity(messages []models.ChatMessage) string {
+	var lines []string
+	names := map[string]string{}
+	for _, message := range messages {
+		switch message.Role {
+		case "assistant":
+			lines = appendLine(lines, "said: ", said(message.Content), excerptChars)
+			for _, call := range message.ToolCalls {
+				names[call.ID] = call.Name
+				lines = appendLine(lines, "called ", call.Name+" "+text.Truncate(text.OneLine(call.Arguments), argumentChars), excerptChars)
+			}
+		case "tool":
+			lines = appendLine(lines, "result of "+orTool(names[message.ToolCallID])+": ", message.Content, excerptChars)
+		case "user":
+			lines = appendLine(lines, "", message.Content, rowChars)
+		}
+	}
+	first, size := len(lines), 0
+	for first > 0 && size+chars(lines[first-1])+1 <= activityChars+1 {
+		first--
+		size += chars(lines[first]) + 1
+	}
+	return strings.Join(lines[first:], "\n")
+}
+
+func orTool(name string) string {
+	if name == "" {
+		return "a tool"
+	}
+	return name
+}
+
+func appendLine(lines []string, label, body string, limit int) []string {
+	if body = text.OneLine(body); body == "" {
+		return lines
+	}
+	return append(lines, label+text.Truncate(body, limit))
+}
+
+// LimitAsk is what a turn that was stopped is told with. Activity is as
+// TurnActivity makes it; Language the person's locale, empty for that of Query.
+type LimitAsk struct {
+	Query    string
+	Activity string
+	Language string
+	Model    string
+}
+
+// LimitRequest asks for a short reply that begins with a caveat (J86). It
+// fails only when the prompt cannot be rendered; then count the digest as
+// failed.
+func LimitRequest(lib *prompts.Library, ask LimitAsk) (models.ChatRequest, error) {
+	data := prompts.StageData{Query: ask.Query, Material: ask.Activity, Language: ask.Language}
+	req, err := render(lib, prompts.LimitDigest, data, ask.Model)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("rendering limit digest: %w", err)
+	}
+	return req, nil
+}
+
+// LimitReply is the reply of a turn that was stopped: the digest, at most 800
+// characters, or else the newest of the candidates, which are the words that
+// the turn had for the person, oldest first. ok is false when there is none;
+// then apologise in fixed words and flag the turn (A28).
+func LimitReply(answer DigestAnswer, candidates []string) (reply string, ok bool) {
+	if !answer.Failed {
+		if body := said(answer.Text); body != "" && !isNone(body) {
+			return text.Truncate(body, limitAnswer-1), true
+		}
+	}
+	for _, candidate := range slices.Backward(candidates) {
+		if text := said(candidate); text != "" {
+			return text, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,109 @@
+package recall
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"coachline/internal/text"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+// Sizes of the digest of a turn's older messages, in characters.
+const (
+	messagesBatch  = 6000
+	messagesCalls  = 8
+	messagesAnswer = 1200
+	// leastMessage is what stays of each message when there are very many.
+	leastMessage = 12
+	bullet       = "- "
+)
+
+// PlanMessages plans the digest of messages that one person sent in a row, oldest
+// first. Every message is in a batch, with its beginning at least: the more there
+// are, the less of each.
+func PlanMessages(texts []string) DigestPlan {
+	lines := make([]string, 0, len(texts))
+	for _, body := range texts {
+		if line := text.OneLine(body); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	most := lengthFor(lines, messagesBatch*(messagesCalls-1))
+	for i, line := range lines {
+		lines[i] = bullet + text.Truncate(line, most)
+	}
+	return DigestPlan{Raw: strings.Join(lines, "\n"), Batches: greedy(lines, "\n", messagesBatch)}
+}
+
+// lengthFor is the length to which lines are cut so that all of them have room,
+// and leastMessage at least. Short lines leave their room to the others.
+func lengthFor(lines []string, room int) int {
+	lengths := make([]int, 0, len(lines))
+	for _, line := range lines {
+		lengths = append(lengths, chars(line))
+	}
+	slices.Sort(lengths)
+	for i, length := range lengths {
+		share := room/(len(lengths)-i) - chars(bullet) - 2
+		if length > share {
+			return max(leastMessage, share)
+		}
+		room -= length + chars(bullet) + 1
+	}
+	return messagesBatch
+}
+
+// MessagesDigestRequest asks for what one batch of messages says. It fails only when
+// the prompt cannot be rendered; then count the batch as failed.
+func MessagesDigestRequest(lib *prompts.Library, batch, model string) (models.ChatRequest, error) {
+	req, err := render(lib, prompts.MessagesDigest, prompts.StageData{Material: batch, Limit: messagesAnswer}, model)
+	if err != nil {
+		return models.ChatRequest{}, fmt.Errorf("rendering messages digest: %w", err)
+	}
+	return req, nil
+}
+
+// Messages is what a plan of messages and its answers, in the order of the
+// batches, come to, within a number of characters. A batch without an answer, or
+// whose answer says that there is nothing in it, is told by the first words of
+// each message.
+func (p DigestPlan) Messages(answers []DigestAnswer, room int) Digest {
+	texts, failed := readAnswers(p.Batches, answers, messagesAnswer)
+	lost := 0
+	for i, text := range texts {
+		if failed[i] = failed[i] || text == ""; failed[i] {
+			lost += strings.Count(p.Batches[i], "\n") + 1
+		}
+		room -= chars(text) + 1
+	}
+	code := "digest"
+	for i, batch := range p.Batches {
+		if !failed[i] {
+			continue
+		}
+		code = "digest failed"
+		lines := strings.Split(batch, "\n")
+		texts[i] = firstWords(lines, room*len(lines)/lost)
+	}
+	text := strings.Join(texts, "\n")
+	return Digest{Text: text, Decision: fmt.Sprintf("%s %d to %d", code, chars(p.Raw), chars(text))}
+}
+
+// firstWords tells messages by their beginnings, in a number of characters; where
+// those of all have no room, it says how many more there are.
+func firstWords(lines []string, room int) string {
+	const separator = " / "
+	most := max(leastMessage, lengthFor(lines, room)-chars(separator))
+	var out []string
+	for i, line := range lines {
+		line = text.Truncate(strings.TrimPrefix(line, bullet), most)
+		if room -= chars(line) + chars(separator); room < 0 && i > 0 {
+			out = append(out, fmt.Sprintf("and %d more", len(lines)-i))
+			break
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, separator)
+}

@@ -1,0 +1,142 @@
+package recall
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"coachline/models"
+)
+
+const (
+	// MinScore is the least similarity of a fact that is worth showing (W10);
+	// an operator's setting may replace it.
+	MinScore = 0.3
+	// maxFound is the most facts of one search (J44, O11).
+	maxFound = 3
+	// maxAnswers and minAsked bound the search for open questions (J48).
+	maxAnswers = 5
+	minAsked   = 2
+	// searchWords is the most words of one search (J44).
+	searchWords = 5
+)
+
+// Search is what a search needs beside the extract. A nil Vector leaves the
+// search by words.
+type Search struct {
+	ParticipantID string
+	Query         string
+	Vector        []float32
+	// MinScore is the least similarity, 0..1.
+	MinScore float64
+}
+
+// Top asks for the facts nearest to the person's own text; it runs on every
+// turn and needs no model (C6, O10).
+func Top(s Search) models.FactQuery {
+	words := Words(s.Query)
+	return models.FactQuery{
+		ParticipantID: s.ParticipantID, Vector: s.Vector, Words: words[:min(len(words), searchWords)],
+		Limit: maxFound, MinScore: s.MinScore,
+	}
+}
+
+// Deep asks for what an extract names, within its time (J44). Without keywords
+// the words of the query stand in.
+func Deep(s Search, found Extract) models.FactQuery {
+	query := Top(s)
+	var words []string
+	for _, keyword := range found.Keywords {
+		for _, word := range Words(keyword) {
+			words = appendNew(words, word)
+		}
+	}
+	if len(words) > 0 {
+		query.Words = words[:min(len(words), searchWords)]
+	}
+	query.From, query.To = found.From, found.To
+	return query
+}
+
+// Answers asks for lasting facts that answer an extract's questions (J48). ok
+// is false when there is nothing to ask: no questions, or less than two
+// content words in them. Show its hits through Lasting.
+func Answers(s Search, found Extract) (query models.FactQuery, ok bool) {
+	var words []string
+	for _, question := range found.Questions {
+		for _, word := range Words(question) {
+			words = appendNew(words, word)
+		}
+	}
+	if len(words) < minAsked {
+		return models.FactQuery{}, false
+	}
+	return models.FactQuery{
+		ParticipantID: s.ParticipantID, Words: words[:min(len(words), searchWords)], Limit: maxAnswers, MinScore: s.MinScore,
+	}, true
+}
+
+// Lasting leaves the hits that are no single event (J48).
+func Lasting(found []models.FoundFact) []models.FoundFact {
+	return slices.DeleteFunc(slices.Clone(found), func(hit models.FoundFact) bool { return hit.Fact.Kind == models.FactEvent })
+}
+
+// Bounds say which hits count.
+type Bounds struct {
+	// ParticipantID: facts of anybody else are dropped, whoever found them (A58).
+	ParticipantID string
+	MinScore      float64
+	// Shown are ids that the request holds already (C6).
+	Shown []string
+	// Most bounds the result by score; 0 is no bound.
+	Most int
+}
+
+// Merge joins the hits of several searches: each fact once and in its newest
+// version, none that was forgotten, none below the least score unless its
+// words were found, newest first (J45).
+func Merge(found []models.FoundFact, b Bounds) []models.Fact {
+	best := map[string]models.FoundFact{}
+	for _, hit := range found {
+		if !b.admits(hit) {
+			continue
+		}
+		known, seen := best[hit.Fact.ID]
+		if seen && known.Fact.Version > hit.Fact.Version {
+			hit.Fact = known.Fact
+		}
+		hit.Score = max(hit.Score, known.Score)
+		best[hit.Fact.ID] = hit
+	}
+	hits := make([]models.FoundFact, 0, len(best))
+	for _, hit := range best {
+		hits = append(hits, hit)
+	}
+	slices.SortFunc(hits, func(a, b models.FoundFact) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), newestFirst(a.Fact, b.Fact))
+	})
+	if b.Most > 0 {
+		hits = hits[:min(len(hits), b.Most)]
+	}
+	facts := make([]models.Fact, 0, len(hits))
+	for _, hit := range hits {
+		facts = append(facts, hit.Fact)
+	}
+	slices.SortFunc(facts, newestFirst)
+	return facts
+}
+
+func (b Bounds) admits(hit models.FoundFact) bool {
+	if hit.Fact.ParticipantID != b.ParticipantID || hit.Fact.DeletedAt != nil || plainLine(hit.Fact.Text) == "" {
+		return false
+	}
+	if slices.Contains(b.Shown, hit.Fact.ID) || math.IsNaN(hit.Score) {
+		return false
+	}
+	return hit.ByWords || hit.Score >= b.MinScore
+}
+
+// newestFirst orders by the last change; ids make it total.
+func newestFirst(a, b models.Fact) int {
+	return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(len(b.ID), len(a.ID)), cmp.Compare(b.ID, a.ID))
+}

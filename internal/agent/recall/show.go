@@ -1,0 +1,188 @@
+package recall
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"coachline/internal/text"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+const (
+	// userChars, directiveChars and noteChars bound what every request holds
+	// (J53, C6).
+	userChars      = 1200
+	directiveChars = 600
+	noteChars      = 1500
+	noteDays       = 3
+	// factChars bounds a fact in a block (J48).
+	factChars = 300
+)
+
+// Line is a fact as a model reads it: "[2026-11-20] Walks at seven. (f1)",
+// dated by its last change in the person's zone; nil is UTC.
+func Line(fact models.Fact, zone *time.Location) string {
+	return fmt.Sprintf("[%s] %s (%s)", localDate(fact.UpdatedAt, zone), text.TruncateWithin(plainLine(fact.Text), factChars), fact.ID)
+}
+
+// Lines shows facts in the order they have.
+func Lines(facts []models.Fact, zone *time.Location) []string {
+	out := make([]string, 0, len(facts))
+	for _, fact := range facts {
+		out = append(out, Line(fact, zone))
+	}
+	return out
+}
+
+func localDate(at time.Time, zone *time.Location) string {
+	if zone == nil {
+		zone = time.UTC
+	}
+	return at.In(zone).Format(time.DateOnly)
+}
+
+// Warm is what stands in every request of a person, whatever the question, so
+// it may be cached until a fact or the profile changes (J21, J53). IDs are the
+// facts in it.
+type Warm struct {
+	User       string
+	Directives string
+	IDs        []string
+}
+
+// NewWarm chooses, newest first: who the person is, what they want and cannot
+// do, after the lines of the profile; and what they prefer, after the lines of
+// directives. Events come up by search only. Facts of anybody else and
+// forgotten ones are left out. Whole lines count; what does not fit is left to
+// the search.
+func NewWarm(in WarmInput) Warm {
+	facts := slices.Clone(in.Facts)
+	slices.SortFunc(facts, newestFirst)
+	user, directives := room{limit: userChars}, room{limit: directiveChars}
+	for _, line := range in.Profile {
+		user.add(text.TruncateWithin(plainLine(line), factChars))
+	}
+	for _, line := range in.Directives {
+		directives.add(text.TruncateWithin(plainLine(line), factChars))
+	}
+	var warm Warm
+	owner := Bounds{ParticipantID: in.ParticipantID}
+	for _, fact := range facts {
+		if !owner.admits(models.FoundFact{Fact: fact, ByWords: true}) || slices.Contains(warm.IDs, fact.ID) {
+			continue
+		}
+		if into := roomFor(fact.Kind, &user, &directives); into != nil && into.add(Line(fact, in.Zone)) {
+			warm.IDs = append(warm.IDs, fact.ID)
+		}
+	}
+	warm.User, warm.Directives = user.text(), directives.text()
+	return warm
+}
+
+// WarmInput is what NewWarm chooses from. Profile and Directives are lines
+// that the request does not hold elsewhere; Facts may be in any order.
+type WarmInput struct {
+	ParticipantID string
+	Profile       []string
+	Directives    []string
+	Facts         []models.Fact
+	Zone          *time.Location
+}
+
+func roomFor(kind models.FactKind, user, directives *room) *room {
+	switch kind {
+	case models.FactIdentity, models.FactGoal, models.FactConstraint:
+		return user
+	case models.FactPreference:
+		return directives
+	case models.FactEvent:
+	}
+	return nil
+}
+
+// room takes lines up to a number of characters.
+type room struct {
+	limit, used int
+	lines       []string
+}
+
+func (r *room) add(line string) bool {
+	size := utf8.RuneCountInString(line)
+	if len(r.lines) > 0 {
+		size++
+	}
+	if line == "" || r.used+size > r.limit {
+		return false
+	}
+	r.lines = append(r.lines, line)
+	r.used += size
+	return true
+}
+
+func (r *room) text() string { return strings.Join(r.lines, "\n") }
+
+// NotesText is the notes of the last three local days up to today, newest
+// first, each after its date, at most 1,500 characters; older text is cut
+// first (C6, P41, P44). Today is a local date, YYYY-MM-DD.
+func NotesText(notes []models.Note, participantID, today string) string {
+	notes = slices.DeleteFunc(slices.Clone(notes), func(note models.Note) bool {
+		return note.ParticipantID != participantID || strings.TrimSpace(note.Text) == "" || !recentDay(note.LocalDate, today)
+	})
+	slices.SortFunc(notes, func(a, b models.Note) int { return strings.Compare(b.LocalDate, a.LocalDate) })
+	var parts []string
+	for _, note := range notes[:min(len(notes), noteDays)] {
+		parts = append(parts, "["+note.LocalDate+"] "+plainLines(note.Text))
+	}
+	return text.TruncateWithin(strings.Join(parts, "\n"), noteChars)
+}
+
+func recentDay(day, today string) bool {
+	at, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return false
+	}
+	now, err := time.Parse(time.DateOnly, today)
+	if err != nil {
+		return false
+	}
+	age := now.Sub(at)
+	return age >= 0 && age < noteDays*24*time.Hour
+}
+
+// plainLines keeps the lines of a text and takes from each what would open a
+// section; blank ones go.
+func plainLines(text string) string {
+	var out []string
+	for line := range strings.Lines(strings.ToValidUTF8(text, "")) {
+		if line = plainLine(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// Framed puts what was remembered behind the words that make it reference and
+// not instruction, and let the newest entry hold (J46, J47, H6). Parts are
+// blocks such as those of Warm, NotesText, Lines and a digest, in order; blank
+// ones are left out, and without any the result is empty. It fails only when
+// the prompt cannot be rendered.
+func Framed(lib *prompts.Library, parts ...string) (string, error) {
+	var kept []string
+	for _, part := range parts {
+		if part = plainLines(part); part != "" {
+			kept = append(kept, part)
+		}
+	}
+	if len(kept) == 0 {
+		return "", nil
+	}
+	text, err := lib.Render(prompts.MemoryFraming, prompts.StageData{Material: strings.Join(kept, "\n")})
+	if err != nil {
+		return "", fmt.Errorf("rendering memory section: %w", err)
+	}
+	return text, nil
+}

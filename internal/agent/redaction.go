@@ -1,0 +1,122 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"coachline/internal/agent/marks"
+	"coachline/internal/redact"
+	"coachline/models"
+)
+
+const (
+	// MaxText bounds a person's text, in characters (H17).
+	MaxText = 4000
+	// kept is how many texts a worker redacts once.
+	kept = 8192
+)
+
+// Cleaner redacts, each text once as long as it remembers it. It is safe for
+// use by several goroutines.
+type Cleaner struct {
+	done *lru.Cache[original, string]
+}
+
+// original names a text to redact without holding it.
+type original struct {
+	sum   [sha256.Size]byte
+	limit int
+}
+
+// NewCleaner remembers nothing yet.
+func NewCleaner() *Cleaner {
+	done, err := lru.New[original, string](kept)
+	if err != nil { // for sizes below one only
+		panic(err)
+	}
+	return &Cleaner{done: done}
+}
+
+// Text is a text that a model may see; limit as redact.Text has it, or none at
+// 0.
+func (c *Cleaner) Text(text string, limit int) string {
+	if text == "" {
+		return ""
+	}
+	key := original{sum: sha256.Sum256([]byte(text)), limit: limit}
+	if clean, ok := c.done.Get(key); ok {
+		return clean
+	}
+	var clean string
+	text = marks.Neutralise(text)
+	if limit > 0 {
+		clean = redact.Text(text, limit).Text
+	} else {
+		clean = redact.Scrub(text)
+	}
+	c.done.Add(key, clean)
+	return clean
+}
+
+// Turn is a turn as a model may see it. An error means that nothing of it may
+// be sent to a model.
+func (c *Cleaner) Turn(turn models.TurnContext) (models.TurnContext, error) {
+	turn.Window = slices.Clone(turn.Window)
+	for i := range turn.Window {
+		text, err := c.entry(turn.Window[i])
+		if err != nil {
+			return turn, err
+		}
+		turn.Window[i].Text = text
+	}
+	turn.Runs = slices.Clone(turn.Runs)
+	for i := range turn.Runs {
+		clean, err := redact.JSON([]byte(marks.Neutralise(turn.Runs[i].Result)))
+		if err != nil {
+			return turn, fmt.Errorf("redacting a tool's result: %w", err)
+		}
+		turn.Runs[i].Result = string(clean)
+	}
+	turn.Participant.Name = marks.Neutralise(turn.Participant.Name)
+	turn.Participant.Background = c.Text(marks.NeutraliseMessage(turn.Participant.Background), 0)
+	known := &turn.Profile
+	for _, text := range []*string{
+		&known.HabitDomain, &known.MotivationalFrame, &known.PreferredTime, &known.PromptAnchor, &known.AdditionalInfo,
+		&known.LastSuccessfulPrompt, &known.LastBarrier, &known.LastMotivator, &known.LastTweak, &known.LastHabitPrompt,
+	} {
+		*text = c.Text(*text, 0)
+	}
+	return turn, nil
+}
+
+func (c *Cleaner) entry(m models.Message) (string, error) {
+	switch {
+	case m.Kind == models.KindToolCall || m.Kind == models.KindToolResult:
+		clean, err := redact.JSON([]byte(marks.Neutralise(m.Text)))
+		if err != nil {
+			return "", fmt.Errorf("redacting a tool row: %w", err)
+		}
+		return string(clean), nil
+	case m.Role == models.RoleUser:
+		return c.Text(marks.NeutraliseMessage(m.Text), MaxText), nil
+	}
+	return c.Text(m.Text, 0), nil
+}
+
+// Calls masks the arguments of calls before they are stored (H14).
+// Arguments that cannot be judged are replaced by none.
+func Calls(calls []models.ToolCall) []models.ToolCall {
+	out := slices.Clone(calls)
+	for i := range out {
+		clean, err := redact.JSON([]byte(out[i].Arguments))
+		if err != nil || !json.Valid(clean) && json.Valid([]byte(out[i].Arguments)) {
+			clean = []byte("{}")
+		}
+		out[i].Arguments = string(clean)
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+package agent
+
+import (
+	"strings"
+
+	"coachline/internal/agent/plan"
+	"coachline/models"
+)
+
+// leastWords is how many words make an answer, where sentences were left out.
+const leastWords = 3
+
+// screen is what may be sent of a text that the model wrote in the round. What
+// is left out is noted on the round; when nothing is left but an
+// acknowledgement, the round has no text and the workflow asks again.
+func (r *round) screen(text string) string {
+	text = Clean(text)
+	plain := Plain(text)
+	if plain == "" {
+		return text
+	}
+	known := []string{r.turn.focus.Body}
+	if r.agent.instructions != nil {
+		known = append(known, r.agent.instructions.Text)
+	}
+	screened := Screen(Outbound{
+		Text: plain, Phone: r.turn.context.Participant.Phone, Known: append(known, r.turn.written...), Instructions: r.agent.instructions,
+	})
+	if len(screened.Dropped) == 0 {
+		return text
+	}
+	r.trace.note(models.StageScreen, "screen dropped "+strings.Join(screened.Dropped, ","))
+	if len(strings.Fields(screened.Text)) < leastWords || plan.Acknowledges(screened.Text) {
+		return ""
+	}
+	return screened.Text
+}
+
+// writtenBy are the messages of the participant in a window, as they came.
+func writtenBy(window []models.Message) []string {
+	var out []string
+	for _, entry := range window {
+		if entry.Role == models.RoleUser {
+			out = append(out, entry.Text)
+		}
+	}
+	return out
+}

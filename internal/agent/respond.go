@@ -1,0 +1,371 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"coachline/internal/agent/plan"
+	"coachline/internal/agent/toolcall"
+	"coachline/models"
+)
+
+// Round is one round of a turn: what is asked, what is known, what may be
+// called.
+type Round struct {
+	Input   models.CallModelInput
+	Context models.TurnContext
+	Offer   Offer
+	// Task is what a subagent was given to do; empty for everybody else.
+	Task string
+}
+
+// Trace is what a round keeps beside its words: the preparation it went on
+// from, and what its stages decided.
+type Trace struct {
+	Prepared Prepared       `json:"prepared"`
+	Stages   []models.Stage `json:"stages,omitempty"`
+}
+
+// manyCalls: how many calls a turn may make is counted by the workflow.
+const manyCalls, manySearches = 1 << 20, 3
+
+// Respond is one round: what the model answered, judged, with its calls
+// screened. The step is not stored; a retry that finds none asks again. Errors
+// are those of the model, and of redaction, which fails closed.
+func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
+	switch in.Input.Kind { //nolint:exhaustive // the others are conversation
+	case models.KindPrompt:
+		return a.habitPrompt(ctx, in)
+	case models.KindCheckIn:
+		return a.checkIn(ctx, in)
+	case models.KindSubagent:
+		return a.subagent(ctx, in)
+	}
+	clean, err := a.clean.Turn(in.Context)
+	if err != nil {
+		return models.Step{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
+	}
+	tr := &trace{turnID: in.Input.TurnID, now: a.Now}
+	t := a.turnOf(ctx, tr, in, clean)
+	prepared, kept := keptFrom(clean.Steps, t.newest())
+	t, older := a.withOlder(ctx, tr, t, prepared.Older)
+	t.context.Runs = a.shortened(ctx, tr, t, in.Input.Last)
+	if kept {
+		t = a.inFocus(t, prepared.Focus)
+	} else {
+		t = a.focused(ctx, tr, t)
+		prepared = a.prepare(ctx, tr, t)
+	}
+	prepared.Older = older
+	r := round{agent: a, trace: tr, turn: t, prepared: prepared, input: in.Input}
+	if r.past, err = pastOf(t.context); err != nil {
+		return models.Step{}, err
+	}
+	return r.run(ctx)
+}
+
+func (a *Agent) turnOf(ctx context.Context, tr *trace, in Round, clean models.TurnContext) turn {
+	zone := a.zoneOf(tr, &clean.Participant)
+	t := turn{
+		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: a.Now(), cap: a.capabilityOf(ctx),
+		written: writtenBy(in.Context.Window),
+	}
+	t.carried = plan.CarryOver(plan.CarryOverInput{
+		Entries: clean.Window, Catalogue: plan.ToolsOf(in.Offer.Specs, in.Offer.Keywords), Now: t.now, Hot: a.Settings.Hot,
+	})
+	return t
+}
+
+// zoneOf is the person's time zone. One that cannot be read is UTC, and the
+// model is told that the person's own is not known (A46).
+func (a *Agent) zoneOf(tr *trace, person *models.Participant) *time.Location {
+	zone, err := a.Zones(person.Timezone)
+	if err != nil || person.Timezone == "" {
+		tr.note(models.StageModel, "model without time zone")
+		zone, person.ZoneAssumed = time.UTC, true
+	}
+	return zone
+}
+
+// keptFrom is the preparation of an earlier round, unless texts came since.
+func keptFrom(steps []models.Step, newest int64) (Prepared, bool) {
+	for _, step := range steps {
+		var kept Trace
+		if step.Trace == "" || json.Unmarshal([]byte(step.Trace), &kept) != nil {
+			continue
+		}
+		if kept.Prepared.Newest == newest && kept.Prepared.Label != "" {
+			return kept.Prepared, true
+		}
+	}
+	return Prepared{}, false
+}
+
+// pastOf are the calls that were carried out in this turn, in order.
+func pastOf(c models.TurnContext) ([]plan.Past, error) {
+	var past []plan.Past
+	for _, step := range c.Steps {
+		calls, err := step.ToolCalls()
+		if err != nil {
+			return nil, fmt.Errorf("reading round %d: %w", step.Number, err)
+		}
+		for i, call := range calls {
+			for _, run := range c.Runs {
+				if run.Step != step.Number || run.Call != i || call.Refused != "" {
+					continue
+				}
+				result, err := run.ToolResult()
+				if err != nil {
+					return nil, fmt.Errorf("reading round %d: %w", step.Number, err)
+				}
+				past = append(past, plan.Past{Call: call, Result: result, Direct: step.FinishReason == finishDirect})
+			}
+		}
+	}
+	return past, nil
+}
+
+// finishDirect marks a round in which a step of the plan was carried out
+// without the chat model.
+const finishDirect = "direct"
+
+// round is a round under way.
+type round struct {
+	agent    *Agent
+	trace    *trace
+	turn     turn
+	prepared Prepared
+	input    models.CallModelInput
+	past     []plan.Past
+}
+
+func (r *round) run(ctx context.Context) (models.Step, error) {
+	specs := r.specs()
+	if call, ok := r.direct(ctx, specs); ok {
+		return r.step(models.ChatResponse{FinishReason: finishDirect}, toolcall.Verdict{Judgment: toolcall.Calls, Calls: []models.ToolCall{call}})
+	}
+	if r.input.Last {
+		return r.limit(ctx)
+	}
+	request, err := r.compose(specs)
+	if err != nil {
+		return models.Step{}, err
+	}
+	answer, verdict, err := r.answered(ctx, request)
+	if err != nil {
+		return models.Step{}, err
+	}
+	r.trace.note(models.StageGuard, "guard "+string(verdict.Judgment))
+	return r.step(answer, verdict)
+}
+
+// specs are the tools on offer now: those of the plan, what searches for tools
+// brought up since, without the ones that keep failing.
+func (r *round) specs() []models.ToolSpec {
+	if r.input.NoTools {
+		return nil
+	}
+	names := append([]string(nil), r.prepared.Allowed...)
+	catalogue := plan.ToolsOf(r.turn.offer.Specs, r.turn.offer.Keywords)
+	for _, past := range r.past {
+		if past.Call.Name == r.turn.offer.Search {
+			names = append(names, plan.FoundTools(past.Result.Content, catalogue)...)
+		}
+	}
+	broken := plan.Broken(r.past)
+	var specs []models.ToolSpec
+	for _, spec := range named(r.turn.offer.specs(), names) {
+		if !slices.Contains(broken, spec.Name) {
+			specs = append(specs, spec)
+		}
+	}
+	return specs
+}
+
+func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
+	p, c := r.agent, r.turn.context
+	groups := plan.CarryGroups
+	if r.turn.carried.Fresh {
+		groups = 0
+	}
+	c.Window = plan.TrimToolEntries(c.Window, plan.Caps{Groups: groups, EntryChars: plan.CarryEntryChars, Fence: outsideTools, Stop: r.turn.offer.Stop})
+	// Steps of a plan and words behind a result name tools: without any on offer
+	// there are none.
+	drawn, guidance := plan.Plan{}, ""
+	if len(specs) > 0 {
+		drawn = r.prepared.Plan
+		guidance = plan.Guidance(plan.GuidanceInput{Plan: drawn, Parts: r.prepared.Parts, Past: r.past, Protocol: r.turn.cap.Protocol})
+	}
+	section, err := plan.Section(p.Prompts, drawn, names(specs))
+	if err != nil {
+		r.trace.errored(models.StagePlan, err)
+	}
+	request, err := Compose(p.Prompts, Input{
+		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Introduce: r.input.Introduce, Tools: specs, Now: p.Now(), Zone: r.turn.zone,
+		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme,
+		Memory: r.prepared.Memory, Plan: section, Focus: r.turn.focus.Body,
+		Playbooks: slices.Contains(names(specs), r.turn.offer.Playbook), Guidance: guidance,
+	})
+	if err != nil {
+		return request, fmt.Errorf("composing request: %w", err)
+	}
+	return r.fitted(request), nil
+}
+
+// fitted is a request that fits the model's context together with its answer.
+func (r *round) fitted(request models.ChatRequest) models.ChatRequest {
+	fitting, _ := toolcall.Fit(toolcall.Sized(request, r.turn.cap.ContextTokens), r.turn.cap.ContextTokens)
+	return fitting
+}
+
+// answered asks the chat model and judges the answer. One that its limit cut off
+// is asked for again, once; when the second is cut off too, its whole sentences
+// are the answer.
+func (r *round) answered(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
+	answer, verdict, err := r.tried(ctx, request)
+	if err != nil || !toolcall.IsCut(answer) || verdict.Judgment == toolcall.Calls {
+		return answer, verdict, err
+	}
+	r.trace.note(models.StageGuard, "guard cut off")
+	again, second, err := r.tried(ctx, toolcall.AskShorter(request, verdict))
+	switch {
+	case err != nil:
+		// The first answer is better than none.
+	case second.Judgment == toolcall.Words || second.Judgment == toolcall.Calls:
+		answer, verdict = again, second
+	}
+	if toolcall.IsCut(answer) && verdict.Judgment == toolcall.Words {
+		if verdict.Text = toolcall.CutAtSentence(verdict.Text); verdict.Text == "" {
+			verdict.Judgment = toolcall.Malformed
+		}
+	}
+	return answer, verdict, nil
+}
+
+// tried asks the chat model in its protocol. An endpoint that takes no tools is
+// asked in text, once and from then on; a request that is too long is asked
+// again without its oldest turns, once.
+func (r *round) tried(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
+	answer, verdict, err := r.asked(ctx, request)
+	var failed *models.ModelError
+	if !errors.As(err, &failed) {
+		return answer, verdict, err
+	}
+	again := request
+	switch failed.Class {
+	case models.ModelNoTools:
+		learnt, ok := r.agent.refused(ctx, r.trace, r.turn.cap)
+		if !ok {
+			return answer, toolcall.Verdict{}, err
+		}
+		r.turn.cap = learnt
+	case models.ModelOverflow:
+		shorter, ok := toolcall.Shorten(request)
+		if !ok {
+			return answer, toolcall.Verdict{}, err
+		}
+		again = shorter
+	case models.ModelBusy, models.ModelRefused, models.ModelAuth:
+		return answer, toolcall.Verdict{}, err
+	}
+	r.trace.note(models.StageModel, "model again after "+string(failed.Class))
+	return r.asked(ctx, again)
+}
+
+func (r *round) asked(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
+	if r.turn.cap.Protocol == models.ProtocolTwoPhase && len(request.Tools) > 0 {
+		return r.twoPhase(ctx, request)
+	}
+	answer, err := r.complete(ctx, request)
+	if r.turn.cap.Protocol == models.ProtocolText && len(request.Tools) > 0 {
+		return answer, toolcall.Judge(answer, request.Tools), err
+	}
+	return answer, toolcall.JudgeNative(answer, r.native(request.Tools)), err
+}
+
+// complete is one call of the chat model.
+func (r *round) complete(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
+	p := r.agent
+	offered, err := toolcall.Offer(p.Prompts, r.turn.cap, request)
+	if err != nil {
+		return models.ChatResponse{}, fmt.Errorf("offering tools: %w", err)
+	}
+	began := p.Now()
+	answer, err := p.Model.Complete(ctx, offered)
+	if err != nil {
+		return answer, err
+	}
+	r.trace.stages = append(r.trace.stages, models.Stage{
+		TurnID: r.input.TurnID, Name: models.StageModel, Decision: "model " + string(r.turn.cap.Protocol),
+		Model: answer.Model, Usage: answer.Usage, Millis: p.Now().Sub(began).Milliseconds(), CreatedAt: p.Now().UTC(),
+	})
+	return answer, nil
+}
+
+// step is the row of the round. Words that are not fit for a person are not in
+// it: the workflow sees that there are none.
+func (r *round) step(answer models.ChatResponse, verdict toolcall.Verdict) (models.Step, error) {
+	step := models.Step{
+		TurnID: r.input.TurnID, Number: r.input.Step, AfterMessage: r.turn.newest(), FinishReason: answer.FinishReason,
+		Model: answer.Model, PromptVersion: r.agent.Prompts.Version(), Usage: answer.Usage, CreatedAt: r.agent.Now(),
+	}
+	step.Text = r.screen(verdict.Text)
+	if verdict.Judgment == toolcall.Calls && !r.input.NoTools {
+		calls, err := json.Marshal(r.screened(Calls(verdict.Calls)))
+		if err != nil {
+			return step, fmt.Errorf("encoding tool calls: %w", err)
+		}
+		step.Calls = string(calls)
+	}
+	kept, err := json.Marshal(Trace{Prepared: r.prepared, Stages: r.trace.stages})
+	if err != nil {
+		return step, fmt.Errorf("encoding trace: %w", err)
+	}
+	step.Trace = string(kept)
+	return step, nil
+}
+
+// screened marks the calls that are not carried out, each with what the model
+// is told of it (stage 12).
+func (r *round) screened(calls []models.ToolCall) []models.ToolCall {
+	past := append([]plan.Past(nil), r.past...)
+	quotes := r.quotes()
+	for i, call := range calls {
+		if r.turn.cap.Protocol != models.ProtocolNative && quotes.Hold(call) {
+			calls[i].Refused = refusedQuote
+			r.trace.note(models.StageTool, "tool refused quoted")
+			continue
+		}
+		refusal := plan.Screen(call, plan.ScreenInput{
+			Allowed: names(r.specs()), Search: r.turn.offer.Search, Past: past,
+			Limits: plan.Limits{Calls: manyCalls, Searches: manySearches},
+		})
+		if refusal.Reason != plan.ReasonNone {
+			calls[i].Refused = refusal.Message
+			r.trace.note(models.StageTool, "tool refused "+string(refusal.Reason))
+			continue
+		}
+		past = append(past, plan.Past{Call: call, Result: models.ToolResult{Name: call.Name}})
+	}
+	return calls
+}
+
+func names(specs []models.ToolSpec) []string {
+	out := make([]string, len(specs))
+	for i, spec := range specs {
+		out[i] = spec.Name
+	}
+	return out
+}
+
+func joined(lines []string) string { return strings.Join(lines, "\n") }
+
+// filled leaves out the empty ones.
+func filled(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+}

@@ -1,0 +1,93 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"coachline/models"
+)
+
+// toolRound is one finished round of the turn as the model sees it: its calls and
+// one result for each.
+type toolRound struct {
+	after    int64
+	messages []models.ChatMessage
+}
+
+// notRun stands in for the result of a call that has none; every call needs a
+// result, and the model must not take it for done.
+const notRun = `{"ok":false,"error":"this call was not carried out; nothing changed"}`
+
+// roundsOf lists the rounds of a turn that called tools, in order. Rounds of
+// words only are left out: their words were not sent, or the turn would have
+// ended, and the model must not believe that the person read them.
+func roundsOf(ctx models.TurnContext) ([]toolRound, error) {
+	steps := slices.Clone(ctx.Steps)
+	slices.SortStableFunc(steps, func(a, b models.Step) int { return cmp.Compare(a.Number, b.Number) })
+	var rounds []toolRound
+	for _, step := range steps {
+		calls, err := stepCalls(step)
+		if err != nil {
+			return nil, err
+		}
+		if len(calls) == 0 {
+			continue
+		}
+		r := toolRound{after: step.AfterMessage}
+		r.messages = append(r.messages, models.ChatMessage{Role: roleAssistant, Content: step.Text, ToolCalls: readable(calls)})
+		for i, call := range calls {
+			content, err := callResult(ctx.Runs, step.Number, i)
+			if err != nil {
+				return nil, err
+			}
+			r.messages = append(r.messages, models.ChatMessage{Role: roleTool, Content: content, ToolCallID: call.ID})
+		}
+		rounds = append(rounds, r)
+	}
+	return rounds, nil
+}
+
+// stepCalls reads the calls of a step. A call without an id gets one from its
+// place, since a result must name the call it belongs to.
+func stepCalls(step models.Step) ([]models.ToolCall, error) {
+	if step.Calls == "" {
+		return nil, nil
+	}
+	var calls []models.ToolCall
+	if err := json.Unmarshal([]byte(step.Calls), &calls); err != nil {
+		return nil, fmt.Errorf("decoding calls of step %d: %w", step.Number, err)
+	}
+	for i := range calls {
+		if calls[i].ID == "" {
+			calls[i].ID = fmt.Sprintf("call-s%d-c%d", step.Number, i)
+		}
+	}
+	return calls, nil
+}
+
+func callResult(runs []models.ToolRun, step, call int) (string, error) {
+	at := slices.IndexFunc(runs, func(run models.ToolRun) bool { return run.Step == step && run.Call == call })
+	if at < 0 {
+		return notRun, nil
+	}
+	var result models.ToolResult
+	if err := json.Unmarshal([]byte(runs[at].Result), &result); err != nil {
+		return "", fmt.Errorf("decoding result of step %d, call %d: %w", step, call, err)
+	}
+	return result.Content, nil
+}
+
+// readable replaces arguments that are no JSON object by an empty one: some
+// servers refuse the whole request for them. The result tells what was wrong.
+func readable(calls []models.ToolCall) []models.ToolCall {
+	out := slices.Clone(calls)
+	for i := range out {
+		var object map[string]any
+		if err := json.Unmarshal([]byte(out[i].Arguments), &object); err != nil || object == nil {
+			out[i].Arguments = "{}"
+		}
+	}
+	return out
+}

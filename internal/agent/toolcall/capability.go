@@ -1,0 +1,149 @@
+package toolcall
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"coachline/models"
+)
+
+// Reasons of a models.Capability that this package writes.
+const (
+	ReasonName    = "name"    // guessed from the model's name
+	ReasonRefused = "refused" // the endpoint refused the tools field
+)
+
+const (
+	// smallBillions is the largest number of parameters, in billions, of a
+	// model that counts as small.
+	smallBillions = 9
+	// smallContext is what a small model of unknown family can be trusted
+	// with, in tokens.
+	smallContext = 8192
+)
+
+var (
+	// "7b", "0.5b", and "e4b" for effective parameters; the "a3b" of a sparse
+	// model counts what is active and says nothing about its size, and "8x7b"
+	// is a large one.
+	parameters = regexp.MustCompile(`(?:^|[^a-z0-9.])e?(\d{1,4}(?:\.\d+)?)b(?:$|[^a-z0-9])`)
+	// Families that are small where the name states no number of parameters.
+	smallFamily = regexp.MustCompile(`^(?:tiny|smol|ministral|zephyr|orca-mini|openchat|neural-chat|stablelm|` +
+		`mistral(?:$|:|-7b|-instruct)|llama-?[23](?:\.[12])?(?:$|:latest|:instruct)|gemma-?[123]?(?:$|:latest|:instruct)|` +
+		`qwen-?[23](?:\.5)?(?:$|:latest)|phi-?3(?:\.5)?(?:$|:latest|:?-?mini)|phi-?4-mini)`)
+	// Small models that were trained to use the tools field.
+	trainedForTools = regexp.MustCompile(`functionary|hermes-(?:2-pro|3|4)|xlam|firefunction`)
+)
+
+// contexts guesses context sizes by name, in tokens; the first match counts.
+var contexts = []struct {
+	name   *regexp.Regexp
+	tokens int
+}{
+	{regexp.MustCompile(`^gpt-4\.1`), 1_047_576},
+	{regexp.MustCompile(`^gpt-5`), 272_000},
+	{regexp.MustCompile(`^(?:gpt-4o|gpt-4-turbo|chatgpt-4o|o1-mini|gpt-oss)`), 128_000},
+	{regexp.MustCompile(`^(?:o1|o3|o4|claude)`), 200_000},
+	{regexp.MustCompile(`^gpt-4-32k`), 32_768},
+	{regexp.MustCompile(`^gpt-4`), 8_192},
+	{regexp.MustCompile(`^gpt-3\.5`), 16_385},
+	{regexp.MustCompile(`^gemini`), 1_048_576},
+	{regexp.MustCompile(`^(?:llama-?3\.[123]|command-r|mistral-(?:large|medium|small|nemo)|ministral)`), 131_072},
+	{regexp.MustCompile(`^(?:deepseek|gemma-?3)`), 65_536},
+	{regexp.MustCompile(`^(?:qwen-?[23]|mistral|mixtral)`), 32_768},
+	{regexp.MustCompile(`^phi-?4`), 16_384},
+	{regexp.MustCompile(`^llama-?2|^phi-?3`), 4_096},
+}
+
+// Guess says what a model can be expected to do, from its name alone (J95).
+// Models of up to 9 billion parameters are small and are offered tools as text
+// (J63), apart from families that were trained for the tools field; every
+// other model is large and native. ContextTokens is 0 where the name tells
+// nothing. Endpoint and LearntAt stay empty.
+func Guess(model string) models.Capability {
+	name := family(model)
+	out := models.Capability{Model: model, Size: models.SizeLarge, ContextTokens: contextOf(name), Reason: ReasonName}
+	if isSmall(name) {
+		out.Size = models.SizeSmall
+		if out.ContextTokens == 0 {
+			out.ContextTokens = smallContext
+		}
+	}
+	out.Protocol = protocolFor(name, out.Size)
+	return out
+}
+
+// Known is Guess with what is on record for the model at its endpoint: every
+// field that the record sets wins. A record that sets only the size also
+// decides the protocol. Pass the zero value where there is no record.
+func Known(model string, stored models.Capability) models.Capability {
+	out := Guess(model)
+	out.Endpoint, out.LearntAt = stored.Endpoint, stored.LearntAt
+	if stored.Size != "" {
+		out.Size = stored.Size
+		out.Protocol = protocolFor(family(model), stored.Size)
+	}
+	if stored.Protocol != "" {
+		out.Protocol = stored.Protocol
+	}
+	if stored.ContextTokens > 0 {
+		out.ContextTokens = stored.ContextTokens
+	}
+	if stored.Reason != "" {
+		out.Reason = stored.Reason
+	}
+	return out
+}
+
+// Refused is what to put on record after an endpoint refused a request because
+// of its tools (J62, A29); LearntAt is the caller's. ok is false where the
+// protocol sends no tools field, so that sending again would change nothing.
+// Call it only for errors that name tools or functions (W1).
+func Refused(c models.Capability) (out models.Capability, ok bool) {
+	switch c.Protocol {
+	case models.ProtocolText, models.ProtocolTwoPhase:
+		return c, false
+	case models.ProtocolNative:
+	}
+	c.Protocol, c.Reason = models.ProtocolText, ReasonRefused
+	return c, true
+}
+
+// family is the name without its vendor: "meta-llama/Llama-3.2-3B" is
+// "llama-3.2-3b".
+func family(model string) string {
+	name := strings.ToLower(strings.TrimSpace(model))
+	return name[strings.LastIndex(name, "/")+1:]
+}
+
+func protocolFor(name string, size models.ModelSize) models.Protocol {
+	if size == models.SizeSmall && !trainedForTools.MatchString(name) {
+		return models.ProtocolText
+	}
+	return models.ProtocolNative
+}
+
+func isSmall(name string) bool {
+	stated := parameters.FindAllStringSubmatch(name, -1)
+	if len(stated) == 0 {
+		return smallFamily.MatchString(name)
+	}
+	most := 0.0
+	for _, match := range stated {
+		billions, err := strconv.ParseFloat(match[1], 64)
+		if err == nil {
+			most = max(most, billions)
+		}
+	}
+	return most <= smallBillions
+}
+
+func contextOf(name string) int {
+	for _, guess := range contexts {
+		if guess.name.MatchString(name) {
+			return guess.tokens
+		}
+	}
+	return 0
+}

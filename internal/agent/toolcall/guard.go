@@ -1,0 +1,215 @@
+package toolcall
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"coachline/internal/text"
+)
+
+// sighted is a pattern that finds nothing in a text without any of some signs.
+// Most answers hold none of them, and to see that costs next to nothing.
+type sighted struct {
+	*regexp.Regexp
+	signs string
+}
+
+func withSign(signs, pattern string) sighted { return sighted{regexp.MustCompile(pattern), signs} }
+
+func (p sighted) in(text string) bool { return strings.ContainsAny(text, p.signs) }
+
+// MatchString and the next two are those of the pattern.
+func (p sighted) MatchString(text string) bool { return p.in(text) && p.Regexp.MatchString(text) }
+
+func (p sighted) FindStringIndex(text string) []int {
+	if !p.in(text) {
+		return nil
+	}
+	return p.Regexp.FindStringIndex(text)
+}
+
+func (p sighted) ReplaceAllString(text, by string) string {
+	if !p.in(text) {
+		return text
+	}
+	return p.Regexp.ReplaceAllString(text, by)
+}
+
+var (
+	// Marks of chat templates, which a server should have taken out.
+	templateMark = withSign(`<[`, `(?i)<\|[a-z_]{1,40}\|>|</?s>|\[/?inst\]|<(?:start|end)_of_turn>`)
+	// Lines that only the program writes (J87).
+	ownLine  = withSign(`[`, `(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts)`)
+	ownLines = withSign(`[`, `(?im)^[ \t]*\[(?:tool (?:result|note)\b|the person writes\]|the conversation starts).*(?:\n|\z)`)
+)
+
+// passes bounds how often a text is cleaned before it counts as malformed;
+// each wrapping that a model puts around its answer takes one.
+const passes = 8
+
+// settle cleans a text until nothing changes any more, so that cleaning what
+// it returns changes nothing. ok is false for what no person may see.
+func settle(answer string, tools offered) (words string, ok bool) {
+	answer = strings.TrimSpace(answer)
+	for range passes {
+		next, _, _ := text.SplitThinking(answer)
+		next = templateMark.ReplaceAllString(next, "")
+		left := extract(next, tools, false)
+		if len(left.calls) > 0 || left.broken {
+			return "", false
+		}
+		next = strings.TrimSpace(roleLabel.ReplaceAllString(ownLines.ReplaceAllString(left.words, ""), ""))
+		if inner := unwrap(next); inner != next {
+			next = strings.TrimSpace(inner)
+		} else {
+			next = strings.TrimSpace(midlineReply(next))
+		}
+		if next == answer {
+			return answer, !isMalformed(answer, tools)
+		}
+		answer = next
+	}
+	return "", false
+}
+
+// roleLabel is the name of the speaker that a model writes before its words.
+var roleLabel = withSign(":\n", `(?i)\A(?:\*\*|__)?(?:(?:ai |habit )?coach|assistant|bot)(?:\*\*|__)?[ \t]*(?::(?:\*\*|__)?|\n)[ \t]*`)
+
+// objectStart is where a JSON object may begin within a line.
+var objectStart = withSign("{", `\{\s*["'][A-Za-z_]+["']\s*:`)
+
+// midlineReply is the words of a JSON reply that ends a text: a model was asked
+// for words and gave both. Any other text comes back as it is.
+func midlineReply(text string) string {
+	at := objectStart.FindStringIndex(text)
+	if at == nil {
+		return text
+	}
+	read, ok := readValue(text[at[0]:])
+	if !ok || !read.whole || strings.TrimSpace(read.rest) != "" {
+		return text
+	}
+	if words := messageText(read.json); words != "" {
+		return words
+	}
+	return text
+}
+
+// holdsProgram reports whether a text holds JSON that was written for a program:
+// a call, or a reply that midlineReply could not take out.
+func holdsProgram(text string) bool {
+	for from := 0; from < len(text); {
+		at := objectStart.FindStringIndex(text[from:])
+		if at == nil {
+			return false
+		}
+		start := from + at[0]
+		from += at[1]
+		read, ok := readValue(text[start:])
+		if !ok {
+			continue
+		}
+		if calls, ok := decodeCalls(read.json, anyName); ok && len(calls) > 0 || messageText(read.json) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// toolName is a name that is no word of a language.
+var toolName = withSign("_", `[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+`)
+
+// namedTool is the first tool whose name stands in a text as a word.
+func namedTool(text string, tools offered) string {
+	if !toolName.in(text) {
+		return ""
+	}
+	for _, name := range toolName.FindAllString(text, -1) {
+		if tools.offers(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// replyFields are the fields of a JSON answer that may hold its words, in
+// order (J72). "error" is none of them: it is not written for a person.
+var replyFields = []string{"response", "message", "text", "content", "answer", "reply"}
+
+// unwrap is the words of an answer that is one JSON object or one JSON
+// string; any other text comes back as it is.
+func unwrap(text string) string {
+	text = strings.TrimSpace(text)
+	var quoted string
+	if strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &quoted) == nil {
+		return quoted
+	}
+	read, ok := readValue(text)
+	if !ok || !read.whole || strings.TrimSpace(read.rest) != "" {
+		return text
+	}
+	if words := messageText(read.json); words != "" {
+		return words
+	}
+	return text
+}
+
+// messageText is the first reply field of a JSON object that holds words; ""
+// for an object that reports an error.
+func messageText(raw string) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(raw), &fields) != nil {
+		return ""
+	}
+	if problem, ok := fields["error"]; ok && !slices.Contains([]string{"null", `""`, "false"}, string(problem)) {
+		return ""
+	}
+	for _, name := range replyFields {
+		var words string
+		if json.Unmarshal(fields[name], &words) == nil && strings.TrimSpace(words) != "" {
+			return words
+		}
+	}
+	return ""
+}
+
+var (
+	protocolWord = withSign(`_`, `(?i)^(?:tool_calls?\b|tool_code\b|tool_output\b|tool_result\b|function_call\b)`)
+	callLiteral  = withSign(`_`, `(?i)["']?tool_calls?["']?[ \t]*[:=]`)
+	unusedMark   = withSign(`<`, `(?i)<unused\d+>`)
+	toolTag      = withSign(`<`, `(?i)</?(?:tool_|function[_=])`)
+	dataLine     = withSign(`{[`, `(?m)^[ \t]*(?:\{[ \t]*["'}]|\[[ \t]*[{"]|\[\])`)
+	dataStart    = withSign(`{[`, `^(?:\{|\[\s*[{"'\[]|\[\])`)
+	noValue      = regexp.MustCompile(`(?i)^(?:null|undefined|nil|nan)[.!]?$`)
+	onlyBrackets = regexp.MustCompile("^[\\s{}\\[\\]<>\"'`,|/\\\\]+$")
+	programCall  = withSign(`(`, `\b[a-z]+(?:_[a-z0-9]+)+\(`)
+	namedCall    = withSign(`(`, `\b([A-Za-z]\w*)\(`)
+)
+
+// isMalformed reports text that was written for a program (2.4). The rules for
+// data look at the beginning of the text and of its lines only, so that words
+// which quote "location": are still words.
+func isMalformed(words string, tools offered) bool {
+	for _, pattern := range []sighted{protocolWord, callLiteral, unusedMark, toolTag, dataStart, dataLine, programCall} {
+		if pattern.MatchString(words) {
+			return true
+		}
+	}
+	if holdsProgram(words) {
+		return true
+	}
+	if noValue.MatchString(words) || onlyBrackets.MatchString(words) {
+		return true
+	}
+	if !namedCall.in(words) {
+		return false
+	}
+	for _, match := range namedCall.FindAllStringSubmatch(words, -1) {
+		if tools.offers(match[1]) {
+			return true
+		}
+	}
+	return false
+}

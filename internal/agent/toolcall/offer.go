@@ -1,0 +1,130 @@
+package toolcall
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"coachline/internal/agent/marks"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+const (
+	toolsTitle = "# Tools\n"
+	rulesTitle = "# When to use a tool\n"
+	// clockTitle begins the section that changes every time and stays last.
+	clockTitle = "# Now\n"
+)
+
+// Offer puts a request that was composed in native form, with its tools and
+// with the calls and results of the turn, into the protocol of the model that
+// answers it.
+//
+//   - native: as it is.
+//   - text: the tools are a section of the system message, calls are fences,
+//     results are user messages "[Tool result: name]" (J62, J68).
+//   - two-phase: no tools, calls and results are JSON notes (O20). That is the
+//     request for the words, after AskChoice has said that no tool is needed.
+//
+// Calls without a result and results without a call are left out in each of
+// them. Outside native the messages alternate between user and assistant. A
+// small model that is offered tools is told when not to use them (J96). There
+// is never a second system message (J59). It fails when a text cannot be
+// rendered; the request that came in is not changed, and a retry is safe and
+// pointless.
+func Offer(lib *prompts.Library, c models.Capability, req models.ChatRequest) (models.ChatRequest, error) {
+	req.Messages = pairCalls(req.Messages)
+	sections, err := sectionsFor(lib, c, req.Tools)
+	if err != nil {
+		return models.ChatRequest{}, err
+	}
+	for _, section := range sections {
+		req.Messages = withSection(req.Messages, section)
+	}
+	switch c.Protocol {
+	case models.ProtocolText:
+		req.Messages = rewrite(req.Messages, fences())
+		req.Tools = nil
+	case models.ProtocolTwoPhase:
+		req.Messages = rewrite(req.Messages, notes())
+		req.Tools = nil
+	case models.ProtocolNative:
+	}
+	return req, nil
+}
+
+// sectionsFor is what the system message says about the tools.
+func sectionsFor(lib *prompts.Library, c models.Capability, tools []models.ToolSpec) ([]string, error) {
+	if len(tools) == 0 {
+		return nil, nil
+	}
+	var out []string
+	if c.Protocol == models.ProtocolText {
+		text, err := lib.Render(prompts.TextTools, prompts.StageData{Tools: toolLines(tools)})
+		if err != nil {
+			return nil, fmt.Errorf("writing tools as text: %w", err)
+		}
+		out = append(out, toolsTitle+text)
+	}
+	if c.Size == models.SizeSmall {
+		text, err := lib.Render(prompts.SmallModelRules, prompts.StageData{Small: true})
+		if err != nil {
+			return nil, fmt.Errorf("writing rules for small models: %w", err)
+		}
+		out = append(out, rulesTitle+text)
+	}
+	return out, nil
+}
+
+// toolLines is the tools as texts show them; a schema goes on one line.
+func toolLines(tools []models.ToolSpec) []prompts.ToolLine {
+	lines := make([]prompts.ToolLine, len(tools))
+	for i, tool := range tools {
+		schema := "{}"
+		if len(tool.Schema) > 0 {
+			schema = compact(tool.Schema)
+		}
+		lines[i] = prompts.ToolLine{Name: tool.Name, Description: strings.Join(strings.Fields(tool.Description), " "), Schema: schema}
+	}
+	return lines
+}
+
+// withSection puts a section into the system message, before the clock; a
+// request without a system message gets one.
+func withSection(messages []models.ChatMessage, section string) []models.ChatMessage {
+	messages = slices.Clone(messages)
+	at := slices.IndexFunc(messages, func(m models.ChatMessage) bool { return m.Role == roleSystem })
+	if at < 0 {
+		return append([]models.ChatMessage{{Role: roleSystem, Content: section}}, messages...)
+	}
+	text := messages[at].Content
+	switch clock := strings.LastIndex(text, "\n"+clockTitle); {
+	case clock >= 0:
+		text = text[:clock+1] + section + "\n\n" + text[clock+1:]
+	case strings.HasPrefix(text, clockTitle):
+		text = section + "\n\n" + text
+	default:
+		text = strings.TrimRight(text, "\n") + "\n\n" + section
+	}
+	messages[at].Content = text
+	return messages
+}
+
+// fences is the style of text tools.
+func fences() style {
+	return style{
+		call: func(call models.ToolCall) string {
+			return "```tool_call\n" + encode(struct {
+				Name      string `json:"name"`
+				Arguments any    `json:"arguments"`
+			}{call.Name, argumentsOf(call)}) + "\n```"
+		},
+		result: func(call models.ToolCall, content string) string {
+			if problem, failed := failureOf(content); failed {
+				content = "Error: " + problem
+			}
+			return marks.ToolResult + call.Name + "]\n" + marks.NeutraliseResult(content)
+		},
+	}
+}

@@ -1,0 +1,102 @@
+package toolcall
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"coachline/models"
+)
+
+// Quotes finds calls in what participants and pages wrote, so that a model
+// which repeats one does not make it. The zero value holds none.
+type Quotes struct{ words []string }
+
+// NewQuotes reads texts of participants and results of outside tools. A call
+// may be divided among several of them.
+func NewQuotes(texts ...string) Quotes {
+	var q Quotes
+	for _, text := range texts {
+		q.words = append(q.words, callWords(text)...)
+	}
+	return q
+}
+
+// shortValue is how many words of a long value are compared.
+const shortValue = 6
+
+// Hold reports whether a call stands in the texts: the name of its tool, and at
+// least one argument with its value next to it. Fences, indentation, quotation
+// marks and escapes make no difference. A call without arguments is held where
+// its name is, unless the name is a word that people use.
+func (q Quotes) Hold(call models.ToolCall) bool {
+	name := callWords(call.Name)
+	if len(name) == 0 || !q.has(name) {
+		return false
+	}
+	pairs := argumentPairs(call.Arguments)
+	if len(pairs) == 0 {
+		return strings.Contains(call.Name, "_")
+	}
+	return slices.ContainsFunc(pairs, q.has)
+}
+
+func (q Quotes) has(words []string) bool {
+	for i := range len(q.words) - len(words) + 1 {
+		if slices.Equal(q.words[i:i+len(words)], words) {
+			return true
+		}
+	}
+	return false
+}
+
+// escapes are those of a JSON string that stand for blanks.
+var escapes = strings.NewReplacer(`\n`, " ", `\r`, " ", `\t`, " ")
+
+// callWords divides a text into runs of letters, digits and underscores, in
+// lower case and without invisible characters.
+func callWords(text string) []string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, norm.NFKC.String(escapes.Replace(text)))
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
+// argumentPairs is each argument that has a value, at any depth: its name and
+// the first words of the value.
+func argumentPairs(raw string) [][]string {
+	var value any
+	if json.Unmarshal([]byte(raw), &value) != nil {
+		return nil
+	}
+	var out [][]string
+	var visit func(name string, value any)
+	visit = func(name string, value any) {
+		switch v := value.(type) {
+		case map[string]any:
+			for key, inner := range v {
+				visit(key, inner)
+			}
+		case []any:
+			for _, inner := range v {
+				visit(name, inner)
+			}
+		case nil:
+		default:
+			words := callWords(encode(v))
+			if len(words) > 0 {
+				out = append(out, append(callWords(name), words[:min(len(words), shortValue)]...))
+			}
+		}
+	}
+	visit("", value)
+	return out
+}

@@ -1,0 +1,106 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"coachline/internal/agent/toolcall"
+	"coachline/models"
+)
+
+// trace collects what the stages of one round decided. It is stored with the
+// round, so that an operator can see why the coach said what it said.
+type trace struct {
+	turnID string
+	stages []models.Stage
+	now    func() time.Time
+}
+
+// note records a decision; it must hold no personal data.
+func (t *trace) note(name models.StageName, decision string) {
+	t.stages = append(t.stages, models.Stage{TurnID: t.turnID, Name: name, Decision: decision, CreatedAt: t.now().UTC()})
+}
+
+// errored records a stage that failed open.
+func (t *trace) errored(name models.StageName, err error) {
+	reason := "failed"
+	var model *models.ModelError
+	switch {
+	case errors.As(err, &model):
+		reason = "failed " + string(model.Class)
+	case errors.Is(err, context.DeadlineExceeded):
+		reason = "failed time limit"
+	}
+	t.note(name, string(name)+" "+reason)
+}
+
+// question is one thing that a stage asks a small model.
+type question struct {
+	stage   models.StageName
+	request models.ChatRequest
+	limit   time.Duration
+}
+
+// ask puts a question once for a turn: an answer that was paid for is read
+// back by a retry with the same input.
+func (a *Agent) ask(ctx context.Context, t *trace, q question) (string, error) {
+	hash, err := hashOf(q.request)
+	if err != nil {
+		return "", err
+	}
+	if kept, err := a.Journal.StageBy(ctx, t.turnID, q.stage, hash); err == nil {
+		return kept.Output, nil
+	} else if !errors.Is(err, models.ErrNotFound) {
+		t.errored(q.stage, err)
+		return "", fmt.Errorf("reading stage %s: %w", q.stage, err)
+	}
+	q.request = toolcall.Sized(q.request, 0)
+	callCtx, cancel := context.WithTimeout(ctx, q.limit)
+	defer cancel()
+	began := a.Now()
+	answer, err := a.Model.Complete(callCtx, q.request)
+	if err != nil {
+		t.errored(q.stage, err)
+		return "", fmt.Errorf("asking for %s: %w", q.stage, err)
+	}
+	row := models.Stage{
+		TurnID: t.turnID, Number: stageNumber(hash), Name: q.stage, Decision: string(q.stage) + " asked", InputHash: hash, Output: answer.Text,
+		Model: answer.Model, Usage: answer.Usage, Millis: a.Now().Sub(began).Milliseconds(), CreatedAt: a.Now().UTC(),
+	}
+	// Not kept means asked again by a retry, and no more.
+	if err := a.Journal.SaveStage(ctx, row); err != nil {
+		t.note(q.stage, string(q.stage)+" not kept")
+	}
+	return answer.Text, nil
+}
+
+// stageNumber gives a question a place of its own among those of a turn,
+// whatever the order in which attempts ask them.
+func stageNumber(hash string) int {
+	var n int
+	for _, c := range hash[:7] {
+		n = n<<4 | int(hexDigit(c))
+	}
+	return n
+}
+
+func hexDigit(c rune) rune {
+	if c >= 'a' {
+		return c - 'a' + 10
+	}
+	return c - '0'
+}
+
+func hashOf(v any) (string, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("hashing input: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16]), nil
+}

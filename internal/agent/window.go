@@ -1,0 +1,208 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"coachline/internal/agent/marks"
+	"coachline/models"
+)
+
+// group is what the window keeps or drops as one: an entry, or the calls of
+// one model message with all their results.
+type group []models.Message
+
+func (g group) byUser() bool { return g[0].Role == models.RoleUser }
+
+func (g group) isTools() bool { return g[0].Kind == models.KindToolCall }
+
+// Window selects the entries that go to the model, oldest first. A positive
+// limit is the most entries, 0 leaves only the texts being answered (those of the
+// turn, and the run of user entries at the end), a negative limit is no bound. The
+// texts being answered are always kept, even beyond the limit. The window starts at a user
+// entry, unless it holds none; then it is what the coach wrote unasked. Calls
+// and their results are kept or dropped together, and orphans of either kind,
+// debug entries and blank ones are dropped. A window that is cut begins with a
+// block of turns, so that it may hold some entries less than the limit.
+func Window(entries []models.Message, turnID string, limit int) []models.Message {
+	return slices.Concat(windowOf(entries, turnID, limit)...)
+}
+
+// windowOf is the groups of Window; they share the caller's entries.
+func windowOf(entries []models.Message, turnID string, limit int) []group {
+	groups := groupsOf(entries)
+	answered := len(groups)
+	for answered > 0 && groups[answered-1].byUser() {
+		answered--
+	}
+	// Something may have been sent between the texts of a turn, such as HELP.
+	own := slices.IndexFunc(groups[:answered], func(g group) bool { return g.byUser() && turnID != "" && g[0].TurnID == turnID })
+	if own >= 0 {
+		answered = own
+	}
+	start := answered
+	if limit < 0 {
+		start = 0
+	} else {
+		room := limit - (len(groups) - answered)
+		for start > 0 && len(groups[start-1]) <= room {
+			start--
+			room -= len(groups[start])
+		}
+		start = toBlock(groups[:answered], start)
+	}
+	return fromFirstUser(groups[start:])
+}
+
+// blockTurns is how many turns leave a full window at once.
+const blockTurns = 5
+
+// toBlock moves the start of a window that is cut to the first turn of a block,
+// so that requests of several turns begin alike and a provider's prompt cache
+// holds (D4). A window without such a turn stays as it is.
+func toBlock(groups []group, start int) int {
+	if start == 0 {
+		return start
+	}
+	for i := start; i < len(groups); i++ {
+		_, turn, ok := models.ParseTurnID(groups[i][0].TurnID)
+		_, before, _ := models.ParseTurnID(groups[i-1][0].TurnID)
+		if ok && turn%blockTurns == 0 && turn != before {
+			return i
+		}
+	}
+	return start
+}
+
+// fromFirstUser drops what stands before the first user entry; without any, it
+// keeps the coach's own words.
+func fromFirstUser(groups []group) []group {
+	if first := slices.IndexFunc(groups, group.byUser); first >= 0 {
+		return groups[first:]
+	}
+	return slices.DeleteFunc(slices.Clone(groups), group.isTools)
+}
+
+func groupsOf(entries []models.Message) []group {
+	groups := make([]group, 0, len(entries))
+	for i := 0; i < len(entries); i++ {
+		entry := &entries[i]
+		switch {
+		case entry.Kind == models.KindDebug || strings.TrimSpace(entry.Text) == "":
+		case entry.Kind == models.KindToolCall:
+			end := i + 1
+			for end < len(entries) && entries[end].Kind == models.KindToolResult {
+				end++
+			}
+			if tools := toolGroup(*entry, entries[i+1:end]); tools != nil {
+				groups = append(groups, tools)
+			}
+			i = end - 1
+		case entry.Kind == models.KindToolResult || entry.Role == models.RoleTool:
+		default:
+			groups = append(groups, entries[i:i+1:i+1])
+		}
+	}
+	return groups
+}
+
+// toolGroup pairs calls with their results, in the order of the calls. A call
+// without a result or without an id makes the whole group nil: providers
+// refuse such requests.
+func toolGroup(entry models.Message, results []models.Message) group {
+	calls := callsOf(entry)
+	if len(calls) == 0 {
+		return nil
+	}
+	out := group{entry}
+	for _, call := range calls {
+		at := slices.IndexFunc(results, func(m models.Message) bool {
+			result, ok := resultOf(m)
+			return ok && result.CallID == call.ID
+		})
+		if at < 0 || call.ID == "" {
+			return nil
+		}
+		out = append(out, results[at])
+	}
+	return out
+}
+
+// callsOf reads the calls of a tool call entry; nil when they cannot be read.
+func callsOf(entry models.Message) []models.ToolCall {
+	var calls []models.ToolCall
+	if err := json.Unmarshal([]byte(entry.Text), &calls); err != nil {
+		return nil
+	}
+	return calls
+}
+
+func resultOf(entry models.Message) (models.ToolResult, bool) {
+	var result models.ToolResult
+	err := json.Unmarshal([]byte(entry.Text), &result)
+	return result, err == nil
+}
+
+// chatMessage is an entry as the model sees it. What the coach sent without
+// being asked is labelled with what it was and when it went out, so that
+// "done!" has something to refer to.
+func chatMessage(entry models.Message, zone *time.Location) models.ChatMessage {
+	switch {
+	case entry.Kind == models.KindToolCall:
+		return models.ChatMessage{Role: roleAssistant, ToolCalls: readable(callsOf(entry))}
+	case entry.Kind == models.KindToolResult:
+		result, _ := resultOf(entry)
+		return models.ChatMessage{Role: roleTool, Content: result.Content, ToolCallID: result.CallID}
+	case entry.Role == models.RoleUser:
+		return models.ChatMessage{Role: roleUser, Content: entry.Text}
+	default:
+		return models.ChatMessage{Role: roleAssistant, Content: label(entry, zone) + entry.Text}
+	}
+}
+
+// labelName is set for the kinds of entries that answer no text.
+func labelName(kind models.Kind) string {
+	switch kind {
+	case models.KindPrompt:
+		return "daily prompt"
+	case models.KindReminder:
+		return "reminder"
+	case models.KindFeedbackQuestion:
+		return "feedback question"
+	case models.KindFeedbackFollowup:
+		return "feedback follow-up"
+	case models.KindCheckIn:
+		return "check-in"
+	case models.KindOperator:
+		return "message from the team"
+	case models.KindSafety:
+		return "safety text"
+	case models.KindNotice, models.KindConsent, models.KindHelp:
+		return "notice"
+	case models.KindResult:
+		return "result of a task given away"
+	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindDebug,
+		models.KindSubagent, models.KindToolCall, models.KindToolResult:
+	}
+	return ""
+}
+
+// label is empty for replies and greetings that were delivered. It holds the
+// date and not "today", so that an entry reads the same in every later request.
+func label(entry models.Message, zone *time.Location) string {
+	name := labelName(entry.Kind)
+	if entry.Undelivered {
+		return marks.Undelivered(cmp.Or(name, string(entry.Kind)))
+	}
+	if name == "" {
+		return ""
+	}
+	return marks.Label(name, shortTime(entry.At, zone))
+}
+
+func shortTime(at time.Time, zone *time.Location) string {
+	return at.In(zone).Format("Mon 2006-01-02 15:04")
+}

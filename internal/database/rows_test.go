@@ -1,0 +1,153 @@
+package database
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gorm.io/gorm"
+
+	"coachline/internal/pgtest"
+	"coachline/models"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// onBoth runs a test on an empty database of each kind.
+func onBoth(t *testing.T, test func(t *testing.T, d *Database)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, openPlain(t, "sqlite:"+filepath.Join(t.TempDir(), "rows.db"))) })
+	t.Run("postgres", func(t *testing.T) { test(t, openPlain(t, pgtest.Start(t))) })
+}
+
+var rowsAt = time.Date(2026, 3, 2, 9, 0, 0, 123456000, time.UTC)
+
+// filledRow is a row of a model with a value in every column but its id.
+func filledRow[T any](t *testing.T, fixed T) T {
+	t.Helper()
+	row := reflect.ValueOf(&fixed).Elem()
+	table, err := tableOf(row.Type())
+	require.NoError(t, err)
+	for _, field := range table.fields {
+		value := field.ReflectValueOf(t.Context(), row)
+		if field == table.serial || !value.IsZero() {
+			continue
+		}
+		switch at := value.Addr().Interface().(type) {
+		case *time.Time:
+			*at = rowsAt
+			continue
+		case **time.Time:
+			*at = new(rowsAt)
+			continue
+		}
+		switch value.Kind() {
+		case reflect.String:
+			value.SetString(field.DBName)
+		case reflect.Bool:
+			value.SetBool(true)
+		case reflect.Int, reflect.Int64:
+			value.SetInt(7)
+		case reflect.Float64:
+			value.SetFloat(0.5)
+		}
+	}
+	return fixed
+}
+
+// checkRow inserts rows with and without values and reads each in both ways.
+func checkRow[T any](t *testing.T, tx *gorm.DB, key string, rows ...T) {
+	t.Helper()
+	for _, row := range rows {
+		added, err := InsertOnce(tx, &row)
+		require.NoError(t, err)
+		require.True(t, added)
+		again := row
+		table, err := tableOf(reflect.TypeFor[T]())
+		require.NoError(t, err)
+		value := reflect.ValueOf(&again).Elem()
+		if table.serial != nil {
+			require.Error(t, Insert(tx, &again), "its id is given")
+			table.serial.ReflectValueOf(t.Context(), value).SetZero()
+		}
+		id := reflect.Indirect(reflect.ValueOf(row)).FieldByName(key).Interface()
+		name := table.schema.LookUpField(key).DBName
+		var want T
+		require.NoError(t, tx.Where(name+" = ?", id).Take(&want).Error)
+		got, err := Select[T](name+" = ?").ForUpdate().Take(tx, id)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		require.Equal(t, row, got, "as it was written")
+		if table.serial == nil || name != table.serial.DBName {
+			added, err = InsertOnce(tx, &again)
+			require.NoError(t, err)
+			require.False(t, added)
+		}
+	}
+}
+
+func TestRowsAreThoseOfGorm(t *testing.T) {
+	onBoth(t, func(t *testing.T, d *Database) {
+		require.NoError(t, d.Write(t.Context(), func(tx *gorm.DB) error {
+			p := models.Participant{ID: "p1", Phone: "+12025550101", PhoneIndex: "i1", CreatedAt: rowsAt, UpdatedAt: rowsAt, EnrolledAt: rowsAt}
+			checkRow(t, tx, "ID", p, filledRow(t, models.Participant{ID: "p2"}))
+			turn := models.Turn{ID: "p1-t1", ParticipantID: "p1", StartedAt: rowsAt}
+			checkRow(t, tx, "ID", turn, filledRow(t, models.Turn{ID: "p1-t2", ParticipantID: "p1", Number: 2}))
+			checkRow(t, tx, "ProviderSID", models.Inbound{ProviderSID: "SM1", ReceivedAt: rowsAt},
+				filledRow(t, models.Inbound{ProviderSID: "SM2", ParticipantID: "p1", OptOutType: ""}))
+			checkRow(t, tx, "Key", models.Message{ParticipantID: "p1", TurnID: "p1-t1", Key: "a", At: rowsAt},
+				filledRow(t, models.Message{ParticipantID: "p1", TurnID: "p1-t1"}))
+			checkRow(t, tx, "Number", models.Step{TurnID: "p1-t1", Number: 1, CreatedAt: rowsAt}, filledRow(t, models.Step{TurnID: "p1-t1", Number: 2}))
+			checkRow(t, tx, "ID", models.Outbox{ID: "o1", ParticipantID: "p1", CreatedAt: rowsAt, UpdatedAt: rowsAt},
+				filledRow(t, models.Outbox{ID: "o2", ParticipantID: "p1"}))
+			checkRow(t, tx, "ID", filledRow(t, models.Prompt{ID: "p1-a-2026-03-02", ParticipantID: "p1"}))
+			checkRow(t, tx, "ParticipantID", models.Profile{ParticipantID: "p1", UpdatedAt: rowsAt},
+				filledRow(t, models.Profile{ParticipantID: "p2", Tone: models.Tone{Tags: []string{"short"}}}))
+			return nil
+		}))
+	})
+}
+
+func TestInsertGivesIDs(t *testing.T) {
+	onBoth(t, func(t *testing.T, d *Database) {
+		require.NoError(t, d.Write(t.Context(), func(tx *gorm.DB) error {
+			p := filledRow(t, models.Participant{ID: "p1"})
+			require.NoError(t, Insert(tx, &p))
+			var last int64
+			for range 2 {
+				notice := models.Notice{ParticipantID: "p1", Kind: models.NoticeStart}
+				require.NoError(t, Insert(tx, &notice))
+				require.Greater(t, notice.ID, last)
+				require.WithinDuration(t, time.Now(), notice.CreatedAt, time.Hour, "an instant that is not set is now")
+				last = notice.ID
+			}
+			return nil
+		}))
+		p := filledRow(t, models.Participant{ID: "p1"})
+		require.ErrorIs(t, d.WriteOne(t.Context(), func(rows *gorm.DB) error { return Insert(rows, &p) }), models.ErrConflict)
+		stray := models.Turn{ID: "p9-t1", ParticipantID: "p9"}
+		require.ErrorIs(t, d.WriteOne(t.Context(), func(rows *gorm.DB) error { return Insert(rows, &stray) }), models.ErrNotFound)
+	})
+}
+
+func TestUpdateReadsWhatItWrote(t *testing.T) {
+	raise := Update[models.Participant]("next_seq = next_seq + ?", "id = ?").With("next_seq > 8")
+	onBoth(t, func(t *testing.T, d *Database) {
+		p := filledRow(t, models.Participant{ID: "p1"})
+		require.NoError(t, d.Write(t.Context(), func(tx *gorm.DB) error { return Insert(tx, &p) }))
+		require.NoError(t, d.Write(t.Context(), func(tx *gorm.DB) error {
+			var high bool
+			got, err := raise.TakeWith(tx, []any{&high}, 2, "p1")
+			require.NoError(t, err)
+			require.True(t, high)
+			p.NextSeq += 2
+			require.Equal(t, p, got)
+			_, err = raise.TakeWith(tx, []any{&high}, 2, "p9")
+			require.ErrorIs(t, err, gorm.ErrRecordNotFound)
+			return nil
+		}))
+	})
+}
