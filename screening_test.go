@@ -19,7 +19,7 @@ func TestWaysIn(t *testing.T) {
 	want := map[string][]string{
 		// What stores and screens a message, and who calls it.
 		"AcceptInbound": {
-			"eval/play.go text",
+			"eval/play.go sendText",
 			"starter/counted.go AcceptInbound", // counts and passes on
 			"starter/twilio.go accept",
 		},
