@@ -22,11 +22,11 @@ func (p *program) alertsList() *cobra.Command {
 	}
 	c.Flags().BoolVar(&unmarked, "unmarked", false, "only those that no operator has judged")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		api, err := p.console()
+		commands, err := p.commands()
 		if err != nil {
 			return err
 		}
-		return api.ListAlerts(c.Context(), unmarked)
+		return commands.ListAlerts(c.Context(), unmarked)
 	}
 	return c
 }
@@ -39,11 +39,11 @@ func (p *program) alertsMark() *cobra.Command {
 			if mark != models.MarkRight && mark != models.MarkWrong {
 				return usageError{fmt.Errorf("%q is neither right nor wrong", args[1])}
 			}
-			api, err := p.console()
+			commands, err := p.commands()
 			if err != nil {
 				return err
 			}
-			return api.MarkAlert(c.Context(), args[0], mark)
+			return commands.MarkAlert(c.Context(), args[0], mark)
 		},
 	}
 }
@@ -54,11 +54,11 @@ func (p *program) alertsExport() *cobra.Command {
 		Long: "Writes FOLDER/LANGUAGE/crisis.marks.tsv and negative.marks.tsv with the messages of alerts that operators\n" +
 			"have judged. Numbers and addresses are masked; names are not. Read the files before they leave the machine.",
 		RunE: func(c *cobra.Command, args []string) error {
-			api, err := p.console()
+			commands, err := p.commands()
 			if err != nil {
 				return err
 			}
-			return api.ExportAlerts(c.Context(), args[0])
+			return commands.ExportAlerts(c.Context(), args[0])
 		},
 	}
 }

@@ -27,11 +27,11 @@ func (p *program) attention() *cobra.Command {
 		if kind != "" && !slices.Contains(models.Attentions(), models.Attention(kind)) {
 			return usageError{fmt.Errorf("--kind: %q is none of %s", kind, attentionKinds())}
 		}
-		api, err := p.console()
+		commands, err := p.commands()
 		if err != nil {
 			return err
 		}
-		return api.ListAttention(c.Context(), models.Attention(kind))
+		return commands.ListAttention(c.Context(), models.Attention(kind))
 	}
 	return c
 }
@@ -49,11 +49,11 @@ func (p *program) attend() *cobra.Command {
 	c := &cobra.Command{Use: "attend ID", Short: "End what an operator should look at; prompts go on", Args: exactly(1)}
 	c.Flags().StringVar(&note, "note", "", "what was done, kept sealed with the alarm of a crisis")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, id, err := p.consoleFor(c.Context(), args[0])
+		commands, id, err := p.commandsFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return api.Attend(c.Context(), id, note)
+		return commands.ClearAttention(c.Context(), id, note)
 	}
 	return c
 }

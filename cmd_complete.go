@@ -20,7 +20,7 @@ func (p *program) completeParticipants(c *cobra.Command, args []string, typed st
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	api, err := p.console()
+	commands, err := p.commands()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -30,7 +30,7 @@ func (p *program) completeParticipants(c *cobra.Command, args []string, typed st
 	}
 	ctx, cancel := context.WithTimeout(parent, completionLimit)
 	defer cancel()
-	names, err := api.Suggest(ctx, typed, completions)
+	names, err := commands.Suggest(ctx, typed, completions)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -16,7 +16,7 @@ func (p *program) doctor() *cobra.Command {
 		Use: "doctor", Short: "Check configuration, database, payload keys, Temporal, model and carrier", Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := p.besideDev()
-			return cli.Examine(c.Context(), p.out, p.json, checks(cfg, err))
+			return cli.RunChecks(c.Context(), p.out, p.json, checks(cfg, err))
 		},
 	}
 }

@@ -30,11 +30,11 @@ func (p *program) holdAdd() *cobra.Command {
 		if err != nil {
 			return usageError{fmt.Errorf("--until: %w", err)}
 		}
-		api, err := p.console()
+		commands, err := p.commands()
 		if err != nil {
 			return err
 		}
-		return api.AddHold(c.Context(), instant, reason)
+		return commands.AddHold(c.Context(), instant, reason)
 	}
 	return c
 }
@@ -44,11 +44,11 @@ func (p *program) holdList() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List active holds", Args: exactly(0)}
 	c.Flags().BoolVar(&all, "all", false, "also those that are over")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		api, err := p.console()
+		commands, err := p.commands()
 		if err != nil {
 			return err
 		}
-		return api.ListHolds(c.Context(), all)
+		return commands.ListHolds(c.Context(), all)
 	}
 	return c
 }
@@ -60,11 +60,11 @@ func (p *program) holdRelease() *cobra.Command {
 		if err != nil || id < 1 {
 			return usageError{fmt.Errorf("%q is not the number of a hold; see coachline hold list", args[0])}
 		}
-		api, err := p.console()
+		commands, err := p.commands()
 		if err != nil {
 			return err
 		}
-		return api.ReleaseHold(c.Context(), id)
+		return commands.ReleaseHold(c.Context(), id)
 	}
 	return c
 }

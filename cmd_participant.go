@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coachline/internal/api"
 	"coachline/internal/cli"
 	"coachline/models"
 )
@@ -13,33 +14,33 @@ import (
 func (p *program) participant() *cobra.Command {
 	return group("participant", "Enrol, look at and change participants", append(p.recordVerbs(),
 		p.add(), p.list(), p.update(),
-		p.onID("show", "Print a participant", (*cli.Console).Show),
-		p.onID("remove", "Remove a participant: one closing notice, then nothing more", (*cli.Console).Remove),
-		p.onID("pause", "Hold everything that would be sent", func(c *cli.Console, ctx context.Context, id string) error {
+		p.onID("show", "Print a participant", (*cli.Commands).Show),
+		p.onID("remove", "Remove a participant: one closing notice, then nothing more", (*cli.Commands).Remove),
+		p.onID("pause", "Hold everything that would be sent", func(c *cli.Commands, ctx context.Context, id string) error {
 			return c.SetStatus(ctx, id, models.StatusPaused)
 		}),
 		p.resume(),
-		p.onID("waiting", "Print messages that came while the participant was paused", (*cli.Console).Waiting),
+		p.onID("waiting", "Print messages that came while the participant was paused", (*cli.Commands).Waiting),
 		p.mode(), p.attend(),
 	)...)
 }
 
 // onID is a verb that needs nothing but a participant's id.
-func (p *program) onID(verb, short string, do func(*cli.Console, context.Context, string) error) *cobra.Command {
+func (p *program) onID(verb, short string, do func(*cli.Commands, context.Context, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " ID", Short: short, Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			api, id, err := p.consoleFor(c.Context(), args[0])
+			commands, id, err := p.commandsFor(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			return do(api, c.Context(), id)
+			return do(commands, c.Context(), id)
 		},
 	}
 }
 
 func (p *program) add() *cobra.Command {
-	var who cli.NewParticipant
+	var who api.NewParticipant
 	var zone, channel string
 	c := &cobra.Command{Use: "add --phone NUMBER", Short: "Enrol a participant", Args: exactly(0)}
 	flags := c.Flags()
@@ -62,11 +63,11 @@ func (p *program) add() *cobra.Command {
 			who.Timezone = &zone
 		}
 		who.Channel = models.Channel(channel)
-		api, err := p.console()
+		commands, err := p.commands()
 		if err != nil {
 			return err
 		}
-		return api.Add(c.Context(), who)
+		return commands.Add(c.Context(), who)
 	}
 	return c
 }
@@ -83,11 +84,11 @@ func (p *program) resume() *cobra.Command {
 		if waiting != "" && action != models.WaitingAnswer && action != models.WaitingRead {
 			return usageError{errors.New("--waiting must be answer or read")}
 		}
-		api, err := p.console()
+		commands, err := p.commands()
 		if err != nil {
 			return err
 		}
-		return api.Resume(c.Context(), args[0], action)
+		return commands.Resume(c.Context(), args[0], action)
 	}
 	return c
 }
@@ -100,11 +101,11 @@ func (p *program) list() *cobra.Command {
 	c.Flags().BoolVar(&waiting, "waiting", false, "only those with messages that came while they were paused")
 	c.Flags().StringVar(&attention, "attention", "", "only those at whom an operator should look for this: "+attentionKinds())
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		api, err := p.console()
+		commands, err := p.commands()
 		if err != nil {
 			return err
 		}
-		return api.List(c.Context(), cli.Filter{Status: models.Status(status), Attention: models.Attention(attention), Waiting: waiting})
+		return commands.List(c.Context(), cli.Filter{Status: models.Status(status), Attention: models.Attention(attention), Waiting: waiting})
 	}
 	return c
 }
@@ -123,20 +124,20 @@ func (p *program) update() *cobra.Command {
 	version := flags.Int64("if-version", 0, "refuse unless this is the participant's version")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		change := changeOf(c)
-		if change == (cli.Change{}) {
+		if change == (api.ParticipantChange{}) {
 			return usageError{errors.New("nothing to change was given")}
 		}
-		api, id, err := p.consoleFor(c.Context(), args[0])
+		commands, id, err := p.commandsFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return api.Update(c.Context(), id, change, *version)
+		return commands.Update(c.Context(), id, change, *version)
 	}
 	return c
 }
 
 // changeOf takes the flags that were given, also those given as empty.
-func changeOf(c *cobra.Command) cli.Change {
+func changeOf(c *cobra.Command) api.ParticipantChange {
 	flags := c.Flags()
 	text := func(name string) *string {
 		if !flags.Changed(name) {
@@ -152,7 +153,7 @@ func changeOf(c *cobra.Command) cli.Change {
 		value := flags.Lookup(name).Value.String() == "true"
 		return &value
 	}
-	return cli.Change{
+	return api.ParticipantChange{
 		Phone: text("phone"),
 		Name:  text("name"), Gender: text("gender"), Ethnicity: text("ethnicity"), Background: text("background"),
 		Timezone: text("timezone"), Locale: text("locale"), Status: (*models.Status)(text("status")),
@@ -165,11 +166,11 @@ func (p *program) mode() *cobra.Command {
 	c := &cobra.Command{Use: "mode ID INTAKE|FEEDBACK", Short: "Force a mode, applied between turns", Args: exactly(2)}
 	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, id, err := p.consoleFor(c.Context(), args[0])
+		commands, id, err := p.commandsFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return api.SetMode(c.Context(), id, models.Mode(args[1]), reason)
+		return commands.SetMode(c.Context(), id, models.Mode(args[1]), reason)
 	}
 	return c
 }

@@ -20,7 +20,7 @@ import (
 func (p *program) recordVerbs() []*cobra.Command {
 	return []*cobra.Command{
 		p.turns(),
-		p.onID("consents", "Print the consent ledger, of removed participants too", (*cli.Console).Consents),
+		p.onID("consents", "Print the consent ledger, of removed participants too", (*cli.Commands).Consents),
 		p.memories(), p.export(),
 	}
 }
@@ -40,11 +40,11 @@ func (p *program) turn() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		api, id, err := p.consoleFor(c.Context(), ref)
+		commands, id, err := p.commandsFor(c.Context(), ref)
 		if err != nil {
 			return err
 		}
-		return api.Turn(c.Context(), id, number)
+		return commands.Turn(c.Context(), id, number)
 	}
 	return c
 }
@@ -74,11 +74,11 @@ func (p *program) turns() *cobra.Command {
 		if limit < 1 {
 			return usageError{errors.New("--limit must be at least 1")}
 		}
-		api, id, err := p.consoleFor(c.Context(), args[0])
+		commands, id, err := p.commandsFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return api.Turns(c.Context(), id, limit)
+		return commands.Turns(c.Context(), id, limit)
 	}
 	return c
 }
@@ -93,14 +93,14 @@ func (p *program) memories() *cobra.Command {
 		if c.Flags().Changed("forget") && (all || fact == "") {
 			return usageError{errors.New("--forget needs the id of a fact, and goes without --forget-all")}
 		}
-		api, id, err := p.consoleFor(c.Context(), args[0])
+		commands, id, err := p.commandsFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
 		if all || fact != "" {
-			return api.Forget(c.Context(), id, fact)
+			return commands.Forget(c.Context(), id, fact)
 		}
-		return api.Memories(c.Context(), id)
+		return commands.Memories(c.Context(), id)
 	}
 	return c
 }
@@ -110,7 +110,7 @@ func (p *program) export() *cobra.Command {
 	c := &cobra.Command{Use: "export ID", Short: "Write what is remembered of a participant as files in a zip archive", Args: exactly(1)}
 	c.Flags().StringVarP(&out, "out", "o", "", "file to write, which must not exist; empty: standard output, which must not be a terminal")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, id, err := p.consoleFor(c.Context(), args[0])
+		commands, id, err := p.commandsFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
@@ -118,10 +118,10 @@ func (p *program) export() *cobra.Command {
 			return usageError{errors.New("the archive is not written to a terminal; name a file with -o memory.zip, or redirect the output")}
 		}
 		if out == "" {
-			return p.download(c.Context(), api, id, p.out)
+			return p.download(c.Context(), commands, id, p.out)
 		}
 		var archive bytes.Buffer
-		if err := p.download(c.Context(), api, id, &archive); err != nil {
+		if err := p.download(c.Context(), commands, id, &archive); err != nil {
 			return err
 		}
 		return writeNew(out, archive.Bytes())
@@ -136,10 +136,10 @@ func isTerminal(w io.Writer) bool {
 }
 
 // download writes a participant's archive and shows how much of it has come.
-func (p *program) download(ctx context.Context, api *cli.Console, id string, to io.Writer) error {
+func (p *program) download(ctx context.Context, commands *cli.Commands, id string, to io.Writer) error {
 	progress := p.newMeter("bytes")
 	defer progress.end()
-	return api.Export(ctx, id, to, func(done, of int64) { progress.set("export", done, of) })
+	return commands.Export(ctx, id, to, func(done, of int64) { progress.set("export", done, of) })
 }
 
 // writeNew writes a file of personal data that only the current user may read.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coachline/internal/api"
 	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/starter"
@@ -46,7 +47,7 @@ func (p *program) version() *cobra.Command {
 		Use: "version", Short: "Print the version of this build", Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			if p.json {
-				return json.NewEncoder(p.out).Encode(starter.VersionView{Version: build.Version()})
+				return json.NewEncoder(p.out).Encode(api.Version{Version: build.Version()})
 			}
 			_, err := fmt.Fprintln(p.out, versionLine())
 			return err

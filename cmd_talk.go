@@ -15,11 +15,11 @@ func (p *program) send() *cobra.Command {
 	c := &cobra.Command{Use: "send ID TEXT", Short: "Send an operator's message", Args: exactly(2)}
 	c.Flags().StringVar(&key, "key", "", "idempotency key: calls with an equal key are one message")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		api, id, err := p.consoleFor(c.Context(), args[0])
+		commands, id, err := p.commandsFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return api.Send(c.Context(), id, args[1], key)
+		return commands.Send(c.Context(), id, args[1], key)
 	}
 	return c
 }
@@ -32,17 +32,17 @@ func (p *program) transcript() *cobra.Command {
 		if limit < 1 {
 			return usageError{errors.New("--limit must be at least 1")}
 		}
-		api, id, err := p.consoleFor(c.Context(), args[0])
+		commands, id, err := p.commandsFor(c.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		return api.Transcript(c.Context(), id, limit)
+		return commands.Transcript(c.Context(), id, limit)
 	}
 	return c
 }
 
 func (p *program) timers() *cobra.Command {
-	return p.onID("timers", "Print what is due, and when", (*cli.Console).Timers)
+	return p.onID("timers", "Print what is due, and when", (*cli.Commands).Timers)
 }
 
 func (p *program) chat() *cobra.Command {

@@ -75,7 +75,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(p.err, "%s: %v\nTry: %s --help\n", at.CommandPath(), err, at.CommandPath())
 		return exitUsage
-	case errors.Is(err, cli.ErrUnwell):
+	case errors.Is(err, cli.ErrCheckFailed):
 		return exitFailed // the report has been printed
 	}
 	fmt.Fprintf(p.err, "coachline: %v\n", err)
@@ -177,7 +177,7 @@ func reachable(addr string) string {
 	return net.JoinHostPort(host, port)
 }
 
-func (p *program) console() (*cli.Console, error) {
+func (p *program) commands() (*cli.Commands, error) {
 	client, err := p.client()
 	if err != nil {
 		return nil, err
@@ -187,10 +187,10 @@ func (p *program) console() (*cli.Console, error) {
 
 // consoleFor finds the participant that an argument names by id, phone number or
 // unique name, and returns the API's console with the id.
-func (p *program) consoleFor(ctx context.Context, ref string) (api *cli.Console, id string, err error) {
-	if api, err = p.console(); err != nil {
+func (p *program) commandsFor(ctx context.Context, ref string) (commands *cli.Commands, id string, err error) {
+	if commands, err = p.commands(); err != nil {
 		return nil, "", err
 	}
-	id, err = api.Find(ctx, ref)
-	return api, id, err
+	id, err = commands.Find(ctx, ref)
+	return commands, id, err
 }

@@ -33,6 +33,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"coachline/internal/api"
 	"coachline/internal/seal"
 	"coachline/models"
 )
@@ -226,7 +227,7 @@ func unreachable(t *testing.T, r *running) []*texted {
 		p := enrols(t, r, number, map[string]any{"name": name, "timezone": "America/Chicago"})
 		require.Eventually(t, func() bool {
 			var page struct {
-				Result []models.HistoryEntry `json:"result"`
+				Result []api.HistoryEntry `json:"result"`
 			}
 			getJSON(t, p.api("/history"), &page)
 			if len(page.Result) == 0 || page.Result[0].Delivery != models.OutboxFailed {

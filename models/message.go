@@ -133,14 +133,14 @@ const (
 	WaitingRead WaitingAction = "read"
 )
 
-// WaitingMessage is a text that waits for an operator, as the API shows it.
+// WaitingMessage is a text that waits for an operator. Text is personal data.
 type WaitingMessage struct {
-	ID      int64     `json:"id"`
-	Text    string    `json:"text"`
-	At      time.Time `json:"at"`
-	Channel Channel   `json:"channel"`
+	ID      int64
+	Text    string
+	At      time.Time
+	Channel Channel
 	// Danger is set for a text that may be a crisis.
-	Danger Danger `json:"danger,omitempty"`
+	Danger Danger
 }
 
 // VoiceNote is recorded speech that came with a text. Text is personal data.
@@ -318,22 +318,23 @@ type Notice struct {
 	DeliveredAt *time.Time
 }
 
-// HistoryEntry is an entry of the conversation as the API shows it.
+// HistoryEntry is an entry of the conversation as operators read it. Text is
+// personal data.
 type HistoryEntry struct {
-	Role     Role         `json:"role"`
-	Kind     Kind         `json:"kind"`
-	Text     string       `json:"text"`
-	At       time.Time    `json:"at"`
-	Channel  Channel      `json:"channel"`
-	Delivery OutboxStatus `json:"delivery,omitempty"`
+	Role     Role
+	Kind     Kind
+	Text     string
+	At       time.Time
+	Channel  Channel
+	Delivery OutboxStatus
 	// TurnID names the turn that the entry belongs to; empty for texts of no turn.
-	TurnID string `json:"turn_id,omitempty"`
+	TurnID string
 	// Gate is set for a text that was kept from the coach.
-	Gate Gate `json:"gate,omitempty"`
+	Gate Gate
 	// Danger is set for a text that may be a crisis.
-	Danger Danger `json:"danger,omitempty"`
+	Danger Danger
 	// Unreadable is set for a text that could not be opened; Text is empty then.
-	Unreadable bool `json:"unreadable,omitempty"`
+	Unreadable bool
 }
 
 // rank orders the statuses of an outbound text (messaging facts 1.2); equal

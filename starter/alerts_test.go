@@ -7,21 +7,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/store/door"
+	"coachline/internal/api"
+	"coachline/internal/store"
 	"coachline/models"
-	"coachline/starter/attention"
 )
 
 // Every alert says what raised it. What operators say of one exports as lines of
 // a sheet, without numbers and addresses.
 func TestAlertsAreMarkedAndExported(t *testing.T) {
-	h, rows := withStore(t, door.Rules{}, io.Discard)
+	h, rows := withStore(t, store.InboundLimits{}, io.Discard)
 	ann := h.ann()
 	for n, body := range []string{"i wanna kil my self tonight, call me on +1 555 867 5310", "i feel worthless", "hello"} {
 		require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(n+1, herNumber, body)).status)
 	}
-	list := func(query string) attention.AlertPage {
-		return result[attention.AlertPage](t, h.do(call{method: "GET", path: "/alerts" + query}))
+	list := func(query string) api.AlertPage {
+		return result[api.AlertPage](t, h.do(call{method: "GET", path: "/alerts" + query}))
 	}
 	first := list("?limit=1")
 	require.Len(t, first.Alerts, 1)
@@ -38,19 +38,19 @@ func TestAlertsAreMarkedAndExported(t *testing.T) {
 	}
 	h.refused(mark("alarm-1", "maybe"), http.StatusBadRequest, "mark: expected value to be one of")
 	h.refused(mark("alarm-9", "right"), http.StatusNotFound, "alert not found")
-	require.Equal(t, models.MarkRight, result[attention.AlertView](t, h.do(mark("alarm-1", "right"))).Mark)
-	view := result[attention.AlertView](t, h.do(mark("alarm-2", "right")))
+	require.Equal(t, models.MarkRight, result[api.Alert](t, h.do(mark("alarm-1", "right"))).Mark)
+	view := result[api.Alert](t, h.do(mark("alarm-2", "right")))
 	require.Equal(t, actor, view.MarkedBy)
-	require.Equal(t, view, result[attention.AlertView](t, h.do(mark("alarm-2", "right"))), "repeated")
+	require.Equal(t, view, result[api.Alert](t, h.do(mark("alarm-2", "right"))), "repeated")
 	require.Empty(t, list("?unmarked=true").Alerts)
 	h.do(mark("alarm-2", "wrong"))
 
-	sheet := result[attention.Sheet](t, h.do(call{method: "GET", path: "/alerts/sheet"}))
+	sheet := result[api.Sheet](t, h.do(call{method: "GET", path: "/alerts/sheet"}))
 	require.Len(t, sheet.Lines, 2)
 	require.Equal(t, []string{"en", "crisis", "direct"}, []string{sheet.Lines[0].Language, sheet.Lines[0].Sheet, sheet.Lines[0].Kind})
 	require.Contains(t, sheet.Lines[0].Text, "i wanna kil my self tonight")
 	require.NotContains(t, sheet.Lines[0].Text, "867")
-	require.Equal(t, attention.SheetLine{Language: "en", Sheet: "negative", Kind: "passive", Text: "i feel worthless"}, sheet.Lines[1])
+	require.Equal(t, api.SheetLine{Language: "en", Sheet: "negative", Kind: "passive", Text: "i feel worthless"}, sheet.Lines[1])
 
 	row, err := rows.Alarm(t.Context(), "alarm-2")
 	require.NoError(t, err)

@@ -10,36 +10,36 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/store/door"
+	"coachline/internal/api"
+	"coachline/internal/store"
 	"coachline/models"
-	"coachline/starter/attention"
 )
 
-// PendingAlarms and the others make memory keep no alarms: its tests send none.
-func (m *memory) PendingAlarms(context.Context, time.Time, int) ([]models.Alert, error) {
+// PendingAlarms and the others make fakeStore keep no alarms: its tests send none.
+func (m *fakeStore) PendingAlarms(context.Context, time.Time, int) ([]models.Alert, error) {
 	defer m.enter()()
 	return nil, m.down
 }
 
-func (m *memory) AlarmTold(context.Context, models.Alert, time.Time) error { return m.down }
+func (m *fakeStore) AlarmTold(context.Context, models.Alert, time.Time) error { return m.down }
 
-func (m *memory) Alarm(context.Context, string) (models.Alert, error) {
+func (m *fakeStore) Alarm(context.Context, string) (models.Alert, error) {
 	return models.Alert{}, models.ErrNotFound
 }
 
-func (m *memory) OpenAttention(context.Context, models.AttentionQuery) ([]models.OpenAttention, error) {
+func (m *fakeStore) OpenAttention(context.Context, models.AttentionQuery) ([]models.OpenAttention, error) {
 	return nil, m.down
 }
 
-func (m *memory) CountAttention(context.Context) ([]models.AttentionCount, error) {
+func (m *fakeStore) CountAttention(context.Context) ([]models.AttentionCount, error) {
 	return nil, m.down
 }
 
-func (m *memory) ParticipantFlags(context.Context, models.Participant) (models.ParticipantFlags, error) {
+func (m *fakeStore) ParticipantFlags(context.Context, models.Participant) (models.ParticipantFlags, error) {
 	return models.ParticipantFlags{}, m.down
 }
 
-func (m *memory) ClearAttention(context.Context, models.AttentionClearing) (models.Participant, error) {
+func (m *fakeStore) ClearAttention(context.Context, models.AttentionClearing) (models.Participant, error) {
 	return models.Participant{}, m.down
 }
 
@@ -47,26 +47,26 @@ func (m *memory) ClearAttention(context.Context, models.AttentionClearing) (mode
 // text, a page, and a person who has to end it.
 func TestCrisisIsEscalated(t *testing.T) {
 	var log strings.Builder
-	h, rows := withStore(t, door.Rules{}, &log)
+	h, rows := withStore(t, store.InboundLimits{}, &log)
 	ann := h.ann()
 	require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(1, herNumber, "i wanna kil my self tonight")).status)
 	require.Eventually(t, func() bool { return len(h.engine.seen()) >= 3 }, 5*time.Second, 10*time.Millisecond)
-	view := result[ParticipantView](t, h.do(call{method: "GET", path: participantsPath + "/" + ann.ID}))
+	view := result[api.Participant](t, h.do(call{method: "GET", path: participantsPath + "/" + ann.ID}))
 	require.Equal(t, models.AttentionCrisis, view.Attention)
-	open := result[attention.Page](t, h.do(call{method: "GET", path: "/attention?kind=crisis"}))
-	require.Equal(t, []attention.OpenView{{ParticipantID: ann.ID, Name: ann.Name, Kind: models.AttentionCrisis, Since: *view.AttentionAt, Ref: "1", Code: "self_harm"}}, open.Attention)
-	require.Empty(t, result[attention.Page](t, h.do(call{method: "GET", path: "/attention?kind=send"})).Attention)
+	open := result[api.AttentionPage](t, h.do(call{method: "GET", path: "/attention?kind=crisis"}))
+	require.Equal(t, []api.Attention{{ParticipantID: ann.ID, Name: ann.Name, Kind: models.AttentionCrisis, Since: *view.AttentionAt, Ref: "1", Code: "self_harm"}}, open.Attention)
+	require.Empty(t, result[api.AttentionPage](t, h.do(call{method: "GET", path: "/attention?kind=send"})).Attention)
 	h.refused(call{method: "GET", path: "/attention?kind=mood"}, http.StatusBadRequest, "kind: expected value to be one of")
-	page := result[ParticipantPage](t, h.do(call{method: "GET", path: participantsPath + "?attention=crisis"}))
+	page := result[api.ParticipantPage](t, h.do(call{method: "GET", path: participantsPath + "?attention=crisis"}))
 	require.Len(t, page.Participants, 1)
 	h.refused(call{method: "GET", path: participantsPath + "?attention=mood"}, http.StatusBadRequest, "attention: expected value to be one of \"crisis")
 
 	path := participantsPath + "/" + ann.ID + "/attention"
 	h.refused(call{method: "POST", path: path, body: `{"clear":false}`}, http.StatusBadRequest, "clear: must be true")
 	h.refused(call{method: "POST", path: participantsPath + "/nobody/attention", body: `{"clear":true}`}, http.StatusNotFound, "participant not found")
-	cleared := result[attention.View](t, h.do(call{method: "POST", path: path, body: `{"clear":true,"note":"called her sister"}`}))
-	require.Equal(t, attention.View{ID: ann.ID, Version: view.Version + 1}, cleared)
-	require.Empty(t, result[ParticipantPage](t, h.do(call{method: "GET", path: participantsPath + "?attention=crisis"})).Participants)
+	cleared := result[api.AttentionCleared](t, h.do(call{method: "POST", path: path, body: `{"clear":true,"note":"called her sister"}`}))
+	require.Equal(t, api.AttentionCleared{ID: ann.ID, Version: view.Version + 1}, cleared)
+	require.Empty(t, result[api.ParticipantPage](t, h.do(call{method: "GET", path: participantsPath + "?attention=crisis"})).Participants)
 
 	h.stop()
 	require.Equal(t, []string{"activity:SendSafetyText", "activity:SendPage"}, h.engine.seen()[1:], "the workflow was started by the enrolment and hears of no text")
@@ -84,7 +84,7 @@ func TestCrisisIsEscalated(t *testing.T) {
 // What operators should look at comes page by page, and one call ends all of a
 // participant's.
 func TestAttentionIsListed(t *testing.T) {
-	h, rows := withStore(t, door.Rules{}, io.Discard)
+	h, rows := withStore(t, store.InboundLimits{}, io.Discard)
 	ann := h.ann()
 	for n, kind := range models.Attentions() {
 		_, err := rows.RaiseAttention(t.Context(), models.AttentionEntry{ParticipantID: ann.ID, Kind: kind, Code: "c", RaisedAt: testNow.Add(time.Duration(n) * time.Minute)})
@@ -93,7 +93,7 @@ func TestAttentionIsListed(t *testing.T) {
 	var seen []models.Attention
 	path := "/attention?limit=2"
 	for {
-		page := result[attention.Page](t, h.do(call{method: "GET", path: path}))
+		page := result[api.AttentionPage](t, h.do(call{method: "GET", path: path}))
 		for _, entry := range page.Attention {
 			seen = append(seen, entry.Kind)
 		}
@@ -104,7 +104,7 @@ func TestAttentionIsListed(t *testing.T) {
 	}
 	require.Equal(t, models.Attentions(), seen)
 	h.do(call{method: "POST", path: participantsPath + "/" + ann.ID + "/attention", body: `{"clear":true}`})
-	page := result[attention.Page](t, h.do(call{method: "GET", path: "/attention"}))
+	page := result[api.AttentionPage](t, h.do(call{method: "GET", path: "/attention"}))
 	require.Empty(t, page.Attention)
 	require.Nil(t, page.NextCursor)
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/api"
 	"coachline/models"
-	"coachline/starter/chat"
 )
 
 func TestChat(t *testing.T) {
@@ -20,17 +20,17 @@ func TestChat(t *testing.T) {
 	t.Run("J104", func(t *testing.T) {
 		got := h.do(post(`{"body":"hello"}`, "k1"))
 		require.Equal(t, http.StatusAccepted, got.status, got.raw)
-		require.Equal(t, chat.Taken{ID: 1, Channel: models.ChannelChat, ReceivedAt: testNow}, result[chat.Taken](t, got))
+		require.Equal(t, api.ChatAccepted{ID: 1, Channel: models.ChannelChat, ReceivedAt: testNow}, result[api.ChatAccepted](t, got))
 		require.Eventually(t, func() bool { return len(h.engine.seen()) == 2 }, 5*time.Second, time.Millisecond)
 		require.Equal(t, "signal", h.engine.seen()[1])
 	})
 	t.Run("an equal key is one text", func(t *testing.T) {
-		again := result[chat.Taken](t, h.do(post(`{"body":"hello"}`, "k1")))
+		again := result[api.ChatAccepted](t, h.do(post(`{"body":"hello"}`, "k1")))
 		require.EqualValues(t, 1, again.ID)
 		require.True(t, again.Repeated)
 		h.refused(post(`{"body":"another"}`, "k1"), http.StatusConflict, "Idempotency-Key: already used")
 		require.Len(t, h.store.inbound, 1)
-		require.EqualValues(t, 2, result[chat.Taken](t, h.do(post(`{"body":"hello"}`, ""))).ID, "without a key each is one of its own")
+		require.EqualValues(t, 2, result[api.ChatAccepted](t, h.do(post(`{"body":"hello"}`, ""))).ID, "without a key each is one of its own")
 	})
 	t.Run("refused", func(t *testing.T) {
 		h.refused(post(`{"body":" \n"}`, ""), http.StatusBadRequest, "body: must not be blank")

@@ -1,72 +1,82 @@
 package starter
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
+	"coachline/internal/api"
 	"coachline/internal/seal"
 	"coachline/models"
 )
 
-// Failure is the envelope of every refused or failed request. Message names
-// the field where one is to blame; it never repeats what was sent.
-type Failure struct {
-	status  int
-	Status  string `json:"status" enum:"error" doc:"Always error."`
-	Message string `json:"message" doc:"What was refused and why; begins with the field's name where one is to blame."`
+// failure is a refused or failed request as an error: the answer's status code,
+// and its body.
+type failure struct {
+	code int
+	body api.Failure
 }
 
 // Error is the message that the caller sees.
-func (f *Failure) Error() string { return f.Message }
+func (f *failure) Error() string { return f.body.Message }
 
-// GetStatus is the HTTP status of the answer.
-func (f *Failure) GetStatus() int { return f.status }
+// GetStatus is the HTTP status code of the answer.
+func (f *failure) GetStatus() int { return f.code }
 
-func failure(status int, format string, args ...any) *Failure {
-	return &Failure{status: status, Status: "error", Message: fmt.Sprintf(format, args...)}
+// MarshalJSON writes the body alone.
+func (f *failure) MarshalJSON() ([]byte, error) { return json.Marshal(f.body) }
+
+// Schema documents the body alone.
+func (*failure) Schema(registry huma.Registry) *huma.Schema {
+	return registry.Schema(reflect.TypeFor[api.Failure](), true, "")
 }
 
-// useEnvelope makes huma answer with Failure. Both settings are process-wide
+func newFailure(code int, format string, args ...any) *failure {
+	return &failure{code: code, body: api.Failure{Status: api.StatusError, Message: fmt.Sprintf(format, args...)}}
+}
+
+// useFailures makes huma answer with a failure. Both settings are process-wide
 // variables of that library, hence once and not per server.
-var useEnvelope = sync.OnceFunc(func() {
-	huma.NewError = newFailure
+var useFailures = sync.OnceFunc(func() {
+	huma.NewError = convertError
 	// A field in another case would pass as known and then replace its twin.
 	huma.ValidateStrictCasing = true
 })
 
 const maxNamedFields = 5
 
-// newFailure turns what huma found into a Failure. Its details carry the
+// convertError turns what huma found into a failure. Its details carry the
 // offending value; only the place and the rule are passed on.
-func newFailure(status int, msg string, errs ...error) huma.StatusError {
+func convertError(status int, msg string, errs ...error) huma.StatusError {
 	switch {
 	case status == http.StatusUnprocessableEntity:
 		status = http.StatusBadRequest
 	case status == http.StatusRequestEntityTooLarge:
-		return failure(status, "body: larger than %d bytes", maxAPIBody)
+		return newFailure(status, "body: larger than %d bytes", maxAPIBody)
 	case status >= http.StatusInternalServerError:
-		return failure(status, "internal error")
+		return newFailure(status, "internal error")
 	}
 	named := make([]string, 0, len(errs))
 	for _, err := range errs {
 		if len(named) == maxNamedFields {
 			break
 		}
-		named = append(named, namedField(err))
+		named = append(named, describeField(err))
 	}
 	if len(named) == 0 {
-		return failure(status, "%s", msg)
+		return newFailure(status, "%s", msg)
 	}
-	return failure(status, "%s", strings.Join(named, "; "))
+	return newFailure(status, "%s", strings.Join(named, "; "))
 }
 
-func namedField(err error) string {
+func describeField(err error) string {
 	var detailer huma.ErrorDetailer
 	if !errors.As(err, &detailer) {
 		return err.Error()
@@ -83,16 +93,16 @@ func namedField(err error) string {
 	if message == validation.MsgUnexpectedProperty {
 		message = "unknown field"
 	}
-	message = apiWords(message)
+	message = plainMessage(message)
 	if field == "" {
 		return message
 	}
 	return field + ": " + message
 }
 
-// apiWords says in the API's words what the library quotes of Go's: layouts of
+// plainMessage replaces messages in which the library quotes Go: layouts of
 // instants, decoder errors with Go types.
-func apiWords(message string) string {
+func plainMessage(message string) string {
 	switch {
 	case strings.HasPrefix(message, "invalid date/time"), strings.HasPrefix(message, "parsing time"), strings.Contains(message, "2006-01-02"):
 		return "must be an RFC 3339 instant such as 2026-03-02T09:00:00Z"
@@ -110,30 +120,39 @@ func apiWords(message string) string {
 	return message
 }
 
-// refuse maps what the store and the rules return to an answer. What it does
+// toFailure maps what the store and the rules return to an answer. What it does
 // not know is an outage of ours: it is logged here, with ids only, and the
 // caller may try again.
-func (f *front) refuse(doing string, err error) error {
+func (h *handlers) toFailure(doing string, err error) error {
 	var field *models.FieldError
-	var answered *Failure
+	var answered *failure
 	var taken *models.PhoneTakenError
 	switch {
 	case errors.As(err, &answered):
 		return answered
 	case errors.As(err, &field):
-		return failure(http.StatusBadRequest, "%s", field.Error())
+		return newFailure(http.StatusBadRequest, "%s", field.Error())
 	case errors.Is(err, models.ErrNotFound):
-		return failure(http.StatusNotFound, "participant not found")
+		return newFailure(http.StatusNotFound, "participant not found")
 	case errors.As(err, &taken):
-		return failure(http.StatusConflict, "phone_number: already enrolled as %s", taken.ParticipantID)
+		return newFailure(http.StatusConflict, "phone_number: already enrolled as %s", taken.ParticipantID)
 	case errors.Is(err, models.ErrConflict):
-		return failure(http.StatusConflict, "already exists")
+		return newFailure(http.StatusConflict, "already exists")
 	case errors.Is(err, models.ErrStale):
-		return failure(http.StatusPreconditionFailed, "If-Match: the participant has changed since that version")
+		return newFailure(http.StatusPreconditionFailed, "If-Match: the participant has changed since that version")
 	}
-	f.log.Error("request failed", "doing", doing, "error", err)
+	h.log.Error("request failed", "doing", doing, "error", err)
 	if errors.Is(err, seal.ErrTampered) || errors.Is(err, seal.ErrUnknownKey) {
-		return failure(http.StatusServiceUnavailable, "%s failed: stored data cannot be opened with the payload keys", doing)
+		return newFailure(http.StatusServiceUnavailable, "%s failed: stored data cannot be opened with the payload keys", doing)
 	}
-	return failure(http.StatusServiceUnavailable, "%s failed, try again later", doing)
+	return newFailure(http.StatusServiceUnavailable, "%s failed, try again later", doing)
+}
+
+// asMissing turns models.ErrNotFound into a 404 that says what was not found,
+// where that is not the participant. Other errors stay as they are.
+func asMissing(what string, err error) error {
+	if errors.Is(err, models.ErrNotFound) {
+		return newFailure(http.StatusNotFound, "%s not found", what)
+	}
+	return err
 }

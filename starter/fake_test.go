@@ -19,10 +19,10 @@ import (
 
 var errDown = errors.New("down")
 
-// memory is the store as far as the starter uses it.
-type memory struct {
+// fakeStore is the store as far as the starter uses it.
+type fakeStore struct {
 	// The rest of the store; tests of it use a real one (startWithStore).
-	FrontStore
+	Store
 	mu           sync.Mutex
 	down         error
 	participants map[string]models.Participant
@@ -39,31 +39,31 @@ type memory struct {
 	muted        time.Time
 }
 
-func newMemory() *memory {
-	return &memory{
+func newFakeStore() *fakeStore {
+	return &fakeStore{
 		participants: map[string]models.Participant{}, removed: map[string]bool{},
 		outbox: map[string]models.Outbox{}, inbound: map[string]models.Inbound{}, hints: map[string]*models.Hint{},
 	}
 }
 
-func (m *memory) enter() func() { m.mu.Lock(); return m.mu.Unlock }
+func (m *fakeStore) enter() func() { m.mu.Lock(); return m.mu.Unlock }
 
 // fail has every call fail from now on; nil ends that. The relay reads while a
 // test writes.
-func (m *memory) fail(err error) {
+func (m *fakeStore) fail(err error) {
 	defer m.enter()()
 	m.down = err
 }
 
-func (m *memory) notice(id string, kind models.NoticeKind, ref string, seq int64, at time.Time) int64 {
+func (m *fakeStore) notice(id string, kind models.NoticeKind, ref string, seq int64, at time.Time) int64 {
 	n := models.Notice{ID: int64(len(m.notices) + 1), ParticipantID: id, Kind: kind, Ref: ref, Seq: seq, CreatedAt: at}
 	m.notices = append(m.notices, n)
 	return n.ID
 }
 
-func (m *memory) Ping(context.Context) error { defer m.enter()(); return m.down }
+func (m *fakeStore) Ping(context.Context) error { defer m.enter()(); return m.down }
 
-func (m *memory) EnrollOnce(_ context.Context, p models.Participant, _ models.Enrolment) (models.Participant, error) {
+func (m *fakeStore) EnrollOnce(_ context.Context, p models.Participant, _ models.Enrolment) (models.Participant, error) {
 	defer m.enter()()
 	for id, other := range m.participants {
 		if other.Phone == p.Phone && !m.removed[id] {
@@ -79,12 +79,12 @@ func (m *memory) EnrollOnce(_ context.Context, p models.Participant, _ models.En
 	return p, nil
 }
 
-func (m *memory) Participant(_ context.Context, id string) (models.Participant, error) {
+func (m *fakeStore) Participant(_ context.Context, id string) (models.Participant, error) {
 	defer m.enter()()
 	return m.find(id)
 }
 
-func (m *memory) find(id string) (models.Participant, error) {
+func (m *fakeStore) find(id string) (models.Participant, error) {
 	if m.down != nil {
 		return models.Participant{}, m.down
 	}
@@ -95,7 +95,7 @@ func (m *memory) find(id string) (models.Participant, error) {
 	return p, nil
 }
 
-func (m *memory) Participants(_ context.Context, q models.ParticipantQuery) ([]models.Participant, error) {
+func (m *fakeStore) Participants(_ context.Context, q models.ParticipantQuery) ([]models.Participant, error) {
 	defer m.enter()()
 	var ids []string
 	for id, p := range m.participants {
@@ -111,7 +111,7 @@ func (m *memory) Participants(_ context.Context, q models.ParticipantQuery) ([]m
 	return rows, m.down
 }
 
-func (m *memory) UpdateParticipant(_ context.Context, u models.ParticipantUpdate) (models.Participant, error) {
+func (m *fakeStore) UpdateParticipant(_ context.Context, u models.ParticipantUpdate) (models.Participant, error) {
 	defer m.enter()()
 	p, err := m.find(u.ID)
 	if err != nil {
@@ -141,7 +141,7 @@ func (m *memory) UpdateParticipant(_ context.Context, u models.ParticipantUpdate
 	return p, nil
 }
 
-func (m *memory) RemoveParticipantIf(_ context.Context, r models.Removal) error {
+func (m *fakeStore) RemoveParticipantIf(_ context.Context, r models.Removal) error {
 	id, now := r.ID, r.Now
 	defer m.enter()()
 	p, err := m.find(id)
@@ -156,19 +156,19 @@ func (m *memory) RemoveParticipantIf(_ context.Context, r models.Removal) error 
 	return nil
 }
 
-func (m *memory) RecordAudit(_ context.Context, a models.Audit) error {
+func (m *fakeStore) RecordAudit(_ context.Context, a models.Audit) error {
 	defer m.enter()()
 	m.audits = append(m.audits, a)
 	return m.down
 }
 
-func (m *memory) Profile(_ context.Context, id string) (models.Profile, error) {
+func (m *fakeStore) Profile(_ context.Context, id string) (models.Profile, error) {
 	defer m.enter()()
 	_, err := m.find(id)
 	return m.profile, err
 }
 
-func (m *memory) History(_ context.Context, id string, limit int, before time.Time) ([]models.HistoryEntry, error) {
+func (m *fakeStore) History(_ context.Context, id string, limit int, before time.Time) ([]models.HistoryEntry, error) {
 	defer m.enter()()
 	if _, err := m.find(id); err != nil {
 		return nil, err
@@ -182,13 +182,13 @@ func (m *memory) History(_ context.Context, id string, limit int, before time.Ti
 	return page[max(0, len(page)-limit):], nil
 }
 
-func (m *memory) HistoryAfter(_ context.Context, _ string, limit int, after time.Time) ([]models.HistoryEntry, error) {
+func (m *fakeStore) HistoryAfter(_ context.Context, _ string, limit int, after time.Time) ([]models.HistoryEntry, error) {
 	defer m.enter()()
 	page := slices.DeleteFunc(slices.Clone(m.history), func(e models.HistoryEntry) bool { return !e.At.After(after) })
 	return page[max(0, len(page)-limit):], nil
 }
 
-func (m *memory) AcceptInbound(_ context.Context, in models.Inbound) (models.AcceptedInbound, error) {
+func (m *fakeStore) AcceptInbound(_ context.Context, in models.Inbound) (models.AcceptedInbound, error) {
 	defer m.enter()()
 	if m.down != nil {
 		return models.AcceptedInbound{}, m.down
@@ -225,17 +225,17 @@ func (m *memory) AcceptInbound(_ context.Context, in models.Inbound) (models.Acc
 	return models.AcceptedInbound{Inbound: in, NoticeID: notice}, nil
 }
 
-func (m *memory) WaitingMessages(context.Context, string) ([]models.WaitingMessage, error) {
+func (m *fakeStore) WaitingMessages(context.Context, string) ([]models.WaitingMessage, error) {
 	defer m.enter()()
 	return nil, m.down
 }
 
-func (m *memory) Holds(context.Context, models.HoldQuery) ([]models.Hold, error) {
+func (m *fakeStore) Holds(context.Context, models.HoldQuery) ([]models.Hold, error) {
 	defer m.enter()()
 	return nil, m.down
 }
 
-func (m *memory) PendingHints(_ context.Context, before time.Time, limit int) ([]models.Hint, error) {
+func (m *fakeStore) PendingHints(_ context.Context, before time.Time, limit int) ([]models.Hint, error) {
 	defer m.enter()()
 	var out []models.Hint
 	for _, hint := range m.hints {
@@ -246,28 +246,28 @@ func (m *memory) PendingHints(_ context.Context, before time.Time, limit int) ([
 	return out, m.down
 }
 
-func (m *memory) ClaimMemory(context.Context, models.MemoryClaim) ([]string, error) {
+func (m *fakeStore) ClaimMemory(context.Context, models.MemoryClaim) ([]string, error) {
 	defer m.enter()()
 	return nil, m.down
 }
 
-func (m *memory) HintTold(_ context.Context, id string, at time.Time) error {
+func (m *fakeStore) HintTold(_ context.Context, id string, at time.Time) error {
 	defer m.enter()()
 	m.hints[id].ToldAt = &at
 	return m.down
 }
 
-func (m *memory) MutedUntil(context.Context, string, time.Time) (time.Time, error) {
+func (m *fakeStore) MutedUntil(context.Context, string, time.Time) (time.Time, error) {
 	defer m.enter()()
 	return m.muted, m.down
 }
 
-func (m *memory) SenderBrake(context.Context) (models.SenderHold, bool, error) {
+func (m *fakeStore) SenderBrake(context.Context) (models.SenderHold, bool, error) {
 	defer m.enter()()
 	return models.SenderHold{}, false, m.down
 }
 
-func (m *memory) AcceptStatus(_ context.Context, s models.StatusCallback) (bool, error) {
+func (m *fakeStore) AcceptStatus(_ context.Context, s models.StatusCallback) (bool, error) {
 	defer m.enter()()
 	if m.down != nil {
 		return false, m.down
@@ -276,7 +276,7 @@ func (m *memory) AcceptStatus(_ context.Context, s models.StatusCallback) (bool,
 	return s.OutboxID != "", nil
 }
 
-func (m *memory) QueueOperatorMessage(_ context.Context, in models.OperatorMessage) (models.Outbox, bool, error) {
+func (m *fakeStore) QueueOperatorMessage(_ context.Context, in models.OperatorMessage) (models.Outbox, bool, error) {
 	defer m.enter()()
 	if row, ok := m.outbox[in.Key]; ok {
 		return row, false, nil
@@ -287,7 +287,7 @@ func (m *memory) QueueOperatorMessage(_ context.Context, in models.OperatorMessa
 	return row, true, m.down
 }
 
-func (m *memory) PendingNotices(_ context.Context, before time.Time, limit int) ([]models.Notice, error) {
+func (m *fakeStore) PendingNotices(_ context.Context, before time.Time, limit int) ([]models.Notice, error) {
 	defer m.enter()()
 	var out []models.Notice
 	for _, n := range m.notices {
@@ -298,7 +298,7 @@ func (m *memory) PendingNotices(_ context.Context, before time.Time, limit int) 
 	return out, m.down
 }
 
-func (m *memory) Untold(_ context.Context, id string) (models.Participant, []models.Notice, error) {
+func (m *fakeStore) Untold(_ context.Context, id string) (models.Participant, []models.Notice, error) {
 	defer m.enter()()
 	p := m.participants[id]
 	if m.removed[id] {
@@ -313,7 +313,7 @@ func (m *memory) Untold(_ context.Context, id string) (models.Participant, []mod
 	return p, out, m.down
 }
 
-func (m *memory) NoticesDelivered(_ context.Context, ids []int64, at time.Time) error {
+func (m *fakeStore) NoticesDelivered(_ context.Context, ids []int64, at time.Time) error {
 	defer m.enter()()
 	for _, id := range ids {
 		m.notices[id-1].DeliveredAt = &at
@@ -321,7 +321,7 @@ func (m *memory) NoticesDelivered(_ context.Context, ids []int64, at time.Time) 
 	return m.down
 }
 
-func (m *memory) undelivered() int {
+func (m *fakeStore) undelivered() int {
 	defer m.enter()()
 	count := 0
 	for _, n := range m.notices {
@@ -332,9 +332,9 @@ func (m *memory) undelivered() int {
 	return count
 }
 
-// engine records what Temporal is told. hook, when set, decides the outcome of
+// fakeTemporal records the calls of Temporal. hook, when set, decides the outcome of
 // a call named "start", "signal", "update:<name>" or "query:<name>".
-type engine struct {
+type fakeTemporal struct {
 	mocks.Client
 	mu      sync.Mutex
 	calls   []string
@@ -351,7 +351,7 @@ type engine struct {
 	schedules []models.Schedule
 }
 
-func (e *engine) record(ctx context.Context, call string) error {
+func (e *fakeTemporal) record(ctx context.Context, call string) error {
 	e.mu.Lock()
 	e.calls = append(e.calls, call)
 	hook := e.hook
@@ -362,26 +362,26 @@ func (e *engine) record(ctx context.Context, call string) error {
 	return hook(ctx, call)
 }
 
-func (e *engine) seen() []string {
+func (e *fakeTemporal) seen() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.calls)
 }
 
-func (e *engine) fail(hook func(context.Context, string) error) {
+func (e *fakeTemporal) fail(hook func(context.Context, string) error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.hook = hook
 }
 
-func (e *engine) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
+func (e *fakeTemporal) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
 	e.mu.Lock()
 	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
 	e.mu.Unlock()
 	return nil, e.record(ctx, "start")
 }
 
-func (e *engine) SignalWithStartWorkflow(ctx context.Context, _, _ string, arg any, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
+func (e *fakeTemporal) SignalWithStartWorkflow(ctx context.Context, _, _ string, arg any, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
 	e.mu.Lock()
 	e.starts, e.states = append(e.starts, o), append(e.states, args[0].(models.ParticipantState))
 	e.signals = append(e.signals, arg.(models.MessageReceived))
@@ -389,14 +389,14 @@ func (e *engine) SignalWithStartWorkflow(ctx context.Context, _, _ string, arg a
 	return nil, e.record(ctx, "signal")
 }
 
-func (e *engine) ExecuteActivity(ctx context.Context, o client.StartActivityOptions, name any, _ ...any) (client.ActivityHandle, error) {
+func (e *fakeTemporal) ExecuteActivity(ctx context.Context, o client.StartActivityOptions, name any, _ ...any) (client.ActivityHandle, error) {
 	e.mu.Lock()
 	e.activities = append(e.activities, o)
 	e.mu.Unlock()
 	return nil, e.record(ctx, "activity:"+name.(string))
 }
 
-func (e *engine) UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+func (e *fakeTemporal) UpdateWorkflow(ctx context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
 	e.mu.Lock()
 	e.updates = append(e.updates, o)
 	e.mu.Unlock()
@@ -419,7 +419,7 @@ func (h *updateHandle) Get(_ context.Context, result any) error {
 	return h.err
 }
 
-func (e *engine) QueryWorkflow(ctx context.Context, _, _, name string, _ ...any) (converter.EncodedValue, error) {
+func (e *fakeTemporal) QueryWorkflow(ctx context.Context, _, _, name string, _ ...any) (converter.EncodedValue, error) {
 	if err := e.record(ctx, "query:"+name); err != nil {
 		return nil, err
 	}
@@ -433,10 +433,10 @@ func (e *engine) QueryWorkflow(ctx context.Context, _, _, name string, _ ...any)
 
 // ListWorkflow finds no terminated workflow. It is not recorded, because the
 // relay asks by itself.
-func (e *engine) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+func (e *fakeTemporal) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	return &workflowservice.ListWorkflowExecutionsResponse{}, nil
 }
 
-func (e *engine) CheckHealth(ctx context.Context, _ *client.CheckHealthRequest) (*client.CheckHealthResponse, error) {
+func (e *fakeTemporal) CheckHealth(ctx context.Context, _ *client.CheckHealthRequest) (*client.CheckHealthResponse, error) {
 	return nil, e.record(ctx, "health")
 }

@@ -16,16 +16,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/api"
 	"coachline/internal/seal"
 	"coachline/internal/store"
-	"coachline/internal/store/door"
 	"coachline/models"
 )
 
 const hisNumber = "+15550002222"
 
 // withStore runs the starter over a real store on SQLite.
-func withStore(t *testing.T, rules door.Rules, log io.Writer) (*harness, *store.Store) {
+func withStore(t *testing.T, rules store.InboundLimits, log io.Writer) (*harness, *store.Store) {
 	t.Helper()
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func inboundForm(n int, from, body string) url.Values {
 // and signalled in between, and what is above the limit signals no workflow.
 func TestFloodHoldsUpNobodyElse(t *testing.T) {
 	const flood, limit = 1000, 30
-	h, rows := withStore(t, door.Rules{PerMinute: limit, PerDay: 300, Mute: time.Hour}, io.Discard)
+	h, rows := withStore(t, store.InboundLimits{PerMinute: limit, PerDay: 300, Mute: time.Hour}, io.Discard)
 	ann := h.ann()
 	bob := h.enrol(`{"phone_number":"` + hisNumber + `"}`)
 
@@ -122,13 +122,13 @@ func (h *harness) started(activity string) int {
 
 func TestMachineIsMutedAndReported(t *testing.T) {
 	var log strings.Builder
-	h, _ := withStore(t, door.Rules{Mute: time.Hour}, &log)
+	h, _ := withStore(t, store.InboundLimits{Mute: time.Hour}, &log)
 	ann := h.ann()
 	for n := range 6 {
 		require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(n, herNumber, "I am out of the office")).status)
 	}
 	h.engine.status = models.StatusView{Mode: models.ModeIntake, Status: models.StatusActive}
-	view := result[StateView](t, h.do(call{method: "GET", path: participantsPath + "/" + ann.ID + "/state"}))
+	view := result[api.State](t, h.do(call{method: "GET", path: participantsPath + "/" + ann.ID + "/state"}))
 	require.Equal(t, testNow.Add(time.Hour), *view.MutedUntil)
 	h.stop()
 	require.Len(t, h.signalled(ann.ID), 4)
@@ -140,7 +140,7 @@ func TestMachineIsMutedAndReported(t *testing.T) {
 
 // A59: no workflow starts for a stranger, and the hint is started once.
 func TestA59UnknownSender(t *testing.T) {
-	h, _ := withStore(t, door.Rules{Hints: true}, io.Discard)
+	h, _ := withStore(t, store.InboundLimits{Hints: true}, io.Discard)
 	for n := range 3 {
 		require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(n, hisNumber, "who is this?")).status)
 	}
@@ -152,7 +152,7 @@ func TestA59UnknownSender(t *testing.T) {
 
 // H17: a picture message of 20,000 characters is taken whole.
 func TestH17LongText(t *testing.T) {
-	h, rows := withStore(t, door.Rules{PerMinute: 1}, io.Discard)
+	h, rows := withStore(t, store.InboundLimits{PerMinute: 1}, io.Discard)
 	ann := h.ann()
 	require.Equal(t, http.StatusOK, h.webhook(inboundPath, inboundForm(1, herNumber, "first")).status)
 	long := strings.Repeat("\U0001F600", 20_000)
@@ -201,12 +201,12 @@ func TestLimitsOfConnectionsByDefault(t *testing.T) {
 // Tokens are compared as digests of one length, so a wrong length is an
 // ordinary wrong token.
 func TestBearerTokensOfAnyLength(t *testing.T) {
-	g := newGate(testToken)
+	g := newAccess(testToken)
 	for _, token := range []string{"", "t", testToken[:len(testToken)-1], testToken + "x", strings.Repeat("x", 10_000)} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://coach/", http.NoBody)
 		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer "+token)
-		status, _ := g.refusal(r)
+		status, _ := g.checkRequest(r)
 		require.Equal(t, http.StatusUnauthorized, status, len(token))
 	}
 }
@@ -220,10 +220,10 @@ func TestUnreachableIsShown(t *testing.T) {
 	row.UnreachableAt, row.UnreachableCode = &testNow, "21614"
 	h.store.participants[ann.ID] = row
 	h.engine.status = models.StatusView{Mode: models.ModeIntake, Status: models.StatusActive}
-	person := result[ParticipantView](t, h.do(call{method: "GET", path: route}))
+	person := result[api.Participant](t, h.do(call{method: "GET", path: route}))
 	require.Equal(t, testNow, *person.UnreachableAt)
 	require.Equal(t, "21614", person.UnreachableCode)
-	state := result[StateView](t, h.do(call{method: "GET", path: route + "/state"}))
+	state := result[api.State](t, h.do(call{method: "GET", path: route + "/state"}))
 	require.Equal(t, testNow, *state.UnreachableAt)
 	require.Equal(t, "21614", state.UnreachableCode)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/api"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 )
@@ -40,9 +41,9 @@ func (signed) Check(r *http.Request, _ url.Values) error {
 
 type harness struct {
 	t      *testing.T
-	store  *memory
-	engine *engine
-	past   *past
+	store  *fakeStore
+	engine *fakeTemporal
+	past   *fakeRecords
 	server *Server
 	stop   func()
 	doc    *apiDocument
@@ -50,10 +51,11 @@ type harness struct {
 
 func start(t *testing.T, change func(*Config)) *harness {
 	t.Helper()
-	h := &harness{t: t, store: newMemory(), engine: &engine{}, past: &past{}}
+	h := &harness{t: t, store: newFakeStore(), engine: &fakeTemporal{}, past: &fakeRecords{}}
 	cfg := Config{
 		HTTP: HTTPConfig{Addr: "127.0.0.1:0", APIToken: testToken}, Store: h.store, Temporal: h.engine,
-		Records:  h.past.config(),
+		Turns:    h.past,
+		Memory:   h.past,
 		Carrier:  CarrierConfig{Verifier: signed{}, AccountSID: testAccount, OurNumbers: []string{ourNumber}},
 		Defaults: Defaults{Zone: "America/New_York", Region: "US"},
 		Relay:    RelayConfig{Interval: time.Hour},
@@ -178,14 +180,14 @@ func (h *harness) requireRefused(got reply, status int, message string) reply {
 	return got
 }
 
-func (h *harness) enrol(body string) ParticipantView {
+func (h *harness) enrol(body string) api.Participant {
 	h.t.Helper()
 	got := h.do(call{method: "POST", path: participantsPath, body: body})
 	require.Equal(h.t, http.StatusCreated, got.status, got.raw)
-	return result[ParticipantView](h.t, got)
+	return result[api.Participant](h.t, got)
 }
 
-func (h *harness) ann() ParticipantView {
+func (h *harness) ann() api.Participant {
 	h.t.Helper()
 	return h.enrol(`{"phone_number":"` + herNumber + `","name":"Ann","timezone":"Europe/Berlin"}`)
 }

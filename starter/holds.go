@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"coachline/internal/api"
 	"coachline/models"
 )
 
@@ -17,105 +18,75 @@ const holdsPath = "/holds"
 // maxHold is the longest time for which prompts may be held.
 const maxHold = 366 * 24 * time.Hour
 
-// holdStore keeps holds of prompts.
-type holdStore interface {
-	CreateHold(ctx context.Context, h models.Hold) (models.Hold, error)
-	ReleaseHold(ctx context.Context, r models.HoldRelease) (models.Hold, error)
-	Holds(ctx context.Context, q models.HoldQuery) ([]models.Hold, error)
-}
-
-// HoldView is a hold as the API shows one. Reason is an operator's own text.
-type HoldView struct {
-	ID         int64            `json:"id"`
-	Scope      models.HoldScope `json:"scope" enum:"all"`
-	Reason     string           `json:"reason"`
-	Active     bool             `json:"active" doc:"It stops prompts now."`
-	Until      time.Time        `json:"until" doc:"Prompts go on with the first slot from then on."`
-	CreatedAt  time.Time        `json:"created_at"`
-	CreatedBy  string           `json:"created_by"`
-	ReleasedAt *time.Time       `json:"released_at,omitempty" doc:"When an operator ended it before its time."`
-	ReleasedBy string           `json:"released_by,omitempty"`
-}
-
-func holdViewOf(h models.Hold, now time.Time) HoldView {
-	return HoldView{
+func toHold(h models.Hold, now time.Time) api.Hold {
+	return api.Hold{
 		ID: h.ID, Scope: h.Scope, Reason: h.Reason, Active: h.IsActive(now), Until: h.UntilAt.UTC(),
 		CreatedAt: h.CreatedAt.UTC(), CreatedBy: h.CreatedBy, ReleasedAt: h.ReleasedAt, ReleasedBy: h.ReleasedBy,
 	}
 }
 
-type holdRequest struct {
-	Body struct {
-		Scope  models.HoldScope `json:"scope,omitempty" enum:"all" default:"all" doc:"Whose prompts are held: all participants'."`
-		Until  time.Time        `json:"until" doc:"When prompts go on (RFC 3339), at most 366 days from now."`
-		Reason string           `json:"reason,omitempty" maxLength:"500" doc:"Kept sealed; the audit does not repeat it."`
-	}
+type newHoldRequest struct {
+	Body api.NewHold
 }
 
-type holdListRequest struct {
+type holdsRequest struct {
 	Active bool  `query:"active" doc:"Only holds that stop prompts now."`
 	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor int64 `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
 
-// HoldPage is one page of holds, newest first; NextCursor is null on the last.
-type HoldPage struct {
-	Holds      []HoldView `json:"holds" nullable:"false"`
-	NextCursor *string    `json:"next_cursor"`
-}
-
-type holdByID struct {
+type holdRequest struct {
 	ID int64 `path:"id" minimum:"1" doc:"Id of a hold."`
 }
 
-func (f *front) holdRoutes(api huma.API) {
-	register(api, route{method: http.MethodPost, path: holdsPath, id: "create-hold", summary: "Hold prompts until an instant; replies go on",
-		status: http.StatusCreated, errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, f.createHold)
-	register(api, route{method: http.MethodGet, path: holdsPath, id: "list-holds", summary: "Holds of prompts, newest first"}, f.listHolds)
-	register(api, route{method: http.MethodDelete, path: holdsPath + "/{id}", id: "release-hold", summary: "End a hold before its time",
-		errors: []int{http.StatusNotFound}}, f.releaseHold)
+func (h *handlers) registerHolds(router huma.API) {
+	register(router, route{method: http.MethodPost, path: holdsPath, id: "create-hold", summary: "Hold prompts until an instant; replies go on",
+		status: http.StatusCreated, errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.createHold)
+	register(router, route{method: http.MethodGet, path: holdsPath, id: "list-holds", summary: "Holds of prompts, newest first"}, h.listHolds)
+	register(router, route{method: http.MethodDelete, path: holdsPath + "/{id}", id: "release-hold", summary: "End a hold before its time",
+		errors: []int{http.StatusNotFound}}, h.releaseHold)
 }
 
 // createHold stops prompts, reminders, feedback questions and check-ins. What
 // falls due meanwhile is recorded as missed and not sent later.
-func (f *front) createHold(ctx context.Context, in *holdRequest) (*answer[HoldView], error) {
-	now := f.now()
+func (h *handlers) createHold(ctx context.Context, in *newHoldRequest) (*answer[api.Hold], error) {
+	now := h.now()
 	switch until := in.Body.Until; {
 	case !until.After(now):
-		return nil, failure(http.StatusBadRequest, "until: must be in the future")
+		return nil, newFailure(http.StatusBadRequest, "until: must be in the future")
 	case until.After(now.Add(maxHold)):
-		return nil, failure(http.StatusBadRequest, "until: must be at most 366 days from now")
+		return nil, newFailure(http.StatusBadRequest, "until: must be at most 366 days from now")
 	}
-	saved, err := f.store.CreateHold(ctx, models.Hold{
+	saved, err := h.store.CreateHold(ctx, models.Hold{
 		Scope: in.Body.Scope, Reason: in.Body.Reason, CreatedBy: actor, CreatedAt: now, UntilAt: in.Body.Until,
 	})
 	if err != nil {
-		return nil, f.refuse("creating the hold", err)
+		return nil, h.toFailure("creating the hold", err)
 	}
-	return newAnswer("Prompts are held; what falls due meanwhile is recorded as missed", holdViewOf(saved, now)), nil
+	return newAnswer("Prompts are held; what falls due meanwhile is recorded as missed", toHold(saved, now)), nil
 }
 
-func (f *front) listHolds(ctx context.Context, in *holdListRequest) (*answer[HoldPage], error) {
-	now := f.now()
+func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api.HoldPage], error) {
+	now := h.now()
 	query := models.HoldQuery{BeforeID: in.Cursor, Limit: in.Limit}
 	if in.Active {
 		query.ActiveAt = now
 	}
-	rows, err := f.store.Holds(ctx, query)
+	rows, err := h.store.Holds(ctx, query)
 	if err != nil {
-		return nil, f.refuse("listing holds", err)
+		return nil, h.toFailure("listing holds", err)
 	}
-	page := HoldPage{Holds: make([]HoldView, 0, len(rows))}
+	page := api.HoldPage{Holds: make([]api.Hold, 0, len(rows))}
 	for _, h := range rows {
-		page.Holds = append(page.Holds, holdViewOf(h, now))
+		page.Holds = append(page.Holds, toHold(h, now))
 	}
 	if len(rows) < in.Limit {
 		return newAnswer("", page), nil
 	}
 	query.BeforeID, query.Limit = rows[len(rows)-1].ID, 1
-	more, err := f.store.Holds(ctx, query)
+	more, err := h.store.Holds(ctx, query)
 	if err != nil {
-		return nil, f.refuse("listing holds", err)
+		return nil, h.toFailure("listing holds", err)
 	}
 	if len(more) > 0 {
 		cursor := strconv.FormatInt(query.BeforeID, 10)
@@ -124,22 +95,22 @@ func (f *front) listHolds(ctx context.Context, in *holdListRequest) (*answer[Hol
 	return newAnswer("", page), nil
 }
 
-func (f *front) releaseHold(ctx context.Context, in *holdByID) (*answer[HoldView], error) {
-	now := f.now()
-	saved, err := f.store.ReleaseHold(ctx, models.HoldRelease{ID: in.ID, Actor: actor, Now: now})
+func (h *handlers) releaseHold(ctx context.Context, in *holdRequest) (*answer[api.Hold], error) {
+	now := h.now()
+	saved, err := h.store.ReleaseHold(ctx, models.HoldRelease{ID: in.ID, Actor: actor, Now: now})
 	if errors.Is(err, models.ErrNotFound) {
-		return nil, failure(http.StatusNotFound, "hold not found, or already over")
+		return nil, newFailure(http.StatusNotFound, "hold not found, or already over")
 	}
 	if err != nil {
-		return nil, f.refuse("releasing the hold", err)
+		return nil, h.toFailure("releasing the hold", err)
 	}
-	return newAnswer("Hold released; prompts go on with their next slot", holdViewOf(saved, now)), nil
+	return newAnswer("Hold released; prompts go on with their next slot", toHold(saved, now)), nil
 }
 
-// activeHold returns the hold that stops prompts for longest; nil when there is
+// findActiveHold returns the hold that stops prompts for longest; nil when there is
 // none.
-func (f *front) activeHold(ctx context.Context) (*models.Hold, error) {
-	rows, err := f.store.Holds(ctx, models.HoldQuery{ActiveAt: f.now()})
+func (h *handlers) findActiveHold(ctx context.Context) (*models.Hold, error) {
+	rows, err := h.store.Holds(ctx, models.HoldQuery{ActiveAt: h.now()})
 	var longest *models.Hold
 	for i := range rows {
 		if longest == nil || rows[i].UntilAt.After(longest.UntilAt) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/api"
 	"coachline/models"
 )
 
@@ -14,22 +15,22 @@ func TestHoldRoutes(t *testing.T) {
 	h, rows := startWithStore(t, nil)
 	created := h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-26T08:00:00Z","reason":"Thanksgiving"}`})
 	require.Equal(t, http.StatusCreated, created.status, created.raw)
-	hold := result[HoldView](t, created)
-	require.Equal(t, HoldView{ID: 1, Scope: models.HoldAll, Reason: "Thanksgiving", Active: true,
+	hold := result[api.Hold](t, created)
+	require.Equal(t, api.Hold{ID: 1, Scope: models.HoldAll, Reason: "Thanksgiving", Active: true,
 		Until: time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC), CreatedAt: testNow, CreatedBy: actor}, hold)
 
 	h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T08:00:00Z","scope":"all"}`})
-	page := result[HoldPage](t, h.do(call{method: "GET", path: holdsPath + "?limit=1"}))
+	page := result[api.HoldPage](t, h.do(call{method: "GET", path: holdsPath + "?limit=1"}))
 	require.Len(t, page.Holds, 1)
 	require.Equal(t, int64(2), page.Holds[0].ID)
 	require.NotNil(t, page.NextCursor)
-	page = result[HoldPage](t, h.do(call{method: "GET", path: holdsPath + "?active=true&limit=1&cursor=" + *page.NextCursor}))
-	require.Equal(t, []HoldView{hold}, page.Holds)
+	page = result[api.HoldPage](t, h.do(call{method: "GET", path: holdsPath + "?active=true&limit=1&cursor=" + *page.NextCursor}))
+	require.Equal(t, []api.Hold{hold}, page.Holds)
 	require.Nil(t, page.NextCursor)
 
 	released := h.do(call{method: "DELETE", path: holdsPath + "/2"})
 	require.Equal(t, http.StatusOK, released.status, released.raw)
-	require.False(t, result[HoldView](t, released).Active)
+	require.False(t, result[api.Hold](t, released).Active)
 	h.refused(call{method: "DELETE", path: holdsPath + "/2"}, http.StatusNotFound, "hold not found, or already over")
 	active, err := rows.Holds(t.Context(), models.HoldQuery{ActiveAt: testNow})
 	require.NoError(t, err)
@@ -56,12 +57,12 @@ func TestStateShowsTheHold(t *testing.T) {
 	}
 	h.engine.schedules = []models.Schedule{day("s1", time.Hour), day("s2", 48*time.Hour)}
 	path := participantsPath + "/" + ann.ID + "/state"
-	view := result[StateView](t, h.do(call{method: "GET", path: path}))
+	view := result[api.State](t, h.do(call{method: "GET", path: path}))
 	require.Nil(t, view.Hold)
 	require.False(t, view.Schedules[0].Held)
 	h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T13:00:00Z"}`})
-	view = result[StateView](t, h.do(call{method: "GET", path: path}))
-	require.Equal(t, &HeldView{ID: 1, Scope: models.HoldAll, Until: testNow.Add(24 * time.Hour)}, view.Hold)
+	view = result[api.State](t, h.do(call{method: "GET", path: path}))
+	require.Equal(t, &api.ActiveHold{ID: 1, Scope: models.HoldAll, Until: testNow.Add(24 * time.Hour)}, view.Hold)
 	require.True(t, view.Schedules[0].Held)
 	require.False(t, view.Schedules[1].Held, "after the hold")
 }

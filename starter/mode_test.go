@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 
 	"coachline/models"
 )
@@ -51,4 +53,35 @@ func TestModeOfPeopleWhoLeft(t *testing.T) {
 		require.Len(t, h.store.audits, audits)
 		require.NotContains(t, h.engine.seen(), "update:SetMode")
 	}
+}
+
+func TestMode(t *testing.T) {
+	h := start(t, nil)
+	ann := h.ann()
+	post := call{method: "POST", path: participantsPath + "/" + ann.ID + "/mode", body: `{"target_state":"FEEDBACK","reason":"study plan"}`}
+	h.engine.status = models.StatusView{Mode: models.ModeFeedback}
+	got := h.do(post)
+	require.Equal(t, http.StatusOK, got.status, got.raw)
+	require.JSONEq(t, `{"target_state":"FEEDBACK","mode":"FEEDBACK"}`, string(got.body.Result))
+	update := h.engine.updates[0]
+	require.Equal(t, models.UpdateSetMode, update.UpdateName)
+	require.Equal(t, client.WorkflowUpdateStageAccepted, update.WaitForStage)
+	require.Equal(t, []any{models.SetModeRequest{Mode: models.ModeFeedback}}, update.Args)
+	require.Equal(t, []models.Audit{{ParticipantID: ann.ID, Actor: actor, Action: "set_mode", Detail: "FEEDBACK", Reason: "study plan", At: testNow}}, h.store.audits)
+
+	h.engine.rejected = client.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
+	later := h.do(post)
+	require.Equal(t, http.StatusOK, later.status, later.raw)
+	require.Equal(t, "Accepted; applied when the running turn ends", later.body.Message)
+	require.JSONEq(t, `{"target_state":"FEEDBACK","mode":"INTAKE"}`, string(later.body.Result))
+
+	h.engine.rejected = temporal.NewApplicationError("the participant is paused", "InvalidInput")
+	h.refused(post, http.StatusConflict, "target_state: the participant is paused")
+	require.Equal(t, "set_mode_failed", h.store.audits[3].Action)
+	h.engine.fail(func(context.Context, string) error {
+		return client.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
+	})
+	h.refused(post, http.StatusServiceUnavailable, "setting the mode failed")
+	post.body = `{"target_state":"COORDINATOR"}`
+	h.refused(post, http.StatusBadRequest, "target_state: expected value to be one of")
 }

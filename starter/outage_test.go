@@ -75,7 +75,7 @@ func TestDatabaseIsAway(t *testing.T) {
 	require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage}, noticed(h.store))
 }
 
-func noticed(m *memory) []models.NoticeKind {
+func noticed(m *fakeStore) []models.NoticeKind {
 	defer m.enter()()
 	var kinds []models.NoticeKind
 	for _, n := range m.notices {

@@ -8,28 +8,22 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
 	"coachline/models"
-	"coachline/starter/records"
 )
 
-// past is what the packages beside the store keep of conv_a, who was removed,
+// fakeRecords is what the packages beside the store keep of conv_a, who was removed,
 // and of conv_b.
-type past struct {
+type fakeRecords struct {
 	down    error
 	queries []models.TurnQuery
 	forgets []models.Forgetting
 }
 
-func (p *past) config() records.Config {
-	return records.Config{Turns: p, Ledger: p, Memory: p, Eraser: p, Profiles: p}
-}
-
-func (p *past) known(id string, removedToo bool) error {
+func (p *fakeRecords) known(id string, removedToo bool) error {
 	if p.down != nil {
 		return p.down
 	}
@@ -39,7 +33,7 @@ func (p *past) known(id string, removedToo bool) error {
 	return fmt.Errorf("reading: %w", models.ErrNotFound)
 }
 
-func (p *past) Turns(_ context.Context, q models.TurnQuery) ([]models.TurnTotals, error) {
+func (p *fakeRecords) Turns(_ context.Context, q models.TurnQuery) ([]models.TurnTotals, error) {
 	p.queries = append(p.queries, q)
 	from := 3
 	if q.Before > 0 {
@@ -52,7 +46,7 @@ func (p *past) Turns(_ context.Context, q models.TurnQuery) ([]models.TurnTotals
 	return rows, p.known(q.ParticipantID, false)
 }
 
-func (p *past) Turn(_ context.Context, id string, number int) (models.TurnRecord, error) {
+func (p *fakeRecords) Turn(_ context.Context, id string, number int) (models.TurnRecord, error) {
 	if err := p.known(id, false); err != nil || number != 3 {
 		return models.TurnRecord{}, fmt.Errorf("reading turn: %w", models.ErrNotFound)
 	}
@@ -63,28 +57,24 @@ func (p *past) Turn(_ context.Context, id string, number int) (models.TurnRecord
 	}, nil
 }
 
-func (p *past) Consents(_ context.Context, id string) ([]models.Consent, error) {
+func (p *fakeRecords) Consents(_ context.Context, id string) ([]models.Consent, error) {
 	return []models.Consent{{Action: models.ConsentOptOut, Method: models.MethodKeyword, Text: "STOP", RecordedBy: "participant", At: testNow}}, p.known(id, true)
 }
 
-func (p *past) Recall(_ context.Context, id string) (models.Memory, error) {
+func (p *fakeRecords) Recall(_ context.Context, id string) (models.Memory, error) {
 	return models.Memory{Facts: []models.Fact{
 		{ID: "f2", Kind: models.FactGoal, Text: "Two walks", Version: 2, UpdatedAt: testNow},
 		{ID: "f1", Kind: models.FactGoal, Text: "Sleep more", Version: 1, UpdatedAt: testNow},
 	}}, p.known(id, false)
 }
 
-func (p *past) Profile(_ context.Context, id string) (models.Profile, error) {
-	return models.Profile{HabitDomain: "walking"}, p.known(id, false)
-}
+func (p *fakeRecords) Notes(context.Context, string, int) ([]models.Note, error) { return nil, p.down }
 
-func (p *past) Notes(context.Context, string, int) ([]models.Note, error) { return nil, p.down }
-
-func (p *past) History(_ context.Context, _, fact string) ([]models.FactVersion, error) {
+func (p *fakeRecords) History(_ context.Context, _, fact string) ([]models.FactVersion, error) {
 	return []models.FactVersion{{FactID: fact, Version: 2, Text: "Two walks"}, {FactID: fact, Version: 1, Text: "One walk", At: testNow}}, p.down
 }
 
-func (p *past) Forget(_ context.Context, f models.Forgetting) error {
+func (p *fakeRecords) Forget(_ context.Context, f models.Forgetting) error {
 	if f.FactID == "f9" {
 		return fmt.Errorf("forgetting: %w", models.ErrNotFound)
 	}
@@ -92,7 +82,7 @@ func (p *past) Forget(_ context.Context, f models.Forgetting) error {
 	return p.known(f.ParticipantID, true)
 }
 
-func (p *past) ForgetAll(_ context.Context, f models.Forgetting) (int, error) {
+func (p *fakeRecords) ForgetAll(_ context.Context, f models.Forgetting) (int, error) {
 	p.forgets = append(p.forgets, f)
 	return 2, p.known(f.ParticipantID, true)
 }
@@ -146,6 +136,7 @@ func TestLedgerAndMemoryRoutes(t *testing.T) {
 func TestExportRoute(t *testing.T) {
 	h := start(t, nil)
 	const export = "/memory/export"
+	h.store.participants["conv_b"], h.store.profile = models.Participant{ID: "conv_b"}, models.Profile{HabitDomain: "walking"}
 	got := h.do(call{method: "GET", path: participantsPath + "/conv_b" + export})
 	require.Equal(t, http.StatusOK, got.status, got.raw)
 	require.Equal(t, "application/zip", got.header.Get("Content-Type"))
@@ -184,6 +175,6 @@ func TestForgetRoutes(t *testing.T) {
 
 	got = h.refused(call{method: "GET", path: participantsPath + "/conv_b/consents", header: map[string]string{"Authorization": ""}}, http.StatusUnauthorized, "bearer token")
 	require.NotContains(t, got.raw, "STOP")
-	_, err := records.New(records.Config{}, time.Now)
-	require.ErrorContains(t, err, "records need")
+	_, err := New(t.Context(), Config{Store: h.store, Temporal: h.engine, Carrier: CarrierConfig{Verifier: signed{}}})
+	require.ErrorContains(t, err, "starter needs a store, turns, a memory")
 }

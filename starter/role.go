@@ -9,12 +9,10 @@ import (
 	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/connect"
-	remembered "coachline/internal/memory"
+	"coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/sms"
-	"coachline/internal/store/archive"
-	"coachline/starter/counted"
-	"coachline/starter/records"
+	"coachline/internal/store"
 )
 
 // RunRole runs the starter from the program's configuration until ctx ends. It
@@ -38,24 +36,22 @@ func RunRoleWith(ctx context.Context, cfg config.Config, m *metrics.Metrics) err
 	if err != nil {
 		return err
 	}
-	err = serve(ctx, cfg, measured{conns, m})
+	err = runServer(ctx, cfg, conns, m)
 	return errors.Join(err, conns.Close())
 }
 
-// measured are the connections of the role and what counts their use.
-type measured struct {
-	*connect.Connections
-	metrics *metrics.Metrics
-}
-
-// serve listens first: without a configured public address the carrier signs
+// runServer opens the listener first: without a configured public address the carrier signs
 // the address itself, which is known only then.
-func serve(ctx context.Context, cfg config.Config, conns measured) error {
+func runServer(ctx context.Context, cfg config.Config, conns *connect.Connections, m *metrics.Metrics) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.HTTP.Addr)
 	if err != nil {
 		return fmt.Errorf("COACH_HTTP_ADDR: opening the address: %w", err)
 	}
-	past, err := recordsOf(conns.Connections)
+	turns, err := store.NewArchive(store.ArchiveConfig{Database: conns.Store.Database()})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	facts, err := memory.New(memory.Config{Database: conns.Store.Database()})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -69,28 +65,15 @@ func serve(ctx context.Context, cfg config.Config, conns measured) error {
 	}
 	return Run(ctx, Config{
 		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal()},
-		Store: countedRows{conns.Store, conns.metrics}, Records: past, Temporal: counted.Engine{Client: conns.Temporal, Metrics: conns.metrics}, Logger: conns.Logger,
-		Carrier:  carrierOf(cfg, public),
+		Store: conns.Store, Turns: turns, Memory: facts, Temporal: conns.Temporal, Logger: conns.Logger,
+		Carrier:  newCarrier(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
-		Metrics:  conns.metrics.HandlerWith(conns.Store), Observe: conns.metrics.Webhooks, Refused: conns.metrics.APIRefused, Version: build.Version(),
+		Metrics:  m, Version: build.Version(),
 	})
 }
 
-// recordsOf opens what is read of the past on the role's own database.
-func recordsOf(conns *connect.Connections) (records.Config, error) {
-	rows, err := archive.New(archive.Config{Database: conns.Store.Database()})
-	if err != nil {
-		return records.Config{}, err
-	}
-	facts, err := remembered.New(remembered.Config{Database: conns.Store.Database()})
-	if err != nil {
-		return records.Config{}, err
-	}
-	return records.Config{Turns: rows, Ledger: rows, Memory: facts, Eraser: facts, Profiles: conns.Store}, nil
-}
-
-func carrierOf(cfg config.Config, public string) CarrierConfig {
+func newCarrier(cfg config.Config, public string) CarrierConfig {
 	carrier := CarrierConfig{
 		Verifier:   sms.NewVerifier(cfg.Carrier.AuthTokens.Reveal(), public),
 		AccountSID: cfg.Carrier.AccountSID, MessagingServiceSID: cfg.Carrier.MessagingServiceSID,

@@ -1,9 +1,35 @@
 // Package starter is the HTTP server: the participants API, the carrier's
-// webhooks, and the relay that repairs what could not be told to Temporal at
-// once. Any number of replicas may run against one database.
+// webhooks, and the relay that delivers to Temporal what could not be delivered
+// at once. Any number of replicas may run against one database.
+//
+// starter.go configures and runs the server, role.go connects it to the
+// database and to Temporal, store.go says what it needs of them. routes.go
+// registers every route; the handlers of a route are in the file of its noun:
+//
+//	/conversation/participants             participants.go
+//	/conversation/participants/{id}        participants.go, PUT in participantchange.go
+//	.../history, /waiting                  history.go, waiting.go
+//	.../messages, /chat                    messages.go, chat.go
+//	.../state, /mode                       state.go, mode.go
+//	.../turns, /turns/{number}             turns.go; their JSON is built in turnviews.go
+//	.../consents                           consents.go
+//	.../memories, /memories/{fact}         memory.go
+//	.../memory/export                      export.go
+//	.../attention and /attention           attention.go
+//	/alerts, /alerts/{id}/mark, /sheet     alerts.go
+//	/holds                                 holds.go
+//	/twilio/inbound, /twilio/status        webhooks.go
+//	/codec/decode, /codec/encode           codec.go
+//	/livez, /readyz, /version, /metrics    health.go
+//	/openapi.json                          document.go
+//
+// What every request passes is in middleware.go (headers, unknown paths),
+// queryparams.go (unknown parameters) and auth.go (the token, its throttle);
+// errors.go maps errors to answers. The JSON types are in internal/api.
 package starter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,40 +44,9 @@ import (
 	"coachline/internal/coach"
 	"coachline/internal/config"
 	"coachline/internal/keylock"
-	"coachline/starter/attention"
-	"coachline/starter/records"
+	"coachline/internal/metrics"
 	"coachline/starter/relay"
 )
-
-// FrontStore is all that the starter needs of the database; package store
-// provides it.
-type FrontStore interface {
-	people
-	evidence
-	wires
-}
-
-type people interface {
-	roster
-	updater
-	holdStore
-	waitingStore
-	attention.Desk
-}
-
-type evidence interface {
-	transcript
-	ledger
-	relay.Alarms
-}
-
-type wires interface {
-	mailbox
-	relay.Notices
-	relay.Hints
-	relay.Memories
-	pinger
-}
 
 // HTTPConfig says where to listen and whom to admit.
 type HTTPConfig struct {
@@ -104,19 +99,16 @@ type RelayConfig struct {
 // Config is what a Server is made of.
 type Config struct {
 	HTTP     HTTPConfig
-	Store    FrontStore
-	Records  records.Config
+	Store    Store
+	Turns    Turns
+	Memory   Memory
 	Temporal client.Client
 	Carrier  CarrierConfig
 	Defaults Defaults
 	Relay    RelayConfig
 	Codec    CodecConfig
-	Metrics  http.Handler // served at /metrics; 404 when nil
-	// Observe wraps the whole HTTP surface; nil leaves it as it is.
-	Observe func(http.Handler) http.Handler
-	// Refused counts an API request that was not admitted, by its reason; nil
-	// counts nothing.
-	Refused func(reason string)
+	// Metrics are served at /metrics; a registry of their own when nil.
+	Metrics *metrics.Metrics
 	Version string
 	Logger  *slog.Logger     // slog.Default() when nil
 	Now     func() time.Time // time.Now when nil
@@ -129,34 +121,33 @@ type Server struct {
 	relay    *relay.Relay
 }
 
-const (
-	// foregroundTell is how long an API answer waits for Temporal; after that
-	// the relay goes on.
-	foregroundTell = 2 * time.Second
-	stopLimit      = 20 * time.Second
-)
+// stopLimit bounds the time in which a server that is stopped finishes its
+// requests and deliveries.
+const stopLimit = 20 * time.Second
 
 // New opens the listening address, so that Addr is known and a taken port is
 // found at once. It refuses an address that others can reach without a token.
 func New(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Store == nil || cfg.Temporal == nil || cfg.Carrier.Verifier == nil {
-		return nil, errors.New("starter needs a store, a Temporal client and a signature verifier")
+	if cfg.Store == nil || cfg.Turns == nil || cfg.Memory == nil || cfg.Temporal == nil || cfg.Carrier.Verifier == nil {
+		return nil, errors.New("starter needs a store, turns, a memory, a Temporal client and a signature verifier")
 	}
-	listener, err := cfg.HTTP.listen(ctx)
+	if cfg.Metrics == nil {
+		var err error
+		if cfg.Metrics, err = metrics.New(metrics.Config{Logger: cfg.Logger}); err != nil {
+			return nil, err
+		}
+	}
+	listener, err := cfg.HTTP.openListener(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := relay.New(relay.Config{
-		Store: cfg.Store, Hints: cfg.Store, Alarms: cfg.Store, Memories: cfg.Store, Engine: cfg.Temporal, Logger: cfg.Logger, Now: cfg.Now,
+		Store: cfg.Store, Hints: cfg.Store, Alarms: cfg.Store, Memories: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
-	past, err := records.New(cfg.Records, func() time.Time { return cfg.Now().UTC() })
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	f := &front{records: past, cfg: cfg, store: cfg.Store, engine: cfg.Temporal, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle()}
-	return &Server{listener: listener, http: newHTTPServer(cfg.Observe(f.handler()), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
+	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle()}
+	return &Server{listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(h.newHandler()), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
 }
 
 func (c Config) withDefaults() Config {
@@ -165,12 +156,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
-	}
-	if c.Observe == nil {
-		c.Observe = func(next http.Handler) http.Handler { return next }
-	}
-	if c.Metrics == nil {
-		c.Metrics = http.NotFoundHandler()
 	}
 	if c.Defaults.Zone == "" {
 		c.Defaults.Zone = "UTC"
@@ -181,7 +166,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func (c HTTPConfig) listen(ctx context.Context) (net.Listener, error) {
+func (c HTTPConfig) openListener(ctx context.Context) (net.Listener, error) {
 	listener := c.Listener
 	if listener == nil {
 		var err error
@@ -247,13 +232,15 @@ func Run(ctx context.Context, cfg Config) error {
 	return server.Serve(ctx)
 }
 
-// tell delivers what a request committed before the request is answered, as
-// far as that goes quickly. The outcome does not change the answer: the notice
-// is committed, and the relay tells it later.
-func (f *front) tell(ctx context.Context, participantID string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), foregroundTell)
-	defer cancel()
-	if err := f.relay.Deliver(ctx, participantID); err != nil {
-		f.log.Warn("delivery failed, the relay will try again", "participant", participantID, "error", err)
+// newHTTPServer builds the server with its limits.
+func newHTTPServer(handler http.Handler, limits HTTPLimits, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: cmp.Or(limits.Header, 5*time.Second),
+		ReadTimeout:       cmp.Or(limits.Read, 15*time.Second),
+		WriteTimeout:      cmp.Or(limits.Write, 30*time.Second),
+		IdleTimeout:       cmp.Or(limits.Idle, 2*time.Minute),
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }

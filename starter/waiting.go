@@ -2,21 +2,29 @@ package starter
 
 import (
 	"context"
+	"net/http"
 
-	"coachline/models"
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
 )
 
-// waitingStore lists the texts of a pause.
-type waitingStore interface {
-	WaitingMessages(ctx context.Context, participantID string) ([]models.WaitingMessage, error)
+func (h *handlers) registerWaiting(router huma.API) {
+	register(router, route{method: http.MethodGet, path: participantPath + "/waiting", id: "list-waiting",
+		summary: "Texts that came while the participant was paused and wait for an operator", errors: []int{http.StatusNotFound}}, h.listWaiting)
 }
 
-// waiting lists the texts that came while a participant was paused. An operator
-// has them answered or marks them as read with waiting_messages of an update.
-func (f *front) waiting(ctx context.Context, in *byID) (*answer[[]models.WaitingMessage], error) {
-	list, err := f.store.WaitingMessages(ctx, in.ID)
+// listWaiting lists the texts that came while a participant was paused. An
+// operator has them answered or marks them as read with waiting_messages of an
+// update.
+func (h *handlers) listWaiting(ctx context.Context, in *participantRequest) (*answer[[]api.WaitingMessage], error) {
+	rows, err := h.store.WaitingMessages(ctx, in.ID)
 	if err != nil {
-		return nil, f.refuse("listing waiting messages", err)
+		return nil, h.toFailure("listing waiting messages", err)
+	}
+	list := make([]api.WaitingMessage, 0, len(rows))
+	for _, row := range rows {
+		list = append(list, api.WaitingMessage(row))
 	}
 	return newAnswer("", list), nil
 }

@@ -29,11 +29,9 @@ import (
 	"coachline/internal/sim/twilio"
 	"coachline/internal/sms"
 	"coachline/internal/store"
-	"coachline/internal/store/archive"
 	"coachline/models"
 	"coachline/prompts"
 	"coachline/starter"
-	"coachline/starter/records"
 )
 
 const (
@@ -125,14 +123,15 @@ func startBothRoles(t *testing.T) *bothRoles {
 	b.turns = listening(config.Config{Model: config.Model{Transcribe: "whisper"}}, b.rows, transcriber{
 		notes: b.rows, carrier: carrier, model: hears{b}, log: slog.New(slog.DiscardHandler), now: time.Now,
 	})
-	past, err := archive.New(archive.Config{Database: b.rows.Database()})
+	past, err := store.NewArchive(store.ArchiveConfig{Database: b.rows.Database()})
 	require.NoError(t, err)
 	facts, err := memory.New(memory.Config{Database: b.rows.Database()})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	server, err := starter.New(ctx, starter.Config{
 		HTTP: starter.HTTPConfig{Addr: "127.0.0.1:0"}, Store: b.rows, Temporal: &inProcess{front: front, ran: map[string]bool{}},
-		Records:  records.Config{Turns: past, Ledger: past, Memory: facts, Eraser: facts, Profiles: b.rows},
+		Turns:    past,
+		Memory:   facts,
 		Carrier:  starter.CarrierConfig{Verifier: anyRequest{}, AccountSID: account, OurNumbers: []string{oursPhone}, Listens: true},
 		Defaults: starter.Defaults{Zone: "UTC", Region: "US"},
 		Relay:    starter.RelayConfig{Interval: 5 * time.Millisecond, MinAge: time.Nanosecond},
@@ -306,7 +305,7 @@ func TestEveryWayInOptsOut(t *testing.T) {
 			ann, err := b.rows.Participant(t.Context(), "ann")
 			require.NoError(t, err)
 			require.Equal(t, models.StatusOptedOut, ann.Status)
-			past, err := archive.New(archive.Config{Database: b.rows.Database()})
+			past, err := store.NewArchive(store.ArchiveConfig{Database: b.rows.Database()})
 			require.NoError(t, err)
 			entries, err := past.Consents(t.Context(), "ann")
 			require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 
 	"coachline/activities"
 	"coachline/internal/coach"
-	"coachline/internal/store/archive"
+	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/internal/tools/message"
 	"coachline/models"
@@ -50,7 +50,7 @@ func asks(calls ...models.ToolCall) models.ChatResponse {
 
 func (w *world) outcome(n int) string {
 	w.t.Helper()
-	past, err := archive.New(archive.Config{Database: w.store.Database()})
+	past, err := store.NewArchive(store.ArchiveConfig{Database: w.store.Database()})
 	require.NoError(w.t, err)
 	record, err := past.Turn(context.Background(), "conv_1", n)
 	require.NoError(w.t, err)

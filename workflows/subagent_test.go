@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/coach"
-	"coachline/internal/store/archive"
+	"coachline/internal/store"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/workflows"
@@ -89,7 +89,7 @@ func TestSpawn(t *testing.T) {
 		answered := slices.IndexFunc(w.model.requests, func(req models.ChatRequest) bool { return len(toolMessages(req)) > 0 })
 		require.Contains(t, toolMessages(w.model.requests[answered])[0], firstChild)
 		require.Empty(t, w.status().Commands)
-		past, err := archive.New(archive.Config{Database: w.store.Database()})
+		past, err := store.NewArchive(store.ArchiveConfig{Database: w.store.Database()})
 		require.NoError(t, err)
 		record, err := past.Turn(context.Background(), "conv_1", 1)
 		require.NoError(t, err)

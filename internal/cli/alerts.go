@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,91 +11,45 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"coachline/internal/api"
 	"coachline/models"
 )
 
-const alerts = "/alerts"
-
-// alert is a message that was taken for a crisis.
-type alert struct {
-	ID            string           `json:"id"`
-	ParticipantID string           `json:"participant_id"`
-	At            time.Time        `json:"at"`
-	Danger        string           `json:"danger"`
-	Tier          string           `json:"tier"`
-	Rule          string           `json:"rule"`
-	Score         float64          `json:"score"`
-	Mark          models.AlertMark `json:"mark"`
-}
-
-type alertPage[T any] struct {
-	Alerts     []T     `json:"alerts"`
-	NextCursor *string `json:"next_cursor"`
-}
+const alertsPath = "/alerts"
 
 // ListAlerts prints alerts, newest first.
-func (c *Console) ListAlerts(ctx context.Context, unmarked bool) error {
-	all := alertPage[json.RawMessage]{Alerts: []json.RawMessage{}}
-	query := url.Values{"limit": {"200"}, "unmarked": {strconv.FormatBool(unmarked)}}
-	for {
-		got, err := c.client.do(ctx, request{method: http.MethodGet, path: alerts, query: query})
-		if err != nil {
-			return err
-		}
-		var page alertPage[json.RawMessage]
-		if err := json.Unmarshal(got.raw, &page); err != nil {
-			return fmt.Errorf("decoding the API's answer: %w", err)
-		}
-		all.Alerts = append(all.Alerts, page.Alerts...)
-		if page.NextCursor == nil {
-			break
-		}
-		query.Set("cursor", *page.NextCursor)
-	}
-	raw, err := json.Marshal(all)
-	if err != nil {
-		return fmt.Errorf("encoding the list: %w", err)
-	}
-	return show(c, result{raw: raw}, renderAlerts)
+func (c *Commands) ListAlerts(ctx context.Context, unmarked bool) error {
+	query := url.Values{"unmarked": {strconv.FormatBool(unmarked)}}
+	return listAndShow(ctx, c, listing{alertsPath, "alerts"}, query, renderAlerts)
 }
 
-func renderAlerts(w io.Writer, all alertPage[alert]) error {
+func renderAlerts(w io.Writer, all api.AlertPage) error {
 	if len(all.Alerts) == 0 {
 		_, err := fmt.Fprintln(w, "No alerts.")
 		return err
 	}
 	rows := [][]string{{"ALERT", "PARTICIPANT", "AT", "DANGER", "TIER", "RULE", "SCORE", "MARK"}}
 	for _, a := range all.Alerts {
-		rows = append(rows, []string{a.ID, a.ParticipantID, at(a.At), a.Danger, a.Tier, a.Rule, strconv.FormatFloat(a.Score, 'f', 1, 64), string(a.Mark)})
+		rows = append(rows, []string{a.ID, a.ParticipantID, formatInstant(a.At), string(a.Danger), a.Tier, a.Rule, strconv.FormatFloat(a.Score, 'f', 1, 64), string(a.Mark)})
 	}
-	return table(w, rows)
+	return writeTable(w, rows)
 }
 
 // MarkAlert says whether an alert was right. Safe to repeat.
-func (c *Console) MarkAlert(ctx context.Context, id string, mark models.AlertMark) error {
-	r := request{method: http.MethodPost, path: alerts + "/" + url.PathEscape(id) + "/mark", body: map[string]any{"mark": mark}}
-	return run(ctx, c, r, func(w io.Writer, a alert) error {
+func (c *Commands) MarkAlert(ctx context.Context, id string, mark models.AlertMark) error {
+	r := request{method: http.MethodPost, path: alertsPath + "/" + url.PathEscape(id) + "/mark", body: api.AlertMarking{Mark: mark}}
+	return callAndShow(ctx, c, r, func(w io.Writer, a api.Alert) error {
 		_, err := fmt.Fprintf(w, "%s is marked as %s.\n", a.ID, a.Mark)
 		return err
 	})
 }
 
-type sheetLine struct {
-	Language string `json:"language"`
-	Sheet    string `json:"sheet"`
-	Kind     string `json:"kind"`
-	Text     string `json:"text"`
-}
-
 // ExportAlerts writes what operators have judged as sheets in a folder, anew each
 // time.
-func (c *Console) ExportAlerts(ctx context.Context, folder string) error {
-	r := request{method: http.MethodGet, path: alerts + "/sheet"}
-	return run(ctx, c, r, func(w io.Writer, sheet struct {
-		Lines []sheetLine `json:"lines"`
-	}) error {
+func (c *Commands) ExportAlerts(ctx context.Context, folder string) error {
+	r := request{method: http.MethodGet, path: alertsPath + "/sheet"}
+	return callAndShow(ctx, c, r, func(w io.Writer, sheet api.Sheet) error {
 		files := map[string]*strings.Builder{}
 		for _, line := range sheet.Lines {
 			path := filepath.Join(folder, line.Language, line.Sheet+".marks.tsv")

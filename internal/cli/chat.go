@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"coachline/internal/api"
 	"coachline/models"
 )
 
@@ -39,7 +40,7 @@ type ChatConfig struct {
 
 type chat struct {
 	cfg  ChatConfig
-	who  Participant
+	who  api.Participant
 	seen map[string]bool
 	// sent counts texts, heard those that the conversation shows; last is who
 	// spoke last in it.
@@ -47,64 +48,64 @@ type chat struct {
 	last        models.Role
 }
 
-// open reports that an answer is still to come.
-func (c *chat) open() bool { return c.sent > c.heard || c.last != models.RoleAssistant }
+// isWaiting reports that an answer is still to come.
+func (c *chat) isWaiting() bool { return c.sent > c.heard || c.last != models.RoleAssistant }
 
 // Chat sends each line of In as a text from the phone and prints what the
 // coach answers, until In ends and the last text is answered, or ctx ends. The
 // phone becomes a test participant; one that belongs to a real participant is
-// refused. A line that begins with a slash is an operator's command (J104) and
-// never reaches the coach.
+// refused. A line that begins with a slash is an operator's command and never
+// reaches the coach.
 func Chat(ctx context.Context, cfg ChatConfig) error {
 	c := &chat{cfg: cfg, seen: map[string]bool{}}
-	if err := c.join(ctx); err != nil {
+	if err := c.enrolPhone(ctx); err != nil {
 		return err
 	}
-	if err := c.talk(ctx); !errors.Is(err, errQuit) {
+	if err := c.exchangeTexts(ctx); !errors.Is(err, errQuit) {
 		return err
 	}
 	return nil
 }
 
-// join enrols the phone, which is answered with a greeting, or finds the tester
-// that it belongs to and passes over what was said before.
-func (c *chat) join(ctx context.Context) error {
-	body := NewParticipant{Phone: c.cfg.Phone, Name: c.cfg.Name, Tester: true, Signup: true}
-	got, err := c.cfg.Client.do(ctx, request{method: http.MethodPost, path: participants, body: body})
+// enrolPhone enrols the phone, which is answered with a greeting, or finds the
+// tester that it belongs to and passes over what was said before.
+func (c *chat) enrolPhone(ctx context.Context) error {
+	body := api.NewParticipant{Phone: c.cfg.Phone, Name: c.cfg.Name, Tester: true, Signup: true}
+	got, err := c.cfg.Client.do(ctx, request{method: http.MethodPost, path: participantsPath, body: body})
 	var refused *APIError
 	if errors.As(err, &refused) && refused.Status == http.StatusConflict {
-		return c.rejoin(ctx)
+		return c.findTester(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(got.raw, &c.who); err != nil {
-		return fmt.Errorf("decoding the API's answer: %w", err)
+	if err := got.decodeInto(&c.who); err != nil {
+		return err
 	}
 	return nil
 }
 
-func (c *chat) rejoin(ctx context.Context) error {
-	all, err := allOf[Participant](ctx, c.cfg.Client, Filter{})
+func (c *chat) findTester(ctx context.Context) error {
+	all, err := listParticipants(ctx, c.cfg.Client)
 	if err != nil {
 		return err
 	}
 	for _, p := range all {
-		if !strings.HasSuffix(p.Phone, digits(c.cfg.Phone)) {
+		if !strings.HasSuffix(p.Phone, keepDigits(c.cfg.Phone)) {
 			continue
 		}
 		if !p.Tester {
 			return errors.New("this phone belongs to a participant who is not a tester")
 		}
 		c.who = p
-		_, err := c.news(ctx)
+		_, err := c.readNew(ctx)
 		c.last = models.RoleAssistant // what was left open before is not waited for
 		return err
 	}
 	return errors.New("this phone is enrolled, but not found; write it with + and the country code")
 }
 
-func digits(phone string) string {
+func keepDigits(phone string) string {
 	return strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
 			return -1
@@ -113,15 +114,15 @@ func digits(phone string) string {
 	}, phone)
 }
 
-func (c *chat) talk(ctx context.Context) error {
+func (c *chat) exchangeTexts(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	lines := read(ctx, c.cfg.In)
+	lines := readLines(ctx, c.cfg.In)
 	tick := time.NewTicker(c.cfg.Poll)
 	defer tick.Stop()
 	var giveUp <-chan time.Time
 	for {
-		if lines == nil && !c.open() {
+		if lines == nil && !c.isWaiting() {
 			return nil
 		}
 		select {
@@ -132,11 +133,11 @@ func (c *chat) talk(ctx context.Context) error {
 				lines, giveUp = nil, time.After(c.cfg.Wait)
 				continue
 			}
-			if err := c.line(ctx, line); err != nil {
+			if err := c.handleLine(ctx, line); err != nil {
 				return err
 			}
 		case <-tick.C:
-			if err := c.print(ctx); err != nil && ctx.Err() == nil {
+			if err := c.printNew(ctx); err != nil && ctx.Err() == nil {
 				return err
 			}
 		case <-giveUp:
@@ -145,8 +146,8 @@ func (c *chat) talk(ctx context.Context) error {
 	}
 }
 
-// read gives the lines that are not blank; the channel closes at the end.
-func read(ctx context.Context, in io.Reader) <-chan string {
+// readLines returns the lines that are not blank; the channel closes at the end.
+func readLines(ctx context.Context, in io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() {
 		defer close(lines)
@@ -166,9 +167,9 @@ func read(ctx context.Context, in io.Reader) <-chan string {
 	return lines
 }
 
-// text sends a line as the phone would.
-func (c *chat) text(ctx context.Context, body string) error {
-	raw, err := json.Marshal(map[string]string{"body": body})
+// sendSMS sends a line as the phone would.
+func (c *chat) sendSMS(ctx context.Context, body string) error {
+	raw, err := json.Marshal(api.ChatMessage{Body: body})
 	if err != nil {
 		return fmt.Errorf("encoding the text: %w", err)
 	}
@@ -190,15 +191,15 @@ func (c *chat) text(ctx context.Context, body string) error {
 	return nil
 }
 
-// news lists the entries that were not seen before, oldest first.
-func (c *chat) news(ctx context.Context) ([]models.HistoryEntry, error) {
-	got, err := c.cfg.Client.do(ctx, request{method: http.MethodGet, path: one(c.who.ID) + "/history"})
+// readNew lists the entries that were not seen before, oldest first.
+func (c *chat) readNew(ctx context.Context) ([]api.HistoryEntry, error) {
+	got, err := c.cfg.Client.do(ctx, request{method: http.MethodGet, path: participantPath(c.who.ID) + "/history"})
 	if err != nil {
 		return nil, err
 	}
-	var all, fresh []models.HistoryEntry
-	if err := json.Unmarshal(got.raw, &all); err != nil {
-		return nil, fmt.Errorf("decoding the API's answer: %w", err)
+	var all, fresh []api.HistoryEntry
+	if err := got.decodeInto(&all); err != nil {
+		return nil, err
 	}
 	for _, e := range all {
 		key := fmt.Sprint(e.At.UnixNano(), e.Role, e.Kind, e.Text)
@@ -210,8 +211,8 @@ func (c *chat) news(ctx context.Context) ([]models.HistoryEntry, error) {
 	return fresh, nil
 }
 
-func (c *chat) print(ctx context.Context) error {
-	fresh, err := c.news(ctx)
+func (c *chat) printNew(ctx context.Context) error {
+	fresh, err := c.readNew(ctx)
 	if err != nil {
 		return err
 	}
@@ -219,20 +220,20 @@ func (c *chat) print(ctx context.Context) error {
 		if c.last = e.Role; e.Role == models.RoleUser {
 			c.heard++
 		}
-		if err := c.entry(e); err != nil {
+		if err := c.printEntry(e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *chat) entry(e models.HistoryEntry) error {
+func (c *chat) printEntry(e api.HistoryEntry) error {
 	if c.cfg.JSON {
 		return json.NewEncoder(c.cfg.Out).Encode(e)
 	}
 	if e.Role != models.RoleAssistant {
 		return nil // the person sees the own line already
 	}
-	_, err := fmt.Fprintf(c.cfg.Out, "coach (%s):\n%s\n", e.Kind, indent(e.Text))
+	_, err := fmt.Fprintf(c.cfg.Out, "coach (%s):\n%s\n", e.Kind, indentText(e.Text))
 	return err
 }

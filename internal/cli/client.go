@@ -1,5 +1,7 @@
-// Package cli is the operator's side of the HTTP API: a client, and what
-// the command line prints of its answers.
+// Package cli is the operator's side of the HTTP API: a client (client.go), the
+// commands and what they print, one file for each noun, the chat (chat.go), and
+// what works without the API (contexts.go, doctor.go). The JSON types are in
+// internal/api.
 package cli
 
 import (
@@ -13,6 +15,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"coachline/internal/api"
 )
 
 const (
@@ -55,7 +59,7 @@ type request struct {
 	query  url.Values
 	header map[string]string
 	body   any
-	// progress is told how much of the answer has come; nil tells nothing.
+	// progress is called as the answer comes in; nil is not.
 	progress Progress
 }
 
@@ -65,27 +69,87 @@ type result struct {
 	raw     json.RawMessage
 }
 
+// decodeInto decodes the result.
+func (r result) decodeInto(value any) error {
+	if err := json.Unmarshal(r.raw, value); err != nil {
+		return fmt.Errorf("decoding the API's answer: %w", err)
+	}
+	return nil
+}
+
 // do sends the request once. A refusal is an *APIError.
 func (c *Client) do(ctx context.Context, r request) (result, error) {
-	status, raw, err := c.call(ctx, r, maxAnswer)
+	status, raw, err := c.sendRequest(ctx, r, maxAnswer)
 	if err != nil {
 		return result{}, err
 	}
-	return answerOf(status, raw)
+	return parseAnswer(status, raw)
 }
 
-// Progress is told how many bytes have come, of how many; of is -1 where the
-// API does not say.
+// listing is a list of the API that comes in pages: its path, and the name of the
+// field that holds the items.
+type listing struct{ path, field string }
+
+// pageSize is the largest page that the API gives.
+const pageSize = "200"
+
+// listItems reads a list to its last page. As json.RawMessage the items stay as
+// they came.
+func listItems[T any](ctx context.Context, c *Client, l listing, query url.Values) ([]T, error) {
+	items := []T{}
+	query.Set("limit", pageSize)
+	for {
+		got, err := c.do(ctx, request{method: http.MethodGet, path: l.path, query: query})
+		if err != nil {
+			return nil, err
+		}
+		var page map[string]json.RawMessage
+		if err := got.decodeInto(&page); err != nil {
+			return nil, err
+		}
+		var more []T
+		var next *string
+		if err := errors.Join(decodeField(page, l.field, &more), decodeField(page, "next_cursor", &next)); err != nil {
+			return nil, err
+		}
+		items = append(items, more...)
+		if next == nil {
+			return items, nil
+		}
+		query.Set("cursor", *next)
+	}
+}
+
+// decodeField decodes a field of a page; one that is missing leaves value as it is.
+func decodeField(page map[string]json.RawMessage, name string, value any) error {
+	raw, ok := page[name]
+	if !ok {
+		return nil
+	}
+	return result{raw: raw}.decodeInto(value)
+}
+
+// joinPages makes one last page of all items of a list.
+func joinPages(l listing, items []json.RawMessage) (result, error) {
+	raw, err := json.Marshal(items)
+	if err != nil {
+		return result{}, fmt.Errorf("encoding the list: %w", err)
+	}
+	return result{raw: fmt.Appendf(nil, `{%q:%s,"next_cursor":null}`, l.field, raw)}, nil
+}
+
+// Progress is called with the number of bytes that have come and the number that
+// will; of is -1 where the API does not say.
 type Progress func(done, of int64)
 
-// download gets a file, whole or not at all. A refusal is an *APIError.
-func (c *Client) download(ctx context.Context, path string, progress Progress) ([]byte, error) {
-	status, raw, err := c.call(ctx, request{method: http.MethodGet, path: path, progress: progress}, maxFile+1)
+// downloadFile gets a file, whole or not at all. A refusal is an *APIError.
+func (c *Client) downloadFile(ctx context.Context, path string, progress Progress) ([]byte, error) {
+	status, raw, err := c.sendRequest(ctx, request{method: http.MethodGet, path: path, progress: progress}, maxFile+1)
 	if err != nil {
 		return nil, err
 	}
 	if status != http.StatusOK {
-		_, err := answerOf(status, raw)
+		_, err := parseAnswer(status, raw)
 		return nil, err
 	}
 	if len(raw) > maxFile {
@@ -94,9 +158,9 @@ func (c *Client) download(ctx context.Context, path string, progress Progress) (
 	return raw, nil
 }
 
-// call sends the request once and reads at most so many bytes of the answer.
-func (c *Client) call(ctx context.Context, r request, most int64) (status int, raw []byte, err error) {
-	req, err := c.build(ctx, r)
+// sendRequest sends the request once and reads at most so many bytes of the answer.
+func (c *Client) sendRequest(ctx context.Context, r request, most int64) (status int, raw []byte, err error) {
+	req, err := c.newRequest(ctx, r)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -107,7 +171,7 @@ func (c *Client) call(ctx context.Context, r request, most int64) (status int, r
 	defer res.Body.Close()
 	body := io.LimitReader(res.Body, most)
 	if r.progress != nil && res.StatusCode == http.StatusOK {
-		body = &countedBody{Reader: body, of: res.ContentLength, progress: r.progress}
+		body = &progressReader{Reader: body, of: res.ContentLength, progress: r.progress}
 	}
 	raw, err = io.ReadAll(body)
 	if err != nil {
@@ -116,37 +180,33 @@ func (c *Client) call(ctx context.Context, r request, most int64) (status int, r
 	return res.StatusCode, raw, nil
 }
 
-// countedBody says how much of it has been read.
-type countedBody struct {
+// progressReader reports how much of it has been read.
+type progressReader struct {
 	io.Reader
 	done, of int64
 	progress Progress
 }
 
-// Read reads on and tells progress.
-func (b *countedBody) Read(into []byte) (int, error) {
+// Read reads on and reports progress.
+func (b *progressReader) Read(into []byte) (int, error) {
 	n, err := b.Reader.Read(into)
 	b.done += int64(n)
 	b.progress(b.done, b.of)
 	return n, err
 }
 
-func answerOf(status int, raw []byte) (result, error) {
-	var envelope struct {
-		Status  string          `json:"status"`
-		Message string          `json:"message"`
-		Result  json.RawMessage `json:"result"`
-	}
+func parseAnswer(status int, raw []byte) (result, error) {
+	var envelope api.Envelope[json.RawMessage]
 	if err := json.Unmarshal(raw, &envelope); err != nil || envelope.Status == "" {
 		return result{}, &APIError{Status: status, Message: "the answer is not one of this API"}
 	}
-	if status >= http.StatusBadRequest || envelope.Status != "ok" {
+	if status >= http.StatusBadRequest || envelope.Status != api.StatusOK {
 		return result{}, &APIError{Status: status, Message: envelope.Message}
 	}
 	return result{message: envelope.Message, raw: envelope.Result}, nil
 }
 
-func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
+func (c *Client) newRequest(ctx context.Context, r request) (*http.Request, error) {
 	var body io.Reader = http.NoBody
 	if r.body != nil {
 		raw, err := json.Marshal(r.body)
@@ -176,7 +236,7 @@ func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
 }
 
 // unwrapURL drops the method and address that the HTTP client puts before
-// every error; the caller names them in its own words.
+// every error; the caller names them itself.
 func unwrapURL(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

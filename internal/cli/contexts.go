@@ -116,5 +116,5 @@ func PrintContexts(w io.Writer, c *Contexts) error {
 		}
 		rows = append(rows, []string{mark, name, c.Targets[name].URL, c.Targets[name].TokenFile})
 	}
-	return table(w, rows)
+	return writeTable(w, rows)
 }

@@ -31,25 +31,25 @@ type finding struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// ErrUnwell says that at least one check failed; the report names it.
-var ErrUnwell = errors.New("at least one check failed")
+// ErrCheckFailed says that at least one check failed; the report names it.
+var ErrCheckFailed = errors.New("at least one check failed")
 
-// Examine runs the checks one after the other, each for 10 s at most, and
-// prints a line for each. The error is ErrUnwell when one failed.
-func Examine(ctx context.Context, out io.Writer, asJSON bool, checks []Check) error {
+// RunChecks runs the checks one after the other, each for 10 s at most, and
+// prints a line for each. The error is ErrCheckFailed when one failed.
+func RunChecks(ctx context.Context, out io.Writer, asJSON bool, checks []Check) error {
 	findings := make([]finding, 0, len(checks))
-	var unwell error
+	var failed error
 	for _, check := range checks {
-		f := examine(ctx, check)
+		f := runCheck(ctx, check)
 		if !f.OK {
-			unwell = ErrUnwell
+			failed = ErrCheckFailed
 		}
 		findings = append(findings, f)
 	}
-	return errors.Join(printFindings(out, asJSON, findings), unwell)
+	return errors.Join(printFindings(out, asJSON, findings), failed)
 }
 
-func examine(ctx context.Context, check Check) finding {
+func runCheck(ctx context.Context, check Check) finding {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	remark, err := check.Run(ctx)
@@ -75,7 +75,7 @@ func printFindings(out io.Writer, asJSON bool, findings []finding) error {
 		}
 		rows = append(rows, []string{f.Name, verdict, strings.ReplaceAll(f.Detail, "\n", "; ")})
 	}
-	return table(out, rows)
+	return writeTable(out, rows)
 }
 
 // ProbeModel asks an OpenAI-compatible server for its models; an empty base is
@@ -92,7 +92,7 @@ func ProbeModel(ctx context.Context, base, key string) (string, error) {
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	status, err := probe(req)
+	status, err := probeStatus(req)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", base, err)
@@ -118,7 +118,7 @@ func ProbeCarrier(ctx context.Context, base, accountSID, token string) (string, 
 		return "", fmt.Errorf("TWILIO_BASE_URL: %w", err)
 	}
 	req.SetBasicAuth(accountSID, token)
-	status, err := probe(req)
+	status, err := probeStatus(req)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", base, err)
@@ -130,7 +130,7 @@ func ProbeCarrier(ctx context.Context, base, accountSID, token string) (string, 
 	return base, nil
 }
 
-func probe(req *http.Request) (int, error) {
+func probeStatus(req *http.Request) (int, error) {
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, unwrapURL(err)

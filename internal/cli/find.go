@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"coachline/internal/api"
 )
 
 // idPrefix begins every participant's id.
@@ -14,15 +16,15 @@ const idPrefix = "conv_"
 // Find returns the id of a participant who is named by id, phone number or
 // name. A name must be that of one participant only; case does not count. An id
 // is returned as it is, so that removed participants can be named.
-func (c *Console) Find(ctx context.Context, ref string) (string, error) {
+func (c *Commands) Find(ctx context.Context, ref string) (string, error) {
 	if strings.HasPrefix(ref, idPrefix) {
 		return ref, nil
 	}
-	all, err := allOf[Participant](ctx, c.client, Filter{})
+	all, err := listParticipants(ctx, c.client)
 	if err != nil {
 		return "", err
 	}
-	var found []Participant
+	var found []api.Participant
 	for _, p := range all {
 		if isNamed(p, ref) {
 			found = append(found, p)
@@ -44,8 +46,8 @@ func (c *Console) Find(ctx context.Context, ref string) (string, error) {
 // Suggest lists ids, with the name or else the phone number behind a tab, for
 // the shell's completion; at most limit of those whose id, name or number
 // begins with prefix.
-func (c *Console) Suggest(ctx context.Context, prefix string, limit int) ([]string, error) {
-	all, err := allOf[Participant](ctx, c.client, Filter{})
+func (c *Commands) Suggest(ctx context.Context, prefix string, limit int) ([]string, error) {
+	all, err := listParticipants(ctx, c.client)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +67,7 @@ func (c *Console) Suggest(ctx context.Context, prefix string, limit int) ([]stri
 			word = p.Phone
 		}
 		if word != "" {
-			out = append(out, word+"\t"+oneLine(label))
+			out = append(out, word+"\t"+replaceControls(label))
 		}
 		if len(out) == limit {
 			break
@@ -78,32 +80,24 @@ func hasFoldedPrefix(text, prefix string) bool {
 	return len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix)
 }
 
-func isNamed(p Participant, ref string) bool {
+func isNamed(p api.Participant, ref string) bool {
 	if strings.EqualFold(strings.TrimSpace(ref), p.Name) && p.Name != "" {
 		return true
 	}
-	number := digits(ref)
-	return len(number) >= 7 && !strings.ContainsFunc(ref, unicode.IsLetter) && strings.HasSuffix(digits(p.Phone), number)
+	number := keepDigits(ref)
+	return len(number) >= 7 && !strings.ContainsFunc(ref, unicode.IsLetter) && strings.HasSuffix(keepDigits(p.Phone), number)
 }
 
 // zoneOf returns the zone of a participant for printing local times; UTC where
 // it cannot be known.
-func (c *Console) zoneOf(ctx context.Context, id string) *time.Location {
-	got, err := c.client.do(ctx, request{method: "GET", path: one(id)})
+func (c *Commands) zoneOf(ctx context.Context, id string) *time.Location {
+	got, err := c.client.do(ctx, request{method: "GET", path: participantPath(id)})
 	if err != nil {
 		return time.UTC
 	}
-	var p Participant
-	if err := decode(got, &p); err != nil {
+	var p api.Participant
+	if err := got.decodeInto(&p); err != nil {
 		return time.UTC
 	}
-	return zoneNamed(p.Timezone)
-}
-
-func zoneNamed(name string) *time.Location {
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
+	return loadZone(p.Timezone)
 }

@@ -46,13 +46,13 @@ const memoriesJSON = `{"facts":[{"id":"f2","kind":"goal","text":"Two walks a day
 
 func TestRecordVerbs(t *testing.T) {
 	const path = "/conversation/participants/conv_0a1b"
-	turns := func(ctx context.Context, c *Console) error { return c.Turns(ctx, "conv_0a1b", 20) }
-	turn := func(ctx context.Context, c *Console) error { return c.Turn(ctx, "conv_0a1b", 42) }
-	consents := func(ctx context.Context, c *Console) error { return c.Consents(ctx, "conv_0a1b") }
-	memories := func(ctx context.Context, c *Console) error { return c.Memories(ctx, "conv_0a1b") }
+	turns := func(ctx context.Context, c *Commands) error { return c.Turns(ctx, "conv_0a1b", 20) }
+	turn := func(ctx context.Context, c *Commands) error { return c.Turn(ctx, "conv_0a1b", 42) }
+	consents := func(ctx context.Context, c *Commands) error { return c.Consents(ctx, "conv_0a1b") }
+	memories := func(ctx context.Context, c *Commands) error { return c.Memories(ctx, "conv_0a1b") }
 	for _, tc := range []struct {
 		name, call, result string
-		do                 func(context.Context, *Console) error
+		do                 func(context.Context, *Commands) error
 	}{
 		{"turn", "GET " + path + "/turns/42", turnJSON, turn},
 		{"turn-running", "GET " + path + "/turns/42", `{"turn":{"id":"conv_0a1b-t42","kind":"reply","started_at":"2026-11-24T13:00:00Z"}}`, turn},
@@ -63,9 +63,9 @@ func TestRecordVerbs(t *testing.T) {
 		{"memories", "GET " + path + "/memories", memoriesJSON, memories},
 		{"memories-empty", "GET " + path + "/memories", `{"facts":[],"notes":[],"summary":{"text":"","updated_at":null}}`, memories},
 		{"forget", "DELETE " + path + "/memories/f3", `{"facts":1}`,
-			func(ctx context.Context, c *Console) error { return c.Forget(ctx, "conv_0a1b", "f3") }},
+			func(ctx context.Context, c *Commands) error { return c.Forget(ctx, "conv_0a1b", "f3") }},
 		{"forget-all", "DELETE " + path + "/memories", `{"facts":4}`,
-			func(ctx context.Context, c *Console) error { return c.Forget(ctx, "conv_0a1b", "") }},
+			func(ctx context.Context, c *Commands) error { return c.Forget(ctx, "conv_0a1b", "") }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			api := newFakeAPI(t, map[string]string{tc.call: tc.result})

@@ -8,24 +8,25 @@ import (
 	"net/http"
 	"strings"
 
+	"coachline/internal/api"
 	"coachline/models"
 )
 
-// slashes are the commands of a chat (J104): operators' verbs on the participant
+// slashCommands are the commands of a chat: operators' verbs on the participant
 // who chats. quit has no verb.
-var slashes = []struct {
+var slashCommands = []struct {
 	name, about string
-	run         func(c *Console, ctx context.Context, id string) error
+	run         func(c *Commands, ctx context.Context, id string) error
 }{
-	{"timers", "what is due, and when", (*Console).Timers},
-	{"state", "the participant", (*Console).Show},
-	{"history", "the newest entries of the conversation", func(c *Console, ctx context.Context, id string) error {
+	{"timers", "what is due, and when", (*Commands).Timers},
+	{"state", "the participant", (*Commands).Show},
+	{"history", "the newest entries of the conversation", func(c *Commands, ctx context.Context, id string) error {
 		return c.Transcript(ctx, id, slashEntries)
 	}},
-	{"turns", "what the newest turns did", func(c *Console, ctx context.Context, id string) error {
+	{"turns", "what the newest turns did", func(c *Commands, ctx context.Context, id string) error {
 		return c.Turns(ctx, id, slashEntries)
 	}},
-	{"memories", "what is remembered", (*Console).Memories},
+	{"memories", "what is remembered", (*Commands).Memories},
 	{quitSlash, "end the chat", nil},
 }
 
@@ -37,18 +38,18 @@ const (
 // errQuit ends the chat without waiting for an answer.
 var errQuit = errors.New("quit")
 
-// line sends a line to the coach, or carries out the command that it is. What the
-// API refuses of a command is printed, and the chat goes on.
-func (c *chat) line(ctx context.Context, line string) error {
+// handleLine sends a line to the coach, or carries out the command that it is.
+// What the API refuses of a command is printed, and the chat goes on.
+func (c *chat) handleLine(ctx context.Context, line string) error {
 	name, slash := strings.CutPrefix(line, "/")
 	switch {
 	case !slash && c.cfg.Channel == models.ChannelChat:
-		return c.post(ctx, line)
+		return c.sendChat(ctx, line)
 	case !slash:
-		return c.text(ctx, line)
+		return c.sendSMS(ctx, line)
 	}
 	name, _, _ = strings.Cut(name, " ")
-	for _, known := range slashes {
+	for _, known := range slashCommands {
 		if known.name != name {
 			continue
 		}
@@ -61,21 +62,22 @@ func (c *chat) line(ctx context.Context, line string) error {
 		}
 		return nil
 	}
-	return c.listSlashes()
+	return c.listSlashCommands()
 }
 
-func (c *chat) listSlashes() error {
+func (c *chat) listSlashCommands() error {
 	rows := [][]string{}
-	for _, known := range slashes {
+	for _, known := range slashCommands {
 		rows = append(rows, []string{"/" + known.name, known.about})
 	}
-	return table(c.cfg.Out, rows)
+	return writeTable(c.cfg.Out, rows)
 }
 
-// post sends a line through the API. The key makes a repeated request one text.
-func (c *chat) post(ctx context.Context, body string) error {
+// sendChat sends a line through the API. The key makes a repeated request one
+// text.
+func (c *chat) sendChat(ctx context.Context, body string) error {
 	_, err := c.cfg.Client.do(ctx, request{
-		method: http.MethodPost, path: one(c.who.ID) + "/chat", body: map[string]string{"body": body},
+		method: http.MethodPost, path: participantPath(c.who.ID) + "/chat", body: api.ChatMessage{Body: body},
 		header: map[string]string{"Idempotency-Key": rand.Text()},
 	})
 	if err == nil {

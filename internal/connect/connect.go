@@ -20,7 +20,6 @@ import (
 	"coachline/internal/database"
 	"coachline/internal/seal"
 	"coachline/internal/store"
-	"coachline/internal/store/door"
 )
 
 // Connections are the open dependencies of a process; Close releases them in the
@@ -66,12 +65,12 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 
 // doorRules are the limits of inbound texts. A stranger's day is the
 // programme's, because the stranger's zone is unknown.
-func doorRules(cfg config.Config) (door.Rules, error) {
+func doorRules(cfg config.Config) (store.InboundLimits, error) {
 	zone, err := time.LoadLocation(cfg.Coaching.DefaultTimezone)
 	if err != nil {
-		return door.Rules{}, fmt.Errorf("COACH_DEFAULT_TIMEZONE: %w", err)
+		return store.InboundLimits{}, fmt.Errorf("COACH_DEFAULT_TIMEZONE: %w", err)
 	}
-	return door.Rules{
+	return store.InboundLimits{
 		PerMinute: cfg.Inbound.TextsPerMinute, PerDay: cfg.Inbound.TextsPerDay, Mute: cfg.Inbound.LoopMute,
 		Hints: cfg.Inbound.UnknownSenders == config.UnknownHint, Zone: zone,
 	}, nil

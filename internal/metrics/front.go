@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+	"go.temporal.io/api/serviceerror"
 
 	"coachline/models"
 )
@@ -141,9 +143,23 @@ const (
 	OutcomeFailed Outcome = "failed"
 )
 
-// WorkflowCall counts a call of a participant's workflow.
-func (m *Metrics) WorkflowCall(call Call, outcome Outcome) {
-	m.front.calls.WithLabelValues(string(call), string(outcome)).Inc()
+// WorkflowCall counts a call of a participant's workflow, and how it ended.
+func (m *Metrics) WorkflowCall(call Call, err error) {
+	m.front.calls.WithLabelValues(string(call), string(outcomeOf(err))).Inc()
+}
+
+// outcomeOf classifies the answer of Temporal. A start that finds the workflow
+// running has delivered what there was to deliver.
+func outcomeOf(err error) Outcome {
+	var running *serviceerror.WorkflowExecutionAlreadyStarted
+	var closed *serviceerror.NotFound
+	switch {
+	case err == nil, errors.As(err, &running):
+		return OutcomeTold
+	case errors.As(err, &closed):
+		return OutcomeClosed
+	}
+	return OutcomeFailed
 }
 
 // hooks are the carrier's webhooks below their common path.

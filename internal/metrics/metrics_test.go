@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/serviceerror"
 
 	"coachline/internal/metrics"
 	"coachline/models"
@@ -371,7 +372,7 @@ func TestNoLabelIsPersonal(t *testing.T) {
 		m.ToolRun(hostile, true)
 		_, err = m.Model(model{err: &models.ModelError{Class: models.ModelErrorClass(hostile)}}).Complete(ctx, models.ChatRequest{})
 		require.Error(t, err)
-		m.WorkflowCall(metrics.CallSignal, metrics.OutcomeTold)
+		m.WorkflowCall(metrics.CallSignal, nil)
 		m.Reconciled(models.ReconcileResult{}, nil)
 		m.Webhooks(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/twilio/inbound", nil))
 	}
@@ -390,4 +391,24 @@ func TestNoLabelIsPersonal(t *testing.T) {
 	}
 	require.Greater(t, len(seen), 15, "the walk met the metrics")
 	require.Regexp(t, personalValue, "+12025550123", "the pattern finds what it is for")
+}
+
+func TestOutcomeOfACall(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		in   error
+		want metrics.Outcome
+	}{
+		{"told", nil, metrics.OutcomeTold},
+		{"runs already", serviceerror.NewWorkflowExecutionAlreadyStarted("", "", ""), metrics.OutcomeTold},
+		{"closed", serviceerror.NewNotFound(""), metrics.OutcomeClosed},
+		{"away", errors.New("away"), metrics.OutcomeFailed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, err := metrics.New(metrics.Config{})
+			require.NoError(t, err)
+			m.WorkflowCall(metrics.CallStart, test.in)
+			holds(t, scrape(t, m.Handler()), `coachline_workflow_calls_total{call="start",outcome="`+string(test.want)+`"} 1`)
+		})
+	}
 }

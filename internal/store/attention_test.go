@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/store"
-	"coachline/internal/store/door"
 	"coachline/models"
 )
 
@@ -26,7 +25,7 @@ func (w *world) open() []string {
 }
 
 // limited is another process on the same rows, with limits.
-func (w *world) limited(rules door.Rules) *store.Store {
+func (w *world) limited(rules store.InboundLimits) *store.Store {
 	w.t.Helper()
 	s, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: newBox(w.t, "one"), Gate: rules})
 	require.NoError(w.t, err)
@@ -179,7 +178,7 @@ func TestUnreachableEndsWithAText(t *testing.T) {
 func TestFloodsRaiseAttention(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		s := w.limited(door.Rules{PerMinute: 2})
+		s := w.limited(store.InboundLimits{PerMinute: 2})
 		for n := range 6 {
 			_, err := s.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", n), From: phone, Body: fmt.Sprintf("text %d", n), ReceivedAt: at(0)})
 			require.NoError(t, err)
@@ -199,7 +198,7 @@ func TestFloodsRaiseAttention(t *testing.T) {
 func TestMutesRaiseAttention(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		s := w.limited(door.Rules{Mute: 60e9})
+		s := w.limited(store.InboundLimits{Mute: 60e9})
 		for n := range 7 {
 			_, err := s.AcceptInbound(w.ctx, models.Inbound{ProviderSID: fmt.Sprintf("SM%d", n), From: phone, Body: "this is an automatic reply", ReceivedAt: at(0)})
 			require.NoError(t, err)

@@ -6,9 +6,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"coachline/internal/store/attention"
-	"coachline/internal/store/door"
-	"coachline/internal/store/ledger"
 	"coachline/models"
 )
 
@@ -47,7 +44,7 @@ func isToAsk(tx *gorm.DB, in models.Inbound, p models.Participant) (bool, error)
 	if !p.Status.Coached() || in.Intent == models.IntentWrongNumber && p.Status == models.StatusActive {
 		return p.Status.Coached(), nil
 	}
-	newest, err := ledger.Newest(tx, p)
+	newest, err := newestConsent(tx, p)
 	if err != nil {
 		return false, err
 	}
@@ -72,7 +69,7 @@ func ask(tx *gorm.DB, in models.Inbound, p models.Participant) (int64, error) {
 }
 
 func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) error {
-	_, err := attention.Raise(tx, models.AttentionEntry{
+	_, err := raiseAttention(tx, models.AttentionEntry{
 		ParticipantID: p.ID, Kind: models.AttentionWrongNumber, Ref: strconv.FormatInt(in.ID, 10), RaisedAt: in.ReceivedAt,
 	})
 	if err != nil || p.Status != models.StatusActive {
@@ -97,12 +94,12 @@ func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) e
 // acceptRuled stores a text and does what it asks for. It goes into the
 // conversation at once, because no turn will take it there.
 func acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
-	in, err := door.Keep(tx, in)
+	in, err := keepInbound(tx, in)
 	out := models.AcceptedInbound{Inbound: in}
 	if err != nil {
 		return out, err
 	}
-	newest, err := ledger.Newest(tx, p)
+	newest, err := newestConsent(tx, p)
 	if err != nil {
 		return out, err
 	}
@@ -114,13 +111,13 @@ func acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.A
 	}
 	switch in.Intent {
 	case models.IntentStop:
-		if !ledger.OptedOut(p, newest) {
+		if !isOptedOut(p, newest) {
 			out.NoticeID, err = optOut(tx, p, entry, "")
 		}
 	case models.IntentStart, models.IntentYes:
 		out.NoticeID, err = optIn(tx, p, entry)
 	case models.IntentHelp:
-		if !ledger.OptedOut(p, newest) {
+		if !isOptedOut(p, newest) {
 			out.NoticeID, err = notify(tx, models.Notice{
 				ParticipantID: p.ID, Kind: models.NoticeHelp, Ref: strconv.FormatInt(in.ID, 10), CreatedAt: in.ReceivedAt,
 			})
@@ -208,8 +205,8 @@ func operatorConsent(tx *gorm.DB, old, p models.Participant, entry models.Consen
 // carrierOptOut takes over the carrier's word that a person wants no more
 // texts. Its word about a text from before the person came back is old.
 func carrierOptOut(tx *gorm.DB, p models.Participant, row models.Outbox, now time.Time) error {
-	newest, err := ledger.Newest(tx, p)
-	if err != nil || p.RemovedAt != nil || ledger.OptedOut(p, newest) {
+	newest, err := newestConsent(tx, p)
+	if err != nil || p.RemovedAt != nil || isOptedOut(p, newest) {
 		return err
 	}
 	if newest.Action == models.ConsentOptIn && row.AttemptedAt != nil && row.AttemptedAt.Before(newest.At) {
@@ -237,9 +234,9 @@ func isBarred(p models.Participant, kind models.Kind) bool {
 // entry of the ledger passes.
 func consentGate(row models.Outbox, p models.Participant, newest models.Consent) string {
 	switch {
-	case row.Kind != models.KindConsent && ledger.OptedOut(p, newest):
+	case row.Kind != models.KindConsent && isOptedOut(p, newest):
 		return string(models.StatusOptedOut)
-	case row.Kind == models.KindConsent && (p.RemovedAt != nil || !ledger.Confirms(row.TurnID, newest)):
+	case row.Kind == models.KindConsent && (p.RemovedAt != nil || !confirmsConsent(row.TurnID, newest)):
 		return gateSuperseded
 	}
 	return ""
@@ -251,6 +248,6 @@ func nothingToSay(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput)
 	if isBarred(p, in.Plan.Kind) || in.Plan.Kind != models.KindConsent {
 		return isBarred(p, in.Plan.Kind), nil
 	}
-	tied, err := ledger.Tie(tx, p, in.TurnID)
+	tied, err := tieConsent(tx, p, in.TurnID)
 	return !tied, err
 }

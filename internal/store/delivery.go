@@ -10,9 +10,6 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
-	"coachline/internal/store/attention"
-	"coachline/internal/store/brake"
-	"coachline/internal/store/late"
 	"coachline/models"
 )
 
@@ -37,7 +34,7 @@ func (s *Store) RecordAccepted(ctx context.Context, ref models.ClaimRef, r model
 		if err := accept(tx, row, r.ProviderSID, now); err != nil {
 			return false, err
 		}
-		return true, s.Lift(tx, *row)
+		return true, s.liftSenderHold(tx, *row)
 	})
 }
 
@@ -55,7 +52,7 @@ func (s *Store) acceptUsual(ctx context.Context, ref models.ClaimRef, r models.R
 	}
 	err = s.writeOne(ctx, func(rows *gorm.DB) error {
 		count, err := acceptOne.Exec(rows, status, r.ProviderSID, now, now,
-			ref.OutboxID, ref.Token, models.OutboxSending, models.KindPrompt, models.KindReminder, s.Sender())
+			ref.OutboxID, ref.Token, models.OutboxSending, models.KindPrompt, models.KindReminder, s.sender)
 		done = count > 0
 		return err
 	})
@@ -99,7 +96,7 @@ func giveUp(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refus
 	case p.RemovedAt != nil, isInitiated(row.Kind), row.Kind == models.KindDebug:
 		return nil
 	}
-	_, err := attention.Raise(tx, models.AttentionEntry{
+	_, err := raiseAttention(tx, models.AttentionEntry{
 		ParticipantID: p.ID, Kind: models.AttentionSend, Ref: row.ID, Code: cmp.Or(r.Code, string(row.Status)), RaisedAt: r.Now,
 	})
 	return err
@@ -113,7 +110,7 @@ func personal(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Ref
 	if r.Class == models.CarrierConsent {
 		return carrierOptOut(tx, p, row, r.Now)
 	}
-	return brake.Mark(tx, p, row, r)
+	return markUnreachable(tx, p, row, r)
 }
 
 func applyFailure(tx *gorm.DB, row *models.Outbox, f models.SendFailure) (changed bool, err error) {
@@ -161,15 +158,15 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 		if err := s.acceptReported(tx, p, row, cb); err != nil || !moved {
 			return true, err
 		}
-		if late.IsLost(row.Status) && !s.Owes(p, *row, cb) {
+		if isLost(row.Status) && !s.needsRetry(p, *row, cb) {
 			if err := giveUp(tx, p, *row, refusal); err != nil {
 				return true, err
 			}
 		}
-		return true, s.Lift(tx, *row)
+		return true, s.liftSenderHold(tx, *row)
 	})
 	if err == nil {
-		s.Alert(set)
+		s.logSenderHold(set)
 	}
 	return err == nil, err
 }
@@ -180,7 +177,7 @@ func (s *Store) acceptReported(tx *gorm.DB, p models.Participant, row *models.Ou
 	if err := accept(tx, row, cb.ProviderSID, cb.At); err != nil {
 		return err
 	}
-	return s.Owe(tx, p, *row, cb)
+	return s.scheduleRetry(tx, p, *row, cb)
 }
 
 // follow does what a reported refusal asks for beyond the text.
@@ -188,7 +185,7 @@ func (s *Store) follow(tx *gorm.DB, p models.Participant, row models.Outbox, r m
 	if err := personal(tx, p, row, r); err != nil {
 		return nil, err
 	}
-	return s.Hold(tx, p.ID, r)
+	return s.setSenderHold(tx, p.ID, r)
 }
 
 func (s *Store) reportedRow(ctx context.Context, cb models.StatusCallback) (string, error) {

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/store"
-	"coachline/internal/store/door"
 	"coachline/models"
 )
 
@@ -153,7 +152,7 @@ func TestHistory(t *testing.T) {
 func TestNumbersHaveNoGaps(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		require.NoError(t, w.Close())
-		limited, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: newBox(t, "one"), Gate: door.Rules{PerMinute: 3}})
+		limited, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: newBox(t, "one"), Gate: store.InboundLimits{PerMinute: 3}})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, limited.Close()) }()
 		_, err = limited.Enroll(w.ctx, person("p1", phone), "operator")

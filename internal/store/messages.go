@@ -12,10 +12,6 @@ import (
 
 	"coachline/internal/database"
 	"coachline/internal/screening"
-	"coachline/internal/store/attention"
-	"coachline/internal/store/brake"
-	"coachline/internal/store/channel"
-	"coachline/internal/store/door"
 	"coachline/models"
 )
 
@@ -73,10 +69,10 @@ func (s *Store) storedInbound(ctx context.Context, providerSID string) (models.A
 func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
 	in.ID, in.ParticipantID, in.Seq, in.Waiting, in.ResumeNoticeID = 0, "", 0, false, 0
 	in.ReceivedAt = instant(in.ReceivedAt)
-	s.Mark(&in)
+	s.setIndexes(&in)
 	p, err := numberText.Take(tx, in.FromIndex)
 	switch {
-	case errors.Is(err, gorm.ErrRecordNotFound) && channel.Carried(in):
+	case errors.Is(err, gorm.ErrRecordNotFound) && isCarried(in):
 		return s.acceptStranger(tx, in)
 	case err != nil:
 		return models.AcceptedInbound{}, err
@@ -112,11 +108,11 @@ func (s *Store) acceptScreened(tx *gorm.DB, in models.Inbound, p models.Particip
 // acceptDanger stores a text that may be a crisis and raises the alarm. A text
 // that the safety text does not answer takes the way of any other.
 func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
-	answer, err := door.Answers(tx, p, in)
+	answer, err := needsSafetyText(tx, p, in)
 	if err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	escalated, err := door.Escalates(tx, in)
+	escalated, err := isEscalated(tx, in)
 	if err != nil {
 		return models.AcceptedInbound{}, err
 	}
@@ -125,14 +121,14 @@ func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participan
 	}
 	var out models.AcceptedInbound
 	if answer {
-		if out.Inbound, err = door.Keep(tx, in); err == nil {
+		if out.Inbound, err = keepInbound(tx, in); err == nil {
 			err = answerPrompts(tx, p.ID, in.ReceivedAt)
 		}
 	} else {
 		out, err = s.acceptKnown(tx, in, p)
 	}
 	if err == nil {
-		out.AlarmID, err = door.Raise(tx, out.Inbound, door.Raising{Answer: answer, Escalated: escalated})
+		out.AlarmID, err = raiseAlert(tx, out.Inbound, raising{Answer: answer, Escalated: escalated})
 	}
 	return out, err
 }
@@ -151,9 +147,9 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 		return acceptRuled(tx, in, p)
 	}
 	if in.ID != 0 { // a transcript: its message was numbered and announced when it came
-		return models.AcceptedInbound{Inbound: in}, door.SaveTranscript(tx, in)
+		return models.AcceptedInbound{Inbound: in}, saveTranscript(tx, in)
 	}
-	reason, err := s.Judge(tx, &in)
+	reason, err := s.applyLimits(tx, &in)
 	if err != nil {
 		return models.AcceptedInbound{}, err
 	}
@@ -167,16 +163,16 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 	if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	notice, err := tellOfText(tx, channel.NoticeOf(in), in)
+	notice, err := tellOfText(tx, noticeKindOf(in), in)
 	return models.AcceptedInbound{Inbound: in, NoticeID: notice}, err
 }
 
 // noteHeard notes where the person wrote, and that a number can be reached.
 func noteHeard(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
-	if err := channel.Note(tx, p, in); err != nil || !channel.Carried(in) {
+	if err := noteChannel(tx, p, in); err != nil || !isCarried(in) {
 		return err
 	}
-	return brake.Heard(tx, p, in.ReceivedAt)
+	return clearUnreachableOnText(tx, p, in.ReceivedAt)
 }
 
 func tellOfText(tx *gorm.DB, kind models.NoticeKind, in models.Inbound) (int64, error) {
@@ -190,7 +186,7 @@ func (s *Store) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedI
 	if err := tx.Create(&in).Error; err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	hint, err := s.Hint(tx, in)
+	hint, err := s.createHint(tx, in)
 	return models.AcceptedInbound{Inbound: in, HintID: hint}, err
 }
 
@@ -200,9 +196,9 @@ func (s *Store) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedI
 func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopReason) (models.AcceptedInbound, error) {
 	limited := in.Gate == models.GateRateLimited
 	first := false
-	if limited && channel.Carried(in) {
+	if limited && isCarried(in) {
 		var err error
-		if first, err = s.TellLimit(tx, in); err != nil {
+		if first, err = s.needsLimitNotice(tx, in); err != nil {
 			return models.AcceptedInbound{}, err
 		}
 	}
@@ -221,7 +217,7 @@ func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopRe
 		out.NoticeID, err = tellOfText(tx, models.NoticeLimit, in)
 	}
 	if err == nil && (limited || reason != models.LoopNone) {
-		_, err = attention.Raise(tx, models.AttentionEntry{
+		_, err = raiseAttention(tx, models.AttentionEntry{
 			ParticipantID: in.ParticipantID, Kind: models.AttentionFlood, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Gate), RaisedAt: in.ReceivedAt,
 		})
 	}
@@ -240,7 +236,7 @@ func (s *Store) History(ctx context.Context, id string, limit int, before time.T
 	if _, err := s.Participant(database.AllowUnreadable(ctx), id); err != nil {
 		return nil, err
 	}
-	entries, err := door.History(s.reader(ctx), door.Page{ParticipantID: id, Limit: limit, Before: before})
+	entries, err := readHistory(s.reader(ctx), historyPage{ParticipantID: id, Limit: limit, Before: before})
 	if err != nil {
 		return nil, fmt.Errorf("reading history: %w", classify(err))
 	}
@@ -280,7 +276,7 @@ func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound
 		}
 	}
 	for _, t := range texts {
-		if err := appendEntry(tx, door.Entry(in.TurnID, t)); err != nil {
+		if err := appendEntry(tx, entryOf(in.TurnID, t)); err != nil {
 			return err
 		}
 	}

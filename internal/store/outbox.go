@@ -12,9 +12,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"coachline/internal/store/door"
-	"coachline/internal/store/late"
-	"coachline/internal/store/ledger"
 	"coachline/models"
 )
 
@@ -133,7 +130,7 @@ func (s *Store) heldUp(tx *gorm.DB, claim *models.SendClaim, early bool, now tim
 		return true, nil
 	}
 	var err error
-	claim.Wait, err = s.Wait(tx, now)
+	claim.Wait, err = s.senderWait(tx, now)
 	return claim.Wait > 0, err
 }
 
@@ -142,7 +139,7 @@ func gates(tx *gorm.DB, row models.Outbox, p models.Participant, now time.Time) 
 	refusal, early, err = partGate(tx, row, now)
 	if err == nil && refusal == "" {
 		var newest models.Consent
-		if newest, err = ledger.Newest(tx, p); err == nil {
+		if newest, err = newestConsent(tx, p); err == nil {
 			refusal, err = gate(tx, row, p, newest)
 		}
 	}
@@ -203,9 +200,9 @@ func gate(tx *gorm.DB, row models.Outbox, p models.Participant, newest models.Co
 	case p.UnreachableAt != nil && isInitiated(row.Kind):
 		return gateUnreachable, nil
 	case p.Attention == models.AttentionCrisis && isInitiated(row.Kind):
-		return door.HeldForAttention, nil
+		return heldForAttention, nil
 	case row.LateOf != "":
-		return late.Gate(tx, row)
+		return laterRetryGate(tx, row)
 	case mayBeOvertaken(row):
 		return newerReplyGate(tx, row)
 	case row.Kind == models.KindReminder:

@@ -9,10 +9,6 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
-	"coachline/internal/store/brake"
-	"coachline/internal/store/ledger"
-	"coachline/internal/store/mirror"
-	"coachline/internal/store/roster"
 	"coachline/models"
 )
 
@@ -32,10 +28,10 @@ func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) 
 
 // enroll is Enroll; key, unless nil, is stored with the rows.
 func (s *Store) enroll(ctx context.Context, p models.Participant, actor string, key *models.EnrolmentKey) (models.Participant, error) {
-	if err := roster.Check(p); err != nil {
+	if err := validate(p); err != nil {
 		return models.Participant{}, err
 	}
-	roster.Complete(&p)
+	setDefaults(&p)
 	p.PhoneIndex = s.base.Index(p.Phone)
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		if err := addParticipant(tx, &p, actor); err != nil || key == nil {
@@ -56,7 +52,7 @@ func (s *Store) enroll(ctx context.Context, p models.Participant, actor string, 
 
 // addParticipant adds the rows of a new participant.
 func addParticipant(tx *gorm.DB, p *models.Participant, actor string) error {
-	before, err := ledger.OfPhone(tx, p.PhoneIndex)
+	before, err := consentOfPhone(tx, p.PhoneIndex)
 	if err != nil {
 		return err
 	}
@@ -150,7 +146,7 @@ func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdat
 		if u.IfMatch != nil && *u.IfMatch != old.Version {
 			return models.ErrStale
 		}
-		p, changed, err := roster.Patched(old, u.Patch)
+		p, changed, err := applyPatch(old, u.Patch)
 		if err != nil {
 			return err
 		}
@@ -201,14 +197,14 @@ func savePatched(tx *gorm.DB, old models.Participant, p *models.Participant, now
 	if err != nil || old.UnreachableAt == nil || p.UnreachableAt != nil {
 		return err
 	}
-	return brake.Reachable(tx, p, now)
+	return endUnreachable(tx, p, now)
 }
 
 // notifyChanges writes the notices that tell the workflow of a patch. The notice
 // of a resumption with texts to answer is left to settle, which writes it with
 // the texts.
 func notifyChanges(tx *gorm.DB, old, p models.Participant, waiting waitingUpdate, now time.Time) error {
-	for _, kind := range roster.Notices(old, p) {
+	for _, kind := range noticesOf(old, p) {
 		if kind == models.NoticeResume && waiting.action == models.WaitingAnswer {
 			continue
 		}
@@ -227,7 +223,7 @@ func (s *Store) SaveState(ctx context.Context, in models.SaveStateInput) error {
 		if err != nil {
 			return err
 		}
-		return mirror.Save(tx, p, in)
+		return saveState(tx, p, in)
 	})
 	if err != nil {
 		return fmt.Errorf("saving state: %w", err)

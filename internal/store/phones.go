@@ -6,7 +6,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"coachline/internal/store/ledger"
 	"coachline/models"
 )
 
@@ -19,7 +18,7 @@ func (s *Store) changePhone(tx *gorm.DB, old models.Participant, p *models.Parti
 	if err := keepFormerPhone(tx, old, u); err != nil {
 		return err
 	}
-	entry, err := ledger.OfPhone(tx, p.PhoneIndex)
+	entry, err := consentOfPhone(tx, p.PhoneIndex)
 	if err != nil {
 		return err
 	}
@@ -30,7 +29,7 @@ func (s *Store) changePhone(tx *gorm.DB, old models.Participant, p *models.Parti
 				return err
 			}
 		}
-	} else if entry, err = ledger.Newest(tx, old); err != nil || entry.Action != models.ConsentOptOut {
+	} else if entry, err = newestConsent(tx, old); err != nil || entry.Action != models.ConsentOptOut {
 		return err
 	}
 	entry.ID, entry.ParticipantID, entry.PhoneIndex = 0, p.ID, p.PhoneIndex
@@ -76,7 +75,7 @@ func formerRefusal(tx *gorm.DB, row models.Outbox, r models.Refusal) error {
 	if err != nil {
 		return err
 	}
-	before, err := ledger.OfPhone(tx, former.PhoneIndex)
+	before, err := consentOfPhone(tx, former.PhoneIndex)
 	if err != nil || before.Action == models.ConsentOptOut {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"coachline/internal/database"
 	"coachline/internal/store"
-	"coachline/internal/store/door"
 	"coachline/models"
 )
 
@@ -91,11 +90,11 @@ func (c watchedConn) QueryContext(ctx context.Context, query string, args []driv
 func TestStatementsOfATurn(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		rules door.Rules
+		rules store.InboundLimits
 		want  int
 	}{
-		{"no rules", door.Rules{}, 20},
-		{"all rules", door.Rules{PerMinute: 10, PerDay: 100, Mute: time.Hour}, 21},
+		{"no rules", store.InboundLimits{}, 20},
+		{"all rules", store.InboundLimits{PerMinute: 10, PerDay: 100, Mute: time.Hour}, 21},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {

@@ -11,15 +11,13 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"coachline/internal/database"
 	"coachline/internal/screening"
 	"coachline/internal/seal"
-	"coachline/internal/store/brake"
-	"coachline/internal/store/door"
-	"coachline/internal/store/late"
 )
 
 // Config says where the rows live.
@@ -35,7 +33,7 @@ type Config struct {
 	// SQLite. An in-memory database always has exactly one.
 	MaxConns int
 	// Gate holds the limits of inbound texts; the zero value has none.
-	Gate door.Rules
+	Gate InboundLimits
 	// Sender is the number or service that texts; a brake is its own.
 	Sender string
 	// LateTry is the least time from the report that a text was not delivered to
@@ -45,14 +43,17 @@ type Config struct {
 
 // Store is safe for concurrent use, by several processes too.
 type Store struct {
-	// Desk judges inbound texts and keeps the hints to strangers.
-	*door.Desk
-	// Keeper stops the sender when the carrier takes nothing from it.
-	*brake.Keeper
-	// Tries keeps the later tries of texts that did not arrive.
-	*late.Tries
-
 	base *database.Database
+	// limits bound the texts of one sender that reach the coach.
+	limits InboundLimits
+	// retryDelay is how long after the report that a text was not delivered its
+	// later retry is made, at least; at most it is twice as long. 0: none is made.
+	retryDelay time.Duration
+	// sender is the key of the sender's hold; equal for all processes of a
+	// programme. carrierZone is the zone in which the carrier's days begin.
+	sender      string
+	carrierZone *time.Location
+	log         *slog.Logger
 }
 
 // Open connects and brings the schema up to date. Several processes may do so
@@ -74,12 +75,16 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := base.SealReasons(ctx); err != nil {
 		return nil, errors.Join(err, base.Close())
 	}
-	s := &Store{base: base}
-	s.Tries = late.New(late.Config{Delay: cfg.LateTry, Read: s.snapshot})
-	s.Desk = door.New(door.Config{Rules: cfg.Gate, Index: base.Index, Read: s.reader, Write: s.write})
-	s.Keeper, err = brake.New(brake.Config{Sender: base.Index("sender\x00" + cfg.Sender), Log: slog.Default(), Read: s.reader, Write: s.write})
+	zone, err := time.LoadLocation(carrierZone)
 	if err != nil {
-		return nil, errors.Join(err, base.Close())
+		return nil, errors.Join(fmt.Errorf("loading the carrier's zone: %w", err), base.Close())
+	}
+	s := &Store{
+		base: base, limits: cfg.Gate, retryDelay: cfg.LateTry,
+		sender: base.Index("sender\x00" + cfg.Sender), carrierZone: zone, log: slog.Default(),
+	}
+	if s.limits.Zone == nil {
+		s.limits.Zone = time.UTC
 	}
 	return s, nil
 }

@@ -7,11 +7,6 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
-	"coachline/internal/store/channel"
-	"coachline/internal/store/door"
-	"coachline/internal/store/mirror"
-	"coachline/internal/store/past"
-	"coachline/internal/store/reading"
 	"coachline/models"
 )
 
@@ -42,9 +37,9 @@ func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size i
 		}
 		var err error
 		if b.created {
-			turn, err = reading.Begun(tx, b.turn, b.participant, size)
+			turn, err = contextOfBegun(tx, b.turn, b.participant, size)
 		} else {
-			turn, err = reading.Turn(tx, in.TurnID, size)
+			turn, err = contextOfTurn(tx, in.TurnID, size)
 		}
 		return err
 	})
@@ -112,7 +107,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	}
 	out.turn = models.Turn{
 		ID: in.TurnID, ParticipantID: p.ID, Number: in.Number, Kind: in.Plan.Kind, Mode: in.Mode,
-		Channel: channel.Of(in, p), PromptID: in.Plan.PromptID, StartedAt: instant(in.Now),
+		Channel: channelOf(in, p), PromptID: in.Plan.PromptID, StartedAt: instant(in.Now),
 	}
 	out.created, err = insertOnce(tx, &out.turn)
 	return out, err
@@ -126,7 +121,7 @@ func (b *begun) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) 
 	plan := in.Plan
 	if b.participant.Attention == models.AttentionCrisis && isInitiated(plan.Kind) {
 		b.Skip = true
-		return missPrompt(tx, b.participant.ID, plan, door.HeldForAttention)
+		return missPrompt(tx, b.participant.ID, plan, heldForAttention)
 	}
 	if canBeHeld(plan.Kind) {
 		if b.Skip, err = isHeld(tx, in.Now, plan.Slot.SendAt); err != nil {
@@ -142,7 +137,7 @@ func (b *begun) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) 
 	if b.Skip, err = planPrompt(tx, b.participant.ID, plan); err != nil || b.Skip {
 		return err
 	}
-	profile, err := reading.Profile(tx, b.participant.ID)
+	profile, err := readProfile(tx, b.participant.ID)
 	b.Prepared = profile.PreparedPrompt != ""
 	return err
 }
@@ -160,13 +155,13 @@ var endedTurn = database.SQL("SELECT 1 FROM turns WHERE id = ? AND outcome <> ''
 // the turn's rounds so far, the outstanding prompt. ErrNotFound for an unknown
 // turn; a participant who has left is still found.
 func (s *Store) TurnContext(ctx context.Context, turnID string, size int) (models.TurnContext, error) {
-	return s.reading(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return reading.Turn(tx, turnID, size) })
+	return s.reading(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return contextOfTurn(tx, turnID, size) })
 }
 
 // EndingTurn is TurnContext for the end of a turn: its window holds the turn's
 // own entries only, and neither outstanding prompt nor schedules are read.
 func (s *Store) EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error) {
-	return s.reading(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return reading.Ending(tx, turnID) })
+	return s.reading(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return contextOfEnding(tx, turnID) })
 }
 
 func (s *Store) reading(ctx context.Context, read func(tx *gorm.DB) (models.TurnContext, error)) (models.TurnContext, error) {
@@ -192,7 +187,7 @@ func (s *Store) Past(ctx context.Context, participantID string) (models.Past, er
 			return err
 		}
 		var err error
-		out, err = past.Read(tx, p)
+		out, err = readRestore(tx, p)
 		return err
 	})
 	if err != nil {
@@ -268,7 +263,7 @@ func (s *Store) conclude(tx *gorm.DB, o models.TurnOutcome, p models.Participant
 		return out, err
 	}
 	out.Saved = true
-	return out, mirror.Save(tx, p, *o.State)
+	return out, saveState(tx, p, *o.State)
 }
 
 func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {
@@ -318,11 +313,11 @@ func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (
 		err := refuse(tx, &row, refusal)
 		return models.SendClaim{Outbox: row}, err
 	}
-	if channel.Show(&row) {
+	if showMessage(&row) {
 		return models.SendClaim{Outbox: row}, nil
 	}
 	if braked {
-		if wait, err := s.Wait(tx, row.CreatedAt); err != nil || wait > 0 {
+		if wait, err := s.senderWait(tx, row.CreatedAt); err != nil || wait > 0 {
 			return models.SendClaim{Outbox: row, Wait: wait}, err
 		}
 	}
@@ -334,7 +329,7 @@ func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (
 // and the turn of the ledger's newest entry, and whether a brake may hold the
 // sender.
 func (s *Store) standing(tx *gorm.DB, p models.Participant) (newest models.Consent, braked bool, err error) {
-	_, err = standingOf.Row(tx, []any{p.ID, p.PhoneIndex, p.ID, p.PhoneIndex, s.Sender()}, &newest.Action, &newest.TurnID, &braked)
+	_, err = standingOf.Row(tx, []any{p.ID, p.PhoneIndex, p.ID, p.PhoneIndex, s.sender}, &newest.Action, &newest.TurnID, &braked)
 	return newest, braked, err
 }
 
@@ -359,7 +354,7 @@ func settlePrompts(tx *gorm.DB, o models.TurnOutcome) error {
 	if !o.ClearPrepared && o.HabitPrompt == "" {
 		return nil
 	}
-	profile, err := reading.Profile(tx, o.ParticipantID)
+	profile, err := readProfile(tx, o.ParticipantID)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"coachline/internal/store/door"
 	"coachline/models"
 )
 
@@ -81,7 +80,7 @@ func (s *Store) acceptTranscript(tx *gorm.DB, in models.Inbound, p models.Partic
 		in.Intent, in.IntentMethod = before.Intent, before.IntentMethod
 		in.Danger, in.DangerTier, in.DangerRule, in.DangerKind = before.Danger, before.DangerTier, before.DangerRule, before.DangerKind
 		in.DangerScore = before.DangerScore
-		return models.AcceptedInbound{Inbound: in}, door.SaveTranscript(tx, in)
+		return models.AcceptedInbound{Inbound: in}, saveTranscript(tx, in)
 	}
 	return s.acceptScreened(tx, in, p)
 }

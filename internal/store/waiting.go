@@ -9,7 +9,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"coachline/internal/store/door"
 	"coachline/models"
 )
 
@@ -26,7 +25,7 @@ func (s *Store) WaitingMessages(ctx context.Context, participantID string) ([]mo
 	}
 	out := make([]models.WaitingMessage, 0, len(rows))
 	for _, row := range rows {
-		entry := door.Entry("", row)
+		entry := entryOf("", row)
 		out = append(out, models.WaitingMessage{
 			ID: row.ID, Text: entry.Text, At: entry.At.UTC(), Channel: cmp.Or(row.Channel, models.ChannelSMS), Danger: row.Danger,
 		})

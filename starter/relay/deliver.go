@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"coachline/internal/metrics"
 	"coachline/models"
 )
 
@@ -146,6 +147,7 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 
 func (r *Relay) start(ctx context.Context, p models.Participant, reuse enums.WorkflowIdReusePolicy, state models.ParticipantState) error {
 	_, err := r.cfg.Engine.ExecuteWorkflow(ctx, startOptions(p, reuse), models.WorkflowType, state)
+	r.cfg.Metrics.WorkflowCall(metrics.CallStart, err)
 	var already *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &already) {
 		return nil
@@ -170,6 +172,7 @@ func (r *Relay) message(ctx context.Context, p models.Participant, n models.Noti
 	_, err = r.cfg.Engine.SignalWithStartWorkflow(ctx, models.WorkflowID(p.ID), models.SignalMessageReceived,
 		models.MessageReceived{MessageID: messageID, Seq: n.Seq, ReceivedAt: n.CreatedAt.UTC(), Channel: channel},
 		startOptions(p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY), models.WorkflowType, state)
+	r.cfg.Metrics.WorkflowCall(metrics.CallSignal, err)
 	return err
 }
 
@@ -215,6 +218,7 @@ func (r *Relay) update(ctx context.Context, n models.Notice, o order) error {
 		WorkflowID: models.WorkflowID(n.ParticipantID), UpdateName: o.name, Args: o.args,
 		WaitForStage: client.WorkflowUpdateStageAccepted,
 	})
+	r.cfg.Metrics.WorkflowCall(metrics.CallUpdate, err)
 	return err
 }
 

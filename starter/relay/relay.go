@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"coachline/internal/keylock"
+	"coachline/internal/metrics"
 	"coachline/models"
 )
 
@@ -33,8 +34,10 @@ type Config struct {
 	// Memories is what replies leave to be remembered.
 	Memories Memories
 	Engine   Engine
-	Logger   *slog.Logger
-	Now      func() time.Time
+	// Metrics counts the calls of participants' workflows; it is required.
+	Metrics *metrics.Metrics
+	Logger  *slog.Logger
+	Now     func() time.Time
 	// Interval between two sweeps, MinAge of the notices that a sweep touches:
 	// long enough for the process that wrote them to have delivered them. Zero
 	// values take the defaults (2 s, 3 s).

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 
+	"coachline/internal/metrics"
 	"coachline/models"
 )
 
@@ -26,8 +27,10 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{store: newRows(), engine: &engine{}, now: testNow}
+	counted, err := metrics.New(metrics.Config{Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
 	b.relay = New(Config{
-		Store: b.store, Hints: b.store, Alarms: b.store, Memories: b.store, Engine: b.engine, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
+		Store: b.store, Hints: b.store, Alarms: b.store, Memories: b.store, Engine: b.engine, Metrics: counted, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() { b.relay.Stop(context.Background()) })
 	return b

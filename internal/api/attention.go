@@ -1,0 +1,37 @@
+package api
+
+import (
+	"time"
+
+	"coachline/models"
+)
+
+// Attention is one thing that an operator should look at. Name is personal data.
+type Attention struct {
+	ParticipantID string           `json:"participant_id"`
+	Name          string           `json:"name"`
+	Kind          models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,flood,wrong_number" doc:"crisis: a message may be a crisis. unreachable: the carrier cannot reach the number. send: an answer was given up undelivered. refusal: the model refused to answer. flood: more messages came than are answered. wrong_number: a message said that the number is not theirs, and coaching is paused."`
+	Since         time.Time        `json:"since"`
+	Ref           string           `json:"ref,omitempty" doc:"What raised it first: an inbound message, an outbound message or a turn."`
+	Code          string           `json:"code,omitempty" doc:"Error code of the carrier or the model, or why messages are held."`
+}
+
+// AttentionPage is one page, oldest first; NextCursor is null on the last.
+type AttentionPage struct {
+	Attention  []Attention `json:"attention" nullable:"false"`
+	NextCursor *string     `json:"next_cursor"`
+}
+
+// AttentionClearing ends a participant's attention. Note may hold personal data;
+// it is sealed, and the audit does not repeat it.
+type AttentionClearing struct {
+	Clear bool   `json:"clear" doc:"Must be true."`
+	Note  string `json:"note,omitempty" maxLength:"2000" doc:"What was done; kept sealed with the alarm."`
+}
+
+// AttentionCleared is where the attention of a participant stands: none.
+type AttentionCleared struct {
+	ID        string           `json:"id"`
+	Attention models.Attention `json:"attention" doc:"Empty: the participant needs no attention."`
+	Version   int64            `json:"version"`
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"time"
+
+	"coachline/models"
+)
+
+// Participant is a participant as the API shows one. It holds personal data.
+type Participant struct {
+	ID          string         `json:"id"`
+	Phone       string         `json:"phone_number"`
+	Name        string         `json:"name"`
+	Gender      string         `json:"gender"`
+	Ethnicity   string         `json:"ethnicity"`
+	Background  string         `json:"background"`
+	Timezone    string         `json:"timezone"`
+	ZoneAssumed bool           `json:"timezone_assumed" doc:"The zone is the programme's default, not the person's statement."`
+	Locale      string         `json:"locale"`
+	Channel     models.Channel `json:"channel"`
+	Status      models.Status  `json:"status"`
+	Mode        models.Mode    `json:"mode"`
+	Tester      bool           `json:"tester"`
+	Debug       bool           `json:"debug"`
+	// UnreachableAt is set while the carrier cannot reach the number.
+	UnreachableAt   *time.Time `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number; no prompts are sent until the person texts or an operator updates the participant."`
+	UnreachableCode string     `json:"unreachable_code,omitempty" doc:"The carrier's error code."`
+	// Attention is set while an operator should look at the person.
+	Attention   models.Attention `json:"attention,omitempty" enum:"crisis,unreachable,send,refusal,flood,wrong_number" doc:"The most urgent reason why an operator should look at the person; GET /attention lists all. While it is crisis no prompts are sent."`
+	AttentionAt *time.Time       `json:"attention_at,omitempty" doc:"Since when."`
+	EnrolledAt  time.Time        `json:"enrolled_at"`
+	GreetingAt  *time.Time       `json:"greeting_at,omitempty" doc:"When the greeting was set to go out at enrolment; a text from the person before then is answered in its place."`
+	Signup      bool             `json:"signup,omitempty" doc:"The person enrolled themselves."`
+	CreatedAt   time.Time        `json:"created_at"`
+	UpdatedAt   time.Time        `json:"updated_at"`
+	Version     int64            `json:"version"`
+	// Unreadable is set in lists only.
+	Unreadable []string `json:"unreadable,omitempty" doc:"Stored fields that could not be opened with the payload keys; they are shown empty."`
+}
+
+// ParticipantPage is one page of participants; NextCursor is null on the last.
+type ParticipantPage struct {
+	Participants []Participant `json:"participants" nullable:"false"`
+	NextCursor   *string       `json:"next_cursor"`
+}
+
+// NewParticipant is an enrolment; fields that are left out take the server's
+// defaults. The order of the fields is part of what an Idempotency-Key is
+// compared with, so it does not change.
+type NewParticipant struct {
+	Phone      string         `json:"phone_number" minLength:"1" maxLength:"40" doc:"Any usual notation; a national number belongs to the programme's default region."`
+	Name       string         `json:"name,omitempty" maxLength:"100"`
+	Gender     string         `json:"gender,omitempty" maxLength:"100"`
+	Ethnicity  string         `json:"ethnicity,omitempty" maxLength:"100"`
+	Background string         `json:"background,omitempty" maxLength:"2000"`
+	Timezone   *string        `json:"timezone,omitempty" maxLength:"64" doc:"IANA name; the programme's default when absent."`
+	Locale     string         `json:"locale,omitempty" maxLength:"35" doc:"BCP 47 tag such as es-MX, in a language that is screened: de, en, es, fr, pt."`
+	Tester     bool           `json:"tester,omitempty"`
+	Debug      bool           `json:"debug,omitempty" doc:"Testers only."`
+	Channel    models.Channel `json:"channel,omitempty" enum:"sms,terminal" default:"sms"`
+	Signup     bool           `json:"signup,omitempty" doc:"The person has just signed up themselves: they are greeted at once, also in quiet hours."`
+}
+
+// ParticipantChange is a partial update; fields that are left out stay as they
+// are.
+type ParticipantChange struct {
+	Phone      *string        `json:"phone_number,omitempty" minLength:"1" maxLength:"40" doc:"The participant's new number, in any usual notation. Conversation, schedules and consent stay; a number that has opted out makes the participant opted_out; the old number is a stranger's from then on."`
+	Name       *string        `json:"name,omitempty" maxLength:"100"`
+	Gender     *string        `json:"gender,omitempty" maxLength:"100"`
+	Ethnicity  *string        `json:"ethnicity,omitempty" maxLength:"100"`
+	Background *string        `json:"background,omitempty" maxLength:"2000"`
+	Timezone   *string        `json:"timezone,omitempty" maxLength:"64"`
+	Locale     *string        `json:"locale,omitempty" maxLength:"35"`
+	Status     *models.Status `json:"status,omitempty" enum:"active,paused,completed,withdrawn,opted_out"`
+	Tester     *bool          `json:"tester,omitempty"`
+	Debug      *bool          `json:"debug,omitempty" doc:"Testers only."`
+	// Waiting is what becomes of texts that came while the participant was paused.
+	Waiting models.WaitingAction `json:"waiting_messages,omitempty" enum:"answer,read" doc:"What becomes of texts that came while the participant was paused: answered in one turn, or marked as read. When the participant is resumed without it they are answered if the newest is of today in the participant's zone, and marked as read otherwise."`
+}
+
+// Removed names a participant who was removed.
+type Removed struct {
+	ID string `json:"id"`
+}

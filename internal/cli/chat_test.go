@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/api"
+	"coachline/models"
+)
+
+// coach is an API and a simulated phone network in one: it answers every text.
+type coach struct {
+	mu       sync.Mutex
+	enrolled string // JSON of the participant that has the phone already
+	history  []api.HistoryEntry
+	texts    []string
+	mute     bool
+}
+
+func (c *coach) say(role models.Role, kind models.Kind, text string) {
+	at := time.Date(2026, 11, 24, 13, 0, len(c.history), 0, time.UTC)
+	c.history = append(c.history, api.HistoryEntry{Role: role, Kind: kind, Text: text, At: at})
+}
+
+func (c *coach) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ok := func(result string) { _, _ = w.Write([]byte(`{"status":"ok","result":` + result + `}`)) }
+	switch r.Method + " " + r.URL.Path {
+	case "POST /conversation/participants":
+		if c.enrolled != "" {
+			w.WriteHeader(http.StatusConflict)
+			_, _ = w.Write([]byte(`{"status":"error","message":"phone_number: already enrolled"}`))
+			return
+		}
+		c.say(models.RoleAssistant, models.KindGreeting, "Hi!")
+		ok(`{"id":"conv_1","phone_number":"+15550001234","tester":true}`)
+	case "GET /conversation/participants":
+		ok(`{"participants":[{"id":"conv_0","phone_number":"+15550009999"},` + c.enrolled + `],"next_cursor":null}`)
+	case "GET /conversation/participants/conv_1/history":
+		raw, _ := json.Marshal(append([]api.HistoryEntry{}, c.history...))
+		ok(string(raw))
+	case "POST /sim/phones/+15550001234/messages":
+		var in struct{ Body string }
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		c.texts = append(c.texts, in.Body)
+		c.say(models.RoleUser, models.KindMessage, in.Body)
+		if !c.mute {
+			c.say(models.RoleAssistant, models.KindReply, "You said "+in.Body)
+		}
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+func chatWith(t *testing.T, c http.Handler, in string, change func(*ChatConfig)) (string, error) {
+	t.Helper()
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	client, err := NewClient(server.URL, "")
+	require.NoError(t, err)
+	var out bytes.Buffer
+	cfg := ChatConfig{
+		Client: client, Sim: server.URL + "/", Phone: "+1 (555) 000-1234", In: strings.NewReader(in), Out: &out,
+		Poll: time.Millisecond, Wait: time.Minute,
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	err = Chat(context.Background(), cfg)
+	return out.String(), err
+}
+
+func TestChat(t *testing.T) {
+	c := &coach{}
+	out, err := chatWith(t, c, "walking\n\n  at eight \n", nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"walking", "at eight"}, c.texts)
+	require.Equal(t, "coach (greeting):\n    Hi!\ncoach (reply):\n    You said walking\ncoach (reply):\n    You said at eight\n", out)
+}
+
+func TestChatGoesOn(t *testing.T) {
+	c := &coach{enrolled: `{"id":"conv_1","phone_number":"+15550001234","tester":true}`}
+	c.say(models.RoleAssistant, models.KindGreeting, "Hi!")
+	out, err := chatWith(t, c, "again\n", func(cfg *ChatConfig) { cfg.JSON = true })
+	require.NoError(t, err)
+	require.NotContains(t, out, "Hi!")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	require.Len(t, lines, 2)
+	var last api.HistoryEntry
+	require.NoError(t, json.Unmarshal([]byte(lines[1]), &last))
+	require.Equal(t, "You said again", last.Text)
+}
+
+func TestChatRefuses(t *testing.T) {
+	_, err := chatWith(t, &coach{enrolled: `{"id":"conv_1","phone_number":"+15550001234","tester":false}`}, "", nil)
+	require.ErrorContains(t, err, "not a tester")
+	_, err = chatWith(t, &coach{enrolled: `{"id":"conv_2","phone_number":"+15550005678","tester":true}`}, "", nil)
+	require.ErrorContains(t, err, "not found")
+	_, err = chatWith(t, &coach{mute: true}, "hello\n", func(cfg *ChatConfig) { cfg.Wait = 20 * time.Millisecond })
+	require.ErrorContains(t, err, "no answer within 20ms")
+	_, err = chatWith(t, &coach{}, "hello\n", func(cfg *ChatConfig) { cfg.Sim = cfg.Client.base + "/elsewhere" })
+	require.ErrorContains(t, err, "refused the text: HTTP 404")
+}
+
+func TestRunChecks(t *testing.T) {
+	checks := []Check{
+		{Name: "configuration", Run: func(context.Context) (string, error) { return "", nil }},
+		{Name: "database", Run: func(context.Context) (string, error) { return "", errors.New("no route\nto host") }},
+		{Name: "model", Run: func(context.Context) (string, error) { return "http://model", nil }},
+	}
+	var out bytes.Buffer
+	require.ErrorIs(t, RunChecks(context.Background(), &out, false, checks), ErrCheckFailed)
+	golden(t, "doctor", out.String())
+	out.Reset()
+	require.ErrorIs(t, RunChecks(context.Background(), &out, true, checks), ErrCheckFailed)
+	require.JSONEq(t, `[{"name":"configuration","ok":true},{"name":"database","ok":false,"detail":"no route\nto host"},
+		{"name":"model","ok":true,"detail":"http://model"}]`, out.String())
+	require.NoError(t, RunChecks(context.Background(), io.Discard, false, checks[:1]))
+}
+
+func TestProbes(t *testing.T) {
+	var asked *http.Request
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r
+		w.WriteHeader(status)
+	}))
+	model := func() (string, error) { return ProbeModel(context.Background(), server.URL+"/v1", "key-1") }
+	carrier := func() (string, error) { return ProbeCarrier(context.Background(), server.URL, "AC1", "token-1") }
+	for _, tc := range []struct {
+		name   string
+		probe  func() (string, error)
+		status int
+		want   string // of the error; empty is well
+	}{
+		{"model", model, http.StatusOK, ""},
+		{"model without a list", model, http.StatusNotFound, ""},
+		{"model refuses", model, http.StatusUnauthorized, "refuses the key (HTTP 401)"},
+		{"model broken", model, http.StatusBadGateway, "answers HTTP 502"},
+		{"carrier", carrier, http.StatusOK, ""},
+		{"carrier refuses", carrier, http.StatusForbidden, "refuses the account or its token (HTTP 403)"},
+		{"carrier unknown", carrier, http.StatusNotFound, "answers HTTP 404"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			status = tc.status
+			remark, err := tc.probe()
+			if tc.want == "" {
+				require.NoError(t, err)
+				require.Contains(t, remark, server.URL)
+				return
+			}
+			require.ErrorContains(t, err, tc.want)
+			require.NotContains(t, err.Error(), "token-1")
+			require.NotContains(t, err.Error(), "key-1")
+		})
+	}
+	require.Equal(t, "/2010-04-01/Accounts/AC1/Messages.json?PageSize=1", asked.URL.String())
+	user, password, _ := asked.BasicAuth()
+	require.Equal(t, "AC1token-1", user+password)
+	server.Close()
+	_, err := model()
+	require.ErrorContains(t, err, "connection refused")
+	_, err = carrier()
+	require.ErrorContains(t, err, "connection refused")
+}

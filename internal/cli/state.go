@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"coachline/internal/api"
+	"coachline/models"
+)
+
+// Timers prints what is due and every schedule with its next run.
+func (c *Commands) Timers(ctx context.Context, id string) error {
+	return callAndShow(ctx, c, request{method: http.MethodGet, path: participantPath(id) + "/state"}, func(w io.Writer, s api.State) error {
+		return renderTimers(w, s, c.zoneOf(ctx, id))
+	})
+}
+
+// SetMode forces a mode; the change is applied between turns.
+func (c *Commands) SetMode(ctx context.Context, id string, mode models.Mode, reason string) error {
+	body := api.ModeChange{Target: mode, Reason: reason}
+	return callAndShow(ctx, c, request{method: http.MethodPost, path: participantPath(id) + "/mode", body: body}, renderMode)
+}
+
+func renderMode(w io.Writer, m api.ModeChanged) error {
+	text := "Mode is " + string(m.Mode) + "."
+	if m.Mode != m.Target {
+		text = "Mode becomes " + string(m.Target) + " when the running turn ends."
+	}
+	_, err := fmt.Fprintln(w, text)
+	return err
+}
+
+func renderTimers(w io.Writer, s api.State, zone *time.Location) error {
+	facts := [][]string{
+		{"mode", string(s.Mode)}, {"status", string(s.Status)},
+		{"prompts sent", fmt.Sprint(s.Counters.Prompts)}, {"successes", fmt.Sprint(s.Counters.Successes)},
+	}
+	if s.LastChannel != "" {
+		facts = append(facts, []string{"last channel", string(s.LastChannel)})
+	}
+	if s.Pending != nil {
+		facts = append(facts, []string{"outstanding prompt", s.Pending.PromptID + ", sent " + formatInstantIn(s.Pending.SentAt, zone)})
+	}
+	if s.Waiting > 0 {
+		facts = append(facts, []string{"waiting messages", fmt.Sprint(s.Waiting)})
+	}
+	if s.Hold != nil {
+		facts = append(facts, []string{"prompts held", fmt.Sprintf("until %s (hold %d)", formatInstantIn(s.Hold.Until, zone), s.Hold.ID)})
+	}
+	if err := writeTable(w, facts); err != nil {
+		return err
+	}
+	if err := renderDue(w, s.Due, zone); err != nil || len(s.Schedules) == 0 {
+		return err
+	}
+	return renderSchedules(w, s.Schedules)
+}
+
+func renderDue(w io.Writer, due []api.Due, zone *time.Location) error {
+	if len(due) == 0 {
+		_, err := fmt.Fprintln(w, "\nNothing is due.")
+		return err
+	}
+	rows := [][]string{{"DUE AT", "WHAT", "FOR"}}
+	for _, d := range sortDue(due) {
+		rows = append(rows, []string{formatInstantIn(d.At, zone), string(d.Kind), d.Ref})
+	}
+	return writeSection(w, rows)
+}
+
+func sortDue(due []api.Due) []api.Due {
+	out := slices.Clone(due)
+	slices.SortStableFunc(out, func(a, b api.Due) int { return a.At.Compare(b.At) })
+	return out
+}
+
+func renderSchedules(w io.Writer, list []api.Schedule) error {
+	rows := [][]string{{"SCHEDULE", "TYPE", "LOCAL TIME", "TIMEZONE", "NEXT PROMPT"}}
+	for _, s := range list {
+		local := s.At
+		if s.Type == models.ScheduleRandom {
+			local = s.From + "-" + s.To
+		}
+		next := "none"
+		if s.NextAt != nil {
+			next = formatInstantIn(*s.NextAt, loadZone(s.Timezone))
+		}
+		if s.Held {
+			next += " (held)"
+		}
+		rows = append(rows, []string{s.ID, string(s.Type), local, s.Timezone, next})
+	}
+	return writeSection(w, rows)
+}

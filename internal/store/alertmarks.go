@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+const maxAlarmPage = 200
+
+// Alarms returns a page of alarms, newest first. A limit outside 1..200 counts as
+// 200.
+func (s *Store) Alarms(ctx context.Context, q models.AlertQuery) ([]models.Alert, error) {
+	if q.Limit < 1 || q.Limit > maxAlarmPage {
+		q.Limit = maxAlarmPage
+	}
+	find := s.reader(database.AllowUnreadable(ctx)).Order("inbound_id DESC").Limit(q.Limit)
+	if q.BeforeInbound > 0 {
+		find = find.Where("inbound_id < ?", q.BeforeInbound)
+	}
+	if q.Unmarked {
+		find = find.Where("mark = ''")
+	}
+	var rows []models.Alert
+	if err := find.Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("listing alarms: %w", err)
+	}
+	return rows, nil
+}
+
+// MarkAlarm keeps what an operator says of an alarm and returns the alarm; the
+// newest mark counts. Safe to repeat. models.ErrNotFound for an unknown alarm.
+func (s *Store) MarkAlarm(ctx context.Context, m models.AlertMarking) (models.Alert, error) {
+	var row models.Alert
+	now := database.Instant(m.Now)
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		row = models.Alert{}
+		if err := lockRows(tx).Where("id = ?", m.AlarmID).Take(&row).Error; err != nil {
+			return err
+		}
+		if row.Mark == m.Mark {
+			return nil
+		}
+		row.Mark, row.MarkedBy, row.MarkedAt = m.Mark, m.Actor, &now
+		if err := tx.Select("mark", "marked_by", "marked_at").UpdateColumns(&row).Error; err != nil {
+			return err
+		}
+		return tx.Create(&models.Audit{
+			ParticipantID: row.ParticipantID, Actor: m.Actor, Action: "mark", Detail: row.ID + " " + string(m.Mark), At: now,
+		}).Error
+	})
+	if err != nil {
+		return models.Alert{}, fmt.Errorf("marking the alarm: %w", database.Classify(err))
+	}
+	return row, nil
+}
+
+// MarkedTexts returns the texts of all alarms that operators have judged, oldest
+// first. Texts that are erased or cannot be read are left out.
+func (s *Store) MarkedTexts(ctx context.Context) ([]models.MarkedText, error) {
+	tx := s.reader(database.AllowUnreadable(ctx))
+	var rows []models.Alert
+	if err := tx.Where("mark <> ''").Order("inbound_id").Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("reading marked alarms: %w", err)
+	}
+	var out []models.MarkedText
+	for _, row := range rows {
+		var in models.Inbound
+		res := tx.Where("id = ?", row.InboundID).Limit(1).Find(&in)
+		if res.Error != nil {
+			return nil, fmt.Errorf("reading the text of %s: %w", row.ID, res.Error)
+		}
+		text := entryOf("", in).Text
+		if res.RowsAffected == 0 || in.Unreadable != "" || text == "" {
+			continue
+		}
+		var p models.Participant
+		if err := tx.Select("locale").Where("id = ?", row.ParticipantID).Limit(1).Find(&p).Error; err != nil {
+			return nil, fmt.Errorf("reading the locale of %s: %w", row.ID, err)
+		}
+		out = append(out, models.MarkedText{AlarmID: row.ID, Locale: p.Locale, Kind: row.Kind, Mark: row.Mark, Text: text})
+	}
+	return out, nil
+}

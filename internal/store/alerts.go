@@ -1,0 +1,271 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// safetySpan: within it no participant gets the safety text twice.
+const safetySpan = 30 * time.Minute
+
+// needsSafetyText reports whether the safety text answers a text that may be a crisis,
+// before its row is written: not for people who opted out, not when the text
+// itself opts out, and not twice in safetySpan.
+func needsSafetyText(tx *gorm.DB, p models.Participant, in models.Inbound) (bool, error) {
+	if in.Intent == models.IntentStop || in.Intent == models.IntentHelp {
+		return false, nil
+	}
+	newest, err := newestConsent(tx, p)
+	if err != nil || isOptedOut(p, newest) {
+		return false, err
+	}
+	var count int64
+	err = tx.Model(&models.Alert{}).
+		Where("participant_id = ? AND answer AND created_at > ?", p.ID, in.ReceivedAt.Add(-safetySpan)).Count(&count).Error
+	return count == 0, err
+}
+
+// weakSpan: a weak sign within it of another alarm is no weak one any more.
+const weakSpan = 24 * time.Hour
+
+// isEscalated reports whether a weak sign counts as a grave one, because the
+// participant, whose row is locked, raised an alarm within weakSpan before it.
+// The alarms are the state: they are written in the transaction of their texts.
+func isEscalated(tx *gorm.DB, in models.Inbound) (bool, error) {
+	if in.DangerTier != models.TierB {
+		return false, nil
+	}
+	var count int64
+	err := tx.Model(&models.Alert{}).Where("participant_id = ? AND inbound_id <> ? AND created_at > ?",
+		in.ParticipantID, in.ID, database.Instant(in.ReceivedAt).Add(-weakSpan)).Count(&count).Error
+	return count > 0, err
+}
+
+// raising is what an alarm does beside what its text says. Answer: the safety
+// text answers it. Escalated: it was a weak sign.
+type raising struct {
+	Answer, Escalated bool
+}
+
+// raiseAlert records that a stored text may be a crisis: the alarm and, unless it is a
+// weak sign, that an operator should look at the participant, whose row is
+// locked. A text that a gate kept from the coach raises no alarm of its own
+// beside the attention, so that a machine does not page a hundred times.
+func raiseAlert(tx *gorm.DB, in models.Inbound, how raising) (string, error) {
+	now := database.Instant(in.ReceivedAt)
+	isGrave := in.DangerTier != models.TierB
+	if isGrave {
+		_, err := raiseAttention(tx, models.AttentionEntry{
+			ParticipantID: in.ParticipantID, Kind: models.AttentionCrisis, Ref: strconv.FormatInt(in.ID, 10), Code: string(in.Danger), RaisedAt: now,
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	if in.Gate != models.GateNone {
+		return "", nil
+	}
+	row := models.Alert{
+		ID: "alarm-" + strconv.FormatInt(in.ID, 10), ParticipantID: in.ParticipantID, InboundID: in.ID,
+		Danger: string(in.Danger), Tier: string(in.DangerTier), Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore,
+		Escalated: how.Escalated, Pages: isGrave, Answer: how.Answer, CreatedAt: now,
+	}
+	added, err := database.InsertOnce(tx, &row)
+	if err == nil && !added {
+		added, err = makeGrave(tx, row)
+	}
+	if err != nil || !added {
+		return "", err
+	}
+	return row.ID, tx.Create(&models.Audit{
+		ParticipantID: in.ParticipantID, Actor: "screen", Action: "attention", Detail: row.ID, At: now,
+	}).Error
+}
+
+// makeGrave has an alarm page a person that another part of the same message,
+// such as a voice note, raised as a weak sign, and reports whether it did.
+// Temporal is told of the alarm anew.
+func makeGrave(tx *gorm.DB, row models.Alert) (bool, error) {
+	if !row.Pages {
+		return false, nil
+	}
+	res := tx.Model(&models.Alert{}).Where("id = ? AND NOT pages", row.ID).UpdateColumns(map[string]any{
+		"danger": row.Danger, "tier": row.Tier, "rule": row.Rule, "kind": row.Kind, "score": row.Score, "escalated": row.Escalated, "pages": true,
+		"told_at": nil,
+	})
+	return res.RowsAffected > 0, res.Error
+}
+
+// heldForAttention is why something of ours was not sent: an operator should
+// look after the person first.
+const heldForAttention = "attention"
+
+// keepInbound writes the row of a text that no turn takes up, or what a transcript adds
+// to it, and its entry of the conversation, and returns the row as stored.
+func keepInbound(tx *gorm.DB, in models.Inbound) (models.Inbound, error) {
+	var err error
+	if in.ID == 0 {
+		err = tx.Create(&in).Error
+	} else {
+		err = saveTranscript(tx, in)
+	}
+	if err != nil {
+		return in, err
+	}
+	entry := entryOf("", in)
+	added, err := database.InsertOnce(tx, &entry)
+	if err != nil || added {
+		return in, err
+	}
+	// A second voice note of one message.
+	var stored models.Message
+	if err := tx.Where("participant_id = ? AND key = ?", entry.ParticipantID, entry.Key).Take(&stored).Error; err != nil {
+		return in, err
+	}
+	stored.Text, stored.Danger = entry.Text, entry.Danger
+	return in, tx.Select("text", "danger").UpdateColumns(&stored).Error
+}
+
+// saveTranscript writes what a transcript adds to the row of a text.
+func saveTranscript(tx *gorm.DB, in models.Inbound) error {
+	return tx.Select("voice", "intent", "intent_method", "danger", "danger_tier", "danger_rule", "danger_kind", "danger_score").
+		UpdateColumns(&in).Error
+}
+
+// PendingAlarms lists alarms that Temporal was not told of and that were
+// written before createdBefore, oldest first, at most limit of them.
+func (s *Store) PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error) {
+	var rows []models.Alert
+	err := s.reader(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
+		Order("created_at").Limit(limit).Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading alarms: %w", err)
+	}
+	return rows, nil
+}
+
+// AlarmTold records that Temporal was told of an alarm. Safe to repeat: the first
+// instant stays. An alarm that has become grave since it was read stays to be
+// told.
+func (s *Store) AlarmTold(ctx context.Context, told models.Alert, at time.Time) error {
+	return s.markAlarm(ctx, "told_at", at, "id = ? AND pages = ? AND told_at IS NULL", told.ID, told.Pages)
+}
+
+// AlarmPaged records that the page was taken. Safe to repeat.
+func (s *Store) AlarmPaged(ctx context.Context, id string, at time.Time) error {
+	return s.markAlarm(ctx, "paged_at", at, "id = ? AND paged_at IS NULL", id)
+}
+
+func (s *Store) markAlarm(ctx context.Context, column string, at time.Time, where string, args ...any) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		return tx.Model(&models.Alert{}).Where(where, args...).UpdateColumn(column, database.Instant(at)).Error
+	})
+	if err != nil {
+		return fmt.Errorf("marking the alarm: %w", err)
+	}
+	return nil
+}
+
+// Alarm reads an alarm. models.ErrNotFound for an unknown id.
+func (s *Store) Alarm(ctx context.Context, id string) (models.Alert, error) {
+	var row models.Alert
+	if err := s.reader(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
+		return row, fmt.Errorf("reading the alarm: %w", database.Classify(err))
+	}
+	return row, nil
+}
+
+// QueueSafetyText writes the outbox row of the safety text, with its entry of
+// the conversation, on the channel that the text came by, and returns the row's
+// id; "" when the text is answered
+// otherwise, or it comes too late to be of use. Safe to retry: the first row
+// stays. Whether it may be sent is for the gates of sending.
+func (s *Store) QueueSafetyText(ctx context.Context, text models.SafetyText) (string, error) {
+	var id string
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		id = ""
+		var raised models.Alert
+		if err := tx.Where("id = ?", text.AlarmID).Take(&raised).Error; err != nil || !raised.Answer {
+			return err
+		}
+		if _, err := database.LockParticipant(tx, raised.ParticipantID); err != nil {
+			return err
+		}
+		var in models.Inbound
+		if err := tx.Select("channel").Where("id = ?", raised.InboundID).Take(&in).Error; err != nil {
+			return err
+		}
+		row := models.Outbox{
+			ID:            raised.ParticipantID + "-safety-" + strconv.FormatInt(raised.InboundID, 10),
+			ParticipantID: raised.ParticipantID, Part: 1, Kind: models.KindSafety, Body: text.Body, Channel: in.Channel,
+			Status: models.OutboxReady, CreatedAt: text.Now, UpdatedAt: text.Now,
+		}
+		showMessage(&row)
+		err := tx.Where("id = ?", row.ID).Take(&models.Outbox{}).Error
+		if err == nil {
+			id = row.ID
+			return nil
+		}
+		if !errors.Is(err, gorm.ErrRecordNotFound) || text.Now.Sub(raised.CreatedAt) > models.SafetyTextValidity {
+			return ignoreMissing(err)
+		}
+		id = row.ID
+		return queueRow(tx, row)
+	})
+	if err != nil {
+		return "", fmt.Errorf("queueing the safety text: %w", err)
+	}
+	return id, nil
+}
+
+// ClearAttention ends a participant's attention of every kind and the alarms
+// behind it, and returns the row afterwards; what we start ourselves goes on with
+// its next slot. Safe to repeat: without attention nothing is written.
+// ErrNotFound also after removal.
+func (s *Store) ClearAttention(ctx context.Context, c models.AttentionClearing) (models.Participant, error) {
+	var p models.Participant
+	now := database.Instant(c.Now)
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		var err error
+		if p, err = database.LockEnrolled(tx, c.ParticipantID); err != nil {
+			return err
+		}
+		ended, err := endAttention(tx, &p, models.Attentions(), now)
+		if err != nil || len(ended) == 0 {
+			return err
+		}
+		if err = clearAlarms(tx, p.ID, c.Note, now); err != nil {
+			return err
+		}
+		return tx.Create(&models.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: joinKinds(ended), At: now}).Error
+	})
+	if err != nil {
+		return models.Participant{}, fmt.Errorf("clearing the attention: %w", err)
+	}
+	return p, nil
+}
+
+// clearAlarms ends the open alarms of a participant. The note is sealed for each
+// row of its own.
+func clearAlarms(tx *gorm.DB, participantID, note string, now time.Time) error {
+	var open []models.Alert
+	err := tx.Where("participant_id = ? AND cleared_at IS NULL", participantID).Find(&open).Error
+	if err != nil {
+		return err
+	}
+	for _, raised := range open {
+		raised.ClearedAt, raised.Note = &now, note
+		if err := tx.Select("cleared_at", "note").UpdateColumns(&raised).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}

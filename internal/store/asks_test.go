@@ -1,0 +1,237 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+const (
+	unclear = "too many texts"
+	wrong   = "sorry, wrong number"
+)
+
+func (w *doorWorld) entries() int {
+	w.t.Helper()
+	history, err := w.History(w.ctx, "ann", 50, doorAt(400*hours))
+	require.NoError(w.t, err)
+	return len(history)
+}
+
+// newNotices are those after the one of the enrolment.
+func (w *doorWorld) newNotices() []models.NoticeKind {
+	w.t.Helper()
+	return w.notices()[1:]
+}
+
+// What may mean STOP is asked about once; after that it is for the coach.
+func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		first := w.text(0, unclear)
+		require.Equal(w.t, models.IntentUnclear, first.Inbound.Intent)
+		require.Zero(w.t, first.Inbound.Seq, "no turn")
+		require.Equal(w.t, []models.NoticeKind{models.NoticeAsk}, w.newNotices())
+		intent, err := w.AskedIntent(w.ctx, first.Inbound.ID)
+		require.NoError(w.t, err)
+		require.Equal(w.t, models.IntentUnclear, intent)
+		ask := func(seconds int) string {
+			id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: first.Inbound.ID, Body: "stop?", Now: doorAt(seconds)})
+			require.NoError(w.t, err)
+			return id
+		}
+		id := ask(1)
+		require.Equal(w.t, id, ask(2), "a retry finds its row")
+		claim, err := w.ClaimSend(w.ctx, id, doorAt(3))
+		require.NoError(w.t, err)
+		require.True(w.t, claim.Post)
+		require.Equal(w.t, 2, w.entries(), "the text and the question")
+
+		second := w.text(10, unclear)
+		require.Empty(w.t, second.Inbound.Intent)
+		require.Equal(w.t, int64(1), second.Inbound.Seq, "a turn of the coach")
+		_, coach, err := w.OpenTurn(w.ctx, models.PrepareTurnInput{
+			ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
+			InboundIDs: []int64{second.Inbound.ID}, Now: doorAt(12),
+		}, 10)
+		require.NoError(w.t, err)
+		var window []string
+		for _, entry := range coach.Window {
+			window = append(window, entry.Text)
+		}
+		require.Equal(w.t, []string{unclear, "stop?", unclear}, window, "the coach knows what was asked")
+		require.Equal(w.t, models.StatusActive, w.ann().Status)
+	})
+}
+
+func TestQuestionThatComesTooLateIsNotAsked(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		out := w.text(0, unclear)
+		id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: doorAt(0).Add(models.AnswerValidity + time.Second)})
+		require.NoError(w.t, err)
+		require.Empty(w.t, id)
+	})
+}
+
+// A wrong number pauses the programme, and an operator looks.
+func TestWrongNumberPausesAndIsAsked(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		out := w.text(0, wrong)
+		require.Equal(w.t, models.IntentWrongNumber, out.Inbound.Intent)
+		p := w.ann()
+		require.Equal(w.t, models.StatusPaused, p.Status)
+		require.Equal(w.t, models.AttentionWrongNumber, p.Attention)
+		require.Equal(w.t, []models.NoticeKind{models.NoticeFlags, models.NoticePause, models.NoticeAsk}, w.newNotices())
+		again := w.text(10, wrong)
+		require.Empty(w.t, again.Inbound.Intent)
+		require.True(w.t, again.Inbound.Waiting, "it waits for the operator")
+		w.text(20, "STOP")
+		require.Equal(w.t, models.StatusOptedOut, w.ann().Status)
+	})
+}
+
+func (w *doorWorld) ask(out models.AcceptedInbound, seconds int) string {
+	w.t.Helper()
+	id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: doorAt(seconds)})
+	require.NoError(w.t, err)
+	return id
+}
+
+// set is an operator who pauses ann, or has her go on.
+func (w *doorWorld) set(seconds int, status models.Status) {
+	w.t.Helper()
+	_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{
+		ID: "ann", Patch: models.ParticipantPatch{Status: &status}, Actor: "operator", Now: doorAt(seconds),
+	})
+	require.NoError(w.t, err)
+}
+
+// The question to a wrong number goes out although the programme is paused. When
+// an operator resumes it, what waited is answered, and a later wrong number pauses
+// it again: the number may have gone to another person meanwhile.
+func TestWrongNumberAfterResume(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		first := w.text(0, wrong)
+		claim, err := w.ClaimSend(w.ctx, w.ask(first, 1), doorAt(2))
+		require.NoError(w.t, err)
+		require.True(w.t, claim.Post)
+		reply := w.text(10, "no wait it is me, I joined on monday")
+		require.True(w.t, reply.Inbound.Waiting)
+		w.set(20, models.StatusActive)
+		_, notices, err := w.Untold(w.ctx, "ann")
+		require.NoError(w.t, err)
+		resumed, err := w.ResumedMessages(w.ctx, notices[len(notices)-1].ID)
+		require.NoError(w.t, err)
+		require.Len(w.t, resumed, 1)
+		require.Equal(w.t, reply.Inbound.ID, resumed[0].MessageID)
+		second := w.text(30, wrong)
+		require.Equal(w.t, models.IntentWrongNumber, second.Inbound.Intent)
+		require.Equal(w.t, models.StatusPaused, w.ann().Status)
+		require.NotEmpty(w.t, w.ask(second, 31))
+	})
+}
+
+// Who stopped and came back is asked again; who has stopped is not.
+func TestUnclearRequestAfterComingBack(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		require.Equal(w.t, models.IntentUnclear, w.text(0, unclear).Inbound.Intent)
+		w.text(10, "STOP")
+		before := w.notices()
+		out := w.text(20, unclear)
+		require.Empty(w.t, out.Inbound.Intent)
+		require.NotContains(w.t, w.notices()[len(before):], models.NoticeAsk)
+		w.text(30, "START")
+		require.Equal(w.t, models.StatusActive, w.ann().Status)
+		require.Equal(w.t, models.IntentUnclear, w.text(40, unclear).Inbound.Intent)
+		require.Empty(w.t, w.text(50, unclear).Inbound.Intent)
+	})
+}
+
+// The question is not sent to who has stopped before it could be.
+func TestQuestionAfterStop(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		out := w.text(0, unclear)
+		w.text(1, "STOP")
+		claim, err := w.ClaimSend(w.ctx, w.ask(out, 2), doorAt(3))
+		require.NoError(w.t, err)
+		require.False(w.t, claim.Post)
+	})
+}
+
+// Who is paused by an operator is asked as well, and stays paused.
+func TestUnclearRequestDuringAPause(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		w.set(0, models.StatusPaused)
+		out := w.text(10, unclear)
+		require.Equal(w.t, models.IntentUnclear, out.Inbound.Intent)
+		require.False(w.t, out.Inbound.Waiting, "the question answers it")
+		claim, err := w.ClaimSend(w.ctx, w.ask(out, 11), doorAt(12))
+		require.NoError(w.t, err)
+		require.True(w.t, claim.Post)
+		require.Equal(w.t, models.StatusPaused, w.ann().Status)
+		require.True(w.t, w.text(20, unclear).Inbound.Waiting)
+	})
+}
+
+// Danger wins over a request that is not clear: the safety text answers, and the
+// question is not asked.
+func TestDangerWinsOverTheQuestion(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		for i, request := range []string{unclear, wrong} {
+			out := w.text(i*3600, request+". "+crisis)
+			require.Empty(w.t, out.Inbound.Intent)
+			require.NotEmpty(w.t, w.safetyText(out.AlarmID, i*3600+1))
+		}
+		require.NotContains(w.t, w.notices(), models.NoticeAsk)
+		require.Equal(w.t, models.StatusActive, w.ann().Status)
+	})
+}
+
+// What came by chat is asked about in chat, and what was spoken is asked about
+// without a turn.
+func TestQuestionFollowsTheChannel(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		chat := w.take(models.Inbound{From: doorAnn, Body: unclear, Channel: models.ChannelChat, ReceivedAt: doorAt(0)})
+		w.ask(chat, 1)
+		history, err := w.History(w.ctx, "ann", 10, doorAt(100))
+		require.NoError(w.t, err)
+		require.Equal(w.t, []any{models.ChannelChat, models.OutboxDelivered}, []any{history[1].Channel, history[1].Delivery})
+
+		out := w.take(models.Inbound{From: doorAnn, MediaCount: 1, Voice: twoNotes, ReceivedAt: doorAt(60)})
+		require.NotZero(w.t, out.Inbound.Seq)
+		heard := w.hear(out, 65, 0, wrong)
+		require.Equal(w.t, models.IntentWrongNumber, heard.Inbound.Intent)
+		require.NotZero(w.t, heard.NoticeID)
+		require.Zero(w.t, w.hear(out, 66, 1, wrong).NoticeID, "the second note of the message asks nothing more")
+		turn, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{
+			ParticipantID: "ann", TurnID: "ann-t1", InboundIDs: []int64{out.Inbound.ID}, Plan: models.TurnPlan{Kind: models.KindReply}, Now: doorAt(70),
+		})
+		require.NoError(w.t, err)
+		require.True(w.t, turn.Skip, "the question has answered it")
+	})
+}
+
+// A repeated webhook decides nothing anew.
+func TestRepeatedWebhookRaisesNothing(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		for _, body := range []string{weak, unclear, wrong} {
+			in := models.Inbound{ProviderSID: "again " + body, From: doorAnn, To: ours, Body: body, ReceivedAt: doorAt(0)}
+			first, err := w.AcceptInbound(w.ctx, in)
+			require.NoError(w.t, err)
+			notices, p := w.notices(), w.ann()
+			in.ReceivedAt = doorAt(60)
+			again, err := w.AcceptInbound(w.ctx, in)
+			require.NoError(w.t, err)
+			require.True(w.t, again.Duplicate)
+			require.Empty(w.t, again.AlarmID)
+			require.Zero(w.t, again.NoticeID)
+			require.Equal(w.t, first.Inbound.DangerTier, again.Inbound.DangerTier)
+			require.Equal(w.t, notices, w.notices(), body)
+			require.Equal(w.t, p.Version, w.ann().Version, body)
+		}
+		require.False(w.t, w.alarm("alarm-1").Escalated)
+	})
+}

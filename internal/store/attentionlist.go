@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// RaiseAttention opens attention of the entry's kind, and reports whether it did:
+// it writes nothing while attention of the kind is open, or the participant is
+// unknown or removed. Safe to retry.
+func (s *Store) RaiseAttention(ctx context.Context, entry models.AttentionEntry) (raised bool, err error) {
+	err = s.write(ctx, func(tx *gorm.DB) error {
+		raised = false
+		_, err := database.LockEnrolled(tx, entry.ParticipantID)
+		if errors.Is(err, gorm.ErrRecordNotFound) || errors.Is(err, models.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		raised, err = raiseAttention(tx, entry)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("raising attention: %w", err)
+	}
+	return raised, nil
+}
+
+const maxAttentionPage = 200
+
+// OpenAttention returns a page of the open entries of enrolled participants,
+// oldest first. A limit outside 1..200 counts as 200. A name that cannot be
+// opened with the payload keys is left empty.
+func (s *Store) OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error) {
+	limit := q.Limit
+	if limit < 1 || limit > maxAttentionPage {
+		limit = maxAttentionPage
+	}
+	tx := s.reader(database.AllowUnreadable(ctx))
+	find := tx.Joins("JOIN participants ON participants.id = attention.participant_id AND participants.removed_at IS NULL").
+		Where("attention.ended_at IS NULL AND attention.id > ?", q.AfterID)
+	if q.Kind != "" {
+		find = find.Where("attention.kind = ?", q.Kind)
+	}
+	var rows []models.AttentionEntry
+	if err := find.Order("attention.id").Limit(limit).Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("listing open attention: %w", err)
+	}
+	var ids []string
+	for _, row := range rows {
+		ids = append(ids, row.ParticipantID)
+	}
+	var people []models.Participant
+	if err := s.reader(database.AllowUnreadable(ctx)).Select("id", "name").Where("id IN ?", ids).Find(&people).Error; err != nil {
+		return nil, fmt.Errorf("reading the names of participants: %w", err)
+	}
+	names := map[string]string{}
+	for _, p := range people {
+		names[p.ID] = p.Name
+	}
+	out := make([]models.OpenAttention, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, models.OpenAttention{AttentionEntry: row, Name: names[row.ParticipantID]})
+	}
+	return out, nil
+}
+
+// CountAttention counts the entries of each kind, the most urgent kind first.
+// Open ones are of enrolled participants.
+func (s *Store) CountAttention(ctx context.Context) ([]models.AttentionCount, error) {
+	var rows []models.AttentionCount
+	err := s.reader(ctx).Model(&models.AttentionEntry{}).
+		Select("attention.kind, count(*) AS raised, " +
+			"sum(CASE WHEN attention.ended_at IS NULL AND participants.removed_at IS NULL THEN 1 ELSE 0 END) AS open").
+		Joins("JOIN participants ON participants.id = attention.participant_id").Group("attention.kind").Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("counting attention: %w", err)
+	}
+	found := map[models.Attention]models.AttentionCount{}
+	for _, row := range rows {
+		found[row.Kind] = row
+	}
+	var out []models.AttentionCount
+	for _, kind := range models.Attentions() {
+		out = append(out, models.AttentionCount{Kind: kind, Raised: found[kind].Raised, Open: found[kind].Open})
+	}
+	return out, nil
+}
+
+// ParticipantFlags reads what the search attributes are to show of a participant.
+func (s *Store) ParticipantFlags(ctx context.Context, p models.Participant) (models.ParticipantFlags, error) {
+	flags, err := flagsOf(s.reader(ctx), p)
+	if err != nil {
+		return flags, fmt.Errorf("reading the participant's flags: %w", err)
+	}
+	return flags, nil
+}
+
+func joinKinds(kinds []models.Attention) string {
+	var words []string
+	for _, kind := range kinds {
+		words = append(words, string(kind))
+	}
+	return strings.Join(words, ",")
+}

@@ -1,0 +1,55 @@
+package store
+
+import (
+	"gorm.io/gorm"
+
+	"coachline/models"
+)
+
+// noteChannel keeps on the person's row, and in p, which external channel they wrote on
+// last (P13). It writes nothing where that is the same as before.
+func noteChannel(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
+	last := models.ChannelSMS
+	if in.Channel != "" {
+		last = in.Channel
+	}
+	if p.LastChannel == last {
+		return nil
+	}
+	return tx.Model(p).UpdateColumn("last_channel", last).Error
+}
+
+// isCarried reports whether a text came by the carrier, and so proves that the
+// number can be reached.
+func isCarried(in models.Inbound) bool { return in.Channel == "" }
+
+// noticeKindOf is how the workflow is told of a text.
+func noticeKindOf(in models.Inbound) models.NoticeKind {
+	if in.Channel == models.ChannelChat {
+		return models.NoticeChat
+	}
+	return models.NoticeMessage
+}
+
+// channelOf is the channel that a turn answers on; empty is SMS. What a text asked of
+// the programme itself (to stop, to come back, for help) is answered where the
+// person wrote last; what we start goes by SMS.
+func channelOf(in models.PrepareTurnInput, p models.Participant) models.Channel {
+	asked := in.Plan.Kind == models.KindConsent || in.Plan.Kind == models.KindHelp
+	if asked && p.LastChannel == models.ChannelChat {
+		return models.ChannelChat
+	}
+	return in.Channel
+}
+
+// showMessage ends a row that no carrier has a part in: it is delivered as soon as it is
+// written, because it is read from where it is stored. False leaves the row to be
+// sent.
+func showMessage(row *models.Outbox) bool {
+	if row.Channel != models.ChannelChat {
+		return false
+	}
+	at := row.CreatedAt
+	row.Status, row.AcceptedAt = models.OutboxDelivered, &at
+	return true
+}

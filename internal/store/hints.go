@@ -1,0 +1,276 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// Why a hint was not sent; kept in the row's error code.
+const (
+	hintStale    = "stale"
+	hintOptedOut = string(models.StatusOptedOut)
+	hintEnrolled = "enrolled"
+)
+
+// indexDigits of the sender's blind index tell senders apart in a hint's id.
+const indexDigits = 24
+
+// createHint writes the day's hint to a stranger, whose marked text is stored
+// already, and returns its id; "" when none is due: hints are off, there was one
+// today, the text asks for no more texts or was answered by the carrier, the
+// sender opted out, or it is no phone.
+func (s *Store) createHint(tx *gorm.DB, in models.Inbound) (string, error) {
+	silent := in.Intent == models.IntentStop || in.IntentMethod == models.MethodCarrier
+	if !s.limits.Hints || silent || !strings.HasPrefix(in.From, "+") || in.From == in.To {
+		return "", nil
+	}
+	newest, err := consentOfPhone(tx, in.FromIndex)
+	if err != nil || newest.Action == models.ConsentOptOut {
+		return "", err
+	}
+	row := models.Hint{
+		ID:        "hint-" + in.FromIndex[:min(indexDigits, len(in.FromIndex))] + "-" + in.ReceivedAt.In(s.limits.Zone).Format(time.DateOnly),
+		InboundID: in.ID, Status: models.OutboxReady, CreatedAt: in.ReceivedAt, UpdatedAt: in.ReceivedAt,
+	}
+	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
+	if res.Error != nil || res.RowsAffected == 0 {
+		return "", res.Error
+	}
+	return row.ID, nil
+}
+
+// PendingHints lists hints that Temporal was not told to send and that were
+// written before createdBefore, oldest first, at most limit of them.
+func (s *Store) PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error) {
+	var rows []models.Hint
+	err := s.reader(ctx).Where("told_at IS NULL AND created_at < ?", createdBefore).
+		Order("created_at").Limit(limit).Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading hints: %w", err)
+	}
+	return rows, nil
+}
+
+// HintTold records that Temporal was told. Safe to repeat: the first instant
+// stays.
+func (s *Store) HintTold(ctx context.Context, id string, at time.Time) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		return tx.Model(&models.Hint{}).Where("id = ? AND told_at IS NULL", id).UpdateColumn("told_at", at).Error
+	})
+	if err != nil {
+		return fmt.Errorf("marking the hint: %w", err)
+	}
+	return nil
+}
+
+// ClaimHint answers whether a hint may be sent now and marks it as being sent
+// if so. Consent and enrolment are looked at again. A hint that an earlier
+// attempt left in sending may have gone out: it ends as unknown and is never
+// posted twice. ErrNotFound for an unknown id.
+func (s *Store) ClaimHint(ctx context.Context, id string, now time.Time) (models.HintClaim, error) {
+	var claim models.HintClaim
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		var row models.Hint
+		if err := lockRows(tx).Where("id = ?", id).Take(&row).Error; err != nil {
+			return err
+		}
+		var in models.Inbound
+		if err := tx.Where("id = ?", row.InboundID).Take(&in).Error; err != nil {
+			return err
+		}
+		var err error
+		if row.Status, row.ErrorCode, err = hintStatus(tx, row, in, now); err != nil {
+			return err
+		}
+		claim = models.HintClaim{To: in.From, Post: row.Status == models.OutboxSending, Status: row.Status}
+		row.UpdatedAt = now
+		return tx.Select("status", "error_code", "updated_at").UpdateColumns(&row).Error
+	})
+	if err != nil {
+		return models.HintClaim{}, fmt.Errorf("claiming the hint: %w", err)
+	}
+	return claim, nil
+}
+
+// hintStatus is where a claimed hint stands; only sending is posted.
+func hintStatus(tx *gorm.DB, row models.Hint, in models.Inbound, now time.Time) (models.OutboxStatus, string, error) {
+	if row.Status == models.OutboxSending {
+		return models.OutboxUnknown, "", nil
+	}
+	if row.Status != models.OutboxReady {
+		return row.Status, row.ErrorCode, nil
+	}
+	if now.Sub(row.CreatedAt) > models.FixedTextValidity {
+		return models.OutboxCanceled, hintStale, nil
+	}
+	refusal, err := hintRefusal(tx, in)
+	if err != nil || refusal != "" {
+		return models.OutboxCanceled, refusal, err
+	}
+	return models.OutboxSending, "", nil
+}
+
+// hintRefusal names what forbids a hint to the sender of a text, or returns
+// nothing.
+func hintRefusal(tx *gorm.DB, in models.Inbound) (string, error) {
+	var people int64
+	err := tx.Model(&models.Participant{}).Where("phone_index = ? AND removed_at IS NULL", in.FromIndex).Count(&people).Error
+	if err != nil || people > 0 {
+		return hintEnrolled, err
+	}
+	newest, err := consentOfPhone(tx, in.FromIndex)
+	if err != nil || newest.Action == models.ConsentOptOut {
+		return hintOptedOut, err
+	}
+	return "", nil
+}
+
+// CheckHint repeats the check of consent and enrolment for a claimed hint, when
+// the connection to the carrier is established, and returns where it stands:
+// sending when it may be written. ErrNotFound for an unknown id.
+func (s *Store) CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error) {
+	var row models.Hint
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		row = models.Hint{}
+		if err := lockRows(tx).Where("id = ?", id).Take(&row).Error; err != nil {
+			return err
+		}
+		var in models.Inbound
+		if err := tx.Where("id = ?", row.InboundID).Take(&in).Error; err != nil {
+			return err
+		}
+		refusal, err := hintRefusal(tx, in)
+		if err != nil || refusal == "" || row.Status != models.OutboxSending {
+			return err
+		}
+		row.Status, row.ErrorCode, row.UpdatedAt = models.OutboxCanceled, refusal, now
+		return tx.Select("status", "error_code", "updated_at").UpdateColumns(&row).Error
+	})
+	if err != nil {
+		return "", fmt.Errorf("checking the hint: %w", err)
+	}
+	return row.Status, nil
+}
+
+// SettleHint ends an attempt. It does nothing unless the hint is being sent, so
+// a retry is safe.
+func (s *Store) SettleHint(ctx context.Context, r models.HintResult) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		return tx.Model(&models.Hint{}).Where("id = ? AND status = ?", r.ID, models.OutboxSending).UpdateColumns(map[string]any{
+			"status": r.Status, "provider_sid": r.ProviderSID, "error_code": r.ErrorCode, "updated_at": r.Now,
+		}).Error
+	})
+	if err != nil {
+		return fmt.Errorf("settling the hint: %w", err)
+	}
+	return nil
+}
+
+// LocaleOf returns the locale of the participant who sent a text, empty where
+// none is known. ErrNotFound for a text that is unknown or a stranger's.
+func (s *Store) LocaleOf(ctx context.Context, inboundID int64) (string, error) {
+	var p models.Participant
+	sender := s.reader(ctx).Model(&models.Inbound{}).Select("participant_id").Where("id = ?", inboundID)
+	if err := s.reader(ctx).Select("locale").Where("id = (?)", sender).Take(&p).Error; err != nil {
+		return "", fmt.Errorf("reading a locale: %w", database.Classify(err))
+	}
+	return p.Locale, nil
+}
+
+// QueueLimitNotice writes the outbox row that tells a participant of the limit,
+// with its entry of the conversation, and returns the row's id; "" when it
+// comes too late to be of use. Safe to retry: the first row stays. Whether it
+// may be sent is for the gates of sending. ErrNotFound for an unknown text.
+func (s *Store) QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error) {
+	return s.queueFixed(ctx, fixedText{name: "limit", inboundID: n.InboundID, body: n.Body, now: n.Now, life: models.FixedTextValidity})
+}
+
+// QueueAsk writes the outbox row that asks what a text meant, as QueueLimitNotice
+// does its own, on the channel that the text came by.
+func (s *Store) QueueAsk(ctx context.Context, a models.Ask) (string, error) {
+	return s.queueFixed(ctx, fixedText{name: "ask", inboundID: a.InboundID, body: a.Body, now: a.Now, life: models.AnswerValidity})
+}
+
+// AskedIntent returns what the screening took a text for. ErrNotFound for an
+// unknown text.
+func (s *Store) AskedIntent(ctx context.Context, inboundID int64) (models.Intent, error) {
+	var in models.Inbound
+	if err := s.reader(ctx).Select("intent").Where("id = ?", inboundID).Take(&in).Error; err != nil {
+		return "", fmt.Errorf("reading a text: %w", database.Classify(err))
+	}
+	return in.Intent, nil
+}
+
+// fixedText answers a participant's text without a turn. Its name is part of the
+// row's id, and life is how long after the text it is of use.
+type fixedText struct {
+	name      string
+	inboundID int64
+	body      string
+	now       time.Time
+	life      time.Duration
+}
+
+func (s *Store) queueFixed(ctx context.Context, f fixedText) (string, error) {
+	var id string
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		id = ""
+		var in models.Inbound
+		if err := tx.Where("id = ? AND participant_id <> ''", f.inboundID).Take(&in).Error; err != nil {
+			return err
+		}
+		var p models.Participant
+		if err := lockRows(tx).Where("id = ?", in.ParticipantID).Take(&p).Error; err != nil {
+			return err
+		}
+		row := models.Outbox{
+			ID:            p.ID + "-" + f.name + "-" + strconv.FormatInt(in.ID, 10),
+			ParticipantID: p.ID, Part: 1, Kind: models.KindHelp, Body: f.body, Channel: in.Channel,
+			Status: models.OutboxReady, CreatedAt: f.now, UpdatedAt: f.now,
+		}
+		showMessage(&row)
+		err := tx.Where("id = ?", row.ID).Take(&models.Outbox{}).Error
+		if err == nil {
+			id = row.ID
+			return nil
+		}
+		if !errors.Is(err, gorm.ErrRecordNotFound) || f.now.Sub(in.ReceivedAt) > f.life {
+			return ignoreMissing(err)
+		}
+		id = row.ID
+		return queueRow(tx, row)
+	})
+	if err != nil {
+		return "", fmt.Errorf("queueing the text %s: %w", f.name, err)
+	}
+	return id, nil
+}
+
+func queueRow(tx *gorm.DB, row models.Outbox) error {
+	if err := tx.Create(&row).Error; err != nil {
+		return err
+	}
+	return tx.Create(&models.Message{
+		ParticipantID: row.ParticipantID, Key: row.ID, Role: models.RoleAssistant, Kind: row.Kind,
+		Text: row.Body, OutboxID: row.ID, Channel: row.Channel, At: row.CreatedAt,
+	}).Error
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil
+	}
+	return err
+}
+
+func lockRows(tx *gorm.DB) *gorm.DB { return tx.Clauses(clause.Locking{Strength: "NO KEY UPDATE"}) }

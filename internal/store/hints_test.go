@@ -1,0 +1,173 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+func (w *doorWorld) strange(seconds int, in models.Inbound) models.AcceptedInbound {
+	w.t.Helper()
+	if in.From == "" {
+		in.From = stranger
+	}
+	in.ReceivedAt = doorAt(seconds)
+	out := w.take(in)
+	require.Equal(w.t, models.GateStranger, out.Inbound.Gate)
+	require.Zero(w.t, out.NoticeID)
+	return out
+}
+
+var (
+	hello = models.Inbound{Body: "hello?"}
+	stop  = models.Inbound{Body: "STOP"}
+	begun = models.Inbound{Body: "START"}
+)
+
+// A59 and C15: no workflow, one fixed text a local day.
+func TestA59HintOncePerLocalDay(t *testing.T) {
+	east := time.FixedZone("east", 10*3600) // 09:00 UTC is 19:00 there
+	doorOnBoth(t, store.InboundLimits{Hints: true, Zone: east}, func(w *doorWorld) {
+		first := w.strange(0, hello).HintID
+		require.True(w.t, strings.HasSuffix(first, "-2026-03-02"), first)
+		require.NotContains(w.t, first, strings.TrimPrefix(stranger, "+"))
+		require.Empty(w.t, w.strange(60, hello).HintID)
+		require.Empty(w.t, w.strange(5*3600-1, hello).HintID, "a second before midnight")
+		next := w.strange(5*3600, hello).HintID
+		require.True(w.t, strings.HasSuffix(next, "-2026-03-03"), next)
+		require.NotEqual(w.t, first, w.strange(61, models.Inbound{From: "+15550002222", Body: "hi"}).HintID)
+	})
+}
+
+func TestNoHint(t *testing.T) {
+	tests := []struct {
+		name  string
+		rules store.InboundLimits
+		texts []models.Inbound
+	}{
+		{"silent", store.InboundLimits{}, []models.Inbound{hello}},
+		{"STOP", store.InboundLimits{Hints: true}, []models.Inbound{stop, hello}},
+		{"answered by the carrier", store.InboundLimits{Hints: true}, []models.Inbound{{Body: "HELP", OptOutType: "HELP"}}},
+		{"short code", store.InboundLimits{Hints: true}, []models.Inbound{{From: "72345", Body: "Your code is 1"}}},
+		{"letters", store.InboundLimits{Hints: true}, []models.Inbound{{From: "BANK", Body: "Your code is 1"}}},
+		{"ourselves", store.InboundLimits{Hints: true}, []models.Inbound{{From: ours, Body: "hello"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			doorOnBoth(t, tt.rules, func(w *doorWorld) {
+				for i, in := range tt.texts {
+					require.Empty(w.t, w.strange(i, in).HintID)
+				}
+			})
+		})
+	}
+}
+
+func TestNoHintToWhoOptedOut(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{Hints: true}, func(w *doorWorld) {
+		w.take(models.Inbound{From: doorAnn, Body: "stop", ReceivedAt: doorAt(0)})
+		require.NoError(w.t, w.RemoveParticipant(w.ctx, "ann", "operator", doorAt(1)))
+		require.Empty(w.t, w.strange(2, models.Inbound{From: doorAnn, Body: "hello"}).HintID, "the ledger outlives the enrolment")
+		back := begun
+		back.From = doorAnn
+		require.NotEmpty(w.t, w.strange(3, back).HintID)
+	})
+}
+
+// A stranger's STOP is the phone's: it also holds for an enrolment afterwards.
+func TestStrangersStopHolds(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{Hints: true}, func(w *doorWorld) {
+		w.strange(0, stop)
+		require.Equal(w.t, models.StatusOptedOut, w.enrol("late", stranger).Status)
+		other := stop
+		other.From = "+15550002222"
+		w.strange(1, other)
+		other.Body, other.Intent = "START", models.IntentStart
+		w.strange(2, other)
+		require.Equal(w.t, models.StatusActive, w.enrol("back", other.From).Status)
+	})
+}
+
+func TestClaimHint(t *testing.T) {
+	claim := func(w *doorWorld, id string, seconds int) models.HintClaim {
+		out, err := w.ClaimHint(w.ctx, id, doorAt(seconds))
+		require.NoError(w.t, err)
+		return out
+	}
+	doorOnBoth(t, store.InboundLimits{Hints: true}, func(w *doorWorld) {
+		first := w.strange(0, hello).HintID
+		require.Equal(w.t, models.HintClaim{To: stranger, Post: true, Status: models.OutboxSending}, claim(w, first, 1))
+		require.NoError(w.t, w.SettleHint(w.ctx, models.HintResult{ID: first, Status: models.OutboxReady, Now: doorAt(2)}))
+		require.True(w.t, claim(w, first, 3).Post, "refused for sure, so tried again")
+		require.Equal(w.t, models.OutboxUnknown, claim(w, first, 4).Status, "an attempt of unknown fate is the last")
+		require.False(w.t, claim(w, first, 5).Post)
+
+		day := 24 * 3600
+		stale := w.strange(day, hello).HintID
+		require.Equal(w.t, models.OutboxCanceled, claim(w, stale, day+601).Status)
+		stopped := w.strange(2*day, hello).HintID
+		w.strange(2*day+1, stop)
+		require.Equal(w.t, models.OutboxCanceled, claim(w, stopped, 2*day+2).Status, "a STOP came in between")
+		other := w.strange(0, models.Inbound{From: "+15550002222", Body: "hi"}).HintID
+		w.enrol("new", "+15550002222")
+		require.Equal(w.t, models.OutboxCanceled, claim(w, other, 1).Status, "enrolled meanwhile")
+		_, err := w.ClaimHint(w.ctx, "hint-none", doorAt(0))
+		require.ErrorIs(w.t, err, models.ErrNotFound)
+	})
+}
+
+func TestPendingHints(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{Hints: true}, func(w *doorWorld) {
+		id := w.strange(0, hello).HintID
+		pending, err := w.PendingHints(w.ctx, doorAt(0), 10)
+		require.NoError(w.t, err)
+		require.Empty(w.t, pending, "too young")
+		pending, err = w.PendingHints(w.ctx, doorAt(5), 10)
+		require.NoError(w.t, err)
+		require.Len(w.t, pending, 1)
+		require.Equal(w.t, id, pending[0].ID)
+		require.NoError(w.t, w.HintTold(w.ctx, id, doorAt(6)))
+		pending, err = w.PendingHints(w.ctx, doorAt(60), 10)
+		require.NoError(w.t, err)
+		require.Empty(w.t, pending)
+	})
+}
+
+// A sender who opts out, or is enrolled, while the connection to the carrier is
+// made gets no hint.
+func TestHintIsCheckedAgain(t *testing.T) {
+	for name, happen := range map[string]func(w *doorWorld){
+		"nothing": func(*doorWorld) {},
+		"STOP":    func(w *doorWorld) { w.strange(1, stop) },
+		"enrolled": func(w *doorWorld) {
+			_, err := w.Enroll(w.ctx, models.Participant{ID: "eve", Phone: stranger, Timezone: "UTC", EnrolledAt: doorAt(1)}, "operator")
+			require.NoError(w.t, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			doorOnBoth(t, store.InboundLimits{Hints: true}, func(w *doorWorld) {
+				id := w.strange(0, hello).HintID
+				claim, err := w.ClaimHint(w.ctx, id, doorAt(0))
+				require.NoError(w.t, err)
+				require.True(w.t, claim.Post)
+				happen(w)
+				want := models.OutboxCanceled
+				if name == "nothing" {
+					want = models.OutboxSending
+				}
+				for range 2 {
+					status, err := w.CheckHint(w.ctx, id, doorAt(2))
+					require.NoError(w.t, err)
+					require.Equal(w.t, want, status)
+				}
+				_, err = w.CheckHint(w.ctx, "nobody", doorAt(2))
+				require.ErrorIs(w.t, err, models.ErrNotFound)
+			})
+		})
+	}
+}

@@ -1,0 +1,158 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/agent/marks"
+	"coachline/internal/database"
+	"coachline/internal/text"
+	"coachline/models"
+)
+
+// entryOf is a stored text as an entry of the conversation: what can be seen of
+// it, with notes for what cannot be shown. The row keeps the text as it came.
+func entryOf(turnID string, in models.Inbound) models.Message {
+	return models.Message{
+		ParticipantID: in.ParticipantID,
+		TurnID:        turnID,
+		Key:           "in-" + strconv.FormatInt(in.ID, 10),
+		Role:          models.RoleUser,
+		Kind:          models.KindMessage,
+		Text:          textOf(in),
+		Danger:        in.Danger,
+		Channel:       in.Channel,
+		At:            in.ReceivedAt,
+	}
+}
+
+// textOf is what can be seen of a text, and what was heard of its voice notes.
+// Spoken words are marked, so that they are not taken for typed ones.
+func textOf(in models.Inbound) string {
+	var lines []string
+	unseen := in.MediaCount
+	for _, note := range in.VoiceNotes() {
+		if !note.Heard {
+			continue
+		}
+		unseen--
+		line := marks.VoiceNoteUnheard + note.Problem + "]"
+		if note.Problem == "" {
+			words, _ := text.Cut(text.Visible(note.Text), text.ReadLimit)
+			line = marks.VoiceNote + marks.NeutraliseReceived(words)
+		}
+		lines = append(lines, line)
+	}
+	if text := text.Reading(marks.NeutraliseReceived(in.Body), unseen); text != "" {
+		lines = append([]string{text}, lines...)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// historyPage selects a participant's history: at most Limit entries before Before, or
+// the newest ones when that is zero, and only those after After.
+type historyPage struct {
+	ParticipantID string
+	Limit         int
+	Before, After time.Time
+}
+
+// HistoryAfter returns at most limit entries of a participant's conversation
+// after an instant, the newest ones, oldest first. That of an unknown
+// participant is empty.
+func (s *Store) HistoryAfter(ctx context.Context, participantID string, limit int, after time.Time) ([]models.HistoryEntry, error) {
+	entries, err := readHistory(s.reader(ctx), historyPage{ParticipantID: participantID, Limit: limit, After: after})
+	if err != nil {
+		return nil, fmt.Errorf("reading history: %w", database.Classify(err))
+	}
+	return entries, nil
+}
+
+// readHistory reads a page, oldest first: the conversation, and the texts that were
+// kept from the coach. Those are no part of the conversation, so that a flood
+// does not fill what the model reads. A text that cannot be opened is listed as
+// unreadable.
+func readHistory(tx *gorm.DB, page historyPage) ([]models.HistoryEntry, error) {
+	tx = tx.WithContext(database.AllowUnreadable(tx.Statement.Context))
+	find := tx.Where("participant_id = ? AND kind NOT IN ?", page.ParticipantID,
+		[]models.Kind{models.KindToolCall, models.KindToolResult, models.KindDebug})
+	if !page.Before.IsZero() {
+		find = find.Where("at < ?", page.Before)
+	}
+	if !page.After.IsZero() {
+		find = find.Where("at > ?", database.Instant(page.After))
+	}
+	var rows []models.Message
+	if err := find.Order("at DESC, id DESC").Limit(page.Limit).Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	slices.Reverse(rows)
+	delivery, err := deliveries(tx, rows)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]models.HistoryEntry, 0, len(rows))
+	for _, m := range rows {
+		entries = append(entries, models.HistoryEntry{
+			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Channel: cmp.Or(m.Channel, models.ChannelSMS), Delivery: delivery[m.OutboxID], Danger: m.Danger,
+			TurnID: m.TurnID, Unreadable: m.Unreadable != "",
+		})
+	}
+	return addGated(tx, page, entries)
+}
+
+// deliveries reads the statuses of the outbox rows behind some entries: of the
+// later try, where the carrier took it.
+func deliveries(tx *gorm.DB, entries []models.Message) (map[string]models.OutboxStatus, error) {
+	var ids []string
+	for _, m := range entries {
+		if m.OutboxID != "" {
+			ids = append(ids, m.OutboxID, models.LateID(m.OutboxID))
+		}
+	}
+	if len(ids) == 0 {
+		return map[string]models.OutboxStatus{}, nil
+	}
+	var rows []models.Outbox
+	err := tx.Select("id", "status", "late_of").
+		Where("id IN ? AND (late_of = '' OR accepted_at IS NOT NULL)", ids).Order("late_of").Find(&rows).Error
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]models.OutboxStatus, len(rows))
+	for _, r := range rows {
+		out[cmp.Or(r.LateOf, r.ID)] = r.Status
+	}
+	return out, nil
+}
+
+// addGated adds the texts with a gate to the entries of a page.
+func addGated(tx *gorm.DB, page historyPage, all []models.HistoryEntry) ([]models.HistoryEntry, error) {
+	find := tx.Where("participant_id = ? AND gate <> ''", page.ParticipantID)
+	if !page.Before.IsZero() {
+		find = find.Where("received_at < ?", page.Before)
+	}
+	if !page.After.IsZero() {
+		find = find.Where("received_at > ?", database.Instant(page.After))
+	}
+	var rows []models.Inbound
+	if err := find.Order("received_at DESC, id DESC").Limit(page.Limit).Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	for _, row := range slices.Backward(rows) {
+		entry := entryOf("", row)
+		all = append(all, models.HistoryEntry{
+			Role: entry.Role, Kind: entry.Kind, Text: entry.Text, At: entry.At, Channel: cmp.Or(row.Channel, models.ChannelSMS),
+			Gate: row.Gate, Danger: row.Danger, Unreadable: row.Unreadable != "",
+		})
+	}
+	slices.SortStableFunc(all, func(a, b models.HistoryEntry) int { return a.At.Compare(b.At) })
+	return all[max(0, len(all)-page.Limit):], nil
+}

@@ -1,0 +1,43 @@
+package store
+
+import (
+	"slices"
+	"time"
+	_ "time/tzdata" // the carrier's day ends at the same instant on every host
+
+	"coachline/models"
+)
+
+// carrierZone is where the carriers' daily limits end at midnight.
+const carrierZone = "America/Los_Angeles"
+
+// rollingWindow is the limit over any 24 hours: it ends at no known instant and
+// is tried every hour.
+const (
+	rollingWindow = "63038"
+	rollingLook   = time.Hour
+)
+
+// destinations are faults of the account that are about where a text goes (a
+// region that is not enabled, a trial account's unverified number): one person
+// abroad must not stop all the others.
+var destinations = []string{"21408", "21608"}
+
+// until is how long a refusal stops the sender; false where it does not.
+func (s *Store) until(r models.Refusal) (time.Time, bool) {
+	switch r.Class {
+	case models.CarrierWindow:
+		if r.Code == rollingWindow {
+			return r.Now.Add(rollingLook), true
+		}
+		year, month, day := r.Now.In(s.carrierZone).Date()
+		return time.Date(year, month, day+1, 0, 0, 0, 0, s.carrierZone), true
+	case models.CarrierRegistration:
+		return r.Now.Add(probeEvery), true
+	case models.CarrierAccount:
+		return r.Now.Add(probeEvery), !slices.Contains(destinations, r.Code)
+	case models.CarrierRetry, models.CarrierSlowDown, models.CarrierRetryOnce, models.CarrierConsent, models.CarrierBadNumber,
+		models.CarrierBlocked, models.CarrierContent, models.CarrierStale, models.CarrierAmbiguous:
+	}
+	return time.Time{}, false
+}

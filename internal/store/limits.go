@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/internal/text"
+	"coachline/models"
+)
+
+// InboundLimits are the programme's limits. The zero value lets every text through and
+// answers no stranger.
+type InboundLimits struct {
+	// PerMinute and PerDay (a trailing minute, 24 hours) bound the texts of one
+	// sender that reach the coach; 0 is no bound.
+	PerMinute, PerDay int
+	// Mute is how long a sender taken for a machine is not answered; 0 takes no
+	// sender for one.
+	Mute time.Duration
+	// Hints answers strangers with one fixed text a day of Zone (UTC when nil).
+	Hints bool
+	Zone  *time.Location
+}
+
+// What makes a machine. The first rule is about texts, regardless of what the
+// coach answers; short everyday answers ("ok", "yes", "done", a number, an
+// emoji) are what people send again and again, so they need to come three times
+// as often.
+const (
+	loopSpan     = 10 * time.Minute
+	repeats      = 5
+	shortRepeats = 15
+	shortText    = 12 // characters in normal form
+	// exchanges in a row, each text within machineGap of the reply before it.
+	exchanges  = 20
+	machineGap = 5 * time.Second
+)
+
+// limitSpan: a sender is told of the limit at the first text above it after
+// this long without one.
+const limitSpan = time.Hour
+
+// setIndexes fills in the keyed hashes by which texts of one sender, and equal texts
+// of one sender, are counted. Equal texts of two senders have different ones.
+func (s *Store) setIndexes(in *models.Inbound) {
+	in.FromIndex, in.RepeatIndex, in.Gate = s.base.Index(in.From), "", models.GateNone
+	if seen := text.Fold(in.Body); seen != "" {
+		in.RepeatIndex = s.base.Index("text\x00" + in.From + "\x00" + seen)
+	}
+}
+
+// applyLimits sets the gate of a marked text of an enrolled sender, before its row is
+// written, and says what the sender was taken for a machine for. A mute comes
+// before the limits, and what a mute held back does not count towards them.
+func (s *Store) applyLimits(tx *gorm.DB, in *models.Inbound) (models.LoopReason, error) {
+	if text.Reading(in.Body, in.MediaCount) == "" {
+		in.Gate = models.GateEmpty
+		return models.LoopNone, nil
+	}
+	seen, err := s.lookBack(tx, *in)
+	if err != nil {
+		return models.LoopNone, err
+	}
+	if s.limits.Mute > 0 && seen.muted {
+		in.Gate = models.GateMuted
+		return models.LoopNone, nil
+	}
+	reason, err := s.loop(tx, *in, seen)
+	if err != nil || reason != models.LoopNone {
+		in.Gate = models.GateLoop
+		return reason, err
+	}
+	if isAbove(seen.minute, s.limits.PerMinute) || isAbove(seen.day, s.limits.PerDay) {
+		in.Gate = models.GateRateLimited
+	}
+	return models.LoopNone, nil
+}
+
+// isAbove reports whether a text more than there are is above a limit.
+func isAbove(count, most int) bool { return most > 0 && count >= most }
+
+// senderPast is what a text is judged by: texts of its sender.
+type senderPast struct {
+	muted       bool // one has muted the sender
+	same        int  // with the same words, in loopSpan
+	fast        int  // of the carrier's that reached the coach, in loopSpan
+	minute, day int  // that reached the coach
+}
+
+// lookBack reads a text's past in one statement, whose parts are answered by the
+// indexes on (from_index, gate, received_at) and (repeat_index, received_at).
+func (s *Store) lookBack(tx *gorm.DB, in models.Inbound) (senderPast, error) {
+	var seen senderPast
+	rules := s.limits
+	if rules.Mute <= 0 && rules.PerMinute <= 0 && rules.PerDay <= 0 {
+		return seen, nil
+	}
+	at := in.ReceivedAt
+	_, err := pastOf.Row(tx, []any{
+		in.FromIndex, models.GateLoop, at.Add(-rules.Mute),
+		in.RepeatIndex, at.Add(-loopSpan),
+		in.FromIndex, models.GateNone, at.Add(-loopSpan),
+		in.FromIndex, models.GateNone, at.Add(-time.Minute),
+		in.FromIndex, models.GateNone, at.Add(-24 * time.Hour),
+	}, &seen.muted, &seen.same, &seen.fast, &seen.minute, &seen.day)
+	return seen, err
+}
+
+const gated = "FROM inbound WHERE from_index = ? AND gate = ? AND received_at > ?"
+
+var pastOf = database.SQL("SELECT EXISTS (SELECT 1 " + gated + "), " +
+	"(SELECT count(*) FROM inbound WHERE repeat_index = ? AND repeat_index <> '' AND received_at > ?), " +
+	"(SELECT count(*) " + gated + " AND channel = ''), (SELECT count(*) " + gated + "), (SELECT count(*) " + gated + ")")
+
+// needsLimitNotice reports whether a text above the limit is the first in a while, so
+// that its sender is told. Ask before the row is written.
+func (s *Store) needsLimitNotice(tx *gorm.DB, in models.Inbound) (bool, error) {
+	count, err := countGated(tx, in, models.GateRateLimited, limitSpan)
+	return count == 0, err
+}
+
+// countGated counts a sender's texts with a gate in the span up to a text. The
+// index on (from_index, gate, received_at) answers it.
+func countGated(tx *gorm.DB, in models.Inbound, gate models.Gate, span time.Duration) (int64, error) {
+	var count int64
+	err := tx.Model(&models.Inbound{}).
+		Where("from_index = ? AND gate = ? AND received_at > ?", in.FromIndex, gate, in.ReceivedAt.Add(-span)).
+		Count(&count).Error
+	return count, err
+}
+
+func (s *Store) loop(tx *gorm.DB, in models.Inbound, seen senderPast) (models.LoopReason, error) {
+	if s.limits.Mute <= 0 {
+		return models.LoopNone, nil
+	}
+	if in.RepeatIndex != "" && seen.same+1 >= repeatsOf(in.Body) {
+		return models.LoopRepeats, nil
+	}
+	if in.Channel != "" || seen.fast < exchanges-1 {
+		// Texts of the chat channel come through an authenticated API and are never
+		// taken for a machine's.
+		return models.LoopNone, nil
+	}
+	count, err := countExchanged(tx, in)
+	if err != nil || count >= exchanges {
+		return models.LoopExchanges, err
+	}
+	return models.LoopNone, nil
+}
+
+// repeatsOf is how often a text makes its sender a machine.
+func repeatsOf(body string) int {
+	if utf8.RuneCountInString(text.Fold(body)) <= shortText {
+		return shortRepeats
+	}
+	return repeats
+}
+
+// countExchanged counts the newest unbroken run of texts that came within
+// seconds of our reply.
+func countExchanged(tx *gorm.DB, in models.Inbound) (int, error) {
+	since := in.ReceivedAt.Add(-loopSpan)
+	var texts []time.Time
+	err := tx.Model(&models.Inbound{}).
+		Where("from_index = ? AND gate = ? AND received_at > ? AND channel = ''", in.FromIndex, models.GateNone, since).
+		Order("received_at").Pluck("received_at", &texts).Error
+	if err != nil {
+		return 0, err
+	}
+	var replies []time.Time
+	err = tx.Model(&models.Outbox{}).
+		Where("participant_id = ? AND accepted_at IS NOT NULL AND accepted_at > ? AND kind = ? AND channel = ''", in.ParticipantID, since, models.KindReply).
+		Order("accepted_at").Pluck("accepted_at", &replies).Error
+	return longestRun(append(texts, in.ReceivedAt), replies), err
+}
+
+// longestRun counts, up to the newest text, the exchanges (reply out, text in) without
+// a gap above machineGap. What the person waits for us does not count: a slow
+// model makes no machine a person. A text that no reply came before, as in a
+// burst, neither counts nor breaks the run.
+func longestRun(texts, replies []time.Time) int {
+	count, next := 0, 0
+	for _, text := range texts {
+		answered := false
+		for next < len(replies) && !replies[next].After(text) {
+			answered = true
+			next++
+		}
+		switch {
+		case !answered:
+		case text.Sub(replies[next-1]) <= machineGap:
+			count++
+		default:
+			count = 0
+		}
+	}
+	return count
+}
+
+// MutedUntil is when a mute of the participant ends; zero when there is none at
+// the instant now.
+func (s *Store) MutedUntil(ctx context.Context, participantID string, now time.Time) (time.Time, error) {
+	var at []time.Time
+	err := s.reader(ctx).Model(&models.Inbound{}).
+		Where("participant_id = ? AND gate <> '' AND gate = ? AND received_at > ?", participantID, models.GateLoop, now.Add(-s.limits.Mute)).
+		Order("received_at DESC").Limit(1).Pluck("received_at", &at).Error
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading the mute: %w", err)
+	}
+	if len(at) == 0 {
+		return time.Time{}, nil
+	}
+	return at[0].UTC().Add(s.limits.Mute), nil
+}

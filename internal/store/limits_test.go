@@ -1,0 +1,265 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/pgtest"
+	"coachline/internal/seal"
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+const (
+	doorAnn  = "+15558675310"
+	stranger = "+15550001111"
+	ours     = "+15017122661"
+	doorKeys = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+)
+
+var doorBegin = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+
+// doorAt is an instant some seconds after the beginning of a test's story.
+func doorAt(seconds int) time.Time { return doorBegin.Add(time.Duration(seconds) * time.Second) }
+
+// doorWorld is a store with rules and one participant, ann.
+type doorWorld struct {
+	*store.Store
+	t   *testing.T
+	ctx context.Context
+	n   int
+}
+
+func doorOnBoth(t *testing.T, rules store.InboundLimits, test func(w *doorWorld)) {
+	t.Helper()
+	open := func(t *testing.T, url string) *doorWorld {
+		ring, err := seal.Parse(doorKeys)
+		require.NoError(t, err)
+		s, err := store.Open(t.Context(), store.Config{URL: url, Sealer: ring, Gate: rules})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		w := &doorWorld{Store: s, t: t, ctx: t.Context()}
+		w.enrol("ann", doorAnn)
+		return w
+	}
+	t.Run("sqlite", func(t *testing.T) { test(open(t, "sqlite:"+filepath.Join(t.TempDir(), "coach.db"))) })
+	t.Run("postgres", func(t *testing.T) { test(open(t, pgtest.Start(t))) })
+}
+
+func (w *doorWorld) enrol(id, phone string) models.Participant {
+	w.t.Helper()
+	p, err := w.Enroll(w.ctx, models.Participant{ID: id, Phone: phone, Timezone: "UTC", Locale: "fr-CA", EnrolledAt: doorBegin}, "operator")
+	require.NoError(w.t, err)
+	return p
+}
+
+func (w *doorWorld) take(in models.Inbound) models.AcceptedInbound {
+	w.t.Helper()
+	w.n++
+	in.ProviderSID, in.To = fmt.Sprintf("SM%032d", w.n), ours
+	out, err := w.AcceptInbound(w.ctx, in)
+	require.NoError(w.t, err)
+	return out
+}
+
+// text is one of ann's.
+func (w *doorWorld) text(seconds int, body string) models.AcceptedInbound {
+	w.t.Helper()
+	return w.take(models.Inbound{From: doorAnn, Body: body, ReceivedAt: doorAt(seconds)})
+}
+
+func (w *doorWorld) gates(seconds int, bodies ...string) []models.Gate {
+	w.t.Helper()
+	var gates []models.Gate
+	for i, body := range bodies {
+		gates = append(gates, w.text(seconds+i, body).Inbound.Gate)
+	}
+	return gates
+}
+
+func (w *doorWorld) notices() []models.NoticeKind {
+	w.t.Helper()
+	_, rows, err := w.Untold(w.ctx, "ann")
+	require.NoError(w.t, err)
+	var kinds []models.NoticeKind
+	for _, row := range rows {
+		kinds = append(kinds, row.Kind)
+	}
+	return kinds
+}
+
+// replied is a reply of ours that the carrier took.
+func (w *doorWorld) replied(n, seconds int) {
+	w.t.Helper()
+	turn := models.TurnID("ann", n)
+	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: n, Mode: models.ModeIntake,
+		Plan: models.TurnPlan{Kind: models.KindReply}, Now: doorAt(seconds)})
+	require.NoError(w.t, err)
+	id := models.OutboxID(turn, 1)
+	_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "reply", At: doorAt(seconds),
+		Outbox: []models.Outbox{{ID: id, Part: 1, Kind: models.KindReply, Body: "hello"}}})
+	require.NoError(w.t, err)
+	_, err = w.ClaimSend(w.ctx, id, doorAt(seconds))
+	require.NoError(w.t, err)
+	require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: fmt.Sprintf("SMr%d", n), Status: models.OutboxSent}, doorAt(seconds)))
+}
+
+func TestTextsPerMinute(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{PerMinute: 3}, func(w *doorWorld) {
+		passed, limited := models.GateNone, models.GateRateLimited
+		require.Equal(w.t, []models.Gate{passed, passed, passed, limited, limited}, w.gates(0, "a", "b", "c", "d", "e"))
+		require.Equal(w.t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage, models.NoticeMessage, models.NoticeMessage,
+			models.NoticeLimit, models.NoticeFlags}, w.notices(), "no signal, and one word of it")
+
+		stop := w.take(models.Inbound{From: doorAnn, Body: "help", ReceivedAt: doorAt(6)})
+		require.Equal(w.t, passed, stop.Inbound.Gate, "keywords always pass")
+		require.NotZero(w.t, stop.NoticeID)
+
+		again := w.text(61, "f")
+		require.Equal(w.t, passed, again.Inbound.Gate, "what was held back does not count")
+		require.Equal(w.t, int64(4), again.Inbound.Seq, "numbers have no gaps")
+
+		entries, err := w.History(w.ctx, "ann", 3, doorAt(7))
+		require.NoError(w.t, err)
+		require.Equal(w.t, []models.Gate{limited, limited, passed}, []models.Gate{entries[0].Gate, entries[1].Gate, entries[2].Gate})
+		require.Equal(w.t, "d", entries[0].Text)
+	})
+}
+
+func TestLimitIsToldOnceAnHour(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{PerDay: 1}, func(w *doorWorld) {
+		told := func(seconds int) bool { return w.text(seconds, fmt.Sprint(seconds)).NoticeID != 0 }
+		require.True(w.t, told(0), "the text itself")
+		require.True(w.t, told(1))
+		require.False(w.t, told(2))
+		require.False(w.t, told(3599), "the same window")
+		require.True(w.t, told(3599+3601), "after an hour of silence")
+		require.Equal(w.t, models.GateNone, w.text(24*3600+1, "tomorrow").Inbound.Gate)
+	})
+}
+
+func TestLimitNotice(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{PerMinute: 1}, func(w *doorWorld) {
+		w.text(0, "a")
+		over := w.text(1, "b").Inbound.ID
+		locale, err := w.LocaleOf(w.ctx, over)
+		require.NoError(w.t, err)
+		require.Equal(w.t, "fr-CA", locale)
+		_, err = w.LocaleOf(w.ctx, over+99)
+		require.ErrorIs(w.t, err, models.ErrNotFound)
+		ask := models.LimitNotice{InboundID: over, Body: "too many", Now: doorAt(2)}
+		id, err := w.QueueLimitNotice(w.ctx, ask)
+		require.NoError(w.t, err)
+		again, err := w.QueueLimitNotice(w.ctx, ask)
+		require.NoError(w.t, err)
+		require.Equal(w.t, id, again)
+		claim, err := w.ClaimSend(w.ctx, id, doorAt(2))
+		require.NoError(w.t, err)
+		require.True(w.t, claim.Post)
+		require.Equal(w.t, doorAnn, claim.To)
+
+		late, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(2, "c").Inbound.ID, Body: "too many", Now: doorAt(2000)})
+		require.NoError(w.t, err)
+		require.Empty(w.t, late, "too late to be of use")
+
+		gone, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(3, "d").Inbound.ID, Body: "too many", Now: doorAt(4)})
+		require.NoError(w.t, err)
+		w.take(models.Inbound{From: doorAnn, Body: "stop", ReceivedAt: doorAt(5)})
+		claim, err = w.ClaimSend(w.ctx, gone, doorAt(6))
+		require.NoError(w.t, err)
+		require.False(w.t, claim.Post, "the consent gate holds for it")
+	})
+}
+
+const away = "I am out of the office"
+
+func TestRepeatsAreALoop(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *doorWorld) {
+		none, muted := models.GateNone, models.GateMuted
+		require.Equal(w.t, []models.Gate{none, none, none, none}, w.gates(0, away, "i am out of the OFFICE ", away, "I am out\u200b of the office"))
+		fifth := w.text(10, away)
+		require.Equal(w.t, models.GateLoop, fifth.Inbound.Gate)
+		require.Equal(w.t, models.LoopRepeats, fifth.Loop)
+		require.Zero(w.t, fifth.NoticeID)
+		require.Equal(w.t, []models.Gate{muted, muted}, w.gates(20, "anything", "at all"))
+
+		until, err := w.MutedUntil(w.ctx, "ann", doorAt(30))
+		require.NoError(w.t, err)
+		require.Equal(w.t, doorAt(10).Add(time.Hour), until)
+		stop := w.take(models.Inbound{From: doorAnn, Body: "help", ReceivedAt: doorAt(40)})
+		require.NotZero(w.t, stop.NoticeID, "keywords pass a mute")
+		require.Equal(w.t, none, w.text(3611, "back again").Inbound.Gate)
+		until, err = w.MutedUntil(w.ctx, "ann", doorAt(3611))
+		require.NoError(w.t, err)
+		require.Zero(w.t, until)
+	})
+}
+
+func TestEverydayAnswersAreNoLoop(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *doorWorld) {
+		for i := range 14 {
+			require.Equal(w.t, models.GateNone, w.text(i*20, "Done!").Inbound.Gate, i)
+		}
+		require.Equal(w.t, models.GateLoop, w.text(300, "done!").Inbound.Gate, "fifteen in ten minutes are a machine's")
+	})
+}
+
+func TestSlowRepeatsAreNoLoop(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *doorWorld) {
+		for i := range 12 {
+			require.Equal(w.t, models.GateNone, w.text(i*160, away).Inbound.Gate, i)
+		}
+	})
+}
+
+func TestExchangesAreALoop(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *doorWorld) {
+		for i := range 20 {
+			require.Equal(w.t, models.GateNone, w.text(i*10, fmt.Sprintf("answer number %d", i)).Inbound.Gate, i)
+			w.replied(i+1, i*10+7)
+		}
+		got := w.text(200, "one more")
+		require.Equal(w.t, models.LoopExchanges, got.Loop)
+		require.Equal(w.t, models.GateLoop, got.Inbound.Gate)
+	})
+}
+
+func TestOnePauseMakesAPerson(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *doorWorld) {
+		for i := range 25 {
+			seconds := i * 10
+			if i == 12 {
+				seconds += 3 // six seconds after the reply
+			}
+			require.Equal(w.t, models.GateNone, w.text(seconds, fmt.Sprintf("answer number %d", i)).Inbound.Gate, i)
+			w.replied(i+1, i*10+7)
+		}
+	})
+}
+
+func TestEmptyTexts(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		require.Equal(w.t, []models.Gate{models.GateEmpty, models.GateEmpty}, w.gates(0, "", "\u200b\u2060 \u200f"))
+		require.Equal(w.t, []models.NoticeKind{models.NoticeStart}, w.notices())
+		picture := w.take(models.Inbound{From: doorAnn, MediaCount: 2, ReceivedAt: doorAt(2)})
+		require.Equal(w.t, models.GateNone, picture.Inbound.Gate)
+		require.NotZero(w.t, picture.NoticeID)
+	})
+}
+
+// ref names the newest claim on a row.
+func (w *doorWorld) ref(id string) models.ClaimRef {
+	w.t.Helper()
+	row, err := w.Outbox(w.ctx, id)
+	if errors.Is(err, models.ErrNotFound) {
+		return models.ClaimRef{OutboxID: id}
+	}
+	require.NoError(w.t, err)
+	return models.SendClaim{Outbox: row}.Ref()
+}

@@ -1,0 +1,158 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// mostTurns bounds a page.
+const mostTurns = 500
+
+// ArchiveConfig says where the rows live.
+type ArchiveConfig struct {
+	// Database is required; store.Store gives the one of the process.
+	Database *database.Database
+}
+
+// Archive is safe for concurrent use, by several processes too.
+type Archive struct {
+	db *database.Database
+}
+
+// NewArchive builds an archive on an open database, which stays the caller's to close.
+func NewArchive(cfg ArchiveConfig) (*Archive, error) {
+	if cfg.Database == nil {
+		return nil, errors.New("opening archive: a database is required")
+	}
+	return &Archive{db: cfg.Database}, nil
+}
+
+// Turns returns a page of an enrolled participant's turns, newest first,
+// without any text. *models.FieldError for a limit outside 1..500, ErrNotFound
+// also after removal.
+func (a *Archive) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnTotals, error) {
+	if q.Limit < 1 || q.Limit > mostTurns {
+		return nil, models.BadField("limit", "must be between 1 and %d", mostTurns)
+	}
+	var out []models.TurnTotals
+	err := a.db.Snapshot(ctx, func(tx *gorm.DB) error {
+		if err := checkEnrolled(tx, q.ParticipantID); err != nil {
+			return err
+		}
+		find := tx.Where("participant_id = ? AND kind <> ?", q.ParticipantID, models.KindSubagent)
+		if q.Before > 0 {
+			find = find.Where("number < ?", q.Before)
+		}
+		var turns []models.Turn
+		if err := find.Order("number DESC, id DESC").Limit(q.Limit).Find(&turns).Error; err != nil {
+			return err
+		}
+		var err error
+		out, err = totalsOf(tx, turns)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing turns: %w", err)
+	}
+	return out, nil
+}
+
+// Turn returns everything that is kept of a turn of an enrolled participant, as
+// of one instant. ErrNotFound for an unknown turn, and after removal.
+func (a *Archive) Turn(ctx context.Context, participantID string, number int) (models.TurnRecord, error) {
+	var out models.TurnRecord
+	err := a.db.Snapshot(ctx, func(tx *gorm.DB) error {
+		channel, err := participantChannel(tx, participantID)
+		if err != nil {
+			return err
+		}
+		var turns []models.Turn
+		if err := tx.Where("participant_id = ? AND number = ?", participantID, number).Order("started_at, id").Find(&turns).Error; err != nil {
+			return err
+		}
+		out, err = recordOf(tx, turns)
+		out.Channel = channel
+		return err
+	})
+	if err != nil {
+		return models.TurnRecord{}, fmt.Errorf("reading turn: %w", err)
+	}
+	return out, nil
+}
+
+// recordOf puts a turn together with its subagents, which bear its number.
+// gorm.ErrRecordNotFound where only they are there.
+func recordOf(tx *gorm.DB, turns []models.Turn) (models.TurnRecord, error) {
+	sums, err := totalsOf(tx, turns)
+	if err != nil {
+		return models.TurnRecord{}, err
+	}
+	var own *models.TurnRecord
+	var subagents []models.TurnRecord
+	for _, sum := range sums {
+		one := models.TurnRecord{Totals: sum}
+		if err := addParts(tx, &one); err != nil {
+			return models.TurnRecord{}, err
+		}
+		if sum.Turn.Kind == models.KindSubagent {
+			subagents = append(subagents, one)
+		} else {
+			own = &one
+		}
+	}
+	if own == nil {
+		return models.TurnRecord{}, gorm.ErrRecordNotFound
+	}
+	own.Subagents = subagents
+	return *own, nil
+}
+
+// addParts reads the rows of a turn. Stages have no numbers that rise with time.
+func addParts(tx *gorm.DB, r *models.TurnRecord) error {
+	for _, part := range []struct {
+		order string
+		rows  any
+	}{
+		{"number", &r.Steps}, {"step, call", &r.Runs}, {"created_at, number", &r.Stages}, {"id", &r.Entries}, {"part, id", &r.Outbox},
+	} {
+		if err := tx.Where("turn_id = ?", r.Totals.Turn.ID).Order(part.order).Find(part.rows).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Consents returns a participant's entries of the consent ledger, oldest first.
+// The ledger outlives the participant: a programme must be able to show it. So
+// it is found after removal too. ErrNotFound for an id that was never known.
+func (a *Archive) Consents(ctx context.Context, participantID string) ([]models.Consent, error) {
+	var rows []models.Consent
+	err := a.db.Snapshot(ctx, func(tx *gorm.DB) error {
+		var known string
+		if err := tx.Model(&models.Participant{}).Select("id").Where("id = ?", participantID).Take(&known).Error; err != nil {
+			return err
+		}
+		return tx.Where("participant_id = ?", participantID).Order("id").Find(&rows).Error
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading consent ledger: %w", err)
+	}
+	return rows, nil
+}
+
+func checkEnrolled(tx *gorm.DB, participantID string) error {
+	_, err := participantChannel(tx, participantID)
+	return err
+}
+
+func participantChannel(tx *gorm.DB, participantID string) (models.Channel, error) {
+	var row models.Participant
+	err := tx.Select("channel").Where("id = ? AND removed_at IS NULL", participantID).Take(&row).Error
+	return row.Channel, err
+}

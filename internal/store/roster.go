@@ -1,0 +1,123 @@
+package store
+
+import (
+	"slices"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// validate refuses a new row that lacks what every row has, with a
+// *models.FieldError.
+func validate(p models.Participant) error {
+	switch {
+	case p.ID == "":
+		return models.BadField("id", "must not be empty")
+	case p.Phone == "":
+		return models.BadField("phone", "must not be empty")
+	case p.EnrolledAt.IsZero():
+		return models.BadField("enrolled_at", "must be set")
+	case p.Debug && !p.Tester:
+		return errDebug
+	}
+	return nil
+}
+
+var errDebug = models.BadField("debug", "is for testers only")
+
+// setDefaults fills in what an enrolment may leave open.
+func setDefaults(p *models.Participant) {
+	if p.CreatedAt.IsZero() {
+		p.CreatedAt = p.EnrolledAt
+	}
+	if p.UpdatedAt.IsZero() {
+		p.UpdatedAt = p.EnrolledAt
+	}
+	p.EnrolledAt, p.CreatedAt, p.UpdatedAt = database.Instant(p.EnrolledAt), database.Instant(p.CreatedAt), database.Instant(p.UpdatedAt)
+	if p.GreetingAt != nil {
+		at := database.Instant(*p.GreetingAt)
+		p.GreetingAt = &at
+	}
+	if p.Status == "" {
+		p.Status = models.StatusActive
+	}
+	if p.Mode == "" {
+		p.Mode = models.ModeIntake
+	}
+	if p.Channel == "" {
+		p.Channel = models.ChannelSMS
+	}
+	p.RemovedAt, p.NextSeq, p.Version, p.LastChannel = nil, 1, 1, models.ChannelSMS
+}
+
+func clearUnreachable(p *models.Participant) []string {
+	if p.UnreachableAt == nil {
+		return nil
+	}
+	p.UnreachableAt, p.UnreachableCode = nil, ""
+	return []string{"unreachable"}
+}
+
+// applyPatch applies a patch to a copy of the row and lists what changed. An
+// operator who looked after a person has the number tried again.
+func applyPatch(p models.Participant, patch models.ParticipantPatch) (models.Participant, []string, error) {
+	var changed []string
+	text := func(name string, field *string, value *string) {
+		if value != nil && *value != *field {
+			*field = *value
+			changed = append(changed, name)
+		}
+	}
+	flag := func(name string, field *bool, value *bool) {
+		if value != nil && *value != *field {
+			*field = *value
+			changed = append(changed, name)
+		}
+	}
+	text("phone_number", &p.Phone, patch.Phone)
+	text("name", &p.Name, patch.Name)
+	text("gender", &p.Gender, patch.Gender)
+	text("ethnicity", &p.Ethnicity, patch.Ethnicity)
+	text("background", &p.Background, patch.Background)
+	text("timezone", &p.Timezone, patch.Timezone)
+	if patch.Timezone != nil && p.ZoneAssumed {
+		p.ZoneAssumed = false
+		if !slices.Contains(changed, "timezone") {
+			changed = append(changed, "timezone")
+		}
+	}
+	changed = append(changed, clearUnreachable(&p)...)
+	text("locale", &p.Locale, patch.Locale)
+	text("status", (*string)(&p.Status), (*string)(patch.Status))
+	flag("tester", &p.Tester, patch.Tester)
+	if !p.Tester && patch.Debug == nil {
+		off := false
+		patch.Debug = &off // who stops being a tester loses debug with it
+	}
+	flag("debug", &p.Debug, patch.Debug)
+	if p.Debug && !p.Tester {
+		return p, nil, errDebug
+	}
+	return p, changed, nil
+}
+
+// noticesOf lists what a participant's workflow has to be told, each kind
+// once.
+func noticesOf(old, p models.Participant) []models.NoticeKind {
+	var kinds []models.NoticeKind
+	update := old.Timezone != p.Timezone || old.ZoneAssumed != p.ZoneAssumed
+	if old.Status != p.Status {
+		switch p.Status {
+		case models.StatusPaused:
+			kinds = append(kinds, models.NoticePause)
+		case models.StatusActive:
+			kinds = append(kinds, models.NoticeResume)
+		case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
+			update = true
+		}
+	}
+	if update {
+		kinds = append(kinds, models.NoticeUpdate)
+	}
+	return kinds
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// saveState mirrors mode, status (unless the participant was removed or has opted
+// out: consent is recorded here first, and the workflow only follows),
+// schedules, and prompts that were missed. The participant's version rises when
+// mode or status changed. Safe to repeat: it writes absolute values.
+func saveState(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {
+	if setStanding(&p, in) {
+		if err := database.SaveParticipant(tx, &p, in.Now); err != nil {
+			return err
+		}
+	}
+	if err := saveSchedules(tx, p, in); err != nil {
+		return err
+	}
+	return saveMissed(tx, in)
+}
+
+func setStanding(p *models.Participant, in models.SaveStateInput) (changed bool) {
+	if in.Mode != "" && in.Mode != p.Mode {
+		p.Mode, changed = in.Mode, true
+	}
+	left := p.RemovedAt != nil || p.Status == models.StatusOptedOut || in.Status == models.StatusOptedOut
+	if in.Status != "" && in.Status != p.Status && !left {
+		p.Status, changed = in.Status, true
+	}
+	return changed
+}
+
+func saveSchedules(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {
+	err := tx.Where("participant_id = ?", in.ParticipantID).Delete(&models.ScheduleRow{}).Error
+	if err != nil || len(in.Schedules) == 0 {
+		return err
+	}
+	rows := make([]models.ScheduleRow, 0, len(in.Schedules))
+	for _, sc := range in.Schedules {
+		row := models.ScheduleRow{
+			ParticipantID: in.ParticipantID,
+			ID:            sc.ID,
+			Type:          sc.Type,
+			At:            sc.At,
+			FromTime:      sc.From,
+			ToTime:        sc.To,
+			Zone:          sc.Zone,
+			UpdatedAt:     in.Now,
+		}
+		if !sc.Next.SendAt.IsZero() && p.Status == models.StatusActive {
+			row.NextAt = &sc.Next.SendAt
+		}
+		rows = append(rows, row)
+	}
+	return tx.Create(&rows).Error
+}
+
+func saveMissed(tx *gorm.DB, in models.SaveStateInput) error {
+	for _, m := range in.Missed {
+		row := models.Prompt{
+			ID:            models.PromptID(in.ParticipantID, m.ScheduleID, m.Slot.Date),
+			ParticipantID: in.ParticipantID,
+			ScheduleID:    m.ScheduleID,
+			LocalDate:     m.Slot.Date,
+			TargetAt:      m.Slot.TargetAt,
+			State:         models.PromptMissed,
+			Reason:        m.Reason,
+		}
+		if _, err := database.InsertOnce(tx, &row); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+const (
+	weak  = "i feel worthless"
+	hours = 3600
+)
+
+func (w *doorWorld) alarm(id string) models.Alert {
+	w.t.Helper()
+	row, err := w.Alarm(w.ctx, id)
+	require.NoError(w.t, err)
+	return row
+}
+
+// A weak sign is answered and pages no person; what raised it is on its record.
+func TestWeakSignPagesNoPerson(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		out := w.text(0, weak)
+		require.NotEmpty(w.t, out.AlarmID)
+		require.Equal(w.t, models.TierB, out.Inbound.DangerTier)
+		row := w.alarm(out.AlarmID)
+		require.Equal(w.t, models.Alert{
+			ID: out.AlarmID, ParticipantID: "ann", InboundID: out.Inbound.ID, Danger: "self_harm", Tier: "B", Rule: row.Rule, Kind: "passive",
+			Score: row.Score, Answer: true, CreatedAt: row.CreatedAt,
+		}, row)
+		require.Contains(w.t, row.Rule, "en.")
+		require.InDelta(w.t, out.Inbound.DangerScore, row.Score, 1e-6)
+		require.Empty(w.t, w.ann().Attention)
+		require.NotEmpty(w.t, w.safetyText(out.AlarmID, 1))
+	})
+}
+
+func TestSecondWeakSignOfADayIsGrave(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		require.False(w.t, w.alarm(w.text(0, weak).AlarmID).Pages)
+		second := w.text(24*hours-1, weak)
+		row := w.alarm(second.AlarmID)
+		require.Equal(w.t, []any{"A", true, true}, []any{row.Tier, row.Escalated, row.Pages})
+		require.Equal(w.t, models.TierA, second.Inbound.DangerTier)
+		require.Equal(w.t, models.AttentionCrisis, w.ann().Attention)
+	})
+}
+
+func TestWeakSignsADayApartStayWeak(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		for _, at := range []int{0, 24 * hours, 48 * hours} {
+			row := w.alarm(w.text(at, weak).AlarmID)
+			require.Equal(w.t, []any{"B", false, false}, []any{row.Tier, row.Escalated, row.Pages})
+		}
+		require.Empty(w.t, w.ann().Attention)
+	})
+}
+
+func TestGraveSignPagesAtOnce(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		row := w.alarm(w.crisis(0).AlarmID)
+		require.Equal(w.t, []any{"A", false, true, "direct"}, []any{row.Tier, row.Escalated, row.Pages, row.Kind})
+	})
+}
+
+// hear is what a voice note of a text turned out to say.
+func (w *doorWorld) hear(out models.AcceptedInbound, seconds, index int, text string) models.AcceptedInbound {
+	w.t.Helper()
+	heard, err := w.AcceptTranscript(w.ctx, models.Transcript{
+		InboundID: out.Inbound.ID, Note: models.VoiceNote{Index: index, Type: "audio/amr", Text: text}, At: doorAt(seconds),
+	})
+	require.NoError(w.t, err)
+	return heard
+}
+
+const twoNotes = `[{"index":0,"type":"audio/amr"},{"index":1,"type":"audio/amr"}]`
+
+// What is typed may be a weak sign, and what is spoken with it a grave one: the
+// alarm of the message pages a person after all, once.
+func TestGraveNoteOfAWeakMessagePages(t *testing.T) {
+	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+		out := w.take(models.Inbound{From: doorAnn, Body: weak, MediaCount: 2, Voice: twoNotes, ReceivedAt: doorAt(0)})
+		read := w.alarm(out.AlarmID)
+		heard := w.hear(out, 5, 0, crisis)
+		require.Equal(w.t, out.AlarmID, heard.AlarmID, "to be told anew")
+		require.NoError(w.t, w.AlarmTold(w.ctx, read, doorAt(6)), "by a starter that read it before")
+		row := w.alarm(out.AlarmID)
+		require.Equal(w.t, []any{"A", true, true}, []any{row.Tier, row.Pages, row.ToldAt == nil})
+		require.Equal(w.t, models.AttentionCrisis, w.ann().Attention)
+		pending, err := w.PendingAlarms(w.ctx, doorAt(60), 10)
+		require.NoError(w.t, err)
+		require.Len(w.t, pending, 1)
+		require.Empty(w.t, w.hear(out, 7, 1, crisis).AlarmID, "it pages already")
+		require.NoError(w.t, w.AlarmTold(w.ctx, row, doorAt(8)))
+		require.NotNil(w.t, w.alarm(out.AlarmID).ToldAt)
+	})
+}

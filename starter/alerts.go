@@ -1,0 +1,106 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/text/language"
+
+	"coachline/internal/api"
+	"coachline/internal/redact"
+	"coachline/models"
+)
+
+const alertsPath = "/alerts"
+
+func (h *handlers) registerAlerts(router huma.API) {
+	register(router, route{method: http.MethodGet, path: alertsPath, id: "list-alerts",
+		summary: "Messages that were taken for a crisis and why, newest first"}, h.listAlerts)
+	register(router, route{method: http.MethodPost, path: alertsPath + "/{id}/mark", id: "mark-alert", summary: "Say whether an alert was right",
+		errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotFound}}, h.markAlert)
+	register(router, route{method: http.MethodGet, path: alertsPath + "/sheet", id: "export-alerts",
+		summary: "What operators have judged, as lines of a screening sheet"}, h.exportAlerts)
+}
+
+type alertsRequest struct {
+	Unmarked bool  `query:"unmarked" doc:"Only those that no operator has judged."`
+	Limit    int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor   int64 `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
+}
+
+func (h *handlers) listAlerts(ctx context.Context, in *alertsRequest) (*answer[api.AlertPage], error) {
+	rows, err := h.store.Alarms(ctx, models.AlertQuery{BeforeInbound: in.Cursor, Unmarked: in.Unmarked, Limit: in.Limit})
+	if err != nil {
+		return nil, h.toFailure("list-alerts", err)
+	}
+	page := api.AlertPage{Alerts: make([]api.Alert, 0, len(rows))}
+	for _, row := range rows {
+		page.Alerts = append(page.Alerts, toAlert(row))
+	}
+	if len(rows) == in.Limit {
+		cursor := strconv.FormatInt(rows[len(rows)-1].InboundID, 10)
+		page.NextCursor = &cursor
+	}
+	return newAnswer("", page), nil
+}
+
+func toAlert(row models.Alert) api.Alert {
+	return api.Alert{
+		ID: row.ID, ParticipantID: row.ParticipantID, At: row.CreatedAt.UTC(), Danger: models.Danger(row.Danger), Tier: row.Tier,
+		Rule: row.Rule, Kind: row.Kind, Score: row.Score, Escalated: row.Escalated, Answered: row.Answer,
+		PagedAt: row.PagedAt, ClearedAt: row.ClearedAt, Mark: row.Mark, MarkedBy: row.MarkedBy, MarkedAt: row.MarkedAt,
+	}
+}
+
+type markAlertRequest struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body api.AlertMarking
+}
+
+// markAlert records what an operator says of an alert; the newest mark counts.
+// It is safe to repeat.
+func (h *handlers) markAlert(ctx context.Context, in *markAlertRequest) (*answer[api.Alert], error) {
+	row, err := h.store.MarkAlarm(ctx, models.AlertMarking{AlarmID: in.ID, Mark: in.Body.Mark, Actor: actor, Now: h.now()})
+	if err != nil {
+		return nil, h.toFailure("mark-alert", asMissing("alert", err))
+	}
+	return newAnswer("", toAlert(row)), nil
+}
+
+// exportAlerts returns the messages that operators have judged. They are personal
+// data also when masked, and need a person to read them before they are shared.
+func (h *handlers) exportAlerts(ctx context.Context, _ *noInput) (*answer[api.Sheet], error) {
+	texts, err := h.store.MarkedTexts(ctx)
+	if err != nil {
+		return nil, h.toFailure("export-alerts", err)
+	}
+	sheet := api.Sheet{Lines: make([]api.SheetLine, 0, len(texts))}
+	for _, text := range texts {
+		sheet.Lines = append(sheet.Lines, toSheetLine(text))
+	}
+	return newAnswer("", sheet), nil
+}
+
+func toSheetLine(text models.MarkedText) api.SheetLine {
+	line := api.SheetLine{Language: languageOf(text.Locale), Sheet: "crisis", Kind: text.Kind}
+	if text.Mark == models.MarkWrong {
+		line.Sheet = "negative"
+	}
+	if line.Kind == "" {
+		line.Kind = "other"
+	}
+	line.Text = strings.Join(strings.Fields(redact.Scrub(text.Text)), " ")
+	return line
+}
+
+// languageOf is the language of a locale, English where it names none.
+func languageOf(locale string) string {
+	tag, err := language.Parse(locale)
+	if base, confidence := tag.Base(); err == nil && confidence != language.No && !tag.IsRoot() {
+		return base.String()
+	}
+	return "en"
+}

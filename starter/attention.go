@@ -1,0 +1,70 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/models"
+)
+
+func (h *handlers) registerAttention(router huma.API) {
+	register(router, route{method: http.MethodPost, path: participantPath + "/attention", id: "clear-attention",
+		summary: "End the attention that a text called for; prompts go on with their next slot",
+		errors:  []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotFound}}, h.clearAttention)
+	register(router, route{method: http.MethodGet, path: "/attention", id: "list-attention",
+		summary: "What operators should look at, oldest first"}, h.listAttention)
+}
+
+type attentionRequest struct {
+	Kind   models.Attention `query:"kind" enum:"crisis,unreachable,send,refusal,flood,wrong_number" doc:"Only this kind."`
+	Limit  int              `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor int64            `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
+}
+
+func (h *handlers) listAttention(ctx context.Context, in *attentionRequest) (*answer[api.AttentionPage], error) {
+	query := models.AttentionQuery{Kind: in.Kind, AfterID: in.Cursor, Limit: in.Limit}
+	rows, err := h.store.OpenAttention(ctx, query)
+	if err != nil {
+		return nil, h.toFailure("list-attention", err)
+	}
+	page := api.AttentionPage{Attention: make([]api.Attention, 0, len(rows))}
+	for _, row := range rows {
+		page.Attention = append(page.Attention, api.Attention{
+			ParticipantID: row.ParticipantID, Name: row.Name, Kind: row.Kind, Since: row.RaisedAt.UTC(), Ref: row.Ref, Code: row.Code,
+		})
+	}
+	if len(rows) < in.Limit {
+		return newAnswer("", page), nil
+	}
+	query.AfterID, query.Limit = rows[len(rows)-1].ID, 1
+	more, err := h.store.OpenAttention(ctx, query)
+	if err != nil {
+		return nil, h.toFailure("list-attention", err)
+	}
+	if len(more) > 0 {
+		cursor := strconv.FormatInt(query.AfterID, 10)
+		page.NextCursor = &cursor
+	}
+	return newAnswer("", page), nil
+}
+
+type clearAttentionRequest struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body api.AttentionClearing
+}
+
+// clearAttention ends the attention of every kind. It is safe to repeat.
+func (h *handlers) clearAttention(ctx context.Context, in *clearAttentionRequest) (*answer[api.AttentionCleared], error) {
+	if !in.Body.Clear {
+		return nil, newFailure(http.StatusBadRequest, "clear: must be true")
+	}
+	p, err := h.store.ClearAttention(ctx, models.AttentionClearing{ParticipantID: in.ID, Note: in.Body.Note, Actor: actor, Now: h.now()})
+	if err != nil {
+		return nil, h.toFailure("clear-attention", err)
+	}
+	return newAnswer("", api.AttentionCleared{ID: p.ID, Attention: p.Attention, Version: p.Version}), nil
+}

@@ -1,0 +1,34 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/models"
+)
+
+func (h *handlers) registerConsents(router huma.API) {
+	register(router, route{method: http.MethodGet, path: participantPath + "/consents", id: "get-consents",
+		summary: "The consent ledger, oldest first; after removal too", errors: []int{http.StatusNotFound}}, h.getConsents)
+}
+
+func (h *handlers) getConsents(ctx context.Context, in *personRequest) (*answer[[]api.Consent], error) {
+	rows, err := h.cfg.Turns.Consents(ctx, in.ID)
+	if err != nil {
+		return nil, h.toFailure("get-consents", err)
+	}
+	return newAnswer("", toConsents(rows)), nil
+}
+
+func toConsents(rows []models.Consent) []api.Consent {
+	out := make([]api.Consent, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, api.Consent{
+			Action: row.Action, Method: row.Method, At: row.At.UTC(), Actor: row.RecordedBy, Text: row.Text, TurnID: row.TurnID,
+		})
+	}
+	return out
+}

@@ -1,0 +1,94 @@
+package starter
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// registerDocument serves the API document. It is called last, because the
+// document describes the routes that are registered before.
+func (h *handlers) registerDocument(mux *http.ServeMux, doc *huma.OpenAPI) {
+	document := plainRoute{http.MethodGet, "/openapi.json", "This document", "application/openapi+json"}.newOperation(http.StatusBadRequest)
+	document.Responses["200"].Content["application/openapi+json"].Schema = &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"openapi", "info", "paths"}, AdditionalProperties: true,
+		Properties: map[string]*huma.Schema{
+			"openapi": {Type: huma.TypeString}, "info": {Type: huma.TypeObject, AdditionalProperties: true},
+			"paths": {Type: huma.TypeObject, AdditionalProperties: true},
+		},
+	}
+	doc.AddOperation(document)
+	raw, err := json.Marshal(doc)
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		if err != nil {
+			h.log.Error("writing the API document failed", "error", err)
+			writeFailure(w, newFailure(http.StatusInternalServerError, "internal error"))
+			return
+		}
+		writeBody(w, "application/openapi+json", raw)
+	})
+}
+
+// plainRoute is a route that is served outside the API library.
+type plainRoute struct{ method, path, summary, contentType string }
+
+// newOperation describes the route and the errors it answers with.
+func (p plainRoute) newOperation(errors ...int) *huma.Operation {
+	op := &huma.Operation{
+		Method: p.method, Path: p.path, Summary: p.summary, OperationID: newOperationID(p.method, p.path),
+		Responses: map[string]*huma.Response{
+			"200": {Description: "OK", Content: map[string]*huma.MediaType{p.contentType: {Schema: &huma.Schema{Type: huma.TypeString}}}},
+		},
+	}
+	for _, code := range errors {
+		op.Responses[strconv.Itoa(code)] = &huma.Response{
+			Description: http.StatusText(code),
+			Content: map[string]*huma.MediaType{
+				"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Failure"}},
+			},
+		}
+	}
+	return op
+}
+
+func newOperationID(method, path string) string {
+	id := []byte(method)
+	for _, c := range []byte(path) {
+		if c == '/' || c == '.' {
+			c = '-'
+		}
+		id = append(id, c)
+	}
+	return string(id)
+}
+
+// writeFailure answers outside the API library. A failed write means that the
+// caller has gone, and the error cannot be reported.
+func writeFailure(w http.ResponseWriter, refused *failure) {
+	raw, err := json.Marshal(refused)
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(refused.code)
+	_, _ = w.Write(append(raw, '\n'))
+}
+
+func writeBody(w http.ResponseWriter, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body)
+}
+
+// allowNull declares a property of each named schema to be an object or null,
+// which the library does not say of a pointer to a struct.
+func allowNull(doc *huma.OpenAPI, properties map[string]string) {
+	schemas := doc.Components.Schemas.Map()
+	for name, property := range properties {
+		reference := schemas[name].Properties[property]
+		schemas[name].Properties[property] = &huma.Schema{AnyOf: []*huma.Schema{reference, {Type: "null"}}}
+	}
+}

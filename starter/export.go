@@ -1,0 +1,186 @@
+package starter
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/models"
+)
+
+const zipType = "application/zip"
+
+func (h *handlers) registerExport(router huma.API) {
+	r := route{method: http.MethodGet, path: participantPath + "/memory/export", id: "export-memory",
+		summary: "What is remembered of the person, as files in a zip archive", errors: []int{http.StatusNotFound}}
+	register(router, r, h.exportMemory)
+	// A file, where the library documents JSON.
+	answers := router.OpenAPI().Paths[r.path].Get.Responses[strconv.Itoa(http.StatusOK)]
+	answers.Content = map[string]*huma.MediaType{zipType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+}
+
+// fileAnswer is an answer that is saved as a file.
+type fileAnswer struct {
+	Type        string `header:"Content-Type"`
+	Disposition string `header:"Content-Disposition"`
+	Body        []byte
+}
+
+func (h *handlers) exportMemory(ctx context.Context, in *personRequest) (*fileAnswer, error) {
+	raw, err := h.zipMemory(ctx, in.ID)
+	if err != nil {
+		return nil, h.toFailure("export-memory", err)
+	}
+	return &fileAnswer{Type: zipType, Disposition: `attachment; filename="memory.zip"`, Body: raw}, nil
+}
+
+// zipMemory writes what is remembered of a person as a zip archive: MEMORY.md
+// with profile and facts, a file for each day that has a note, and summaries.md
+// where there is a summary. The same rows give the same bytes. Days are the
+// person's own, all other dates are UTC. models.ErrNotFound for a participant
+// who is unknown or removed.
+func (h *handlers) zipMemory(ctx context.Context, id string) ([]byte, error) {
+	known, versions, err := h.readMemory(ctx, id, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := h.store.Profile(ctx, id)
+	if err != nil && !errors.Is(err, models.ErrNotFound) { // nothing learnt yet
+		return nil, fmt.Errorf("reading a profile: %w", err)
+	}
+	return zipFiles(memoryExport{profile: profile, known: known, versions: versions}.listFiles())
+}
+
+// memoryExport is what is exported of one person. It holds personal data.
+type memoryExport struct {
+	profile  models.Profile
+	known    models.Memory
+	versions map[string][]models.FactVersion
+}
+
+// file is one file of an export.
+type file struct{ name, text string }
+
+// zipFiles stores files without compression, whose bytes could change with the
+// library, and with one instant for all, since zip has no empty one.
+func zipFiles(files []file) ([]byte, error) {
+	var out bytes.Buffer
+	archive := zip.NewWriter(&out)
+	for _, one := range files {
+		w, err := archive.CreateHeader(&zip.FileHeader{
+			Name: one.name, Method: zip.Store, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("adding %s to an archive: %w", one.name, err)
+		}
+		if _, err := w.Write([]byte(one.text)); err != nil {
+			return nil, fmt.Errorf("writing %s to an archive: %w", one.name, err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return nil, fmt.Errorf("closing an archive: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// listFiles leaves out notes and summaries that were erased.
+func (m memoryExport) listFiles() []file {
+	out := []file{{"MEMORY.md", m.writeMemory()}}
+	for i := len(m.known.Notes) - 1; i >= 0; i-- { // oldest first
+		note := m.known.Notes[i]
+		if note.Text == "" {
+			continue
+		}
+		day := strings.ReplaceAll(note.LocalDate, "-", "")
+		out = append(out, file{
+			fmt.Sprintf("memory/%.6s/%s.md", day, day), fmt.Sprintf("# %s\n\n%s\n", note.LocalDate, strings.TrimSpace(note.Text)),
+		})
+	}
+	if s := m.known.Summary; s.Text != "" {
+		out = append(out, file{"summaries.md", fmt.Sprintf("# Summary of the conversation, %s\n\n%s\n", formatDate(s.UpdatedAt), strings.TrimSpace(s.Text))})
+	}
+	return out
+}
+
+func (m memoryExport) writeMemory() string {
+	var text strings.Builder
+	text.WriteString("# Memory\n")
+	section := func(title string, lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintf(&text, "\n## %s\n\n%s\n", title, strings.Join(lines, "\n"))
+		}
+	}
+	section("Profile", listProfile(m.profile))
+	for _, kind := range models.FactKinds() {
+		section("Facts: "+string(kind), m.listFacts(kind))
+	}
+	if text.Len() == len("# Memory\n") {
+		text.WriteString("\nNothing is remembered of this person.\n")
+	}
+	return text.String()
+}
+
+// listFacts lists those of a kind in the order they have, each with what it said
+// before.
+func (m memoryExport) listFacts(kind models.FactKind) []string {
+	var lines []string
+	for _, fact := range m.known.Facts {
+		if fact.Kind != kind {
+			continue
+		}
+		lines = append(lines, "- "+formatFact(toFactVersion(fact)))
+		for _, old := range m.versions[fact.ID] {
+			if old.Version < fact.Version {
+				lines = append(lines, "  - before: "+formatFact(old))
+			}
+		}
+	}
+	return lines
+}
+
+func toFactVersion(fact models.Fact) models.FactVersion {
+	return models.FactVersion{
+		FactID: fact.ID, Text: fact.Text, SourceID: fact.SourceID, TurnID: fact.TurnID, Version: fact.Version, At: fact.UpdatedAt,
+	}
+}
+
+func formatFact(v models.FactVersion) string {
+	return fmt.Sprintf("[%s] %s (%s, version %d, turn %s, entry %d)",
+		formatDate(v.At), joinLines(v.Text), v.FactID, v.Version, cmp.Or(v.TurnID, "unknown"), v.SourceID)
+}
+
+func listProfile(p models.Profile) []string {
+	var lines []string
+	for _, field := range []struct{ name, value string }{
+		{"Habit", p.HabitDomain},
+		{"Motivation", p.MotivationalFrame},
+		{"Preferred time", p.PreferredTime},
+		{"Anchor", p.PromptAnchor},
+		{"More", p.AdditionalInfo},
+		{"Last success with", p.LastSuccessfulPrompt},
+		{"Last barrier", p.LastBarrier},
+		{"Last motivator", p.LastMotivator},
+		{"Last change", p.LastTweak},
+		{"Tone", strings.Join(p.Tone.Tags, ", ")},
+	} {
+		if field.value != "" {
+			lines = append(lines, "- "+field.name+": "+joinLines(field.value))
+		}
+	}
+	return lines
+}
+
+func formatDate(at time.Time) string { return at.UTC().Format(time.DateOnly) }
+
+// joinLines keeps what a person wrote from opening a section.
+func joinLines(text string) string { return strings.Join(strings.Fields(text), " ") }

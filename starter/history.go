@@ -1,0 +1,52 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/models"
+)
+
+func (h *handlers) registerHistory(router huma.API) {
+	register(router, route{method: http.MethodGet, path: participantPath + "/history", id: "get-history",
+		summary: "The conversation, oldest first", errors: []int{http.StatusNotFound}}, h.getHistory)
+}
+
+type historyRequest struct {
+	ID     string    `path:"id" maxLength:"64"`
+	Limit  int       `query:"limit" minimum:"1" maximum:"500" default:"100"`
+	Before time.Time `query:"before" doc:"Only what is older than this instant (RFC 3339)."`
+	After  time.Time `query:"after" doc:"Only what is newer than this instant, to look for an answer; not together with before."`
+}
+
+func (h *handlers) getHistory(ctx context.Context, in *historyRequest) (*answer[[]api.HistoryEntry], error) {
+	entries, err := h.readHistory(ctx, in)
+	if err != nil {
+		return nil, h.toFailure("reading the conversation", err)
+	}
+	list := make([]api.HistoryEntry, 0, len(entries))
+	for _, entry := range entries {
+		if entry.Unreadable {
+			h.log.Error("a stored text cannot be opened with the payload keys; check `coachline doctor`", "participant", in.ID, "at", entry.At)
+		}
+		list = append(list, api.HistoryEntry(entry))
+	}
+	return newAnswer("", list), nil
+}
+
+func (h *handlers) readHistory(ctx context.Context, in *historyRequest) ([]models.HistoryEntry, error) {
+	if in.After.IsZero() {
+		return h.store.History(ctx, in.ID, in.Limit, in.Before)
+	}
+	if !in.Before.IsZero() {
+		return nil, models.BadField("after", "not together with before")
+	}
+	if _, err := h.store.Participant(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return h.store.HistoryAfter(ctx, in.ID, in.Limit, in.After)
+}

@@ -1,0 +1,117 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/models"
+)
+
+// maxNotes is how many daily notes are shown: those of a year.
+const maxNotes = 366
+
+func (h *handlers) registerMemory(router huma.API) {
+	missing := []int{http.StatusNotFound}
+	register(router, route{method: http.MethodGet, path: participantPath + "/memories", id: "get-memories",
+		summary: "What is remembered of the person", errors: missing}, h.getMemories)
+	register(router, route{method: http.MethodDelete, path: participantPath + "/memories", id: "forget-memories",
+		summary: "Erase everything that is remembered; after removal too", errors: missing}, h.forgetMemories)
+	register(router, route{method: http.MethodDelete, path: participantPath + "/memories/{fact}", id: "forget-memory",
+		summary: "Erase a fact in all its versions; after removal too", errors: missing}, h.forgetMemory)
+}
+
+// getMemories shows what is remembered of a person: facts with what they said
+// before, the notes of a year, the summary.
+func (h *handlers) getMemories(ctx context.Context, in *personRequest) (*answer[api.Memory], error) {
+	known, histories, err := h.readMemory(ctx, in.ID, maxNotes)
+	if err != nil {
+		return nil, h.toFailure("get-memories", err)
+	}
+	return newAnswer("", toMemory(known, histories)), nil
+}
+
+// readMemory reads all facts with their versions, at most so many notes, and the
+// summary.
+func (h *handlers) readMemory(ctx context.Context, id string, notes int) (models.Memory, map[string][]models.FactVersion, error) {
+	known, err := h.cfg.Memory.Recall(ctx, id)
+	if err != nil {
+		return models.Memory{}, nil, fmt.Errorf("reading memories: %w", err)
+	}
+	if known.Notes, err = h.cfg.Memory.Notes(ctx, id, notes); err != nil {
+		return models.Memory{}, nil, fmt.Errorf("reading notes: %w", err)
+	}
+	histories := map[string][]models.FactVersion{}
+	for _, fact := range known.Facts {
+		if fact.Version == 1 {
+			continue
+		}
+		versions, err := h.cfg.Memory.History(ctx, id, fact.ID)
+		if err != nil && !errors.Is(err, models.ErrNotFound) { // forgotten a moment ago
+			return models.Memory{}, nil, fmt.Errorf("reading the history of a fact: %w", err)
+		}
+		histories[fact.ID] = versions
+	}
+	return known, histories, nil
+}
+
+type factRequest struct {
+	ID   string `path:"id" maxLength:"64"`
+	Fact string `path:"fact" maxLength:"20" pattern:"^f[0-9]+$" doc:"Id of the fact, such as f3."`
+}
+
+// forgetMemory erases one fact in all its versions, for people who were removed
+// too; audited. A repeat changes nothing.
+func (h *handlers) forgetMemory(ctx context.Context, in *factRequest) (*answer[api.Forgotten], error) {
+	err := h.cfg.Memory.Forget(ctx, models.Forgetting{ParticipantID: in.ID, FactID: in.Fact, Actor: actor, At: h.now()})
+	if err != nil {
+		return nil, h.toFailure("forget-memory", asMissing("participant or fact", err))
+	}
+	return newAnswer("", api.Forgotten{Facts: 1}), nil
+}
+
+// forgetMemories erases all facts, notes and the summary of a person, removed or
+// not; audited. A repeat changes nothing.
+func (h *handlers) forgetMemories(ctx context.Context, in *personRequest) (*answer[api.Forgotten], error) {
+	facts, err := h.cfg.Memory.ForgetAll(ctx, models.Forgetting{ParticipantID: in.ID, Actor: actor, At: h.now()})
+	if err != nil {
+		return nil, h.toFailure("forget-memories", err)
+	}
+	return newAnswer("", api.Forgotten{Facts: facts}), nil
+}
+
+// toMemory leaves out notes and summaries that were erased.
+func toMemory(known models.Memory, histories map[string][]models.FactVersion) api.Memory {
+	out := api.Memory{Facts: []api.Fact{}, Notes: []api.Note{}}
+	for _, fact := range known.Facts {
+		out.Facts = append(out.Facts, toFact(fact, histories[fact.ID]))
+	}
+	for _, note := range known.Notes {
+		if note.Text != "" {
+			out.Notes = append(out.Notes, api.Note{LocalDate: note.LocalDate, Text: note.Text, At: note.UpdatedAt.UTC()})
+		}
+	}
+	if known.Summary.Text != "" {
+		out.Summary = api.Summary{Text: known.Summary.Text, At: toUTC(&known.Summary.UpdatedAt)}
+	}
+	return out
+}
+
+func toFact(fact models.Fact, versions []models.FactVersion) api.Fact {
+	out := api.Fact{
+		ID: fact.ID, Kind: fact.Kind, Text: fact.Text, Source: fact.SourceID, TurnID: fact.TurnID,
+		Version: fact.Version, At: fact.UpdatedAt.UTC(), Before: []api.FactVersion{},
+	}
+	for _, old := range versions {
+		if old.Version < fact.Version {
+			out.Before = append(out.Before, api.FactVersion{
+				Version: old.Version, Kind: old.Kind, Text: old.Text, Source: old.SourceID, TurnID: old.TurnID, At: old.At.UTC(),
+			})
+		}
+	}
+	return out
+}

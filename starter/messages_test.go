@@ -1,0 +1,68 @@
+package starter
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/api"
+	"coachline/models"
+)
+
+func TestHistory(t *testing.T) {
+	h := start(t, nil)
+	path := participantsPath + "/" + h.ann().ID + "/history"
+	require.Equal(t, "[]", string(h.do(call{method: "GET", path: path}).body.Result))
+	h.store.history = []models.HistoryEntry{
+		{Role: models.RoleAssistant, Kind: models.KindGreeting, Text: "Hi", At: testNow, Channel: models.ChannelSMS, Delivery: models.OutboxDelivered, TurnID: "conv_1-t1"},
+		{Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: models.ChannelChat},
+	}
+	all := h.do(call{method: "GET", path: path})
+	require.JSONEq(t, `[{"role":"assistant","kind":"greeting","text":"Hi","at":"2026-11-24T13:00:00Z","channel":"sms","delivery":"delivered","turn_id":"conv_1-t1"},
+		{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z","channel":"chat"}]`, string(all.body.Result))
+	newer := result[[]api.HistoryEntry](t, h.do(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z"}))
+	require.Equal(t, []api.HistoryEntry{api.HistoryEntry(h.store.history[1])}, newer)
+	h.refused(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z&before=2026-11-24T13:00:00Z"}, http.StatusBadRequest, "not together")
+	h.refused(call{method: "GET", path: participantsPath + "/nobody/history?after=2026-11-24T13:00:00Z"}, http.StatusNotFound, "participant not found")
+	require.Len(t, result[[]api.HistoryEntry](t, h.do(call{method: "GET", path: path + "?limit=1"})), 1)
+	older := h.do(call{method: "GET", path: path + "?before=" + url.QueryEscape("2026-11-24T14:00:30+01:00")})
+	require.Equal(t, "Hi", result[[]api.HistoryEntry](t, older)[0].Text)
+	h.refused(call{method: "GET", path: path + "?before=yesterday"}, http.StatusBadRequest, "before: ")
+	h.refused(call{method: "GET", path: path + "?limit=501"}, http.StatusBadRequest, "limit: expected number <= 500")
+}
+
+func TestMessages(t *testing.T) {
+	h := start(t, nil)
+	ann := h.ann()
+	path := participantsPath + "/" + ann.ID + "/messages"
+	send := func(body, key string) call {
+		return call{method: "POST", path: path, body: body, header: map[string]string{"Idempotency-Key": key}}
+	}
+	first := h.do(send(`{"body":"See you"}`, "k1"))
+	require.Equal(t, http.StatusAccepted, first.status, first.raw)
+	require.Equal(t, api.QueuedMessage{ID: ann.ID + "-op-k1", Status: models.OutboxReady}, result[api.QueuedMessage](t, first))
+	require.Equal(t, http.StatusOK, h.do(send(`{"body":"See you"}`, "k1")).status)
+	h.refused(send(`{"body":"Other"}`, "k1"), http.StatusConflict, "Idempotency-Key")
+	require.Equal(t, []string{"start", "update:SendMessage"}, h.engine.seen())
+	require.Equal(t, []any{models.SendMessageRequest{OutboxID: ann.ID + "-op-k1"}}, h.engine.updates[0].Args)
+
+	require.Equal(t, http.StatusAccepted, h.do(send(`{"body":"A"}`, "")).status)
+	require.Equal(t, http.StatusAccepted, h.do(send(`{"body":"A"}`, "")).status)
+	for _, status := range []int{http.StatusAccepted, http.StatusOK} {
+		require.Equal(t, status, h.do(send(`{"body":"It’s 8–9"}`, "k2")).status, "the key finds what was stored")
+	}
+	require.Equal(t, "It's 8-9", h.store.outbox["k2"].Body, "GSM-7 is cheaper")
+	h.refused(send(`{"body":""}`, ""), http.StatusBadRequest, "body: expected length >= 1")
+	h.refused(send(`{"body":" \n"}`, ""), http.StatusBadRequest, "body: must not be blank")
+	h.refused(send(`{"body":"`+strings.Repeat("x", 1601)+`"}`, ""), http.StatusBadRequest, "body: expected length <= 1600")
+	h.refused(send(`{"text":"A"}`, ""), http.StatusBadRequest, "body: is required")
+
+	p := h.store.participants[ann.ID]
+	p.Status = models.StatusOptedOut
+	h.store.participants[ann.ID] = p
+	h.refused(send(`{"body":"A"}`, ""), http.StatusConflict, "opted out")
+}

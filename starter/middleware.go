@@ -1,0 +1,60 @@
+package starter
+
+import (
+	"net/http"
+	"net/url"
+	"unicode/utf8"
+)
+
+// withHeaders sets the headers that keep answers with personal data out of caches
+// and from being read as another type, and refuses requests whose address is not
+// UTF-8, which no database column can hold.
+func withHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		query, err := url.QueryUnescape(r.URL.RawQuery)
+		if err != nil || !utf8.ValidString(query) {
+			writeFailure(w, newFailure(http.StatusBadRequest, "query: is not valid UTF-8 in URL encoding"))
+			return
+		}
+		if !utf8.ValidString(r.URL.Path) {
+			writeFailure(w, newFailure(http.StatusBadRequest, "path: is not valid UTF-8"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// withEnvelope gives unknown paths and methods the envelope of everything else,
+// and refuses query parameters that the route does not have.
+func withEnvelope(mux *http.ServeMux, known map[string][]string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			if refused := checkQuery(r, known, pattern); refused != nil {
+				writeFailure(w, refused)
+				return
+			}
+			mux.ServeHTTP(w, r)
+			return
+		}
+		probe := &statusProbe{header: http.Header{}}
+		mux.ServeHTTP(probe, r)
+		if probe.status == http.StatusMethodNotAllowed {
+			w.Header().Set("Allow", probe.header.Get("Allow"))
+			writeFailure(w, newFailure(probe.status, "method not allowed"))
+			return
+		}
+		writeFailure(w, newFailure(http.StatusNotFound, "no such route"))
+	})
+}
+
+// statusProbe takes the mux's own refusal and keeps its status and headers.
+type statusProbe struct {
+	header http.Header
+	status int
+}
+
+func (p *statusProbe) Header() http.Header         { return p.header }
+func (p *statusProbe) Write(b []byte) (int, error) { return len(b), nil }
+func (p *statusProbe) WriteHeader(status int)      { p.status = status }

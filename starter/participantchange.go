@@ -1,0 +1,140 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"coachline/internal/api"
+	"coachline/internal/coach"
+	"coachline/models"
+)
+
+type changeRequest struct {
+	ID      string `path:"id" maxLength:"64"`
+	IfMatch string `header:"If-Match" maxLength:"32" doc:"Version that the change is based on; refused with 412 when it is not the newest."`
+	Body    api.ParticipantChange
+}
+
+// maxChangeTries bounds how often a change is checked again against a row that
+// another request changed in between.
+const maxChangeTries = 5
+
+// changeParticipant applies a partial update. What is allowed depends on the row, so the
+// row that was checked must be the row that is written: without If-Match the
+// version just read stands in, and a lost race is tried again.
+func (h *handlers) changeParticipant(ctx context.Context, in *changeRequest) (*participantAnswer, error) {
+	want, err := parseIfMatch(in.IfMatch)
+	if err != nil {
+		return nil, h.toFailure("changing the participant", err)
+	}
+	for range maxChangeTries {
+		saved, err := h.tryChangeParticipant(ctx, in, want)
+		if errors.Is(err, models.ErrStale) && want == nil {
+			continue
+		}
+		if err != nil {
+			return nil, h.toFailure("changing the participant", err)
+		}
+		h.deliverNotices(ctx, saved.ID)
+		return newParticipantAnswer(describeChange(in, saved), saved), nil
+	}
+	return nil, newFailure(http.StatusConflict, "the participant is being changed by others, try again")
+}
+
+// describeChange says what an update came to.
+func describeChange(in *changeRequest, saved models.Participant) string {
+	if in.Body.Phone != nil && in.Body.Status == nil && saved.Status == models.StatusOptedOut {
+		return "Participant updated; they are opted out, so nothing is sent to the number until START is texted from it"
+	}
+	return "Participant updated"
+}
+
+func (h *handlers) tryChangeParticipant(ctx context.Context, in *changeRequest, want *int64) (models.Participant, error) {
+	row, err := h.store.Participant(ctx, in.ID)
+	if err != nil {
+		return models.Participant{}, err
+	}
+	if want != nil && *want != row.Version {
+		return models.Participant{}, models.ErrStale
+	}
+	patch, err := checkPatch(row, in)
+	if err != nil {
+		return models.Participant{}, err
+	}
+	if in.Body.Phone != nil {
+		phone, err := h.parsePhone(*in.Body.Phone)
+		if err != nil {
+			return models.Participant{}, err
+		}
+		patch.Phone = &phone
+	}
+	if patch == (models.ParticipantPatch{}) && in.Body.Waiting == "" {
+		return row, nil
+	}
+	return h.store.UpdateParticipant(ctx, models.ParticipantUpdate{
+		ID: in.ID, Patch: patch, Waiting: in.Body.Waiting, IfMatch: &row.Version, Actor: actor, Now: h.now(),
+	})
+}
+
+// checkPatch turns a request into a patch, and refuses what the row does not
+// allow.
+func checkPatch(row models.Participant, in *changeRequest) (models.ParticipantPatch, error) {
+	body := in.Body
+	patch := models.ParticipantPatch{
+		Name: trimOptional(body.Name), Gender: trimOptional(body.Gender), Ethnicity: trimOptional(body.Ethnicity),
+		Background: trimOptional(body.Background), Timezone: body.Timezone, Status: body.Status,
+		Locale: body.Locale, Tester: body.Tester, Debug: body.Debug,
+	}
+	if patch.Timezone != nil {
+		if err := checkZone(*patch.Timezone); err != nil {
+			return patch, err
+		}
+	}
+	if patch.Locale != nil {
+		if err := checkLocale(*patch.Locale); err != nil {
+			return patch, err
+		}
+	}
+	if patch.Status != nil && *patch.Status == row.Status {
+		patch.Status = nil
+	}
+	if patch.Status != nil {
+		if err := coach.StatusChange(row.Status, *patch.Status); err != nil {
+			return patch, newFailure(http.StatusConflict, "status: %s", strings.TrimPrefix(err.Error(), "status: "))
+		}
+	}
+	tester := row.Tester
+	if patch.Tester != nil {
+		tester = *patch.Tester
+	}
+	if patch.Debug != nil && *patch.Debug && !tester {
+		return patch, errDebugNeedsTester
+	}
+	return patch, nil
+}
+
+// trimOptional trims a text that may be absent.
+func trimOptional(s *string) *string {
+	if s == nil {
+		return nil
+	}
+	t := strings.TrimSpace(*s)
+	return &t
+}
+
+// parseIfMatch reads one version, quoted as in our ETag or bare. Nil means
+// that any version will do.
+func parseIfMatch(header string) (*int64, error) {
+	text := strings.TrimSpace(header)
+	if text == "" || text == "*" {
+		return nil, nil
+	}
+	version, err := strconv.ParseInt(strings.Trim(text, `"`), 10, 64)
+	if err != nil {
+		return nil, models.BadField("If-Match", "must be the version from the ETag header")
+	}
+	return &version, nil
+}

@@ -1,0 +1,162 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"coachline/internal/api"
+	"coachline/internal/keylock"
+	"coachline/starter/relay"
+)
+
+// maxAPIBody is the largest JSON body that is read, in bytes.
+const maxAPIBody = 1 << 20
+
+const bearerScheme = "bearer"
+
+// answer is a JSON answer in the envelope.
+type answer[T any] struct {
+	Body api.Envelope[T]
+}
+
+func newAnswer[T any](message string, result T) *answer[T] {
+	return &answer[T]{Body: api.Envelope[T]{Status: api.StatusOK, Message: message, Result: result}}
+}
+
+// participantRequest names the participant of a route that needs nothing else.
+type participantRequest struct {
+	ID string `path:"id" maxLength:"64" doc:"Participant id."`
+}
+
+// handlers answers the HTTP routes. The handlers of a noun are in the file of its
+// name.
+type handlers struct {
+	cfg   Config
+	store Store
+	relay *relay.Relay
+	// locks let each sender's texts into the database one at a time, so that a
+	// flood of one waits behind itself.
+	locks *keylock.Locks
+	log   *slog.Logger
+	// throttle limits wrong tokens.
+	throttle *throttle
+}
+
+// newHandler builds the whole HTTP surface.
+func (h *handlers) newHandler() http.Handler {
+	useFailures()
+	mux := http.NewServeMux()
+	config := huma.DefaultConfig("Coachline", h.cfg.Version)
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
+	config.Formats = map[string]huma.Format{"application/json": strictJSON, "json": strictJSON}
+	config.CreateHooks = nil // the only default hook links to the schema pages
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		bearerScheme: {Type: "http", Scheme: "bearer", Description: "COACH_API_TOKEN"},
+	}
+	if h.cfg.HTTP.PublicURL != "" {
+		config.Servers = []*huma.Server{{URL: h.cfg.HTTP.PublicURL}}
+	}
+	router := humago.New(mux, config)
+	router.UseMiddleware(h.requireAccess(router))
+	h.registerParticipants(router)
+	h.registerHistory(router)
+	h.registerWaiting(router)
+	h.registerMessages(router)
+	h.registerChat(router)
+	h.registerState(router)
+	h.registerMode(router)
+	h.registerTurns(router)
+	h.registerConsents(router)
+	h.registerMemory(router)
+	h.registerExport(router)
+	h.registerHolds(router)
+	h.registerAttention(router)
+	h.registerAlerts(router)
+	h.registerHealth(router)
+	doc := router.OpenAPI()
+	h.registerWebhooks(mux, doc)
+	h.registerCodec(mux, doc)
+	allowNull(doc, map[string]string{"State": "pending_prompt", "Round": "given"})
+	documentQuery(doc)
+	h.registerMetrics(mux, doc)
+	h.registerDocument(mux, doc)
+	return withHeaders(withEnvelope(mux, queryNames(doc)))
+}
+
+// strictJSON reads JSON in UTF-8 only, where the standard library would put
+// replacement characters for other bytes.
+var strictJSON = huma.Format{
+	Marshal: huma.DefaultJSONFormat.Marshal,
+	Unmarshal: func(data []byte, into any) error {
+		if !utf8.Valid(data) {
+			return errors.New("is not valid UTF-8")
+		}
+		return huma.DefaultJSONFormat.Unmarshal(data, into)
+	},
+}
+
+// route is what differs between the operations of the participants API.
+type route struct {
+	method, path, id, summary string
+	status                    int
+	// errors are the statuses the route can answer with besides the ones that
+	// every guarded route has.
+	errors []int
+}
+
+func (r route) newOperation() huma.Operation {
+	status := r.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	return huma.Operation{
+		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary,
+		DefaultStatus: status,
+		// The library refuses a body of exactly its limit.
+		MaxBodyBytes: maxAPIBody + 1,
+		Security:     []map[string][]string{{bearerScheme: {}}},
+		Errors: append([]int{
+			http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
+			http.StatusTooManyRequests, http.StatusServiceUnavailable,
+		}, r.errors...),
+	}
+}
+
+// register adds a guarded JSON route. The library documents 422 for every
+// checked input; here such an answer is a 400, so the entry is dropped.
+func register[I, O any](router huma.API, r route, handle func(context.Context, *I) (*O, error)) {
+	op := r.newOperation()
+	op.Responses = map[string]*huma.Response{}
+	huma.Register(router, op, handle)
+	delete(op.Responses, "422")
+}
+
+// deliverLimit is how long an API answer waits for Temporal; after that the relay
+// goes on.
+const deliverLimit = 2 * time.Second
+
+// deliverNotices delivers to Temporal what a request committed before the request
+// is answered, within deliverLimit. The outcome does not change the answer: the
+// notice is committed, and the relay delivers it later.
+func (h *handlers) deliverNotices(ctx context.Context, participantID string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliverLimit)
+	defer cancel()
+	if err := h.relay.Deliver(ctx, participantID); err != nil {
+		h.log.Warn("delivery failed, the relay will try again", "participant", participantID, "error", err)
+	}
+}
+
+// personRequest names a participant, who may have been removed.
+type personRequest struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+// noInput is the input of a route that takes none.
+type noInput struct{}

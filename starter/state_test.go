@@ -1,0 +1,46 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+func TestState(t *testing.T) {
+	h := start(t, nil)
+	path := participantsPath + "/" + h.ann().ID + "/state"
+	sent := testNow.Add(-time.Hour)
+	h.store.profile = models.Profile{HabitDomain: "walking", Tone: models.Tone{Tags: []string{"concise"}}, SuccessCount: 2, TotalPrompts: 5}
+	h.engine.status = models.StatusView{
+		Mode: models.ModeFeedback, Status: models.StatusActive, Zone: "Europe/Berlin",
+		Due:     []models.Due{{Kind: models.DueDailyPrompt, At: testNow.Add(2 * time.Hour), Ref: "s1"}},
+		Pending: &models.PendingPrompt{PromptID: "p1", SentAt: sent},
+	}
+	h.engine.schedules = []models.Schedule{{ID: "s1", Type: models.ScheduleFixed, At: "08:00", Next: models.Slot{
+		Date: "2026-11-25", TargetAt: testNow.Add(90 * time.Minute), SendAt: testNow.Add(80 * time.Minute)}}}
+	got := h.do(call{method: "GET", path: path})
+	require.Equal(t, http.StatusOK, got.status, got.raw)
+	require.JSONEq(t, `{"mode":"FEEDBACK","status":"active","version":1,"waiting_messages":0,"last_channel":"sms",
+		"profile":{"habit_domain":"walking","motivational_frame":"","preferred_time":"","prompt_anchor":"","additional_info":"",
+			"last_successful_prompt":"","last_barrier":"","last_motivator":"","last_tweak":"","last_habit_prompt":"",
+			"tone_tags":["concise"],"last_prompt_sent_at":null},
+		"counters":{"success_count":2,"total_prompts":5},
+		"schedules":[{"id":"s1","type":"fixed","at":"08:00","timezone":"Europe/Berlin",
+			"next_at":"2026-11-24T15:00:00Z","target_at":"2026-11-24T14:30:00Z"}],
+		"due":[{"kind":"daily_prompt","at":"2026-11-24T15:00:00Z","ref":"s1"}],
+		"pending_prompt":{"prompt_id":"p1","sent_at":"2026-11-24T12:00:00Z"}}`, string(got.body.Result))
+
+	for _, status := range []models.Status{models.StatusPaused, models.StatusOptedOut} {
+		h.engine.status.Status, h.engine.status.Due = status, nil
+		got = h.do(call{method: "GET", path: path})
+		require.Contains(t, got.raw, `"next_at":null,"target_at":null`, "no prompt goes out to people who are %s", status)
+	}
+
+	h.engine.fail(func(context.Context, string) error { return context.DeadlineExceeded })
+	h.refused(call{method: "GET", path: path}, http.StatusServiceUnavailable, "asking the participant's workflow failed")
+}

@@ -1,0 +1,73 @@
+package starter
+
+import (
+	"context"
+	"time"
+
+	"coachline/internal/metrics"
+	"coachline/models"
+	"coachline/starter/relay"
+)
+
+// Store is what the starter needs of the database; package store provides it.
+// It is an interface because tests need one that fails, and one that loses a
+// race, when they say so.
+type Store interface {
+	relay.Notices
+	relay.Hints
+	relay.Alarms
+	relay.Memories
+	metrics.Notices
+
+	// Ping fails unless the database answers.
+	Ping(ctx context.Context) error
+
+	// Participants.
+	EnrollOnce(ctx context.Context, p models.Participant, by models.Enrolment) (models.Participant, error)
+	Participant(ctx context.Context, id string) (models.Participant, error)
+	Participants(ctx context.Context, q models.ParticipantQuery) ([]models.Participant, error)
+	UpdateParticipant(ctx context.Context, u models.ParticipantUpdate) (models.Participant, error)
+	RemoveParticipantIf(ctx context.Context, r models.Removal) error
+	Profile(ctx context.Context, id string) (models.Profile, error)
+	// MutedUntil is zero when the participant is not muted at the instant now.
+	MutedUntil(ctx context.Context, id string, now time.Time) (time.Time, error)
+	RecordAudit(ctx context.Context, a models.Audit) error
+
+	// The conversation.
+	AcceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error)
+	AcceptStatus(ctx context.Context, s models.StatusCallback) (bool, error)
+	History(ctx context.Context, id string, limit int, before time.Time) ([]models.HistoryEntry, error)
+	HistoryAfter(ctx context.Context, id string, limit int, after time.Time) ([]models.HistoryEntry, error)
+	QueueOperatorMessage(ctx context.Context, m models.OperatorMessage) (models.Outbox, bool, error)
+	WaitingMessages(ctx context.Context, participantID string) ([]models.WaitingMessage, error)
+
+	// Holds of prompts.
+	CreateHold(ctx context.Context, h models.Hold) (models.Hold, error)
+	ReleaseHold(ctx context.Context, r models.HoldRelease) (models.Hold, error)
+	Holds(ctx context.Context, q models.HoldQuery) ([]models.Hold, error)
+
+	// What operators should look at.
+	OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error)
+	ClearAttention(ctx context.Context, c models.AttentionClearing) (models.Participant, error)
+	Alarms(ctx context.Context, q models.AlertQuery) ([]models.Alert, error)
+	MarkAlarm(ctx context.Context, m models.AlertMarking) (models.Alert, error)
+	MarkedTexts(ctx context.Context) ([]models.MarkedText, error)
+}
+
+// Turns reads the records of turns and the consent ledger; package archive
+// provides it.
+type Turns interface {
+	Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnTotals, error)
+	Turn(ctx context.Context, participantID string, number int) (models.TurnRecord, error)
+	Consents(ctx context.Context, participantID string) ([]models.Consent, error)
+}
+
+// Memory reads and erases what is remembered of a person; package memory
+// provides it.
+type Memory interface {
+	Recall(ctx context.Context, participantID string) (models.Memory, error)
+	Notes(ctx context.Context, participantID string, n int) ([]models.Note, error)
+	History(ctx context.Context, participantID, factID string) ([]models.FactVersion, error)
+	Forget(ctx context.Context, f models.Forgetting) error
+	ForgetAll(ctx context.Context, f models.Forgetting) (int, error)
+}

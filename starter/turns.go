@@ -1,0 +1,60 @@
+package starter
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/models"
+)
+
+func (h *handlers) registerTurns(router huma.API) {
+	register(router, route{method: http.MethodGet, path: participantPath + "/turns", id: "list-turns",
+		summary: "Turns, newest first", errors: []int{http.StatusNotFound}}, h.listTurns)
+	register(router, route{method: http.MethodGet, path: participantPath + "/turns/{number}", id: "get-turn",
+		summary: "Why the coach said what it said", errors: []int{http.StatusNotFound}}, h.getTurn)
+}
+
+type turnsRequest struct {
+	ID     string `path:"id" maxLength:"64"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"20"`
+	Before int    `query:"before" minimum:"1" doc:"Only turns with a smaller number; next_before of the page before."`
+}
+
+func (h *handlers) listTurns(ctx context.Context, in *turnsRequest) (*answer[api.TurnPage], error) {
+	rows, err := h.cfg.Turns.Turns(ctx, models.TurnQuery{ParticipantID: in.ID, Before: in.Before, Limit: in.Limit + 1})
+	if err != nil {
+		return nil, h.toFailure("list-turns", err)
+	}
+	page := api.TurnPage{Turns: make([]api.TurnSummary, 0, len(rows))}
+	if len(rows) > in.Limit {
+		rows = rows[:in.Limit]
+		page.NextBefore = &rows[in.Limit-1].Turn.Number
+	}
+	for _, row := range rows {
+		page.Turns = append(page.Turns, toTurnSummary(row))
+	}
+	return newAnswer("", page), nil
+}
+
+type turnRequest struct {
+	ID     string `path:"id" maxLength:"64"`
+	Number int    `path:"number" minimum:"0" doc:"Number of the turn; the end of its id."`
+}
+
+// getTurn shows everything that is known of a turn, redacted as it was stored.
+// There is nothing to show after a participant was removed.
+func (h *handlers) getTurn(ctx context.Context, in *turnRequest) (*answer[api.Turn], error) {
+	record, err := h.cfg.Turns.Turn(ctx, in.ID, in.Number)
+	if err != nil {
+		return nil, h.toFailure("get-turn", asMissing("participant or turn", err))
+	}
+	turn, err := toTurn(record)
+	if err != nil {
+		return nil, h.toFailure("get-turn", fmt.Errorf("reading turn %s: %w", record.Totals.Turn.ID, err))
+	}
+	return newAnswer("", turn), nil
+}

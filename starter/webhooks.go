@@ -1,0 +1,196 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/sms"
+	"coachline/models"
+)
+
+// SignatureChecker checks that a webhook was sent by the carrier. form holds every
+// POST field.
+type SignatureChecker interface {
+	Check(r *http.Request, form url.Values) error
+}
+
+const (
+	inboundPath = "/twilio/inbound"
+	statusPath  = "/twilio/status"
+	// maxWebhookBody holds a picture message of 20,000 characters, of which each
+	// may take twelve bytes in a form, and all other fields.
+	maxWebhookBody = 320 << 10
+	formType       = "application/x-www-form-urlencoded"
+	emptyTwiML     = `<?xml version="1.0" encoding="UTF-8"?><Response></Response>`
+)
+
+func (h *handlers) registerWebhooks(mux *http.ServeMux, doc *huma.OpenAPI) {
+	mux.HandleFunc("POST "+inboundPath, h.handleWebhook(h.receiveInbound))
+	mux.HandleFunc("POST "+statusPath, h.handleWebhook(h.receiveStatus))
+	for path, summary := range map[string]string{inboundPath: "Inbound texts from the carrier", statusPath: "Delivery reports from the carrier"} {
+		op := plainRoute{http.MethodPost, path, summary, "text/xml"}.newOperation(http.StatusBadRequest, http.StatusForbidden,
+			http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusServiceUnavailable)
+		op.Parameters = []*huma.Param{{Name: "X-Twilio-Signature", In: "header", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}}
+		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			formType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
+		}}
+		doc.AddOperation(op)
+	}
+}
+
+// handleWebhook reads and authenticates a carrier's request, lets handle act on it,
+// and answers with TwiML that asks for nothing.
+func (h *handlers) handleWebhook(handle func(r *http.Request, form url.Values) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := h.handleSigned(w, r, handle)
+		if err == nil {
+			writeBody(w, "text/xml", []byte(emptyTwiML))
+			return
+		}
+		var refused *failure
+		if errors.As(err, &refused) {
+			writeFailure(w, refused)
+			return
+		}
+		h.log.Error("webhook failed", "path", r.URL.Path, "error", err)
+		writeFailure(w, newFailure(http.StatusServiceUnavailable, "not stored, try again"))
+	}
+}
+
+func (h *handlers) handleSigned(w http.ResponseWriter, r *http.Request, handle func(*http.Request, url.Values) error) error {
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	if err := h.cfg.Carrier.Verifier.Check(r, form); err != nil {
+		h.log.Warn("webhook signature refused", "path", r.URL.Path, "error", err)
+		return newFailure(http.StatusForbidden, "X-Twilio-Signature: not valid for this request")
+	}
+	return handle(r, form)
+}
+
+func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != formType {
+		return nil, newFailure(http.StatusUnsupportedMediaType, "Content-Type: must be %s", formType)
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxWebhookBody))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return nil, newFailure(http.StatusRequestEntityTooLarge, "body: larger than %d bytes", maxWebhookBody)
+	}
+	if err != nil {
+		return nil, newFailure(http.StatusBadRequest, "body: could not be read")
+	}
+	form, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return nil, newFailure(http.StatusBadRequest, "body: not a valid form")
+	}
+	return form, nil
+}
+
+// receiveInbound takes a text from the carrier. A repeated delivery of the same text
+// changes nothing.
+func (h *handlers) receiveInbound(r *http.Request, form url.Values) error {
+	in, err := sms.ParseInbound(form, h.cfg.Carrier.AccountSID)
+	if err != nil {
+		return newFailure(http.StatusBadRequest, "%s", err)
+	}
+	if !h.cfg.Carrier.isOurs(in.To, form.Get("MessagingServiceSid")) {
+		return newFailure(http.StatusBadRequest, "To: not a number of this programme")
+	}
+	if !h.cfg.Carrier.Listens {
+		in.Voice = ""
+	}
+	_, err = h.acceptInbound(r.Context(), in)
+	return err
+}
+
+// acceptInbound takes a text of a person from any channel: the store screens it
+// for opting out, coming back, help and danger, applies the inbound limits and
+// keeps it, one at a time for each sender; then the participant's workflow, the
+// safety text and the alert are started in the background. Every route that takes
+// a text of a person calls it. It is safe to repeat: the provider's id is claimed
+// once.
+func (h *handlers) acceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error) {
+	unlock, err := h.locks.Lock(ctx, in.From)
+	if err != nil {
+		return models.AcceptedInbound{}, fmt.Errorf("waiting for the sender's earlier texts: %w", err)
+	}
+	defer unlock()
+	in.ReceivedAt = h.now()
+	accepted, err := h.store.AcceptInbound(ctx, in)
+	if err != nil {
+		return accepted, err
+	}
+	h.cfg.Metrics.Text(accepted)
+	h.startDelivery(accepted)
+	return accepted, nil
+}
+
+// startDelivery has the relay deliver what a stored text leads to.
+func (h *handlers) startDelivery(accepted models.AcceptedInbound) {
+	row := accepted.Inbound
+	if accepted.Loop != models.LoopNone {
+		h.log.Warn("a sender behaves like a machine and is muted",
+			"participant", row.ParticipantID, "inbound", row.ID, "reason", string(accepted.Loop))
+	}
+	if accepted.AlarmID != "" {
+		h.log.Error("a text may be a crisis", "participant", row.ParticipantID, "inbound", row.ID, "alarm", accepted.AlarmID)
+		h.relay.LaterAlarm(accepted.AlarmID)
+	}
+	if accepted.NoticeID != 0 {
+		h.relay.Later(row.ParticipantID)
+	}
+	if accepted.HintID != "" {
+		h.relay.LaterHint(accepted.HintID)
+	}
+}
+
+// receiveStatus stores a delivery report. Unknown status values and reports of unknown
+// texts are accepted and dropped: sending them again would not help.
+func (h *handlers) receiveStatus(r *http.Request, form url.Values) error {
+	if form.Get("MessageSid") == "" {
+		return newFailure(http.StatusBadRequest, "MessageSid: is required")
+	}
+	if form.Get("AccountSid") != h.cfg.Carrier.AccountSID {
+		return newFailure(http.StatusBadRequest, "AccountSid: not this account")
+	}
+	report := models.StatusCallback{
+		OutboxID: r.URL.Query().Get("outbox"), ProviderSID: form.Get("MessageSid"),
+		ErrorCode: form.Get("ErrorCode"), Class: sms.Class(form.Get("ErrorCode")), At: h.now(),
+	}
+	var known bool
+	if report.Status, known = sms.ParseStatus(form.Get("MessageStatus")); !known {
+		h.log.Warn("delivery report with an unknown status", "provider_sid", report.ProviderSID, "status", form.Get("MessageStatus"))
+		return nil
+	}
+	found, err := h.store.AcceptStatus(r.Context(), report)
+	if err != nil {
+		return err
+	}
+	if found && report.Class == models.CarrierConsent {
+		h.cfg.Metrics.Consent(models.ConsentOptOut, models.MethodCarrierError)
+	}
+	if !found {
+		h.log.Debug("delivery report of an unknown text", "provider_sid", report.ProviderSID)
+	}
+	return nil
+}
+
+// isOurs reports whether a text was sent to this programme. With neither numbers
+// nor a service configured, the signature and the account have to do.
+func (c CarrierConfig) isOurs(to, serviceSID string) bool {
+	if len(c.OurNumbers) == 0 && c.MessagingServiceSID == "" {
+		return true
+	}
+	return slices.Contains(c.OurNumbers, to) || c.MessagingServiceSID != "" && serviceSID == c.MessagingServiceSID
+}
