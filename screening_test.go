@@ -74,7 +74,7 @@ func TestWaysIn(t *testing.T) {
 	require.Equal(t, want, got)
 	slices.Sort(writers)
 	require.Equal(t, []string{
-		"internal/store/alarms.go Keep",
+		"internal/store/alerts.go keepInbound",
 		"internal/store/messages.go acceptGated",
 		"internal/store/messages.go acceptKnown",
 		"internal/store/messages.go acceptStranger",
