@@ -19,7 +19,7 @@ func TestWaysIn(t *testing.T) {
 	want := map[string][]string{
 		// What stores and screens a message, and who calls it.
 		"AcceptInbound": {
-			"eval/drive/play.go text",
+			"eval/play.go sendText",
 			"starter/webhooks.go acceptInbound",
 		},
 		"AcceptTranscript": {

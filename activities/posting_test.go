@@ -20,7 +20,7 @@ import (
 
 	"coachline/activities"
 	"coachline/internal/seal"
-	"coachline/internal/sim"
+	"coachline/internal/sim/twilio"
 	"coachline/internal/sms"
 	"coachline/internal/store"
 	"coachline/models"
@@ -63,7 +63,7 @@ func newPhoneLine(t *testing.T) *phoneLine {
 	t.Cleanup(func() { require.NoError(t, l.store.Close()) })
 	_, err = l.store.Enroll(t.Context(), models.Participant{ID: ann, Phone: linePhone, Timezone: "UTC", EnrolledAt: now}, "operator")
 	require.NoError(t, err)
-	network, err := sim.New(sim.Config{AccountSID: lineAccount, AuthToken: lineToken, From: lineSender, Now: l.now})
+	network, err := twilio.New(twilio.Config{AccountSID: lineAccount, AuthToken: lineToken, From: lineSender, Now: l.now})
 	require.NoError(t, err)
 	server := httptest.NewServer(l.watch(network.Handler()))
 	t.Cleanup(func() {

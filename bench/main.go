@@ -19,8 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	"coachline/bench/load"
-	"coachline/bench/report"
 	"coachline/bench/rig"
 )
 
@@ -40,7 +38,7 @@ func main() {
 
 // start is the benchmark, or the worker that it runs as a child.
 func start(ctx context.Context) error {
-	// The product logs as it does in production, to nobody.
+	// The product logs as it does in production, to no file.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	if slices.Equal(os.Args[1:], []string{rig.ChildArg}) {
 		return rig.RunChild(ctx, os.Stdin, os.Stdout)
@@ -69,9 +67,9 @@ func parse(args []string, errs io.Writer) (options, error) {
 		o.config.Backend = rig.Backend(text)
 		return o.config.Backend.Check()
 	})
-	flags.Func("load", "a load to run, may be repeated: "+strings.Join(names(), ", ")+" (default: those that take some minutes)", func(text string) error {
-		if !slices.Contains(names(), text) {
-			return fmt.Errorf("want one of %s", strings.Join(names(), ", "))
+	flags.Func("load", "a load to run, may be repeated: "+strings.Join(loadNames(), ", ")+" (default: those that take some minutes)", func(text string) error {
+		if !slices.Contains(loadNames(), text) {
+			return fmt.Errorf("want one of %s", strings.Join(loadNames(), ", "))
 		}
 		o.loads = append(o.loads, text)
 		return nil
@@ -85,7 +83,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 		return err
 	})
 	flags.IntVar(&o.people, "people", 0, "participants, instead of each load's own")
-	flags.DurationVar(&o.asleep, "asleep", time.Minute, "how long the load sleepers measures the processor while everybody sleeps, and the load idle waits before it reads the memory")
+	flags.DurationVar(&o.asleep, "asleep", time.Minute, "how long the load sleepers measures the processor while all sleep, and the load idle waits before it reads the memory")
 	flags.BoolVar(&o.config.Reports, "reports", false, "the carrier posts a delivery report for every text of the product")
 	flags.Func("set", "a setting of the product, NAME=VALUE, may be repeated: -set COACH_ACTIVITY_POLLERS=5", func(text string) error {
 		if name, _, ok := strings.Cut(text, "="); !ok || name == "" {
@@ -118,7 +116,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 // checkOutside: a system that is measured from outside has the machine for
 // itself.
 func (o options) checkOutside() error {
-	chosen := o.chosen()
+	chosen := o.chosenLoads()
 	outside := 0
 	for _, l := range chosen {
 		if l.Outside {
@@ -134,9 +132,9 @@ func (o options) checkOutside() error {
 	return nil
 }
 
-// chosen are the named loads, or those that run by themselves.
-func (o options) chosen() []load.Load {
-	return slices.DeleteFunc(load.All(), func(l load.Load) bool {
+// chosenLoads are the named loads, or those that run by themselves.
+func (o options) chosenLoads() []Load {
+	return slices.DeleteFunc(All(), func(l Load) bool {
 		if len(o.loads) == 0 {
 			return !l.Default
 		}
@@ -144,9 +142,9 @@ func (o options) chosen() []load.Load {
 	})
 }
 
-func names() []string {
+func loadNames() []string {
 	var all []string
-	for _, l := range load.All() {
+	for _, l := range All() {
 		all = append(all, l.Name)
 	}
 	return all
@@ -176,32 +174,32 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 }
 
 func compare(before, after string, out io.Writer) error {
-	a, err := report.Read(before)
+	a, err := Read(before)
 	if err != nil {
 		return err
 	}
-	b, err := report.Read(after)
+	b, err := Read(after)
 	if err != nil {
 		return err
 	}
-	return report.WriteComparison(out, report.Compare(a, b))
+	return WriteComparison(out, Compare(a, b))
 }
 
 // measure runs the loads; what was measured before an error is returned too.
-func measure(ctx context.Context, o options, progress io.Writer) (report.Run, error) {
-	r := report.Run{StartedAt: time.Now().UTC(), Backend: string(o.config.Backend), Go: runtime.Version(), CPUs: runtime.NumCPU()}
+func measure(ctx context.Context, o options, progress io.Writer) (Run, error) {
+	r := Run{StartedAt: time.Now().UTC(), Backend: string(o.config.Backend), Go: runtime.Version(), CPUs: runtime.NumCPU()}
 	start := rig.Start
-	if o.chosen()[0].Outside {
+	if o.chosenLoads()[0].Outside {
 		r.Backend, start = "dev's SQLite files", rig.StartStandIns
 	}
 	things, err := start(ctx, o.config)
 	if err != nil {
 		return r, err
 	}
-	b := load.New(things, load.Options{People: o.people, Delay: o.delay, Asleep: o.asleep, Config: o.config, Progress: progress})
-	for _, l := range o.chosen() {
+	b := New(things, Options{People: o.people, Delay: o.delay, Asleep: o.asleep, Config: o.config, Progress: progress})
+	for _, l := range o.chosenLoads() {
 		began, taken, other := time.Now(), b.Carrier.Taken(), b.Carrier.Other()
-		figures, err := limited(ctx, b, l)
+		figures, err := runLimited(ctx, b, l)
 		if err != nil {
 			return r, errors.Join(fmt.Errorf("load %s: %w", l.Name, err), things.Stop())
 		}
@@ -214,7 +212,7 @@ func measure(ctx context.Context, o options, progress io.Writer) (report.Run, er
 
 var errLimit = errors.New("the load took longer than its limit")
 
-func limited(ctx context.Context, b *load.Bench, l load.Load) ([]report.Figure, error) {
+func runLimited(ctx context.Context, b *Bench, l Load) ([]Figure, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.Limit, errLimit)
 	defer cancel()
 	figures, err := l.Run(ctx, b)

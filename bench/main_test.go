@@ -10,9 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"coachline/bench/load"
-	"coachline/bench/report"
 )
 
 func TestOptions(t *testing.T) {
@@ -26,7 +23,7 @@ func TestOptions(t *testing.T) {
 		{"compare", []string{"-compare", "a.json", "b.json"}, ""},
 		{"compare one", []string{"-compare", "a.json"}, "want 2 arguments"},
 		{"stray", []string{"steady"}, "want 0 arguments"},
-		{"unknown load", []string{"-load", "nap"}, "want one of"},
+		{"unknown load", []string{"-load", "sleep"}, "want one of"},
 		{"unknown backend", []string{"-backend", "oracle"}, "oracle"},
 		{"outside", []string{"-load", "disk", "-load", "idle", "-binary", "old/dev"}, ""},
 		{"outside beside others", []string{"-load", "disk", "-load", "cost"}, "name no others"},
@@ -47,7 +44,7 @@ func TestOptions(t *testing.T) {
 
 func TestEveryLoadHasItsOwnNameAndLimit(t *testing.T) {
 	seen := map[string]bool{}
-	for _, l := range load.All() {
+	for _, l := range All() {
 		require.False(t, seen[l.Name], l.Name)
 		require.Positive(t, l.Limit, l.Name)
 		seen[l.Name] = true
@@ -66,11 +63,11 @@ func TestThreePeople(t *testing.T) {
 	args := []string{"-people", "3", "-load", "burst", "-load", "enrol", "-load", "cost", "-load", "phone", "-reports", "-json", first, "-profile", profiles}
 	require.NoError(t, run(t.Context(), args, &out, &errs), errs.String())
 
-	got, err := report.Read(first)
+	got, err := Read(first)
 	require.NoError(t, err)
 	require.Equal(t, "memory", got.Backend)
 	counts := map[string]int{}
-	values := map[string]report.Figure{}
+	values := map[string]Figure{}
 	for _, f := range got.Figures {
 		counts[f.Load]++
 		values[f.Load+"/"+f.Case+"/"+f.Name+"/"+f.Unit] = f
@@ -78,14 +75,14 @@ func TestThreePeople(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"burst": 2, "enrol": 4, "cost": 9, "phone": 3}, counts)
 
-	require.Equal(t, 6, values["burst/model 0s, 3 people/last answer/ms"].Count, "two rounds, everybody is answered")
+	require.Equal(t, 6, values["burst/model 0s, 3 people/last answer/ms"].Count, "two rounds, all are answered")
 	require.Equal(t, 3, values["enrol/3 people, 16 at a time/greeted//s"].Count)
 	plain := values["cost/plain reply/history of a turn/events"]
-	require.Equal(t, report.OK, plain.Verdict(), "%v events", plain.Product)
+	require.Equal(t, OK, plain.Verdict(), "%v events", plain.Product)
 	require.InDelta(t, 16, *plain.Bare, 0.01, "signal, two activities, three workflow tasks")
 	require.InDelta(t, 3, *values["cost/plain reply/billable actions of a turn/actions"].Bare, 0.01)
 	tool := values["cost/one tool/history of a turn/events"]
-	require.Equal(t, report.OK, tool.Verdict(), "%v events", tool.Product)
+	require.Equal(t, OK, tool.Verdict(), "%v events", tool.Product)
 	require.GreaterOrEqual(t, *values["phone/model 0s, 200 texts/model calls/calls"].Bare, 200.0, "the bare workflow answers every text, and may repeat an activity")
 
 	for _, name := range []string{"cpu", "allocs", "heap", "block", "mutex", "goroutine"} {
@@ -99,14 +96,14 @@ func TestThreePeople(t *testing.T) {
 }
 
 // measured runs the benchmark and returns its figures by case, name and unit.
-func measured(t *testing.T, args ...string) (map[string]report.Figure, report.Run) {
+func measured(t *testing.T, args ...string) (map[string]Figure, Run) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "run.json")
 	var out, errs bytes.Buffer
 	require.NoError(t, run(t.Context(), append(args, "-json", file), &out, &errs), errs.String())
-	got, err := report.Read(file)
+	got, err := Read(file)
 	require.NoError(t, err)
-	values := map[string]report.Figure{}
+	values := map[string]Figure{}
 	for _, f := range got.Figures {
 		require.Contains(t, out.String(), f.Name)
 		values[f.Case+"/"+f.Name+"/"+f.Unit] = f

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 // cry is what the texts of a person who is in danger say. Those of a grave one
@@ -32,19 +32,19 @@ func cryOf(index int) cry {
 	return silent
 }
 
-// words is what one text says beside its number.
-func (c cry) words() string {
+// cryText is what one text says beside its number.
+func (c cry) cryText() string {
 	if c == weak {
 		return "nobody would miss me"
 	}
 	return "i want to kill myself"
 }
 
-// call texts that the person is in danger.
-func (p *person) call(ctx context.Context) error {
+// cryOut texts that the person is in danger.
+func (p *person) cryOut(ctx context.Context) error {
 	p.cries++
 	p.sys.trace.Note("%s cries for the %d. time", p.name, p.cries)
-	return p.say(ctx, p.cry.words(), "")
+	return p.say(ctx, p.cry.cryText(), "")
 }
 
 // alarmRow is a row of table alarms.
@@ -73,10 +73,10 @@ func (t *trial) isSafe(one text) bool {
 	return ok && row.answer
 }
 
-// alerts: every text of a person in danger raised its alarm, of the tier that it
+// checkAlerts verifies that every text of a person in danger raised its alarm, of the tier that it
 // should have, every grave alarm was paged once, and the safety text went out
 // for those that it answers. What is no cry raised none.
-func (t *trial) alerts() {
+func (t *trial) checkAlerts() {
 	first := true
 	for _, one := range t.p.texts {
 		row, ok := t.alarmOf(one)
@@ -140,8 +140,8 @@ func (t *trial) safetyText(one text, row alarmRow) {
 	}
 }
 
-// paging: no page without an alarm.
-func (c *court) paging() {
+// checkPages verifies that no page lacks an alarm.
+func (c *checker) checkPages() {
 	known := map[string]bool{}
 	for _, row := range c.rows.alarms {
 		known[row.id] = true
@@ -156,7 +156,7 @@ func (c *court) paging() {
 // pagerMoves are the faults of the receiver of pages.
 func pagerMoves() []move {
 	return []move{
-		{target: world.TargetPager, fault: world.FaultError}, {target: world.TargetPager, fault: world.FaultResetAfter},
-		{target: world.TargetPager, fault: world.FaultReset},
+		{target: harness.TargetPager, fault: harness.FaultError}, {target: harness.TargetPager, fault: harness.FaultResetAfter},
+		{target: harness.TargetPager, fault: harness.FaultReset},
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 	"coachline/internal/screening"
 	"coachline/models"
 )
@@ -16,13 +16,13 @@ import (
 // What people in danger say is of the tier that the judge expects, with the marks
 // of a text around it, and what the others say is no alert.
 func TestCriesAreOfTheirTier(t *testing.T) {
-	tier := func(words string) models.DangerTier {
-		return screening.Screen(screening.Message{Body: "p01 m0007 " + words}).Tier
+	tier := func(text string) models.DangerTier {
+		return screening.Screen(screening.Message{Body: "p01 m0007 " + text}).Tier
 	}
-	require.Equal(t, models.TierA, tier(grave.words()))
-	require.Equal(t, models.TierB, tier(weak.words()))
-	for _, words := range []string{"hello", "burst", "again", "daily 14:05"} {
-		require.Equal(t, models.TierNone, tier(words), words)
+	require.Equal(t, models.TierA, tier(grave.cryText()))
+	require.Equal(t, models.TierB, tier(weak.cryText()))
+	for _, text := range []string{"hello", "burst", "again", "daily 14:05"} {
+		require.Equal(t, models.TierNone, tier(text), text)
 	}
 }
 
@@ -42,8 +42,8 @@ func alertScene() *scene {
 	}
 	s.send("conv_1-safety-9", "", "safety", "call 988")
 	s.send("t6-p1", "t6", "reply", "re: p01 m0004")
-	page := world.Page{Key: "alarm-10", ID: "alarm-10", ParticipantID: s.person.id, Link: apiPath + "/" + s.person.id}
-	s.pages = []world.Page{page, page} // one request was repeated
+	page := harness.Page{Key: "alarm-10", ID: "alarm-10", ParticipantID: s.person.id, Link: apiPath + "/" + s.person.id}
+	s.pages = []harness.Page{page, page} // one request was repeated
 	s.shown = append(s.shown,
 		entry{Role: "user", Kind: "message", Text: "p01 m0003 i feel worthless"}, entry{Role: "assistant", Kind: "safety", Text: "call 988"},
 		entry{Role: "user", Kind: "message", Text: "p01 m0004 i feel worthless"}, entry{Role: "assistant", Kind: "reply", Text: "re: p01 m0004"})
@@ -107,16 +107,16 @@ func TestJudgeFindsWrongAlerts(t *testing.T) {
 // The receiver of pages remembers what it read, whether or not it says so.
 func TestPagerFaults(t *testing.T) {
 	for _, tc := range []struct {
-		fault  world.Fault
+		fault  harness.Fault
 		status int
 		taken  int
-	}{{"", http.StatusNoContent, 1}, {world.FaultError, http.StatusInternalServerError, 0}, {world.FaultReset, 0, 0}, {world.FaultResetAfter, 0, 1}} {
-		trace := world.NewTrace()
-		board := world.NewBoard(world.NewFleet(t.TempDir(), trace), trace)
-		pager := world.NewPager(board, trace)
+	}{{"", http.StatusNoContent, 1}, {harness.FaultError, http.StatusInternalServerError, 0}, {harness.FaultReset, 0, 0}, {harness.FaultResetAfter, 0, 1}} {
+		trace := harness.NewTrace()
+		board := harness.NewBoard(harness.NewFleet(t.TempDir(), trace), trace)
+		pager := harness.NewPager(board, trace)
 		server := httptest.NewServer(pager)
 		if tc.fault != "" {
-			board.Spoil(world.TargetPager, tc.fault)
+			board.Spoil(harness.TargetPager, tc.fault)
 		}
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(`{"id":"alarm-1","participant_id":"p","link":"/p"}`))
 		require.NoError(t, err)
@@ -130,7 +130,7 @@ func TestPagerFaults(t *testing.T) {
 		require.Equal(t, tc.status, status, tc.fault)
 		require.Len(t, pager.Pages(), tc.taken, tc.fault)
 		if tc.taken > 0 {
-			require.Equal(t, world.Page{Key: "alarm-1", ID: "alarm-1", ParticipantID: "p", Link: "/p"}, pager.Pages()[0])
+			require.Equal(t, harness.Page{Key: "alarm-1", ID: "alarm-1", ParticipantID: "p", Link: "/p"}, pager.Pages()[0])
 		}
 		server.Close()
 	}

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 const (
@@ -21,10 +21,10 @@ const (
 // api is the product as an operator reaches it, at any of its starters, and the
 // addresses that the driver told it.
 type api struct {
-	doors    []string
-	temporal string
-	database string
-	turn     atomic.Uint64
+	starterURLs []string
+	temporal    string
+	database    string
+	turn        atomic.Uint64
 }
 
 // call is one request; key is the idempotency key of a message.
@@ -41,24 +41,24 @@ type refused struct {
 
 func (r *refused) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.body) }
 
-// do repeats a request until it is answered below 500, and reads the result.
+// call repeats a request until it is answered below 500, and reads the result.
 // Errors are *refused, or that ctx ended.
-func (a *api) do(ctx context.Context, c call, result any) error {
+func (a *api) call(ctx context.Context, c call, result any) error {
 	wait := 50 * time.Millisecond
 	for {
-		err := a.once(ctx, a.doors[a.turn.Add(1)%uint64(len(a.doors))], c, result)
+		err := a.callOnce(ctx, a.starterURLs[a.turn.Add(1)%uint64(len(a.starterURLs))], c, result)
 		var no *refused
 		if err == nil || errors.As(err, &no) {
 			return err
 		}
-		if !world.Pause(ctx, wait) {
+		if !harness.Pause(ctx, wait) {
 			return fmt.Errorf("calling %s %s: %w", c.method, c.path, errors.Join(ctx.Err(), err))
 		}
 		wait = min(2*wait, time.Second)
 	}
 }
 
-func (a *api) once(ctx context.Context, door string, c call, result any) error {
+func (a *api) callOnce(ctx context.Context, starter string, c call, result any) error {
 	ctx, cancel := context.WithTimeout(ctx, apiLimit)
 	defer cancel()
 	var body bytes.Buffer
@@ -67,7 +67,7 @@ func (a *api) once(ctx context.Context, door string, c call, result any) error {
 			return fmt.Errorf("writing a request: %w", err)
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, c.method, door+c.path, &body)
+	req, err := http.NewRequestWithContext(ctx, c.method, starter+c.path, &body)
 	if err != nil {
 		return fmt.Errorf("building a request: %w", err)
 	}
@@ -101,8 +101,8 @@ func (a *api) once(ctx context.Context, door string, c call, result any) error {
 	return nil
 }
 
-func (a *api) readyz(ctx context.Context, door string) error {
-	return a.once(ctx, door, call{method: http.MethodGet, path: "/readyz"}, nil)
+func (a *api) readyz(ctx context.Context, starter string) error {
+	return a.callOnce(ctx, starter, call{method: http.MethodGet, path: "/readyz"}, nil)
 }
 
 // entry is one entry of the history route.
@@ -115,7 +115,7 @@ type entry struct {
 
 func (a *api) history(ctx context.Context, id string) ([]entry, error) {
 	var entries []entry
-	err := a.do(ctx, call{method: http.MethodGet, path: apiPath + "/" + id + "/history?limit=500"}, &entries)
+	err := a.call(ctx, call{method: http.MethodGet, path: apiPath + "/" + id + "/history?limit=500"}, &entries)
 	return entries, err
 }
 
@@ -125,7 +125,7 @@ func (a *api) status(ctx context.Context, id string) (string, error) {
 	var view struct {
 		Status string `json:"status"`
 	}
-	err := a.do(ctx, call{method: http.MethodGet, path: apiPath + "/" + id}, &view)
+	err := a.call(ctx, call{method: http.MethodGet, path: apiPath + "/" + id}, &view)
 	var no *refused
 	if errors.As(err, &no) && no.status == http.StatusNotFound {
 		return "", nil

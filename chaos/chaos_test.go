@@ -30,11 +30,11 @@ func TestSettings(t *testing.T) {
 
 func TestDeckIsTheSeeds(t *testing.T) {
 	s := settings{Seed: 5}
-	first, second := deck(s.source(0)), deck(s.source(0))
+	first, second := shuffleMoves(s.randomSource(0)), shuffleMoves(s.randomSource(0))
 	require.Equal(t, first, second)
-	require.NotEqual(t, first, deck(settings{Seed: 6}.source(0)))
-	require.ElementsMatch(t, core(), first[:len(core())], "the core comes first")
+	require.NotEqual(t, first, shuffleMoves(settings{Seed: 6}.randomSource(0)))
+	require.ElementsMatch(t, coreMoves(), first[:len(coreMoves())], "the core comes first")
 	for _, point := range requiredPoints() {
-		require.Contains(t, first[:len(core())], move{point: point})
+		require.Contains(t, first[:len(coreMoves())], move{point: point})
 	}
 }

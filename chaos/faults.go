@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 const (
@@ -19,12 +19,12 @@ const (
 // slowConnects keeps new connections to the carrier in the handshake for a
 // while.
 func (s *system) slowConnects() {
-	s.board.Count(fmt.Sprintf("%s: %s", world.TargetConnect, world.FaultSlow))
+	s.board.Count(fmt.Sprintf("%s: %s", harness.TargetConnect, harness.FaultSlow))
 	s.trace.Note("connections to the carrier are slow")
 	go func() {
 		release := s.connections.Hold(s.inner)
 		defer release()
-		world.Pause(s.inner, slowFor)
+		harness.Pause(s.inner, slowFor)
 	}()
 }
 
@@ -55,6 +55,6 @@ func (s *system) refuseMarks() {
 		s.trace.Note("delivery marks are not refused: %v", err) // PostgreSQL may be down.
 		return
 	}
-	s.board.Count(fmt.Sprintf("%s: %s", world.TargetMarks, world.FaultRefused))
+	s.board.Count(fmt.Sprintf("%s: %s", harness.TargetMarks, harness.FaultRefused))
 	s.trace.Note("delivery marks are refused for %s", refusedFor)
 }

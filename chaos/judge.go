@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 // judge compares three sides: what the carrier took, what the database holds,
@@ -16,16 +16,16 @@ func (s *system) judge(ctx context.Context, people []*person) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newCourt(newReport(s), l, s.carrier.Sent(), s.pager.Pages())
-	c.outbound()
-	c.paging()
+	c := newChecker(newReport(s), l, s.carrier.Sent(), s.pager.Pages())
+	c.checkOutbound()
+	c.checkPages()
 	for _, p := range people {
 		status, err := s.api.status(ctx, p.id)
 		if err != nil {
 			return nil, err
 		}
-		t := c.trial(p, status)
-		t.ledger()
+		t := c.newTrial(p, status)
+		t.checkLedger()
 		if status == "" {
 			continue
 		}
@@ -33,31 +33,31 @@ func (s *system) judge(ctx context.Context, people []*person) (*report, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.history(entries)
+		t.checkHistory(entries)
 	}
 	return c.report, nil
 }
 
-// court is everything that the verdict is made from.
-type court struct {
+// checker is everything that the verdict is made from.
+type checker struct {
 	report   *report
 	rows     *ledger
-	sent     []world.Sent
-	pages    []world.Page
-	byOutbox map[string][]world.Sent
+	sent     []harness.Sent
+	pages    []harness.Page
+	byOutbox map[string][]harness.Sent
 }
 
-func newCourt(r *report, l *ledger, sent []world.Sent, pages []world.Page) *court {
-	c := &court{report: r, rows: l, sent: sent, pages: pages, byOutbox: map[string][]world.Sent{}}
+func newChecker(r *report, l *ledger, sent []harness.Sent, pages []harness.Page) *checker {
+	c := &checker{report: r, rows: l, sent: sent, pages: pages, byOutbox: map[string][]harness.Sent{}}
 	for _, one := range sent {
 		c.byOutbox[one.Outbox] = append(c.byOutbox[one.Outbox], one)
 	}
 	return c
 }
 
-// outbound checks every row of the outbox against the carrier's list: sent once
+// checkOutbound checks every row of the outbox against the carrier's list: sent once
 // or not at all, with a report; and that nothing was sent without a row.
-func (c *court) outbound() {
+func (c *checker) checkOutbound() {
 	sids := map[string]string{}
 	for id, row := range c.rows.outbox {
 		taken := c.byOutbox[id]
@@ -69,7 +69,7 @@ func (c *court) outbound() {
 			c.report.violate("%s and %s are both recorded as the carrier's %s", id, other, row.sid)
 		}
 		sids[row.sid] = id
-		c.status(row, taken)
+		c.checkStatus(row, taken)
 	}
 	for _, one := range c.sent {
 		if _, ok := c.rows.outbox[one.Outbox]; !ok {
@@ -78,10 +78,10 @@ func (c *court) outbound() {
 	}
 }
 
-func (c *court) status(row outboxRow, taken []world.Sent) {
+func (c *checker) checkStatus(row outboxRow, taken []harness.Sent) {
 	switch row.status {
 	case "delivered":
-		if len(taken) == 0 || !slices.ContainsFunc(taken, func(one world.Sent) bool { return one.SID == row.sid }) {
+		if len(taken) == 0 || !slices.ContainsFunc(taken, func(one harness.Sent) bool { return one.SID == row.sid }) {
 			c.report.violate("%s is recorded as delivered, but the carrier never took it", row.id)
 		}
 	case "canceled", "failed":
@@ -97,16 +97,16 @@ func (c *court) status(row outboxRow, taken []world.Sent) {
 
 // trial is about one person.
 type trial struct {
-	*court
+	*checker
 	p *person
 	// gone: removed, or the STOP was obeyed; what was not answered before that
 	// may stay unanswered.
 	gone bool
-	sent []world.Sent
+	sent []harness.Sent
 }
 
-func (c *court) trial(p *person, status string) *trial {
-	t := &trial{court: c, p: p, gone: status == "" || status == "opted_out"}
+func (c *checker) newTrial(p *person, status string) *trial {
+	t := &trial{checker: c, p: p, gone: status == "" || status == "opted_out"}
 	for _, one := range c.sent {
 		if one.Phone == p.number {
 			t.sent = append(t.sent, one)
@@ -127,19 +127,19 @@ func (c *court) trial(p *person, status string) *trial {
 	return t
 }
 
-// ledger checks everything but the API's side.
-func (t *trial) ledger() {
-	t.answers()
-	t.order()
-	t.alerts()
-	t.operator()
-	t.prompts()
-	t.parting()
+// checkLedger checks everything but the API's side.
+func (t *trial) checkLedger() {
+	t.checkAnswers()
+	t.checkOrder()
+	t.checkAlerts()
+	t.checkOperator()
+	t.checkPrompts()
+	t.checkParting()
 }
 
-// answers: each text once, by the model's words, by the fixed ones that stand in
+// checkAnswers verifies that each text is answered once, by the model's text, by the fixed one that stands in
 // for it, or by the safety text, which the model may mention.
-func (t *trial) answers() {
+func (t *trial) checkAnswers() {
 	times := map[string]int{}
 	for _, one := range t.sent {
 		for _, token := range answeredTokens(one.Body) {
@@ -175,13 +175,13 @@ func (t *trial) answers() {
 
 // answeredTokens lists the texts that an answer answers.
 func answeredTokens(body string) []string {
-	if !strings.HasPrefix(body, world.AnswerMark) {
+	if !strings.HasPrefix(body, harness.AnswerMark) {
 		return nil
 	}
-	return world.Token.FindAllString(body, -1)
+	return harness.Token.FindAllString(body, -1)
 }
 
-// fallback says whether the turn of a text sent words that are not the model's.
+// fallback says whether the turn of a text sent text that is not the model's.
 func (t *trial) fallback(one text) bool {
 	turn := t.rows.entries[t.rows.inbound[one.sid].id]
 	if turn == "" {
@@ -204,9 +204,9 @@ func (t *trial) givenUp(one text) bool {
 	})
 }
 
-// order: the answers come in the order of the texts, and the texts were
+// checkOrder verifies that the answers come in the order of the texts, and the texts were
 // numbered in the order they came.
-func (t *trial) order() {
+func (t *trial) checkOrder() {
 	last := ""
 	safe := map[string]bool{}
 	for _, one := range t.p.texts {
@@ -235,8 +235,8 @@ func (t *trial) order() {
 	}
 }
 
-// operator: each of the operator's messages once.
-func (t *trial) operator() {
+// checkOperator verifies that each of the operator's messages was sent once.
+func (t *trial) checkOperator() {
 	for _, body := range t.p.operator {
 		n := 0
 		for _, one := range t.sent {
@@ -252,9 +252,9 @@ func (t *trial) operator() {
 	}
 }
 
-// prompts: every prompt that fell due was sent once, or is recorded as missed
+// checkPrompts verifies that every prompt that fell due was sent once, or is recorded as missed
 // or failed; and every wish for one became a schedule.
-func (t *trial) prompts() {
+func (t *trial) checkPrompts() {
 	times := map[string]bool{}
 	for _, schedule := range t.rows.schedules {
 		if schedule.participant != t.p.id {
@@ -275,7 +275,7 @@ func (t *trial) prompts() {
 		}
 	}
 	for _, row := range t.promptRows() {
-		t.prompt(row)
+		t.checkPrompt(row)
 	}
 }
 
@@ -289,7 +289,7 @@ func (t *trial) promptRows() []promptRow {
 	return rows
 }
 
-func (t *trial) prompt(row promptRow) {
+func (t *trial) checkPrompt(row promptRow) {
 	t.report.Prompts++
 	sent := map[string]int{}
 	for id, out := range t.rows.outbox {
@@ -313,9 +313,9 @@ func (t *trial) prompt(row promptRow) {
 	}
 }
 
-// history: the API shows each text once and in order, and exactly the answers
+// checkHistory verifies that the API shows each text once and in order, and exactly the answers
 // that the carrier took.
-func (t *trial) history(entries []entry) {
+func (t *trial) checkHistory(entries []entry) {
 	said, heard := tokensOf(entries)
 	if !slices.IsSorted(said) || len(slices.Compact(slices.Clone(said))) != len(said) {
 		t.report.violate("%s: the history shows texts twice or in another order: %v", t.p.name, said)
@@ -341,7 +341,7 @@ func (t *trial) history(entries []entry) {
 // out, as far as anybody knows.
 func tokensOf(entries []entry) (said, heard []string) {
 	for _, one := range entries {
-		switch token := world.Token.FindString(one.Text); {
+		switch token := harness.Token.FindString(one.Text); {
 		case one.Role == "user" && token != "":
 			said = append(said, token)
 		case one.Kind == "reply" && one.Delivery != "unknown" && one.Delivery != "canceled":
@@ -351,13 +351,13 @@ func tokensOf(entries []entry) (said, heard []string) {
 	return said, heard
 }
 
-// parting: one greeting for each participant; after a removal one notice and
+// checkParting verifies one greeting for each participant; after a removal one notice and
 // nothing more; after a stop that was obeyed at most its confirmation.
-func (t *trial) parting() {
+func (t *trial) checkParting() {
 	kinds := map[string]int{}
 	for i, one := range t.sent {
 		kinds[t.rows.outbox[one.Outbox].kind]++
-		t.afterLeaving(i)
+		t.checkAfterLeaving(i)
 	}
 	if n := kinds["greeting"]; n > 1 || n == 0 && !t.gone {
 		t.report.violate("%s was greeted %d times", t.p.name, n)
@@ -370,10 +370,10 @@ func (t *trial) parting() {
 	}
 }
 
-// afterLeaving: nothing may follow a notice. What was being posted when a stop
+// checkAfterLeaving verifies that nothing follows a notice. What was being posted when a stop
 // was acknowledged may be on its way; what is posted later may not go out, the
 // confirmation of the stop aside.
-func (t *trial) afterLeaving(i int) {
+func (t *trial) checkAfterLeaving(i int) {
 	one, row := t.sent[i], t.rows.outbox[t.sent[i].Outbox]
 	switch t.p.ending {
 	case stays:

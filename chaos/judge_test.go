@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -17,8 +17,8 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 type scene struct {
 	person *person
 	rows   *ledger
-	sent   []world.Sent
-	pages  []world.Page
+	sent   []harness.Sent
+	pages  []harness.Page
 	status string
 	shown  []entry
 }
@@ -55,7 +55,7 @@ func (s *scene) send(id, turn, kind, body string) {
 	}
 	s.rows.outbox[id] = row
 	s.rows.sends[turn] = append(s.rows.sends[turn], id)
-	s.sent = append(s.sent, world.Sent{SID: row.sid, Phone: s.person.number, Body: body, Outbox: id, At: noon.Add(time.Minute)})
+	s.sent = append(s.sent, harness.Sent{SID: row.sid, Phone: s.person.number, Body: body, Outbox: id, At: noon.Add(time.Minute)})
 }
 
 func (s *scene) change(id string, edit func(*outboxRow)) {
@@ -65,13 +65,13 @@ func (s *scene) change(id string, edit func(*outboxRow)) {
 }
 
 func (s *scene) verdict() *report {
-	c := newCourt(&report{}, s.rows, s.sent, s.pages)
-	c.outbound()
-	c.paging()
-	t := c.trial(s.person, s.status)
-	t.ledger()
+	c := newChecker(&report{}, s.rows, s.sent, s.pages)
+	c.checkOutbound()
+	c.checkPages()
+	t := c.newTrial(s.person, s.status)
+	t.checkLedger()
 	if s.status != "" {
-		t.history(s.shown)
+		t.checkHistory(s.shown)
 	}
 	return c.report
 }
@@ -126,7 +126,7 @@ func TestJudgeFindsWhatIsWrong(t *testing.T) {
 			s.send("t8-p1", "t8", "consent", "you are out")
 			s.send("t9-p1", "t9", "consent", "you are out")
 		}, "got 2 confirmations"},
-		{"a stop that nobody sent", func(s *scene) { s.status = "opted_out" }, "without having left"},
+		{"a stop that was not sent", func(s *scene) { s.status = "opted_out" }, "without having left"},
 		{"a history that lacks a text", func(s *scene) { s.shown = s.shown[:3] }, "shows 1 texts of 2"},
 		{"a history in another order", func(s *scene) { s.shown[1], s.shown[3] = s.shown[3], s.shown[1] }, "in another order"},
 		{"a history with other answers", func(s *scene) { s.shown[4].Text = "re: p01 m0003" }, "shows other answers"},

@@ -68,9 +68,9 @@ func carryOut(ctx context.Context, s settings, out io.Writer) (report *report, e
 		return nil, err
 	}
 	fmt.Fprintf(out, "%d people enrolled, the storm begins\n", len(people))
-	storm(ctx, sys, people)
+	runStorm(ctx, sys, people)
 	fmt.Fprintf(out, "the storm is over after %d faults, waiting for calm\n", sys.board.Total())
-	unrest, err := sys.calm(ctx)
+	unrest, err := sys.waitSettled(ctx)
 	if err != nil {
 		return nil, err
 	}

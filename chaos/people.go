@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
+	"coachline/internal/sim/twilio"
 )
 
 // text is one text of a person that was taken with 200.
@@ -55,11 +55,11 @@ type person struct {
 	cries int
 }
 
-// enrol signs everybody up before the storm.
+// enrol enrols all people before the storm.
 func (s *system) enrol(ctx context.Context) ([]*person, error) {
 	people := make([]*person, s.settings.Phones)
 	for i := range people {
-		random := s.settings.source(uint64(i) + 1)
+		random := s.settings.randomSource(uint64(i) + 1)
 		p := &person{
 			sys: s, random: random, index: i,
 			name: fmt.Sprintf("p%02d", i), number: fmt.Sprintf("+120255501%02d", i),
@@ -75,7 +75,7 @@ func (s *system) enrol(ctx context.Context) ([]*person, error) {
 			ID string `json:"id"`
 		}
 		body := map[string]any{"phone_number": p.number, "name": p.name, "timezone": "UTC", "signup": true}
-		if err := s.api.do(ctx, call{method: http.MethodPost, path: apiPath, body: body}, &view); err != nil {
+		if err := s.api.call(ctx, call{method: http.MethodPost, path: apiPath, body: body}, &view); err != nil {
 			return nil, fmt.Errorf("enrolling %s: %w", p.name, err)
 		}
 		p.id = view.ID
@@ -85,27 +85,27 @@ func (s *system) enrol(ctx context.Context) ([]*person, error) {
 	return people, nil
 }
 
-// live texts until the storm ends; what was begun is finished.
-func (p *person) live(ctx, storm context.Context) error {
+// textUntil texts until the storm ends; what was begun is finished.
+func (p *person) textUntil(ctx, storm context.Context) error {
 	for !p.left {
 		pace := p.sys.settings.Pace
-		if !world.Pause(storm, pace/4+time.Duration(p.random.Int64N(int64(pace)*3/2))) {
+		if !harness.Pause(storm, pace/4+time.Duration(p.random.Int64N(int64(pace)*3/2))) {
 			return nil
 		}
-		if err := p.act(ctx); err != nil {
+		if err := p.takeAction(ctx); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	return nil
 }
 
-// act is one thing that the person does, or that is done for them.
-func (p *person) act(ctx context.Context) error {
+// takeAction is one thing that the person does, or that is done for them.
+func (p *person) takeAction(ctx context.Context) error {
 	if p.ending != stays && p.sys.board.Total() >= p.leaveAt {
 		return p.leave(ctx)
 	}
 	if p.cry != silent && p.cries < mostCries && p.random.IntN(4) == 0 {
-		return p.call(ctx)
+		return p.cryOut(ctx)
 	}
 	switch dice := p.random.IntN(20); {
 	case dice == 0:
@@ -128,10 +128,10 @@ func (p *person) act(ctx context.Context) error {
 
 // say texts, as often as the carrier has to. Sometimes the carrier delivers a
 // text twice, at once or again later.
-func (p *person) say(ctx context.Context, words, wish string) error {
+func (p *person) say(ctx context.Context, body, wish string) error {
 	n := len(p.texts) + 1
-	one := text{token: fmt.Sprintf("m%04d", n), sid: p.sid(n), wish: wish, isCry: words == p.cry.words() && p.cry != silent}
-	if err := p.post(ctx, one, p.name+" "+one.token+" "+words, p.random.IntN(12) == 0); err != nil {
+	one := text{token: fmt.Sprintf("m%04d", n), sid: p.sid(n), wish: wish, isCry: body == p.cry.cryText() && p.cry != silent}
+	if err := p.post(ctx, one, p.name+" "+one.token+" "+body, p.random.IntN(12) == 0); err != nil {
 		return err
 	}
 	p.texts = append(p.texts, one)
@@ -145,11 +145,7 @@ func (p *person) say(ctx context.Context, words, wish string) error {
 
 // post delivers one text; twice means two deliveries in the same moment.
 func (p *person) post(ctx context.Context, one text, body string, twice bool) error {
-	form := url.Values{
-		"MessageSid": {one.sid}, "SmsSid": {one.sid}, "SmsMessageSid": {one.sid}, "AccountSid": {world.AccountSID},
-		"From": {p.number}, "To": {world.OurNumber}, "Body": {body}, "NumMedia": {"0"}, "NumSegments": {"1"},
-		"SmsStatus": {"received"}, "ApiVersion": {"2010-04-01"},
-	}
+	form := twilio.InboundForm(twilio.Inbound{AccountSID: harness.AccountSID, SID: one.sid, From: p.number, To: harness.OurNumber, Body: body})
 	times := 1
 	if twice {
 		times = 2
@@ -157,7 +153,7 @@ func (p *person) post(ctx context.Context, one text, body string, twice bool) er
 	problems := make([]error, times)
 	var group sync.WaitGroup
 	for i := range times {
-		group.Go(func() { problems[i] = p.sys.carrier.Post(ctx, publicURL+"/twilio/inbound", form) })
+		group.Go(func() { problems[i] = p.sys.carrier.Deliver(ctx, publicURL+"/twilio/inbound", form) })
 	}
 	group.Wait()
 	p.sys.trace.Note("%s: %s taken", p.name, one.token)
@@ -172,7 +168,7 @@ func (p *person) hearFromOperator(ctx context.Context) error {
 		key: strings.ReplaceAll(body, " ", "-"), body: map[string]string{"body": body},
 	}
 	for range 2 {
-		if err := p.sys.api.do(ctx, c, nil); err != nil {
+		if err := p.sys.api.call(ctx, c, nil); err != nil {
 			return err
 		}
 	}
@@ -184,7 +180,7 @@ func (p *person) hearFromOperator(ctx context.Context) error {
 func (p *person) leave(ctx context.Context) error {
 	p.left = true
 	if p.ending == removed {
-		err := p.sys.api.do(ctx, call{method: http.MethodDelete, path: apiPath + "/" + p.id}, nil)
+		err := p.sys.api.call(ctx, call{method: http.MethodDelete, path: apiPath + "/" + p.id}, nil)
 		var no *refused
 		if errors.As(err, &no) && no.status == http.StatusNotFound {
 			err = nil // An answer was lost; the removal was not.

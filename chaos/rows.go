@@ -8,7 +8,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 // ledger is what the database holds after a run. Words are sealed there, so it
@@ -42,8 +42,8 @@ type promptRow struct {
 	sent                                     sql.NullTime
 }
 
-// each runs a query and calls read for every row.
-func each(ctx context.Context, db *sql.DB, query string, read func(scan func(...any) error) error) error {
+// eachRow runs a query and calls read for every row.
+func eachRow(ctx context.Context, db *sql.DB, query string, read func(scan func(...any) error) error) error {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return fmt.Errorf("asking the database: %w", err)
@@ -74,7 +74,7 @@ func (s *system) ledger(ctx context.Context) (*ledger, error) {
 		{`SELECT inbound_id, id, participant_id, tier, pages, answer, escalated, paged_at IS NOT NULL FROM alarms`, l.readAlarm},
 	}
 	for _, one := range readers {
-		if err := each(ctx, s.db, one.query, one.read); err != nil {
+		if err := eachRow(ctx, s.db, one.query, one.read); err != nil {
 			return nil, err
 		}
 	}
@@ -119,9 +119,9 @@ func (l *ledger) readPrompt(scan func(...any) error) error {
 	return err
 }
 
-// restless are the questions whose answers must be zero before the ledger can
+// unsettledQueries are the questions whose answers must be zero before the ledger can
 // be judged.
-func restless() map[string]string {
+func unsettledQueries() map[string]string {
 	const here = ` (SELECT id FROM participants WHERE removed_at IS NULL AND status = 'active') `
 	return map[string]string{
 		"notices not told":        `SELECT count(*) FROM notices WHERE delivered_at IS NULL`,
@@ -141,14 +141,14 @@ func restless() map[string]string {
 // calmFor is how long nothing may have happened at the carrier.
 const calmFor = 4 * time.Second
 
-// calm waits until nothing is under way; unrest says what still was when the
+// waitSettled waits until nothing is under way; unrest says what still was when the
 // time was up.
-func (s *system) calm(ctx context.Context) (unrest string, err error) {
+func (s *system) waitSettled(ctx context.Context) (unrest string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.settings.Calm)
 	defer cancel()
 	quietSince, texts, last := time.Now(), -1, ""
 	for {
-		unrest := s.unrest(ctx)
+		unrest := s.describeUnsettled(ctx)
 		if now := len(s.carrier.Sent()); unrest != "" || now != texts {
 			quietSince, texts = time.Now(), now
 		}
@@ -159,17 +159,17 @@ func (s *system) calm(ctx context.Context) (unrest string, err error) {
 		if time.Since(quietSince) > calmFor {
 			return "", nil
 		}
-		if !world.Pause(ctx, 2*lookEvery) {
+		if !harness.Pause(ctx, 2*lookEvery) {
 			return last, nil
 		}
 	}
 }
 
-func (s *system) unrest(ctx context.Context) string {
+func (s *system) describeUnsettled(ctx context.Context) string {
 	if n := s.carrier.Reporting(); n > 0 {
 		return fmt.Sprintf("%d texts whose delivery is being reported", n)
 	}
-	for what, query := range restless() {
+	for what, query := range unsettledQueries() {
 		var n int
 		if err := s.db.QueryRowContext(ctx, query).Scan(&n); err != nil {
 			return "the database does not answer: " + err.Error()
@@ -178,14 +178,14 @@ func (s *system) unrest(ctx context.Context) string {
 			return fmt.Sprintf("%d %s", n, what)
 		}
 	}
-	return s.working(ctx)
+	return s.describeRunning(ctx)
 }
 
-// working names a participant whose workflow is in the middle of something: a
+// describeRunning names a participant whose workflow is in the middle of something: a
 // text that the carrier has may still be sent again by a retry.
-func (s *system) working(ctx context.Context) string {
+func (s *system) describeRunning(ctx context.Context) string {
 	var ids []string
-	err := each(ctx, s.db, `SELECT id FROM participants`, func(scan func(...any) error) error {
+	err := eachRow(ctx, s.db, `SELECT id FROM participants`, func(scan func(...any) error) error {
 		var id string
 		err := scan(&id)
 		ids = append(ids, id)

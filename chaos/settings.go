@@ -81,5 +81,5 @@ func (s settings) withSize(short bool) settings {
 	return s
 }
 
-// source is a random source of its own for one use of the seed.
-func (s settings) source(use uint64) *rand.Rand { return rand.New(rand.NewPCG(s.Seed, use)) }
+// randomSource is a random source of its own for one use of the seed.
+func (s settings) randomSource(use uint64) *rand.Rand { return rand.New(rand.NewPCG(s.Seed, use)) }

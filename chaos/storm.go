@@ -7,16 +7,16 @@ import (
 	"sync"
 	"time"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 )
 
 // move is one thing that goes wrong: a trap, a kill without a reason, or a
 // fault of the carrier or the model.
 type move struct {
-	point  world.Point
+	point  harness.Point
 	victim string // process or kind of process; of a trap: empty is the caller
-	target world.Target
-	fault  world.Fault
+	target harness.Target
+	fault  harness.Fault
 	freeze bool // the victim is frozen instead of killed
 }
 
@@ -31,15 +31,15 @@ const (
 )
 
 // requiredPoints are the points that a run must have killed a process at.
-func requiredPoints() []world.Point {
-	return []world.Point{
-		world.BeforeSignal, world.DuringModelCall, world.AfterModelAnswer, world.AfterAcceptance, world.AfterAnswer,
-		world.BeforeContinue, world.AfterContinue,
+func requiredPoints() []harness.Point {
+	return []harness.Point{
+		harness.BeforeSignal, harness.DuringModelCall, harness.AfterModelAnswer, harness.AfterAcceptance, harness.AfterAnswer,
+		harness.BeforeContinue, harness.AfterContinue,
 	}
 }
 
-// core are the moves that every run has, however short.
-func core() []move {
+// coreMoves are the moves that every run has, however short.
+func coreMoves() []move {
 	var moves []move
 	for _, point := range requiredPoints() {
 		moves = append(moves, move{point: point})
@@ -47,121 +47,121 @@ func core() []move {
 	moves = append(moves, pagerMoves()...)
 	return append(moves, []move{
 		{victim: "starter"}, {victim: "worker"}, {victim: "temporal"}, {victim: "postgres"},
-		{target: world.TargetModel, fault: world.FaultBusy}, {target: world.TargetModel, fault: world.FaultError},
-		{target: world.TargetCarrier, fault: world.FaultResetAfter}, {target: world.TargetCarrier, fault: world.FaultBusy},
-		{target: world.TargetCallback, fault: world.FaultReversed},
-		{target: world.TargetCarrier, fault: world.FaultCodedBefore}, {target: world.TargetCarrier, fault: world.FaultCodedAfter},
-		{target: world.TargetConnect, fault: world.FaultSlow}, {target: world.TargetMarks, fault: world.FaultRefused},
+		{target: harness.TargetModel, fault: harness.FaultBusy}, {target: harness.TargetModel, fault: harness.FaultError},
+		{target: harness.TargetCarrier, fault: harness.FaultResetAfter}, {target: harness.TargetCarrier, fault: harness.FaultBusy},
+		{target: harness.TargetCallback, fault: harness.FaultReversed},
+		{target: harness.TargetCarrier, fault: harness.FaultCodedBefore}, {target: harness.TargetCarrier, fault: harness.FaultCodedAfter},
+		{target: harness.TargetConnect, fault: harness.FaultSlow}, {target: harness.TargetMarks, fault: harness.FaultRefused},
 		{victim: "worker", freeze: true},
 	}...)
 }
 
-// others are the rest of the moves.
-func others() []move {
+// otherMoves are the rest of the moves.
+func otherMoves() []move {
 	return []move{
-		{point: world.AfterSignal}, {point: world.BeforeUpdate}, {point: world.BeforeAcceptance},
-		{point: world.BeforeTaskDone}, {point: world.AfterTaskDone}, {point: world.BeforeActivity}, {point: world.AfterActivityDone},
-		{point: world.AfterAcceptance, victim: "postgres"}, {point: world.AfterModelAnswer, victim: "postgres"},
-		{point: world.AfterContinue, victim: "temporal"}, {point: world.BeforeSignal, victim: "temporal"},
-		{point: world.BeforeTaskDone, victim: "temporal"}, {point: world.DuringModelCall, victim: "temporal"},
+		{point: harness.AfterSignal}, {point: harness.BeforeUpdate}, {point: harness.BeforeAcceptance},
+		{point: harness.BeforeTaskDone}, {point: harness.AfterTaskDone}, {point: harness.BeforeActivity}, {point: harness.AfterActivityDone},
+		{point: harness.AfterAcceptance, victim: "postgres"}, {point: harness.AfterModelAnswer, victim: "postgres"},
+		{point: harness.AfterContinue, victim: "temporal"}, {point: harness.BeforeSignal, victim: "temporal"},
+		{point: harness.BeforeTaskDone, victim: "temporal"}, {point: harness.DuringModelCall, victim: "temporal"},
 		{victim: "starter"}, {victim: "worker"}, {victim: "worker"}, {victim: "postgres"},
-		{target: world.TargetModel, fault: world.FaultBusy}, {target: world.TargetModel, fault: world.FaultReset},
-		{target: world.TargetModel, fault: world.FaultHang}, {target: world.TargetModel, fault: world.FaultMalformed},
-		{target: world.TargetCarrier, fault: world.FaultGateway}, {target: world.TargetCarrier, fault: world.FaultReset},
-		{target: world.TargetCarrier, fault: world.FaultHang}, {target: world.TargetCarrier, fault: world.FaultTimeoutAfter},
-		{target: world.TargetCarrier, fault: world.FaultGarbledAfter}, {target: world.TargetCarrier, fault: world.FaultResetAfter},
-		{target: world.TargetLookup, fault: world.FaultReset}, {target: world.TargetLookup, fault: world.FaultError},
-		{target: world.TargetCallback, fault: world.FaultLate}, {target: world.TargetCallback, fault: world.FaultTwice},
-		{target: world.TargetCarrier, fault: world.FaultCodedBefore}, {target: world.TargetCarrier, fault: world.FaultCodedAfter},
-		{target: world.TargetConnect, fault: world.FaultSlow}, {target: world.TargetConnect, fault: world.FaultSlow},
-		{target: world.TargetMarks, fault: world.FaultRefused}, {target: world.TargetMarks, fault: world.FaultRefused},
+		{target: harness.TargetModel, fault: harness.FaultBusy}, {target: harness.TargetModel, fault: harness.FaultReset},
+		{target: harness.TargetModel, fault: harness.FaultHang}, {target: harness.TargetModel, fault: harness.FaultMalformed},
+		{target: harness.TargetCarrier, fault: harness.FaultGateway}, {target: harness.TargetCarrier, fault: harness.FaultReset},
+		{target: harness.TargetCarrier, fault: harness.FaultHang}, {target: harness.TargetCarrier, fault: harness.FaultTimeoutAfter},
+		{target: harness.TargetCarrier, fault: harness.FaultGarbledAfter}, {target: harness.TargetCarrier, fault: harness.FaultResetAfter},
+		{target: harness.TargetLookup, fault: harness.FaultReset}, {target: harness.TargetLookup, fault: harness.FaultError},
+		{target: harness.TargetCallback, fault: harness.FaultLate}, {target: harness.TargetCallback, fault: harness.FaultTwice},
+		{target: harness.TargetCarrier, fault: harness.FaultCodedBefore}, {target: harness.TargetCarrier, fault: harness.FaultCodedAfter},
+		{target: harness.TargetConnect, fault: harness.FaultSlow}, {target: harness.TargetConnect, fault: harness.FaultSlow},
+		{target: harness.TargetMarks, fault: harness.FaultRefused}, {target: harness.TargetMarks, fault: harness.FaultRefused},
 		{victim: "worker", freeze: true}, {victim: "worker", freeze: true}, {victim: "starter", freeze: true},
 	}
 }
 
-// deck is a round of moves in the seed's order; the core comes first, so that
+// shuffleMoves is a round of moves in the seed's order; the core comes first, so that
 // a short run has it.
-func deck(random *rand.Rand) []move {
-	first, rest := core(), others()
+func shuffleMoves(random *rand.Rand) []move {
+	first, rest := coreMoves(), otherMoves()
 	random.Shuffle(len(first), func(i, j int) { first[i], first[j] = first[j], first[i] })
 	random.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
 	return slices.Concat(first, rest)
 }
 
-// storm lets the people live while things go wrong, until enough has or the
+// runStorm lets the people live while things go wrong, until enough has or the
 // time is up. What waits to happen then is called off.
-func storm(ctx context.Context, s *system, people []*person) {
+func runStorm(ctx context.Context, s *system, people []*person) {
 	stormy, over := context.WithTimeout(ctx, s.settings.Storm)
 	defer over()
 	var group sync.WaitGroup
 	for _, p := range people {
 		group.Go(func() {
-			if err := p.live(ctx, stormy); err != nil {
+			if err := p.textUntil(ctx, stormy); err != nil {
 				s.trace.Note("a life ended early: %v", err)
 			}
 		})
 	}
-	s.rage(stormy)
+	s.makeMoves(stormy)
 	s.board.Disarm()
 	over()
 	group.Wait()
 }
 
-// rage makes one move after the other until there were enough of them. Then
+// makeMoves makes one move after the other until there were enough of them. Then
 // nothing new goes wrong until the named points were reached that are left: in
 // the thick of it, few turns get as far as a continue-as-new.
-func (s *system) rage(ctx context.Context) {
-	random := s.settings.source(0)
+func (s *system) makeMoves(ctx context.Context) {
+	random := s.settings.randomSource(0)
 	var round []move
 	for s.board.Total() < s.settings.Faults {
 		if len(round) == 0 {
-			round = deck(random)
+			round = shuffleMoves(random)
 		}
 		gap := s.settings.Gap/2 + time.Duration(random.Int64N(int64(s.settings.Gap)))
-		if !world.Pause(ctx, gap) {
+		if !harness.Pause(ctx, gap) {
 			return
 		}
-		s.make(round[0], random)
+		s.makeMove(round[0], random)
 		round = round[1:]
 	}
 	s.board.Disarm()
 	for _, point := range s.missingPoints() {
-		s.make(move{point: point}, random)
+		s.makeMove(move{point: point}, random)
 	}
-	for len(s.missingPoints()) > 0 && world.Pause(ctx, lookEvery) {
+	for len(s.missingPoints()) > 0 && harness.Pause(ctx, lookEvery) {
 		continue
 	}
 }
 
 // missingPoints are the named points that no process was killed at.
-func (s *system) missingPoints() []world.Point {
+func (s *system) missingPoints() []harness.Point {
 	reached := s.board.Reached()
-	return slices.DeleteFunc(requiredPoints(), func(point world.Point) bool { return reached[point] })
+	return slices.DeleteFunc(requiredPoints(), func(point harness.Point) bool { return reached[point] })
 }
 
-// make makes a move. A trap or a fault waits until its call comes.
-func (s *system) make(m move, random *rand.Rand) {
+// makeMove makes a move. A trap or a fault waits until its call comes.
+func (s *system) makeMove(m move, random *rand.Rand) {
 	rest := time.Duration(random.Int64N(int64(longestRest)))
 	wait := time.Duration(random.Int64N(int64(30 * time.Millisecond)))
 	pick := random.IntN(1 << 16)
 	switch {
-	case m.target == world.TargetConnect:
+	case m.target == harness.TargetConnect:
 		s.slowConnects()
-	case m.target == world.TargetMarks:
+	case m.target == harness.TargetMarks:
 		s.refuseMarks()
 	case m.freeze:
-		s.board.Freeze(s.process(m.victim, pick), shortestFreeze+time.Duration(random.Int64N(int64(longestFreeze-shortestFreeze))))
+		s.board.Freeze(s.pickProcess(m.victim, pick), shortestFreeze+time.Duration(random.Int64N(int64(longestFreeze-shortestFreeze))))
 	case m.target != "":
 		s.board.Spoil(m.target, m.fault)
 	case m.point != "":
-		s.board.Arm(world.Trap{Point: m.point, Victim: m.victim, Wait: wait, Rest: rest})
+		s.board.Arm(harness.Trap{Point: m.point, Victim: m.victim, Wait: wait, Rest: rest})
 	default:
-		s.board.Kill(s.process(m.victim, pick), "at random", rest)
+		s.board.Kill(s.pickProcess(m.victim, pick), "at random", rest)
 	}
 }
 
-// process picks one of a kind.
-func (s *system) process(kind string, pick int) string {
+// pickProcess picks one of a kind.
+func (s *system) pickProcess(kind string, pick int) string {
 	switch kind {
 	case "starter":
 		return s.starters[pick%len(s.starters)]

@@ -19,7 +19,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
+	"coachline/internal/pgtest"
 )
 
 const (
@@ -38,18 +39,18 @@ const (
 type system struct {
 	settings settings
 	dir      string
-	trace    *world.Trace
-	fleet    *world.Fleet
-	board    *world.Board
-	carrier  *world.Carrier
-	pager    *world.Pager
+	trace    *harness.Trace
+	fleet    *harness.Fleet
+	board    *harness.Board
+	carrier  *harness.Carrier
+	pager    *harness.Pager
 	db       *sql.DB
 	temporal client.Client
 	api      *api
 	// starters and workers are the names of the processes.
 	starters, workers []string
 	// connections are those to the carrier.
-	connections *world.SlowListener
+	connections *harness.SlowListener
 	inner       context.Context //nolint:containedctx // lasts as long as the system
 	end         context.CancelFunc
 }
@@ -69,12 +70,12 @@ func start(ctx context.Context, s settings) (*system, error) {
 		return nil, errors.Join(fmt.Errorf("opening the folder: %w", err), os.RemoveAll(dir))
 	}
 	inner, end := context.WithCancel(context.WithoutCancel(ctx))
-	trace := world.NewTrace()
-	fleet := world.NewFleet(dir, trace)
-	sys := &system{settings: s, dir: dir, trace: trace, fleet: fleet, board: world.NewBoard(fleet, trace), inner: inner, end: end}
-	err = sys.servers(ctx, bin)
+	trace := harness.NewTrace()
+	fleet := harness.NewFleet(dir, trace)
+	sys := &system{settings: s, dir: dir, trace: trace, fleet: fleet, board: harness.NewBoard(fleet, trace), inner: inner, end: end}
+	err = sys.startServers(ctx, bin)
 	if err == nil {
-		err = sys.roles(ctx, inner, bin)
+		err = sys.startRoles(ctx, inner, bin)
 	}
 	if err != nil {
 		return nil, errors.Join(err, sys.close(true))
@@ -103,17 +104,17 @@ func buildPrograms(ctx context.Context, root string) (programs, error) {
 	return p, nil
 }
 
-// servers starts PostgreSQL and the Temporal server.
-func (s *system) servers(ctx context.Context, bin programs) error {
+// startServers starts PostgreSQL and the Temporal server.
+func (s *system) startServers(ctx context.Context, bin programs) error {
 	ports, err := freePorts(ctx, 2)
 	if err != nil {
 		return err
 	}
-	postgres, err := world.Postgres(ctx, filepath.Join(s.dir, "postgres"), ports[0])
+	postgres, err := harness.Postgres(ctx, filepath.Join(s.dir, "postgres"), ports[0])
 	if err != nil {
 		return err
 	}
-	temporal := world.Program{
+	temporal := harness.Program{
 		Name: "temporal", Path: bin.dev,
 		Args: []string{
 			"--data", filepath.Join(s.dir, "temporal"), "--no-worker", "--no-starter", "--http", "127.0.0.1:0",
@@ -123,19 +124,19 @@ func (s *system) servers(ctx context.Context, bin programs) error {
 	if err := errors.Join(s.fleet.Run(postgres), s.fleet.Run(temporal)); err != nil {
 		return err
 	}
-	s.api = &api{temporal: local(ports[1])}
+	s.api = &api{temporal: loopback(ports[1])}
 	quiet := log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	s.temporal, err = client.NewLazyClient(client.Options{HostPort: s.api.temporal, Namespace: namespace, Logger: quiet})
 	if err != nil {
 		return fmt.Errorf("preparing the Temporal client: %w", err)
 	}
-	return s.database(ctx, ports[0])
+	return s.openDatabase(ctx, ports[0])
 }
 
-// database waits for PostgreSQL, makes the product's database and opens it.
-func (s *system) database(ctx context.Context, port int) error {
+// openDatabase waits for PostgreSQL, makes the product's database and opens it.
+func (s *system) openDatabase(ctx context.Context, port int) error {
 	address := func(name string) string {
-		return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", world.Superuser, local(port), name)
+		return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", pgtest.Superuser, loopback(port), name)
 	}
 	first, err := sql.Open("pgx", address("postgres"))
 	if err != nil {
@@ -154,17 +155,19 @@ func (s *system) database(ctx context.Context, port int) error {
 	return err
 }
 
-// roles starts the stand-ins, the gateways and the product's processes.
-func (s *system) roles(ctx, inner context.Context, bin programs) error {
+// startRoles starts the stand-ins, the gateways and the product's processes.
+func (s *system) startRoles(ctx, inner context.Context, bin programs) error {
 	ports, err := freePorts(ctx, s.settings.Starters)
 	if err != nil {
 		return err
 	}
 	for _, port := range ports {
-		s.api.doors = append(s.api.doors, "http://"+local(port))
+		s.api.starterURLs = append(s.api.starterURLs, "http://"+loopback(port))
 	}
-	s.carrier = world.NewCarrier(s.board, s.trace, s.api.doors)
-	s.pager = world.NewPager(s.board, s.trace)
+	if s.carrier, err = harness.NewCarrier(s.board, s.trace, s.api.starterURLs); err != nil {
+		return err
+	}
+	s.pager = harness.NewPager(s.board, s.trace)
 	outside, err := s.serveStandIns(inner)
 	if err != nil {
 		return err
@@ -177,16 +180,16 @@ func (s *system) roles(ctx, inner context.Context, bin programs) error {
 	common := role{program: bin.coachline, standIns: outside, env: shared}
 	for i, port := range ports {
 		one := common.withName("starter", i+1)
-		one.env = append(shared[:len(shared):len(shared)], "COACH_HTTP_ADDR="+local(port))
+		one.env = append(shared[:len(shared):len(shared)], "COACH_HTTP_ADDR="+loopback(port))
 		s.starters = append(s.starters, one.name)
-		if err := s.role(inner, one); err != nil {
+		if err := s.startRole(inner, one); err != nil {
 			return err
 		}
 	}
 	for i := range s.settings.Workers {
 		one := common.withName("worker", i+1)
 		s.workers = append(s.workers, one.name)
-		if err := s.role(inner, one); err != nil {
+		if err := s.startRole(inner, one); err != nil {
 			return err
 		}
 	}
@@ -212,30 +215,30 @@ func (r role) withName(kind string, n int) role {
 	return r
 }
 
-// role starts one process behind a gateway of its own.
-func (s *system) role(inner context.Context, r role) error {
-	gateway, err := world.NewGateway(r.name, s.api.temporal, s.board).Serve(inner)
+// startRole starts one process behind a gateway of its own.
+func (s *system) startRole(inner context.Context, r role) error {
+	gateway, err := harness.NewGateway(r.name, s.api.temporal, s.board).Serve(inner)
 	if err != nil {
 		return err
 	}
 	env := append(r.env[:len(r.env):len(r.env)],
 		"TEMPORAL_ADDRESS="+gateway, "TEMPORAL_NAMESPACE="+namespace, "HOME="+s.dir,
 		"TWILIO_BASE_URL="+r.carrier+"/"+r.name, "OPENAI_BASE_URL="+r.model+"/"+r.name+"/v1", "COACH_ALERT_URL="+r.pager)
-	return s.fleet.Run(world.Program{Name: r.name, Path: r.program, Args: []string{r.kind}, Env: env})
+	return s.fleet.Run(harness.Program{Name: r.name, Path: r.program, Args: []string{r.kind}, Env: env})
 }
 
 // serveStandIns serves carrier, pager and model, each on an address of its own.
 func (s *system) serveStandIns(inner context.Context) (standIns, error) {
 	var at standIns
 	var err error
-	if s.connections, err = world.NewSlowListener(inner); err != nil {
+	if s.connections, err = harness.NewSlowListener(inner); err != nil {
 		return at, err
 	}
-	at.carrier = world.ServeOn(inner, s.connections, s.carrier.Handler(inner))
-	if at.pager, err = world.Serve(inner, s.pager); err != nil {
+	at.carrier = harness.ServeOn(inner, s.connections, s.carrier.Handler())
+	if at.pager, err = harness.Serve(inner, s.pager); err != nil {
 		return at, err
 	}
-	at.model, err = world.Serve(inner, world.NewModel(s.board, s.trace).Handler(inner))
+	at.model, err = harness.Serve(inner, harness.NewModel(s.board, s.trace).Handler())
 	return at, err
 }
 
@@ -244,7 +247,7 @@ func (s *system) serveStandIns(inner context.Context) (standIns, error) {
 func environment(database, key string) []string {
 	return []string{
 		"DATABASE_URL=" + database, "COACH_PAYLOAD_KEYS=" + key, "COACH_PUBLIC_URL=" + publicURL, "COACH_LOG_LEVEL=info",
-		"TWILIO_ACCOUNT_SID=" + world.AccountSID, "TWILIO_AUTH_TOKEN=" + world.AuthToken, "TWILIO_FROM=" + world.OurNumber,
+		"TWILIO_ACCOUNT_SID=" + harness.AccountSID, "TWILIO_AUTH_TOKEN=" + harness.AuthToken, "TWILIO_FROM=" + harness.OurNumber,
 		"OPENAI_API_KEY=chaos", "COACH_QUIET_HOURS=", "COACH_DEBOUNCE=200ms", "COACH_DEBOUNCE_MAX=1s",
 		"COACH_PREP_TIME=30m", "COACH_PROMPT_SPREAD=20s", "COACH_PROMPT_GRACE=2h", "COACH_REMINDER_DELAY=8s", "COACH_AUTO_FEEDBACK_DELAY=0",
 		"COACH_FEEDBACK_TIMEOUT=0", "COACH_FEEDBACK_FOLLOWUP=0", "COACH_TEXTS_PER_MINUTE=0", "COACH_TEXTS_PER_DAY=0", "COACH_LOOP_MUTE=0",
@@ -268,8 +271,8 @@ func (s *system) payloadKey() (string, error) {
 
 // ready fails unless every starter reaches database and Temporal.
 func (s *system) ready(ctx context.Context) error {
-	for _, door := range s.api.doors {
-		if err := s.api.readyz(ctx, door); err != nil {
+	for _, starter := range s.api.starterURLs {
+		if err := s.api.readyz(ctx, starter); err != nil {
 			return err
 		}
 	}
@@ -282,11 +285,14 @@ func (s *system) close(keep bool) error {
 	s.end()
 	s.fleet.Stop()
 	var problem error
+	if s.carrier != nil {
+		problem = s.carrier.Close()
+	}
 	if s.temporal != nil {
 		s.temporal.Close()
 	}
 	if s.db != nil {
-		problem = s.db.Close()
+		problem = errors.Join(problem, s.db.Close())
 	}
 	if !keep {
 		return errors.Join(problem, os.RemoveAll(s.dir))
@@ -304,7 +310,7 @@ func await(ctx context.Context, limit time.Duration, attempt func(context.Contex
 		if err == nil {
 			return nil
 		}
-		if !world.Pause(ctx, lookEvery) {
+		if !harness.Pause(ctx, lookEvery) {
 			return err
 		}
 	}
@@ -313,7 +319,7 @@ func await(ctx context.Context, limit time.Duration, attempt func(context.Contex
 func freePorts(ctx context.Context, n int) ([]int, error) {
 	var ports []int
 	for range n {
-		port, err := world.FreePort(ctx)
+		port, err := harness.FreePort(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -322,4 +328,4 @@ func freePorts(ctx context.Context, n int) ([]int, error) {
 	return ports, nil
 }
 
-func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

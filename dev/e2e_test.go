@@ -76,15 +76,15 @@ func (p *person) next(within time.Duration) string {
 }
 
 // says texts the coach and returns the answer.
-func (p *person) says(words string) string {
+func (p *person) says(body string) string {
 	p.t.Helper()
-	p.text(words)
+	p.text(body)
 	return p.next(soon)
 }
 
-func (p *person) text(words string) {
+func (p *person) text(body string) {
 	p.t.Helper()
-	status, body := send(p.t, http.MethodPost, p.sim("/messages"), map[string]any{"body": words})
+	status, body := send(p.t, http.MethodPost, p.sim("/messages"), map[string]any{"body": body})
 	require.Equal(p.t, http.StatusAccepted, status, body)
 }
 

@@ -8,7 +8,7 @@ import (
 	"net"
 	"strings"
 
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 )
 
 // options are the command line.
@@ -41,7 +41,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	flags.IntVar(&o.temporalPort, "temporal-port", 7233, "port of the Temporal server; 0 = any free port")
 	flags.IntVar(&o.uiPort, "ui-port", 8233, "port of the Temporal UI; 0 = any free port")
 	flags.IntVar(&o.simPort, "sim-port", 8090, "port of the simulated phones and the scripted model; 0 = any free port")
-	flags.StringVar(&o.sync, "sync", string(engine.SyncNormal), "normal, or full to survive a power cut too (slower)")
+	flags.StringVar(&o.sync, "sync", string(temporal.SyncNormal), "normal, or full to survive a power cut too (slower)")
 	flags.BoolVar(&o.noWorker, "no-worker", false, "leave the worker to a process of its own")
 	flags.BoolVar(&o.noStarter, "no-starter", false, "leave the starter to a process of its own")
 	flags.BoolVar(&o.ephemeral, "ephemeral", false, "keep nothing")
@@ -66,7 +66,7 @@ func (o options) check(rest []string) error {
 	if _, _, err := net.SplitHostPort(o.http); err != nil {
 		return fmt.Errorf("--http: %w", err)
 	}
-	if o.sync != string(engine.SyncNormal) && o.sync != string(engine.SyncFull) {
+	if o.sync != string(temporal.SyncNormal) && o.sync != string(temporal.SyncFull) {
 		return fmt.Errorf("--sync %q: want normal or full", o.sync)
 	}
 	if o.data == "" || strings.ContainsAny(o.data, "?\n") {

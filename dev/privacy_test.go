@@ -125,10 +125,10 @@ func enrols(t *testing.T, r *running, number string, fields map[string]any) *tex
 }
 
 // tells texts the coach and waits for so many texts.
-func (p *texted) tells(words string, texts int) {
+func (p *texted) tells(body string, texts int) {
 	p.t.Helper()
-	p.texts = append(p.texts, words)
-	p.text(words)
+	p.texts = append(p.texts, body)
+	p.text(body)
 	p.gets(texts)
 }
 
@@ -167,13 +167,13 @@ func wholeLife(t *testing.T, r *running, target time.Time) *texted {
 	p.tells("unknown tool for juggling porcupines", 1)
 	p.tells("call two tools for Aunt Philomena's teapot", 1)
 	p.tells("so what do you know about me, dear coach", 1)
-	for words, order := range map[string]map[string]any{
+	for body, order := range map[string]map[string]any{
 		"marmalade stumbles down the stairs": {"target": "model", "kind": "http", "status": 400},
 		"tangerine sunsets over Timbuktu":    {"target": "model", "kind": "malformed"},
 		"hedgehogs in herbaceous borders":    {"target": "carrier", "kind": "http", "status": 429, "code": 20429},
 	} {
 		p.fault(order)
-		p.tells(words, 1)
+		p.tells(body, 1)
 	}
 	// The carrier's signature is wrong, and the text never gets in.
 	p.fault(map[string]any{"target": "inbound", "kind": "malformed"})

@@ -23,17 +23,17 @@ const (
 	wordsFile = "../workflows/testdata/words.json"
 )
 
-// life is one kind of history to record. play walks the participant through it
+// historyKind is one kind of history to record. play walks the participant through it
 // on a system of its own with these settings.
-type life struct {
+type historyKind struct {
 	name     string
 	settings []string
 	play     func(*subject)
 }
 
-// lives: one line records one more kind of history; its name also goes into the
+// historyKinds: one line records one more kind of history; its name also goes into the
 // list in workflows/replay_test.go, whose test fails without it.
-var lives = []life{
+var historyKinds = []historyKind{
 	{"plain-reply", calm, func(s *subject) { s.joins(); s.says("what time is it for me") }},
 	{"one-tool", calm, func(s *subject) { s.joins(); s.says("list my schedules please") }},
 	{"one-tool-activity", calm, func(s *subject) { s.joins(); s.says("hello there"); s.since = time.Now(); s.says(habit) }},
@@ -107,7 +107,7 @@ func TestRecordHistories(t *testing.T) {
 	said := &spoken{words: map[string][]string{}}
 	require.NoError(t, said.read())
 	t.Cleanup(func() { require.NoError(t, said.write()) })
-	for i, l := range lives {
+	for i, l := range historyKinds {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			s := &subject{name: "Wilhelmina", target: time.Now().Add(4 * time.Minute).Truncate(time.Minute)}

@@ -12,11 +12,11 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 	"coachline/internal/config"
 	"coachline/internal/metrics"
 	"coachline/internal/redact"
-	"coachline/internal/sim"
+	"coachline/internal/sim/twilio"
 	"coachline/starter"
 	"coachline/worker"
 )
@@ -105,7 +105,7 @@ func (s *system) startEngine(ctx context.Context, p plan) error {
 	if p.options.ephemeral {
 		dir = ""
 	}
-	e, err := engine.Start(ctx, engine.Config{
+	e, err := temporal.Start(ctx, temporal.Config{
 		Dir: dir, Sync: p.options.sync, Port: p.at.temporal, UIPort: p.at.ui,
 		Namespace: p.settings.Temporal.Namespace, CodecEndpoint: p.at.api + "/codec", Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
@@ -121,7 +121,7 @@ func (s *system) startEngine(ctx context.Context, p plan) error {
 
 // startSim serves the phones and the scripted model on one address.
 func (s *system) startSim(ctx context.Context, p plan) error {
-	cfg := sim.Config{
+	cfg := twilio.Config{
 		AccountSID: simulatedAccount, AuthToken: p.token, From: p.from,
 		InboundURL: p.at.api + "/twilio/inbound", StatusURL: p.at.api + "/twilio/status",
 		Dir: p.simFolder(), Logger: slog.Default(),
@@ -131,7 +131,7 @@ func (s *system) startSim(ctx context.Context, p plan) error {
 		cfg.ParticipantsURL = p.at.api + "/conversation/participants"
 		cfg.APIToken = p.settings.HTTP.APIToken.Reveal()
 	}
-	network, err := sim.New(cfg)
+	network, err := twilio.New(cfg)
 	if err != nil {
 		return fmt.Errorf("building the simulated phone network: %w", err)
 	}

@@ -117,7 +117,7 @@ func TestDevGoesOnWhereItWas(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	first := launch(t, "--data", data, "--no-worker")
 	c := dialTemporal(t, first)
-	_, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "kept", TaskQueue: "nobody"}, "Unknown")
+	_, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "kept", TaskQueue: "unused"}, "Unknown")
 	require.NoError(t, err)
 	key, err := os.ReadFile(filepath.Join(data, keyFile))
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 	"coachline/internal/config"
 )
 
@@ -74,7 +74,7 @@ func newPlan(o options, f *folder, environ []string) (plan, error) {
 // supply is what stands in for the settings that the environment leaves out.
 func (p plan) supply(given variables) (config.Defaults, error) {
 	database := "sqlite:" + p.folder.file(databaseFile)
-	if p.options.sync == string(engine.SyncFull) {
+	if p.options.sync == string(temporal.SyncFull) {
 		database += "?_pragma=synchronous(full)"
 	}
 	supplied := config.Defaults{
@@ -137,7 +137,7 @@ func choose(o options, given variables) (addresses, error) {
 		if *one != 0 {
 			continue
 		}
-		if *one, err = engine.FreePort(); err != nil {
+		if *one, err = temporal.FreePort(); err != nil {
 			return a, err
 		}
 	}

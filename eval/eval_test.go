@@ -13,8 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/eval/cases"
-	"coachline/eval/grade"
-	"coachline/eval/report"
 	"coachline/models"
 )
 
@@ -36,7 +34,7 @@ func TestCasesHoldWithTheScript(t *testing.T) {
 					require.Empty(t, cell.Error)
 					require.Positive(t, cell.Must.Of)
 					for _, miss := range cell.Misses {
-						require.NotEqual(t, grade.Must, miss.Level, "step %d: %s: %s", miss.Step, miss.Rule, miss.Why)
+						require.NotEqual(t, Must, miss.Level, "step %d: %s: %s", miss.Step, miss.Rule, miss.Why)
 					}
 				})
 			}
@@ -55,7 +53,7 @@ func book(t *testing.T) []cases.Case {
 	return all
 }
 
-func evaluated(t *testing.T, o options) report.Run {
+func evaluated(t *testing.T, o options) Run {
 	t.Helper()
 	chosen, err := chooseCases(o)
 	require.NoError(t, err)
@@ -120,7 +118,7 @@ func TestPromptVersionsSideBySide(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(t.Context(), invocation{args: args, out: &out}))
 	require.Contains(t, out.String(), "script@shorter")
-	first, err := report.Read(kept)
+	first, err := Read(kept)
 	require.NoError(t, err)
 	require.Len(t, first.Rows, 2)
 	require.Equal(t, "script", first.Columns[0].Name)

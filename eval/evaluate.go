@@ -16,11 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"coachline/eval/cases"
-	"coachline/eval/drive"
-	"coachline/eval/grade"
-	"coachline/eval/report"
 	"coachline/internal/config"
-	"coachline/internal/sim"
+	"coachline/internal/sim/twilio"
 	"coachline/models"
 )
 
@@ -75,7 +72,7 @@ const headerLimit = 10 * time.Second
 
 // serveScript serves the scripted model on a free port of this machine.
 func serveScript(ctx context.Context) (base string, stop func(), err error) {
-	script, err := sim.New(sim.Config{AccountSID: "ACe0000000000000000000000000000000", AuthToken: "eval", From: "+15005550006"})
+	script, err := twilio.New(twilio.Config{AccountSID: "ACe0000000000000000000000000000000", AuthToken: "eval", From: "+15005550006"})
 	if err != nil {
 		return "", nil, fmt.Errorf("building the scripted model: %w", err)
 	}
@@ -97,7 +94,7 @@ func serveScript(ctx context.Context) (base string, stop func(), err error) {
 }
 
 // columns are the models, prompts and protocols of the options, each with each.
-func (g ground) columns(o options) []drive.Column {
+func (g ground) columns(o options) []Setup {
 	if len(o.models) == 0 {
 		o.models = []string{g.settings.Model.Name}
 	}
@@ -111,14 +108,14 @@ func (g ground) columns(o options) []drive.Column {
 	if small == "" {
 		small = g.settings.Model.Small
 	}
-	var out []drive.Column
+	var out []Setup
 	for _, model := range o.models {
 		for _, dir := range o.prompts {
 			for _, protocol := range o.protocols {
 				if dir == builtIn {
 					dir = ""
 				}
-				column := drive.Column{Model: model, Small: small, PromptsDir: dir, Protocol: protocol, Scripted: g.scripted}
+				column := Setup{Model: model, Small: small, PromptsDir: dir, Protocol: protocol, Scripted: g.scripted}
 				if small == g.settings.Model.Name && o.small == "" {
 					column.Small = "" // Not set: the stages ask the model that is judged.
 				}
@@ -130,7 +127,7 @@ func (g ground) columns(o options) []drive.Column {
 }
 
 // nameOf tells columns apart, in this run and in the next one.
-func nameOf(c drive.Column) string {
+func nameOf(c Setup) string {
 	name := c.Model
 	if c.Protocol != "" {
 		name += "/" + string(c.Protocol)
@@ -143,7 +140,7 @@ func nameOf(c drive.Column) string {
 
 // evaluation is what to play.
 type evaluation struct {
-	columns  []drive.Column
+	columns  []Setup
 	settings config.Config
 	cases    []cases.Case
 	parallel int
@@ -151,18 +148,18 @@ type evaluation struct {
 
 // evaluate plays every case in every column. What cannot be played is in the
 // report; an error is a setting that is wrong, or that ctx ended.
-func evaluate(ctx context.Context, e evaluation) (report.Run, error) {
-	out := report.Run{StartedAt: time.Now().UTC()}
+func evaluate(ctx context.Context, e evaluation) (Run, error) {
+	out := Run{StartedAt: time.Now().UTC()}
 	for _, one := range e.cases {
-		out.Rows = append(out.Rows, report.Row{Case: one.Name, About: one.About})
+		out.Rows = append(out.Rows, Row{Case: one.Name, About: one.About})
 	}
 	for _, column := range e.columns {
-		driver, err := drive.New(drive.Config{Column: column, Settings: e.settings})
+		driver, err := New(Config{Column: column, Settings: e.settings})
 		if err != nil {
 			return out, fmt.Errorf("column %s: %w", nameOf(column), err)
 		}
-		out.Columns = append(out.Columns, report.Column{Name: nameOf(column), Model: column.Model, Prompts: driver.PromptVersion()})
-		cells := make([]report.Cell, len(e.cases))
+		out.Columns = append(out.Columns, Column{Name: nameOf(column), Model: column.Model, Prompts: driver.PromptVersion()})
+		cells := make([]Cell, len(e.cases))
 		var group errgroup.Group
 		group.SetLimit(e.parallel)
 		for i, one := range e.cases {
@@ -180,8 +177,8 @@ func evaluate(ctx context.Context, e evaluation) (report.Run, error) {
 
 // play is one case in one column. The script speaks the protocols of a case
 // only; a model is asked everything.
-func play(ctx context.Context, driver *drive.Driver, column drive.Column, c cases.Case) report.Cell {
-	var cell report.Cell
+func play(ctx context.Context, driver *Driver, column Setup, c cases.Case) Cell {
+	var cell Cell
 	native := column.Protocol == "" || column.Protocol == models.ProtocolNative
 	if column.Scripted && !native && !slices.Contains(c.Protocols, column.Protocol) {
 		cell.Left = true
@@ -192,7 +189,7 @@ func play(ctx context.Context, driver *drive.Driver, column drive.Column, c case
 		cell.Error = err.Error()
 	}
 	for i, done := range steps {
-		cell.Add(i+1, done, grade.Judge(c.Steps[i], done, column.Scripted))
+		cell.Add(i+1, done, Judge(c.Steps[i], done, column.Scripted))
 	}
 	return cell
 }

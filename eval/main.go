@@ -18,7 +18,6 @@ import (
 	"syscall"
 
 	"coachline/eval/cases"
-	"coachline/eval/report"
 	"coachline/models"
 )
 
@@ -105,9 +104,9 @@ func run(ctx context.Context, in invocation) error {
 	if err != nil {
 		return err
 	}
-	var before report.Run
+	var before Run
 	if o.compare != "" {
-		if before, err = report.Read(o.compare); err != nil {
+		if before, err = Read(o.compare); err != nil {
 			return err
 		}
 	}
@@ -124,7 +123,7 @@ func run(ctx context.Context, in invocation) error {
 	if err != nil {
 		return err
 	}
-	if err := tell(done, before, o, in.out); err != nil {
+	if err := printRun(done, before, o, in.out); err != nil {
 		return err
 	}
 	if !done.Held() {
@@ -133,8 +132,8 @@ func run(ctx context.Context, in invocation) error {
 	return nil
 }
 
-// tell writes the report, and what the options ask for beside it.
-func tell(done, before report.Run, o options, out io.Writer) error {
+// printRun writes the report, and what the options ask for beside it.
+func printRun(done, before Run, o options, out io.Writer) error {
 	write := done.WriteText
 	if o.costs {
 		write = done.WriteCosts
@@ -144,7 +143,7 @@ func tell(done, before report.Run, o options, out io.Writer) error {
 	}
 	if o.compare != "" {
 		fmt.Fprintf(out, "\nsince %s:\n", before.StartedAt.Format("2006-01-02 15:04"))
-		if err := report.WriteComparison(out, before, done); err != nil {
+		if err := WriteComparison(out, before, done); err != nil {
 			return err
 		}
 	}

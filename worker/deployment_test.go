@@ -14,7 +14,7 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 	"coachline/internal/config"
 )
 
@@ -46,7 +46,7 @@ type cluster struct {
 
 func newCluster(t *testing.T) cluster {
 	t.Helper()
-	e, err := engine.Start(t.Context(), engine.Config{UIPort: engine.NoUI})
+	e, err := temporal.Start(t.Context(), temporal.Config{UIPort: temporal.NoUI})
 	require.NoError(t, err)
 	t.Cleanup(e.Stop)
 	c, err := client.Dial(client.Options{HostPort: e.Address(), Logger: slog.New(slog.DiscardHandler)})

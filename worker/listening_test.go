@@ -15,8 +15,8 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/llm"
 	"coachline/internal/seal"
-	"coachline/internal/sim"
-	"coachline/internal/sim/voice"
+	"coachline/internal/sim/openai"
+	"coachline/internal/sim/twilio"
 	"coachline/internal/sms"
 	"coachline/internal/store"
 	"coachline/models"
@@ -69,7 +69,7 @@ func newStudio(t *testing.T) *studio {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	_, err = rows.Enroll(t.Context(), models.Participant{ID: "ann", Phone: "+12025550123", Timezone: "UTC", EnrolledAt: now}, "operator")
 	require.NoError(t, err)
-	phones, err := sim.New(sim.Config{AccountSID: account, AuthToken: "secret1", From: "+15017122661"})
+	phones, err := twilio.New(twilio.Config{AccountSID: account, AuthToken: "secret1", From: "+15017122661"})
 	require.NoError(t, err)
 	server := httptest.NewServer(phones.Handler())
 	t.Cleanup(func() { server.Close(); require.NoError(t, phones.Close()) })
@@ -118,8 +118,8 @@ func TestVoiceNotes(t *testing.T) {
 		want              string
 		fetched, written  int
 	}{
-		{"J105 heard once", "whisper", "", nil, "[voice note] " + voice.Transcript, 1, 1},
-		{"J105 beside words", "whisper", "Listen!", nil, "Listen!\n[voice note] " + voice.Transcript, 1, 1},
+		{"J105 heard once", "whisper", "", nil, "[voice note] " + openai.Transcript, 1, 1},
+		{"J105 beside words", "whisper", "Listen!", nil, "Listen!\n[voice note] " + openai.Transcript, 1, 1},
 		{"J105 off", "", "", nil, "[the person sent 1 picture or file; you cannot see it]", 0, 0},
 		{"J105 too long", "whisper", "", func(s *spy) { s.fetchErr = fmt.Errorf("x: %w: it is too long", models.ErrUnheard) },
 			told("it is too long"), 1, 0},

@@ -26,7 +26,7 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/memory"
 	"coachline/internal/seal"
-	"coachline/internal/sim"
+	"coachline/internal/sim/twilio"
 	"coachline/internal/sms"
 	"coachline/internal/store"
 	"coachline/models"
@@ -147,7 +147,7 @@ func startBothRoles(t *testing.T) *bothRoles {
 
 // carrier is the simulated phone network; what is posted to it is kept.
 func (b *bothRoles) carrier() *sms.Client {
-	phones, err := sim.New(sim.Config{AccountSID: account, AuthToken: "secret1", From: oursPhone})
+	phones, err := twilio.New(twilio.Config{AccountSID: account, AuthToken: "secret1", From: oursPhone})
 	require.NoError(b.t, err)
 	handler := phones.Handler()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -19,7 +19,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/activities"
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 	"coachline/internal/agent"
 	"coachline/internal/coach"
 	"coachline/internal/memory"
@@ -78,7 +78,7 @@ func newTown(t *testing.T, change func(*town)) *town {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.store.Close()) })
 	n.post = &post{store: n.store}
-	server, err := engine.Start(n.ctx, engine.Config{UIPort: engine.NoUI})
+	server, err := temporal.Start(n.ctx, temporal.Config{UIPort: temporal.NoUI})
 	require.NoError(t, err)
 	t.Cleanup(server.Stop)
 	n.address = server.Address()

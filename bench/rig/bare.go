@@ -49,11 +49,11 @@ func newBare(at ground, slope Slope, c client.Client) *Bare {
 func (b *Bare) Start(ctx context.Context) error {
 	began := time.Now()
 	var err error
-	labelled(ctx, "bare", func(context.Context) { err = b.start() })
+	runLabelled(ctx, "bare", func(context.Context) { err = b.start() })
 	if err != nil {
 		return err
 	}
-	return until(ctx, func(ctx context.Context) bool { return polled(ctx, b.temporal, bareQueue, began) })
+	return pollUntil(ctx, func(ctx context.Context) bool { return isPolled(ctx, b.temporal, bareQueue, began) })
 }
 
 func (b *Bare) start() error {
@@ -62,7 +62,7 @@ func (b *Bare) start() error {
 		StickyScheduleToStartTimeout: stickyTimeout,
 		WorkerStopTimeout:            drainTimeout,
 	})
-	life.RegisterWorkflowWithOptions(bareLife, workflow.RegisterOptions{Name: bareType})
+	life.RegisterWorkflowWithOptions(bareWorkflow, workflow.RegisterOptions{Name: bareType})
 	life.RegisterActivity(b.acts.CallModel)
 	life.RegisterActivity(b.acts.Send)
 	if err := life.Start(); err != nil {
@@ -138,7 +138,7 @@ type bareActs struct {
 	phones  *phones
 }
 
-// CallModel asks once and returns the words.
+// CallModel asks once and returns the text of the answer.
 func (a *bareActs) CallModel(ctx context.Context, body string) (string, error) {
 	var out struct {
 		Choices []struct {

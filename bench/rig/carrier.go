@@ -4,21 +4,21 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"coachline/internal/sim/twilio"
 )
 
-// Carrier is a Twilio-shaped carrier that takes every text and remembers up to
-// which text each phone was answered.
+// Carrier is the stand-in of Twilio. It keeps no text and remembers up to which
+// text each phone was answered.
 type Carrier struct {
 	// reports: the carrier tells what became of each text.
 	reports bool
-	phones  *phones
+	network *twilio.Server
 	taken   atomic.Int64
 	other   atomic.Int64
-	group   sync.WaitGroup
 
 	mu      sync.Mutex
 	waiting map[string][]*Wait
@@ -30,8 +30,16 @@ type Wait struct {
 	got   chan time.Time
 }
 
-func newCarrier(reports bool, p *phones) *Carrier {
-	return &Carrier{reports: reports, phones: p, waiting: map[string][]*Wait{}}
+func newCarrier(reports bool) (*Carrier, error) {
+	c := &Carrier{reports: reports, waiting: map[string][]*Wait{}}
+	var err error
+	c.network, err = twilio.New(twilio.Config{
+		AccountSID: accountSID, AuthToken: authToken, From: ourNumber, Forget: true, OnSend: c.serveSend, HTTPClient: newClient(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("building the carrier: %w", err)
+	}
+	return c, nil
 }
 
 // Taken counts the texts that were posted.
@@ -61,33 +69,23 @@ func (w *Wait) At(ctx context.Context) (time.Time, error) {
 	}
 }
 
-// ServeHTTP implements http.Handler: the send of one text.
-func (c *Carrier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// serveSend is the send of one text.
+func (c *Carrier) serveSend(_ http.ResponseWriter, _ *http.Request, send *twilio.Send) {
 	at := time.Now()
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	if r.Method != http.MethodPost || r.ParseForm() != nil {
-		w.WriteHeader(http.StatusBadRequest)
+	message, accepted := send.Accept()
+	if !accepted {
 		return
 	}
-	number := c.taken.Add(1)
-	sid := fmt.Sprintf("SM%032x", number)
-	c.arrived(r.PostForm.Get("To"), r.PostForm.Get("Body"), at)
-	reply(w, http.StatusCreated, map[string]any{
-		"account_sid": accountSID, "api_version": "2010-04-01", "sid": sid, "body": r.PostForm.Get("Body"),
-		"direction": "outbound-api", "from": ourNumber, "to": r.PostForm.Get("To"), "status": "queued",
-		"num_segments": "1", "num_media": "0", "error_code": nil, "error_message": nil,
-		"date_created": at.UTC().Format(time.RFC1123Z), "date_updated": at.UTC().Format(time.RFC1123Z), "date_sent": nil,
-	})
-	if callback := r.PostForm.Get("StatusCallback"); c.reports && callback != "" {
-		ctx := context.WithoutCancel(r.Context())
-		c.group.Go(func() {
-			// Best effort, like the carrier's own.
-			_ = c.phones.post(ctx, callback, url.Values{"MessageSid": {sid}, "AccountSid": {accountSID}, "MessageStatus": {"delivered"}})
-		})
+	c.taken.Add(1)
+	c.noteArrival(message.To, message.Body, at)
+	send.Answer()
+	if c.reports {
+		send.Report(twilio.Report{States: []string{"delivered"}})
 	}
 }
 
-func (c *Carrier) arrived(phone, body string, at time.Time) {
+// noteArrival wakes those who wait for the text.
+func (c *Carrier) noteArrival(phone, body string, at time.Time) {
 	n, ours := heardIn(body)
 	if !ours {
 		c.other.Add(1)

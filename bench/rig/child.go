@@ -59,7 +59,7 @@ func (p *Product) StartChildOf(ctx context.Context, program string) (*Child, err
 	}
 	err = json.NewEncoder(c.in).Encode(p.environ)
 	if err == nil {
-		err = until(ctx, func(ctx context.Context) bool { return polled(ctx, p.temporal, models.QueueCoach, began) })
+		err = pollUntil(ctx, func(ctx context.Context) bool { return isPolled(ctx, p.temporal, models.QueueCoach, began) })
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("waiting for the child: %w", err), c.Stop())
@@ -104,7 +104,7 @@ func RunChild(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := json.Unmarshal(first, &environ); err != nil {
 		return fmt.Errorf("reading the child's settings: %w", err)
 	}
-	cfg, err := load(environ)
+	cfg, err := loadConfig(environ)
 	if err != nil {
 		return err
 	}
@@ -113,13 +113,13 @@ func RunChild(ctx context.Context, in io.Reader, out io.Writer) error {
 		if _, err := lines.ReadString('\n'); err != nil {
 			return role.stop() // The parent is done with us, or gone.
 		}
-		if _, err := fmt.Fprintln(out, occupied()); err != nil {
+		if _, err := fmt.Fprintln(out, processMemory()); err != nil {
 			return errors.Join(fmt.Errorf("telling the parent: %w", err), role.stop())
 		}
 	}
 }
 
-func occupied() uint64 {
+func processMemory() uint64 {
 	runtime.GC()
 	runtime.GC() // What finalizers let go of in the first.
 	var m runtime.MemStats

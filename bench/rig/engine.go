@@ -20,8 +20,8 @@ const (
 
 const echoLimit = 10 * time.Second
 
-// echo runs one activity that gives back what it was given.
-func echo(ctx workflow.Context, text string) (string, error) {
+// echoActivity runs one activity that gives back what it was given.
+func echoActivity(ctx workflow.Context, text string) (string, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: echoLimit})
 	var back string
 	err := workflow.ExecuteActivity(ctx, Echo, text).Get(ctx, &back)
@@ -53,16 +53,16 @@ func (r *Rig) StartEngine(ctx context.Context) (*Engine, error) {
 		ActivityTaskPollerBehavior: sdk.NewPollerBehaviorSimpleMaximum(sdk.PollerBehaviorSimpleMaximumOptions{MaximumNumberOfPollers: workflowPollers}),
 		WorkerStopTimeout:          drainTimeout,
 	})
-	e.worker.RegisterWorkflowWithOptions(echo, workflow.RegisterOptions{Name: echoType})
+	e.worker.RegisterWorkflowWithOptions(echoActivity, workflow.RegisterOptions{Name: echoType})
 	e.worker.RegisterWorkflowWithOptions(waitForSignal, workflow.RegisterOptions{Name: signalType})
 	e.worker.RegisterActivity(Echo)
 	began := time.Now()
 	var err error
-	labelled(ctx, "bare", func(context.Context) { err = e.worker.Start() })
+	runLabelled(ctx, "bare", func(context.Context) { err = e.worker.Start() })
 	if err != nil {
 		return nil, fmt.Errorf("starting the engine's worker: %w", err)
 	}
-	if err := until(ctx, func(ctx context.Context) bool { return polled(ctx, r.temporal, engineQueue, began) }); err != nil {
+	if err := pollUntil(ctx, func(ctx context.Context) bool { return isPolled(ctx, r.temporal, engineQueue, began) }); err != nil {
 		e.Stop()
 		return nil, fmt.Errorf("waiting for the engine's worker: %w", err)
 	}

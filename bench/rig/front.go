@@ -8,7 +8,7 @@ import (
 	"coachline/models"
 )
 
-// front is the front door of an installation, reached over HTTP.
+// front is the HTTP side of an installation.
 type front struct {
 	base   string
 	phones *phones
@@ -25,8 +25,8 @@ func newFront(base string, p *phones) front {
 	return front{base: base, phones: p, people: &people{ids: map[string]string{}}}
 }
 
-// answers says whether the front door is ready.
-func (f front) answers(ctx context.Context) bool {
+// isReady reports whether the installation answers.
+func (f front) isReady(ctx context.Context) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.base+"/readyz", nil)
 	return err == nil && f.phones.do(req) == nil
 }

@@ -26,7 +26,7 @@ func (c Cost) Minus(earlier Cost) Cost {
 // Idle waits until nothing of a workflow is under way: the carrier has a text
 // before the workflow has recorded that it does.
 func (r *Rig) Idle(ctx context.Context, workflowID string) error {
-	err := until(ctx, func(ctx context.Context) bool {
+	err := pollUntil(ctx, func(ctx context.Context) bool {
 		info, err := r.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
 		return err == nil && len(info.GetPendingActivities()) == 0 && info.GetPendingWorkflowTask() == nil
 	})
@@ -55,7 +55,7 @@ func (r *Rig) Cost(ctx context.Context, workflowID string) (Cost, error) {
 		sum.Runs++
 		sum.Events += len(events)
 		sum.Bytes += info.GetWorkflowExecutionInfo().GetHistorySizeBytes()
-		sum.Actions += actions(events)
+		sum.Actions += countActions(events)
 		run = ""
 		if len(events) > 0 {
 			run = events[0].GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId()
@@ -76,11 +76,11 @@ func (r *Rig) events(ctx context.Context, workflowID, run string) ([]*history.Hi
 	return events, nil
 }
 
-// actions counts by Temporal Cloud's list (docs.temporal.io/cloud/actions):
+// countActions counts by Temporal Cloud's list (docs.temporal.io/cloud/actions):
 // starts, signals, updates, timers and attribute upserts are one each, an
 // activity one for every attempt, a child two, and all markers of one workflow
 // task together one.
-func actions(events []*history.HistoryEvent) int {
+func countActions(events []*history.HistoryEvent) int {
 	n := 0
 	marked := map[int64]bool{} // by the workflow task that recorded markers
 	for _, e := range events {

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"coachline/internal/sim/openai"
 )
 
 const maxBody = 4 << 20
@@ -19,12 +20,12 @@ const maxBody = 4 << 20
 // which text it has heard.
 const mark = "note no "
 
-// wish is looked for in whole requests by its words first: the product's are
+// wish is searched in whole requests by its beginning first: the product's are
 // longer than the bare workflow's, and the time that a stand-in takes is neither
 // side's.
 var (
-	wish      = regexp.MustCompile(`\bdaily at (\d\d:\d\d)\b`)
-	wishWords = []byte("daily at ")
+	wish          = regexp.MustCompile(`\bdaily at (\d\d:\d\d)\b`)
+	wishBeginning = []byte("daily at ")
 )
 
 // Body is the nth text of a person, padded to a length in characters where
@@ -42,8 +43,8 @@ func DailyBody(n int, clock string) string {
 	return fmt.Sprintf("%s%d from me: a prompt daily at %s please.", mark, n, clock)
 }
 
-// Model is an OpenAI-compatible server that answers at once, after a delay, or
-// not before it is released, with plain words that name the last text it read.
+// Model is the stand-in of a model that answers at once, after a delay, or
+// not before it is released, with a sentence that names the last text it read.
 type Model struct {
 	delay atomic.Int64
 	calls atomic.Int64
@@ -77,29 +78,28 @@ func (m *Model) Hang() (release func()) {
 	})
 }
 
-// ServeHTTP implements http.Handler.
-func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		return
+// Handler serves the API.
+func (m *Model) Handler() http.Handler {
+	return openai.New(openai.Config{OnCall: m.serveCall, Answer: m.answer}).Handler()
+}
+
+func (m *Model) serveCall(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
+	if m.wait(r) {
+		next(w, r)
 	}
-	if !m.wait(r) {
-		return
+}
+
+// answer reads no more of a request than it must.
+func (m *Model) answer(body []byte) (openai.Answer, error) {
+	m.calls.Add(1)
+	clock := requestedTime(body)
+	if clock == "" {
+		return openai.Answer{Text: heardText(highestHeard(body))}, nil
 	}
-	message, finish := map[string]any{"role": "assistant", "content": heardText(heard(body))}, "stop"
-	if clock := asked(body); clock != "" {
-		m.tools.Add(1)
-		message["content"], finish = nil, "tool_calls"
-		message["tool_calls"] = []any{map[string]any{"id": "call1", "type": "function", "function": map[string]string{
-			"name": "scheduler", "arguments": `{"action":"create","type":"fixed","fixed_time":"` + clock + `"}`,
-		}}}
-	}
-	reply(w, http.StatusOK, map[string]any{
-		"id": "chatcmpl-" + strconv.FormatInt(m.calls.Add(1), 10), "object": "chat.completion", "created": 1, "model": "bench",
-		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": finish}},
-		"usage":   map[string]int{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-	})
+	m.tools.Add(1)
+	return openai.Answer{Calls: []openai.ToolCall{{ID: "call1", Type: "function", Function: openai.Function{
+		Name: "scheduler", Arguments: `{"action":"create","type":"fixed","fixed_time":"` + clock + `"}`,
+	}}}}, nil
 }
 
 // wait is the model's thinking; false: the caller gave up.
@@ -117,8 +117,8 @@ func (m *Model) wait(r *http.Request) bool {
 	return Pause(r.Context(), time.Duration(m.delay.Load())) == nil
 }
 
-// heard is the highest number of a text in a request; 0 when it has none.
-func heard(body []byte) int {
+// highestHeard is the highest number of a text in a request; 0 when it has none.
+func highestHeard(body []byte) int {
 	highest := 0
 	for {
 		_, rest, found := bytes.Cut(body, []byte(mark))
@@ -151,10 +151,10 @@ func heardIn(text string) (int, bool) {
 	return n, found && err == nil
 }
 
-// asked is the time of a daily prompt that the newest message wishes for;
+// requestedTime is the time of a daily prompt that the newest message wishes for;
 // empty where it does not, or no tools are offered.
-func asked(body []byte) string {
-	if !bytes.Contains(body, wishWords) {
+func requestedTime(body []byte) string {
+	if !bytes.Contains(body, wishBeginning) {
 		return ""
 	}
 	var ask struct {
@@ -173,10 +173,4 @@ func asked(body []byte) string {
 		return ""
 	}
 	return string(found[1])
-}
-
-func reply(w http.ResponseWriter, status int, value any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) // The caller may be gone.
 }

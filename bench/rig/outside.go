@@ -12,12 +12,12 @@ import (
 	"syscall"
 	"time"
 
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 )
 
 // Outside is the whole system, the program dev with its SQLite files, in a
 // process of its own. It is reached over HTTP alone, so that any build of dev
-// can be measured in the same way.
+// can be measured alike.
 type Outside struct {
 	front
 	binary   string
@@ -25,7 +25,7 @@ type Outside struct {
 	settings []string
 	cmd      *exec.Cmd
 	ended    chan error
-	// Ready is from the start of the process until its front door answered.
+	// Ready is from the start of the process until it was ready.
 	Ready time.Duration
 }
 
@@ -37,7 +37,9 @@ func StartStandIns(ctx context.Context, cfg Config) (*Rig, error) {
 	}
 	r.binary, r.settings = cfg.Binary, cfg.Settings
 	r.phones = newPhones()
-	r.Carrier = newCarrier(cfg.Reports, r.phones)
+	if r.Carrier, err = newCarrier(cfg.Reports); err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
 	if r.outside, err = r.standIns(ctx); err == nil && r.binary == "" {
 		r.binary = filepath.Join(r.dir, "dev")
 		err = buildDev(ctx, r.binary)
@@ -71,7 +73,7 @@ func (r *Rig) StartOutside(ctx context.Context, settings ...string) (*Outside, e
 	}
 	o := &Outside{
 		front:  newFront("http://"+loopback+":"+port, r.phones),
-		binary: r.binary, dir: dir, settings: slices.Concat(coaching(r.outside), settings, r.settings),
+		binary: r.binary, dir: dir, settings: slices.Concat(coachingSettings(r.outside), settings, r.settings),
 	}
 	return o, o.Start(ctx)
 }
@@ -86,7 +88,7 @@ func (o *Outside) Start(ctx context.Context) error {
 	o.cmd = exec.CommandContext(ctx, o.binary, "--data", filepath.Join(o.dir, "data"), "--http", strings.TrimPrefix(o.base, "http://"),
 		"--temporal-port", "0", "--ui-port", "0", "--sim-port", "0")
 	o.cmd.Dir, o.cmd.Stdout, o.cmd.Stderr = o.dir, log, log
-	o.cmd.Env = append(plain(o.cmd.Environ()), o.settings...)
+	o.cmd.Env = append(withoutSettings(o.cmd.Environ()), o.settings...)
 	began := time.Now()
 	if err := o.cmd.Start(); err != nil {
 		return fmt.Errorf("starting %s: %w", o.binary, err)
@@ -95,15 +97,15 @@ func (o *Outside) Start(ctx context.Context) error {
 	o.ended = ended
 	cmd := o.cmd
 	go func() { ended <- cmd.Wait() }()
-	if err := until(ctx, o.answers); err != nil {
+	if err := pollUntil(ctx, o.isReady); err != nil {
 		return errors.Join(fmt.Errorf("waiting for %s: %w: its log ends with %q", o.binary, err, o.lastWords()), o.Stop())
 	}
 	o.Ready = time.Since(began)
 	return nil
 }
 
-// plain leaves out what would change the product or its Temporal client.
-func plain(environ []string) []string {
+// withoutSettings leaves out what would change the product or its Temporal client.
+func withoutSettings(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
 		return slices.ContainsFunc([]string{"COACH_", "TWILIO_", "OPENAI_", "TEMPORAL_", "DATABASE_"}, func(prefix string) bool {
 			return strings.HasPrefix(pair, prefix)
@@ -149,7 +151,7 @@ func (o *Outside) Stop() error {
 }
 
 func freePort() (string, error) {
-	port, err := engine.FreePort()
+	port, err := temporal.FreePort()
 	if err != nil {
 		return "", fmt.Errorf("looking for a free port: %w", err)
 	}

@@ -3,19 +3,16 @@ package rig
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha1"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"coachline/internal/sim/twilio"
 )
 
 // The account that the product is told it has.
@@ -25,7 +22,7 @@ const (
 	ourNumber  = "+15005550006"
 )
 
-// callLimit is longer than any answer of a front door may take.
+// callLimit is longer than any answer of a webhook may take.
 const callLimit = time.Minute
 
 // phones posts what people and the carrier send, signed as the carrier does.
@@ -34,20 +31,19 @@ type phones struct {
 	texts  atomic.Int64
 }
 
-func newPhones() *phones { return &phones{client: pooled()} }
+func newPhones() *phones { return &phones{client: newClient()} }
 
-// pooled keeps enough connections for a burst, so that opening them is not
+// newClient keeps enough connections for a burst, so that opening them is not
 // what is measured.
-func pooled() *http.Client {
+func newClient() *http.Client {
 	return &http.Client{Timeout: callLimit, Transport: &http.Transport{MaxIdleConns: 2048, MaxIdleConnsPerHost: 1024}}
 }
 
-// text delivers one inbound text to a front door.
-func (p *phones) text(ctx context.Context, door, from, body string) error {
-	return p.post(ctx, door, url.Values{
-		"MessageSid": {fmt.Sprintf("SM%032x", p.texts.Add(1))}, "AccountSid": {accountSID},
-		"From": {from}, "To": {ourNumber}, "Body": {body}, "NumMedia": {"0"},
-	})
+// text delivers one inbound text to the webhook at an address.
+func (p *phones) text(ctx context.Context, address, from, body string) error {
+	return p.post(ctx, address, twilio.InboundForm(twilio.Inbound{
+		AccountSID: accountSID, SID: fmt.Sprintf("SM%032x", p.texts.Add(1)), From: from, To: ourNumber, Body: body,
+	}))
 }
 
 func (p *phones) post(ctx context.Context, address string, form url.Values) error {
@@ -56,7 +52,7 @@ func (p *phones) post(ctx context.Context, address string, form url.Values) erro
 		return fmt.Errorf("building a webhook: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("X-Twilio-Signature", signature(address, form))
+	req.Header.Set("X-Twilio-Signature", twilio.Sign(authToken, address, form))
 	return p.do(req)
 }
 
@@ -71,6 +67,7 @@ func (p *phones) send(ctx context.Context, address string, in, out any) error {
 		return fmt.Errorf("building a request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer bench") // the model wants a key
 	return p.read(req, out)
 }
 
@@ -96,14 +93,4 @@ func (p *phones) read(req *http.Request, out any) error {
 		return fmt.Errorf("reading the answer of %s: %w", req.URL.Path, err)
 	}
 	return nil
-}
-
-// signature is the carrier's: HMAC-SHA1 over the address and the sorted fields.
-func signature(address string, form url.Values) string {
-	mac := hmac.New(sha1.New, []byte(authToken))
-	mac.Write([]byte(address))
-	for _, name := range slices.Sorted(maps.Keys(form)) {
-		mac.Write([]byte(name + form.Get(name)))
-	}
-	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }

@@ -10,8 +10,9 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 
-	"coachline/chaos/world"
-	"coachline/dev/engine"
+	"coachline/chaos/harness"
+	"coachline/dev/temporal"
+	"coachline/internal/pgtest"
 )
 
 // The databases of the one PostgreSQL.
@@ -23,7 +24,7 @@ const (
 
 // postgres starts PostgreSQL and a Temporal server on it.
 func (r *Rig) postgres(ctx context.Context) (ground, error) {
-	port, err := engine.FreePort()
+	port, err := temporal.FreePort()
 	if err != nil {
 		return ground{}, fmt.Errorf("looking for PostgreSQL's port: %w", err)
 	}
@@ -31,12 +32,12 @@ func (r *Rig) postgres(ctx context.Context) (ground, error) {
 	if err := os.Chmod(r.dir, 0o711); err != nil { //nolint:gosec // search permission is all that others get
 		return ground{}, fmt.Errorf("opening the folder: %w", err)
 	}
-	program, err := world.Postgres(ctx, filepath.Join(r.dir, "postgres"), port)
+	program, err := harness.Postgres(ctx, filepath.Join(r.dir, "postgres"), port)
 	if err != nil {
 		return ground{}, fmt.Errorf("making PostgreSQL's cluster: %w", err)
 	}
-	fleet := world.NewFleet(r.dir, world.NewTrace())
-	r.later(func() error { fleet.Stop(); return nil })
+	fleet := harness.NewFleet(r.dir, harness.NewTrace())
+	r.onStop(func() error { fleet.Stop(); return nil })
 	if err := fleet.Run(program); err != nil {
 		return ground{}, fmt.Errorf("running PostgreSQL: %w", err)
 	}
@@ -45,17 +46,17 @@ func (r *Rig) postgres(ctx context.Context) (ground, error) {
 	if err := makeDatabases(ctx, port); err != nil {
 		return at, err
 	}
-	labelled(ctx, "server", func(ctx context.Context) {
+	runLabelled(ctx, "server", func(ctx context.Context) {
 		var stop func() error
 		if at.temporal, stop, err = startServer(ctx, port); err == nil {
-			r.later(stop)
+			r.onStop(stop)
 		}
 	})
 	return at, err
 }
 
 func postgresURL(port int, database string) string {
-	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", world.Superuser, port, database)
+	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", pgtest.Superuser, port, database)
 }
 
 // makeDatabases waits for the server first.
@@ -65,7 +66,7 @@ func makeDatabases(ctx context.Context, port int) (err error) {
 		return fmt.Errorf("opening PostgreSQL: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := until(ctx, func(ctx context.Context) bool { return db.PingContext(ctx) == nil }); err != nil {
+	if err := pollUntil(ctx, func(ctx context.Context) bool { return db.PingContext(ctx) == nil }); err != nil {
 		return fmt.Errorf("waiting for PostgreSQL: %w", err)
 	}
 	for _, statement := range []string{

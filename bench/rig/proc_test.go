@@ -27,6 +27,6 @@ func TestFiguresOfAProcess(t *testing.T) {
 }
 
 func TestChildHasItsOwnSettings(t *testing.T) {
-	got := plain([]string{"PATH=/bin", "COACH_DEBOUNCE=9", "OPENAI_API_KEY=x", "GOGC=50", "DATABASE_URL=x", "TEMPORAL_ADDRESS=x", "TWILIO_FROM=x"})
+	got := withoutSettings([]string{"PATH=/bin", "COACH_DEBOUNCE=9", "OPENAI_API_KEY=x", "GOGC=50", "DATABASE_URL=x", "TEMPORAL_ADDRESS=x", "TWILIO_FROM=x"})
 	require.Equal(t, []string{"PATH=/bin", "GOGC=50"}, got)
 }

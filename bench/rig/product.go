@@ -37,11 +37,11 @@ func newProduct(at ground, p *phones, c client.Client) (*Product, error) {
 	if err != nil {
 		return nil, err
 	}
-	environ, err := environment(at, port)
+	environ, err := makeEnvironment(at, port)
 	if err != nil {
 		return nil, err
 	}
-	settings, err := load(environ)
+	settings, err := loadConfig(environ)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func (p *Product) Slope() Slope {
 	return Slope{Ahead: c.PrepTime, Spread: min(c.PromptSpread, c.PrepTime)}
 }
 
-// environment is what the product reads its settings from.
-func environment(at ground, port string) ([]string, error) {
+// makeEnvironment is what the product reads its settings from.
+func makeEnvironment(at ground, port string) ([]string, error) {
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
 		return nil, fmt.Errorf("making a key: %w", err)
@@ -69,14 +69,14 @@ func environment(at ground, port string) ([]string, error) {
 		"DATABASE_URL=" + at.database, "TEMPORAL_ADDRESS=" + at.temporal, "TEMPORAL_NAMESPACE=" + namespace,
 		"COACH_HTTP_ADDR=" + address, "COACH_PUBLIC_URL=http://" + address,
 		"COACH_PAYLOAD_KEYS=k1:" + base64.StdEncoding.EncodeToString(key),
-	}, coaching(at.outside), at.settings), nil
+	}, coachingSettings(at.outside), at.settings), nil
 }
 
-// coaching is the programme's defaults but for what would hold a measured
+// coachingSettings is the programme's defaults but for what would hold a measured
 // text back: the waiting for more texts, the limits for each sender, quiet
 // hours, and what precedes and follows a prompt. Model and carrier are at the
 // address outside.
-func coaching(outside string) []string {
+func coachingSettings(outside string) []string {
 	return []string{
 		"TWILIO_ACCOUNT_SID=" + accountSID, "TWILIO_AUTH_TOKEN=" + authToken, "TWILIO_FROM=" + ourNumber, "TWILIO_BASE_URL=" + outside,
 		"OPENAI_API_KEY=bench", "OPENAI_BASE_URL=" + outside + "/v1", "COACH_MODEL=bench",
@@ -88,7 +88,7 @@ func coaching(outside string) []string {
 	}
 }
 
-func load(environ []string) (config.Config, error) {
+func loadConfig(environ []string) (config.Config, error) {
 	cfg, err := config.Load(environ, nil)
 	if err != nil {
 		return cfg, fmt.Errorf("building the product's settings: %w", err)
@@ -96,7 +96,7 @@ func load(environ []string) (config.Config, error) {
 	return cfg, errors.Join(cfg.Validate(config.RoleWorker), cfg.Validate(config.RoleStarter))
 }
 
-// Start runs both roles and returns when the front door is ready and the
+// Start runs both roles and returns when the starter is ready and the
 // worker asks for tasks.
 func (p *Product) Start(ctx context.Context) error {
 	m, err := metrics.New(metrics.Config{})
@@ -106,17 +106,17 @@ func (p *Product) Start(ctx context.Context) error {
 	began := time.Now()
 	p.worker = run(ctx, func(ctx context.Context) error { return worker.RunWith(ctx, p.settings, m) })
 	p.starter = run(ctx, func(ctx context.Context) error { return starter.RunRoleWith(ctx, p.settings, m) })
-	if err := until(ctx, func(ctx context.Context) bool {
-		return p.answers(ctx) && polled(ctx, p.temporal, models.QueueCoach, began)
+	if err := pollUntil(ctx, func(ctx context.Context) bool {
+		return p.isReady(ctx) && isPolled(ctx, p.temporal, models.QueueCoach, began)
 	}); err != nil {
 		return errors.Join(fmt.Errorf("waiting for the product: %w", err), p.Stop())
 	}
 	return nil
 }
 
-// polled says whether a worker has asked for workflow tasks of a queue since
+// isPolled says whether a worker has asked for workflow tasks of a queue since
 // an instant; the server remembers workers that are gone.
-func polled(ctx context.Context, c client.Client, queue string, since time.Time) bool {
+func isPolled(ctx context.Context, c client.Client, queue string, since time.Time) bool {
 	got, err := c.DescribeTaskQueue(ctx, queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
 	return err == nil && slices.ContainsFunc(got.GetPollers(), func(p *taskqueue.PollerInfo) bool {
 		return p.GetLastAccessTime().AsTime().After(since)
@@ -144,7 +144,7 @@ type running struct {
 func run(ctx context.Context, role func(context.Context) error) running {
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := running{cancel: cancel, done: make(chan struct{}), err: new(error)}
-	labelled(inner, "product", func(ctx context.Context) {
+	runLabelled(inner, "product", func(ctx context.Context) {
 		go func() {
 			defer close(r.done)
 			*r.err = role(ctx)

@@ -20,7 +20,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 )
 
 // Backend is where the Temporal server keeps its state.
@@ -71,7 +71,7 @@ type Rig struct {
 	Carrier  *Carrier
 	Product  *Product
 	Bare     *Bare
-	Door     *Door
+	Webhook  *BareWebhook
 	temporal client.Client
 	phones   *phones
 	outside  string // base address of model and carrier
@@ -111,7 +111,7 @@ func newRig() (*Rig, error) {
 		return nil, fmt.Errorf("making a folder: %w", err)
 	}
 	r := &Rig{dir: dir, Model: &Model{}}
-	r.later(func() error { return os.RemoveAll(dir) })
+	r.onStop(func() error { return os.RemoveAll(dir) })
 	return r, nil
 }
 
@@ -121,7 +121,9 @@ func (r *Rig) build(ctx context.Context, cfg Config) error {
 		return err
 	}
 	p := newPhones()
-	r.Carrier = newCarrier(cfg.Reports, p)
+	if r.Carrier, err = newCarrier(cfg.Reports); err != nil {
+		return err
+	}
 	at.settings = cfg.Settings
 	if at.outside, err = r.standIns(ctx); err != nil {
 		return err
@@ -132,15 +134,15 @@ func (r *Rig) build(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return fmt.Errorf("reaching the Temporal server: %w", err)
 	}
-	r.later(func() error { r.temporal.Close(); return nil })
+	r.onStop(func() error { r.temporal.Close(); return nil })
 	if r.Product, err = newProduct(at, p, r.temporal); err != nil {
 		return err
 	}
 	r.Bare = newBare(at, r.Product.Slope(), r.temporal)
-	if r.Door, err = newDoor(ctx, r.Bare, p); err != nil {
+	if r.Webhook, err = newBareWebhook(ctx, r.Bare, p); err != nil {
 		return err
 	}
-	r.later(r.Door.close, r.Bare.Stop, r.Product.Stop)
+	r.onStop(r.Webhook.close, r.Bare.Stop, r.Product.Stop)
 	if err := r.Bare.Start(ctx); err != nil {
 		return err
 	}
@@ -161,15 +163,15 @@ func (r *Rig) server(ctx context.Context, backend Backend) (ground, error) {
 	if err := backend.Check(); err != nil {
 		return at, err
 	}
-	var e *engine.Engine
+	var e *temporal.Engine
 	var err error
-	labelled(ctx, "server", func(ctx context.Context) {
-		e, err = engine.Start(ctx, engine.Config{Dir: dir, UIPort: engine.NoUI, Namespace: namespace})
+	runLabelled(ctx, "server", func(ctx context.Context) {
+		e, err = temporal.Start(ctx, temporal.Config{Dir: dir, UIPort: temporal.NoUI, Namespace: namespace})
 	})
 	if err != nil {
 		return at, fmt.Errorf("starting the Temporal server: %w", err)
 	}
-	r.later(func() error { e.Stop(); return nil })
+	r.onStop(func() error { e.Stop(); return nil })
 	at.temporal = e.Address()
 	return at, nil
 }
@@ -177,25 +179,23 @@ func (r *Rig) server(ctx context.Context, backend Backend) (ground, error) {
 // standIns serves model and carrier on one address.
 func (r *Rig) standIns(ctx context.Context) (string, error) {
 	mux := http.NewServeMux()
-	mux.Handle("POST /v1/chat/completions", r.Model)
-	mux.Handle("POST /2010-04-01/Accounts/{account}/Messages.json", r.Carrier)
+	mux.Handle("POST /v1/chat/completions", r.Model.Handler())
+	mux.Handle("/2010-04-01/", r.Carrier.network.Handler())
 	base, stop, err := serve(ctx, "stand-ins", mux)
 	if err != nil {
 		return "", err
 	}
-	r.later(func() error {
+	r.onStop(func() error {
 		r.Model.Hang()() // Lets go of what still hangs.
-		err := stop()
-		r.Carrier.group.Wait()
-		return err
+		return errors.Join(stop(), r.Carrier.network.Close())
 	})
 	return base, nil
 }
 
-// later registers what Stop does, the last first.
-func (r *Rig) later(stops ...func() error) { r.stops = append(r.stops, stops...) }
+// onStop registers what Stop does, the last first.
+func (r *Rig) onStop(stops ...func() error) { r.stops = append(r.stops, stops...) }
 
-// Stop ends everything, whatever goes wrong with one part, and removes the
+// Stop ends everything, also where one part fails, and removes the
 // folder.
 func (r *Rig) Stop() error {
 	var problems []error
@@ -207,8 +207,8 @@ func (r *Rig) Stop() error {
 	return errors.Join(problems...)
 }
 
-// labelled runs work and what it starts under a profiler label.
-func labelled(ctx context.Context, side string, work func(context.Context)) {
+// runLabelled runs work and what it starts under a profiler label.
+func runLabelled(ctx context.Context, side string, work func(context.Context)) {
 	pprof.Do(ctx, pprof.Labels("side", side), work)
 }
 
@@ -220,7 +220,7 @@ func serve(ctx context.Context, side string, handler http.Handler) (base string,
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: headerLimit}
 	done := make(chan error, 1)
-	labelled(ctx, side, func(context.Context) { go func() { done <- server.Serve(listener) }() })
+	runLabelled(ctx, side, func(context.Context) { go func() { done <- server.Serve(listener) }() })
 	return "http://" + listener.Addr().String(), func() error {
 		err := server.Close()
 		if ended := <-done; !errors.Is(ended, http.ErrServerClosed) {
@@ -230,8 +230,8 @@ func serve(ctx context.Context, side string, handler http.Handler) (base string,
 	}, nil
 }
 
-// until repeats a look until it says yes.
-func until(ctx context.Context, ready func(context.Context) bool) error {
+// pollUntil repeats a check until it says yes.
+func pollUntil(ctx context.Context, ready func(context.Context) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
 	for !ready(ctx) {

@@ -2,10 +2,7 @@ package rig
 
 import (
 	"context"
-	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"strings"
 	"testing"
 	"time"
 
@@ -25,7 +22,7 @@ func TestModelHears(t *testing.T) {
 		{"no digits", "note no way", 0},
 		{"too many digits", "note no 99999999999999999999999", 0},
 	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, heard([]byte(c.body))) })
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, highestHeard([]byte(c.body))) })
 	}
 }
 
@@ -34,9 +31,9 @@ func FuzzHeard(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		n := heard([]byte(body))
+		n := highestHeard([]byte(body))
 		require.GreaterOrEqual(t, n, 0)
-		require.Equal(t, max(n, 4), heard([]byte(body+" "+Body(4, 0))))
+		require.Equal(t, max(n, 4), highestHeard([]byte(body+" "+Body(4, 0))))
 	})
 }
 
@@ -64,22 +61,18 @@ func TestModelAsksForATool(t *testing.T) {
 		{"ordinary text", `{"messages":[` + said("user", Body(1, 0)) + `]` + tools, ""},
 		{"garbled", "daily at 09:30", ""},
 	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, asked([]byte(c.body))) })
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, requestedTime([]byte(c.body))) })
 	}
 }
 
 func TestModelHangsUntilReleased(t *testing.T) {
 	m := &Model{}
-	server := httptest.NewServer(m)
+	server := httptest.NewServer(m.Handler())
 	defer server.Close()
 	release := m.Hang()
 	done := make(chan error, 1)
 	go func() {
-		res, err := http.Post(server.URL, "application/json", strings.NewReader(Body(1, 0)))
-		if err == nil {
-			err = res.Body.Close()
-		}
-		done <- err
+		done <- newPhones().send(context.Background(), server.URL+"/v1/chat/completions", map[string]string{"said": Body(1, 0)}, nil)
 	}()
 	release()
 	release()
@@ -88,29 +81,29 @@ func TestModelHangsUntilReleased(t *testing.T) {
 }
 
 func TestCarrierTellsWhoWasAnswered(t *testing.T) {
-	c := newCarrier(false, newPhones())
-	server := httptest.NewServer(c)
+	const ann, ben = "+12125550001", "+12125550002"
+	c, err := newCarrier(false)
+	require.NoError(t, err)
+	server := httptest.NewServer(c.network.Handler())
 	defer server.Close()
 	send := func(to, body string) {
-		res, err := http.PostForm(server.URL, url.Values{"To": {to}, "Body": {body}})
-		require.NoError(t, err)
-		require.Equal(t, http.StatusCreated, res.StatusCode)
-		require.NoError(t, res.Body.Close())
+		acts := &bareActs{outside: server.URL, phones: newPhones()}
+		require.NoError(t, acts.Send(t.Context(), bareSend{Phone: to, Body: body}))
 	}
-	first, third, other := c.Expect("+1", 1), c.Expect("+1", 3), c.Expect("+2", 1)
-	send("+1", heardText(2))
-	_, err := first.At(t.Context())
+	first, third, other := c.Expect(ann, 1), c.Expect(ann, 3), c.Expect(ben, 1)
+	send(ann, heardText(2))
+	_, err = first.At(t.Context())
 	require.NoError(t, err, "a later answer answers earlier texts")
-	send("+1", "a fixed text")
+	send(ann, "a fixed text")
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = third.At(over)
 	require.ErrorIs(t, err, context.Canceled)
-	send("+1", heardText(3))
+	send(ann, heardText(3))
 	_, err = third.At(t.Context())
 	require.NoError(t, err)
 	_, err = other.At(over)
-	require.ErrorIs(t, err, context.Canceled, "another phone's text is nobody else's")
+	require.ErrorIs(t, err, context.Canceled, "another phone's text answers no other phone")
 	require.Equal(t, 3, c.Taken())
 	require.Equal(t, 1, c.Other())
 }
@@ -172,7 +165,7 @@ func TestActions(t *testing.T) {
 		{"every attempt of an activity", []*history.HistoryEvent{started(1), started(3)}, 4},
 		{"markers of one task are one", []*history.HistoryEvent{marker(4), marker(4), marker(9)}, 2},
 	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, actions(c.in)) })
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, countActions(c.in)) })
 	}
 }
 

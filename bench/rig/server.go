@@ -27,11 +27,11 @@ import (
 	"go.temporal.io/server/common/resolver"
 	"go.temporal.io/server/schema"
 	v12 "go.temporal.io/server/schema/postgresql/v12"
-	"go.temporal.io/server/temporal"
+	srv "go.temporal.io/server/temporal"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"coachline/chaos/world"
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
+	"coachline/internal/pgtest"
 )
 
 const (
@@ -52,23 +52,23 @@ func startServer(ctx context.Context, port int) (address string, stop func() err
 	services := map[primitives.ServiceName]int{}
 	hosts := map[primitives.ServiceName]static.Hosts{}
 	for _, name := range []primitives.ServiceName{primitives.FrontendService, primitives.HistoryService, primitives.MatchingService, primitives.WorkerService} {
-		if services[name], err = engine.FreePort(); err != nil {
+		if services[name], err = temporal.FreePort(); err != nil {
 			return "", nil, fmt.Errorf("looking for the server's ports: %w", err)
 		}
-		hosts[name] = static.SingleLocalHost(local(services[name]))
+		hosts[name] = static.SingleLocalHost(loopbackAddress(services[name]))
 	}
-	server, err := temporal.NewServer(
-		temporal.WithConfig(serverConfig(state, visible, services)), temporal.ForServices(temporal.DefaultServices),
-		temporal.WithStaticHosts(hosts), temporal.WithLogger(log.NewNoopLogger()),
-		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
-		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
+	server, err := srv.NewServer(
+		srv.WithConfig(serverConfig(state, visible, services)), srv.ForServices(srv.DefaultServices),
+		srv.WithStaticHosts(hosts), srv.WithLogger(log.NewNoopLogger()),
+		srv.WithAuthorizer(authorization.NewNoopAuthorizer()),
+		srv.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
 		// That of dev, so that the backends differ in nothing else.
-		temporal.WithDynamicConfigClient(engine.Tuning()),
+		srv.WithDynamicConfigClient(temporal.Tuning()),
 	)
 	if err != nil {
 		return "", nil, fmt.Errorf("building the Temporal server: %w", err)
 	}
-	address = local(services[primitives.FrontendService])
+	address = loopbackAddress(services[primitives.FrontendService])
 	err = server.Start()
 	if err == nil {
 		err = makeNamespace(ctx, address)
@@ -79,12 +79,12 @@ func startServer(ctx context.Context, port int) (address string, stop func() err
 	return address, server.Stop, nil
 }
 
-func local(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
+func loopbackAddress(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
 
 func sqlConfig(port int, database string) *config.SQL {
 	return &config.SQL{
-		PluginName: postgresql.PluginNamePGX, ConnectProtocol: "tcp", ConnectAddr: local(port),
-		User: world.Superuser, DatabaseName: database, MaxConns: connections, MaxIdleConns: connections,
+		PluginName: postgresql.PluginNamePGX, ConnectProtocol: "tcp", ConnectAddr: loopbackAddress(port),
+		User: pgtest.Superuser, DatabaseName: database, MaxConns: connections, MaxIdleConns: connections,
 	}
 }
 
@@ -122,7 +122,7 @@ func makeSchema(cfg *config.SQL, name, version string) error {
 }
 
 func serverConfig(state, visible *config.SQL, services map[primitives.ServiceName]int) *config.Config {
-	frontend := local(services[primitives.FrontendService])
+	frontend := loopbackAddress(services[primitives.FrontendService])
 	conf := &config.Config{
 		Services: map[string]config.Service{},
 		Persistence: config.Persistence{
@@ -161,7 +161,7 @@ func makeNamespace(ctx context.Context, address string) error {
 	}
 	defer c.Close()
 	var exists *serviceerror.NamespaceAlreadyExists
-	err = until(ctx, func(ctx context.Context) bool {
+	err = pollUntil(ctx, func(ctx context.Context) bool {
 		err := c.Register(ctx, &workflowservice.RegisterNamespaceRequest{
 			Namespace: namespace, WorkflowExecutionRetentionPeriod: durationpb.New(retention),
 		})

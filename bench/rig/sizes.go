@@ -128,7 +128,7 @@ func tableSizes(ctx context.Context, db *sql.DB, database string, into map[strin
 }
 
 // Rewrite has PostgreSQL write every table anew, without rows that were
-// replaced and without the room that it keeps for new ones; false on other
+// replaced and without the space that it keeps for new ones; false on other
 // backends, where nothing is done.
 func (r *Rig) Rewrite(ctx context.Context) (bool, error) {
 	if r.postgresPort == 0 {

@@ -166,7 +166,7 @@ func (r *Rig) CountNotOnBuild(ctx context.Context, build string) (int, error) {
 func (r *Rig) MakeCurrent(ctx context.Context, old string) (string, error) {
 	handle := r.temporal.WorkerDeploymentClient().GetHandle(deployment)
 	pinned, build := r.Product.settings.Worker.Versioning == config.VersioningPinned, ""
-	err := until(ctx, func(ctx context.Context) bool {
+	err := pollUntil(ctx, func(ctx context.Context) bool {
 		got, err := handle.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
 		if err != nil {
 			return false

@@ -1,91 +1,93 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
+	"coachline/internal/sim/openai"
+	"coachline/internal/sim/twilio"
 )
 
 const (
 	maxBody = 1 << 20
-	// listLag is how late the carrier's list shows a text that it took.
+	// listLag is how late the carrier's list shows a text that it accepted.
 	listLag = 25 * time.Second
 	// reportLag is when the carrier reports what became of a text, slowReport
-	// when it does so for a text whose sender did not hear that it was taken: the
-	// look-up has to settle it first.
+	// when it does so for a text whose sender did not hear that it was accepted:
+	// the look-up has to settle it first.
 	reportLag  = 300 * time.Millisecond
 	slowReport = 100 * time.Second
-	webhookTry = 15 * time.Second
+	// webhookTry bounds one try of a webhook, webhookLimit all of them.
+	webhookTry   = 15 * time.Second
+	webhookLimit = 10 * time.Minute
 )
 
-// carrier is the phone network of one lane, in the shape of Twilio.
-type carrier struct {
-	lane *lane
-
-	mu      sync.Mutex
-	sent    []world.Sent
-	reports int
-	number  int
-	// taken are called with each text that was taken.
-	taken []func(world.Sent)
-}
-
-func (c *carrier) list(phone string) []world.Sent {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(c.sent), func(s world.Sent) bool { return s.Phone != phone })
-}
-
-func (c *carrier) reporting() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.reports
-}
-
-// post is the send of one text by a worker.
-func (c *carrier) post(w http.ResponseWriter, r *http.Request, i *instance) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	if err := r.ParseForm(); err != nil {
-		world.Refuse(w, http.StatusBadRequest, 20001)
-		return
+// newCarrier is the phone network of one installation.
+func (l *installation) newCarrier() (*twilio.Server, error) {
+	carrier, err := twilio.New(twilio.Config{
+		AccountSID: harness.AccountSID, AuthToken: harness.AuthToken, From: harness.OurNumber,
+		OnSend: l.serveSend, OnList: l.serveList, ListLag: listLag, KeepTrying: webhookLimit,
+		HTTPClient: &http.Client{Timeout: webhookTry, Transport: l},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("building the carrier: %w", err)
 	}
-	what := i.lane.arrive(point{Role: i.role, Kind: "http", Name: "POST message"}, posts)
+	return carrier, nil
+}
+
+// newModel is the model of one installation.
+func (l *installation) newModel() *openai.Server {
+	return openai.New(openai.Config{OnCall: l.serveCall, Answer: harness.Answers()})
+}
+
+// callerKey is the context's key of the instance that asks.
+type callerKey struct{}
+
+func callerOf(r *http.Request) *instance {
+	i, _ := r.Context().Value(callerKey{}).(*instance)
+	return i
+}
+
+// serveSend is the send of one text by a worker.
+func (l *installation) serveSend(w http.ResponseWriter, r *http.Request, send *twilio.Send) {
+	i := callerOf(r)
+	what := l.arrive(point{Role: i.role, Kind: "http", Name: "POST message"}, posts)
 	switch what {
 	case before:
-		world.Reset(w)
+		twilio.Reset(w)
 		return
 	case codedBefore:
-		world.Refuse(w, http.StatusServiceUnavailable, 20503)
+		twilio.Refuse(w, http.StatusServiceUnavailable, 20503)
 		return
 	case none, after, hang, kill, codedAfter:
 	}
-	text, callback := c.take(r.PostForm)
-	lag := reportLag
+	if _, accepted := send.Accept(); !accepted {
+		return
+	}
+	report := twilio.Report{After: reportLag, States: []string{"sent", "delivered"}}
 	if what != none {
-		lag = slowReport
+		report.After = slowReport
 	}
-	go c.report(text, callback, lag)
+	send.Report(report)
 	if what == codedAfter {
-		world.Refuse(w, http.StatusInternalServerError, 20500)
+		twilio.Refuse(w, http.StatusInternalServerError, 20500)
 		return
 	}
-	if loseAnswer(w, r, i, what) {
-		return
+	if !loseAnswer(w, r, what) {
+		send.Answer()
 	}
-	world.WriteJSON(w, http.StatusCreated, text.Resource())
 }
 
 // loseAnswer has the answer to a request that was carried out get lost as the
 // fault says; false: it is to be answered.
-func loseAnswer(w http.ResponseWriter, r *http.Request, i *instance, what fault) bool {
+func loseAnswer(w http.ResponseWriter, r *http.Request, what fault) bool {
+	i := callerOf(r)
 	switch what {
 	case hang:
 		select {
@@ -98,156 +100,116 @@ func loseAnswer(w http.ResponseWriter, r *http.Request, i *instance, what fault)
 		return false
 	case before, after, codedBefore, codedAfter:
 	}
-	world.Reset(w)
+	twilio.Reset(w)
 	return true
 }
 
-func (c *carrier) take(form url.Values) (text world.Sent, callback string) {
-	c.mu.Lock()
-	c.number++
-	text = world.Sent{
-		SID: fmt.Sprintf("SM%08x%024x", c.lane.number, c.number), Phone: form.Get("To"), Body: form.Get("Body"), At: time.Now(),
-	}
-	callback = form.Get("StatusCallback")
-	if u, err := url.Parse(callback); err == nil {
-		text.Outbox = u.Query().Get("outbox")
-	}
-	c.sent = append(c.sent, text)
-	c.reports++
-	taken := slices.Clone(c.taken)
-	c.mu.Unlock()
-	for _, tell := range taken {
-		tell(text)
-	}
-	return text, callback
-}
-
-// lookUp is the list of the texts to a phone, newest first, or one text.
-func (c *carrier) lookUp(w http.ResponseWriter, r *http.Request, i *instance) {
-	what := i.lane.arrive(point{Role: i.role, Kind: "http", Name: "GET messages"}, reads)
-	if what == before || loseAnswer(w, r, i, what) {
-		world.Reset(w)
-		return
-	}
-	found := []map[string]any{}
-	for _, text := range slices.Backward(c.list(r.URL.Query().Get("To"))) {
-		if time.Since(text.At) >= listLag {
-			found = append(found, text.Resource())
-		}
-	}
-	world.WriteJSON(w, http.StatusOK, map[string]any{
-		"messages": found, "page": 0, "page_size": len(found), "next_page_uri": nil, "previous_page_uri": nil,
-	})
-}
-
-// report posts what became of a text.
-func (c *carrier) report(text world.Sent, callback string, lag time.Duration) {
-	defer func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.reports--
-	}()
-	world.Pause(c.lane.ctx, lag)
-	for _, state := range []string{"sent", "delivered"} {
-		form := url.Values{
-			"MessageSid": {text.SID}, "SmsSid": {text.SID}, "MessageStatus": {state}, "SmsStatus": {state},
-			"AccountSid": {world.AccountSID}, "ApiVersion": {"2010-04-01"}, "From": {world.OurNumber}, "To": {text.Phone},
-		}
-		if c.lane.deliver("status "+state, callback, form) != nil {
-			return
-		}
+// serveList is the list of the texts to a phone.
+func (l *installation) serveList(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
+	what := l.arrive(point{Role: callerOf(r).role, Kind: "http", Name: "GET messages"}, reads)
+	if !loseAnswer(w, r, what) {
+		next(w, r)
 	}
 }
 
-// webhook posts one webhook until it is answered, as the carrier does, and says
-// when that was.
-func (l *lane) deliver(name, address string, form url.Values) error {
-	u, err := url.Parse(address)
-	if err != nil {
-		return fmt.Errorf("reading a webhook's address: %w", err)
-	}
-	return l.repeat(name, func(ctx context.Context, base string) (*http.Request, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+u.RequestURI(), strings.NewReader(form.Encode()))
-		if err != nil {
-			return nil, fmt.Errorf("building a webhook: %w", err)
-		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set("X-Twilio-Signature", world.Sign(address, form))
-		return req, nil
-	}, nil)
-}
-
-// repeat makes a request to the starter again and again until it is answered
-// below 500. Each try is a point.
-func (l *lane) repeat(name string, build func(ctx context.Context, base string) (*http.Request, error), read func([]byte) error) error {
-	for range webhookTries {
-		body, code, err := l.request(name, build)
-		switch {
-		case err == nil && code < http.StatusMultipleChoices && read != nil:
-			return read(body)
-		case err == nil && code < http.StatusMultipleChoices:
-			return nil
-		case err == nil && code < http.StatusInternalServerError:
-			return fmt.Errorf("%s refused with %d: %s", name, code, body)
-		}
-		if !world.Pause(l.ctx, time.Second) {
-			return l.ctx.Err()
-		}
-	}
-	return fmt.Errorf("%s was never taken", name)
-}
-
-const webhookTries = 600
-
-func (l *lane) request(name string, build func(ctx context.Context, base string) (*http.Request, error)) (body []byte, code int, err error) {
-	to := l.current("starter")
-	if to == nil || to.isDead() {
-		return nil, 0, errDead
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), webhookTry)
-	defer cancel()
-	defer to.onDeath(cancel)()
-	op := operation{kind: "webhook", name: name, effect: writes, lost: errLost}
-	err = to.call(ctx, op, func() error {
-		req, err := build(ctx, "http://"+to.address)
-		if err != nil {
-			return err
-		}
-		res, err := l.world.client.Do(req)
-		if err != nil {
-			return fmt.Errorf("posting: %w", err)
-		}
-		defer res.Body.Close()
-		code = res.StatusCode
-		body, err = io.ReadAll(io.LimitReader(res.Body, maxBody))
-		return err
-	})
-	return body, code, err
-}
-
-// complete is one request to the model by a worker.
-func (l *lane) complete(w http.ResponseWriter, r *http.Request, i *instance) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		world.ModelError(w, http.StatusBadRequest)
-		return
-	}
-	what := l.arrive(point{Role: i.role, Kind: "http", Name: "POST completion"}, writes)
+// serveCall is one request to the model by a worker.
+func (l *installation) serveCall(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
+	what := l.arrive(point{Role: callerOf(r).role, Kind: "http", Name: "POST completion"}, writes)
 	if what == before {
-		world.Reset(w)
+		twilio.Reset(w)
 		return
 	}
 	if l.thinking > 0 {
 		l.announceModelCall()
-		world.Pause(r.Context(), l.thinking)
+		harness.Pause(r.Context(), l.thinking)
 	}
-	if loseAnswer(w, r, i, what) {
-		return
+	if !loseAnswer(w, r, what) {
+		next(w, r)
 	}
-	answer, err := world.Complete(body, l.calls.Add(1))
+}
+
+// RoundTrip implements http.RoundTripper: it sends a request for the public
+// address to the present starter. Each is a point.
+func (l *installation) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		world.ModelError(w, http.StatusBadRequest)
-		return
+		return nil, fmt.Errorf("reading a request: %w", err)
 	}
-	world.WriteJSON(w, http.StatusOK, answer)
+	_ = req.Body.Close()
+	to := l.current("starter")
+	if to == nil || to.isDead() {
+		return nil, errDead
+	}
+	ctx, cancel := context.WithCancel(req.Context())
+	defer cancel()
+	defer to.onDeath(cancel)()
+	var res *http.Response
+	op := operation{kind: "webhook", name: nameRequest(req, body), effect: writes, lost: errLost}
+	err = to.call(ctx, op, func() error {
+		out := req.Clone(ctx)
+		out.URL.Scheme, out.URL.Host, out.Host = "http", to.address, ""
+		out.Body = io.NopCloser(bytes.NewReader(body))
+		var err error
+		//nolint:bodyclose // it is closed below, after what it held has been read
+		if res, err = l.surroundings.client.Transport.RoundTrip(out); err != nil {
+			return fmt.Errorf("posting: %w", err)
+		}
+		defer res.Body.Close()
+		answer, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
+		res.Body = io.NopCloser(bytes.NewReader(answer))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// nameRequest names a request to a starter: "inbound", "status delivered",
+// "api POST".
+func nameRequest(req *http.Request, body []byte) string {
+	switch req.URL.Path {
+	case "/twilio/inbound":
+		return "inbound"
+	case "/twilio/status":
+		if form, err := url.ParseQuery(string(body)); err == nil {
+			return "status " + form.Get("MessageStatus")
+		}
+	}
+	return "api " + req.Method
+}
+
+// repeat makes a request to the starter again and again until it is answered
+// below 500, and reads the answer.
+func (l *installation) repeat(build func(context.Context) (*http.Request, error), read func([]byte) error) error {
+	ctx, cancel := context.WithTimeout(l.ctx, webhookLimit)
+	defer cancel()
+	for {
+		body, code, err := l.request(ctx, build)
+		switch {
+		case err == nil && code < http.StatusMultipleChoices:
+			return read(body)
+		case err == nil && code < http.StatusInternalServerError:
+			return fmt.Errorf("refused with %d: %s", code, body)
+		}
+		if !harness.Pause(ctx, time.Second) {
+			return fmt.Errorf("the starter did not take the request: %w", ctx.Err())
+		}
+	}
+}
+
+func (l *installation) request(ctx context.Context, build func(context.Context) (*http.Request, error)) (body []byte, code int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, webhookTry)
+	defer cancel()
+	req, err := build(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	res, err := l.RoundTrip(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer res.Body.Close()
+	body, err = io.ReadAll(res.Body)
+	return body, res.StatusCode, err
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 )
 
 // job is one run: a scenario with one fault.
@@ -29,7 +29,7 @@ type outcome struct {
 
 // enumerate runs the scenarios; right: every run ended as it had to.
 func enumerate(ctx context.Context, o options, out io.Writer) (right bool, err error) {
-	s, err := newSurroundings(ctx, engine.Config{}, o.cache)
+	s, err := newSurroundings(ctx, temporal.Config{}, o.cache)
 	if err != nil {
 		return false, err
 	}
@@ -39,10 +39,10 @@ func enumerate(ctx context.Context, o options, out io.Writer) (right bool, err e
 		}
 	}()
 	if o.short {
-		return short(ctx, o, s, out)
+		return enumerateShort(ctx, o, s, out)
 	}
 	right = true
-	for _, r := range rounds(o, s, out) {
+	for _, r := range newRounds(o, s, out) {
 		ok, err := r.run(ctx)
 		if err != nil {
 			return false, fmt.Errorf("scenario %s: %w", r.scenario.name, err)
@@ -52,8 +52,8 @@ func enumerate(ctx context.Context, o options, out io.Writer) (right bool, err e
 	return right, nil
 }
 
-// rounds are those of the scenarios that were asked for.
-func rounds(o options, s *surroundings, out io.Writer) []*round {
+// newRounds are those of the scenarios that were asked for.
+func newRounds(o options, s *surroundings, out io.Writer) []*round {
 	var list []*round
 	shared := &output{to: out}
 	for _, sc := range scenarios() {
@@ -64,15 +64,15 @@ func rounds(o options, s *surroundings, out io.Writer) []*round {
 	return list
 }
 
-// short runs the jobs of the short form, all scenarios at a time.
-func short(ctx context.Context, o options, s *surroundings, out io.Writer) (bool, error) {
-	list := rounds(o, s, out)
+// enumerateShort runs the jobs of the short form, all scenarios at a time.
+func enumerateShort(ctx context.Context, o options, s *surroundings, out io.Writer) (bool, error) {
+	list := newRounds(o, s, out)
 	var group sync.WaitGroup
 	right := make([]bool, len(list))
 	for i, r := range list {
 		jobs := shortJobs[r.scenario.name]
-		r.options.lanes = (len(jobs) + shortRuns - 1) / shortRuns
-		group.Go(func() { right[i] = r.report(len(jobs), r.all(ctx, nil, jobs)) })
+		r.options.installations = (len(jobs) + shortRuns - 1) / shortRuns
+		group.Go(func() { right[i] = r.report(len(jobs), r.runAll(ctx, nil, jobs)) })
 	}
 	group.Wait()
 	return !slices.Contains(right, false), nil
@@ -101,34 +101,34 @@ type round struct {
 	options  options
 }
 
-func (r *round) newLane(ctx context.Context) (*lane, error) {
-	return newLane(ctx, r.surroundings, r.scenario)
+func (r *round) newInstallation(ctx context.Context) (*installation, error) {
+	return newInstallation(ctx, r.surroundings, r.scenario)
 }
 
 func (r *round) run(ctx context.Context) (right bool, err error) {
-	l, err := r.newLane(ctx)
+	l, err := r.newInstallation(ctx)
 	if err != nil {
 		return false, err
 	}
 	first := l.run(r.scenario, job{})
-	points := active(l.passed)
+	points := trimReads(l.passed)
 	if len(first.verdict) > 0 {
 		return false, fmt.Errorf("without a fault: %s", strings.Join(first.verdict, "; "))
 	}
-	jobs := r.plan(points)
+	jobs := r.planJobs(points)
 	if r.options.list {
 		for _, p := range points {
 			r.printf("%-10s %s %v\n", r.scenario.name, p.point, p.faults())
 		}
 		return true, l.close()
 	}
-	outcomes := r.all(ctx, l, jobs)
+	outcomes := r.runAll(ctx, l, jobs)
 	return r.report(len(points), outcomes), nil
 }
 
-// active leaves out the reads behind the last call with an effect: they are
+// trimReads leaves out the reads behind the last call with an effect: they are
 // those of a system that waits.
-func active(points []seen) []seen {
+func trimReads(points []seen) []seen {
 	last := 0
 	for i, p := range points {
 		if p.effect != reads {
@@ -138,8 +138,8 @@ func active(points []seen) []seen {
 	return points[:last]
 }
 
-// plan lists the runs for the points.
-func (r *round) plan(points []seen) []job {
+// planJobs lists the runs for the points.
+func (r *round) planJobs(points []seen) []job {
 	var jobs []job
 	for _, p := range points {
 		for _, f := range p.faults() {
@@ -152,13 +152,13 @@ func (r *round) plan(points []seen) []job {
 	return jobs
 }
 
-// all spreads the jobs over lanes. A lane whose run went wrong is left behind:
+// runAll spreads the jobs over installations. One whose run went wrong is left behind:
 // what it holds would disturb the next run.
-func (r *round) all(ctx context.Context, first *lane, jobs []job) []outcome {
+func (r *round) runAll(ctx context.Context, first *installation, jobs []job) []outcome {
 	todo := make(chan job)
 	results := make(chan outcome)
 	var group sync.WaitGroup
-	for n := range min(r.options.lanes, len(jobs)) {
+	for n := range min(r.options.installations, len(jobs)) {
 		group.Go(func() {
 			l := first
 			if n > 0 {
@@ -167,7 +167,7 @@ func (r *round) all(ctx context.Context, first *lane, jobs []job) []outcome {
 			for j := range todo {
 				if l == nil {
 					var err error
-					if l, err = r.newLane(ctx); err != nil {
+					if l, err = r.newInstallation(ctx); err != nil {
 						results <- outcome{job: j, hit: true, verdict: verdict{err.Error()}}
 						continue
 					}
@@ -175,7 +175,7 @@ func (r *round) all(ctx context.Context, first *lane, jobs []job) []outcome {
 				o := l.run(r.scenario, j)
 				// How often a read of a turn is made may differ between runs.
 				if !o.hit && r.options.short {
-					o.verdict.wrong("the point was not reached")
+					o.verdict.add("the point was not reached")
 				}
 				results <- o
 				if len(o.verdict) > 0 {
@@ -207,15 +207,15 @@ func (r *round) all(ctx context.Context, first *lane, jobs []job) []outcome {
 }
 
 // run is one turn with one fault.
-func (l *lane) run(sc *scenario, j job) outcome {
+func (l *installation) run(sc *scenario, j job) outcome {
 	o := outcome{job: j}
 	if err := l.await(l.ready); err != nil {
-		o.verdict.wrong("before the turn: %v", err)
+		o.verdict.add("before the turn: %v", err)
 		return o
 	}
 	t, err := l.enrol()
 	if err != nil {
-		o.verdict.wrong("before the turn: %v", err)
+		o.verdict.add("before the turn: %v", err)
 		return o
 	}
 	began := time.Now()
@@ -225,10 +225,10 @@ func (l *lane) run(sc *scenario, j job) outcome {
 	o.hit = l.unwatch()
 	o.took = time.Since(began)
 	if acted != nil {
-		o.verdict.wrong("%v", acted)
+		o.verdict.add("%v", acted)
 	}
 	if settled != nil {
-		o.verdict.wrong("not settled %v", settled)
+		o.verdict.add("not settled %v", settled)
 	}
 	o.verdict = append(o.verdict, t.judge(sc.want)...)
 	return o

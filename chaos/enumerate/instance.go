@@ -19,14 +19,14 @@ var (
 // instance is one run of a role's process. Everything that leaves it passes
 // through call, so a killed instance has no effect any more.
 type instance struct {
-	lane    *lane
-	role    string
-	name    string // unique among all instances of the program
-	address string // of a starter
-	dead    chan struct{}
-	end     sync.Once
-	cancel  context.CancelFunc
-	done    chan error
+	installation *installation
+	role         string
+	name         string // unique among all instances of the program
+	address      string // of a starter
+	dead         chan struct{}
+	end          sync.Once
+	cancel       context.CancelFunc
+	done         chan error
 }
 
 func (i *instance) isDead() bool {
@@ -39,12 +39,12 @@ func (i *instance) isDead() bool {
 }
 
 // kill ends the instance as SIGKILL does: from now on nothing leaves it. The
-// lane starts another one.
+// installation starts another one.
 func (i *instance) kill() {
 	i.end.Do(func() {
 		close(i.dead)
 		i.cancel()
-		go i.lane.restart(i.role)
+		go i.installation.restart(i.role)
 	})
 }
 
@@ -60,9 +60,9 @@ func (i *instance) call(ctx context.Context, op operation, do func() error) erro
 	if i.isDead() {
 		return errDead
 	}
-	what := i.lane.arrive(point{Role: i.role, Kind: op.kind, Name: op.name}, op.effect)
+	what := i.installation.arrive(point{Role: i.role, Kind: op.kind, Name: op.name}, op.effect)
 	if what == before || what == kill && op.effect == reads || what == hang && op.effect == reads {
-		return i.fail(ctx, what, op)
+		return i.failCall(ctx, what, op)
 	}
 	err := do()
 	switch {
@@ -71,11 +71,11 @@ func (i *instance) call(ctx context.Context, op operation, do func() error) erro
 	case what == none || err != nil:
 		return err
 	}
-	return i.fail(ctx, what, op)
+	return i.failCall(ctx, what, op)
 }
 
-// fail is how a fault shows to the caller.
-func (i *instance) fail(ctx context.Context, what fault, op operation) error {
+// failCall is how a fault shows to the caller.
+func (i *instance) failCall(ctx context.Context, what fault, op operation) error {
 	switch what {
 	case hang:
 		limit := time.NewTimer(hangLimit)

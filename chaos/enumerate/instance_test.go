@@ -16,18 +16,21 @@ import (
 	"google.golang.org/grpc/status"
 	"modernc.org/sqlite"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 	"coachline/internal/database/prepared"
 )
 
-// planned is an instance in a lane with one fault; killed says whether its
+// planned is an instance in an installation with one fault; killed says whether its
 // process ended.
 func planned(t *testing.T, p point, what fault) *instance {
 	t.Helper()
-	l := &lane{ctx: t.Context(), roles: map[string]*instance{}, closed: true}
-	l.carrier = &carrier{lane: l}
+	l := &installation{ctx: t.Context(), roles: map[string]*instance{}, closed: true}
+	var err error
+	l.carrier, err = l.newCarrier()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.carrier.Close()) })
 	l.watch(p, what)
-	return &instance{lane: l, role: "worker", dead: make(chan struct{}), cancel: func() {}}
+	return &instance{installation: l, role: "worker", dead: make(chan struct{}), cancel: func() {}}
 }
 
 // opened is a database of one table behind the instance's faults, and the same
@@ -132,7 +135,7 @@ func TestCallsForTasksAreNoPointsAndEndWithTheProcess(t *testing.T) {
 		return ctx.Err()
 	}
 	require.Error(t, i.intercept(t.Context(), "/s/PollActivityTaskQueue", nil, nil, nil, invoke))
-	require.Empty(t, i.lane.passed)
+	require.Empty(t, i.installation.passed)
 }
 
 func TestCarrierFaults(t *testing.T) {
@@ -147,16 +150,23 @@ func TestCarrierFaults(t *testing.T) {
 	} {
 		t.Run(string(tc.what), func(t *testing.T) {
 			i := planned(t, post, tc.what)
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { i.lane.carrier.post(w, r, i) }))
+			handler := i.installation.carrier.Handler()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, i)))
+			}))
 			defer server.Close()
-			form := url.Values{"To": {"+12025550101"}, "Body": {"hello"}, "StatusCallback": {"http://coach.test/twilio/status?outbox=t1-p1"}}
+			form := url.Values{"To": {"+12025550101"}, "From": {harness.OurNumber}, "Body": {"hello"}, "StatusCallback": {"http://coach.test/twilio/status?outbox=t1-p1"}}
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/2010-04-01/Accounts/"+harness.AccountSID+"/Messages.json", strings.NewReader(form.Encode()))
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			req.SetBasicAuth(harness.AccountSID, harness.AuthToken)
 			code := 0
-			if res, err := http.PostForm(server.URL, form); err == nil {
+			if res, err := http.DefaultClient.Do(req); err == nil {
 				require.NoError(t, res.Body.Close())
 				code = res.StatusCode
 			}
 			require.Equal(t, tc.status, code)
-			taken := i.lane.carrier.list("+12025550101")
+			taken := (&turn{installation: i.installation, number: "+12025550101"}).sentTexts()
 			require.Len(t, taken, tc.taken)
 			require.Equal(t, tc.what == kill, i.isDead())
 			if tc.taken > 0 {
@@ -168,17 +178,17 @@ func TestCarrierFaults(t *testing.T) {
 
 // TestJudgeRows feeds the judge with what must not be.
 func TestJudgeRows(t *testing.T) {
-	sent := func(ids ...string) []world.Sent {
-		var out []world.Sent
+	sent := func(ids ...string) []harness.Sent {
+		var out []harness.Sent
 		for _, id := range ids {
-			out = append(out, world.Sent{Outbox: id})
+			out = append(out, harness.Sent{Outbox: id})
 		}
 		return out
 	}
 	for _, tc := range []struct {
 		name   string
 		status string
-		sent   []world.Sent
+		sent   []harness.Sent
 		want   string
 	}{
 		{"delivered", "delivered", sent("a"), ""},
@@ -199,17 +209,17 @@ func TestJudgeRows(t *testing.T) {
 }
 
 func TestJudgeAnswers(t *testing.T) {
-	said := func(bodies ...string) []world.Sent {
-		var out []world.Sent
+	said := func(bodies ...string) []harness.Sent {
+		var out []harness.Sent
 		for _, body := range bodies {
-			out = append(out, world.Sent{Body: body})
+			out = append(out, harness.Sent{Body: body})
 		}
 		return out
 	}
 	want := expectation{replies: 2}
 	for _, tc := range []struct {
 		name string
-		sent []world.Sent
+		sent []harness.Sent
 		want string
 	}{
 		{"one by one", said("re: p1 m0001", "re: p1 m0002"), ""},

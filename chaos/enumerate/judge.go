@@ -9,7 +9,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
 	"coachline/models"
 )
 
@@ -40,8 +40,8 @@ func (t *turn) settle() error {
 	calm, why := 0, ""
 	ctx, cancel := context.WithTimeout(t.ctx, settleLimit)
 	defer cancel()
-	for again := true; again; again = world.Pause(ctx, settleEvery) {
-		if why = t.unrest(); why != "" {
+	for again := true; again; again = harness.Pause(ctx, settleEvery) {
+		if why = t.describeUnsettled(); why != "" {
 			calm = 0
 			continue
 		}
@@ -52,8 +52,8 @@ func (t *turn) settle() error {
 	return fmt.Errorf("after %s: %s", settleLimit, why)
 }
 
-func (t *turn) unrest() string {
-	if n := t.carrier.reporting(); n > 0 {
+func (t *turn) describeUnsettled() string {
+	if n := t.carrier.Unreported(); n > 0 {
 		return fmt.Sprintf("%d texts whose delivery is being reported", n)
 	}
 	for _, one := range unsettled {
@@ -81,7 +81,7 @@ func (t *turn) unrest() string {
 // verdict collects what is wrong with a run.
 type verdict []string
 
-func (v *verdict) wrong(format string, args ...any) { *v = append(*v, fmt.Sprintf(format, args...)) }
+func (v *verdict) add(format string, args ...any) { *v = append(*v, fmt.Sprintf(format, args...)) }
 
 // outboxRow is what the judge reads of an outbound text.
 type outboxRow struct{ id, kind, status, code string }
@@ -91,17 +91,17 @@ type outboxRow struct{ id, kind, status, code string }
 func (t *turn) judge(want expectation) verdict {
 	var v verdict
 	if t.missing != "" {
-		v.wrong("never sent: %s", t.missing)
+		v.add("never sent: %s", t.missing)
 	}
 	rows, err := t.outbox()
 	if err != nil {
-		v.wrong("%v", err)
+		v.add("%v", err)
 		return v
 	}
-	sent := t.carrier.list(t.number)
+	sent := t.sentTexts()
 	t.judgeRows(&v, rows, sent)
 	counts := map[string]int{}
-	var answers []world.Sent
+	var answers []harness.Sent
 	for _, text := range sent {
 		kind := rows[text.Outbox].kind
 		counts[kind]++
@@ -119,12 +119,12 @@ func (t *turn) judge(want expectation) verdict {
 	}
 	for kind, n := range counts {
 		if n != expected[kind] && !isNudgeLost(kind, rows, n) {
-			v.wrong("%d texts of kind %s instead of %d", n, kind, expected[kind])
+			v.add("%d texts of kind %s instead of %d", n, kind, expected[kind])
 		}
 	}
 	for kind, n := range expected {
 		if counts[kind] == 0 && n > 0 && !isNudgeLost(kind, rows, 0) {
-			v.wrong("no text of kind %s", kind)
+			v.add("no text of kind %s", kind)
 		}
 	}
 	t.judgeTables(&v, want)
@@ -164,46 +164,46 @@ func (t *turn) outbox() (map[string]outboxRow, error) {
 
 // judgeRows: every row was taken once by the carrier and says so, or was not
 // and says that.
-func (t *turn) judgeRows(v *verdict, rows map[string]outboxRow, sent []world.Sent) {
+func (t *turn) judgeRows(v *verdict, rows map[string]outboxRow, sent []harness.Sent) {
 	taken := map[string]int{}
 	for _, text := range sent {
 		taken[text.Outbox]++
 		if _, ok := rows[text.Outbox]; !ok {
-			v.wrong("%q has no row", text.Body)
+			v.add("%q has no row", text.Body)
 		}
 	}
 	for _, row := range rows {
 		n := taken[row.id]
 		if n > 1 {
-			v.wrong("%s (%s) was sent %d times", row.id, row.kind, n)
+			v.add("%s (%s) was sent %d times", row.id, row.kind, n)
 		}
 		switch row.status {
 		case "delivered":
 			if n == 0 {
-				v.wrong("%s (%s) is delivered, and was never sent", row.id, row.kind)
+				v.add("%s (%s) is delivered, and was never sent", row.id, row.kind)
 			}
 		case "canceled", "failed", "unknown":
 			if n > 0 {
-				v.wrong("%s (%s) is %s %s, and was sent", row.id, row.kind, row.status, row.code)
+				v.add("%s (%s) is %s %s, and was sent", row.id, row.kind, row.status, row.code)
 			}
 		default:
-			v.wrong("%s (%s) was left as %s %s", row.id, row.kind, row.status, row.code)
+			v.add("%s (%s) was left as %s %s", row.id, row.kind, row.status, row.code)
 		}
 	}
 }
 
 // judgeAnswers: each text was answered once, in order, by the model.
-func (t *turn) judgeAnswers(v *verdict, want expectation, answers []world.Sent) {
+func (t *turn) judgeAnswers(v *verdict, want expectation, answers []harness.Sent) {
 	var order []string
 	for _, text := range answers {
-		tokens := world.Token.FindAllString(text.Body, -1)
-		if !strings.HasPrefix(text.Body, world.AnswerMark) {
-			v.wrong("answered by %q", text.Body)
+		tokens := harness.Token.FindAllString(text.Body, -1)
+		if !strings.HasPrefix(text.Body, harness.AnswerMark) {
+			v.add("answered by %q", text.Body)
 		}
 		order = append(order, tokens...)
 	}
 	if !slices.IsSorted(order) {
-		v.wrong("answered in the order %v", order)
+		v.add("answered in the order %v", order)
 	}
 	if want.stopped {
 		return
@@ -212,18 +212,18 @@ func (t *turn) judgeAnswers(v *verdict, want expectation, answers []world.Sent) 
 		token := fmt.Sprintf("m%04d", n+1)
 		times := len(slices.DeleteFunc(slices.Clone(order), func(one string) bool { return one != token }))
 		if times != 1 {
-			v.wrong("%s was answered %d times", token, times)
+			v.add("%s was answered %d times", token, times)
 		}
 	}
 }
 
 // judgeStop: nothing but the confirmation leaves after the STOP was taken.
-func (t *turn) judgeStop(v *verdict, sent []world.Sent) {
+func (t *turn) judgeStop(v *verdict, sent []harness.Sent) {
 	for _, text := range sent {
 		var kind string
 		_ = t.db.QueryRowContext(t.ctx, `SELECT kind FROM outbox WHERE id = ?`, text.Outbox).Scan(&kind)
 		if text.At.After(t.stopAt) && kind != "consent" {
-			v.wrong("a %s was sent %s after the STOP", kind, text.At.Sub(t.stopAt))
+			v.add("a %s was sent %s after the STOP", kind, text.At.Sub(t.stopAt))
 		}
 	}
 }
@@ -250,9 +250,9 @@ func (t *turn) judgeTables(v *verdict, want expectation) {
 	} {
 		n := -1
 		if err := t.db.QueryRowContext(t.ctx, one.query, t.id).Scan(&n); err != nil {
-			v.wrong("%s: %v", one.what, err)
+			v.add("%s: %v", one.what, err)
 		} else if n != one.want {
-			v.wrong("%d %s instead of %d", n, one.what, one.want)
+			v.add("%d %s instead of %d", n, one.what, one.want)
 		}
 	}
 }
@@ -271,12 +271,12 @@ func (t *turn) judgeHistory(v *verdict) {
 	for events.HasNext() {
 		event, err := events.Next()
 		if err != nil {
-			v.wrong("reading the history: %v", err)
+			v.add("reading the history: %v", err)
 			return
 		}
 		failed := event.GetWorkflowTaskFailedEventAttributes()
 		if cause := failed.GetCause(); !slices.Contains(ordinaryCauses, cause) {
-			v.wrong("a workflow task failed: %s: %s", cause, failed.GetFailure().GetMessage())
+			v.add("a workflow task failed: %s: %s", cause, failed.GetFailure().GetMessage())
 		}
 	}
 }

@@ -32,15 +32,15 @@ func main() {
 
 // options are what the command line says.
 type options struct {
-	scenario string
-	point    string
-	fault    string
-	lanes    int
-	short    bool
-	verbose  bool
-	list     bool
-	cache    int
-	server   bool
+	scenario      string
+	point         string
+	fault         string
+	installations int
+	short         bool
+	verbose       bool
+	list          bool
+	cache         int
+	server        bool
 }
 
 func parse(args []string, out io.Writer) (options, error) {
@@ -50,7 +50,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.StringVar(&o.scenario, "scenario", "", "run this `scenario` alone")
 	flags.StringVar(&o.point, "point", "", "run this `point` alone, as a failure prints it")
 	flags.StringVar(&o.fault, "fault", "", "run this `fault` alone: before, after, hang, kill, 5xx-before, 5xx-after")
-	flags.IntVar(&o.lanes, "lanes", 32, "installations that run side by side")
+	flags.IntVar(&o.installations, "installations", 32, "installations that run side by side")
 	flags.BoolVar(&o.short, "short", false, "a part of the points, the same in every run")
 	flags.BoolVar(&o.verbose, "v", false, "print the product's log and every run")
 	flags.IntVar(&o.cache, "cache", 1000, "workflows that workers keep in memory; with 0 or 1 every task replays from the start")
@@ -59,8 +59,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err //nolint:wrapcheck // the flags package has said what is wrong
 	}
-	if flags.NArg() > 0 || o.lanes < 1 {
-		return o, errors.New("want flags only, and at least one lane")
+	if flags.NArg() > 0 || o.installations < 1 {
+		return o, errors.New("want flags only, and at least one installation")
 	}
 	return o, nil
 }

@@ -68,10 +68,10 @@ func (s seen) faults() []fault {
 	return []fault{before, after, hang, kill}
 }
 
-// counter numbers the calls of a run. The lane guards it.
+// counter numbers the calls of a run. The installation guards it.
 type counter map[point]int
 
-func (c counter) next(p point) point {
+func (c counter) count(p point) point {
 	p.N = 0
 	c[p]++
 	p.N = c[p]

@@ -29,10 +29,10 @@ func TestStatementName(t *testing.T) {
 func TestCounterNumbersEachKindOfCall(t *testing.T) {
 	c := counter{}
 	update := point{Role: "worker", Kind: "sql", Name: "UPDATE outbox"}
-	require.Equal(t, 1, c.next(update).N)
-	require.Equal(t, 2, c.next(update).N)
+	require.Equal(t, 1, c.count(update).N)
+	require.Equal(t, 2, c.count(update).N)
 	update.Role = "starter"
-	require.Equal(t, "starter sql UPDATE outbox #1", c.next(update).String())
+	require.Equal(t, "starter sql UPDATE outbox #1", c.count(update).String())
 }
 
 func TestFaultsOfAnEffect(t *testing.T) {
@@ -45,6 +45,6 @@ func TestFaultsOfAnEffect(t *testing.T) {
 
 func TestActiveLeavesOutTheReadsOfASystemThatWaits(t *testing.T) {
 	list := []seen{{effect: reads}, {effect: writes}, {effect: reads}, {effect: posts}, {effect: reads}, {effect: reads}}
-	require.Len(t, active(list), 4)
-	require.Empty(t, active([]seen{{effect: reads}}))
+	require.Len(t, trimReads(list), 4)
+	require.Empty(t, trimReads([]seen{{effect: reads}}))
 }

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
-	"coachline/chaos/world"
+	"coachline/chaos/harness"
+	"coachline/internal/sim/twilio"
 )
 
 // scenario is one kind of turn: what happens, and what has to come of it.
@@ -40,7 +40,7 @@ type expectation struct {
 
 // turn is one run of a scenario for one person.
 type turn struct {
-	*lane
+	*installation
 	number  string // of the phone
 	id      string
 	texts   int
@@ -52,10 +52,10 @@ type turn struct {
 const waitLimit = 4 * time.Minute
 
 // enrol signs a new person up and waits for the greeting.
-func (l *lane) enrol() (*turn, error) {
+func (l *installation) enrol() (*turn, error) {
 	l.mu.Lock()
 	l.people++
-	t := &turn{lane: l, number: fmt.Sprintf("+1202555%04d", 100+l.people)}
+	t := &turn{installation: l, number: fmt.Sprintf("+1202555%04d", 100+l.people)}
 	name := fmt.Sprintf("p%d", l.people)
 	l.mu.Unlock()
 	var view struct {
@@ -64,7 +64,7 @@ func (l *lane) enrol() (*turn, error) {
 		} `json:"result"`
 	}
 	body := map[string]any{"phone_number": t.number, "name": name, "timezone": "UTC", "signup": true}
-	if err := t.api(http.MethodPost, "/conversation/participants", "", body, &view); err != nil {
+	if err := t.callAPI(http.MethodPost, "/conversation/participants", "", body, &view); err != nil {
 		return nil, err
 	}
 	t.id = view.Result.ID
@@ -74,14 +74,14 @@ func (l *lane) enrol() (*turn, error) {
 	return t, t.settle()
 }
 
-// api calls the product as an operator does, until it is answered.
-func (t *turn) api(method, path, key string, in, out any) error {
+// callAPI calls the product as an operator does, until it is answered.
+func (t *turn) callAPI(method, path, key string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("writing a request: %w", err)
 	}
-	return t.repeat("api "+method, func(ctx context.Context, base string) (*http.Request, error) {
-		req, err := http.NewRequestWithContext(ctx, method, base+path, bytes.NewReader(body))
+	return t.repeat(func(ctx context.Context) (*http.Request, error) {
+		req, err := http.NewRequestWithContext(ctx, method, publicURL+path, bytes.NewReader(body))
 		if err != nil {
 			return nil, fmt.Errorf("building a request: %w", err)
 		}
@@ -99,22 +99,30 @@ func (t *turn) api(method, path, key string, in, out any) error {
 }
 
 // say has the person text; it returns when the text was taken.
-func (t *turn) say(words string) error {
+func (t *turn) say(body string) error {
 	t.texts++
-	return t.text(fmt.Sprintf("m%04d %s", t.texts, words), t.texts)
+	return t.sendText(fmt.Sprintf("m%04d %s", t.texts, body), t.texts)
 }
 
-func (t *turn) text(body string, number int) error {
-	return t.deliver("inbound", publicURL+"/twilio/inbound", url.Values{
-		"MessageSid": {fmt.Sprintf("SM%s%021d", t.number[1:], number)}, "AccountSid": {world.AccountSID}, "From": {t.number}, "To": {world.OurNumber},
-		"Body": {body}, "NumMedia": {"0"}, "NumSegments": {"1"},
-	})
+func (t *turn) sendText(body string, number int) error {
+	return t.carrier.Deliver(t.ctx, publicURL+"/twilio/inbound", twilio.InboundForm(twilio.Inbound{
+		AccountSID: harness.AccountSID, SID: fmt.Sprintf("SM%s%021d", t.number[1:], number), From: t.number, To: harness.OurNumber, Body: body,
+	}))
 }
 
-// kinds counts the texts on the phone by the kind of their rows.
-func (t *turn) kinds() map[string]int {
+// sentTexts are the texts that the carrier accepted for the person's phone.
+func (t *turn) sentTexts() []harness.Sent {
+	var sent []harness.Sent
+	for _, m := range t.carrier.Sent(t.number) {
+		sent = append(sent, harness.SentOf(m))
+	}
+	return sent
+}
+
+// countKinds counts the texts on the phone by the kind of their rows.
+func (t *turn) countKinds() map[string]int {
 	counts := map[string]int{}
-	for _, text := range t.carrier.list(t.number) {
+	for _, text := range t.sentTexts() {
 		var kind string
 		if err := t.db.QueryRowContext(t.ctx, `SELECT kind FROM outbox WHERE id = ?`, text.Outbox).Scan(&kind); err != nil {
 			kind = "without a row"
@@ -128,8 +136,8 @@ func (t *turn) kinds() map[string]int {
 func (t *turn) waitFor(kind string, n int) bool {
 	ctx, cancel := context.WithTimeout(t.ctx, waitLimit)
 	defer cancel()
-	for again := true; again; again = world.Pause(ctx, lookEvery) {
-		counts := t.kinds()
+	for again := true; again; again = harness.Pause(ctx, lookEvery) {
+		counts := t.countKinds()
 		if counts[kind] >= n {
 			return true
 		}
@@ -181,12 +189,12 @@ func scenarios() []*scenario {
 		{
 			name: "operator", want: expectation{operator: 1, help: 1}, settings: []string{"COACH_CONTINUE_AS_NEW_EVENTS=10"},
 			act: func(t *turn) error {
-				err := t.api(http.MethodPost, "/conversation/participants/"+t.id+"/messages", "key-"+t.id, map[string]string{"body": "from the operator"}, nil)
+				err := t.callAPI(http.MethodPost, "/conversation/participants/"+t.id+"/messages", "key-"+t.id, map[string]string{"body": "from the operator"}, nil)
 				if err != nil {
 					return err
 				}
 				t.waitFor("operator", 1)
-				return t.text("HELP", 9000)
+				return t.sendText("HELP", 9000)
 			},
 		},
 	}
@@ -205,7 +213,7 @@ func stopDuringCall(t *turn) error {
 	t.onModelCall(func() {
 		go func() {
 			defer group.Done()
-			failed = t.text("STOP", 9999)
+			failed = t.sendText("STOP", 9999)
 			t.stopAt = time.Now()
 		}()
 	})

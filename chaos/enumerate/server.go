@@ -8,12 +8,12 @@ import (
 
 	"go.temporal.io/server/common/config"
 
-	"coachline/dev/engine"
+	"coachline/dev/temporal"
 )
 
 const (
 	// serverRate is how often a call of the server to its database fails, for
-	// each of the two ways of failing.
+	// each of the two failures.
 	serverRate = 0.02
 	// serverTurns are run of each scenario.
 	serverTurns = 5
@@ -47,7 +47,7 @@ func errorsOfServer() *config.FaultInjection {
 
 // serverFaults runs turns on a server whose own database fails now and then.
 func serverFaults(ctx context.Context, o options, out io.Writer) (right bool, err error) {
-	s, err := newSurroundings(ctx, engine.Config{Faults: errorsOfServer()}, o.cache)
+	s, err := newSurroundings(ctx, temporal.Config{Faults: errorsOfServer()}, o.cache)
 	if err != nil {
 		return false, err
 	}
@@ -57,8 +57,8 @@ func serverFaults(ctx context.Context, o options, out io.Writer) (right bool, er
 		}
 	}()
 	right = true
-	for _, r := range rounds(o, s, out) {
-		wrong, err := r.turns(ctx, serverTurns)
+	for _, r := range newRounds(o, s, out) {
+		wrong, err := r.runTurns(ctx, serverTurns)
 		if err != nil {
 			return false, fmt.Errorf("scenario %s: %w", r.scenario.name, err)
 		}
@@ -68,9 +68,9 @@ func serverFaults(ctx context.Context, o options, out io.Writer) (right bool, er
 	return right, nil
 }
 
-// turns runs a scenario without faults of its own and counts what went wrong.
-func (r *round) turns(ctx context.Context, n int) (wrong int, err error) {
-	l, err := r.newLane(ctx)
+// runTurns runs a scenario without faults of its own and counts what went wrong.
+func (r *round) runTurns(ctx context.Context, n int) (wrong int, err error) {
+	l, err := r.newInstallation(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -30,7 +30,7 @@ type Case struct {
 	// says in one line what it is about.
 	Shows []string `yaml:"shows"`
 	About string   `yaml:"about"`
-	// Protocols are the further ways to offer tools that the scripted model is
+	// Protocols are the further protocols for tools that the scripted model is
 	// judged with; every case runs with native tools.
 	Protocols []models.Protocol `yaml:"protocols"`
 	// Costed: one of the twenty conversations whose model calls and tokens are

@@ -18,9 +18,9 @@ import (
 	"time"
 )
 
-// superuser owns the cluster; it is also the operating system's user when the
-// tests run as root, because postgres refuses to.
-const superuser = "postgres"
+// Superuser owns the cluster; it is also the operating system's user when the
+// caller runs as root, because postgres refuses to.
+const Superuser = "postgres"
 
 const startTimeout = 60 * time.Second
 
@@ -34,12 +34,12 @@ type cluster struct {
 }
 
 func (c *cluster) url(database string) string {
-	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", superuser, c.port, database)
+	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", Superuser, c.port, database)
 }
 
 // serverPrograms finds the folder of initdb and postgres: what pg_config says,
 // or the newest version in Debian's place.
-func serverPrograms() (string, error) {
+func serverPrograms(ctx context.Context) (string, error) {
 	folders, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if err != nil {
 		return "", fmt.Errorf("looking for PostgreSQL: %w", err)
@@ -52,7 +52,7 @@ func serverPrograms() (string, error) {
 		return n
 	}
 	sort.Slice(folders, func(i, j int) bool { return version(i) > version(j) })
-	if out, err := exec.CommandContext(context.Background(), "pg_config", "--bindir").Output(); err == nil {
+	if out, err := exec.CommandContext(ctx, "pg_config", "--bindir").Output(); err == nil {
 		folders = append([]string{strings.TrimSpace(string(out))}, folders...)
 	}
 	for _, folder := range folders {
@@ -68,29 +68,75 @@ func executable(folder, name string) bool {
 	return err == nil && info.Mode()&0o111 != 0
 }
 
-func startCluster(bin string) (*cluster, error) {
+// Program is the server of a prepared cluster.
+type Program struct {
+	Path string
+	Args []string
+	// As is who runs it; nil means the current user.
+	As *syscall.Credential
+}
+
+// Prepare makes a cluster in a folder of its own, which must not exist yet, and
+// returns the program that serves it on a port. What was committed survives a
+// kill of the server: only the flushes that guard against a power cut are left
+// out.
+func Prepare(ctx context.Context, folder string, port int) (Program, error) {
+	bin, err := serverPrograms(ctx)
+	if err != nil {
+		return Program{}, err
+	}
 	as, err := credential()
 	if err != nil {
-		return nil, err
+		return Program{}, err
 	}
-	folder, err := os.MkdirTemp("", "coachline-pg-")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return Program{}, fmt.Errorf("making the cluster's folder: %w", err)
+	}
+	if as != nil {
+		if err := os.Chown(folder, int(as.Uid), int(as.Gid)); err != nil {
+			return Program{}, fmt.Errorf("giving the cluster's folder away: %w", err)
+		}
+	}
+	data := filepath.Join(folder, "data")
+	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", Superuser,
+		"--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	initdb.Dir, initdb.SysProcAttr = folder, attributes(as)
+	// The thread that starts a process must live as long as it, see own.
+	runtime.LockOSThread()
+	out, err := initdb.CombinedOutput()
+	runtime.UnlockOSThread()
+	if err != nil {
+		return Program{}, fmt.Errorf("running initdb: %w: %s", err, out)
+	}
+	return Program{Path: filepath.Join(bin, "postgres"), As: as, Args: []string{
+		"-D", data, "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-k", folder,
+		"-c", "fsync=off", "-c", "synchronous_commit=on", "-c", "max_connections=200",
+	}}, nil
+}
+
+func startCluster() (*cluster, error) {
+	parent, err := os.MkdirTemp("", "coachline-pg-")
 	if err != nil {
 		return nil, fmt.Errorf("making a folder: %w", err)
 	}
-	c, err := launch(bin, folder, as)
+	// The cluster's own user has to get through to its folder.
+	if err := os.Chmod(parent, 0o711); err != nil { //nolint:gosec // search permission is all that others get
+		return nil, errors.Join(fmt.Errorf("opening the folder: %w", err), os.RemoveAll(parent))
+	}
+	c, err := launch(parent)
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(folder))
+		return nil, errors.Join(err, os.RemoveAll(parent))
 	}
 	return c, nil
 }
 
-// credential is who runs the server: nil for the tests' own user, the user
+// credential is who runs the server: nil for the current user, the user
 // postgres when that is root.
 func credential() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
-	u, err := user.Lookup(superuser)
+	u, err := user.Lookup(Superuser)
 	if err != nil {
 		return nil, fmt.Errorf("root may not run PostgreSQL, and there is no user to run it as: %w", err)
 	}
@@ -105,27 +151,19 @@ func credential() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-func launch(bin, folder string, as *syscall.Credential) (*cluster, error) {
-	if as != nil {
-		if err := os.Chown(folder, int(as.Uid), int(as.Gid)); err != nil {
-			return nil, fmt.Errorf("giving the folder away: %w", err)
-		}
-	}
+func launch(parent string) (*cluster, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", filepath.Join(folder, "data"), "-U", superuser,
-		"--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
-	initdb.Dir = folder
-	initdb.SysProcAttr = attributes(as)
-	// The thread that starts a process must live as long as it, see own.
-	runtime.LockOSThread()
-	out, err := initdb.CombinedOutput()
-	runtime.UnlockOSThread()
-	if err != nil {
-		return nil, fmt.Errorf("running initdb: %w: %s", err, out)
-	}
 	for try := 1; ; try++ {
-		c, err := serve(bin, folder, as)
+		port, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		program, err := Prepare(ctx, filepath.Join(parent, strconv.Itoa(try)), port)
+		if err != nil {
+			return nil, err
+		}
+		c, err := serve(program, parent, port)
 		// Another process may take the free port first.
 		if err == nil || try == 3 {
 			return c, err
@@ -134,24 +172,19 @@ func launch(bin, folder string, as *syscall.Credential) (*cluster, error) {
 }
 
 // serve starts the server and waits until it answers.
-func serve(bin, folder string, as *syscall.Credential) (*cluster, error) {
-	port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	log, err := os.Create(filepath.Join(folder, "log"))
+func serve(program Program, parent string, port int) (*cluster, error) {
+	log, err := os.Create(filepath.Join(parent, "log"))
 	if err != nil {
 		return nil, fmt.Errorf("making the log: %w", err)
 	}
 	ctx, end := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", filepath.Join(folder, "data"),
-		"-h", "127.0.0.1", "-p", strconv.Itoa(port), "-k", folder,
-		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_connections=200")
-	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, log, log
-	cmd.SysProcAttr = attributes(as)
-	// An immediate shutdown: nothing in the cluster is kept.
+	// Nothing in the cluster is kept.
+	cmd := exec.CommandContext(ctx, program.Path, append(program.Args, "-c", "synchronous_commit=off", "-c", "full_page_writes=off")...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
+	cmd.SysProcAttr = attributes(program.As)
+	// An immediate shutdown.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
-	c := &cluster{folder: folder, port: port, end: end, ended: make(chan struct{})}
+	c := &cluster{folder: parent, port: port, end: end, ended: make(chan struct{})}
 	started := make(chan error)
 	go c.own(cmd, log, started)
 	if err := <-started; err != nil {

@@ -1,6 +1,7 @@
-// Package pgtest gives tests a real PostgreSQL: a temporary cluster run from
-// the machine's server programs, one per test binary, with a fresh database
-// for every call. Nothing of it outlives the test binary.
+// Package pgtest runs a real PostgreSQL from the machine's server programs, in a
+// temporary cluster. Tests get a fresh database for every call of Start, from
+// one cluster for each test binary; nothing of it outlives the test binary. Chaos
+// and bench start and kill a server of their own, from Prepare.
 package pgtest
 
 import (
@@ -69,14 +70,14 @@ func use(tb testing.TB) *cluster {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.cluster == nil {
-		bin, err := serverPrograms()
+		_, err := serverPrograms(tb.Context())
 		if err != nil && os.Getenv("CI") == "true" {
 			tb.Fatal(err)
 		}
 		if err != nil {
 			tb.Skip(err)
 		}
-		if shared.cluster, err = startCluster(bin); err != nil {
+		if shared.cluster, err = startCluster(); err != nil {
 			tb.Fatalf("starting PostgreSQL: %v", err)
 		}
 	}

@@ -1,0 +1,195 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"coachline/internal/sim/openai"
+	"coachline/internal/sim/twilio"
+)
+
+var (
+	// Token is the number of a text, by which its answer is known.
+	Token  = regexp.MustCompile(`\bm\d{4}\b`)
+	person = regexp.MustCompile(`(?m)^Name: (p\d+)$`)
+	daily  = regexp.MustCompile(`\bdaily (\d\d:\d\d)\b`)
+	goal   = regexp.MustCompile(`\bgoal (\w+)\b`)
+)
+
+const (
+	// AnswerMark begins every answer to texts.
+	AnswerMark = "re: "
+	// thinking is how long the model takes.
+	thinking = 120 * time.Millisecond
+	// modelHang is how long a hanging call is held before it is cut.
+	modelHang = 5 * time.Second
+)
+
+// Model is the stand-in of a model whose calls fail as the board says.
+type Model struct {
+	board  *Board
+	trace  *Trace
+	server *openai.Server
+}
+
+// NewModel is a model without memory.
+func NewModel(board *Board, trace *Trace) *Model {
+	m := &Model{board: board, trace: trace}
+	answer := Answers()
+	m.server = openai.New(openai.Config{OnCall: m.serveCall, Answer: func(body []byte) (openai.Answer, error) {
+		said, err := answer(body)
+		m.trace.Note("model said %q %v, error %v", said.Text, said.Calls, err)
+		return said, err
+	}})
+	return m
+}
+
+// Handler serves chat completions under /{process}/v1/, and no embeddings.
+func (m *Model) Handler() http.Handler {
+	return serveProcesses("POST /{process}/v1/chat/completions", m.server.Handler())
+}
+
+// Answers answers requests with the numbers of the texts that the model sees for
+// the first time, and sets a daily prompt where a text asks for one. It numbers
+// the calls.
+func Answers() func(body []byte) (openai.Answer, error) {
+	var calls atomic.Int64
+	return func(body []byte) (openai.Answer, error) {
+		ask, err := openai.ReadRequest(body)
+		if err != nil {
+			return openai.Answer{}, err //nolint:wrapcheck // the server answers with it
+		}
+		return answer(ask, calls.Add(1)), nil
+	}
+}
+
+// serveCall is one call by a process.
+func (m *Model) serveCall(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
+	process := processOf(r)
+	if m.board.Pass(r.Context(), DuringModelCall, process) {
+		panic(http.ErrAbortHandler)
+	}
+	if fault, faulty := m.board.Take(TargetModel); faulty && failCall(w, r, fault) {
+		return
+	}
+	Pause(r.Context(), thinking)
+	next(w, r)
+	_ = http.NewResponseController(w).Flush()
+	// The process that asked may be killed, and its request with it.
+	m.board.Pass(context.WithoutCancel(r.Context()), AfterModelAnswer, process)
+}
+
+// failCall serves a fault; false: it is not one of a model.
+func failCall(w http.ResponseWriter, r *http.Request, fault Fault) bool {
+	switch fault {
+	case FaultBusy:
+		w.Header().Set("Retry-After", "1")
+		openai.WriteError(w, http.StatusTooManyRequests, "", "refused")
+	case FaultError:
+		openai.WriteError(w, http.StatusInternalServerError, "", "refused")
+	case FaultReset:
+		twilio.Reset(w)
+	case FaultHang:
+		Pause(r.Context(), modelHang)
+		panic(http.ErrAbortHandler)
+	case FaultMalformed:
+		w.WriteHeader(http.StatusOK)
+		_, _ = io.WriteString(w, "<html>")
+	case FaultGateway, FaultTimeoutAfter, FaultResetAfter, FaultGarbledAfter, FaultLate, FaultTwice, FaultReversed,
+		FaultCodedBefore, FaultCodedAfter, FaultSlow, FaultRefused:
+		return false
+	}
+	return true
+}
+
+// answer is the assistant's message.
+func answer(ask openai.Request, call int64) openai.Answer {
+	name := "stranger"
+	if found := person.FindStringSubmatch(string(ask.Messages[0].Content)); found != nil {
+		name = found[1]
+	}
+	fresh := unanswered(ask)
+	last := string(ask.Messages[len(ask.Messages)-1].Content)
+	switch {
+	case strings.HasPrefix(last, "[task]"):
+		return say("prompt for %s, number %d", name, call)
+	case strings.HasPrefix(last, "[hint]"):
+		return say("hello %s, number %d", name, call)
+	}
+	if calls := wishes(ask, fresh, call); len(calls) > 0 {
+		return openai.Answer{Calls: calls}
+	}
+	var tokens []string
+	for _, one := range fresh {
+		tokens = append(tokens, Token.FindAllString(string(one.Content), -1)...)
+	}
+	if len(tokens) == 0 {
+		return say("nothing to answer, number %d", call)
+	}
+	return say("%s%s %s", AnswerMark, name, strings.Join(tokens, " "))
+}
+
+func say(format string, args ...any) openai.Answer {
+	return openai.Answer{Text: fmt.Sprintf(format, args...)}
+}
+
+// safetyMark begins a safety text as the model is shown it. It answers no text but
+// the one that may be a crisis: what came before it may still wait for a reply.
+const safetyMark = "[safety text"
+
+// unanswered is what came after the coach's last reply: without tool calls, and
+// without safety texts and the texts that these answer.
+func unanswered(ask openai.Request) []openai.Message {
+	from := len(ask.Messages)
+	for from > 1 && !isReply(ask.Messages[from-1]) {
+		from--
+	}
+	var fresh []openai.Message
+	for _, one := range ask.Messages[from:] {
+		switch {
+		case strings.HasPrefix(string(one.Content), safetyMark) && len(fresh) > 0:
+			fresh = fresh[:len(fresh)-1]
+		case one.Role != "tool" && one.Role != "system":
+			fresh = append(fresh, one)
+		}
+	}
+	return fresh
+}
+
+// isReply reports whether the coach said it, and may have answered what came
+// before.
+func isReply(m openai.Message) bool {
+	return m.Role == "assistant" && len(m.ToolCalls) == 0 && !strings.HasPrefix(string(m.Content), safetyMark)
+}
+
+// wishes are the calls for the daily prompts and goals that fresh texts ask for
+// and no call has set.
+func wishes(ask openai.Request, fresh []openai.Message, call int64) []openai.ToolCall {
+	var calls []openai.ToolCall
+	add := func(name, arguments string) {
+		calls = append(calls, openai.ToolCall{
+			ID: fmt.Sprintf("call%dx%d", call, len(calls)), Type: "function", Function: openai.Function{Name: name, Arguments: arguments},
+		})
+	}
+	for _, one := range fresh {
+		if len(one.ToolCalls) > 0 {
+			calls = nil
+		}
+		if one.Role != "user" || len(ask.Tools) == 0 {
+			continue
+		}
+		if found := daily.FindStringSubmatch(string(one.Content)); found != nil {
+			add("scheduler", `{"action":"create","type":"fixed","fixed_time":"`+found[1]+`"}`)
+		}
+		if found := goal.FindStringSubmatch(string(one.Content)); found != nil {
+			add("save_user_profile", `{"habit_domain":"`+found[1]+`"}`)
+		}
+	}
+	return calls
+}

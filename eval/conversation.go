@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // a case means the same everywhere
+
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+
+	"coachline/activities"
+	"coachline/eval/cases"
+	"coachline/internal/agent"
+	"coachline/internal/memory"
+	"coachline/internal/seal"
+	"coachline/internal/store"
+	"coachline/models"
+	"coachline/workflows"
+)
+
+const (
+	personID = "conv_1"
+	phone    = "+12025550123"
+	ourPhone = "+15017122661"
+	actor    = "eval"
+)
+
+// conversation is one case under way.
+type conversation struct {
+	driver   *Driver
+	ctx      context.Context //nolint:containedctx // callbacks of the environment take none
+	script   cases.Case
+	suite    testsuite.WorkflowTestSuite
+	env      *testsuite.TestWorkflowEnvironment
+	store    *store.Store
+	memory   *memory.Store
+	model    *recorder
+	carrier  *carrier
+	keeping  *activities.MemoryActivities
+	progress progress
+}
+
+func (d *Driver) open(ctx context.Context, c cases.Case, begins time.Time) (*conversation, error) {
+	key, err := seal.Generate()
+	if err != nil {
+		return nil, fmt.Errorf("making a key: %w", err)
+	}
+	ring, err := seal.Parse(key)
+	if err != nil {
+		return nil, fmt.Errorf("making a key: %w", err)
+	}
+	p := &conversation{driver: d, ctx: ctx, script: c, model: &recorder{client: d.model, earlier: &prefixes{}, run: d.run}, progress: progress{broken: &brokenTools{}}}
+	if p.store, err = store.Open(ctx, store.Config{URL: "sqlite::memory:", Sealer: ring}); err != nil {
+		return nil, fmt.Errorf("opening the store: %w", err)
+	}
+	p.progress.broken.Store = p.store
+	if err := p.prepareTables(begins); err != nil {
+		return nil, errors.Join(err, p.store.Close())
+	}
+	p.register(begins)
+	return p, nil
+}
+
+// prepareTables puts in place what was there before the conversation.
+func (p *conversation) prepareTables(begins time.Time) error {
+	var err error
+	if p.memory, err = memory.New(memory.Config{Database: p.store.Database()}); err != nil {
+		return fmt.Errorf("opening memory: %w", err)
+	}
+	for i, person := range append([]cases.Person{p.script.Person}, p.script.Others...) {
+		id := fmt.Sprintf("conv_%d", i+1)
+		number := phone[:len(phone)-1] + fmt.Sprint(3+i)
+		if err := p.enrolResident(resident{person, id, number, begins}); err != nil {
+			return fmt.Errorf("enrolling %s: %w", person.Name, err)
+		}
+	}
+	if protocol := p.driver.column.Protocol; protocol != "" {
+		err = p.memory.SaveCapability(p.ctx, models.Capability{
+			Model: p.driver.column.Model, Endpoint: p.driver.endpoint(), Protocol: protocol, Size: sizeFor(protocol),
+			Reason: "setting", LearntAt: begins,
+		})
+	}
+	return err
+}
+
+// sizeFor: tools as text are for small models, with all that the product does
+// for those.
+func sizeFor(p models.Protocol) models.ModelSize {
+	if p == models.ProtocolNative {
+		return models.SizeLarge
+	}
+	return models.SizeSmall
+}
+
+// resident is a participant to enrol.
+type resident struct {
+	cases.Person
+	id, phone string
+	begins    time.Time
+}
+
+func (p *conversation) enrolResident(r resident) error {
+	// It is no participant's first day: what is remembered is older than the
+	// conversation.
+	since := r.begins.AddDate(-1, 0, 0)
+	if r.New {
+		since = r.begins
+	}
+	_, err := p.store.Enroll(p.ctx, models.Participant{
+		ID: r.id, Phone: r.phone, Name: r.Name, Timezone: r.Zone, Locale: r.Locale, Background: r.Background,
+		Channel: models.ChannelSMS, Status: models.StatusActive, Mode: r.mode(), EnrolledAt: since,
+	}, actor)
+	if err != nil {
+		return fmt.Errorf("storing: %w", err)
+	}
+	if r.New {
+		return nil
+	}
+	if err := p.saveProfile(r, since); err != nil {
+		return err
+	}
+	for i, fact := range r.Facts {
+		if err := p.saveFact(r, i, fact); err != nil {
+			return err
+		}
+	}
+	rows := make([]models.Schedule, len(r.Schedules))
+	for i, times := range r.Schedules {
+		rows[i] = scheduleOf(fmt.Sprintf("sch-%d", i+1), times)
+	}
+	if err := p.store.SaveState(p.ctx, models.SaveStateInput{ParticipantID: r.id, Mode: r.mode(), Schedules: rows, Now: since}); err != nil {
+		return fmt.Errorf("storing schedules: %w", err)
+	}
+	return nil
+}
+
+func (r resident) mode() models.Mode {
+	if r.Mode == "" {
+		return models.ModeIntake
+	}
+	return r.Mode
+}
+
+// saveProfile is stored as a tool would have done in an earlier turn.
+func (p *conversation) saveProfile(r resident, at time.Time) error {
+	turn := models.TurnID(r.id, 1)
+	_, err := p.store.BeginTurn(p.ctx, models.PrepareTurnInput{
+		ParticipantID: r.id, TurnID: turn, Number: 1, Mode: r.mode(), Plan: models.TurnPlan{Kind: models.KindMessage}, Now: at,
+	})
+	if err != nil {
+		return fmt.Errorf("storing profile: %w", err)
+	}
+	row, err := p.store.Profile(p.ctx, r.id)
+	if err != nil {
+		return fmt.Errorf("storing profile: %w", err)
+	}
+	row.HabitDomain, row.MotivationalFrame = r.Profile.HabitDomain, r.Profile.MotivationalFrame
+	row.PreferredTime, row.PromptAnchor = r.Profile.PreferredTime, r.Profile.PromptAnchor
+	row.AdditionalInfo = r.Profile.AdditionalInfo
+	err = p.store.CommitTool(p.ctx, models.ToolCommit{
+		Run: models.ToolRun{TurnID: turn, Name: "save_user_profile", CreatedAt: at}, Profile: &row,
+	})
+	if err != nil {
+		return fmt.Errorf("storing profile: %w", err)
+	}
+	return nil
+}
+
+func (p *conversation) saveFact(r resident, i int, fact cases.Fact) error {
+	var vector []float32
+	// A server without vectors leaves the search by words, as in the product.
+	if vectors, err := p.driver.model.Embed(p.ctx, []string{fact.Text}); err == nil && len(vectors) == 1 {
+		vector = vectors[0]
+	}
+	_, err := p.memory.SaveFact(p.ctx, models.Fact{
+		ParticipantID: r.id, Kind: fact.Kind, Text: fact.Text, TurnID: fmt.Sprintf("%s-before-%d", r.id, i+1),
+		CreatedAt: r.begins.AddDate(0, 0, -fact.DaysAgo),
+	}, vector)
+	if err != nil {
+		return fmt.Errorf("storing a fact: %w", err)
+	}
+	return nil
+}
+
+func scheduleOf(id, times string) models.Schedule {
+	if from, to, window := strings.Cut(times, "-"); window {
+		return models.Schedule{ID: id, Type: models.ScheduleRandom, From: from, To: to}
+	}
+	return models.Schedule{ID: id, Type: models.ScheduleFixed, At: times}
+}
+
+// register connects the product's parts as its worker does.
+func (p *conversation) register(begins time.Time) {
+	d := p.driver
+	p.suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	p.env = p.suite.NewTestWorkflowEnvironment()
+	p.env.SetStartTime(begins)
+	p.env.SetTestTimeout(patience)
+	now, settings := p.env.Now, d.settings
+	p.carrier = &carrier{store: p.store}
+	replies := agent.New(agent.Config{
+		Prompts: d.library, Model: p.model, Embedder: d.model, Memory: p.memory, Diary: p.memory, Journal: p.memory, Rounds: p.memory,
+		Zones: time.LoadLocation, Now: now, Settings: agent.Settings{
+			ChatModel: d.column.Model, SmallModel: d.column.Small, Endpoint: d.endpoint(),
+			Hot: settings.Replies.HotWindow, MemoryStep: agent.MemoryStep(settings.Replies.MemoryStep),
+			Programme: settings.Coaching.Programme, HistoryLimit: settings.Worker.HistoryLimit,
+			Planner: settings.Replies.Planner.Forced(), Digests: settings.Replies.Digests.Forced(),
+			ToolDigests: settings.Replies.ToolDigests.Forced(), Router: settings.Replies.Router,
+		},
+	})
+	turns := &activities.TurnLoader{
+		Store: p.store, States: p.store, Archive: p.store, Prompts: d.library, Programme: settings.Coaching.Programme,
+		Limits: models.Limits{Rounds: settings.Worker.MaxTurns, ToolCalls: settings.Worker.MaxToolCalls},
+	}
+	posts := &activities.SendActivities{Store: p.store, Brake: p.store, Carrier: p.carrier, Now: now}
+	p.keeping = &activities.MemoryActivities{Store: p.store, Keeper: replies}
+	decisions := &activities.DecisionActivities{Rules: d.rules, Zones: time.LoadLocation, Tools: d.registry, Calls: p.store}
+	for _, one := range []any{
+		decisions,
+		turns, posts,
+		&activities.ModelActivities{Turns: turns, Store: p.store, Replies: replies, Tools: d.registry},
+		&activities.ToolActivities{
+			Store: p.progress.broken, Sent: p.store, Tools: d.registry, Model: p.model, Embedder: d.model, Facts: p.memory,
+			Prompts: d.library, Zones: time.LoadLocation, ModelName: d.column.Model, Now: now,
+		},
+		&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: &p.progress, Rules: decisions},
+	} {
+		p.env.RegisterActivity(one)
+	}
+	p.env.RegisterWorkflow(workflows.Participant)
+}
+
+// brokenTools is the store for tools, some of whose results cannot be kept.
+type brokenTools struct {
+	*store.Store
+	names []string
+}
+
+// CommitTool fails for the tools that are broken.
+func (b *brokenTools) CommitTool(ctx context.Context, commit models.ToolCommit) error {
+	if slices.Contains(b.names, commit.Run.Name) {
+		return errors.New("the store is away")
+	}
+	return b.Store.CommitTool(ctx, commit)
+}

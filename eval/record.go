@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"coachline/internal/llm"
+	"coachline/internal/segments"
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+// recorder passes requests on and writes down what they cost.
+type recorder struct {
+	client *llm.Client
+
+	mu       sync.Mutex
+	requests []models.ChatRequest
+	cost     Cost
+	behind   bool
+	// earlier are the prompts of the conversation so far, run those of all
+	// conversations of the run.
+	earlier, run *prefixes
+}
+
+// prefixes are prompts as text, for finding what a new one repeats. It is safe
+// for use by several goroutines.
+type prefixes struct {
+	mu   sync.Mutex
+	seen []string
+}
+
+// Complete implements agent.Model.
+func (r *recorder) Complete(ctx context.Context, req models.ChatRequest) (models.ChatResponse, error) {
+	answer, err := r.client.Complete(ctx, req)
+	prompt, encodeErr := json.Marshal([]any{req.Model, req.Tools, req.Messages})
+	if encodeErr != nil {
+		return answer, fmt.Errorf("writing down a request: %w", encodeErr)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests = append(r.requests, req)
+	one := Cost{Calls: 1, Prompt: answer.Usage.Prompt, Completion: answer.Usage.Completion, Cached: answer.Usage.Cached}
+	if err != nil {
+		one.Failed = 1
+	}
+	if r.behind {
+		one.Background = 1
+	}
+	one.Prefix = one.Prompt * r.earlier.commonPrefix(string(prompt)) / max(len(prompt), 1)
+	one.RunPrefix = one.Prompt * r.run.commonPrefix(string(prompt)) / max(len(prompt), 1)
+	r.cost = r.cost.Add(one)
+	return answer, err
+}
+
+// commonPrefix is the longest common beginning, in bytes, with an earlier
+// prompt; the prompt is one from then on.
+func (p *prefixes) commonPrefix(prompt string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	longest := 0
+	for _, earlier := range p.seen {
+		n := 0
+		for n < min(len(earlier), len(prompt)) && earlier[n] == prompt[n] {
+			n++
+		}
+		longest = max(longest, n)
+	}
+	p.seen = append(p.seen, prompt)
+	return longest
+}
+
+// take returns the requests and the cost so far, and begins anew.
+func (r *recorder) take() ([]models.ChatRequest, Cost) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	requests, cost := r.requests, r.cost
+	r.requests, r.cost = nil, Cost{}
+	return requests, cost
+}
+
+func (r *recorder) setBackground(on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.behind = on
+}
+
+// carrier takes every text.
+type carrier struct {
+	store *store.Store
+
+	mu    sync.Mutex
+	count int
+	sent  []Sent
+}
+
+// Send implements activities.Carrier.
+func (c *carrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
+	row, err := c.store.Outbox(ctx, sms.OutboxID)
+	if err := errors.Join(err, sms.MayWrite(ctx)); err != nil {
+		return models.Receipt{}, fmt.Errorf("reading what is sent: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count++
+	c.sent = append(c.sent, Sent{Kind: row.Kind, Body: sms.Body, Segments: segments.Count(sms.Body).Segments})
+	return models.Receipt{ProviderSID: fmt.Sprintf("SM%032x", c.count), Status: models.OutboxDelivered}, nil
+}
+
+// Find implements activities.Carrier; no send is ever in doubt here.
+func (c *carrier) Find(context.Context, models.SMS, time.Duration) (models.Lookup, error) {
+	return models.Lookup{At: time.Now()}, nil
+}
+
+func (c *carrier) take() []Sent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sent := c.sent
+	c.sent = nil
+	return sent
+}
+
+// exchange writes down the step whose last turn is given.
+func (p *conversation) exchange(text string, last int) (Exchange, error) {
+	out := Exchange{Text: text, Before: p.progress.before, Secrets: p.driver.secrets, Sent: p.carrier.take()}
+	out.Requests, out.Cost = p.model.take()
+	for number := p.progress.turn + 1; number <= last; number++ {
+		turn, err := p.store.TurnContext(p.ctx, models.TurnID(personID, number), 0)
+		if err != nil {
+			return out, fmt.Errorf("reading turn %d: %w", number, err)
+		}
+		calls, err := callsOf(turn)
+		if err != nil {
+			return out, fmt.Errorf("reading turn %d: %w", number, err)
+		}
+		out.Calls = append(out.Calls, calls...)
+		out.Outcome = turn.Turn.Outcome
+	}
+	var err error
+	out.After, err = p.readStored()
+	return out, err
+}
+
+func callsOf(turn models.TurnContext) ([]Call, error) {
+	var out []Call
+	for _, step := range turn.Steps {
+		asked, err := step.ToolCalls()
+		if err != nil {
+			return nil, err
+		}
+		for i, call := range asked {
+			one := Call{Tool: call.Name, Failed: call.Refused != "", Result: call.Refused}
+			// What is no JSON object has no arguments; its call has failed.
+			_ = json.Unmarshal([]byte(call.Arguments), &one.Args)
+			for _, run := range turn.Runs {
+				if run.Step != step.Number || run.Call != i {
+					continue
+				}
+				result, err := run.ToolResult()
+				if err != nil {
+					return nil, err
+				}
+				one.Failed, one.Result = run.Failed, result.Content
+			}
+			out = append(out, one)
+		}
+	}
+	return out, nil
+}
+
+// readStored is what the tables hold of the person now.
+func (p *conversation) readStored() (Stored, error) {
+	var out Stored
+	facts, err := p.memory.Facts(p.ctx, personID)
+	if err != nil {
+		return out, fmt.Errorf("reading facts: %w", err)
+	}
+	for _, fact := range facts {
+		out.Facts = append(out.Facts, fact.Text)
+	}
+	profile, err := p.store.Profile(p.ctx, personID)
+	if err != nil {
+		return out, fmt.Errorf("reading profile: %w", err)
+	}
+	out.Profile = map[string]string{
+		"habit_domain": profile.HabitDomain, "motivational_frame": profile.MotivationalFrame,
+		"preferred_time": profile.PreferredTime, "prompt_anchor": profile.PromptAnchor,
+		"additional_info": profile.AdditionalInfo, "last_successful_prompt": profile.LastSuccessfulPrompt,
+		"last_barrier": profile.LastBarrier, "last_motivator": profile.LastMotivator, "last_tweak": profile.LastTweak,
+		"success_count": fmt.Sprint(profile.SuccessCount), "total_prompts": fmt.Sprint(profile.TotalPrompts),
+	}
+	value, err := p.env.QueryWorkflow(models.QuerySchedules)
+	var schedules []models.Schedule
+	if err == nil {
+		err = value.Get(&schedules)
+	}
+	if err != nil {
+		return out, fmt.Errorf("asking the workflow: %w", err)
+	}
+	out.Schedules = []string{}
+	for _, s := range schedules {
+		times := s.At
+		if s.Type == models.ScheduleRandom {
+			times = s.From + "-" + s.To
+		}
+		out.Schedules = append(out.Schedules, times)
+	}
+	slices.Sort(out.Schedules)
+	return out, nil
+}

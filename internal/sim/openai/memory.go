@@ -1,0 +1,169 @@
+package openai
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	// framing is a phrase of the text before what was remembered.
+	framing      = "noted in earlier conversations"
+	forgetEvery  = "Shall I forget everything that I noted about you? Say yes."
+	forgetWhich  = "Which one shall I forget?"
+	nothingNoted = "I have nothing noted about that."
+	// candidatesMark stands before the facts that a wish to forget may mean.
+	candidatesMark = "It may be: "
+	longestFact    = 240
+	longestList    = 600
+)
+
+// noted is a line of what was remembered; day is empty where it has no date.
+type noted struct{ day, text string }
+
+var (
+	notedLine = regexp.MustCompile(`^(?:\[(\d{4}-\d\d-\d\d)\] )?(.*?)(?: \(f\d+\))?$`)
+	ofMyself  = regexp.MustCompile(`(?i)\b(?:i|me|my|mine)\b`)
+	recalling = regexp.MustCompile(`(?i)\bwhat (?:did|have) i (?:say|said|tell|told)|\bdo you remember\b`)
+)
+
+// memory is what the system message says was remembered.
+func (sc scene) memory() []noted {
+	var out []noted
+	for _, title := range slices.Sorted(maps.Keys(sc.sections)) {
+		if !strings.Contains(sc.sections[title], framing) {
+			continue
+		}
+		_, body, _ := strings.Cut(sc.sections[title], framing)
+		_, body, _ = strings.Cut(body, "\n")
+		for line := range strings.Lines(body) {
+			if part := notedLine.FindStringSubmatch(strings.TrimSpace(line)); part[2] != "" {
+				out = append(out, noted{part[1], part[2]})
+			}
+		}
+	}
+	return out
+}
+
+// findNoted is the entry of the memory that shares most words with a text, the
+// newest of several; false when none shares any.
+func (sc scene) findNoted(text string) (best noted, found bool) {
+	most := 0
+	for _, one := range sc.memory() {
+		n := sharedWords(text, one.text)
+		if n > most || n == most && n > 0 && one.day > best.day {
+			best, most = one, n
+		}
+	}
+	return best, most > 0
+}
+
+// answerFromMemory answers a question about the person from what was remembered.
+func (sc scene) answerFromMemory() (saying, bool) {
+	recalls := recalling.MatchString(sc.said)
+	if !isQuestion(sc.said) && !recalls || !ofMyself.MatchString(sc.said) {
+		return saying{}, false
+	}
+	fact, found := sc.findNoted(sc.said)
+	if !found {
+		return saying{text: nothingNoted}, recalls
+	}
+	when := ""
+	if fact.day != "" {
+		when = " on " + fact.day
+	}
+	return say("You told me%s: %s", when, clipText(aboutYou(fact.text), longestFact)), true
+}
+
+func (sc scene) canCall(name string) bool { return slices.Contains(sc.tools, name) }
+
+var (
+	forgetting = regexp.MustCompile(`^(?:please |can you |could you |will you )*forget (?:about )?(.+)$`)
+	everything = regexp.MustCompile(`^(?:everything|all|me|what you know about me)\b`)
+	factID     = regexp.MustCompile(`\bf\d+\b`)
+)
+
+// answerMemories are the wishes to see and to erase what was remembered.
+func (sc scene) answerMemories() (saying, bool) {
+	said := normalise(sc.said)
+	id := factID.FindString(said)
+	switch {
+	case sc.hasPhrase("what do you know about me") && sc.canCall(toolList):
+		return callTools(call{toolList, map[string]any{}}), true
+	case !sc.canCall(toolForget):
+		return saying{}, false
+	case strings.Contains(sc.asked, forgetEvery) && isAgreement(sc.said):
+		return callTools(call{toolForget, map[string]any{"all": true}}), true
+	case strings.Contains(sc.asked, forgetWhich) && id != "":
+		return callTools(call{toolForget, map[string]any{"id": id}}), true
+	}
+	wish := forgetting.FindStringSubmatch(said)
+	if wish == nil {
+		return saying{}, false
+	}
+	topic := strings.Join(keywords(wish[1]), " ")
+	switch {
+	case everything.MatchString(wish[1]):
+		return callTools(call{toolForget, map[string]any{"all": true}}), true
+	case id != "":
+		return callTools(call{toolForget, map[string]any{"id": id}}), true
+	case topic == "":
+		return saying{}, false
+	}
+	return callTools(call{toolForget, map[string]any{"topic": clipText(topic, longestFact)}}), true
+}
+
+// profileLine is the profile, on one line.
+func (sc scene) profileLine() string {
+	return strings.Join(strings.FieldsFunc(sc.sections["Profile"], func(r rune) bool { return r == '\n' }), "; ")
+}
+
+func (sc scene) afterList(d done) saying {
+	if list := d.text("text"); list != "" {
+		return say("This is what I know: %s\nAnd you told me:\n%s", clipText(sc.profileLine(), longestFact), clipLines(list, longestList))
+	}
+	return say("This is what I know: %s", clipText(sc.profileLine(), longestList))
+}
+
+// clipLines keeps whole lines, the first in any case.
+func clipLines(list string, n int) string {
+	var out []string
+	for line := range strings.Lines(list) {
+		if n <= len("...") {
+			break
+		}
+		line = clipText(line, n-len("..."))
+		if n -= len([]rune(line)) + 1; n < 0 {
+			break
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+// afterForget says what the result says was erased.
+func (sc scene) afterForget(d done) saying {
+	count, _ := d.result["count"].(float64)
+	switch all, _ := d.args["all"].(bool); {
+	case all:
+		return say("Done. I forgot everything that I had noted about you.")
+	case count == 0:
+		return saying{text: nothingNoted}
+	}
+	return say("Done. I forgot %s of my notes.", strconv.FormatFloat(count, 'f', -1, 64))
+}
+
+// whichToForget asks for the one that is meant, or whether everything is; false
+// for any other problem.
+func whichToForget(d done, problem string) (saying, bool) {
+	if d.name == toolForget && d.text("confirm") != "" {
+		return saying{text: forgetEvery}, true
+	}
+	_, list, found := strings.Cut(problem, candidatesMark)
+	if d.name != toolForget || !found {
+		return saying{}, false
+	}
+	return say("%s Answer with the letter and number: %s", forgetWhich, clipText(list, longestFact)), true
+}
