@@ -101,3 +101,40 @@ func countLines(t *testing.T, path string) int {
 	require.NoError(t, scanner.Err())
 	return lines
 }
+
+// testedFrom are packages whose only other importers are tests.
+var testedFrom = []string{"internal/database/prepared"}
+
+// TestPackagesStandForThemselves: a package of fewer than 300 lines that only
+// its parent's folder imports is a file of the parent.
+func TestPackagesStandForThemselves(t *testing.T) {
+	const small = 300
+	lines, importers := map[string]int{}, map[string]map[string]bool{}
+	for _, path := range textFiles(t, ".go") {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		folder := filepath.ToSlash(filepath.Dir(path))
+		if file.Name.Name != "main" {
+			lines[folder] += countLines(t, path)
+		}
+		for _, spec := range file.Imports {
+			imported, isOwn := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "coachline/")
+			if !isOwn {
+				continue
+			}
+			if importers[imported] == nil {
+				importers[imported] = map[string]bool{}
+			}
+			importers[imported][folder] = true
+		}
+	}
+	require.NotEmpty(t, lines)
+	for folder, count := range lines {
+		parent := filepath.ToSlash(filepath.Dir(folder))
+		isOnlyOfParent := len(importers[folder]) == 1 && importers[folder][parent] && !slices.Contains(testedFrom, folder)
+		require.False(t, count < small && isOnlyOfParent, "%s has %d lines and only %s imports it: merge it", folder, count, parent)
+	}
+}
