@@ -1,7 +1,8 @@
-// Package glyphs tells what of a text can be seen. Carriers deliver characters
-// without any shape: some are part of writing (the joiners of emoji and of
-// Persian), the others only make equal texts look different to a program or
-// hide words from people. It is pure.
+// Package text reads and cuts texts: what of one can be seen, its normal form, its
+// words, truncation, and the thinking in a model's answer. Carriers deliver
+// characters without any shape: some are part of writing (the joiners of emoji
+// and of Persian), the others only make equal texts look different to a program
+// or hide words from people. It is pure.
 package text
 
 import (
