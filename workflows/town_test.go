@@ -83,7 +83,7 @@ func newTown(t *testing.T, change func(*town)) *town {
 	t.Cleanup(server.Stop)
 	n.address = server.Address()
 	n.client = n.dial(n.address, n.ring)
-	n.relay = relay.New(relay.Config{Store: n.store, Hints: n.store, Engine: n.client, Logger: n.quiet, Now: time.Now})
+	n.relay = relay.New(relay.Config{Store: n.store, Hints: n.store, Engine: n.client, Logger: n.quiet, Now: time.Now, Metrics: metrics.New()})
 	t.Cleanup(func() { n.relay.Stop(context.Background()) })
 	return n
 }
