@@ -55,14 +55,16 @@ func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 	return cache
 }
 
-// fresh drops what a conversation that has ended left behind.
-func (c *caches) fresh(participantID string) {
-	drop(c.extracts, participantID)
-	drop(c.selections, participantID)
-	drop(c.focuses, participantID)
+// dropConversation removes what is cached of a participant's conversation,
+// which has ended.
+func (c *caches) dropConversation(participantID string) {
+	dropEntries(c.extracts, participantID)
+	dropEntries(c.selections, participantID)
+	dropEntries(c.focuses, participantID)
 }
 
-func drop[V any](cache *lru.Cache[string, V], participantID string) {
+// dropEntries removes the entries of one participant from a cache.
+func dropEntries[V any](cache *lru.Cache[string, V], participantID string) {
 	for _, key := range cache.Keys() {
 		if strings.HasPrefix(key, participantID+"/") {
 			cache.Remove(key)

@@ -21,7 +21,9 @@ type capabilities struct {
 	at    time.Time
 }
 
-func (c *capabilities) get(now time.Time, read func() models.Capability) models.Capability {
+// getOrRead returns the stored capability and reads it again once it is older
+// than relearn.
+func (c *capabilities) getOrRead(now time.Time, read func() models.Capability) models.Capability {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at.IsZero() || now.Sub(c.at) > relearn {
@@ -30,22 +32,23 @@ func (c *capabilities) get(now time.Time, read func() models.Capability) models.
 	return c.value
 }
 
-func (c *capabilities) set(now time.Time, value models.Capability) {
+// setValue replaces the stored capability.
+func (c *capabilities) setValue(now time.Time, value models.Capability) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.value, c.at = value, now
 }
 
-// refused takes down that the endpoint does not take tools; false when
-// that was known and nothing would change.
-func (a *Agent) refused(ctx context.Context, tr *trace, c models.Capability) (models.Capability, bool) {
+// learnNoTools records that the endpoint does not take tools. It returns false
+// when that was known and nothing changed.
+func (a *Agent) learnNoTools(ctx context.Context, tr *trace, c models.Capability) (models.Capability, bool) {
 	learnt, ok := toolcall.Refused(c)
 	if !ok {
 		return c, false
 	}
 	now := a.Now().UTC()
 	learnt.Model, learnt.Endpoint, learnt.LearntAt = a.Settings.ChatModel, a.Settings.Endpoint, now
-	a.known.set(now, learnt)
+	a.known.setValue(now, learnt)
 	if err := a.Journal.SaveCapability(ctx, learnt); err != nil {
 		tr.note(models.StageModel, "model capability not kept")
 	}

@@ -19,33 +19,33 @@ func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) 
 	}
 	ctx := in.Context
 	w := sectionWriter{lib: lib, programme: in.Programme}
-	w.text("Persona", prompts.Persona)
-	w.text("Task: check-in", prompts.CheckIn)
-	w.language(ctx.Participant.Locale, false)
-	w.add("Participant", participantLines(ctx.Participant, in.Zone))
-	w.add("Profile", ProfileLines(ctx.Profile))
-	w.add("Schedules", scheduleLines(ctx.Schedules, in.Zone))
+	w.addPrompt("Persona", prompts.Persona)
+	w.addPrompt("Task: check-in", prompts.CheckIn)
+	w.addLanguage(ctx.Participant.Locale, false)
+	w.addSection("Participant", participantLines(ctx.Participant, in.Zone))
+	w.addSection("Profile", ProfileLines(ctx.Profile))
+	w.addSection("Schedules", scheduleLines(ctx.Schedules, in.Zone))
 	if ctx.Outstanding != nil {
-		w.add("Newest prompt", outstandingLines(ctx, in.Zone))
+		w.addSection("Newest prompt", outstandingLines(ctx, in.Zone))
 	}
-	w.tone(ctx.Profile.Tone)
-	w.block("Memory", in.Memory)
-	w.add("Last contact", contactLines(in))
-	w.add("Now", []string{clockLine(in.Now, in.Zone)})
-	request := w.render(prompts.CheckInRequest, prompts.PersonaData{Programme: in.Programme})
+	w.addTone(ctx.Profile.Tone)
+	w.addBlock("Memory", in.Memory)
+	w.addSection("Last contact", contactLines(in))
+	w.addSection("Now", []string{clockLine(in.Now, in.Zone)})
+	request := w.renderText(prompts.CheckInRequest, prompts.PersonaData{Programme: in.Programme})
 	if w.err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing check-in request: %w", w.err)
 	}
-	first := models.ChatMessage{Role: roleSystem, Content: join(w.sections)}
-	return models.ChatRequest{Model: in.Model, Messages: weave(first, in, nil, marks.Task+request), JSON: true}, nil
+	first := models.ChatMessage{Role: roleSystem, Content: joinSections(w.sections)}
+	return models.ChatRequest{Model: in.Model, Messages: interleaveRounds(first, in, nil, marks.Task+request), JSON: true}, nil
 }
 
 // contactLines say when either side wrote last, as far back as the window goes.
 func contactLines(in Input) []string {
 	return slices.Concat(
-		line("The person wrote", lastAt(in, models.RoleUser)),
-		line("You wrote", lastAt(in, models.RoleAssistant)),
-		line("Check-ins since the person wrote", countUnanswered(in.Context.Window)))
+		formatField("The person wrote", lastAt(in, models.RoleUser)),
+		formatField("You wrote", lastAt(in, models.RoleAssistant)),
+		formatField("Check-ins since the person wrote", countUnanswered(in.Context.Window)))
 }
 
 func lastAt(in Input, role models.Role) string {

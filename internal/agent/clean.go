@@ -26,8 +26,8 @@ const (
 func Clean(text string) string {
 	text = strings.ToValidUTF8(text, "")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if strings.ContainsFunc(text, unusual) {
-		text = visible([]rune(text))
+	if strings.ContainsFunc(text, isUnusual) {
+		text = dropInvisible([]rune(text))
 	}
 	if strings.Contains(text, "<") {
 		text = thinking.ReplaceAllString(text, "")
@@ -43,20 +43,20 @@ func squeezeBlankLines(text string) string {
 	return blankLines.ReplaceAllString(text, "\n\n")
 }
 
-// unusual is false for the characters that visible always keeps.
-func unusual(r rune) bool { return r > unicode.MaxASCII || invisible(r) }
+// isUnusual reports whether dropInvisible has to check a character.
+func isUnusual(r rune) bool { return r > unicode.MaxASCII || isInvisible(r) }
 
-// visible drops characters that cannot be seen. Joiners stay inside words and
-// pictographs, where scripts and emoji are made of them.
-func visible(runes []rune) string {
+// dropInvisible removes characters that cannot be seen. Joiners stay inside
+// words and pictographs, where scripts and emoji are made of them.
+func dropInvisible(runes []rune) string {
 	var out strings.Builder
 	last := ' '
 	for i, r := range runes {
 		if r == zeroWidthJoiner || r == zeroWidthNonJoiner {
-			if !joins(last) || i+1 == len(runes) || !joins(runes[i+1]) {
+			if !canTakeJoiner(last) || i+1 == len(runes) || !canTakeJoiner(runes[i+1]) {
 				continue
 			}
-		} else if invisible(r) {
+		} else if isInvisible(r) {
 			continue
 		}
 		out.WriteRune(r)
@@ -65,13 +65,16 @@ func visible(runes []rune) string {
 	return out.String()
 }
 
-func invisible(r rune) bool {
+// isInvisible reports whether a character is a control or format character
+// other than a newline or a tab.
+func isInvisible(r rune) bool {
 	if r == '\n' || r == '\t' {
 		return false
 	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }
 
-func joins(r rune) bool {
+// canTakeJoiner reports whether a joiner may stand beside a character.
+func canTakeJoiner(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r)
 }

@@ -64,13 +64,13 @@ func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("reading rounds of the turn: %w", err)
 	}
-	guide(rounds, in.Guidance)
+	addGuidance(rounds, in.Guidance)
 	cue, err := cueFor(lib, in)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing cue: %w", err)
 	}
 	first := models.ChatMessage{Role: roleSystem, Content: system}
-	return models.ChatRequest{Model: in.Model, Messages: weave(first, in, rounds, cue), Tools: in.Tools}, nil
+	return models.ChatRequest{Model: in.Model, Messages: interleaveRounds(first, in, rounds, cue), Tools: in.Tools}, nil
 }
 
 // cueFor is the user message that starts a turn which no text started: empty
@@ -90,8 +90,8 @@ func cueFor(lib *prompts.Library, in Input) (string, error) {
 	return "", nil
 }
 
-// guide adds a note behind the newest result.
-func guide(rounds []toolRound, note string) {
+// addGuidance appends a note to the newest result.
+func addGuidance(rounds []toolRound, note string) {
 	if len(rounds) == 0 || note == "" {
 		return
 	}
@@ -99,10 +99,11 @@ func guide(rounds []toolRound, note string) {
 	messages[len(messages)-1].Content += "\n\n" + note
 }
 
-// weave puts the rounds of the turn among the entries, behind the first
-// message: each round stands after what the model had seen when it answered and
-// before texts that came later. The cue stands before the first round.
-func weave(first models.ChatMessage, in Input, rounds []toolRound, cue string) []models.ChatMessage {
+// interleaveRounds puts the rounds of the turn among the entries, after the
+// first message: each round stands after what the model had seen when it
+// answered and before texts that came later. The cue stands before the first
+// round.
+func interleaveRounds(first models.ChatMessage, in Input, rounds []toolRound, cue string) []models.ChatMessage {
 	entries := Window(in.Context.Window, in.Context.Turn.ID, in.HistoryLimit)
 	out := append(make([]models.ChatMessage, 0, len(entries)+2), first)
 	addCue := func() {

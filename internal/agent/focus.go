@@ -17,18 +17,18 @@ type Rounds interface {
 	LastRound(ctx context.Context, participantID string, before int, since time.Time) (models.Step, error)
 }
 
-// focused begins the preparation of a turn: a conversation that has ended is
-// forgotten, and the focus is chosen.
-func (a *Agent) focused(ctx context.Context, tr *trace, t turn) turn {
-	if t.carried.Fresh && t.query() != "" {
-		a.caches.fresh(t.id())
+// focusTurn begins the preparation of a turn: it drops the caches of a
+// conversation that has ended, and chooses the focus.
+func (a *Agent) focusTurn(ctx context.Context, tr *trace, t turn) turn {
+	if t.carryOver.Fresh && t.queryText() != "" {
+		a.caches.dropConversation(t.participantID())
 	}
-	return a.inFocus(t, a.focusOf(ctx, tr, t))
+	return a.applyFocus(t, a.chooseFocus(ctx, tr, t))
 }
 
-// inFocus narrows what a turn may call to the tools of a focus; the controls
-// stay. No name, or one that does not exist any more, changes nothing.
-func (a *Agent) inFocus(t turn, name string) turn {
+// applyFocus narrows what a turn may call to the tools of a focus; the controls
+// stay. An empty name, or one that does not exist any more, changes nothing.
+func (a *Agent) applyFocus(t turn, name string) turn {
 	chosen, ok := a.Prompts.Focus(name)
 	if !ok {
 		return t
@@ -39,10 +39,10 @@ func (a *Agent) inFocus(t turn, name string) turn {
 	return t
 }
 
-// focusOf names the focus of a turn: the only one there is, or the one that the
-// small model chooses. Small talk within the hot window, and a turn that
-// answers no text, go on with the one before and ask nobody.
-func (a *Agent) focusOf(ctx context.Context, tr *trace, t turn) string {
+// chooseFocus names the focus of a turn: the only one there is, or the one that
+// the small model chooses. Small talk within the hot window, and a turn that
+// answers no text, keep the previous focus without a call.
+func (a *Agent) chooseFocus(ctx context.Context, tr *trace, t turn) string {
 	all := a.Prompts.Focuses()
 	if len(all) == 0 {
 		return ""
@@ -53,13 +53,13 @@ func (a *Agent) focusOf(ctx context.Context, tr *trace, t turn) string {
 	}
 	previous := a.focusBefore(ctx, tr, t)
 	name, how := plan.FocusFallback(previous, all)
-	switch query := t.query(); {
+	switch query := t.queryText(); {
 	case query == "":
 		how += ": no text"
 	case how == "previous" && !plan.Needed(query):
 		how += ": small talk"
 	default:
-		if chosen, by := a.chosen(ctx, tr, t, previous); chosen != "" {
+		if chosen, by := a.askForFocus(ctx, tr, t, previous); chosen != "" {
 			name, how = chosen, by
 		} else {
 			how += ": " + by
@@ -69,25 +69,26 @@ func (a *Agent) focusOf(ctx context.Context, tr *trace, t turn) string {
 	return name
 }
 
-// chosen is the small model's choice, from the cache where the same was asked
-// in this conversation; how says where it comes from, or why there is none.
-func (a *Agent) chosen(ctx context.Context, tr *trace, t turn, previous string) (name, how string) {
+// askForFocus returns the small model's choice, from the cache where the same
+// was asked in this conversation; how says where it comes from, or why there is
+// none.
+func (a *Agent) askForFocus(ctx context.Context, tr *trace, t turn, previous string) (name, how string) {
 	all := a.Prompts.Focuses()
-	key := t.id() + "/" + plan.CacheKey{
-		Query: t.query(), Tools: focusNames(all), Mode: t.mode, Channel: t.context.Participant.Channel,
+	key := t.participantID() + "/" + plan.CacheKey{
+		Query: t.queryText(), Tools: focusNames(all), Mode: t.mode, Channel: t.context.Participant.Channel,
 		Locale: t.context.Participant.Locale,
 	}.Hash()
 	if kept, ok := a.caches.focuses.Get(key); ok {
 		return kept, "cached"
 	}
 	request, err := plan.FocusRequest(a.Prompts, plan.FocusInput{
-		Query: t.query(), Dialogue: plan.Dialogue(t.before()), Context: t.moment(), Focuses: all, Previous: previous, Model: a.Settings.SmallModel,
+		Query: t.queryText(), Dialogue: plan.Dialogue(t.messagesBefore()), Context: t.momentLine(), Focuses: all, Previous: previous, Model: a.Settings.SmallModel,
 	})
 	if err != nil {
-		tr.errored(models.StageFocus, err)
+		tr.noteError(models.StageFocus, err)
 		return "", "not asked"
 	}
-	answer, err := a.ask(ctx, tr, question{stage: models.StageFocus, request: request, limit: smallLimit})
+	answer, err := a.askSmallModel(ctx, tr, question{stage: models.StageFocus, request: request, limit: smallLimit})
 	if err != nil {
 		return "", "model failed"
 	}
@@ -121,12 +122,12 @@ func (a *Agent) traceBefore(ctx context.Context, tr *trace, t turn) Trace {
 	if !ok {
 		return Trace{}
 	}
-	step, err := a.Rounds.LastRound(ctx, t.id(), number, t.now.Add(-a.Settings.Hot))
+	step, err := a.Rounds.LastRound(ctx, t.participantID(), number, t.now.Add(-a.Settings.Hot))
 	if errors.Is(err, models.ErrNotFound) {
 		return Trace{}
 	}
 	if err != nil {
-		tr.errored(models.StageFocus, err)
+		tr.noteError(models.StageFocus, err)
 		return Trace{}
 	}
 	var before Trace

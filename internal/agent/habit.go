@@ -35,20 +35,20 @@ func ComposeHabitPrompt(lib *prompts.Library, in HabitInput) (models.ChatRequest
 		in.Zone = time.UTC
 	}
 	w := sectionWriter{lib: lib, programme: in.Programme}
-	w.text("Persona", prompts.Persona)
-	w.text("Task: habit prompt", prompts.HabitPrompt)
-	w.language(in.Locale, false)
-	w.add("Participant", participantLines(models.Participant{Name: in.Name, Locale: in.Locale}, in.Zone))
-	w.add("Profile", append(ProfileLines(in.Profile), line("last prompt", in.Profile.LastHabitPrompt)...))
-	w.tone(in.Profile.Tone)
-	w.block("Memory", in.Memory)
-	w.add("Now", []string{clockLine(in.Now, in.Zone)})
-	request := w.render(prompts.HabitPromptRequest, prompts.RequestData{Notes: flat(in.Notes)})
+	w.addPrompt("Persona", prompts.Persona)
+	w.addPrompt("Task: habit prompt", prompts.HabitPrompt)
+	w.addLanguage(in.Locale, false)
+	w.addSection("Participant", participantLines(models.Participant{Name: in.Name, Locale: in.Locale}, in.Zone))
+	w.addSection("Profile", append(ProfileLines(in.Profile), formatField("last prompt", in.Profile.LastHabitPrompt)...))
+	w.addTone(in.Profile.Tone)
+	w.addBlock("Memory", in.Memory)
+	w.addSection("Now", []string{clockLine(in.Now, in.Zone)})
+	request := w.renderText(prompts.HabitPromptRequest, prompts.RequestData{Notes: toOneLine(in.Notes)})
 	if w.err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing habit prompt request: %w", w.err)
 	}
 	return models.ChatRequest{Model: in.Model, Messages: []models.ChatMessage{
-		{Role: roleSystem, Content: join(w.sections)},
+		{Role: roleSystem, Content: joinSections(w.sections)},
 		{Role: roleUser, Content: marks.Task + request},
 	}}, nil
 }
@@ -66,7 +66,7 @@ const (
 // action and benefit, under 30 words, from what the profile holds. It is never
 // empty, and in English, so that it is not for people of other languages.
 func HabitFallback(p models.Profile) string {
-	anchor := fragment(p.PromptAnchor, anchorWords)
+	anchor := cutFragment(p.PromptAnchor, anchorWords)
 	switch {
 	case anchor == "":
 		anchor = "today"
@@ -76,11 +76,11 @@ func HabitFallback(p models.Profile) string {
 	// The habit stands in brackets and the reason after a colon, since either
 	// may be a noun or a verb.
 	habit := "your habit"
-	if what := fragment(p.HabitDomain, habitWords); what != "" {
+	if what := cutFragment(p.HabitDomain, habitWords); what != "" {
 		habit += " (" + what + ")"
 	}
 	benefit := "every small step counts."
-	if why := fragment(p.MotivationalFrame, benefitWords); why != "" {
+	if why := cutFragment(p.MotivationalFrame, benefitWords); why != "" {
 		benefit = "your why: " + why + "."
 	}
 	sentence := anchor + ", take two minutes for " + habit + "; " + benefit
@@ -89,9 +89,9 @@ func HabitFallback(p models.Profile) string {
 	return string(first)
 }
 
-// fragment makes a part of a sentence out of what a person said: its first
+// cutFragment makes a part of a sentence out of what a person said: its first
 // clause, a few words long, turned from "I" to "you".
-func fragment(said string, words int) string {
+func cutFragment(said string, words int) string {
 	said = strings.TrimFunc(said, isEdge)
 	if cut := strings.IndexAny(said, ".!?;\n"); cut >= 0 {
 		said = said[:cut]

@@ -39,33 +39,33 @@ type token struct {
 	beforeAlnum bool // and behind
 }
 
-// inline renders what stands within the lines of a text.
-func inline(text string) string {
+// renderInline renders what stands within the lines of a text.
+func renderInline(text string) string {
 	var s inlineScanner
 	for s.rest = text; s.rest != ""; {
-		if !s.special() {
-			size := ordinary(s.rest)
-			s.emit(s.rest[:size], size)
+		if !s.readSpecial() {
+			size := ordinaryLength(s.rest)
+			s.emitText(s.rest[:size], size)
 		}
 	}
-	return entities.Replace(pair(s.tokens))
+	return entities.Replace(pairMarks(s.tokens))
 }
 
-// ordinary is the length of the first character, and of those behind it up to
-// the next that may be special.
-func ordinary(text string) int {
+// ordinaryLength returns the length of the first character and of those after
+// it up to the next that may be special.
+func ordinaryLength(text string) int {
 	_, size := utf8.DecodeRuneInString(text)
 	for i := size; i < len(text); i++ {
-		if strings.IndexByte("\\`![<*_~", text[i]) >= 0 || linkLike(text[i:]) {
+		if strings.IndexByte("\\`![<*_~", text[i]) >= 0 || isLinkLike(text[i:]) {
 			return i
 		}
 	}
 	return len(text)
 }
 
-// linkLike reports whether a text may begin with an address of its own, by two
-// letters of it.
-func linkLike(text string) bool {
+// isLinkLike reports whether a text may begin with an address, by its first two
+// letters.
+func isLinkLike(text string) bool {
 	if len(text) < 2 {
 		return false
 	}
@@ -79,8 +79,8 @@ type inlineScanner struct {
 	tokens []token
 }
 
-// emit puts text out for the next bytes of the rest.
-func (s *inlineScanner) emit(text string, size int) {
+// emitText writes text for the next bytes of the rest.
+func (s *inlineScanner) emitText(text string, size int) {
 	if n := len(s.tokens); n > 0 && s.tokens[n-1].mark == 0 {
 		s.tokens[n-1].text += text
 	} else if text != "" {
@@ -90,76 +90,78 @@ func (s *inlineScanner) emit(text string, size int) {
 	s.rest = s.rest[size:]
 }
 
-// special handles what begins with a character that markdown knows; false when
-// it is ordinary here.
-func (s *inlineScanner) special() bool {
+// readSpecial handles text that begins with a character of markdown. It returns
+// false when the character is ordinary here.
+func (s *inlineScanner) readSpecial() bool {
 	switch s.rest[0] {
 	case '\\':
-		return s.escape()
+		return s.readEscape()
 	case '`':
-		s.code()
+		s.readCode()
 		return true
 	case '!', '[':
-		return s.link()
+		return s.readLink()
 	case '<':
-		return s.tag()
+		return s.readTag()
 	case '*', '_', '~':
-		s.marks()
+		s.readMarks()
 		return true
 	case 'h', 'H', 'w', 'W':
-		if address := strings.TrimRight(bareURL.FindString(s.rest), "*_~.,;:!?)]'\\`"); address != "" && !alnum(s.last) {
-			s.emit(address, len(address))
+		if address := strings.TrimRight(bareURL.FindString(s.rest), "*_~.,;:!?)]'\\`"); address != "" && !isAlnum(s.last) {
+			s.emitText(address, len(address))
 			return true
 		}
 	}
 	return false
 }
 
-func (s *inlineScanner) escape() bool {
+// readEscape reads a backslash and the character that it escapes.
+func (s *inlineScanner) readEscape() bool {
 	if len(s.rest) < 2 {
 		return false
 	}
 	if s.rest[1] == '\n' {
-		s.emit("\n", 2)
+		s.emitText("\n", 2)
 		return true
 	}
 	if !strings.ContainsRune(escapable, rune(s.rest[1])) {
 		return false
 	}
-	s.emit(s.rest[1:2], 2)
+	s.emitText(s.rest[1:2], 2)
 	return true
 }
 
-// code puts the content of a code span out as it is.
-func (s *inlineScanner) code() {
-	n := run(s.rest)
+// readCode emits the content of a code span unchanged.
+func (s *inlineScanner) readCode() {
+	n := runLength(s.rest)
 	for at := n; at < len(s.rest); {
 		next := strings.IndexByte(s.rest[at:], '`')
 		if next < 0 {
 			break
 		}
 		at += next
-		size := run(s.rest[at:])
+		size := runLength(s.rest[at:])
 		if size == n {
 			content := s.rest[n:at]
 			if trimmed := strings.TrimSpace(content); strings.HasPrefix(trimmed, "`") || strings.HasSuffix(trimmed, "`") {
 				content = trimmed
 			}
-			s.emit(content, at+n)
+			s.emitText(content, at+n)
 			return
 		}
 		at += size
 	}
-	s.emit(s.rest[:n], n)
+	s.emitText(s.rest[:n], n)
 }
 
-// run is the length of the run of one character at the start of a text.
-func run(text string) int {
+// runLength returns the length of the run of one character at the start of a
+// text.
+func runLength(text string) int {
 	return len(text) - len(strings.TrimLeft(text, text[:1]))
 }
 
-// link renders "[text](address)" and the image's "![text](address)".
-func (s *inlineScanner) link() bool {
+// readLink renders "[text](address)" and the image's "![text](address)".
+func (s *inlineScanner) readLink() bool {
 	open := strings.IndexByte(s.rest, '[')
 	if open > 1 || open == 1 && s.rest[0] != '!' || open < 0 {
 		return false
@@ -177,7 +179,7 @@ func (s *inlineScanner) link() bool {
 	if target != "" && !targetLike.MatchString(target) {
 		return false
 	}
-	s.emit(linkText(inline(s.rest[open+1:end]), target), end+1+len(m[0]))
+	s.emitText(linkText(renderInline(s.rest[open+1:end]), target), end+1+len(m[0]))
 	return true
 }
 
@@ -219,18 +221,18 @@ func linkText(text, target string) string {
 	return text + " " + address
 }
 
-// tag drops HTML that exists; what only looks like it stays.
-func (s *inlineScanner) tag() bool {
+// readTag drops HTML tags that exist; text that only resembles a tag stays.
+func (s *inlineScanner) readTag() bool {
 	if m := autoLink.FindStringSubmatch(s.rest); m != nil {
-		s.emit(linkText("", m[1]), len(m[0]))
+		s.emitText(linkText("", m[1]), len(m[0]))
 		return true
 	}
 	if m := htmlLink.FindStringSubmatch(s.rest); m != nil {
-		s.emit(linkText(inline(m[2]), m[1]), len(m[0]))
+		s.emitText(linkText(renderInline(m[2]), m[1]), len(m[0]))
 		return true
 	}
 	if comment := htmlComment.FindString(s.rest); comment != "" {
-		s.emit("", len(comment))
+		s.emitText("", len(comment))
 		return true
 	}
 	m := htmlTag.FindStringSubmatch(s.rest)
@@ -241,16 +243,16 @@ func (s *inlineScanner) tag() bool {
 	if strings.Contains(lineBreaks, " "+strings.ToLower(m[2])+" ") && s.last != '\n' && s.last != 0 {
 		out = "\n"
 	}
-	s.emit(out, len(m[0]))
+	s.emitText(out, len(m[0]))
 	if out != "" {
 		s.last = '\n'
 	}
 	return true
 }
 
-// marks reads a run of emphasis marks.
-func (s *inlineScanner) marks() {
-	n := run(s.rest)
+// readMarks reads a run of emphasis marks.
+func (s *inlineScanner) readMarks() {
+	n := runLength(s.rest)
 	next, _ := utf8.DecodeRuneInString(s.rest[n:])
 	if n == len(s.rest) {
 		next = ' '
@@ -260,7 +262,7 @@ func (s *inlineScanner) marks() {
 		before = ' '
 	}
 	t := token{
-		text: s.rest[:n], mark: s.rest[0], afterAlnum: alnum(before), beforeAlnum: alnum(next),
+		text: s.rest[:n], mark: s.rest[0], afterAlnum: isAlnum(before), beforeAlnum: isAlnum(next),
 		opens: !unicode.IsSpace(next), closes: !unicode.IsSpace(before),
 	}
 	if t.mark == '_' || n == 1 {
@@ -274,14 +276,15 @@ func (s *inlineScanner) marks() {
 	s.last, s.rest = rune(s.rest[0]), s.rest[n:]
 }
 
-func alnum(r rune) bool {
+// isAlnum reports whether a character is a letter or digit of ASCII.
+func isAlnum(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-func isJoining(r rune) bool { return alnum(r) || strings.ContainsRune("^=+<@#$%&|\\", r) }
+func isJoining(r rune) bool { return isAlnum(r) || strings.ContainsRune("^=+<@#$%&|\\", r) }
 
-// pair removes the marks that belong together and puts the others out.
-func pair(tokens []token) string {
+// pairMarks removes the marks that belong together and writes out the others.
+func pairMarks(tokens []token) string {
 	for i := range tokens {
 		if tokens[i].closes {
 			closeMarks(tokens, i)
@@ -308,10 +311,10 @@ func closeMarks(tokens []token, i int) {
 			}
 			continue
 		}
-		if !words || !t.emphasises(*closing) {
+		if !words || !t.isClosedBy(*closing) {
 			continue
 		}
-		if dunder(tokens[at : i+1]) {
+		if isDunder(tokens[at : i+1]) {
 			t.opens = false
 			return
 		}
@@ -324,17 +327,18 @@ func closeMarks(tokens []token, i int) {
 	}
 }
 
-// emphasises reports whether the marks of one token open what those of a later
+// isClosedBy reports whether the marks of one token open what those of a later
 // one close; within a word or a number they do not.
-func (t token) emphasises(closing token) bool {
+func (t token) isClosedBy(closing token) bool {
 	if t.mark != closing.mark || !t.opens || t.text == "" || t.afterAlnum && closing.beforeAlnum {
 		return false
 	}
 	return len(t.text) == len(closing.text) || len(t.text) == 3 || len(closing.text) == 3
 }
 
-// dunder: a name like "__init__" or "__my_name__" is no emphasis.
-func dunder(tokens []token) bool {
+// isDunder reports whether the tokens are a name such as "__init__" or
+// "__my_name__", which is no emphasis.
+func isDunder(tokens []token) bool {
 	const longest = 9 // tokens; four marks within a name
 	if tokens[0].text != "__" || len(tokens) > longest {
 		return false

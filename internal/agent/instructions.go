@@ -46,13 +46,14 @@ func NewInstructions(lib *prompts.Library, programme string) (*Instructions, err
 			if err != nil {
 				return nil, fmt.Errorf("rendering %s: %w", name, err)
 			}
-			out.add(text)
+			out.addText(text)
 		}
 	}
 	return out, nil
 }
 
-func (i *Instructions) add(text string) {
+// addText adds the word runs of an instruction text.
+func (i *Instructions) addText(text string) {
 	i.Text += text + "\n"
 	for line := range strings.Lines(text) {
 		if forParticipants.MatchString(line) {
@@ -64,9 +65,9 @@ func (i *Instructions) add(text string) {
 	}
 }
 
-// repeatedIn reports whether a text repeats an instruction or shows a title of
-// the system message. It is false for nil.
-func (i *Instructions) repeatedIn(text string) bool {
+// isRepeatedIn reports whether a text repeats an instruction or shows a title
+// of the system message. It returns false for nil.
+func (i *Instructions) isRepeatedIn(text string) bool {
 	if i == nil {
 		return false
 	}

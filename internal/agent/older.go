@@ -33,12 +33,12 @@ type Older struct {
 	Text string `json:"text"`
 }
 
-// withOlder puts one entry with a digest in the place of the older messages of a
-// turn that holds many, so that every stage reads it with the others. kept is the
-// digest of an earlier round; it is used again while it is about the same
-// messages. The digest never fails: without a model, each message is told by its
-// first words.
-func (a *Agent) withOlder(ctx context.Context, tr *trace, t turn, kept *Older) (turn, *Older) {
+// digestOlder puts one entry with a digest in the place of the older messages
+// of a turn that holds many, so that every stage reads it with the others. kept
+// is the digest of an earlier round; it is used again while it is about the
+// same messages. digestOlder never fails: without a model, each message is
+// represented by its beginning.
+func (a *Agent) digestOlder(ctx context.Context, tr *trace, t turn, kept *Older) (turn, *Older) {
 	older := t.olderTexts()
 	if len(older) == 0 {
 		return t, nil
@@ -74,10 +74,10 @@ func (t turn) olderTexts() []models.Message {
 			own = append(own, m)
 		}
 	}
-	shown, room := 0, t.cap.ContextTokens/textsShare
+	shown, room := 0, t.capability.ContextTokens/textsShare
 	for shown < min(len(own), shownTexts) {
 		size := recall.EstimateTokens(own[len(own)-1-shown].Text)
-		if t.cap.ContextTokens > 0 && shown > 0 && size > room {
+		if t.capability.ContextTokens > 0 && shown > 0 && size > room {
 			break
 		}
 		room -= size
@@ -98,13 +98,13 @@ func (a *Agent) digestOf(ctx context.Context, tr *trace, t turn, older []models.
 	for i, batch := range drawn.Batches {
 		request, err := recall.MessagesDigestRequest(a.Prompts, batch, a.Settings.SmallModel)
 		if err == nil {
-			answers[i].Text, err = a.ask(ctx, tr, question{stage: models.StageDigest, request: request, limit: smallLimit})
+			answers[i].Text, err = a.askSmallModel(ctx, tr, question{stage: models.StageDigest, request: request, limit: smallLimit})
 		}
 		answers[i].Failed = err != nil
 	}
 	room := olderRoom
-	if t.cap.ContextTokens > 0 {
-		room = min(room, t.cap.ContextTokens/olderShare*5/2)
+	if t.capability.ContextTokens > 0 {
+		room = min(room, t.capability.ContextTokens/olderShare*5/2)
 	}
 	out := drawn.Messages(answers, room)
 	tr.note(models.StageDigest, fmt.Sprintf("%s, %d messages", out.Decision, len(older)))

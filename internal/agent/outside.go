@@ -18,18 +18,18 @@ var outsideTools = plan.Fence(recall.Outside)
 // quarter; a token is some 2.5 characters.
 const contextShare, halfTokens = 4, 5
 
-// shortened are the results of the turn so far as the model is given them: what
-// strangers wrote is cut to what the context bears, and digested where that is
-// on. The rows keep what the tools returned. The last round tells what was done
-// and reads no result whole, so nothing is asked for it.
-func (a *Agent) shortened(ctx context.Context, tr *trace, t turn, last bool) []models.ToolRun {
+// shortenResults returns the results of the turn so far as the model is given
+// them: text from outside is cut to what the context holds, and digested where
+// that is on. The rows keep what the tools returned. The last round reports
+// what was done and reads no result whole, so nothing is asked for it.
+func (a *Agent) shortenResults(ctx context.Context, tr *trace, t turn, last bool) []models.ToolRun {
 	runs := slices.Clone(t.context.Runs)
 	for i, run := range runs {
 		result, err := run.ToolResult()
 		if err != nil || result.Failed || !slices.Contains(t.offer.Outside, result.Name) {
 			continue
 		}
-		if tokens := t.cap.ContextTokens; tokens > 0 {
+		if tokens := t.capability.ContextTokens; tokens > 0 {
 			result.Content = plan.CutFenced(result.Content, plan.Caps{EntryChars: tokens * halfTokens / 2 / contextShare, Fence: outsideTools})
 		}
 		if !last {
@@ -46,7 +46,7 @@ func (a *Agent) shortened(ctx context.Context, tr *trace, t turn, last bool) []m
 // where no digest is made, none comes in time or none says anything.
 // One batch that fails ends it, so that the person waits for one time limit.
 func (a *Agent) resultDigest(ctx context.Context, tr *trace, t turn, result models.ToolResult) string {
-	if !recall.IsDigestEnabled(a.Settings.ToolDigests, t.cap.Size) {
+	if !recall.IsDigestEnabled(a.Settings.ToolDigests, t.capability.Size) {
 		return result.Content
 	}
 	drawn := recall.PlanTool(recall.ToolInput{Result: result, Compact: t.offer.Compact, Fence: recall.Outside})
@@ -56,10 +56,10 @@ func (a *Agent) resultDigest(ctx context.Context, tr *trace, t turn, result mode
 			// What is not named in a batch cannot be named as its source.
 			batch = source + "\n\n" + batch
 		}
-		request, err := recall.ToolDigestRequest(a.Prompts, recall.DigestInput{Query: t.query(), Batch: batch, Model: a.Settings.SmallModel})
+		request, err := recall.ToolDigestRequest(a.Prompts, recall.DigestInput{Query: t.queryText(), Batch: batch, Model: a.Settings.SmallModel})
 		var text string
 		if err == nil {
-			text, err = a.ask(ctx, tr, question{stage: models.StageDigest, request: request, limit: smallLimit})
+			text, err = a.askSmallModel(ctx, tr, question{stage: models.StageDigest, request: request, limit: smallLimit})
 		}
 		answers = append(answers, recall.DigestAnswer{Text: text, Failed: err != nil})
 		if err != nil {

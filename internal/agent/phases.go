@@ -11,29 +11,30 @@ import (
 	"coachline/models"
 )
 
-// direct is the next step of the plan as a call, where it can be carried out
-// without the chat model: with models that are offered tools as text.
-func (r *round) direct(ctx context.Context, specs []models.ToolSpec) (models.ToolCall, bool) {
-	if r.turn.cap.Protocol == models.ProtocolNative || len(specs) == 0 || r.input.Last {
+// planDirectCall returns the next step of the plan as a call, where it can be
+// carried out without the chat model: with models that are offered tools as
+// text.
+func (r *round) planDirectCall(ctx context.Context, specs []models.ToolSpec) (models.ToolCall, bool) {
+	if r.turn.capability.Protocol == models.ProtocolNative || len(specs) == 0 || r.input.Last {
 		return models.ToolCall{}, false
 	}
 	next, ok := plan.Next(r.prepared.Plan, r.past)
 	if !ok {
 		return models.ToolCall{}, false
 	}
-	allowed := r.turn.catalogue(specs)
+	allowed := r.turn.newCatalogue(specs)
 	if call, ok := plan.Concrete(next, allowed, r.past); ok {
 		r.trace.note(models.StagePlan, "plan step direct")
 		return call, true
 	}
 	request, err := plan.ResolverRequest(r.agent.Prompts, plan.ResolverInput{
-		Query: r.turn.query(), Step: next, Tools: specs, Past: r.past, Model: r.agent.Settings.SmallModel,
+		Query: r.turn.queryText(), Step: next, Tools: specs, Past: r.past, Model: r.agent.Settings.SmallModel,
 	})
 	if err != nil {
-		r.trace.errored(models.StagePlan, err)
+		r.trace.noteError(models.StagePlan, err)
 		return models.ToolCall{}, false
 	}
-	answer, err := r.agent.ask(ctx, r.trace, question{stage: models.StagePlan, request: request, limit: smallLimit})
+	answer, err := r.agent.askSmallModel(ctx, r.trace, question{stage: models.StagePlan, request: request, limit: smallLimit})
 	if err != nil {
 		return models.ToolCall{}, false
 	}
@@ -47,13 +48,13 @@ func (r *round) direct(ctx context.Context, specs []models.ToolSpec) (models.Too
 // twoPhase lets one JSON answer pick a tool and a second one fill it in; when
 // none is picked, or none can be read, it asks for the words.
 func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
-	ask := toolcall.Ask{Capability: r.turn.cap, Request: request}
-	name, answer, err := r.choose(ctx, ask)
+	ask := toolcall.Ask{Capability: r.turn.capability, Request: request}
+	name, answer, err := r.chooseTool(ctx, ask)
 	if err != nil {
 		return answer, toolcall.Verdict{}, err
 	}
 	if name != "" {
-		call, answer, ok, err := r.fill(ctx, ask, name)
+		call, answer, ok, err := r.fillArguments(ctx, ask, name)
 		if err != nil {
 			return answer, toolcall.Verdict{}, err
 		}
@@ -65,8 +66,8 @@ func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (model
 	if err != nil {
 		return answer, toolcall.Verdict{}, err
 	}
-	answer, err = r.complete(ctx, words)
-	return answer, toolcall.JudgeNative(answer, r.native(nil)), err
+	answer, err = r.callModel(ctx, words)
+	return answer, toolcall.JudgeNative(answer, r.nativeInput(nil)), err
 }
 
 // withoutTools is a request for the words alone, whose instructions name no
@@ -76,7 +77,7 @@ func (r *round) withoutTools(request models.ChatRequest) (models.ChatRequest, er
 	if r.input.Kind == models.KindSubagent {
 		return request, nil
 	}
-	words, err := r.compose(nil)
+	words, err := r.composeRequest(nil)
 	if err != nil {
 		return request, err
 	}
@@ -90,13 +91,15 @@ func (r *round) withoutTools(request models.ChatRequest) (models.ChatRequest, er
 	return words, nil
 }
 
-func (r *round) choose(ctx context.Context, ask toolcall.Ask) (name string, answer models.ChatResponse, err error) {
+// chooseTool asks for the name of one tool, and again after an answer that
+// cannot be read. The name is empty when none is picked.
+func (r *round) chooseTool(ctx context.Context, ask toolcall.Ask) (name string, answer models.ChatResponse, err error) {
 	for range 1 + toolcall.ChoiceRetries {
 		request, err := toolcall.AskChoice(r.agent.Prompts, ask)
 		if err != nil {
 			return "", answer, fmt.Errorf("writing choice: %w", err)
 		}
-		if answer, err = r.raw(ctx, request); err != nil {
+		if answer, err = r.askRaw(ctx, request); err != nil {
 			return "", answer, err
 		}
 		name, err := toolcall.ReadChoice(answer.Text, ask.Request.Tools)
@@ -108,7 +111,9 @@ func (r *round) choose(ctx context.Context, ask toolcall.Ask) (name string, answ
 	return "", answer, nil
 }
 
-func (r *round) fill(ctx context.Context, ask toolcall.Ask, name string) (call models.ToolCall, answer models.ChatResponse, ok bool, err error) {
+// fillArguments asks for the arguments of a tool; ok is false when no answer
+// can be read.
+func (r *round) fillArguments(ctx context.Context, ask toolcall.Ask, name string) (call models.ToolCall, answer models.ChatResponse, ok bool, err error) {
 	call = models.ToolCall{Name: name, Arguments: "{}"}
 	for _, spec := range ask.Request.Tools {
 		if spec.Name == name && !toolcall.TakesArguments(spec) {
@@ -121,7 +126,7 @@ func (r *round) fill(ctx context.Context, ask toolcall.Ask, name string) (call m
 		if err != nil {
 			return call, answer, false, fmt.Errorf("writing arguments: %w", err)
 		}
-		if answer, err = r.raw(ctx, request); err != nil {
+		if answer, err = r.askRaw(ctx, request); err != nil {
 			return call, answer, false, err
 		}
 		if call.Arguments, err = toolcall.ReadArguments(answer.Text); err == nil {
@@ -132,8 +137,8 @@ func (r *round) fill(ctx context.Context, ask toolcall.Ask, name string) (call m
 	return call, answer, false, nil
 }
 
-// raw asks the chat model as the request is.
-func (r *round) raw(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
+// askRaw sends the request to the chat model unchanged.
+func (r *round) askRaw(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
 	p := r.agent
 	began := p.Now()
 	answer, err := p.Model.Complete(ctx, request)
@@ -146,10 +151,10 @@ func (r *round) raw(ctx context.Context, request models.ChatRequest) (models.Cha
 	return answer, err
 }
 
-// limit is the reply of a turn whose rounds are used up: what it came to, in a
-// few sentences that begin with a caveat. Without words the workflow
+// replyAtLimit writes the reply of a turn whose rounds are used up: a few
+// sentences on its results that begin with a caveat. Without text the workflow
 // falls back to a fixed text.
-func (r *round) limit(ctx context.Context) (models.Step, error) {
+func (r *round) replyAtLimit(ctx context.Context) (models.Step, error) {
 	p := r.agent
 	var candidates []string
 	for _, step := range r.turn.context.Steps {
@@ -158,23 +163,24 @@ func (r *round) limit(ctx context.Context) (models.Step, error) {
 		}
 	}
 	answer := recall.DigestAnswer{Failed: true}
-	if activity := recall.TurnActivity(r.done()); activity != "" {
+	if activity := recall.TurnActivity(r.doneCalls()); activity != "" {
 		ask, err := recall.LimitRequest(p.Prompts, recall.LimitAsk{
-			Query: r.turn.query(), Activity: activity, Language: r.turn.context.Participant.Locale, Model: p.Settings.SmallModel,
+			Query: r.turn.queryText(), Activity: activity, Language: r.turn.context.Participant.Locale, Model: p.Settings.SmallModel,
 		})
 		if err == nil {
-			answer.Text, err = p.ask(ctx, r.trace, question{stage: models.StageLimit, request: ask, limit: smallLimit})
+			answer.Text, err = p.askSmallModel(ctx, r.trace, question{stage: models.StageLimit, request: ask, limit: smallLimit})
 		}
 		answer.Failed = err != nil
 	}
 	words, ok := recall.LimitReply(answer, candidates)
 	r.trace.note(models.StageLimit, map[bool]string{true: "limit digest", false: "limit apology"}[ok])
-	return r.step(models.ChatResponse{FinishReason: "limit"}, toolcall.JudgeNative(models.ChatResponse{Text: words}, toolcall.Native{}))
+	return r.buildStep(models.ChatResponse{FinishReason: "limit"}, toolcall.JudgeNative(models.ChatResponse{Text: words}, toolcall.Native{}))
 }
 
-// done are the calls of this turn with their results. What the conversation
-// held before is no work of this turn, and a reply must not tell of it as such.
-func (r *round) done() []models.ChatMessage {
+// doneCalls returns the calls of this turn with their results. What the
+// conversation held before is no work of this turn, and a reply must not report
+// it as such.
+func (r *round) doneCalls() []models.ChatMessage {
 	var out []models.ChatMessage
 	for i, past := range r.past {
 		call := past.Call
@@ -186,10 +192,10 @@ func (r *round) done() []models.ChatMessage {
 	return out
 }
 
-// habitPrompt writes a daily prompt; it has its own request, and of the stages
-// only what is known of the person.
-func (a *Agent) habitPrompt(ctx context.Context, in Round) (models.Step, error) {
-	r, err := a.unasked(ctx, in)
+// runHabitPrompt writes a daily prompt; it has its own request, and of the
+// stages only what is known of the person.
+func (a *Agent) runHabitPrompt(ctx context.Context, in Round) (models.Step, error) {
+	r, err := a.startInitiated(ctx, in)
 	if err != nil {
 		return models.Step{}, err
 	}
@@ -201,9 +207,9 @@ func (a *Agent) habitPrompt(ctx context.Context, in Round) (models.Step, error) 
 	if err != nil {
 		return models.Step{}, fmt.Errorf("composing habit prompt: %w", err)
 	}
-	answer, verdict, err := r.answered(ctx, r.fitted(request))
+	answer, verdict, err := r.askAndJudge(ctx, r.fitRequest(request))
 	if err != nil {
 		return models.Step{}, err
 	}
-	return r.step(answer, verdict)
+	return r.buildStep(answer, verdict)
 }

@@ -41,18 +41,18 @@ func Plain(text string) string {
 	var prose []string
 	flush := func() {
 		if len(prose) > 0 {
-			out.WriteString(inline(strings.Join(prose, "\n")))
+			out.WriteString(renderInline(strings.Join(prose, "\n")))
 			out.WriteByte('\n')
 			prose = nil
 		}
 	}
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
-		line := unquote(lines[i])
+		line := stripQuote(lines[i])
 		if end := fenceEnd(lines, i); end > i {
 			flush()
 			for _, code := range lines[i+1 : end] {
-				out.WriteString(unquoteCode(code, line != lines[i]) + "\n")
+				out.WriteString(stripCodeQuote(code, line != lines[i]) + "\n")
 			}
 			i = end
 			continue
@@ -62,7 +62,7 @@ func Plain(text string) string {
 			i = end - 1
 			continue
 		}
-		if kept, ok := block(lines, i, line); ok {
+		if kept, ok := renderLine(lines, i, line); ok {
 			prose = append(prose, kept)
 		}
 	}
@@ -74,9 +74,9 @@ func Plain(text string) string {
 	return strings.TrimSpace(squeezeBlankLines(plain))
 }
 
-// block renders one line; ok is false for a line that is a mark and nothing
-// else.
-func block(lines []string, i int, line string) (kept string, ok bool) {
+// renderLine renders one line; ok is false for a line that is a mark and
+// nothing else.
+func renderLine(lines []string, i int, line string) (kept string, ok bool) {
 	switch {
 	case rule.MatchString(line):
 		return "", true
@@ -91,23 +91,25 @@ func block(lines []string, i int, line string) (kept string, ok bool) {
 	if m := bullet.FindStringSubmatch(line); m != nil {
 		return m[1], true
 	}
-	if m := numbered.FindStringSubmatch(line); m != nil && inList(lines, i) {
+	if m := numbered.FindStringSubmatch(line); m != nil && isInList(lines, i) {
 		return m[1] + ") " + m[2], true
 	}
 	return line, true
 }
 
-// unquote drops the marks of a quotation.
-func unquote(line string) string {
+// stripQuote removes the marks of a quotation.
+func stripQuote(line string) string {
 	for quoted.MatchString(line) || nestedQuote.MatchString(line) {
 		line = strings.TrimPrefix(line[strings.IndexByte(line, '>')+1:], " ")
 	}
 	return line
 }
 
-func unquoteCode(line string, inQuote bool) string {
+// stripCodeQuote removes the marks of a quotation from a line of code that
+// stands in one.
+func stripCodeQuote(line string, inQuote bool) string {
 	if inQuote {
-		return unquote(line)
+		return stripQuote(line)
 	}
 	return line
 }
@@ -115,12 +117,12 @@ func unquoteCode(line string, inQuote bool) string {
 // fenceEnd finds the line that closes the code block opened at a line; 0 when
 // none is opened or it is never closed.
 func fenceEnd(lines []string, i int) int {
-	open := fence.FindStringSubmatch(unquote(lines[i]))
+	open := fence.FindStringSubmatch(stripQuote(lines[i]))
 	if open == nil {
 		return 0
 	}
 	for end := i + 1; end < len(lines); end++ {
-		mark := strings.TrimSpace(unquote(lines[end]))
+		mark := strings.TrimSpace(stripQuote(lines[end]))
 		if len(mark) >= len(open[1]) && strings.Trim(mark, open[1][:1]) == "" {
 			return end
 		}
@@ -128,24 +130,27 @@ func fenceEnd(lines []string, i int) int {
 	return 0
 }
 
-// inList: a number is a list's when the next numbered line above or below is
-// one too; blank and indented lines may lie between.
-func inList(lines []string, i int) bool {
-	return listItem(lines[i]) && (listItem(neighbour(lines, i, -1)) || listItem(neighbour(lines, i, 1)))
+// isInList reports whether a number belongs to a list: the next numbered line
+// above or below is one too. Blank and indented lines may lie between.
+func isInList(lines []string, i int) bool {
+	return isListItem(lines[i]) && (isListItem(findNeighbour(lines, i, -1)) || isListItem(findNeighbour(lines, i, 1)))
 }
 
-func neighbour(lines []string, i, step int) string {
+// findNeighbour returns the next numbered or unindented line in one direction,
+// or an empty string.
+func findNeighbour(lines []string, i, step int) string {
 	for i += step; i >= 0 && i < len(lines); i += step {
-		line := unquote(lines[i])
-		if listItem(line) || strings.TrimSpace(line) != "" && line[0] != ' ' && line[0] != '\t' {
+		line := stripQuote(lines[i])
+		if isListItem(line) || strings.TrimSpace(line) != "" && line[0] != ' ' && line[0] != '\t' {
 			return line
 		}
 	}
 	return ""
 }
 
-func listItem(line string) bool {
-	m := numbered.FindStringSubmatch(unquote(line))
+// isListItem reports whether a line begins with the number of a list.
+func isListItem(line string) bool {
+	m := numbered.FindStringSubmatch(stripQuote(line))
 	if m == nil {
 		return false
 	}
@@ -157,7 +162,7 @@ func listItem(line string) bool {
 // does. A table has a row of names and below it a row of dashes and bars.
 func tableEnd(lines []string, i int) int {
 	if i+1 >= len(lines) || !strings.Contains(lines[i], "|") ||
-		!strings.Contains(lines[i+1], "|") || !tableRule.MatchString(unquote(lines[i+1])) {
+		!strings.Contains(lines[i+1], "|") || !tableRule.MatchString(stripQuote(lines[i+1])) {
 		return 0
 	}
 	end := i + 2
@@ -175,7 +180,7 @@ func tableRows(lines []string) []string {
 			continue
 		}
 		const escaped = "\x00"
-		line = strings.ReplaceAll(strings.TrimSpace(unquote(line)), `\|`, escaped)
+		line = strings.ReplaceAll(strings.TrimSpace(stripQuote(line)), `\|`, escaped)
 		var cells []string
 		for _, cell := range strings.Split(line, "|") {
 			if cell = strings.TrimSpace(strings.ReplaceAll(cell, escaped, "|")); cell != "" {

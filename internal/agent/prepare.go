@@ -22,10 +22,10 @@ type turn struct {
 	offer   Offer
 	zone    *time.Location
 	now     time.Time
-	// carried is what the turn before left; cap is what the chat model can do.
-	carried plan.Carried
-	cap     models.Capability
-	focus   pages.Page
+	// carryOver is what the turn before left; cap is what the chat model can do.
+	carryOver  plan.Carried
+	capability models.Capability
+	focus      pages.Page
 	// written are the participant's messages as they came; no model sees them.
 	written []string
 }
@@ -52,8 +52,9 @@ type Prepared struct {
 	Presses bool `json:"presses,omitempty"`
 }
 
-// query is the text that is being answered, empty where nobody's text is.
-func (t turn) query() string {
+// queryText returns the text that is being answered. It is empty for a turn
+// that answers none.
+func (t turn) queryText() string {
 	if t.kind == models.KindPrompt || t.kind == models.KindCheckIn {
 		return ""
 	}
@@ -68,8 +69,8 @@ func (t turn) query() string {
 	return strings.Join(texts, "\n")
 }
 
-// before is the conversation without the texts being answered.
-func (t turn) before() []models.Message {
+// messagesBefore returns the conversation without the texts being answered.
+func (t turn) messagesBefore() []models.Message {
 	end := len(t.context.Window)
 	for end > 0 && t.context.Window[end-1].Role == models.RoleUser {
 		end--
@@ -77,19 +78,21 @@ func (t turn) before() []models.Message {
 	return t.context.Window[:end]
 }
 
-func (t turn) newest() int64 {
+// newestID returns the id of the newest entry of the window, 0 for none.
+func (t turn) newestID() int64 {
 	if n := len(t.context.Window); n > 0 {
 		return t.context.Window[n-1].ID
 	}
 	return 0
 }
 
-func (t turn) id() string { return t.context.Participant.ID }
+// participantID returns the id of the turn's participant.
+func (t turn) participantID() string { return t.context.Participant.ID }
 
-// moment is the line that tells a small model when and where the text was
-// written. It is not the clock's time: a retry must ask in the same words to
-// find what was paid for, and "yesterday" is meant from there.
-func (t turn) moment() string {
+// momentLine returns the line that tells a small model when and where the text
+// was written. It does not use the clock: a retry must send an equal request to
+// find the stored answer, and "yesterday" is meant from the time of the text.
+func (t turn) momentLine() string {
 	at := t.now
 	if n := len(t.context.Window); n > 0 && !t.context.Window[n-1].At.IsZero() {
 		at = t.context.Window[n-1].At
@@ -97,57 +100,57 @@ func (t turn) moment() string {
 	return fmt.Sprintf("Local time: %s (%s); UTC: %s", at.In(t.zone).Format("Monday 2006-01-02 15:04"), t.zone, at.UTC().Format(time.RFC3339))
 }
 
-// all offers every tool of the mode.
-func (t turn) all() []string { return names(t.offer.specs()) }
+// offeredNames returns the names of every tool of the mode.
+func (t turn) offeredNames() []string { return specNames(t.offer.allSpecs()) }
 
-// prepare runs the stages before the first model call. A turn
-// that answers no text has nothing to route, plan or search for.
-func (a *Agent) prepare(ctx context.Context, tr *trace, t turn) Prepared {
-	query := t.query()
+// prepareRound runs the stages before the first model call. A turn that answers
+// no text has nothing to route, plan or search for.
+func (a *Agent) prepareRound(ctx context.Context, tr *trace, t turn) Prepared {
+	query := t.queryText()
 	if t.kind == models.KindGreeting {
 		// The first message must carry the legal footer and calls no tool.
 		t.offer = Offer{}
 	}
-	out := Prepared{Allowed: t.all(), Label: string(plan.StrategyAll), Focus: t.focus.Name, Newest: t.newest(), Presses: a.stepFor(t) != MemoryAfter && a.presses(ctx, t)}
+	out := Prepared{Allowed: t.offeredNames(), Label: string(plan.StrategyAll), Focus: t.focus.Name, Newest: t.newestID(), Presses: a.memoryStepFor(t) != MemoryAfter && a.needsSummary(ctx, t)}
 	if query == "" {
-		out.Memory = a.remembered(ctx, tr, t, plan.ReplyOnly())
+		out.Memory = a.composeMemory(ctx, tr, t, plan.ReplyOnly())
 		return out
 	}
 	tools := plan.ToolsOf(t.offer.Specs, t.offer.Keywords)
 	in := plan.AllowInput{
-		Selection: a.selection(ctx, tr, t, query), Failed: t.carried.Failed, Catalogue: tools, Always: t.always(),
+		Selection: a.selectTools(ctx, tr, t, query), Failed: t.carryOver.Failed, Catalogue: tools, Always: t.fixedNames(),
 	}
-	out.Plan = a.draw(ctx, tr, t, named(t.offer.specs(), plan.AllowTools(in).Names))
+	out.Plan = a.makePlan(ctx, tr, t, selectSpecs(t.offer.allSpecs(), plan.AllowTools(in).Names))
 	in.Planned = out.Plan.Names
 	in.Kept = a.offeredBefore(ctx, tr, t, in.Selection)
 	allowed := plan.AllowTools(in)
 	out.Allowed, out.Label = allowed.Names, allowed.Label
-	tr.note(models.StageRoute, fmt.Sprintf("route %s %d of %d", allowed.Label, len(allowed.Names), len(t.all())))
-	if t.cap.Protocol != models.ProtocolNative && len(out.Plan.Steps) == 0 {
+	tr.note(models.StageRoute, fmt.Sprintf("route %s %d of %d", allowed.Label, len(allowed.Names), len(t.offeredNames())))
+	if t.capability.Protocol != models.ProtocolNative && len(out.Plan.Steps) == 0 {
 		out.Parts = plan.Split(query, t.context.Participant.Locale)
 	}
-	out.Memory = a.remembered(ctx, tr, t, out.Plan)
-	if t.kind == models.KindReply && a.stepFor(t) == MemoryBefore {
-		out.Memory = a.beforehand(ctx, tr, t, out.Memory)
+	out.Memory = a.composeMemory(ctx, tr, t, out.Plan)
+	if t.kind == models.KindReply && a.memoryStepFor(t) == MemoryBefore {
+		out.Memory = a.rememberFirst(ctx, tr, t, out.Memory)
 	}
 	return out
 }
 
-// always are the tools that no router takes away: those that the mode itself
-// is made of, and the controls.
-func (t turn) always() []string {
-	return append(slices.Clone(t.offer.Core), names(t.offer.Controls)...)
+// fixedNames returns the tools that no router removes: those that the mode
+// itself is made of, and the controls.
+func (t turn) fixedNames() []string {
+	return append(slices.Clone(t.offer.Core), specNames(t.offer.Controls)...)
 }
 
-// specs are all tools of the turn, in the order they are offered.
-func (o Offer) specs() []models.ToolSpec { return slices.Concat(o.Specs, o.Controls) }
+// allSpecs returns all tools of the turn, in the order they are offered.
+func (o Offer) allSpecs() []models.ToolSpec { return slices.Concat(o.Specs, o.Controls) }
 
-// selection is the router's pick, from the cache where the same was asked in
-// this conversation.
-func (a *Agent) selection(ctx context.Context, tr *trace, t turn, query string) plan.Selection {
+// selectTools returns the router's pick, from the cache where the same was
+// asked in this conversation.
+func (a *Agent) selectTools(ctx context.Context, tr *trace, t turn, query string) plan.Selection {
 	tools := plan.ToolsOf(t.offer.Specs, t.offer.Keywords)
 	strategy := plan.Strategy(a.Settings.Router).Settle(len(tools))
-	if strategy == plan.StrategyKeyword && a.Settings.Router != string(plan.StrategyKeyword) && t.cap.Protocol == models.ProtocolNative {
+	if strategy == plan.StrategyKeyword && a.Settings.Router != string(plan.StrategyKeyword) && t.capability.Protocol == models.ProtocolNative {
 		// Tools stand first in a request: a small catalogue that is always whole
 		// is cheaper than a smaller one that differs from the request before.
 		strategy = plan.StrategyAll
@@ -156,15 +159,15 @@ func (a *Agent) selection(ctx context.Context, tr *trace, t turn, query string) 
 		// Small talk is not worth a call of any model.
 		strategy = plan.StrategyKeyword
 	}
-	key := t.id() + "/" + plan.CacheKey{
-		Query: query, Strategy: strategy, Tools: t.all(), Mode: t.mode,
+	key := t.participantID() + "/" + plan.CacheKey{
+		Query: query, Strategy: strategy, Tools: t.offeredNames(), Mode: t.mode,
 		Channel: t.context.Participant.Channel, Focus: t.focus.Name, Locale: t.context.Participant.Locale,
 	}.Hash()
 	if kept, ok := a.caches.selections.Get(key); ok {
 		return kept
 	}
 	in := plan.RouteInput{Query: query, Tools: tools}
-	picked := plan.SelectTools(strategy, in, a.evidence(ctx, tr, t, router{strategy, in}))
+	picked := plan.SelectTools(strategy, in, a.gatherEvidence(ctx, tr, t, router{strategy, in}))
 	if picked.Cacheable(tools) {
 		a.caches.selections.Add(key, picked)
 	}
@@ -176,11 +179,11 @@ func (a *Agent) selection(ctx context.Context, tr *trace, t turn, query string) 
 // and those that did their work. None in a new conversation, or where everything
 // is picked anyway. A record that cannot be read counts as none.
 func (a *Agent) offeredBefore(ctx context.Context, tr *trace, t turn, picked plan.Selection) []string {
-	if t.carried.Fresh || len(picked.Names) >= len(t.offer.Specs) {
+	if t.carryOver.Fresh || len(picked.Names) >= len(t.offer.Specs) {
 		return nil
 	}
 	kept := a.traceBefore(ctx, tr, t).Prepared.Allowed
-	for _, entry := range t.hot(a.Settings.Hot) {
+	for _, entry := range t.hotMessages(a.Settings.Hot) {
 		var result models.ToolResult
 		if entry.Kind == models.KindToolResult && json.Unmarshal([]byte(entry.Text), &result) == nil && !result.Failed {
 			kept = append(kept, result.Name)
@@ -195,24 +198,26 @@ type router struct {
 	input    plan.RouteInput
 }
 
-func (a *Agent) evidence(ctx context.Context, tr *trace, t turn, asked router) plan.RouteEvidence {
+// gatherEvidence returns what a strategy needs to pick tools: a model's answer,
+// vectors, or nothing.
+func (a *Agent) gatherEvidence(ctx context.Context, tr *trace, t turn, asked router) plan.RouteEvidence {
 	in := asked.input
 	switch asked.strategy {
 	case plan.StrategyModel:
 		request, err := plan.RouterRequest(a.Prompts, plan.RouterInput{
-			RouteInput: in, Dialogue: plan.Dialogue(t.before()), Context: t.moment(), Model: a.Settings.SmallModel,
+			RouteInput: in, Dialogue: plan.Dialogue(t.messagesBefore()), Context: t.momentLine(), Model: a.Settings.SmallModel,
 		})
 		if err != nil {
-			tr.errored(models.StageRoute, err)
+			tr.noteError(models.StageRoute, err)
 			return plan.RouteEvidence{}
 		}
-		answer, err := a.ask(ctx, tr, question{stage: models.StageRoute, request: request, limit: smallLimit})
+		answer, err := a.askSmallModel(ctx, tr, question{stage: models.StageRoute, request: request, limit: smallLimit})
 		if err != nil {
 			return plan.RouteEvidence{}
 		}
 		return plan.RouteEvidence{Answer: answer}
 	case plan.StrategyEmbedding:
-		return a.vectors(ctx, tr, in)
+		return a.embedTools(ctx, tr, in)
 	case plan.StrategyAuto, plan.StrategyAll, plan.StrategyKeyword:
 	}
 	return plan.RouteEvidence{}
@@ -221,14 +226,15 @@ func (a *Agent) evidence(ctx context.Context, tr *trace, t turn, asked router) p
 // leastLikeness is the similarity from which a tool's description meets a text.
 const leastLikeness = 0.3
 
-func (a *Agent) vectors(ctx context.Context, tr *trace, in plan.RouteInput) plan.RouteEvidence {
+// embedTools returns the vectors of the text and of the tools' descriptions.
+func (a *Agent) embedTools(ctx context.Context, tr *trace, in plan.RouteInput) plan.RouteEvidence {
 	texts := []string{in.Query}
 	for _, tool := range in.Tools {
 		texts = append(texts, tool.Name+": "+tool.Description)
 	}
-	vectors, err := a.embed(ctx, texts)
+	vectors, err := a.embedTexts(ctx, texts)
 	if err != nil {
-		tr.errored(models.StageEmbed, err)
+		tr.noteError(models.StageEmbed, err)
 		return plan.RouteEvidence{}
 	}
 	found := plan.RouteEvidence{Query: vectors[0], Vectors: map[string][]float32{}, MinScore: leastLikeness}
@@ -238,7 +244,8 @@ func (a *Agent) vectors(ctx context.Context, tr *trace, in plan.RouteInput) plan
 	return found
 }
 
-func (a *Agent) embed(ctx context.Context, texts []string) ([][]float32, error) {
+// embedTexts returns one vector for each text, within embeddingLimit.
+func (a *Agent) embedTexts(ctx context.Context, texts []string) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, embeddingLimit)
 	defer cancel()
 	vectors, err := a.Embedder.Embed(ctx, texts)
@@ -248,48 +255,51 @@ func (a *Agent) embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return vectors, err
 }
 
-// draw asks for a plan where one is worth it; small talk has its plan without
-// a call, and a large model plans by itself.
-func (a *Agent) draw(ctx context.Context, tr *trace, t turn, specs []models.ToolSpec) plan.Plan {
-	query := t.query()
+// makePlan asks for a plan where one is worth the call; small talk has its plan
+// without a call, and a large model plans by itself.
+func (a *Agent) makePlan(ctx context.Context, tr *trace, t turn, specs []models.ToolSpec) plan.Plan {
+	query := t.queryText()
 	if !plan.Needed(query) {
 		tr.note(models.StagePlan, plan.ReplyOnly().Decision())
 		return plan.ReplyOnly()
 	}
-	if !a.plans(t.cap) {
+	if !a.needsPlanner(t.capability) {
 		return plan.Plan{Kind: plan.KindEmpty}
 	}
 	request, err := plan.PlannerRequest(a.Prompts, plan.PlannerInput{
-		Query: query, Dialogue: plan.Dialogue(t.before()), Context: t.moment(), Tools: specs, Model: a.Settings.SmallModel,
+		Query: query, Dialogue: plan.Dialogue(t.messagesBefore()), Context: t.momentLine(), Tools: specs, Model: a.Settings.SmallModel,
 	})
 	if err != nil {
-		tr.errored(models.StagePlan, err)
+		tr.noteError(models.StagePlan, err)
 		return plan.Plan{Kind: plan.KindEmpty}
 	}
-	answer, err := a.ask(ctx, tr, question{stage: models.StagePlan, request: request, limit: plannerLimit})
+	answer, err := a.askSmallModel(ctx, tr, question{stage: models.StagePlan, request: request, limit: plannerLimit})
 	if err != nil {
 		return plan.Plan{Kind: plan.KindEmpty}
 	}
 	// Read against all tools of the mode: a step may name one that the router
 	// left out, and adds it.
-	drawn := plan.Parse(answer, t.catalogue(t.offer.specs()))
+	drawn := plan.Parse(answer, t.newCatalogue(t.offer.allSpecs()))
 	tr.note(models.StagePlan, drawn.Decision())
 	return drawn
 }
 
-func (a *Agent) plans(c models.Capability) bool {
+// needsPlanner reports whether a planner runs for a model: as the operator sets
+// it, or for small models and those in the two-phase protocol.
+func (a *Agent) needsPlanner(c models.Capability) bool {
 	if a.Settings.Planner != nil {
 		return *a.Settings.Planner
 	}
 	return c.Size == models.SizeSmall || c.Protocol == models.ProtocolTwoPhase
 }
 
-func (t turn) catalogue(specs []models.ToolSpec) plan.Catalogue {
+// newCatalogue returns the catalogue of some tools of the turn.
+func (t turn) newCatalogue(specs []models.ToolSpec) plan.Catalogue {
 	return plan.Catalogue{Tools: specs, Stop: t.offer.Stop, Search: t.offer.Search}
 }
 
-// named keeps the specs of some names, in their order.
-func named(specs []models.ToolSpec, names []string) []models.ToolSpec {
+// selectSpecs keeps the specs of some names, in their order.
+func selectSpecs(specs []models.ToolSpec, names []string) []models.ToolSpec {
 	var out []models.ToolSpec
 	for _, spec := range specs {
 		if slices.Contains(names, spec.Name) {
@@ -301,7 +311,7 @@ func named(specs []models.ToolSpec, names []string) []models.ToolSpec {
 
 // capabilityOf is what is known of the chat model, learnt or guessed.
 func (a *Agent) capabilityOf(ctx context.Context) models.Capability {
-	return a.known.get(a.Now(), func() models.Capability {
+	return a.known.getOrRead(a.Now(), func() models.Capability {
 		stored, err := a.Journal.Capability(ctx, a.Settings.ChatModel, a.Settings.Endpoint)
 		if err != nil {
 			// None stored, or not readable now: the name is guide enough.

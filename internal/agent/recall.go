@@ -32,43 +32,43 @@ type search struct {
 	found  []models.FoundFact
 }
 
-// remembered is the block of what is known of the person: profile facts and
-// notes on every turn, the facts nearest to the text, and what a deep
-// search brings up where it is worth one. Without a text nothing
-// is searched for. Whatever fails is left out.
-func (a *Agent) remembered(ctx context.Context, tr *trace, t turn, drawn plan.Plan) string {
+// composeMemory returns the block of what is known of the person: profile facts
+// and notes on every turn, the facts nearest to the text, and what a deep
+// search finds where it is worth one. Without a text nothing is searched for. A
+// part that fails is left out.
+func (a *Agent) composeMemory(ctx context.Context, tr *trace, t turn, drawn plan.Plan) string {
 	known, err := a.memoryOf(ctx, t.context)
 	if err != nil {
-		tr.errored(models.StageRecall, err)
+		tr.noteError(models.StageRecall, err)
 		return ""
 	}
 	if len(known.Facts) == 0 && len(known.Notes) == 0 && known.Summary.Text == "" {
 		return ""
 	}
-	warm := recall.NewWarm(recall.WarmInput{ParticipantID: t.id(), Facts: known.Facts, Zone: t.zone})
-	s := search{agent: a, trace: tr, turn: t, query: t.query(), plan: drawn}
+	warm := recall.NewWarm(recall.WarmInput{ParticipantID: t.participantID(), Facts: known.Facts, Zone: t.zone})
+	s := search{agent: a, trace: tr, turn: t, query: t.queryText(), plan: drawn}
 	var lines []string
 	if s.query != "" && len(known.Facts) > len(warm.IDs) {
-		s.nearest(ctx)
-		s.deep(ctx)
+		s.findNearest(ctx)
+		s.searchDeep(ctx)
 		facts := recall.Merge(s.found, recall.Bounds{
-			ParticipantID: t.id(), MinScore: recall.MinScore, Shown: warm.IDs, Most: topFacts + deepFacts,
+			ParticipantID: t.participantID(), MinScore: recall.MinScore, Shown: warm.IDs, Most: topFacts + deepFacts,
 		})
 		lines = recall.Lines(facts, t.zone)
 	}
 	tr.note(models.StageRecall, fmt.Sprintf("recall %d of %d facts", len(warm.IDs)+len(lines), len(known.Facts)))
-	found := joined(lines)
+	found := joinLines(lines)
 	if drawn.Kind != plan.KindReplyOnly {
-		found = a.digested(ctx, tr, s.query, lines)
+		found = a.digestFacts(ctx, tr, s.query, lines)
 	}
 	parts := []string{warm.User, warm.Directives, found}
-	parts = append(parts, recall.NotesText(known.Notes, t.id(), t.now.In(t.zone).Format(time.DateOnly)))
+	parts = append(parts, recall.NotesText(known.Notes, t.participantID(), t.now.In(t.zone).Format(time.DateOnly)))
 	if known.Summary.Text != "" {
 		parts = append(parts, "Earlier in this conversation: "+known.Summary.Text)
 	}
 	block, err := recall.Framed(a.Prompts, parts...)
 	if err != nil {
-		tr.errored(models.StageRecall, err)
+		tr.noteError(models.StageRecall, err)
 		return ""
 	}
 	return marks.Neutralise(block)
@@ -92,50 +92,53 @@ func (a *Agent) memoryOf(ctx context.Context, c models.TurnContext) (models.Memo
 	return memory, nil
 }
 
-func (s *search) terms() recall.Search {
-	return recall.Search{ParticipantID: s.turn.id(), Query: s.query, Vector: s.vector, MinScore: recall.MinScore}
+// searchTerms returns the parameters of a search of memory.
+func (s *search) searchTerms() recall.Search {
+	return recall.Search{ParticipantID: s.turn.participantID(), Query: s.query, Vector: s.vector, MinScore: recall.MinScore}
 }
 
-func (s *search) look(ctx context.Context, q models.FactQuery) []models.FoundFact {
+// findFacts runs one query; a failure is noted and finds no facts.
+func (s *search) findFacts(ctx context.Context, q models.FactQuery) []models.FoundFact {
 	hits, err := s.agent.Memory.Find(ctx, q)
 	if err != nil {
-		s.trace.errored(models.StageRecall, err)
+		s.trace.noteError(models.StageRecall, err)
 	}
 	return hits
 }
 
-// nearest finds the facts nearest to the text. Small talk is not worth a
+// findNearest adds the facts nearest to the text. Small talk is not worth a
 // vector.
-func (s *search) nearest(ctx context.Context) {
+func (s *search) findNearest(ctx context.Context) {
 	if s.plan.Kind != plan.KindReplyOnly {
-		vectors, err := s.agent.embed(ctx, []string{s.query})
+		vectors, err := s.agent.embedTexts(ctx, []string{s.query})
 		if err != nil {
-			s.trace.errored(models.StageEmbed, err)
+			s.trace.noteError(models.StageEmbed, err)
 		} else {
 			s.vector = vectors[0]
 		}
 	}
-	s.found = append(s.found, s.look(ctx, recall.Top(s.terms()))...)
+	s.found = append(s.found, s.findFacts(ctx, recall.Top(s.searchTerms()))...)
 }
 
-// deep asks what to look up, and looks it up, unless the gate holds that the
-// conversation has it already.
-func (s *search) deep(ctx context.Context) {
-	verdict := recall.Gate(recall.Question{Query: s.query, Window: s.turn.hot(s.agent.Settings.Hot), Ruling: s.ruling()})
+// searchDeep asks what to search for and searches for it, unless the gate holds
+// that the conversation has it already.
+func (s *search) searchDeep(ctx context.Context) {
+	verdict := recall.Gate(recall.Question{Query: s.query, Window: s.turn.hotMessages(s.agent.Settings.Hot), Ruling: s.planRuling()})
 	s.trace.note(models.StageGate, verdict.Decision())
 	if !verdict.Recall {
 		return
 	}
-	found := s.extract(ctx)
-	q := recall.Deep(s.terms(), found)
+	found := s.askForExtract(ctx)
+	q := recall.Deep(s.searchTerms(), found)
 	q.Limit = deepFacts
-	s.found = append(s.found, s.look(ctx, q)...)
-	if answers, ok := recall.Answers(s.terms(), found); ok {
-		s.found = append(s.found, recall.Lasting(s.look(ctx, answers))...)
+	s.found = append(s.found, s.findFacts(ctx, q)...)
+	if answers, ok := recall.Answers(s.searchTerms(), found); ok {
+		s.found = append(s.found, recall.Lasting(s.findFacts(ctx, answers))...)
 	}
 }
 
-func (s *search) ruling() recall.Ruling {
+// planRuling returns what the plan says about a search of memory.
+func (s *search) planRuling() recall.Ruling {
 	wanted, decided := s.plan.NeedsRecall()
 	switch {
 	case !decided:
@@ -146,8 +149,9 @@ func (s *search) ruling() recall.Ruling {
 	return recall.RulingUnwanted
 }
 
-// hot is the part of the window that belongs to the conversation of now.
-func (t turn) hot(span time.Duration) []models.Message {
+// hotMessages returns the part of the window that belongs to the current
+// conversation.
+func (t turn) hotMessages(span time.Duration) []models.Message {
 	since := t.now.Add(-span)
 	first := slices.IndexFunc(t.context.Window, func(m models.Message) bool { return !m.At.Before(since) })
 	if first < 0 {
@@ -156,24 +160,25 @@ func (t turn) hot(span time.Duration) []models.Message {
 	return t.context.Window[first:]
 }
 
-// extract asks a small model what to look up; empty when it does not say.
-func (s *search) extract(ctx context.Context) recall.Extract {
+// askForExtract asks a small model what to search for. It returns an empty
+// extract when no answer can be read.
+func (s *search) askForExtract(ctx context.Context) recall.Extract {
 	p := s.agent
 	ask := recall.Ask{
-		Query: s.query, Topic: s.plan.Topic, Dialogue: plan.Dialogue(s.turn.before()),
-		Context: s.turn.moment(), Model: p.Settings.SmallModel,
+		Query: s.query, Topic: s.plan.Topic, Dialogue: plan.Dialogue(s.turn.messagesBefore()),
+		Context: s.turn.momentLine(), Model: p.Settings.SmallModel,
 	}
-	key := s.turn.id() + "/" + ask.Key()
+	key := s.turn.participantID() + "/" + ask.Key()
 	if kept, ok := p.caches.extracts.Get(key); ok {
 		return kept
 	}
 	for range extractTries {
 		request, err := recall.ExtractRequest(p.Prompts, ask)
 		if err != nil {
-			s.trace.errored(models.StageExtract, err)
+			s.trace.noteError(models.StageExtract, err)
 			return recall.Extract{}
 		}
-		answer, err := p.ask(ctx, s.trace, question{stage: models.StageExtract, request: request, limit: smallLimit})
+		answer, err := p.askSmallModel(ctx, s.trace, question{stage: models.StageExtract, request: request, limit: smallLimit})
 		if err != nil {
 			return recall.Extract{}
 		}
@@ -186,17 +191,17 @@ func (s *search) extract(ctx context.Context) recall.Extract {
 	return recall.Extract{}
 }
 
-// digested shortens what was found for a small model.
-func (a *Agent) digested(ctx context.Context, tr *trace, query string, lines []string) string {
+// digestFacts shortens the facts that were found for a small model.
+func (a *Agent) digestFacts(ctx context.Context, tr *trace, query string, lines []string) string {
 	if !recall.IsDigestEnabled(a.Settings.Digests, a.capabilityOf(ctx).Size) {
-		return joined(lines)
+		return joinLines(lines)
 	}
 	drawn := recall.PlanMemory(lines)
 	answers := make([]recall.DigestAnswer, len(drawn.Batches))
 	for i, batch := range drawn.Batches {
 		request, err := recall.MemoryDigestRequest(a.Prompts, recall.DigestInput{Query: query, Batch: batch, Model: a.Settings.SmallModel})
 		if err == nil {
-			answers[i].Text, err = a.ask(ctx, tr, question{stage: models.StageDigest, request: request, limit: smallLimit})
+			answers[i].Text, err = a.askSmallModel(ctx, tr, question{stage: models.StageDigest, request: request, limit: smallLimit})
 		}
 		answers[i].Failed = err != nil
 	}

@@ -67,7 +67,7 @@ func (c *Cleaner) Text(text string, limit int) string {
 func (c *Cleaner) Turn(turn models.TurnContext) (models.TurnContext, error) {
 	turn.Window = slices.Clone(turn.Window)
 	for i := range turn.Window {
-		text, err := c.entry(turn.Window[i])
+		text, err := c.cleanEntry(turn.Window[i])
 		if err != nil {
 			return turn, err
 		}
@@ -93,7 +93,8 @@ func (c *Cleaner) Turn(turn models.TurnContext) (models.TurnContext, error) {
 	return turn, nil
 }
 
-func (c *Cleaner) entry(m models.Message) (string, error) {
+// cleanEntry returns the text of an entry as a model may see it.
+func (c *Cleaner) cleanEntry(m models.Message) (string, error) {
 	switch {
 	case m.Kind == models.KindToolCall || m.Kind == models.KindToolResult:
 		clean, err := redact.JSON([]byte(marks.Neutralise(m.Text)))

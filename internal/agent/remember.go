@@ -20,37 +20,40 @@ const stepFacts = 30
 // up: a person's text that is more than a greeting, thanks or assent.
 // Without a memory step behind the reply there is something now and then only.
 func (a *Agent) Worth(c models.TurnContext) bool {
-	if c.Turn.Kind != models.KindReply || !plan.Needed(toldIn(c)) {
+	if c.Turn.Kind != models.KindReply || !plan.Needed(personTexts(c)) {
 		return false
 	}
-	return a.stepFor(turn{context: c}) == MemoryAfter || len(c.Steps) > 0 && pressed(c.Steps[len(c.Steps)-1])
+	return a.memoryStepFor(turn{context: c}) == MemoryAfter || len(c.Steps) > 0 && isSummaryDue(c.Steps[len(c.Steps)-1])
 }
 
-// presses reports whether a summary or a note should not wait for a later turn:
-// since this turn, or every few turns from then on, because the one that is on
-// its way may still fail.
-func (a *Agent) presses(ctx context.Context, t turn) bool {
+// needsSummary reports whether a summary or a note should not wait for a later
+// turn: since this turn, or every few turns from then on, because the one that
+// is on its way may still fail.
+func (a *Agent) needsSummary(ctx context.Context, t turn) bool {
 	known, err := a.memoryOf(ctx, t.context)
 	pressing := func(entries []models.Message) bool {
-		session := recall.SummaryInput{Entries: entries, Summary: known.Summary, ContextTokens: t.cap.ContextTokens}
-		diary := recall.NoteInput{ParticipantID: t.id(), Entries: entries, Notes: known.Notes, Zone: t.zone}
+		session := recall.SummaryInput{Entries: entries, Summary: known.Summary, ContextTokens: t.capability.ContextTokens}
+		diary := recall.NoteInput{ParticipantID: t.participantID(), Entries: entries, Notes: known.Notes, Zone: t.zone}
 		return session.Presses(a.Settings.HistoryLimit) || diary.DayOver()
 	}
-	seen, again := t.context.Window, t.context.Turn.Number%lookAgain == 0
+	seen, again := t.context.Window, t.context.Turn.Number%turnsPerCheck == 0
 	return err == nil && pressing(seen) && (again || !pressing(seen[:max(0, len(seen)-turnEntries)]))
 }
 
-// lookAgain is a number of turns, turnEntries the entries of a plain one.
-const lookAgain, turnEntries = 4, 2
+// turnsPerCheck is a number of turns, turnEntries the entries of a plain one.
+const turnsPerCheck, turnEntries = 4, 2
 
-func pressed(step models.Step) bool {
+// isSummaryDue reports whether the preparation of a step noted that a summary
+// or a note is due.
+func isSummaryDue(step models.Step) bool {
 	var kept struct{ Prepared struct{ Presses bool } }
 	return json.Unmarshal([]byte(step.Trace), &kept) == nil && kept.Prepared.Presses
 }
 
-// stepFor is when the memory step of a turn runs. At a terminal, where nobody
-// waits for a carrier, it comes first; a channel may have none.
-func (a *Agent) stepFor(t turn) MemoryStep {
+// memoryStepFor says when the memory step of a turn runs. At a terminal, where
+// no delivery by a carrier has to be awaited, it comes first; a channel may
+// have none.
+func (a *Agent) memoryStepFor(t turn) MemoryStep {
 	if !t.context.Turn.Channel.Rights().MemoryStep {
 		return MemoryOff
 	}
@@ -60,33 +63,33 @@ func (a *Agent) stepFor(t turn) MemoryStep {
 	return a.Settings.MemoryStep
 }
 
-// beforehand runs the memory step before the model is asked, within its time,
-// and adds what came of it to what the model is told.
-func (a *Agent) beforehand(ctx context.Context, tr *trace, t turn, block string) string {
+// rememberFirst runs the memory step before the model is asked, within its time
+// limit, and adds its outcome to the block of memory.
+func (a *Agent) rememberFirst(ctx context.Context, tr *trace, t turn, block string) string {
 	ctx, cancel := context.WithTimeout(ctx, smallLimit)
 	defer cancel()
 	known, err := a.memoryOf(ctx, t.context)
 	if err == nil {
 		var outcome string
-		if outcome, err = a.remember(ctx, tr, t, known.Facts); err == nil && outcome != "" {
-			return joined(filled(block, "Of the newest text: "+outcome))
+		if outcome, err = a.runMemoryStep(ctx, tr, t, known.Facts); err == nil && outcome != "" {
+			return joinLines(dropEmpty(block, "Of the newest text: "+outcome))
 		}
 	}
 	if err != nil {
-		tr.errored(models.StageMemory, err)
+		tr.noteError(models.StageMemory, err)
 	}
 	return block
 }
 
-// toldIn is what the person wrote in a turn.
-func toldIn(c models.TurnContext) string {
+// personTexts returns what the person wrote in a turn.
+func personTexts(c models.TurnContext) string {
 	var lines []string
 	for _, entry := range c.Window {
 		if entry.TurnID == c.Turn.ID && entry.Role == models.RoleUser {
 			lines = append(lines, entry.Text)
 		}
 	}
-	return joined(lines)
+	return joinLines(lines)
 }
 
 // Remember is what follows a reply: the memory step where it comes after, a new
@@ -101,30 +104,30 @@ func (a *Agent) Remember(ctx context.Context, c models.TurnContext) error {
 	}
 	tr := &trace{turnID: clean.Turn.ID, now: a.Now}
 	zone := a.zoneOf(tr, &clean.Participant)
-	t := turn{context: clean, mode: clean.Turn.Mode, kind: clean.Turn.Kind, zone: zone, now: a.Now(), cap: a.capabilityOf(ctx)}
-	t, _ = a.withOlder(ctx, tr, t, nil)
-	known, err := a.Memory.Recall(ctx, t.id())
+	t := turn{context: clean, mode: clean.Turn.Mode, kind: clean.Turn.Kind, zone: zone, now: a.Now(), capability: a.capabilityOf(ctx)}
+	t, _ = a.digestOlder(ctx, tr, t, nil)
+	known, err := a.Memory.Recall(ctx, t.participantID())
 	if err != nil {
 		return fmt.Errorf("recalling: %w", err)
 	}
-	if a.stepFor(t) == MemoryAfter {
-		_, err := a.remember(ctx, tr, t.ended(), known.Facts)
-		if transient(err) {
+	if a.memoryStepFor(t) == MemoryAfter {
+		_, err := a.runMemoryStep(ctx, tr, t.trimToReply(), known.Facts)
+		if isTransient(err) {
 			// No later turn looks at these words again.
 			return err
 		}
 		if err != nil {
-			tr.errored(models.StageMemory, err)
+			tr.noteError(models.StageMemory, err)
 		}
 	}
-	a.summarise(ctx, tr, t, known.Summary)
-	a.note(ctx, tr, t, known.Notes)
-	return a.keep(ctx, tr)
+	a.writeSummary(ctx, tr, t, known.Summary)
+	a.writeNotes(ctx, tr, t, known.Notes)
+	return a.saveStages(ctx, tr)
 }
 
-// transient reports whether a memory step may succeed later: not when the model
-// turned it down for good, the memory is full or the person has left.
-func transient(err error) bool {
+// isTransient reports whether a memory step may succeed later: not when the
+// model refused it for good, the memory is full or the person has left.
+func isTransient(err error) bool {
 	var model *models.ModelError
 	var field *models.FieldError
 	switch {
@@ -136,9 +139,9 @@ func transient(err error) bool {
 	return true
 }
 
-// ended is a turn as it was when its reply went out, without what was said
-// since, so that a late attempt asks what the first one asked.
-func (t turn) ended() turn {
+// trimToReply returns the turn as it was when its reply went out, without later
+// messages, so that a late attempt asks what the first one asked.
+func (t turn) trimToReply() turn {
 	for i, entry := range slices.Backward(t.context.Window) {
 		if entry.TurnID == t.context.Turn.ID {
 			t.context.Window = t.context.Window[:i+1]
@@ -148,8 +151,8 @@ func (t turn) ended() turn {
 	return t
 }
 
-// keep stores what the stages behind a reply decided.
-func (a *Agent) keep(ctx context.Context, tr *trace) error {
+// saveStages stores what the stages after a reply decided.
+func (a *Agent) saveStages(ctx context.Context, tr *trace) error {
 	for i, row := range tr.stages {
 		hash, err := hashOf([]any{row.TurnID, row.Name, i})
 		if err != nil {
@@ -163,12 +166,12 @@ func (a *Agent) keep(ctx context.Context, tr *trace) error {
 	return nil
 }
 
-// remember is the final memory step: a model says what of the text is
-// worth keeping, and it is saved, updated or left alone.
-func (a *Agent) remember(ctx context.Context, tr *trace, t turn, facts []models.Fact) (string, error) {
-	query := toldIn(t.context)
+// runMemoryStep asks a model what of the text is worth keeping, and saves or
+// updates that fact, or leaves the memory as it is.
+func (a *Agent) runMemoryStep(ctx context.Context, tr *trace, t turn, facts []models.Fact) (string, error) {
+	query := personTexts(t.context)
 	if query == "" {
-		query = t.query()
+		query = t.queryText()
 	}
 	occasion := recall.Occasion{Rights: recall.Rights{Save: true, Update: true}, Acknowledges: !plan.Needed(query), Query: query}
 	if due, reason := occasion.Due(); !due {
@@ -181,18 +184,18 @@ func (a *Agent) remember(ctx context.Context, tr *trace, t turn, facts []models.
 		return "", nil
 	}
 	ask := recall.StepAsk{
-		Query: query, Profile: ProfileLines(t.context.Profile), Dialogue: plan.Dialogue(t.before()), Facts: facts[:min(len(facts), stepFacts)],
+		Query: query, Profile: ProfileLines(t.context.Profile), Dialogue: plan.Dialogue(t.messagesBefore()), Facts: facts[:min(len(facts), stepFacts)],
 		Rights: occasion.Rights, Zone: t.zone, Model: a.Settings.SmallModel,
 	}
 	var faults []recall.Fault
 	for {
-		op, fault, err := a.operation(ctx, tr, ask, t)
+		op, fault, err := a.askForOperation(ctx, tr, ask, t)
 		if err != nil {
 			return "", err
 		}
 		id := op.ID
 		if fault == recall.FaultNone && op.Action != recall.ActionNone {
-			id, fault, err = a.carryOut(ctx, t, op)
+			id, fault, err = a.storeOperation(ctx, t, op)
 		}
 		if err != nil {
 			return "", err
@@ -210,12 +213,13 @@ func (a *Agent) remember(ctx context.Context, tr *trace, t turn, facts []models.
 	}
 }
 
-func (a *Agent) operation(ctx context.Context, tr *trace, ask recall.StepAsk, t turn) (recall.Operation, recall.Fault, error) {
+// askForOperation asks a model for one operation of the memory step.
+func (a *Agent) askForOperation(ctx context.Context, tr *trace, ask recall.StepAsk, t turn) (recall.Operation, recall.Fault, error) {
 	request, err := recall.StepRequest(a.Prompts, ask)
 	if err != nil {
 		return recall.Operation{}, recall.FaultNone, fmt.Errorf("writing memory step: %w", err)
 	}
-	answer, err := a.ask(ctx, tr, question{stage: models.StageMemory, request: request, limit: smallLimit})
+	answer, err := a.askSmallModel(ctx, tr, question{stage: models.StageMemory, request: request, limit: smallLimit})
 	if err != nil {
 		return recall.Operation{}, recall.FaultNone, err
 	}
@@ -234,14 +238,14 @@ func coachTexts(entries []models.Message) []string {
 	return texts
 }
 
-// carryOut stores what the memory step decided, once for a turn.
-func (a *Agent) carryOut(ctx context.Context, t turn, op recall.Operation) (string, recall.Fault, error) {
+// storeOperation stores what the memory step decided, once for a turn.
+func (a *Agent) storeOperation(ctx context.Context, t turn, op recall.Operation) (string, recall.Fault, error) {
 	var vector []float32
-	if vectors, err := a.embed(ctx, []string{op.Text}); err == nil {
+	if vectors, err := a.embedTexts(ctx, []string{op.Text}); err == nil {
 		vector = vectors[0]
 	}
 	near, err := a.Memory.Find(ctx, models.FactQuery{
-		ParticipantID: t.id(), Vector: vector, Words: recall.Words(op.Text), Limit: topFacts, MinScore: recall.MinScore,
+		ParticipantID: t.participantID(), Vector: vector, Words: recall.Words(op.Text), Limit: topFacts, MinScore: recall.MinScore,
 	})
 	if err != nil {
 		return "", recall.FaultNone, fmt.Errorf("looking for duplicates: %w", err)
@@ -250,7 +254,7 @@ func (a *Agent) carryOut(ctx context.Context, t turn, op recall.Operation) (stri
 		return id, recall.FaultDuplicate, nil
 	}
 	fact := models.Fact{
-		ID: op.ID, ParticipantID: t.id(), Kind: op.Kind, Text: op.Text, SourceID: lastTold(t.context), TurnID: t.context.Turn.ID,
+		ID: op.ID, ParticipantID: t.participantID(), Kind: op.Kind, Text: op.Text, SourceID: lastTextID(t.context), TurnID: t.context.Turn.ID,
 		CreatedAt: t.now.UTC(), UpdatedAt: t.now.UTC(),
 	}
 	store := a.Memory.SaveFact
@@ -270,8 +274,8 @@ func (a *Agent) carryOut(ctx context.Context, t turn, op recall.Operation) (stri
 	return stored.ID, recall.FaultNone, nil
 }
 
-// lastTold is the entry that a fact of this turn was learnt from.
-func lastTold(c models.TurnContext) int64 {
+// lastTextID returns the entry that a fact of this turn was learnt from.
+func lastTextID(c models.TurnContext) int64 {
 	for _, entry := range slices.Backward(c.Window) {
 		if entry.Role == models.RoleUser && entry.TurnID == c.Turn.ID {
 			return entry.ID
@@ -280,16 +284,17 @@ func lastTold(c models.TurnContext) int64 {
 	return 0
 }
 
-func (a *Agent) summarise(ctx context.Context, tr *trace, t turn, summary models.Summary) {
-	summary.ParticipantID = t.id()
-	drawn, due := recall.PlanSummary(recall.SummaryInput{Entries: t.context.Window, Summary: summary, ContextTokens: t.cap.ContextTokens})
+// writeSummary stores a new summary when one is due.
+func (a *Agent) writeSummary(ctx context.Context, tr *trace, t turn, summary models.Summary) {
+	summary.ParticipantID = t.participantID()
+	drawn, due := recall.PlanSummary(recall.SummaryInput{Entries: t.context.Window, Summary: summary, ContextTokens: t.capability.ContextTokens})
 	if !due {
 		return
 	}
 	request, err := drawn.Request(a.Prompts, a.Settings.SmallModel)
 	if err == nil {
 		var answer string
-		if answer, err = a.ask(ctx, tr, question{stage: models.StageSummarise, request: request, limit: summaryLimit}); err == nil {
+		if answer, err = a.askSmallModel(ctx, tr, question{stage: models.StageSummarise, request: request, limit: summaryLimit}); err == nil {
 			next, ok := drawn.Merge(answer, t.now.UTC())
 			if !ok {
 				tr.note(models.StageSummarise, "summary left")
@@ -298,21 +303,21 @@ func (a *Agent) summarise(ctx context.Context, tr *trace, t turn, summary models
 			err = a.Diary.PutSummary(ctx, next)
 		}
 	}
-	a.settled(tr, models.StageSummarise, err)
+	a.noteOutcome(tr, models.StageSummarise, err)
 }
 
-// note writes the notes of days that are over: today's belongs to the window
-// still.
-func (a *Agent) note(ctx context.Context, tr *trace, t turn, notes []models.Note) {
+// writeNotes writes the notes of days that are over; the current day still
+// belongs to the window.
+func (a *Agent) writeNotes(ctx context.Context, tr *trace, t turn, notes []models.Note) {
 	today := t.now.In(t.zone).Format(time.DateOnly)
-	for _, open := range recall.PlanNotes(recall.NoteInput{ParticipantID: t.id(), Entries: t.context.Window, Notes: notes, Zone: t.zone}) {
+	for _, open := range recall.PlanNotes(recall.NoteInput{ParticipantID: t.participantID(), Entries: t.context.Window, Notes: notes, Zone: t.zone}) {
 		if open.Earlier.LocalDate >= today {
 			return
 		}
 		request, err := open.Request(a.Prompts, a.Settings.SmallModel)
 		if err == nil {
 			var answer string
-			if answer, err = a.ask(ctx, tr, question{stage: models.StageNote, request: request, limit: summaryLimit}); err == nil {
+			if answer, err = a.askSmallModel(ctx, tr, question{stage: models.StageNote, request: request, limit: summaryLimit}); err == nil {
 				next, ok := open.Merge(answer, t.now.UTC())
 				if !ok {
 					tr.note(models.StageNote, "note left")
@@ -321,19 +326,19 @@ func (a *Agent) note(ctx context.Context, tr *trace, t turn, notes []models.Note
 				err = a.Diary.PutNote(ctx, next)
 			}
 		}
-		a.settled(tr, models.StageNote, err)
+		a.noteOutcome(tr, models.StageNote, err)
 	}
 }
 
-// settled records how a step behind the reply ended. Another turn that was
-// faster is as good.
-func (a *Agent) settled(tr *trace, stage models.StageName, err error) {
+// noteOutcome records how a step after the reply ended. A result of another
+// turn that was faster is as good.
+func (a *Agent) noteOutcome(tr *trace, stage models.StageName, err error) {
 	switch {
 	case err == nil:
 		tr.note(stage, string(stage)+" written")
 	case errors.Is(err, models.ErrStale):
 		tr.note(stage, string(stage)+" overtaken")
 	default:
-		tr.errored(stage, err)
+		tr.noteError(stage, err)
 	}
 }

@@ -10,10 +10,10 @@ import (
 // leastWords is how many words make an answer, where sentences were left out.
 const leastWords = 3
 
-// screen is what may be sent of a text that the model wrote in the round. What
-// is left out is noted on the round; when nothing is left but an
-// acknowledgement, the round has no text and the workflow asks again.
-func (r *round) screen(text string) string {
+// screenText returns what may be sent of a text that the model wrote in the
+// round. What is left out is noted on the round; when only an acknowledgement
+// is left, the round has no text and the workflow asks again.
+func (r *round) screenText(text string) string {
 	text = Clean(text)
 	plain := Plain(text)
 	if plain == "" {
@@ -36,8 +36,9 @@ func (r *round) screen(text string) string {
 	return screened.Text
 }
 
-// writtenBy are the messages of the participant in a window, as they came.
-func writtenBy(window []models.Message) []string {
+// participantTexts returns the messages of the participant in a window,
+// unredacted.
+func participantTexts(window []models.Message) []string {
 	var out []string
 	for _, entry := range window {
 		if entry.Role == models.RoleUser {

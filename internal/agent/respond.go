@@ -40,11 +40,11 @@ const manyCalls, manySearches = 1 << 20, 3
 func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
 	switch in.Input.Kind { //nolint:exhaustive // the others are conversation
 	case models.KindPrompt:
-		return a.habitPrompt(ctx, in)
+		return a.runHabitPrompt(ctx, in)
 	case models.KindCheckIn:
-		return a.checkIn(ctx, in)
+		return a.runCheckIn(ctx, in)
 	case models.KindSubagent:
-		return a.subagent(ctx, in)
+		return a.runSubagent(ctx, in)
 	}
 	clean, err := a.clean.Turn(in.Context)
 	if err != nil {
@@ -52,14 +52,14 @@ func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
 	}
 	tr := &trace{turnID: in.Input.TurnID, now: a.Now}
 	t := a.turnOf(ctx, tr, in, clean)
-	prepared, kept := keptFrom(clean.Steps, t.newest())
-	t, older := a.withOlder(ctx, tr, t, prepared.Older)
-	t.context.Runs = a.shortened(ctx, tr, t, in.Input.Last)
+	prepared, kept := findPrepared(clean.Steps, t.newestID())
+	t, older := a.digestOlder(ctx, tr, t, prepared.Older)
+	t.context.Runs = a.shortenResults(ctx, tr, t, in.Input.Last)
 	if kept {
-		t = a.inFocus(t, prepared.Focus)
+		t = a.applyFocus(t, prepared.Focus)
 	} else {
-		t = a.focused(ctx, tr, t)
-		prepared = a.prepare(ctx, tr, t)
+		t = a.focusTurn(ctx, tr, t)
+		prepared = a.prepareRound(ctx, tr, t)
 	}
 	prepared.Older = older
 	r := round{agent: a, trace: tr, turn: t, prepared: prepared, input: in.Input}
@@ -72,10 +72,10 @@ func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
 func (a *Agent) turnOf(ctx context.Context, tr *trace, in Round, clean models.TurnContext) turn {
 	zone := a.zoneOf(tr, &clean.Participant)
 	t := turn{
-		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: a.Now(), cap: a.capabilityOf(ctx),
-		written: writtenBy(in.Context.Window),
+		context: clean, mode: in.Input.Mode, kind: in.Input.Kind, offer: in.Offer, zone: zone, now: a.Now(), capability: a.capabilityOf(ctx),
+		written: participantTexts(in.Context.Window),
 	}
-	t.carried = plan.CarryOver(plan.CarryOverInput{
+	t.carryOver = plan.CarryOver(plan.CarryOverInput{
 		Entries: clean.Window, Catalogue: plan.ToolsOf(in.Offer.Specs, in.Offer.Keywords), Now: t.now, Hot: a.Settings.Hot,
 	})
 	return t
@@ -92,8 +92,9 @@ func (a *Agent) zoneOf(tr *trace, person *models.Participant) *time.Location {
 	return zone
 }
 
-// keptFrom is the preparation of an earlier round, unless texts came since.
-func keptFrom(steps []models.Step, newest int64) (Prepared, bool) {
+// findPrepared returns the preparation of an earlier round, unless texts came
+// since.
+func findPrepared(steps []models.Step, newest int64) (Prepared, bool) {
 	for _, step := range steps {
 		var kept Trace
 		if step.Trace == "" || json.Unmarshal([]byte(step.Trace), &kept) != nil {
@@ -145,28 +146,28 @@ type round struct {
 }
 
 func (r *round) run(ctx context.Context) (models.Step, error) {
-	specs := r.specs()
-	if call, ok := r.direct(ctx, specs); ok {
-		return r.step(models.ChatResponse{FinishReason: finishDirect}, toolcall.Verdict{Judgment: toolcall.Calls, Calls: []models.ToolCall{call}})
+	specs := r.offeredSpecs()
+	if call, ok := r.planDirectCall(ctx, specs); ok {
+		return r.buildStep(models.ChatResponse{FinishReason: finishDirect}, toolcall.Verdict{Judgment: toolcall.Calls, Calls: []models.ToolCall{call}})
 	}
 	if r.input.Last {
-		return r.limit(ctx)
+		return r.replyAtLimit(ctx)
 	}
-	request, err := r.compose(specs)
+	request, err := r.composeRequest(specs)
 	if err != nil {
 		return models.Step{}, err
 	}
-	answer, verdict, err := r.answered(ctx, request)
+	answer, verdict, err := r.askAndJudge(ctx, request)
 	if err != nil {
 		return models.Step{}, err
 	}
 	r.trace.note(models.StageGuard, "guard "+string(verdict.Judgment))
-	return r.step(answer, verdict)
+	return r.buildStep(answer, verdict)
 }
 
-// specs are the tools on offer now: those of the plan, what searches for tools
-// brought up since, without the ones that keep failing.
-func (r *round) specs() []models.ToolSpec {
+// offeredSpecs returns the tools on offer now: those of the plan and those that
+// searches for tools have found since, without the ones that keep failing.
+func (r *round) offeredSpecs() []models.ToolSpec {
 	if r.input.NoTools {
 		return nil
 	}
@@ -179,7 +180,7 @@ func (r *round) specs() []models.ToolSpec {
 	}
 	broken := plan.Broken(r.past)
 	var specs []models.ToolSpec
-	for _, spec := range named(r.turn.offer.specs(), names) {
+	for _, spec := range selectSpecs(r.turn.offer.allSpecs(), names) {
 		if !slices.Contains(broken, spec.Name) {
 			specs = append(specs, spec)
 		}
@@ -187,10 +188,12 @@ func (r *round) specs() []models.ToolSpec {
 	return specs
 }
 
-func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
+// composeRequest builds the request of the round and fits it into the model's
+// context.
+func (r *round) composeRequest(specs []models.ToolSpec) (models.ChatRequest, error) {
 	p, c := r.agent, r.turn.context
 	groups := plan.CarryGroups
-	if r.turn.carried.Fresh {
+	if r.turn.carryOver.Fresh {
 		groups = 0
 	}
 	c.Window = plan.TrimToolEntries(c.Window, plan.Caps{Groups: groups, EntryChars: plan.CarryEntryChars, Fence: outsideTools, Stop: r.turn.offer.Stop})
@@ -199,40 +202,41 @@ func (r *round) compose(specs []models.ToolSpec) (models.ChatRequest, error) {
 	drawn, guidance := plan.Plan{}, ""
 	if len(specs) > 0 {
 		drawn = r.prepared.Plan
-		guidance = plan.Guidance(plan.GuidanceInput{Plan: drawn, Parts: r.prepared.Parts, Past: r.past, Protocol: r.turn.cap.Protocol})
+		guidance = plan.Guidance(plan.GuidanceInput{Plan: drawn, Parts: r.prepared.Parts, Past: r.past, Protocol: r.turn.capability.Protocol})
 	}
-	section, err := plan.Section(p.Prompts, drawn, names(specs))
+	section, err := plan.Section(p.Prompts, drawn, specNames(specs))
 	if err != nil {
-		r.trace.errored(models.StagePlan, err)
+		r.trace.noteError(models.StagePlan, err)
 	}
 	request, err := Compose(p.Prompts, Input{
 		Context: c, Mode: r.turn.mode, Kind: r.turn.kind, Introduce: r.input.Introduce, Tools: specs, Now: p.Now(), Zone: r.turn.zone,
 		HistoryLimit: p.Settings.HistoryLimit, Model: p.Settings.ChatModel, Programme: p.Settings.Programme,
 		Memory: r.prepared.Memory, Plan: section, Focus: r.turn.focus.Body,
-		Playbooks: slices.Contains(names(specs), r.turn.offer.Playbook), Guidance: guidance,
+		Playbooks: slices.Contains(specNames(specs), r.turn.offer.Playbook), Guidance: guidance,
 	})
 	if err != nil {
 		return request, fmt.Errorf("composing request: %w", err)
 	}
-	return r.fitted(request), nil
+	return r.fitRequest(request), nil
 }
 
-// fitted is a request that fits the model's context together with its answer.
-func (r *round) fitted(request models.ChatRequest) models.ChatRequest {
-	fitting, _ := toolcall.Fit(toolcall.Sized(request, r.turn.cap.ContextTokens), r.turn.cap.ContextTokens)
+// fitRequest shortens a request until it fits the model's context together with
+// its answer.
+func (r *round) fitRequest(request models.ChatRequest) models.ChatRequest {
+	fitting, _ := toolcall.Fit(toolcall.Sized(request, r.turn.capability.ContextTokens), r.turn.capability.ContextTokens)
 	return fitting
 }
 
-// answered asks the chat model and judges the answer. One that its limit cut off
-// is asked for again, once; when the second is cut off too, its whole sentences
-// are the answer.
-func (r *round) answered(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
-	answer, verdict, err := r.tried(ctx, request)
+// askAndJudge asks the chat model and judges the answer. One that its limit cut
+// off is asked for again, once; when the second is cut off too, its whole
+// sentences are the answer.
+func (r *round) askAndJudge(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
+	answer, verdict, err := r.askWithFallback(ctx, request)
 	if err != nil || !toolcall.IsCut(answer) || verdict.Judgment == toolcall.Calls {
 		return answer, verdict, err
 	}
 	r.trace.note(models.StageGuard, "guard cut off")
-	again, second, err := r.tried(ctx, toolcall.AskShorter(request, verdict))
+	again, second, err := r.askWithFallback(ctx, toolcall.AskShorter(request, verdict))
 	switch {
 	case err != nil:
 		// The first answer is better than none.
@@ -247,11 +251,11 @@ func (r *round) answered(ctx context.Context, request models.ChatRequest) (model
 	return answer, verdict, nil
 }
 
-// tried asks the chat model in its protocol. An endpoint that takes no tools is
-// asked in text, once and from then on; a request that is too long is asked
-// again without its oldest turns, once.
-func (r *round) tried(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
-	answer, verdict, err := r.asked(ctx, request)
+// askWithFallback asks the chat model in its protocol. An endpoint that takes
+// no tools is asked in text, once and from then on; a request that is too long
+// is asked again without its oldest turns, once.
+func (r *round) askWithFallback(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
+	answer, verdict, err := r.askInProtocol(ctx, request)
 	var failed *models.ModelError
 	if !errors.As(err, &failed) {
 		return answer, verdict, err
@@ -259,11 +263,11 @@ func (r *round) tried(ctx context.Context, request models.ChatRequest) (models.C
 	again := request
 	switch failed.Class {
 	case models.ModelNoTools:
-		learnt, ok := r.agent.refused(ctx, r.trace, r.turn.cap)
+		learnt, ok := r.agent.learnNoTools(ctx, r.trace, r.turn.capability)
 		if !ok {
 			return answer, toolcall.Verdict{}, err
 		}
-		r.turn.cap = learnt
+		r.turn.capability = learnt
 	case models.ModelOverflow:
 		shorter, ok := toolcall.Shorten(request)
 		if !ok {
@@ -274,24 +278,26 @@ func (r *round) tried(ctx context.Context, request models.ChatRequest) (models.C
 		return answer, toolcall.Verdict{}, err
 	}
 	r.trace.note(models.StageModel, "model again after "+string(failed.Class))
-	return r.asked(ctx, again)
+	return r.askInProtocol(ctx, again)
 }
 
-func (r *round) asked(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
-	if r.turn.cap.Protocol == models.ProtocolTwoPhase && len(request.Tools) > 0 {
+// askInProtocol asks the chat model once, in the protocol that its capability
+// names.
+func (r *round) askInProtocol(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
+	if r.turn.capability.Protocol == models.ProtocolTwoPhase && len(request.Tools) > 0 {
 		return r.twoPhase(ctx, request)
 	}
-	answer, err := r.complete(ctx, request)
-	if r.turn.cap.Protocol == models.ProtocolText && len(request.Tools) > 0 {
+	answer, err := r.callModel(ctx, request)
+	if r.turn.capability.Protocol == models.ProtocolText && len(request.Tools) > 0 {
 		return answer, toolcall.Judge(answer, request.Tools), err
 	}
-	return answer, toolcall.JudgeNative(answer, r.native(request.Tools)), err
+	return answer, toolcall.JudgeNative(answer, r.nativeInput(request.Tools)), err
 }
 
-// complete is one call of the chat model.
-func (r *round) complete(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
+// callModel makes one call of the chat model.
+func (r *round) callModel(ctx context.Context, request models.ChatRequest) (models.ChatResponse, error) {
 	p := r.agent
-	offered, err := toolcall.Offer(p.Prompts, r.turn.cap, request)
+	offered, err := toolcall.Offer(p.Prompts, r.turn.capability, request)
 	if err != nil {
 		return models.ChatResponse{}, fmt.Errorf("offering tools: %w", err)
 	}
@@ -301,22 +307,22 @@ func (r *round) complete(ctx context.Context, request models.ChatRequest) (model
 		return answer, err
 	}
 	r.trace.stages = append(r.trace.stages, models.Stage{
-		TurnID: r.input.TurnID, Name: models.StageModel, Decision: "model " + string(r.turn.cap.Protocol),
+		TurnID: r.input.TurnID, Name: models.StageModel, Decision: "model " + string(r.turn.capability.Protocol),
 		Model: answer.Model, Usage: answer.Usage, Millis: p.Now().Sub(began).Milliseconds(), CreatedAt: p.Now().UTC(),
 	})
 	return answer, nil
 }
 
-// step is the row of the round. Words that are not fit for a person are not in
-// it: the workflow sees that there are none.
-func (r *round) step(answer models.ChatResponse, verdict toolcall.Verdict) (models.Step, error) {
+// buildStep returns the row of the round. Text that is not fit for a person is
+// not in it: the workflow sees that there is none.
+func (r *round) buildStep(answer models.ChatResponse, verdict toolcall.Verdict) (models.Step, error) {
 	step := models.Step{
-		TurnID: r.input.TurnID, Number: r.input.Step, AfterMessage: r.turn.newest(), FinishReason: answer.FinishReason,
+		TurnID: r.input.TurnID, Number: r.input.Step, AfterMessage: r.turn.newestID(), FinishReason: answer.FinishReason,
 		Model: answer.Model, PromptVersion: r.agent.Prompts.Version(), Usage: answer.Usage, CreatedAt: r.agent.Now(),
 	}
-	step.Text = r.screen(verdict.Text)
+	step.Text = r.screenText(verdict.Text)
 	if verdict.Judgment == toolcall.Calls && !r.input.NoTools {
-		calls, err := json.Marshal(r.screened(Calls(verdict.Calls)))
+		calls, err := json.Marshal(r.screenCalls(Calls(verdict.Calls)))
 		if err != nil {
 			return step, fmt.Errorf("encoding tool calls: %w", err)
 		}
@@ -330,19 +336,19 @@ func (r *round) step(answer models.ChatResponse, verdict toolcall.Verdict) (mode
 	return step, nil
 }
 
-// screened marks the calls that are not carried out, each with what the model
-// is told of it.
-func (r *round) screened(calls []models.ToolCall) []models.ToolCall {
+// screenCalls marks the calls that are not carried out, each with what the
+// model is told of it.
+func (r *round) screenCalls(calls []models.ToolCall) []models.ToolCall {
 	past := append([]plan.Past(nil), r.past...)
-	quotes := r.quotes()
+	quotes := r.readQuotes()
 	for i, call := range calls {
-		if r.turn.cap.Protocol != models.ProtocolNative && quotes.Hold(call) {
+		if r.turn.capability.Protocol != models.ProtocolNative && quotes.Hold(call) {
 			calls[i].Refused = refusedQuote
 			r.trace.note(models.StageTool, "tool refused quoted")
 			continue
 		}
 		refusal := plan.Screen(call, plan.ScreenInput{
-			Allowed: names(r.specs()), Search: r.turn.offer.Search, Past: past,
+			Allowed: specNames(r.offeredSpecs()), Search: r.turn.offer.Search, Past: past,
 			Limits: plan.Limits{Calls: manyCalls, Searches: manySearches},
 		})
 		if refusal.Reason != plan.ReasonNone {
@@ -355,7 +361,8 @@ func (r *round) screened(calls []models.ToolCall) []models.ToolCall {
 	return calls
 }
 
-func names(specs []models.ToolSpec) []string {
+// specNames returns the names of some tools.
+func specNames(specs []models.ToolSpec) []string {
 	out := make([]string, len(specs))
 	for i, spec := range specs {
 		out[i] = spec.Name
@@ -363,9 +370,10 @@ func names(specs []models.ToolSpec) []string {
 	return out
 }
 
-func joined(lines []string) string { return strings.Join(lines, "\n") }
+// joinLines joins lines with newlines.
+func joinLines(lines []string) string { return strings.Join(lines, "\n") }
 
-// filled leaves out the empty ones.
-func filled(texts ...string) []string {
+// dropEmpty leaves out the empty texts.
+func dropEmpty(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }

@@ -49,7 +49,7 @@ type Screened struct {
 // numbers of services, which are free of charge. A text that repeats the
 // coach's instructions is left out whole.
 func Screen(out Outbound) Screened {
-	if out.Instructions.repeatedIn(out.Text) {
+	if out.Instructions.isRepeatedIn(out.Text) {
 		return Screened{Dropped: []string{ScreenedPrompt}}
 	}
 	// Most texts hold nothing private, so the participant's own is read when one does.
@@ -77,7 +77,8 @@ type screener struct {
 	dropped []string
 }
 
-func (s *screener) note(reason string) {
+// noteReason adds a reason, each one once.
+func (s *screener) noteReason(reason string) {
 	if !slices.Contains(s.dropped, reason) {
 		s.dropped = append(s.dropped, reason)
 	}
@@ -89,7 +90,7 @@ func (s *screener) withoutMarks(text string) string {
 	}
 	found := redactionMark.FindAllStringIndex(text, -1)
 	if len(found) > 0 {
-		s.note(ScreenedMark)
+		s.noteReason(ScreenedMark)
 	}
 	return withoutSentences(text, found)
 }
@@ -97,9 +98,9 @@ func (s *screener) withoutMarks(text string) string {
 func (s *screener) withoutPrivate(text string) string {
 	var found [][]int
 	for _, part := range redact.Find(text) {
-		if !s.own().has(text[part.Start:part.End], part.Kind) {
+		if !s.own().isOwn(text[part.Start:part.End], part.Kind) {
 			found = append(found, []int{part.Start, part.End})
-			s.note(string(part.Kind))
+			s.noteReason(string(part.Kind))
 		}
 	}
 	return withoutSentences(text, found)
@@ -108,8 +109,8 @@ func (s *screener) withoutPrivate(text string) string {
 // sentenceEnd is where a sentence ends, with the blanks behind it.
 var sentenceEnd = regexp.MustCompile(`[.!?…。！？]+["'”’)\]]*(?:\s+|$)|\n+`)
 
-// shortened words end in a point that ends no sentence.
-var shortened = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:dr|mr|mrs|ms|st|sr|sra|hr|fr|nr|no|tel|ca|vs|e\.g|i\.e|z\.b|p\.ej)\.\s*$`)
+// abbreviation finds a word that ends in a point which ends no sentence.
+var abbreviation = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:dr|mr|mrs|ms|st|sr|sra|hr|fr|nr|no|tel|ca|vs|e\.g|i\.e|z\.b|p\.ej)\.\s*$`)
 
 // withoutSentences leaves out the sentences that hold any of some parts.
 func withoutSentences(text string, parts [][]int) string {
@@ -142,7 +143,7 @@ func endOfSentence(text string, start int, parts [][]int) int {
 		}
 		end := from + at[1]
 		across := slices.ContainsFunc(parts, func(part []int) bool { return part[0] < from+at[0] && end <= part[1] })
-		if !across && (text[end-1] == '\n' || !shortened.MatchString(text[start:end])) {
+		if !across && (text[end-1] == '\n' || !abbreviation.MatchString(text[start:end])) {
 			return end
 		}
 		from = end
@@ -171,7 +172,9 @@ func newOwn(phone string, texts []string) own {
 // leastOwn is how much of a number tells whose it is, in digits.
 const leastOwn = 7
 
-func (o own) has(part string, kind redact.Kind) bool {
+// isOwn reports whether a part of a text is the participant's own or belongs to
+// a service.
+func (o own) isOwn(part string, kind redact.Kind) bool {
 	plain := plainForm(part)
 	if plain != "" && strings.Contains(o.written, plain) {
 		return true

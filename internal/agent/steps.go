@@ -36,7 +36,7 @@ func roundsOf(ctx models.TurnContext) ([]toolRound, error) {
 			continue
 		}
 		r := toolRound{after: step.AfterMessage}
-		r.messages = append(r.messages, models.ChatMessage{Role: roleAssistant, Content: step.Text, ToolCalls: readable(calls)})
+		r.messages = append(r.messages, models.ChatMessage{Role: roleAssistant, Content: step.Text, ToolCalls: fixArguments(calls)})
 		for i, call := range calls {
 			content, err := callResult(ctx.Runs, step.Number, i)
 			if err != nil {
@@ -79,9 +79,9 @@ func callResult(runs []models.ToolRun, step, call int) (string, error) {
 	return result.Content, nil
 }
 
-// readable replaces arguments that are no JSON object by an empty one: some
-// servers refuse the whole request for them. The result tells what was wrong.
-func readable(calls []models.ToolCall) []models.ToolCall {
+// fixArguments replaces arguments that are no JSON object by an empty one: some
+// servers refuse the whole request for them. The result reports what was wrong.
+func fixArguments(calls []models.ToolCall) []models.ToolCall {
 	out := slices.Clone(calls)
 	for i := range out {
 		var object map[string]any

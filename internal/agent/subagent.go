@@ -29,13 +29,13 @@ type SubagentInput struct {
 // in it. It fails when a text cannot be rendered or a stored call not be read.
 func ComposeSubagent(lib *prompts.Library, in SubagentInput) (models.ChatRequest, error) {
 	w := sectionWriter{lib: lib, programme: in.Programme, tools: toolNames(in.Tools)}
-	w.text("Task of a helper", prompts.Subagent)
-	w.add("Participant", participantLines(in.Context.Participant, in.Zone))
-	w.tone(in.Context.Profile.Tone)
+	w.addPrompt("Task of a helper", prompts.Subagent)
+	w.addSection("Participant", participantLines(in.Context.Participant, in.Zone))
+	w.addTone(in.Context.Profile.Tone)
 	if len(in.Tools) == 0 {
-		w.text("This round", prompts.NoTools)
+		w.addPrompt("This round", prompts.NoTools)
 	}
-	w.add("Now", []string{clockLine(in.Now, in.Zone)})
+	w.addSection("Now", []string{clockLine(in.Now, in.Zone)})
 	if w.err != nil {
 		return models.ChatRequest{}, fmt.Errorf("writing system message: %w", w.err)
 	}
@@ -43,7 +43,7 @@ func ComposeSubagent(lib *prompts.Library, in SubagentInput) (models.ChatRequest
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("reading rounds of the subagent: %w", err)
 	}
-	messages := []models.ChatMessage{{Role: roleSystem, Content: join(w.sections)}, {Role: roleUser, Content: marks.Task + in.Task}}
+	messages := []models.ChatMessage{{Role: roleSystem, Content: joinSections(w.sections)}, {Role: roleUser, Content: marks.Task + in.Task}}
 	for _, r := range rounds {
 		messages = append(messages, r.messages...)
 	}

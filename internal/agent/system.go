@@ -14,7 +14,8 @@ import (
 // section is a titled part of the system message.
 type section struct{ title, body string }
 
-func join(sections []section) string {
+// joinSections renders the sections, each under its title.
+func joinSections(sections []section) string {
 	parts := make([]string, 0, 5*len(sections))
 	for _, s := range sections {
 		parts = append(parts, "\n\n", "# ", s.title, "\n", s.body)
@@ -26,55 +27,55 @@ func join(sections []section) string {
 // every time.
 func systemMessage(lib *prompts.Library, in Input) (string, error) {
 	w := sectionWriter{lib: lib, programme: in.Programme, tools: toolNames(in.Tools)}
-	w.text("Persona", prompts.Persona)
-	w.task(in)
+	w.addPrompt("Persona", prompts.Persona)
+	w.addTask(in)
 	ctx := in.Context
-	w.add("Participant", participantLines(ctx.Participant, in.Zone))
-	w.tone(ctx.Profile.Tone)
-	w.status(in.Mode, ctx.Profile)
-	w.add("Profile", ProfileLines(ctx.Profile))
-	w.add("Schedules", scheduleLines(ctx.Schedules, in.Zone))
+	w.addSection("Participant", participantLines(ctx.Participant, in.Zone))
+	w.addTone(ctx.Profile.Tone)
+	w.addStatus(in.Mode, ctx.Profile)
+	w.addSection("Profile", ProfileLines(ctx.Profile))
+	w.addSection("Schedules", scheduleLines(ctx.Schedules, in.Zone))
 	if ctx.Outstanding != nil {
-		w.add("Outstanding prompt", outstandingLines(ctx, in.Zone))
+		w.addSection("Outstanding prompt", outstandingLines(ctx, in.Zone))
 	}
-	w.block("Memory", in.Memory)
-	w.block("Plan", in.Plan)
-	w.notes(in)
-	w.add("Now", []string{clockLine(in.Now, in.Zone)})
-	return join(w.sections), w.err
+	w.addBlock("Memory", in.Memory)
+	w.addBlock("Plan", in.Plan)
+	w.addNotes(in)
+	w.addSection("Now", []string{clockLine(in.Now, in.Zone)})
+	return joinSections(w.sections), w.err
 }
 
-// task writes what the turn is for: its mode and the operator's focus where the
-// person is answered, else the one message that is wanted.
-func (w *sectionWriter) task(in Input) {
+// addTask writes what the turn is for: its mode and the operator's focus where
+// the person is answered, else the one message that is wanted.
+func (w *sectionWriter) addTask(in Input) {
 	switch in.Kind { //nolint:exhaustive // the others answer the person
 	case models.KindGreeting:
-		w.text("Task: greeting", prompts.Greeting)
-		w.language(in.Context.Participant.Locale, true)
+		w.addPrompt("Task: greeting", prompts.Greeting)
+		w.addLanguage(in.Context.Participant.Locale, true)
 		return
 	case models.KindPrompt:
-		w.text("Task: habit prompt", prompts.HabitPrompt)
-		w.language(in.Context.Participant.Locale, false)
+		w.addPrompt("Task: habit prompt", prompts.HabitPrompt)
+		w.addLanguage(in.Context.Participant.Locale, false)
 		return
 	}
-	w.playbooks(in.Playbooks)
+	w.addPlaybooks(in.Playbooks)
 	switch in.Mode {
 	case models.ModeIntake:
-		w.text("Mode: INTAKE", prompts.Intake)
+		w.addPrompt("Mode: INTAKE", prompts.Intake)
 	case models.ModeFeedback:
-		w.text("Mode: FEEDBACK", prompts.Feedback)
+		w.addPrompt("Mode: FEEDBACK", prompts.Feedback)
 	}
 	if in.Focus != "" {
-		w.add("Focus", []string{in.Focus})
+		w.addSection("Focus", []string{in.Focus})
 	}
 }
 
-// language says which language a message is written in that answers no text.
-// first: it is a greeting, which the legal footer follows in the language of
-// the footer; all others go by what the person writes.
-func (w *sectionWriter) language(locale string, first bool) {
+// addLanguage says which language a message is written in that answers no text.
+// first marks a greeting, which the legal footer follows in the language of the
+// footer; all others go by what the person writes.
+func (w *sectionWriter) addLanguage(locale string, first bool) {
 	name := w.lib.LanguageName(prompts.GreetingFooter, locale)
-	w.add("Language", []string{w.render(prompts.Language, prompts.LanguageData{Language: name, Locale: flat(locale), First: first})})
+	w.addSection("Language", []string{w.renderText(prompts.Language, prompts.LanguageData{Language: name, Locale: toOneLine(locale), First: first})})
 }
 
 func toolNames(specs []models.ToolSpec) prompts.ToolNames {
@@ -94,7 +95,8 @@ type sectionWriter struct {
 	err       error
 }
 
-func (w *sectionWriter) render(name prompts.Name, data any) string {
+// renderText renders a prompt text and keeps the first error.
+func (w *sectionWriter) renderText(name prompts.Name, data any) string {
 	text, err := w.lib.Render(name, data)
 	if err != nil && w.err == nil {
 		w.err = err
@@ -102,13 +104,14 @@ func (w *sectionWriter) render(name prompts.Name, data any) string {
 	return text
 }
 
-func (w *sectionWriter) add(title string, lines []string) {
+// addSection adds a section of some lines.
+func (w *sectionWriter) addSection(title string, lines []string) {
 	w.sections = append(w.sections, section{title, strings.Join(lines, "\n")})
 }
 
-// block adds a section that came about elsewhere; none when it is empty. Its
-// lines cannot open a section.
-func (w *sectionWriter) block(title, body string) {
+// addBlock adds a section whose body was written elsewhere, and none when it is
+// empty. Its lines cannot open a section.
+func (w *sectionWriter) addBlock(title, body string) {
 	if body == "" {
 		return
 	}
@@ -116,20 +119,22 @@ func (w *sectionWriter) block(title, body string) {
 	for i := range lines {
 		lines[i] = strings.TrimLeft(lines[i], "# ")
 	}
-	w.add(title, lines)
+	w.addSection(title, lines)
 }
 
-func (w *sectionWriter) text(title string, name prompts.Name) {
-	w.add(title, []string{w.render(name, w.data())})
+// addPrompt adds a section with a rendered prompt text.
+func (w *sectionWriter) addPrompt(title string, name prompts.Name) {
+	w.addSection(title, []string{w.renderText(name, w.personaData())})
 }
 
-func (w *sectionWriter) data() prompts.PersonaData {
+// personaData returns the values that prompt texts are rendered with.
+func (w *sectionWriter) personaData() prompts.PersonaData {
 	return prompts.PersonaData{Programme: w.programme, Tools: w.tools}
 }
 
-// playbooks lists what can be read. The list is the same for everybody
-// and stands before the mode, so that requests share it.
-func (w *sectionWriter) playbooks(readable bool) {
+// addPlaybooks lists what can be read. The list is the same for every
+// participant and stands before the mode, so that requests share it.
+func (w *sectionWriter) addPlaybooks(readable bool) {
 	if !readable {
 		return
 	}
@@ -138,34 +143,36 @@ func (w *sectionWriter) playbooks(readable bool) {
 		w.err = err
 	}
 	if list != "" {
-		w.add("Playbooks", []string{list})
+		w.addSection("Playbooks", []string{list})
 	}
 }
 
-func (w *sectionWriter) status(mode models.Mode, p models.Profile) {
+// addStatus says which fields of the profile are missing.
+func (w *sectionWriter) addStatus(mode models.Mode, p models.Profile) {
 	missing := coach.MissingFields(p)
 	first, name := "Missing: "+strings.Join(missing, ", "), prompts.ProfileMissing
 	if len(missing) == 0 {
 		first, name = "Complete.", prompts.ProfileComplete
 	}
-	w.add("Profile status", []string{first, w.render(name, prompts.StatusData{Mode: mode, Missing: missing, Tools: w.tools})})
+	w.addSection("Profile status", []string{first, w.renderText(name, prompts.StatusData{Mode: mode, Missing: missing, Tools: w.tools})})
 }
 
-func (w *sectionWriter) tone(t models.Tone) {
-	w.add("Tone", []string{w.render(prompts.Tone, prompts.ToneData{Tags: t.Tags})})
+// addTone writes the tone that the person wants.
+func (w *sectionWriter) addTone(t models.Tone) {
+	w.addSection("Tone", []string{w.renderText(prompts.Tone, prompts.ToneData{Tags: t.Tags})})
 }
 
-// line is "name: value" on one line, so that no value can open a section; nil
-// when there is no value.
-func line(name, value string) []string {
-	if value = flat(value); value == "" {
+// formatField returns "name: value" on one line, so that no value can open a
+// section, and nil when there is no value.
+func formatField(name, value string) []string {
+	if value = toOneLine(value); value == "" {
 		return nil
 	}
 	return []string{name + ": " + value}
 }
 
-// flat puts a text on one line.
-func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+// toOneLine puts a text on one line.
+func toOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func participantLines(p models.Participant, zone *time.Location) []string {
 	name := zone.String()
@@ -173,18 +180,18 @@ func participantLines(p models.Participant, zone *time.Location) []string {
 		name += " (the programme's default; the person's own zone is not known)"
 	}
 	return slices.Concat(
-		line("Name", p.Name), line("Gender", p.Gender), line("Ethnicity", p.Ethnicity),
-		line("Background", p.Background), line("Locale", p.Locale), line("Time zone", name))
+		formatField("Name", p.Name), formatField("Gender", p.Gender), formatField("Ethnicity", p.Ethnicity),
+		formatField("Background", p.Background), formatField("Locale", p.Locale), formatField("Time zone", name))
 }
 
 // ProfileLines lists the filled fields of a profile, one a line; a single line
 // says so where nothing is known.
 func ProfileLines(p models.Profile) []string {
 	lines := slices.Concat(
-		line("habit_domain", p.HabitDomain), line("motivational_frame", p.MotivationalFrame),
-		line("preferred_time", p.PreferredTime), line("prompt_anchor", p.PromptAnchor),
-		line("additional_info", p.AdditionalInfo), line("last_successful_prompt", p.LastSuccessfulPrompt),
-		line("last_barrier", p.LastBarrier), line("last_motivator", p.LastMotivator), line("last_tweak", p.LastTweak))
+		formatField("habit_domain", p.HabitDomain), formatField("motivational_frame", p.MotivationalFrame),
+		formatField("preferred_time", p.PreferredTime), formatField("prompt_anchor", p.PromptAnchor),
+		formatField("additional_info", p.AdditionalInfo), formatField("last_successful_prompt", p.LastSuccessfulPrompt),
+		formatField("last_barrier", p.LastBarrier), formatField("last_motivator", p.LastMotivator), formatField("last_tweak", p.LastTweak))
 	if len(lines) == 0 {
 		lines = []string{"Nothing known yet."}
 	}
@@ -216,7 +223,7 @@ func scheduleLines(rows []models.ScheduleRow, zone *time.Location) []string {
 
 func outstandingLines(ctx models.TurnContext, zone *time.Location) []string {
 	prompt := ctx.Outstanding
-	text := strings.TrimLeft(flat(promptText(ctx)), "# ")
+	text := strings.TrimLeft(toOneLine(promptText(ctx)), "# ")
 	if text == "" {
 		text = "(its text is not known)"
 	}
@@ -250,27 +257,27 @@ func promptText(ctx models.TurnContext) string {
 // characters.
 const leadLength = 320
 
-// notes writes what this round needs besides the clock, each in a section of
+// addNotes writes what this round needs besides the clock, each in a section of
 // its own before Now, which holds nothing but the clock: an open crisis, what
 // the first text of the window answers, what the channel permits, and that no
 // tool can be called.
-func (w *sectionWriter) notes(in Input) {
+func (w *sectionWriter) addNotes(in Input) {
 	if note := attentionNote(in.Context.Participant, in.Zone); note != nil {
-		w.add("Safety", note)
+		w.addSection("Safety", note)
 	}
 	if lead := leadOf(in.Context, in.HistoryLimit); lead != nil {
-		text := clip(label(*lead, in.Zone)+flat(w.withoutFooter(*lead, in.Context.Participant.Locale)), leadLength)
-		w.add("Before the first message below", []string{"You wrote: " + text})
+		text := clipText(entryLabel(*lead, in.Zone)+toOneLine(w.withoutFooter(*lead, in.Context.Participant.Locale)), leadLength)
+		w.addSection("Before the first message below", []string{"You wrote: " + text})
 	}
 	if in.Context.Turn.Channel.Rights().ReadOnly {
-		w.text("Channel", prompts.ReadOnly)
+		w.addPrompt("Channel", prompts.ReadOnly)
 	}
 	if in.Introduce {
-		w.add("Introduction", []string{"The person has had no message from you yet. Begin the reply by saying that this is " + w.programme + " and that you are an automated coach, then answer. " +
+		w.addSection("Introduction", []string{"The person has had no message from you yet. Begin the reply by saying that this is " + w.programme + " and that you are an automated coach, then answer. " +
 			"A line about costs and about the words STOP and HELP is added below your message, in the language of the programme's fixed texts. Do not write it yourself."})
 	}
 	if len(in.Tools) == 0 && in.Kind != models.KindGreeting {
-		w.text("This round", prompts.NoTools)
+		w.addPrompt("This round", prompts.NoTools)
 	}
 }
 
@@ -303,7 +310,7 @@ func attentionNote(p models.Participant, zone *time.Location) []string {
 func leadOf(c models.TurnContext, limit int) *models.Message {
 	entries := c.Window
 	kept := windowOf(entries, c.Turn.ID, limit)
-	if limit == 0 || len(kept) == 0 || !kept[0].byUser() {
+	if limit == 0 || len(kept) == 0 || !kept[0].isFromUser() {
 		return nil
 	}
 	first := slices.Index(entries, kept[0][0])
@@ -318,8 +325,8 @@ func leadOf(c models.TurnContext, limit int) *models.Message {
 	return nil
 }
 
-// clip cuts a text to at most n characters.
-func clip(s string, n int) string {
+// clipText cuts a text to at most n characters.
+func clipText(s string, n int) string {
 	runes := []rune(s)
 	if len(runes) <= n {
 		return s

@@ -26,8 +26,8 @@ func (t *trace) note(name models.StageName, decision string) {
 	t.stages = append(t.stages, models.Stage{TurnID: t.turnID, Name: name, Decision: decision, CreatedAt: t.now().UTC()})
 }
 
-// errored records a stage that failed open.
-func (t *trace) errored(name models.StageName, err error) {
+// noteError records a stage that failed open.
+func (t *trace) noteError(name models.StageName, err error) {
 	reason := "failed"
 	var model *models.ModelError
 	switch {
@@ -46,9 +46,9 @@ type question struct {
 	limit   time.Duration
 }
 
-// ask puts a question once for a turn: an answer that was paid for is read
-// back by a retry with the same input.
-func (a *Agent) ask(ctx context.Context, t *trace, q question) (string, error) {
+// askSmallModel asks a question once for a turn: a retry with the same input
+// reads the stored answer of an earlier call.
+func (a *Agent) askSmallModel(ctx context.Context, t *trace, q question) (string, error) {
 	hash, err := hashOf(q.request)
 	if err != nil {
 		return "", err
@@ -56,7 +56,7 @@ func (a *Agent) ask(ctx context.Context, t *trace, q question) (string, error) {
 	if kept, err := a.Journal.StageBy(ctx, t.turnID, q.stage, hash); err == nil {
 		return kept.Output, nil
 	} else if !errors.Is(err, models.ErrNotFound) {
-		t.errored(q.stage, err)
+		t.noteError(q.stage, err)
 		return "", fmt.Errorf("reading stage %s: %w", q.stage, err)
 	}
 	q.request = toolcall.Sized(q.request, 0)
@@ -65,7 +65,7 @@ func (a *Agent) ask(ctx context.Context, t *trace, q question) (string, error) {
 	began := a.Now()
 	answer, err := a.Model.Complete(callCtx, q.request)
 	if err != nil {
-		t.errored(q.stage, err)
+		t.noteError(q.stage, err)
 		return "", fmt.Errorf("asking for %s: %w", q.stage, err)
 	}
 	row := models.Stage{

@@ -9,24 +9,24 @@ import (
 	"coachline/models"
 )
 
-// unasked begins a round of a turn that nobody's text began and that calls no
-// tool: of the stages it has redaction, which fails closed, and what is known of
-// the person.
-func (a *Agent) unasked(ctx context.Context, in Round) (round, error) {
+// startInitiated begins a round of a turn that no text of a person began and
+// that calls no tool: of the stages it has redaction, which fails closed, and
+// what is known of the person.
+func (a *Agent) startInitiated(ctx context.Context, in Round) (round, error) {
 	clean, err := a.clean.Turn(in.Context)
 	if err != nil {
 		return round{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
 	}
 	tr := &trace{turnID: in.Input.TurnID, now: a.Now}
 	t := a.turnOf(ctx, tr, in, clean)
-	known := Prepared{Memory: a.remembered(ctx, tr, t, plan.ReplyOnly()), Newest: t.newest()}
+	known := Prepared{Memory: a.composeMemory(ctx, tr, t, plan.ReplyOnly()), Newest: t.newestID()}
 	return round{agent: a, trace: tr, turn: t, prepared: known, input: in.Input}, nil
 }
 
-// checkIn asks whether to write, and what. The round holds the words only where
+// runCheckIn asks whether to write, and what. The round holds a text only where
 // the model said so clearly; otherwise it holds none, and its trace says why.
-func (a *Agent) checkIn(ctx context.Context, in Round) (models.Step, error) {
-	r, err := a.unasked(ctx, in)
+func (a *Agent) runCheckIn(ctx context.Context, in Round) (models.Step, error) {
+	r, err := a.startInitiated(ctx, in)
 	if err != nil {
 		return models.Step{}, err
 	}
@@ -37,7 +37,7 @@ func (a *Agent) checkIn(ctx context.Context, in Round) (models.Step, error) {
 	if err != nil {
 		return models.Step{}, fmt.Errorf("composing check-in: %w", err)
 	}
-	answer, err := r.complete(ctx, r.fitted(request))
+	answer, err := r.callModel(ctx, r.fitRequest(request))
 	if err != nil {
 		return models.Step{}, err
 	}
@@ -47,16 +47,16 @@ func (a *Agent) checkIn(ctx context.Context, in Round) (models.Step, error) {
 	if decided.Reason == toolcall.CheckInSend {
 		verdict = toolcall.Verdict{Judgment: toolcall.Words, Text: decided.Text}
 	}
-	return r.step(answer, verdict)
+	return r.buildStep(answer, verdict)
 }
 
 // byTask is how the tools of a subagent were chosen: all that it may have.
 const byTask = "subagent"
 
-// subagent is one round of a subagent: its task, what it looked up so far, and
-// its own tools. Nothing is routed, planned or recalled for it, and
-// it sees nothing of the conversation. It asks the chat model as a reply does.
-func (a *Agent) subagent(ctx context.Context, in Round) (models.Step, error) {
+// runSubagent runs one round of a subagent: its task, its results so far, and
+// its own tools. Nothing is routed, planned or recalled for it, and it sees
+// nothing of the conversation. It asks the chat model as a reply does.
+func (a *Agent) runSubagent(ctx context.Context, in Round) (models.Step, error) {
 	clean, err := a.clean.Turn(in.Context)
 	if err != nil {
 		return models.Step{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
@@ -64,21 +64,21 @@ func (a *Agent) subagent(ctx context.Context, in Round) (models.Step, error) {
 	tr := &trace{turnID: in.Input.TurnID, now: a.Now}
 	r := round{
 		agent: a, trace: tr, turn: a.turnOf(ctx, tr, in, clean), input: in.Input,
-		prepared: Prepared{Allowed: names(in.Offer.Specs), Label: byTask},
+		prepared: Prepared{Allowed: specNames(in.Offer.Specs), Label: byTask},
 	}
 	if r.past, err = pastOf(clean); err != nil {
 		return models.Step{}, err
 	}
 	request, err := ComposeSubagent(a.Prompts, SubagentInput{
-		Context: clean, Task: a.clean.Text(in.Task, 0), Tools: r.specs(), Now: r.turn.now, Zone: r.turn.zone,
+		Context: clean, Task: a.clean.Text(in.Task, 0), Tools: r.offeredSpecs(), Now: r.turn.now, Zone: r.turn.zone,
 		Model: a.Settings.ChatModel, Programme: a.Settings.Programme,
 	})
 	if err != nil {
 		return models.Step{}, fmt.Errorf("composing for a subagent: %w", err)
 	}
-	answer, verdict, err := r.answered(ctx, r.fitted(request))
+	answer, verdict, err := r.askAndJudge(ctx, r.fitRequest(request))
 	if err != nil {
 		return models.Step{}, err
 	}
-	return r.step(answer, verdict)
+	return r.buildStep(answer, verdict)
 }

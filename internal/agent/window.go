@@ -15,7 +15,8 @@ import (
 // one model message with all their results.
 type group []models.Message
 
-func (g group) byUser() bool { return g[0].Role == models.RoleUser }
+// isFromUser reports whether a group is an entry of the participant.
+func (g group) isFromUser() bool { return g[0].Role == models.RoleUser }
 
 func (g group) isTools() bool { return g[0].Kind == models.KindToolCall }
 
@@ -35,11 +36,11 @@ func Window(entries []models.Message, turnID string, limit int) []models.Message
 func windowOf(entries []models.Message, turnID string, limit int) []group {
 	groups := groupsOf(entries)
 	answered := len(groups)
-	for answered > 0 && groups[answered-1].byUser() {
+	for answered > 0 && groups[answered-1].isFromUser() {
 		answered--
 	}
 	// Something may have been sent between the texts of a turn, such as HELP.
-	own := slices.IndexFunc(groups[:answered], func(g group) bool { return g.byUser() && turnID != "" && g[0].TurnID == turnID })
+	own := slices.IndexFunc(groups[:answered], func(g group) bool { return g.isFromUser() && turnID != "" && g[0].TurnID == turnID })
 	if own >= 0 {
 		answered = own
 	}
@@ -52,18 +53,18 @@ func windowOf(entries []models.Message, turnID string, limit int) []group {
 			start--
 			room -= len(groups[start])
 		}
-		start = toBlock(groups[:answered], start)
+		start = moveToBlock(groups[:answered], start)
 	}
-	return fromFirstUser(groups[start:])
+	return dropBeforeUser(groups[start:])
 }
 
 // blockTurns is how many turns leave a full window at once.
 const blockTurns = 5
 
-// toBlock moves the start of a window that is cut to the first turn of a block,
-// so that requests of several turns begin alike and a provider's prompt cache
-// holds. A window without such a turn stays as it is.
-func toBlock(groups []group, start int) int {
+// moveToBlock moves the start of a window that is cut to the first turn of a
+// block, so that requests of several turns begin alike and a provider's prompt
+// cache holds. A window without such a turn stays as it is.
+func moveToBlock(groups []group, start int) int {
 	if start == 0 {
 		return start
 	}
@@ -77,10 +78,10 @@ func toBlock(groups []group, start int) int {
 	return start
 }
 
-// fromFirstUser drops what stands before the first user entry; without any, it
-// keeps the coach's own words.
-func fromFirstUser(groups []group) []group {
-	if first := slices.IndexFunc(groups, group.byUser); first >= 0 {
+// dropBeforeUser drops the groups before the first user entry; without any, it
+// keeps what the coach wrote.
+func dropBeforeUser(groups []group) []group {
+	if first := slices.IndexFunc(groups, group.isFromUser); first >= 0 {
 		return groups[first:]
 	}
 	return slices.DeleteFunc(slices.Clone(groups), group.isTools)
@@ -152,14 +153,14 @@ func resultOf(entry models.Message) (models.ToolResult, bool) {
 func chatMessage(entry models.Message, zone *time.Location) models.ChatMessage {
 	switch {
 	case entry.Kind == models.KindToolCall:
-		return models.ChatMessage{Role: roleAssistant, ToolCalls: readable(callsOf(entry))}
+		return models.ChatMessage{Role: roleAssistant, ToolCalls: fixArguments(callsOf(entry))}
 	case entry.Kind == models.KindToolResult:
 		result, _ := resultOf(entry)
 		return models.ChatMessage{Role: roleTool, Content: result.Content, ToolCallID: result.CallID}
 	case entry.Role == models.RoleUser:
 		return models.ChatMessage{Role: roleUser, Content: entry.Text}
 	default:
-		return models.ChatMessage{Role: roleAssistant, Content: label(entry, zone) + entry.Text}
+		return models.ChatMessage{Role: roleAssistant, Content: entryLabel(entry, zone) + entry.Text}
 	}
 }
 
@@ -190,9 +191,10 @@ func labelName(kind models.Kind) string {
 	return ""
 }
 
-// label is empty for replies and greetings that were delivered. It holds the
-// date and not "today", so that an entry reads the same in every later request.
-func label(entry models.Message, zone *time.Location) string {
+// entryLabel returns what stands before an entry; it is empty for replies and
+// greetings that were delivered. It holds the date and not "today", so that an
+// entry reads the same in every later request.
+func entryLabel(entry models.Message, zone *time.Location) string {
 	name := labelName(entry.Kind)
 	if entry.Undelivered {
 		return marks.Undelivered(cmp.Or(name, string(entry.Kind)))
