@@ -51,27 +51,28 @@ const (
 	plannerLimit   = 6 * time.Second
 	smallLimit     = 8 * time.Second
 	embeddingLimit = 5 * time.Second
-	// summaryLimit is for what nobody waits for.
+	// summaryLimit bounds calls that no reply waits for.
 	summaryLimit = 30 * time.Second
 )
 
-// MemoryStep says when what a person told is remembered.
+// MemoryStep says when the facts in a person's message are stored.
 type MemoryStep string
 
 const (
-	// MemoryAfter: once the reply is out.
+	// MemoryAfter stores them once the reply is out.
 	MemoryAfter MemoryStep = "after"
-	// MemoryBefore: before the model is asked, so that the reply can confirm.
+	// MemoryBefore stores them before the model is asked, so that the reply can
+	// confirm.
 	MemoryBefore MemoryStep = "before"
-	// MemoryOff: never.
+	// MemoryOff stores none.
 	MemoryOff MemoryStep = "off"
 )
 
 // Settings are the operator's choices.
 type Settings struct {
 	ChatModel, SmallModel string
-	// Endpoint tells what is learnt of a model here from what holds elsewhere;
-	// it must hold no key.
+	// Endpoint separates what is learnt of a model here from what holds
+	// elsewhere; it must hold no key.
 	Endpoint string
 	// Hot is how long a conversation goes on after its newest entry.
 	Hot          time.Duration
@@ -125,12 +126,12 @@ func New(cfg Config) *Agent {
 	return p
 }
 
-// Offer is what a turn may call: the tools that the mode permits, words that
-// ask for them, and the names of the tools with a meaning of their own.
+// Offer is what a turn may call: the tools that the mode permits, keywords
+// that ask for them, and the names of the tools with a meaning of their own.
 type Offer struct {
 	Specs []models.ToolSpec
 	// Controls steer the turn: the end of an exchange, the search for tools.
-	// They are offered whatever the router says.
+	// They are offered independently of the router.
 	Controls []models.ToolSpec
 	Keywords map[string][]string
 	// Core are the tools that the mode is made of; no router takes them away.
@@ -139,8 +140,8 @@ type Offer struct {
 	Search string
 	// Playbook is the tool that reads playbooks; Specs says whether it is there.
 	Playbook string
-	// Outside are the tools whose results hold what strangers wrote, Compact
-	// those among them that no digest is made of.
+	// Outside are the tools whose results hold text from outside the programme,
+	// Compact those among them that no digest is made of.
 	Outside, Compact []string
 	// Recalled are the tools whose results hold what participants wrote before.
 	Recalled []string

@@ -13,12 +13,12 @@ import (
 // One section while attention is open, before the clock; no other request
 // differs.
 func TestOpenAttentionIsOneSection(t *testing.T) {
-	plain, err := Compose(library(t), base(t))
+	plain, err := Compose(loadLibrary(t), baseInput(t))
 	require.NoError(t, err)
-	in := base(t)
+	in := baseInput(t)
 	since := time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC)
 	in.Context.Participant.Attention, in.Context.Participant.AttentionAt = models.AttentionCrisis, &since
-	open, err := Compose(library(t), in)
+	open, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
 	before, after := plain.Messages[0].Content, open.Messages[0].Content
 	require.NotContains(t, before, "may be a crisis")

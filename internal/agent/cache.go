@@ -15,7 +15,7 @@ import (
 const conversations = 128
 
 // caches hold what would be computed again from the same input. They are
-// outsideTools workflow state, and no answer depends on whether an entry is there.
+// outside workflow state, and no answer depends on whether an entry is there.
 type caches struct {
 	// people: what is known of a person at one version of it.
 	people *lru.Cache[string, known]
@@ -31,7 +31,7 @@ type known struct {
 	memory models.Memory
 }
 
-// stamp tells one state of what is known of a person from the next.
+// stamp holds the versions of a person's profile and memory.
 type stamp struct {
 	profile int64
 	memory  int64

@@ -10,7 +10,7 @@ import (
 )
 
 // relearn is how long a worker believes what it knows of the chat model before
-// it looks at the record again: another worker may have learnt more.
+// it reads the record again: another worker may have learnt more.
 const relearn = time.Minute
 
 // capabilities remembers the capability of the chat model. The zero value is

@@ -40,7 +40,8 @@ func ComposeCheckIn(lib *prompts.Library, in Input) (models.ChatRequest, error) 
 	return models.ChatRequest{Model: in.Model, Messages: interleaveRounds(first, in, nil, marks.Task+request), JSON: true}, nil
 }
 
-// contactLines say when either side wrote last, as far back as the window goes.
+// contactLines returns when either side wrote last, as far back as the window
+// goes.
 func contactLines(in Input) []string {
 	return slices.Concat(
 		formatField("The person wrote", lastAt(in, models.RoleUser)),

@@ -20,12 +20,13 @@ const (
 // Input is what one round of a turn is composed from. A nil Zone is UTC, an
 // empty Programme is prompts.DefaultProgramme, an unknown Mode is INTAKE.
 // HistoryLimit bounds the conversation entries as Window says. No Tools means
-// that the model is asked for words only.
+// that the model is asked for a text only.
 type Input struct {
 	Context models.TurnContext
 	Mode    models.Mode
 	Kind    models.Kind
-	// Introduce: the reply is the first that the person hears of the programme.
+	// Introduce says that the reply is the first message that the person gets
+	// from the programme.
 	Introduce    bool
 	Tools        []models.ToolSpec
 	Now          time.Time
@@ -38,7 +39,7 @@ type Input struct {
 	// result of a tool, never as a message of its own.
 	Memory, Plan, Guidance string
 	// Focus is the operator's text for this turn, empty for none.
-	// Playbooks: the tool that reads them is among Tools.
+	// Playbooks says that the tool that reads them is among Tools.
 	Focus     string
 	Playbooks bool
 }
@@ -73,8 +74,8 @@ func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
 	return models.ChatRequest{Model: in.Model, Messages: interleaveRounds(first, in, rounds, cue), Tools: in.Tools}, nil
 }
 
-// cueFor is the user message that starts a turn which no text started: empty
-// for replies.
+// cueFor returns the user message that starts a turn which no text started. It
+// is empty for replies.
 func cueFor(lib *prompts.Library, in Input) (string, error) {
 	switch in.Kind {
 	case models.KindGreeting:

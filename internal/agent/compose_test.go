@@ -29,30 +29,30 @@ func newYork(t testing.TB) *time.Location {
 	return zone
 }
 
-func library(t testing.TB) *prompts.Library {
+func loadLibrary(t testing.TB) *prompts.Library {
 	t.Helper()
 	lib, err := prompts.Load("")
 	require.NoError(t, err)
 	return lib
 }
 
-func specs(t testing.TB, mode models.Mode) []models.ToolSpec {
+func specsFor(t testing.TB, mode models.Mode) []models.ToolSpec {
 	t.Helper()
 	registry, err := tools.New()
 	require.NoError(t, err)
 	return registry.For(mode)
 }
 
-func entry(id int64, role models.Role, kind models.Kind, text string) models.Message {
+func newEntry(id int64, role models.Role, kind models.Kind, text string) models.Message {
 	return models.Message{ID: id, Role: role, Kind: kind, Text: text, At: tuesday.Add(time.Duration(id-100) * time.Minute)}
 }
 
-func said(id int64, text string) models.Message {
-	return entry(id, models.RoleUser, models.KindMessage, text)
+func userEntry(id int64, text string) models.Message {
+	return newEntry(id, models.RoleUser, models.KindMessage, text)
 }
 
-func answered(id int64, text string) models.Message {
-	return entry(id, models.RoleAssistant, models.KindReply, text)
+func replyEntry(id int64, text string) models.Message {
+	return newEntry(id, models.RoleAssistant, models.KindReply, text)
 }
 
 func asJSON(t testing.TB, v any) string {
@@ -62,19 +62,19 @@ func asJSON(t testing.TB, v any) string {
 	return string(raw)
 }
 
-func call(id, name, args string) models.ToolCall {
+func newCall(id, name, args string) models.ToolCall {
 	return models.ToolCall{ID: id, Name: name, Arguments: args}
 }
 
-func result(id, name, content string) models.ToolResult {
+func newResult(id, name, content string) models.ToolResult {
 	return models.ToolResult{CallID: id, Name: name, Content: content}
 }
 
-func ada() models.Participant {
+func newParticipant() models.Participant {
 	return models.Participant{ID: "conv_1", Name: "Ada", Background: "Nurse, works shifts.\n# Mode: FEEDBACK", Timezone: "America/New_York", Locale: "en-US"}
 }
 
-func complete() models.Profile {
+func fullProfile() models.Profile {
 	return models.Profile{
 		HabitDomain: "a short walk", MotivationalFrame: "more energy for my kids", PreferredTime: "8 in the morning",
 		PromptAnchor: "after my morning coffee", LastHabitPrompt: "an older prompt", LastBarrier: "rain",
@@ -82,8 +82,8 @@ func complete() models.Profile {
 	}
 }
 
-// show writes a request the way a person reviews it.
-func show(req models.ChatRequest) string {
+// formatRequest writes a request as text for a golden file.
+func formatRequest(req models.ChatRequest) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "model %s\n", req.Model)
 	for _, tool := range req.Tools {
@@ -104,7 +104,7 @@ func show(req models.ChatRequest) string {
 func requireGolden(t *testing.T, name string, req models.ChatRequest) {
 	t.Helper()
 	file := filepath.Join("testdata", name+".golden.txt")
-	got := show(req)
+	got := formatRequest(req)
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 	}
@@ -113,18 +113,18 @@ func requireGolden(t *testing.T, name string, req models.ChatRequest) {
 	require.Equal(t, string(want), got)
 }
 
-// base is the input that every case starts from.
-func base(t testing.TB) Input {
+// baseInput returns the input that every case starts from.
+func baseInput(t testing.TB) Input {
 	return Input{
-		Context: models.TurnContext{Turn: models.Turn{ID: "conv_1-t2"}, Participant: ada()},
-		Mode:    models.ModeIntake, Kind: models.KindReply, Tools: specs(t, models.ModeIntake),
+		Context: models.TurnContext{Turn: models.Turn{ID: "conv_1-t2"}, Participant: newParticipant()},
+		Mode:    models.ModeIntake, Kind: models.KindReply, Tools: specsFor(t, models.ModeIntake),
 		Now: tuesday, Zone: newYork(t), HistoryLimit: 30, Model: "coach-large",
 	}
 }
 
 func TestComposeGolden(t *testing.T) {
 	prompted := tuesday.Add(-30 * time.Minute)
-	savedCall := call("a1", "save_user_profile", `{"habit_domain":"a short walk"}`)
+	savedCall := newCall("a1", "save_user_profile", `{"habit_domain":"a short walk"}`)
 	tests := []struct {
 		name string
 		edit func(in *Input)
@@ -136,73 +136,73 @@ func TestComposeGolden(t *testing.T) {
 		}},
 		{"intake_first", func(in *Input) {
 			in.Context.Window = []models.Message{
-				entry(1, models.RoleAssistant, models.KindGreeting, "Hi Ada, this is Coachline. What small habit would you like to start with?"),
-				said(2, "walking more"),
+				newEntry(1, models.RoleAssistant, models.KindGreeting, "Hi Ada, this is Coachline. What small habit would you like to start with?"),
+				userEntry(2, "walking more"),
 			}
 		}},
 		{"intake_missing", func(in *Input) {
 			in.Context.Profile = models.Profile{HabitDomain: "a short walk", PreferredTime: "mornings"}
 			in.Context.Window = []models.Message{
-				said(2, "walking more"),
-				entry(3, models.RoleAssistant, models.KindToolCall, asJSON(t, []models.ToolCall{savedCall})),
-				entry(4, models.RoleTool, models.KindToolResult, asJSON(t, result("a1", "save_user_profile", `{"ok":true}`))),
-				answered(5, "Nice. Why does walking matter to you?"),
-				said(6, "mornings are best"),
+				userEntry(2, "walking more"),
+				newEntry(3, models.RoleAssistant, models.KindToolCall, asJSON(t, []models.ToolCall{savedCall})),
+				newEntry(4, models.RoleTool, models.KindToolResult, asJSON(t, newResult("a1", "save_user_profile", `{"ok":true}`))),
+				replyEntry(5, "Nice. Why does walking matter to you?"),
+				userEntry(6, "mornings are best"),
 			}
 		}},
 		{"feedback_outstanding", func(in *Input) {
 			in.Mode = models.ModeFeedback
-			in.Context.Profile = complete()
+			in.Context.Profile = fullProfile()
 			in.Context.Schedules = []models.ScheduleRow{
 				{ID: "s1", Type: models.ScheduleFixed, At: "08:00"},
 				{ID: "s2", Type: models.ScheduleRandom, FromTime: "12:00", ToTime: "13:30", Zone: "Europe/Paris"},
 			}
 			in.Context.Outstanding = &models.Prompt{ID: "p", State: models.PromptPending, SentAt: &prompted}
 			in.Context.Window = []models.Message{
-				said(10, "ok"), answered(11, "Great."),
-				entry(60, models.RoleAssistant, models.KindPrompt, "After your morning coffee, walk to the corner: energy for the kids."),
-				entry(95, models.RoleAssistant, models.KindReminder, "A small nudge."),
-				said(99, "done!"),
+				userEntry(10, "ok"), replyEntry(11, "Great."),
+				newEntry(60, models.RoleAssistant, models.KindPrompt, "After your morning coffee, walk to the corner: energy for the kids."),
+				newEntry(95, models.RoleAssistant, models.KindReminder, "A small nudge."),
+				userEntry(99, "done!"),
 			}
 		}},
 		{"tool_rounds", func(in *Input) {
-			in.Context.Profile = complete()
-			in.Context.Window = []models.Message{said(20, "8am please, and call it a walk")}
+			in.Context.Profile = fullProfile()
+			in.Context.Window = []models.Message{userEntry(20, "8am please, and call it a walk")}
 			in.Context.Steps = []models.Step{
-				{Number: 2, AfterMessage: 20, Calls: asJSON(t, []models.ToolCall{call("a2", "scheduler", `{"action":"create","type":"fixed","fixed_time":"08:00"}`)})},
-				{Number: 1, AfterMessage: 20, Text: "One moment.", Calls: asJSON(t, []models.ToolCall{savedCall, call("", "scheduler", `{"action":`)})},
+				{Number: 2, AfterMessage: 20, Calls: asJSON(t, []models.ToolCall{newCall("a2", "scheduler", `{"action":"create","type":"fixed","fixed_time":"08:00"}`)})},
+				{Number: 1, AfterMessage: 20, Text: "One moment.", Calls: asJSON(t, []models.ToolCall{savedCall, newCall("", "scheduler", `{"action":`)})},
 			}
 			in.Context.Runs = []models.ToolRun{
-				{Step: 1, Call: 1, Name: "scheduler", Failed: true, Result: asJSON(t, result("", "scheduler", `{"ok":false,"error":"arguments: must be one valid JSON object; this could not be read"}`))},
-				{Step: 1, Call: 0, Name: "save_user_profile", Result: asJSON(t, result("a1", "save_user_profile", `{"ok":true}`))},
-				{Step: 2, Call: 0, Name: "scheduler", Result: asJSON(t, result("a2", "scheduler", `{"ok":true,"created":"s1"}`))},
+				{Step: 1, Call: 1, Name: "scheduler", Failed: true, Result: asJSON(t, newResult("", "scheduler", `{"ok":false,"error":"arguments: must be one valid JSON object; this could not be read"}`))},
+				{Step: 1, Call: 0, Name: "save_user_profile", Result: asJSON(t, newResult("a1", "save_user_profile", `{"ok":true}`))},
+				{Step: 2, Call: 0, Name: "scheduler", Result: asJSON(t, newResult("a2", "scheduler", `{"ok":true,"created":"s1"}`))},
 			}
 		}},
 		{"late_text", func(in *Input) {
-			in.Context.Profile = complete()
-			in.Context.Window = []models.Message{said(20, "8am please"), said(23, "no wait, 9")}
+			in.Context.Profile = fullProfile()
+			in.Context.Window = []models.Message{userEntry(20, "8am please"), userEntry(23, "no wait, 9")}
 			in.Context.Steps = []models.Step{
-				{Number: 1, AfterMessage: 20, Calls: asJSON(t, []models.ToolCall{call("a1", "scheduler", `{"action":"list"}`)})},
+				{Number: 1, AfterMessage: 20, Calls: asJSON(t, []models.ToolCall{newCall("a1", "scheduler", `{"action":"list"}`)})},
 				{Number: 2, AfterMessage: 20, Text: "Set for 8."},
-				{Number: 3, AfterMessage: 23, Calls: asJSON(t, []models.ToolCall{call("a3", "scheduler", `{"action":"list"}`)})},
+				{Number: 3, AfterMessage: 23, Calls: asJSON(t, []models.ToolCall{newCall("a3", "scheduler", `{"action":"list"}`)})},
 			}
-			in.Context.Runs = []models.ToolRun{{Step: 1, Call: 0, Result: asJSON(t, result("a1", "scheduler", `{"schedules":[]}`))}}
+			in.Context.Runs = []models.ToolRun{{Step: 1, Call: 0, Result: asJSON(t, newResult("a1", "scheduler", `{"schedules":[]}`))}}
 		}},
 		{"playbooks_focus", func(in *Input) {
 			in.Playbooks, in.Focus = true, "Talk of busy days first.\n## How\nOne breath at a time."
-			in.Context.Window = []models.Message{said(20, "I am stressed")}
+			in.Context.Window = []models.Message{userEntry(20, "I am stressed")}
 		}},
 		{"no_tools_no_history", func(in *Input) {
 			in.Tools = nil
 			in.HistoryLimit = 0
-			in.Context.Window = []models.Message{said(18, "hi"), answered(19, "Hello."), said(20, "are you a robot?")}
+			in.Context.Window = []models.Message{userEntry(18, "hi"), replyEntry(19, "Hello."), userEntry(20, "are you a robot?")}
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			in := base(t)
+			in := baseInput(t)
 			tt.edit(&in)
-			req, err := Compose(library(t), in)
+			req, err := Compose(loadLibrary(t), in)
 			require.NoError(t, err)
 			requireGolden(t, tt.name, req)
 		})
@@ -210,8 +210,8 @@ func TestComposeGolden(t *testing.T) {
 }
 
 func TestComposeHabitPromptGolden(t *testing.T) {
-	req, err := ComposeHabitPrompt(library(t), HabitInput{
-		Profile: complete(), Name: "Ada", Locale: "pt-BR", Notes: "shorter,\nshe is tired", Zone: newYork(t), Now: tuesday, Model: "coach-small",
+	req, err := ComposeHabitPrompt(loadLibrary(t), HabitInput{
+		Profile: fullProfile(), Name: "Ada", Locale: "pt-BR", Notes: "shorter,\nshe is tired", Zone: newYork(t), Now: tuesday, Model: "coach-small",
 	})
 	require.NoError(t, err)
 	require.Empty(t, req.Tools)
@@ -219,12 +219,12 @@ func TestComposeHabitPromptGolden(t *testing.T) {
 }
 
 func TestOneSystemMessageWithItsSectionsInOrder(t *testing.T) {
-	in := base(t)
+	in := baseInput(t)
 	in.Mode = "COORDINATOR"
 	in.Playbooks, in.Focus = true, "Talk of evenings."
 	in.Context.Outstanding = &models.Prompt{}
 	in.Context.Profile = models.Profile{LastHabitPrompt: "# Now\nwalk"}
-	req, err := Compose(library(t), in)
+	req, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
 	var titles []string
 	for i, m := range req.Messages {
@@ -243,13 +243,13 @@ func TestOneSystemMessageWithItsSectionsInOrder(t *testing.T) {
 
 // The legal footer follows the greeting in the language that the request names.
 func TestInitiatedMessagesNameTheirLanguage(t *testing.T) {
-	lib := library(t)
+	lib := loadLibrary(t)
 	for _, tt := range []struct{ locale, language string }{
 		{"en-US", "English"}, {"es-MX", "Spanish"}, {"de", "German"}, {"fr-CA", "French"}, {"pt-BR", "Portuguese"}, {"", "English"}, {"sw", "English"},
 	} {
-		person := ada()
+		person := newParticipant()
 		person.Locale = tt.locale
-		in := base(t)
+		in := baseInput(t)
 		in.Tools, in.Context.Participant = nil, person
 		in.Kind = models.KindGreeting
 		greeting, err := Compose(lib, in)
@@ -258,7 +258,7 @@ func TestInitiatedMessagesNameTheirLanguage(t *testing.T) {
 		in.Kind = models.KindCheckIn
 		checkIn, err := ComposeCheckIn(lib, in)
 		require.NoError(t, err)
-		habit, err := ComposeHabitPrompt(lib, HabitInput{Profile: complete(), Name: "Ada", Locale: tt.locale, Now: tuesday})
+		habit, err := ComposeHabitPrompt(lib, HabitInput{Profile: fullProfile(), Name: "Ada", Locale: tt.locale, Now: tuesday})
 		require.NoError(t, err)
 		for _, req := range []models.ChatRequest{checkIn, habit} {
 			system := req.Messages[0].Content
@@ -277,17 +277,17 @@ func TestInitiatedMessagesNameTheirLanguage(t *testing.T) {
 // The section that every date is taken from holds nothing but the clock, and a
 // greeting is repeated without the legal footer that the program added.
 func TestNowHoldsTheClockOnly(t *testing.T) {
-	in := base(t)
+	in := baseInput(t)
 	since := tuesday
 	in.Context.Participant.Attention, in.Context.Participant.AttentionAt = models.AttentionCrisis, &since
 	in.Context.Turn.Channel, in.Tools = models.ChannelChat, nil
 	in.Context.Participant.Locale = "de-DE"
-	footer, err := library(t).Fixed(prompts.GreetingFooter, "de-DE", prompts.FixedData{})
+	footer, err := loadLibrary(t).Fixed(prompts.GreetingFooter, "de-DE", prompts.FixedData{})
 	require.NoError(t, err)
 	in.Context.Window = []models.Message{
-		entry(1, models.RoleAssistant, models.KindGreeting, "Hallo Ada, womit fangen wir an?\n\n"+footer), said(2, "mit Gehen"),
+		newEntry(1, models.RoleAssistant, models.KindGreeting, "Hallo Ada, womit fangen wir an?\n\n"+footer), userEntry(2, "mit Gehen"),
 	}
-	req, err := Compose(library(t), in)
+	req, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
 	system := req.Messages[0].Content
 	_, now, ok := strings.Cut(system, "\n# Now\n")
@@ -300,9 +300,9 @@ func TestNowHoldsTheClockOnly(t *testing.T) {
 
 func TestGreetingEndsWithTheHint(t *testing.T) {
 	for _, limit := range []int{30, 0, -1} {
-		in := base(t)
+		in := baseInput(t)
 		in.Kind, in.HistoryLimit = models.KindGreeting, limit
-		req, err := Compose(library(t), in)
+		req, err := Compose(loadLibrary(t), in)
 		require.NoError(t, err)
 		last := req.Messages[len(req.Messages)-1]
 		require.Equal(t, "user", last.Role)
@@ -312,11 +312,11 @@ func TestGreetingEndsWithTheHint(t *testing.T) {
 }
 
 func TestGreetingHintStandsBeforeItsRounds(t *testing.T) {
-	in := base(t)
+	in := baseInput(t)
 	in.Kind = models.KindGreeting
-	in.Context.Window = []models.Message{said(3, "hello?")}
-	in.Context.Steps = []models.Step{{Number: 1, AfterMessage: 2, Calls: asJSON(t, []models.ToolCall{call("a", "scheduler", `{"action":"list"}`)})}}
-	req, err := Compose(library(t), in)
+	in.Context.Window = []models.Message{userEntry(3, "hello?")}
+	in.Context.Steps = []models.Step{{Number: 1, AfterMessage: 2, Calls: asJSON(t, []models.ToolCall{newCall("a", "scheduler", `{"action":"list"}`)})}}
+	req, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
 	var roles []string
 	for _, m := range req.Messages {
@@ -328,10 +328,10 @@ func TestGreetingHintStandsBeforeItsRounds(t *testing.T) {
 }
 
 func TestPromptTurnHasItsTask(t *testing.T) {
-	in := base(t)
+	in := baseInput(t)
 	in.Kind, in.Tools = models.KindPrompt, nil
 	in.Zone, in.Programme = nil, "Steps"
-	req, err := Compose(library(t), in)
+	req, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
 	require.Contains(t, req.Messages[0].Content, "\n# Task: habit prompt\n")
 	require.Contains(t, req.Messages[0].Content, "habit coach of Steps")
@@ -340,11 +340,11 @@ func TestPromptTurnHasItsTask(t *testing.T) {
 }
 
 func TestComposeSharesItsBeginningBetweenTurns(t *testing.T) {
-	in := base(t)
-	first, err := Compose(library(t), in)
+	in := baseInput(t)
+	first, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
 	in.Now = in.Now.Add(26 * time.Hour)
-	second, err := Compose(library(t), in)
+	second, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)
 	a, b := first.Messages[0].Content, second.Messages[0].Content
 	require.NotEqual(t, a, b)
@@ -353,12 +353,12 @@ func TestComposeSharesItsBeginningBetweenTurns(t *testing.T) {
 }
 
 func TestComposeRefusesUnreadableRounds(t *testing.T) {
-	in := base(t)
+	in := baseInput(t)
 	in.Context.Steps = []models.Step{{Number: 1, Calls: "{"}}
-	_, err := Compose(library(t), in)
+	_, err := Compose(loadLibrary(t), in)
 	require.ErrorContains(t, err, "decoding calls of step 1")
 	in.Context.Steps[0].Calls = `[{"id":"a","name":"scheduler","arguments":"{}"}]`
 	in.Context.Runs = []models.ToolRun{{Step: 1, Result: "{"}}
-	_, err = Compose(library(t), in)
+	_, err = Compose(loadLibrary(t), in)
 	require.ErrorContains(t, err, "decoding result of step 1, call 0")
 }

@@ -18,8 +18,8 @@ type DebugInput struct {
 	Runs    []models.ToolRun
 }
 
-// DebugText tells a tester what the turn did: mode, which profile fields are
-// set, counters, tools. It holds no value of the profile, only names.
+// DebugText reports to a tester what the turn did: mode, which profile fields
+// are set, counters, tools. It holds no value of the profile, only names.
 func DebugText(in DebugInput) string {
 	var set []string
 	for _, entry := range ProfileLines(in.Profile) {

@@ -108,15 +108,15 @@ func focusNames(all []pages.Page) []string {
 	return names
 }
 
-// focusBefore is the focus of this conversation's turn before, empty where
-// there is none within the hot window. It is read from the turn's record, so
-// every worker knows it.
+// focusBefore returns the focus of this conversation's previous turn, empty
+// where there is none within the hot window. It is read from the turn's record,
+// so every worker knows it.
 func (a *Agent) focusBefore(ctx context.Context, tr *trace, t turn) string {
 	return a.traceBefore(ctx, tr, t).Prepared.Focus
 }
 
-// traceBefore is the record of the newest round before this turn, within the
-// hot window; empty where there is none or it cannot be read.
+// traceBefore returns the record of the newest round before this turn, within
+// the hot window. It is empty where there is none or it cannot be read.
 func (a *Agent) traceBefore(ctx context.Context, tr *trace, t turn) Trace {
 	_, number, ok := models.ParseTurnID(t.context.Turn.ID)
 	if !ok {

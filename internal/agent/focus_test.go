@@ -39,7 +39,7 @@ func (w *world) focuses(texts ...string) *world {
 	return w
 }
 
-// keeps stores the rounds of the turn under way, as the activity does.
+// keeps stores the rounds of the current turn, as the activity does.
 func (w *world) keeps(step models.Step) models.Step {
 	w.t.Helper()
 	step.CreatedAt = w.now
@@ -240,7 +240,8 @@ func TestFocusStays(t *testing.T) {
 	})
 }
 
-// TestPlaybooksOfATurn: the list is there exactly where the tool is on offer.
+// TestPlaybooksOfATurn checks that the list is there exactly where the tool is
+// on offer.
 func TestPlaybooksOfATurn(t *testing.T) {
 	shelved := func(t *testing.T, w *world) *world {
 		registry, err := tools.New(tools.WithPlaybooks(w.library))

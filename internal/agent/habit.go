@@ -53,8 +53,8 @@ func ComposeHabitPrompt(lib *prompts.Library, in HabitInput) (models.ChatRequest
 	}}, nil
 }
 
-// Bounds of the parts of a fallback prompt; together with its own words they
-// keep it under 30 words.
+// Bounds of the parts of a fallback prompt; together with its fixed parts
+// they keep it under 30 words.
 const (
 	anchorWords  = 7
 	habitWords   = 6
@@ -115,14 +115,15 @@ func cutFragment(said string, words int) string {
 	return strings.TrimFunc(text, isEdge)
 }
 
-// isEdge is what does not belong at the edge of a fragment.
+// isEdge reports whether a character does not belong at the edge of a fragment.
 func isEdge(r rune) bool { return unicode.IsPunct(r) || unicode.IsSpace(r) }
 
-// openWords cannot end a fragment that was cut.
+// openWords returns the words that cannot end a fragment that was cut.
 func openWords() []string {
 	return []string{"a", "all", "an", "and", "at", "but", "for", "from", "in", "my", "of", "on", "or", "so", "that", "the", "to", "when", "with"}
 }
 
+// secondPerson maps words of the first person to the second.
 func secondPerson() map[string]string {
 	return map[string]string{
 		"i": "you", "i'm": "you're", "i'll": "you'll", "i've": "you've", "me": "you",

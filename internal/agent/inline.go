@@ -36,7 +36,7 @@ type token struct {
 	opens       bool
 	closes      bool
 	afterAlnum  bool // a letter or digit of ASCII stands before
-	beforeAlnum bool // and behind
+	beforeAlnum bool // and after
 }
 
 // renderInline renders what stands within the lines of a text.
@@ -297,8 +297,8 @@ func pairMarks(tokens []token) string {
 	return out.String()
 }
 
-// closeMarks looks back from a closing token for what opens it: in the same
-// paragraph, and for a single mark on the same line.
+// closeMarks searches backwards from a closing token for the one that opens it:
+// in the same paragraph, and for a single mark on the same line.
 func closeMarks(tokens []token, i int) {
 	closing := &tokens[i]
 	words := false

@@ -21,13 +21,14 @@ type Instructions struct {
 // instruction when it repeats it.
 const repeatedWords = 10
 
-// instructionTexts are the texts that no participant is to read.
+// instructionTexts returns the names of the texts that no participant is to
+// read.
 func instructionTexts() []prompts.Name {
 	return []prompts.Name{prompts.Persona, prompts.Intake, prompts.Feedback, prompts.Greeting, prompts.CheckIn, prompts.HabitPrompt}
 }
 
-// forParticipants finds lines of instructions whose words may be repeated:
-// emergency numbers, and the words that end the messages.
+// forParticipants finds lines of instructions that may be repeated: emergency
+// numbers, and the keyword that ends the messages.
 var forParticipants = regexp.MustCompile(`\d{3}|\bSTOP\b`)
 
 // sectionTitle is a title of the system message.

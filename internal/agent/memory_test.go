@@ -22,7 +22,7 @@ func (w *world) fills(n int) {
 		frame := len(recall.Line(models.Fact{ID: fmt.Sprintf("f%d", i), UpdatedAt: start}, nil))
 		size := min(n-frame, most)
 		if left := n - frame - size - 1; left > 0 && left < frame+20 {
-			size -= frame + 20 // room for one line more
+			size -= frame + 20 // so that one more line fits
 		}
 		text := fmt.Sprintf("Knee %04d ", i)
 		text += strings.Repeat(string(rune('a'+i)), size-len(text))
@@ -411,7 +411,7 @@ func TestMemoryStepBefore(t *testing.T) {
 	})
 }
 
-// Without a memory step behind the reply, something follows it when a summary is
+// Without a memory step after the reply, something follows it when a summary is
 // due that should not wait, or a day is over.
 func TestWhatFollowsAReply(t *testing.T) {
 	w := newWorld(t)

@@ -100,14 +100,14 @@ var toolWord = regexp.MustCompile(`[a-z]+(_[a-z]+)+|scheduler`)
 // line; that is how a request offers tools outside the native protocol.
 var listed = regexp.MustCompile(`(?m)^(?:- )?([a-z_]+): `)
 
-// instructs reports whether a message holds the program's own words.
+// instructs reports whether a message holds the program's own text.
 func instructs(m models.ChatMessage) bool {
 	return m.Role == "system" || strings.Contains(m.Content, "[hint] ") || strings.Contains(m.Content, "[task] ")
 }
 
-// requireOffered fails for each tool that the program's own words in a request
+// requireOffered fails for each tool that the program's own text in a request
 // name although the request does not offer it. The section of a fact, a
-// profile or a conversation is not the program's words; the test keeps tool
+// profile or a conversation is not the program's text; the test keeps tool
 // names out of those.
 func requireOffered(t *testing.T, req models.ChatRequest, every []string) {
 	t.Helper()

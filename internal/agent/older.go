@@ -18,7 +18,7 @@ const (
 	// olderShare is the part of the context that a digest may take, olderRoom its
 	// characters where the context is not known.
 	olderShare = 5
-	olderRoom  = 16_000
+	olderChars = 16_000
 	// olderLimit bounds all calls for one digest, in the time of a reply.
 	olderLimit = 24 * time.Second
 )
@@ -62,11 +62,13 @@ func (a *Agent) digestOlder(ctx context.Context, tr *trace, t turn, kept *Older)
 	return t, kept
 }
 
+// isOwnText reports whether a message is a text of this turn.
 func (t turn) isOwnText(m models.Message) bool {
 	return m.Role == models.RoleUser && m.TurnID == t.context.Turn.ID && m.TurnID != ""
 }
 
-// olderTexts are the messages of the turn before those that the model reads.
+// olderTexts returns the messages of the turn before those that the model
+// reads.
 func (t turn) olderTexts() []models.Message {
 	var own []models.Message
 	for _, m := range t.context.Window {
@@ -86,6 +88,8 @@ func (t turn) olderTexts() []models.Message {
 	return own[:len(own)-shown]
 }
 
+// digestOf asks the small model for a digest of the older messages, within
+// olderLimit.
 func (a *Agent) digestOf(ctx context.Context, tr *trace, t turn, older []models.Message) string {
 	ctx, cancel := context.WithTimeout(ctx, olderLimit)
 	defer cancel()
@@ -102,7 +106,7 @@ func (a *Agent) digestOf(ctx context.Context, tr *trace, t turn, older []models.
 		}
 		answers[i].Failed = err != nil
 	}
-	room := olderRoom
+	room := olderChars
 	if t.capability.ContextTokens > 0 {
 		room = min(room, t.capability.ContextTokens/olderShare*5/2)
 	}

@@ -95,7 +95,7 @@ func TestNoMessageOfATurnIsSkipped(t *testing.T) {
 	}
 }
 
-// A model that does not answer leaves the first words of every message.
+// A model that does not answer leaves the beginning of every message.
 func TestOlderMessagesWithoutAModel(t *testing.T) {
 	w := newWorld(t)
 	w.model.on(messagesDigester, busy())
@@ -166,7 +166,7 @@ func TestLateMessagesAreDigestedToo(t *testing.T) {
 	require.Contains(t, strings.Join(w.shownNow(), "\n"), "late 19")
 }
 
-// What a small context has no room for is digested, not dropped.
+// Texts that do not fit into a small context are digested, not dropped.
 func TestMessagesThatFillAContext(t *testing.T) {
 	w := newWorld(t)
 	w.settings.ChatModel = "llama-3.2-3b"

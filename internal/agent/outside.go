@@ -11,11 +11,12 @@ import (
 	"coachline/models"
 )
 
-// outsideTools is the fence around what strangers wrote, as a cut knows it.
+// outsideTools is the fence around text from outside, in the form that a cut
+// needs.
 var outsideTools = plan.Fence(recall.Outside)
 
-// Of a context that is known, what strangers wrote in one result may take a
-// quarter; a token is some 2.5 characters.
+// Of a context that is known, text from outside in one result may take a
+// quarter; a token is about two and a half characters.
 const contextShare, halfTokens = 4, 5
 
 // shortenResults returns the results of the turn so far as the model is given
@@ -42,9 +43,9 @@ func (a *Agent) shortenResults(ctx context.Context, tr *trace, t turn, last bool
 	return runs
 }
 
-// resultDigest is what of a result bears on the text, or the result as it is
-// where no digest is made, none comes in time or none says anything.
-// One batch that fails ends it, so that the person waits for one time limit.
+// resultDigest returns what of a result matters to the text, or the result as
+// it is where no digest is made, none comes in time or none says anything. One
+// batch that fails ends it, so that the person waits for one time limit.
 func (a *Agent) resultDigest(ctx context.Context, tr *trace, t turn, result models.ToolResult) string {
 	if !recall.IsDigestEnabled(a.Settings.ToolDigests, t.capability.Size) {
 		return result.Content

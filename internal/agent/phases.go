@@ -46,7 +46,7 @@ func (r *round) planDirectCall(ctx context.Context, specs []models.ToolSpec) (mo
 }
 
 // twoPhase lets one JSON answer pick a tool and a second one fill it in; when
-// none is picked, or none can be read, it asks for the words.
+// none is picked, or none can be read, it asks for a text.
 func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (models.ChatResponse, toolcall.Verdict, error) {
 	ask := toolcall.Ask{Capability: r.turn.capability, Request: request}
 	name, answer, err := r.chooseTool(ctx, ask)
@@ -70,7 +70,7 @@ func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (model
 	return answer, toolcall.JudgeNative(answer, r.nativeInput(nil)), err
 }
 
-// withoutTools is a request for the words alone, whose instructions name no
+// withoutTools returns a request for a text alone, whose instructions name no
 // tool. It holds as much of the conversation as request, which may have been
 // shortened. A subagent's instructions name none as they are.
 func (r *round) withoutTools(request models.ChatRequest) (models.ChatRequest, error) {

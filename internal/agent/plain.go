@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Words makes a model's text what a person reads on a phone: clean, and
+// Words turns a model's text into what a person reads on a phone: clean, and
 // without markdown. An empty result means that there is nothing to say.
 func Words(text string) string { return Plain(Clean(text)) }
 
@@ -30,7 +30,7 @@ var (
 // "2024. A good year".
 const listNumbers = 99
 
-// Plain turns markdown into plain text: the words stay, the marks go. Headings,
+// Plain turns markdown into plain text: the text stays, the marks go. Headings,
 // quotes, bullets and task boxes lose their marks, numbered lists become
 // "1) ...", tables "name: value, value", links "text address"; code keeps its
 // content as it is, and HTML goes only where it is a tag that exists. Text
@@ -158,7 +158,7 @@ func isListItem(line string) bool {
 	return err == nil && n <= listNumbers
 }
 
-// tableEnd finds the line behind the table that begins at a line; 0 when none
+// tableEnd finds the line after the table that begins at a line; 0 when none
 // does. A table has a row of names and below it a row of dashes and bars.
 func tableEnd(lines []string, i int) int {
 	if i+1 >= len(lines) || !strings.Contains(lines[i], "|") ||

@@ -14,7 +14,7 @@ import (
 	"coachline/prompts/pages"
 )
 
-// turn is what the stages look at. Its texts are redacted.
+// turn is what the stages read. Its texts are redacted.
 type turn struct {
 	context models.TurnContext
 	mode    models.Mode
@@ -22,7 +22,8 @@ type turn struct {
 	offer   Offer
 	zone    *time.Location
 	now     time.Time
-	// carryOver is what the turn before left; cap is what the chat model can do.
+	// carryOver is what the turn before left; capability is what the chat model
+	// can do.
 	carryOver  plan.Carried
 	capability models.Capability
 	focus      pages.Page
@@ -48,7 +49,8 @@ type Prepared struct {
 	Older *Older `json:"older,omitempty"`
 	// Newest is the entry of the conversation that it was made for.
 	Newest int64 `json:"newest"`
-	// Presses: a summary or a note should be made once the reply is out.
+	// Presses says that a summary or a note should be made once the reply is
+	// out.
 	Presses bool `json:"presses,omitempty"`
 }
 
@@ -174,10 +176,11 @@ func (a *Agent) selectTools(ctx context.Context, tr *trace, t turn, query string
 	return picked
 }
 
-// offeredBefore are the tools that the conversation has had on offer: those of
-// its newest turn, read from the turn's record so that every worker knows them,
-// and those that did their work. None in a new conversation, or where everything
-// is picked anyway. A record that cannot be read counts as none.
+// offeredBefore returns the tools that the conversation has had on offer: those
+// of its newest turn, read from the turn's record so that every worker knows
+// them, and those whose calls succeeded. There are none in a new conversation,
+// or where everything is picked anyway. A record that cannot be read counts as
+// none.
 func (a *Agent) offeredBefore(ctx context.Context, tr *trace, t turn, picked plan.Selection) []string {
 	if t.carryOver.Fresh || len(picked.Names) >= len(t.offer.Specs) {
 		return nil
@@ -309,7 +312,7 @@ func selectSpecs(specs []models.ToolSpec, names []string) []models.ToolSpec {
 	return out
 }
 
-// capabilityOf is what is known of the chat model, learnt or guessed.
+// capabilityOf returns what is known of the chat model, learnt or guessed.
 func (a *Agent) capabilityOf(ctx context.Context) models.Capability {
 	return a.known.getOrRead(a.Now(), func() models.Capability {
 		stored, err := a.Journal.Capability(ctx, a.Settings.ChatModel, a.Settings.Endpoint)

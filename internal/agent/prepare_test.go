@@ -13,7 +13,7 @@ import (
 	"coachline/models"
 )
 
-// The pages of a person's life that only a search brings up.
+// Facts about a person that only a search finds.
 func (w *world) remembersPollen() *world {
 	w.knows(ann, models.FactEvent, "Stayed in because of tree pollen in Leeds.", "Ran a race in Leeds with a bad knee.")
 	return w

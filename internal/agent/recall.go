@@ -21,7 +21,7 @@ const (
 	extractTries = 2
 )
 
-// search is one look into a person's memory.
+// search is one search of a person's memory.
 type search struct {
 	agent  *Agent
 	trace  *trace
@@ -75,7 +75,7 @@ func (a *Agent) composeMemory(ctx context.Context, tr *trace, t turn, drawn plan
 }
 
 // memoryOf reads what is known of a person, or takes it from the cache while
-// neither memory nor profile has changed. Nobody's memory is read who has none.
+// neither memory nor profile has changed. Without a memory nothing is read.
 func (a *Agent) memoryOf(ctx context.Context, c models.TurnContext) (models.Memory, error) {
 	now := stamp{profile: c.Profile.Version, memory: c.Participant.MemoryVersion}
 	if now.memory == 0 {

@@ -32,7 +32,7 @@ type original struct {
 	limit int
 }
 
-// NewCleaner remembers nothing yet.
+// NewCleaner returns a Cleaner that remembers nothing yet.
 func NewCleaner() *Cleaner {
 	done, err := lru.New[original, string](kept)
 	if err != nil { // for sizes below one only
@@ -41,8 +41,8 @@ func NewCleaner() *Cleaner {
 	return &Cleaner{done: done}
 }
 
-// Text is a text that a model may see; limit as redact.Text has it, or none at
-// 0.
+// Text returns a text as a model may see it; limit is that of redact.Text, or
+// none at 0.
 func (c *Cleaner) Text(text string, limit int) string {
 	if text == "" {
 		return ""
@@ -62,8 +62,8 @@ func (c *Cleaner) Text(text string, limit int) string {
 	return clean
 }
 
-// Turn is a turn as a model may see it. An error means that nothing of it may
-// be sent to a model.
+// Turn returns a turn as a model may see it. An error means that nothing of it
+// may be sent to a model.
 func (c *Cleaner) Turn(turn models.TurnContext) (models.TurnContext, error) {
 	turn.Window = slices.Clone(turn.Window)
 	for i := range turn.Window {

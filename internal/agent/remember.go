@@ -17,8 +17,8 @@ import (
 const stepFacts = 30
 
 // Worth reports whether a finished turn leaves anything to remember or to sum
-// up: a person's text that is more than a greeting, thanks or assent.
-// Without a memory step behind the reply there is something now and then only.
+// up: a person's text that is more than a greeting, thanks or assent. Without a
+// memory step after the reply only a summary or a note may be due.
 func (a *Agent) Worth(c models.TurnContext) bool {
 	if c.Turn.Kind != models.KindReply || !plan.Needed(personTexts(c)) {
 		return false
@@ -27,8 +27,8 @@ func (a *Agent) Worth(c models.TurnContext) bool {
 }
 
 // needsSummary reports whether a summary or a note should not wait for a later
-// turn: since this turn, or every few turns from then on, because the one that
-// is on its way may still fail.
+// turn: since this turn, or every few turns from then on, because one that
+// is being written may still fail.
 func (a *Agent) needsSummary(ctx context.Context, t turn) bool {
 	known, err := a.memoryOf(ctx, t.context)
 	pressing := func(entries []models.Message) bool {
@@ -92,11 +92,11 @@ func personTexts(c models.TurnContext) string {
 	return joinLines(lines)
 }
 
-// Remember is what follows a reply: the memory step where it comes after, a new
-// summary when the conversation has outgrown the window, the note of a day that
-// is over. Summary and note are left for the next turn when they fail, and the
-// memory step is an error where a later attempt may succeed; a retry pays no
-// model twice and stores nothing twice.
+// Remember runs what follows a reply: the memory step where it comes after, a
+// new summary when the conversation has outgrown the window, the note of a day
+// that is over. Summary and note are left for the next turn when they fail, and
+// the memory step is an error where a later attempt may succeed; a retry pays
+// no model twice and stores nothing twice.
 func (a *Agent) Remember(ctx context.Context, c models.TurnContext) error {
 	clean, err := a.clean.Turn(c)
 	if err != nil {
@@ -113,7 +113,7 @@ func (a *Agent) Remember(ctx context.Context, c models.TurnContext) error {
 	if a.memoryStepFor(t) == MemoryAfter {
 		_, err := a.runMemoryStep(ctx, tr, t.trimToReply(), known.Facts)
 		if isTransient(err) {
-			// No later turn looks at these words again.
+			// No later turn reads this text again.
 			return err
 		}
 		if err != nil {
@@ -227,7 +227,8 @@ func (a *Agent) askForOperation(ctx context.Context, tr *trace, ask recall.StepA
 	return op, fault, nil
 }
 
-// coachTexts are the coach's own words, which are not the person's.
+// coachTexts returns what the coach wrote, so that it is not taken for the
+// person's.
 func coachTexts(entries []models.Message) []string {
 	var texts []string
 	for _, entry := range entries {

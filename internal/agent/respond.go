@@ -20,23 +20,24 @@ type Round struct {
 	Input   models.CallModelInput
 	Context models.TurnContext
 	Offer   Offer
-	// Task is what a subagent was given to do; empty for everybody else.
+	// Task is what a subagent was given to do; empty for other rounds.
 	Task string
 }
 
-// Trace is what a round keeps beside its words: the preparation it went on
+// Trace is what a round keeps beside its text: the preparation it went on
 // from, and what its stages decided.
 type Trace struct {
 	Prepared Prepared       `json:"prepared"`
 	Stages   []models.Stage `json:"stages,omitempty"`
 }
 
-// manyCalls: how many calls a turn may make is counted by the workflow.
+// manyCalls is no bound: the workflow counts the calls of a turn. manySearches
+// bounds the searches for tools.
 const manyCalls, manySearches = 1 << 20, 3
 
-// Respond is one round: what the model answered, judged, with its calls
-// screened. The step is not stored; a retry that finds none asks again. Errors
-// are those of the model, and of redaction, which fails closed.
+// Respond runs one round and returns what the model answered, judged, with its
+// calls screened. The step is not stored; a retry that finds none asks again.
+// Errors are those of the model, and of redaction, which fails closed.
 func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
 	switch in.Input.Kind { //nolint:exhaustive // the others are conversation
 	case models.KindPrompt:
@@ -69,6 +70,8 @@ func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
 	return r.run(ctx)
 }
 
+// turnOf builds the turn that the stages read from a round and its redacted
+// context.
 func (a *Agent) turnOf(ctx context.Context, tr *trace, in Round, clean models.TurnContext) turn {
 	zone := a.zoneOf(tr, &clean.Participant)
 	t := turn{
@@ -81,8 +84,8 @@ func (a *Agent) turnOf(ctx context.Context, tr *trace, in Round, clean models.Tu
 	return t
 }
 
-// zoneOf is the person's time zone. One that cannot be read is UTC, and the
-// model is told that the person's own is not known.
+// zoneOf returns the person's time zone. One that cannot be read is UTC, and
+// the request says that the person's own is not known.
 func (a *Agent) zoneOf(tr *trace, person *models.Participant) *time.Location {
 	zone, err := a.Zones(person.Timezone)
 	if err != nil || person.Timezone == "" {
@@ -107,7 +110,7 @@ func findPrepared(steps []models.Step, newest int64) (Prepared, bool) {
 	return Prepared{}, false
 }
 
-// pastOf are the calls that were carried out in this turn, in order.
+// pastOf returns the calls that were carried out in this turn, in order.
 func pastOf(c models.TurnContext) ([]plan.Past, error) {
 	var past []plan.Past
 	for _, step := range c.Steps {
@@ -135,7 +138,7 @@ func pastOf(c models.TurnContext) ([]plan.Past, error) {
 // without the chat model.
 const finishDirect = "direct"
 
-// round is a round under way.
+// round is the state of a round that is running.
 type round struct {
 	agent    *Agent
 	trace    *trace
@@ -145,6 +148,8 @@ type round struct {
 	past     []plan.Past
 }
 
+// run takes the next step of the round: a direct call of the plan, the reply at
+// the limit, or a call of the chat model.
 func (r *round) run(ctx context.Context) (models.Step, error) {
 	specs := r.offeredSpecs()
 	if call, ok := r.planDirectCall(ctx, specs); ok {
@@ -197,8 +202,8 @@ func (r *round) composeRequest(specs []models.ToolSpec) (models.ChatRequest, err
 		groups = 0
 	}
 	c.Window = plan.TrimToolEntries(c.Window, plan.Caps{Groups: groups, EntryChars: plan.CarryEntryChars, Fence: outsideTools, Stop: r.turn.offer.Stop})
-	// Steps of a plan and words behind a result name tools: without any on offer
-	// there are none.
+	// Steps of a plan and the note after a result name tools: without any on
+	// offer there are none.
 	drawn, guidance := plan.Plan{}, ""
 	if len(specs) > 0 {
 		drawn = r.prepared.Plan
@@ -336,8 +341,8 @@ func (r *round) buildStep(answer models.ChatResponse, verdict toolcall.Verdict) 
 	return step, nil
 }
 
-// screenCalls marks the calls that are not carried out, each with what the
-// model is told of it.
+// screenCalls marks the calls that are not carried out, each with the reason
+// that the model reads.
 func (r *round) screenCalls(calls []models.ToolCall) []models.ToolCall {
 	past := append([]plan.Past(nil), r.past...)
 	quotes := r.readQuotes()

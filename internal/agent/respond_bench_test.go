@@ -12,7 +12,7 @@ import (
 	"coachline/models"
 )
 
-// plainReply answers everything with the same words.
+// plainReply answers everything with the same text.
 type plainReply struct{}
 
 func (plainReply) Complete(_ context.Context, req models.ChatRequest) (models.ChatResponse, error) {

@@ -14,9 +14,9 @@ import (
 
 // Reasons of a Screened that are no kind of package redact.
 const (
-	// ScreenedPrompt: the text repeated the instructions of the coach.
+	// ScreenedPrompt means that the text repeated the instructions of the coach.
 	ScreenedPrompt = "instructions"
-	// ScreenedMark: the text held a mark such as [REDACTED_PHONE].
+	// ScreenedMark means that the text held a mark such as [REDACTED_PHONE].
 	ScreenedMark = "mark"
 )
 
@@ -84,6 +84,7 @@ func (s *screener) noteReason(reason string) {
 	}
 }
 
+// withoutMarks leaves out the sentences that hold a mark of redaction.
 func (s *screener) withoutMarks(text string) string {
 	if !strings.Contains(strings.ToUpper(text), "REDACTED") {
 		return text
@@ -95,6 +96,7 @@ func (s *screener) withoutMarks(text string) string {
 	return withoutSentences(text, found)
 }
 
+// withoutPrivate leaves out the sentences that hold private data of others.
 func (s *screener) withoutPrivate(text string) string {
 	var found [][]int
 	for _, part := range redact.Find(text) {
@@ -106,7 +108,7 @@ func (s *screener) withoutPrivate(text string) string {
 	return withoutSentences(text, found)
 }
 
-// sentenceEnd is where a sentence ends, with the blanks behind it.
+// sentenceEnd is where a sentence ends, with the blanks after it.
 var sentenceEnd = regexp.MustCompile(`[.!?…。！？]+["'”’)\]]*(?:\s+|$)|\n+`)
 
 // abbreviation finds a word that ends in a point which ends no sentence.
@@ -133,8 +135,8 @@ func withoutSentences(text string, parts [][]int) string {
 	return left
 }
 
-// endOfSentence is where the sentence that begins at start ends; no part lies
-// across its end.
+// endOfSentence returns where the sentence that begins at start ends; no part
+// lies across its end.
 func endOfSentence(text string, start int, parts [][]int) int {
 	for from := start; ; {
 		at := sentenceEnd.FindStringIndex(text[from:])
@@ -156,6 +158,7 @@ type own struct {
 	written       string
 }
 
+// newOwn reads a participant's number and texts into plain form.
 func newOwn(phone string, texts []string) own {
 	out := own{phone: plainForm(phone)}
 	if number, err := phonenumbers.Parse(phone, ""); err == nil {
@@ -169,7 +172,7 @@ func newOwn(phone string, texts []string) own {
 	return out
 }
 
-// leastOwn is how much of a number tells whose it is, in digits.
+// leastOwn is how much of a number identifies its owner, in digits.
 const leastOwn = 7
 
 // isOwn reports whether a part of a text is the participant's own or belongs to
@@ -211,7 +214,8 @@ func (o own) isService(part string) bool {
 	return false
 }
 
-// plainForm is a text in lower case, without anything but letters and digits.
+// plainForm returns a text in lower case, without anything but letters and
+// digits.
 func plainForm(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

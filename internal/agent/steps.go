@@ -20,9 +20,9 @@ type toolRound struct {
 // result, and the model must not take it for done.
 const notRun = `{"ok":false,"error":"this call was not carried out; nothing changed"}`
 
-// roundsOf lists the rounds of a turn that called tools, in order. Rounds of
-// words only are left out: their words were not sent, or the turn would have
-// ended, and the model must not believe that the person read them.
+// roundsOf lists the rounds of a turn that called tools, in order. Rounds with
+// a text only are left out: the text was not sent, or the turn would have
+// ended, and the model must not believe that the person read it.
 func roundsOf(ctx models.TurnContext) ([]toolRound, error) {
 	steps := slices.Clone(ctx.Steps)
 	slices.SortStableFunc(steps, func(a, b models.Step) int { return cmp.Compare(a.Number, b.Number) })
@@ -67,6 +67,8 @@ func stepCalls(step models.Step) ([]models.ToolCall, error) {
 	return calls, nil
 }
 
+// callResult returns the content of the result of one call, or notRun when it
+// has none.
 func callResult(runs []models.ToolRun, step, call int) (string, error) {
 	at := slices.IndexFunc(runs, func(run models.ToolRun) bool { return run.Step == step && run.Call == call })
 	if at < 0 {

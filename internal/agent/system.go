@@ -240,7 +240,7 @@ func outstandingLines(ctx models.TurnContext, zone *time.Location) []string {
 	return append(lines, "Answered: no")
 }
 
-// promptText finds the words of the outstanding prompt: its entry in the
+// promptText finds the text of the outstanding prompt: its entry in the
 // conversation, which is written just before it is sent, or else the newest
 // prompt text that was generated.
 func promptText(ctx models.TurnContext) string {
@@ -281,7 +281,7 @@ func (w *sectionWriter) addNotes(in Input) {
 	}
 }
 
-// withoutFooter is the text of an entry without the legal footer that a
+// withoutFooter returns the text of an entry without the legal footer that a
 // greeting ends with: the model did not write it and must not go by it.
 func (w *sectionWriter) withoutFooter(entry models.Message, locale string) string {
 	if entry.Kind != models.KindGreeting {
@@ -294,7 +294,8 @@ func (w *sectionWriter) withoutFooter(entry models.Message, locale string) strin
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(entry.Text), footer))
 }
 
-// attentionNote tells a model of an open crisis; no other request has it.
+// attentionNote returns the lines about an open crisis, nil for none; no other
+// request has them.
 func attentionNote(p models.Participant, zone *time.Location) []string {
 	if p.Attention != models.AttentionCrisis || p.AttentionAt == nil {
 		return nil
@@ -303,9 +304,9 @@ func attentionNote(p models.Participant, zone *time.Location) []string {
 		"Do not coach on it and do not judge it: be calm and brief, and where it comes up again point to the emergency number, 988 in the US, and people nearby. No habit talk unless the person begins it."}
 }
 
-// leadOf is the coach's own entry just before a window that starts at a user
-// entry, nil when there is none: the window must start there, and without it
-// the answer to a greeting would answer nothing. A limit of 0 asks for no
+// leadOf returns the coach's own entry just before a window that starts at a
+// user entry, nil when there is none: the window must start there, and without
+// it the answer to a greeting would answer nothing. A limit of 0 asks for no
 // history at all.
 func leadOf(c models.TurnContext, limit int) *models.Message {
 	entries := c.Window
@@ -334,8 +335,8 @@ func clipText(s string, n int) string {
 	return strings.TrimSpace(string(runes[:n])) + "..."
 }
 
-// clockLine is exact to the minute, so that the rounds of a turn share their
-// beginning.
+// clockLine returns the time to the minute, so that the rounds of a turn share
+// their beginning.
 func clockLine(now time.Time, zone *time.Location) string {
 	return fmt.Sprintf("Local time: %s (%s); UTC: %s",
 		now.In(zone).Format("Monday 2006-01-02 15:04"), zone, now.UTC().Truncate(time.Minute).Format(time.RFC3339))

@@ -63,7 +63,7 @@ func TestHabitFallback(t *testing.T) {
 	}{
 		{"nothing known", models.Profile{}, "Today, take two minutes for your habit; every small step counts."},
 		{
-			"all known", complete(),
+			"all known", fullProfile(),
 			"After your morning coffee, take two minutes for your habit (a short walk); your why: more energy for your kids.",
 		},
 		{

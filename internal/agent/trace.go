@@ -79,8 +79,8 @@ func (a *Agent) askSmallModel(ctx context.Context, t *trace, q question) (string
 	return answer.Text, nil
 }
 
-// stageNumber gives a question a place of its own among those of a turn,
-// whatever the order in which attempts ask them.
+// stageNumber derives the number of a question among those of a turn from its
+// hash, so that it does not depend on the order in which attempts ask.
 func stageNumber(hash string) int {
 	var n int
 	for _, c := range hash[:7] {
@@ -96,6 +96,7 @@ func hexDigit(c rune) rune {
 	return c - '0'
 }
 
+// hashOf returns a hash of a value by its JSON form.
 func hashOf(v any) (string, error) {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -18,13 +18,14 @@ type group []models.Message
 // isFromUser reports whether a group is an entry of the participant.
 func (g group) isFromUser() bool { return g[0].Role == models.RoleUser }
 
+// isTools reports whether a group holds calls with their results.
 func (g group) isTools() bool { return g[0].Kind == models.KindToolCall }
 
 // Window selects the entries that go to the model, oldest first. A positive
 // limit is the most entries, 0 leaves only the texts being answered (those of the
 // turn, and the run of user entries at the end), a negative limit is no bound. The
 // texts being answered are always kept, even beyond the limit. The window starts at a user
-// entry, unless it holds none; then it is what the coach wrote unasked. Calls
+// entry, unless it holds none; then it is what the coach wrote on its own. Calls
 // and their results are kept or dropped together, and orphans of either kind,
 // debug entries and blank ones are dropped. A window that is cut begins with a
 // block of turns, so that it may hold some entries less than the limit.
@@ -32,7 +33,7 @@ func Window(entries []models.Message, turnID string, limit int) []models.Message
 	return slices.Concat(windowOf(entries, turnID, limit)...)
 }
 
-// windowOf is the groups of Window; they share the caller's entries.
+// windowOf returns the groups of Window; they share the caller's entries.
 func windowOf(entries []models.Message, turnID string, limit int) []group {
 	groups := groupsOf(entries)
 	answered := len(groups)
@@ -87,6 +88,7 @@ func dropBeforeUser(groups []group) []group {
 	return slices.DeleteFunc(slices.Clone(groups), group.isTools)
 }
 
+// groupsOf groups the entries that the window may hold.
 func groupsOf(entries []models.Message) []group {
 	groups := make([]group, 0, len(entries))
 	for i := 0; i < len(entries); i++ {
@@ -141,15 +143,16 @@ func callsOf(entry models.Message) []models.ToolCall {
 	return calls
 }
 
+// resultOf reads the result of an entry; the second value is false when it cannot be read.
 func resultOf(entry models.Message) (models.ToolResult, bool) {
 	var result models.ToolResult
 	err := json.Unmarshal([]byte(entry.Text), &result)
 	return result, err == nil
 }
 
-// chatMessage is an entry as the model sees it. What the coach sent without
-// being asked is labelled with what it was and when it went out, so that
-// "done!" has something to refer to.
+// chatMessage returns an entry as the model sees it. What the coach sent
+// without being asked is labelled with its kind and time, so that "done!" has
+// something to refer to.
 func chatMessage(entry models.Message, zone *time.Location) models.ChatMessage {
 	switch {
 	case entry.Kind == models.KindToolCall:
@@ -164,7 +167,8 @@ func chatMessage(entry models.Message, zone *time.Location) models.ChatMessage {
 	}
 }
 
-// labelName is set for the kinds of entries that answer no text.
+// labelName returns the label of the kinds of entries that answer no text, and
+// an empty string for the others.
 func labelName(kind models.Kind) string {
 	switch kind {
 	case models.KindPrompt:

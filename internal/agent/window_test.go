@@ -10,19 +10,19 @@ import (
 	"coachline/models"
 )
 
-func calls(t testing.TB, id int64, callIDs ...string) models.Message {
+func callsEntry(t testing.TB, id int64, callIDs ...string) models.Message {
 	var list []models.ToolCall
 	for _, c := range callIDs {
-		list = append(list, call(c, "scheduler", "{}"))
+		list = append(list, newCall(c, "scheduler", "{}"))
 	}
-	return entry(id, models.RoleAssistant, models.KindToolCall, asJSON(t, list))
+	return newEntry(id, models.RoleAssistant, models.KindToolCall, asJSON(t, list))
 }
 
-func returned(t testing.TB, id int64, callID string) models.Message {
-	return entry(id, models.RoleTool, models.KindToolResult, asJSON(t, result(callID, "scheduler", "{}")))
+func resultEntry(t testing.TB, id int64, callID string) models.Message {
+	return newEntry(id, models.RoleTool, models.KindToolResult, asJSON(t, newResult(callID, "scheduler", "{}")))
 }
 
-func ids(entries []models.Message) []int64 {
+func entryIDs(entries []models.Message) []int64 {
 	out := []int64{}
 	for _, m := range entries {
 		out = append(out, m.ID)
@@ -31,9 +31,9 @@ func ids(entries []models.Message) []int64 {
 }
 
 func TestWindow(t *testing.T) {
-	prompt := entry(1, models.RoleAssistant, models.KindPrompt, "walk")
-	talk := []models.Message{said(1, "a"), answered(2, "b"), said(3, "c"), answered(4, "d"), said(5, "e")}
-	withTools := []models.Message{said(1, "a"), calls(t, 2, "x", "y"), returned(t, 3, "y"), returned(t, 4, "x"), answered(5, "b"), said(6, "c")}
+	prompt := newEntry(1, models.RoleAssistant, models.KindPrompt, "walk")
+	talk := []models.Message{userEntry(1, "a"), replyEntry(2, "b"), userEntry(3, "c"), replyEntry(4, "d"), userEntry(5, "e")}
+	withTools := []models.Message{userEntry(1, "a"), callsEntry(t, 2, "x", "y"), resultEntry(t, 3, "y"), resultEntry(t, 4, "x"), replyEntry(5, "b"), userEntry(6, "c")}
 	tests := []struct {
 		name    string
 		entries []models.Message
@@ -47,50 +47,50 @@ func TestWindow(t *testing.T) {
 		{"starts at a user entry", talk, 4, []int64{3, 4, 5}},
 		{"one", talk, 1, []int64{5}},
 		{"none but what is answered", talk, 0, []int64{5}},
-		{"a burst is one turn", []models.Message{said(1, "a"), answered(2, "b"), said(3, "c"), said(4, "d")}, 0, []int64{3, 4}},
-		{"a burst beyond the limit", []models.Message{answered(2, "b"), said(3, "c"), said(4, "d"), said(5, "e")}, 2, []int64{3, 4, 5}},
-		{"leading prompt", []models.Message{prompt, said(2, "done!")}, 30, []int64{2}},
-		{"prompt in between", []models.Message{said(1, "ok"), entry(2, models.RoleAssistant, models.KindPrompt, "walk"), said(3, "done!")}, 30, []int64{1, 2, 3}},
-		{"only what the coach wrote", []models.Message{prompt, answered(2, "b")}, 30, []int64{1, 2}},
+		{"a burst is one turn", []models.Message{userEntry(1, "a"), replyEntry(2, "b"), userEntry(3, "c"), userEntry(4, "d")}, 0, []int64{3, 4}},
+		{"a burst beyond the limit", []models.Message{replyEntry(2, "b"), userEntry(3, "c"), userEntry(4, "d"), userEntry(5, "e")}, 2, []int64{3, 4, 5}},
+		{"leading prompt", []models.Message{prompt, userEntry(2, "done!")}, 30, []int64{2}},
+		{"prompt in between", []models.Message{userEntry(1, "ok"), newEntry(2, models.RoleAssistant, models.KindPrompt, "walk"), userEntry(3, "done!")}, 30, []int64{1, 2, 3}},
+		{"only what the coach wrote", []models.Message{prompt, replyEntry(2, "b")}, 30, []int64{1, 2}},
 		{"only what the coach wrote, none wanted", []models.Message{prompt}, 0, []int64{}},
 		{"results in the order of calls", withTools, 30, []int64{1, 2, 4, 3, 5, 6}},
 		{"tools whole", withTools, 6, []int64{1, 2, 4, 3, 5, 6}},
 		{"tools never split", withTools, 4, []int64{6}},
-		{"call without result", []models.Message{said(1, "a"), calls(t, 2, "x", "y"), returned(t, 3, "x"), said(4, "b")}, 30, []int64{1, 4}},
-		{"call without id", []models.Message{said(1, "a"), calls(t, 2, ""), returned(t, 3, ""), said(4, "b")}, 30, []int64{1, 4}},
-		{"result without call", []models.Message{said(1, "a"), returned(t, 2, "x"), said(3, "b")}, 30, []int64{1, 3}},
-		{"unreadable call", []models.Message{said(1, "a"), entry(2, models.RoleAssistant, models.KindToolCall, "{"), returned(t, 3, "x"), said(4, "b")}, 30, []int64{1, 4}},
-		{"debug and blank", []models.Message{said(1, "a"), entry(2, models.RoleAssistant, models.KindDebug, "x"), answered(3, "  "), said(4, "b")}, 30, []int64{1, 4}},
+		{"call without result", []models.Message{userEntry(1, "a"), callsEntry(t, 2, "x", "y"), resultEntry(t, 3, "x"), userEntry(4, "b")}, 30, []int64{1, 4}},
+		{"call without id", []models.Message{userEntry(1, "a"), callsEntry(t, 2, ""), resultEntry(t, 3, ""), userEntry(4, "b")}, 30, []int64{1, 4}},
+		{"result without call", []models.Message{userEntry(1, "a"), resultEntry(t, 2, "x"), userEntry(3, "b")}, 30, []int64{1, 3}},
+		{"unreadable call", []models.Message{userEntry(1, "a"), newEntry(2, models.RoleAssistant, models.KindToolCall, "{"), resultEntry(t, 3, "x"), userEntry(4, "b")}, 30, []int64{1, 4}},
+		{"debug and blank", []models.Message{userEntry(1, "a"), newEntry(2, models.RoleAssistant, models.KindDebug, "x"), replyEntry(3, "  "), userEntry(4, "b")}, 30, []int64{1, 4}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, ids(Window(tt.entries, "", tt.limit)))
+			require.Equal(t, tt.want, entryIDs(Window(tt.entries, "", tt.limit)))
 		})
 	}
 }
 
-// conversation draws entries as they may stand in the table, orphans included.
-func conversation(t *rapid.T, tb testing.TB) []models.Message {
+// drawConversation draws entries as they may stand in the table, orphans included.
+func drawConversation(t *rapid.T, tb testing.TB) []models.Message {
 	var entries []models.Message
 	next := func() int64 { return int64(len(entries) + 1) }
 	for range rapid.IntRange(0, 40).Draw(t, "units") {
 		switch rapid.SampledFrom([]string{"user", "user", "reply", "prompt", "tools", "call", "result", "debug"}).Draw(t, "unit") {
 		case "user":
-			entries = append(entries, said(next(), "u"))
+			entries = append(entries, userEntry(next(), "u"))
 		case "reply":
-			entries = append(entries, answered(next(), "r"))
+			entries = append(entries, replyEntry(next(), "r"))
 		case "prompt":
-			entries = append(entries, entry(next(), models.RoleAssistant, models.KindPrompt, "p"))
+			entries = append(entries, newEntry(next(), models.RoleAssistant, models.KindPrompt, "p"))
 		case "tools":
-			entries = append(entries, calls(tb, next(), "x", "y"))
-			entries = append(entries, returned(tb, next(), "x"))
-			entries = append(entries, returned(tb, next(), "y"))
+			entries = append(entries, callsEntry(tb, next(), "x", "y"))
+			entries = append(entries, resultEntry(tb, next(), "x"))
+			entries = append(entries, resultEntry(tb, next(), "y"))
 		case "call":
-			entries = append(entries, calls(tb, next(), "z"))
+			entries = append(entries, callsEntry(tb, next(), "z"))
 		case "result":
-			entries = append(entries, returned(tb, next(), "w"))
+			entries = append(entries, resultEntry(tb, next(), "w"))
 		case "debug":
-			entries = append(entries, entry(next(), models.RoleAssistant, models.KindDebug, "d"))
+			entries = append(entries, newEntry(next(), models.RoleAssistant, models.KindDebug, "d"))
 		}
 	}
 	return entries
@@ -98,7 +98,7 @@ func conversation(t *rapid.T, tb testing.TB) []models.Message {
 
 func TestWindowProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		entries := conversation(rt, t)
+		entries := drawConversation(rt, t)
 		limit := rapid.IntRange(-1, 35).Draw(rt, "limit")
 		got := Window(entries, "", limit)
 
@@ -136,7 +136,7 @@ func requireWholeGroups(t require.TestingT, got []models.Message) {
 }
 
 func TestWindowLeavesItsInputAlone(t *testing.T) {
-	entries := []models.Message{said(1, "a"), calls(t, 2, "x"), returned(t, 3, "x"), answered(4, "b"), said(5, "c")}
+	entries := []models.Message{userEntry(1, "a"), callsEntry(t, 2, "x"), resultEntry(t, 3, "x"), replyEntry(4, "b"), userEntry(5, "c")}
 	before := slices.Clone(entries)
 	Window(entries, "", 2)
 	require.Equal(t, before, entries)
@@ -177,8 +177,8 @@ func TestWindowKeepsTheTextsOfTheTurn(t *testing.T) {
 		of(5, 3, models.RoleAssistant, models.KindHelp), of(6, 2, models.RoleUser, models.KindMessage),
 	}
 	current := models.TurnID("conv_1", 2)
-	require.Equal(t, []int64{6}, ids(Window(entries, "", 0)))
-	require.Equal(t, []int64{3, 4, 5, 6}, ids(Window(entries, current, 0)))
-	require.Equal(t, []int64{3, 4, 5, 6}, ids(Window(entries, current, 5)))
-	require.Equal(t, []int64{1, 2, 3, 4, 5, 6}, ids(Window(entries, current, 6)))
+	require.Equal(t, []int64{6}, entryIDs(Window(entries, "", 0)))
+	require.Equal(t, []int64{3, 4, 5, 6}, entryIDs(Window(entries, current, 0)))
+	require.Equal(t, []int64{3, 4, 5, 6}, entryIDs(Window(entries, current, 5)))
+	require.Equal(t, []int64{1, 2, 3, 4, 5, 6}, entryIDs(Window(entries, current, 6)))
 }

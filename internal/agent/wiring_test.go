@@ -179,7 +179,7 @@ func TestExtractorSeesTheMoment(t *testing.T) {
 
 func TestLastingFactsAnswerQuestions(t *testing.T) {
 	w := newWorld(t)
-	// What comes with every turn has no room left for the oldest one.
+	// What comes with every turn leaves no space for the oldest one.
 	facts := []string{"Allergic to hazelnuts, since childhood and in every form, also as oil or in a cake."}
 	for i := range 24 {
 		facts = append(facts, strings.Repeat(fmt.Sprintf("Likes%d ", i), 12))
@@ -345,7 +345,7 @@ func TestRoundsGoOnFromTheFirst(t *testing.T) {
 	require.Greater(t, w.rows.calls["find"], finds, "there is none to go on from")
 }
 
-// Without a tool on offer no plan is told whose steps name some.
+// Without a tool on offer the request holds no plan whose steps name tools.
 func TestNoPlanWithoutTools(t *testing.T) {
 	w := newWorld(t).small()
 	w.model.on(planner, texts("search_memory query='knee'\nsearch_memory query='hip'\nTell them")...)
@@ -357,7 +357,7 @@ func TestNoPlanWithoutTools(t *testing.T) {
 	require.NotContains(t, w.system(), "# Plan")
 }
 
-// A compound text has its clauses told to a model that is offered tools as text,
+// A compound text has its clauses listed for a model that is offered tools as text,
 // and has no plan.
 func TestClausesOfAText(t *testing.T) {
 	ask := func(t *testing.T, protocol models.Protocol) (*world, models.Step) {
@@ -392,7 +392,7 @@ func TestClausesOfAText(t *testing.T) {
 	})
 }
 
-// Stages ask the small model, whatever it is called, and replies the chat model.
+// Stages ask the small model under any name, and replies the chat model.
 func TestStagesAskTheSmallModel(t *testing.T) {
 	for _, name := range []string{"helper", "another-helper"} {
 		t.Run("J40 "+name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"coachline/internal/agent"
 )
 
-// BenchmarkWords is a plain answer on its way to a phone.
+// BenchmarkWords measures Words on a plain answer.
 func BenchmarkWords(b *testing.B) {
 	text := "Nice, two minutes is a fine start.\n\nAfter your morning coffee, what would be the easiest way to begin tomorrow?"
 	b.ReportAllocs()

@@ -32,7 +32,7 @@ const (
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// What a request is for, told by the first words of its system message.
+// The purposes of requests, recognised by the beginning of the system message.
 const (
 	chat      = "chat"
 	planner   = "planner"
@@ -89,7 +89,8 @@ func calling(name, arguments string) said {
 	return said{calls: []models.ToolCall{{ID: "call-" + name, Name: name, Arguments: arguments}}}
 }
 
-// desk answers each purpose from its own script, the last line for ever.
+// scriptedModel answers each purpose from its own script and repeats the last
+// line.
 type desk struct {
 	script map[string][]said
 	asked  map[string][]models.ChatRequest
@@ -281,7 +282,7 @@ type world struct {
 	now      time.Time
 	library  *prompts.Library
 	pipe     *agent.Agent
-	// The conversation, and the turn under way.
+	// The conversation, and the current turn.
 	window []models.Message
 	steps  []models.Step
 	runs   []models.ToolRun
@@ -348,7 +349,7 @@ func (w *world) enrol(id, phone string) {
 	require.NoError(w.t, err)
 }
 
-// begin opens the next turn of somebody.
+// begin opens the next turn of a participant.
 func (w *world) begin(id string) string {
 	w.number++
 	turn := models.TurnID(id, w.number)
@@ -429,7 +430,7 @@ func (w *world) ran(results ...models.ToolResult) {
 	}
 }
 
-// replied ends the turn with its newest words, and its calls in the window.
+// replied ends the turn with its newest text, and its calls in the window.
 func (w *world) replied() {
 	w.t.Helper()
 	for _, step := range w.steps {
@@ -465,7 +466,7 @@ func (w *world) addJSON(kind models.Kind, role models.Role, value any) {
 	w.add(models.Message{TurnID: w.turnID(), Role: role, Kind: kind, Text: string(text)})
 }
 
-// exchange is a whole turn of words.
+// exchange runs a whole turn of texts.
 func (w *world) exchange(text string) models.Step {
 	w.t.Helper()
 	step := w.says(text).respond()
@@ -473,7 +474,7 @@ func (w *world) exchange(text string) models.Step {
 	return step
 }
 
-// trace is what a round keeps beside its words.
+// trace reads what a round keeps beside its text.
 func trace(t testing.TB, step models.Step) agent.Trace {
 	t.Helper()
 	var out agent.Trace
