@@ -1,5 +1,5 @@
 // Package marks lists the marks that the program writes into the messages of a
-// request, and takes them out of what participants and strangers write, so that
+// request, and takes them out of what participants and others write, so that
 // only the program can write one. It is pure.
 package marks
 
@@ -14,7 +14,7 @@ const (
 	// Hint and Task begin a message that no participant wrote.
 	Hint = "[hint] "
 	Task = "[task] "
-	// Plan begins what is said of the plan behind a result of a tool.
+	// Plan begins the note on the plan after a result of a tool.
 	Plan = "[plan] "
 	// PersonWrites stands between a result and the participant's message,
 	// ConversationStarts in the place of a first message.
@@ -28,17 +28,18 @@ const (
 
 // Marks that a message gets when it is stored.
 const (
-	// VoiceNote begins the words of a voice note.
+	// VoiceNote begins the transcript of a voice note.
 	VoiceNote = "[voice note] "
 	// VoiceNoteUnheard begins the note of one that could not be transcribed.
 	VoiceNoteUnheard = "[voice note; it could not be listened to: "
 )
 
-// Label is what stands before a message that the coach sent without being
-// asked: what it is and when it went out.
+// Label returns what stands before a message that the coach sent without being
+// asked: its kind and when it went out.
 func Label(name, sent string) string { return "[" + name + ", sent " + sent + "] " }
 
-// Earlier stands before what a number of older messages of the same turn say.
+// Earlier returns what stands before the digest of a number of older messages
+// of the same turn.
 func Earlier(count int) string {
 	messages := " earlier messages"
 	if count == 1 {
@@ -47,12 +48,13 @@ func Earlier(count int) string {
 	return "[" + strconv.Itoa(count) + messages + " of this turn, summarised] "
 }
 
-// Undelivered stands before a message of the coach that the carrier never took.
+// Undelivered returns what stands before a message of the coach that the
+// carrier never accepted.
 func Undelivered(name string) string {
 	return "[" + name + ", not delivered: the person never got this message] "
 }
 
-// Labels are the names of such messages.
+// Labels returns the names of such messages.
 func Labels() []string {
 	return []string{
 		"daily prompt", "reminder", "feedback question", "feedback follow-up", "check-in", "message from the team", "safety text", "notice",
@@ -99,10 +101,10 @@ func quoteAll(names []string) []string {
 	return out
 }
 
-// Neutralise makes marks in a text of another writer ordinary words: their
-// brackets become round. It is what every text passes that is not the program's
-// own before it enters a request, also as the text of a JSON document, which
-// stays valid. Doing it twice changes nothing more.
+// Neutralise makes marks in a text of another writer ordinary text: their
+// brackets become round. Every text that is not the program's own passes it
+// before it enters a request, also as the text of a JSON document, which stays
+// valid. Doing it twice changes nothing more.
 func Neutralise(text string) string {
 	if !strings.ContainsAny(text, "[<［【") && !strings.Contains(text, `\u003`) {
 		return text
@@ -111,8 +113,9 @@ func Neutralise(text string) string {
 	return templates.ReplaceAllStringFunc(text, brackets.Replace)
 }
 
-// NeutraliseMessage is Neutralise for a participant's message that has not been
-// redacted: marks of redaction in it are the participant's words too.
+// NeutraliseMessage does the work of Neutralise for a participant's message
+// that has not been redacted: marks of redaction in it are the participant's
+// too.
 func NeutraliseMessage(text string) string {
 	if !strings.ContainsAny(text, "[<［【") {
 		return text
@@ -120,8 +123,8 @@ func NeutraliseMessage(text string) string {
 	return Neutralise(inRedacted.ReplaceAllStringFunc(text, brackets.Replace))
 }
 
-// NeutraliseResult is Neutralise for a result of a tool behind which the program
-// may have noted how the plan stands.
+// NeutraliseResult does the work of Neutralise for a result of a tool that the
+// program may have appended the progress of the plan to.
 func NeutraliseResult(text string) string {
 	if at := strings.LastIndex(text, "\n\n"+Plan); at >= 0 {
 		return Neutralise(text[:at]) + text[at:]
