@@ -22,8 +22,8 @@ const (
 	sleep  = "---\nname: sleep\ndescription: evenings and nights\ntools: [save_user_profile, search_memory]\n---\nSpeak of evenings."
 )
 
-// focuses opens the world with an operator's focuses, by the order given.
-func (w *world) focuses(texts ...string) *world {
+// loadFocuses opens the world with an operator's focuses, by the order given.
+func (w *world) loadFocuses(texts ...string) *world {
 	w.t.Helper()
 	dir := w.t.TempDir()
 	require.NoError(w.t, os.Mkdir(filepath.Join(dir, "focuses"), 0o700))
@@ -35,12 +35,12 @@ func (w *world) focuses(texts ...string) *world {
 	require.NoError(w.t, err)
 	w.library = library
 	w.offer.Core = []string{"save_user_profile", "scheduler"}
-	w.open()
+	w.openAgent()
 	return w
 }
 
-// keeps stores the rounds of the current turn, as the activity does.
-func (w *world) keeps(step models.Step) models.Step {
+// storeStep stores the rounds of the current turn, as the activity does.
+func (w *world) storeStep(step models.Step) models.Step {
 	w.t.Helper()
 	step.CreatedAt = w.now
 	_, err := w.people.SaveStep(w.t.Context(), step)
@@ -48,18 +48,18 @@ func (w *world) keeps(step models.Step) models.Step {
 	return step
 }
 
-// talks is a whole turn whose rounds are kept.
-func (w *world) talks(text string) models.Step {
+// runTurn runs a whole turn and keeps its rounds.
+func (w *world) runTurn(text string) models.Step {
 	w.t.Helper()
-	step := w.keeps(w.says(text).respond())
-	w.replied()
+	step := w.storeStep(w.addText(text).runRound())
+	w.endTurn()
 	return step
 }
 
 func focusDecision(t *testing.T, step models.Step) string {
 	t.Helper()
 	var found []string
-	for _, decision := range decisions(t, step) {
+	for _, decision := range stageDecisions(t, step) {
 		if strings.HasPrefix(decision, "focus ") && !strings.HasPrefix(decision, "focus failed") {
 			found = append(found, decision)
 		}
@@ -71,81 +71,81 @@ func focusDecision(t *testing.T, step models.Step) string {
 func TestNoFocus(t *testing.T) {
 	w := newWorld(t)
 	w.rows.fails["round"] = errors.New("not to be read")
-	step := w.exchange("my days are so busy")
+	step := w.runExchange("my days are so busy")
 	t.Run("J8 off costs nothing", func(t *testing.T) {
 		require.Equal(t, 1, w.model.total())
 		require.Zero(t, w.rows.calls["round"])
-		require.NotContains(t, w.system(), "# Focus")
+		require.NotContains(t, w.systemMessage(), "# Focus")
 		require.NotContains(t, step.Trace, "focus")
-		w.exchange("and my nights are short")
+		w.runExchange("and my nights are short")
 		require.Zero(t, w.rows.calls["round"], "what is all on offer needs no record of what was")
 	})
 }
 
 func TestOneFocus(t *testing.T) {
-	w := newWorld(t).focuses(stress)
-	step := w.exchange("my days are so busy")
+	w := newWorld(t).loadFocuses(stress)
+	step := w.runExchange("my days are so busy")
 	t.Run("J8 always used, no call", func(t *testing.T) {
 		require.Equal(t, 1, w.model.total())
 		require.Zero(t, w.rows.calls["round"])
 		require.Equal(t, "focus stress only", focusDecision(t, step))
 	})
 	t.Run("J8 after the mode, and opens no section", func(t *testing.T) {
-		require.Contains(t, w.system(), "\n\n# Focus\nSpeak of one breath.\n## Now\nSlowly.\n\n# Participant\n")
-		require.Less(t, strings.Index(w.system(), "# Mode: INTAKE"), strings.Index(w.system(), "# Focus"))
+		require.Contains(t, w.systemMessage(), "\n\n# Focus\nSpeak of one breath.\n## Now\nSlowly.\n\n# Participant\n")
+		require.Less(t, strings.Index(w.systemMessage(), "# Mode: INTAKE"), strings.Index(w.systemMessage(), "# Focus"))
 	})
 }
 
 func TestFocusIsChosen(t *testing.T) {
-	w := newWorld(t).focuses(stress, sleep)
-	w.model.on(chooser, texts("sleep")...)
-	step := w.talks("I lie awake at night")
+	w := newWorld(t).loadFocuses(stress, sleep)
+	w.model.on(chooser, textAnswers("sleep")...)
+	step := w.runTurn("I lie awake at night")
 	t.Run("J8 by the small model", func(t *testing.T) {
 		require.Equal(t, "focus sleep model", focusDecision(t, step))
-		require.Contains(t, w.system(), "Speak of evenings.")
-		require.NotContains(t, w.system(), "one breath")
-		require.Equal(t, "helper", w.last(chooser).Model)
-		require.Equal(t, "sleep", trace(t, step).Prepared.Focus)
+		require.Contains(t, w.systemMessage(), "Speak of evenings.")
+		require.NotContains(t, w.systemMessage(), "one breath")
+		require.Equal(t, "helper", w.lastRequest(chooser).Model)
+		require.Equal(t, "sleep", readTrace(t, step).Prepared.Focus)
 	})
 	t.Run("C5 its tools, inside the mode; the controls stay", func(t *testing.T) {
 		want := []string{"save_user_profile", "search_memory", "end_exchange"}
-		require.Equal(t, want, allowed(t, step))
-		require.Equal(t, want, offered(w.last(chat)))
+		require.Equal(t, want, allowedTools(t, step))
+		require.Equal(t, want, offeredTools(w.lastRequest(chat)))
 	})
 	t.Run("C1 small talk goes on with it, without a call", func(t *testing.T) {
 		w.now = w.now.Add(time.Minute)
-		step := w.talks("thanks!")
+		step := w.runTurn("thanks!")
 		require.Equal(t, "focus sleep previous: small talk", focusDecision(t, step))
 		require.Equal(t, 1, w.model.count(chooser))
 	})
 	t.Run("C1 another worker knows it", func(t *testing.T) {
-		w.open()
-		w.model.on(chooser, busy())
-		step := w.talks("what else could I do?")
+		w.openAgent()
+		w.model.on(chooser, busyAnswer())
+		step := w.runTurn("what else could I do?")
 		require.Equal(t, "focus sleep previous: model failed", focusDecision(t, step))
-		require.Contains(t, decisions(t, step), "focus failed busy")
-		require.Contains(t, w.last(chooser).Messages[0].Content, "keep sleep.")
+		require.Contains(t, stageDecisions(t, step), "focus failed busy")
+		require.Contains(t, w.lastRequest(chooser).Messages[0].Content, "keep sleep.")
 	})
 	t.Run("C1 an unknown answer", func(t *testing.T) {
-		w.model.on(chooser, texts("nutrition")...)
-		step := w.talks("and what about food?")
+		w.model.on(chooser, textAnswers("nutrition")...)
+		step := w.runTurn("and what about food?")
 		require.Equal(t, "focus sleep previous: unknown answer", focusDecision(t, step))
 	})
 	t.Run("J8 changes with what is said", func(t *testing.T) {
-		w.model.on(chooser, texts("stress")...)
-		step := w.talks("my days are so busy")
+		w.model.on(chooser, textAnswers("stress")...)
+		step := w.runTurn("my days are so busy")
 		require.Equal(t, "focus stress model", focusDecision(t, step))
-		require.Contains(t, offered(w.last(chat)), "scheduler")
+		require.Contains(t, offeredTools(w.lastRequest(chat)), "scheduler")
 	})
 	t.Run("J23 the same text again is not asked again", func(t *testing.T) {
 		asked := w.model.count(chooser)
-		require.Equal(t, "focus stress cached", focusDecision(t, w.talks("my days are so busy")))
+		require.Equal(t, "focus stress cached", focusDecision(t, w.runTurn("my days are so busy")))
 		require.Equal(t, asked, w.model.count(chooser))
 	})
 	t.Run("C1 after the hot window the first", func(t *testing.T) {
 		w.now = w.now.Add(w.settings.Hot + time.Minute)
 		w.model.on(chooser, said{err: context.DeadlineExceeded})
-		step := w.talks("hello, I sleep badly")
+		step := w.runTurn("hello, I sleep badly")
 		require.Equal(t, "focus stress first: model failed", focusDecision(t, step))
 		require.LessOrEqual(t, w.model.left[chooser], 8*time.Second)
 	})
@@ -171,71 +171,71 @@ func TestFocusCacheKey(t *testing.T) {
 		{"a new conversation", busyDays, func(w *world) { w.now = w.now.Add(w.settings.Hot + time.Second) }, 1},
 	} {
 		t.Run("J23 "+tt.name, func(t *testing.T) {
-			w := newWorld(t).focuses(stress, sleep)
-			w.model.on(chooser, texts("stress")...)
-			w.exchange(busyDays)
+			w := newWorld(t).loadFocuses(stress, sleep)
+			w.model.on(chooser, textAnswers("stress")...)
+			w.runExchange(busyDays)
 			tt.change(w)
-			w.exchange(tt.text)
+			w.runExchange(tt.text)
 			require.Equal(t, 1+tt.again, w.model.count(chooser))
 		})
 	}
 	t.Run("J20 one person's entries stay when another's conversation begins", func(t *testing.T) {
-		w := newWorld(t).focuses(stress, sleep)
-		w.model.on(chooser, texts("stress")...)
-		w.exchange(busyDays)
+		w := newWorld(t).loadFocuses(stress, sleep)
+		w.model.on(chooser, textAnswers("stress")...)
+		w.runExchange(busyDays)
 		w.alter = func(c *models.TurnContext) {
 			c.Participant.ID = ann + "_2"
 			c.Window = c.Window[len(c.Window)-1:]
 		}
-		w.exchange(busyDays)
+		w.runExchange(busyDays)
 		require.Equal(t, 2, w.model.count(chooser), "another person is asked for")
 		w.alter = nil
-		w.exchange(busyDays)
+		w.runExchange(busyDays)
 		require.Equal(t, 2, w.model.count(chooser))
 	})
 }
 
 func TestFocusStays(t *testing.T) {
 	t.Run("J8 from round to round", func(t *testing.T) {
-		w := newWorld(t).focuses(stress, sleep)
-		w.model.on(chooser, texts("sleep", "stress")...)
-		w.model.on(chat, calling("search_memory", `{"query":"night"}`), said{text: "I see."})
-		w.says("I lie awake at night").respond()
-		w.ran(done("search_memory", "nothing"))
-		w.respond()
+		w := newWorld(t).loadFocuses(stress, sleep)
+		w.model.on(chooser, textAnswers("sleep", "stress")...)
+		w.model.on(chat, callAnswer("search_memory", `{"query":"night"}`), said{text: "I see."})
+		w.addText("I lie awake at night").runRound()
+		w.addResults(newResult("search_memory", "nothing"))
+		w.runRound()
 		require.Equal(t, 1, w.model.count(chooser))
-		require.Contains(t, w.system(), "Speak of evenings.")
-		require.NotContains(t, offered(w.last(chat)), "scheduler")
+		require.Contains(t, w.systemMessage(), "Speak of evenings.")
+		require.NotContains(t, offeredTools(w.lastRequest(chat)), "scheduler")
 	})
 	t.Run("C5 a call outside of it is not carried out", func(t *testing.T) {
-		w := newWorld(t).focuses(sleep)
-		w.model.on(chat, calling("scheduler", `{"action":"list"}`))
-		step := w.says("when do you text me?").respond()
+		w := newWorld(t).loadFocuses(sleep)
+		w.model.on(chat, callAnswer("scheduler", `{"action":"list"}`))
+		step := w.addText("when do you text me?").runRound()
 		require.NotEmpty(t, calls(t, step)[0].Refused)
 	})
 	t.Run("J8 a retry does not pay twice", func(t *testing.T) {
-		w := newWorld(t).focuses(stress, sleep)
-		w.model.on(chooser, texts("sleep", "stress")...)
-		w.model.on(chat, busy(), said{text: "Fine."})
-		_, err := w.says("I lie awake at night").round(models.CallModelInput{})
+		w := newWorld(t).loadFocuses(stress, sleep)
+		w.model.on(chooser, textAnswers("sleep", "stress")...)
+		w.model.on(chat, busyAnswer(), said{text: "Fine."})
+		_, err := w.addText("I lie awake at night").callRound(models.CallModelInput{})
 		require.Error(t, err)
-		w.open()
-		require.Equal(t, "focus sleep model", focusDecision(t, w.respond()))
+		w.openAgent()
+		require.Equal(t, "focus sleep model", focusDecision(t, w.runRound()))
 		require.Equal(t, 1, w.model.count(chooser))
 	})
 	t.Run("C1 the record cannot be read", func(t *testing.T) {
-		w := newWorld(t).focuses(stress, sleep)
+		w := newWorld(t).loadFocuses(stress, sleep)
 		w.rows.fails["round"] = errors.New("away")
-		w.model.on(chooser, texts("sleep")...)
-		step := w.talks("I lie awake at night")
+		w.model.on(chooser, textAnswers("sleep")...)
+		step := w.runTurn("I lie awake at night")
 		require.Equal(t, "focus sleep model", focusDecision(t, step))
-		require.Contains(t, decisions(t, step), "focus failed")
+		require.Contains(t, stageDecisions(t, step), "focus failed")
 	})
 	t.Run("C1 no text, no call", func(t *testing.T) {
-		w := newWorld(t).focuses(stress, sleep)
+		w := newWorld(t).loadFocuses(stress, sleep)
 		w.kind = models.KindGreeting
-		w.begin(ann)
-		require.Equal(t, "focus stress first: no text", focusDecision(t, w.respond()))
+		w.beginTurn(ann)
+		require.Equal(t, "focus stress first: no text", focusDecision(t, w.runRound()))
 		require.Zero(t, w.model.count(chooser))
 	})
 }
@@ -248,44 +248,44 @@ func TestPlaybooksOfATurn(t *testing.T) {
 		require.NoError(t, err)
 		w.offer.Specs, w.offer.Keywords, w.offer.Playbook = registry.For(w.mode), registry.Keywords(), registry.Playbook()
 		w.settings.Router = "auto"
-		w.open()
+		w.openAgent()
 		return w
 	}
 	t.Run("J50 listed", func(t *testing.T) {
 		w := shelved(t, newWorld(t))
-		w.exchange("I missed my walk and feel guilty")
-		require.Contains(t, w.system(), "# Playbooks\n")
-		require.Contains(t, offered(w.last(chat)), "read_playbook")
-		require.NotContains(t, w.system(), "Guilt makes people")
+		w.runExchange("I missed my walk and feel guilty")
+		require.Contains(t, w.systemMessage(), "# Playbooks\n")
+		require.Contains(t, offeredTools(w.lastRequest(chat)), "read_playbook")
+		require.NotContains(t, w.systemMessage(), "Guilt makes people")
 	})
 	t.Run("D4 tool and list stay in every turn of a native model", func(t *testing.T) {
 		w := shelved(t, newWorld(t))
-		w.exchange("text me every day at 9am")
-		require.Contains(t, offered(w.last(chat)), "read_playbook")
-		first := w.system()
-		w.exchange("I missed my walk and feel guilty")
-		require.Greater(t, common(first, w.system()), strings.Index(first, "# Participant"))
+		w.runExchange("text me every day at 9am")
+		require.Contains(t, offeredTools(w.lastRequest(chat)), "read_playbook")
+		first := w.systemMessage()
+		w.runExchange("I missed my walk and feel guilty")
+		require.Greater(t, commonLength(first, w.systemMessage()), strings.Index(first, "# Participant"))
 	})
 	t.Run("where the router leaves the tool out there is no list", func(t *testing.T) {
-		w := shelved(t, newWorld(t).small())
-		w.exchange("text me every day at 9am")
-		require.NotContains(t, w.system(), "read_playbook")
-		require.NotContains(t, strings.ToLower(w.system()), "playbook")
+		w := shelved(t, newWorld(t).useSmallModel())
+		w.runExchange("text me every day at 9am")
+		require.NotContains(t, w.systemMessage(), "read_playbook")
+		require.NotContains(t, strings.ToLower(w.systemMessage()), "playbook")
 	})
 	t.Run("J50 small talk costs one call", func(t *testing.T) {
 		w := shelved(t, newWorld(t))
-		w.exchange("thanks!")
+		w.runExchange("thanks!")
 		require.Equal(t, 1, w.model.total())
 	})
 	t.Run("J50 no tool, no list", func(t *testing.T) {
 		w := newWorld(t)
-		w.exchange("I missed my walk and feel guilty")
-		require.NotContains(t, w.system(), "# Playbooks")
+		w.runExchange("I missed my walk and feel guilty")
+		require.NotContains(t, w.systemMessage(), "# Playbooks")
 	})
 	t.Run("C5 a focus without it has no list", func(t *testing.T) {
-		w := shelved(t, newWorld(t).focuses(sleep))
-		w.exchange("I missed my walk and feel guilty")
-		require.NotContains(t, w.system(), "# Playbooks")
-		require.False(t, slices.Contains(offered(w.last(chat)), "read_playbook"))
+		w := shelved(t, newWorld(t).loadFocuses(sleep))
+		w.runExchange("I missed my walk and feel guilty")
+		require.NotContains(t, w.systemMessage(), "# Playbooks")
+		require.False(t, slices.Contains(offeredTools(w.lastRequest(chat)), "read_playbook"))
 	})
 }

@@ -20,20 +20,20 @@ func TestNobodyElseWritesMarks(t *testing.T) {
 		for _, mark := range forged {
 			t.Run(string(protocol)+"/"+mark, func(t *testing.T) {
 				w := newWorld(t)
-				w.learnt(protocol)
+				w.learnProtocol(protocol)
 				w.alter = func(c *models.TurnContext) { c.Participant.Background = "Likes " + mark }
-				w.model.on(chat, calling("search_memory", `{"query":"x"}`))
+				w.model.on(chat, callAnswer("search_memory", `{"query":"x"}`))
 				switch protocol {
 				case models.ProtocolText:
 					w.model.on(chat, said{text: "```tool_call\n{\"name\":\"search_memory\",\"arguments\":{\"query\":\"x\"}}\n```"})
 				case models.ProtocolTwoPhase:
-					w.model.on(chat, texts(`{"tool":"search_memory"}`, `{"query":"x"}`)...)
+					w.model.on(chat, textAnswers(`{"tool":"search_memory"}`, `{"query":"x"}`)...)
 				case models.ProtocolNative:
 				}
-				w.says("so what\n" + mark + " about this?").respond()
+				w.addText("so what\n" + mark + " about this?").runRound()
 				if mark != "[REDACTED_PHONE]" { // a result may hold what redaction left
-					w.ran(done("search_memory", "found: "+mark))
-					w.respond()
+					w.addResults(newResult("search_memory", "found: "+mark))
+					w.runRound()
 				}
 				for _, request := range w.model.asked[chat] {
 					for _, message := range request.Messages {

@@ -53,8 +53,8 @@ func (w *world) equip(i install, mode models.Mode, channel models.Channel) *tool
 		options = append(options, tools.WithPlaybooks(w.library))
 	}
 	if i.web {
-		desk := browse.New(browse.Config{})
-		options = append(options, tools.With(desk.SearchTool(), desk.FetchTool()))
+		browser := browse.New(browse.Config{})
+		options = append(options, tools.With(browser.SearchTool(), browser.FetchTool()))
 	}
 	if i.subagents {
 		options = append(options, tools.Subagents())
@@ -78,13 +78,13 @@ func (w *world) equip(i install, mode models.Mode, channel models.Channel) *tool
 	return registry
 }
 
-// known are the names of every tool that any installation has.
-func known(t *testing.T) []string {
+// allToolNames returns the names of every tool that any installation has.
+func allToolNames(t *testing.T) []string {
 	t.Helper()
 	library, err := prompts.Load("")
 	require.NoError(t, err)
-	desk := browse.New(browse.Config{})
-	registry, err := tools.New(tools.WithPlaybooks(library), tools.With(desk.SearchTool(), desk.FetchTool()), tools.Subagents())
+	browser := browse.New(browse.Config{})
+	registry, err := tools.New(tools.WithPlaybooks(library), tools.With(browser.SearchTool(), browser.FetchTool()), tools.Subagents())
 	require.NoError(t, err)
 	specs := slices.Concat(registry.For(models.ModeIntake), registry.For(models.ModeFeedback), registry.Controls(100))
 	var names []string
@@ -100,13 +100,13 @@ var toolWord = regexp.MustCompile(`[a-z]+(_[a-z]+)+|scheduler`)
 // line; that is how a request offers tools outside the native protocol.
 var listed = regexp.MustCompile(`(?m)^(?:- )?([a-z_]+): `)
 
-// instructs reports whether a message holds the program's own text.
-func instructs(m models.ChatMessage) bool {
+// isInstruction reports whether a message holds the program's own text.
+func isInstruction(m models.ChatMessage) bool {
 	return m.Role == "system" || strings.Contains(m.Content, "[hint] ") || strings.Contains(m.Content, "[task] ")
 }
 
 // requireOffered fails for each tool that the program's own text in a request
-// name although the request does not offer it. The section of a fact, a
+// names although the request does not offer it. The section of a fact, a
 // profile or a conversation is not the program's text; the test keeps tool
 // names out of those.
 func requireOffered(t *testing.T, req models.ChatRequest, every []string) {
@@ -116,9 +116,9 @@ func requireOffered(t *testing.T, req models.ChatRequest, every []string) {
 		// whose beginning it shares.
 		req.Messages = req.Messages[len(req.Messages)-1:]
 	}
-	offer := offered(req)
+	offer := offeredTools(req)
 	for _, message := range req.Messages {
-		if !instructs(message) {
+		if !isInstruction(message) {
 			continue
 		}
 		for _, match := range listed.FindAllStringSubmatch(message.Content, -1) {
@@ -136,7 +136,7 @@ func requireOffered(t *testing.T, req models.ChatRequest, every []string) {
 		}
 	}
 	for _, message := range req.Messages {
-		if instructs(message) {
+		if isInstruction(message) {
 			about(message.Role+" message", message.Content)
 		}
 	}
@@ -148,7 +148,7 @@ func requireOffered(t *testing.T, req models.ChatRequest, every []string) {
 // Every prompt kind in every mode, on every channel, with every protocol and
 // set of options: no request names a tool that it does not offer.
 func TestPromptsNameOnlyToolsOnOffer(t *testing.T) {
-	every := known(t)
+	every := allToolNames(t)
 	protocols := map[models.Protocol]models.ModelSize{
 		models.ProtocolNative: models.SizeLarge, models.ProtocolText: models.SizeSmall, models.ProtocolTwoPhase: models.SizeSmall,
 	}
@@ -158,7 +158,7 @@ func TestPromptsNameOnlyToolsOnOffer(t *testing.T) {
 			for _, channel := range []models.Channel{models.ChannelSMS, models.ChannelChat} {
 				for protocol, size := range protocols {
 					t.Run(fmt.Sprintf("%s %s %s %s", i.name, mode, channel, protocol), func(t *testing.T) {
-						w.t, w.window, w.model = t, nil, newDesk()
+						w.t, w.window, w.model = t, nil, newScriptedModel()
 						w.settings.ChatModel = fmt.Sprintf("chat-%s", protocol)
 						w.equip(i, mode, channel)
 						require.NoError(t, w.rows.Store.SaveCapability(t.Context(), models.Capability{
@@ -186,23 +186,23 @@ func TestPromptsNameOnlyToolsOnOffer(t *testing.T) {
 // tools, whose tools run out, and whose conversation goes on.
 func (w *world) walk(steps string) {
 	w.t.Helper()
-	w.settings.Router, w.settings.Planner = "auto", on()
-	w.open()
-	w.model.on(router, texts("search_memory", "none")...)
-	w.model.on(planner, texts(steps, "", steps, "")...)
+	w.settings.Router, w.settings.Planner = "auto", trueFlag()
+	w.openAgent()
+	w.model.on(router, textAnswers("search_memory", "none")...)
+	w.model.on(planner, textAnswers(steps, "", steps, "")...)
 	for _, kind := range []models.Kind{models.KindGreeting, models.KindPrompt, models.KindCheckIn} {
 		w.kind, w.steps, w.runs = kind, nil, nil
-		w.begin(ann)
-		w.respond()
+		w.beginTurn(ann)
+		w.runRound()
 	}
 	w.kind = models.KindReply
 	for _, last := range []models.CallModelInput{{}, {}, {NoTools: true}, {NoTools: true, Last: true}} {
-		w.model.on(chat, calling("search_memory", `{"query":"knee"}`), said{text: `{"tool": "list_memories"}`}, said{text: "Fine."})
-		w.says("What do you know about my sore knee, and can you text me at eight?").respond()
-		w.ran(done("search_memory", "their knee is sore"))
-		_, err := w.round(last)
+		w.model.on(chat, callAnswer("search_memory", `{"query":"knee"}`), said{text: `{"tool": "list_memories"}`}, said{text: "Fine."})
+		w.addText("What do you know about my sore knee, and can you text me at eight?").runRound()
+		w.addResults(newResult("search_memory", "their knee is sore"))
+		_, err := w.callRound(last)
 		require.NoError(w.t, err)
-		w.replied()
+		w.endTurn()
 	}
 }
 
@@ -214,11 +214,11 @@ func TestToolListOfAConversation(t *testing.T) {
 		w := newWorld(t)
 		w.equip(i, models.ModeIntake, models.ChannelSMS)
 		w.settings.Router = "auto"
-		w.open()
-		w.model.on(router, texts(routed...)...)
+		w.openAgent()
+		w.model.on(router, textAnswers(routed...)...)
 		for _, text := range said {
-			w.talks(text)
-			lists = append(lists, offered(w.last(chat)))
+			w.runTurn(text)
+			lists = append(lists, offeredTools(w.lastRequest(chat)))
 			w.now = w.now.Add(1)
 		}
 		return lists
@@ -243,12 +243,12 @@ func TestToolListOfAConversation(t *testing.T) {
 		w := newWorld(t)
 		w.equip(install{playbooks: true, web: true}, models.ModeIntake, models.ChannelSMS)
 		w.settings.Router = "model"
-		w.open()
-		w.model.on(router, texts("search_memory", "none")...)
-		w.talks("what did I tell you about my knee?")
+		w.openAgent()
+		w.model.on(router, textAnswers("search_memory", "none")...)
+		w.runTurn("what did I tell you about my knee?")
 		w.now = w.now.Add(2 * w.settings.Hot)
-		w.talks("text me at eight every day")
-		require.NotContains(t, offered(w.last(chat)), "search_memory")
+		w.runTurn("text me at eight every day")
+		require.NotContains(t, offeredTools(w.lastRequest(chat)), "search_memory")
 	})
 }
 
@@ -257,26 +257,26 @@ func TestToolListOfAConversation(t *testing.T) {
 func TestGreetingCarriesNoTools(t *testing.T) {
 	w := newWorld(t)
 	w.kind = models.KindGreeting
-	w.begin(ann)
-	w.respond()
-	req := w.last(chat)
+	w.beginTurn(ann)
+	w.runRound()
+	req := w.lastRequest(chat)
 	require.Empty(t, req.Tools)
-	require.NotContains(t, w.system(), "# Mode:")
-	require.NotContains(t, w.system(), "Call no tool")
-	require.NotContains(t, w.system(), "No tool can be called")
-	require.Contains(t, w.system(), "# Task: greeting")
+	require.NotContains(t, w.systemMessage(), "# Mode:")
+	require.NotContains(t, w.systemMessage(), "Call no tool")
+	require.NotContains(t, w.systemMessage(), "No tool can be called")
+	require.Contains(t, w.systemMessage(), "# Task: greeting")
 }
 
 // The memory step is shown the profile, which holds where a fact disagrees.
 func TestMemoryStepSeesTheProfile(t *testing.T) {
 	w := newWorld(t)
-	w.knows(ann, models.FactPreference, "Walks at six.")
+	w.storeFacts(ann, models.FactPreference, "Walks at six.")
 	w.alter = func(c *models.TurnContext) { c.Profile.PreferredTime = "07:00, mail ann@example.com" }
-	w.model.on(stepper, texts(`{"action":"none"}`)...)
-	w.exchange("I still walk at seven")
-	require.NoError(t, w.pipe.Remember(t.Context(), w.context()))
-	system := w.last(stepper).Messages[0].Content
+	w.model.on(stepper, textAnswers(`{"action":"none"}`)...)
+	w.runExchange("I still walk at seven")
+	require.NoError(t, w.pipe.Remember(t.Context(), w.turnContext()))
+	system := w.lastRequest(stepper).Messages[0].Content
 	require.Contains(t, system, "\nProfile:\n- preferred_time: 07:00, mail [REDACTED_EMAIL]\n\nKnown facts:\n- ")
 	require.Contains(t, system, "The profile is kept elsewhere and holds wherever a fact disagrees with it.")
-	require.Contains(t, w.system(), "Where an entry disagrees with the Participant, Profile or Schedules section, the section holds")
+	require.Contains(t, w.systemMessage(), "Where an entry disagrees with the Participant, Profile or Schedules section, the section holds")
 }

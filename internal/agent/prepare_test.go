@@ -15,17 +15,17 @@ import (
 
 // Facts about a person that only a search finds.
 func (w *world) remembersPollen() *world {
-	w.knows(ann, models.FactEvent, "Stayed in because of tree pollen in Leeds.", "Ran a race in Leeds with a bad knee.")
+	w.storeFacts(ann, models.FactEvent, "Stayed in because of tree pollen in Leeds.", "Ran a race in Leeds with a bad knee.")
 	return w
 }
 
 // lookedUp is a turn whose tool result is in the window.
 func (w *world) lookedUp() *world {
-	w.model.on(chat, calling("search_memory", `{"query":"pollen"}`), said{text: "High today."})
-	w.says("pollen count Leeds today").respond()
-	w.ran(models.ToolResult{Name: "search_memory", Content: "Leeds pollen today: high grass, moderate tree"})
-	w.respond()
-	w.replied()
+	w.model.on(chat, callAnswer("search_memory", `{"query":"pollen"}`), said{text: "High today."})
+	w.addText("pollen count Leeds today").runRound()
+	w.addResults(models.ToolResult{Name: "search_memory", Content: "Leeds pollen today: high grass, moderate tree"})
+	w.runRound()
+	w.endTurn()
 	return w
 }
 
@@ -35,27 +35,27 @@ func TestSmallTalkCostsOneCall(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, strategy := range []string{"model", "embedding"} {
-				w := newWorld(t).remembersPollen().small()
-				w.settings.Router, w.settings.Planner, w.settings.Digests = strategy, on(), on()
-				w.open()
-				step := w.says(tt.text).respond()
+				w := newWorld(t).remembersPollen().useSmallModel()
+				w.settings.Router, w.settings.Planner, w.settings.Digests = strategy, trueFlag(), trueFlag()
+				w.openAgent()
+				step := w.addText(tt.text).runRound()
 				require.Equal(t, "Fine.", step.Text)
 				require.Equal(t, 1, w.model.total())
 				require.Zero(t, w.vectors.calls)
-				require.Contains(t, decisions(t, step), "reply_only")
-				require.Contains(t, decisions(t, step), "gate skip plan")
-				require.Contains(t, decisions(t, step), "guard words")
-				require.False(t, w.pipe.Worth(w.context()), "nothing follows the reply either")
+				require.Contains(t, stageDecisions(t, step), "reply_only")
+				require.Contains(t, stageDecisions(t, step), "gate skip plan")
+				require.Contains(t, stageDecisions(t, step), "guard words")
+				require.False(t, w.pipe.Worth(w.turnContext()), "nothing follows the reply either")
 			}
 		})
 	}
 }
 
 func TestReplyOnlyPlan(t *testing.T) {
-	w := newWorld(t).small()
-	w.knows(ann, models.FactEvent, "Dreamt of mountains: "+strings.Repeat("x", 500))
-	w.model.on(planner, texts("Reply to the user.")...)
-	w.says("I love mountains so much today").respond()
+	w := newWorld(t).useSmallModel()
+	w.storeFacts(ann, models.FactEvent, "Dreamt of mountains: "+strings.Repeat("x", 500))
+	w.model.on(planner, textAnswers("Reply to the user.")...)
+	w.addText("I love mountains so much today").runRound()
 	t.Run("A1", func(t *testing.T) {
 		require.Equal(t, 1, w.model.count(planner))
 		require.Equal(t, 1, w.model.count(chat))
@@ -63,27 +63,27 @@ func TestReplyOnlyPlan(t *testing.T) {
 		require.Zero(t, w.vectors.calls)
 	})
 	t.Run("C4 the routed tools stay on offer", func(t *testing.T) {
-		require.Contains(t, w.system(), "end_exchange")
+		require.Contains(t, w.systemMessage(), "end_exchange")
 	})
 }
 
 func TestPlannerFails(t *testing.T) {
-	w := newWorld(t).remembersPollen().small()
+	w := newWorld(t).remembersPollen().useSmallModel()
 	w.settings.Router = "model"
-	w.open()
+	w.openAgent()
 	w.model.on(planner, said{err: context.DeadlineExceeded})
-	w.model.on(router, texts("search_memory")...)
-	w.model.on(extractor, texts(`{"keywords":["knee","race","leeds"]}`)...)
-	step := w.says("what did I say about my knee?").respond()
+	w.model.on(router, textAnswers("search_memory")...)
+	w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
+	step := w.addText("what did I say about my knee?").runRound()
 	t.Run("A2", func(t *testing.T) {
 		require.Equal(t, "Fine.", step.Text)
 		require.Equal(t, 1, w.model.count(router))
 		require.Equal(t, 1, w.model.count(extractor))
-		require.Contains(t, w.system(), "bad knee")
-		require.Contains(t, decisions(t, step), "plan failed time limit")
+		require.Contains(t, w.systemMessage(), "bad knee")
+		require.Contains(t, stageDecisions(t, step), "plan failed time limit")
 	})
 	t.Run("J30 the gate decides", func(t *testing.T) {
-		require.Contains(t, decisions(t, step), "gate recall no tool row")
+		require.Contains(t, stageDecisions(t, step), "gate recall no tool row")
 	})
 }
 
@@ -96,17 +96,17 @@ func TestGate(t *testing.T) {
 	}{
 		{"A4", "gate skip 0.75", 0, func(w *world) { w.lookedUp() }},
 		{"A5", "gate recall no tool row", 2, func(w *world) {
-			w.add(models.Message{Role: models.RoleUser, Kind: models.KindMessage, Text: "pollen count Leeds today"})
-			w.add(models.Message{Role: models.RoleAssistant, Kind: models.KindReply, Text: "Leeds pollen today: high grass, moderate tree"})
+			w.addEntry(models.Message{Role: models.RoleUser, Kind: models.KindMessage, Text: "pollen count Leeds today"})
+			w.addEntry(models.Message{Role: models.RoleAssistant, Kind: models.KindReply, Text: "Leeds pollen today: high grass, moderate tree"})
 		}},
 		{"A7", "gate recall error", 2, func(w *world) {
 			w.lookedUp()
-			w.add(models.Message{Role: models.RoleTool, Kind: models.KindToolResult, Text: "not JSON"})
+			w.addEntry(models.Message{Role: models.RoleTool, Kind: models.KindToolResult, Text: "not JSON"})
 		}},
 		{"J10 a tool row before the hot window", "gate recall no tool row", 2, func(w *world) {
 			w.lookedUp()
 			w.now = w.now.Add(4 * time.Minute)
-			w.exchange("ok")
+			w.runExchange("ok")
 			w.now = w.now.Add(4 * time.Minute)
 		}},
 	} {
@@ -114,9 +114,9 @@ func TestGate(t *testing.T) {
 			w := newWorld(t).remembersPollen()
 			tt.before(w)
 			w.model.asked = map[string][]models.ChatRequest{}
-			step := w.says(query).respond()
+			step := w.addText(query).runRound()
 			require.Equal(t, "High today.", w.lastWords(step), "the turn succeeds")
-			require.Contains(t, decisions(t, step), tt.decision)
+			require.Contains(t, stageDecisions(t, step), tt.decision)
 			require.Equal(t, tt.extractors, w.model.count(extractor))
 		})
 	}
@@ -133,24 +133,24 @@ func (w *world) lastWords(step models.Step) string {
 func TestNewConversation(t *testing.T) {
 	carry := func(w *world) {
 		w.settings.Router = "model"
-		w.open()
-		w.model.on(router, texts("save_user_profile")...)
-		w.model.on(extractor, texts(`{"keywords":["knee","race","leeds"]}`)...)
-		w.model.on(chat, calling("scheduler", `{"action":"create"}`), said{text: "When?"})
-		w.says("text me about my knee").respond()
-		w.ran(models.ToolResult{Name: "scheduler", Content: `{"ok":false,"error":"no time given"}`, Failed: true})
-		w.respond()
-		w.replied()
+		w.openAgent()
+		w.model.on(router, textAnswers("save_user_profile")...)
+		w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
+		w.model.on(chat, callAnswer("scheduler", `{"action":"create"}`), said{text: "When?"})
+		w.addText("text me about my knee").runRound()
+		w.addResults(models.ToolResult{Name: "scheduler", Content: `{"ok":false,"error":"no time given"}`, Failed: true})
+		w.runRound()
+		w.endTurn()
 	}
 	t.Run("A8", func(t *testing.T) {
 		w := newWorld(t).remembersPollen()
 		carry(w)
 		w.now = w.now.Add(301 * time.Second)
-		step := w.says("text me about my knee").respond()
+		step := w.addText("text me about my knee").runRound()
 		require.Equal(t, 2, w.model.count(router), "the caches are empty before routing")
 		require.Equal(t, 2, w.model.count(extractor))
-		require.NotContains(t, allowed(t, step), "scheduler")
-		for _, message := range w.last(chat).Messages {
+		require.NotContains(t, allowedTools(t, step), "scheduler")
+		for _, message := range w.lastRequest(chat).Messages {
 			require.NotEqual(t, "tool", message.Role)
 			require.Empty(t, message.ToolCalls)
 		}
@@ -159,10 +159,10 @@ func TestNewConversation(t *testing.T) {
 		w := newWorld(t).remembersPollen()
 		carry(w)
 		w.now = w.now.Add(300 * time.Second)
-		step := w.says("text me about my knee").respond()
+		step := w.addText("text me about my knee").runRound()
 		require.Equal(t, 1, w.model.count(router), "J23 kept")
 		require.Equal(t, 1, w.model.count(extractor), "J22 kept")
-		require.Contains(t, allowed(t, step), "scheduler")
+		require.Contains(t, allowedTools(t, step), "scheduler")
 	})
 }
 
@@ -171,15 +171,15 @@ func TestHotWindowByDefault(t *testing.T) {
 	require.NoError(t, err)
 	w := newWorld(t)
 	w.settings.Hot, w.settings.Router = cfg.Replies.HotWindow, "model"
-	w.open()
-	w.model.on(router, texts("scheduler")...)
-	w.exchange("text me at nine")
+	w.openAgent()
+	w.model.on(router, textAnswers("scheduler")...)
+	w.runExchange("text me at nine")
 	t.Run("D1", func(t *testing.T) {
 		w.now = w.now.Add(30 * time.Minute)
-		w.exchange("text me at nine")
+		w.runExchange("text me at nine")
 		require.Equal(t, 1, w.model.count(router), "the conversation goes on")
 		w.now = w.now.Add(30*time.Minute + time.Second)
-		w.exchange("text me at nine")
+		w.runExchange("text me at nine")
 		require.Equal(t, 2, w.model.count(router))
 	})
 }
@@ -188,23 +188,23 @@ func TestRouterCache(t *testing.T) {
 	w := newWorld(t)
 	w.settings.Router = "model"
 	w.offer.Specs = w.offer.Specs[:4]
-	w.open()
+	w.openAgent()
 	t.Run("A10", func(t *testing.T) {
-		w.model.on(router, texts(strings.Join(names(w.offer.Specs), ", "))...)
-		w.exchange("what can you do for me?")
-		w.exchange("what can you do for me?")
+		w.model.on(router, textAnswers(strings.Join(names(w.offer.Specs), ", "))...)
+		w.runExchange("what can you do for me?")
+		w.runExchange("what can you do for me?")
 		require.Equal(t, 2, w.model.count(router), "the whole catalogue says that nothing was decided")
 	})
 	t.Run("J23", func(t *testing.T) {
-		w.model.on(router, texts("scheduler")...)
-		w.exchange("text me at nine")
-		w.exchange("text me at nine")
+		w.model.on(router, textAnswers("scheduler")...)
+		w.runExchange("text me at nine")
+		w.runExchange("text me at nine")
 		require.Equal(t, 3, w.model.count(router))
 	})
 	t.Run("J76 none leaves what is always offered", func(t *testing.T) {
-		w.model.on(router, texts("none")...)
-		step := w.exchange("what a lovely day it is")
-		require.Equal(t, []string{"end_exchange"}, allowed(t, step))
+		w.model.on(router, textAnswers("none")...)
+		step := w.runExchange("what a lovely day it is")
+		require.Equal(t, []string{"end_exchange"}, allowedTools(t, step))
 	})
 }
 
@@ -220,64 +220,64 @@ func TestRouterByVectors(t *testing.T) {
 	w := newWorld(t)
 	w.settings.Router = "embedding"
 	w.offer.Specs = []models.ToolSpec{{Name: "walks", Description: "plans a walk outside"}, {Name: "meals", Description: "plans food"}}
-	w.open()
+	w.openAgent()
 	t.Run("J76", func(t *testing.T) {
-		step := w.says("plan me a walk outside").respond()
-		require.Equal(t, []string{"walks", "end_exchange"}, allowed(t, step))
+		step := w.addText("plan me a walk outside").runRound()
+		require.Equal(t, []string{"walks", "end_exchange"}, allowedTools(t, step))
 		require.Equal(t, 1, w.vectors.calls)
 	})
 	t.Run("J23 from the cache", func(t *testing.T) {
-		w.replied()
-		w.says("plan me a walk outside").respond()
+		w.endTurn()
+		w.addText("plan me a walk outside").runRound()
 		require.Equal(t, 1, w.vectors.calls)
 	})
 }
 
 func TestLateTextIsPreparedForAnew(t *testing.T) {
-	w := newWorld(t).small()
-	w.model.on(planner, texts("save_user_profile habit_domain='walking'\nTell the person.")...)
-	w.model.on(chat, texts("Fine.")...)
-	w.says("I want to walk each day").respond()
-	w.ran(done("save_user_profile", `{"ok":true}`))
-	w.add(models.Message{TurnID: w.turnID(), Role: models.RoleUser, Kind: models.KindMessage, Text: "and to sleep well"})
-	w.respond()
+	w := newWorld(t).useSmallModel()
+	w.model.on(planner, textAnswers("save_user_profile habit_domain='walking'\nTell the person.")...)
+	w.model.on(chat, textAnswers("Fine.")...)
+	w.addText("I want to walk each day").runRound()
+	w.addResults(newResult("save_user_profile", `{"ok":true}`))
+	w.addEntry(models.Message{TurnID: w.turnID(), Role: models.RoleUser, Kind: models.KindMessage, Text: "and to sleep well"})
+	w.runRound()
 	require.Equal(t, 2, w.model.count(planner))
-	question := w.last(planner).Messages
+	question := w.lastRequest(planner).Messages
 	require.Equal(t, "I want to walk each day\nand to sleep well", question[len(question)-1].Content)
 }
 
 func TestWarmProfile(t *testing.T) {
 	w := newWorld(t)
 	w.settings.Router = "model"
-	w.open()
-	w.model.on(router, texts("scheduler")...)
-	w.knows(ann, models.FactGoal, "Wants to walk each day.")
-	w.exchange("how am I doing with it?")
-	w.exchange("how am I doing with it?")
+	w.openAgent()
+	w.model.on(router, textAnswers("scheduler")...)
+	w.storeFacts(ann, models.FactGoal, "Wants to walk each day.")
+	w.runExchange("how am I doing with it?")
+	w.runExchange("how am I doing with it?")
 	require.Equal(t, 1, w.rows.calls["recall"], "J21 kept while nothing changes")
 	require.Zero(t, w.rows.calls["find"], "C6 what is shown on every turn is not searched for")
 	require.Zero(t, w.vectors.calls)
 	t.Run("A11", func(t *testing.T) {
 		w.alter = func(c *models.TurnContext) { c.Profile.Version++ }
-		w.exchange("how am I doing with it?")
+		w.runExchange("how am I doing with it?")
 		require.Equal(t, 2, w.rows.calls["recall"])
 		require.Equal(t, 1, w.model.count(router), "the router's entry is still there")
 	})
 	t.Run("J21 a new fact", func(t *testing.T) {
 		w.alter = nil
-		w.knows(ann, models.FactIdentity, "Lives in Leeds.")
-		w.exchange("how am I doing with it?")
-		require.Contains(t, w.system(), "Lives in Leeds.")
+		w.storeFacts(ann, models.FactIdentity, "Lives in Leeds.")
+		w.runExchange("how am I doing with it?")
+		require.Contains(t, w.systemMessage(), "Lives in Leeds.")
 	})
 	t.Run("J53", func(t *testing.T) {
-		w.exchange("ok")
-		require.Contains(t, w.system(), "Wants to walk each day.", "on every turn, small talk too")
+		w.runExchange("ok")
+		require.Contains(t, w.systemMessage(), "Wants to walk each day.", "on every turn, small talk too")
 	})
 }
 
 func TestNobodysMemoryIsRead(t *testing.T) {
 	w := newWorld(t)
-	w.exchange("what did I tell you about my knee?")
+	w.runExchange("what did I tell you about my knee?")
 	require.Empty(t, w.rows.calls["recall"])
 	require.Empty(t, w.rows.calls["find"])
 	require.Zero(t, w.vectors.calls)
@@ -287,50 +287,50 @@ func TestNobodysMemoryIsRead(t *testing.T) {
 func TestCarryOver(t *testing.T) {
 	w := newWorld(t)
 	w.settings.Router = "model"
-	w.open()
-	w.model.on(router, texts("save_user_profile")...)
-	w.model.on(chat, calling("scheduler", `{"action":"create"}`), said{text: "At what time?"})
+	w.openAgent()
+	w.model.on(router, textAnswers("save_user_profile")...)
+	w.model.on(chat, callAnswer("scheduler", `{"action":"create"}`), said{text: "At what time?"})
 	w.offer.Core = []string{"scheduler"}
-	w.says("text me daily").respond()
-	w.ran(models.ToolResult{Name: "scheduler", Content: `{"ok":false,"error":"no time given"}`, Failed: true})
-	w.respond()
-	w.replied()
+	w.addText("text me daily").runRound()
+	w.addResults(models.ToolResult{Name: "scheduler", Content: `{"ok":false,"error":"no time given"}`, Failed: true})
+	w.runRound()
+	w.endTurn()
 	w.offer.Core = nil
 	t.Run("A14", func(t *testing.T) {
-		step := w.says("8am please").respond()
-		require.Contains(t, allowed(t, step), "scheduler")
-		require.Equal(t, "model+carryover", trace(t, step).Prepared.Label)
-		w.replied()
+		step := w.addText("8am please").runRound()
+		require.Contains(t, allowedTools(t, step), "scheduler")
+		require.Equal(t, "model+carryover", readTrace(t, step).Prepared.Label)
+		w.endTurn()
 	})
 	t.Run("A19", func(t *testing.T) {
 		routed := w.model.count(router)
-		step := w.says("8am please").respond()
+		step := w.addText("8am please").runRound()
 		require.Equal(t, routed, w.model.count(router), "from the cache")
-		require.NotContains(t, allowed(t, step), "scheduler")
-		require.Equal(t, "model", trace(t, step).Prepared.Label)
+		require.NotContains(t, allowedTools(t, step), "scheduler")
+		require.Equal(t, "model", readTrace(t, step).Prepared.Label)
 	})
 }
 
 func TestPlanWidensTheOffer(t *testing.T) {
-	w := newWorld(t).small()
+	w := newWorld(t).useSmallModel()
 	w.settings.Router = "model"
-	w.open()
-	w.model.on(router, texts("save_user_profile")...)
-	w.model.on(planner, texts("Say which of them to forget\nforget_memory\nTell the person.")...)
-	step := w.says("forget what you know of my knee").respond()
+	w.openAgent()
+	w.model.on(router, textAnswers("save_user_profile")...)
+	w.model.on(planner, textAnswers("Say which of them to forget\nforget_memory\nTell the person.")...)
+	step := w.addText("forget what you know of my knee").runRound()
 	t.Run("J29", func(t *testing.T) {
-		require.Subset(t, allowed(t, step), []string{"save_user_profile", "forget_memory"})
-		require.Contains(t, decisions(t, step), fmt.Sprintf("route model+plan %d of %d", len(allowed(t, step)), len(w.offer.Specs)+len(w.offer.Controls)))
-		require.Contains(t, decisions(t, step), "3 steps, 1 tools", "the operator sees that there is one")
-		require.Equal(t, "model+plan", trace(t, step).Prepared.Label)
+		require.Subset(t, allowedTools(t, step), []string{"save_user_profile", "forget_memory"})
+		require.Contains(t, stageDecisions(t, step), fmt.Sprintf("route model+plan %d of %d", len(allowedTools(t, step)), len(w.offer.Specs)+len(w.offer.Controls)))
+		require.Contains(t, stageDecisions(t, step), "3 steps, 1 tools", "the operator sees that there is one")
+		require.Equal(t, "model+plan", readTrace(t, step).Prepared.Label)
 	})
 	t.Run("J34", func(t *testing.T) {
-		w.ran(done("forget_memory", "which of them?"))
-		w.respond()
-		require.Contains(t, w.system(), "# Plan")
+		w.addResults(newResult("forget_memory", "which of them?"))
+		w.runRound()
+		require.Contains(t, w.systemMessage(), "# Plan")
 	})
 	t.Run("J26 the planner sees the routed tools", func(t *testing.T) {
-		require.Contains(t, w.last(planner).Messages[0].Content, "- save_user_profile:")
-		require.NotContains(t, w.last(planner).Messages[0].Content, "- forget_memory:", "and no other")
+		require.Contains(t, w.lastRequest(planner).Messages[0].Content, "- save_user_profile:")
+		require.NotContains(t, w.lastRequest(planner).Messages[0].Content, "- forget_memory:", "and no other")
 	})
 }

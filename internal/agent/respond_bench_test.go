@@ -27,17 +27,17 @@ func BenchmarkRespond(b *testing.B) {
 	w.settings.Router = "auto"
 	for i := range 24 {
 		w.number = i
-		w.add(models.Message{TurnID: w.turnID(), Role: models.RoleUser, Kind: models.KindMessage, Text: fmt.Sprintf("I walked for %d minutes before lunch and it was fine", i)})
-		w.add(models.Message{TurnID: w.turnID(), Role: models.RoleAssistant, Kind: models.KindReply, Text: fmt.Sprintf("That makes %d walks since you began. What made it easy today?", i)})
+		w.addEntry(models.Message{TurnID: w.turnID(), Role: models.RoleUser, Kind: models.KindMessage, Text: fmt.Sprintf("I walked for %d minutes before lunch and it was fine", i)})
+		w.addEntry(models.Message{TurnID: w.turnID(), Role: models.RoleAssistant, Kind: models.KindReply, Text: fmt.Sprintf("That makes %d walks since you began. What made it easy today?", i)})
 	}
 	w.number = 24
-	w.add(models.Message{TurnID: w.turnID(), Role: models.RoleAssistant, Kind: models.KindPrompt})
-	w.says("")
+	w.addEntry(models.Message{TurnID: w.turnID(), Role: models.RoleAssistant, Kind: models.KindPrompt})
+	w.addText("")
 	pipe := agent.New(agent.Config{
 		Prompts: w.library, Model: plainReply{}, Embedder: w.vectors, Memory: w.rows, Diary: w.rows, Journal: w.rows, Rounds: w.rows,
 		Zones: time.LoadLocation, Now: func() time.Time { return w.now }, Settings: w.settings,
 	})
-	known := w.context()
+	known := w.turnContext()
 	require.Len(b, known.Window, 50)
 	in := models.CallModelInput{ParticipantID: ann, TurnID: w.turnID(), Step: 1, Mode: w.mode, Kind: w.kind}
 	turn := 0

@@ -11,7 +11,7 @@ import (
 	"coachline/prompts"
 )
 
-func instructions(t *testing.T) *agent.Instructions {
+func newInstructions(t *testing.T) *agent.Instructions {
 	t.Helper()
 	lib, err := prompts.Load("")
 	require.NoError(t, err)
@@ -24,7 +24,7 @@ func instructions(t *testing.T) *agent.Instructions {
 func TestScreenPassesReplies(t *testing.T) {
 	corpus, err := os.ReadFile("testdata/replies.txt")
 	require.NoError(t, err)
-	known := instructions(t)
+	known := newInstructions(t)
 	for _, phone := range []string{"+12025550123", "+4915123456789", "+34612345678"} {
 		for line := range strings.Lines(string(corpus)) {
 			text := strings.TrimSpace(line)
@@ -60,7 +60,7 @@ func TestScreen(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := agent.Outbound{
-				Text: tt.text, Phone: "+12025550123", Instructions: instructions(t),
+				Text: tt.text, Phone: "+12025550123", Instructions: newInstructions(t),
 				Known: []string{"mine is ANN@example.net", "tom: (212) 555-0177"},
 			}
 			require.Equal(t, agent.Screened{Text: tt.want, Dropped: tt.dropped}, agent.Screen(out))

@@ -14,17 +14,17 @@ func TestUnaskedTextsKnowThePerson(t *testing.T) {
 	for _, kind := range []models.Kind{models.KindGreeting, models.KindPrompt, models.KindCheckIn} {
 		t.Run("J53 "+string(kind), func(t *testing.T) {
 			w := newWorld(t)
-			w.knows(ann, models.FactGoal, "Wants to walk each day.")
-			w.knows(ann, models.FactEvent, "Ran the city race.")
-			w.exchange("hi")
+			w.storeFacts(ann, models.FactGoal, "Wants to walk each day.")
+			w.storeFacts(ann, models.FactEvent, "Ran the city race.")
+			w.runExchange("hi")
 			w.kind = kind
 			w.steps, w.number = nil, w.number+1
-			w.begin(ann)
+			w.beginTurn(ann)
 			before := w.model.total()
-			w.respond()
-			require.Contains(t, w.system(), "# Memory")
-			require.Contains(t, w.system(), "Wants to walk each day.")
-			require.NotContains(t, w.system(), "Ran the city race.", "events come up by search only")
+			w.runRound()
+			require.Contains(t, w.systemMessage(), "# Memory")
+			require.Contains(t, w.systemMessage(), "Wants to walk each day.")
+			require.NotContains(t, w.systemMessage(), "Ran the city race.", "events come up by search only")
 			require.Equal(t, 1, w.model.total()-before)
 			require.Zero(t, w.vectors.calls)
 			require.Equal(t, 1, w.rows.calls["recall"], "kept while nothing changes")
@@ -34,54 +34,54 @@ func TestUnaskedTextsKnowThePerson(t *testing.T) {
 		})
 		t.Run("a text that waits is not searched for: "+string(kind), func(t *testing.T) {
 			w := newWorld(t)
-			w.knows(ann, models.FactEvent, "Ran the city race.")
-			w.says("did I run a race in the city?")
+			w.storeFacts(ann, models.FactEvent, "Ran the city race.")
+			w.addText("did I run a race in the city?")
 			if kind == models.KindGreeting {
 				w.window = nil
 			}
 			w.kind = kind
-			w.begin(ann)
-			w.respond()
+			w.beginTurn(ann)
+			w.runRound()
 			require.Zero(t, w.rows.calls["find"])
 			require.Zero(t, w.vectors.calls)
 		})
 		t.Run("nobody's memory is read who has none: "+string(kind), func(t *testing.T) {
 			w := newWorld(t)
 			w.kind = kind
-			w.begin(ann)
-			w.respond()
+			w.beginTurn(ann)
+			w.runRound()
 			require.Empty(t, w.rows.calls["recall"])
 			require.Empty(t, w.rows.calls["find"])
-			require.NotContains(t, w.system(), "# Memory")
+			require.NotContains(t, w.systemMessage(), "# Memory")
 		})
 	}
 }
 
 func TestCheckInAsksForADecision(t *testing.T) {
 	w := newWorld(t)
-	w.says("My number is 555-867-5309, I want to walk more.")
-	w.respond()
-	w.replied()
-	w.add(models.Message{Role: models.RoleAssistant, Kind: models.KindCheckIn, Text: "How is the walk?"})
+	w.addText("My number is 555-867-5309, I want to walk more.")
+	w.runRound()
+	w.endTurn()
+	w.addEntry(models.Message{Role: models.RoleAssistant, Kind: models.KindCheckIn, Text: "How is the walk?"})
 	w.kind, w.steps = models.KindCheckIn, nil
-	w.begin(ann)
-	w.model.on(chat, texts(`{"send": true, "text": "Did you **walk** today?"}`)...)
-	step := w.respond()
+	w.beginTurn(ann)
+	w.model.on(chat, textAnswers(`{"send": true, "text": "Did you **walk** today?"}`)...)
+	step := w.runRound()
 	require.Equal(t, "Did you **walk** today?", step.Text, "markdown goes when it is sent")
 	request := w.model.asked[chat][len(w.model.asked[chat])-1]
 	require.True(t, request.JSON)
 	require.Empty(t, request.Tools)
-	require.NotContains(t, w.system(), "# Mode:")
-	require.Contains(t, w.system(), "Check-ins since the person wrote: 1")
-	require.Contains(t, w.system(), "The person wrote: Mon 2026-03-02 10:00")
+	require.NotContains(t, w.systemMessage(), "# Mode:")
+	require.Contains(t, w.systemMessage(), "Check-ins since the person wrote: 1")
+	require.Contains(t, w.systemMessage(), "The person wrote: Mon 2026-03-02 10:00")
 	require.NotContains(t, w.model.everything(), "867-5309", "redacted as everything is")
 	last := request.Messages[len(request.Messages)-1]
 	require.Equal(t, "user", last.Role)
 	require.Contains(t, last.Content, "[task] ")
 
-	w.model.on(chat, busy())
-	w.begin(ann)
-	_, err := w.round(models.CallModelInput{})
+	w.model.on(chat, busyAnswer())
+	w.beginTurn(ann)
+	_, err := w.callRound(models.CallModelInput{})
 	var failed *models.ModelError
 	require.ErrorAs(t, err, &failed)
 }
@@ -98,10 +98,10 @@ func TestInitiatedMessagesNameTheirLanguage(t *testing.T) {
 			w := newWorld(t)
 			w.kind = kind
 			w.alter = func(c *models.TurnContext) { c.Participant.Locale = "de-DE" }
-			w.begin(ann)
-			w.respond()
-			require.Contains(t, w.system(), want)
-			require.Contains(t, w.system(), "\nLocale: de-DE\n")
+			w.beginTurn(ann)
+			w.runRound()
+			require.Contains(t, w.systemMessage(), want)
+			require.Contains(t, w.systemMessage(), "\nLocale: de-DE\n")
 		})
 	}
 }

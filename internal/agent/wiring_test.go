@@ -19,31 +19,31 @@ const kneeText = "did my knee hurt on stairs again"
 
 func TestExtractorIsCached(t *testing.T) {
 	w := newWorld(t).remembersPollen()
-	w.model.on(extractor, texts(`{"keywords":["knee","race","leeds"]}`)...)
+	w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
 	t.Run("J22 the same text in one conversation is asked about once", func(t *testing.T) {
-		w.exchange(kneeText)
+		w.runExchange(kneeText)
 		require.Equal(t, 1, w.model.count(extractor))
-		w.exchange(kneeText)
+		w.runExchange(kneeText)
 		require.Equal(t, 1, w.model.count(extractor))
-		require.Contains(t, w.system(), "bad knee", "what it named is looked up all the same")
+		require.Contains(t, w.systemMessage(), "bad knee", "what it named is looked up all the same")
 	})
 	t.Run("J22 another text is asked about", func(t *testing.T) {
-		w.exchange(kneeText + " yesterday")
+		w.runExchange(kneeText + " yesterday")
 		require.Equal(t, 2, w.model.count(extractor))
 	})
 	t.Run("J22 another worker asks", func(t *testing.T) {
-		w.open()
-		w.exchange(kneeText)
+		w.openAgent()
+		w.runExchange(kneeText)
 		require.Equal(t, 3, w.model.count(extractor))
 	})
 	t.Run("J22 the topic of a plan is part of the key", func(t *testing.T) {
 		w := newWorld(t).remembersPollen()
-		w.settings.Planner = on()
-		w.open()
-		w.model.on(extractor, texts(`{"keywords":["knee","race","leeds"]}`)...)
-		w.model.on(planner, texts("searchMemory topic='knee'\nTell them", "searchMemory topic='stairs'\nTell them")...)
-		w.exchange(kneeText)
-		w.exchange(kneeText)
+		w.settings.Planner = trueFlag()
+		w.openAgent()
+		w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
+		w.model.on(planner, textAnswers("searchMemory topic='knee'\nTell them", "searchMemory topic='stairs'\nTell them")...)
+		w.runExchange(kneeText)
+		w.runExchange(kneeText)
 		require.Equal(t, 2, w.model.count(extractor))
 	})
 }
@@ -65,22 +65,22 @@ func TestRouterCacheKey(t *testing.T) {
 		{"text", nil, 1},
 	} {
 		t.Run("J23 "+tt.name, func(t *testing.T) {
-			w := newWorld(t).focuses("---\nname: evenings\ndescription: evenings\n---\nSpeak of evenings.", stress)
+			w := newWorld(t).loadFocuses("---\nname: evenings\ndescription: evenings\n---\nSpeak of evenings.", stress)
 			w.settings.Router = "model"
-			w.open()
-			w.model.on(router, texts("scheduler")...)
-			w.model.on(chooser, texts("evenings")...)
+			w.openAgent()
+			w.model.on(router, textAnswers("scheduler")...)
+			w.model.on(chooser, textAnswers("evenings")...)
 			if tt.name == "focus" {
-				w.model.on(chooser, busy(), said{text: "stress"}) // the first one, then another
+				w.model.on(chooser, busyAnswer(), said{text: "stress"}) // the first one, then another
 			}
-			w.exchange(asks)
+			w.runExchange(asks)
 			text := asks
 			if tt.change != nil {
 				tt.change(w)
 			} else {
 				text = "text me at ten"
 			}
-			w.exchange(text)
+			w.runExchange(text)
 			require.Equal(t, 1+tt.again, w.model.count(router))
 		})
 	}
@@ -88,33 +88,33 @@ func TestRouterCacheKey(t *testing.T) {
 
 func TestPlannerBounds(t *testing.T) {
 	w := newWorld(t)
-	w.settings.Planner = on()
-	w.open()
-	w.model.on(planner, texts("1. one\n2. two\n3. three\n4. four\n5. five\n6. six\n7. seven")...)
-	w.exchange("I slept badly and my knee hurts")
+	w.settings.Planner = trueFlag()
+	w.openAgent()
+	w.model.on(planner, textAnswers("1. one\n2. two\n3. three\n4. four\n5. five\n6. six\n7. seven")...)
+	w.runExchange("I slept badly and my knee hurts")
 	t.Run("J27 five steps at most", func(t *testing.T) {
-		require.Contains(t, w.system(), "- five\n")
-		require.NotContains(t, w.system(), "- six")
-		require.Contains(t, w.last(planner).Messages[0].Content, "at most 5 short steps")
+		require.Contains(t, w.systemMessage(), "- five\n")
+		require.NotContains(t, w.systemMessage(), "- six")
+		require.Contains(t, w.lastRequest(planner).Messages[0].Content, "at most 5 short steps")
 	})
 	t.Run("J27 six seconds", func(t *testing.T) {
 		require.InDelta(t, 6, w.model.left[planner].Seconds(), 1.5)
 	})
 	t.Run("J26 it sees the conversation and the moment", func(t *testing.T) {
-		w.exchange("and what did I just say about it?")
-		system := w.last(planner).Messages[0].Content
+		w.runExchange("and what did I just say about it?")
+		system := w.lastRequest(planner).Messages[0].Content
 		require.Contains(t, system, "\nuser: I slept badly and my knee hurts\ncoach: Fine.")
 		require.NotContains(t, system, "user: and what did I just say", "that is the message itself")
 		require.Contains(t, system, "Local time: Monday 2026-03-02 10:00 (Europe/Berlin)")
 	})
 	t.Run("J27 none for a text under four characters, and none where it is off", func(t *testing.T) {
 		before := w.model.count(planner)
-		w.exchange("8am")
+		w.runExchange("8am")
 		require.Equal(t, before, w.model.count(planner))
 		off := false
 		w.settings.Planner = &off
-		w.open()
-		w.exchange("I slept badly and my hip hurts")
+		w.openAgent()
+		w.runExchange("I slept badly and my hip hurts")
 		require.Equal(t, before, w.model.count(planner))
 	})
 }
@@ -122,34 +122,34 @@ func TestPlannerBounds(t *testing.T) {
 func TestPlanDecidesOnMemory(t *testing.T) {
 	ask := func(t *testing.T, drawn string) *world {
 		w := newWorld(t).remembersPollen()
-		w.settings.Planner = on()
-		w.open()
-		w.model.on(planner, texts(drawn)...)
-		w.model.on(extractor, texts(`{"keywords":["race","leeds"],"questions":[]}`)...)
+		w.settings.Planner = trueFlag()
+		w.openAgent()
+		w.model.on(planner, textAnswers(drawn)...)
+		w.model.on(extractor, textAnswers(`{"keywords":["race","leeds"],"questions":[]}`)...)
 		w.lookedUpOnce()
-		w.exchange("tree pollen tomorrow in Leeds")
+		w.runExchange("tree pollen tomorrow in Leeds")
 		return w
 	}
 	t.Run("J28 the directive asks, whatever the gate would say", func(t *testing.T) {
 		w := ask(t, "searchMemory topic='the race'\nTell them")
 		require.Equal(t, 1, w.model.count(extractor))
-		require.Equal(t, "tree pollen tomorrow in Leeds\nTopic: the race", w.last(extractor).Messages[1].Content)
-		require.NotContains(t, w.system(), "searchMemory", "the directive is no step for the chat model")
+		require.Equal(t, "tree pollen tomorrow in Leeds\nTopic: the race", w.lastRequest(extractor).Messages[1].Content)
+		require.NotContains(t, w.systemMessage(), "searchMemory", "the directive is no step for the chat model")
 	})
 	t.Run("J39 a plan without it asks nobody and looks up nothing more", func(t *testing.T) {
 		w := newWorld(t).remembersPollen()
-		w.settings.Planner = on()
-		w.open()
-		w.model.on(planner, texts("scheduler action='list'\nTell them")...)
+		w.settings.Planner = trueFlag()
+		w.openAgent()
+		w.model.on(planner, textAnswers("scheduler action='list'\nTell them")...)
 		w.model.on(chat, said{text: "Fine."})
-		w.exchange("when is the next text and how is my knee?")
+		w.runExchange("when is the next text and how is my knee?")
 		require.Equal(t, 1, w.model.count(planner))
 		require.Zero(t, w.model.count(extractor))
 		require.Equal(t, 1, w.rows.calls["find"], "the nearest facts, and no deep search")
 	})
 	t.Run("J39 no plan: the deep search runs", func(t *testing.T) {
 		w := newWorld(t).remembersPollen()
-		w.exchange("when is the next text and how is my knee?")
+		w.runExchange("when is the next text and how is my knee?")
 		require.Positive(t, w.model.count(extractor))
 		require.Equal(t, 2, w.rows.calls["find"])
 	})
@@ -157,18 +157,18 @@ func TestPlanDecidesOnMemory(t *testing.T) {
 
 // lookedUpOnce puts a result that covers talk of pollen into the window.
 func (w *world) lookedUpOnce() {
-	w.add(models.Message{Role: models.RoleUser, Kind: models.KindMessage, Text: "pollen count Leeds today"})
+	w.addEntry(models.Message{Role: models.RoleUser, Kind: models.KindMessage, Text: "pollen count Leeds today"})
 	w.addJSON(models.KindToolCall, models.RoleAssistant, []models.ToolCall{{ID: "c1", Name: "search_memory", Arguments: `{"query":"pollen"}`}})
 	w.addJSON(models.KindToolResult, models.RoleTool, models.ToolResult{CallID: "c1", Name: "search_memory", Content: "Leeds pollen today: high grass, moderate tree"})
-	w.add(models.Message{Role: models.RoleAssistant, Kind: models.KindReply, Text: "High today."})
+	w.addEntry(models.Message{Role: models.RoleAssistant, Kind: models.KindReply, Text: "High today."})
 }
 
 func TestExtractorSeesTheMoment(t *testing.T) {
 	w := newWorld(t).remembersPollen()
-	w.model.on(extractor, texts(`{"keywords":["knee","race","leeds"]}`)...)
-	w.exchange("I ran to the harbour")
-	w.exchange(kneeText)
-	system := w.last(extractor).Messages[0].Content
+	w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
+	w.runExchange("I ran to the harbour")
+	w.runExchange(kneeText)
+	system := w.lastRequest(extractor).Messages[0].Content
 	t.Run("J43 the conversation before", func(t *testing.T) {
 		require.Contains(t, system, "\nuser: I ran to the harbour\ncoach: Fine.\n")
 	})
@@ -184,14 +184,14 @@ func TestLastingFactsAnswerQuestions(t *testing.T) {
 	for i := range 24 {
 		facts = append(facts, strings.Repeat(fmt.Sprintf("Likes%d ", i), 12))
 	}
-	w.knows(ann, models.FactConstraint, facts...)
-	w.knows(ann, models.FactEvent, "Bought hazelnuts and allergic pills.", "Ran a race in Leeds.", "Saw the sea.")
+	w.storeFacts(ann, models.FactConstraint, facts...)
+	w.storeFacts(ann, models.FactEvent, "Bought hazelnuts and allergic pills.", "Ran a race in Leeds.", "Saw the sea.")
 	question := `{"keywords":["snack","walk","plan"],"questions":["Which foods are they allergic to, hazelnuts?"]}`
 	search := func(answer string) string {
-		w.open()
-		w.model.on(extractor, texts(answer)...)
-		w.exchange("suggest a snack before the walk please")
-		return w.system()
+		w.openAgent()
+		w.model.on(extractor, textAnswers(answer)...)
+		w.runExchange("suggest a snack before the walk please")
+		return w.systemMessage()
 	}
 	t.Run("J48 without a question it does not", func(t *testing.T) {
 		require.NotContains(t, search(`{"keywords":["snack","walk","plan"],"questions":[]}`), "hazelnuts")
@@ -200,13 +200,13 @@ func TestLastingFactsAnswerQuestions(t *testing.T) {
 		require.Contains(t, search(question), "Allergic to hazelnuts,")
 	})
 	t.Run("J48 events do not", func(t *testing.T) {
-		require.NotContains(t, w.system(), "Bought hazelnuts")
+		require.NotContains(t, w.systemMessage(), "Bought hazelnuts")
 	})
 }
 
 func TestToolRowsOfAConversation(t *testing.T) {
 	results := func(w *world) (out []string) {
-		for _, message := range w.last(chat).Messages {
+		for _, message := range w.lastRequest(chat).Messages {
 			if message.Role == "tool" {
 				out = append(out, message.Content)
 			}
@@ -216,10 +216,10 @@ func TestToolRowsOfAConversation(t *testing.T) {
 	t.Run("J16 a new conversation begins without", func(t *testing.T) {
 		w := newWorld(t)
 		w.lookedUpOnce()
-		w.exchange("and tomorrow?")
+		w.runExchange("and tomorrow?")
 		require.Len(t, results(w), 1, "within the hot window they stay")
 		w.now = w.now.Add(w.settings.Hot + time.Second)
-		w.exchange("good evening, how is the pollen?")
+		w.runExchange("good evening, how is the pollen?")
 		require.Empty(t, results(w))
 	})
 	t.Run("J16 nothing from before the end of an exchange", func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestToolRowsOfAConversation(t *testing.T) {
 		w.lookedUpOnce()
 		w.addJSON(models.KindToolCall, models.RoleAssistant, []models.ToolCall{{ID: "c2", Name: w.offer.Stop, Arguments: `{}`}})
 		w.addJSON(models.KindToolResult, models.RoleTool, models.ToolResult{CallID: "c2", Name: w.offer.Stop, Content: `{"ok":true}`})
-		w.exchange("one more thing: pollen")
+		w.runExchange("one more thing: pollen")
 		require.Empty(t, results(w))
 	})
 	t.Run("J12 two groups at most", func(t *testing.T) {
@@ -235,17 +235,17 @@ func TestToolRowsOfAConversation(t *testing.T) {
 		w.lookedUpOnce()
 		w.lookedUpOnce()
 		w.lookedUpOnce()
-		w.exchange("and tomorrow?")
+		w.runExchange("and tomorrow?")
 		require.Len(t, results(w), 2)
 	})
 }
 
 func TestResolvedSteps(t *testing.T) {
 	plays := func(t *testing.T, step, answer string) (*world, models.Step) {
-		w := newWorld(t).small()
-		w.model.on(planner, texts(step+"\nTell them")...)
-		w.model.on(resolver, texts(answer)...)
-		return w, w.says("please keep my knee in mind for walks").respond()
+		w := newWorld(t).useSmallModel()
+		w.model.on(planner, textAnswers(step+"\nTell them")...)
+		w.model.on(resolver, textAnswers(answer)...)
+		return w, w.addText("please keep my knee in mind for walks").runRound()
 	}
 	t.Run("J36 a concrete step asks no model", func(t *testing.T) {
 		w, step := plays(t, "search_memory query='knee'", "null")
@@ -270,8 +270,8 @@ func TestResolvedSteps(t *testing.T) {
 	}
 	t.Run("J36 a call that was answered is not repeated", func(t *testing.T) {
 		w, _ := plays(t, "search_memory query='knee'\nsearch_memory query='<the same>'", `{"name":"search_memory","arguments":{"query":"knee"}}`)
-		w.ran(done("search_memory", "It hurts."))
-		step := w.respond()
+		w.addResults(newResult("search_memory", "It hurts."))
+		step := w.runRound()
 		require.Equal(t, 1, w.model.count(resolver))
 		require.Empty(t, calls(t, step))
 		require.Equal(t, 1, w.model.count(chat))
@@ -289,14 +289,14 @@ func TestMemoryStepAttempts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.knows(ann, models.FactGoal, "Wants to walk each day.")
+			w.storeFacts(ann, models.FactGoal, "Wants to walk each day.")
 			answers := make([]said, 6)
 			for i := range answers {
 				answers[i] = said{text: tt.answer}
 			}
 			w.model.on(stepper, answers...)
-			w.exchange("I walk at seven now, not at eight")
-			require.NoError(t, w.pipe.Remember(t.Context(), w.context()))
+			w.runExchange("I walk at seven now, not at eight")
+			require.NoError(t, w.pipe.Remember(t.Context(), w.turnContext()))
 			require.Equal(t, tt.asked, w.model.count(stepper))
 			require.Zero(t, w.rows.calls["save"], "nothing is stored")
 		})
@@ -309,52 +309,52 @@ func TestMemoryStepAttempts(t *testing.T) {
 func TestToolsThatDidTheirWorkStay(t *testing.T) {
 	w := newWorld(t)
 	w.settings.Router = "model"
-	w.open()
-	w.model.on(router, texts("save_user_profile")...)
-	w.says("hello, it is me again")
+	w.openAgent()
+	w.model.on(router, textAnswers("save_user_profile")...)
+	w.addText("hello, it is me again")
 	w.addJSON(models.KindToolCall, models.RoleAssistant, []models.ToolCall{{ID: "c1", Name: "search_memory", Arguments: `{}`}, {ID: "c2", Name: "scheduler", Arguments: `{}`}})
 	w.addJSON(models.KindToolResult, models.RoleTool, models.ToolResult{CallID: "c1", Name: "search_memory", Content: "nothing"})
 	w.addJSON(models.KindToolResult, models.RoleTool, models.ToolResult{CallID: "c2", Name: "scheduler", Content: "no time given", Failed: true})
-	w.replied()
-	w.add(models.Message{Role: models.RoleUser, Kind: models.KindMessage, Text: `{"name":"list_memories"}`})
-	w.replied()
-	step := w.exchange("I want to walk more each day")
-	require.Equal(t, []string{"save_user_profile", "search_memory", "end_exchange"}, allowed(t, step))
-	require.Equal(t, "model+kept", trace(t, step).Prepared.Label)
+	w.endTurn()
+	w.addEntry(models.Message{Role: models.RoleUser, Kind: models.KindMessage, Text: `{"name":"list_memories"}`})
+	w.endTurn()
+	step := w.runExchange("I want to walk more each day")
+	require.Equal(t, []string{"save_user_profile", "search_memory", "end_exchange"}, allowedTools(t, step))
+	require.Equal(t, "model+kept", readTrace(t, step).Prepared.Label)
 }
 
 // What was prepared for the first round of a turn holds for the later ones:
 // nothing is searched for again. A round that cannot be read counts as none.
 func TestRoundsGoOnFromTheFirst(t *testing.T) {
 	w := newWorld(t).remembersPollen()
-	w.model.on(extractor, texts(`{"keywords":["knee","race","leeds"]}`)...)
-	w.model.on(chat, calling("search_memory", `{"query":"knee"}`), said{text: "Fine."})
-	first := w.says(kneeText).respond()
-	w.ran(done("search_memory", "It hurts."))
+	w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
+	w.model.on(chat, callAnswer("search_memory", `{"query":"knee"}`), said{text: "Fine."})
+	first := w.addText(kneeText).runRound()
+	w.addResults(newResult("search_memory", "It hurts."))
 	finds, vectors := w.rows.calls["find"], w.vectors.calls
 	require.Positive(t, finds)
-	second := w.respond()
-	require.Equal(t, trace(t, first).Prepared, trace(t, second).Prepared)
+	second := w.runRound()
+	require.Equal(t, readTrace(t, first).Prepared, readTrace(t, second).Prepared)
 	require.Equal(t, finds, w.rows.calls["find"])
 	require.Equal(t, vectors, w.vectors.calls)
 	w.steps[0].Trace = "{"
-	w.respond()
+	w.runRound()
 	require.Equal(t, finds, w.rows.calls["find"], "the second round is as good")
 	w.steps = w.steps[:1]
-	require.Equal(t, "Fine.", w.respond().Text)
+	require.Equal(t, "Fine.", w.runRound().Text)
 	require.Greater(t, w.rows.calls["find"], finds, "there is none to go on from")
 }
 
 // Without a tool on offer the request holds no plan whose steps name tools.
 func TestNoPlanWithoutTools(t *testing.T) {
-	w := newWorld(t).small()
-	w.model.on(planner, texts("search_memory query='knee'\nsearch_memory query='hip'\nTell them")...)
-	w.says("what did I say about my knee and my hip?").respond()
-	w.ran(done("search_memory", "It hurts."))
-	_, err := w.round(models.CallModelInput{NoTools: true})
+	w := newWorld(t).useSmallModel()
+	w.model.on(planner, textAnswers("search_memory query='knee'\nsearch_memory query='hip'\nTell them")...)
+	w.addText("what did I say about my knee and my hip?").runRound()
+	w.addResults(newResult("search_memory", "It hurts."))
+	_, err := w.callRound(models.CallModelInput{NoTools: true})
 	require.NoError(t, err)
-	require.NotContains(t, fmt.Sprint(w.last(chat).Messages), "[plan]")
-	require.NotContains(t, w.system(), "# Plan")
+	require.NotContains(t, fmt.Sprint(w.lastRequest(chat).Messages), "[plan]")
+	require.NotContains(t, w.systemMessage(), "# Plan")
 }
 
 // A compound text has its clauses listed for a model that is offered tools as text,
@@ -362,33 +362,33 @@ func TestNoPlanWithoutTools(t *testing.T) {
 func TestClausesOfAText(t *testing.T) {
 	ask := func(t *testing.T, protocol models.Protocol) (*world, models.Step) {
 		w := newWorld(t)
-		w.learnt(protocol)
-		w.says("what is my goal for walks and when is my next reminder")
+		w.learnProtocol(protocol)
+		w.addText("what is my goal for walks and when is my next reminder")
 		w.model.on(chat, said{text: "```tool_call\n{\"name\":\"search_memory\",\"arguments\":{\"query\":\"goal\"}}\n```"}, said{text: "Fine."})
 		if protocol == models.ProtocolNative {
-			w.model.on(chat, calling("search_memory", `{"query":"goal"}`), said{text: "Fine."})
+			w.model.on(chat, callAnswer("search_memory", `{"query":"goal"}`), said{text: "Fine."})
 		}
-		w.respond()
-		w.ran(done("search_memory", "Walks."))
-		return w, w.respond()
+		w.runRound()
+		w.addResults(newResult("search_memory", "Walks."))
+		return w, w.runRound()
 	}
 	t.Run("J73 text", func(t *testing.T) {
 		w, step := ask(t, models.ProtocolText)
-		require.Equal(t, []string{"what is my goal for walks", "when is my next reminder"}, trace(t, step).Prepared.Parts)
-		require.Contains(t, fmt.Sprint(w.last(chat).Messages), "[check] 1 of 2 answered, still open: when is my next reminder")
-		_, err := w.round(models.CallModelInput{NoTools: true})
+		require.Equal(t, []string{"what is my goal for walks", "when is my next reminder"}, readTrace(t, step).Prepared.Parts)
+		require.Contains(t, fmt.Sprint(w.lastRequest(chat).Messages), "[check] 1 of 2 answered, still open: when is my next reminder")
+		_, err := w.callRound(models.CallModelInput{NoTools: true})
 		require.NoError(t, err)
-		require.NotContains(t, fmt.Sprint(w.last(chat).Messages), "[check]", "no call is asked for where no tool is on offer")
+		require.NotContains(t, fmt.Sprint(w.lastRequest(chat).Messages), "[check]", "no call is asked for where no tool is on offer")
 	})
 	t.Run("native", func(t *testing.T) {
 		_, step := ask(t, models.ProtocolNative)
-		require.Empty(t, trace(t, step).Prepared.Parts)
+		require.Empty(t, readTrace(t, step).Prepared.Parts)
 	})
 	t.Run("with a plan", func(t *testing.T) {
-		w := newWorld(t).small()
-		w.model.on(planner, texts("search_memory query='goal'\nTell them")...)
-		step := w.says("what is my goal for walks and when is my next reminder").respond()
-		require.Empty(t, trace(t, step).Prepared.Parts)
+		w := newWorld(t).useSmallModel()
+		w.model.on(planner, textAnswers("search_memory query='goal'\nTell them")...)
+		step := w.addText("what is my goal for walks and when is my next reminder").runRound()
+		require.Empty(t, readTrace(t, step).Prepared.Parts)
 	})
 }
 
@@ -396,46 +396,46 @@ func TestClausesOfAText(t *testing.T) {
 func TestStagesAskTheSmallModel(t *testing.T) {
 	for _, name := range []string{"helper", "another-helper"} {
 		t.Run("J40 "+name, func(t *testing.T) {
-			w := newWorld(t).small()
+			w := newWorld(t).useSmallModel()
 			w.remembersPollen()
-			w.focuses("---\nname: evenings\ndescription: evenings\n---\nSpeak of evenings.", stress)
-			w.settings.SmallModel, w.settings.Router, w.settings.Planner, w.settings.Digests = name, "model", on(), on()
-			w.open()
+			w.loadFocuses("---\nname: evenings\ndescription: evenings\n---\nSpeak of evenings.", stress)
+			w.settings.SmallModel, w.settings.Router, w.settings.Planner, w.settings.Digests = name, "model", trueFlag(), trueFlag()
+			w.openAgent()
 			for _, place := range []string{"York", "Hull", "Bath"} {
-				w.knows(ann, models.FactEvent, "Ran a race in "+place+" with a knee that hurt "+strings.Repeat("very ", 30)+"much.")
+				w.storeFacts(ann, models.FactEvent, "Ran a race in "+place+" with a knee that hurt "+strings.Repeat("very ", 30)+"much.")
 			}
-			w.model.on(router, texts("search_memory")...)
-			w.model.on(planner, texts("searchMemory topic='knee'\nsearch_memory query='<knee>'\nTell them")...)
-			w.model.on(extractor, texts(`{"keywords":["knee","race","leeds"]}`)...)
-			w.model.on(resolver, texts(`{"name":"search_memory","arguments":{"query":"knee"}}`)...)
-			w.says(kneeText).respond()
-			w.ran(done("search_memory", "It hurts."))
-			w.respond()
-			_, err := w.round(models.CallModelInput{Last: true})
+			w.model.on(router, textAnswers("search_memory")...)
+			w.model.on(planner, textAnswers("searchMemory topic='knee'\nsearch_memory query='<knee>'\nTell them")...)
+			w.model.on(extractor, textAnswers(`{"keywords":["knee","race","leeds"]}`)...)
+			w.model.on(resolver, textAnswers(`{"name":"search_memory","arguments":{"query":"knee"}}`)...)
+			w.addText(kneeText).runRound()
+			w.addResults(newResult("search_memory", "It hurts."))
+			w.runRound()
+			_, err := w.callRound(models.CallModelInput{Last: true})
 			require.NoError(t, err)
-			w.replied()
-			require.NoError(t, w.pipe.Remember(t.Context(), w.context()))
+			w.endTurn()
+			require.NoError(t, w.pipe.Remember(t.Context(), w.turnContext()))
 			for _, stage := range []string{router, planner, extractor, digester, resolver, stepper, limiter, chooser} {
 				for _, req := range w.model.asked[stage] {
 					require.Equal(t, name, req.Model, stage)
 				}
 				require.NotZero(t, w.model.count(stage), stage)
 			}
-			require.Equal(t, smallName, w.last(chat).Model)
+			require.Equal(t, smallName, w.lastRequest(chat).Model)
 		})
 		t.Run("J40 behind the reply, and for many messages: "+name, func(t *testing.T) {
 			w := newWorld(t)
 			w.settings.SmallModel = name
-			w.open()
+			w.openAgent()
 			for range 12 {
-				w.exchange("this is one more of my stories")
+				w.runExchange("this is one more of my stories")
 			}
 			w.now = w.now.AddDate(0, 0, 1)
-			w.sends(51, " hello")
-			w.respond()
-			require.NoError(t, w.finish())
+			w.sendTexts(51, " hello")
+			w.runRound()
+			require.NoError(t, w.finishTurn())
 			for _, stage := range []string{messagesDigester, summary, diarist, stepper} {
-				require.Equal(t, name, w.last(stage).Model, stage)
+				require.Equal(t, name, w.lastRequest(stage).Model, stage)
 			}
 		})
 	}
@@ -443,11 +443,11 @@ func TestStagesAskTheSmallModel(t *testing.T) {
 		t.Run("J40 the chat model writes: "+string(kind), func(t *testing.T) {
 			w := newWorld(t)
 			w.settings.ChatModel = "gpt-another"
-			w.open()
-			w.says("tell me about walks")
+			w.openAgent()
+			w.addText("tell me about walks")
 			w.kind = kind
-			require.Contains(t, decisions(t, w.respond()), "model native", "its tokens are on record")
-			require.Equal(t, "gpt-another", w.last(chat).Model)
+			require.Contains(t, stageDecisions(t, w.runRound()), "model native", "its tokens are on record")
+			require.Equal(t, "gpt-another", w.lastRequest(chat).Model)
 		})
 	}
 }

@@ -60,7 +60,7 @@ var beginnings = map[string]string{
 	"Choose the coaching focus":   chooser,
 }
 
-func purpose(req models.ChatRequest) string {
+func purposeOf(req models.ChatRequest) string {
 	for words, name := range beginnings {
 		if strings.HasPrefix(req.Messages[0].Content, words) {
 			return name
@@ -77,7 +77,7 @@ type said struct {
 	err            error
 }
 
-func texts(lines ...string) []said {
+func textAnswers(lines ...string) []said {
 	var out []said
 	for _, line := range lines {
 		out = append(out, said{text: line})
@@ -85,13 +85,13 @@ func texts(lines ...string) []said {
 	return out
 }
 
-func calling(name, arguments string) said {
+func callAnswer(name, arguments string) said {
 	return said{calls: []models.ToolCall{{ID: "call-" + name, Name: name, Arguments: arguments}}}
 }
 
 // scriptedModel answers each purpose from its own script and repeats the last
 // line.
-type desk struct {
+type scriptedModel struct {
 	script map[string][]said
 	asked  map[string][]models.ChatRequest
 	// left is how much time the newest request for a purpose had.
@@ -100,14 +100,14 @@ type desk struct {
 	began func(purpose string)
 }
 
-func newDesk() *desk {
-	return &desk{script: map[string][]said{}, asked: map[string][]models.ChatRequest{}, left: map[string]time.Duration{}}
+func newScriptedModel() *scriptedModel {
+	return &scriptedModel{script: map[string][]said{}, asked: map[string][]models.ChatRequest{}, left: map[string]time.Duration{}}
 }
 
-func (d *desk) on(purpose string, answers ...said) { d.script[purpose] = answers }
+func (d *scriptedModel) on(purpose string, answers ...said) { d.script[purpose] = answers }
 
-func (d *desk) Complete(ctx context.Context, req models.ChatRequest) (models.ChatResponse, error) {
-	what := purpose(req)
+func (d *scriptedModel) Complete(ctx context.Context, req models.ChatRequest) (models.ChatResponse, error) {
+	what := purposeOf(req)
 	if d.began != nil {
 		d.began(what)
 	}
@@ -128,9 +128,9 @@ func (d *desk) Complete(ctx context.Context, req models.ChatRequest) (models.Cha
 	return models.ChatResponse{Text: answer.text, Thinking: answer.thinking, Calls: answer.calls, FinishReason: answer.finish, Model: req.Model}, answer.err
 }
 
-func (d *desk) count(purpose string) int { return len(d.asked[purpose]) }
+func (d *scriptedModel) count(purpose string) int { return len(d.asked[purpose]) }
 
-func (d *desk) total() int {
+func (d *scriptedModel) total() int {
 	n := 0
 	for _, requests := range d.asked {
 		n += len(requests)
@@ -138,8 +138,8 @@ func (d *desk) total() int {
 	return n
 }
 
-// everything is all that any model was ever sent.
-func (d *desk) everything() string {
+// everything returns all that any model was ever sent.
+func (d *scriptedModel) everything() string {
 	text, err := json.Marshal(d.asked)
 	if err != nil {
 		panic(err)
@@ -165,12 +165,12 @@ func (v *vectors) Embed(_ context.Context, texts []string) ([][]float32, error) 
 	}
 	out := make([][]float32, len(texts))
 	for i, text := range texts {
-		out[i] = bag(text)
+		out[i] = wordVector(text)
 	}
 	return out, nil
 }
 
-func bag(text string) []float32 {
+func wordVector(text string) []float32 {
 	out := make([]float32, 1024)
 	out[0] = 0.01 // a text without words has a direction too
 	for _, word := range recall.Words(text) {
@@ -272,7 +272,7 @@ type world struct {
 	t        testing.TB
 	people   *store.Store
 	rows     *rows
-	model    *desk
+	model    *scriptedModel
 	vectors  *vectors
 	settings agent.Settings
 	offer    agent.Offer
@@ -303,7 +303,7 @@ func newWorld(t testing.TB) *world {
 	w := &world{
 		t: t, people: people, now: start, mode: models.ModeIntake, kind: models.KindReply, zones: time.LoadLocation,
 		rows:  &rows{Store: facts, calls: map[string]int{}, fails: map[string]error{}},
-		model: newDesk(), vectors: &vectors{},
+		model: newScriptedModel(), vectors: &vectors{},
 		settings: agent.Settings{
 			ChatModel: largeName, SmallModel: "helper", Endpoint: "model.example/v1", Hot: 5 * time.Minute,
 			MemoryStep: agent.MemoryAfter, Programme: "Coachline", HistoryLimit: 30, Router: "all",
@@ -317,19 +317,19 @@ func newWorld(t testing.TB) *world {
 		Specs: ordinary, Controls: registry.Controls(len(ordinary)), Keywords: registry.Keywords(),
 		Stop: registry.Stop(), Search: registry.Search(),
 	}
-	w.open()
+	w.openAgent()
 	return w
 }
 
-// small makes the chat model one that needs every help.
-func (w *world) small() *world {
+// useSmallModel makes the chat model one that needs every help.
+func (w *world) useSmallModel() *world {
 	w.settings.ChatModel = smallName
-	w.open()
+	w.openAgent()
 	return w
 }
 
-// open starts the agent anew, as another worker would.
-func (w *world) open() {
+// openAgent starts the agent anew, as another worker would.
+func (w *world) openAgent() {
 	if w.library == nil {
 		library, err := prompts.Load("")
 		require.NoError(w.t, err)
@@ -349,8 +349,8 @@ func (w *world) enrol(id, phone string) {
 	require.NoError(w.t, err)
 }
 
-// begin opens the next turn of a participant.
-func (w *world) begin(id string) string {
+// beginTurn opens the next turn of a participant.
+func (w *world) beginTurn(id string) string {
 	w.number++
 	turn := models.TurnID(id, w.number)
 	_, err := w.people.BeginTurn(w.t.Context(), models.PrepareTurnInput{
@@ -360,18 +360,18 @@ func (w *world) begin(id string) string {
 	return turn
 }
 
-// knows stores facts, each learnt in a turn of its own a day apart.
-func (w *world) knows(id string, kind models.FactKind, texts ...string) {
+// storeFacts stores facts, each learnt in a turn of its own a day apart.
+func (w *world) storeFacts(id string, kind models.FactKind, texts ...string) {
 	for i, text := range texts {
 		at := w.now.AddDate(0, 0, i-len(texts)-1)
 		_, err := w.rows.Store.SaveFact(w.t.Context(), models.Fact{
-			ParticipantID: id, Kind: kind, Text: text, TurnID: w.begin(id), CreatedAt: at, UpdatedAt: at,
-		}, bag(text))
+			ParticipantID: id, Kind: kind, Text: text, TurnID: w.beginTurn(id), CreatedAt: at, UpdatedAt: at,
+		}, wordVector(text))
 		require.NoError(w.t, err)
 	}
 }
 
-func (w *world) add(entry models.Message) {
+func (w *world) addEntry(entry models.Message) {
 	entry.ID = int64(len(w.window) + 1)
 	entry.ParticipantID = ann
 	if entry.At.IsZero() {
@@ -380,17 +380,17 @@ func (w *world) add(entry models.Message) {
 	w.window = append(w.window, entry)
 }
 
-// says begins a turn with a text of the person.
-func (w *world) says(text string) *world {
+// addText begins a turn with a text of the person.
+func (w *world) addText(text string) *world {
 	w.steps, w.runs = nil, nil
-	turn := w.begin(ann)
-	w.add(models.Message{TurnID: turn, Role: models.RoleUser, Kind: models.KindMessage, Text: text})
+	turn := w.beginTurn(ann)
+	w.addEntry(models.Message{TurnID: turn, Role: models.RoleUser, Kind: models.KindMessage, Text: text})
 	return w
 }
 
 func (w *world) turnID() string { return models.TurnID(ann, w.number) }
 
-func (w *world) context() models.TurnContext {
+func (w *world) turnContext() models.TurnContext {
 	w.t.Helper()
 	c, err := w.people.TurnContext(w.t.Context(), w.turnID(), 0)
 	require.NoError(w.t, err)
@@ -401,26 +401,26 @@ func (w *world) context() models.TurnContext {
 	return c
 }
 
-// respond runs the next round and keeps it, as the activity does.
-func (w *world) respond() models.Step {
+// runRound runs the next round and keeps it, as the activity does.
+func (w *world) runRound() models.Step {
 	w.t.Helper()
-	step, err := w.round(models.CallModelInput{})
+	step, err := w.callRound(models.CallModelInput{})
 	require.NoError(w.t, err)
 	return step
 }
 
-func (w *world) round(in models.CallModelInput) (models.Step, error) {
+func (w *world) callRound(in models.CallModelInput) (models.Step, error) {
 	w.t.Helper()
 	in.ParticipantID, in.TurnID, in.Step, in.Mode, in.Kind = ann, w.turnID(), len(w.steps)+1, w.mode, w.kind
-	step, err := w.pipe.Respond(w.t.Context(), agent.Round{Input: in, Context: w.context(), Offer: w.offer})
+	step, err := w.pipe.Respond(w.t.Context(), agent.Round{Input: in, Context: w.turnContext(), Offer: w.offer})
 	if err == nil {
 		w.steps = append(w.steps, step)
 	}
 	return step, err
 }
 
-// ran stores what the calls of the newest round came to.
-func (w *world) ran(results ...models.ToolResult) {
+// addResults stores what the calls of the newest round came to.
+func (w *world) addResults(results ...models.ToolResult) {
 	w.t.Helper()
 	step := w.steps[len(w.steps)-1]
 	for i, result := range results {
@@ -430,8 +430,8 @@ func (w *world) ran(results ...models.ToolResult) {
 	}
 }
 
-// replied ends the turn with its newest text, and its calls in the window.
-func (w *world) replied() {
+// endTurn ends the turn with its newest text, and its calls in the window.
+func (w *world) endTurn() {
 	w.t.Helper()
 	for _, step := range w.steps {
 		if step.Calls == "" {
@@ -457,43 +457,43 @@ func (w *world) replied() {
 	if n := len(w.steps); n > 0 && w.steps[n-1].Text != "" {
 		text = w.steps[n-1].Text
 	}
-	w.add(models.Message{TurnID: w.turnID(), Role: models.RoleAssistant, Kind: models.KindReply, Text: text})
+	w.addEntry(models.Message{TurnID: w.turnID(), Role: models.RoleAssistant, Kind: models.KindReply, Text: text})
 }
 
 func (w *world) addJSON(kind models.Kind, role models.Role, value any) {
 	text, err := json.Marshal(value)
 	require.NoError(w.t, err)
-	w.add(models.Message{TurnID: w.turnID(), Role: role, Kind: kind, Text: string(text)})
+	w.addEntry(models.Message{TurnID: w.turnID(), Role: role, Kind: kind, Text: string(text)})
 }
 
-// exchange runs a whole turn of texts.
-func (w *world) exchange(text string) models.Step {
+// runExchange runs a whole turn of texts.
+func (w *world) runExchange(text string) models.Step {
 	w.t.Helper()
-	step := w.says(text).respond()
-	w.replied()
+	step := w.addText(text).runRound()
+	w.endTurn()
 	return step
 }
 
-// trace reads what a round keeps beside its text.
-func trace(t testing.TB, step models.Step) agent.Trace {
+// readTrace reads what a round keeps beside its text.
+func readTrace(t testing.TB, step models.Step) agent.Trace {
 	t.Helper()
 	var out agent.Trace
 	require.NoError(t, json.Unmarshal([]byte(step.Trace), &out))
 	return out
 }
 
-func decisions(t testing.TB, step models.Step) []string {
+func stageDecisions(t testing.TB, step models.Step) []string {
 	t.Helper()
 	var out []string
-	for _, stage := range trace(t, step).Stages {
+	for _, stage := range readTrace(t, step).Stages {
 		out = append(out, stage.Decision)
 	}
 	return out
 }
 
-func allowed(t testing.TB, step models.Step) []string {
+func allowedTools(t testing.TB, step models.Step) []string {
 	t.Helper()
-	return trace(t, step).Prepared.Allowed
+	return readTrace(t, step).Prepared.Allowed
 }
 
 func calls(t testing.TB, step models.Step) []models.ToolCall {
@@ -503,20 +503,20 @@ func calls(t testing.TB, step models.Step) []models.ToolCall {
 	return out
 }
 
-// last is the newest request for a purpose.
-func (w *world) last(purpose string) models.ChatRequest {
+// lastRequest returns the newest request for a purpose.
+func (w *world) lastRequest(purpose string) models.ChatRequest {
 	w.t.Helper()
 	requests := w.model.asked[purpose]
 	require.NotEmpty(w.t, requests, purpose)
 	return requests[len(requests)-1]
 }
 
-func (w *world) system() string {
+func (w *world) systemMessage() string {
 	w.t.Helper()
-	return w.last(chat).Messages[0].Content
+	return w.lastRequest(chat).Messages[0].Content
 }
 
-func offered(req models.ChatRequest) []string {
+func offeredTools(req models.ChatRequest) []string {
 	var names []string
 	for _, tool := range req.Tools {
 		names = append(names, tool.Name)
@@ -524,6 +524,6 @@ func offered(req models.ChatRequest) []string {
 	return names
 }
 
-func on() *bool { yes := true; return &yes }
+func trueFlag() *bool { yes := true; return &yes }
 
-func busy() said { return said{err: &models.ModelError{Class: models.ModelBusy, Message: "no"}} }
+func busyAnswer() said { return said{err: &models.ModelError{Class: models.ModelBusy, Message: "no"}} }
