@@ -14,8 +14,9 @@ import (
 	"coachline/models"
 )
 
-// storeEvents stores events whose lines, all found for "knee", come to n characters.
-// A search of one kind brings up six; more come from beside the store.
+// storeEvents stores events whose lines, all found for "knee", come to n
+// characters. A search of one kind brings up six; more come from beside the
+// store.
 func (w *world) storeEvents(n int) {
 	const most = 290 // of a fact's text; longer ones are cut in the block
 	for i := 1; n > 0; i++ {

@@ -18,7 +18,8 @@ const messagesDigester = "messages digest"
 
 func init() { beginnings["Below are messages that one person sent"] = messagesDigester }
 
-// sendTexts begins a turn with many texts of the person, each with a mark of its own.
+// sendTexts begins a turn with many texts of the person, each with a mark of
+// its own.
 func (w *world) sendTexts(count int, words string) []string {
 	w.steps, w.runs = nil, nil
 	turn := w.beginTurn(ann)

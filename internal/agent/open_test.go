@@ -17,8 +17,9 @@ import (
 
 var errDown = errors.New("down: key sk-live-0123456789abcdef")
 
-// newHelpedWorld returns a small model with every help before its reply, and a person with
-// a past. Its turn asks planner, router, extractor, digest and memory step.
+// newHelpedWorld returns a small model with every help before its reply, and a
+// person with a past. Its turn asks planner, router, extractor, digest and
+// memory step.
 func newHelpedWorld(t *testing.T) *world {
 	w := newWorld(t).useSmallModel()
 	w.settings.Router, w.settings.MemoryStep = "model", agent.MemoryBefore

@@ -13,17 +13,17 @@ func Words(text string) string { return Plain(Clean(text)) }
 // The marks that make a line a block of its own. A number sign, a bullet or a
 // quote needs its space, so "#1 goal" and "-5 degrees" are ordinary text.
 var (
-	heading     = regexp.MustCompile(`^ {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$`)
-	rule        = regexp.MustCompile(`^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$`)
-	setext      = regexp.MustCompile(`^ {0,3}={3,}[ \t]*$`)
-	quoted      = regexp.MustCompile(`^ {0,3}>(?:[ \t]|$)`)
-	nestedQuote = regexp.MustCompile(`^ {0,3}>[> \t]*>(?:[ \t]|$)`)
-	bullet      = regexp.MustCompile(`^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$`)
-	emptyBullet = regexp.MustCompile(`^[ \t]*[-*+](?:[ \t]+\[[ xX]\])?[ \t]*$`)
-	numbered    = regexp.MustCompile(`^[ \t]*(\d{1,9})\.[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$`)
-	fence       = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})[ \t]*[\\w+#.-]*[ \t]*$")
-	tableRule   = regexp.MustCompile(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
-	trailing    = regexp.MustCompile(`(?m)[ \t]+$`)
+	heading      = regexp.MustCompile(`^ {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$`)
+	rule         = regexp.MustCompile(`^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$`)
+	setext       = regexp.MustCompile(`^ {0,3}={3,}[ \t]*$`)
+	quoteLine    = regexp.MustCompile(`^ {0,3}>(?:[ \t]|$)`)
+	nestedQuote  = regexp.MustCompile(`^ {0,3}>[> \t]*>(?:[ \t]|$)`)
+	bullet       = regexp.MustCompile(`^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$`)
+	emptyBullet  = regexp.MustCompile(`^[ \t]*[-*+](?:[ \t]+\[[ xX]\])?[ \t]*$`)
+	numberedLine = regexp.MustCompile(`^[ \t]*(\d{1,9})\.[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$`)
+	fence        = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})[ \t]*[\\w+#.-]*[ \t]*$")
+	tableRule    = regexp.MustCompile(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
+	trailing     = regexp.MustCompile(`(?m)[ \t]+$`)
 )
 
 // listNumbers is the largest number of a list; a larger one begins a sentence:
@@ -91,7 +91,7 @@ func renderLine(lines []string, i int, line string) (kept string, ok bool) {
 	if m := bullet.FindStringSubmatch(line); m != nil {
 		return m[1], true
 	}
-	if m := numbered.FindStringSubmatch(line); m != nil && isInList(lines, i) {
+	if m := numberedLine.FindStringSubmatch(line); m != nil && isInList(lines, i) {
 		return m[1] + ") " + m[2], true
 	}
 	return line, true
@@ -99,7 +99,7 @@ func renderLine(lines []string, i int, line string) (kept string, ok bool) {
 
 // stripQuote removes the marks of a quotation.
 func stripQuote(line string) string {
-	for quoted.MatchString(line) || nestedQuote.MatchString(line) {
+	for quoteLine.MatchString(line) || nestedQuote.MatchString(line) {
 		line = strings.TrimPrefix(line[strings.IndexByte(line, '>')+1:], " ")
 	}
 	return line
@@ -150,7 +150,7 @@ func findNeighbour(lines []string, i, step int) string {
 
 // isListItem reports whether a line begins with the number of a list.
 func isListItem(line string) bool {
-	m := numbered.FindStringSubmatch(stripQuote(line))
+	m := numberedLine.FindStringSubmatch(stripQuote(line))
 	if m == nil {
 		return false
 	}

@@ -111,7 +111,7 @@ func TestPlainKeepsPlainText(t *testing.T) {
 		text := strings.TrimSpace(blankLines.ReplaceAllString(strings.Join(words, " "), "\n\n"))
 		text = trailing.ReplaceAllString(text, "")
 		for _, line := range strings.Split(text, "\n") {
-			if quoted.MatchString(strings.TrimLeft(line, " ")) {
+			if quoteLine.MatchString(strings.TrimLeft(line, " ")) {
 				return // "> 2" at the start of a line is a quotation
 			}
 		}

@@ -22,13 +22,14 @@ func (g group) isFromUser() bool { return g[0].Role == models.RoleUser }
 func (g group) isTools() bool { return g[0].Kind == models.KindToolCall }
 
 // Window selects the entries that go to the model, oldest first. A positive
-// limit is the most entries, 0 leaves only the texts being answered (those of the
-// turn, and the run of user entries at the end), a negative limit is no bound. The
-// texts being answered are always kept, even beyond the limit. The window starts at a user
-// entry, unless it holds none; then it is what the coach wrote on its own. Calls
-// and their results are kept or dropped together, and orphans of either kind,
-// debug entries and blank ones are dropped. A window that is cut begins with a
-// block of turns, so that it may hold some entries less than the limit.
+// limit is the most entries, 0 leaves only the texts being answered (those of
+// the turn, and the run of user entries at the end), a negative limit is no
+// bound. The texts being answered are always kept, even beyond the limit. The
+// window starts at a user entry, unless it holds none; then it is what the
+// coach wrote on its own. Calls and their results are kept or dropped together,
+// and orphans of either kind, debug entries and blank ones are dropped. A
+// window that is cut begins with a block of turns, so that it may hold some
+// entries less than the limit.
 func Window(entries []models.Message, turnID string, limit int) []models.Message {
 	return slices.Concat(windowOf(entries, turnID, limit)...)
 }
@@ -143,7 +144,8 @@ func callsOf(entry models.Message) []models.ToolCall {
 	return calls
 }
 
-// resultOf reads the result of an entry; the second value is false when it cannot be read.
+// resultOf reads the result of an entry; the second value is false when it
+// cannot be read.
 func resultOf(entry models.Message) (models.ToolResult, bool) {
 	var result models.ToolResult
 	err := json.Unmarshal([]byte(entry.Text), &result)
