@@ -63,8 +63,8 @@ type Digest struct {
 	Decision string
 }
 
-// said is an answer without thinking.
-func said(answer string) string {
+// answerText returns an answer without its thinking.
+func answerText(answer string) string {
 	return text.WithoutThinking(strings.ToValidUTF8(answer, ""))
 }
 
@@ -84,7 +84,7 @@ func readAnswers(batches []string, answers []DigestAnswer, limit int) (texts []s
 	for i := range batches {
 		var body string
 		if i < len(answers) && !answers[i].Failed {
-			body = said(answers[i].Text)
+			body = answerText(answers[i].Text)
 		}
 		failed[i] = body == ""
 		if !isNone(body) {
@@ -94,25 +94,26 @@ func readAnswers(batches []string, answers []DigestAnswer, limit int) (texts []s
 	return texts, failed
 }
 
-func chars(text string) int { return utf8.RuneCountInString(text) }
+// countChars returns the number of characters of a text.
+func countChars(text string) int { return utf8.RuneCountInString(text) }
 
 // EstimateTokens estimates the length of a text: 2.5 characters a token, rounded up.
-func EstimateTokens(text string) int { return (chars(text)*2 + 4) / 5 }
+func EstimateTokens(text string) int { return (countChars(text)*2 + 4) / 5 }
 
-// greedy joins parts to batches of at most limit characters; a longer part is
+// joinParts joins parts to batches of at most limit characters; a longer part is
 // a batch of its own.
-func greedy(parts []string, separator string, limit int) []string {
+func joinParts(parts []string, separator string, limit int) []string {
 	var batches []string
 	var size int // of the newest batch
 	for _, part := range parts {
-		joined := size + chars(separator) + chars(part)
+		joined := size + countChars(separator) + countChars(part)
 		if newest := len(batches) - 1; newest >= 0 && joined <= limit {
 			batches[newest] += separator + part
 			size = joined
 			continue
 		}
 		batches = append(batches, part)
-		size = chars(part)
+		size = countChars(part)
 	}
 	return batches
 }
@@ -126,13 +127,14 @@ type DigestInput struct {
 	Model string
 }
 
-func (a DigestInput) request(lib *prompts.Library, name prompts.Name, limit int) (models.ChatRequest, error) {
-	return render(lib, name, prompts.StageData{Query: a.Query, Material: a.Batch, Limit: limit}, a.Model)
+// renderBatch makes the request for one batch.
+func (a DigestInput) renderBatch(lib *prompts.Library, name prompts.Name, limit int) (models.ChatRequest, error) {
+	return renderRequest(lib, name, prompts.StageData{Query: a.Query, Material: a.Batch, Limit: limit}, a.Model)
 }
 
-// render makes a request of one system message and one user message, since
+// renderRequest makes a request of one system message and one user message, since
 // strict chat templates refuse a request without the latter.
-func render(lib *prompts.Library, name prompts.Name, data prompts.StageData, model string) (models.ChatRequest, error) {
+func renderRequest(lib *prompts.Library, name prompts.Name, data prompts.StageData, model string) (models.ChatRequest, error) {
 	text, err := lib.Render(name, data)
 	if err != nil {
 		return models.ChatRequest{}, err
@@ -147,6 +149,7 @@ func render(lib *prompts.Library, name prompts.Name, data prompts.StageData, mod
 	}}, nil
 }
 
-func nonBlank(parts []string) []string {
+// dropBlank returns the parts that are not blank.
+func dropBlank(parts []string) []string {
 	return slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return strings.TrimSpace(part) == "" })
 }

@@ -19,14 +19,15 @@ func lineOf(entry models.Message) string {
 	case entry.Kind == models.KindDebug || entry.Kind == models.KindToolCall:
 		return ""
 	case entry.Kind == models.KindToolResult || entry.Role == models.RoleTool:
-		return outcome(entry)
+		return outcomeLine(entry)
 	case text.OneLine(entry.Text) == "":
 		return ""
 	}
-	return speaker(entry.Role) + ": " + text.OneLine(entry.Text)
+	return speakerName(entry.Role) + ": " + text.OneLine(entry.Text)
 }
 
-func speaker(role models.Role) string {
+// speakerName returns how a summary names the author of an entry.
+func speakerName(role models.Role) string {
 	switch role {
 	case models.RoleUser:
 		return "person"
@@ -37,7 +38,9 @@ func speaker(role models.Role) string {
 	return "tool"
 }
 
-func outcome(entry models.Message) string {
+// outcomeLine returns a tool's outcome in one line; it is empty when the entry
+// cannot be read.
+func outcomeLine(entry models.Message) string {
 	var result models.ToolResult
 	if json.Unmarshal([]byte(entry.Text), &result) != nil {
 		return ""

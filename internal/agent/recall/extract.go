@@ -37,7 +37,8 @@ type Ask struct {
 	Model    string
 }
 
-func (a Ask) text() string {
+// queryText returns the person's text, with the topic of a plan below it.
+func (a Ask) queryText() string {
 	if topic := plainLine(a.Topic); topic != "" {
 		return a.Query + "\nTopic: " + topic
 	}
@@ -51,23 +52,24 @@ func (a Ask) Key() string { return a.Query + "\x00" + a.Topic }
 // person's text as the only user message. It fails only when the prompt cannot
 // be rendered; then search by similarity alone.
 func ExtractRequest(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
-	data := prompts.StageData{Query: ask.text(), Dialogue: recent(ask.Dialogue), Context: plainLine(ask.Context)}
+	data := prompts.StageData{Query: ask.queryText(), Dialogue: lastLines(ask.Dialogue), Context: plainLine(ask.Context)}
 	text, err := lib.Render(prompts.Extractor, data)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering extractor request: %w", err)
 	}
-	return request(ask.Model, text, ask.text()), nil
+	return newRequest(ask.Model, text, ask.queryText()), nil
 }
 
-func request(model, system, user string) models.ChatRequest {
+// newRequest makes a request of one system message and one user message.
+func newRequest(model, system, user string) models.ChatRequest {
 	return models.ChatRequest{Model: model, Messages: []models.ChatMessage{
 		{Role: "system", Content: system},
 		{Role: "user", Content: user},
 	}}
 }
 
-// recent is the last lines of a dialogue, each cut and on one line.
-func recent(dialogue []string) []string {
+// lastLines returns the last lines of a dialogue, each cut and on one line.
+func lastLines(dialogue []string) []string {
 	var out []string
 	for _, line := range dialogue[max(0, len(dialogue)-dialogueLines):] {
 		out = append(out, text.TruncateWithin(plainLine(line), lineChars))
@@ -96,24 +98,24 @@ func ParseExtract(answer string, ask Ask) (found Extract, ok bool) {
 		To        any `json:"to"`
 		Questions any `json:"questions"`
 	}
-	if !object(answer, &raw) {
+	if !readObject(answer, &raw) {
 		return Extract{}, false
 	}
-	found.Keywords = texts(raw.Keywords, maxKeywords, keywordChars)
-	for _, word := range Words(ask.text()) {
+	found.Keywords = readTexts(raw.Keywords, maxKeywords, keywordChars)
+	for _, word := range Words(ask.queryText()) {
 		if len(found.Keywords) >= minKeywords {
 			break
 		}
 		found.Keywords = appendNew(found.Keywords, word)
 	}
-	found.Questions = texts(raw.Questions, maxQuestions, questionChars)
-	found.From, found.To = span(raw.From, raw.To)
+	found.Questions = readTexts(raw.Questions, maxQuestions, questionChars)
+	found.From, found.To = readSpan(raw.From, raw.To)
 	return found, true
 }
 
-// texts reads a list of texts, or one text divided by commas, without
+// readTexts reads a list of texts, or one text divided by commas, without
 // repetitions.
-func texts(raw any, most, chars int) []string {
+func readTexts(raw any, most, chars int) []string {
 	list, _ := raw.([]any)
 	if text, isText := raw.(string); isText {
 		for part := range strings.SplitSeq(text, ",") {
@@ -147,9 +149,11 @@ type moment struct {
 	wholeDay bool
 }
 
-func span(rawFrom, rawTo any) (from, to *time.Time) {
-	first, hasFirst := instant(rawFrom)
-	last, hasLast := instant(rawTo)
+// readSpan reads both ends of a time span and puts them in order; an end that
+// cannot be read is nil.
+func readSpan(rawFrom, rawTo any) (from, to *time.Time) {
+	first, hasFirst := readInstant(rawFrom)
+	last, hasLast := readInstant(rawTo)
 	if hasFirst && hasLast && last.at.Before(first.at) {
 		first, last = last, first
 	}
@@ -165,7 +169,9 @@ func span(rawFrom, rawTo any) (from, to *time.Time) {
 	return from, to
 }
 
-func instant(raw any) (moment, bool) {
+// readInstant reads an instant that a model wrote in one of the usual forms,
+// and reports whether it could.
+func readInstant(raw any) (moment, bool) {
 	text, _ := raw.(string)
 	text = strings.TrimSpace(text)
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
@@ -178,8 +184,9 @@ func instant(raw any) (moment, bool) {
 	return moment{}, false
 }
 
-// object reads the first JSON object of an answer, whatever stands around it.
-func object(answer string, into any) bool {
+// readObject reads the first JSON object of an answer, with any text around it,
+// and reports whether it could.
+func readObject(answer string, into any) bool {
 	answer = text.WithoutThinking(answer)
 	for at := strings.IndexByte(answer, '{'); at >= 0; {
 		var raw json.RawMessage

@@ -62,8 +62,9 @@ func Retry(faults []Fault) bool {
 	return false
 }
 
-// note tells the model what was wrong; empty where there is no second try.
-func (f Fault) note() string {
+// retryNote returns the sentence that tells the model what was wrong; it is
+// empty where there is no second try.
+func (f Fault) retryNote() string {
 	switch f {
 	case FaultUnreadable:
 		return "it was not one JSON object."
@@ -84,8 +85,9 @@ func (f Fault) note() string {
 	return ""
 }
 
-// reason tells the model that replies why nothing was remembered.
-func (f Fault) reason() string {
+// replyReason returns the sentence that tells the replying model why nothing
+// was remembered.
+func (f Fault) replyReason() string {
 	switch f {
 	case FaultUnknownID:
 		return "there was no fact with that id."
@@ -128,7 +130,7 @@ var (
 // net beside the prompt and the framing, not the only guard.
 func textFault(text string, coach []string) Fault {
 	switch {
-	case len(runs(text)) == 0:
+	case len(wordRuns(text)) == 0:
 		return FaultEmpty
 	case utf8.RuneCountInString(text) > maxFact:
 		return FaultLong
@@ -138,17 +140,18 @@ func textFault(text string, coach []string) Fault {
 		return FaultSecret
 	case question.MatchString(text):
 		return FaultQuestion
-	case ofCoach.MatchString(text) || saidBy(coach, text):
+	case ofCoach.MatchString(text) || isFromCoach(coach, text):
 		return FaultCoach
 	}
 	return FaultNone
 }
 
-// saidBy reports whether a text stands word for word in one of the coach's.
-func saidBy(coach []string, text string) bool {
-	words := normal(text)
+// isFromCoach reports whether one of the coach's texts holds a text word for
+// word.
+func isFromCoach(coach []string, text string) bool {
+	words := normalText(text)
 	if strings.Count(words, " ")+1 < coachWords {
 		return false
 	}
-	return slices.ContainsFunc(coach, func(line string) bool { return contains(normal(line), words) })
+	return slices.ContainsFunc(coach, func(line string) bool { return hasPhrase(normalText(line), words) })
 }

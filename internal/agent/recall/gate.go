@@ -9,9 +9,9 @@ import (
 	"coachline/models"
 )
 
-// covered is the share of the query's words in the window from which on a
+// coveredShare is the share of the query's words in the window from which on a
 // search is not worth its cost.
-const covered = 0.5
+const coveredShare = 0.5
 
 // Ruling is what a plan says of memory.
 type Ruling string
@@ -66,7 +66,7 @@ func Gate(q Question) Verdict {
 		return Verdict{Reason: "plan"}
 	case RulingOpen:
 	}
-	seen, err := read(q.Window)
+	seen, err := readWindow(q.Window)
 	words := Words(q.Query)
 	switch {
 	case err != nil:
@@ -76,8 +76,8 @@ func Gate(q Question) Verdict {
 	case len(words) == 0:
 		return Verdict{Recall: true, Reason: "no words"}
 	}
-	coverage := float64(shared(words, Words(seen.text))) / float64(len(words))
-	return Verdict{Recall: coverage < covered, Reason: fmt.Sprintf("%.2f", coverage)}
+	coverage := float64(countShared(words, Words(seen.text))) / float64(len(words))
+	return Verdict{Recall: coverage < coveredShare, Reason: fmt.Sprintf("%.2f", coverage)}
 }
 
 type window struct {
@@ -87,9 +87,9 @@ type window struct {
 
 var errUnreadable = errors.New("tool result is not readable")
 
-// read joins the contents of a window. What a tool was called with is not
+// readWindow joins the contents of a window. What a tool was called with is not
 // content: a search for a word is no answer about it.
-func read(entries []models.Message) (window, error) {
+func readWindow(entries []models.Message) (window, error) {
 	for len(entries) > 0 && entries[len(entries)-1].Role == models.RoleUser {
 		entries = entries[:len(entries)-1]
 	}

@@ -30,7 +30,7 @@ func TurnActivity(messages []models.ChatMessage) string {
 	for _, message := range messages {
 		switch message.Role {
 		case "assistant":
-			lines = appendLine(lines, "said: ", said(message.Content), excerptChars)
+			lines = appendLine(lines, "said: ", answerText(message.Content), excerptChars)
 			for _, call := range message.ToolCalls {
 				names[call.ID] = call.Name
 				lines = appendLine(lines, "called ", call.Name+" "+text.Truncate(text.OneLine(call.Arguments), argumentChars), excerptChars)
@@ -42,9 +42,9 @@ func TurnActivity(messages []models.ChatMessage) string {
 		}
 	}
 	first, size := len(lines), 0
-	for first > 0 && size+chars(lines[first-1])+1 <= activityChars+1 {
+	for first > 0 && size+countChars(lines[first-1])+1 <= activityChars+1 {
 		first--
-		size += chars(lines[first]) + 1
+		size += countChars(lines[first]) + 1
 	}
 	return strings.Join(lines[first:], "\n")
 }
@@ -77,7 +77,7 @@ type LimitAsk struct {
 // failed.
 func LimitRequest(lib *prompts.Library, ask LimitAsk) (models.ChatRequest, error) {
 	data := prompts.StageData{Query: ask.Query, Material: ask.Activity, Language: ask.Language}
-	req, err := render(lib, prompts.LimitDigest, data, ask.Model)
+	req, err := renderRequest(lib, prompts.LimitDigest, data, ask.Model)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering limit digest: %w", err)
 	}
@@ -90,12 +90,12 @@ func LimitRequest(lib *prompts.Library, ask LimitAsk) (models.ChatRequest, error
 // then apologise in fixed words and flag the turn.
 func LimitReply(answer DigestAnswer, candidates []string) (reply string, ok bool) {
 	if !answer.Failed {
-		if body := said(answer.Text); body != "" && !isNone(body) {
+		if body := answerText(answer.Text); body != "" && !isNone(body) {
 			return text.Truncate(body, limitAnswer-1), true
 		}
 	}
 	for _, candidate := range slices.Backward(candidates) {
-		if text := said(candidate); text != "" {
+		if text := answerText(candidate); text != "" {
 			return text, true
 		}
 	}

@@ -38,7 +38,7 @@ func List(facts []models.Fact, zone *time.Location, fits func(text string) bool)
 	})
 	slices.SortFunc(facts, newestFirst)
 	for shown := len(facts); shown > 0; shown-- {
-		listing := page(facts, shown, zone)
+		listing := listPage(facts, shown, zone)
 		if fits(listing.Text) {
 			return listing
 		}
@@ -50,14 +50,15 @@ func List(facts []models.Fact, zone *time.Location, fits func(text string) bool)
 	first[0].Text = plainLine(first[0].Text)
 	for chars := utf8.RuneCountInString(first[0].Text) / 2; chars > 0; chars /= 2 {
 		first[0].Text = text.TruncateWithin(first[0].Text, chars)
-		if listing := page(first, 1, zone); fits(listing.Text) {
+		if listing := listPage(first, 1, zone); fits(listing.Text) {
 			return listing
 		}
 	}
 	return Listing{}
 }
 
-func page(facts []models.Fact, shown int, zone *time.Location) Listing {
+// listPage shows the first facts of a list, and at its end how many are left.
+func listPage(facts []models.Fact, shown int, zone *time.Location) Listing {
 	var listing Listing
 	var lines []string
 	for _, fact := range facts[:shown] {
@@ -77,13 +78,13 @@ func page(facts []models.Fact, shown int, zone *time.Location) Listing {
 // before anything is deleted. A topic without content words finds nothing.
 func About(facts []models.Fact, topic string) (meant []models.Fact, sure bool) {
 	words := Words(topic)
-	ids := runs(topic)
+	ids := wordRuns(topic)
 	var byID, whole, part []models.Fact
 	for _, fact := range facts {
 		if fact.DeletedAt != nil {
 			continue
 		}
-		n := met(words, Words(fact.Text))
+		n := countMatches(words, Words(fact.Text))
 		switch {
 		case slices.Contains(ids, strings.ToLower(fact.ID)):
 			byID = append(byID, fact)
@@ -103,19 +104,20 @@ func About(facts []models.Fact, topic string) (meant []models.Fact, sure bool) {
 	return part, false
 }
 
-func met(words, in []string) int {
+// countMatches returns how many of the words are like a word of the other list.
+func countMatches(words, in []string) int {
 	n := 0
 	for _, word := range words {
-		if slices.ContainsFunc(in, func(other string) bool { return alike(word, other) }) {
+		if slices.ContainsFunc(in, func(other string) bool { return isAlike(word, other) }) {
 			n++
 		}
 	}
 	return n
 }
 
-// alike reports whether two words are equal, or one is the other with a short
+// isAlike reports whether two words are equal, or one is the other with a short
 // ending.
-func alike(a, b string) bool {
+func isAlike(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}

@@ -34,7 +34,7 @@ func PlanMessages(texts []string) DigestPlan {
 	for i, line := range lines {
 		lines[i] = bullet + text.Truncate(line, most)
 	}
-	return DigestPlan{Raw: strings.Join(lines, "\n"), Batches: greedy(lines, "\n", messagesBatch)}
+	return DigestPlan{Raw: strings.Join(lines, "\n"), Batches: joinParts(lines, "\n", messagesBatch)}
 }
 
 // lengthFor is the length to which lines are cut so that all of them have room,
@@ -42,15 +42,15 @@ func PlanMessages(texts []string) DigestPlan {
 func lengthFor(lines []string, room int) int {
 	lengths := make([]int, 0, len(lines))
 	for _, line := range lines {
-		lengths = append(lengths, chars(line))
+		lengths = append(lengths, countChars(line))
 	}
 	slices.Sort(lengths)
 	for i, length := range lengths {
-		share := room/(len(lengths)-i) - chars(bullet) - 2
+		share := room/(len(lengths)-i) - countChars(bullet) - 2
 		if length > share {
 			return max(leastMessage, share)
 		}
-		room -= length + chars(bullet) + 1
+		room -= length + countChars(bullet) + 1
 	}
 	return messagesBatch
 }
@@ -58,7 +58,7 @@ func lengthFor(lines []string, room int) int {
 // MessagesDigestRequest asks for what one batch of messages says. It fails only when
 // the prompt cannot be rendered; then count the batch as failed.
 func MessagesDigestRequest(lib *prompts.Library, batch, model string) (models.ChatRequest, error) {
-	req, err := render(lib, prompts.MessagesDigest, prompts.StageData{Material: batch, Limit: messagesAnswer}, model)
+	req, err := renderRequest(lib, prompts.MessagesDigest, prompts.StageData{Material: batch, Limit: messagesAnswer}, model)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering messages digest: %w", err)
 	}
@@ -76,7 +76,7 @@ func (p DigestPlan) Messages(answers []DigestAnswer, room int) Digest {
 		if failed[i] = failed[i] || text == ""; failed[i] {
 			lost += strings.Count(p.Batches[i], "\n") + 1
 		}
-		room -= chars(text) + 1
+		room -= countChars(text) + 1
 	}
 	code := "digest"
 	for i, batch := range p.Batches {
@@ -88,18 +88,18 @@ func (p DigestPlan) Messages(answers []DigestAnswer, room int) Digest {
 		texts[i] = firstWords(lines, room*len(lines)/lost)
 	}
 	text := strings.Join(texts, "\n")
-	return Digest{Text: text, Decision: fmt.Sprintf("%s %d to %d", code, chars(p.Raw), chars(text))}
+	return Digest{Text: text, Decision: fmt.Sprintf("%s %d to %d", code, countChars(p.Raw), countChars(text))}
 }
 
 // firstWords tells messages by their beginnings, in a number of characters; where
 // those of all have no room, it says how many more there are.
 func firstWords(lines []string, room int) string {
 	const separator = " / "
-	most := max(leastMessage, lengthFor(lines, room)-chars(separator))
+	most := max(leastMessage, lengthFor(lines, room)-countChars(separator))
 	var out []string
 	for i, line := range lines {
 		line = text.Truncate(strings.TrimPrefix(line, bullet), most)
-		if room -= chars(line) + chars(separator); room < 0 && i > 0 {
+		if room -= countChars(line) + countChars(separator); room < 0 && i > 0 {
 			out = append(out, fmt.Sprintf("and %d more", len(lines)-i))
 			break
 		}

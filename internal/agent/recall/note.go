@@ -51,13 +51,13 @@ func PlanNotes(d NoteInput) []NotePlan {
 	byDay := map[string]*NotePlan{}
 	lines := map[string][]string{}
 	for _, entry := range d.Entries {
-		line, day := noted(entry), localDate(entry.At, d.Zone)
-		if line == "" || entry.ID <= d.covered(day) {
+		line, day := noteLine(entry), localDate(entry.At, d.Zone)
+		if line == "" || entry.ID <= d.coveredUpto(day) {
 			continue
 		}
 		if byDay[day] == nil {
-			earlier := d.note(day)
-			full := noteWords-words(earlier.Text) < addedWords || noteMost-chars(earlier.Text) < addedMost
+			earlier := d.noteOf(day)
+			full := noteWords-countWords(earlier.Text) < addedWords || noteMost-countChars(earlier.Text) < addedMost
 			byDay[day] = &NotePlan{Earlier: earlier, Rewrite: full}
 		}
 		byDay[day].Upto = max(byDay[day].Upto, entry.ID)
@@ -80,23 +80,25 @@ func (d NoteInput) DayOver() bool {
 	}
 	today := localDate(d.Entries[len(d.Entries)-1].At, d.Zone)
 	for _, entry := range slices.Backward(d.Entries) {
-		if day := localDate(entry.At, d.Zone); day != today && noted(entry) != "" {
-			return entry.ID > d.covered(day)
+		if day := localDate(entry.At, d.Zone); day != today && noteLine(entry) != "" {
+			return entry.ID > d.coveredUpto(day)
 		}
 	}
 	return false
 }
 
-// noted is the line of an entry in a note; empty for what does not belong there.
-// Tool rows never do.
-func noted(entry models.Message) string {
+// noteLine returns the line of an entry in a note; it is empty for what does
+// not belong there. Tool rows never do.
+func noteLine(entry models.Message) string {
 	if entry.Kind == models.KindToolCall || entry.Kind == models.KindToolResult || entry.Role == models.RoleTool {
 		return ""
 	}
 	return lineOf(entry)
 }
 
-func (d NoteInput) note(day string) models.Note {
+// noteOf returns the note of a day, or an empty one with the person and the day
+// set.
+func (d NoteInput) noteOf(day string) models.Note {
 	for _, note := range d.Notes {
 		if note.ParticipantID == d.ParticipantID && note.LocalDate == day {
 			return note
@@ -105,21 +107,23 @@ func (d NoteInput) note(day string) models.Note {
 	return models.Note{ParticipantID: d.ParticipantID, LocalDate: day}
 }
 
-func (d NoteInput) covered(day string) int64 { return d.note(day).UptoMessage }
+// coveredUpto returns the newest entry that the note of a day covers.
+func (d NoteInput) coveredUpto(day string) int64 { return d.noteOf(day).UptoMessage }
 
-func words(text string) int { return len(strings.Fields(text)) }
+// countWords returns the number of words of a text.
+func countWords(text string) int { return len(strings.Fields(text)) }
 
 // Request asks for the note, or for what to add to it. It fails only when the
 // prompt cannot be rendered; then try after the next turn.
 func (p NotePlan) Request(lib *prompts.Library, model string) (models.ChatRequest, error) {
 	data := prompts.StageData{Earlier: strings.TrimSpace(p.Earlier.Text), Material: p.Material}
-	data.Limit = noteWords - words(data.Earlier)
+	data.Limit = noteWords - countWords(data.Earlier)
 	if p.Rewrite {
 		data.Limit = noteWords
 		data.Material = "Earlier that day:\n" + data.Earlier + "\n\nThen:\n" + data.Material
 		data.Earlier = ""
 	}
-	req, err := render(lib, prompts.DailyNote, data, model)
+	req, err := renderRequest(lib, prompts.DailyNote, data, model)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering note request: %w", err)
 	}
@@ -132,7 +136,7 @@ func (p NotePlan) Request(lib *prompts.Library, model string) (models.ChatReques
 // UptoMessage. ok is false when there is no answer: the entries stay open, and
 // it is asked for again after the next turn.
 func (p NotePlan) Merge(answer string, now time.Time) (note models.Note, ok bool) {
-	text := said(answer)
+	text := answerText(answer)
 	if text == "" {
 		return p.Earlier, false
 	}
@@ -142,18 +146,18 @@ func (p NotePlan) Merge(answer string, now time.Time) (note models.Note, ok bool
 	switch {
 	case isNone(text):
 	case p.Rewrite || earlier == "":
-		note.Text = short(text, noteWords, noteMost)
+		note.Text = truncateLines(text, noteWords, noteMost)
 	default:
 		// An answer that repeats the note is not stored twice.
 		text = strings.TrimSpace(strings.TrimPrefix(text, earlier))
-		added := short(text, noteWords-words(earlier), noteMost-chars(earlier)-1)
+		added := truncateLines(text, noteWords-countWords(earlier), noteMost-countChars(earlier)-1)
 		note.Text = strings.TrimSpace(earlier + "\n" + added)
 	}
 	return note, true
 }
 
-// short keeps whole lines while they fit, and cuts the first that does not.
-func short(body string, mostWords, mostChars int) string {
+// truncateLines keeps whole lines while they fit, and cuts the first that does not.
+func truncateLines(body string, mostWords, mostChars int) string {
 	var out []string
 	for line := range strings.Lines(body) {
 		fields := strings.Fields(line)
@@ -164,12 +168,12 @@ func short(body string, mostWords, mostChars int) string {
 			break
 		}
 		line = strings.Join(fields[:min(len(fields), mostWords)], " ")
-		if chars(line) > mostChars {
+		if countChars(line) > mostChars {
 			line = text.Truncate(line, mostChars-1)
 		}
 		out = append(out, line)
 		mostWords -= len(fields)
-		mostChars -= chars(line) + 1
+		mostChars -= countChars(line) + 1
 	}
 	return strings.Join(out, "\n")
 }

@@ -15,10 +15,10 @@ import (
 // batches of whole snippets. A snippet that is longer than a batch stays
 // whole.
 func PlanMemory(snippets []string) DigestPlan {
-	snippets = nonBlank(snippets)
+	snippets = dropBlank(snippets)
 	plan := DigestPlan{Raw: strings.Join(snippets, "\n")}
-	if chars(plan.Raw) >= rawBelow {
-		plan.Batches = greedy(snippets, "\n", memoryBatch)
+	if countChars(plan.Raw) >= rawBelow {
+		plan.Batches = joinParts(snippets, "\n", memoryBatch)
 	}
 	return plan
 }
@@ -27,7 +27,7 @@ func PlanMemory(snippets []string) DigestPlan {
 // fails only when the prompt cannot be rendered; then count the batch as
 // failed.
 func MemoryDigestRequest(lib *prompts.Library, ask DigestInput) (models.ChatRequest, error) {
-	req, err := ask.request(lib, prompts.MemoryDigest, memoryAnswer)
+	req, err := ask.renderBatch(lib, prompts.MemoryDigest, memoryAnswer)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering memory digest: %w", err)
 	}
@@ -40,7 +40,7 @@ func MemoryDigestRequest(lib *prompts.Library, ask DigestInput) (models.ChatRequ
 // characters, so that memory is never lost to a slow model.
 func (p DigestPlan) Memory(answers []DigestAnswer) Digest {
 	if len(p.Batches) == 0 {
-		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest raw %d", chars(p.Raw))}
+		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest raw %d", countChars(p.Raw))}
 	}
 	texts, failed := readAnswers(p.Batches, answers, memoryAnswer)
 	code, failures := "digest", 0
@@ -57,8 +57,8 @@ func (p DigestPlan) Memory(answers []DigestAnswer) Digest {
 	}
 	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 	if len(texts) == 0 {
-		return Digest{Decision: fmt.Sprintf("digest none %d", chars(p.Raw))}
+		return Digest{Decision: fmt.Sprintf("digest none %d", countChars(p.Raw))}
 	}
 	text := strings.Join(texts, "\n")
-	return Digest{Text: text, Decision: fmt.Sprintf("%s %d to %d", code, chars(p.Raw), chars(text))}
+	return Digest{Text: text, Decision: fmt.Sprintf("%s %d to %d", code, countChars(p.Raw), countChars(text))}
 }

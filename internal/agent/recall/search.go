@@ -98,7 +98,7 @@ type Bounds struct {
 func Merge(found []models.FoundFact, b Bounds) []models.Fact {
 	best := map[string]models.FoundFact{}
 	for _, hit := range found {
-		if !b.admits(hit) {
+		if !b.canShow(hit) {
 			continue
 		}
 		known, seen := best[hit.Fact.ID]
@@ -126,7 +126,8 @@ func Merge(found []models.FoundFact, b Bounds) []models.Fact {
 	return facts
 }
 
-func (b Bounds) admits(hit models.FoundFact) bool {
+// canShow reports whether a hit may be shown.
+func (b Bounds) canShow(hit models.FoundFact) bool {
 	if hit.Fact.ParticipantID != b.ParticipantID || hit.Fact.DeletedAt != nil || plainLine(hit.Fact.Text) == "" {
 		return false
 	}

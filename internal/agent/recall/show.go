@@ -61,24 +61,24 @@ type Warm struct {
 func NewWarm(in WarmInput) Warm {
 	facts := slices.Clone(in.Facts)
 	slices.SortFunc(facts, newestFirst)
-	user, directives := room{limit: userChars}, room{limit: directiveChars}
+	user, directives := lineBudget{limit: userChars}, lineBudget{limit: directiveChars}
 	for _, line := range in.Profile {
-		user.add(text.TruncateWithin(plainLine(line), factChars))
+		user.addLine(text.TruncateWithin(plainLine(line), factChars))
 	}
 	for _, line := range in.Directives {
-		directives.add(text.TruncateWithin(plainLine(line), factChars))
+		directives.addLine(text.TruncateWithin(plainLine(line), factChars))
 	}
 	var warm Warm
 	owner := Bounds{ParticipantID: in.ParticipantID}
 	for _, fact := range facts {
-		if !owner.admits(models.FoundFact{Fact: fact, ByWords: true}) || slices.Contains(warm.IDs, fact.ID) {
+		if !owner.canShow(models.FoundFact{Fact: fact, ByWords: true}) || slices.Contains(warm.IDs, fact.ID) {
 			continue
 		}
-		if into := roomFor(fact.Kind, &user, &directives); into != nil && into.add(Line(fact, in.Zone)) {
+		if into := budgetFor(fact.Kind, &user, &directives); into != nil && into.addLine(Line(fact, in.Zone)) {
 			warm.IDs = append(warm.IDs, fact.ID)
 		}
 	}
-	warm.User, warm.Directives = user.text(), directives.text()
+	warm.User, warm.Directives = user.joinLines(), directives.joinLines()
 	return warm
 }
 
@@ -92,7 +92,9 @@ type WarmInput struct {
 	Zone          *time.Location
 }
 
-func roomFor(kind models.FactKind, user, directives *room) *room {
+// budgetFor returns the budget that a kind of fact is shown in; it is nil for
+// events.
+func budgetFor(kind models.FactKind, user, directives *lineBudget) *lineBudget {
 	switch kind {
 	case models.FactIdentity, models.FactGoal, models.FactConstraint:
 		return user
@@ -103,13 +105,14 @@ func roomFor(kind models.FactKind, user, directives *room) *room {
 	return nil
 }
 
-// room takes lines up to a number of characters.
-type room struct {
+// lineBudget takes lines up to a number of characters.
+type lineBudget struct {
 	limit, used int
 	lines       []string
 }
 
-func (r *room) add(line string) bool {
+// addLine adds a line and reports whether it fitted.
+func (r *lineBudget) addLine(line string) bool {
 	size := utf8.RuneCountInString(line)
 	if len(r.lines) > 0 {
 		size++
@@ -122,14 +125,15 @@ func (r *room) add(line string) bool {
 	return true
 }
 
-func (r *room) text() string { return strings.Join(r.lines, "\n") }
+// joinLines returns the lines as one text.
+func (r *lineBudget) joinLines() string { return strings.Join(r.lines, "\n") }
 
 // NotesText is the notes of the last three local days up to today, newest
 // first, each after its date, at most 1,500 characters; older text is cut
 // first. Today is a local date, YYYY-MM-DD.
 func NotesText(notes []models.Note, participantID, today string) string {
 	notes = slices.DeleteFunc(slices.Clone(notes), func(note models.Note) bool {
-		return note.ParticipantID != participantID || strings.TrimSpace(note.Text) == "" || !recentDay(note.LocalDate, today)
+		return note.ParticipantID != participantID || strings.TrimSpace(note.Text) == "" || !isRecentDay(note.LocalDate, today)
 	})
 	slices.SortFunc(notes, func(a, b models.Note) int { return strings.Compare(b.LocalDate, a.LocalDate) })
 	var parts []string
@@ -139,7 +143,9 @@ func NotesText(notes []models.Note, participantID, today string) string {
 	return text.TruncateWithin(strings.Join(parts, "\n"), noteChars)
 }
 
-func recentDay(day, today string) bool {
+// isRecentDay reports whether a local date is one of the last three up to
+// today.
+func isRecentDay(day, today string) bool {
 	at, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return false

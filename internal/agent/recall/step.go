@@ -44,7 +44,7 @@ func (o Occasion) Due() (due bool, reason string) {
 		return false, "off"
 	case !o.Rights.Save && !o.Rights.Update:
 		return false, "forbidden"
-	case len(runs(o.Query)) == 0:
+	case len(wordRuns(o.Query)) == 0:
 		return false, "no text"
 	case o.Acknowledges:
 		return false, "acknowledgement"
@@ -74,7 +74,7 @@ type StepAsk struct {
 // system message and the person's text as the only user message. It fails only
 // when the prompt cannot be rendered; then nothing is remembered.
 func StepRequest(lib *prompts.Library, ask StepAsk) (models.ChatRequest, error) {
-	data := prompts.StageData{Query: ask.Query, Dialogue: recent(ask.Dialogue), Limit: maxFact}
+	data := prompts.StageData{Query: ask.Query, Dialogue: lastLines(ask.Dialogue), Limit: maxFact}
 	for _, line := range ask.Profile {
 		data.Profile = append(data.Profile, text.TruncateWithin(plainLine(line), factChars))
 	}
@@ -88,14 +88,14 @@ func StepRequest(lib *prompts.Library, ask StepAsk) (models.ChatRequest, error) 
 	if !ask.Rights.Update || len(ask.Facts) == 0 {
 		data.Steps = append(data.Steps, "There is no fact that you may update.")
 	}
-	if note := ask.Fault.note(); note != "" {
+	if note := ask.Fault.retryNote(); note != "" {
 		data.Steps = append(data.Steps, refusedNote(ask.Tries, note))
 	}
 	text, err := lib.Render(prompts.MemoryStep, data)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering memory step: %w", err)
 	}
-	return request(ask.Model, text, ask.Query), nil
+	return newRequest(ask.Model, text, ask.Query), nil
 }
 
 func refusedNote(tries int, note string) string {
@@ -135,7 +135,7 @@ func (o Operation) Outcome(id string, fault Fault) string {
 	case fault == FaultDuplicate:
 		return "Known already; nothing was changed."
 	case fault != FaultNone:
-		return "Error: nothing was remembered: " + fault.reason()
+		return "Error: nothing was remembered: " + fault.replyReason()
 	case o.Action == ActionSave:
 		return "Remembered: " + o.Text + " (" + id + ")"
 	case o.Action == ActionUpdate:
@@ -165,7 +165,7 @@ func ParseStep(answer string, known Known) (Operation, Fault) {
 		Text   string `json:"text"`
 	}
 	none := Operation{Action: ActionNone}
-	if !object(answer, &raw) {
+	if !readObject(answer, &raw) {
 		return none, FaultUnreadable
 	}
 	op := Operation{
@@ -175,14 +175,15 @@ func ParseStep(answer string, known Known) (Operation, Fault) {
 	if op.Action == ActionNone || op.Action == "" && op.Text == "" {
 		return none, FaultNone
 	}
-	if fault := op.check(known); fault != FaultNone {
+	if fault := op.findFault(known); fault != FaultNone {
 		return none, fault
 	}
 	return op, FaultNone
 }
 
-// check may complete the operation: ids as they are stored, kinds of updates.
-func (o *Operation) check(known Known) Fault {
+// findFault returns why the operation may not be carried out. It completes the
+// operation: ids as they are stored, kinds of updates.
+func (o *Operation) findFault(known Known) Fault {
 	switch o.Action {
 	case ActionSave:
 		if !known.Rights.Save {
@@ -193,7 +194,7 @@ func (o *Operation) check(known Known) Fault {
 		if !known.Rights.Update {
 			return FaultForbidden
 		}
-		if !o.find(known.Facts) {
+		if !o.findFact(known.Facts) {
 			return FaultUnknownID
 		}
 	case ActionNone:
@@ -212,7 +213,9 @@ func (o *Operation) check(known Known) Fault {
 	return FaultNone
 }
 
-func (o *Operation) find(facts []models.Fact) bool {
+// findFact finds the fact that the operation names, and takes over its id and a
+// kind that is missing.
+func (o *Operation) findFact(facts []models.Fact) bool {
 	at := slices.IndexFunc(facts, func(fact models.Fact) bool { return strings.EqualFold(fact.ID, o.ID) && fact.DeletedAt == nil })
 	if at < 0 || o.ID == "" {
 		return false
@@ -248,7 +251,7 @@ func (o Operation) Duplicate(near []models.FoundFact) (id string, found bool) {
 			continue
 		}
 		alike := !hit.ByWords && hit.Score >= sameScore && hit.Fact.ID != o.ID
-		if alike || normal(hit.Fact.Text) == normal(o.Text) && (hit.Fact.ID != o.ID || hit.Fact.Kind == o.Kind) {
+		if alike || normalText(hit.Fact.Text) == normalText(o.Text) && (hit.Fact.ID != o.ID || hit.Fact.Kind == o.Kind) {
 			return hit.Fact.ID, true
 		}
 	}

@@ -54,15 +54,15 @@ type SummaryPlan struct {
 // window by estimate. The last four entries, rounded up to whole turns, are
 // left alone. What one request should not hold waits for the next one.
 func PlanSummary(s SummaryInput) (plan SummaryPlan, due bool) {
-	open := s.open()
-	if len(open) <= manyEntries && !s.full(open) {
+	open := s.openEntries()
+	if len(open) <= manyEntries && !s.isFull(open) {
 		return SummaryPlan{}, false
 	}
 	end := turnStart(open, len(open)-keptEntries)
 	if end <= 0 {
 		return SummaryPlan{}, false
 	}
-	taken, material := s.take(open[:end])
+	taken, material := s.takeTurns(open[:end])
 	return SummaryPlan{Earlier: s.Summary, Material: material, Upto: taken[len(taken)-1].ID}, true
 }
 
@@ -71,18 +71,20 @@ func PlanSummary(s SummaryInput) (plan SummaryPlan, due bool) {
 // the conversation, shown entries, or fill its window. It saves looks that come
 // to nothing; one that comes earlier does no harm.
 func (s SummaryInput) Presses(shown int) bool {
-	open := s.open()
-	return len(open) > max(manyEntries, shown-keptEntries) || s.full(open)
+	open := s.openEntries()
+	return len(open) > max(manyEntries, shown-keptEntries) || s.isFull(open)
 }
 
-// open are the entries that no summary holds.
-func (s SummaryInput) open() []models.Message {
+// openEntries returns the entries that no summary holds.
+func (s SummaryInput) openEntries() []models.Message {
 	return slices.DeleteFunc(slices.Clone(s.Entries), func(entry models.Message) bool {
 		return entry.ID <= s.Summary.UptoMessage || entry.Kind == models.KindDebug
 	})
 }
 
-func (s SummaryInput) full(open []models.Message) bool {
+// isFull reports whether open entries fill the window of the model, by
+// estimate.
+func (s SummaryInput) isFull(open []models.Message) bool {
 	tokens := 0
 	for _, entry := range open {
 		tokens += EstimateTokens(entry.Text)
@@ -92,24 +94,25 @@ func (s SummaryInput) full(open []models.Message) bool {
 
 // turnStart moves the place of an entry back to the beginning of its turn.
 func turnStart(entries []models.Message, at int) int {
-	for at > 0 && !begins(entries[at-1], entries[at]) {
+	for at > 0 && !isTurnStart(entries[at-1], entries[at]) {
 		at--
 	}
 	return at
 }
 
-// begins reports whether a turn begins at the second of two entries.
-func begins(before, entry models.Message) bool {
+// isTurnStart reports whether a turn begins at the second of two entries.
+func isTurnStart(before, entry models.Message) bool {
 	if before.TurnID != "" && entry.TurnID != "" {
 		return before.TurnID != entry.TurnID
 	}
 	return entry.Role == models.RoleUser && before.Role != models.RoleUser
 }
 
-// take is the longest run of whole turns, at least one, that a request should
-// hold, and its lines. Of a longer turn, the texts that do not fit are left out,
-// except for those that are as short as the note that tells of it.
-func (s SummaryInput) take(entries []models.Message) (taken []models.Message, material string) {
+// takeTurns returns the longest run of whole turns, at least one, that a
+// request should hold, and its lines. Of a longer turn, the texts that do not
+// fit are left out, except for those that are as short as the note in their
+// place.
+func (s SummaryInput) takeTurns(entries []models.Message) (taken []models.Message, material string) {
 	budget := int(oversizeShare * float64(s.ContextTokens))
 	var lines []string
 	size := 0
@@ -117,25 +120,26 @@ func (s SummaryInput) take(entries []models.Message) (taken []models.Message, ma
 		line := lineOf(entry)
 		start := turnStart(entries, i)
 		if budget > 0 && start > 0 && size+EstimateTokens(line) > budget {
-			return entries[:start], joined(lines[:start])
+			return entries[:start], joinLines(lines[:start])
 		}
-		note := fmt.Sprintf("(a text of the %s with %d characters was left out)", speaker(entry.Role), chars(entry.Text))
-		if budget > 0 && size+EstimateTokens(line) > budget && chars(note) < chars(line) {
+		note := fmt.Sprintf("(a text of the %s with %d characters was left out)", speakerName(entry.Role), countChars(entry.Text))
+		if budget > 0 && size+EstimateTokens(line) > budget && countChars(note) < countChars(line) {
 			line = note
 		}
 		size += EstimateTokens(line)
 		lines = append(lines, line)
 	}
-	return entries, joined(lines)
+	return entries, joinLines(lines)
 }
 
-func joined(lines []string) string { return strings.Join(nonBlank(lines), "\n") }
+// joinLines joins the lines that are not blank.
+func joinLines(lines []string) string { return strings.Join(dropBlank(lines), "\n") }
 
 // Request asks for the new summary. It fails only when the prompt cannot be
 // rendered; then try after the next turn.
 func (p SummaryPlan) Request(lib *prompts.Library, model string) (models.ChatRequest, error) {
 	data := prompts.StageData{Earlier: strings.TrimSpace(p.Earlier.Text), Material: p.Material, Limit: summaryChars}
-	req, err := render(lib, prompts.SessionSummary, data, model)
+	req, err := renderRequest(lib, prompts.SessionSummary, data, model)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering summary request: %w", err)
 	}
@@ -147,7 +151,7 @@ func (p SummaryPlan) Request(lib *prompts.Library, model string) (models.ChatReq
 // raises it. ok is false when the answer is no summary: nothing changes, the
 // entries stay open, and it is asked for again after the next turn.
 func (p SummaryPlan) Merge(answer string, now time.Time) (summary models.Summary, ok bool) {
-	body := said(answer)
+	body := answerText(answer)
 	if body == "" || isNone(body) {
 		return p.Earlier, false
 	}

@@ -21,25 +21,25 @@ var Outside = Fence{
 	Close: "<<<END OF WEB CONTENT>>>",
 }
 
-// unwrap takes the marks out of a fenced text; fenced is false for others.
-func (f Fence) unwrap(text string) (inner string, fenced bool) {
+// unwrapText takes the marks out of a fenced text; fenced is false for others.
+func (f Fence) unwrapText(text string) (inner string, fenced bool) {
 	if !strings.Contains(text, f.Open) {
 		return text, false
 	}
-	return f.bare(text), true
+	return f.removeMarks(text), true
 }
 
 // peels is how often marks are taken out that stand inside others.
 const peels = 4
 
-// bare is a text without marks, in any case and however their words are
-// spaced, also where taking one out has put another together. What is
-// nested deeper than anybody writes it leaves an ellipsis, which joins nothing.
-func (f Fence) bare(text string) string {
+// removeMarks returns a text without marks, in any case and with any blanks in
+// them, also where taking one out has put another together. Marks that are
+// nested deeper than peels leave an ellipsis, which joins nothing.
+func (f Fence) removeMarks(text string) string {
 	if f == (Fence{}) {
 		return text
 	}
-	marks := regexp.MustCompile(`(?i)` + spaced(f.Open) + `|` + spaced(f.Close))
+	marks := regexp.MustCompile(`(?i)` + markPattern(f.Open) + `|` + markPattern(f.Close))
 	for range peels {
 		if !marks.MatchString(text) {
 			return strings.TrimSpace(text)
@@ -49,8 +49,8 @@ func (f Fence) bare(text string) string {
 	return strings.TrimSpace(marks.ReplaceAllString(text, "…"))
 }
 
-// spaced is the pattern of a mark with any blanks between its words.
-func spaced(mark string) string {
+// markPattern returns the pattern of a mark with any blanks between its words.
+func markPattern(mark string) string {
 	words := strings.Fields(mark)
 	for i := range words {
 		words[i] = regexp.QuoteMeta(words[i])
@@ -59,7 +59,7 @@ func spaced(mark string) string {
 }
 
 // Wrap puts a text inside the fence, without marks of its own.
-func (f Fence) Wrap(text string) string { return f.Open + "\n" + f.bare(text) + "\n" + f.Close }
+func (f Fence) Wrap(text string) string { return f.Open + "\n" + f.removeMarks(text) + "\n" + f.Close }
 
 // ToolInput is a result that may be digested.
 type ToolInput struct {
@@ -80,47 +80,47 @@ var blankLine = regexp.MustCompile(`\n[ \t\r]*\n\s*`)
 // ends.
 func PlanTool(in ToolInput) DigestPlan {
 	plan := DigestPlan{Raw: in.Result.Content}
-	if in.Result.Failed || slices.Contains(in.Compact, in.Result.Name) || chars(plan.Raw) < rawBelow {
+	if in.Result.Failed || slices.Contains(in.Compact, in.Result.Name) || countChars(plan.Raw) < rawBelow {
 		return plan
 	}
-	material, fenced := in.Fence.unwrap(plan.Raw)
+	material, fenced := in.Fence.unwrapText(plan.Raw)
 	if fenced {
 		plan.fence = in.Fence
 	}
 	if strings.TrimSpace(material) == "" {
 		return plan
 	}
-	if chars(material) <= toolBatch {
+	if countChars(material) <= toolBatch {
 		plan.Batches = []string{material}
 		return plan
 	}
 	var parts []string
-	for _, paragraph := range nonBlank(blankLine.Split(material, -1)) {
-		parts = append(parts, divided(paragraph)...)
+	for _, paragraph := range dropBlank(blankLine.Split(material, -1)) {
+		parts = append(parts, splitParagraph(paragraph)...)
 	}
-	plan.Batches = greedy(parts, "\n\n", toolBatch)
+	plan.Batches = joinParts(parts, "\n\n", toolBatch)
 	return plan
 }
 
-// divided cuts a paragraph into parts that fit a batch each.
-func divided(paragraph string) []string {
-	if chars(paragraph) <= toolBatch {
+// splitParagraph cuts a paragraph into parts that fit a batch each.
+func splitParagraph(paragraph string) []string {
+	if countChars(paragraph) <= toolBatch {
 		return []string{paragraph}
 	}
 	var lines []string
-	for _, line := range nonBlank(strings.Split(paragraph, "\n")) {
+	for _, line := range dropBlank(strings.Split(paragraph, "\n")) {
 		for piece := range slices.Chunk([]rune(line), toolBatch) {
 			lines = append(lines, string(piece))
 		}
 	}
-	return greedy(lines, "\n", toolBatch)
+	return joinParts(lines, "\n", toolBatch)
 }
 
 // ToolDigestRequest asks for what of a batch bears on the person's text, each
 // statement with its source. It fails only when the prompt cannot be
 // rendered; then count the batch as failed.
 func ToolDigestRequest(lib *prompts.Library, ask DigestInput) (models.ChatRequest, error) {
-	req, err := ask.request(lib, prompts.ToolDigest, toolAnswer)
+	req, err := ask.renderBatch(lib, prompts.ToolDigest, toolAnswer)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering tool digest: %w", err)
 	}
@@ -133,19 +133,19 @@ func ToolDigestRequest(lib *prompts.Library, ask DigestInput) (models.ChatReques
 // before.
 func (p DigestPlan) Tool(answers []DigestAnswer) Digest {
 	if len(p.Batches) == 0 {
-		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest raw %d", chars(p.Raw))}
+		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest raw %d", countChars(p.Raw))}
 	}
 	texts, failed := readAnswers(p.Batches, answers, toolAnswer)
 	if slices.Contains(failed, true) {
-		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest failed %d", chars(p.Raw))}
+		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest failed %d", countChars(p.Raw))}
 	}
 	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 	if len(texts) == 0 {
-		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest none %d", chars(p.Raw))}
+		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest none %d", countChars(p.Raw))}
 	}
 	text := strings.Join(texts, "\n\n")
 	if p.fence != (Fence{}) {
 		text = p.fence.Wrap(text)
 	}
-	return Digest{Text: text, Decision: fmt.Sprintf("digest %d to %d", chars(p.Raw), chars(text))}
+	return Digest{Text: text, Decision: fmt.Sprintf("digest %d to %d", countChars(p.Raw), countChars(text))}
 }

@@ -45,8 +45,8 @@ func wordSet(list string) map[string]bool {
 func Words(text string) []string {
 	var out []string
 	seen := map[string]bool{}
-	for _, word := range runs(text) {
-		if utf8.RuneCountInString(word) < minWord || stopWords[word] || seen[word] || digitsOnly(word) {
+	for _, word := range wordRuns(text) {
+		if utf8.RuneCountInString(word) < minWord || stopWords[word] || seen[word] || hasOnlyDigits(word) {
 			continue
 		}
 		seen[word] = true
@@ -55,32 +55,33 @@ func Words(text string) []string {
 	return out
 }
 
-// runs are the lower-cased runs of letters, marks and digits.
-func runs(text string) []string {
+// wordRuns returns the lower-cased runs of letters, marks and digits.
+func wordRuns(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
 	})
 }
 
-func digitsOnly(word string) bool {
+// hasOnlyDigits reports whether a word is made of digits alone.
+func hasOnlyDigits(word string) bool {
 	return !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsDigit(r) })
 }
 
-// normal is a text by its words alone, so that case, signs and spaces do not
-// tell two texts apart.
-func normal(text string) string { return strings.Join(runs(text), " ") }
+// normalText returns the lower-cased words of a text, so that case, signs and
+// spaces do not tell two texts apart.
+func normalText(text string) string { return strings.Join(wordRuns(text), " ") }
 
 // plainLine keeps a text from being more than a line: it can neither open a
 // section of the system message nor pass for another entry.
 func plainLine(line string) string { return strings.TrimLeft(text.OneLine(line), "# ") }
 
-// contains reports whether the words of part stand in whole in a row.
-func contains(whole, part string) bool {
+// hasPhrase reports whether the words of part follow each other in whole.
+func hasPhrase(whole, part string) bool {
 	return part != "" && strings.Contains(" "+whole+" ", " "+part+" ")
 }
 
-// shared counts the words of one list that stand in the other.
-func shared(words, in []string) int {
+// countShared returns how many words of one list are in the other.
+func countShared(words, in []string) int {
 	n := 0
 	for _, word := range words {
 		if slices.Contains(in, word) {
