@@ -63,7 +63,7 @@ func AllowTools(in AllowInput) Allowed {
 	}
 	names := inOrder(in.Catalogue, picked)
 	for _, name := range in.Always {
-		if !contains(names, name) {
+		if !hasItem(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -37,7 +37,7 @@ func (s Selection) Cacheable(tools []Tool) bool {
 		return false
 	}
 	for _, tool := range tools {
-		if !contains(s.Names, tool.Name) {
+		if !hasItem(s.Names, tool.Name) {
 			return true
 		}
 	}

@@ -36,7 +36,7 @@ type Carried struct {
 // fresh conversation nothing is carried.
 func CarryOver(in CarryOverInput) Carried {
 	before := beforeAnswered(in.Entries)
-	if !recent(before, in.Now.Add(-in.Hot)) {
+	if !hasRecent(before, in.Now.Add(-in.Hot)) {
 		return Carried{Fresh: true}
 	}
 	calls, results := lastTurn(before)
@@ -65,21 +65,23 @@ func CarryOver(in CarryOverInput) Carried {
 	return out
 }
 
-// genuine reports whether an entry is the person's own words; results that a
-// text protocol stored under the user's role are not.
-func genuine(entry models.Message) bool {
+// isFromPerson reports whether an entry is the person's own text; results that
+// a text protocol stored under the user's role are not.
+func isFromPerson(entry models.Message) bool {
 	return entry.Role == models.RoleUser && entry.Kind != models.KindToolResult && entry.Kind != models.KindToolCall
 }
 
 func beforeAnswered(entries []models.Message) []models.Message {
 	end := len(entries)
-	for end > 0 && genuine(entries[end-1]) {
+	for end > 0 && isFromPerson(entries[end-1]) {
 		end--
 	}
 	return entries[:end]
 }
 
-func recent(entries []models.Message, since time.Time) bool {
+// hasRecent reports whether an entry, debug texts apart, is not older than an
+// instant.
+func hasRecent(entries []models.Message, since time.Time) bool {
 	return slices.ContainsFunc(entries, func(entry models.Message) bool {
 		return entry.Kind != models.KindDebug && !entry.At.Before(since)
 	})
@@ -89,7 +91,7 @@ func recent(entries []models.Message, since time.Time) bool {
 // Entries that cannot be read are left out.
 func lastTurn(entries []models.Message) (calls []models.ToolCall, results []models.ToolResult) {
 	for _, entry := range slices.Backward(entries) {
-		if genuine(entry) {
+		if isFromPerson(entry) {
 			break
 		}
 		if entry.Kind == models.KindToolCall {

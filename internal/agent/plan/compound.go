@@ -26,7 +26,7 @@ func joinedBy(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)\s(?
 // nine characters each; nil when there is none. locale is the
 // participant's; one that names no language is English.
 func Split(query, locale string) []string {
-	between, ok := conjunctions[language(locale)]
+	between, ok := conjunctions[languageOf(locale)]
 	if !ok {
 		return nil
 	}
@@ -34,14 +34,16 @@ func Split(query, locale string) []string {
 	if at == nil {
 		return nil
 	}
-	first, second := clause(query[:at[0]]), clause(query[at[1]:])
+	first, second := trimClause(query[:at[0]]), trimClause(query[at[1]:])
 	if utf8.RuneCountInString(first) < minClause || utf8.RuneCountInString(second) < minClause {
 		return nil
 	}
 	return []string{first, second}
 }
 
-func language(locale string) string {
+// languageOf returns the language of a locale; it is English where the locale
+// names none.
+func languageOf(locale string) string {
 	primary, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(locale)), "_", "-"), "-")
 	if !languageTag.MatchString(primary) || primary == "und" {
 		return "en"
@@ -49,11 +51,12 @@ func language(locale string) string {
 	return primary
 }
 
-func clause(text string) string { return strings.Trim(text, " \t\r\n,;") }
+// trimClause takes blanks and commas off both ends of a clause.
+func trimClause(text string) string { return strings.Trim(text, " \t\r\n,;") }
 
-// hint counts the clauses that successful calls can have answered, and names
-// the first one that is open; failed ones do not count.
-func hint(parts []string, past []Past) string {
+// clauseHint returns a note that counts the clauses which successful calls can
+// have answered, and names those that are open; failed calls do not count.
+func clauseHint(parts []string, past []Past) string {
 	done := 0
 	for _, one := range past {
 		if !one.Result.Failed {

@@ -99,7 +99,7 @@ func tidyLine(line string, known Catalogue) string {
 	for range 3 {
 		line = number.ReplaceAllString(bullet.ReplaceAllString(line, ""), "")
 	}
-	line = unquote(strings.TrimSpace(line), known)
+	line = stripQuotes(strings.TrimSpace(line), known)
 	if !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 		return ""
 	}
@@ -109,9 +109,9 @@ func tidyLine(line string, known Catalogue) string {
 // closing gives the mark that ends what another one begins.
 var closing = map[rune]string{'\'': "'", '"': `"`, '`': "`", '“': "”", '‘': "’", '«': "»"}
 
-// unquote takes the quotes off a line that stands wholly in them: nothing
+// stripQuotes takes the quotes off a line that stands wholly in them: nothing
 // inside uses the same mark, or a tool stands right behind it.
-func unquote(line string, known Catalogue) string {
+func stripQuotes(line string, known Catalogue) string {
 	opener, size := utf8.DecodeRuneInString(line)
 	end, ok := closing[opener]
 	if !ok || len(line) < size+len(end) || !strings.HasSuffix(line, end) {

@@ -124,7 +124,8 @@ func (p Plan) toolSteps() []Step {
 	return slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool { return s.Tool == "" })
 }
 
-func (c Catalogue) spec(name string) (models.ToolSpec, bool) {
+// findSpec returns the tool of that name, and whether there is one.
+func (c Catalogue) findSpec(name string) (models.ToolSpec, bool) {
 	i := slices.IndexFunc(c.Tools, func(spec models.ToolSpec) bool { return spec.Name == name })
 	if i < 0 || name == "" {
 		return models.ToolSpec{}, false
@@ -132,8 +133,8 @@ func (c Catalogue) spec(name string) (models.ToolSpec, bool) {
 	return c.Tools[i], true
 }
 
-// knows reports whether a name may stand at the head of a step.
-func (c Catalogue) knows(name string) bool {
-	_, ok := c.spec(name)
+// isKnown reports whether a name may stand at the head of a step.
+func (c Catalogue) isKnown(name string) bool {
+	_, ok := c.findSpec(name)
 	return ok || name != "" && (name == c.Stop || name == c.Search)
 }

@@ -315,7 +315,7 @@ func FuzzParse(f *testing.F) {
 			require.LessOrEqual(t, len([]rune(step.Text)), stepChars+1)
 			require.NotContains(t, step.Text, "\n")
 			if step.Tool != "" {
-				require.True(t, sample().knows(step.Tool))
+				require.True(t, sample().isKnown(step.Tool))
 			}
 			if call, ok := Concrete(step, sample(), nil); ok {
 				require.Equal(t, step.Tool, call.Name)

@@ -15,9 +15,9 @@ const (
 	substitute   = "Put what the results above say in place of anything in angle brackets."
 )
 
-// open lists the tool steps that no successful call has done yet, in order. A
+// openSteps lists the tool steps that no successful call has done yet, in order. A
 // failed call does not do a step.
-func (p Plan) open(past []Past) []Step {
+func (p Plan) openSteps(past []Past) []Step {
 	left := p.toolSteps()
 	for _, one := range past {
 		if one.Result.Failed {
@@ -37,7 +37,7 @@ func (p Plan) open(past []Past) []Step {
 // ok is false when none is left, and when the newest call failed, since only
 // the chat model can fix that or tell the person.
 func Next(p Plan, past []Past) (step Step, ok bool) {
-	left := p.open(past)
+	left := p.openSteps(past)
 	if len(left) == 0 || len(past) > 0 && past[len(past)-1].Result.Failed {
 		return Step{}, false
 	}
@@ -62,27 +62,29 @@ func Guidance(in GuidanceInput) string {
 		return ""
 	}
 	if len(in.Plan.toolSteps()) > 0 {
-		return nudge(in.Plan, in.Past)
+		return planNote(in.Plan, in.Past)
 	}
 	switch in.Protocol {
 	case models.ProtocolText:
-		return hint(in.Parts, in.Past)
+		return clauseHint(in.Parts, in.Past)
 	case models.ProtocolNative, models.ProtocolTwoPhase:
 	}
 	return ""
 }
 
-func nudge(p Plan, past []Past) string {
-	all, left := p.toolSteps(), p.open(past)
+// planNote returns the note on a plan after the newest result: what is done,
+// what failed and what is next.
+func planNote(p Plan, past []Past) string {
+	all, left := p.toolSteps(), p.openSteps(past)
 	if len(left) == 0 {
-		return fmt.Sprintf(marks.Plan+"All %s done.%s %s", steps(len(all)), lastWords(p), answerPerson)
+		return fmt.Sprintf(marks.Plan+"All %s done.%s %s", formatSteps(len(all)), lastWords(p), answerPerson)
 	}
 	newest := past[len(past)-1]
 	if newest.Result.Failed {
 		return fmt.Sprintf(marks.Plan+"%s failed. Still open: %s. Fix the arguments, ask the person for what is missing, or say that it could not be done.",
-			newest.Call.Name, sentence(openOf(left, newest.Call.Name).Text))
+			newest.Call.Name, trimSentence(openOf(left, newest.Call.Name).Text))
 	}
-	return fmt.Sprintf(marks.Plan+"%d of %s done. Next: %s. %s", len(all)-len(left), steps(len(all)), sentence(left[0].Text), substitute)
+	return fmt.Sprintf(marks.Plan+"%d of %s done. Next: %s. %s", len(all)-len(left), formatSteps(len(all)), trimSentence(left[0].Text), substitute)
 }
 
 // openOf is the open step of a tool, or the first open one.
@@ -101,14 +103,16 @@ func lastWords(p Plan) string {
 	if last.Tool != "" || isReplyOnly(last.Text) {
 		return ""
 	}
-	return " Last step: " + sentence(last.Text) + "."
+	return " Last step: " + trimSentence(last.Text) + "."
 }
 
-func steps(n int) string {
+// formatSteps writes a number of tool steps.
+func formatSteps(n int) string {
 	if n == 1 {
 		return "1 tool step"
 	}
 	return fmt.Sprintf("%d tool steps", n)
 }
 
-func sentence(text string) string { return strings.TrimRight(text, ". ") }
+// trimSentence takes full stops and blanks off the end of a sentence.
+func trimSentence(text string) string { return strings.TrimRight(text, ". ") }

@@ -34,13 +34,13 @@ type PlannerInput struct {
 func PlannerRequest(lib *prompts.Library, ask PlannerInput) (models.ChatRequest, error) {
 	data := prompts.StageData{
 		Query: ask.Query, Dialogue: ask.Dialogue, Context: ask.Context, Limit: maxSteps,
-		Tools: lines(ask.Tools, false),
+		Tools: toolLines(ask.Tools, false),
 	}
 	text, err := lib.Render(prompts.Planner, data)
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering planner request: %w", err)
 	}
-	return request(ask.Model, text, ask.Query), nil
+	return newRequest(ask.Model, text, ask.Query), nil
 }
 
 // Dialogue is the last six texts of person and coach, oldest first, one line
@@ -85,7 +85,7 @@ type ResolverInput struct {
 // message and the step as the only user message. It fails only when the prompt
 // cannot be rendered; then the chat model takes the turn.
 func ResolverRequest(lib *prompts.Library, ask ResolverInput) (models.ChatRequest, error) {
-	data := prompts.StageData{Query: ask.Query, Material: ask.Step.Text, Tools: lines(ask.Tools, true)}
+	data := prompts.StageData{Query: ask.Query, Material: ask.Step.Text, Tools: toolLines(ask.Tools, true)}
 	for _, past := range ask.Past {
 		outcome := past.Result.Content
 		if past.Result.Failed {
@@ -97,17 +97,19 @@ func ResolverRequest(lib *prompts.Library, ask ResolverInput) (models.ChatReques
 	if err != nil {
 		return models.ChatRequest{}, fmt.Errorf("rendering resolver request: %w", err)
 	}
-	return request(ask.Model, text, ask.Step.Text), nil
+	return newRequest(ask.Model, text, ask.Step.Text), nil
 }
 
-func request(model, system, user string) models.ChatRequest {
+// newRequest makes a request of one system message and one user message.
+func newRequest(model, system, user string) models.ChatRequest {
 	return models.ChatRequest{Model: model, Messages: []models.ChatMessage{
 		{Role: "system", Content: system},
 		{Role: "user", Content: user},
 	}}
 }
 
-func lines(tools []models.ToolSpec, schemas bool) []prompts.ToolLine {
+// toolLines returns the tools as prompts show them, with schemas if asked for.
+func toolLines(tools []models.ToolSpec, schemas bool) []prompts.ToolLine {
 	out := make([]prompts.ToolLine, 0, len(tools))
 	for _, tool := range tools {
 		line := prompts.ToolLine{Name: tool.Name, Description: text.Truncate(strings.Join(strings.Fields(tool.Description), " "), descriptionChars)}

@@ -21,8 +21,8 @@ func Concrete(step Step, allowed Catalogue, past []Past) (call models.ToolCall, 
 	if placeholder || strings.HasSuffix(step.Text, text.Ellipsis) || utf8.RuneCountInString(step.Text) > stepChars {
 		return models.ToolCall{}, false
 	}
-	name, rest := head(step.Text, allowed)
-	spec, found := allowed.spec(name)
+	name, rest := splitHead(step.Text, allowed)
+	spec, found := allowed.findSpec(name)
 	if !found {
 		return models.ToolCall{}, false
 	}
@@ -40,7 +40,7 @@ func Concrete(step Step, allowed Catalogue, past []Past) (call models.ToolCall, 
 		}
 		arguments[one.key] = value
 	}
-	return accept(name, arguments, resolved{allowed, past})
+	return acceptCall(name, arguments, resolved{allowed, past})
 }
 
 // resolved is what a call is held against before it may run.
@@ -64,8 +64,8 @@ func Resolve(answer string, allowed Catalogue, past []Past) (call models.ToolCal
 	if !ok {
 		return models.ToolCall{}, false
 	}
-	spec, found := allowed.spec(written.Name)
-	given, readable := written.arguments()
+	spec, found := allowed.findSpec(written.Name)
+	given, readable := written.readArguments()
 	if !found || !readable {
 		return models.ToolCall{}, false
 	}
@@ -76,7 +76,7 @@ func Resolve(answer string, allowed Catalogue, past []Past) (call models.ToolCal
 			arguments[key] = value
 		}
 	}
-	return accept(written.Name, arguments, resolved{allowed, past})
+	return acceptCall(written.Name, arguments, resolved{allowed, past})
 }
 
 // writtenCall is a call as a resolver writes it.
@@ -85,8 +85,8 @@ type writtenCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// arguments reads an object, or a text that holds one; none is an empty one.
-func (w writtenCall) arguments() (map[string]json.RawMessage, bool) {
+// readArguments reads an object, or a text that holds one; none is an empty one.
+func (w writtenCall) readArguments() (map[string]json.RawMessage, bool) {
 	raw := w.Arguments
 	var text string
 	if json.Unmarshal(raw, &text) == nil && text != "" {
@@ -117,12 +117,15 @@ func firstObject(answer string) (writtenCall, bool) {
 	return writtenCall{}, false
 }
 
-func accept(name string, arguments map[string]json.RawMessage, in resolved) (models.ToolCall, bool) {
-	spec, found := in.allowed.spec(name)
-	if !found || name == in.allowed.Search || name == in.allowed.Stop || !schemaOf(spec.Schema).complete(arguments) {
+// acceptCall makes a call of a tool that may run, and reports whether it may:
+// not a search of tools or the end of the exchange, not without a required
+// argument, and not a call that was answered already.
+func acceptCall(name string, arguments map[string]json.RawMessage, in resolved) (models.ToolCall, bool) {
+	spec, found := in.allowed.findSpec(name)
+	if !found || name == in.allowed.Search || name == in.allowed.Stop || !schemaOf(spec.Schema).hasRequired(arguments) {
 		return models.ToolCall{}, false
 	}
-	written := encode(arguments)
+	written := encodeJSON(arguments)
 	if written == nil {
 		return models.ToolCall{}, false
 	}

@@ -126,7 +126,7 @@ func FuzzResolve(f *testing.F) {
 			require.Equal(t, models.ToolCall{}, call)
 			return
 		}
-		spec, known := sample().spec(call.Name)
+		spec, known := sample().findSpec(call.Name)
 		require.True(t, known)
 		require.NotContains(t, []string{"stop", "tool_search"}, call.Name)
 		var arguments map[string]json.RawMessage

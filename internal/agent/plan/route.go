@@ -110,7 +110,7 @@ func PermittedTools(mode []Tool, channel []string) []Tool {
 	}
 	var out []Tool
 	for _, tool := range mode {
-		if contains(channel, tool.Name) {
+		if hasItem(channel, tool.Name) {
 			out = append(out, tool)
 		}
 	}
@@ -140,7 +140,7 @@ func toolNames(tools []Tool) []string {
 func inOrder(tools []Tool, picked map[string]bool) []string {
 	var names []string
 	for _, tool := range tools {
-		if picked[tool.Name] && !contains(names, tool.Name) {
+		if picked[tool.Name] && !hasItem(names, tool.Name) {
 			names = append(names, tool.Name)
 		}
 	}

@@ -29,7 +29,8 @@ func schemaOf(raw json.RawMessage) argumentSchema {
 	return schema
 }
 
-func (s argumentSchema) complete(arguments map[string]json.RawMessage) bool {
+// hasRequired reports whether all required arguments are there.
+func (s argumentSchema) hasRequired(arguments map[string]json.RawMessage) bool {
 	for _, name := range s.Required {
 		if _, ok := arguments[name]; !ok {
 			return false
@@ -38,7 +39,8 @@ func (s argumentSchema) complete(arguments map[string]json.RawMessage) bool {
 	return true
 }
 
-func (p propertySchema) allows(name string) bool {
+// hasType reports whether the property may have a JSON type.
+func (p propertySchema) hasType(name string) bool {
 	switch kind := p.Type.(type) {
 	case nil:
 		return name == "string"
@@ -58,16 +60,16 @@ func (p propertySchema) fromText(text string) (value json.RawMessage, ok bool) {
 	}
 	text = strings.TrimSpace(text)
 	switch {
-	case p.allows("string"):
-		return encode(text), true
-	case p.allows("boolean") && (text == "true" || text == "false"):
+	case p.hasType("string"):
+		return encodeJSON(text), true
+	case p.hasType("boolean") && (text == "true" || text == "false"):
 		return json.RawMessage(text), true
-	case p.allows("integer"), p.allows("number"):
+	case p.hasType("integer"), p.hasType("number"):
 		var number json.Number
 		if json.Unmarshal([]byte(text), &number) != nil || strings.HasPrefix(text, `"`) {
 			return nil, false
 		}
-		if _, err := number.Int64(); err != nil && !p.allows("number") {
+		if _, err := number.Int64(); err != nil && !p.hasType("number") {
 			return nil, false
 		}
 		return json.RawMessage(number.String()), number != ""
@@ -75,9 +77,9 @@ func (p propertySchema) fromText(text string) (value json.RawMessage, ok bool) {
 	return nil, false
 }
 
-// encode writes JSON with sorted keys and without the escapes that are for
+// encodeJSON writes JSON with sorted keys and without the escapes that are for
 // HTML pages; nil when the value holds broken JSON.
-func encode(value any) json.RawMessage {
+func encodeJSON(value any) json.RawMessage {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)

@@ -142,7 +142,7 @@ func CallKey(call models.ToolCall) string {
 	decoder := json.NewDecoder(strings.NewReader(arguments))
 	decoder.UseNumber()
 	if decoder.Decode(&value) == nil && !decoder.More() {
-		if sorted := encode(value); sorted != nil {
+		if sorted := encodeJSON(value); sorted != nil {
 			arguments = string(sorted)
 		}
 	}

@@ -13,7 +13,7 @@ const nothingFound = "Nothing in the catalogue fits that. Go on with what is off
 // of the tools that mode and channel permit and whose words meet the query,
 // best first, at most five; a sentence without names when none does.
 func SearchTools(query string, catalogue []Tool) string {
-	counts := hits(query, catalogue)
+	counts := countHits(query, catalogue)
 	order := make([]int, 0, len(catalogue))
 	for i, n := range counts {
 		if n > 0 {

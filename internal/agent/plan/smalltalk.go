@@ -15,7 +15,7 @@ const maxPhrase = 4
 // smallTalk are greetings, thanks and acknowledgements, one phrase between
 // bars. Answers that report something ("done", "I walked") are not among them:
 // they may call for a tool.
-var smallTalk = phrases(
+var smallTalk = phraseSet(
 	// English
 	`hi|hello|hey|hiya|howdy|good morning|morning|good afternoon|good evening|good night|goodnight|bye|goodbye|see you|see ya|
 	see you tomorrow|see you later|talk soon|talk to you later|how are you|what's up|thanks|thank you|thx|ty|tysm|many thanks|cheers|
@@ -51,10 +51,11 @@ var smallTalk = phrases(
 )
 
 // fillers may stand beside small talk and are none alone.
-var fillers = phrases(`coach|there|so much|very much|a lot|again|everyone|all|then|and|for that|for your help|for the help|for everything|
+var fillers = phraseSet(`coach|there|so much|very much|a lot|again|everyone|all|then|and|for that|for your help|for the help|for everything|
 	por todo|por tu ayuda|y|pour tout|et|für alles|und|por tudo|per tutto|e|voor alles|en|her şey için|ve|very|so|too|much`)
 
-func phrases(lists ...string) map[string]bool {
+// phraseSet returns the set of the phrases in lists, which stand between bars.
+func phraseSet(lists ...string) map[string]bool {
 	set := map[string]bool{}
 	for _, list := range lists {
 		for phrase := range strings.SplitSeq(list, "|") {
@@ -90,7 +91,7 @@ func Needed(query string) bool {
 }
 
 // answers are small talk that answers a question, so that they say something.
-var answers = phrases(`yes|yep|yeah|yup|no|nope|sí|si|sì|oui|non|ouais|ja|nein|nee|sim|não|nao|evet|hayır|olur|sure|sure thing|of course|
+var answers = phraseSet(`yes|yep|yeah|yup|no|nope|sí|si|sì|oui|non|ouais|ja|nein|nee|sim|não|nao|evet|hayır|olur|sure|sure thing|of course|
 	absolutely|claro|claro que sí|claro que sim|por supuesto|bien sûr|klar|na klar|tabii|tabi|certo`)
 
 // Acknowledges reports whether a text of the coach says nothing of its own: it

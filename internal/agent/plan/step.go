@@ -10,27 +10,27 @@ import (
 // headTool is the tool that a line begins with, "" when it begins with none.
 // The stop tool must be the whole line, since its name is a common word.
 func headTool(text string, known Catalogue) string {
-	name, rest := head(text, known)
+	name, rest := splitHead(text, known)
 	if known.Stop != "" && name == known.Stop && strings.Trim(rest, "(). ") != "" {
 		return ""
 	}
 	return name
 }
 
-// head divides a line behind the known name that it begins with. Marks of
+// splitHead divides a line behind the known name that it begins with. Marks of
 // emphasis and code around the name are dropped.
-func head(text string, known Catalogue) (name, rest string) {
+func splitHead(text string, known Catalogue) (name, rest string) {
 	text = strings.TrimLeft(text, "*`")
 	end := strings.IndexFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == '(' })
 	if end < 0 {
 		end = len(text)
 	}
 	word := strings.TrimRight(text[:end], "*`")
-	if known.knows(word) {
+	if known.isKnown(word) {
 		return word, text[end:]
 	}
 	word = strings.TrimRight(word, ".,;:*`")
-	if known.knows(word) {
+	if known.isKnown(word) {
 		return word, text[end:]
 	}
 	return "", text

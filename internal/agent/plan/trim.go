@@ -48,7 +48,7 @@ func TrimToolEntries(entries []models.Message, caps Caps) []models.Message {
 		case !isTool(entries[i]):
 			out = append(out, entries[i])
 		case i >= first:
-			out = append(out, shorten(entries[i], caps))
+			out = append(out, shortenEntry(entries[i], caps))
 		}
 	}
 	return out
@@ -75,7 +75,8 @@ func firstKept(entries []models.Message, caps Caps) int {
 	return first
 }
 
-func shorten(entry models.Message, caps Caps) models.Message {
+// shortenEntry cuts the arguments of calls, or the content of a result.
+func shortenEntry(entry models.Message, caps Caps) models.Message {
 	if entry.Kind == models.KindToolCall {
 		calls := callsOf(entry)
 		for i := range calls {
@@ -93,15 +94,15 @@ func shorten(entry models.Message, caps Caps) models.Message {
 
 // withText leaves an entry as it is when nothing readable would come of it.
 func withText(entry models.Message, content any) models.Message {
-	if text, ok := marshal(content); ok && text != "null" {
+	if text, ok := marshalPlain(content); ok && text != "null" {
 		entry.Text = text
 	}
 	return entry
 }
 
-// marshal writes JSON without the escapes that are for HTML pages: a model
+// marshalPlain writes JSON without the escapes that are for HTML pages: a model
 // reads the marks of a fence as they are.
-func marshal(content any) (string, bool) {
+func marshalPlain(content any) (string, bool) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
@@ -145,11 +146,11 @@ func shortArguments(arguments string, limit int) string {
 	for key, raw := range object {
 		var body string
 		if json.Unmarshal(raw, &body) == nil {
-			short, _ := marshal(text.Truncate(body, minEntryChars))
+			short, _ := marshalPlain(text.Truncate(body, minEntryChars))
 			object[key] = json.RawMessage(short)
 		}
 	}
-	short, ok := marshal(object)
+	short, ok := marshalPlain(object)
 	if !ok || utf8.RuneCountInString(short) > limit {
 		return "{}"
 	}

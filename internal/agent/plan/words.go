@@ -76,13 +76,15 @@ const knownTools = 256
 // memo remembers the words of tools, which every turn asks for again.
 type memo struct {
 	mu    sync.Mutex
-	tools map[described]worded
+	tools map[toolKey]cachedWords
 }
 
-// described is a tool without its keywords.
-type described struct{ name, description string }
+// toolKey identifies a tool without its keywords.
+type toolKey struct{ name, description string }
 
-type worded struct {
+type // cachedWords are the words of a tool, with the keywords they were made
+// from.
+cachedWords struct {
 	keywords []string
 	words    lexicon
 }
@@ -99,25 +101,25 @@ func lexiconOf(words []string) lexicon {
 	return l
 }
 
-// near is the words that begin as a word does, which is none shorter than
-// minWord.
-func (l lexicon) near(word string) []string { return l[word[:minWord]] }
+// wordsLike returns the words that begin as a word does, which must have
+// minWord characters at least.
+func (l lexicon) wordsLike(word string) []string { return l[word[:minWord]] }
 
 var known memo
 
-// of is the words of each tool; nobody may change them.
-func (m *memo) of(tools []Tool) []lexicon {
+// toolWords returns the words of each tool; callers must not change them.
+func (m *memo) toolWords(tools []Tool) []lexicon {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := make([]lexicon, len(tools))
 	for i, tool := range tools {
-		key := described{tool.Name, tool.Description}
+		key := toolKey{tool.Name, tool.Description}
 		one, ok := m.tools[key]
 		if !ok || !slices.Equal(one.keywords, tool.Keywords) {
 			text := nameWords(tool.Name) + " " + tool.Description + " " + strings.Join(tool.Keywords, " ")
-			one = worded{slices.Clone(tool.Keywords), lexiconOf(wordsOf(text))}
+			one = cachedWords{slices.Clone(tool.Keywords), lexiconOf(wordsOf(text))}
 			if m.tools == nil || len(m.tools) >= knownTools {
-				m.tools = map[described]worded{}
+				m.tools = map[toolKey]cachedWords{}
 			}
 			m.tools[key] = one
 		}
@@ -126,23 +128,24 @@ func (m *memo) of(tools []Tool) []lexicon {
 	return out
 }
 
-// telling is false for a word that most tools share.
-func telling(word string, vocabulary []lexicon) bool {
+// isTelling reports whether a word tells tools apart; one that most tools share
+// does not.
+func isTelling(word string, vocabulary []lexicon) bool {
 	if len(vocabulary) < tellingTools {
 		return true
 	}
 	count := 0
 	for _, words := range vocabulary {
-		if contains(words.near(word), word) {
+		if hasItem(words.wordsLike(word), word) {
 			count++
 		}
 	}
 	return count*2 <= len(vocabulary)
 }
 
-// alike reports whether two words are equal, or one is the other with a short
+// isAlike reports whether two words are equal, or one is the other with a short
 // ending.
-func alike(a, b string) bool {
+func isAlike(a, b string) bool {
 	if a == b {
 		return true
 	}
@@ -153,14 +156,14 @@ func alike(a, b string) bool {
 		utf8.RuneCountInString(b)-utf8.RuneCountInString(a) <= maxEnding
 }
 
-// hits counts the words of a query that each tool's words meet.
-func hits(query string, tools []Tool) []int {
+// countHits counts the words of a query that each tool's words meet.
+func countHits(query string, tools []Tool) []int {
 	asked := wordsOf(query)
-	vocabulary := known.of(tools)
+	vocabulary := known.toolWords(tools)
 	out := make([]int, len(tools))
 	for i, words := range vocabulary {
 		for _, word := range asked {
-			if slices.ContainsFunc(words.near(word), func(other string) bool { return alike(word, other) && telling(other, vocabulary) }) {
+			if slices.ContainsFunc(words.wordsLike(word), func(other string) bool { return isAlike(word, other) && isTelling(other, vocabulary) }) {
 				out[i]++
 			}
 		}
@@ -170,7 +173,7 @@ func hits(query string, tools []Tool) []int {
 
 func byWords(query string, tools []Tool) ([]string, bool) {
 	picked := map[string]bool{}
-	for i, n := range hits(query, tools) {
+	for i, n := range countHits(query, tools) {
 		if n > 0 {
 			picked[tools[i].Name] = true
 		}
@@ -178,4 +181,5 @@ func byWords(query string, tools []Tool) ([]string, bool) {
 	return inOrder(tools, picked), len(picked) > 0
 }
 
-func contains(names []string, name string) bool { return slices.Contains(names, name) }
+// hasItem reports whether a list holds a name or a word.
+func hasItem(names []string, name string) bool { return slices.Contains(names, name) }
