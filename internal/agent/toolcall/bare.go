@@ -24,9 +24,12 @@ type arguments struct {
 // anyName accepts every name: the allow-list decides later.
 var anyName offered
 
-func (o offered) accepts(name string) bool { return o == nil || o.offers(name) }
+// canCall reports whether a name may be called: any name where no tools are
+// given.
+func (o offered) canCall(name string) bool { return o == nil || o.hasTool(name) }
 
-func (o offered) offers(name string) bool {
+// hasTool reports whether a tool of that name is offered.
+func (o offered) hasTool(name string) bool {
 	_, ok := o[name]
 	return ok
 }
@@ -41,9 +44,9 @@ func offeredBy(tools []models.ToolSpec) offered {
 	return out
 }
 
-// arguments reads the schema of a tool, which few answers ask for. One that
+// argumentsFor reads the schema of a tool, which few answers ask for. One that
 // cannot be read leaves its tool without known arguments.
-func (o offered) arguments(name string) arguments {
+func (o offered) argumentsFor(name string) arguments {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`
@@ -112,7 +115,7 @@ func (s *scanner) bareUntil(end int) {
 
 // nextBare finds the next line that begins with the name of an offered tool.
 func (s *scanner) nextBare(end int) []int {
-	if !bareStart.in(s.text[s.at:end]) {
+	if !bareStart.hasSign(s.text[s.at:end]) {
 		return nil
 	}
 	for from := s.at; from < end; {
@@ -124,7 +127,7 @@ func (s *scanner) nextBare(end int) []int {
 			at[i] += from
 		}
 		lineStart := at[0] == 0 || s.text[at[0]-1] == '\n'
-		if lineStart && s.tools.offers(s.text[at[2]:at[3]]) {
+		if lineStart && s.tools.hasTool(s.text[at[2]:at[3]]) {
 			return at
 		}
 		from = at[1]
@@ -140,7 +143,7 @@ var lineEnd = regexp.MustCompile("^[ \\t`;.,]*(?:\\r?\\n|$)")
 // line when ok.
 func (s *scanner) readParenthesised(name string) (string, bool) {
 	r := jsonRepairer{text: s.text, at: s.at, whole: true}
-	args, ok := readArguments(&r, s.tools.arguments(name))
+	args, ok := readArguments(&r, s.tools.argumentsFor(name))
 	if !ok {
 		return "", false
 	}
@@ -153,26 +156,26 @@ func (s *scanner) readParenthesised(name string) (string, bool) {
 }
 
 func readArguments(r *jsonRepairer, taken arguments) (string, bool) {
-	if c, ok := r.next(); ok && c == '{' {
+	if c, ok := r.nextByte(); ok && c == '{' {
 		read, ok := readValue(r.text[r.at:])
 		r.at = len(r.text) - len(read.rest)
-		return read.json, ok && r.closes()
+		return read.json, ok && r.passClosing()
 	}
 	values := map[string]json.RawMessage{}
-	for !r.closes() {
+	for !r.passClosing() {
 		name, raw, ok := readPair(r, taken)
 		if !ok || values[name] != nil || !r.passComma() {
 			return "", false
 		}
 		values[name] = raw
 	}
-	return encode(values), true
+	return encodeJSON(values), true
 }
 
 // passComma passes a comma; it is false where neither that nor the closing
 // parenthesis comes next.
 func (r *jsonRepairer) passComma() bool {
-	c, ok := r.next()
+	c, ok := r.nextByte()
 	if ok && c == ',' {
 		r.at++
 		return true
@@ -180,9 +183,10 @@ func (r *jsonRepairer) passComma() bool {
 	return ok && c == ')'
 }
 
-// closes passes the closing parenthesis, if that comes next.
-func (r *jsonRepairer) closes() bool {
-	c, ok := r.next()
+// passClosing passes the closing parenthesis, and reports whether that came
+// next.
+func (r *jsonRepairer) passClosing() bool {
+	c, ok := r.nextByte()
 	if !ok || c != ')' {
 		return false
 	}
@@ -200,7 +204,7 @@ func readPair(r *jsonRepairer, taken arguments) (name string, raw json.RawMessag
 	} else if name = taken.required; name == "" {
 		return "", nil, false
 	}
-	c, ok := r.next()
+	c, ok := r.nextByte()
 	if !ok {
 		return "", nil, false
 	}
@@ -208,20 +212,20 @@ func readPair(r *jsonRepairer, taken arguments) (name string, raw json.RawMessag
 	switch c {
 	case '"', '\'':
 		text, ok = r.readQuoted(c)
-		return name, json.RawMessage(encode(text)), ok
+		return name, json.RawMessage(encodeJSON(text)), ok
 	case '{', '[':
 		read, ok := readValue(r.text[r.at:])
 		r.at = len(r.text) - len(read.rest)
 		return name, json.RawMessage(read.json), ok && read.whole
 	}
-	text, ok = r.bare(",)\n")
+	text, ok = r.readBare(",)\n")
 	return name, asType(text, taken.types[name]), ok
 }
 
 // asType makes a scalar a text where the schema wants a text.
 func asType(scalar, kind string) json.RawMessage {
 	if kind == "string" && !strings.HasPrefix(scalar, `"`) && scalar != "null" {
-		return json.RawMessage(encode(scalar))
+		return json.RawMessage(encodeJSON(scalar))
 	}
 	return json.RawMessage(scalar)
 }
@@ -242,7 +246,7 @@ func (s *scanner) readKeyed(name string) (string, bool) {
 		s.at += len(block)
 		return read.json, strings.HasPrefix(read.json, "{")
 	}
-	taken := s.tools.arguments(name)
+	taken := s.tools.argumentsFor(name)
 	body := strings.TrimSpace(block)
 	places := keyedPair.FindAllStringSubmatchIndex(body, -1)
 	places = slices.DeleteFunc(places, func(at []int) bool { _, declared := taken.types[body[at[2]:at[3]]]; return !declared })
@@ -259,7 +263,7 @@ func (s *scanner) readKeyed(name string) (string, bool) {
 		values[key] = keyedValue(body[at[1]:end], taken.types[key])
 	}
 	s.at += len(block)
-	return encode(values), true
+	return encodeJSON(values), true
 }
 
 func keyedValue(text, kind string) json.RawMessage {
@@ -269,8 +273,8 @@ func keyedValue(text, kind string) json.RawMessage {
 	}
 	for _, quote := range []string{`"`, `'`} {
 		if inner, ok := strings.CutPrefix(text, quote); ok && strings.HasSuffix(inner, quote) {
-			return json.RawMessage(encode(strings.TrimSuffix(inner, quote)))
+			return json.RawMessage(encodeJSON(strings.TrimSuffix(inner, quote)))
 		}
 	}
-	return asType(scalar(text), kind)
+	return asType(scalarJSON(text), kind)
 }

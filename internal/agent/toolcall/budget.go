@@ -24,27 +24,27 @@ const (
 func Tokens(req models.ChatRequest) int {
 	var size length
 	for _, message := range req.Messages {
-		size.add(message.Content)
+		size.addText(message.Content)
 		size.extra += messageTokens
 		for _, call := range message.ToolCalls {
-			size.add(call.Name)
-			size.add(call.Arguments)
+			size.addText(call.Name)
+			size.addText(call.Arguments)
 			size.extra += messageTokens
 		}
 	}
 	for _, tool := range req.Tools {
-		size.add(tool.Name)
-		size.add(tool.Description)
-		size.add(string(tool.Schema))
+		size.addText(tool.Name)
+		size.addText(tool.Description)
+		size.addText(string(tool.Schema))
 		size.extra += messageTokens
 	}
-	return size.tokens()
+	return size.estimateTokens()
 }
 
-// most is what Tokens is at most: a narrow character has one byte or more, and
+// tokenBound is what Tokens is at most: a narrow character has one byte or more, and
 // a wide one, which costs as much as two and a half of them, has three. A
 // request is rarely near its bound, and so its texts are rarely counted.
-func most(req models.ChatRequest) int {
+func tokenBound(req models.ChatRequest) int {
 	var size length
 	for _, message := range req.Messages {
 		size.narrow += len(message.Content)
@@ -58,13 +58,14 @@ func most(req models.ChatRequest) int {
 		size.narrow += len(tool.Name) + len(tool.Description) + len(tool.Schema)
 		size.extra += messageTokens
 	}
-	return size.tokens()
+	return size.estimateTokens()
 }
 
 // length counts characters.
 type length struct{ narrow, wide, extra int }
 
-func (l *length) add(text string) {
+// addText counts the characters of a text.
+func (l *length) addText(text string) {
 	for _, r := range text {
 		if r >= wideRune && r != utf8.RuneError {
 			l.wide++
@@ -74,7 +75,8 @@ func (l *length) add(text string) {
 	}
 }
 
-func (l *length) tokens() int { return (l.narrow*2+4)/5 + l.wide + l.extra }
+// estimateTokens returns the tokens of the counted characters.
+func (l *length) estimateTokens() int { return (l.narrow*2+4)/5 + l.wide + l.extra }
 
 // Shorten drops the older half of the turns before the current one, at least
 // one; ok is false when there is none to drop. It takes a request in native
@@ -124,7 +126,7 @@ func Fit(req models.ChatRequest, contextTokens int) (out models.ChatRequest, ok 
 	if reserve <= 0 {
 		reserve = min(answerTokens, contextTokens/4)
 	}
-	if most(req) <= contextTokens-reserve {
+	if tokenBound(req) <= contextTokens-reserve {
 		return req, true
 	}
 	for Tokens(req) > contextTokens-reserve {

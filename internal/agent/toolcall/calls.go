@@ -33,23 +33,24 @@ type scanner struct {
 	found
 }
 
-// extract finds the calls of a text, in order: fences and tags, literal lists,
+// extractCalls finds the calls of a text, in order: fences and tags, literal lists,
 // and the two bare shapes for the names of tools that are offered. cut says
 // that the text was ended by a length limit: then nothing unfinished counts.
-func extract(text string, tools offered, cut bool) found {
+func extractCalls(text string, tools offered, cut bool) found {
 	if out, ok := wholeJSON(text, tools); ok {
 		return out
 	}
 	if at := ownLine.FindStringIndex(text); at != nil {
 		// What stands behind a result that the model made up rests on it.
-		if before := scan(text[:at[0]], tools, false); len(before.calls) > 0 {
+		if before := scanText(text[:at[0]], tools, false); len(before.calls) > 0 {
 			return before
 		}
 	}
-	return scan(text, tools, cut)
+	return scanText(text, tools, cut)
 }
 
-func scan(text string, tools offered, cut bool) found {
+// scanText takes a text apart from its start to its end.
+func scanText(text string, tools offered, cut bool) found {
 	s := scanner{text: text, cut: cut, tools: tools}
 	for s.at < len(s.text) {
 		at := marker.FindStringIndex(s.text[s.at:])
@@ -72,12 +73,12 @@ func scan(text string, tools offered, cut bool) found {
 func (s *scanner) readMarked(mark string) {
 	switch {
 	case mark == "```":
-		s.fence()
+		s.readFence()
 	case strings.HasPrefix(mark, "</"):
 	case mark[0] == '<':
-		s.tag()
+		s.readTag()
 	default:
-		s.literal()
+		s.readLiteral()
 	}
 }
 
@@ -88,11 +89,11 @@ var (
 	closingTag = regexp.MustCompile(`(?i)</(?:tool_calls?|function_calls?)>`)
 )
 
-// fence reads a fenced block. One that is marked as a call, or that holds one
+// readFence reads a fenced block. One that is marked as a call, or that holds one
 // as JSON, is a call; any other loses its marks and keeps its content, as the
 // text rules of a phone ask.
-func (s *scanner) fence() {
-	body, closed := s.until("```")
+func (s *scanner) readFence() {
+	body, closed := s.takeUntil("```")
 	if info := callInfo.FindString(body); info != "" {
 		s.readCallBlock(strings.TrimLeft(strings.TrimPrefix(body, strings.TrimRight(info, "{[(")), ": \t"), closed)
 		return
@@ -106,9 +107,9 @@ func (s *scanner) fence() {
 	s.words.WriteString(strings.TrimRight(fenceInfo.ReplaceAllString(body, ""), "\n"))
 }
 
-// until takes the text up to a closing mark and passes it; without one, all
+// takeUntil takes the text up to a closing mark and passes it; without one, all
 // that is left.
-func (s *scanner) until(mark string) (body string, closed bool) {
+func (s *scanner) takeUntil(mark string) (body string, closed bool) {
 	body, rest, closed := strings.Cut(s.text[s.at:], mark)
 	s.at = len(s.text) - len(rest)
 	return body, closed
@@ -116,7 +117,7 @@ func (s *scanner) until(mark string) (body string, closed bool) {
 
 func (s *scanner) fencedJSON(content string, closed bool) {
 	if calls, ok := callsIn(content, s.tools); ok && len(calls) > 0 {
-		s.add(calls, closed || !s.cut)
+		s.addCalls(calls, closed || !s.cut)
 		return
 	}
 	// Data that is the whole answer may be a reply in disguise; beside words
@@ -126,7 +127,9 @@ func (s *scanner) fencedJSON(content string, closed bool) {
 	s.words.WriteString(content)
 }
 
-func (s *scanner) tag() {
+// readTag reads what follows an opening tag, up to the closing one if there is
+// one.
+func (s *scanner) readTag() {
 	rest := s.text[s.at:]
 	if at := closingTag.FindStringIndex(rest); at != nil {
 		s.at += at[1]
@@ -149,12 +152,12 @@ func (s *scanner) readCallBlock(body string, closed bool) {
 		s.broken = true
 		return
 	}
-	s.add(calls, closed || !s.cut)
+	s.addCalls(calls, closed || !s.cut)
 }
 
-// literal reads "tool_calls: [...]". What cannot be read is passed over: the
+// readLiteral reads "tool_calls: [...]". What cannot be read is passed over: the
 // answer as a whole is not shown.
-func (s *scanner) literal() {
+func (s *scanner) readLiteral() {
 	read, ok := readValue(s.text[s.at:])
 	if !ok {
 		s.broken = true
@@ -166,11 +169,11 @@ func (s *scanner) literal() {
 		s.broken = true
 		return
 	}
-	s.add(calls, read.whole || !s.cut)
+	s.addCalls(calls, read.whole || !s.cut)
 }
 
-// add takes calls over, unless they may have been cut off.
-func (s *scanner) add(calls []models.ToolCall, complete bool) {
+// addCalls takes calls over, unless they may have been cut off.
+func (s *scanner) addCalls(calls []models.ToolCall, complete bool) {
 	if !complete {
 		s.broken = true
 		return
@@ -273,7 +276,7 @@ func decodeCall(raw []byte, tools offered) (models.ToolCall, bool) {
 		}
 	}
 	given := firstOf(shape.Arguments, shape.Args, shape.Parameters, shape.Input)
-	if name == "" || !tools.accepts(name) || (given == nil && !tools.offers(name)) {
+	if name == "" || !tools.canCall(name) || (given == nil && !tools.hasTool(name)) {
 		return models.ToolCall{}, false
 	}
 	return models.ToolCall{Name: name, Arguments: argumentText(given)}, true
@@ -295,7 +298,7 @@ func argumentText(raw json.RawMessage) string {
 	}
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
-		return compact(raw)
+		return compactJSON(raw)
 	}
 	if strings.TrimSpace(text) == "" {
 		return "{}"
@@ -303,5 +306,5 @@ func argumentText(raw json.RawMessage) string {
 	if read, ok := readValue(text); ok && strings.TrimSpace(read.rest) == "" {
 		return read.json
 	}
-	return compact(raw)
+	return compactJSON(raw)
 }

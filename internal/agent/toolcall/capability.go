@@ -62,7 +62,7 @@ var contexts = []struct {
 // other model is large and native. ContextTokens is 0 where the name tells
 // nothing. Endpoint and LearntAt stay empty.
 func Guess(model string) models.Capability {
-	name := family(model)
+	name := familyOf(model)
 	out := models.Capability{Model: model, Size: models.SizeLarge, ContextTokens: contextOf(name), Reason: ReasonName}
 	if isSmall(name) {
 		out.Size = models.SizeSmall
@@ -82,7 +82,7 @@ func Known(model string, stored models.Capability) models.Capability {
 	out.Endpoint, out.LearntAt = stored.Endpoint, stored.LearntAt
 	if stored.Size != "" {
 		out.Size = stored.Size
-		out.Protocol = protocolFor(family(model), stored.Size)
+		out.Protocol = protocolFor(familyOf(model), stored.Size)
 	}
 	if stored.Protocol != "" {
 		out.Protocol = stored.Protocol
@@ -110,9 +110,9 @@ func Refused(c models.Capability) (out models.Capability, ok bool) {
 	return c, true
 }
 
-// family is the name without its vendor: "meta-llama/Llama-3.2-3B" is
+// familyOf returns the name without its vendor: "meta-llama/Llama-3.2-3B" is
 // "llama-3.2-3b".
-func family(model string) string {
+func familyOf(model string) string {
 	name := strings.ToLower(strings.TrimSpace(model))
 	return name[strings.LastIndex(name, "/")+1:]
 }

@@ -47,7 +47,7 @@ func ReadCheckIn(answer string) CheckIn {
 	switch {
 	case strings.TrimSpace(said) == "":
 		return CheckIn{Reason: CheckInEmpty}
-	case letters(said) == silenceToken:
+	case lettersOf(said) == silenceToken:
 		return CheckIn{Reason: CheckInToken}
 	}
 	raw, ok := onlyObject(answer)
@@ -71,21 +71,21 @@ func wordedCheckIn(raw json.RawMessage) CheckIn {
 	if len(raw) > 0 && json.Unmarshal(raw, &text) != nil {
 		return CheckIn{Reason: CheckInUnreadable}
 	}
-	if strings.Contains(letters(text), silenceToken) {
+	if strings.Contains(lettersOf(text), silenceToken) {
 		return CheckIn{Reason: CheckInToken}
 	}
 	verdict := Judge(models.ChatResponse{Text: text}, nil)
 	switch {
 	case verdict.Judgment == Empty:
 		return CheckIn{Reason: CheckInEmpty}
-	case verdict.Judgment != Words, strings.Contains(letters(verdict.Text), silenceToken):
+	case verdict.Judgment != Words, strings.Contains(lettersOf(verdict.Text), silenceToken):
 		return CheckIn{Reason: CheckInUnreadable}
 	}
 	return CheckIn{Text: verdict.Text, Reason: CheckInSend}
 }
 
-// letters is a text in lower case without everything else.
-func letters(text string) string {
+// lettersOf returns the letters of a text in lower case.
+func lettersOf(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
 			return unicode.ToLower(r)

@@ -18,20 +18,21 @@ type sighted struct {
 
 func withSign(signs, pattern string) sighted { return sighted{regexp.MustCompile(pattern), signs} }
 
-func (p sighted) in(text string) bool { return strings.ContainsAny(text, p.signs) }
+// hasSign reports whether a text holds any of the signs.
+func (p sighted) hasSign(text string) bool { return strings.ContainsAny(text, p.signs) }
 
 // MatchString and the next two are those of the pattern.
-func (p sighted) MatchString(text string) bool { return p.in(text) && p.Regexp.MatchString(text) }
+func (p sighted) MatchString(text string) bool { return p.hasSign(text) && p.Regexp.MatchString(text) }
 
 func (p sighted) FindStringIndex(text string) []int {
-	if !p.in(text) {
+	if !p.hasSign(text) {
 		return nil
 	}
 	return p.Regexp.FindStringIndex(text)
 }
 
 func (p sighted) ReplaceAllString(text, by string) string {
-	if !p.in(text) {
+	if !p.hasSign(text) {
 		return text
 	}
 	return p.Regexp.ReplaceAllString(text, by)
@@ -49,19 +50,19 @@ var (
 // each wrapping that a model puts around its answer takes one.
 const passes = 8
 
-// settle cleans a text until nothing changes any more, so that cleaning what
+// cleanAnswer cleans a text until nothing changes any more, so that cleaning what
 // it returns changes nothing. ok is false for what no person may see.
-func settle(answer string, tools offered) (words string, ok bool) {
+func cleanAnswer(answer string, tools offered) (words string, ok bool) {
 	answer = strings.TrimSpace(answer)
 	for range passes {
 		next, _, _ := text.SplitThinking(answer)
 		next = templateMark.ReplaceAllString(next, "")
-		left := extract(next, tools, false)
+		left := extractCalls(next, tools, false)
 		if len(left.calls) > 0 || left.broken {
 			return "", false
 		}
 		next = strings.TrimSpace(roleLabel.ReplaceAllString(ownLines.ReplaceAllString(left.words, ""), ""))
-		if inner := unwrap(next); inner != next {
+		if inner := unwrapJSON(next); inner != next {
 			next = strings.TrimSpace(inner)
 		} else {
 			next = strings.TrimSpace(midlineReply(next))
@@ -123,11 +124,11 @@ var toolName = withSign("_", `[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+`)
 
 // namedTool is the first tool whose name stands in a text as a word.
 func namedTool(text string, tools offered) string {
-	if !toolName.in(text) {
+	if !toolName.hasSign(text) {
 		return ""
 	}
 	for _, name := range toolName.FindAllString(text, -1) {
-		if tools.offers(name) {
+		if tools.hasTool(name) {
 			return name
 		}
 	}
@@ -138,9 +139,9 @@ func namedTool(text string, tools offered) string {
 // order. "error" is none of them: it is not written for a person.
 var replyFields = []string{"response", "message", "text", "content", "answer", "reply"}
 
-// unwrap is the words of an answer that is one JSON object or one JSON
-// string; any other text comes back as it is.
-func unwrap(text string) string {
+// unwrapJSON returns the text in an answer that is one JSON object or one JSON
+// string; any other answer comes back as it is.
+func unwrapJSON(text string) string {
 	text = strings.TrimSpace(text)
 	var quoted string
 	if strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &quoted) == nil {
@@ -203,11 +204,11 @@ func isMalformed(words string, tools offered) bool {
 	if noValue.MatchString(words) || onlyBrackets.MatchString(words) {
 		return true
 	}
-	if !namedCall.in(words) {
+	if !namedCall.hasSign(words) {
 		return false
 	}
 	for _, match := range namedCall.FindAllStringSubmatch(words, -1) {
-		if tools.offers(match[1]) {
+		if tools.hasTool(match[1]) {
 			return true
 		}
 	}

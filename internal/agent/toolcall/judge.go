@@ -61,7 +61,7 @@ func Judge(answer models.ChatResponse, tools []models.ToolSpec) Verdict {
 	if len(tools) > 0 && len(answer.Calls) == 0 && len(read.inText.calls) > 0 {
 		return callsVerdict(read.inText.calls, read.inText, read.known)
 	}
-	return read.judge(Quotes{})
+	return read.judgeAnswer(Quotes{})
 }
 
 // JudgeNative is Judge for a request that offered its tools in the API's field,
@@ -74,8 +74,8 @@ func JudgeNative(answer models.ChatResponse, in Native) Verdict {
 	for name, schema := range offeredBy(in.Known) {
 		read.known[name] = schema
 	}
-	read.inText = extract(read.text, read.known, IsCut(answer))
-	return read.judge(in.Quotes)
+	read.inText = extractCalls(read.text, read.known, IsCut(answer))
+	return read.judgeAnswer(in.Quotes)
 }
 
 // Native is what an answer in words is judged by.
@@ -103,11 +103,13 @@ func readAnswer(answer models.ChatResponse, tools []models.ToolSpec) reading {
 	said, _, thought := text.SplitThinking(strings.TrimSpace(strings.ToValidUTF8(answer.Text, "")))
 	out.thought = thought
 	out.text = strings.TrimSpace(templateMark.ReplaceAllString(said, ""))
-	out.inText = extract(out.text, out.known, answer.FinishReason == finishedByLength)
+	out.inText = extractCalls(out.text, out.known, answer.FinishReason == finishedByLength)
 	return out
 }
 
-func (r reading) judge(quotes Quotes) Verdict {
+// judgeAnswer returns the verdict on an answer, which may repeat what is in
+// quotes.
+func (r reading) judgeAnswer(quotes Quotes) Verdict {
 	switch {
 	case len(r.calls) > 0:
 		return callsVerdict(r.calls, r.inText, r.known)
@@ -128,14 +130,14 @@ func (r reading) judge(quotes Quotes) Verdict {
 // page did so before.
 func (r reading) refuseToolNames(words Verdict, quotes Quotes) Verdict {
 	name := namedTool(words.Text, r.known)
-	if name == "" || quotes.has(callWords(name)) {
+	if name == "" || quotes.hasWords(callWords(name)) {
 		return words
 	}
 	return Verdict{Judgment: Malformed}
 }
 
 func judgeWords(text string, thought bool, tools offered) Verdict {
-	words, ok := settle(text, tools)
+	words, ok := cleanAnswer(text, tools)
 	switch {
 	case !ok:
 		return Verdict{Judgment: Malformed}
@@ -154,7 +156,7 @@ func callsVerdict(calls []models.ToolCall, beside found, tools offered) Verdict 
 	if beside.broken {
 		return out
 	}
-	if words, ok := settle(beside.words, tools); ok {
+	if words, ok := cleanAnswer(beside.words, tools); ok {
 		out.Text = words
 	}
 	return out

@@ -35,7 +35,7 @@ func pairCalls(messages []models.ChatMessage) []models.ChatMessage {
 		for end < len(messages) && messages[end].Role == roleTool {
 			end++
 		}
-		calls, results := match(message.ToolCalls, messages[i+1:end])
+		calls, results := matchResults(message.ToolCalls, messages[i+1:end])
 		message.ToolCalls = calls
 		if len(calls) > 0 || strings.TrimSpace(message.Content) != "" {
 			out = append(out, message)
@@ -49,8 +49,8 @@ func pairCalls(messages []models.ChatMessage) []models.ChatMessage {
 	return out
 }
 
-// match keeps the calls that have a result, and one result for each.
-func match(calls []models.ToolCall, rows []models.ChatMessage) (kept []models.ToolCall, results []models.ChatMessage) {
+// matchResults keeps the calls that have a result, and one result for each.
+func matchResults(calls []models.ToolCall, rows []models.ChatMessage) (kept []models.ToolCall, results []models.ChatMessage) {
 	rows = slices.Clone(rows)
 	for _, call := range calls {
 		at := slices.IndexFunc(rows, func(row models.ChatMessage) bool { return row.ToolCallID == call.ID })
@@ -73,9 +73,9 @@ type style struct {
 	result func(call models.ToolCall, content string) string
 }
 
-// rewrite puts paired messages into a style. Empty messages are left out,
+// rewriteMessages puts paired messages into a style. Empty messages are left out,
 // since some providers refuse them.
-func rewrite(messages []models.ChatMessage, in style) []models.ChatMessage {
+func rewriteMessages(messages []models.ChatMessage, in style) []models.ChatMessage {
 	var out thread
 	for i, message := range messages {
 		switch message.Role {
@@ -101,10 +101,10 @@ func (t *thread) addCalls(message models.ChatMessage, results []models.ChatMessa
 	}
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	if len(parts) > 0 {
-		t.add(roleAssistant, strings.Join(parts, "\n\n"))
+		t.addMessage(roleAssistant, strings.Join(parts, "\n\n"))
 	}
 	for i, call := range message.ToolCalls {
-		t.add(roleUser, in.result(call, results[i].Content))
+		t.addMessage(roleUser, in.result(call, results[i].Content))
 		t.lastIsResult = true
 	}
 }
@@ -117,8 +117,8 @@ type thread struct {
 	lastIsResult bool
 }
 
-// add joins a text to the newest message where that has the same role.
-func (t *thread) add(role, content string) {
+// addMessage joins a text to the newest message where that has the same role.
+func (t *thread) addMessage(role, content string) {
 	newest := len(t.messages) - 1
 	if newest >= 0 && t.messages[newest].Role == role {
 		t.messages[newest].Content += "\n\n" + content
@@ -139,7 +139,7 @@ func (t *thread) addWords(content string) {
 	if t.lastIsResult {
 		content = marks.PersonWrites + content
 	}
-	t.add(roleUser, content)
+	t.addMessage(roleUser, content)
 }
 
 // failureOf is the error of a result that reports one.

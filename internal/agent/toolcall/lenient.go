@@ -34,16 +34,17 @@ func readValue(text string) (value, bool) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	var raw json.RawMessage
 	if decoder.Decode(&raw) == nil {
-		return value{json: compact(raw), rest: text[decoder.InputOffset():], whole: true}, true
+		return value{json: compactJSON(raw), rest: text[decoder.InputOffset():], whole: true}, true
 	}
 	r := jsonRepairer{text: text, whole: true}
-	if !r.value(0) || !json.Valid([]byte(r.out.String())) {
+	if !r.repairValue(0) || !json.Valid([]byte(r.out.String())) {
 		return value{}, false
 	}
-	return value{json: compact([]byte(r.out.String())), rest: r.text[r.at:], whole: r.whole}, true
+	return value{json: compactJSON([]byte(r.out.String())), rest: r.text[r.at:], whole: r.whole}, true
 }
 
-func compact(raw []byte) string {
+// compactJSON takes the blanks out of JSON; any other text comes back as it is.
+func compactJSON(raw []byte) string {
 	var out bytes.Buffer
 	if json.Compact(&out, raw) != nil {
 		return string(raw)
@@ -59,7 +60,8 @@ type jsonRepairer struct {
 	out   strings.Builder
 }
 
-func (r *jsonRepairer) space() {
+// skipSpace passes white space.
+func (r *jsonRepairer) skipSpace() {
 	for r.at < len(r.text) {
 		c, size := utf8.DecodeRuneInString(r.text[r.at:])
 		if !unicode.IsSpace(c) {
@@ -69,45 +71,48 @@ func (r *jsonRepairer) space() {
 	}
 }
 
-// next is the next byte after white space; ok is false at the end.
-func (r *jsonRepairer) next() (c byte, ok bool) {
-	r.space()
+// nextByte passes white space and returns the byte after it; ok is false at the
+// end.
+func (r *jsonRepairer) nextByte() (c byte, ok bool) {
+	r.skipSpace()
 	if r.at >= len(r.text) {
 		return 0, false
 	}
 	return r.text[r.at], true
 }
 
-func (r *jsonRepairer) value(depth int) bool {
-	c, ok := r.next()
+// repairValue reads one value, at most deepest levels down, and reports whether
+// it could.
+func (r *jsonRepairer) repairValue(depth int) bool {
+	c, ok := r.nextByte()
 	if !ok || depth > deepest {
 		return false
 	}
 	switch c {
 	case '{':
-		return r.list(depth, '}')
+		return r.repairList(depth, '}')
 	case '[':
-		return r.list(depth, ']')
+		return r.repairList(depth, ']')
 	case '"', '\'':
 		text, ok := r.readQuoted(c)
-		r.out.WriteString(encode(text))
+		r.out.WriteString(encodeJSON(text))
 		return ok
 	}
-	text, ok := r.bare(",]}\n")
+	text, ok := r.readBare(",]}\n")
 	r.out.WriteString(text)
 	return ok
 }
 
-// list reads the members of an object or a list up to its end or that of the
+// repairList reads the members of an object or a list up to its end or that of the
 // text.
-func (r *jsonRepairer) list(depth int, end byte) bool {
+func (r *jsonRepairer) repairList(depth int, end byte) bool {
 	r.out.WriteByte(r.text[r.at])
 	r.at++
 	for first := true; ; first = false {
-		c, ok := r.next()
+		c, ok := r.nextByte()
 		for ok && c == ',' {
 			r.at++
-			c, ok = r.next()
+			c, ok = r.nextByte()
 		}
 		if !ok || c == end {
 			r.at = min(r.at+1, len(r.text))
@@ -118,7 +123,7 @@ func (r *jsonRepairer) list(depth int, end byte) bool {
 		if !first {
 			r.out.WriteByte(',')
 		}
-		if end == '}' && !r.name() || !r.value(depth+1) {
+		if end == '}' && !r.repairName() || !r.repairValue(depth+1) {
 			return false
 		}
 	}
@@ -127,7 +132,9 @@ func (r *jsonRepairer) list(depth int, end byte) bool {
 // bareName is a member's name that was written without quotes.
 var bareName = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_.-]*`)
 
-func (r *jsonRepairer) name() bool {
+// repairName reads a member's name and the sign after it, and reports whether
+// it could.
+func (r *jsonRepairer) repairName() bool {
 	var name string
 	if c := r.text[r.at]; c == '"' || c == '\'' {
 		text, ok := r.readQuoted(c)
@@ -142,12 +149,12 @@ func (r *jsonRepairer) name() bool {
 			return false
 		}
 	}
-	c, ok := r.next()
+	c, ok := r.nextByte()
 	if !ok || (c != ':' && c != '=') {
 		return false
 	}
 	r.at++
-	r.out.WriteString(encode(name) + ":")
+	r.out.WriteString(encodeJSON(name) + ":")
 	return true
 }
 
@@ -159,7 +166,7 @@ func (r *jsonRepairer) readQuoted(quote byte) (string, bool) {
 		c := r.text[r.at]
 		switch {
 		case c == '\\' && r.at+1 < len(r.text):
-			out.WriteString(r.escape())
+			out.WriteString(r.readEscape())
 		case c == quote && r.endsHere():
 			r.at++
 			return out.String(), true
@@ -175,9 +182,9 @@ func (r *jsonRepairer) endsHere() bool {
 	return after == "" || strings.ContainsRune(",:=}])\r\n", rune(after[0]))
 }
 
-// escape reads what follows a backslash and leaves the position on its last
+// readEscape reads what follows a backslash and leaves the position on its last
 // byte.
-func (r *jsonRepairer) escape() string {
+func (r *jsonRepairer) readEscape() string {
 	if r.text[r.at+1] == 'u' && r.at+6 <= len(r.text) {
 		var text string
 		if json.Unmarshal([]byte(`"`+r.text[r.at:r.at+6]+`"`), &text) == nil {
@@ -198,9 +205,9 @@ func (r *jsonRepairer) escape() string {
 	}
 }
 
-// bare reads a value without quotes up to one of stops, as JSON. It fails at
+// readBare reads a value without quotes up to one of stops, as JSON. It fails at
 // the end of the text, where it may have been cut.
-func (r *jsonRepairer) bare(stops string) (string, bool) {
+func (r *jsonRepairer) readBare(stops string) (string, bool) {
 	end := strings.IndexAny(r.text[r.at:], stops)
 	if end <= 0 {
 		return "", false
@@ -210,13 +217,13 @@ func (r *jsonRepairer) bare(stops string) (string, bool) {
 	if text == "" || strings.ContainsAny(text, "{}[]\"") {
 		return "", false
 	}
-	return scalar(text), true
+	return scalarJSON(text), true
 }
 
 var number = regexp.MustCompile(`^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$`)
 
-// scalar is a word, a number or a constant as JSON.
-func scalar(text string) string {
+// scalarJSON returns a word, a number or a constant as JSON.
+func scalarJSON(text string) string {
 	switch text {
 	case "true", "True":
 		return "true"
@@ -228,12 +235,12 @@ func scalar(text string) string {
 	if number.MatchString(text) {
 		return text
 	}
-	return encode(text)
+	return encodeJSON(text)
 }
 
-// encode writes texts, and structs and maps of texts and valid JSON, which
+// encodeJSON writes texts, and structs and maps of texts and valid JSON, which
 // cannot fail; null stands for what never comes.
-func encode(v any) string {
+func encodeJSON(v any) string {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)

@@ -44,10 +44,10 @@ func Offer(lib *prompts.Library, c models.Capability, req models.ChatRequest) (m
 	}
 	switch c.Protocol {
 	case models.ProtocolText:
-		req.Messages = rewrite(req.Messages, fences())
+		req.Messages = rewriteMessages(req.Messages, fenceStyle())
 		req.Tools = nil
 	case models.ProtocolTwoPhase:
-		req.Messages = rewrite(req.Messages, notes())
+		req.Messages = rewriteMessages(req.Messages, noteStyle())
 		req.Tools = nil
 	case models.ProtocolNative:
 	}
@@ -83,7 +83,7 @@ func toolLines(tools []models.ToolSpec) []prompts.ToolLine {
 	for i, tool := range tools {
 		schema := "{}"
 		if len(tool.Schema) > 0 {
-			schema = compact(tool.Schema)
+			schema = compactJSON(tool.Schema)
 		}
 		lines[i] = prompts.ToolLine{Name: tool.Name, Description: strings.Join(strings.Fields(tool.Description), " "), Schema: schema}
 	}
@@ -111,11 +111,11 @@ func withSection(messages []models.ChatMessage, section string) []models.ChatMes
 	return messages
 }
 
-// fences is the style of text tools.
-func fences() style {
+// fenceStyle returns the style of text tools.
+func fenceStyle() style {
 	return style{
 		call: func(call models.ToolCall) string {
-			return "```tool_call\n" + encode(struct {
+			return "```tool_call\n" + encodeJSON(struct {
 				Name      string `json:"name"`
 				Arguments any    `json:"arguments"`
 			}{call.Name, argumentsOf(call)}) + "\n```"

@@ -34,17 +34,18 @@ const shortValue = 6
 // its name is, unless the name is a word that people use.
 func (q Quotes) Hold(call models.ToolCall) bool {
 	name := callWords(call.Name)
-	if len(name) == 0 || !q.has(name) {
+	if len(name) == 0 || !q.hasWords(name) {
 		return false
 	}
 	pairs := argumentPairs(call.Arguments)
 	if len(pairs) == 0 {
 		return strings.Contains(call.Name, "_")
 	}
-	return slices.ContainsFunc(pairs, q.has)
+	return slices.ContainsFunc(pairs, q.hasWords)
 }
 
-func (q Quotes) has(words []string) bool {
+// hasWords reports whether the texts hold some words in a row.
+func (q Quotes) hasWords(words []string) bool {
 	for i := range len(q.words) - len(words) + 1 {
 		if slices.Equal(q.words[i:i+len(words)], words) {
 			return true
@@ -91,7 +92,7 @@ func argumentPairs(raw string) [][]string {
 			}
 		case nil:
 		default:
-			words := callWords(encode(v))
+			words := callWords(encodeJSON(v))
 			if len(words) > 0 {
 				out = append(out, append(callWords(name), words[:min(len(words), shortValue)]...))
 			}

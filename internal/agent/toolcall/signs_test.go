@@ -16,7 +16,7 @@ func TestEveryMatchHasASign(t *testing.T) {
 		matching := rapid.StringMatching(p.String())
 		rapid.Check(t, func(t *rapid.T) {
 			match := matching.Draw(t, "match")
-			require.True(t, p.in(match), "%q matches %s", match, p.Regexp)
+			require.True(t, p.hasSign(match), "%q matches %s", match, p.Regexp)
 		})
 	}
 }

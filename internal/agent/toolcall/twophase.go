@@ -34,8 +34,8 @@ type Ask struct {
 // the last user message is the same as in the round's other requests, so that
 // the provider's prompt cache holds it. ReadChoice reads the answer.
 func AskChoice(lib *prompts.Library, ask Ask) (models.ChatRequest, error) {
-	data := prompts.StageData{Tools: toolLines(ask.Request.Tools), Steps: problems(ask.Problem)}
-	return ask.with(lib, prompts.ToolChoice, data)
+	data := prompts.StageData{Tools: toolLines(ask.Request.Tools), Steps: problemLines(ask.Problem)}
+	return ask.withTask(lib, prompts.ToolChoice, data)
 }
 
 // AskArguments asks for the arguments of the tool that was chosen; it
@@ -47,12 +47,12 @@ func AskArguments(lib *prompts.Library, ask Ask, tool string) (models.ChatReques
 	if at < 0 {
 		return models.ChatRequest{}, errors.New("asking for arguments of a tool that is not offered")
 	}
-	data := prompts.StageData{Tools: toolLines(ask.Request.Tools[at : at+1]), Steps: problems(ask.Problem)}
-	return ask.with(lib, prompts.ToolArguments, data)
+	data := prompts.StageData{Tools: toolLines(ask.Request.Tools[at : at+1]), Steps: problemLines(ask.Problem)}
+	return ask.withTask(lib, prompts.ToolArguments, data)
 }
 
-// with is the round's request with a task at its end.
-func (a Ask) with(lib *prompts.Library, name prompts.Name, data prompts.StageData) (models.ChatRequest, error) {
+// withTask returns the round's request with a task at its end.
+func (a Ask) withTask(lib *prompts.Library, name prompts.Name, data prompts.StageData) (models.ChatRequest, error) {
 	a.Capability.Protocol = models.ProtocolTwoPhase
 	req, err := Offer(lib, a.Capability, a.Request)
 	if err != nil {
@@ -63,12 +63,14 @@ func (a Ask) with(lib *prompts.Library, name prompts.Name, data prompts.StageDat
 		return models.ChatRequest{}, fmt.Errorf("writing task: %w", err)
 	}
 	end := thread{messages: slices.Clone(req.Messages)}
-	end.add(roleUser, marks.Task+text)
+	end.addMessage(roleUser, marks.Task+text)
 	req.Messages = end.messages
 	return req, nil
 }
 
-func problems(problem string) []string {
+// problemLines returns a problem as the lines of a prompt; there is none
+// without a problem.
+func problemLines(problem string) []string {
 	if problem == "" {
 		return nil
 	}
@@ -99,7 +101,7 @@ func ReadChoice(text string, tools []models.ToolSpec) (string, error) {
 	if noValue.MatchString(name) || strings.EqualFold(name, "none") {
 		name = ""
 	}
-	if name != "" && !offeredBy(tools).offers(name) {
+	if name != "" && !offeredBy(tools).hasTool(name) {
 		return "", errors.New("the field tool named no tool of the list")
 	}
 	return name, nil
@@ -128,7 +130,7 @@ func ReadArguments(text string) (string, error) {
 // TakesArguments reports whether a tool has any argument to fill in; one whose
 // schema names none is called with {} at once.
 func TakesArguments(tool models.ToolSpec) bool {
-	return len(offeredBy([]models.ToolSpec{tool}).arguments(tool.Name).types) > 0
+	return len(offeredBy([]models.ToolSpec{tool}).argumentsFor(tool.Name).types) > 0
 }
 
 // onlyObject is the one JSON object of an answer, without thinking, a fence and
@@ -147,8 +149,8 @@ func onlyObject(answer string) (string, bool) {
 	return read.json, true
 }
 
-// notes is the style of the two-phase protocol.
-func notes() style {
+// noteStyle returns the style of the two-phase protocol.
+func noteStyle() style {
 	return style{
 		call: func(models.ToolCall) string { return "" },
 		result: func(call models.ToolCall, content string) string {
@@ -163,7 +165,7 @@ func notes() style {
 			} else {
 				note.Result = asValue(content)
 			}
-			return marks.ToolNote + encode(note)
+			return marks.ToolNote + encodeJSON(note)
 		},
 	}
 }
