@@ -21,54 +21,54 @@ const (
 
 // codeBefore is "code is 123456", "my code for the bank is 123456", "PIN 1234":
 // word (1), what gives it (2, 3), value (4).
-var codeBefore = compile(`(?i)(?:^|[^\p{L}\p{Nd}_])(` + codeWords + `)["”']?(?:[ \t]*([:=#])[ \t]*|` +
+var codeBefore = compilePattern(`(?i)(?:^|[^\p{L}\p{Nd}_])(` + codeWords + `)["”']?(?:[ \t]*([:=#])[ \t]*|` +
 	`(?:[ \t]+[^.!?\n\p{Nd}:=]{1,40}?)??(?:[ \t]+(` + says + `)[ \t]*:?[ \t]+|[ \t]*[:=][ \t]*)|[ \t]+)["“'(]*` + codeValue)
 
 // codeAfter is "123456 is your code", "use 123456 as your login code",
 // "123456 otp": value (1), word (2).
-var codeAfter = compile(`(?i)` + codeValue + `["”')]*[ \t]+(?:(?:is|was|are|as|for|to|=|-|–|:|es|est|ist|é|è|como|para|comme|pour|als|für|` +
+var codeAfter = compilePattern(`(?i)` + codeValue + `["”')]*[ \t]+(?:(?:is|was|are|as|for|to|=|-|–|:|es|est|ist|é|è|como|para|comme|pour|als|für|` +
 	`come|per|voor)[ \t]+)?` + codeFiller + `(` + codeWords + `)(?:[^\p{L}\p{Nd}_]|$)`)
 
 // codeLater is the public rule: six digits, and in the same sentence a word
 // that has no other meaning.
-var codeLater = compile(`(?i)(\p{Nd}{6})[^.!?\n\p{Nd}]{1,40}?[^\p{L}\p{Nd}](?:otp|2fa|mfa|verification code|security code|one-time (?:code|password))(?:[^\p{L}\p{Nd}_]|$)`)
+var codeLater = compilePattern(`(?i)(\p{Nd}{6})[^.!?\n\p{Nd}]{1,40}?[^\p{L}\p{Nd}](?:otp|2fa|mfa|verification code|security code|one-time (?:code|password))(?:[^\p{L}\p{Nd}_]|$)`)
 
 // otherCodes are codes that everybody may know.
-var otherCodes = compile(`(?i)(?:zip|postal|post|area|country|dress|colou?r|qr|bar|source|morse|error|status|promo|discount|postale|postleit)[ -]?$`)
+var otherCodes = compilePattern(`(?i)(?:zip|postal|post|area|country|dress|colou?r|qr|bar|source|morse|error|status|promo|discount|postale|postleit)[ -]?$`)
 
 // otherCode are such words in one, or that only end like one.
 var otherCode = wordSet(`zipcode zipcodes postcode postcodes barcode barcodes areacode decode encode sourcecode geocode unicode promocode`)
 
 // counted is a unit behind a number, which then is no code and no phone.
-var counted = compile(`(?i)^[ \t]*(?:steps?|pasos|pas|schritte|passos|passi|stappen|k?cal(?:ories|orías)?|kj|words?|min(?:ute)?s?|hours?|hrs?|` +
+var counted = compilePattern(`(?i)^[ \t]*(?:steps?|pasos|pas|schritte|passos|passi|stappen|k?cal(?:ories|orías)?|kj|words?|min(?:ute)?s?|hours?|hrs?|` +
 	`seconds?|days?|weeks?|months?|years?|times|reps?|laps?|miles?|kms?|m|metres?|meters?|kg|lbs?|g|mg|ml|l|oz|pages?|people|euros?|dollars?|€|%|am|pm|` +
 	`minutos|horas|días|dias|minuten|stunden|heures|jours|ore|giorni|uur|dagen|o'clock|uhr)(?:[^\p{L}\p{Nd}]|$)`)
 
 // checkWords name the three or four digits on a card's back.
-var checkWords = compile(`(?i)^cv[vc]2?$`)
+var checkWords = compilePattern(`(?i)^cv[vc]2?$`)
 
 // codeSigns are parts of codeWords, and of the words of codeLater.
 var codeSigns = []string{"code", "otp", "2fa", "mfa", "pin", "cvv", "cvc", "digo", "codice", "kode", "tan", "one-time"}
 
 func findCodes(g glance) []span {
-	if g.digits == 0 || !g.has(codeSigns) {
+	if g.digits == 0 || !g.hasAny(codeSigns) {
 		return nil
 	}
 	s := g.text
 	var spans []span
 	add := func(start, end, least int) {
-		if codeLike(s, start, end, least) {
+		if isCodeLike(s, start, end, least) {
 			spans = append(spans, span{start: start, end: end, kind: KindCode})
 		}
 	}
 	for _, at := range codeBefore.FindAllStringSubmatchIndex(s, -1) {
 		word, announced := s[at[2]:at[3]], at[4] >= 0 || at[6] >= 0
-		if !publicCode(s[:at[2]], word) && (announced || bareCode(s[at[8]:at[9]])) {
+		if !isPublicCode(s[:at[2]], word) && (announced || isBareCode(s[at[8]:at[9]])) {
 			add(at[8], at[9], leastDigits(word))
 		}
 	}
 	for _, at := range codeAfter.FindAllStringSubmatchIndex(s, -1) {
-		if !publicCode(s[:at[4]], s[at[4]:at[5]]) {
+		if !isPublicCode(s[:at[4]], s[at[4]:at[5]]) {
 			add(at[2], at[3], 4)
 		}
 	}
@@ -78,13 +78,13 @@ func findCodes(g glance) []span {
 	return spans
 }
 
-// bareCode reports whether a value is a code although no sign or verb stands
+// isBareCode reports whether a value is a code although no sign or verb stands
 // before it: not in "code 2024" or "use code SAVE20".
-func bareCode(value string) bool {
+func isBareCode(value string) bool {
 	last, _ := utf8.DecodeLastRuneInString(value)
 	first, _ := utf8.DecodeRuneInString(value)
 	grouped := strings.Contains(value, "-")
-	return !calendarYear(value) && unicode.IsDigit(last) && (unicode.IsDigit(first) || grouped)
+	return !isCalendarYear(value) && unicode.IsDigit(last) && (unicode.IsDigit(first) || grouped)
 }
 
 // leastDigits is 3 for the check value on a card's back and 4 for any other
@@ -96,17 +96,17 @@ func leastDigits(word string) int {
 	return 4
 }
 
-// publicCode reports whether the word, or the one before it, makes the code one
+// isPublicCode reports whether the word, or the one before it, makes the code one
 // that everybody may know.
-func publicCode(before, word string) bool {
+func isPublicCode(before, word string) bool {
 	return otherCode[strings.ToLower(word)] || otherCodes.MatchString(before[max(0, len(before)-24):])
 }
 
-// codeLike reports whether s[start:end] stands alone, has at least so many
+// isCodeLike reports whether s[start:end] stands alone, has at least so many
 // digits, or capitals with a digit, and counts nothing.
-func codeLike(s string, start, end, least int) bool {
+func isCodeLike(s string, start, end, least int) bool {
 	value := s[start:end]
-	if !aloneAt(s, start, end) || counted.MatchString(after(s, end)) {
+	if !isAlone(s, start, end) || counted.MatchString(textAfter(s, end)) {
 		return false
 	}
 	digits := 0
@@ -119,11 +119,11 @@ func codeLike(s string, start, end, least int) bool {
 	return digits >= least || letters && digits >= 1 && len(value) >= 5
 }
 
-// aloneAt reports whether a number is neither part of a longer word or number
+// isAlone reports whether a number is neither part of a longer word or number
 // nor of a date, a time or a decimal.
-func aloneAt(s string, start, end int) bool {
+func isAlone(s string, start, end int) bool {
 	before, size := utf8.DecodeLastRuneInString(s[:start])
-	if wordRune(before) {
+	if isWordRune(before) {
 		return false
 	}
 	if strings.ContainsRune("-:./,", before) {
@@ -133,7 +133,7 @@ func aloneAt(s string, start, end int) bool {
 		}
 	}
 	after, size := utf8.DecodeRuneInString(s[end:])
-	if wordRune(after) {
+	if isWordRune(after) {
 		return false
 	}
 	if strings.ContainsRune("-:./,", after) {
@@ -143,11 +143,12 @@ func aloneAt(s string, start, end int) bool {
 	return true
 }
 
-func wordRune(r rune) bool {
+// isWordRune reports whether a character may be part of a word.
+func isWordRune(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// calendarYear tells "code 2024 ..." from a code.
-func calendarYear(value string) bool {
+// isCalendarYear reports whether a value is a year, as in "code 2024 ...".
+func isCalendarYear(value string) bool {
 	return len(value) == 4 && (strings.HasPrefix(value, "19") || strings.HasPrefix(value, "20"))
 }

@@ -20,19 +20,19 @@ const (
 	quoted = `"[^"\n]{1,64}"|'[^'\n]{1,64}'|“[^”\n]{1,64}”|«[^»\n]{1,64}»|` + "`[^`\n]{1,64}`"
 )
 
-// told is a password word (1) or one that may be talk (2), perhaps whose it is,
+// secretGiven is a password word (1) or one that may be talk (2), perhaps whose it is,
 // then a sign (3) or verb (4) that gives it, or nothing, and the value: quoted
 // (5) or one word (6).
-var told = compile(`(?i)(?:^|[^\p{L}\p{Nd}])(?:(` + passwordWords + `)|(?:[a-z0-9]{1,24}_)*(` + secretWords + `))` +
+var secretGiven = compilePattern(`(?i)(?:^|[^\p{L}\p{Nd}])(?:(` + passwordWords + `)|(?:[a-z0-9]{1,24}_)*(` + secretWords + `))` +
 	`(?:(?:[ \t]+(?:for|to|at|of|on|in|para|de|del|für|von|pour|du|per|di|voor|van|do|da)[ \t]+[^.!?\n:=]{1,40}?)?["'”]?` +
 	`(?:\s{0,8}([:=]+)[ \t]*|[ \t]+(` + says + `)[ \t]*:?[ \t]+)|[ \t]+(?:(?:to|too|en|a)[ \t]+)?)(?:(` + quoted + `)|([^\s]+))`)
 
-// phrase is a pass phrase, whose words reach to the end of the sentence.
-var phrase = compile(`(?i)\bpass ?phrase[ \t]*(?:[:=]|[ \t](?:` + says + `)[ \t])[ \t]*([^.!?\n]+)`)
+// passPhrase is a pass phrase, whose words reach to the end of the sentence.
+var passPhrase = compilePattern(`(?i)\bpass ?phrase[ \t]*(?:[:=]|[ \t](?:` + says + `)[ \t])[ \t]*([^.!?\n]+)`)
 
-// talk are words that stand behind "password is" in a sentence about a
+// talkWords are words that stand behind "password is" in a sentence about a
 // password.
-var talk = wordSet(`a about again all also always an and and/or any at bad based because being best better both but can't cannot case
+var talkWords = wordSet(`a about again all also always an and and/or any at bad based because being best better both but can't cannot case
 	changed compromised critical difficult different done easy empty essential expired fine for forgotten from getting given gone
 	good great hard here hidden how if important in incorrect insecure invalid it its just key kept like locked long longer lost missing
 	more most much my necessary needed never no not nothing now of off ok okay old on one only or our out outdated private probably
@@ -51,23 +51,23 @@ var credentialSigns = []string{
 }
 
 func findCredentials(g glance) []span {
-	if !g.has(credentialSigns) {
+	if !g.hasAny(credentialSigns) {
 		return nil
 	}
 	s := g.text
 	var spans []span
-	for _, at := range phrase.FindAllStringSubmatchIndex(s, -1) {
+	for _, at := range passPhrase.FindAllStringSubmatchIndex(s, -1) {
 		value := strings.TrimSpace(s[at[2]:at[3]])
-		if first, _, _ := strings.Cut(value, " "); !talk[strings.ToLower(first)] {
+		if first, _, _ := strings.Cut(value, " "); !talkWords[strings.ToLower(first)] {
 			spans = append(spans, span{start: at[2], end: at[2] + len(value), kind: KindSecret})
 		}
 	}
 	for from := 0; from < len(s); {
-		at := told.FindStringSubmatchIndex(s[from:])
+		at := secretGiven.FindStringSubmatchIndex(s[from:])
 		if at == nil {
 			break
 		}
-		sp, ok := credential(s[from:], at)
+		sp, ok := matchCredential(s[from:], at)
 		if ok {
 			spans = append(spans, span{start: from + sp.start, end: from + sp.end, kind: KindSecret})
 			from += sp.end
@@ -82,8 +82,8 @@ func findCredentials(g glance) []span {
 
 func keywordEnd(at []int) int { return max(at[3], at[5]) }
 
-// credential decides whether a match of told gives a secret, and where.
-func credential(s string, at []int) (span, bool) {
+// matchCredential decides whether a match of told gives a secret, and where.
+func matchCredential(s string, at []int) (span, bool) {
 	start, end := at[10], at[11]
 	isQuoted := start >= 0
 	if !isQuoted {
@@ -101,9 +101,9 @@ func credential(s string, at []int) (span, bool) {
 	case isQuoted && (announced || strong), parameter:
 		secret = true
 	case strong && announced:
-		secret = !talk[strings.ToLower(strings.TrimRight(value, "!?"))]
+		secret = !talkWords[strings.ToLower(strings.TrimRight(value, "!?"))]
 	default:
-		secret = secretLike(value, announced)
+		secret = isSecretLike(value, announced)
 	}
 	return span{start: start, end: end, kind: KindSecret}, secret
 }
@@ -125,10 +125,10 @@ func trimValue(s string, start, end int) (int, int) {
 	return start, start + len(core)
 }
 
-// secretLike reports whether a word without doubt is no word of a sentence: it
+// isSecretLike reports whether a word without doubt is no word of a sentence: it
 // is long enough and mixes letters with digits or other signs. A number alone
 // counts where a sign or verb announced it.
-func secretLike(value string, announced bool) bool {
+func isSecretLike(value string, announced bool) bool {
 	digits := strings.ContainsFunc(value, unicode.IsDigit)
 	letters := strings.ContainsFunc(value, unicode.IsLetter)
 	size := utf8.RuneCountInString(value)
@@ -140,11 +140,11 @@ func secretLike(value string, announced bool) bool {
 	case digits:
 		return announced && size >= 6 && !strings.ContainsAny(value, ":/.,-")
 	}
-	return strings.Contains(value, "_") || size >= 24 || announced && size >= 8 && random(value)
+	return strings.Contains(value, "_") || size >= 24 || announced && size >= 8 && isRandom(value)
 }
 
 // measure is a quantity, a time or an ordinal, which mix letters and digits.
-var measure = compile(`(?i)^[\d.,:/x×-]+(?:-?[a-zµ%°]{1,7})?$`)
+var measure = compilePattern(`(?i)^[\d.,:/x×-]+(?:-?[a-zµ%°]{1,7})?$`)
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}

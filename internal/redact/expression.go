@@ -11,9 +11,11 @@ var onRead func(bytes int)
 // up to the end of the match.
 type expression struct{ re *regexp.Regexp }
 
-func compile(pattern string) expression { return expression{regexp.MustCompile(pattern)} }
+// compilePattern compiles a pattern whose reading is counted.
+func compilePattern(pattern string) expression { return expression{regexp.MustCompile(pattern)} }
 
-func read(bytes int) {
+// reportRead gives the length of a text that a pattern reads to onRead.
+func reportRead(bytes int) {
 	if onRead != nil {
 		onRead(bytes)
 	}
@@ -21,41 +23,41 @@ func read(bytes int) {
 
 // MatchString is told of as having read all that it was given.
 func (e expression) MatchString(s string) bool {
-	read(len(s))
+	reportRead(len(s))
 	return e.re.MatchString(s)
 }
 
 func (e expression) FindString(s string) string {
-	read(len(s))
+	reportRead(len(s))
 	return e.re.FindString(s)
 }
 
 func (e expression) FindStringSubmatchIndex(s string) []int {
 	at := e.re.FindStringSubmatchIndex(s)
 	if at == nil {
-		read(len(s))
+		reportRead(len(s))
 	} else {
-		read(at[1])
+		reportRead(at[1])
 	}
 	return at
 }
 
 func (e expression) FindAllStringIndex(s string, n int) [][]int {
-	read(len(s))
+	reportRead(len(s))
 	return e.re.FindAllStringIndex(s, n)
 }
 
 func (e expression) FindAllStringSubmatchIndex(s string, n int) [][]int {
-	read(len(s))
+	reportRead(len(s))
 	return e.re.FindAllStringSubmatchIndex(s, n)
 }
 
 func (e expression) Split(s string, n int) []string {
-	read(len(s))
+	reportRead(len(s))
 	return e.re.Split(s, n)
 }
 
 func (e expression) ReplaceAllString(s, with string) string {
-	read(len(s))
+	reportRead(len(s))
 	return e.re.ReplaceAllString(s, with)
 }

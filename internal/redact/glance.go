@@ -36,9 +36,9 @@ func glanceAt(s string) glance {
 	return g
 }
 
-// has reports whether the text holds any of some words, which are in small
+// hasAny reports whether the text holds any of some words, which are in small
 // letters.
-func (g glance) has(words []string) bool {
+func (g glance) hasAny(words []string) bool {
 	for _, word := range words {
 		if strings.Contains(g.low, word) {
 			return true
@@ -47,6 +47,7 @@ func (g glance) has(words []string) bool {
 	return false
 }
 
-func having(words ...string) func(glance) bool {
-	return func(g glance) bool { return g.has(words) }
+// hasAnyOf returns a predicate of texts that hold any of some words.
+func hasAnyOf(words ...string) func(glance) bool {
+	return func(g glance) bool { return g.hasAny(words) }
 }

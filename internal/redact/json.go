@@ -17,7 +17,7 @@ var ErrNested = errors.New("JSON is nested in strings too deeply")
 const maxNested = 8
 
 // secretKey names values that are secret in any form.
-var secretKey = compile(`(?i)^(?:.*[_-])?(?:password|passwd|pwd|passphrase|secret|client_?secret|api_?key|private_?key|secret_?key|access_?key|` +
+var secretKey = compilePattern(`(?i)^(?:.*[_-])?(?:password|passwd|pwd|passphrase|secret|client_?secret|api_?key|private_?key|secret_?key|access_?key|` +
 	`access_?token|auth_?token|refresh_?token|id_?token|session_?token|token|authorization|credentials?|cookie|contraseña|senha|passwort|mot_de_passe|wachtwoord)$`)
 
 // numberKeys name values that are personal when they are so many digits.
@@ -26,13 +26,13 @@ var numberKeys = []struct {
 	key         expression
 	least, most int
 }{
-	{KindSSN, compile(`(?i)^(?:ssn|social_?security(?:_?number)?)$`), 9, 9},
-	{KindPhone, compile(`(?i)^(?:.*[_-])?(?:phone|phone_?number|mobile|cell|tel|telephone|whatsapp|msisdn)$`), minLocal, maxPhone},
-	{KindCode, compile(`(?i)^(?:.*[_-])?(?:otp|pin|cvv|cvc|passcode|verification_?code|security_?code|one_?time_?code)$`), 3, 10},
+	{KindSSN, compilePattern(`(?i)^(?:ssn|social_?security(?:_?number)?)$`), 9, 9},
+	{KindPhone, compilePattern(`(?i)^(?:.*[_-])?(?:phone|phone_?number|mobile|cell|tel|telephone|whatsapp|msisdn)$`), minLocal, maxPhone},
+	{KindCode, compilePattern(`(?i)^(?:.*[_-])?(?:otp|pin|cvv|cvc|passcode|verification_?code|security_?code|one_?time_?code)$`), 3, 10},
 }
 
 // digits are a number as people write it.
-var digits = compile(`^[+]?[\p{Nd} ().-]+$`)
+var digits = compilePattern(`^[+]?[\p{Nd} ().-]+$`)
 
 // JSON masks every string of a JSON text, at any depth and in strings that
 // hold JSON themselves, and every number that is a card's. Values
@@ -58,7 +58,7 @@ func maskJSON(raw []byte, depth int) ([]byte, error) {
 	}
 	w := walker{raw: raw, depth: depth}
 	for w.at < len(raw) {
-		if err := w.step(); err != nil {
+		if err := w.copyNext(); err != nil {
 			return nil, err
 		}
 	}
@@ -75,13 +75,14 @@ type walker struct {
 	key string
 }
 
-func (w *walker) step() error {
+// copyNext copies or masks the next literal, or copies one sign.
+func (w *walker) copyNext() error {
 	c := w.raw[w.at]
 	switch {
 	case c == '"':
-		return w.text()
+		return w.copyText()
 	case c == '-' || c >= '0' && c <= '9':
-		w.number()
+		w.copyNumber()
 		return nil
 	case c == '{' || c == '}':
 		w.key = ""
@@ -91,8 +92,8 @@ func (w *walker) step() error {
 	return nil
 }
 
-// text copies a key or a string value.
-func (w *walker) text() error {
+// copyText copies a key or a string value.
+func (w *walker) copyText() error {
 	end := w.at + 1
 	for w.raw[end] != '"' {
 		if w.raw[end] == '\\' {
@@ -109,19 +110,19 @@ func (w *walker) text() error {
 	}
 	if rest := bytes.TrimLeft(w.raw[end:], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
 		w.key = value
-		w.write(literal, value, Scrub(value))
+		w.writeLiteral(literal, value, Scrub(value))
 		return nil
 	}
-	masked, err := w.value(value)
+	masked, err := w.maskValue(value)
 	if err != nil {
 		return err
 	}
-	w.write(literal, value, masked)
+	w.writeLiteral(literal, value, masked)
 	return nil
 }
 
-// value masks a string by its key, as JSON, or as text.
-func (w *walker) value(value string) (string, error) {
+// maskValue masks a string by its key, as JSON, or as text.
+func (w *walker) maskValue(value string) (string, error) {
 	if kind, ok := kindOfKey(w.key, value); ok {
 		return kind.token(), nil
 	}
@@ -135,8 +136,8 @@ func (w *walker) value(value string) (string, error) {
 	return Scrub(value), nil
 }
 
-// number copies a number, or its token as a string.
-func (w *walker) number() {
+// copyNumber copies a number, or its token as a string.
+func (w *walker) copyNumber() {
 	end := w.at
 	for end < len(w.raw) && strings.IndexByte("+-.0123456789eE", w.raw[end]) >= 0 {
 		end++
@@ -148,7 +149,7 @@ func (w *walker) number() {
 		kind, ok = KindCard, isCard(string(literal))
 	}
 	if ok {
-		w.write(literal, "", kind.token())
+		w.writeLiteral(literal, "", kind.token())
 		return
 	}
 	w.out = append(w.out, literal...)
@@ -160,11 +161,11 @@ func isCard(literal string) bool {
 		return false
 	}
 	w := window{text: literal, groups: []group{{end: len(literal), digits: literal}}, whole: true}
-	return w.card(literal)
+	return w.isCard(literal)
 }
 
-// write appends the literal as it was, or the masked text as a new literal.
-func (w *walker) write(literal []byte, value, masked string) {
+// writeLiteral appends the literal as it was, or the masked text as a new literal.
+func (w *walker) writeLiteral(literal []byte, value, masked string) {
 	if masked == value {
 		w.out = append(w.out, literal...)
 		return

@@ -10,27 +10,27 @@ import (
 
 // runs are digits of any script in groups, with at most three signs between
 // two groups: blanks, dashes, dots, slashes and brackets, also invisible ones.
-var runs = compile(`\p{Nd}+(?:[\t\p{Zs}\p{Pd}./()\x{00AD}\x{200B}-\x{200D}\x{2060}]{1,3}\p{Nd}+)*`)
+var runs = compilePattern(`\p{Nd}+(?:[\t\p{Zs}\p{Pd}./()\x{00AD}\x{200B}-\x{200D}\x{2060}]{1,3}\p{Nd}+)*`)
 
 // uuids are ids of workflows and requests; digits in them mean nothing.
-var uuids = compile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
+var uuids = compilePattern(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
 // idWord ends the text before a number that names a thing: "id 1700000000000",
 // "order no. 4242424242424242".
-var idWord = compile(`(?i)(?:(?:^|[^\p{L}])(?:ids?|order|orders|tracking|track|ticket|invoice|ref|reference|booking|reservation|case|parcel|shipment|` +
+var idWord = compilePattern(`(?i)(?:(?:^|[^\p{L}])(?:ids?|order|orders|tracking|track|ticket|invoice|ref|reference|booking|reservation|case|parcel|shipment|` +
 	`package|serial|isbn|ean|imei|sku|barcode|timestamp|unix|epoch|member|membership|customer|policy|steps|pedido|factura|reserva|commande|facture|bestellung|` +
 	`bestellnummer|rechnung|rechnungsnummer|ordine|fattura|bestelling|ordernummer|encomenda|fatura|sendungsnummer)|_id|_at|_no|(?-i:[a-z]Id))` +
 	`["']?[ \t]*(?:number|num|nr|no|n|id|de|del|is|was|es|est|ist|é|è|numéro|número|nummer|#|:|=|\.|"|'|º|°|[ \t]){0,6}$`)
 
 // phoneWord ends the text before a number at which a person can be reached.
-var phoneWord = compile(`(?i)(?:^|[^\p{L}])(?:phone|phones|telephone|tel|mobile|cell|cellphone|call|ring|dial|text|whatsapp|sms|fax|reach|contact|` +
+var phoneWord = compilePattern(`(?i)(?:^|[^\p{L}])(?:phone|phones|telephone|tel|mobile|cell|cellphone|call|ring|dial|text|whatsapp|sms|fax|reach|contact|` +
 	`(?:my|her|his|their|our|new|old|work|home)[ \t]+(?:number|nr|no)|(?:mi|su|tu|meu|seu|il mio|mon|son|mein|meine|ihre|seine|mijn|haar|zijn)[ \t]+(?:número|numero|numéro|nummer)|` +
 	`tel[ée]fono|teléfonos|m[óo]vil|celular|llama|llámame|telefon|telefonnummer|handy|handynummer|ruf|t[ée]l[ée]phone|portable|appelle|` +
 	`telefone|telem[óo]vel|ligue|cellulare|chiama|chiamami|telefoon|telefoonnummer|mobiel|bel|06-nummer)` +
 	`[^\p{Nd}\n.!?]{0,20}[.:]?[ \t+(]*$`)
 
 // ssnWord ends the text before a social security number without dashes.
-var ssnWord = compile(`(?i)(?:^|[^\p{L}])(?:ssn|social security|social)[^\p{Nd}\n.!?]{0,16}[.:]?[ \t]*$`)
+var ssnWord = compilePattern(`(?i)(?:^|[^\p{L}])(?:ssn|social security|social)[^\p{Nd}\n.!?]{0,16}[.:]?[ \t]*$`)
 
 // sight is how far before and after a number words are looked for, in bytes.
 const sight = 48
@@ -97,10 +97,10 @@ func groupsOf(s string, start, end int) []group {
 		g.end, g.digits = i, digits.String()
 		groups = append(groups, g)
 	}
-	if r, _ := utf8.DecodeLastRuneInString(s[:start]); wordRune(r) {
+	if r, _ := utf8.DecodeLastRuneInString(s[:start]); isWordRune(r) {
 		groups = groups[1:]
 	}
-	if r, _ := utf8.DecodeRuneInString(s[end:]); len(groups) > 0 && wordRune(r) {
+	if r, _ := utf8.DecodeRuneInString(s[end:]); len(groups) > 0 && isWordRune(r) {
 		groups = groups[:len(groups)-1]
 	}
 	return groups
@@ -137,12 +137,12 @@ func runSpans(s string, groups []group) []span {
 	counts := countWord.MatchString(s[max(0, groups[0].start-sight):groups[0].start])
 	for i := 0; i < len(groups); {
 		taken := 0
-		for n := reach(groups[i:]); n > 0 && taken == 0; n-- {
+		for n := countGroups(groups[i:]); n > 0 && taken == 0; n-- {
 			w := window{text: s, groups: groups[i : i+n], first: i == 0, whole: n == len(groups)}
-			w.tied = i > 0 && joint(s, groups[i-1], groups[i]) || i+n < len(groups) && joint(s, groups[i+n-1], groups[i+n])
+			w.tied = i > 0 && isJoint(s, groups[i-1], groups[i]) || i+n < len(groups) && isJoint(s, groups[i+n-1], groups[i+n])
 			w.clock, w.counts = slices.Contains(clock[i:i+n], true), counts
-			if kind, ok := w.kind(); ok {
-				spans = append(spans, w.span(kind))
+			if kind, ok := w.findKind(); ok {
+				spans = append(spans, w.spanOf(kind))
 				taken = n
 			}
 		}
@@ -151,8 +151,8 @@ func runSpans(s string, groups []group) []span {
 	return spans
 }
 
-// reach is how many groups have no more digits than a card.
-func reach(groups []group) int {
+// countGroups returns how many groups have no more digits than a card.
+func countGroups(groups []group) int {
 	total := 0
 	for i, g := range groups {
 		if total += len(g.digits); total > maxCard {
@@ -162,18 +162,18 @@ func reach(groups []group) int {
 	return len(groups)
 }
 
-// kind is what the window is, if it is to be masked. The words before it are
-// looked at last, because that costs most.
-func (w window) kind() (Kind, bool) {
+// findKind returns what the window is, if it is to be masked. It reads the
+// words before the window last, because that costs most.
+func (w window) findKind() (Kind, bool) {
 	var kind Kind
-	switch digits := w.digits(); {
+	switch digits := w.joinDigits(); {
 	case len(digits) < minLocal:
 		return "", false
-	case w.card(digits):
+	case w.isCard(digits):
 		kind = KindCard
-	case w.ssn(digits):
+	case w.isSSN(digits):
 		kind = KindSSN
-	case w.phone(digits):
+	case w.isPhone(digits):
 		kind = KindPhone
 	default:
 		return "", false
@@ -181,7 +181,8 @@ func (w window) kind() (Kind, bool) {
 	return kind, !w.first || !idWord.MatchString(w.before())
 }
 
-func (w window) digits() string {
+// joinDigits returns the digits of all groups.
+func (w window) joinDigits() string {
 	var b strings.Builder
 	for _, g := range w.groups {
 		b.WriteString(g.digits)
@@ -195,13 +196,13 @@ func (w window) end() int { return w.groups[len(w.groups)-1].end }
 
 func (w window) before() string { return w.text[max(0, w.start()-sight):w.start()] }
 
-func (w window) after() string { return after(w.text, w.end()) }
+func (w window) after() string { return textAfter(w.text, w.end()) }
 
-// after is what of a text is in sight behind a number.
-func after(s string, end int) string { return s[end:min(len(s), end+sight)] }
+// textAfter returns the part of a text that is in sight behind a number.
+func textAfter(s string, end int) string { return s[end:min(len(s), end+sight)] }
 
-// span takes the plus and the opened bracket of a phone number with it.
-func (w window) span(kind Kind) span {
+// spanOf takes the plus and the opened bracket of a phone number with it.
+func (w window) spanOf(kind Kind) span {
 	start := w.start()
 	if kind == KindPhone {
 		inside := w.text[start:w.end()]
@@ -227,9 +228,9 @@ func (w window) shape() string {
 	return b.String()
 }
 
-// series reports whether the groups are round numbers side by side, such as a
+// isSeries reports whether the groups are round numbers side by side, such as a
 // week's steps, rather than parts of one.
-func (w window) series() bool {
+func (w window) isSeries() bool {
 	for _, g := range w.groups {
 		if len(g.digits) < 2 || !strings.HasSuffix(g.digits, "00") && !strings.HasSuffix(g.digits, "50") {
 			return false

@@ -21,23 +21,23 @@ type pattern struct {
 // documentation: OpenAI and Anthropic (sk-), Stripe, GitHub, GitLab, AWS,
 // Google, Slack, SendGrid, Hugging Face, npm, Groq, xAI.
 var patterns = []pattern{
-	{kind: KindEmail, in: having("@"), re: compile(`[\p{L}\p{M}\p{Nd}_.%+'’-]*[\p{L}\p{M}\p{Nd}_%+-]@[\p{L}\p{M}\p{Nd}][\p{L}\p{M}\p{Nd}.-]*\.[\p{L}\p{M}]{2,}`)},
-	{kind: KindEmail, in: having("dot"), re: compile(`(?i)\b[\w.+-]+ ?(?: at |\(at\)|\[at\]) ?[\w-]+(?: ?(?: dot |\(dot\)|\[dot\]) ?[\w-]+)? ?(?: dot |\(dot\)|\[dot\]) ?(?:com|org|net|edu|gov|io|co|uk|us|de|fr|es|it|nl|pt|br|mx|ca|au)\b`)},
-	{kind: KindSecret, in: having("://"), re: compile(`[A-Za-z][A-Za-z0-9+.-]*://([^\s/?#@]*:[^\s/?#@]+)@`), group: 1},
-	{kind: KindSecret, in: having("sk-"), re: compile(`\bsk-[\w*-]{6,}`)},
-	{kind: KindSecret, in: having("_live_", "_test_", "whsec_"), re: compile(`\b(?:sk|pk|rk)_(?:live|test)_\w{6,}|\bwhsec_[\w+/=]{8,}`)},
-	{kind: KindSecret, in: having("_", "gl"), re: compile(`\bgh[pousr]_\w{6,}|\bgithub_pat_\w{6,}|\bgl(?:pat|ptt|dt|rt)-[\w-]{8,}`)},
-	{kind: KindSecret, in: having("akia", "asia", "abia", "acca"), re: compile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}`)},
-	{kind: KindSecret, in: having("aiza", "ya29.", "gocspx-"), re: compile(`\bAIza[\w-]{20,}|\bya29\.[\w-]{8,}|\bGOCSPX-[\w-]{8,}`)},
-	{kind: KindSecret, in: having("xox", "xapp-", "sg."), re: compile(`\bxox[a-z]-[\w-]{6,}|\bxapp-[\w-]{6,}|\bSG\.[\w-]{8,}\.[\w-]{8,}`)},
-	{kind: KindSecret, in: having("hf_", "npm_", "gsk_", "xai-"), re: compile(`\b(?:hf|npm|gsk)_[A-Za-z0-9]{16,}|\bxai-[\w-]{16,}`)},
-	{kind: KindSecret, in: having("-----begin "), re: compile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)},
-	{kind: KindSecret, in: func(g glance) bool { return g.hex >= 32 }, re: compile(`\b[0-9a-fA-F]{32,}\b`)},
-	{kind: KindToken, in: having("eyj"), re: compile(`\beyJ[\w-]{4,}(?:\.[\w-]+){0,4}`)},
-	{kind: KindToken, in: having("bearer"), re: compile(`(?i)\bbearer[\s:]+["']?([\w.~+/-]{6,}=*)`), group: 1, certain: random},
-	{kind: KindToken, in: having("basic"), re: compile(`(?i)\bbasic\s+["']?([a-z0-9+/]{8,}={0,2})`), group: 1, certain: random},
-	{kind: KindToken, in: having("authorization"), re: compile(`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([^\s"',;\[\]]+)`), group: 1, certain: noScheme},
-	{kind: KindToken, in: having("="), re: compile(`(?i)\b(?:session[_-]?(?:id|token|key)|phpsessid|jsessionid|sid)["']?\s*=\s*["']?([^\s"',;&\[\]]+)`), group: 1},
+	{kind: KindEmail, in: hasAnyOf("@"), re: compilePattern(`[\p{L}\p{M}\p{Nd}_.%+'’-]*[\p{L}\p{M}\p{Nd}_%+-]@[\p{L}\p{M}\p{Nd}][\p{L}\p{M}\p{Nd}.-]*\.[\p{L}\p{M}]{2,}`)},
+	{kind: KindEmail, in: hasAnyOf("dot"), re: compilePattern(`(?i)\b[\w.+-]+ ?(?: at |\(at\)|\[at\]) ?[\w-]+(?: ?(?: dot |\(dot\)|\[dot\]) ?[\w-]+)? ?(?: dot |\(dot\)|\[dot\]) ?(?:com|org|net|edu|gov|io|co|uk|us|de|fr|es|it|nl|pt|br|mx|ca|au)\b`)},
+	{kind: KindSecret, in: hasAnyOf("://"), re: compilePattern(`[A-Za-z][A-Za-z0-9+.-]*://([^\s/?#@]*:[^\s/?#@]+)@`), group: 1},
+	{kind: KindSecret, in: hasAnyOf("sk-"), re: compilePattern(`\bsk-[\w*-]{6,}`)},
+	{kind: KindSecret, in: hasAnyOf("_live_", "_test_", "whsec_"), re: compilePattern(`\b(?:sk|pk|rk)_(?:live|test)_\w{6,}|\bwhsec_[\w+/=]{8,}`)},
+	{kind: KindSecret, in: hasAnyOf("_", "gl"), re: compilePattern(`\bgh[pousr]_\w{6,}|\bgithub_pat_\w{6,}|\bgl(?:pat|ptt|dt|rt)-[\w-]{8,}`)},
+	{kind: KindSecret, in: hasAnyOf("akia", "asia", "abia", "acca"), re: compilePattern(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}`)},
+	{kind: KindSecret, in: hasAnyOf("aiza", "ya29.", "gocspx-"), re: compilePattern(`\bAIza[\w-]{20,}|\bya29\.[\w-]{8,}|\bGOCSPX-[\w-]{8,}`)},
+	{kind: KindSecret, in: hasAnyOf("xox", "xapp-", "sg."), re: compilePattern(`\bxox[a-z]-[\w-]{6,}|\bxapp-[\w-]{6,}|\bSG\.[\w-]{8,}\.[\w-]{8,}`)},
+	{kind: KindSecret, in: hasAnyOf("hf_", "npm_", "gsk_", "xai-"), re: compilePattern(`\b(?:hf|npm|gsk)_[A-Za-z0-9]{16,}|\bxai-[\w-]{16,}`)},
+	{kind: KindSecret, in: hasAnyOf("-----begin "), re: compilePattern(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)},
+	{kind: KindSecret, in: func(g glance) bool { return g.hex >= 32 }, re: compilePattern(`\b[0-9a-fA-F]{32,}\b`)},
+	{kind: KindToken, in: hasAnyOf("eyj"), re: compilePattern(`\beyJ[\w-]{4,}(?:\.[\w-]+){0,4}`)},
+	{kind: KindToken, in: hasAnyOf("bearer"), re: compilePattern(`(?i)\bbearer[\s:]+["']?([\w.~+/-]{6,}=*)`), group: 1, certain: isRandom},
+	{kind: KindToken, in: hasAnyOf("basic"), re: compilePattern(`(?i)\bbasic\s+["']?([a-z0-9+/]{8,}={0,2})`), group: 1, certain: isRandom},
+	{kind: KindToken, in: hasAnyOf("authorization"), re: compilePattern(`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([^\s"',;\[\]]+)`), group: 1, certain: isNoScheme},
+	{kind: KindToken, in: hasAnyOf("="), re: compilePattern(`(?i)\b(?:session[_-]?(?:id|token|key)|phpsessid|jsessionid|sid)["']?\s*=\s*["']?([^\s"',;&\[\]]+)`), group: 1},
 }
 
 func findPatterns(g glance) []span {
@@ -56,9 +56,9 @@ func findPatterns(g glance) []span {
 	return spans
 }
 
-// noScheme is false for the name of a scheme, which stands before what is
-// secret.
-func noScheme(word string) bool {
+// isNoScheme reports whether a word is not the name of a scheme, which stands
+// before what is secret.
+func isNoScheme(word string) bool {
 	switch strings.ToLower(word) {
 	case "bearer", "basic", "token", "digest", "apikey":
 		return false
@@ -66,9 +66,9 @@ func noScheme(word string) bool {
 	return true
 }
 
-// random reports whether a word looks made by a machine rather than written:
+// isRandom reports whether a word looks made by a machine rather than written:
 // it holds a digit or "=", or a capital behind a small letter.
-func random(word string) bool {
+func isRandom(word string) bool {
 	if strings.ContainsFunc(word, unicode.IsDigit) || strings.Contains(word, "=") {
 		return true
 	}

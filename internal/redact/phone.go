@@ -20,14 +20,14 @@ const freePrefix = "0800"
 // testArea is the area code that no US number has; examples use it.
 const testArea = "555"
 
-// phone reports whether the digits are the number of a person: with a plus,
+// isPhone reports whether the digits are the number of a person: with a plus,
 // or as people of one of phoneRegions write theirs, or of any shape behind a
 // word that says so. The library's matcher for texts is not written in Go, so
 // the candidates are found here, and the library says whether each is a number.
 // Numbers of services are none: they are public, and lists of repetitions look
 // like them.
-func (w window) phone(digits string) bool {
-	if len(digits) > maxPhone || w.series() || w.isProgression() || w.date() || w.decimal() || w.clock {
+func (w window) isPhone(digits string) bool {
+	if len(digits) > maxPhone || w.isSeries() || w.isProgression() || w.hasDate() || w.isDecimal() || w.clock {
 		return false
 	}
 	return w.isDialled(digits) && !counted.MatchString(w.after()) && !currency.MatchString(w.after())
@@ -38,14 +38,14 @@ func (w window) isDialled(digits string) bool {
 	if opening := strings.TrimRight(before, "("); strings.HasSuffix(opening, "+") {
 		return isGlobal(digits)
 	}
-	if w.partOfName() {
+	if w.isPartOfName() {
 		return false
 	}
 	if w.first && phoneWord.MatchString(before) {
 		return true
 	}
 	// What costs most comes last.
-	if w.tied || w.counts || !isAbroad(digits) && !w.national(digits) {
+	if w.tied || w.counts || !isAbroad(digits) && !w.isNational(digits) {
 		return false
 	}
 	isPrice := strings.HasSuffix(strings.TrimRight(before, " "), "$") || priceSign.MatchString(before)
@@ -65,21 +65,21 @@ func isAbroad(digits string) bool {
 	return ok && len(rest) >= minNational && isGlobal(rest)
 }
 
-// national reports whether the digits are a person's number of one of
+// isNational reports whether the digits are a person's number of one of
 // phoneRegions, in groups as they are written there. With a trunk prefix any
 // groups will do, since people divide those as they like.
-func (w window) national(digits string) bool {
+func (w window) isNational(digits string) bool {
 	if len(digits) < minNational || len(digits) > maxNational || strings.HasPrefix(digits, freePrefix) {
 		return false
 	}
 	trunk := digits[0] == '0' && len(w.groups[0].digits) > 1 && len(w.groups) <= maxTrunkGroups
-	if (!trunk || w.pairs()) && !w.whole && len(w.groups) > 1 {
+	if (!trunk || w.hasPairs()) && !w.whole && len(w.groups) > 1 {
 		return false
 	}
-	if w.american(digits) {
+	if w.isAmerican(digits) {
 		return true
 	}
-	anyGroups := trunk && !w.pairs() || w.shape() == "3-3-3"
+	anyGroups := trunk && !w.hasPairs() || w.shape() == "3-3-3"
 	return slices.ContainsFunc(phoneRegions, func(region string) bool {
 		written := writtenIn(digits, region)
 		return written != nil && (anyGroups || w.hasGroups(written))
@@ -110,11 +110,11 @@ func (w window) hasGroups(written []string) bool {
 // the five pairs of France.
 const maxTrunkGroups = 5
 
-var nonDigits = compile(`[^0-9]+`)
+var nonDigits = compilePattern(`[^0-9]+`)
 
-// american is three, three and four digits, perhaps behind a 1, in groups or
-// in one.
-func (w window) american(digits string) bool {
+// isAmerican reports whether the digits are three, three and four, perhaps
+// behind a 1, in groups or in one.
+func (w window) isAmerican(digits string) bool {
 	grouped := slices.Contains([]string{"3-3-4", "1-3-3-4"}, w.shape()) && w.whole
 	if !grouped && len(w.groups) > 1 {
 		return false
@@ -146,18 +146,18 @@ func isPersonal(number *phonenumbers.PhoneNumber) bool {
 // countWord ends the text before numbers that count something, zipWord before
 // those that say where.
 var (
-	countWord = compile(`(?i)(?:^|[^\p{L}])(?:reps?|sets?|steps|weights?|kcal|cal|calories|laps|intervals?|splits?|scores?|points|pages?|rounds|series|` +
+	countWord = compilePattern(`(?i)(?:^|[^\p{L}])(?:reps?|sets?|steps|weights?|kcal|cal|calories|laps|intervals?|splits?|scores?|points|pages?|rounds|series|` +
 		`repeticiones|pasos|calorías|puntos|páginas|répétitions|pas|points|séries|wdh|wiederholungen|sätze|schritte|punkte|seiten|gewichte|` +
 		`repetições|passos|pontos|páginas|ripetizioni|passi|herhalingen|stappen)[ \t]*(?:were|was|are|of|on|:|=|-)?[ \t]*$`)
-	zipWord = compile(`(?:(?:^|[^\p{L}])(?i:zip|zip code|postal|postal code|postcode|plz|postleitzahl|cep|cap|cp|c\.p\.|código postal|code postal|pin ?code)[ \t]*(?i:is|ist|es|est|é|:|=)?[ \t]*|,?[ \t][A-Z]{2}[ \t]+)$`)
+	zipWord = compilePattern(`(?:(?:^|[^\p{L}])(?i:zip|zip code|postal|postal code|postcode|plz|postleitzahl|cep|cap|cp|c\.p\.|código postal|code postal|pin ?code)[ \t]*(?i:is|ist|es|est|é|:|=)?[ \t]*|,?[ \t][A-Z]{2}[ \t]+)$`)
 	// priceSign stands before a price, currency behind one.
-	priceSign = compile(`(?:[€£¥₹]|R\$|(?:^|[^\p{L}])(?i:usd|eur|gbp|brl|mxn|chf|inr))[ \t]*$`)
-	currency  = compile(`(?i)^[ \t]*(?:[€£¥₹$]|(?:usd|eur|gbp|brl|mxn|chf|inr|reais|pesos|rupees|francs|franken)(?:[^\p{L}]|$))`)
+	priceSign = compilePattern(`(?:[€£¥₹]|R\$|(?:^|[^\p{L}])(?i:usd|eur|gbp|brl|mxn|chf|inr))[ \t]*$`)
+	currency  = compilePattern(`(?i)^[ \t]*(?:[€£¥₹$]|(?:usd|eur|gbp|brl|mxn|chf|inr|reais|pesos|rupees|francs|franken)(?:[^\p{L}]|$))`)
 )
 
-// pairs reports whether every group has two digits at most, as lists of numbers
+// hasPairs reports whether every group has two digits at most, as lists of numbers
 // have too.
-func (w window) pairs() bool {
+func (w window) hasPairs() bool {
 	return len(w.groups) > 2 && !slices.ContainsFunc(w.groups, func(g group) bool { return len(g.digits) > 2 })
 }
 
@@ -187,9 +187,9 @@ func (w window) isProgression() bool {
 	return true
 }
 
-// joint reports whether nothing but a dash or a slash stands between two
+// isJoint reports whether nothing but a dash or a slash stands between two
 // groups.
-func joint(s string, a, b group) bool {
+func isJoint(s string, a, b group) bool {
 	between := s[a.end:b.start]
 	r, size := utf8.DecodeRuneInString(between)
 	return size == len(between) && (r == '/' || unicode.Is(unicode.Pd, r))
@@ -205,10 +205,10 @@ func clockGroups(s string, groups []group) []bool {
 	}
 	for start := 0; start < len(groups); {
 		end := start + 1
-		for end < len(groups) && joiner(s, groups[start], groups[start+1]) != 0 && joiner(s, groups[end-1], groups[end]) == joiner(s, groups[start], groups[start+1]) {
+		for end < len(groups) && joinSign(s, groups[start], groups[start+1]) != 0 && joinSign(s, groups[end-1], groups[end]) == joinSign(s, groups[start], groups[start+1]) {
 			end++
 		}
-		if isClock(groups[start:end], joiner(s, groups[start], groups[min(start+1, len(groups)-1)])) {
+		if isClock(groups[start:end], joinSign(s, groups[start], groups[min(start+1, len(groups)-1)])) {
 			for i := start; i < end; i++ {
 				marked[i] = true
 			}
@@ -218,8 +218,9 @@ func clockGroups(s string, groups []group) []bool {
 	return withRanges(groups, marked)
 }
 
-// joiner is the one sign between two groups, 0 for more than one or a blank.
-func joiner(s string, a, b group) rune {
+// joinSign returns the one sign between two groups, 0 for more than one or a
+// blank.
+func joinSign(s string, a, b group) rune {
 	if a.end >= b.start {
 		return 0
 	}
@@ -245,10 +246,10 @@ func isClock(groups []group, sign rune) bool {
 // isDate reports whether three groups are a year, a month and a day, in one of
 // the three usual orders.
 func isDate(first, second, third group) bool {
-	if calendarYear(first.digits) {
+	if isCalendarYear(first.digits) {
 		return isBelow(second, 12) && isBelow(third, 31)
 	}
-	year := len(third.digits) == 2 || calendarYear(third.digits)
+	year := len(third.digits) == 2 || isCalendarYear(third.digits)
 	return year && (isBelow(first, 31) && isBelow(second, 12) || isBelow(first, 12) && isBelow(second, 31))
 }
 

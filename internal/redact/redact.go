@@ -47,13 +47,13 @@ const cutNote = " [The rest of this text was cut: it was too long.]"
 const maxRounds = 8
 
 // tokens are the marks that masking leaves.
-var tokens = compile(`\[REDACTED_[A-Z]+\]`)
+var tokens = compilePattern(`\[REDACTED_[A-Z]+\]`)
 
 // blanks are runs of blanks within a line.
-var blanks = compile(`[\t\v\f\p{Zs}]{2,}|[\t\v\f]`)
+var blanks = compilePattern(`[\t\v\f\p{Zs}]{2,}|[\t\v\f]`)
 
 // emptyLines are more line ends than a paragraph needs.
-var emptyLines = compile(`\n{3,}`)
+var emptyLines = compilePattern(`\n{3,}`)
 
 // span is a part of a text that is to be masked, in bytes.
 type span struct {
@@ -70,13 +70,13 @@ var finders = []func(glance) []span{findPatterns, findCredentials, findCodes, fi
 // so. A limit of 0 or less cuts nothing, one that is shorter than the
 // note drops the note. Text(Text(x)) is Text(x), and the result is UTF-8.
 func Text(s string, limit int) Result {
-	masked, kinds := mask(tidy(s))
+	masked, kinds := maskText(tidyText(s))
 	for range maxRounds {
 		if limit <= 0 || utf8.RuneCountInString(masked) <= limit {
 			return Result{Text: masked, Kinds: kinds}
 		}
 		// The cut may lay bare what was part of a longer number.
-		again, more := mask(tidy(cut(masked, limit)))
+		again, more := maskText(tidyText(cutText(masked, limit)))
 		masked = again
 		for _, kind := range more {
 			kinds = appendKind(kinds, kind)
@@ -88,11 +88,12 @@ func Text(s string, limit int) Result {
 // Scrub masks a tool's payload or a log's text and leaves everything else as
 // it is, blanks and length too. The result is UTF-8.
 func Scrub(s string) string {
-	masked, _ := mask(s)
+	masked, _ := maskText(s)
 	return masked
 }
 
-func tidy(s string) string {
+// tidyText makes the text UTF-8 and shortens runs of blanks and of empty lines.
+func tidyText(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
 	if hasGap(s) {
 		s = blanks.ReplaceAllString(s, " ")
@@ -113,9 +114,9 @@ func hasGap(s string) bool {
 	return false
 }
 
-// cut shortens a masked text to limit characters, note included, and never
+// cutText shortens a masked text to limit characters, note included, and never
 // inside a token.
-func cut(s string, limit int) string {
+func cutText(s string, limit int) string {
 	note := cutNote
 	if utf8.RuneCountInString(note) >= limit {
 		note = ""
@@ -141,35 +142,35 @@ func byteOffset(s string, runes int) int {
 	return len(s)
 }
 
-// mask replaces until nothing is left to replace, which makes masking twice
+// maskText replaces until nothing is left to replace, which makes masking twice
 // the same as masking once. A text that does not settle is masked whole.
-func mask(s string) (string, []Kind) {
+func maskText(s string) (string, []Kind) {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	var kinds []Kind
 	for range maxRounds {
-		spans := find(s)
+		spans := findSpans(s)
 		if len(spans) == 0 {
 			return s, kinds
 		}
 		for _, sp := range spans {
 			kinds = appendKind(kinds, sp.kind)
 		}
-		s = replace(s, spans)
+		s = replaceSpans(s, spans)
 	}
-	if len(find(s)) == 0 {
+	if len(findSpans(s)) == 0 {
 		return s, kinds
 	}
 	return KindSecret.token(), appendKind(kinds, KindSecret)
 }
 
-// find returns what is to be masked, ordered and without overlap.
-func find(s string) []span {
+// findSpans returns what is to be masked, ordered and without overlap.
+func findSpans(s string) []span {
 	var found []span
 	seen := glanceAt(s)
 	for _, finder := range finders {
 		found = append(found, finder(seen)...)
 	}
-	return merge(outsideTokens(found, tokens.FindAllStringIndex(s, -1)))
+	return mergeSpans(outsideTokens(found, tokens.FindAllStringIndex(s, -1)))
 }
 
 // outsideTokens drops what is inside a token, and lets what overlaps with one
@@ -201,8 +202,8 @@ func outsideTokens(spans []span, marks [][]int) []span {
 	return kept
 }
 
-// merge joins what overlaps; the longest part names the kind.
-func merge(spans []span) []span {
+// mergeSpans joins what overlaps; the longest part names the kind.
+func mergeSpans(spans []span) []span {
 	slices.SortStableFunc(spans, func(a, b span) int { return a.start - b.start })
 	var merged []span
 	longest := 0
@@ -221,7 +222,8 @@ func merge(spans []span) []span {
 	return merged
 }
 
-func replace(s string, spans []span) string {
+// replaceSpans puts a token in place of each span.
+func replaceSpans(s string, spans []span) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	at := 0
@@ -253,7 +255,7 @@ type Part struct {
 // The text must be UTF-8.
 func Find(s string) []Part {
 	var parts []Part
-	for _, sp := range find(s) {
+	for _, sp := range findSpans(s) {
 		parts = append(parts, Part{Start: sp.start, End: sp.end, Kind: sp.kind})
 	}
 	return parts

@@ -17,19 +17,19 @@ const (
 	minNational, maxNational = 8, 12
 )
 
-// card reports whether the digits are a card's: 13 to 19, with a valid check
+// isCard reports whether the digits are a card's: 13 to 19, with a valid check
 // digit, grouped like a card's. No bank's cards begin with 0 or 1, but instants
 // in milliseconds and many ids do, so those need the groups of four.
-func (w window) card(digits string) bool {
-	if len(digits) < minCard || len(digits) > maxCard || !luhn(digits) || !w.regular() || w.series() {
+func (w window) isCard(digits string) bool {
+	if len(digits) < minCard || len(digits) > maxCard || !luhn(digits) || !w.isRegular() || w.isSeries() {
 		return false
 	}
 	return digits[0] > '1' || len(w.groups) > 2
 }
 
-// regular reports whether the groups are one, fours with a shorter rest, two of
+// isRegular reports whether the groups are one, fours with a shorter rest, two of
 // eight, or American Express' and Diners'. Others are lists: "10 12 14 16".
-func (w window) regular() bool {
+func (w window) isRegular() bool {
 	switch w.shape() {
 	case "4-6-5", "4-6-4", "8-8":
 		return true
@@ -57,13 +57,13 @@ func luhn(digits string) bool {
 	return sum%10 == 0 && strings.Trim(digits, "0") != ""
 }
 
-// ssn reports whether the digits have the shape of a US social security
+// isSSN reports whether the digits have the shape of a US social security
 // number: 078-05-1120, or nine digits behind a word that says so.
-func (w window) ssn(digits string) bool {
+func (w window) isSSN(digits string) bool {
 	if len(digits) != 9 {
 		return false
 	}
-	if w.shape() == "3-2-4" && w.isDashed() && w.aloneInRun() {
+	if w.shape() == "3-2-4" && w.isDashed() && w.isAloneInRun() {
 		return true
 	}
 	return w.first && ssnWord.MatchString(w.before())
@@ -80,20 +80,20 @@ func (w window) isDashed() bool {
 	return true
 }
 
-// aloneInRun reports whether no dash ties another number to this one.
-func (w window) aloneInRun() bool {
+// isAloneInRun reports whether no dash ties another number to this one.
+func (w window) isAloneInRun() bool {
 	return !strings.HasSuffix(w.before(), "-") && !tied.MatchString(w.after())
 }
 
 // tied is a number that a dash ties to the one before.
-var tied = compile(`^-[0-9]`)
+var tied = compilePattern(`^-[0-9]`)
 
-// date reports whether the first groups are a date, either way round, or a
-// single one is a date without signs.
-func (w window) date() bool {
+// hasDate reports whether the first groups are a date in one of two orders, or
+// a single group is a date without signs.
+func (w window) hasDate() bool {
 	if len(w.groups) == 1 {
 		d := w.groups[0].digits
-		return len(d) == 8 && calendarYear(d[:4]) && d[4:6] <= "12" && d[6:] <= "31"
+		return len(d) == 8 && isCalendarYear(d[:4]) && d[4:6] <= "12" && d[6:] <= "31"
 	}
 	if len(w.groups) < 3 {
 		return false
@@ -102,11 +102,11 @@ func (w window) date() bool {
 	if len(second) > 2 {
 		return false
 	}
-	return len(first) <= 2 && calendarYear(third) || calendarYear(first) && len(third) <= 2
+	return len(first) <= 2 && isCalendarYear(third) || isCalendarYear(first) && len(third) <= 2
 }
 
-// decimal reports whether a single point or comma ties a number to this one.
-func (w window) decimal() bool {
+// isDecimal reports whether a single point or comma ties a number to this one.
+func (w window) isDecimal() bool {
 	before := w.before()
 	if n := len(before); n >= 2 && strings.ContainsRune(".,", rune(before[n-1])) && before[n-2] >= '0' && before[n-2] <= '9' {
 		return true
@@ -114,9 +114,9 @@ func (w window) decimal() bool {
 	return len(w.groups) == 2 && w.text[w.groups[0].end:w.groups[1].start] == "."
 }
 
-// partOfName reports whether a dash, slash or sign ties a word to the number:
+// isPartOfName reports whether a dash, slash or sign ties a word to the number:
 // "participant-5551234567", "/status/5551234567", "#5551234567".
-func (w window) partOfName() bool {
+func (w window) isPartOfName() bool {
 	before := w.before()
 	last, size := utf8.DecodeLastRuneInString(before)
 	switch last {
@@ -124,7 +124,7 @@ func (w window) partOfName() bool {
 		return true
 	case '-', '.':
 		earlier, _ := utf8.DecodeLastRuneInString(before[:len(before)-size])
-		return wordRune(earlier)
+		return isWordRune(earlier)
 	}
 	return false
 }
