@@ -13,7 +13,7 @@ import (
 	"coachline/models"
 )
 
-// What a stopped turn did is told within exactly 2,000 characters.
+// What a stopped turn did is described within exactly 2,000 characters.
 func TestActivityFitsExactly(t *testing.T) {
 	lines := func(first int) []models.ChatMessage {
 		out := []models.ChatMessage{{Role: "user", Content: long(first)}, {Role: "user", Content: long(200)}}
@@ -26,7 +26,8 @@ func TestActivityFitsExactly(t *testing.T) {
 	require.Equal(t, 1800, chars(recall.TurnActivity(lines(200))), "the oldest line has no room")
 }
 
-// A message is cut at its share of the room; short ones leave theirs to others.
+// A message is cut at its share of the space; short ones leave theirs to
+// others.
 func TestMessagesShareTheRoom(t *testing.T) {
 	last := func(texts []string) int {
 		lines := strings.Split(recall.PlanMessages(texts).Raw, "\n")
@@ -39,8 +40,8 @@ func TestMessagesShareTheRoom(t *testing.T) {
 	require.Equal(t, 2+817+1, chars(first), "whatever their order")
 }
 
-// Without an answer each message is told by its first words, in exactly the room
-// that there is.
+// Without an answer each message is shortened to its first words, in exactly
+// the space that there is.
 func TestFirstWordsFitExactly(t *testing.T) {
 	three := recall.PlanMessages(many(3, 10))
 	for room, want := range map[int]string{
@@ -59,7 +60,7 @@ func TestFirstWordsFitExactly(t *testing.T) {
 	require.Contains(t, two.Messages(said("They walk.", ""), 12+lost*15-1).Text, "more")
 }
 
-// An outcome is told with 160 characters, whatever says that it is a tool's.
+// An outcome has at most 160 characters, by each sign that it is a tool's.
 func TestOutcomesInSummaries(t *testing.T) {
 	text, err := json.Marshal(models.ToolResult{Name: "web", Content: long(161)})
 	require.NoError(t, err)
@@ -89,8 +90,8 @@ func TestNotesInOrder(t *testing.T) {
 	require.IsIncreasing(t, days)
 }
 
-// A note with room for 40 words and 280 characters is added to; with less it is
-// written anew.
+// A note with space for 40 words and 280 characters is added to; with less it
+// is written anew.
 func TestNotesThatAreFull(t *testing.T) {
 	for _, tt := range []struct {
 		earlier string

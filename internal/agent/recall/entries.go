@@ -11,7 +11,7 @@ import (
 // outcomeChars bounds a tool's outcome in a summary, in characters.
 const outcomeChars = 160
 
-// lineOf is an entry as a summary reads it: who said what, and a tool's
+// lineOf returns an entry as a summary reads it: who said what, and a tool's
 // outcome in one line, since a summary without outcomes forgets what was
 // agreed. It is empty for entries that say nothing.
 func lineOf(entry models.Message) string {

@@ -38,16 +38,18 @@ const (
 	maxFact = 300
 	// stepAttempts is the most answers that one memory costs.
 	stepAttempts = 3
-	// coachWords is the least length of a sentence that counts as the coach's
-	// own, in words; shorter ones are anybody's.
+	// coachWords is the least length of a sentence that counts as the coach's own,
+	// in words; shorter ones are common to all people.
 	coachWords = 4
 )
 
-// Decision is the code that the record of stages keeps: "memory refused long".
+// Decision returns the code that the record of stages keeps: "memory refused
+// long".
 func (f Fault) Decision() string { return "memory refused " + string(f) }
 
-// Retry says whether to ask again after these faults, in order: at most three
-// answers, and after an unknown id only once, with all facts shown. What is nothing to remember stays so, and is not asked for again.
+// Retry reports whether to ask again after these faults, in order: at most
+// three answers, and after an unknown id only once, with all facts shown. What
+// is nothing to remember stays so, and is not asked for again.
 func Retry(faults []Fault) bool {
 	if len(faults) == 0 || len(faults) >= stepAttempts {
 		return false
@@ -111,23 +113,23 @@ var (
 		`|\b(?:the\s+)?(?:coach|assistant|bot|model|ai)\s+(?:must|shall|should|may|can|has\s+to|is\s+allowed\s+to)\b` +
 		`|\b(?:ignora|ignore[rz]?|ignoriere|ignoriert|negeer|desconsidere)\b.{0,40}\b(?:instruc|anweisung|istruzion|instruç|regla|règle|regel|regra|regol)` +
 		"|```|<\\|?/?(?:system|assistant|user|tool|im_start|im_end)\\|?>|\\btool_calls?\\b|\\{\\s*\"")
-	// secret matches what nobody should find in a memory. Redaction has put its
+	// secret matches what must not be found in a memory. Redaction has put its
 	// marks where it found some.
 	secret = regexp.MustCompile(`(?i)\b(?:pass\s?word|passcode|pass\s?phrase|passwort|kennwort|contraseña|mot\s+de\s+passe|senha|wachtwoord|parola|şifre|api[ _-]?key|access\s+token|cvv|cvc|otp|2fa)\b` +
 		`|\b(?:pin|code|token|login|ssn|iban)\b\s*(?:number\s*)?(?:is|:|=)\s*\S*\d` +
 		`|\[REDACTED[A-Z0-9_]*\]` +
 		`|(?:\d[ -]?){9,}|\b(?:sk|ghp|xox[bp])[-_][A-Za-z0-9_-]{8,}|\beyJ[A-Za-z0-9_-]{10,}`)
-	// date is no secret, whatever hour stands behind it.
+	// date is no secret, with any hour behind it.
 	date = regexp.MustCompile(`\b\d{4}-\d{2}-\d{2}\b`)
-	// question matches texts that ask, or that tell what somebody asked.
+	// question matches texts that ask, or that report a question.
 	question = regexp.MustCompile(`(?i)[?？؟]` +
 		`|^(?:(?:the\s+)?(?:user|person|participant|client|he|she|they)\s+)?(?:asks|asked|is\s+asking|was\s+asking|wonders|wondered|wants\s+to\s+know|wanted\s+to\s+know)\b`)
 	// ofCoach matches texts about the coach, or about the model itself.
 	ofCoach = regexp.MustCompile(`(?i)^(?:the\s+)?(?:coach|assistant|bot|chatbot|ai|model)\b|^as\s+an?\s+(?:ai|assistant|language\s+model)\b|^i\s+am\s+(?:an?\s+)?(?:ai|assistant|coach|language\s+model)\b`)
 )
 
-// textFault is FaultNone for a text that may be remembered. The patterns are a
-// net beside the prompt and the framing, not the only guard.
+// textFault returns why a text may not be remembered, FaultNone where it may.
+// The patterns are a net beside the prompt and the framing, not the only guard.
 func textFault(text string, coach []string) Fault {
 	switch {
 	case len(wordRuns(text)) == 0:

@@ -13,7 +13,7 @@ import (
 // search is not worth its cost.
 const coveredShare = 0.5
 
-// Ruling is what a plan says of memory.
+// Ruling is what a plan decides about memory.
 type Ruling string
 
 const (
@@ -25,9 +25,9 @@ const (
 	RulingUnwanted Ruling = "unwanted"
 )
 
-// Question is what the gate looks at. Window holds the entries of the hot
-// window, oldest first; the run of the person's texts at its end is what is
-// being answered and does not count.
+// Question is what the gate reads. Window holds the entries of the hot window,
+// oldest first; the run of the person's texts at its end is what is being
+// answered and does not count.
 type Question struct {
 	Query  string
 	Window []models.Message
@@ -43,7 +43,7 @@ type Verdict struct {
 	Reason string
 }
 
-// Decision is the code that the record of stages keeps: "gate skip 0.75".
+// Decision returns the code that the record of stages keeps: "gate skip 0.75".
 func (v Verdict) Decision() string {
 	if v.Recall {
 		return "gate recall " + v.Reason
@@ -51,10 +51,10 @@ func (v Verdict) Decision() string {
 	return "gate skip " + v.Reason
 }
 
-// Gate decides without a model whether the deep search runs:
-// not when mode or channel forbid it, not when a plan does without it, and not
-// when the window holds a tool's result and at least half of the query's
-// content words. Whatever it cannot read makes it recall.
+// Gate decides without a model whether the deep search runs: not when mode or
+// channel forbid it, not when a plan does without it, and not when the window
+// holds a tool's result and at least half of the query's content words.
+// Anything that it cannot read makes it recall.
 func Gate(q Question) Verdict {
 	if q.Forbidden {
 		return Verdict{Reason: "forbidden"}

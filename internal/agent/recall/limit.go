@@ -10,8 +10,8 @@ import (
 	"coachline/prompts"
 )
 
-// Sizes of the activity that a stopped turn is told from, and of its digest,
-// in characters.
+// Sizes of the activity that a stopped turn is described from, and of its
+// digest, in characters.
 const (
 	activityChars = 2000
 	excerptChars  = 300
@@ -20,10 +20,10 @@ const (
 	limitAnswer   = 800
 )
 
-// TurnActivity tells what a turn did, from the messages it added to its requests
-// in any protocol: one line for each call, result and text, oldest first. When
-// they are more than 2,000 characters, the newest stay. It is empty when the
-// turn did nothing; then ask no model.
+// TurnActivity describes what a turn did, from the messages it added to its
+// requests in any protocol: one line for each call, result and text, oldest
+// first. When they are more than 2,000 characters, the newest stay. It is empty
+// when the turn did nothing; then ask no model.
 func TurnActivity(messages []models.ChatMessage) string {
 	var lines []string
 	names := map[string]string{}
@@ -63,7 +63,7 @@ func appendLine(lines []string, label, body string, limit int) []string {
 	return append(lines, label+text.Truncate(body, limit))
 }
 
-// LimitAsk is what a turn that was stopped is told with. Activity is as
+// LimitAsk is what the digest of a stopped turn is asked with. Activity is as
 // TurnActivity makes it; Language the person's locale, empty for that of Query.
 type LimitAsk struct {
 	Query    string
@@ -84,10 +84,10 @@ func LimitRequest(lib *prompts.Library, ask LimitAsk) (models.ChatRequest, error
 	return req, nil
 }
 
-// LimitReply is the reply of a turn that was stopped: the digest, at most 800
-// characters, or else the newest of the candidates, which are the words that
-// the turn had for the person, oldest first. ok is false when there is none;
-// then apologise in fixed words and flag the turn.
+// LimitReply returns the reply of a turn that was stopped: the digest, at most
+// 800 characters, or else the newest of the candidates, which are the texts
+// that the turn had for the person, oldest first. ok is false when there is
+// none; then apologise in a fixed text and flag the turn.
 func LimitReply(answer DigestAnswer, candidates []string) (reply string, ok bool) {
 	if !answer.Failed {
 		if body := answerText(answer.Text); body != "" && !isNone(body) {

@@ -37,20 +37,20 @@ func PlanMessages(texts []string) DigestPlan {
 	return DigestPlan{Raw: strings.Join(lines, "\n"), Batches: joinParts(lines, "\n", messagesBatch)}
 }
 
-// lengthFor is the length to which lines are cut so that all of them have room,
-// and leastMessage at least. Short lines leave their room to the others.
-func lengthFor(lines []string, room int) int {
+// lengthFor returns the length to which lines are cut so that all of them fit,
+// and leastMessage at least. Short lines leave their share to the others.
+func lengthFor(lines []string, budget int) int {
 	lengths := make([]int, 0, len(lines))
 	for _, line := range lines {
 		lengths = append(lengths, countChars(line))
 	}
 	slices.Sort(lengths)
 	for i, length := range lengths {
-		share := room/(len(lengths)-i) - countChars(bullet) - 2
+		share := budget/(len(lengths)-i) - countChars(bullet) - 2
 		if length > share {
 			return max(leastMessage, share)
 		}
-		room -= length + countChars(bullet) + 1
+		budget -= length + countChars(bullet) + 1
 	}
 	return messagesBatch
 }
@@ -65,18 +65,18 @@ func MessagesDigestRequest(lib *prompts.Library, batch, model string) (models.Ch
 	return req, nil
 }
 
-// Messages is what a plan of messages and its answers, in the order of the
-// batches, come to, within a number of characters. A batch without an answer, or
-// whose answer says that there is nothing in it, is told by the first words of
-// each message.
-func (p DigestPlan) Messages(answers []DigestAnswer, room int) Digest {
+// Messages returns what a plan of messages and its answers, in the order of the
+// batches, come to, within a number of characters. A batch without an answer,
+// or whose answer says that there is nothing in it, is replaced by the first
+// words of each message.
+func (p DigestPlan) Messages(answers []DigestAnswer, budget int) Digest {
 	texts, failed := readAnswers(p.Batches, answers, messagesAnswer)
 	lost := 0
 	for i, text := range texts {
 		if failed[i] = failed[i] || text == ""; failed[i] {
 			lost += strings.Count(p.Batches[i], "\n") + 1
 		}
-		room -= countChars(text) + 1
+		budget -= countChars(text) + 1
 	}
 	code := "digest"
 	for i, batch := range p.Batches {
@@ -85,21 +85,21 @@ func (p DigestPlan) Messages(answers []DigestAnswer, room int) Digest {
 		}
 		code = "digest failed"
 		lines := strings.Split(batch, "\n")
-		texts[i] = firstWords(lines, room*len(lines)/lost)
+		texts[i] = firstWords(lines, budget*len(lines)/lost)
 	}
 	text := strings.Join(texts, "\n")
 	return Digest{Text: text, Decision: fmt.Sprintf("%s %d to %d", code, countChars(p.Raw), countChars(text))}
 }
 
-// firstWords tells messages by their beginnings, in a number of characters; where
-// those of all have no room, it says how many more there are.
-func firstWords(lines []string, room int) string {
+// firstWords shortens messages to their beginnings, within a number of
+// characters; where those of all do not fit, it writes how many more there are.
+func firstWords(lines []string, budget int) string {
 	const separator = " / "
-	most := max(leastMessage, lengthFor(lines, room)-countChars(separator))
+	most := max(leastMessage, lengthFor(lines, budget)-countChars(separator))
 	var out []string
 	for i, line := range lines {
 		line = text.Truncate(strings.TrimPrefix(line, bullet), most)
-		if room -= countChars(line) + countChars(separator); room < 0 && i > 0 {
+		if budget -= countChars(line) + countChars(separator); budget < 0 && i > 0 {
 			out = append(out, fmt.Sprintf("and %d more", len(lines)-i))
 			break
 		}

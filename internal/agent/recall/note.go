@@ -16,8 +16,8 @@ const (
 	// spaces, in characters.
 	noteWords = 200
 	noteMost  = 1400
-	// addedWords and addedMost are the least room for an addition; with less,
-	// the note is written anew from itself and what came.
+	// addedWords and addedMost are the least space for an addition; with less, the
+	// note is written anew from itself and what came.
 	addedWords = 40
 	addedMost  = 280
 )
@@ -38,8 +38,8 @@ type NotePlan struct {
 	// Earlier is the note so far, with the person and the day set.
 	Earlier  models.Note
 	Material string
-	// Rewrite: the note has no room left, so the answer replaces it; the
-	// request holds all of it.
+	// Rewrite: the note has no space left, so the answer replaces it; the request
+	// holds all of it.
 	Rewrite bool
 	// Upto is the newest entry in the material.
 	Upto int64
@@ -130,7 +130,7 @@ func (p NotePlan) Request(lib *prompts.Library, model string) (models.ChatReques
 	return req, nil
 }
 
-// Merge is the note to store: what it said so far stays, and the answer is
+// Merge returns the note to store: what it said so far stays, and the answer is
 // added below it, within 200 words; only a rewrite, whose request held all of
 // it, replaces it. The answer that nothing is worth a note moves only
 // UptoMessage. ok is false when there is no answer: the entries stay open, and

@@ -34,8 +34,8 @@ func MemoryDigestRequest(lib *prompts.Library, ask DigestInput) (models.ChatRequ
 	return req, nil
 }
 
-// Memory is the memory block that a plan and its answers, in the order of the
-// batches, come to. Only the answer that nothing is relevant drops a batch;
+// Memory returns the memory block that a plan and its answers, in the order of
+// the batches, come to. Only the answer that nothing is relevant drops a batch;
 // one that failed stays as it was, all of those together within 1,500
 // characters, so that memory is never lost to a slow model.
 func (p DigestPlan) Memory(answers []DigestAnswer) Digest {

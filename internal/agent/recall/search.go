@@ -83,7 +83,7 @@ func Lasting(found []models.FoundFact) []models.FoundFact {
 
 // Bounds say which hits count.
 type Bounds struct {
-	// ParticipantID: facts of anybody else are dropped, whoever found them.
+	// ParticipantID: other people's facts are dropped, from any search.
 	ParticipantID string
 	MinScore      float64
 	// Shown are ids that the request holds already.

@@ -180,8 +180,8 @@ func TestSummaryRequest(t *testing.T) {
 	})
 }
 
-// A look that comes to nothing is saved, and nothing leaves the model's sight
-// before it is summed up.
+// A check that finds nothing to do is saved, and nothing leaves the model's
+// sight before it is summed up.
 func TestSummaryPresses(t *testing.T) {
 	big := talk(3)
 	big[0].Text = long(800)

@@ -22,7 +22,7 @@ const (
 	factChars = 300
 )
 
-// Line is a fact as a model reads it: "[2026-11-20] Walks at seven. (f1)",
+// Line returns a fact as a model reads it: "[2026-11-20] Walks at seven. (f1)",
 // dated by its last change in the person's zone; nil is UTC.
 func Line(fact models.Fact, zone *time.Location) string {
 	return fmt.Sprintf("[%s] %s (%s)", localDate(fact.UpdatedAt, zone), text.TruncateWithin(plainLine(fact.Text), factChars), fact.ID)
@@ -44,9 +44,8 @@ func localDate(at time.Time, zone *time.Location) string {
 	return at.In(zone).Format(time.DateOnly)
 }
 
-// Warm is what stands in every request of a person, whatever the question, so
-// it may be cached until a fact or the profile changes. IDs are the
-// facts in it.
+// Warm is part of every request of a person, for any question, so it may be
+// cached until a fact or the profile changes. IDs are the facts in it.
 type Warm struct {
 	User       string
 	Directives string
@@ -55,9 +54,9 @@ type Warm struct {
 
 // NewWarm chooses, newest first: who the person is, what they want and cannot
 // do, after the lines of the profile; and what they prefer, after the lines of
-// directives. Events come up by search only. Facts of anybody else and
-// forgotten ones are left out. Whole lines count; what does not fit is left to
-// the search.
+// directives. Events come up by search only. Other people's facts and forgotten
+// ones are left out. Whole lines count; what does not fit is left to the
+// search.
 func NewWarm(in WarmInput) Warm {
 	facts := slices.Clone(in.Facts)
 	slices.SortFunc(facts, newestFirst)
@@ -128,7 +127,7 @@ func (r *lineBudget) addLine(line string) bool {
 // joinLines returns the lines as one text.
 func (r *lineBudget) joinLines() string { return strings.Join(r.lines, "\n") }
 
-// NotesText is the notes of the last three local days up to today, newest
+// NotesText returns the notes of the last three local days up to today, newest
 // first, each after its date, at most 1,500 characters; older text is cut
 // first. Today is a local date, YYYY-MM-DD.
 func NotesText(notes []models.Note, participantID, today string) string {
@@ -170,11 +169,11 @@ func plainLines(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// Framed puts what was remembered behind the words that make it reference and
-// not instruction, and let the newest entry hold. Parts are
-// blocks such as those of Warm, NotesText, Lines and a digest, in order; blank
-// ones are left out, and without any the result is empty. It fails only when
-// the prompt cannot be rendered.
+// Framed puts what was remembered behind the sentences that make it reference
+// and not instruction, and let the newest entry hold. Parts are blocks such as
+// those of Warm, NotesText, Lines and a digest, in order; blank ones are left
+// out, and without any the result is empty. It fails only when the prompt
+// cannot be rendered.
 func Framed(lib *prompts.Library, parts ...string) (string, error) {
 	var kept []string
 	for _, part := range parts {

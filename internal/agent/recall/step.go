@@ -33,7 +33,7 @@ type Occasion struct {
 	Off bool
 	// Acknowledges: the text holds nothing but greeting, thanks or assent.
 	Acknowledges bool
-	// Query is the person's text; blank for a turn that nobody's text began.
+	// Query is the person's text; blank for a turn that no person's text began.
 	Query string
 }
 
@@ -113,8 +113,8 @@ type Operation struct {
 	Text   string
 }
 
-// Decision is the code that the record of stages keeps: "memory save goal",
-// "memory update f1", "memory none".
+// Decision returns the code that the record of stages keeps: "memory save
+// goal", "memory update f1", "memory none".
 func (o Operation) Decision() string {
 	switch o.Action {
 	case ActionSave:
@@ -126,10 +126,10 @@ func (o Operation) Decision() string {
 	return "memory none"
 }
 
-// Outcome is the one line that the step leaves for the reply, after all retries:
-// what was remembered under id, or that nothing was and why. It is empty
-// when there was nothing to remember. Fault is the newest one, or empty; only
-// models read the line.
+// Outcome returns the one line that the step leaves for the reply, after all
+// retries: what was remembered under id, or that nothing was and why. It is
+// empty when there was nothing to remember. Fault is the newest one, or empty;
+// only models read the line.
 func (o Operation) Outcome(id string, fault Fault) string {
 	switch {
 	case fault == FaultDuplicate:
@@ -238,10 +238,10 @@ func asFound(facts []models.Fact) []models.FoundFact {
 // sameScore is the similarity from which on two facts say the same.
 const sameScore = 0.95
 
-// Duplicate finds a fact that says the same as the operation: of equal words,
-// whatever the case and signs, or of a similarity of at least 0.95 in near, the
-// hits of a search for the operation's text. A fact is no duplicate of its own
-// update unless the words are equal, since then nothing changes.
+// Duplicate finds a fact that states the same as the operation: of equal words,
+// in any case and with any signs, or of a similarity of at least 0.95 in near,
+// the hits of a search for the operation's text. A fact is no duplicate of its
+// own update unless the words are equal, since then nothing changes.
 func (o Operation) Duplicate(near []models.FoundFact) (id string, found bool) {
 	if o.Action == ActionNone {
 		return "", false

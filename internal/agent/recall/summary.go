@@ -44,8 +44,8 @@ type SummaryPlan struct {
 	Earlier models.Summary
 	// Material are the lines of the entries that the new one replaces.
 	Material string
-	// Upto is the newest entry in it. Whatever came later is in the
-	// conversation still, also what arrives while the model works.
+	// Upto is the newest entry in it. Later entries are in the conversation still,
+	// also those that arrive while the model works.
 	Upto int64
 }
 
@@ -68,8 +68,8 @@ func PlanSummary(s SummaryInput) (plan SummaryPlan, due bool) {
 
 // Presses reports whether a summary that is due should not wait for more
 // entries: those that none holds are about to leave what the model is shown of
-// the conversation, shown entries, or fill its window. It saves looks that come
-// to nothing; one that comes earlier does no harm.
+// the conversation, shown entries, or fill its window. It saves checks that
+// find nothing to do; an early one does no harm.
 func (s SummaryInput) Presses(shown int) bool {
 	open := s.openEntries()
 	return len(open) > max(manyEntries, shown-keptEntries) || s.isFull(open)
@@ -147,9 +147,9 @@ func (p SummaryPlan) Request(lib *prompts.Library, model string) (models.ChatReq
 	return req, nil
 }
 
-// Merge is the summary to store, with the version that it replaces; the store
-// raises it. ok is false when the answer is no summary: nothing changes, the
-// entries stay open, and it is asked for again after the next turn.
+// Merge returns the summary to store, with the version that it replaces; the
+// store raises it. ok is false when the answer is no summary: nothing changes,
+// the entries stay open, and it is asked for again after the next turn.
 func (p SummaryPlan) Merge(answer string, now time.Time) (summary models.Summary, ok bool) {
 	body := answerText(answer)
 	if body == "" || isNone(body) {

@@ -127,10 +127,9 @@ func ToolDigestRequest(lib *prompts.Library, ask DigestInput) (models.ChatReques
 	return req, nil
 }
 
-// Tool is the content of the result that a plan and its answers, in the order
-// of the batches, come to. When a call failed, or nothing is said to be
-// relevant, it is the result as it was. The decision holds the length
-// before.
+// Tool returns the content of the result that a plan and its answers, in the
+// order of the batches, come to. When a call failed, or nothing is said to be
+// relevant, it is the result as it was. The decision holds the length before.
 func (p DigestPlan) Tool(answers []DigestAnswer) Digest {
 	if len(p.Batches) == 0 {
 		return Digest{Text: p.Raw, Decision: fmt.Sprintf("digest raw %d", countChars(p.Raw))}
