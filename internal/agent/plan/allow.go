@@ -16,8 +16,8 @@ type AllowInput struct {
 	Kept []string
 	// Catalogue is what mode and channel permit; nothing else gets in.
 	Catalogue []Tool
-	// Always are offered whatever mode and channel say: stop and tool search,
-	// where they exist.
+	// Always are offered in every mode and channel: stop and tool search, where
+	// they exist.
 	Always []string
 }
 

@@ -20,8 +20,8 @@ type CacheKey struct {
 	Locale   string
 }
 
-// Hash is the key as hex digits that tell nothing of the text. The order of
-// the tools does not matter.
+// Hash returns the key as hex digits, from which the text cannot be read. The
+// order of the tools does not matter.
 func (k CacheKey) Hash() string {
 	k.Tools = slices.Sorted(slices.Values(k.Tools))
 	// Quoted fields do not run together.
@@ -30,8 +30,9 @@ func (k CacheKey) Hash() string {
 }
 
 // Cacheable reports whether a selection may be reused for the same key: not
-// when it is the whole catalogue, which says that nothing was decided, and not when the strategy asked for had failed. Only a Selection is
-// ever cached, never what Allow makes of it.
+// when it is the whole catalogue, which means that nothing was decided, and not
+// when the strategy asked for had failed. Only a Selection is ever cached,
+// never what AllowTools makes of it.
 func (s Selection) Cacheable(tools []Tool) bool {
 	if s.Fallback {
 		return false

@@ -29,11 +29,11 @@ type Carried struct {
 	Orphans []string
 }
 
-// CarryOver looks at the turn before. It walks back to the first text of the
-// person and pairs calls with results by id, or by tool name where a result
-// has no call of its id. Only the stored failure flag counts, not what a
-// result says. Names that are no longer in the catalogue are dropped. In a
-// fresh conversation nothing is carried.
+// CarryOver reads the turn before. It walks back to the first text of the
+// person and pairs calls with results by id, or by tool name where a result has
+// no call of its id. Only the stored failure flag counts, not what a result
+// says. Names that are no longer in the catalogue are dropped. In a fresh
+// conversation nothing is carried.
 func CarryOver(in CarryOverInput) Carried {
 	before := beforeAnswered(in.Entries)
 	if !hasRecent(before, in.Now.Add(-in.Hot)) {
@@ -87,8 +87,8 @@ func hasRecent(entries []models.Message, since time.Time) bool {
 	})
 }
 
-// lastTurn collects the calls and results after the person's last words.
-// Entries that cannot be read are left out.
+// lastTurn collects the calls and results after the person's last text. Entries
+// that cannot be read are left out.
 func lastTurn(entries []models.Message) (calls []models.ToolCall, results []models.ToolResult) {
 	for _, entry := range slices.Backward(entries) {
 		if isFromPerson(entry) {

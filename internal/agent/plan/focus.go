@@ -59,8 +59,8 @@ func PickFocus(answer string, focuses []pages.Page) (name string, ok bool) {
 	return name, ok
 }
 
-// FocusFallback is the focus where nothing was chosen: the previous one of this
-// conversation, else the first by the name of its file. how says which.
+// FocusFallback returns the focus where nothing was chosen: the previous one of
+// this conversation, else the first by the name of its file. how says which.
 // focuses must not be empty; a previous one that does not exist any more counts
 // for none.
 func FocusFallback(previous string, focuses []pages.Page) (name, how string) {

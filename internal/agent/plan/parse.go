@@ -10,9 +10,9 @@ import (
 	"coachline/internal/text"
 )
 
-// lineRoom is how much of a line is looked at, in characters: more than a step
+// lineLimit is how much of a line is read, in characters: more than a step
 // keeps, and little enough that pairing quotes costs nothing.
-const lineRoom = 2 * stepChars
+const lineLimit = 2 * stepChars
 
 // memoryDirective begins the line that asks for a search of memory.
 const memoryDirective = "searchMemory"
@@ -91,7 +91,7 @@ func linesOf(answer string) []string {
 
 // tidyLine takes a line out of its list and its quotes; a fence is empty.
 func tidyLine(line string, known Catalogue) string {
-	line = text.Truncate(strings.TrimSpace(line), lineRoom)
+	line = text.Truncate(strings.TrimSpace(line), lineLimit)
 	if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
 		return ""
 	}
@@ -154,7 +154,8 @@ func firstRune(text string) rune {
 	return r
 }
 
-// isNameRune tells what tool and argument names are made of.
+// isNameRune reports whether a character may be part of the name of a tool or
+// an argument.
 func isNameRune(r rune) bool {
 	return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }

@@ -52,8 +52,8 @@ type Plan struct {
 	Names []string
 }
 
-// Step is one line of a plan. Tool is the tool that the line begins with;
-// empty for a step of words.
+// Step is one line of a plan. Tool is the tool that the line begins with; empty
+// for a step that uses no tool.
 type Step struct {
 	Text string
 	Tool string
@@ -67,12 +67,12 @@ type Catalogue struct {
 	Search string
 }
 
-// ReplyOnly is the plan for a text that needs no planner.
+// ReplyOnly returns the plan for a text that needs no planner.
 func ReplyOnly() Plan {
 	return Plan{Kind: KindReplyOnly, Steps: []Step{{Text: replyOnlyStep}}}
 }
 
-// Decision is a short code for the stage's row; it holds no personal data.
+// Decision returns a short code for the stage's row; it holds no personal data.
 func (p Plan) Decision() string {
 	switch p.Kind {
 	case KindReplyOnly:
@@ -94,8 +94,8 @@ func (p Plan) NeedsRecall() (recall, decided bool) {
 	return p.Recall, p.Kind == KindReplyOnly || p.Kind == KindSteps
 }
 
-// Section is the text of the system message's action plan: empty unless more
-// than one step is left. Steps whose tool is not among tools, the ones on
+// Section returns the text of the system message's action plan: empty unless
+// more than one step is left. Steps whose tool is not among tools, the ones on
 // offer, are left out. It fails only when the prompt cannot be rendered; then
 // go on without the section.
 func Section(lib *prompts.Library, p Plan, tools []string) (string, error) {
@@ -115,7 +115,7 @@ func Section(lib *prompts.Library, p Plan, tools []string) (string, error) {
 	return text, nil
 }
 
-// toolSteps are the steps that begin with a tool; a plan without any is too
+// toolSteps returns the steps that begin with a tool; a plan without any is too
 // vague to execute, and the routed tools stand.
 func (p Plan) toolSteps() []Step {
 	if p.Kind != KindSteps {

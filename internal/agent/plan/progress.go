@@ -33,7 +33,7 @@ func (p Plan) openSteps(past []Past) []Step {
 	return left
 }
 
-// Next is the tool step to execute directly: the first one that is open.
+// Next returns the tool step to execute directly: the first one that is open.
 // ok is false when none is left, and when the newest call failed, since only
 // the chat model can fix that or tell the person.
 func Next(p Plan, past []Past) (step Step, ok bool) {
@@ -53,9 +53,9 @@ type GuidanceInput struct {
 	Protocol models.Protocol
 }
 
-// Guidance is the note that follows the newest tool result and travels with
-// it, never as a system message. A plan with tool steps names what is next.
-// Without one, a text protocol is reminded of the clauses that are open.
+// Guidance returns the note that follows the newest tool result and travels
+// with it, never as a system message. A plan with tool steps names what is
+// next. Without one, a text protocol is reminded of the clauses that are open.
 // Empty otherwise, and before the first result.
 func Guidance(in GuidanceInput) string {
 	if len(in.Past) == 0 {
@@ -87,7 +87,7 @@ func planNote(p Plan, past []Past) string {
 	return fmt.Sprintf(marks.Plan+"%d of %s done. Next: %s. %s", len(all)-len(left), formatSteps(len(all)), trimSentence(left[0].Text), substitute)
 }
 
-// openOf is the open step of a tool, or the first open one.
+// openOf returns the open step of a tool, or the first open one.
 func openOf(left []Step, tool string) Step {
 	for _, step := range left {
 		if step.Tool == tool {
@@ -97,7 +97,7 @@ func openOf(left []Step, tool string) Step {
 	return left[0]
 }
 
-// lastWords is the closing step of a plan, where it is one of words.
+// lastWords returns the closing step of a plan, where it uses no tool.
 func lastWords(p Plan) string {
 	last := p.Steps[len(p.Steps)-1]
 	if last.Tool != "" || isReplyOnly(last.Text) {

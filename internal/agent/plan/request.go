@@ -43,8 +43,8 @@ func PlannerRequest(lib *prompts.Library, ask PlannerInput) (models.ChatRequest,
 	return newRequest(ask.Model, text, ask.Query), nil
 }
 
-// Dialogue is the last six texts of person and coach, oldest first, one line
-// of at most 200 characters each. Tool rows and debug texts are left out.
+// Dialogue returns the last six texts of person and coach, oldest first, one
+// line of at most 200 characters each. Tool rows and debug texts are left out.
 func Dialogue(entries []models.Message) []string {
 	var out []string
 	for _, entry := range entries {

@@ -95,8 +95,8 @@ func SelectTools(strategy Strategy, in RouteInput, found RouteEvidence) Selectio
 	return fallback
 }
 
-// RouteInput is what every strategy looks at: the redacted text, and the tools that
-// mode and channel permit.
+// RouteInput is what every strategy reads: the redacted text, and the tools
+// that mode and channel permit.
 type RouteInput struct {
 	Query string
 	Tools []Tool

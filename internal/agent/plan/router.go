@@ -42,7 +42,7 @@ func RouterRequest(lib *prompts.Library, ask RouterInput) (models.ChatRequest, e
 	}}, nil
 }
 
-// shortDescription is a tool's description on one line, cut at
+// shortDescription returns a tool's description on one line, cut at
 // descriptionChars.
 func shortDescription(description string) string {
 	return text.Truncate(text.OneLine(description), routeDescriptionChars)

@@ -20,7 +20,8 @@ type propertySchema struct {
 	Enum []any `json:"enum"`
 }
 
-// schemaOf is without arguments for a schema that cannot be read.
+// schemaOf reads the schema of a tool; one that cannot be read has no
+// arguments.
 func schemaOf(raw json.RawMessage) argumentSchema {
 	var schema argumentSchema
 	if json.Unmarshal(raw, &schema) != nil {

@@ -128,7 +128,7 @@ func phraseAt(words []string) (n int, talk bool) {
 	return 0, false
 }
 
-// plainWords are the lower-cased runs of letters, marks, digits and
+// plainWords returns the lower-cased runs of letters, marks, digits and
 // apostrophes.
 func plainWords(text string) []string {
 	text = strings.ReplaceAll(strings.ToLower(text), "’", "'")

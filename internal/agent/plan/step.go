@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// headTool is the tool that a line begins with, "" when it begins with none.
-// The stop tool must be the whole line, since its name is a common word.
+// headTool returns the tool that a line begins with, "" when it begins with
+// none. The stop tool must be the whole line, since its name is a common word.
 func headTool(text string, known Catalogue) string {
 	name, rest := splitHead(text, known)
 	if known.Stop != "" && name == known.Stop && strings.Trim(rest, "(). ") != "" {

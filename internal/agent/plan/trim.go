@@ -58,7 +58,7 @@ func isTool(entry models.Message) bool {
 	return entry.Kind == models.KindToolCall || entry.Kind == models.KindToolResult
 }
 
-// firstKept is the place of the first tool row that is carried.
+// firstKept returns the place of the first tool row that is carried.
 func firstKept(entries []models.Message, caps Caps) int {
 	first, groups := len(entries), 0
 	for i, entry := range slices.Backward(entries) {

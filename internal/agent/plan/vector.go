@@ -28,8 +28,9 @@ func byVector(found RouteEvidence, tools []Tool) ([]string, bool) {
 	return inOrder(tools, picked), len(picked) > 0
 }
 
-// cosine is not defined for vectors of different lengths, without a direction,
-// or with values that are no numbers.
+// cosine returns the cosine of the angle between two vectors. It reports false
+// for vectors of different lengths, without a direction, or with values that
+// are no numbers.
 func cosine(a, b []float32) (float64, bool) {
 	if len(a) != len(b) {
 		return 0, false

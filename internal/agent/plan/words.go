@@ -11,7 +11,7 @@ import (
 const (
 	// minWord is the least length of a word that may match, in characters.
 	minWord = 3
-	// maxWords is how many distinct words of a text are looked at.
+	// maxWords is how many distinct words of a text are compared.
 	maxWords = 200
 	// minStem and maxEnding let "reminders" meet "remind" and "scheduler"
 	// "schedule" without a dictionary of any language.
