@@ -68,7 +68,7 @@ func (o offered) argumentsFor(name string) arguments {
 	return taken
 }
 
-// typeOf is the single type of a property, "" when it has several.
+// typeOf returns the single type of a property, "" when it has several.
 func typeOf(property json.RawMessage) string {
 	var named struct {
 		Type string `json:"type"`

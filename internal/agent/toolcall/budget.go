@@ -41,9 +41,10 @@ func Tokens(req models.ChatRequest) int {
 	return size.estimateTokens()
 }
 
-// tokenBound is what Tokens is at most: a narrow character has one byte or more, and
-// a wide one, which costs as much as two and a half of them, has three. A
-// request is rarely near its bound, and so its texts are rarely counted.
+// tokenBound returns what Tokens is at most: a narrow character has one byte or
+// more, and a wide one, which costs as much as two and a half of them, has
+// three. A request is rarely near its bound, and so its texts are rarely
+// counted.
 func tokenBound(req models.ChatRequest) int {
 	var size length
 	for _, message := range req.Messages {
@@ -101,7 +102,7 @@ func Shorten(req models.ChatRequest) (models.ChatRequest, bool) {
 	return req, true
 }
 
-// turnStarts is where each turn begins; the last one is the current turn.
+// turnStarts returns where each turn begins; the last one is the current turn.
 func turnStarts(messages []models.ChatMessage) []int {
 	var starts []int
 	for i, message := range messages {

@@ -181,9 +181,9 @@ func (s *scanner) addCalls(calls []models.ToolCall, complete bool) {
 	s.calls = append(s.calls, calls...)
 }
 
-// wholeJSON is a text that is one JSON value: calls of tools that are offered,
-// or an object that holds words, such as a message in the shape of the API. ok
-// is false for every other text.
+// wholeJSON reads a text that is one JSON value: calls of tools that are
+// offered, or an object that holds words, such as a message in the shape of the
+// API. ok is false for every other text.
 func wholeJSON(text string, tools offered) (found, bool) {
 	read, ok := readValue(text)
 	if !ok || !read.whole || strings.TrimSpace(read.rest) != "" {
@@ -290,7 +290,7 @@ func firstOf(raws ...json.RawMessage) json.RawMessage {
 	return raws[at]
 }
 
-// argumentText is the arguments as JSON text: an object, also one that was
+// argumentText returns the arguments as JSON text: an object, also one that was
 // written as a string. Anything else is passed on for the tool to refuse.
 func argumentText(raw json.RawMessage) string {
 	if len(raw) == 0 || string(raw) == "null" {

@@ -56,11 +56,11 @@ var contexts = []struct {
 	{regexp.MustCompile(`^llama-?2|^phi-?3`), 4_096},
 }
 
-// Guess says what a model can be expected to do, from its name alone.
+// Guess estimates what a model can be expected to do, from its name alone.
 // Models of up to 9 billion parameters are small and are offered tools as text,
-// apart from families that were trained for the tools field; every
-// other model is large and native. ContextTokens is 0 where the name tells
-// nothing. Endpoint and LearntAt stay empty.
+// apart from families that were trained for the tools field; every other model
+// is large and native. ContextTokens is 0 where the name tells nothing.
+// Endpoint and LearntAt stay empty.
 func Guess(model string) models.Capability {
 	name := familyOf(model)
 	out := models.Capability{Model: model, Size: models.SizeLarge, ContextTokens: contextOf(name), Reason: ReasonName}
@@ -74,8 +74,8 @@ func Guess(model string) models.Capability {
 	return out
 }
 
-// Known is Guess with what is on record for the model at its endpoint: every
-// field that the record sets wins. A record that sets only the size also
+// Known returns Guess with what is on record for the model at its endpoint:
+// every field that the record sets wins. A record that sets only the size also
 // decides the protocol. Pass the zero value where there is no record.
 func Known(model string, stored models.Capability) models.Capability {
 	out := Guess(model)
@@ -96,8 +96,8 @@ func Known(model string, stored models.Capability) models.Capability {
 	return out
 }
 
-// Refused is what to put on record after an endpoint refused a request because
-// of its tools; LearntAt is the caller's. ok is false where the
+// Refused returns what to put on record after an endpoint refused a request
+// because of its tools; LearntAt is the caller's. ok is false where the
 // protocol sends no tools field, so that sending again would change nothing.
 // Call it only for errors that name tools or functions.
 func Refused(c models.Capability) (out models.Capability, ok bool) {

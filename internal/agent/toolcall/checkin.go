@@ -9,8 +9,8 @@ import (
 	"coachline/models"
 )
 
-// CheckInReason is why a look whether to write came to what it came to; a short
-// code without personal data.
+// CheckInReason is why a check-in is sent or not; a short code without personal
+// data.
 type CheckInReason string
 
 const (
@@ -27,8 +27,8 @@ const (
 	CheckInUnreadable CheckInReason = "unreadable"
 )
 
-// CheckIn is what a look came to. Text is set for CheckInSend only, and is fit
-// for a person as Verdict.Text is.
+// CheckIn is the decision whether to write. Text is set for CheckInSend only,
+// and is fit for a person as Verdict.Text is.
 type CheckIn struct {
 	Text   string
 	Reason CheckInReason
@@ -65,7 +65,8 @@ func ReadCheckIn(answer string) CheckIn {
 	return wordedCheckIn(fields["text"])
 }
 
-// wordedCheckIn is the decision to send a text, where it is fit to be sent.
+// wordedCheckIn returns the decision to send a text, where it is fit to be
+// sent.
 func wordedCheckIn(raw json.RawMessage) CheckIn {
 	var text string
 	if len(raw) > 0 && json.Unmarshal(raw, &text) != nil {

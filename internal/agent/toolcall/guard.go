@@ -21,7 +21,8 @@ func withSign(signs, pattern string) sighted { return sighted{regexp.MustCompile
 // hasSign reports whether a text holds any of the signs.
 func (p sighted) hasSign(text string) bool { return strings.ContainsAny(text, p.signs) }
 
-// MatchString and the next two are those of the pattern.
+// MatchString reports whether the pattern matches; it and the next two methods
+// are those of the pattern.
 func (p sighted) MatchString(text string) bool { return p.hasSign(text) && p.Regexp.MatchString(text) }
 
 func (p sighted) FindStringIndex(text string) []int {
@@ -81,8 +82,8 @@ var roleLabel = withSign(":\n", `(?i)\A(?:\*\*|__)?(?:(?:ai |habit )?coach|assis
 // objectStart is where a JSON object may begin within a line.
 var objectStart = withSign("{", `\{\s*["'][A-Za-z_]+["']\s*:`)
 
-// midlineReply is the words of a JSON reply that ends a text: a model was asked
-// for words and gave both. Any other text comes back as it is.
+// midlineReply returns the text of a JSON reply that ends a text: a model was
+// asked for words and gave both. Any other text comes back as it is.
 func midlineReply(text string) string {
 	at := objectStart.FindStringIndex(text)
 	if at == nil {
@@ -122,7 +123,7 @@ func holdsProgram(text string) bool {
 // toolName is a name that is no word of a language.
 var toolName = withSign("_", `[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+`)
 
-// namedTool is the first tool whose name stands in a text as a word.
+// namedTool returns the first tool whose name stands in a text as a word.
 func namedTool(text string, tools offered) string {
 	if !toolName.hasSign(text) {
 		return ""
@@ -157,8 +158,8 @@ func unwrapJSON(text string) string {
 	return text
 }
 
-// messageText is the first reply field of a JSON object that holds words; ""
-// for an object that reports an error.
+// messageText returns the first reply field of a JSON object that holds words;
+// "" for an object that reports an error.
 func messageText(raw string) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(raw), &fields) != nil {
@@ -189,9 +190,9 @@ var (
 	namedCall    = withSign(`(`, `\b([A-Za-z]\w*)\(`)
 )
 
-// isMalformed reports text that was written for a program. The rules for
-// data look at the beginning of the text and of its lines only, so that words
-// which quote "location": are still words.
+// isMalformed reports text that was written for a program. The rules for data
+// read the beginning of the text and of its lines only, so that words which
+// quote "location": are still words.
 func isMalformed(words string, tools offered) bool {
 	for _, pattern := range []sighted{protocolWord, callLiteral, unusedMark, toolTag, dataStart, dataLine, programCall} {
 		if pattern.MatchString(words) {

@@ -64,11 +64,11 @@ func Judge(answer models.ChatResponse, tools []models.ToolSpec) Verdict {
 	return read.judgeAnswer(Quotes{})
 }
 
-// JudgeNative is Judge for a request that offered its tools in the API's field,
-// or none: its text is never read as a call. A text that holds a call which
-// stands in quotes loses it, because the model repeats what it was shown; any
-// other call in a text is Malformed, and so is the name of a tool that quotes do
-// not hold.
+// JudgeNative judges like Judge an answer to a request that offered its tools
+// in the API's field, or none: its text is never read as a call. A text that
+// holds a call which stands in quotes loses it, because the model repeats what
+// it was shown; any other call in a text is Malformed, and so is the name of a
+// tool that quotes do not hold.
 func JudgeNative(answer models.ChatResponse, in Native) Verdict {
 	read := readAnswer(answer, in.Tools)
 	for name, schema := range offeredBy(in.Known) {

@@ -142,7 +142,7 @@ func (t *thread) addWords(content string) {
 	t.addMessage(roleUser, content)
 }
 
-// failureOf is the error of a result that reports one.
+// failureOf returns the error of a result that reports one.
 func failureOf(content string) (problem string, failed bool) {
 	var result struct {
 		OK    *bool  `json:"ok"`

@@ -32,9 +32,9 @@ func Sized(req models.ChatRequest, contextTokens int) models.ChatRequest {
 // IsCut reports whether the limit of an answer ended it.
 func IsCut(answer models.ChatResponse) bool { return answer.FinishReason == finishedByLength }
 
-// AskShorter is the request again after an answer that was cut off. One that
-// held no words gets a limit four times as high, since a model that thinks may
-// have used it up.
+// AskShorter returns the request again after an answer that was cut off. One
+// that held no words gets a limit four times as high, since a model that thinks
+// may have used it up.
 func AskShorter(req models.ChatRequest, verdict Verdict) models.ChatRequest {
 	if verdict.Judgment != Words {
 		req.MaxTokens *= 4
@@ -52,8 +52,8 @@ func AsksShorter(req models.ChatRequest) bool {
 // sentenceEnd is the end of a sentence, with what closes it.
 var sentenceEnd = regexp.MustCompile(`[.!?…。！？]+["'”’)\]]*(?:\s|$)|\n`)
 
-// CutAtSentence is a text that was cut off, up to the end of its last whole
-// sentence; empty when it holds none.
+// CutAtSentence returns a text that was cut off, up to the end of its last
+// whole sentence; empty when it holds none.
 func CutAtSentence(text string) string {
 	ends := sentenceEnd.FindAllStringIndex(text, -1)
 	if len(ends) == 0 {

@@ -54,7 +54,7 @@ func Offer(lib *prompts.Library, c models.Capability, req models.ChatRequest) (m
 	return req, nil
 }
 
-// sectionsFor is what the system message says about the tools.
+// sectionsFor returns the sections of the system message about the tools.
 func sectionsFor(lib *prompts.Library, c models.Capability, tools []models.ToolSpec) ([]string, error) {
 	if len(tools) == 0 {
 		return nil, nil
@@ -77,7 +77,7 @@ func sectionsFor(lib *prompts.Library, c models.Capability, tools []models.ToolS
 	return out, nil
 }
 
-// toolLines is the tools as texts show them; a schema goes on one line.
+// toolLines returns the tools as texts show them; a schema goes on one line.
 func toolLines(tools []models.ToolSpec) []prompts.ToolLine {
 	lines := make([]prompts.ToolLine, len(tools))
 	for i, tool := range tools {

@@ -69,7 +69,7 @@ func capability(p models.Protocol) models.Capability {
 	return models.Capability{Protocol: p, Size: models.SizeLarge}
 }
 
-// show writes a request the way a person reviews it.
+// show writes a request for a person to review.
 func show(req models.ChatRequest) string {
 	var out strings.Builder
 	for _, tool := range req.Tools {

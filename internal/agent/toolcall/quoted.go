@@ -71,8 +71,8 @@ func callWords(text string) []string {
 	})
 }
 
-// argumentPairs is each argument that has a value, at any depth: its name and
-// the first words of the value.
+// argumentPairs returns each argument that has a value, at any depth: its name
+// and the first words of the value.
 func argumentPairs(raw string) [][]string {
 	var value any
 	if json.Unmarshal([]byte(raw), &value) != nil {

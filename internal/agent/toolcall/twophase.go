@@ -133,9 +133,9 @@ func TakesArguments(tool models.ToolSpec) bool {
 	return len(offeredBy([]models.ToolSpec{tool}).argumentsFor(tool.Name).types) > 0
 }
 
-// onlyObject is the one JSON object of an answer, without thinking, a fence and
-// words around it. An answer with an object that its text does not close, or
-// with a second one, is refused.
+// onlyObject returns the one JSON object of an answer, without thinking, a
+// fence and text around it. An answer with an object that its text does not
+// close, or with a second one, is refused.
 func onlyObject(answer string) (string, bool) {
 	answer = text.WithoutThinking(strings.ToValidUTF8(answer, ""))
 	start := strings.IndexByte(answer, '{')
@@ -170,7 +170,7 @@ func noteStyle() style {
 	}
 }
 
-// argumentsOf is the arguments as JSON, or as the text that they are.
+// argumentsOf returns the arguments as JSON, or as the text that they are.
 func argumentsOf(call models.ToolCall) any {
 	if strings.TrimSpace(call.Arguments) == "" {
 		return struct{}{}
