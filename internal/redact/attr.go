@@ -6,11 +6,11 @@ import (
 	"log/slog"
 )
 
-// Attr scrubs what a log line says: it is the ReplaceAttr of
+// Attr scrubs the values of a log line: it is the ReplaceAttr of
 // slog.HandlerOptions, so that an error which quotes a provider's answer does
-// not write a key or a number. Texts, errors and values of other types
-// are scrubbed as a handler would write them; one that holds nothing to mask
-// keeps its type. Names of attributes stay, and groups are not looked at.
+// not write a key or a number. Texts, errors and values of other types are
+// scrubbed as a handler would write them; one that holds nothing to mask keeps
+// its type. Names of attributes stay, and groups are not read.
 func Attr(_ []string, a slog.Attr) slog.Attr {
 	switch a.Value.Kind() {
 	case slog.KindString:
@@ -32,7 +32,8 @@ func scrubAttr(a slog.Attr, forms ...string) slog.Attr {
 	return a
 }
 
-// writtenForms is how the text handler and the JSON handler may write a value.
+// writtenForms returns how the text handler and the JSON handler may write a
+// value.
 func writtenForms(v any) []string {
 	switch v := v.(type) {
 	case error:

@@ -33,7 +33,7 @@ var codeAfter = compilePattern(`(?i)` + codeValue + `["”')]*[ \t]+(?:(?:is|was
 // that has no other meaning.
 var codeLater = compilePattern(`(?i)(\p{Nd}{6})[^.!?\n\p{Nd}]{1,40}?[^\p{L}\p{Nd}](?:otp|2fa|mfa|verification code|security code|one-time (?:code|password))(?:[^\p{L}\p{Nd}_]|$)`)
 
-// otherCodes are codes that everybody may know.
+// otherCodes are codes that are not secret.
 var otherCodes = compilePattern(`(?i)(?:zip|postal|post|area|country|dress|colou?r|qr|bar|source|morse|error|status|promo|discount|postale|postleit)[ -]?$`)
 
 // otherCode are such words in one, or that only end like one.
@@ -87,8 +87,8 @@ func isBareCode(value string) bool {
 	return !isCalendarYear(value) && unicode.IsDigit(last) && (unicode.IsDigit(first) || grouped)
 }
 
-// leastDigits is 3 for the check value on a card's back and 4 for any other
-// code.
+// leastDigits returns 3 for the check value on a card's back and 4 for any
+// other code.
 func leastDigits(word string) int {
 	if checkWords.MatchString(word) {
 		return 3
@@ -96,8 +96,8 @@ func leastDigits(word string) int {
 	return 4
 }
 
-// isPublicCode reports whether the word, or the one before it, makes the code one
-// that everybody may know.
+// isPublicCode reports whether the word, or the one before it, makes the code
+// one that is not secret.
 func isPublicCode(before, word string) bool {
 	return otherCode[strings.ToLower(word)] || otherCodes.MatchString(before[max(0, len(before)-24):])
 }

@@ -10,13 +10,14 @@ const (
 	// passwordWords are followed by a secret of any form.
 	passwordWords = `pass ?words?|passwd|pwd|pw|pass ?phrases?|contraseñas?|contrasenas?|mots? de passe|passwort|passwörter|kennwort|` +
 		`palavra-passe|senhas?|wachtwoord|wachtwoorden|parola d['’]ordine`
-	// secretWords may also be used in talk ("my secret: start small", "la
-	// clave es la constancia"), so what follows has to look like a secret.
+	// secretWords may also be used in talk ("my secret: start small", "la clave es
+	// la constancia"), so what follows must have the form of a secret.
 	secretWords = `(?:(?:access|auth|refresh|api|id|bearer|bot|session|security|csrf)[ _-]?)?tokens?|(?:client|api|app|shared)?[ _-]?secrets?|` +
 		`(?:api|access|private|secret|encryption|signing|license|account|subscription)[ _-]?keys?|pass|passcode|credentials?|` +
 		`clave|jeton|clé|schlüssel|segredo|chiave|sleutel`
 	says = `is|was|are|es|era|est|était|ist|war|lautet|é|è`
-	// quoted is bounded, because an open quote would be looked for to the end.
+	// quoted is bounded, because the search for an open quote would read to the
+	// end.
 	quoted = `"[^"\n]{1,64}"|'[^'\n]{1,64}'|“[^”\n]{1,64}”|«[^»\n]{1,64}»|` + "`[^`\n]{1,64}`"
 )
 

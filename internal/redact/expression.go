@@ -7,8 +7,8 @@ import "regexp"
 var onRead func(bytes int)
 
 // expression is a compiled pattern that says how much it reads. A whole text is
-// read where all matches are looked for or none is found; otherwise it is read
-// up to the end of the match.
+// read where all matches are wanted or none is found; otherwise it is read up
+// to the end of the match.
 type expression struct{ re *regexp.Regexp }
 
 // compilePattern compiles a pattern whose reading is counted.
@@ -21,7 +21,7 @@ func reportRead(bytes int) {
 	}
 }
 
-// MatchString is told of as having read all that it was given.
+// MatchString reports a match, and counts all of the text as read.
 func (e expression) MatchString(s string) bool {
 	reportRead(len(s))
 	return e.re.MatchString(s)

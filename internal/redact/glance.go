@@ -7,7 +7,8 @@ import (
 )
 
 // glance is what is seen of a text at once. Most texts hold nothing that could
-// be masked, and a pattern costs a thousand times what a look at its words does.
+// be masked, and a pattern costs a thousand times what a search for its words
+// does.
 type glance struct {
 	text string
 	// low is the text in small letters, as patterns without regard to case read

@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// ErrNested reports JSON within strings within JSON, deeper than anybody
-// writes it. Nothing of it may be shown; a retry fails again.
+// ErrNested reports JSON within strings within JSON, deeper than people write
+// it. Nothing of it may be shown; a retry fails again.
 var ErrNested = errors.New("JSON is nested in strings too deeply")
 
 // maxNested is how many strings may lie around a JSON text.
@@ -178,7 +178,7 @@ func (w *walker) writeLiteral(literal []byte, value, masked string) {
 	w.out = append(w.out, bytes.TrimRight(b.Bytes(), "\n")...)
 }
 
-// kindOfKey is what a value must be by the name of its key.
+// kindOfKey returns what a value must be by the name of its key.
 func kindOfKey(key, value string) (Kind, bool) {
 	if key == "" || value == "" || tokens.FindString(value) == value {
 		return "", false

@@ -15,7 +15,7 @@ var runs = compilePattern(`\p{Nd}+(?:[\t\p{Zs}\p{Pd}./()\x{00AD}\x{200B}-\x{200D
 // uuids are ids of workflows and requests; digits in them mean nothing.
 var uuids = compilePattern(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
-// idWord ends the text before a number that names a thing: "id 1700000000000",
+// idWord ends the text before a number that is an id: "id 1700000000000",
 // "order no. 4242424242424242".
 var idWord = compilePattern(`(?i)(?:(?:^|[^\p{L}])(?:ids?|order|orders|tracking|track|ticket|invoice|ref|reference|booking|reservation|case|parcel|shipment|` +
 	`package|serial|isbn|ean|imei|sku|barcode|timestamp|unix|epoch|member|membership|customer|policy|steps|pedido|factura|reserva|commande|facture|bestellung|` +
@@ -32,7 +32,7 @@ var phoneWord = compilePattern(`(?i)(?:^|[^\p{L}])(?:phone|phones|telephone|tel|
 // ssnWord ends the text before a social security number without dashes.
 var ssnWord = compilePattern(`(?i)(?:^|[^\p{L}])(?:ssn|social security|social)[^\p{Nd}\n.!?]{0,16}[.:]?[ \t]*$`)
 
-// sight is how far before and after a number words are looked for, in bytes.
+// sight is how far before and after a number words count, in bytes.
 const sight = 48
 
 // group is one group of digits, at these bytes.
@@ -106,9 +106,9 @@ func groupsOf(s string, start, end int) []group {
 	return groups
 }
 
-// digitOf is the ASCII digit of a decimal digit of any script: Unicode keeps
-// the ten of a script together, zero first, and lists them in ranges of ten or
-// a multiple.
+// digitOf returns the ASCII digit of a decimal digit of any script: Unicode
+// keeps the ten of a script together, zero first, and lists them in ranges of
+// ten or a multiple.
 func digitOf(r rune) byte {
 	if r <= '9' {
 		return byte(r)
@@ -216,7 +216,7 @@ func (w window) spanOf(kind Kind) span {
 	return span{start: start, end: w.end(), kind: kind}
 }
 
-// shape is the lengths of the groups: "3-3-4".
+// shape returns the lengths of the groups: "3-3-4".
 func (w window) shape() string {
 	var b strings.Builder
 	for i, g := range w.groups {

@@ -17,9 +17,9 @@ type pattern struct {
 	certain func(string) bool
 }
 
-// patterns are the shapes of 2.14. Prefixes of keys come from their vendors'
-// documentation: OpenAI and Anthropic (sk-), Stripe, GitHub, GitLab, AWS,
-// Google, Slack, SendGrid, Hugging Face, npm, Groq, xAI.
+// patterns are the shapes of addresses, keys and tokens. Prefixes of keys come
+// from their vendors' documentation: OpenAI and Anthropic (sk-), Stripe,
+// GitHub, GitLab, AWS, Google, Slack, SendGrid, Hugging Face, npm, Groq, xAI.
 var patterns = []pattern{
 	{kind: KindEmail, in: hasAnyOf("@"), re: compilePattern(`[\p{L}\p{M}\p{Nd}_.%+'’-]*[\p{L}\p{M}\p{Nd}_%+-]@[\p{L}\p{M}\p{Nd}][\p{L}\p{M}\p{Nd}.-]*\.[\p{L}\p{M}]{2,}`)},
 	{kind: KindEmail, in: hasAnyOf("dot"), re: compilePattern(`(?i)\b[\w.+-]+ ?(?: at |\(at\)|\[at\]) ?[\w-]+(?: ?(?: dot |\(dot\)|\[dot\]) ?[\w-]+)? ?(?: dot |\(dot\)|\[dot\]) ?(?:com|org|net|edu|gov|io|co|uk|us|de|fr|es|it|nl|pt|br|mx|ca|au)\b`)},

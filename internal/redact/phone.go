@@ -23,9 +23,9 @@ const testArea = "555"
 // isPhone reports whether the digits are the number of a person: with a plus,
 // or as people of one of phoneRegions write theirs, or of any shape behind a
 // word that says so. The library's matcher for texts is not written in Go, so
-// the candidates are found here, and the library says whether each is a number.
-// Numbers of services are none: they are public, and lists of repetitions look
-// like them.
+// the candidates are found here, and the library decides whether each is a
+// number. Numbers of services are none: they are public, and lists of
+// repetitions resemble them.
 func (w window) isPhone(digits string) bool {
 	if len(digits) > maxPhone || w.isSeries() || w.isProgression() || w.hasDate() || w.isDecimal() || w.clock {
 		return false
@@ -86,8 +86,8 @@ func (w window) isNational(digits string) bool {
 	})
 }
 
-// writtenIn is how a person's number of a region is divided there; nil when the
-// digits are no such number.
+// writtenIn returns how a person's number of a region is divided there; nil
+// when the digits are no such number.
 func writtenIn(digits, region string) []string {
 	number, err := phonenumbers.Parse(digits, region)
 	if err != nil || !phonenumbers.IsValidNumberForRegion(number, region) || !isPersonal(number) {
@@ -231,7 +231,7 @@ func joinSign(s string, a, b group) rune {
 	return r
 }
 
-// isClock reports whether joined groups are a time or a date, either way round.
+// isClock reports whether joined groups are a time or a date, in either order.
 func isClock(groups []group, sign rune) bool {
 	switch len(groups) {
 	case 2:

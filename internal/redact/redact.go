@@ -19,8 +19,8 @@ type Kind string
 const (
 	KindEmail Kind = "email"
 	KindCard  Kind = "card"
-	// KindPhone: anybody's, the participant's own included; the engine knows
-	// whom it texts, and a model has no use for a number.
+	// KindPhone: any person's number, the participant's own included; the engine
+	// knows whom it texts, and a model has no use for a number.
 	KindPhone Kind = "phone"
 	KindSSN   Kind = "ssn"
 	// KindCode: one-time codes, PINs and card check values.
@@ -38,12 +38,12 @@ type Result struct {
 	Kinds []Kind
 }
 
-// cutNote ends a text that was too long. It holds no number, because a
-// number beside a person's words could be read as a code.
+// cutNote ends a text that was too long. It holds no number, because a number
+// beside a person's text could be read as a code.
 const cutNote = " [The rest of this text was cut: it was too long.]"
 
-// maxRounds bounds how often a text is looked at until nothing changes. Two
-// rounds are usual: what was masked may show a number beside it more clearly.
+// maxRounds bounds how often a text is masked until nothing changes. Two rounds
+// are usual: what was masked may show a number beside it more clearly.
 const maxRounds = 8
 
 // tokens are the marks that masking leaves.
@@ -131,7 +131,7 @@ func cutText(s string, limit int) string {
 	return strings.TrimSpace(s[:end]) + note
 }
 
-// byteOffset is where the character with that number begins.
+// byteOffset returns where the character with that number begins.
 func byteOffset(s string, runes int) int {
 	for i := range s {
 		if runes == 0 {

@@ -147,8 +147,8 @@ func TestText_Cut(t *testing.T) {
 	})
 }
 
-// TestScrub_Linear looks at inputs that make careless rules slow: patterns read
-// at most a little more than eight times as much of a text eight times as long.
+// TestScrub_Linear tries inputs that make careless rules slow: patterns read at
+// most a little more than eight times as much of a text eight times as long.
 // Go's patterns themselves take time in proportion to what they read.
 func TestScrub_Linear(t *testing.T) {
 	bytes := 0

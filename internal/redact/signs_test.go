@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What a pattern matches, in any case that it matches in, passes the look in
+// What a pattern matches, in any case that it matches in, passes the search in
 // front of it.
 func TestGlanceLetsEveryMatchThrough(t *testing.T) {
 	worded := []pattern{
