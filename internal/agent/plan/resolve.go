@@ -40,11 +40,11 @@ func Concrete(step Step, allowed Catalogue, past []Past) (call models.ToolCall, 
 		}
 		arguments[one.key] = value
 	}
-	return acceptCall(name, arguments, resolved{allowed, past})
+	return acceptCall(name, arguments, callChecks{allowed, past})
 }
 
-// resolved is what a call is held against before it may run.
-type resolved struct {
+// callChecks is what a call is checked against before it may run.
+type callChecks struct {
 	allowed Catalogue
 	past    []Past
 }
@@ -76,7 +76,7 @@ func Resolve(answer string, allowed Catalogue, past []Past) (call models.ToolCal
 			arguments[key] = value
 		}
 	}
-	return acceptCall(written.Name, arguments, resolved{allowed, past})
+	return acceptCall(written.Name, arguments, callChecks{allowed, past})
 }
 
 // writtenCall is a call as a resolver writes it.
@@ -120,7 +120,7 @@ func firstObject(answer string) (writtenCall, bool) {
 // acceptCall makes a call of a tool that may run, and reports whether it may:
 // not a search of tools or the end of the exchange, not without a required
 // argument, and not a call that was answered already.
-func acceptCall(name string, arguments map[string]json.RawMessage, in resolved) (models.ToolCall, bool) {
+func acceptCall(name string, arguments map[string]json.RawMessage, in callChecks) (models.ToolCall, bool) {
 	spec, found := in.allowed.findSpec(name)
 	if !found || name == in.allowed.Search || name == in.allowed.Stop || !schemaOf(spec.Schema).hasRequired(arguments) {
 		return models.ToolCall{}, false
