@@ -9,9 +9,9 @@ import (
 	"coachline/models"
 )
 
-// offered is the schemas of a request's tools by name. A nil map stands for
+// toolSchemas is the schemas of a request's tools by name. A nil map stands for
 // names of any kind.
-type offered map[string]json.RawMessage
+type toolSchemas map[string]json.RawMessage
 
 // arguments is what a tool takes: argument names and their JSON types ("" is
 // any).
@@ -22,20 +22,20 @@ type arguments struct {
 }
 
 // anyName accepts every name: the allow-list decides later.
-var anyName offered
+var anyName toolSchemas
 
 // canCall reports whether a name may be called: any name where no tools are
 // given.
-func (o offered) canCall(name string) bool { return o == nil || o.hasTool(name) }
+func (o toolSchemas) canCall(name string) bool { return o == nil || o.hasTool(name) }
 
 // hasTool reports whether a tool of that name is offered.
-func (o offered) hasTool(name string) bool {
+func (o toolSchemas) hasTool(name string) bool {
 	_, ok := o[name]
 	return ok
 }
 
-func offeredBy(tools []models.ToolSpec) offered {
-	out := make(offered, len(tools))
+func offeredBy(tools []models.ToolSpec) toolSchemas {
+	out := make(toolSchemas, len(tools))
 	for _, tool := range tools {
 		if tool.Name != "" {
 			out[tool.Name] = tool.Schema
@@ -46,7 +46,7 @@ func offeredBy(tools []models.ToolSpec) offered {
 
 // argumentsFor reads the schema of a tool, which few answers ask for. One that
 // cannot be read leaves its tool without known arguments.
-func (o offered) argumentsFor(name string) arguments {
+func (o toolSchemas) argumentsFor(name string) arguments {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`

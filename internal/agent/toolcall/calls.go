@@ -28,7 +28,7 @@ type scanner struct {
 	text  string
 	at    int
 	cut   bool // the model was stopped by its limit
-	tools offered
+	tools toolSchemas
 	words strings.Builder
 	found
 }
@@ -36,7 +36,7 @@ type scanner struct {
 // extractCalls finds the calls of a text, in order: fences and tags, literal lists,
 // and the two bare shapes for the names of tools that are offered. cut says
 // that the text was ended by a length limit: then nothing unfinished counts.
-func extractCalls(text string, tools offered, cut bool) found {
+func extractCalls(text string, tools toolSchemas, cut bool) found {
 	if out, ok := wholeJSON(text, tools); ok {
 		return out
 	}
@@ -50,7 +50,7 @@ func extractCalls(text string, tools offered, cut bool) found {
 }
 
 // scanText takes a text apart from its start to its end.
-func scanText(text string, tools offered, cut bool) found {
+func scanText(text string, tools toolSchemas, cut bool) found {
 	s := scanner{text: text, cut: cut, tools: tools}
 	for s.at < len(s.text) {
 		at := marker.FindStringIndex(s.text[s.at:])
@@ -184,7 +184,7 @@ func (s *scanner) addCalls(calls []models.ToolCall, complete bool) {
 // wholeJSON reads a text that is one JSON value: calls of tools that are
 // offered, or an object that holds words, such as a message in the shape of the
 // API. ok is false for every other text.
-func wholeJSON(text string, tools offered) (found, bool) {
+func wholeJSON(text string, tools toolSchemas) (found, bool) {
 	read, ok := readValue(text)
 	if !ok || !read.whole || strings.TrimSpace(read.rest) != "" {
 		return found{}, false
@@ -197,7 +197,7 @@ func wholeJSON(text string, tools offered) (found, bool) {
 }
 
 // callsIn reads one or more JSON values that are calls and nothing else.
-func callsIn(text string, tools offered) ([]models.ToolCall, bool) {
+func callsIn(text string, tools toolSchemas) ([]models.ToolCall, bool) {
 	var calls []models.ToolCall
 	text = strings.TrimSpace(text)
 	for text != "" {
@@ -216,7 +216,7 @@ func callsIn(text string, tools offered) ([]models.ToolCall, bool) {
 }
 
 // decodeCalls reads a call, a list of calls or a message that holds a list.
-func decodeCalls(raw string, tools offered) ([]models.ToolCall, bool) {
+func decodeCalls(raw string, tools toolSchemas) ([]models.ToolCall, bool) {
 	if strings.HasPrefix(raw, "[") {
 		var items []json.RawMessage
 		if json.Unmarshal([]byte(raw), &items) != nil {
@@ -256,7 +256,7 @@ type callShape struct {
 	Input      json.RawMessage `json:"input"`
 }
 
-func decodeCall(raw []byte, tools offered) (models.ToolCall, bool) {
+func decodeCall(raw []byte, tools toolSchemas) (models.ToolCall, bool) {
 	var shape callShape
 	if json.Unmarshal(raw, &shape) != nil {
 		return models.ToolCall{}, false

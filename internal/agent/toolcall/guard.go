@@ -9,30 +9,34 @@ import (
 	"coachline/internal/text"
 )
 
-// sighted is a pattern that finds nothing in a text without any of some signs.
+// signPattern is a pattern that finds nothing in a text without any of some signs.
 // Most answers hold none of them, and to see that costs next to nothing.
-type sighted struct {
+type signPattern struct {
 	*regexp.Regexp
 	signs string
 }
 
-func withSign(signs, pattern string) sighted { return sighted{regexp.MustCompile(pattern), signs} }
+func withSign(signs, pattern string) signPattern {
+	return signPattern{regexp.MustCompile(pattern), signs}
+}
 
 // hasSign reports whether a text holds any of the signs.
-func (p sighted) hasSign(text string) bool { return strings.ContainsAny(text, p.signs) }
+func (p signPattern) hasSign(text string) bool { return strings.ContainsAny(text, p.signs) }
 
 // MatchString reports whether the pattern matches; it and the next two methods
 // are those of the pattern.
-func (p sighted) MatchString(text string) bool { return p.hasSign(text) && p.Regexp.MatchString(text) }
+func (p signPattern) MatchString(text string) bool {
+	return p.hasSign(text) && p.Regexp.MatchString(text)
+}
 
-func (p sighted) FindStringIndex(text string) []int {
+func (p signPattern) FindStringIndex(text string) []int {
 	if !p.hasSign(text) {
 		return nil
 	}
 	return p.Regexp.FindStringIndex(text)
 }
 
-func (p sighted) ReplaceAllString(text, by string) string {
+func (p signPattern) ReplaceAllString(text, by string) string {
 	if !p.hasSign(text) {
 		return text
 	}
@@ -53,7 +57,7 @@ const passes = 8
 
 // cleanAnswer cleans a text until nothing changes any more, so that cleaning what
 // it returns changes nothing. ok is false for what no person may see.
-func cleanAnswer(answer string, tools offered) (words string, ok bool) {
+func cleanAnswer(answer string, tools toolSchemas) (words string, ok bool) {
 	answer = strings.TrimSpace(answer)
 	for range passes {
 		next, _, _ := text.SplitThinking(answer)
@@ -124,7 +128,7 @@ func holdsProgram(text string) bool {
 var toolName = withSign("_", `[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+`)
 
 // namedTool returns the first tool whose name stands in a text as a word.
-func namedTool(text string, tools offered) string {
+func namedTool(text string, tools toolSchemas) string {
 	if !toolName.hasSign(text) {
 		return ""
 	}
@@ -193,8 +197,8 @@ var (
 // isMalformed reports text that was written for a program. The rules for data
 // read the beginning of the text and of its lines only, so that words which
 // quote "location": are still words.
-func isMalformed(words string, tools offered) bool {
-	for _, pattern := range []sighted{protocolWord, callLiteral, unusedMark, toolTag, dataStart, dataLine, programCall} {
+func isMalformed(words string, tools toolSchemas) bool {
+	for _, pattern := range []signPattern{protocolWord, callLiteral, unusedMark, toolTag, dataStart, dataLine, programCall} {
 		if pattern.MatchString(words) {
 			return true
 		}

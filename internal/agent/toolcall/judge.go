@@ -92,7 +92,7 @@ type reading struct {
 	text    string
 	thought bool
 	inText  found
-	known   offered
+	known   toolSchemas
 }
 
 func readAnswer(answer models.ChatResponse, tools []models.ToolSpec) reading {
@@ -136,7 +136,7 @@ func (r reading) refuseToolNames(words Verdict, quotes Quotes) Verdict {
 	return Verdict{Judgment: Malformed}
 }
 
-func judgeWords(text string, thought bool, tools offered) Verdict {
+func judgeWords(text string, thought bool, tools toolSchemas) Verdict {
 	words, ok := cleanAnswer(text, tools)
 	switch {
 	case !ok:
@@ -151,7 +151,7 @@ func judgeWords(text string, thought bool, tools offered) Verdict {
 
 // callsVerdict keeps the words beside calls where they are fit to be shown;
 // they are a remark such as "One moment.", so losing them costs nothing.
-func callsVerdict(calls []models.ToolCall, beside found, tools offered) Verdict {
+func callsVerdict(calls []models.ToolCall, beside found, tools toolSchemas) Verdict {
 	out := Verdict{Judgment: Calls, Calls: calls}
 	if beside.broken {
 		return out

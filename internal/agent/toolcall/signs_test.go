@@ -9,7 +9,7 @@ import (
 
 // What a pattern matches holds one of its signs.
 func TestEveryMatchHasASign(t *testing.T) {
-	for _, p := range []sighted{
+	for _, p := range []signPattern{
 		bareStart, marker, templateMark, ownLine, ownLines, protocolWord, callLiteral,
 		unusedMark, toolTag, dataLine, dataStart, programCall, namedCall,
 	} {
