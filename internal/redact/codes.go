@@ -39,8 +39,8 @@ var otherCodes = compilePattern(`(?i)(?:zip|postal|post|area|country|dress|colou
 // otherCode are such words in one, or that only end like one.
 var otherCode = wordSet(`zipcode zipcodes postcode postcodes barcode barcodes areacode decode encode sourcecode geocode unicode promocode`)
 
-// counted is a unit behind a number, which then is no code and no phone.
-var counted = compilePattern(`(?i)^[ \t]*(?:steps?|pasos|pas|schritte|passos|passi|stappen|k?cal(?:ories|orías)?|kj|words?|min(?:ute)?s?|hours?|hrs?|` +
+// countUnit is a unit behind a number, which then is no code and no phone.
+var countUnit = compilePattern(`(?i)^[ \t]*(?:steps?|pasos|pas|schritte|passos|passi|stappen|k?cal(?:ories|orías)?|kj|words?|min(?:ute)?s?|hours?|hrs?|` +
 	`seconds?|days?|weeks?|months?|years?|times|reps?|laps?|miles?|kms?|m|metres?|meters?|kg|lbs?|g|mg|ml|l|oz|pages?|people|euros?|dollars?|€|%|am|pm|` +
 	`minutos|horas|días|dias|minuten|stunden|heures|jours|ore|giorni|uur|dagen|o'clock|uhr)(?:[^\p{L}\p{Nd}]|$)`)
 
@@ -106,7 +106,7 @@ func isPublicCode(before, word string) bool {
 // digits, or capitals with a digit, and counts nothing.
 func isCodeLike(s string, start, end, least int) bool {
 	value := s[start:end]
-	if !isAlone(s, start, end) || counted.MatchString(textAfter(s, end)) {
+	if !isAlone(s, start, end) || countUnit.MatchString(textAfter(s, end)) {
 		return false
 	}
 	digits := 0

@@ -30,7 +30,7 @@ func (w window) isPhone(digits string) bool {
 	if len(digits) > maxPhone || w.isSeries() || w.isProgression() || w.hasDate() || w.isDecimal() || w.clock {
 		return false
 	}
-	return w.isDialled(digits) && !counted.MatchString(w.after()) && !currency.MatchString(w.after())
+	return w.isDialled(digits) && !countUnit.MatchString(w.after()) && !currency.MatchString(w.after())
 }
 
 func (w window) isDialled(digits string) bool {

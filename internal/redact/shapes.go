@@ -82,11 +82,11 @@ func (w window) isDashed() bool {
 
 // isAloneInRun reports whether no dash ties another number to this one.
 func (w window) isAloneInRun() bool {
-	return !strings.HasSuffix(w.before(), "-") && !tied.MatchString(w.after())
+	return !strings.HasSuffix(w.before(), "-") && !dashDigits.MatchString(w.after())
 }
 
-// tied is a number that a dash ties to the one before.
-var tied = compilePattern(`^-[0-9]`)
+// dashDigits are digits that a dash ties to the number before.
+var dashDigits = compilePattern(`^-[0-9]`)
 
 // hasDate reports whether the first groups are a date in one of two orders, or
 // a single group is a date without signs.
