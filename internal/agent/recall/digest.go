@@ -24,8 +24,8 @@ const (
 	memoryRaw = 1500
 )
 
-// IsDigestEnabled reports whether a digest runs: a nil setting means that it does for
-// small models.
+// IsDigestEnabled reports whether a digest runs: a nil setting means that it
+// does for small models.
 func IsDigestEnabled(setting *bool, size models.ModelSize) bool {
 	if setting != nil {
 		return *setting
@@ -77,8 +77,8 @@ func isNone(answer string) bool {
 	return false
 }
 
-// readAnswers divides the answers to a plan's batches. An answer that is missing or
-// blank has failed.
+// readAnswers divides the answers to a plan's batches. An answer that is
+// missing or blank has failed.
 func readAnswers(batches []string, answers []DigestAnswer, limit int) (texts []string, failed []bool) {
 	texts, failed = make([]string, len(batches)), make([]bool, len(batches))
 	for i := range batches {
@@ -97,7 +97,8 @@ func readAnswers(batches []string, answers []DigestAnswer, limit int) (texts []s
 // countChars returns the number of characters of a text.
 func countChars(text string) int { return utf8.RuneCountInString(text) }
 
-// EstimateTokens estimates the length of a text: 2.5 characters a token, rounded up.
+// EstimateTokens estimates the length of a text: 2.5 characters a token,
+// rounded up.
 func EstimateTokens(text string) int { return (countChars(text)*2 + 4) / 5 }
 
 // joinParts joins parts to batches of at most limit characters; a longer part is

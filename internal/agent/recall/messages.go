@@ -55,8 +55,8 @@ func lengthFor(lines []string, budget int) int {
 	return messagesBatch
 }
 
-// MessagesDigestRequest asks for what one batch of messages says. It fails only when
-// the prompt cannot be rendered; then count the batch as failed.
+// MessagesDigestRequest asks for what one batch of messages says. It fails only
+// when the prompt cannot be rendered; then count the batch as failed.
 func MessagesDigestRequest(lib *prompts.Library, batch, model string) (models.ChatRequest, error) {
 	req, err := renderRequest(lib, prompts.MessagesDigest, prompts.StageData{Material: batch, Limit: messagesAnswer}, model)
 	if err != nil {

@@ -156,7 +156,8 @@ func (p NotePlan) Merge(answer string, now time.Time) (note models.Note, ok bool
 	return note, true
 }
 
-// truncateLines keeps whole lines while they fit, and cuts the first that does not.
+// truncateLines keeps whole lines while they fit, and cuts the first that does
+// not.
 func truncateLines(body string, mostWords, mostChars int) string {
 	var out []string
 	for line := range strings.Lines(body) {
