@@ -28,9 +28,10 @@ type Allowed struct {
 	Label string
 }
 
-// AllowTools joins what was picked, planned, carried over and found, and keeps what
-// mode and channel permit, in the order of the catalogue; Always comes last.
-// The inputs stay as they are. The label tells only of names that were added.
+// AllowTools joins what was picked, planned, carried over and found, and keeps
+// what mode and channel permit, in the order of the catalogue; Always comes
+// last. The inputs stay as they are. The label tells only of names that were
+// added.
 func AllowTools(in AllowInput) Allowed {
 	picked := map[string]bool{}
 	add := func(names []string) bool {

@@ -8,8 +8,8 @@ import (
 	"coachline/models"
 )
 
-// CarryOverInput is the conversation up to the texts being answered, which are the
-// run of user entries at its end.
+// CarryOverInput is the conversation up to the texts being answered, which are
+// the run of user entries at its end.
 type CarryOverInput struct {
 	Entries   []models.Message // oldest first
 	Catalogue []Tool

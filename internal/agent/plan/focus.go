@@ -12,9 +12,10 @@ import (
 	"coachline/prompts/pages"
 )
 
-// FocusInput is what a model is asked. Dialogue holds recent lines, oldest first, each
-// with its speaker; Context is the line of the moment. All texts are redacted.
-// Previous is the focus of this conversation so far, empty where there is none.
+// FocusInput is what a model is asked. Dialogue holds recent lines, oldest
+// first, each with its speaker; Context is the line of the moment. All texts
+// are redacted. Previous is the focus of this conversation so far, empty where
+// there is none.
 type FocusInput struct {
 	Query    string
 	Dialogue []string
@@ -24,9 +25,9 @@ type FocusInput struct {
 	Model    string
 }
 
-// FocusRequest asks a model for the name of one focus. It has one system message and
-// the person's text as the only user message. It fails only when the prompt
-// cannot be rendered; then go on with Fallback.
+// FocusRequest asks a model for the name of one focus. It has one system
+// message and the person's text as the only user message. It fails only when
+// the prompt cannot be rendered; then go on with FocusFallback.
 func FocusRequest(lib *prompts.Library, ask FocusInput) (models.ChatRequest, error) {
 	text, err := lib.Render(prompts.FocusChoice, prompts.StageData{
 		Query: ask.Query, Dialogue: ask.Dialogue, Context: ask.Context, Earlier: ask.Previous, Tools: prompts.PageLines(ask.Focuses),
@@ -40,8 +41,8 @@ func FocusRequest(lib *prompts.Library, ask FocusInput) (models.ChatRequest, err
 	}}, nil
 }
 
-// PickFocus reads the answer to Request: the one name in it. ok is false when it
-// holds none of the names, or several.
+// PickFocus reads the answer to FocusRequest: the one name in it. ok is false
+// when it holds none of the names, or several.
 func PickFocus(answer string, focuses []pages.Page) (name string, ok bool) {
 	words := strings.FieldsFunc(text.WithoutThinking(answer), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'

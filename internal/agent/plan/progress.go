@@ -15,8 +15,8 @@ const (
 	substitute   = "Put what the results above say in place of anything in angle brackets."
 )
 
-// openSteps lists the tool steps that no successful call has done yet, in order. A
-// failed call does not do a step.
+// openSteps lists the tool steps that no successful call has done yet, in
+// order. A failed call does not do a step.
 func (p Plan) openSteps(past []Past) []Step {
 	left := p.toolSteps()
 	for _, one := range past {

@@ -17,8 +17,8 @@ const (
 	descriptionChars = 120
 )
 
-// PlannerInput is what a planner is asked. Tools are the routed ones with what was
-// carried over; Dialogue is as Dialogue makes it; Context is the line of
+// PlannerInput is what a planner is asked. Tools are the routed ones with what
+// was carried over; Dialogue is as Dialogue makes it; Context is the line of
 // the moment. All texts are redacted.
 type PlannerInput struct {
 	Query    string
@@ -28,9 +28,9 @@ type PlannerInput struct {
 	Model    string
 }
 
-// PlannerRequest asks for a plan. It has one system message and the person's text as
-// the only user message. It fails only when the prompt cannot be rendered;
-// then go on without a plan.
+// PlannerRequest asks for a plan. It has one system message and the person's
+// text as the only user message. It fails only when the prompt cannot be
+// rendered; then go on without a plan.
 func PlannerRequest(lib *prompts.Library, ask PlannerInput) (models.ChatRequest, error) {
 	data := prompts.StageData{
 		Query: ask.Query, Dialogue: ask.Dialogue, Context: ask.Context, Limit: maxSteps,

@@ -49,7 +49,7 @@ type callChecks struct {
 	past    []Past
 }
 
-// Resolve reads the answer to ResolveRequest: {"name": ..., "arguments": {...}},
+// Resolve reads the answer to ResolverRequest: {"name": ..., "arguments": {...}},
 // with prose or a fence around it where a model adds them. Unknown arguments
 // are dropped. ok is false for null, for what is no call, for a tool outside
 // the catalogue, for a search of tools or the end of the exchange, for missing

@@ -47,7 +47,7 @@ func (s Strategy) Settle(tools int) Strategy {
 // RouteEvidence is what was found out for a selection outside this package. The
 // zero value means that nothing could be: the selection falls back to words.
 type RouteEvidence struct {
-	// Answer is what the model wrote to Request; empty when the call failed.
+	// Answer is what the model wrote to RouterRequest; empty when the call failed.
 	Answer string
 	// Query and Vectors (by tool name) are embeddings of the text and of the
 	// tools' descriptions; MinScore is the least cosine, 0..1.
@@ -67,9 +67,9 @@ type Selection struct {
 	Fallback bool
 }
 
-// SelectTools picks tools for a redacted text. A strategy that fails is followed by
-// words, and words without a hit by the whole catalogue. A model that
-// answered "none" picks nothing.
+// SelectTools picks tools for a redacted text. A strategy that fails is
+// followed by words, and words without a hit by the whole catalogue. A model
+// that answered "none" picks nothing.
 func SelectTools(strategy Strategy, in RouteInput, found RouteEvidence) Selection {
 	strategy = strategy.Settle(len(in.Tools))
 	var names []string

@@ -14,9 +14,9 @@ import (
 // routeDescriptionChars bounds a tool's line in the request.
 const routeDescriptionChars = 120
 
-// RouterInput is what a model is asked to route. Dialogue holds recent lines, oldest
-// first, each with its speaker; Context is the line of the moment. All texts
-// are redacted.
+// RouterInput is what a model is asked to route. Dialogue holds recent lines,
+// oldest first, each with its speaker; Context is the line of the moment. All
+// texts are redacted.
 type RouterInput struct {
 	RouteInput
 	Dialogue []string
@@ -24,9 +24,9 @@ type RouterInput struct {
 	Model    string
 }
 
-// RouterRequest asks a model for at most five tool names. It has one system message
-// and the person's text as the only user message. It fails only when the
-// prompt cannot be rendered; then select without an answer.
+// RouterRequest asks a model for at most five tool names. It has one system
+// message and the person's text as the only user message. It fails only when
+// the prompt cannot be rendered; then select without an answer.
 func RouterRequest(lib *prompts.Library, ask RouterInput) (models.ChatRequest, error) {
 	data := prompts.StageData{Query: ask.Query, Dialogue: ask.Dialogue, Context: ask.Context, Limit: maxPicks}
 	for _, tool := range ask.Tools {
@@ -43,14 +43,15 @@ func RouterRequest(lib *prompts.Library, ask RouterInput) (models.ChatRequest, e
 }
 
 // shortDescription returns a tool's description on one line, cut at
-// descriptionChars.
+// routeDescriptionChars.
 func shortDescription(description string) string {
 	return text.Truncate(text.OneLine(description), routeDescriptionChars)
 }
 
-// PickTools reads the answer to Request: the known names in it, at most five, in
-// the order of the catalogue. "none" is a good answer that picks nothing. ok
-// is false when the answer is neither, so that another strategy decides.
+// PickTools reads the answer to RouterRequest: the known names in it, at most
+// five, in the order of the catalogue. "none" is a good answer that picks
+// nothing. ok is false when the answer is neither, so that another strategy
+// decides.
 func PickTools(answer string, tools []Tool) (names []string, ok bool) {
 	words := strings.FieldsFunc(text.WithoutThinking(answer), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("\"'`“”‘’«»,;()[]{}<>*|", r)

@@ -35,10 +35,9 @@ type Caps struct {
 	Stop string
 }
 
-// TrimToolEntries leaves the newest groups of tool rows in a conversation and shortens
-// their entries; all other entries stay. A result that is cut
-// inside a fence gets its closing mark again. The entries of the caller are
-// not changed.
+// TrimToolEntries leaves the newest groups of tool rows in a conversation and
+// shortens their entries; all other entries stay. A result that is cut inside a
+// fence gets its closing mark again. The entries of the caller are not changed.
 func TrimToolEntries(entries []models.Message, caps Caps) []models.Message {
 	caps.EntryChars = max(caps.EntryChars, minEntryChars)
 	first := firstKept(entries, caps)

@@ -82,9 +82,8 @@ type memo struct {
 // toolKey identifies a tool without its keywords.
 type toolKey struct{ name, description string }
 
-type // cachedWords are the words of a tool, with the keywords they were made
-// from.
-cachedWords struct {
+// cachedWords are the words of a tool, with the keywords they were made from.
+type cachedWords struct {
 	keywords []string
 	words    lexicon
 }
