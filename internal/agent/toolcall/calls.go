@@ -33,9 +33,10 @@ type scanner struct {
 	found
 }
 
-// extractCalls finds the calls of a text, in order: fences and tags, literal lists,
-// and the two bare shapes for the names of tools that are offered. cut says
-// that the text was ended by a length limit: then nothing unfinished counts.
+// extractCalls finds the calls of a text, in order: fences and tags, literal
+// lists, and the two bare shapes for the names of tools that are offered. cut
+// says that the text was ended by a length limit: then nothing unfinished
+// counts.
 func extractCalls(text string, tools toolSchemas, cut bool) found {
 	if out, ok := wholeJSON(text, tools); ok {
 		return out

@@ -9,8 +9,8 @@ import (
 	"coachline/internal/text"
 )
 
-// signPattern is a pattern that finds nothing in a text without any of some signs.
-// Most answers hold none of them, and to see that costs next to nothing.
+// signPattern is a pattern that finds nothing in a text without any of some
+// signs. Most answers hold none of them, and to see that costs next to nothing.
 type signPattern struct {
 	*regexp.Regexp
 	signs string

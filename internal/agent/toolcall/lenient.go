@@ -103,8 +103,8 @@ func (r *jsonRepairer) repairValue(depth int) bool {
 	return ok
 }
 
-// repairList reads the members of an object or a list up to its end or that of the
-// text.
+// repairList reads the members of an object or a list up to its end or that of
+// the text.
 func (r *jsonRepairer) repairList(depth int, end byte) bool {
 	r.out.WriteByte(r.text[r.at])
 	r.at++
