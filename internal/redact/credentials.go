@@ -21,9 +21,9 @@ const (
 	quoted = `"[^"\n]{1,64}"|'[^'\n]{1,64}'|“[^”\n]{1,64}”|«[^»\n]{1,64}»|` + "`[^`\n]{1,64}`"
 )
 
-// secretGiven is a password word (1) or one that may be talk (2), perhaps whose it is,
-// then a sign (3) or verb (4) that gives it, or nothing, and the value: quoted
-// (5) or one word (6).
+// secretGiven is a password word (1) or one that may be talk (2), perhaps whose
+// it is, then a sign (3) or verb (4) that gives it, or nothing, and the value:
+// quoted (5) or one word (6).
 var secretGiven = compilePattern(`(?i)(?:^|[^\p{L}\p{Nd}])(?:(` + passwordWords + `)|(?:[a-z0-9]{1,24}_)*(` + secretWords + `))` +
 	`(?:(?:[ \t]+(?:for|to|at|of|on|in|para|de|del|für|von|pour|du|per|di|voor|van|do|da)[ \t]+[^.!?\n:=]{1,40}?)?["'”]?` +
 	`(?:\s{0,8}([:=]+)[ \t]*|[ \t]+(` + says + `)[ \t]*:?[ \t]+)|[ \t]+(?:(?:to|too|en|a)[ \t]+)?)(?:(` + quoted + `)|([^\s]+))`)

@@ -164,7 +164,8 @@ func isCard(literal string) bool {
 	return w.isCard(literal)
 }
 
-// writeLiteral appends the literal as it was, or the masked text as a new literal.
+// writeLiteral appends the literal as it was, or the masked text as a new
+// literal.
 func (w *walker) writeLiteral(literal []byte, value, masked string) {
 	if masked == value {
 		w.out = append(w.out, literal...)

@@ -155,8 +155,8 @@ var (
 	currency  = compilePattern(`(?i)^[ \t]*(?:[€£¥₹$]|(?:usd|eur|gbp|brl|mxn|chf|inr|reais|pesos|rupees|francs|franken)(?:[^\p{L}]|$))`)
 )
 
-// hasPairs reports whether every group has two digits at most, as lists of numbers
-// have too.
+// hasPairs reports whether every group has two digits at most, as lists of
+// numbers have too.
 func (w window) hasPairs() bool {
 	return len(w.groups) > 2 && !slices.ContainsFunc(w.groups, func(g group) bool { return len(g.digits) > 2 })
 }
