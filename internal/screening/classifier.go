@@ -62,9 +62,9 @@ func (f *Features) Each(from, to int, yield func(uint32)) {
 // ReadFeatures gives the features of a text.
 func ReadFeatures(body string) *Features {
 	var t tokens
-	t.read(body)
+	t.readBody(body)
 	f := &Features{}
-	f.read(&t)
+	f.readTokens(&t)
 	return f
 }
 
@@ -80,8 +80,8 @@ func hashBytes(h uint32, part []byte) uint32 {
 	return h
 }
 
-// bucket mixes a hash so that all of its bits count.
-func bucket(h uint32) uint32 {
+// mixHash mixes a hash so that all of its bits count.
+func mixHash(h uint32) uint32 {
 	h ^= h >> 15
 	h *= 0x2c1b3c6d
 	h ^= h >> 12
@@ -90,14 +90,14 @@ func bucket(h uint32) uint32 {
 	return h & (features - 1)
 }
 
-func (f *Features) read(t *tokens) {
+func (f *Features) readTokens(t *tokens) {
 	f.words, f.all = f.words[:0], f.all[:0]
 	var space [3 * maxWord]byte
 	var whole, stems [maxReach]uint32 // of the words before, the nearest first
 	for i := 0; i < len(t.spans); {
 		word := append(space[:0], '<')
 		for first := true; i < len(t.spans) && (first || t.spans[i].isGlued); i++ {
-			part := t.word(i)
+			part := t.wordAt(i)
 			word = append(word, part[:min(len(part), maxWord)]...)
 			word = word[:min(len(word), 2*maxWord)]
 			first = false
@@ -106,24 +106,24 @@ func (f *Features) read(t *tokens) {
 		case isNumber(word[1:]):
 			word = append(word[:1], '#')
 		case longestRun(word) > 2:
-			word = squeeze(word[:0], word)
+			word = appendSqueezed(word[:0], word)
 		}
 		word = append(word, '>')
 		from := int32(len(f.all))
 		hash := hashBytes(hashStart, word)
-		f.all = append(f.all, bucket(hash))
+		f.all = append(f.all, mixHash(hash))
 		for size := 3; size <= 5; size++ {
 			for at := 0; at+size <= len(word); at++ {
-				f.all = append(f.all, bucket(hashBytes(hashStart+uint32(size), word[at:at+size])))
+				f.all = append(f.all, mixHash(hashBytes(hashStart+uint32(size), word[at:at+size])))
 			}
 		}
 		stem := hashBytes(hashStart, word[:min(len(word), 1+stemBytes)])
 		w := wordFeatures{own: [2]int32{from, int32(len(f.all))}}
 		for k, reach := range pairReach {
 			if k < wholePairs {
-				w.pairs[k] = bucket(whole[reach-1]*31 + hash*17 + uint32(reach))
+				w.pairs[k] = mixHash(whole[reach-1]*31 + hash*17 + uint32(reach))
 			} else {
-				w.pairs[k] = bucket(stems[reach-1]*37 + stem*19)
+				w.pairs[k] = mixHash(stems[reach-1]*37 + stem*19)
 			}
 		}
 		f.words = append(f.words, w)
@@ -147,7 +147,7 @@ type Stretch struct {
 	From, To     int
 }
 
-func (l *Linear) weight(feature uint32) float32 {
+func (l *Linear) weightOf(feature uint32) float32 {
 	return l.Weights[feature&uint32(len(l.Weights)-1)]
 }
 
@@ -161,14 +161,14 @@ func (l *Linear) Best(f *Features) Stretch {
 	var sum float32
 	count := 0
 	for end := range f.words {
-		own, number := l.own(f, end)
+		own, number := l.sumWord(f, end)
 		sum, count = l.addPairs(f, end, max(0, end-size), sum+own, count+number)
 		begin := end + 1 - size
 		if begin < 0 {
 			continue
 		}
 		if begin > 0 {
-			own, number = l.own(f, begin-1)
+			own, number = l.sumWord(f, begin-1)
 			sum, count = l.dropPairs(f, begin, end, sum-own, count-number)
 		}
 		root := float32(math.Sqrt(float64(count)))
@@ -198,7 +198,7 @@ func (l *Linear) BestWindow(f *Features) Stretch {
 	var sums [stretchWords]float32
 	var counts [stretchWords]int
 	for end := range f.words {
-		adds, numbers := l.additions(f, end)
+		adds, numbers := l.addedSums(f, end)
 		sums[end%stretchWords], counts[end%stretchWords] = 0, 0
 		for begin := max(0, end+1-stretchWords); begin <= end; begin++ {
 			at, before := begin%stretchWords, min(end-begin, maxReach)
@@ -214,13 +214,13 @@ func (l *Linear) BestWindow(f *Features) Stretch {
 	return best
 }
 
-// additions is what a word adds to the sum and to the features of a window that
-// ends with it, by how many words of the window stand before it.
-func (l *Linear) additions(f *Features, at int) (sums [maxReach + 1]float32, counts [maxReach + 1]int) {
-	sums[0], counts[0] = l.own(f, at)
+// addedSums returns what a word adds to the sum and to the features of a window
+// that ends with it, by how many words of the window stand before it.
+func (l *Linear) addedSums(f *Features, at int) (sums [maxReach + 1]float32, counts [maxReach + 1]int) {
+	sums[0], counts[0] = l.sumWord(f, at)
 	for k, reach := range pairReach {
 		if at >= reach {
-			sums[reach] += l.weight(f.words[at].pairs[k])
+			sums[reach] += l.weightOf(f.words[at].pairs[k])
 			counts[reach]++
 		}
 	}
@@ -238,7 +238,7 @@ const loneWord = 1
 func (l *Linear) addPairs(f *Features, at, from int, sum float32, count int) (float32, int) {
 	for k, reach := range pairReach {
 		if at-reach >= from {
-			sum, count = sum+l.weight(f.words[at].pairs[k]), count+1
+			sum, count = sum+l.weightOf(f.words[at].pairs[k]), count+1
 		}
 	}
 	return sum, count
@@ -248,18 +248,18 @@ func (l *Linear) addPairs(f *Features, at, from int, sum float32, count int) (fl
 func (l *Linear) dropPairs(f *Features, begin, end int, sum float32, count int) (float32, int) {
 	for k, reach := range pairReach {
 		if begin+reach-1 <= end {
-			sum, count = sum-l.weight(f.words[begin+reach-1].pairs[k]), count-1
+			sum, count = sum-l.weightOf(f.words[begin+reach-1].pairs[k]), count-1
 		}
 	}
 	return sum, count
 }
 
-// own sums the weights of the features of one word and counts them.
-func (l *Linear) own(f *Features, i int) (float32, int) {
+// sumWord sums the weights of the features of one word and counts them.
+func (l *Linear) sumWord(f *Features, i int) (float32, int) {
 	var sum float32
 	own := f.all[f.words[i].own[0]:f.words[i].own[1]]
 	for _, feature := range own {
-		sum += l.weight(feature)
+		sum += l.weightOf(feature)
 	}
 	return sum, len(own)
 }

@@ -51,7 +51,7 @@ var carrierTypes = map[string]models.Intent{
 // wholeText compares all words of a text with the keywords. Politeness around a
 // keyword changes its method and not its meaning.
 func wholeText(words []string) (models.Intent, models.ConsentMethod) {
-	if intent := keyword(words); intent != models.IntentNone {
+	if intent := matchKeyword(words); intent != models.IntentNone {
 		return intent, models.MethodKeyword
 	}
 	bare := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return courtesy[word] })
@@ -60,15 +60,15 @@ func wholeText(words []string) (models.Intent, models.ConsentMethod) {
 	}
 	// Politeness makes a HELP or a yes an ordinary sentence, which the coach
 	// can answer.
-	if intent := keyword(bare); intent == models.IntentStop || intent == models.IntentStart {
+	if intent := matchKeyword(bare); intent == models.IntentStop || intent == models.IntentStart {
 		return intent, models.MethodPhrase
 	}
 	return models.IntentNone, ""
 }
 
-// keyword also knows a keyword said several times ("stop stop") or spelled
-// ("S.T.O.P.").
-func keyword(words []string) models.Intent {
+// matchKeyword finds the intent of a keyword, also of one that is repeated
+// ("stop stop") or spelled ("S.T.O.P.").
+func matchKeyword(words []string) models.Intent {
 	if intent := keywords[strings.Join(words, " ")]; intent != models.IntentNone {
 		return intent
 	}

@@ -17,9 +17,9 @@ type dangerFound struct {
 	score      float32
 }
 
-// danger takes the gravest finding: by tier, then the first of self-harm, harm by
-// others and emergency.
-func (s *scanner) danger(findings []finding) dangerFound {
+// gravestDanger takes the gravest finding: by tier, then the first of
+// self-harm, harm by others and emergency.
+func (s *scanner) gravestDanger(findings []finding) dangerFound {
 	var best dangerFound
 	for _, f := range findings {
 		d := dangerFound{danger: kinds[f.rule.kind], tier: f.rule.tier, rule: f.rule.id, kind: f.rule.kind}
@@ -27,18 +27,18 @@ func (s *scanner) danger(findings []finding) dangerFound {
 			best = d
 		}
 	}
-	return s.classify(best)
+	return s.addClassified(best)
 }
 
 // RuleScore stands for a rule where the classifier alone found something.
 const RuleScore = "score"
 
-// classify adds what the classifier finds to what the rules found.
-func (s *scanner) classify(found dangerFound) dangerFound {
+// addClassified adds what the classifier finds to what the rules found.
+func (s *scanner) addClassified(found dangerFound) dangerFound {
 	m := model()
 	best, window := m.Alert.Best(&s.features), m.Alert.BestWindow(&s.features)
 	found.score = best.Score
-	thresholds := s.thresholds()
+	thresholds := s.languageThresholds()
 	graver := tierNone
 	if len(s.tokens.spans) > 0 {
 		graver = thresholds.tierOf(best.Score, window.Score)
@@ -56,11 +56,11 @@ func (s *scanner) classify(found dangerFound) dangerFound {
 	return found
 }
 
-// thresholds are those of the likeliest language.
-func (s *scanner) thresholds() Thresholds { return model().Thresholds[languages[s.likeliest()]] }
+// languageThresholds returns the thresholds of the likeliest language.
+func (s *scanner) languageThresholds() Thresholds { return model().Thresholds[languages[s.likeliestLanguage()]] }
 
-// likeliest is the language that knows most words of the text.
-func (s *scanner) likeliest() int {
+// likeliestLanguage finds the language that knows most words of the text.
+func (s *scanner) likeliestLanguage() int {
 	best := 0
 	last := len(s.tokens.spans)
 	for i := range s.versions {

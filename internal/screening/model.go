@@ -59,17 +59,17 @@ func NewModel() *Model {
 	return m
 }
 
-// sections lists the weights in the order of the file.
-func (m *Model) sections() [][]float32 {
+// weightSections lists the weights in the order of the file.
+func (m *Model) weightSections() [][]float32 {
 	return [][]float32{m.Alert.Weights, m.Kinds[0], m.Kinds[1], m.Kinds[2], m.Stop.Weights, m.WrongNumber.Weights}
 }
 
-// numbers lists what the file has beside the weights, in its order.
-func (m *Model) numbers() []*float32 {
+// otherNumbers lists what the file has beside the weights, in its order.
+func (m *Model) otherNumbers() []*float32 {
 	return []*float32{&m.Alert.Bias, &m.Stop.Bias, &m.WrongNumber.Bias}
 }
 
-func (t *Thresholds) numbers() []*float32 {
+func (t *Thresholds) listNumbers() []*float32 {
 	return []*float32{&t.TierB, &t.TierA, &t.WindowB, &t.WindowA, &t.Unclear, &t.Stop, &t.WrongNumber}
 }
 
@@ -106,12 +106,12 @@ func (m *Model) Encode() []byte {
 			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(*n))
 		}
 	}
-	put(m.numbers())
+	put(m.otherNumbers())
 	for _, language := range languages {
 		thresholds := m.Thresholds[language]
-		put(thresholds.numbers())
+		put(thresholds.listNumbers())
 	}
-	for _, weights := range m.sections() {
+	for _, weights := range m.weightSections() {
 		var largest float32
 		for _, w := range weights {
 			largest = max(largest, w, -w)
@@ -128,8 +128,8 @@ func (m *Model) Encode() []byte {
 // DecodeModel reads what Encode wrote.
 func DecodeModel(data []byte) (*Model, error) {
 	m := NewModel()
-	want := len(modelMagic) + 4*len(m.numbers()) + 4*len(languages)*len((&Thresholds{}).numbers())
-	for _, weights := range m.sections() {
+	want := len(modelMagic) + 4*len(m.otherNumbers()) + 4*len(languages)*len((&Thresholds{}).listNumbers())
+	for _, weights := range m.weightSections() {
 		want += 4 + len(weights)
 	}
 	if len(data) != want || string(data[:len(modelMagic)]) != modelMagic {
@@ -142,13 +142,13 @@ func DecodeModel(data []byte) (*Model, error) {
 			data = data[4:]
 		}
 	}
-	get(m.numbers())
+	get(m.otherNumbers())
 	for _, language := range languages {
 		var thresholds Thresholds
-		get(thresholds.numbers())
+		get(thresholds.listNumbers())
 		m.Thresholds[language] = thresholds
 	}
-	for _, weights := range m.sections() {
+	for _, weights := range m.weightSections() {
 		var scale float32
 		get([]*float32{&scale})
 		if math.IsNaN(float64(scale)) {

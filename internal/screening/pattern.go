@@ -70,10 +70,10 @@ type window struct {
 	work int
 }
 
-func (w *window) all() uint64 { return 1<<w.words - 1 }
+func (w *window) allPositions() uint64 { return 1<<w.words - 1 }
 
-// step gives the positions after a node from those before it.
-func (w *window) step(n *node, at uint64) uint64 {
+// matchNode returns the positions after a node, given those before it.
+func (w *window) matchNode(n *node, at uint64) uint64 {
 	if at == 0 {
 		return 0
 	}
@@ -83,13 +83,13 @@ func (w *window) step(n *node, at uint64) uint64 {
 		return at & w.occurs[n.atom] << 1
 	case opSeq:
 		for _, kid := range n.kids {
-			at = w.step(kid, at)
+			at = w.matchNode(kid, at)
 		}
 		return at
 	case opAlt:
-		return w.either(n.kids, at)
+		return w.matchAny(n.kids, at)
 	case opOptional:
-		return at | w.either(n.kids, at)
+		return at | w.matchAny(n.kids, at)
 	case opGap:
 		for range n.n {
 			at |= at &^ w.breaks << 1
@@ -97,7 +97,7 @@ func (w *window) step(n *node, at uint64) uint64 {
 		return at & (1<<(w.words+1) - 1)
 	case opRepeat:
 		for range n.n {
-			at |= w.step(n.kids[0], at)
+			at |= w.matchNode(n.kids[0], at)
 		}
 		return at
 	case opClauseStart:
@@ -112,17 +112,17 @@ func (w *window) step(n *node, at uint64) uint64 {
 	return 0
 }
 
-func (w *window) either(kids []*node, at uint64) uint64 {
+func (w *window) matchAny(kids []*node, at uint64) uint64 {
 	var after uint64
 	for _, kid := range kids {
-		after |= w.step(kid, at)
+		after |= w.matchNode(kid, at)
 	}
 	return after
 }
 
-// anchors are atoms of which one occurs wherever the node matches; nil when
-// there is no such set.
-func (n *node) anchors(size func(int32) int) []int32 {
+// findAnchors returns atoms of which one occurs wherever the node matches; nil
+// when there is no such set.
+func (n *node) findAnchors(size func(int32) int) []int32 {
 	weigh := func(atoms []int32) int {
 		total := 0
 		for _, atom := range atoms {
@@ -136,7 +136,7 @@ func (n *node) anchors(size func(int32) int) []int32 {
 	case opSeq:
 		var best []int32
 		for _, kid := range n.kids {
-			if found := kid.anchors(size); found != nil && (best == nil || weigh(found) < weigh(best)) {
+			if found := kid.findAnchors(size); found != nil && (best == nil || weigh(found) < weigh(best)) {
 				best = found
 			}
 		}
@@ -144,7 +144,7 @@ func (n *node) anchors(size func(int32) int) []int32 {
 	case opAlt:
 		var union []int32
 		for _, kid := range n.kids {
-			found := kid.anchors(size)
+			found := kid.findAnchors(size)
 			if found == nil {
 				return nil
 			}
@@ -166,11 +166,11 @@ type parser struct {
 	items   []string
 }
 
-func (p *parser) parse(pattern string) (*node, error) {
+func (p *parser) parsePattern(pattern string) (*node, error) {
 	p.items = strings.Fields(spread.Replace(orInGroups(pattern)))
-	found, err := p.sequences("")
+	found, err := p.readSequences("")
 	if err == nil {
-		err = p.resolve(found)
+		err = p.resolveAtoms(found)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q: %w", pattern, err)
@@ -195,9 +195,9 @@ func orInGroups(pattern string) string {
 	}, pattern)
 }
 
-// resolve numbers the atoms of a pattern. Alternatives that are one word each
-// become one atom.
-func (p *parser) resolve(n *node) error {
+// resolveAtoms numbers the atoms of a pattern. Alternatives that are one word
+// each become one atom.
+func (p *parser) resolveAtoms(n *node) error {
 	if n.op == opWord {
 		if n.words == nil {
 			return nil
@@ -214,7 +214,7 @@ func (p *parser) resolve(n *node) error {
 	case opWord, opGap, opRepeat, opClauseStart, opClauseEnd, opTextStart, opTextEnd:
 	}
 	for _, kid := range n.kids {
-		if err := p.resolve(kid); err != nil {
+		if err := p.resolveAtoms(kid); err != nil {
 			return err
 		}
 	}
@@ -228,9 +228,9 @@ func (p *parser) resolveSequence(n *node) error {
 	for i := 0; i < len(n.kids); i++ {
 		var joined []string
 		if i+1 < len(n.kids) {
-			joined = p.joined(n.kids[i], n.kids[i+1])
+			joined = p.joinWords(n.kids[i], n.kids[i+1])
 		}
-		if err := p.resolve(n.kids[i]); err != nil {
+		if err := p.resolveAtoms(n.kids[i]); err != nil {
 			return err
 		}
 		if joined == nil {
@@ -238,7 +238,7 @@ func (p *parser) resolveSequence(n *node) error {
 			continue
 		}
 		one := &node{op: opWord, words: joined}
-		if err := errors.Join(p.resolve(n.kids[i+1]), p.resolve(one)); err != nil {
+		if err := errors.Join(p.resolveAtoms(n.kids[i+1]), p.resolveAtoms(one)); err != nil {
 			return err
 		}
 		apart := &node{op: opSeq, kids: []*node{n.kids[i], n.kids[i+1]}}
@@ -249,7 +249,7 @@ func (p *parser) resolveSequence(n *node) error {
 	return nil
 }
 
-func (p *parser) joined(first, second *node) []string {
+func (p *parser) joinWords(first, second *node) []string {
 	var all []string
 	for _, a := range first.words {
 		for _, b := range second.words {
@@ -279,15 +279,15 @@ func mergeWords(kids []*node) []*node {
 
 var spread = strings.NewReplacer("(", " ( ", ")", " ) ", "[", " [ ", "]", " ] ", ",", " , ")
 
-// sequences reads sequences with commas between them up to an end.
-func (p *parser) sequences(end string) (*node, error) {
+// readSequences reads sequences with commas between them up to an end.
+func (p *parser) readSequences(end string) (*node, error) {
 	alternatives := &node{op: opAlt}
 	sequence := &node{op: opSeq}
 	flush := func() error {
 		if len(sequence.kids) == 0 {
 			return errors.New("empty sequence")
 		}
-		alternatives.kids = append(alternatives.kids, simplify(sequence))
+		alternatives.kids = append(alternatives.kids, unwrapSequence(sequence))
 		sequence = &node{op: opSeq}
 		return nil
 	}
@@ -305,7 +305,7 @@ func (p *parser) sequences(end string) (*node, error) {
 				return nil, err
 			}
 		default:
-			if err := p.extend(sequence, item); err != nil {
+			if err := p.appendItem(sequence, item); err != nil {
 				return nil, err
 			}
 		}
@@ -316,12 +316,12 @@ func (p *parser) sequences(end string) (*node, error) {
 	return alternatives, flush()
 }
 
-// extend adds an item to a sequence. What begins with "~" repeats the group
+// appendItem adds an item to a sequence. What begins with "~" repeats the group
 // before it.
-func (p *parser) extend(sequence *node, item string) error {
+func (p *parser) appendItem(sequence *node, item string) error {
 	last := len(sequence.kids) - 1
 	if item[0] != '~' {
-		kid, err := p.item(item)
+		kid, err := p.readItem(item)
 		sequence.kids = append(sequence.kids, kid)
 		return err
 	}
@@ -333,8 +333,8 @@ func (p *parser) extend(sequence *node, item string) error {
 	return nil
 }
 
-// simplify makes a sequence of one member that member.
-func simplify(n *node) *node {
+// unwrapSequence replaces a sequence of one member by that member.
+func unwrapSequence(n *node) *node {
 	if len(n.kids) == 1 {
 		return n.kids[0]
 	}
@@ -343,15 +343,15 @@ func simplify(n *node) *node {
 
 var symbols = map[string]op{"^": opClauseStart, "$": opClauseEnd, "^^": opTextStart, "$$": opTextEnd}
 
-func (p *parser) item(item string) (*node, error) {
+func (p *parser) readItem(item string) (*node, error) {
 	if o, ok := symbols[item]; ok {
 		return &node{op: o}, nil
 	}
 	switch {
 	case item == "(":
-		return p.sequences(")")
+		return p.readSequences(")")
 	case item == "[":
-		inner, err := p.sequences("]")
+		inner, err := p.readSequences("]")
 		if err != nil {
 			return nil, err
 		}
@@ -364,10 +364,10 @@ func (p *parser) item(item string) (*node, error) {
 		if err != nil {
 			return nil, fmt.Errorf("repetition %q: %w", item, err)
 		}
-		inner, err := p.item(name)
+		inner, err := p.readItem(name)
 		return &node{op: opRepeat, n: uint8(n), kids: []*node{inner}}, err
 	case strings.Contains(item, "|") && strings.ContainsFunc(item, unicode.IsUpper):
-		return p.mixed(strings.Split(item, "|"))
+		return p.readAlternatives(strings.Split(item, "|"))
 	case isClassName(item):
 		class := p.classes[item]
 		if class == nil {
@@ -378,11 +378,11 @@ func (p *parser) item(item string) (*node, error) {
 	return &node{op: opWord, words: strings.Split(item, "|")}, nil
 }
 
-// mixed is one of several words and classes.
-func (p *parser) mixed(names []string) (*node, error) {
+// readAlternatives reads one of several words and classes.
+func (p *parser) readAlternatives(names []string) (*node, error) {
 	either := &node{op: opAlt}
 	for _, name := range names {
-		kid, err := p.item(name)
+		kid, err := p.readItem(name)
 		if err != nil {
 			return nil, err
 		}

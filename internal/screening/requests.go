@@ -13,7 +13,7 @@ func (s *scanner) scoreRequest() (models.Intent, models.ConsentMethod) {
 	if s.features.Len() < MinRequest || s.isLimited {
 		return models.IntentNone, ""
 	}
-	m, thresholds := model(), s.thresholds()
+	m, thresholds := model(), s.languageThresholds()
 	stop := m.Stop.Best(&s.features).Score
 	switch {
 	case stop >= thresholds.Stop:
@@ -31,6 +31,6 @@ func (s *scanner) scoreRequest() (models.Intent, models.ConsentMethod) {
 func IsLimited(body string) bool {
 	s := scanners.Get().(*scanner)
 	defer scanners.Put(s)
-	s.scan(body)
+	s.scanBody(body)
 	return s.isLimited
 }

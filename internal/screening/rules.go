@@ -100,11 +100,11 @@ type ruleReader struct {
 
 func parseRules(language, text string) (*ruleSet, error) {
 	set := &ruleSet{language: language, exact: map[string]*entry{}, prefixes: map[string]*entry{}}
-	set.respell.init()
+	set.respell.makeMaps()
 	r := &ruleReader{set: set, exceptions: map[string]*exception{}, atomIDs: map[string]int32{}}
-	r.parser = parser{classes: map[string]*node{}, joins: set.respell.joins, atom: r.atom}
-	for _, s := range statements(text) {
-		if err := r.statement(s.text); err != nil {
+	r.parser = parser{classes: map[string]*node{}, joins: set.respell.joins, atom: r.atomID}
+	for _, s := range splitStatements(text) {
+		if err := r.readStatement(s.text); err != nil {
 			return nil, fmt.Errorf("line %d: %w", s.line, err)
 		}
 	}
@@ -112,7 +112,7 @@ func parseRules(language, text string) (*ruleSet, error) {
 	if len(set.rules) == 0 {
 		return nil, errors.New("no rules")
 	}
-	r.index()
+	r.buildIndex()
 	return set, nil
 }
 
@@ -121,7 +121,7 @@ type statement struct {
 	text string
 }
 
-func statements(text string) []statement {
+func splitStatements(text string) []statement {
 	var all []statement
 	lines := bufio.NewScanner(strings.NewReader(text))
 	lines.Buffer(nil, 1<<20)
@@ -150,7 +150,7 @@ func opensBlock(text string) bool {
 	return verb == "rule" || verb == "except" || verb == "pattern"
 }
 
-func (r *ruleReader) statement(text string) error {
+func (r *ruleReader) readStatement(text string) error {
 	verb, rest, _ := strings.Cut(text, " ")
 	if verb != "pattern" {
 		r.endRule()
@@ -178,7 +178,7 @@ func (r *ruleReader) readClass(rest string) error {
 	if !ok || name == "" || !isClassName(name) {
 		return fmt.Errorf("a class needs a name in capitals and a list: %q", rest)
 	}
-	class, err := r.parser.parse(members)
+	class, err := r.parser.parsePattern(members)
 	r.parser.classes[name] = class
 	return err
 }
@@ -223,18 +223,18 @@ func (r *ruleReader) readPattern(text string) error {
 		}
 		own := &exception{}
 		r.rule.unless = append(r.rule.unless, own)
-		return r.narrow(own, where, rest)
+		return r.addException(own, where, rest)
 	}
 	if r.exception != nil {
-		return r.narrow(r.exception, where, rest)
+		return r.addException(r.exception, where, rest)
 	}
-	found, err := r.parser.parse(text)
+	found, err := r.parser.parsePattern(text)
 	r.rule.patterns = append(r.rule.patterns, found)
 	return err
 }
 
-func (r *ruleReader) narrow(e *exception, where, text string) error {
-	found, err := r.parser.parse(text)
+func (r *ruleReader) addException(e *exception, where, text string) error {
+	found, err := r.parser.parsePattern(text)
 	if err != nil {
 		return err
 	}
@@ -258,8 +258,8 @@ func (r *ruleReader) endRule() {
 	r.rule, r.exception = nil, nil
 }
 
-// atom gives the number of a set of words, "#" for numbers among them.
-func (r *ruleReader) atom(list []string) (int32, error) {
+// atomID returns the number of a set of words, "#" for numbers among them.
+func (r *ruleReader) atomID(list []string) (int32, error) {
 	words := make([]string, len(list))
 	for i, word := range list {
 		words[i] = foldWord(word)
@@ -304,10 +304,10 @@ func foldWord(word string) string {
 		return word
 	}
 	var t tokens
-	t.read(stem)
+	t.readBody(stem)
 	var out []byte
 	for i := range t.spans {
-		out = append(out, t.word(i)...)
+		out = append(out, t.wordAt(i)...)
 	}
 	if isPrefix {
 		out = append(out, '*')
@@ -315,18 +315,18 @@ func foldWord(word string) string {
 	return string(out)
 }
 
-func (r *ruleReader) index() {
+func (r *ruleReader) buildIndex() {
 	set := r.set
 	set.atoms = len(r.atomIDs)
 	set.byAnchor = make([][]patternRef, set.atoms)
 	for i, rule := range set.rules {
 		for j, pattern := range rule.patterns {
-			for _, atom := range pattern.anchors(func(a int32) int { return r.sizes[a] }) {
+			for _, atom := range pattern.findAnchors(func(a int32) int { return r.sizes[a] }) {
 				set.byAnchor[atom] = append(set.byAnchor[atom], patternRef{int32(i), int32(j)})
 			}
 		}
 	}
-	set.respell.finish(set)
+	set.respell.buildIndexes(set)
 }
 
 func runeCount(word []byte) int { return utf8.RuneCount(word) }

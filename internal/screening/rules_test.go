@@ -19,7 +19,7 @@ func TestRuleFiles(t *testing.T) {
 			assert.True(t, strings.HasPrefix(rule.id, set.language+"."), rule.id)
 			assert.NotEmpty(t, rule.patterns, rule.id)
 			for _, pattern := range rule.patterns {
-				assert.NotNil(t, pattern.anchors(func(int32) int { return 1 }), "%s has a pattern without any word", rule.id)
+				assert.NotNil(t, pattern.findAnchors(func(int32) int { return 1 }), "%s has a pattern without any word", rule.id)
 			}
 		}
 	}
@@ -57,9 +57,9 @@ func findRule(t *testing.T, rules, text string) bool {
 	set, err := parseRules("xx", rules)
 	require.NoError(t, err)
 	var s scanner
-	s.tokens.read(text)
+	s.tokens.readBody(text)
 	s.versions = make([]version, 1)
-	s.spell(set, &s.versions[0])
+	s.spellWords(set, &s.versions[0])
 	s.matchAll(set, 0)
 	return len(s.findings) > 0
 }
@@ -121,10 +121,10 @@ rule xx.e A direct
 
 func TestEmoji(t *testing.T) {
 	var s tokens
-	s.read("no 💊💊💊 more\u200d 🔫! 👍🏽")
+	s.readBody("no 💊💊💊 more\u200d 🔫! 👍🏽")
 	var words []string
 	for i := range s.spans {
-		words = append(words, string(s.word(i)))
+		words = append(words, string(s.wordAt(i)))
 	}
 	assert.Equal(t, []string{"no", ":pills:", "more", ":gun:"}, words)
 }
@@ -132,8 +132,8 @@ func TestEmoji(t *testing.T) {
 // workOf counts what a text costs: elements of patterns that were matched, words in
 // all languages, and features of the classifier.
 func (s *scanner) workOf(body string) float64 {
-	s.scan(body)
-	s.classify(dangerFound{})
+	s.scanBody(body)
+	s.addClassified(dangerFound{})
 	work := s.window.work + len(s.features.all)
 	for _, v := range s.versions {
 		work += len(v.words)

@@ -42,11 +42,11 @@ type wordAt struct {
 	isBreak    bool
 }
 
-func (v *version) word(i int) []byte { return v.chars[v.words[i].start:v.words[i].end] }
+func (v *version) wordAt(i int) []byte { return v.chars[v.words[i].start:v.words[i].end] }
 
-// scan collects the findings of all languages.
-func (s *scanner) scan(body string) []finding {
-	s.tokens.read(body)
+// scanBody collects the findings of all languages.
+func (s *scanner) scanBody(body string) []finding {
+	s.tokens.readBody(body)
 	s.findings, s.isLimited = s.findings[:0], false
 	s.window.work = 0
 	sets := ruleSets()
@@ -54,14 +54,14 @@ func (s *scanner) scan(body string) []finding {
 		s.versions = make([]version, len(sets))
 	}
 	for i, set := range sets {
-		s.spell(set, &s.versions[i])
+		s.spellWords(set, &s.versions[i])
 	}
 	for i, set := range sets {
 		if s.isPresent(i) {
 			s.matchAll(set, i)
 		}
 	}
-	s.features.read(&s.tokens)
+	s.features.readTokens(&s.tokens)
 	return s.findings
 }
 
@@ -70,17 +70,17 @@ func (s *scanner) matchAll(set *ruleSet, language int) {
 	words := s.versions[language].words
 	for from := 0; from < len(words); from += windowWords - windowOverlap {
 		to := min(from+windowWords, len(words))
-		s.look(set, language, from, to)
-		s.match(set, language, from)
+		s.fillWindow(set, language, from, to)
+		s.matchRules(set, language, from)
 		if to == len(words) {
 			break
 		}
 	}
 }
 
-// spell writes the tokens as words of a language: parts that an apostrophe
+// spellWords writes the tokens as words of a language: parts that an apostrophe
 // joins, words that are spelled out, cut in two or run together.
-func (s *scanner) spell(set *ruleSet, v *version) {
+func (s *scanner) spellWords(set *ruleSet, v *version) {
 	v.words, v.chars, v.known = v.words[:0], v.chars[:0], append(v.known[:0], 0)
 	t := &s.tokens
 	isBroken := t.isBroken()
@@ -92,10 +92,10 @@ func (s *scanner) spell(set *ruleSet, v *version) {
 		w := wordAt{start: int32(len(v.chars)), from: int32(i), before: before}
 		n := s.spelledOut(v, i)
 		if n == 0 {
-			v.chars = append(v.chars, t.word(i)...)
+			v.chars = append(v.chars, t.wordAt(i)...)
 			n = 1
 			for i+n < len(t.spans) && t.spans[i+n].isGlued && !set.respell.splitsAtMarks {
-				v.chars = append(v.chars, t.word(i+n)...)
+				v.chars = append(v.chars, t.wordAt(i+n)...)
 				n++
 			}
 		}
@@ -160,14 +160,14 @@ const (
 func (s *scanner) spelledOut(v *version, i int) int {
 	t := &s.tokens
 	n := 0
-	for i+n < len(t.spans) && len(t.word(i+n)) == 1 && !t.spans[i+n].isGlued {
+	for i+n < len(t.spans) && len(t.wordAt(i+n)) == 1 && !t.spans[i+n].isGlued {
 		n++
 	}
 	if n < minSpelledOut {
 		return 0
 	}
 	for j := range n {
-		v.chars = append(v.chars, t.word(i+j)...)
+		v.chars = append(v.chars, t.wordAt(i+j)...)
 	}
 	return n
 }
@@ -179,7 +179,7 @@ func (s *scanner) joinNext(set *ruleSet, v *version, start, next int) int {
 	if next >= len(t.spans) || len(set.respell.joins) == 0 {
 		return 0
 	}
-	first, second := v.chars[start:], t.word(next)
+	first, second := v.chars[start:], t.wordAt(next)
 	if len(first)+len(second) > maxWord {
 		return 0
 	}
@@ -205,9 +205,9 @@ func (v *version) addWord(set *ruleSet, w wordAt) int32 {
 		addParts(v, w, meant)
 		return 1
 	}
-	isKnown := set.respell.plain[string(word)] || set.lookup(word) != nil
+	isKnown := set.respell.plain[string(word)] || set.findEntry(word) != nil
 	if len(word) >= minJoined && set.exact[string(word)] == nil {
-		if cut := set.pieces(word); cut != nil {
+		if cut := set.cutPieces(word); cut != nil {
 			addParts(v, w, cut)
 			return 1
 		}
@@ -249,8 +249,8 @@ func (t *tokens) isBroken() bool {
 	return breaks >= 2 && breaks+1 >= len(t.spans)*2/3
 }
 
-// look fills the window with the words from one position to another.
-func (s *scanner) look(set *ruleSet, language, from, to int) {
+// fillWindow fills the window with the words from one position to another.
+func (s *scanner) fillWindow(set *ruleSet, language, from, to int) {
 	w := &s.window
 	v := &s.versions[language]
 	w.occurs = slices.Grow(w.occurs[:0], set.atoms)[:set.atoms]
@@ -271,7 +271,7 @@ func (s *scanner) look(set *ruleSet, language, from, to int) {
 			w.breaks |= at
 			w.clauseEnd |= at
 			w.clauseStart |= at << 1
-			s.mark(set.exact[";"], at)
+			s.markEntry(set.exact[";"], at)
 			continue
 		}
 		if word.before != gapNone {
@@ -279,29 +279,29 @@ func (s *scanner) look(set *ruleSet, language, from, to int) {
 			w.clauseEnd |= at
 		}
 		if s.tokens.spans[word.from].isName {
-			s.mark(set.exact["@"], at)
+			s.markEntry(set.exact["@"], at)
 		}
-		s.read(set, v.word(from+i), at)
+		s.markWord(set, v.wordAt(from+i), at)
 	}
 }
 
-// read marks the atoms of a word, or of what a misspelled word may be.
-func (s *scanner) read(set *ruleSet, word []byte, at uint64) {
-	s.mark(set.exact["_"], at)
+// markWord marks the atoms of a word, or of what a misspelled word may be.
+func (s *scanner) markWord(set *ruleSet, word []byte, at uint64) {
+	s.markEntry(set.exact["_"], at)
 	if word[0] >= '0' && word[0] <= '9' {
-		s.mark(set.exact["#"], at)
+		s.markEntry(set.exact["#"], at)
 	}
 	if isNumber(word) {
-		s.mark(set.exact[string(word)], at)
+		s.markEntry(set.exact[string(word)], at)
 		return
 	}
-	if known := set.lookup(word); known != nil {
-		s.mark(known, at)
+	if known := set.findEntry(word); known != nil {
+		s.markEntry(known, at)
 		return
 	}
-	s.entries = set.readings(s.entries[:0], word)
+	s.entries = set.appendReadings(s.entries[:0], word)
 	for _, e := range s.entries {
-		s.mark(e, at)
+		s.markEntry(e, at)
 	}
 }
 
@@ -314,7 +314,7 @@ func isNumber(word []byte) bool {
 	return true
 }
 
-func (s *scanner) mark(e *entry, at uint64) {
+func (s *scanner) markEntry(e *entry, at uint64) {
 	if e == nil {
 		return
 	}
@@ -326,14 +326,14 @@ func (s *scanner) mark(e *entry, at uint64) {
 	}
 }
 
-// match evaluates the patterns whose anchors occur.
-func (s *scanner) match(set *ruleSet, language, from int) {
+// matchRules evaluates the patterns whose anchors occur.
+func (s *scanner) matchRules(set *ruleSet, language, from int) {
 	s.seen = slices.Grow(s.seen[:0], len(set.rules))[:len(set.rules)]
 	clear(s.seen)
 	for _, atom := range s.window.touched {
 		for _, ref := range set.byAnchor[atom] {
 			rule := &set.rules[ref.rule]
-			if s.seen[ref.rule] || !s.matches(rule, int(ref.pattern), language, from) {
+			if s.seen[ref.rule] || !s.hasMatch(rule, int(ref.pattern), language, from) {
 				continue
 			}
 			s.seen[ref.rule] = true
@@ -342,16 +342,16 @@ func (s *scanner) match(set *ruleSet, language, from int) {
 	}
 }
 
-// matches reports whether a pattern matches anywhere where no exception holds,
+// hasMatch reports whether a pattern matches anywhere where no exception holds,
 // in words of its language.
-func (s *scanner) matches(rule *rule, number, language, from int) bool {
+func (s *scanner) hasMatch(rule *rule, number, language, from int) bool {
 	w, pattern := &s.window, rule.patterns[number]
-	if w.step(pattern, w.all()) == 0 {
+	if w.matchNode(pattern, w.allPositions()) == 0 {
 		return false
 	}
-	for starts := w.all(); starts != 0; starts &= starts - 1 {
+	for starts := w.allPositions(); starts != 0; starts &= starts - 1 {
 		start := bits.TrailingZeros64(starts)
-		for ends := w.step(pattern, 1<<start); ends != 0; ends &= ends - 1 {
+		for ends := w.matchNode(pattern, 1<<start); ends != 0; ends &= ends - 1 {
 			end := bits.TrailingZeros64(ends)
 			if s.isForeign(language, from+start, from+end) {
 				continue
@@ -368,21 +368,21 @@ func (s *scanner) matches(rule *rule, number, language, from int) bool {
 func (w *window) isExcepted(unless []*exception, start, end int) bool {
 	low, high := max(0, start-exceptionReach), min(w.words, end+exceptionReach)
 	// Positions from low on, and from low up to high.
-	within := (w.all()<<1 | 1) &^ (1<<low - 1)
+	within := (w.allPositions()<<1 | 1) &^ (1<<low - 1)
 	upTo := within & (1<<high | (1<<high - 1))
 	for _, e := range unless {
 		for _, p := range e.before {
-			if w.step(p, within&(1<<start-1))>>start&1 == 1 {
+			if w.matchNode(p, within&(1<<start-1))>>start&1 == 1 {
 				return true
 			}
 		}
 		for _, p := range e.after {
-			if w.step(p, 1<<end) != 0 {
+			if w.matchNode(p, 1<<end) != 0 {
 				return true
 			}
 		}
 		for _, p := range e.near {
-			if w.step(p, upTo)&upTo != 0 {
+			if w.matchNode(p, upTo)&upTo != 0 {
 				return true
 			}
 		}

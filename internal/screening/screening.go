@@ -43,14 +43,14 @@ type Result struct {
 func Screen(m Message) Result {
 	s := scanners.Get().(*scanner)
 	defer scanners.Put(s)
-	findings := s.scan(m.Body)
+	findings := s.scanBody(m.Body)
 	var found Result
-	found.Intent, found.Method = screenConsent(clauses(m.Body), findings, m.OptOutType)
+	found.Intent, found.Method = screenConsent(splitClauses(m.Body), findings, m.OptOutType)
 	isScored := found.Intent == models.IntentNone
 	if isScored {
 		found.Intent, found.Method = s.scoreRequest()
 	}
-	d := s.danger(findings)
+	d := s.gravestDanger(findings)
 	found.Danger, found.Tier, found.Rule, found.Kind, found.Score = d.danger, dangerTiers[d.tier], d.rule, d.kind, float64(d.score)
 	switch {
 	case found.Danger == models.DangerNone:

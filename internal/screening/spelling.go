@@ -35,7 +35,7 @@ const (
 	minSpelledOut = 3 // single letters in a row
 )
 
-func (r *respelling) init() {
+func (r *respelling) makeMaps() {
 	r.plain = map[string]bool{}
 	r.meant = map[string][]string{}
 	r.joins = map[string]string{}
@@ -98,8 +98,8 @@ func foldAll(text string) []string {
 	return all
 }
 
-// finish builds the indexes when all words are known.
-func (r *respelling) finish(set *ruleSet) {
+// buildIndexes builds the indexes when all words are known.
+func (r *respelling) buildIndexes(set *ruleSet) {
 	for word := range r.stems {
 		if set.exact[word] == nil {
 			set.exact[word] = &entry{}
@@ -112,16 +112,16 @@ func (r *respelling) finish(set *ruleSet) {
 		if len(word) < minSound || !unicode.IsLetter(rune(word[0])) && word[0] < utf8.RuneSelf {
 			continue
 		}
-		full := set.lookup([]byte(word))
+		full := set.findEntry([]byte(word))
 		if full == nil {
 			full = e
 		}
-		sound := string(r.sound(nil, []byte(word)))
+		sound := string(r.appendSound(nil, []byte(word)))
 		r.bySound[sound] = append(r.bySound[sound], full)
-		squeezed := string(squeeze(nil, []byte(word)))
+		squeezed := string(appendSqueezed(nil, []byte(word)))
 		r.bySqueeze[squeezed] = append(r.bySqueeze[squeezed], full)
 		r.near[word] = full
-		for left := range deletes([]byte(word)) {
+		for left := range yieldDeletes([]byte(word)) {
 			r.byDeletes[string(left)] = append(r.byDeletes[string(left)], word)
 		}
 	}
@@ -130,8 +130,8 @@ func (r *respelling) finish(set *ruleSet) {
 	}
 }
 
-// lookup gives what is known of a word, with all stems that begin it.
-func (set *ruleSet) lookup(word []byte) *entry {
+// findEntry returns what is known of a word, with all stems that begin it.
+func (set *ruleSet) findEntry(word []byte) *entry {
 	found := set.exact[string(word)]
 	var merged *entry
 	for size := range min(len(word), 63) + 1 {
@@ -154,14 +154,14 @@ func (set *ruleSet) lookup(word []byte) *entry {
 	return found
 }
 
-// sound appends how a word sounds.
-func (r *respelling) sound(out, word []byte) []byte {
+// appendSound appends how a word sounds.
+func (r *respelling) appendSound(out, word []byte) []byte {
 	from := len(out)
 	out = append(out, word...)
 	for i := 0; i+1 < len(r.sounds); i += 2 {
 		out = replaceFrom(out, from, r.sounds[i], r.sounds[i+1])
 	}
-	return squeeze(out[:from], out[from:])
+	return appendSqueezed(out[:from], out[from:])
 }
 
 // replaceFrom replaces in out[from:]; "$" after a text stands for the end of
@@ -183,8 +183,8 @@ func replaceFrom(out []byte, from int, old, with string) []byte {
 	return out
 }
 
-// squeeze appends a word with one letter for each run of a letter.
-func squeeze(out, word []byte) []byte {
+// appendSqueezed appends a word with one letter for each run of a letter.
+func appendSqueezed(out, word []byte) []byte {
 	for i, c := range word {
 		if i == 0 || word[i-1] != c {
 			out = append(out, c)
@@ -207,8 +207,8 @@ func longestRun(word []byte) int {
 	return longest
 }
 
-// deletes yields a word and all forms of it that lack one letter.
-func deletes(word []byte) func(func([]byte) bool) {
+// yieldDeletes yields a word and all forms of it that lack one letter.
+func yieldDeletes(word []byte) func(func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		if !yield(word) {
 			return
@@ -252,9 +252,9 @@ func isNear(a, b []byte) bool {
 // leetLetters are digits that stand for letters.
 var leetLetters = [256]byte{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b'}
 
-// leet appends a word with digits read as letters; ok is false when the word
+// appendLeet appends a word with digits read as letters; ok is false when the word
 // has no digits among letters.
-func leet(out, word []byte) ([]byte, bool) {
+func appendLeet(out, word []byte) ([]byte, bool) {
 	letters, digits := 0, 0
 	from := len(out)
 	for _, c := range word {
@@ -272,42 +272,42 @@ func leet(out, word []byte) ([]byte, bool) {
 	return out, letters > 0 && digits > 0 && letters+digits > 2
 }
 
-// readings appends what an unknown word may be.
-func (set *ruleSet) readings(found []*entry, word []byte) []*entry {
+// appendReadings appends what an unknown word may be.
+func (set *ruleSet) appendReadings(found []*entry, word []byte) []*entry {
 	r := &set.respell
 	if len(word) > maxWord || r.plain[string(word)] {
 		return found
 	}
 	var space [2 * maxWord]byte
-	if digits, ok := leet(space[:0], word); ok {
-		if e := set.lookup(digits); e != nil {
+	if digits, ok := appendLeet(space[:0], word); ok {
+		if e := set.findEntry(digits); e != nil {
 			return append(found, e)
 		}
 		word = slices.Clone(digits)
 	}
 	letters := runeCount(word)
 	if letters >= minSqueeze || longestRun(word) > 2 {
-		if squeezed := squeeze(space[:0], word); len(squeezed) < len(word) {
-			if e := set.lookup(squeezed); e != nil && (longestRun(word) > 2 || len(squeezed) >= minSqueeze) {
+		if squeezed := appendSqueezed(space[:0], word); len(squeezed) < len(word) {
+			if e := set.findEntry(squeezed); e != nil && (longestRun(word) > 2 || len(squeezed) >= minSqueeze) {
 				found = append(found, e)
 			}
 			found = append(found, r.bySqueeze[string(squeezed)]...)
 		}
 	}
 	if letters >= minSound {
-		found = append(found, r.bySound[string(r.sound(space[:0], word))]...)
+		found = append(found, r.bySound[string(r.appendSound(space[:0], word))]...)
 	}
 	if letters >= minSwapped {
-		found = set.mistyped(found, word, letters)
+		found = set.appendMistyped(found, word, letters)
 	}
 	return found
 }
 
-// mistyped appends the known words that differ from a word by one letter. In
+// appendMistyped appends the known words that differ from a word by one letter. In
 // short words only two letters may have changed places, or a star stands for one.
-func (set *ruleSet) mistyped(found []*entry, word []byte, letters int) []*entry {
+func (set *ruleSet) appendMistyped(found []*entry, word []byte, letters int) []*entry {
 	r := &set.respell
-	for left := range deletes(word) {
+	for left := range yieldDeletes(word) {
 		for _, known := range r.byDeletes[string(left)] {
 			isLong := letters >= minMistyped-1 && len(known) >= minMistyped
 			if e := r.near[known]; isNear(word, []byte(known)) && (isLong || isSwapped(word, known)) && !slices.Contains(found, e) {
@@ -334,9 +334,9 @@ func isSwapped(word []byte, known string) bool {
 	return sum == 0
 }
 
-// pieces cuts a word into known words of which one is a stem; nil when it
+// cutPieces cuts a word into known words of which one is a stem; nil when it
 // cannot be cut.
-func (set *ruleSet) pieces(word []byte) [][]byte {
+func (set *ruleSet) cutPieces(word []byte) [][]byte {
 	if !set.respell.mayBeJoined(word) {
 		return nil
 	}

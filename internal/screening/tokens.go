@@ -51,14 +51,15 @@ type tokens struct {
 	capital letterCase
 }
 
-func (t *tokens) word(i int) []byte { return t.buf[t.spans[i].start:t.spans[i].end] }
+func (t *tokens) wordAt(i int) []byte { return t.buf[t.spans[i].start:t.spans[i].end] }
 
 func (t *tokens) reset() {
 	*t = tokens{buf: t.buf[:0], spans: t.spans[:0], start: -1}
 }
 
-// read cuts the text. It takes time in proportion to the length of the text.
-func (t *tokens) read(body string) {
+// readBody cuts the text. It takes time in proportion to the length of the
+// text.
+func (t *tokens) readBody(body string) {
 	t.reset()
 	// An acute accent that stands alone is typed for an apostrophe, and
 	// decomposition would turn it into a space.
@@ -67,29 +68,29 @@ func (t *tokens) read(body string) {
 		r, width := utf8.DecodeRuneInString(text)
 		text = text[width:]
 		next, _ := utf8.DecodeRuneInString(text)
-		t.add(r, next)
+		t.addRune(r, next)
 	}
 	t.endWord()
 }
 
-func (t *tokens) add(r, next rune) {
+func (t *tokens) addRune(r, next rune) {
 	inWord := t.start >= 0
 	switch {
 	case strings.ContainsRune(fillers, r), isInvisible(r):
 	case unicode.IsLetter(r), unicode.IsDigit(r):
 		t.noteCase(r)
-		t.letter(unicode.ToLower(r))
+		t.addLetter(unicode.ToLower(r))
 	case isApostrophe(r):
 		if inWord && unicode.IsLetter(next) {
 			t.endWord()
 			t.isGlued = true
 		}
 	case unicode.IsLetter(next) && (r == '$' || inWord && standIns[r] != 0):
-		t.letter(standIns[r])
+		t.addLetter(standIns[r])
 	case inWord && isDecimalPoint(rune(t.buf[len(t.buf)-1]), r, next):
 		t.endWord()
 	default:
-		t.separate(r)
+		t.addSeparator(r)
 	}
 }
 
@@ -110,7 +111,7 @@ func isDecimalPoint(before, r, next rune) bool {
 	return (r == '.' || r == ',') && unicode.IsDigit(before) && unicode.IsDigit(next)
 }
 
-func (t *tokens) letter(r rune) {
+func (t *tokens) addLetter(r rune) {
 	if t.start < 0 {
 		t.start = len(t.buf)
 		t.endDots()
@@ -129,16 +130,16 @@ var ligatures = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", '
 func (t *tokens) endDots() {
 	switch {
 	case t.dots == 1:
-		t.widen(gapSentence)
+		t.widenGap(gapSentence)
 	case t.dots > 1:
-		t.widen(gapClause)
+		t.widenGap(gapClause)
 	}
 	t.dots = 0
 }
 
-func (t *tokens) widen(g gap) { t.pending = max(t.pending, g) }
+func (t *tokens) widenGap(g gap) { t.pending = max(t.pending, g) }
 
-func (t *tokens) separate(r rune) {
+func (t *tokens) addSeparator(r rune) {
 	t.endWord()
 	t.isGlued = false
 	switch r {
@@ -149,7 +150,7 @@ func (t *tokens) separate(r rune) {
 		}
 		return
 	case '!', '?', ';', '\n', '\u00a1', '\u00bf':
-		t.widen(gapSentence)
+		t.widenGap(gapSentence)
 		return
 	case '-', '_', '/', '*', '~':
 		return
@@ -159,7 +160,7 @@ func (t *tokens) separate(r rune) {
 		return
 	}
 	if !unicode.IsSpace(r) && !unicode.IsControl(r) {
-		t.widen(gapClause)
+		t.widenGap(gapClause)
 	}
 }
 
@@ -170,7 +171,7 @@ func (t *tokens) emojiWord(name string) {
 	t.endDots()
 	t.start = len(t.buf)
 	t.buf = append(t.buf, name...)
-	t.widen(gapClause)
+	t.widenGap(gapClause)
 	t.endWord()
 	t.pending, t.last = gapClause, name
 }

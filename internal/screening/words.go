@@ -10,11 +10,11 @@ import (
 // fillers have no shape, though Unicode counts them among letters and symbols.
 const fillers = "\u115f\u1160\u2800\u3164\uffa0"
 
-// clauses cuts a text at its punctuation and symbols into runs of words. Words
+// splitClauses cuts a text at its punctuation and symbols into runs of words. Words
 // are in lower case and in one form of the many that Unicode has for them:
 // without accents, apostrophes ("don't" is "dont"), styles and invisible
 // characters.
-func clauses(body string) [][]string {
+func splitClauses(body string) [][]string {
 	var all [][]string
 	var run []string
 	var word strings.Builder

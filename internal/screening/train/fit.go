@@ -52,9 +52,9 @@ func newLearner(l *screening.Linear) *learner {
 	return &learner{Linear: l, squares: make([]float32, len(l.Weights))}
 }
 
-// fit trains a model on the samples that use chooses, by logistic regression
+// fitModel trains a model on the samples that use chooses, by logistic regression
 // with AdaGrad on the best stretch of each text.
-func fit(samples []sample, use func(int) bool) *screening.Model {
+func fitModel(samples []sample, use func(int) bool) *screening.Model {
 	model := screening.NewModel()
 	alert, stop, wrongNumber := newLearner(&model.Alert), newLearner(&model.Stop), newLearner(&model.WrongNumber)
 	var kinds [3][]float32
@@ -62,15 +62,15 @@ func fit(samples []sample, use func(int) bool) *screening.Model {
 		kinds[i] = make([]float32, len(model.Kinds[i]))
 	}
 	eachEpoch(samples, use, func(s *sample, f *screening.Features) {
-		best := alert.learn(f, s.isAlert, alertWeight(s))
+		best := alert.adjustWeights(f, s.isAlert, alertWeight(s))
 		if s.danger >= 0 {
 			learnDanger(model, &kinds, s.danger, f, best)
 		}
 		if window := alert.BestWindow(f); !s.isAlert && window.Score > best.Score {
-			alert.move(f, window, false, windowWeight)
+			alert.moveStretch(f, window, false, windowWeight)
 		}
-		stop.learn(f, s.isRequest, requestWeight(s, s.isRequest))
-		wrongNumber.learn(f, s.isWrongNumber, requestWeight(s, s.isWrongNumber))
+		stop.adjustWeights(f, s.isRequest, requestWeight(s, s.isRequest))
+		wrongNumber.adjustWeights(f, s.isWrongNumber, requestWeight(s, s.isWrongNumber))
 	})
 	rounded, err := screening.DecodeModel(model.Encode())
 	if err != nil {
@@ -116,15 +116,16 @@ func requestWeight(s *sample, isRequest bool) float32 {
 	return 1
 }
 
-// learn moves the weights of the best stretch of a text towards what it is.
-func (l *learner) learn(f *screening.Features, isIn bool, weight float32) screening.Stretch {
+// adjustWeights moves the weights of the best stretch of a text towards what it
+// is.
+func (l *learner) adjustWeights(f *screening.Features, isIn bool, weight float32) screening.Stretch {
 	best := l.Best(f)
-	l.move(f, best, isIn, weight)
+	l.moveStretch(f, best, isIn, weight)
 	return best
 }
 
-// move moves the weights of a stretch.
-func (l *learner) move(f *screening.Features, best screening.Stretch, isIn bool, weight float32) {
+// moveStretch moves the weights of a stretch.
+func (l *learner) moveStretch(f *screening.Features, best screening.Stretch, isIn bool, weight float32) {
 	target := float32(0)
 	if isIn {
 		target = 1
@@ -132,7 +133,7 @@ func (l *learner) move(f *screening.Features, best screening.Stretch, isIn bool,
 	gradient := weight * (sigmoid(best.Score) - target)
 	mask := uint32(len(l.Weights) - 1)
 	f.Each(best.From, best.To, func(feature uint32) {
-		step(l.Weights, l.squares, feature&mask, gradient/best.Scale)
+		updateWeight(l.Weights, l.squares, feature&mask, gradient/best.Scale)
 	})
 	l.bias += gradient * gradient
 	l.Bias -= rate * gradient / float32(math.Sqrt(float64(l.bias)+1))
@@ -149,11 +150,11 @@ func learnDanger(model *screening.Model, squares *[3][]float32, danger int, f *s
 			target = 1
 		}
 		gradient := (sigmoid(score/at.Scale) - target) / at.Scale
-		f.Each(at.From, at.To, func(feature uint32) { step(model.Kinds[i], squares[i], feature%screening.KindFeatures, gradient) })
+		f.Each(at.From, at.To, func(feature uint32) { updateWeight(model.Kinds[i], squares[i], feature%screening.KindFeatures, gradient) })
 	}
 }
 
-func step(weights, squares []float32, feature uint32, gradient float32) {
+func updateWeight(weights, squares []float32, feature uint32, gradient float32) {
 	gradient += decay * weights[feature]
 	squares[feature] += gradient * gradient
 	weights[feature] -= rate * gradient / float32(math.Sqrt(float64(squares[feature])+1e-3))
@@ -171,7 +172,7 @@ func crossValidate(samples []sample) []scores {
 	var folding sync.WaitGroup
 	for fold := range folds {
 		folding.Go(func() {
-			model := fit(samples, func(i int) bool { return samples[i].line%folds != fold })
+			model := fitModel(samples, func(i int) bool { return samples[i].line%folds != fold })
 			for i, s := range samples {
 				if s.line%folds == fold {
 					f := s.variants[0]
@@ -202,8 +203,8 @@ func chooseThresholds(samples []sample, given []scores) map[string]screening.Thr
 				negatives = append(negatives, given[i].alert)
 			}
 		}
-		least := above(ordinary, 1.0/outliers)
-		chosen := screening.Thresholds{TierB: max(least, above(negatives, shareB)), TierA: max(least, above(negatives, shareA))}
+		least := scoreAbove(ordinary, 1.0/outliers)
+		chosen := screening.Thresholds{TierB: max(least, scoreAbove(negatives, shareB)), TierA: max(least, scoreAbove(negatives, shareA))}
 		chosen.WindowB = chooseOfWindows(samples, given, language, chosen.TierB)
 		chosen.WindowA = max(chosen.WindowB, chooseOfWindows(samples, given, language, chosen.TierA))
 		chooseOfRequests(samples, given, language, &chosen)
@@ -229,7 +230,7 @@ func chooseOfWindows(samples []sample, given []scores, language string, stretch 
 			negatives = append(negatives, window)
 		}
 	}
-	return max(stretch, above(ordinary, 0.5/outliers), above(negatives, shareWindow))
+	return max(stretch, scoreAbove(ordinary, 0.5/outliers), scoreAbove(negatives, shareWindow))
 }
 
 // chooseOfRequests takes the lowest scores at which hardly any other text is taken
@@ -250,15 +251,15 @@ func chooseOfRequests(samples []sample, given []scores, language string, chosen 
 		}
 		notStop, notWrong = append(notStop, stop), append(notWrong, wrongNumber)
 	}
-	chosen.Unclear, chosen.Stop = above(notStop, shareAsked), above(notStop, shareEnded)
-	chosen.WrongNumber = above(notWrong, shareAsked)
+	chosen.Unclear, chosen.Stop = scoreAbove(notStop, shareAsked), scoreAbove(notStop, shareEnded)
+	chosen.WrongNumber = scoreAbove(notWrong, shareAsked)
 }
 
 // never is a score that no text has.
 const never = -100
 
-// above is a score that at most a share of some scores reaches.
-func above(scores []float32, share float64) float32 {
+// scoreAbove returns a score that at most a share of some scores reaches.
+func scoreAbove(scores []float32, share float64) float32 {
 	slices.Sort(scores)
 	return scores[len(scores)-1-int(share*float64(len(scores)))] + 0.01
 }

@@ -27,11 +27,11 @@ func main() {
 	}
 	given := crossValidate(samples)
 	thresholds := chooseThresholds(samples, given)
-	report(samples, given, thresholds)
+	printReport(samples, given, thresholds)
 	if *out == "" {
 		return
 	}
-	model := fit(samples, func(int) bool { return true })
+	model := fitModel(samples, func(int) bool { return true })
 	model.Thresholds = thresholds
 	if err := os.WriteFile(*out, model.Encode(), 0o600); err != nil {
 		log.Fatal(err)
@@ -79,7 +79,7 @@ func readTexts(sheetsDir, textsDir string) ([]sample, error) {
 			isScored[text.Plain()] = !text.IsOpen()
 		}
 		for _, text := range append(texts, further...) {
-			for _, wording := range expand(text.Body) {
+			for _, wording := range expandLine(text.Body) {
 				text.Body = wording
 				if !isScored[text.Plain()] {
 					samples = append(samples, newSample(text, line))

@@ -10,22 +10,22 @@ import (
 
 type count struct{ hits, n int }
 
-func (c *count) add(isHit bool) {
+func (c *count) addOne(isHit bool) {
 	c.n++
 	if isHit {
 		c.hits++
 	}
 }
 
-// report prints what the classifiers alone find in cross-validation.
-func report(samples []sample, given []scores, thresholds map[string]screening.Thresholds) {
+// printReport prints what the classifiers alone find in cross-validation.
+func printReport(samples []sample, given []scores, thresholds map[string]screening.Thresholds) {
 	for _, language := range screening.Languages() {
 		counts := map[string]*count{}
 		add := func(name string, isHit bool) {
 			if counts[name] == nil {
 				counts[name] = &count{}
 			}
-			counts[name].add(isHit)
+			counts[name].addOne(isHit)
 		}
 		least := thresholds[language]
 		for i, s := range samples {

@@ -13,10 +13,10 @@ import (
 // maxWordings is how many texts are made of one line with braces.
 const maxWordings = 8
 
-// expand gives wordings of a line: braces hold alternatives with bars between
+// expandLine gives wordings of a line: braces hold alternatives with bars between
 // them, "{i|we} walked", of which each wording takes one. Which wordings are
 // taken depends on the line alone.
-func expand(line string) []string {
+func expandLine(line string) []string {
 	if !strings.Contains(line, "{") {
 		return []string{line}
 	}
@@ -25,7 +25,7 @@ func expand(line string) []string {
 	random := rand.New(rand.NewPCG(seed, hash.Sum64()))
 	var wordings []string
 	for range 3 * maxWordings {
-		wording := strings.Join(strings.Fields(choose(line, random)), " ")
+		wording := strings.Join(strings.Fields(chooseWording(line, random)), " ")
 		wording = strings.ReplaceAll(wording, " ,", ",")
 		if !slices.Contains(wordings, wording) {
 			wordings = append(wordings, wording)
@@ -37,9 +37,9 @@ func expand(line string) []string {
 	return wordings
 }
 
-// choose puts one alternative in the place of each pair of braces, the innermost
+// chooseWording puts one alternative in the place of each pair of braces, the innermost
 // first.
-func choose(line string, random *rand.Rand) string {
+func chooseWording(line string, random *rand.Rand) string {
 	for {
 		from := strings.LastIndex(line, "{")
 		if from < 0 {
@@ -66,46 +66,46 @@ func addVariants(samples []sample) {
 	}
 	for i := range samples {
 		s := &samples[i]
-		for _, body := range derive(s, everyday[s.Language], random) {
+		for _, body := range deriveVariants(s, everyday[s.Language], random) {
 			s.variants = append(s.variants, screening.ReadFeatures(body))
 		}
 	}
 }
 
-// derive gives a text and what is made of it. Statements of danger get more
+// deriveVariants gives a text and what is made of it. Statements of danger get more
 // variants, because any of them must be found.
-func derive(s *sample, around []string, random *rand.Rand) []string {
+func deriveVariants(s *sample, around []string, random *rand.Rand) []string {
 	before, after := around[random.IntN(len(around))], around[random.IntN(len(around))]
-	bodies := []string{s.Body, garble(s.Body, random), before + " " + s.Body}
+	bodies := []string{s.Body, garbleText(s.Body, random), before + " " + s.Body}
 	switch {
 	case s.isAlert:
-		bodies = append(bodies, s.Body+" "+after, before+" "+s.Body+". "+after, mistype(s.Body, random), mistype(mistype(s.Body, random), random))
+		bodies = append(bodies, s.Body+" "+after, before+" "+s.Body+". "+after, mistypeWords(s.Body, random), mistypeWords(mistypeWords(s.Body, random), random))
 	case s.isRequest, s.isWrongNumber:
-		bodies = append(bodies, s.Body+" "+after, mistype(s.Body, random))
+		bodies = append(bodies, s.Body+" "+after, mistypeWords(s.Body, random))
 	case s.Sheet == sheets.Negative:
 		bodies = append(bodies, s.Body+" "+after)
 	}
 	return bodies
 }
 
-// garble makes one kind of error that people make when they type.
-func garble(body string, random *rand.Rand) string {
+// garbleText makes one kind of error that people make when they type.
+func garbleText(body string, random *rand.Rand) string {
 	switch random.IntN(6) {
 	case 0:
 		return joinWords(body, random)
 	case 1:
-		return leet(body, random)
+		return writeLeet(body, random)
 	case 2:
-		return stretch(body, random)
+		return stretchLetters(body, random)
 	case 3:
 		return strings.Map(dropPunctuation, body)
 	default:
-		return mistype(body, random)
+		return mistypeWords(body, random)
 	}
 }
 
-// mistype makes an error in some words of four letters and more.
-func mistype(body string, random *rand.Rand) string {
+// mistypeWords makes an error in some words of four letters and more.
+func mistypeWords(body string, random *rand.Rand) string {
 	return inWords(body, random, func(letters []rune) []rune {
 		at := 1 + random.IntN(len(letters)-2)
 		switch random.IntN(4) {
@@ -150,8 +150,8 @@ func joinWords(body string, random *rand.Rand) string {
 // digits stand for the letters that they look like.
 var digits = map[rune]rune{'o': '0', 'i': '1', 'e': '3', 'a': '4', 's': '5', 't': '7'}
 
-// leet writes digits for some letters.
-func leet(body string, random *rand.Rand) string {
+// writeLeet writes digits for some letters.
+func writeLeet(body string, random *rand.Rand) string {
 	return inWords(body, random, func(letters []rune) []rune {
 		for i, letter := range letters[1:] {
 			if digit, ok := digits[letter]; ok && random.IntN(2) == 0 {
@@ -162,8 +162,8 @@ func leet(body string, random *rand.Rand) string {
 	})
 }
 
-// stretch repeats the last letters of some words.
-func stretch(body string, random *rand.Rand) string {
+// stretchLetters repeats the last letters of some words.
+func stretchLetters(body string, random *rand.Rand) string {
 	return inWords(body, random, func(letters []rune) []rune {
 		last := letters[len(letters)-1]
 		return append(letters, slices.Repeat([]rune{last}, 1+random.IntN(4))...)

@@ -14,9 +14,9 @@ import (
 )
 
 func TestExpand(t *testing.T) {
-	require.Equal(t, []string{"a line of one wording"}, expand("a line of one wording"))
-	wordings := expand("{i|we} {walked|ran {fast|slowly}} {today|}")
-	assert.Equal(t, wordings, expand("{i|we} {walked|ran {fast|slowly}} {today|}"), "the same each time")
+	require.Equal(t, []string{"a line of one wording"}, expandLine("a line of one wording"))
+	wordings := expandLine("{i|we} {walked|ran {fast|slowly}} {today|}")
+	assert.Equal(t, wordings, expandLine("{i|we} {walked|ran {fast|slowly}} {today|}"), "the same each time")
 	assert.Len(t, wordings, maxWordings)
 	for i, wording := range wordings {
 		assert.NotContains(t, wordings[:i], wording)
@@ -32,7 +32,7 @@ func TestTextsExpand(t *testing.T) {
 		require.NoError(t, err)
 		for _, text := range texts {
 			require.Equal(t, strings.Count(text.Body, "{"), strings.Count(text.Body, "}"), text.Body)
-			for _, wording := range expand(text.Body) {
+			for _, wording := range expandLine(text.Body) {
 				require.False(t, strings.ContainsAny(wording, "{}"), text.Body)
 				require.NotEmpty(t, wording, text.Body)
 			}
@@ -67,7 +67,7 @@ func TestGarbleKeepsMostLetters(t *testing.T) {
 	const body = "walking every morning helps, honestly"
 	changed := 0
 	for range 200 {
-		got := garble(body, random)
+		got := garbleText(body, random)
 		if got != body {
 			changed++
 		}
