@@ -8,7 +8,7 @@ import (
 // wrapper changes a connector of database/sql; nil changes nothing.
 type wrapper func(driver.Connector) driver.Connector
 
-func (w wrapper) apply(c driver.Connector) driver.Connector {
+func (w wrapper) wrapConnector(c driver.Connector) driver.Connector {
 	if w == nil {
 		return c
 	}

@@ -73,15 +73,15 @@ func Open(ctx context.Context, cfg Config) (*Database, error) {
 	if cfg.Ring == nil {
 		return nil, errors.New("opening database: a key ring is required")
 	}
-	base, err := connect(cfg, connectorWrapper(ctx))
+	base, err := connectURL(cfg, connectorWrapper(ctx))
 	if err != nil {
 		return nil, err
 	}
 	d := &Database{ring: cfg.Ring}
 	if base.file != "" {
-		d.handle, d.release, err = fileOf(base.file).take(ctx, base.open)
-	} else if d.handle, err = base.open(ctx); err == nil {
-		d.release = d.close
+		d.handle, d.release, err = fileOf(base.file).acquireHandle(ctx, base.openHandle)
+	} else if d.handle, err = base.openHandle(ctx); err == nil {
+		d.release = d.closePools
 	}
 	if err != nil {
 		return nil, err
@@ -106,8 +106,9 @@ func (d *Database) Close() error {
 	return nil
 }
 
-// open brings the schema up to date. On an error nothing stays open.
-func (d database) open(ctx context.Context) (*handle, error) {
+// openHandle opens the database and brings the schema up to date. On an error
+// nothing stays open.
+func (d database) openHandle(ctx context.Context) (*handle, error) {
 	if d.lite != nil {
 		d.pool, d.writes = d.lite()
 	}
@@ -115,27 +116,27 @@ func (d database) open(ctx context.Context) (*handle, error) {
 	if d.writes != nil {
 		h.pools = append(h.pools, d.writes)
 	}
-	err := d.start(ctx, h)
+	err := d.openSessions(ctx, h)
 	if err != nil {
-		return nil, errors.Join(err, h.close())
+		return nil, errors.Join(err, h.closePools())
 	}
 	return h, nil
 }
 
-func (d database) start(ctx context.Context, h *handle) error {
-	if err := reach(ctx, d); err != nil {
+func (d database) openSessions(ctx context.Context, h *handle) error {
+	if err := firstConnect(ctx, d); err != nil {
 		return err
 	}
-	if err := migrate(ctx, d); err != nil {
+	if err := applyMigrations(ctx, d); err != nil {
 		return err
 	}
 	var err error
-	if h.rows, err = d.session(d.pool); err != nil {
+	if h.rows, err = d.openSession(d.pool); err != nil {
 		return err
 	}
 	h.writes = h.rows
 	if d.writes != nil {
-		h.writes, err = d.session(d.writes)
+		h.writes, err = d.openSession(d.writes)
 	}
 	if d.dialect == dialectSQLite {
 		h.writer = make(chan struct{}, 1)
@@ -143,8 +144,8 @@ func (d database) start(ctx context.Context, h *handle) error {
 	return err
 }
 
-func (d database) session(pool *sql.DB) (*gorm.DB, error) {
-	rows, err := gorm.Open(d.dialector(pool), &gorm.Config{
+func (d database) openSession(pool *sql.DB) (*gorm.DB, error) {
+	rows, err := gorm.Open(d.newDialector(pool), &gorm.Config{
 		Logger:                 logger.Discard,
 		NamingStrategy:         Naming{},
 		SkipDefaultTransaction: true,
@@ -159,14 +160,14 @@ func (d database) session(pool *sql.DB) (*gorm.DB, error) {
 	return rows, nil
 }
 
-func (d database) dialector(pool *sql.DB) gorm.Dialector {
+func (d database) newDialector(pool *sql.DB) gorm.Dialector {
 	if d.dialect == dialectPostgres {
 		return postgres.New(postgres.Config{Conn: pool})
 	}
 	return &sqlite.Dialector{DriverName: "sqlite", Conn: pool}
 }
 
-func connect(cfg Config, wrap wrapper) (database, error) {
+func connectURL(cfg Config, wrap wrapper) (database, error) {
 	if path, ok := strings.CutPrefix(cfg.URL, "sqlite:"); ok {
 		return connectSQLite(path, cfg.MaxConns, wrap)
 	}
@@ -183,7 +184,7 @@ func connectPostgres(address string, maxConns int, wrap wrapper) (database, erro
 		// that it could not.
 		return database{}, errors.New("reading DATABASE_URL: not a valid PostgreSQL URL")
 	}
-	pool := sql.OpenDB(wrap.apply(stdlib.GetConnector(*conf, stdlib.OptionAfterConnect(readUTC))))
+	pool := sql.OpenDB(wrap.wrapConnector(stdlib.GetConnector(*conf, stdlib.OptionAfterConnect(readUTC))))
 	if maxConns == 0 {
 		maxConns = postgresConns
 	}
@@ -240,7 +241,7 @@ func connectSQLite(address string, maxConns int, wrap wrapper) (database, error)
 }
 
 func sqlitePool(name string, conns int, wrap wrapper) *sql.DB {
-	pool := sql.OpenDB(wrap.apply(prepared.New(&sqlitedriver.Driver{}, name)))
+	pool := sql.OpenDB(wrap.wrapConnector(prepared.New(&sqlitedriver.Driver{}, name)))
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
 	return pool

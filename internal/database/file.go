@@ -23,7 +23,7 @@ type handle struct {
 	writer chan struct{}
 }
 
-func (h *handle) close() error {
+func (h *handle) closePools() error {
 	var err error
 	for _, pool := range h.pools {
 		err = errors.Join(err, pool.Close())
@@ -57,9 +57,9 @@ func fileOf(name string) *file {
 	return files.known[name]
 }
 
-// take opens the file for one more user; the first one opens it. release is to
-// be called once.
-func (f *file) take(ctx context.Context, first func(context.Context) (*handle, error)) (h *handle, release func() error, err error) {
+// acquireHandle opens the file for one more user; the first one opens it.
+// release is to be called once.
+func (f *file) acquireHandle(ctx context.Context, first func(context.Context) (*handle, error)) (h *handle, release func() error, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.users == 0 {
@@ -68,16 +68,16 @@ func (f *file) take(ctx context.Context, first func(context.Context) (*handle, e
 		}
 	}
 	f.users++
-	return f.open, sync.OnceValue(f.leave), nil
+	return f.open, sync.OnceValue(f.releaseHandle), nil
 }
 
-// leave closes the file behind its last user.
-func (f *file) leave() error {
+// releaseHandle closes the file when its last user is done.
+func (f *file) releaseHandle() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.users--
 	if f.users > 0 {
 		return nil
 	}
-	return f.open.close()
+	return f.open.closePools()
 }

@@ -168,11 +168,11 @@ func findIndexKey(tx *gorm.DB, ring *seal.Ring) (seal.IndexKey, error) {
 		return seal.IndexKey{}, err
 	}
 	for _, row := range phones {
-		box, err := unpack(reflect.String, row.Phone)
+		box, err := sealedBytes(reflect.String, row.Phone)
 		if err != nil || len(box) == 0 {
 			continue // damaged rows are for lists to show
 		}
-		at, err := place("participants", "phone", []any{row.ID})
+		at, err := encodePlace("participants", "phone", []any{row.ID})
 		if err != nil {
 			return seal.IndexKey{}, err
 		}

@@ -14,8 +14,9 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// migrate applies the embedded migrations that the database does not have yet.
-func migrate(ctx context.Context, d database) error {
+// applyMigrations applies the embedded migrations that the database does not
+// have yet.
+func applyMigrations(ctx context.Context, d database) error {
 	files, err := fs.Sub(migrations, "migrations/"+migrationFolder(d.dialect))
 	if err != nil {
 		return fmt.Errorf("reading migrations: %w", err)
@@ -53,24 +54,24 @@ func migrate(ctx context.Context, d database) error {
 		if now, e := provider.GetDBVersion(ctx); e == nil && now > version {
 			version, left = now, tries-1
 		}
-		if left <= 0 || pause(ctx, retryAfter) != nil {
+		if left <= 0 || waitFor(ctx, retryAfter) != nil {
 			return fmt.Errorf("migrating database: %w", err)
 		}
 	}
 }
 
-// reach makes the first connection. On SQLite that turns a new file's
+// firstConnect makes the first connection. On SQLite that turns a new file's
 // write-ahead log on, for which SQLite takes an exclusive lock without asking
 // its busy handler: of several processes that start at once the others are
 // refused, and find it done a moment later
 // (https://sqlite.org/c3ref/busy_handler.html).
-func reach(ctx context.Context, d database) error {
+func firstConnect(ctx context.Context, d database) error {
 	for begun := time.Now(); ; {
 		err := d.pool.PingContext(ctx)
 		if err == nil {
 			return nil
 		}
-		if !retryable(err) || time.Since(begun) > reachWithin || pause(ctx, retryAfter) != nil {
+		if !isRetryable(err) || time.Since(begun) > reachWithin || waitFor(ctx, retryAfter) != nil {
 			return fmt.Errorf("reaching database: %w", err)
 		}
 	}
@@ -89,7 +90,7 @@ const (
 	sqliteTries = 5
 )
 
-func pause(ctx context.Context, d time.Duration) error {
+func waitFor(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -82,10 +82,10 @@ var rowColumns = func() map[string][]string {
 	return columns
 }()
 
-// place encodes what a value is bound to: table, column and the values of the
+// encodePlace encodes what a value is bound to: table, column and the values of the
 // table's Row columns, each with its length, so that no two places are equal.
 // A row without a name is an error: its value would open in other such rows.
-func place(table, column string, row []any) ([]byte, error) {
+func encodePlace(table, column string, row []any) ([]byte, error) {
 	out := appendPart(appendPart(make([]byte, 0, 96), table), column)
 	for _, value := range row {
 		text, err := rowText(value)
@@ -146,5 +146,5 @@ func placeOf(ctx context.Context, field *schema.Field, dst reflect.Value) ([]byt
 		}
 		row[i] = named.ReflectValueOf(ctx, dst).Interface()
 	}
-	return place(field.Schema.Table, field.DBName, row)
+	return encodePlace(field.Schema.Table, field.DBName, row)
 }

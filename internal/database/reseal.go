@@ -87,8 +87,8 @@ type resealing struct {
 	sum      Resealed
 }
 
-// columns are what is read of a row: key, name, sealed columns, indexes.
-func (t sealedTable) columns() []string {
+// readColumns lists what is read of a row: key, name, sealed columns, indexes.
+func (t sealedTable) readColumns() []string {
 	all := slices.Concat(t.Key, t.Row, t.Texts, t.Blobs)
 	if index := t.indexColumn(); index != "" {
 		all = append(all, index)
@@ -112,7 +112,7 @@ func (t sealedTable) indexColumn() string {
 func (r *resealing) resealTable(ctx context.Context, t sealedTable) error {
 	var after []any
 	for {
-		rows, err := r.page(ctx, t, after)
+		rows, err := r.readPage(ctx, t, after)
 		if err != nil {
 			return err
 		}
@@ -128,9 +128,9 @@ func (r *resealing) resealTable(ctx context.Context, t sealedTable) error {
 	}
 }
 
-// page reads the next rows in the order of the primary key.
-func (r *resealing) page(ctx context.Context, t sealedTable, after []any) ([]map[string]any, error) {
-	columns := t.columns()
+// readPage reads the next rows in the order of the primary key.
+func (r *resealing) readPage(ctx context.Context, t sealedTable, after []any) ([]map[string]any, error) {
+	columns := t.readColumns()
 	find := r.Reader(ctx).Table(t.Name).Select(quoteAll(columns)).Order(strings.Join(quoteAll(t.Key), ", ")).Limit(resealPage)
 	if after != nil {
 		find = find.Where("("+strings.Join(quoteAll(t.Key), ", ")+") > ?", after)
@@ -202,7 +202,7 @@ func (r *resealing) resealRows(ctx context.Context, t sealedTable, rows []map[st
 			indexes = append(indexes, index)
 		}
 	}
-	if err := r.apply(ctx, t, changes); err != nil {
+	if err := r.applyChanges(ctx, t, changes); err != nil {
 		return err
 	}
 	return r.applyIndexes(ctx, t, indexes)
@@ -210,11 +210,11 @@ func (r *resealing) resealRows(ctx context.Context, t sealedTable, rows []map[st
 
 // resealValue gives the new value of a column; nil where it may stay.
 func (r *resealing) resealValue(t sealedTable, row map[string]any, column string, kind reflect.Kind) (any, error) {
-	box, err := unpack(kind, row[column])
+	box, err := sealedBytes(kind, row[column])
 	if err != nil || len(box) == 0 || r.ring.IsFresh(box) {
 		return nil, err
 	}
-	at, err := place(t.Name, column, valuesOf(row, t.Row))
+	at, err := encodePlace(t.Name, column, valuesOf(row, t.Row))
 	if err != nil {
 		return nil, err
 	}
@@ -234,11 +234,11 @@ func (r *resealing) changedIndex(t sealedTable, row map[string]any) (change, boo
 	if column == "" || row[column] == nil || row[column] == "" {
 		return change{}, false
 	}
-	box, err := unpack(reflect.String, row[t.Texts[0]])
+	box, err := sealedBytes(reflect.String, row[t.Texts[0]])
 	if err != nil || len(box) == 0 {
 		return change{}, false
 	}
-	at, err := place(t.Name, t.Texts[0], valuesOf(row, t.Row))
+	at, err := encodePlace(t.Name, t.Texts[0], valuesOf(row, t.Row))
 	if err != nil {
 		return change{}, false
 	}
@@ -250,8 +250,8 @@ func (r *resealing) changedIndex(t sealedTable, row map[string]any) (change, boo
 	return change{row, column, row[column], index}, fmt.Sprint(row[column]) != index
 }
 
-// apply writes values whose columns are still as they were read.
-func (r *resealing) apply(ctx context.Context, t sealedTable, changes []change) error {
+// applyChanges writes values whose columns are still as they were read.
+func (r *resealing) applyChanges(ctx context.Context, t sealedTable, changes []change) error {
 	if len(changes) == 0 {
 		return nil
 	}

@@ -75,18 +75,18 @@ func (s *Selection[T]) FindWith(tx *gorm.DB, dest []any, args ...any) (found []T
 		return nil, err
 	}
 	ctx := tx.Statement.Context
-	rows, err := tx.Statement.ConnPool.QueryContext(ctx, s.in(tx, t), args...)
+	rows, err := tx.Statement.ConnPool.QueryContext(ctx, s.sqlFor(tx, t), args...)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var row T
-		filled := t.fill(ctx, reflect.ValueOf(&row).Elem())
+		filled := t.fillRow(ctx, reflect.ValueOf(&row).Elem())
 		if err := rows.Scan(append(filled.dest, dest...)...); err != nil {
 			return nil, err
 		}
-		if err := filled.open(ctx); err != nil {
+		if err := filled.openSealed(ctx); err != nil {
 			return nil, err
 		}
 		found = append(found, row)
@@ -94,8 +94,8 @@ func (s *Selection[T]) FindWith(tx *gorm.DB, dest []any, args ...any) (found []T
 	return found, rows.Err()
 }
 
-func (s *Selection[T]) in(tx *gorm.DB, t *table) string {
-	return s.text.in(tx, func(postgres bool) string {
+func (s *Selection[T]) sqlFor(tx *gorm.DB, t *table) string {
+	return s.text.sqlFor(tx, func(postgres bool) string {
 		if s.set != "" {
 			return "UPDATE " + t.name + " SET " + s.set + " WHERE " + s.where + " RETURNING " + t.columns + s.with
 		}
@@ -127,7 +127,7 @@ func (p *Pairs[A, B]) Find(tx *gorm.DB, found func(A, B), args ...any) (err erro
 	if err != nil {
 		return err
 	}
-	text := p.text.in(tx, func(bool) string {
+	text := p.text.sqlFor(tx, func(bool) string {
 		return "SELECT " + a.columns + "," + b.columns + " FROM " + a.name + " JOIN " + b.name + " ON " + p.on
 	})
 	ctx := tx.Statement.Context
@@ -139,14 +139,14 @@ func (p *Pairs[A, B]) Find(tx *gorm.DB, found func(A, B), args ...any) (err erro
 	for rows.Next() {
 		var one A
 		var other B
-		left, right := a.fill(ctx, reflect.ValueOf(&one).Elem()), b.fill(ctx, reflect.ValueOf(&other).Elem())
+		left, right := a.fillRow(ctx, reflect.ValueOf(&one).Elem()), b.fillRow(ctx, reflect.ValueOf(&other).Elem())
 		if err := rows.Scan(append(left.dest, right.dest...)...); err != nil {
 			return err
 		}
-		if err := left.open(ctx); err != nil {
+		if err := left.openSealed(ctx); err != nil {
 			return err
 		}
-		if err := right.open(ctx); err != nil {
+		if err := right.openSealed(ctx); err != nil {
 			return err
 		}
 		found(one, other)
@@ -164,13 +164,13 @@ type Statement struct {
 // SQL makes a statement.
 func SQL(words string) *Statement { return &Statement{words: words} }
 
-func (s *Statement) in(tx *gorm.DB) string {
-	return s.text.in(tx, func(bool) string { return s.words })
+func (s *Statement) sqlFor(tx *gorm.DB) string {
+	return s.text.sqlFor(tx, func(bool) string { return s.words })
 }
 
 // Exec runs the statement and counts the rows that it changed.
 func (s *Statement) Exec(tx *gorm.DB, args ...any) (int64, error) {
-	res, err := tx.Statement.ConnPool.ExecContext(tx.Statement.Context, s.in(tx), args...)
+	res, err := tx.Statement.ConnPool.ExecContext(tx.Statement.Context, s.sqlFor(tx), args...)
 	if err != nil {
 		return 0, err
 	}
@@ -179,12 +179,12 @@ func (s *Statement) Exec(tx *gorm.DB, args ...any) (int64, error) {
 
 // Query reads the rows of the statement.
 func (s *Statement) Query(tx *gorm.DB, args ...any) (*sql.Rows, error) {
-	return tx.Statement.ConnPool.QueryContext(tx.Statement.Context, s.in(tx), args...)
+	return tx.Statement.ConnPool.QueryContext(tx.Statement.Context, s.sqlFor(tx), args...)
 }
 
 // Row reads the first row of the statement, if there is one, into dest.
 func (s *Statement) Row(tx *gorm.DB, args []any, dest ...any) (found bool, err error) {
-	err = tx.Statement.ConnPool.QueryRowContext(tx.Statement.Context, s.in(tx), args...).Scan(dest...)
+	err = tx.Statement.ConnPool.QueryRowContext(tx.Statement.Context, s.sqlFor(tx), args...).Scan(dest...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -193,14 +193,14 @@ func (s *Statement) Row(tx *gorm.DB, args []any, dest ...any) (found bool, err e
 
 // Insert inserts a row of a model, which gets its id.
 func Insert(tx *gorm.DB, row any) error {
-	_, err := insert(tx, row, false)
+	_, err := insertRow(tx, row, false)
 	return err
 }
 
 // InsertOnce inserts a row unless its key is taken; added says which.
-func InsertOnce(tx *gorm.DB, row any) (added bool, err error) { return insert(tx, row, true) }
+func InsertOnce(tx *gorm.DB, row any) (added bool, err error) { return insertRow(tx, row, true) }
 
-func insert(tx *gorm.DB, row any, once bool) (added bool, err error) {
+func insertRow(tx *gorm.DB, row any, once bool) (added bool, err error) {
 	value := reflect.ValueOf(row).Elem()
 	t, err := tableOf(value.Type())
 	if err != nil {
@@ -209,12 +209,12 @@ func insert(tx *gorm.DB, row any, once bool) (added bool, err error) {
 	if t.serial != nil && !t.serial.ReflectValueOf(tx.Statement.Context, value).IsZero() {
 		return false, fmt.Errorf("inserting into %s: the database gives the rows their ids", t.name)
 	}
-	args, err := t.values(tx, value)
+	args, err := t.rowValues(tx, value)
 	if err != nil {
 		return false, err
 	}
 	ctx, pool := tx.Statement.Context, tx.Statement.ConnPool
-	text, returns := t.insertion(tx, once)
+	text, returns := t.insertSQL(tx, once)
 	if returns {
 		var id int64
 		err := pool.QueryRowContext(ctx, text, args...).Scan(&id)
@@ -289,7 +289,7 @@ type filled struct {
 	held   []any // of the columns that are to be opened or decoded
 }
 
-func (t *table) fill(ctx context.Context, row reflect.Value) filled {
+func (t *table) fillRow(ctx context.Context, row reflect.Value) filled {
 	f := filled{fields: t.fields, row: row, dest: make([]any, len(t.fields))}
 	for i, field := range t.fields {
 		if field.Serializer == nil {
@@ -304,8 +304,9 @@ func (t *table) fill(ctx context.Context, row reflect.Value) filled {
 	return f
 }
 
-// open opens what is sealed, once the columns that name the row are known.
-func (f filled) open(ctx context.Context) error {
+// openSealed opens what is sealed, once the columns that name the row are
+// known.
+func (f filled) openSealed(ctx context.Context) error {
 	for i, value := range f.held {
 		if value == nil || value == "" {
 			continue
@@ -318,9 +319,9 @@ func (f filled) open(ctx context.Context) error {
 	return nil
 }
 
-// values are what an insertion writes. Instants of writing that are not set are
-// set to now, as gorm does.
-func (t *table) values(tx *gorm.DB, row reflect.Value) ([]any, error) {
+// rowValues returns what an insertion writes. Instants of writing that are not
+// set are set to now, as gorm does.
+func (t *table) rowValues(tx *gorm.DB, row reflect.Value) ([]any, error) {
 	ctx := tx.Statement.Context
 	values := make([]any, 0, len(t.fields))
 	for _, field := range t.fields {
@@ -345,14 +346,14 @@ func (t *table) values(tx *gorm.DB, row reflect.Value) ([]any, error) {
 	return values, nil
 }
 
-// insertion is the statement that inserts a row; returns says that it gives the
-// id, which PostgreSQL tells in no other way.
-func (t *table) insertion(tx *gorm.DB, once bool) (words string, returns bool) {
+// insertSQL builds the statement that inserts a row; returns reports whether it
+// gives the id, which PostgreSQL does not report otherwise.
+func (t *table) insertSQL(tx *gorm.DB, once bool) (words string, returns bool) {
 	kept := &t.plain
 	if once {
 		kept = &t.once
 	}
-	words = kept.in(tx, func(postgres bool) string {
+	words = kept.sqlFor(tx, func(postgres bool) string {
 		var columns, marks []string
 		for _, field := range t.fields {
 			if field != t.serial {
@@ -378,9 +379,9 @@ type text struct {
 	liteOnce, postgresOnce sync.Once
 }
 
-func (t *text) in(tx *gorm.DB, words func(postgres bool) string) string {
+func (t *text) sqlFor(tx *gorm.DB, words func(postgres bool) string) string {
 	if isPostgres(tx) {
-		t.postgresOnce.Do(func() { t.postgres = numbered(words(true)) })
+		t.postgresOnce.Do(func() { t.postgres = numberArgs(words(true)) })
 		return t.postgres
 	}
 	t.liteOnce.Do(func() { t.lite = words(false) })
@@ -389,8 +390,8 @@ func (t *text) in(tx *gorm.DB, words func(postgres bool) string) string {
 
 func isPostgres(tx *gorm.DB) bool { return tx.Name() == string(dialectPostgres) }
 
-// numbered puts PostgreSQL's numbers in the place of question marks.
-func numbered(words string) string {
+// numberArgs puts PostgreSQL's numbers in the place of question marks.
+func numberArgs(words string) string {
 	var out strings.Builder
 	for i, part := range strings.Split(words, "?") {
 		if i > 0 {

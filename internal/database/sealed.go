@@ -69,7 +69,7 @@ func markUnreadable(ctx context.Context, field *schema.Field, dst reflect.Value)
 // Scan opens a column into its field.
 func (sealed) Scan(ctx context.Context, field *schema.Field, dst reflect.Value, dbValue any) error {
 	at := func() ([]byte, error) { return placeOf(ctx, field, dst) }
-	plain, err := open(ctx, field.FieldType.Kind(), dbValue, at)
+	plain, err := openValue(ctx, field.FieldType.Kind(), dbValue, at)
 	if err != nil && !markUnreadable(ctx, field, dst) {
 		return fmt.Errorf("opening %s.%s: %w", field.Schema.Table, field.DBName, err)
 	}
@@ -113,7 +113,7 @@ type Cell struct {
 // OpenText opens the column of a sealed text that was read without gorm, under
 // the context of a statement of this package's.
 func OpenText(ctx context.Context, cell Cell, value string) (string, error) {
-	plain, err := open(ctx, reflect.String, value, func() ([]byte, error) { return place(cell.Table, cell.Column, cell.Row) })
+	plain, err := openValue(ctx, reflect.String, value, func() ([]byte, error) { return encodePlace(cell.Table, cell.Column, cell.Row) })
 	if err != nil {
 		return "", fmt.Errorf("opening %s.%s: %w", cell.Table, cell.Column, err)
 	}
@@ -135,10 +135,10 @@ func sealAt(ctx context.Context, plain []byte, at func() ([]byte, error)) ([]byt
 	return ring.Seal(plain, bound)
 }
 
-// open opens the value of a column. Texts are base64, which drivers give as
-// strings or as bytes; bytes are as they are.
-func open(ctx context.Context, kind reflect.Kind, dbValue any, at func() ([]byte, error)) ([]byte, error) {
-	box, err := unpack(kind, dbValue)
+// openValue opens the value of a column. Texts are base64, which drivers give
+// as strings or as bytes; bytes are as they are.
+func openValue(ctx context.Context, kind reflect.Kind, dbValue any, at func() ([]byte, error)) ([]byte, error) {
+	box, err := sealedBytes(kind, dbValue)
 	if err != nil || len(box) == 0 {
 		return nil, err
 	}
@@ -153,8 +153,9 @@ func open(ctx context.Context, kind reflect.Kind, dbValue any, at func() ([]byte
 	return ring.Open(box, bound)
 }
 
-// unpack gives the sealed bytes of a column's value; none for an empty one.
-func unpack(kind reflect.Kind, dbValue any) ([]byte, error) {
+// sealedBytes returns the sealed bytes of a column's value; none for an empty
+// one.
+func sealedBytes(kind reflect.Kind, dbValue any) ([]byte, error) {
 	isText := kind == reflect.String
 	switch v := dbValue.(type) {
 	case nil:

@@ -38,16 +38,16 @@ func (d *Database) Snapshot(ctx context.Context, fn func(tx *gorm.DB) error) err
 // its results and never adds to them, and must not write in a transaction of
 // its own. Errors are those of Classify.
 func (d *Database) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
-	return d.alone(ctx, func(rows *gorm.DB) error { return rows.Transaction(fn) })
+	return d.runAlone(ctx, func(rows *gorm.DB) error { return rows.Transaction(fn) })
 }
 
 // WriteOne is Write for an fn that runs one statement, which is a transaction by
 // itself and needs no BEGIN and COMMIT.
 func (d *Database) WriteOne(ctx context.Context, fn func(rows *gorm.DB) error) error {
-	return d.alone(ctx, fn)
+	return d.runAlone(ctx, fn)
 }
 
-func (d *Database) alone(ctx context.Context, fn func(rows *gorm.DB) error) error {
+func (d *Database) runAlone(ctx context.Context, fn func(rows *gorm.DB) error) error {
 	if d.writer != nil {
 		select {
 		case d.writer <- struct{}{}:
@@ -59,19 +59,19 @@ func (d *Database) alone(ctx context.Context, fn func(rows *gorm.DB) error) erro
 	delay := 2 * time.Millisecond
 	for try := 1; ; try++ {
 		err := fn(d.writes.WithContext(withRing(ctx, d.ring)))
-		if err == nil || !retryable(err) || try == writeTries {
+		if err == nil || !isRetryable(err) || try == writeTries {
 			return Classify(err)
 		}
-		if pause(ctx, delay+rand.N(delay)) != nil {
+		if waitFor(ctx, delay+rand.N(delay)) != nil {
 			return Classify(err)
 		}
 		delay *= 2
 	}
 }
 
-// retryable: the database gave up on a transaction because of another one;
-// nothing of it was written.
-func retryable(err error) bool {
+// isRetryable reports whether the database gave up on a transaction because of
+// another one; nothing of it was written.
+func isRetryable(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		return pg.Code == "40001" || pg.Code == "40P01"
