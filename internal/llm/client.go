@@ -74,7 +74,7 @@ func New(cfg Config) (*Client, error) {
 			return nil, errors.New("a key is empty or holds characters that no header may hold")
 		}
 	}
-	endpoint, err := endpoint(cfg.BaseURL)
+	endpoint, err := endpointOption(cfg.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func headerSafe(key string) bool {
 	return key != "" && !strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-func endpoint(baseURL string) (option.RequestOption, error) {
+func endpointOption(baseURL string) (option.RequestOption, error) {
 	if baseURL == "" {
 		return option.WithEnvironmentProduction(), nil
 	}
@@ -135,14 +135,14 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 
 	dropped := map[wish]bool{}
 	for _, w := range []wish{wishJSON, wishTemperature, wishCompletionTokens, wishMaxTokens, wishWhole, wishUsage} {
-		dropped[w] = c.refuses(w, req.Model)
+		dropped[w] = c.isRefused(w, req.Model)
 	}
 	for {
-		body, err := c.encode(req, dropped)
+		body, err := c.encodeRequest(req, dropped)
 		if err != nil {
 			return models.ChatResponse{}, &models.ModelError{Class: models.ModelRefused, Message: err.Error()}
 		}
-		out, failed := c.complete(ctx, req.Model, body, dropped[wishWhole])
+		out, failed := c.completeChat(ctx, req.Model, body, dropped[wishWhole])
 		if failed != nil && failed.unwished == wishCompletionTokens && dropped[wishCompletionTokens] {
 			failed.unwished = wishMaxTokens
 		}
@@ -160,27 +160,27 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 	}
 }
 
-// complete makes one request, as a stream where the server answers in no other
+// completeChat makes one request, as a stream where the server answers in no other
 // way. A server that streams unasked is asked for a stream from then on.
-func (c *Client) complete(ctx context.Context, model string, body []byte, stream bool) (models.ChatResponse, *fault) {
+func (c *Client) completeChat(ctx context.Context, model string, body []byte, stream bool) (models.ChatResponse, *fault) {
 	var out models.ChatResponse
-	failed := c.spend(ctx, func(ctx context.Context, x *exchange) (f *fault) {
+	failed := c.callWithKeys(ctx, func(ctx context.Context, x *exchange) (f *fault) {
 		if stream {
 			out, f = c.askStreamed(ctx, body, x)
 			return f
 		}
 		// The body is taken raw: compatible servers differ from OpenAI in ways
 		// that the SDK's types do not survive.
-		opts := append(x.options(), option.WithRequestBody("application/json", body))
+		opts := append(x.requestOptions(), option.WithRequestBody("application/json", body))
 		if _, err := c.chat.New(ctx, openai.ChatCompletionNewParams{}, opts...); err != nil {
-			return x.fault(ctx)
+			return x.readFault(ctx)
 		}
 		if isEventStream(x.body) {
 			c.refused.Store(refusal{wishWhole, model}, true)
 			out, f = readEventStream(x.body)
 			return f
 		}
-		out, f = read(x.body)
+		out, f = readAnswer(x.body)
 		return f
 	})
 	return out, failed
@@ -193,38 +193,38 @@ type refusal struct {
 	model string
 }
 
-func (c *Client) refuses(w wish, model string) bool {
+func (c *Client) isRefused(w wish, model string) bool {
 	_, yes := c.refused.Load(refusal{w, model})
 	return yes
 }
 
-// spend makes a request and makes it again with the next free key for as long
-// as it is the key that is refused, once a key at most.
-func (c *Client) spend(ctx context.Context, call func(context.Context, *exchange) *fault) *fault {
+// callWithKeys makes a request and makes it again with the next free key for as
+// long as it is the key that is refused, once a key at most.
+func (c *Client) callWithKeys(ctx context.Context, call func(context.Context, *exchange) *fault) *fault {
 	if len(c.ring.keys) == 0 {
 		return call(ctx, &exchange{now: c.cfg.Now})
 	}
 	var last *fault
 	for range c.ring.keys {
-		l, none := c.ring.take()
+		l, none := c.ring.takeKey()
 		if none != nil {
-			return last.after(none)
+			return last.orNoKey(none)
 		}
 		last = call(ctx, &exchange{now: c.cfg.Now, key: l.key.secret})
 		if last == nil {
 			c.ring.recordSuccess(l)
 			return nil
 		}
-		none = c.ring.settle(l, last)
+		none = c.ring.settleLease(l, last)
 		switch {
 		case last.key == keyGood:
 			return last
 		case none != nil:
-			return last.after(none)
+			return last.orNoKey(none)
 		}
 	}
 	// Rests are over by now, but each key had its turn.
-	return &fault{err: *busy(last.err.Status, last.err.Message)}
+	return &fault{err: *busyError(last.err.Status, last.err.Message)}
 }
 
 // exchange is one request and what came back.
@@ -235,7 +235,7 @@ type exchange struct {
 	res  *http.Response
 }
 
-func (x *exchange) options() []option.RequestOption {
+func (x *exchange) requestOptions() []option.RequestOption {
 	opts := []option.RequestOption{option.WithResponseBodyInto(&x.body), option.WithResponseInto(&x.res)}
 	if x.key != "" {
 		opts = append(opts, option.WithAPIKey(x.key))
@@ -243,8 +243,8 @@ func (x *exchange) options() []option.RequestOption {
 	return opts
 }
 
-func (x *exchange) fault(ctx context.Context) *fault { return classify(ctx, x.res, x.now()) }
+func (x *exchange) readFault(ctx context.Context) *fault { return toFault(ctx, x.res, x.now()) }
 
-func busy(status int, message string) *models.ModelError {
+func busyError(status int, message string) *models.ModelError {
 	return &models.ModelError{Class: models.ModelBusy, Status: status, Message: message}
 }

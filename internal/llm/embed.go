@@ -32,9 +32,9 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error)
 		Model: c.cfg.EmbeddingModel, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
 	}
 	var out [][]float32
-	failed := c.spend(ctx, func(ctx context.Context, x *exchange) (f *fault) {
-		if _, err := c.vectors.New(ctx, params, x.options()...); err != nil {
-			return x.fault(ctx)
+	failed := c.callWithKeys(ctx, func(ctx context.Context, x *exchange) (f *fault) {
+		if _, err := c.vectors.New(ctx, params, x.requestOptions()...); err != nil {
+			return x.readFault(ctx)
 		}
 		out, f = readVectors(x.body, len(texts))
 		return f

@@ -46,9 +46,9 @@ func (f *fault) modelError(req models.ChatRequest) *models.ModelError {
 	return &out
 }
 
-// after is the fault when no key is left: none says why, f (nil when nothing
-// was sent) what the last answer was.
-func (f *fault) after(none *models.ModelError) *fault {
+// orNoKey returns the fault when no key is left: none says why, f (nil when
+// nothing was sent) what the last answer was.
+func (f *fault) orNoKey(none *models.ModelError) *fault {
 	out := &fault{err: *none, key: keyGood}
 	if f != nil {
 		out.err.Status = f.err.Status
@@ -66,8 +66,8 @@ var (
 	stumbleCodes = []string{"tool_use_failed", "json_validate_failed"}
 )
 
-// classify turns a failed request into a fault; res is nil when no answer came.
-func classify(ctx context.Context, res *http.Response, now time.Time) *fault {
+// toFault turns a failed request into a fault; res is nil when no answer came.
+func toFault(ctx context.Context, res *http.Response, now time.Time) *fault {
 	if res == nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return serverFault(0, "no answer in time")
@@ -102,12 +102,12 @@ func classify(ctx context.Context, res *http.Response, now time.Time) *fault {
 
 // serverFault is a failure that says nothing about the key or the request.
 func serverFault(status int, message string) *fault {
-	return &fault{err: *busy(status, message), key: keyGood}
+	return &fault{err: *busyError(status, message), key: keyGood}
 }
 
 // byStatus classes by what the server names, then by status.
 func byStatus(status int, failed failure) *fault {
-	out := &fault{key: keyGood, err: models.ModelError{Class: models.ModelRefused, Status: status, Message: describe(status, failed)}}
+	out := &fault{key: keyGood, err: models.ModelError{Class: models.ModelRefused, Status: status, Message: describeStatus(status, failed)}}
 	switch {
 	case failed.tooLong(status):
 		out.err.Class = models.ModelOverflow
@@ -120,7 +120,7 @@ func byStatus(status int, failed failure) *fault {
 	case failed.hasCode(stumbleCodes):
 		out.err.Class = models.ModelBusy
 	case failed.refusedWish(status) != "":
-		out.unwished, out.lasting = failed.refusedWish(status), failed.lasting()
+		out.unwished, out.lasting = failed.refusedWish(status), failed.isLasting()
 	case failed.noTools(status):
 		out.noTools = true
 	case status == http.StatusTooManyRequests:
@@ -145,7 +145,7 @@ func mayPass(status int) bool {
 // does not look like one.
 var plainCode = regexp.MustCompile(`^[a-z][a-z_]{0,63}$`)
 
-func describe(status int, failed failure) string {
+func describeStatus(status int, failed failure) string {
 	out := "status " + strconv.Itoa(status)
 	if text := http.StatusText(status); text != "" {
 		out += " " + text
@@ -161,11 +161,11 @@ func describe(status int, failed failure) string {
 // retryAfter is what the server asked for: Retry-After-Ms, then Retry-After in
 // seconds or as a date; 0 when neither makes sense.
 func retryAfter(header http.Header, now time.Time) time.Duration {
-	if wait, ok := number(header.Get("Retry-After-Ms"), time.Millisecond); ok {
+	if wait, ok := parseWait(header.Get("Retry-After-Ms"), time.Millisecond); ok {
 		return wait
 	}
 	text := header.Get("Retry-After")
-	if wait, ok := number(text, time.Second); ok {
+	if wait, ok := parseWait(text, time.Second); ok {
 		return wait
 	}
 	if at, err := http.ParseTime(text); err == nil {
@@ -174,7 +174,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-func number(text string, unit time.Duration) (time.Duration, bool) {
+func parseWait(text string, unit time.Duration) (time.Duration, bool) {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(n) || n < 0 {
 		return 0, false

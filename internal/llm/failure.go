@@ -107,8 +107,9 @@ func (f failure) tooLong(status int) bool {
 	return f.hasCode(overflowCodes) || status == http.StatusRequestEntityTooLarge || overlong.MatchString(f.text)
 }
 
-// complains: the statuses with which servers refuse a part of a request.
-func complains(status int) bool {
+// canComplain reports whether the status is one with which servers refuse a
+// part of a request.
+func canComplain(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusNotImplemented:
 		return true
@@ -146,7 +147,7 @@ var (
 // complains about something else.
 func (f failure) refusedWish(status int) wish {
 	switch {
-	case !complains(status):
+	case !canComplain(status):
 	case streamOptions.MatchString(f.text):
 		return wishUsage
 	case onlyStreams.MatchString(f.text):
@@ -161,9 +162,10 @@ func (f failure) refusedWish(status int) wish {
 	return ""
 }
 
-// lasting: OpenAI refuses JSON too when the messages do not mention it, which
-// is no property of the model.
-func (f failure) lasting() bool { return !strings.Contains(f.text, "must contain the word") }
+// isLasting reports whether the refusal holds for later requests. OpenAI
+// refuses JSON too when the messages do not mention it, which is no property of
+// the model.
+func (f failure) isLasting() bool { return !strings.Contains(f.text, "must contain the word") }
 
 // noTools: one sentence names tools or functions as what is not supported. A
 // bad request of any other kind is not taken for that.
@@ -171,7 +173,7 @@ func (f failure) noTools(status int) bool {
 	if strings.Contains(f.text, "requires --jinja") {
 		return true // llama.cpp's server answers 500
 	}
-	if !complains(status) || strings.Contains(f.text, "schema") {
+	if !canComplain(status) || strings.Contains(f.text, "schema") {
 		return false
 	}
 	for _, one := range sentence.Split(within.ReplaceAllString(f.text, ""), -1) {

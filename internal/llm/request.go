@@ -56,11 +56,11 @@ func usesTools(req models.ChatRequest) bool {
 	})
 }
 
-// encode writes our request as the server reads it, less those optional parts
+// encodeRequest writes our request as the server reads it, less those optional parts
 // that are dropped. Errors name what is wrong by its place and never quote it. It
 // is written by hand because the SDK's encoder looks at each request by reflection
 // and copies what is encoded once a level.
-func (b builder) encode(req models.ChatRequest, dropped map[wish]bool) ([]byte, error) {
+func (b builder) encodeRequest(req models.ChatRequest, dropped map[wish]bool) ([]byte, error) {
 	out := append(make([]byte, 0, sizeOf(req)), `{"messages":[`...)
 	for i, message := range req.Messages {
 		if i > 0 {
@@ -73,7 +73,7 @@ func (b builder) encode(req models.ChatRequest, dropped map[wish]bool) ([]byte, 
 	}
 	out = appendText(append(out, `],"model":`...), req.Model)
 	for i, tool := range req.Tools {
-		text, err := b.tool(tool)
+		text, err := b.encodeTool(tool)
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: %w", tool.Name, err)
 		}
@@ -215,7 +215,7 @@ func newBuilder() builder {
 	return builder{tools: tools, seed: maphash.MakeSeed()}
 }
 
-func (b builder) tool(tool models.ToolSpec) ([]byte, error) {
+func (b builder) encodeTool(tool models.ToolSpec) ([]byte, error) {
 	key := maphash.String(b.seed, tool.Name) ^ maphash.String(b.seed, tool.Description)<<1 ^ maphash.Bytes(b.seed, tool.Schema)<<2
 	known, ok := b.tools.Get(key)
 	if ok && known.spec.Name == tool.Name && known.spec.Description == tool.Description && bytes.Equal(known.spec.Schema, tool.Schema) {

@@ -49,7 +49,7 @@ func BenchmarkBuild(b *testing.B) {
 	req, builder := plainRequest(b), newBuilder()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := builder.encode(req, nil); err != nil {
+		if _, err := builder.encodeRequest(req, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -43,14 +43,14 @@ func TestRequestsAreTheSDKs(t *testing.T) {
 			require.NoError(t, err)
 			want, err := params.MarshalJSON()
 			require.NoError(t, err)
-			got, err := b.encode(req, dropped)
+			got, err := b.encodeRequest(req, dropped)
 			require.NoError(t, err)
 			require.JSONEq(t, string(want), string(got))
 		}
 	}
-	_, err := b.encode(models.ChatRequest{Tools: []models.ToolSpec{{Name: "broken", Schema: json.RawMessage(`{`)}}}, nil)
+	_, err := b.encodeRequest(models.ChatRequest{Tools: []models.ToolSpec{{Name: "broken", Schema: json.RawMessage(`{`)}}}, nil)
 	require.ErrorContains(t, err, "tool broken")
-	_, err = b.encode(models.ChatRequest{Messages: []models.ChatMessage{{Role: "user"}, {Role: "nobody"}}}, nil)
+	_, err = b.encodeRequest(models.ChatRequest{Messages: []models.ChatMessage{{Role: "user"}, {Role: "nobody"}}}, nil)
 	require.ErrorContains(t, err, "message 1")
 }
 
@@ -127,7 +127,7 @@ func sdkAssistant(message models.ChatMessage) openai.ChatCompletionMessageParamU
 func TestToolsAreBounded(t *testing.T) {
 	b := newBuilder()
 	for i := range 2 * knownTools {
-		_, err := b.tool(models.ToolSpec{Name: "a" + strings.Repeat("b", i)})
+		_, err := b.encodeTool(models.ToolSpec{Name: "a" + strings.Repeat("b", i)})
 		require.NoError(t, err)
 	}
 	require.Equal(t, knownTools, b.tools.Len())

@@ -53,15 +53,15 @@ type answerFunction struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// read takes an answer with a success status: its message, else its first
-// choice's message or text, else its content. An answer that makes no
-// sense is ModelBusy: the model may do better next time.
-func read(body []byte) (models.ChatResponse, *fault) {
+// readAnswer takes an answer with a success status: its message, else its first
+// choice's message or text, else its content. An answer that makes no sense is
+// ModelBusy: the model may do better next time.
+func readAnswer(body []byte) (models.ChatResponse, *fault) {
 	var in answer
 	if err := json.Unmarshal(body, &in); err != nil {
 		return models.ChatResponse{}, malformedFault("it is not JSON of a known shape")
 	}
-	message, reason, failed := in.first()
+	message, reason, failed := in.firstMessage()
 	if failed != nil {
 		return models.ChatResponse{}, failed
 	}
@@ -79,15 +79,15 @@ func read(body []byte) (models.ChatResponse, *fault) {
 	}
 	said, inline, _ := text.SplitThinking(content)
 	return models.ChatResponse{
-		Text: said, Thinking: message.thinking(thoughts, inline), Calls: message.calls(),
-		FinishReason: string(reason), Model: string(in.Model), Usage: in.usage(),
+		Text: said, Thinking: message.joinThinking(thoughts, inline), Calls: message.toolCalls(),
+		FinishReason: string(reason), Model: string(in.Model), Usage: in.countUsage(),
 	}, nil
 }
 
 func malformedFault(why string) *fault { return serverFault(http.StatusOK, "malformed answer: "+why) }
 
-// first finds the message; nil when there is none.
-func (in answer) first() (*said, looseText, *fault) {
+// firstMessage finds the message; nil when there is none.
+func (in answer) firstMessage() (*said, looseText, *fault) {
 	var own *said
 	switch {
 	// Gateways also put a remark there, such as "success".
@@ -95,23 +95,23 @@ func (in answer) first() (*said, looseText, *fault) {
 		return own, in.DoneReason, nil
 	case len(in.Choices) > 0:
 		choice := in.Choices[0]
-		if present(choice.Error) {
+		if isPresent(choice.Error) {
 			return nil, "", faultInSuccess(readProblem(choice.Error))
 		}
-		if choice.Message == nil || !present(choice.Message.Content) && present(choice.Text) {
+		if choice.Message == nil || !isPresent(choice.Message.Content) && isPresent(choice.Text) {
 			return &said{Content: choice.Text}, choice.FinishReason, nil
 		}
 		return choice.Message, choice.FinishReason, nil
-	case present(in.Content):
+	case isPresent(in.Content):
 		return &said{Content: in.Content}, in.StopReason, nil
 	}
 	return nil, "", nil
 }
 
-func present(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
+func isPresent(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
 
-// usage is what the server counted; zero where it does not tell.
-func (in answer) usage() models.Usage {
+// countUsage returns what the server counted; zero where it counted nothing.
+func (in answer) countUsage() models.Usage {
 	var counts struct {
 		Prompt     looseCount `json:"prompt_tokens"`
 		Completion looseCount `json:"completion_tokens"`
@@ -149,7 +149,7 @@ func faultInSuccess(failed failure) *fault {
 // readContent accepts a text, null, nothing, and a list of parts, of which the
 // texts are joined and the thoughts are kept apart.
 func readContent(raw json.RawMessage) (text, thoughts string, ok bool) {
-	if !present(raw) || json.Unmarshal(raw, &text) == nil {
+	if !isPresent(raw) || json.Unmarshal(raw, &text) == nil {
 		return text, "", true
 	}
 	var parts []struct {
@@ -167,8 +167,8 @@ func readContent(raw json.RawMessage) (text, thoughts string, ok bool) {
 	return text, thoughts, true
 }
 
-// thinking joins what the server kept apart with what stood in the content.
-func (m *said) thinking(inContent ...string) string {
+// joinThinking joins what the server kept apart with what stood in the content.
+func (m *said) joinThinking(inContent ...string) string {
 	apart := m.ReasoningContent
 	if apart == "" {
 		apart = m.Reasoning
@@ -185,7 +185,7 @@ func (m *said) thinking(inContent ...string) string {
 	return strings.Join(out, "\n\n")
 }
 
-func (m *said) calls() []models.ToolCall {
+func (m *said) toolCalls() []models.ToolCall {
 	if len(m.ToolCalls) == 0 && m.FunctionCall != nil {
 		return readCalls([]answerCall{{Function: *m.FunctionCall}})
 	}
@@ -214,7 +214,7 @@ func readCalls(in []answerCall) []models.ToolCall {
 // readArguments is the JSON text of the arguments: usually a string that holds
 // it, on some servers the object itself. No arguments are an empty object.
 func readArguments(raw json.RawMessage) string {
-	if !present(raw) {
+	if !isPresent(raw) {
 		return "{}"
 	}
 	var text string

@@ -90,12 +90,12 @@ func newRing(cfg Config) *ring {
 	return r
 }
 
-// take is the next key that is free. Without one it is ModelBusy with the time
-// until the first rest ends, or ModelAuth when every key is barred.
-func (r *ring) take() (lease, *models.ModelError) {
+// takeKey returns the next key that is free. Without one it is ModelBusy with
+// the time until the first rest ends, or ModelAuth when every key is barred.
+func (r *ring) takeKey() (lease, *models.ModelError) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key, err := r.free(r.now())
+	key, err := r.findFree(r.now())
 	if err != nil {
 		return lease{}, err
 	}
@@ -103,7 +103,7 @@ func (r *ring) take() (lease, *models.ModelError) {
 	return lease{key: key, rests: key.quota.rests}, nil
 }
 
-func (r *ring) free(now time.Time) (*ringKey, *models.ModelError) {
+func (r *ring) findFree(now time.Time) (*ringKey, *models.ModelError) {
 	var earliest time.Duration
 	for i := range r.keys {
 		key := r.keys[(r.next+i)%len(r.keys)]
@@ -124,9 +124,9 @@ func (r *ring) free(now time.Time) (*ringKey, *models.ModelError) {
 	return nil, &models.ModelError{Class: models.ModelBusy, RetryAfter: earliest, Message: "every key is resting"}
 }
 
-// settle takes note of what went wrong with a request, and returns the error
+// settleLease takes note of what went wrong with a request, and returns the error
 // that take would give in the same instant; nil when a key is free.
-func (r *ring) settle(l lease, f *fault) *models.ModelError {
+func (r *ring) settleLease(l lease, f *fault) *models.ModelError {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
@@ -135,16 +135,16 @@ func (r *ring) settle(l lease, f *fault) *models.ModelError {
 	case keyBarred:
 		if !l.key.barred {
 			l.key.barred = true
-			r.logger.Error("a model key is refused and stays out of use until the next start", "place", l.key.place, "key", l.key.tail())
+			r.logger.Error("a model key is refused and stays out of use until the next start", "place", l.key.place, "key", l.key.keyTail())
 		}
 	case keyLimited:
-		l.rest(now, f.wait)
+		l.restQuota(now, f.wait)
 	case keyUnpaid:
 		if l.restLong(now) {
-			r.logger.Error("a model key has no quota left and rests for hours", "place", l.key.place, "key", l.key.tail())
+			r.logger.Error("a model key has no quota left and rests for hours", "place", l.key.place, "key", l.key.keyTail())
 		}
 	}
-	_, none := r.free(now)
+	_, none := r.findFree(now)
 	return none
 }
 
@@ -157,16 +157,16 @@ func (r *ring) recordSuccess(l lease) {
 	}
 }
 
-// rest lets a quota rest for as long as the server says, or the next step when
+// restQuota lets a quota rest for as long as the server says, or the next step when
 // it does not (0). A refusal from before the present rest can prolong it only.
-func (l lease) rest(now time.Time, after time.Duration) {
+func (l lease) restQuota(now time.Time, after time.Duration) {
 	q := l.key.quota
 	fresh := l.rests == q.rests
 	switch {
 	case after > 0:
-		q.begin(now, after)
+		q.beginRest(now, after)
 	case fresh:
-		q.begin(now, q.step(limitedSteps, &q.limited, now))
+		q.beginRest(now, q.nextRest(limitedSteps, &q.limited, now))
 	}
 	if fresh {
 		q.rests++
@@ -179,20 +179,20 @@ func (l lease) restLong(now time.Time) bool {
 	if l.rests != q.rests && q.unpaid > 0 {
 		return false
 	}
-	q.begin(now, q.step(unpaidSteps, &q.unpaid, now))
+	q.beginRest(now, q.nextRest(unpaidSteps, &q.unpaid, now))
 	q.rests++
 	return true
 }
 
-// begin never shortens a rest.
-func (q *quota) begin(now time.Time, length time.Duration) {
+// beginRest starts a rest and never shortens one.
+func (q *quota) beginRest(now time.Time, length time.Duration) {
 	if until := now.Add(length); until.After(q.until) {
 		q.until = until
 	}
 }
 
-// step counts a refusal and is the rest that follows from it.
-func (q *quota) step(steps []time.Duration, count *int, now time.Time) time.Duration {
+// nextRest counts a refusal and returns the rest that follows from it.
+func (q *quota) nextRest(steps []time.Duration, count *int, now time.Time) time.Duration {
 	if !q.until.IsZero() && now.Sub(q.until) >= forgetAfter {
 		q.limited, q.unpaid = 0, 0
 	}
@@ -213,9 +213,9 @@ func (r *ring) countBarred() int {
 	return n
 }
 
-// tail is what an operator may see of a key, besides its place: the last
-// characters of a long one.
-func (k *ringKey) tail() string {
+// keyTail returns what an operator may see of a key, besides its place: the
+// last characters of a long one.
+func (k *ringKey) keyTail() string {
 	if len(k.secret) <= shownLength {
 		return ""
 	}

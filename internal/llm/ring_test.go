@@ -187,26 +187,26 @@ func TestABurstIsOneRefusal(t *testing.T) {
 	r := newRing(withDefaults(Config{Keys: []string{"A"}, Now: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler)}))
 	var leases []lease
 	for range 5 {
-		l, err := r.take()
+		l, err := r.takeKey()
 		require.Nil(t, err)
 		leases = append(leases, l)
 	}
 	limit := func(l lease, after time.Duration) time.Duration {
-		return r.settle(l, &fault{key: keyLimited, wait: after}).RetryAfter
+		return r.settleLease(l, &fault{key: keyLimited, wait: after}).RetryAfter
 	}
 	for _, l := range leases[:3] {
 		require.Equal(t, time.Minute, limit(l, 0))
 	}
 	r.recordSuccess(leases[3])
-	_, none := r.take()
+	_, none := r.takeKey()
 	require.Equal(t, time.Minute, none.RetryAfter, "a success from before does not end the rest")
 	require.Equal(t, 2*time.Minute, limit(leases[4], 2*time.Minute), "the server knows better")
 	now = now.Add(2 * time.Minute)
-	l, err := r.take()
+	l, err := r.takeKey()
 	require.Nil(t, err)
 	require.Equal(t, 5*time.Minute, limit(l, 0))
 	for range 2 {
-		require.Equal(t, 5*time.Hour, r.settle(l, &fault{key: keyUnpaid}).RetryAfter)
+		require.Equal(t, 5*time.Hour, r.settleLease(l, &fault{key: keyUnpaid}).RetryAfter)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestTheRingIsFair(t *testing.T) {
 		}
 		r := newRing(withDefaults(cfg))
 		for range rapid.IntRange(1, 40).Draw(t, "requests") {
-			l, none := r.take()
+			l, none := r.takeKey()
 			if none != nil {
 				require.False(t, anyFree(r, now), "a free key was left out")
 				require.Equal(t, none.Class == models.ModelAuth, r.countBarred() == len(r.keys))
@@ -235,7 +235,7 @@ func TestTheRingIsFair(t *testing.T) {
 			case keyGood:
 				r.recordSuccess(l)
 			default:
-				none := r.settle(l, &fault{key: v})
+				none := r.settleLease(l, &fault{key: v})
 				require.Equal(t, anyFree(r, now), none == nil)
 			}
 		}
@@ -253,7 +253,7 @@ func TestManyAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 30 {
 		group.Go(func() {
-			l, _ := r.take()
+			l, _ := r.takeKey()
 			r.recordSuccess(l)
 			mu.Lock()
 			defer mu.Unlock()

@@ -152,7 +152,7 @@ func FuzzReadAnswer(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		out, failed := read(body)
+		out, failed := readAnswer(body)
 		if failed != nil {
 			require.NotEmpty(t, failed.err.Class)
 			require.NotEmpty(t, failed.err.Message)

@@ -32,15 +32,15 @@ func (c *Client) Transcribe(ctx context.Context, sound models.Recording) (string
 		ending = strings.TrimPrefix(sound.Type, "audio/")
 	}
 	var out string
-	failed := c.spend(ctx, func(ctx context.Context, x *exchange) (f *fault) {
+	failed := c.callWithKeys(ctx, func(ctx context.Context, x *exchange) (f *fault) {
 		params := openai.AudioTranscriptionNewParams{
 			Model: c.cfg.SpeechModel, File: openai.File(bytes.NewReader(sound.Data), "note."+ending, sound.Type),
 		}
-		if _, err := c.speech.New(ctx, params, x.options()...); err != nil && len(x.body) == 0 {
-			return x.fault(ctx)
+		if _, err := c.speech.New(ctx, params, x.requestOptions()...); err != nil && len(x.body) == 0 {
+			return x.readFault(ctx)
 		}
 		if x.res == nil || x.res.StatusCode >= 300 {
-			return x.fault(ctx)
+			return x.readFault(ctx)
 		}
 		out, f = readSpeech(x.body)
 		return f

@@ -28,14 +28,14 @@ func (c *Client) askStreamed(ctx context.Context, request []byte, x *exchange) (
 		opts = append(opts, option.WithAPIKey(x.key))
 	}
 	stream := c.chat.NewStreaming(ctx, openai.ChatCompletionNewParams{}, opts...)
-	body, err := collect(stream)
+	body, err := collectStream(stream)
 	if err == nil {
-		return read(body)
+		return readAnswer(body)
 	}
 	if x.res != nil && x.res.StatusCode < http.StatusBadRequest {
 		return models.ChatResponse{}, brokenStream(err)
 	}
-	return models.ChatResponse{}, x.fault(ctx)
+	return models.ChatResponse{}, x.readFault(ctx)
 }
 
 // isEventStream reports whether a body is a stream of events, which some servers
@@ -50,19 +50,19 @@ func readEventStream(body []byte) (models.ChatResponse, *fault) {
 	res := &http.Response{
 		Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(body)),
 	}
-	whole, err := collect(ssestream.NewStream[openai.ChatCompletionChunk](ssestream.NewDecoder(res), nil))
+	whole, err := collectStream(ssestream.NewStream[openai.ChatCompletionChunk](ssestream.NewDecoder(res), nil))
 	if err != nil {
 		return models.ChatResponse{}, brokenStream(err)
 	}
-	return read(whole)
+	return readAnswer(whole)
 }
 
 var errBrokeOff = errors.New("the stream ended before the answer did")
 
-// collect puts the pieces of a stream together and writes them as an answer that
+// collectStream puts the pieces of a stream together and writes them as an answer that
 // came in one piece, so that both are read by the same rules. It closes the
 // stream.
-func collect(stream *ssestream.Stream[openai.ChatCompletionChunk]) ([]byte, error) {
+func collectStream(stream *ssestream.Stream[openai.ChatCompletionChunk]) ([]byte, error) {
 	defer func() { _ = stream.Close() }() // What was read counts.
 	var whole openai.ChatCompletionAccumulator
 	var thoughts strings.Builder
