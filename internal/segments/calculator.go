@@ -50,8 +50,8 @@ type character struct {
 	flag         bool // it begins with the two letters of a flag
 }
 
-// add takes the next rune.
-func (c *character) add(r rune) {
+// addRune takes the next rune.
+func (c *character) addRune(r rune) {
 	c.runes++
 	c.before, c.last = c.last, r
 	c.marked = c.marked || isMark(r)

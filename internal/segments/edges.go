@@ -34,8 +34,8 @@ type piece struct {
 var urls = regexp.MustCompile(`(?i)(?:[a-z][a-z0-9+.-]{1,19}://|www\.)` +
 	`[^\s\p{Z}<>"“”\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}，。！？、；：「」（）]+`)
 
-// scan divides a text into characters and rates the places between them.
-func scan(text string) []piece {
+// scanText divides a text into characters and rates the places between them.
+func scanText(text string) []piece {
 	var pieces []piece
 	for rest, state := text, -1; rest != ""; {
 		var cluster string
@@ -50,19 +50,19 @@ func scan(text string) []piece {
 			pieces = append(pieces, piece{text: cluster, end: end, space: true, edge: at})
 			continue
 		}
-		all := atoms(cluster)
+		all := splitAtoms(cluster)
 		for i, atom := range all {
 			end := end - len(strings.Join(all[i+1:], ""))
 			pieces = append(pieces, piece{text: atom, end: end, space: strings.TrimSpace(atom) == "", edge: at})
 		}
 	}
-	rate(text, pieces)
+	rateEdges(text, pieces)
 	return pieces
 }
 
-// rate raises the places where words, sentences and lines end, and closes
+// rateEdges raises the places where words, sentences and lines end, and closes
 // those inside a URL.
-func rate(text string, pieces []piece) {
+func rateEdges(text string, pieces []piece) {
 	run := 0 // where the white space before a place begins
 	for i := range pieces[:max(len(pieces)-1, 0)] {
 		p := &pieces[i]
@@ -111,11 +111,11 @@ func betweenWords(before, space string, next rune) edge {
 // sentenceEnds reports whether a sentence ends with what stands before white
 // space. Quotes, brackets and emoji behind its full stop belong to it.
 func sentenceEnds(before string, next rune) bool {
-	if unicode.IsLower(next) || pictograph(next) {
+	if unicode.IsLower(next) || isPictograph(next) {
 		return false
 	}
 	before = strings.TrimRightFunc(before, func(r rune) bool {
-		return unicode.IsSpace(r) || pictograph(r) || strings.ContainsRune(`)]}"'”’»`, r)
+		return unicode.IsSpace(r) || isPictograph(r) || strings.ContainsRune(`)]}"'”’»`, r)
 	})
 	last, _ := utf8.DecodeLastRuneInString(before)
 	switch last {
@@ -127,8 +127,9 @@ func sentenceEnds(before string, next rune) bool {
 	return false
 }
 
-// pictograph: emoji and what they are joined with.
-func pictograph(r rune) bool {
+// isPictograph reports whether a rune is an emoji or what emoji are joined
+// with.
+func isPictograph(r rune) bool {
 	return unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r) || r == '\ufe0f' || r == '\u200d'
 }
 

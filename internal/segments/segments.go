@@ -44,15 +44,15 @@ func Count(text string) Size {
 	for state := -1; text != ""; {
 		var cluster string
 		cluster, text, _, state = uniseg.FirstGraphemeClusterInString(text, state)
-		t.add(cluster)
+		t.addCluster(cluster)
 	}
 	return t.size()
 }
 
-// atoms are what a part's end may not divide: characters as a person sees
-// them. A pile of marks that is longer than a segment has to be divided, and
-// a carriage return and its line feed may be.
-func atoms(cluster string) []string {
+// splitAtoms divides a cluster into what a part's end may not divide:
+// characters as a person sees them. A pile of marks that is longer than a
+// segment has to be divided, and a carriage return and its line feed may be.
+func splitAtoms(cluster string) []string {
 	if cluster == "\r\n" || utf16Len(cluster) > ucsJoined {
 		return strings.Split(cluster, "")
 	}
@@ -70,32 +70,32 @@ type tally struct {
 	openUnits int
 }
 
-// add takes what a person sees as one character, or a part of it that the
+// addCluster takes what a person sees as one character, or a part of it that the
 // calculator would divide as well.
-func (t *tally) add(cluster string) {
+func (t *tally) addCluster(cluster string) {
 	for i, r := range cluster {
 		n := gsmUnits(r)
 		t.beyond = t.beyond || n == 0
 		if n > 0 {
-			t.gsm.add(n, gsmSingle, gsmJoined)
+			t.gsm.addUnits(n, gsmSingle, gsmJoined)
 		}
 		if t.open.runes > 0 && t.open.endsBefore(r, i > 0 && cluster != "\r\n") {
-			t.close()
+			t.packOpen()
 		}
-		t.open.add(r)
+		t.open.addRune(r)
 		t.openUnits += utf16.RuneLen(r)
 	}
 }
 
-// close packs the open character.
-func (t *tally) close() {
-	t.ucs.add(t.openUnits, ucsSingle, ucsJoined)
+// packOpen packs the open character.
+func (t *tally) packOpen() {
+	t.ucs.addUnits(t.openUnits, ucsSingle, ucsJoined)
 	t.open, t.openUnits = character{}, 0
 }
 
 func (t tally) size() Size {
 	if t.beyond {
-		t.close()
+		t.packOpen()
 		return Size{Encoding: UCS2, Units: t.ucs.units, Segments: t.ucs.segments}
 	}
 	return Size{Encoding: GSM7, Units: t.gsm.units, Segments: t.gsm.segments}
@@ -110,7 +110,7 @@ type packer struct {
 	characters            int
 }
 
-func (p *packer) add(units, single, joined int) {
+func (p *packer) addUnits(units, single, joined int) {
 	p.units += units
 	p.segments = max(p.segments, 1)
 	switch {

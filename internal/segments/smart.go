@@ -39,7 +39,7 @@ func Smart(text string) string {
 		return text
 	}
 	before, after := priceOf(text), priceOf(candidate)
-	if after.under(before) || after == before && Count(candidate).Encoding == GSM7 {
+	if after.isUnder(before) || after == before && Count(candidate).Encoding == GSM7 {
 		return candidate
 	}
 	return text
@@ -57,7 +57,7 @@ func priceOf(text string) price {
 	return p
 }
 
-func (p price) under(other price) bool {
+func (p price) isUnder(other price) bool {
 	if p.leftOut != other.leftOut {
 		return p.leftOut < other.leftOut
 	}

@@ -47,16 +47,16 @@ func Split(text string, o Options) Parts {
 	if o.Segments < 1 {
 		o.Segments = PartSegments
 	}
-	s := &splitter{text: text, pieces: scan(text), options: o}
+	s := &splitter{text: text, pieces: scanText(text), options: o}
 	// Parts that end at paragraphs are the easiest to read and the least full:
 	// when they cannot hold the text, fuller ones are tried. A text that has to
 	// be cut anyway is not divided within sentences as well.
 	for _, coarse := range []edge{paragraph, sentence, word} {
-		if out := s.plan(coarse); out.LeftOut == 0 {
+		if out := s.planParts(coarse); out.LeftOut == 0 {
 			return out
 		}
 	}
-	return s.plan(sentence)
+	return s.planParts(sentence)
 }
 
 type splitter struct {
@@ -66,34 +66,35 @@ type splitter struct {
 	coarse  edge // the coarsest edges that this plan looks for
 }
 
-// plan divides the text at edges no coarser than the given one: coarser ones
+// planParts divides the text at edges no coarser than the given one: coarser ones
 // are as good, not better.
-func (s *splitter) plan(coarse edge) Parts {
+func (s *splitter) planParts(coarse edge) Parts {
 	s.coarse = coarse
 	var out Parts
-	for from := s.skip(0); from < len(s.pieces); {
-		end := s.end(from, "")
+	for from := s.skipSpace(0); from < len(s.pieces); {
+		end := s.findEnd(from, "")
 		if end < len(s.pieces) && len(out.Texts)+1 == s.options.MaxParts {
-			end = s.end(from, tail)
-			out.Texts = append(out.Texts, s.cut(from, end))
-			out.LeftOut = utf8.RuneCountInString(strings.TrimSpace(s.slice(end, len(s.pieces))))
+			end = s.findEnd(from, tail)
+			out.Texts = append(out.Texts, s.cutPart(from, end))
+			out.LeftOut = utf8.RuneCountInString(strings.TrimSpace(s.textBetween(end, len(s.pieces))))
 			return out
 		}
-		out.Texts = append(out.Texts, s.content(from, end))
-		from = s.skip(end)
+		out.Texts = append(out.Texts, s.trimmedPart(from, end))
+		from = s.skipSpace(end)
 	}
 	return out
 }
 
-// skip passes over white space; the end of the text when nothing else is left.
-func (s *splitter) skip(from int) int {
+// skipSpace returns the next piece that is not white space; the end of the text
+// when nothing else is left.
+func (s *splitter) skipSpace(from int) int {
 	for from < len(s.pieces) && s.pieces[from].space {
 		from++
 	}
 	return from
 }
 
-func (s *splitter) slice(from, end int) string {
+func (s *splitter) textBetween(from, end int) string {
 	start := 0
 	if from > 0 {
 		start = s.pieces[from-1].end
@@ -101,18 +102,18 @@ func (s *splitter) slice(from, end int) string {
 	return s.text[start:s.pieces[end-1].end]
 }
 
-// content is a part without the white space at its end.
-func (s *splitter) content(from, end int) string {
+// trimmedPart returns a part without the white space at its end.
+func (s *splitter) trimmedPart(from, end int) string {
 	for end > from+1 && s.pieces[end-1].space {
 		end--
 	}
-	return s.slice(from, end)
+	return s.textBetween(from, end)
 }
 
-// cut is the last part of a text that goes on. Only a URL can be so long that
-// the dots find no place behind it.
-func (s *splitter) cut(from, end int) string {
-	part := s.content(from, end)
+// cutPart returns the last part of a text that goes on. Only a URL can be so
+// long that the dots find no place behind it.
+func (s *splitter) cutPart(from, end int) string {
+	part := s.trimmedPart(from, end)
 	if utf16Len(part) > MaxCharacters-len(tail) {
 		return part
 	}
@@ -124,15 +125,15 @@ func (s *splitter) cut(from, end int) string {
 	return part + tail
 }
 
-// end finds where the part that starts at a piece ends when something is to
+// findEnd finds where the part that starts at a piece ends when something is to
 // follow it: the number of pieces when all the rest fits.
-func (s *splitter) end(from int, follows string) int {
+func (s *splitter) findEnd(from int, follows string) int {
 	var t tally
 	var latest [paragraph + 1]int
 	i := from
 	for ; i < len(s.pieces); i++ {
-		t.add(s.pieces[i].text)
-		if !s.pieces[i].space && !s.fits(t, follows) {
+		t.addCluster(s.pieces[i].text)
+		if !s.pieces[i].space && !s.canFollow(t, follows) {
 			break
 		}
 		at := min(s.pieces[i].edge, s.coarse)
@@ -153,19 +154,19 @@ func (s *splitter) end(from int, follows string) int {
 	if k := max(latest[soft], latest[inWord]); k > 0 {
 		return k
 	}
-	return s.whole(from)
+	return s.wholeEnd(from)
 }
 
-func (s *splitter) fits(t tally, follows string) bool {
+func (s *splitter) canFollow(t tally, follows string) bool {
 	for _, r := range follows {
-		t.add(string(r))
+		t.addCluster(string(r))
 	}
 	return t.size().Segments <= s.options.Segments
 }
 
-// whole is the end of what may not be divided, a URL, unless the carrier would
-// refuse it.
-func (s *splitter) whole(from int) int {
+// wholeEnd returns the end of what may not be divided, a URL, unless the
+// carrier would refuse it.
+func (s *splitter) wholeEnd(from int) int {
 	length := 0
 	for i := from; i < len(s.pieces); i++ {
 		length += utf16Len(s.pieces[i].text)
