@@ -73,11 +73,11 @@ func New(cfg Config) (*Client, error) {
 	if (cfg.From == "") == (cfg.MessagingServiceSID == "") {
 		return nil, errors.New("set either a sending number or a messaging service")
 	}
-	base, err := address(cfg.BaseURL)
+	base, err := parseAddress(cfg.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("reading the base URL: %w", err)
 	}
-	callback, err := address(cfg.StatusCallbackURL)
+	callback, err := parseAddress(cfg.StatusCallbackURL)
 	if err != nil {
 		return nil, fmt.Errorf("reading the status callback URL: %w", err)
 	}
@@ -90,8 +90,8 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, base: base, callback: callback, next: cfg.Transport}, nil
 }
 
-// address is nil for an empty text.
-func address(text string) (*url.URL, error) {
+// parseAddress parses a URL; nil for an empty text.
+func parseAddress(text string) (*url.URL, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // an absent address is not an error
 	}
@@ -125,20 +125,20 @@ func (c *Client) Send(ctx context.Context, sms models.SMS) (models.Receipt, erro
 		params.SetValidityPeriod(int(held / time.Second))
 	}
 
-	call, cancel := c.begin(ctx, sms.BeforeWrite)
+	call, cancel := c.beginCall(ctx, sms.BeforeWrite)
 	defer cancel()
 	message, err := call.service.CreateMessage(params)
 	if stopped := call.seen.stopped.Load(); err != nil && stopped != nil && !call.seen.posting.Load() {
 		return models.Receipt{}, notWritten(*stopped)
 	}
 	if err != nil {
-		return models.Receipt{}, classify(err, call.seen)
+		return models.Receipt{}, toCarrierError(err, call.seen)
 	}
-	if value(message.Sid) == "" {
+	if stringValue(message.Sid) == "" {
 		// A 2xx without an id: taken, as far as anyone can tell.
-		return models.Receipt{}, ambiguous(call.seen.status, "the answer names no message")
+		return models.Receipt{}, ambiguousError(call.seen.status, "the answer names no message")
 	}
-	return receipt(message), nil
+	return toReceipt(message), nil
 }
 
 // Find lists what the carrier may have taken of a text that was posted age ago:
@@ -156,11 +156,11 @@ func (c *Client) Find(ctx context.Context, sms models.SMS, age time.Duration) (m
 	if c.cfg.From != "" {
 		params.SetFrom(c.cfg.From)
 	}
-	call, cancel := c.begin(ctx, nil)
+	call, cancel := c.beginCall(ctx, nil)
 	defer cancel()
 	page, err := call.service.PageMessage(params, "", "")
 	if err != nil {
-		return models.Lookup{}, repeatable(classify(err, call.seen))
+		return models.Lookup{}, toRepeatable(toCarrierError(err, call.seen))
 	}
 	if page.Messages == nil {
 		// Something answered, but not with a list: "not found" would allow a
@@ -173,20 +173,20 @@ func (c *Client) Find(ctx context.Context, sms models.SMS, age time.Duration) (m
 	if at.IsZero() {
 		at = time.Now()
 	}
-	return models.Lookup{At: at, Matches: matches(page.Messages, sms, at.Add(-max(age, 0)-clockMargin))}, nil
+	return models.Lookup{At: at, Matches: matchReceipts(page.Messages, sms, at.Add(-max(age, 0)-clockMargin))}, nil
 }
 
 // Fetch asks how a text stands that the carrier has taken. Safe to retry.
 // Errors are *models.CarrierError and never CarrierAmbiguous; an id that the
 // carrier does not know is class CarrierAccount.
 func (c *Client) Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error) {
-	call, cancel := c.begin(ctx, nil)
+	call, cancel := c.beginCall(ctx, nil)
 	defer cancel()
 	message, err := call.service.FetchMessage(providerSID, &api.FetchMessageParams{})
 	if err != nil {
-		return models.StatusCallback{}, repeatable(classify(err, call.seen))
+		return models.StatusCallback{}, toRepeatable(toCarrierError(err, call.seen))
 	}
-	report := models.StatusCallback{ProviderSID: value(message.Sid), Status: receipt(message).Status}
+	report := models.StatusCallback{ProviderSID: stringValue(message.Sid), Status: toReceipt(message).Status}
 	if message.ErrorCode != nil && *message.ErrorCode != 0 {
 		report.ErrorCode = strconv.Itoa(*message.ErrorCode)
 		report.Class = Class(report.ErrorCode)
@@ -194,9 +194,10 @@ func (c *Client) Fetch(ctx context.Context, providerSID string) (models.StatusCa
 	return report, nil
 }
 
-// matches are the texts with the same number and words and a date at or after
-// since, compared in the whole seconds that the carrier gives, oldest first.
-func matches(list []api.ApiV2010Message, sms models.SMS, since time.Time) []models.Receipt {
+// matchReceipts returns the texts with the same number and content and a date
+// at or after since, compared in the whole seconds that the carrier gives,
+// oldest first.
+func matchReceipts(list []api.ApiV2010Message, sms models.SMS, since time.Time) []models.Receipt {
 	type dated struct {
 		receipt models.Receipt
 		at      time.Time
@@ -205,11 +206,11 @@ func matches(list []api.ApiV2010Message, sms models.SMS, since time.Time) []mode
 	earliest := since.Truncate(time.Second)
 	for i := range list {
 		one := &list[i]
-		if value(one.Sid) == "" || value(one.Body) != sms.Body || value(one.To) != sms.To {
+		if stringValue(one.Sid) == "" || stringValue(one.Body) != sms.Body || stringValue(one.To) != sms.To {
 			continue
 		}
 		if at, ok := createdAt(one); ok && !at.Before(earliest) {
-			found = append(found, dated{receipt(one), at})
+			found = append(found, dated{toReceipt(one), at})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b dated) int { return a.at.Compare(b.at) })
@@ -232,7 +233,7 @@ func (c *Client) callbackFor(outboxID string) string {
 // createdAt is in whole seconds (RFC 2822); the sending date stands in where
 // a server leaves the creation date out.
 func createdAt(message *api.ApiV2010Message) (time.Time, bool) {
-	for _, text := range []string{value(message.DateCreated), value(message.DateSent)} {
+	for _, text := range []string{stringValue(message.DateCreated), stringValue(message.DateSent)} {
 		if at, err := time.Parse(time.RFC1123Z, text); err == nil {
 			return at, true
 		}
@@ -240,15 +241,15 @@ func createdAt(message *api.ApiV2010Message) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func receipt(message *api.ApiV2010Message) models.Receipt {
-	status, known := ParseStatus(value(message.Status))
+func toReceipt(message *api.ApiV2010Message) models.Receipt {
+	status, known := ParseStatus(stringValue(message.Status))
 	if !known {
 		status = models.OutboxAccepted
 	}
-	return models.Receipt{ProviderSID: value(message.Sid), Status: status}
+	return models.Receipt{ProviderSID: stringValue(message.Sid), Status: status}
 }
 
-func value(text *string) string {
+func stringValue(text *string) string {
 	if text == nil {
 		return ""
 	}
@@ -261,10 +262,10 @@ type call struct {
 	seen    *seen
 }
 
-// begin builds a service for one call: twilio-go takes no context, so the
+// beginCall builds a service for one call: twilio-go takes no context, so the
 // transport carries it. The service is built without twilio-go's constructor,
 // which reads the environment. mayWrite is asked before a body is written.
-func (c *Client) begin(ctx context.Context, mayWrite func(context.Context) error) (call, context.CancelFunc) {
+func (c *Client) beginCall(ctx context.Context, mayWrite func(context.Context) error) (call, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	seen := &seen{}
 	client := &twilio.Client{
@@ -279,8 +280,8 @@ func (c *Client) begin(ctx context.Context, mayWrite func(context.Context) error
 	return call{service: api.NewApiService(&twilio.RequestHandler{Client: client}), seen: seen}, cancel
 }
 
-// rewrite points a request for Twilio at base, keeping path and query.
-func rewrite(u *url.URL, base *url.URL) *url.URL {
+// rewriteURL points a request for Twilio at base, keeping path and query.
+func rewriteURL(u *url.URL, base *url.URL) *url.URL {
 	out := *u
 	out.Scheme, out.Host = base.Scheme, base.Host
 	out.Path = strings.TrimRight(base.Path, "/") + u.Path

@@ -11,14 +11,14 @@ import (
 	"coachline/models"
 )
 
-// classify turns what a call came to into a class (docs/design.md, "Sending").
-// The message is ours: the carrier's may quote the number. Any 5xx leaves open
-// whether the text was taken, with any code.
-func classify(err error, seen *seen) *models.CarrierError {
+// toCarrierError turns what a call came to into a class (docs/design.md,
+// "Sending"). The message is ours: the carrier's may quote the number. Any 5xx
+// leaves open whether the text was taken, with any code.
+func toCarrierError(err error, seen *seen) *models.CarrierError {
 	var rest *twilio.TwilioRestError
 	named := errors.As(err, &rest) && rest.Code != 0
-	if named && status(rest, seen) < http.StatusInternalServerError {
-		return byCode(rest.Code, status(rest, seen))
+	if named && statusCode(rest, seen) < http.StatusInternalServerError {
+		return byCode(rest.Code, statusCode(rest, seen))
 	}
 	if errors.Is(err, errRedirect) {
 		return &models.CarrierError{Class: models.CarrierAccount, Status: seen.status, Message: "the carrier's address redirects; check TWILIO_BASE_URL"}
@@ -27,16 +27,16 @@ func classify(err error, seen *seen) *models.CarrierError {
 	case seen.status == 0 && !seen.posting.Load():
 		return &models.CarrierError{Class: models.CarrierRetry, Message: "the carrier was not reached"}
 	case seen.status == 0:
-		return ambiguous(0, "no answer after the request was sent")
+		return ambiguousError(0, "no answer after the request was sent")
 	case named:
-		out := ambiguous(seen.status, "the carrier failed")
+		out := ambiguousError(seen.status, "the carrier failed")
 		out.Code = strconv.Itoa(rest.Code)
 		return out
 	case isRefusal(seen.status):
 		return byCode(0, seen.status)
 	}
 	// A gateway's error page, or an answer of the carrier that cannot be read.
-	return ambiguous(seen.status, "the answer cannot be read")
+	return ambiguousError(seen.status, "the answer cannot be read")
 }
 
 // isRefusal reports whether an answer without a code of the carrier says that
@@ -59,7 +59,7 @@ func notWritten(err error) error {
 	return fmt.Errorf("text not written: %w", err)
 }
 
-func status(rest *twilio.TwilioRestError, seen *seen) int {
+func statusCode(rest *twilio.TwilioRestError, seen *seen) int {
 	if seen.status != 0 {
 		return seen.status
 	}
@@ -91,13 +91,13 @@ func byCode(code, status int) *models.CarrierError {
 	return out
 }
 
-func ambiguous(status int, message string) *models.CarrierError {
+func ambiguousError(status int, message string) *models.CarrierError {
 	return &models.CarrierError{Class: models.CarrierAmbiguous, Status: status, Message: message}
 }
 
-// repeatable is the class of a failed look-up, which changes nothing at the
-// carrier: what is ambiguous for a send is merely unanswered.
-func repeatable(err *models.CarrierError) *models.CarrierError {
+// toRepeatable classes a failed look-up, which changes nothing at the carrier:
+// what is ambiguous for a send is merely unanswered.
+func toRepeatable(err *models.CarrierError) *models.CarrierError {
 	if err.Class == models.CarrierAmbiguous {
 		err.Class = models.CarrierRetry
 	}

@@ -116,7 +116,7 @@ func (c *Client) mediaAddress(address string) (*url.URL, error) {
 		return nil, fmt.Errorf("%w: its address is not the carrier's", models.ErrUnheard)
 	}
 	if c.base != nil {
-		return rewrite(u, c.base), nil
+		return rewriteURL(u, c.base), nil
 	}
 	return u, nil
 }

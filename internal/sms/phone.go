@@ -26,7 +26,7 @@ var canonical = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 // test numbers such as +1 555 pass. Errors are *models.FieldError on
 // phone_number and do not repeat the input.
 func Canonical(phone, region string) (string, error) {
-	written, err := tidy(phone)
+	written, err := tidyPhone(phone)
 	if err != nil {
 		return "", err
 	}
@@ -59,10 +59,10 @@ func Canonical(phone, region string) (string, error) {
 	return out, nil
 }
 
-// tidy keeps digits and a leading plus, drops what people write between them,
+// tidyPhone keeps digits and a leading plus, drops what people write between them,
 // and refuses everything else: letters would be dialled as digits, and signs
 // such as # and ; start an extension.
-func tidy(phone string) (string, error) {
+func tidyPhone(phone string) (string, error) {
 	if len(phone) > maxPhoneInput {
 		return "", models.BadField(phoneField, "too long")
 	}

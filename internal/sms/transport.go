@@ -51,13 +51,13 @@ type transport struct {
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	out := req.Clone(t.ctx)
 	if t.base != nil {
-		out.URL = rewrite(req.URL, t.base)
+		out.URL = rewriteURL(req.URL, t.base)
 		out.Host = t.base.Host
 	}
 	if req.Body != nil && req.Body != http.NoBody {
 		// The connection is established, and the head of the request written, when
 		// the body is read for the first time. The text and the number are in it.
-		out.Body, out.GetBody = t.checkBody(req.Body), t.again(req.GetBody)
+		out.Body, out.GetBody = t.checkBody(req.Body), t.checkedGetBody(req.GetBody)
 	}
 	res, err := t.next.RoundTrip(out)
 	if err != nil {
@@ -73,8 +73,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// again is GetBody for a checked body; nil where there is none.
-func (t transport) again(get func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
+// checkedGetBody returns GetBody for a checked body; nil where there is none.
+func (t transport) checkedGetBody(get func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
 	if get == nil {
 		return nil
 	}
@@ -88,12 +88,12 @@ func (t transport) again(get func() (io.ReadCloser, error)) func() (io.ReadClose
 }
 
 func (t transport) checkBody(body io.ReadCloser) io.ReadCloser {
-	return &checkedBody{ReadCloser: body, check: t.check}
+	return &checkedBody{ReadCloser: body, check: t.checkWrite}
 }
 
-// check asks whether the text may be written now, and notes the answer.
-func (t transport) check() error {
-	err := t.ask()
+// checkWrite asks whether the text may be written now, and records the answer.
+func (t transport) checkWrite() error {
+	err := t.askMayWrite()
 	if err != nil {
 		t.seen.stopped.Store(&err)
 		return err
@@ -103,7 +103,7 @@ func (t transport) check() error {
 	return t.ctx.Err()
 }
 
-func (t transport) ask() error {
+func (t transport) askMayWrite() error {
 	if t.mayWrite == nil {
 		return nil
 	}
