@@ -2,8 +2,8 @@ package pgtest
 
 import "syscall"
 
-// attributes run a program as another user (nil: as the current one) and have
+// processAttributes run a program as another user (nil: as the current one) and have
 // the kernel end it when the test binary dies, however it dies.
-func attributes(as *syscall.Credential) *syscall.SysProcAttr {
+func processAttributes(as *syscall.Credential) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: as, Pdeathsig: syscall.SIGQUIT}
 }

@@ -4,9 +4,9 @@ package pgtest
 
 import "syscall"
 
-// attributes run a program as another user (nil: as the current one), away from
+// processAttributes run a program as another user (nil: as the current one), away from
 // the terminal, so that an interrupt reaches the test binary alone, which then
 // stops the server in order.
-func attributes(as *syscall.Credential) *syscall.SysProcAttr {
+func processAttributes(as *syscall.Credential) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: as, Setpgid: true}
 }

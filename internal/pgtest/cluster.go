@@ -33,7 +33,7 @@ type cluster struct {
 	ended chan struct{}
 }
 
-func (c *cluster) url(database string) string {
+func (c *cluster) databaseURL(database string) string {
 	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", Superuser, c.port, database)
 }
 
@@ -56,14 +56,14 @@ func serverPrograms(ctx context.Context) (string, error) {
 		folders = append([]string{strings.TrimSpace(string(out))}, folders...)
 	}
 	for _, folder := range folders {
-		if executable(folder, "initdb") && executable(folder, "postgres") {
+		if isExecutable(folder, "initdb") && isExecutable(folder, "postgres") {
 			return folder, nil
 		}
 	}
 	return "", errors.New("no PostgreSQL server programs (initdb, postgres) found: apt-get install postgresql")
 }
 
-func executable(folder, name string) bool {
+func isExecutable(folder, name string) bool {
 	info, err := os.Stat(filepath.Join(folder, name))
 	return err == nil && info.Mode()&0o111 != 0
 }
@@ -85,7 +85,7 @@ func Prepare(ctx context.Context, folder string, port int) (Program, error) {
 	if err != nil {
 		return Program{}, err
 	}
-	as, err := credential()
+	as, err := serverCredential()
 	if err != nil {
 		return Program{}, err
 	}
@@ -100,7 +100,7 @@ func Prepare(ctx context.Context, folder string, port int) (Program, error) {
 	data := filepath.Join(folder, "data")
 	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", Superuser,
 		"--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
-	initdb.Dir, initdb.SysProcAttr = folder, attributes(as)
+	initdb.Dir, initdb.SysProcAttr = folder, processAttributes(as)
 	// The thread that starts a process must live as long as it, see own.
 	runtime.LockOSThread()
 	out, err := initdb.CombinedOutput()
@@ -123,16 +123,16 @@ func startCluster() (*cluster, error) {
 	if err := os.Chmod(parent, 0o711); err != nil { //nolint:gosec // search permission is all that others get
 		return nil, errors.Join(fmt.Errorf("opening the folder: %w", err), os.RemoveAll(parent))
 	}
-	c, err := launch(parent)
+	c, err := launchCluster(parent)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(parent))
 	}
 	return c, nil
 }
 
-// credential is who runs the server: nil for the current user, the user
-// postgres when that is root.
-func credential() (*syscall.Credential, error) {
+// serverCredential returns who runs the server: nil for the current user, the
+// user postgres when that is root.
+func serverCredential() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
@@ -151,7 +151,7 @@ func credential() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-func launch(parent string) (*cluster, error) {
+func launchCluster(parent string) (*cluster, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	for try := 1; ; try++ {
@@ -163,7 +163,7 @@ func launch(parent string) (*cluster, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, err := serve(program, parent, port)
+		c, err := startServer(program, parent, port)
 		// Another process may take the free port first.
 		if err == nil || try == 3 {
 			return c, err
@@ -171,8 +171,8 @@ func launch(parent string) (*cluster, error) {
 	}
 }
 
-// serve starts the server and waits until it answers.
-func serve(program Program, parent string, port int) (*cluster, error) {
+// startServer starts the server and waits until it answers.
+func startServer(program Program, parent string, port int) (*cluster, error) {
 	log, err := os.Create(filepath.Join(parent, "log"))
 	if err != nil {
 		return nil, fmt.Errorf("making the log: %w", err)
@@ -181,17 +181,17 @@ func serve(program Program, parent string, port int) (*cluster, error) {
 	// Nothing in the cluster is kept.
 	cmd := exec.CommandContext(ctx, program.Path, append(program.Args, "-c", "synchronous_commit=off", "-c", "full_page_writes=off")...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
-	cmd.SysProcAttr = attributes(program.As)
+	cmd.SysProcAttr = processAttributes(program.As)
 	// An immediate shutdown.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
 	c := &cluster{folder: parent, port: port, end: end, ended: make(chan struct{})}
 	started := make(chan error)
-	go c.own(cmd, log, started)
+	go c.runProcess(cmd, log, started)
 	if err := <-started; err != nil {
 		end()
 		return nil, fmt.Errorf("running postgres: %w", err)
 	}
-	if err := c.wait(); err != nil {
+	if err := c.waitReady(); err != nil {
 		end()
 		<-c.ended
 		text, readErr := os.ReadFile(log.Name())
@@ -200,10 +200,10 @@ func serve(program Program, parent string, port int) (*cluster, error) {
 	return c, nil
 }
 
-// own starts the process and waits for its end. It keeps its operating system
-// thread for all that time: the kernel ties the signal that a parent's death
-// sends to the thread that made the child.
-func (c *cluster) own(cmd *exec.Cmd, log *os.File, started chan<- error) {
+// runProcess starts the process and waits for its end. It keeps its operating
+// system thread for all that time: the kernel ties the signal that a parent's
+// death sends to the thread that made the child.
+func (c *cluster) runProcess(cmd *exec.Cmd, log *os.File, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer close(c.ended)
@@ -217,11 +217,11 @@ func (c *cluster) own(cmd *exec.Cmd, log *os.File, started chan<- error) {
 	_ = cmd.Wait()
 }
 
-// wait returns when the server answers.
-func (c *cluster) wait() error {
+// waitReady returns when the server answers.
+func (c *cluster) waitReady() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	db, err := sql.Open("pgx", c.url("postgres"))
+	db, err := sql.Open("pgx", c.databaseURL("postgres"))
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (c *cluster) wait() error {
 	}
 }
 
-func (c *cluster) stop() {
+func (c *cluster) stopServer() {
 	c.end()
 	<-c.ended
 	if err := os.RemoveAll(c.folder); err != nil {

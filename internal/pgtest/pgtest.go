@@ -26,10 +26,10 @@ var shared struct {
 	keep    bool
 }
 
-// stop ends the cluster; the caller holds the lock.
-func stop() {
+// stopCluster ends the cluster; the caller holds the lock.
+func stopCluster() {
 	if shared.cluster != nil {
-		shared.cluster.stop()
+		shared.cluster.stopServer()
 		shared.cluster = nil
 	}
 }
@@ -40,12 +40,12 @@ func stop() {
 // set to true.
 func Start(tb testing.TB) (url string) {
 	tb.Helper()
-	c := use(tb)
-	tb.Cleanup(release)
+	c := useCluster(tb)
+	tb.Cleanup(releaseCluster)
 	name := "test_" + randomHex(tb)
-	run(tb, c, "CREATE DATABASE "+name)
-	tb.Cleanup(func() { run(tb, c, "DROP DATABASE "+name+" WITH (FORCE)") })
-	return c.url(name)
+	runStatement(tb, c, "CREATE DATABASE "+name)
+	tb.Cleanup(func() { runStatement(tb, c, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return c.databaseURL(name)
 }
 
 // Main runs a package's tests and keeps one cluster for all of them:
@@ -61,11 +61,11 @@ func Main(m *testing.M) int {
 	code := m.Run()
 	shared.Lock()
 	defer shared.Unlock()
-	stop()
+	stopCluster()
 	return code
 }
 
-func use(tb testing.TB) *cluster {
+func useCluster(tb testing.TB) *cluster {
 	tb.Helper()
 	shared.Lock()
 	defer shared.Unlock()
@@ -85,20 +85,20 @@ func use(tb testing.TB) *cluster {
 	return shared.cluster
 }
 
-func release() {
+func releaseCluster() {
 	shared.Lock()
 	defer shared.Unlock()
 	shared.users--
 	if shared.users == 0 && !shared.keep {
-		stop()
+		stopCluster()
 	}
 }
 
-func run(tb testing.TB, c *cluster, statement string) {
+func runStatement(tb testing.TB, c *cluster, statement string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	db, err := sql.Open("pgx", c.url("postgres"))
+	db, err := sql.Open("pgx", c.databaseURL("postgres"))
 	if err != nil {
 		tb.Fatalf("opening PostgreSQL: %v", err)
 	}
