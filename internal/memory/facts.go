@@ -52,7 +52,7 @@ func (s *Store) SaveFact(ctx context.Context, fact models.Fact, vector []float32
 			out = kept
 			return err
 		}
-		out, err = add(tx, row)
+		out, err = insertFact(tx, row)
 		return err
 	})
 	if err != nil {
@@ -70,7 +70,7 @@ func checkFact(fact models.Fact, vector []float32) (factRow, error) {
 	case fact.TurnID == "":
 		return factRow{}, models.BadField("turn_id", "is required")
 	}
-	packed, err := pack(vector)
+	packed, err := packVector(vector)
 	return factRow{Fact: fact, Vector: packed}, err
 }
 
@@ -84,13 +84,14 @@ func savedBy(tx *gorm.DB, participantID, turnID string) (models.Fact, error) {
 	return row.Fact, err
 }
 
-// add gives a row its id; the caller holds the participant's lock.
-func add(tx *gorm.DB, row factRow) (models.Fact, error) {
-	facts, err := current(tx, row.ParticipantID)
+// insertFact gives a row its id and writes it; the caller holds the
+// participant's lock.
+func insertFact(tx *gorm.DB, row factRow) (models.Fact, error) {
+	facts, err := currentFacts(tx, row.ParticipantID)
 	if err != nil {
 		return models.Fact{}, err
 	}
-	if id, found := duplicate(facts, row); found {
+	if id, found := findDuplicate(facts, row); found {
 		return models.Fact{}, &models.DuplicateFactError{FactID: id}
 	}
 	if len(facts) >= maxFacts {
@@ -105,25 +106,26 @@ func add(tx *gorm.DB, row factRow) (models.Fact, error) {
 	if err := tx.Create(&row).Error; err != nil {
 		return models.Fact{}, err
 	}
-	return row.Fact, touch(tx, row.ParticipantID)
+	return row.Fact, noteChange(tx, row.ParticipantID)
 }
 
-// touch tells readers that keep a copy that something has changed.
-func touch(tx *gorm.DB, participantID string) error {
+// noteChange tells readers that keep a copy that something has changed.
+func noteChange(tx *gorm.DB, participantID string) error {
 	return tx.Model(&models.Participant{}).Where("id = ?", participantID).
 		UpdateColumn("memory_version", gorm.Expr("memory_version + 1")).Error
 }
 
-// current reads a participant's facts that were not forgotten, newest first.
-// Facts of one instant have the later one first, by the number in the id.
-func current(tx *gorm.DB, participantID string) ([]factRow, error) {
+// currentFacts reads a participant's facts that were not forgotten, newest
+// first. Facts of one instant have the later one first, by the number in the
+// id.
+func currentFacts(tx *gorm.DB, participantID string) ([]factRow, error) {
 	var rows []factRow
 	err := tx.Where("participant_id = ? AND deleted_at IS NULL", participantID).
 		Order("updated_at DESC, length(id) DESC, id DESC").Limit(maxFacts).Find(&rows).Error
 	return rows, err
 }
 
-func plain(rows []factRow) []models.Fact {
+func plainFacts(rows []factRow) []models.Fact {
 	out := make([]models.Fact, 0, len(rows))
 	for _, row := range rows {
 		out = append(out, row.Fact)
@@ -168,10 +170,10 @@ func (s *Store) UpdateFact(ctx context.Context, change models.Fact, vector []flo
 		row.Version, row.CreatedAt, row.DeletedAt = old.Version+1, old.CreatedAt, nil
 		row.UpdatedAt = database.Instant(change.UpdatedAt)
 		out = row.Fact
-		if err := replace(tx, old, row); err != nil {
+		if err := replaceFact(tx, old, row); err != nil {
 			return err
 		}
-		return touch(tx, row.ParticipantID)
+		return noteChange(tx, row.ParticipantID)
 	})
 	if err != nil {
 		return models.Fact{}, fmt.Errorf("updating fact: %w", err)
@@ -198,7 +200,7 @@ func changedBy(tx *gorm.DB, fact models.Fact, turnID string) (bool, error) {
 	return count > 0, err
 }
 
-func replace(tx *gorm.DB, old models.Fact, row factRow) error {
+func replaceFact(tx *gorm.DB, old models.Fact, row factRow) error {
 	before := versionOf(old)
 	if err := tx.Create(&before).Error; err != nil {
 		return err
@@ -217,15 +219,15 @@ func versionOf(fact models.Fact) models.FactVersion {
 // ones; at most 500. ErrNotFound also after removal.
 func (s *Store) Facts(ctx context.Context, participantID string) ([]models.Fact, error) {
 	var rows []factRow
-	err := s.read(ctx, participantID, func(tx *gorm.DB) error {
+	err := s.runReads(ctx, participantID, func(tx *gorm.DB) error {
 		var err error
-		rows, err = current(tx.Omit("vector"), participantID)
+		rows, err = currentFacts(tx.Omit("vector"), participantID)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("listing facts: %w", err)
 	}
-	return plain(rows), nil
+	return plainFacts(rows), nil
 }
 
 // History returns all versions of a fact, the current one first; At is when a
@@ -233,7 +235,7 @@ func (s *Store) Facts(ctx context.Context, participantID string) ([]models.Fact,
 // participant or forgotten, and after removal.
 func (s *Store) History(ctx context.Context, participantID, factID string) ([]models.FactVersion, error) {
 	var out []models.FactVersion
-	err := s.read(ctx, participantID, func(tx *gorm.DB) error {
+	err := s.runReads(ctx, participantID, func(tx *gorm.DB) error {
 		fact, err := factOf(tx, participantID, factID)
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ const (
 // also after removal.
 func (s *Store) Find(ctx context.Context, q models.FactQuery) ([]models.FoundFact, error) {
 	var rows []factRow
-	err := s.read(ctx, q.ParticipantID, func(tx *gorm.DB) error {
+	err := s.runReads(ctx, q.ParticipantID, func(tx *gorm.DB) error {
 		if len(q.Vector) == 0 {
 			tx = tx.Omit("vector")
 		}
@@ -46,13 +46,13 @@ func (s *Store) Find(ctx context.Context, q models.FactQuery) ([]models.FoundFac
 			tx = tx.Where("updated_at <= ?", q.To.UTC())
 		}
 		var err error
-		rows, err = current(tx, q.ParticipantID)
+		rows, err = currentFacts(tx, q.ParticipantID)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("finding facts: %w", err)
 	}
-	found, err := rank(rows, q)
+	found, err := rankFacts(rows, q)
 	if err != nil {
 		return nil, fmt.Errorf("finding facts: %w", err)
 	}
@@ -63,16 +63,16 @@ func (s *Store) Find(ctx context.Context, q models.FactQuery) ([]models.FoundFac
 	return found[:min(len(found), most)], nil
 }
 
-// rank keeps the order of the rows, newest first, among equal scores.
-func rank(rows []factRow, q models.FactQuery) ([]models.FoundFact, error) {
-	near, err := unit(q.Vector)
+// rankFacts keeps the order of the rows, newest first, among equal scores.
+func rankFacts(rows []factRow, q models.FactQuery) ([]models.FoundFact, error) {
+	near, err := unitVector(q.Vector)
 	if err != nil {
 		return nil, err
 	}
 	words := queryWords(q.Words)
 	var similar, worded, unlike []models.FoundFact
 	for _, row := range rows {
-		if score, ok := similarity(row.Vector, near); !ok {
+		if score, ok := cosineScore(row.Vector, near); !ok {
 			worded = appendWorded(worded, row.Fact, words)
 		} else if score >= q.MinScore && score > 0 {
 			similar = append(similar, models.FoundFact{Fact: row.Fact, Score: score})
@@ -95,7 +95,7 @@ func byScore(a, b models.FoundFact) int { return cmp.Compare(b.Score, a.Score) }
 // appendWorded adds a fact that holds any of the words; its score is the
 // share of them.
 func appendWorded(found []models.FoundFact, fact models.Fact, words []string) []models.FoundFact {
-	held := runs(fact.Text)
+	held := wordRuns(fact.Text)
 	hits := 0
 	for _, word := range words {
 		if slices.ContainsFunc(held, func(h string) bool { return oneStem(h, word) }) {
@@ -111,7 +111,7 @@ func appendWorded(found []models.FoundFact, fact models.Fact, words []string) []
 // queryWords are the distinct words of the query, in the form of the facts'.
 func queryWords(given []string) []string {
 	var out []string
-	for _, word := range runs(strings.Join(given, " ")) {
+	for _, word := range wordRuns(strings.Join(given, " ")) {
 		if !slices.Contains(out, word) {
 			out = append(out, word)
 		}
@@ -119,8 +119,8 @@ func queryWords(given []string) []string {
 	return out
 }
 
-// runs are the words of a text in the form in which they are compared.
-func runs(body string) []string {
+// wordRuns returns the words of a text in the form in which they are compared.
+func wordRuns(body string) []string {
 	return text.Words(text.Fold(body))
 }
 
@@ -135,22 +135,23 @@ func oneStem(a, b string) bool {
 	return utf8.RuneCountInString(a) >= stemChars && utf8.RuneCountInString(ending) <= endingChars
 }
 
-// duplicate finds a fact that says what the row says.
-func duplicate(facts []factRow, row factRow) (id string, found bool) {
-	near := unpack(row.Vector)
-	said := normal(row.Text)
+// findDuplicate finds a fact that says what the row says.
+func findDuplicate(facts []factRow, row factRow) (id string, found bool) {
+	near := unpackVector(row.Vector)
+	said := normalText(row.Text)
 	for _, fact := range facts {
-		score, ok := similarity(fact.Vector, near)
-		if ok && score >= sameScore || normal(fact.Text) == said {
+		score, ok := cosineScore(fact.Vector, near)
+		if ok && score >= sameScore || normalText(fact.Text) == said {
 			return fact.ID, true
 		}
 	}
 	return "", false
 }
 
-// normal is a text by its words, or by its signs where it has no words.
-func normal(body string) string {
-	if words := runs(body); len(words) > 0 {
+// normalText returns a text by its words, or by its signs where it has no
+// words.
+func normalText(body string) string {
+	if words := wordRuns(body); len(words) > 0 {
 		return strings.Join(words, " ")
 	}
 	return text.Fold(body)

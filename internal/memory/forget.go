@@ -54,7 +54,7 @@ func (s *Store) ForgetAll(ctx context.Context, f models.Forgetting) (int, error)
 		if facts, err = eraseFacts(tx, f); err != nil {
 			return err
 		}
-		other, err := blank(tx, f)
+		other, err := blankTexts(tx, f)
 		if err != nil || facts+other == 0 {
 			return err
 		}
@@ -84,9 +84,9 @@ func eraseFacts(tx *gorm.DB, f models.Forgetting) (int64, error) {
 	return res.RowsAffected, versions.UpdateColumns(map[string]any{"kind": "", "text": "", "source_id": 0}).Error
 }
 
-// blank empties notes and summary. The version rises, so that a text made from
+// blankTexts empties notes and summary. The version rises, so that a text made from
 // the old one is refused.
-func blank(tx *gorm.DB, f models.Forgetting) (int64, error) {
+func blankTexts(tx *gorm.DB, f models.Forgetting) (int64, error) {
 	var rows int64
 	for _, model := range []any{&models.Note{}, &models.Summary{}} {
 		res := tx.Model(model).Where("participant_id = ? AND text <> ''", f.ParticipantID).UpdateColumns(map[string]any{
@@ -111,7 +111,7 @@ func closeForgetting(tx *gorm.DB, f models.Forgetting, audit models.Audit) error
 		err = tx.Model(&models.Step{}).Where("turn_id IN (?)", turns).UpdateColumn("trace", "").Error
 	}
 	if err == nil {
-		err = touch(tx, f.ParticipantID)
+		err = noteChange(tx, f.ParticipantID)
 	}
 	if err != nil {
 		return err

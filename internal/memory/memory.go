@@ -50,8 +50,8 @@ func New(cfg Config) (*Store, error) {
 // removal.
 func (s *Store) Recall(ctx context.Context, participantID string) (models.Memory, error) {
 	var out models.Memory
-	err := s.read(ctx, participantID, func(tx *gorm.DB) error {
-		facts, err := current(tx.Omit("vector"), participantID)
+	err := s.runReads(ctx, participantID, func(tx *gorm.DB) error {
+		facts, err := currentFacts(tx.Omit("vector"), participantID)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (s *Store) Recall(ctx context.Context, participantID string) (models.Memory
 			return err
 		}
 		summary, err := summaryOf(tx, participantID)
-		out = models.Memory{Facts: plain(facts), Notes: notes, Summary: summary}
+		out = models.Memory{Facts: plainFacts(facts), Notes: notes, Summary: summary}
 		return err
 	})
 	if err != nil {
@@ -69,9 +69,9 @@ func (s *Store) Recall(ctx context.Context, participantID string) (models.Memory
 	return out, nil
 }
 
-// read runs reads of one participant that see one state of the database. After
+// runReads runs reads of one participant that see one state of the database. After
 // removal the rows are kept, like the conversation, and not shown.
-func (s *Store) read(ctx context.Context, participantID string, fn func(tx *gorm.DB) error) error {
+func (s *Store) runReads(ctx context.Context, participantID string, fn func(tx *gorm.DB) error) error {
 	return s.db.Snapshot(ctx, func(tx *gorm.DB) error {
 		var enrolled string
 		err := tx.Model(&models.Participant{}).Select("id").

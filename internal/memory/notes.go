@@ -31,16 +31,16 @@ func (s *Store) PutNote(ctx context.Context, note models.Note) error {
 		if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
 			return err
 		}
-		write, err := follows(edition{old.Version, old.UptoMessage, old.Text}, edition{note.Version, note.UptoMessage, note.Text})
+		write, err := mustWrite(edition{old.Version, old.UptoMessage, old.Text}, edition{note.Version, note.UptoMessage, note.Text})
 		if err != nil || !write {
 			return err
 		}
 		row := note
 		row.Version, row.UpdatedAt = note.Version+1, database.Instant(note.UpdatedAt)
-		if err := put(tx, &row, row.Version); err != nil {
+		if err := putRow(tx, &row, row.Version); err != nil {
 			return err
 		}
-		return touch(tx, row.ParticipantID)
+		return noteChange(tx, row.ParticipantID)
 	})
 	if err != nil {
 		return fmt.Errorf("writing note: %w", err)
@@ -59,16 +59,16 @@ func (s *Store) PutSummary(ctx context.Context, summary models.Summary) error {
 		if err != nil {
 			return err
 		}
-		write, err := follows(edition{old.Version, old.UptoMessage, old.Text}, edition{summary.Version, summary.UptoMessage, summary.Text})
+		write, err := mustWrite(edition{old.Version, old.UptoMessage, old.Text}, edition{summary.Version, summary.UptoMessage, summary.Text})
 		if err != nil || !write {
 			return err
 		}
 		row := summary
 		row.Version, row.UpdatedAt = summary.Version+1, database.Instant(summary.UpdatedAt)
-		if err := put(tx, &row, row.Version); err != nil {
+		if err := putRow(tx, &row, row.Version); err != nil {
 			return err
 		}
-		return touch(tx, row.ParticipantID)
+		return noteChange(tx, row.ParticipantID)
 	})
 	if err != nil {
 		return fmt.Errorf("writing summary: %w", err)
@@ -83,9 +83,9 @@ type edition struct {
 	text    string
 }
 
-// follows reports whether a text is to be written over another one; it is not
+// mustWrite reports whether a text is to be written over another one; it is not
 // when it stands there already.
-func follows(old, next edition) (bool, error) {
+func mustWrite(old, next edition) (bool, error) {
 	if next == (edition{old.version - 1, old.upto, old.text}) {
 		return false, nil
 	}
@@ -95,8 +95,8 @@ func follows(old, next edition) (bool, error) {
 	return true, nil
 }
 
-// put writes a row whose participant is locked.
-func put(tx *gorm.DB, row any, version int) error {
+// putRow writes a row whose participant is locked.
+func putRow(tx *gorm.DB, row any, version int) error {
 	if version == 1 {
 		return tx.Create(row).Error
 	}
@@ -107,7 +107,7 @@ func put(tx *gorm.DB, row any, version int) error {
 // one, newest first. ErrNotFound also after removal.
 func (s *Store) Notes(ctx context.Context, participantID string, n int) ([]models.Note, error) {
 	var rows []models.Note
-	err := s.read(ctx, participantID, func(tx *gorm.DB) error {
+	err := s.runReads(ctx, participantID, func(tx *gorm.DB) error {
 		var err error
 		rows, err = lastNotes(tx, participantID, n)
 		return err

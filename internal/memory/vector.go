@@ -10,10 +10,10 @@ import (
 // maxDimensions is more than any model of embeddings gives today.
 const maxDimensions = 8192
 
-// unit scales a vector to length 1, so that a product of two is their cosine.
+// unitVector scales a vector to length 1, so that a product of two is their cosine.
 // A vector without direction (nil, all zero) gives nil; one that is no vector
 // is a *models.FieldError.
-func unit(v []float32) ([]float32, error) {
+func unitVector(v []float32) ([]float32, error) {
 	if len(v) > maxDimensions {
 		return nil, models.BadField("vector", "must have at most %d dimensions", maxDimensions)
 	}
@@ -35,10 +35,10 @@ func unit(v []float32) ([]float32, error) {
 	return out, nil
 }
 
-// pack is a vector of length 1 as it is stored: four bytes a number, the least
-// significant first.
-func pack(v []float32) ([]byte, error) {
-	v, err := unit(v)
+// packVector encodes a vector of length 1 as it is stored: four bytes a number,
+// the least significant first.
+func packVector(v []float32) ([]byte, error) {
+	v, err := unitVector(v)
 	if err != nil {
 		return nil, err
 	}
@@ -49,28 +49,28 @@ func pack(v []float32) ([]byte, error) {
 	return out, nil
 }
 
-func unpack(packed []byte) []float32 {
+func unpackVector(packed []byte) []float32 {
 	out := make([]float32, len(packed)/4)
 	for i := range out {
-		out[i] = number(packed, i)
+		out[i] = numberAt(packed, i)
 	}
 	return out
 }
 
-func number(packed []byte, i int) float32 {
+func numberAt(packed []byte, i int) float32 {
 	return math.Float32frombits(binary.LittleEndian.Uint32(packed[4*i:]))
 }
 
-// similarity is the cosine of a stored vector and one of length 1, where
+// cosineScore returns the cosine of a stored vector and one of length 1, where
 // opposite directions count as unlike: 0..1. ok is false where the two cannot
 // be compared.
-func similarity(packed []byte, near []float32) (score float64, ok bool) {
+func cosineScore(packed []byte, near []float32) (score float64, ok bool) {
 	if len(near) == 0 || len(packed) != 4*len(near) {
 		return 0, false
 	}
 	var sum float32
 	for i, x := range near {
-		sum += x * number(packed, i)
+		sum += x * numberAt(packed, i)
 	}
 	return min(max(float64(sum), 0), 1), true
 }

@@ -17,24 +17,24 @@ func TestPropertySimilarity(t *testing.T) {
 			return rapid.SliceOfN(rapid.Float32(), n, n).Draw(t, label)
 		}
 		a, b := draw("a"), draw("b")
-		nearA, errA := unit(a)
-		nearB, errB := unit(b)
+		nearA, errA := unitVector(a)
+		nearB, errB := unitVector(b)
 		if errA != nil || errB != nil {
 			t.Skip("no numbers")
 		}
-		packedA, err := pack(a)
+		packedA, err := packVector(a)
 		require.NoError(t, err)
-		packedB, err := pack(b)
+		packedB, err := packVector(b)
 		require.NoError(t, err)
-		ab, ok := similarity(packedA, nearB)
-		ba, back := similarity(packedB, nearA)
+		ab, ok := cosineScore(packedA, nearB)
+		ba, back := cosineScore(packedB, nearA)
 		require.Equal(t, nearA != nil && nearB != nil, ok && back)
 		require.InDelta(t, ab, ba, 1e-5)
 		require.True(t, ab >= 0 && ab <= 1)
-		if self, ok := similarity(packedA, nearA); ok {
+		if self, ok := cosineScore(packedA, nearA); ok {
 			require.InDelta(t, 1, self, 1e-4)
 		}
-		require.InDeltaSlice(t, toFloat64(nearA), toFloat64(unpack(packedA)), 0)
+		require.InDeltaSlice(t, toFloat64(nearA), toFloat64(unpackVector(packedA)), 0)
 	})
 }
 
@@ -60,7 +60,7 @@ func TestUnit(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := unit(tt.in)
+			got, err := unitVector(tt.in)
 			require.NoError(t, err)
 			require.Equal(t, tt.want, got)
 		})
@@ -74,7 +74,7 @@ func FuzzWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		require.Equal(t, oneStem(a, b), oneStem(b, a))
 		require.True(t, oneStem(a, a))
-		require.Equal(t, normal(a), normal(normal(a)), "a normal form stays")
-		require.LessOrEqual(t, len(queryWords([]string{a, b})), len(runs(a+" "+b)))
+		require.Equal(t, normalText(a), normalText(normalText(a)), "a normal form stays")
+		require.LessOrEqual(t, len(queryWords([]string{a, b})), len(wordRuns(a+" "+b)))
 	})
 }
