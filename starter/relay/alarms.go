@@ -22,7 +22,7 @@ type Alarms interface {
 const alarmKey = "alarm/"
 
 // LaterAlarm has Raise run in the background and returns at once.
-func (r *Relay) LaterAlarm(id string) { r.pool.add(alarmKey + id) }
+func (r *Relay) LaterAlarm(id string) { r.pool.addJob(alarmKey + id) }
 
 // Raise has Temporal send the safety text and, unless the alarm is a weak sign,
 // page a person, and records that it was told. Neither waits for the participant's
@@ -42,7 +42,7 @@ func (r *Relay) Raise(ctx context.Context, id string) error {
 		jobs = append(jobs, job{id: id + "-page", name: models.ActivityPage, input: in, life: models.PageValidity, priority: 1})
 	}
 	for _, j := range jobs {
-		if err := r.execute(tellCtx, j); err != nil {
+		if err := r.executeJob(tellCtx, j); err != nil {
 			return fmt.Errorf("starting %s: %w", j.id, err)
 		}
 	}

@@ -72,7 +72,7 @@ func (r *Relay) Deliver(ctx context.Context, participantID string) error {
 	var told []int64
 	var failed error
 	for _, n := range outstanding {
-		if err := r.tell(ctx, p, n); err != nil {
+		if err := r.tellWorkflow(ctx, p, n); err != nil {
 			failed = fmt.Errorf("delivering notice %d (%s): %w", n.ID, n.Kind, err)
 			break
 		}
@@ -90,11 +90,11 @@ func (r *Relay) Deliver(ctx context.Context, participantID string) error {
 	return failed
 }
 
-func (r *Relay) tell(ctx context.Context, p models.Participant, n models.Notice) error {
+func (r *Relay) tellWorkflow(ctx context.Context, p models.Participant, n models.Notice) error {
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
 	if n.Kind == models.NoticeUnenroll {
-		err := r.update(ctx, n, order{name: models.UpdateUnenroll})
+		err := r.sendUpdate(ctx, n, order{name: models.UpdateUnenroll})
 		if isGone(err) {
 			return nil
 		}
@@ -116,36 +116,36 @@ type order struct {
 func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models.Notice) error {
 	switch n.Kind {
 	case models.NoticeStart:
-		return r.start(ctx, p, enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, firstState(p))
+		return r.startWorkflow(ctx, p, enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, firstState(p))
 	case models.NoticeMessage, models.NoticeChat:
-		return r.message(ctx, p, n)
+		return r.signalMessage(ctx, p, n)
 	case models.NoticeUpdate:
-		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: p.Status}}})
+		return r.updateOrRestart(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: p.Status}}})
 	case models.NoticePause:
-		return r.command(ctx, p, n, order{name: models.UpdatePause})
+		return r.updateOrRestart(ctx, p, n, order{name: models.UpdatePause})
 	case models.NoticeResume:
-		return r.resume(ctx, p, n)
+		return r.resumeWorkflow(ctx, p, n)
 	case models.NoticeSend:
-		return r.command(ctx, p, n, order{models.UpdateSendMessage, []any{models.SendMessageRequest{OutboxID: n.Ref}}})
+		return r.updateOrRestart(ctx, p, n, order{models.UpdateSendMessage, []any{models.SendMessageRequest{OutboxID: n.Ref}}})
 	case models.NoticeConsent:
 		confirm := models.ConsentMethod(n.Ref).Confirms()
-		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Status: p.Status, Confirm: confirm}}})
+		return r.updateOrRestart(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Status: p.Status, Confirm: confirm}}})
 	case models.NoticeHelp:
-		return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Help: true}}})
+		return r.updateOrRestart(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Help: true}}})
 	case models.NoticeFlags:
-		return r.flags(ctx, p, n)
+		return r.updateFlags(ctx, p, n)
 	case models.NoticeLimit:
-		return r.limit(ctx, n)
+		return r.startLimitNotice(ctx, n)
 	case models.NoticeAsk:
-		return r.ask(ctx, n)
+		return r.startAsk(ctx, n)
 	case models.NoticeLate:
-		return r.late(ctx, n)
+		return r.startLateRetry(ctx, n)
 	case models.NoticeUnenroll: // told to those who are removed as well, above
 	}
 	return models.BadField("kind", "unknown notice kind %q", n.Kind)
 }
 
-func (r *Relay) start(ctx context.Context, p models.Participant, reuse enums.WorkflowIdReusePolicy, state models.ParticipantState) error {
+func (r *Relay) startWorkflow(ctx context.Context, p models.Participant, reuse enums.WorkflowIdReusePolicy, state models.ParticipantState) error {
 	_, err := r.cfg.Engine.ExecuteWorkflow(ctx, startOptions(p, reuse), models.WorkflowType, state)
 	r.cfg.Metrics.WorkflowCall(metrics.CallStart, err)
 	var already *serviceerror.WorkflowExecutionAlreadyStarted
@@ -155,9 +155,9 @@ func (r *Relay) start(ctx context.Context, p models.Participant, reuse enums.Wor
 	return err
 }
 
-// message signals a text, and begins a new workflow when an operator terminated
-// the old one.
-func (r *Relay) message(ctx context.Context, p models.Participant, n models.Notice) error {
+// signalMessage signals a text, and begins a new workflow when an operator
+// terminated the old one.
+func (r *Relay) signalMessage(ctx context.Context, p models.Participant, n models.Notice) error {
 	messageID, err := strconv.ParseInt(n.Ref, 10, 64)
 	if err != nil {
 		return models.BadField("ref", "notice %d does not name an inbound row", n.ID)
@@ -176,9 +176,9 @@ func (r *Relay) message(ctx context.Context, p models.Participant, n models.Noti
 	return err
 }
 
-// resume has the workflow go on, and answer the texts of the pause where an
-// operator asked for it.
-func (r *Relay) resume(ctx context.Context, p models.Participant, n models.Notice) error {
+// resumeWorkflow has the workflow go on, and answer the texts of the pause
+// where an operator asked for it.
+func (r *Relay) resumeWorkflow(ctx context.Context, p models.Participant, n models.Notice) error {
 	var request models.ResumeRequest
 	if n.Ref == string(models.WaitingAnswer) {
 		var err error
@@ -186,33 +186,33 @@ func (r *Relay) resume(ctx context.Context, p models.Participant, n models.Notic
 			return fmt.Errorf("reading the texts to answer: %w", err)
 		}
 	}
-	return r.command(ctx, p, n, order{models.UpdateResume, []any{request}})
+	return r.updateOrRestart(ctx, p, n, order{models.UpdateResume, []any{request}})
 }
 
-// flags has the workflow show the participant's flags as they are now.
-func (r *Relay) flags(ctx context.Context, p models.Participant, n models.Notice) error {
+// updateFlags has the workflow show the participant's flags as they are now.
+func (r *Relay) updateFlags(ctx context.Context, p models.Participant, n models.Notice) error {
 	flags, err := r.cfg.Store.ParticipantFlags(ctx, p)
 	if err != nil {
 		return err
 	}
-	return r.command(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Flags: &flags}}})
+	return r.updateOrRestart(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Flags: &flags}}})
 }
 
-// command sends an update and begins a new workflow first when the old one was
-// terminated. A rejection by the workflow's validator counts as told: the same
-// update would be rejected for ever.
-func (r *Relay) command(ctx context.Context, p models.Participant, n models.Notice, o order) error {
-	err := r.update(ctx, n, o)
+// updateOrRestart sends an update and begins a new workflow first when the old
+// one was terminated. A rejection by the workflow's validator counts as
+// delivered: the same update would be rejected for ever.
+func (r *Relay) updateOrRestart(ctx context.Context, p models.Participant, n models.Notice, o order) error {
+	err := r.sendUpdate(ctx, n, o)
 	if !isGone(err) {
 		return err
 	}
-	if err := r.start(ctx, p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, secondState(p)); err != nil {
+	if err := r.startWorkflow(ctx, p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, secondState(p)); err != nil {
 		return err
 	}
-	return r.update(ctx, n, o)
+	return r.sendUpdate(ctx, n, o)
 }
 
-func (r *Relay) update(ctx context.Context, n models.Notice, o order) error {
+func (r *Relay) sendUpdate(ctx context.Context, n models.Notice, o order) error {
 	_, err := r.cfg.Engine.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 		UpdateID:   models.NoticeUpdateID(n.ID),
 		WorkflowID: models.WorkflowID(n.ParticipantID), UpdateName: o.name, Args: o.args,

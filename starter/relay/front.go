@@ -37,10 +37,10 @@ const frontHeartbeat = 10 * time.Second
 const hintKey = "hint/"
 
 // LaterHint has SendHint run in the background and returns at once.
-func (r *Relay) LaterHint(id string) { r.pool.add(hintKey + id) }
+func (r *Relay) LaterHint(id string) { r.pool.addJob(hintKey + id) }
 
-// serve runs one background job.
-func (r *Relay) serve(ctx context.Context, key string) error {
+// runJob runs one background job.
+func (r *Relay) runJob(ctx context.Context, key string) error {
 	if id, ok := strings.CutPrefix(key, hintKey); ok {
 		return r.SendHint(ctx, id)
 	}
@@ -56,7 +56,7 @@ func (r *Relay) serve(ctx context.Context, key string) error {
 func (r *Relay) SendHint(ctx context.Context, id string) error {
 	tellCtx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	err := r.execute(tellCtx, job{id: id, name: models.ActivitySendHint, input: models.SendHintInput{HintID: id}, life: models.FixedTextValidity})
+	err := r.executeJob(tellCtx, job{id: id, name: models.ActivitySendHint, input: models.SendHintInput{HintID: id}, life: models.FixedTextValidity})
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", id, err)
 	}
@@ -68,27 +68,27 @@ func (r *Relay) SendHint(ctx context.Context, id string) error {
 	return nil
 }
 
-// limit has Temporal tell a participant of the limit, outside the workflow: the
-// coach takes no turn for it.
-func (r *Relay) limit(ctx context.Context, n models.Notice) error {
+// startLimitNotice has Temporal tell a participant of the limit, outside the
+// workflow: the coach takes no turn for it.
+func (r *Relay) startLimitNotice(ctx context.Context, n models.Notice) error {
 	inboundID, err := inboundOf(n)
 	if err != nil {
 		return err
 	}
-	return r.execute(ctx, job{
+	return r.executeJob(ctx, job{
 		id: n.ParticipantID + "-limit-" + n.Ref, name: models.ActivitySendLimitNotice,
 		input: models.SendLimitInput{InboundID: inboundID}, life: models.FixedTextValidity,
 	})
 }
 
-// ask has Temporal ask a participant what a text meant, outside the workflow: the
-// coach takes no turn for it.
-func (r *Relay) ask(ctx context.Context, n models.Notice) error {
+// startAsk has Temporal ask a participant what a text meant, outside the
+// workflow: the coach takes no turn for it.
+func (r *Relay) startAsk(ctx context.Context, n models.Notice) error {
 	inboundID, err := inboundOf(n)
 	if err != nil {
 		return err
 	}
-	return r.execute(ctx, job{
+	return r.executeJob(ctx, job{
 		id: n.ParticipantID + "-ask-" + n.Ref, name: models.ActivitySendAsk,
 		input: models.SendAskInput{InboundID: inboundID}, life: models.AnswerValidity,
 	})
@@ -103,10 +103,11 @@ func inboundOf(n models.Notice) (int64, error) {
 	return id, nil
 }
 
-// late has Temporal make the later try of a text whose turn is over. It waits
-// for its time by itself, and no outage ends it: its row says what it is worth.
-func (r *Relay) late(ctx context.Context, n models.Notice) error {
-	return r.execute(ctx, job{id: "late-" + n.Ref, name: models.ActivitySendLate, input: models.SendSMSInput{OutboxID: n.Ref}})
+// startLateRetry has Temporal make the later try of a text whose turn is over.
+// It waits for its time by itself, and no outage ends it: its row says what it
+// is worth.
+func (r *Relay) startLateRetry(ctx context.Context, n models.Notice) error {
+	return r.executeJob(ctx, job{id: "late-" + n.Ref, name: models.ActivitySendLate, input: models.SendSMSInput{OutboxID: n.Ref}})
 }
 
 // job is an activity that no workflow waits for; a lifetime of 0 has no end.
@@ -118,8 +119,8 @@ type job struct {
 	priority int
 }
 
-// execute starts a job. One that runs or ran under the id counts as started.
-func (r *Relay) execute(ctx context.Context, j job) error {
+// executeJob starts a job. One that runs or ran under the id counts as started.
+func (r *Relay) executeJob(ctx context.Context, j job) error {
 	_, err := r.cfg.Engine.ExecuteActivity(ctx, client.StartActivityOptions{
 		ID: j.id, TaskQueue: models.QueueSMS, Priority: temporal.Priority{PriorityKey: j.priority},
 		StartToCloseTimeout: frontAttempt, HeartbeatTimeout: frontHeartbeat, ScheduleToCloseTimeout: j.life,

@@ -45,13 +45,13 @@ func newPool(deliver func(context.Context, string) error, log *slog.Logger) *poo
 		jobs: make(chan string, poolQueue), known: map[string]jobState{},
 	}
 	for range poolWorkers {
-		p.workers.Go(p.work)
+		p.workers.Go(p.runJobs)
 	}
 	return p
 }
 
-// add never blocks.
-func (p *pool) add(participantID string) {
+// addJob queues a job and never blocks.
+func (p *pool) addJob(participantID string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -70,24 +70,25 @@ func (p *pool) add(participantID string) {
 	}
 }
 
-func (p *pool) work() {
+func (p *pool) runJobs() {
 	for id := range p.jobs {
-		p.begin(id)
-		p.run(id)
-		for p.again(id) {
-			p.run(id)
+		p.markRunning(id)
+		p.runJob(id)
+		for p.shouldRepeat(id) {
+			p.runJob(id)
 		}
 	}
 }
 
-func (p *pool) begin(id string) {
+func (p *pool) markRunning(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.known[id] = jobRunning
 }
 
-// again begins a job once more when it went stale, and forgets it otherwise.
-func (p *pool) again(id string) bool {
+// shouldRepeat marks a job as running once more when it went stale, and forgets
+// it otherwise.
+func (p *pool) shouldRepeat(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.known[id] == jobStale {
@@ -98,7 +99,7 @@ func (p *pool) again(id string) bool {
 	return false
 }
 
-func (p *pool) run(id string) {
+func (p *pool) runJob(id string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 2*tellLimit)
 	defer cancel()
 	if err := p.deliver(ctx, id); err != nil {

@@ -71,13 +71,13 @@ func New(cfg Config) *Relay {
 		cfg.MinAge = defaultMinAge
 	}
 	r := &Relay{cfg: cfg, locks: keylock.New(), delays: map[string]delay{}, restoration: restoration{done: map[string]time.Time{}}}
-	r.pool = newPool(r.serve, cfg.Logger)
+	r.pool = newPool(r.runJob, cfg.Logger)
 	return r
 }
 
 // Later has Deliver run in the background and returns at once. What does not
 // fit into the bounded queue is left to a sweep.
-func (r *Relay) Later(participantID string) { r.pool.add(participantID) }
+func (r *Relay) Later(participantID string) { r.pool.addJob(participantID) }
 
 // Stop takes no more background deliveries and waits for those that were
 // begun. When ctx ends first they are given up; the next process's first sweep
@@ -88,7 +88,7 @@ func (r *Relay) Stop(ctx context.Context) { r.pool.stop(ctx) }
 // keeps replicas from sweeping in step. It may run once at a time.
 func (r *Relay) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := errors.Join(r.sweepAlarms(ctx), r.sweep(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(r.sweepAlarms(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx)); err != nil && ctx.Err() == nil {
 			r.cfg.Logger.Error("sweeping undelivered rows failed, trying again", "error", err)
 		}
 		select {
@@ -103,15 +103,16 @@ func addJitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
 }
 
-// sweep delivers what is due, participants side by side. A participant whose
-// delivery fails waits longer each time and holds up no other participant.
-func (r *Relay) sweep(ctx context.Context) error {
+// sweepNotices delivers what is due, participants side by side. A participant
+// whose delivery fails waits longer each time and holds up no other
+// participant.
+func (r *Relay) sweepNotices(ctx context.Context) error {
 	now := r.cfg.Now()
 	pending, err := r.cfg.Store.PendingNotices(ctx, now.Add(-r.cfg.MinAge), batch)
 	if err != nil {
 		return err
 	}
-	ids := r.due(pending, now)
+	ids := r.dueParticipants(pending, now)
 	failed := make([]error, len(ids))
 	var group errgroup.Group
 	group.SetLimit(parallel)
@@ -123,14 +124,14 @@ func (r *Relay) sweep(ctx context.Context) error {
 	}
 	_ = group.Wait() // outcomes are kept by participant
 	for i, id := range ids {
-		r.settle(id, failed[i])
+		r.setDelay(id, failed[i])
 	}
 	return nil
 }
 
-// due lists the participants to deliver to, each once, and forgets delays of
-// those who have nothing outstanding any more.
-func (r *Relay) due(pending []models.Notice, now time.Time) []string {
+// dueParticipants lists the participants to deliver to, each once, and forgets
+// delays of those who have nothing outstanding any more.
+func (r *Relay) dueParticipants(pending []models.Notice, now time.Time) []string {
 	var ids []string
 	seen := map[string]bool{}
 	for _, n := range pending {
@@ -157,7 +158,7 @@ func isUnreachable(err error) bool {
 	return errors.As(err, &unavailable)
 }
 
-func (r *Relay) settle(id string, err error) {
+func (r *Relay) setDelay(id string, err error) {
 	if err == nil {
 		delete(r.delays, id)
 		return

@@ -46,7 +46,7 @@ func (b *bench) add(id string, list ...models.NoticeKind) {
 func (b *bench) sweep(t *testing.T, after time.Duration) {
 	t.Helper()
 	b.now = b.now.Add(after)
-	require.NoError(t, b.relay.sweep(context.Background()))
+	require.NoError(t, b.relay.sweepNotices(context.Background()))
 }
 
 func TestRelayWaitsForTheOneWhoWroteIt(t *testing.T) {
@@ -241,7 +241,7 @@ func TestDeliverNamesBadNotices(t *testing.T) {
 	require.ErrorContains(t, b.relay.Deliver(context.Background(), "a"), "does not name an inbound row")
 	b.store.down = errDown
 	require.ErrorIs(t, b.relay.Deliver(context.Background(), "a"), errDown)
-	require.ErrorIs(t, b.relay.sweep(context.Background()), errDown)
+	require.ErrorIs(t, b.relay.sweepNotices(context.Background()), errDown)
 }
 
 func TestRelayLoop(t *testing.T) {
@@ -271,24 +271,24 @@ func TestPoolIsBounded(t *testing.T) {
 			return errDown
 		}, slog.New(slog.DiscardHandler))
 		for range 100 {
-			p.add("a")
+			p.addJob("a")
 			synctest.Wait()
 		}
 		require.Equal(t, map[string]int{"a": 1}, runs, "one worker serves a participant")
 		for i := range poolWorkers {
-			p.add(fmt.Sprint("early ", i))
+			p.addJob(fmt.Sprint("early ", i))
 		}
 		synctest.Wait()
 		require.Len(t, runs, poolWorkers, "the others run beside it")
 		for i := range 2 * poolQueue {
-			p.add(fmt.Sprint("late ", i))
+			p.addJob(fmt.Sprint("late ", i))
 		}
 		close(release)
 		p.stop(context.Background())
 		require.Equal(t, 2, runs["a"], "what came while it ran is looked for once more")
 		require.LessOrEqual(t, len(runs), poolQueue+poolWorkers+1)
 		require.Empty(t, p.known)
-		p.add("afterwards")
+		p.addJob("afterwards")
 		require.Empty(t, p.known)
 	})
 }
@@ -299,7 +299,7 @@ func TestPoolGivesUpWhenStoppingTakesTooLong(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}, slog.New(slog.DiscardHandler))
-		p.add("a")
+		p.addJob("a")
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

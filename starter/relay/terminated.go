@@ -66,13 +66,13 @@ func (r *Relay) restoreTerminated(ctx context.Context) error {
 		r.restoration.done[run.runID] = run.closedAt
 	}
 	if failed == nil {
-		r.restoration.advance(now.Add(-restoreOverlap))
+		r.restoration.advanceStart(now.Add(-restoreOverlap))
 	}
 	return failed
 }
 
-// advance moves the start of the next search and forgets runs before it.
-func (s *restoration) advance(from time.Time) {
+// advanceStart moves the start of the next search and forgets runs before it.
+func (s *restoration) advanceStart(from time.Time) {
 	s.from = from
 	for id, closedAt := range s.done {
 		if closedAt.Before(from) {
@@ -97,7 +97,7 @@ func (r *Relay) restoreParticipant(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("reading the participant: %w", err)
 	}
-	return r.start(ctx, p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, secondState(p))
+	return r.startWorkflow(ctx, p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, secondState(p))
 }
 
 // closedRuns lists the runs that were closed in a span of time.
