@@ -10,10 +10,10 @@ import (
 	"coachline/models"
 )
 
-func (p *program) attention() *cobra.Command {
+func (p *program) attentionCommand() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
-		Use: "attention", Short: "List what operators should look at, oldest first", Args: exactly(0),
+		Use: "attention", Short: "List what operators should look at, oldest first", Args: exactArgs(0),
 		Long: "Lists what operators should look at, oldest first. `coachline participant attend ID` ends it.\n" +
 			"  crisis       a message may be a crisis; prompts are held until it is ended\n" +
 			"  unreachable  the carrier cannot reach the number\n" +
@@ -27,7 +27,7 @@ func (p *program) attention() *cobra.Command {
 		if kind != "" && !slices.Contains(models.Attentions(), models.Attention(kind)) {
 			return usageError{fmt.Errorf("--kind: %q is none of %s", kind, attentionKinds())}
 		}
-		commands, err := p.commands()
+		commands, err := p.newCommands()
 		if err != nil {
 			return err
 		}
@@ -44,9 +44,9 @@ func attentionKinds() string {
 	return strings.Join(names, ", ")
 }
 
-func (p *program) attend() *cobra.Command {
+func (p *program) attendCommand() *cobra.Command {
 	var note string
-	c := &cobra.Command{Use: "attend ID", Short: "End what an operator should look at; prompts go on", Args: exactly(1)}
+	c := &cobra.Command{Use: "attend ID", Short: "End what an operator should look at; prompts go on", Args: exactArgs(1)}
 	c.Flags().StringVar(&note, "note", "", "what was done, kept sealed with the alarm of a crisis")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		commands, id, err := p.commandsFor(c.Context(), args[0])

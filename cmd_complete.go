@@ -20,7 +20,7 @@ func (p *program) completeParticipants(c *cobra.Command, args []string, typed st
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	commands, err := p.commands()
+	commands, err := p.newCommands()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

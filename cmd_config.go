@@ -10,10 +10,10 @@ import (
 	"coachline/internal/config"
 )
 
-func (p *program) config() *cobra.Command {
+func (p *program) configCommand() *cobra.Command {
 	var markdown bool
 	c := &cobra.Command{
-		Use: "config", Short: "Print the settings in force and where each comes from", Args: exactly(0),
+		Use: "config", Short: "Print the settings in force and where each comes from", Args: exactArgs(0),
 		Long: "Prints every setting that a role started here would run with, its value and its source\n" +
 			"(default, environment, file, profile). Secrets are masked.",
 	}

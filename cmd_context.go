@@ -13,9 +13,10 @@ import (
 	"coachline/internal/config"
 )
 
-// contexts are the named installations that operators' commands may go to.
-func (p *program) contexts() *cobra.Command {
-	return group("context", "Name the installations that commands go to",
+// contextCommand manages the named installations that operators' commands may
+// go to.
+func (p *program) contextCommand() *cobra.Command {
+	return groupCommand("context", "Name the installations that commands go to",
 		p.contextAdd(),
 		p.onContext("list", "Print the contexts", 0, func(c *cli.Contexts, _ []string) error {
 			return cli.PrintContexts(p.out, c)
@@ -41,7 +42,7 @@ func (p *program) contexts() *cobra.Command {
 }
 
 func (p *program) onContext(use, short string, args int, do func(*cli.Contexts, []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: exactly(args), RunE: func(_ *cobra.Command, given []string) error {
+	return &cobra.Command{Use: use, Short: short, Args: exactArgs(args), RunE: func(_ *cobra.Command, given []string) error {
 		all, err := p.loadContexts()
 		if err != nil {
 			return err
@@ -87,9 +88,9 @@ func (p *program) loadContexts() (*cli.Contexts, error) {
 	return cli.LoadContexts(filepath.Join(folder, "contexts.json"))
 }
 
-// target is where a command goes: --url, COACH_URL, the context that was named
-// or is current, and else the address of this configuration.
-func (p *program) target() (base, token string, err error) {
+// findTarget returns where a command goes: --url, COACH_URL, the context that
+// was named or is current, and else the address of this configuration.
+func (p *program) findTarget() (base, token string, err error) {
 	cfg, err := p.besideDev()
 	if err != nil {
 		return "", "", err
@@ -104,7 +105,7 @@ func (p *program) target() (base, token string, err error) {
 		}
 	}
 	if base == "" {
-		base = "http://" + reachable(cfg.HTTP.Addr)
+		base = "http://" + callAddress(cfg.HTTP.Addr)
 	}
 	if token == "" {
 		token = cfg.HTTP.APIToken.Reveal()

@@ -44,7 +44,7 @@ func runIn(t *testing.T, p *program, args ...string) (code int, out, complaint s
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	p.in, p.out, p.err = strings.NewReader(""), &stdout, &stderr
-	code = p.run(context.Background(), args)
+	code = p.runCommand(context.Background(), args)
 	return code, stdout.String(), stderr.String()
 }
 

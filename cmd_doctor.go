@@ -11,19 +11,19 @@ import (
 	"coachline/internal/connect"
 )
 
-func (p *program) doctor() *cobra.Command {
+func (p *program) doctorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Check configuration, database, payload keys, Temporal, model and carrier", Args: exactly(0),
+		Use: "doctor", Short: "Check configuration, database, payload keys, Temporal, model and carrier", Args: exactArgs(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := p.besideDev()
-			return cli.RunChecks(c.Context(), p.out, p.json, checks(cfg, err))
+			return cli.RunChecks(c.Context(), p.out, p.json, listChecks(cfg, err))
 		},
 	}
 }
 
-// checks says what to examine; a configuration that cannot be read leaves
-// nothing else to try.
-func checks(cfg config.Config, loadErr error) []cli.Check {
+// listChecks returns what to examine; a configuration that cannot be read
+// leaves nothing else to try.
+func listChecks(cfg config.Config, loadErr error) []cli.Check {
 	configuration := cli.Check{Name: "configuration", Run: func(context.Context) (string, error) {
 		if loadErr != nil {
 			return "", loadErr

@@ -56,7 +56,7 @@ func TestExport(t *testing.T) {
 		t.Cleanup(func() { require.NoError(t, terminal.Close()) })
 		var complaint strings.Builder
 		p := &program{in: strings.NewReader(""), out: terminal, err: &complaint, environ: environ}
-		require.Equal(t, exitUsage, p.run(t.Context(), []string{"participant", "export", "conv_1"}))
+		require.Equal(t, exitUsage, p.runCommand(t.Context(), []string{"participant", "export", "conv_1"}))
 		require.Contains(t, complaint.String(), "not written to a terminal; name a file with -o memory.zip, or redirect")
 	})
 	for id, want := range map[string]string{"conv_2": "participant not found (HTTP 404)", "conv_3": "not one of this API (HTTP 502)"} {

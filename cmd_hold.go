@@ -9,14 +9,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (p *program) hold() *cobra.Command {
-	return group("hold", "Hold prompts until a date; replies go on", p.holdAdd(), p.holdList(), p.holdRelease())
+func (p *program) holdCommand() *cobra.Command {
+	return groupCommand("hold", "Hold prompts until a date; replies go on", p.holdAdd(), p.holdList(), p.holdRelease())
 }
 
 func (p *program) holdAdd() *cobra.Command {
 	var until, reason string
 	c := &cobra.Command{
-		Use: "add --until WHEN", Short: "Hold the prompts of all participants", Args: exactly(0),
+		Use: "add --until WHEN", Short: "Hold the prompts of all participants", Args: exactArgs(0),
 		Long: "Holds prompts, reminders, feedback questions and check-ins of all participants. Replies go on.\n" +
 			"What falls due meanwhile is recorded as missed and not sent later.",
 	}
@@ -30,7 +30,7 @@ func (p *program) holdAdd() *cobra.Command {
 		if err != nil {
 			return usageError{fmt.Errorf("--until: %w", err)}
 		}
-		commands, err := p.commands()
+		commands, err := p.newCommands()
 		if err != nil {
 			return err
 		}
@@ -41,10 +41,10 @@ func (p *program) holdAdd() *cobra.Command {
 
 func (p *program) holdList() *cobra.Command {
 	var all bool
-	c := &cobra.Command{Use: "list", Short: "List active holds", Args: exactly(0)}
+	c := &cobra.Command{Use: "list", Short: "List active holds", Args: exactArgs(0)}
 	c.Flags().BoolVar(&all, "all", false, "also those that are over")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		commands, err := p.commands()
+		commands, err := p.newCommands()
 		if err != nil {
 			return err
 		}
@@ -54,13 +54,13 @@ func (p *program) holdList() *cobra.Command {
 }
 
 func (p *program) holdRelease() *cobra.Command {
-	c := &cobra.Command{Use: "release HOLD", Short: "End a hold before its time", Args: exactly(1)}
+	c := &cobra.Command{Use: "release HOLD", Short: "End a hold before its time", Args: exactArgs(1)}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil || id < 1 {
 			return usageError{fmt.Errorf("%q is not the number of a hold; see coachline hold list", args[0])}
 		}
-		commands, err := p.commands()
+		commands, err := p.newCommands()
 		if err != nil {
 			return err
 		}

@@ -11,24 +11,24 @@ import (
 	"coachline/models"
 )
 
-func (p *program) participant() *cobra.Command {
-	return group("participant", "Enrol, look at and change participants", append(p.recordVerbs(),
-		p.add(), p.list(), p.update(),
+func (p *program) participantCommand() *cobra.Command {
+	return groupCommand("participant", "Enrol, look at and change participants", append(p.recordVerbs(),
+		p.addCommand(), p.listCommand(), p.updateCommand(),
 		p.onID("show", "Print a participant", (*cli.Commands).Show),
 		p.onID("remove", "Remove a participant: one closing notice, then nothing more", (*cli.Commands).Remove),
 		p.onID("pause", "Hold everything that would be sent", func(c *cli.Commands, ctx context.Context, id string) error {
 			return c.SetStatus(ctx, id, models.StatusPaused)
 		}),
-		p.resume(),
+		p.resumeCommand(),
 		p.onID("waiting", "Print messages that came while the participant was paused", (*cli.Commands).Waiting),
-		p.mode(), p.attend(),
+		p.modeCommand(), p.attendCommand(),
 	)...)
 }
 
 // onID is a verb that needs nothing but a participant's id.
 func (p *program) onID(verb, short string, do func(*cli.Commands, context.Context, string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: verb + " ID", Short: short, Args: exactly(1),
+		Use: verb + " ID", Short: short, Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			commands, id, err := p.commandsFor(c.Context(), args[0])
 			if err != nil {
@@ -39,10 +39,10 @@ func (p *program) onID(verb, short string, do func(*cli.Commands, context.Contex
 	}
 }
 
-func (p *program) add() *cobra.Command {
+func (p *program) addCommand() *cobra.Command {
 	var who api.NewParticipant
 	var zone, channel string
-	c := &cobra.Command{Use: "add --phone NUMBER", Short: "Enrol a participant", Args: exactly(0)}
+	c := &cobra.Command{Use: "add --phone NUMBER", Short: "Enrol a participant", Args: exactArgs(0)}
 	flags := c.Flags()
 	flags.StringVar(&who.Phone, "phone", "", "phone number")
 	flags.StringVar(&who.Name, "name", "", "name")
@@ -63,7 +63,7 @@ func (p *program) add() *cobra.Command {
 			who.Timezone = &zone
 		}
 		who.Channel = models.Channel(channel)
-		commands, err := p.commands()
+		commands, err := p.newCommands()
 		if err != nil {
 			return err
 		}
@@ -72,11 +72,11 @@ func (p *program) add() *cobra.Command {
 	return c
 }
 
-// resume leaves it to the server what becomes of waiting messages, or takes the
+// resumeCommand leaves it to the server what becomes of waiting messages, or takes the
 // operator's choice.
-func (p *program) resume() *cobra.Command {
+func (p *program) resumeCommand() *cobra.Command {
 	var waiting string
-	c := &cobra.Command{Use: "resume ID", Short: "Go on with the next slot, and answer what came meanwhile", Args: exactly(1)}
+	c := &cobra.Command{Use: "resume ID", Short: "Go on with the next slot, and answer what came meanwhile", Args: exactArgs(1)}
 	c.Flags().StringVar(&waiting, "waiting", "", "answer or read: what becomes of messages that came while the participant was paused\n"+
 		"(default answer if the newest is of today in the participant's zone, read otherwise)")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -84,7 +84,7 @@ func (p *program) resume() *cobra.Command {
 		if waiting != "" && action != models.WaitingAnswer && action != models.WaitingRead {
 			return usageError{errors.New("--waiting must be answer or read")}
 		}
-		commands, err := p.commands()
+		commands, err := p.newCommands()
 		if err != nil {
 			return err
 		}
@@ -93,15 +93,15 @@ func (p *program) resume() *cobra.Command {
 	return c
 }
 
-func (p *program) list() *cobra.Command {
+func (p *program) listCommand() *cobra.Command {
 	var status, attention string
 	var waiting bool
-	c := &cobra.Command{Use: "list", Short: "List participants", Args: exactly(0)}
+	c := &cobra.Command{Use: "list", Short: "List participants", Args: exactArgs(0)}
 	c.Flags().StringVar(&status, "status", "", "only those who are active, paused, completed, withdrawn or opted_out")
 	c.Flags().BoolVar(&waiting, "waiting", false, "only those with messages that came while they were paused")
 	c.Flags().StringVar(&attention, "attention", "", "only those at whom an operator should look for this: "+attentionKinds())
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		commands, err := p.commands()
+		commands, err := p.newCommands()
 		if err != nil {
 			return err
 		}
@@ -110,8 +110,8 @@ func (p *program) list() *cobra.Command {
 	return c
 }
 
-func (p *program) update() *cobra.Command {
-	c := &cobra.Command{Use: "update ID", Short: "Change some fields of a participant", Args: exactly(1)}
+func (p *program) updateCommand() *cobra.Command {
+	c := &cobra.Command{Use: "update ID", Short: "Change some fields of a participant", Args: exactArgs(1)}
 	flags := c.Flags()
 	for name, usage := range map[string]string{
 		"phone": "new phone number; conversation, schedules and consent stay", "name": "name", "gender": "gender", "ethnicity": "ethnicity", "background": "what the coach should know",
@@ -161,9 +161,9 @@ func changeOf(c *cobra.Command) api.ParticipantChange {
 	}
 }
 
-func (p *program) mode() *cobra.Command {
+func (p *program) modeCommand() *cobra.Command {
 	var reason string
-	c := &cobra.Command{Use: "mode ID INTAKE|FEEDBACK", Short: "Force a mode, applied between turns", Args: exactly(2)}
+	c := &cobra.Command{Use: "mode ID INTAKE|FEEDBACK", Short: "Force a mode, applied between turns", Args: exactArgs(2)}
 	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		commands, id, err := p.commandsFor(c.Context(), args[0])

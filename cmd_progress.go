@@ -27,13 +27,13 @@ func (p *program) newMeter(unit string) *meter {
 	return &meter{to: p.err, unit: unit, bars: p.bars}
 }
 
-// set says which part of the work is under way, and how many units are done of
-// the whole; a total below 0 is not known. A count may go back where the work
-// begins anew.
-func (m *meter) set(part string, done, total int64) {
+// setProgress says which part of the work is in progress, and how many units
+// are done of the whole; a total below 0 is not known. A count may go back
+// where the work begins anew.
+func (m *meter) setProgress(part string, done, total int64) {
 	newPart, again := m.part != part, done < m.done
 	if !m.bars && newPart && m.part != "" {
-		m.log()
+		m.logProgress()
 	}
 	m.part, m.done, m.total = part, done, total
 	if !m.bars {
@@ -54,7 +54,7 @@ func (m *meter) newBar() *progressbar.ProgressBar {
 		progressbar.OptionShowCount(), progressbar.OptionShowBytes(m.unit == "bytes"))
 }
 
-func (m *meter) log() {
+func (m *meter) logProgress() {
 	if m.total >= 0 {
 		fmt.Fprintf(m.to, "%s: %d of %d %s\n", m.part, m.done, m.total, m.unit)
 		return
@@ -62,12 +62,12 @@ func (m *meter) log() {
 	fmt.Fprintf(m.to, "%s: %d %s\n", m.part, m.done, m.unit)
 }
 
-// end takes the bar away, or logs the last part.
-func (m *meter) end() {
+// endPart removes the bar, or logs the last part.
+func (m *meter) endPart() {
 	switch {
 	case m.bar != nil:
 		_ = m.bar.Finish() // As above.
 	case m.part != "":
-		m.log()
+		m.logProgress()
 	}
 }

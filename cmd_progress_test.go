@@ -13,15 +13,15 @@ import (
 func TestMeterLogsWithoutATerminal(t *testing.T) {
 	var log bytes.Buffer
 	m := (&program{err: &log}).newMeter("rows")
-	m.set("participants", 2, 5)
-	m.set("participants", 3, 5)
+	m.setProgress("participants", 2, 5)
+	m.setProgress("participants", 3, 5)
 	require.Empty(t, log.String(), "a part that goes on")
-	m.set("turns", 5, 5)
-	m.end()
+	m.setProgress("turns", 5, 5)
+	m.endPart()
 	require.Equal(t, "participants: 3 of 5 rows\nturns: 5 of 5 rows\n", log.String())
 
 	log.Reset()
-	(&program{err: &log}).newMeter("rows").end()
+	(&program{err: &log}).newMeter("rows").endPart()
 	require.Empty(t, log.String(), "nothing was done")
 }
 
@@ -32,13 +32,13 @@ func TestMeterDrawsOnATerminal(t *testing.T) {
 		defer screen.Reset()
 		return screen.String()
 	}
-	m.set("participants", 3, 10)
+	m.setProgress("participants", 3, 10)
 	require.Regexp(t, `participants +30% .*\(3/10`, drawn())
-	m.set("turns", 10, 10)
+	m.setProgress("turns", 10, 10)
 	require.Regexp(t, `\r +\r$`, drawn(), "a full bar is taken away")
-	m.set("participants", 4, 10)
+	m.setProgress("participants", 4, 10)
 	require.Regexp(t, `participants +40% .*\(4/10`, drawn(), "the work begins anew")
-	m.end()
+	m.endPart()
 	require.Regexp(t, `\r +\r$`, drawn())
 }
 

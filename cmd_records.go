@@ -19,14 +19,14 @@ import (
 // recordVerbs look into what is kept of a participant.
 func (p *program) recordVerbs() []*cobra.Command {
 	return []*cobra.Command{
-		p.turns(),
+		p.turnsCommand(),
 		p.onID("consents", "Print the consent ledger, of removed participants too", (*cli.Commands).Consents),
-		p.memories(), p.export(),
+		p.memoriesCommand(), p.exportCommand(),
 	}
 }
 
-// turn takes the id of a turn, or a participant's and the turn's number.
-func (p *program) turn() *cobra.Command {
+// turnCommand takes the id of a turn, or a participant's and the turn's number.
+func (p *program) turnCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "turn TURN-ID | turn ID NUMBER", Short: "Print why the coach said what it said",
 		Long: "Prints a turn: the texts, every stage with its decision, model calls with their tokens, tools, what was sent.",
@@ -66,9 +66,9 @@ func turnNamed(args []string) (id string, number int, err error) {
 	return "", 0, usageError{errors.New("want: coachline turn TURN-ID, or coachline turn ID NUMBER")}
 }
 
-func (p *program) turns() *cobra.Command {
+func (p *program) turnsCommand() *cobra.Command {
 	var limit int
-	c := &cobra.Command{Use: "turns ID", Short: "Print the turns, newest first", Args: exactly(1)}
+	c := &cobra.Command{Use: "turns ID", Short: "Print the turns, newest first", Args: exactArgs(1)}
 	c.Flags().IntVar(&limit, "limit", 20, "newest turns to print")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if limit < 1 {
@@ -83,10 +83,10 @@ func (p *program) turns() *cobra.Command {
 	return c
 }
 
-func (p *program) memories() *cobra.Command {
+func (p *program) memoriesCommand() *cobra.Command {
 	var fact string
 	var all bool
-	c := &cobra.Command{Use: "memories ID", Short: "Print what is remembered of a participant, or have it forgotten", Args: exactly(1)}
+	c := &cobra.Command{Use: "memories ID", Short: "Print what is remembered of a participant, or have it forgotten", Args: exactArgs(1)}
 	c.Flags().StringVar(&fact, "forget", "", "erase this fact in all its versions, such as f3")
 	c.Flags().BoolVar(&all, "forget-all", false, "erase all facts, the notes and the summary")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -105,9 +105,9 @@ func (p *program) memories() *cobra.Command {
 	return c
 }
 
-func (p *program) export() *cobra.Command {
+func (p *program) exportCommand() *cobra.Command {
 	var out string
-	c := &cobra.Command{Use: "export ID", Short: "Write what is remembered of a participant as files in a zip archive", Args: exactly(1)}
+	c := &cobra.Command{Use: "export ID", Short: "Write what is remembered of a participant as files in a zip archive", Args: exactArgs(1)}
 	c.Flags().StringVarP(&out, "out", "o", "", "file to write, which must not exist; empty: standard output, which must not be a terminal")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		commands, id, err := p.commandsFor(c.Context(), args[0])
@@ -118,10 +118,10 @@ func (p *program) export() *cobra.Command {
 			return usageError{errors.New("the archive is not written to a terminal; name a file with -o memory.zip, or redirect the output")}
 		}
 		if out == "" {
-			return p.download(c.Context(), commands, id, p.out)
+			return p.downloadArchive(c.Context(), commands, id, p.out)
 		}
 		var archive bytes.Buffer
-		if err := p.download(c.Context(), commands, id, &archive); err != nil {
+		if err := p.downloadArchive(c.Context(), commands, id, &archive); err != nil {
 			return err
 		}
 		return writeNew(out, archive.Bytes())
@@ -135,11 +135,11 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// download writes a participant's archive and shows how much of it has come.
-func (p *program) download(ctx context.Context, commands *cli.Commands, id string, to io.Writer) error {
+// downloadArchive writes a participant's archive and shows how much of it has come.
+func (p *program) downloadArchive(ctx context.Context, commands *cli.Commands, id string, to io.Writer) error {
 	progress := p.newMeter("bytes")
-	defer progress.end()
-	return commands.Export(ctx, id, to, func(done, of int64) { progress.set("export", done, of) })
+	defer progress.endPart()
+	return commands.Export(ctx, id, to, func(done, of int64) { progress.setProgress("export", done, of) })
 }
 
 // writeNew writes a file of personal data that only the current user may read.

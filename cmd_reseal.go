@@ -13,9 +13,9 @@ import (
 	"coachline/internal/database"
 )
 
-func (p *program) reseal() *cobra.Command {
+func (p *program) resealCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "reseal", Short: "Seal stored data anew with the first payload key, bound to its rows", Args: exactly(0),
+		Use: "reseal", Short: "Seal stored data anew with the first payload key, bound to its rows", Args: exactArgs(0),
 		Long: "Seal stored data anew with the first key of COACH_PAYLOAD_KEYS, each value bound to its row and column, and\n" +
 			"compute phone indexes anew that another index key made. It works on the database itself, beside running\n" +
 			"roles. It may be stopped and run again: what is done is skipped. Afterwards no row needs the older keys.",
@@ -57,8 +57,8 @@ func (p *program) resealRows(ctx context.Context, rows *database.Database) (data
 		return database.Resealed{}, err
 	}
 	progress := p.newMeter("rows")
-	defer progress.end()
-	return rows.Reseal(ctx, func(table string, done database.Resealed) { progress.set(table, done.Rows, total) })
+	defer progress.endPart()
+	return rows.Reseal(ctx, func(table string, done database.Resealed) { progress.setProgress(table, done.Rows, total) })
 }
 
 func (p *program) printResealed(done database.Resealed) error {

@@ -14,23 +14,23 @@ import (
 	"coachline/worker"
 )
 
-func (p *program) worker() *cobra.Command {
+func (p *program) workerCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "worker", Short: "Run workflows and activities until interrupted", Args: exactly(0),
-		RunE: p.role(config.RoleWorker, worker.Run),
+		Use: "worker", Short: "Run workflows and activities until interrupted", Args: exactArgs(0),
+		RunE: p.runRole(config.RoleWorker, worker.Run),
 	}
 }
 
-func (p *program) starter() *cobra.Command {
+func (p *program) starterCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "starter", Short: "Serve the API and the carrier's webhooks until interrupted", Args: exactly(0),
-		RunE: p.role(config.RoleStarter, starter.RunRole),
+		Use: "starter", Short: "Serve the API and the carrier's webhooks until interrupted", Args: exactArgs(0),
+		RunE: p.runRole(config.RoleStarter, starter.RunRole),
 	}
 }
 
-func (p *program) role(role config.Role, run func(context.Context, config.Config) error) func(*cobra.Command, []string) error {
+func (p *program) runRole(role config.Role, run func(context.Context, config.Config) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, _ []string) error {
-		cfg, err := p.settings()
+		cfg, err := p.loadConfig()
 		if err != nil {
 			return err
 		}
@@ -42,9 +42,9 @@ func (p *program) role(role config.Role, run func(context.Context, config.Config
 	}
 }
 
-func (p *program) version() *cobra.Command {
+func (p *program) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version of this build", Args: exactly(0),
+		Use: "version", Short: "Print the version of this build", Args: exactArgs(0),
 		RunE: func(*cobra.Command, []string) error {
 			if p.json {
 				return json.NewEncoder(p.out).Encode(api.Version{Version: build.Version()})

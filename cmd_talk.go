@@ -10,9 +10,9 @@ import (
 	"coachline/models"
 )
 
-func (p *program) send() *cobra.Command {
+func (p *program) sendCommand() *cobra.Command {
 	var key string
-	c := &cobra.Command{Use: "send ID TEXT", Short: "Send an operator's message", Args: exactly(2)}
+	c := &cobra.Command{Use: "send ID TEXT", Short: "Send an operator's message", Args: exactArgs(2)}
 	c.Flags().StringVar(&key, "key", "", "idempotency key: calls with an equal key are one message")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		commands, id, err := p.commandsFor(c.Context(), args[0])
@@ -24,9 +24,9 @@ func (p *program) send() *cobra.Command {
 	return c
 }
 
-func (p *program) transcript() *cobra.Command {
+func (p *program) transcriptCommand() *cobra.Command {
 	var limit int
-	c := &cobra.Command{Use: "transcript ID", Short: "Print the conversation, oldest first", Args: exactly(1)}
+	c := &cobra.Command{Use: "transcript ID", Short: "Print the conversation, oldest first", Args: exactArgs(1)}
 	c.Flags().IntVar(&limit, "limit", 100, "newest entries to print")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if limit < 1 {
@@ -41,14 +41,14 @@ func (p *program) transcript() *cobra.Command {
 	return c
 }
 
-func (p *program) timers() *cobra.Command {
+func (p *program) timersCommand() *cobra.Command {
 	return p.onID("timers", "Print what is due, and when", (*cli.Commands).Timers)
 }
 
-func (p *program) chat() *cobra.Command {
+func (p *program) chatCommand() *cobra.Command {
 	chat := cli.ChatConfig{In: p.in, Out: p.out, Poll: 500 * time.Millisecond}
 	c := &cobra.Command{
-		Use: "chat", Short: "Talk to the coach as a test participant", Args: exactly(0),
+		Use: "chat", Short: "Talk to the coach as a test participant", Args: exactArgs(0),
 		Long: "Each line is a text from the test participant's phone, sent through the simulated phone network that dev runs,\n" +
 			"or with --channel chat a text through the API. Lines that begin with / are commands; /help lists them.",
 	}
@@ -62,7 +62,7 @@ func (p *program) chat() *cobra.Command {
 		if chat.Channel != models.ChannelSMS && chat.Channel != models.ChannelChat {
 			return usageError{errors.New("--channel must be sms or chat")}
 		}
-		client, err := p.client()
+		client, err := p.newClient()
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ func call(t *testing.T, environ []string, args ...string) (code int, out, compla
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	p := &program{in: strings.NewReader(""), out: &stdout, err: &stderr, environ: environ, configFolder: t.TempDir()}
-	code = p.run(context.Background(), args)
+	code = p.runCommand(context.Background(), args)
 	return code, stdout.String(), stderr.String()
 }
 
@@ -146,7 +146,7 @@ func TestReachable(t *testing.T) {
 	for in, want := range map[string]string{
 		"127.0.0.1:8080": "127.0.0.1:8080", ":80": "127.0.0.1:80", "0.0.0.0:80": "127.0.0.1:80", "[::]:80": "127.0.0.1:80", "coach:80": "coach:80",
 	} {
-		require.Equal(t, want, reachable(in))
+		require.Equal(t, want, callAddress(in))
 	}
 }
 

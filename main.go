@@ -33,7 +33,7 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, bars: term.IsTerminal(int(os.Stderr.Fd())), environ: os.Environ(), devEnviron: filepath.Join(".coachline", "dev.env")}
-	code := p.run(ctx, os.Args[1:])
+	code := p.runCommand(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
 }
@@ -61,8 +61,8 @@ type program struct {
 // understood and failed.
 type usageError struct{ error }
 
-func (p *program) run(ctx context.Context, args []string) int {
-	root := p.root()
+func (p *program) runCommand(ctx context.Context, args []string) int {
+	root := p.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(p.in)
 	root.SetOut(p.out)
@@ -82,8 +82,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return exitFailed
 }
 
-func (p *program) root() *cobra.Command {
-	root := group("coachline", "Durable SMS coaching")
+func (p *program) rootCommand() *cobra.Command {
+	root := groupCommand("coachline", "Durable SMS coaching")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -93,13 +93,13 @@ func (p *program) root() *cobra.Command {
 	flags.StringVar(&p.context, "context", "", "named installation to go to (see coachline context)")
 	flags.StringVar(&p.token, "token", "", "token of the API (default COACH_API_TOKEN)")
 	flags.BoolVar(&p.json, "json", false, "print JSON")
-	root.AddCommand(p.worker(), p.starter(), p.participant(), p.hold(), p.attention(), p.alerts(), p.send(), p.transcript(), p.turn(), p.timers(), p.chat(), p.config(), p.doctor(), p.reseal(), p.version(), p.contexts())
+	root.AddCommand(p.workerCommand(), p.starterCommand(), p.participantCommand(), p.holdCommand(), p.attentionCommand(), p.alertsCommand(), p.sendCommand(), p.transcriptCommand(), p.turnCommand(), p.timersCommand(), p.chatCommand(), p.configCommand(), p.doctorCommand(), p.resealCommand(), p.versionCommand(), p.contextCommand())
 	p.offerParticipants(root)
 	return root
 }
 
-// group is a command that only has others below it.
-func group(use, short string, below ...*cobra.Command) *cobra.Command {
+// groupCommand builds a command that only has others below it.
+func groupCommand(use, short string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -128,8 +128,8 @@ func takesParticipant(c *cobra.Command) bool {
 	return len(words) > 1 && words[1] == "ID"
 }
 
-// exactly checks the number of arguments.
-func exactly(n int) cobra.PositionalArgs {
+// exactArgs checks the number of arguments.
+func exactArgs(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
 			return usageError{fmt.Errorf("want: %s", c.UseLine())}
@@ -138,8 +138,8 @@ func exactly(n int) cobra.PositionalArgs {
 	}
 }
 
-// settings reads the configuration; what a role must have is checked by it.
-func (p *program) settings() (config.Config, error) { return config.Load(p.environ, nil) }
+// loadConfig reads the configuration; what a role must have is checked by it.
+func (p *program) loadConfig() (config.Config, error) { return config.Load(p.environ, nil) }
 
 // besideDev reads the configuration of an operator's command: that of the
 // development system on this folder where the environment names no other.
@@ -156,17 +156,17 @@ func (p *program) logTo(cfg config.Config) {
 	slog.SetDefault(slog.New(slog.NewJSONHandler(p.err, &slog.HandlerOptions{Level: cfg.Log.Level(), ReplaceAttr: redact.Attr})))
 }
 
-// client calls the API of the installation that this command goes to.
-func (p *program) client() (*cli.Client, error) {
-	base, token, err := p.target()
+// newClient calls the API of the installation that this command goes to.
+func (p *program) newClient() (*cli.Client, error) {
+	base, token, err := p.findTarget()
 	if err != nil {
 		return nil, err
 	}
 	return cli.NewClient(base, token)
 }
 
-// reachable turns an address to listen on into one to call.
-func reachable(addr string) string {
+// callAddress turns an address to listen on into one to call.
+func callAddress(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return addr
@@ -177,8 +177,8 @@ func reachable(addr string) string {
 	return net.JoinHostPort(host, port)
 }
 
-func (p *program) commands() (*cli.Commands, error) {
-	client, err := p.client()
+func (p *program) newCommands() (*cli.Commands, error) {
+	client, err := p.newClient()
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (p *program) commands() (*cli.Commands, error) {
 // consoleFor finds the participant that an argument names by id, phone number or
 // unique name, and returns the API's console with the id.
 func (p *program) commandsFor(ctx context.Context, ref string) (commands *cli.Commands, id string, err error) {
-	if commands, err = p.commands(); err != nil {
+	if commands, err = p.newCommands(); err != nil {
 		return nil, "", err
 	}
 	id, err = commands.Find(ctx, ref)

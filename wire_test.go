@@ -33,7 +33,7 @@ func TestCommandAndVariableNames(t *testing.T) {
 			walk(below)
 		}
 	}
-	walk((&program{}).root())
+	walk((&program{}).rootCommand())
 	lines = append(lines, variables(reflect.TypeFor[config.Config]())...)
 	slices.Sort(lines)
 	got := strings.Join(lines, "\n") + "\n"
