@@ -54,9 +54,9 @@ func isToAsk(tx *gorm.DB, in models.Inbound, p models.Participant) (bool, error)
 	return asked == 0, err
 }
 
-// ask has the person asked what a text meant. Where the number may be another
-// person's, nothing more is sent until an operator has looked.
-func ask(tx *gorm.DB, in models.Inbound, p models.Participant) (int64, error) {
+// askIntent has the person asked what a text meant. Where the number may be
+// another person's, nothing more is sent until an operator has checked it.
+func askIntent(tx *gorm.DB, in models.Inbound, p models.Participant) (int64, error) {
 	if in.Intent == models.IntentWrongNumber {
 		if err := pauseForWrongNumber(tx, in, p); err != nil {
 			return 0, err
@@ -87,7 +87,7 @@ func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) e
 	if err := tx.Create(&audit).Error; err != nil {
 		return err
 	}
-	_, err = notify(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticePause, CreatedAt: in.ReceivedAt})
+	_, err = insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticePause, CreatedAt: in.ReceivedAt})
 	return err
 }
 
@@ -118,12 +118,12 @@ func acceptRuled(tx *gorm.DB, in models.Inbound, p models.Participant) (models.A
 		out.NoticeID, err = optIn(tx, p, entry)
 	case models.IntentHelp:
 		if !isOptedOut(p, newest) {
-			out.NoticeID, err = notify(tx, models.Notice{
+			out.NoticeID, err = insertNotice(tx, models.Notice{
 				ParticipantID: p.ID, Kind: models.NoticeHelp, Ref: strconv.FormatInt(in.ID, 10), CreatedAt: in.ReceivedAt,
 			})
 		}
 	case models.IntentUnclear, models.IntentWrongNumber:
-		out.NoticeID, err = ask(tx, in, p)
+		out.NoticeID, err = askIntent(tx, in, p)
 	case models.IntentNone:
 	}
 	return out, err
@@ -180,7 +180,7 @@ func tellConsent(tx *gorm.DB, p models.Participant, entry models.Consent, action
 	if err := tx.Create(&audit).Error; err != nil {
 		return 0, err
 	}
-	return notify(tx, models.Notice{
+	return insertNotice(tx, models.Notice{
 		ParticipantID: p.ID, Kind: models.NoticeConsent, Ref: string(entry.Method), CreatedAt: entry.At,
 	})
 }

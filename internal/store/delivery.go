@@ -31,7 +31,7 @@ func (s *Store) RecordAccepted(ctx context.Context, ref models.ClaimRef, r model
 		if r.Status.Supersedes(row.Status) {
 			row.Status = r.Status
 		}
-		if err := accept(tx, row, r.ProviderSID, now); err != nil {
+		if err := markAccepted(tx, row, r.ProviderSID, now); err != nil {
 			return false, err
 		}
 		return true, s.liftSenderHold(tx, *row)
@@ -79,7 +79,7 @@ func (s *Store) RecordFailed(ctx context.Context, f models.SendFailure) error {
 		if err != nil {
 			return changed, err
 		}
-		if err := personal(tx, p, *row, models.Refusal{OutboxID: row.ID, Class: f.Class, Code: f.Code, Now: f.Now}); err != nil || !changed {
+		if err := recordRefusal(tx, p, *row, models.Refusal{OutboxID: row.ID, Class: f.Class, Code: f.Code, Now: f.Now}); err != nil || !changed {
 			return changed, err
 		}
 		return true, giveUp(tx, p, *row, models.Refusal{OutboxID: row.ID, Class: f.Class, Code: f.Code, Now: f.Now})
@@ -102,8 +102,8 @@ func giveUp(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refus
 	return err
 }
 
-// personal records what a refusal says of the person.
-func personal(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) error {
+// recordRefusal records what a refusal says of the person.
+func recordRefusal(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) error {
 	if row.FormerPhoneID != 0 {
 		return formerRefusal(tx, row, r)
 	}
@@ -145,7 +145,7 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 	err = s.changeOutbox(ctx, id, func(tx *gorm.DB, row *models.Outbox, p models.Participant) (bool, error) {
 		refusal := models.Refusal{OutboxID: row.ID, Class: cb.Class, Code: cb.ErrorCode, Reported: true, Now: cb.At}
 		var err error
-		if set, err = s.follow(tx, p, *row, refusal); err != nil {
+		if set, err = s.applyRefusal(tx, p, *row, refusal); err != nil {
 			return false, err
 		}
 		moved := cb.Status.Supersedes(row.Status)
@@ -174,15 +174,15 @@ func (s *Store) AcceptStatus(ctx context.Context, cb models.StatusCallback) (fou
 // acceptReported notes that the carrier has the text, and what follows where it
 // lost it.
 func (s *Store) acceptReported(tx *gorm.DB, p models.Participant, row *models.Outbox, cb models.StatusCallback) error {
-	if err := accept(tx, row, cb.ProviderSID, cb.At); err != nil {
+	if err := markAccepted(tx, row, cb.ProviderSID, cb.At); err != nil {
 		return err
 	}
 	return s.scheduleRetry(tx, p, *row, cb)
 }
 
-// follow does what a reported refusal asks for beyond the text.
-func (s *Store) follow(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) (*models.SenderHold, error) {
-	if err := personal(tx, p, row, r); err != nil {
+// applyRefusal does what a reported refusal asks for beyond the text.
+func (s *Store) applyRefusal(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) (*models.SenderHold, error) {
+	if err := recordRefusal(tx, p, row, r); err != nil {
 		return nil, err
 	}
 	return s.setSenderHold(tx, p.ID, r)
@@ -205,8 +205,8 @@ func (s *Store) reportedRow(ctx context.Context, cb models.StatusCallback) (stri
 	return "", models.ErrNotFound
 }
 
-// accept notes on the row that the carrier has the text.
-func accept(tx *gorm.DB, row *models.Outbox, providerSID string, now time.Time) error {
+// markAccepted records on the row that the carrier has the text.
+func markAccepted(tx *gorm.DB, row *models.Outbox, providerSID string, now time.Time) error {
 	// A carrier's "sending" says that it has the text; the row's own says that
 	// this is unknown, and would have it posted again.
 	if models.OutboxAccepted.Supersedes(row.Status) {

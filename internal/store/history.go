@@ -94,7 +94,7 @@ func readHistory(tx *gorm.DB, page historyPage) ([]models.HistoryEntry, error) {
 		return nil, err
 	}
 	slices.Reverse(rows)
-	delivery, err := deliveries(tx, rows)
+	delivery, err := readDeliveries(tx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +108,9 @@ func readHistory(tx *gorm.DB, page historyPage) ([]models.HistoryEntry, error) {
 	return addGated(tx, page, entries)
 }
 
-// deliveries reads the statuses of the outbox rows behind some entries: of the
+// readDeliveries reads the statuses of the outbox rows behind some entries: of the
 // later try, where the carrier took it.
-func deliveries(tx *gorm.DB, entries []models.Message) (map[string]models.OutboxStatus, error) {
+func readDeliveries(tx *gorm.DB, entries []models.Message) (map[string]models.OutboxStatus, error) {
 	var ids []string
 	for _, m := range entries {
 		if m.OutboxID != "" {

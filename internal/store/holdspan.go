@@ -23,8 +23,9 @@ const (
 // abroad must not stop all the others.
 var destinations = []string{"21408", "21608"}
 
-// until is how long a refusal stops the sender; false where it does not.
-func (s *Store) until(r models.Refusal) (time.Time, bool) {
+// holdUntil returns how long a refusal stops the sender; false where it does
+// not.
+func (s *Store) holdUntil(r models.Refusal) (time.Time, bool) {
 	switch r.Class {
 	case models.CarrierWindow:
 		if r.Code == rollingWindow {

@@ -70,7 +70,7 @@ func (s *Store) applyLimits(tx *gorm.DB, in *models.Inbound) (models.LoopReason,
 		in.Gate = models.GateMuted
 		return models.LoopNone, nil
 	}
-	reason, err := s.loop(tx, *in, seen)
+	reason, err := s.findLoop(tx, *in, seen)
 	if err != nil || reason != models.LoopNone {
 		in.Gate = models.GateLoop
 		return reason, err
@@ -134,7 +134,7 @@ func countGated(tx *gorm.DB, in models.Inbound, gate models.Gate, span time.Dura
 	return count, err
 }
 
-func (s *Store) loop(tx *gorm.DB, in models.Inbound, seen senderPast) (models.LoopReason, error) {
+func (s *Store) findLoop(tx *gorm.DB, in models.Inbound, seen senderPast) (models.LoopReason, error) {
 	if s.limits.Mute <= 0 {
 		return models.LoopNone, nil
 	}

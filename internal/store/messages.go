@@ -27,7 +27,7 @@ func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.Ac
 	if in.ProviderSID == "" {
 		return models.AcceptedInbound{}, models.BadField("provider_sid", "must not be empty")
 	}
-	screen(&in, in.Body)
+	screenMessage(&in, in.Body)
 	var out models.AcceptedInbound
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		var err error
@@ -44,10 +44,10 @@ func (s *Store) AcceptInbound(ctx context.Context, in models.Inbound) (models.Ac
 	return out, nil
 }
 
-// screen records what the words of a message ask of the programme and what
-// danger they speak of. It is the only place that decides this: everything that
-// a person says, typed or transcribed, passes it before it is stored.
-func screen(in *models.Inbound, words string) {
+// screenMessage records what a message asks of the programme and what danger it
+// speaks of. It is the only place that decides this: everything that a person
+// says, typed or transcribed, passes it before it is stored.
+func screenMessage(in *models.Inbound, words string) {
 	found := screening.Screen(screening.Message{Body: words, OptOutType: in.OptOutType})
 	in.Intent, in.IntentMethod = found.Intent, found.Method
 	in.Danger, in.DangerTier, in.DangerRule, in.DangerKind = found.Danger, found.Tier, found.Rule, found.Kind
@@ -176,7 +176,7 @@ func noteHeard(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
 }
 
 func tellOfText(tx *gorm.DB, kind models.NoticeKind, in models.Inbound) (int64, error) {
-	return notify(tx, models.Notice{
+	return insertNotice(tx, models.Notice{
 		ParticipantID: in.ParticipantID, Kind: kind, Ref: strconv.FormatInt(in.ID, 10), Seq: in.Seq, CreatedAt: in.ReceivedAt,
 	})
 }

@@ -70,9 +70,9 @@ func (s *Store) RecordAudit(ctx context.Context, row models.Audit) error {
 	return nil
 }
 
-// notify writes a notice in the transaction that makes it true and returns
-// its id.
-func notify(tx *gorm.DB, n models.Notice) (int64, error) {
+// insertNotice writes a notice in the transaction that makes it true and
+// returns its id.
+func insertNotice(tx *gorm.DB, n models.Notice) (int64, error) {
 	err := database.Insert(tx, &n)
 	return n.ID, err
 }

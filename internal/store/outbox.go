@@ -63,7 +63,7 @@ func (s *Store) QueueOperatorMessage(ctx context.Context, m models.OperatorMessa
 		if err := tx.Create(&audit).Error; err != nil {
 			return err
 		}
-		_, err = notify(tx, models.Notice{ParticipantID: m.ParticipantID, Kind: models.NoticeSend, Ref: id, CreatedAt: m.Now})
+		_, err = insertNotice(tx, models.Notice{ParticipantID: m.ParticipantID, Kind: models.NoticeSend, Ref: id, CreatedAt: m.Now})
 		return err
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 		if before != models.OutboxReady && before != models.OutboxSending {
 			return nil
 		}
-		refusal, early, err := gates(tx, row, p, now)
+		refusal, early, err := checkGates(tx, row, p, now)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 			}
 		}
 		if refusal != "" {
-			if err := refuse(tx, &row, refusal); err != nil {
+			if err := refuseRow(tx, &row, refusal); err != nil {
 				return err
 			}
 		} else {
@@ -134,13 +134,14 @@ func (s *Store) heldUp(tx *gorm.DB, claim *models.SendClaim, early bool, now tim
 	return claim.Wait > 0, err
 }
 
-// gates asks all of them; early says that a row which may pass has to wait.
-func gates(tx *gorm.DB, row models.Outbox, p models.Participant, now time.Time) (refusal string, early bool, err error) {
+// checkGates asks all gates; early reports that a row which may pass has to
+// wait.
+func checkGates(tx *gorm.DB, row models.Outbox, p models.Participant, now time.Time) (refusal string, early bool, err error) {
 	refusal, early, err = partGate(tx, row, now)
 	if err == nil && refusal == "" {
 		var newest models.Consent
 		if newest, err = newestConsent(tx, p); err == nil {
-			refusal, err = gate(tx, row, p, newest)
+			refusal, err = findGate(tx, row, p, newest)
 		}
 	}
 	if err == nil && refusal == "" {
@@ -164,7 +165,7 @@ func isPosted(row models.Outbox) bool {
 	return row.Status == models.OutboxSending && row.AttemptedAt != nil
 }
 
-func refuse(tx *gorm.DB, row *models.Outbox, refusal string) error {
+func refuseRow(tx *gorm.DB, row *models.Outbox, refusal string) error {
 	row.ErrorCode = refusal
 	if isPosted(*row) {
 		row.Status = models.OutboxUnknown
@@ -183,12 +184,12 @@ func refuse(tx *gorm.DB, row *models.Outbox, refusal string) error {
 	return promptFailed(tx, row.PromptID, refusal)
 }
 
-// gate names what forbids sending the row, or returns nothing; newest is the newest
+// findGate names what forbids sending the row, or returns nothing; newest is the newest
 // entry of the ledger, its action and turn. A participant
 // who opted out gets the one confirmation of it and nothing else. Apart from
 // that, a notice (the word that a person has left) passes always, and operators
 // reach people who are paused or done.
-func gate(tx *gorm.DB, row models.Outbox, p models.Participant, newest models.Consent) (string, error) {
+func findGate(tx *gorm.DB, row models.Outbox, p models.Participant, newest models.Consent) (string, error) {
 	refusal := consentGate(row, p, newest)
 	switch {
 	case refusal != "", row.Kind == models.KindConsent, row.Kind == models.KindNotice:

@@ -76,7 +76,7 @@ func addParticipant(tx *gorm.DB, p *models.Participant, actor string) error {
 	if err := tx.Create(&audit).Error; err != nil {
 		return err
 	}
-	_, err = notify(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeStart, CreatedAt: p.CreatedAt})
+	_, err = insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeStart, CreatedAt: p.CreatedAt})
 	return err
 }
 
@@ -156,7 +156,7 @@ func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdat
 			return err
 		}
 		if len(changed) == 0 {
-			return waiting.settle(tx, p, u)
+			return waiting.settleWaiting(tx, p, u)
 		}
 		asked := p
 		if p.Phone != old.Phone {
@@ -179,7 +179,7 @@ func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdat
 		if err := notifyChanges(tx, old, p, waiting, u.Now); err != nil {
 			return err
 		}
-		return waiting.settle(tx, p, u)
+		return waiting.settleWaiting(tx, p, u)
 	})
 	if u.Patch.Phone != nil {
 		err = s.phoneTaken(ctx, *u.Patch.Phone, err)
@@ -208,7 +208,7 @@ func notifyChanges(tx *gorm.DB, old, p models.Participant, waiting waitingUpdate
 		if kind == models.NoticeResume && waiting.action == models.WaitingAnswer {
 			continue
 		}
-		if _, err := notify(tx, models.Notice{ParticipantID: p.ID, Kind: kind, CreatedAt: now}); err != nil {
+		if _, err := insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: kind, CreatedAt: now}); err != nil {
 			return err
 		}
 	}
@@ -262,7 +262,7 @@ func (s *Store) RemoveParticipantIf(ctx context.Context, r models.Removal) error
 		if err := tx.Create(&audit).Error; err != nil {
 			return err
 		}
-		_, err = notify(tx, models.Notice{ParticipantID: id, Kind: models.NoticeUnenroll, CreatedAt: now})
+		_, err = insertNotice(tx, models.Notice{ParticipantID: id, Kind: models.NoticeUnenroll, CreatedAt: now})
 		return err
 	})
 	if err != nil {

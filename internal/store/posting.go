@@ -41,13 +41,13 @@ func (s *Store) StartPost(ctx context.Context, claim models.SendClaim, now time.
 		if to != claim.To {
 			return models.ErrStale
 		}
-		refusal, _, err := gates(tx, row, p, now)
+		refusal, _, err := checkGates(tx, row, p, now)
 		if err != nil {
 			return err
 		}
 		if refusal != "" {
 			row.AttemptedAt = nil // this claim has written nothing
-			err = refuse(tx, &row, refusal)
+			err = refuseRow(tx, &row, refusal)
 		} else {
 			notePost(&row, now)
 		}

@@ -69,7 +69,7 @@ func (s *Store) HoldSender(ctx context.Context, r models.Refusal) error {
 // setSenderHold is HoldSender within a transaction. It returns a brake that was not set
 // before, for Alert to tell of once the transaction is through.
 func (s *Store) setSenderHold(tx *gorm.DB, participantID string, r models.Refusal) (*models.SenderHold, error) {
-	until, stops := s.until(r)
+	until, stops := s.holdUntil(r)
 	if !stops {
 		return nil, nil
 	}

@@ -22,7 +22,7 @@ const outcomeCanceled = "canceled"
 // stays as it is. ErrNotFound for an unknown participant or text. Safe to
 // retry.
 func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
-	out, err := s.begin(ctx, in, func(*gorm.DB, begun) error { return nil })
+	out, err := s.beginWith(ctx, in, func(*gorm.DB, begun) error { return nil })
 	return out.PrepareTurnResult, err
 }
 
@@ -30,7 +30,7 @@ func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (mode
 // neither skipped nor with their words prepared.
 func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size int) (models.PrepareTurnResult, models.TurnContext, error) {
 	var turn models.TurnContext
-	out, err := s.begin(ctx, in, func(tx *gorm.DB, b begun) error {
+	out, err := s.beginWith(ctx, in, func(tx *gorm.DB, b begun) error {
 		turn = models.TurnContext{}
 		if b.Skip || b.Prepared {
 			return nil
@@ -55,7 +55,7 @@ type begun struct {
 	created     bool
 }
 
-func (s *Store) begin(ctx context.Context, in models.PrepareTurnInput, then func(tx *gorm.DB, b begun) error) (begun, error) {
+func (s *Store) beginWith(ctx context.Context, in models.PrepareTurnInput, then func(tx *gorm.DB, b begun) error) (begun, error) {
 	var out begun
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		var err error
@@ -155,16 +155,16 @@ var endedTurn = database.SQL("SELECT 1 FROM turns WHERE id = ? AND outcome <> ''
 // the turn's rounds so far, the outstanding prompt. ErrNotFound for an unknown
 // turn; a participant who has left is still found.
 func (s *Store) TurnContext(ctx context.Context, turnID string, size int) (models.TurnContext, error) {
-	return s.reading(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return contextOfTurn(tx, turnID, size) })
+	return s.readContext(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return contextOfTurn(tx, turnID, size) })
 }
 
 // EndingTurn is TurnContext for the end of a turn: its window holds the turn's
 // own entries only, and neither outstanding prompt nor schedules are read.
 func (s *Store) EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error) {
-	return s.reading(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return contextOfEnding(tx, turnID) })
+	return s.readContext(ctx, func(tx *gorm.DB) (models.TurnContext, error) { return contextOfEnding(tx, turnID) })
 }
 
-func (s *Store) reading(ctx context.Context, read func(tx *gorm.DB) (models.TurnContext, error)) (models.TurnContext, error) {
+func (s *Store) readContext(ctx context.Context, read func(tx *gorm.DB) (models.TurnContext, error)) (models.TurnContext, error) {
 	var out models.TurnContext
 	err := s.snapshot(ctx, func(tx *gorm.DB) error {
 		var err error
@@ -217,7 +217,7 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 		if err != nil {
 			return err
 		}
-		kind, ends, err := end(tx, o)
+		kind, ends, err := setOutcome(tx, o)
 		switch {
 		case err != nil:
 			return err
@@ -226,7 +226,7 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 		case isBarred(p, kind):
 			err = tx.Model(&models.Turn{ID: o.TurnID}).UpdateColumn("outcome", outcomeCanceled).Error
 		default:
-			out, err = s.conclude(tx, o, p)
+			out, err = s.writeOutcomeAndState(tx, o, p)
 		}
 		return err
 	})
@@ -236,8 +236,8 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 	return out, nil
 }
 
-// end gives a turn its outcome, unless it has one or there is no such turn.
-func end(tx *gorm.DB, o models.TurnOutcome) (kind models.Kind, ends bool, err error) {
+// setOutcome gives a turn its outcome, unless it has one or there is no such turn.
+func setOutcome(tx *gorm.DB, o models.TurnOutcome) (kind models.Kind, ends bool, err error) {
 	ends, err = endTurn.Row(tx, []any{o.Outcome, o.PromptVersion, o.At, o.TurnID, o.ParticipantID}, &kind)
 	return kind, ends, err
 }
@@ -256,8 +256,9 @@ func endedWith(tx *gorm.DB, o models.TurnOutcome) (ids []string, err error) {
 	return ids, err
 }
 
-// conclude writes what a turn leaves behind, and the state that comes with it.
-func (s *Store) conclude(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {
+// writeOutcomeAndState writes what a turn leaves behind, and the state that
+// comes with it.
+func (s *Store) writeOutcomeAndState(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {
 	out, err := s.writeOutcome(tx, o, p)
 	if err != nil || o.State == nil {
 		return out, err
@@ -287,7 +288,7 @@ func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Partici
 			}
 			out.First, row = claim, claim.Outbox
 		}
-		if err := queue(tx, o, row); err != nil {
+		if err := queueTurnRow(tx, o, row); err != nil {
 			return out, err
 		}
 		out.OutboxIDs = append(out.OutboxIDs, row.ID)
@@ -298,11 +299,11 @@ func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Partici
 // claimNew judges a row that is about to be written as ClaimSend would, and
 // marks it as being sent if it passes.
 func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (models.SendClaim, error) {
-	newest, braked, err := s.standing(tx, p)
+	newest, braked, err := s.readStanding(tx, p)
 	if err != nil {
 		return models.SendClaim{}, err
 	}
-	refusal, err := gate(tx, row, p, newest)
+	refusal, err := findGate(tx, row, p, newest)
 	if err == nil && refusal == "" {
 		refusal, err = holdGate(tx, row, row.CreatedAt)
 	}
@@ -310,7 +311,7 @@ func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (
 		return models.SendClaim{}, err
 	}
 	if refusal != "" {
-		err := refuse(tx, &row, refusal)
+		err := refuseRow(tx, &row, refusal)
 		return models.SendClaim{Outbox: row}, err
 	}
 	if showMessage(&row) {
@@ -325,10 +326,10 @@ func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (
 	return models.SendClaim{Outbox: row, To: p.Phone, Version: p.Version, Post: true}, nil
 }
 
-// standing reads what else than the participant's row judges a new row: the action
+// readStanding reads what else than the participant's row judges a new row: the action
 // and the turn of the ledger's newest entry, and whether a brake may hold the
 // sender.
-func (s *Store) standing(tx *gorm.DB, p models.Participant) (newest models.Consent, braked bool, err error) {
+func (s *Store) readStanding(tx *gorm.DB, p models.Participant) (newest models.Consent, braked bool, err error) {
 	_, err = standingOf.Row(tx, []any{p.ID, p.PhoneIndex, p.ID, p.PhoneIndex, s.sender}, &newest.Action, &newest.TurnID, &braked)
 	return newest, braked, err
 }
@@ -338,8 +339,8 @@ const newestEntry = " FROM consents WHERE participant_id = ? AND phone_index = ?
 var standingOf = database.SQL("SELECT COALESCE((SELECT action" + newestEntry + "), ''), COALESCE((SELECT turn_id" + newestEntry + "), ''), " +
 	"EXISTS (SELECT 1 FROM brakes WHERE sender = ?)")
 
-// queue writes an outbox row, or ties the one that exists to the turn.
-func queue(tx *gorm.DB, o models.TurnOutcome, row models.Outbox) error {
+// queueTurnRow writes an outbox row, or ties the one that exists to the turn.
+func queueTurnRow(tx *gorm.DB, o models.TurnOutcome, row models.Outbox) error {
 	added, err := insertOnce(tx, &row)
 	if err != nil || added {
 		return err

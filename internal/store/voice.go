@@ -71,7 +71,7 @@ func (s *Store) AcceptTranscript(ctx context.Context, t models.Transcript) (mode
 // same message was found to say stays on its row.
 func (s *Store) acceptTranscript(tx *gorm.DB, in models.Inbound, p models.Participant, t models.Transcript) (models.AcceptedInbound, error) {
 	before := in
-	screen(&in, t.Note.Text)
+	screenMessage(&in, t.Note.Text)
 	in.ReceivedAt = instant(t.At)
 	if needsQuestion(in.Intent) && isRuledIntent(before.Intent) {
 		in.Intent, in.IntentMethod = models.IntentNone, ""

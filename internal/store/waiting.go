@@ -124,16 +124,16 @@ func isToday(at, now time.Time, zone string) bool {
 	return at.In(place).Format(time.DateOnly) == now.In(place).Format(time.DateOnly)
 }
 
-// settle carries the update out: the texts wait no more, the audit says what
+// settleWaiting carries the update out: the texts wait no more, the audit says what
 // became of how many, and the workflow is told of those to answer.
-func (w waitingUpdate) settle(tx *gorm.DB, p models.Participant, u models.ParticipantUpdate) error {
+func (w waitingUpdate) settleWaiting(tx *gorm.DB, p models.Participant, u models.ParticipantUpdate) error {
 	if w.action == "" {
 		return nil
 	}
 	var notice int64
 	if w.action == models.WaitingAnswer {
 		var err error
-		notice, err = notify(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeResume, Ref: string(w.action), CreatedAt: u.Now})
+		notice, err = insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeResume, Ref: string(w.action), CreatedAt: u.Now})
 		if err != nil {
 			return err
 		}
