@@ -18,8 +18,8 @@ import (
 // arguments are the decoded arguments of one call.
 type arguments map[string]any
 
-// text returns a string argument; empty when it is absent.
-func (a arguments) text(name string) string {
+// textOf returns a string argument; empty when it is absent.
+func (a arguments) textOf(name string) string {
 	s, _ := a[name].(string)
 	return s
 }
@@ -30,7 +30,7 @@ const argumentsField = "arguments"
 // maxReported bounds how many faults one error lists.
 const maxReported = 3
 
-func compile(name string, schema json.RawMessage) (*jsonschema.Schema, error) {
+func compileSchema(name string, schema json.RawMessage) (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return nil, err
@@ -43,24 +43,24 @@ func compile(name string, schema json.RawMessage) (*jsonschema.Schema, error) {
 	return compiler.Compile(name + ".json")
 }
 
-// parse decodes, tidies and checks the arguments of a call. Every error is a
+// parseArguments decodes, tidies and checks the arguments of a call. Every error is a
 // *models.FieldError written for the model.
-func (d *definition) parse(raw string) (arguments, error) {
-	args, err := decode(raw)
+func (d *definition) parseArguments(raw string) (arguments, error) {
+	args, err := decodeObject(raw)
 	if err != nil {
 		return nil, err
 	}
 	d.tidy(args)
 	if err := d.compiled.Validate(map[string]any(args)); err != nil {
-		return nil, d.explain(err)
+		return nil, d.explainError(err)
 	}
 	return args, nil
 }
 
-// decode reads one JSON object. Models also send an object wrapped in a
+// decodeObject reads one JSON object. Models also send an object wrapped in a
 // string, which is unwrapped once, and nothing at all for no arguments.
 // Numbers become float64, so one too large for that is refused here.
-func decode(raw string) (arguments, error) {
+func decodeObject(raw string) (arguments, error) {
 	if strings.TrimSpace(raw) == "" {
 		return arguments{}, nil
 	}
@@ -94,15 +94,15 @@ func dropEmpty(args arguments) {
 func tidyTexts(args arguments) {
 	for name, value := range args {
 		if text, isText := value.(string); isText {
-			args[name] = clean(text)
+			args[name] = cleanText(text)
 		}
 	}
 	dropEmpty(args)
 }
 
-// clean trims a text and removes control characters, which mean nothing in a
+// cleanText trims a text and removes control characters, which mean nothing in a
 // fact about a person.
-func clean(s string) string {
+func cleanText(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
@@ -115,14 +115,14 @@ func clean(s string) string {
 // fault is one thing wrong with the arguments.
 type fault struct{ field, message string }
 
-// explain turns a schema error into words for the model: which field, what is
-// wrong, what is allowed.
-func (d *definition) explain(err error) error {
+// explainError turns a schema error into a text for the model: which field,
+// what is wrong, what is allowed.
+func (d *definition) explainError(err error) error {
 	invalid := (*jsonschema.ValidationError)(nil)
 	if !errors.As(err, &invalid) {
 		return models.BadField(argumentsField, "could not be checked")
 	}
-	faults := d.faults(invalid)
+	faults := d.findFaults(invalid)
 	slices.SortFunc(faults, func(a, b fault) int {
 		return strings.Compare(a.field+a.message, b.field+b.message)
 	})
@@ -137,10 +137,10 @@ func (d *definition) explain(err error) error {
 	return models.BadField(faults[0].field, "%s", message)
 }
 
-func (d *definition) faults(e *jsonschema.ValidationError) []fault {
+func (d *definition) findFaults(e *jsonschema.ValidationError) []fault {
 	var all []fault
 	for _, cause := range e.Causes {
-		all = append(all, d.faults(cause)...)
+		all = append(all, d.findFaults(cause)...)
 	}
 	if len(e.Causes) > 0 {
 		return all
@@ -152,20 +152,20 @@ func (d *definition) faults(e *jsonschema.ValidationError) []fault {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
-			all = append(all, fault{name, "is required" + d.choices(name)})
+			all = append(all, fault{name, "is required" + d.listChoices(name)})
 		}
 		return all
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			all = append(all, fault{short(name), "is not an argument of " + d.Name + "; " + d.allowedFields()})
+			all = append(all, fault{shortName(name), "is not an argument of " + d.Name + "; " + d.allowedFields()})
 		}
 		return all
 	default:
-		return []fault{{field, describe(e.ErrorKind)}}
+		return []fault{{field, describeFault(e.ErrorKind)}}
 	}
 }
 
-func describe(k jsonschema.ErrorKind) string {
+func describeFault(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
 		return "must be " + typeWords(k.Want)
@@ -204,8 +204,8 @@ func typeWords(types []string) string {
 	return strings.Join(out, " or ")
 }
 
-// choices names the allowed values of an argument that has few.
-func (d *definition) choices(name string) string {
+// listChoices names the allowed values of an argument that has few.
+func (d *definition) listChoices(name string) string {
 	values := allowedValues(d.compiled.Properties[name])
 	if len(values) == 0 {
 		return ""
@@ -232,7 +232,7 @@ func joinValues(values []any) string {
 	return strings.Join(out, ", ")
 }
 
-func (d *definition) fields() []string {
+func (d *definition) fieldNames() []string {
 	var names []string
 	for name := range d.compiled.Properties {
 		names = append(names, name)
@@ -242,16 +242,16 @@ func (d *definition) fields() []string {
 }
 
 func (d *definition) allowedFields() string {
-	if names := d.fields(); len(names) > 0 {
+	if names := d.fieldNames(); len(names) > 0 {
 		return "allowed are " + strings.Join(names, ", ")
 	}
 	return "it takes none"
 }
 
-// short bounds a name that the model made up, so that an error stays short.
-func short(name string) string {
+// shortName bounds a name that the model made up, so that an error stays short.
+func shortName(name string) string {
 	const most = 40
-	runes := []rune(clean(name))
+	runes := []rune(cleanText(name))
 	if len(runes) == 0 {
 		return "(no name)"
 	}

@@ -49,7 +49,7 @@ func isConfirmed(ctx context.Context, in RunInput, request string) (bool, error)
 
 // askConfirmation records a request and tells the model to ask.
 func askConfirmation(in RunInput, request, what string) Execution {
-	return Execution{Result: models.ToolResult{CallID: in.Call.ID, Name: in.Call.Name, Failed: true, Content: marshal(confirmationAnswer{
+	return Execution{Result: models.ToolResult{CallID: in.Call.ID, Name: in.Call.Name, Failed: true, Content: marshalPlain(confirmationAnswer{
 		Confirm: request,
 		Error: "nothing was deleted. The request is recorded: ask the person " + what +
 			", and call again after their yes. It counts for their next message only, and for 24 hours",

@@ -31,7 +31,7 @@ func endExchange() *definition {
 		control: true,
 		tidy:    dropEmpty,
 		run: func(_ context.Context, in RunInput, _ arguments) (Execution, error) {
-			return Execution{Result: success(in.Call, endAnswer{OK: true, Note: "The exchange ends here; no reply is sent."})}, nil
+			return Execution{Result: successResult(in.Call, endAnswer{OK: true, Note: "The exchange ends here; no reply is sent."})}, nil
 		},
 	}
 }
@@ -81,7 +81,7 @@ func findTools() *definition {
 			if in.Finder == nil {
 				return Execution{}, models.BadField("tool", "there are no further tools in this conversation; go on with what is offered")
 			}
-			lines := in.Finder.FindTools(args.text("query"))
+			lines := in.Finder.FindTools(args.textOf("query"))
 			return Execution{Result: models.ToolResult{CallID: in.Call.ID, Name: in.Call.Name, Content: lines}}, nil
 		},
 	}

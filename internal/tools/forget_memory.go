@@ -61,7 +61,7 @@ func forgetMemory() *definition {
 			"oublie oublier oubliez efface effacer effacez supprime supprimer supprimez " +
 			"vergiss vergessen vergesst lösche löschen lösch loesche loeschen entferne entfernen",
 		tidy: tidyForget,
-		run:  forget,
+		run:  runForget,
 	}
 }
 
@@ -75,11 +75,11 @@ func tidyForget(args arguments) {
 	}
 }
 
-func forget(ctx context.Context, in RunInput, args arguments) (Execution, error) {
+func runForget(ctx context.Context, in RunInput, args arguments) (Execution, error) {
 	if in.Memory == nil {
 		return Execution{}, noMemory()
 	}
-	id, topic, all := memoryID(args.text("id")), args.text("topic"), args["all"] == true
+	id, topic, all := memoryID(args.textOf("id")), args.textOf("topic"), args["all"] == true
 	switch {
 	case id != "" && topic == "" && !all:
 		return forgetOne(ctx, in, id)
@@ -107,7 +107,7 @@ func forgetOne(ctx context.Context, in RunInput, id string) (Execution, error) {
 		return Execution{}, fmt.Errorf("forgetting memory: %w", err)
 	}
 	if len(gone) == 0 {
-		return Execution{}, models.BadField("id", "%s is no memory of this person, so nothing was deleted; list_memories shows the ids", short(id))
+		return Execution{}, models.BadField("id", "%s is no memory of this person, so nothing was deleted; list_memories shows the ids", shortName(id))
 	}
 	return forgetResult(in, gone), nil
 }
@@ -124,13 +124,13 @@ func forgetTopic(ctx context.Context, in RunInput, topic string) (Execution, err
 		return Execution{}, fmt.Errorf("listing memories: %w", err)
 	}
 	if len(meant.IDs) == 0 {
-		return Execution{Result: success(in.Call, forgetAnswer{
+		return Execution{Result: successResult(in.Call, forgetAnswer{
 			OK: true, Deleted: []string{}, Note: "No memory about that is stored now. The profile and the conversation are kept apart from these.",
 		})}, nil
 	}
 	if !meant.Sure || idWord.MatchString(topic) {
 		return Execution{}, models.BadField("topic", "does not say for sure which memory is meant, so nothing was deleted. "+
-			"Ask the person, then call again with the id. It may be: %s", candidates(meant.Lines))
+			"Ask the person, then call again with the id. It may be: %s", listCandidates(meant.Lines))
 	}
 	gone, err := in.Memory.ForgetMemories(ctx, meant.IDs)
 	if err != nil {
@@ -142,7 +142,7 @@ func forgetTopic(ctx context.Context, in RunInput, topic string) (Execution, err
 // maxCandidates bounds how many memories a question can name.
 const maxCandidates = 5
 
-func candidates(lines []string) string {
+func listCandidates(lines []string) string {
 	text := strings.Join(lines[:min(len(lines), maxCandidates)], "; ")
 	if more := len(lines) - maxCandidates; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
@@ -151,7 +151,7 @@ func candidates(lines []string) string {
 }
 
 func forgetResult(in RunInput, gone []string) Execution {
-	return Execution{Result: success(in.Call, forgetAnswer{
+	return Execution{Result: successResult(in.Call, forgetAnswer{
 		OK: true, Deleted: append([]string{}, gone...), Count: len(gone),
 		Note: "Deleted for good. The conversation, the daily notes and the profile were not changed and may still mention it.",
 	})}
@@ -172,7 +172,7 @@ func forgetEverything(ctx context.Context, in RunInput) (Execution, error) {
 	if err != nil {
 		return Execution{}, fmt.Errorf("forgetting all memories: %w", err)
 	}
-	return Execution{Result: success(in.Call, forgetAnswer{
+	return Execution{Result: successResult(in.Call, forgetAnswer{
 		OK: true, Deleted: []string{}, Count: n,
 		Note: "No memory, daily note or summary is stored now. The profile, the schedules and the texts of the conversation stay.",
 	})}, nil

@@ -59,19 +59,19 @@ func writeHabitPrompt(ctx context.Context, in RunInput, args arguments) (Executi
 		return Execution{}, models.BadField(strings.Join(needs, ", "),
 			"missing from the profile; ask the person and save it with save_user_profile first")
 	}
-	text, err := in.Writer.HabitPrompt(ctx, in.Profile, clean(args.text("personalization_notes")))
+	text, err := in.Writer.HabitPrompt(ctx, in.Profile, cleanText(args.textOf("personalization_notes")))
 	if err != nil {
 		return Execution{}, fmt.Errorf("writing habit prompt: %w", err)
 	}
 	profile := in.Profile
 	profile.LastHabitPrompt = text
 	profile.UpdatedAt = in.Now
-	answer := promptAnswer{OK: true, DeliveryMode: args.text("delivery_mode"), Prompt: text}
+	answer := promptAnswer{OK: true, DeliveryMode: args.textOf("delivery_mode"), Prompt: text}
 	if answer.DeliveryMode == "scheduled" {
 		profile.PreparedPrompt = text
 		answer.Note = "Kept for the next scheduled prompt. Nothing is sent now, and nothing will be while no schedule exists."
 	} else {
 		answer.Note = "Not sent yet. Put this text into your reply."
 	}
-	return Execution{Result: success(in.Call, answer), Profile: &profile}, nil
+	return Execution{Result: successResult(in.Call, answer), Profile: &profile}, nil
 }

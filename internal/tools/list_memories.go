@@ -70,18 +70,18 @@ func showMemories(ctx context.Context, in RunInput, args arguments) (Execution, 
 	if in.Memory == nil {
 		return Execution{}, noMemory()
 	}
-	stored, err := in.Memory.ListMemories(ctx, args.text("topic"))
+	stored, err := in.Memory.ListMemories(ctx, args.textOf("topic"))
 	if err != nil {
 		return Execution{}, fmt.Errorf("listing memories: %w", err)
 	}
 	answer := listAnswer{OK: true, Count: len(stored.IDs), Text: stored.Text}
 	switch {
-	case answer.Count == 0 && args.text("topic") != "":
+	case answer.Count == 0 && args.textOf("topic") != "":
 		answer.Note = "No memory is stored about that. The profile is kept apart from these."
 	case answer.Count == 0:
 		answer.Note = "No memory is stored. The profile is kept apart from these."
 	default:
 		answer.Note = "Put this text into your reply as it is. (+n) at its end stands for n more; a topic shows them. The profile is kept apart from these."
 	}
-	return Execution{Result: success(in.Call, answer)}, nil
+	return Execution{Result: successResult(in.Call, answer)}, nil
 }

@@ -239,7 +239,7 @@ func TestForgetMemoryRefusals(t *testing.T) {
 			require.NotContains(t, answer.Error, "secret")
 		})
 	}
-	require.Equal(t, "a; b; c; d; e; and 2 more", candidates([]string{"a", "b", "c", "d", "e", "f", "g"}))
+	require.Equal(t, "a; b; c; d; e; and 2 more", listCandidates([]string{"a", "b", "c", "d", "e", "f", "g"}))
 }
 
 // TestMemoryThatFails: an error of the memory is worth a retry, and nothing is

@@ -67,16 +67,16 @@ type Extra struct {
 // onItsWay is what the model reads of a text that the person is sent.
 const onItsWay = "it is on its way; do not repeat it in your final words"
 
-func (e Extra) definition() *definition {
+func (e Extra) toDefinition() *definition {
 	return &definition{
 		Tool: e.Tool, keywords: e.Keywords, control: e.Control, tidy: tidyTexts, inspect: e.Inspect,
 		run: func(ctx context.Context, in RunInput, args arguments) (Execution, error) {
-			content, err := e.Answer(ctx, in.TurnID, args.text)
+			content, err := e.Answer(ctx, in.TurnID, args.textOf)
 			if err != nil {
 				return Execution{}, err
 			}
 			if e.Says {
-				return Execution{Say: content, Result: success(in.Call, map[string]any{"ok": true, "note": onItsWay})}, nil
+				return Execution{Say: content, Result: successResult(in.Call, map[string]any{"ok": true, "note": onItsWay})}, nil
 			}
 			return Execution{Result: models.ToolResult{CallID: in.Call.ID, Name: in.Call.Name, Content: content}}, nil
 		},
@@ -160,7 +160,7 @@ type Option func([]*definition) []*definition
 func With(extras ...Extra) Option {
 	return func(all []*definition) []*definition {
 		for _, extra := range extras {
-			all = append(all, extra.definition())
+			all = append(all, extra.toDefinition())
 		}
 		return all
 	}
@@ -170,14 +170,14 @@ func With(extras ...Extra) Option {
 func New(options ...Option) (*Registry, error) {
 	r := &Registry{tools: map[string]*definition{}}
 	all := []*definition{
-		transitionState(), saveUserProfile(), scheduler(), generateHabitPrompt(),
+		transitionState(), saveUserProfile(), schedulerTool(), generateHabitPrompt(),
 		searchMemory(), listMemories(), forgetMemory(), endExchange(), findTools(),
 	}
 	for _, add := range options {
 		all = add(all)
 	}
 	for _, def := range all {
-		compiled, err := compile(def.Name, def.Schema)
+		compiled, err := compileSchema(def.Name, def.Schema)
 		if err != nil {
 			return nil, fmt.Errorf("compiling schema of %s: %w", def.Name, err)
 		}
@@ -203,7 +203,7 @@ func (r *Registry) For(mode models.Mode) []models.ToolSpec {
 	for _, name := range r.order {
 		def := r.tools[name]
 		if !def.control && slices.Contains(def.Modes, mode) {
-			specs = append(specs, def.spec())
+			specs = append(specs, def.toSpec())
 		}
 	}
 	return specs
@@ -220,7 +220,7 @@ func (r *Registry) ReadOnly(specs []models.ToolSpec) []models.ToolSpec {
 	return out
 }
 
-func (d *definition) spec() models.ToolSpec {
+func (d *definition) toSpec() models.ToolSpec {
 	return models.ToolSpec{Name: d.Name, Description: d.Description, Schema: d.Schema}
 }
 
@@ -236,7 +236,7 @@ func (r *Registry) Controls(ordinary int) []models.ToolSpec {
 	var specs []models.ToolSpec
 	for _, name := range r.order {
 		if r.tools[name].control && (name != searchTool || ordinary > smallCatalogue) {
-			specs = append(specs, r.tools[name].spec())
+			specs = append(specs, r.tools[name].toSpec())
 		}
 	}
 	return specs
@@ -322,14 +322,14 @@ func (r *Registry) Vocabulary(mode models.Mode) []string {
 // event that the rules decide. newID is the id that a created schedule gets.
 // Bad arguments are a *models.FieldError whose text is written for the model.
 func (r *Registry) Event(call models.ToolCall, newID string) (models.Event, error) {
-	def, err := r.find(call.Name)
+	def, err := r.findTool(call.Name)
 	if err != nil {
 		return models.Event{}, err
 	}
 	if def.event == nil {
 		return models.Event{}, fmt.Errorf("tool %s is run, not decided", call.Name)
 	}
-	args, err := def.parse(call.Arguments)
+	args, err := def.parseArguments(call.Arguments)
 	if err != nil {
 		return models.Event{}, err
 	}
@@ -341,7 +341,7 @@ func (r *Registry) Event(call models.ToolCall, newID string) (models.Event, erro
 // worth a retry, which repeats no effect: profile changes are stored by the
 // caller, and to forget again changes nothing.
 func (r *Registry) Run(ctx context.Context, in RunInput) (Execution, error) {
-	def, err := r.find(in.Call.Name)
+	def, err := r.findTool(in.Call.Name)
 	if err != nil {
 		return Execution{Result: Failure(in.Call, err)}, nil
 	}
@@ -356,7 +356,7 @@ func (r *Registry) Run(ctx context.Context, in RunInput) (Execution, error) {
 			return Execution{}, fmt.Errorf("inspecting %s: %w", in.Call.Name, err)
 		}
 	}
-	args, err := def.parse(in.Call.Arguments)
+	args, err := def.parseArguments(in.Call.Arguments)
 	if err != nil {
 		return Execution{Result: Failure(in.Call, err)}, nil
 	}
@@ -373,14 +373,14 @@ func (r *Registry) Run(ctx context.Context, in RunInput) (Execution, error) {
 // Failure is the result of a call that changed nothing; the text of err is
 // what the model reads.
 func Failure(call models.ToolCall, err error) models.ToolResult {
-	content := marshal(struct {
+	content := marshalPlain(struct {
 		OK    bool   `json:"ok"`
 		Error string `json:"error"`
 	}{Error: err.Error()})
 	return models.ToolResult{CallID: call.ID, Name: call.Name, Content: content, Failed: true}
 }
 
-func (r *Registry) find(name string) (*definition, error) {
+func (r *Registry) findTool(name string) (*definition, error) {
 	if def, ok := r.tools[name]; ok {
 		return def, nil
 	}
@@ -388,17 +388,17 @@ func (r *Registry) find(name string) (*definition, error) {
 	for _, spec := range r.For(models.ModeIntake) {
 		names = append(names, spec.Name)
 	}
-	return nil, models.BadField("tool", "there is no tool called %s; available are %s", short(name), strings.Join(names, ", "))
+	return nil, models.BadField("tool", "there is no tool called %s; available are %s", shortName(name), strings.Join(names, ", "))
 }
 
-// success is the result of a call that did what it was asked.
-func success(call models.ToolCall, answer any) models.ToolResult {
-	return models.ToolResult{CallID: call.ID, Name: call.Name, Content: marshal(answer)}
+// successResult builds the result of a call that did what it was asked.
+func successResult(call models.ToolCall, answer any) models.ToolResult {
+	return models.ToolResult{CallID: call.ID, Name: call.Name, Content: marshalPlain(answer)}
 }
 
-// marshal writes JSON as the model should read it, without HTML escapes. The
+// marshalPlain writes JSON as the model should read it, without HTML escapes. The
 // values are our own structs of texts and numbers, which always encode.
-func marshal(v any) string {
+func marshalPlain(v any) string {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)

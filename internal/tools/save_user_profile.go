@@ -86,7 +86,7 @@ func tidySave(args arguments) {
 		if !isText {
 			continue
 		}
-		if args[name] = clean(text); args[name] == "" {
+		if args[name] = cleanText(text); args[name] == "" {
 			delete(args, name)
 		}
 	}
@@ -100,7 +100,7 @@ func tidySave(args arguments) {
 func profileAsk(args arguments) (coach.ProfileAsk, error) {
 	ask := coach.ProfileAsk{
 		Fields:     map[coach.ProfileField]coach.FieldValue{},
-		ToneSource: tone.Source(args.text("tone_update_source")),
+		ToneSource: tone.Source(args.textOf("tone_update_source")),
 	}
 	for _, field := range coach.ProfileFields() {
 		value, given := args[string(field)]
@@ -140,7 +140,7 @@ func applyAsk(in RunInput, ask coach.ProfileAsk) Execution {
 		answer.Note = "no change"
 	}
 	answer.Missing = append(answer.Missing, coach.MissingFields(merged)...)
-	out.Result = success(in.Call, answer)
+	out.Result = successResult(in.Call, answer)
 	return out
 }
 

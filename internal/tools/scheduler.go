@@ -6,9 +6,9 @@ import (
 	"coachline/models"
 )
 
-// scheduler creates, lists and deletes daily prompts. Only the form of the
+// schedulerTool creates, lists and deletes daily prompts. Only the form of the
 // arguments is checked here; zones, ids and limits are the rules' business.
-func scheduler() *definition {
+func schedulerTool() *definition {
 	return &definition{
 		Tool: Tool{
 			Name: "scheduler",
@@ -83,12 +83,12 @@ func schedulerSchema() json.RawMessage {
 }
 
 func scheduleAsk(args arguments) (models.ScheduleAsk, error) {
-	ask := models.ScheduleAsk{Action: models.ScheduleAction(args.text("action"))}
+	ask := models.ScheduleAsk{Action: models.ScheduleAction(args.textOf("action"))}
 	switch ask.Action {
 	case models.ScheduleList:
 		return ask, nil
 	case models.ScheduleDelete:
-		ask.ID = args.text("schedule_id")
+		ask.ID = args.textOf("schedule_id")
 		if ask.ID == "" {
 			return ask, models.BadField("schedule_id", "is required for delete; call list to see the ids")
 		}
@@ -100,12 +100,12 @@ func scheduleAsk(args arguments) (models.ScheduleAsk, error) {
 }
 
 func createAsk(ask models.ScheduleAsk, args arguments) (models.ScheduleAsk, error) {
-	if args.text("schedule_id") != "" {
+	if args.textOf("schedule_id") != "" {
 		return ask, models.BadField("schedule_id", "is only for delete; to change a schedule, create the new one and delete the old one")
 	}
-	ask.Zone = args.text("timezone")
-	ask.Type = models.ScheduleType(args.text("type"))
-	fixed, from, to := args.text("fixed_time"), args.text("random_start_time"), args.text("random_end_time")
+	ask.Zone = args.textOf("timezone")
+	ask.Type = models.ScheduleType(args.textOf("type"))
+	fixed, from, to := args.textOf("fixed_time"), args.textOf("random_start_time"), args.textOf("random_end_time")
 	switch ask.Type {
 	case models.ScheduleFixed:
 		if fixed == "" {

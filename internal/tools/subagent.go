@@ -8,7 +8,7 @@ import (
 
 // Subagents adds the two tools that give a task away.
 func Subagents() Option {
-	return func(all []*definition) []*definition { return append(all, spawn(), subagent()) }
+	return func(all []*definition) []*definition { return append(all, spawnTool(), subagentTool()) }
 }
 
 // taskProperties are the arguments that both tools have.
@@ -24,9 +24,9 @@ const taskProperties = `    "task": {
       "description": "A few words that name the task."
     }`
 
-// spawn gives a task away and goes on. What the task is stays in the row
+// spawnTool gives a task away and goes on. What the task is stays in the row
 // of the call; the event says only what becomes of the result.
-func spawn() *definition {
+func spawnTool() *definition {
 	return &definition{
 		Tool: Tool{
 			Name: "spawn",
@@ -52,13 +52,13 @@ func spawn() *definition {
 		control: true,
 		tidy:    tidyTexts,
 		event: func(args arguments, _ string) (models.Event, error) {
-			return delegation(models.Subagent{Tell: args.text("delivery") == "user"}), nil
+			return delegationEvent(models.Subagent{Tell: args.textOf("delivery") == "user"}), nil
 		},
 	}
 }
 
-// subagent gives a task away and waits for the result.
-func subagent() *definition {
+// subagentTool gives a task away and waits for the result.
+func subagentTool() *definition {
 	return &definition{
 		Tool: Tool{
 			Name: "subagent",
@@ -79,30 +79,30 @@ func subagent() *definition {
 		control: true,
 		tidy:    tidyTexts,
 		event: func(arguments, string) (models.Event, error) {
-			return delegation(models.Subagent{Wait: true}), nil
+			return delegationEvent(models.Subagent{Wait: true}), nil
 		},
 	}
 }
 
-func delegation(s models.Subagent) models.Event {
+func delegationEvent(s models.Subagent) models.Event {
 	return models.Event{Kind: models.EventSubagentAsk, Plan: models.TurnPlan{Kind: models.KindSubagent, Subagent: s}}
 }
 
 // Task is what a call of spawn or subagent gives away, and its label, which may
 // be empty. A *models.FieldError for a call that gives nothing away.
 func (r *Registry) Task(call models.ToolCall) (task, label string, err error) {
-	def, err := r.find(call.Name)
+	def, err := r.findTool(call.Name)
 	if err != nil {
 		return "", "", err
 	}
-	args, err := def.parse(call.Arguments)
+	args, err := def.parseArguments(call.Arguments)
 	if err != nil {
 		return "", "", err
 	}
-	if args.text("task") == "" {
+	if args.textOf("task") == "" {
 		return "", "", models.BadField("task", "is required")
 	}
-	return args.text("task"), args.text("label"), nil
+	return args.textOf("task"), args.textOf("label"), nil
 }
 
 // ForSubagents lists what a subagent may call: tools that only look
@@ -111,7 +111,7 @@ func (r *Registry) ForSubagents() []models.ToolSpec {
 	var specs []models.ToolSpec
 	for _, name := range r.order {
 		if def := r.tools[name]; def.forSubagents() {
-			specs = append(specs, def.spec())
+			specs = append(specs, def.toSpec())
 		}
 	}
 	return specs

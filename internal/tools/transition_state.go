@@ -51,7 +51,7 @@ func transitionState() *definition {
 			minutes, _ := args["delay_minutes"].(float64)
 			return models.Event{
 				Kind:  models.EventTransitionAsk,
-				Mode:  models.Mode(args.text("target_state")),
+				Mode:  models.Mode(args.textOf("target_state")),
 				Delay: time.Duration(minutes * float64(time.Minute)),
 			}, nil
 		},
