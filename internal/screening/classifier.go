@@ -97,7 +97,7 @@ func (f *Features) readTokens(t *tokens) {
 	for i := 0; i < len(t.spans); {
 		word := append(space[:0], '<')
 		for first := true; i < len(t.spans) && (first || t.spans[i].isGlued); i++ {
-			part := t.wordAt(i)
+			part := t.textAt(i)
 			word = append(word, part[:min(len(part), maxWord)]...)
 			word = word[:min(len(word), 2*maxWord)]
 			first = false

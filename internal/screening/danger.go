@@ -57,7 +57,9 @@ func (s *scanner) addClassified(found dangerFound) dangerFound {
 }
 
 // languageThresholds returns the thresholds of the likeliest language.
-func (s *scanner) languageThresholds() Thresholds { return model().Thresholds[languages[s.likeliestLanguage()]] }
+func (s *scanner) languageThresholds() Thresholds {
+	return model().Thresholds[languages[s.likeliestLanguage()]]
+}
 
 // likeliestLanguage finds the language that knows most words of the text.
 func (s *scanner) likeliestLanguage() int {

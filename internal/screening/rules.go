@@ -307,7 +307,7 @@ func foldWord(word string) string {
 	t.readBody(stem)
 	var out []byte
 	for i := range t.spans {
-		out = append(out, t.wordAt(i)...)
+		out = append(out, t.textAt(i)...)
 	}
 	if isPrefix {
 		out = append(out, '*')

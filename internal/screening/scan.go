@@ -42,7 +42,7 @@ type wordAt struct {
 	isBreak    bool
 }
 
-func (v *version) wordAt(i int) []byte { return v.chars[v.words[i].start:v.words[i].end] }
+func (v *version) textAt(i int) []byte { return v.chars[v.words[i].start:v.words[i].end] }
 
 // scanBody collects the findings of all languages.
 func (s *scanner) scanBody(body string) []finding {
@@ -92,10 +92,10 @@ func (s *scanner) spellWords(set *ruleSet, v *version) {
 		w := wordAt{start: int32(len(v.chars)), from: int32(i), before: before}
 		n := s.spelledOut(v, i)
 		if n == 0 {
-			v.chars = append(v.chars, t.wordAt(i)...)
+			v.chars = append(v.chars, t.textAt(i)...)
 			n = 1
 			for i+n < len(t.spans) && t.spans[i+n].isGlued && !set.respell.splitsAtMarks {
-				v.chars = append(v.chars, t.wordAt(i+n)...)
+				v.chars = append(v.chars, t.textAt(i+n)...)
 				n++
 			}
 		}
@@ -160,14 +160,14 @@ const (
 func (s *scanner) spelledOut(v *version, i int) int {
 	t := &s.tokens
 	n := 0
-	for i+n < len(t.spans) && len(t.wordAt(i+n)) == 1 && !t.spans[i+n].isGlued {
+	for i+n < len(t.spans) && len(t.textAt(i+n)) == 1 && !t.spans[i+n].isGlued {
 		n++
 	}
 	if n < minSpelledOut {
 		return 0
 	}
 	for j := range n {
-		v.chars = append(v.chars, t.wordAt(i+j)...)
+		v.chars = append(v.chars, t.textAt(i+j)...)
 	}
 	return n
 }
@@ -179,7 +179,7 @@ func (s *scanner) joinNext(set *ruleSet, v *version, start, next int) int {
 	if next >= len(t.spans) || len(set.respell.joins) == 0 {
 		return 0
 	}
-	first, second := v.chars[start:], t.wordAt(next)
+	first, second := v.chars[start:], t.textAt(next)
 	if len(first)+len(second) > maxWord {
 		return 0
 	}
@@ -281,7 +281,7 @@ func (s *scanner) fillWindow(set *ruleSet, language, from, to int) {
 		if s.tokens.spans[word.from].isName {
 			s.markEntry(set.exact["@"], at)
 		}
-		s.markWord(set, v.wordAt(from+i), at)
+		s.markWord(set, v.textAt(from+i), at)
 	}
 }
 

@@ -51,7 +51,7 @@ type tokens struct {
 	capital letterCase
 }
 
-func (t *tokens) wordAt(i int) []byte { return t.buf[t.spans[i].start:t.spans[i].end] }
+func (t *tokens) textAt(i int) []byte { return t.buf[t.spans[i].start:t.spans[i].end] }
 
 func (t *tokens) reset() {
 	*t = tokens{buf: t.buf[:0], spans: t.spans[:0], start: -1}
