@@ -82,7 +82,7 @@ func matchKeyword(words []string) models.Intent {
 }
 
 // keywords are those of the carrier and of 47 CFR 64.1200(a)(10), and their
-// like in the other languages, as clauses writes words.
+// like in the other languages, as splitClauses writes words.
 var keywords = keywordsOf(map[models.Intent]string{
 	models.IntentStop: "stop, stopall, stop all, unsubscribe, unsubscribe all, unsub, cancel, cancel all, end, end all, quit, " +
 		"revoke, optout, opt out, optoutall, opt me out, remove, remove me, " +

@@ -149,7 +149,7 @@ func TestTheCarriersFindingIsTrusted(t *testing.T) {
 	}
 }
 
-// Whatever surrounds a keyword that is no word itself, it is recognised.
+// A keyword is recognised with anything around it that is no word itself.
 func TestDecoratedKeywords(t *testing.T) {
 	keywords := []string{"stop", "stopall", "unsubscribe", "cancel", "end", "quit", "revoke", "optout", "opt out", "alto", "baja"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -189,7 +189,7 @@ func FuzzScreenConsent(f *testing.F) {
 	})
 }
 
-// The door waits for the screen: a usual text takes some microseconds.
+// Storing a message waits for the screening: a usual text takes some microseconds.
 func BenchmarkScreenConsent(b *testing.B) {
 	for name, text := range map[string]string{
 		"usual":   "I walked for half an hour after my coffee and felt good",

@@ -120,7 +120,7 @@ func FuzzScreenDanger(f *testing.F) {
 	})
 }
 
-// The door waits for the screen: a usual text takes some microseconds.
+// Storing a message waits for the screening: a usual text takes some microseconds.
 func BenchmarkScreenDanger(b *testing.B) {
 	for name, text := range map[string]string{
 		"usual":   "I went for a walk after dinner and it felt great, thanks for asking!",

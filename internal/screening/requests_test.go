@@ -68,7 +68,7 @@ func TestStatementsOfOtherLanguages(t *testing.T) {
 	}
 }
 
-// Requests that name what shall end in any of several ways, behind a lead-in
+// Requests that name what shall end in any of several forms, behind a lead-in
 // and before a trailer, polite and rude, and misspelled.
 func TestRequestsInAnyWording(t *testing.T) {
 	requireIntents(t, map[models.Intent][]string{

@@ -124,7 +124,7 @@ func TestEmoji(t *testing.T) {
 	s.readBody("no 💊💊💊 more\u200d 🔫! 👍🏽")
 	var words []string
 	for i := range s.spans {
-		words = append(words, string(s.wordAt(i)))
+		words = append(words, string(s.textAt(i)))
 	}
 	assert.Equal(t, []string{"no", ":pills:", "more", ":gun:"}, words)
 }
@@ -141,7 +141,7 @@ func (s *scanner) workOf(body string) float64 {
 	return float64(work)
 }
 
-// Long texts cost in proportion to their length, whatever stands in them.
+// Long texts cost in proportion to their length, with any content.
 func TestWorkIsLinear(t *testing.T) {
 	pieces := []string{
 		"i want to kill myself and die ", "ich will mich umbringen nicht ", "kk ", "no quiero vivir nada mas q ",

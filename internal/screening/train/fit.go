@@ -150,7 +150,9 @@ func learnDanger(model *screening.Model, squares *[3][]float32, danger int, f *s
 			target = 1
 		}
 		gradient := (sigmoid(score/at.Scale) - target) / at.Scale
-		f.Each(at.From, at.To, func(feature uint32) { updateWeight(model.Kinds[i], squares[i], feature%screening.KindFeatures, gradient) })
+		f.Each(at.From, at.To, func(feature uint32) {
+			updateWeight(model.Kinds[i], squares[i], feature%screening.KindFeatures, gradient)
+		})
 	}
 }
 
@@ -235,7 +237,7 @@ func chooseOfWindows(samples []sample, given []scores, language string, stretch 
 
 // chooseOfRequests takes the lowest scores at which hardly any other text is taken
 // for a request. One that may be a danger, or that an exception speaks against, is
-// not, whatever its score.
+// not, at any score.
 func chooseOfRequests(samples []sample, given []scores, language string, chosen *screening.Thresholds) {
 	var notStop, notWrong []float32
 	for i, s := range samples {

@@ -147,7 +147,7 @@ func joinWords(body string, random *rand.Rand) string {
 	return out.String()
 }
 
-// digits stand for the letters that they look like.
+// digits stand for the letters that they resemble.
 var digits = map[rune]rune{'o': '0', 'i': '1', 'e': '3', 'a': '4', 's': '5', 't': '7'}
 
 // writeLeet writes digits for some letters.
