@@ -13,7 +13,7 @@ import (
 	"coachline/models"
 )
 
-// safetySpan: within it no participant gets the safety text twice.
+// safetySpan is the time within which no participant gets the safety text twice.
 const safetySpan = 30 * time.Minute
 
 // needsSafetyText reports whether the safety text answers a text that may be a crisis,
@@ -33,7 +33,7 @@ func needsSafetyText(tx *gorm.DB, p models.Participant, in models.Inbound) (bool
 	return count == 0, err
 }
 
-// weakSpan: a weak sign within it of another alarm is no weak one any more.
+// weakSpan is the time after an alarm within which a weak sign is no weak one.
 const weakSpan = 24 * time.Hour
 
 // isEscalated reports whether a weak sign counts as a grave one, because the
@@ -56,7 +56,7 @@ type raising struct {
 }
 
 // raiseAlert records that a stored text may be a crisis: the alarm and, unless it is a
-// weak sign, that an operator should look at the participant, whose row is
+// weak sign, that an operator should review the participant, whose row is
 // locked. A text that a gate kept from the coach raises no alarm of its own
 // beside the attention, so that a machine does not page a hundred times.
 func raiseAlert(tx *gorm.DB, in models.Inbound, how raising) (string, error) {
@@ -105,7 +105,7 @@ func makeGrave(tx *gorm.DB, row models.Alert) (bool, error) {
 }
 
 // heldForAttention is why something of ours was not sent: an operator should
-// look after the person first.
+// attend to the person first.
 const heldForAttention = "attention"
 
 // keepInbound writes the row of a text that no turn takes up, or what a transcript adds

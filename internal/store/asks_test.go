@@ -76,7 +76,7 @@ func TestQuestionThatComesTooLateIsNotAsked(t *testing.T) {
 	})
 }
 
-// A wrong number pauses the programme, and an operator looks.
+// A wrong number pauses the programme, and an operator checks it.
 func TestWrongNumberPausesAndIsAsked(t *testing.T) {
 	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
 		out := w.text(0, wrong)

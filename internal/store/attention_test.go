@@ -11,7 +11,7 @@ import (
 	"coachline/models"
 )
 
-// open lists what operators should look at of p1, as kind, reference and code.
+// open lists what operators should review of p1, as kind, reference and code.
 func (w *world) open() []string {
 	w.t.Helper()
 	rows, err := w.OpenAttention(w.ctx, models.AttentionQuery{})

@@ -23,7 +23,7 @@ func noteChannel(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
 // number can be reached.
 func isCarried(in models.Inbound) bool { return in.Channel == "" }
 
-// noticeKindOf is how the workflow is told of a text.
+// noticeKindOf returns how the workflow is told of a text.
 func noticeKindOf(in models.Inbound) models.NoticeKind {
 	if in.Channel == models.ChannelChat {
 		return models.NoticeChat
@@ -31,7 +31,7 @@ func noticeKindOf(in models.Inbound) models.NoticeKind {
 	return models.NoticeMessage
 }
 
-// channelOf is the channel that a turn answers on; empty is SMS. What a text asked of
+// channelOf returns the channel that a turn answers on; empty is SMS. What a text asked of
 // the programme itself (to stop, to come back, for help) is answered where the
 // person wrote last; what we start goes by SMS.
 func channelOf(in models.PrepareTurnInput, p models.Participant) models.Channel {

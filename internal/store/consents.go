@@ -143,7 +143,7 @@ func optOut(tx *gorm.DB, p models.Participant, entry models.Consent, except stri
 }
 
 // recordOptOut writes the ledger, cancels what is unsent and ends the turns
-// that are under way, so that they write nothing any more.
+// that are running, so that they write nothing any more.
 func recordOptOut(tx *gorm.DB, p models.Participant, entry models.Consent, except string) error {
 	entry.ParticipantID, entry.PhoneIndex, entry.Action = p.ID, p.PhoneIndex, models.ConsentOptOut
 	if err := tx.Create(&entry).Error; err != nil {
@@ -152,7 +152,7 @@ func recordOptOut(tx *gorm.DB, p models.Participant, entry models.Consent, excep
 	return endCoaching(tx, ending{participantID: p.ID, reason: string(models.StatusOptedOut), except: except, at: entry.At})
 }
 
-// endCoaching cancels what is unsent and ends the turns that are under way.
+// endCoaching cancels what is unsent and ends the turns that are running.
 func endCoaching(tx *gorm.DB, e ending) error {
 	if err := callOff(tx, e); err != nil {
 		return err
@@ -242,8 +242,8 @@ func consentGate(row models.Outbox, p models.Participant, newest models.Consent)
 	return ""
 }
 
-// nothingToSay: the turn is barred, or it would confirm what was confirmed or
-// is over.
+// nothingToSay reports whether the turn is barred, or would confirm what was
+// confirmed or is over.
 func nothingToSay(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput) (bool, error) {
 	if isBarred(p, in.Plan.Kind) || in.Plan.Kind != models.KindConsent {
 		return isBarred(p, in.Plan.Kind), nil

@@ -102,7 +102,7 @@ func (s *Store) ClaimHint(ctx context.Context, id string, now time.Time) (models
 	return claim, nil
 }
 
-// hintStatus is where a claimed hint stands; only sending is posted.
+// hintStatus returns where a claimed hint stands; only sending is posted.
 func hintStatus(tx *gorm.DB, row models.Hint, in models.Inbound, now time.Time) (models.OutboxStatus, string, error) {
 	if row.Status == models.OutboxSending {
 		return models.OutboxUnknown, "", nil
@@ -212,7 +212,7 @@ func (s *Store) AskedIntent(ctx context.Context, inboundID int64) (models.Intent
 }
 
 // fixedText answers a participant's text without a turn. Its name is part of the
-// row's id, and life is how long after the text it is of use.
+// row's id, and life is how long after the text it is useful.
 type fixedText struct {
 	name      string
 	inboundID int64

@@ -17,7 +17,7 @@ import (
 	"coachline/models"
 )
 
-// entryOf is a stored text as an entry of the conversation: what can be seen of
+// entryOf returns a stored text as an entry of the conversation: what can be seen of
 // it, with notes for what cannot be shown. The row keeps the text as it came.
 func entryOf(turnID string, in models.Inbound) models.Message {
 	return models.Message{
@@ -33,8 +33,8 @@ func entryOf(turnID string, in models.Inbound) models.Message {
 	}
 }
 
-// textOf is what can be seen of a text, and what was heard of its voice notes.
-// Spoken words are marked, so that they are not taken for typed ones.
+// textOf returns what can be seen of a text, and what was heard of its voice notes.
+// Spoken text is marked, so that it is not taken for typed text.
 func textOf(in models.Inbound) string {
 	var lines []string
 	unseen := in.MediaCount

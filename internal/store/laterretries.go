@@ -75,7 +75,7 @@ func isLost(status models.OutboxStatus) bool {
 	return status == models.OutboxUndelivered || status == models.OutboxFailed
 }
 
-// spreadDelay is between 0 and width, and always the same for a row.
+// spreadDelay returns a delay between 0 and width, always the same for a row.
 func spreadDelay(id string, width time.Duration) time.Duration {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(id)) // never fails
@@ -116,8 +116,8 @@ func promptGate(tx *gorm.DB, row models.Outbox) (string, error) {
 	return refusedVoided, nil
 }
 
-// replyGate: a reply that the carrier took after this one stands for it, with
-// any outcome, or the two would arrive the wrong way round.
+// replyGate refuses a row when the carrier took a later reply, with any outcome,
+// because the two would arrive in the wrong order.
 func replyGate(tx *gorm.DB, first models.Outbox) (string, error) {
 	if first.AcceptedAt == nil {
 		return "", nil

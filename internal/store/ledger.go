@@ -8,13 +8,13 @@ import (
 	"coachline/models"
 )
 
-// newestConsent is the last entry of a participant about their present number; zero
+// newestConsent returns the last entry of a participant about their present number; zero
 // when there is none.
 func newestConsent(tx *gorm.DB, p models.Participant) (models.Consent, error) {
 	return findConsent(tx.Where("participant_id = ? AND phone_index = ?", p.ID, p.PhoneIndex))
 }
 
-// consentOfPhone is the last entry of the participant who had the phone, enrolled or
+// consentOfPhone returns the last entry of the participant who had the phone, enrolled or
 // removed, or what was texted from it since by a person who was not enrolled:
 // such a STOP or START is kept with its text only, because the ledger is of
 // participants.
@@ -32,7 +32,7 @@ func consentOfPhone(tx *gorm.DB, phoneIndex string) (models.Consent, error) {
 	return strangerConsent(texts[0]), nil
 }
 
-// strangerConsent is the entry that a stranger's text stands for.
+// strangerConsent returns the entry that a stranger's text stands for.
 func strangerConsent(in models.Inbound) models.Consent {
 	entry := models.Consent{
 		Action: models.ConsentOptOut, Method: in.IntentMethod, Text: in.Body, RecordedBy: "participant", InboundID: in.ID, At: in.ReceivedAt,

@@ -41,8 +41,8 @@ const (
 	machineGap = 5 * time.Second
 )
 
-// limitSpan: a sender is told of the limit at the first text above it after
-// this long without one.
+// limitSpan is the time without a text above the limit after which a sender is
+// told of the limit again.
 const limitSpan = time.Hour
 
 // setIndexes fills in the keyed hashes by which texts of one sender, and equal texts
@@ -87,7 +87,7 @@ func isAbove(count, most int) bool { return most > 0 && count >= most }
 // senderPast is what a text is judged by: texts of its sender.
 type senderPast struct {
 	muted       bool // one has muted the sender
-	same        int  // with the same words, in loopSpan
+	same        int  // with the same text, in loopSpan
 	fast        int  // of the carrier's that reached the coach, in loopSpan
 	minute, day int  // that reached the coach
 }
@@ -153,7 +153,7 @@ func (s *Store) findLoop(tx *gorm.DB, in models.Inbound, seen senderPast) (model
 	return models.LoopNone, nil
 }
 
-// repeatsOf is how often a text makes its sender a machine.
+// repeatsOf returns how many repeats of a text show that its sender is a machine.
 func repeatsOf(body string) int {
 	if utf8.RuneCountInString(text.Fold(body)) <= shortText {
 		return shortRepeats
@@ -202,7 +202,7 @@ func longestRun(texts, replies []time.Time) int {
 	return count
 }
 
-// MutedUntil is when a mute of the participant ends; zero when there is none at
+// MutedUntil returns when a mute of the participant ends; zero when there is none at
 // the instant now.
 func (s *Store) MutedUntil(ctx context.Context, participantID string, now time.Time) (time.Time, error) {
 	var at []time.Time

@@ -106,7 +106,7 @@ func (s *Store) acceptScreened(tx *gorm.DB, in models.Inbound, p models.Particip
 }
 
 // acceptDanger stores a text that may be a crisis and raises the alarm. A text
-// that the safety text does not answer takes the way of any other.
+// that the safety text does not answer is handled like any other.
 func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participant) (models.AcceptedInbound, error) {
 	answer, err := needsSafetyText(tx, p, in)
 	if err != nil {

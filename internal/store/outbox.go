@@ -21,14 +21,14 @@ const (
 	gateRemoved  = "removed"
 	gateAnswered = "answered"
 	gateVoided   = "voided"
-	// gateSuperseded: a confirmation was given, or what it confirms is over.
+	// gateSuperseded means that a confirmation was given, or what it confirms is over.
 	gateSuperseded = "superseded"
-	// gateEarlierPart: the part of the text before this one was not taken.
+	// gateEarlierPart means that the part of the text before this one was not taken.
 	gateEarlierPart = "earlier_part"
-	// gateNewerReply: an earlier post did not arrive, and a newer reply has been
-	// sent meanwhile.
+	// gateNewerReply means that an earlier post did not arrive, and a newer reply
+	// has been sent meanwhile.
 	gateNewerReply = "newer_reply"
-	// gateUnreachable: the carrier cannot reach the person's number.
+	// gateUnreachable means that the carrier cannot reach the person's number.
 	gateUnreachable = "unreachable"
 )
 
@@ -237,8 +237,8 @@ func isInitiated(k models.Kind) bool {
 // parts round.
 const partPause = 10 * time.Second
 
-// partGate: a later part of a text goes out only when the carrier has taken the
-// one before it, and a little later while that one is still with the carrier.
+// partGate refuses a later part of a text unless the carrier has taken the one
+// before it, and delays it a little while that one is still with the carrier.
 func partGate(tx *gorm.DB, row models.Outbox, now time.Time) (refusal string, early bool, err error) {
 	if row.Part <= 1 || row.Kind == models.KindDebug {
 		return "", false, nil
@@ -265,7 +265,7 @@ func mayBeOvertaken(row models.Outbox) bool {
 	return answers && !isPosted(row) && (row.UnknownPosts > 0 || row.Part > 1)
 }
 
-// newerReplyGate: a reply is not sent after one that was written later.
+// newerReplyGate refuses a reply when one that was written later has been sent.
 func newerReplyGate(tx *gorm.DB, row models.Outbox) (string, error) {
 	var newer int64
 	err := tx.Model(&models.Outbox{}).
@@ -277,10 +277,10 @@ func newerReplyGate(tx *gorm.DB, row models.Outbox) (string, error) {
 	return gateNewerReply, nil
 }
 
-// reminderGate: a reminder goes out only while its prompt waits for an answer.
+// reminderGate refuses a reminder unless its prompt waits for an answer.
 func reminderGate(tx *gorm.DB, row models.Outbox) (string, error) {
 	if row.Part > 1 {
-		return "", nil // it is on its way
+		return "", nil // it is being sent
 	}
 	var prompt models.Prompt
 	err := tx.Where("id = ?", row.PromptID).Take(&prompt).Error

@@ -56,7 +56,7 @@ func formerPhone(tx *gorm.DB, id int64) (models.FormerPhone, error) {
 	return former, err
 }
 
-// phoneOf is the number that a row was posted to, or is to be posted to.
+// phoneOf returns the number that a row was posted to, or is to be posted to.
 func phoneOf(tx *gorm.DB, row models.Outbox, p models.Participant) (string, error) {
 	if row.FormerPhoneID == 0 {
 		return p.Phone, nil

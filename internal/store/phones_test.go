@@ -116,7 +116,7 @@ func TestChangePhoneKeepsConsent(t *testing.T) {
 	})
 }
 
-// A text on its way when the number changes is looked up where it was posted,
+// A text that is being sent when the number changes is looked up where it was posted,
 // and what its report says of the old number does not touch the person.
 func TestChangePhoneWithSendsUnderWay(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {

@@ -96,8 +96,8 @@ var startPost = database.SQL("UPDATE outbox SET attempted_at = ?, unsettled_sinc
 	"WHERE id = ? AND status = ? AND claim_token = ? " +
 	"AND EXISTS (SELECT 1 FROM participants WHERE participants.id = ? AND version = ? AND removed_at IS NULL)")
 
-// checksParticipantOnly: consent and standing decide whether the row may go, and
-// nothing that may change without the participant's row.
+// checksParticipantOnly reports whether consent and standing alone decide that the
+// row may go, and nothing that may change without the participant's row.
 func checksParticipantOnly(row models.Outbox) bool {
 	return row.Part == 1 && row.LateOf == "" && row.UnsettledSince == nil && !isInitiated(row.Kind) &&
 		row.Kind != models.KindConsent && row.Kind != models.KindNotice

@@ -32,7 +32,7 @@ func readRestore(tx *gorm.DB, p models.Participant) (models.Past, error) {
 	return out, err
 }
 
-// greetingAt is when the greeting was to go out; zero when a turn has begun the
+// greetingAt returns when the greeting was to go out; zero when a turn has begun the
 // conversation.
 func greetingAt(tx *gorm.DB, p models.Participant) (time.Time, error) {
 	if p.GreetingAt == nil {
@@ -53,7 +53,7 @@ func countTurns(tx *gorm.DB, participantID string) (int, error) {
 	return int(last.Int64), err
 }
 
-// lastNotice is the last number before the first text that no workflow has heard
+// lastNotice returns the last number before the first text that no workflow has heard
 // of.
 func lastNotice(tx *gorm.DB, p models.Participant) (int64, error) {
 	var first sql.NullInt64
@@ -66,7 +66,7 @@ func lastNotice(tx *gorm.DB, p models.Participant) (int64, error) {
 	return p.NextSeq - 1, err
 }
 
-// waitingTexts are the texts that no turn has brought to an end. A turn that only
+// waitingTexts returns the texts that no turn has brought to an end. A turn that only
 // keeps texts has none: no answer was due.
 func waitingTexts(tx *gorm.DB, participantID string, upTo int64) ([]models.InboxItem, error) {
 	settled := tx.Model(&models.Message{}).Select("1").
@@ -112,7 +112,7 @@ func restoreSchedules(tx *gorm.DB, participantID string) ([]models.Schedule, err
 	return out, nil
 }
 
-// lastPromptAt is when the newest prompt of a schedule was sent; zero when none was.
+// lastPromptAt returns when the newest prompt of a schedule was sent; zero when none was.
 func lastPromptAt(tx *gorm.DB, participantID, scheduleID string) (time.Time, error) {
 	var newest []models.Prompt
 	err := tx.Where("participant_id = ? AND schedule_id = ? AND sent_at IS NOT NULL", participantID, scheduleID).

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// probeEvery: while a brake holds, one text in this time goes out all the
-	// same, once the brake's own time is over.
+	// probeEvery is the time in which one text goes out although a brake holds,
+	// once the brake's own time is over.
 	probeEvery = 10 * time.Minute
 	// lookMost bounds how long a text waits before it asks again, so that a
 	// brake which an operator releases is noticed.
@@ -23,7 +23,7 @@ const (
 
 const carrierActor = "carrier"
 
-// senderWait is how long a text that may go has to wait before it asks again, between
+// senderWait returns how long a text that may go has to wait before it asks again, between
 // a second and five minutes; 0 lets it go. When a brake's time is over, one text
 // passes as a probe, and the others wait for what becomes of it.
 func (s *Store) senderWait(tx *gorm.DB, now time.Time) (time.Duration, error) {
@@ -119,7 +119,7 @@ func (s *Store) liftSenderHold(tx *gorm.DB, row models.Outbox) error {
 	return addAudit(tx, models.Audit{ParticipantID: row.ParticipantID, Action: "brake_lifted", At: now})
 }
 
-// SenderBrake is the brake that holds; ok is false when there is none.
+// SenderBrake returns the brake that holds; ok is false when there is none.
 func (s *Store) SenderBrake(ctx context.Context) (held models.SenderHold, ok bool, err error) {
 	var rows []models.SenderHold
 	if err := s.reader(ctx).Where("sender = ?", s.sender).Limit(1).Find(&rows).Error; err != nil {

@@ -89,7 +89,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Database is the store's database, for the other packages of the process that
+// Database returns the store's database, for the other packages of the process that
 // keep rows: SQLite has one writer, and one pool bounds the connections. It is
 // closed with the store.
 func (s *Store) Database() *database.Database { return s.base }

@@ -62,7 +62,7 @@ func withConversation(tx *gorm.DB, out models.TurnContext, window int) (models.T
 
 const isOutstanding = "participant_id = ? AND sent_at IS NOT NULL AND state IN (?, ?, ?)"
 
-// outstandingArgs are the arguments of isOutstanding, and more behind them.
+// outstandingArgs returns the arguments of isOutstanding, and more behind them.
 func outstandingArgs(participantID string, more ...any) []any {
 	return append([]any{participantID, models.PromptPending, models.PromptReminded, models.PromptResponded}, more...)
 }
@@ -134,7 +134,7 @@ func readConversation(tx *gorm.DB, participantID string, size int) (entries []mo
 	return entries, rows.Err()
 }
 
-// withOwnTexts puts the texts of a turn that its window has no room for before the
+// withOwnTexts puts the texts of a turn that its window does not hold before the
 // window: there may be hundreds.
 func withOwnTexts(tx *gorm.DB, c models.TurnContext, window int) ([]models.Message, error) {
 	if window <= 0 || len(c.Window) < window || isOfEarlierTurn(c.Window[0], c.Turn) {
@@ -146,8 +146,8 @@ func withOwnTexts(tx *gorm.DB, c models.TurnContext, window int) ([]models.Messa
 	return append(older, c.Window...), err
 }
 
-// isOfEarlierTurn: what stands behind an entry of an earlier turn includes all
-// texts of this one.
+// isOfEarlierTurn reports whether an entry is of an earlier turn: what follows it
+// includes all texts of this one.
 func isOfEarlierTurn(entry models.Message, turn models.Turn) bool {
 	_, number, ok := models.ParseTurnID(entry.TurnID)
 	return ok && number < turn.Number
@@ -173,7 +173,7 @@ func contextOfEnding(tx *gorm.DB, turnID string) (models.TurnContext, error) {
 	return out, err
 }
 
-// baseContext is what both need: the turn, whose it is, and what it has come to.
+// baseContext returns what both need: the turn, whose it is, and what it has come to.
 func baseContext(tx *gorm.DB, turnID string) (models.TurnContext, error) {
 	var out models.TurnContext
 	if err := tx.Where("id = ?", turnID).Take(&out.Turn).Error; err != nil {
@@ -199,12 +199,12 @@ func readProfile(tx *gorm.DB, participantID string) (models.Profile, error) {
 	return profileOf.Take(tx, participantID)
 }
 
-// newestEntries are the newest entries of a conversation, the newest first.
+// newestEntries returns the newest entries of a conversation, the newest first.
 func newestEntries(tx *gorm.DB, participantID string, size int) *gorm.DB {
 	return tx.Where("messages.participant_id = ?", participantID).Order("messages.id DESC").Limit(size)
 }
 
-// outstandingPrompt is the newest prompt that was sent and neither voided nor failed;
+// outstandingPrompt returns the newest prompt that was sent and neither voided nor failed;
 // nil when there is none.
 func outstandingPrompt(tx *gorm.DB, participantID string) (*models.Prompt, error) {
 	row, err := outstandingOf.Take(tx, outstandingArgs(participantID)...)

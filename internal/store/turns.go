@@ -27,7 +27,7 @@ func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (mode
 }
 
 // OpenTurn is BeginTurn and TurnContext in one, the latter for turns that go on:
-// neither skipped nor with their words prepared.
+// neither skipped nor with their text prepared.
 func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size int) (models.PrepareTurnResult, models.TurnContext, error) {
 	var turn models.TurnContext
 	out, err := s.beginWith(ctx, in, func(tx *gorm.DB, b begun) error {
@@ -177,7 +177,7 @@ func (s *Store) readContext(ctx context.Context, read func(tx *gorm.DB) (models.
 	return out, nil
 }
 
-// Past is what a workflow that continues a terminated one has to know.
+// Past returns what a workflow that continues a terminated one has to know.
 // ErrNotFound for an unknown participant.
 func (s *Store) Past(ctx context.Context, participantID string) (models.Past, error) {
 	var out models.Past
@@ -245,7 +245,7 @@ func setOutcome(tx *gorm.DB, o models.TurnOutcome) (kind models.Kind, ends bool,
 var endTurn = database.SQL("UPDATE turns SET outcome = ?, prompt_version = ?, finished_at = ? " +
 	"WHERE id = ? AND participant_id = ? AND outcome = '' RETURNING kind")
 
-// endedWith are the rows to send of a turn that has ended.
+// endedWith returns the rows to send of a turn that has ended.
 func endedWith(tx *gorm.DB, o models.TurnOutcome) (ids []string, err error) {
 	var turn models.Turn
 	if err := tx.Where("id = ? AND participant_id = ?", o.TurnID, o.ParticipantID).Take(&turn).Error; err != nil {

@@ -10,7 +10,7 @@ import (
 	"coachline/models"
 )
 
-// The store's files speak of transactions in these words; what they mean is
+// The store's files name transactions with these functions; what they mean is
 // package database's, which other packages share.
 
 func (s *Store) reader(ctx context.Context) *gorm.DB { return s.base.Reader(ctx) }

@@ -35,8 +35,8 @@ func (s *Store) Unheard(ctx context.Context, inboundIDs []int64) (map[int64][]mo
 
 // AcceptTranscript stores what was heard of a voice note and screens it as
 // AcceptInbound screens what is typed, in one transaction: a spoken crisis raises
-// its alarm, a spoken STOP opts out. A text whose voice note is answered in this
-// way takes no turn of the model. The first result stays and acts once, so a
+// its alarm, a spoken STOP opts out. A text whose voice note is answered like
+// this takes no turn of the model. The first result stays and acts once, so a
 // retry is safe: Duplicate says that nothing was written. ErrNotFound for an
 // unknown text.
 func (s *Store) AcceptTranscript(ctx context.Context, t models.Transcript) (models.AcceptedInbound, error) {
