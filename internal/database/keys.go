@@ -36,7 +36,7 @@ type payloadKey struct {
 // isNeeded reports whether rows may be sealed with the key.
 func (k payloadKey) isNeeded() bool { return k.UsedAt != nil && k.ResealedAt == nil }
 
-// Index is the blind index of value under the installation's index key.
+// Index returns the blind index of value under the installation's index key.
 func (d *Database) Index(value string) string { return d.ring.Index(value) }
 
 // PrepareKeys checks the key ring against the keys that the database knows,

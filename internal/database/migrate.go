@@ -38,7 +38,7 @@ func applyMigrations(ctx context.Context, d database) error {
 	}
 	// SQLite has no lock that outlives a transaction. Each migration is one
 	// transaction together with its version row, so of two processes that
-	// start at once one fails cleanly and finds the work done when it looks
+	// start at once one fails cleanly and finds the work done when it tries
 	// again. The count begins anew whenever a process got further.
 	var version int64
 	for left := tries; ; {

@@ -104,7 +104,7 @@ func appendPart(out []byte, part string) []byte {
 
 var errNoName = errors.New("a part of its name is empty or was not read before the sealed column")
 
-// rowText writes one value of a Row in the same way for a field of a model and
+// rowText writes one value of a Row identically for a field of a model and
 // for what a driver reads: texts as they are, numbers in decimal, instants in
 // microseconds, which is the precision that both databases keep.
 func rowText(value any) (string, error) {
@@ -132,7 +132,7 @@ func rowText(value any) (string, error) {
 	return "", fmt.Errorf("unexpected type %T", value)
 }
 
-// placeOf is the place of a field of dst, a row of a model.
+// placeOf returns the place of a field of dst, a row of a model.
 func placeOf(ctx context.Context, field *schema.Field, dst reflect.Value) ([]byte, error) {
 	columns, known := rowColumns[field.Schema.Table]
 	if !known {

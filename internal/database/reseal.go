@@ -228,7 +228,7 @@ func (r *resealing) resealValue(t sealedTable, row map[string]any, column string
 	return base64.StdEncoding.EncodeToString(box), nil
 }
 
-// changedIndex is the blind index of a row where another index key made it.
+// changedIndex returns the blind index of a row where another index key made it.
 func (r *resealing) changedIndex(t sealedTable, row map[string]any) (change, bool) {
 	column := t.indexColumn()
 	if column == "" || row[column] == nil || row[column] == "" {

@@ -35,13 +35,13 @@ func Select[T any](where string) *Selection[T] { return &Selection[T]{where: whe
 // they are then. The arguments of set come first.
 func Update[T any](set, where string) *Selection[T] { return &Selection[T]{set: set, where: where} }
 
-// ForUpdate is the selection that locks its rows until the transaction ends, as
+// ForUpdate returns the selection that locks its rows until the transaction ends, as
 // the function of that name does.
 func (s *Selection[T]) ForUpdate() *Selection[T] {
 	return &Selection[T]{set: s.set, where: s.where, with: s.with, locked: true}
 }
 
-// With is the selection that reads more than the model's columns, for FindWith and
+// With returns the selection that reads more than the model's columns, for FindWith and
 // TakeWith. Arguments of what it adds to a Select come first.
 func (s *Selection[T]) With(columns string) *Selection[T] {
 	return &Selection[T]{set: s.set, where: s.where, with: ", " + columns, locked: s.locked}

@@ -58,7 +58,7 @@ func filledRow[T any](t *testing.T, fixed T) T {
 	return fixed
 }
 
-// checkRow inserts rows with and without values and reads each in both ways.
+// checkRow inserts rows with and without values and reads each with both functions.
 func checkRow[T any](t *testing.T, tx *gorm.DB, key string, rows ...T) {
 	t.Helper()
 	for _, row := range rows {
