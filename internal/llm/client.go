@@ -40,7 +40,7 @@ type Config struct {
 	SpeechModel string
 	// Timeout bounds one Complete with all its requests; 0 is 60 seconds.
 	Timeout time.Duration
-	// EmbedTimeout bounds one Embed in the same way; 0 is 5 seconds.
+	// EmbedTimeout bounds one Embed likewise; 0 is 5 seconds.
 	EmbedTimeout time.Duration
 	// HTTPClient carries the calls; nil is a plain client.
 	HTTPClient *http.Client
@@ -160,8 +160,8 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 	}
 }
 
-// completeChat makes one request, as a stream where the server answers in no other
-// way. A server that streams unasked is asked for a stream from then on.
+// completeChat makes one request, as a stream where the server answers only with
+// one. A server that streams unasked is asked for a stream from then on.
 func (c *Client) completeChat(ctx context.Context, model string, body []byte, stream bool) (models.ChatResponse, *fault) {
 	var out models.ChatResponse
 	failed := c.callWithKeys(ctx, func(ctx context.Context, x *exchange) (f *fault) {
@@ -169,8 +169,8 @@ func (c *Client) completeChat(ctx context.Context, model string, body []byte, st
 			out, f = c.askStreamed(ctx, body, x)
 			return f
 		}
-		// The body is taken raw: compatible servers differ from OpenAI in ways
-		// that the SDK's types do not survive.
+		// The body is taken raw: compatible servers differ from OpenAI in
+		// details that the SDK's types do not survive.
 		opts := append(x.requestOptions(), option.WithRequestBody("application/json", body))
 		if _, err := c.chat.New(ctx, openai.ChatCompletionNewParams{}, opts...); err != nil {
 			return x.readFault(ctx)

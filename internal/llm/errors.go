@@ -33,11 +33,11 @@ type fault struct {
 	// lasting tells that no other request will fare better.
 	unwished wish
 	lasting  bool
-	// noTools: the error names tools as what is not supported.
+	// noTools reports that the error names tools as what is not supported.
 	noTools bool
 }
 
-// modelError is the error for the caller of req.
+// modelError returns the error for the caller of req.
 func (f *fault) modelError(req models.ChatRequest) *models.ModelError {
 	out := f.err
 	if f.noTools && usesTools(req) {
@@ -100,7 +100,7 @@ func toFault(ctx context.Context, res *http.Response, now time.Time) *fault {
 	return out
 }
 
-// serverFault is a failure that says nothing about the key or the request.
+// serverFault returns a failure that says nothing about the key or the request.
 func serverFault(status int, message string) *fault {
 	return &fault{err: *busyError(status, message), key: keyGood}
 }
@@ -131,7 +131,7 @@ func byStatus(status int, failed failure) *fault {
 	return out
 }
 
-// mayPass: the same request may succeed later. 200 is a failure in the guise of
+// mayPass reports whether the same request may succeed later. 200 is a failure in the guise of
 // an answer.
 func mayPass(status int) bool {
 	switch status {
@@ -142,7 +142,7 @@ func mayPass(status int) bool {
 }
 
 // plainCode matches names such as rate_limit_exceeded; a key or a sentence
-// does not look like one.
+// does not resemble one.
 var plainCode = regexp.MustCompile(`^[a-z][a-z_]{0,63}$`)
 
 func describeStatus(status int, failed failure) string {
@@ -158,7 +158,7 @@ func describeStatus(status int, failed failure) string {
 	return out
 }
 
-// retryAfter is what the server asked for: Retry-After-Ms, then Retry-After in
+// retryAfter returns what the server asked for: Retry-After-Ms, then Retry-After in
 // seconds or as a date; 0 when neither makes sense.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	if wait, ok := parseWait(header.Get("Retry-After-Ms"), time.Millisecond); ok {

@@ -14,7 +14,7 @@ import (
 type failure struct {
 	code string
 	kind string
-	// text is everything in words, in lower case: the message, the name of the
+	// text is everything as text, in lower case: the message, the name of the
 	// parameter, what a gateway quotes of the server behind it.
 	text string
 }
@@ -93,7 +93,7 @@ var overflowCodes = []string{
 	"context_length_exceeded", "exceed_context_size_error", "model_max_prompt_tokens_exceeded", "tokens_limit_reached", "request_too_large",
 }
 
-// overlong are the words of servers that name no code.
+// overlong are the messages of servers that name no code.
 var overlong = regexp.MustCompile(strings.Join([]string{
 	`maximum context length`, `maximum prompt length`, `maximum model length`, `context length is`,
 	`(exceeds?|longer than|greater than) the (model'?s? )?(available |maximum )?context`,
@@ -102,7 +102,8 @@ var overlong = regexp.MustCompile(strings.Join([]string{
 	`input token count .*exceeds`, "`inputs` tokens \\+ `max_new_tokens` must be",
 }, "|"))
 
-// tooLong: the request is longer than the model or the account ever takes.
+// tooLong reports whether the request is longer than the model or the account ever
+// takes.
 func (f failure) tooLong(status int) bool {
 	return f.hasCode(overflowCodes) || status == http.StatusRequestEntityTooLarge || overlong.MatchString(f.text)
 }
@@ -122,13 +123,13 @@ var (
 	temperature   = regexp.MustCompile(`\btemperature\b`)
 	answerLimit   = regexp.MustCompile(`\bmax_(?:completion_)?tokens\b`)
 	streamOptions = regexp.MustCompile(`stream_options|include_usage`)
-	// onlyStreams are the words of servers that answer in pieces only.
+	// onlyStreams are the messages of servers that answer in pieces only.
 	onlyStreams = regexp.MustCompile(strings.Join([]string{
 		`\bonly (supports? |accepts? |allows? )?stream(ing|ed)?\b`, `\bstream(ing)?['"]?( parameter| mode| flag)? (must be|should be|is required|has to be)\b`,
 		`\bnon-?stream(ing|ed)?\b.*(not|n't) (currently |yet )?(be )?(support|allow|implement)`, `\benable the stream parameter\b`,
 		`\brequires? (stream|streaming)\b`, `\bset ['"]?stream['"]? to true\b`,
 	}, "|"))
-	// unsupported are the words for a part that is not taken at all, as against
+	// unsupported are the messages about a part that is not taken at all, as against
 	// one that is filled in wrongly.
 	unsupported = regexp.MustCompile(strings.Join([]string{
 		`(not|n't) (currently |yet )?(be )?(support|allow|permit|enabled|available|implemented|recogni[sz]ed)`,
@@ -143,7 +144,7 @@ var (
 	sentence = regexp.MustCompile(`[.;!?]\s|\n`)
 )
 
-// refusedWish is the optional part that the server would not have; empty when it
+// refusedWish returns the optional part that the server would not have; empty when it
 // complains about something else.
 func (f failure) refusedWish(status int) wish {
 	switch {
@@ -167,7 +168,8 @@ func (f failure) refusedWish(status int) wish {
 // the model.
 func (f failure) isLasting() bool { return !strings.Contains(f.text, "must contain the word") }
 
-// noTools: one sentence names tools or functions as what is not supported. A
+// noTools reports whether one sentence names tools or functions as what is not
+// supported. A
 // bad request of any other kind is not taken for that.
 func (f failure) noTools(status int) bool {
 	if strings.Contains(f.text, "requires --jinja") {

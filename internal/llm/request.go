@@ -28,9 +28,9 @@ const (
 	// asked with the older wishMaxTokens, and with neither if it refuses both.
 	wishCompletionTokens wish = "max_completion_tokens"
 	wishMaxTokens        wish = "max_tokens"
-	// wishWhole: the answer in one piece; without it the answer is streamed.
+	// wishWhole asks for the answer in one piece; without it the answer is streamed.
 	wishWhole wish = "stream"
-	// wishUsage: a stream ends with the server's count of tokens.
+	// wishUsage asks that a stream ends with the server's count of tokens.
 	wishUsage wish = "stream_options"
 )
 
@@ -58,7 +58,7 @@ func usesTools(req models.ChatRequest) bool {
 
 // encodeRequest writes our request as the server reads it, less those optional parts
 // that are dropped. Errors name what is wrong by its place and never quote it. It
-// is written by hand because the SDK's encoder looks at each request by reflection
+// is written by hand because the SDK's encoder reads each request by reflection
 // and copies what is encoded once a level.
 func (b builder) encodeRequest(req models.ChatRequest, dropped map[wish]bool) ([]byte, error) {
 	out := append(make([]byte, 0, sizeOf(req)), `{"messages":[`...)
@@ -90,7 +90,7 @@ func (b builder) encodeRequest(req models.ChatRequest, dropped map[wish]bool) ([
 	return append(appendWishes(out, req, dropped), '}'), nil
 }
 
-// sizeOf is about how long a request becomes.
+// sizeOf estimates how long a request becomes.
 func sizeOf(req models.ChatRequest) int {
 	size := 1024
 	for _, message := range req.Messages {
@@ -122,7 +122,7 @@ func appendWishes(out []byte, req models.ChatRequest, dropped map[wish]bool) []b
 	return out
 }
 
-// appendMessage leaves empty words out beside tool calls: some servers refuse an
+// appendMessage leaves empty text out beside tool calls: some servers refuse an
 // empty text there.
 func appendMessage(out []byte, message models.ChatMessage) ([]byte, error) {
 	switch message.Role {

@@ -130,11 +130,11 @@ func (in answer) countUsage() models.Usage {
 	}
 }
 
-// readNothing is an answer without a message. Gateways report a failed model
-// this way, as an error object under a success status.
+// readNothing reads an answer without a message. Gateways report a failed model
+// as an error object under a success status.
 func readNothing(body []byte) *fault { return faultInSuccess(readFailure(body)) }
 
-// faultInSuccess is a failure under a success status; the code may be the status
+// faultInSuccess returns a failure under a success status; the code may be the status
 // that it should have had.
 func faultInSuccess(failed failure) *fault {
 	if status, err := strconv.Atoi(failed.code); err == nil && status >= http.StatusBadRequest && status < 600 {
@@ -211,7 +211,7 @@ func readCalls(in []answerCall) []models.ToolCall {
 	return out
 }
 
-// readArguments is the JSON text of the arguments: usually a string that holds
+// readArguments returns the JSON text of the arguments: usually a string that holds
 // it, on some servers the object itself. No arguments are an empty object.
 func readArguments(raw json.RawMessage) string {
 	if !isPresent(raw) {

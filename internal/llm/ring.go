@@ -16,7 +16,7 @@ var (
 )
 
 const (
-	// forgetAfter: refusals that lie so far back are not counted any more.
+	// forgetAfter is the age at which refusals are not counted any more.
 	forgetAfter = 24 * time.Hour
 	// shownLength is the length above which the last characters of a key may
 	// be told, which is enough to know two keys apart.
@@ -28,13 +28,13 @@ const (
 type verdict string
 
 const (
-	// keyGood: the key was not what went wrong, if anything did.
+	// keyGood means that the key was not what went wrong, if anything did.
 	keyGood verdict = "good"
-	// keyLimited: too many calls or tokens in a time; the key rests.
+	// keyLimited means too many calls or tokens in a time; the key rests.
 	keyLimited verdict = "limited"
-	// keyUnpaid: the account has no credit left; the key rests for long.
+	// keyUnpaid means that the account has no credit left; the key rests for long.
 	keyUnpaid verdict = "unpaid"
-	// keyBarred: the server does not know the key or gives it no right.
+	// keyBarred means that the server does not know the key or gives it no right.
 	keyBarred verdict = "barred"
 )
 
@@ -125,7 +125,7 @@ func (r *ring) findFree(now time.Time) (*ringKey, *models.ModelError) {
 }
 
 // settleLease takes note of what went wrong with a request, and returns the error
-// that take would give in the same instant; nil when a key is free.
+// that takeKey would give in the same instant; nil when a key is free.
 func (r *ring) settleLease(l lease, f *fault) *models.ModelError {
 	r.mu.Lock()
 	defer r.mu.Unlock()

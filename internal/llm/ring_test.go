@@ -181,7 +181,7 @@ func TestRestsGrow(t *testing.T) {
 	})
 }
 
-// Requests that were under way when the rest began are one refusal together.
+// Requests that were running when the rest began are one refusal together.
 func TestABurstIsOneRefusal(t *testing.T) {
 	now := time.Date(2026, 11, 24, 13, 0, 0, 0, time.UTC)
 	r := newRing(withDefaults(Config{Keys: []string{"A"}, Now: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler)}))

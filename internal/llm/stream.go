@@ -85,7 +85,7 @@ func collectStream(stream *ssestream.Stream[openai.ChatCompletionChunk]) ([]byte
 	return encodeWhole(whole.ChatCompletion, thoughts.String())
 }
 
-// thoughtOf is what a piece holds of the model's own thoughts.
+// thoughtOf returns what a piece holds of the model's own thoughts.
 func thoughtOf(delta openai.ChatCompletionChunkChoiceDelta) string {
 	for _, name := range thoughtFields {
 		var text string
