@@ -89,7 +89,8 @@ func (c *character) takesTone() bool {
 
 func isFlagLetter(r rune) bool { return r >= firstFlag && r <= lastFlag }
 
-// isMark: Grapheme_Extend, in which Unicode 10 had neither joiner nor tones.
+// isMark reports whether a rune is Grapheme_Extend, in which Unicode 10 had
+// neither joiner nor tones.
 func isMark(r rune) bool {
 	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Other_Grapheme_Extend)
 }

@@ -128,8 +128,8 @@ func (p *packer) addUnits(units, single, joined int) {
 	p.fill += units
 }
 
-// moveOn takes characters out of the first segment until it has room for the
-// header, and returns their units.
+// moveOn takes characters out of the first segment until the
+// header fits, and returns their units.
 func (p *packer) moveOn(joined int) int {
 	moved := 0
 	for p.fill-moved > joined {
@@ -146,7 +146,7 @@ const (
 	gsmExtension   = "\f^{}\\[~]|€"
 )
 
-// gsmUnits is how many septets a character takes, 0 when GSM-7 lacks it.
+// gsmUnits returns how many septets a character takes, 0 when GSM-7 lacks it.
 func gsmUnits(r rune) int {
 	switch {
 	case strings.ContainsRune(gsmExtension, r):
@@ -157,7 +157,7 @@ func gsmUnits(r rune) int {
 	return 0
 }
 
-// utf16Len is the length in UTF-16 units, which is also what the carrier
+// utf16Len returns the length in UTF-16 units, which is also what the carrier
 // counts as characters.
 func utf16Len(text string) int {
 	n := 0

@@ -129,7 +129,7 @@ func fragment() *rapid.Generator[string] {
 // address also takes what is glued to it, as the product does.
 var address = regexp.MustCompile(`(?:https?://|www\.)[^\s\p{Z}“今日は。]+`)
 
-// longAddress leaves room for a scheme that letters before it are taken for.
+// longAddress leaves space for a scheme that letters before it are taken for.
 const longAddress = segments.MaxCharacters - 20
 
 func TestSplitProperties(t *testing.T) {
