@@ -19,7 +19,7 @@ type factRow struct {
 	Vector []byte `gorm:"serializer:sealed"`
 }
 
-// TableName is the table that gorm keeps these rows in.
+// TableName returns the table that gorm keeps these rows in.
 func (factRow) TableName() string { return "facts" }
 
 // SaveFact adds a fact under the next id of its participant (f1, f2, ...; no id
@@ -188,7 +188,7 @@ func factOf(tx *gorm.DB, participantID, id string) (models.Fact, error) {
 	return row.Fact, err
 }
 
-// changedBy: a version after the first is this turn's.
+// changedBy reports whether a version after the first is this turn's.
 func changedBy(tx *gorm.DB, fact models.Fact, turnID string) (bool, error) {
 	if fact.Version > 1 && fact.TurnID == turnID {
 		return true, nil

@@ -108,7 +108,7 @@ func appendWorded(found []models.FoundFact, fact models.Fact, words []string) []
 	return append(found, models.FoundFact{Fact: fact, Score: float64(hits) / float64(len(words)), ByWords: true})
 }
 
-// queryWords are the distinct words of the query, in the form of the facts'.
+// queryWords returns the distinct words of the query, in the form of the facts'.
 func queryWords(given []string) []string {
 	var out []string
 	for _, word := range wordRuns(strings.Join(given, " ")) {

@@ -39,7 +39,7 @@ func (s *Store) Forget(ctx context.Context, f models.Forgetting) error {
 }
 
 // ForgetAll is Forget for all facts of a person, the daily notes and the
-// summary; FactID is not looked at. Notes and summary stay as blank rows that
+// summary; FactID is ignored. Notes and summary stay as blank rows that
 // remember up to where the conversation was read, so that it is not read again
 // from its beginning. It returns how many facts there were. Safe to repeat.
 // ErrNotFound for an unknown participant.

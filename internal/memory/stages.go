@@ -40,7 +40,7 @@ func (s *Store) StageBy(ctx context.Context, turnID string, name models.StageNam
 }
 
 // LastRound returns how the newest round of a person's turns before a turn's
-// number came about, without its words, where it was answered at or after
+// number came about, without its text, where it was answered at or after
 // since. Daily prompts do not count: they are written outside a conversation.
 // ErrNotFound when there is none.
 func (s *Store) LastRound(ctx context.Context, participantID string, before int, since time.Time) (models.Step, error) {

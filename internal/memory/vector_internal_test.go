@@ -9,7 +9,7 @@ import (
 )
 
 // For every answer of a model of embeddings, a similarity is a number from 0 to
-// 1, the same both ways, and 1 of a vector with itself.
+// 1, the same in both directions, and 1 of a vector with itself.
 func TestPropertySimilarity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "dimensions")
