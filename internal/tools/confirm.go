@@ -80,7 +80,7 @@ func HasConfirmed(turn models.TurnContext, request string, now time.Time) bool {
 	return false
 }
 
-// requestIn is the request that a result of a tool recorded; empty for any
+// requestIn returns the request that a result of a tool recorded; empty for any
 // other result.
 func requestIn(entry models.Message) string {
 	result, err := models.ToolRun{Result: entry.Text}.ToolResult()

@@ -44,7 +44,7 @@ type endAnswer struct {
 // searchTool is the tool that finds tools.
 const searchTool = "find_tools"
 
-// Finder looks for tools among those that mode and channel permit, whom the
+// Finder looks for tools among those that mode and channel permit, which the
 // caller binds. The answer has lines "name: description", or a
 // sentence that names no tool.
 type Finder interface {

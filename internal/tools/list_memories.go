@@ -23,8 +23,8 @@ type Memories struct {
 	// Text is a list for the person, short enough to send. Where not all facts
 	// fit it ends with "(+4)": four more.
 	Text string
-	// Sure: the topic means every one of them, and no other. Otherwise they
-	// share some of its words. It says nothing without a topic.
+	// Sure says that the topic means every one of them, and no other. Otherwise
+	// they share some of its words. It says nothing without a topic.
 	Sure bool
 }
 

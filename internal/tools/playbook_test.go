@@ -11,7 +11,7 @@ import (
 	"coachline/prompts"
 )
 
-// shelf is the playbooks that come with the coach.
+// shelf returns the playbooks that come with the coach.
 func shelf(t testing.TB) Shelf {
 	t.Helper()
 	library, err := prompts.Load("")
@@ -19,7 +19,7 @@ func shelf(t testing.TB) Shelf {
 	return library
 }
 
-// bare is a shelf from which an operator took every playbook.
+// bare has no playbooks, because an operator removed every one.
 type bare struct{}
 
 func (bare) PlaybookNames() []string        { return nil }

@@ -20,7 +20,7 @@ type Shelf interface {
 // readTool is the tool that reads playbooks.
 const readTool = "read_playbook"
 
-// WithPlaybooks adds read_playbook, unless the shelf is empty: a tool that can
+// WithPlaybooks adds read_playbook, unless there are no playbooks: a tool that can
 // only fail is none.
 func WithPlaybooks(shelf Shelf) Option {
 	return func(all []*definition) []*definition {
@@ -31,8 +31,8 @@ func WithPlaybooks(shelf Shelf) Option {
 	}
 }
 
-// readPlaybook reads one text of the shelf. A name is only ever looked up among
-// those on the shelf. It changes nothing.
+// readPlaybook reads one playbook. A name is only ever looked up among
+// those that exist. It changes nothing.
 func readPlaybook(shelf Shelf) *definition {
 	return &definition{
 		Tool: Tool{
@@ -66,7 +66,7 @@ func readPlaybook(shelf Shelf) *definition {
 const adviceWords = "advice tip tips trick tricks stuck suggestion suggestions " +
 	"consejo consejos sugerencia conseil conseils astuce astuces ratschlag tipp tipps vorschlag"
 
-// playbookKeywords are those words and the shelf's, each once.
+// playbookKeywords returns adviceWords and the words of the playbooks, each once.
 func playbookKeywords(shelf Shelf) string {
 	words := strings.Fields(adviceWords)
 	seen := map[string]bool{}

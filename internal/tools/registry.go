@@ -26,19 +26,19 @@ type Tool struct {
 	// Schema is the JSON schema (draft 2020-12) of the arguments, given to
 	// the model and checked against.
 	Schema json.RawMessage
-	// InWorkflow: the call becomes an event that the rules decide (Event);
+	// InWorkflow says that the call becomes an event that the rules decide (Event);
 	// otherwise it is run (Run).
 	InWorkflow bool
-	// Ends: a call of it that succeeds ends the exchange without any reply.
+	// Ends says that a call of it that succeeds ends the exchange without any reply.
 	Ends bool
-	// ReadOnly: it looks something up and changes nothing, so that a channel
+	// ReadOnly says that it looks something up and changes nothing, so that a channel
 	// with few rights may offer it.
 	ReadOnly bool
 	Modes    []models.Mode
-	// Outside: its results hold what strangers wrote, fenced. Compact: they are
+	// Outside says that its results hold what strangers wrote, fenced; Compact that they are
 	// short by design, and no digest is made of them.
 	Outside, Compact bool
-	// Recalls: its results hold what participants wrote before.
+	// Recalls says that its results hold what participants wrote before.
 	Recalls bool
 }
 
@@ -54,10 +54,10 @@ type Extra struct {
 	// *models.FieldError gives a failed result, any other error is worth a
 	// retry.
 	Answer func(ctx context.Context, turnID string, argument func(name string) string) (string, error)
-	// Control: it is offered beside the tools of a mode and never routed away.
+	// Control says that it is offered beside the tools of a mode and never routed away.
 	Control bool
-	// Says: what Answer returns is sent to the person, and the model reads that
-	// it is on its way.
+	// Says means that what Answer returns is sent to the person, and the model
+	// reads that it is being sent.
 	Says bool
 	// Inspect, when set, is shown the arguments as they came, before they are
 	// checked. Its error is worth a retry.
@@ -105,7 +105,7 @@ type RunInput struct {
 	Profile models.Profile
 	Now     time.Time
 	Writer  HabitWriter
-	// Subagent: the call is one of a subagent's, and nothing but ForSubagents
+	// Subagent says that the call is one of a subagent's, and nothing but ForSubagents
 	// may be run.
 	Subagent bool
 	// Memory is nil where mode or channel forbids it, Finder where no
@@ -122,7 +122,7 @@ type RunInput struct {
 type Execution struct {
 	Result  models.ToolResult
 	Profile *models.Profile
-	// CountSuccess: the person reported success with the newest prompt.
+	// CountSuccess says that the person reported success with the newest prompt.
 	CountSuccess bool
 	// Say is a text that the person is sent with the result; empty for none.
 	Say string
@@ -134,7 +134,7 @@ type definition struct {
 	// keywords are words of several languages, divided by spaces, that ask for
 	// the tool and that its description lacks.
 	keywords string
-	// control: the tool steers the turn and is offered beside those of a mode.
+	// control says that the tool steers the turn and is offered beside those of a mode.
 	control bool
 	// tidy brings arguments into the form that the schema describes.
 	tidy    func(args arguments)
@@ -188,7 +188,7 @@ func New(options ...Option) (*Registry, error) {
 	return r, nil
 }
 
-// bothModes: every tool is offered in every mode, because both modes' texts
+// bothModes lists both modes: every tool is offered in every mode, because both modes' texts
 // ask for each of them.
 func bothModes() []models.Mode { return []models.Mode{models.ModeIntake, models.ModeFeedback} }
 
@@ -242,14 +242,14 @@ func (r *Registry) Controls(ordinary int) []models.ToolSpec {
 	return specs
 }
 
-// Stop is the name of the tool that ends an exchange.
+// Stop returns the name of the tool that ends an exchange.
 func (r *Registry) Stop() string { return r.tools[stopTool].Name }
 
-// Search is the name of the tool that finds tools, whether it is offered or
+// Search returns the name of the tool that finds tools, whether it is offered or
 // not; Controls says that.
 func (r *Registry) Search() string { return r.tools[searchTool].Name }
 
-// Playbook is the name of the tool that reads playbooks, whether there is one
+// Playbook returns the name of the tool that reads playbooks, whether there is one
 // or not; For says that.
 func (r *Registry) Playbook() string { return readTool }
 
@@ -370,7 +370,7 @@ func (r *Registry) Run(ctx context.Context, in RunInput) (Execution, error) {
 	return out, nil
 }
 
-// Failure is the result of a call that changed nothing; the text of err is
+// Failure returns the result of a call that changed nothing; the text of err is
 // what the model reads.
 func Failure(call models.ToolCall, err error) models.ToolResult {
 	content := marshalPlain(struct {

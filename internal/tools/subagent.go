@@ -88,7 +88,7 @@ func delegationEvent(s models.Subagent) models.Event {
 	return models.Event{Kind: models.EventSubagentAsk, Plan: models.TurnPlan{Kind: models.KindSubagent, Subagent: s}}
 }
 
-// Task is what a call of spawn or subagent gives away, and its label, which may
+// Task returns what a call of spawn or subagent gives away, and its label, which may
 // be empty. A *models.FieldError for a call that gives nothing away.
 func (r *Registry) Task(call models.ToolCall) (task, label string, err error) {
 	def, err := r.findTool(call.Name)
