@@ -142,13 +142,13 @@ func (c *Client) Send(ctx context.Context, sms models.SMS) (models.Receipt, erro
 }
 
 // Find lists what the carrier may have taken of a text that was posted age ago:
-// texts to the same number, from the same sender, with the same words, oldest
-// first. There may be several, because rows may have equal words. Safe to retry.
+// texts to the same number, from the same sender, with the same content, oldest
+// first. There may be several, because rows may have equal texts. Safe to retry.
 // Errors are *models.CarrierError and never CarrierAmbiguous.
 //
 // The age is counted back from the Date header of the answer, so that only the
 // carrier's own clock is compared with the dates of its list. The list is not
-// filtered by date on the carrier's side: its filter looks at the sending date,
+// filtered by date on the carrier's side: its filter reads the sending date,
 // which a text still in the queue does not have.
 func (c *Client) Find(ctx context.Context, sms models.SMS, age time.Duration) (models.Lookup, error) {
 	params := &api.ListMessageParams{}
@@ -230,7 +230,7 @@ func (c *Client) callbackFor(outboxID string) string {
 	return u.String()
 }
 
-// createdAt is in whole seconds (RFC 2822); the sending date stands in where
+// createdAt reads an instant in whole seconds (RFC 2822); the sending date stands in where
 // a server leaves the creation date out.
 func createdAt(message *api.ApiV2010Message) (time.Time, bool) {
 	for _, text := range []string{stringValue(message.DateCreated), stringValue(message.DateSent)} {

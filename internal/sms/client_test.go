@@ -328,7 +328,7 @@ func TestSendChecksBeforeItWrites(t *testing.T) {
 	require.Len(t, bodies, 2)
 }
 
-// A refused look at the database is no answer of the carrier.
+// A refused query of the database is no answer of the carrier.
 func TestSendAfterACheckThatHangs(t *testing.T) {
 	var bodies atomic.Int32
 	c := client(t, func(w http.ResponseWriter, r *http.Request) {

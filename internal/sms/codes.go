@@ -75,7 +75,7 @@ var codes = map[int]meaning{
 	30036: {models.CarrierStale, "the validity period ran out"},
 }
 
-// Meaning says in a few words what a carrier's error code means; empty for a
+// Meaning says briefly what a carrier's error code means; empty for a
 // code that is not known.
 func Meaning(code string) string {
 	number, err := strconv.Atoi(code)

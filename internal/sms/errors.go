@@ -51,7 +51,7 @@ func isRefusal(status int) bool {
 	return false
 }
 
-// notWritten is the error of a text that was stopped before it was written.
+// notWritten returns the error of a text that was stopped before it was written.
 func notWritten(err error) error {
 	if errors.Is(err, errSlowCheck) {
 		return &models.CarrierError{Class: models.CarrierRetry, Message: errSlowCheck.Error()}

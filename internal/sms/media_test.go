@@ -19,7 +19,7 @@ func TestVoiceNotesOfAWebhook(t *testing.T) {
 		"MediaContentType1": {"audio/amr; rate=8000"}, "MediaUrl1": {"https://a/1"}, "MediaContentType2": {"audio/ogg"},
 	}
 	in := models.Inbound{Voice: voiceOf(form, 3)}
-	require.Equal(t, []models.VoiceNote{{Index: 1, Type: "audio/amr", URL: "https://a/1"}}, in.VoiceNotes(), "J105")
+	require.Equal(t, []models.VoiceNote{{Index: 1, Type: "audio/amr", URL: "https://a/1"}}, in.VoiceNotes())
 	require.Empty(t, voiceOf(form, 1))
 }
 

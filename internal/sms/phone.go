@@ -12,7 +12,7 @@ import (
 
 const (
 	phoneField = "phone_number"
-	// maxPhoneInput is far above any way of writing 15 digits.
+	// maxPhoneInput is far above any spelling of 15 digits.
 	maxPhoneInput = 64
 	// shortCode is the most digits that a short code has.
 	shortCode = 6
@@ -20,7 +20,7 @@ const (
 
 var canonical = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 
-// Canonical writes a phone number as E.164, so that every way of writing it
+// Canonical writes a phone number as E.164, so that every spelling of it
 // names one person; region is the ISO 3166 code that a number without a
 // country code belongs to. Numbers need to be possible, not assigned: reserved
 // test numbers such as +1 555 pass. Errors are *models.FieldError on

@@ -2,8 +2,8 @@ package sms
 
 import "coachline/models"
 
-// ParseStatus reads the carrier's word for where a text stands; false for
-// words it may not use for an outbound text or that are unknown. Its "sending"
+// ParseStatus reads the carrier's status of a text; false for
+// statuses it may not use for an outbound text or that are unknown. Its "sending"
 // is queued here, because OutboxSending is our own state before the carrier has
 // the text; "partially_delivered" claims no more than sent.
 func ParseStatus(twilio string) (models.OutboxStatus, bool) {

@@ -14,7 +14,7 @@ import (
 // seen is what one call learned below twilio-go, whose errors tell neither the
 // status of an answer that is not JSON nor whether anything was sent.
 type seen struct {
-	// posting: the text was given to the connection, so the carrier may have it.
+	// posting says that the text was given to the connection, so the carrier may have it.
 	posting atomic.Bool
 	// stopped is why the text was not written; nil where it was, or never came so
 	// far.
@@ -26,9 +26,10 @@ type seen struct {
 }
 
 var (
-	// errRedirect: the carrier never redirects; a wrong base URL does.
+	// errRedirect says that the answer redirects: the carrier never does, a wrong
+	// base URL does.
 	errRedirect = errors.New("redirected")
-	// errSlowCheck: the check before writing took so long that it may not hold
+	// errSlowCheck says that the check before writing took so long that it may not hold
 	// any more.
 	errSlowCheck = errors.New("the check before writing took too long")
 )

@@ -75,7 +75,7 @@ func (v *Verifier) Check(r *http.Request, form url.Values) error {
 	return nil
 }
 
-// signedURL is the address as the carrier was given it: public base and the
+// signedURL returns the address as the carrier was given it: public base and the
 // request's own path and query, byte for byte, never a fragment.
 func (v *Verifier) signedURL(r *http.Request) string {
 	uri := r.RequestURI
@@ -132,7 +132,7 @@ func cleanBody(body string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(body, "\uFFFD"), "\x00", "")
 }
 
-// Class is what can be done about the error code of a delivery report; empty
+// Class returns what can be done about the error code of a delivery report; empty
 // for a code that is not known.
 func Class(code string) models.CarrierClass {
 	number, err := strconv.Atoi(code)
