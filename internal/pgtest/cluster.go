@@ -101,7 +101,7 @@ func Prepare(ctx context.Context, folder string, port int) (Program, error) {
 	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", Superuser,
 		"--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
 	initdb.Dir, initdb.SysProcAttr = folder, processAttributes(as)
-	// The thread that starts a process must live as long as it, see own.
+	// The thread that starts a process must live as long as it, see runProcess.
 	runtime.LockOSThread()
 	out, err := initdb.CombinedOutput()
 	runtime.UnlockOSThread()
