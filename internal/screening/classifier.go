@@ -40,7 +40,7 @@ const (
 	stemBytes  = 4
 )
 
-// Len is the number of words.
+// Len returns the number of words.
 func (f *Features) Len() int { return len(f.words) }
 
 // Each calls yield with the features of the words from one position up to

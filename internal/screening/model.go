@@ -34,7 +34,7 @@ type Thresholds struct {
 	Unclear, Stop, WrongNumber float32
 }
 
-// tierOf is the tier of the best stretch and the best window of a text.
+// tierOf returns the tier of the best stretch and the best window of a text.
 func (t *Thresholds) tierOf(stretch, window float32) tier {
 	switch {
 	case stretch >= t.TierA, window >= t.WindowA:
@@ -47,7 +47,7 @@ func (t *Thresholds) tierOf(stretch, window float32) tier {
 
 var modelDangers = [3]models.Danger{models.DangerSelfHarm, models.DangerHarm, models.DangerEmergency}
 
-// NewModel is a model without weights.
+// NewModel returns a model without weights.
 func NewModel() *Model {
 	m := &Model{Thresholds: map[string]Thresholds{}}
 	m.Alert.Weights = make([]float32, features)

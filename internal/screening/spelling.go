@@ -193,7 +193,7 @@ func appendSqueezed(out, word []byte) []byte {
 	return out
 }
 
-// longestRun is the length of the longest run of one letter.
+// longestRun returns the length of the longest run of one letter.
 func longestRun(word []byte) int {
 	longest, run := 0, 0
 	for i, c := range word {
