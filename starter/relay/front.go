@@ -94,7 +94,7 @@ func (r *Relay) startAsk(ctx context.Context, n models.Notice) error {
 	})
 }
 
-// inboundOf is the inbound row that a notice names.
+// inboundOf returns the inbound row that a notice names.
 func inboundOf(n models.Notice) (int64, error) {
 	id, err := strconv.ParseInt(n.Ref, 10, 64)
 	if err != nil {
@@ -138,8 +138,8 @@ func (r *Relay) executeJob(ctx context.Context, j job) error {
 	return err
 }
 
-// sweepHints tells of the hints that were left over. The first failure ends it:
-// they all go the same way, and the next sweep finds the rest.
+// sweepHints delivers the hints that were left over. The first failure ends it:
+// they all take the same path, and the next sweep finds the rest.
 func (r *Relay) sweepHints(ctx context.Context) error {
 	pending, err := r.cfg.Hints.PendingHints(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
 	if err != nil {

@@ -33,7 +33,7 @@ type jobState int
 const (
 	jobQueued jobState = iota + 1
 	jobRunning
-	// jobStale: a notice came after the running job began, which may have read
+	// jobStale means that a notice came after the running job began, which may have read
 	// the list already, so the job runs once more.
 	jobStale
 )

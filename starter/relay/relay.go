@@ -51,7 +51,7 @@ type Relay struct {
 	cfg   Config
 	locks *keylock.Locks
 	pool  *pool
-	// delays is touched by sweep only, never by the deliveries it starts.
+	// delays is touched by sweepNotices only, never by the deliveries it starts.
 	delays map[string]delay
 	// restoration is touched by Run only.
 	restoration restoration
