@@ -138,7 +138,7 @@ var devNames = []string{
 	"COACH_HTTP_ADDR", "COACH_URL",
 }
 
-// devDefaults are the settings that `make dev` left in its data folder, for a
+// devDefaults returns the settings that `make dev` left in its data folder, for a
 // command beside it. None when the environment names an installation.
 func (p *program) devDefaults() (config.Defaults, error) {
 	if p.devEnviron == "" || p.url != "" || p.context != "" {

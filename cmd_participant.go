@@ -25,7 +25,7 @@ func (p *program) participantCommand() *cobra.Command {
 	)...)
 }
 
-// onID is a verb that needs nothing but a participant's id.
+// onID builds a verb that needs nothing but a participant's id.
 func (p *program) onID(verb, short string, do func(*cli.Commands, context.Context, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " ID", Short: short, Args: exactArgs(1),

@@ -16,7 +16,7 @@ import (
 	"coachline/models"
 )
 
-// recordVerbs look into what is kept of a participant.
+// recordVerbs lists the verbs that show what is kept of a participant.
 func (p *program) recordVerbs() []*cobra.Command {
 	return []*cobra.Command{
 		p.turnsCommand(),

@@ -43,7 +43,7 @@ type program struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
-	// bars: standard error is a terminal, which shows progress as a bar.
+	// bars says that standard error is a terminal, which shows progress as a bar.
 	bars    bool
 	environ []string
 	url     string
@@ -185,8 +185,8 @@ func (p *program) newCommands() (*cli.Commands, error) {
 	return cli.New(client, p.out, p.json), nil
 }
 
-// consoleFor finds the participant that an argument names by id, phone number or
-// unique name, and returns the API's console with the id.
+// commandsFor finds the participant that an argument names by id, phone number or
+// unique name, and returns the commands of the API with the id.
 func (p *program) commandsFor(ctx context.Context, ref string) (commands *cli.Commands, id string, err error) {
 	if commands, err = p.newCommands(); err != nil {
 		return nil, "", err

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWaysIn finds every place where words of a person enter the system. All of
+// TestWaysIn finds every place where messages of a person enter the system. All of
 // them call a function of the store that screens before it writes; a place that
 // is not listed here has no end-to-end run in worker/screening_test.go yet.
 func TestWaysIn(t *testing.T) {
@@ -30,7 +30,7 @@ func TestWaysIn(t *testing.T) {
 			"starter/chat.go acceptChat",
 			"starter/webhooks.go receiveInbound",
 		},
-		// What makes words of sound.
+		// What makes text of sound.
 		"Transcribe": {
 			"worker/listening.go hear",
 		},
