@@ -11,21 +11,21 @@ import (
 
 const crisis = "I want to die"
 
-func (w *doorWorld) crisis(seconds int) models.AcceptedInbound {
+func (w *inboundWorld) crisis(seconds int) models.AcceptedInbound {
 	w.t.Helper()
-	return w.take(models.Inbound{From: doorAnn, Body: crisis, ReceivedAt: doorAt(seconds)})
+	return w.take(models.Inbound{From: inboundAnn, Body: crisis, ReceivedAt: inboundAt(seconds)})
 }
 
-func (w *doorWorld) ann() models.Participant {
+func (w *inboundWorld) ann() models.Participant {
 	w.t.Helper()
 	p, err := w.Participant(w.ctx, "ann")
 	require.NoError(w.t, err)
 	return p
 }
 
-func (w *doorWorld) safetyText(id string, seconds int) string {
+func (w *inboundWorld) safetyText(id string, seconds int) string {
 	w.t.Helper()
-	row, err := w.QueueSafetyText(w.ctx, models.SafetyText{AlarmID: id, Body: "call 988", Now: doorAt(seconds)})
+	row, err := w.QueueSafetyText(w.ctx, models.SafetyText{AlarmID: id, Body: "call 988", Now: inboundAt(seconds)})
 	require.NoError(w.t, err)
 	return row
 }
@@ -33,7 +33,7 @@ func (w *doorWorld) safetyText(id string, seconds int) string {
 // One transaction: the text is in the conversation, marked, not the coach's; the
 // person needs attention; the alarm waits.
 func TestCrisisIsAnsweredAndMarked(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		before := w.ann()
 		out := w.crisis(0)
 		require.NotEmpty(w.t, out.AlarmID)
@@ -41,26 +41,26 @@ func TestCrisisIsAnsweredAndMarked(t *testing.T) {
 		require.Zero(w.t, out.Inbound.Seq)
 		p := w.ann()
 		require.Equal(w.t, models.AttentionCrisis, p.Attention)
-		require.Equal(w.t, doorAt(0), p.AttentionAt.UTC())
+		require.Equal(w.t, inboundAt(0), p.AttentionAt.UTC())
 		require.Equal(w.t, before.Version+1, p.Version)
-		again := w.take(models.Inbound{From: doorAnn, Body: "hi", ReceivedAt: doorAt(1)})
+		again := w.take(models.Inbound{From: inboundAnn, Body: "hi", ReceivedAt: inboundAt(1)})
 		require.Equal(w.t, int64(1), again.Inbound.Seq, "numbers have no gaps")
 
 		id := w.safetyText(out.AlarmID, 2)
 		require.Equal(w.t, id, w.safetyText(out.AlarmID, 3), "a retry finds its row")
-		history, err := w.History(w.ctx, "ann", 10, doorAt(100))
+		history, err := w.History(w.ctx, "ann", 10, inboundAt(100))
 		require.NoError(w.t, err)
 		require.Len(w.t, history, 2)
 		require.Equal(w.t, []any{crisis, models.DangerSelfHarm}, []any{history[0].Text, history[0].Danger})
 		require.Equal(w.t, []any{"call 988", models.KindSafety, models.OutboxReady}, []any{history[1].Text, history[1].Kind, history[1].Delivery})
-		claim, err := w.ClaimSend(w.ctx, id, doorAt(3))
+		claim, err := w.ClaimSend(w.ctx, id, inboundAt(3))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
 	})
 }
 
 func TestSafetyTextOnceInHalfAnHour(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		first := w.crisis(0)
 		second := w.crisis(1799)
 		require.NotEmpty(w.t, second.AlarmID, "paged all the same")
@@ -70,14 +70,14 @@ func TestSafetyTextOnceInHalfAnHour(t *testing.T) {
 		third := w.crisis(1800)
 		require.Zero(w.t, third.NoticeID)
 		require.NotEmpty(w.t, w.safetyText(third.AlarmID, 1801))
-		require.Equal(w.t, doorAt(0), w.ann().AttentionAt.UTC(), "the first instant stays")
+		require.Equal(w.t, inboundAt(0), w.ann().AttentionAt.UTC(), "the first instant stays")
 		require.Empty(w.t, w.safetyText(first.AlarmID, 13*3600), "hours later it is of no use")
 	})
 }
 
 func TestWhoOptedOutIsMarkedAndGetsNoSafetyText(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
-		out := w.take(models.Inbound{From: doorAnn, Body: "stop texting me, i want to die", ReceivedAt: doorAt(0)})
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		out := w.take(models.Inbound{From: inboundAnn, Body: "stop texting me, i want to die", ReceivedAt: inboundAt(0)})
 		require.NotZero(w.t, out.NoticeID, "the opt-out counts")
 		require.NotEmpty(w.t, out.AlarmID)
 		require.Empty(w.t, w.safetyText(out.AlarmID, 1))
@@ -91,11 +91,11 @@ func TestWhoOptedOutIsMarkedAndGetsNoSafetyText(t *testing.T) {
 
 // A participant who opts out between the text and its answer does not get it.
 func TestSafetyTextIsGatedByConsent(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		out := w.crisis(0)
 		id := w.safetyText(out.AlarmID, 1)
-		w.take(models.Inbound{From: doorAnn, Body: "STOP", ReceivedAt: doorAt(2)})
-		claim, err := w.ClaimSend(w.ctx, id, doorAt(3))
+		w.take(models.Inbound{From: inboundAnn, Body: "STOP", ReceivedAt: inboundAt(2)})
+		claim, err := w.ClaimSend(w.ctx, id, inboundAt(3))
 		require.NoError(w.t, err)
 		require.False(w.t, claim.Post)
 	})
@@ -103,7 +103,7 @@ func TestSafetyTextIsGatedByConsent(t *testing.T) {
 
 // A gate holds back neither the safety text nor the mark, only further pages.
 func TestCrisisAboveTheLimit(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{PerMinute: 1}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{PerMinute: 1}, func(w *inboundWorld) {
 		w.text(0, "hi")
 		require.NotEmpty(w.t, w.safetyText(w.crisis(1).AlarmID, 2))
 		held := w.crisis(3)
@@ -113,7 +113,7 @@ func TestCrisisAboveTheLimit(t *testing.T) {
 }
 
 func TestClearAttention(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		w.crisis(0)
 		listed, err := w.Participants(w.ctx, models.ParticipantQuery{Attention: models.AttentionCrisis})
 		require.NoError(w.t, err)
@@ -122,7 +122,7 @@ func TestClearAttention(t *testing.T) {
 		require.NoError(w.t, err)
 		require.Len(w.t, open, 1)
 		for range 2 {
-			p, err := w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Note: "called her", Actor: "operator", Now: doorAt(60)})
+			p, err := w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Note: "called her", Actor: "operator", Now: inboundAt(60)})
 			require.NoError(w.t, err)
 			require.Empty(w.t, p.Attention)
 			require.Equal(w.t, w.ann().Version, p.Version)
@@ -130,11 +130,11 @@ func TestClearAttention(t *testing.T) {
 		row, err := w.Alarm(w.ctx, "alarm-1")
 		require.NoError(w.t, err)
 		require.Equal(w.t, "called her", row.Note)
-		require.Equal(w.t, doorAt(60), row.ClearedAt.UTC())
+		require.Equal(w.t, inboundAt(60), row.ClearedAt.UTC())
 		open, err = w.OpenAttention(w.ctx, models.AttentionQuery{})
 		require.NoError(w.t, err)
 		require.Empty(w.t, open)
-		_, err = w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "nobody", Now: doorAt(60)})
+		_, err = w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "nobody", Now: inboundAt(60)})
 		require.ErrorIs(w.t, err, models.ErrNotFound)
 		_, err = w.Alarm(w.ctx, "alarm-99")
 		require.ErrorIs(w.t, err, models.ErrNotFound)
@@ -142,32 +142,32 @@ func TestClearAttention(t *testing.T) {
 }
 
 func TestPendingAlarms(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		id := w.crisis(0).AlarmID
 		for seconds, want := range map[int]int{0: 0, 5: 1} {
-			rows, err := w.PendingAlarms(w.ctx, doorAt(seconds), 10)
+			rows, err := w.PendingAlarms(w.ctx, inboundAt(seconds), 10)
 			require.NoError(w.t, err)
 			require.Len(w.t, rows, want)
 		}
-		require.NoError(w.t, w.AlarmTold(w.ctx, w.alarm(id), doorAt(6)))
-		require.NoError(w.t, w.AlarmPaged(w.ctx, id, doorAt(7)))
-		require.NoError(w.t, w.AlarmPaged(w.ctx, id, doorAt(8)))
-		rows, err := w.PendingAlarms(w.ctx, doorAt(60), 10)
+		require.NoError(w.t, w.AlarmTold(w.ctx, w.alarm(id), inboundAt(6)))
+		require.NoError(w.t, w.AlarmPaged(w.ctx, id, inboundAt(7)))
+		require.NoError(w.t, w.AlarmPaged(w.ctx, id, inboundAt(8)))
+		rows, err := w.PendingAlarms(w.ctx, inboundAt(60), 10)
 		require.NoError(w.t, err)
 		require.Empty(w.t, rows)
 		row, err := w.Alarm(w.ctx, id)
 		require.NoError(w.t, err)
-		require.Equal(w.t, doorAt(7), row.PagedAt.UTC())
+		require.Equal(w.t, inboundAt(7), row.PagedAt.UTC())
 	})
 }
 
 // What we start ourselves waits for the operator, and is recorded; replies go on.
 func TestNothingIsStartedWhileAttentionIsOpen(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		w.crisis(0)
 		begin := func(n int, kind models.Kind) models.PrepareTurnResult {
 			out, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: models.TurnID("ann", n), Number: n, Mode: models.ModeIntake,
-				Plan: models.TurnPlan{Kind: kind, PromptID: "ann-s1-2026-03-02", ScheduleID: "s1", Slot: models.Slot{Date: "2026-03-02", TargetAt: doorAt(60)}}, Now: doorAt(60)})
+				Plan: models.TurnPlan{Kind: kind, PromptID: "ann-s1-2026-03-02", ScheduleID: "s1", Slot: models.Slot{Date: "2026-03-02", TargetAt: inboundAt(60)}}, Now: inboundAt(60)})
 			require.NoError(w.t, err)
 			return out
 		}
@@ -180,7 +180,7 @@ func TestNothingIsStartedWhileAttentionIsOpen(t *testing.T) {
 		require.Len(w.t, rows, 1)
 		require.Equal(w.t, []any{models.PromptMissed, "attention"}, []any{rows[0].State, rows[0].Reason})
 
-		_, err := w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Actor: "operator", Now: doorAt(90)})
+		_, err := w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Actor: "operator", Now: inboundAt(90)})
 		require.NoError(w.t, err)
 		require.False(w.t, begin(10, models.KindReminder).Skip)
 	})
@@ -188,13 +188,13 @@ func TestNothingIsStartedWhileAttentionIsOpen(t *testing.T) {
 
 // A prompt that was written before the text came is not sent after it.
 func TestPromptUnderWayIsHeld(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		turn, prompt := models.TurnID("ann", 1), "ann-s1-2026-03-02"
 		_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: 1, Mode: models.ModeIntake,
-			Plan: models.TurnPlan{Kind: models.KindPrompt, PromptID: prompt}, Now: doorAt(0)})
+			Plan: models.TurnPlan{Kind: models.KindPrompt, PromptID: prompt}, Now: inboundAt(0)})
 		require.NoError(w.t, err)
 		w.crisis(1)
-		out, err := w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "step", At: doorAt(2), Claim: true,
+		out, err := w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "step", At: inboundAt(2), Claim: true,
 			Outbox: []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindPrompt, PromptID: prompt, Body: "walk"}}})
 		require.NoError(w.t, err)
 		require.Equal(w.t, []any{models.OutboxCanceled, "attention"}, []any{out.First.Outbox.Status, out.First.Outbox.ErrorCode})

@@ -15,22 +15,22 @@ const (
 	wrong   = "sorry, wrong number"
 )
 
-func (w *doorWorld) entries() int {
+func (w *inboundWorld) entries() int {
 	w.t.Helper()
-	history, err := w.History(w.ctx, "ann", 50, doorAt(400*hours))
+	history, err := w.History(w.ctx, "ann", 50, inboundAt(400*hours))
 	require.NoError(w.t, err)
 	return len(history)
 }
 
 // newNotices are those after the one of the enrolment.
-func (w *doorWorld) newNotices() []models.NoticeKind {
+func (w *inboundWorld) newNotices() []models.NoticeKind {
 	w.t.Helper()
 	return w.notices()[1:]
 }
 
 // What may mean STOP is asked about once; after that it is for the coach.
 func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		first := w.text(0, unclear)
 		require.Equal(w.t, models.IntentUnclear, first.Inbound.Intent)
 		require.Zero(w.t, first.Inbound.Seq, "no turn")
@@ -39,13 +39,13 @@ func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
 		require.NoError(w.t, err)
 		require.Equal(w.t, models.IntentUnclear, intent)
 		ask := func(seconds int) string {
-			id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: first.Inbound.ID, Body: "stop?", Now: doorAt(seconds)})
+			id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: first.Inbound.ID, Body: "stop?", Now: inboundAt(seconds)})
 			require.NoError(w.t, err)
 			return id
 		}
 		id := ask(1)
 		require.Equal(w.t, id, ask(2), "a retry finds its row")
-		claim, err := w.ClaimSend(w.ctx, id, doorAt(3))
+		claim, err := w.ClaimSend(w.ctx, id, inboundAt(3))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
 		require.Equal(w.t, 2, w.entries(), "the text and the question")
@@ -55,7 +55,7 @@ func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
 		require.Equal(w.t, int64(1), second.Inbound.Seq, "a turn of the coach")
 		_, coach, err := w.OpenTurn(w.ctx, models.PrepareTurnInput{
 			ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
-			InboundIDs: []int64{second.Inbound.ID}, Now: doorAt(12),
+			InboundIDs: []int64{second.Inbound.ID}, Now: inboundAt(12),
 		}, 10)
 		require.NoError(w.t, err)
 		var window []string
@@ -68,9 +68,9 @@ func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
 }
 
 func TestQuestionThatComesTooLateIsNotAsked(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		out := w.text(0, unclear)
-		id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: doorAt(0).Add(models.AnswerValidity + time.Second)})
+		id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: inboundAt(0).Add(models.AnswerValidity + time.Second)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, id)
 	})
@@ -78,7 +78,7 @@ func TestQuestionThatComesTooLateIsNotAsked(t *testing.T) {
 
 // A wrong number pauses the programme, and an operator checks it.
 func TestWrongNumberPausesAndIsAsked(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		out := w.text(0, wrong)
 		require.Equal(w.t, models.IntentWrongNumber, out.Inbound.Intent)
 		p := w.ann()
@@ -93,18 +93,18 @@ func TestWrongNumberPausesAndIsAsked(t *testing.T) {
 	})
 }
 
-func (w *doorWorld) ask(out models.AcceptedInbound, seconds int) string {
+func (w *inboundWorld) ask(out models.AcceptedInbound, seconds int) string {
 	w.t.Helper()
-	id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: doorAt(seconds)})
+	id, err := w.QueueAsk(w.ctx, models.Ask{InboundID: out.Inbound.ID, Body: "stop?", Now: inboundAt(seconds)})
 	require.NoError(w.t, err)
 	return id
 }
 
 // set is an operator who pauses ann, or has her go on.
-func (w *doorWorld) set(seconds int, status models.Status) {
+func (w *inboundWorld) set(seconds int, status models.Status) {
 	w.t.Helper()
 	_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{
-		ID: "ann", Patch: models.ParticipantPatch{Status: &status}, Actor: "operator", Now: doorAt(seconds),
+		ID: "ann", Patch: models.ParticipantPatch{Status: &status}, Actor: "operator", Now: inboundAt(seconds),
 	})
 	require.NoError(w.t, err)
 }
@@ -113,9 +113,9 @@ func (w *doorWorld) set(seconds int, status models.Status) {
 // an operator resumes it, what waited is answered, and a later wrong number pauses
 // it again: the number may have gone to another person meanwhile.
 func TestWrongNumberAfterResume(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		first := w.text(0, wrong)
-		claim, err := w.ClaimSend(w.ctx, w.ask(first, 1), doorAt(2))
+		claim, err := w.ClaimSend(w.ctx, w.ask(first, 1), inboundAt(2))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
 		reply := w.text(10, "no wait it is me, I joined on monday")
@@ -136,7 +136,7 @@ func TestWrongNumberAfterResume(t *testing.T) {
 
 // Who stopped and came back is asked again; who has stopped is not.
 func TestUnclearRequestAfterComingBack(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		require.Equal(w.t, models.IntentUnclear, w.text(0, unclear).Inbound.Intent)
 		w.text(10, "STOP")
 		before := w.notices()
@@ -152,10 +152,10 @@ func TestUnclearRequestAfterComingBack(t *testing.T) {
 
 // The question is not sent to who has stopped before it could be.
 func TestQuestionAfterStop(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		out := w.text(0, unclear)
 		w.text(1, "STOP")
-		claim, err := w.ClaimSend(w.ctx, w.ask(out, 2), doorAt(3))
+		claim, err := w.ClaimSend(w.ctx, w.ask(out, 2), inboundAt(3))
 		require.NoError(w.t, err)
 		require.False(w.t, claim.Post)
 	})
@@ -163,12 +163,12 @@ func TestQuestionAfterStop(t *testing.T) {
 
 // Who is paused by an operator is asked as well, and stays paused.
 func TestUnclearRequestDuringAPause(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		w.set(0, models.StatusPaused)
 		out := w.text(10, unclear)
 		require.Equal(w.t, models.IntentUnclear, out.Inbound.Intent)
 		require.False(w.t, out.Inbound.Waiting, "the question answers it")
-		claim, err := w.ClaimSend(w.ctx, w.ask(out, 11), doorAt(12))
+		claim, err := w.ClaimSend(w.ctx, w.ask(out, 11), inboundAt(12))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
 		require.Equal(w.t, models.StatusPaused, w.ann().Status)
@@ -179,7 +179,7 @@ func TestUnclearRequestDuringAPause(t *testing.T) {
 // Danger wins over a request that is not clear: the safety text answers, and the
 // question is not asked.
 func TestDangerWinsOverTheQuestion(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		for i, request := range []string{unclear, wrong} {
 			out := w.text(i*3600, request+". "+crisis)
 			require.Empty(w.t, out.Inbound.Intent)
@@ -193,21 +193,21 @@ func TestDangerWinsOverTheQuestion(t *testing.T) {
 // What came by chat is asked about in chat, and what was spoken is asked about
 // without a turn.
 func TestQuestionFollowsTheChannel(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
-		chat := w.take(models.Inbound{From: doorAnn, Body: unclear, Channel: models.ChannelChat, ReceivedAt: doorAt(0)})
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		chat := w.take(models.Inbound{From: inboundAnn, Body: unclear, Channel: models.ChannelChat, ReceivedAt: inboundAt(0)})
 		w.ask(chat, 1)
-		history, err := w.History(w.ctx, "ann", 10, doorAt(100))
+		history, err := w.History(w.ctx, "ann", 10, inboundAt(100))
 		require.NoError(w.t, err)
 		require.Equal(w.t, []any{models.ChannelChat, models.OutboxDelivered}, []any{history[1].Channel, history[1].Delivery})
 
-		out := w.take(models.Inbound{From: doorAnn, MediaCount: 1, Voice: twoNotes, ReceivedAt: doorAt(60)})
+		out := w.take(models.Inbound{From: inboundAnn, MediaCount: 1, Voice: twoNotes, ReceivedAt: inboundAt(60)})
 		require.NotZero(w.t, out.Inbound.Seq)
 		heard := w.hear(out, 65, 0, wrong)
 		require.Equal(w.t, models.IntentWrongNumber, heard.Inbound.Intent)
 		require.NotZero(w.t, heard.NoticeID)
 		require.Zero(w.t, w.hear(out, 66, 1, wrong).NoticeID, "the second note of the message asks nothing more")
 		turn, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{
-			ParticipantID: "ann", TurnID: "ann-t1", InboundIDs: []int64{out.Inbound.ID}, Plan: models.TurnPlan{Kind: models.KindReply}, Now: doorAt(70),
+			ParticipantID: "ann", TurnID: "ann-t1", InboundIDs: []int64{out.Inbound.ID}, Plan: models.TurnPlan{Kind: models.KindReply}, Now: inboundAt(70),
 		})
 		require.NoError(w.t, err)
 		require.True(w.t, turn.Skip, "the question has answered it")
@@ -216,13 +216,13 @@ func TestQuestionFollowsTheChannel(t *testing.T) {
 
 // A repeated webhook decides nothing anew.
 func TestRepeatedWebhookRaisesNothing(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		for _, body := range []string{weak, unclear, wrong} {
-			in := models.Inbound{ProviderSID: "again " + body, From: doorAnn, To: ours, Body: body, ReceivedAt: doorAt(0)}
+			in := models.Inbound{ProviderSID: "again " + body, From: inboundAnn, To: ours, Body: body, ReceivedAt: inboundAt(0)}
 			first, err := w.AcceptInbound(w.ctx, in)
 			require.NoError(w.t, err)
 			notices, p := w.notices(), w.ann()
-			in.ReceivedAt = doorAt(60)
+			in.ReceivedAt = inboundAt(60)
 			again, err := w.AcceptInbound(w.ctx, in)
 			require.NoError(w.t, err)
 			require.True(w.t, again.Duplicate)

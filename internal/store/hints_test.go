@@ -11,12 +11,12 @@ import (
 	"coachline/models"
 )
 
-func (w *doorWorld) strange(seconds int, in models.Inbound) models.AcceptedInbound {
+func (w *inboundWorld) strange(seconds int, in models.Inbound) models.AcceptedInbound {
 	w.t.Helper()
 	if in.From == "" {
 		in.From = stranger
 	}
-	in.ReceivedAt = doorAt(seconds)
+	in.ReceivedAt = inboundAt(seconds)
 	out := w.take(in)
 	require.Equal(w.t, models.GateStranger, out.Inbound.Gate)
 	require.Zero(w.t, out.NoticeID)
@@ -32,7 +32,7 @@ var (
 // No workflow, one fixed text a local day.
 func TestA59HintOncePerLocalDay(t *testing.T) {
 	east := time.FixedZone("east", 10*3600) // 09:00 UTC is 19:00 there
-	doorOnBoth(t, store.InboundLimits{Hints: true, Zone: east}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{Hints: true, Zone: east}, func(w *inboundWorld) {
 		first := w.strange(0, hello).HintID
 		require.True(w.t, strings.HasSuffix(first, "-2026-03-02"), first)
 		require.NotContains(w.t, first, strings.TrimPrefix(stranger, "+"))
@@ -59,7 +59,7 @@ func TestNoHint(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			doorOnBoth(t, tt.rules, func(w *doorWorld) {
+			inboundOnBoth(t, tt.rules, func(w *inboundWorld) {
 				for i, in := range tt.texts {
 					require.Empty(w.t, w.strange(i, in).HintID)
 				}
@@ -69,19 +69,19 @@ func TestNoHint(t *testing.T) {
 }
 
 func TestNoHintToWhoOptedOut(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{Hints: true}, func(w *doorWorld) {
-		w.take(models.Inbound{From: doorAnn, Body: "stop", ReceivedAt: doorAt(0)})
-		require.NoError(w.t, w.RemoveParticipant(w.ctx, "ann", "operator", doorAt(1)))
-		require.Empty(w.t, w.strange(2, models.Inbound{From: doorAnn, Body: "hello"}).HintID, "the ledger outlives the enrolment")
+	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
+		w.take(models.Inbound{From: inboundAnn, Body: "stop", ReceivedAt: inboundAt(0)})
+		require.NoError(w.t, w.RemoveParticipant(w.ctx, "ann", "operator", inboundAt(1)))
+		require.Empty(w.t, w.strange(2, models.Inbound{From: inboundAnn, Body: "hello"}).HintID, "the ledger outlives the enrolment")
 		back := begun
-		back.From = doorAnn
+		back.From = inboundAnn
 		require.NotEmpty(w.t, w.strange(3, back).HintID)
 	})
 }
 
 // A stranger's STOP is the phone's: it also holds for an enrolment afterwards.
 func TestStrangersStopHolds(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{Hints: true}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
 		w.strange(0, stop)
 		require.Equal(w.t, models.StatusOptedOut, w.enrol("late", stranger).Status)
 		other := stop
@@ -94,15 +94,15 @@ func TestStrangersStopHolds(t *testing.T) {
 }
 
 func TestClaimHint(t *testing.T) {
-	claim := func(w *doorWorld, id string, seconds int) models.HintClaim {
-		out, err := w.ClaimHint(w.ctx, id, doorAt(seconds))
+	claim := func(w *inboundWorld, id string, seconds int) models.HintClaim {
+		out, err := w.ClaimHint(w.ctx, id, inboundAt(seconds))
 		require.NoError(w.t, err)
 		return out
 	}
-	doorOnBoth(t, store.InboundLimits{Hints: true}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
 		first := w.strange(0, hello).HintID
 		require.Equal(w.t, models.HintClaim{To: stranger, Post: true, Status: models.OutboxSending}, claim(w, first, 1))
-		require.NoError(w.t, w.SettleHint(w.ctx, models.HintResult{ID: first, Status: models.OutboxReady, Now: doorAt(2)}))
+		require.NoError(w.t, w.SettleHint(w.ctx, models.HintResult{ID: first, Status: models.OutboxReady, Now: inboundAt(2)}))
 		require.True(w.t, claim(w, first, 3).Post, "refused for sure, so tried again")
 		require.Equal(w.t, models.OutboxUnknown, claim(w, first, 4).Status, "an attempt of unknown fate is the last")
 		require.False(w.t, claim(w, first, 5).Post)
@@ -116,23 +116,23 @@ func TestClaimHint(t *testing.T) {
 		other := w.strange(0, models.Inbound{From: "+15550002222", Body: "hi"}).HintID
 		w.enrol("new", "+15550002222")
 		require.Equal(w.t, models.OutboxCanceled, claim(w, other, 1).Status, "enrolled meanwhile")
-		_, err := w.ClaimHint(w.ctx, "hint-none", doorAt(0))
+		_, err := w.ClaimHint(w.ctx, "hint-none", inboundAt(0))
 		require.ErrorIs(w.t, err, models.ErrNotFound)
 	})
 }
 
 func TestPendingHints(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{Hints: true}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
 		id := w.strange(0, hello).HintID
-		pending, err := w.PendingHints(w.ctx, doorAt(0), 10)
+		pending, err := w.PendingHints(w.ctx, inboundAt(0), 10)
 		require.NoError(w.t, err)
 		require.Empty(w.t, pending, "too young")
-		pending, err = w.PendingHints(w.ctx, doorAt(5), 10)
+		pending, err = w.PendingHints(w.ctx, inboundAt(5), 10)
 		require.NoError(w.t, err)
 		require.Len(w.t, pending, 1)
 		require.Equal(w.t, id, pending[0].ID)
-		require.NoError(w.t, w.HintTold(w.ctx, id, doorAt(6)))
-		pending, err = w.PendingHints(w.ctx, doorAt(60), 10)
+		require.NoError(w.t, w.HintTold(w.ctx, id, inboundAt(6)))
+		pending, err = w.PendingHints(w.ctx, inboundAt(60), 10)
 		require.NoError(w.t, err)
 		require.Empty(w.t, pending)
 	})
@@ -141,18 +141,18 @@ func TestPendingHints(t *testing.T) {
 // A sender who opts out, or is enrolled, while the connection to the carrier is
 // made gets no hint.
 func TestHintIsCheckedAgain(t *testing.T) {
-	for name, happen := range map[string]func(w *doorWorld){
-		"nothing": func(*doorWorld) {},
-		"STOP":    func(w *doorWorld) { w.strange(1, stop) },
-		"enrolled": func(w *doorWorld) {
-			_, err := w.Enroll(w.ctx, models.Participant{ID: "eve", Phone: stranger, Timezone: "UTC", EnrolledAt: doorAt(1)}, "operator")
+	for name, happen := range map[string]func(w *inboundWorld){
+		"nothing": func(*inboundWorld) {},
+		"STOP":    func(w *inboundWorld) { w.strange(1, stop) },
+		"enrolled": func(w *inboundWorld) {
+			_, err := w.Enroll(w.ctx, models.Participant{ID: "eve", Phone: stranger, Timezone: "UTC", EnrolledAt: inboundAt(1)}, "operator")
 			require.NoError(w.t, err)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			doorOnBoth(t, store.InboundLimits{Hints: true}, func(w *doorWorld) {
+			inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
 				id := w.strange(0, hello).HintID
-				claim, err := w.ClaimHint(w.ctx, id, doorAt(0))
+				claim, err := w.ClaimHint(w.ctx, id, inboundAt(0))
 				require.NoError(w.t, err)
 				require.True(w.t, claim.Post)
 				happen(w)
@@ -161,11 +161,11 @@ func TestHintIsCheckedAgain(t *testing.T) {
 					want = models.OutboxSending
 				}
 				for range 2 {
-					status, err := w.CheckHint(w.ctx, id, doorAt(2))
+					status, err := w.CheckHint(w.ctx, id, inboundAt(2))
 					require.NoError(w.t, err)
 					require.Equal(w.t, want, status)
 				}
-				_, err = w.CheckHint(w.ctx, "nobody", doorAt(2))
+				_, err = w.CheckHint(w.ctx, "nobody", inboundAt(2))
 				require.ErrorIs(w.t, err, models.ErrNotFound)
 			})
 		})

@@ -17,49 +17,49 @@ import (
 )
 
 const (
-	doorAnn  = "+15558675310"
-	stranger = "+15550001111"
-	ours     = "+15017122661"
-	doorKeys = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+	inboundAnn  = "+15558675310"
+	stranger    = "+15550001111"
+	ours        = "+15017122661"
+	inboundKeys = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 )
 
-var doorBegin = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+var inboundBegin = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// doorAt is an instant some seconds after the beginning of a test's story.
-func doorAt(seconds int) time.Time { return doorBegin.Add(time.Duration(seconds) * time.Second) }
+// inboundAt is an instant some seconds after the beginning of a test's story.
+func inboundAt(seconds int) time.Time { return inboundBegin.Add(time.Duration(seconds) * time.Second) }
 
-// doorWorld is a store with rules and one participant, ann.
-type doorWorld struct {
+// inboundWorld is a store with rules and one participant, ann.
+type inboundWorld struct {
 	*store.Store
 	t   *testing.T
 	ctx context.Context
 	n   int
 }
 
-func doorOnBoth(t *testing.T, rules store.InboundLimits, test func(w *doorWorld)) {
+func inboundOnBoth(t *testing.T, rules store.InboundLimits, test func(w *inboundWorld)) {
 	t.Helper()
-	open := func(t *testing.T, url string) *doorWorld {
-		ring, err := seal.Parse(doorKeys)
+	open := func(t *testing.T, url string) *inboundWorld {
+		ring, err := seal.Parse(inboundKeys)
 		require.NoError(t, err)
 		s, err := store.Open(t.Context(), store.Config{URL: url, Sealer: ring, Gate: rules})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
-		w := &doorWorld{Store: s, t: t, ctx: t.Context()}
-		w.enrol("ann", doorAnn)
+		w := &inboundWorld{Store: s, t: t, ctx: t.Context()}
+		w.enrol("ann", inboundAnn)
 		return w
 	}
 	t.Run("sqlite", func(t *testing.T) { test(open(t, "sqlite:"+filepath.Join(t.TempDir(), "coach.db"))) })
 	t.Run("postgres", func(t *testing.T) { test(open(t, pgtest.Start(t))) })
 }
 
-func (w *doorWorld) enrol(id, phone string) models.Participant {
+func (w *inboundWorld) enrol(id, phone string) models.Participant {
 	w.t.Helper()
-	p, err := w.Enroll(w.ctx, models.Participant{ID: id, Phone: phone, Timezone: "UTC", Locale: "fr-CA", EnrolledAt: doorBegin}, "operator")
+	p, err := w.Enroll(w.ctx, models.Participant{ID: id, Phone: phone, Timezone: "UTC", Locale: "fr-CA", EnrolledAt: inboundBegin}, "operator")
 	require.NoError(w.t, err)
 	return p
 }
 
-func (w *doorWorld) take(in models.Inbound) models.AcceptedInbound {
+func (w *inboundWorld) take(in models.Inbound) models.AcceptedInbound {
 	w.t.Helper()
 	w.n++
 	in.ProviderSID, in.To = fmt.Sprintf("SM%032d", w.n), ours
@@ -69,12 +69,12 @@ func (w *doorWorld) take(in models.Inbound) models.AcceptedInbound {
 }
 
 // text is one of ann's.
-func (w *doorWorld) text(seconds int, body string) models.AcceptedInbound {
+func (w *inboundWorld) text(seconds int, body string) models.AcceptedInbound {
 	w.t.Helper()
-	return w.take(models.Inbound{From: doorAnn, Body: body, ReceivedAt: doorAt(seconds)})
+	return w.take(models.Inbound{From: inboundAnn, Body: body, ReceivedAt: inboundAt(seconds)})
 }
 
-func (w *doorWorld) gates(seconds int, bodies ...string) []models.Gate {
+func (w *inboundWorld) gates(seconds int, bodies ...string) []models.Gate {
 	w.t.Helper()
 	var gates []models.Gate
 	for i, body := range bodies {
@@ -83,7 +83,7 @@ func (w *doorWorld) gates(seconds int, bodies ...string) []models.Gate {
 	return gates
 }
 
-func (w *doorWorld) notices() []models.NoticeKind {
+func (w *inboundWorld) notices() []models.NoticeKind {
 	w.t.Helper()
 	_, rows, err := w.Untold(w.ctx, "ann")
 	require.NoError(w.t, err)
@@ -95,29 +95,29 @@ func (w *doorWorld) notices() []models.NoticeKind {
 }
 
 // replied is a reply of ours that the carrier took.
-func (w *doorWorld) replied(n, seconds int) {
+func (w *inboundWorld) replied(n, seconds int) {
 	w.t.Helper()
 	turn := models.TurnID("ann", n)
 	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: n, Mode: models.ModeIntake,
-		Plan: models.TurnPlan{Kind: models.KindReply}, Now: doorAt(seconds)})
+		Plan: models.TurnPlan{Kind: models.KindReply}, Now: inboundAt(seconds)})
 	require.NoError(w.t, err)
 	id := models.OutboxID(turn, 1)
-	_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "reply", At: doorAt(seconds),
+	_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "reply", At: inboundAt(seconds),
 		Outbox: []models.Outbox{{ID: id, Part: 1, Kind: models.KindReply, Body: "hello"}}})
 	require.NoError(w.t, err)
-	_, err = w.ClaimSend(w.ctx, id, doorAt(seconds))
+	_, err = w.ClaimSend(w.ctx, id, inboundAt(seconds))
 	require.NoError(w.t, err)
-	require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: fmt.Sprintf("SMr%d", n), Status: models.OutboxSent}, doorAt(seconds)))
+	require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: fmt.Sprintf("SMr%d", n), Status: models.OutboxSent}, inboundAt(seconds)))
 }
 
 func TestTextsPerMinute(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{PerMinute: 3}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{PerMinute: 3}, func(w *inboundWorld) {
 		passed, limited := models.GateNone, models.GateRateLimited
 		require.Equal(w.t, []models.Gate{passed, passed, passed, limited, limited}, w.gates(0, "a", "b", "c", "d", "e"))
 		require.Equal(w.t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage, models.NoticeMessage, models.NoticeMessage,
 			models.NoticeLimit, models.NoticeFlags}, w.notices(), "no signal, and one word of it")
 
-		stop := w.take(models.Inbound{From: doorAnn, Body: "help", ReceivedAt: doorAt(6)})
+		stop := w.take(models.Inbound{From: inboundAnn, Body: "help", ReceivedAt: inboundAt(6)})
 		require.Equal(w.t, passed, stop.Inbound.Gate, "keywords always pass")
 		require.NotZero(w.t, stop.NoticeID)
 
@@ -125,7 +125,7 @@ func TestTextsPerMinute(t *testing.T) {
 		require.Equal(w.t, passed, again.Inbound.Gate, "what was held back does not count")
 		require.Equal(w.t, int64(4), again.Inbound.Seq, "numbers have no gaps")
 
-		entries, err := w.History(w.ctx, "ann", 3, doorAt(7))
+		entries, err := w.History(w.ctx, "ann", 3, inboundAt(7))
 		require.NoError(w.t, err)
 		require.Equal(w.t, []models.Gate{limited, limited, passed}, []models.Gate{entries[0].Gate, entries[1].Gate, entries[2].Gate})
 		require.Equal(w.t, "d", entries[0].Text)
@@ -133,7 +133,7 @@ func TestTextsPerMinute(t *testing.T) {
 }
 
 func TestLimitIsToldOnceAnHour(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{PerDay: 1}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{PerDay: 1}, func(w *inboundWorld) {
 		told := func(seconds int) bool { return w.text(seconds, fmt.Sprint(seconds)).NoticeID != 0 }
 		require.True(w.t, told(0), "the text itself")
 		require.True(w.t, told(1))
@@ -145,7 +145,7 @@ func TestLimitIsToldOnceAnHour(t *testing.T) {
 }
 
 func TestLimitNotice(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{PerMinute: 1}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{PerMinute: 1}, func(w *inboundWorld) {
 		w.text(0, "a")
 		over := w.text(1, "b").Inbound.ID
 		locale, err := w.LocaleOf(w.ctx, over)
@@ -153,25 +153,25 @@ func TestLimitNotice(t *testing.T) {
 		require.Equal(w.t, "fr-CA", locale)
 		_, err = w.LocaleOf(w.ctx, over+99)
 		require.ErrorIs(w.t, err, models.ErrNotFound)
-		ask := models.LimitNotice{InboundID: over, Body: "too many", Now: doorAt(2)}
+		ask := models.LimitNotice{InboundID: over, Body: "too many", Now: inboundAt(2)}
 		id, err := w.QueueLimitNotice(w.ctx, ask)
 		require.NoError(w.t, err)
 		again, err := w.QueueLimitNotice(w.ctx, ask)
 		require.NoError(w.t, err)
 		require.Equal(w.t, id, again)
-		claim, err := w.ClaimSend(w.ctx, id, doorAt(2))
+		claim, err := w.ClaimSend(w.ctx, id, inboundAt(2))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
-		require.Equal(w.t, doorAnn, claim.To)
+		require.Equal(w.t, inboundAnn, claim.To)
 
-		late, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(2, "c").Inbound.ID, Body: "too many", Now: doorAt(2000)})
+		late, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(2, "c").Inbound.ID, Body: "too many", Now: inboundAt(2000)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, late, "too late to be of use")
 
-		gone, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(3, "d").Inbound.ID, Body: "too many", Now: doorAt(4)})
+		gone, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(3, "d").Inbound.ID, Body: "too many", Now: inboundAt(4)})
 		require.NoError(w.t, err)
-		w.take(models.Inbound{From: doorAnn, Body: "stop", ReceivedAt: doorAt(5)})
-		claim, err = w.ClaimSend(w.ctx, gone, doorAt(6))
+		w.take(models.Inbound{From: inboundAnn, Body: "stop", ReceivedAt: inboundAt(5)})
+		claim, err = w.ClaimSend(w.ctx, gone, inboundAt(6))
 		require.NoError(w.t, err)
 		require.False(w.t, claim.Post, "the consent gate holds for it")
 	})
@@ -180,7 +180,7 @@ func TestLimitNotice(t *testing.T) {
 const away = "I am out of the office"
 
 func TestRepeatsAreALoop(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *inboundWorld) {
 		none, muted := models.GateNone, models.GateMuted
 		require.Equal(w.t, []models.Gate{none, none, none, none}, w.gates(0, away, "i am out of the OFFICE ", away, "I am out\u200b of the office"))
 		fifth := w.text(10, away)
@@ -189,20 +189,20 @@ func TestRepeatsAreALoop(t *testing.T) {
 		require.Zero(w.t, fifth.NoticeID)
 		require.Equal(w.t, []models.Gate{muted, muted}, w.gates(20, "anything", "at all"))
 
-		until, err := w.MutedUntil(w.ctx, "ann", doorAt(30))
+		until, err := w.MutedUntil(w.ctx, "ann", inboundAt(30))
 		require.NoError(w.t, err)
-		require.Equal(w.t, doorAt(10).Add(time.Hour), until)
-		stop := w.take(models.Inbound{From: doorAnn, Body: "help", ReceivedAt: doorAt(40)})
+		require.Equal(w.t, inboundAt(10).Add(time.Hour), until)
+		stop := w.take(models.Inbound{From: inboundAnn, Body: "help", ReceivedAt: inboundAt(40)})
 		require.NotZero(w.t, stop.NoticeID, "keywords pass a mute")
 		require.Equal(w.t, none, w.text(3611, "back again").Inbound.Gate)
-		until, err = w.MutedUntil(w.ctx, "ann", doorAt(3611))
+		until, err = w.MutedUntil(w.ctx, "ann", inboundAt(3611))
 		require.NoError(w.t, err)
 		require.Zero(w.t, until)
 	})
 }
 
 func TestEverydayAnswersAreNoLoop(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *inboundWorld) {
 		for i := range 14 {
 			require.Equal(w.t, models.GateNone, w.text(i*20, "Done!").Inbound.Gate, i)
 		}
@@ -211,7 +211,7 @@ func TestEverydayAnswersAreNoLoop(t *testing.T) {
 }
 
 func TestSlowRepeatsAreNoLoop(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *inboundWorld) {
 		for i := range 12 {
 			require.Equal(w.t, models.GateNone, w.text(i*160, away).Inbound.Gate, i)
 		}
@@ -219,7 +219,7 @@ func TestSlowRepeatsAreNoLoop(t *testing.T) {
 }
 
 func TestExchangesAreALoop(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *inboundWorld) {
 		for i := range 20 {
 			require.Equal(w.t, models.GateNone, w.text(i*10, fmt.Sprintf("answer number %d", i)).Inbound.Gate, i)
 			w.replied(i+1, i*10+7)
@@ -231,7 +231,7 @@ func TestExchangesAreALoop(t *testing.T) {
 }
 
 func TestOnePauseMakesAPerson(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{Mute: time.Hour}, func(w *inboundWorld) {
 		for i := range 25 {
 			seconds := i * 10
 			if i == 12 {
@@ -244,17 +244,17 @@ func TestOnePauseMakesAPerson(t *testing.T) {
 }
 
 func TestEmptyTexts(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		require.Equal(w.t, []models.Gate{models.GateEmpty, models.GateEmpty}, w.gates(0, "", "\u200b\u2060 \u200f"))
 		require.Equal(w.t, []models.NoticeKind{models.NoticeStart}, w.notices())
-		picture := w.take(models.Inbound{From: doorAnn, MediaCount: 2, ReceivedAt: doorAt(2)})
+		picture := w.take(models.Inbound{From: inboundAnn, MediaCount: 2, ReceivedAt: inboundAt(2)})
 		require.Equal(w.t, models.GateNone, picture.Inbound.Gate)
 		require.NotZero(w.t, picture.NoticeID)
 	})
 }
 
 // ref names the newest claim on a row.
-func (w *doorWorld) ref(id string) models.ClaimRef {
+func (w *inboundWorld) ref(id string) models.ClaimRef {
 	w.t.Helper()
 	row, err := w.Outbox(w.ctx, id)
 	if errors.Is(err, models.ErrNotFound) {

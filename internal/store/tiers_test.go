@@ -14,7 +14,7 @@ const (
 	hours = 3600
 )
 
-func (w *doorWorld) alarm(id string) models.Alert {
+func (w *inboundWorld) alarm(id string) models.Alert {
 	w.t.Helper()
 	row, err := w.Alarm(w.ctx, id)
 	require.NoError(w.t, err)
@@ -23,7 +23,7 @@ func (w *doorWorld) alarm(id string) models.Alert {
 
 // A weak sign is answered and pages no person; what raised it is on its record.
 func TestWeakSignPagesNoPerson(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		out := w.text(0, weak)
 		require.NotEmpty(w.t, out.AlarmID)
 		require.Equal(w.t, models.TierB, out.Inbound.DangerTier)
@@ -40,7 +40,7 @@ func TestWeakSignPagesNoPerson(t *testing.T) {
 }
 
 func TestSecondWeakSignOfADayIsGrave(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		require.False(w.t, w.alarm(w.text(0, weak).AlarmID).Pages)
 		second := w.text(24*hours-1, weak)
 		row := w.alarm(second.AlarmID)
@@ -51,7 +51,7 @@ func TestSecondWeakSignOfADayIsGrave(t *testing.T) {
 }
 
 func TestWeakSignsADayApartStayWeak(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		for _, at := range []int{0, 24 * hours, 48 * hours} {
 			row := w.alarm(w.text(at, weak).AlarmID)
 			require.Equal(w.t, []any{"B", false, false}, []any{row.Tier, row.Escalated, row.Pages})
@@ -61,17 +61,17 @@ func TestWeakSignsADayApartStayWeak(t *testing.T) {
 }
 
 func TestGraveSignPagesAtOnce(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		row := w.alarm(w.crisis(0).AlarmID)
 		require.Equal(w.t, []any{"A", false, true, "direct"}, []any{row.Tier, row.Escalated, row.Pages, row.Kind})
 	})
 }
 
 // hear is what a voice note of a text turned out to say.
-func (w *doorWorld) hear(out models.AcceptedInbound, seconds, index int, text string) models.AcceptedInbound {
+func (w *inboundWorld) hear(out models.AcceptedInbound, seconds, index int, text string) models.AcceptedInbound {
 	w.t.Helper()
 	heard, err := w.AcceptTranscript(w.ctx, models.Transcript{
-		InboundID: out.Inbound.ID, Note: models.VoiceNote{Index: index, Type: "audio/amr", Text: text}, At: doorAt(seconds),
+		InboundID: out.Inbound.ID, Note: models.VoiceNote{Index: index, Type: "audio/amr", Text: text}, At: inboundAt(seconds),
 	})
 	require.NoError(w.t, err)
 	return heard
@@ -82,20 +82,20 @@ const twoNotes = `[{"index":0,"type":"audio/amr"},{"index":1,"type":"audio/amr"}
 // What is typed may be a weak sign, and what is spoken with it a grave one: the
 // alarm of the message pages a person after all, once.
 func TestGraveNoteOfAWeakMessagePages(t *testing.T) {
-	doorOnBoth(t, store.InboundLimits{}, func(w *doorWorld) {
-		out := w.take(models.Inbound{From: doorAnn, Body: weak, MediaCount: 2, Voice: twoNotes, ReceivedAt: doorAt(0)})
+	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
+		out := w.take(models.Inbound{From: inboundAnn, Body: weak, MediaCount: 2, Voice: twoNotes, ReceivedAt: inboundAt(0)})
 		read := w.alarm(out.AlarmID)
 		heard := w.hear(out, 5, 0, crisis)
 		require.Equal(w.t, out.AlarmID, heard.AlarmID, "to be told anew")
-		require.NoError(w.t, w.AlarmTold(w.ctx, read, doorAt(6)), "by a starter that read it before")
+		require.NoError(w.t, w.AlarmTold(w.ctx, read, inboundAt(6)), "by a starter that read it before")
 		row := w.alarm(out.AlarmID)
 		require.Equal(w.t, []any{"A", true, true}, []any{row.Tier, row.Pages, row.ToldAt == nil})
 		require.Equal(w.t, models.AttentionCrisis, w.ann().Attention)
-		pending, err := w.PendingAlarms(w.ctx, doorAt(60), 10)
+		pending, err := w.PendingAlarms(w.ctx, inboundAt(60), 10)
 		require.NoError(w.t, err)
 		require.Len(w.t, pending, 1)
 		require.Empty(w.t, w.hear(out, 7, 1, crisis).AlarmID, "it pages already")
-		require.NoError(w.t, w.AlarmTold(w.ctx, row, doorAt(8)))
+		require.NoError(w.t, w.AlarmTold(w.ctx, row, inboundAt(8)))
 		require.NotNil(w.t, w.alarm(out.AlarmID).ToldAt)
 	})
 }
