@@ -36,9 +36,10 @@ const (
 	priorityLast  = 5 // housekeeping
 )
 
-// local is for rules and short database work. It is retried for as long as the
-// database is away: nothing that was accepted may be given up.
-func local(ctx workflow.Context) workflow.Context {
+// withLocalOptions returns the context for rules and short database work. Both
+// are retried for as long as the database is away: nothing that was accepted
+// may be given up.
+func withLocalOptions(ctx workflow.Context) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout:    localLimit,
 		ScheduleToCloseTimeout: localPatience,
@@ -51,8 +52,8 @@ func local(ctx workflow.Context) workflow.Context {
 	})
 }
 
-// patience is the time limit of one round.
-func (t *turn) patience() time.Duration {
+// roundTimeLimit returns the time limit of one round.
+func (t *turn) roundTimeLimit() time.Duration {
 	if t.plan.Kind == models.KindGreeting {
 		return greetingPatience
 	}
