@@ -37,11 +37,11 @@ type DecisionActivities struct {
 // Decide says what follows from an event. It reads nothing but its input and
 // is safe to retry.
 func (d *DecisionActivities) Decide(_ context.Context, in models.DecideInput) (models.Decision, error) {
-	decision, err := coach.Decide(d.situation(in.State, in), in.Event)
+	decision, err := coach.Decide(d.newInput(in.State, in), in.Event)
 	return decision, toTemporalError(err)
 }
 
-func (d *DecisionActivities) situation(state models.ParticipantState, in models.DecideInput) coach.Situation {
+func (d *DecisionActivities) newInput(state models.ParticipantState, in models.DecideInput) coach.Situation {
 	return coach.Situation{State: state, Now: in.Now, Rules: d.Rules, Zones: d.Zones}
 }
 
@@ -91,7 +91,7 @@ func (d *DecisionActivities) decideCall(in models.DecideToolInput, call models.T
 	if event.Kind == models.EventSubagentAsk {
 		event.Plan.Subagent.TurnID = models.SubagentTurnID(in.Tool.TurnID, in.Tool.Step, in.Tool.Call)
 	}
-	decision, err := coach.Decide(d.situation(in.State, models.DecideInput{Now: in.Now}), event)
+	decision, err := coach.Decide(d.newInput(in.State, models.DecideInput{Now: in.Now}), event)
 	if err != nil {
 		return models.Decision{Refused: err.Error()}
 	}

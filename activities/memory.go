@@ -84,7 +84,7 @@ func (m memories) ListMemories(ctx context.Context, topic string) (tools.Memorie
 func (m memories) ForgetMemories(ctx context.Context, ids []string) ([]string, error) {
 	var gone []string
 	for _, id := range ids {
-		err := m.tools.Facts.Forget(ctx, m.forgetting(id))
+		err := m.tools.Facts.Forget(ctx, m.newForgetting(id))
 		if errors.Is(err, models.ErrNotFound) {
 			continue
 		}
@@ -98,10 +98,10 @@ func (m memories) ForgetMemories(ctx context.Context, ids []string) ([]string, e
 
 // ForgetAll implements tools.Forgetter.
 func (m memories) ForgetAll(ctx context.Context) (int, error) {
-	return m.tools.Facts.ForgetAll(ctx, m.forgetting(""))
+	return m.tools.Facts.ForgetAll(ctx, m.newForgetting(""))
 }
 
-func (m memories) forgetting(id string) models.Forgetting {
+func (m memories) newForgetting(id string) models.Forgetting {
 	return models.Forgetting{ParticipantID: m.participantID, FactID: id, Actor: byParticipant, At: m.tools.Now().UTC()}
 }
 

@@ -49,10 +49,10 @@ type ToolActivities struct {
 // It heartbeats, and keeps to the input's time limit as CallModel does.
 func (t *ToolActivities) RunTool(ctx context.Context, in models.ToolInput) (models.ToolEffect, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
-	stop := startHeartbeatWith(ctx, limit.heartbeat)
+	stop := startHeartbeatWith(ctx, limit.recordHeartbeat)
 	out, err := t.runOnce(ctx, in, limit)
 	stop()
-	return out, limit.check(ctx, err)
+	return out, limit.limitError(ctx, err)
 }
 
 func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit *timeLimit) (models.ToolEffect, error) {
@@ -61,7 +61,7 @@ func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit
 	run, err := t.Store.ToolRun(ctx, in.TurnID, in.Step, in.Call)
 	done, err := isFound(err)
 	if !done && err == nil {
-		run, err = t.run(ctx, in)
+		run, err = t.runCall(ctx, in)
 	}
 	if err != nil {
 		return models.ToolEffect{}, toTemporalError(err)
@@ -69,8 +69,8 @@ func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit
 	return t.rowsToSend(ctx, run)
 }
 
-// run executes a call that has no result yet, and stores what it came to.
-func (t *ToolActivities) run(ctx context.Context, in models.ToolInput) (models.ToolRun, error) {
+// runCall executes a call that has no result yet, and stores what it came to.
+func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (models.ToolRun, error) {
 	call, err := loadCall(ctx, t.Store, in)
 	if err != nil {
 		return models.ToolRun{}, err
@@ -118,7 +118,7 @@ func (t *ToolActivities) messageOutcome(in models.ToolInput, turn models.TurnCon
 	out := finished{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: channel == models.ChannelChat, At: now,
 	}}
-	out.say(models.PersistTurnInput{
+	out.addText(models.PersistTurnInput{
 		ParticipantID: in.ParticipantID, TurnID: id, Plan: models.TurnPlan{Kind: turn.Turn.Kind}, Now: now,
 	}, said{text: text, outboxID: models.OutboxID(id, 1)}, channel)
 	return &out.TurnOutcome
