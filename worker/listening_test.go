@@ -95,7 +95,7 @@ func (s *studio) text(sid, body string) int64 {
 func (s *studio) begin(model string, id int64) string {
 	s.t.Helper()
 	cfg := config.Config{Model: config.Model{Transcribe: model}}
-	rows := listening(cfg, s.rows, transcriber{
+	rows := withTranscriber(cfg, s.rows, transcriber{
 		notes: s.rows, carrier: s.spy, model: s.spy, log: slog.New(slog.DiscardHandler), now: func() time.Time { return s.now },
 	})
 	for range 2 {

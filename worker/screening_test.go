@@ -120,7 +120,7 @@ func startBothRoles(t *testing.T) *bothRoles {
 
 	carrier := b.carrier()
 	front := b.front(carrier)
-	b.turns = listening(config.Config{Model: config.Model{Transcribe: "whisper"}}, b.rows, transcriber{
+	b.turns = withTranscriber(config.Config{Model: config.Model{Transcribe: "whisper"}}, b.rows, transcriber{
 		notes: b.rows, carrier: carrier, model: hears{b}, log: slog.New(slog.DiscardHandler), now: time.Now,
 	})
 	past, err := store.NewArchive(store.ArchiveConfig{Database: b.rows.Database()})
