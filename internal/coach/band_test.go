@@ -155,7 +155,7 @@ func TestBandProperty(t *testing.T) {
 			}
 		}
 		for _, part := range quiet.outsideAll(span{from: from, to: to}, zones) {
-			counted += part.minutes()
+			counted += part.wholeMinutes()
 		}
 		require.Equal(t, open, counted)
 	})

@@ -18,7 +18,7 @@ func (s Situation) FirstGreeting() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	return s.spreadFrom(later(open, s.Now.UTC()))
+	return s.spreadFrom(laterOf(open, s.Now.UTC()))
 }
 
 // onEnrolment greets a new participant, or sets the time at which that is done. A
@@ -27,11 +27,11 @@ func (s Situation) onEnrolment() (models.Decision, error) {
 	at := s.State.GreetingAt
 	switch {
 	case at.IsZero(), s.State.SignedUp && s.Now.Sub(at) <= promptReply:
-		return s.say(models.TurnPlan{Kind: models.KindGreeting}), nil
+		return s.startTurn(models.TurnPlan{Kind: models.KindGreeting}), nil
 	case at.After(s.Now) && s.isActive():
-		p := s.plan()
-		p.set(models.DueGreeting, "", at)
-		return p.decision(), nil
+		p := s.newPlan()
+		p.setDue(models.DueGreeting, "", at)
+		return p.toDecision(), nil
 	}
 	return s.dueGreeting()
 }
@@ -49,19 +49,19 @@ func (s Situation) dueGreeting() (models.Decision, error) {
 	if err != nil {
 		return models.Decision{}, err
 	}
-	p := s.plan()
+	p := s.newPlan()
 	if quiet.After(s.Now) {
 		at, err := s.spreadFrom(quiet)
-		p.set(models.DueGreeting, "", at)
-		return p.decision(), err
+		p.setDue(models.DueGreeting, "", at)
+		return p.toDecision(), err
 	}
-	p.start(models.TurnPlan{Kind: models.KindGreeting})
-	return p.decision(), nil
+	p.startTurn(models.TurnPlan{Kind: models.KindGreeting})
+	return p.toDecision(), nil
 }
 
 // setGreeting sets the time of a greeting that is still to be sent.
 func (s Situation) setGreeting(p *plan) {
 	if s.greetingWaits() {
-		p.set(models.DueGreeting, "", later(s.State.GreetingAt, s.Now))
+		p.setDue(models.DueGreeting, "", laterOf(s.State.GreetingAt, s.Now))
 	}
 }

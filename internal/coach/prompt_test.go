@@ -14,7 +14,7 @@ import (
 func withSlot(t require.TestingT, now string, schedule models.Schedule, day string) Situation {
 	s := at(t, now)
 	var err error
-	schedule.Next, err = s.next(schedule, instant(t, day))
+	schedule.Next, err = s.nextSlot(schedule, instant(t, day))
 	require.NoError(t, err)
 	s.State.Schedules = []models.Schedule{schedule}
 	return s
