@@ -41,8 +41,8 @@ func (d *DecisionActivities) Decide(_ context.Context, in models.DecideInput) (m
 	return decision, toTemporalError(err)
 }
 
-func (d *DecisionActivities) newInput(state models.ParticipantState, in models.DecideInput) coach.Situation {
-	return coach.Situation{State: state, Now: in.Now, Rules: d.Rules, Zones: d.Zones}
+func (d *DecisionActivities) newInput(state models.ParticipantState, in models.DecideInput) coach.Input {
+	return coach.Input{State: state, Now: in.Now, Rules: d.Rules, Zones: d.Zones}
 }
 
 // DecideTool decides a tool call that changes the workflow's own state, and

@@ -79,7 +79,7 @@ func (t *LaterRetries) planRetry(try models.LateTry) (at time.Time, reason strin
 		}
 	}
 	who := models.ParticipantState{Zone: try.Participant.Timezone, ZoneAssumed: try.Participant.ZoneAssumed}
-	at, err = coach.Situation{State: who, Now: due, Rules: t.Rules, Zones: t.Zones}.Opens()
+	at, err = coach.Input{State: who, Now: due, Rules: t.Rules, Zones: t.Zones}.Opens()
 	if err != nil {
 		return at, "", fmt.Errorf("finding when %s may go: %w", try.Row.ID, err)
 	}

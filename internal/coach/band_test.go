@@ -21,7 +21,7 @@ func unitedStates(t require.TestingT) []*time.Location {
 }
 
 // nowhere is at, of a participant whose zone is assumed.
-func nowhere(t require.TestingT, now string) Situation {
+func nowhere(t require.TestingT, now string) Input {
 	s := at(t, now)
 	s.State.ZoneAssumed, s.Rules.Band = true, unitedStates(t)
 	return s

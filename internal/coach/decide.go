@@ -17,7 +17,7 @@ import (
 // is safe. An error means that state or event break their own rules (an unknown
 // kind, a zone that is gone) and no retry will help; what a model or an
 // operator asked wrongly is Decision.Refused instead.
-func Decide(s Situation, ev models.Event) (models.Decision, error) {
+func Decide(s Input, ev models.Event) (models.Decision, error) {
 	if s.State.Ended {
 		return decideAfterEnd(ev.Kind), nil
 	}
@@ -31,7 +31,7 @@ func Decide(s Situation, ev models.Event) (models.Decision, error) {
 // dispatch is the decision without what every contact brings along.
 //
 //nolint:cyclop // one line per kind of event, dispatch and nothing else
-func (s Situation) dispatch(ev models.Event) (models.Decision, error) {
+func (s Input) dispatch(ev models.Event) (models.Decision, error) {
 	switch ev.Kind {
 	case models.EventEnrolled:
 		return s.onEnrolment()
@@ -76,7 +76,7 @@ func (s Situation) dispatch(ev models.Event) (models.Decision, error) {
 }
 
 // startTurn starts a turn, unless the person opted out.
-func (s Situation) startTurn(turn models.TurnPlan) models.Decision {
+func (s Input) startTurn(turn models.TurnPlan) models.Decision {
 	p := s.newPlan()
 	if s.State.Status != models.StatusOptedOut {
 		p.startTurn(turn)
@@ -85,7 +85,7 @@ func (s Situation) startTurn(turn models.TurnPlan) models.Decision {
 }
 
 // onDue dispatches a due time that passed.
-func (s Situation) onDue(due models.Due) (models.Decision, error) {
+func (s Input) onDue(due models.Due) (models.Decision, error) {
 	if s.heldUp(due) && isSpread(due.Kind) {
 		p := s.newPlan()
 		p.setDueAfter(due.Kind, due.Ref, s.Now, s.spreadOffset())
@@ -120,7 +120,7 @@ func (s Situation) onDue(due models.Due) (models.Decision, error) {
 
 // heldUp: the time came while no worker ran, and what follows may be spread. An
 // outage ends for everybody at one instant.
-func (s Situation) heldUp(due models.Due) bool {
+func (s Input) heldUp(due models.Due) bool {
 	return !due.At.IsZero() && s.Now.After(due.At.Add(lateness)) && s.spreadOffset() > 0
 }
 
@@ -140,7 +140,7 @@ func isSpread(kind models.DueKind) bool {
 // regardless of who began it: a text that came, a turn that says something, a
 // prompt or check-in that the carrier took. Coming into coaching counts as one.
 // The due time stands before the effects, because a turn comes last.
-func (s Situation) rescheduleCheckIn(ev models.Event, effects []models.Effect) []models.Effect {
+func (s Input) rescheduleCheckIn(ev models.Event, effects []models.Effect) []models.Effect {
 	status, at := s.State.Status, s.Now
 	contact := ev.Kind == models.EventTexts || ev.Kind == models.EventRestored
 	if ev.Kind == models.EventPromptSent || ev.Kind == models.EventCheckInSent {
@@ -164,7 +164,7 @@ func (s Situation) rescheduleCheckIn(ev models.Event, effects []models.Effect) [
 // for an answer nothing is done; the contact that ends the wait sets the next
 // look. Quiet hours, and a day that has had its check-ins, put it off to the
 // first instant at which it may go out.
-func (s Situation) dueCheckIn() (models.Decision, error) {
+func (s Input) dueCheckIn() (models.Decision, error) {
 	if s.Rules.CheckIn <= 0 || !s.canSpeakFirst() || s.State.Pending != nil {
 		return models.Decision{}, nil
 	}
@@ -191,7 +191,7 @@ func (s Situation) dueCheckIn() (models.Decision, error) {
 
 // checkInSent: the carrier took a check-in. Those that were not written leave no
 // trace here.
-func (s Situation) checkInSent(at time.Time) (models.Decision, error) {
+func (s Input) checkInSent(at time.Time) (models.Decision, error) {
 	home, err := s.loadZone("")
 	if err != nil {
 		return models.Decision{}, fmt.Errorf("finding the participant's day: %w", err)
@@ -215,7 +215,7 @@ func decideAfterEnd(kind models.EventKind) models.Decision {
 // startSubagent starts a subagent. A call that waits for the result is answered
 // by the subagent itself; the model is told of the others that nothing is known
 // yet, so that it claims nothing.
-func (s Situation) startSubagent(sub models.Subagent) (models.Decision, error) {
+func (s Input) startSubagent(sub models.Subagent) (models.Decision, error) {
 	p := s.newPlan()
 	p.addEffect(models.Effect{Kind: models.EffectStartSubagent, Turn: &models.TurnPlan{Kind: models.KindSubagent, Subagent: sub}})
 	out := p.toDecision()
@@ -237,7 +237,7 @@ func (s Situation) startSubagent(sub models.Subagent) (models.Decision, error) {
 
 // subagentDone: what a subagent found is kept in its rows, and nothing follows,
 // unless it was to be told.
-func (s Situation) subagentDone(sub models.Subagent) (models.Decision, error) {
+func (s Input) subagentDone(sub models.Subagent) (models.Decision, error) {
 	if !sub.Tell || sub.Failed {
 		return models.Decision{}, nil
 	}
@@ -246,7 +246,7 @@ func (s Situation) subagentDone(sub models.Subagent) (models.Decision, error) {
 
 // sendResult sends a subagent's result to people in coaching. It is something
 // that we start, so in quiet hours it waits for their end.
-func (s Situation) sendResult(turnID string) (models.Decision, error) {
+func (s Input) sendResult(turnID string) (models.Decision, error) {
 	if !s.isActive() {
 		return models.Decision{}, nil
 	}

@@ -26,8 +26,8 @@ func instant(t require.TestingT, text string) time.Time {
 
 // at is the situation of an active participant in New York with the default
 // settings.
-func at(t require.TestingT, now string) Situation {
-	return Situation{
+func at(t require.TestingT, now string) Input {
+	return Input{
 		State: models.ParticipantState{
 			ParticipantID: person, Zone: home, Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true,
 		},
@@ -43,7 +43,7 @@ func at(t require.TestingT, now string) Situation {
 
 // decide runs a decision and holds that it neither changes its situation nor
 // depends on anything else.
-func decide(t require.TestingT, s Situation, ev models.Event) models.Decision {
+func decide(t require.TestingT, s Input, ev models.Event) models.Decision {
 	before := s.State.Clone()
 	got, err := Decide(s, ev)
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ var clearPending = models.Effect{Kind: models.EffectClearPending}
 
 // everything gives a state with one due time of every kind and a pending
 // prompt.
-func everything(s Situation) Situation {
+func everything(s Input) Input {
 	for _, kind := range everyDue() {
 		s.State.Due = append(s.State.Due, models.Due{Kind: kind, Ref: "r", At: s.Now.Add(time.Hour)})
 	}
@@ -99,7 +99,7 @@ func everything(s Situation) Situation {
 	return s
 }
 
-func waiting(s Situation, ages ...time.Duration) Situation {
+func waiting(s Input, ages ...time.Duration) Input {
 	for i, age := range ages {
 		s.State.Inbox.Items = append(s.State.Inbox.Items, models.InboxItem{MessageID: int64(i + 1), Seq: int64(i + 1), ReceivedAt: s.Now.Add(-age)})
 	}
@@ -197,8 +197,8 @@ func TestDecideTexts(t *testing.T) {
 	now := instant(t, noon)
 	for _, c := range []struct {
 		name   string
-		s      Situation
-		change func(*Situation)
+		s      Input
+		change func(*Input)
 		want   []models.Effect
 	}{
 		{"one text waits for more", waiting(at(t, noon), 0), nil, []models.Effect{setDue(models.DueDebounce, "", now.Add(2*time.Second))}},
@@ -206,11 +206,11 @@ func TestDecideTexts(t *testing.T) {
 		{"a long burst is cut", waiting(at(t, noon), 14*time.Second, 0), nil, []models.Effect{setDue(models.DueDebounce, "", now.Add(time.Second))}},
 		{"a burst at its limit", waiting(at(t, noon), 15*time.Second, 0), nil, []models.Effect{reply}},
 		{"texts of an outage", waiting(everything(at(t, noon)), time.Hour), nil, append(off[:5:5], clearDue(models.DueDebounce), clearDue(models.DueGreeting), reply)},
-		{"no limit", waiting(at(t, noon), time.Hour), func(s *Situation) { s.Rules.DebounceMax = 0 },
+		{"no limit", waiting(at(t, noon), time.Hour), func(s *Input) { s.Rules.DebounceMax = 0 },
 			[]models.Effect{setDue(models.DueDebounce, "", now.Add(2*time.Second))}},
-		{"debounce off", waiting(at(t, noon), 0), func(s *Situation) { s.Rules.Debounce = 0 }, []models.Effect{reply}},
-		{"paused", waiting(at(t, noon), 0), func(s *Situation) { s.State.Status = models.StatusPaused }, []models.Effect{store}},
-		{"opted out", waiting(at(t, noon), 0), func(s *Situation) { s.State.Status = models.StatusOptedOut }, []models.Effect{store}},
+		{"debounce off", waiting(at(t, noon), 0), func(s *Input) { s.Rules.Debounce = 0 }, []models.Effect{reply}},
+		{"paused", waiting(at(t, noon), 0), func(s *Input) { s.State.Status = models.StatusPaused }, []models.Effect{store}},
+		{"opted out", waiting(at(t, noon), 0), func(s *Input) { s.State.Status = models.StatusOptedOut }, []models.Effect{store}},
 		{"nothing waits", at(t, noon), nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

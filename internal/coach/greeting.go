@@ -10,7 +10,7 @@ import (
 // now, if they have just signed up themselves, and otherwise at their share of
 // the spread, since people may be enrolled by the hundred, from now or from the
 // end of quiet hours.
-func (s Situation) FirstGreeting() (time.Time, error) {
+func (s Input) FirstGreeting() (time.Time, error) {
 	if s.State.SignedUp {
 		return s.Now, nil
 	}
@@ -23,7 +23,7 @@ func (s Situation) FirstGreeting() (time.Time, error) {
 
 // onEnrolment greets a new participant, or sets the time at which that is done. A
 // person who signed up waits for the greeting as for a reply.
-func (s Situation) onEnrolment() (models.Decision, error) {
+func (s Input) onEnrolment() (models.Decision, error) {
 	at := s.State.GreetingAt
 	switch {
 	case at.IsZero(), s.State.SignedUp && s.Now.Sub(at) <= promptReply:
@@ -37,11 +37,11 @@ func (s Situation) onEnrolment() (models.Decision, error) {
 }
 
 // greetingWaits reports whether the conversation has still to begin.
-func (s Situation) greetingWaits() bool { return !s.State.GreetingAt.IsZero() }
+func (s Input) greetingWaits() bool { return !s.State.GreetingAt.IsZero() }
 
 // dueGreeting begins the conversation, outside quiet hours. A reply that is about
 // to be written does so too.
-func (s Situation) dueGreeting() (models.Decision, error) {
+func (s Input) dueGreeting() (models.Decision, error) {
 	if !s.canSpeakFirst() || !s.greetingWaits() {
 		return models.Decision{}, nil
 	}
@@ -60,7 +60,7 @@ func (s Situation) dueGreeting() (models.Decision, error) {
 }
 
 // setGreeting sets the time of a greeting that is still to be sent.
-func (s Situation) setGreeting(p *plan) {
+func (s Input) setGreeting(p *plan) {
 	if s.greetingWaits() {
 		p.setDue(models.DueGreeting, "", laterOf(s.State.GreetingAt, s.Now))
 	}

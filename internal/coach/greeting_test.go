@@ -11,7 +11,7 @@ import (
 )
 
 // enrolled is the situation of a person whose greeting is set for an instant.
-func enrolled(t require.TestingT, now, greeting string, signedUp bool) Situation {
+func enrolled(t require.TestingT, now, greeting string, signedUp bool) Input {
 	s := at(t, now)
 	s.State.Greeted, s.State.SignedUp = false, signedUp
 	if greeting != "" {
@@ -24,14 +24,14 @@ func TestGreetingAt(t *testing.T) {
 	for _, c := range []struct {
 		name, now string
 		signedUp  bool
-		change    func(*Situation)
+		change    func(*Input)
 		want      string
 	}{
 		{"in the day", noon, false, nil, noon},
 		{"in quiet hours", "2026-01-15T22:30:00-05:00", false, nil, "2026-01-16T08:00:00-05:00"},
 		{"in quiet hours, signed up by themselves", "2026-01-15T22:30:00-05:00", true, nil, "2026-01-15T22:30:00-05:00"},
-		{"no quiet hours", "2026-01-15T22:30:00-05:00", false, func(s *Situation) { s.Rules.Quiet = QuietHours{} }, "2026-01-15T22:30:00-05:00"},
-		{"the zone is not known", "2026-01-15T11:00:00-05:00", false, func(s *Situation) {
+		{"no quiet hours", "2026-01-15T22:30:00-05:00", false, func(s *Input) { s.Rules.Quiet = QuietHours{} }, "2026-01-15T22:30:00-05:00"},
+		{"the zone is not known", "2026-01-15T11:00:00-05:00", false, func(s *Input) {
 			s.State.Zone, s.State.ZoneAssumed = "UTC", true
 			for _, name := range RegionZones("US") {
 				s.Rules.Band = append(s.Rules.Band, zoneNamed(t, name))
@@ -78,7 +78,7 @@ func TestEnrolled(t *testing.T) {
 	opens := []models.Effect{setDue(models.DueGreeting, "", instant(t, "2026-01-16T08:00:00-05:00"))}
 	for _, c := range []struct {
 		name string
-		s    Situation
+		s    Input
 		want []models.Effect
 	}{
 		{"a row from before", enrolled(t, night, "", false), greeting},

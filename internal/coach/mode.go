@@ -11,7 +11,7 @@ import (
 // planTransition answers the transition_state tool. Every transition becomes a
 // due time, an immediate one a time that has passed already, so that the mode
 // changes between turns only; the newest one replaces any other.
-func (s Situation) planTransition(target models.Mode, delay time.Duration) (models.Decision, error) {
+func (s Input) planTransition(target models.Mode, delay time.Duration) (models.Decision, error) {
 	if !target.Known() {
 		return refuseAsk("target_state %s is not a state; allowed: %s, %s", quoteValue(string(target)), models.ModeIntake, models.ModeFeedback), nil
 	}
@@ -42,7 +42,7 @@ func (s Situation) planTransition(target models.Mode, delay time.Duration) (mode
 }
 
 // operatorMode: an operator's setting replaces what the model had planned.
-func (s Situation) operatorMode(mode models.Mode) models.Decision {
+func (s Input) operatorMode(mode models.Mode) models.Decision {
 	if !mode.Known() {
 		return refuseAsk("target_state %s is not a state; allowed: %s, %s", quoteValue(string(mode)), models.ModeIntake, models.ModeFeedback)
 	}
@@ -54,7 +54,7 @@ func (s Situation) operatorMode(mode models.Mode) models.Decision {
 
 // enterMode changes the mode; entering the mode that holds already changes
 // nothing, not even what it waits for.
-func (s Situation) enterMode(p *plan, mode models.Mode) {
+func (s Input) enterMode(p *plan, mode models.Mode) {
 	if mode == s.State.Mode {
 		return
 	}
@@ -74,7 +74,7 @@ func (s Situation) enterMode(p *plan, mode models.Mode) {
 
 // awaitFeedback starts the wait for the person's word on a prompt. Without
 // coaching nothing waits: the question could not be asked.
-func (s Situation) awaitFeedback(p *plan, promptID string) {
+func (s Input) awaitFeedback(p *plan, promptID string) {
 	p.clearDue(models.DueFeedbackTimeout, models.DueFeedbackFollowup)
 	if s.isActive() {
 		p.setDueAfter(models.DueFeedbackTimeout, promptID, s.Now, s.Rules.FeedbackTimeout)
@@ -83,7 +83,7 @@ func (s Situation) awaitFeedback(p *plan, promptID string) {
 
 // dueAutoFeedback: no answer to a prompt so far (an answer would have cleared
 // this due time), so the next words are taken as feedback.
-func (s Situation) dueAutoFeedback(promptID string) models.Decision {
+func (s Input) dueAutoFeedback(promptID string) models.Decision {
 	voided := s.State.Pending != nil && s.State.Pending.PromptID != promptID
 	if voided || !s.canSpeakFirst() {
 		return models.Decision{}
@@ -98,7 +98,7 @@ func (s Situation) dueAutoFeedback(promptID string) models.Decision {
 
 // dueFeedback: still silence in feedback. One question, one follow-up later,
 // then nothing; in quiet hours either waits for their end.
-func (s Situation) dueFeedback(due models.Due, kind models.Kind) (models.Decision, error) {
+func (s Input) dueFeedback(due models.Due, kind models.Kind) (models.Decision, error) {
 	if s.State.Mode != models.ModeFeedback || !s.canSpeakFirst() {
 		return models.Decision{}, nil
 	}

@@ -27,7 +27,7 @@ const (
 // After an outage everybody's prompts fall due at one instant; they are spread
 // over the minutes that follow like those of people who chose the same minute,
 // so that a participant who writes meanwhile does not wait behind them.
-func (s Situation) duePrompt(due models.Due) (models.Decision, error) {
+func (s Input) duePrompt(due models.Due) (models.Decision, error) {
 	id := due.Ref
 	i := slices.IndexFunc(s.State.Schedules, func(schedule models.Schedule) bool { return schedule.ID == id })
 	if i < 0 {
@@ -76,7 +76,7 @@ func (s Situation) duePrompt(due models.Due) (models.Decision, error) {
 
 // sendPrompt starts the turn of a slot. The schedule's next slot is found anew,
 // because it depends on the date on which this prompt goes out.
-func (s Situation) sendPrompt(p *plan, schedule models.Schedule, slot models.Slot) (models.Decision, error) {
+func (s Input) sendPrompt(p *plan, schedule models.Schedule, slot models.Slot) (models.Decision, error) {
 	midnight, err := s.endOfDate(schedule, slot)
 	if err != nil {
 		return models.Decision{}, err
@@ -99,7 +99,7 @@ func (s Situation) sendPrompt(p *plan, schedule models.Schedule, slot models.Slo
 }
 
 // endOfDate is the end of the local date of a slot's target.
-func (s Situation) endOfDate(schedule models.Schedule, slot models.Slot) (time.Time, error) {
+func (s Input) endOfDate(schedule models.Schedule, slot models.Slot) (time.Time, error) {
 	zone, err := s.loadZone(schedule.Zone)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("finding the date of a prompt of schedule %s: %w", schedule.ID, err)
@@ -118,7 +118,7 @@ const (
 
 // judgePrompt judges the slot of a schedule that is due. A fixed prompt on time
 // is exempt from quiet hours, because the person chose the time.
-func (s Situation) judgePrompt(schedule models.Schedule, following models.Slot, quiet, deadline time.Time) verdict {
+func (s Input) judgePrompt(schedule models.Schedule, following models.Slot, quiet, deadline time.Time) verdict {
 	slot := schedule.Next
 	switch late := s.Now.After(slot.SendAt.Add(lateness)); {
 	case s.Now.After(deadline), !following.SendAt.After(s.Now):
@@ -134,7 +134,7 @@ func (s Situation) judgePrompt(schedule models.Schedule, following models.Slot, 
 // promptDeadline returns the last instant at which the prompt of a schedule's
 // slot may go out: on the local date of its target, because the next date has a
 // prompt of its own.
-func (s Situation) promptDeadline(schedule models.Schedule) (time.Time, error) {
+func (s Input) promptDeadline(schedule models.Schedule) (time.Time, error) {
 	slot := schedule.Next
 	last := slot.TargetAt.Add(s.Rules.PromptGrace)
 	switch {
@@ -149,7 +149,7 @@ func (s Situation) promptDeadline(schedule models.Schedule) (time.Time, error) {
 
 // deferPrompt is when a prompt goes out that quiet hours or an outage held up: at
 // the person's share of the spread from their end, where it is in time then.
-func (s Situation) deferPrompt(end, deadline time.Time, following models.Slot) (time.Time, error) {
+func (s Input) deferPrompt(end, deadline time.Time, following models.Slot) (time.Time, error) {
 	at, err := s.spreadFrom(end)
 	if at.After(deadline) || !following.SendAt.After(at) {
 		return end, err
@@ -160,7 +160,7 @@ func (s Situation) deferPrompt(end, deadline time.Time, following models.Slot) (
 // sendTurnAt is when a prompt goes out whose time came while no worker ran. Now: at
 // once, because it is not late, there is no spread, or then it would be too
 // late or in quiet hours.
-func (s Situation) sendTurnAt(due models.Due, deadline time.Time, following models.Slot) (time.Time, error) {
+func (s Input) sendTurnAt(due models.Due, deadline time.Time, following models.Slot) (time.Time, error) {
 	if !s.heldUp(due) {
 		return s.Now, nil
 	}
@@ -169,7 +169,7 @@ func (s Situation) sendTurnAt(due models.Due, deadline time.Time, following mode
 
 // missPaused: pausing takes the due times away, so this is a last guard. For
 // those who left for good there is nothing to set.
-func (s Situation) missPaused(p *plan, schedule models.Schedule) (models.Decision, error) {
+func (s Input) missPaused(p *plan, schedule models.Schedule) (models.Decision, error) {
 	if s.State.Status != models.StatusPaused {
 		return models.Decision{}, nil
 	}
@@ -182,7 +182,7 @@ func (s Situation) missPaused(p *plan, schedule models.Schedule) (models.Decisio
 }
 
 // setSlot sets the slot that a schedule has, or the next one from now.
-func (s Situation) setSlot(p *plan, schedule models.Schedule) (models.Decision, error) {
+func (s Input) setSlot(p *plan, schedule models.Schedule) (models.Decision, error) {
 	if schedule.Next.Date == "" {
 		var err error
 		if schedule.Next, err = s.nextSlot(schedule, s.Now); err != nil {
@@ -204,7 +204,7 @@ func (p *plan) addMissed(id string, slot models.Slot, reason string) {
 
 // promptSent: the carrier took a prompt. It voids what depended on the one
 // before; a text that came in meanwhile has answered it already.
-func (s Situation) promptSent(ev models.Event) models.Decision {
+func (s Input) promptSent(ev models.Event) models.Decision {
 	p := s.newPlan()
 	p.clearDue(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
 	overtaken := slices.ContainsFunc(s.State.Inbox.Items, func(item models.InboxItem) bool {
@@ -227,7 +227,7 @@ func (s Situation) promptSent(ev models.Event) models.Decision {
 // dueReminder: one nudge for a prompt without an answer. In quiet hours it
 // waits for their end, unless the next prompt comes first; then it is dropped,
 // and an answer still counts.
-func (s Situation) dueReminder(promptID string) (models.Decision, error) {
+func (s Input) dueReminder(promptID string) (models.Decision, error) {
 	pending := s.State.Pending
 	if pending == nil || pending.PromptID != promptID || !s.canSpeakFirst() {
 		return models.Decision{}, nil

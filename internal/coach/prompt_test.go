@@ -11,7 +11,7 @@ import (
 
 // withSlot is a situation whose only schedule has the slot that it had been
 // given before day began.
-func withSlot(t require.TestingT, now string, schedule models.Schedule, day string) Situation {
+func withSlot(t require.TestingT, now string, schedule models.Schedule, day string) Input {
 	s := at(t, now)
 	var err error
 	schedule.Next, err = s.nextSlot(schedule, instant(t, day))
@@ -51,7 +51,7 @@ func TestDuePromptFixed(t *testing.T) {
 	sent := []string{"next 2026-01-16 after 2026-01-15", "due 2026-01-16 11:50", "send 2026-01-15"}
 	for _, c := range []struct {
 		name, now string
-		change    func(*Situation)
+		change    func(*Input)
 		want      []string
 	}{
 		{"on time", "2026-01-15T11:50:00-05:00", nil, sent},
@@ -63,18 +63,18 @@ func TestDuePromptFixed(t *testing.T) {
 			"next 2026-01-19 after 2026-01-18", "due 2026-01-19 11:50", "send 2026-01-18",
 		}},
 		{"never two days together, whatever the grace", "2026-01-16T12:30:00-05:00",
-			func(s *Situation) { s.Rules.PromptGrace = 48 * time.Hour },
+			func(s *Input) { s.Rules.PromptGrace = 48 * time.Hour },
 			[]string{"miss 2026-01-15 outage", "next 2026-01-17 after 2026-01-16", "due 2026-01-17 11:50", "send 2026-01-16"}},
-		{"no grace, on time", "2026-01-15T11:52:00-05:00", func(s *Situation) { s.Rules.PromptGrace = 0 }, sent},
-		{"no grace, late", "2026-01-15T11:52:01-05:00", func(s *Situation) { s.Rules.PromptGrace = 0 },
+		{"no grace, on time", "2026-01-15T11:52:00-05:00", func(s *Input) { s.Rules.PromptGrace = 0 }, sent},
+		{"no grace, late", "2026-01-15T11:52:01-05:00", func(s *Input) { s.Rules.PromptGrace = 0 },
 			[]string{"miss 2026-01-15 outage", "next 2026-01-16 after 2026-01-15", "due 2026-01-16 11:50"}},
 		{"too early waits", "2026-01-15T11:00:00-05:00", nil, []string{"next 2026-01-15 after ", "due 2026-01-15 11:50"}},
-		{"paused", "2026-01-15T11:50:00-05:00", func(s *Situation) { s.State.Status = models.StatusPaused },
+		{"paused", "2026-01-15T11:50:00-05:00", func(s *Input) { s.State.Status = models.StatusPaused },
 			[]string{"miss 2026-01-15 paused", "next 2026-01-16 after 2026-01-15", "due 2026-01-16 11:50"}},
-		{"opted out", "2026-01-15T11:50:00-05:00", func(s *Situation) { s.State.Status = models.StatusOptedOut }, nil},
-		{"no slot yet", "2026-01-15T11:00:00-05:00", func(s *Situation) { s.State.Schedules[0].Next = models.Slot{} },
+		{"opted out", "2026-01-15T11:50:00-05:00", func(s *Input) { s.State.Status = models.StatusOptedOut }, nil},
+		{"no slot yet", "2026-01-15T11:00:00-05:00", func(s *Input) { s.State.Schedules[0].Next = models.Slot{} },
 			[]string{"next 2026-01-15 after ", "due 2026-01-15 11:50"}},
-		{"schedule gone", "2026-01-15T11:50:00-05:00", func(s *Situation) { s.State.Schedules = nil }, nil},
+		{"schedule gone", "2026-01-15T11:50:00-05:00", func(s *Input) { s.State.Schedules = nil }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := withSlot(t, c.now, fixedAt("12:00"), day)
@@ -161,17 +161,17 @@ func TestDueReminder(t *testing.T) {
 	prompts := func(at time.Time) []models.Due { return []models.Due{{Kind: models.DueDailyPrompt, Ref: "s1", At: at}} }
 	for _, c := range []struct {
 		name, now string
-		change    func(*Situation)
+		change    func(*Input)
 		want      []models.Effect
 	}{
 		{"no answer", noon, nil, remind},
-		{"answered", noon, func(s *Situation) { s.State.Pending = nil }, nil},
-		{"another prompt", noon, func(s *Situation) { s.State.Pending = &models.PendingPrompt{PromptID: "p2"} }, nil},
-		{"the answer is in the inbox", noon, func(s *Situation) { *s = waiting(*s, 0) }, nil},
-		{"paused", noon, func(s *Situation) { s.State.Status = models.StatusPaused }, nil},
+		{"answered", noon, func(s *Input) { s.State.Pending = nil }, nil},
+		{"another prompt", noon, func(s *Input) { s.State.Pending = &models.PendingPrompt{PromptID: "p2"} }, nil},
+		{"the answer is in the inbox", noon, func(s *Input) { *s = waiting(*s, 0) }, nil},
+		{"paused", noon, func(s *Input) { s.State.Status = models.StatusPaused }, nil},
 		{"quiet", evening, nil, []models.Effect{setDue(models.DueReminder, "p1", morning)}},
-		{"quiet until after the next prompt", evening, func(s *Situation) { s.State.Due = prompts(morning) }, nil},
-		{"quiet until before the next prompt", evening, func(s *Situation) { s.State.Due = prompts(morning.Add(time.Minute)) },
+		{"quiet until after the next prompt", evening, func(s *Input) { s.State.Due = prompts(morning) }, nil},
+		{"quiet until before the next prompt", evening, func(s *Input) { s.State.Due = prompts(morning.Add(time.Minute)) },
 			[]models.Effect{setDue(models.DueReminder, "p1", morning)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -69,9 +69,9 @@ func (r Rules) spreadOffset(participantID string) time.Duration {
 // Zones resolves an IANA zone name; an error means that there is no such zone.
 type Zones func(name string) (*time.Location, error)
 
-// Situation is everything a decision is made from besides the event. Decide
+// Input is everything a decision is made from besides the event. Decide
 // reads State and never changes it.
-type Situation struct {
+type Input struct {
 	State models.ParticipantState
 	Now   time.Time
 	Rules Rules
@@ -79,14 +79,14 @@ type Situation struct {
 }
 
 // loadZone resolves the zone of a name, or of the participant when it is empty.
-func (s Situation) loadZone(name string) (*time.Location, error) {
+func (s Input) loadZone(name string) (*time.Location, error) {
 	if name == "" {
 		name = s.State.Zone
 	}
 	return s.zoneNamed(name)
 }
 
-func (s Situation) zoneNamed(name string) (*time.Location, error) {
+func (s Input) zoneNamed(name string) (*time.Location, error) {
 	if name == "" || name == "Local" {
 		return nil, fmt.Errorf("%s is not a time zone: use an IANA name such as America/New_York", quoteValue(name))
 	}
@@ -99,7 +99,7 @@ func (s Situation) zoneNamed(name string) (*time.Location, error) {
 
 // Opens is the end of the participant's quiet hours; Now or earlier means
 // that it is not quiet.
-func (s Situation) Opens() (time.Time, error) {
+func (s Input) Opens() (time.Time, error) {
 	zones, err := s.quietZones()
 	if err != nil {
 		return time.Time{}, fmt.Errorf("finding the participant's quiet hours: %w", err)
@@ -107,12 +107,12 @@ func (s Situation) Opens() (time.Time, error) {
 	return s.Rules.Quiet.endIn(s.Now, zones), nil
 }
 
-func (s Situation) spreadOffset() time.Duration { return s.Rules.spreadOffset(s.State.ParticipantID) }
+func (s Input) spreadOffset() time.Duration { return s.Rules.spreadOffset(s.State.ParticipantID) }
 
 // spreadFrom is when what was held up until an instant goes out: at the person's
 // share of the spread from then on, since outages and quiet hours end for many
 // at one instant; or at once, where it would be quiet again by then.
-func (s Situation) spreadFrom(end time.Time) (time.Time, error) {
+func (s Input) spreadFrom(end time.Time) (time.Time, error) {
 	s.Now = end.Add(s.spreadOffset())
 	open, err := s.Opens()
 	if err != nil || open.After(s.Now) {
@@ -122,7 +122,7 @@ func (s Situation) spreadFrom(end time.Time) (time.Time, error) {
 }
 
 // quietZones is where the participant's quiet hours count.
-func (s Situation) quietZones() ([]*time.Location, error) {
+func (s Input) quietZones() ([]*time.Location, error) {
 	home, err := s.loadZone("")
 	switch {
 	case err != nil:
@@ -139,12 +139,12 @@ func (s Situation) quietZones() ([]*time.Location, error) {
 
 // isZoneUnknown reports whether it is unknown where the person is, so that
 // quiet hours count everywhere.
-func (s Situation) isZoneUnknown() bool { return s.State.ZoneAssumed && len(s.Rules.Band) > 0 }
+func (s Input) isZoneUnknown() bool { return s.State.ZoneAssumed && len(s.Rules.Band) > 0 }
 
 // nextSlot returns the first slot of a schedule after an instant. A window that
 // later settings put wholly into quiet hours keeps its instant: the prompt is
 // then recorded as missed day by day instead of vanishing.
-func (s Situation) nextSlot(schedule models.Schedule, after time.Time) (models.Slot, error) {
+func (s Input) nextSlot(schedule models.Schedule, after time.Time) (models.Slot, error) {
 	slot, err := s.nextAllowed(schedule, after, s.Rules.Quiet)
 	if errors.Is(err, ErrNoSlot) {
 		return s.nextAllowed(schedule, after, QuietHours{})
@@ -152,7 +152,7 @@ func (s Situation) nextSlot(schedule models.Schedule, after time.Time) (models.S
 	return slot, err
 }
 
-func (s Situation) nextAllowed(schedule models.Schedule, after time.Time, quiet QuietHours) (models.Slot, error) {
+func (s Input) nextAllowed(schedule models.Schedule, after time.Time, quiet QuietHours) (models.Slot, error) {
 	zone, err := s.loadZone(schedule.Zone)
 	if err != nil {
 		return models.Slot{}, fmt.Errorf("finding the next slot of schedule %s: %w", schedule.ID, err)
@@ -171,11 +171,11 @@ func (s Situation) nextAllowed(schedule models.Schedule, after time.Time, quiet 
 	})
 }
 
-func (s Situation) isActive() bool { return s.State.Status == models.StatusActive }
+func (s Input) isActive() bool { return s.State.Status == models.StatusActive }
 
 // canSpeakFirst reports whether the participant does not wait for an answer, so
 // that we may speak first.
-func (s Situation) canSpeakFirst() bool { return s.isActive() && len(s.State.Inbox.Items) == 0 }
+func (s Input) canSpeakFirst() bool { return s.isActive() && len(s.State.Inbox.Items) == 0 }
 
 // plan collects the effects of one decision.
 type plan struct {
@@ -184,7 +184,7 @@ type plan struct {
 }
 
 // newPlan returns a plan without effects.
-func (s Situation) newPlan() *plan { return &plan{due: s.State.Due} }
+func (s Input) newPlan() *plan { return &plan{due: s.State.Due} }
 
 func (p *plan) addEffect(effect models.Effect) { p.effects = append(p.effects, effect) }
 

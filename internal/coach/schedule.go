@@ -16,7 +16,7 @@ const MaxSchedules = 5
 
 // changeSchedules answers the scheduler tool: a Note that states what now
 // holds, or Refused and no effect.
-func (s Situation) changeSchedules(ask *models.ScheduleAsk) (models.Decision, error) {
+func (s Input) changeSchedules(ask *models.ScheduleAsk) (models.Decision, error) {
 	if ask == nil {
 		return models.Decision{}, errors.New("deciding: the scheduler event has no request")
 	}
@@ -32,7 +32,7 @@ func (s Situation) changeSchedules(ask *models.ScheduleAsk) (models.Decision, er
 		models.ScheduleCreate, models.ScheduleList, models.ScheduleDelete), nil
 }
 
-func (s Situation) createSchedule(ask models.ScheduleAsk) (models.Decision, error) {
+func (s Input) createSchedule(ask models.ScheduleAsk) (models.Decision, error) {
 	if ask.NewID == "" {
 		return models.Decision{}, errors.New("deciding: the new schedule has no id")
 	}
@@ -81,7 +81,7 @@ func sameSchedule(a, b models.Schedule) bool {
 
 // scheduleOf turns a request into a schedule without a slot; a refusal tells the
 // model what to do instead.
-func (s Situation) scheduleOf(ask models.ScheduleAsk) (schedule models.Schedule, refusal string) {
+func (s Input) scheduleOf(ask models.ScheduleAsk) (schedule models.Schedule, refusal string) {
 	schedule = models.Schedule{ID: ask.NewID, Type: ask.Type, At: ask.At, From: ask.From, To: ask.To}
 	if ask.Zone != "" && ask.Zone != s.State.Zone {
 		if err := CheckZoneName(ask.Zone, s.Zones); err != nil {
@@ -131,7 +131,7 @@ func badClock(field, text string) string {
 	return ""
 }
 
-func (s Situation) deleteSchedule(id string) (models.Decision, error) {
+func (s Input) deleteSchedule(id string) (models.Decision, error) {
 	if !slices.ContainsFunc(s.State.Schedules, func(had models.Schedule) bool { return had.ID == id }) {
 		return refuseAsk("%s; %s%s", unknownID(id), s.scheduleIDs(), s.timeHint(id)), nil
 	}
@@ -156,7 +156,7 @@ func unknownID(id string) string {
 	return "there is no schedule " + quoteValue(id)
 }
 
-func (s Situation) scheduleIDs() string {
+func (s Input) scheduleIDs() string {
 	if len(s.State.Schedules) == 0 {
 		return "there are no schedules"
 	}
@@ -168,7 +168,7 @@ func (s Situation) scheduleIDs() string {
 }
 
 // timeHint helps a model that gave a time for an id; empty for other texts.
-func (s Situation) timeHint(id string) string {
+func (s Input) timeHint(id string) string {
 	compact := strings.ToUpper(strings.ReplaceAll(id, " ", ""))
 	for _, layout := range []string{"15:04", "3:04PM", "3PM"} {
 		parsed, err := time.Parse(layout, compact)
@@ -202,7 +202,7 @@ type scheduleView struct {
 }
 
 // viewSchedule returns a schedule as the model reads it.
-func (s Situation) viewSchedule(schedule models.Schedule) (scheduleView, error) {
+func (s Input) viewSchedule(schedule models.Schedule) (scheduleView, error) {
 	zone, err := s.loadZone(schedule.Zone)
 	if err != nil {
 		return scheduleView{}, fmt.Errorf("describing schedule %s: %w", schedule.ID, err)
@@ -226,7 +226,7 @@ func (s Situation) viewSchedule(schedule models.Schedule) (scheduleView, error) 
 	return v, nil
 }
 
-func (s Situation) scheduleNote(status string, schedule models.Schedule) (models.Decision, error) {
+func (s Input) scheduleNote(status string, schedule models.Schedule) (models.Decision, error) {
 	view, err := s.viewSchedule(schedule)
 	if err != nil {
 		return models.Decision{}, err
@@ -242,7 +242,7 @@ func (s Situation) scheduleNote(status string, schedule models.Schedule) (models
 	return models.Decision{Note: string(note)}, nil
 }
 
-func (s Situation) listSchedules() (models.Decision, error) {
+func (s Input) listSchedules() (models.Decision, error) {
 	views := make([]scheduleView, 0, len(s.State.Schedules))
 	for _, schedule := range s.State.Schedules {
 		view, err := s.viewSchedule(schedule)

@@ -42,7 +42,7 @@ func StatusChange(from, to models.Status) error {
 // person who opted out or came back by a text of their own is told so, also
 // when the workflow hears of it only after the next change; the rows of the
 // texts show who has been told already.
-func (s Situation) changeStatus(ev models.Event) (models.Decision, error) {
+func (s Input) changeStatus(ev models.Event) (models.Decision, error) {
 	p := s.newPlan()
 	switch to := ev.Status; to {
 	case models.StatusActive:
@@ -75,7 +75,7 @@ func (s Situation) changeStatus(ev models.Event) (models.Decision, error) {
 
 // activateParticipant resumes a participant who was not active, and starts the
 // reply to the texts of the pause if the operator asked for it.
-func (s Situation) activateParticipant(p *plan, answer bool) error {
+func (s Input) activateParticipant(p *plan, answer bool) error {
 	if s.State.Status != models.StatusActive {
 		if err := s.resumeSchedules(p); err != nil {
 			return err
@@ -93,7 +93,7 @@ const promptReply = 10 * time.Minute
 
 // answerWaiting starts the reply to texts that came during a pause. In quiet
 // hours it waits for their end, unless the newest text has just come.
-func (s Situation) answerWaiting(p *plan) error {
+func (s Input) answerWaiting(p *plan) error {
 	if len(s.State.Inbox.Items) == 0 {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (s Situation) answerWaiting(p *plan) error {
 // onRestored arms what a terminated workflow had armed: the daily prompts, and a
 // greeting that was still to be sent. Its reminders and questions belonged to a
 // prompt of then.
-func (s Situation) onRestored() (models.Decision, error) {
+func (s Input) onRestored() (models.Decision, error) {
 	p := s.newPlan()
 	if s.isActive() {
 		s.setGreeting(p)
@@ -127,13 +127,13 @@ func (s Situation) onRestored() (models.Decision, error) {
 
 // resumeSchedules takes the next slot of every schedule; what passed meanwhile
 // is not made up for.
-func (s Situation) resumeSchedules(p *plan) error {
+func (s Input) resumeSchedules(p *plan) error {
 	p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusActive})
 	s.setGreeting(p)
 	return s.nextSlots(p)
 }
 
-func (s Situation) nextSlots(p *plan) error {
+func (s Input) nextSlots(p *plan) error {
 	for _, schedule := range s.State.Schedules {
 		schedule.Next = models.Slot{}
 		if _, err := s.setSlot(p, schedule); err != nil {
@@ -147,7 +147,7 @@ func (s Situation) nextSlots(p *plan) error {
 // stays, so no local date gets a second prompt. Where only it became known that
 // the zone is the person's own, or that it is not, slots stay as they are: quiet
 // hours are looked at again when they fall due.
-func (s Situation) moveZone(name string, assumed bool) (models.Decision, error) {
+func (s Input) moveZone(name string, assumed bool) (models.Decision, error) {
 	if _, err := s.zoneNamed(name); err != nil {
 		return refuseAsk("%v", err), nil
 	}
@@ -179,7 +179,7 @@ func (s Situation) moveZone(name string, assumed bool) (models.Decision, error) 
 
 // endParticipation ends the participation: nothing is due any more, one notice
 // goes out.
-func (s Situation) endParticipation() models.Decision {
+func (s Input) endParticipation() models.Decision {
 	p := s.newPlan()
 	p.clearDue(everyDue()...)
 	p.clearPending(s.State)

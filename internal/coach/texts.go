@@ -9,7 +9,7 @@ import (
 // handleTexts decides what follows when something came in. What waited for
 // silence is canceled; the answer waits for the end of the burst. Without
 // coaching the texts are stored and not answered.
-func (s Situation) handleTexts() models.Decision {
+func (s Input) handleTexts() models.Decision {
 	p := s.newPlan()
 	p.clearDue(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
 	p.clearPending(s.State)
@@ -28,7 +28,7 @@ func (s Situation) handleTexts() models.Decision {
 }
 
 // burstEnds is when the texts that wait are to be answered; false: now.
-func (s Situation) burstEnds() (time.Time, bool) {
+func (s Input) burstEnds() (time.Time, bool) {
 	if s.Rules.Debounce <= 0 {
 		return time.Time{}, false
 	}
@@ -44,7 +44,7 @@ func (s Situation) burstEnds() (time.Time, bool) {
 }
 
 // dueDebounce: the burst is over.
-func (s Situation) dueDebounce() models.Decision {
+func (s Input) dueDebounce() models.Decision {
 	p := s.newPlan()
 	if s.isActive() && len(s.State.Inbox.Items) > 0 {
 		s.startReply(p)
@@ -54,7 +54,7 @@ func (s Situation) dueDebounce() models.Decision {
 
 // startReply answers the texts that wait. To a person who has not been greeted
 // the reply says who writes, and the greeting is not sent any more.
-func (s Situation) startReply(p *plan) {
+func (s Input) startReply(p *plan) {
 	p.clearDue(models.DueGreeting)
 	p.startTurn(models.TurnPlan{Kind: models.KindReply, Introduce: s.greetingWaits()})
 }
