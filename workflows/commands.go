@@ -121,9 +121,10 @@ func checkStatus(s models.Status) error {
 	return fmt.Errorf("status: unknown value %q", s)
 }
 
-// acceptCommand records a command and waits until the loop has applied it. The update
-// answers with the state that resulted. A notice that an earlier run applied is
-// answered and not applied again: the server knows update ids of one run only.
+// acceptCommand records a command and waits until the loop has applied it. The
+// update answers with the state that resulted. A notice that an earlier run
+// applied is answered and not applied again: the server knows update ids of one
+// run only.
 func (p *participant) acceptCommand(ctx workflow.Context, c models.Command) (models.StatusView, error) {
 	c.ID = workflow.GetCurrentUpdateInfo(ctx).ID
 	if !p.state.Notices.Take(c.ID) {

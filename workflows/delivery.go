@@ -51,7 +51,7 @@ func (t *turn) sendTurn(ctx workflow.Context, w turnText) models.SendSMSResult {
 }
 
 // sendRows sends stored rows one after the other. Where one is left with its
-// fate unknown, it and those behind it are settled beside the turn.
+// result unknown, it and those behind it are settled beside the turn.
 func (t *turn) sendRows(ctx workflow.Context, ids []string) {
 	for i, id := range ids {
 		if sent := t.sendRow(ctx, id); sent.Status == models.OutboxSending {
@@ -149,7 +149,7 @@ func (t *turn) settleBeside(ctx workflow.Context, work func(workflow.Context)) {
 	})
 }
 
-// settleRow waits for a row until its fate is known.
+// settleRow waits for a row until its result is known.
 func (t *turn) settleRow(ctx workflow.Context, id string) models.SendSMSResult {
 	var out models.SendSMSResult
 	sendCtx := t.sendOptions(ctx, "settle "+id)
@@ -204,7 +204,7 @@ func revisionOf(state models.ParticipantState) revision {
 	return revision{lastSeq: state.Inbox.LastSeq, turns: state.Turn, commands: len(state.Commands)}
 }
 
-// onceSent is what the rules are asked when the carrier has taken the turn's
+// onceSent returns what the rules are asked when the carrier has taken the turn's
 // text; nil for turns from which nothing follows. It goes along with the send: a
 // local activity of its own would cost an event of every prompt.
 func (t *turn) onceSent(ctx workflow.Context) *models.DecideInput {
@@ -215,8 +215,8 @@ func (t *turn) onceSent(ctx workflow.Context) *models.DecideInput {
 	return &models.DecideInput{State: t.participant.state.Clone(), Event: models.Event{Kind: kind, Plan: t.plan}, Now: workflow.Now(ctx)}
 }
 
-// sentEvent is what the rules are told of a turn's text that the carrier took;
-// empty for turns of which they need not hear.
+// sentEvent returns what the rules are told of a turn's text that the carrier
+// took; empty for turns of which they need not hear.
 func (t *turn) sentEvent() models.EventKind {
 	switch t.plan.Kind {
 	case models.KindPrompt:

@@ -12,7 +12,7 @@ import (
 	"coachline/models"
 )
 
-// Participant is the workflow of one person, from enrolment until they leave.
+// Participant runs the workflow of one person, from enrolment until they leave.
 // The state is all it knows and all that continue-as-new carries. It returns
 // nil when the person has left, and a continue-as-new error otherwise. A
 // cancellation request unenrolls: it becomes a command of the loop, which runs
@@ -39,7 +39,7 @@ func Participant(ctx workflow.Context, state models.ParticipantState) error {
 	if err := p.registerHandlers(ctx); err != nil {
 		return err
 	}
-	return p.run(ctx)
+	return p.runLoop(ctx)
 }
 
 // nextRun holds the options of continue-as-new: a run that was pinned to a build
@@ -78,10 +78,10 @@ type participant struct {
 	startedAt time.Time
 }
 
-// run acts on one thing at a time: texts before commands before turns before
+// runLoop acts on one thing at a time: texts before commands before turns before
 // due times, so that a reply in the instant of a reminder wins. A run that has
 // grown long is continued between turns, even when texts or notices wait.
-func (p *participant) run(ctx workflow.Context) error {
+func (p *participant) runLoop(ctx workflow.Context) error {
 	p.startRun(ctx)
 	for {
 		p.receiveSignals()

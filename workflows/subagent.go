@@ -23,7 +23,7 @@ const (
 
 var subagents *activities.SubagentActivities
 
-// Subagent is a task that a participant's model gave away: its own rounds with
+// Subagent runs a task that a participant's model gave away: its own rounds with
 // its own tools, beside the participant's workflow. The task and the
 // result are in the rows of the call and of the subagent's turn. It never fails
 // for what a model or a tool does: the result says how it ended. Where no turn
@@ -252,7 +252,7 @@ func (t *turn) childOptions(ctx workflow.Context, sub models.Subagent, whenClose
 		TaskQueue:             models.QueueCoach,
 		ParentClosePolicy:     whenClosed,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
-		Priority:              t.priority(),
+		Priority:              t.turnPriority(),
 		StaticSummary:         fmt.Sprintf("subagent of turn %d", t.number),
 	}
 	if sub.Wait {

@@ -47,10 +47,12 @@ func (p *participant) runTurn(ctx workflow.Context, plan models.TurnPlan) {
 	within := p.inTurn
 	p.inTurn = true
 	defer func() { p.inTurn = within }()
-	t.run(ctx)
+	t.runKind(ctx)
 }
 
-func (t *turn) run(ctx workflow.Context) {
+// runKind runs the turn by its kind: texts without an answer are stored, others
+// are answered.
+func (t *turn) runKind(ctx workflow.Context) {
 	t.takeTexts()
 	if t.plan.Kind == models.KindMessage {
 		t.storeTexts(ctx)
@@ -221,7 +223,7 @@ func (t *turn) readRound(ctx workflow.Context, step int, out models.CallModelRes
 // endsTurn reports whether the model closes the exchange without a reply.
 func endsTurn(call models.CallRef) bool { return call.Ends && !call.Refused }
 
-// askForSummary asks for the words of a turn whose rounds are used up.
+// askForSummary asks for the text of a turn whose rounds are used up.
 func (t *turn) askForSummary(ctx workflow.Context) turnText {
 	in := t.roundInput(ctx, t.limits.Rounds+t.reruns+1, true)
 	in.Last = true
@@ -337,7 +339,7 @@ func (t *turn) executeDecideTool(ctx workflow.Context, in models.DecideToolInput
 	if !decidesInActivity(ctx) {
 		return workflow.ExecuteLocalActivity(withLocalOptions(ctx), rules.DecideTool, in).Get(ctx, out)
 	}
-	toolCtx, cancel := workflow.WithCancel(decideOptions(ctx, t.priority(), fmt.Sprintf("decide tool call, turn %d", t.number)))
+	toolCtx, cancel := workflow.WithCancel(decideOptions(ctx, t.turnPriority(), fmt.Sprintf("decide tool call, turn %d", t.number)))
 	defer cancel()
 	return t.awaitActivity(ctx, workflow.ExecuteActivity(toolCtx, rules.DecideTool, in), out)
 }

@@ -163,7 +163,7 @@ func (p *participant) dueMayLag(ctx workflow.Context) bool {
 	return prompted && !p.shown.nextDue.IsZero() && workflow.Now(ctx).Sub(p.shown.nextDue) < nextDueLag
 }
 
-// flagChanges are the search attributes of flags that are not shown yet.
+// flagChanges returns the search attributes of flags that are not shown yet.
 func (p *participant) flagChanges(now shownFlags) []temporal.SearchAttributeUpdate {
 	var changes []temporal.SearchAttributeUpdate
 	switch now.attention {
@@ -179,8 +179,8 @@ func (p *participant) flagChanges(now shownFlags) []temporal.SearchAttributeUpda
 	return changes
 }
 
-// nextDue is the first due time that an operator would ask about; a debounce
-// is over before anybody could.
+// nextDue returns the first due time that an operator would ask about; a debounce
+// is over before they could.
 func (p *participant) nextDue() time.Time {
 	var next time.Time
 	for _, d := range p.state.Due {
