@@ -60,7 +60,7 @@ func (t *LaterRetries) SendLate(ctx context.Context, in models.SendSMSInput) (mo
 	case reason != "":
 		return t.dropRow(ctx, try.Row, reason)
 	case wait <= 0 && len(try.Before) > 0:
-		wait = partLook
+		wait = partLookup
 	}
 	if wait > 0 {
 		return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("it is not due yet", models.ErrTypeCarrierBusy,

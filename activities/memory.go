@@ -29,7 +29,7 @@ type Embedder interface {
 const (
 	// searchHits are how many facts a search of the model's brings up.
 	searchHits = 6
-	// vectorLimit bounds the vector of a search; without it words decide.
+	// vectorLimit bounds the vector of a search; without it keywords decide.
 	vectorLimit = 5 * time.Second
 	// byParticipant is who had something forgotten.
 	byParticipant = "participant"

@@ -157,7 +157,8 @@ func (t *ModelActivities) noteRefusal(ctx context.Context, in models.CallModelIn
 	return nil
 }
 
-// entriesFor: a subagent is told its task and nothing of the conversation.
+// entriesFor returns the entries that the model reads: a subagent is told its
+// task and nothing of the conversation.
 func entriesFor(kind models.Kind) int {
 	if kind == models.KindSubagent {
 		return 0
@@ -236,7 +237,8 @@ func startHeartbeat(ctx context.Context) (stop func()) {
 	return startHeartbeatWith(ctx, func(ctx context.Context) { activity.RecordHeartbeat(ctx) })
 }
 
-// startHeartbeatWith is startHeartbeat with a heartbeat of the caller.
+// startHeartbeatWith starts what startHeartbeat starts, with a heartbeat of the
+// caller.
 func startHeartbeatWith(ctx context.Context, record func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

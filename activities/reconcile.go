@@ -11,7 +11,7 @@ import (
 	"coachline/models"
 )
 
-// UnsettledStore finds and settles texts whose fate was never reported.
+// UnsettledStore finds and settles texts whose result was never reported.
 type UnsettledStore interface {
 	// Unsettled lists texts that the carrier took and has not finished with,
 	// ordered by id.
@@ -24,7 +24,8 @@ type Reporter interface {
 	Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error)
 }
 
-// ReconcileActivities asks the carrier about texts whose status callbacks were lost.
+// ReconcileActivities asks the carrier about texts whose status callbacks were
+// lost.
 type ReconcileActivities struct {
 	Store   UnsettledStore
 	Carrier Reporter

@@ -24,8 +24,8 @@ type Keeper interface {
 	Remember(ctx context.Context, c models.TurnContext) error
 }
 
-// Background sees to it that a turn is remembered, without anybody waiting for
-// it. Asking again for the same turn changes nothing.
+// Background sees to it that a turn is remembered, without a caller that waits
+// for it. Asking again for the same turn changes nothing.
 type Background interface {
 	Remember(ctx context.Context, in models.RememberInput) error
 }

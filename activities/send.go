@@ -84,7 +84,7 @@ func (p *SendActivities) isLongUnsettled(row models.Outbox) bool {
 func (p *SendActivities) deliverClaim(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
 	if claim.Early {
-		return models.SendSMSResult{}, retryIn(partLook, "the part before it is still on its way", nil)
+		return models.SendSMSResult{}, retryIn(partLookup, "the part before it is still on its way", nil)
 	}
 	if claim.Wait > 0 {
 		return p.retryLater(ctx, row, claim.Wait)
@@ -198,7 +198,7 @@ func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (mo
 		return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
 	}
 	if err != nil {
-		return models.SendSMSResult{}, unknownFor(nextLook(age), fmt.Sprintf("looking %s up: %v", row.ID, err), err)
+		return models.SendSMSResult{}, unknownFor(nextLookup(age), fmt.Sprintf("looking %s up: %v", row.ID, err), err)
 	}
 	for _, match := range list.Matches {
 		out, err := p.recordAccepted(ctx, claim.Ref(), match)
@@ -211,10 +211,10 @@ func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (mo
 		if err := p.Store.NoteMissing(ctx, claim.Ref(), list.At); err != nil {
 			return models.SendSMSResult{}, fmt.Errorf("noting that %s is missing: %w", row.ID, err)
 		}
-		return models.SendSMSResult{}, unknownFor(min(nextLook(age), absence), "the carrier does not list it yet", nil)
+		return models.SendSMSResult{}, unknownFor(min(nextLookup(age), absence), "the carrier does not list it yet", nil)
 	}
 	if missing := list.At.Sub(*row.MissingSince); missing < absence {
-		return models.SendSMSResult{}, unknownFor(min(nextLook(age), absence-missing), "the carrier does not list it yet", nil)
+		return models.SendSMSResult{}, unknownFor(min(nextLookup(age), absence-missing), "the carrier does not list it yet", nil)
 	}
 	return p.handleMissing(ctx, row)
 }
@@ -249,7 +249,7 @@ func (p *SendActivities) handleFailure(ctx context.Context, row models.Outbox, e
 	switch reactions[cause.Class] {
 	case lookUpText:
 		// The row stays in sending: the next attempt looks it up.
-		return models.SendSMSResult{}, unknownFor(lookLeast, cause.Error(), cause)
+		return models.SendSMSResult{}, unknownFor(lookupLeast, cause.Error(), cause)
 	case retryText:
 		return p.giveBack(ctx, row, cause, busyPause(attemptOf(ctx)))
 	case retryInMinutes:
@@ -281,7 +281,7 @@ func (p *SendActivities) holdSender(ctx context.Context, row models.Outbox, caus
 	if reactions[cause.Class] == holdAndEnd {
 		return p.recordFailed(ctx, row, cause)
 	}
-	return p.giveBack(ctx, row, cause, heldLook)
+	return p.giveBack(ctx, row, cause, heldLookup)
 }
 
 // postponeRow gives the row back for its one later try.
@@ -301,7 +301,7 @@ func (p *SendActivities) endRow(ctx context.Context, row models.Outbox, f models
 	return models.SendSMSResult{Status: f.Status, Code: f.Code}, nil
 }
 
-// attemptOf is the number of this attempt, from 1.
+// attemptOf returns the number of this attempt, from 1.
 func attemptOf(ctx context.Context) int {
 	if !activity.IsActivity(ctx) {
 		return 1
@@ -327,13 +327,13 @@ func retryIn(delay time.Duration, message string, cause error) error {
 	return temporal.NewApplicationErrorWithOptions(message, models.ErrTypeCarrierBusy, options)
 }
 
-// unknownFor asks for the next look at a text that the carrier may have.
+// unknownFor asks for the next look-up of a text that the carrier may have.
 func unknownFor(delay time.Duration, message string, cause error) error {
 	return temporal.NewApplicationErrorWithOptions(message, models.ErrTypeCarrierUnknown,
 		temporal.ApplicationErrorOptions{NextRetryDelay: delay, Cause: cause})
 }
 
-// resultOf is the result for a row that needs no post any more.
+// resultOf returns the result for a row that needs no post any more.
 func resultOf(row models.Outbox) models.SendSMSResult {
 	out := models.SendSMSResult{Status: row.Status, Code: row.ErrorCode}
 	if row.AcceptedAt != nil {

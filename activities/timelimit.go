@@ -84,7 +84,7 @@ func (l *timeLimit) limitError(ctx context.Context, err error) error {
 // what the workflows ask for.
 var usualRetries = temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second}
 
-// retryPause is how long the server waits before the next attempt.
+// retryPause returns how long the server waits before the next attempt.
 func retryPause(info activity.Info) time.Duration {
 	policy := info.RetryPolicy
 	if policy == nil {

@@ -110,7 +110,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (mode
 	return commit.Run, err
 }
 
-// messageOutcome is a text in the middle of a turn: its entry of the
+// messageOutcome returns a text in the middle of a turn: its entry of the
 // conversation and its rows, as the end of a turn would write them. Where no
 // carrier has a part in it the row passes the gates at once.
 func (t *ToolActivities) messageOutcome(in models.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
@@ -149,7 +149,7 @@ type habitWriter struct {
 	zone        *time.Location
 }
 
-// HabitPrompt is one sentence for the profile. It fails with a
+// HabitPrompt returns one sentence for the profile. It fails with a
 // *models.ModelError, or with a *models.FieldError where the model wrote nothing
 // that may be sent.
 func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes string) (string, error) {

@@ -196,7 +196,7 @@ func (s *SubagentActivities) storeAnswer(ctx context.Context, in models.PersistT
 	return s.Store.CommitTool(ctx, models.ToolCommit{Run: run})
 }
 
-// lastWords are the text of the newest round: the result of a subagent.
+// lastWords returns the text of the newest round: the result of a subagent.
 func lastWords(turn models.TurnContext) string {
 	if len(turn.Steps) == 0 {
 		return ""

@@ -37,7 +37,8 @@ type Archive interface {
 	Past(ctx context.Context, participantID string) (models.Past, error)
 }
 
-// TurnLoader does the short database work around a turn; all of it is safe to retry.
+// TurnLoader does the short database work around a turn; all of it is safe to
+// retry.
 type TurnLoader struct {
 	Store     TurnStore
 	States    StateStore
@@ -49,9 +50,9 @@ type TurnLoader struct {
 	Recent *RecentTurns
 }
 
-// RecentTurns keeps the turns whose last round this worker has just stored, so that
-// their ends need not be read: rounds are never changed once they are stored.
-// It is safe for use by several goroutines.
+// RecentTurns keeps the turns whose last round this worker has just stored, so
+// that their ends need not be read: rounds are never changed once they are
+// stored. It is safe for use by several goroutines.
 type RecentTurns struct {
 	turns *lru.Cache[string, models.TurnContext]
 	taken func(context.Context, models.TurnContext)
@@ -197,7 +198,7 @@ type finished struct {
 	unsent  []string
 }
 
-// outcomeSaid ends a turn whose final words add nothing to a text that it sent
+// outcomeSaid ends a turn whose final text adds nothing to a text that it sent
 // before.
 const outcomeSaid = "said_already"
 

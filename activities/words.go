@@ -109,8 +109,8 @@ func (t *TurnLoader) closingFor(plan models.TurnPlan, turn models.TurnContext) (
 	return t.fixedText(prompts.GreetingFooter, turn)
 }
 
-// asideRows are the texts that a call has sent, in order; asking costs nothing
-// for calls that send none.
+// asideRows returns the texts that a call has sent, in order; asking costs
+// nothing for calls that send none.
 func asideRows(ctx context.Context, store SentStore, run models.ToolRun) (rows []models.Outbox, err error) {
 	id, sends := models.InterimMessageOf(run)
 	for sends && err == nil {
@@ -123,7 +123,7 @@ func asideRows(ctx context.Context, store SentStore, run models.ToolRun) (rows [
 	return rows, err
 }
 
-// asides are what a turn has sent before its final words.
+// asides are what a turn has sent before its final text.
 type asides struct {
 	// sent are the texts that reached the carrier or the chat, in normal form.
 	sent []string
@@ -269,8 +269,8 @@ func toolEntries(in models.PersistTurnInput, turn models.TurnContext) []models.M
 	return entries
 }
 
-// debugText is the extra message for testers who asked for it; empty for
-// everybody else, and on a channel without a carrier. It never becomes part of
+// debugText returns the extra message for testers who asked for it; empty for
+// all others, and on a channel without a carrier. It never becomes part of
 // the conversation.
 func (t *TurnLoader) debugText(in models.PersistTurnInput, turn models.TurnContext) string {
 	if !turn.Participant.Tester || !turn.Participant.Debug || turn.Turn.Channel == models.ChannelChat {
