@@ -143,7 +143,7 @@ func (r countedRows) RecordAccepted(ctx context.Context, ref models.ClaimRef, re
 	return err
 }
 
-// RecordFailed counts a text that failed or whose fate is unknown.
+// RecordFailed counts a text that failed or whose result is unknown.
 func (r countedRows) RecordFailed(ctx context.Context, f models.SendFailure) error {
 	err := r.Store.RecordFailed(ctx, f)
 	if err == nil {

@@ -22,7 +22,7 @@ const (
 	eagerLimit = 500
 )
 
-// workerOptions are the options that every worker of a process has: how many
+// workerOptions returns the options that every worker of a process has: how many
 // tasks it asks for at a time, and how many it works on. It sets the size of
 // the cache of workflows, which the SDK keeps once for a process, and must be
 // called before the first worker is built.

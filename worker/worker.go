@@ -1,5 +1,5 @@
 // Package worker is the role that runs workflows and activities. It builds the
-// adapters, registers everything and drains on the way out; any number of
+// adapters, registers everything and drains on shutdown; any number of
 // replicas may run.
 package worker
 
@@ -21,8 +21,8 @@ import (
 	"coachline/workflows"
 )
 
-// segmentsPerSend: a text is sent in parts of at most two segments, and the
-// engine counts sends, so every send counts as two.
+// segmentsPerSend bounds the segments of a send: a text is sent in parts of at
+// most two segments, and the engine counts sends, so every send counts as two.
 const segmentsPerSend = 2
 
 // Run runs the worker role until ctx ends, then drains. It fails when the
@@ -36,8 +36,8 @@ func Run(ctx context.Context, cfg config.Config) error {
 	return RunWith(ctx, cfg, m)
 }
 
-// RunWith is Run in a process that has its metrics already, because it plays
-// the other role too.
+// RunWith does what Run does in a process that has its metrics already, because
+// it plays the other role too.
 func RunWith(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
 	stop, err := serveMetrics(ctx, cfg, m)
 	if err != nil {
@@ -118,9 +118,9 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	return &role{conns: conns, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers}, nil
 }
 
-// activitiesOnly is a worker without workflow tasks. The rate holds for the
-// whole queue, regardless of the number of workers, because the server keeps
-// it.
+// activitiesOnly returns the options of a worker without workflow tasks. The
+// rate holds for the whole queue, regardless of the number of workers, because
+// the server keeps it.
 func activitiesOnly(base sdk.Options, perSecond float64) sdk.Options {
 	base.DisableWorkflowWorker = true
 	base.TaskQueueActivitiesPerSecond = perSecond
