@@ -71,14 +71,14 @@ func TestBandOfAssumedZone(t *testing.T) {
 			if c.want == "" {
 				require.Equal(t, s.Now, until)
 				for _, kind := range events {
-					require.NotNil(t, started(decide(t, s, fell(kind, "p1"))), kind)
+					require.NotNil(t, started(decide(t, s, dueEvent(kind, "p1"))), kind)
 				}
 				return
 			}
 			end := instant(t, c.want)
 			require.Equal(t, end, until)
 			for _, kind := range events {
-				require.Equal(t, []models.Effect{setDue(kind, "p1", end)}, decide(t, s, fell(kind, "p1")).Effects)
+				require.Equal(t, []models.Effect{setDue(kind, "p1", end)}, decide(t, s, dueEvent(kind, "p1")).Effects)
 			}
 		})
 	}

@@ -121,7 +121,7 @@ func TestDueCheckIn(t *testing.T) {
 			if c.want != nil {
 				want = c.want(s)
 			}
-			require.Equal(t, want, decide(t, s, fell(models.DueCheckIn, "")).Effects)
+			require.Equal(t, want, decide(t, s, dueEvent(models.DueCheckIn, "")).Effects)
 		})
 	}
 }

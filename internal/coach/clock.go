@@ -28,10 +28,10 @@ func ParseClock(text string) (Clock, error) {
 	return Clock(hour*60 + minute), nil
 }
 
-// String is the "HH:MM" form that ParseClock reads.
+// String returns the "HH:MM" form that ParseClock reads.
 func (c Clock) String() string { return fmt.Sprintf("%02d:%02d", int(c)/60, int(c)%60) }
 
-// clockOf is the wall time that local shows in its own location.
+// clockOf returns the wall time that local shows in its own location.
 func clockOf(local time.Time) Clock { return Clock(local.Hour()*60 + local.Minute()) }
 
 // wallTime returns what a wall clock of the zone shows at an instant, coded as
@@ -88,7 +88,8 @@ func (d localDate) instantOf(c Clock, zone *time.Location) time.Time {
 	return firstInstantAt(wall.Add(-36*time.Hour), wall, zone)
 }
 
-// lastMinute is the beginning of the last minute before the next date begins.
+// lastMinute returns the beginning of the last minute before the next date
+// begins.
 func (d localDate) lastMinute(zone *time.Location) time.Time {
 	return d.addDays(1).instantOf(0, zone).Add(-time.Minute)
 }
@@ -130,6 +131,6 @@ func earlierOf(a, b time.Time) time.Time {
 	return b
 }
 
-// existsIn reports whether the zone has the date: a move across the date line skips
-// one (Samoa had no 30 December 2011).
+// existsIn reports whether the zone has the date: a move across the date line
+// skips one (Samoa had no 30 December 2011).
 func (d localDate) existsIn(zone *time.Location) bool { return dateOf(d.instantOf(0, zone), zone) == d }

@@ -21,17 +21,17 @@ func Decide(s Input, ev models.Event) (models.Decision, error) {
 	if s.State.Ended {
 		return decideAfterEnd(ev.Kind), nil
 	}
-	decision, err := s.dispatch(ev)
+	decision, err := s.dispatchEvent(ev)
 	if err == nil {
 		decision.Effects = s.rescheduleCheckIn(ev, decision.Effects)
 	}
 	return decision, err
 }
 
-// dispatch is the decision without what every contact brings along.
+// dispatchEvent returns the decision without what every contact brings along.
 //
 //nolint:cyclop // one line per kind of event, dispatch and nothing else
-func (s Input) dispatch(ev models.Event) (models.Decision, error) {
+func (s Input) dispatchEvent(ev models.Event) (models.Decision, error) {
 	switch ev.Kind {
 	case models.EventEnrolled:
 		return s.onEnrolment()
@@ -40,7 +40,7 @@ func (s Input) dispatch(ev models.Event) (models.Decision, error) {
 	case models.EventDue:
 		return s.onDue(ev.Due)
 	case models.EventPromptSent:
-		return s.promptSent(ev), nil
+		return s.handlePromptSent(ev), nil
 	case models.EventPromptFailed:
 		// Tomorrow's slot was set when the turn began, and nothing waits for
 		// an answer to a prompt that was not delivered.
@@ -48,7 +48,7 @@ func (s Input) dispatch(ev models.Event) (models.Decision, error) {
 	case models.EventStatus:
 		return s.changeStatus(ev)
 	case models.EventMode:
-		return s.operatorMode(ev.Mode), nil
+		return s.setOperatorMode(ev.Mode), nil
 	case models.EventZone:
 		return s.moveZone(ev.Zone, ev.ZoneAssumed)
 	case models.EventSend:
@@ -66,11 +66,11 @@ func (s Input) dispatch(ev models.Event) (models.Decision, error) {
 	case models.EventRestored:
 		return s.onRestored()
 	case models.EventCheckInSent:
-		return s.checkInSent(ev.At)
+		return s.handleCheckInSent(ev.At)
 	case models.EventSubagentAsk:
 		return s.startSubagent(ev.Plan.Subagent)
 	case models.EventSubagentDone:
-		return s.subagentDone(ev.Plan.Subagent)
+		return s.handleSubagentDone(ev.Plan.Subagent)
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown event %q", ev.Kind)
 }
@@ -86,47 +86,47 @@ func (s Input) startTurn(turn models.TurnPlan) models.Decision {
 
 // onDue dispatches a due time that passed.
 func (s Input) onDue(due models.Due) (models.Decision, error) {
-	if s.heldUp(due) && isSpread(due.Kind) {
+	if s.isHeldUp(due) && isSpread(due.Kind) {
 		p := s.newPlan()
 		p.setDueAfter(due.Kind, due.Ref, s.Now, s.spreadOffset())
 		return p.toDecision(), nil
 	}
 	switch due.Kind {
 	case models.DueGreeting:
-		return s.dueGreeting()
+		return s.handleDueGreeting()
 	case models.DueDailyPrompt:
-		return s.duePrompt(due)
+		return s.handleDuePrompt(due)
 	case models.DueReminder:
-		return s.dueReminder(due.Ref)
+		return s.handleDueReminder(due.Ref)
 	case models.DueAutoFeedback:
-		return s.dueAutoFeedback(due.Ref), nil
+		return s.handleDueAutoFeedback(due.Ref), nil
 	case models.DueFeedbackTimeout:
-		return s.dueFeedback(due, models.KindFeedbackQuestion)
+		return s.handleDueFeedback(due, models.KindFeedbackQuestion)
 	case models.DueFeedbackFollowup:
-		return s.dueFeedback(due, models.KindFeedbackFollowup)
+		return s.handleDueFeedback(due, models.KindFeedbackFollowup)
 	case models.DueDelayedTransition:
 		p := s.newPlan()
 		s.enterMode(p, models.Mode(due.Ref))
 		return p.toDecision(), nil
 	case models.DueDebounce:
-		return s.dueDebounce(), nil
+		return s.handleDueDebounce(), nil
 	case models.DueCheckIn:
-		return s.dueCheckIn()
+		return s.handleDueCheckIn()
 	case models.DueResult:
 		return s.sendResult(due.Ref)
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown due time %q", due.Kind)
 }
 
-// heldUp: the time came while no worker ran, and what follows may be spread. An
-// outage ends for everybody at one instant.
-func (s Input) heldUp(due models.Due) bool {
+// isHeldUp reports whether the time came while no worker ran, so that what
+// follows may be spread. An outage ends for all participants at one instant.
+func (s Input) isHeldUp(due models.Due) bool {
 	return !due.At.IsZero() && s.Now.After(due.At.Add(lateness)) && s.spreadOffset() > 0
 }
 
 // isSpread reports whether what follows a due time comes at the person's own
 // offset from now where it was held up. Daily prompts have a rule of their own
-// (sendTurnAt), since they can come too late.
+// (promptSendAt), since they can come too late.
 func isSpread(kind models.DueKind) bool {
 	switch kind {
 	case models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn, models.DueGreeting:
@@ -160,11 +160,11 @@ func (s Input) rescheduleCheckIn(ev models.Event, effects []models.Effect) []mod
 	return append(p.effects, effects...)
 }
 
-// dueCheckIn: there was no contact for the whole interval. While a prompt waits
-// for an answer nothing is done; the contact that ends the wait sets the next
-// look. Quiet hours, and a day that has had its check-ins, put it off to the
-// first instant at which it may go out.
-func (s Input) dueCheckIn() (models.Decision, error) {
+// handleDueCheckIn starts a check-in after a whole interval without contact.
+// While a prompt waits for an answer nothing is done; the contact that ends the
+// wait sets the next check. Quiet hours, and a day that has had its check-ins,
+// put it off to the first instant at which it may go out.
+func (s Input) handleDueCheckIn() (models.Decision, error) {
 	if s.Rules.CheckIn <= 0 || !s.canSpeakFirst() || s.State.Pending != nil {
 		return models.Decision{}, nil
 	}
@@ -189,9 +189,9 @@ func (s Input) dueCheckIn() (models.Decision, error) {
 	return p.toDecision(), nil
 }
 
-// checkInSent: the carrier took a check-in. Those that were not written leave no
-// trace here.
-func (s Input) checkInSent(at time.Time) (models.Decision, error) {
+// handleCheckInSent counts a check-in that the carrier took. Those that were
+// not written leave no trace here.
+func (s Input) handleCheckInSent(at time.Time) (models.Decision, error) {
 	home, err := s.loadZone("")
 	if err != nil {
 		return models.Decision{}, fmt.Errorf("finding the participant's day: %w", err)
@@ -235,9 +235,9 @@ func (s Input) startSubagent(sub models.Subagent) (models.Decision, error) {
 	return out, err
 }
 
-// subagentDone: what a subagent found is kept in its rows, and nothing follows,
-// unless it was to be told.
-func (s Input) subagentDone(sub models.Subagent) (models.Decision, error) {
+// handleSubagentDone sends the result of a subagent where it was to be sent;
+// otherwise it is kept in its rows, and nothing follows.
+func (s Input) handleSubagentDone(sub models.Subagent) (models.Decision, error) {
 	if !sub.Tell || sub.Failed {
 		return models.Decision{}, nil
 	}

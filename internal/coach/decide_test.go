@@ -63,7 +63,7 @@ func decide(t require.TestingT, s Input, ev models.Event) models.Decision {
 	return got
 }
 
-func fell(kind models.DueKind, ref string) models.Event {
+func dueEvent(kind models.DueKind, ref string) models.Event {
 	return models.Event{Kind: models.EventDue, Due: models.Due{Kind: kind, Ref: ref}}
 }
 
@@ -126,7 +126,7 @@ func TestDecideSimpleEvents(t *testing.T) {
 func TestDecideRefusesUnknownKinds(t *testing.T) {
 	_, err := Decide(at(t, noon), models.Event{Kind: "tea"})
 	require.ErrorContains(t, err, `unknown event "tea"`)
-	_, err = Decide(at(t, noon), fell("tea", ""))
+	_, err = Decide(at(t, noon), dueEvent("tea", ""))
 	require.ErrorContains(t, err, `unknown due time "tea"`)
 }
 
@@ -137,9 +137,9 @@ func TestDecideReportsABrokenState(t *testing.T) {
 	s.State.Pending = &models.PendingPrompt{PromptID: "p1"}
 	s.State.Schedules = []models.Schedule{fixedAt("08:00")}
 	for _, ev := range []models.Event{
-		fell(models.DueDailyPrompt, "s1"),
-		fell(models.DueReminder, "p1"),
-		fell(models.DueFeedbackTimeout, "p1"),
+		dueEvent(models.DueDailyPrompt, "s1"),
+		dueEvent(models.DueReminder, "p1"),
+		dueEvent(models.DueFeedbackTimeout, "p1"),
 		{Kind: models.EventTransitionAsk, Mode: models.ModeIntake, Delay: time.Minute},
 		{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{Action: models.ScheduleList}},
 	} {
@@ -173,7 +173,7 @@ func TestDecideNothingAfterTheEnd(t *testing.T) {
 	for _, ev := range []models.Event{
 		{Kind: models.EventEnrolled}, {Kind: models.EventTexts}, {Kind: models.EventUnenrolled}, {Kind: models.EventSend},
 		{Kind: models.EventStatus, Status: models.StatusPaused}, {Kind: models.EventMode, Mode: models.ModeFeedback},
-		fell(models.DueDailyPrompt, "s1"), fell(models.DueDelayedTransition, string(models.ModeFeedback)),
+		dueEvent(models.DueDailyPrompt, "s1"), dueEvent(models.DueDelayedTransition, string(models.ModeFeedback)),
 	} {
 		require.Equal(t, models.Decision{}, decide(t, s, ev), ev.Kind)
 	}
@@ -224,9 +224,9 @@ func TestDecideTexts(t *testing.T) {
 
 func TestDecideDebounce(t *testing.T) {
 	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindReply})},
-		decide(t, waiting(at(t, noon), time.Second), fell(models.DueDebounce, "")).Effects)
-	require.Empty(t, decide(t, at(t, noon), fell(models.DueDebounce, "")).Effects)
+		decide(t, waiting(at(t, noon), time.Second), dueEvent(models.DueDebounce, "")).Effects)
+	require.Empty(t, decide(t, at(t, noon), dueEvent(models.DueDebounce, "")).Effects)
 	paused := waiting(at(t, noon), time.Second)
 	paused.State.Status = models.StatusPaused
-	require.Empty(t, decide(t, paused, fell(models.DueDebounce, "")).Effects)
+	require.Empty(t, decide(t, paused, dueEvent(models.DueDebounce, "")).Effects)
 }

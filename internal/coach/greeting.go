@@ -6,10 +6,10 @@ import (
 	"coachline/models"
 )
 
-// FirstGreeting is when the greeting of a person who is enrolled now goes out:
-// now, if they have just signed up themselves, and otherwise at their share of
-// the spread, since people may be enrolled by the hundred, from now or from the
-// end of quiet hours.
+// FirstGreeting returns when the greeting of a person who is enrolled now goes
+// out: now, if they have just signed up themselves, and otherwise at their
+// share of the spread, since people may be enrolled by the hundred, from now or
+// from the end of quiet hours.
 func (s Input) FirstGreeting() (time.Time, error) {
 	if s.State.SignedUp {
 		return s.Now, nil
@@ -33,15 +33,15 @@ func (s Input) onEnrolment() (models.Decision, error) {
 		p.setDue(models.DueGreeting, "", at)
 		return p.toDecision(), nil
 	}
-	return s.dueGreeting()
+	return s.handleDueGreeting()
 }
 
 // greetingWaits reports whether the conversation has still to begin.
 func (s Input) greetingWaits() bool { return !s.State.GreetingAt.IsZero() }
 
-// dueGreeting begins the conversation, outside quiet hours. A reply that is about
-// to be written does so too.
-func (s Input) dueGreeting() (models.Decision, error) {
+// handleDueGreeting begins the conversation, outside quiet hours. A reply that
+// is about to be written does so too.
+func (s Input) handleDueGreeting() (models.Decision, error) {
 	if !s.canSpeakFirst() || !s.greetingWaits() {
 		return models.Decision{}, nil
 	}

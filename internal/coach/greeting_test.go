@@ -132,10 +132,10 @@ func TestTextBeforeTheGreeting(t *testing.T) {
 	s.Rules.Debounce = 0
 	want := []models.Effect{clearDue(models.DueGreeting), turn(models.TurnPlan{Kind: models.KindReply, Introduce: true})}
 	require.Equal(t, want, decide(t, s, models.Event{Kind: models.EventTexts}).Effects)
-	require.Equal(t, want, decide(t, s, fell(models.DueDebounce, "")).Effects)
+	require.Equal(t, want, decide(t, s, dueEvent(models.DueDebounce, "")).Effects)
 	s.State.GreetingAt = time.Time{}
 	s.State.Due = nil
-	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindReply})}, decide(t, s, fell(models.DueDebounce, "")).Effects)
+	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindReply})}, decide(t, s, dueEvent(models.DueDebounce, "")).Effects)
 }
 
 // TestGreetingAndPause: a pause holds the greeting, and resuming sets it again.

@@ -41,8 +41,8 @@ func (s Input) planTransition(target models.Mode, delay time.Duration) (models.D
 	return models.Decision{Effects: p.effects, Note: string(note)}, nil
 }
 
-// operatorMode: an operator's setting replaces what the model had planned.
-func (s Input) operatorMode(mode models.Mode) models.Decision {
+// setOperatorMode replaces what the model had planned by an operator's setting.
+func (s Input) setOperatorMode(mode models.Mode) models.Decision {
 	if !mode.Known() {
 		return refuseAsk("target_state %s is not a state; allowed: %s, %s", quoteValue(string(mode)), models.ModeIntake, models.ModeFeedback)
 	}
@@ -81,9 +81,10 @@ func (s Input) awaitFeedback(p *plan, promptID string) {
 	}
 }
 
-// dueAutoFeedback: no answer to a prompt so far (an answer would have cleared
-// this due time), so the next words are taken as feedback.
-func (s Input) dueAutoFeedback(promptID string) models.Decision {
+// handleDueAutoFeedback enters feedback when a prompt has no answer so far (an
+// answer would have cleared this due time), so the next text is taken as
+// feedback.
+func (s Input) handleDueAutoFeedback(promptID string) models.Decision {
 	voided := s.State.Pending != nil && s.State.Pending.PromptID != promptID
 	if voided || !s.canSpeakFirst() {
 		return models.Decision{}
@@ -96,9 +97,9 @@ func (s Input) dueAutoFeedback(promptID string) models.Decision {
 	return p.toDecision()
 }
 
-// dueFeedback: still silence in feedback. One question, one follow-up later,
-// then nothing; in quiet hours either waits for their end.
-func (s Input) dueFeedback(due models.Due, kind models.Kind) (models.Decision, error) {
+// handleDueFeedback breaks the silence in feedback. One question, one follow-up
+// later, then nothing; in quiet hours either waits for their end.
+func (s Input) handleDueFeedback(due models.Due, kind models.Kind) (models.Decision, error) {
 	if s.State.Mode != models.ModeFeedback || !s.canSpeakFirst() {
 		return models.Decision{}, nil
 	}

@@ -30,7 +30,7 @@ func TestDueAutoFeedback(t *testing.T) {
 			if c.change != nil {
 				c.change(&s)
 			}
-			require.Equal(t, c.want, decide(t, s, fell(models.DueAutoFeedback, "p1")).Effects)
+			require.Equal(t, c.want, decide(t, s, dueEvent(models.DueAutoFeedback, "p1")).Effects)
 		})
 	}
 }
@@ -62,7 +62,7 @@ func TestDueFeedback(t *testing.T) {
 			if c.change != nil {
 				c.change(&s)
 			}
-			require.Equal(t, c.want, decide(t, s, fell(c.kind, "p1")).Effects)
+			require.Equal(t, c.want, decide(t, s, dueEvent(c.kind, "p1")).Effects)
 		})
 	}
 }
@@ -97,7 +97,7 @@ func TestModeChange(t *testing.T) {
 				c.change(&s)
 			}
 			require.Equal(t, c.want, decide(t, s, models.Event{Kind: models.EventMode, Mode: c.to}).Effects)
-			require.Equal(t, c.want, decide(t, s, fell(models.DueDelayedTransition, string(c.to))).Effects)
+			require.Equal(t, c.want, decide(t, s, dueEvent(models.DueDelayedTransition, string(c.to))).Effects)
 		})
 	}
 
@@ -106,7 +106,7 @@ func TestModeChange(t *testing.T) {
 	require.Equal(t, []models.Effect{clearDue(models.DueDelayedTransition)},
 		decide(t, s, models.Event{Kind: models.EventMode, Mode: models.ModeIntake}).Effects, "an operator's word cancels what was planned")
 	require.Contains(t, decide(t, s, models.Event{Kind: models.EventMode, Mode: "COORDINATOR"}).Refused, "INTAKE, FEEDBACK")
-	require.Empty(t, decide(t, s, fell(models.DueDelayedTransition, "COORDINATOR")).Effects)
+	require.Empty(t, decide(t, s, dueEvent(models.DueDelayedTransition, "COORDINATOR")).Effects)
 }
 
 func TestTransitionAsk(t *testing.T) {

@@ -19,15 +19,15 @@ const (
 	MissedPaused     = "paused"
 )
 
-// duePrompt: the time of a schedule's slot has come, or came while no worker
-// ran. At most one prompt goes out, that of the newest slot that is not too
-// late; every older one is recorded as missed. The next slot is set before the
-// turn starts, so that losing the turn cannot lose the next day.
+// handleDuePrompt starts the prompt of a schedule whose slot has come, or came
+// while no worker ran. At most one prompt goes out, that of the newest slot
+// that is not too late; every older one is recorded as missed. The next slot is
+// set before the turn starts, so that losing the turn cannot lose the next day.
 //
-// After an outage everybody's prompts fall due at one instant; they are spread
-// over the minutes that follow like those of people who chose the same minute,
-// so that a participant who writes meanwhile does not wait behind them.
-func (s Input) duePrompt(due models.Due) (models.Decision, error) {
+// After an outage all participants' prompts fall due at one instant; they are
+// spread over the minutes that follow like those of people who chose the same
+// minute, so that a participant who writes meanwhile does not wait behind them.
+func (s Input) handleDuePrompt(due models.Due) (models.Decision, error) {
 	id := due.Ref
 	i := slices.IndexFunc(s.State.Schedules, func(schedule models.Schedule) bool { return schedule.ID == id })
 	if i < 0 {
@@ -36,7 +36,7 @@ func (s Input) duePrompt(due models.Due) (models.Decision, error) {
 	p := s.newPlan()
 	schedule := s.State.Schedules[i]
 	if !s.isActive() {
-		return s.missPaused(p, schedule)
+		return s.recordMissedInPause(p, schedule)
 	}
 	quiet, err := s.Opens()
 	if err != nil {
@@ -56,7 +56,7 @@ func (s Input) duePrompt(due models.Due) (models.Decision, error) {
 		reason := s.judgePrompt(schedule, following.Next, quiet, deadline)
 		switch reason {
 		case verdictSend:
-			if later, err := s.sendTurnAt(due, deadline, following.Next); err != nil || later.After(s.Now) {
+			if later, err := s.promptSendAt(due, deadline, following.Next); err != nil || later.After(s.Now) {
 				p.putSchedule(schedule)
 				p.setDue(models.DueDailyPrompt, id, later)
 				return p.toDecision(), err
@@ -98,7 +98,7 @@ func (s Input) sendPrompt(p *plan, schedule models.Schedule, slot models.Slot) (
 	return p.toDecision(), nil
 }
 
-// endOfDate is the end of the local date of a slot's target.
+// endOfDate returns the end of the local date of a slot's target.
 func (s Input) endOfDate(schedule models.Schedule, slot models.Slot) (time.Time, error) {
 	zone, err := s.loadZone(schedule.Zone)
 	if err != nil {
@@ -147,8 +147,9 @@ func (s Input) promptDeadline(schedule models.Schedule) (time.Time, error) {
 	return earlierOf(last, midnight.Add(-time.Second)), err
 }
 
-// deferPrompt is when a prompt goes out that quiet hours or an outage held up: at
-// the person's share of the spread from their end, where it is in time then.
+// deferPrompt returns when a prompt goes out that quiet hours or an outage held
+// up: at the person's share of the spread from their end, where it is in time
+// then.
 func (s Input) deferPrompt(end, deadline time.Time, following models.Slot) (time.Time, error) {
 	at, err := s.spreadFrom(end)
 	if at.After(deadline) || !following.SendAt.After(at) {
@@ -157,19 +158,20 @@ func (s Input) deferPrompt(end, deadline time.Time, following models.Slot) (time
 	return at, err
 }
 
-// sendTurnAt is when a prompt goes out whose time came while no worker ran. Now: at
-// once, because it is not late, there is no spread, or then it would be too
-// late or in quiet hours.
-func (s Input) sendTurnAt(due models.Due, deadline time.Time, following models.Slot) (time.Time, error) {
-	if !s.heldUp(due) {
+// promptSendAt returns when a prompt goes out whose time came while no worker
+// ran. Now: at once, because it is not late, there is no spread, or then it
+// would be too late or in quiet hours.
+func (s Input) promptSendAt(due models.Due, deadline time.Time, following models.Slot) (time.Time, error) {
+	if !s.isHeldUp(due) {
 		return s.Now, nil
 	}
 	return s.deferPrompt(s.Now, deadline, following)
 }
 
-// missPaused: pausing takes the due times away, so this is a last guard. For
-// those who left for good there is nothing to set.
-func (s Input) missPaused(p *plan, schedule models.Schedule) (models.Decision, error) {
+// recordMissedInPause records the prompt of a participant who is not active.
+// Pausing takes the due times away, so this is a last guard. For those who left
+// for good there is nothing to set.
+func (s Input) recordMissedInPause(p *plan, schedule models.Schedule) (models.Decision, error) {
 	if s.State.Status != models.StatusPaused {
 		return models.Decision{}, nil
 	}
@@ -202,9 +204,10 @@ func (p *plan) addMissed(id string, slot models.Slot, reason string) {
 	})
 }
 
-// promptSent: the carrier took a prompt. It voids what depended on the one
-// before; a text that came in meanwhile has answered it already.
-func (s Input) promptSent(ev models.Event) models.Decision {
+// handlePromptSent records that the carrier took a prompt. It voids what
+// depended on the one before; a text that came in meanwhile has answered it
+// already.
+func (s Input) handlePromptSent(ev models.Event) models.Decision {
 	p := s.newPlan()
 	p.clearDue(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
 	overtaken := slices.ContainsFunc(s.State.Inbox.Items, func(item models.InboxItem) bool {
@@ -224,10 +227,10 @@ func (s Input) promptSent(ev models.Event) models.Decision {
 	return p.toDecision()
 }
 
-// dueReminder: one nudge for a prompt without an answer. In quiet hours it
-// waits for their end, unless the next prompt comes first; then it is dropped,
-// and an answer still counts.
-func (s Input) dueReminder(promptID string) (models.Decision, error) {
+// handleDueReminder sends one reminder of a prompt without an answer. In quiet
+// hours it waits for their end, unless the next prompt comes first; then it is
+// dropped, and an answer still counts.
+func (s Input) handleDueReminder(promptID string) (models.Decision, error) {
 	pending := s.State.Pending
 	if pending == nil || pending.PromptID != promptID || !s.canSpeakFirst() {
 		return models.Decision{}, nil

@@ -81,7 +81,7 @@ func TestDuePromptFixed(t *testing.T) {
 			if c.change != nil {
 				c.change(&s)
 			}
-			require.Equal(t, c.want, outcome(t, decide(t, s, fell(models.DueDailyPrompt, "s1"))))
+			require.Equal(t, c.want, outcome(t, decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))))
 		})
 	}
 }
@@ -107,7 +107,7 @@ func TestDuePromptQuietHours(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := withSlot(t, c.now, fixedAt(c.clock), day)
-			require.Equal(t, c.want, outcome(t, decide(t, s, fell(models.DueDailyPrompt, "s1"))))
+			require.Equal(t, c.want, outcome(t, decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))))
 		})
 	}
 }
@@ -116,20 +116,20 @@ func TestDuePromptRandom(t *testing.T) {
 	s := withSlot(t, noon, randomIn("09:00", "20:00"), "2026-01-15T00:00:00-05:00")
 	slot := s.State.Schedules[0].Next
 	s.Now = slot.SendAt
-	got := decide(t, s, fell(models.DueDailyPrompt, "s1"))
+	got := decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))
 	require.Equal(t, "send 2026-01-15", outcome(t, got)[2])
 	require.Equal(t, slot, got.Effects[2].Turn.Slot)
 
 	// Settings put the whole window into quiet hours: never silently, never sent.
 	s.Rules.Quiet = quietHours(t, "08:30-23:00")
-	got = decide(t, s, fell(models.DueDailyPrompt, "s1"))
+	got = decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))
 	lines := outcome(t, got)
 	require.Equal(t, []string{"miss 2026-01-15 quiet_hours", "next 2026-01-16 after 2026-01-15"}, lines[:2])
 	require.Len(t, lines, 3)
 
 	// On time counts for nothing when the person did not choose the instant.
 	s.Rules.Quiet = QuietHours{From: clockOf(slot.SendAt.In(zoneNamed(t, home))), To: clockOf(slot.SendAt.In(zoneNamed(t, home))) + 30}
-	got = decide(t, s, fell(models.DueDailyPrompt, "s1"))
+	got = decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))
 	require.Equal(t, setDue(models.DueDailyPrompt, "s1", slot.SendAt.Add(30*time.Minute)), got.Effects[1])
 }
 
@@ -180,7 +180,7 @@ func TestDueReminder(t *testing.T) {
 			if c.change != nil {
 				c.change(&s)
 			}
-			require.Equal(t, c.want, decide(t, s, fell(models.DueReminder, "p1")).Effects)
+			require.Equal(t, c.want, decide(t, s, dueEvent(models.DueReminder, "p1")).Effects)
 		})
 	}
 }

@@ -35,7 +35,7 @@ func ParseQuietHours(text string) (QuietHours, error) {
 	return QuietHours{From: from, To: to}, nil
 }
 
-// String is the form that ParseQuietHours reads; empty for none.
+// String returns the form that ParseQuietHours reads; empty for none.
 func (q QuietHours) String() string {
 	if q.From == q.To {
 		return ""
@@ -53,7 +53,7 @@ func (q QuietHours) Contains(local time.Time) bool {
 	return c >= q.From || c < q.To
 }
 
-// End is the first instant, not before local, that is not quiet in local's
+// End returns the first instant, not before local, that is not quiet in local's
 // location; local itself when it is not quiet.
 func (q QuietHours) End(local time.Time) time.Time {
 	zone := local.Location()
@@ -92,9 +92,10 @@ func (q QuietHours) spansOutside(s span, zone *time.Location) []span {
 	return parts
 }
 
-// endIn is the first instant, not before at, that is quiet in none of the zones.
-// Quiet hours that leave no such instant give one that is quiet all the same,
-// days later: a caller that asks again waits again, and nothing is started.
+// endIn returns the first instant, not before at, that is quiet in none of the
+// zones. Quiet hours that leave no such instant give one that is quiet all the
+// same, days later: a caller that asks again waits again, and nothing is
+// started.
 func (q QuietHours) endIn(at time.Time, zones []*time.Location) time.Time {
 	for range searchDays * len(zones) {
 		before := at
@@ -108,8 +109,8 @@ func (q QuietHours) endIn(at time.Time, zones []*time.Location) time.Time {
 	return at.UTC()
 }
 
-// startIn is the first instant after at, which is quiet in none of the zones,
-// that may be quiet in one; a day later at most.
+// startIn returns the first instant after at, which is quiet in none of the
+// zones, that may be quiet in one; a day later at most.
 func (q QuietHours) startIn(at time.Time, zones []*time.Location) time.Time {
 	end := at
 	for _, part := range q.outsideAll(span{from: at, to: at.Add(24 * time.Hour)}, zones) {

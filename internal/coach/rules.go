@@ -35,7 +35,7 @@ type Rules struct {
 	// the question to the follow-up.
 	FeedbackTimeout  time.Duration
 	FeedbackFollowup time.Duration
-	// CheckIn: from the last contact to the look whether to write; CheckInCap
+	// CheckIn: from the last contact to the check whether to write; CheckInCap
 	// bounds what goes out on a local date.
 	CheckIn    time.Duration
 	CheckInCap int
@@ -49,7 +49,8 @@ type Rules struct {
 	Band []*time.Location
 }
 
-// prepFor is how long before its target a participant's fixed prompt goes out.
+// prepFor returns how long before its target a participant's fixed prompt goes
+// out.
 func (r Rules) prepFor(participantID string) time.Duration {
 	return r.PrepTime - r.spreadOffset(participantID)
 }
@@ -97,7 +98,7 @@ func (s Input) zoneNamed(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// Opens is the end of the participant's quiet hours; Now or earlier means
+// Opens returns the end of the participant's quiet hours; Now or earlier means
 // that it is not quiet.
 func (s Input) Opens() (time.Time, error) {
 	zones, err := s.quietZones()
@@ -109,9 +110,9 @@ func (s Input) Opens() (time.Time, error) {
 
 func (s Input) spreadOffset() time.Duration { return s.Rules.spreadOffset(s.State.ParticipantID) }
 
-// spreadFrom is when what was held up until an instant goes out: at the person's
-// share of the spread from then on, since outages and quiet hours end for many
-// at one instant; or at once, where it would be quiet again by then.
+// spreadFrom returns when what was held up until an instant goes out: at the
+// person's share of the spread from then on, since outages and quiet hours end
+// for many at one instant; or at once, where it would be quiet again by then.
 func (s Input) spreadFrom(end time.Time) (time.Time, error) {
 	s.Now = end.Add(s.spreadOffset())
 	open, err := s.Opens()
@@ -121,7 +122,7 @@ func (s Input) spreadFrom(end time.Time) (time.Time, error) {
 	return s.Now, nil
 }
 
-// quietZones is where the participant's quiet hours count.
+// quietZones returns where the participant's quiet hours count.
 func (s Input) quietZones() ([]*time.Location, error) {
 	home, err := s.loadZone("")
 	switch {

@@ -40,7 +40,7 @@ func (s Input) createSchedule(ask models.ScheduleAsk) (models.Decision, error) {
 	if refusal != "" {
 		return models.Decision{Refused: refusal}, nil
 	}
-	if i := slices.IndexFunc(s.State.Schedules, func(had models.Schedule) bool { return sameSchedule(had, wanted) }); i >= 0 {
+	if i := slices.IndexFunc(s.State.Schedules, func(had models.Schedule) bool { return isSameSchedule(had, wanted) }); i >= 0 {
 		return s.scheduleNote("already exists", s.State.Schedules[i])
 	}
 	if len(s.State.Schedules) >= MaxSchedules {
@@ -72,9 +72,9 @@ func (s Input) createSchedule(ask models.ScheduleAsk) (models.Decision, error) {
 	return decision, nil
 }
 
-// sameSchedule: an equal id is the same call once more, equal values are the
-// same wish.
-func sameSchedule(a, b models.Schedule) bool {
+// isSameSchedule reports whether two schedules are one: an equal id is the same
+// call once more, equal values are the same wish.
+func isSameSchedule(a, b models.Schedule) bool {
 	return a.ID == b.ID ||
 		a.Type == b.Type && a.At == b.At && a.From == b.From && a.To == b.To && a.Zone == b.Zone
 }

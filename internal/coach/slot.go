@@ -36,7 +36,7 @@ type SlotParams struct {
 	QuietZones []*time.Location
 }
 
-// NextSlot is the first slot of a schedule whose local date is later than
+// NextSlot returns the first slot of a schedule whose local date is later than
 // LastDate and than that of LastAt, and whose target is later than After. Equal
 // input gives an equal slot, in any process.
 //
@@ -92,7 +92,7 @@ func hadPrompt(s models.Schedule, d localDate, zone *time.Location) bool {
 	return !s.LastAt.IsZero() && !dateOf(s.LastAt, zone).midnight.Before(d.midnight)
 }
 
-// sendAt is when the prompt of a date goes out.
+// sendAt returns when the prompt of a date goes out.
 func sendAt(s models.Schedule, p SlotParams, date localDate, target time.Time) time.Time {
 	if s.Type != models.ScheduleFixed {
 		return target
@@ -110,7 +110,7 @@ func sendAt(s models.Schedule, p SlotParams, date localDate, target time.Time) t
 	return send.UTC()
 }
 
-// targetRule is how a schedule picks the instant of a date; false: none.
+// targetRule returns how a schedule picks the instant of a date; false: none.
 func targetRule(s models.Schedule, p SlotParams) (func(localDate) (time.Time, bool), error) {
 	switch s.Type {
 	case models.ScheduleFixed:
@@ -182,7 +182,7 @@ func (p SlotParams) allowedIn(part clockSpan, d localDate) []span {
 	return allowed
 }
 
-// pickBelow is a number below limit that the seed decides.
+// pickBelow returns a number below limit that the seed decides.
 func pickBelow(seed string, limit uint64) uint64 {
 	sum := sha256.Sum256([]byte(seed))
 	return binary.BigEndian.Uint64(sum[:8]) % limit

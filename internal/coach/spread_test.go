@@ -43,9 +43,9 @@ func TestCohortIsSpread(t *testing.T) {
 	}
 }
 
-// TestHeldUpPromptsAreSpread: an outage ends and everybody's prompt is due. Each
-// goes out once, over the minutes that follow, and at once where waiting would
-// lose it.
+// TestHeldUpPromptsAreSpread: an outage ends and all participants' prompts are
+// due. Each goes out once, over the minutes that follow, and at once where
+// waiting would lose it.
 func TestHeldUpPromptsAreSpread(t *testing.T) {
 	rules := coach.Rules{PrepTime: 10 * time.Minute, PromptSpread: 5 * time.Minute, PromptGrace: time.Hour}
 	target := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
@@ -118,8 +118,8 @@ func TestHeldUpPromptsAreSpread(t *testing.T) {
 }
 
 // TestHeldUpIsSpread: an outage ends and what should have followed from
-// everybody's prompt is due. Each of it follows once, over the minutes that
-// come.
+// the prompt of each participant is due. Each of it follows once, over the
+// minutes that come.
 func TestHeldUpIsSpread(t *testing.T) {
 	const spread = 10 * time.Minute
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)

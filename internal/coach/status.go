@@ -143,10 +143,10 @@ func (s Input) nextSlots(p *plan) error {
 	return nil
 }
 
-// moveZone: the schedules without a zone of their own move along. LastDate
+// moveZone moves the schedules without a zone of their own along. LastDate
 // stays, so no local date gets a second prompt. Where only it became known that
 // the zone is the person's own, or that it is not, slots stay as they are: quiet
-// hours are looked at again when they fall due.
+// hours are checked again when they fall due.
 func (s Input) moveZone(name string, assumed bool) (models.Decision, error) {
 	if _, err := s.zoneNamed(name); err != nil {
 		return refuseAsk("%v", err), nil

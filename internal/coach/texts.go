@@ -27,7 +27,7 @@ func (s Input) handleTexts() models.Decision {
 	return p.toDecision()
 }
 
-// burstEnds is when the texts that wait are to be answered; false: now.
+// burstEnds returns when the texts that wait are to be answered; false: now.
 func (s Input) burstEnds() (time.Time, bool) {
 	if s.Rules.Debounce <= 0 {
 		return time.Time{}, false
@@ -43,8 +43,8 @@ func (s Input) burstEnds() (time.Time, bool) {
 	return at, at.After(s.Now)
 }
 
-// dueDebounce: the burst is over.
-func (s Input) dueDebounce() models.Decision {
+// handleDueDebounce starts the reply at the end of a burst.
+func (s Input) handleDueDebounce() models.Decision {
 	p := s.newPlan()
 	if s.isActive() && len(s.State.Inbox.Items) > 0 {
 		s.startReply(p)
