@@ -48,7 +48,7 @@ func (m memories) SearchMemory(ctx context.Context, query string) ([]string, err
 	q := models.FactQuery{ParticipantID: m.participantID, Words: recall.Words(query), Limit: searchHits, MinScore: recall.MinScore}
 	embedCtx, cancel := context.WithTimeout(ctx, vectorLimit)
 	defer cancel()
-	// A model that gives no vectors leaves the search by words.
+	// A model that gives no vectors leaves the search by keywords.
 	if vectors, err := m.tools.Embedder.Embed(embedCtx, []string{query}); err == nil && len(vectors) == 1 {
 		q.Vector = vectors[0]
 	}

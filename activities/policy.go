@@ -106,7 +106,7 @@ const (
 	// absence is how long the carrier's list must not have shown a text before it
 	// counts as never taken. The list lags behind the carrier's acceptances.
 	absence = 40 * time.Second
-	// lookupLeast and lookMost bound the time between two look-ups of a text of
+	// lookupLeast and lookupMost bound the time between two look-ups of a text of
 	// unknown result. A status callback usually settles its row within seconds.
 	lookupLeast = time.Second
 	lookupMost  = 10 * time.Second

@@ -189,7 +189,7 @@ func (p *SendActivities) tooLateCode(row models.Outbox) string {
 }
 
 // lookUp settles a row that an earlier attempt has posted without learning its
-// fate, as far as the carrier's list does.
+// result, as far as the carrier's list does.
 func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
 	age := max(p.Now().Sub(attemptedAt(row)), 0)
@@ -205,7 +205,7 @@ func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (mo
 		if !errors.Is(err, models.ErrConflict) {
 			return out, err
 		}
-		// The same words sent for another row.
+		// The same text sent for another row.
 	}
 	if row.MissingSince == nil {
 		if err := p.Store.NoteMissing(ctx, claim.Ref(), list.At); err != nil {

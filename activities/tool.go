@@ -37,7 +37,7 @@ type ToolActivities struct {
 	// Programme is the name in the prompt texts; empty is the default.
 	Programme string
 	Zones     coach.Zones
-	// ModelName is asked for where a tool itself needs words.
+	// ModelName is asked for where a tool itself needs a model's text.
 	ModelName string
 	Now       func() time.Time
 }

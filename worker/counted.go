@@ -65,7 +65,7 @@ func (r countedRows) SaveState(ctx context.Context, in models.SaveStateInput) er
 	return err
 }
 
-// CommitTool counts the call. A model may ask for a tool by any words it likes,
+// CommitTool counts the call. A model may ask for a tool by any name it likes,
 // and those are no label.
 func (r countedRows) CommitTool(ctx context.Context, commit models.ToolCommit) error {
 	err := r.Store.CommitTool(ctx, commit)
