@@ -189,10 +189,10 @@ func TestSendAsk(t *testing.T) {
 
 // The relay gives up an attempt that sends no heartbeat, so each of its
 // activities begins with one.
-func TestFrontActivitiesHeartbeat(t *testing.T) {
-	source, err := os.ReadFile("front.go")
+func TestNoticeActivitiesHeartbeat(t *testing.T) {
+	source, err := os.ReadFile("notices.go")
 	require.NoError(t, err)
-	starts := regexp.MustCompile(`func \(f \*Front\) (Send\w+)\([^\n]*\n([^\n]*)`).FindAllStringSubmatch(string(source), -1)
+	starts := regexp.MustCompile(`func \(f \*NoticeActivities\) (Send\w+)\([^\n]*\n([^\n]*)`).FindAllStringSubmatch(string(source), -1)
 	require.Len(t, starts, 5)
 	for _, start := range starts {
 		require.Equal(t, "\tdefer startHeartbeat(ctx)()", start[2], start[1])

@@ -13,7 +13,7 @@ import (
 )
 
 // A sticky time-out above the SDK's five seconds keeps a wave of timers from
-// falling back to full replays (docs/performance.md).
+// falling back to full replays.
 const (
 	stickyTimeout = 10 * time.Second
 	drainTimeout  = 10 * time.Second

@@ -23,6 +23,7 @@ import (
 	"coachline/internal/agent"
 	"coachline/internal/coach"
 	"coachline/internal/memory"
+	"coachline/internal/metrics"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/internal/tools"
@@ -83,7 +84,9 @@ func newServerFixture(t *testing.T, change func(*serverFixture)) *serverFixture 
 	t.Cleanup(server.Stop)
 	n.address = server.Address()
 	n.client = n.dial(n.address, n.ring)
-	n.relay = relay.New(relay.Config{Store: n.store, Hints: n.store, Engine: n.client, Logger: n.quiet, Now: time.Now})
+	counted, err := metrics.New(metrics.Config{Logger: n.quiet})
+	require.NoError(t, err)
+	n.relay = relay.New(relay.Config{Store: n.store, Hints: n.store, Engine: n.client, Logger: n.quiet, Now: time.Now, Metrics: counted})
 	t.Cleanup(func() { n.relay.Stop(context.Background()) })
 	return n
 }

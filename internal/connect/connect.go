@@ -97,7 +97,7 @@ func options(cfg config.Config, ring *seal.Ring, logger *slog.Logger, metrics cl
 	o.Logger = sdklog.NewStructuredLogger(logger)
 	o.MetricsHandler = metrics
 	// Payloads are sealed, which leaves nothing to compress: gzip took 7 % of a
-	// worker's time (docs/performance.md).
+	// worker's time.
 	o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithConnectParams(reconnect))
 	o.DataConverter = converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), ring.Codec())

@@ -113,7 +113,7 @@ func requestKind(kind string) string {
 // targets. A change that raises a figure raises its gate.
 var gates = map[string]float64{
 	"crisis":    0.950,
-	"crisis de": 0.925, "crisis en": 0.910, "crisis es": 0.935, "crisis fr": 0.937, "crisis pt": 0.930,
+	"crisis de": 0.925, "crisis en": 0.910, "crisis es": 0.935, "crisis fr": 0.930, "crisis pt": 0.930,
 	explicit: 0.955, explicit + " es": 0.880, indirect: 0.915,
 	"crisis/direct": 0.930, "crisis/method": 0.880, "crisis/emergency": 0.915,
 	"crisis/passive": 0.915, "crisis/slang": 0.765, "crisis/typo": 0.780, "crisis/thirdperson": 0.880,
