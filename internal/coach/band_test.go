@@ -71,7 +71,7 @@ func TestBandOfAssumedZone(t *testing.T) {
 			if c.want == "" {
 				require.Equal(t, s.Now, until)
 				for _, kind := range events {
-					require.NotNil(t, started(decide(t, s, dueEvent(kind, "p1"))), kind)
+					require.NotNil(t, findStarted(decide(t, s, dueEvent(kind, "p1"))), kind)
 				}
 				return
 			}
@@ -84,7 +84,7 @@ func TestBandOfAssumedZone(t *testing.T) {
 	}
 }
 
-func started(d models.Decision) *models.TurnPlan {
+func findStarted(d models.Decision) *models.TurnPlan {
 	for _, e := range d.Effects {
 		if e.Kind == models.EffectStartTurn {
 			return e.Turn
