@@ -24,7 +24,7 @@ func TestWaysIn(t *testing.T) {
 		},
 		"AcceptTranscript": {
 			"worker/counted.go AcceptTranscript", // counts and passes on
-			"worker/listening.go listen",
+			"worker/listening.go transcribeAll",
 		},
 		"acceptInbound": {
 			"starter/chat.go acceptChat",
@@ -32,7 +32,7 @@ func TestWaysIn(t *testing.T) {
 		},
 		// What makes text of sound.
 		"Transcribe": {
-			"worker/listening.go hear",
+			"worker/listening.go transcribeNote",
 		},
 	}
 	got := map[string][]string{}

@@ -25,8 +25,8 @@ type CallStore interface {
 }
 
 // DecisionActivities runs the coaching rules: the workflow records what was
-// decided, so rules may change without a change id. Decide reads and writes nothing and runs
-// as a local activity; DecideTool stores a row and does not.
+// decided, so rules may change without a change id. Decide reads and writes
+// nothing and runs as a local activity; DecideTool stores a row and does not.
 type DecisionActivities struct {
 	Rules coach.Rules
 	Zones coach.Zones
@@ -37,12 +37,12 @@ type DecisionActivities struct {
 // Decide says what follows from an event. It reads nothing but its input and
 // is safe to retry.
 func (d *DecisionActivities) Decide(_ context.Context, in models.DecideInput) (models.Decision, error) {
-	decision, err := coach.Decide(d.situation(in.State, in), in.Event)
+	decision, err := coach.Decide(d.newInput(in.State, in), in.Event)
 	return decision, toTemporalError(err)
 }
 
-func (d *DecisionActivities) situation(state models.ParticipantState, in models.DecideInput) coach.Situation {
-	return coach.Situation{State: state, Now: in.Now, Rules: d.Rules, Zones: d.Zones}
+func (d *DecisionActivities) newInput(state models.ParticipantState, in models.DecideInput) coach.Input {
+	return coach.Input{State: state, Now: in.Now, Rules: d.Rules, Zones: d.Zones}
 }
 
 // DecideTool decides a tool call that changes the workflow's own state, and
@@ -69,7 +69,7 @@ func (d *DecisionActivities) DecideTool(ctx context.Context, in models.DecideToo
 	if err := d.Calls.CommitTool(ctx, models.ToolCommit{Run: run}); err != nil {
 		return models.Decision{}, toTemporalError(err)
 	}
-	// The words are in the row; the workflow's history needs the effects only.
+	// The text is in the row; the workflow's history needs the effects only.
 	return models.Decision{Effects: decision.Effects}, nil
 }
 
@@ -91,14 +91,14 @@ func (d *DecisionActivities) decideCall(in models.DecideToolInput, call models.T
 	if event.Kind == models.EventSubagentAsk {
 		event.Plan.Subagent.TurnID = models.SubagentTurnID(in.Tool.TurnID, in.Tool.Step, in.Tool.Call)
 	}
-	decision, err := coach.Decide(d.situation(in.State, models.DecideInput{Now: in.Now}), event)
+	decision, err := coach.Decide(d.newInput(in.State, models.DecideInput{Now: in.Now}), event)
 	if err != nil {
 		return models.Decision{Refused: err.Error()}
 	}
 	return decision
 }
 
-// turnNumber is the last part of the turn id, "t42".
+// turnNumber returns the last part of the turn id, "t42".
 func turnNumber(in models.ToolInput) string {
 	return in.TurnID[len(in.ParticipantID)+1:]
 }
@@ -143,7 +143,7 @@ func toolRun(in models.ToolInput, result models.ToolResult) (models.ToolRun, err
 	}, nil
 }
 
-// isFound tells a missing row from a failure to look: false without an error
+// isFound tells a missing row from a failure to read: false without an error
 // when the row does not exist.
 func isFound(err error) (bool, error) {
 	if errors.Is(err, models.ErrNotFound) {

@@ -52,15 +52,15 @@ func (t *LaterRetries) SendLate(ctx context.Context, in models.SendSMSInput) (mo
 	if try.Row.Status != models.OutboxReady {
 		return t.Posts.SendSMS(ctx, in) // it is looked up at the carrier, or over
 	}
-	at, reason, err := t.judge(try)
+	at, reason, err := t.planRetry(try)
 	wait := at.Sub(t.Now())
 	switch {
 	case err != nil:
 		return models.SendSMSResult{}, err
 	case reason != "":
-		return t.drop(ctx, try.Row, reason)
+		return t.dropRow(ctx, try.Row, reason)
 	case wait <= 0 && len(try.Before) > 0:
-		wait = partLook
+		wait = partLookup
 	}
 	if wait > 0 {
 		return models.SendSMSResult{}, temporal.NewApplicationErrorWithOptions("it is not due yet", models.ErrTypeCarrierBusy,
@@ -69,8 +69,9 @@ func (t *LaterRetries) SendLate(ctx context.Context, in models.SendSMSInput) (mo
 	return t.Posts.SendSMS(ctx, in)
 }
 
-// judge says when the try may go, at the earliest now, or why it never may.
-func (t *LaterRetries) judge(try models.LateTry) (at time.Time, reason string, err error) {
+// planRetry returns when the try may go, at the earliest now, or why it never
+// may.
+func (t *LaterRetries) planRetry(try models.LateTry) (at time.Time, reason string, err error) {
 	due := t.Now()
 	for _, row := range append([]models.Outbox{try.Row}, try.Before...) {
 		if row.DueAt != nil && row.DueAt.After(due) {
@@ -78,11 +79,11 @@ func (t *LaterRetries) judge(try models.LateTry) (at time.Time, reason string, e
 		}
 	}
 	who := models.ParticipantState{Zone: try.Participant.Timezone, ZoneAssumed: try.Participant.ZoneAssumed}
-	at, err = coach.Situation{State: who, Now: due, Rules: t.Rules, Zones: t.Zones}.Opens()
+	at, err = coach.Input{State: who, Now: due, Rules: t.Rules, Zones: t.Zones}.Opens()
 	if err != nil {
 		return at, "", fmt.Errorf("finding when %s may go: %w", try.Row.ID, err)
 	}
-	useful, err := t.useful(try, at)
+	useful, err := t.isUseful(try, at)
 	switch {
 	case err != nil || useful:
 		return at, "", err
@@ -92,8 +93,8 @@ func (t *LaterRetries) judge(try models.LateTry) (at time.Time, reason string, e
 	return at, models.CodeStale, nil
 }
 
-// useful: the text is still of use at an instant.
-func (t *LaterRetries) useful(try models.LateTry, at time.Time) (bool, error) {
+// isUseful reports whether the text is still of use at an instant.
+func (t *LaterRetries) isUseful(try models.LateTry, at time.Time) (bool, error) {
 	if try.LocalDate == "" {
 		return at.Sub(try.First.CreatedAt) <= models.AnswerValidity, nil
 	}
@@ -104,7 +105,7 @@ func (t *LaterRetries) useful(try models.LateTry, at time.Time) (bool, error) {
 	return at.In(zone).Format(time.DateOnly) <= try.LocalDate, nil
 }
 
-func (t *LaterRetries) drop(ctx context.Context, row models.Outbox, reason string) (models.SendSMSResult, error) {
+func (t *LaterRetries) dropRow(ctx context.Context, row models.Outbox, reason string) (models.SendSMSResult, error) {
 	err := t.Store.RecordFailed(ctx, models.SendFailure{
 		OutboxID: row.ID, Token: row.ClaimToken, Status: models.OutboxCanceled, Code: reason, Now: t.Now(),
 	})

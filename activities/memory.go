@@ -29,7 +29,7 @@ type Embedder interface {
 const (
 	// searchHits are how many facts a search of the model's brings up.
 	searchHits = 6
-	// vectorLimit bounds the vector of a search; without it words decide.
+	// vectorLimit bounds the vector of a search; without it keywords decide.
 	vectorLimit = 5 * time.Second
 	// byParticipant is who had something forgotten.
 	byParticipant = "participant"
@@ -48,7 +48,7 @@ func (m memories) SearchMemory(ctx context.Context, query string) ([]string, err
 	q := models.FactQuery{ParticipantID: m.participantID, Words: recall.Words(query), Limit: searchHits, MinScore: recall.MinScore}
 	embedCtx, cancel := context.WithTimeout(ctx, vectorLimit)
 	defer cancel()
-	// A model that gives no vectors leaves the search by words.
+	// A model that gives no vectors leaves the search by keywords.
 	if vectors, err := m.tools.Embedder.Embed(embedCtx, []string{query}); err == nil && len(vectors) == 1 {
 		q.Vector = vectors[0]
 	}
@@ -84,7 +84,7 @@ func (m memories) ListMemories(ctx context.Context, topic string) (tools.Memorie
 func (m memories) ForgetMemories(ctx context.Context, ids []string) ([]string, error) {
 	var gone []string
 	for _, id := range ids {
-		err := m.tools.Facts.Forget(ctx, m.forgetting(id))
+		err := m.tools.Facts.Forget(ctx, m.newForgetting(id))
 		if errors.Is(err, models.ErrNotFound) {
 			continue
 		}
@@ -98,10 +98,10 @@ func (m memories) ForgetMemories(ctx context.Context, ids []string) ([]string, e
 
 // ForgetAll implements tools.Forgetter.
 func (m memories) ForgetAll(ctx context.Context) (int, error) {
-	return m.tools.Facts.ForgetAll(ctx, m.forgetting(""))
+	return m.tools.Facts.ForgetAll(ctx, m.newForgetting(""))
 }
 
-func (m memories) forgetting(id string) models.Forgetting {
+func (m memories) newForgetting(id string) models.Forgetting {
 	return models.Forgetting{ParticipantID: m.participantID, FactID: id, Actor: byParticipant, At: m.tools.Now().UTC()}
 }
 

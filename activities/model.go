@@ -56,52 +56,52 @@ const heartbeatEvery = 3 * time.Second
 // raises attention.
 func (t *ModelActivities) CallModel(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
-	stop := startHeartbeatWith(ctx, limit.heartbeat)
+	stop := startHeartbeatWith(ctx, limit.recordHeartbeat)
 	out, err := t.runRound(ctx, in, limit)
 	stop()
-	return out, limit.check(ctx, err)
+	return out, limit.limitError(ctx, err)
 }
 
 func (t *ModelActivities) runRound(ctx context.Context, in models.CallModelInput, limit *timeLimit) (models.CallModelResult, error) {
 	ctx, cancel := limit.limitContext(ctx)
 	defer cancel()
-	turn, begun, err := t.load(ctx, in)
+	turn, begun, err := t.loadTurn(ctx, in)
 	if err != nil {
 		return models.CallModelResult{}, toTemporalError(fmt.Errorf("loading turn: %w", err))
 	}
 	if begun != nil && (begun.Skip || begun.Prepared) {
 		return models.CallModelResult{Begun: begun}, nil
 	}
-	out, err := t.next(ctx, in, turn)
+	out, err := t.runStep(ctx, in, turn)
 	if out.Begun == nil {
 		out.Begun = begun
 	}
 	return out, err
 }
 
-// load reads the turn, and begins it first where that is still to be done.
-func (t *ModelActivities) load(ctx context.Context, in models.CallModelInput) (models.TurnContext, *models.PrepareTurnResult, error) {
+// loadTurn reads the turn, and begins it first where that is still to be done.
+func (t *ModelActivities) loadTurn(ctx context.Context, in models.CallModelInput) (models.TurnContext, *models.PrepareTurnResult, error) {
 	if in.Begin == nil {
 		turn, err := t.Store.TurnContext(ctx, in.TurnID, entriesFor(in.Kind))
 		return turn, nil, err
 	}
 	begun, turn, err := t.Turns.Store.OpenTurn(ctx, *in.Begin, entriesFor(in.Kind))
-	begun.Limits = t.Turns.limits(*in.Begin)
+	begun.Limits = t.Turns.channelLimits(*in.Begin)
 	return turn, &begun, err
 }
 
-func (t *ModelActivities) next(ctx context.Context, in models.CallModelInput, turn models.TurnContext) (models.CallModelResult, error) {
+func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput, turn models.TurnContext) (models.CallModelResult, error) {
 	for _, step := range turn.Steps {
 		if step.Number == in.Step {
-			return t.result(step)
+			return t.toResult(step)
 		}
 	}
-	own := ending(turn)
+	own := trimToEnding(turn)
 	// What the turn itself has said stands among its rounds.
 	turn.Window = slices.DeleteFunc(turn.Window, func(entry models.Message) bool {
 		return entry.TurnID == in.TurnID && entry.Role == models.RoleAssistant
 	})
-	round := agent.Round{Input: in, Context: turn, Offer: t.offer(in.Mode, turn.Turn.Channel.Rights())}
+	round := agent.Round{Input: in, Context: turn, Offer: t.offerFor(in.Mode, turn.Turn.Channel.Rights())}
 	if in.Kind == models.KindSubagent {
 		if shouldStopSubagent(turn) {
 			return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, nil
@@ -109,7 +109,7 @@ func (t *ModelActivities) next(ctx context.Context, in models.CallModelInput, tu
 		outside, compact := t.Tools.Outside()
 		round.Offer = agent.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
 		var err error
-		if round.Task, err = t.task(ctx, in.TurnID); err != nil {
+		if round.Task, err = t.loadTask(ctx, in.TurnID); err != nil {
 			return models.CallModelResult{}, toTemporalError(err)
 		}
 	}
@@ -123,8 +123,8 @@ func (t *ModelActivities) next(ctx context.Context, in models.CallModelInput, tu
 	if err != nil {
 		return models.CallModelResult{}, toTemporalError(fmt.Errorf("round %d: %w", in.Step, err))
 	}
-	t.Turns.Recent.note(own, step)
-	return t.result(step)
+	t.Turns.Recent.keepTurn(own, step)
+	return t.toResult(step)
 }
 
 // noteRefusal raises attention when the model refused what it was asked, which no
@@ -157,7 +157,8 @@ func (t *ModelActivities) noteRefusal(ctx context.Context, in models.CallModelIn
 	return nil
 }
 
-// entriesFor: a subagent is told its task and nothing of the conversation.
+// entriesFor returns the entries that the model reads: a subagent is told its
+// task and nothing of the conversation.
 func entriesFor(kind models.Kind) int {
 	if kind == models.KindSubagent {
 		return 0
@@ -171,8 +172,8 @@ func shouldStopSubagent(turn models.TurnContext) bool {
 	return turn.Turn.Outcome != "" || turn.Participant.RemovedAt != nil || turn.Participant.Status != models.StatusActive
 }
 
-// task is what the call that started a subagent gave away.
-func (t *ModelActivities) task(ctx context.Context, turnID string) (string, error) {
+// loadTask returns what the call that started a subagent gave away.
+func (t *ModelActivities) loadTask(ctx context.Context, turnID string) (string, error) {
 	call, err := startedBy(ctx, t.Store, turnID)
 	if err != nil {
 		return "", err
@@ -194,7 +195,7 @@ func startedBy(ctx context.Context, steps stepReader, turnID string) (models.Too
 // router may not take them away.
 var modeTools = []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
 
-func (t *ModelActivities) offer(mode models.Mode, rights models.Rights) agent.Offer {
+func (t *ModelActivities) offerFor(mode models.Mode, rights models.Rights) agent.Offer {
 	ordinary := t.Tools.For(mode)
 	outside, compact := t.Tools.Outside()
 	if rights.ReadOnly {
@@ -212,8 +213,9 @@ func (t *ModelActivities) offer(mode models.Mode, rights models.Rights) agent.Of
 	}
 }
 
-// result tells the workflow what it has to do next; words stay in the row.
-func (t *ModelActivities) result(step models.Step) (models.CallModelResult, error) {
+// toResult tells the workflow what it has to do next; the text stays in the
+// row.
+func (t *ModelActivities) toResult(step models.Step) (models.CallModelResult, error) {
 	calls, err := step.ToolCalls()
 	if err != nil {
 		return models.CallModelResult{}, err
@@ -235,7 +237,8 @@ func startHeartbeat(ctx context.Context) (stop func()) {
 	return startHeartbeatWith(ctx, func(ctx context.Context) { activity.RecordHeartbeat(ctx) })
 }
 
-// startHeartbeatWith is startHeartbeat with a heartbeat of the caller.
+// startHeartbeatWith starts what startHeartbeat starts, with a heartbeat of the
+// caller.
 func startHeartbeatWith(ctx context.Context, record func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

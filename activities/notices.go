@@ -66,7 +66,7 @@ type NoticeActivities struct {
 }
 
 // SendHint sends the day's hint to a stranger and returns where it stands. It
-// goes out at most once: an attempt of unknown fate ends it, and only a refusal
+// goes out at most once: an attempt of unknown result ends it, and only a refusal
 // by the carrier is tried again. Safe to retry.
 func (f *NoticeActivities) SendHint(ctx context.Context, in models.SendHintInput) (models.OutboxStatus, error) {
 	defer startHeartbeat(ctx)()

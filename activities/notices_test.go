@@ -17,8 +17,8 @@ import (
 	"coachline/prompts"
 )
 
-// desk is the part of the store that the starter's texts need.
-type desk struct {
+// noticeStore is the part of the store that the starter's texts need.
+type noticeStore struct {
 	claim   models.HintClaim
 	results []models.HintResult
 	asked   []models.LimitNotice
@@ -31,29 +31,31 @@ type desk struct {
 	checkErr error
 }
 
-func (d *desk) LocaleOf(context.Context, int64) (string, error) { return d.locale, nil }
+func (d *noticeStore) LocaleOf(context.Context, int64) (string, error) { return d.locale, nil }
 
-func (d *desk) ClaimHint(context.Context, string, time.Time) (models.HintClaim, error) {
+func (d *noticeStore) ClaimHint(context.Context, string, time.Time) (models.HintClaim, error) {
 	return d.claim, nil
 }
 
-func (d *desk) CheckHint(context.Context, string, time.Time) (models.OutboxStatus, error) {
+func (d *noticeStore) CheckHint(context.Context, string, time.Time) (models.OutboxStatus, error) {
 	return cmp.Or(d.check, models.OutboxSending), d.checkErr
 }
 
-func (d *desk) SettleHint(_ context.Context, r models.HintResult) error {
+func (d *noticeStore) SettleHint(_ context.Context, r models.HintResult) error {
 	d.results = append(d.results, r)
 	return nil
 }
 
-func (d *desk) QueueLimitNotice(_ context.Context, n models.LimitNotice) (string, error) {
+func (d *noticeStore) QueueLimitNotice(_ context.Context, n models.LimitNotice) (string, error) {
 	d.asked = append(d.asked, n)
 	return d.row, nil
 }
 
-func (d *desk) AskedIntent(context.Context, int64) (models.Intent, error) { return d.intent, nil }
+func (d *noticeStore) AskedIntent(context.Context, int64) (models.Intent, error) {
+	return d.intent, nil
+}
 
-func (d *desk) QueueAsk(_ context.Context, a models.Ask) (string, error) {
+func (d *noticeStore) QueueAsk(_ context.Context, a models.Ask) (string, error) {
 	d.asks = append(d.asks, a)
 	return d.row, nil
 }
@@ -72,7 +74,7 @@ func (w *wire) Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
 	return models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, w.err
 }
 
-func newFront(t *testing.T, d *desk, w *wire) *activities.NoticeActivities {
+func newFront(t *testing.T, d *noticeStore, w *wire) *activities.NoticeActivities {
 	t.Helper()
 	library, err := prompts.Load("")
 	require.NoError(t, err)
@@ -80,7 +82,7 @@ func newFront(t *testing.T, d *desk, w *wire) *activities.NoticeActivities {
 }
 
 func TestSendHint(t *testing.T) {
-	d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}}
+	d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Post: true}}
 	w := &wire{}
 	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
@@ -93,7 +95,7 @@ func TestSendHint(t *testing.T) {
 }
 
 func TestSendHintThatMayNotGo(t *testing.T) {
-	d := &desk{claim: models.HintClaim{To: "+15550001111", Status: models.OutboxUnknown}}
+	d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Status: models.OutboxUnknown}}
 	w := &wire{}
 	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
@@ -117,7 +119,7 @@ func TestSendHintRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}}
+			d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Post: true}}
 			_, err := newFront(t, d, &wire{err: &models.CarrierError{Class: tt.class, Code: "1"}}).
 				SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 			var failed *temporal.ApplicationError
@@ -145,7 +147,7 @@ func TestSendHintIsCheckedBeforeItIsWritten(t *testing.T) {
 		{"no answer of the database", "", errors.New("down"), "", []models.OutboxStatus{models.OutboxReady}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}, check: tt.check, checkErr: tt.err}
+			d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Post: true}, check: tt.check, checkErr: tt.err}
 			w := &wire{}
 			status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 			require.Equal(t, tt.err != nil, err != nil)
@@ -161,7 +163,7 @@ func TestSendHintIsCheckedBeforeItIsWritten(t *testing.T) {
 }
 
 func TestSendLimitNoticeTooLate(t *testing.T) {
-	d := &desk{}
+	d := &noticeStore{}
 	out, err := newFront(t, d, &wire{}).SendLimitNotice(t.Context(), models.SendLimitInput{InboundID: 7})
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxCanceled, out.Status)
@@ -174,7 +176,7 @@ func TestSendAsk(t *testing.T) {
 	for intent, want := range map[models.Intent]string{
 		models.IntentUnclear: "Soll Steps dir nicht mehr schreiben?", models.IntentWrongNumber: "Falsche Nummer?",
 	} {
-		d := &desk{intent: intent, locale: "de-DE"}
+		d := &noticeStore{intent: intent, locale: "de-DE"}
 		result, err := newFront(t, d, &wire{}).SendAsk(t.Context(), models.SendAskInput{InboundID: 7})
 		require.NoError(t, err)
 		require.Equal(t, models.OutboxCanceled, result.Status, "no row: it came too late")

@@ -40,7 +40,7 @@ var kindPolicies = map[models.Kind]kindPolicy{
 	models.KindDebug:            {startedLife, false},
 }
 
-// usefulFor is how long after it was written a row is worth sending. Later
+// usefulFor returns how long after it was written a row is worth sending. Later
 // retries have been judged before, and are bounded here as answers are.
 func usefulFor(row models.Outbox) time.Duration {
 	if row.LateOf != "" {
@@ -49,7 +49,7 @@ func usefulFor(row models.Outbox) time.Duration {
 	return kindPolicies[row.Kind].useful
 }
 
-// usefulUntil is when a row is not worth sending any more.
+// usefulUntil returns when a row is not worth sending any more.
 func usefulUntil(row models.Outbox) time.Time {
 	until := row.CreatedAt.Add(usefulFor(row))
 	if row.SendBefore != nil && row.SendBefore.Before(until) {
@@ -100,24 +100,24 @@ const (
 	// secondTry: when a text goes out for the one later try that a handset out
 	// of reach is worth.
 	secondTry = 30 * time.Minute
-	// heldLook: after this a text that the carrier's stop of the sender gave
+	// heldLookup is the time after which a text that the carrier's stop of the sender gave
 	// back asks how long the stop lasts.
-	heldLook = time.Second
-	// absence: how long the carrier's list must not have shown a text before it
+	heldLookup = time.Second
+	// absence is how long the carrier's list must not have shown a text before it
 	// counts as never taken. The list lags behind the carrier's acceptances.
 	absence = 40 * time.Second
-	// lookLeast and lookMost bound the time between two looks at a text of
-	// unknown fate. A status callback usually settles its row within seconds.
-	lookLeast = time.Second
-	lookMost  = 10 * time.Second
+	// lookupLeast and lookupMost bound the time between two look-ups of a text of
+	// unknown result. A status callback usually settles its row within seconds.
+	lookupLeast = time.Second
+	lookupMost  = 10 * time.Second
 	// busyLeast and busyMost bound the pause after a refused connection or a
 	// busy carrier, which doubles with each attempt.
 	busyLeast = time.Second
 	busyMost  = time.Minute
-	// settleWait is how long a turn waits for a text of unknown fate.
+	// settleWait is how long a turn waits for a text of unknown result.
 	settleWait = time.Minute
-	// partLook is how often it is looked whether the part before has left.
-	partLook = 2 * time.Second
+	// partLookup is how often it is checked whether the part before has left.
+	partLookup = 2 * time.Second
 	// settleLimit bounds recording what became of an attempt that was given up.
 	settleLimit = 5 * time.Second
 )
@@ -127,15 +127,15 @@ const (
 // one it is not posted any more: each post may be there after all.
 var repostPauses = []time.Duration{time.Millisecond, time.Minute, 5 * time.Minute, 20 * time.Minute}
 
-// nextLook is when a text of unknown fate is looked at again: soon after its
-// post, and less often as time passes.
-func nextLook(age time.Duration) time.Duration {
-	return min(max(age/2, lookLeast), lookMost)
+// nextLookup returns when a text of unknown result is looked up again: soon
+// after its post, and less often as time passes.
+func nextLookup(age time.Duration) time.Duration {
+	return min(max(age/2, lookupLeast), lookupMost)
 }
 
-// busyPause is how long a text waits that the carrier did not take, by the number
-// of the attempt, from 1. The retry policy has a shorter one, for attempts that
-// were lost with their worker.
+// busyPause returns how long a text waits that the carrier did not take, by the
+// number of the attempt, from 1. The retry policy has a shorter one, for
+// attempts that were lost with their worker.
 func busyPause(attempt int) time.Duration {
 	pause := busyLeast
 	for i := 1; i < attempt && pause < busyMost; i++ {

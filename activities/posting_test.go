@@ -270,7 +270,7 @@ func TestServerErrorAfterAcceptanceIsNotPostedAgain(t *testing.T) {
 	require.Less(t, took, 5*time.Second)
 }
 
-// A status callback settles a text of unknown fate at the next look at its row,
+// A status callback settles a text of unknown result when its row is read next,
 // which comes within a second or two.
 func TestStatusCallbackSettlesAtOnce(t *testing.T) {
 	l := newPhoneLine(t)
@@ -413,8 +413,8 @@ func (l *phoneLine) connect(transport *http.Transport) {
 	l.posts.Carrier = client
 }
 
-// A text of unknown fate is left after a minute where its turn asks for that, and
-// settled without it.
+// A text of unknown result is left after a minute where its turn asks for that,
+// and settled without it.
 func TestLongUnsettledTextIsLeft(t *testing.T) {
 	l := newPhoneLine(t)
 	id := l.queue(models.KindReply)

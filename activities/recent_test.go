@@ -28,7 +28,7 @@ func (e *endings) EndingTurn(ctx context.Context, turnID string) (models.TurnCon
 
 // hear has a participant's text answered by a worker: its next turn, up to the
 // end of its first round.
-func (w *town) hear(talk *activities.ModelActivities, text string) (turn string) {
+func (w *storeFixture) hear(talk *activities.ModelActivities, text string) (turn string) {
 	w.t.Helper()
 	w.number++
 	turn = models.TurnID(ann, w.number)
@@ -46,7 +46,7 @@ func (w *town) hear(talk *activities.ModelActivities, text string) (turn string)
 }
 
 func TestAnEndIsNotReadAgain(t *testing.T) {
-	w := newTown(t)
+	w := newStoreFixture(t)
 	registry, err := tools.New()
 	require.NoError(t, err)
 	library, err := prompts.Load("")

@@ -11,7 +11,7 @@ import (
 	"coachline/models"
 )
 
-// UnsettledStore finds and settles texts whose fate was never reported.
+// UnsettledStore finds and settles texts whose result was never reported.
 type UnsettledStore interface {
 	// Unsettled lists texts that the carrier took and has not finished with,
 	// ordered by id.
@@ -24,7 +24,8 @@ type Reporter interface {
 	Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error)
 }
 
-// ReconcileActivities asks the carrier about texts whose status callbacks were lost.
+// ReconcileActivities asks the carrier about texts whose status callbacks were
+// lost.
 type ReconcileActivities struct {
 	Store   UnsettledStore
 	Carrier Reporter
@@ -52,7 +53,7 @@ func (r *ReconcileActivities) Reconcile(ctx context.Context) (models.ReconcileRe
 		}
 		for _, row := range rows {
 			activity.RecordHeartbeat(ctx, row.ID)
-			changed, err := r.settle(ctx, row, now)
+			changed, err := r.settleRow(ctx, row, now)
 			if err != nil {
 				return sum, err
 			}
@@ -68,9 +69,9 @@ func (r *ReconcileActivities) Reconcile(ctx context.Context) (models.ReconcileRe
 	}
 }
 
-// settle asks about one text. One that the carrier will not speak of is left
-// as it is; a carrier that is away ends the attempt.
-func (r *ReconcileActivities) settle(ctx context.Context, row models.Outbox, now time.Time) (bool, error) {
+// settleRow asks the carrier about one text. One that the carrier will not
+// speak of is left as it is; a carrier that is away ends the attempt.
+func (r *ReconcileActivities) settleRow(ctx context.Context, row models.Outbox, now time.Time) (bool, error) {
 	report, err := r.Carrier.Fetch(ctx, row.ProviderSID)
 	var refused *models.CarrierError
 	if errors.As(err, &refused) && refused.Class == models.CarrierAccount {

@@ -24,8 +24,8 @@ type Keeper interface {
 	Remember(ctx context.Context, c models.TurnContext) error
 }
 
-// Background sees to it that a turn is remembered, without anybody waiting for
-// it. Asking again for the same turn changes nothing.
+// Background sees to it that a turn is remembered, without a caller that waits
+// for it. Asking again for the same turn changes nothing.
 type Background interface {
 	Remember(ctx context.Context, in models.RememberInput) error
 }
@@ -75,10 +75,10 @@ func textsOf(turn models.TurnContext) int {
 // turn stores one fact.
 func (r *MemoryActivities) Remember(ctx context.Context, in models.RememberInput) error {
 	defer startHeartbeat(ctx)()
-	return r.remember(ctx, in.TurnID)
+	return r.rememberTurn(ctx, in.TurnID)
 }
 
-func (r *MemoryActivities) remember(ctx context.Context, turnID string) error {
+func (r *MemoryActivities) rememberTurn(ctx context.Context, turnID string) error {
 	turn, err := r.Store.TurnContext(ctx, turnID, rememberEntries)
 	if own := textsOf(turn); err == nil && own > rememberEntries/2 {
 		// What was said before a turn of many texts is not in a summary yet either.
@@ -139,7 +139,7 @@ func groupJobs(jobs []models.MemoryJob) [][]models.MemoryJob {
 func (r *MemoryActivities) rememberAll(ctx context.Context, jobs []models.MemoryJob) (models.RememberTurnsResult, error) {
 	var out models.RememberTurnsResult
 	for i, job := range jobs {
-		err := r.remember(ctx, job.TurnID)
+		err := r.rememberTurn(ctx, job.TurnID)
 		if ctx.Err() != nil {
 			return out, ctx.Err()
 		}

@@ -60,15 +60,15 @@ type SendActivities struct {
 func (p *SendActivities) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
 	stop := startHeartbeat(ctx)
 	defer stop()
-	return p.send(ctx, in)
+	return p.sendRow(ctx, in)
 }
 
-func (p *SendActivities) send(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
+func (p *SendActivities) sendRow(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
 	claim, err := p.Store.ClaimSend(ctx, in.OutboxID, p.Now())
 	if err != nil {
 		return models.SendSMSResult{}, toTemporalError(fmt.Errorf("claiming %s: %w", in.OutboxID, err))
 	}
-	out, err := p.deliver(ctx, claim)
+	out, err := p.deliverClaim(ctx, claim)
 	if err != nil && in.LeaveUnsettled && p.isLongUnsettled(claim.Outbox) {
 		return models.SendSMSResult{Status: models.OutboxSending}, nil
 	}
@@ -80,14 +80,14 @@ func (p *SendActivities) isLongUnsettled(row models.Outbox) bool {
 	return row.UnsettledSince != nil && p.Now().Sub(*row.UnsettledSince) > settleWait
 }
 
-// deliver sends a claimed row.
-func (p *SendActivities) deliver(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
+// deliverClaim sends a claimed row.
+func (p *SendActivities) deliverClaim(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
 	if claim.Early {
-		return models.SendSMSResult{}, retryIn(partLook, "the part before it is still on its way", nil)
+		return models.SendSMSResult{}, retryIn(partLookup, "the part before it is still on its way", nil)
 	}
 	if claim.Wait > 0 {
-		return p.wait(ctx, row, claim.Wait)
+		return p.retryLater(ctx, row, claim.Wait)
 	}
 	if !claim.Post {
 		return resultOf(row), nil
@@ -98,18 +98,18 @@ func (p *SendActivities) deliver(ctx context.Context, claim models.SendClaim) (m
 	if code := p.tooLateCode(row); code != "" {
 		return p.tooLate(ctx, row, code)
 	}
-	return p.post(ctx, claim)
+	return p.postText(ctx, claim)
 }
 
-// post writes the text. Consent and standing are checked once more when the
-// connection is established, because that may take long.
-func (p *SendActivities) post(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
+// postText sends the text to the carrier. Consent and status are checked once
+// more when the connection is established, because that may take long.
+func (p *SendActivities) postText(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
 	check := &writeCheck{posts: p, claim: claim}
 	receipt, err := p.Carrier.Send(ctx, models.SMS{
-		OutboxID: row.ID, To: claim.To, Body: row.Body, ValidFor: usefulUntil(row).Sub(p.Now()), BeforeWrite: check.ask,
+		OutboxID: row.ID, To: claim.To, Body: row.Body, ValidFor: usefulUntil(row).Sub(p.Now()), BeforeWrite: check.checkClaim,
 	})
-	refused, failed := check.answer()
+	refused, failed := check.readAnswer()
 	switch {
 	case refused != nil:
 		return resultOf(*refused), nil
@@ -134,7 +134,7 @@ type writeCheck struct {
 
 var errNotToBeWritten = errors.New("the send check refused it")
 
-func (c *writeCheck) ask(ctx context.Context) error {
+func (c *writeCheck) checkClaim(ctx context.Context) error {
 	row, err := c.posts.Store.StartPost(ctx, c.claim, c.posts.Now())
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +148,7 @@ func (c *writeCheck) ask(ctx context.Context) error {
 	return nil
 }
 
-func (c *writeCheck) answer() (refused *models.Outbox, failed error) {
+func (c *writeCheck) readAnswer() (refused *models.Outbox, failed error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refused, c.failed
@@ -163,8 +163,9 @@ func (p *SendActivities) notWritten(ctx context.Context, claim models.SendClaim,
 	return models.SendSMSResult{}, fmt.Errorf("checking %s before writing it: %w", claim.Outbox.ID, err)
 }
 
-// wait has a text of a stopped sender try again later, until it is of no use.
-func (p *SendActivities) wait(ctx context.Context, row models.Outbox, pause time.Duration) (models.SendSMSResult, error) {
+// retryLater has a text of a stopped sender try again later, until it is of no
+// use.
+func (p *SendActivities) retryLater(ctx context.Context, row models.Outbox, pause time.Duration) (models.SendSMSResult, error) {
 	left := row.CreatedAt.Add(usefulFor(row)).Sub(p.Now())
 	if left < 0 {
 		return p.tooLate(ctx, row, models.CodeStale)
@@ -173,7 +174,7 @@ func (p *SendActivities) wait(ctx context.Context, row models.Outbox, pause time
 }
 
 func (p *SendActivities) tooLate(ctx context.Context, row models.Outbox, code string) (models.SendSMSResult, error) {
-	return p.end(ctx, row, models.SendFailure{Status: models.OutboxFailed, Code: code})
+	return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxFailed, Code: code})
 }
 
 // tooLateCode returns why a text is not worth posting any more; empty: it is.
@@ -188,32 +189,32 @@ func (p *SendActivities) tooLateCode(row models.Outbox) string {
 }
 
 // lookUp settles a row that an earlier attempt has posted without learning its
-// fate, as far as the carrier's list does.
+// result, as far as the carrier's list does.
 func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
 	age := max(p.Now().Sub(attemptedAt(row)), 0)
 	list, err := p.Carrier.Find(ctx, models.SMS{OutboxID: row.ID, To: claim.To, Body: row.Body}, age)
 	if err != nil && p.tooLateCode(row) != "" {
-		return p.end(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
+		return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
 	}
 	if err != nil {
-		return models.SendSMSResult{}, unknownFor(nextLook(age), fmt.Sprintf("looking %s up: %v", row.ID, err), err)
+		return models.SendSMSResult{}, unknownFor(nextLookup(age), fmt.Sprintf("looking %s up: %v", row.ID, err), err)
 	}
 	for _, match := range list.Matches {
 		out, err := p.recordAccepted(ctx, claim.Ref(), match)
 		if !errors.Is(err, models.ErrConflict) {
 			return out, err
 		}
-		// The same words sent for another row.
+		// The same text sent for another row.
 	}
 	if row.MissingSince == nil {
 		if err := p.Store.NoteMissing(ctx, claim.Ref(), list.At); err != nil {
 			return models.SendSMSResult{}, fmt.Errorf("noting that %s is missing: %w", row.ID, err)
 		}
-		return models.SendSMSResult{}, unknownFor(min(nextLook(age), absence), "the carrier does not list it yet", nil)
+		return models.SendSMSResult{}, unknownFor(min(nextLookup(age), absence), "the carrier does not list it yet", nil)
 	}
 	if missing := list.At.Sub(*row.MissingSince); missing < absence {
-		return models.SendSMSResult{}, unknownFor(min(nextLook(age), absence-missing), "the carrier does not list it yet", nil)
+		return models.SendSMSResult{}, unknownFor(min(nextLookup(age), absence-missing), "the carrier does not list it yet", nil)
 	}
 	return p.handleMissing(ctx, row)
 }
@@ -221,7 +222,7 @@ func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (mo
 // handleMissing ends or posts again a text that the carrier proved not to have.
 func (p *SendActivities) handleMissing(ctx context.Context, row models.Outbox) (models.SendSMSResult, error) {
 	if row.UnknownPosts >= len(repostPauses) || !kindPolicies[row.Kind].twice {
-		return p.end(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
+		return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
 	}
 	// Back to ready: the next attempt passes the send check again and posts.
 	if err := p.Store.ReleaseMissing(ctx, claimOf(row), p.Now()); err != nil {
@@ -248,16 +249,16 @@ func (p *SendActivities) handleFailure(ctx context.Context, row models.Outbox, e
 	switch reactions[cause.Class] {
 	case lookUpText:
 		// The row stays in sending: the next attempt looks it up.
-		return models.SendSMSResult{}, unknownFor(lookLeast, cause.Error(), cause)
+		return models.SendSMSResult{}, unknownFor(lookupLeast, cause.Error(), cause)
 	case retryText:
 		return p.giveBack(ctx, row, cause, busyPause(attemptOf(ctx)))
 	case retryInMinutes:
 		return p.giveBack(ctx, row, cause, slowDown)
 	case holdSender, holdAndEnd:
-		return p.hold(ctx, row, cause)
+		return p.holdSender(ctx, row, cause)
 	case retryLater:
 		if row.LateTries == 0 && p.Now().Add(secondTry).Sub(row.CreatedAt) <= usefulFor(row) {
-			return p.postpone(ctx, row, cause)
+			return p.postponeRow(ctx, row, cause)
 		}
 	case endText:
 	}
@@ -266,13 +267,13 @@ func (p *SendActivities) handleFailure(ctx context.Context, row models.Outbox, e
 
 // recordFailed ends a row with the code and class of the carrier.
 func (p *SendActivities) recordFailed(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
-	return p.end(ctx, row, models.SendFailure{Status: models.OutboxFailed, Code: cause.Code, Class: cause.Class})
+	return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxFailed, Code: cause.Code, Class: cause.Class})
 }
 
-// hold holds the whole sender. The text is still being sent then: an attempt
-// that dies here has it looked up, and given back. With the account out of
-// order the text ends; otherwise nothing is wrong with it, and it waits.
-func (p *SendActivities) hold(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
+// holdSender holds the whole sender. The text is still being sent then: an
+// attempt that dies here has it looked up, and given back. With the account out
+// of order the text ends; otherwise nothing is wrong with it, and it waits.
+func (p *SendActivities) holdSender(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
 	err := p.Brake.HoldSender(ctx, models.Refusal{OutboxID: row.ID, Class: cause.Class, Code: cause.Code, Now: p.Now()})
 	if err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("holding the sender for %s: %w", row.ID, err)
@@ -280,19 +281,19 @@ func (p *SendActivities) hold(ctx context.Context, row models.Outbox, cause *mod
 	if reactions[cause.Class] == holdAndEnd {
 		return p.recordFailed(ctx, row, cause)
 	}
-	return p.giveBack(ctx, row, cause, heldLook)
+	return p.giveBack(ctx, row, cause, heldLookup)
 }
 
-// postpone gives the row back for its one later try.
-func (p *SendActivities) postpone(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
+// postponeRow gives the row back for its one later try.
+func (p *SendActivities) postponeRow(ctx context.Context, row models.Outbox, cause *models.CarrierError) (models.SendSMSResult, error) {
 	if err := p.Brake.PostponeSend(ctx, claimOf(row), p.Now()); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("putting %s off: %w", row.ID, err)
 	}
 	return models.SendSMSResult{}, retryIn(secondTry, cause.Error(), cause)
 }
 
-// end records that the row will not be sent.
-func (p *SendActivities) end(ctx context.Context, row models.Outbox, f models.SendFailure) (models.SendSMSResult, error) {
+// endRow records that the row will not be sent.
+func (p *SendActivities) endRow(ctx context.Context, row models.Outbox, f models.SendFailure) (models.SendSMSResult, error) {
 	f.OutboxID, f.Token, f.Now = row.ID, row.ClaimToken, p.Now()
 	if err := p.Store.RecordFailed(ctx, f); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("recording %s as %s: %w", f.OutboxID, f.Status, err)
@@ -300,7 +301,7 @@ func (p *SendActivities) end(ctx context.Context, row models.Outbox, f models.Se
 	return models.SendSMSResult{Status: f.Status, Code: f.Code}, nil
 }
 
-// attemptOf is the number of this attempt, from 1.
+// attemptOf returns the number of this attempt, from 1.
 func attemptOf(ctx context.Context) int {
 	if !activity.IsActivity(ctx) {
 		return 1
@@ -326,13 +327,13 @@ func retryIn(delay time.Duration, message string, cause error) error {
 	return temporal.NewApplicationErrorWithOptions(message, models.ErrTypeCarrierBusy, options)
 }
 
-// unknownFor asks for the next look at a text that the carrier may have.
+// unknownFor asks for the next look-up of a text that the carrier may have.
 func unknownFor(delay time.Duration, message string, cause error) error {
 	return temporal.NewApplicationErrorWithOptions(message, models.ErrTypeCarrierUnknown,
 		temporal.ApplicationErrorOptions{NextRetryDelay: delay, Cause: cause})
 }
 
-// resultOf is the result for a row that needs no post any more.
+// resultOf returns the result for a row that needs no post any more.
 func resultOf(row models.Outbox) models.SendSMSResult {
 	out := models.SendSMSResult{Status: row.Status, Code: row.ErrorCode}
 	if row.AcceptedAt != nil {

@@ -42,12 +42,12 @@ func startTimeLimit(ctx context.Context, limit time.Duration, now func() time.Ti
 	return l
 }
 
-// elapsed returns the time of earlier attempts and of this one so far.
-func (l *timeLimit) elapsed() time.Duration { return l.before + l.now().Sub(l.started) }
+// totalSpent returns the time of earlier attempts and of this one so far.
+func (l *timeLimit) totalSpent() time.Duration { return l.before + l.now().Sub(l.started) }
 
-// heartbeat reports that the attempt goes on and what was spent so far.
-func (l *timeLimit) heartbeat(ctx context.Context) {
-	activity.RecordHeartbeat(ctx, timeSpent{Spent: l.elapsed()})
+// recordHeartbeat reports that the attempt goes on and what was spent so far.
+func (l *timeLimit) recordHeartbeat(ctx context.Context) {
+	activity.RecordHeartbeat(ctx, timeSpent{Spent: l.totalSpent()})
 }
 
 // limitContext ends the context when the limit is reached.
@@ -58,10 +58,10 @@ func (l *timeLimit) limitContext(ctx context.Context) (context.Context, context.
 	return context.WithTimeout(ctx, l.limit-l.before)
 }
 
-// check turns the error of an attempt into the final one when the pause before
-// the next attempt would reach the limit, and otherwise carries what was spent
-// to the next attempt. err is in the form that Temporal retries by.
-func (l *timeLimit) check(ctx context.Context, err error) error {
+// limitError turns the error of an attempt into the final one when the pause
+// before the next attempt would reach the limit, and otherwise carries what was
+// spent to the next attempt. err is in the form that Temporal retries by.
+func (l *timeLimit) limitError(ctx context.Context, err error) error {
 	var app *temporal.ApplicationError
 	isApp := errors.As(err, &app)
 	if err == nil || l.limit <= 0 || isApp && app.NonRetryable() {
@@ -71,7 +71,7 @@ func (l *timeLimit) check(ctx context.Context, err error) error {
 	if isApp && app.NextRetryDelay() > 0 {
 		pause = app.NextRetryDelay()
 	}
-	spent := l.elapsed() + pause
+	spent := l.totalSpent() + pause
 	if spent >= l.limit {
 		return temporal.NewNonRetryableApplicationError(
 			fmt.Sprintf("no result within %s of attempts: %v", l.limit, err), models.ErrTypeTimeLimit, err)
@@ -84,7 +84,7 @@ func (l *timeLimit) check(ctx context.Context, err error) error {
 // what the workflows ask for.
 var usualRetries = temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second}
 
-// retryPause is how long the server waits before the next attempt.
+// retryPause returns how long the server waits before the next attempt.
 func retryPause(info activity.Info) time.Duration {
 	policy := info.RetryPolicy
 	if policy == nil {

@@ -45,7 +45,7 @@ func (a attempt) run(t *testing.T) (spent time.Duration, err error) {
 			return errors.New("the attempt is not bounded")
 		}
 		now = now.Add(a.worked)
-		return limit.check(ctx, a.err)
+		return limit.limitError(ctx, a.err)
 	}
 	env.RegisterActivity(work)
 	_, err = env.ExecuteActivity(work)

@@ -37,7 +37,7 @@ type ToolActivities struct {
 	// Programme is the name in the prompt texts; empty is the default.
 	Programme string
 	Zones     coach.Zones
-	// ModelName is asked for where a tool itself needs words.
+	// ModelName is asked for where a tool itself needs a model's text.
 	ModelName string
 	Now       func() time.Time
 }
@@ -49,10 +49,10 @@ type ToolActivities struct {
 // It heartbeats, and keeps to the input's time limit as CallModel does.
 func (t *ToolActivities) RunTool(ctx context.Context, in models.ToolInput) (models.ToolEffect, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
-	stop := startHeartbeatWith(ctx, limit.heartbeat)
+	stop := startHeartbeatWith(ctx, limit.recordHeartbeat)
 	out, err := t.runOnce(ctx, in, limit)
 	stop()
-	return out, limit.check(ctx, err)
+	return out, limit.limitError(ctx, err)
 }
 
 func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit *timeLimit) (models.ToolEffect, error) {
@@ -61,7 +61,7 @@ func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit
 	run, err := t.Store.ToolRun(ctx, in.TurnID, in.Step, in.Call)
 	done, err := isFound(err)
 	if !done && err == nil {
-		run, err = t.run(ctx, in)
+		run, err = t.runCall(ctx, in)
 	}
 	if err != nil {
 		return models.ToolEffect{}, toTemporalError(err)
@@ -69,8 +69,8 @@ func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit
 	return t.rowsToSend(ctx, run)
 }
 
-// run executes a call that has no result yet, and stores what it came to.
-func (t *ToolActivities) run(ctx context.Context, in models.ToolInput) (models.ToolRun, error) {
+// runCall executes a call that has no result yet, and stores what it came to.
+func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (models.ToolRun, error) {
 	call, err := loadCall(ctx, t.Store, in)
 	if err != nil {
 		return models.ToolRun{}, err
@@ -110,7 +110,7 @@ func (t *ToolActivities) run(ctx context.Context, in models.ToolInput) (models.T
 	return commit.Run, err
 }
 
-// messageOutcome is a text in the middle of a turn: its entry of the
+// messageOutcome returns a text in the middle of a turn: its entry of the
 // conversation and its rows, as the end of a turn would write them. Where no
 // carrier has a part in it the row passes the gates at once.
 func (t *ToolActivities) messageOutcome(in models.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
@@ -118,7 +118,7 @@ func (t *ToolActivities) messageOutcome(in models.ToolInput, turn models.TurnCon
 	out := finished{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: channel == models.ChannelChat, At: now,
 	}}
-	out.say(models.PersistTurnInput{
+	out.addText(models.PersistTurnInput{
 		ParticipantID: in.ParticipantID, TurnID: id, Plan: models.TurnPlan{Kind: turn.Turn.Kind}, Now: now,
 	}, said{text: text, outboxID: models.OutboxID(id, 1)}, channel)
 	return &out.TurnOutcome
@@ -149,7 +149,7 @@ type habitWriter struct {
 	zone        *time.Location
 }
 
-// HabitPrompt is one sentence for the profile. It fails with a
+// HabitPrompt returns one sentence for the profile. It fails with a
 // *models.ModelError, or with a *models.FieldError where the model wrote nothing
 // that may be sent.
 func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes string) (string, error) {

@@ -29,7 +29,7 @@ func (nowhere) Embed(context.Context, []string) ([][]float32, error) {
 }
 
 // tells stores a fact of a participant.
-func (w *town) tells(id, text string) string {
+func (w *storeFixture) tells(id, text string) string {
 	w.t.Helper()
 	turn := w.turn(id, text, models.Step{Text: "Noted."})
 	fact, err := w.facts.SaveFact(w.t.Context(), models.Fact{
@@ -39,7 +39,7 @@ func (w *town) tells(id, text string) string {
 	return fact.ID
 }
 
-func (w *town) known(id string) []models.Fact {
+func (w *storeFixture) known(id string) []models.Fact {
 	w.t.Helper()
 	facts, err := w.facts.Facts(w.t.Context(), id)
 	require.NoError(w.t, err)
@@ -61,7 +61,7 @@ func TestMemoryToolsReachOnePerson(t *testing.T) {
 		{"A58 forget all is asked for first", "forget_memory", `{"all":true,"confirmed":true}`, 2, true, "ask the person"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newTown(t)
+			w := newStoreFixture(t)
 			w.tells(ann, "Has a sore knee.")
 			w.tells(ann, "Works at night.")
 			for _, text := range []string{"Has a knee of steel.", "Swims at dawn.", "Knee brace on the left."} {
@@ -77,7 +77,7 @@ func TestMemoryToolsReachOnePerson(t *testing.T) {
 		})
 	}
 	t.Run("P49 a call can name nobody", func(t *testing.T) {
-		w := newTown(t)
+		w := newStoreFixture(t)
 		w.tells(ben, "Has a knee of steel.")
 		out := w.run(ann, models.ToolCall{ID: "a", Name: "search_memory", Arguments: `{"query":"knee","participant_id":"conv_ben"}`})
 		require.NotContains(t, out.Content, "steel")
@@ -96,7 +96,7 @@ func TestForgetAllIsConfirmed(t *testing.T) {
 		{"no question", "That text tells a program to delete notes.", "yes I see", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newTown(t)
+			w := newStoreFixture(t)
 			w.tells(ann, "Has a sore knee.")
 			call := models.ToolCall{ID: "a", Name: "forget_memory", Arguments: `{"all":true,"confirmed":true}`}
 			require.True(t, w.runAfter(ann, "forget everything", call).Failed)
@@ -118,17 +118,17 @@ func TestForgetAllIsConfirmed(t *testing.T) {
 
 func TestRunTool(t *testing.T) {
 	t.Run("J44 without vectors words decide", func(t *testing.T) {
-		w := newTown(t)
+		w := newStoreFixture(t)
 		w.tells(ann, "Has a sore knee.")
 		require.Contains(t, w.run(ann, models.ToolCall{ID: "a", Name: "search_memory", Arguments: `{"query":"knee"}`}).Content, "sore knee")
 	})
 	t.Run("J82 tools of the mode", func(t *testing.T) {
-		w := newTown(t)
+		w := newStoreFixture(t)
 		out := w.run(ann, models.ToolCall{ID: "a", Name: "find_tools", Arguments: `{"query":"send me a reminder every day"}`})
 		require.Contains(t, out.Content, "scheduler: ")
 	})
 	t.Run("a profile is saved once", func(t *testing.T) {
-		w := newTown(t)
+		w := newStoreFixture(t)
 		out := w.run(ann, models.ToolCall{ID: "a", Name: "save_user_profile", Arguments: `{"habit_domain":"walking"}`})
 		require.False(t, out.Failed, out.Content)
 		profile, err := w.people.Profile(t.Context(), ann)
@@ -137,13 +137,13 @@ func TestRunTool(t *testing.T) {
 		require.EqualValues(t, 2, profile.Version)
 	})
 	t.Run("J5 bad arguments are a failed result", func(t *testing.T) {
-		w := newTown(t)
+		w := newStoreFixture(t)
 		out := w.run(ann, models.ToolCall{ID: "a", Name: "search_memory", Arguments: `{}`})
 		require.True(t, out.Failed)
 		require.Contains(t, out.Content, "query")
 	})
 	t.Run("a habit prompt", func(t *testing.T) {
-		w := newTown(t)
+		w := newStoreFixture(t)
 		w.oracle.answer = models.ChatResponse{Text: "After coffee, walk five minutes."}
 		w.run(ann, models.ToolCall{ID: "a", Name: "save_user_profile", Arguments: `{"habit_domain":"walking","prompt_anchor":"after coffee","preferred_time":"08:00"}`})
 		out := w.run(ann, models.ToolCall{ID: "a", Name: "generate_habit_prompt", Arguments: `{"delivery_mode":"scheduled"}`})
@@ -152,7 +152,7 @@ func TestRunTool(t *testing.T) {
 		require.Equal(t, 1, w.oracle.calls, "a retry does not pay twice")
 	})
 	t.Run("a person who has left", func(t *testing.T) {
-		w := newTown(t)
+		w := newStoreFixture(t)
 		w.tells(ann, "Has a sore knee.")
 		turn := w.turn(ann, "please do it", models.Step{Calls: `[{"id":"a","name":"search_memory","arguments":"{\"query\":\"knee\"}"}]`})
 		require.NoError(t, w.people.RemoveParticipant(t.Context(), ann, "operator", now))

@@ -45,29 +45,29 @@ func (c *TurnEnd) SendTurn(ctx context.Context, in models.SendTurnInput) (models
 			return out, nil
 		}
 	}
-	ended, err := c.Turns.persist(ctx, in.End)
+	ended, err := c.Turns.persistTurn(ctx, in.End)
 	if err != nil {
 		return out, toTemporalError(err)
 	}
 	out.Saved = ended.Saved
 	if len(ended.OutboxIDs) > 0 {
 		out.More = ended.OutboxIDs[1:]
-		if out.First, err = c.first(ctx, ended.EndedTurn, in.LeaveUnsettled); err != nil {
+		if out.First, err = c.sendFirst(ctx, ended.EndedTurn, in.LeaveUnsettled); err != nil {
 			return out, err
 		}
 		if out.First.Status == models.OutboxSending {
 			out.Unsettled = ended.OutboxIDs[0]
 		}
-		out.Decided = c.decide(ctx, in.Sent, out.First.AcceptedAt)
+		out.Decided = c.decideSent(ctx, in.Sent, out.First.AcceptedAt)
 	}
 	out.More = append(out.More, ended.unsent...)
-	return out, c.remember(ctx, in.End, ended.turn)
+	return out, c.startRemembering(ctx, in.End, ended.turn)
 }
 
-// decide asks the rules what follows from a row that the carrier took, so that
-// the workflow needs no command of its own for it. Rules that fail leave it to
-// the workflow, which logs it.
-func (c *TurnEnd) decide(ctx context.Context, asked *models.DecideInput, at time.Time) *models.Decision {
+// decideSent asks the rules what follows from a row that the carrier took, so
+// that the workflow needs no command of its own for it. Rules that fail leave
+// it to the workflow, which logs it.
+func (c *TurnEnd) decideSent(ctx context.Context, asked *models.DecideInput, at time.Time) *models.Decision {
 	if asked == nil || at.IsZero() {
 		return nil
 	}
@@ -81,18 +81,18 @@ func (c *TurnEnd) decide(ctx context.Context, asked *models.DecideInput, at time
 	return &decision
 }
 
-// first sends the first row: it was claimed as it was written, or an earlier
-// attempt wrote it.
-func (c *TurnEnd) first(ctx context.Context, turn models.EndedTurn, leave bool) (models.SendSMSResult, error) {
+// sendFirst sends the first row: it was claimed as it was written, or an
+// earlier attempt wrote it.
+func (c *TurnEnd) sendFirst(ctx context.Context, turn models.EndedTurn, leave bool) (models.SendSMSResult, error) {
 	if turn.First.Outbox.ID != "" {
-		return c.Posts.deliver(ctx, turn.First)
+		return c.Posts.deliverClaim(ctx, turn.First)
 	}
-	return c.Posts.send(ctx, models.SendSMSInput{OutboxID: turn.OutboxIDs[0], LeaveUnsettled: leave})
+	return c.Posts.sendRow(ctx, models.SendSMSInput{OutboxID: turn.OutboxIDs[0], LeaveUnsettled: leave})
 }
 
-// remember is begun by a model's words alone: fixed texts stand in for a reply
-// that never was.
-func (c *TurnEnd) remember(ctx context.Context, end models.PersistTurnInput, turn models.TurnContext) error {
+// startRemembering starts the memory work of a turn that ends with a model's
+// text: fixed texts stand in for a reply that never was.
+func (c *TurnEnd) startRemembering(ctx context.Context, end models.PersistTurnInput, turn models.TurnContext) error {
 	if end.Source != models.SourceStep && end.Source != models.SourceSilent || !c.Keeper.Worth(turn) {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (s *SubagentActivities) EndSubagent(ctx context.Context, in models.PersistT
 		return toTemporalError(fmt.Errorf("loading subagent: %w", err))
 	}
 	if in.Plan.Subagent.Wait && in.Source != models.SourceSilent {
-		if err := s.answer(ctx, in, turn); err != nil {
+		if err := s.storeAnswer(ctx, in, turn); err != nil {
 			return toTemporalError(fmt.Errorf("answering for %s: %w", in.TurnID, err))
 		}
 	}
@@ -165,7 +165,7 @@ type subagentAnswer struct {
 
 const subagentFailed = "failed: the helper came to no result in time; answer from what you know, and do not claim that anything was found"
 
-func (s *SubagentActivities) answer(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) error {
+func (s *SubagentActivities) storeAnswer(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) error {
 	call, err := startedBy(ctx, s.Store, in.TurnID)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (s *SubagentActivities) answer(ctx context.Context, in models.PersistTurnIn
 	return s.Store.CommitTool(ctx, models.ToolCommit{Run: run})
 }
 
-// lastWords are the text of the newest round: the result of a subagent.
+// lastWords returns the text of the newest round: the result of a subagent.
 func lastWords(turn models.TurnContext) string {
 	if len(turn.Steps) == 0 {
 		return ""

@@ -42,8 +42,8 @@ func (l *later) Remember(_ context.Context, in models.RememberInput) error {
 	return l.err
 }
 
-// town is a store with two people and everything that ends their turns.
-type town struct {
+// storeFixture is a store with two people and everything that ends their turns.
+type storeFixture struct {
 	t       *testing.T
 	people  *store.Store
 	facts   *memory.Store
@@ -55,7 +55,7 @@ type town struct {
 	env     *testsuite.TestActivityEnvironment
 }
 
-func newTown(t *testing.T) *town {
+func newStoreFixture(t *testing.T) *storeFixture {
 	t.Helper()
 	ring, err := seal.Parse(testKeys)
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func newTown(t *testing.T) *town {
 	}
 	library, err := prompts.Load("")
 	require.NoError(t, err)
-	w := &town{t: t, people: people, facts: facts, carrier: &network{}, later: &later{}, oracle: &oracle{}}
+	w := &storeFixture{t: t, people: people, facts: facts, carrier: &network{}, later: &later{}, oracle: &oracle{}}
 	keeper := agent.New(agent.Config{Settings: agent.Settings{MemoryStep: agent.MemoryAfter}})
 	w.closing = &activities.TurnEnd{
 		Turns:  &activities.TurnLoader{Store: people, Archive: people, Prompts: library},
@@ -85,7 +85,7 @@ func newTown(t *testing.T) *town {
 
 // turn begins a participant's next turn with a text, and a round that answers
 // it.
-func (w *town) turn(id, text string, round models.Step) string {
+func (w *storeFixture) turn(id, text string, round models.Step) string {
 	w.t.Helper()
 	w.number++
 	phone := map[string]string{ann: "+12025550123", ben: "+12025550124"}[id]
@@ -105,7 +105,7 @@ func (w *town) turn(id, text string, round models.Step) string {
 	return turn
 }
 
-func (w *town) send(id, turn string, source models.TextSource) (models.SendTurnResult, error) {
+func (w *storeFixture) send(id, turn string, source models.TextSource) (models.SendTurnResult, error) {
 	w.t.Helper()
 	value, err := w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{End: models.PersistTurnInput{
 		ParticipantID: id, TurnID: turn, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
@@ -131,7 +131,7 @@ func TestSendTurnBeginsToRemember(t *testing.T) {
 		{"J94 fixed words", "I have a bad knee", models.SourceFallback, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newTown(t)
+			w := newStoreFixture(t)
 			turn := w.turn(ann, tt.text, models.Step{Text: "I see."})
 			for range 2 {
 				_, err := w.send(ann, turn, tt.source)
@@ -145,7 +145,7 @@ func TestSendTurnBeginsToRemember(t *testing.T) {
 		})
 	}
 	t.Run("P18 after the text is out", func(t *testing.T) {
-		w := newTown(t)
+		w := newStoreFixture(t)
 		turn := w.turn(ann, "I have a bad knee", models.Step{Text: "I see."})
 		w.carrier.err = &models.CarrierError{Class: models.CarrierRetry, Code: "20500"}
 		_, err := w.send(ann, turn, models.SourceStep)
@@ -157,7 +157,7 @@ func TestSendTurnBeginsToRemember(t *testing.T) {
 		require.Equal(t, []string{turn}, w.later.started)
 	})
 	t.Run("a retry because nothing could be started sends nothing twice", func(t *testing.T) {
-		w := newTown(t)
+		w := newStoreFixture(t)
 		turn := w.turn(ann, "I have a bad knee", models.Step{Text: "I see."})
 		w.later.err = errors.New("unreachable")
 		_, err := w.send(ann, turn, models.SourceStep)
@@ -172,7 +172,7 @@ func TestSendTurnBeginsToRemember(t *testing.T) {
 }
 
 func TestSilentTurn(t *testing.T) {
-	w := newTown(t)
+	w := newStoreFixture(t)
 	turn := w.turn(ann, "that is all I wanted to say", models.Step{Calls: `[{"id":"a","name":"end_exchange","arguments":"{}"}]`})
 	t.Run("J84", func(t *testing.T) {
 		out, err := w.send(ann, turn, models.SourceSilent)
@@ -211,7 +211,7 @@ func TestRemember(t *testing.T) {
 		{"an unknown turn", "conv_ann-t9", nil, models.ErrTypeMissing, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newTown(t)
+			w := newStoreFixture(t)
 			require.Equal(t, "conv_ann-t1", w.turn(ann, "I have a bad knee", models.Step{Text: "I see."}))
 			kept := &keeper{err: tt.err}
 			after := &activities.MemoryActivities{Store: w.people, Keeper: kept}
@@ -231,13 +231,13 @@ func TestRemember(t *testing.T) {
 }
 
 // run executes one call of a turn and returns its stored result.
-func (w *town) run(id string, call models.ToolCall) models.ToolResult {
+func (w *storeFixture) run(id string, call models.ToolCall) models.ToolResult {
 	w.t.Helper()
 	return w.runAfter(id, "please do it", call)
 }
 
 // runAfter executes a call of a turn that answers a message.
-func (w *town) runAfter(id, text string, call models.ToolCall) models.ToolResult {
+func (w *storeFixture) runAfter(id, text string, call models.ToolCall) models.ToolResult {
 	w.t.Helper()
 	registry, err := tools.New()
 	require.NoError(w.t, err)
@@ -268,7 +268,7 @@ func (w *town) runAfter(id, text string, call models.ToolCall) models.ToolResult
 // What was said before a turn of many texts is read with it: a summary that is
 // still to be made holds both.
 func TestRememberReadsBeforeALongTurn(t *testing.T) {
-	w := newTown(t)
+	w := newStoreFixture(t)
 	w.turn(ann, "I have a bad knee", models.Step{Text: "I see."})
 	var ids []int64
 	for n := range 200 {
@@ -298,7 +298,7 @@ func TestRememberReadsBeforeALongTurn(t *testing.T) {
 func TestPromptIsDecidedWithItsSend(t *testing.T) {
 	for name, refusal := range map[string]error{"taken": nil, "refused": &models.CarrierError{Class: models.CarrierBadNumber, Code: "21211"}} {
 		t.Run(name, func(t *testing.T) {
-			w := newTown(t)
+			w := newStoreFixture(t)
 			w.carrier.err = refusal
 			w.closing.Rules = &activities.DecisionActivities{Rules: coach.Rules{ReminderDelay: time.Hour}, Zones: time.LoadLocation}
 			plan := models.TurnPlan{Kind: models.KindPrompt, PromptID: "p1"}

@@ -37,7 +37,8 @@ type Archive interface {
 	Past(ctx context.Context, participantID string) (models.Past, error)
 }
 
-// TurnLoader does the short database work around a turn; all of it is safe to retry.
+// TurnLoader does the short database work around a turn; all of it is safe to
+// retry.
 type TurnLoader struct {
 	Store     TurnStore
 	States    StateStore
@@ -49,9 +50,9 @@ type TurnLoader struct {
 	Recent *RecentTurns
 }
 
-// RecentTurns keeps the turns whose last round this worker has just stored, so that
-// their ends need not be read: rounds are never changed once they are stored.
-// It is safe for use by several goroutines.
+// RecentTurns keeps the turns whose last round this worker has just stored, so
+// that their ends need not be read: rounds are never changed once they are
+// stored. It is safe for use by several goroutines.
 type RecentTurns struct {
 	turns *lru.Cache[string, models.TurnContext]
 	taken func(context.Context, models.TurnContext)
@@ -71,9 +72,9 @@ func NewRecent(taken func(context.Context, models.TurnContext)) *RecentTurns {
 	return &RecentTurns{turns: turns, taken: taken}
 }
 
-// note keeps a turn with its newest round. One that calls tools will not be the
-// last.
-func (r *RecentTurns) note(turn models.TurnContext, step models.Step) {
+// keepTurn keeps a turn with its newest round. One that calls tools will not be
+// the last.
+func (r *RecentTurns) keepTurn(turn models.TurnContext, step models.Step) {
 	if r == nil {
 		return
 	}
@@ -85,8 +86,8 @@ func (r *RecentTurns) note(turn models.TurnContext, step models.Step) {
 	r.turns.Add(step.TurnID, turn)
 }
 
-// take gives a turn once, when it ends with the round that was kept.
-func (r *RecentTurns) take(ctx context.Context, end models.PersistTurnInput) (models.TurnContext, bool) {
+// takeTurn returns a turn once, when it ends with the round that was kept.
+func (r *RecentTurns) takeTurn(ctx context.Context, end models.PersistTurnInput) (models.TurnContext, bool) {
 	if r == nil || end.Source != models.SourceStep {
 		return models.TurnContext{}, false
 	}
@@ -101,9 +102,9 @@ func (r *RecentTurns) take(ctx context.Context, end models.PersistTurnInput) (mo
 	return turn, true
 }
 
-// ending is what the end of a turn needs of it: its own entries, and nothing of
-// what is around it.
-func ending(turn models.TurnContext) models.TurnContext {
+// trimToEnding returns what the end of a turn needs of it: its own entries, and
+// nothing of what is around it.
+func trimToEnding(turn models.TurnContext) models.TurnContext {
 	var own []models.Message
 	for _, m := range turn.Window {
 		if m.TurnID == turn.Turn.ID {
@@ -125,12 +126,12 @@ func (t *TurnLoader) PrepareTurn(ctx context.Context, in models.PrepareTurnInput
 	if err != nil {
 		return out, toTemporalError(fmt.Errorf("opening turn: %w", err))
 	}
-	out.Limits = t.limits(in)
+	out.Limits = t.channelLimits(in)
 	return out, nil
 }
 
-// limits are those of the channel where it has some.
-func (t *TurnLoader) limits(in models.PrepareTurnInput) models.Limits {
+// channelLimits returns the limits of the channel where it has some.
+func (t *TurnLoader) channelLimits(in models.PrepareTurnInput) models.Limits {
 	out := t.Limits
 	if most := in.Channel.Rights().ToolCalls; most > 0 {
 		out.ToolCalls = min(out.ToolCalls, most)
@@ -155,18 +156,18 @@ func (t *TurnLoader) SaveState(ctx context.Context, in models.SaveStateInput) er
 	return nil
 }
 
-// persist writes the conversation entries and the outbox rows of a turn in one
-// transaction and returns the rows to send, in order: the parts of its text,
-// then the debug text. A finished turn returns the rows it has.
-func (t *TurnLoader) persist(ctx context.Context, in models.PersistTurnInput) (ended, error) {
-	turn, known := t.Recent.take(ctx, in)
+// persistTurn writes the conversation entries and the outbox rows of a turn in
+// one transaction and returns the rows to send, in order: the parts of its
+// text, then the debug text. A finished turn returns the rows it has.
+func (t *TurnLoader) persistTurn(ctx context.Context, in models.PersistTurnInput) (ended, error) {
+	turn, known := t.Recent.takeTurn(ctx, in)
 	if !known {
 		var err error
 		if turn, err = t.Store.EndingTurn(ctx, in.TurnID); err != nil {
 			return ended{}, fmt.Errorf("loading turn: %w", err)
 		}
 	}
-	outcome, err := t.outcome(ctx, in, turn)
+	outcome, err := t.buildOutcome(ctx, in, turn)
 	if err != nil {
 		return ended{}, err
 	}
@@ -197,41 +198,41 @@ type finished struct {
 	unsent  []string
 }
 
-// outcomeSaid ends a turn whose final words add nothing to a text that it sent
+// outcomeSaid ends a turn whose final text adds nothing to a text that it sent
 // before.
 const outcomeSaid = "said_already"
 
-// outcome assembles what the turn leaves behind.
-func (t *TurnLoader) outcome(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (finished, error) {
+// buildOutcome assembles what the turn leaves behind.
+func (t *TurnLoader) buildOutcome(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (finished, error) {
 	out := finished{TurnOutcome: models.TurnOutcome{
 		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Outcome: string(in.Source),
 		PromptVersion: t.Prompts.Version(), ClearPrepared: in.Source == models.SourcePrepared, Claim: true, State: in.State, At: in.Now,
 	}}
 	out.Entries = toolEntries(in, turn)
-	words, err := t.text(ctx, in, turn)
+	words, err := t.findText(ctx, in, turn)
 	if err != nil {
 		return out, err
 	}
-	before, err := t.asides(ctx, turn)
+	before, err := t.loadAsides(ctx, turn)
 	if err != nil {
 		return out, err
 	}
 	out.unsent = before.ready
-	if in.Source == models.SourceStep && before.cover(words, turn.Turn.Channel) {
+	if in.Source == models.SourceStep && before.makesRedundant(words, turn.Turn.Channel) {
 		out.Outcome, words = outcomeSaid, said{}
 	}
-	out.say(in, words, turn.Turn.Channel)
+	out.addText(in, words, turn.Turn.Channel)
 	if debug := t.debugText(in, turn); debug != "" {
 		part := len(out.Outbox) + 1
-		out.queue(in, models.Outbox{ID: models.OutboxID(in.TurnID, part), Part: part, Kind: models.KindDebug, Body: debug})
+		out.addRow(in, models.Outbox{ID: models.OutboxID(in.TurnID, part), Part: part, Kind: models.KindDebug, Body: debug})
 	}
 	return out, nil
 }
 
-// say puts a text into the conversation once and into as many outbox rows as it
-// has parts.
-func (f *finished) say(in models.PersistTurnInput, words said, channel models.Channel) {
-	whole, parts := words.parts(channel)
+// addText puts a text into the conversation once and into as many outbox rows
+// as it has parts.
+func (f *finished) addText(in models.PersistTurnInput, words said, channel models.Channel) {
+	whole, parts := words.splitParts(channel)
 	if whole == "" {
 		return
 	}
@@ -241,7 +242,7 @@ func (f *finished) say(in models.PersistTurnInput, words said, channel models.Ch
 		if i > 0 {
 			id = models.OutboxID(in.TurnID, i+1)
 		}
-		f.queue(in, models.Outbox{ID: id, Part: i + 1, Kind: in.Plan.Kind, PromptID: in.Plan.PromptID, Body: part, Channel: channel})
+		f.addRow(in, models.Outbox{ID: id, Part: i + 1, Kind: in.Plan.Kind, PromptID: in.Plan.PromptID, Body: part, Channel: channel})
 	}
 	f.Entries = append(f.Entries, models.Message{
 		ParticipantID: in.ParticipantID, TurnID: in.TurnID, Key: in.TurnID + "-text",
@@ -252,7 +253,7 @@ func (f *finished) say(in models.PersistTurnInput, words said, channel models.Ch
 	}
 }
 
-func (f *finished) queue(in models.PersistTurnInput, row models.Outbox) {
+func (f *finished) addRow(in models.PersistTurnInput, row models.Outbox) {
 	if until := in.Plan.Until; !until.IsZero() {
 		row.SendBefore = &until
 	}

@@ -26,20 +26,20 @@ type said struct {
 	queued bool
 }
 
-// text finds what the participant will read; it is empty when there is nothing
-// to say.
-func (t *TurnLoader) text(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (s said, err error) {
+// findText finds what the participant will read; it is empty when there is
+// nothing to send.
+func (t *TurnLoader) findText(ctx context.Context, in models.PersistTurnInput, turn models.TurnContext) (s said, err error) {
 	s.outboxID = models.OutboxID(in.TurnID, 1)
 	switch in.Source {
 	case models.SourceStep:
 		s.text, s.closing, err = t.modelText(in, turn)
 	case models.SourcePrepared:
 		if s.text = agent.Words(turn.Profile.PreparedPrompt); s.text == "" {
-			s.text, err = t.fallback(in, turn)
+			s.text, err = t.fallbackText(in, turn)
 		}
 	case models.SourceFallback:
-		if s.text, err = t.fallback(in, turn); err == nil && in.Plan.Introduce {
-			s.closing, err = t.closing(in.Plan, turn)
+		if s.text, err = t.fallbackText(in, turn); err == nil && in.Plan.Introduce {
+			s.closing, err = t.closingFor(in.Plan, turn)
 		}
 	case models.SourceFixed:
 		s.text, err = t.fixedText(fixedFor(in.Plan.Kind, turn.Participant.Status), turn)
@@ -64,10 +64,10 @@ func (t *TurnLoader) subagentText(ctx context.Context, subagentTurn string) (str
 	return short, nil
 }
 
-// parts divides what is said into what is sent, and returns it as a whole too,
-// as the person will read it. What does not fit is cut from the text and never
-// from the closing.
-func (s said) parts(channel models.Channel) (whole string, out segments.Parts) {
+// splitParts divides what is said into what is sent, and returns it as a whole
+// too, as the person will read it. What does not fit is cut from the text and
+// never from the closing.
+func (s said) splitParts(channel models.Channel) (whole string, out segments.Parts) {
 	if s.queued {
 		return s.text, segments.Parts{Texts: []string{s.text}}
 	}
@@ -94,23 +94,23 @@ func (t *TurnLoader) modelText(in models.PersistTurnInput, turn models.TurnConte
 		if step.Number != in.Step {
 			continue
 		}
-		closing, err = t.closing(in.Plan, turn)
+		closing, err = t.closingFor(in.Plan, turn)
 		return agent.Words(step.Text), closing, err
 	}
 	return "", "", fmt.Errorf("round %d of %s: %w", in.Step, in.TurnID, models.ErrNotFound)
 }
 
-// closing ends the first message of all with the programme's name, STOP and
-// HELP, regardless of what the model wrote (CTIA; messaging facts 1.4).
-func (t *TurnLoader) closing(plan models.TurnPlan, turn models.TurnContext) (string, error) {
+// closingFor ends the first message of all with the programme's name, STOP and
+// HELP, regardless of what the model wrote, as the carriers' rules (CTIA) ask.
+func (t *TurnLoader) closingFor(plan models.TurnPlan, turn models.TurnContext) (string, error) {
 	if plan.Kind != models.KindGreeting && !plan.Introduce {
 		return "", nil
 	}
 	return t.fixedText(prompts.GreetingFooter, turn)
 }
 
-// asideRows are the texts that a call has sent, in order; asking costs nothing
-// for calls that send none.
+// asideRows returns the texts that a call has sent, in order; asking costs
+// nothing for calls that send none.
 func asideRows(ctx context.Context, store SentStore, run models.ToolRun) (rows []models.Outbox, err error) {
 	id, sends := models.InterimMessageOf(run)
 	for sends && err == nil {
@@ -123,7 +123,7 @@ func asideRows(ctx context.Context, store SentStore, run models.ToolRun) (rows [
 	return rows, err
 }
 
-// asides are what a turn has sent before its final words.
+// asides are what a turn has sent before its final text.
 type asides struct {
 	// sent are the texts that reached the carrier or the chat, in normal form.
 	sent []string
@@ -134,13 +134,13 @@ type asides struct {
 	overtaken bool
 }
 
-func (t *TurnLoader) asides(ctx context.Context, turn models.TurnContext) (out asides, err error) {
+func (t *TurnLoader) loadAsides(ctx context.Context, turn models.TurnContext) (out asides, err error) {
 	for _, run := range turn.Runs {
 		rows, err := asideRows(ctx, t.Archive, run)
 		if err != nil {
 			return out, fmt.Errorf("reading what was said: %w", err)
 		}
-		out.add(rows)
+		out.addParts(rows)
 	}
 	spoken := false
 	for _, entry := range turn.Window {
@@ -151,8 +151,8 @@ func (t *TurnLoader) asides(ctx context.Context, turn models.TurnContext) (out a
 	return out, nil
 }
 
-// add notes one text, which has arrived when all of its parts have.
-func (a *asides) add(rows []models.Outbox) {
+// addParts notes one text, which has arrived when all of its parts have.
+func (a *asides) addParts(rows []models.Outbox) {
 	text, sent := "", len(rows) > 0
 	for _, row := range rows {
 		text += row.Body
@@ -162,22 +162,23 @@ func (a *asides) add(rows []models.Outbox) {
 		}
 	}
 	if sent {
-		a.sent = append(a.sent, normal(text))
+		a.sent = append(a.sent, normalizeText(text))
 	}
 }
 
-// cover reports whether final words add nothing to what was said: they are
-// the same, or none, or only acknowledge, and the person has not written since.
-func (a asides) cover(last said, channel models.Channel) bool {
+// makesRedundant reports whether the final text adds nothing to what was said:
+// it is the same, or none, or only acknowledges, and the person has not written
+// since.
+func (a asides) makesRedundant(last said, channel models.Channel) bool {
 	if len(a.sent) == 0 {
 		return false
 	}
-	whole, _ := last.parts(channel)
-	return slices.Contains(a.sent, normal(whole)) || !a.overtaken && plan.Acknowledges(whole)
+	whole, _ := last.splitParts(channel)
+	return slices.Contains(a.sent, normalizeText(whole)) || !a.overtaken && plan.Acknowledges(whole)
 }
 
-// normal is a text without case, spaces and punctuation.
-func normal(text string) string {
+// normalizeText returns a text without case, spaces and punctuation.
+func normalizeText(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsPunct(r) {
 			return -1
@@ -186,8 +187,8 @@ func normal(text string) string {
 	}, text)
 }
 
-// fallback stands in for a model that has no answer.
-func (t *TurnLoader) fallback(in models.PersistTurnInput, turn models.TurnContext) (string, error) {
+// fallbackText stands in for a model that has no answer.
+func (t *TurnLoader) fallbackText(in models.PersistTurnInput, turn models.TurnContext) (string, error) {
 	switch in.Plan.Kind {
 	case models.KindPrompt:
 		p := turn.Profile
@@ -268,8 +269,8 @@ func toolEntries(in models.PersistTurnInput, turn models.TurnContext) []models.M
 	return entries
 }
 
-// debugText is the extra message for testers who asked for it; empty for
-// everybody else, and on a channel without a carrier. It never becomes part of
+// debugText returns the extra message for testers who asked for it; empty for
+// all others, and on a channel without a carrier. It never becomes part of
 // the conversation.
 func (t *TurnLoader) debugText(in models.PersistTurnInput, turn models.TurnContext) string {
 	if !turn.Participant.Tester || !turn.Participant.Debug || turn.Turn.Channel == models.ChannelChat {

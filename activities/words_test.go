@@ -15,7 +15,7 @@ func TestFixedWordsInThePersonsLanguage(t *testing.T) {
 		{"C13 none", "", "Sorry, I couldn't"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newTown(t)
+			w := newStoreFixture(t)
 			_, err := w.people.UpdateParticipant(t.Context(), models.ParticipantUpdate{
 				ID: ann, Patch: models.ParticipantPatch{Locale: &tt.locale}, Actor: "operator", Now: now,
 			})
@@ -31,7 +31,7 @@ func TestFixedWordsInThePersonsLanguage(t *testing.T) {
 }
 
 func TestFrontSpeaksTheLanguageOfRegionAndPerson(t *testing.T) {
-	d := &desk{claim: models.HintClaim{To: "+15550001111", Post: true}, locale: "fr-CA"}
+	d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Post: true}, locale: "fr-CA"}
 	w := &wire{}
 	front := newFront(t, d, w)
 	front.Locale = "und-MX"

@@ -140,7 +140,7 @@ func (h *handlers) newParticipant(in *enrolRequest) (models.Participant, error) 
 // planGreeting returns when a new participant is greeted. The workflow keeps to it.
 func (h *handlers) planGreeting(p models.Participant) (*time.Time, error) {
 	who := models.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, SignedUp: p.SignedUp}
-	at, err := coach.Situation{State: who, Now: p.EnrolledAt, Rules: h.cfg.Defaults.Rules, Zones: time.LoadLocation}.FirstGreeting()
+	at, err := coach.Input{State: who, Now: p.EnrolledAt, Rules: h.cfg.Defaults.Rules, Zones: time.LoadLocation}.FirstGreeting()
 	if err != nil {
 		return nil, err
 	}

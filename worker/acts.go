@@ -79,7 +79,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
 	})
 	turns := &activities.TurnLoader{
-		Store: listening(cfg, rows, transcriber{notes: rows, carrier: sender, model: client, log: conns.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
+		Store: withTranscriber(cfg, rows, transcriber{notes: rows, carrier: sender, model: client, log: conns.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
 		Recent: activities.NewRecent(func(ctx context.Context, turn models.TurnContext) { metrics.Of(ctx).Loaded(turn) }),
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,

@@ -65,7 +65,7 @@ func (r countedRows) SaveState(ctx context.Context, in models.SaveStateInput) er
 	return err
 }
 
-// CommitTool counts the call. A model may ask for a tool by any words it likes,
+// CommitTool counts the call. A model may ask for a tool by any name it likes,
 // and those are no label.
 func (r countedRows) CommitTool(ctx context.Context, commit models.ToolCommit) error {
 	err := r.Store.CommitTool(ctx, commit)
@@ -143,7 +143,7 @@ func (r countedRows) RecordAccepted(ctx context.Context, ref models.ClaimRef, re
 	return err
 }
 
-// RecordFailed counts a text that failed or whose fate is unknown.
+// RecordFailed counts a text that failed or whose result is unknown.
 func (r countedRows) RecordFailed(ctx context.Context, f models.SendFailure) error {
 	err := r.Store.RecordFailed(ctx, f)
 	if err == nil {

@@ -52,7 +52,8 @@ type deployment struct {
 	interval, gone time.Duration
 }
 
-func (d deployment) options() sdk.DeploymentOptions {
+// deploymentOptions returns the SDK's options of the version.
+func (d deployment) deploymentOptions() sdk.DeploymentOptions {
 	// Without versioning the name and build are shown beside each task all the
 	// same.
 	o := sdk.DeploymentOptions{Version: sdk.WorkerDeploymentVersion{DeploymentName: deploymentName, BuildID: d.build}}
@@ -73,29 +74,29 @@ type route struct {
 	token []byte
 }
 
-// own is the route that leads to this worker.
-func (d deployment) own() string {
+// ownRoute returns the route that leads to this worker.
+func (d deployment) ownRoute() string {
 	if d.mode == config.VersioningOff {
 		return ""
 	}
 	return d.build
 }
 
-// check refuses to start with versioning on a server that has none: its tasks
-// would never come.
-func (d deployment) check(ctx context.Context) error {
-	_, err := d.current(ctx)
+// checkServer refuses to start with versioning on a server that has none: its
+// tasks would never come.
+func (d deployment) checkServer(ctx context.Context) error {
+	_, err := d.currentRoute(ctx)
 	if d.mode == config.VersioningOff || err == nil {
 		return nil
 	}
 	return fmt.Errorf("COACH_DEPLOYMENT_VERSIONING: reading the worker deployment (off does without it): %w", err)
 }
 
-// keep looks after the route until ctx ends. The error is one that no retry
+// keepRoute watches the route until ctx ends. The error is one that no retry
 // fixes: this worker may not change the route and would get no tasks.
-func (d deployment) keep(ctx context.Context) error {
+func (d deployment) keepRoute(ctx context.Context) error {
 	for try, settled := 0, false; ; try++ {
-		err := d.look(ctx, !settled, try >= patientTries)
+		err := d.updateRoute(ctx, !settled, try >= patientTries)
 		wait := d.interval
 		switch {
 		case ctx.Err() != nil:
@@ -123,16 +124,16 @@ func isRefused(err error) bool {
 	return errors.As(err, &denied) || errors.As(err, &unknown)
 }
 
-// look reads the route and changes it where that is this worker's to do; first
-// is true until that worked once.
-func (d deployment) look(ctx context.Context, first, dropQueues bool) error {
-	now, err := d.current(ctx)
-	if err != nil || now.build == d.own() {
+// updateRoute reads the route and changes it where that is this worker's to do;
+// first is true until that worked once.
+func (d deployment) updateRoute(ctx context.Context, first, dropQueues bool) error {
+	now, err := d.currentRoute(ctx)
+	if err != nil || now.build == d.ownRoute() {
 		return err
 	}
 	// Pinned: the first build ever has no other build to wait for.
 	if !first || d.mode == config.VersioningPinned && now.build != "" {
-		alive, err := d.alive(ctx, now.build)
+		alive, err := d.hasPoller(ctx, now.build)
 		if err != nil || alive {
 			return err
 		}
@@ -140,7 +141,7 @@ func (d deployment) look(ctx context.Context, first, dropQueues bool) error {
 	}
 	handle := d.client.WorkerDeploymentClient().GetHandle(deploymentName)
 	_, err = handle.SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{
-		BuildID: d.own(), ConflictToken: now.token, IgnoreMissingTaskQueues: dropQueues,
+		BuildID: d.ownRoute(), ConflictToken: now.token, IgnoreMissingTaskQueues: dropQueues,
 	})
 	if err != nil {
 		return fmt.Errorf("setting the current version: %w", err)
@@ -149,7 +150,8 @@ func (d deployment) look(ctx context.Context, first, dropQueues bool) error {
 	return nil
 }
 
-func (d deployment) current(ctx context.Context) (route, error) {
+// currentRoute reads the route that the server has.
+func (d deployment) currentRoute(ctx context.Context) (route, error) {
 	got, err := d.client.WorkerDeploymentClient().GetHandle(deploymentName).Describe(ctx, client.WorkerDeploymentDescribeOptions{})
 	var missing *serviceerror.NotFound
 	if errors.As(err, &missing) {
@@ -165,9 +167,9 @@ func (d deployment) current(ctx context.Context) (route, error) {
 	return r, nil
 }
 
-// alive says whether a worker of the build has polled lately; the empty build
-// stands for workers without versioning.
-func (d deployment) alive(ctx context.Context, build string) (bool, error) {
+// hasPoller reports whether a worker of the build has polled lately; the empty
+// build stands for workers without versioning.
+func (d deployment) hasPoller(ctx context.Context, build string) (bool, error) {
 	queue, err := d.client.DescribeTaskQueue(ctx, d.queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {
 		return false, fmt.Errorf("listing workers: %w", err)

@@ -62,13 +62,13 @@ func (k cluster) worker(build string, mode config.Versioning) (deployment, func(
 		client: k.c, mode: mode, build: build, queue: testQueue, logger: slog.New(slog.DiscardHandler),
 		interval: 200 * time.Millisecond, gone: time.Minute,
 	}
-	require.NoError(k.t, d.check(k.t.Context()))
-	w := sdk.New(k.c, testQueue, sdk.Options{DeploymentOptions: d.options()})
+	require.NoError(k.t, d.checkServer(k.t.Context()))
+	w := sdk.New(k.c, testQueue, sdk.Options{DeploymentOptions: d.deploymentOptions()})
 	w.RegisterWorkflowWithOptions(life(build), workflow.RegisterOptions{Name: "Life"})
 	require.NoError(k.t, w.Start())
 	ctx, cancel := context.WithCancel(context.Background())
 	var keeping sync.WaitGroup
-	keeping.Go(func() { _ = d.keep(ctx) }) // Refusals have a test of their own.
+	keeping.Go(func() { _ = d.keepRoute(ctx) }) // Refusals have a test of their own.
 	stop := sync.OnceFunc(func() {
 		cancel()
 		keeping.Wait()
@@ -81,7 +81,7 @@ func (k cluster) worker(build string, mode config.Versioning) (deployment, func(
 func (k cluster) routed(d deployment, to string) {
 	k.t.Helper()
 	require.Eventually(k.t, func() bool {
-		now, err := d.current(k.t.Context())
+		now, err := d.currentRoute(k.t.Context())
 		return err == nil && now.build == to
 	}, limit, 50*time.Millisecond, "tasks are not routed to %q", to)
 }
@@ -149,7 +149,7 @@ func TestRebuiltNeedsNobody(t *testing.T) {
 	} {
 		older := string(rune('a' + i))
 		d, stop := k.worker(step.build, step.mode)
-		k.routed(d, d.own())
+		k.routed(d, d.ownRoute())
 		if i > 0 {
 			require.Equal(t, step.build, k.ends(older), "began on the build before")
 		}
@@ -167,12 +167,12 @@ func TestSurvivorTakesOver(t *testing.T) {
 	two, stop := k.worker("two", config.VersioningAuto)
 	k.routed(two, "two")
 	k.start("a")
-	alive, err := one.alive(t.Context(), "two")
+	alive, err := one.hasPoller(t.Context(), "two")
 	require.NoError(t, err)
 	require.True(t, alive)
 	stop()
 	one.gone = 0 // as if its last poll were long ago
-	require.NoError(t, one.look(t.Context(), false, false))
+	require.NoError(t, one.updateRoute(t.Context(), false, false))
 	k.routed(one, "one")
 	require.Equal(t, "one", k.ends("a"))
 }
@@ -188,10 +188,10 @@ func TestPinnedMovesBetweenRuns(t *testing.T) {
 	k.start("moves")
 	two, _ := k.worker("two", config.VersioningPinned)
 	require.Eventually(t, func() bool {
-		alive, err := two.alive(t.Context(), "two")
+		alive, err := two.hasPoller(t.Context(), "two")
 		return err == nil && alive
 	}, limit, 50*time.Millisecond)
-	now, err := two.current(t.Context())
+	now, err := two.currentRoute(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "one", now.build, "a pinned build waits for its operator")
 

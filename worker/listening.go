@@ -49,8 +49,9 @@ type hearingRows struct {
 	transcriber transcriber
 }
 
-// listening is rows as they are where no model for speech is set.
-func listening(cfg config.Config, rows activities.TurnStore, e transcriber) activities.TurnStore {
+// withTranscriber returns rows that transcribe voice notes, or rows as they are
+// where no model for speech is set.
+func withTranscriber(cfg config.Config, rows activities.TurnStore, e transcriber) activities.TurnStore {
 	if cfg.Model.Transcribe == "" {
 		return rows
 	}
@@ -60,7 +61,7 @@ func listening(cfg config.Config, rows activities.TurnStore, e transcriber) acti
 // BeginTurn listens first. A note that cannot be heard is told to the model as
 // such, and never keeps a turn from beginning.
 func (r hearingRows) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
-	if err := r.listen(ctx, in); err != nil {
+	if err := r.transcribeTurn(ctx, in); err != nil {
 		return models.PrepareTurnResult{}, err
 	}
 	return r.TurnStore.BeginTurn(ctx, in)
@@ -68,20 +69,20 @@ func (r hearingRows) BeginTurn(ctx context.Context, in models.PrepareTurnInput) 
 
 // OpenTurn does so too.
 func (r hearingRows) OpenTurn(ctx context.Context, in models.PrepareTurnInput, window int) (models.PrepareTurnResult, models.TurnContext, error) {
-	if err := r.listen(ctx, in); err != nil {
+	if err := r.transcribeTurn(ctx, in); err != nil {
 		return models.PrepareTurnResult{}, models.TurnContext{}, err
 	}
 	return r.TurnStore.OpenTurn(ctx, in, window)
 }
 
-func (r hearingRows) listen(ctx context.Context, in models.PrepareTurnInput) error {
+func (r hearingRows) transcribeTurn(ctx context.Context, in models.PrepareTurnInput) error {
 	if len(in.InboundIDs) == 0 {
 		return nil
 	}
-	return r.transcriber.listen(ctx, in.InboundIDs)
+	return r.transcriber.transcribeAll(ctx, in.InboundIDs)
 }
 
-func (e transcriber) listen(ctx context.Context, texts []int64) error {
+func (e transcriber) transcribeAll(ctx context.Context, texts []int64) error {
 	unheard, err := e.notes.Unheard(ctx, texts)
 	if err != nil {
 		return err
@@ -90,11 +91,11 @@ func (e transcriber) listen(ctx context.Context, texts []int64) error {
 	defer cancel()
 	for _, id := range texts {
 		for _, note := range unheard[id] {
-			text, err := e.hear(limited, note)
+			text, err := e.transcribeNote(limited, note)
 			if ctx.Err() != nil { // the attempt is over, not the note
 				return ctx.Err()
 			}
-			note.Text, note.Problem = text, problem(text, err)
+			note.Text, note.Problem = text, describeProblem(text, err)
 			if err != nil {
 				e.log.Warn("a voice note could not be heard", "inbound", id, "media", note.Index, "error", err)
 			}
@@ -110,7 +111,7 @@ func (e transcriber) listen(ctx context.Context, texts []int64) error {
 	return nil
 }
 
-func (e transcriber) hear(ctx context.Context, note models.VoiceNote) (string, error) {
+func (e transcriber) transcribeNote(ctx context.Context, note models.VoiceNote) (string, error) {
 	sound, err := e.carrier.Recording(ctx, note.URL)
 	if err != nil {
 		return "", err
@@ -118,8 +119,9 @@ func (e transcriber) hear(ctx context.Context, note models.VoiceNote) (string, e
 	return e.model.Transcribe(ctx, sound)
 }
 
-// problem is what the model is told; empty for a note that was heard.
-func problem(text string, err error) string {
+// describeProblem returns what the model is told of a voice note; empty for a
+// note that was transcribed.
+func describeProblem(text string, err error) string {
 	var refused *models.ModelError
 	switch {
 	case errors.Is(err, models.ErrUnheard):

@@ -91,11 +91,11 @@ func (s *studio) text(sid, body string) int64 {
 	return in.Inbound.ID
 }
 
-// begin begins a turn twice, as a retry does, and returns the person's words.
+// begin begins a turn twice, as a retry does, and returns the person's text.
 func (s *studio) begin(model string, id int64) string {
 	s.t.Helper()
 	cfg := config.Config{Model: config.Model{Transcribe: model}}
-	rows := listening(cfg, s.rows, transcriber{
+	rows := withTranscriber(cfg, s.rows, transcriber{
 		notes: s.rows, carrier: s.spy, model: s.spy, log: slog.New(slog.DiscardHandler), now: func() time.Time { return s.now },
 	})
 	for range 2 {

@@ -21,7 +21,7 @@ type toolParts struct {
 	instructions *agent.Instructions
 }
 
-// newTools is the registry, with the tools that the operator turned on.
+// newTools returns the registry, with the tools that the operator turned on.
 func newTools(cfg config.Config, parts toolParts) (*tools.Registry, error) {
 	client, err := web.New(web.Config{SearchURL: cfg.Web.SearchURL, SearchKey: cfg.Web.SearchKey.Reveal(), Allow: cfg.Web.Allow})
 	if err != nil {

@@ -62,8 +62,8 @@ func separateQueues(queues []activityQueue) map[string]string {
 	return names
 }
 
-// register makes the activities known to a worker.
-func (q activityQueue) register(w sdk.Worker) {
+// registerActivities makes the activities known to a worker.
+func (q activityQueue) registerActivities(w sdk.Worker) {
 	for _, receiver := range q.activities {
 		w.RegisterActivity(receiver)
 	}

@@ -120,7 +120,7 @@ func startBothRoles(t *testing.T) *bothRoles {
 
 	carrier := b.carrier()
 	front := b.front(carrier)
-	b.turns = listening(config.Config{Model: config.Model{Transcribe: "whisper"}}, b.rows, transcriber{
+	b.turns = withTranscriber(config.Config{Model: config.Model{Transcribe: "whisper"}}, b.rows, transcriber{
 		notes: b.rows, carrier: carrier, model: hears{b}, log: slog.New(slog.DiscardHandler), now: time.Now,
 	})
 	past, err := store.NewArchive(store.ArchiveConfig{Database: b.rows.Database()})
@@ -209,7 +209,7 @@ func (b *bothRoles) webhook(body string, media bool) {
 	b.post("/twilio/inbound", "application/x-www-form-urlencoded", form.Encode())
 }
 
-// waysIn are all ways by which words of a person come in. TestWaysIn at the root
+// waysIn are all callers that store what a person says. TestWaysIn at the root
 // of the repository finds them in the code; each has its end-to-end run here.
 var waysIn = map[string]func(b *bothRoles, words string){
 	"sms": func(b *bothRoles, words string) { b.webhook(words, false) },
@@ -231,7 +231,7 @@ var waysIn = map[string]func(b *bothRoles, words string){
 }
 
 // A crisis marks the participant, pages once and sends the safety text once, on
-// the channel of the message, whichever way the same words come in.
+// the channel of the message, for each caller that stores the same text.
 func TestEveryWayInAlerts(t *testing.T) {
 	for name, say := range waysIn {
 		t.Run(name, func(t *testing.T) {
@@ -296,7 +296,7 @@ func TestEveryWayInAsks(t *testing.T) {
 	}
 }
 
-// A STOP opts out whichever way it comes in, and is in the consent ledger.
+// A STOP opts out on each channel, and is in the consent ledger.
 func TestEveryWayInOptsOut(t *testing.T) {
 	for name, say := range waysIn {
 		t.Run(name, func(t *testing.T) {

@@ -22,15 +22,15 @@ const (
 	eagerLimit = 500
 )
 
-// workerOptions are the options that every worker of a process has: how many
+// workerOptions returns the options that every worker of a process has: how many
 // tasks it asks for at a time, and how many it works on. It sets the size of
 // the cache of workflows, which the SDK keeps once for a process, and must be
 // called before the first worker is built.
 func workerOptions(t config.Tuning) (sdk.Options, error) {
 	sdk.SetStickyWorkflowCacheSize(t.WorkflowCache)
 	options := sdk.Options{
-		WorkflowTaskPollerBehavior:   pollers(t.WorkflowPollers),
-		ActivityTaskPollerBehavior:   pollers(t.ActivityPollers),
+		WorkflowTaskPollerBehavior:   pollerBehavior(t.WorkflowPollers),
+		ActivityTaskPollerBehavior:   pollerBehavior(t.ActivityPollers),
 		StickyScheduleToStartTimeout: stickyTimeout,
 		WorkerStopTimeout:            drainTimeout,
 	}
@@ -52,9 +52,9 @@ func workerOptions(t config.Tuning) (sdk.Options, error) {
 	return options, nil
 }
 
-// pollers asks with so many calls at a time; 0 lets the server say when more
-// or fewer are of use.
-func pollers(n int) sdk.PollerBehavior {
+// pollerBehavior asks with so many calls at a time; 0 lets the server choose
+// when more or fewer are of use.
+func pollerBehavior(n int) sdk.PollerBehavior {
 	if n == 0 {
 		return sdk.NewPollerBehaviorAutoscaling(sdk.PollerBehaviorAutoscalingOptions{})
 	}

@@ -56,6 +56,6 @@ func TestWorkersDrainSideBySide(t *testing.T) {
 	synctest.Test(t, func(*testing.T) { // one after the other would be a deadlock
 		var met sync.WaitGroup
 		met.Add(2)
-		(&role{workers: []sdk.Worker{drained{met: &met}, drained{met: &met}}}).stop()
+		(&role{workers: []sdk.Worker{drained{met: &met}, drained{met: &met}}}).stopWorkers()
 	})
 }

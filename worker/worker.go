@@ -1,5 +1,5 @@
 // Package worker is the role that runs workflows and activities. It builds the
-// adapters, registers everything and drains on the way out; any number of
+// adapters, registers everything and drains on shutdown; any number of
 // replicas may run.
 package worker
 
@@ -21,8 +21,8 @@ import (
 	"coachline/workflows"
 )
 
-// segmentsPerSend: a text is sent in parts of at most two segments, and the
-// engine counts sends, so every send counts as two.
+// segmentsPerSend bounds the segments of a send: a text is sent in parts of at
+// most two segments, and the engine counts sends, so every send counts as two.
 const segmentsPerSend = 2
 
 // Run runs the worker role until ctx ends, then drains. It fails when the
@@ -36,17 +36,17 @@ func Run(ctx context.Context, cfg config.Config) error {
 	return RunWith(ctx, cfg, m)
 }
 
-// RunWith is Run in a process that has its metrics already, because it plays
-// the other role too.
+// RunWith does what Run does in a process that has its metrics already, because
+// it plays the other role too.
 func RunWith(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
 	stop, err := serveMetrics(ctx, cfg, m)
 	if err != nil {
 		return err
 	}
-	return errors.Join(run(ctx, cfg, m), stop())
+	return errors.Join(runWorker(ctx, cfg, m), stop())
 }
 
-func run(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
+func runWorker(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
 	conns, err := connect.Open(ctx, cfg, m.Temporal())
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func run(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
 	if err != nil {
 		return errors.Join(err, conns.Close())
 	}
-	if err := w.start(ctx); err != nil {
+	if err := w.startWorkers(ctx); err != nil {
 		if ctx.Err() != nil {
 			err = nil // It was told to stop while it waited for Temporal.
 		}
@@ -63,8 +63,8 @@ func run(ctx context.Context, cfg config.Config, m *metrics.Metrics) error {
 	}
 	conns.Logger.Info("worker started", "build", w.deployment.build,
 		"queues", []string{models.QueueCoach, models.QueueModel, models.QueueSMS})
-	err = w.deployment.keep(ctx)
-	w.stop()
+	err = w.deployment.keepRoute(ctx)
+	w.stopWorkers()
 	return errors.Join(err, conns.Close())
 }
 
@@ -93,7 +93,7 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	if err != nil {
 		return nil, err
 	}
-	base.DeploymentOptions = d.options()
+	base.DeploymentOptions = d.deploymentOptions()
 	queues := activityQueues(cfg, acts, m)
 	forWorkflows := base
 	forWorkflows.Interceptors = []interceptor.WorkerInterceptor{&queueInterceptor{queues: separateQueues(queues)}}
@@ -109,41 +109,41 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	workers := []sdk.Worker{coach}
 	for _, queue := range queues {
 		if !queue.separate {
-			queue.register(coach)
+			queue.registerActivities(coach)
 		}
 		w := sdk.New(conns.Temporal, queue.name, activitiesOnly(base, queue.perSecond))
-		queue.register(w)
+		queue.registerActivities(w)
 		workers = append(workers, w)
 	}
 	return &role{conns: conns, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers}, nil
 }
 
-// activitiesOnly is a worker without workflow tasks. The rate holds for the
-// whole queue, regardless of the number of workers, because the server keeps
-// it.
+// activitiesOnly returns the options of a worker without workflow tasks. The
+// rate holds for the whole queue, regardless of the number of workers, because
+// the server keeps it.
 func activitiesOnly(base sdk.Options, perSecond float64) sdk.Options {
 	base.DisableWorkflowWorker = true
 	base.TaskQueueActivitiesPerSecond = perSecond
 	return base
 }
 
-// prepare brings the namespace into the state that the worker needs. Safe to
-// repeat.
-func (r *role) prepare(ctx context.Context) error {
+// prepareNamespace brings the namespace into the state that the worker needs.
+// Safe to repeat.
+func (r *role) prepareNamespace(ctx context.Context) error {
 	if err := checkNamespace(ctx, r.conns.Temporal, r.namespace); err != nil {
 		return err
 	}
 	if err := ensureSearchAttributes(ctx, r.conns.Temporal, r.namespace); err != nil {
 		return err
 	}
-	if err := r.deployment.check(ctx); err != nil {
+	if err := r.deployment.checkServer(ctx); err != nil {
 		return err
 	}
 	return ensureReconciling(ctx, r.conns.Temporal)
 }
 
-func (r *role) start(ctx context.Context) error {
-	if err := waitUntilReachable(ctx, r.prepare, r.conns.Logger); err != nil {
+func (r *role) startWorkers(ctx context.Context) error {
+	if err := waitUntilReachable(ctx, r.prepareNamespace, r.conns.Logger); err != nil {
 		return err
 	}
 	for i, w := range r.workers {
@@ -157,9 +157,9 @@ func (r *role) start(ctx context.Context) error {
 	return nil
 }
 
-// stop drains: no new tasks are taken, running activities get drainTimeout, all
-// of them the same one.
-func (r *role) stop() {
+// stopWorkers drains: no new tasks are taken, running activities get
+// drainTimeout, all of them the same one.
+func (r *role) stopWorkers() {
 	var draining sync.WaitGroup
 	for _, w := range r.workers {
 		draining.Go(w.Stop)

@@ -54,7 +54,7 @@ func TestEveryChangeIDHasAReason(t *testing.T) {
 	const sample = `package p
 
 func f(ctx workflow.Context) {
-	// Reminders look at the row first: a reply on its way counts.
+	// Reminders read the row first: a reply being sent counts.
 	if workflow.GetVersion(ctx, "reminder-asks-row", workflow.DefaultVersion, 1) == 1 {
 	}
 	v := workflow.GetVersion(ctx, "nobody-knows-why", workflow.DefaultVersion, 1)

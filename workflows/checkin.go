@@ -11,16 +11,16 @@ import (
 // answer that says no or says nothing clear. So is a text of the person that
 // came meanwhile, and the beginning of quiet hours. A silent turn has its row
 // and leaves nothing else behind.
-func (t *turn) checkIn(ctx workflow.Context) (words, bool) {
-	out, err := t.ask(ctx, t.round(ctx, 1, true))
-	t.participant.receive()
+func (t *turn) checkIn(ctx workflow.Context) (turnText, bool) {
+	out, err := t.callModel(ctx, t.roundInput(ctx, 1, true))
+	t.participant.receiveSignals()
 	switch {
 	case t.mustStop():
-		return words{}, false
+		return turnText{}, false
 	case err != nil:
 		workflow.GetLogger(ctx).Warn("model gave no answer", "turn", t.id, "step", 1, "error", err)
 	case out.HasText && len(t.participant.state.Inbox.Items) == 0 && workflow.Now(ctx).Before(t.plan.Until):
-		return words{source: models.SourceStep, step: 1}, true
+		return turnText{source: models.SourceStep, step: 1}, true
 	}
-	return words{source: models.SourceSilent}, true
+	return turnText{source: models.SourceSilent}, true
 }

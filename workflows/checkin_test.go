@@ -17,8 +17,8 @@ const (
 	declines = `{"send": false, "text": ""}`
 )
 
-// withCheckIns lets the coach look an interval after the last contact, once a
-// day, and first at an offset from the start. The model answers a look by the
+// withCheckIns lets the coach check an interval after the last contact, once a
+// day, and first at an offset from the start. The model answers a check by the
 // lines, the last one for ever.
 func withCheckIns(every, first time.Duration, lines ...string) option {
 	return func(w *world, rules *coach.Rules) {
@@ -80,7 +80,7 @@ func (w *world) nextLook() time.Duration {
 	return 0
 }
 
-// A silent look leaves its turn's row, which says why, and nothing else.
+// A silent check leaves its turn's row, which says why, and nothing else.
 func TestSilentCheckIn(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, answer, want string }{
@@ -140,7 +140,7 @@ func TestCheckInsInTime(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, withCheckIns(2*time.Hour, time.Hour, declines, asksHow))
 		w.run(50 * time.Hour)
-		// Monday 13:00, after a silent look that does not count; then 8:00 each day.
+		// Monday 13:00, after a silent check that does not count; then 8:00 each day.
 		w.sentAt(3*time.Hour, 22*time.Hour, 46*time.Hour)
 		require.Len(t, w.looks(), 4, "a day that has had its check-in costs no call")
 	})

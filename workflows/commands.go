@@ -17,17 +17,18 @@ var (
 	errNoOutboxID  = errors.New("outbox_id: is required")
 )
 
-// setup declares queries and updates. Handlers only record; the loop acts.
-func (p *participant) setup(ctx workflow.Context) error {
+// registerHandlers declares queries and updates. Handlers only record; the loop
+// acts.
+func (p *participant) registerHandlers(ctx workflow.Context) error {
 	return errors.Join(
 		workflow.SetQueryHandlerWithOptions(ctx, models.QueryStatus,
-			func() (models.StatusView, error) { return p.view(), nil },
+			func() (models.StatusView, error) { return p.statusView(), nil },
 			workflow.QueryHandlerOptions{Description: "mode, status, due times and counters"}),
 		workflow.SetQueryHandlerWithOptions(ctx, models.QuerySchedules,
 			func() ([]models.Schedule, error) { return p.state.Schedules, nil },
 			workflow.QueryHandlerOptions{Description: "daily schedules with their next slot"}),
 		p.handleBare(ctx, models.UpdatePause, models.CommandPause, "hold prompts, reminders and replies"),
-		handle(ctx, p, spec[models.ResumeRequest]{
+		registerUpdate(ctx, p, spec[models.ResumeRequest]{
 			name: models.UpdateResume, about: "go on with the next slot, answer the texts given",
 			command: func(r models.ResumeRequest) models.Command {
 				return models.Command{Kind: models.CommandResume, Items: r.Items}
@@ -35,7 +36,7 @@ func (p *participant) setup(ctx workflow.Context) error {
 			valid: func(models.ResumeRequest) error { return nil },
 		}),
 		p.handleBare(ctx, models.UpdateUnenroll, models.CommandUnenroll, "cancel everything, send one notice, end"),
-		handle(ctx, p, spec[models.SetModeRequest]{
+		registerUpdate(ctx, p, spec[models.SetModeRequest]{
 			name: models.UpdateSetMode, about: "change the coaching mode between turns",
 			command: func(r models.SetModeRequest) models.Command {
 				return models.Command{Kind: models.CommandSetMode, Mode: r.Mode}
@@ -50,7 +51,7 @@ func (p *participant) setup(ctx workflow.Context) error {
 				return nil
 			},
 		}),
-		handle(ctx, p, spec[models.SendMessageRequest]{
+		registerUpdate(ctx, p, spec[models.SendMessageRequest]{
 			name: models.UpdateSendMessage, about: "send an operator's stored message",
 			command: func(r models.SendMessageRequest) models.Command {
 				return models.Command{Kind: models.CommandSend, OutboxID: r.OutboxID}
@@ -62,7 +63,7 @@ func (p *participant) setup(ctx workflow.Context) error {
 				return nil
 			},
 		}),
-		handle(ctx, p, spec[models.ParticipantChanged]{
+		registerUpdate(ctx, p, spec[models.ParticipantChanged]{
 			name: models.UpdateParticipant, about: "take over a changed zone, status or flags, confirm consent, answer HELP",
 			command: func(r models.ParticipantChanged) models.Command {
 				return models.Command{Kind: models.CommandUpdate, Zone: r.Zone, ZoneAssumed: r.ZoneAssumed, Status: r.Status, Confirm: r.Confirm, Help: r.Help, Flags: r.Flags}
@@ -83,14 +84,17 @@ type spec[A any] struct {
 func (p *participant) handleBare(ctx workflow.Context, name string, kind models.CommandKind, about string) error {
 	return workflow.SetUpdateHandlerWithOptions(ctx, name,
 		func(ctx workflow.Context) (models.StatusView, error) {
-			return p.accept(ctx, models.Command{Kind: kind})
+			return p.acceptCommand(ctx, models.Command{Kind: kind})
 		},
 		workflow.UpdateHandlerOptions{Description: about, Validator: func() error { return p.checkOpen() }})
 }
 
-func handle[A any](ctx workflow.Context, p *participant, s spec[A]) error {
+// registerUpdate declares one update and its validator.
+func registerUpdate[A any](ctx workflow.Context, p *participant, s spec[A]) error {
 	return workflow.SetUpdateHandlerWithOptions(ctx, s.name,
-		func(ctx workflow.Context, arg A) (models.StatusView, error) { return p.accept(ctx, s.command(arg)) },
+		func(ctx workflow.Context, arg A) (models.StatusView, error) {
+			return p.acceptCommand(ctx, s.command(arg))
+		},
 		workflow.UpdateHandlerOptions{Description: s.about, Validator: func(arg A) error {
 			return errors.Join(p.checkOpen(), s.valid(arg))
 		}})
@@ -117,19 +121,20 @@ func checkStatus(s models.Status) error {
 	return fmt.Errorf("status: unknown value %q", s)
 }
 
-// accept records a command and waits until the loop has applied it. The update
-// answers with the state that resulted. A notice that an earlier run applied is
-// answered and not applied again: the server knows update ids of one run only.
-func (p *participant) accept(ctx workflow.Context, c models.Command) (models.StatusView, error) {
+// acceptCommand records a command and waits until the loop has applied it. The
+// update answers with the state that resulted. A notice that an earlier run
+// applied is answered and not applied again: the server knows update ids of one
+// run only.
+func (p *participant) acceptCommand(ctx workflow.Context, c models.Command) (models.StatusView, error) {
 	c.ID = workflow.GetCurrentUpdateInfo(ctx).ID
 	if !p.state.Notices.Take(c.ID) {
-		return p.view(), nil
+		return p.statusView(), nil
 	}
 	p.state.Commands = append(p.state.Commands, c)
 	if err := workflow.Await(ctx, func() bool { return !p.isCommandWaiting(c.ID) }); err != nil {
 		return models.StatusView{}, err
 	}
-	return p.view(), nil
+	return p.statusView(), nil
 }
 
 // isCommandWaiting reports whether the loop has not applied the command yet.
@@ -137,8 +142,8 @@ func (p *participant) isCommandWaiting(id string) bool {
 	return slices.ContainsFunc(p.state.Commands, func(c models.Command) bool { return c.ID == id })
 }
 
-// command applies an accepted command.
-func (p *participant) command(ctx workflow.Context, c models.Command) {
+// applyCommand applies an accepted command.
+func (p *participant) applyCommand(ctx workflow.Context, c models.Command) {
 	if c.Kind == models.CommandSubagent {
 		workflow.GetLogger(ctx).Info("subagent ended", "turn", c.Subagent.TurnID, "failed", c.Subagent.Failed, "told", c.Subagent.Tell)
 	}
@@ -154,7 +159,7 @@ func (p *participant) command(ctx workflow.Context, c models.Command) {
 		p.state.Flags = c.Flags.Clone()
 	}
 	for _, ev := range eventsOf(c) {
-		p.on(ctx, ev)
+		p.handleEvent(ctx, ev)
 	}
 	// The handler's own command is dropped only now: until its effects are
 	// applied, isLeaving must see an unenrolment that waits.
@@ -171,16 +176,16 @@ func (p *participant) asksHelp() *models.Command {
 	return nil
 }
 
-// help answers a HELP in the middle of another turn: it must not wait for a
+// sendHelp answers a HELP in the middle of another turn: it must not wait for a
 // model or a carrier.
-func (p *participant) help(ctx workflow.Context) {
+func (p *participant) sendHelp(ctx workflow.Context) {
 	waiting := p.plans
 	p.plans = nil
-	p.command(ctx, *p.asksHelp())
+	p.applyCommand(ctx, *p.asksHelp())
 	asides := p.plans
 	p.plans = waiting
 	for _, plan := range asides {
-		p.turn(ctx, plan)
+		p.runTurn(ctx, plan)
 	}
 }
 

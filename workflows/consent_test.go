@@ -14,7 +14,7 @@ import (
 )
 
 // says delivers a text as the starter does: screened, stored, and told to the
-// workflow in the words of its notice.
+// workflow in the text of its notice.
 func (w *world) says(offset time.Duration, body, carrierType string) {
 	w.at(offset, func() { w.deliver(body, carrierType) })
 }
@@ -127,7 +127,7 @@ func TestStopDuringAToolCall(t *testing.T) {
 	require.Equal(t, 1, w.model.count())
 }
 
-// The text is written and on its way out when the STOP comes in.
+// The text is written and being sent when the STOP comes in.
 func TestStopBetweenPersistAndSend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))

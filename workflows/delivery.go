@@ -9,15 +9,15 @@ import (
 	"coachline/models"
 )
 
-// send ends the turn: its entries and outbox rows are stored, and the rows are
-// sent one after the other, each when the fate of the one before it is known.
-// It returns how the first one fared: it is the one that carries the turn's
-// text, or its first part. When a part was not taken, the gate refuses the
+// sendTurn ends the turn: its entries and outbox rows are stored, and the rows
+// are sent one after the other, each when the result of the one before it is
+// known. It returns the result of the first one, which carries the turn's text
+// or its first part. When a part was not taken, the send check refuses the
 // parts behind it. What the tables do not show of the state goes along; where
 // that was not saved, because the turn came to nothing or had been stored
-// before, it is left to show.
-func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
-	in := models.SendTurnInput{Begin: t.begin(ctx), End: models.PersistTurnInput{
+// before, it stays unsaved.
+func (t *turn) sendTurn(ctx workflow.Context, w turnText) models.SendSMSResult {
+	in := models.SendTurnInput{Begin: t.beginInput(ctx), End: models.PersistTurnInput{
 		ParticipantID: t.participant.state.ParticipantID,
 		TurnID:        t.id, Mode: t.mode, Plan: t.plan,
 		Source: w.source, Step: w.step, Now: workflow.Now(ctx), State: t.participant.unsavedState(ctx),
@@ -32,7 +32,7 @@ func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 		t.settleLater(ctx, func(ctx workflow.Context) []string { return unsettledOfTurn(ctx, ending) })
 	}
 	if !out.Saved {
-		t.participant.unsaved = handed.and(t.participant.unsaved)
+		t.participant.unsaved = handed.mergeLater(t.participant.unsaved)
 	}
 	if err != nil {
 		workflow.GetLogger(ctx).Error("ending turn failed", "turn", t.id, "error", err)
@@ -51,7 +51,7 @@ func (t *turn) send(ctx workflow.Context, w words) models.SendSMSResult {
 }
 
 // sendRows sends stored rows one after the other. Where one is left with its
-// fate unknown, it and those behind it are settled beside the turn.
+// result unknown, it and those behind it are settled beside the turn.
 func (t *turn) sendRows(ctx workflow.Context, ids []string) {
 	for i, id := range ids {
 		if sent := t.sendRow(ctx, id); sent.Status == models.OutboxSending {
@@ -76,10 +76,10 @@ func (t *turn) sendRow(ctx workflow.Context, id string) models.SendSMSResult {
 	return out
 }
 
-// say sends what a tool has written for the person, before the next round, so
-// that it arrives before the final words. A person who left or opted out
-// meanwhile gets nothing more.
-func (t *turn) say(ctx workflow.Context, in models.ToolEffect) {
+// sendToolTexts sends what a tool has written for the person, before the next
+// round, so that it arrives before the final text. A person who left or opted
+// out meanwhile gets nothing more.
+func (t *turn) sendToolTexts(ctx workflow.Context, in models.ToolEffect) {
 	t.sentDuringTurn = t.sentDuringTurn || in.Shown
 	for i, id := range in.Send {
 		if t.mustStop() {
@@ -107,7 +107,7 @@ func (t *turn) awaitSend(ctx workflow.Context, future workflow.Future, out any) 
 		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindResult, models.KindSubagent,
 		models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
-	return t.await(ctx, future, out)
+	return t.awaitActivity(ctx, future, out)
 }
 
 // settledSend is a turn whose first row was settled after the turn had ended.
@@ -149,7 +149,7 @@ func (t *turn) settleBeside(ctx workflow.Context, work func(workflow.Context)) {
 	})
 }
 
-// settleRow waits for a row until its fate is known.
+// settleRow waits for a row until its result is known.
 func (t *turn) settleRow(ctx workflow.Context, id string) models.SendSMSResult {
 	var out models.SendSMSResult
 	sendCtx := t.sendOptions(ctx, "settle "+id)
@@ -204,7 +204,7 @@ func revisionOf(state models.ParticipantState) revision {
 	return revision{lastSeq: state.Inbox.LastSeq, turns: state.Turn, commands: len(state.Commands)}
 }
 
-// onceSent is what the rules are asked when the carrier has taken the turn's
+// onceSent returns what the rules are asked when the carrier has taken the turn's
 // text; nil for turns from which nothing follows. It goes along with the send: a
 // local activity of its own would cost an event of every prompt.
 func (t *turn) onceSent(ctx workflow.Context) *models.DecideInput {
@@ -215,8 +215,8 @@ func (t *turn) onceSent(ctx workflow.Context) *models.DecideInput {
 	return &models.DecideInput{State: t.participant.state.Clone(), Event: models.Event{Kind: kind, Plan: t.plan}, Now: workflow.Now(ctx)}
 }
 
-// sentEvent is what the rules are told of a turn's text that the carrier took;
-// empty for turns of which they need not hear.
+// sentEvent returns what the rules are told of a turn's text that the carrier
+// took; empty for turns of which they need not hear.
 func (t *turn) sentEvent() models.EventKind {
 	switch t.plan.Kind {
 	case models.KindPrompt:
@@ -230,10 +230,11 @@ func (t *turn) sentEvent() models.EventKind {
 	return ""
 }
 
-// settle tells the rules how a prompt fared, and that a check-in went out; other
-// turns have nothing to settle. A text of unknown fate is settled later. What the
-// rules have said already holds while they would be asked with the same state.
-func (t *turn) settle(ctx workflow.Context, sent models.SendSMSResult) {
+// applySendResult tells the rules how a prompt fared, and that a check-in went
+// out; other turns have nothing to settle. A text of unknown result is settled
+// later. What the rules have said already holds while they would be asked with
+// the same state.
+func (t *turn) applySendResult(ctx workflow.Context, sent models.SendSMSResult) {
 	kind := t.sentEvent()
 	switch accepted := !sent.AcceptedAt.IsZero(); {
 	case sent.Status == models.OutboxSending || kind == "":
@@ -243,11 +244,11 @@ func (t *turn) settle(ctx workflow.Context, sent models.SendSMSResult) {
 	case !accepted:
 		return
 	}
-	t.participant.receive()
+	t.participant.receiveSignals()
 	if t.decided != nil && t.decided.asked == revisionOf(t.participant.state) {
-		t.participant.apply(t.decided.decision.Effects)
+		t.participant.applyEffects(t.decided.decision.Effects)
 		t.participant.prompted = true
 		return
 	}
-	t.participant.on(ctx, models.Event{Kind: kind, Plan: t.plan, At: sent.AcceptedAt})
+	t.participant.handleEvent(ctx, models.Event{Kind: kind, Plan: t.plan, At: sent.AcceptedAt})
 }

@@ -17,9 +17,9 @@ type timer struct {
 	cancel workflow.CancelFunc
 }
 
-// earliest is the due time that comes first; nil when there is none. Of two at
-// the same instant the one that was set first goes first.
-func (p *participant) earliest() *models.Due {
+// earliestDue returns the due time that comes first; nil when there is none. Of
+// two at the same instant the one that was set first goes first.
+func (p *participant) earliestDue() *models.Due {
 	var first *models.Due
 	for i := range p.state.Due {
 		if first == nil || p.state.Due[i].At.Before(first.At) {
@@ -31,7 +31,7 @@ func (p *participant) earliest() *models.Due {
 
 // passedDue returns the earliest due time if it has passed, otherwise nil.
 func (p *participant) passedDue(ctx workflow.Context) *models.Due {
-	if due := p.earliest(); due != nil && !due.At.After(workflow.Now(ctx)) {
+	if due := p.earliestDue(); due != nil && !due.At.After(workflow.Now(ctx)) {
 		return due
 	}
 	return nil
@@ -57,18 +57,20 @@ func (p *participant) clearDue(kind models.DueKind, ref string) {
 	})
 }
 
-// wait arms the timer for the earliest due time and sleeps until it fires or
-// something arrives.
-func (p *participant) wait(ctx workflow.Context) error {
-	p.arm(ctx)
+// waitForWork arms the timer for the earliest due time and sleeps until it
+// fires or something arrives.
+func (p *participant) waitForWork(ctx workflow.Context) error {
+	p.armTimer(ctx)
 	return workflow.Await(ctx, func() bool { return p.isBusy() || p.timer.hasFired() })
 }
 
 // hasFired reports whether the armed timer has run out.
 func (t *timer) hasFired() bool { return t.future != nil && t.future.IsReady() }
 
-func (p *participant) arm(ctx workflow.Context) {
-	due := p.earliest()
+// armTimer sets the timer to the earliest due time and cancels the one before
+// it; a timer that waits for the same due time stays.
+func (p *participant) armTimer(ctx workflow.Context) {
+	due := p.earliestDue()
 	if p.timer.future != nil && !p.timer.hasFired() {
 		if due != nil && *due == p.timer.due {
 			return
@@ -81,12 +83,12 @@ func (p *participant) arm(ctx workflow.Context) {
 	}
 	timerCtx, cancel := workflow.WithCancel(ctx)
 	p.timer = timer{due: *due, cancel: cancel}
-	p.timer.future = workflow.NewTimerWithOptions(timerCtx, due.At.Sub(workflow.Now(ctx)), workflow.TimerOptions{Summary: describe(*due)})
+	p.timer.future = workflow.NewTimerWithOptions(timerCtx, due.At.Sub(workflow.Now(ctx)), workflow.TimerOptions{Summary: describeDue(*due)})
 }
 
-// describe names a due time for the Temporal UI: kind, instant, what it
+// describeDue names a due time for the Temporal UI: kind, instant, what it
 // belongs to. No personal data: summaries are kept with the history.
-func describe(due models.Due) string {
+func describeDue(due models.Due) string {
 	text := fmt.Sprintf("%s at %s", due.Kind, due.At.Format(time.RFC3339))
 	if due.Ref != "" {
 		text += " (" + due.Ref + ")"

@@ -72,7 +72,7 @@ func TestReminderNotSentOnceTheReplyIsStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven),
 		withRules(func(r *coach.Rules) { r.AutoFeedbackDelay = 0 }))
-	// The text is in the database, and its signal is still on the way.
+	// The text is in the database, and its signal is not yet delivered.
 	var signal models.MessageReceived
 	w.at(5*time.Hour+49*time.Minute, func() { signal = w.accept("done") })
 	w.at(6*time.Hour, func() { w.env.SignalWorkflow(models.SignalMessageReceived, signal) })

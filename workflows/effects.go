@@ -21,21 +21,21 @@ var (
 	posts   *activities.SendActivities
 )
 
-// on asks the rules about an event and applies what they decide. A rule that
-// fails for good is a defect of ours: it is logged, and the event changes
-// nothing, so that one bad case cannot stop a participant's workflow.
-func (p *participant) on(ctx workflow.Context, ev models.Event) {
+// handleEvent asks the rules about an event and applies what they decide. A
+// rule that fails for good is a defect of ours: it is logged, and the event
+// changes nothing, so that one bad case cannot stop a participant's workflow.
+func (p *participant) handleEvent(ctx workflow.Context, ev models.Event) {
 	in := models.DecideInput{State: p.state.Clone(), Event: ev, Now: workflow.Now(ctx)}
 	var decision models.Decision
-	if err := workflow.ExecuteLocalActivity(local(ctx), rules.Decide, in).Get(ctx, &decision); err != nil {
+	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), rules.Decide, in).Get(ctx, &decision); err != nil {
 		workflow.GetLogger(ctx).Error("rule failed, event dropped", "event", ev.Kind, "error", err)
 		return
 	}
-	p.apply(decision.Effects)
+	p.applyEffects(decision.Effects)
 }
 
-// apply carries out decided effects in order.
-func (p *participant) apply(effects []models.Effect) {
+// applyEffects carries out decided effects in order.
+func (p *participant) applyEffects(effects []models.Effect) {
 	for _, e := range effects {
 		p.applyOne(e)
 	}

@@ -26,7 +26,7 @@ const (
 // text, and no other participant waits (case 21).
 func TestThousandTextsInASecond(t *testing.T) {
 	t.Parallel()
-	n := newTown(t, func(n *town) { n.rules.Debounce, n.rules.DebounceMax = 2*time.Second, 15*time.Second })
+	n := newServerFixture(t, func(n *serverFixture) { n.rules.Debounce, n.rules.DebounceMax = 2*time.Second, 15*time.Second })
 	n.work(n.client, worker.Options{})
 	n.enrol("conv_ann", annNumber)
 	n.enrol("conv_ben", benNumber)
@@ -88,7 +88,7 @@ func TestUnderConstantFire(t *testing.T) {
 	t.Parallel()
 	const senders, rounds, burst = 8, 50, 2
 	const texts, commands = senders * rounds * burst, senders * rounds
-	n := newTown(t, func(n *town) {
+	n := newServerFixture(t, func(n *serverFixture) {
 		n.rules.Debounce, n.rules.DebounceMax = 100*time.Millisecond, 400*time.Millisecond
 		n.limits.RunEvents = 200
 	})
@@ -135,7 +135,7 @@ func TestUnderConstantFire(t *testing.T) {
 }
 
 // command sends one operator's command and looks at its answer.
-func (n *town) command(id string, who, round int) {
+func (n *serverFixture) command(id string, who, round int) {
 	options := client.UpdateWorkflowOptions{WorkflowID: models.WorkflowID("conv_ann"), UpdateID: id, WaitForStage: client.WorkflowUpdateStageCompleted}
 	mode := models.ModeIntake
 	if who%2 == 0 {
@@ -166,7 +166,7 @@ func (n *town) command(id string, who, round int) {
 // ask sends a command until it is answered. A command that reaches the server
 // while the run is continued is refused before it is accepted, and is sent again
 // under its id, as the relay does.
-func (n *town) ask(ctx context.Context, options client.UpdateWorkflowOptions) (models.StatusView, error) {
+func (n *serverFixture) ask(ctx context.Context, options client.UpdateWorkflowOptions) (models.StatusView, error) {
 	for {
 		var view models.StatusView
 		handle, err := n.client.UpdateWorkflow(ctx, options)
@@ -182,7 +182,7 @@ func (n *town) ask(ctx context.Context, options client.UpdateWorkflowOptions) (m
 
 // fire sends Ann's next text: a stored row and its signal. What the server
 // refuses to take at once is signaled again, as the relay does.
-func (n *town) fire() {
+func (n *serverFixture) fire() {
 	in := n.accept(annNumber, fmt.Sprint("text ", n.fired.Add(1)))
 	if err := n.signal("conv_ann", in); err != nil {
 		n.t.Errorf("signal %d: %v", in.Inbound.Seq, err)

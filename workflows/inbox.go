@@ -15,10 +15,10 @@ const (
 	minRunEvents = 100
 )
 
-// receive empties the signal channels into the inbox and the commands. It runs
-// in the one coroutine that also continues as new: a second receiver would lose
-// the signal it holds at that moment.
-func (p *participant) receive() {
+// receiveSignals empties the signal channels into the inbox and the commands.
+// It runs in the one coroutine that also continues as new: a second receiver
+// would lose the signal it holds at that moment.
+func (p *participant) receiveSignals() {
 	var item models.MessageReceived
 	for p.texts.ReceiveAsync(&item) {
 		if p.state.Inbox.Take(item) {
@@ -34,9 +34,9 @@ func (p *participant) receive() {
 	p.takeCancellation()
 }
 
-// count says what a run took over into the next one. A signal that nothing
-// here receives is a defect of ours: it would be lost.
-func (p *participant) count(ctx workflow.Context, drained int) {
+// countDrained counts what a run took over into the next one. A signal that
+// nothing here receives is a defect of ours: it would be lost.
+func (p *participant) countDrained(ctx workflow.Context, drained int) {
 	metrics := workflow.GetMetricsHandler(ctx)
 	metrics.Counter(models.MetricDrained).Inc(int64(drained))
 	if names := workflow.GetUnhandledSignalNames(ctx); len(names) > 0 {

@@ -229,7 +229,7 @@ func blocks(outboxID string) func(models.SMS) error {
 	}
 }
 
-// A text that the carrier did not take allows the same words again.
+// A text that the carrier did not take allows the same text again.
 func TestMessageToolThatDidNotArrive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMessages)

@@ -36,9 +36,10 @@ const (
 	priorityLast  = 5 // housekeeping
 )
 
-// local is for rules and short database work. It is retried for as long as the
-// database is away: nothing that was accepted may be given up.
-func local(ctx workflow.Context) workflow.Context {
+// withLocalOptions returns the context for rules and short database work. Both
+// are retried for as long as the database is away: nothing that was accepted
+// may be given up.
+func withLocalOptions(ctx workflow.Context) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout:    localLimit,
 		ScheduleToCloseTimeout: localPatience,
@@ -51,8 +52,8 @@ func local(ctx workflow.Context) workflow.Context {
 	})
 }
 
-// patience is the time limit of one round.
-func (t *turn) patience() time.Duration {
+// roundTimeLimit returns the time limit of one round.
+func (t *turn) roundTimeLimit() time.Duration {
 	if t.plan.Kind == models.KindGreeting {
 		return greetingPatience
 	}
@@ -65,7 +66,7 @@ func (t *turn) modelOptions(ctx workflow.Context, summary string) workflow.Conte
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: modelCallLimit,
 		HeartbeatTimeout:    heartbeat,
-		Priority:            t.priority(),
+		Priority:            t.turnPriority(),
 		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:    time.Second,
@@ -79,7 +80,7 @@ func (t *turn) toolOptions(ctx workflow.Context, summary string) workflow.Contex
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: toolLimit,
 		HeartbeatTimeout:    heartbeat,
-		Priority:            t.priority(),
+		Priority:            t.turnPriority(),
 		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:    200 * time.Millisecond,
@@ -104,8 +105,8 @@ func showsFlags(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "flags-as-search-attributes", workflow.DefaultVersion, 1) == 1
 }
 
-// decideOptions are for a rule and one row: short attempts, and no bound on the
-// whole.
+// decideOptions returns the context for a rule and one row: short attempts, and
+// no bound on the whole.
 func decideOptions(ctx workflow.Context, priority temporal.Priority, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: localLimit,
@@ -129,7 +130,7 @@ func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Contex
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: sendLimit,
 		HeartbeatTimeout:    heartbeat,
-		Priority:            t.priority(),
+		Priority:            t.turnPriority(),
 		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:        time.Second,
@@ -141,8 +142,8 @@ func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Contex
 	})
 }
 
-// priority puts answers before prompts and reminders.
-func (t *turn) priority() temporal.Priority {
+// turnPriority puts answers before prompts and reminders.
+func (t *turn) turnPriority() temporal.Priority {
 	key := priorityStart
 	switch t.plan.Kind {
 	case models.KindReply, models.KindGreeting, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety:

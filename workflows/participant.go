@@ -12,7 +12,7 @@ import (
 	"coachline/models"
 )
 
-// Participant is the workflow of one person, from enrolment until they leave.
+// Participant runs the workflow of one person, from enrolment until they leave.
 // The state is all it knows and all that continue-as-new carries. It returns
 // nil when the person has left, and a continue-as-new error otherwise. A
 // cancellation request unenrolls: it becomes a command of the loop, which runs
@@ -36,10 +36,10 @@ func Participant(ctx workflow.Context, state models.ParticipantState) error {
 		p.state.Mode = models.ModeIntake
 		p.unsaved.mode = true
 	}
-	if err := p.setup(ctx); err != nil {
+	if err := p.registerHandlers(ctx); err != nil {
 		return err
 	}
-	return p.run(ctx)
+	return p.runLoop(ctx)
 }
 
 // nextRun holds the options of continue-as-new: a run that was pinned to a build
@@ -78,23 +78,23 @@ type participant struct {
 	startedAt time.Time
 }
 
-// run acts on one thing at a time: texts before commands before turns before
+// runLoop acts on one thing at a time: texts before commands before turns before
 // due times, so that a reply in the instant of a reminder wins. A run that has
 // grown long is continued between turns, even when texts or notices wait.
-func (p *participant) run(ctx workflow.Context) error {
-	p.begin(ctx)
+func (p *participant) runLoop(ctx workflow.Context) error {
+	p.startRun(ctx)
 	for {
-		p.receive()
+		p.receiveSignals()
 		switch {
 		case p.news:
 			p.news = false
-			p.on(ctx, models.Event{Kind: models.EventTexts, At: p.state.Inbox.NewestAt()})
+			p.handleEvent(ctx, models.Event{Kind: models.EventTexts, At: p.state.Inbox.NewestAt()})
 		case len(p.state.Commands) > 0:
-			p.command(ctx, p.state.Commands[0])
+			p.applyCommand(ctx, p.state.Commands[0])
 		case len(p.settled) > 0:
 			sent := p.settled[0]
 			p.settled = p.settled[1:]
-			sent.turn.settle(ctx, sent.result)
+			sent.turn.applySendResult(ctx, sent.result)
 		case p.shouldContinueAsNew(ctx):
 			if done, err := p.continueAsNew(ctx); done {
 				return err
@@ -103,37 +103,37 @@ func (p *participant) run(ctx workflow.Context) error {
 			plan := p.plans[0]
 			p.plans = p.plans[1:]
 			if p.isStillNeeded(plan) {
-				p.turn(ctx, plan)
+				p.runTurn(ctx, plan)
 			}
 		case p.passedDue(ctx) != nil:
 			due := p.popDue(*p.passedDue(ctx))
-			p.on(ctx, models.Event{Kind: models.EventDue, Due: due})
+			p.handleEvent(ctx, models.Event{Kind: models.EventDue, Due: due})
 		default:
-			if done, err := p.idle(ctx); done {
+			if done, err := p.waitOrEnd(ctx); done {
 				return err
 			}
 		}
 	}
 }
 
-// begin starts from what the state holds: a new participant, one that goes on,
-// or one whose workflow was terminated.
-func (p *participant) begin(ctx workflow.Context) {
+// startRun starts from what the state holds: a new participant, one that goes
+// on, or one whose workflow was terminated.
+func (p *participant) startRun(ctx workflow.Context) {
 	if !p.state.Greeted {
 		p.state.Greeted = true
-		p.on(ctx, models.Event{Kind: models.EventEnrolled})
+		p.handleEvent(ctx, models.Event{Kind: models.EventEnrolled})
 	}
 	p.news, p.state.Unheard = p.state.Unheard, false
 	if p.state.Restore {
-		p.restore(ctx)
+		p.restoreState(ctx)
 	}
 }
 
-// restore continues a participant whose workflow was terminated. Its turns keep
-// their numbers, because rows are keyed by them.
-func (p *participant) restore(ctx workflow.Context) {
+// restoreState continues a participant whose workflow was terminated. Its turns
+// keep their numbers, because rows are keyed by them.
+func (p *participant) restoreState(ctx workflow.Context) {
 	var past models.Past
-	if err := workflow.ExecuteLocalActivity(local(ctx), turns.ReadPast, p.state.ParticipantID).Get(ctx, &past); err != nil {
+	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), turns.ReadPast, p.state.ParticipantID).Get(ctx, &past); err != nil {
 		workflow.GetLogger(ctx).Error("reading what to restore failed, starting without it", "error", err)
 	}
 	p.state.Restore = false
@@ -141,7 +141,7 @@ func (p *participant) restore(ctx workflow.Context) {
 	p.state.GreetingAt = past.GreetingAt
 	p.state.Inbox.LastSeq = max(p.state.Inbox.LastSeq, past.LastSeq)
 	p.state.Inbox.Items, p.news = past.Waiting, len(past.Waiting) > 0
-	p.on(ctx, models.Event{Kind: models.EventRestored})
+	p.handleEvent(ctx, models.Event{Kind: models.EventRestored})
 }
 
 // isStillNeeded reports whether a planned turn still has work: a turn that
@@ -169,33 +169,34 @@ func (p *participant) continueAsNew(ctx workflow.Context) (done bool, err error)
 	}
 	// Nothing below waits: everything that arrived until here is in the state.
 	drained := p.texts.Len() + p.reports.Len()
-	p.receive()
+	p.receiveSignals()
 	if len(p.state.Commands) > 0 || len(p.settled) > 0 {
 		return false, nil
 	}
 	p.state.Unheard, p.state.Plans = p.news, p.plans
 	p.state.Notices.Counted = true
-	p.count(ctx, drained)
+	p.countDrained(ctx, drained)
 	return true, workflow.NewContinueAsNewErrorWithOptions(ctx, nextRun, Participant, p.state)
 }
 
-// idle shows the state, ends the workflow where that is due, and otherwise
-// waits for something to happen.
-func (p *participant) idle(ctx workflow.Context) (done bool, err error) {
+// waitOrEnd publishes the state, ends the workflow where that is due, and
+// otherwise waits for something to happen.
+func (p *participant) waitOrEnd(ctx workflow.Context) (done bool, err error) {
 	p.publishState(ctx)
 	if p.state.Ended {
-		return p.end(ctx)
+		return p.endWorkflow(ctx)
 	}
-	err = p.wait(ctx)
+	err = p.waitForWork(ctx)
 	return err != nil, err
 }
 
-// end is the end of the workflow, unless something arrives meanwhile.
-func (p *participant) end(ctx workflow.Context) (done bool, err error) {
+// endWorkflow ends the workflow once nothing is pending; done is false when
+// something arrived meanwhile.
+func (p *participant) endWorkflow(ctx workflow.Context) (done bool, err error) {
 	answered := func() bool { return workflow.AllHandlersFinished(ctx) && p.hasNoPendingSends() }
 	if err := workflow.Await(ctx, func() bool { return answered() || p.isBusy() }); err != nil {
 		return true, err
 	}
-	p.receive()
+	p.receiveSignals()
 	return !p.news && len(p.state.Commands) == 0 && len(p.settled) == 0, nil
 }

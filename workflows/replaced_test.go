@@ -22,7 +22,7 @@ import (
 // regardless of how the run ended that answered it.
 func TestSameTextInANewRun(t *testing.T) {
 	t.Parallel()
-	n := newTown(t, func(n *town) { n.limits.RunEvents = 1 })
+	n := newServerFixture(t, func(n *serverFixture) { n.limits.RunEvents = 1 })
 	n.work(n.client, worker.Options{})
 	again := func(t *testing.T, id string, in models.AcceptedInbound) {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestSameTextInANewRun(t *testing.T) {
 
 // again18: nothing is there to signal until the next text begins a new
 // workflow.
-func again18(t *testing.T, n *town, in models.AcceptedInbound) {
+func again18(t *testing.T, n *serverFixture, in models.AcceptedInbound) {
 	t.Helper()
 	require.True(t, n.repeat(in.Inbound.ProviderSID, in.Inbound.From, "hello").Duplicate)
 	require.NoError(t, n.relay.Deliver(n.ctx, "conv_eve"))
@@ -81,7 +81,7 @@ func again18(t *testing.T, n *town, in models.AcceptedInbound) {
 }
 
 // reset takes the first run back to its first task; signals come again.
-func (n *town) reset(id string) {
+func (n *serverFixture) reset(id string) {
 	n.t.Helper()
 	runs := n.runs(id)
 	first := runs[len(runs)-1]
@@ -105,7 +105,7 @@ func (n *town) reset(id string) {
 // one leaves no event.
 func TestOperatorsCommands(t *testing.T) {
 	t.Parallel()
-	n := newTown(t, nil)
+	n := newServerFixture(t, nil)
 	n.work(n.client, worker.Options{})
 	n.enrol("conv_ann", annNumber)
 	ask := func(name, id string, args ...any) (models.StatusView, error) {
@@ -160,7 +160,7 @@ func TestOperatorsCommands(t *testing.T) {
 // read, what comes is sealed with the new key, and the history replays.
 func TestKeysAreRotatedUnderARunningLife(t *testing.T) {
 	t.Parallel()
-	n := newTown(t, nil)
+	n := newServerFixture(t, nil)
 	stop := n.work(n.client, worker.Options{})
 	n.enrol("conv_ann", annNumber)
 	n.text("conv_ann", annNumber, "hello")

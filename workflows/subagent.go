@@ -23,7 +23,7 @@ const (
 
 var subagents *activities.SubagentActivities
 
-// Subagent is a task that a participant's model gave away: its own rounds with
+// Subagent runs a task that a participant's model gave away: its own rounds with
 // its own tools, beside the participant's workflow. The task and the
 // result are in the rows of the call and of the subagent's turn. It never fails
 // for what a model or a tool does: the result says how it ended. Where no turn
@@ -33,7 +33,7 @@ func Subagent(ctx workflow.Context, in models.SubagentInput) (models.SubagentRes
 	if in.Subagent.Wait {
 		e.until, e.priority = workflow.Now(ctx).Add(subagentWait), priorityReply
 	}
-	source := e.work(ctx)
+	source := e.runRounds(ctx)
 	if ctx.Err() != nil {
 		source = models.SourceSilent
 	}
@@ -41,11 +41,11 @@ func Subagent(ctx workflow.Context, in models.SubagentInput) (models.SubagentRes
 	// A subagent that is cancelled still writes how it ended.
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
-	if err := e.end(ctx, source); err != nil {
+	if err := e.endRun(ctx, source); err != nil {
 		workflow.GetLogger(ctx).Error("ending subagent failed", "turn", in.Subagent.TurnID, "error", err)
 	}
 	if !in.Subagent.Wait {
-		out.Unheard = !e.report(ctx, source)
+		out.Unheard = !e.reportResult(ctx, source)
 	}
 	return out, nil
 }
@@ -58,15 +58,15 @@ type subagentRun struct {
 	rounds   int
 }
 
-// work runs rounds until there are words. The last round is without tools, and
-// so is the one after an answer of nothing, which is asked for again once.
-func (s *subagentRun) work(ctx workflow.Context) models.TextSource {
+// runRounds runs rounds until there is a text. The last round is without tools,
+// and so is the one after an empty answer, which is asked for again once.
+func (s *subagentRun) runRounds(ctx workflow.Context) models.TextSource {
 	plain := false
 	for s.rounds < subagentRounds && s.timeLeft(ctx) > 0 {
 		s.rounds++
 		plain = plain || s.rounds == subagentRounds
 		var out models.CallModelResult
-		err := workflow.ExecuteActivity(s.options(ctx, models.QueueModel, "model call"), talk.CallModel, s.round(ctx, plain)).Get(ctx, &out)
+		err := workflow.ExecuteActivity(s.activityOptions(ctx, models.QueueModel, "model call"), talk.CallModel, s.roundInput(ctx, plain)).Get(ctx, &out)
 		switch {
 		case err != nil:
 			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", s.Subagent.TurnID, "step", s.rounds, "error", err)
@@ -91,26 +91,28 @@ func (s *subagentRun) timeLeft(ctx workflow.Context) time.Duration {
 	return s.until.Sub(workflow.Now(ctx))
 }
 
-func (s *subagentRun) round(ctx workflow.Context, plain bool) models.CallModelInput {
+// roundInput returns the input of the next round.
+func (s *subagentRun) roundInput(ctx workflow.Context, plain bool) models.CallModelInput {
 	in := models.CallModelInput{
 		ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Step: s.rounds, Mode: s.Mode,
 		Kind: models.KindSubagent, NoTools: plain,
 	}
 	if s.rounds == 1 {
 		in.Begin = &models.PrepareTurnInput{
-			ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Number: s.number(), Mode: s.Mode,
-			Plan: s.plan(), Now: workflow.Now(ctx),
+			ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Number: s.turnNumber(), Mode: s.Mode,
+			Plan: s.turnPlan(), Now: workflow.Now(ctx),
 		}
 	}
 	return in
 }
 
-func (s *subagentRun) plan() models.TurnPlan {
+// turnPlan returns the plan of the subagent's turn.
+func (s *subagentRun) turnPlan() models.TurnPlan {
 	return models.TurnPlan{Kind: models.KindSubagent, Subagent: s.Subagent}
 }
 
-// number is that of the turn which started the subagent.
-func (s *subagentRun) number() int {
+// turnNumber returns the number of the turn which started the subagent.
+func (s *subagentRun) turnNumber() int {
 	origin, _ := models.ParseSubagentTurnID(s.Subagent.TurnID)
 	_, number, _ := models.ParseTurnID(origin.TurnID)
 	return number
@@ -125,23 +127,23 @@ func (s *subagentRun) runTools(ctx workflow.Context, calls []models.CallRef) {
 			ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Step: s.rounds, Call: i, Mode: s.Mode,
 		}
 		if call.Refused || call.InWorkflow {
-			s.refuse(ctx, in, call)
+			s.refuseCall(ctx, in, call)
 			continue
 		}
 		if s.timeLeft(ctx) <= 0 {
 			return
 		}
-		if err := workflow.ExecuteActivity(s.options(ctx, models.QueueCoach, "tool "+call.Name), tools.RunTool, in).Get(ctx, nil); err != nil {
+		if err := workflow.ExecuteActivity(s.activityOptions(ctx, models.QueueCoach, "tool "+call.Name), tools.RunTool, in).Get(ctx, nil); err != nil {
 			workflow.GetLogger(ctx).Warn("tool failed", "turn", in.TurnID, "tool", call.Name, "error", err)
 			in.Refuse = activities.RefuseFailed
-			s.refuse(ctx, in, call)
+			s.refuseCall(ctx, in, call)
 		}
 	}
 }
 
-// refuse writes why a call was not carried out; its own reason, where it has
-// one, stands in its row.
-func (s *subagentRun) refuse(ctx workflow.Context, in models.ToolInput, call models.CallRef) {
+// refuseCall writes why a call was not carried out; its own reason, where it
+// has one, stands in its row.
+func (s *subagentRun) refuseCall(ctx workflow.Context, in models.ToolInput, call models.CallRef) {
 	if !call.Refused && in.Refuse == "" {
 		in.Refuse = activities.RefuseFailed
 	}
@@ -154,28 +156,28 @@ func (s *subagentRun) refuse(ctx workflow.Context, in models.ToolInput, call mod
 // executeDecideTool runs the activity, which stores the result of the call.
 func (s *subagentRun) executeDecideTool(ctx workflow.Context, in models.DecideToolInput) error {
 	if !decidesInActivity(ctx) {
-		return workflow.ExecuteLocalActivity(local(ctx), rules.DecideTool, in).Get(ctx, nil)
+		return workflow.ExecuteLocalActivity(withLocalOptions(ctx), rules.DecideTool, in).Get(ctx, nil)
 	}
-	options := decideOptions(ctx, workflow.GetActivityOptions(s.options(ctx, models.QueueCoach, "")).Priority, "refuse tool call")
+	options := decideOptions(ctx, workflow.GetActivityOptions(s.activityOptions(ctx, models.QueueCoach, "")).Priority, "refuse tool call")
 	return workflow.ExecuteActivity(options, rules.DecideTool, in).Get(ctx, nil)
 }
 
-// end writes how the subagent ended. It sets no bound on the whole: a caller
+// endRun writes how the subagent ended. It sets no bound on the whole: a caller
 // that waits is released by the server's bound on the workflow.
-func (s *subagentRun) end(ctx workflow.Context, source models.TextSource) error {
-	options := workflow.GetActivityOptions(s.options(ctx, models.QueueCoach, "end of subagent"))
+func (s *subagentRun) endRun(ctx workflow.Context, source models.TextSource) error {
+	options := workflow.GetActivityOptions(s.activityOptions(ctx, models.QueueCoach, "end of subagent"))
 	options.ScheduleToCloseTimeout, options.StartToCloseTimeout = 0, sendLimit
 	options.RetryPolicy.NonRetryableErrorTypes = []string{models.ErrTypeInvalid, models.ErrTypeMissing}
 	in := models.PersistTurnInput{
-		ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Mode: s.Mode, Plan: s.plan(),
+		ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Mode: s.Mode, Plan: s.turnPlan(),
 		Source: source, Step: s.rounds, Now: workflow.Now(ctx),
 	}
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), subagents.EndSubagent, in).Get(ctx, nil)
 }
 
-// report tells the participant's workflow, whichever run of it is there;
-// false when there is none.
-func (s *subagentRun) report(ctx workflow.Context, source models.TextSource) bool {
+// reportResult sends the result to the participant's workflow, to the run that
+// is there; it returns false when there is none.
+func (s *subagentRun) reportResult(ctx workflow.Context, source models.TextSource) bool {
 	done := s.Subagent
 	done.Failed = source != models.SourceStep
 	err := workflow.SignalExternalWorkflow(ctx, models.WorkflowID(s.ParticipantID), "", models.SignalSubagentDone, done).Get(ctx, nil)
@@ -185,8 +187,9 @@ func (s *subagentRun) report(ctx workflow.Context, source models.TextSource) boo
 	return err == nil
 }
 
-// options bound everything that a subagent does by the time it has left.
-func (s *subagentRun) options(ctx workflow.Context, queue, what string) workflow.Context {
+// activityOptions bounds everything that a subagent does by the time it has
+// left.
+func (s *subagentRun) activityOptions(ctx workflow.Context, queue, what string) workflow.Context {
 	options := workflow.ActivityOptions{
 		TaskQueue:              queue,
 		StartToCloseTimeout:    modelCallLimit,
@@ -236,7 +239,7 @@ func (t *turn) startDetached(ctx workflow.Context, sub models.Subagent) error {
 func (t *turn) waitFor(ctx workflow.Context, sub models.Subagent) error {
 	childCtx, cancel := workflow.WithCancel(t.childOptions(ctx, sub, enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL))
 	defer cancel()
-	return t.await(ctx, workflow.ExecuteChildWorkflow(childCtx, Subagent, t.subagentInput(sub)), nil)
+	return t.awaitActivity(ctx, workflow.ExecuteChildWorkflow(childCtx, Subagent, t.subagentInput(sub)), nil)
 }
 
 func (t *turn) subagentInput(sub models.Subagent) models.SubagentInput {
@@ -249,7 +252,7 @@ func (t *turn) childOptions(ctx workflow.Context, sub models.Subagent, whenClose
 		TaskQueue:             models.QueueCoach,
 		ParentClosePolicy:     whenClosed,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
-		Priority:              t.priority(),
+		Priority:              t.turnPriority(),
 		StaticSummary:         fmt.Sprintf("subagent of turn %d", t.number),
 	}
 	if sub.Wait {

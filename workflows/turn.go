@@ -17,14 +17,14 @@ const maxReruns = 2
 // local activity wrote could outlive the decision that led to it, when a worker
 // dies between the two and the workflow decides otherwise the second time.
 type turn struct {
-	participant *participant
-	plan        models.TurnPlan
-	id          string
-	number      int
-	mode        models.Mode
-	limits      models.Limits
-	begun       bool    // the turn's row is stored
-	fresh       []int64 // texts of the turn that are not stored with it yet
+	participant   *participant
+	plan          models.TurnPlan
+	id            string
+	number        int
+	mode          models.Mode
+	limits        models.Limits
+	begun         bool    // the turn's row is stored
+	newMessageIDs []int64 // texts of the turn that are not stored with it yet
 	// channel is that of the texts; empty is SMS.
 	channel        models.Channel
 	skip           bool // nothing may be said any more
@@ -35,9 +35,9 @@ type turn struct {
 	decided *decidedSend
 }
 
-// turn runs a planned turn to its end. Nothing else of this participant
+// runTurn runs a planned turn to its end. Nothing else of this participant
 // happens meanwhile except that arrivals are recorded.
-func (p *participant) turn(ctx workflow.Context, plan models.TurnPlan) {
+func (p *participant) runTurn(ctx workflow.Context, plan models.TurnPlan) {
 	p.state.Turn++
 	p.turned = true
 	t := &turn{
@@ -47,62 +47,65 @@ func (p *participant) turn(ctx workflow.Context, plan models.TurnPlan) {
 	within := p.inTurn
 	p.inTurn = true
 	defer func() { p.inTurn = within }()
-	t.run(ctx)
+	t.runKind(ctx)
 }
 
-func (t *turn) run(ctx workflow.Context) {
+// runKind runs the turn by its kind: texts without an answer are stored, others
+// are answered.
+func (t *turn) runKind(ctx workflow.Context) {
 	t.takeTexts()
 	if t.plan.Kind == models.KindMessage {
-		t.keep(ctx)
+		t.storeTexts(ctx)
 		return
 	}
-	words, ok := t.words(ctx)
+	words, ok := t.chooseText(ctx)
 	switch {
 	case t.skip:
-		t.settle(ctx, models.SendSMSResult{Status: models.OutboxCanceled})
+		t.applySendResult(ctx, models.SendSMSResult{Status: models.OutboxCanceled})
 	case ok:
-		t.settle(ctx, t.send(ctx, words))
+		t.applySendResult(ctx, t.sendTurn(ctx, words))
 	}
 }
 
-// keep stores texts that get no answer.
-func (t *turn) keep(ctx workflow.Context) {
+// storeTexts stores texts that get no answer.
+func (t *turn) storeTexts(ctx workflow.Context) {
 	var out models.PrepareTurnResult
 	keepCtx := t.toolOptions(ctx, fmt.Sprintf("texts without an answer, turn %d", t.number))
-	if err := workflow.ExecuteActivity(keepCtx, turns.PrepareTurn, *t.begin(ctx)).Get(ctx, &out); err != nil {
+	if err := workflow.ExecuteActivity(keepCtx, turns.PrepareTurn, *t.beginInput(ctx)).Get(ctx, &out); err != nil {
 		workflow.GetLogger(ctx).Error("storing texts failed", "turn", t.id, "error", err)
 		return
 	}
 	t.applyPrepared(&out)
 }
 
-// words is where the text of the turn comes from.
-type words struct {
+// turnText is where the text of the turn comes from.
+type turnText struct {
 	source models.TextSource
 	step   int
 }
 
-// words finds the text to send; ok is false when there is nothing to say: the
-// person left or opted out meanwhile, or the prompt is out already.
-func (t *turn) words(ctx workflow.Context) (words, bool) {
+// chooseText finds the text to send; ok is false when there is nothing to send:
+// the person left or opted out meanwhile, or the prompt is out already.
+func (t *turn) chooseText(ctx workflow.Context) (turnText, bool) {
 	switch t.plan.Kind {
 	case models.KindReply, models.KindGreeting, models.KindPrompt:
-		return t.converse(ctx)
+		return t.runRounds(ctx)
 	case models.KindCheckIn:
 		return t.checkIn(ctx)
 	case models.KindOperator:
-		return words{source: models.SourceOutbox}, true
+		return turnText{source: models.SourceOutbox}, true
 	case models.KindResult:
-		return words{source: models.SourceSubagent}, true
+		return turnText{source: models.SourceSubagent}, true
 	case models.KindMessage, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup,
 		models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindSubagent, models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
-	return words{source: models.SourceFixed}, true
+	return turnText{source: models.SourceFixed}, true
 }
 
-// begin is what the next activity has to store first; nil when it is there.
-func (t *turn) begin(ctx workflow.Context) *models.PrepareTurnInput {
-	if t.begun && len(t.fresh) == 0 {
+// beginInput returns what the next activity has to store first; nil when it is
+// stored.
+func (t *turn) beginInput(ctx workflow.Context) *models.PrepareTurnInput {
+	if t.begun && len(t.newMessageIDs) == 0 {
 		return nil
 	}
 	return &models.PrepareTurnInput{
@@ -111,7 +114,7 @@ func (t *turn) begin(ctx workflow.Context) *models.PrepareTurnInput {
 		Number:        t.number,
 		Mode:          t.mode,
 		Plan:          t.plan,
-		InboundIDs:    t.fresh,
+		InboundIDs:    t.newMessageIDs,
 		Channel:       t.channel,
 		Now:           workflow.Now(ctx),
 	}
@@ -123,7 +126,7 @@ func (t *turn) applyPrepared(out *models.PrepareTurnResult) {
 	if out == nil {
 		return
 	}
-	t.begun, t.fresh = true, nil
+	t.begun, t.newMessageIDs = true, nil
 	t.limits, t.participant.limits = out.Limits, out.Limits
 	t.skip = out.Skip
 }
@@ -136,11 +139,11 @@ func (t *turn) takeTexts() {
 		return
 	}
 	items := t.participant.state.Inbox.Items
-	if n := t.answerable(); n < len(items) {
+	if n := t.countTakeable(); n < len(items) {
 		items = items[:n]
 	}
 	for _, item := range items {
-		t.fresh = append(t.fresh, item.MessageID)
+		t.newMessageIDs = append(t.newMessageIDs, item.MessageID)
 		t.channel = item.Channel
 	}
 	t.participant.state.Inbox.Items = slices.Delete(t.participant.state.Inbox.Items, 0, len(items))
@@ -149,16 +152,16 @@ func (t *turn) takeTexts() {
 	t.participant.clearDue(models.DueDebounce, "")
 }
 
-// answerable counts the waiting texts that the turn may take: a reply takes
-// those of one channel, up to the first one of another, so that it is read where
-// the texts were written.
-func (t *turn) answerable() int {
+// countTakeable counts the waiting texts that the turn may take: a reply takes
+// those of one channel, up to the first one of another, so that it is read
+// where the texts were written.
+func (t *turn) countTakeable() int {
 	items := t.participant.state.Inbox.Items
 	if t.plan.Kind != models.KindReply || len(items) == 0 {
 		return len(items)
 	}
 	channel := items[0].Channel
-	if t.begun || len(t.fresh) > 0 {
+	if t.begun || len(t.newMessageIDs) > 0 {
 		channel = t.channel
 	}
 	other := slices.IndexFunc(items, func(item models.InboxItem) bool { return item.Channel != channel })
@@ -168,25 +171,25 @@ func (t *turn) answerable() int {
 	return other
 }
 
-// converse runs model rounds until there is a text, the limits are reached or
+// runRounds runs model rounds until there is a text, the limits are reached or
 // the person leaves or opts out.
-func (t *turn) converse(ctx workflow.Context) (words, bool) {
+func (t *turn) runRounds(ctx workflow.Context) (turnText, bool) {
 	var next asking
 	for step := 1; t.hasRoundLeft(step) && !t.mustStop(); step++ {
-		out, err := t.ask(ctx, t.round(ctx, step, next.plain))
+		out, err := t.callModel(ctx, t.roundInput(ctx, step, next.plain))
 		if t.mustStop() {
 			break
 		}
 		if err != nil {
 			workflow.GetLogger(ctx).Warn("model gave no answer", "turn", t.id, "step", step, "error", err)
-			return words{source: models.SourceFallback}, true
+			return turnText{source: models.SourceFallback}, true
 		}
 		if said, ok := t.readRound(ctx, step, out, &next); ok {
 			return said, true
 		}
 	}
 	if t.mustStop() {
-		return words{}, false
+		return turnText{}, false
 	}
 	return t.askForSummary(ctx), true
 }
@@ -197,38 +200,38 @@ type asking struct{ plain, retried bool }
 
 // readRound decides what a round means for the turn; ok is true when it ends
 // the turn.
-func (t *turn) readRound(ctx workflow.Context, step int, out models.CallModelResult, next *asking) (said words, ok bool) {
+func (t *turn) readRound(ctx workflow.Context, step int, out models.CallModelResult, next *asking) (said turnText, ok bool) {
 	switch {
 	case out.Begun != nil && out.Begun.Prepared:
-		return words{source: models.SourcePrepared}, true
+		return turnText{source: models.SourcePrepared}, true
 	case len(out.Calls) > 0 && !next.plain:
 		t.runTools(ctx, step, out.Calls)
 		next.plain = t.calls >= t.limits.ToolCalls
-		return words{source: models.SourceSilent}, slices.ContainsFunc(out.Calls, endsTurn)
+		return turnText{source: models.SourceSilent}, slices.ContainsFunc(out.Calls, endsTurn)
 	case !out.HasText && next.retried && !t.sentDuringTurn:
-		return words{source: models.SourceFallback}, true
+		return turnText{source: models.SourceFallback}, true
 	case !out.HasText && !t.sentDuringTurn:
 		next.plain, next.retried = true, true
 	case t.takeLateMessages():
 		next.plain = t.calls >= t.limits.ToolCalls
 	default:
-		return words{source: models.SourceStep, step: step}, true
+		return turnText{source: models.SourceStep, step: step}, true
 	}
-	return words{}, false
+	return turnText{}, false
 }
 
 // endsTurn reports whether the model closes the exchange without a reply.
 func endsTurn(call models.CallRef) bool { return call.Ends && !call.Refused }
 
-// askForSummary asks for the words of a turn whose rounds are used up.
-func (t *turn) askForSummary(ctx workflow.Context) words {
-	in := t.round(ctx, t.limits.Rounds+t.reruns+1, true)
+// askForSummary asks for the text of a turn whose rounds are used up.
+func (t *turn) askForSummary(ctx workflow.Context) turnText {
+	in := t.roundInput(ctx, t.limits.Rounds+t.reruns+1, true)
 	in.Last = true
-	out, err := t.ask(ctx, in)
+	out, err := t.callModel(ctx, in)
 	if err != nil || !out.HasText && !t.sentDuringTurn {
-		return words{source: models.SourceFallback}
+		return turnText{source: models.SourceFallback}
 	}
-	return words{source: models.SourceStep, step: in.Step}
+	return turnText{source: models.SourceStep, step: in.Step}
 }
 
 // hasRoundLeft reports whether the turn may make another round: the first round
@@ -238,29 +241,31 @@ func (t *turn) hasRoundLeft(step int) bool { return step == 1 || step <= t.limit
 // mustStop reports whether the turn has nothing more to say.
 func (t *turn) mustStop() bool { return t.skip || t.participant.mustStop() }
 
-func (t *turn) round(ctx workflow.Context, step int, plain bool) models.CallModelInput {
+// roundInput returns the input of one model round; plain is without tools.
+func (t *turn) roundInput(ctx workflow.Context, step int, plain bool) models.CallModelInput {
 	return models.CallModelInput{
 		ParticipantID: t.participant.state.ParticipantID,
 		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, Introduce: t.plan.Introduce, NoTools: plain,
-		Begin: t.begin(ctx), TimeLimit: t.patience(),
+		Begin: t.beginInput(ctx), TimeLimit: t.roundTimeLimit(),
 	}
 }
 
-// ask is one round. It stops waiting as soon as the person leaves or opts out.
-func (t *turn) ask(ctx workflow.Context, in models.CallModelInput) (models.CallModelResult, error) {
+// callModel runs one round. It stops waiting as soon as the person leaves or
+// opts out.
+func (t *turn) callModel(ctx workflow.Context, in models.CallModelInput) (models.CallModelResult, error) {
 	callCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
 	summary := fmt.Sprintf("model call, turn %d, round %d", t.number, in.Step)
 	var out models.CallModelResult
-	err := t.await(ctx, workflow.ExecuteActivity(t.modelOptions(callCtx, summary), talk.CallModel, in), &out)
+	err := t.awaitActivity(ctx, workflow.ExecuteActivity(t.modelOptions(callCtx, summary), talk.CallModel, in), &out)
 	t.applyPrepared(out.Begun)
 	return out, err
 }
 
-// await waits for an activity of the turn, but no longer than the turn has
-// something to say; out is untouched then. A HELP that comes meanwhile is
+// awaitActivity waits for an activity of the turn, but no longer than the turn
+// may send something; out is untouched then. A HELP that comes meanwhile is
 // answered at once.
-func (t *turn) await(ctx workflow.Context, future workflow.Future, out any) error {
+func (t *turn) awaitActivity(ctx workflow.Context, future workflow.Future, out any) error {
 	for {
 		err := workflow.Await(ctx, func() bool { return future.IsReady() || t.mustStop() || t.participant.asksHelp() != nil })
 		switch {
@@ -271,7 +276,7 @@ func (t *turn) await(ctx workflow.Context, future workflow.Future, out any) erro
 		case future.IsReady():
 			return future.Get(ctx, out)
 		}
-		t.participant.help(ctx)
+		t.participant.sendHelp(ctx)
 	}
 }
 
@@ -279,8 +284,8 @@ func (t *turn) await(ctx workflow.Context, future workflow.Future, out any) erro
 // join the turn, and the model answers everything at once; at most maxReruns
 // times, so that a participant who never stops typing is answered too.
 func (t *turn) takeLateMessages() bool {
-	t.participant.receive()
-	if t.plan.Kind != models.KindReply || t.reruns >= maxReruns || t.answerable() == 0 {
+	t.participant.receiveSignals()
+	if t.plan.Kind != models.KindReply || t.reruns >= maxReruns || t.countTakeable() == 0 {
 		return false
 	}
 	t.reruns++
@@ -323,7 +328,7 @@ func (t *turn) decideTool(ctx workflow.Context, in models.ToolInput) {
 		workflow.GetLogger(ctx).Error("deciding tool call failed", "turn", t.id, "step", in.Step, "call", in.Call, "error", err)
 		return
 	}
-	t.participant.apply(decision.Effects)
+	t.participant.applyEffects(decision.Effects)
 	t.startSubagents(ctx, in, decision.Effects)
 }
 
@@ -332,11 +337,11 @@ func (t *turn) decideTool(ctx workflow.Context, in models.ToolInput) {
 // nothing more to say; the decision is empty then and changes nothing.
 func (t *turn) executeDecideTool(ctx workflow.Context, in models.DecideToolInput, out *models.Decision) error {
 	if !decidesInActivity(ctx) {
-		return workflow.ExecuteLocalActivity(local(ctx), rules.DecideTool, in).Get(ctx, out)
+		return workflow.ExecuteLocalActivity(withLocalOptions(ctx), rules.DecideTool, in).Get(ctx, out)
 	}
-	toolCtx, cancel := workflow.WithCancel(decideOptions(ctx, t.priority(), fmt.Sprintf("decide tool call, turn %d", t.number)))
+	toolCtx, cancel := workflow.WithCancel(decideOptions(ctx, t.turnPriority(), fmt.Sprintf("decide tool call, turn %d", t.number)))
 	defer cancel()
-	return t.await(ctx, workflow.ExecuteActivity(toolCtx, rules.DecideTool, in), out)
+	return t.awaitActivity(ctx, workflow.ExecuteActivity(toolCtx, rules.DecideTool, in), out)
 }
 
 func (t *turn) runTool(ctx workflow.Context, in models.ToolInput, name string) {
@@ -344,10 +349,10 @@ func (t *turn) runTool(ctx workflow.Context, in models.ToolInput, name string) {
 	defer cancel()
 	in.TimeLimit = toolPatience
 	var out models.ToolEffect
-	if err := t.await(ctx, workflow.ExecuteActivity(toolCtx, tools.RunTool, in), &out); err != nil {
+	if err := t.awaitActivity(ctx, workflow.ExecuteActivity(toolCtx, tools.RunTool, in), &out); err != nil {
 		workflow.GetLogger(ctx).Warn("tool failed", "turn", t.id, "tool", name, "error", err)
 		in.Refuse = activities.RefuseFailed
 		t.decideTool(ctx, in)
 	}
-	t.say(ctx, out)
+	t.sendToolTexts(ctx, out)
 }

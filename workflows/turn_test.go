@@ -393,7 +393,7 @@ func TestOptOutDuringASendInBackOff(t *testing.T) {
 }
 
 // Who leaves while a reply waits for the carrier gets the notice at once, and
-// the workflow ends only when the reply's fate is settled.
+// the workflow ends only when the reply's result is known.
 func TestLeavingDuringASendInBackOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))

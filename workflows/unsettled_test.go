@@ -25,9 +25,9 @@ func (c *carrier) lose(row string, posts *[]time.Time) {
 	}
 }
 
-// A reply of unknown fate holds its participant up for a minute at most. When it
-// turns out never to have arrived it is not sent after a newer reply, and the
-// model is told.
+// A reply of unknown result holds its participant up for a minute at most. When
+// it turns out never to have arrived it is not sent after a newer reply, and
+// the model is told.
 func TestUnsettledReplyDoesNotHoldUpTheNext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
@@ -115,7 +115,7 @@ func contents(req models.ChatRequest) []string {
 	return out
 }
 
-// A prompt of unknown fate does not hold up replies either; that it was sent is
+// A prompt of unknown result does not hold up replies either; that it was sent is
 // taken up when the carrier says so.
 func TestUnsettledPromptIsTakenUpLater(t *testing.T) {
 	t.Parallel()

@@ -28,10 +28,11 @@ type unsaved struct {
 	missed                  []models.MissedPrompt
 }
 
-func (d unsaved) any() bool { return d.mode || d.status || d.schedules || len(d.missed) > 0 }
+// isAny reports whether the tables lack anything.
+func (d unsaved) isAny() bool { return d.mode || d.status || d.schedules || len(d.missed) > 0 }
 
-// and is what two of them leave to be shown; d is the earlier one.
-func (d unsaved) and(later unsaved) unsaved {
+// mergeLater returns what two of them leave to be saved; d is the earlier one.
+func (d unsaved) mergeLater(later unsaved) unsaved {
 	return unsaved{
 		mode: d.mode || later.mode, status: d.status || later.status, schedules: d.schedules || later.schedules,
 		missed: slices.Concat(d.missed, later.missed),
@@ -65,8 +66,8 @@ func attentionNames(flags models.ParticipantFlags) []string {
 	return names
 }
 
-// view is the state as queries and updates answer it.
-func (p *participant) view() models.StatusView {
+// statusView returns the state as queries and updates answer it.
+func (p *participant) statusView() models.StatusView {
 	due := slices.Clone(p.state.Due)
 	slices.SortStableFunc(due, func(a, b models.Due) int { return a.At.Compare(b.At) })
 	return models.StatusView{
@@ -81,25 +82,26 @@ func (p *participant) view() models.StatusView {
 // publishState brings tables, search attributes and the current details up to
 // date; each only when it changed.
 func (p *participant) publishState(ctx workflow.Context) {
-	p.save(ctx)
-	p.upsert(ctx)
-	workflow.SetCurrentDetails(ctx, p.details())
+	p.saveState(ctx)
+	p.upsertAttributes(ctx)
+	workflow.SetCurrentDetails(ctx, p.statusPage())
 }
 
-func (p *participant) save(ctx workflow.Context) {
+// saveState writes what the tables do not show yet.
+func (p *participant) saveState(ctx workflow.Context) {
 	in := p.unsavedState(ctx)
 	if in == nil {
 		return
 	}
 	p.unsaved = unsaved{}
-	if err := workflow.ExecuteLocalActivity(local(ctx), turns.SaveState, *in).Get(ctx, nil); err != nil {
+	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), turns.SaveState, *in).Get(ctx, nil); err != nil {
 		workflow.GetLogger(ctx).Error("saving state for operators failed", "error", err)
 	}
 }
 
 // unsavedState returns the state for the tables; nil when they show it.
 func (p *participant) unsavedState(ctx workflow.Context) *models.SaveStateInput {
-	if !p.unsaved.any() {
+	if !p.unsaved.isAny() {
 		return nil
 	}
 	in := &models.SaveStateInput{
@@ -115,7 +117,8 @@ func (p *participant) unsavedState(ctx workflow.Context) *models.SaveStateInput 
 	return in
 }
 
-func (p *participant) upsert(ctx workflow.Context) {
+// upsertAttributes sets the search attributes that have changed.
+func (p *participant) upsertAttributes(ctx workflow.Context) {
 	now := shown{status: p.state.Status, mode: p.state.Mode, nextDue: p.nextDue(), flags: p.shown.flags}
 	if flags := p.flagsToShow(); flags != p.shown.flags && showsFlags(ctx) {
 		now.flags = flags
@@ -160,7 +163,7 @@ func (p *participant) dueMayLag(ctx workflow.Context) bool {
 	return prompted && !p.shown.nextDue.IsZero() && workflow.Now(ctx).Sub(p.shown.nextDue) < nextDueLag
 }
 
-// flagChanges are the search attributes of flags that are not shown yet.
+// flagChanges returns the search attributes of flags that are not shown yet.
 func (p *participant) flagChanges(now shownFlags) []temporal.SearchAttributeUpdate {
 	var changes []temporal.SearchAttributeUpdate
 	switch now.attention {
@@ -176,8 +179,8 @@ func (p *participant) flagChanges(now shownFlags) []temporal.SearchAttributeUpda
 	return changes
 }
 
-// nextDue is the first due time that an operator would ask about; a debounce
-// is over before anybody could.
+// nextDue returns the first due time that an operator would ask about; a debounce
+// is over before they could.
 func (p *participant) nextDue() time.Time {
 	var next time.Time
 	for _, d := range p.state.Due {
@@ -188,9 +191,9 @@ func (p *participant) nextDue() time.Time {
 	return next
 }
 
-// details is the status page of a participant in the Temporal UI (Markdown).
-func (p *participant) details() string {
-	v := p.view()
+// statusPage returns the page of a participant in the Temporal UI (Markdown).
+func (p *participant) statusPage() string {
+	v := p.statusView()
 	lines := []string{fmt.Sprintf("**%s**, mode **%s**, zone %s, %d turns", v.Status, v.Mode, v.Zone, v.Turns), ""}
 	if names := attentionNames(v.Flags); len(names) > 0 {
 		lines = append(lines, "Needs an operator: **"+strings.Join(names, ", ")+"**", "")
@@ -208,15 +211,16 @@ func (p *participant) details() string {
 		lines = append(lines, "Nothing is due.")
 	}
 	for _, d := range v.Due {
-		lines = append(lines, "- "+describe(d))
+		lines = append(lines, "- "+describeDue(d))
 	}
 	for _, s := range p.state.Schedules {
-		lines = append(lines, fmt.Sprintf("- schedule `%s`: %s %s%s, next %s", s.ID, s.Type, s.At, window(s), s.Next.TargetAt.Format(time.RFC3339)))
+		lines = append(lines, fmt.Sprintf("- schedule `%s`: %s %s%s, next %s", s.ID, s.Type, s.At, formatWindow(s), s.Next.TargetAt.Format(time.RFC3339)))
 	}
 	return strings.Join(lines, "\n")
 }
 
-func window(s models.Schedule) string {
+// formatWindow returns the window of a random schedule; empty for others.
+func formatWindow(s models.Schedule) string {
 	if s.Type == models.ScheduleRandom {
 		return s.From + "-" + s.To
 	}

@@ -278,8 +278,8 @@ func (c *carrier) of(kind models.Kind) []sent {
 	return out
 }
 
-// model answers from a script: the first rule whose words occur in the newest
-// user message gives the rounds; everything else is answered "ok: <words>".
+// model answers from a script: the first rule whose text occurs in the newest
+// user message gives the rounds; everything else is answered "ok: <text>".
 type model struct {
 	mu       sync.Mutex
 	requests []models.ChatRequest

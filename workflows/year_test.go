@@ -319,7 +319,7 @@ func (b *bare) DecideTool(_ context.Context, in models.DecideToolInput) (models.
 	if in.Tool.TurnID == models.TurnID("conv_1", 1) {
 		ev = b.s.setUp()[in.Tool.Call]
 	}
-	return coach.Decide(coach.Situation{State: in.State, Now: in.Now, Rules: b.Rules, Zones: b.Zones}, ev)
+	return coach.Decide(coach.Input{State: in.State, Now: in.Now, Rules: b.Rules, Zones: b.Zones}, ev)
 }
 
 // SendTurn is an activity.

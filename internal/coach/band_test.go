@@ -21,7 +21,7 @@ func unitedStates(t require.TestingT) []*time.Location {
 }
 
 // nowhere is at, of a participant whose zone is assumed.
-func nowhere(t require.TestingT, now string) Situation {
+func nowhere(t require.TestingT, now string) Input {
 	s := at(t, now)
 	s.State.ZoneAssumed, s.Rules.Band = true, unitedStates(t)
 	return s
@@ -71,20 +71,20 @@ func TestBandOfAssumedZone(t *testing.T) {
 			if c.want == "" {
 				require.Equal(t, s.Now, until)
 				for _, kind := range events {
-					require.NotNil(t, started(decide(t, s, fell(kind, "p1"))), kind)
+					require.NotNil(t, findStarted(decide(t, s, dueEvent(kind, "p1"))), kind)
 				}
 				return
 			}
 			end := instant(t, c.want)
 			require.Equal(t, end, until)
 			for _, kind := range events {
-				require.Equal(t, []models.Effect{setDue(kind, "p1", end)}, decide(t, s, fell(kind, "p1")).Effects)
+				require.Equal(t, []models.Effect{setDue(kind, "p1", end)}, decide(t, s, dueEvent(kind, "p1")).Effects)
 			}
 		})
 	}
 }
 
-func started(d models.Decision) *models.TurnPlan {
+func findStarted(d models.Decision) *models.TurnPlan {
 	for _, e := range d.Effects {
 		if e.Kind == models.EffectStartTurn {
 			return e.Turn
@@ -155,7 +155,7 @@ func TestBandProperty(t *testing.T) {
 			}
 		}
 		for _, part := range quiet.outsideAll(span{from: from, to: to}, zones) {
-			counted += part.minutes()
+			counted += part.wholeMinutes()
 		}
 		require.Equal(t, open, counted)
 	})

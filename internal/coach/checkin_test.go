@@ -10,43 +10,43 @@ import (
 )
 
 // lookedAfter is at with check-ins six hours after the last contact.
-func lookedAfter(t *testing.T, now string) Situation {
+func lookedAfter(t *testing.T, now string) Input {
 	s := at(t, now)
 	s.Rules.CheckIn, s.Rules.CheckInCap = 6*time.Hour, 1
 	return s
 }
 
 func TestCheckInWaitsForAnIntervalWithoutContact(t *testing.T) {
-	due := func(s Situation) models.Effect { return setDue(models.DueCheckIn, "", s.Now.Add(6*time.Hour)) }
+	due := func(s Input) models.Effect { return setDue(models.DueCheckIn, "", s.Now.Add(6*time.Hour)) }
 	for _, c := range []struct {
 		name  string
 		ev    models.Event
-		alter func(s *Situation)
-		want  func(s Situation) []models.Effect
+		alter func(s *Input)
+		want  func(s Input) []models.Effect
 	}{
-		{"a text", models.Event{Kind: models.EventTexts}, func(s *Situation) { *s = waiting(*s, time.Second) }, func(s Situation) []models.Effect {
+		{"a text", models.Event{Kind: models.EventTexts}, func(s *Input) { *s = waiting(*s, time.Second) }, func(s Input) []models.Effect {
 			return []models.Effect{due(s), setDue(models.DueDebounce, "", s.Now.Add(2*time.Second))}
 		}},
-		{"an operator's message", models.Event{Kind: models.EventSend, OutboxID: "o1"}, nil, func(s Situation) []models.Effect {
+		{"an operator's message", models.Event{Kind: models.EventSend, OutboxID: "o1"}, nil, func(s Input) []models.Effect {
 			return []models.Effect{due(s), turn(models.TurnPlan{Kind: models.KindOperator, OutboxID: "o1"})}
 		}},
-		{"the greeting", models.Event{Kind: models.EventEnrolled}, nil, func(s Situation) []models.Effect {
+		{"the greeting", models.Event{Kind: models.EventEnrolled}, nil, func(s Input) []models.Effect {
 			return []models.Effect{due(s), turn(models.TurnPlan{Kind: models.KindGreeting})}
 		}},
 		{"a prompt that the carrier took", models.Event{Kind: models.EventPromptSent, Plan: models.TurnPlan{PromptID: "p1"}, At: instant(t, noon).Add(-time.Minute)},
-			func(s *Situation) { s.Rules.ReminderDelay, s.Rules.AutoFeedbackDelay = 0, 0 }, func(s Situation) []models.Effect {
+			func(s *Input) { s.Rules.ReminderDelay, s.Rules.AutoFeedbackDelay = 0, 0 }, func(s Input) []models.Effect {
 				return []models.Effect{setDue(models.DueCheckIn, "", s.Now.Add(6*time.Hour-time.Minute)), {Kind: models.EffectSetPending,
 					Pending: &models.PendingPrompt{PromptID: "p1", SentAt: s.Now.Add(-time.Minute)}}}
 			}},
-		{"back into coaching", models.Event{Kind: models.EventStatus, Status: models.StatusActive}, func(s *Situation) { s.State.Status = models.StatusPaused },
-			func(s Situation) []models.Effect { return []models.Effect{due(s), setStatus(models.StatusActive)} }},
-		{"a workflow that takes over", models.Event{Kind: models.EventRestored}, nil, func(s Situation) []models.Effect { return []models.Effect{due(s)} }},
-		{"an operator's message while paused", models.Event{Kind: models.EventSend, OutboxID: "o1"}, func(s *Situation) { s.State.Status = models.StatusPaused },
-			func(Situation) []models.Effect {
+		{"back into coaching", models.Event{Kind: models.EventStatus, Status: models.StatusActive}, func(s *Input) { s.State.Status = models.StatusPaused },
+			func(s Input) []models.Effect { return []models.Effect{due(s), setStatus(models.StatusActive)} }},
+		{"a workflow that takes over", models.Event{Kind: models.EventRestored}, nil, func(s Input) []models.Effect { return []models.Effect{due(s)} }},
+		{"an operator's message while paused", models.Event{Kind: models.EventSend, OutboxID: "o1"}, func(s *Input) { s.State.Status = models.StatusPaused },
+			func(Input) []models.Effect {
 				return []models.Effect{turn(models.TurnPlan{Kind: models.KindOperator, OutboxID: "o1"})}
 			}},
-		{"no contact", models.Event{Kind: models.EventMode, Mode: models.ModeIntake}, nil, func(Situation) []models.Effect { return nil }},
-		{"off", models.Event{Kind: models.EventTexts}, func(s *Situation) { s.Rules.CheckIn = 0 }, func(Situation) []models.Effect { return nil }},
+		{"no contact", models.Event{Kind: models.EventMode, Mode: models.ModeIntake}, nil, func(Input) []models.Effect { return nil }},
+		{"off", models.Event{Kind: models.EventTexts}, func(s *Input) { s.Rules.CheckIn = 0 }, func(Input) []models.Effect { return nil }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := lookedAfter(t, noon)
@@ -81,36 +81,36 @@ func TestDueCheckIn(t *testing.T) {
 	put := func(at string) []models.Effect {
 		return []models.Effect{setDue(models.DueCheckIn, "", instant(t, at))}
 	}
-	looks := func(s Situation, until string) []models.Effect {
+	looks := func(s Input, until string) []models.Effect {
 		return []models.Effect{setDue(models.DueCheckIn, "", s.Now.Add(6*time.Hour)),
 			turn(models.TurnPlan{Kind: models.KindCheckIn, Until: instant(t, until)})}
 	}
-	count := func(date string, n int) func(*Situation) {
-		return func(s *Situation) { s.State.CheckIns = models.CheckIns{Date: date, Sent: n} }
+	count := func(date string, n int) func(*Input) {
+		return func(s *Input) { s.State.CheckIns = models.CheckIns{Date: date, Sent: n} }
 	}
 	for _, c := range []struct {
 		name, now string
-		alter     func(s *Situation)
-		want      func(s Situation) []models.Effect
+		alter     func(s *Input)
+		want      func(s Input) []models.Effect
 	}{
-		{"by day", noon, nil, func(s Situation) []models.Effect { return looks(s, "2026-01-15T21:00:00-05:00") }},
-		{"A65", "2026-01-15T23:30:00-05:00", nil, func(Situation) []models.Effect { return put("2026-01-16T08:00:00-05:00") }},
-		{"after midnight", "2026-01-16T00:30:00-05:00", nil, func(Situation) []models.Effect { return put("2026-01-16T08:00:00-05:00") }},
-		{"the night that the clock springs forward", "2026-03-07T23:30:00-05:00", nil, func(Situation) []models.Effect { return put("2026-03-08T08:00:00-04:00") }},
-		{"the day has had its check-in", noon, count("2026-01-15", 1), func(Situation) []models.Effect { return put("2026-01-16T08:00:00-05:00") }},
-		{"it was yesterday's", noon, count("2026-01-14", 1), func(s Situation) []models.Effect { return looks(s, "2026-01-15T21:00:00-05:00") }},
-		{"a day with two", noon, func(s *Situation) { s.Rules.CheckInCap = 2; count("2026-01-15", 1)(s) },
-			func(s Situation) []models.Effect { return looks(s, "2026-01-15T21:00:00-05:00") }},
-		{"no quiet hours", noon, func(s *Situation) { s.Rules.Quiet = QuietHours{} }, func(s Situation) []models.Effect { return looks(s, "2026-01-16T12:00:00-05:00") }},
-		{"no quiet hours, and the day has had its check-in", noon, func(s *Situation) { s.Rules.Quiet = QuietHours{}; count("2026-01-15", 1)(s) },
-			func(Situation) []models.Effect { return put("2026-01-16T00:00:00-05:00") }},
-		{"quiet where the person may be", "2026-01-15T09:00:00-05:00", func(s *Situation) {
+		{"by day", noon, nil, func(s Input) []models.Effect { return looks(s, "2026-01-15T21:00:00-05:00") }},
+		{"A65", "2026-01-15T23:30:00-05:00", nil, func(Input) []models.Effect { return put("2026-01-16T08:00:00-05:00") }},
+		{"after midnight", "2026-01-16T00:30:00-05:00", nil, func(Input) []models.Effect { return put("2026-01-16T08:00:00-05:00") }},
+		{"the night that the clock springs forward", "2026-03-07T23:30:00-05:00", nil, func(Input) []models.Effect { return put("2026-03-08T08:00:00-04:00") }},
+		{"the day has had its check-in", noon, count("2026-01-15", 1), func(Input) []models.Effect { return put("2026-01-16T08:00:00-05:00") }},
+		{"it was yesterday's", noon, count("2026-01-14", 1), func(s Input) []models.Effect { return looks(s, "2026-01-15T21:00:00-05:00") }},
+		{"a day with two", noon, func(s *Input) { s.Rules.CheckInCap = 2; count("2026-01-15", 1)(s) },
+			func(s Input) []models.Effect { return looks(s, "2026-01-15T21:00:00-05:00") }},
+		{"no quiet hours", noon, func(s *Input) { s.Rules.Quiet = QuietHours{} }, func(s Input) []models.Effect { return looks(s, "2026-01-16T12:00:00-05:00") }},
+		{"no quiet hours, and the day has had its check-in", noon, func(s *Input) { s.Rules.Quiet = QuietHours{}; count("2026-01-15", 1)(s) },
+			func(Input) []models.Effect { return put("2026-01-16T00:00:00-05:00") }},
+		{"quiet where the person may be", "2026-01-15T09:00:00-05:00", func(s *Input) {
 			s.State.ZoneAssumed, s.Rules.Band = true, []*time.Location{zoneNamed(t, "Pacific/Honolulu")}
-		}, func(Situation) []models.Effect { return put("2026-01-15T13:00:00-05:00") }},
-		{"a prompt waits for an answer", noon, func(s *Situation) { s.State.Pending = &models.PendingPrompt{PromptID: "p1"} }, nil},
-		{"a text waits for an answer", noon, func(s *Situation) { *s = waiting(*s, time.Second) }, nil},
-		{"paused", noon, func(s *Situation) { s.State.Status = models.StatusPaused }, nil},
-		{"off meanwhile", noon, func(s *Situation) { s.Rules.CheckIn = 0 }, nil},
+		}, func(Input) []models.Effect { return put("2026-01-15T13:00:00-05:00") }},
+		{"a prompt waits for an answer", noon, func(s *Input) { s.State.Pending = &models.PendingPrompt{PromptID: "p1"} }, nil},
+		{"a text waits for an answer", noon, func(s *Input) { *s = waiting(*s, time.Second) }, nil},
+		{"paused", noon, func(s *Input) { s.State.Status = models.StatusPaused }, nil},
+		{"off meanwhile", noon, func(s *Input) { s.Rules.CheckIn = 0 }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := lookedAfter(t, c.now)
@@ -121,7 +121,7 @@ func TestDueCheckIn(t *testing.T) {
 			if c.want != nil {
 				want = c.want(s)
 			}
-			require.Equal(t, want, decide(t, s, fell(models.DueCheckIn, "")).Effects)
+			require.Equal(t, want, decide(t, s, dueEvent(models.DueCheckIn, "")).Effects)
 		})
 	}
 }

@@ -13,7 +13,7 @@ const minutesPerDay = 24 * 60
 
 // ParseClock reads "HH:MM", 00:00 to 23:59, two digits each.
 func ParseClock(text string) (Clock, error) {
-	bad := fmt.Errorf("%s is not a time: use HH:MM from 00:00 to 23:59", quote(text))
+	bad := fmt.Errorf("%s is not a time: use HH:MM from 00:00 to 23:59", quoteValue(text))
 	if len(text) != 5 || text[2] != ':' {
 		return 0, bad
 	}
@@ -28,24 +28,24 @@ func ParseClock(text string) (Clock, error) {
 	return Clock(hour*60 + minute), nil
 }
 
-// String is the "HH:MM" form that ParseClock reads.
+// String returns the "HH:MM" form that ParseClock reads.
 func (c Clock) String() string { return fmt.Sprintf("%02d:%02d", int(c)/60, int(c)%60) }
 
-// clockOf is the wall time that local shows in its own location.
+// clockOf returns the wall time that local shows in its own location.
 func clockOf(local time.Time) Clock { return Clock(local.Hour()*60 + local.Minute()) }
 
-// reading is what a wall clock of the zone shows at an instant, coded as the
-// UTC instant that shows the same.
-func reading(at time.Time, zone *time.Location) time.Time {
+// wallTime returns what a wall clock of the zone shows at an instant, coded as
+// the UTC instant that shows the same.
+func wallTime(at time.Time, zone *time.Location) time.Time {
 	_, offset := at.In(zone).Zone()
 	return at.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// reach is the first instant, not before from, at which a wall clock of the
-// zone shows wall (coded as by reading) or later. One rule settles both clock
-// changes: a time inside a gap is reached at the first instant after the gap,
-// a repeated time at its first occurrence.
-func reach(from, wall time.Time, zone *time.Location) time.Time {
+// firstInstantAt returns the first instant, not before from, at which a wall
+// clock of the zone shows wall (coded as by wallTime) or later. One rule
+// settles both clock changes: a time inside a gap is reached at the first
+// instant after the gap, a repeated time at its first occurrence.
+func firstInstantAt(from, wall time.Time, zone *time.Location) time.Time {
 	for at := from.In(zone); ; {
 		_, offset := at.Zone()
 		candidate := wall.Add(-time.Duration(offset) * time.Second)
@@ -76,24 +76,27 @@ func parseDate(text string) (localDate, error) {
 
 func (d localDate) String() string { return d.midnight.Format(time.DateOnly) }
 
-func (d localDate) plus(days int) localDate { return localDate{d.midnight.AddDate(0, 0, days)} }
+// addDays returns the date a number of days later.
+func (d localDate) addDays(days int) localDate { return localDate{d.midnight.AddDate(0, 0, days)} }
 
-// at is the instant of a wall time on the date, by the rule of reach.
-func (d localDate) at(c Clock, zone *time.Location) time.Time {
+// instantOf returns the instant of a wall time on the date, by the rule of
+// firstInstantAt.
+func (d localDate) instantOf(c Clock, zone *time.Location) time.Time {
 	wall := d.midnight.Add(time.Duration(c) * time.Minute)
 	// No offset is beyond 16 hours, so the reading is still ahead a day and a
 	// half before.
-	return reach(wall.Add(-36*time.Hour), wall, zone)
+	return firstInstantAt(wall.Add(-36*time.Hour), wall, zone)
 }
 
-// lastMinute is the beginning of the last minute before the next date begins.
+// lastMinute returns the beginning of the last minute before the next date
+// begins.
 func (d localDate) lastMinute(zone *time.Location) time.Time {
-	return d.plus(1).at(0, zone).Add(-time.Minute)
+	return d.addDays(1).instantOf(0, zone).Add(-time.Minute)
 }
 
-// within lists the parts of a span in which the zone shows the date, in order.
-// A clock that is set back over midnight shows it twice.
-func (d localDate) within(s span, zone *time.Location) []span {
+// spansWithin lists the parts of a span in which the zone shows the date, in
+// order. A clock that is set back over midnight shows it twice.
+func (d localDate) spansWithin(s span, zone *time.Location) []span {
 	var parts []span
 	for at := s.from; at.Before(s.to); {
 		local := at.In(zone)
@@ -103,7 +106,7 @@ func (d localDate) within(s span, zone *time.Location) []span {
 		}
 		_, offset := local.Zone()
 		begin := d.midnight.Add(-time.Duration(offset) * time.Second)
-		part := span{from: later(at, begin), to: earlier(end, begin.Add(minutesPerDay*time.Minute))}
+		part := span{from: laterOf(at, begin), to: earlierOf(end, begin.Add(minutesPerDay*time.Minute))}
 		if part.from.Before(part.to) {
 			parts = append(parts, part)
 		}
@@ -112,20 +115,22 @@ func (d localDate) within(s span, zone *time.Location) []span {
 	return parts
 }
 
-func later(a, b time.Time) time.Time {
+// laterOf returns the later of two instants.
+func laterOf(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
 	return b
 }
 
-func earlier(a, b time.Time) time.Time {
+// earlierOf returns the earlier of two instants.
+func earlierOf(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return a
 	}
 	return b
 }
 
-// in reports whether the zone has the date: a move across the date line skips
-// one (Samoa had no 30 December 2011).
-func (d localDate) in(zone *time.Location) bool { return dateOf(d.at(0, zone), zone) == d }
+// existsIn reports whether the zone has the date: a move across the date line
+// skips one (Samoa had no 30 December 2011).
+func (d localDate) existsIn(zone *time.Location) bool { return dateOf(d.instantOf(0, zone), zone) == d }

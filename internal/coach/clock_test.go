@@ -75,7 +75,7 @@ func TestLocalTimeOnDate(t *testing.T) {
 			require.NoError(t, err)
 			clock, err := ParseClock(c.clock)
 			require.NoError(t, err)
-			got := date.at(clock, zone)
+			got := date.instantOf(clock, zone)
 			require.Equal(t, time.UTC, got.Location())
 			require.Equal(t, c.want, got.In(zone).Format(time.RFC3339))
 		})
@@ -98,12 +98,12 @@ func TestDateExists(t *testing.T) {
 	} {
 		date, err := parseDate(c.date)
 		require.NoError(t, err)
-		require.Equal(t, c.want, date.in(zoneNamed(t, c.zone)), "%s %s", c.zone, c.date)
+		require.Equal(t, c.want, date.existsIn(zoneNamed(t, c.zone)), "%s %s", c.zone, c.date)
 	}
 }
 
 func TestReadingIsTheInverseOfAt(t *testing.T) {
 	zone := zoneNamed(t, "Asia/Kathmandu")
 	at := time.Date(2026, 6, 1, 2, 15, 0, 0, time.UTC)
-	require.Equal(t, time.Date(2026, 6, 1, 8, 0, 0, 0, time.UTC), reading(at, zone))
+	require.Equal(t, time.Date(2026, 6, 1, 8, 0, 0, 0, time.UTC), wallTime(at, zone))
 }

@@ -139,7 +139,7 @@ func TestLatePromptKeepsItsDate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := withSlot(t, c.now, c.schedule, day)
 			s.Rules.Quiet = QuietHours{}
-			got := decide(t, s, fell(models.DueDailyPrompt, "s1"))
+			got := decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))
 			require.Equal(t, c.want, outcome(t, got))
 			for _, effect := range got.Effects {
 				if effect.Kind == models.EffectStartTurn {

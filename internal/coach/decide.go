@@ -17,117 +17,117 @@ import (
 // is safe. An error means that state or event break their own rules (an unknown
 // kind, a zone that is gone) and no retry will help; what a model or an
 // operator asked wrongly is Decision.Refused instead.
-func Decide(s Situation, ev models.Event) (models.Decision, error) {
+func Decide(s Input, ev models.Event) (models.Decision, error) {
 	if s.State.Ended {
 		return decideAfterEnd(ev.Kind), nil
 	}
-	decision, err := s.dispatch(ev)
+	decision, err := s.dispatchEvent(ev)
 	if err == nil {
 		decision.Effects = s.rescheduleCheckIn(ev, decision.Effects)
 	}
 	return decision, err
 }
 
-// dispatch is the decision without what every contact brings along.
+// dispatchEvent returns the decision without what every contact brings along.
 //
 //nolint:cyclop // one line per kind of event, dispatch and nothing else
-func (s Situation) dispatch(ev models.Event) (models.Decision, error) {
+func (s Input) dispatchEvent(ev models.Event) (models.Decision, error) {
 	switch ev.Kind {
 	case models.EventEnrolled:
 		return s.onEnrolment()
 	case models.EventTexts:
-		return s.texts(), nil
+		return s.handleTexts(), nil
 	case models.EventDue:
 		return s.onDue(ev.Due)
 	case models.EventPromptSent:
-		return s.promptSent(ev), nil
+		return s.handlePromptSent(ev), nil
 	case models.EventPromptFailed:
 		// Tomorrow's slot was set when the turn began, and nothing waits for
 		// an answer to a prompt that was not delivered.
 		return models.Decision{}, nil
 	case models.EventStatus:
-		return s.status(ev)
+		return s.changeStatus(ev)
 	case models.EventMode:
-		return s.operatorMode(ev.Mode), nil
+		return s.setOperatorMode(ev.Mode), nil
 	case models.EventZone:
 		return s.moveZone(ev.Zone, ev.ZoneAssumed)
 	case models.EventSend:
-		p := s.plan()
-		p.start(models.TurnPlan{Kind: models.KindOperator, OutboxID: ev.OutboxID})
-		return p.decision(), nil
+		p := s.newPlan()
+		p.startTurn(models.TurnPlan{Kind: models.KindOperator, OutboxID: ev.OutboxID})
+		return p.toDecision(), nil
 	case models.EventUnenrolled:
-		return s.unenroll(), nil
+		return s.endParticipation(), nil
 	case models.EventScheduleTool:
-		return s.scheduler(ev.Schedule)
+		return s.changeSchedules(ev.Schedule)
 	case models.EventTransitionAsk:
-		return s.transition(ev.Mode, ev.Delay)
+		return s.planTransition(ev.Mode, ev.Delay)
 	case models.EventHelp:
-		return s.say(models.TurnPlan{Kind: models.KindHelp}), nil
+		return s.startTurn(models.TurnPlan{Kind: models.KindHelp}), nil
 	case models.EventRestored:
 		return s.onRestored()
 	case models.EventCheckInSent:
-		return s.checkInSent(ev.At)
+		return s.handleCheckInSent(ev.At)
 	case models.EventSubagentAsk:
-		return s.delegate(ev.Plan.Subagent)
+		return s.startSubagent(ev.Plan.Subagent)
 	case models.EventSubagentDone:
-		return s.subagentDone(ev.Plan.Subagent)
+		return s.handleSubagentDone(ev.Plan.Subagent)
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown event %q", ev.Kind)
 }
 
-// say starts a turn, unless the person opted out.
-func (s Situation) say(turn models.TurnPlan) models.Decision {
-	p := s.plan()
+// startTurn starts a turn, unless the person opted out.
+func (s Input) startTurn(turn models.TurnPlan) models.Decision {
+	p := s.newPlan()
 	if s.State.Status != models.StatusOptedOut {
-		p.start(turn)
+		p.startTurn(turn)
 	}
-	return p.decision()
+	return p.toDecision()
 }
 
 // onDue dispatches a due time that passed.
-func (s Situation) onDue(due models.Due) (models.Decision, error) {
-	if s.heldUp(due) && spreads(due.Kind) {
-		p := s.plan()
-		p.later(due.Kind, due.Ref, s.Now, s.spreadOffset())
-		return p.decision(), nil
+func (s Input) onDue(due models.Due) (models.Decision, error) {
+	if s.isHeldUp(due) && isSpread(due.Kind) {
+		p := s.newPlan()
+		p.setDueAfter(due.Kind, due.Ref, s.Now, s.spreadOffset())
+		return p.toDecision(), nil
 	}
 	switch due.Kind {
 	case models.DueGreeting:
-		return s.dueGreeting()
+		return s.handleDueGreeting()
 	case models.DueDailyPrompt:
-		return s.duePrompt(due)
+		return s.handleDuePrompt(due)
 	case models.DueReminder:
-		return s.dueReminder(due.Ref)
+		return s.handleDueReminder(due.Ref)
 	case models.DueAutoFeedback:
-		return s.dueAutoFeedback(due.Ref), nil
+		return s.handleDueAutoFeedback(due.Ref), nil
 	case models.DueFeedbackTimeout:
-		return s.dueFeedback(due, models.KindFeedbackQuestion)
+		return s.handleDueFeedback(due, models.KindFeedbackQuestion)
 	case models.DueFeedbackFollowup:
-		return s.dueFeedback(due, models.KindFeedbackFollowup)
+		return s.handleDueFeedback(due, models.KindFeedbackFollowup)
 	case models.DueDelayedTransition:
-		p := s.plan()
-		s.enter(p, models.Mode(due.Ref))
-		return p.decision(), nil
+		p := s.newPlan()
+		s.enterMode(p, models.Mode(due.Ref))
+		return p.toDecision(), nil
 	case models.DueDebounce:
-		return s.dueDebounce(), nil
+		return s.handleDueDebounce(), nil
 	case models.DueCheckIn:
-		return s.dueCheckIn()
+		return s.handleDueCheckIn()
 	case models.DueResult:
-		return s.tell(due.Ref)
+		return s.sendResult(due.Ref)
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown due time %q", due.Kind)
 }
 
-// heldUp: the time came while no worker ran, and what follows may be spread. An
-// outage ends for everybody at one instant.
-func (s Situation) heldUp(due models.Due) bool {
+// isHeldUp reports whether the time came while no worker ran, so that what
+// follows may be spread. An outage ends for all participants at one instant.
+func (s Input) isHeldUp(due models.Due) bool {
 	return !due.At.IsZero() && s.Now.After(due.At.Add(lateness)) && s.spreadOffset() > 0
 }
 
-// spreads: what follows comes at the person's own share of the spread from now
-// where it was held up. Daily prompts have a rule of their own (inTurn), since
-// they can come too late.
-func spreads(kind models.DueKind) bool {
+// isSpread reports whether what follows a due time comes at the person's own
+// offset from now where it was held up. Daily prompts have a rule of their own
+// (promptSendAt), since they can come too late.
+func isSpread(kind models.DueKind) bool {
 	switch kind {
 	case models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn, models.DueGreeting:
 		return true
@@ -140,7 +140,7 @@ func spreads(kind models.DueKind) bool {
 // regardless of who began it: a text that came, a turn that says something, a
 // prompt or check-in that the carrier took. Coming into coaching counts as one.
 // The due time stands before the effects, because a turn comes last.
-func (s Situation) rescheduleCheckIn(ev models.Event, effects []models.Effect) []models.Effect {
+func (s Input) rescheduleCheckIn(ev models.Event, effects []models.Effect) []models.Effect {
 	status, at := s.State.Status, s.Now
 	contact := ev.Kind == models.EventTexts || ev.Kind == models.EventRestored
 	if ev.Kind == models.EventPromptSent || ev.Kind == models.EventCheckInSent {
@@ -155,16 +155,16 @@ func (s Situation) rescheduleCheckIn(ev models.Event, effects []models.Effect) [
 	if s.Rules.CheckIn <= 0 || !contact || status != models.StatusActive {
 		return effects
 	}
-	p := s.plan()
-	p.later(models.DueCheckIn, "", at, s.Rules.CheckIn)
+	p := s.newPlan()
+	p.setDueAfter(models.DueCheckIn, "", at, s.Rules.CheckIn)
 	return append(p.effects, effects...)
 }
 
-// dueCheckIn: there was no contact for the whole interval. While a prompt waits
-// for an answer nothing is done; the contact that ends the wait sets the next
-// look. Quiet hours, and a day that has had its check-ins, put it off to the
-// first instant at which it may go out.
-func (s Situation) dueCheckIn() (models.Decision, error) {
+// handleDueCheckIn starts a check-in after a whole interval without contact.
+// While a prompt waits for an answer nothing is done; the contact that ends the
+// wait sets the next check. Quiet hours, and a day that has had its check-ins,
+// put it off to the first instant at which it may go out.
+func (s Input) handleDueCheckIn() (models.Decision, error) {
 	if s.Rules.CheckIn <= 0 || !s.canSpeakFirst() || s.State.Pending != nil {
 		return models.Decision{}, nil
 	}
@@ -172,27 +172,27 @@ func (s Situation) dueCheckIn() (models.Decision, error) {
 	if err != nil {
 		return models.Decision{}, fmt.Errorf("finding the participant's quiet hours: %w", err)
 	}
-	home, err := s.zone("")
+	home, err := s.loadZone("")
 	if err != nil {
 		return models.Decision{}, fmt.Errorf("finding the participant's day: %w", err)
 	}
 	at, today := s.Now, dateOf(s.Now, home)
 	if done := s.State.CheckIns; done.Date == today.String() && done.Sent >= s.Rules.CheckInCap {
-		at = today.plus(1).at(0, home)
+		at = today.addDays(1).instantOf(0, home)
 	}
-	p := s.plan()
+	p := s.newPlan()
 	if at = s.Rules.Quiet.endIn(at, zones); at.After(s.Now) {
-		p.set(models.DueCheckIn, "", at)
-		return p.decision(), nil
+		p.setDue(models.DueCheckIn, "", at)
+		return p.toDecision(), nil
 	}
-	p.start(models.TurnPlan{Kind: models.KindCheckIn, Until: s.Rules.Quiet.startIn(s.Now, zones)})
-	return p.decision(), nil
+	p.startTurn(models.TurnPlan{Kind: models.KindCheckIn, Until: s.Rules.Quiet.startIn(s.Now, zones)})
+	return p.toDecision(), nil
 }
 
-// checkInSent: the carrier took a check-in. Those that were not written leave no
-// trace here.
-func (s Situation) checkInSent(at time.Time) (models.Decision, error) {
-	home, err := s.zone("")
+// handleCheckInSent counts a check-in that the carrier took. Those that were
+// not written leave no trace here.
+func (s Input) handleCheckInSent(at time.Time) (models.Decision, error) {
+	home, err := s.loadZone("")
 	if err != nil {
 		return models.Decision{}, fmt.Errorf("finding the participant's day: %w", err)
 	}
@@ -207,18 +207,18 @@ func (s Situation) checkInSent(at time.Time) (models.Decision, error) {
 // call of a turn in flight the truth.
 func decideAfterEnd(kind models.EventKind) models.Decision {
 	if kind == models.EventScheduleTool || kind == models.EventTransitionAsk || kind == models.EventSubagentAsk {
-		return refuse("the participant has left the programme; nothing can be changed")
+		return refuseAsk("the participant has left the programme; nothing can be changed")
 	}
 	return models.Decision{}
 }
 
-// delegate starts a subagent. A call that waits for the result is answered by
-// the subagent itself; the model is told of the others that nothing is known
+// startSubagent starts a subagent. A call that waits for the result is answered
+// by the subagent itself; the model is told of the others that nothing is known
 // yet, so that it claims nothing.
-func (s Situation) delegate(sub models.Subagent) (models.Decision, error) {
-	p := s.plan()
-	p.add(models.Effect{Kind: models.EffectStartSubagent, Turn: &models.TurnPlan{Kind: models.KindSubagent, Subagent: sub}})
-	out := p.decision()
+func (s Input) startSubagent(sub models.Subagent) (models.Decision, error) {
+	p := s.newPlan()
+	p.addEffect(models.Effect{Kind: models.EffectStartSubagent, Turn: &models.TurnPlan{Kind: models.KindSubagent, Subagent: sub}})
+	out := p.toDecision()
 	if sub.Wait {
 		return out, nil
 	}
@@ -235,18 +235,18 @@ func (s Situation) delegate(sub models.Subagent) (models.Decision, error) {
 	return out, err
 }
 
-// subagentDone: what a subagent found is kept in its rows, and nothing follows,
-// unless it was to be told.
-func (s Situation) subagentDone(sub models.Subagent) (models.Decision, error) {
+// handleSubagentDone sends the result of a subagent where it was to be sent;
+// otherwise it is kept in its rows, and nothing follows.
+func (s Input) handleSubagentDone(sub models.Subagent) (models.Decision, error) {
 	if !sub.Tell || sub.Failed {
 		return models.Decision{}, nil
 	}
-	return s.tell(sub.TurnID)
+	return s.sendResult(sub.TurnID)
 }
 
-// tell sends a subagent's result to people in coaching. It is something that we
-// start, so in quiet hours it waits for their end.
-func (s Situation) tell(turnID string) (models.Decision, error) {
+// sendResult sends a subagent's result to people in coaching. It is something
+// that we start, so in quiet hours it waits for their end.
+func (s Input) sendResult(turnID string) (models.Decision, error) {
 	if !s.isActive() {
 		return models.Decision{}, nil
 	}
@@ -254,15 +254,17 @@ func (s Situation) tell(turnID string) (models.Decision, error) {
 	if err != nil {
 		return models.Decision{}, err
 	}
-	p := s.plan()
+	p := s.newPlan()
 	if quiet.After(s.Now) {
-		p.set(models.DueResult, turnID, quiet)
-		return p.decision(), nil
+		p.setDue(models.DueResult, turnID, quiet)
+		return p.toDecision(), nil
 	}
-	p.start(models.TurnPlan{Kind: models.KindResult, Subagent: models.Subagent{TurnID: turnID}})
-	return p.decision(), nil
+	p.startTurn(models.TurnPlan{Kind: models.KindResult, Subagent: models.Subagent{TurnID: turnID}})
+	return p.toDecision(), nil
 }
 
-func refuse(format string, args ...any) models.Decision {
+// refuseAsk returns the decision that refuses a call with a reason and no
+// effect.
+func refuseAsk(format string, args ...any) models.Decision {
 	return models.Decision{Refused: fmt.Sprintf(format, args...)}
 }

@@ -26,8 +26,8 @@ func instant(t require.TestingT, text string) time.Time {
 
 // at is the situation of an active participant in New York with the default
 // settings.
-func at(t require.TestingT, now string) Situation {
-	return Situation{
+func at(t require.TestingT, now string) Input {
+	return Input{
 		State: models.ParticipantState{
 			ParticipantID: person, Zone: home, Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true,
 		},
@@ -43,7 +43,7 @@ func at(t require.TestingT, now string) Situation {
 
 // decide runs a decision and holds that it neither changes its situation nor
 // depends on anything else.
-func decide(t require.TestingT, s Situation, ev models.Event) models.Decision {
+func decide(t require.TestingT, s Input, ev models.Event) models.Decision {
 	before := s.State.Clone()
 	got, err := Decide(s, ev)
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func decide(t require.TestingT, s Situation, ev models.Event) models.Decision {
 	return got
 }
 
-func fell(kind models.DueKind, ref string) models.Event {
+func dueEvent(kind models.DueKind, ref string) models.Event {
 	return models.Event{Kind: models.EventDue, Due: models.Due{Kind: kind, Ref: ref}}
 }
 
@@ -91,7 +91,7 @@ var clearPending = models.Effect{Kind: models.EffectClearPending}
 
 // everything gives a state with one due time of every kind and a pending
 // prompt.
-func everything(s Situation) Situation {
+func everything(s Input) Input {
 	for _, kind := range everyDue() {
 		s.State.Due = append(s.State.Due, models.Due{Kind: kind, Ref: "r", At: s.Now.Add(time.Hour)})
 	}
@@ -99,7 +99,7 @@ func everything(s Situation) Situation {
 	return s
 }
 
-func waiting(s Situation, ages ...time.Duration) Situation {
+func waiting(s Input, ages ...time.Duration) Input {
 	for i, age := range ages {
 		s.State.Inbox.Items = append(s.State.Inbox.Items, models.InboxItem{MessageID: int64(i + 1), Seq: int64(i + 1), ReceivedAt: s.Now.Add(-age)})
 	}
@@ -126,7 +126,7 @@ func TestDecideSimpleEvents(t *testing.T) {
 func TestDecideRefusesUnknownKinds(t *testing.T) {
 	_, err := Decide(at(t, noon), models.Event{Kind: "tea"})
 	require.ErrorContains(t, err, `unknown event "tea"`)
-	_, err = Decide(at(t, noon), fell("tea", ""))
+	_, err = Decide(at(t, noon), dueEvent("tea", ""))
 	require.ErrorContains(t, err, `unknown due time "tea"`)
 }
 
@@ -137,9 +137,9 @@ func TestDecideReportsABrokenState(t *testing.T) {
 	s.State.Pending = &models.PendingPrompt{PromptID: "p1"}
 	s.State.Schedules = []models.Schedule{fixedAt("08:00")}
 	for _, ev := range []models.Event{
-		fell(models.DueDailyPrompt, "s1"),
-		fell(models.DueReminder, "p1"),
-		fell(models.DueFeedbackTimeout, "p1"),
+		dueEvent(models.DueDailyPrompt, "s1"),
+		dueEvent(models.DueReminder, "p1"),
+		dueEvent(models.DueFeedbackTimeout, "p1"),
 		{Kind: models.EventTransitionAsk, Mode: models.ModeIntake, Delay: time.Minute},
 		{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{Action: models.ScheduleList}},
 	} {
@@ -173,7 +173,7 @@ func TestDecideNothingAfterTheEnd(t *testing.T) {
 	for _, ev := range []models.Event{
 		{Kind: models.EventEnrolled}, {Kind: models.EventTexts}, {Kind: models.EventUnenrolled}, {Kind: models.EventSend},
 		{Kind: models.EventStatus, Status: models.StatusPaused}, {Kind: models.EventMode, Mode: models.ModeFeedback},
-		fell(models.DueDailyPrompt, "s1"), fell(models.DueDelayedTransition, string(models.ModeFeedback)),
+		dueEvent(models.DueDailyPrompt, "s1"), dueEvent(models.DueDelayedTransition, string(models.ModeFeedback)),
 	} {
 		require.Equal(t, models.Decision{}, decide(t, s, ev), ev.Kind)
 	}
@@ -197,8 +197,8 @@ func TestDecideTexts(t *testing.T) {
 	now := instant(t, noon)
 	for _, c := range []struct {
 		name   string
-		s      Situation
-		change func(*Situation)
+		s      Input
+		change func(*Input)
 		want   []models.Effect
 	}{
 		{"one text waits for more", waiting(at(t, noon), 0), nil, []models.Effect{setDue(models.DueDebounce, "", now.Add(2*time.Second))}},
@@ -206,11 +206,11 @@ func TestDecideTexts(t *testing.T) {
 		{"a long burst is cut", waiting(at(t, noon), 14*time.Second, 0), nil, []models.Effect{setDue(models.DueDebounce, "", now.Add(time.Second))}},
 		{"a burst at its limit", waiting(at(t, noon), 15*time.Second, 0), nil, []models.Effect{reply}},
 		{"texts of an outage", waiting(everything(at(t, noon)), time.Hour), nil, append(off[:5:5], clearDue(models.DueDebounce), clearDue(models.DueGreeting), reply)},
-		{"no limit", waiting(at(t, noon), time.Hour), func(s *Situation) { s.Rules.DebounceMax = 0 },
+		{"no limit", waiting(at(t, noon), time.Hour), func(s *Input) { s.Rules.DebounceMax = 0 },
 			[]models.Effect{setDue(models.DueDebounce, "", now.Add(2*time.Second))}},
-		{"debounce off", waiting(at(t, noon), 0), func(s *Situation) { s.Rules.Debounce = 0 }, []models.Effect{reply}},
-		{"paused", waiting(at(t, noon), 0), func(s *Situation) { s.State.Status = models.StatusPaused }, []models.Effect{store}},
-		{"opted out", waiting(at(t, noon), 0), func(s *Situation) { s.State.Status = models.StatusOptedOut }, []models.Effect{store}},
+		{"debounce off", waiting(at(t, noon), 0), func(s *Input) { s.Rules.Debounce = 0 }, []models.Effect{reply}},
+		{"paused", waiting(at(t, noon), 0), func(s *Input) { s.State.Status = models.StatusPaused }, []models.Effect{store}},
+		{"opted out", waiting(at(t, noon), 0), func(s *Input) { s.State.Status = models.StatusOptedOut }, []models.Effect{store}},
 		{"nothing waits", at(t, noon), nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -224,9 +224,9 @@ func TestDecideTexts(t *testing.T) {
 
 func TestDecideDebounce(t *testing.T) {
 	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindReply})},
-		decide(t, waiting(at(t, noon), time.Second), fell(models.DueDebounce, "")).Effects)
-	require.Empty(t, decide(t, at(t, noon), fell(models.DueDebounce, "")).Effects)
+		decide(t, waiting(at(t, noon), time.Second), dueEvent(models.DueDebounce, "")).Effects)
+	require.Empty(t, decide(t, at(t, noon), dueEvent(models.DueDebounce, "")).Effects)
 	paused := waiting(at(t, noon), time.Second)
 	paused.State.Status = models.StatusPaused
-	require.Empty(t, decide(t, paused, fell(models.DueDebounce, "")).Effects)
+	require.Empty(t, decide(t, paused, dueEvent(models.DueDebounce, "")).Effects)
 }

@@ -6,11 +6,11 @@ import (
 	"coachline/models"
 )
 
-// FirstGreeting is when the greeting of a person who is enrolled now goes out:
-// now, if they have just signed up themselves, and otherwise at their share of
-// the spread, since people may be enrolled by the hundred, from now or from the
-// end of quiet hours.
-func (s Situation) FirstGreeting() (time.Time, error) {
+// FirstGreeting returns when the greeting of a person who is enrolled now goes
+// out: now, if they have just signed up themselves, and otherwise at their
+// share of the spread, since people may be enrolled by the hundred, from now or
+// from the end of quiet hours.
+func (s Input) FirstGreeting() (time.Time, error) {
 	if s.State.SignedUp {
 		return s.Now, nil
 	}
@@ -18,30 +18,30 @@ func (s Situation) FirstGreeting() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	return s.spreadFrom(later(open, s.Now.UTC()))
+	return s.spreadFrom(laterOf(open, s.Now.UTC()))
 }
 
 // onEnrolment greets a new participant, or sets the time at which that is done. A
 // person who signed up waits for the greeting as for a reply.
-func (s Situation) onEnrolment() (models.Decision, error) {
+func (s Input) onEnrolment() (models.Decision, error) {
 	at := s.State.GreetingAt
 	switch {
 	case at.IsZero(), s.State.SignedUp && s.Now.Sub(at) <= promptReply:
-		return s.say(models.TurnPlan{Kind: models.KindGreeting}), nil
+		return s.startTurn(models.TurnPlan{Kind: models.KindGreeting}), nil
 	case at.After(s.Now) && s.isActive():
-		p := s.plan()
-		p.set(models.DueGreeting, "", at)
-		return p.decision(), nil
+		p := s.newPlan()
+		p.setDue(models.DueGreeting, "", at)
+		return p.toDecision(), nil
 	}
-	return s.dueGreeting()
+	return s.handleDueGreeting()
 }
 
 // greetingWaits reports whether the conversation has still to begin.
-func (s Situation) greetingWaits() bool { return !s.State.GreetingAt.IsZero() }
+func (s Input) greetingWaits() bool { return !s.State.GreetingAt.IsZero() }
 
-// dueGreeting begins the conversation, outside quiet hours. A reply that is about
-// to be written does so too.
-func (s Situation) dueGreeting() (models.Decision, error) {
+// handleDueGreeting begins the conversation, outside quiet hours. A reply that
+// is about to be written does so too.
+func (s Input) handleDueGreeting() (models.Decision, error) {
 	if !s.canSpeakFirst() || !s.greetingWaits() {
 		return models.Decision{}, nil
 	}
@@ -49,19 +49,19 @@ func (s Situation) dueGreeting() (models.Decision, error) {
 	if err != nil {
 		return models.Decision{}, err
 	}
-	p := s.plan()
+	p := s.newPlan()
 	if quiet.After(s.Now) {
 		at, err := s.spreadFrom(quiet)
-		p.set(models.DueGreeting, "", at)
-		return p.decision(), err
+		p.setDue(models.DueGreeting, "", at)
+		return p.toDecision(), err
 	}
-	p.start(models.TurnPlan{Kind: models.KindGreeting})
-	return p.decision(), nil
+	p.startTurn(models.TurnPlan{Kind: models.KindGreeting})
+	return p.toDecision(), nil
 }
 
 // setGreeting sets the time of a greeting that is still to be sent.
-func (s Situation) setGreeting(p *plan) {
+func (s Input) setGreeting(p *plan) {
 	if s.greetingWaits() {
-		p.set(models.DueGreeting, "", later(s.State.GreetingAt, s.Now))
+		p.setDue(models.DueGreeting, "", laterOf(s.State.GreetingAt, s.Now))
 	}
 }

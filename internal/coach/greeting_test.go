@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// enrolled is the situation of a person whose greeting is set for an instant.
-func enrolled(t require.TestingT, now, greeting string, signedUp bool) Situation {
+// newEnrolled is the situation of a person whose greeting is set for an instant.
+func newEnrolled(t require.TestingT, now, greeting string, signedUp bool) Input {
 	s := at(t, now)
 	s.State.Greeted, s.State.SignedUp = false, signedUp
 	if greeting != "" {
@@ -24,14 +24,14 @@ func TestGreetingAt(t *testing.T) {
 	for _, c := range []struct {
 		name, now string
 		signedUp  bool
-		change    func(*Situation)
+		change    func(*Input)
 		want      string
 	}{
 		{"in the day", noon, false, nil, noon},
 		{"in quiet hours", "2026-01-15T22:30:00-05:00", false, nil, "2026-01-16T08:00:00-05:00"},
 		{"in quiet hours, signed up by themselves", "2026-01-15T22:30:00-05:00", true, nil, "2026-01-15T22:30:00-05:00"},
-		{"no quiet hours", "2026-01-15T22:30:00-05:00", false, func(s *Situation) { s.Rules.Quiet = QuietHours{} }, "2026-01-15T22:30:00-05:00"},
-		{"the zone is not known", "2026-01-15T11:00:00-05:00", false, func(s *Situation) {
+		{"no quiet hours", "2026-01-15T22:30:00-05:00", false, func(s *Input) { s.Rules.Quiet = QuietHours{} }, "2026-01-15T22:30:00-05:00"},
+		{"the zone is not known", "2026-01-15T11:00:00-05:00", false, func(s *Input) {
 			s.State.Zone, s.State.ZoneAssumed = "UTC", true
 			for _, name := range RegionZones("US") {
 				s.Rules.Band = append(s.Rules.Band, zoneNamed(t, name))
@@ -39,7 +39,7 @@ func TestGreetingAt(t *testing.T) {
 		}, "2026-01-15T13:00:00-05:00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := enrolled(t, c.now, "", c.signedUp)
+			s := newEnrolled(t, c.now, "", c.signedUp)
 			if c.change != nil {
 				c.change(&s)
 			}
@@ -56,7 +56,7 @@ func TestGreetingsAreSpread(t *testing.T) {
 	for now, begin := range map[string]string{noon: noon, "2026-01-15T22:30:00-05:00": "2026-01-16T08:00:00-05:00"} {
 		perMinute := map[int]int{}
 		for i := range 1000 {
-			s := enrolled(t, now, "", false)
+			s := newEnrolled(t, now, "", false)
 			s.State.ParticipantID, s.Rules.PromptSpread = fmt.Sprintf("conv_%d", i), 10*time.Minute
 			got, err := s.FirstGreeting()
 			require.NoError(t, err)
@@ -78,23 +78,23 @@ func TestEnrolled(t *testing.T) {
 	opens := []models.Effect{setDue(models.DueGreeting, "", instant(t, "2026-01-16T08:00:00-05:00"))}
 	for _, c := range []struct {
 		name string
-		s    Situation
+		s    Input
 		want []models.Effect
 	}{
-		{"a row from before", enrolled(t, night, "", false), greeting},
-		{"signed up", enrolled(t, night, night, true), greeting},
-		{"signed up, and the workflow starts minutes later", enrolled(t, night, "2026-01-15T22:25:00-05:00", true), greeting},
-		{"signed up, and the workflow starts hours later", enrolled(t, night, "2026-01-15T20:30:00-05:00", true), opens},
-		{"later", enrolled(t, night, morning, false), due},
-		{"now", enrolled(t, noon, noon, false), greeting},
-		{"quiet hours have begun since", enrolled(t, night, "2026-01-15T20:59:00-05:00", false), opens},
+		{"a row from before", newEnrolled(t, night, "", false), greeting},
+		{"signed up", newEnrolled(t, night, night, true), greeting},
+		{"signed up, and the workflow starts minutes later", newEnrolled(t, night, "2026-01-15T22:25:00-05:00", true), greeting},
+		{"signed up, and the workflow starts hours later", newEnrolled(t, night, "2026-01-15T20:30:00-05:00", true), opens},
+		{"later", newEnrolled(t, night, morning, false), due},
+		{"now", newEnrolled(t, noon, noon, false), greeting},
+		{"quiet hours have begun since", newEnrolled(t, night, "2026-01-15T20:59:00-05:00", false), opens},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, decide(t, c.s, models.Event{Kind: models.EventEnrolled}).Effects)
 		})
 	}
 	t.Run("opted out before", func(t *testing.T) {
-		s := enrolled(t, night, morning, false)
+		s := newEnrolled(t, night, morning, false)
 		s.State.Status = models.StatusOptedOut
 		require.Empty(t, decide(t, s, models.Event{Kind: models.EventEnrolled}).Effects)
 	})
@@ -104,19 +104,19 @@ func TestDueGreeting(t *testing.T) {
 	const when = "2026-01-16T08:03:00-05:00"
 	due := models.Event{Kind: models.EventDue, Due: models.Due{Kind: models.DueGreeting, At: instant(t, when)}}
 	t.Run("at its time", func(t *testing.T) {
-		require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindGreeting})}, decide(t, enrolled(t, when, when, false), due).Effects)
+		require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindGreeting})}, decide(t, newEnrolled(t, when, when, false), due).Effects)
 	})
 	t.Run("the zone has changed, and it is quiet", func(t *testing.T) {
-		s := enrolled(t, when, when, false)
+		s := newEnrolled(t, when, when, false)
 		s.State.Zone = "America/Los_Angeles"
 		require.Equal(t, []models.Effect{setDue(models.DueGreeting, "", instant(t, "2026-01-16T08:00:00-08:00"))}, decide(t, s, due).Effects)
 	})
 	t.Run("texts wait for their answer", func(t *testing.T) {
-		require.Empty(t, decide(t, waiting(enrolled(t, when, when, false), time.Second), due).Effects)
+		require.Empty(t, decide(t, waiting(newEnrolled(t, when, when, false), time.Second), due).Effects)
 	})
 	for _, status := range []models.Status{models.StatusPaused, models.StatusOptedOut, models.StatusCompleted} {
 		t.Run(string(status), func(t *testing.T) {
-			s := enrolled(t, when, when, false)
+			s := newEnrolled(t, when, when, false)
 			s.State.Status = status
 			require.Empty(t, decide(t, s, due).Effects)
 		})
@@ -127,21 +127,21 @@ func TestDueGreeting(t *testing.T) {
 // is not sent any more.
 func TestTextBeforeTheGreeting(t *testing.T) {
 	const night, morning = "2026-01-15T22:30:00-05:00", "2026-01-16T08:03:00-05:00"
-	s := waiting(enrolled(t, night, morning, false), time.Second)
+	s := waiting(newEnrolled(t, night, morning, false), time.Second)
 	s.State.Due = []models.Due{{Kind: models.DueGreeting, At: instant(t, morning)}}
 	s.Rules.Debounce = 0
 	want := []models.Effect{clearDue(models.DueGreeting), turn(models.TurnPlan{Kind: models.KindReply, Introduce: true})}
 	require.Equal(t, want, decide(t, s, models.Event{Kind: models.EventTexts}).Effects)
-	require.Equal(t, want, decide(t, s, fell(models.DueDebounce, "")).Effects)
+	require.Equal(t, want, decide(t, s, dueEvent(models.DueDebounce, "")).Effects)
 	s.State.GreetingAt = time.Time{}
 	s.State.Due = nil
-	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindReply})}, decide(t, s, fell(models.DueDebounce, "")).Effects)
+	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindReply})}, decide(t, s, dueEvent(models.DueDebounce, "")).Effects)
 }
 
 // TestGreetingAndPause: a pause holds the greeting, and resuming sets it again.
 func TestGreetingAndPause(t *testing.T) {
 	const night, morning = "2026-01-15T22:30:00-05:00", "2026-01-16T08:03:00-05:00"
-	s := enrolled(t, night, morning, false)
+	s := newEnrolled(t, night, morning, false)
 	s.State.Due = []models.Due{{Kind: models.DueGreeting, At: instant(t, morning)}}
 	require.Equal(t, []models.Effect{setStatus(models.StatusPaused), clearDue(models.DueGreeting)},
 		decide(t, s, models.Event{Kind: models.EventStatus, Status: models.StatusPaused}).Effects)
@@ -157,7 +157,7 @@ func TestGreetingAndPause(t *testing.T) {
 // TestGreetingIsRestored: a terminated workflow owed the greeting.
 func TestGreetingIsRestored(t *testing.T) {
 	const night, morning = "2026-01-15T22:30:00-05:00", "2026-01-16T08:03:00-05:00"
-	s := enrolled(t, night, morning, false)
+	s := newEnrolled(t, night, morning, false)
 	require.Equal(t, []models.Effect{setDue(models.DueGreeting, "", instant(t, morning))}, decide(t, s, models.Event{Kind: models.EventRestored}).Effects)
 	s.State.GreetingAt = time.Time{}
 	require.Empty(t, decide(t, s, models.Event{Kind: models.EventRestored}).Effects)

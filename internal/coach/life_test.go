@@ -14,7 +14,7 @@ import (
 // life applies effects as workflow code does and holds what must never happen.
 type life struct {
 	t        *rapid.T
-	s        Situation
+	s        Input
 	prompts  map[string]time.Time // prompt id -> sent
 	dates    map[string]bool      // dates that were sent or recorded as missed
 	sent     map[string]time.Time // schedule id -> its last prompt

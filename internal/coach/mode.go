@@ -8,20 +8,20 @@ import (
 	"coachline/models"
 )
 
-// transition answers the transition_state tool. Every transition becomes a due
-// time, an immediate one a time that has passed already, so that the mode
+// planTransition answers the transition_state tool. Every transition becomes a
+// due time, an immediate one a time that has passed already, so that the mode
 // changes between turns only; the newest one replaces any other.
-func (s Situation) transition(target models.Mode, delay time.Duration) (models.Decision, error) {
+func (s Input) planTransition(target models.Mode, delay time.Duration) (models.Decision, error) {
 	if !target.Known() {
-		return refuse("target_state %s is not a state; allowed: %s, %s", quote(string(target)), models.ModeIntake, models.ModeFeedback), nil
+		return refuseAsk("target_state %s is not a state; allowed: %s, %s", quoteValue(string(target)), models.ModeIntake, models.ModeFeedback), nil
 	}
 	if delay < 0 {
-		return refuse("delay_minutes must be 0 or more"), nil
+		return refuseAsk("delay_minutes must be 0 or more"), nil
 	}
 	at := s.Now.Add(delay)
 	applies := "after this turn"
 	if delay > 0 {
-		zone, err := s.zone("")
+		zone, err := s.loadZone("")
 		if err != nil {
 			return models.Decision{}, fmt.Errorf("telling when the transition applies: %w", err)
 		}
@@ -35,35 +35,35 @@ func (s Situation) transition(target models.Mode, delay time.Duration) (models.D
 	if err != nil {
 		return models.Decision{}, fmt.Errorf("writing the tool result: %w", err)
 	}
-	p := s.plan()
-	p.clear(models.DueDelayedTransition)
-	p.set(models.DueDelayedTransition, string(target), at)
+	p := s.newPlan()
+	p.clearDue(models.DueDelayedTransition)
+	p.setDue(models.DueDelayedTransition, string(target), at)
 	return models.Decision{Effects: p.effects, Note: string(note)}, nil
 }
 
-// operatorMode: an operator's setting replaces what the model had planned.
-func (s Situation) operatorMode(mode models.Mode) models.Decision {
+// setOperatorMode replaces what the model had planned by an operator's setting.
+func (s Input) setOperatorMode(mode models.Mode) models.Decision {
 	if !mode.Known() {
-		return refuse("target_state %s is not a state; allowed: %s, %s", quote(string(mode)), models.ModeIntake, models.ModeFeedback)
+		return refuseAsk("target_state %s is not a state; allowed: %s, %s", quoteValue(string(mode)), models.ModeIntake, models.ModeFeedback)
 	}
-	p := s.plan()
-	p.clear(models.DueDelayedTransition)
-	s.enter(p, mode)
-	return p.decision()
+	p := s.newPlan()
+	p.clearDue(models.DueDelayedTransition)
+	s.enterMode(p, mode)
+	return p.toDecision()
 }
 
-// enter changes the mode; entering the mode that holds already changes nothing,
-// not even what it waits for.
-func (s Situation) enter(p *plan, mode models.Mode) {
+// enterMode changes the mode; entering the mode that holds already changes
+// nothing, not even what it waits for.
+func (s Input) enterMode(p *plan, mode models.Mode) {
 	if mode == s.State.Mode {
 		return
 	}
 	switch mode {
 	case models.ModeIntake:
-		p.add(models.Effect{Kind: models.EffectSetMode, Mode: mode})
-		p.clear(models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+		p.addEffect(models.Effect{Kind: models.EffectSetMode, Mode: mode})
+		p.clearDue(models.DueFeedbackTimeout, models.DueFeedbackFollowup)
 	case models.ModeFeedback:
-		p.add(models.Effect{Kind: models.EffectSetMode, Mode: mode})
+		p.addEffect(models.Effect{Kind: models.EffectSetMode, Mode: mode})
 		var promptID string
 		if s.State.Pending != nil {
 			promptID = s.State.Pending.PromptID
@@ -74,31 +74,32 @@ func (s Situation) enter(p *plan, mode models.Mode) {
 
 // awaitFeedback starts the wait for the person's word on a prompt. Without
 // coaching nothing waits: the question could not be asked.
-func (s Situation) awaitFeedback(p *plan, promptID string) {
-	p.clear(models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+func (s Input) awaitFeedback(p *plan, promptID string) {
+	p.clearDue(models.DueFeedbackTimeout, models.DueFeedbackFollowup)
 	if s.isActive() {
-		p.later(models.DueFeedbackTimeout, promptID, s.Now, s.Rules.FeedbackTimeout)
+		p.setDueAfter(models.DueFeedbackTimeout, promptID, s.Now, s.Rules.FeedbackTimeout)
 	}
 }
 
-// dueAutoFeedback: no answer to a prompt so far (an answer would have cleared
-// this due time), so the next words are taken as feedback.
-func (s Situation) dueAutoFeedback(promptID string) models.Decision {
+// handleDueAutoFeedback enters feedback when a prompt has no answer so far (an
+// answer would have cleared this due time), so the next text is taken as
+// feedback.
+func (s Input) handleDueAutoFeedback(promptID string) models.Decision {
 	voided := s.State.Pending != nil && s.State.Pending.PromptID != promptID
 	if voided || !s.canSpeakFirst() {
 		return models.Decision{}
 	}
-	p := s.plan()
+	p := s.newPlan()
 	if s.State.Mode != models.ModeFeedback {
-		p.add(models.Effect{Kind: models.EffectSetMode, Mode: models.ModeFeedback})
+		p.addEffect(models.Effect{Kind: models.EffectSetMode, Mode: models.ModeFeedback})
 	}
 	s.awaitFeedback(p, promptID)
-	return p.decision()
+	return p.toDecision()
 }
 
-// dueFeedback: still silence in feedback. One question, one follow-up later,
-// then nothing; in quiet hours either waits for their end.
-func (s Situation) dueFeedback(due models.Due, kind models.Kind) (models.Decision, error) {
+// handleDueFeedback breaks the silence in feedback. One question, one follow-up
+// later, then nothing; in quiet hours either waits for their end.
+func (s Input) handleDueFeedback(due models.Due, kind models.Kind) (models.Decision, error) {
 	if s.State.Mode != models.ModeFeedback || !s.canSpeakFirst() {
 		return models.Decision{}, nil
 	}
@@ -106,15 +107,15 @@ func (s Situation) dueFeedback(due models.Due, kind models.Kind) (models.Decisio
 	if err != nil {
 		return models.Decision{}, err
 	}
-	p := s.plan()
+	p := s.newPlan()
 	if quiet.After(s.Now) {
 		later, err := s.spreadFrom(quiet)
-		p.set(due.Kind, due.Ref, later)
-		return p.decision(), err
+		p.setDue(due.Kind, due.Ref, later)
+		return p.toDecision(), err
 	}
 	if due.Kind == models.DueFeedbackTimeout {
-		p.later(models.DueFeedbackFollowup, due.Ref, s.Now, s.Rules.FeedbackFollowup)
+		p.setDueAfter(models.DueFeedbackFollowup, due.Ref, s.Now, s.Rules.FeedbackFollowup)
 	}
-	p.start(models.TurnPlan{Kind: kind, PromptID: due.Ref})
-	return p.decision(), nil
+	p.startTurn(models.TurnPlan{Kind: kind, PromptID: due.Ref})
+	return p.toDecision(), nil
 }

@@ -13,16 +13,16 @@ func TestDueAutoFeedback(t *testing.T) {
 	wait := setDue(models.DueFeedbackTimeout, "p1", instant(t, noon).Add(15*time.Minute))
 	for _, c := range []struct {
 		name   string
-		change func(*Situation)
+		change func(*Input)
 		want   []models.Effect
 	}{
 		{"no answer", nil, []models.Effect{setMode(models.ModeFeedback), wait}},
-		{"reminded already", func(s *Situation) { s.State.Pending = nil }, []models.Effect{setMode(models.ModeFeedback), wait}},
-		{"feedback already", func(s *Situation) { s.State.Mode = models.ModeFeedback }, []models.Effect{wait}},
-		{"no time-out", func(s *Situation) { s.Rules.FeedbackTimeout = 0 }, []models.Effect{setMode(models.ModeFeedback)}},
-		{"a text is waiting", func(s *Situation) { *s = waiting(*s, 0) }, nil},
-		{"voided", func(s *Situation) { s.State.Pending.PromptID = "p2" }, nil},
-		{"paused", func(s *Situation) { s.State.Status = models.StatusPaused }, nil},
+		{"reminded already", func(s *Input) { s.State.Pending = nil }, []models.Effect{setMode(models.ModeFeedback), wait}},
+		{"feedback already", func(s *Input) { s.State.Mode = models.ModeFeedback }, []models.Effect{wait}},
+		{"no time-out", func(s *Input) { s.Rules.FeedbackTimeout = 0 }, []models.Effect{setMode(models.ModeFeedback)}},
+		{"a text is waiting", func(s *Input) { *s = waiting(*s, 0) }, nil},
+		{"voided", func(s *Input) { s.State.Pending.PromptID = "p2" }, nil},
+		{"paused", func(s *Input) { s.State.Status = models.StatusPaused }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := at(t, noon)
@@ -30,7 +30,7 @@ func TestDueAutoFeedback(t *testing.T) {
 			if c.change != nil {
 				c.change(&s)
 			}
-			require.Equal(t, c.want, decide(t, s, fell(models.DueAutoFeedback, "p1")).Effects)
+			require.Equal(t, c.want, decide(t, s, dueEvent(models.DueAutoFeedback, "p1")).Effects)
 		})
 	}
 }
@@ -43,18 +43,18 @@ func TestDueFeedback(t *testing.T) {
 	for _, c := range []struct {
 		name, now string
 		kind      models.DueKind
-		change    func(*Situation)
+		change    func(*Input)
 		want      []models.Effect
 	}{
 		{"question", noon, models.DueFeedbackTimeout, nil,
 			[]models.Effect{setDue(models.DueFeedbackFollowup, "p1", now.Add(3*time.Hour)), question}},
-		{"question without follow-up", noon, models.DueFeedbackTimeout, func(s *Situation) { s.Rules.FeedbackFollowup = 0 }, []models.Effect{question}},
+		{"question without follow-up", noon, models.DueFeedbackTimeout, func(s *Input) { s.Rules.FeedbackFollowup = 0 }, []models.Effect{question}},
 		{"follow-up is the last", noon, models.DueFeedbackFollowup, nil, []models.Effect{followup}},
 		{"question at night", evening, models.DueFeedbackTimeout, nil, []models.Effect{setDue(models.DueFeedbackTimeout, "p1", morning)}},
 		{"follow-up at night", evening, models.DueFeedbackFollowup, nil, []models.Effect{setDue(models.DueFeedbackFollowup, "p1", morning)}},
-		{"a text is waiting", noon, models.DueFeedbackTimeout, func(s *Situation) { *s = waiting(*s, 0) }, nil},
-		{"back in intake", noon, models.DueFeedbackTimeout, func(s *Situation) { s.State.Mode = models.ModeIntake }, nil},
-		{"paused", noon, models.DueFeedbackFollowup, func(s *Situation) { s.State.Status = models.StatusPaused }, nil},
+		{"a text is waiting", noon, models.DueFeedbackTimeout, func(s *Input) { *s = waiting(*s, 0) }, nil},
+		{"back in intake", noon, models.DueFeedbackTimeout, func(s *Input) { s.State.Mode = models.ModeIntake }, nil},
+		{"paused", noon, models.DueFeedbackFollowup, func(s *Input) { s.State.Status = models.StatusPaused }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := at(t, c.now)
@@ -62,7 +62,7 @@ func TestDueFeedback(t *testing.T) {
 			if c.change != nil {
 				c.change(&s)
 			}
-			require.Equal(t, c.want, decide(t, s, fell(c.kind, "p1")).Effects)
+			require.Equal(t, c.want, decide(t, s, dueEvent(c.kind, "p1")).Effects)
 		})
 	}
 }
@@ -74,21 +74,21 @@ func TestModeChange(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		from, to models.Mode
-		change   func(*Situation)
+		change   func(*Input)
 		want     []models.Effect
 	}{
 		{"to feedback", models.ModeIntake, models.ModeFeedback, nil, []models.Effect{setMode(models.ModeFeedback), timeout}},
 		{"to feedback on a prompt", models.ModeIntake, models.ModeFeedback,
-			func(s *Situation) { s.State.Pending = &models.PendingPrompt{PromptID: "p1"} },
+			func(s *Input) { s.State.Pending = &models.PendingPrompt{PromptID: "p1"} },
 			[]models.Effect{setMode(models.ModeFeedback), ofPrompt}},
 		{"to feedback while paused", models.ModeIntake, models.ModeFeedback,
-			func(s *Situation) { s.State.Status = models.StatusPaused }, []models.Effect{setMode(models.ModeFeedback)}},
-		{"to intake", models.ModeFeedback, models.ModeIntake, func(s *Situation) {
+			func(s *Input) { s.State.Status = models.StatusPaused }, []models.Effect{setMode(models.ModeFeedback)}},
+		{"to intake", models.ModeFeedback, models.ModeIntake, func(s *Input) {
 			s.State.Due = []models.Due{{Kind: models.DueFeedbackTimeout}, {Kind: models.DueFeedbackFollowup}}
 		}, append([]models.Effect{setMode(models.ModeIntake)}, off...)},
 		{"an unknown mode is stored as intake", "", models.ModeIntake, nil, []models.Effect{setMode(models.ModeIntake)}},
 		{"the same mode cancels nothing", models.ModeFeedback, models.ModeFeedback,
-			func(s *Situation) { s.State.Due = []models.Due{{Kind: models.DueFeedbackTimeout}} }, nil},
+			func(s *Input) { s.State.Due = []models.Due{{Kind: models.DueFeedbackTimeout}} }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := at(t, noon)
@@ -97,7 +97,7 @@ func TestModeChange(t *testing.T) {
 				c.change(&s)
 			}
 			require.Equal(t, c.want, decide(t, s, models.Event{Kind: models.EventMode, Mode: c.to}).Effects)
-			require.Equal(t, c.want, decide(t, s, fell(models.DueDelayedTransition, string(c.to))).Effects)
+			require.Equal(t, c.want, decide(t, s, dueEvent(models.DueDelayedTransition, string(c.to))).Effects)
 		})
 	}
 
@@ -106,7 +106,7 @@ func TestModeChange(t *testing.T) {
 	require.Equal(t, []models.Effect{clearDue(models.DueDelayedTransition)},
 		decide(t, s, models.Event{Kind: models.EventMode, Mode: models.ModeIntake}).Effects, "an operator's word cancels what was planned")
 	require.Contains(t, decide(t, s, models.Event{Kind: models.EventMode, Mode: "COORDINATOR"}).Refused, "INTAKE, FEEDBACK")
-	require.Empty(t, decide(t, s, fell(models.DueDelayedTransition, "COORDINATOR")).Effects)
+	require.Empty(t, decide(t, s, dueEvent(models.DueDelayedTransition, "COORDINATOR")).Effects)
 }
 
 func TestTransitionAsk(t *testing.T) {

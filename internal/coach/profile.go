@@ -76,14 +76,14 @@ func (a ProfileAsk) Check() error {
 func checkTone(tags []string, source tone.Source) error {
 	for _, tag := range tags {
 		if !slices.Contains(tone.Tags(), tag) {
-			return models.BadField("tone_tags", "%s is not a tone; allowed: %s", quote(tag), joinNames(tone.Tags()))
+			return models.BadField("tone_tags", "%s is not a tone; allowed: %s", quoteValue(tag), joinNames(tone.Tags()))
 		}
 	}
 	switch source {
 	case "", tone.Explicit, tone.Implicit:
 		return nil
 	}
-	return models.BadField("tone_update_source", "%s is not allowed; use explicit or implicit", quote(string(source)))
+	return models.BadField("tone_update_source", "%s is not allowed; use explicit or implicit", quoteValue(string(source)))
 }
 
 // ReportsSuccess says whether the ask records that a prompt worked, which is
@@ -103,7 +103,7 @@ func MergeProfile(p models.Profile, ask ProfileAsk, now time.Time) (models.Profi
 	var changed []string
 	for _, field := range ProfileFields() {
 		value, given := ask.Fields[field]
-		if given && mergeField(field.in(&p), value) {
+		if given && mergeField(field.valueIn(&p), value) {
 			changed = append(changed, string(field))
 		}
 	}
@@ -132,8 +132,8 @@ func mergeField(target *string, value FieldValue) bool {
 	return true
 }
 
-// in points at the place of the field in a profile.
-func (f ProfileField) in(p *models.Profile) *string {
+// valueIn points at the place of the field in a profile.
+func (f ProfileField) valueIn(p *models.Profile) *string {
 	switch f {
 	case FieldHabitDomain:
 		return &p.HabitDomain
@@ -162,19 +162,20 @@ func (f ProfileField) in(p *models.Profile) *string {
 // MissingFields names what a complete profile still lacks, of habit_domain,
 // motivational_frame, preferred_time and prompt_anchor, in this order.
 func MissingFields(p models.Profile) []string {
-	return blank(p, FieldHabitDomain, FieldMotivationalFrame, FieldPreferredTime, FieldPromptAnchor)
+	return listBlank(p, FieldHabitDomain, FieldMotivationalFrame, FieldPreferredTime, FieldPromptAnchor)
 }
 
 // PromptNeeds names what generating a habit prompt still lacks, of
 // prompt_anchor and preferred_time, in this order.
 func PromptNeeds(p models.Profile) []string {
-	return blank(p, FieldPromptAnchor, FieldPreferredTime)
+	return listBlank(p, FieldPromptAnchor, FieldPreferredTime)
 }
 
-func blank(p models.Profile, fields ...ProfileField) []string {
+// listBlank returns the names of the fields that are empty.
+func listBlank(p models.Profile, fields ...ProfileField) []string {
 	var missing []string
 	for _, field := range fields {
-		if strings.TrimSpace(*field.in(&p)) == "" {
+		if strings.TrimSpace(*field.valueIn(&p)) == "" {
 			missing = append(missing, string(field))
 		}
 	}

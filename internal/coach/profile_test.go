@@ -107,7 +107,7 @@ func TestMissing(t *testing.T) {
 	require.Equal(t, []string{"prompt_anchor"}, MissingFields(full))
 }
 
-func toned(tags ...string) models.Profile { return models.Profile{Tone: models.Tone{Tags: tags}} }
+func withTones(tags ...string) models.Profile { return models.Profile{Tone: models.Tone{Tags: tags}} }
 
 func TestExplicitTone(t *testing.T) {
 	now := instant(t, noon)
@@ -126,7 +126,7 @@ func TestExplicitTone(t *testing.T) {
 		{"unknown is left out", []string{"concise"}, []string{"sarcastic"}, []string{"concise"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before := toned(c.had...)
+			before := withTones(c.had...)
 			got, changed := MergeProfile(before, ProfileAsk{ToneTags: c.asks, ToneSource: tone.Explicit}, now)
 			require.Equal(t, c.want, got.Tone.Tags)
 			require.Equal(t, c.changed, changed)
@@ -158,7 +158,7 @@ func TestImplicitTone(t *testing.T) {
 	p = observe(p, 1, &now, "formal")
 	require.Empty(t, p.Tone.Tags)
 
-	explicit := toned("concise", "humor_ok")
+	explicit := withTones("concise", "humor_ok")
 	p = observe(explicit, 30, &now, "formal")
 	require.Equal(t, []string{"concise", "formal", "humor_ok"}, p.Tone.Tags, "an explicit wish does not fade by itself")
 	p = observe(explicit, 5, &now, "detailed")
@@ -166,7 +166,7 @@ func TestImplicitTone(t *testing.T) {
 	p = observe(p, 3, &now, "detailed")
 	require.Equal(t, []string{"detailed", "humor_ok"}, p.Tone.Tags)
 
-	p = observe(toned("no_emojis"), 30, &now, "emojis_ok")
+	p = observe(withTones("no_emojis"), 30, &now, "emojis_ok")
 	require.Equal(t, []string{"no_emojis"}, p.Tone.Tags)
 	p = observe(models.Profile{}, 8, &now, "emojis_ok", "no_emojis")
 	require.Equal(t, []string{"no_emojis"}, p.Tone.Tags)

@@ -19,24 +19,24 @@ const (
 	MissedPaused     = "paused"
 )
 
-// duePrompt: the time of a schedule's slot has come, or came while no worker
-// ran. At most one prompt goes out, that of the newest slot that is not too
-// late; every older one is recorded as missed. The next slot is set before the
-// turn starts, so that losing the turn cannot lose the next day.
+// handleDuePrompt starts the prompt of a schedule whose slot has come, or came
+// while no worker ran. At most one prompt goes out, that of the newest slot
+// that is not too late; every older one is recorded as missed. The next slot is
+// set before the turn starts, so that losing the turn cannot lose the next day.
 //
-// After an outage everybody's prompts fall due at one instant; they are spread
-// over the minutes that follow like those of people who chose the same minute,
-// so that a participant who writes meanwhile does not wait behind them.
-func (s Situation) duePrompt(due models.Due) (models.Decision, error) {
+// After an outage all participants' prompts fall due at one instant; they are
+// spread over the minutes that follow like those of people who chose the same
+// minute, so that a participant who writes meanwhile does not wait behind them.
+func (s Input) handleDuePrompt(due models.Due) (models.Decision, error) {
 	id := due.Ref
 	i := slices.IndexFunc(s.State.Schedules, func(schedule models.Schedule) bool { return schedule.ID == id })
 	if i < 0 {
 		return models.Decision{}, nil
 	}
-	p := s.plan()
+	p := s.newPlan()
 	schedule := s.State.Schedules[i]
 	if !s.isActive() {
-		return s.missPaused(p, schedule)
+		return s.recordMissedInPause(p, schedule)
 	}
 	quiet, err := s.Opens()
 	if err != nil {
@@ -46,65 +46,65 @@ func (s Situation) duePrompt(due models.Due) (models.Decision, error) {
 		slot := schedule.Next
 		following := schedule
 		following.LastDate = slot.Date
-		if following.Next, err = s.next(following, slot.TargetAt); err != nil {
+		if following.Next, err = s.nextSlot(following, slot.TargetAt); err != nil {
 			return models.Decision{}, err
 		}
-		deadline, err := s.deadline(schedule)
+		deadline, err := s.promptDeadline(schedule)
 		if err != nil {
 			return models.Decision{}, err
 		}
-		reason := s.verdict(schedule, following.Next, quiet, deadline)
+		reason := s.judgePrompt(schedule, following.Next, quiet, deadline)
 		switch reason {
 		case verdictSend:
-			if later, err := s.inTurn(due, deadline, following.Next); err != nil || later.After(s.Now) {
-				p.put(schedule)
-				p.set(models.DueDailyPrompt, id, later)
-				return p.decision(), err
+			if later, err := s.promptSendAt(due, deadline, following.Next); err != nil || later.After(s.Now) {
+				p.putSchedule(schedule)
+				p.setDue(models.DueDailyPrompt, id, later)
+				return p.toDecision(), err
 			}
 			return s.sendPrompt(p, following, slot)
 		case verdictDefer:
 			later, err := s.deferPrompt(quiet, deadline, following.Next)
-			p.put(schedule)
-			p.set(models.DueDailyPrompt, id, later)
-			return p.decision(), err
+			p.putSchedule(schedule)
+			p.setDue(models.DueDailyPrompt, id, later)
+			return p.toDecision(), err
 		}
-		p.miss(id, slot, string(reason))
+		p.addMissed(id, slot, string(reason))
 		schedule = following
 	}
-	return s.rearm(p, schedule)
+	return s.setSlot(p, schedule)
 }
 
 // sendPrompt starts the turn of a slot. The schedule's next slot is found anew,
 // because it depends on the date on which this prompt goes out.
-func (s Situation) sendPrompt(p *plan, schedule models.Schedule, slot models.Slot) (models.Decision, error) {
+func (s Input) sendPrompt(p *plan, schedule models.Schedule, slot models.Slot) (models.Decision, error) {
 	midnight, err := s.endOfDate(schedule, slot)
 	if err != nil {
 		return models.Decision{}, err
 	}
 	schedule.LastAt = s.Now.UTC()
-	if schedule.Next, err = s.next(schedule, slot.TargetAt); err != nil {
+	if schedule.Next, err = s.nextSlot(schedule, slot.TargetAt); err != nil {
 		return models.Decision{}, err
 	}
-	p.put(schedule)
-	p.set(models.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
-	p.start(models.TurnPlan{
+	p.putSchedule(schedule)
+	p.setDue(models.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
+	p.startTurn(models.TurnPlan{
 		Kind:       models.KindPrompt,
 		PromptID:   models.PromptID(s.State.ParticipantID, schedule.ID, slot.Date),
 		ScheduleID: schedule.ID,
 		Slot:       slot,
 		// The turn of a prompt chosen for midnight has the time that it needs.
-		Until: later(midnight, slot.SendAt.Add(lateness)),
+		Until: laterOf(midnight, slot.SendAt.Add(lateness)),
 	})
-	return p.decision(), nil
+	return p.toDecision(), nil
 }
 
-// endOfDate is the end of the local date of a slot's target.
-func (s Situation) endOfDate(schedule models.Schedule, slot models.Slot) (time.Time, error) {
-	zone, err := s.zone(schedule.Zone)
+// endOfDate returns the end of the local date of a slot's target.
+func (s Input) endOfDate(schedule models.Schedule, slot models.Slot) (time.Time, error) {
+	zone, err := s.loadZone(schedule.Zone)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("finding the date of a prompt of schedule %s: %w", schedule.ID, err)
 	}
-	return dateOf(slot.TargetAt, zone).plus(1).at(0, zone), nil
+	return dateOf(slot.TargetAt, zone).addDays(1).instantOf(0, zone), nil
 }
 
 // verdict is what becomes of a due slot: sent, deferred, or the reason for
@@ -116,9 +116,9 @@ const (
 	verdictDefer verdict = "defer"
 )
 
-// verdict judges the slot of a schedule that is due. A fixed prompt on time is
-// exempt from quiet hours, because the person chose the time.
-func (s Situation) verdict(schedule models.Schedule, following models.Slot, quiet, deadline time.Time) verdict {
+// judgePrompt judges the slot of a schedule that is due. A fixed prompt on time
+// is exempt from quiet hours, because the person chose the time.
+func (s Input) judgePrompt(schedule models.Schedule, following models.Slot, quiet, deadline time.Time) verdict {
 	slot := schedule.Next
 	switch late := s.Now.After(slot.SendAt.Add(lateness)); {
 	case s.Now.After(deadline), !following.SendAt.After(s.Now):
@@ -131,10 +131,10 @@ func (s Situation) verdict(schedule models.Schedule, following models.Slot, quie
 	return verdictDefer
 }
 
-// deadline is the last instant at which the prompt of a schedule's slot may go
-// out: on the local date of its target, because the next date has a prompt of
-// its own.
-func (s Situation) deadline(schedule models.Schedule) (time.Time, error) {
+// promptDeadline returns the last instant at which the prompt of a schedule's
+// slot may go out: on the local date of its target, because the next date has a
+// prompt of its own.
+func (s Input) promptDeadline(schedule models.Schedule) (time.Time, error) {
 	slot := schedule.Next
 	last := slot.TargetAt.Add(s.Rules.PromptGrace)
 	switch {
@@ -144,12 +144,13 @@ func (s Situation) deadline(schedule models.Schedule) (time.Time, error) {
 		last = slot.SendAt.Add(s.Rules.PromptGrace)
 	}
 	midnight, err := s.endOfDate(schedule, slot)
-	return earlier(last, midnight.Add(-time.Second)), err
+	return earlierOf(last, midnight.Add(-time.Second)), err
 }
 
-// deferPrompt is when a prompt goes out that quiet hours or an outage held up: at
-// the person's share of the spread from their end, where it is in time then.
-func (s Situation) deferPrompt(end, deadline time.Time, following models.Slot) (time.Time, error) {
+// deferPrompt returns when a prompt goes out that quiet hours or an outage held
+// up: at the person's share of the spread from their end, where it is in time
+// then.
+func (s Input) deferPrompt(end, deadline time.Time, following models.Slot) (time.Time, error) {
 	at, err := s.spreadFrom(end)
 	if at.After(deadline) || !following.SendAt.After(at) {
 		return end, err
@@ -157,81 +158,84 @@ func (s Situation) deferPrompt(end, deadline time.Time, following models.Slot) (
 	return at, err
 }
 
-// inTurn is when a prompt goes out whose time came while no worker ran. Now: at
-// once, because it is not late, there is no spread, or then it would be too
-// late or in quiet hours.
-func (s Situation) inTurn(due models.Due, deadline time.Time, following models.Slot) (time.Time, error) {
-	if !s.heldUp(due) {
+// promptSendAt returns when a prompt goes out whose time came while no worker
+// ran. Now: at once, because it is not late, there is no spread, or then it
+// would be too late or in quiet hours.
+func (s Input) promptSendAt(due models.Due, deadline time.Time, following models.Slot) (time.Time, error) {
+	if !s.isHeldUp(due) {
 		return s.Now, nil
 	}
 	return s.deferPrompt(s.Now, deadline, following)
 }
 
-// missPaused: pausing takes the due times away, so this is a last guard. For
-// those who left for good there is nothing to set.
-func (s Situation) missPaused(p *plan, schedule models.Schedule) (models.Decision, error) {
+// recordMissedInPause records the prompt of a participant who is not active.
+// Pausing takes the due times away, so this is a last guard. For those who left
+// for good there is nothing to set.
+func (s Input) recordMissedInPause(p *plan, schedule models.Schedule) (models.Decision, error) {
 	if s.State.Status != models.StatusPaused {
 		return models.Decision{}, nil
 	}
 	if slot := schedule.Next; slot.Date != "" {
-		p.miss(schedule.ID, slot, MissedPaused)
+		p.addMissed(schedule.ID, slot, MissedPaused)
 		schedule.LastDate = slot.Date
 	}
 	schedule.Next = models.Slot{}
-	return s.rearm(p, schedule)
+	return s.setSlot(p, schedule)
 }
 
-// rearm sets the slot that a schedule has, or the next one from now.
-func (s Situation) rearm(p *plan, schedule models.Schedule) (models.Decision, error) {
+// setSlot sets the slot that a schedule has, or the next one from now.
+func (s Input) setSlot(p *plan, schedule models.Schedule) (models.Decision, error) {
 	if schedule.Next.Date == "" {
 		var err error
-		if schedule.Next, err = s.next(schedule, s.Now); err != nil {
+		if schedule.Next, err = s.nextSlot(schedule, s.Now); err != nil {
 			return models.Decision{}, err
 		}
 	}
-	p.put(schedule)
-	p.set(models.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
-	return p.decision(), nil
+	p.putSchedule(schedule)
+	p.setDue(models.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
+	return p.toDecision(), nil
 }
 
-func (p *plan) miss(id string, slot models.Slot, reason string) {
-	p.add(models.Effect{
+// addMissed records a prompt that was not sent, and why.
+func (p *plan) addMissed(id string, slot models.Slot, reason string) {
+	p.addEffect(models.Effect{
 		Kind:   models.EffectMissPrompt,
 		Missed: &models.MissedPrompt{ScheduleID: id, Slot: slot, Reason: reason},
 	})
 }
 
-// promptSent: the carrier took a prompt. It voids what depended on the one
-// before; a text that came in meanwhile has answered it already.
-func (s Situation) promptSent(ev models.Event) models.Decision {
-	p := s.plan()
-	p.clear(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+// handlePromptSent records that the carrier took a prompt. It voids what
+// depended on the one before; a text that came in meanwhile has answered it
+// already.
+func (s Input) handlePromptSent(ev models.Event) models.Decision {
+	p := s.newPlan()
+	p.clearDue(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
 	overtaken := slices.ContainsFunc(s.State.Inbox.Items, func(item models.InboxItem) bool {
 		return item.ReceivedAt.After(ev.At)
 	})
 	if overtaken || !s.isActive() {
 		p.clearPending(s.State)
-		return p.decision()
+		return p.toDecision()
 	}
 	id := ev.Plan.PromptID
-	p.add(models.Effect{
+	p.addEffect(models.Effect{
 		Kind:    models.EffectSetPending,
 		Pending: &models.PendingPrompt{PromptID: id, SentAt: ev.At.UTC()},
 	})
-	p.later(models.DueReminder, id, ev.At, s.Rules.ReminderDelay)
-	p.later(models.DueAutoFeedback, id, ev.At, s.Rules.AutoFeedbackDelay)
-	return p.decision()
+	p.setDueAfter(models.DueReminder, id, ev.At, s.Rules.ReminderDelay)
+	p.setDueAfter(models.DueAutoFeedback, id, ev.At, s.Rules.AutoFeedbackDelay)
+	return p.toDecision()
 }
 
-// dueReminder: one nudge for a prompt without an answer. In quiet hours it
-// waits for their end, unless the next prompt comes first; then it is dropped,
-// and an answer still counts.
-func (s Situation) dueReminder(promptID string) (models.Decision, error) {
+// handleDueReminder sends one reminder of a prompt without an answer. In quiet
+// hours it waits for their end, unless the next prompt comes first; then it is
+// dropped, and an answer still counts.
+func (s Input) handleDueReminder(promptID string) (models.Decision, error) {
 	pending := s.State.Pending
 	if pending == nil || pending.PromptID != promptID || !s.canSpeakFirst() {
 		return models.Decision{}, nil
 	}
-	p := s.plan()
+	p := s.newPlan()
 	quiet, err := s.Opens()
 	if err != nil {
 		return models.Decision{}, err
@@ -242,11 +246,11 @@ func (s Situation) dueReminder(promptID string) (models.Decision, error) {
 			return due.Kind == models.DueDailyPrompt && !due.At.After(later)
 		})
 		if !overtaken {
-			p.set(models.DueReminder, promptID, later)
+			p.setDue(models.DueReminder, promptID, later)
 		}
-		return p.decision(), err
+		return p.toDecision(), err
 	}
 	p.clearPending(s.State)
-	p.start(models.TurnPlan{Kind: models.KindReminder, PromptID: promptID})
-	return p.decision(), nil
+	p.startTurn(models.TurnPlan{Kind: models.KindReminder, PromptID: promptID})
+	return p.toDecision(), nil
 }

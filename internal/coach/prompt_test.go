@@ -11,10 +11,10 @@ import (
 
 // withSlot is a situation whose only schedule has the slot that it had been
 // given before day began.
-func withSlot(t require.TestingT, now string, schedule models.Schedule, day string) Situation {
+func withSlot(t require.TestingT, now string, schedule models.Schedule, day string) Input {
 	s := at(t, now)
 	var err error
-	schedule.Next, err = s.next(schedule, instant(t, day))
+	schedule.Next, err = s.nextSlot(schedule, instant(t, day))
 	require.NoError(t, err)
 	s.State.Schedules = []models.Schedule{schedule}
 	return s
@@ -51,7 +51,7 @@ func TestDuePromptFixed(t *testing.T) {
 	sent := []string{"next 2026-01-16 after 2026-01-15", "due 2026-01-16 11:50", "send 2026-01-15"}
 	for _, c := range []struct {
 		name, now string
-		change    func(*Situation)
+		change    func(*Input)
 		want      []string
 	}{
 		{"on time", "2026-01-15T11:50:00-05:00", nil, sent},
@@ -63,25 +63,25 @@ func TestDuePromptFixed(t *testing.T) {
 			"next 2026-01-19 after 2026-01-18", "due 2026-01-19 11:50", "send 2026-01-18",
 		}},
 		{"never two days together, whatever the grace", "2026-01-16T12:30:00-05:00",
-			func(s *Situation) { s.Rules.PromptGrace = 48 * time.Hour },
+			func(s *Input) { s.Rules.PromptGrace = 48 * time.Hour },
 			[]string{"miss 2026-01-15 outage", "next 2026-01-17 after 2026-01-16", "due 2026-01-17 11:50", "send 2026-01-16"}},
-		{"no grace, on time", "2026-01-15T11:52:00-05:00", func(s *Situation) { s.Rules.PromptGrace = 0 }, sent},
-		{"no grace, late", "2026-01-15T11:52:01-05:00", func(s *Situation) { s.Rules.PromptGrace = 0 },
+		{"no grace, on time", "2026-01-15T11:52:00-05:00", func(s *Input) { s.Rules.PromptGrace = 0 }, sent},
+		{"no grace, late", "2026-01-15T11:52:01-05:00", func(s *Input) { s.Rules.PromptGrace = 0 },
 			[]string{"miss 2026-01-15 outage", "next 2026-01-16 after 2026-01-15", "due 2026-01-16 11:50"}},
 		{"too early waits", "2026-01-15T11:00:00-05:00", nil, []string{"next 2026-01-15 after ", "due 2026-01-15 11:50"}},
-		{"paused", "2026-01-15T11:50:00-05:00", func(s *Situation) { s.State.Status = models.StatusPaused },
+		{"paused", "2026-01-15T11:50:00-05:00", func(s *Input) { s.State.Status = models.StatusPaused },
 			[]string{"miss 2026-01-15 paused", "next 2026-01-16 after 2026-01-15", "due 2026-01-16 11:50"}},
-		{"opted out", "2026-01-15T11:50:00-05:00", func(s *Situation) { s.State.Status = models.StatusOptedOut }, nil},
-		{"no slot yet", "2026-01-15T11:00:00-05:00", func(s *Situation) { s.State.Schedules[0].Next = models.Slot{} },
+		{"opted out", "2026-01-15T11:50:00-05:00", func(s *Input) { s.State.Status = models.StatusOptedOut }, nil},
+		{"no slot yet", "2026-01-15T11:00:00-05:00", func(s *Input) { s.State.Schedules[0].Next = models.Slot{} },
 			[]string{"next 2026-01-15 after ", "due 2026-01-15 11:50"}},
-		{"schedule gone", "2026-01-15T11:50:00-05:00", func(s *Situation) { s.State.Schedules = nil }, nil},
+		{"schedule gone", "2026-01-15T11:50:00-05:00", func(s *Input) { s.State.Schedules = nil }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := withSlot(t, c.now, fixedAt("12:00"), day)
 			if c.change != nil {
 				c.change(&s)
 			}
-			require.Equal(t, c.want, outcome(t, decide(t, s, fell(models.DueDailyPrompt, "s1"))))
+			require.Equal(t, c.want, outcome(t, decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))))
 		})
 	}
 }
@@ -107,7 +107,7 @@ func TestDuePromptQuietHours(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := withSlot(t, c.now, fixedAt(c.clock), day)
-			require.Equal(t, c.want, outcome(t, decide(t, s, fell(models.DueDailyPrompt, "s1"))))
+			require.Equal(t, c.want, outcome(t, decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))))
 		})
 	}
 }
@@ -116,20 +116,20 @@ func TestDuePromptRandom(t *testing.T) {
 	s := withSlot(t, noon, randomIn("09:00", "20:00"), "2026-01-15T00:00:00-05:00")
 	slot := s.State.Schedules[0].Next
 	s.Now = slot.SendAt
-	got := decide(t, s, fell(models.DueDailyPrompt, "s1"))
+	got := decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))
 	require.Equal(t, "send 2026-01-15", outcome(t, got)[2])
 	require.Equal(t, slot, got.Effects[2].Turn.Slot)
 
 	// Settings put the whole window into quiet hours: never silently, never sent.
 	s.Rules.Quiet = quietHours(t, "08:30-23:00")
-	got = decide(t, s, fell(models.DueDailyPrompt, "s1"))
+	got = decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))
 	lines := outcome(t, got)
 	require.Equal(t, []string{"miss 2026-01-15 quiet_hours", "next 2026-01-16 after 2026-01-15"}, lines[:2])
 	require.Len(t, lines, 3)
 
 	// On time counts for nothing when the person did not choose the instant.
 	s.Rules.Quiet = QuietHours{From: clockOf(slot.SendAt.In(zoneNamed(t, home))), To: clockOf(slot.SendAt.In(zoneNamed(t, home))) + 30}
-	got = decide(t, s, fell(models.DueDailyPrompt, "s1"))
+	got = decide(t, s, dueEvent(models.DueDailyPrompt, "s1"))
 	require.Equal(t, setDue(models.DueDailyPrompt, "s1", slot.SendAt.Add(30*time.Minute)), got.Effects[1])
 }
 
@@ -161,17 +161,17 @@ func TestDueReminder(t *testing.T) {
 	prompts := func(at time.Time) []models.Due { return []models.Due{{Kind: models.DueDailyPrompt, Ref: "s1", At: at}} }
 	for _, c := range []struct {
 		name, now string
-		change    func(*Situation)
+		change    func(*Input)
 		want      []models.Effect
 	}{
 		{"no answer", noon, nil, remind},
-		{"answered", noon, func(s *Situation) { s.State.Pending = nil }, nil},
-		{"another prompt", noon, func(s *Situation) { s.State.Pending = &models.PendingPrompt{PromptID: "p2"} }, nil},
-		{"the answer is in the inbox", noon, func(s *Situation) { *s = waiting(*s, 0) }, nil},
-		{"paused", noon, func(s *Situation) { s.State.Status = models.StatusPaused }, nil},
+		{"answered", noon, func(s *Input) { s.State.Pending = nil }, nil},
+		{"another prompt", noon, func(s *Input) { s.State.Pending = &models.PendingPrompt{PromptID: "p2"} }, nil},
+		{"the answer is in the inbox", noon, func(s *Input) { *s = waiting(*s, 0) }, nil},
+		{"paused", noon, func(s *Input) { s.State.Status = models.StatusPaused }, nil},
 		{"quiet", evening, nil, []models.Effect{setDue(models.DueReminder, "p1", morning)}},
-		{"quiet until after the next prompt", evening, func(s *Situation) { s.State.Due = prompts(morning) }, nil},
-		{"quiet until before the next prompt", evening, func(s *Situation) { s.State.Due = prompts(morning.Add(time.Minute)) },
+		{"quiet until after the next prompt", evening, func(s *Input) { s.State.Due = prompts(morning) }, nil},
+		{"quiet until before the next prompt", evening, func(s *Input) { s.State.Due = prompts(morning.Add(time.Minute)) },
 			[]models.Effect{setDue(models.DueReminder, "p1", morning)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestDueReminder(t *testing.T) {
 			if c.change != nil {
 				c.change(&s)
 			}
-			require.Equal(t, c.want, decide(t, s, fell(models.DueReminder, "p1")).Effects)
+			require.Equal(t, c.want, decide(t, s, dueEvent(models.DueReminder, "p1")).Effects)
 		})
 	}
 }

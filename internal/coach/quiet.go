@@ -19,7 +19,7 @@ func ParseQuietHours(text string) (QuietHours, error) {
 	}
 	first, last, found := strings.Cut(text, "-")
 	if !found {
-		return QuietHours{}, fmt.Errorf("%s is not a span: use HH:MM-HH:MM, or nothing for no quiet hours", quote(text))
+		return QuietHours{}, fmt.Errorf("%s is not a span: use HH:MM-HH:MM, or nothing for no quiet hours", quoteValue(text))
 	}
 	from, err := ParseClock(strings.TrimSpace(first))
 	if err != nil {
@@ -30,12 +30,12 @@ func ParseQuietHours(text string) (QuietHours, error) {
 		return QuietHours{}, err
 	}
 	if from == to {
-		return QuietHours{}, fmt.Errorf("%s has equal ends: leave it empty for no quiet hours", quote(text))
+		return QuietHours{}, fmt.Errorf("%s has equal ends: leave it empty for no quiet hours", quoteValue(text))
 	}
 	return QuietHours{From: from, To: to}, nil
 }
 
-// String is the form that ParseQuietHours reads; empty for none.
+// String returns the form that ParseQuietHours reads; empty for none.
 func (q QuietHours) String() string {
 	if q.From == q.To {
 		return ""
@@ -53,7 +53,7 @@ func (q QuietHours) Contains(local time.Time) bool {
 	return c >= q.From || c < q.To
 }
 
-// End is the first instant, not before local, that is not quiet in local's
+// End returns the first instant, not before local, that is not quiet in local's
 // location; local itself when it is not quiet.
 func (q QuietHours) End(local time.Time) time.Time {
 	zone := local.Location()
@@ -62,10 +62,10 @@ func (q QuietHours) End(local time.Time) time.Time {
 	for q.Contains(local) {
 		date := dateOf(local, zone)
 		if q.To <= clockOf(local) {
-			date = date.plus(1)
+			date = date.addDays(1)
 		}
 		wall := date.midnight.Add(time.Duration(q.To) * time.Minute)
-		local = reach(local, wall, zone).In(zone)
+		local = firstInstantAt(local, wall, zone).In(zone)
 	}
 	return local
 }
@@ -73,15 +73,16 @@ func (q QuietHours) End(local time.Time) time.Time {
 // span is a stretch of time, from inclusive, to exclusive.
 type span struct{ from, to time.Time }
 
-// outside lists the parts of a span that are not quiet in a zone, in order.
-func (q QuietHours) outside(s span, zone *time.Location) []span {
+// spansOutside lists the parts of a span that are not quiet in a zone, in
+// order.
+func (q QuietHours) spansOutside(s span, zone *time.Location) []span {
 	var parts []span
 	for at := s.from.In(zone); at.Before(s.to); {
 		if q.Contains(at) {
 			at = q.End(at)
 			continue
 		}
-		stop := q.next(at)
+		stop := q.nextStart(at)
 		if stop.IsZero() || stop.After(s.to) {
 			stop = s.to.In(zone)
 		}
@@ -91,9 +92,10 @@ func (q QuietHours) outside(s span, zone *time.Location) []span {
 	return parts
 }
 
-// endIn is the first instant, not before at, that is quiet in none of the zones.
-// Quiet hours that leave no such instant give one that is quiet all the same,
-// days later: a caller that asks again waits again, and nothing is started.
+// endIn returns the first instant, not before at, that is quiet in none of the
+// zones. Quiet hours that leave no such instant give one that is quiet all the
+// same, days later: a caller that asks again waits again, and nothing is
+// started.
 func (q QuietHours) endIn(at time.Time, zones []*time.Location) time.Time {
 	for range searchDays * len(zones) {
 		before := at
@@ -107,8 +109,8 @@ func (q QuietHours) endIn(at time.Time, zones []*time.Location) time.Time {
 	return at.UTC()
 }
 
-// startIn is the first instant after at, which is quiet in none of the zones,
-// that may be quiet in one; a day later at most.
+// startIn returns the first instant after at, which is quiet in none of the
+// zones, that may be quiet in one; a day later at most.
 func (q QuietHours) startIn(at time.Time, zones []*time.Location) time.Time {
 	end := at
 	for _, part := range q.outsideAll(span{from: at, to: at.Add(24 * time.Hour)}, zones) {
@@ -127,17 +129,17 @@ func (q QuietHours) outsideAll(s span, zones []*time.Location) []span {
 	for _, zone := range zones {
 		var left []span
 		for _, part := range parts {
-			left = append(left, q.outside(part, zone)...)
+			left = append(left, q.spansOutside(part, zone)...)
 		}
 		parts = left
 	}
 	return parts
 }
 
-// next is the first instant after local, which is not quiet, at which quiet
-// hours may begin: their start, or a change of the clock on the way to it.
-// Zero: never.
-func (q QuietHours) next(local time.Time) time.Time {
+// nextStart returns the first instant after local, which is not quiet, at which
+// quiet hours may begin: their start, or a change of the clock before it. Zero:
+// never.
+func (q QuietHours) nextStart(local time.Time) time.Time {
 	if q.From == q.To {
 		return time.Time{}
 	}
@@ -145,7 +147,7 @@ func (q QuietHours) next(local time.Time) time.Time {
 	zone := local.Location()
 	date := dateOf(local, zone)
 	if q.From <= clockOf(local) {
-		date = date.plus(1)
+		date = date.addDays(1)
 	}
 	start := date.midnight.Add(time.Duration(q.From)*time.Minute - time.Duration(offset)*time.Second).In(zone)
 	if _, end := local.ZoneBounds(); !end.IsZero() && end.Before(start) {

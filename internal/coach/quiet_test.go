@@ -94,7 +94,7 @@ func TestQuietHoursProperty(t *testing.T) {
 		}
 
 		whole := span{from: local, to: local.Add(30 * time.Hour)}
-		parts := q.outside(whole, zone)
+		parts := q.spansOutside(whole, zone)
 		at := whole.from
 		for _, part := range parts {
 			require.True(t, part.from.Before(part.to))

@@ -35,7 +35,7 @@ type Rules struct {
 	// the question to the follow-up.
 	FeedbackTimeout  time.Duration
 	FeedbackFollowup time.Duration
-	// CheckIn: from the last contact to the look whether to write; CheckInCap
+	// CheckIn: from the last contact to the check whether to write; CheckInCap
 	// bounds what goes out on a local date.
 	CheckIn    time.Duration
 	CheckInCap int
@@ -49,13 +49,15 @@ type Rules struct {
 	Band []*time.Location
 }
 
-// prepFor is how long before its target a participant's fixed prompt goes out.
+// prepFor returns how long before its target a participant's fixed prompt goes
+// out.
 func (r Rules) prepFor(participantID string) time.Duration {
-	return r.PrepTime - r.share(participantID)
+	return r.PrepTime - r.spreadOffset(participantID)
 }
 
-// share is the participant's place in the spread, the same every day.
-func (r Rules) share(participantID string) time.Duration {
+// spreadOffset returns the participant's offset in the spread, the same every
+// day.
+func (r Rules) spreadOffset(participantID string) time.Duration {
 	spread := min(r.PromptSpread, r.PrepTime)
 	if spread <= 0 {
 		return 0
@@ -68,37 +70,37 @@ func (r Rules) share(participantID string) time.Duration {
 // Zones resolves an IANA zone name; an error means that there is no such zone.
 type Zones func(name string) (*time.Location, error)
 
-// Situation is everything a decision is made from besides the event. Decide
+// Input is everything a decision is made from besides the event. Decide
 // reads State and never changes it.
-type Situation struct {
+type Input struct {
 	State models.ParticipantState
 	Now   time.Time
 	Rules Rules
 	Zones Zones
 }
 
-// zone resolves the zone of a name, or of the participant when it is empty.
-func (s Situation) zone(name string) (*time.Location, error) {
+// loadZone resolves the zone of a name, or of the participant when it is empty.
+func (s Input) loadZone(name string) (*time.Location, error) {
 	if name == "" {
 		name = s.State.Zone
 	}
 	return s.zoneNamed(name)
 }
 
-func (s Situation) zoneNamed(name string) (*time.Location, error) {
+func (s Input) zoneNamed(name string) (*time.Location, error) {
 	if name == "" || name == "Local" {
-		return nil, fmt.Errorf("%s is not a time zone: use an IANA name such as America/New_York", quote(name))
+		return nil, fmt.Errorf("%s is not a time zone: use an IANA name such as America/New_York", quoteValue(name))
 	}
 	zone, err := s.Zones(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a known time zone: use an IANA name such as America/New_York", quote(name))
+		return nil, fmt.Errorf("%s is not a known time zone: use an IANA name such as America/New_York", quoteValue(name))
 	}
 	return zone, nil
 }
 
-// Opens is the end of the participant's quiet hours; Now or earlier means
+// Opens returns the end of the participant's quiet hours; Now or earlier means
 // that it is not quiet.
-func (s Situation) Opens() (time.Time, error) {
+func (s Input) Opens() (time.Time, error) {
 	zones, err := s.quietZones()
 	if err != nil {
 		return time.Time{}, fmt.Errorf("finding the participant's quiet hours: %w", err)
@@ -106,12 +108,12 @@ func (s Situation) Opens() (time.Time, error) {
 	return s.Rules.Quiet.endIn(s.Now, zones), nil
 }
 
-func (s Situation) spreadOffset() time.Duration { return s.Rules.share(s.State.ParticipantID) }
+func (s Input) spreadOffset() time.Duration { return s.Rules.spreadOffset(s.State.ParticipantID) }
 
-// spreadFrom is when what was held up until an instant goes out: at the person's
-// share of the spread from then on, since outages and quiet hours end for many
-// at one instant; or at once, where it would be quiet again by then.
-func (s Situation) spreadFrom(end time.Time) (time.Time, error) {
+// spreadFrom returns when what was held up until an instant goes out: at the
+// person's share of the spread from then on, since outages and quiet hours end
+// for many at one instant; or at once, where it would be quiet again by then.
+func (s Input) spreadFrom(end time.Time) (time.Time, error) {
 	s.Now = end.Add(s.spreadOffset())
 	open, err := s.Opens()
 	if err != nil || open.After(s.Now) {
@@ -120,9 +122,9 @@ func (s Situation) spreadFrom(end time.Time) (time.Time, error) {
 	return s.Now, nil
 }
 
-// quietZones is where the participant's quiet hours count.
-func (s Situation) quietZones() ([]*time.Location, error) {
-	home, err := s.zone("")
+// quietZones returns where the participant's quiet hours count.
+func (s Input) quietZones() ([]*time.Location, error) {
+	home, err := s.loadZone("")
 	switch {
 	case err != nil:
 		return nil, err
@@ -138,12 +140,12 @@ func (s Situation) quietZones() ([]*time.Location, error) {
 
 // isZoneUnknown reports whether it is unknown where the person is, so that
 // quiet hours count everywhere.
-func (s Situation) isZoneUnknown() bool { return s.State.ZoneAssumed && len(s.Rules.Band) > 0 }
+func (s Input) isZoneUnknown() bool { return s.State.ZoneAssumed && len(s.Rules.Band) > 0 }
 
-// next is the first slot of a schedule after an instant. A window that later
-// settings put wholly into quiet hours keeps its instant: the prompt is then
-// recorded as missed day by day instead of vanishing.
-func (s Situation) next(schedule models.Schedule, after time.Time) (models.Slot, error) {
+// nextSlot returns the first slot of a schedule after an instant. A window that
+// later settings put wholly into quiet hours keeps its instant: the prompt is
+// then recorded as missed day by day instead of vanishing.
+func (s Input) nextSlot(schedule models.Schedule, after time.Time) (models.Slot, error) {
 	slot, err := s.nextAllowed(schedule, after, s.Rules.Quiet)
 	if errors.Is(err, ErrNoSlot) {
 		return s.nextAllowed(schedule, after, QuietHours{})
@@ -151,8 +153,8 @@ func (s Situation) next(schedule models.Schedule, after time.Time) (models.Slot,
 	return slot, err
 }
 
-func (s Situation) nextAllowed(schedule models.Schedule, after time.Time, quiet QuietHours) (models.Slot, error) {
-	zone, err := s.zone(schedule.Zone)
+func (s Input) nextAllowed(schedule models.Schedule, after time.Time, quiet QuietHours) (models.Slot, error) {
+	zone, err := s.loadZone(schedule.Zone)
 	if err != nil {
 		return models.Slot{}, fmt.Errorf("finding the next slot of schedule %s: %w", schedule.ID, err)
 	}
@@ -170,11 +172,11 @@ func (s Situation) nextAllowed(schedule models.Schedule, after time.Time, quiet 
 	})
 }
 
-func (s Situation) isActive() bool { return s.State.Status == models.StatusActive }
+func (s Input) isActive() bool { return s.State.Status == models.StatusActive }
 
 // canSpeakFirst reports whether the participant does not wait for an answer, so
 // that we may speak first.
-func (s Situation) canSpeakFirst() bool { return s.isActive() && len(s.State.Inbox.Items) == 0 }
+func (s Input) canSpeakFirst() bool { return s.isActive() && len(s.State.Inbox.Items) == 0 }
 
 // plan collects the effects of one decision.
 type plan struct {
@@ -182,50 +184,51 @@ type plan struct {
 	effects []models.Effect
 }
 
-func (s Situation) plan() *plan { return &plan{due: s.State.Due} }
+// newPlan returns a plan without effects.
+func (s Input) newPlan() *plan { return &plan{due: s.State.Due} }
 
-func (p *plan) add(effect models.Effect) { p.effects = append(p.effects, effect) }
+func (p *plan) addEffect(effect models.Effect) { p.effects = append(p.effects, effect) }
 
-func (p *plan) set(kind models.DueKind, ref string, at time.Time) {
-	p.add(models.Effect{Kind: models.EffectSetDue, Due: models.Due{Kind: kind, At: at.UTC(), Ref: ref}})
+func (p *plan) setDue(kind models.DueKind, ref string, at time.Time) {
+	p.addEffect(models.Effect{Kind: models.EffectSetDue, Due: models.Due{Kind: kind, At: at.UTC(), Ref: ref}})
 }
 
-// later sets a due time a delay from now; a delay of 0 means that the rule is
-// off.
-func (p *plan) later(kind models.DueKind, ref string, now time.Time, delay time.Duration) {
+// setDueAfter sets a due time a delay from now; a delay of 0 means that the
+// rule is off.
+func (p *plan) setDueAfter(kind models.DueKind, ref string, now time.Time, delay time.Duration) {
 	if delay > 0 {
-		p.set(kind, ref, now.Add(delay))
+		p.setDue(kind, ref, now.Add(delay))
 	}
 }
 
-// clear removes every due time of the kinds, where the state has any.
-func (p *plan) clear(kinds ...models.DueKind) {
+// clearDue removes every due time of the kinds, where the state has any.
+func (p *plan) clearDue(kinds ...models.DueKind) {
 	for _, kind := range kinds {
 		if slices.ContainsFunc(p.due, func(d models.Due) bool { return d.Kind == kind }) {
-			p.add(models.Effect{Kind: models.EffectClearDue, Due: models.Due{Kind: kind}})
+			p.addEffect(models.Effect{Kind: models.EffectClearDue, Due: models.Due{Kind: kind}})
 		}
 	}
 }
 
-func (p *plan) put(schedule models.Schedule) {
-	p.add(models.Effect{Kind: models.EffectPutSchedule, Schedule: &schedule})
+func (p *plan) putSchedule(schedule models.Schedule) {
+	p.addEffect(models.Effect{Kind: models.EffectPutSchedule, Schedule: &schedule})
 }
 
 func (p *plan) clearPending(state models.ParticipantState) {
 	if state.Pending != nil {
-		p.add(models.Effect{Kind: models.EffectClearPending})
+		p.addEffect(models.Effect{Kind: models.EffectClearPending})
 	}
 }
 
-func (p *plan) start(turn models.TurnPlan) {
-	p.add(models.Effect{Kind: models.EffectStartTurn, Turn: &turn})
+func (p *plan) startTurn(turn models.TurnPlan) {
+	p.addEffect(models.Effect{Kind: models.EffectStartTurn, Turn: &turn})
 }
 
-func (p *plan) decision() models.Decision { return models.Decision{Effects: p.effects} }
+func (p *plan) toDecision() models.Decision { return models.Decision{Effects: p.effects} }
 
-// quote shows a value that came from outside in a message, cut to a length
+// quoteValue shows a value that came from outside in a message, cut to a length
 // that cannot drown the message.
-func quote(value string) string {
+func quoteValue(value string) string {
 	const limit = 60
 	if runes := []rune(value); len(runes) > limit {
 		value = string(runes[:limit]) + "..."

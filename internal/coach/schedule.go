@@ -14,9 +14,9 @@ import (
 // MaxSchedules is how many schedules one participant may have.
 const MaxSchedules = 5
 
-// scheduler answers the scheduler tool: a Note that states what now holds, or
-// Refused and no effect.
-func (s Situation) scheduler(ask *models.ScheduleAsk) (models.Decision, error) {
+// changeSchedules answers the scheduler tool: a Note that states what now
+// holds, or Refused and no effect.
+func (s Input) changeSchedules(ask *models.ScheduleAsk) (models.Decision, error) {
 	if ask == nil {
 		return models.Decision{}, errors.New("deciding: the scheduler event has no request")
 	}
@@ -28,11 +28,11 @@ func (s Situation) scheduler(ask *models.ScheduleAsk) (models.Decision, error) {
 	case models.ScheduleDelete:
 		return s.deleteSchedule(ask.ID)
 	}
-	return refuse("action %s is not known; allowed: %s, %s, %s", quote(string(ask.Action)),
+	return refuseAsk("action %s is not known; allowed: %s, %s, %s", quoteValue(string(ask.Action)),
 		models.ScheduleCreate, models.ScheduleList, models.ScheduleDelete), nil
 }
 
-func (s Situation) createSchedule(ask models.ScheduleAsk) (models.Decision, error) {
+func (s Input) createSchedule(ask models.ScheduleAsk) (models.Decision, error) {
 	if ask.NewID == "" {
 		return models.Decision{}, errors.New("deciding: the new schedule has no id")
 	}
@@ -40,20 +40,20 @@ func (s Situation) createSchedule(ask models.ScheduleAsk) (models.Decision, erro
 	if refusal != "" {
 		return models.Decision{Refused: refusal}, nil
 	}
-	if i := slices.IndexFunc(s.State.Schedules, func(had models.Schedule) bool { return sameSchedule(had, wanted) }); i >= 0 {
+	if i := slices.IndexFunc(s.State.Schedules, func(had models.Schedule) bool { return isSameSchedule(had, wanted) }); i >= 0 {
 		return s.scheduleNote("already exists", s.State.Schedules[i])
 	}
 	if len(s.State.Schedules) >= MaxSchedules {
-		return refuse("there are %d schedules already, the most allowed; delete one first: %s", MaxSchedules, s.scheduleIDs()), nil
+		return refuseAsk("there are %d schedules already, the most allowed; delete one first: %s", MaxSchedules, s.scheduleIDs()), nil
 	}
 	var err error
 	wanted.Next, err = s.nextAllowed(wanted, s.Now, s.Rules.Quiet)
 	if errors.Is(err, ErrNoSlot) && s.isZoneUnknown() {
-		return refuse("the window %s-%s lies wholly in the quiet hours %s, which count in every zone of the region because the person's own zone is not known; "+
+		return refuseAsk("the window %s-%s lies wholly in the quiet hours %s, which count in every zone of the region because the person's own zone is not known; "+
 			"choose another window, or a fixed time", wanted.From, wanted.To, s.Rules.Quiet), nil
 	}
 	if errors.Is(err, ErrNoSlot) {
-		return refuse("the window %s-%s lies wholly in the quiet hours %s, when no prompt may go out; choose a window that reaches beyond them",
+		return refuseAsk("the window %s-%s lies wholly in the quiet hours %s, when no prompt may go out; choose a window that reaches beyond them",
 			wanted.From, wanted.To, s.Rules.Quiet), nil
 	}
 	if err != nil {
@@ -63,29 +63,29 @@ func (s Situation) createSchedule(ask models.ScheduleAsk) (models.Decision, erro
 	if err != nil {
 		return models.Decision{}, err
 	}
-	p := s.plan()
-	p.put(wanted)
+	p := s.newPlan()
+	p.putSchedule(wanted)
 	if s.isActive() {
-		p.set(models.DueDailyPrompt, wanted.ID, wanted.Next.SendAt)
+		p.setDue(models.DueDailyPrompt, wanted.ID, wanted.Next.SendAt)
 	}
 	decision.Effects = p.effects
 	return decision, nil
 }
 
-// sameSchedule: an equal id is the same call once more, equal values are the
-// same wish.
-func sameSchedule(a, b models.Schedule) bool {
+// isSameSchedule reports whether two schedules are one: an equal id is the same
+// call once more, equal values are the same wish.
+func isSameSchedule(a, b models.Schedule) bool {
 	return a.ID == b.ID ||
 		a.Type == b.Type && a.At == b.At && a.From == b.From && a.To == b.To && a.Zone == b.Zone
 }
 
 // scheduleOf turns a request into a schedule without a slot; a refusal tells the
 // model what to do instead.
-func (s Situation) scheduleOf(ask models.ScheduleAsk) (schedule models.Schedule, refusal string) {
+func (s Input) scheduleOf(ask models.ScheduleAsk) (schedule models.Schedule, refusal string) {
 	schedule = models.Schedule{ID: ask.NewID, Type: ask.Type, At: ask.At, From: ask.From, To: ask.To}
 	if ask.Zone != "" && ask.Zone != s.State.Zone {
 		if err := CheckZoneName(ask.Zone, s.Zones); err != nil {
-			return schedule, "timezone: " + quote(ask.Zone) + " " + err.Error()
+			return schedule, "timezone: " + quoteValue(ask.Zone) + " " + err.Error()
 		}
 		// The participant's own zone is not written down: the schedule is to
 		// move along with the person.
@@ -103,7 +103,7 @@ func (s Situation) scheduleOf(ask models.ScheduleAsk) (schedule models.Schedule,
 		}
 		return schedule, badWindow(ask.From, ask.To)
 	}
-	return schedule, fmt.Sprintf("type %s is not known; allowed: %s, %s", quote(string(ask.Type)), models.ScheduleFixed, models.ScheduleRandom)
+	return schedule, fmt.Sprintf("type %s is not known; allowed: %s, %s", quoteValue(string(ask.Type)), models.ScheduleFixed, models.ScheduleRandom)
 }
 
 // badWindow says what is wrong with the ends of a random window; empty:
@@ -131,9 +131,9 @@ func badClock(field, text string) string {
 	return ""
 }
 
-func (s Situation) deleteSchedule(id string) (models.Decision, error) {
+func (s Input) deleteSchedule(id string) (models.Decision, error) {
 	if !slices.ContainsFunc(s.State.Schedules, func(had models.Schedule) bool { return had.ID == id }) {
-		return refuse("%s; %s%s", unknownID(id), s.scheduleIDs(), s.timeHint(id)), nil
+		return refuseAsk("%s; %s%s", unknownID(id), s.scheduleIDs(), s.timeHint(id)), nil
 	}
 	note, err := json.Marshal(struct {
 		OK     bool   `json:"ok"`
@@ -143,9 +143,9 @@ func (s Situation) deleteSchedule(id string) (models.Decision, error) {
 	if err != nil {
 		return models.Decision{}, fmt.Errorf("writing the tool result: %w", err)
 	}
-	p := s.plan()
-	p.add(models.Effect{Kind: models.EffectDropSchedule, Schedule: &models.Schedule{ID: id}})
-	p.add(models.Effect{Kind: models.EffectClearDue, Due: models.Due{Kind: models.DueDailyPrompt, Ref: id}})
+	p := s.newPlan()
+	p.addEffect(models.Effect{Kind: models.EffectDropSchedule, Schedule: &models.Schedule{ID: id}})
+	p.addEffect(models.Effect{Kind: models.EffectClearDue, Due: models.Due{Kind: models.DueDailyPrompt, Ref: id}})
 	return models.Decision{Effects: p.effects, Note: string(note)}, nil
 }
 
@@ -153,10 +153,10 @@ func unknownID(id string) string {
 	if id == "" {
 		return "schedule_id is missing"
 	}
-	return "there is no schedule " + quote(id)
+	return "there is no schedule " + quoteValue(id)
 }
 
-func (s Situation) scheduleIDs() string {
+func (s Input) scheduleIDs() string {
 	if len(s.State.Schedules) == 0 {
 		return "there are no schedules"
 	}
@@ -168,7 +168,7 @@ func (s Situation) scheduleIDs() string {
 }
 
 // timeHint helps a model that gave a time for an id; empty for other texts.
-func (s Situation) timeHint(id string) string {
+func (s Input) timeHint(id string) string {
 	compact := strings.ToUpper(strings.ReplaceAll(id, " ", ""))
 	for _, layout := range []string{"15:04", "3:04PM", "3PM"} {
 		parsed, err := time.Parse(layout, compact)
@@ -178,9 +178,9 @@ func (s Situation) timeHint(id string) string {
 		at := clockOf(parsed).String()
 		i := slices.IndexFunc(s.State.Schedules, func(had models.Schedule) bool { return had.At == at || had.From == at })
 		if i < 0 {
-			return fmt.Sprintf("; %s is a time, not an id, and no schedule is at that time", quote(id))
+			return fmt.Sprintf("; %s is a time, not an id, and no schedule is at that time", quoteValue(id))
 		}
-		return fmt.Sprintf("; %s is a time, not an id: the schedule at that time is %s", quote(id), s.State.Schedules[i].ID)
+		return fmt.Sprintf("; %s is a time, not an id: the schedule at that time is %s", quoteValue(id), s.State.Schedules[i].ID)
 	}
 	return ""
 }
@@ -201,8 +201,9 @@ type scheduleView struct {
 	Held   string `json:"held,omitempty"`
 }
 
-func (s Situation) view(schedule models.Schedule) (scheduleView, error) {
-	zone, err := s.zone(schedule.Zone)
+// viewSchedule returns a schedule as the model reads it.
+func (s Input) viewSchedule(schedule models.Schedule) (scheduleView, error) {
+	zone, err := s.loadZone(schedule.Zone)
 	if err != nil {
 		return scheduleView{}, fmt.Errorf("describing schedule %s: %w", schedule.ID, err)
 	}
@@ -225,8 +226,8 @@ func (s Situation) view(schedule models.Schedule) (scheduleView, error) {
 	return v, nil
 }
 
-func (s Situation) scheduleNote(status string, schedule models.Schedule) (models.Decision, error) {
-	view, err := s.view(schedule)
+func (s Input) scheduleNote(status string, schedule models.Schedule) (models.Decision, error) {
+	view, err := s.viewSchedule(schedule)
 	if err != nil {
 		return models.Decision{}, err
 	}
@@ -241,10 +242,10 @@ func (s Situation) scheduleNote(status string, schedule models.Schedule) (models
 	return models.Decision{Note: string(note)}, nil
 }
 
-func (s Situation) listSchedules() (models.Decision, error) {
+func (s Input) listSchedules() (models.Decision, error) {
 	views := make([]scheduleView, 0, len(s.State.Schedules))
 	for _, schedule := range s.State.Schedules {
-		view, err := s.view(schedule)
+		view, err := s.viewSchedule(schedule)
 		if err != nil {
 			return models.Decision{}, err
 		}

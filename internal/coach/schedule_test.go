@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func scheduleTool(t require.TestingT, s Situation, ask models.ScheduleAsk) models.Decision {
+func scheduleTool(t require.TestingT, s Input, ask models.ScheduleAsk) models.Decision {
 	return decide(t, s, models.Event{Kind: models.EventScheduleTool, Schedule: &ask})
 }
 

@@ -36,7 +36,7 @@ type SlotParams struct {
 	QuietZones []*time.Location
 }
 
-// NextSlot is the first slot of a schedule whose local date is later than
+// NextSlot returns the first slot of a schedule whose local date is later than
 // LastDate and than that of LastAt, and whose target is later than After. Equal
 // input gives an equal slot, in any process.
 //
@@ -66,22 +66,22 @@ func NextSlot(s models.Schedule, p SlotParams) (models.Slot, error) {
 		return models.Slot{}, err
 	}
 	// A clock that is set back over midnight shows yesterday again.
-	date := dateOf(p.After, p.Zone).plus(-1)
+	date := dateOf(p.After, p.Zone).addDays(-1)
 	if s.LastDate != "" {
 		last, err := parseDate(s.LastDate)
 		if err != nil {
 			return models.Slot{}, fmt.Errorf("reading the last date of schedule %s: %w", s.ID, err)
 		}
 		if !date.midnight.After(last.midnight) {
-			date = last.plus(1)
+			date = last.addDays(1)
 		}
 	}
 	for range searchDays {
 		at, ok := target(date)
-		if ok && at.After(p.After) && date.in(p.Zone) && !hadPrompt(s, dateOf(at, p.Zone), p.Zone) {
+		if ok && at.After(p.After) && date.existsIn(p.Zone) && !hadPrompt(s, dateOf(at, p.Zone), p.Zone) {
 			return models.Slot{Date: date.String(), TargetAt: at, SendAt: sendAt(s, p, date, at)}, nil
 		}
-		date = date.plus(1)
+		date = date.addDays(1)
 	}
 	return models.Slot{}, ErrNoSlot
 }
@@ -92,14 +92,14 @@ func hadPrompt(s models.Schedule, d localDate, zone *time.Location) bool {
 	return !s.LastAt.IsZero() && !dateOf(s.LastAt, zone).midnight.Before(d.midnight)
 }
 
-// sendAt is when the prompt of a date goes out.
+// sendAt returns when the prompt of a date goes out.
 func sendAt(s models.Schedule, p SlotParams, date localDate, target time.Time) time.Time {
 	if s.Type != models.ScheduleFixed {
 		return target
 	}
 	send := target.Add(-max(p.Prep, 0))
 	if hadPrompt(s, dateOf(send, p.Zone), p.Zone) {
-		send = dateOf(target, p.Zone).at(0, p.Zone)
+		send = dateOf(target, p.Zone).instantOf(0, p.Zone)
 	}
 	if last := date.lastMinute(p.Zone); send.After(last) {
 		send = last
@@ -110,7 +110,7 @@ func sendAt(s models.Schedule, p SlotParams, date localDate, target time.Time) t
 	return send.UTC()
 }
 
-// targetRule is how a schedule picks the instant of a date; false: none.
+// targetRule returns how a schedule picks the instant of a date; false: none.
 func targetRule(s models.Schedule, p SlotParams) (func(localDate) (time.Time, bool), error) {
 	switch s.Type {
 	case models.ScheduleFixed:
@@ -118,7 +118,7 @@ func targetRule(s models.Schedule, p SlotParams) (func(localDate) (time.Time, bo
 		if err != nil {
 			return nil, fmt.Errorf("reading schedule %s: %w", s.ID, err)
 		}
-		return func(d localDate) (time.Time, bool) { return d.at(clock, p.Zone), true }, nil
+		return func(d localDate) (time.Time, bool) { return d.instantOf(clock, p.Zone), true }, nil
 	case models.ScheduleRandom:
 		from, err := ParseClock(s.From)
 		if err != nil {
@@ -131,7 +131,7 @@ func targetRule(s models.Schedule, p SlotParams) (func(localDate) (time.Time, bo
 		parts := windowParts(p.ParticipantID+"\x00"+s.ID, from, to)
 		return func(d localDate) (time.Time, bool) {
 			for _, part := range parts {
-				if at, ok := draw(p.ParticipantID+"\x00"+s.ID+"\x00"+d.String(), p.allowedIn(part, d)); ok {
+				if at, ok := drawMinute(p.ParticipantID+"\x00"+s.ID+"\x00"+d.String(), p.allowedIn(part, d)); ok {
 					return at, true
 				}
 			}
@@ -166,11 +166,11 @@ func windowParts(seed string, from, to Clock) []clockSpan {
 
 // allowedIn lists what quiet hours leave of a part of a window on a date.
 func (p SlotParams) allowedIn(part clockSpan, d localDate) []span {
-	w := span{from: d.at(part.from, p.Zone), to: d.at(part.to, p.Zone)}
+	w := span{from: d.instantOf(part.from, p.Zone), to: d.instantOf(part.to, p.Zone)}
 	if !w.from.Before(w.to) {
 		w.to = w.from.Add(time.Minute)
 	}
-	spans := d.within(w, p.Zone)
+	spans := d.spansWithin(w, p.Zone)
 	if len(spans) == 0 {
 		last := d.lastMinute(p.Zone)
 		spans = []span{{from: last, to: last.Add(time.Minute)}}
@@ -182,24 +182,24 @@ func (p SlotParams) allowedIn(part clockSpan, d localDate) []span {
 	return allowed
 }
 
-// pickBelow is a number below limit that the seed decides.
+// pickBelow returns a number below limit that the seed decides.
 func pickBelow(seed string, limit uint64) uint64 {
 	sum := sha256.Sum256([]byte(seed))
 	return binary.BigEndian.Uint64(sum[:8]) % limit
 }
 
-// draw picks one whole minute of the spans, each as likely as any other.
-func draw(seed string, spans []span) (time.Time, bool) {
+// drawMinute picks one whole minute of the spans, each as likely as any other.
+func drawMinute(seed string, spans []span) (time.Time, bool) {
 	var minutes uint64
 	for _, s := range spans {
-		minutes += s.minutes()
+		minutes += s.wholeMinutes()
 	}
 	if minutes == 0 {
 		return time.Time{}, false
 	}
 	pick := pickBelow(seed, minutes)
 	for _, s := range spans {
-		if n := s.minutes(); pick >= n {
+		if n := s.wholeMinutes(); pick >= n {
 			pick -= n
 			continue
 		}
@@ -208,4 +208,5 @@ func draw(seed string, spans []span) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func (s span) minutes() uint64 { return uint64(s.to.Sub(s.from) / time.Minute) }
+// wholeMinutes counts the whole minutes of the span.
+func (s span) wholeMinutes() uint64 { return uint64(s.to.Sub(s.from) / time.Minute) }

@@ -221,8 +221,8 @@ func everyDateOnce(t require.TestingT, zone *time.Location, slots []models.Slot)
 		if i > 0 {
 			require.True(t, slot.SendAt.After(slots[i-1].SendAt))
 		}
-		for want = want.plus(1); !want.in(zone); {
-			want = want.plus(1)
+		for want = want.addDays(1); !want.existsIn(zone); {
+			want = want.addDays(1)
 		}
 	}
 }
@@ -291,7 +291,7 @@ func TestNextSlotProperty(t *testing.T) {
 func localInstant(t require.TestingT, zone *time.Location, date string, c Clock, days int) time.Time {
 	d, err := parseDate(date)
 	require.NoError(t, err)
-	return d.plus(days).at(c, zone)
+	return d.addDays(days).instantOf(c, zone)
 }
 
 // inWindow holds that a target lies in its window on its date, on either side of

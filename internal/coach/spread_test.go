@@ -25,7 +25,7 @@ func TestCohortIsSpread(t *testing.T) {
 		ask := models.Event{Kind: models.EventScheduleTool, Schedule: &models.ScheduleAsk{
 			Action: models.ScheduleCreate, NewID: "s", Type: models.ScheduleFixed, At: "08:00"}}
 		at := func(now time.Time) time.Time {
-			decision, err := coach.Decide(coach.Situation{State: state, Now: now, Rules: rules, Zones: time.LoadLocation}, ask)
+			decision, err := coach.Decide(coach.Input{State: state, Now: now, Rules: rules, Zones: time.LoadLocation}, ask)
 			require.NoError(t, err)
 			require.Equal(t, models.EffectSetDue, decision.Effects[1].Kind)
 			return decision.Effects[1].Due.At
@@ -43,15 +43,15 @@ func TestCohortIsSpread(t *testing.T) {
 	}
 }
 
-// TestHeldUpPromptsAreSpread: an outage ends and everybody's prompt is due. Each
-// goes out once, over the minutes that follow, and at once where waiting would
-// lose it.
+// TestHeldUpPromptsAreSpread: an outage ends and all participants' prompts are
+// due. Each goes out once, over the minutes that follow, and at once where
+// waiting would lose it.
 func TestHeldUpPromptsAreSpread(t *testing.T) {
 	rules := coach.Rules{PrepTime: 10 * time.Minute, PromptSpread: 5 * time.Minute, PromptGrace: time.Hour}
 	target := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 	slot := models.Slot{Date: "2026-03-02", TargetAt: target, SendAt: target.Add(-8 * time.Minute)}
-	situation := func(i int, now time.Time) coach.Situation {
-		return coach.Situation{
+	situation := func(i int, now time.Time) coach.Input {
+		return coach.Input{
 			State: models.ParticipantState{
 				ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: models.StatusActive,
 				Schedules: []models.Schedule{{ID: "s", Type: models.ScheduleFixed, At: "08:00", Next: slot}},
@@ -60,7 +60,7 @@ func TestHeldUpPromptsAreSpread(t *testing.T) {
 		}
 	}
 	// fall is the instant to which a due prompt is put off, or that it is sent.
-	fall := func(s coach.Situation, due time.Time) (putOff time.Time, sent bool) {
+	fall := func(s coach.Input, due time.Time) (putOff time.Time, sent bool) {
 		decision, err := coach.Decide(s, models.Event{Kind: models.EventDue, Due: models.Due{Kind: models.DueDailyPrompt, Ref: "s", At: due}})
 		require.NoError(t, err)
 		for _, effect := range decision.Effects {
@@ -118,19 +118,19 @@ func TestHeldUpPromptsAreSpread(t *testing.T) {
 }
 
 // TestHeldUpIsSpread: an outage ends and what should have followed from
-// everybody's prompt is due. Each of it follows once, over the minutes that
-// come.
+// the prompt of each participant is due. Each of it follows once, over the
+// minutes that come.
 func TestHeldUpIsSpread(t *testing.T) {
 	const spread = 10 * time.Minute
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	rules := coach.Rules{
 		PrepTime: spread, PromptSpread: spread, FeedbackTimeout: time.Minute, FeedbackFollowup: time.Hour, CheckIn: time.Hour, CheckInCap: 1,
 	}
-	situation := func(i int, mode models.Mode) coach.Situation {
+	situation := func(i int, mode models.Mode) coach.Input {
 		state := models.ParticipantState{ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: models.StatusActive, Mode: mode}
-		return coach.Situation{State: state, Now: now, Rules: rules, Zones: time.LoadLocation}
+		return coach.Input{State: state, Now: now, Rules: rules, Zones: time.LoadLocation}
 	}
-	fall := func(s coach.Situation, due models.Due) []models.Effect {
+	fall := func(s coach.Input, due models.Due) []models.Effect {
 		decision, err := coach.Decide(s, models.Event{Kind: models.EventDue, Due: due})
 		require.NoError(t, err)
 		return decision.Effects
@@ -153,7 +153,7 @@ func TestHeldUpIsSpread(t *testing.T) {
 				return e.Kind == models.EffectStartTurn && e.Turn.Kind == c.follows || e.Kind == models.EffectSetMode && c.follows == ""
 			})
 		}
-		waiting := func(i int) coach.Situation {
+		waiting := func(i int) coach.Input {
 			s := situation(i, c.mode)
 			if c.pending != "" {
 				s.State.Pending = &models.PendingPrompt{PromptID: c.pending}
@@ -197,8 +197,8 @@ func TestQuietHoursEndOneByOne(t *testing.T) {
 	const spread = 10 * time.Minute
 	night := time.Date(2026, 3, 3, 2, 0, 0, 0, time.UTC)
 	opens := time.Date(2026, 3, 3, 8, 0, 0, 0, time.UTC)
-	put := func(i int, kind models.DueKind, change func(*coach.Situation)) models.Due {
-		s := coach.Situation{
+	put := func(i int, kind models.DueKind, change func(*coach.Input)) models.Due {
+		s := coach.Input{
 			State: models.ParticipantState{
 				ParticipantID: fmt.Sprintf("conv_%d", i), Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback,
 				Pending: &models.PendingPrompt{PromptID: "p"},
@@ -237,16 +237,16 @@ func TestQuietHoursEndOneByOne(t *testing.T) {
 				}
 			}
 			require.InDelta(t, 100, early, 30)
-			require.Equal(t, opens, put(1, kind, func(s *coach.Situation) { s.Rules.PromptSpread = 0 }).At, "no spread")
-			require.Equal(t, opens, put(1, kind, func(s *coach.Situation) { s.Rules.Quiet.From = 8*60 + 1 }).At, "a minute of the day is not quiet")
+			require.Equal(t, opens, put(1, kind, func(s *coach.Input) { s.Rules.PromptSpread = 0 }).At, "no spread")
+			require.Equal(t, opens, put(1, kind, func(s *coach.Input) { s.Rules.Quiet.From = 8*60 + 1 }).At, "a minute of the day is not quiet")
 		})
 	}
 	t.Run("a prompt that would be too late then", func(t *testing.T) {
-		grace := func(s *coach.Situation) { s.Rules.PromptGrace = opens.Sub(night) }
+		grace := func(s *coach.Input) { s.Rules.PromptGrace = opens.Sub(night) }
 		require.Equal(t, opens, put(1, models.DueDailyPrompt, grace).At)
 	})
 	t.Run("a reminder that the next prompt overtakes", func(t *testing.T) {
-		next := func(s *coach.Situation) {
+		next := func(s *coach.Input) {
 			s.State.Due = []models.Due{{Kind: models.DueDailyPrompt, Ref: "p", At: opens.Add(time.Second)}}
 		}
 		require.Zero(t, put(1, models.DueReminder, next))

@@ -15,7 +15,7 @@ import (
 // status that stays is always allowed.
 func StatusChange(from, to models.Status) error {
 	if !slices.Contains(models.Statuses(), to) {
-		return models.BadField("status", "%s is not a status; allowed: %s", quote(string(to)), joinNames(models.Statuses()))
+		return models.BadField("status", "%s is not a status; allowed: %s", quoteValue(string(to)), joinNames(models.Statuses()))
 	}
 	if from == to {
 		return nil
@@ -35,49 +35,49 @@ func StatusChange(from, to models.Status) error {
 			return models.BadField("status", "a participant who is %s cannot become %s; remove and enrol again", from, to)
 		}
 	}
-	return models.BadField("status", "cannot change from %s to %s", quote(string(from)), to)
+	return models.BadField("status", "cannot change from %s to %s", quoteValue(string(from)), to)
 }
 
-// status applies a new standing. The caller has checked who may do it. A person
-// who opted out or came back by a text of their own is told so, also when the
-// workflow hears of it only after the next change; who has been told already is
-// known where the texts are kept.
-func (s Situation) status(ev models.Event) (models.Decision, error) {
-	p := s.plan()
+// changeStatus applies a new status. The caller has checked who may do it. A
+// person who opted out or came back by a text of their own is told so, also
+// when the workflow hears of it only after the next change; the rows of the
+// texts show who has been told already.
+func (s Input) changeStatus(ev models.Event) (models.Decision, error) {
+	p := s.newPlan()
 	switch to := ev.Status; to {
 	case models.StatusActive:
-		if err := s.activate(p, ev.Answer); err != nil {
+		if err := s.activateParticipant(p, ev.Answer); err != nil {
 			return models.Decision{}, err
 		}
 	case s.State.Status: // nothing changes but what is confirmed below
 	case models.StatusPaused:
-		p.add(models.Effect{Kind: models.EffectSetStatus, Status: to})
+		p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: to})
 		// A delayed transition sends nothing and stays.
-		p.clear(models.DueDebounce, models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback,
+		p.clearDue(models.DueDebounce, models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback,
 			models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn, models.DueGreeting)
 	case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
-		p.add(models.Effect{Kind: models.EffectSetStatus, Status: to})
-		p.clear(everyDue()...)
+		p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: to})
+		p.clearDue(everyDue()...)
 		p.clearPending(s.State)
 	default:
-		return refuse("%s is not a status; allowed: %s", quote(string(to)), joinNames(models.Statuses())), nil
+		return refuseAsk("%s is not a status; allowed: %s", quoteValue(string(to)), joinNames(models.Statuses())), nil
 	}
 	switch {
 	case ev.Confirm:
-		p.start(models.TurnPlan{Kind: models.KindConsent})
+		p.startTurn(models.TurnPlan{Kind: models.KindConsent})
 	case s.isActive() && ev.Status != models.StatusActive && len(s.State.Inbox.Items) > 0:
 		// A burst that was about to be answered enters the conversation all the
 		// same; a confirmation takes it along.
-		p.start(models.TurnPlan{Kind: models.KindMessage})
+		p.startTurn(models.TurnPlan{Kind: models.KindMessage})
 	}
-	return p.decision(), nil
+	return p.toDecision(), nil
 }
 
-// activate resumes a participant who was not active, and starts the reply to the
-// texts of the pause if the operator asked for it.
-func (s Situation) activate(p *plan, answer bool) error {
+// activateParticipant resumes a participant who was not active, and starts the
+// reply to the texts of the pause if the operator asked for it.
+func (s Input) activateParticipant(p *plan, answer bool) error {
 	if s.State.Status != models.StatusActive {
-		if err := s.resume(p); err != nil {
+		if err := s.resumeSchedules(p); err != nil {
 			return err
 		}
 	}
@@ -93,7 +93,7 @@ const promptReply = 10 * time.Minute
 
 // answerWaiting starts the reply to texts that came during a pause. In quiet
 // hours it waits for their end, unless the newest text has just come.
-func (s Situation) answerWaiting(p *plan) error {
+func (s Input) answerWaiting(p *plan) error {
 	if len(s.State.Inbox.Items) == 0 {
 		return nil
 	}
@@ -103,10 +103,10 @@ func (s Situation) answerWaiting(p *plan) error {
 	}
 	if open.After(s.Now) && s.Now.Sub(s.State.Inbox.NewestAt()) > promptReply {
 		at, err := s.spreadFrom(open)
-		p.set(models.DueDebounce, "", at)
+		p.setDue(models.DueDebounce, "", at)
 		return err
 	}
-	p.clear(models.DueDebounce)
+	p.clearDue(models.DueDebounce)
 	s.startReply(p)
 	return nil
 }
@@ -114,79 +114,79 @@ func (s Situation) answerWaiting(p *plan) error {
 // onRestored arms what a terminated workflow had armed: the daily prompts, and a
 // greeting that was still to be sent. Its reminders and questions belonged to a
 // prompt of then.
-func (s Situation) onRestored() (models.Decision, error) {
-	p := s.plan()
+func (s Input) onRestored() (models.Decision, error) {
+	p := s.newPlan()
 	if s.isActive() {
 		s.setGreeting(p)
 		if err := s.nextSlots(p); err != nil {
 			return models.Decision{}, err
 		}
 	}
-	return p.decision(), nil
+	return p.toDecision(), nil
 }
 
-// resume takes the next slot of every schedule; what passed meanwhile is not
-// made up for.
-func (s Situation) resume(p *plan) error {
-	p.add(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusActive})
+// resumeSchedules takes the next slot of every schedule; what passed meanwhile
+// is not made up for.
+func (s Input) resumeSchedules(p *plan) error {
+	p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusActive})
 	s.setGreeting(p)
 	return s.nextSlots(p)
 }
 
-func (s Situation) nextSlots(p *plan) error {
+func (s Input) nextSlots(p *plan) error {
 	for _, schedule := range s.State.Schedules {
 		schedule.Next = models.Slot{}
-		if _, err := s.rearm(p, schedule); err != nil {
+		if _, err := s.setSlot(p, schedule); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// moveZone: the schedules without a zone of their own move along. LastDate
+// moveZone moves the schedules without a zone of their own along. LastDate
 // stays, so no local date gets a second prompt. Where only it became known that
 // the zone is the person's own, or that it is not, slots stay as they are: quiet
-// hours are looked at again when they fall due.
-func (s Situation) moveZone(name string, assumed bool) (models.Decision, error) {
+// hours are checked again when they fall due.
+func (s Input) moveZone(name string, assumed bool) (models.Decision, error) {
 	if _, err := s.zoneNamed(name); err != nil {
-		return refuse("%v", err), nil
+		return refuseAsk("%v", err), nil
 	}
 	if name == s.State.Zone && assumed == s.State.ZoneAssumed {
 		return models.Decision{}, nil
 	}
-	p := s.plan()
-	p.add(models.Effect{Kind: models.EffectSetZone, Zone: name, ZoneAssumed: assumed})
+	p := s.newPlan()
+	p.addEffect(models.Effect{Kind: models.EffectSetZone, Zone: name, ZoneAssumed: assumed})
 	if name == s.State.Zone {
-		return p.decision(), nil
+		return p.toDecision(), nil
 	}
 	s.State.Zone, s.State.ZoneAssumed = name, assumed
 	for _, schedule := range s.State.Schedules {
 		if schedule.Zone != "" {
 			continue
 		}
-		slot, err := s.next(schedule, s.Now)
+		slot, err := s.nextSlot(schedule, s.Now)
 		if err != nil {
 			return models.Decision{}, err
 		}
 		schedule.Next = slot
-		p.put(schedule)
+		p.putSchedule(schedule)
 		if s.isActive() {
-			p.set(models.DueDailyPrompt, schedule.ID, slot.SendAt)
+			p.setDue(models.DueDailyPrompt, schedule.ID, slot.SendAt)
 		}
 	}
-	return p.decision(), nil
+	return p.toDecision(), nil
 }
 
-// unenroll ends the participation: nothing is due any more, one notice goes
-// out.
-func (s Situation) unenroll() models.Decision {
-	p := s.plan()
-	p.clear(everyDue()...)
+// endParticipation ends the participation: nothing is due any more, one notice
+// goes out.
+func (s Input) endParticipation() models.Decision {
+	p := s.newPlan()
+	p.clearDue(everyDue()...)
 	p.clearPending(s.State)
-	p.add(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusWithdrawn})
-	p.start(models.TurnPlan{Kind: models.KindNotice})
-	p.add(models.Effect{Kind: models.EffectEnd})
-	return p.decision()
+	p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusWithdrawn})
+	p.startTurn(models.TurnPlan{Kind: models.KindNotice})
+	p.addEffect(models.Effect{Kind: models.EffectEnd})
+	return p.toDecision()
 }
 
 func everyDue() []models.DueKind {

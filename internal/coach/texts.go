@@ -6,29 +6,29 @@ import (
 	"coachline/models"
 )
 
-// texts: something came in. What waited for silence is canceled; the answer
-// waits for the end of the burst. Without coaching the texts are stored and not
-// answered.
-func (s Situation) texts() models.Decision {
-	p := s.plan()
-	p.clear(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
+// handleTexts decides what follows when something came in. What waited for
+// silence is canceled; the answer waits for the end of the burst. Without
+// coaching the texts are stored and not answered.
+func (s Input) handleTexts() models.Decision {
+	p := s.newPlan()
+	p.clearDue(models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup)
 	p.clearPending(s.State)
 	switch at, waits := s.burstEnds(); {
 	case len(s.State.Inbox.Items) == 0:
 	case !s.isActive():
-		p.clear(models.DueDebounce)
-		p.start(models.TurnPlan{Kind: models.KindMessage})
+		p.clearDue(models.DueDebounce)
+		p.startTurn(models.TurnPlan{Kind: models.KindMessage})
 	case waits:
-		p.set(models.DueDebounce, "", at)
+		p.setDue(models.DueDebounce, "", at)
 	default:
-		p.clear(models.DueDebounce)
+		p.clearDue(models.DueDebounce)
 		s.startReply(p)
 	}
-	return p.decision()
+	return p.toDecision()
 }
 
-// burstEnds is when the texts that wait are to be answered; false: now.
-func (s Situation) burstEnds() (time.Time, bool) {
+// burstEnds returns when the texts that wait are to be answered; false: now.
+func (s Input) burstEnds() (time.Time, bool) {
 	if s.Rules.Debounce <= 0 {
 		return time.Time{}, false
 	}
@@ -43,18 +43,18 @@ func (s Situation) burstEnds() (time.Time, bool) {
 	return at, at.After(s.Now)
 }
 
-// dueDebounce: the burst is over.
-func (s Situation) dueDebounce() models.Decision {
-	p := s.plan()
+// handleDueDebounce starts the reply at the end of a burst.
+func (s Input) handleDueDebounce() models.Decision {
+	p := s.newPlan()
 	if s.isActive() && len(s.State.Inbox.Items) > 0 {
 		s.startReply(p)
 	}
-	return p.decision()
+	return p.toDecision()
 }
 
 // startReply answers the texts that wait. To a person who has not been greeted
 // the reply says who writes, and the greeting is not sent any more.
-func (s Situation) startReply(p *plan) {
-	p.clear(models.DueGreeting)
-	p.start(models.TurnPlan{Kind: models.KindReply, Introduce: s.greetingWaits()})
+func (s Input) startReply(p *plan) {
+	p.clearDue(models.DueGreeting)
+	p.startTurn(models.TurnPlan{Kind: models.KindReply, Introduce: s.greetingWaits()})
 }

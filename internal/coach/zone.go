@@ -25,7 +25,7 @@ var placeOf = map[string]string{
 // rules of a place, and a name such as EST has those of none. UTC is allowed,
 // because a programme may have it as its default. The error says what to use
 // instead and does not repeat the name. Names that were accepted before go on to
-// work (Situation.zone).
+// work (Input.loadZone).
 func CheckZoneName(name string, zones Zones) error {
 	if name == "" || strings.EqualFold(name, "Local") {
 		return errors.New("must be an IANA zone name such as Europe/Berlin")

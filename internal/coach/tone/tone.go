@@ -42,8 +42,8 @@ func Tags() []string {
 	}
 }
 
-// opposites lists the tags that cannot be active together with tag.
-func opposites(tag string) []string {
+// oppositesOf lists the tags that cannot be active together with tag.
+func oppositesOf(tag string) []string {
 	groups := [][]string{
 		{"concise", "detailed"}, {"formal", "casual"}, {"warm_supportive", "neutral_professional"},
 		{"direct_coach", "gentle_coach"}, {"confidence_low", "confidence_medium", "confidence_high"},
@@ -76,9 +76,9 @@ func Merge(tone models.Tone, tags []string, source Source, now time.Time) (model
 	}
 	next := models.Tone{Tags: slices.Clone(tone.Tags), Scores: maps.Clone(tone.Scores), ImplicitAt: tone.ImplicitAt}
 	if source == Explicit {
-		next = explicit(next, tags)
+		next = setExplicit(next, tags)
 	} else {
-		next = implicit(next, tags, now)
+		next = applyObservation(next, tags, now)
 	}
 	slices.Sort(next.Tags)
 	switch {
@@ -90,16 +90,16 @@ func Merge(tone models.Tone, tags []string, source Source, now time.Time) (model
 	return tone, ""
 }
 
-// explicit turns the tags on and their opposites off. It forgets their
+// setExplicit turns the tags on and their opposites off. It forgets their
 // scores, so that only new evidence against an explicit wish can wear it down.
 // Of two opposites in one ask the later holds, but no_emojis always does.
-func explicit(tone models.Tone, tags []string) models.Tone {
+func setExplicit(tone models.Tone, tags []string) models.Tone {
 	if slices.Contains(tags, tagNoEmojis) {
 		tags = append(tags, tagNoEmojis)
 	}
 	for _, tag := range tags {
 		delete(tone.Scores, tag)
-		for _, other := range opposites(tag) {
+		for _, other := range oppositesOf(tag) {
 			delete(tone.Scores, other)
 		}
 		tone.Tags = turnOn(tone.Tags, tag)
@@ -107,11 +107,11 @@ func explicit(tone models.Tone, tags []string) models.Tone {
 	return tone
 }
 
-// implicit takes one observation, at most one every three minutes: the
+// applyObservation takes one observation, at most one every three minutes: the
 // score of each observed tag rises, that of each tag observed earlier and of
-// each active opposite falls. An explicit tag has no score and stands until
-// its opposite is observed often enough.
-func implicit(tone models.Tone, tags []string, now time.Time) models.Tone {
+// each active opposite falls. An explicit tag has no score and stands until its
+// opposite is observed often enough.
+func applyObservation(tone models.Tone, tags []string, now time.Time) models.Tone {
 	if !tone.ImplicitAt.IsZero() && now.Sub(tone.ImplicitAt) < interval {
 		return tone
 	}
@@ -123,19 +123,19 @@ func implicit(tone models.Tone, tags []string, now time.Time) models.Tone {
 	}
 	tone.ImplicitAt = now
 	for _, tag := range Tags() {
-		tone = smooth(tone, tag, tags)
+		tone = updateScore(tone, tag, tags)
 	}
 	return tone
 }
 
-// smooth moves the score of one tag by an observation and turns the tag on or
-// off where the score crosses a threshold.
-func smooth(tone models.Tone, tag string, observed []string) models.Tone {
+// updateScore moves the score of one tag by an observation and turns the tag on
+// or off where the score crosses a threshold.
+func updateScore(tone models.Tone, tag string, observed []string) models.Tone {
 	active := slices.Contains(tone.Tags, tag)
 	seen := slices.Contains(observed, tag)
 	score, tracked := tone.Scores[tag]
 	if !tracked {
-		against := active && slices.ContainsFunc(opposites(tag), func(o string) bool { return slices.Contains(observed, o) })
+		against := active && slices.ContainsFunc(oppositesOf(tag), func(o string) bool { return slices.Contains(observed, o) })
 		if !seen && !against {
 			return tone
 		}
@@ -159,7 +159,7 @@ func smooth(tone models.Tone, tag string, observed []string) models.Tone {
 
 // turnOn adds a tag in place of its opposites.
 func turnOn(tags []string, tag string) []string {
-	out := slices.DeleteFunc(tags, func(t string) bool { return slices.Contains(opposites(tag), t) })
+	out := slices.DeleteFunc(tags, func(t string) bool { return slices.Contains(oppositesOf(tag), t) })
 	if !slices.Contains(out, tag) {
 		out = append(out, tag)
 	}

@@ -159,7 +159,7 @@ func (l *participant) tool(c models.ToolCall) models.ToolResult {
 		return tools.Failure(c, field)
 	}
 	require.NoError(l.t, err)
-	decision, err := coach.Decide(coach.Situation{
+	decision, err := coach.Decide(coach.Input{
 		State: l.state, Now: l.now, Rules: coach.Rules{PrepTime: 10 * time.Minute}, Zones: time.LoadLocation,
 	}, event)
 	require.NoError(l.t, err)

@@ -36,10 +36,10 @@ import (
 // patience is the longest wait for what a real server does at once.
 const patience = 30 * time.Second
 
-// town is people on a real Temporal server, around the real rules, tools,
-// prompts, store and relay, with a model and a carrier in memory and the
+// serverFixture is people on a real Temporal server, around the real rules,
+// tools, prompts, store and relay, with a model and a carrier in memory and the
 // clock of the machine.
-type town struct {
+type serverFixture struct {
 	t      *testing.T
 	ctx    context.Context
 	client client.Client
@@ -62,10 +62,10 @@ type town struct {
 	texts int
 }
 
-// newTown starts a server of its own; change may set rules and limits.
-func newTown(t *testing.T, change func(*town)) *town {
+// newServerFixture starts a server of its own; change may set rules and limits.
+func newServerFixture(t *testing.T, change func(*serverFixture)) *serverFixture {
 	t.Helper()
-	n := &town{t: t, ctx: t.Context(), model: &voice{}, quiet: slog.New(slog.DiscardHandler),
+	n := &serverFixture{t: t, ctx: t.Context(), model: &voice{}, quiet: slog.New(slog.DiscardHandler),
 		limits: models.Limits{Rounds: 8, ToolCalls: 5}, rules: coach.Rules{}}
 	if change != nil {
 		change(n)
@@ -91,7 +91,7 @@ func newTown(t *testing.T, change func(*town)) *town {
 	return n
 }
 
-func (n *town) dial(address string, ring *seal.Ring) client.Client {
+func (n *serverFixture) dial(address string, ring *seal.Ring) client.Client {
 	n.t.Helper()
 	c, err := client.Dial(client.Options{
 		HostPort: address, Logger: log.NewStructuredLogger(n.quiet),
@@ -103,7 +103,7 @@ func (n *town) dial(address string, ring *seal.Ring) client.Client {
 }
 
 // work starts the three workers of a process and returns what stops them.
-func (n *town) work(c client.Client, options worker.Options) (stop func()) {
+func (n *serverFixture) work(c client.Client, options worker.Options) (stop func()) {
 	n.t.Helper()
 	registry, err := tools.New()
 	require.NoError(n.t, err)
@@ -137,7 +137,7 @@ func (n *town) work(c client.Client, options worker.Options) (stop func()) {
 
 // enrol adds a person and starts the workflow as the starter does. No
 // participant is greeted: the tests count replies.
-func (n *town) enrol(id, number string) {
+func (n *serverFixture) enrol(id, number string) {
 	n.t.Helper()
 	now := time.Now().UTC()
 	p, err := n.store.Enroll(n.ctx, models.Participant{ID: id, Phone: number, Timezone: "UTC", Channel: models.ChannelSMS,
@@ -154,7 +154,7 @@ func (n *town) enrol(id, number string) {
 }
 
 // accept stores a text and returns its signal.
-func (n *town) accept(number, body string) models.AcceptedInbound {
+func (n *serverFixture) accept(number, body string) models.AcceptedInbound {
 	n.mu.Lock()
 	n.texts++
 	sid := fmt.Sprintf("SM%032d", n.texts)
@@ -163,7 +163,7 @@ func (n *town) accept(number, body string) models.AcceptedInbound {
 }
 
 // repeat is a webhook of the carrier, perhaps one that came before.
-func (n *town) repeat(sid, number, body string) models.AcceptedInbound {
+func (n *serverFixture) repeat(sid, number, body string) models.AcceptedInbound {
 	got, err := n.store.AcceptInbound(n.ctx, models.Inbound{ProviderSID: sid, From: number, To: "+15017122661", Body: body, ReceivedAt: time.Now().UTC()})
 	require.NoError(n.t, err)
 	return got
@@ -174,7 +174,7 @@ func signalOf(in models.AcceptedInbound) models.MessageReceived {
 }
 
 // text stores a text and has the relay tell the workflow.
-func (n *town) text(id, number, body string) models.AcceptedInbound {
+func (n *serverFixture) text(id, number, body string) models.AcceptedInbound {
 	n.t.Helper()
 	in := n.accept(number, body)
 	require.NoError(n.t, n.relay.Deliver(n.ctx, id))
@@ -182,11 +182,11 @@ func (n *town) text(id, number, body string) models.AcceptedInbound {
 }
 
 // signal tells a workflow of a stored text, past the relay.
-func (n *town) signal(id string, in models.AcceptedInbound) error {
+func (n *serverFixture) signal(id string, in models.AcceptedInbound) error {
 	return n.client.SignalWorkflow(n.ctx, models.WorkflowID(id), "", models.SignalMessageReceived, signalOf(in))
 }
 
-func (n *town) status(id string) models.StatusView {
+func (n *serverFixture) status(id string) models.StatusView {
 	value, err := n.client.QueryWorkflow(n.ctx, models.WorkflowID(id), "", models.QueryStatus)
 	if err != nil {
 		return models.StatusView{Waiting: -1}
@@ -197,7 +197,7 @@ func (n *town) status(id string) models.StatusView {
 }
 
 // settled waits until a person's texts up to seq are answered and nothing runs.
-func (n *town) settled(id string, seq int64) models.StatusView {
+func (n *serverFixture) settled(id string, seq int64) models.StatusView {
 	n.t.Helper()
 	var view models.StatusView
 	require.Eventually(n.t, func() bool {
@@ -208,7 +208,7 @@ func (n *town) settled(id string, seq int64) models.StatusView {
 }
 
 // runs are the histories of a person's runs, the newest first.
-func (n *town) runs(id string) [][]*history.HistoryEvent {
+func (n *serverFixture) runs(id string) [][]*history.HistoryEvent {
 	n.t.Helper()
 	var out [][]*history.HistoryEvent
 	for run := ""; ; {
@@ -228,7 +228,7 @@ func (n *town) runs(id string) [][]*history.HistoryEvent {
 }
 
 // said counts how often each text of a person is in the conversation.
-func (n *town) said(id string, most int) map[string]int {
+func (n *serverFixture) said(id string, most int) map[string]int {
 	n.t.Helper()
 	entries, err := n.store.History(n.ctx, id, most, time.Time{})
 	require.NoError(n.t, err)
