@@ -151,13 +151,7 @@ func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in models.SendLi
 		return models.SendSMSResult{}, err
 	}
 	id, err := f.Store.QueueLimitNotice(ctx, models.LimitNotice{InboundID: in.InboundID, Body: body, Now: f.Now()})
-	if err != nil {
-		return models.SendSMSResult{}, toTemporalError(err)
-	}
-	if id == "" {
-		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
-	}
-	return f.Posts.SendSMS(ctx, models.SendSMSInput{OutboxID: id})
+	return f.sendQueued(ctx, id, err)
 }
 
 // SendAsk asks a participant whether a text meant to end the messages, or whether
@@ -183,13 +177,7 @@ func (f *NoticeActivities) SendAsk(ctx context.Context, in models.SendAskInput) 
 		return models.SendSMSResult{}, err
 	}
 	id, err := f.Store.QueueAsk(ctx, models.Ask{InboundID: in.InboundID, Body: body, Now: f.Now()})
-	if err != nil {
-		return models.SendSMSResult{}, toTemporalError(err)
-	}
-	if id == "" {
-		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
-	}
-	return f.Posts.SendSMS(ctx, models.SendSMSInput{OutboxID: id})
+	return f.sendQueued(ctx, id, err)
 }
 
 // SendSafetyText answers a text that may be a crisis, by an outbox row of its
@@ -210,6 +198,12 @@ func (f *NoticeActivities) SendSafetyText(ctx context.Context, in models.AlertIn
 		return models.SendSMSResult{}, fmt.Errorf("rendering text %s: %w", prompts.Crisis, err)
 	}
 	id, err := f.Alarms.QueueSafetyText(ctx, models.SafetyText{AlarmID: in.AlarmID, Body: segments.Smart(body), Now: f.Now()})
+	return f.sendQueued(ctx, id, err)
+}
+
+// sendQueued sends the outbox row that a queue call gave; without one, the text
+// is not to be sent any more.
+func (f *NoticeActivities) sendQueued(ctx context.Context, id string, err error) (models.SendSMSResult, error) {
 	if err != nil {
 		return models.SendSMSResult{}, toTemporalError(err)
 	}
