@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"coachline/chaos/harness"
+	"coachline/internal/sim/twilio"
 )
 
 const (
@@ -51,7 +51,7 @@ func (a *api) call(ctx context.Context, c call, result any) error {
 		if err == nil || errors.As(err, &no) {
 			return err
 		}
-		if !harness.Pause(ctx, wait) {
+		if !twilio.Pause(ctx, wait) {
 			return fmt.Errorf("calling %s %s: %w", c.method, c.path, errors.Join(ctx.Err(), err))
 		}
 		wait = min(2*wait, time.Second)

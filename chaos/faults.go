@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coachline/chaos/harness"
+	"coachline/internal/sim/twilio"
 )
 
 const (
@@ -24,7 +25,7 @@ func (s *system) slowConnects() {
 	go func() {
 		release := s.connections.Hold(s.inner)
 		defer release()
-		harness.Pause(s.inner, slowFor)
+		twilio.Pause(s.inner, slowFor)
 	}()
 }
 

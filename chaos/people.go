@@ -89,7 +89,7 @@ func (s *system) enrol(ctx context.Context) ([]*person, error) {
 func (p *person) textUntil(ctx, storm context.Context) error {
 	for !p.left {
 		pace := p.sys.settings.Pace
-		if !harness.Pause(storm, pace/4+time.Duration(p.random.Int64N(int64(pace)*3/2))) {
+		if !twilio.Pause(storm, pace/4+time.Duration(p.random.Int64N(int64(pace)*3/2))) {
 			return nil
 		}
 		if err := p.takeAction(ctx); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 
-	"coachline/chaos/harness"
+	"coachline/internal/sim/twilio"
 )
 
 // ledger is what the database holds after a run. Words are sealed there, so it
@@ -159,7 +159,7 @@ func (s *system) waitSettled(ctx context.Context) (unrest string, err error) {
 		if time.Since(quietSince) > calmFor {
 			return "", nil
 		}
-		if !harness.Pause(ctx, 2*lookEvery) {
+		if !twilio.Pause(ctx, 2*lookEvery) {
 			return last, nil
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coachline/chaos/harness"
+	"coachline/internal/sim/twilio"
 )
 
 // move is one thing that goes wrong: a trap, a kill without a reason, or a
@@ -118,7 +119,7 @@ func (s *system) makeMoves(ctx context.Context) {
 			round = shuffleMoves(random)
 		}
 		gap := s.settings.Gap/2 + time.Duration(random.Int64N(int64(s.settings.Gap)))
-		if !harness.Pause(ctx, gap) {
+		if !twilio.Pause(ctx, gap) {
 			return
 		}
 		s.makeMove(round[0], random)
@@ -128,7 +129,7 @@ func (s *system) makeMoves(ctx context.Context) {
 	for _, point := range s.missingPoints() {
 		s.makeMove(move{point: point}, random)
 	}
-	for len(s.missingPoints()) > 0 && harness.Pause(ctx, lookEvery) {
+	for len(s.missingPoints()) > 0 && twilio.Pause(ctx, lookEvery) {
 		continue
 	}
 }

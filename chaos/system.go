@@ -21,6 +21,7 @@ import (
 
 	"coachline/chaos/harness"
 	"coachline/internal/pgtest"
+	"coachline/internal/sim/twilio"
 )
 
 const (
@@ -310,7 +311,7 @@ func await(ctx context.Context, limit time.Duration, attempt func(context.Contex
 		if err == nil {
 			return nil
 		}
-		if !harness.Pause(ctx, lookEvery) {
+		if !twilio.Pause(ctx, lookEvery) {
 			return err
 		}
 	}

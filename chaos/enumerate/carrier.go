@@ -121,7 +121,7 @@ func (l *installation) serveCall(w http.ResponseWriter, r *http.Request, next ht
 	}
 	if l.thinking > 0 {
 		l.announceModelCall()
-		harness.Pause(r.Context(), l.thinking)
+		twilio.Pause(r.Context(), l.thinking)
 	}
 	if !loseAnswer(w, r, what) {
 		next(w, r)
@@ -192,7 +192,7 @@ func (l *installation) repeat(build func(context.Context) (*http.Request, error)
 		case err == nil && code < http.StatusInternalServerError:
 			return fmt.Errorf("refused with %d: %s", code, body)
 		}
-		if !harness.Pause(ctx, time.Second) {
+		if !twilio.Pause(ctx, time.Second) {
 			return fmt.Errorf("the starter did not take the request: %w", ctx.Err())
 		}
 	}

@@ -150,7 +150,7 @@ func (l *installation) start(role string) error {
 
 // restart replaces a killed instance after a while.
 func (l *installation) restart(role string) {
-	harness.Pause(l.ctx, rest)
+	twilio.Pause(l.ctx, rest)
 	l.mu.Lock()
 	closed := l.closed
 	l.mu.Unlock()
@@ -258,7 +258,7 @@ func (l *installation) await(attempt func(context.Context) error) error {
 		if err == nil || errors.Is(err, errFinal) {
 			return err
 		}
-		if !harness.Pause(ctx, lookEvery) {
+		if !twilio.Pause(ctx, lookEvery) {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/api/enums/v1"
 
 	"coachline/chaos/harness"
+	"coachline/internal/sim/twilio"
 	"coachline/models"
 )
 
@@ -40,7 +41,7 @@ func (t *turn) settle() error {
 	calm, why := 0, ""
 	ctx, cancel := context.WithTimeout(t.ctx, settleLimit)
 	defer cancel()
-	for again := true; again; again = harness.Pause(ctx, settleEvery) {
+	for again := true; again; again = twilio.Pause(ctx, settleEvery) {
 		if why = t.describeUnsettled(); why != "" {
 			calm = 0
 			continue

@@ -136,7 +136,7 @@ func (t *turn) countKinds() map[string]int {
 func (t *turn) waitFor(kind string, n int) bool {
 	ctx, cancel := context.WithTimeout(t.ctx, waitLimit)
 	defer cancel()
-	for again := true; again; again = harness.Pause(ctx, lookEvery) {
+	for again := true; again; again = twilio.Pause(ctx, lookEvery) {
 		counts := t.countKinds()
 		if counts[kind] >= n {
 			return true

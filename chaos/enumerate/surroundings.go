@@ -20,8 +20,8 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"coachline/chaos/harness"
 	"coachline/dev/temporal"
+	"coachline/internal/sim/twilio"
 )
 
 const retention = 24 * time.Hour
@@ -130,7 +130,7 @@ func (s *surroundings) makeNamespace(ctx context.Context, name string) (client.C
 			}
 			direct.Close()
 		}
-		if try > 200 || !harness.Pause(ctx, lookEvery) {
+		if try > 200 || !twilio.Pause(ctx, lookEvery) {
 			return nil, fmt.Errorf("reaching namespace %s: %w", name, err)
 		}
 	}

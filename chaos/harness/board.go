@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"coachline/internal/sim/twilio"
 )
 
 // Point is a named moment of a turn at which a process can be killed. It is seen
@@ -148,7 +150,7 @@ func (b *Board) Pass(ctx context.Context, point Point, process string) bool {
 	trap := b.traps[at]
 	b.traps = slices.Delete(b.traps, at, at+1)
 	b.mu.Unlock()
-	Pause(ctx, trap.Wait)
+	twilio.Pause(ctx, trap.Wait)
 	victim := trap.Victim
 	if victim == "" {
 		victim = process
@@ -224,19 +226,4 @@ func (b *Board) Total() int {
 		n += count
 	}
 	return n
-}
-
-// Pause waits; false: ctx ended first.
-func Pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

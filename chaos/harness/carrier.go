@@ -223,7 +223,7 @@ func (c *Carrier) report(hold time.Duration) twilio.Report {
 func loseAnswer(w http.ResponseWriter, r *http.Request, fault Fault) bool {
 	switch fault {
 	case FaultTimeoutAfter:
-		Pause(r.Context(), hangLimit)
+		twilio.Pause(r.Context(), hangLimit)
 		panic(http.ErrAbortHandler)
 	case FaultResetAfter:
 		twilio.Reset(w)
@@ -253,7 +253,7 @@ func refuseSend(w http.ResponseWriter, r *http.Request, fault Fault) bool {
 	case FaultReset:
 		twilio.Reset(w)
 	case FaultHang:
-		Pause(r.Context(), hangLimit)
+		twilio.Pause(r.Context(), hangLimit)
 		panic(http.ErrAbortHandler)
 	case FaultCodedBefore:
 		twilio.Refuse(w, http.StatusServiceUnavailable, 20503)

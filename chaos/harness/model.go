@@ -78,7 +78,7 @@ func (m *Model) serveCall(w http.ResponseWriter, r *http.Request, next http.Hand
 	if fault, faulty := m.board.Take(TargetModel); faulty && failCall(w, r, fault) {
 		return
 	}
-	Pause(r.Context(), thinking)
+	twilio.Pause(r.Context(), thinking)
 	next(w, r)
 	_ = http.NewResponseController(w).Flush()
 	// The process that asked may be killed, and its request with it.
@@ -96,7 +96,7 @@ func failCall(w http.ResponseWriter, r *http.Request, fault Fault) bool {
 	case FaultReset:
 		twilio.Reset(w)
 	case FaultHang:
-		Pause(r.Context(), modelHang)
+		twilio.Pause(r.Context(), modelHang)
 		panic(http.ErrAbortHandler)
 	case FaultMalformed:
 		w.WriteHeader(http.StatusOK)

@@ -208,9 +208,10 @@ func (c *courier) recordChange(ch change) bool {
 }
 
 // wait is false when the server closes first.
-func (c *courier) wait(d time.Duration) bool { return pause(c.closing, d) }
+func (c *courier) wait(d time.Duration) bool { return Pause(c.closing, d) }
 
-func pause(ctx context.Context, d time.Duration) bool {
+// Pause waits; false: ctx ended first.
+func Pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}
@@ -260,7 +261,7 @@ func (c *courier) deliver(ctx context.Context, post webhook) outcome {
 			c.cfg.Logger.Warn("the app did not take a webhook", "sid", post.form.Get("MessageSid"), "status", code)
 			return refused
 		}
-		if !pause(ctx, wait) {
+		if !Pause(ctx, wait) {
 			return interrupted
 		}
 		wait = min(2*wait, longestWait)

@@ -261,7 +261,7 @@ func (s *Server) serveFault(f fault, refuse func(http.ResponseWriter, fault), ne
 			refuse(w, f)
 		case kindLate:
 			next(held, r)
-			pause(s.closing, f.delay(lateDelay))
+			Pause(s.closing, f.delay(lateDelay))
 			held.send(w)
 		case kindMalformed:
 			next(held, r)
@@ -293,7 +293,7 @@ func (s *Server) hold(caller context.Context, limit time.Duration) {
 	defer cancel()
 	defer context.AfterFunc(s.closing, cancel)()
 	if limit > 0 {
-		pause(ctx, limit)
+		Pause(ctx, limit)
 		return
 	}
 	<-ctx.Done()
