@@ -34,7 +34,7 @@ func (a *Agent) needsSummary(ctx context.Context, t turn) bool {
 	pressing := func(entries []models.Message) bool {
 		session := recall.SummaryInput{Entries: entries, Summary: known.Summary, ContextTokens: t.capability.ContextTokens}
 		diary := recall.NoteInput{ParticipantID: t.participantID(), Entries: entries, Notes: known.Notes, Zone: t.zone}
-		return session.Presses(a.Settings.HistoryLimit) || diary.DayOver()
+		return session.NeedsSummary(a.Settings.HistoryLimit) || diary.DayOver()
 	}
 	seen, again := t.context.Window, t.context.Turn.Number%turnsPerCheck == 0
 	return err == nil && pressing(seen) && (again || !pressing(seen[:max(0, len(seen)-turnEntries)]))
@@ -46,8 +46,12 @@ const turnsPerCheck, turnEntries = 4, 2
 // isSummaryDue reports whether the preparation of a step noted that a summary
 // or a note is due.
 func isSummaryDue(step models.Step) bool {
-	var kept struct{ Prepared struct{ Presses bool } }
-	return json.Unmarshal([]byte(step.Trace), &kept) == nil && kept.Prepared.Presses
+	var kept struct {
+		Prepared struct {
+			NeedsSummary bool `json:"presses"`
+		}
+	}
+	return json.Unmarshal([]byte(step.Trace), &kept) == nil && kept.Prepared.NeedsSummary
 }
 
 // memoryStepFor says when the memory step of a turn runs. At a terminal, where

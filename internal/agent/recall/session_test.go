@@ -182,7 +182,7 @@ func TestSummaryRequest(t *testing.T) {
 
 // A check that finds nothing to do is saved, and nothing leaves the model's
 // sight before it is summed up.
-func TestSummaryPresses(t *testing.T) {
+func TestNeedsSummary(t *testing.T) {
 	big := talk(3)
 	big[0].Text = long(800)
 	tests := []struct {
@@ -202,7 +202,7 @@ func TestSummaryPresses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, tt.in.Presses(tt.shown))
+			require.Equal(t, tt.want, tt.in.NeedsSummary(tt.shown))
 			_, due := recall.PlanSummary(tt.in)
 			require.True(t, due || !tt.want, "what presses is due")
 		})
@@ -230,7 +230,7 @@ func TestDayOver(t *testing.T) {
 		{"J51 a local day is over", recall.NoteInput{Zone: paris}, true, []models.Message{entry(1, noon), entry(2, late)}},
 		{"its note is there", recall.NoteInput{Zone: paris, Notes: note("2026-11-20", 1)}, false, []models.Message{entry(1, noon), entry(2, late)}},
 		{"its note lacks something", recall.NoteInput{Zone: paris, Notes: note("2026-11-20", 1)}, true, []models.Message{entry(1, noon), entry(2, noon), entry(3, late)}},
-		{"somebody else's note", recall.NoteInput{Zone: paris, Notes: []models.Note{{ParticipantID: "conv_2", LocalDate: "2026-11-20", UptoMessage: 1}}}, true, []models.Message{entry(1, noon), entry(2, late)}},
+		{"another person's note", recall.NoteInput{Zone: paris, Notes: []models.Note{{ParticipantID: "conv_2", LocalDate: "2026-11-20", UptoMessage: 1}}}, true, []models.Message{entry(1, noon), entry(2, late)}},
 		{"J17 nothing but tools", recall.NoteInput{Zone: paris}, false, append(tool, entry(4, late))},
 		{"nothing", recall.NoteInput{}, false, nil},
 	}

@@ -66,11 +66,11 @@ func PlanSummary(s SummaryInput) (plan SummaryPlan, due bool) {
 	return SummaryPlan{Earlier: s.Summary, Material: material, Upto: taken[len(taken)-1].ID}, true
 }
 
-// Presses reports whether a summary that is due should not wait for more
+// NeedsSummary reports whether a summary that is due should not wait for more
 // entries: those that none holds are about to leave what the model is shown of
 // the conversation, shown entries, or fill its window. It saves checks that
 // find nothing to do; an early one does no harm.
-func (s SummaryInput) Presses(shown int) bool {
+func (s SummaryInput) NeedsSummary(shown int) bool {
 	open := s.openEntries()
 	return len(open) > max(manyEntries, shown-keptEntries) || s.isFull(open)
 }
