@@ -13,7 +13,7 @@ const crisis = "I want to die"
 
 func (w *inboundWorld) crisis(seconds int) models.AcceptedInbound {
 	w.t.Helper()
-	return w.take(models.Inbound{From: inboundAnn, Body: crisis, ReceivedAt: inboundAt(seconds)})
+	return w.take(models.Inbound{From: phone, Body: crisis, ReceivedAt: inboundAt(seconds)})
 }
 
 func (w *inboundWorld) ann() models.Participant {
@@ -43,7 +43,7 @@ func TestCrisisIsAnsweredAndMarked(t *testing.T) {
 		require.Equal(w.t, models.AttentionCrisis, p.Attention)
 		require.Equal(w.t, inboundAt(0), p.AttentionAt.UTC())
 		require.Equal(w.t, before.Version+1, p.Version)
-		again := w.take(models.Inbound{From: inboundAnn, Body: "hi", ReceivedAt: inboundAt(1)})
+		again := w.take(models.Inbound{From: phone, Body: "hi", ReceivedAt: inboundAt(1)})
 		require.Equal(w.t, int64(1), again.Inbound.Seq, "numbers have no gaps")
 
 		id := w.safetyText(out.AlarmID, 2)
@@ -77,7 +77,7 @@ func TestSafetyTextOnceInHalfAnHour(t *testing.T) {
 
 func TestWhoOptedOutIsMarkedAndGetsNoSafetyText(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
-		out := w.take(models.Inbound{From: inboundAnn, Body: "stop texting me, i want to die", ReceivedAt: inboundAt(0)})
+		out := w.take(models.Inbound{From: phone, Body: "stop texting me, i want to die", ReceivedAt: inboundAt(0)})
 		require.NotZero(w.t, out.NoticeID, "the opt-out counts")
 		require.NotEmpty(w.t, out.AlarmID)
 		require.Empty(w.t, w.safetyText(out.AlarmID, 1))
@@ -94,7 +94,7 @@ func TestSafetyTextIsGatedByConsent(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		out := w.crisis(0)
 		id := w.safetyText(out.AlarmID, 1)
-		w.take(models.Inbound{From: inboundAnn, Body: "STOP", ReceivedAt: inboundAt(2)})
+		w.take(models.Inbound{From: phone, Body: "STOP", ReceivedAt: inboundAt(2)})
 		claim, err := w.ClaimSend(w.ctx, id, inboundAt(3))
 		require.NoError(w.t, err)
 		require.False(w.t, claim.Post)

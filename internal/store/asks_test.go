@@ -194,13 +194,13 @@ func TestDangerWinsOverTheQuestion(t *testing.T) {
 // without a turn.
 func TestQuestionFollowsTheChannel(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
-		chat := w.take(models.Inbound{From: inboundAnn, Body: unclear, Channel: models.ChannelChat, ReceivedAt: inboundAt(0)})
+		chat := w.take(models.Inbound{From: phone, Body: unclear, Channel: models.ChannelChat, ReceivedAt: inboundAt(0)})
 		w.ask(chat, 1)
 		history, err := w.History(w.ctx, "ann", 10, inboundAt(100))
 		require.NoError(w.t, err)
 		require.Equal(w.t, []any{models.ChannelChat, models.OutboxDelivered}, []any{history[1].Channel, history[1].Delivery})
 
-		out := w.take(models.Inbound{From: inboundAnn, MediaCount: 1, Voice: twoNotes, ReceivedAt: inboundAt(60)})
+		out := w.take(models.Inbound{From: phone, MediaCount: 1, Voice: twoNotes, ReceivedAt: inboundAt(60)})
 		require.NotZero(w.t, out.Inbound.Seq)
 		heard := w.hear(out, 65, 0, wrong)
 		require.Equal(w.t, models.IntentWrongNumber, heard.Inbound.Intent)
@@ -218,7 +218,7 @@ func TestQuestionFollowsTheChannel(t *testing.T) {
 func TestRepeatedWebhookRaisesNothing(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		for _, body := range []string{weak, unclear, wrong} {
-			in := models.Inbound{ProviderSID: "again " + body, From: inboundAnn, To: ours, Body: body, ReceivedAt: inboundAt(0)}
+			in := models.Inbound{ProviderSID: "again " + body, From: phone, To: ours, Body: body, ReceivedAt: inboundAt(0)}
 			first, err := w.AcceptInbound(w.ctx, in)
 			require.NoError(w.t, err)
 			notices, p := w.notices(), w.ann()

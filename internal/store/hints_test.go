@@ -70,11 +70,11 @@ func TestNoHint(t *testing.T) {
 
 func TestNoHintToWhoOptedOut(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
-		w.take(models.Inbound{From: inboundAnn, Body: "stop", ReceivedAt: inboundAt(0)})
+		w.take(models.Inbound{From: phone, Body: "stop", ReceivedAt: inboundAt(0)})
 		require.NoError(w.t, w.RemoveParticipant(w.ctx, "ann", "operator", inboundAt(1)))
-		require.Empty(w.t, w.strange(2, models.Inbound{From: inboundAnn, Body: "hello"}).HintID, "the ledger outlives the enrolment")
+		require.Empty(w.t, w.strange(2, models.Inbound{From: phone, Body: "hello"}).HintID, "the ledger outlives the enrolment")
 		back := begun
-		back.From = inboundAnn
+		back.From = phone
 		require.NotEmpty(w.t, w.strange(3, back).HintID)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -14,16 +13,10 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"coachline/activities"
-	"coachline/internal/pgtest"
 	"coachline/internal/seal"
 	"coachline/internal/sms"
 	"coachline/internal/store"
 	"coachline/models"
-)
-
-const (
-	lateAnn  = "+15558675310"
-	lateKeys = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 )
 
 var lateBegin = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -41,20 +34,19 @@ type lateWorld struct {
 
 func lateOnSQLite(t *testing.T) *lateWorld {
 	t.Helper()
-	return newLateWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "coach.db"))
+	return newLateWorld(t, sqliteURL(t))
 }
 
 func lateOnBoth(t *testing.T, test func(w *lateWorld)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { test(lateOnSQLite(t)) })
-	t.Run("postgres", func(t *testing.T) { test(newLateWorld(t, pgtest.Start(t))) })
+	onEachDatabase(t, func(t *testing.T, url string) { test(newLateWorld(t, url)) })
 }
 
 func newLateWorld(t *testing.T, url string) *lateWorld {
 	t.Helper()
 	w := &lateWorld{t: t, ctx: t.Context(), url: url}
 	w.Store = w.open(30 * time.Minute)
-	_, err := w.Enroll(w.ctx, models.Participant{ID: "ann", Phone: lateAnn, Timezone: "America/New_York", EnrolledAt: lateBegin}, "operator")
+	_, err := w.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "America/New_York", EnrolledAt: lateBegin}, "operator")
 	require.NoError(t, err)
 	return w
 }
@@ -62,7 +54,7 @@ func newLateWorld(t *testing.T, url string) *lateWorld {
 // open is a process on the same rows.
 func (w *lateWorld) open(delay time.Duration) *store.Store {
 	w.t.Helper()
-	ring, err := seal.Parse(lateKeys)
+	ring, err := seal.Parse(testKeys)
 	require.NoError(w.t, err)
 	s, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: ring, LateTry: delay})
 	require.NoError(w.t, err)
@@ -160,7 +152,7 @@ func (w *lateWorld) owed() []string {
 func (w *lateWorld) text(body string, minutes int, intent models.Intent) {
 	w.t.Helper()
 	_, err := w.AcceptInbound(w.ctx, models.Inbound{
-		ProviderSID: "SM-in-" + body, From: lateAnn, Body: body, Intent: intent, IntentMethod: models.MethodKeyword, ReceivedAt: lateAt(minutes),
+		ProviderSID: "SM-in-" + body, From: phone, Body: body, Intent: intent, IntentMethod: models.MethodKeyword, ReceivedAt: lateAt(minutes),
 	})
 	require.NoError(w.t, err)
 }

@@ -4,23 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/pgtest"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
 )
 
 const (
-	inboundAnn  = "+15558675310"
-	stranger    = "+15550001111"
-	ours        = "+15017122661"
-	inboundKeys = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+	stranger = "+15550001111"
+	ours     = "+15017122661"
 )
 
 var inboundBegin = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
@@ -39,17 +35,16 @@ type inboundWorld struct {
 func inboundOnBoth(t *testing.T, rules store.InboundLimits, test func(w *inboundWorld)) {
 	t.Helper()
 	open := func(t *testing.T, url string) *inboundWorld {
-		ring, err := seal.Parse(inboundKeys)
+		ring, err := seal.Parse(testKeys)
 		require.NoError(t, err)
 		s, err := store.Open(t.Context(), store.Config{URL: url, Sealer: ring, Gate: rules})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
 		w := &inboundWorld{Store: s, t: t, ctx: t.Context()}
-		w.enrol("ann", inboundAnn)
+		w.enrol("ann", phone)
 		return w
 	}
-	t.Run("sqlite", func(t *testing.T) { test(open(t, "sqlite:"+filepath.Join(t.TempDir(), "coach.db"))) })
-	t.Run("postgres", func(t *testing.T) { test(open(t, pgtest.Start(t))) })
+	onEachDatabase(t, func(t *testing.T, url string) { test(open(t, url)) })
 }
 
 func (w *inboundWorld) enrol(id, phone string) models.Participant {
@@ -71,7 +66,7 @@ func (w *inboundWorld) take(in models.Inbound) models.AcceptedInbound {
 // text is one of ann's.
 func (w *inboundWorld) text(seconds int, body string) models.AcceptedInbound {
 	w.t.Helper()
-	return w.take(models.Inbound{From: inboundAnn, Body: body, ReceivedAt: inboundAt(seconds)})
+	return w.take(models.Inbound{From: phone, Body: body, ReceivedAt: inboundAt(seconds)})
 }
 
 func (w *inboundWorld) gates(seconds int, bodies ...string) []models.Gate {
@@ -117,7 +112,7 @@ func TestTextsPerMinute(t *testing.T) {
 		require.Equal(w.t, []models.NoticeKind{models.NoticeStart, models.NoticeMessage, models.NoticeMessage, models.NoticeMessage,
 			models.NoticeLimit, models.NoticeFlags}, w.notices(), "no signal, and one word of it")
 
-		stop := w.take(models.Inbound{From: inboundAnn, Body: "help", ReceivedAt: inboundAt(6)})
+		stop := w.take(models.Inbound{From: phone, Body: "help", ReceivedAt: inboundAt(6)})
 		require.Equal(w.t, passed, stop.Inbound.Gate, "keywords always pass")
 		require.NotZero(w.t, stop.NoticeID)
 
@@ -162,7 +157,7 @@ func TestLimitNotice(t *testing.T) {
 		claim, err := w.ClaimSend(w.ctx, id, inboundAt(2))
 		require.NoError(w.t, err)
 		require.True(w.t, claim.Post)
-		require.Equal(w.t, inboundAnn, claim.To)
+		require.Equal(w.t, phone, claim.To)
 
 		late, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(2, "c").Inbound.ID, Body: "too many", Now: inboundAt(2000)})
 		require.NoError(w.t, err)
@@ -170,7 +165,7 @@ func TestLimitNotice(t *testing.T) {
 
 		gone, err := w.QueueLimitNotice(w.ctx, models.LimitNotice{InboundID: w.text(3, "d").Inbound.ID, Body: "too many", Now: inboundAt(4)})
 		require.NoError(w.t, err)
-		w.take(models.Inbound{From: inboundAnn, Body: "stop", ReceivedAt: inboundAt(5)})
+		w.take(models.Inbound{From: phone, Body: "stop", ReceivedAt: inboundAt(5)})
 		claim, err = w.ClaimSend(w.ctx, gone, inboundAt(6))
 		require.NoError(w.t, err)
 		require.False(w.t, claim.Post, "the consent gate holds for it")
@@ -192,7 +187,7 @@ func TestRepeatsAreALoop(t *testing.T) {
 		until, err := w.MutedUntil(w.ctx, "ann", inboundAt(30))
 		require.NoError(w.t, err)
 		require.Equal(w.t, inboundAt(10).Add(time.Hour), until)
-		stop := w.take(models.Inbound{From: inboundAnn, Body: "help", ReceivedAt: inboundAt(40)})
+		stop := w.take(models.Inbound{From: phone, Body: "help", ReceivedAt: inboundAt(40)})
 		require.NotZero(w.t, stop.NoticeID, "keywords pass a mute")
 		require.Equal(w.t, none, w.text(3611, "back again").Inbound.Gate)
 		until, err = w.MutedUntil(w.ctx, "ann", inboundAt(3611))
@@ -247,7 +242,7 @@ func TestEmptyTexts(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		require.Equal(w.t, []models.Gate{models.GateEmpty, models.GateEmpty}, w.gates(0, "", "\u200b\u2060 \u200f"))
 		require.Equal(w.t, []models.NoticeKind{models.NoticeStart}, w.notices())
-		picture := w.take(models.Inbound{From: inboundAnn, MediaCount: 2, ReceivedAt: inboundAt(2)})
+		picture := w.take(models.Inbound{From: phone, MediaCount: 2, ReceivedAt: inboundAt(2)})
 		require.Equal(w.t, models.GateNone, picture.Inbound.Gate)
 		require.NotZero(w.t, picture.NoticeID)
 	})

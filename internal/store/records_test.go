@@ -3,25 +3,15 @@ package store_test
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/memory"
-	"coachline/internal/pgtest"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
 )
-
-var archiveStart = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-
-// archiveAt is an instant some minutes after the start of a test's story.
-func archiveAt(minutes int) time.Time { return archiveStart.Add(time.Duration(minutes) * time.Minute) }
-
-const archivePhone = "+15558675310"
 
 // archiveWorld is an archive beside a store with two people: ann, who texts, and ben.
 type archiveWorld struct {
@@ -35,13 +25,12 @@ type archiveWorld struct {
 // archiveOnBoth runs a test on SQLite and on PostgreSQL, each on an empty database.
 func archiveOnBoth(t *testing.T, test func(t *testing.T, w *archiveWorld)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { test(t, newArchiveWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "coach.db"))) })
-	t.Run("postgres", func(t *testing.T) { test(t, newArchiveWorld(t, pgtest.Start(t))) })
+	onEachDatabase(t, func(t *testing.T, url string) { test(t, newArchiveWorld(t, url)) })
 }
 
 func newArchiveWorld(t *testing.T, url string) *archiveWorld {
 	t.Helper()
-	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+	ring, err := seal.Parse(testKeys)
 	require.NoError(t, err)
 	rows, err := store.Open(t.Context(), store.Config{URL: url, Sealer: ring})
 	require.NoError(t, err)
@@ -51,8 +40,8 @@ func newArchiveWorld(t *testing.T, url string) *archiveWorld {
 	stages, err := memory.New(memory.Config{Database: rows.Database()})
 	require.NoError(t, err)
 	w := &archiveWorld{Archive: past, rows: rows, stages: stages, t: t, ctx: t.Context()}
-	for id, number := range map[string]string{"ann": archivePhone, "ben": "+15550000002"} {
-		_, err := rows.Enroll(w.ctx, models.Participant{ID: id, Phone: number, Timezone: "UTC", Status: models.StatusActive, EnrolledAt: archiveStart}, "operator")
+	for id, number := range map[string]string{"ann": phone, "ben": "+15550000002"} {
+		_, err := rows.Enroll(w.ctx, models.Participant{ID: id, Phone: number, Timezone: "UTC", Status: models.StatusActive, EnrolledAt: start}, "operator")
 		require.NoError(t, err)
 	}
 	return w
@@ -62,7 +51,7 @@ func newArchiveWorld(t *testing.T, url string) *archiveWorld {
 func (w *archiveWorld) says(body string, minutes int, intent models.Intent) int64 {
 	w.t.Helper()
 	got, err := w.rows.AcceptInbound(w.ctx, models.Inbound{
-		ProviderSID: "SM" + body, From: archivePhone, To: "+15017122661", Body: body, ReceivedAt: archiveAt(minutes),
+		ProviderSID: "SM" + body, From: phone, To: "+15017122661", Body: body, ReceivedAt: at(minutes),
 		Intent: intent, IntentMethod: models.MethodKeyword,
 	})
 	require.NoError(w.t, err)
@@ -75,20 +64,20 @@ func (w *archiveWorld) turn(id string, n int, inbound []int64, traces ...models.
 	w.t.Helper()
 	turn := models.TurnID(id, n)
 	_, err := w.rows.BeginTurn(w.ctx, models.PrepareTurnInput{
-		ParticipantID: id, TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: inbound, Now: archiveAt(n),
+		ParticipantID: id, TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: inbound, Now: at(n),
 	})
 	require.NoError(w.t, err)
 	for i, trace := range traces {
 		kept, err := json.Marshal(trace)
 		require.NoError(w.t, err)
 		_, err = w.rows.SaveStep(w.ctx, models.Step{
-			TurnID: turn, Number: i + 1, Model: "m", Text: "Hi", Usage: models.Usage{Prompt: 10, Completion: 1}, Trace: string(kept), CreatedAt: archiveAt(n),
+			TurnID: turn, Number: i + 1, Model: "m", Text: "Hi", Usage: models.Usage{Prompt: 10, Completion: 1}, Trace: string(kept), CreatedAt: at(n),
 		})
 		require.NoError(w.t, err)
 	}
 	_, err = w.rows.FinishTurn(w.ctx, models.TurnOutcome{
-		TurnID: turn, ParticipantID: id, Outcome: "step", PromptVersion: "v1", At: archiveAt(n),
-		Entries: []models.Message{{Key: turn, Role: models.RoleAssistant, Kind: models.KindReply, Text: "Hi Ann", At: archiveAt(n)}},
+		TurnID: turn, ParticipantID: id, Outcome: "step", PromptVersion: "v1", At: at(n),
+		Entries: []models.Message{{Key: turn, Role: models.RoleAssistant, Kind: models.KindReply, Text: "Hi Ann", At: at(n)}},
 		Outbox:  []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: models.KindReply, Body: "Hi Ann"}},
 	})
 	require.NoError(w.t, err)
@@ -106,15 +95,15 @@ func TestTurn(t *testing.T) {
 		w.turn("ben", 1, nil, asked)
 		turn := w.turn("ann", 1, []int64{w.says("Hello", 1, models.IntentNone)}, asked, models.StepTrace{})
 		require.NoError(t, w.rows.CommitTool(w.ctx, models.ToolCommit{
-			Run: models.ToolRun{TurnID: turn, Step: 2, Name: "scheduler", Result: `{"content":"no"}`, Failed: true, CreatedAt: archiveAt(2)},
+			Run: models.ToolRun{TurnID: turn, Step: 2, Name: "scheduler", Result: `{"content":"no"}`, Failed: true, CreatedAt: at(2)},
 		}))
 		require.NoError(t, w.rows.CommitTool(w.ctx, models.ToolCommit{
-			Run: models.ToolRun{TurnID: turn, Step: 1, Name: "save_user_profile", Result: `{"content":"ok"}`, CreatedAt: archiveAt(1)},
+			Run: models.ToolRun{TurnID: turn, Step: 1, Name: "save_user_profile", Result: `{"content":"ok"}`, CreatedAt: at(1)},
 		}))
 		// Stages are numbered by their input and shown by their time.
 		for number, minutes := range map[int]int{7: 3, 9: 2} {
 			require.NoError(t, w.stages.SaveStage(w.ctx, models.Stage{
-				TurnID: turn, Number: number, Name: models.StageMemory, InputHash: "h", Usage: models.Usage{Prompt: 1000}, CreatedAt: archiveAt(minutes),
+				TurnID: turn, Number: number, Name: models.StageMemory, InputHash: "h", Usage: models.Usage{Prompt: 1000}, CreatedAt: at(minutes),
 			}))
 		}
 
@@ -134,7 +123,7 @@ func TestTurn(t *testing.T) {
 
 		_, err = w.Turn(w.ctx, "ann", 2)
 		require.ErrorIs(t, err, models.ErrNotFound)
-		require.NoError(t, w.rows.RemoveParticipant(w.ctx, "ann", "operator", archiveAt(9)))
+		require.NoError(t, w.rows.RemoveParticipant(w.ctx, "ann", "operator", at(9)))
 		_, err = w.Turn(w.ctx, "ann", 1)
 		require.ErrorIs(t, err, models.ErrNotFound, "after removal")
 	})
@@ -188,7 +177,7 @@ func TestConsents(t *testing.T) {
 		require.Empty(t, none)
 		w.says("STOP", 1, models.IntentStop)
 		w.says("START", 2, models.IntentStart)
-		require.NoError(t, w.rows.RemoveParticipant(w.ctx, "ann", "operator", archiveAt(3)))
+		require.NoError(t, w.rows.RemoveParticipant(w.ctx, "ann", "operator", at(3)))
 
 		got, err := w.Consents(w.ctx, "ann")
 		require.NoError(t, err)
@@ -198,7 +187,7 @@ func TestConsents(t *testing.T) {
 		require.Equal(t, []string{"STOP", "START"}, []string{got[0].Text, got[1].Text})
 		require.Equal(t, models.MethodKeyword, got[0].Method)
 		require.Equal(t, "participant", got[0].RecordedBy)
-		require.True(t, got[0].At.Equal(archiveAt(1)))
+		require.True(t, got[0].At.Equal(at(1)))
 		other, err := w.Consents(w.ctx, "ben")
 		require.NoError(t, err)
 		require.Empty(t, other)

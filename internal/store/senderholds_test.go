@@ -6,22 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/pgtest"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
-)
-
-const (
-	ann      = "+15558675310"
-	testKeys = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 )
 
 // holdBegin is nine in the morning at the carrier's: 17:00 UTC.
@@ -47,12 +40,11 @@ func holdOnBoth(t *testing.T, test func(w *holdWorld)) {
 		slog.SetDefault(slog.New(slog.NewTextHandler(w.log, nil)))
 		t.Cleanup(func() { slog.SetDefault(old) })
 		w.Store = w.open("+15017122661")
-		_, err := w.Enroll(w.ctx, models.Participant{ID: "ann", Phone: ann, Timezone: "UTC", EnrolledAt: holdBegin}, "operator")
+		_, err := w.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "UTC", EnrolledAt: holdBegin}, "operator")
 		require.NoError(t, err)
 		return w
 	}
-	t.Run("sqlite", func(t *testing.T) { test(open(t, "sqlite:"+filepath.Join(t.TempDir(), "coach.db"))) })
-	t.Run("postgres", func(t *testing.T) { test(open(t, pgtest.Start(t))) })
+	onEachDatabase(t, func(t *testing.T, url string) { test(open(t, url)) })
 }
 
 // open is a process that texts from a sender.
@@ -151,7 +143,7 @@ func TestEachClass(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, s.Close()) })
 			w := &holdWorld{Store: s, t: t, ctx: t.Context()}
-			_, err = w.Enroll(w.ctx, models.Participant{ID: "ann", Phone: ann, Timezone: "UTC", EnrolledAt: holdBegin}, "operator")
+			_, err = w.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "UTC", EnrolledAt: holdBegin}, "operator")
 			require.NoError(t, err)
 			w.refused(w.queue(models.KindReply, 0), tt.class, tt.code, 0)
 			held, ok := w.brake()
@@ -293,7 +285,7 @@ func TestUnreachable(t *testing.T) {
 
 		sent := w.queue(models.KindReply, 3)
 		require.True(w.t, w.claim(sent, 3).Post)
-		_, err = w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: ann, Body: "I am here", ReceivedAt: holdAt(4)})
+		_, err = w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: phone, Body: "I am here", ReceivedAt: holdAt(4)})
 		require.NoError(w.t, err)
 		require.Empty(w.t, mark(), "who texts can be reached")
 		late := models.StatusCallback{OutboxID: sent, Status: models.OutboxUndelivered, Class: models.CarrierBadNumber, ErrorCode: "30005", At: holdAt(5)}

@@ -46,16 +46,29 @@ type world struct {
 	url string
 }
 
+// onEachDatabase runs a test on SQLite and on PostgreSQL, each with the URL of an
+// empty database.
+func onEachDatabase(t *testing.T, test func(t *testing.T, url string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, sqliteURL(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, pgtest.Start(t)) })
+}
+
+// sqliteURL names a file in a folder that does not exist yet.
+func sqliteURL(t *testing.T) string {
+	t.Helper()
+	return "sqlite:" + filepath.Join(t.TempDir(), "data", "coach.db")
+}
+
 // onBoth runs a test on SQLite and on PostgreSQL, each on an empty database.
 func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { test(t, onSQLite(t)) })
-	t.Run("postgres", func(t *testing.T) { test(t, newWorld(t, pgtest.Start(t))) })
+	onEachDatabase(t, func(t *testing.T, url string) { test(t, newWorld(t, url)) })
 }
 
 func onSQLite(t *testing.T) *world {
 	t.Helper()
-	return newWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "data", "coach.db"))
+	return newWorld(t, sqliteURL(t))
 }
 
 func newWorld(t *testing.T, url string) *world {
@@ -116,7 +129,10 @@ func person(id, phone string) models.Participant {
 	}
 }
 
-const phone = "+15558675310"
+const (
+	phone    = "+15558675310"
+	testKeys = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+)
 
 // enrolled adds the participant most tests are about: p1.
 func (w *world) enrolled() models.Participant {

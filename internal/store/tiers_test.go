@@ -83,7 +83,7 @@ const twoNotes = `[{"index":0,"type":"audio/amr"},{"index":1,"type":"audio/amr"}
 // alarm of the message pages a person after all, once.
 func TestGraveNoteOfAWeakMessagePages(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
-		out := w.take(models.Inbound{From: inboundAnn, Body: weak, MediaCount: 2, Voice: twoNotes, ReceivedAt: inboundAt(0)})
+		out := w.take(models.Inbound{From: phone, Body: weak, MediaCount: 2, Voice: twoNotes, ReceivedAt: inboundAt(0)})
 		read := w.alarm(out.AlarmID)
 		heard := w.hear(out, 5, 0, crisis)
 		require.Equal(w.t, out.AlarmID, heard.AlarmID, "to be told anew")
