@@ -46,19 +46,6 @@ type OperatorMessage struct {
 	Now   time.Time
 }
 
-// Audit is one row of table audit: who changed what, never what a person said.
-type Audit struct {
-	ID            int64 `gorm:"primaryKey"`
-	ParticipantID string
-	Actor         string
-	Action        string
-	Detail        string
-	At            time.Time
-	// Reason is what an operator wrote; it may hold personal data. It stands
-	// behind the fields that it is bound to.
-	Reason string `gorm:"serializer:sealed"`
-}
-
 // ParticipantQuery selects a page of participants, ordered by id.
 type ParticipantQuery struct {
 	Status Status // empty: any

@@ -132,10 +132,13 @@ type Participant struct {
 	// there was such a time. SignedUp: the person enrolled themselves.
 	GreetingAt *time.Time
 	SignedUp   bool
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
-	RemovedAt  *time.Time
-	Version    int64
+	// LastInboundAt is when the newest text of the person came; nil before the
+	// first.
+	LastInboundAt *time.Time
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+	RemovedAt     *time.Time
+	Version       int64
 	// Unreadable names sealed columns that could not be opened, with commas
 	// between them; lists only.
 	Unreadable string `gorm:"-"`

@@ -22,6 +22,8 @@ type sealedTable struct {
 	// Row names the row. No two rows of the table agree in it, except entries
 	// of the consent ledger that are the same but for their text.
 	Row []string
+	// Blank is a column of Row that may be empty where the others name the row.
+	Blank string
 	// Texts are sealed columns that hold base64, Blobs those that hold bytes.
 	Texts, Blobs []string
 }
@@ -51,7 +53,10 @@ func sealedTables() []sealedTable {
 		},
 		{Name: "notes", Key: []string{"participant_id", "local_date"}, Row: []string{"participant_id", "local_date"}, Texts: []string{"text"}},
 		{Name: "summaries", Key: []string{"participant_id"}, Row: []string{"participant_id"}, Texts: []string{"text"}},
-		{Name: "audit", Key: []string{"id"}, Row: []string{"participant_id", "actor", "action", "at"}, Texts: []string{"reason"}},
+		{
+			Name: "audit", Key: []string{"id"}, Row: []string{"participant_id", "actor", "action", "at"}, Blank: "participant_id",
+			Texts: []string{"reason", "change"},
+		},
 		{Name: "former_phones", Key: []string{"id"}, Row: []string{"participant_id", "until_at"}, Texts: []string{"phone"}},
 		{Name: "holds", Key: []string{"id"}, Row: []string{"scope", "created_at"}, Texts: []string{"reason"}},
 		{Name: "alarms", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"note"}},
@@ -82,14 +87,31 @@ var rowColumns = func() map[string][]string {
 	return columns
 }()
 
+// blankColumns gives the column of Row that may be empty, for tables that have
+// one.
+var blankColumns = func() map[string]string {
+	columns := map[string]string{}
+	for _, table := range sealedTables() {
+		if table.Blank != "" {
+			columns[table.Name] = table.Blank
+		}
+	}
+	return columns
+}()
+
+func canBeBlank(table string, i int) bool {
+	blank := blankColumns[table]
+	return blank != "" && i < len(rowColumns[table]) && rowColumns[table][i] == blank
+}
+
 // encodePlace encodes what a value is bound to: table, column and the values of the
 // table's Row columns, each with its length, so that no two places are equal.
 // A row without a name is an error: its value would open in other such rows.
 func encodePlace(table, column string, row []any) ([]byte, error) {
 	out := appendPart(appendPart(make([]byte, 0, 96), table), column)
-	for _, value := range row {
+	for i, value := range row {
 		text, err := rowText(value)
-		if err != nil {
+		if err != nil && !(errors.Is(err, errNoName) && canBeBlank(table, i)) {
 			return nil, fmt.Errorf("naming a row of %s: %w", table, err)
 		}
 		out = appendPart(out, text)

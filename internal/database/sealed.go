@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"coachline/internal/seal"
+	"coachline/models"
 )
 
 // sealed is the gorm serializer of columns tagged `serializer:sealed`. A text
@@ -24,24 +25,39 @@ import (
 type sealed struct{}
 
 type (
-	ringKey       struct{}
+	sessionKey    struct{}
 	unreadableKey struct{}
 )
 
 func init() { schema.RegisterSerializer("sealed", sealed{}) }
 
-// withRing gives the statements that run under ctx what they seal and open
-// columns with; a statement without it fails.
-func withRing(ctx context.Context, ring *seal.Ring) context.Context {
-	return context.WithValue(ctx, ringKey{}, ring)
+// session is what the statements of one transaction share.
+type session struct {
+	ring *seal.Ring
+	// audit holds the rows that are written at the end of the transaction.
+	audit []models.Audit
 }
 
-func ringOf(ctx context.Context) (*seal.Ring, error) {
-	ring, ok := ctx.Value(ringKey{}).(*seal.Ring)
+// withSession gives the statements that run under ctx what they seal and open
+// columns with; a statement without it fails.
+func withSession(ctx context.Context, s *session) context.Context {
+	return context.WithValue(ctx, sessionKey{}, s)
+}
+
+func sessionOf(ctx context.Context) (*session, error) {
+	s, ok := ctx.Value(sessionKey{}).(*session)
 	if !ok {
 		return nil, errors.New("the statement's context holds no key ring")
 	}
-	return ring, nil
+	return s, nil
+}
+
+func ringOf(ctx context.Context) (*seal.Ring, error) {
+	s, err := sessionOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.ring, nil
 }
 
 // AllowUnreadable is for lists: under ctx a sealed column that cannot be opened

@@ -23,7 +23,7 @@ const writeTries = 8
 // Reader gives a session for single reads; it runs no transaction of its own
 // accord.
 func (d *Database) Reader(ctx context.Context) *gorm.DB {
-	return d.rows.WithContext(withRing(ctx, d.ring))
+	return d.rows.WithContext(withSession(ctx, &session{ring: d.ring}))
 }
 
 // Snapshot runs several reads that see one state of the database. Errors are
@@ -38,7 +38,14 @@ func (d *Database) Snapshot(ctx context.Context, fn func(tx *gorm.DB) error) err
 // its results and never adds to them, and must not write in a transaction of
 // its own. Errors are those of Classify.
 func (d *Database) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
-	return d.runAlone(ctx, func(rows *gorm.DB) error { return rows.Transaction(fn) })
+	return d.runAlone(ctx, func(rows *gorm.DB) error {
+		return rows.Transaction(func(tx *gorm.DB) error {
+			if err := fn(tx); err != nil {
+				return err
+			}
+			return writeAudit(tx)
+		})
+	})
 }
 
 // WriteOne is Write for an fn that runs one statement, which is a transaction by
@@ -58,7 +65,7 @@ func (d *Database) runAlone(ctx context.Context, fn func(rows *gorm.DB) error) e
 	}
 	delay := 2 * time.Millisecond
 	for try := 1; ; try++ {
-		err := fn(d.writes.WithContext(withRing(ctx, d.ring)))
+		err := fn(d.writes.WithContext(withSession(ctx, &session{ring: d.ring})))
 		if err == nil || !isRetryable(err) || try == writeTries {
 			return Classify(err)
 		}

@@ -117,5 +117,5 @@ func closeForgetting(tx *gorm.DB, f models.Forgetting, audit models.Audit) error
 		return err
 	}
 	audit.ParticipantID, audit.Actor, audit.At = f.ParticipantID, f.Actor, database.Instant(f.At)
-	return tx.Create(&audit).Error
+	return database.AddAudit(tx, audit)
 }

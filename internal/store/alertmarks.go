@@ -49,9 +49,9 @@ func (s *Store) MarkAlarm(ctx context.Context, m models.AlertMarking) (models.Al
 		if err := tx.Select("mark", "marked_by", "marked_at").UpdateColumns(&row).Error; err != nil {
 			return err
 		}
-		return tx.Create(&models.Audit{
+		return database.AddAudit(tx, models.Audit{
 			ParticipantID: row.ParticipantID, Actor: m.Actor, Action: "mark", Detail: row.ID + " " + string(m.Mark), At: now,
-		}).Error
+		})
 	})
 	if err != nil {
 		return models.Alert{}, fmt.Errorf("marking the alarm: %w", database.Classify(err))

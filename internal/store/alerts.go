@@ -85,9 +85,9 @@ func raiseAlert(tx *gorm.DB, in models.Inbound, how raising) (string, error) {
 	if err != nil || !added {
 		return "", err
 	}
-	return row.ID, tx.Create(&models.Audit{
+	return row.ID, database.AddAudit(tx, models.Audit{
 		ParticipantID: in.ParticipantID, Actor: "screen", Action: "attention", Detail: row.ID, At: now,
-	}).Error
+	})
 }
 
 // makeGrave has an alarm page a person that another part of the same message,
@@ -245,7 +245,7 @@ func (s *Store) ClearAttention(ctx context.Context, c models.AttentionClearing) 
 		if err = clearAlarms(tx, p.ID, c.Note, now); err != nil {
 			return err
 		}
-		return tx.Create(&models.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: joinKinds(ended), At: now}).Error
+		return database.AddAudit(tx, models.Audit{ParticipantID: p.ID, Actor: c.Actor, Action: "attend", Detail: joinKinds(ended), At: now})
 	})
 	if err != nil {
 		return models.Participant{}, fmt.Errorf("clearing the attention: %w", err)

@@ -272,7 +272,7 @@ func TestAttentionOfOlderDatabases(t *testing.T) {
 		w.enrolled()
 		_, err := w.Enroll(w.ctx, person("p2", "+15558675311"), "operator")
 		require.NoError(t, err)
-		w.raw(exec(t, undoNewest...))
+		w.raw(exec(t, w.undoMigrations()...))
 		w.raw(exec(t, "DROP TABLE attention", "DELETE FROM goose_db_version WHERE version_id >= 20",
 			"UPDATE participants SET attention = 'crisis', attention_at = created_at WHERE id = 'p1'",
 			"UPDATE participants SET unreachable_at = created_at WHERE id = 'p2'"))

@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/database"
 	"coachline/models"
 )
 
@@ -84,7 +85,7 @@ func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) e
 		return err
 	}
 	audit := models.Audit{ParticipantID: p.ID, Actor: "screen", Action: "pause", Detail: string(in.Intent), At: in.ReceivedAt}
-	if err := tx.Create(&audit).Error; err != nil {
+	if err := database.AddAudit(tx, audit); err != nil {
 		return err
 	}
 	_, err = insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticePause, CreatedAt: in.ReceivedAt})
@@ -177,7 +178,7 @@ func optIn(tx *gorm.DB, p models.Participant, entry models.Consent) (int64, erro
 
 func tellConsent(tx *gorm.DB, p models.Participant, entry models.Consent, action models.ConsentAction) (int64, error) {
 	audit := models.Audit{ParticipantID: p.ID, Actor: entry.RecordedBy, Action: string(action), Detail: string(entry.Method), At: entry.At}
-	if err := tx.Create(&audit).Error; err != nil {
+	if err := database.AddAudit(tx, audit); err != nil {
 		return 0, err
 	}
 	return insertNotice(tx, models.Notice{

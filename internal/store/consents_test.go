@@ -374,7 +374,7 @@ func TestLedgerOfOlderDatabases(t *testing.T) {
 		w.enrolled()
 		w.inbound("SM1", 1, "hello")
 		w.raw(func(db *sql.DB) {
-			for _, statement := range slices.Concat(undoNewest, []string{
+			for _, statement := range slices.Concat(w.undoMigrations(), []string{
 				"DELETE FROM goose_db_version WHERE version_id >= 2", "DROP TABLE consents", "DROP INDEX inbound_seq",
 				"ALTER TABLE outbox DROP COLUMN claim_token", "ALTER TABLE outbox DROP COLUMN unknown_posts",
 				"ALTER TABLE outbox DROP COLUMN unsettled_since", "ALTER TABLE outbox DROP COLUMN missing_since",

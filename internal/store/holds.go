@@ -26,7 +26,7 @@ func (s *Store) CreateHold(ctx context.Context, h models.Hold) (models.Hold, err
 			return err
 		}
 		detail := strconv.FormatInt(out.ID, 10) + " " + string(out.Scope) + " until " + out.UntilAt.Format(time.RFC3339)
-		return tx.Create(&models.Audit{Actor: out.CreatedBy, Action: "hold", Detail: detail, At: out.CreatedAt}).Error
+		return database.AddAudit(tx, models.Audit{Actor: out.CreatedBy, Action: "hold", Detail: detail, At: out.CreatedAt})
 	})
 	if err != nil {
 		return models.Hold{}, fmt.Errorf("creating hold: %w", err)
@@ -52,7 +52,7 @@ func (s *Store) ReleaseHold(ctx context.Context, r models.HoldRelease) (models.H
 			return err
 		}
 		audit := models.Audit{Actor: r.Actor, Action: "hold_release", Detail: strconv.FormatInt(out.ID, 10), At: now}
-		return tx.Create(&audit).Error
+		return database.AddAudit(tx, audit)
 	})
 	if err != nil {
 		return models.Hold{}, fmt.Errorf("releasing hold: %w", err)

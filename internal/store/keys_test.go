@@ -205,6 +205,8 @@ func TestReasonsAreSealed(t *testing.T) {
 		w.enrolled()
 		require.NoError(t, w.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "FEEDBACK", Reason: "her knee", At: at(1)}))
 		require.NoError(t, w.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "set_mode", Detail: "INTAKE: her ankle: left", At: at(2)}))
+		// An earlier build knew no chain.
+		w.raw(exec(t, append(w.dropAuditTriggers(), "UPDATE audit SET seq = NULL, change = '', content_hash = '', hash = ''")...))
 		s, err := w.reopened("one")
 		require.NoError(t, err)
 		dump := w.dump()

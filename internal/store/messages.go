@@ -70,7 +70,7 @@ func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedIn
 	in.ID, in.ParticipantID, in.Seq, in.Waiting, in.ResumeNoticeID = 0, "", 0, false, 0
 	in.ReceivedAt = instant(in.ReceivedAt)
 	s.setIndexes(&in)
-	p, err := numberText.Take(tx, in.FromIndex)
+	p, err := numberText.Take(tx, in.ReceivedAt, in.FromIndex)
 	switch {
 	case errors.Is(err, gorm.ErrRecordNotFound) && isCarried(in):
 		return s.acceptStranger(tx, in)
@@ -92,7 +92,7 @@ func (s *Store) acceptInbound(tx *gorm.DB, in models.Inbound) (models.AcceptedIn
 var (
 	// numberText locks the row of an enrolled person and takes the number of the
 	// text for it, which keepNumber gives back.
-	numberText = database.Update[models.Participant]("next_seq = next_seq + 1", "phone_index = ? AND removed_at IS NULL")
+	numberText = database.Update[models.Participant]("next_seq = next_seq + 1, last_inbound_at = ?", "phone_index = ? AND removed_at IS NULL")
 	keepNumber = database.SQL("UPDATE participants SET next_seq = ? WHERE id = ?")
 )
 
@@ -209,7 +209,7 @@ func (s *Store) acceptGated(tx *gorm.DB, in models.Inbound, reason models.LoopRe
 	var err error
 	switch {
 	case reason != models.LoopNone:
-		err = tx.Create(&models.Audit{ParticipantID: in.ParticipantID, Actor: byGate, Action: "mute", Detail: string(reason), At: in.ReceivedAt}).Error
+		err = database.AddAudit(tx, models.Audit{ParticipantID: in.ParticipantID, Actor: byGate, Action: "mute", Detail: string(reason), At: in.ReceivedAt})
 	case limited:
 		err = answerPrompts(tx, in.ParticipantID, in.ReceivedAt)
 	}

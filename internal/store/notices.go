@@ -63,7 +63,7 @@ var (
 
 // RecordAudit writes one audit row. Detail must hold no personal data.
 func (s *Store) RecordAudit(ctx context.Context, row models.Audit) error {
-	err := s.write(ctx, func(tx *gorm.DB) error { return tx.Create(&row).Error })
+	err := s.write(ctx, func(tx *gorm.DB) error { return database.AddAudit(tx, row) })
 	if err != nil {
 		return fmt.Errorf("writing audit: %w", err)
 	}

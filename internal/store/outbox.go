@@ -12,6 +12,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/database"
 	"coachline/models"
 )
 
@@ -60,7 +61,7 @@ func (s *Store) QueueOperatorMessage(ctx context.Context, m models.OperatorMessa
 			return err
 		}
 		audit := models.Audit{ParticipantID: m.ParticipantID, Actor: m.Actor, Action: "send", Detail: id, At: m.Now}
-		if err := tx.Create(&audit).Error; err != nil {
+		if err := database.AddAudit(tx, audit); err != nil {
 			return err
 		}
 		_, err = insertNotice(tx, models.Notice{ParticipantID: m.ParticipantID, Kind: models.NoticeSend, Ref: id, CreatedAt: m.Now})

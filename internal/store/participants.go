@@ -73,7 +73,7 @@ func addParticipant(tx *gorm.DB, p *models.Participant, actor string) error {
 		return err
 	}
 	audit := models.Audit{ParticipantID: p.ID, Actor: actor, Action: "enroll", At: p.CreatedAt}
-	if err := tx.Create(&audit).Error; err != nil {
+	if err := database.AddAudit(tx, audit); err != nil {
 		return err
 	}
 	_, err = insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeStart, CreatedAt: p.CreatedAt})
@@ -170,7 +170,8 @@ func (s *Store) UpdateParticipant(ctx context.Context, u models.ParticipantUpdat
 		}
 		out = p
 		audit := models.Audit{ParticipantID: p.ID, Actor: u.Actor, Action: "update", Detail: strings.Join(changed, ","), At: u.Now}
-		if err := tx.Create(&audit).Error; err != nil {
+		audit.Before, audit.After = changedFields(old, changed), changedFields(p, changed)
+		if err := database.AddAudit(tx, audit); err != nil {
 			return err
 		}
 		if err := operatorConsent(tx, old, asked, models.Consent{RecordedBy: u.Actor, At: u.Now}); err != nil {
@@ -259,7 +260,7 @@ func (s *Store) RemoveParticipantIf(ctx context.Context, r models.Removal) error
 			return err
 		}
 		audit := models.Audit{ParticipantID: id, Actor: actor, Action: "remove", At: now}
-		if err := tx.Create(&audit).Error; err != nil {
+		if err := database.AddAudit(tx, audit); err != nil {
 			return err
 		}
 		_, err = insertNotice(tx, models.Notice{ParticipantID: id, Kind: models.NoticeUnenroll, CreatedAt: now})

@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"strconv"
 
 	"coachline/internal/database"
 	"coachline/models"
@@ -99,6 +100,20 @@ func applyPatch(p models.Participant, patch models.ParticipantPatch) (models.Par
 		return p, nil, errDebug
 	}
 	return p, changed, nil
+}
+
+// changedFields are the values of the named fields of p, for the audit.
+func changedFields(p models.Participant, names []string) map[string]string {
+	values := map[string]string{
+		"phone_number": p.Phone, "name": p.Name, "gender": p.Gender, "ethnicity": p.Ethnicity, "background": p.Background,
+		"timezone": p.Timezone, "locale": p.Locale, "status": string(p.Status), "tester": strconv.FormatBool(p.Tester), "debug": strconv.FormatBool(p.Debug),
+		"unreachable": p.UnreachableCode,
+	}
+	out := map[string]string{}
+	for _, name := range names {
+		out[name] = values[name]
+	}
+	return out
 }
 
 // noticesOf lists what a participant's workflow has to be told, each kind

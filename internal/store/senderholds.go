@@ -82,7 +82,7 @@ func (s *Store) setSenderHold(tx *gorm.DB, participantID string, r models.Refusa
 		return nil, err
 	}
 	if added {
-		return &row, addAudit(tx, models.Audit{ParticipantID: participantID, Action: "brake", Detail: string(r.Class) + " " + r.Code, At: r.Now})
+		return &row, addCarrierAudit(tx, models.Audit{ParticipantID: participantID, Action: "brake", Detail: string(r.Class) + " " + r.Code, At: r.Now})
 	}
 	return nil, tx.Select("class", "code", "outbox_id", "reported", "refused_at", "until_at").UpdateColumns(&row).Error
 }
@@ -116,7 +116,7 @@ func (s *Store) liftSenderHold(tx *gorm.DB, row models.Outbox) error {
 		return res.Error
 	}
 	now := row.UpdatedAt
-	return addAudit(tx, models.Audit{ParticipantID: row.ParticipantID, Action: "brake_lifted", At: now})
+	return addCarrierAudit(tx, models.Audit{ParticipantID: row.ParticipantID, Action: "brake_lifted", At: now})
 }
 
 // SenderBrake returns the brake that holds; ok is false when there is none.
@@ -131,7 +131,7 @@ func (s *Store) SenderBrake(ctx context.Context) (held models.SenderHold, ok boo
 	return rows[0], true, nil
 }
 
-func addAudit(tx *gorm.DB, entry models.Audit) error {
+func addCarrierAudit(tx *gorm.DB, entry models.Audit) error {
 	entry.Actor = carrierActor
-	return tx.Create(&entry).Error
+	return database.AddAudit(tx, entry)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -97,8 +98,12 @@ func (w *world) raw(fn func(db *sql.DB)) {
 	require.NoError(w.t, db.Close())
 }
 
-// undoNewest takes back migrations 21 to 26, for tests of older databases.
+// undoNewest takes back migrations 21 to 27, for tests of older databases.
 var undoNewest = []string{
+	"DROP INDEX participants_removed", "ALTER TABLE participants DROP COLUMN last_inbound_at",
+	"DROP INDEX audit_seq", "DROP INDEX audit_actor", "ALTER TABLE audit DROP COLUMN seq", "ALTER TABLE audit DROP COLUMN object",
+	"ALTER TABLE audit DROP COLUMN request_id", "ALTER TABLE audit DROP COLUMN address", "ALTER TABLE audit DROP COLUMN change",
+	"ALTER TABLE audit DROP COLUMN content_hash", "ALTER TABLE audit DROP COLUMN hash", "DROP TABLE users", "DROP TABLE sessions", "DROP TABLE api_tokens",
 	"ALTER TABLE alarms DROP COLUMN mark", "ALTER TABLE alarms DROP COLUMN marked_by", "ALTER TABLE alarms DROP COLUMN marked_at",
 	"ALTER TABLE alarms DROP COLUMN tier", "ALTER TABLE alarms DROP COLUMN rule", "ALTER TABLE alarms DROP COLUMN kind",
 	"ALTER TABLE alarms DROP COLUMN score", "ALTER TABLE alarms DROP COLUMN escalated", "ALTER TABLE alarms DROP COLUMN pages",
@@ -106,6 +111,19 @@ var undoNewest = []string{
 	"ALTER TABLE inbound DROP COLUMN danger_kind", "ALTER TABLE inbound DROP COLUMN danger_score",
 	"DROP TABLE memory_queue", "DROP TABLE enrolment_keys",
 	"ALTER TABLE participants DROP COLUMN greeting_at", "ALTER TABLE participants DROP COLUMN signed_up",
+}
+
+// undoMigrations lists the statements that take back the newest migrations on
+// the world's database.
+func (w *world) undoMigrations() []string {
+	return slices.Concat(w.dropAuditTriggers(), undoNewest)
+}
+
+func (w *world) dropAuditTriggers() []string {
+	if strings.HasPrefix(w.url, "sqlite:") {
+		return []string{"DROP TRIGGER audit_keep", "DROP TRIGGER audit_fixed"}
+	}
+	return []string{"DROP TRIGGER audit_keep ON audit", "DROP TRIGGER audit_fixed ON audit", "DROP FUNCTION refuse_audit_change"}
 }
 
 func (w *world) count(query string) int {

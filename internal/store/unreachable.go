@@ -31,7 +31,7 @@ func markUnreachable(tx *gorm.DB, p models.Participant, row models.Outbox, r mod
 		if err := writeReachability(tx, p, now); err != nil {
 			return err
 		}
-		if err := addAudit(tx, models.Audit{ParticipantID: p.ID, Action: "unreachable", Detail: r.Code, At: now}); err != nil {
+		if err := addCarrierAudit(tx, models.Audit{ParticipantID: p.ID, Action: "unreachable", Detail: r.Code, At: now}); err != nil {
 			return err
 		}
 	}

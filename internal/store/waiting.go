@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"coachline/internal/database"
 	"coachline/models"
 )
 
@@ -143,7 +144,7 @@ func (w waitingUpdate) settleWaiting(tx *gorm.DB, p models.Participant, u models
 	if err != nil {
 		return err
 	}
-	return tx.Create(&models.Audit{
+	return database.AddAudit(tx, models.Audit{
 		ParticipantID: p.ID, Actor: u.Actor, Action: "waiting_" + string(w.action), Detail: strconv.Itoa(len(w.ids)), At: u.Now,
-	}).Error
+	})
 }

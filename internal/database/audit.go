@@ -1,0 +1,176 @@
+package database
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"gorm.io/gorm"
+
+	"coachline/models"
+)
+
+// auditLock is the key of PostgreSQL's advisory lock under which rows join the
+// chain; SQLite has one writer anyway.
+const auditLock = 0x636f6163686175
+
+// AddAudit has a row written at the end of the transaction tx, which Write has
+// begun. It joins the chain there, because the chain's lock is then held for two
+// statements and nothing else is locked after it. Where the row names no actor or
+// reason it takes those of the context's models.Origin; a row without an actor is
+// the system's.
+func AddAudit(tx *gorm.DB, row models.Audit) error {
+	s, err := sessionOf(tx.Statement.Context)
+	if err != nil {
+		return err
+	}
+	if _, inside := tx.Statement.ConnPool.(gorm.TxCommitter); !inside {
+		return errors.New("adding to the audit outside of a transaction")
+	}
+	s.audit = append(s.audit, row)
+	return nil
+}
+
+// writeAudit writes the rows that AddAudit has collected.
+func writeAudit(tx *gorm.DB) error {
+	s, err := sessionOf(tx.Statement.Context)
+	if err != nil || len(s.audit) == 0 {
+		return err
+	}
+	head, err := lockAuditHead(tx)
+	if err != nil {
+		return err
+	}
+	origin := models.OriginOf(tx.Statement.Context)
+	for _, row := range s.audit {
+		if row, err = chainAudit(withOrigin(row, origin), head); err != nil {
+			return err
+		}
+		if err := tx.Create(&row).Error; err != nil {
+			return err
+		}
+		head = auditHead{seq: *row.Seq, hash: row.Hash}
+	}
+	s.audit = nil
+	return nil
+}
+
+func withOrigin(row models.Audit, o models.Origin) models.Audit {
+	if row.Actor == "" {
+		row.Actor = o.Actor
+	}
+	if row.Actor == "" {
+		row.Actor = "system"
+	}
+	if row.Reason == "" {
+		row.Reason = o.Reason
+	}
+	row.RequestID, row.Address, row.At = o.RequestID, o.Address, Instant(row.At)
+	return row
+}
+
+// auditHead is the newest row of the chain; the zero value stands before the
+// first.
+type auditHead struct {
+	seq  int64
+	hash string
+}
+
+// lockAuditHead keeps other transactions from adding to the chain until this one
+// ends.
+func lockAuditHead(tx *gorm.DB) (auditHead, error) {
+	if tx.Name() == "postgres" {
+		if err := tx.Exec("SELECT pg_advisory_xact_lock(?)", int64(auditLock)).Error; err != nil {
+			return auditHead{}, err
+		}
+	}
+	var newest []models.Audit
+	err := tx.Select("seq", "hash").Where("seq IS NOT NULL").Order("seq DESC").Limit(1).Find(&newest).Error
+	if err != nil || len(newest) == 0 {
+		return auditHead{}, err
+	}
+	return auditHead{seq: *newest[0].Seq, hash: newest[0].Hash}, nil
+}
+
+func chainAudit(row models.Audit, head auditHead) (models.Audit, error) {
+	change, err := json.Marshal(models.AuditChange{Salt: rand.Text(), Before: row.Before, After: row.After})
+	if err != nil {
+		return row, fmt.Errorf("encoding an audit row: %w", err)
+	}
+	seq := head.seq + 1
+	row.ID, row.Seq, row.Change = 0, &seq, string(change)
+	row.ContentHash = hashAuditContent(row)
+	row.Hash = hashAudit(row, head.hash)
+	return row, nil
+}
+
+// hashAuditContent covers the sealed texts of a row.
+func hashAuditContent(row models.Audit) string { return hashParts(row.Reason, row.Change) }
+
+// hashAudit covers everything else of a row, the hash of its texts, and the row
+// before it.
+func hashAudit(row models.Audit, before string) string {
+	return hashParts(
+		before, strconv.FormatInt(*row.Seq, 10), strconv.FormatInt(row.At.UnixMicro(), 10), row.ParticipantID, row.Actor, row.Action,
+		row.Object, row.Detail, row.RequestID, row.Address, row.ContentHash,
+	)
+}
+
+// hashParts is the SHA-256 over parts with their lengths, in hexadecimal.
+func hashParts(parts ...string) string {
+	var all []byte
+	for _, part := range parts {
+		all = appendPart(all, part)
+	}
+	sum := sha256.Sum256(all)
+	return hex.EncodeToString(sum[:])
+}
+
+// auditPage is how many rows of the chain are read at once.
+const auditPage = 500
+
+// CheckAudit reads the whole chain and says whether it is unbroken: every row in
+// its place, its hash right, its texts as they were written or erased.
+func (d *Database) CheckAudit(ctx context.Context) (models.AuditChain, error) {
+	chain := models.AuditChain{}
+	for {
+		var rows []models.Audit
+		err := d.Reader(AllowUnreadable(ctx)).Where("seq > ?", chain.Rows).Order("seq").Limit(auditPage).Find(&rows).Error
+		if err != nil {
+			return chain, fmt.Errorf("reading the audit: %w", Classify(err))
+		}
+		for _, row := range rows {
+			if problem := checkAuditRow(row, auditHead{seq: chain.Rows, hash: chain.Head}); problem != "" {
+				chain.BrokenAt, chain.Problem = *row.Seq, problem
+				return chain, nil
+			}
+			chain.Rows, chain.Head = *row.Seq, row.Hash
+			if row.Change == "" {
+				chain.Erased++
+			}
+		}
+		if len(rows) < auditPage {
+			return chain, nil
+		}
+	}
+}
+
+// checkAuditRow says what is wrong with a row that follows head; nothing where it
+// fits.
+func checkAuditRow(row models.Audit, head auditHead) string {
+	isErased := row.Reason == "" && row.Change == ""
+	switch {
+	case *row.Seq != head.seq+1:
+		return fmt.Sprintf("row %d is missing", head.seq+1)
+	case row.Hash != hashAudit(row, head.hash):
+		return "the row or its hash was changed"
+	case !isErased && row.ContentHash != hashAuditContent(row):
+		return "reason or change was changed, or cannot be opened with the payload keys"
+	}
+	return ""
+}

@@ -1,0 +1,55 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// AuditRows returns a page of the audit, newest first, with what each row
+// changed. A limit outside 1..200 counts as 200. Texts that cannot be opened are
+// left out.
+func (s *Store) AuditRows(ctx context.Context, q models.AuditQuery) ([]models.Audit, error) {
+	find := s.reader(database.AllowUnreadable(ctx)).Order("id DESC").Limit(pageLimit(q.Limit))
+	if q.ParticipantID != "" {
+		find = find.Where("participant_id = ?", q.ParticipantID)
+	}
+	if q.Actor != "" {
+		find = find.Where("actor = ?", q.Actor)
+	}
+	if q.Action != "" {
+		find = find.Where("action = ?", q.Action)
+	}
+	if !q.Since.IsZero() {
+		find = find.Where("at >= ?", instant(q.Since))
+	}
+	if !q.Until.IsZero() {
+		find = find.Where("at < ?", instant(q.Until))
+	}
+	if q.BeforeID > 0 {
+		find = find.Where("id < ?", q.BeforeID)
+	}
+	var rows []models.Audit
+	if err := find.Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("reading the audit: %w", classify(err))
+	}
+	for i := range rows {
+		if rows[i].Change == "" {
+			continue
+		}
+		var change models.AuditChange
+		if err := json.Unmarshal([]byte(rows[i].Change), &change); err != nil {
+			return nil, fmt.Errorf("decoding audit row %d: %w", rows[i].ID, err)
+		}
+		rows[i].Before, rows[i].After = change.Before, change.After
+	}
+	return rows, nil
+}
+
+// CheckAudit reads the whole chain of the audit and says whether it is unbroken.
+func (s *Store) CheckAudit(ctx context.Context) (models.AuditChain, error) {
+	return s.base.CheckAudit(ctx)
+}

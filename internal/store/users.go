@@ -1,0 +1,320 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// CreateUser adds a user with an audit row. ErrConflict when the login or the
+// subject is taken.
+func (s *Store) CreateUser(ctx context.Context, u models.User) (models.User, error) {
+	u.CreatedAt, u.UpdatedAt = instant(u.CreatedAt), instant(u.CreatedAt)
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		if err := tx.Create(&u).Error; err != nil {
+			return err
+		}
+		return database.AddAudit(tx, models.Audit{
+			Actor: u.CreatedBy, Action: "user_create", Object: userObject(u.ID), At: u.CreatedAt, After: userFields(u),
+		})
+	})
+	if err != nil {
+		return models.User{}, fmt.Errorf("creating the user: %w", err)
+	}
+	return u, nil
+}
+
+func userObject(id string) string { return "user:" + id }
+
+// userFields are the fields of a user that the audit shows.
+func userFields(u models.User) map[string]string {
+	fields := map[string]string{"login": u.Login, "name": u.Name, "role": u.Role, "subject": u.Subject, "disabled": "no"}
+	if u.DisabledAt != nil {
+		fields["disabled"] = "yes"
+	}
+	return fields
+}
+
+// User returns a user. ErrNotFound for an unknown id.
+func (s *Store) User(ctx context.Context, id string) (models.User, error) {
+	return s.findUser(ctx, "id = ?", id)
+}
+
+// UserByLogin returns the user who signs in under a name, in any case.
+// ErrNotFound when there is none.
+func (s *Store) UserByLogin(ctx context.Context, login string) (models.User, error) {
+	return s.findUser(ctx, "login = ?", strings.ToLower(login))
+}
+
+// UserBySubject returns the user with an identity at the OpenID Connect provider.
+// ErrNotFound when there is none.
+func (s *Store) UserBySubject(ctx context.Context, subject string) (models.User, error) {
+	return s.findUser(ctx, "subject <> '' AND subject = ?", subject)
+}
+
+func (s *Store) findUser(ctx context.Context, where string, args ...any) (models.User, error) {
+	var u models.User
+	if err := s.reader(ctx).Where(where, args...).Take(&u).Error; err != nil {
+		return models.User{}, fmt.Errorf("reading a user: %w", classify(err))
+	}
+	return u, nil
+}
+
+// Users returns all users, by login.
+func (s *Store) Users(ctx context.Context) ([]models.User, error) {
+	var rows []models.User
+	if err := s.reader(ctx).Order("login").Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("reading users: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// errLastAdmin refuses a change that would leave nobody who can manage users.
+var errLastAdmin = models.BadField("role", "is the last enabled user with role admin; make another one first")
+
+// UpdateUser applies a patch, with an audit row of what was before and after, and
+// returns the user. A new role, a new password or a disabling ends the user's
+// sessions. ErrNotFound for an unknown id; *FieldError when no admin would be
+// left.
+func (s *Store) UpdateUser(ctx context.Context, u models.UserUpdate) (models.User, error) {
+	now := instant(u.Now)
+	var out models.User
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		out = models.User{}
+		if err := lockRows(tx).Where("id = ?", u.ID).Take(&out).Error; err != nil {
+			return err
+		}
+		old := out
+		out = applyUserPatch(out, u.Patch, now)
+		if isAdmin(old) && !isAdmin(out) {
+			if err := requireOtherAdmin(tx, old.ID); err != nil {
+				return err
+			}
+		}
+		if err := tx.Select("*").UpdateColumns(&out).Error; err != nil {
+			return err
+		}
+		if old.Role != out.Role || old.PasswordHash != out.PasswordHash || out.DisabledAt != nil {
+			if err := tx.Where("user_id = ?", u.ID).Delete(&models.Session{}).Error; err != nil {
+				return err
+			}
+		}
+		entry := models.Audit{Actor: u.Actor, Action: "user_update", Object: userObject(u.ID), At: now, Before: userFields(old), After: userFields(out)}
+		if old.PasswordHash != out.PasswordHash {
+			entry.Detail = "password"
+		}
+		return database.AddAudit(tx, entry)
+	})
+	if err != nil {
+		return models.User{}, fmt.Errorf("changing the user: %w", err)
+	}
+	return out, nil
+}
+
+func applyUserPatch(u models.User, p models.UserPatch, now time.Time) models.User {
+	for _, field := range []struct{ to, from *string }{
+		{&u.Name, p.Name}, {&u.Role, p.Role}, {&u.PasswordHash, p.PasswordHash}, {&u.Subject, p.Subject},
+	} {
+		if field.from != nil {
+			*field.to = *field.from
+		}
+	}
+	switch {
+	case p.Disabled == nil:
+	case *p.Disabled && u.DisabledAt == nil:
+		u.DisabledAt = &now
+	case !*p.Disabled:
+		u.DisabledAt = nil
+	}
+	u.UpdatedAt = now
+	return u
+}
+
+func isAdmin(u models.User) bool { return u.Role == models.RoleAdmin && u.DisabledAt == nil }
+
+// requireOtherAdmin locks the other admins, so that two cannot disable each other
+// at once.
+func requireOtherAdmin(tx *gorm.DB, id string) error {
+	var others []models.User
+	err := lockRows(tx).Select("id").Where("role = ? AND disabled_at IS NULL AND id <> ?", models.RoleAdmin, id).Order("id").Find(&others).Error
+	if err == nil && len(others) == 0 {
+		err = errLastAdmin
+	}
+	return err
+}
+
+// NoteLogin records that a user signed in, with an audit row.
+func (s *Store) NoteLogin(ctx context.Context, userID string, at time.Time) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		if err := tx.Model(&models.User{}).Where("id = ?", userID).UpdateColumn("last_login_at", instant(at)).Error; err != nil {
+			return err
+		}
+		return database.AddAudit(tx, models.Audit{Action: "login", Object: userObject(userID), At: at})
+	})
+	if err != nil {
+		return fmt.Errorf("recording the login: %w", err)
+	}
+	return nil
+}
+
+// SaveSession writes a session, new or changed. The first write gives it its id.
+func (s *Store) SaveSession(ctx context.Context, row models.Session) error {
+	row.CreatedAt, row.LastSeenAt, row.ExpiresAt = instant(row.CreatedAt), instant(row.LastSeenAt), instant(row.ExpiresAt)
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		res := tx.Model(&models.Session{}).Where("token_hash = ?", row.TokenHash).UpdateColumns(map[string]any{
+			"user_id": row.UserID, "data": row.Data, "last_seen_at": row.LastSeenAt, "expires_at": row.ExpiresAt,
+		})
+		if res.Error != nil || res.RowsAffected > 0 {
+			return res.Error
+		}
+		return tx.Create(&row).Error
+	})
+	if err != nil {
+		return fmt.Errorf("saving the session: %w", err)
+	}
+	return nil
+}
+
+// FindSession returns the session of a token's hash that has not expired at an
+// instant. ErrNotFound when there is none.
+func (s *Store) FindSession(ctx context.Context, tokenHash string, at time.Time) (models.Session, error) {
+	var row models.Session
+	err := s.reader(ctx).Where("token_hash = ? AND expires_at > ?", tokenHash, instant(at)).Take(&row).Error
+	if err != nil {
+		return models.Session{}, fmt.Errorf("reading the session: %w", classify(err))
+	}
+	return row, nil
+}
+
+// DeleteSession ends the session of a token's hash. Safe to repeat.
+func (s *Store) DeleteSession(ctx context.Context, tokenHash string) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		return tx.Where("token_hash = ?", tokenHash).Delete(&models.Session{}).Error
+	})
+	if err != nil {
+		return fmt.Errorf("ending the session: %w", err)
+	}
+	return nil
+}
+
+// Sessions returns the sessions that have not expired at an instant, newest
+// first.
+func (s *Store) Sessions(ctx context.Context, at time.Time) ([]models.Session, error) {
+	var rows []models.Session
+	err := s.reader(ctx).Where("user_id <> '' AND expires_at > ?", instant(at)).Order("last_seen_at DESC").Limit(maxPage).Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading sessions: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// RevokeSession ends a session by its id, with an audit row. ErrNotFound for an
+// unknown id.
+func (s *Store) RevokeSession(ctx context.Context, id, actor string, now time.Time) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		res := tx.Where("id = ?", id).Delete(&models.Session{})
+		if res.Error == nil && res.RowsAffected == 0 {
+			return models.ErrNotFound
+		}
+		return errors.Join(res.Error, database.AddAudit(tx, models.Audit{Actor: actor, Action: "session_revoke", Object: "session:" + id, At: now}))
+	})
+	if err != nil {
+		return fmt.Errorf("ending the session: %w", err)
+	}
+	return nil
+}
+
+// DeleteExpiredSessions removes sessions that had expired at an instant.
+func (s *Store) DeleteExpiredSessions(ctx context.Context, at time.Time) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		return tx.Where("expires_at <= ?", instant(at)).Delete(&models.Session{}).Error
+	})
+	if err != nil {
+		return fmt.Errorf("removing expired sessions: %w", err)
+	}
+	return nil
+}
+
+// CreateToken adds an API token with an audit row.
+func (s *Store) CreateToken(ctx context.Context, t models.APIToken) (models.APIToken, error) {
+	t.CreatedAt, t.ExpiresAt = instant(t.CreatedAt), instant(t.ExpiresAt)
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		if err := tx.Create(&t).Error; err != nil {
+			return err
+		}
+		return database.AddAudit(tx, models.Audit{
+			Actor: t.CreatedBy, Action: "token_create", Object: tokenObject(t.ID), At: t.CreatedAt,
+			After: map[string]string{"name": t.Name, "scopes": t.Scopes, "expires_at": t.ExpiresAt.Format(time.RFC3339)},
+		})
+	})
+	if err != nil {
+		return models.APIToken{}, fmt.Errorf("creating the token: %w", err)
+	}
+	return t, nil
+}
+
+func tokenObject(id string) string { return "token:" + id }
+
+// Tokens returns all API tokens, newest first.
+func (s *Store) Tokens(ctx context.Context) ([]models.APIToken, error) {
+	var rows []models.APIToken
+	if err := s.reader(ctx).Order("created_at DESC, id").Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("reading tokens: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// tokenUseStep is how exactly the last use of a token is kept.
+const tokenUseStep = time.Minute
+
+// UseToken returns the token with a hash and notes that it was used. ErrNotFound
+// for an unknown, revoked or expired one.
+func (s *Store) UseToken(ctx context.Context, hash string, now time.Time) (models.APIToken, error) {
+	now = instant(now)
+	var t models.APIToken
+	err := s.reader(ctx).Where("token_hash = ?", hash).Take(&t).Error
+	if err == nil && !t.IsValid(now) {
+		err = models.ErrNotFound
+	}
+	if err != nil {
+		return models.APIToken{}, fmt.Errorf("reading a token: %w", classify(err))
+	}
+	if t.LastUsedAt != nil && now.Sub(*t.LastUsedAt) < tokenUseStep {
+		return t, nil
+	}
+	t.LastUsedAt = &now
+	err = s.writeOne(ctx, func(rows *gorm.DB) error { return rows.Select("last_used_at").UpdateColumns(&t).Error })
+	if err != nil {
+		return models.APIToken{}, fmt.Errorf("noting the use of a token: %w", err)
+	}
+	return t, nil
+}
+
+// RevokeToken ends a token, with an audit row, and returns it. ErrNotFound for an
+// unknown one; a repeat changes nothing.
+func (s *Store) RevokeToken(ctx context.Context, id, actor string, now time.Time) (models.APIToken, error) {
+	now = instant(now)
+	var t models.APIToken
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		t = models.APIToken{}
+		if err := lockRows(tx).Where("id = ?", id).Take(&t).Error; err != nil || t.RevokedAt != nil {
+			return err
+		}
+		t.RevokedAt = &now
+		if err := tx.Select("revoked_at").UpdateColumns(&t).Error; err != nil {
+			return err
+		}
+		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "token_revoke", Object: tokenObject(id), Detail: t.Name, At: now})
+	})
+	if err != nil {
+		return models.APIToken{}, fmt.Errorf("revoking the token: %w", err)
+	}
+	return t, nil
+}
