@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/language"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/internal/redact"
 	"coachline/models"
 )
@@ -17,11 +18,11 @@ import (
 const alertsPath = "/alerts"
 
 func (h *handlers) registerAlerts(router huma.API) {
-	register(router, route{method: http.MethodGet, path: alertsPath, id: "list-alerts",
+	register(router, route{method: http.MethodGet, path: alertsPath, id: "list-alerts", needs: auth.AttentionRead,
 		summary: "Messages that were taken for a crisis and why, newest first"}, h.listAlerts)
-	register(router, route{method: http.MethodPost, path: alertsPath + "/{id}/mark", id: "mark-alert", summary: "Say whether an alert was right",
+	register(router, route{method: http.MethodPost, path: alertsPath + "/{id}/mark", id: "mark-alert", needs: auth.AlertMark, summary: "Say whether an alert was right",
 		errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotFound}}, h.markAlert)
-	register(router, route{method: http.MethodGet, path: alertsPath + "/sheet", id: "export-alerts",
+	register(router, route{method: http.MethodGet, path: alertsPath + "/sheet", id: "export-alerts", needs: auth.AlertMark,
 		summary: "What operators have judged, as lines of a screening sheet"}, h.exportAlerts)
 }
 
@@ -63,7 +64,7 @@ type markAlertRequest struct {
 // markAlert records what an operator says of an alert; the newest mark counts.
 // It is safe to repeat.
 func (h *handlers) markAlert(ctx context.Context, in *markAlertRequest) (*answer[api.Alert], error) {
-	row, err := h.store.MarkAlarm(ctx, models.AlertMarking{AlarmID: in.ID, Mark: in.Body.Mark, Actor: actor, Now: h.now()})
+	row, err := h.store.MarkAlarm(ctx, models.AlertMarking{AlarmID: in.ID, Mark: in.Body.Mark, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("mark-alert", asMissing("alert", err))
 	}

@@ -8,14 +8,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/models"
 )
 
 func (h *handlers) registerAttention(router huma.API) {
-	register(router, route{method: http.MethodPost, path: participantPath + "/attention", id: "clear-attention",
+	register(router, route{method: http.MethodPost, path: participantPath + "/attention", id: "clear-attention", needs: auth.AttentionClear,
 		summary: "End the attention that a text called for; prompts go on with their next slot",
 		errors:  []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotFound}}, h.clearAttention)
-	register(router, route{method: http.MethodGet, path: "/attention", id: "list-attention",
+	register(router, route{method: http.MethodGet, path: "/attention", id: "list-attention", needs: auth.AttentionRead,
 		summary: "What operators should look at, oldest first"}, h.listAttention)
 }
 
@@ -62,7 +63,7 @@ func (h *handlers) clearAttention(ctx context.Context, in *clearAttentionRequest
 	if !in.Body.Clear {
 		return nil, newFailure(http.StatusBadRequest, "clear: must be true")
 	}
-	p, err := h.store.ClearAttention(ctx, models.AttentionClearing{ParticipantID: in.ID, Note: in.Body.Note, Actor: actor, Now: h.now()})
+	p, err := h.store.ClearAttention(ctx, models.AttentionClearing{ParticipantID: in.ID, Note: in.Body.Note, Actor: actorOf(ctx), Now: h.now()})
 	if err != nil {
 		return nil, h.toFailure("clear-attention", err)
 	}

@@ -1,8 +1,10 @@
 package starter
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"math"
 	"net"
 	"net/http"
@@ -10,15 +12,19 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"golang.org/x/time/rate"
+
+	"coachline/internal/auth"
+	"coachline/models"
 )
 
-// access says which operators' requests are admitted: those with the bearer token,
-// or, when none is configured, those from this machine that are not on behalf of
-// a foreign web page.
+// access finds out who makes a request: a person who is signed in to the console,
+// a script with a token, or, when no token is configured, a caller from this
+// machine who is not on behalf of a foreign web page.
 type access struct {
 	want    [sha256.Size]byte
 	open    bool
@@ -36,20 +42,123 @@ func newAccess(token string, trusted ...string) access {
 	return access{want: sha256.Sum256([]byte(token)), open: token == "", origins: origins}
 }
 
-// checkRequest says why a request is not admitted; status 0 means that it is.
-func (a access) checkRequest(r *http.Request) (status int, why string) {
-	if a.open {
-		if !isLoopbackHost(r.Host) || a.origins.Check(r) != nil {
-			return http.StatusForbidden, "without an API token only local requests are answered"
-		}
-		return 0, ""
-	}
+// isOpenTo reports whether the caller needs no token.
+func (a access) isOpenTo(r *http.Request) bool {
+	return a.open && isLoopbackHost(r.Host) && a.origins.Check(r) == nil
+}
+
+// isShared reports whether a token is COACH_API_TOKEN.
+func (a access) isShared(token string) bool {
+	got := sha256.Sum256([]byte(token))
+	return !a.open && subtle.ConstantTimeCompare(got[:], a.want[:]) == 1
+}
+
+// bearerToken is the token of a request; empty where it has none.
+func bearerToken(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	got := sha256.Sum256([]byte(strings.TrimSpace(token)))
-	if !strings.EqualFold(scheme, bearerScheme) || subtle.ConstantTimeCompare(got[:], a.want[:]) != 1 {
-		return http.StatusUnauthorized, "a valid bearer token is required"
+	if !strings.EqualFold(scheme, bearerScheme) {
+		return ""
 	}
-	return 0, ""
+	return strings.TrimSpace(token)
+}
+
+// identify returns the caller of a request, or why there is none. Where no token
+// is needed a valid one still limits its holder to its scopes.
+func (h *handlers) identify(a access, r *http.Request) (auth.Identity, *failure) {
+	if who, known := auth.IdentityOf(r.Context()); known {
+		return who, nil
+	}
+	token := bearerToken(r)
+	if a.isShared(token) {
+		return auth.AdminIdentity(auth.KindBootstrap), nil
+	}
+	if token != "" && h.cfg.Access != nil {
+		row, err := h.cfg.Access.UseToken(r.Context(), auth.HashSecret(token), h.now())
+		switch {
+		case err == nil:
+			return auth.TokenIdentity(row), nil
+		case !errors.Is(err, models.ErrNotFound):
+			h.log.Error("checking a token failed", "error", err)
+			return auth.Identity{}, newFailure(http.StatusServiceUnavailable, "checking the token failed, try again later")
+		}
+	}
+	switch {
+	case a.isOpenTo(r):
+		return auth.AdminIdentity(auth.KindLocal), nil
+	case a.open:
+		return auth.Identity{}, newFailure(http.StatusForbidden, "without an API token only local requests are answered")
+	}
+	return auth.Identity{}, newFailure(http.StatusUnauthorized, "a valid bearer token is required")
+}
+
+// anyCaller is the permission of routes that every known caller may use.
+const anyCaller auth.Permission = "*"
+
+// permissionKey is the operation's metadata that names what its caller needs.
+const permissionKey = "permission"
+
+// Requests that change something may say why; the audit keeps it.
+const (
+	reasonHeader = "Coach-Reason"
+	maxReason    = 500
+)
+
+// requireAccess admits requests to operations that need access only when the
+// caller has their permission, and puts the caller into the context.
+func (h *handlers) requireAccess(router huma.API) func(huma.Context, func(huma.Context)) {
+	access := newAccess(h.cfg.HTTP.APIToken)
+	return func(ctx huma.Context, next func(huma.Context)) {
+		if len(ctx.Operation().Security) == 0 {
+			next(ctx)
+			return
+		}
+		request, _ := humago.Unwrap(ctx)
+		header := http.Header{}
+		who, refused := h.admitRequest(access, request, header)
+		if refused == nil {
+			needs, _ := ctx.Operation().Metadata[permissionKey].(auth.Permission)
+			refused = h.requirePermission(who, needs)
+		}
+		reason := request.Header.Get(reasonHeader)
+		if refused == nil && utf8.RuneCountInString(reason) > maxReason {
+			refused = newFailure(http.StatusBadRequest, "%s: must have at most %d characters", reasonHeader, maxReason)
+		}
+		if refused != nil {
+			for name := range header {
+				ctx.SetHeader(name, header.Get(name))
+			}
+			_ = huma.WriteErr(router, ctx, refused.code, refused.body.Message)
+			return
+		}
+		origin := models.Origin{Actor: who.Actor, RequestID: requestID(ctx.Context()), Address: remoteAddress(request), Reason: reason}
+		next(huma.WithContext(ctx, models.WithOrigin(auth.WithIdentity(ctx.Context(), who), origin)))
+	}
+}
+
+// requirePermission refuses a caller who lacks a permission; nil when they have
+// it. An operation that names none is refused to everybody, so that it is
+// noticed.
+func (h *handlers) requirePermission(who auth.Identity, needs auth.Permission) *failure {
+	if needs == anyCaller || (needs != "" && who.Can(needs)) {
+		return nil
+	}
+	h.cfg.Metrics.APIRefused(refusedPermission)
+	return newFailure(http.StatusForbidden, "permission %s is needed", needs)
+}
+
+// actorOf names the caller of a request in the audit.
+func actorOf(ctx context.Context) string {
+	who, known := auth.IdentityOf(ctx)
+	if !known {
+		return auth.Operator
+	}
+	return who.Actor
+}
+
+// canSeePersonal reports whether the caller may see names, numbers and texts.
+func canSeePersonal(ctx context.Context) bool {
+	who, _ := auth.IdentityOf(ctx)
+	return who.Can(auth.PersonalRead)
 }
 
 // isLoopbackHost reports whether a Host header names this machine; a page that
@@ -60,28 +169,6 @@ func isLoopbackHost(host string) bool {
 	}
 	host = strings.Trim(host, "[]")
 	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
-}
-
-// requireAccess admits requests to operations that need access only when the
-// caller has it.
-func (h *handlers) requireAccess(router huma.API) func(huma.Context, func(huma.Context)) {
-	access := newAccess(h.cfg.HTTP.APIToken)
-	return func(ctx huma.Context, next func(huma.Context)) {
-		if len(ctx.Operation().Security) == 0 {
-			next(ctx)
-			return
-		}
-		request, _ := humago.Unwrap(ctx)
-		header := http.Header{}
-		if refused := h.admitRequest(access, request, header); refused != nil {
-			for name := range header {
-				ctx.SetHeader(name, header.Get(name))
-			}
-			_ = huma.WriteErr(router, ctx, refused.code, refused.body.Message)
-			return
-		}
-		next(ctx)
-	}
 }
 
 const (
@@ -140,31 +227,35 @@ const (
 	refusedToken     = "token"
 	refusedThrottled = "throttled"
 	refusedForeign   = "not_local"
+	// refusedPermission: the caller is known and lacks the route's permission.
+	refusedPermission = "permission"
 )
 
 // admitRequest lets an operator's request pass, or returns why not. A wrong token is
 // logged and counted; an address that sends many has to wait, and only the
 // right token passes meanwhile, so that others behind the same proxy are not
 // locked out.
-func (h *handlers) admitRequest(a access, r *http.Request, header http.Header) *failure {
-	status, why := a.checkRequest(r)
-	switch status {
-	case 0:
-		return nil
-	case http.StatusForbidden:
+func (h *handlers) admitRequest(a access, r *http.Request, header http.Header) (auth.Identity, *failure) {
+	who, refused := h.identify(a, r)
+	switch {
+	case refused == nil:
+		return who, nil
+	case refused.code == http.StatusForbidden:
 		h.cfg.Metrics.APIRefused(refusedForeign)
-		return newFailure(status, "%s", why)
+		return who, refused
+	case refused.code != http.StatusUnauthorized:
+		return who, refused
 	}
 	address := remoteAddress(r)
 	if wait := h.throttle.reserveTry(address, h.cfg.Now()); wait > 0 {
 		h.cfg.Metrics.APIRefused(refusedThrottled)
 		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		return newFailure(http.StatusTooManyRequests, "too many requests with a wrong token")
+		return who, newFailure(http.StatusTooManyRequests, "too many requests with a wrong token")
 	}
 	h.cfg.Metrics.APIRefused(refusedToken)
 	h.log.Warn("API token refused", "address", address, "method", r.Method, "path", r.URL.Path)
 	header.Set("WWW-Authenticate", "Bearer")
-	return newFailure(status, "%s", why)
+	return who, refused
 }
 
 // remoteAddress is the peer's address without its port.

@@ -11,11 +11,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/models"
 )
 
 func (h *handlers) registerChat(router huma.API) {
-	register(router, route{method: http.MethodPost, path: participantPath + "/chat", id: "chat",
+	register(router, route{method: http.MethodPost, path: participantPath + "/chat", id: "chat", needs: auth.MessageSend,
 		summary: "Take a text of the participant on channel chat; the answer is in the history", status: http.StatusAccepted,
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.acceptChat)
 }

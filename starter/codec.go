@@ -6,6 +6,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/rs/cors"
 	"go.temporal.io/sdk/converter"
+
+	"coachline/internal/auth"
 )
 
 // CodecConfig is the endpoint by which the Temporal UI and command line read
@@ -51,7 +53,11 @@ func (h *handlers) registerCodec(mux *http.ServeMux, doc *huma.OpenAPI) {
 	access := newAccess(h.cfg.HTTP.APIToken, h.cfg.Codec.Origins...)
 	codec := http.StripPrefix("/codec", converter.NewPayloadCodecHTTPHandler(h.cfg.Codec.Codec))
 	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if refused := h.admitRequest(access, r, w.Header()); refused != nil {
+		who, refused := h.admitRequest(access, r, w.Header())
+		if refused == nil {
+			refused = h.requirePermission(who, auth.PayloadDecode)
+		}
+		if refused != nil {
 			writeFailure(w, refused)
 			return
 		}

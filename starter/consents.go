@@ -7,11 +7,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/models"
 )
 
 func (h *handlers) registerConsents(router huma.API) {
-	register(router, route{method: http.MethodGet, path: participantPath + "/consents", id: "get-consents",
+	register(router, route{method: http.MethodGet, path: participantPath + "/consents", id: "get-consents", needs: auth.ConsentRead,
 		summary: "The consent ledger, oldest first; after removal too", errors: []int{http.StatusNotFound}}, h.getConsents)
 }
 

@@ -15,13 +15,14 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"coachline/internal/auth"
 	"coachline/models"
 )
 
 const zipType = "application/zip"
 
 func (h *handlers) registerExport(router huma.API) {
-	r := route{method: http.MethodGet, path: participantPath + "/memory/export", id: "export-memory",
+	r := route{method: http.MethodGet, path: participantPath + "/memory/export", id: "export-memory", needs: auth.MemoryRead,
 		summary: "What is remembered of the person, as files in a zip archive", errors: []int{http.StatusNotFound}}
 	register(router, r, h.exportMemory)
 	// A file, where the library documents JSON.

@@ -201,13 +201,14 @@ func TestLimitsOfConnectionsByDefault(t *testing.T) {
 // Tokens are compared as digests of one length, so a wrong length is an
 // ordinary wrong token.
 func TestBearerTokensOfAnyLength(t *testing.T) {
-	g := newAccess(testToken)
+	g, h := newAccess(testToken), &handlers{}
 	for _, token := range []string{"", "t", testToken[:len(testToken)-1], testToken + "x", strings.Repeat("x", 10_000)} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://coach/", http.NoBody)
 		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer "+token)
-		status, _ := g.checkRequest(r)
-		require.Equal(t, http.StatusUnauthorized, status, len(token))
+		_, refused := h.identify(g, r)
+		require.NotNil(t, refused, len(token))
+		require.Equal(t, http.StatusUnauthorized, refused.code, len(token))
 	}
 }
 

@@ -8,11 +8,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/models"
 )
 
 func (h *handlers) registerHistory(router huma.API) {
-	register(router, route{method: http.MethodGet, path: participantPath + "/history", id: "get-history",
+	register(router, route{method: http.MethodGet, path: participantPath + "/history", id: "get-history", needs: auth.PersonalRead,
 		summary: "The conversation, oldest first", errors: []int{http.StatusNotFound}}, h.getHistory)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/models"
 )
 
@@ -40,10 +41,10 @@ type holdRequest struct {
 }
 
 func (h *handlers) registerHolds(router huma.API) {
-	register(router, route{method: http.MethodPost, path: holdsPath, id: "create-hold", summary: "Hold prompts until an instant; replies go on",
+	register(router, route{method: http.MethodPost, path: holdsPath, id: "create-hold", needs: auth.HoldChange, summary: "Hold prompts until an instant; replies go on",
 		status: http.StatusCreated, errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.createHold)
-	register(router, route{method: http.MethodGet, path: holdsPath, id: "list-holds", summary: "Holds of prompts, newest first"}, h.listHolds)
-	register(router, route{method: http.MethodDelete, path: holdsPath + "/{id}", id: "release-hold", summary: "End a hold before its time",
+	register(router, route{method: http.MethodGet, path: holdsPath, id: "list-holds", needs: auth.HoldRead, summary: "Holds of prompts, newest first"}, h.listHolds)
+	register(router, route{method: http.MethodDelete, path: holdsPath + "/{id}", id: "release-hold", needs: auth.HoldChange, summary: "End a hold before its time",
 		errors: []int{http.StatusNotFound}}, h.releaseHold)
 }
 
@@ -58,7 +59,7 @@ func (h *handlers) createHold(ctx context.Context, in *newHoldRequest) (*answer[
 		return nil, newFailure(http.StatusBadRequest, "until: must be at most 366 days from now")
 	}
 	saved, err := h.store.CreateHold(ctx, models.Hold{
-		Scope: in.Body.Scope, Reason: in.Body.Reason, CreatedBy: actor, CreatedAt: now, UntilAt: in.Body.Until,
+		Scope: in.Body.Scope, Reason: in.Body.Reason, CreatedBy: actorOf(ctx), CreatedAt: now, UntilAt: in.Body.Until,
 	})
 	if err != nil {
 		return nil, h.toFailure("creating the hold", err)
@@ -97,7 +98,7 @@ func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api
 
 func (h *handlers) releaseHold(ctx context.Context, in *holdRequest) (*answer[api.Hold], error) {
 	now := h.now()
-	saved, err := h.store.ReleaseHold(ctx, models.HoldRelease{ID: in.ID, Actor: actor, Now: now})
+	saved, err := h.store.ReleaseHold(ctx, models.HoldRelease{ID: in.ID, Actor: actorOf(ctx), Now: now})
 	if errors.Is(err, models.ErrNotFound) {
 		return nil, newFailure(http.StatusNotFound, "hold not found, or already over")
 	}

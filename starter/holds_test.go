@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/models"
 )
 
@@ -17,7 +18,7 @@ func TestHoldRoutes(t *testing.T) {
 	require.Equal(t, http.StatusCreated, created.status, created.raw)
 	hold := result[api.Hold](t, created)
 	require.Equal(t, api.Hold{ID: 1, Scope: models.HoldAll, Reason: "Thanksgiving", Active: true,
-		Until: time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC), CreatedAt: testNow, CreatedBy: actor}, hold)
+		Until: time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC), CreatedAt: testNow, CreatedBy: auth.Operator}, hold)
 
 	h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T08:00:00Z","scope":"all"}`})
 	page := result[api.HoldPage](t, h.do(call{method: "GET", path: holdsPath + "?limit=1"}))

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/models"
 )
 
@@ -17,11 +18,11 @@ const maxNotes = 366
 
 func (h *handlers) registerMemory(router huma.API) {
 	missing := []int{http.StatusNotFound}
-	register(router, route{method: http.MethodGet, path: participantPath + "/memories", id: "get-memories",
+	register(router, route{method: http.MethodGet, path: participantPath + "/memories", id: "get-memories", needs: auth.MemoryRead,
 		summary: "What is remembered of the person", errors: missing}, h.getMemories)
-	register(router, route{method: http.MethodDelete, path: participantPath + "/memories", id: "forget-memories",
+	register(router, route{method: http.MethodDelete, path: participantPath + "/memories", id: "forget-memories", needs: auth.MemoryChange,
 		summary: "Erase everything that is remembered; after removal too", errors: missing}, h.forgetMemories)
-	register(router, route{method: http.MethodDelete, path: participantPath + "/memories/{fact}", id: "forget-memory",
+	register(router, route{method: http.MethodDelete, path: participantPath + "/memories/{fact}", id: "forget-memory", needs: auth.MemoryChange,
 		summary: "Erase a fact in all its versions; after removal too", errors: missing}, h.forgetMemory)
 }
 
@@ -67,7 +68,7 @@ type factRequest struct {
 // forgetMemory erases one fact in all its versions, for people who were removed
 // too; audited. A repeat changes nothing.
 func (h *handlers) forgetMemory(ctx context.Context, in *factRequest) (*answer[api.Forgotten], error) {
-	err := h.cfg.Memory.Forget(ctx, models.Forgetting{ParticipantID: in.ID, FactID: in.Fact, Actor: actor, At: h.now()})
+	err := h.cfg.Memory.Forget(ctx, models.Forgetting{ParticipantID: in.ID, FactID: in.Fact, Actor: actorOf(ctx), At: h.now()})
 	if err != nil {
 		return nil, h.toFailure("forget-memory", asMissing("participant or fact", err))
 	}
@@ -77,7 +78,7 @@ func (h *handlers) forgetMemory(ctx context.Context, in *factRequest) (*answer[a
 // forgetMemories erases all facts, notes and the summary of a person, removed or
 // not; audited. A repeat changes nothing.
 func (h *handlers) forgetMemories(ctx context.Context, in *personRequest) (*answer[api.Forgotten], error) {
-	facts, err := h.cfg.Memory.ForgetAll(ctx, models.Forgetting{ParticipantID: in.ID, Actor: actor, At: h.now()})
+	facts, err := h.cfg.Memory.ForgetAll(ctx, models.Forgetting{ParticipantID: in.ID, Actor: actorOf(ctx), At: h.now()})
 	if err != nil {
 		return nil, h.toFailure("forget-memories", err)
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/internal/segments"
 	"coachline/models"
 )
 
 func (h *handlers) registerMessages(router huma.API) {
-	r := route{method: http.MethodPost, path: participantPath + "/messages", id: "send-message",
+	r := route{method: http.MethodPost, path: participantPath + "/messages", id: "send-message", needs: auth.MessageSend,
 		summary: "Send an operator's message", status: http.StatusAccepted,
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}
 	register(router, r, h.sendMessage)
@@ -64,7 +65,7 @@ func (h *handlers) sendMessage(ctx context.Context, in *messageRequest) (*messag
 		}
 	}
 	out, created, err := h.store.QueueOperatorMessage(ctx, models.OperatorMessage{
-		ParticipantID: in.ID, Body: body, Key: key, Actor: actor, Now: h.now(),
+		ParticipantID: in.ID, Body: body, Key: key, Actor: actorOf(ctx), Now: h.now(),
 	})
 	if errors.Is(err, models.ErrConflict) || (err == nil && !created && out.Body != body) {
 		return nil, newFailure(http.StatusConflict, "Idempotency-Key: already used for another message")

@@ -1,10 +1,25 @@
 package starter
 
 import (
+	"context"
+	"crypto/rand"
 	"net/http"
 	"net/url"
+	"strings"
 	"unicode/utf8"
 )
+
+// requestHeader carries the id of a request, by which the audit and the log name
+// it.
+const requestHeader = "X-Request-Id"
+
+type requestKey struct{}
+
+// requestID is the id of the request of a context; empty where there is none.
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestKey{}).(string)
+	return id
+}
 
 // withHeaders sets the headers that keep answers with personal data out of caches
 // and from being read as another type, and refuses requests whose address is not
@@ -13,6 +28,9 @@ func withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
+		id := strings.ToLower(rand.Text())
+		w.Header().Set(requestHeader, id)
+		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, id))
 		query, err := url.QueryUnescape(r.URL.RawQuery)
 		if err != nil || !utf8.ValidString(query) {
 			writeFailure(w, newFailure(http.StatusBadRequest, "query: is not valid UTF-8 in URL encoding"))

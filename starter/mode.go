@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/internal/metrics"
 	"coachline/models"
 )
@@ -27,7 +28,7 @@ type modeRequest struct {
 }
 
 func (h *handlers) registerMode(router huma.API) {
-	register(router, route{method: http.MethodPost, path: participantPath + "/mode", id: "force-mode",
+	register(router, route{method: http.MethodPost, path: participantPath + "/mode", id: "force-mode", needs: auth.ParticipantChange,
 		summary: "Force a mode, applied between turns",
 		errors:  []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.forceMode)
 }
@@ -42,7 +43,7 @@ func (h *handlers) forceMode(ctx context.Context, in *modeRequest) (*answer[api.
 	if !p.Status.Coached() {
 		return nil, newFailure(http.StatusConflict, "target_state: the participant is %s; a mode can be set only while they are active or paused", p.Status)
 	}
-	audit := models.Audit{ParticipantID: in.ID, Actor: actor, Action: "set_mode", Detail: string(in.Body.Target), Reason: in.Body.Reason, At: h.now()}
+	audit := models.Audit{ParticipantID: in.ID, Actor: actorOf(ctx), Action: "set_mode", Detail: string(in.Body.Target), Reason: in.Body.Reason, At: h.now()}
 	if err := h.store.RecordAudit(ctx, audit); err != nil {
 		return nil, h.toFailure("setting the mode", err)
 	}

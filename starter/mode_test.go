@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"coachline/internal/auth"
 	"coachline/models"
 )
 
@@ -67,7 +68,7 @@ func TestMode(t *testing.T) {
 	require.Equal(t, models.UpdateSetMode, update.UpdateName)
 	require.Equal(t, client.WorkflowUpdateStageAccepted, update.WaitForStage)
 	require.Equal(t, []any{models.SetModeRequest{Mode: models.ModeFeedback}}, update.Args)
-	require.Equal(t, []models.Audit{{ParticipantID: ann.ID, Actor: actor, Action: "set_mode", Detail: "FEEDBACK", Reason: "study plan", At: testNow}}, h.store.audits)
+	require.Equal(t, []models.Audit{{ParticipantID: ann.ID, Actor: auth.Operator, Action: "set_mode", Detail: "FEEDBACK", Reason: "study plan", At: testNow}}, h.store.audits)
 
 	h.engine.rejected = client.NewWorkflowUpdateServiceTimeoutOrCanceledError(context.DeadlineExceeded)
 	later := h.do(post)

@@ -39,7 +39,7 @@ func (h *handlers) changeParticipant(ctx context.Context, in *changeRequest) (*p
 			return nil, h.toFailure("changing the participant", err)
 		}
 		h.deliverNotices(ctx, saved.ID)
-		return newParticipantAnswer(describeChange(in, saved), saved), nil
+		return newParticipantAnswer(ctx, describeChange(in, saved), saved), nil
 	}
 	return nil, newFailure(http.StatusConflict, "the participant is being changed by others, try again")
 }
@@ -75,7 +75,7 @@ func (h *handlers) tryChangeParticipant(ctx context.Context, in *changeRequest, 
 		return row, nil
 	}
 	return h.store.UpdateParticipant(ctx, models.ParticipantUpdate{
-		ID: in.ID, Patch: patch, Waiting: in.Body.Waiting, IfMatch: &row.Version, Actor: actor, Now: h.now(),
+		ID: in.ID, Patch: patch, Waiting: in.Body.Waiting, IfMatch: &row.Version, Actor: actorOf(ctx), Now: h.now(),
 	})
 }
 

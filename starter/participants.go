@@ -15,28 +15,30 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/internal/coach"
 	"coachline/internal/screening"
 	"coachline/internal/sms"
 	"coachline/models"
 )
 
-// actor is who the audit rows of API calls name: the one shared token does not
-// distinguish operators.
-const actor = "operator"
-
 const (
 	participantsPath = "/conversation/participants"
 	participantPath  = participantsPath + "/{id}"
 )
 
-func toParticipant(p models.Participant) api.Participant {
+// toParticipant shows a participant. A caller who may not see personal data gets
+// the row without it; the id is the pseudonym.
+func toParticipant(ctx context.Context, p models.Participant) api.Participant {
+	if !canSeePersonal(ctx) {
+		p.Phone, p.Name, p.Gender, p.Ethnicity, p.Background = "", "", "", "", ""
+	}
 	return api.Participant{
 		ID: p.ID, Phone: p.Phone, Name: p.Name, Gender: p.Gender, Ethnicity: p.Ethnicity,
 		Background: p.Background, Timezone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Locale: p.Locale,
 		Channel: p.Channel, Status: p.Status, Mode: p.Mode, Tester: p.Tester, Debug: p.Debug,
 		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode, Attention: p.Attention, AttentionAt: p.AttentionAt,
-		EnrolledAt: p.EnrolledAt.UTC(), GreetingAt: p.GreetingAt, Signup: p.SignedUp, CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), Version: p.Version,
+		EnrolledAt: p.EnrolledAt.UTC(), GreetingAt: p.GreetingAt, LastInboundAt: p.LastInboundAt, Signup: p.SignedUp, CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), Version: p.Version,
 		Unreadable: strings.FieldsFunc(p.Unreadable, func(r rune) bool { return r == ',' }),
 	}
 }
@@ -46,10 +48,10 @@ type participantAnswer struct {
 	Body api.Envelope[api.Participant]
 }
 
-func newParticipantAnswer(message string, p models.Participant) *participantAnswer {
+func newParticipantAnswer(ctx context.Context, message string, p models.Participant) *participantAnswer {
 	return &participantAnswer{
 		ETag: strconv.Quote(strconv.FormatInt(p.Version, 10)),
-		Body: api.Envelope[api.Participant]{Status: api.StatusOK, Message: message, Result: toParticipant(p)},
+		Body: api.Envelope[api.Participant]{Status: api.StatusOK, Message: message, Result: toParticipant(ctx, p)},
 	}
 }
 
@@ -68,14 +70,14 @@ type participantsRequest struct {
 }
 
 func (h *handlers) registerParticipants(router huma.API) {
-	register(router, route{method: http.MethodPost, path: participantsPath, id: "enrol-participant", summary: "Enrol a participant",
+	register(router, route{method: http.MethodPost, path: participantsPath, id: "enrol-participant", needs: auth.ParticipantEnrol, summary: "Enrol a participant",
 		status: http.StatusCreated, errors: []int{http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.enrolParticipant)
-	register(router, route{method: http.MethodGet, path: participantsPath, id: "list-participants", summary: "List participants"}, h.listParticipants)
-	register(router, route{method: http.MethodGet, path: participantPath, id: "get-participant", summary: "One participant",
+	register(router, route{method: http.MethodGet, path: participantsPath, id: "list-participants", needs: auth.ParticipantRead, summary: "List participants"}, h.listParticipants)
+	register(router, route{method: http.MethodGet, path: participantPath, id: "get-participant", needs: auth.ParticipantRead, summary: "One participant",
 		errors: []int{http.StatusNotFound}}, h.getParticipant)
-	register(router, route{method: http.MethodPut, path: participantPath, id: "update-participant", summary: "Change some fields of a participant",
+	register(router, route{method: http.MethodPut, path: participantPath, id: "update-participant", needs: auth.ParticipantChange, summary: "Change some fields of a participant",
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.changeParticipant)
-	register(router, route{method: http.MethodDelete, path: participantPath, id: "remove-participant", summary: "Remove a participant",
+	register(router, route{method: http.MethodDelete, path: participantPath, id: "remove-participant", needs: auth.ParticipantRemove, summary: "Remove a participant",
 		errors: []int{http.StatusNotFound, http.StatusPreconditionFailed}}, h.removeParticipant)
 }
 
@@ -93,7 +95,7 @@ func (h *handlers) enrolParticipant(ctx context.Context, in *enrolRequest) (*par
 	if err != nil {
 		return nil, h.toFailure("enrolling", err)
 	}
-	saved, err := h.store.EnrollOnce(ctx, p, models.Enrolment{Actor: actor, Key: in.Key, Body: string(request)})
+	saved, err := h.store.EnrollOnce(ctx, p, models.Enrolment{Actor: actorOf(ctx), Key: in.Key, Body: string(request)})
 	if errors.Is(err, models.ErrKeyUsed) {
 		return nil, newFailure(http.StatusConflict, "Idempotency-Key: already used for another request, or for a participant who has been removed")
 	}
@@ -101,7 +103,7 @@ func (h *handlers) enrolParticipant(ctx context.Context, in *enrolRequest) (*par
 		return nil, h.toFailure("enrolling", err)
 	}
 	h.deliverNotices(ctx, saved.ID)
-	return newParticipantAnswer("Conversation participant enrolled successfully", saved), nil
+	return newParticipantAnswer(ctx, "Conversation participant enrolled successfully", saved), nil
 }
 
 func (h *handlers) newParticipant(in *enrolRequest) (models.Participant, error) {
@@ -199,7 +201,7 @@ func (h *handlers) listParticipants(ctx context.Context, in *participantsRequest
 		if p.Unreadable != "" {
 			h.log.Error("stored fields cannot be opened with the payload keys; check `coachline doctor`", "participant", p.ID, "columns", p.Unreadable)
 		}
-		page.Participants = append(page.Participants, toParticipant(p))
+		page.Participants = append(page.Participants, toParticipant(ctx, p))
 	}
 	if len(rows) == in.Limit {
 		last := rows[len(rows)-1].ID
@@ -220,7 +222,7 @@ func (h *handlers) getParticipant(ctx context.Context, in *participantRequest) (
 	if err != nil {
 		return nil, h.toFailure("reading the participant", err)
 	}
-	return newParticipantAnswer("", p), nil
+	return newParticipantAnswer(ctx, "", p), nil
 }
 
 type removeRequest struct {
@@ -233,7 +235,7 @@ func (h *handlers) removeParticipant(ctx context.Context, in *removeRequest) (*a
 	if err != nil {
 		return nil, h.toFailure("removing the participant", err)
 	}
-	if err := h.store.RemoveParticipantIf(ctx, models.Removal{ID: in.ID, IfMatch: want, Actor: actor, Now: h.now()}); err != nil {
+	if err := h.store.RemoveParticipantIf(ctx, models.Removal{ID: in.ID, IfMatch: want, Actor: actorOf(ctx), Now: h.now()}); err != nil {
 		return nil, h.toFailure("removing the participant", err)
 	}
 	h.deliverNotices(ctx, in.ID)

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/internal/keylock"
 	"coachline/starter/relay"
 )
@@ -79,6 +80,8 @@ func (h *handlers) newHandler() http.Handler {
 	h.registerHolds(router)
 	h.registerAttention(router)
 	h.registerAlerts(router)
+	h.registerAccess(router)
+	h.registerAudit(router)
 	h.registerHealth(router)
 	doc := router.OpenAPI()
 	h.registerWebhooks(mux, doc)
@@ -105,7 +108,9 @@ var strictJSON = huma.Format{
 // route is what differs between the operations of the participants API.
 type route struct {
 	method, path, id, summary string
-	status                    int
+	// needs is the permission that a caller must have.
+	needs  auth.Permission
+	status int
 	// errors are the statuses the route can answer with besides the ones that
 	// every guarded route has.
 	errors []int
@@ -116,7 +121,9 @@ func (r route) newOperation() huma.Operation {
 	if status == 0 {
 		status = http.StatusOK
 	}
-	return huma.Operation{
+	op := huma.Operation{
+		Metadata:    map[string]any{permissionKey: r.needs},
+		Extensions:  map[string]any{"x-permission": r.needs},
 		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary,
 		DefaultStatus: status,
 		// The library refuses a body of exactly its limit.
@@ -127,6 +134,13 @@ func (r route) newOperation() huma.Operation {
 			http.StatusTooManyRequests, http.StatusServiceUnavailable,
 		}, r.errors...),
 	}
+	if r.method != http.MethodGet {
+		op.Parameters = []*huma.Param{{
+			Name: reasonHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: new(maxReason)},
+			Description: "Why; kept sealed in the audit.",
+		}}
+	}
+	return op
 }
 
 // register adds a guarded JSON route. The library documents 422 for every

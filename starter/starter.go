@@ -98,10 +98,13 @@ type RelayConfig struct {
 
 // Config is what a Server is made of.
 type Config struct {
-	HTTP     HTTPConfig
-	Store    Store
-	Turns    Turns
-	Memory   Memory
+	HTTP   HTTPConfig
+	Store  Store
+	Turns  Turns
+	Memory Memory
+	// Access holds users, sessions and tokens; nil where the shared token is the
+	// only access.
+	Access   Access
 	Temporal client.Client
 	Carrier  CarrierConfig
 	Defaults Defaults

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/models"
 )
 
@@ -17,7 +18,7 @@ import (
 const queryLimit = 5 * time.Second
 
 func (h *handlers) registerState(router huma.API) {
-	register(router, route{method: http.MethodGet, path: participantPath + "/state", id: "get-state",
+	register(router, route{method: http.MethodGet, path: participantPath + "/state", id: "get-state", needs: auth.PersonalRead,
 		summary: "Mode, profile, counters, schedules and due times", errors: []int{http.StatusNotFound}}, h.getState)
 }
 

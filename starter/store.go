@@ -62,6 +62,33 @@ type Turns interface {
 	Consents(ctx context.Context, participantID string) ([]models.Consent, error)
 }
 
+// Access keeps users, sessions, API tokens and the audit; package store provides
+// it.
+type Access interface {
+	CreateUser(ctx context.Context, u models.User) (models.User, error)
+	User(ctx context.Context, id string) (models.User, error)
+	UserByLogin(ctx context.Context, login string) (models.User, error)
+	UserBySubject(ctx context.Context, subject string) (models.User, error)
+	Users(ctx context.Context) ([]models.User, error)
+	UpdateUser(ctx context.Context, u models.UserUpdate) (models.User, error)
+	NoteLogin(ctx context.Context, userID string, at time.Time) error
+
+	SaveSession(ctx context.Context, row models.Session) error
+	FindSession(ctx context.Context, tokenHash string, at time.Time) (models.Session, error)
+	DeleteSession(ctx context.Context, tokenHash string) error
+	Sessions(ctx context.Context, at time.Time) ([]models.Session, error)
+	RevokeSession(ctx context.Context, id, actor string, now time.Time) error
+	DeleteExpiredSessions(ctx context.Context, at time.Time) error
+
+	CreateToken(ctx context.Context, t models.APIToken) (models.APIToken, error)
+	Tokens(ctx context.Context) ([]models.APIToken, error)
+	UseToken(ctx context.Context, hash string, now time.Time) (models.APIToken, error)
+	RevokeToken(ctx context.Context, id, actor string, now time.Time) (models.APIToken, error)
+
+	AuditRows(ctx context.Context, q models.AuditQuery) ([]models.Audit, error)
+	CheckAudit(ctx context.Context) (models.AuditChain, error)
+}
+
 // Memory reads and erases what is remembered of a person; package memory
 // provides it.
 type Memory interface {

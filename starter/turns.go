@@ -8,13 +8,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 	"coachline/models"
 )
 
 func (h *handlers) registerTurns(router huma.API) {
-	register(router, route{method: http.MethodGet, path: participantPath + "/turns", id: "list-turns",
+	register(router, route{method: http.MethodGet, path: participantPath + "/turns", id: "list-turns", needs: auth.TurnRead,
 		summary: "Turns, newest first", errors: []int{http.StatusNotFound}}, h.listTurns)
-	register(router, route{method: http.MethodGet, path: participantPath + "/turns/{number}", id: "get-turn",
+	register(router, route{method: http.MethodGet, path: participantPath + "/turns/{number}", id: "get-turn", needs: auth.TurnRead,
 		summary: "Why the coach said what it said", errors: []int{http.StatusNotFound}}, h.getTurn)
 }
 

@@ -7,10 +7,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"coachline/internal/api"
+	"coachline/internal/auth"
 )
 
 func (h *handlers) registerWaiting(router huma.API) {
-	register(router, route{method: http.MethodGet, path: participantPath + "/waiting", id: "list-waiting",
+	register(router, route{method: http.MethodGet, path: participantPath + "/waiting", id: "list-waiting", needs: auth.PersonalRead,
 		summary: "Texts that came while the participant was paused and wait for an operator", errors: []int{http.StatusNotFound}}, h.listWaiting)
 }
 

@@ -31,9 +31,11 @@ type Participant struct {
 	EnrolledAt  time.Time        `json:"enrolled_at"`
 	GreetingAt  *time.Time       `json:"greeting_at,omitempty" doc:"When the greeting was set to go out at enrolment; a text from the person before then is answered in its place."`
 	Signup      bool             `json:"signup,omitempty" doc:"The person enrolled themselves."`
-	CreatedAt   time.Time        `json:"created_at"`
-	UpdatedAt   time.Time        `json:"updated_at"`
-	Version     int64            `json:"version"`
+	// LastInboundAt is missing before the first text.
+	LastInboundAt *time.Time `json:"last_inbound_at,omitempty" doc:"When the newest text of the person came."`
+	CreatedAt     time.Time  `json:"created_at"`
+	UpdatedAt     time.Time  `json:"updated_at"`
+	Version       int64      `json:"version"`
 	// Unreadable is set in lists only.
 	Unreadable []string `json:"unreadable,omitempty" doc:"Stored fields that could not be opened with the payload keys; they are shown empty."`
 }

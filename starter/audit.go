@@ -1,0 +1,83 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+const auditPath = "/audit"
+
+type auditRequest struct {
+	Participant string    `query:"participant_id" maxLength:"64" doc:"Only rows about this participant."`
+	Actor       string    `query:"actor" maxLength:"200" doc:"Only rows of this actor, such as user:ada."`
+	Action      string    `query:"action" maxLength:"64"`
+	Since       time.Time `query:"since" doc:"Only rows from then on (RFC 3339)."`
+	Until       time.Time `query:"until" doc:"Only rows before then (RFC 3339)."`
+	Limit       int       `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor      int64     `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
+}
+
+func (h *handlers) registerAudit(router huma.API) {
+	if h.cfg.Access == nil {
+		return
+	}
+	register(router, route{method: http.MethodGet, path: auditPath, id: "list-audit", needs: auth.AuditRead, summary: "Who did what to whom, newest first"}, h.listAudit)
+	register(router, route{method: http.MethodGet, path: auditPath + "/chain", id: "check-audit", needs: auth.AuditRead,
+		summary: "Check that no row of the audit was changed or taken out"}, h.checkAudit)
+}
+
+func toAuditRow(ctx context.Context, a models.Audit) api.AuditRow {
+	row := api.AuditRow{
+		ID: a.ID, Seq: a.Seq, At: a.At.UTC(), Actor: a.Actor, Action: a.Action, ParticipantID: a.ParticipantID, Object: a.Object,
+		Detail: a.Detail, RequestID: a.RequestID, Address: a.Address, Hash: a.Hash,
+	}
+	if canSeePersonal(ctx) {
+		row.Reason, row.Before, row.After = a.Reason, a.Before, a.After
+	}
+	return row
+}
+
+func (h *handlers) listAudit(ctx context.Context, in *auditRequest) (*answer[api.AuditPage], error) {
+	query := models.AuditQuery{
+		ParticipantID: in.Participant, Actor: in.Actor, Action: in.Action, Since: in.Since, Until: in.Until, BeforeID: in.Cursor, Limit: in.Limit,
+	}
+	rows, err := h.cfg.Access.AuditRows(ctx, query)
+	if err != nil {
+		return nil, h.toFailure("reading the audit", err)
+	}
+	page := api.AuditPage{Rows: make([]api.AuditRow, len(rows))}
+	for i, row := range rows {
+		page.Rows[i] = toAuditRow(ctx, row)
+	}
+	if len(rows) < in.Limit {
+		return newAnswer("", page), nil
+	}
+	query.BeforeID, query.Limit = rows[len(rows)-1].ID, 1
+	more, err := h.cfg.Access.AuditRows(ctx, query)
+	if err != nil {
+		return nil, h.toFailure("reading the audit", err)
+	}
+	if len(more) > 0 {
+		cursor := strconv.FormatInt(query.BeforeID, 10)
+		page.NextCursor = &cursor
+	}
+	return newAnswer("", page), nil
+}
+
+func (h *handlers) checkAudit(ctx context.Context, _ *noInput) (*answer[api.AuditChain], error) {
+	chain, err := h.cfg.Access.CheckAudit(ctx)
+	if err != nil {
+		return nil, h.toFailure("checking the audit", err)
+	}
+	return newAnswer("", api.AuditChain{
+		OK: chain.BrokenAt == 0, Rows: chain.Rows, Erased: chain.Erased, Head: chain.Head, BrokenAt: chain.BrokenAt, Problem: chain.Problem,
+	}), nil
+}

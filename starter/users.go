@@ -1,0 +1,219 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+const (
+	usersPath    = "/users"
+	sessionsPath = "/sessions"
+	tokensPath   = "/tokens"
+)
+
+// maxTokenAge is the longest time for which a token is valid.
+const maxTokenAge = 366 * 24 * time.Hour
+
+// bodyErrors are the answers of routes with a body.
+var bodyErrors = []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusConflict, http.StatusNotFound}
+
+// registerAccess adds the routes of users, sessions and tokens, where the server
+// keeps them.
+func (h *handlers) registerAccess(router huma.API) {
+	if h.cfg.Access == nil {
+		return
+	}
+	missing := []int{http.StatusNotFound}
+	register(router, route{method: http.MethodGet, path: "/self", id: "get-self", needs: anyCaller, summary: "Who the caller is and what they may do"}, h.getSelf)
+	register(router, route{method: http.MethodGet, path: usersPath, id: "list-users", needs: auth.UserRead, summary: "Users, by login"}, h.listUsers)
+	register(router, route{method: http.MethodPost, path: usersPath, id: "create-user", needs: auth.UserChange, summary: "Add a user",
+		status: http.StatusCreated, errors: bodyErrors}, h.createUser)
+	register(router, route{method: http.MethodPut, path: usersPath + "/{id}", id: "update-user", needs: auth.UserChange,
+		summary: "Change some fields of a user", errors: bodyErrors}, h.updateUser)
+	register(router, route{method: http.MethodGet, path: sessionsPath, id: "list-sessions", needs: auth.UserRead, summary: "Browsers that are signed in"}, h.listSessions)
+	register(router, route{method: http.MethodDelete, path: sessionsPath + "/{id}", id: "revoke-session", needs: auth.UserChange,
+		summary: "Sign a browser out", errors: missing}, h.revokeSession)
+	register(router, route{method: http.MethodGet, path: tokensPath, id: "list-tokens", needs: auth.TokenRead, summary: "API tokens, newest first"}, h.listTokens)
+	register(router, route{method: http.MethodPost, path: tokensPath, id: "create-token", needs: auth.TokenChange,
+		summary: "Make an API token; its secret is shown once", status: http.StatusCreated, errors: bodyErrors}, h.createToken)
+	register(router, route{method: http.MethodDelete, path: tokensPath + "/{id}", id: "revoke-token", needs: auth.TokenChange,
+		summary: "End an API token", errors: missing}, h.revokeToken)
+}
+
+// getSelf tells a caller what they may do.
+func (*handlers) getSelf(ctx context.Context, _ *noInput) (*answer[api.Self], error) {
+	who, _ := auth.IdentityOf(ctx)
+	self := api.Self{Kind: string(who.Kind), Actor: who.Actor, Name: who.Name, Role: string(who.Role), Permissions: []string{}}
+	for _, p := range auth.Permissions() {
+		if who.Can(p) {
+			self.Permissions = append(self.Permissions, string(p))
+		}
+	}
+	return newAnswer("", self), nil
+}
+
+func toUser(u models.User) api.User {
+	return api.User{
+		ID: u.ID, Login: u.Login, Name: u.Name, Role: u.Role, HasPassword: u.PasswordHash != "", Subject: u.Subject,
+		Disabled: u.DisabledAt != nil, CreatedAt: u.CreatedAt.UTC(), CreatedBy: u.CreatedBy, LastLoginAt: u.LastLoginAt,
+	}
+}
+
+func (h *handlers) listUsers(ctx context.Context, _ *noInput) (*answer[api.UserList], error) {
+	rows, err := h.cfg.Access.Users(ctx)
+	if err != nil {
+		return nil, h.toFailure("listing users", err)
+	}
+	list := api.UserList{Users: make([]api.User, len(rows))}
+	for i, u := range rows {
+		list.Users[i] = toUser(u)
+	}
+	return newAnswer("", list), nil
+}
+
+type newUserRequest struct {
+	Body api.NewUser
+}
+
+// createUser adds a person who can sign in with a password, at the OpenID Connect
+// provider, or both.
+func (h *handlers) createUser(ctx context.Context, in *newUserRequest) (*answer[api.User], error) {
+	body := in.Body
+	if body.Password == "" && body.Subject == "" {
+		return nil, newFailure(http.StatusBadRequest, "password: is required unless subject is given")
+	}
+	u := models.User{
+		ID: auth.NewID("usr"), Login: strings.ToLower(body.Login), Name: strings.TrimSpace(body.Name), Role: body.Role,
+		Subject: body.Subject, CreatedBy: actorOf(ctx), CreatedAt: h.now(),
+	}
+	if body.Password != "" {
+		hash, err := auth.HashPassword(body.Password)
+		if err != nil {
+			return nil, h.toFailure("creating the user", err)
+		}
+		u.PasswordHash = hash
+	}
+	saved, err := h.cfg.Access.CreateUser(ctx, u)
+	if err != nil {
+		return nil, h.toFailure("creating the user", err)
+	}
+	return newAnswer("User created", toUser(saved)), nil
+}
+
+type userRequest struct {
+	ID   string `path:"id" maxLength:"64" doc:"Id of a user."`
+	Body api.UserChange
+}
+
+func (h *handlers) updateUser(ctx context.Context, in *userRequest) (*answer[api.User], error) {
+	patch := models.UserPatch{Name: in.Body.Name, Role: in.Body.Role, Subject: in.Body.Subject, Disabled: in.Body.Disabled}
+	if in.Body.Password != nil {
+		hash, err := auth.HashPassword(*in.Body.Password)
+		if err != nil {
+			return nil, h.toFailure("changing the user", err)
+		}
+		patch.PasswordHash = &hash
+	}
+	saved, err := h.cfg.Access.UpdateUser(ctx, models.UserUpdate{ID: in.ID, Patch: patch, Actor: actorOf(ctx), Now: h.now()})
+	if err != nil {
+		return nil, h.toFailure("changing the user", asMissing("user", err))
+	}
+	return newAnswer("User changed", toUser(saved)), nil
+}
+
+func (h *handlers) listSessions(ctx context.Context, _ *noInput) (*answer[api.SessionList], error) {
+	rows, err := h.cfg.Access.Sessions(ctx, h.now())
+	if err != nil {
+		return nil, h.toFailure("listing sessions", err)
+	}
+	users, err := h.cfg.Access.Users(ctx)
+	if err != nil {
+		return nil, h.toFailure("listing sessions", err)
+	}
+	logins := map[string]string{}
+	for _, u := range users {
+		logins[u.ID] = u.Login
+	}
+	who, _ := auth.IdentityOf(ctx)
+	list := api.SessionList{Sessions: make([]api.Session, len(rows))}
+	for i, s := range rows {
+		list.Sessions[i] = api.Session{
+			ID: s.ID, UserID: s.UserID, Login: logins[s.UserID], Address: s.Address, Agent: s.Agent, CreatedAt: s.CreatedAt.UTC(),
+			LastSeenAt: s.LastSeenAt.UTC(), ExpiresAt: s.ExpiresAt.UTC(), Current: s.ID == who.SessionID,
+		}
+	}
+	return newAnswer("", list), nil
+}
+
+type accessRequest struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+func (h *handlers) revokeSession(ctx context.Context, in *accessRequest) (*answer[api.Removal], error) {
+	if err := h.cfg.Access.RevokeSession(ctx, in.ID, actorOf(ctx), h.now()); err != nil {
+		return nil, h.toFailure("ending the session", asMissing("session", err))
+	}
+	return newAnswer("Signed out", api.Removal(*in)), nil
+}
+
+func (h *handlers) toToken(t models.APIToken) api.Token {
+	return api.Token{
+		ID: t.ID, Name: t.Name, Scopes: strings.Fields(t.Scopes), Active: t.IsValid(h.now()), CreatedAt: t.CreatedAt.UTC(), CreatedBy: t.CreatedBy,
+		ExpiresAt: t.ExpiresAt.UTC(), LastUsedAt: t.LastUsedAt, RevokedAt: t.RevokedAt,
+	}
+}
+
+func (h *handlers) listTokens(ctx context.Context, _ *noInput) (*answer[api.TokenList], error) {
+	rows, err := h.cfg.Access.Tokens(ctx)
+	if err != nil {
+		return nil, h.toFailure("listing tokens", err)
+	}
+	list := api.TokenList{Tokens: make([]api.Token, len(rows))}
+	for i, t := range rows {
+		list.Tokens[i] = h.toToken(t)
+	}
+	return newAnswer("", list), nil
+}
+
+type newTokenRequest struct {
+	Body api.NewToken
+}
+
+func (h *handlers) createToken(ctx context.Context, in *newTokenRequest) (*answer[api.CreatedToken], error) {
+	now := h.now()
+	scopes, err := auth.ParseScopes(in.Body.Scopes)
+	if err != nil {
+		return nil, h.toFailure("creating the token", err)
+	}
+	switch until := in.Body.ExpiresAt; {
+	case !until.After(now):
+		return nil, newFailure(http.StatusBadRequest, "expires_at: must be in the future")
+	case until.After(now.Add(maxTokenAge)):
+		return nil, newFailure(http.StatusBadRequest, "expires_at: must be at most 366 days from now")
+	}
+	secret := auth.NewToken()
+	saved, err := h.cfg.Access.CreateToken(ctx, models.APIToken{
+		ID: auth.NewID("tok"), Name: in.Body.Name, TokenHash: auth.HashSecret(secret), Scopes: auth.JoinScopes(scopes),
+		CreatedBy: actorOf(ctx), CreatedAt: now, ExpiresAt: in.Body.ExpiresAt,
+	})
+	if err != nil {
+		return nil, h.toFailure("creating the token", err)
+	}
+	return newAnswer("Token created; its secret is not shown again", api.CreatedToken{Token: h.toToken(saved), Secret: secret}), nil
+}
+
+func (h *handlers) revokeToken(ctx context.Context, in *accessRequest) (*answer[api.Token], error) {
+	saved, err := h.cfg.Access.RevokeToken(ctx, in.ID, actorOf(ctx), h.now())
+	if err != nil {
+		return nil, h.toFailure("revoking the token", asMissing("token", err))
+	}
+	return newAnswer("Token revoked", h.toToken(saved)), nil
+}
