@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/console"
 	"coachline/internal/keylock"
 	"coachline/starter/relay"
 )
@@ -50,8 +52,30 @@ type handlers struct {
 	throttle *throttle
 }
 
-// newHandler builds the whole HTTP surface.
-func (h *handlers) newHandler() http.Handler {
+// newHandler builds the whole HTTP surface: the API, and the console, which calls
+// it.
+func (h *handlers) newHandler() (http.Handler, error) {
+	answers := h.newAPI()
+	if h.cfg.Access == nil {
+		return answers, nil
+	}
+	access := newAccess(h.cfg.HTTP.APIToken)
+	pages, err := console.New(console.Config{
+		API: answers, Access: h.cfg.Access, Changes: h.cfg.Changes, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
+		TemporalURL: h.cfg.HTTP.TemporalURL, PhonesURL: h.cfg.HTTP.PhonesURL,
+		Version: h.cfg.Version, Metrics: h.cfg.Metrics, Logger: h.cfg.Logger, Now: h.cfg.Now,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("building the console: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", answers)
+	mux.Handle(console.Path, withHeaders(pages))
+	return mux, nil
+}
+
+// newAPI builds the routes of the API, webhooks included.
+func (h *handlers) newAPI() http.Handler {
 	useFailures()
 	mux := http.NewServeMux()
 	config := huma.DefaultConfig("Coachline", h.cfg.Version)

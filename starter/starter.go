@@ -43,6 +43,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/internal/config"
+	"coachline/internal/console"
 	"coachline/internal/keylock"
 	"coachline/internal/metrics"
 	"coachline/starter/relay"
@@ -58,6 +59,9 @@ type HTTPConfig struct {
 	// APIToken is the bearer token, of at least 32 characters; it may be empty on
 	// a loopback address only.
 	APIToken string
+	// TemporalURL and PhonesURL are where the console's links to the Temporal UI
+	// (with its namespace) and to the simulated phones lead; empty: no links.
+	TemporalURL, PhonesURL string
 	// Limits bound how long a request may take to come in and be answered;
 	// zero values take the defaults.
 	Limits HTTPLimits
@@ -104,7 +108,9 @@ type Config struct {
 	Memory Memory
 	// Access holds users, sessions and tokens; nil where the shared token is the
 	// only access.
-	Access   Access
+	Access Access
+	// Changes tells the console's pages what has changed; nil: they do not follow.
+	Changes  console.Changes
 	Temporal client.Client
 	Carrier  CarrierConfig
 	Defaults Defaults
@@ -150,7 +156,11 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
 	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle()}
-	return &Server{listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(h.newHandler()), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
+	handler, err := h.newHandler()
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return &Server{listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
 }
 
 func (c Config) withDefaults() Config {

@@ -76,6 +76,8 @@ type Access interface {
 	SaveSession(ctx context.Context, row models.Session) error
 	FindSession(ctx context.Context, tokenHash string, at time.Time) (models.Session, error)
 	DeleteSession(ctx context.Context, tokenHash string) error
+	HasSession(ctx context.Context, id string, at time.Time) (bool, error)
+	RecordAudit(ctx context.Context, a models.Audit) error
 	Sessions(ctx context.Context, at time.Time) ([]models.Session, error)
 	RevokeSession(ctx context.Context, id, actor string, now time.Time) error
 	DeleteExpiredSessions(ctx context.Context, at time.Time) error

@@ -52,6 +52,8 @@ type Database struct {
 	*handle
 	ring    *seal.Ring
 	release func() error
+	// dial opens a connection outside of the pool; nil on SQLite.
+	dial func(ctx context.Context) (*pgx.Conn, error)
 }
 
 // database is a pool and what has to be known to use it.
@@ -62,6 +64,8 @@ type database struct {
 	writes *sql.DB
 	// lite makes the pools of SQLite when they are needed; nil on PostgreSQL.
 	lite func() (pool, writes *sql.DB)
+	// dial opens a connection outside of the pool; nil on SQLite.
+	dial func(ctx context.Context) (*pgx.Conn, error)
 	// file names what the parts of a process share; empty where each has its own.
 	file string
 }
@@ -77,7 +81,7 @@ func Open(ctx context.Context, cfg Config) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Database{ring: cfg.Ring}
+	d := &Database{ring: cfg.Ring, dial: base.dial}
 	if base.file != "" {
 		d.handle, d.release, err = fileOf(base.file).acquireHandle(ctx, base.openHandle)
 	} else if d.handle, err = base.openHandle(ctx); err == nil {
@@ -191,7 +195,8 @@ func connectPostgres(address string, maxConns int, wrap wrapper) (database, erro
 	pool.SetMaxOpenConns(maxConns)
 	pool.SetMaxIdleConns(maxConns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	return database{dialect: dialectPostgres, pool: pool}, nil
+	dial := func(ctx context.Context) (*pgx.Conn, error) { return pgx.ConnectConfig(ctx, conf.Copy()) }
+	return database{dialect: dialectPostgres, pool: pool, dial: dial}, nil
 }
 
 // readUTC makes instants come back in UTC instead of the machine's zone, as

@@ -100,6 +100,7 @@ func (w *world) raw(fn func(db *sql.DB)) {
 
 // undoNewest takes back migrations 21 to 27, for tests of older databases.
 var undoNewest = []string{
+	"DROP TABLE change_viewers", "DROP TABLE changes",
 	"DROP INDEX participants_removed", "ALTER TABLE participants DROP COLUMN last_inbound_at",
 	"DROP INDEX audit_seq", "DROP INDEX audit_actor", "ALTER TABLE audit DROP COLUMN seq", "ALTER TABLE audit DROP COLUMN object",
 	"ALTER TABLE audit DROP COLUMN request_id", "ALTER TABLE audit DROP COLUMN address", "ALTER TABLE audit DROP COLUMN change",
@@ -116,7 +117,28 @@ var undoNewest = []string{
 // undoMigrations lists the statements that take back the newest migrations on
 // the world's database.
 func (w *world) undoMigrations() []string {
-	return slices.Concat(w.dropAuditTriggers(), undoNewest)
+	return slices.Concat(w.dropChangeTriggers(), w.dropAuditTriggers(), undoNewest)
+}
+
+// dropChangeTriggers lists the statements that remove the triggers of changes.
+func (w *world) dropChangeTriggers() []string {
+	query, drop := "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%_change'", "DROP TRIGGER %s"
+	if !strings.HasPrefix(w.url, "sqlite:") {
+		query = "SELECT 'tell_change' UNION SELECT 'tell_participant_change' UNION SELECT 'tell_common_change'"
+		drop = "DROP FUNCTION %s CASCADE"
+	}
+	var statements []string
+	w.raw(func(db *sql.DB) {
+		rows, err := db.Query(query)
+		require.NoError(w.t, err)
+		for rows.Next() {
+			var name string
+			require.NoError(w.t, rows.Scan(&name))
+			statements = append(statements, fmt.Sprintf(drop, name))
+		}
+		require.NoError(w.t, errors.Join(rows.Err(), rows.Close()))
+	})
+	return statements
 }
 
 func (w *world) dropAuditTriggers() []string {

@@ -215,6 +215,16 @@ func (s *Store) Sessions(ctx context.Context, at time.Time) ([]models.Session, e
 	return rows, nil
 }
 
+// HasSession reports whether a session has not ended at an instant.
+func (s *Store) HasSession(ctx context.Context, id string, at time.Time) (bool, error) {
+	var count int64
+	err := s.reader(ctx).Model(&models.Session{}).Where("id = ? AND expires_at > ?", id, instant(at)).Count(&count).Error
+	if err != nil {
+		return false, fmt.Errorf("reading a session: %w", classify(err))
+	}
+	return count > 0, nil
+}
+
 // RevokeSession ends a session by its id, with an audit row. ErrNotFound for an
 // unknown id.
 func (s *Store) RevokeSession(ctx context.Context, id, actor string, now time.Time) error {

@@ -1,0 +1,132 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+)
+
+// refusal is what the API said to a request that it did not carry out.
+type refusal struct {
+	status  int
+	message string
+}
+
+// Error is the API's message, which names the field to blame.
+func (r *refusal) Error() string { return r.message }
+
+// call is a request to the API.
+type call struct {
+	method, path string
+	query        url.Values
+	body         any
+	// reason goes to the audit.
+	reason string
+	header map[string]string
+}
+
+// get reads from the API as the viewer.
+func get[T any](v *viewer, path string, query url.Values) (T, error) {
+	return send[T](v, call{method: http.MethodGet, path: path, query: query})
+}
+
+// send calls the API as the viewer. What it refuses is a *refusal.
+func send[T any](v *viewer, c call) (T, error) {
+	var out T
+	raw, err := v.console.callAPI(v, c)
+	if err != nil {
+		return out, err
+	}
+	var envelope api.Envelope[T]
+	if err := json.Unmarshal(raw, &envelope); err != nil {
+		return out, fmt.Errorf("decoding the answer of %s %s: %w", c.method, c.path, err)
+	}
+	v.message = envelope.Message
+	return envelope.Result, nil
+}
+
+// callAPI runs a request through the API's handler. The identity travels in the
+// context, where no request from outside can put one.
+func (c *Console) callAPI(v *viewer, q call) ([]byte, error) {
+	var body io.Reader = http.NoBody
+	if q.body != nil {
+		raw, err := json.Marshal(q.body)
+		if err != nil {
+			return nil, fmt.Errorf("encoding a request: %w", err)
+		}
+		body = bytes.NewReader(raw)
+	}
+	target := q.path
+	if len(q.query) > 0 {
+		target += "?" + q.query.Encode()
+	}
+	// A canceled page must not leave an action half done.
+	ctx := v.request.Context()
+	if q.method != http.MethodGet {
+		ctx = context.WithoutCancel(ctx)
+	}
+	r, err := http.NewRequestWithContext(auth.WithIdentity(ctx, v.who), q.method, target, body)
+	if err != nil {
+		return nil, fmt.Errorf("making a request: %w", err)
+	}
+	r.RemoteAddr, r.Host = v.request.RemoteAddr, v.request.Host
+	if q.body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if q.reason != "" {
+		// A header is one line of ASCII for some proxies; this one never leaves the process.
+		r.Header.Set("Coach-Reason", strings.Join(strings.Fields(q.reason), " "))
+	}
+	for name, value := range q.header {
+		r.Header.Set(name, value)
+	}
+	answer := &answerWriter{header: http.Header{}}
+	c.cfg.API.ServeHTTP(answer, r)
+	v.header = answer.header
+	if answer.status < http.StatusBadRequest {
+		return answer.body.Bytes(), nil
+	}
+	var failure api.Failure
+	if err := json.Unmarshal(answer.body.Bytes(), &failure); err != nil || failure.Message == "" {
+		return nil, fmt.Errorf("%s %s answered %d", q.method, q.path, answer.status)
+	}
+	return nil, &refusal{status: answer.status, message: failure.Message}
+}
+
+// isRefusal reports whether the API refused with a status.
+func isRefusal(err error, status int) bool {
+	var r *refusal
+	return errors.As(err, &r) && r.status == status
+}
+
+// answerWriter keeps an answer of the API.
+type answerWriter struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header is the answer's headers.
+func (a *answerWriter) Header() http.Header { return a.header }
+
+// WriteHeader keeps the first status.
+func (a *answerWriter) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+
+// Write keeps the body.
+func (a *answerWriter) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(b)
+}

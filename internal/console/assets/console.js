@@ -1,0 +1,51 @@
+// A page that follows changes is fetched again when something changed and morphed
+// into what is shown, which keeps the focus, what is typed and what is open.
+"use strict";
+(() => {
+  const subject = document.body.dataset.follow;
+  const toggle = document.getElementById("follow");
+  const state = document.getElementById("follow-state");
+  if (!subject || !toggle || !window.EventSource) return;
+  toggle.checked = localStorage.getItem("follow") !== "no";
+  let source, timer, fetching = false, again = false;
+
+  const redraw = async () => {
+    if (fetching) { again = true; return; }
+    fetching = true;
+    try {
+      const answer = await fetch(location.href, { headers: { "X-Follow": "1" } });
+      if (answer.redirected || answer.status === 401) { location.reload(); return; }
+      if (!answer.ok) return;
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+      const isEdited = (node) => node.matches?.("input, textarea, select") && (node === document.activeElement || node.value !== node.defaultValue && node.type !== "hidden");
+      Idiomorph.morph(document.getElementById("main"), fresh, {
+        ignoreActiveValue: true,
+        callbacks: {
+          beforeNodeMorphed: (old) => !(old.nodeType === 1 && isEdited(old)),
+          beforeNodeRemoved: (old) => !(old.nodeType === 1 && (old.id === "problem" || old.contains(document.activeElement))),
+          beforeAttributeUpdated: (name, node) => !(name === "open" && node.tagName === "DETAILS"),
+        },
+      });
+      document.documentElement.dataset.redrawn = String(Number(document.documentElement.dataset.redrawn || 0) + 1);
+    } catch {
+      // The stream says when the server is back.
+    } finally {
+      fetching = false;
+      if (again) { again = false; schedule(); }
+    }
+  };
+  const schedule = () => { clearTimeout(timer); timer = setTimeout(redraw, 50); };
+  const start = () => {
+    source = new EventSource("/console/live?of=" + encodeURIComponent(subject));
+    let dropped = false;
+    source.onopen = () => { state.textContent = ""; if (dropped) { dropped = false; schedule(); } };
+    source.onerror = () => { dropped = true; state.textContent = " (connection lost, trying again)"; };
+    source.addEventListener("change", schedule);
+    source.addEventListener("end", () => location.reload());
+  };
+  toggle.addEventListener("change", () => {
+    localStorage.setItem("follow", toggle.checked ? "yes" : "no");
+    if (toggle.checked) { start(); schedule(); } else { source?.close(); state.textContent = ""; }
+  });
+  if (toggle.checked) start();
+})();

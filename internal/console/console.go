@@ -1,0 +1,172 @@
+// Package console is the operators' web console under /console/: pages written on
+// the server, which read and act through the HTTP API of the same process as the
+// person who is signed in, so that every right is checked in one place.
+//
+// console.go wires the routes; session.go signs people in and out; api.go calls
+// the HTTP API; page.go holds the frame of a page and live.go its stream of
+// changes. Each other file is one screen.
+package console
+
+import (
+	"embed"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/klauspost/compress/gzhttp"
+
+	"coachline/internal/metrics"
+)
+
+// Path is where the console begins.
+const Path = "/console/"
+
+//go:embed assets
+var assetFiles embed.FS
+
+// Config is what a console is made of.
+type Config struct {
+	// API answers the routes of the HTTP API; it is called in this process with
+	// the caller's identity in the context.
+	API http.Handler
+	// Access keeps users and sessions.
+	Access Access
+	// Changes tells of what has changed while pages are open; nil: pages do not
+	// follow by themselves.
+	Changes Changes
+	// IsOpen reports whether a request needs no sign-in: from this machine, where
+	// no API token is configured.
+	IsOpen func(r *http.Request) bool
+	// PublicURL decides whether the cookie is for https only.
+	PublicURL string
+	// TemporalURL is the address of the Temporal UI with its namespace; empty: no
+	// links to it.
+	TemporalURL string
+	// PhonesURL is the address of the simulated phones; empty: none.
+	PhonesURL string
+	Version   string
+	Metrics   *metrics.Metrics
+	Logger    *slog.Logger
+	Now       func() time.Time
+}
+
+// Console serves the pages. It is safe for concurrent use.
+type Console struct {
+	cfg      Config
+	sessions *scs.SessionManager
+	throttle *throttle
+	assets   map[string]asset
+}
+
+// New builds the console's handler for the routes under Path.
+func New(cfg Config) (http.Handler, error) {
+	if cfg.API == nil || cfg.Access == nil || cfg.IsOpen == nil || cfg.Now == nil || cfg.Logger == nil || cfg.Metrics == nil {
+		return nil, errors.New("console needs an API, users and sessions, a clock, metrics and a logger")
+	}
+	assets, err := loadAssets()
+	if err != nil {
+		return nil, err
+	}
+	c := &Console{cfg: cfg, throttle: newThrottle(), assets: assets}
+	c.sessions = newSessionManager(cfg)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+Path+"assets/{name}", c.serveAsset)
+	mux.HandleFunc("POST "+Path+"csp", c.acceptReport)
+	mux.HandleFunc("GET "+Path+"login", c.showLogin)
+	mux.HandleFunc("POST "+Path+"login", c.login)
+	mux.HandleFunc("POST "+Path+"logout", c.logout)
+	c.registerScreens(mux)
+	pages := http.NewServeMux()
+	pages.Handle("GET "+Path+"live", http.HandlerFunc(c.followChanges))
+	pages.Handle("/", gzhttp.GzipHandler(mux))
+	protected := http.NewCrossOriginProtection().Handler(pages)
+	return withSecurity(withPassive(c.sessions.LoadAndSave(protected))), nil
+}
+
+// registerScreens adds every page and action. A page is a GET route; an action is
+// a POST route that answers with a redirect, or with its page again where the API
+// refused it.
+func (c *Console) registerScreens(mux *http.ServeMux) {
+	c.page(mux, "{$}", c.showToday)
+	c.page(mux, "people", c.showPeople)
+	c.page(mux, "people/{id}", c.showPerson)
+	c.action(mux, "people", c.enrol, c.showPeople)
+	c.action(mux, "people/{id}/send", c.sendMessage, c.showPerson)
+	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
+		c.handle(w, r, func(*viewer) (page, error) { return page{}, errNoPage })
+	})
+}
+
+// contentPolicy lets a page load what the console itself serves and nothing else.
+const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'; report-uri /console/csp"
+
+func withSecurity(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", contentPolicy)
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// maxForm bounds a form, in bytes.
+const maxForm = 1 << 20
+
+// acceptReport logs that a browser refused something because of contentPolicy.
+func (c *Console) acceptReport(w http.ResponseWriter, _ *http.Request) {
+	c.cfg.Logger.Error("a console page broke its content security policy; look for inline scripts or foreign addresses")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// asset is a file that pages load.
+type asset struct {
+	name, contentType string
+	body              []byte
+}
+
+// loadAssets reads the files by the names under which pages ask for them, which
+// change with the content.
+func loadAssets() (map[string]asset, error) {
+	types := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+	out := map[string]asset{}
+	entries, err := fs.ReadDir(assetFiles, "assets")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		body, err := fs.ReadFile(assetFiles, "assets/"+entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		dot := strings.LastIndexByte(entry.Name(), '.')
+		contentType, served := types[entry.Name()[dot:]]
+		if !served {
+			continue
+		}
+		out[entry.Name()] = asset{name: entry.Name()[:dot] + "-" + shortHash(body) + entry.Name()[dot:], contentType: contentType, body: body}
+	}
+	return out, nil
+}
+
+// assetPath is the address of a file as of this build.
+func (c *Console) assetPath(name string) string { return Path + "assets/" + c.assets[name].name }
+
+func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request) {
+	for _, a := range c.assets {
+		if a.name == r.PathValue("name") {
+			w.Header().Set("Content-Type", a.contentType)
+			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+			_, _ = w.Write(a.body) // the browser has gone where this fails
+			return
+		}
+	}
+	http.NotFound(w, r)
+}

@@ -1,0 +1,119 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"coachline/internal/auth"
+)
+
+// Changes tells of committed changes; package store provides it.
+type Changes interface {
+	// Follow sends the id of a participant of whom something has changed, or an
+	// empty text for what is about no participant, until ctx ends. It drops what a
+	// slow reader does not take, and sends "*" in its place.
+	Follow(ctx context.Context) (<-chan string, error)
+}
+
+const (
+	// liveBeat is how often an idle stream writes, which finds connections that
+	// are gone, and checks that the viewer is still signed in.
+	liveBeat = 15 * time.Second
+	// livePause is the least time between two events of a stream.
+	livePause = 200 * time.Millisecond
+)
+
+// followChanges is a stream of server-sent events: "change" where something that
+// the page shows may have changed, "end" where the viewer is no longer signed in.
+// It carries no content; the page is fetched again, with its own checks.
+func (c *Console) followChanges(w http.ResponseWriter, r *http.Request) {
+	v, ok := c.viewerOf(w, r)
+	if !ok {
+		return
+	}
+	if c.cfg.Changes == nil {
+		w.WriteHeader(http.StatusNoContent) // tells an EventSource not to come again
+		return
+	}
+	changes, err := c.cfg.Changes.Follow(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	stream := stream{writer: w, control: http.NewResponseController(w)}
+	if stream.write(": connected\n\n") != nil {
+		return
+	}
+	subject := v.query("of")
+	beat := time.NewTicker(liveBeat)
+	defer beat.Stop()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case id, open := <-changes:
+			if !open {
+				return
+			}
+			if subject != followAll && id != subject && id != followAll {
+				continue
+			}
+			if stream.write("event: change\ndata: \n\n") != nil || waitFor(r.Context(), livePause) != nil {
+				return
+			}
+		case <-beat.C:
+			signedIn, err := c.isSignedIn(r, v.who)
+			if err == nil && !signedIn {
+				_ = stream.write("event: end\ndata: \n\n")
+				return
+			}
+			if stream.write(": beat\n\n") != nil {
+				return
+			}
+		}
+	}
+}
+
+// isSignedIn reports whether the session of a viewer has not ended meanwhile.
+func (c *Console) isSignedIn(r *http.Request, who auth.Identity) (bool, error) {
+	if who.Kind != auth.KindUser {
+		return true, nil
+	}
+	return c.cfg.Access.HasSession(r.Context(), who.SessionID, c.cfg.Now())
+}
+
+// waitFor waits, or until ctx ends.
+func waitFor(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// stream writes server-sent events.
+type stream struct {
+	writer  http.ResponseWriter
+	control *http.ResponseController
+}
+
+// write sends a text at once. The server's limit for an answer counts from each
+// write anew.
+func (s stream) write(text string) error {
+	if err := s.control.SetWriteDeadline(time.Now().Add(2 * liveBeat)); err != nil {
+		return fmt.Errorf("extending a stream: %w", err)
+	}
+	if _, err := s.writer.Write([]byte(text)); err != nil {
+		return fmt.Errorf("writing to a stream: %w", err)
+	}
+	if err := s.control.Flush(); err != nil {
+		return fmt.Errorf("writing to a stream: %w", err)
+	}
+	return nil
+}
