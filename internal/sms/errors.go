@@ -12,7 +12,7 @@ import (
 )
 
 // toCarrierError turns what a call came to into a class (docs/design.md,
-// "Sending"). The message is ours: the carrier's may quote the number. Any 5xx
+// "The states of a send"). The message is ours: the carrier's may quote the number. Any 5xx
 // leaves open whether the text was taken, with any code.
 func toCarrierError(err error, seen *seen) *models.CarrierError {
 	var rest *twilio.TwilioRestError
