@@ -55,6 +55,7 @@ var historyKinds = []historyKind{
 	{"cancel-requested", calm, func(s *subject) { s.joins(); s.says("talk later in 30 minutes please"); s.cancels() }},
 	{"cancel-in-turn", calm, (*subject).isCanceledInTurn},
 	{"tool-decided", calm, func(s *subject) { s.joins(); s.says("hello there"); s.says("list my schedules please") }},
+	{"tool-with-round", calm, func(s *subject) { s.joins(); s.says("list my schedules") }},
 	{"opt-out-and-back", calm, (*subject).optsOut},
 	{"opt-out-in-turn", calm, (*subject).optsOutInTurn},
 	{"help", calm, func(s *subject) { s.joins(); s.says("HELP") }},
