@@ -65,6 +65,7 @@ var historyKinds = []historyKind{
 	{"attention", calm, (*subject).needsAttention},
 	{"greeting-later", append([]string{"COACH_PREP_TIME=6s", "COACH_PROMPT_SPREAD=6s"}, calm...), func(s *subject) { s.isEnrolled(); s.next(soon); s.says("hello there") }},
 	{"text-before-greeting", calm, func(s *subject) { s.isEnrolled(); s.says("hello there"); s.says("list my schedules please") }},
+	{"attributes-shown", withRunsOf("30"), (*subject).livesOn},
 	{"continue-as-new", withRunsOf("30"), (*subject).livesOn},
 }
 
