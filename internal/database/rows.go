@@ -154,6 +154,56 @@ func (p *Pairs[A, B]) Find(tx *gorm.DB, found func(A, B), args ...any) (err erro
 	return rows.Err()
 }
 
+// Group reads one row of each of several models that belong together, and locks
+// the first one's until the transaction ends. Make it once with LockJoined.
+type Group struct {
+	on, with string
+	text     text
+}
+
+// LockJoined reads the rows that a condition joins, from the JOIN of the second
+// model on, and more columns behind theirs, whose arguments come first. A
+// transaction that waits for the first row reads the others as of before.
+func LockJoined(on, with string) *Group { return &Group{on: on, with: with} }
+
+// Take fills rows, which point to the models, and dest with what is read besides.
+func (g *Group) Take(tx *gorm.DB, rows, dest []any, args ...any) (found bool, err error) {
+	ctx := tx.Statement.Context
+	tables, fills := make([]*table, len(rows)), make([]filled, len(rows))
+	var all []any
+	for i, row := range rows {
+		value := reflect.ValueOf(row).Elem()
+		if tables[i], err = tableOf(value.Type()); err != nil {
+			return false, err
+		}
+		fills[i] = tables[i].fillRow(ctx, value)
+		all = append(all, fills[i].dest...)
+	}
+	words := g.text.sqlFor(tx, func(postgres bool) string { return g.joinSQL(tables, postgres) })
+	err = tx.Statement.ConnPool.QueryRowContext(ctx, words, args...).Scan(append(all, dest...)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	for _, fill := range fills {
+		if err == nil {
+			err = fill.openSealed(ctx)
+		}
+	}
+	return err == nil, err
+}
+
+func (g *Group) joinSQL(tables []*table, postgres bool) string {
+	var columns []string
+	for _, t := range tables {
+		columns = append(columns, t.columns)
+	}
+	words := "SELECT " + strings.Join(append(columns, g.with), ",") + " FROM " + tables[0].name + " " + g.on
+	if postgres {
+		words += " FOR NO KEY UPDATE OF " + tables[0].name
+	}
+	return words
+}
+
 // Statement is one that is no selection of a model's rows, with question marks
 // for its arguments. Make it once with SQL.
 type Statement struct {

@@ -151,3 +151,30 @@ func TestUpdateReadsWhatItWrote(t *testing.T) {
 		}))
 	})
 }
+
+func TestLockJoinedReadsEachModel(t *testing.T) {
+	near := LockJoined("JOIN profiles ON profiles.participant_id = participants.id WHERE participants.id = ?", "next_seq > ?")
+	onBoth(t, func(t *testing.T, d *Database) {
+		p := filledRow(t, models.Participant{ID: "p1"})
+		profile := filledRow(t, models.Profile{ParticipantID: "p1", Tone: models.Tone{Tags: []string{"short"}}})
+		require.NoError(t, d.Write(t.Context(), func(tx *gorm.DB) error {
+			require.NoError(t, Insert(tx, &p))
+			return Insert(tx, &profile)
+		}))
+		require.NoError(t, d.Write(t.Context(), func(tx *gorm.DB) error {
+			var gotP models.Participant
+			var gotProfile models.Profile
+			var high bool
+			found, err := near.Take(tx, []any{&gotP, &gotProfile}, []any{&high}, 6, "p1")
+			require.NoError(t, err)
+			require.True(t, found)
+			require.True(t, high)
+			require.Equal(t, p, gotP)
+			require.Equal(t, profile, gotProfile)
+			found, err = near.Take(tx, []any{&gotP, &gotProfile}, []any{&high}, 6, "p9")
+			require.NoError(t, err)
+			require.False(t, found)
+			return nil
+		}))
+	})
+}

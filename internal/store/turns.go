@@ -38,7 +38,7 @@ func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size i
 		}
 		var err error
 		if b.created {
-			turn, err = contextOfBegun(tx, b.turn, b.participant, size)
+			turn, err = contextOfBegun(tx, b, size)
 		} else {
 			turn, err = contextOfTurn(tx, in.TurnID, size)
 		}
@@ -54,6 +54,7 @@ type begun struct {
 	participant models.Participant
 	turn        models.Turn
 	created     bool
+	around      *around // nil where it was not read with the participant
 }
 
 func (s *Store) beginWith(ctx context.Context, in models.PrepareTurnInput, then func(tx *gorm.DB, b begun) error) (begun, error) {
@@ -82,10 +83,7 @@ func storeTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput, t
 }
 
 func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
-	if out.participant, err = lockParticipant(tx, in.ParticipantID); err != nil {
-		return out, err
-	}
-	texts, ended, err := readTexts(tx, in)
+	texts, ended, err := out.lockAndRead(tx, in)
 	if err != nil || ended {
 		return out, err
 	}
