@@ -247,6 +247,40 @@ func Insert(tx *gorm.DB, row any) error {
 	return err
 }
 
+// Insertion inserts rows of a model and reads more with it. Make it once with
+// InsertWith.
+type Insertion struct {
+	with string
+	text text
+}
+
+// InsertWith makes an insertion for a model whose ids the database gives.
+func InsertWith(columns string) *Insertion { return &Insertion{with: columns} }
+
+// Insert inserts a row, which gets its id, and reads what is added into dest; args
+// are those of what is added.
+func (i *Insertion) Insert(tx *gorm.DB, row any, dest []any, args ...any) error {
+	value := reflect.ValueOf(row).Elem()
+	t, err := tableOf(value.Type())
+	if err != nil {
+		return err
+	}
+	values, err := t.rowValues(tx, value)
+	if err != nil {
+		return err
+	}
+	words := i.text.sqlFor(tx, func(bool) string {
+		return t.insertWords() + " RETURNING " + quote(t.serial.DBName) + ", " + i.with
+	})
+	ctx := tx.Statement.Context
+	var id int64
+	err = tx.Statement.ConnPool.QueryRowContext(ctx, words, append(values, args...)...).Scan(append([]any{&id}, dest...)...)
+	if err != nil {
+		return err
+	}
+	return t.serial.Set(ctx, value, id)
+}
+
 // InsertOnce inserts a row unless its key is taken; added says which.
 func InsertOnce(tx *gorm.DB, row any) (added bool, err error) { return insertRow(tx, row, true) }
 
@@ -404,13 +438,7 @@ func (t *table) insertSQL(tx *gorm.DB, once bool) (words string, returns bool) {
 		kept = &t.once
 	}
 	words = kept.sqlFor(tx, func(postgres bool) string {
-		var columns, marks []string
-		for _, field := range t.fields {
-			if field != t.serial {
-				columns, marks = append(columns, quote(field.DBName)), append(marks, "?")
-			}
-		}
-		words := "INSERT INTO " + t.name + " (" + strings.Join(columns, ",") + ") VALUES (" + strings.Join(marks, ",") + ")"
+		words := t.insertWords()
 		if once {
 			words += " ON CONFLICT DO NOTHING"
 		}
@@ -420,6 +448,17 @@ func (t *table) insertSQL(tx *gorm.DB, once bool) (words string, returns bool) {
 		return words
 	})
 	return words, t.serial != nil && isPostgres(tx)
+}
+
+// insertWords returns the statement that inserts a row, its id left out.
+func (t *table) insertWords() string {
+	var columns, marks []string
+	for _, field := range t.fields {
+		if field != t.serial {
+			columns, marks = append(columns, quote(field.DBName)), append(marks, "?")
+		}
+	}
+	return "INSERT INTO " + t.name + " (" + strings.Join(columns, ",") + ") VALUES (" + strings.Join(marks, ",") + ")"
 }
 
 // text is a statement as each of the databases wants it, made when it is first

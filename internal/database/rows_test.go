@@ -126,6 +126,16 @@ func TestInsertGivesIDs(t *testing.T) {
 			}
 			return nil
 		}))
+		busy := InsertWith("EXISTS (SELECT 1 FROM participants WHERE participants.id = ?)")
+		for id, want := range map[string]bool{"p1": true, "p9": false} {
+			notice := models.Notice{ParticipantID: "p1", Kind: models.NoticeStart}
+			var found bool
+			require.NoError(t, d.WriteOne(t.Context(), func(rows *gorm.DB) error { return busy.Insert(rows, &notice, []any{&found}, id) }))
+			require.Equal(t, want, found)
+			var kept models.Notice
+			require.NoError(t, d.Reader(t.Context()).Take(&kept, notice.ID).Error)
+			require.Equal(t, models.NoticeStart, kept.Kind)
+		}
 		p := filledRow(t, models.Participant{ID: "p1"})
 		require.ErrorIs(t, d.WriteOne(t.Context(), func(rows *gorm.DB) error { return Insert(rows, &p) }), models.ErrConflict)
 		stray := models.Turn{ID: "p9-t1", ParticipantID: "p9"}

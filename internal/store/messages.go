@@ -157,15 +157,22 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 		return s.acceptGated(tx, in, reason)
 	}
 	in.Seq, in.Waiting = p.NextSeq, p.Status == models.StatusPaused // acceptInbound has taken the number
-	if err := database.Insert(tx, &in); err != nil {
+	var isAsked bool
+	if err := insertText.Insert(tx, &in, []any{&isAsked}, p.ID, models.PromptPending, models.PromptReminded); err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
-		return models.AcceptedInbound{}, err
+	if isAsked {
+		if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
+			return models.AcceptedInbound{}, err
+		}
 	}
 	notice, err := tellOfText(tx, noticeKindOf(in), in)
 	return models.AcceptedInbound{Inbound: in, NoticeID: notice}, err
 }
+
+// insertText inserts a text and tells whether a prompt waits for it. The
+// participant's row is locked: no prompt goes out meanwhile.
+var insertText = database.InsertWith("EXISTS (SELECT 1 FROM prompts WHERE " + awaitsAnswer + ")")
 
 // noteHeard notes where the person wrote, and that a number can be reached.
 func noteHeard(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
