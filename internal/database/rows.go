@@ -170,7 +170,7 @@ func LockJoined(on, with string) *Group { return &Group{on: on, with: with} }
 func (g *Group) Take(tx *gorm.DB, rows, dest []any, args ...any) (found bool, err error) {
 	ctx := tx.Statement.Context
 	tables, fills := make([]*table, len(rows)), make([]filled, len(rows))
-	var all []any
+	all := make([]any, 0, 128)
 	for i, row := range rows {
 		value := reflect.ValueOf(row).Elem()
 		if tables[i], err = tableOf(value.Type()); err != nil {
