@@ -21,6 +21,7 @@ import (
 type rounds struct {
 	steps  map[int]models.Step
 	raised []models.AttentionEntry
+	run    models.ToolRun
 	down   error
 }
 
@@ -76,6 +77,18 @@ func (nothingKept) Capability(context.Context, string, string) (models.Capabilit
 }
 func (nothingKept) SaveCapability(context.Context, models.Capability) error { return nil }
 
+func (r *rounds) ToolRun(context.Context, string, int, int) (models.ToolRun, error) {
+	return models.ToolRun{}, models.ErrNotFound
+}
+
+// CommitTool notes the first result; a store that is away fails.
+func (r *rounds) CommitTool(_ context.Context, commit models.ToolCommit) error {
+	if r.down == nil && r.run.Name == "" {
+		r.run = commit.Run
+	}
+	return r.down
+}
+
 func callModel(t *testing.T, r *rounds, o *oracle, in models.CallModelInput) (models.CallModelResult, error) {
 	t.Helper()
 	registry, err := tools.New()
@@ -87,7 +100,7 @@ func callModel(t *testing.T, r *rounds, o *oracle, in models.CallModelInput) (mo
 	talk := &activities.ModelActivities{Turns: &activities.TurnLoader{}, Store: r, Tools: registry, Replies: agent.New(agent.Config{
 		Prompts: library, Model: o, Journal: nothingKept{}, Zones: time.LoadLocation, Now: func() time.Time { return now },
 		Settings: agent.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
-	})}
+	}), Rules: &activities.DecisionActivities{Zones: time.LoadLocation, Tools: registry, Calls: r}}
 	env.RegisterActivity(talk)
 	value, err := env.ExecuteActivity(talk.CallModel, in)
 	if err != nil {
@@ -187,4 +200,45 @@ func TestRefusalIsRecordedBeforeItIsFinal(t *testing.T) {
 	require.ErrorAs(t, err, &app)
 	require.False(t, app.NonRetryable())
 	require.ErrorContains(t, err, "the database is away")
+}
+
+// TestCallModelDecidesTheFirstCall: with the state the round decides its first
+// call where rules decide it, a retry decides the same, and what cannot be stored
+// is left to DecideTool.
+func TestCallModelDecidesTheFirstCall(t *testing.T) {
+	six := models.ToolCall{ID: "a", Name: "scheduler", Arguments: `{"action":"create","type":"fixed","fixed_time":"18:00"}`}
+	save := models.ToolCall{ID: "b", Name: "save_user_profile", Arguments: `{}`}
+	asked := firstRound
+	asked.State = &models.ParticipantState{ParticipantID: "conv_1", Zone: "UTC", Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true}
+	for name, tt := range map[string]struct {
+		in    models.CallModelInput
+		calls []models.ToolCall
+		down  error
+		want  bool
+	}{
+		"rules decide":      {in: asked, calls: []models.ToolCall{six, save}, want: true},
+		"a refused call":    {in: asked, calls: []models.ToolCall{{ID: "c", Name: "invented"}}, want: true},
+		"another tool":      {in: asked, calls: []models.ToolCall{save, six}},
+		"without the state": {in: firstRound, calls: []models.ToolCall{six}},
+		"no store":          {in: asked, calls: []models.ToolCall{six}, down: errors.New("away")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &rounds{steps: map[int]models.Step{}, down: tt.down}
+			o := &oracle{answer: models.ChatResponse{Calls: tt.calls}}
+			var decided []*models.Decision
+			for range 2 {
+				got, err := callModel(t, r, o, tt.in)
+				require.NoError(t, err)
+				require.Len(t, got.Calls, len(tt.calls))
+				decided = append(decided, got.Decided)
+			}
+			require.Equal(t, decided[0], decided[1])
+			require.Equal(t, tt.want, decided[0] != nil)
+			require.Equal(t, tt.want, r.run.Name != "")
+			if tt.want && tt.calls[0].Name == "scheduler" {
+				require.Len(t, decided[0].Effects, 2)
+				require.Equal(t, models.EffectPutSchedule, decided[0].Effects[0].Kind)
+			}
+		})
+	}
 }

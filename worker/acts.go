@@ -90,7 +90,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	return &acts{
 		decisions: decisions,
 		turns:     turns,
-		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: replies, Tools: registry},
+		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: replies, Tools: registry, Rules: decisions},
 		tools: &activities.ToolActivities{
 			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: time.Now,

@@ -126,7 +126,7 @@ func (n *serverFixture) work(c client.Client, options worker.Options) (stop func
 	lives.RegisterActivity(turns)
 	lives.RegisterActivity(&activities.ToolActivities{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
 		Prompts: library, Zones: time.LoadLocation, ModelName: "test", Now: time.Now})
-	lives.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: n.store, Replies: replies, Tools: registry})
+	lives.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: n.store, Replies: replies, Tools: registry, Rules: decisions})
 	lives.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}, Rules: decisions})
 	lives.RegisterActivity(posts)
 	require.NoError(n.t, lives.Start())

@@ -120,7 +120,7 @@ func (w *world) register(rules coach.Rules) {
 		Zones: zones, Now: now, Settings: agent.Settings{ChatModel: "test", SmallModel: "small", HistoryLimit: 30,
 			Hot: 30 * time.Minute, MemoryStep: agent.MemoryAfter},
 	})
-	w.env.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: w.store, Replies: replies, Tools: registry})
+	w.env.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: w.store, Replies: replies, Tools: registry, Rules: w.rules})
 	w.env.RegisterActivity(&activities.ToolActivities{Store: w.store, Sent: w.store, Tools: registry, Model: w.model, Embedder: w.model, Facts: memories,
 		Prompts: library, Zones: zones, ModelName: "test", Now: now})
 	w.env.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: w, Rules: w.rules})

@@ -243,6 +243,7 @@ func firstState(p models.Participant) models.ParticipantState {
 	if p.Status == models.StatusOptedOut {
 		state.Status = p.Status
 	}
+	state.AttributesShown = areShown(state, p)
 	return state
 }
 
@@ -255,7 +256,14 @@ func secondState(p models.Participant) models.ParticipantState {
 	if p.Mode.Known() {
 		state.Mode = p.Mode
 	}
+	state.AttributesShown = areShown(state, p)
 	return state
+}
+
+// areShown reports whether the search attributes of startOptions show a first
+// state, in which nothing is due and no flag set.
+func areShown(state models.ParticipantState, p models.Participant) bool {
+	return state.Status == p.Status && state.Mode == p.Mode
 }
 
 var (

@@ -158,7 +158,7 @@ func TestSecondLife(t *testing.T) {
 	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
 	require.Equal(t, models.ParticipantState{
 		ParticipantID: "a", Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback, Greeted: true, Restore: true,
-		Inbox: models.Inbox{LastSeq: 16}, Notices: models.AppliedNotices{Counted: true},
+		Inbox: models.Inbox{LastSeq: 16}, Notices: models.AppliedNotices{Counted: true}, AttributesShown: true,
 	}, b.engine.states[0])
 	require.Equal(t, models.MessageReceived{MessageID: 9, Seq: 17, ReceivedAt: testNow}, b.engine.signals[0])
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, b.engine.starts[0].WorkflowIDReusePolicy)
@@ -231,6 +231,20 @@ func TestFirstStateOfWhoOptedOut(t *testing.T) {
 	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
 	require.Equal(t, models.StatusOptedOut, b.engine.states[0].Status)
 	require.False(t, b.engine.states[0].Greeted)
+}
+
+// TestFirstStateSaysWhatIsShown: a workflow sets its search attributes itself
+// where those that it starts with are not of its first state.
+func TestFirstStateSaysWhatIsShown(t *testing.T) {
+	for status, shown := range map[models.Status]bool{models.StatusActive: true, models.StatusOptedOut: true, models.StatusPaused: false} {
+		b := newBench(t)
+		b.add("a", models.NoticeStart)
+		p := b.store.participants["a"]
+		p.Status, p.Mode = status, models.ModeIntake
+		b.store.participants["a"] = p
+		require.NoError(t, b.relay.Deliver(context.Background(), "a"))
+		require.Equal(t, shown, b.engine.states[0].AttributesShown, status)
+	}
 }
 
 func TestDeliverNamesBadNotices(t *testing.T) {
