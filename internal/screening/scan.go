@@ -53,6 +53,17 @@ func (s *scanner) scanBody(body string) []finding {
 	if len(s.versions) != len(sets) {
 		s.versions = make([]version, len(sets))
 	}
+	s.scanReading(sets)
+	s.features.readTokens(&s.tokens)
+	if s.tokens.joinBroken() {
+		s.scanReading(sets)
+	}
+	return s.findings
+}
+
+// scanReading adds the findings of all languages in the text as it is cut into
+// sentences now.
+func (s *scanner) scanReading(sets []*ruleSet) {
 	for i, set := range sets {
 		s.spellWords(set, &s.versions[i])
 	}
@@ -61,8 +72,6 @@ func (s *scanner) scanBody(body string) []finding {
 			s.matchAll(set, i)
 		}
 	}
-	s.features.readTokens(&s.tokens)
-	return s.findings
 }
 
 // matchAll matches the rules of one language, window by window.
@@ -83,10 +92,9 @@ func (s *scanner) matchAll(set *ruleSet, language int) {
 func (s *scanner) spellWords(set *ruleSet, v *version) {
 	v.words, v.chars, v.known = v.words[:0], v.chars[:0], append(v.known[:0], 0)
 	t := &s.tokens
-	isBroken := t.isBroken()
 	for i := 0; i < len(t.spans); {
 		before := t.spans[i].before
-		if before == gapSentence && len(v.words) > 0 && !isBroken {
+		if before == gapSentence && len(v.words) > 0 {
 			v.words = append(v.words, wordAt{isBreak: true, from: int32(i), to: int32(i)})
 		}
 		w := wordAt{start: int32(len(v.chars)), from: int32(i), before: before}
@@ -237,16 +245,30 @@ func (v *version) addPart(w wordAt, i int) {
 	v.words = append(v.words, w)
 }
 
-// isBroken reports whether a text has a full stop after nearly every word ("I.
-// Want. To. Stop."), so that they do not end sentences.
-func (t *tokens) isBroken() bool {
-	breaks := 0
+// joinBroken takes the ends of sentences beside sentences of one word away, where
+// full stops may stand after words that belong together ("I. Want. To. Stop."). It
+// returns false where there are less than two. The text is read both ways, because
+// a sentence of one word may also be one ("No. I want to stop").
+func (t *tokens) joinBroken() bool {
+	var ends []int // the tokens before which a sentence ends, and the end of the text
+	words := []int{0}
 	for i := range t.spans {
 		if i > 0 && t.spans[i].before == gapSentence {
-			breaks++
+			ends = append(ends, i)
+			words = append(words, 0)
+		}
+		if !t.spans[i].isGlued {
+			words[len(words)-1]++
 		}
 	}
-	return breaks >= 2 && breaks+1 >= len(t.spans)*2/3
+	joined := 0
+	for k, at := range ends {
+		if words[k] == 1 || words[k+1] == 1 {
+			t.spans[at].before = gapNone
+			joined++
+		}
+	}
+	return joined > 1
 }
 
 // fillWindow fills the window with the words from one position to another.
