@@ -101,7 +101,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 	turn.Window = slices.DeleteFunc(turn.Window, func(entry models.Message) bool {
 		return entry.TurnID == in.TurnID && entry.Role == models.RoleAssistant
 	})
-	round := agent.Round{Input: in, Context: turn, Offer: t.offerFor(in.Mode, turn.Turn.Channel.Rights())}
+	round := agent.Round{Input: in, Context: turn, Offer: t.offerFor(in.Mode, turn.Turn.Channel.Spec().Rights)}
 	if in.Kind == models.KindSubagent {
 		if shouldStopSubagent(turn) {
 			return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, nil

@@ -116,7 +116,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (mode
 func (t *ToolActivities) messageOutcome(in models.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
 	id, channel, now := models.InterimMessageID(in.TurnID, in.Step, in.Call), turn.Turn.Channel, t.Now()
 	out := finished{TurnOutcome: models.TurnOutcome{
-		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: channel == models.ChannelChat, At: now,
+		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: !channel.Spec().ViaCarrier, At: now,
 	}}
 	out.addText(models.PersistTurnInput{
 		ParticipantID: in.ParticipantID, TurnID: id, Plan: models.TurnPlan{Kind: turn.Turn.Kind}, Now: now,
@@ -133,7 +133,7 @@ func (t *ToolActivities) rowsToSend(ctx context.Context, run models.ToolRun) (mo
 		return out, toTemporalError(err)
 	}
 	for _, row := range rows {
-		if row.Channel != models.ChannelChat {
+		if row.Channel.Spec().ViaCarrier {
 			out.Send = append(out.Send, row.ID)
 			continue
 		}

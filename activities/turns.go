@@ -133,7 +133,7 @@ func (t *TurnLoader) PrepareTurn(ctx context.Context, in models.PrepareTurnInput
 // channelLimits returns the limits of the channel where it has some.
 func (t *TurnLoader) channelLimits(in models.PrepareTurnInput) models.Limits {
 	out := t.Limits
-	if most := in.Channel.Rights().ToolCalls; most > 0 {
+	if most := in.Channel.Spec().ToolCalls; most > 0 {
 		out.ToolCalls = min(out.ToolCalls, most)
 	}
 	return out

@@ -71,7 +71,7 @@ func (s said) splitParts(channel models.Channel) (whole string, out segments.Par
 	if s.queued {
 		return s.text, segments.Parts{Texts: []string{s.text}}
 	}
-	if channel == models.ChannelChat {
+	if !channel.Spec().HasSegments {
 		// No network counts its characters.
 		whole = strings.TrimSpace(s.text + "\n\n" + s.closing)
 		return whole, segments.Parts{Texts: []string{whole}}
@@ -273,7 +273,7 @@ func toolEntries(in models.PersistTurnInput, turn models.TurnContext) []models.M
 // all others, and on a channel without a carrier. It never becomes part of
 // the conversation.
 func (t *TurnLoader) debugText(in models.PersistTurnInput, turn models.TurnContext) string {
-	if !turn.Participant.Tester || !turn.Participant.Debug || turn.Turn.Channel == models.ChannelChat {
+	if !turn.Participant.Tester || !turn.Participant.Debug || !turn.Turn.Channel.Spec().ViaCarrier {
 		return ""
 	}
 	return agent.DebugText(agent.DebugInput{Mode: in.Mode, Profile: turn.Profile, Runs: turn.Runs})

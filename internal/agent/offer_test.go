@@ -63,7 +63,7 @@ func (w *world) equip(i install, mode models.Mode, channel models.Channel) *tool
 	require.NoError(w.t, err)
 	w.mode = mode
 	specs, core := registry.For(mode), []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
-	if channel.Rights().ReadOnly {
+	if channel.Spec().ReadOnly {
 		specs, core = registry.ReadOnly(specs), nil
 	}
 	outside, compact := registry.Outside()

@@ -162,9 +162,9 @@ func (r *Relay) signalMessage(ctx context.Context, p models.Participant, n model
 	if err != nil {
 		return models.BadField("ref", "notice %d does not name an inbound row", n.ID)
 	}
-	var channel models.Channel
-	if n.Kind == models.NoticeChat {
-		channel = models.ChannelChat
+	channel, ok := models.ChannelOf(n.Kind)
+	if !ok {
+		return models.BadField("kind", "notice %d announces no message", n.ID)
 	}
 	state := secondState(p)
 	// Earlier texts were told to the terminated run, in this order.
