@@ -221,7 +221,7 @@ func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (mo
 
 // handleMissing ends or posts again a text that the carrier proved not to have.
 func (p *SendActivities) handleMissing(ctx context.Context, row models.Outbox) (models.SendSMSResult, error) {
-	if row.UnknownPosts >= len(repostPauses) || !kindPolicies[row.Kind].twice {
+	if row.UnknownPosts >= len(repostPauses) || !row.Kind.Spec().Repost {
 		return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
 	}
 	// Back to ready: the next attempt passes the send check again and posts.
@@ -246,21 +246,21 @@ func (p *SendActivities) handleFailure(ctx context.Context, row models.Outbox, e
 	if !errors.As(err, &cause) {
 		return models.SendSMSResult{}, fmt.Errorf("sending %s: %w", row.ID, err)
 	}
-	switch reactions[cause.Class] {
-	case lookUpText:
+	switch cause.Class.Spec().Reaction {
+	case models.ReactionLookUp:
 		// The row stays in sending: the next attempt looks it up.
 		return models.SendSMSResult{}, unknownFor(lookupLeast, cause.Error(), cause)
-	case retryText:
+	case models.ReactionRetry:
 		return p.giveBack(ctx, row, cause, busyPause(attemptOf(ctx)))
-	case retryInMinutes:
+	case models.ReactionRetryInMinutes:
 		return p.giveBack(ctx, row, cause, slowDown)
-	case holdSender, holdAndEnd:
+	case models.ReactionHold, models.ReactionHoldAndEnd:
 		return p.holdSender(ctx, row, cause)
-	case retryLater:
+	case models.ReactionRetryLater:
 		if row.LateTries == 0 && p.Now().Add(secondTry).Sub(row.CreatedAt) <= usefulFor(row) {
 			return p.postponeRow(ctx, row, cause)
 		}
-	case endText:
+	case models.ReactionEnd:
 	}
 	return p.recordFailed(ctx, row, cause)
 }
@@ -278,7 +278,7 @@ func (p *SendActivities) holdSender(ctx context.Context, row models.Outbox, caus
 	if err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("holding the sender for %s: %w", row.ID, err)
 	}
-	if reactions[cause.Class] == holdAndEnd {
+	if cause.Class.Spec().Reaction == models.ReactionHoldAndEnd {
 		return p.recordFailed(ctx, row, cause)
 	}
 	return p.giveBack(ctx, row, cause, heldLookup)

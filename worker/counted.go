@@ -156,7 +156,7 @@ func (r countedRows) RecordFailed(ctx context.Context, f models.SendFailure) err
 // participant opted out.
 func (r countedRows) AcceptStatus(ctx context.Context, report models.StatusCallback) (bool, error) {
 	found, err := r.Store.AcceptStatus(ctx, report)
-	if found && report.Class == models.CarrierConsent {
+	if found && report.Class.Spec().OptsOut {
 		r.metrics.Consent(models.ConsentOptOut, models.MethodCarrierError)
 	}
 	return found, err

@@ -175,7 +175,7 @@ func (m *Metrics) NotSent(ctx context.Context, f models.SendFailure) {
 		e.class = label(f.Code)
 	}
 	m.Sent(ctx, f.Status)
-	if f.Class == models.CarrierConsent {
+	if f.Class.Spec().OptsOut {
 		m.Consent(models.ConsentOptOut, models.MethodCarrierError)
 	}
 }
