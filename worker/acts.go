@@ -122,7 +122,7 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 				locale, strings.Join(screening.Languages(), ", "))
 		}
 	}
-	parts.shelf = library
+	parts.playbooks = library
 	if parts.instructions, err = agent.NewInstructions(library, cfg.Coaching.Programme); err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}

@@ -86,7 +86,7 @@ func newServerFixture(t *testing.T, change func(*serverFixture)) *serverFixture 
 	n.client = n.dial(n.address, n.ring)
 	counted, err := metrics.New(metrics.Config{Logger: n.quiet})
 	require.NoError(t, err)
-	n.relay = relay.New(relay.Config{Store: n.store, Hints: n.store, Engine: n.client, Logger: n.quiet, Now: time.Now, Metrics: counted})
+	n.relay = relay.New(relay.Config{Store: n.store, Engine: n.client, Logger: n.quiet, Now: time.Now, Metrics: counted})
 	t.Cleanup(func() { n.relay.Stop(context.Background()) })
 	return n
 }
@@ -119,18 +119,18 @@ func (n *serverFixture) work(c client.Client, options worker.Options) (stop func
 	turns := &activities.TurnLoader{Store: n.store, States: n.store, Recent: activities.NewRecent(nil), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
 	posts := &activities.SendActivities{Store: n.store, Brake: n.store, Carrier: n.post, Now: time.Now}
 	options.DisableRegistrationAliasing = true
-	lives := worker.New(c, models.QueueCoach, options)
-	lives.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
+	coachWorker := worker.New(c, models.QueueCoach, options)
+	coachWorker.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
 	decisions := &activities.DecisionActivities{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store}
-	lives.RegisterActivity(decisions)
-	lives.RegisterActivity(turns)
-	lives.RegisterActivity(&activities.ToolActivities{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
+	coachWorker.RegisterActivity(decisions)
+	coachWorker.RegisterActivity(turns)
+	coachWorker.RegisterActivity(&activities.ToolActivities{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
 		Prompts: library, Zones: time.LoadLocation, ModelName: "test", Now: time.Now})
-	lives.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: n.store, Replies: replies, Tools: registry})
-	lives.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}, Rules: decisions})
-	lives.RegisterActivity(posts)
-	require.NoError(n.t, lives.Start())
-	stop = sync.OnceFunc(lives.Stop)
+	coachWorker.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: n.store, Replies: replies, Tools: registry})
+	coachWorker.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}, Rules: decisions})
+	coachWorker.RegisterActivity(posts)
+	require.NoError(n.t, coachWorker.Start())
+	stop = sync.OnceFunc(coachWorker.Stop)
 	n.t.Cleanup(stop)
 	return stop
 }
