@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"coachline/internal/coach"
+	"coachline/internal/metrics"
 	"coachline/internal/tools"
 	"coachline/models"
 )
@@ -32,6 +33,8 @@ type DecisionActivities struct {
 	Zones coach.Zones
 	Tools *tools.Registry
 	Calls CallStore
+	// Metrics may be nil; then nothing is counted.
+	Metrics *metrics.Metrics
 }
 
 // Decide says what follows from an event. It reads nothing but its input and
@@ -69,6 +72,7 @@ func (d *DecisionActivities) DecideTool(ctx context.Context, in models.DecideToo
 	if err := d.Calls.CommitTool(ctx, models.ToolCommit{Run: run}); err != nil {
 		return models.Decision{}, toTemporalError(err)
 	}
+	countTool(d.Metrics, d.Tools, run)
 	// The text is in the row; the workflow's history needs the effects only.
 	return models.Decision{Effects: decision.Effects}, nil
 }

@@ -52,7 +52,7 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 	library, err := prompts.Load("")
 	require.NoError(t, err)
 	rows := &countedEndings{Store: w.people}
-	w.closing.Turns.Store, w.closing.Turns.Recent = rows, activities.NewRecent(nil)
+	w.closing.Turns.Store, w.closing.Turns.Recent = rows, activities.NewRecent()
 	talk := &activities.ModelActivities{Turns: w.closing.Turns, Store: w.people, Tools: registry, Replies: agent.New(agent.Config{
 		Prompts: library, Model: w.model, Journal: nothingKept{}, Zones: time.LoadLocation, Now: fixed,
 		Settings: agent.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},

@@ -9,6 +9,7 @@ import (
 	"coachline/internal/agent"
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/coach"
+	"coachline/internal/metrics"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -40,6 +41,18 @@ type ToolActivities struct {
 	// ModelName is asked for where a tool itself needs a model's text.
 	ModelName string
 	Now       func() time.Time
+	// Metrics may be nil; then nothing is counted.
+	Metrics *metrics.Metrics
+}
+
+// countTool counts a call. A model may ask for a tool by any name, and a name that
+// no tool has is no label.
+func countTool(m *metrics.Metrics, registry *tools.Registry, run models.ToolRun) {
+	if m == nil {
+		return
+	}
+	tool, _ := registry.Lookup(run.Name)
+	m.ToolRun(tool.Name, run.Failed)
 }
 
 // RunTool executes one tool call and commits its result together with what it
@@ -106,6 +119,9 @@ func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (mode
 		// Another writer changed the profile, or the person opted out: the next
 		// attempt goes on from that.
 		return models.ToolRun{}, fmt.Errorf("profile or turn changed meanwhile: %w", err)
+	}
+	if err == nil {
+		countTool(t.Metrics, t.Tools, commit.Run)
 	}
 	return commit.Run, err
 }

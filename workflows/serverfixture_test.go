@@ -116,7 +116,7 @@ func (n *serverFixture) work(c client.Client, options worker.Options) (stop func
 		Zones: time.LoadLocation, Now: time.Now, Settings: agent.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
 			Hot: 30 * time.Minute, MemoryStep: agent.MemoryOff},
 	})
-	turns := &activities.TurnLoader{Store: n.store, States: n.store, Recent: activities.NewRecent(nil), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
+	turns := &activities.TurnLoader{Store: n.store, States: n.store, Recent: activities.NewRecent(), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
 	posts := &activities.SendActivities{Store: n.store, Brake: n.store, Carrier: n.post, Now: time.Now}
 	options.DisableRegistrationAliasing = true
 	coachWorker := worker.New(c, models.QueueCoach, options)
