@@ -62,7 +62,7 @@ func (d *DecisionActivities) DecideTool(ctx context.Context, in models.DecideToo
 	}
 	result := models.ToolResult{CallID: call.ID, Name: call.Name, Content: decision.Note}
 	if decision.Refused != "" {
-		result.Content, result.Failed = refusalResult(decision.Refused), true
+		result = tools.Failure(call, errors.New(decision.Refused))
 	}
 	run, err := toolRun(in.Tool, result)
 	if err != nil {
@@ -105,14 +105,6 @@ func (d *DecisionActivities) decideCall(in models.DecideToolInput, call models.T
 // turnNumber returns the last part of the turn id, "t42".
 func turnNumber(in models.ToolInput) string {
 	return in.TurnID[len(in.ParticipantID)+1:]
-}
-
-func refusalResult(why string) string {
-	text, err := json.Marshal(map[string]any{"ok": false, "error": why})
-	if err != nil {
-		return `{"ok":false}`
-	}
-	return string(text)
 }
 
 // stepReader reads rounds.

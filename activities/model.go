@@ -201,13 +201,13 @@ func (t *ModelActivities) offerFor(mode models.Mode, rights models.Rights) agent
 	if rights.ReadOnly {
 		looks := t.Tools.ReadOnly(ordinary)
 		return agent.Offer{
-			Specs: looks, Controls: t.Tools.Controls(len(looks)), Keywords: t.Tools.Keywords(),
+			Specs: looks, Controls: t.Tools.Controls(len(looks)),
 			Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 			Recalled: t.Tools.Recalled(),
 		}
 	}
 	return agent.Offer{
-		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Keywords: t.Tools.Keywords(), Core: modeTools,
+		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Core: modeTools,
 		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 		Recalled: t.Tools.Recalled(),
 	}

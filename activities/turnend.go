@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -184,7 +185,7 @@ func (s *SubagentActivities) storeAnswer(ctx context.Context, in models.PersistT
 	if err != nil {
 		return err
 	}
-	result := models.ToolResult{CallID: call.ID, Name: call.Name, Content: refusalResult(subagentFailed), Failed: true}
+	result := tools.Failure(call, errors.New(subagentFailed))
 	if words := lastWords(turn); in.Source == models.SourceStep && words != "" {
 		_, label, err := s.Tools.Task(call)
 		if err != nil {

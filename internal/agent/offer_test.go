@@ -68,7 +68,7 @@ func (w *world) equip(i install, mode models.Mode, channel models.Channel) *tool
 	}
 	outside, compact := registry.Outside()
 	w.offer = agent.Offer{
-		Specs: specs, Controls: registry.Controls(len(specs)), Keywords: registry.Keywords(), Core: core,
+		Specs: specs, Controls: registry.Controls(len(specs)), Core: core,
 		Stop: registry.Stop(), Search: registry.Search(), Playbook: registry.Playbook(), Outside: outside, Compact: compact,
 	}
 	w.alter = func(c *models.TurnContext) {
