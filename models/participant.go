@@ -96,7 +96,12 @@ type Participant struct {
 	// nothing is sent that we start ourselves.
 	Attention   Attention
 	AttentionAt *time.Time
-	EnrolledAt  time.Time
+	// TakenOverBy is the operator who writes in the place of the coach since
+	// TakenOverAt and until TakenOverUntil; empty while the coach writes.
+	TakenOverBy    string
+	TakenOverAt    *time.Time
+	TakenOverUntil *time.Time
+	EnrolledAt     time.Time
 	// GreetingAt is when the greeting was set to go out; nil in rows from before
 	// there was such a time. SignedUp: the person enrolled themselves.
 	GreetingAt *time.Time

@@ -98,6 +98,9 @@ type Defaults struct {
 type RelayConfig struct {
 	Interval time.Duration
 	MinAge   time.Duration
+	// Escalation is after how long an alert that no operator has acknowledged pages
+	// once more; 0: never.
+	Escalation time.Duration
 }
 
 // Config is what a Server is made of.
@@ -153,7 +156,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	r := relay.New(relay.Config{
 		Store: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
-		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
+		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge, Escalation: cfg.Relay.Escalation,
 	})
 	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle()}
 	handler, err := h.newHandler()

@@ -34,6 +34,7 @@ type acts struct {
 	closing     *activities.TurnEnd
 	subagents   *activities.SubagentActivities
 	removals    *activities.RemovalActivities
+	standing    *activities.StandingActivities
 	front       *activities.NoticeActivities
 	remembering *activities.MemoryActivities
 	posts       *activities.SendActivities
@@ -97,6 +98,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: memoryQueue{store: conns.Store}, Rules: decisions, Metrics: m},
 		subagents:   &activities.SubagentActivities{Store: rows, Tools: registry, Metrics: m},
 		removals:    &activities.RemovalActivities{Store: rows},
+		standing:    &activities.StandingActivities{Store: conns.Store},
 		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: replies, Now: time.Now},
 		front: &activities.NoticeActivities{
 			Store: rows, Alarms: rows, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),

@@ -182,6 +182,11 @@ type Worker struct {
 	// AlertURL takes the pages for texts that may be a crisis; secret because
 	// such addresses hold tokens. Empty sends no pages.
 	AlertURL Secret `env:"COACH_ALERT_URL"`
+	// AlertEscalation is after how long an alert that no operator has acknowledged
+	// pages once more, and CrisisTakeOver how long an alert keeps the coach silent;
+	// 0 is off.
+	AlertEscalation time.Duration `env:"COACH_ALERT_ESCALATION" envDefault:"15m"`
+	CrisisTakeOver  time.Duration `env:"COACH_CRISIS_TAKE_OVER" envDefault:"0"`
 	// MetricsAddr is where the worker serves its metrics; empty is nowhere.
 	MetricsAddr string `env:"COACH_METRICS_ADDR"`
 }

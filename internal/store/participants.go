@@ -106,6 +106,9 @@ func (s *Store) Participants(ctx context.Context, q models.ParticipantQuery) ([]
 	if q.Attention != "" {
 		find = find.Where("EXISTS (SELECT 1 FROM attention a WHERE a.participant_id = participants.id AND a.kind = ? AND a.ended_at IS NULL)", q.Attention)
 	}
+	if q.TakenOver {
+		find = find.Where("taken_over_by <> ''")
+	}
 	if q.Waiting {
 		find = find.Where("EXISTS (SELECT 1 FROM inbound WHERE inbound.participant_id = participants.id AND inbound.waiting)")
 	}
@@ -253,6 +256,7 @@ func (s *Store) RemoveParticipantIf(ctx context.Context, r models.Removal) error
 			return models.ErrStale
 		}
 		p.RemovedAt, p.Status = &now, models.StatusWithdrawn
+		p.TakenOverBy, p.TakenOverAt, p.TakenOverUntil = "", nil, nil
 		if err := saveParticipant(tx, &p, now); err != nil {
 			return err
 		}

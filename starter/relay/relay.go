@@ -39,6 +39,9 @@ type Config struct {
 	// values take the defaults (2 s, 3 s).
 	Interval time.Duration
 	MinAge   time.Duration
+	// Escalation is after how long an alert that no operator has acknowledged pages
+	// once more; 0: never.
+	Escalation time.Duration
 }
 
 // Relay delivers notices. It is safe for concurrent use, and any number of
@@ -84,7 +87,7 @@ func (r *Relay) Stop(ctx context.Context) { r.pool.stop(ctx) }
 // keeps replicas from sweeping in step. It may run once at a time.
 func (r *Relay) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := errors.Join(r.sweepAlarms(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(r.sweepAlarms(ctx), r.sweepEscalations(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx)); err != nil && ctx.Err() == nil {
 			r.cfg.Logger.Error("sweeping undelivered rows failed, trying again", "error", err)
 		}
 		select {
