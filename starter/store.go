@@ -17,6 +17,7 @@ type Store interface {
 	relay.Hints
 	relay.Alarms
 	relay.Memories
+	relay.Erasures
 	metrics.Notices
 
 	// Ping fails unless the database answers.
@@ -40,6 +41,10 @@ type Store interface {
 	HistoryAfter(ctx context.Context, id string, limit int, after time.Time) ([]models.HistoryEntry, error)
 	QueueOperatorMessage(ctx context.Context, m models.OperatorMessage) (models.Outbox, bool, error)
 	WaitingMessages(ctx context.Context, participantID string) ([]models.WaitingMessage, error)
+
+	// People who were erased.
+	Erasure(ctx context.Context, participantID string) (models.Erasure, error)
+	Erasures(ctx context.Context, q models.ErasureQuery) ([]models.Erasure, error)
 
 	// Holds of prompts.
 	CreateHold(ctx context.Context, h models.Hold) (models.Hold, error)

@@ -40,6 +40,7 @@ type acts struct {
 	posts       *activities.SendActivities
 	checks      *activities.ReconcileActivities
 	late        *activities.LaterRetries
+	erasures    *activities.ErasureActivities
 }
 
 const (
@@ -104,9 +105,10 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
 			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: time.Now,
 		},
-		posts:  posts,
-		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now},
-		late:   &activities.LaterRetries{Store: conns.Store, Posts: &countedSends{posts}, Rules: rules, Zones: zones, Now: time.Now},
+		posts:    posts,
+		checks:   &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now},
+		erasures: &activities.ErasureActivities{Store: rows, Carrier: sender, Now: time.Now},
+		late:     &activities.LaterRetries{Store: conns.Store, Posts: &countedSends{posts}, Rules: rules, Zones: zones, Now: time.Now},
 	}, nil
 }
 

@@ -40,7 +40,7 @@ func activityQueues(cfg config.Config, acts *acts, m *metrics.Metrics) []activit
 		{name: models.QueueModel, separate: split, activities: []any{acts.talk, acts.remembering}},
 		{
 			name: models.QueueSMS, separate: split || perSecond > 0, perSecond: perSecond,
-			activities: []any{&countedTurnEnd{acts.closing, m}, acts.front, &countedSends{acts.posts}, &countedReconcile{acts.checks, m}, acts.late},
+			activities: []any{&countedTurnEnd{acts.closing, m}, acts.front, &countedSends{acts.posts}, &countedReconcile{acts.checks, m}, acts.late, acts.erasures},
 		},
 	}
 }

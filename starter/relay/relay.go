@@ -33,7 +33,10 @@ type Config struct {
 	Alarms Alarms
 	// Memories is what replies leave to be remembered.
 	Memories Memories
-	Engine   Engine
+	// Erasures are people to be erased, and Histories what Temporal keeps of them.
+	Erasures  Erasures
+	Histories Histories
+	Engine    Engine
 	// Metrics counts the calls of participants' workflows; it is required.
 	Metrics *metrics.Metrics
 	Logger  *slog.Logger
@@ -43,6 +46,8 @@ type Config struct {
 	// values take the defaults (2 s, 3 s).
 	Interval time.Duration
 	MinAge   time.Duration
+	// Retention is how long after their removal people are erased; 0 is never.
+	Retention time.Duration
 }
 
 // Relay delivers notices. It is safe for concurrent use, and any number of
@@ -55,6 +60,8 @@ type Relay struct {
 	delays map[string]delay
 	// restoration is touched by Run only.
 	restoration restoration
+	// erasing is touched by Run only.
+	erasing erasing
 }
 
 type delay struct {
@@ -71,6 +78,7 @@ func New(cfg Config) *Relay {
 		cfg.MinAge = defaultMinAge
 	}
 	r := &Relay{cfg: cfg, locks: keylock.New(), delays: map[string]delay{}, restoration: restoration{done: map[string]time.Time{}}}
+	r.erasing.paused = map[string]time.Time{}
 	r.pool = newPool(r.runJob, cfg.Logger)
 	return r
 }
@@ -88,7 +96,8 @@ func (r *Relay) Stop(ctx context.Context) { r.pool.stop(ctx) }
 // keeps replicas from sweeping in step. It may run once at a time.
 func (r *Relay) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := errors.Join(r.sweepAlarms(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx)); err != nil && ctx.Err() == nil {
+		err := errors.Join(r.sweepAlarms(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx), r.sweepErasures(ctx))
+		if err != nil && ctx.Err() == nil {
 			r.cfg.Logger.Error("sweeping undelivered rows failed, trying again", "error", err)
 		}
 		select {
