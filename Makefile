@@ -112,10 +112,10 @@ eval:
 	@go build -o build/eval ./eval
 	@build/eval $(ARGS)
 
-# The lives that workflows/replay_test.go replays, recorded anew on the real
-# server; about a minute. LIFE=intake records one kind.
+# The histories that workflows/replay_test.go replays, recorded anew on the real
+# server; about a minute. HISTORY=intake records one kind.
 record-history:
-	go test ./dev -count 1 -run 'TestRecordHistories/$(LIFE)' -record
+	go test ./dev -count 1 -run 'TestRecordHistories/$(HISTORY)' -record
 	go test ./workflows -count 1 -run 'Recorded|Continued|Histories|Cost'
 
 # A marker file per version makes a new version install over an old binary.

@@ -43,7 +43,10 @@ type ModelActivities struct {
 	Store   StepStore
 	Replies Responder
 	Tools   *tools.Registry
-	Now     func() time.Time // time.Now when nil
+	// Rules decide the first call of a round that leaves it to them; nil leaves
+	// every call to DecideTool.
+	Rules *DecisionActivities
+	Now   func() time.Time // time.Now when nil
 }
 
 const heartbeatEvery = 3 * time.Second
@@ -93,7 +96,7 @@ func (t *ModelActivities) loadTurn(ctx context.Context, in models.CallModelInput
 func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput, turn models.TurnContext) (models.CallModelResult, error) {
 	for _, step := range turn.Steps {
 		if step.Number == in.Step {
-			return t.toResult(step)
+			return t.toResult(ctx, in, step)
 		}
 	}
 	own := trimToEnding(turn)
@@ -101,7 +104,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 	turn.Window = slices.DeleteFunc(turn.Window, func(entry models.Message) bool {
 		return entry.TurnID == in.TurnID && entry.Role == models.RoleAssistant
 	})
-	round := agent.Round{Input: in, Context: turn, Offer: t.offerFor(in.Mode, turn.Turn.Channel.Rights())}
+	round := agent.Round{Input: in, Context: turn, Offer: t.offerFor(in.Mode, turn.Turn.Channel.Spec().Rights)}
 	if in.Kind == models.KindSubagent {
 		if shouldStopSubagent(turn) {
 			return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, nil
@@ -124,7 +127,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 		return models.CallModelResult{}, toTemporalError(fmt.Errorf("round %d: %w", in.Step, err))
 	}
 	t.Turns.Recent.keepTurn(own, step)
-	return t.toResult(step)
+	return t.toResult(ctx, in, step)
 }
 
 // noteRefusal raises attention when the model refused what it was asked, which no
@@ -201,13 +204,13 @@ func (t *ModelActivities) offerFor(mode models.Mode, rights models.Rights) agent
 	if rights.ReadOnly {
 		looks := t.Tools.ReadOnly(ordinary)
 		return agent.Offer{
-			Specs: looks, Controls: t.Tools.Controls(len(looks)), Keywords: t.Tools.Keywords(),
+			Specs: looks, Controls: t.Tools.Controls(len(looks)),
 			Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 			Recalled: t.Tools.Recalled(),
 		}
 	}
 	return agent.Offer{
-		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Keywords: t.Tools.Keywords(), Core: modeTools,
+		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Core: modeTools,
 		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 		Recalled: t.Tools.Recalled(),
 	}
@@ -215,7 +218,7 @@ func (t *ModelActivities) offerFor(mode models.Mode, rights models.Rights) agent
 
 // toResult tells the workflow what it has to do next; the text stays in the
 // row.
-func (t *ModelActivities) toResult(step models.Step) (models.CallModelResult, error) {
+func (t *ModelActivities) toResult(ctx context.Context, in models.CallModelInput, step models.Step) (models.CallModelResult, error) {
 	calls, err := step.ToolCalls()
 	if err != nil {
 		return models.CallModelResult{}, err
@@ -229,7 +232,28 @@ func (t *ModelActivities) toResult(step models.Step) (models.CallModelResult, er
 		ref.Refused = call.Refused != ""
 		out.Calls = append(out.Calls, ref)
 	}
+	out.Decided = t.decideFirst(ctx, in, step, out.Calls)
 	return out, nil
+}
+
+// decideFirst decides the first call of a stored round as DecideTool would, which
+// saves the workflow an activity and the task after it. It decides as of the
+// instant at which the round was stored, so that a retry decides the same. What
+// fails is left to DecideTool: the round is paid for.
+func (t *ModelActivities) decideFirst(ctx context.Context, in models.CallModelInput, step models.Step, calls []models.CallRef) *models.Decision {
+	if t.Rules == nil || in.State == nil || len(calls) == 0 || !calls[0].InWorkflow && !calls[0].Refused {
+		return nil
+	}
+	ask := models.DecideToolInput{
+		Tool:  models.ToolInput{ParticipantID: in.ParticipantID, TurnID: in.TurnID, Step: in.Step, Mode: in.Mode},
+		State: *in.State, Now: step.CreatedAt.UTC(),
+	}
+	decision, err := t.Rules.DecideTool(ctx, ask)
+	if err != nil {
+		activity.GetLogger(ctx).Warn("deciding tool call failed, left to the workflow", "turn", in.TurnID, "step", in.Step, "error", err)
+		return nil
+	}
+	return &decision
 }
 
 // startHeartbeat heartbeats until the returned function is called.

@@ -21,6 +21,7 @@ import (
 type rounds struct {
 	steps  map[int]models.Step
 	raised []models.AttentionEntry
+	run    models.ToolRun
 	down   error
 }
 
@@ -52,14 +53,14 @@ func (r *rounds) SaveStep(_ context.Context, step models.Step) (models.Step, err
 	return r.steps[step.Number], nil
 }
 
-// oracle answers every request the same way and counts them.
-type oracle struct {
+// modelStub answers every request the same way and counts them.
+type modelStub struct {
 	calls  int
 	answer models.ChatResponse
 	err    error
 }
 
-func (o *oracle) Complete(context.Context, models.ChatRequest) (models.ChatResponse, error) {
+func (o *modelStub) Complete(context.Context, models.ChatRequest) (models.ChatResponse, error) {
 	o.calls++
 	return o.answer, o.err
 }
@@ -76,7 +77,19 @@ func (nothingKept) Capability(context.Context, string, string) (models.Capabilit
 }
 func (nothingKept) SaveCapability(context.Context, models.Capability) error { return nil }
 
-func callModel(t *testing.T, r *rounds, o *oracle, in models.CallModelInput) (models.CallModelResult, error) {
+func (r *rounds) ToolRun(context.Context, string, int, int) (models.ToolRun, error) {
+	return models.ToolRun{}, models.ErrNotFound
+}
+
+// CommitTool notes the first result; a store that is away fails.
+func (r *rounds) CommitTool(_ context.Context, commit models.ToolCommit) error {
+	if r.down == nil && r.run.Name == "" {
+		r.run = commit.Run
+	}
+	return r.down
+}
+
+func callModel(t *testing.T, r *rounds, o *modelStub, in models.CallModelInput) (models.CallModelResult, error) {
 	t.Helper()
 	registry, err := tools.New()
 	require.NoError(t, err)
@@ -87,7 +100,7 @@ func callModel(t *testing.T, r *rounds, o *oracle, in models.CallModelInput) (mo
 	talk := &activities.ModelActivities{Turns: &activities.TurnLoader{}, Store: r, Tools: registry, Replies: agent.New(agent.Config{
 		Prompts: library, Model: o, Journal: nothingKept{}, Zones: time.LoadLocation, Now: func() time.Time { return now },
 		Settings: agent.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
-	})}
+	}), Rules: &activities.DecisionActivities{Zones: time.LoadLocation, Tools: registry, Calls: r}}
 	env.RegisterActivity(talk)
 	value, err := env.ExecuteActivity(talk.CallModel, in)
 	if err != nil {
@@ -102,7 +115,7 @@ var firstRound = models.CallModelInput{ParticipantID: "conv_1", TurnID: "conv_1-
 
 func TestCallModelIsPaidOnce(t *testing.T) {
 	r := &rounds{steps: map[int]models.Step{}}
-	o := &oracle{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{
+	o := &modelStub{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{
 		{ID: "a", Name: "scheduler", Arguments: "{}"}, {ID: "b", Name: "save_user_profile"}, {ID: "c", Name: "invented"},
 	}}}
 	want := models.CallModelResult{HasText: true, Calls: []models.CallRef{
@@ -122,7 +135,7 @@ func TestCallModelWithoutToolsKeepsNoCalls(t *testing.T) {
 	r := &rounds{steps: map[int]models.Step{}}
 	in := firstRound
 	in.NoTools = true
-	got, err := callModel(t, r, &oracle{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{{Name: "scheduler"}}}}, in)
+	got, err := callModel(t, r, &modelStub{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{{Name: "scheduler"}}}}, in)
 	require.NoError(t, err)
 	require.Empty(t, got.Calls)
 }
@@ -139,7 +152,7 @@ func TestModelErrorClasses(t *testing.T) {
 		{models.ModelOverflow, models.ErrTypeModelOverflow, true},
 	} {
 		t.Run(string(tt.class), func(t *testing.T) {
-			o := &oracle{err: &models.ModelError{Class: tt.class, RetryAfter: 7 * time.Second, Message: "no"}}
+			o := &modelStub{err: &models.ModelError{Class: tt.class, RetryAfter: 7 * time.Second, Message: "no"}}
 			_, err := callModel(t, &rounds{steps: map[int]models.Step{}}, o, firstRound)
 			var app *temporal.ApplicationError
 			require.ErrorAs(t, err, &app)
@@ -166,7 +179,7 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 		{models.ModelError{Class: models.ModelBusy, Status: 503}, ""},
 	} {
 		r := &rounds{steps: map[int]models.Step{}}
-		_, err := callModel(t, r, &oracle{err: &tt.err}, firstRound)
+		_, err := callModel(t, r, &modelStub{err: &tt.err}, firstRound)
 		require.Error(t, err)
 		if tt.want == "" {
 			require.Empty(t, r.raised, tt.err.Class)
@@ -182,9 +195,50 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 // A refusal that cannot be recorded is tried again, so that it is not lost.
 func TestRefusalIsRecordedBeforeItIsFinal(t *testing.T) {
 	r := &rounds{steps: map[int]models.Step{}, down: errors.New("the database is away")}
-	_, err := callModel(t, r, &oracle{err: &models.ModelError{Class: models.ModelRefused, Status: 400}}, firstRound)
+	_, err := callModel(t, r, &modelStub{err: &models.ModelError{Class: models.ModelRefused, Status: 400}}, firstRound)
 	var app *temporal.ApplicationError
 	require.ErrorAs(t, err, &app)
 	require.False(t, app.NonRetryable())
 	require.ErrorContains(t, err, "the database is away")
+}
+
+// TestCallModelDecidesTheFirstCall: with the state the round decides its first
+// call where rules decide it, a retry decides the same, and what cannot be stored
+// is left to DecideTool.
+func TestCallModelDecidesTheFirstCall(t *testing.T) {
+	six := models.ToolCall{ID: "a", Name: "scheduler", Arguments: `{"action":"create","type":"fixed","fixed_time":"18:00"}`}
+	save := models.ToolCall{ID: "b", Name: "save_user_profile", Arguments: `{}`}
+	asked := firstRound
+	asked.State = &models.ParticipantState{ParticipantID: "conv_1", Zone: "UTC", Status: models.StatusActive, Mode: models.ModeIntake, Greeted: true}
+	for name, tt := range map[string]struct {
+		in    models.CallModelInput
+		calls []models.ToolCall
+		down  error
+		want  bool
+	}{
+		"rules decide":      {in: asked, calls: []models.ToolCall{six, save}, want: true},
+		"a refused call":    {in: asked, calls: []models.ToolCall{{ID: "c", Name: "invented"}}, want: true},
+		"another tool":      {in: asked, calls: []models.ToolCall{save, six}},
+		"without the state": {in: firstRound, calls: []models.ToolCall{six}},
+		"no store":          {in: asked, calls: []models.ToolCall{six}, down: errors.New("away")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &rounds{steps: map[int]models.Step{}, down: tt.down}
+			o := &modelStub{answer: models.ChatResponse{Calls: tt.calls}}
+			var decided []*models.Decision
+			for range 2 {
+				got, err := callModel(t, r, o, tt.in)
+				require.NoError(t, err)
+				require.Len(t, got.Calls, len(tt.calls))
+				decided = append(decided, got.Decided)
+			}
+			require.Equal(t, decided[0], decided[1])
+			require.Equal(t, tt.want, decided[0] != nil)
+			require.Equal(t, tt.want, r.run.Name != "")
+			if tt.want && tt.calls[0].Name == "scheduler" {
+				require.Len(t, decided[0].Effects, 2)
+				require.Equal(t, models.EffectPutSchedule, decided[0].Effects[0].Kind)
+			}
+		})
+	}
 }

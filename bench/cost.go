@@ -33,7 +33,7 @@ func cost(ctx context.Context, b *Bench) ([]Figure, error) {
 		{"plain reply", func(n int) string { return rig.Body(n, 0) }, 20, 6 * kilobyte, costTurns},
 		{fmt.Sprintf("text of %d characters", longText), func(n int) string { return rig.Body(n, longText) }, 20, 6 * kilobyte, costTurns},
 		// A participant has five schedules at most.
-		{"one tool", func(n int) string { return rig.DailyBody(n, fmt.Sprintf(farClock, n%24, n)) }, 30, 0, 5},
+		{"one tool", func(n int) string { return rig.DailyBody(n, fmt.Sprintf(farClock, n%24, n)) }, 25, 0, 5},
 	} {
 		some, err := b.costOf(ctx, shape)
 		if err != nil {

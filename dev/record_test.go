@@ -55,6 +55,7 @@ var historyKinds = []historyKind{
 	{"cancel-requested", calm, func(s *subject) { s.joins(); s.says("talk later in 30 minutes please"); s.cancels() }},
 	{"cancel-in-turn", calm, (*subject).isCanceledInTurn},
 	{"tool-decided", calm, func(s *subject) { s.joins(); s.says("hello there"); s.says("list my schedules please") }},
+	{"tool-with-round", calm, func(s *subject) { s.joins(); s.says("list my schedules") }},
 	{"opt-out-and-back", calm, (*subject).optsOut},
 	{"opt-out-in-turn", calm, (*subject).optsOutInTurn},
 	{"help", calm, func(s *subject) { s.joins(); s.says("HELP") }},
@@ -64,6 +65,7 @@ var historyKinds = []historyKind{
 	{"attention", calm, (*subject).needsAttention},
 	{"greeting-later", append([]string{"COACH_PREP_TIME=6s", "COACH_PROMPT_SPREAD=6s"}, calm...), func(s *subject) { s.isEnrolled(); s.next(soon); s.says("hello there") }},
 	{"text-before-greeting", calm, func(s *subject) { s.isEnrolled(); s.says("hello there"); s.says("list my schedules please") }},
+	{"attributes-shown", withRunsOf("30"), (*subject).livesOn},
 	{"continue-as-new", withRunsOf("30"), (*subject).livesOn},
 }
 

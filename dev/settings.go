@@ -83,6 +83,7 @@ func (p plan) supply(given variables) (config.Defaults, error) {
 		"TEMPORAL_NAMESPACE": given.or("TEMPORAL_NAMESPACE", "default"),
 		"COACH_HTTP_ADDR":    p.at.http,
 		"COACH_PUBLIC_URL":   p.at.api,
+		"COACH_PHONES_URL":   "http://" + local(p.at.sim) + "/sim/",
 		"COACH_UI_ORIGIN":    fmt.Sprintf("http://%s,http://localhost:%d", local(p.at.ui), p.at.ui),
 	}
 	if !given.any("COACH_PAYLOAD_KEYS", "COACH_PAYLOAD_KEYS_FILE") {

@@ -11,6 +11,7 @@ import (
 // scripts wait for, that it is ready.
 func printTable(out io.Writer, p plan, took time.Duration) error {
 	rows := [][2]string{
+		{"Console", p.at.api + "/console/"},
 		{"API", p.at.api},
 		{"Phones", "http://" + local(p.at.sim) + "/sim/"},
 		{"Temporal UI", "http://" + local(p.at.ui)},

@@ -223,7 +223,7 @@ func (p *conversation) register(begins time.Time) {
 	for _, one := range []any{
 		decisions,
 		turns, posts,
-		&activities.ModelActivities{Turns: turns, Store: p.store, Replies: replies, Tools: d.registry},
+		&activities.ModelActivities{Turns: turns, Store: p.store, Replies: replies, Tools: d.registry, Rules: decisions},
 		&activities.ToolActivities{
 			Store: p.progress.broken, Sent: p.store, Tools: d.registry, Model: p.model, Embedder: d.model, Facts: p.memory,
 			Prompts: d.library, Zones: time.LoadLocation, ModelName: d.column.Model, Now: now,

@@ -35,6 +35,9 @@ type ParticipantState struct {
 	Greeted bool       `json:"greeted,omitempty"`
 	// Flags are what the search attributes show of the participant's row.
 	Flags ParticipantFlags `json:"flags,omitzero"`
+	// AttributesShown: the search attributes that the run begins with show this
+	// state.
+	AttributesShown bool `json:"attributes_shown,omitempty"`
 	// GreetingAt is when the greeting goes out while it is still to be sent; zero
 	// once the conversation has begun. SignedUp: the person has enrolled
 	// themselves, so the greeting answers them.

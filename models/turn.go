@@ -90,6 +90,9 @@ type CallModelInput struct {
 	Begin *PrepareTurnInput `json:"begin,omitempty"`
 	// TimeLimit bounds attempts and the pauses between them; 0 sets no bound.
 	TimeLimit time.Duration `json:"time_limit,omitempty"`
+	// State, when set, lets the round decide the first call that it makes, where
+	// rules decide it.
+	State *ParticipantState `json:"state,omitempty"`
 }
 
 // CallModelResult is what the workflow needs to know of a round.
@@ -100,6 +103,9 @@ type CallModelResult struct {
 	// Begun is how the turn goes on, where the round began it. The model was
 	// not asked when it says skip or prepared.
 	Begun *PrepareTurnResult `json:"begun,omitempty"`
+	// Decided is what the rules decided of the first call, whose result is stored;
+	// nil when that is left to DecideTool.
+	Decided *Decision `json:"decided,omitempty"`
 }
 
 // CallRef points at one tool call of a round; its arguments are in the row.

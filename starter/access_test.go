@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -154,4 +155,22 @@ func TestAuditNamesActorReasonAndRequest(t *testing.T) {
 	second := result[api.AuditPage](t, h.do(call{method: "GET", path: auditPath + "?limit=200&cursor=" + *first.NextCursor}))
 	require.Nil(t, second.NextCursor)
 	require.Len(t, second.Rows, int(chain.Rows)-1)
+}
+
+func TestTokensHaveARate(t *testing.T) {
+	now := testNow
+	h := startWithAccess(t, func(cfg *Config) { cfg.Now = func() time.Time { return now } })
+	_, secret := h.token(auth.ParticipantRead)
+	one := withToken(call{method: "GET", path: participantsPath + "/conv_1"}, secret)
+	for left := requestBurst - 1; left >= 0; left-- {
+		got := h.do(one)
+		require.Equal(t, http.StatusOK, got.status)
+		require.Equal(t, strconv.Itoa(left), got.header.Get("RateLimit-Remaining"))
+	}
+	refused := h.do(one)
+	require.Equal(t, http.StatusTooManyRequests, refused.status)
+	require.Equal(t, "1", refused.header.Get("Retry-After"))
+	require.Equal(t, http.StatusOK, h.do(call{method: "GET", path: participantsPath + "/conv_1"}).status, "others are not held up")
+	now = now.Add(requestEvery)
+	require.Equal(t, http.StatusOK, h.do(one).status)
 }

@@ -56,7 +56,7 @@ func TestOpenAPI(t *testing.T) {
 		"get /alerts":                                            "200 400 401 403 429 500 503",
 		"get /alerts/sheet":                                      "200 400 401 403 429 500 503",
 		"post /alerts/{id}/mark":                                 "200 400 401 403 404 413 415 429 500 503",
-		"post /conversation/participants/{id}/erase":            "202 400 401 403 404 413 415 429 500 503",
+		"post /conversation/participants/{id}/erase":             "202 400 401 403 404 413 415 429 500 503",
 		"get /erasures":                                          "200 400 401 403 429 500 503",
 		"get /erasures/{id}":                                     "200 400 401 403 404 429 500 503",
 		"post /holds":                                            "201 400 401 403 413 415 429 500 503",

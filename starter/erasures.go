@@ -49,7 +49,8 @@ type erasuresRequest struct {
 func (h *handlers) registerErasures(router huma.API) {
 	register(router, route{
 		method: http.MethodPost, path: participantsPath + "/{id}/erase", id: "erase-participant", needs: auth.ParticipantErase,
-		summary: "Erase a person: rows, histories, the carrier's copies", status: http.StatusAccepted, errors: []int{http.StatusNotFound},
+		summary: "Erase a person: rows, histories, the carrier's copies", status: http.StatusAccepted,
+		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, h.eraseParticipant)
 	register(router, route{
 		method: http.MethodGet, path: erasuresPath, id: "list-erasures", needs: auth.ParticipantErase,

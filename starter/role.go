@@ -65,13 +65,22 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 		public = "http://" + listener.Addr().String()
 	}
 	return Run(ctx, Config{
-		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal()},
+		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal(), TemporalURL: temporalURL(cfg), PhonesURL: cfg.HTTP.PhonesURL},
 		Store: conns.Store, Turns: turns, Memory: facts, Access: conns.Store, Changes: store.NewChanges(conns.Store, time.Now), Temporal: conns.Temporal, Namespace: cfg.Temporal.Namespace, Retention: cfg.Coaching.Retention, Logger: conns.Logger,
 		Carrier:  newCarrier(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
 		Metrics:  m, Version: build.Version(),
 	})
+}
+
+// temporalURL is where the Temporal UI shows the namespace's workflows; empty
+// where no UI is configured.
+func temporalURL(cfg config.Config) string {
+	if len(cfg.HTTP.UIOrigins) == 0 {
+		return ""
+	}
+	return cfg.HTTP.UIOrigins[0] + "/namespaces/" + cfg.Temporal.Namespace + "/workflows/"
 }
 
 func newCarrier(cfg config.Config, public string) CarrierConfig {

@@ -16,6 +16,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/console"
 	"coachline/internal/keylock"
+	"coachline/internal/throttle"
 	"coachline/starter/relay"
 )
 
@@ -33,6 +34,16 @@ func newAnswer[T any](message string, result T) *answer[T] {
 	return &answer[T]{Body: api.Envelope[T]{Status: api.StatusOK, Message: message, Result: result}}
 }
 
+// created is an answer that names where the new thing is found.
+type created[T any] struct {
+	Location string `header:"Location" doc:"Path of what was created."`
+	Body     api.Envelope[T]
+}
+
+func newCreated[T any](location, message string, result T) *created[T] {
+	return &created[T]{Location: location, Body: newAnswer(message, result).Body}
+}
+
 // participantRequest names the participant of a route that needs nothing else.
 type participantRequest struct {
 	ID string `path:"id" maxLength:"64" doc:"Participant id."`
@@ -48,8 +59,8 @@ type handlers struct {
 	// flood of one waits behind itself.
 	locks *keylock.Locks
 	log   *slog.Logger
-	// throttle limits wrong tokens.
-	throttle *throttle
+	// wrongTokens limits them for each address, requests for each API token.
+	wrongTokens, requests *throttle.Throttle
 }
 
 // newHandler builds the whole HTTP surface: the API, and the console, which calls
@@ -115,7 +126,7 @@ func (h *handlers) newAPI() http.Handler {
 	documentQuery(doc)
 	h.registerMetrics(mux, doc)
 	h.registerDocument(mux, doc)
-	return withHeaders(withEnvelope(mux, queryNames(doc)))
+	return withFailures(withHeaders(withEnvelope(mux, queryNames(doc))))
 }
 
 // strictJSON reads JSON in UTF-8 only, where the standard library would put

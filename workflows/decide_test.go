@@ -15,7 +15,7 @@ import (
 
 // TestToolCallsAreDecidedInActivities: a tool call that changes the workflow's
 // state, one that is refused and one beyond the limit are decided by activities
-// that the history holds before they run.
+// that the history holds before they run, the first one by its model call.
 func TestToolCallsAreDecidedInActivities(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withRules(quiet))
@@ -42,9 +42,40 @@ func TestToolCallsAreDecidedInActivities(t *testing.T) {
 	w.text(0, "at six please")
 	w.run(time.Hour)
 	require.NotContains(t, local, "DecideTool")
-	require.Len(t, decided, 6)
+	require.Len(t, decided, 5)
 	turn, err := w.store.TurnContext(context.Background(), "conv_1-t1", 0)
 	require.NoError(t, err)
 	require.Len(t, turn.Runs, 6, "every call has its result")
 	require.Len(t, w.status().Due, 2, "one schedule and no transition beyond the limit")
+}
+
+// TestFirstCallIsDecidedWithItsRound: the only call of a round, also a refused
+// one, costs no activity of its own, and the model sees its result.
+func TestFirstCallIsDecidedWithItsRound(t *testing.T) {
+	t.Parallel()
+	for name, asked := range map[string]models.ToolCall{
+		"decided": call("scheduler", map[string]any{"action": "create", "type": "fixed", "fixed_time": "18:00"}),
+		"refused": call("unheard_of", nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, withRules(quiet))
+			w.model.answer = scripted(map[string][]models.ToolCall{"six": {asked}})
+			var mu sync.Mutex
+			var ran []string
+			w.env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+				mu.Lock()
+				defer mu.Unlock()
+				ran = append(ran, info.ActivityType.Name)
+			})
+			w.text(0, "at six please")
+			w.run(time.Hour)
+			require.Equal(t, []string{"CallModel", "CallModel", "SendTurn"}, ran)
+			turn, err := w.store.TurnContext(context.Background(), "conv_1-t1", 0)
+			require.NoError(t, err)
+			require.Len(t, turn.Runs, 1, "the call has its result")
+			require.Equal(t, name == "refused", turn.Runs[0].Failed)
+			require.Equal(t, name == "decided", len(w.status().Due) == 1)
+		})
+	}
 }

@@ -135,11 +135,15 @@ func TestFlagsOutliveTheRun(t *testing.T) {
 		next := w.continued()
 		require.Equal(t, want, next.Flags)
 		require.Equal(t, []string{"crisis", "flood"}, *said)
-		again := newWorld(t)
-		again.state = next
-		said = again.upserts()
-		again.run(time.Hour)
-		require.Equal(t, []string{"crisis", "flood"}, *said)
+		require.True(t, next.AttributesShown)
+		for shown, want := range map[bool][]string{true: {}, false: {"crisis", "flood"}} {
+			again := newWorld(t)
+			again.state = next
+			again.state.AttributesShown = shown // older workers do not say so
+			said = again.upserts()
+			again.run(time.Hour)
+			require.Equal(t, want, *said)
+		}
 	})
 	t.Run("restored", func(t *testing.T) {
 		t.Parallel()

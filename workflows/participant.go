@@ -36,6 +36,9 @@ func Participant(ctx workflow.Context, state models.ParticipantState) error {
 		p.state.Mode = models.ModeIntake
 		p.unsaved.mode = true
 	}
+	if p.state.AttributesShown {
+		p.shown, p.state.AttributesShown = p.attributesToShow(), false
+	}
 	if err := p.registerHandlers(ctx); err != nil {
 		return err
 	}
@@ -175,6 +178,7 @@ func (p *participant) continueAsNew(ctx workflow.Context) (done bool, err error)
 	}
 	p.state.Unheard, p.state.Plans = p.news, p.plans
 	p.state.Notices.Counted = true
+	p.state.AttributesShown = p.shown == p.attributesToShow()
 	p.countDrained(ctx, drained)
 	return true, workflow.NewContinueAsNewErrorWithOptions(ctx, nextRun, Participant, p.state)
 }

@@ -87,19 +87,14 @@ type turnText struct {
 // chooseText finds the text to send; ok is false when there is nothing to send:
 // the person left or opted out meanwhile, or the prompt is out already.
 func (t *turn) chooseText(ctx workflow.Context) (turnText, bool) {
-	switch t.plan.Kind {
-	case models.KindReply, models.KindGreeting, models.KindPrompt:
-		return t.runRounds(ctx)
-	case models.KindCheckIn:
+	source := t.plan.Kind.Spec().Source
+	switch {
+	case t.plan.Kind == models.KindCheckIn:
 		return t.checkIn(ctx)
-	case models.KindOperator:
-		return turnText{source: models.SourceOutbox}, true
-	case models.KindResult:
-		return turnText{source: models.SourceSubagent}, true
-	case models.KindMessage, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup,
-		models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindSubagent, models.KindDebug, models.KindToolCall, models.KindToolResult:
+	case source == models.SourceStep:
+		return t.runRounds(ctx)
 	}
-	return turnText{source: models.SourceFixed}, true
+	return turnText{source: source}, true
 }
 
 // beginInput returns what the next activity has to store first; nil when it is
@@ -205,7 +200,7 @@ func (t *turn) readRound(ctx workflow.Context, step int, out models.CallModelRes
 	case out.Begun != nil && out.Begun.Prepared:
 		return turnText{source: models.SourcePrepared}, true
 	case len(out.Calls) > 0 && !next.plain:
-		t.runTools(ctx, step, out.Calls)
+		t.runTools(ctx, step, out)
 		next.plain = t.calls >= t.limits.ToolCalls
 		return turnText{source: models.SourceSilent}, slices.ContainsFunc(out.Calls, endsTurn)
 	case !out.HasText && next.retried && !t.sentDuringTurn:
@@ -243,11 +238,16 @@ func (t *turn) mustStop() bool { return t.skip || t.participant.mustStop() }
 
 // roundInput returns the input of one model round; plain is without tools.
 func (t *turn) roundInput(ctx workflow.Context, step int, plain bool) models.CallModelInput {
-	return models.CallModelInput{
+	in := models.CallModelInput{
 		ParticipantID: t.participant.state.ParticipantID,
 		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, Introduce: t.plan.Introduce, NoTools: plain,
 		Begin: t.beginInput(ctx), TimeLimit: t.roundTimeLimit(),
 	}
+	if t.plan.Kind == models.KindReply && !plain {
+		state := t.participant.state.Clone()
+		in.State = &state
+	}
+	return in
 }
 
 // callModel runs one round. It stops waiting as soon as the person leaves or
@@ -295,9 +295,11 @@ func (t *turn) takeLateMessages() bool {
 }
 
 // runTools executes every call of a round, in order. Calls beyond the limit
-// are answered with a refusal, so that the model is never told a falsehood.
-func (t *turn) runTools(ctx workflow.Context, step int, calls []models.CallRef) {
-	for i, call := range calls {
+// are answered with a refusal, so that the model is never told a falsehood. The
+// first call may have been decided with the round: nothing changes the state while
+// a turn waits for its model.
+func (t *turn) runTools(ctx workflow.Context, step int, out models.CallModelResult) {
+	for i, call := range out.Calls {
 		if t.mustStop() {
 			return
 		}
@@ -306,6 +308,11 @@ func (t *turn) runTools(ctx workflow.Context, step int, calls []models.CallRef) 
 			TurnID:        t.id, Step: step, Call: i, Mode: t.mode,
 		}
 		switch {
+		case i == 0 && out.Decided != nil:
+			if !call.Refused {
+				t.calls++
+			}
+			t.applyDecision(ctx, in, *out.Decided)
 		case call.Refused:
 			t.decideTool(ctx, in)
 		case t.calls >= t.limits.ToolCalls:
@@ -328,6 +335,11 @@ func (t *turn) decideTool(ctx workflow.Context, in models.ToolInput) {
 		workflow.GetLogger(ctx).Error("deciding tool call failed", "turn", t.id, "step", in.Step, "call", in.Call, "error", err)
 		return
 	}
+	t.applyDecision(ctx, in, decision)
+}
+
+// applyDecision carries out what was decided of a tool call.
+func (t *turn) applyDecision(ctx workflow.Context, in models.ToolInput, decision models.Decision) {
 	t.participant.applyEffects(decision.Effects)
 	t.startSubagents(ctx, in, decision.Effects)
 }

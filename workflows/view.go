@@ -39,7 +39,8 @@ func (d unsaved) mergeLater(later unsaved) unsaved {
 	}
 }
 
-// shown is what the search attributes said last in this run.
+// shown is what the search attributes say, as far as this run knows: a run takes
+// them over from the one before it, which says whether they show its state.
 type shown struct {
 	status  models.Status
 	mode    models.Mode
@@ -117,11 +118,16 @@ func (p *participant) unsavedState(ctx workflow.Context) *models.SaveStateInput 
 	return in
 }
 
+// attributesToShow returns what the search attributes are to say.
+func (p *participant) attributesToShow() shown {
+	return shown{status: p.state.Status, mode: p.state.Mode, nextDue: p.nextDue(), flags: p.flagsToShow()}
+}
+
 // upsertAttributes sets the search attributes that have changed.
 func (p *participant) upsertAttributes(ctx workflow.Context) {
-	now := shown{status: p.state.Status, mode: p.state.Mode, nextDue: p.nextDue(), flags: p.shown.flags}
-	if flags := p.flagsToShow(); flags != p.shown.flags && showsFlags(ctx) {
-		now.flags = flags
+	now := p.attributesToShow()
+	if now.flags != p.shown.flags && !showsFlags(ctx) {
+		now.flags = p.shown.flags
 	}
 	if p.dueMayLag(ctx) {
 		now.nextDue = p.shown.nextDue

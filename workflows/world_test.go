@@ -110,7 +110,7 @@ func (w *world) register(rules coach.Rules) {
 	now := w.env.Now
 	w.rules = &activities.DecisionActivities{Rules: rules, Zones: zones, Tools: registry, Calls: w.store}
 	w.env.RegisterActivity(w.rules)
-	turns := &activities.TurnLoader{Store: w.store, States: w.store, Recent: activities.NewRecent(nil), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
+	turns := &activities.TurnLoader{Store: w.store, States: w.store, Recent: activities.NewRecent(), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
 	posts := &activities.SendActivities{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: now}
 	w.env.RegisterActivity(turns)
 	memories, err := memory.New(memory.Config{Database: w.store.Database()})
@@ -120,7 +120,7 @@ func (w *world) register(rules coach.Rules) {
 		Zones: zones, Now: now, Settings: agent.Settings{ChatModel: "test", SmallModel: "small", HistoryLimit: 30,
 			Hot: 30 * time.Minute, MemoryStep: agent.MemoryAfter},
 	})
-	w.env.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: w.store, Replies: replies, Tools: registry})
+	w.env.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: w.store, Replies: replies, Tools: registry, Rules: w.rules})
 	w.env.RegisterActivity(&activities.ToolActivities{Store: w.store, Sent: w.store, Tools: registry, Model: w.model, Embedder: w.model, Facts: memories,
 		Prompts: library, Zones: zones, ModelName: "test", Now: now})
 	w.env.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: w, Rules: w.rules})

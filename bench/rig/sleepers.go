@@ -55,7 +55,7 @@ func (s *Seeder) Sleep(ctx context.Context, phone string, n int, wake time.Time)
 	}
 	state := models.ParticipantState{
 		ParticipantID: who.ID, Zone: who.Timezone, Status: who.Status, Mode: who.Mode, Greeted: true,
-		Notices: models.AppliedNotices{Counted: true}, Schedules: []models.Schedule{schedule},
+		Notices: models.AppliedNotices{Counted: true}, AttributesShown: true, Schedules: []models.Schedule{schedule},
 		Due: []models.Due{{Kind: models.DueDailyPrompt, At: wake, Ref: sleeperSchedule}},
 	}
 	// The run comes first: the notice of the rows finds it there, and does not
@@ -66,6 +66,7 @@ func (s *Seeder) Sleep(ctx context.Context, phone string, n int, wake time.Time)
 			temporal.NewSearchAttributeKeyKeyword(models.AttrStatus).ValueSet(string(who.Status)),
 			temporal.NewSearchAttributeKeyKeyword(models.AttrMode).ValueSet(string(who.Mode)),
 			temporal.NewSearchAttributeKeyTime(models.AttrEnrolledAt).ValueSet(now),
+			temporal.NewSearchAttributeKeyTime(models.AttrNextDue).ValueSet(wake),
 		),
 		StaticSummary: "Coaching since " + now.Format(time.DateOnly),
 	}

@@ -82,6 +82,9 @@ type HTTP struct {
 	// UIOrigins are the web origins of the Temporal UI, whose pages may ask
 	// the codec endpoint to open payloads.
 	UIOrigins []string `env:"COACH_UI_ORIGIN"`
+	// PhonesURL is the page of the simulated phones, for the console's link; empty
+	// where there are none.
+	PhonesURL string `env:"COACH_PHONES_URL"`
 }
 
 // Loopback reports whether Addr can be reached from this machine only.

@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"coachline/internal/metrics"
+	"coachline/internal/throttle"
 )
 
 // Path is where the console begins.
@@ -58,8 +59,9 @@ type Config struct {
 type Console struct {
 	cfg      Config
 	sessions *scs.SessionManager
-	throttle *throttle
-	assets   map[string]asset
+	// wrongLogins limits them for each account and each address.
+	wrongLogins *throttle.Throttle
+	assets      map[string]asset
 }
 
 // New builds the console's handler for the routes under Path.
@@ -71,7 +73,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{cfg: cfg, throttle: newThrottle(), assets: assets}
+	c := &Console{cfg: cfg, wrongLogins: throttle.New(loginTries, loginEvery), assets: assets}
 	c.sessions = newSessionManager(cfg)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Path+"assets/{name}", c.serveAsset)

@@ -182,6 +182,9 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 // render writes a whole page. It is drawn before the first byte is sent, so that
 // an error cannot leave half of one.
 func (c *Console) render(w http.ResponseWriter, v *viewer, status int, p page) {
+	if v.problem != "" {
+		p.follow = "" // fetched again, the page would not show the refused form
+	}
 	var out bytes.Buffer
 	if err := c.frame(v, p).Render(&out); err != nil {
 		c.fail(w, v.request, err)

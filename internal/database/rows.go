@@ -154,6 +154,56 @@ func (p *Pairs[A, B]) Find(tx *gorm.DB, found func(A, B), args ...any) (err erro
 	return rows.Err()
 }
 
+// Group reads one row of each of several models that belong together, and locks
+// the first one's until the transaction ends. Make it once with LockJoined.
+type Group struct {
+	on, with string
+	text     text
+}
+
+// LockJoined reads the rows that a condition joins, from the JOIN of the second
+// model on, and more columns behind theirs, whose arguments come first. A
+// transaction that waits for the first row reads the others as of before.
+func LockJoined(on, with string) *Group { return &Group{on: on, with: with} }
+
+// Take fills rows, which point to the models, and dest with what is read besides.
+func (g *Group) Take(tx *gorm.DB, rows, dest []any, args ...any) (found bool, err error) {
+	ctx := tx.Statement.Context
+	tables, fills := make([]*table, len(rows)), make([]filled, len(rows))
+	all := make([]any, 0, 128)
+	for i, row := range rows {
+		value := reflect.ValueOf(row).Elem()
+		if tables[i], err = tableOf(value.Type()); err != nil {
+			return false, err
+		}
+		fills[i] = tables[i].fillRow(ctx, value)
+		all = append(all, fills[i].dest...)
+	}
+	words := g.text.sqlFor(tx, func(postgres bool) string { return g.joinSQL(tables, postgres) })
+	err = tx.Statement.ConnPool.QueryRowContext(ctx, words, args...).Scan(append(all, dest...)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	for _, fill := range fills {
+		if err == nil {
+			err = fill.openSealed(ctx)
+		}
+	}
+	return err == nil, err
+}
+
+func (g *Group) joinSQL(tables []*table, postgres bool) string {
+	var columns []string
+	for _, t := range tables {
+		columns = append(columns, t.columns)
+	}
+	words := "SELECT " + strings.Join(append(columns, g.with), ",") + " FROM " + tables[0].name + " " + g.on
+	if postgres {
+		words += " FOR NO KEY UPDATE OF " + tables[0].name
+	}
+	return words
+}
+
 // Statement is one that is no selection of a model's rows, with question marks
 // for its arguments. Make it once with SQL.
 type Statement struct {
@@ -195,6 +245,40 @@ func (s *Statement) Row(tx *gorm.DB, args []any, dest ...any) (found bool, err e
 func Insert(tx *gorm.DB, row any) error {
 	_, err := insertRow(tx, row, false)
 	return err
+}
+
+// Insertion inserts rows of a model and reads more with it. Make it once with
+// InsertWith.
+type Insertion struct {
+	with string
+	text text
+}
+
+// InsertWith makes an insertion for a model whose ids the database gives.
+func InsertWith(columns string) *Insertion { return &Insertion{with: columns} }
+
+// Insert inserts a row, which gets its id, and reads what is added into dest; args
+// are those of what is added.
+func (i *Insertion) Insert(tx *gorm.DB, row any, dest []any, args ...any) error {
+	value := reflect.ValueOf(row).Elem()
+	t, err := tableOf(value.Type())
+	if err != nil {
+		return err
+	}
+	values, err := t.rowValues(tx, value)
+	if err != nil {
+		return err
+	}
+	words := i.text.sqlFor(tx, func(bool) string {
+		return t.insertWords() + " RETURNING " + quote(t.serial.DBName) + ", " + i.with
+	})
+	ctx := tx.Statement.Context
+	var id int64
+	err = tx.Statement.ConnPool.QueryRowContext(ctx, words, append(values, args...)...).Scan(append([]any{&id}, dest...)...)
+	if err != nil {
+		return err
+	}
+	return t.serial.Set(ctx, value, id)
 }
 
 // InsertOnce inserts a row unless its key is taken; added says which.
@@ -354,13 +438,7 @@ func (t *table) insertSQL(tx *gorm.DB, once bool) (words string, returns bool) {
 		kept = &t.once
 	}
 	words = kept.sqlFor(tx, func(postgres bool) string {
-		var columns, marks []string
-		for _, field := range t.fields {
-			if field != t.serial {
-				columns, marks = append(columns, quote(field.DBName)), append(marks, "?")
-			}
-		}
-		words := "INSERT INTO " + t.name + " (" + strings.Join(columns, ",") + ") VALUES (" + strings.Join(marks, ",") + ")"
+		words := t.insertWords()
 		if once {
 			words += " ON CONFLICT DO NOTHING"
 		}
@@ -370,6 +448,17 @@ func (t *table) insertSQL(tx *gorm.DB, once bool) (words string, returns bool) {
 		return words
 	})
 	return words, t.serial != nil && isPostgres(tx)
+}
+
+// insertWords returns the statement that inserts a row, its id left out.
+func (t *table) insertWords() string {
+	var columns, marks []string
+	for _, field := range t.fields {
+		if field != t.serial {
+			columns, marks = append(columns, quote(field.DBName)), append(marks, "?")
+		}
+	}
+	return "INSERT INTO " + t.name + " (" + strings.Join(columns, ",") + ") VALUES (" + strings.Join(marks, ",") + ")"
 }
 
 // text is a statement as each of the databases wants it, made when it is first

@@ -126,6 +126,16 @@ func TestInsertGivesIDs(t *testing.T) {
 			}
 			return nil
 		}))
+		busy := InsertWith("EXISTS (SELECT 1 FROM participants WHERE participants.id = ?)")
+		for id, want := range map[string]bool{"p1": true, "p9": false} {
+			notice := models.Notice{ParticipantID: "p1", Kind: models.NoticeStart}
+			var found bool
+			require.NoError(t, d.WriteOne(t.Context(), func(rows *gorm.DB) error { return busy.Insert(rows, &notice, []any{&found}, id) }))
+			require.Equal(t, want, found)
+			var kept models.Notice
+			require.NoError(t, d.Reader(t.Context()).Take(&kept, notice.ID).Error)
+			require.Equal(t, models.NoticeStart, kept.Kind)
+		}
 		p := filledRow(t, models.Participant{ID: "p1"})
 		require.ErrorIs(t, d.WriteOne(t.Context(), func(rows *gorm.DB) error { return Insert(rows, &p) }), models.ErrConflict)
 		stray := models.Turn{ID: "p9-t1", ParticipantID: "p9"}
@@ -147,6 +157,33 @@ func TestUpdateReadsWhatItWrote(t *testing.T) {
 			require.Equal(t, p, got)
 			_, err = raise.TakeWith(tx, []any{&high}, 2, "p9")
 			require.ErrorIs(t, err, gorm.ErrRecordNotFound)
+			return nil
+		}))
+	})
+}
+
+func TestLockJoinedReadsEachModel(t *testing.T) {
+	near := LockJoined("JOIN profiles ON profiles.participant_id = participants.id WHERE participants.id = ?", "next_seq > ?")
+	onBoth(t, func(t *testing.T, d *Database) {
+		p := filledRow(t, models.Participant{ID: "p1"})
+		profile := filledRow(t, models.Profile{ParticipantID: "p1", Tone: models.Tone{Tags: []string{"short"}}})
+		require.NoError(t, d.Write(t.Context(), func(tx *gorm.DB) error {
+			require.NoError(t, Insert(tx, &p))
+			return Insert(tx, &profile)
+		}))
+		require.NoError(t, d.Write(t.Context(), func(tx *gorm.DB) error {
+			var gotP models.Participant
+			var gotProfile models.Profile
+			var high bool
+			found, err := near.Take(tx, []any{&gotP, &gotProfile}, []any{&high}, 6, "p1")
+			require.NoError(t, err)
+			require.True(t, found)
+			require.True(t, high)
+			require.Equal(t, p, gotP)
+			require.Equal(t, profile, gotProfile)
+			found, err = near.Take(tx, []any{&gotP, &gotProfile}, []any{&high}, 6, "p9")
+			require.NoError(t, err)
+			require.False(t, found)
 			return nil
 		}))
 	})

@@ -2,12 +2,11 @@ package screening
 
 import "math"
 
-// The classifier is a linear model over hashed words, pairs of words and parts
-// of words. A text that is longer than stretchWords is scored on every stretch of
-// that many words, and the best stretch counts, so that what stands far from a
-// statement does not outweigh it. The score of a stretch is divided by the square
-// root of the number of its features. The classifier only adds findings: it takes
-// none of a rule back.
+// The classifiers are linear models over hashed words, pairs of words and parts of
+// words. That of alerts scores every window of a text of up to stretchWords words,
+// and those of requests every stretch of that many words, or the text where it is
+// shorter; the best one counts. A score is divided by the square root of the number
+// of features. The classifiers only add findings: they take none of a rule back.
 const (
 	featureBits  = 18
 	features     = 1 << featureBits
@@ -177,22 +176,20 @@ func (l *Linear) Best(f *Features) Stretch {
 		}
 	}
 	best.Score += l.Bias
-	if len(f.words) == 1 {
-		best.Score -= loneWord
-	}
 	return best
 }
 
-// leastWindow is the least number of words of a window of a longer text.
-const leastWindow = 3
+// shortWindow is taken from the score of a window of so many words, which says
+// little.
+var shortWindow = [stretchWords + 1]float32{1: 1.5, 2: 0.75, 3: 0.25}
 
-// BestWindow gives the window of leastWindow to stretchWords words with the highest
-// score. A window is scored as if it stood alone: what stands around a statement
-// takes nothing from its score.
+// BestWindow gives the window of at most stretchWords words with the highest score.
+// A window is scored as if it stood alone, and a text alone is one of its windows:
+// what stands around a statement takes nothing from its score.
 func (l *Linear) BestWindow(f *Features) Stretch {
 	best := Stretch{Score: float32(math.Inf(-1)), Scale: 1}
-	if len(f.words) < leastWindow {
-		return best
+	if len(f.words) == 0 {
+		best.Score = 0
 	}
 	// The windows that end with a word, by where they begin, as a ring.
 	var sums [stretchWords]float32
@@ -205,7 +202,7 @@ func (l *Linear) BestWindow(f *Features) Stretch {
 			sums[at] += adds[before]
 			counts[at] += numbers[before]
 			root := float32(math.Sqrt(float64(counts[at])))
-			if s := sums[at] / root; s > best.Score && end-begin >= leastWindow-1 {
+			if s := sums[at]/root - shortWindow[end-begin+1]; s > best.Score {
 				best = Stretch{Score: s, Scale: root, From: begin, To: end + 1}
 			}
 		}
@@ -230,9 +227,6 @@ func (l *Linear) addedSums(f *Features, at int) (sums [maxReach + 1]float32, cou
 	}
 	return sums, counts
 }
-
-// loneWord is taken from the score of a text of one word, which says little.
-const loneWord = 1
 
 // addPairs adds the pairs of a word with words from a position on.
 func (l *Linear) addPairs(f *Features, at, from int, sum float32, count int) (float32, int) {

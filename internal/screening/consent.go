@@ -37,7 +37,7 @@ func requestIntent(found []finding) (models.Intent, models.ConsentMethod) {
 		return models.IntentStop, models.MethodPhrase
 	case tierWrongNumber:
 		return models.IntentWrongNumber, models.MethodPhrase
-	case tierUnclear:
+	case tierUnclear, tierAmbiguous:
 		return models.IntentUnclear, models.MethodPhrase
 	case tierNone, tierA, tierB:
 	}

@@ -36,15 +36,12 @@ const RuleScore = "score"
 // addClassified adds what the classifier finds to what the rules found.
 func (s *scanner) addClassified(found dangerFound) dangerFound {
 	m := model()
-	best, window := m.Alert.Best(&s.features), m.Alert.BestWindow(&s.features)
+	best := m.Alert.BestWindow(&s.features)
 	found.score = best.Score
 	thresholds := s.languageThresholds()
 	graver := tierNone
 	if len(s.tokens.spans) > 0 {
-		graver = thresholds.tierOf(best.Score, window.Score)
-	}
-	if best.Score < thresholds.TierB {
-		best = window
+		graver = thresholds.tierOf(best.Score)
 	}
 	if graver <= found.tier {
 		return found
@@ -56,21 +53,29 @@ func (s *scanner) addClassified(found dangerFound) dangerFound {
 	return found
 }
 
-// languageThresholds returns the thresholds of the likeliest language.
+// languageThresholds returns the thresholds of the language that knows most words of
+// the text, of several such the highest: with more words around it, a text may turn
+// out to be in a language of lower ones and never in one of higher ones.
 func (s *scanner) languageThresholds() Thresholds {
-	return model().Thresholds[languages[s.likeliestLanguage()]]
-}
-
-// likeliestLanguage finds the language that knows most words of the text.
-func (s *scanner) likeliestLanguage() int {
-	best := 0
 	last := len(s.tokens.spans)
+	var most int32
 	for i := range s.versions {
-		if s.versions[i].known[last] > s.versions[best].known[last] {
-			best = i
-		}
+		most = max(most, s.versions[i].known[last])
 	}
-	return best
+	var highest Thresholds
+	isFirst := true
+	for i := range s.versions {
+		if s.versions[i].known[last] < most {
+			continue
+		}
+		of := model().Thresholds[languages[i]]
+		if isFirst {
+			highest, isFirst = of, false
+			continue
+		}
+		highest.raiseTo(of)
+	}
+	return highest
 }
 
 func (d dangerFound) isBefore(other dangerFound) bool {

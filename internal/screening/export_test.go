@@ -10,8 +10,6 @@ func MoveThresholds(step float32) (restore func()) {
 	for language, thresholds := range m.Thresholds {
 		thresholds.TierB += step
 		thresholds.TierA += step
-		thresholds.WindowB += step
-		thresholds.WindowA += step
 		m.Thresholds[language] = thresholds
 	}
 	return func() { m.Thresholds = before }

@@ -11,7 +11,7 @@ import (
 	"coachline/models"
 )
 
-const modelMagic = "CLSCR005"
+const modelMagic = "CLSCR006"
 
 // Model is all that is trained: a classifier of alerts, three that tell the
 // dangers apart, and two of requests.
@@ -29,20 +29,27 @@ type Model struct {
 
 // Thresholds are the least scores of the answers of the classifiers.
 type Thresholds struct {
-	TierB, TierA               float32 // of a stretch
-	WindowB, WindowA           float32 // of a window, for the same tiers
-	Unclear, Stop, WrongNumber float32
+	TierB, TierA               float32 // of a window
+	Unclear, Stop, WrongNumber float32 // of a stretch
 }
 
-// tierOf returns the tier of the best stretch and the best window of a text.
-func (t *Thresholds) tierOf(stretch, window float32) tier {
+// tierOf returns the tier of the best window of a text.
+func (t *Thresholds) tierOf(window float32) tier {
 	switch {
-	case stretch >= t.TierA, window >= t.WindowA:
+	case window >= t.TierA:
 		return tierA
-	case stretch >= t.TierB, window >= t.WindowB:
+	case window >= t.TierB:
 		return tierB
 	}
 	return tierNone
+}
+
+// raiseTo takes the higher of each threshold and that of another language.
+func (t *Thresholds) raiseTo(other Thresholds) {
+	own, others := t.listNumbers(), other.listNumbers()
+	for i, number := range own {
+		*number = max(*number, *others[i])
+	}
 }
 
 var modelDangers = [3]models.Danger{models.DangerSelfHarm, models.DangerHarm, models.DangerEmergency}
@@ -70,7 +77,7 @@ func (m *Model) otherNumbers() []*float32 {
 }
 
 func (t *Thresholds) listNumbers() []*float32 {
-	return []*float32{&t.TierB, &t.TierA, &t.WindowB, &t.WindowA, &t.Unclear, &t.Stop, &t.WrongNumber}
+	return []*float32{&t.TierB, &t.TierA, &t.Unclear, &t.Stop, &t.WrongNumber}
 }
 
 // Danger says what a stretch is most likely about.

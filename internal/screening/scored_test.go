@@ -113,13 +113,13 @@ func requestKind(kind string) string {
 // targets. A change that raises a figure raises its gate.
 var gates = map[string]float64{
 	"crisis":    0.950,
-	"crisis de": 0.925, "crisis en": 0.910, "crisis es": 0.935, "crisis fr": 0.930, "crisis pt": 0.930,
-	explicit: 0.955, explicit + " es": 0.880, indirect: 0.915,
+	"crisis de": 0.925, "crisis en": 0.910, "crisis es": 0.915, "crisis fr": 0.930, "crisis pt": 0.930,
+	explicit: 0.950, explicit + " es": 0.865, indirect: 0.915,
 	"crisis/direct": 0.930, "crisis/method": 0.880, "crisis/emergency": 0.915,
 	"crisis/passive": 0.915, "crisis/slang": 0.765, "crisis/typo": 0.780, "crisis/thirdperson": 0.880,
 	"crisis/violence": 0.790, "crisis/voices": 0.800, "crisis/child": 0.880, "crisis/selfharm": 0.890, "crisis/past": 0.880,
-	"optout/keyword": 0.952, "optout/clear": 0.950, "optout/unclear": 0.660, "optout/wrongnumber": 0.885,
-	"optout/clear de": 0.900, "optout/clear en": 0.880, "optout/clear es": 0.880, "optout/clear fr": 0.895, "optout/clear pt": 0.925,
+	"optout/keyword": 0.952, "optout/clear": 0.945, "optout/unclear": 0.660, "optout/wrongnumber": 0.885,
+	"optout/clear de": 0.880, "optout/clear en": 0.880, "optout/clear es": 0.880, "optout/clear fr": 0.895, "optout/clear pt": 0.925,
 }
 
 // The shares of texts that raise no alert and may be flagged, as upper bounds.
@@ -190,8 +190,8 @@ var everyday = map[string][2][]string{
 
 // Nothing that is said in front of or behind a statement takes its alert back:
 // what the rules find alone is found in each of twenty contexts, but for words
-// that count only when they are all of a text. The classifier weighs the words
-// that stand near and may lose more of what only it found.
+// that count only when they are all of a text, and so is what the classifier alone
+// finds, whose windows do not see what stands around them.
 func TestContextKeepsAlerts(t *testing.T) {
 	for _, language := range screening.Languages() {
 		texts, err := sheets.Read(os.DirFS("testdata/sheets"), language)
@@ -224,8 +224,71 @@ func TestContextKeepsAlerts(t *testing.T) {
 // The shares of statements in contexts that may be lost.
 const (
 	ruleLoss  = 0.01
-	scoreLoss = 0.23
+	scoreLoss = 0.001
+	// garbledLoss is that of statements with an error of typing in them.
+	garbledLoss = 0.005
 )
+
+// garbleBody writes a statement as people mistype it: its words joined, cut in two,
+// with letters doubled, swapped and left out, with digits, with full stops, or letter
+// by letter.
+func garbleBody(body string) []string {
+	words := strings.Fields(body)
+	all := []string{
+		strings.Join(words, ""), strings.Join(words, ". "), strings.Join(strings.Split(body, ""), " "),
+		strings.NewReplacer("i", "1", "e", "3").Replace(body),
+	}
+	for i, word := range words {
+		put := func(with string, until int) {
+			all = append(all, strings.Join(slices.Concat(words[:i], []string{with}, words[until:]), " "))
+		}
+		if i+1 < len(words) {
+			put(word+words[i+1], i+2)
+		}
+		letters := []rune(word)
+		if len(letters) < 5 {
+			continue
+		}
+		half := len(letters) / 2
+		head, tail := string(letters[:half]), string(letters[half:])
+		put(head+" "+tail, i+1)
+		put(head+string(letters[half-1])+tail, i+1)
+		put(head+string(letters[half+1:]), i+1)
+		put(string(letters[:half-1])+string(letters[half])+string(letters[half-1])+string(letters[half+1:]), i+1)
+	}
+	return all
+}
+
+// How a statement is spelled and cut into words does not depend on what stands
+// around it.
+func TestContextKeepsMistypedAlerts(t *testing.T) {
+	for _, language := range screening.Languages() {
+		texts, err := sheets.Read(os.DirFS("testdata/sheets"), language)
+		require.NoError(t, err)
+		var lost share
+		var examples []string
+		for i, text := range texts {
+			if i%5 != 0 || text.Sheet != sheets.Crisis || !text.IsOpen() {
+				continue
+			}
+			for _, garbled := range garbleBody(text.Body) {
+				if screening.Screen(screening.Message{Body: garbled}).Danger == models.DangerNone {
+					continue
+				}
+				for _, body := range inContext(language, garbled) {
+					isLost := screening.Screen(screening.Message{Body: body}).Danger == models.DangerNone
+					lost.n++
+					if isLost {
+						lost.hits++
+						examples = append(examples, body)
+					}
+				}
+			}
+		}
+		t.Logf("%s: lost %v", language, lost)
+		assert.LessOrEqual(t, float64(lost.hits), garbledLoss*float64(lost.n), strings.Join(examples, "\n"))
+	}
+}
 
 func inContext(language, body string) []string {
 	var all []string

@@ -18,12 +18,15 @@ const (
 	tierUnclear
 	tierWrongNumber
 	tierStop
+	// tierAmbiguous is asked about though another rule finds a request in it: the
+	// words are all of the text and do not say what shall end.
+	tierAmbiguous
 )
 
 func (t tier) isDanger() bool { return t == tierA || t == tierB }
 
 func parseTier(name string) (tier, error) {
-	t, ok := map[string]tier{"A": tierA, "B": tierB, "stop": tierStop, "unclear": tierUnclear, "wrong-number": tierWrongNumber}[name]
+	t, ok := map[string]tier{"A": tierA, "B": tierB, "stop": tierStop, "unclear": tierUnclear, "wrong-number": tierWrongNumber, "ambiguous": tierAmbiguous}[name]
 	if !ok {
 		return tierNone, fmt.Errorf("unknown tier %q", name)
 	}

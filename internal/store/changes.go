@@ -49,10 +49,12 @@ func NewChanges(s *Store, now func() time.Time) *Changes {
 }
 
 // Follow sends the id of each participant of whom something has changed, until
-// ctx ends: "*" stands for changes of everybody, and for changes that a slow
-// reader has missed. The channel is closed at the end.
+// ctx ends: "*" stands for changes of everybody, and for changes that the reader
+// has missed, at the beginning or because it was slow. The channel is closed at
+// the end.
 func (c *Changes) Follow(ctx context.Context) (<-chan string, error) {
 	follower := make(chan string, changeBuffer)
+	follower <- everything // what changed before the caller followed
 	c.mu.Lock()
 	c.followers[follower] = struct{}{}
 	if c.stop == nil {

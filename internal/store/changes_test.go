@@ -30,6 +30,7 @@ func TestChangesReachFollowers(t *testing.T) {
 			}
 		}
 		require.Equal(t, "*", next(), "the beginning")
+		require.Equal(t, "*", next(), "the connection")
 		require.Eventually(t, func() bool { return w.count("SELECT count(*) FROM change_viewers") == 1 }, 20*time.Second, 5*time.Millisecond)
 		name := "Ida"
 		for what, change := range map[string]func() error{

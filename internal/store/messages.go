@@ -157,15 +157,22 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 		return s.acceptGated(tx, in, reason)
 	}
 	in.Seq, in.Waiting = p.NextSeq, p.Status == models.StatusPaused // acceptInbound has taken the number
-	if err := database.Insert(tx, &in); err != nil {
+	var isAsked bool
+	if err := insertText.Insert(tx, &in, []any{&isAsked}, p.ID, models.PromptPending, models.PromptReminded); err != nil {
 		return models.AcceptedInbound{}, err
 	}
-	if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
-		return models.AcceptedInbound{}, err
+	if isAsked {
+		if err := answerPrompts(tx, p.ID, in.ReceivedAt); err != nil {
+			return models.AcceptedInbound{}, err
+		}
 	}
 	notice, err := tellOfText(tx, noticeKindOf(in), in)
 	return models.AcceptedInbound{Inbound: in, NoticeID: notice}, err
 }
+
+// insertText inserts a text and tells whether a prompt waits for it. The
+// participant's row is locked: no prompt goes out meanwhile.
+var insertText = database.InsertWith("EXISTS (SELECT 1 FROM prompts WHERE " + awaitsAnswer + ")")
 
 // noteHeard notes where the person wrote, and that a number can be reached.
 func noteHeard(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
@@ -243,24 +250,35 @@ func (s *Store) History(ctx context.Context, id string, limit int, before time.T
 	return entries, nil
 }
 
-// readTexts reads the texts of a turn, and whether the turn has ended.
-func readTexts(tx *gorm.DB, in models.PrepareTurnInput) (texts []models.Inbound, ended bool, err error) {
+// lockAndRead locks the participant's row, and reads the texts of the turn and
+// whether it has ended: for the one text that most turns have in one statement,
+// with what surrounds the turn.
+func (b *begun) lockAndRead(tx *gorm.DB, in models.PrepareTurnInput) (texts []models.Inbound, ended bool, err error) {
 	if len(in.InboundIDs) == 1 {
-		texts, err = textOfTurn.FindWith(tx, []any{&ended}, in.TurnID, in.InboundIDs[0], in.ParticipantID)
-		if err != nil || len(texts) > 0 {
-			return texts, ended, err
+		var text models.Inbound
+		var near around
+		args := append([]any{in.TurnID}, outstandingArgs(in.ParticipantID, in.ParticipantID, in.InboundIDs[0])...)
+		found, err := beginning.Take(tx, []any{&b.participant, &near.profile, &text}, []any{&ended, &near.hasPrompt, &near.hasSchedules}, args...)
+		if found {
+			b.around = &near
+		}
+		if err != nil || found {
+			return []models.Inbound{text}, ended, err
 		}
 	}
-	if ended, err = hasEnded(tx, in.TurnID); err != nil || ended || len(in.InboundIDs) < 2 {
+	if b.participant, err = lockParticipant(tx, in.ParticipantID); err != nil {
+		return nil, false, err
+	}
+	if ended, err = hasEnded(tx, in.TurnID); err != nil || ended || len(in.InboundIDs) == 0 {
 		return nil, ended, err
 	}
 	err = tx.Where("id IN ? AND participant_id = ?", in.InboundIDs, in.ParticipantID).Order("seq").Find(&texts).Error
 	return texts, false, err
 }
 
-// textOfTurn is readTexts for the one text that most turns have.
-var textOfTurn = database.Select[models.Inbound]("id = ? AND participant_id = ?").
-	With("EXISTS (SELECT 1 FROM turns WHERE turns.id = ? AND outcome <> '')")
+var beginning = database.LockJoined("JOIN profiles ON profiles.participant_id = participants.id "+
+	"JOIN inbound ON inbound.participant_id = participants.id WHERE participants.id = ? AND inbound.id = ?",
+	"EXISTS (SELECT 1 FROM turns WHERE turns.id = ? AND outcome <> ''), "+hasAround)
 
 // appendTexts adds the texts of a turn to the conversation, each once.
 func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) error {

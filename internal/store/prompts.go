@@ -16,7 +16,9 @@ func answerPrompts(tx *gorm.DB, participantID string, at time.Time) error {
 	return err
 }
 
-var promptsAnswered = database.SQL("UPDATE prompts SET state = ?, responded_at = ? WHERE participant_id = ? AND state IN (?, ?)")
+const awaitsAnswer = "prompts.participant_id = ? AND prompts.state IN (?, ?)"
+
+var promptsAnswered = database.SQL("UPDATE prompts SET state = ?, responded_at = ? WHERE " + awaitsAnswer)
 
 // planPrompt records that a turn writes a prompt. again says that there is
 // nothing to write any more: it was sent, or recorded as missed.

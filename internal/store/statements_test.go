@@ -93,8 +93,8 @@ func TestStatementsOfATurn(t *testing.T) {
 		rules store.InboundLimits
 		want  int
 	}{
-		{"no rules", store.InboundLimits{}, 20},
-		{"all rules", store.InboundLimits{PerMinute: 10, PerDay: 100, Mute: time.Hour}, 21},
+		{"no rules", store.InboundLimits{}, 16},
+		{"all rules", store.InboundLimits{PerMinute: 10, PerDay: 100, Mute: time.Hour}, 17},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {

@@ -96,7 +96,10 @@ func (s *Store) writeSaid(tx *gorm.DB, said *models.TurnOutcome, turn models.Tur
 	if turn.Outcome != "" || isBarred(p, turn.Kind) {
 		return models.ErrStale
 	}
-	_, err := s.writeOutcome(tx, *said, p)
+	judged, err := s.readStanding(tx, p)
+	if err == nil {
+		_, err = s.writeOutcome(tx, *said, judged)
+	}
 	return err
 }
 

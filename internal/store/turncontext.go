@@ -26,35 +26,55 @@ func contextOfTurn(tx *gorm.DB, turnID string, window int) (models.TurnContext, 
 	if err != nil {
 		return out, err
 	}
-	return withConversation(tx, out, window)
-}
-
-// contextOfBegun is Turn for a turn that the transaction has just created, and so without
-// rounds.
-func contextOfBegun(tx *gorm.DB, turn models.Turn, p models.Participant, window int) (models.TurnContext, error) {
-	return withConversation(tx, models.TurnContext{Turn: turn, Participant: p}, window)
-}
-
-// withConversation adds what surrounds a turn, and the profile.
-func withConversation(tx *gorm.DB, out models.TurnContext, window int) (models.TurnContext, error) {
-	id := out.Participant.ID
-	var hasPrompt, hasSchedules bool
-	var err error
-	if out.Profile, err = profileAround.TakeWith(tx, []any{&hasPrompt, &hasSchedules}, outstandingArgs(id, id)...); err != nil {
+	around, err := readAround(tx, out.Participant.ID)
+	if err != nil {
 		return out, err
 	}
+	return withConversation(tx, out, around, window)
+}
+
+// contextOfBegun is contextOfTurn for a turn that the transaction has just
+// created, and so without rounds.
+func contextOfBegun(tx *gorm.DB, b begun, window int) (models.TurnContext, error) {
+	out := models.TurnContext{Turn: b.turn, Participant: b.participant}
+	if b.around == nil {
+		around, err := readAround(tx, b.participant.ID)
+		if err != nil {
+			return out, err
+		}
+		b.around = &around
+	}
+	return withConversation(tx, out, *b.around, window)
+}
+
+// around is what surrounds a turn: the profile, and whether there is more to read.
+type around struct {
+	profile                 models.Profile
+	hasPrompt, hasSchedules bool
+}
+
+func readAround(tx *gorm.DB, participantID string) (out around, err error) {
+	out.profile, err = profileAround.TakeWith(tx, []any{&out.hasPrompt, &out.hasSchedules}, outstandingArgs(participantID, participantID)...)
+	return out, err
+}
+
+// withConversation adds what surrounds a turn.
+func withConversation(tx *gorm.DB, out models.TurnContext, around around, window int) (models.TurnContext, error) {
+	id := out.Participant.ID
+	out.Profile = around.profile
+	var err error
 	if out.Window, err = readConversation(tx, id, window); err != nil {
 		return out, err
 	}
 	if out.Window, err = withOwnTexts(tx, out, window); err != nil {
 		return out, err
 	}
-	if hasPrompt {
+	if around.hasPrompt {
 		if out.Outstanding, err = outstandingPrompt(tx, id); err != nil {
 			return out, err
 		}
 	}
-	if hasSchedules {
+	if around.hasSchedules {
 		out.Schedules, err = schedulesOf.Find(tx, id)
 	}
 	return out, err
@@ -67,10 +87,13 @@ func outstandingArgs(participantID string, more ...any) []any {
 	return append([]any{participantID, models.PromptPending, models.PromptReminded, models.PromptResponded}, more...)
 }
 
+// hasAround tells of what surrounds the participant of a profile.
+const hasAround = "EXISTS (SELECT 1 FROM prompts WHERE prompts." + isOutstanding + "), " +
+	"EXISTS (SELECT 1 FROM schedules WHERE schedules.participant_id = profiles.participant_id)"
+
 var (
 	profileOf     = database.Select[models.Profile]("profiles.participant_id = ?")
-	profileAround = profileOf.With("EXISTS (SELECT 1 FROM prompts WHERE prompts." + isOutstanding + "), " +
-		"EXISTS (SELECT 1 FROM schedules WHERE schedules.participant_id = profiles.participant_id)")
+	profileAround = profileOf.With(hasAround)
 	outstandingOf = database.Select[models.Prompt](isOutstanding + " ORDER BY sent_at DESC, id DESC LIMIT 1")
 	schedulesOf   = database.Select[models.ScheduleRow]("participant_id = ? ORDER BY id")
 )

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -37,7 +38,7 @@ func (s *Store) OpenTurn(ctx context.Context, in models.PrepareTurnInput, size i
 		}
 		var err error
 		if b.created {
-			turn, err = contextOfBegun(tx, b.turn, b.participant, size)
+			turn, err = contextOfBegun(tx, b, size)
 		} else {
 			turn, err = contextOfTurn(tx, in.TurnID, size)
 		}
@@ -53,6 +54,7 @@ type begun struct {
 	participant models.Participant
 	turn        models.Turn
 	created     bool
+	around      *around // nil where it was not read with the participant
 }
 
 func (s *Store) beginWith(ctx context.Context, in models.PrepareTurnInput, then func(tx *gorm.DB, b begun) error) (begun, error) {
@@ -81,10 +83,7 @@ func storeTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput, t
 }
 
 func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
-	if out.participant, err = lockParticipant(tx, in.ParticipantID); err != nil {
-		return out, err
-	}
-	texts, ended, err := readTexts(tx, in)
+	texts, ended, err := out.lockAndRead(tx, in)
 	if err != nil || ended {
 		return out, err
 	}
@@ -119,11 +118,11 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 // the time that was set.
 func (b *begun) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) {
 	plan := in.Plan
-	if b.participant.Attention == models.AttentionCrisis && isInitiated(plan.Kind) {
+	if b.participant.Attention == models.AttentionCrisis && plan.Kind.Spec().Initiated {
 		b.Skip = true
 		return missPrompt(tx, b.participant.ID, plan, heldForAttention)
 	}
-	if canBeHeld(plan.Kind) {
+	if plan.Kind.Spec().CanBeHeld {
 		if b.Skip, err = isHeld(tx, in.Now, plan.Slot.SendAt); err != nil {
 			return err
 		}
@@ -213,7 +212,7 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 	var out models.EndedTurn
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		out = models.EndedTurn{}
-		p, err := lockParticipant(tx, o.ParticipantID)
+		p, err := s.lockWithStanding(tx, o.ParticipantID)
 		if err != nil {
 			return err
 		}
@@ -223,7 +222,7 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 			return err
 		case !ends:
 			out.OutboxIDs, err = endedWith(tx, o)
-		case isBarred(p, kind):
+		case isBarred(p.Participant, kind):
 			err = tx.Model(&models.Turn{ID: o.TurnID}).UpdateColumn("outcome", outcomeCanceled).Error
 		default:
 			out, err = s.writeOutcomeAndState(tx, o, p)
@@ -258,16 +257,16 @@ func endedWith(tx *gorm.DB, o models.TurnOutcome) (ids []string, err error) {
 
 // writeOutcomeAndState writes what a turn leaves behind, and the state that
 // comes with it.
-func (s *Store) writeOutcomeAndState(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {
+func (s *Store) writeOutcomeAndState(tx *gorm.DB, o models.TurnOutcome, p standing) (models.EndedTurn, error) {
 	out, err := s.writeOutcome(tx, o, p)
 	if err != nil || o.State == nil {
 		return out, err
 	}
 	out.Saved = true
-	return out, saveState(tx, p, *o.State)
+	return out, saveState(tx, p.Participant, *o.State)
 }
 
-func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Participant) (models.EndedTurn, error) {
+func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p standing) (models.EndedTurn, error) {
 	var out models.EndedTurn
 	for _, m := range o.Entries {
 		m.ID, m.ParticipantID, m.TurnID = 0, o.ParticipantID, o.TurnID
@@ -298,12 +297,8 @@ func (s *Store) writeOutcome(tx *gorm.DB, o models.TurnOutcome, p models.Partici
 
 // claimNew judges a row that is about to be written as ClaimSend would, and
 // marks it as being sent if it passes.
-func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (models.SendClaim, error) {
-	newest, braked, err := s.readStanding(tx, p)
-	if err != nil {
-		return models.SendClaim{}, err
-	}
-	refusal, err := findGate(tx, row, p, newest)
+func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p standing) (models.SendClaim, error) {
+	refusal, err := findGate(tx, row, p.Participant, p.newest)
 	if err == nil && refusal == "" {
 		refusal, err = holdGate(tx, row, row.CreatedAt)
 	}
@@ -317,7 +312,7 @@ func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (
 	if showMessage(&row) {
 		return models.SendClaim{Outbox: row}, nil
 	}
-	if braked {
+	if p.braked {
 		if wait, err := s.senderWait(tx, row.CreatedAt); err != nil || wait > 0 {
 			return models.SendClaim{Outbox: row, Wait: wait}, err
 		}
@@ -326,18 +321,47 @@ func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p models.Participant) (
 	return models.SendClaim{Outbox: row, To: p.Phone, Version: p.Version, Post: true}, nil
 }
 
-// readStanding reads what else than the participant's row judges a new row: the action
-// and the turn of the ledger's newest entry, and whether a brake may hold the
-// sender.
-func (s *Store) readStanding(tx *gorm.DB, p models.Participant) (newest models.Consent, braked bool, err error) {
-	_, err = standingOf.Row(tx, []any{p.ID, p.PhoneIndex, p.ID, p.PhoneIndex, s.sender}, &newest.Action, &newest.TurnID, &braked)
-	return newest, braked, err
+// standing is a participant with what else judges a row that is to be sent: the
+// action and the turn of the ledger's newest entry, and whether a brake may hold
+// the sender.
+type standing struct {
+	models.Participant
+	newest models.Consent
+	braked bool
 }
 
-const newestEntry = " FROM consents WHERE participant_id = ? AND phone_index = ? ORDER BY id DESC LIMIT 1"
+// lockWithStanding is lockParticipant that reads the standing as well. A
+// transaction that waits for the row reads the row as it is then, and the rest as
+// of before: where the version tells that, the rest is read again. Every entry of
+// the ledger comes with a new version.
+func (s *Store) lockWithStanding(tx *gorm.DB, id string) (p standing, err error) {
+	var before int64
+	dest := []any{&p.newest.Action, &p.newest.TurnID, &p.braked, &before}
+	if p.Participant, err = participantStanding.TakeWith(tx, dest, s.sender, id); err != nil || p.Version == before {
+		return p, err
+	}
+	return s.readStanding(tx, p.Participant)
+}
 
-var standingOf = database.SQL("SELECT COALESCE((SELECT action" + newestEntry + "), ''), COALESCE((SELECT turn_id" + newestEntry + "), ''), " +
-	"EXISTS (SELECT 1 FROM brakes WHERE sender = ?)")
+// readStanding reads the standing of a participant whose row is locked.
+func (s *Store) readStanding(tx *gorm.DB, locked models.Participant) (standing, error) {
+	p := standing{Participant: locked}
+	_, err := standingOf.Row(tx, []any{p.ID, p.PhoneIndex, p.ID, p.PhoneIndex, s.sender}, &p.newest.Action, &p.newest.TurnID, &p.braked)
+	return p, err
+}
+
+const (
+	newestEntry = " FROM consents WHERE consents.participant_id = ? AND consents.phone_index = ? ORDER BY consents.id DESC LIMIT 1"
+	standingIs  = "COALESCE((SELECT action" + newestEntry + "), ''), COALESCE((SELECT turn_id" + newestEntry + "), ''), " +
+		"EXISTS (SELECT 1 FROM brakes WHERE sender = ?)"
+)
+
+var (
+	standingOf          = database.SQL("SELECT " + standingIs)
+	participantStanding = database.Select[models.Participant]("id = ?").ForUpdate().With(strings.NewReplacer(
+		"participant_id = ?", "participant_id = participants.id", "phone_index = ?", "phone_index = participants.phone_index").Replace(standingIs) +
+		", (SELECT seen.version FROM participants seen WHERE seen.id = participants.id)")
+)
 
 // queueTurnRow writes an outbox row, or ties the one that exists to the turn.
 func queueTurnRow(tx *gorm.DB, o models.TurnOutcome, row models.Outbox) error {

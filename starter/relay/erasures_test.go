@@ -138,7 +138,7 @@ func (e carrierEngine) ExecuteActivity(ctx context.Context, o client.StartActivi
 // process is a starter that has just begun.
 func (w *world) process() *Relay {
 	r := New(Config{
-		Erasures: dyingRows{w.rows, w}, Histories: w, Engine: carrierEngine{&engine{}, w},
+		Store: dyingRows{w.rows, w}, Histories: w, Engine: carrierEngine{&engine{}, w},
 		Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now },
 	})
 	w.t.Cleanup(func() { r.Stop(context.Background()) })

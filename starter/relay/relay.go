@@ -28,15 +28,10 @@ const (
 
 // Config is what a Relay is made of.
 type Config struct {
-	Store  Notices
-	Hints  Hints
-	Alarms Alarms
-	// Memories is what replies leave to be remembered.
-	Memories Memories
-	// Erasures are people to be erased, and Histories what Temporal keeps of them.
-	Erasures  Erasures
+	Store  Store
+	Engine Engine
+	// Histories is what Temporal keeps of people who are erased.
 	Histories Histories
-	Engine    Engine
 	// Metrics counts the calls of participants' workflows; it is required.
 	Metrics *metrics.Metrics
 	Logger  *slog.Logger

@@ -30,7 +30,7 @@ func newBench(t *testing.T) *bench {
 	counted, err := metrics.New(metrics.Config{Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	b.relay = New(Config{
-		Store: b.store, Hints: b.store, Alarms: b.store, Memories: b.store, Erasures: b.store, Engine: b.engine, Metrics: counted, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
+		Store: b.store, Engine: b.engine, Metrics: counted, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() { b.relay.Stop(context.Background()) })
 	return b
@@ -158,7 +158,7 @@ func TestSecondLife(t *testing.T) {
 	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
 	require.Equal(t, models.ParticipantState{
 		ParticipantID: "a", Zone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback, Greeted: true, Restore: true,
-		Inbox: models.Inbox{LastSeq: 16}, Notices: models.AppliedNotices{Counted: true},
+		Inbox: models.Inbox{LastSeq: 16}, Notices: models.AppliedNotices{Counted: true}, AttributesShown: true,
 	}, b.engine.states[0])
 	require.Equal(t, models.MessageReceived{MessageID: 9, Seq: 17, ReceivedAt: testNow}, b.engine.signals[0])
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, b.engine.starts[0].WorkflowIDReusePolicy)
@@ -214,7 +214,7 @@ func TestConsentNotices(t *testing.T) {
 				return nil
 			})
 			require.NoError(t, b.relay.Deliver(context.Background(), "a"))
-			require.Equal(t, []string{"update:UpdateParticipant", "start", "update:UpdateParticipant"}, b.engine.seen(), "a terminated life begins anew")
+			require.Equal(t, []string{"update:UpdateParticipant", "start", "update:UpdateParticipant"}, b.engine.seen(), "a terminated workflow starts anew")
 			require.Equal(t, []any{tc.want}, b.engine.updates[1].Args)
 			require.Equal(t, tc.status, b.engine.states[0].Status)
 			require.Zero(t, b.store.undelivered())
@@ -231,6 +231,20 @@ func TestFirstStateOfWhoOptedOut(t *testing.T) {
 	require.NoError(t, b.relay.Deliver(context.Background(), "a"))
 	require.Equal(t, models.StatusOptedOut, b.engine.states[0].Status)
 	require.False(t, b.engine.states[0].Greeted)
+}
+
+// TestFirstStateSaysWhatIsShown: a workflow sets its search attributes itself
+// where those that it starts with are not of its first state.
+func TestFirstStateSaysWhatIsShown(t *testing.T) {
+	for status, shown := range map[models.Status]bool{models.StatusActive: true, models.StatusOptedOut: true, models.StatusPaused: false} {
+		b := newBench(t)
+		b.add("a", models.NoticeStart)
+		p := b.store.participants["a"]
+		p.Status, p.Mode = status, models.ModeIntake
+		b.store.participants["a"] = p
+		require.NoError(t, b.relay.Deliver(context.Background(), "a"))
+		require.Equal(t, shown, b.engine.states[0].AttributesShown, status)
+	}
 }
 
 func TestDeliverNamesBadNotices(t *testing.T) {

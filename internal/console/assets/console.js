@@ -13,7 +13,8 @@
     if (fetching) { again = true; return; }
     fetching = true;
     try {
-      const answer = await fetch(location.href, { headers: { "X-Follow": "1" } });
+      const answer = await fetch(location.href, { headers: { "X-Follow": "1" } }).catch(() => undefined);
+      if (!answer) return; // The stream says when the server is back.
       if (answer.redirected || answer.status === 401) { location.reload(); return; }
       if (!answer.ok) return;
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
@@ -22,13 +23,11 @@
         ignoreActiveValue: true,
         callbacks: {
           beforeNodeMorphed: (old) => !(old.nodeType === 1 && isEdited(old)),
-          beforeNodeRemoved: (old) => !(old.nodeType === 1 && (old.id === "problem" || old.contains(document.activeElement))),
+          beforeNodeRemoved: (old) => !(old.nodeType === 1 && (old.classList.contains("notice") || old.contains(document.activeElement))),
           beforeAttributeUpdated: (name, node) => !(name === "open" && node.tagName === "DETAILS"),
         },
       });
       document.documentElement.dataset.redrawn = String(Number(document.documentElement.dataset.redrawn || 0) + 1);
-    } catch {
-      // The stream says when the server is back.
     } finally {
       fetching = false;
       if (again) { again = false; schedule(); }

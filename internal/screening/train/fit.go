@@ -18,7 +18,7 @@ const (
 	decay      = 1e-4
 	alertBoost = 1.2 // weight of an alert against any other text
 	// windowWeight is the weight of the best window of what must raise no alert.
-	windowWeight = 0.3
+	windowWeight = 3
 	// requestBoost is the weight of a request, and of what resembles one, against
 	// any other text.
 	requestBoost = 2.5
@@ -26,10 +26,8 @@ const (
 	nearRequest = "nearrequest"
 
 	// The shares of hard negatives that may be flagged in cross-validation.
-	shareB = 0.05
-	shareA = 0.015
-	// shareWindow is the share of those that no stretch flags, and a window may.
-	shareWindow = 0.01
+	shareB = 0.065
+	shareA = 0.025
 	// margin is added to the scores of ordinary texts, of which all but outliers
 	// must stay under the thresholds.
 	margin   = 0.3
@@ -53,7 +51,8 @@ func newLearner(l *screening.Linear) *learner {
 }
 
 // fitModel trains a model on the samples that use chooses, by logistic regression
-// with AdaGrad on the best stretch of each text.
+// with AdaGrad on the best stretch of each text, and on the best window of what must
+// raise no alert.
 func fitModel(samples []sample, use func(int) bool) *screening.Model {
 	model := screening.NewModel()
 	alert, stop, wrongNumber := newLearner(&model.Alert), newLearner(&model.Stop), newLearner(&model.WrongNumber)
@@ -165,7 +164,7 @@ func updateWeight(weights, squares []float32, feature uint32, gradient float32) 
 func sigmoid(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
 
 // scores are what the classifiers gave a text.
-type scores struct{ alert, window, stop, wrongNumber float32 }
+type scores struct{ alert, stop, wrongNumber float32 }
 
 // crossValidate scores each sample with a model that has seen none of the texts
 // of its line.
@@ -179,8 +178,8 @@ func crossValidate(samples []sample) []scores {
 				if s.line%folds == fold {
 					f := s.variants[0]
 					given[i] = scores{
-						alert: model.Alert.Best(f).Score, window: model.Alert.BestWindow(f).Score,
-						stop: model.Stop.Best(f).Score, wrongNumber: model.WrongNumber.Best(f).Score,
+						alert: model.Alert.BestWindow(f).Score,
+						stop:  model.Stop.Best(f).Score, wrongNumber: model.WrongNumber.Best(f).Score,
 					}
 				}
 			}
@@ -207,32 +206,10 @@ func chooseThresholds(samples []sample, given []scores) map[string]screening.Thr
 		}
 		least := scoreAbove(ordinary, 1.0/outliers)
 		chosen := screening.Thresholds{TierB: max(least, scoreAbove(negatives, shareB)), TierA: max(least, scoreAbove(negatives, shareA))}
-		chosen.WindowB = chooseOfWindows(samples, given, language, chosen.TierB)
-		chosen.WindowA = max(chosen.WindowB, chooseOfWindows(samples, given, language, chosen.TierA))
 		chooseOfRequests(samples, given, language, &chosen)
 		thresholds[language] = chosen
 	}
 	return thresholds
-}
-
-// chooseOfWindows takes the lowest score of a window at which few of the hard
-// negatives, and hardly any ordinary texts, are flagged that no stretch flags.
-func chooseOfWindows(samples []sample, given []scores, language string, stretch float32) float32 {
-	var negatives, ordinary []float32
-	for i, s := range samples {
-		window := given[i].window
-		if given[i].alert >= stretch {
-			window = never
-		}
-		switch {
-		case s.Language != language:
-		case s.Sheet == sheets.Ordinary:
-			ordinary = append(ordinary, window)
-		case s.Sheet == sheets.Negative:
-			negatives = append(negatives, window)
-		}
-	}
-	return max(stretch, scoreAbove(ordinary, 0.5/outliers), scoreAbove(negatives, shareWindow))
 }
 
 // chooseOfRequests takes the lowest scores at which hardly any other text is taken

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"testing"
+
+	"coachline/internal/browsertest"
+)
+
+// TestConsole uses the console as a coordinator does, on the whole system.
+func TestConsole(t *testing.T) {
+	browser := browsertest.Start(t)
+	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
+	p := browser.Open(t, r.table["Console"], browsertest.View{})
+	p.ExpectText("Signed in as admin without a password")
+	p.ExpectText("Nobody is enrolled yet")
+	p.ExpectAccessible()
+
+	p.Click("link", "Enrol the first person")
+	p.Fill("textbox", "Phone number", "nonsense")
+	p.Click("button", "Enrol")
+	p.ExpectText("Not done: phone_number: ")
+	p.ExpectAccessible()
+	p.Fill("textbox", "Phone number", ada)
+	p.Fill("textbox", "Name", "Ada")
+	p.Fill("textbox", "Time zone, such as America/New_York", "America/New_York")
+	p.Click("checkbox", "They have just signed up themselves: greet them at once")
+	p.Click("button", "Enrol")
+	p.ExpectText("Are you ready to start?") // The greeting comes without a reload.
+	p.ExpectAccessible()
+
+	// A text from her phone and its answer show up while a draft is written.
+	p.Fill("textbox", "Message", "Hello from the")
+	phone := browser.Open(t, r.table["Phones"], browsertest.View{})
+	phone.ExpectText("Are you ready to start?")
+	phone.Type("hi")
+	phone.Click("button", "Send")
+	phone.ExpectText("habit")
+	p.ExpectText("habit")
+	p.ExpectValue("textbox", "Message", "Hello from the")
+	p.Fill("textbox", "Message", "Hello from the team")
+	p.Click("button", "Send")
+	p.ExpectText("Hello from the team")
+	phone.ExpectText("Hello from the team")
+}
