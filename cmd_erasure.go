@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 )
 
 var errNotConfirmed = errors.New("the id was not repeated; nothing was erased")

@@ -104,10 +104,9 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
 			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: time.Now,
 		},
-		posts:    posts,
-		erasures: &activities.ErasureActivities{Store: rows, Carrier: sender, Now: time.Now},
-		checks:   &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now, Metrics: m},
-		late:     &activities.LaterRetries{Store: conns.Store, Posts: posts, Rules: rules, Zones: zones, Now: time.Now},
+		posts: posts, erasures: &activities.ErasureActivities{Store: rows, Carrier: sender, Now: time.Now},
+		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now, Metrics: m},
+		late:   &activities.LaterRetries{Store: conns.Store, Posts: posts, Rules: rules, Zones: zones, Now: time.Now},
 	}, nil
 }
 

@@ -66,13 +66,13 @@ func renderErasure(w io.Writer, e api.Erasure) error {
 	return nil
 }
 
-func renderErasures(w io.Writer, list []api.Erasure) error {
-	if len(list) == 0 {
+func renderErasures(w io.Writer, page api.ErasurePage) error {
+	if len(page.Erasures) == 0 {
 		_, err := fmt.Fprintln(w, "No person was erased.")
 		return err
 	}
 	rows := [][]string{{"PARTICIPANT", "STATE", "REQUESTED", "BY", "FINISHED"}}
-	for _, e := range list {
+	for _, e := range page.Erasures {
 		finished := ""
 		if e.FinishedAt != nil {
 			finished = formatInstant(*e.FinishedAt)

@@ -19,8 +19,12 @@ func deleting(t *testing.T, answers map[string]func(w http.ResponseWriter)) (*Cl
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		call := r.Method + " " + r.URL.Path
 		seen = append(seen, call)
-		require.Contains(t, answers, call)
-		answers[call](w)
+		answer := answers[call]
+		if answer == nil {
+			t.Errorf("unexpected call %s", call)
+			return
+		}
+		answer(w)
 	}))
 	t.Cleanup(server.Close)
 	c, err := New(Config{AccountSID: "AC1", AuthToken: "t", From: "+15017122661", BaseURL: server.URL})

@@ -204,7 +204,7 @@ func (s *Store) NoteErasureProblem(ctx context.Context, participantID, problem s
 // EraseRows empties and deletes what the tables hold of a person, keeps an opt-out
 // of their numbers, and has the carrier's copies come next. Safe to repeat.
 func (s *Store) EraseRows(ctx context.Context, participantID string, now time.Time) error {
-	return s.erase(ctx, participantID, func(tx *gorm.DB, e *models.Erasure) error {
+	return s.erase(ctx, participantID, func(_ *gorm.DB, e *models.Erasure) error {
 		if e.State == models.ErasureRows {
 			e.State, e.UpdatedAt = models.ErasureCarrier, instant(now)
 		}
