@@ -49,19 +49,26 @@ func withToken(c call, secret string) call {
 	return c
 }
 
-// TestEveryRouteNeedsAPermission: a route whose metadata names no permission would
-// be closed to everybody.
-func TestEveryRouteNeedsAPermission(t *testing.T) {
+// TestEveryOperationIsDescribed: a route whose metadata names no permission would
+// be closed to everybody, and one without a tag is not found in the document.
+func TestEveryOperationIsDescribed(t *testing.T) {
 	h := startWithAccess(t, nil)
+	open := []string{"/livez", "/readyz", "/version", "/metrics", "/openapi.json", inboundPath, statusPath}
 	checked := 0
 	for path, item := range h.document().paths {
 		for method, raw := range item.(map[string]any) {
 			op := raw.(map[string]any)
-			if op["security"] == nil || slices.Contains(codecPaths, path) {
+			name := method + " " + path
+			require.Len(t, op["tags"], 1, name)
+			require.NotEmpty(t, op["description"], name)
+			security := op["security"].([]any)
+			if slices.Contains(open, path) {
+				require.Equal(t, []any{map[string]any{}}, security, name)
 				continue
 			}
 			needs, _ := op["x-permission"].(string)
-			require.True(t, needs == string(anyCaller) || slices.Contains(auth.Permissions(), auth.Permission(needs)), "%s %s needs %q", method, path, needs)
+			require.True(t, needs == string(anyCaller) || slices.Contains(auth.Permissions(), auth.Permission(needs)), "%s needs %q", name, needs)
+			require.Equal(t, []any{map[string]any{"bearer": []any{}}}, security, name)
 			checked++
 		}
 	}

@@ -96,6 +96,10 @@ func (h *handlers) newAPI() http.Handler {
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearerScheme: {Type: "http", Scheme: "bearer", Description: "COACH_API_TOKEN"},
 	}
+	config.Info.Description = "Participants, their conversations, and who operates the programme. Every answer is JSON in one envelope; failures name code, field and request. " +
+		"Routes keep their meaning: fields are added, never taken away or given another meaning."
+	config.Info.Contact = &huma.Contact{Name: "The people who run this installation"}
+	config.Info.License = &huma.License{Name: "As agreed with the people who run this installation", URL: "about:blank"}
 	if h.cfg.HTTP.PublicURL != "" {
 		config.Servers = []*huma.Server{{URL: h.cfg.HTTP.PublicURL}}
 	}
