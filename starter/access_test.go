@@ -2,6 +2,8 @@ package starter
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -180,4 +183,25 @@ func TestTokensHaveARate(t *testing.T) {
 	require.Equal(t, http.StatusOK, h.do(call{method: "GET", path: participantsPath + "/conv_1"}).status, "others are not held up")
 	now = now.Add(requestEvery)
 	require.Equal(t, http.StatusOK, h.do(one).status)
+}
+
+// TestStreamsEndWithTheServer: an open page does not hold up the end of the
+// server.
+func TestStreamsEndWithTheServer(t *testing.T) {
+	h, rows := startWithStore(t, func(cfg *Config) {
+		cfg.HTTP.APIToken = ""
+		cfg.Access = cfg.Store.(Access)
+		cfg.Changes = store.NewChanges(cfg.Store.(*store.Store), time.Now)
+	})
+	require.NotNil(t, rows)
+	res, err := http.Get("http://" + h.server.Addr() + "/console/live?of=*")
+	require.NoError(t, err)
+	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(io.Discard, res.Body)
+		ended <- errors.Join(err, res.Body.Close())
+	}()
+	h.stop()
+	require.NoError(t, <-ended)
 }

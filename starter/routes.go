@@ -59,6 +59,8 @@ type handlers struct {
 	// flood of one waits behind itself.
 	locks *keylock.Locks
 	log   *slog.Logger
+	// closing is closed when the server stops, for answers that would not end.
+	closing chan struct{}
 	// wrongTokens limits them for each address, requests for each API token.
 	wrongTokens, requests *throttle.Throttle
 }
@@ -72,7 +74,7 @@ func (h *handlers) newHandler() (http.Handler, error) {
 	}
 	access := newAccess(h.cfg.HTTP.APIToken)
 	pages, err := console.New(console.Config{
-		API: answers, Access: h.cfg.Access, Changes: h.cfg.Changes, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
+		API: answers, Access: h.cfg.Access, Changes: h.cfg.Changes, Closing: h.closing, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
 		TemporalURL: h.cfg.HTTP.TemporalURL, PhonesURL: h.cfg.HTTP.PhonesURL,
 		Version: h.cfg.Version, Metrics: h.cfg.Metrics, Logger: h.cfg.Logger, Now: h.cfg.Now,
 	})
