@@ -162,12 +162,14 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		Histories: relay.NewHistories(cfg.Temporal, cfg.Namespace), Retention: cfg.Retention,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
-	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery)}
+	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery)}
 	handler, err := h.newHandler()
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	return &Server{listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
+	server := newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger)
+	server.RegisterOnShutdown(func() { close(h.closing) })
+	return &Server{listener: listener, http: server, relay: r}, nil
 }
 
 func (c Config) withDefaults() Config {
