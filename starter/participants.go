@@ -45,8 +45,9 @@ func toParticipant(ctx context.Context, p models.Participant) api.Participant {
 }
 
 type participantAnswer struct {
-	ETag string `header:"ETag" doc:"Version of the participant, for If-Match."`
-	Body api.Envelope[api.Participant]
+	Location string `header:"Location" doc:"Path of a participant who was enrolled; left out otherwise."`
+	ETag     string `header:"ETag" doc:"Version of the participant, for If-Match."`
+	Body     api.Envelope[api.Participant]
 }
 
 func newParticipantAnswer(ctx context.Context, message string, p models.Participant) *participantAnswer {
@@ -66,7 +67,7 @@ type participantsRequest struct {
 	Cursor string        `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
 	Status models.Status `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
 	// Attention: only people at whom an operator should look for this.
-	Attention models.Attention `query:"attention" enum:"crisis,unreachable,send,refusal,flood,wrong_number"`
+	Attention models.Attention `query:"attention" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure"`
 	Waiting   bool             `query:"waiting" doc:"Only people with texts that came while they were paused or taken over and wait for an operator."`
 	TakenOver bool             `query:"taken_over" doc:"Only people whose conversation an operator has taken over."`
 }
@@ -105,7 +106,9 @@ func (h *handlers) enrolParticipant(ctx context.Context, in *enrolRequest) (*par
 		return nil, h.toFailure("enrolling", err)
 	}
 	h.deliverNotices(ctx, saved.ID)
-	return newParticipantAnswer(ctx, "Conversation participant enrolled successfully", saved), nil
+	out := newParticipantAnswer(ctx, "Conversation participant enrolled successfully", saved)
+	out.Location = participantsPath + "/" + saved.ID
+	return out, nil
 }
 
 func (h *handlers) newParticipant(in *enrolRequest) (models.Participant, error) {

@@ -42,6 +42,10 @@ type Store interface {
 	TakeOver(ctx context.Context, t models.TakeOver) (models.Participant, error)
 	HandBack(ctx context.Context, h models.HandBack) (models.Participant, error)
 
+	// People who were erased.
+	Erasure(ctx context.Context, participantID string) (models.Erasure, error)
+	Erasures(ctx context.Context, q models.ErasureQuery) ([]models.Erasure, error)
+
 	// Holds of prompts.
 	CreateHold(ctx context.Context, h models.Hold) (models.Hold, error)
 	ReleaseHold(ctx context.Context, r models.HoldRelease) (models.Hold, error)

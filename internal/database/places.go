@@ -60,6 +60,7 @@ func sealedTables() []sealedTable {
 		{Name: "former_phones", Key: []string{"id"}, Row: []string{"participant_id", "until_at"}, Texts: []string{"phone"}},
 		{Name: "holds", Key: []string{"id"}, Row: []string{"scope", "created_at"}, Texts: []string{"reason"}},
 		{Name: "alarms", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"note"}},
+		{Name: "erasures", Key: []string{"participant_id"}, Row: []string{"participant_id"}, Texts: []string{"reason"}},
 	}
 }
 
@@ -111,7 +112,7 @@ func encodePlace(table, column string, row []any) ([]byte, error) {
 	out := appendPart(appendPart(make([]byte, 0, 96), table), column)
 	for i, value := range row {
 		text, err := rowText(value)
-		if err != nil && !(errors.Is(err, errNoName) && canBeBlank(table, i)) {
+		if err != nil && (!errors.Is(err, errNoName) || !canBeBlank(table, i)) {
 			return nil, fmt.Errorf("naming a row of %s: %w", table, err)
 		}
 		out = appendPart(out, text)
