@@ -284,3 +284,25 @@ func TestAlertTakesOverAndEscalates(t *testing.T) {
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }
+
+// A turn that the workflow had planned before it heard of a take-over may begin
+// after the conversation was handed back. The message that both it and the
+// hand-back are to answer has one reply.
+func TestHandBackDoesNotAnswerTwice(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		first := w.inbound("SM1", 1, "hello").Inbound.ID
+		require.NoError(t, w.taken(1, "user:ada"))
+		require.NoError(t, w.handedBack(2, models.WaitingAnswer))
+		reply := models.TurnPlan{Kind: models.KindReply}
+		turn, goesOn := w.begun(1, reply, first)
+		require.True(t, goesOn)
+		require.Len(t, w.saidTurn(turn, models.KindReply).OutboxIDs, 1)
+		_, goesOn = w.begun(2, reply, first)
+		require.False(t, goesOn, "the hand-back's own turn")
+
+		second := w.inbound("SM2", 3, "and now?").Inbound.ID
+		_, goesOn = w.begun(3, reply, first, second)
+		require.True(t, goesOn, "a message that has no reply yet")
+	})
+}

@@ -107,6 +107,9 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	if out.Skip, err = isAnswered(tx, in.TurnID, texts); err != nil || out.Skip {
 		return out, err
 	}
+	if out.Skip, err = hasOtherReply(tx, in, texts); err != nil || out.Skip {
+		return out, err
+	}
 	out.turn = models.Turn{
 		ID: in.TurnID, ParticipantID: p.ID, Number: in.Number, Kind: in.Plan.Kind, Mode: in.Mode,
 		Channel: channelOf(in, p), PromptID: in.Plan.PromptID, StartedAt: instant(in.Now),

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 )
 
 // WaitingMessages lists the texts that came while the participant was paused, or
-// an operator wrote in the place of the coach, and that no operator has had answered or marked as read, oldest first. ErrNotFound also after removal.
+// an operator wrote in the place of the coach, and that no operator has had
+// answered or marked as read, oldest first. ErrNotFound also after removal.
 func (s *Store) WaitingMessages(ctx context.Context, participantID string) ([]models.WaitingMessage, error) {
 	if _, err := s.Participant(ctx, participantID); err != nil {
 		return nil, err
@@ -80,6 +82,27 @@ func dropUnanswered(tx *gorm.DB, in models.PrepareTurnInput) error {
 		Where("participant_id = ? AND (kind = ? OR outcome = ?)", in.ParticipantID, models.KindMessage, outcomeCanceled)
 	return tx.Where("participant_id = ? AND key IN ? AND turn_id IN (?)", in.ParticipantID, keys, stored).
 		Delete(&models.Message{}).Error
+}
+
+// hasOtherReply reports whether all texts of a turn have had their reply already,
+// from a turn that the workflow had begun before it was told to answer them after
+// a pause or a take-over.
+func hasOtherReply(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) (bool, error) {
+	isResumed := func(t models.Inbound) bool { return t.ResumeNoticeID > 0 }
+	if in.Plan.Kind != models.KindReply || !slices.ContainsFunc(texts, isResumed) {
+		return false, nil
+	}
+	keys := make([]string, 0, len(texts))
+	for _, t := range texts {
+		keys = append(keys, "in-"+strconv.FormatInt(t.ID, 10))
+	}
+	var replied int64
+	err := tx.Model(&models.Message{}).
+		Where("participant_id = ? AND key IN ? AND turn_id <> ?", in.ParticipantID, keys, in.TurnID).
+		Where("EXISTS (SELECT 1 FROM outbox WHERE outbox.turn_id = messages.turn_id AND outbox.kind = ? AND outbox.status <> ?)",
+			models.KindReply, models.OutboxCanceled).
+		Count(&replied).Error
+	return replied == int64(len(keys)), err
 }
 
 // waitingUpdate is what an update does with the texts that wait.
