@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -146,8 +147,8 @@ func (s *Store) findNamed(ctx context.Context, find *gorm.DB, q models.PeopleQue
 	if err != nil {
 		return nil, err
 	}
-	var names []models.Participant
-	if err := find.Select("participants.id", "participants.name").Limit(maxNames + 1).Find(&names).Error; err != nil {
+	names, err := readNames(find)
+	if err != nil {
 		return nil, err
 	}
 	if len(names) > maxNames {
@@ -169,15 +170,41 @@ func (s *Store) findNamed(ctx context.Context, find *gorm.DB, q models.PeopleQue
 	return rows, nil
 }
 
+// named is a person with their name in small letters.
+type named struct{ id, name string }
+
+// readNames reads the names of all whom a query selects. It does without gorm's
+// filling of models, which would be half the work. A name that cannot be opened
+// counts as none.
+func readNames(find *gorm.DB) (names []named, err error) {
+	tx := find.Select("participants.id", "participants.name").Limit(maxNames + 1)
+	rows, err := tx.Rows()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var id, sealed string
+		if err := rows.Scan(&id, &sealed); err != nil {
+			return nil, err
+		}
+		name, err := database.OpenText(tx.Statement.Context, database.Cell{Table: "participants", Column: "name", Row: []any{id}}, sealed)
+		if err != nil {
+			name = ""
+		}
+		names = append(names, named{id, strings.ToLower(name)})
+	}
+	return names, rows.Err()
+}
+
 // pageOfNames returns the ids of a page, and one more where there is one, in the
 // order of the names; people without a name come last.
-func pageOfNames(names []models.Participant, q models.PeopleQuery, after string) ([]string, error) {
+func pageOfNames(names []named, q models.PeopleQuery, after string) ([]string, error) {
 	part := strings.ToLower(q.Name)
-	type named struct{ name, id string }
 	var found []named
-	for _, p := range names {
-		if name := strings.ToLower(p.Name); strings.Contains(name, part) {
-			found = append(found, named{name, p.ID})
+	for _, n := range names {
+		if strings.Contains(n.name, part) {
+			found = append(found, n)
 		}
 	}
 	slices.SortFunc(found, func(a, b named) int {
