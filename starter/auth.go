@@ -106,7 +106,7 @@ const (
 func (h *handlers) requireAccess(router huma.API) func(huma.Context, func(huma.Context)) {
 	access := newAccess(h.cfg.HTTP.APIToken)
 	return func(ctx huma.Context, next func(huma.Context)) {
-		if len(ctx.Operation().Security) == 0 {
+		if _, isGuarded := ctx.Operation().Metadata[permissionKey]; !isGuarded {
 			next(ctx)
 			return
 		}

@@ -59,6 +59,8 @@ type handlers struct {
 	// flood of one waits behind itself.
 	locks *keylock.Locks
 	log   *slog.Logger
+	// closing is closed when the server stops, for answers that would not end.
+	closing chan struct{}
 	// wrongTokens limits them for each address, requests for each API token.
 	wrongTokens, requests *throttle.Throttle
 }
@@ -72,7 +74,7 @@ func (h *handlers) newHandler() (http.Handler, error) {
 	}
 	access := newAccess(h.cfg.HTTP.APIToken)
 	pages, err := console.New(console.Config{
-		API: answers, Access: h.cfg.Access, Changes: h.cfg.Changes, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
+		API: answers, Access: h.cfg.Access, Changes: h.cfg.Changes, Closing: h.closing, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
 		TemporalURL: h.cfg.HTTP.TemporalURL, PhonesURL: h.cfg.HTTP.PhonesURL,
 		Version: h.cfg.Version, Metrics: h.cfg.Metrics, Logger: h.cfg.Logger, Now: h.cfg.Now,
 	})
@@ -96,6 +98,10 @@ func (h *handlers) newAPI() http.Handler {
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearerScheme: {Type: "http", Scheme: "bearer", Description: "COACH_API_TOKEN"},
 	}
+	config.Info.Description = "Participants, their conversations, and who operates the programme. Every answer is JSON in one envelope; failures name code, field and request. " +
+		"Routes keep their meaning: fields are added, never taken away or given another meaning."
+	config.Info.Contact = &huma.Contact{Name: "The people who run this installation"}
+	config.Info.License = &huma.License{Name: "As agreed with the people who run this installation", URL: "about:blank"}
 	if h.cfg.HTTP.PublicURL != "" {
 		config.Servers = []*huma.Server{{URL: h.cfg.HTTP.PublicURL}}
 	}
@@ -114,6 +120,8 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerMemory(router)
 	h.registerExport(router)
 	h.registerHolds(router)
+	h.registerTakeOvers(router)
+	h.registerErasures(router)
 	h.registerAttention(router)
 	h.registerAlerts(router)
 	h.registerAccess(router)

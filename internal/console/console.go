@@ -49,10 +49,12 @@ type Config struct {
 	TemporalURL string
 	// PhonesURL is the address of the simulated phones; empty: none.
 	PhonesURL string
-	Version   string
-	Metrics   *metrics.Metrics
-	Logger    *slog.Logger
-	Now       func() time.Time
+	// Closing is closed when the server stops; streams end then.
+	Closing <-chan struct{}
+	Version string
+	Metrics *metrics.Metrics
+	Logger  *slog.Logger
+	Now     func() time.Time
 }
 
 // Console serves the pages. It is safe for concurrent use.

@@ -61,6 +61,8 @@ func (c *Console) sendChanges(v *viewer, s stream, changes <-chan string) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-c.cfg.Closing:
+			return
 		case id, open := <-changes:
 			if !open {
 				return
