@@ -14,7 +14,7 @@ type Person struct {
 	Timezone      string           `json:"timezone"`
 	Status        models.Status    `json:"status"`
 	Mode          models.Mode      `json:"mode"`
-	Attention     models.Attention `json:"attention,omitempty" enum:"crisis,unreachable,send,refusal,flood,wrong_number" doc:"The most urgent reason why an operator should look at the person."`
+	Attention     models.Attention `json:"attention,omitempty" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure" doc:"The most urgent reason why an operator should look at the person."`
 	UnreachableAt *time.Time       `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number."`
 	EnrolledAt    time.Time        `json:"enrolled_at"`
 	LastInboundAt *time.Time       `json:"last_inbound_at,omitempty" doc:"When the newest text of the person came."`
@@ -31,7 +31,7 @@ type PeoplePage struct {
 
 // AttentionCount counts the people who call for an operator for one reason.
 type AttentionCount struct {
-	Kind   models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,flood,wrong_number"`
+	Kind   models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure"`
 	People int              `json:"people"`
 }
 

@@ -127,7 +127,7 @@ func statusOptions() []option {
 func attentionOptions() []option {
 	return []option{
 		{string(models.AttentionCrisis), "Crisis"}, {string(models.AttentionUnreachable), "Unreachable"}, {string(models.AttentionSend), "Failed text"},
-		{string(models.AttentionRefusal), "Refused by the model"}, {string(models.AttentionFlood), "Too many texts"}, {string(models.AttentionWrongNumber), "Wrong number"},
+		{string(models.AttentionRefusal), "Refused by the model"}, {string(models.AttentionFlood), "Too many texts"}, {string(models.AttentionWrongNumber), "Wrong number"}, {string(models.AttentionErasure), "Erasure"},
 	}
 }
 
