@@ -34,9 +34,7 @@ func (h *handlers) listAttention(ctx context.Context, in *attentionRequest) (*an
 	}
 	page := api.AttentionPage{Attention: make([]api.Attention, 0, len(rows))}
 	for _, row := range rows {
-		page.Attention = append(page.Attention, api.Attention{
-			ParticipantID: row.ParticipantID, Name: row.Name, Kind: row.Kind, Since: row.RaisedAt.UTC(), Ref: row.Ref, Code: row.Code,
-		})
+		page.Attention = append(page.Attention, toAttention(ctx, row))
 	}
 	if len(rows) < in.Limit {
 		return newAnswer("", page), nil
@@ -51,6 +49,16 @@ func (h *handlers) listAttention(ctx context.Context, in *attentionRequest) (*an
 		page.NextCursor = &cursor
 	}
 	return newAnswer("", page), nil
+}
+
+// toAttention shows an entry, without the name to a caller who may not see it.
+func toAttention(ctx context.Context, row models.OpenAttention) api.Attention {
+	if !canSeePersonal(ctx) {
+		row.Name = ""
+	}
+	return api.Attention{
+		ParticipantID: row.ParticipantID, Name: row.Name, Kind: row.Kind, Since: row.RaisedAt.UTC(), Ref: row.Ref, Code: row.Code,
+	}
 }
 
 type clearAttentionRequest struct {

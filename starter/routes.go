@@ -108,6 +108,7 @@ func (h *handlers) newAPI() http.Handler {
 	router := humago.New(mux, config)
 	router.UseMiddleware(h.requireAccess(router))
 	h.registerParticipants(router)
+	h.registerPeople(router)
 	h.registerHistory(router)
 	h.registerWaiting(router)
 	h.registerMessages(router)

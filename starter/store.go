@@ -30,6 +30,11 @@ type Store interface {
 	MutedUntil(ctx context.Context, id string, now time.Time) (time.Time, error)
 	RecordAudit(ctx context.Context, a models.Audit) error
 
+	// Lists of people.
+	People(ctx context.Context, q models.PeopleQuery) (models.PeoplePage, error)
+	Today(ctx context.Context, now, silentSince time.Time) (models.Today, error)
+	SenderBrake(ctx context.Context) (models.SenderHold, bool, error)
+
 	// The conversation.
 	AcceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error)
 	AcceptStatus(ctx context.Context, s models.StatusCallback) (bool, error)

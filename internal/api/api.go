@@ -1,6 +1,6 @@
 // Package api holds the JSON types of the HTTP API, once for the starter that
 // serves them and the command line that reads them. Each file is one noun:
-// participants, state, schedules, conversation, chat, holds, attention, alerts,
+// participants, people, state, schedules, conversation, chat, holds, attention, alerts,
 // turns, consents, memory and health. Path and query parameters are the
 // starter's own.
 package api

@@ -97,6 +97,9 @@ func New(cfg Config) (http.Handler, error) {
 func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.page(mux, "{$}", c.showToday)
 	c.page(mux, "people", c.showPeople)
+	c.page(mux, "people/bulk", c.showBulk)
+	c.page(mux, "people/bulk/result", c.showBulkResult)
+	c.action(mux, "people/bulk", c.changeBulk, c.showBulk)
 	c.page(mux, "people/{id}", c.showPerson)
 	c.action(mux, "people", c.enrol, c.showPeople)
 	c.action(mux, "people/{id}/send", c.sendMessage, c.showPerson)

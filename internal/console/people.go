@@ -14,31 +14,6 @@ import (
 
 const participantsPath = "/conversation/participants"
 
-// showPeople lists participants.
-func (c *Console) showPeople(v *viewer) (page, error) {
-	query := url.Values{"limit": {"50"}}
-	if cursor := v.query("cursor"); cursor != "" {
-		query.Set("cursor", cursor)
-	}
-	list, err := get[api.ParticipantPage](v, participantsPath, query)
-	if err != nil {
-		return page{}, err
-	}
-	return page{title: "People", section: "people", follow: followAll, body: []g.Node{
-		h.H1(g.Text("People")),
-		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "List of people"), h.TabIndex("0"), h.Table(
-			h.THead(h.Tr(h.Th(g.Text("Name")), h.Th(g.Text("Phone")), h.Th(g.Text("Status")), h.Th(g.Text("Last heard")))),
-			h.TBody(g.Map(list.Participants, func(p api.Participant) g.Node {
-				return h.Tr(
-					h.Td(h.A(h.Href(Path+"people/"+p.ID), g.Text(nameOf(p)))), h.Td(g.Text(p.Phone)),
-					h.Td(g.Text(string(p.Status))), h.Td(g.Text(ageOf(p.LastInboundAt, v.now))),
-				)
-			})),
-		)),
-		g.Iff(v.can(auth.ParticipantEnrol), func() g.Node { return enrolForm(v) }),
-	}}, nil
-}
-
 // nameOf is the name under which lists show a participant: the id where there is
 // no name, or none that the viewer may see.
 func nameOf(p api.Participant) string {

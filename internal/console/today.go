@@ -1,35 +1,174 @@
 package console
 
 import (
+	"fmt"
 	"net/url"
+	"strconv"
+	"time"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/models"
 )
 
-// showToday is the first screen: what needs a person now.
+// showToday is the first screen: what needs a person now. Every number leads to the
+// list behind it.
 func (c *Console) showToday(v *viewer) (page, error) {
-	anyone, err := get[api.ParticipantPage](v, participantsPath, url.Values{"limit": {"1"}})
+	today, err := get[api.Today](v, "/today", nil)
 	if err != nil {
 		return page{}, err
 	}
-	if len(anyone.Participants) == 0 {
+	if today.People == 0 {
 		return page{title: "Today", follow: followAll, body: c.welcome(v)}, nil
-	}
-	open, err := get[api.AttentionPage](v, "/attention", url.Values{"limit": {"200"}})
-	if err != nil {
-		return page{}, err
 	}
 	return page{title: "Today", follow: followAll, body: []g.Node{
 		h.H1(g.Text("Today")),
-		g.If(len(open.Attention) == 0, h.P(g.Text("Nobody needs you now."))),
-		h.Ul(g.Map(open.Attention, func(a api.Attention) g.Node {
-			return h.Li(h.A(h.Href(Path+"people/"+a.ParticipantID), g.Text(a.Name)), g.Text(" "+string(a.Kind)))
-		})),
+		crisisQueue(v, today),
+		senderHold(v, today.SenderHold),
+		h.H2(g.Text("People who need a look")),
+		tiles(today),
+		hourChart(today.Hours),
 	}}, nil
+}
+
+// peopleLink is the list of people behind a filter.
+func peopleLink(pairs ...string) string {
+	query := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		query.Set(pairs[i], pairs[i+1])
+	}
+	return Path + "people?" + query.Encode()
+}
+
+// crisisQueue lists the open crises, oldest first, with the time since each text.
+func crisisQueue(v *viewer, today api.Today) g.Node {
+	if len(today.Crises) == 0 {
+		return h.P(g.Text("No open crisis."))
+	}
+	total := attentionOf(today, models.AttentionCrisis)
+	return g.Group([]g.Node{
+		h.H2(h.A(h.Href(peopleLink("attention", string(models.AttentionCrisis), "sort", "silent")), g.Text("Crisis: "+peopleCount(total)))),
+		h.Ol(h.Class("queue"), h.Aria("label", "Crises, oldest first"), g.Map(today.Crises, func(a api.Attention) g.Node {
+			name := a.Name
+			if name == "" {
+				name = a.ParticipantID
+			}
+			return h.Li(h.A(h.Href(Path+"people/"+a.ParticipantID), h.B(g.Text(name))),
+				g.Text(" wrote "+ageOf(&a.Since, v.now)+", "), instantOf(&a.Since, time.UTC), g.Text(" UTC"))
+		})),
+	})
+}
+
+// senderHold says that the carrier has us wait.
+func senderHold(v *viewer, hold *api.SenderHold) g.Node {
+	if hold == nil {
+		return nil
+	}
+	return h.P(h.Class("problem"), h.B(g.Text("The carrier has us wait. ")),
+		g.Text("Code "+hold.Code+", since "+ageOf(&hold.Since, v.now)+"; the next text may go at "), instantOf(&hold.Until, time.UTC), g.Text(" UTC."))
+}
+
+func attentionOf(today api.Today, kind models.Attention) int {
+	for _, count := range today.Attention {
+		if count.Kind == kind {
+			return count.People
+		}
+	}
+	return 0
+}
+
+func peopleCount(n int) string {
+	if n == 1 {
+		return "1 person"
+	}
+	return strconv.Itoa(n) + " people"
+}
+
+func tiles(today api.Today) g.Node {
+	attention := func(kind models.Attention, label string) g.Node {
+		return tile(attentionOf(today, kind), label, "warn", peopleLink("attention", string(kind)))
+	}
+	return h.Ul(h.Class("tiles"),
+		tile(today.Unreachable, "cannot be reached by the carrier", "warn", peopleLink("unreachable", "true")),
+		attention(models.AttentionSend, "with a text that failed"),
+		tile(today.Silent, fmt.Sprintf("silent for %d days or more", today.SilentDays), "",
+			peopleLink("status", string(models.StatusActive), "silent_days", strconv.Itoa(today.SilentDays), "sort", string(models.OrderSilent))),
+		tile(today.Waiting, "waiting for a person to answer", "warn", peopleLink("waiting", "true")),
+		attention(models.AttentionRefusal, "refused by the model"),
+		attention(models.AttentionFlood, "with more texts than are answered"),
+		attention(models.AttentionWrongNumber, "who said it is a wrong number"),
+		tile(today.People, "enrolled in all", "", Path+"people"),
+	)
+}
+
+// tile is a number that leads to its list; class marks it where it is not zero.
+func tile(n int, label, class, href string) g.Node {
+	if n == 0 {
+		class = ""
+	}
+	return h.Li(h.A(h.Class("tile "+class), h.Href(href), h.B(g.Text(strconv.Itoa(n))), g.Text(label)))
+}
+
+// The measures of the chart of hours, in its own units.
+const (
+	barWidth, barHeight, barGap = 24, 80, 4
+)
+
+// hourChart shows how many people have a prompt in each of the next hours, as bars
+// and as a table.
+func hourChart(hours []api.HourCount) g.Node {
+	most, total := 0, 0
+	for _, hour := range hours {
+		most, total = max(most, hour.People), total+hour.People
+	}
+	if total == 0 {
+		return g.Group([]g.Node{h.H2(g.Text("Prompts in the next 24 hours")), h.P(g.Text("No prompt is planned."))})
+	}
+	var bars []g.Node
+	for i, hour := range hours {
+		height := hour.People * barHeight / most
+		if hour.People > 0 {
+			height = max(height, 1)
+		}
+		x := i * barWidth
+		bars = append(bars, g.El("rect", number("x", x), number("y", barHeight+14-height), number("width", barWidth-barGap), number("height", height)))
+		if hour.People > 0 {
+			bars = append(bars, barText(x, barHeight+10-height, strconv.Itoa(hour.People)))
+		}
+		if i%3 == 0 {
+			bars = append(bars, barText(x, barHeight+28, hour.From.UTC().Format("15:04")))
+		}
+	}
+	width := len(hours) * barWidth
+	return g.Group([]g.Node{
+		h.H2(g.Text("Prompts in the next 24 hours")),
+		h.SVG(h.Class("bars"), g.Attr("viewBox", fmt.Sprintf("0 0 %d %d", width, barHeight+32)), h.Role("img"),
+			h.Aria("label", fmt.Sprintf("People with a prompt by hour; at most %d in one. The table below has the numbers.", most)),
+			g.Group(bars), g.El("line", number("x1", 0), number("x2", width), number("y1", barHeight+14), number("y2", barHeight+14))),
+		hourTable(hours),
+	})
+}
+
+func number(name string, n int) g.Node { return g.Attr(name, strconv.Itoa(n)) }
+
+func barText(x, y int, text string) g.Node {
+	return g.El("text", number("x", x), number("y", y), g.Text(text))
+}
+
+func hourTable(hours []api.HourCount) g.Node {
+	return h.Details(h.ID("hours"), h.Summary(g.Text("The same as a table")), h.Table(
+		h.Caption(g.Text("People with a prompt, by hour (UTC)")),
+		h.THead(h.Tr(h.Th(h.Scope("col"), g.Text("Hour")), h.Th(h.Scope("col"), h.Class("number"), g.Text("People")))),
+		h.TBody(g.Map(hours, func(hour api.HourCount) g.Node {
+			from, until := hour.From.UTC(), hour.From.UTC().Add(time.Hour)
+			link := peopleLink("due_from", from.Format(time.RFC3339), "due_until", until.Format(time.RFC3339), "sort", string(models.OrderNextPrompt))
+			return h.Tr(h.Td(g.Text(from.Format("Mon 2 Jan 15:04"))), h.Td(h.Class("number"), h.A(h.Href(link),
+				h.Aria("label", fmt.Sprintf("%s at %s UTC", peopleCount(hour.People), from.Format("15:04"))), g.Text(strconv.Itoa(hour.People)))))
+		})),
+	))
 }
 
 // welcome is what an empty installation shows: the first step.

@@ -447,7 +447,7 @@ func (t *table) insertSQL(tx *gorm.DB, once bool) (words string, returns bool) {
 		}
 		return words
 	})
-	return words, t.serial != nil && isPostgres(tx)
+	return words, t.serial != nil && IsPostgres(tx)
 }
 
 // insertWords returns the statement that inserts a row, its id left out.
@@ -469,7 +469,7 @@ type text struct {
 }
 
 func (t *text) sqlFor(tx *gorm.DB, words func(postgres bool) string) string {
-	if isPostgres(tx) {
+	if IsPostgres(tx) {
 		t.postgresOnce.Do(func() { t.postgres = numberArgs(words(true)) })
 		return t.postgres
 	}
@@ -477,7 +477,8 @@ func (t *text) sqlFor(tx *gorm.DB, words func(postgres bool) string) string {
 	return t.lite
 }
 
-func isPostgres(tx *gorm.DB) bool { return tx.Name() == string(dialectPostgres) }
+// IsPostgres reports whether a statement goes to PostgreSQL; otherwise it is SQLite.
+func IsPostgres(tx *gorm.DB) bool { return tx.Name() == string(dialectPostgres) }
 
 // numberArgs puts PostgreSQL's numbers in the place of question marks.
 func numberArgs(words string) string {

@@ -18,7 +18,7 @@
       if (answer.redirected || answer.status === 401) { location.reload(); return; }
       if (!answer.ok) return;
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
-      const isEdited = (node) => node.matches?.("input, textarea, select") && (node === document.activeElement || node.value !== node.defaultValue && node.type !== "hidden");
+      const isEdited = (node) => node.matches?.("input, textarea, select") && (node === document.activeElement || node.value !== node.defaultValue && node.type !== "hidden" || node.checked !== node.defaultChecked);
       Idiomorph.morph(document.getElementById("main"), fresh, {
         ignoreActiveValue: true,
         callbacks: {

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"time"
+
+	"coachline/models"
+)
+
+// Person is a participant in a list of people. Name and Phone are personal data.
+type Person struct {
+	ID            string           `json:"id"`
+	Name          string           `json:"name"`
+	Phone         string           `json:"phone_number"`
+	Timezone      string           `json:"timezone"`
+	Status        models.Status    `json:"status"`
+	Mode          models.Mode      `json:"mode"`
+	Attention     models.Attention `json:"attention,omitempty" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure" doc:"The most urgent reason why an operator should look at the person."`
+	UnreachableAt *time.Time       `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number."`
+	EnrolledAt    time.Time        `json:"enrolled_at"`
+	LastInboundAt *time.Time       `json:"last_inbound_at,omitempty" doc:"When the newest text of the person came."`
+	NextPromptAt  *time.Time       `json:"next_prompt_at,omitempty" doc:"When the next prompt is planned to go out."`
+	Prompts       int              `json:"prompts_7_days" doc:"Prompts that went out in the last seven days."`
+	Answered      int              `json:"answered_7_days" doc:"Those of them that were answered."`
+}
+
+// PeoplePage is one page; NextCursor is null on the last.
+type PeoplePage struct {
+	People     []Person `json:"people" nullable:"false"`
+	NextCursor *string  `json:"next_cursor"`
+}
+
+// AttentionCount counts the people who call for an operator for one reason.
+type AttentionCount struct {
+	Kind   models.Attention `json:"kind" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure"`
+	People int              `json:"people"`
+}
+
+// HourCount counts the people who have a prompt within an hour.
+type HourCount struct {
+	From   time.Time `json:"from"`
+	People int       `json:"people"`
+}
+
+// SenderHold is why nothing is sent for now.
+type SenderHold struct {
+	Code  string    `json:"code" doc:"The carrier's error code."`
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until" doc:"When the next text may go."`
+}
+
+// Today is what an operator looks at first. Each number counts the people whom GET
+// /people lists with the filter of the same name.
+type Today struct {
+	People      int              `json:"people" doc:"Everybody who is enrolled."`
+	Crises      []Attention      `json:"crises" nullable:"false" doc:"Open crises, oldest first; at most 50."`
+	Attention   []AttentionCount `json:"attention" nullable:"false" doc:"The most urgent kind first."`
+	Silent      int              `json:"silent" doc:"Active people who were not heard for silent_days days."`
+	SilentDays  int              `json:"silent_days"`
+	Waiting     int              `json:"waiting" doc:"People with texts that wait for an operator."`
+	Unreachable int              `json:"unreachable" doc:"People whose number the carrier cannot reach."`
+	SenderHold  *SenderHold      `json:"sender_hold,omitempty" doc:"Set while the carrier has us wait before we send."`
+	Hours       []HourCount      `json:"hours" nullable:"false" doc:"People with a prompt in each of the next 24 hours, from the hour that holds now."`
+}

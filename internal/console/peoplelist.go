@@ -1,0 +1,226 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+// peopleFilters are the parameters of the address that select people; they are those
+// of the API.
+var peopleFilters = []string{"name", "phone", "status", "attention", "silent_days", "waiting", "unreachable", "due_from", "due_until", "sort"}
+
+// filtersOf are the filters of a request, without empty fields.
+func filtersOf(v *viewer) url.Values {
+	query := url.Values{}
+	for _, name := range peopleFilters {
+		if value := v.request.FormValue(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query
+}
+
+// showPeople lists, searches and filters people.
+func (c *Console) showPeople(v *viewer) (page, error) {
+	filters := url.Values{}
+	if v.form == nil { // a refused enrolment has fields of the same names
+		filters = filtersOf(v)
+	}
+	query := url.Values{"limit": {"50"}}
+	for name, values := range filters {
+		query[name] = values
+	}
+	if cursor := v.query("cursor"); cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	list, err := get[api.PeoplePage](v, "/people", query)
+	var refused *refusal
+	if errors.As(err, &refused) && refused.status == http.StatusBadRequest {
+		v.problem, err = refused.message, nil
+	}
+	if err != nil {
+		return page{}, err
+	}
+	return page{title: "People", section: "people", follow: followAll, body: []g.Node{
+		h.H1(g.Text("People")),
+		filterForm(v, filters),
+		foundCount(list),
+		peopleTable(v, list, filters),
+		nextPage(list, filters),
+		g.Iff(v.can(auth.ParticipantEnrol), func() g.Node { return enrolForm(v) }),
+	}}, nil
+}
+
+// foundCount says how many people the page has.
+func foundCount(list api.PeoplePage) g.Node {
+	text := peopleCount(len(list.People)) + " found"
+	if list.NextCursor != nil {
+		text = peopleCount(len(list.People)) + " on this page, more follow"
+	}
+	return h.P(h.Class("quiet"), g.Text(text))
+}
+
+// filterForm searches; what it asks for is in the address, which can be kept as a
+// bookmark.
+func filterForm(v *viewer, filters url.Values) g.Node {
+	text := func(id, label, kind string) g.Node {
+		return field("f-"+id, label, h.Input(h.ID("f-"+id), h.Name(id), h.Type(kind), h.Value(filters.Get(id))))
+	}
+	flag := func(name, label string) g.Node {
+		return h.Div(h.Label(h.Input(h.Type("checkbox"), h.Name(name), h.Value("true"), g.If(filters.Get(name) != "", h.Checked())), g.Text(" "+label)))
+	}
+	personal := v.can(auth.PersonalRead)
+	sorts := []option{{"", "Heard last first"}, {string(models.OrderSilent), "Silent longest first"}, {string(models.OrderNextPrompt), "Next prompt first"}}
+	if personal {
+		sorts = append(sorts, option{string(models.OrderName), "Name"})
+	}
+	return h.Form(h.Method("get"), h.Action(Path+"people"), h.Role("search"), h.Aria("label", "Find people"), h.Class("row"),
+		g.If(personal, g.Group([]g.Node{text("name", "Part of the name", "search"), text("phone", "Whole phone number", "tel")})),
+		choice("status", "Status", filters, append([]option{{"", "Any"}}, statusOptions()...)),
+		choice("attention", "Attention", filters, append([]option{{"", "Any"}}, attentionOptions()...)),
+		field("f-silent_days", "Silent for days", h.Input(h.ID("f-silent_days"), h.Name("silent_days"), h.Type("number"), h.Min("1"), h.Max("3660"), h.Value(filters.Get("silent_days")))),
+		choice("sort", "Order", filters, sorts),
+		flag("waiting", "Waiting for a person"), flag("unreachable", "Unreachable"),
+		dueFields(filters),
+		h.Button(h.Type("submit"), g.Text("Find")), h.A(h.Href(Path+"people"), g.Text("Show everybody")),
+	)
+}
+
+// dueFields keep the hour of prompts that a link of Today has set.
+func dueFields(filters url.Values) g.Node {
+	if filters.Get("due_from") == "" {
+		return nil
+	}
+	return g.Group([]g.Node{
+		h.Span(g.Text("With a prompt from " + filters.Get("due_from") + " to " + filters.Get("due_until"))),
+		h.Input(h.Type("hidden"), h.Name("due_from"), h.Value(filters.Get("due_from"))),
+		h.Input(h.Type("hidden"), h.Name("due_until"), h.Value(filters.Get("due_until"))),
+	})
+}
+
+// option is a value of a choice and how it is shown.
+type option struct{ value, label string }
+
+func choice(name, label string, filters url.Values, options []option) g.Node {
+	return field("f-"+name, label, h.Select(h.ID("f-"+name), h.Name(name), g.Map(options, func(o option) g.Node {
+		return h.Option(h.Value(o.value), g.If(o.value == filters.Get(name), h.Selected()), g.Text(o.label))
+	})))
+}
+
+func statusOptions() []option {
+	return []option{
+		{string(models.StatusActive), "Active"}, {string(models.StatusPaused), "Paused"}, {string(models.StatusCompleted), "Completed"},
+		{string(models.StatusWithdrawn), "Withdrawn"}, {string(models.StatusOptedOut), "Opted out"},
+	}
+}
+
+func attentionOptions() []option {
+	return []option{
+		{string(models.AttentionCrisis), "Crisis"}, {string(models.AttentionUnreachable), "Unreachable"}, {string(models.AttentionSend), "Failed text"},
+		{string(models.AttentionRefusal), "Refused by the model"}, {string(models.AttentionFlood), "Too many texts"}, {string(models.AttentionWrongNumber), "Wrong number"}, {string(models.AttentionErasure), "Erasure"},
+	}
+}
+
+func labelOf(options []option, value string) string {
+	for _, o := range options {
+		if o.value == value {
+			return o.label
+		}
+	}
+	return value
+}
+
+// peopleTable lists people, with boxes to choose whom an action is for.
+func peopleTable(v *viewer, list api.PeoplePage, filters url.Values) g.Node {
+	if len(list.People) == 0 {
+		return nil
+	}
+	picks := v.can(auth.ParticipantChange) || v.can(auth.MessageSend)
+	heads := []string{"Name", "Phone", "Status", "Attention", "Last heard", "Next prompt (their time)", "Answered in 7 days", "Mode"}
+	return h.Form(h.Method("get"), h.Action(Path+"people/bulk"),
+		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "List of people"), h.TabIndex("0"), h.Table(
+			h.THead(h.Tr(g.If(picks, h.Th(h.Scope("col"), g.Text("Choose"))), g.Map(heads, func(head string) g.Node { return h.Th(h.Scope("col"), g.Text(head)) }))),
+			h.TBody(g.Map(list.People, func(p api.Person) g.Node { return personRow(v, p, picks) })),
+		)),
+		g.Iff(picks, func() g.Node { return bulkButtons(v, filters) }),
+	)
+}
+
+func personRow(v *viewer, p api.Person, picks bool) g.Node {
+	name := personName(p)
+	next := g.Text("–")
+	if p.NextPromptAt != nil {
+		next = g.Group([]g.Node{instantOf(p.NextPromptAt, zoneOf(p.Timezone)), g.Text(" " + p.Timezone)})
+	}
+	return h.Tr(h.ID("row-"+p.ID),
+		g.If(picks, h.Td(h.Label(h.Class("pick"), h.Input(h.Type("checkbox"), h.ID("pick-"+p.ID), h.Name("id"), h.Value(p.ID), h.Aria("label", "Choose "+name))))),
+		h.Td(h.A(h.Href(Path+"people/"+p.ID), g.Text(name))), h.Td(g.Text(p.Phone)),
+		h.Td(g.Text(labelOf(statusOptions(), string(p.Status))), g.If(p.UnreachableAt != nil, h.Span(h.Class("tag warn"), g.Text("unreachable")))),
+		h.Td(attentionTag(p.Attention)),
+		h.Td(g.Text(ageOf(p.LastInboundAt, v.now))), h.Td(next), h.Td(g.Text(rateOf(p))), h.Td(g.Text(string(p.Mode))),
+	)
+}
+
+// personName is the name under which a list shows a person: the id where there is no
+// name, or none that the viewer may see.
+func personName(p api.Person) string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return p.ID
+}
+
+func attentionTag(kind models.Attention) g.Node {
+	if kind == "" {
+		return nil
+	}
+	class := "tag warn"
+	if kind == models.AttentionCrisis {
+		class = "tag bad"
+	}
+	return h.Span(h.Class(class), g.Text(labelOf(attentionOptions(), string(kind))))
+}
+
+func rateOf(p api.Person) string {
+	if p.Prompts == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d of %d (%d %%)", p.Answered, p.Prompts, 100*p.Answered/p.Prompts)
+}
+
+// bulkButtons lead to a page that shows who is meant before anything is done.
+func bulkButtons(v *viewer, filters url.Values) g.Node {
+	var kept []g.Node
+	for _, name := range peopleFilters {
+		if value := filters.Get(name); value != "" {
+			kept = append(kept, h.Input(h.Type("hidden"), h.Name(name), h.Value(value)))
+		}
+	}
+	return g.Group([]g.Node{g.Group(kept), h.Div(h.Class("row"),
+		h.Label(h.Input(h.Type("checkbox"), h.ID("all"), h.Name("all"), h.Value("yes")), g.Text(" Everybody whom these filters list, up to "+strconv.Itoa(maxBulk))),
+		g.Map(bulkActions, func(a bulkAction) g.Node {
+			return g.If(v.can(a.needs), h.Button(h.Type("submit"), h.Class("plain"), h.Name("do"), h.Value(a.name), g.Text(a.label+"…")))
+		}),
+	)})
+}
+
+func nextPage(list api.PeoplePage, filters url.Values) g.Node {
+	if list.NextCursor == nil {
+		return nil
+	}
+	query := url.Values{"cursor": {*list.NextCursor}}
+	for name, values := range filters {
+		query[name] = values
+	}
+	return h.P(h.A(h.Href(Path+"people?"+query.Encode()), h.Rel("next"), g.Text("Next page")))
+}

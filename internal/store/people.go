@@ -1,0 +1,262 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// heardAt is when a person was heard last; index participants_heard has it.
+const heardAt = "COALESCE(participants.last_inbound_at, participants.enrolled_at)"
+
+// responseSpan is the time before now whose prompts make the response rate.
+const responseSpan = 7 * 24 * time.Hour
+
+// maxNames bounds the people whose names one search opens.
+const maxNames = 50_000
+
+// People returns a page of enrolled people. A row with columns that cannot be
+// opened names them in Unreadable and leaves them empty. *FieldError for a cursor
+// that is not of the order, and for names of more than 50,000 people.
+func (s *Store) People(ctx context.Context, q models.PeopleQuery) (models.PeoplePage, error) {
+	if q.Limit < 1 || q.Limit > maxPage {
+		q.Limit = maxPage
+	}
+	rows, err := s.findPeople(database.AllowUnreadable(ctx), q)
+	if err != nil {
+		return models.PeoplePage{}, fmt.Errorf("listing people: %w", classify(err))
+	}
+	var page models.PeoplePage
+	more := len(rows) > q.Limit
+	for _, row := range rows[:min(len(rows), q.Limit)] {
+		page.People = append(page.People, models.Person{Participant: row})
+	}
+	if err := addPrompts(s.reader(ctx), page.People, q.Now); err != nil {
+		return models.PeoplePage{}, fmt.Errorf("reading the prompts of people: %w", err)
+	}
+	if more {
+		page.Cursor = cursorOf(q.Order, page.People[q.Limit-1])
+	}
+	return page, nil
+}
+
+// findPeople reads one row more than the page, where there is one.
+func (s *Store) findPeople(ctx context.Context, q models.PeopleQuery) ([]models.Participant, error) {
+	find := s.filterPeople(s.reader(ctx), q.PeopleFilter)
+	if q.Name != "" || q.Order == models.OrderName {
+		return s.findNamed(ctx, find, q)
+	}
+	find, err := orderPeople(find, q)
+	if err != nil {
+		return nil, err
+	}
+	var rows []models.Participant
+	err = find.Limit(q.Limit + 1).Find(&rows).Error
+	return rows, err
+}
+
+// filterPeople selects what a filter can say in the database, which is all but the
+// name.
+func (s *Store) filterPeople(tx *gorm.DB, f models.PeopleFilter) *gorm.DB {
+	condition, args := s.conditionOf(f)
+	return tx.Model(&models.Participant{}).Where(condition, args...)
+}
+
+// conditionOf is what a filter says of a row of participants.
+func (s *Store) conditionOf(f models.PeopleFilter) (condition string, args []any) {
+	condition = "participants.removed_at IS NULL"
+	add := func(wanted bool, sql string, values ...any) {
+		if wanted {
+			condition += " AND " + sql
+			args = append(args, values...)
+		}
+	}
+	add(f.Status != "", "participants.status = ?", f.Status)
+	add(f.Attention != "", "participants.id IN (SELECT participant_id FROM attention WHERE kind = ? AND ended_at IS NULL)", f.Attention)
+	add(f.Waiting, "participants.id IN (SELECT participant_id FROM inbound WHERE waiting)")
+	add(f.Unreachable, "participants.unreachable_at IS NOT NULL")
+	add(!f.HeardUntil.IsZero(), heardAt+" <= ?", instant(f.HeardUntil))
+	add(!f.DueFrom.IsZero(), "participants.status = ? AND participants.id IN (SELECT participant_id FROM schedules WHERE next_at >= ? AND next_at < ?)",
+		models.StatusActive, instant(f.DueFrom), instant(f.DueUntil))
+	add(f.Phone != "", "participants.phone_index = ?", s.base.Index(f.Phone))
+	return condition, args
+}
+
+// orderPeople orders the rows and begins after the cursor.
+func orderPeople(find *gorm.DB, q models.PeopleQuery) (*gorm.DB, error) {
+	at, id, err := parseCursor(q.After)
+	if err != nil {
+		return nil, err
+	}
+	key, than, direction := heardAt, "<", " DESC"
+	switch q.Order {
+	case models.OrderSilent:
+		than, direction = ">", ""
+	case models.OrderNextPrompt:
+		key, than, direction = "planned.next_at", ">", ""
+		find = find.Joins("JOIN schedules AS planned ON planned.participant_id = participants.id AND planned.next_at IS NOT NULL AND " +
+			"NOT EXISTS (SELECT 1 FROM schedules AS sooner WHERE sooner.participant_id = planned.participant_id AND sooner.next_at IS NOT NULL AND " +
+			"(sooner.next_at, sooner.id) < (planned.next_at, planned.id))")
+	case models.OrderHeard, models.OrderName:
+	}
+	if q.After != "" {
+		find = find.Where("("+key+", participants.id) "+than+" (?, ?)", at, id)
+	}
+	return find.Order(key + direction).Order("participants.id" + direction), nil
+}
+
+// cursorOf says where the next page begins. A name is in no cursor: cursors are in
+// addresses.
+func cursorOf(order models.PeopleOrder, last models.Person) string {
+	at := last.EnrolledAt
+	if last.LastInboundAt != nil {
+		at = *last.LastInboundAt
+	}
+	if order == models.OrderNextPrompt && last.NextPromptAt != nil {
+		at = *last.NextPromptAt
+	}
+	return strconv.FormatInt(at.UnixMicro(), 10) + "." + last.ID
+}
+
+func parseCursor(text string) (at time.Time, id string, err error) {
+	if text == "" {
+		return time.Time{}, "", nil
+	}
+	micros, id, found := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(micros, 10, 64)
+	if !found || err != nil {
+		return time.Time{}, "", models.BadField("cursor", "must be next_cursor of the page before")
+	}
+	return time.UnixMicro(n).UTC(), id, nil
+}
+
+// findNamed reads the names of all whom the filter selects, which are sealed and so
+// are compared here, and then the rows of the page. It is by name.
+func (s *Store) findNamed(ctx context.Context, find *gorm.DB, q models.PeopleQuery) ([]models.Participant, error) {
+	_, after, err := parseCursor(q.After)
+	if err != nil {
+		return nil, err
+	}
+	names, err := readNames(find)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) > maxNames {
+		return nil, models.BadField("name", "more than %d people would be searched; filter by status as well", maxNames)
+	}
+	ids, err := pageOfNames(names, q, after)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	var rows []models.Participant
+	if err := s.reader(ctx).Where("id IN ? AND removed_at IS NULL", ids).Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	place := map[string]int{}
+	for i, id := range ids {
+		place[id] = i
+	}
+	slices.SortFunc(rows, func(a, b models.Participant) int { return cmp.Compare(place[a.ID], place[b.ID]) })
+	return rows, nil
+}
+
+// named is a person with their name in small letters.
+type named struct{ id, name string }
+
+// readNames reads the names of all whom a query selects. It does without gorm's
+// filling of models, which would be half the work. A name that cannot be opened
+// counts as none.
+func readNames(find *gorm.DB) (names []named, err error) {
+	tx := find.Select("participants.id", "participants.name").Limit(maxNames + 1)
+	rows, err := tx.Rows()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var id, sealed string
+		if err := rows.Scan(&id, &sealed); err != nil {
+			return nil, err
+		}
+		name, err := database.OpenText(tx.Statement.Context, database.Cell{Table: "participants", Column: "name", Row: []any{id}}, sealed)
+		if err != nil {
+			name = ""
+		}
+		names = append(names, named{id, strings.ToLower(name)})
+	}
+	return names, rows.Err()
+}
+
+// pageOfNames returns the ids of a page, and one more where there is one, in the
+// order of the names; people without a name come last.
+func pageOfNames(names []named, q models.PeopleQuery, after string) ([]string, error) {
+	part := strings.ToLower(q.Name)
+	var found []named
+	for _, n := range names {
+		if strings.Contains(n.name, part) {
+			found = append(found, n)
+		}
+	}
+	slices.SortFunc(found, func(a, b named) int {
+		if (a.name == "") != (b.name == "") {
+			return cmp.Compare(b.name, a.name)
+		}
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id))
+	})
+	if after != "" {
+		i := slices.IndexFunc(found, func(n named) bool { return n.id == after })
+		if i < 0 {
+			return nil, models.BadField("cursor", "the list has changed; start again without it")
+		}
+		found = found[i+1:]
+	}
+	var ids []string
+	for _, n := range found[:min(len(found), q.Limit+1)] {
+		ids = append(ids, n.id)
+	}
+	return ids, nil
+}
+
+// addPrompts adds what the lists show of each person's prompts.
+func addPrompts(tx *gorm.DB, people []models.Person, now time.Time) error {
+	if len(people) == 0 {
+		return nil
+	}
+	place, ids := map[string]*models.Person{}, []string{}
+	for i := range people {
+		place[people[i].ID] = &people[i]
+		ids = append(ids, people[i].ID)
+	}
+	var planned []models.ScheduleRow
+	if err := tx.Select("participant_id", "next_at").Where("participant_id IN ? AND next_at IS NOT NULL", ids).Find(&planned).Error; err != nil {
+		return err
+	}
+	for _, row := range planned {
+		if p := place[row.ParticipantID]; p.NextPromptAt == nil || row.NextAt.Before(*p.NextPromptAt) {
+			p.NextPromptAt = row.NextAt
+		}
+	}
+	var rates []struct {
+		ParticipantID     string
+		Prompts, Answered int
+	}
+	err := tx.Model(&models.Prompt{}).Select("participant_id, count(*) AS prompts, count(responded_at) AS answered").
+		Where("participant_id IN ? AND sent_at > ?", ids, instant(now.Add(-responseSpan))).Group("participant_id").Scan(&rates).Error
+	if err != nil {
+		return err
+	}
+	for _, r := range rates {
+		place[r.ParticipantID].Prompts, place[r.ParticipantID].Answered = r.Prompts, r.Answered
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/internal/sms"
+	"coachline/models"
+)
+
+const (
+	day = 24 * time.Hour
+	// silentDays is after how many days without a text Today counts a person as
+	// silent.
+	silentDays = 3
+	// maxCrises is how many open crises Today lists.
+	maxCrises = 50
+)
+
+func (h *handlers) registerPeople(router huma.API) {
+	register(router, route{method: http.MethodGet, path: "/people", id: "list-people", needs: auth.ParticipantRead,
+		summary: "Search and filter people, with what a list of them shows"}, h.listPeople)
+	register(router, route{method: http.MethodGet, path: "/today", id: "get-today", needs: auth.AttentionRead,
+		summary: "Who calls for an operator now, and whose prompts come next"}, h.getToday)
+}
+
+type peopleRequest struct {
+	Name        string             `query:"name" maxLength:"100" doc:"A part of the name, in any case. Needs personal:read."`
+	Phone       string             `query:"phone" maxLength:"40" doc:"The whole number, in any usual notation. Needs personal:read."`
+	Status      models.Status      `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
+	Attention   models.Attention   `query:"attention" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure" doc:"Only people at whom an operator should look for this."`
+	SilentDays  int                `query:"silent_days" minimum:"1" maximum:"3660" doc:"Only people who were not heard for this many days; who never wrote counts from enrolment."`
+	Waiting     bool               `query:"waiting" doc:"Only people with texts that wait for an operator."`
+	Unreachable bool               `query:"unreachable" doc:"Only people whose number the carrier cannot reach."`
+	DueFrom     time.Time          `query:"due_from" doc:"Only active people with a prompt from then on (RFC 3339); together with due_until."`
+	DueUntil    time.Time          `query:"due_until" doc:"Only active people with a prompt before then (RFC 3339)."`
+	Sort        models.PeopleOrder `query:"sort" enum:"last_heard,silent,next_prompt,name" default:"last_heard" doc:"last_heard: who was heard last first. silent: who was heard longest ago first. next_prompt: the soonest first, without people who have none. name needs personal:read."`
+	Limit       int                `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor      string             `query:"cursor" maxLength:"120" doc:"next_cursor of the page before, with the same filters and sort."`
+}
+
+// toQuery checks a request. What is personal must not be found out by searching
+// for it.
+func (h *handlers) toQuery(ctx context.Context, in *peopleRequest) (models.PeopleQuery, error) {
+	personal := in.Name != "" || in.Phone != "" || in.Sort == models.OrderName
+	if personal && !canSeePersonal(ctx) {
+		return models.PeopleQuery{}, newFailure(http.StatusForbidden, "permission %s is needed to search or sort by name or phone", auth.PersonalRead)
+	}
+	if in.DueFrom.IsZero() != in.DueUntil.IsZero() {
+		return models.PeopleQuery{}, models.BadField("due_from", "due_from and due_until go together")
+	}
+	q := models.PeopleQuery{Order: in.Sort, After: in.Cursor, Limit: in.Limit, Now: h.now(), PeopleFilter: models.PeopleFilter{
+		Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, Unreachable: in.Unreachable,
+		DueFrom: in.DueFrom, DueUntil: in.DueUntil, Name: in.Name,
+	}}
+	if in.SilentDays > 0 {
+		q.HeardUntil = q.Now.Add(-time.Duration(in.SilentDays) * day)
+	}
+	if in.Phone != "" {
+		phone, err := sms.Canonical(in.Phone, h.cfg.Defaults.Region)
+		if err != nil {
+			return models.PeopleQuery{}, err
+		}
+		q.Phone = phone
+	}
+	return q, nil
+}
+
+func (h *handlers) listPeople(ctx context.Context, in *peopleRequest) (*answer[api.PeoplePage], error) {
+	query, err := h.toQuery(ctx, in)
+	if err != nil {
+		return nil, h.toFailure("listing people", err)
+	}
+	found, err := h.store.People(ctx, query)
+	if err != nil {
+		return nil, h.toFailure("listing people", err)
+	}
+	page := api.PeoplePage{People: make([]api.Person, 0, len(found.People))}
+	for _, p := range found.People {
+		page.People = append(page.People, toPerson(ctx, p))
+	}
+	if found.Cursor != "" {
+		page.NextCursor = &found.Cursor
+	}
+	return newAnswer("", page), nil
+}
+
+func toPerson(ctx context.Context, p models.Person) api.Person {
+	if !canSeePersonal(ctx) {
+		p.Name, p.Phone = "", ""
+	}
+	return api.Person{
+		ID: p.ID, Name: p.Name, Phone: p.Phone, Timezone: p.Timezone, Status: p.Status, Mode: p.Mode, Attention: p.Attention,
+		UnreachableAt: p.UnreachableAt, EnrolledAt: p.EnrolledAt.UTC(), LastInboundAt: p.LastInboundAt, NextPromptAt: p.NextPromptAt,
+		Prompts: p.Prompts, Answered: p.Answered,
+	}
+}
+
+func (h *handlers) getToday(ctx context.Context, _ *noInput) (*answer[api.Today], error) {
+	now := h.now()
+	counts, err := h.store.Today(ctx, now, now.Add(-silentDays*day))
+	if err != nil {
+		return nil, h.toFailure("reading today", err)
+	}
+	today := api.Today{
+		People: counts.People, Silent: counts.Silent, SilentDays: silentDays, Waiting: counts.Waiting, Unreachable: counts.Unreachable,
+		Crises: []api.Attention{},
+	}
+	for _, kind := range models.Attentions() {
+		today.Attention = append(today.Attention, api.AttentionCount{Kind: kind, People: counts.Attention[kind]})
+	}
+	for _, hour := range counts.Hours {
+		today.Hours = append(today.Hours, api.HourCount{From: hour.From.UTC(), People: hour.People})
+	}
+	crises, err := h.store.OpenAttention(ctx, models.AttentionQuery{Kind: models.AttentionCrisis, Limit: maxCrises})
+	if err != nil {
+		return nil, h.toFailure("reading today", err)
+	}
+	for _, row := range crises {
+		today.Crises = append(today.Crises, toAttention(ctx, row))
+	}
+	hold, holds, err := h.store.SenderBrake(ctx)
+	if err != nil {
+		return nil, h.toFailure("reading today", err)
+	}
+	if holds {
+		today.SenderHold = &api.SenderHold{Code: hold.Code, Since: hold.SetAt.UTC(), Until: hold.UntilAt.UTC()}
+	}
+	return newAnswer("", today), nil
+}
