@@ -293,6 +293,8 @@ type HistoryEntry struct {
 	At       time.Time
 	Channel  Channel
 	Delivery OutboxStatus
+	// ErrorCode is why it was not delivered: the carrier's code or our own.
+	ErrorCode string
 	// TurnID names the turn that the entry belongs to; empty for texts of no turn.
 	TurnID string
 	// Gate is set for a text that was kept from the coach.

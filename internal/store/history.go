@@ -101,16 +101,16 @@ func readHistory(tx *gorm.DB, page historyPage) ([]models.HistoryEntry, error) {
 	entries := make([]models.HistoryEntry, 0, len(rows))
 	for _, m := range rows {
 		entries = append(entries, models.HistoryEntry{
-			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Channel: m.Channel.Name(), Delivery: delivery[m.OutboxID], Danger: m.Danger,
-			TurnID: m.TurnID, Unreadable: m.Unreadable != "",
+			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Channel: m.Channel.Name(), Delivery: delivery[m.OutboxID].Status, Danger: m.Danger,
+			ErrorCode: delivery[m.OutboxID].ErrorCode, TurnID: m.TurnID, Unreadable: m.Unreadable != "",
 		})
 	}
 	return addGated(tx, page, entries)
 }
 
-// readDeliveries reads the statuses of the outbox rows behind some entries: of the
+// readDeliveries reads the statuses and codes of the outbox rows behind some entries: of the
 // later try, where the carrier took it.
-func readDeliveries(tx *gorm.DB, entries []models.Message) (map[string]models.OutboxStatus, error) {
+func readDeliveries(tx *gorm.DB, entries []models.Message) (map[string]models.Outbox, error) {
 	var ids []string
 	for _, m := range entries {
 		if m.OutboxID != "" {
@@ -118,17 +118,17 @@ func readDeliveries(tx *gorm.DB, entries []models.Message) (map[string]models.Ou
 		}
 	}
 	if len(ids) == 0 {
-		return map[string]models.OutboxStatus{}, nil
+		return map[string]models.Outbox{}, nil
 	}
 	var rows []models.Outbox
-	err := tx.Select("id", "status", "late_of").
+	err := tx.Select("id", "status", "error_code", "late_of").
 		Where("id IN ? AND (late_of = '' OR accepted_at IS NOT NULL)", ids).Order("late_of").Find(&rows).Error
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string]models.OutboxStatus, len(rows))
+	out := make(map[string]models.Outbox, len(rows))
 	for _, r := range rows {
-		out[cmp.Or(r.LateOf, r.ID)] = r.Status
+		out[cmp.Or(r.LateOf, r.ID)] = r
 	}
 	return out, nil
 }
