@@ -97,9 +97,8 @@ func New(cfg Config) (http.Handler, error) {
 func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.page(mux, "{$}", c.showToday)
 	c.page(mux, "people", c.showPeople)
-	c.page(mux, "people/{id}", c.showPerson)
 	c.action(mux, "people", c.enrol, c.showPeople)
-	c.action(mux, "people/{id}/send", c.sendMessage, c.showPerson)
+	c.registerConversation(mux)
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
 		c.handle(w, r, func(*viewer) (page, error) { return page{}, errNoPage })
 	})
