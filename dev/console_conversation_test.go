@@ -31,9 +31,15 @@ func (c *conversation) another(t *testing.T) *browsertest.Page {
 	return c.browser.Open(t, c.address(), browsertest.View{})
 }
 
+// openForm opens what a summary stands for, wherever the page has it while new
+// messages move it.
+func openForm(p *browsertest.Page, title string) {
+	p.Eval(nil, `title => { [...document.querySelectorAll("summary")].find(s => s.textContent === title).click() }`, title)
+}
+
 // act opens a form, gives a reason and sends it.
 func (c *conversation) act(title, button string) {
-	c.Click(summary, title)
+	openForm(c.Page, title)
 	c.reason(button)
 }
 
@@ -60,7 +66,7 @@ func TestConsoleConversation(t *testing.T) {
 		{"live answer and why", expectWhy}, {"message with a draft that stays", expectDraft}, {"refused form keeps what was filled in", expectRefusal},
 		{"two operators", expectConflict}, {"narrow, dark and forced colours", expectLooks}, {"pause by keyboard and resume", expectPause},
 		{"crisis is marked as handled", expectCrisis}, {"failed delivery and a new number", expectFailure},
-		{"mode and memory", expectMode}, {"without script", expectPlainForms}, {"opt-out and removal", expectOptOut},
+		{"mode and memory", expectMode}, {"without script", expectPlainForms}, {"opt-out and removal", expectOptOut}, {"erasure", expectErasure},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, c) }) {
 			return
@@ -70,7 +76,7 @@ func TestConsoleConversation(t *testing.T) {
 
 func expectWhy(t *testing.T, c *conversation) {
 	require.Contains(t, c.ada.says("hi"), "habit")
-	c.ExpectText("habit") // without a reload
+	c.ExpectText("What small habit would you like") // without a reload
 	c.ExpectText("delivered")
 	c.ExpectAccessible()
 	var label string
@@ -79,7 +85,7 @@ func expectWhy(t *testing.T, c *conversation) {
 	for _, text := range []string{label, "Prompt version", "Tokens", "Stage", "What came in", "What went out", "habit"} {
 		c.ExpectText(text)
 	}
-	c.Click(summary, "The whole record as JSON")
+	openForm(c.Page, "The whole record as JSON")
 	c.ExpectText(`"prompt_version"`)
 	c.ExpectAccessible()
 	c.Look(browsertest.View{Width: 320, Height: 700, Dark: true})
@@ -103,7 +109,7 @@ func expectDraft(t *testing.T, c *conversation) {
 }
 
 func expectRefusal(_ *testing.T, c *conversation) {
-	c.Click(summary, "Change name, time zone, locale or background")
+	openForm(c.Page, "Change name, time zone, locale or background")
 	c.Fill("textbox", "Time zone", "Mars/Base")
 	c.Fill("textbox", "Background", "likes to walk")
 	c.reason("Save")
@@ -122,9 +128,9 @@ func expectRefusal(_ *testing.T, c *conversation) {
 
 func expectConflict(t *testing.T, c *conversation) {
 	other := c.another(t)
-	other.Click(summary, "Change name, time zone, locale or background")
+	openForm(other, "Change name, time zone, locale or background")
 	other.Fill("textbox", "Name", "Adela")
-	c.Click(summary, "Change name, time zone, locale or background")
+	openForm(c.Page, "Change name, time zone, locale or background")
 	c.Fill("textbox", "Name", "Adele")
 	c.reason("Save")
 	c.ExpectText("Participant updated")
@@ -162,7 +168,7 @@ func expectPause(t *testing.T, c *conversation) {
 	c.ada.text("are you there?")
 	c.ExpectText("Waiting messages")
 	c.ExpectAccessible()
-	c.Click(summary, "Resume")
+	openForm(c.Page, "Resume")
 	c.Click("radio", "Count them as read")
 	c.reason("Resume")
 	c.ExpectText("Resumed")
@@ -174,7 +180,7 @@ func expectCrisis(t *testing.T, c *conversation) {
 	c.ExpectText("Needs a person: crisis")
 	c.ExpectText("possible crisis: self harm")
 	c.ExpectAccessible()
-	c.Click(summary, "Mark as handled: crisis")
+	openForm(c.Page, "Mark as handled: crisis")
 	c.Fill("textbox", "What was done (kept sealed with the alarm)", "called back, a friend is there")
 	c.reason("Mark as handled")
 	c.ExpectText("Marked as handled")
@@ -190,7 +196,7 @@ func expectFailure(t *testing.T, c *conversation) {
 	c.ExpectText("Code 21614: the number is not a mobile number. Ask the person by another way for the right number, and change it here.")
 	c.ExpectText("The carrier cannot reach the number")
 	c.ExpectAccessible()
-	c.Click(summary, "Change the phone number")
+	openForm(c.Page, "Change the phone number")
 	c.Fill("textbox", "New phone number", "12")
 	c.reason("Change the number")
 	c.ExpectText("Not done: phone_number: ")
@@ -207,7 +213,7 @@ func expectFailure(t *testing.T, c *conversation) {
 }
 
 func expectMode(_ *testing.T, c *conversation) {
-	c.Click(summary, "Set the mode")
+	openForm(c.Page, "Set the mode")
 	c.Eval(nil, `() => { document.getElementById("mode").value = "FEEDBACK" }`)
 	c.reason("Set the mode")
 	c.ExpectText("Mode set")
@@ -238,6 +244,25 @@ func expectOptOut(_ *testing.T, c *conversation) {
 	c.ExpectAccessible()
 	c.act("Remove from the programme", "Remove")
 	c.ExpectText("Participant removed")
+}
+
+func expectErasure(t *testing.T, c *conversation) {
+	ben := &person{t: t, number: "+12025550188", r: c.ada.r}
+	require.Equal(t, http.StatusCreated, ben.enroll("Ben", "UTC"))
+	ben.next(soon)
+	erased := &conversation{ada: ben, browser: c.browser}
+	erased.Page = erased.another(t)
+	openForm(erased.Page, "Erase the person")
+	erased.Fill("textbox", "The person's id once more: "+ben.id, ada)
+	erased.reason("Erase for good")
+	erased.ExpectText("Not done: confirm: must be the participant's id")
+	erased.ExpectAccessible()
+	erased.Fill("textbox", "The person's id once more: "+ben.id, ben.id)
+	erased.Click("button", "Erase for good")
+	erased.ExpectText("Erasure of " + ben.id)
+	erased.ExpectText("The person is being erased")
+	erased.ExpectAccessible()
+	erased.ExpectText("Finished")
 }
 
 // sendForm posts a form and follows the redirect with its cookie.

@@ -23,11 +23,12 @@ const historyPage = 50
 func (c *Console) registerConversation(mux *http.ServeMux) {
 	c.page(mux, "people/{id}", c.showPerson)
 	c.page(mux, "people/{id}/turns/{n}", c.showTurn)
+	c.page(mux, "people/{id}/erasure", c.showErasure)
 	mux.HandleFunc("GET "+Path+"people/{id}/memory.zip", c.downloadMemory)
 	for name, do := range map[string]func(*viewer) (string, error){
 		"send": c.sendMessage, "change": c.changePerson, "phone": c.changeNumber, "pause": c.pausePerson, "resume": c.resumePerson,
 		"waiting": c.settleWaiting, "optout": c.recordOptOut, "mode": c.setMode, "attention": c.clearAttention, "forget": c.forget,
-		"remove": c.removePerson,
+		"remove": c.removePerson, "erase": c.erasePerson,
 	} {
 		c.action(mux, "people/{id}/"+name, do, c.showPerson)
 	}
