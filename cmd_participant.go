@@ -115,7 +115,7 @@ func (p *program) updateCommand() *cobra.Command {
 	flags := c.Flags()
 	for name, usage := range map[string]string{
 		"phone": "new phone number; conversation, schedules and consent stay", "name": "name", "gender": "gender", "ethnicity": "ethnicity", "background": "what the coach should know",
-		"timezone": "IANA time zone", "locale": "language and region", "status": "active, paused, completed or withdrawn",
+		"timezone": "IANA time zone", "locale": "language and region", "status": "active, paused, completed, withdrawn or opted_out",
 	} {
 		flags.String(name, "", usage)
 	}

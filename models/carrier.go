@@ -104,22 +104,33 @@ type ClassSpec struct {
 	// OptsOut: it says that the person opted out. Unreachable: it says that the
 	// number cannot be reached.
 	OptsOut, Unreachable bool
+	// NextStep is what an operator does about it, for people to read.
+	NextStep string
 }
 
 // classes registers every class.
 var classes = []ClassSpec{
-	{Name: CarrierRetry, Reaction: ReactionRetry},
-	{Name: CarrierSlowDown, Reaction: ReactionRetryInMinutes},
-	{Name: CarrierRetryOnce, Reaction: ReactionRetryLater, LaterRetry: true},
-	{Name: CarrierAmbiguous, Reaction: ReactionLookUp},
-	{Name: CarrierWindow, Reaction: ReactionHold, HoldEnd: HoldEndQuota},
-	{Name: CarrierRegistration, Reaction: ReactionHold, HoldEnd: HoldEndProbe},
-	{Name: CarrierAccount, Reaction: ReactionHoldAndEnd, HoldEnd: HoldEndProbe},
-	{Name: CarrierConsent, OptsOut: true},
-	{Name: CarrierBadNumber, Unreachable: true},
-	{Name: CarrierBlocked},
-	{Name: CarrierContent},
-	{Name: CarrierStale},
+	{Name: CarrierRetry, Reaction: ReactionRetry,
+		NextStep: "Nothing to do: it is tried again by itself. Send it again by hand if it has failed in the end."},
+	{Name: CarrierSlowDown, Reaction: ReactionRetryInMinutes,
+		NextStep: "Nothing to do: it is tried again by itself. If it happens every day, ask the carrier for a higher rate."},
+	{Name: CarrierRetryOnce, Reaction: ReactionRetryLater, LaterRetry: true,
+		NextStep: "It is tried once more later. If that fails too, ask the person by another way whether the phone works."},
+	{Name: CarrierAmbiguous, Reaction: ReactionLookUp,
+		NextStep: "Wait: the carrier is asked whether it took the message. Do not send it again before that is known."},
+	{Name: CarrierWindow, Reaction: ReactionHold, HoldEnd: HoldEndQuota,
+		NextStep: "Nothing to do: messages go on when the quota begins anew. Ask the carrier for a higher quota if it happens often."},
+	{Name: CarrierRegistration, Reaction: ReactionHold, HoldEnd: HoldEndProbe,
+		NextStep: "Complete the registration of the sender with the carrier; messages go on by themselves then."},
+	{Name: CarrierAccount, Reaction: ReactionHoldAndEnd, HoldEnd: HoldEndProbe,
+		NextStep: "Have an administrator check the account and the sender's settings with the carrier; then send it again."},
+	{Name: CarrierConsent, OptsOut: true,
+		NextStep: "Send nothing more. Only the person can come back, by texting START."},
+	{Name: CarrierBadNumber, Unreachable: true,
+		NextStep: "Ask the person by another way for the right number, and change it here."},
+	{Name: CarrierBlocked, NextStep: "Look at the text for links or words that carriers filter, write it differently, and ask the person whether they blocked the number."},
+	{Name: CarrierContent, NextStep: "The text itself was refused: write it shorter or without what was attached, and send it again."},
+	{Name: CarrierStale, NextStep: "It came too late to be of use. Send it again only if it still makes sense."},
 }
 
 // Spec returns what is done about the class; for none and for unknown ones the

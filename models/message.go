@@ -303,6 +303,8 @@ type HistoryEntry struct {
 	Delivery OutboxStatus
 	// By is the operator who wrote it; empty for others.
 	By string
+	// ErrorCode is why it was not delivered: the carrier's code or our own.
+	ErrorCode string
 	// TurnID names the turn that the entry belongs to; empty for texts of no turn.
 	TurnID string
 	// Gate is set for a text that was kept from the coach.

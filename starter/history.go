@@ -34,7 +34,7 @@ func (h *handlers) getHistory(ctx context.Context, in *historyRequest) (*answer[
 		if entry.Unreadable {
 			h.log.Error("a stored text cannot be opened with the payload keys; check `coachline doctor`", "participant", in.ID, "at", entry.At)
 		}
-		list = append(list, api.HistoryEntry(entry))
+		list = append(list, toHistoryEntry(entry))
 	}
 	return newAnswer("", list), nil
 }
@@ -50,4 +50,13 @@ func (h *handlers) readHistory(ctx context.Context, in *historyRequest) ([]model
 		return nil, err
 	}
 	return h.store.HistoryAfter(ctx, in.ID, in.Limit, in.After)
+}
+
+func toHistoryEntry(entry models.HistoryEntry) api.HistoryEntry {
+	out := api.HistoryEntry{
+		Role: entry.Role, Kind: entry.Kind, Text: entry.Text, At: entry.At, Channel: entry.Channel, Delivery: entry.Delivery,
+		ErrorCode: entry.ErrorCode, TurnID: entry.TurnID, Gate: entry.Gate, Danger: entry.Danger, Unreadable: entry.Unreadable,
+	}
+	out.Meaning, out.NextStep = explainCode(entry.ErrorCode)
+	return out
 }

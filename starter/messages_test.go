@@ -18,14 +18,15 @@ func TestHistory(t *testing.T) {
 	path := participantsPath + "/" + h.ann().ID + "/history"
 	require.Equal(t, "[]", string(h.do(call{method: "GET", path: path}).body.Result))
 	h.store.history = []models.HistoryEntry{
-		{Role: models.RoleAssistant, Kind: models.KindGreeting, Text: "Hi", At: testNow, Channel: models.ChannelSMS, Delivery: models.OutboxDelivered, TurnID: "conv_1-t1"},
+		{Role: models.RoleAssistant, Kind: models.KindGreeting, Text: "Hi", At: testNow, Channel: models.ChannelSMS, Delivery: models.OutboxUndelivered, ErrorCode: "21614", TurnID: "conv_1-t1"},
 		{Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: models.ChannelChat},
 	}
 	all := h.do(call{method: "GET", path: path})
-	require.JSONEq(t, `[{"role":"assistant","kind":"greeting","text":"Hi","at":"2026-11-24T13:00:00Z","channel":"sms","delivery":"delivered","turn_id":"conv_1-t1"},
+	require.JSONEq(t, `[{"role":"assistant","kind":"greeting","text":"Hi","at":"2026-11-24T13:00:00Z","channel":"sms","delivery":"undelivered",
+		"error_code":"21614","error_meaning":"the number is not a mobile number","error_next_step":"Ask the person by another way for the right number, and change it here.","turn_id":"conv_1-t1"},
 		{"role":"user","kind":"message","text":"Hello","at":"2026-11-24T13:01:00Z","channel":"chat"}]`, string(all.body.Result))
 	newer := result[[]api.HistoryEntry](t, h.do(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z"}))
-	require.Equal(t, []api.HistoryEntry{api.HistoryEntry(h.store.history[1])}, newer)
+	require.Equal(t, []api.HistoryEntry{{Role: models.RoleUser, Kind: models.KindMessage, Text: "Hello", At: testNow.Add(time.Minute), Channel: models.ChannelChat}}, newer)
 	h.refused(call{method: "GET", path: path + "?after=2026-11-24T13:00:00Z&before=2026-11-24T13:00:00Z"}, http.StatusBadRequest, "not together")
 	h.refused(call{method: "GET", path: participantsPath + "/nobody/history?after=2026-11-24T13:00:00Z"}, http.StatusNotFound, "participant not found")
 	require.Len(t, result[[]api.HistoryEntry](t, h.do(call{method: "GET", path: path + "?limit=1"})), 1)

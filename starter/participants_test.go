@@ -183,7 +183,6 @@ func TestChange(t *testing.T) {
 	h.refused(call{method: "PUT", path: path, body: `{"timezone":"Mars/Base"}`}, http.StatusBadRequest, "timezone: unknown zone")
 	h.refused(call{method: "PUT", path: path, body: `{"phone":"+15550000009"}`}, http.StatusBadRequest, "phone: unknown field")
 	h.refused(call{method: "PUT", path: path, body: `{"debug":true}`}, http.StatusBadRequest, "debug: only a tester")
-	h.refused(call{method: "PUT", path: path, body: `{"status":"opted_out"}`}, http.StatusConflict, "status: only the participant can opt out")
 
 	same := h.do(call{method: "PUT", path: path, body: `{"status":"active"}`})
 	require.Equal(t, `"2"`, same.header.Get("ETag"))
@@ -196,6 +195,12 @@ func TestChange(t *testing.T) {
 	require.Equal(t, "n2", update.UpdateID)
 	require.Equal(t, client.WorkflowUpdateStageAccepted, update.WaitForStage)
 	require.Equal(t, []any{models.ParticipantChanged{Zone: "Asia/Tokyo", Status: models.StatusPaused}}, update.Args)
+
+	// A person who said by another way that they want no more texts.
+	out := h.do(call{method: "PUT", path: path, body: `{"status":"opted_out"}`})
+	require.Equal(t, http.StatusOK, out.status, out.raw)
+	require.Equal(t, models.StatusOptedOut, result[api.Participant](t, out).Status)
+	h.refused(call{method: "PUT", path: path, body: `{"status":"active"}`}, http.StatusConflict, "status: the participant opted out; only the participant can come back")
 }
 
 func TestRemove(t *testing.T) {

@@ -142,13 +142,19 @@ var codeMeanings = map[string]string{
 	string(models.StatusWithdrawn): "the participant had withdrawn",
 }
 
-func toDelivery(row models.Outbox) api.Delivery {
-	meaning, ours := codeMeanings[row.ErrorCode]
-	if !ours {
-		meaning = sms.Meaning(row.ErrorCode)
+// explainCode says what a code of a message means and what an operator can do
+// about it. There is nothing to do about our own codes.
+func explainCode(code string) (meaning, nextStep string) {
+	if meaning, ours := codeMeanings[code]; ours {
+		return meaning, ""
 	}
+	return sms.Meaning(code), sms.NextStep(code)
+}
+
+func toDelivery(row models.Outbox) api.Delivery {
+	meaning, nextStep := explainCode(row.ErrorCode)
 	return api.Delivery{
-		ID: row.ID, Part: row.Part, Kind: row.Kind, Text: row.Body, Status: row.Status, ErrorCode: row.ErrorCode, Meaning: meaning,
+		ID: row.ID, Part: row.Part, Kind: row.Kind, Text: row.Body, Status: row.Status, ErrorCode: row.ErrorCode, Meaning: meaning, NextStep: nextStep,
 		Attempts: row.Attempts, At: row.CreatedAt.UTC(), TakenAt: toUTC(row.AcceptedAt), ChangedAt: row.UpdatedAt.UTC(),
 	}
 }

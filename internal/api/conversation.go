@@ -16,6 +16,10 @@ type HistoryEntry struct {
 	Delivery models.OutboxStatus `json:"delivery,omitempty"`
 	// By is the operator who wrote a message or a note; empty for others.
 	By string `json:"by,omitempty"`
+	// ErrorCode, Meaning and NextStep are of a message that was not delivered.
+	ErrorCode string `json:"error_code,omitempty" doc:"Why it was not delivered: the carrier's code or our own."`
+	Meaning   string `json:"error_meaning,omitempty" doc:"What the code means."`
+	NextStep  string `json:"error_next_step,omitempty" doc:"What an operator can do about it."`
 	// TurnID names the turn that the entry belongs to; empty for texts of no turn.
 	TurnID string `json:"turn_id,omitempty"`
 	// Gate is set for a text that was kept from the coach.

@@ -139,6 +139,7 @@ type Delivery struct {
 	Status    models.OutboxStatus `json:"status"`
 	ErrorCode string              `json:"error_code,omitempty"`
 	Meaning   string              `json:"error_meaning,omitempty"`
+	NextStep  string              `json:"error_next_step,omitempty" doc:"What an operator can do about it."`
 	Attempts  int                 `json:"attempts"`
 	At        time.Time           `json:"at"`
 	TakenAt   *time.Time          `json:"accepted_at"`

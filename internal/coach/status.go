@@ -8,10 +8,10 @@ import (
 )
 
 // StatusChange says whether an operator may change a status: between active and
-// paused, and from anywhere to completed or withdrawn. Opting out and coming
-// back from it are the person's own; no event takes them back into coaching
-// from completed or withdrawn, because that would also be a way around an
-// opt-out. The error is a *models.FieldError whose text is safe to show. A
+// paused, and from anywhere to completed, withdrawn or opted_out, where a person
+// asked for it by another way. Coming back from an opt-out is the person's own;
+// no event takes them back into coaching from completed or withdrawn, because
+// that would also be a way around an opt-out. The error is a *models.FieldError whose text is safe to show. A
 // status that stays is always allowed.
 func StatusChange(from, to models.Status) error {
 	if !slices.Contains(models.Statuses(), to) {
@@ -21,10 +21,8 @@ func StatusChange(from, to models.Status) error {
 		return nil
 	}
 	switch to {
-	case models.StatusCompleted, models.StatusWithdrawn:
+	case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
 		return nil
-	case models.StatusOptedOut:
-		return models.BadField("status", "only the participant can opt out; use withdrawn")
 	case models.StatusActive, models.StatusPaused:
 		switch from {
 		case models.StatusActive, models.StatusPaused:

@@ -10,10 +10,10 @@ import (
 
 func TestStatusChange(t *testing.T) {
 	allowed := map[models.Status][]models.Status{
-		models.StatusActive:    {models.StatusActive, models.StatusPaused, models.StatusCompleted, models.StatusWithdrawn},
-		models.StatusPaused:    {models.StatusActive, models.StatusPaused, models.StatusCompleted, models.StatusWithdrawn},
-		models.StatusCompleted: {models.StatusCompleted, models.StatusWithdrawn},
-		models.StatusWithdrawn: {models.StatusCompleted, models.StatusWithdrawn},
+		models.StatusActive:    {models.StatusActive, models.StatusPaused, models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut},
+		models.StatusPaused:    {models.StatusActive, models.StatusPaused, models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut},
+		models.StatusCompleted: {models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut},
+		models.StatusWithdrawn: {models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut},
 		models.StatusOptedOut:  {models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut},
 	}
 	for _, from := range models.Statuses() {

@@ -100,9 +100,8 @@ func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.page(mux, "people/bulk", c.showBulk)
 	c.page(mux, "people/bulk/result", c.showBulkResult)
 	c.action(mux, "people/bulk", c.changeBulk, c.showBulk)
-	c.page(mux, "people/{id}", c.showPerson)
 	c.action(mux, "people", c.enrol, c.showPeople)
-	c.action(mux, "people/{id}/send", c.sendMessage, c.showPerson)
+	c.registerConversation(mux)
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
 		c.handle(w, r, func(*viewer) (page, error) { return page{}, errNoPage })
 	})

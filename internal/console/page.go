@@ -103,7 +103,7 @@ func (c *Console) action(mux *http.ServeMux, path string, do func(*viewer) (stri
 			c.sessions.Put(r.Context(), keyNotice, v.notice)
 			http.Redirect(w, r, Path+next, http.StatusSeeOther)
 		case errors.As(err, &refused) && refused.status < http.StatusInternalServerError && refused.status != http.StatusNotFound:
-			v.problem, v.form = refused.message, r.PostForm
+			v.problem, v.form, v.notice = refused.message, r.PostForm, ""
 			c.draw(w, v, http.StatusUnprocessableEntity, show)
 		default:
 			c.explain(w, v, err)

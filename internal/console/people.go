@@ -2,14 +2,11 @@ package console
 
 import (
 	"net/http"
-	"net/url"
-	"time"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
 	"coachline/internal/api"
-	"coachline/internal/auth"
 )
 
 const participantsPath = "/conversation/participants"
@@ -42,45 +39,4 @@ func (c *Console) enrol(v *viewer) (string, error) {
 	}
 	p, err := send[api.Participant](v, call{method: http.MethodPost, path: participantsPath, body: body})
 	return "people/" + p.ID, err
-}
-
-// showPerson is a conversation with what is known of the person.
-func (c *Console) showPerson(v *viewer) (page, error) {
-	path := participantsPath + "/" + url.PathEscape(v.path("id"))
-	p, err := get[api.Participant](v, path, nil)
-	if err != nil {
-		return page{}, err
-	}
-	history, err := get[[]api.HistoryEntry](v, path+"/history", url.Values{"limit": {"100"}})
-	if err != nil {
-		return page{}, err
-	}
-	zone := zoneOf(p.Timezone)
-	return page{title: nameOf(p), section: "people", follow: p.ID, body: []g.Node{
-		h.H1(g.Text(nameOf(p))),
-		h.Ol(h.Class("transcript"), h.Aria("label", "Conversation, oldest first"), g.Map(history, func(e api.HistoryEntry) g.Node {
-			class := "message"
-			if e.Role == "assistant" {
-				class += " ours"
-			}
-			at := e.At
-			return h.Li(h.Class(class), h.P(g.Text(e.Text)), h.P(h.Class("quiet"), instantOf(&at, zone), g.Text(" "+string(e.Kind))))
-		})),
-		g.Iff(v.can(auth.MessageSend), func() g.Node {
-			return h.Form(h.Method("post"), h.Action(Path+"people/"+p.ID+"/send"), h.Class("stack"),
-				h.Input(h.Type("hidden"), h.Name("key"), h.Value(v.now.Format(time.RFC3339Nano))),
-				field("body", "Message", h.Textarea(h.ID("body"), h.Name("body"), h.Required(), g.Text(v.value("body")))),
-				h.Button(h.Type("submit"), g.Text("Send")))
-		}),
-	}}, nil
-}
-
-func (c *Console) sendMessage(v *viewer) (string, error) {
-	id := v.path("id")
-	_, err := send[any](v, call{
-		method: http.MethodPost, path: participantsPath + "/" + url.PathEscape(id) + "/messages",
-		body:   map[string]string{"body": v.request.PostFormValue("body")},
-		header: map[string]string{"Idempotency-Key": v.request.PostFormValue("key")},
-	})
-	return "people/" + id, err
 }

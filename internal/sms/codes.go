@@ -84,3 +84,17 @@ func Meaning(code string) string {
 	}
 	return codes[number].text
 }
+
+// NextStep says what an operator can do about a carrier's error code; for a code
+// that is not known, where to look it up.
+func NextStep(code string) string {
+	number, err := strconv.Atoi(code)
+	if err != nil {
+		return ""
+	}
+	known, ok := codes[number]
+	if !ok {
+		return "Look the code up in the carrier's list of errors."
+	}
+	return known.class.Spec().NextStep
+}

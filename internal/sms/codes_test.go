@@ -44,6 +44,19 @@ func TestEveryDocumentedCode(t *testing.T) {
 	}
 }
 
+// TestNextStep: people are told what to do about every class.
+func TestNextStep(t *testing.T) {
+	told := map[string]bool{}
+	for code, known := range codes {
+		next := NextStep(strconv.Itoa(code))
+		require.NotEmpty(t, next, "%d, %s", code, known.class)
+		told[next] = true
+	}
+	require.Len(t, told, 11, "each class has a step of its own")
+	require.Contains(t, NextStep("99999"), "Look the code up")
+	require.Empty(t, NextStep("opted_out"), "not of the carrier")
+}
+
 func TestParseStatus(t *testing.T) {
 	for _, test := range []struct {
 		in   string

@@ -101,21 +101,21 @@ func readHistory(tx *gorm.DB, page historyPage) ([]models.HistoryEntry, error) {
 	entries := make([]models.HistoryEntry, 0, len(rows))
 	for _, m := range rows {
 		entries = append(entries, models.HistoryEntry{
-			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Channel: m.Channel.Name(), Delivery: delivery[m.OutboxID].status, By: cmp.Or(m.WrittenBy, delivery[m.OutboxID].by), Danger: m.Danger,
+			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Channel: m.Channel.Name(), Delivery: delivery[m.OutboxID].status, ErrorCode: delivery[m.OutboxID].code, By: cmp.Or(m.WrittenBy, delivery[m.OutboxID].by), Danger: m.Danger,
 			TurnID: m.TurnID, Unreadable: m.Unreadable != "",
 		})
 	}
 	return addGated(tx, page, entries)
 }
 
-// deliveryOf is where the outbox row of an entry stands, and the operator who wrote
-// it.
+// deliveryOf is where the outbox row of an entry stands, its error code, and the
+// operator who wrote it.
 type deliveryOf struct {
-	status models.OutboxStatus
-	by     string
+	status   models.OutboxStatus
+	code, by string
 }
 
-// readDeliveries reads the statuses of the outbox rows behind some entries: of the
+// readDeliveries reads the statuses and codes of the outbox rows behind some entries: of the
 // later try, where the carrier took it.
 func readDeliveries(tx *gorm.DB, entries []models.Message) (map[string]deliveryOf, error) {
 	var ids []string
@@ -128,7 +128,7 @@ func readDeliveries(tx *gorm.DB, entries []models.Message) (map[string]deliveryO
 		return map[string]deliveryOf{}, nil
 	}
 	var rows []models.Outbox
-	err := tx.Select("id", "status", "late_of", "sent_by").
+	err := tx.Select("id", "status", "error_code", "late_of", "sent_by").
 		Where("id IN ? AND (late_of = '' OR accepted_at IS NOT NULL)", ids).Order("late_of").Find(&rows).Error
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func readDeliveries(tx *gorm.DB, entries []models.Message) (map[string]deliveryO
 	out := make(map[string]deliveryOf, len(rows))
 	for _, r := range rows {
 		first := cmp.Or(r.LateOf, r.ID)
-		out[first] = deliveryOf{status: r.Status, by: cmp.Or(r.SentBy, out[first].by)}
+		out[first] = deliveryOf{status: r.Status, code: r.ErrorCode, by: cmp.Or(r.SentBy, out[first].by)}
 	}
 	return out, nil
 }

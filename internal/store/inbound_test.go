@@ -145,6 +145,13 @@ func TestHistory(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, tt.want, got, tt.name)
 		}
+
+		_, err = w.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: "p1-t1-p1", Status: models.OutboxFailed, ErrorCode: "30007", Class: models.CarrierBlocked, At: at(6)})
+		require.NoError(t, err)
+		reply.Delivery, reply.ErrorCode = models.OutboxFailed, "30007"
+		got, err := w.History(w.ctx, "p1", 10, time.Time{})
+		require.NoError(t, err)
+		require.Equal(t, []models.HistoryEntry{hello, reply, question}, got, "with the carrier's code")
 	})
 }
 

@@ -18,7 +18,11 @@
       if (answer.redirected || answer.status === 401) { location.reload(); return; }
       if (!answer.ok) return;
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
-      const isEdited = (node) => node.matches?.("input, textarea, select") && (node === document.activeElement || node.value !== node.defaultValue && node.type !== "hidden" || node.checked !== node.defaultChecked);
+      const isTouched = (node) => node.matches?.("input, textarea, select") && node.type !== "hidden" && (node === document.activeElement
+        || (node.type === "radio" || node.type === "checkbox" ? node.checked !== node.defaultChecked
+          : node.tagName === "SELECT" ? [...node.options].some((o) => o.selected !== o.defaultSelected) : node.value !== node.defaultValue));
+      // The hidden fields of a form say what it was drawn from: they stay while it is filled in.
+      const isEdited = (node) => isTouched(node) || node.type === "hidden" && [...(node.form?.elements || [])].some(isTouched);
       Idiomorph.morph(document.getElementById("main"), fresh, {
         ignoreActiveValue: true,
         callbacks: {

@@ -1,0 +1,204 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+// historyPage is how many messages a page of the conversation shows.
+const historyPage = 50
+
+// registerConversation adds the conversation of a person, its actions, and why
+// the coach said what it said.
+func (c *Console) registerConversation(mux *http.ServeMux) {
+	c.page(mux, "people/{id}", c.showPerson)
+	c.page(mux, "people/{id}/turns/{n}", c.showTurn)
+	c.page(mux, "people/{id}/erasure", c.showErasure)
+	mux.HandleFunc("GET "+Path+"people/{id}/memory.zip", c.downloadMemory)
+	for name, do := range map[string]func(*viewer) (string, error){
+		"send": c.sendMessage, "change": c.changePerson, "phone": c.changeNumber, "pause": c.pausePerson, "resume": c.resumePerson,
+		"waiting": c.settleWaiting, "optout": c.recordOptOut, "mode": c.setMode, "attention": c.clearAttention, "forget": c.forget,
+		"remove": c.removePerson, "erase": c.erasePerson,
+	} {
+		c.action(mux, "people/{id}/"+name, do, c.showPerson)
+	}
+}
+
+// person is what the page of a person is drawn from. What the viewer may not see
+// or what cannot be read now is empty.
+type person struct {
+	api.Participant
+	viewer *viewer
+	zone   *time.Location
+	state  *api.State
+}
+
+// apiPath is the person's path in the API.
+func (v *viewer) apiPath() string { return participantsPath + "/" + url.PathEscape(v.path("id")) }
+
+// personPath is the path of the person's page.
+func (v *viewer) personPath() string { return "people/" + url.PathEscape(v.path("id")) }
+
+// showPerson is a conversation with what is known of the person.
+func (c *Console) showPerson(v *viewer) (page, error) {
+	row, err := get[api.Participant](v, v.apiPath(), nil)
+	if err != nil {
+		return page{}, err
+	}
+	p := &person{Participant: row, viewer: v, zone: zoneOf(row.Timezone)}
+	transcript, err := p.transcript()
+	if err != nil {
+		return page{}, err
+	}
+	follow := p.ID
+	if v.query("before") != "" {
+		follow = "" // an older page does not change
+	}
+	state := p.readState()
+	return page{title: nameOf(row), section: "people", follow: follow, body: []g.Node{
+		h.H1(g.Text(nameOf(row))),
+		p.standing(),
+		h.Div(h.Class("columns"),
+			h.Div(transcript, p.sendForm(), p.actions()),
+			h.Div(state, p.waiting(), p.memory(), p.consents(), p.audit(), p.links()),
+		),
+	}}, nil
+}
+
+// transcript is one page of the conversation.
+func (p *person) transcript() (g.Node, error) {
+	v := p.viewer
+	if !v.can(auth.PersonalRead) {
+		return h.Section(h.H2(g.Text("Conversation")), h.P(g.Text("Your role may not read messages."))), nil
+	}
+	query := url.Values{"limit": {strconv.Itoa(historyPage)}}
+	if before := v.query("before"); before != "" {
+		query.Set("before", before)
+	}
+	history, err := get[[]api.HistoryEntry](v, v.apiPath()+"/history", query)
+	if err != nil {
+		return nil, err
+	}
+	older := ""
+	if len(history) == historyPage {
+		older = "?before=" + url.QueryEscape(history[0].At.UTC().Format(time.RFC3339Nano))
+	}
+	return h.Section(h.H2(g.Text("Conversation")),
+		g.If(older != "", h.P(h.A(h.Href(older), g.Text("Older messages")))),
+		g.If(len(history) == 0, h.P(h.Class("quiet"), g.Text("No messages."))),
+		g.If(len(history) > 0, h.Ol(h.Class("transcript"), h.Aria("label", "Messages, oldest first"), g.Map(history, p.message))),
+		g.If(v.query("before") != "", h.P(h.A(h.Href(Path+v.personPath()), g.Text("Newest messages")))),
+	), nil
+}
+
+// message is an entry of the conversation.
+func (p *person) message(e api.HistoryEntry) g.Node {
+	class, at, text := "message", e.At, e.Text
+	if e.Role == models.RoleAssistant {
+		class += " ours"
+	}
+	if e.Unreadable {
+		text = "(cannot be opened with the payload keys)"
+	}
+	return h.Li(h.Class(class), h.P(g.Text(text)),
+		h.P(h.Class("quiet"), instantOf(&at, p.zone), g.Text(" · "+wordsOf(string(e.Kind))),
+			g.If(e.Channel != models.ChannelSMS, g.Text(" · "+string(e.Channel))),
+			g.If(e.Delivery != "", g.Text(" · "+deliveryOf(e.Delivery))),
+			g.If(e.Danger != "", h.Span(h.Class("tag bad"), g.Text("possible crisis: "+wordsOf(string(e.Danger))))),
+			g.If(e.Gate != "", h.Span(h.Class("tag warn"), g.Text("kept from the coach: "+wordsOf(string(e.Gate))))),
+			p.whyLink(e)),
+		g.If(e.ErrorCode != "", h.P(h.Class("failure"), g.Text(failureOf(e.ErrorCode, e.Meaning, e.NextStep)))),
+	)
+}
+
+// whyLink leads from what the coach said to the record of its turn.
+func (p *person) whyLink(e api.HistoryEntry) g.Node {
+	_, number, ok := models.ParseTurnID(e.TurnID)
+	if !ok || e.Role != models.RoleAssistant || !p.viewer.can(auth.TurnRead) {
+		return nil
+	}
+	n := strconv.Itoa(number)
+	return g.Group{g.Text(" · "), h.A(h.Href(Path+p.viewer.personPath()+"/turns/"+n), h.Aria("label", "Why, turn "+n), g.Text("Why"))}
+}
+
+// failureOf says why a message was not delivered and what to do about it.
+func failureOf(code, meaning, next string) string {
+	text := "Code " + code
+	if meaning != "" {
+		text += ": " + meaning
+	}
+	return strings.TrimSpace(text + ". " + next)
+}
+
+// deliveryOf says where one of our messages stands.
+func deliveryOf(s models.OutboxStatus) string {
+	switch s {
+	case models.OutboxReady:
+		return "waiting to go out"
+	case models.OutboxSending:
+		return "going out"
+	case models.OutboxAccepted, models.OutboxQueued:
+		return "taken by the carrier"
+	case models.OutboxSent:
+		return "sent"
+	case models.OutboxDelivered:
+		return "delivered"
+	case models.OutboxUndelivered:
+		return "not delivered"
+	case models.OutboxFailed:
+		return "failed"
+	case models.OutboxRead:
+		return "read"
+	case models.OutboxCanceled:
+		return "not sent"
+	case models.OutboxUnknown:
+		return "not known whether it went out; being looked up"
+	}
+	return string(s)
+}
+
+// wordsOf shows a name of the system with spaces.
+func wordsOf(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// standing says at the top what matters now.
+func (p *person) standing() g.Node {
+	status := "tag good"
+	if p.Status != models.StatusActive {
+		status = "tag warn"
+	}
+	now := p.viewer.now
+	return h.Div(h.ID("standing"),
+		h.P(h.Span(h.Class(status), g.Text(wordsOf(string(p.Status)))), g.Text(" "), h.Span(h.Class("tag"), g.Text(wordsOf(strings.ToLower(string(p.Mode))))),
+			g.Text(" "+p.Phone+" · their time "+now.In(p.zone).Format("Mon 15:04")+" · last heard "+ageOf(p.LastInboundAt, now))),
+		g.If(p.Attention != "", h.P(h.Class("problem"), h.Strong(g.Text("Needs a person: "+wordsOf(string(p.Attention)))), g.Text(", since "+ageOf(p.AttentionAt, now)))),
+		g.Iff(p.UnreachableAt != nil, func() g.Node {
+			return h.P(h.Class("problem"), g.Text("The carrier cannot reach the number since "+ageOf(p.UnreachableAt, now)+" (code "+p.UnreachableCode+"). No prompts are sent until the person texts or the number is changed."))
+		}),
+	)
+}
+
+// downloadMemory hands over what is remembered of a person as a file.
+func (c *Console) downloadMemory(w http.ResponseWriter, r *http.Request) {
+	v, ok := c.viewerOf(w, r)
+	if !ok {
+		return
+	}
+	raw, err := c.callAPI(v, call{method: http.MethodGet, path: v.apiPath() + "/memory/export"})
+	if err != nil {
+		c.explain(w, v, err)
+		return
+	}
+	w.Header().Set("Content-Type", v.header.Get("Content-Type"))
+	w.Header().Set("Content-Disposition", v.header.Get("Content-Disposition"))
+	_, _ = w.Write(raw) // the browser has gone where this fails
+}

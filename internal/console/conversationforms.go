@@ -1,0 +1,307 @@
+package console
+
+import (
+	"crypto/rand"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+// action is a form that does one thing to a person.
+type action struct {
+	// name is the end of its route; key tells forms of one route apart.
+	name, key string
+	title     string
+	needs     auth.Permission
+	// says is what it will do.
+	says   string
+	button string
+	danger bool
+	fields []g.Node
+}
+
+// isRefused reports whether the form was sent and refused.
+func (p *person) isRefused(name, key string) bool {
+	v := p.viewer
+	return v.problem != "" && path.Base(v.request.URL.Path) == name && v.value("key") == key
+}
+
+// entered is what a field held where its form was refused, otherwise its value.
+func (p *person) entered(form, field, value string) string {
+	if p.isRefused(form, "") {
+		return p.viewer.value(field)
+	}
+	return value
+}
+
+// form is an action that is opened by its title.
+func (p *person) form(a action) g.Node {
+	if !p.viewer.can(a.needs) {
+		return nil
+	}
+	return h.Details(h.ID("do-"+a.name+a.key), g.If(p.isRefused(a.name, a.key), g.Attr("open")), h.Summary(g.Text(a.title)), p.formBody(a))
+}
+
+func (p *person) formBody(a action) g.Node {
+	if !p.viewer.can(a.needs) {
+		return nil
+	}
+	id, reason := a.name+a.key+"-reason", ""
+	if p.isRefused(a.name, a.key) {
+		reason = p.viewer.value("reason")
+	}
+	return h.Form(h.Method("post"), h.Action(Path+p.viewer.personPath()+"/"+a.name), h.Class("stack"),
+		h.P(h.ID(id+"-says"), g.Text(a.says)),
+		g.If(a.key != "", h.Input(h.Type("hidden"), h.Name("key"), h.Value(a.key))),
+		g.Group(a.fields),
+		field(id, "Reason (kept in the audit)", h.Input(h.ID(id), h.Name("reason"), h.Required(), h.MaxLength("500"), h.Aria("describedby", id+"-says"), h.Value(reason))),
+		h.Button(h.Type("submit"), g.If(a.danger, h.Class("danger")), g.Text(a.button)),
+	)
+}
+
+// sendForm writes to the person. The key makes a form that is sent twice one
+// message.
+func (p *person) sendForm() g.Node {
+	v := p.viewer
+	if !v.can(auth.MessageSend) {
+		return nil
+	}
+	if p.Status == models.StatusOptedOut {
+		return h.P(h.Class("quiet"), g.Text("The person has opted out; nothing may be sent until they text START."))
+	}
+	return h.Form(h.Method("post"), h.Action(Path+v.personPath()+"/send"), h.Class("stack"), h.ID("send"),
+		h.Input(h.Type("hidden"), h.Name("id"), h.Value(p.entered("send", "id", rand.Text()))),
+		field("body", "Message", h.Textarea(h.ID("body"), h.Name("body"), h.Required(), h.MaxLength("1600"), h.Aria("describedby", "body-says"), g.Text(p.entered("send", "body", "")))),
+		hint("body-says", "Goes out at once as the programme's own message, also in quiet hours; the coach reads it as part of the conversation."),
+		h.Button(h.Type("submit"), g.Text("Send")),
+	)
+}
+
+// actions are the forms that change something.
+func (p *person) actions() g.Node {
+	forms := []g.Node{p.attentionForm(), p.pauseForm(), p.changeForm(), p.phoneForm(), p.modeForm()}
+	if p.Status != models.StatusOptedOut {
+		forms = append(forms, p.form(action{name: "optout", title: "Record an opt-out", needs: auth.ParticipantChange, danger: true, button: "Record the opt-out",
+			says: "For a person who said by another way that they want no more messages. Nothing more is sent, not even a confirmation; only the person can come back, by texting START."}))
+	}
+	forms = append(forms, p.form(action{name: "remove", title: "Remove from the programme", needs: auth.ParticipantRemove, danger: true, button: "Remove",
+		says: "Coaching ends for good and a closing notice goes out. The person leaves the lists; the number may be enrolled again.", fields: []g.Node{p.versionField("remove")}}), p.eraseForm())
+	return h.Section(h.H2(g.Text("Actions")), g.Group(forms))
+}
+
+func (p *person) attentionForm() g.Node {
+	if p.Attention == "" {
+		return nil
+	}
+	return p.form(action{name: "attention", title: "Mark as handled: " + wordsOf(string(p.Attention)), needs: auth.AttentionClear, button: "Mark as handled",
+		says: "Ends every call for attention to this person; prompts go on with their next time.",
+		fields: []g.Node{field("note", "What was done (kept sealed with the alarm)",
+			h.Textarea(h.ID("note"), h.Name("note"), h.MaxLength("2000"), g.Text(p.entered("attention", "note", ""))))}})
+}
+
+// pauseForm pauses or resumes; nothing where neither can be done.
+func (p *person) pauseForm() g.Node {
+	switch p.Status {
+	case models.StatusActive:
+		return p.form(action{name: "pause", title: "Pause", needs: auth.ParticipantChange, button: "Pause",
+			says: "No prompts, reminders or replies go out until the person is resumed by hand. What they write waits for an operator."})
+	case models.StatusPaused:
+		return p.form(action{name: "resume", title: "Resume", needs: auth.ParticipantChange, button: "Resume",
+			says: "Prompts go on with their next time, and the coach answers again.", fields: []g.Node{p.waitingChoice("resume")}})
+	case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
+	}
+	return nil
+}
+
+// waitingChoice asks what becomes of messages that came during a pause.
+func (p *person) waitingChoice(form string) g.Node {
+	chosen := p.entered(form, "waiting", "")
+	radio := func(value, label string) g.Node {
+		return h.Div(h.Label(h.Input(h.Type("radio"), h.Name("waiting"), h.Value(value), h.Required(), g.If(chosen == value, h.Checked())), g.Text(" "+label)))
+	}
+	return h.FieldSet(h.Legend(g.Text("Messages that came meanwhile")),
+		radio(string(models.WaitingAnswer), "Have the coach answer them"), radio(string(models.WaitingRead), "Count them as read"))
+}
+
+// versionField is the version of the person that a form was drawn from. Of a
+// refused form it is the newest, whose differences the page shows.
+func (p *person) versionField(form string) g.Node {
+	return h.Input(h.Type("hidden"), h.ID(form+"-version"), h.Name("version"), h.Value(strconv.FormatInt(p.Version, 10)))
+}
+
+// detail is a field of a person that may be changed as a text.
+type detail struct {
+	name, label, value string
+	max                string
+}
+
+func (p *person) details() []detail {
+	return []detail{
+		{"name", "Name", p.Name, "100"}, {"timezone", "Time zone", p.Timezone, "64"},
+		{"locale", "Locale", p.Locale, "35"}, {"background", "Background", p.Background, "2000"},
+	}
+}
+
+// changeForm changes what is known of a person from elsewhere. It keeps what each
+// field was, so that only what was edited is sent and a change of another operator
+// is shown.
+func (p *person) changeForm() g.Node {
+	if !p.viewer.can(auth.PersonalRead) {
+		return nil
+	}
+	fields := []g.Node{p.versionField("change"), p.differences()}
+	for _, d := range p.details() {
+		id, value := "change-"+d.name, p.entered("change", d.name, d.value)
+		control := h.Input(h.ID(id), h.Name(d.name), h.MaxLength(d.max), h.Value(value))
+		if d.name == "background" {
+			control = h.Textarea(h.ID(id), h.Name(d.name), h.MaxLength(d.max), g.Text(value))
+		}
+		fields = append(fields, h.Input(h.Type("hidden"), h.ID(id+"-was"), h.Name("was_"+d.name), h.Value(d.value)), field(id, d.label, control))
+	}
+	return p.form(action{name: "change", title: "Change name, time zone, locale or background", needs: auth.ParticipantChange, button: "Save",
+		says: "The coach uses the new words from its next message on; daily prompts move with the time zone.", fields: fields})
+}
+
+// differences lists what another operator has changed since a refused form was
+// drawn.
+func (p *person) differences() g.Node {
+	if !p.isRefused("change", "") {
+		return nil
+	}
+	var lines []g.Node
+	for _, d := range p.details() {
+		if was := p.viewer.value("was_" + d.name); was != d.value {
+			lines = append(lines, h.Li(g.Text(d.label+" was "+strconv.Quote(was)+" and is now "+strconv.Quote(d.value)+".")))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return h.Div(h.Class("failure"), h.P(g.Text("Changed meanwhile:")), h.Ul(lines...))
+}
+
+func (p *person) phoneForm() g.Node {
+	if !p.viewer.can(auth.PersonalRead) {
+		return nil
+	}
+	return p.form(action{name: "phone", title: "Change the phone number", needs: auth.ParticipantChange, button: "Change the number",
+		says: "Everything more goes to the new number; conversation, prompts and consent stay. The old number is a stranger's from then on.",
+		fields: []g.Node{p.versionField("phone"), field("new-phone", "New phone number",
+			h.Input(h.ID("new-phone"), h.Name("phone"), h.Type("tel"), h.Required(), h.MaxLength("40"), h.Value(p.entered("phone", "phone", ""))))}})
+}
+
+func (p *person) modeForm() g.Node {
+	if !p.Status.Coached() {
+		return nil
+	}
+	chosen := p.entered("mode", "mode", string(p.Mode))
+	return p.form(action{name: "mode", title: "Set the mode", needs: auth.ParticipantChange, button: "Set the mode",
+		says: "The coach goes on in this mode after the reply that is under way.",
+		fields: []g.Node{field("mode", "Mode", h.Select(h.ID("mode"), h.Name("mode"), g.Map([]models.Mode{models.ModeIntake, models.ModeFeedback}, func(m models.Mode) g.Node {
+			return h.Option(h.Value(string(m)), g.If(chosen == string(m), h.Selected()), g.Text(strings.ToLower(string(m))))
+		})))}})
+}
+
+// posted is a field of the form that was sent.
+func (v *viewer) posted(name string) string { return v.request.PostFormValue(name) }
+
+func (c *Console) sendMessage(v *viewer) (string, error) {
+	_, err := send[api.QueuedMessage](v, call{
+		method: http.MethodPost, path: v.apiPath() + "/messages", body: api.NewMessage{Body: v.posted("body")},
+		header: map[string]string{"Idempotency-Key": v.posted("id")},
+	})
+	return v.personPath(), err
+}
+
+// change sends an update of the person, for the version that the form was drawn
+// from where it has one.
+func (v *viewer) change(body api.ParticipantChange) (string, error) {
+	q := call{method: http.MethodPut, path: v.apiPath(), body: body, reason: v.posted("reason")}
+	if version := v.posted("version"); version != "" {
+		q.header = map[string]string{"If-Match": strconv.Quote(version)}
+	}
+	_, err := send[api.Participant](v, q)
+	return v.personPath(), explainStale(err)
+}
+
+// explainStale says in words of the page that another was first.
+func explainStale(err error) error {
+	if isRefusal(err, http.StatusPreconditionFailed) {
+		return &refusal{status: http.StatusPreconditionFailed, message: "somebody else has changed this person since you opened the form; look at what is different now and send it again"}
+	}
+	return err
+}
+
+func (c *Console) changePerson(v *viewer) (string, error) {
+	edited := func(name string) *string {
+		if value := v.posted(name); value != v.posted("was_"+name) {
+			return &value
+		}
+		return nil
+	}
+	return v.change(api.ParticipantChange{Name: edited("name"), Timezone: edited("timezone"), Locale: edited("locale"), Background: edited("background")})
+}
+
+func (c *Console) changeNumber(v *viewer) (string, error) {
+	phone := v.posted("phone")
+	return v.change(api.ParticipantChange{Phone: &phone})
+}
+
+func (v *viewer) setStatus(status models.Status, notice string) (string, error) {
+	v.notice = notice
+	return v.change(api.ParticipantChange{Status: &status, Waiting: models.WaitingAction(v.posted("waiting"))})
+}
+
+func (c *Console) pausePerson(v *viewer) (string, error) {
+	return v.setStatus(models.StatusPaused, "Paused")
+}
+
+func (c *Console) resumePerson(v *viewer) (string, error) {
+	return v.setStatus(models.StatusActive, "Resumed")
+}
+
+func (c *Console) recordOptOut(v *viewer) (string, error) {
+	return v.setStatus(models.StatusOptedOut, "Opt-out recorded")
+}
+
+func (c *Console) settleWaiting(v *viewer) (string, error) {
+	v.notice = "Settled"
+	return v.change(api.ParticipantChange{Waiting: models.WaitingAction(v.posted("waiting"))})
+}
+
+func (c *Console) setMode(v *viewer) (string, error) {
+	body := api.ModeChange{Target: models.Mode(v.posted("mode")), Reason: v.posted("reason")}
+	_, err := send[api.ModeChanged](v, call{method: http.MethodPost, path: v.apiPath() + "/mode", body: body, reason: v.posted("reason")})
+	return v.personPath(), err
+}
+
+func (c *Console) clearAttention(v *viewer) (string, error) {
+	body := api.AttentionClearing{Clear: true, Note: v.posted("note")}
+	_, err := send[api.AttentionCleared](v, call{method: http.MethodPost, path: v.apiPath() + "/attention", body: body, reason: v.posted("reason")})
+	v.notice = "Marked as handled"
+	return v.personPath(), err
+}
+
+func (c *Console) forget(v *viewer) (string, error) {
+	target := v.apiPath() + "/memories"
+	if key := v.posted("key"); key != "all" {
+		target += "/" + key
+	}
+	_, err := send[api.Forgotten](v, call{method: http.MethodDelete, path: target, reason: v.posted("reason")})
+	v.notice = "Forgotten"
+	return v.personPath(), err
+}
+
+func (c *Console) removePerson(v *viewer) (string, error) {
+	_, err := send[api.Removed](v, call{method: http.MethodDelete, path: v.apiPath(), reason: v.posted("reason"),
+		header: map[string]string{"If-Match": strconv.Quote(v.posted("version"))}})
+	return "people", explainStale(err)
+}

@@ -1,0 +1,54 @@
+package console
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+)
+
+// eraseForm asks for the person's id, so that no slip of the hand erases anybody.
+func (p *person) eraseForm() g.Node {
+	return p.form(action{name: "erase", title: "Erase the person", needs: auth.ParticipantErase, danger: true, button: "Erase for good",
+		says: "Every message, fact, note and number of the person is deleted, with the workflow's history and the carrier's copies; a receipt stays. It cannot be undone. Do not name the person in the reason.",
+		fields: []g.Node{field("confirm", "The person's id once more: "+p.ID,
+			h.Input(h.ID("confirm"), h.Name("confirm"), h.Required(), h.MaxLength("64"), h.AutoComplete("off"), h.Value(p.entered("erase", "confirm", ""))))}})
+}
+
+func (c *Console) erasePerson(v *viewer) (string, error) {
+	body := api.NewErasure{Confirm: v.posted("confirm"), Reason: v.posted("reason")}
+	_, err := send[api.Erasure](v, call{method: http.MethodPost, path: v.apiPath() + "/erase", body: body, reason: v.posted("reason")})
+	return v.personPath() + "/erasure", err
+}
+
+// showErasure is the receipt of an erasure.
+func (c *Console) showErasure(v *viewer) (page, error) {
+	receipt, err := get[api.Erasure](v, "/erasures/"+url.PathEscape(v.path("id")), nil)
+	if err != nil {
+		return page{}, err
+	}
+	var counts []g.Node
+	for _, name := range slices.Sorted(maps.Keys(receipt.Rows)) {
+		counts = append(counts, h.Tr(h.Td(g.Text(wordsOf(name))), h.Td(h.Class("number"), g.Text(strconv.FormatInt(receipt.Rows[name], 10)))))
+	}
+	finished := ""
+	if receipt.FinishedAt != nil {
+		finished = receipt.FinishedAt.UTC().Format("2 Jan 2006 15:04:05") + " UTC"
+	}
+	return page{title: "Erasure", section: "people", follow: receipt.ParticipantID, body: []g.Node{
+		h.H1(g.Text("Erasure of " + receipt.ParticipantID)),
+		h.Dl(h.Class("facts"), factOf("Stands at", string(receipt.State)), factOf("Asked for by", receipt.RequestedBy), factOf("Reason", receipt.Reason),
+			factOf("Asked for", receipt.RequestedAt.UTC().Format("2 Jan 2006 15:04:05")+" UTC"), factOf("Finished", finished),
+			factOf("Workflow runs deleted", strconv.FormatInt(receipt.Executions, 10)), factOf("Messages deleted at the carrier", strconv.FormatInt(receipt.CarrierMessages, 10)),
+			factOf("Messages that may be left at the carrier", strconv.FormatInt(receipt.CarrierUnknown, 10)), factOf("Problem", receipt.Problem)),
+		h.H2(g.Text("Rows emptied or deleted")), tableOf("Rows emptied or deleted", []string{"Table", "Rows"}, g.Group(counts)),
+		h.H2(g.Text("What the erasure does not reach")), h.Ul(g.Map(receipt.Notes, func(note string) g.Node { return h.Li(g.Text(note)) })),
+	}}, nil
+}
