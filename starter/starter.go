@@ -18,6 +18,7 @@
 //	.../attention and /attention           attention.go
 //	/alerts, /alerts/{id}/mark, /sheet     alerts.go
 //	/holds                                 holds.go
+//	/agenda                                agenda.go
 //	/twilio/inbound, /twilio/status        webhooks.go
 //	/codec/decode, /codec/encode           codec.go
 //	/livez, /readyz, /version, /metrics    health.go
