@@ -98,6 +98,9 @@ func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.page(mux, "{$}", c.showToday)
 	c.page(mux, "people", c.showPeople)
 	c.page(mux, "people/{id}", c.showPerson)
+	c.page(mux, "agenda", c.showAgenda)
+	c.action(mux, "agenda/holds", c.hold, c.showAgenda)
+	c.action(mux, "agenda/holds/{id}/release", c.releaseHold, c.showAgenda)
 	c.action(mux, "people", c.enrol, c.showPeople)
 	c.action(mux, "people/{id}/send", c.sendMessage, c.showPerson)
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
