@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"coachline/internal/api"
+	"coachline/models"
 )
 
 func (p *program) holdCommand() *cobra.Command {
@@ -14,13 +17,14 @@ func (p *program) holdCommand() *cobra.Command {
 }
 
 func (p *program) holdAdd() *cobra.Command {
-	var until, reason string
+	var until, reason, participant string
 	c := &cobra.Command{
-		Use: "add --until WHEN", Short: "Hold the prompts of all participants", Args: exactArgs(0),
-		Long: "Holds prompts, reminders, feedback questions and check-ins of all participants. Replies go on.\n" +
+		Use: "add --until WHEN", Short: "Hold the prompts of all participants, or of one", Args: exactArgs(0),
+		Long: "Holds prompts, reminders, feedback questions and check-ins of all participants, or of one. Replies go on.\n" +
 			"What falls due meanwhile is recorded as missed and not sent later.",
 	}
 	c.Flags().StringVar(&until, "until", "", "date, local time such as 2026-01-02T09:00, RFC 3339 instant, or duration such as 36h")
+	c.Flags().StringVar(&participant, "participant", "", "hold this participant's prompts only")
 	c.Flags().StringVar(&reason, "reason", "", "why; kept sealed")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if until == "" {
@@ -34,7 +38,11 @@ func (p *program) holdAdd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return commands.AddHold(c.Context(), instant, reason)
+		hold := api.NewHold{Until: instant, Reason: reason}
+		if participant != "" {
+			hold.Scope, hold.ScopeID = models.HoldParticipant, participant
+		}
+		return commands.AddHold(c.Context(), hold)
 	}
 	return c
 }

@@ -26,6 +26,7 @@ func TestHoldVerbs(t *testing.T) {
 	environ := []string{"COACH_HTTP_ADDR=" + strings.TrimPrefix(server.URL, "http://")}
 	for _, tc := range []struct{ args, line, body string }{
 		{"hold add --until 2026-01-02T00:00:00Z --reason holiday", "POST /holds", `{"reason":"holiday","until":"2026-01-02T00:00:00Z"}`},
+		{"hold add --until 2026-01-02T00:00:00Z --participant conv_1", "POST /holds", `{"scope":"participant","scope_id":"conv_1","until":"2026-01-02T00:00:00Z"}`},
 		{"hold list", "GET /holds?active=true&limit=200", ""},
 		{"hold list --all", "GET /holds?limit=200", ""},
 		{"hold release 3", "DELETE /holds/3", ""},

@@ -5,8 +5,12 @@ import "time"
 // HoldScope says whose prompts a hold stops.
 type HoldScope string
 
-// HoldAll stops the prompts of every participant.
-const HoldAll HoldScope = "all"
+const (
+	// HoldAll stops the prompts of every participant.
+	HoldAll HoldScope = "all"
+	// HoldParticipant stops those of one participant, whose id is ScopeID.
+	HoldParticipant HoldScope = "participant"
+)
 
 // MissedHold is the reason of a prompt that was missed because of a hold, and
 // the error code of an outbox row that a hold canceled.
@@ -38,6 +42,9 @@ func (h Hold) IsActive(at time.Time) bool {
 type HoldQuery struct {
 	// ActiveAt, when not zero, selects the holds that stop prompts then.
 	ActiveAt time.Time
+	// ParticipantID, when not empty, selects the holds that stop this
+	// participant's prompts.
+	ParticipantID string
 	// BeforeID is the id of the last hold of the page before; 0 is the first page.
 	BeforeID int64
 	Limit    int // 1..200

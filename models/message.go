@@ -206,7 +206,10 @@ type Outbox struct {
 	// FormerPhoneID is the former number that the row was posted to; 0 is the
 	// participant's present one.
 	FormerPhoneID int64
-	CreatedAt     time.Time
+	// Segments is what the carrier counts; nil before the first claim, and where
+	// the channel has no carrier.
+	Segments  *int
+	CreatedAt time.Time
 	// AttemptedAt is when the newest POST to the carrier was written; nil while
 	// the current claim has written none.
 	AttemptedAt *time.Time

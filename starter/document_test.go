@@ -65,6 +65,7 @@ func TestOpenAPI(t *testing.T) {
 		"get /erasures/{id}":                                     "200 400 401 403 404 429 500 503",
 		"post /holds":                                            "201 400 401 403 413 415 429 500 503",
 		"get /holds":                                             "200 400 401 403 429 500 503",
+		"get /agenda":                                            "200 400 401 403 429 500 503",
 		"post /conversation/participants/{id}/takeover":          "200 400 401 403 404 409 413 415 429 500 503",
 		"delete /conversation/participants/{id}/takeover":        "200 400 401 403 404 413 415 429 500 503",
 		"post /alerts/{id}/acknowledge":                          "200 400 401 403 404 429 500 503",
@@ -80,7 +81,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 			slices.Sort(codes)
 			found[method+" "+path] = strings.Join(codes, " ")
-			guarded := strings.HasPrefix(path, participantsPath) || strings.HasPrefix(path, holdsPath) || path == "/attention" ||
+			guarded := strings.HasPrefix(path, participantsPath) || strings.HasPrefix(path, holdsPath) || path == "/attention" || path == agendaPath ||
 				strings.HasPrefix(path, alertsPath) || strings.HasPrefix(path, erasuresPath)
 			require.Equal(t, guarded, len(op.Security) == 1 && len(op.Security[0]) == 1, path)
 		}

@@ -21,7 +21,7 @@ const maxHold = 366 * 24 * time.Hour
 
 func toHold(h models.Hold, now time.Time) api.Hold {
 	return api.Hold{
-		ID: h.ID, Scope: h.Scope, Reason: h.Reason, Active: h.IsActive(now), Until: h.UntilAt.UTC(),
+		ID: h.ID, Scope: h.Scope, ScopeID: h.ScopeID, Reason: h.Reason, Active: h.IsActive(now), Until: h.UntilAt.UTC(),
 		CreatedAt: h.CreatedAt.UTC(), CreatedBy: h.CreatedBy, ReleasedAt: h.ReleasedAt, ReleasedBy: h.ReleasedBy,
 	}
 }
@@ -31,9 +31,10 @@ type newHoldRequest struct {
 }
 
 type holdsRequest struct {
-	Active bool  `query:"active" doc:"Only holds that stop prompts now."`
-	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor int64 `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
+	Active        bool   `query:"active" doc:"Only holds that stop prompts now."`
+	ParticipantID string `query:"participant_id" maxLength:"64" doc:"Only holds that stop this participant's prompts: their own and everybody's."`
+	Limit         int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor        int64  `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
 
 type holdRequest struct {
@@ -59,7 +60,7 @@ func (h *handlers) createHold(ctx context.Context, in *newHoldRequest) (*created
 		return nil, newFailure(http.StatusBadRequest, "until: must be at most 366 days from now")
 	}
 	saved, err := h.store.CreateHold(ctx, models.Hold{
-		Scope: in.Body.Scope, Reason: in.Body.Reason, CreatedBy: actorOf(ctx), CreatedAt: now, UntilAt: in.Body.Until,
+		Scope: in.Body.Scope, ScopeID: in.Body.ScopeID, Reason: in.Body.Reason, CreatedBy: actorOf(ctx), CreatedAt: now, UntilAt: in.Body.Until,
 	})
 	if err != nil {
 		return nil, h.toFailure("creating the hold", err)
@@ -69,7 +70,7 @@ func (h *handlers) createHold(ctx context.Context, in *newHoldRequest) (*created
 
 func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api.HoldPage], error) {
 	now := h.now()
-	query := models.HoldQuery{BeforeID: in.Cursor, Limit: in.Limit}
+	query := models.HoldQuery{ParticipantID: in.ParticipantID, BeforeID: in.Cursor, Limit: in.Limit}
 	if in.Active {
 		query.ActiveAt = now
 	}
@@ -108,10 +109,10 @@ func (h *handlers) releaseHold(ctx context.Context, in *holdRequest) (*answer[ap
 	return newAnswer("Hold released; prompts go on with their next slot", toHold(saved, now)), nil
 }
 
-// findActiveHold returns the hold that stops prompts for longest; nil when there is
-// none.
-func (h *handlers) findActiveHold(ctx context.Context) (*models.Hold, error) {
-	rows, err := h.store.Holds(ctx, models.HoldQuery{ActiveAt: h.now()})
+// findActiveHold returns the hold that stops a participant's prompts for longest;
+// nil when there is none.
+func (h *handlers) findActiveHold(ctx context.Context, participantID string) (*models.Hold, error) {
+	rows, err := h.store.Holds(ctx, models.HoldQuery{ActiveAt: h.now(), ParticipantID: participantID})
 	var longest *models.Hold
 	for i := range rows {
 		if longest == nil || rows[i].UntilAt.After(longest.UntilAt) {

@@ -41,7 +41,9 @@ func TestHoldRoutes(t *testing.T) {
 		`{}`:                               "until: is required",
 		`{"until":"2026-11-24T12:59:59Z"}`: "until: must be in the future",
 		`{"until":"2027-11-26T00:00:00Z"}`: "until: must be at most 366 days",
-		`{"until":"2026-11-26T08:00:00Z","scope":"study"}`: "scope",
+		`{"until":"2026-11-26T08:00:00Z","scope":"study"}`:                         "scope",
+		`{"until":"2026-11-26T08:00:00Z","scope":"participant","scope_id":"none"}`: "scope_id: is not the id of an enrolled participant",
+		`{"until":"2026-11-26T08:00:00Z","scope_id":"someone"}`:                    "scope_id: must be empty",
 	} {
 		h.refused(call{method: "POST", path: holdsPath, body: body}, http.StatusBadRequest, message)
 	}
@@ -66,4 +68,27 @@ func TestStateShowsTheHold(t *testing.T) {
 	require.Equal(t, &api.ActiveHold{ID: 1, Scope: models.HoldAll, Until: testNow.Add(24 * time.Hour)}, view.Hold)
 	require.True(t, view.Schedules[0].Held)
 	require.False(t, view.Schedules[1].Held, "after the hold")
+}
+
+// A hold of one person shows in their state and in no other's.
+func TestHoldOfOneParticipant(t *testing.T) {
+	h, _ := startWithStore(t, nil)
+	ann := h.ann()
+	h.engine.status = models.StatusView{Status: models.StatusActive, Mode: models.ModeIntake, Zone: "Europe/Berlin"}
+	body := `{"phone_number":"+15558675399","name":"Bea"}`
+	bea := result[api.Participant](t, h.do(call{method: "POST", path: participantsPath, body: body}))
+	got := h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T13:00:00Z","scope":"participant","scope_id":"` + bea.ID + `"}`})
+	require.Equal(t, http.StatusCreated, got.status, got.raw)
+	hold := result[api.Hold](t, got)
+	require.Equal(t, []any{models.HoldParticipant, bea.ID}, []any{hold.Scope, hold.ScopeID})
+	state := func(id string) *api.ActiveHold {
+		return result[api.State](t, h.do(call{method: "GET", path: participantsPath + "/" + id + "/state"})).Hold
+	}
+	require.Nil(t, state(ann.ID))
+	require.Equal(t, &api.ActiveHold{ID: hold.ID, Scope: models.HoldParticipant, Until: hold.Until}, state(bea.ID))
+	list := func(id string) []api.Hold {
+		return result[api.HoldPage](t, h.do(call{method: "GET", path: holdsPath + "?participant_id=" + id})).Holds
+	}
+	require.Empty(t, list(ann.ID))
+	require.Len(t, list(bea.ID), 1)
 }

@@ -120,6 +120,7 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerMemory(router)
 	h.registerExport(router)
 	h.registerHolds(router)
+	h.registerAgenda(router)
 	h.registerTakeOvers(router)
 	h.registerErasures(router)
 	h.registerAttention(router)

@@ -19,6 +19,7 @@
 //	/alerts, /alerts/{id}/mark, /sheet     alerts.go
 //	.../erase, /erasures                   erasures.go
 //	/holds                                 holds.go
+//	/agenda                                agenda.go
 //	/twilio/inbound, /twilio/status        webhooks.go
 //	/codec/decode, /codec/encode           codec.go
 //	/livez, /readyz, /version, /metrics    health.go

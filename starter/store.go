@@ -56,6 +56,10 @@ type Store interface {
 	ReleaseHold(ctx context.Context, r models.HoldRelease) (models.Hold, error)
 	Holds(ctx context.Context, q models.HoldQuery) ([]models.Hold, error)
 
+	// What is planned.
+	Agenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaEntry, error)
+	CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaCount, error)
+
 	// What operators should look at.
 	OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error)
 	ClearAttention(ctx context.Context, c models.AttentionClearing) (models.Participant, error)

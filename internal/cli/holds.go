@@ -8,16 +8,14 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"coachline/internal/api"
 )
 
 const holdsPath = "/holds"
 
-// AddHold holds the prompts of all participants until an instant.
-func (c *Commands) AddHold(ctx context.Context, until time.Time, reason string) error {
-	body := api.NewHold{Until: until, Reason: reason}
+// AddHold asks for a hold of prompts.
+func (c *Commands) AddHold(ctx context.Context, body api.NewHold) error {
 	return callAndShow(ctx, c, request{method: http.MethodPost, path: holdsPath, body: body}, renderHold)
 }
 
@@ -59,7 +57,11 @@ func renderHolds(w io.Writer, list []api.Hold) error {
 		case h.ReleasedAt != nil:
 			state = "released " + formatInstant(*h.ReleasedAt)
 		}
-		rows = append(rows, []string{strconv.FormatInt(h.ID, 10), state, string(h.Scope), formatInstant(h.Until), formatInstant(h.CreatedAt), h.Reason})
+		whose := string(h.Scope)
+		if h.ScopeID != "" {
+			whose = h.ScopeID
+		}
+		rows = append(rows, []string{strconv.FormatInt(h.ID, 10), state, whose, formatInstant(h.Until), formatInstant(h.CreatedAt), h.Reason})
 	}
 	return writeTable(w, rows)
 }

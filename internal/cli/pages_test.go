@@ -88,9 +88,11 @@ func TestBodiesOfRequests(t *testing.T) {
 		do                 func(context.Context, *Commands) error
 	}{
 		{"POST /holds", hold, `{"until":"2026-03-03T09:00:00Z"}`,
-			func(ctx context.Context, c *Commands) error { return c.AddHold(ctx, until, "") }},
+			func(ctx context.Context, c *Commands) error { return c.AddHold(ctx, api.NewHold{Until: until}) }},
 		{"POST /holds", hold, `{"reason":"away","until":"2026-03-03T09:00:00Z"}`,
-			func(ctx context.Context, c *Commands) error { return c.AddHold(ctx, until, "away") }},
+			func(ctx context.Context, c *Commands) error {
+				return c.AddHold(ctx, api.NewHold{Until: until, Reason: "away"})
+			}},
 		{"POST /alerts/alarm-1/mark", `{"id":"alarm-1","mark":"wrong"}`, `{"mark":"wrong"}`,
 			func(ctx context.Context, c *Commands) error { return c.MarkAlert(ctx, "alarm-1", models.MarkWrong) }},
 		{"POST /conversation/participants/conv_1/attention", `{"attention":""}`, `{"clear":true}`,

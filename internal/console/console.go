@@ -100,6 +100,9 @@ func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.page(mux, "people/bulk", c.showBulk)
 	c.page(mux, "people/bulk/result", c.showBulkResult)
 	c.action(mux, "people/bulk", c.changeBulk, c.showBulk)
+	c.page(mux, "agenda", c.showAgenda)
+	c.action(mux, "agenda/holds", c.hold, c.showAgenda)
+	c.action(mux, "agenda/holds/{id}/release", c.releaseHold, c.showAgenda)
 	c.action(mux, "people", c.enrol, c.showPeople)
 	c.registerConversation(mux)
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {

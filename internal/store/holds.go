@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -13,7 +14,7 @@ import (
 )
 
 // CreateHold stores a hold with its audit row and returns it with its id.
-// *FieldError when it would end before it begins.
+// *FieldError when it would end before it begins, or when its scope does not fit.
 func (s *Store) CreateHold(ctx context.Context, h models.Hold) (models.Hold, error) {
 	h.CreatedAt, h.UntilAt = instant(h.CreatedAt), instant(h.UntilAt)
 	if !h.UntilAt.After(h.CreatedAt) {
@@ -21,17 +22,47 @@ func (s *Store) CreateHold(ctx context.Context, h models.Hold) (models.Hold, err
 	}
 	var out models.Hold
 	err := s.write(ctx, func(tx *gorm.DB) error {
+		if err := checkScope(tx, h); err != nil {
+			return err
+		}
 		out = h
 		if err := tx.Create(&out).Error; err != nil {
 			return err
 		}
 		detail := strconv.FormatInt(out.ID, 10) + " " + string(out.Scope) + " until " + out.UntilAt.Format(time.RFC3339)
-		return database.AddAudit(tx, models.Audit{Actor: out.CreatedBy, Action: "hold", Detail: detail, At: out.CreatedAt})
+		return database.AddAudit(tx, auditOf(out, models.Audit{Actor: out.CreatedBy, Action: "hold", Detail: detail, At: out.CreatedAt}))
 	})
 	if err != nil {
 		return models.Hold{}, fmt.Errorf("creating hold: %w", err)
 	}
 	return out, nil
+}
+
+// checkScope returns a *FieldError where scope and scope id do not fit.
+func checkScope(tx *gorm.DB, h models.Hold) error {
+	switch h.Scope {
+	case models.HoldAll:
+		if h.ScopeID != "" {
+			return models.BadField("scope_id", "must be empty where everybody's prompts are held")
+		}
+		return nil
+	case models.HoldParticipant:
+		_, err := lockEnrolled(tx, h.ScopeID)
+		if errors.Is(err, gorm.ErrRecordNotFound) || errors.Is(err, models.ErrNotFound) {
+			return models.BadField("scope_id", "is not the id of an enrolled participant")
+		}
+		return err
+	}
+	return models.BadField("scope", "must be all or participant")
+}
+
+// auditOf completes an audit row of a hold with what it is about.
+func auditOf(h models.Hold, row models.Audit) models.Audit {
+	row.Object = strconv.FormatInt(h.ID, 10)
+	if h.Scope == models.HoldParticipant {
+		row.ParticipantID = h.ScopeID
+	}
+	return row
 }
 
 // ReleaseHold ends a hold now and returns it. ErrNotFound when the id is unknown
@@ -52,7 +83,7 @@ func (s *Store) ReleaseHold(ctx context.Context, r models.HoldRelease) (models.H
 			return err
 		}
 		audit := models.Audit{Actor: r.Actor, Action: "hold_release", Detail: strconv.FormatInt(out.ID, 10), At: now}
-		return database.AddAudit(tx, audit)
+		return database.AddAudit(tx, auditOf(out, audit))
 	})
 	if err != nil {
 		return models.Hold{}, fmt.Errorf("releasing hold: %w", err)
@@ -66,6 +97,9 @@ func (s *Store) Holds(ctx context.Context, q models.HoldQuery) ([]models.Hold, e
 	find := s.reader(ctx).Order("id DESC").Limit(pageLimit(q.Limit))
 	if !q.ActiveAt.IsZero() {
 		find = activeHolds(find, q.ActiveAt)
+	}
+	if q.ParticipantID != "" {
+		find = holdsOf(find, q.ParticipantID)
 	}
 	if q.BeforeID > 0 {
 		find = find.Where("id < ?", q.BeforeID)
@@ -90,15 +124,20 @@ func activeHolds(tx *gorm.DB, at time.Time) *gorm.DB {
 	return tx.Where("created_at <= ? AND until_at > ? AND (released_at IS NULL OR released_at > ?)", at, at, at)
 }
 
-// isHeld reports whether a hold stops what the programme starts itself at one of
-// the instants; zero instants do not count.
-func isHeld(tx *gorm.DB, instants ...time.Time) (bool, error) {
+// holdsOf selects the holds that stop a participant's prompts.
+func holdsOf(tx *gorm.DB, participantID string) *gorm.DB {
+	return tx.Where("(scope = ? OR (scope = ? AND scope_id = ?))", models.HoldAll, models.HoldParticipant, participantID)
+}
+
+// isHeld reports whether a hold stops what the programme starts itself for a
+// participant at one of the instants; zero instants do not count.
+func isHeld(tx *gorm.DB, participantID string, instants ...time.Time) (bool, error) {
 	for _, at := range instants {
 		if at.IsZero() {
 			continue
 		}
 		var count int64
-		err := activeHolds(tx.Model(&models.Hold{}).Where("scope = ?", models.HoldAll), at).Count(&count).Error
+		err := activeHolds(holdsOf(tx.Model(&models.Hold{}), participantID), at).Count(&count).Error
 		if err != nil || count > 0 {
 			return count > 0, err
 		}
@@ -112,7 +151,7 @@ func holdGate(tx *gorm.DB, row models.Outbox, now time.Time) (string, error) {
 	if !row.Kind.Spec().CanBeHeld || isPosted(row) || row.Part > 1 {
 		return "", nil
 	}
-	held, err := isHeld(tx, now)
+	held, err := isHeld(tx, row.ParticipantID, now)
 	if err != nil || !held {
 		return "", err
 	}

@@ -138,3 +138,48 @@ func TestHoldsAreListedAndReleased(t *testing.T) {
 		require.NotContains(t, w.dump(), "Ada Quill")
 	})
 }
+
+// A hold of one person stops their prompts, and nobody else's, until it ends or
+// is released.
+func TestHoldOfOneParticipant(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		second := person("p2", "+15558675311")
+		_, err := w.Enroll(w.ctx, second, "operator")
+		require.NoError(t, err)
+		create := func(h models.Hold) (models.Hold, error) {
+			h.CreatedBy, h.CreatedAt, h.UntilAt = "grace", at(10), at(100)
+			return w.CreateHold(w.ctx, h)
+		}
+		for _, refused := range []models.Hold{
+			{Scope: models.HoldParticipant}, {Scope: models.HoldParticipant, ScopeID: "p9"}, {Scope: models.HoldAll, ScopeID: "p2"}, {Scope: "study", ScopeID: "s"},
+		} {
+			_, err = create(refused)
+			var field *models.FieldError
+			require.ErrorAs(t, err, &field, "%+v", refused)
+		}
+		other, err := create(models.Hold{Scope: models.HoldParticipant, ScopeID: "p2"})
+		require.NoError(t, err)
+		require.True(t, w.beginPrompt(1, 20, 20), "held for another person only")
+		written := w.turn(2, promptPlan("2026-03-02"), 0)
+		own, err := create(models.Hold{Scope: models.HoldParticipant, ScopeID: "p1"})
+		require.NoError(t, err)
+		claim, err := w.ClaimSend(w.ctx, written, at(21))
+		require.NoError(t, err)
+		require.Equal(t, []any{models.OutboxCanceled, models.MissedHold}, []any{claim.Outbox.Status, claim.Outbox.ErrorCode})
+		require.NoError(t, w.Close())
+		w.Store = openStore(t, w.url)
+		require.False(t, w.beginPrompt(3, 30, 30), "kept across restarts")
+		require.Equal(t, "missed held", w.promptReason(3))
+		rows, err := w.Holds(w.ctx, models.HoldQuery{ActiveAt: at(30), ParticipantID: "p1"})
+		require.NoError(t, err)
+		require.Len(t, rows, 1)
+		require.Equal(t, own.ID, rows[0].ID)
+		_, err = w.ReleaseHold(w.ctx, models.HoldRelease{ID: own.ID, Actor: "grace", Now: at(40)})
+		require.NoError(t, err)
+		require.True(t, w.beginPrompt(4, 50, 50), "released")
+		require.False(t, w.beginPrompt(5, 35, 50), "due before the release: it does not queue up")
+		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'hold' AND participant_id = 'p2'"))
+		require.Equal(t, fmt.Sprintf("%d", other.ID), w.text("SELECT object FROM audit WHERE action = 'hold' AND participant_id = 'p2'"))
+	})
+}

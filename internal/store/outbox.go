@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/segments"
 	"coachline/models"
 )
 
@@ -156,6 +157,8 @@ func checkGates(tx *gorm.DB, row models.Outbox, p models.Participant, now time.T
 func takeClaim(row *models.Outbox) {
 	row.ClaimToken++
 	if row.Status == models.OutboxReady {
+		count := segments.Count(row.Body).Segments
+		row.Segments = &count
 		row.Status, row.AttemptedAt, row.MissingSince, row.FormerPhoneID = models.OutboxSending, nil, nil, 0
 		row.Attempts++
 	}
@@ -298,7 +301,7 @@ func lockOutbox(tx *gorm.DB, id string) (models.Outbox, models.Participant, erro
 // was read with.
 func saveOutbox(tx *gorm.DB, row *models.Outbox, before models.OutboxStatus) error {
 	res := tx.Select("status", "provider_sid", "error_code", "attempts", "claim_token", "unknown_posts", "late_tries",
-		"attempted_at", "unsettled_since", "missing_since", "accepted_at", "former_phone_id", "updated_at").
+		"attempted_at", "unsettled_since", "missing_since", "accepted_at", "former_phone_id", "segments", "updated_at").
 		Where("status = ?", before).UpdateColumns(row)
 	if res.Error == nil && res.RowsAffected == 0 {
 		return models.ErrStale

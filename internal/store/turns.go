@@ -135,7 +135,7 @@ func (b *begun) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) 
 		return missPrompt(tx, b.participant.ID, plan, heldForAttention)
 	}
 	if plan.Kind.Spec().CanBeHeld {
-		if b.Skip, err = isHeld(tx, in.Now, plan.Slot.SendAt); err != nil {
+		if b.Skip, err = isHeld(tx, b.participant.ID, in.Now, plan.Slot.SendAt); err != nil {
 			return err
 		}
 		if b.Skip {

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"testing"
+
+	"coachline/internal/browsertest"
+)
+
+// TestConsoleAgenda holds everybody's prompts on the agenda and releases them.
+func TestConsoleAgenda(t *testing.T) {
+	browser := browsertest.Start(t)
+	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
+	p := browser.Open(t, r.table["Console"]+"agenda", browsertest.View{})
+	p.ExpectText("No prompts are planned in this time.")
+	p.ExpectText("No prompts are held.")
+	p.ExpectAccessible()
+
+	p.Eval(nil, `() => document.getElementById("hold").open = true`)
+	p.Eval(nil, `() => document.getElementById("until").value = "2020-01-01T00:00"`)
+	p.Fill("textbox", "Reason (kept in the audit)", "Public holiday")
+	p.Click("button", "Hold prompts")
+	p.ExpectText("Not done: until: must be in the future")
+	p.ExpectAccessible()
+	p.Eval(nil, `() => document.getElementById("until").value = new Date(Date.now() + 864e5).toISOString().slice(0, 16)`)
+	p.Click("button", "Show what it stops")
+	p.ExpectText("It stops 0 planned prompts")
+	p.Click("button", "Hold prompts")
+	p.ExpectText("Everybody's prompts until")
+	p.ExpectText("Public holiday")
+	p.ExpectAccessible()
+	p.Look(browsertest.View{Width: 320, Dark: true})
+	p.ExpectNoSideScroll()
+	p.ExpectAccessible()
+
+	p.Eval(nil, `() => document.querySelector("section[aria-labelledby=holds] li details").open = true`)
+	p.Fill("textbox", "Reason (kept in the audit)", "Back at work")
+	p.Click("button", "Release")
+	p.ExpectText("No prompts are held.")
+}

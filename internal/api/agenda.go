@@ -1,0 +1,34 @@
+package api
+
+import "time"
+
+// PlannedPrompt is a prompt that is planned. Name is personal data.
+type PlannedPrompt struct {
+	ParticipantID string    `json:"participant_id"`
+	Name          string    `json:"name,omitempty" doc:"Left out for callers who may not see personal data."`
+	ScheduleID    string    `json:"schedule_id"`
+	At            time.Time `json:"at" doc:"In UTC."`
+	Local         time.Time `json:"local" doc:"The same instant with the offset of the schedule's zone."`
+	Timezone      string    `json:"timezone"`
+	Held          bool      `json:"held" doc:"A hold stops it: it will be missed and not sent later."`
+	Paused        bool      `json:"paused" doc:"The participant is not active."`
+	Unreachable   bool      `json:"unreachable" doc:"The carrier cannot reach the number; it is not sent."`
+	Crisis        bool      `json:"crisis" doc:"An open crisis stops it."`
+}
+
+// PlannedHour is how many prompts are planned in an hour.
+type PlannedHour struct {
+	At      time.Time `json:"at" doc:"When the hour begins, in UTC."`
+	Prompts int       `json:"prompts"`
+}
+
+// Agenda is one page of what is planned, the earliest first; NextCursor is null on
+// the last.
+type Agenda struct {
+	From       time.Time       `json:"from"`
+	Until      time.Time       `json:"until"`
+	Total      int             `json:"total" doc:"All prompts of the span, not only of this page."`
+	Hours      []PlannedHour   `json:"hours" nullable:"false" doc:"All hours of the span that have a prompt."`
+	Prompts    []PlannedPrompt `json:"prompts" nullable:"false"`
+	NextCursor *string         `json:"next_cursor"`
+}

@@ -1,0 +1,229 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+const (
+	holdsPath = "/holds"
+	// untilLayout is how browsers write a local time; the console's are in UTC.
+	untilLayout = "2006-01-02T15:04"
+)
+
+// showAgenda lists the next prompts by hour, and the holds that stop them.
+func (c *Console) showAgenda(v *viewer) (page, error) {
+	span := 24 * time.Hour
+	if v.query("span") == "week" {
+		span = 7 * 24 * time.Hour
+	}
+	query := url.Values{"limit": {"50"}, "from": {v.now.Format(time.RFC3339)}, "until": {v.now.Add(span).Format(time.RFC3339)}}
+	for _, name := range []string{"participant_id", "cursor", "from", "until"} {
+		if value := v.query(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	agenda, err := get[api.Agenda](v, "/agenda", query)
+	if err != nil {
+		return page{}, err
+	}
+	body := []g.Node{h.H1(g.Text("Agenda")), agendaSpans(v), agendaHours(agenda), agendaList(v, agenda, query)}
+	if v.can(auth.HoldRead) {
+		holds, err := c.holdSection(v)
+		if err != nil {
+			return page{}, err
+		}
+		body = append(body, holds)
+	}
+	return page{title: "Agenda", section: "agenda", follow: followAll, body: body}, nil
+}
+
+func agendaSpans(v *viewer) g.Node {
+	who := ""
+	if id := v.query("participant_id"); id != "" {
+		who = " of " + id
+	}
+	return h.P(g.Text("The next prompt of each schedule"+who+". Reminders, check-ins and replies are not listed. Show "),
+		h.A(h.Href(Path+"agenda"), g.Text("the next 24 hours")), g.Text(" or "), h.A(h.Href(Path+"agenda?span=week"), g.Text("the next 7 days")), g.Text("."))
+}
+
+// agendaHours draws the counts of each hour as bars, with a table of the same
+// numbers.
+func agendaHours(a api.Agenda) g.Node {
+	if a.Total == 0 {
+		return h.P(g.Text("No prompts are planned in this time."))
+	}
+	const width, height, base = 24, 120, 100
+	most := 1
+	for _, hour := range a.Hours {
+		most = max(most, hour.Prompts)
+	}
+	bars := []g.Node{
+		h.Class("bars"), h.Role("img"), h.Aria("label", fmt.Sprintf("Prompts by hour: %d in all, at most %d in an hour; the table below has the numbers", a.Total, most)),
+		g.Attr("viewBox", fmt.Sprintf("0 0 %d %d", max(len(a.Hours)*width, 10*width), height)), g.Attr("height", strconv.Itoa(height)),
+	}
+	for i, hour := range a.Hours {
+		tall := max(2, base*hour.Prompts/most)
+		bars = append(bars, g.El("rect", g.Attr("x", strconv.Itoa(i*width+2)), g.Attr("y", strconv.Itoa(height-tall)),
+			g.Attr("width", strconv.Itoa(width-4)), g.Attr("height", strconv.Itoa(tall))))
+	}
+	return h.Section(h.Aria("labelledby", "hours"), h.H2(h.ID("hours"), g.Text("By hour")), g.El("svg", bars...),
+		h.Details(h.Summary(g.Textf("Table of %d prompts by hour", a.Total)), h.Table(
+			h.Caption(g.Text("Prompts by hour, in UTC")), h.THead(h.Tr(h.Th(g.Text("Hour")), h.Th(h.Class("number"), g.Text("Prompts")))),
+			h.TBody(g.Map(a.Hours, func(hour api.PlannedHour) g.Node {
+				return h.Tr(h.Td(instantOf(&hour.At, time.UTC)), h.Td(h.Class("number"), g.Text(strconv.Itoa(hour.Prompts))))
+			})))))
+}
+
+func agendaList(v *viewer, a api.Agenda, query url.Values) g.Node {
+	if len(a.Prompts) == 0 {
+		return nil
+	}
+	return h.Section(h.Aria("labelledby", "planned"), h.H2(h.ID("planned"), g.Text("What goes out next")),
+		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "List of planned prompts"), h.TabIndex("0"), h.Table(
+			h.THead(h.Tr(h.Th(g.Text("Person")), h.Th(g.Text("Local time")), h.Th(g.Text("UTC")), h.Th(g.Text("Not sent because")))),
+			h.TBody(g.Map(a.Prompts, func(p api.PlannedPrompt) g.Node {
+				name := p.Name
+				if name == "" {
+					name = p.ParticipantID
+				}
+				person := g.Text(name)
+				if v.can(auth.ParticipantRead) {
+					person = h.A(h.Href(Path+"people/"+p.ParticipantID), g.Text(name))
+				}
+				return h.Tr(h.Td(person), h.Td(instantOf(&p.At, zoneOf(p.Timezone)), g.Text(" "+p.Timezone)), h.Td(instantOf(&p.At, time.UTC)), h.Td(stopsOf(p)))
+			})),
+		)),
+		g.Iff(a.NextCursor != nil, func() g.Node {
+			query.Set("cursor", *a.NextCursor)
+			return h.P(h.A(h.Href(Path+"agenda?"+query.Encode()), g.Text("Later prompts")))
+		}))
+}
+
+// stopsOf lists why a planned prompt will not be sent.
+func stopsOf(p api.PlannedPrompt) g.Node {
+	var tags []g.Node
+	for _, stop := range []struct {
+		on          bool
+		text, class string
+	}{{p.Crisis, "crisis", "tag bad"}, {p.Unreachable, "unreachable", "tag bad"}, {p.Held, "held", "tag warn"}, {p.Paused, "paused", "tag warn"}} {
+		if stop.on {
+			tags = append(tags, h.Span(h.Class(stop.class), g.Text(stop.text)), g.Text(" "))
+		}
+	}
+	return g.Group(tags)
+}
+
+// holdSection lists the holds that are in force and offers a new one.
+func (c *Console) holdSection(v *viewer) (g.Node, error) {
+	holds, err := get[api.HoldPage](v, holdsPath, url.Values{"active": {"true"}, "limit": {"200"}})
+	if err != nil {
+		return nil, err
+	}
+	section := []g.Node{h.Aria("labelledby", "holds"), h.H2(h.ID("holds"), g.Text("Holds"))}
+	if len(holds.Holds) == 0 {
+		section = append(section, h.P(g.Text("No prompts are held.")))
+	} else {
+		section = append(section, h.Ul(g.Map(holds.Holds, func(one api.Hold) g.Node { return holdItem(v, one) })))
+	}
+	if !v.can(auth.HoldChange) {
+		return h.Section(section...), nil
+	}
+	form, err := holdForm(v)
+	return h.Section(append(section, form)...), err
+}
+
+func holdItem(v *viewer, one api.Hold) g.Node {
+	whose := g.Text("Everybody's prompts")
+	if one.Scope == models.HoldParticipant {
+		whose = g.Group{g.Text("Prompts of "), h.A(h.Href(Path+"people/"+one.ScopeID), g.Text(one.ScopeID))}
+	}
+	id := strconv.FormatInt(one.ID, 10)
+	return h.Li(whose, g.Text(" until "), instantOf(&one.Until, time.UTC), g.Text(" UTC, by "+one.CreatedBy),
+		g.If(one.Reason != "", g.Text(": "+one.Reason)),
+		g.Iff(v.can(auth.HoldChange), func() g.Node {
+			return h.Details(h.Summary(g.Text("Release hold "+id)),
+				h.P(g.Text("Prompts go on with their next slot. What was missed meanwhile is not sent later.")),
+				h.Form(h.Method("post"), h.Action(Path+"agenda/holds/"+id+"/release"), h.Class("stack"),
+					reasonField(v, "release-reason-"+id), h.Button(h.Type("submit"), g.Text("Release"))))
+		}))
+}
+
+// holdForm asks for a hold. Its first step shows what it will stop, its second
+// step makes it.
+func holdForm(v *viewer) (g.Node, error) {
+	who, until, reason := v.value("scope_id"), v.value("until"), v.value("reason")
+	asked := v.value("step") == "preview" || v.value("step") == "hold"
+	if who == "" && !asked {
+		who = v.query("participant_id")
+	}
+	nodes := []g.Node{h.Method("post"), h.Action(Path + "agenda/holds"), h.Class("stack"),
+		h.P(g.Text("Stops prompts, reminders, feedback questions and check-ins. Replies go on. What falls due meanwhile is recorded as missed and not sent later.")),
+		field("scope_id", "Id of one person; empty: everybody", h.Input(h.ID("scope_id"), h.Name("scope_id"), h.MaxLength("64"), h.Value(who))),
+		field("until", "Until, in UTC", h.Input(h.ID("until"), h.Name("until"), h.Type("datetime-local"), h.Required(), h.Value(until))),
+		field("hold-reason", "Reason (kept in the audit)", h.Input(h.ID("hold-reason"), h.Name("reason"), h.Required(), h.MaxLength("500"), h.Value(reason))),
+		h.Button(h.Type("submit"), h.Name("step"), h.Value("preview"), h.Class("plain"), g.Text("Show what it stops")),
+	}
+	if v.value("step") == "preview" && v.problem == previewed {
+		count, err := heldBy(v, who, until)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, h.P(h.Role("status"), g.Textf("It stops %d planned prompts; each schedule counts once.", count)))
+	}
+	nodes = append(nodes, h.Button(h.Type("submit"), h.Name("step"), h.Value("hold"), g.Text("Hold prompts")))
+	return h.Details(h.ID("hold"), g.If(asked, g.Attr("open")), h.Summary(g.Text("Hold prompts")), h.Form(nodes...)), nil
+}
+
+// previewed is what the page says where only a preview was asked for.
+const previewed = "nothing was held yet; look at what it would stop, below"
+
+// heldBy counts the planned prompts that a hold would stop.
+func heldBy(v *viewer, who, until string) (int, error) {
+	end, err := time.Parse(untilLayout, until)
+	if err != nil || !end.After(v.now) {
+		return 0, nil
+	}
+	query := url.Values{"limit": {"1"}, "from": {v.now.Format(time.RFC3339)}, "until": {end.Format(time.RFC3339)}}
+	if who != "" {
+		query.Set("participant_id", who)
+	}
+	agenda, err := get[api.Agenda](v, "/agenda", query)
+	return agenda.Total, err
+}
+
+func (c *Console) hold(v *viewer) (string, error) {
+	form := v.request.PostForm
+	until, err := time.Parse(untilLayout, form.Get("until"))
+	if err != nil {
+		return "", &refusal{status: http.StatusBadRequest, message: "until: must be a date and a time"}
+	}
+	if !until.After(v.now) {
+		return "", &refusal{status: http.StatusBadRequest, message: "until: must be in the future"}
+	}
+	if form.Get("step") == "preview" {
+		return "", &refusal{status: http.StatusBadRequest, message: previewed}
+	}
+	body := api.NewHold{Until: until, Reason: form.Get("reason"), Scope: models.HoldAll}
+	if who := form.Get("scope_id"); who != "" {
+		body.Scope, body.ScopeID = models.HoldParticipant, who
+	}
+	_, err = send[api.Hold](v, call{method: http.MethodPost, path: holdsPath, body: body, reason: form.Get("reason")})
+	return "agenda", err
+}
+
+func (c *Console) releaseHold(v *viewer) (string, error) {
+	path := holdsPath + "/" + url.PathEscape(v.path("id"))
+	_, err := send[api.Hold](v, call{method: http.MethodDelete, path: path, reason: v.request.PostForm.Get("reason")})
+	return "agenda", err
+}

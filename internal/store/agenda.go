@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+var plannedPrompts = database.Join[models.ScheduleRow, models.Participant]("participants.id = schedules.participant_id " +
+	"WHERE participants.removed_at IS NULL AND schedules.next_at >= ? AND schedules.next_at < ? " +
+	"AND (? = '' OR schedules.participant_id = ?) AND (schedules.next_at, schedules.participant_id, schedules.id) > (?, ?, ?) " +
+	"ORDER BY schedules.next_at, schedules.participant_id, schedules.id LIMIT ?")
+
+// Agenda returns a page of the prompts that are planned, the earliest first. A
+// name that cannot be opened with the payload keys is left empty.
+func (s *Store) Agenda(ctx context.Context, q models.AgendaQuery) (list []models.AgendaEntry, err error) {
+	if q.After.At.IsZero() {
+		q.After.At = q.From
+	}
+	err = s.snapshot(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
+		list = nil
+		err := plannedPrompts.Find(tx, func(row models.ScheduleRow, p models.Participant) {
+			zone := row.Zone
+			if zone == "" {
+				zone = p.Timezone
+			}
+			key := models.AgendaKey{At: row.NextAt.UTC(), ParticipantID: p.ID, ScheduleID: row.ID}
+			list = append(list, models.AgendaEntry{Key: key, Zone: zone, Participant: p})
+		}, instant(q.From), instant(q.Until), q.ParticipantID, q.ParticipantID,
+			instant(q.After.At), q.After.ParticipantID, q.After.ScheduleID, q.Limit)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		return markHeld(tx, list, q.Now)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the agenda: %w", classify(err))
+	}
+	return list, nil
+}
+
+// markHeld marks the entries that a hold stops which is in force now.
+func markHeld(tx *gorm.DB, list []models.AgendaEntry, now time.Time) error {
+	ids := make([]string, 0, len(list))
+	for _, entry := range list {
+		ids = append(ids, entry.Key.ParticipantID)
+	}
+	var holds []models.Hold
+	err := activeHolds(tx.Select("scope", "scope_id", "until_at"), now).
+		Where("(scope = ? OR (scope = ? AND scope_id IN ?))", models.HoldAll, models.HoldParticipant, ids).Find(&holds).Error
+	for i := range list {
+		list[i].Held = slices.ContainsFunc(holds, func(h models.Hold) bool {
+			return (h.Scope == models.HoldAll || h.ScopeID == list[i].Key.ParticipantID) && h.UntilAt.After(list[i].Key.At)
+		})
+	}
+	return err
+}
+
+// CountAgenda counts the planned prompts of each hour in a span of time, the
+// earliest first; hours without one are left out.
+func (s *Store) CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaCount, error) {
+	find := s.reader(ctx).Model(&models.ScheduleRow{}).
+		Joins("JOIN participants ON participants.id = schedules.participant_id AND participants.removed_at IS NULL").
+		Where("schedules.next_at >= ? AND schedules.next_at < ?", instant(q.From), instant(q.Until))
+	if q.ParticipantID != "" {
+		find = find.Where("schedules.participant_id = ?", q.ParticipantID)
+	}
+	var rows []struct {
+		NextAt  time.Time
+		Prompts int
+	}
+	err := find.Select("schedules.next_at, count(*) AS prompts").Group("schedules.next_at").Order("schedules.next_at").Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("counting the agenda: %w", classify(err))
+	}
+	var out []models.AgendaCount
+	for _, row := range rows {
+		hour := row.NextAt.UTC().Truncate(time.Hour)
+		if n := len(out); n > 0 && out[n-1].At.Equal(hour) {
+			out[n-1].Prompts += row.Prompts
+			continue
+		}
+		out = append(out, models.AgendaCount{At: hour, Prompts: row.Prompts})
+	}
+	return out, nil
+}

@@ -1,0 +1,111 @@
+package starter
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+const (
+	agendaPath = "/agenda"
+	// agendaSpan is how far the agenda looks ahead where no end is given.
+	agendaSpan = 24 * time.Hour
+)
+
+type agendaRequest struct {
+	From          time.Time `query:"from" doc:"Earliest instant (RFC 3339); now when left out."`
+	Until         time.Time `query:"until" doc:"The instant before which the span ends; 24 hours after its beginning when left out."`
+	ParticipantID string    `query:"participant_id" maxLength:"64" doc:"Only this participant's."`
+	Limit         int       `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor        string    `query:"cursor" maxLength:"400" doc:"next_cursor of the page before."`
+}
+
+func (h *handlers) registerAgenda(router huma.API) {
+	register(router, route{method: http.MethodGet, path: agendaPath, id: "get-agenda", needs: auth.AgendaRead,
+		summary: "The next prompt of each schedule, the earliest first"}, h.getAgenda)
+}
+
+// getAgenda lists what schedules have planned next: one prompt for each of them,
+// however long the span is.
+func (h *handlers) getAgenda(ctx context.Context, in *agendaRequest) (*answer[api.Agenda], error) {
+	query, err := h.agendaQuery(in)
+	if err != nil {
+		return nil, err
+	}
+	hours, err := h.store.CountAgenda(ctx, query)
+	if err != nil {
+		return nil, h.toFailure("reading the agenda", err)
+	}
+	query.Limit++ // one more says whether there is another page
+	rows, err := h.store.Agenda(ctx, query)
+	if err != nil {
+		return nil, h.toFailure("reading the agenda", err)
+	}
+	page := api.Agenda{From: query.From, Until: query.Until, Hours: make([]api.PlannedHour, 0, len(hours)), Prompts: make([]api.PlannedPrompt, 0, in.Limit)}
+	for _, hour := range hours {
+		page.Total += hour.Prompts
+		page.Hours = append(page.Hours, api.PlannedHour{At: hour.At, Prompts: hour.Prompts})
+	}
+	if len(rows) > in.Limit {
+		rows = rows[:in.Limit]
+		cursor, err := agendaCursor(rows[in.Limit-1].Key)
+		if err != nil {
+			return nil, h.toFailure("reading the agenda", err)
+		}
+		page.NextCursor = &cursor
+	}
+	for _, row := range rows {
+		page.Prompts = append(page.Prompts, toPlannedPrompt(ctx, row))
+	}
+	return newAnswer("", page), nil
+}
+
+func (h *handlers) agendaQuery(in *agendaRequest) (models.AgendaQuery, error) {
+	q := models.AgendaQuery{From: in.From.UTC(), Until: in.Until.UTC(), ParticipantID: in.ParticipantID, Now: h.now(), Limit: in.Limit}
+	if in.From.IsZero() {
+		q.From = q.Now
+	}
+	if in.Until.IsZero() {
+		q.Until = q.From.Add(agendaSpan)
+	}
+	if !q.Until.After(q.From) {
+		return q, newFailure(http.StatusBadRequest, "until: must be after from")
+	}
+	if in.Cursor == "" {
+		return q, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(in.Cursor)
+	if err != nil || json.Unmarshal(raw, &q.After) != nil {
+		return q, newFailure(http.StatusBadRequest, "cursor: must be next_cursor of the page before")
+	}
+	return q, nil
+}
+
+func agendaCursor(last models.AgendaKey) (string, error) {
+	raw, err := json.Marshal(last)
+	return base64.RawURLEncoding.EncodeToString(raw), err
+}
+
+func toPlannedPrompt(ctx context.Context, e models.AgendaEntry) api.PlannedPrompt {
+	local := e.Key.At
+	if zone, err := time.LoadLocation(e.Zone); err == nil {
+		local = local.In(zone)
+	}
+	p := e.Participant
+	out := api.PlannedPrompt{
+		ParticipantID: p.ID, ScheduleID: e.Key.ScheduleID, At: e.Key.At, Local: local, Timezone: e.Zone, Held: e.Held,
+		Paused: p.Status != models.StatusActive, Unreachable: p.UnreachableAt != nil, Crisis: p.Attention == models.AttentionCrisis,
+	}
+	if canSeePersonal(ctx) {
+		out.Name = p.Name
+	}
+	return out
+}
