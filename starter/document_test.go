@@ -59,6 +59,11 @@ func TestOpenAPI(t *testing.T) {
 		"post /holds":                                            "201 400 401 403 413 415 429 500 503",
 		"get /holds":                                             "200 400 401 403 429 500 503",
 		"delete /holds/{id}":                                     "200 400 401 403 404 429 500 503",
+		"post /cohorts":                                          "200 201 400 401 403 413 415 429 500 503",
+		"get /cohorts/{id}":                                      "200 400 401 403 404 429 500 503",
+		"delete /cohorts/{id}":                                   "200 400 401 403 404 409 429 500 503",
+		"post /cohorts/{id}/confirm":                             "200 400 401 403 404 409 429 500 503",
+		"get /cohorts/{id}/faults":                               "200 400 401 403 404 429 500 503",
 		"get /conversation/participants/{id}/waiting":            "200 400 401 403 404 429 500 503",
 	}
 	found := map[string]string{}
@@ -71,7 +76,7 @@ func TestOpenAPI(t *testing.T) {
 			slices.Sort(codes)
 			found[method+" "+path] = strings.Join(codes, " ")
 			guarded := strings.HasPrefix(path, participantsPath) || strings.HasPrefix(path, holdsPath) || path == "/attention" ||
-				strings.HasPrefix(path, alertsPath)
+				strings.HasPrefix(path, alertsPath) || strings.HasPrefix(path, cohortsPath)
 			require.Equal(t, guarded, len(op.Security) == 1, path)
 		}
 	}

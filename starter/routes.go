@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,8 @@ type handlers struct {
 	log   *slog.Logger
 	// throttle limits wrong tokens.
 	throttle *throttle
+	// cohorts has imports carried out.
+	cohorts cohortRunner
 }
 
 // newHandler builds the whole HTTP surface: the API, and the console, which calls
@@ -102,6 +105,7 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerMemory(router)
 	h.registerExport(router)
 	h.registerHolds(router)
+	h.registerCohorts(router)
 	h.registerAttention(router)
 	h.registerAlerts(router)
 	h.registerAccess(router)
@@ -135,6 +139,10 @@ type route struct {
 	// needs is the permission that a caller must have.
 	needs  auth.Permission
 	status int
+	// maxBody is the largest body, in bytes, and readLimit how long it may take to
+	// come in; 0: maxAPIBody, and the library's limit.
+	maxBody   int64
+	readLimit time.Duration
 	// errors are the statuses the route can answer with besides the ones that
 	// every guarded route has.
 	errors []int
@@ -151,8 +159,9 @@ func (r route) newOperation() huma.Operation {
 		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary,
 		DefaultStatus: status,
 		// The library refuses a body of exactly its limit.
-		MaxBodyBytes: maxAPIBody + 1,
-		Security:     []map[string][]string{{bearerScheme: {}}},
+		MaxBodyBytes:    cmp.Or(r.maxBody, maxAPIBody) + 1,
+		BodyReadTimeout: r.readLimit,
+		Security:        []map[string][]string{{bearerScheme: {}}},
 		Errors: append([]int{
 			http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusTooManyRequests, http.StatusServiceUnavailable,

@@ -18,6 +18,7 @@
 //	.../attention and /attention           attention.go
 //	/alerts, /alerts/{id}/mark, /sheet     alerts.go
 //	/holds                                 holds.go
+//	/cohorts                               cohorts.go, carried out in cohortrun.go
 //	/twilio/inbound, /twilio/status        webhooks.go
 //	/codec/decode, /codec/encode           codec.go
 //	/livez, /readyz, /version, /metrics    health.go
@@ -92,6 +93,9 @@ type Defaults struct {
 	Region string // of national phone numbers; US when empty
 	// Rules say when a new participant is greeted.
 	Rules coach.Rules
+	// GreetingsPerMinute is the most greetings of a cohort that are planned for one
+	// minute, unless its import says another number; 0: what a long code can send.
+	GreetingsPerMinute int
 }
 
 // RelayConfig paces the relay; zero values take its defaults.
@@ -128,6 +132,8 @@ type Server struct {
 	listener net.Listener
 	http     *http.Server
 	relay    *relay.Relay
+	// runCohorts carries out imports until its context ends.
+	runCohorts func(context.Context)
 }
 
 // stopLimit bounds the time in which a server that is stopped finishes its
@@ -155,12 +161,12 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		Store: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
-	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle()}
+	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle(), cohorts: newCohortRunner()}
 	handler, err := h.newHandler()
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	return &Server{listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
+	return &Server{listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger), relay: r, runCohorts: h.runCohorts}, nil
 }
 
 func (c Config) withDefaults() Config {
@@ -175,6 +181,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Defaults.Region == "" {
 		c.Defaults.Region = "US"
+	}
+	if c.Defaults.GreetingsPerMinute == 0 {
+		c.Defaults.GreetingsPerMinute = greetingsPerMinute(0)
 	}
 	return c
 }
@@ -215,6 +224,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	})
 	group.Go(func() error {
 		s.relay.Run(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		s.runCohorts(ctx)
 		return nil
 	})
 	group.Go(func() error {
