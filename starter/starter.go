@@ -47,6 +47,7 @@ import (
 	"coachline/internal/console"
 	"coachline/internal/keylock"
 	"coachline/internal/metrics"
+	"coachline/internal/throttle"
 	"coachline/starter/relay"
 )
 
@@ -161,12 +162,14 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		Store: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
-	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle(), cohorts: newCohortRunner()}
+	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), cohorts: newCohortRunner(), wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery)}
 	handler, err := h.newHandler()
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	return &Server{listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger), relay: r, runCohorts: h.runCohorts}, nil
+	server := newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger)
+	server.RegisterOnShutdown(func() { close(h.closing) })
+	return &Server{listener: listener, http: server, relay: r, runCohorts: h.runCohorts}, nil
 }
 
 func (c Config) withDefaults() Config {

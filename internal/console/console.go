@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"coachline/internal/metrics"
+	"coachline/internal/throttle"
 )
 
 // Path is where the console begins.
@@ -48,18 +49,21 @@ type Config struct {
 	TemporalURL string
 	// PhonesURL is the address of the simulated phones; empty: none.
 	PhonesURL string
-	Version   string
-	Metrics   *metrics.Metrics
-	Logger    *slog.Logger
-	Now       func() time.Time
+	// Closing is closed when the server stops; streams end then.
+	Closing <-chan struct{}
+	Version string
+	Metrics *metrics.Metrics
+	Logger  *slog.Logger
+	Now     func() time.Time
 }
 
 // Console serves the pages. It is safe for concurrent use.
 type Console struct {
 	cfg      Config
 	sessions *scs.SessionManager
-	throttle *throttle
-	assets   map[string]asset
+	// wrongLogins limits them for each account and each address.
+	wrongLogins *throttle.Throttle
+	assets      map[string]asset
 }
 
 // New builds the console's handler for the routes under Path.
@@ -71,7 +75,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{cfg: cfg, throttle: newThrottle(), assets: assets}
+	c := &Console{cfg: cfg, wrongLogins: throttle.New(loginTries, loginEvery), assets: assets}
 	c.sessions = newSessionManager(cfg)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Path+"assets/{name}", c.serveAsset)
