@@ -27,3 +27,5 @@ CREATE TABLE cohort_jobs (
     finished_at    timestamptz
 );
 CREATE INDEX cohort_jobs_open ON cohort_jobs (state, created_at) WHERE state IN ('checking', 'ready', 'running');
+
+CREATE TRIGGER cohort_jobs_change AFTER UPDATE ON cohort_jobs FOR EACH ROW EXECUTE FUNCTION tell_participant_change();

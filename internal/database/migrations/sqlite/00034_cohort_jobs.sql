@@ -27,3 +27,10 @@ CREATE TABLE cohort_jobs (
     finished_at    datetime
 );
 CREATE INDEX cohort_jobs_open ON cohort_jobs (state, created_at) WHERE state IN ('checking', 'ready', 'running');
+
+-- +goose StatementBegin
+CREATE TRIGGER cohort_jobs_update_change AFTER UPDATE ON cohort_jobs WHEN EXISTS (SELECT 1 FROM change_viewers)
+BEGIN
+    INSERT INTO changes (participant_id) VALUES (NEW.id);
+END;
+-- +goose StatementEnd
