@@ -45,8 +45,9 @@ type newCohortRequest struct {
 }
 
 type newCohortAnswer struct {
-	Status int
-	Body   api.Envelope[api.Cohort]
+	Status   int
+	Location string `header:"Location" doc:"Path of the import; missing after a dry run."`
+	Body     api.Envelope[api.Cohort]
 }
 
 type cohortRequest struct {
@@ -109,7 +110,7 @@ func (h *handlers) importCohort(ctx context.Context, in *newCohortRequest) (*new
 	if err != nil {
 		return nil, h.toFailure("checking the file", err)
 	}
-	return &newCohortAnswer{Status: http.StatusCreated, Body: newAnswer(describeCheck(checked), shown).Body}, nil
+	return &newCohortAnswer{Status: http.StatusCreated, Location: cohortsPath + "/" + job.ID, Body: newAnswer(describeCheck(checked), shown).Body}, nil
 }
 
 // tryCohort says what an import would find, and keeps nothing but an audit row.

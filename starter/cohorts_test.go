@@ -42,6 +42,7 @@ func TestCohortImport(t *testing.T) {
 	got := h.do(upload("?file_name=spring.csv", cohortFile))
 	require.Equal(t, http.StatusCreated, got.status, got.raw)
 	job := result[api.Cohort](t, got)
+	require.Equal(t, cohortsPath+"/"+job.ID, got.header.Get("Location"))
 	require.Equal(t, models.CohortReady, job.State)
 	require.Equal(t, []int{3, 3, 0, 2, 15}, []int{job.Rows, job.Good, job.FaultCount, job.ZonesSuggested, job.PerMinute})
 	require.Equal(t, "spring.csv", job.FileName)

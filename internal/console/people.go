@@ -35,7 +35,9 @@ func (c *Console) showPeople(v *viewer) (page, error) {
 				)
 			})),
 		)),
-		g.Iff(v.can(auth.ParticipantEnrol), func() g.Node { return enrolForm(v) }),
+		g.Iff(v.can(auth.ParticipantEnrol), func() g.Node {
+			return g.Group{enrolForm(v), h.P(h.A(h.Href(Path+importPath), g.Text("Import people from a file")))}
+		}),
 	}}, nil
 }
 
