@@ -371,4 +371,6 @@ const (
 	ActivityRemember = "Remember"
 	// ActivityRememberTurns is the same for a batch of turns.
 	ActivityRememberTurns = "RememberTurns"
+	// ActivityEraseCopies has the carrier delete an erased person's messages.
+	ActivityEraseCopies = "EraseCopies"
 )

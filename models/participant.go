@@ -212,6 +212,9 @@ type Consent struct {
 	// Text is the exact text of the person; empty where there was none. It stands
 	// behind the fields that it is bound to.
 	Text string `gorm:"serializer:sealed"`
+
+	// Unreadable names sealed columns that could not be opened; erasures only.
+	Unreadable string `gorm:"-"`
 }
 
 // Profile is one row of table profiles: what the coach has learnt of a

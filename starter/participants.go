@@ -66,7 +66,7 @@ type participantsRequest struct {
 	Cursor string        `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
 	Status models.Status `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
 	// Attention: only people at whom an operator should look for this.
-	Attention models.Attention `query:"attention" enum:"crisis,unreachable,send,refusal,flood,wrong_number"`
+	Attention models.Attention `query:"attention" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure"`
 	Waiting   bool             `query:"waiting" doc:"Only people with texts that came while they were paused and wait for an operator."`
 }
 

@@ -123,6 +123,7 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerExport(router)
 	h.registerHolds(router)
 	h.registerCohorts(router)
+	h.registerErasures(router)
 	h.registerAttention(router)
 	h.registerAlerts(router)
 	h.registerAccess(router)

@@ -17,6 +17,7 @@
 //	.../memory/export                      export.go
 //	.../attention and /attention           attention.go
 //	/alerts, /alerts/{id}/mark, /sheet     alerts.go
+//	.../erase, /erasures                   erasures.go
 //	/holds                                 holds.go
 //	/cohorts                               cohorts.go, carried out in cohortrun.go
 //	/twilio/inbound, /twilio/status        webhooks.go
@@ -117,10 +118,14 @@ type Config struct {
 	// Changes tells the console's pages what has changed; nil: they do not follow.
 	Changes  console.Changes
 	Temporal client.Client
-	Carrier  CarrierConfig
-	Defaults Defaults
-	Relay    RelayConfig
-	Codec    CodecConfig
+	// Namespace is the client's.
+	Namespace string
+	// Retention is how long after their removal people are erased; 0 is never.
+	Retention time.Duration
+	Carrier   CarrierConfig
+	Defaults  Defaults
+	Relay     RelayConfig
+	Codec     CodecConfig
 	// Metrics are served at /metrics; a registry of their own when nil.
 	Metrics *metrics.Metrics
 	Version string
@@ -160,6 +165,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	r := relay.New(relay.Config{
 		Store: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
+		Histories: relay.NewHistories(cfg.Temporal, cfg.Namespace), Retention: cfg.Retention,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
 	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), cohorts: newCohortRunner(), wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery)}

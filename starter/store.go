@@ -38,6 +38,10 @@ type Store interface {
 	QueueOperatorMessage(ctx context.Context, m models.OperatorMessage) (models.Outbox, bool, error)
 	WaitingMessages(ctx context.Context, participantID string) ([]models.WaitingMessage, error)
 
+	// People who were erased.
+	Erasure(ctx context.Context, participantID string) (models.Erasure, error)
+	Erasures(ctx context.Context, q models.ErasureQuery) ([]models.Erasure, error)
+
 	// Holds of prompts.
 	CreateHold(ctx context.Context, h models.Hold) (models.Hold, error)
 	ReleaseHold(ctx context.Context, r models.HoldRelease) (models.Hold, error)

@@ -39,6 +39,7 @@ type acts struct {
 	posts       *activities.SendActivities
 	checks      *activities.ReconcileActivities
 	late        *activities.LaterRetries
+	erasures    *activities.ErasureActivities
 }
 
 const (
@@ -103,7 +104,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
 			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: time.Now,
 		},
-		posts:  posts,
+		posts: posts, erasures: &activities.ErasureActivities{Store: rows, Carrier: sender, Now: time.Now},
 		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now, Metrics: m},
 		late:   &activities.LaterRetries{Store: conns.Store, Posts: posts, Rules: rules, Zones: zones, Now: time.Now},
 	}, nil

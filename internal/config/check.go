@@ -184,6 +184,7 @@ func (c *Config) checkDurations(bad map[string]bool) []error {
 		{"COACH_DEBOUNCE", r.Debounce},
 		{"COACH_DEBOUNCE_MAX", r.DebounceMax},
 		{"COACH_LATE_TRY", r.LateTry},
+		{"COACH_RETENTION", r.Retention},
 		{"COACH_LOOP_MUTE", c.Inbound.LoopMute},
 	} {
 		if one.value < 0 {

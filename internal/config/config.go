@@ -155,6 +155,8 @@ type Coaching struct {
 	DebounceMax time.Duration `env:"COACH_DEBOUNCE_MAX" envDefault:"15s"`
 	// LateTry is the least time until a text that did not arrive is tried again.
 	LateTry time.Duration `env:"COACH_LATE_TRY" envDefault:"30m"`
+	// Retention is how long after their removal people are erased; 0 is never.
+	Retention time.Duration `env:"COACH_RETENTION" envDefault:"0"`
 	// QuietHours is "HH:MM-HH:MM" in the participant's zone; empty is none.
 	QuietHours string `env:"COACH_QUIET_HOURS" envDefault:"21:00-08:00"`
 }

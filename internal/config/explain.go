@@ -127,6 +127,7 @@ var explanations = map[string]explanation{
 	"COACH_CHECK_IN_CAP":        {readByBoth, "check-ins on a local day at most; none in quiet hours or while a prompt waits"},
 	"COACH_DEBOUNCE":            {readByBoth, "how long a turn waits for another message; 0: off"},
 	"COACH_DEBOUNCE_MAX":        {readByBoth, "how long it waits at most"},
+	"COACH_RETENTION":           {readByStarter, "until people who were removed are [erased](operations.md#a-person-asks-for-erasure), such as `8760h`; 0: never"},
 	"COACH_LATE_TRY":            {readByBoth, "until a lost text (30003, 30008) is tried once more, up to twice that; 0: off"},
 	quietHours:                  {readByBoth, "local hours without anything that we start, except at a time the person chose; for people without a zone in the US, those of every zone there; empty: none"},
 

@@ -95,6 +95,7 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{"COACH_PREP_TIME=10", "COACH_PREP_TIME: \"10\" is not allowed; want a duration"},
 		{"COACH_PREP_TIME=-1m", "COACH_PREP_TIME: \"-1m0s\" is not allowed; want a duration of 0 (off) or more"},
+		{"COACH_RETENTION=-1h", "COACH_RETENTION: \"-1h0m0s\" is not allowed; want a duration of 0 (off) or more"},
 		{"COACH_CHECK_IN=-1h", "COACH_CHECK_IN: \"-1h0m0s\" is not allowed; want a duration of 0 (off) or more"},
 		{"COACH_CHECK_IN=4m59s", "COACH_CHECK_IN: \"4m59s\" is not allowed; want 0 (off), or a duration of 5m or more"},
 		{"COACH_CHECK_IN_CAP=0", "COACH_CHECK_IN_CAP: \"0\" is not allowed; want a whole number of 1 or more"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -98,7 +99,11 @@ func (s *Store) findKnown(tx *gorm.DB, phones []string, into map[string]models.K
 	if err := strangers.Distinct().Pluck("from_index", &texted).Error; err != nil {
 		return err
 	}
-	for _, index := range append(said, texted...) {
+	var erased []string
+	if err := tx.Model(&models.Suppression{}).Where("phone_index IN ?", indexes).Pluck("phone_index", &erased).Error; err != nil {
+		return err
+	}
+	for _, index := range slices.Concat(said, texted, erased) {
 		newest, err := consentOfPhone(tx, index)
 		if err != nil {
 			return err
@@ -147,6 +152,9 @@ func (s *Store) ConfirmCohort(ctx context.Context, step models.CohortStep) (mode
 		case models.CohortReady:
 		}
 		job.State, job.ConfirmedBy, job.ConfirmedAt = models.CohortRunning, step.Actor, &now
+		if err := dropFirst(job); err != nil {
+			return err
+		}
 		return database.AddAudit(tx, models.Audit{
 			Actor: step.Actor, Action: "cohort_confirm", Object: cohortObject(job.ID), At: now, Detail: fmt.Sprintf("%d people", job.Good),
 		})
@@ -297,6 +305,17 @@ func saveCohort(tx *gorm.DB, job models.CohortJob, withReport bool) error {
 		columns = append(columns, "file")
 	}
 	return tx.Model(&job).Select(columns).UpdateColumns(&job).Error
+}
+
+// dropFirst takes the first people out of a report; they are shown before the
+// confirmation only.
+func dropFirst(job *models.CohortJob) error {
+	report, err := job.ReadReport()
+	if err != nil {
+		return err
+	}
+	report.First = nil
+	return setReport(job, report)
 }
 
 // endCohort ends a job and empties its file.

@@ -100,7 +100,7 @@ func (w *world) raw(fn func(db *sql.DB)) {
 
 // undoNewest takes back migrations 21 to 34, for tests of older databases.
 var undoNewest = []string{
-	"DROP TABLE cohort_jobs",
+	"DROP TABLE cohort_jobs", "DROP TABLE erasures", "DROP TABLE suppressions",
 	"DROP TABLE change_viewers", "DROP TABLE changes",
 	"DROP INDEX participants_removed", "ALTER TABLE participants DROP COLUMN last_inbound_at",
 	"DROP INDEX audit_seq", "DROP INDEX audit_actor", "ALTER TABLE audit DROP COLUMN seq", "ALTER TABLE audit DROP COLUMN object",

@@ -21,6 +21,8 @@ import (
 // that it was: notices of participants, hints to strangers, messages that may be a
 // crisis and turns to be remembered.
 type Store interface {
+	Erasures
+
 	Participant(ctx context.Context, id string) (models.Participant, error)
 	// Untold are the participant's notices that were not delivered, in the order of
 	// their ids, and the participant as of then, removed or not.
