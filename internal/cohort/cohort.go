@@ -242,8 +242,10 @@ func (p *parser) checkText(f *field, at sheet.Position, text string) {
 	if utf8.RuneCountInString(text) > f.most {
 		p.addFault(models.FaultCell, at, f.name, fmt.Sprintf("has more than %d characters", f.most))
 	}
-	isControl := func(r rune) bool { return unicode.IsControl(r) && !(f.lines && (r == '\n' || r == '\r' || r == '\t')) }
-	if strings.ContainsFunc(text, isControl) {
+	if f.lines {
+		text = strings.NewReplacer("\n", "", "\r", "", "\t", "").Replace(text)
+	}
+	if strings.ContainsFunc(text, unicode.IsControl) {
 		p.addFault(models.FaultCell, at, f.name, "holds a line end or another control character")
 	}
 }
