@@ -52,6 +52,16 @@ var useFailures = sync.OnceFunc(func() {
 
 const maxNamedFields = 5
 
+// bodyLimit returns the limit of a route, which the library's message names, one
+// byte more than is allowed.
+func bodyLimit(msg string) int64 {
+	var limit int64
+	if n, _ := fmt.Sscanf(msg, "request body is too large limit=%d bytes", &limit); n == 1 {
+		return limit - 1
+	}
+	return maxAPIBody
+}
+
 // convertError turns what huma found into a failure. Its details carry the
 // offending value; only the place and the rule are passed on.
 func convertError(status int, msg string, errs ...error) huma.StatusError {
@@ -59,7 +69,7 @@ func convertError(status int, msg string, errs ...error) huma.StatusError {
 	case status == http.StatusUnprocessableEntity:
 		status = http.StatusBadRequest
 	case status == http.StatusRequestEntityTooLarge:
-		return newFailure(status, "body: larger than %d bytes", maxAPIBody)
+		return newFailure(status, "body: larger than %d bytes", bodyLimit(msg))
 	case status >= http.StatusInternalServerError:
 		return newFailure(status, "internal error")
 	}

@@ -80,6 +80,10 @@ func (m *fakeStore) EnrollOnce(_ context.Context, p models.Participant, _ models
 	return p, nil
 }
 
+func (m *fakeStore) CohortsToDo(context.Context) ([]string, error) { return nil, nil }
+
+func (m *fakeStore) ExpireCohorts(context.Context, time.Time, time.Time) error { return nil }
+
 func (m *fakeStore) Participant(_ context.Context, id string) (models.Participant, error) {
 	defer m.enter()()
 	return m.find(id)

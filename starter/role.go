@@ -68,7 +68,7 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal(), TemporalURL: temporalURL(cfg), PhonesURL: cfg.HTTP.PhonesURL},
 		Store: conns.Store, Turns: turns, Memory: facts, Access: conns.Store, Changes: store.NewChanges(conns.Store, time.Now), Temporal: conns.Temporal, Namespace: cfg.Temporal.Namespace, Retention: cfg.Coaching.Retention, Logger: conns.Logger,
 		Carrier:  newCarrier(cfg, public),
-		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules},
+		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules, GreetingsPerMinute: greetingsPerMinute(cfg.Carrier.SendRate)},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
 		Relay:    RelayConfig{Escalation: cfg.Worker.AlertEscalation},
 		Metrics:  m, Version: build.Version(),

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,6 +64,8 @@ type handlers struct {
 	closing chan struct{}
 	// wrongTokens limits them for each address, requests for each API token.
 	wrongTokens, requests *throttle.Throttle
+	// cohorts has imports carried out.
+	cohorts cohortRunner
 }
 
 // newHandler builds the whole HTTP surface: the API, and the console, which calls
@@ -122,6 +125,7 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerHolds(router)
 	h.registerAgenda(router)
 	h.registerTakeOvers(router)
+	h.registerCohorts(router)
 	h.registerErasures(router)
 	h.registerAttention(router)
 	h.registerAlerts(router)
@@ -156,6 +160,10 @@ type route struct {
 	// needs is the permission that a caller must have.
 	needs  auth.Permission
 	status int
+	// maxBody is the largest body, in bytes, and readLimit how long it may take to
+	// come in; 0: maxAPIBody, and the library's limit.
+	maxBody   int64
+	readLimit time.Duration
 	// errors are the statuses the route can answer with besides the ones that
 	// every guarded route has.
 	errors []int
@@ -172,8 +180,9 @@ func (r route) newOperation() huma.Operation {
 		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary,
 		DefaultStatus: status,
 		// The library refuses a body of exactly its limit.
-		MaxBodyBytes: maxAPIBody + 1,
-		Security:     []map[string][]string{{bearerScheme: {}}},
+		MaxBodyBytes:    cmp.Or(r.maxBody, maxAPIBody) + 1,
+		BodyReadTimeout: r.readLimit,
+		Security:        []map[string][]string{{bearerScheme: {}}},
 		Errors: append([]int{
 			http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusTooManyRequests, http.StatusServiceUnavailable,

@@ -20,6 +20,7 @@
 //	.../erase, /erasures                   erasures.go
 //	/holds                                 holds.go
 //	/agenda                                agenda.go
+//	/cohorts                               cohorts.go, carried out in cohortrun.go
 //	/twilio/inbound, /twilio/status        webhooks.go
 //	/codec/decode, /codec/encode           codec.go
 //	/livez, /readyz, /version, /metrics    health.go
@@ -95,6 +96,9 @@ type Defaults struct {
 	Region string // of national phone numbers; US when empty
 	// Rules say when a new participant is greeted.
 	Rules coach.Rules
+	// GreetingsPerMinute is the most greetings of a cohort that are planned for one
+	// minute, unless its import says another number; 0: what a long code can send.
+	GreetingsPerMinute int
 }
 
 // RelayConfig paces the relay; zero values take its defaults.
@@ -138,6 +142,8 @@ type Server struct {
 	listener net.Listener
 	http     *http.Server
 	relay    *relay.Relay
+	// runCohorts carries out imports until its context ends.
+	runCohorts func(context.Context)
 }
 
 // stopLimit bounds the time in which a server that is stopped finishes its
@@ -166,14 +172,14 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		Histories: relay.NewHistories(cfg.Temporal, cfg.Namespace), Retention: cfg.Retention,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge, Escalation: cfg.Relay.Escalation,
 	})
-	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery)}
+	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), cohorts: newCohortRunner(), wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery)}
 	handler, err := h.newHandler()
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 	server := newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger)
 	server.RegisterOnShutdown(func() { close(h.closing) })
-	return &Server{listener: listener, http: server, relay: r}, nil
+	return &Server{listener: listener, http: server, relay: r, runCohorts: h.runCohorts}, nil
 }
 
 func (c Config) withDefaults() Config {
@@ -188,6 +194,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Defaults.Region == "" {
 		c.Defaults.Region = "US"
+	}
+	if c.Defaults.GreetingsPerMinute == 0 {
+		c.Defaults.GreetingsPerMinute = greetingsPerMinute(0)
 	}
 	return c
 }
@@ -228,6 +237,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	})
 	group.Go(func() error {
 		s.relay.Run(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		s.runCohorts(ctx)
 		return nil
 	})
 	group.Go(func() error {

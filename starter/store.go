@@ -60,6 +60,17 @@ type Store interface {
 	Agenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaEntry, error)
 	CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaCount, error)
 
+	// Imports of cohorts.
+	CreateCohort(ctx context.Context, job models.CohortJob) (models.CohortJob, error)
+	Cohort(ctx context.Context, id string) (models.CohortJob, error)
+	CohortsToDo(ctx context.Context) ([]string, error)
+	KnownNumbers(ctx context.Context, phones []string) (map[string]models.KnownNumber, error)
+	SaveCohortCheck(ctx context.Context, check models.CohortCheck) (models.CohortJob, error)
+	ConfirmCohort(ctx context.Context, step models.CohortStep) (models.CohortJob, error)
+	CancelCohort(ctx context.Context, step models.CohortStep) (models.CohortJob, error)
+	EnrolBatch(ctx context.Context, b models.CohortBatch) (models.CohortJob, error)
+	ExpireCohorts(ctx context.Context, before, now time.Time) error
+
 	// What operators should look at.
 	OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error)
 	ClearAttention(ctx context.Context, c models.AttentionClearing) (models.Participant, error)

@@ -163,6 +163,14 @@ func (p *Page) Fill(role, name, text string) {
 	p.Type(text)
 }
 
+// Upload chooses a file in the page's one file field.
+func (p *Page) Upload(path string) {
+	p.tb.Helper()
+	field, err := p.rod.Timeout(waiting).Element(`input[type="file"]`)
+	p.try("looking for the file field", err)
+	p.try("choosing a file", field.SetFiles([]string{path}))
+}
+
 // Type types text where the focus is.
 func (p *Page) Type(text string) {
 	p.tb.Helper()

@@ -52,13 +52,14 @@ func NewClient(base, token string) (*Client, error) {
 	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &http.Client{Timeout: callLimit}}, nil
 }
 
-// request is one call; Body is sent as JSON unless nil.
+// request is one call; body is sent as JSON unless nil, raw as it is.
 type request struct {
 	method string
 	path   string
 	query  url.Values
 	header map[string]string
 	body   any
+	raw    []byte
 	// progress is called as the answer comes in; nil is not.
 	progress Progress
 }
@@ -214,6 +215,9 @@ func (c *Client) newRequest(ctx context.Context, r request) (*http.Request, erro
 			return nil, fmt.Errorf("encoding the request: %w", err)
 		}
 		body = bytes.NewReader(raw)
+	}
+	if r.raw != nil {
+		body = bytes.NewReader(r.raw)
 	}
 	target := c.base + r.path
 	if len(r.query) > 0 {

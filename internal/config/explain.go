@@ -96,7 +96,7 @@ var explanations = map[string]explanation{
 	from:              {readByBoth, "the sending number; or"},
 	messagingService:  {readByBoth, "a messaging service"},
 	"TWILIO_BASE_URL": {readByWorker, "another server with Twilio's API"},
-	"COACH_SEND_RATE": {readByWorker, "segments a second of all workers, a send counted as two; 0: the carrier paces"},
+	"COACH_SEND_RATE": {readByBoth, "segments a second of all workers, a send counted as two; 0: the carrier paces"},
 
 	"COACH_HTTP_ADDR":  {readByStarterAndCommands, "listening address"},
 	"COACH_PUBLIC_URL": {readByBoth, "public base address of the webhooks; required unless `COACH_HTTP_ADDR` is loopback"},

@@ -29,6 +29,8 @@ type call struct {
 	method, path string
 	query        url.Values
 	body         any
+	// raw is sent as it is, where body is nil; header says its type.
+	raw []byte
 	// reason goes to the audit.
 	reason string
 	header map[string]string
@@ -64,6 +66,9 @@ func (c *Console) callAPI(v *viewer, q call) ([]byte, error) {
 			return nil, fmt.Errorf("encoding a request: %w", err)
 		}
 		body = bytes.NewReader(raw)
+	}
+	if q.raw != nil {
+		body = bytes.NewReader(q.raw)
 	}
 	target := q.path
 	if len(q.query) > 0 {

@@ -105,6 +105,7 @@ func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.action(mux, "agenda/holds/{id}/release", c.releaseHold, c.showAgenda)
 	c.action(mux, "people", c.enrol, c.showPeople)
 	c.registerConversation(mux)
+	c.registerImport(mux)
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
 		c.handle(w, r, func(*viewer) (page, error) { return page{}, errNoPage })
 	})
@@ -121,12 +122,16 @@ func withSecurity(next http.Handler) http.Handler {
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		limit := int64(maxForm)
+		if r.URL.Path == Path+importPath {
+			limit = maxUpload
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		next.ServeHTTP(w, r)
 	})
 }
 
-// maxForm bounds a form, in bytes.
+// maxForm bounds a form without a file, in bytes.
 const maxForm = 1 << 20
 
 // acceptReport logs that a browser refused something because of contentPolicy.

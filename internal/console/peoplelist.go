@@ -57,7 +57,9 @@ func (c *Console) showPeople(v *viewer) (page, error) {
 		foundCount(list),
 		peopleTable(v, list, filters),
 		nextPage(list, filters),
-		g.Iff(v.can(auth.ParticipantEnrol), func() g.Node { return enrolForm(v) }),
+		g.Iff(v.can(auth.ParticipantEnrol), func() g.Node {
+			return g.Group{enrolForm(v), h.P(h.A(h.Href(Path+importPath), g.Text("Import people from a file")))}
+		}),
 	}}, nil
 }
 

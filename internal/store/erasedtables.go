@@ -62,6 +62,10 @@ var erasedTables = []erasedTable{
 	{name: "former_phones", of: ofParticipant},
 	{name: "enrolment_keys", of: ofParticipant},
 	{name: "memory_queue", of: ofParticipant},
+	// What files of people say of whom is sealed text: all reports go, and files that
+	// wait for a confirmation. One that is carried out is emptied at its end.
+	{name: "cohort_jobs", of: "state = 'ready' AND ? <> ''", empty: []string{"file", "file_name", "report"}, set: map[string]string{"state": "'canceled'"}},
+	{name: "cohort_jobs", of: "? <> ''", empty: []string{"file_name", "report"}},
 }
 
 // emptyTables empties the person's rows and adds to counts how many rows of each

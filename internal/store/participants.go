@@ -34,7 +34,7 @@ func (s *Store) enroll(ctx context.Context, p models.Participant, actor string, 
 	setDefaults(&p)
 	p.PhoneIndex = s.base.Index(p.Phone)
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		if err := addParticipant(tx, &p, actor); err != nil || key == nil {
+		if err := addParticipant(tx, &p, models.Audit{Actor: actor}); err != nil || key == nil {
 			return err
 		}
 		expired := p.EnrolledAt.Add(-EnrolmentKeyLife)
@@ -50,8 +50,9 @@ func (s *Store) enroll(ctx context.Context, p models.Participant, actor string, 
 	return p, nil
 }
 
-// addParticipant adds the rows of a new participant.
-func addParticipant(tx *gorm.DB, p *models.Participant, actor string) error {
+// addParticipant adds the rows of a new participant; by says who enrols and of
+// what the enrolment is a part.
+func addParticipant(tx *gorm.DB, p *models.Participant, by models.Audit) error {
 	before, err := consentOfPhone(tx, p.PhoneIndex)
 	if err != nil {
 		return err
@@ -72,8 +73,8 @@ func addParticipant(tx *gorm.DB, p *models.Participant, actor string) error {
 	if err := tx.Create(&profile).Error; err != nil {
 		return err
 	}
-	audit := models.Audit{ParticipantID: p.ID, Actor: actor, Action: "enroll", At: p.CreatedAt}
-	if err := database.AddAudit(tx, audit); err != nil {
+	by.ParticipantID, by.Action, by.At = p.ID, "enroll", p.CreatedAt
+	if err := database.AddAudit(tx, by); err != nil {
 		return err
 	}
 	_, err = insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeStart, CreatedAt: p.CreatedAt})

@@ -1,0 +1,333 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// knownAtOnce is how many numbers one statement looks for.
+const knownAtOnce = 500
+
+// CreateCohort stores a job whose file is to be checked, with an audit row.
+func (s *Store) CreateCohort(ctx context.Context, job models.CohortJob) (models.CohortJob, error) {
+	job.State, job.CreatedAt = models.CohortChecking, instant(job.CreatedAt)
+	job.UpdatedAt = job.CreatedAt
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		if err := database.Insert(tx, &job); err != nil {
+			return err
+		}
+		return database.AddAudit(tx, models.Audit{
+			Actor: job.CreatedBy, Action: "cohort_upload", Object: cohortObject(job.ID), At: job.CreatedAt,
+			Detail: fmt.Sprintf("%d bytes", len(job.File)),
+		})
+	})
+	if err != nil {
+		return models.CohortJob{}, fmt.Errorf("storing the file: %w", err)
+	}
+	return job, nil
+}
+
+func cohortObject(id string) string { return "cohort:" + id }
+
+// Cohort returns a job. ErrNotFound for an unknown id.
+func (s *Store) Cohort(ctx context.Context, id string) (models.CohortJob, error) {
+	var job models.CohortJob
+	if err := s.reader(ctx).Where("id = ?", id).Take(&job).Error; err != nil {
+		return models.CohortJob{}, fmt.Errorf("reading a cohort: %w", classify(err))
+	}
+	return job, nil
+}
+
+// CohortsToDo lists the ids of jobs that are to be checked or carried out, oldest
+// first.
+func (s *Store) CohortsToDo(ctx context.Context) ([]string, error) {
+	var ids []string
+	err := s.reader(ctx).Model(&models.CohortJob{}).Where("state IN ?", []models.CohortState{models.CohortChecking, models.CohortRunning}).
+		Order("created_at, id").Limit(maxPage).Pluck("id", &ids).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading cohorts: %w", classify(err))
+	}
+	return ids, nil
+}
+
+// KnownNumbers returns what is known of those of the numbers that are enrolled or
+// have opted out.
+func (s *Store) KnownNumbers(ctx context.Context, phones []string) (map[string]models.KnownNumber, error) {
+	out := map[string]models.KnownNumber{}
+	for begin := 0; begin < len(phones); begin += knownAtOnce {
+		err := s.findKnown(s.reader(ctx), phones[begin:min(begin+knownAtOnce, len(phones))], out)
+		if err != nil {
+			return nil, fmt.Errorf("looking for numbers: %w", classify(err))
+		}
+	}
+	return out, nil
+}
+
+// findKnown adds what is known of a few numbers. Where a number may have opted
+// out, the consent ledger decides.
+func (s *Store) findKnown(tx *gorm.DB, phones []string, into map[string]models.KnownNumber) error {
+	phoneOf := map[string]string{}
+	indexes := make([]string, len(phones))
+	for i, phone := range phones {
+		indexes[i] = s.base.Index(phone)
+		phoneOf[indexes[i]] = phone
+	}
+	var enrolled []struct{ ID, PhoneIndex string }
+	err := tx.Model(&models.Participant{}).Where("phone_index IN ? AND removed_at IS NULL", indexes).Find(&enrolled).Error
+	if err != nil {
+		return err
+	}
+	for _, p := range enrolled {
+		into[phoneOf[p.PhoneIndex]] = models.KnownNumber{ParticipantID: p.ID}
+	}
+	var said []string
+	strangers := tx.Model(&models.Inbound{}).Select("from_index").
+		Where("from_index IN ? AND participant_id = '' AND intent = ?", indexes, models.IntentStop)
+	err = tx.Model(&models.Consent{}).Where("phone_index IN ? AND action = ?", indexes, models.ConsentOptOut).Distinct().Pluck("phone_index", &said).Error
+	if err != nil {
+		return err
+	}
+	var texted []string
+	if err := strangers.Distinct().Pluck("from_index", &texted).Error; err != nil {
+		return err
+	}
+	var erased []string
+	if err := tx.Model(&models.Suppression{}).Where("phone_index IN ?", indexes).Pluck("phone_index", &erased).Error; err != nil {
+		return err
+	}
+	for _, index := range slices.Concat(said, texted, erased) {
+		newest, err := consentOfPhone(tx, index)
+		if err != nil {
+			return err
+		}
+		if newest.Action == models.ConsentOptOut {
+			known := into[phoneOf[index]]
+			known.OptedOut = true
+			into[phoneOf[index]] = known
+		}
+	}
+	return nil
+}
+
+// SaveCohortCheck records what the check of a job found, once: a job that is no
+// longer being checked is returned as it is.
+func (s *Store) SaveCohortCheck(ctx context.Context, check models.CohortCheck) (models.CohortJob, error) {
+	now := instant(check.Now)
+	return s.changeCohort(ctx, check.ID, now, func(tx *gorm.DB, job *models.CohortJob) error {
+		if job.State != models.CohortChecking {
+			return nil
+		}
+		job.State, job.Rows, job.Good, job.Faults, job.Suggested = check.State, check.Rows, check.Good, check.Faults, check.Suggested
+		if err := setReport(job, check.Report); err != nil {
+			return err
+		}
+		if job.State == models.CohortFailed {
+			endCohort(job, models.CohortFailed, now)
+		}
+		return database.AddAudit(tx, models.Audit{
+			Actor: job.CreatedBy, Action: "cohort_check", Object: cohortObject(job.ID), At: now,
+			Detail: fmt.Sprintf("%s, %d rows, %d good, %d faults", job.State, job.Rows, job.Good, job.Faults),
+		})
+	})
+}
+
+// ConfirmCohort has a checked job carried out. A job that is confirmed already is
+// returned as it is; ErrConflict for one that is not ready.
+func (s *Store) ConfirmCohort(ctx context.Context, step models.CohortStep) (models.CohortJob, error) {
+	now := instant(step.Now)
+	return s.changeCohort(ctx, step.ID, now, func(tx *gorm.DB, job *models.CohortJob) error {
+		switch job.State {
+		case models.CohortRunning, models.CohortDone:
+			return nil
+		case models.CohortChecking, models.CohortFailed, models.CohortCanceled:
+			return models.ErrConflict
+		case models.CohortReady:
+		}
+		job.State, job.ConfirmedBy, job.ConfirmedAt = models.CohortRunning, step.Actor, &now
+		if err := dropFirst(job); err != nil {
+			return err
+		}
+		return database.AddAudit(tx, models.Audit{
+			Actor: step.Actor, Action: "cohort_confirm", Object: cohortObject(job.ID), At: now, Detail: fmt.Sprintf("%d people", job.Good),
+		})
+	})
+}
+
+// CancelCohort ends a job; who is enrolled stays so. A job that was canceled is
+// returned as it is; ErrConflict for one that is over otherwise.
+func (s *Store) CancelCohort(ctx context.Context, step models.CohortStep) (models.CohortJob, error) {
+	now := instant(step.Now)
+	return s.changeCohort(ctx, step.ID, now, func(tx *gorm.DB, job *models.CohortJob) error {
+		if job.State == models.CohortCanceled {
+			return nil
+		}
+		if job.State.IsOver() {
+			return models.ErrConflict
+		}
+		endCohort(job, models.CohortCanceled, now)
+		return database.AddAudit(tx, models.Audit{
+			Actor: step.Actor, Action: "cohort_cancel", Object: cohortObject(job.ID), At: now, Detail: fmt.Sprintf("%d enrolled", job.Enrolled),
+		})
+	})
+}
+
+// ExpireCohorts cancels the jobs that have waited for a confirmation since before
+// an instant, so that their files do not stay.
+func (s *Store) ExpireCohorts(ctx context.Context, before, now time.Time) error {
+	var ids []string
+	err := s.reader(ctx).Model(&models.CohortJob{}).Where("state = ? AND created_at < ?", models.CohortReady, instant(before)).
+		Limit(maxPage).Pluck("id", &ids).Error
+	if err != nil {
+		return fmt.Errorf("reading cohorts: %w", classify(err))
+	}
+	for _, id := range ids {
+		_, err := s.changeCohort(ctx, id, instant(now), func(tx *gorm.DB, job *models.CohortJob) error {
+			if job.State != models.CohortReady {
+				return nil
+			}
+			endCohort(job, models.CohortCanceled, instant(now))
+			return database.AddAudit(tx, models.Audit{
+				Actor: "system", Action: "cohort_cancel", Object: cohortObject(job.ID), At: instant(now), Detail: "not confirmed in time",
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EnrolBatch enrols the next people of a running job in one transaction with the
+// job's progress, so that each is enrolled once. Numbers that were enrolled or
+// have opted out meanwhile are left out and reported. ErrStale when the job is at
+// another row, ErrConflict when it is not running.
+func (s *Store) EnrolBatch(ctx context.Context, b models.CohortBatch) (models.CohortJob, error) {
+	now := instant(b.Now)
+	return s.changeCohort(ctx, b.ID, now, func(tx *gorm.DB, job *models.CohortJob) error {
+		switch {
+		case job.State != models.CohortRunning:
+			return models.ErrConflict
+		case job.NextRow != b.From:
+			return models.ErrStale
+		}
+		if err := s.enrolRows(tx, job, b); err != nil {
+			return err
+		}
+		job.NextRow += len(b.People)
+		if !b.IsLast {
+			return nil
+		}
+		endCohort(job, models.CohortDone, now)
+		return database.AddAudit(tx, models.Audit{
+			Actor: job.ConfirmedBy, Action: "cohort_done", Object: cohortObject(job.ID), At: now,
+			Detail: fmt.Sprintf("%d enrolled, %d skipped", job.Enrolled, job.Skipped),
+		})
+	})
+}
+
+func (s *Store) enrolRows(tx *gorm.DB, job *models.CohortJob, b models.CohortBatch) error {
+	phones := make([]string, len(b.People))
+	for i, p := range b.People {
+		phones[i] = p.Phone
+	}
+	known := map[string]models.KnownNumber{}
+	if err := s.findKnown(tx, phones, known); err != nil {
+		return err
+	}
+	var faults []models.CohortFault
+	for i, p := range b.People {
+		if number, found := known[p.Phone]; found {
+			faults = append(faults, b.Rows[i].FaultOf(number))
+			continue
+		}
+		if err := validate(p); err != nil {
+			return err
+		}
+		setDefaults(&p)
+		p.PhoneIndex = s.base.Index(p.Phone)
+		if err := addParticipant(tx, &p, models.Audit{Actor: job.ConfirmedBy, Object: cohortObject(job.ID)}); err != nil {
+			return err
+		}
+		job.Enrolled++
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	job.Skipped += len(faults)
+	report, err := job.ReadReport()
+	if err != nil {
+		return err
+	}
+	report.AddFaults(faults)
+	return setReport(job, report)
+}
+
+// changeCohort changes a job whose row is locked and returns it without its file;
+// an error of change is returned as it is.
+func (s *Store) changeCohort(ctx context.Context, id string, now time.Time, change func(tx *gorm.DB, job *models.CohortJob) error) (models.CohortJob, error) {
+	var job models.CohortJob
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		job = models.CohortJob{}
+		if err := forUpdate(tx).Omit("file").Where("id = ?", id).Take(&job).Error; err != nil {
+			return err
+		}
+		report := job.Report
+		if err := change(tx, &job); err != nil {
+			return err
+		}
+		job.UpdatedAt = now
+		return saveCohort(tx, job, job.Report != report)
+	})
+	if err != nil {
+		return models.CohortJob{}, fmt.Errorf("changing a cohort: %w", err)
+	}
+	return job, nil
+}
+
+// saveCohort writes a job. Its file, which may be large, is only ever emptied.
+func saveCohort(tx *gorm.DB, job models.CohortJob, withReport bool) error {
+	columns := []string{
+		"state", "rows", "good", "faults", "suggested", "next_row", "enrolled", "skipped",
+		"updated_at", "confirmed_by", "confirmed_at", "finished_at",
+	}
+	if withReport {
+		columns = append(columns, "report")
+	}
+	if job.State.IsOver() {
+		columns = append(columns, "file")
+	}
+	return tx.Model(&job).Select(columns).UpdateColumns(&job).Error
+}
+
+// dropFirst takes the first people out of a report; they are shown before the
+// confirmation only.
+func dropFirst(job *models.CohortJob) error {
+	report, err := job.ReadReport()
+	if err != nil {
+		return err
+	}
+	report.First = nil
+	return setReport(job, report)
+}
+
+// endCohort ends a job and empties its file.
+func endCohort(job *models.CohortJob, state models.CohortState, now time.Time) {
+	job.State, job.FinishedAt, job.File = state, &now, nil
+}
+
+func setReport(job *models.CohortJob, report models.CohortReport) error {
+	raw, err := json.Marshal(report)
+	if err != nil {
+		return fmt.Errorf("encoding a report: %w", err)
+	}
+	job.Report = string(raw)
+	return nil
+}

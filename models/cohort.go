@@ -1,0 +1,184 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// CohortState is how far an import of a cohort is.
+type CohortState string
+
+// States of an import. A file is checked, waits for a confirmation, and is carried
+// out row by row; failed, canceled and done are final.
+const (
+	CohortChecking CohortState = "checking"
+	CohortReady    CohortState = "ready"
+	CohortRunning  CohortState = "running"
+	CohortDone     CohortState = "done"
+	CohortFailed   CohortState = "failed"
+	CohortCanceled CohortState = "canceled"
+)
+
+// IsOver reports whether nothing more happens to the import.
+func (s CohortState) IsOver() bool {
+	return s == CohortDone || s == CohortFailed || s == CohortCanceled
+}
+
+// CohortJob is one row of table cohort_jobs: a file of people who are enrolled
+// together. File is emptied when the job is over.
+type CohortJob struct {
+	ID       string `gorm:"primaryKey"`
+	State    CohortState
+	FileName string `gorm:"serializer:sealed"`
+	File     []byte `gorm:"serializer:sealed"`
+	// Report is the JSON of a CohortReport.
+	Report string `gorm:"serializer:sealed"`
+	// IgnoreUnknown leaves out columns that are not known; SkipFaulty enrols the
+	// rows without a fault although others have one.
+	IgnoreUnknown bool
+	SkipFaulty    bool
+	// Region and Zone are the defaults as of the upload, so that the file is read
+	// alike each time.
+	Region, Zone string
+	// PerMinute is the most greetings that are planned for one minute.
+	PerMinute int
+	// Rows counts the people in the file, Good those who can be enrolled, Faults
+	// what is wrong, Suggested the zones that were taken from numbers.
+	Rows      int
+	Good      int
+	Faults    int
+	Suggested int
+	// NextRow is the first row that was not tried; Enrolled and Skipped count
+	// what became of those before it.
+	NextRow     int
+	Enrolled    int
+	Skipped     int
+	CreatedBy   string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	ConfirmedBy string
+	ConfirmedAt *time.Time
+	FinishedAt  *time.Time
+}
+
+// ReadReport returns what the check and the enrolments found; the zero value before
+// the check.
+func (j CohortJob) ReadReport() (CohortReport, error) {
+	var report CohortReport
+	if j.Report == "" {
+		return report, nil
+	}
+	if err := json.Unmarshal([]byte(j.Report), &report); err != nil {
+		return report, fmt.Errorf("decoding the report of cohort %s: %w", j.ID, err)
+	}
+	return report, nil
+}
+
+// CohortReport is what a check of a file found. It holds personal data.
+type CohortReport struct {
+	// Faults are the first ones, in the order of the file.
+	Faults []CohortFault `json:"faults,omitempty"`
+	// First are the first people who can be enrolled.
+	First []CohortPerson `json:"first,omitempty"`
+}
+
+// AddFaults adds faults while there is room.
+func (r *CohortReport) AddFaults(faults []CohortFault) {
+	r.Faults = append(r.Faults, faults[:min(len(faults), max(MaxCohortFault-len(r.Faults), 0))]...)
+}
+
+// Kinds of faults of an imported file.
+const (
+	FaultFile     = "file"      // the file as a whole
+	FaultColumn   = "column"    // a name of the first row
+	FaultRow      = "row"       // the shape of a row
+	FaultCell     = "cell"      // what a cell says
+	FaultRepeated = "repeated"  // the number stands in the file already
+	FaultEnrolled = "enrolled"  // the number is enrolled already
+	FaultOptedOut = "opted_out" // the number has opted out
+)
+
+// MaxCohortFault is of how many faults a report tells.
+const MaxCohortFault = 500
+
+// CohortFault is one thing that is wrong with an imported file. Line and Column
+// count from 1, Column in characters; both are 0 for the file as a whole.
+type CohortFault struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Kind    string `json:"kind"`
+	Field   string `json:"field,omitempty"`
+	Message string `json:"message"`
+	// Value is the number that Message is about; personal data.
+	Value string `json:"value,omitempty"`
+	// ParticipantID is who has the number.
+	ParticipantID string `json:"participant_id,omitempty"`
+}
+
+// CohortPerson is one person of an imported file.
+type CohortPerson struct {
+	// Line and Column are where the number stands.
+	Line       int    `json:"line"`
+	Column     int    `json:"column"`
+	Phone      string `json:"phone_number"`
+	Name       string `json:"name,omitempty"`
+	Gender     string `json:"gender,omitempty"`
+	Ethnicity  string `json:"ethnicity,omitempty"`
+	Background string `json:"background,omitempty"`
+	Locale     string `json:"locale,omitempty"`
+	Timezone   string `json:"timezone"`
+	// ZoneAssumed: the file does not say the zone.
+	ZoneAssumed bool `json:"timezone_assumed,omitempty"`
+	// ZoneSuggested: it was taken from the number.
+	ZoneSuggested bool `json:"timezone_suggested,omitempty"`
+}
+
+// FaultOf returns why a person with a number that is known is not enrolled.
+func (p CohortPerson) FaultOf(known KnownNumber) CohortFault {
+	fault := CohortFault{Line: p.Line, Column: p.Column, Field: "phone_number", Value: p.Phone, ParticipantID: known.ParticipantID}
+	fault.Kind, fault.Message = FaultEnrolled, "the number is enrolled already"
+	if known.OptedOut {
+		fault.Kind, fault.Message = FaultOptedOut, "the number has opted out; only a START from it takes that back"
+	}
+	return fault
+}
+
+// KnownNumber is what an installation knows of a number.
+type KnownNumber struct {
+	ParticipantID string // who is enrolled with it; empty: no participant
+	OptedOut      bool
+}
+
+// CohortCheck is what a check of a job found.
+type CohortCheck struct {
+	ID         string
+	State      CohortState // CohortReady or CohortFailed
+	Rows, Good int
+	Faults     int
+	Suggested  int
+	Report     CohortReport
+	Now        time.Time
+}
+
+// CohortStep asks for a change of a job's state.
+type CohortStep struct {
+	ID    string
+	Actor string
+	Now   time.Time
+}
+
+// CohortBatch enrols the next people of a running job.
+type CohortBatch struct {
+	ID string
+	// From is the number of the first row; the batch is refused with ErrStale when
+	// the job is elsewhere.
+	From int
+	// Rows and People are the same rows, as they stand in the file and as they are
+	// enrolled.
+	Rows   []CohortPerson
+	People []Participant
+	// IsLast ends the job.
+	IsLast bool
+	Now    time.Time
+}
