@@ -13,7 +13,7 @@ import (
 
 func (p *program) doctorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Check configuration, database, payload keys, Temporal, model and carrier", Args: exactArgs(0),
+		Use: "doctor", Short: "Check configuration, database, payload keys, audit, Temporal, model and carrier", Args: exactArgs(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := p.besideDev()
 			return cli.RunChecks(c.Context(), p.out, p.json, listChecks(cfg, err))
@@ -37,6 +37,7 @@ func listChecks(cfg config.Config, loadErr error) []cli.Check {
 		configuration,
 		{Name: "database", Run: func(ctx context.Context) (string, error) { return "", connect.CheckDatabase(ctx, cfg) }},
 		{Name: "keys", Run: func(ctx context.Context) (string, error) { return connect.CheckKeys(ctx, cfg) }},
+		{Name: "audit", Run: func(ctx context.Context) (string, error) { return connect.CheckAudit(ctx, cfg) }},
 		{Name: "temporal", Run: func(ctx context.Context) (string, error) {
 			return cfg.Temporal.Address, connect.CheckTemporal(ctx, cfg)
 		}},

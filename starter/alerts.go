@@ -22,7 +22,7 @@ func (h *handlers) registerAlerts(router huma.API) {
 		summary: "Messages that were taken for a crisis and why, newest first"}, h.listAlerts)
 	register(router, route{method: http.MethodPost, path: alertsPath + "/{id}/mark", id: "mark-alert", needs: auth.AlertMark, summary: "Say whether an alert was right",
 		errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotFound}}, h.markAlert)
-	register(router, route{method: http.MethodGet, path: alertsPath + "/sheet", id: "export-alerts", needs: auth.AlertMark,
+	register(router, route{method: http.MethodGet, path: alertsPath + "/sheet", id: "export-alerts", needs: auth.AlertMark, reads: readExport,
 		summary: "What operators have judged, as lines of a screening sheet"}, h.exportAlerts)
 }
 

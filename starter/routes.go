@@ -50,6 +50,8 @@ type handlers struct {
 	log   *slog.Logger
 	// throttle limits wrong tokens.
 	throttle *throttle
+	// readings keeps the audit from naming each request of a reader.
+	readings *readings
 }
 
 // newHandler builds the whole HTTP surface: the API, and the console, which calls
@@ -133,7 +135,9 @@ var strictJSON = huma.Format{
 type route struct {
 	method, path, id, summary string
 	// needs is the permission that a caller must have.
-	needs  auth.Permission
+	needs auth.Permission
+	// reads is the action under which the audit records who called; empty: none.
+	reads  string
 	status int
 	// errors are the statuses the route can answer with besides the ones that
 	// every guarded route has.
@@ -146,7 +150,7 @@ func (r route) newOperation() huma.Operation {
 		status = http.StatusOK
 	}
 	op := huma.Operation{
-		Metadata:    map[string]any{permissionKey: r.needs},
+		Metadata:    map[string]any{permissionKey: r.needs, readsKey: r.reads},
 		Extensions:  map[string]any{"x-permission": r.needs},
 		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary,
 		DefaultStatus: status,

@@ -20,11 +20,15 @@
 //	/holds                                 holds.go
 //	/twilio/inbound, /twilio/status        webhooks.go
 //	/codec/decode, /codec/encode           codec.go
+//	/self, /users, /sessions, /tokens      users.go
+//	/audit, /audit/chain                   audit.go
+//	/audit/export                          auditexport.go
 //	/livez, /readyz, /version, /metrics    health.go
 //	/openapi.json                          document.go
 //
 // What every request passes is in middleware.go (headers, unknown paths),
-// queryparams.go (unknown parameters) and auth.go (the token, its throttle);
+// queryparams.go (unknown parameters) and auth.go (the token, its throttle); reads.go
+// records in the audit who has read what was written;
 // errors.go maps errors to answers. The JSON types are in internal/api.
 package starter
 
@@ -128,6 +132,7 @@ type Server struct {
 	listener net.Listener
 	http     *http.Server
 	relay    *relay.Relay
+	upkeep   upkeep
 }
 
 // stopLimit bounds the time in which a server that is stopped finishes its
@@ -155,12 +160,15 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		Store: cfg.Store, Hints: cfg.Store, Alarms: cfg.Store, Memories: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
-	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle()}
+	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle(), readings: newReadings()}
 	handler, err := h.newHandler()
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	return &Server{listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger), relay: r}, nil
+	return &Server{
+		listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger), relay: r,
+		upkeep: upkeep{access: cfg.Access, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
+	}, nil
 }
 
 func (c Config) withDefaults() Config {
@@ -217,6 +225,12 @@ func (s *Server) Serve(ctx context.Context) error {
 		s.relay.Run(ctx)
 		return nil
 	})
+	if s.upkeep.access != nil {
+		group.Go(func() error {
+			s.upkeep.run(ctx)
+			return nil
+		})
+	}
 	group.Go(func() error {
 		<-ctx.Done()
 		return s.stop(context.WithoutCancel(ctx))

@@ -86,6 +86,9 @@ func (c *Console) callAPI(v *viewer, q call) ([]byte, error) {
 		// A header is one line of ASCII for some proxies; this one never leaves the process.
 		r.Header.Set("Coach-Reason", strings.Join(strings.Fields(q.reason), " "))
 	}
+	if follows := v.request.Header.Get("X-Follow"); follows != "" {
+		r.Header.Set("X-Follow", follows)
+	}
 	for name, value := range q.header {
 		r.Header.Set(name, value)
 	}
