@@ -60,6 +60,10 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	settings, err := newSettings(cfg, conns.Temporal)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	public := cfg.HTTP.PublicURL
 	if public == "" {
 		public = "http://" + listener.Addr().String()
@@ -70,6 +74,7 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 		Carrier:  newCarrier(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
+		Settings: settings,
 		Metrics:  m, Version: build.Version(),
 	})
 }

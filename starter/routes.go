@@ -108,6 +108,7 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerAlerts(router)
 	h.registerAccess(router)
 	h.registerAudit(router)
+	h.registerSettings(router)
 	h.registerHealth(router)
 	doc := router.OpenAPI()
 	h.registerWebhooks(mux, doc)

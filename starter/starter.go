@@ -23,6 +23,7 @@
 //	/self, /users, /sessions, /tokens      users.go
 //	/audit, /audit/chain                   audit.go
 //	/audit/export                          auditexport.go
+//	/settings, /settings/checks            settings.go
 //	/livez, /readyz, /version, /metrics    health.go
 //	/openapi.json                          document.go
 //
@@ -120,6 +121,7 @@ type Config struct {
 	Defaults Defaults
 	Relay    RelayConfig
 	Codec    CodecConfig
+	Settings SettingsConfig
 	// Metrics are served at /metrics; a registry of their own when nil.
 	Metrics *metrics.Metrics
 	Version string

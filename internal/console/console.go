@@ -96,6 +96,9 @@ func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.page(mux, "people/{id}", c.showPerson)
 	c.action(mux, "people", c.enrol, c.showPeople)
 	c.action(mux, "people/{id}/send", c.sendMessage, c.showPerson)
+	c.registerAudit(mux)
+	c.registerAccess(mux)
+	c.page(mux, "settings", c.showSettings)
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
 		c.handle(w, r, func(*viewer) (page, error) { return page{}, errNoPage })
 	})

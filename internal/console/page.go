@@ -71,6 +71,9 @@ type entry struct {
 var navigation = []entry{
 	{"", "Today", auth.AttentionRead},
 	{"people", "People", auth.ParticipantRead},
+	{"audit", "Audit", auth.AuditRead},
+	{"access", "Access", auth.UserRead},
+	{"settings", "Settings", auth.SettingsRead},
 }
 
 var errNoPage = errors.New("no such page")
@@ -94,21 +97,28 @@ func (c *Console) action(mux *http.ServeMux, path string, do func(*viewer) (stri
 			return
 		}
 		next, err := do(v)
-		var refused *refusal
-		switch {
-		case err == nil:
-			if v.notice == "" {
-				v.notice = v.message
-			}
-			c.sessions.Put(r.Context(), keyNotice, v.notice)
-			http.Redirect(w, r, Path+next, http.StatusSeeOther)
-		case errors.As(err, &refused) && refused.status < http.StatusInternalServerError && refused.status != http.StatusNotFound:
-			v.problem, v.form = refused.message, r.PostForm
-			c.draw(w, v, http.StatusUnprocessableEntity, show)
-		default:
-			c.explain(w, v, err)
+		if err != nil {
+			c.showRefused(w, v, err, show)
+			return
 		}
+		if v.notice == "" {
+			v.notice = v.message
+		}
+		c.sessions.Put(r.Context(), keyNotice, v.notice)
+		http.Redirect(w, r, Path+next, http.StatusSeeOther)
 	})
+}
+
+// showRefused draws a page again with why the API refused an action and what was
+// filled in.
+func (c *Console) showRefused(w http.ResponseWriter, v *viewer, err error, show func(*viewer) (page, error)) {
+	var refused *refusal
+	if !errors.As(err, &refused) || refused.status >= http.StatusInternalServerError || refused.status == http.StatusNotFound {
+		c.explain(w, v, err)
+		return
+	}
+	v.problem, v.form = refused.message, v.request.PostForm
+	c.draw(w, v, http.StatusUnprocessableEntity, show)
 }
 
 // viewerOf returns the viewer of a request, or sends them to sign in.

@@ -79,7 +79,9 @@ const (
 )
 
 // AuditChecked counts a check of the audit.
-func (m *Metrics) AuditChecked(found AuditResult) { m.front.checks.WithLabelValues(string(found)).Inc() }
+func (m *Metrics) AuditChecked(found AuditResult) {
+	m.front.checks.WithLabelValues(string(found)).Inc()
+}
 
 // Text counts a text that the store took, and the opting out or coming back that
 // it meant.
