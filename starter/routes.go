@@ -64,6 +64,7 @@ func (h *handlers) newHandler() (http.Handler, error) {
 	access := newAccess(h.cfg.HTTP.APIToken)
 	pages, err := console.New(console.Config{
 		API: answers, Access: h.cfg.Access, Changes: h.cfg.Changes, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
+		Provider:    h.cfg.HTTP.Provider,
 		TemporalURL: h.cfg.HTTP.TemporalURL, PhonesURL: h.cfg.HTTP.PhonesURL,
 		Version: h.cfg.Version, Metrics: h.cfg.Metrics, Logger: h.cfg.Logger, Now: h.cfg.Now,
 	})

@@ -11,6 +11,7 @@ import (
 	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/internal/config"
+	"coachline/internal/connect"
 	"coachline/internal/doctor"
 	"coachline/models"
 	"coachline/prompts"
@@ -32,16 +33,19 @@ type SettingsConfig struct {
 	Builds func(ctx context.Context) ([]api.WorkerBuild, error)
 }
 
-// newSettings shows the configuration of a starter.
-func newSettings(cfg config.Config, engine client.Client) (SettingsConfig, error) {
-	library, err := prompts.Load(cfg.Worker.PromptsDir)
-	if err != nil {
-		return SettingsConfig{}, err
+// newSettings shows the configuration of a starter. Prompts that cannot be read
+// stop workers, not starters, which only show their version.
+func newSettings(cfg config.Config, conns *connect.Connections) SettingsConfig {
+	version := ""
+	if library, err := prompts.Load(cfg.Worker.PromptsDir); err != nil {
+		conns.Logger.Warn("the console shows no version of the prompts: they cannot be read", "error", err)
+	} else {
+		version = library.Version()
 	}
 	return SettingsConfig{
-		Table: cfg.Table(), PromptVersion: library.Version(), Checks: doctor.List(cfg, nil),
-		Builds: func(ctx context.Context) ([]api.WorkerBuild, error) { return listBuilds(ctx, engine) },
-	}, nil
+		Table: cfg.Table(), PromptVersion: version, Checks: doctor.List(cfg, nil),
+		Builds: func(ctx context.Context) ([]api.WorkerBuild, error) { return listBuilds(ctx, conns.Temporal) },
+	}
 }
 
 func listBuilds(ctx context.Context, engine client.Client) ([]api.WorkerBuild, error) {

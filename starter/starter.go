@@ -67,6 +67,8 @@ type HTTPConfig struct {
 	// TemporalURL and PhonesURL are where the console's links to the Temporal UI
 	// (with its namespace) and to the simulated phones lead; empty: no links.
 	TemporalURL, PhonesURL string
+	// Provider is where operators may sign in besides with passwords.
+	Provider console.Provider
 	// Limits bound how long a request may take to come in and be answered;
 	// zero values take the defaults.
 	Limits HTTPLimits

@@ -17,7 +17,7 @@ type WorkerBuild struct {
 // Settings is what the starter that answered runs with.
 type Settings struct {
 	Version       string        `json:"version"`
-	PromptVersion string        `json:"prompt_version" doc:"Hash over the prompts, as turns record it."`
+	PromptVersion string        `json:"prompt_version" doc:"Hash over the prompts that the starter sees, as turns record it; empty where it cannot read them."`
 	Settings      []Setting     `json:"settings" nullable:"false"`
 	Workers       []WorkerBuild `json:"workers" nullable:"false" doc:"Builds of workers; empty where workers have no versions or Temporal did not answer."`
 }

@@ -2,7 +2,8 @@
 // the server, which read and act through the HTTP API of the same process as the
 // person who is signed in, so that every right is checked in one place.
 //
-// console.go wires the routes; session.go signs people in and out; api.go calls
+// console.go wires the routes; session.go signs people in and out, oidc.go
+// at an OpenID Connect provider; api.go calls
 // the HTTP API; page.go holds the frame of a page and live.go its stream of
 // changes. Each other file is one screen.
 package console
@@ -48,10 +49,13 @@ type Config struct {
 	TemporalURL string
 	// PhonesURL is the address of the simulated phones; empty: none.
 	PhonesURL string
-	Version   string
-	Metrics   *metrics.Metrics
-	Logger    *slog.Logger
-	Now       func() time.Time
+	// Provider is where people may sign in besides with passwords; without an
+	// issuer: nowhere.
+	Provider Provider
+	Version  string
+	Metrics  *metrics.Metrics
+	Logger   *slog.Logger
+	Now      func() time.Time
 }
 
 // Console serves the pages. It is safe for concurrent use.
@@ -59,6 +63,7 @@ type Console struct {
 	cfg      Config
 	sessions *scs.SessionManager
 	throttle *throttle
+	oidc     *oidcClient // nil where there is no provider
 	assets   map[string]asset
 }
 
@@ -71,7 +76,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{cfg: cfg, throttle: newThrottle(), assets: assets}
+	c := &Console{cfg: cfg, throttle: newThrottle(), oidc: newOIDC(cfg), assets: assets}
 	c.sessions = newSessionManager(cfg)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Path+"assets/{name}", c.serveAsset)
@@ -79,6 +84,7 @@ func New(cfg Config) (http.Handler, error) {
 	mux.HandleFunc("GET "+Path+"login", c.showLogin)
 	mux.HandleFunc("POST "+Path+"login", c.login)
 	mux.HandleFunc("POST "+Path+"logout", c.logout)
+	c.registerOIDC(mux)
 	c.registerScreens(mux)
 	pages := http.NewServeMux()
 	pages.Handle("GET "+Path+"live", http.HandlerFunc(c.followChanges))

@@ -272,6 +272,7 @@ func (c *Console) renderLogin(w http.ResponseWriter, r *http.Request, status int
 				field("password", "Password", h.Input(h.ID("password"), h.Name("password"), h.Type("password"), h.Required(), h.AutoComplete("current-password"))),
 				h.Button(h.Type("submit"), g.Text("Sign in")),
 			),
+			g.If(c.oidc != nil, h.P(h.A(h.Href(Path+oidcPath+"login?next="+url.QueryEscape(safeTarget(next))), g.Text("Sign in at your organisation's provider")))),
 			h.P(h.Class("quiet"), g.Text("An administrator adds people with: coachline user add LOGIN --name NAME --role ROLE")),
 		),
 	)))

@@ -32,6 +32,8 @@ const (
 type Access interface {
 	User(ctx context.Context, id string) (models.User, error)
 	UserByLogin(ctx context.Context, login string) (models.User, error)
+	UserBySubject(ctx context.Context, subject string) (models.User, error)
+	UpdateUser(ctx context.Context, u models.UserUpdate) (models.User, error)
 	Users(ctx context.Context) ([]models.User, error)
 	NoteLogin(ctx context.Context, userID string, at time.Time) error
 	RecordAudit(ctx context.Context, a models.Audit) error
