@@ -6,12 +6,12 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit postgres browser chaos storm enumerate faults bench eval record-history
+.PHONY: dev build dist test check fmt lint tidy-check workflowcheck unit postgres browser chaos storm enumerate faults bench eval record-history openapi-lint
 
 # What is published and tested is one static binary, and SQLite needs no C
 # compiler here. `make dev` takes Go's own default, so that a plain `go build`
 # after it finds every package compiled.
-build dist test check unit chaos storm enumerate faults bench eval record-history lint workflowcheck: export CGO_ENABLED := 0
+build dist test check unit chaos storm enumerate faults bench eval record-history lint workflowcheck openapi-lint: export CGO_ENABLED := 0
 
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 GOLANGCI_LINT_VERSION := v2.15.0
@@ -95,6 +95,14 @@ enumerate:
 storm: postgres
 	go test -tags storm -count=1 -run TestShortStorm -v ./chaos
 
+# The API document against the linters that its readers use; npm fetches them.
+openapi-lint:
+	@mkdir -p build/openapi
+	go test ./starter -count=1 -run TestDocumentFile -document "$(CURDIR)/build/openapi/openapi.json"
+	cd build/openapi && echo 'extends: ["spectral:oas"]' > .spectral.yaml && \
+		npx --yes @stoplight/spectral-cli@6.15.0 lint --fail-severity warn openapi.json && \
+		npx --yes @redocly/cli@1.34.0 lint openapi.json
+
 # The product against a bare workflow on the same server, some minutes, and
 # what a fixed set of conversations asks of the model; docs/performance.md says
 # what the figures mean. ARGS="-load prompts -people 10000" asks for one load,
@@ -112,10 +120,10 @@ eval:
 	@go build -o build/eval ./eval
 	@build/eval $(ARGS)
 
-# The lives that workflows/replay_test.go replays, recorded anew on the real
-# server; about a minute. LIFE=intake records one kind.
+# The histories that workflows/replay_test.go replays, recorded anew on the real
+# server; about a minute. HISTORY=intake records one kind.
 record-history:
-	go test ./dev -count 1 -run 'TestRecordHistories/$(LIFE)' -record
+	go test ./dev -count 1 -run 'TestRecordHistories/$(HISTORY)' -record
 	go test ./workflows -count 1 -run 'Recorded|Continued|Histories|Cost'
 
 # A marker file per version makes a new version install over an old binary.

@@ -59,7 +59,7 @@ func (p *program) chatCommand() *cobra.Command {
 	flags.StringVar((*string)(&chat.Channel), "channel", string(models.ChannelSMS), "sms, or chat")
 	flags.DurationVar(&chat.Wait, "wait", 30*time.Second, "how long to wait for the last answer")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if chat.Channel != models.ChannelSMS && chat.Channel != models.ChannelChat {
+		if !chat.Channel.HasInbound() {
 			return usageError{errors.New("--channel must be sms or chat")}
 		}
 		client, err := p.newClient()

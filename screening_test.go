@@ -23,7 +23,6 @@ func TestWaysIn(t *testing.T) {
 			"starter/webhooks.go acceptInbound",
 		},
 		"AcceptTranscript": {
-			"worker/counted.go AcceptTranscript", // counts and passes on
 			"worker/listening.go transcribeAll",
 		},
 		"acceptInbound": {

@@ -54,7 +54,7 @@ func TestSendPage(t *testing.T) {
 		{"not taken", alarms{err: errors.New("status 500")}, false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			front := newFront(t, &noticeStore{}, &wire{})
+			front := newFront(t, &noticeStore{}, &hintCarrier{})
 			front.Alarms, front.Pager = &tt.a, &tt.a
 			sent, err := front.SendPage(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
 			require.ErrorIs(t, err, tt.a.err)
@@ -69,7 +69,7 @@ func TestSendPage(t *testing.T) {
 // segments at most, also with the longest name that a programme may have.
 func TestSafetyText(t *testing.T) {
 	a := &alarms{}
-	front := newFront(t, &noticeStore{}, &wire{})
+	front := newFront(t, &noticeStore{}, &hintCarrier{})
 	front.Alarms, front.Programme = a, "A programme with a name of 40 characters"
 	out, err := front.SendSafetyText(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestSafetyText(t *testing.T) {
 // A weak sign pages no person, and the safety text promises none.
 func TestWeakSignPromisesNoPerson(t *testing.T) {
 	a := &alarms{weak: true}
-	front := newFront(t, &noticeStore{}, &wire{})
+	front := newFront(t, &noticeStore{}, &hintCarrier{})
 	front.Alarms, front.Pager, front.AlertsTeam = a, a, true
 	_, err := front.SendSafetyText(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
 	require.NoError(t, err)

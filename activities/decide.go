@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"coachline/internal/coach"
+	"coachline/internal/metrics"
 	"coachline/internal/tools"
 	"coachline/models"
 )
@@ -32,6 +33,8 @@ type DecisionActivities struct {
 	Zones coach.Zones
 	Tools *tools.Registry
 	Calls CallStore
+	// Metrics may be nil; then nothing is counted.
+	Metrics *metrics.Metrics
 }
 
 // Decide says what follows from an event. It reads nothing but its input and
@@ -59,7 +62,7 @@ func (d *DecisionActivities) DecideTool(ctx context.Context, in models.DecideToo
 	}
 	result := models.ToolResult{CallID: call.ID, Name: call.Name, Content: decision.Note}
 	if decision.Refused != "" {
-		result.Content, result.Failed = refusalResult(decision.Refused), true
+		result = tools.Failure(call, errors.New(decision.Refused))
 	}
 	run, err := toolRun(in.Tool, result)
 	if err != nil {
@@ -69,6 +72,7 @@ func (d *DecisionActivities) DecideTool(ctx context.Context, in models.DecideToo
 	if err := d.Calls.CommitTool(ctx, models.ToolCommit{Run: run}); err != nil {
 		return models.Decision{}, toTemporalError(err)
 	}
+	countTool(d.Metrics, d.Tools, run)
 	// The text is in the row; the workflow's history needs the effects only.
 	return models.Decision{Effects: decision.Effects}, nil
 }
@@ -101,14 +105,6 @@ func (d *DecisionActivities) decideCall(in models.DecideToolInput, call models.T
 // turnNumber returns the last part of the turn id, "t42".
 func turnNumber(in models.ToolInput) string {
 	return in.TurnID[len(in.ParticipantID)+1:]
-}
-
-func refusalResult(why string) string {
-	text, err := json.Marshal(map[string]any{"ok": false, "error": why})
-	if err != nil {
-		return `{"ok":false}`
-	}
-	return string(text)
 }
 
 // stepReader reads rounds.

@@ -82,7 +82,7 @@ func (r *lateRows) behind(at time.Time) *lateRows {
 
 func TestSendLate(t *testing.T) {
 	const home = "America/New_York"
-	nowhere := func(r *lateRows) *lateRows {
+	unreachableEmbedder := func(r *lateRows) *lateRows {
 		r.try.Participant.ZoneAssumed = true
 		return r
 	}
@@ -101,7 +101,7 @@ func TestSendLate(t *testing.T) {
 		{name: "quiet, seen at night", try: newTry(t, "02T20:30", "02T21:10"), now: "02T23:00", wait: 9 * time.Hour},
 		{name: "in the morning", try: newTry(t, "02T20:30", "02T21:10"), now: "03T08:00"},
 		{name: "quiet, of no use in the morning", try: newTry(t, "02T19:59", "02T21:01"), now: "02T20:10", code: "quiet_hours"},
-		{name: "zone not known", try: nowhere(newTry(t, "02T08:30", "02T09:10")), now: "02T08:40", wait: 4*time.Hour + 20*time.Minute},
+		{name: "zone not known", try: unreachableEmbedder(newTry(t, "02T08:30", "02T09:10")), now: "02T08:40", wait: 4*time.Hour + 20*time.Minute},
 		{name: "prompt of today", try: newTry(t, "02T12:00", "02T12:40").prompt("2026-03-02", home), now: "02T12:40"},
 		{name: "prompt of today, in the evening", try: newTry(t, "02T08:00", "02T08:40").prompt("2026-03-02", home), now: "02T20:59"},
 		{name: "prompt of yesterday", try: newTry(t, "02T12:00", "02T12:40").prompt("2026-03-02", home), now: "03T09:00", code: "stale"},

@@ -113,5 +113,5 @@ type finder struct {
 
 // FindTools implements tools.Finder.
 func (f finder) FindTools(query string) string {
-	return plan.SearchTools(query, plan.ToolsOf(f.tools.Tools.For(f.mode), f.tools.Tools.Keywords()))
+	return plan.SearchTools(query, f.tools.Tools.For(f.mode))
 }

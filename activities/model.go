@@ -104,7 +104,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 	turn.Window = slices.DeleteFunc(turn.Window, func(entry models.Message) bool {
 		return entry.TurnID == in.TurnID && entry.Role == models.RoleAssistant
 	})
-	round := agent.Round{Input: in, Context: turn, Offer: t.offerFor(in.Mode, turn.Turn.Channel.Rights())}
+	round := agent.Round{Input: in, Context: turn, Offer: t.offerFor(in.Mode, turn.Turn.Channel.Spec().Rights)}
 	if in.Kind == models.KindSubagent {
 		if shouldStopSubagent(turn) {
 			return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, nil
@@ -204,13 +204,13 @@ func (t *ModelActivities) offerFor(mode models.Mode, rights models.Rights) agent
 	if rights.ReadOnly {
 		looks := t.Tools.ReadOnly(ordinary)
 		return agent.Offer{
-			Specs: looks, Controls: t.Tools.Controls(len(looks)), Keywords: t.Tools.Keywords(),
+			Specs: looks, Controls: t.Tools.Controls(len(looks)),
 			Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 			Recalled: t.Tools.Recalled(),
 		}
 	}
 	return agent.Offer{
-		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Keywords: t.Tools.Keywords(), Core: modeTools,
+		Specs: ordinary, Controls: t.Tools.Controls(len(ordinary)), Core: modeTools,
 		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 		Recalled: t.Tools.Recalled(),
 	}

@@ -53,14 +53,14 @@ func (r *rounds) SaveStep(_ context.Context, step models.Step) (models.Step, err
 	return r.steps[step.Number], nil
 }
 
-// oracle answers every request the same way and counts them.
-type oracle struct {
+// modelStub answers every request the same way and counts them.
+type modelStub struct {
 	calls  int
 	answer models.ChatResponse
 	err    error
 }
 
-func (o *oracle) Complete(context.Context, models.ChatRequest) (models.ChatResponse, error) {
+func (o *modelStub) Complete(context.Context, models.ChatRequest) (models.ChatResponse, error) {
 	o.calls++
 	return o.answer, o.err
 }
@@ -89,7 +89,7 @@ func (r *rounds) CommitTool(_ context.Context, commit models.ToolCommit) error {
 	return r.down
 }
 
-func callModel(t *testing.T, r *rounds, o *oracle, in models.CallModelInput) (models.CallModelResult, error) {
+func callModel(t *testing.T, r *rounds, o *modelStub, in models.CallModelInput) (models.CallModelResult, error) {
 	t.Helper()
 	registry, err := tools.New()
 	require.NoError(t, err)
@@ -115,7 +115,7 @@ var firstRound = models.CallModelInput{ParticipantID: "conv_1", TurnID: "conv_1-
 
 func TestCallModelIsPaidOnce(t *testing.T) {
 	r := &rounds{steps: map[int]models.Step{}}
-	o := &oracle{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{
+	o := &modelStub{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{
 		{ID: "a", Name: "scheduler", Arguments: "{}"}, {ID: "b", Name: "save_user_profile"}, {ID: "c", Name: "invented"},
 	}}}
 	want := models.CallModelResult{HasText: true, Calls: []models.CallRef{
@@ -135,7 +135,7 @@ func TestCallModelWithoutToolsKeepsNoCalls(t *testing.T) {
 	r := &rounds{steps: map[int]models.Step{}}
 	in := firstRound
 	in.NoTools = true
-	got, err := callModel(t, r, &oracle{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{{Name: "scheduler"}}}}, in)
+	got, err := callModel(t, r, &modelStub{answer: models.ChatResponse{Text: "hi", Calls: []models.ToolCall{{Name: "scheduler"}}}}, in)
 	require.NoError(t, err)
 	require.Empty(t, got.Calls)
 }
@@ -152,7 +152,7 @@ func TestModelErrorClasses(t *testing.T) {
 		{models.ModelOverflow, models.ErrTypeModelOverflow, true},
 	} {
 		t.Run(string(tt.class), func(t *testing.T) {
-			o := &oracle{err: &models.ModelError{Class: tt.class, RetryAfter: 7 * time.Second, Message: "no"}}
+			o := &modelStub{err: &models.ModelError{Class: tt.class, RetryAfter: 7 * time.Second, Message: "no"}}
 			_, err := callModel(t, &rounds{steps: map[int]models.Step{}}, o, firstRound)
 			var app *temporal.ApplicationError
 			require.ErrorAs(t, err, &app)
@@ -179,7 +179,7 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 		{models.ModelError{Class: models.ModelBusy, Status: 503}, ""},
 	} {
 		r := &rounds{steps: map[int]models.Step{}}
-		_, err := callModel(t, r, &oracle{err: &tt.err}, firstRound)
+		_, err := callModel(t, r, &modelStub{err: &tt.err}, firstRound)
 		require.Error(t, err)
 		if tt.want == "" {
 			require.Empty(t, r.raised, tt.err.Class)
@@ -195,7 +195,7 @@ func TestRefusalsRaiseAttention(t *testing.T) {
 // A refusal that cannot be recorded is tried again, so that it is not lost.
 func TestRefusalIsRecordedBeforeItIsFinal(t *testing.T) {
 	r := &rounds{steps: map[int]models.Step{}, down: errors.New("the database is away")}
-	_, err := callModel(t, r, &oracle{err: &models.ModelError{Class: models.ModelRefused, Status: 400}}, firstRound)
+	_, err := callModel(t, r, &modelStub{err: &models.ModelError{Class: models.ModelRefused, Status: 400}}, firstRound)
 	var app *temporal.ApplicationError
 	require.ErrorAs(t, err, &app)
 	require.False(t, app.NonRetryable())
@@ -224,7 +224,7 @@ func TestCallModelDecidesTheFirstCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &rounds{steps: map[int]models.Step{}, down: tt.down}
-			o := &oracle{answer: models.ChatResponse{Calls: tt.calls}}
+			o := &modelStub{answer: models.ChatResponse{Calls: tt.calls}}
 			var decided []*models.Decision
 			for range 2 {
 				got, err := callModel(t, r, o, tt.in)

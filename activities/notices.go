@@ -127,11 +127,11 @@ func (f *NoticeActivities) hintResult(id string, receipt models.Receipt, err err
 		return result
 	}
 	result.ErrorCode = carrier.Code
-	switch reactions[carrier.Class] {
-	case retryText, retryInMinutes:
+	switch carrier.Class.Spec().Reaction {
+	case models.ReactionRetry, models.ReactionRetryInMinutes:
 		result.Status = models.OutboxReady
-	case lookUpText:
-	case endText, retryLater, holdSender, holdAndEnd:
+	case models.ReactionLookUp:
+	case models.ReactionEnd, models.ReactionRetryLater, models.ReactionHold, models.ReactionHoldAndEnd:
 		result.Status = models.OutboxFailed
 	}
 	return result

@@ -60,13 +60,13 @@ func (d *noticeStore) QueueAsk(_ context.Context, a models.Ask) (string, error) 
 	return d.row, nil
 }
 
-// wire takes a hint, or refuses it.
-type wire struct {
+// hintCarrier takes a hint, or refuses it.
+type hintCarrier struct {
 	sent []models.SMS
 	err  error
 }
 
-func (w *wire) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
+func (w *hintCarrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
 	if err := sms.MayWrite(ctx); err != nil {
 		return models.Receipt{}, err
 	}
@@ -74,7 +74,7 @@ func (w *wire) Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
 	return models.Receipt{ProviderSID: "SM1", Status: models.OutboxQueued}, w.err
 }
 
-func newFront(t *testing.T, d *noticeStore, w *wire) *activities.NoticeActivities {
+func newFront(t *testing.T, d *noticeStore, w *hintCarrier) *activities.NoticeActivities {
 	t.Helper()
 	library, err := prompts.Load("")
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func newFront(t *testing.T, d *noticeStore, w *wire) *activities.NoticeActivitie
 
 func TestSendHint(t *testing.T) {
 	d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Post: true}}
-	w := &wire{}
+	w := &hintCarrier{}
 	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxQueued, status)
@@ -96,7 +96,7 @@ func TestSendHint(t *testing.T) {
 
 func TestSendHintThatMayNotGo(t *testing.T) {
 	d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Status: models.OutboxUnknown}}
-	w := &wire{}
+	w := &hintCarrier{}
 	status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxUnknown, status)
@@ -120,7 +120,7 @@ func TestSendHintRefused(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Post: true}}
-			_, err := newFront(t, d, &wire{err: &models.CarrierError{Class: tt.class, Code: "1"}}).
+			_, err := newFront(t, d, &hintCarrier{err: &models.CarrierError{Class: tt.class, Code: "1"}}).
 				SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 			var failed *temporal.ApplicationError
 			require.Equal(t, tt.again, err != nil)
@@ -148,7 +148,7 @@ func TestSendHintIsCheckedBeforeItIsWritten(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Post: true}, check: tt.check, checkErr: tt.err}
-			w := &wire{}
+			w := &hintCarrier{}
 			status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})
 			require.Equal(t, tt.err != nil, err != nil)
 			require.Equal(t, tt.status, status)
@@ -164,7 +164,7 @@ func TestSendHintIsCheckedBeforeItIsWritten(t *testing.T) {
 
 func TestSendLimitNoticeTooLate(t *testing.T) {
 	d := &noticeStore{}
-	out, err := newFront(t, d, &wire{}).SendLimitNotice(t.Context(), models.SendLimitInput{InboundID: 7})
+	out, err := newFront(t, d, &hintCarrier{}).SendLimitNotice(t.Context(), models.SendLimitInput{InboundID: 7})
 	require.NoError(t, err)
 	require.Equal(t, models.OutboxCanceled, out.Status)
 	require.Equal(t, int64(7), d.asked[0].InboundID)
@@ -177,7 +177,7 @@ func TestSendAsk(t *testing.T) {
 		models.IntentUnclear: "Soll Steps dir nicht mehr schreiben?", models.IntentWrongNumber: "Falsche Nummer?",
 	} {
 		d := &noticeStore{intent: intent, locale: "de-DE"}
-		result, err := newFront(t, d, &wire{}).SendAsk(t.Context(), models.SendAskInput{InboundID: 7})
+		result, err := newFront(t, d, &hintCarrier{}).SendAsk(t.Context(), models.SendAskInput{InboundID: 7})
 		require.NoError(t, err)
 		require.Equal(t, models.OutboxCanceled, result.Status, "no row: it came too late")
 		require.Len(t, d.asks, 1)

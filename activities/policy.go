@@ -6,47 +6,13 @@ import (
 	"coachline/models"
 )
 
-// kindPolicy is what a kind of text is worth while the carrier does not take it.
-type kindPolicy struct {
-	// useful is how long after it was written the text is worth sending. The
-	// carrier may hold it for what is left of that.
-	useful time.Duration
-	// twice: the text may rather come twice than not at all, so it is posted
-	// again when an earlier post is proved not to have arrived.
-	twice bool
-}
-
-// startedLife is how long a text that we start ourselves is worth sending: it is
-// soon out of date, and quiet hours may begin.
-const startedLife = 30 * time.Minute
-
-// kindPolicies holds every kind that is sent. An answer is still one after
-// hours; what we start ourselves is not.
-var kindPolicies = map[models.Kind]kindPolicy{
-	models.KindReply:    {models.AnswerValidity, true},
-	models.KindGreeting: {models.AnswerValidity, true},
-	models.KindOperator: {models.AnswerValidity, true},
-	models.KindNotice:   {models.AnswerValidity, true},
-	models.KindConsent:  {models.AnswerValidity, true},
-	models.KindHelp:     {models.AnswerValidity, true},
-	models.KindSafety:   {models.AnswerValidity, true},
-
-	models.KindPrompt:           {startedLife, true},
-	models.KindResult:           {startedLife, true},
-	models.KindReminder:         {startedLife, false},
-	models.KindFeedbackQuestion: {startedLife, false},
-	models.KindFeedbackFollowup: {startedLife, false},
-	models.KindCheckIn:          {startedLife, false},
-	models.KindDebug:            {startedLife, false},
-}
-
 // usefulFor returns how long after it was written a row is worth sending. Later
 // retries have been judged before, and are bounded here as answers are.
 func usefulFor(row models.Outbox) time.Duration {
 	if row.LateOf != "" {
 		return models.AnswerValidity
 	}
-	return kindPolicies[row.Kind].useful
+	return row.Kind.Spec().UsefulFor
 }
 
 // usefulUntil returns when a row is not worth sending any more.
@@ -56,41 +22,6 @@ func usefulUntil(row models.Outbox) time.Time {
 		return *row.SendBefore
 	}
 	return until
-}
-
-// reaction is what follows from an answer of the carrier.
-type reaction int
-
-const (
-	// endText: the text ends as failed.
-	endText reaction = iota
-	// lookUpText: the text may have been taken, and is looked up.
-	lookUpText
-	// retryText: the text was not taken, and is tried again soon; retryInMinutes
-	// gives the carrier some minutes, retryLater is one try much later.
-	retryText
-	retryInMinutes
-	retryLater
-	// holdSender: no text of the sender is taken; this one waits with the others.
-	// holdAndEnd ends this one, because the account is not in order.
-	holdSender
-	holdAndEnd
-)
-
-// reactions holds every class of answer.
-var reactions = map[models.CarrierClass]reaction{
-	models.CarrierRetry:        retryText,
-	models.CarrierSlowDown:     retryInMinutes,
-	models.CarrierRetryOnce:    retryLater,
-	models.CarrierAmbiguous:    lookUpText,
-	models.CarrierWindow:       holdSender,
-	models.CarrierRegistration: holdSender,
-	models.CarrierAccount:      holdAndEnd,
-	models.CarrierConsent:      endText,
-	models.CarrierBadNumber:    endText,
-	models.CarrierBlocked:      endText,
-	models.CarrierContent:      endText,
-	models.CarrierStale:        endText,
 }
 
 // Waits of a send.

@@ -311,7 +311,7 @@ func (l *phoneLine) endTurn(decided time.Time) models.SendSMSResult {
 	library, err := prompts.Load("")
 	require.NoError(l.t, err)
 	closing := &activities.TurnEnd{
-		Turns: &activities.TurnLoader{Store: l.store, Archive: l.store, Prompts: library}, Posts: l.posts, Keeper: forgetful{}, After: &later{},
+		Turns: &activities.TurnLoader{Store: l.store, Archive: l.store, Prompts: library}, Posts: l.posts, Keeper: noMemory{}, After: &later{},
 	}
 	l.env.RegisterActivity(closing)
 	l.turns++
@@ -335,11 +335,11 @@ func (l *phoneLine) endTurn(decided time.Time) models.SendSMSResult {
 	return models.SendSMSResult{}
 }
 
-// forgetful keeps nothing of a turn.
-type forgetful struct{}
+// noMemory keeps nothing of a turn.
+type noMemory struct{}
 
-func (forgetful) Worth(models.TurnContext) bool                      { return false }
-func (forgetful) Remember(context.Context, models.TurnContext) error { return nil }
+func (noMemory) Worth(models.TurnContext) bool                      { return false }
+func (noMemory) Remember(context.Context, models.TurnContext) error { return nil }
 
 // Refusals leave nothing in doubt and are no posts that may have arrived.
 func TestRefusedAttemptsDoNotCountAsPosts(t *testing.T) {

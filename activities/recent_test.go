@@ -15,13 +15,13 @@ import (
 	"coachline/prompts"
 )
 
-// endings counts how often the end of a turn is read.
-type endings struct {
+// countedEndings counts how often the end of a turn is read.
+type countedEndings struct {
 	*store.Store
 	read int
 }
 
-func (e *endings) EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error) {
+func (e *countedEndings) EndingTurn(ctx context.Context, turnID string) (models.TurnContext, error) {
 	e.read++
 	return e.Store.EndingTurn(ctx, turnID)
 }
@@ -51,15 +51,15 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 	require.NoError(t, err)
 	library, err := prompts.Load("")
 	require.NoError(t, err)
-	rows := &endings{Store: w.people}
-	w.closing.Turns.Store, w.closing.Turns.Recent = rows, activities.NewRecent(nil)
+	rows := &countedEndings{Store: w.people}
+	w.closing.Turns.Store, w.closing.Turns.Recent = rows, activities.NewRecent()
 	talk := &activities.ModelActivities{Turns: w.closing.Turns, Store: w.people, Tools: registry, Replies: agent.New(agent.Config{
-		Prompts: library, Model: w.oracle, Journal: nothingKept{}, Zones: time.LoadLocation, Now: fixed,
+		Prompts: library, Model: w.model, Journal: nothingKept{}, Zones: time.LoadLocation, Now: fixed,
 		Settings: agent.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
 	})}
 	w.env.RegisterActivity(talk)
 
-	w.oracle.answer = models.ChatResponse{Text: "Well done."}
+	w.model.answer = models.ChatResponse{Text: "Well done."}
 	first := w.hear(talk, "I have a bad knee")
 	out, err := w.send(ann, first, models.SourceStep)
 	require.NoError(t, err)
@@ -91,14 +91,14 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 		require.Equal(t, "Great.", row.Body)
 	})
 	t.Run("a round that calls is not the last", func(t *testing.T) {
-		w.oracle.answer = models.ChatResponse{Text: "One moment.", Calls: []models.ToolCall{{ID: "a", Name: "scheduler", Arguments: "{}"}}}
+		w.model.answer = models.ChatResponse{Text: "One moment.", Calls: []models.ToolCall{{ID: "a", Name: "scheduler", Arguments: "{}"}}}
 		third := w.hear(talk, "at eight")
 		_, err := w.send(ann, third, models.SourceStep)
 		require.NoError(t, err)
 		require.Equal(t, 3, rows.read)
 	})
 	t.Run("another end than by the model's words", func(t *testing.T) {
-		w.oracle.answer = models.ChatResponse{Text: "Good."}
+		w.model.answer = models.ChatResponse{Text: "Good."}
 		fourth := w.hear(talk, "at nine")
 		_, err := w.send(ann, fourth, models.SourceFallback)
 		require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"coachline/internal/metrics"
 	"coachline/models"
 )
 
@@ -30,6 +31,8 @@ type ReconcileActivities struct {
 	Store   UnsettledStore
 	Carrier Reporter
 	Now     func() time.Time
+	// Metrics may be nil; then nothing is counted.
+	Metrics *metrics.Metrics
 }
 
 // Bounds of one reconciliation. Younger texts may still be reported by
@@ -43,6 +46,12 @@ const (
 // Reconcile asks the carrier about every text that stayed unfinished for an
 // hour and records the answers. Safe to retry: answers only move a text up.
 func (r *ReconcileActivities) Reconcile(ctx context.Context) (models.ReconcileResult, error) {
+	sum, err := r.settleRows(ctx)
+	r.Metrics.Reconciled(sum, err)
+	return sum, err
+}
+
+func (r *ReconcileActivities) settleRows(ctx context.Context) (models.ReconcileResult, error) {
 	var sum models.ReconcileResult
 	now := r.Now()
 	q := models.UnsettledQuery{Before: now.Add(-unsettledFor), After: now.Add(-unsettledMost), Limit: unsettledPage}
@@ -84,8 +93,12 @@ func (r *ReconcileActivities) settleRow(ctx context.Context, row models.Outbox, 
 	if !report.Status.Supersedes(row.Status) {
 		return false, nil
 	}
-	if _, err := r.Store.AcceptStatus(ctx, report); err != nil {
+	found, err := r.Store.AcceptStatus(ctx, report)
+	if err != nil {
 		return false, fmt.Errorf("recording %s: %w", row.ID, err)
+	}
+	if found && report.Class.Spec().OptsOut {
+		r.Metrics.Consent(models.ConsentOptOut, models.MethodCarrierError)
 	}
 	return true, nil
 }

@@ -37,10 +37,10 @@ func (l *ledger) AcceptStatus(_ context.Context, cb models.StatusCallback) (bool
 	return true, nil
 }
 
-// office answers by provider id.
-type office map[string]models.OutboxStatus
+// fixedReports answers by provider id.
+type fixedReports map[string]models.OutboxStatus
 
-func (o office) Fetch(_ context.Context, sid string) (models.StatusCallback, error) {
+func (o fixedReports) Fetch(_ context.Context, sid string) (models.StatusCallback, error) {
 	switch status, ok := o[sid]; {
 	case !ok:
 		return models.StatusCallback{}, &models.CarrierError{Class: models.CarrierAccount, Status: 404}
@@ -51,7 +51,7 @@ func (o office) Fetch(_ context.Context, sid string) (models.StatusCallback, err
 	}
 }
 
-func reconcile(t *testing.T, l *ledger, o office) (models.ReconcileResult, error) {
+func reconcile(t *testing.T, l *ledger, o fixedReports) (models.ReconcileResult, error) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
@@ -68,7 +68,7 @@ func reconcile(t *testing.T, l *ledger, o office) (models.ReconcileResult, error
 
 func TestReconcileSettlesWhatWasNeverReported(t *testing.T) {
 	l := &ledger{reports: map[string]models.StatusCallback{}}
-	o := office{}
+	o := fixedReports{}
 	for i := range 250 {
 		sid := fmt.Sprintf("SM%03d", i)
 		l.rows = append(l.rows, models.Outbox{ID: fmt.Sprintf("row-%03d", i), ProviderSID: sid, Status: models.OutboxSent})
@@ -88,7 +88,7 @@ func TestReconcileSettlesWhatWasNeverReported(t *testing.T) {
 
 func TestReconcileTriesAgainWhenTheCarrierIsAway(t *testing.T) {
 	l := &ledger{rows: []models.Outbox{{ID: "a", ProviderSID: "SM1"}}, reports: map[string]models.StatusCallback{}}
-	_, err := reconcile(t, l, office{"SM1": ""})
+	_, err := reconcile(t, l, fixedReports{"SM1": ""})
 	require.Error(t, err)
 	var carrier *models.CarrierError
 	require.False(t, errors.As(err, &carrier) && carrier.Class == models.CarrierAccount)

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"coachline/internal/metrics"
 	"coachline/models"
 )
 
@@ -47,6 +48,8 @@ type SendActivities struct {
 	Brake   SendBrake
 	Carrier Carrier
 	Now     func() time.Time
+	// Metrics may be nil; then nothing is counted.
+	Metrics *metrics.Metrics
 }
 
 // SendSMS sends one outbox row. Safe to retry: a row whose earlier attempt may
@@ -60,7 +63,7 @@ type SendActivities struct {
 func (p *SendActivities) SendSMS(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
 	stop := startHeartbeat(ctx)
 	defer stop()
-	return p.sendRow(ctx, in)
+	return p.sendRow(metrics.Begin(ctx), in)
 }
 
 func (p *SendActivities) sendRow(ctx context.Context, in models.SendSMSInput) (models.SendSMSResult, error) {
@@ -68,6 +71,7 @@ func (p *SendActivities) sendRow(ctx context.Context, in models.SendSMSInput) (m
 	if err != nil {
 		return models.SendSMSResult{}, toTemporalError(fmt.Errorf("claiming %s: %w", in.OutboxID, err))
 	}
+	p.Metrics.Claimed(ctx, claim)
 	out, err := p.deliverClaim(ctx, claim)
 	if err != nil && in.LeaveUnsettled && p.isLongUnsettled(claim.Outbox) {
 		return models.SendSMSResult{Status: models.OutboxSending}, nil
@@ -136,6 +140,9 @@ var errNotToBeWritten = errors.New("the send check refused it")
 
 func (c *writeCheck) checkClaim(ctx context.Context) error {
 	row, err := c.posts.Store.StartPost(ctx, c.claim, c.posts.Now())
+	if err == nil && row.Status != models.OutboxSending {
+		c.posts.Metrics.Claimed(ctx, models.SendClaim{Outbox: row})
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.failed = err; err != nil {
@@ -159,8 +166,11 @@ func (c *writeCheck) readAnswer() (refused *models.Outbox, failed error) {
 func (p *SendActivities) notWritten(ctx context.Context, claim models.SendClaim, cause error) (models.SendSMSResult, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
-	err := errors.Join(cause, p.Store.ReleaseSend(ctx, claim.Ref(), p.Now()))
-	return models.SendSMSResult{}, fmt.Errorf("checking %s before writing it: %w", claim.Outbox.ID, err)
+	released := p.Store.ReleaseSend(ctx, claim.Ref(), p.Now())
+	if released == nil {
+		p.Metrics.Sent(ctx, models.OutboxReady)
+	}
+	return models.SendSMSResult{}, fmt.Errorf("checking %s before writing it: %w", claim.Outbox.ID, errors.Join(cause, released))
 }
 
 // retryLater has a text of a stopped sender try again later, until it is of no
@@ -221,13 +231,14 @@ func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (mo
 
 // handleMissing ends or posts again a text that the carrier proved not to have.
 func (p *SendActivities) handleMissing(ctx context.Context, row models.Outbox) (models.SendSMSResult, error) {
-	if row.UnknownPosts >= len(repostPauses) || !kindPolicies[row.Kind].twice {
+	if row.UnknownPosts >= len(repostPauses) || !row.Kind.Spec().Repost {
 		return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
 	}
 	// Back to ready: the next attempt passes the send check again and posts.
 	if err := p.Store.ReleaseMissing(ctx, claimOf(row), p.Now()); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("releasing %s: %w", row.ID, err)
 	}
+	p.Metrics.Sent(ctx, models.OutboxReady)
 	return models.SendSMSResult{}, retryIn(repostPauses[row.UnknownPosts], "the carrier never took it", nil)
 }
 
@@ -236,6 +247,7 @@ func (p *SendActivities) recordAccepted(ctx context.Context, ref models.ClaimRef
 	if err := p.Store.RecordAccepted(ctx, ref, receipt, now); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("recording %s as accepted: %w", ref.OutboxID, err)
 	}
+	p.Metrics.Sent(ctx, models.OutboxAccepted)
 	return models.SendSMSResult{Status: receipt.Status, AcceptedAt: now}, nil
 }
 
@@ -246,21 +258,21 @@ func (p *SendActivities) handleFailure(ctx context.Context, row models.Outbox, e
 	if !errors.As(err, &cause) {
 		return models.SendSMSResult{}, fmt.Errorf("sending %s: %w", row.ID, err)
 	}
-	switch reactions[cause.Class] {
-	case lookUpText:
+	switch cause.Class.Spec().Reaction {
+	case models.ReactionLookUp:
 		// The row stays in sending: the next attempt looks it up.
 		return models.SendSMSResult{}, unknownFor(lookupLeast, cause.Error(), cause)
-	case retryText:
+	case models.ReactionRetry:
 		return p.giveBack(ctx, row, cause, busyPause(attemptOf(ctx)))
-	case retryInMinutes:
+	case models.ReactionRetryInMinutes:
 		return p.giveBack(ctx, row, cause, slowDown)
-	case holdSender, holdAndEnd:
+	case models.ReactionHold, models.ReactionHoldAndEnd:
 		return p.holdSender(ctx, row, cause)
-	case retryLater:
+	case models.ReactionRetryLater:
 		if row.LateTries == 0 && p.Now().Add(secondTry).Sub(row.CreatedAt) <= usefulFor(row) {
 			return p.postponeRow(ctx, row, cause)
 		}
-	case endText:
+	case models.ReactionEnd:
 	}
 	return p.recordFailed(ctx, row, cause)
 }
@@ -278,7 +290,7 @@ func (p *SendActivities) holdSender(ctx context.Context, row models.Outbox, caus
 	if err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("holding the sender for %s: %w", row.ID, err)
 	}
-	if reactions[cause.Class] == holdAndEnd {
+	if cause.Class.Spec().Reaction == models.ReactionHoldAndEnd {
 		return p.recordFailed(ctx, row, cause)
 	}
 	return p.giveBack(ctx, row, cause, heldLookup)
@@ -289,6 +301,7 @@ func (p *SendActivities) postponeRow(ctx context.Context, row models.Outbox, cau
 	if err := p.Brake.PostponeSend(ctx, claimOf(row), p.Now()); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("putting %s off: %w", row.ID, err)
 	}
+	p.Metrics.Sent(ctx, models.OutboxReady)
 	return models.SendSMSResult{}, retryIn(secondTry, cause.Error(), cause)
 }
 
@@ -298,6 +311,7 @@ func (p *SendActivities) endRow(ctx context.Context, row models.Outbox, f models
 	if err := p.Store.RecordFailed(ctx, f); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("recording %s as %s: %w", f.OutboxID, f.Status, err)
 	}
+	p.Metrics.NotSent(ctx, f)
 	return models.SendSMSResult{Status: f.Status, Code: f.Code}, nil
 }
 
@@ -315,6 +329,7 @@ func (p *SendActivities) giveBack(ctx context.Context, row models.Outbox, cause 
 	if err := p.Store.ReleaseSend(ctx, claimOf(row), p.Now()); err != nil {
 		return models.SendSMSResult{}, fmt.Errorf("releasing %s: %w", row.ID, err)
 	}
+	p.Metrics.Sent(ctx, models.OutboxReady)
 	return models.SendSMSResult{}, retryIn(delay, cause.Error(), cause)
 }
 

@@ -105,9 +105,17 @@ func (n *network) Find(_ context.Context, _ models.SMS, age time.Duration) (mode
 
 func send(t *testing.T, r *rows, n *network) (models.SendSMSResult, error) {
 	t.Helper()
+	return runSend(t, sendsOf(r, n))
+}
+
+func sendsOf(r *rows, n *network) *activities.SendActivities {
+	return &activities.SendActivities{Store: r, Brake: r, Carrier: n, Now: func() time.Time { return now }}
+}
+
+func runSend(t *testing.T, posts *activities.SendActivities) (models.SendSMSResult, error) {
+	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	posts := &activities.SendActivities{Store: r, Brake: r, Carrier: n, Now: func() time.Time { return now }}
 	env.RegisterActivity(posts)
 	value, err := env.ExecuteActivity(posts.SendSMS, models.SendSMSInput{OutboxID: "conv_1-t1-p1"})
 	if err != nil {

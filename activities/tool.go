@@ -9,6 +9,7 @@ import (
 	"coachline/internal/agent"
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/coach"
+	"coachline/internal/metrics"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -40,6 +41,18 @@ type ToolActivities struct {
 	// ModelName is asked for where a tool itself needs a model's text.
 	ModelName string
 	Now       func() time.Time
+	// Metrics may be nil; then nothing is counted.
+	Metrics *metrics.Metrics
+}
+
+// countTool counts a call. A model may ask for a tool by any name, and a name that
+// no tool has is no label.
+func countTool(m *metrics.Metrics, registry *tools.Registry, run models.ToolRun) {
+	if m == nil {
+		return
+	}
+	tool, _ := registry.Lookup(run.Name)
+	m.ToolRun(tool.Name, run.Failed)
 }
 
 // RunTool executes one tool call and commits its result together with what it
@@ -107,6 +120,9 @@ func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (mode
 		// attempt goes on from that.
 		return models.ToolRun{}, fmt.Errorf("profile or turn changed meanwhile: %w", err)
 	}
+	if err == nil {
+		countTool(t.Metrics, t.Tools, commit.Run)
+	}
 	return commit.Run, err
 }
 
@@ -116,7 +132,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (mode
 func (t *ToolActivities) messageOutcome(in models.ToolInput, turn models.TurnContext, text string) *models.TurnOutcome {
 	id, channel, now := models.InterimMessageID(in.TurnID, in.Step, in.Call), turn.Turn.Channel, t.Now()
 	out := finished{TurnOutcome: models.TurnOutcome{
-		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: channel == models.ChannelChat, At: now,
+		TurnID: in.TurnID, ParticipantID: in.ParticipantID, Claim: !channel.Spec().ViaCarrier, At: now,
 	}}
 	out.addText(models.PersistTurnInput{
 		ParticipantID: in.ParticipantID, TurnID: id, Plan: models.TurnPlan{Kind: turn.Turn.Kind}, Now: now,
@@ -133,7 +149,7 @@ func (t *ToolActivities) rowsToSend(ctx context.Context, run models.ToolRun) (mo
 		return out, toTemporalError(err)
 	}
 	for _, row := range rows {
-		if row.Channel != models.ChannelChat {
+		if row.Channel.Spec().ViaCarrier {
 			out.Send = append(out.Send, row.ID)
 			continue
 		}

@@ -21,10 +21,10 @@ func zones(name string) (*time.Location, error) { return time.LoadLocation(name)
 
 func activityName(name string) activity.RegisterOptions { return activity.RegisterOptions{Name: name} }
 
-// nowhere is an embedder that is away.
-type nowhere struct{}
+// unreachableEmbedder is an embedder that is away.
+type unreachableEmbedder struct{}
 
-func (nowhere) Embed(context.Context, []string) ([][]float32, error) {
+func (unreachableEmbedder) Embed(context.Context, []string) ([][]float32, error) {
 	return nil, errors.New("down")
 }
 
@@ -144,12 +144,12 @@ func TestRunTool(t *testing.T) {
 	})
 	t.Run("a habit prompt", func(t *testing.T) {
 		w := newStoreFixture(t)
-		w.oracle.answer = models.ChatResponse{Text: "After coffee, walk five minutes."}
+		w.model.answer = models.ChatResponse{Text: "After coffee, walk five minutes."}
 		w.run(ann, models.ToolCall{ID: "a", Name: "save_user_profile", Arguments: `{"habit_domain":"walking","prompt_anchor":"after coffee","preferred_time":"08:00"}`})
 		out := w.run(ann, models.ToolCall{ID: "a", Name: "generate_habit_prompt", Arguments: `{"delivery_mode":"scheduled"}`})
 		require.False(t, out.Failed, out.Content)
 		require.Contains(t, out.Content, "After coffee")
-		require.Equal(t, 1, w.oracle.calls, "a retry does not pay twice")
+		require.Equal(t, 1, w.model.calls, "a retry does not pay twice")
 	})
 	t.Run("a person who has left", func(t *testing.T) {
 		w := newStoreFixture(t)
@@ -158,7 +158,7 @@ func TestRunTool(t *testing.T) {
 		require.NoError(t, w.people.RemoveParticipant(t.Context(), ann, "operator", now))
 		registry, err := tools.New()
 		require.NoError(t, err)
-		runner := &activities.ToolActivities{Store: w.people, Tools: registry, Embedder: nowhere{}, Facts: w.facts, Zones: zones, Now: fixed}
+		runner := &activities.ToolActivities{Store: w.people, Tools: registry, Embedder: unreachableEmbedder{}, Facts: w.facts, Zones: zones, Now: fixed}
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestActivityEnvironment()
 		env.RegisterActivity(runner)

@@ -3,12 +3,14 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 
 	"coachline/internal/agent"
+	"coachline/internal/metrics"
 	"coachline/internal/text"
 	"coachline/internal/tools"
 	"coachline/models"
@@ -23,6 +25,8 @@ type TurnEnd struct {
 	After  Background
 	// Rules say what follows from a prompt that the carrier took.
 	Rules *DecisionActivities
+	// Metrics may be nil; then nothing is counted.
+	Metrics *metrics.Metrics
 }
 
 // SendTurn writes what a turn leaves behind and sends the first of its rows;
@@ -32,11 +36,20 @@ type TurnEnd struct {
 // end again. Once the text is out, what is worth keeping of the turn is
 // remembered in the background. Safe to retry.
 func (c *TurnEnd) SendTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
+	ctx = metrics.Begin(ctx)
+	out, err := c.endTurn(ctx, in)
+	if err == nil {
+		c.Metrics.TurnEnded(ctx, in.End, out)
+	}
+	return out, err
+}
+
+func (c *TurnEnd) endTurn(ctx context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
 	stop := startHeartbeat(ctx)
 	defer stop()
 	out := models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}}
 	if in.Begin != nil {
-		begun, err := c.Turns.PrepareTurn(ctx, *in.Begin)
+		begun, err := c.Turns.beginTurn(ctx, *in.Begin)
 		if err != nil {
 			return out, err
 		}
@@ -114,6 +127,8 @@ type SubagentStore interface {
 type SubagentActivities struct {
 	Store SubagentStore
 	Tools *tools.Registry
+	// Metrics may be nil; then nothing is counted.
+	Metrics *metrics.Metrics
 }
 
 // Bounds of a result: what a person is sent of it, and what a model reads.
@@ -170,7 +185,7 @@ func (s *SubagentActivities) storeAnswer(ctx context.Context, in models.PersistT
 	if err != nil {
 		return err
 	}
-	result := models.ToolResult{CallID: call.ID, Name: call.Name, Content: refusalResult(subagentFailed), Failed: true}
+	result := tools.Failure(call, errors.New(subagentFailed))
 	if words := lastWords(turn); in.Source == models.SourceStep && words != "" {
 		_, label, err := s.Tools.Task(call)
 		if err != nil {
@@ -193,7 +208,11 @@ func (s *SubagentActivities) storeAnswer(ctx context.Context, in models.PersistT
 		return err
 	}
 	run.CreatedAt = in.Now
-	return s.Store.CommitTool(ctx, models.ToolCommit{Run: run})
+	if err := s.Store.CommitTool(ctx, models.ToolCommit{Run: run}); err != nil {
+		return err
+	}
+	countTool(s.Metrics, s.Tools, run)
+	return nil
 }
 
 // lastWords returns the text of the newest round: the result of a subagent.

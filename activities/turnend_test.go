@@ -49,7 +49,7 @@ type storeFixture struct {
 	facts   *memory.Store
 	carrier *network
 	later   *later
-	oracle  *oracle
+	model   *modelStub
 	closing *activities.TurnEnd
 	number  int
 	env     *testsuite.TestActivityEnvironment
@@ -70,12 +70,12 @@ func newStoreFixture(t *testing.T) *storeFixture {
 	}
 	library, err := prompts.Load("")
 	require.NoError(t, err)
-	w := &storeFixture{t: t, people: people, facts: facts, carrier: &network{}, later: &later{}, oracle: &oracle{}}
-	keeper := agent.New(agent.Config{Settings: agent.Settings{MemoryStep: agent.MemoryAfter}})
+	w := &storeFixture{t: t, people: people, facts: facts, carrier: &network{}, later: &later{}, model: &modelStub{}}
+	memoryStub := agent.New(agent.Config{Settings: agent.Settings{MemoryStep: agent.MemoryAfter}})
 	w.closing = &activities.TurnEnd{
 		Turns:  &activities.TurnLoader{Store: people, Archive: people, Prompts: library},
 		Posts:  &activities.SendActivities{Store: people, Brake: people, Carrier: w.carrier, Now: fixed},
-		Keeper: keeper, After: w.later,
+		Keeper: memoryStub, After: w.later,
 	}
 	var suite testsuite.WorkflowTestSuite
 	w.env = suite.NewTestActivityEnvironment()
@@ -185,15 +185,15 @@ func TestSilentTurn(t *testing.T) {
 	})
 }
 
-// keeper counts what is asked of it.
-type keeper struct {
+// memoryStub counts what is asked of it.
+type memoryStub struct {
 	seen []models.TurnContext
 	err  error
 }
 
-func (k *keeper) Worth(models.TurnContext) bool { return true }
+func (k *memoryStub) Worth(models.TurnContext) bool { return true }
 
-func (k *keeper) Remember(_ context.Context, c models.TurnContext) error {
+func (k *memoryStub) Remember(_ context.Context, c models.TurnContext) error {
 	k.seen = append(k.seen, c)
 	return k.err
 }
@@ -213,7 +213,7 @@ func TestRemember(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newStoreFixture(t)
 			require.Equal(t, "conv_ann-t1", w.turn(ann, "I have a bad knee", models.Step{Text: "I see."}))
-			kept := &keeper{err: tt.err}
+			kept := &memoryStub{err: tt.err}
 			after := &activities.MemoryActivities{Store: w.people, Keeper: kept}
 			w.env.RegisterActivityWithOptions(after.Remember, activityName(models.ActivityRemember))
 			_, err := w.env.ExecuteActivity(models.ActivityRemember, models.RememberInput{TurnID: tt.turn})
@@ -247,7 +247,7 @@ func (w *storeFixture) runAfter(id, text string, call models.ToolCall) models.To
 	require.NoError(w.t, err)
 	turn := w.turn(id, text, models.Step{Calls: string(calls)})
 	runner := &activities.ToolActivities{
-		Store: w.people, Sent: w.people, Tools: registry, Model: w.oracle, Embedder: nowhere{}, Facts: w.facts, Prompts: library,
+		Store: w.people, Sent: w.people, Tools: registry, Model: w.model, Embedder: unreachableEmbedder{}, Facts: w.facts, Prompts: library,
 		Zones: zones, ModelName: "gpt-4.1", Now: fixed,
 	}
 	in := models.ToolInput{ParticipantID: id, TurnID: turn, Step: 1, Call: 0, Mode: models.ModeIntake}
@@ -283,7 +283,7 @@ func TestRememberReadsBeforeALongTurn(t *testing.T) {
 		ParticipantID: ann, TurnID: turn, Number: 2, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: ids, Now: now,
 	})
 	require.NoError(t, err)
-	kept := &keeper{}
+	kept := &memoryStub{}
 	after := &activities.MemoryActivities{Store: w.people, Keeper: kept}
 	w.env.RegisterActivityWithOptions(after.Remember, activityName(models.ActivityRemember))
 	_, err = w.env.ExecuteActivity(models.ActivityRemember, models.RememberInput{TurnID: turn})

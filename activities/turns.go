@@ -8,6 +8,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"go.temporal.io/sdk/activity"
 
+	"coachline/internal/metrics"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -48,6 +49,8 @@ type TurnLoader struct {
 	Limits    models.Limits
 	// RecentTurns may be nil; then nothing is kept between activities.
 	Recent *RecentTurns
+	// Metrics may be nil; then nothing is counted.
+	Metrics *metrics.Metrics
 }
 
 // RecentTurns keeps the turns whose last round this worker has just stored, so
@@ -55,21 +58,19 @@ type TurnLoader struct {
 // stored. It is safe for use by several goroutines.
 type RecentTurns struct {
 	turns *lru.Cache[string, models.TurnContext]
-	taken func(context.Context, models.TurnContext)
 }
 
 // recentTurns bounds what is kept; most of it goes with the end of its turn,
 // milliseconds later.
 const recentTurns = 1024
 
-// NewRecent keeps nothing yet. taken is told of each turn that is given instead
-// of being read; it may be nil.
-func NewRecent(taken func(context.Context, models.TurnContext)) *RecentTurns {
+// NewRecent returns a cache that holds nothing yet.
+func NewRecent() *RecentTurns {
 	turns, err := lru.New[string, models.TurnContext](recentTurns)
 	if err != nil { // for sizes below one only
 		panic(err)
 	}
-	return &RecentTurns{turns: turns, taken: taken}
+	return &RecentTurns{turns: turns}
 }
 
 // keepTurn keeps a turn with its newest round. One that calls tools will not be
@@ -87,7 +88,7 @@ func (r *RecentTurns) keepTurn(turn models.TurnContext, step models.Step) {
 }
 
 // takeTurn returns a turn once, when it ends with the round that was kept.
-func (r *RecentTurns) takeTurn(ctx context.Context, end models.PersistTurnInput) (models.TurnContext, bool) {
+func (r *RecentTurns) takeTurn(end models.PersistTurnInput) (models.TurnContext, bool) {
 	if r == nil || end.Source != models.SourceStep {
 		return models.TurnContext{}, false
 	}
@@ -96,9 +97,6 @@ func (r *RecentTurns) takeTurn(ctx context.Context, end models.PersistTurnInput)
 		return models.TurnContext{}, false
 	}
 	r.turns.Remove(end.TurnID)
-	if r.taken != nil {
-		r.taken(ctx, turn)
-	}
 	return turn, true
 }
 
@@ -116,10 +114,20 @@ func trimToEnding(turn models.TurnContext) models.TurnContext {
 	return turn
 }
 
-// PrepareTurn opens the turn's row, moves the waiting texts into the
+// PrepareTurn stores the texts of a turn that answers none, and says how to go
+// on. A turn that says something begins with another activity.
+func (t *TurnLoader) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+	out, err := t.beginTurn(ctx, in)
+	if err == nil {
+		t.Metrics.Kept(in.Plan.Kind)
+	}
+	return out, err
+}
+
+// beginTurn opens the turn's row, moves the waiting texts into the
 // conversation and says how to go on. It heartbeats, because a voice note may
 // have to be transcribed first.
-func (t *TurnLoader) PrepareTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
+func (t *TurnLoader) beginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	stop := startHeartbeat(ctx)
 	defer stop()
 	out, err := t.Store.BeginTurn(ctx, in)
@@ -133,7 +141,7 @@ func (t *TurnLoader) PrepareTurn(ctx context.Context, in models.PrepareTurnInput
 // channelLimits returns the limits of the channel where it has some.
 func (t *TurnLoader) channelLimits(in models.PrepareTurnInput) models.Limits {
 	out := t.Limits
-	if most := in.Channel.Rights().ToolCalls; most > 0 {
+	if most := in.Channel.Spec().ToolCalls; most > 0 {
 		out.ToolCalls = min(out.ToolCalls, most)
 	}
 	return out
@@ -153,6 +161,7 @@ func (t *TurnLoader) SaveState(ctx context.Context, in models.SaveStateInput) er
 	if err := t.States.SaveState(ctx, in); err != nil {
 		return toTemporalError(fmt.Errorf("saving state: %w", err))
 	}
+	t.Metrics.Missed(in.Missed)
 	return nil
 }
 
@@ -160,13 +169,14 @@ func (t *TurnLoader) SaveState(ctx context.Context, in models.SaveStateInput) er
 // one transaction and returns the rows to send, in order: the parts of its
 // text, then the debug text. A finished turn returns the rows it has.
 func (t *TurnLoader) persistTurn(ctx context.Context, in models.PersistTurnInput) (ended, error) {
-	turn, known := t.Recent.takeTurn(ctx, in)
+	turn, known := t.Recent.takeTurn(in)
 	if !known {
 		var err error
 		if turn, err = t.Store.EndingTurn(ctx, in.TurnID); err != nil {
 			return ended{}, fmt.Errorf("loading turn: %w", err)
 		}
 	}
+	metrics.Of(ctx).Loaded(turn)
 	outcome, err := t.buildOutcome(ctx, in, turn)
 	if err != nil {
 		return ended{}, err
@@ -174,6 +184,12 @@ func (t *TurnLoader) persistTurn(ctx context.Context, in models.PersistTurnInput
 	done, err := t.Store.FinishTurn(ctx, outcome.TurnOutcome)
 	if err != nil {
 		return ended{}, fmt.Errorf("storing turn: %w", err)
+	}
+	if done.First.Outbox.ID != "" {
+		t.Metrics.Claimed(ctx, done.First)
+	}
+	if done.Saved {
+		t.Metrics.Missed(in.State.Missed)
 	}
 	if outcome.leftOut > 0 {
 		activity.GetLogger(ctx).Warn("text was too long and is cut", "turn", in.TurnID, "participant", in.ParticipantID, "left_out", outcome.leftOut)

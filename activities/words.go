@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -71,7 +72,7 @@ func (s said) splitParts(channel models.Channel) (whole string, out segments.Par
 	if s.queued {
 		return s.text, segments.Parts{Texts: []string{s.text}}
 	}
-	if channel == models.ChannelChat {
+	if !channel.Spec().HasSegments {
 		// No network counts its characters.
 		whole = strings.TrimSpace(s.text + "\n\n" + s.closing)
 		return whole, segments.Parts{Texts: []string{whole}}
@@ -189,22 +190,14 @@ func normalizeText(text string) string {
 
 // fallbackText stands in for a model that has no answer.
 func (t *TurnLoader) fallbackText(in models.PersistTurnInput, turn models.TurnContext) (string, error) {
-	switch in.Plan.Kind {
-	case models.KindPrompt:
-		p := turn.Profile
-		said := p.PromptAnchor != "" || p.HabitDomain != "" || p.MotivationalFrame != ""
-		// A sentence is made of what the profile says in English only.
-		if said && !t.Prompts.Translated(prompts.HabitFallback, turn.Participant.Locale) {
-			return agent.HabitFallback(p), nil
-		}
-		return t.fixedText(prompts.HabitFallback, turn)
-	case models.KindGreeting:
-		return t.fixedText(prompts.GreetingFallback, turn)
-	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
-		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindDebug,
-		models.KindResult, models.KindSubagent, models.KindToolCall, models.KindToolResult:
+	name := prompts.Name(cmp.Or(in.Plan.Kind.Spec().Fallback, string(prompts.ReplyFallback)))
+	p := turn.Profile
+	said := p.PromptAnchor != "" || p.HabitDomain != "" || p.MotivationalFrame != ""
+	// A sentence is made of what the profile says in English only.
+	if name == prompts.HabitFallback && said && !t.Prompts.Translated(name, turn.Participant.Locale) {
+		return agent.HabitFallback(p), nil
 	}
-	return t.fixedText(prompts.ReplyFallback, turn)
+	return t.fixedText(name, turn)
 }
 
 func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (string, error) {
@@ -218,28 +211,10 @@ func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (stri
 // fixedFor names the text of the kinds that are never written by a model. A
 // consent is confirmed by where it has left the participant.
 func fixedFor(kind models.Kind, status models.Status) prompts.Name {
-	switch kind {
-	case models.KindReminder:
-		return prompts.Reminder
-	case models.KindFeedbackQuestion:
-		return prompts.FeedbackQuestion
-	case models.KindFeedbackFollowup:
-		return prompts.FeedbackFollowup
-	case models.KindNotice:
-		return prompts.UnenrolledNotice
-	case models.KindConsent:
-		if status == models.StatusOptedOut {
-			return prompts.OptOutConfirmation
-		}
-		return prompts.OptInConfirmation
-	case models.KindHelp:
-		return prompts.Help
-	case models.KindSafety:
-		return prompts.Crisis
-	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindCheckIn, models.KindOperator,
-		models.KindResult, models.KindSubagent, models.KindDebug, models.KindToolCall, models.KindToolResult:
+	if kind == models.KindConsent && status == models.StatusOptedOut {
+		return prompts.OptOutConfirmation
 	}
-	return prompts.ReplyFallback
+	return prompts.Name(cmp.Or(kind.Spec().Fixed, string(prompts.ReplyFallback)))
 }
 
 // toolEntries turns the tool calls of a turn and their results into entries of
@@ -273,7 +248,7 @@ func toolEntries(in models.PersistTurnInput, turn models.TurnContext) []models.M
 // all others, and on a channel without a carrier. It never becomes part of
 // the conversation.
 func (t *TurnLoader) debugText(in models.PersistTurnInput, turn models.TurnContext) string {
-	if !turn.Participant.Tester || !turn.Participant.Debug || turn.Turn.Channel == models.ChannelChat {
+	if !turn.Participant.Tester || !turn.Participant.Debug || !turn.Turn.Channel.Spec().ViaCarrier {
 		return ""
 	}
 	return agent.DebugText(agent.DebugInput{Mode: in.Mode, Profile: turn.Profile, Runs: turn.Runs})

@@ -32,7 +32,7 @@ func TestFixedWordsInThePersonsLanguage(t *testing.T) {
 
 func TestFrontSpeaksTheLanguageOfRegionAndPerson(t *testing.T) {
 	d := &noticeStore{claim: models.HintClaim{To: "+15550001111", Post: true}, locale: "fr-CA"}
-	w := &wire{}
+	w := &hintCarrier{}
 	front := newFront(t, d, w)
 	front.Locale = "und-MX"
 	_, err := front.SendHint(t.Context(), models.SendHintInput{HintID: "hint-1"})

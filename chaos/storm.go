@@ -98,7 +98,7 @@ func runStorm(ctx context.Context, s *system, people []*person) {
 	for _, p := range people {
 		group.Go(func() {
 			if err := p.textUntil(ctx, stormy); err != nil {
-				s.trace.Note("a life ended early: %v", err)
+				s.trace.Note("a participant workflow ended early: %v", err)
 			}
 		})
 	}

@@ -193,9 +193,9 @@ func (p *person) asks() models.StatusView {
 	return view
 }
 
-// TestALife walks one participant through everything, over real HTTP on all
+// TestWholeConversation walks one participant through everything, over real HTTP on all
 // sides and a real Temporal server, with a stop and a start in the middle.
-func TestALife(t *testing.T) {
+func TestWholeConversation(t *testing.T) {
 	zone, err := time.LoadLocation("America/New_York")
 	require.NoError(t, err)
 	began := time.Now()

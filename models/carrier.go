@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -58,6 +59,89 @@ const (
 	// CarrierAmbiguous: it may have been taken; look it up before anything else.
 	CarrierAmbiguous CarrierClass = "ambiguous"
 )
+
+// Reaction is what a send does about an answer of the carrier.
+type Reaction int
+
+const (
+	// ReactionEnd: the message ends as failed.
+	ReactionEnd Reaction = iota
+	// ReactionLookUp: the message may have been taken, and is looked up.
+	ReactionLookUp
+	// ReactionRetry: the message was not taken, and is tried again soon;
+	// ReactionRetryInMinutes gives the carrier some minutes, ReactionRetryLater is
+	// one try much later.
+	ReactionRetry
+	ReactionRetryInMinutes
+	ReactionRetryLater
+	// ReactionHold: no message of the sender is taken; this one waits with the
+	// others. ReactionHoldAndEnd ends this one, because the account is not in order.
+	ReactionHold
+	ReactionHoldAndEnd
+)
+
+// HoldEnd is when a stop of the whole sender is over.
+type HoldEnd int
+
+const (
+	// HoldEndNone: the sender is not stopped.
+	HoldEndNone HoldEnd = iota
+	// HoldEndQuota: when the carrier's daily quota begins anew.
+	HoldEndQuota
+	// HoldEndProbe: nothing says when; one message is tried now and then.
+	HoldEndProbe
+)
+
+// ClassSpec is what the code does about a class of failures.
+type ClassSpec struct {
+	Name     CarrierClass
+	Reaction Reaction
+	// HoldEnd is when the stop of the sender ends.
+	HoldEnd HoldEnd
+	// LaterRetry: a report of it, after the carrier had taken the message, leads to
+	// a later retry.
+	LaterRetry bool
+	// OptsOut: it says that the person opted out. Unreachable: it says that the
+	// number cannot be reached.
+	OptsOut, Unreachable bool
+}
+
+// classes registers every class.
+var classes = []ClassSpec{
+	{Name: CarrierRetry, Reaction: ReactionRetry},
+	{Name: CarrierSlowDown, Reaction: ReactionRetryInMinutes},
+	{Name: CarrierRetryOnce, Reaction: ReactionRetryLater, LaterRetry: true},
+	{Name: CarrierAmbiguous, Reaction: ReactionLookUp},
+	{Name: CarrierWindow, Reaction: ReactionHold, HoldEnd: HoldEndQuota},
+	{Name: CarrierRegistration, Reaction: ReactionHold, HoldEnd: HoldEndProbe},
+	{Name: CarrierAccount, Reaction: ReactionHoldAndEnd, HoldEnd: HoldEndProbe},
+	{Name: CarrierConsent, OptsOut: true},
+	{Name: CarrierBadNumber, Unreachable: true},
+	{Name: CarrierBlocked},
+	{Name: CarrierContent},
+	{Name: CarrierStale},
+}
+
+// Spec returns what is done about the class; for none and for unknown ones the
+// message ends.
+func (c CarrierClass) Spec() ClassSpec {
+	i := slices.IndexFunc(classes, func(spec ClassSpec) bool { return spec.Name == c })
+	if i < 0 {
+		return ClassSpec{Name: c}
+	}
+	return classes[i]
+}
+
+// HoldingClasses lists the classes that stop the sender.
+func HoldingClasses() []CarrierClass {
+	var list []CarrierClass
+	for _, spec := range classes {
+		if spec.HoldEnd != HoldEndNone {
+			list = append(list, spec.Name)
+		}
+	}
+	return list
+}
 
 // CarrierError is a classified failure of a send. It never holds the body or
 // the number.

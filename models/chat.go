@@ -34,7 +34,11 @@ type ChatMessage struct {
 type ToolSpec struct {
 	Name        string
 	Description string
-	Schema      json.RawMessage
+	// Schema is the JSON schema (draft 2020-12) of the arguments.
+	Schema json.RawMessage
+	// Keywords ask for the tool and its description lacks them; the router reads
+	// them, and the model is not shown them.
+	Keywords []string `json:"-"`
 }
 
 // ToolCall is one call that the model asked for. Arguments is the JSON text

@@ -15,40 +15,6 @@ const (
 	RoleTool      Role = "tool"
 )
 
-// Kind is why an entry of the conversation exists.
-type Kind string
-
-const (
-	KindMessage          Kind = "message"
-	KindReply            Kind = "reply"
-	KindGreeting         Kind = "greeting"
-	KindPrompt           Kind = "prompt"
-	KindReminder         Kind = "reminder"
-	KindFeedbackQuestion Kind = "feedback_question"
-	KindFeedbackFollowup Kind = "feedback_followup"
-	KindCheckIn          Kind = "check_in"
-	KindOperator         Kind = "operator"
-	KindNotice           Kind = "notice"
-	// KindConsent confirms that a participant opted out or came back; the only
-	// kind that reaches a participant who opted out, once.
-	KindConsent Kind = "consent"
-	// KindHelp is a fixed answer about texting itself: to HELP, or to too many
-	// texts at once.
-	KindHelp Kind = "help"
-	// KindSafety is the fixed answer to a text that may be a crisis.
-	KindSafety Kind = "safety"
-	// KindResult tells what a subagent found, where the model asked for that.
-	KindResult Kind = "result"
-	// KindSubagent is the kind of a subagent's own turn, which sends nothing.
-	KindSubagent Kind = "subagent"
-	// KindDebug reaches testers only and is never part of the conversation.
-	KindDebug Kind = "debug"
-	// KindToolCall and KindToolResult are the assistant's calls and what they
-	// returned; the window keeps them together, the history route leaves them out.
-	KindToolCall   Kind = "tool_call"
-	KindToolResult Kind = "tool_result"
-)
-
 // Message is one row of table messages: an entry of the conversation in the
 // order it happened. Text is personal data and sealed at rest; for tool calls
 // it is the JSON of []ToolCall, for tool results the JSON of ToolResult.

@@ -58,37 +58,6 @@ const (
 	TierB DangerTier = "B"
 )
 
-// Channel names the way a participant is reached.
-type Channel string
-
-const (
-	ChannelSMS Channel = "sms"
-	// ChannelTerminal is the operator's chat command; nothing reaches a carrier.
-	ChannelTerminal Channel = "terminal"
-	// ChannelChat is the API, for terminal and web front ends: an answer is shown
-	// where it is read from, and no carrier has a part in it.
-	ChannelChat Channel = "chat"
-)
-
-// Rights are what a turn that a channel's texts begin may do.
-type Rights struct {
-	// ToolCalls bounds the calls of a turn; 0 leaves it to the programme's limit.
-	ToolCalls int
-	// ReadOnly: only tools that change nothing are on offer.
-	ReadOnly bool
-	// MemoryStep: what the person told is remembered at the end of the turn.
-	MemoryStep bool
-}
-
-// Rights is the table of them. Where rows leave the channel empty it is SMS,
-// and an unknown channel has an SMS's rights.
-func (c Channel) Rights() Rights {
-	if c == ChannelChat {
-		return Rights{ToolCalls: 3, ReadOnly: true}
-	}
-	return Rights{MemoryStep: true}
-}
-
 // Participant is one row of table participants: a person in the programme.
 // Phone, Name, Gender, Ethnicity and Background are personal data; the store
 // seals them at rest and looks phones up through a keyed index.

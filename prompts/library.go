@@ -31,7 +31,7 @@ type Library struct {
 	entries   map[Name]entry
 	templates map[Name]*template.Template
 	sources   map[Name]string
-	shelf     shelf
+	folders   pageFolders
 	spoken    map[Name]spoken
 	// overridden are the texts that the operator's folder holds outside a
 	// locale's folder.
@@ -72,7 +72,7 @@ func Load(dir string) (*Library, error) {
 			return nil, fmt.Errorf("prompt %s: %w", name.file(), err)
 		}
 	}
-	if lib.shelf, err = loadShelf(dir); err != nil {
+	if lib.folders, err = loadPageFolders(dir); err != nil {
 		return nil, err
 	}
 	if err := lib.translate(sub, operators, own); err != nil {
@@ -94,7 +94,7 @@ func readInto(sources map[Name]string, folder fs.FS, root bool) error {
 	}
 	known := catalogue()
 	for _, file := range files {
-		if strings.HasPrefix(file.Name(), ".") || isShelf(file) {
+		if strings.HasPrefix(file.Name(), ".") || isPageFolder(file) {
 			continue
 		}
 		base, isText := strings.CutSuffix(file.Name(), ".md")
@@ -161,7 +161,7 @@ func (l *Library) hash() string {
 			sum.Write(fmt.Appendf(nil, "%s %d\n%s\n", text.file(name), len(text.source), text.source))
 		}
 	}
-	for _, page := range l.shelf.all() {
+	for _, page := range l.folders.all() {
 		sum.Write(fmt.Appendf(nil, "%s %d\n%s\n", page.File, len(page.Source), page.Source))
 	}
 	return hex.EncodeToString(sum.Sum(nil))[:versionDigits]

@@ -2,8 +2,11 @@ package starter
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -48,19 +52,26 @@ func withToken(c call, secret string) call {
 	return c
 }
 
-// TestEveryRouteNeedsAPermission: a route whose metadata names no permission would
-// be closed to everybody.
-func TestEveryRouteNeedsAPermission(t *testing.T) {
+// TestEveryOperationIsDescribed: a route whose metadata names no permission would
+// be closed to everybody, and one without a tag is not found in the document.
+func TestEveryOperationIsDescribed(t *testing.T) {
 	h := startWithAccess(t, nil)
+	open := []string{"/livez", "/readyz", "/version", "/metrics", "/openapi.json", inboundPath, statusPath}
 	checked := 0
 	for path, item := range h.document().paths {
 		for method, raw := range item.(map[string]any) {
 			op := raw.(map[string]any)
-			if op["security"] == nil || slices.Contains(codecPaths, path) {
+			name := method + " " + path
+			require.Len(t, op["tags"], 1, name)
+			require.NotEmpty(t, op["description"], name)
+			security := op["security"].([]any)
+			if slices.Contains(open, path) {
+				require.Equal(t, []any{map[string]any{}}, security, name)
 				continue
 			}
 			needs, _ := op["x-permission"].(string)
-			require.True(t, needs == string(anyCaller) || slices.Contains(auth.Permissions(), auth.Permission(needs)), "%s %s needs %q", method, path, needs)
+			require.True(t, needs == string(anyCaller) || slices.Contains(auth.Permissions(), auth.Permission(needs)), "%s needs %q", name, needs)
+			require.Equal(t, []any{map[string]any{"bearer": []any{}}}, security, name)
 			checked++
 		}
 	}
@@ -154,4 +165,43 @@ func TestAuditNamesActorReasonAndRequest(t *testing.T) {
 	second := result[api.AuditPage](t, h.do(call{method: "GET", path: auditPath + "?limit=200&cursor=" + *first.NextCursor}))
 	require.Nil(t, second.NextCursor)
 	require.Len(t, second.Rows, int(chain.Rows)-1)
+}
+
+func TestTokensHaveARate(t *testing.T) {
+	now := testNow
+	h := startWithAccess(t, func(cfg *Config) { cfg.Now = func() time.Time { return now } })
+	_, secret := h.token(auth.ParticipantRead)
+	one := withToken(call{method: "GET", path: participantsPath + "/conv_1"}, secret)
+	for left := requestBurst - 1; left >= 0; left-- {
+		got := h.do(one)
+		require.Equal(t, http.StatusOK, got.status)
+		require.Equal(t, strconv.Itoa(left), got.header.Get("RateLimit-Remaining"))
+	}
+	refused := h.do(one)
+	require.Equal(t, http.StatusTooManyRequests, refused.status)
+	require.Equal(t, "1", refused.header.Get("Retry-After"))
+	require.Equal(t, http.StatusOK, h.do(call{method: "GET", path: participantsPath + "/conv_1"}).status, "others are not held up")
+	now = now.Add(requestEvery)
+	require.Equal(t, http.StatusOK, h.do(one).status)
+}
+
+// TestStreamsEndWithTheServer: an open page does not hold up the end of the
+// server.
+func TestStreamsEndWithTheServer(t *testing.T) {
+	h, rows := startWithStore(t, func(cfg *Config) {
+		cfg.HTTP.APIToken = ""
+		cfg.Access = cfg.Store.(Access)
+		cfg.Changes = store.NewChanges(cfg.Store.(*store.Store), time.Now)
+	})
+	require.NotNil(t, rows)
+	res, err := http.Get("http://" + h.server.Addr() + "/console/live?of=*")
+	require.NoError(t, err)
+	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(io.Discard, res.Body)
+		ended <- errors.Join(err, res.Body.Close())
+	}()
+	h.stop()
+	require.NoError(t, <-ended)
 }

@@ -10,13 +10,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-	"golang.org/x/time/rate"
 
 	"coachline/internal/auth"
 	"coachline/models"
@@ -108,13 +106,19 @@ const (
 func (h *handlers) requireAccess(router huma.API) func(huma.Context, func(huma.Context)) {
 	access := newAccess(h.cfg.HTTP.APIToken)
 	return func(ctx huma.Context, next func(huma.Context)) {
-		if len(ctx.Operation().Security) == 0 {
+		if _, isGuarded := ctx.Operation().Metadata[permissionKey]; !isGuarded {
 			next(ctx)
 			return
 		}
 		request, _ := humago.Unwrap(ctx)
 		header := http.Header{}
 		who, refused := h.admitRequest(access, request, header)
+		if refused == nil {
+			refused = h.limitRequests(who, header)
+		}
+		for name := range header {
+			ctx.SetHeader(name, header.Get(name))
+		}
 		if refused == nil {
 			needs, _ := ctx.Operation().Metadata[permissionKey].(auth.Permission)
 			refused = h.requirePermission(who, needs)
@@ -123,9 +127,6 @@ func (h *handlers) requireAccess(router huma.API) func(huma.Context, func(huma.C
 			refused = newFailure(http.StatusBadRequest, "%s: must have at most %d characters", reasonHeader, maxReason)
 		}
 		if refused != nil {
-			for name := range header {
-				ctx.SetHeader(name, header.Get(name))
-			}
 			_ = huma.WriteErr(router, ctx, refused.code, refused.body.Message)
 			return
 		}
@@ -134,6 +135,23 @@ func (h *handlers) requireAccess(router huma.API) func(huma.Context, func(huma.C
 		defer h.recordOperation(ctx)
 		next(ctx)
 	}
+}
+
+// limitRequests keeps a script from taking the whole server; nil while its token
+// is within its limit. People and the shared token are not limited.
+func (h *handlers) limitRequests(who auth.Identity, header http.Header) *failure {
+	if who.Kind != auth.KindToken {
+		return nil
+	}
+	left, wait := h.requests.Take(who.ID, h.cfg.Now())
+	header.Set("RateLimit-Limit", strconv.Itoa(h.requests.Burst()))
+	header.Set("RateLimit-Remaining", strconv.Itoa(left))
+	if wait <= 0 {
+		return nil
+	}
+	header.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	h.cfg.Metrics.APIRefused(refusedThrottled)
+	return newFailure(http.StatusTooManyRequests, "too many requests with this token; wait as Retry-After says")
 }
 
 // requirePermission refuses a caller who lacks a permission; nil when they have
@@ -177,51 +195,11 @@ const (
 	// tokenEvery after how long it may send a further one.
 	tokenTries = 10
 	tokenEvery = 6 * time.Second
-	// maxThrottled bounds the addresses that are remembered.
-	maxThrottled = 10_000
+	// requestBurst is how many requests an API token may make at once, and
+	// requestEvery after how long it may make a further one.
+	requestBurst = 200
+	requestEvery = 20 * time.Millisecond
 )
-
-// throttle limits wrong tokens for each address. It is safe for concurrent use.
-type throttle struct {
-	mu   sync.Mutex
-	seen map[string]*rate.Limiter
-}
-
-func newThrottle() *throttle { return &throttle{seen: map[string]*rate.Limiter{}} }
-
-// reserveTry reports how long an address that sent a wrong token has to wait before
-// the next one; 0 while it is within its limit. Addresses that have been quiet
-// are forgotten when there are too many.
-func (t *throttle) reserveTry(address string, now time.Time) time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	limiter := t.seen[address]
-	if limiter == nil {
-		if len(t.seen) >= maxThrottled {
-			t.forgetQuiet(now)
-		}
-		limiter = rate.NewLimiter(rate.Every(tokenEvery), tokenTries)
-		t.seen[address] = limiter
-	}
-	if limiter.AllowN(now, 1) {
-		return 0
-	}
-	missing := 1 - limiter.TokensAt(now)
-	return time.Duration(missing * float64(tokenEvery))
-}
-
-// forgetQuiet drops the addresses that have their whole limit again, and all of
-// them when none has.
-func (t *throttle) forgetQuiet(now time.Time) {
-	for address, limiter := range t.seen {
-		if limiter.TokensAt(now) >= tokenTries {
-			delete(t.seen, address)
-		}
-	}
-	if len(t.seen) >= maxThrottled {
-		clear(t.seen)
-	}
-}
 
 // Reasons of refused API requests, the labels of their metric.
 const (
@@ -248,7 +226,7 @@ func (h *handlers) admitRequest(a access, r *http.Request, header http.Header) (
 		return who, refused
 	}
 	address := remoteAddress(r)
-	if wait := h.throttle.reserveTry(address, h.cfg.Now()); wait > 0 {
+	if _, wait := h.wrongTokens.Take(address, h.cfg.Now()); wait > 0 {
 		h.cfg.Metrics.APIRefused(refusedThrottled)
 		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		return who, newFailure(http.StatusTooManyRequests, "too many requests with a wrong token")

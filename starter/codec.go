@@ -32,6 +32,8 @@ func newCodecOperation(path string) *huma.Operation {
 	}}
 	body := map[string]*huma.MediaType{"application/json": {Schema: payloads}}
 	op.Security = []map[string][]string{{bearerScheme: {}}}
+	op.Metadata = map[string]any{permissionKey: auth.PayloadDecode}
+	op.Extensions = map[string]any{"x-permission": auth.PayloadDecode}
 	op.RequestBody = &huma.RequestBody{Required: true, Content: body}
 	op.Responses["200"].Content = body
 	// The protocol's own handler answers a body that it cannot read.

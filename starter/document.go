@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/auth"
 )
 
 // registerDocument serves the API document. It is called last, because the
@@ -20,6 +23,7 @@ func (h *handlers) registerDocument(mux *http.ServeMux, doc *huma.OpenAPI) {
 		},
 	}
 	doc.AddOperation(document)
+	describeOperations(doc)
 	raw, err := json.Marshal(doc)
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		if err != nil {
@@ -29,6 +33,68 @@ func (h *handlers) registerDocument(mux *http.ServeMux, doc *huma.OpenAPI) {
 		}
 		writeBody(w, "application/openapi+json", raw)
 	})
+}
+
+// tags divide the operations by what they are about. The first prefix that fits
+// decides.
+var tags = []struct{ prefix, name, description string }{
+	{participantPath + "/turns", "turns", "Why the coach said what it said."},
+	{participantPath + "/memor", "memory", "What is remembered of a person."},
+	{participantPath + "/history", "conversation", "What was said, and messages of operators."},
+	{participantPath + "/messages", "conversation", ""},
+	{participantPath + "/chat", "conversation", ""},
+	{participantPath + "/waiting", "conversation", ""},
+	{participantPath + "/attention", "attention", "What operators should look at: crisis, failed sends, unreachable numbers."},
+	{participantsPath, "participants", "People in the programme: enrolment, profile, status, consent."},
+	{"/attention", "attention", ""},
+	{"/alerts", "attention", ""},
+	{"/users", "access", "Users, sessions, API tokens and the audit."},
+	{"/sessions", "access", ""},
+	{"/tokens", "access", ""},
+	{"/self", "access", ""},
+	{"/audit", "access", ""},
+	{"/twilio", "carrier", "Webhooks of the carrier, signed by it."},
+	{"/codec", "temporal", "Temporal's remote codec, by which its UI opens payloads."},
+	{"/livez", "health", "Probes, version, metrics and this document."},
+	{"/readyz", "health", ""},
+	{"/version", "health", ""},
+	{"/metrics", "health", ""},
+	{"/openapi.json", "health", ""},
+}
+
+// otherTag is for operations of none of the prefixes.
+const otherTag = "programme"
+
+// describeOperations gives every operation its tag, its description and what it
+// asks of the caller.
+func describeOperations(doc *huma.OpenAPI) {
+	doc.Tags = []*huma.Tag{{Name: otherTag, Description: "What concerns the whole programme."}}
+	for _, tag := range tags {
+		if tag.description != "" {
+			doc.Tags = append(doc.Tags, &huma.Tag{Name: tag.name, Description: tag.description})
+		}
+	}
+	for _, op := range listOperations(doc) {
+		op.Tags = []string{tagOf(op.Path)}
+		if op.Description == "" {
+			op.Description = op.Summary + "."
+		}
+		if needs, guarded := op.Metadata[permissionKey].(auth.Permission); guarded && needs != anyCaller {
+			op.Description += " Needs permission " + string(needs) + "."
+		}
+		if op.Security == nil {
+			op.Security = []map[string][]string{{}} // open to everybody
+		}
+	}
+}
+
+func tagOf(path string) string {
+	for _, tag := range tags {
+		if strings.HasPrefix(path, tag.prefix) {
+			return tag.name
+		}
+	}
+	return otherTag
 }
 
 // plainRoute is a route that is served outside the API library.

@@ -106,6 +106,9 @@ type reply struct {
 	body   struct {
 		Status  string          `json:"status"`
 		Message string          `json:"message"`
+		Code    string          `json:"code"`
+		Field   string          `json:"field"`
+		Request string          `json:"request_id"`
 		Result  json.RawMessage `json:"result"`
 	}
 }

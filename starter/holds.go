@@ -50,7 +50,7 @@ func (h *handlers) registerHolds(router huma.API) {
 
 // createHold stops prompts, reminders, feedback questions and check-ins. What
 // falls due meanwhile is recorded as missed and not sent later.
-func (h *handlers) createHold(ctx context.Context, in *newHoldRequest) (*answer[api.Hold], error) {
+func (h *handlers) createHold(ctx context.Context, in *newHoldRequest) (*created[api.Hold], error) {
 	now := h.now()
 	switch until := in.Body.Until; {
 	case !until.After(now):
@@ -64,7 +64,7 @@ func (h *handlers) createHold(ctx context.Context, in *newHoldRequest) (*answer[
 	if err != nil {
 		return nil, h.toFailure("creating the hold", err)
 	}
-	return newAnswer("Prompts are held; what falls due meanwhile is recorded as missed", toHold(saved, now)), nil
+	return newCreated(holdsPath+"/"+strconv.FormatInt(saved.ID, 10), "Prompts are held; what falls due meanwhile is recorded as missed", toHold(saved, now)), nil
 }
 
 func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api.HoldPage], error) {

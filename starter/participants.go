@@ -44,8 +44,9 @@ func toParticipant(ctx context.Context, p models.Participant) api.Participant {
 }
 
 type participantAnswer struct {
-	ETag string `header:"ETag" doc:"Version of the participant, for If-Match."`
-	Body api.Envelope[api.Participant]
+	Location string `header:"Location" doc:"Path of a participant who was enrolled; left out otherwise."`
+	ETag     string `header:"ETag" doc:"Version of the participant, for If-Match."`
+	Body     api.Envelope[api.Participant]
 }
 
 func newParticipantAnswer(ctx context.Context, message string, p models.Participant) *participantAnswer {
@@ -103,7 +104,9 @@ func (h *handlers) enrolParticipant(ctx context.Context, in *enrolRequest) (*par
 		return nil, h.toFailure("enrolling", err)
 	}
 	h.deliverNotices(ctx, saved.ID)
-	return newParticipantAnswer(ctx, "Conversation participant enrolled successfully", saved), nil
+	out := newParticipantAnswer(ctx, "Conversation participant enrolled successfully", saved)
+	out.Location = participantsPath + "/" + saved.ID
+	return out, nil
 }
 
 func (h *handlers) newParticipant(in *enrolRequest) (models.Participant, error) {

@@ -42,7 +42,7 @@ func TestEnrol(t *testing.T) {
 	require.Equal(t, "Coaching since 2026-11-24", options.StaticSummary)
 	require.Equal(t, models.ParticipantState{
 		ParticipantID: view.ID, Zone: "America/New_York", ZoneAssumed: true, Status: models.StatusActive, Mode: models.ModeIntake,
-		Notices: models.AppliedNotices{Counted: true}, GreetingAt: testNow,
+		Notices: models.AppliedNotices{Counted: true}, GreetingAt: testNow, AttributesShown: true,
 	}, h.engine.states[0])
 	require.Zero(t, h.store.undelivered())
 

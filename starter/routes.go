@@ -16,6 +16,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/console"
 	"coachline/internal/keylock"
+	"coachline/internal/throttle"
 	"coachline/starter/relay"
 )
 
@@ -33,6 +34,16 @@ func newAnswer[T any](message string, result T) *answer[T] {
 	return &answer[T]{Body: api.Envelope[T]{Status: api.StatusOK, Message: message, Result: result}}
 }
 
+// created is an answer that names where the new thing is found.
+type created[T any] struct {
+	Location string `header:"Location" doc:"Path of what was created."`
+	Body     api.Envelope[T]
+}
+
+func newCreated[T any](location, message string, result T) *created[T] {
+	return &created[T]{Location: location, Body: newAnswer(message, result).Body}
+}
+
 // participantRequest names the participant of a route that needs nothing else.
 type participantRequest struct {
 	ID string `path:"id" maxLength:"64" doc:"Participant id."`
@@ -48,10 +59,12 @@ type handlers struct {
 	// flood of one waits behind itself.
 	locks *keylock.Locks
 	log   *slog.Logger
-	// throttle limits wrong tokens.
-	throttle *throttle
 	// readings keeps the audit from naming each request of a reader.
 	readings *readings
+	// closing is closed when the server stops, for answers that would not end.
+	closing chan struct{}
+	// wrongTokens limits them for each address, requests for each API token.
+	wrongTokens, requests *throttle.Throttle
 }
 
 // newHandler builds the whole HTTP surface: the API, and the console, which calls
@@ -63,7 +76,7 @@ func (h *handlers) newHandler() (http.Handler, error) {
 	}
 	access := newAccess(h.cfg.HTTP.APIToken)
 	pages, err := console.New(console.Config{
-		API: answers, Access: h.cfg.Access, Changes: h.cfg.Changes, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
+		API: answers, Access: h.cfg.Access, Changes: h.cfg.Changes, Closing: h.closing, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
 		Provider:    h.cfg.HTTP.Provider,
 		TemporalURL: h.cfg.HTTP.TemporalURL, PhonesURL: h.cfg.HTTP.PhonesURL,
 		Version: h.cfg.Version, Metrics: h.cfg.Metrics, Logger: h.cfg.Logger, Now: h.cfg.Now,
@@ -88,6 +101,10 @@ func (h *handlers) newAPI() http.Handler {
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearerScheme: {Type: "http", Scheme: "bearer", Description: "COACH_API_TOKEN"},
 	}
+	config.Info.Description = "Participants, their conversations, and who operates the programme. Every answer is JSON in one envelope; failures name code, field and request. " +
+		"Routes keep their meaning: fields are added, never taken away or given another meaning."
+	config.Info.Contact = &huma.Contact{Name: "The people who run this installation"}
+	config.Info.License = &huma.License{Name: "As agreed with the people who run this installation", URL: "about:blank"}
 	if h.cfg.HTTP.PublicURL != "" {
 		config.Servers = []*huma.Server{{URL: h.cfg.HTTP.PublicURL}}
 	}
@@ -118,7 +135,7 @@ func (h *handlers) newAPI() http.Handler {
 	documentQuery(doc)
 	h.registerMetrics(mux, doc)
 	h.registerDocument(mux, doc)
-	return withHeaders(withEnvelope(mux, queryNames(doc)))
+	return withFailures(withHeaders(withEnvelope(mux, queryNames(doc))))
 }
 
 // strictJSON reads JSON in UTF-8 only, where the standard library would put

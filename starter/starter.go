@@ -51,6 +51,7 @@ import (
 	"coachline/internal/console"
 	"coachline/internal/keylock"
 	"coachline/internal/metrics"
+	"coachline/internal/throttle"
 	"coachline/starter/relay"
 )
 
@@ -161,17 +162,21 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	r := relay.New(relay.Config{
-		Store: cfg.Store, Hints: cfg.Store, Alarms: cfg.Store, Memories: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
+		Store: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
-	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, throttle: newThrottle(), readings: newReadings()}
+	h := &handlers{
+		cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), readings: newReadings(),
+		wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery),
+	}
 	handler, err := h.newHandler()
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
+	server := newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger)
+	server.RegisterOnShutdown(func() { close(h.closing) })
 	return &Server{
-		listener: listener, http: newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger), relay: r,
-		upkeep: upkeep{access: cfg.Access, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
+		listener: listener, http: server, relay: r, upkeep: upkeep{access: cfg.Access, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
 	}, nil
 }
 

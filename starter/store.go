@@ -13,10 +13,7 @@ import (
 // It is an interface because tests need one that fails, and one that loses a
 // race, when they say so.
 type Store interface {
-	relay.Notices
-	relay.Hints
-	relay.Alarms
-	relay.Memories
+	relay.Store
 	metrics.Notices
 
 	// Ping fails unless the database answers.

@@ -85,7 +85,7 @@ type newUserRequest struct {
 
 // createUser adds a person who can sign in with a password, at the OpenID Connect
 // provider, or both.
-func (h *handlers) createUser(ctx context.Context, in *newUserRequest) (*answer[api.User], error) {
+func (h *handlers) createUser(ctx context.Context, in *newUserRequest) (*created[api.User], error) {
 	body := in.Body
 	if body.Password == "" && body.Subject == "" {
 		return nil, newFailure(http.StatusBadRequest, "password: is required unless subject is given")
@@ -105,7 +105,7 @@ func (h *handlers) createUser(ctx context.Context, in *newUserRequest) (*answer[
 	if err != nil {
 		return nil, h.toFailure("creating the user", err)
 	}
-	return newAnswer("User created", toUser(saved)), nil
+	return newCreated(usersPath+"/"+saved.ID, "User created", toUser(saved)), nil
 }
 
 type userRequest struct {
@@ -187,7 +187,7 @@ type newTokenRequest struct {
 	Body api.NewToken
 }
 
-func (h *handlers) createToken(ctx context.Context, in *newTokenRequest) (*answer[api.CreatedToken], error) {
+func (h *handlers) createToken(ctx context.Context, in *newTokenRequest) (*created[api.CreatedToken], error) {
 	now := h.now()
 	scopes, err := auth.ParseScopes(in.Body.Scopes)
 	if err != nil {
@@ -207,7 +207,7 @@ func (h *handlers) createToken(ctx context.Context, in *newTokenRequest) (*answe
 	if err != nil {
 		return nil, h.toFailure("creating the token", err)
 	}
-	return newAnswer("Token created; its secret is not shown again", api.CreatedToken{Token: h.toToken(saved), Secret: secret}), nil
+	return newCreated(tokensPath+"/"+saved.ID, "Token created; its secret is not shown again", api.CreatedToken{Token: h.toToken(saved), Secret: secret}), nil
 }
 
 func (h *handlers) revokeToken(ctx context.Context, in *accessRequest) (*answer[api.Token], error) {

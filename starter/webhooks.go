@@ -177,7 +177,7 @@ func (h *handlers) receiveStatus(r *http.Request, form url.Values) error {
 	if err != nil {
 		return err
 	}
-	if found && report.Class == models.CarrierConsent {
+	if found && report.Class.Spec().OptsOut {
 		h.cfg.Metrics.Consent(models.ConsentOptOut, models.MethodCarrierError)
 	}
 	if !found {

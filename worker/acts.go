@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"strings"
@@ -68,7 +67,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		return nil, err
 	}
 	model, carrier := m.Model(client), m.Carrier(sender)
-	rows := countedRows{Store: conns.Store, metrics: m, tools: registry}
+	rows := conns.Store
 	zones := rememberedZones()
 	memories, err := memory.New(memory.Config{Database: conns.Store.Database()})
 	if err != nil {
@@ -79,24 +78,24 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
 	})
 	turns := &activities.TurnLoader{
-		Store: withTranscriber(cfg, rows, transcriber{notes: rows, carrier: sender, model: client, log: conns.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
-		Recent: activities.NewRecent(func(ctx context.Context, turn models.TurnContext) { metrics.Of(ctx).Loaded(turn) }),
+		Store: withTranscriber(cfg, rows, transcriber{notes: rows, carrier: sender, model: client, metrics: m, log: conns.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
+		Recent: activities.NewRecent(), Metrics: m,
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},
 	}
-	posts := &activities.SendActivities{Store: rows, Brake: rows, Carrier: carrier, Now: time.Now}
-	decisions := &activities.DecisionActivities{Rules: rules, Zones: zones, Tools: registry, Calls: rows}
+	posts := &activities.SendActivities{Store: rows, Brake: rows, Carrier: carrier, Now: time.Now, Metrics: m}
+	decisions := &activities.DecisionActivities{Rules: rules, Zones: zones, Tools: registry, Calls: rows, Metrics: m}
 	return &acts{
 		decisions: decisions,
 		turns:     turns,
 		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: replies, Tools: registry, Rules: decisions},
 		tools: &activities.ToolActivities{
 			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
-			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: time.Now,
+			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: time.Now, Metrics: m,
 		},
-		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: memoryQueue{store: conns.Store}, Rules: decisions},
-		subagents:   &activities.SubagentActivities{Store: rows, Tools: registry},
+		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: memoryQueue{store: conns.Store}, Rules: decisions, Metrics: m},
+		subagents:   &activities.SubagentActivities{Store: rows, Tools: registry, Metrics: m},
 		removals:    &activities.RemovalActivities{Store: rows},
 		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: replies, Now: time.Now},
 		front: &activities.NoticeActivities{
@@ -105,8 +104,8 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: time.Now,
 		},
 		posts:  posts,
-		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now},
-		late:   &activities.LaterRetries{Store: conns.Store, Posts: &countedSends{posts}, Rules: rules, Zones: zones, Now: time.Now},
+		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now, Metrics: m},
+		late:   &activities.LaterRetries{Store: conns.Store, Posts: posts, Rules: rules, Zones: zones, Now: time.Now},
 	}, nil
 }
 
@@ -122,7 +121,7 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 				locale, strings.Join(screening.Languages(), ", "))
 		}
 	}
-	parts.shelf = library
+	parts.playbooks = library
 	if parts.instructions, err = agent.NewInstructions(library, cfg.Coaching.Programme); err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}

@@ -19,20 +19,20 @@ import (
 )
 
 const (
-	testQueue = "life"
+	testQueue = "deployment-test"
 	limit     = 30 * time.Second
 )
 
-// life is a workflow that ends on "end" with the name of the build that ran its
+// endWithBuild is a workflow that ends on "end" with the name of the build that ran its
 // last task, and begins a new run on "next", as a participant does.
-func life(build string) func(workflow.Context) (string, error) {
+func endWithBuild(build string) func(workflow.Context) (string, error) {
 	return func(ctx workflow.Context) (string, error) {
 		var word string
 		workflow.GetSignalChannel(ctx, "word").Receive(ctx, &word)
 		if word == "next" {
 			return "", workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
 				InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
-			}, "Life")
+			}, "EndWithBuild")
 		}
 		return build, nil
 	}
@@ -64,7 +64,7 @@ func (k cluster) worker(build string, mode config.Versioning) (deployment, func(
 	}
 	require.NoError(k.t, d.checkServer(k.t.Context()))
 	w := sdk.New(k.c, testQueue, sdk.Options{DeploymentOptions: d.deploymentOptions()})
-	w.RegisterWorkflowWithOptions(life(build), workflow.RegisterOptions{Name: "Life"})
+	w.RegisterWorkflowWithOptions(endWithBuild(build), workflow.RegisterOptions{Name: "EndWithBuild"})
 	require.NoError(k.t, w.Start())
 	ctx, cancel := context.WithCancel(context.Background())
 	var keeping sync.WaitGroup
@@ -89,7 +89,7 @@ func (k cluster) routed(d deployment, to string) {
 // start begins a workflow and waits for its first task to be done.
 func (k cluster) start(id string) {
 	k.t.Helper()
-	_, err := k.c.ExecuteWorkflow(k.t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: testQueue}, "Life")
+	_, err := k.c.ExecuteWorkflow(k.t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: testQueue}, "EndWithBuild")
 	require.NoError(k.t, err)
 	k.did(id, 1)
 }

@@ -9,6 +9,7 @@ import (
 
 	"coachline/activities"
 	"coachline/internal/config"
+	"coachline/internal/metrics"
 	"coachline/models"
 )
 
@@ -38,6 +39,7 @@ type transcriber struct {
 	notes   noteKeeper
 	carrier recorder
 	model   writer
+	metrics *metrics.Metrics
 	log     *slog.Logger
 	now     func() time.Time
 }
@@ -103,6 +105,7 @@ func (e transcriber) transcribeAll(ctx context.Context, texts []int64) error {
 			if err != nil {
 				return err
 			}
+			e.metrics.Transcript(accepted)
 			if accepted.AlarmID != "" {
 				e.log.Error("a voice note may be a crisis", "participant", accepted.Inbound.ParticipantID, "inbound", id, "alarm", accepted.AlarmID)
 			}

@@ -14,9 +14,9 @@ import (
 
 // toolParts is what tools stand on.
 type toolParts struct {
-	ledger browse.Ledger
-	shelf  tools.Shelf
-	events message.Events
+	ledger    browse.Ledger
+	playbooks tools.Playbooks
+	events    message.Events
 	// instructions are what no text may repeat.
 	instructions *agent.Instructions
 }
@@ -38,7 +38,7 @@ func newTools(cfg config.Config, parts toolParts) (*tools.Registry, error) {
 	if cfg.Replies.MessageTool == config.SwitchOn {
 		extras = append(extras, message.New(message.Config{Ledger: parts.ledger, Events: parts.events, Instructions: parts.instructions}).Tool())
 	}
-	options := []tools.Option{tools.WithPlaybooks(parts.shelf), tools.With(extras...)}
+	options := []tools.Option{tools.WithPlaybooks(parts.playbooks), tools.With(extras...)}
 	if cfg.Replies.Subagents == config.SwitchOn {
 		options = append(options, tools.Subagents())
 	}

@@ -8,7 +8,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/internal/config"
-	"coachline/internal/metrics"
 	"coachline/models"
 )
 
@@ -33,14 +32,14 @@ type activityQueue struct {
 // because the server then returns them with the completed workflow task (eager
 // execution). A rate on a queue turns eager execution off and does not count
 // eager activities, so sends keep their queue when COACH_SEND_RATE is set.
-func activityQueues(cfg config.Config, acts *acts, m *metrics.Metrics) []activityQueue {
+func activityQueues(cfg config.Config, acts *acts) []activityQueue {
 	split := cfg.Tuning.Queues == config.QueuesSplit
 	perSecond := cfg.Carrier.SendRate / segmentsPerSend
 	return []activityQueue{
 		{name: models.QueueModel, separate: split, activities: []any{acts.talk, acts.remembering}},
 		{
 			name: models.QueueSMS, separate: split || perSecond > 0, perSecond: perSecond,
-			activities: []any{&countedTurnEnd{acts.closing, m}, acts.front, &countedSends{acts.posts}, &countedReconcile{acts.checks, m}, acts.late},
+			activities: []any{acts.closing, acts.front, acts.posts, acts.checks, acts.late},
 		},
 	}
 }

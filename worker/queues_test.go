@@ -13,7 +13,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/internal/config"
-	"coachline/internal/metrics"
 	"coachline/models"
 )
 
@@ -38,7 +37,7 @@ func TestActivityQueues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := config.Config{Tuning: config.Tuning{Queues: tt.queues}}
 			cfg.Carrier.SendRate = tt.rate
-			queues := activityQueues(cfg, &acts{}, &metrics.Metrics{})
+			queues := activityQueues(cfg, &acts{})
 			require.Equal(t, []string{models.QueueModel, models.QueueSMS}, []string{queues[0].name, queues[1].name})
 			require.InDelta(t, tt.perSecond, queues[1].perSecond, 0)
 			require.Zero(t, queues[0].perSecond)

@@ -94,7 +94,7 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		return nil, err
 	}
 	base.DeploymentOptions = d.deploymentOptions()
-	queues := activityQueues(cfg, acts, m)
+	queues := activityQueues(cfg, acts)
 	forWorkflows := base
 	forWorkflows.Interceptors = []interceptor.WorkerInterceptor{&queueInterceptor{queues: separateQueues(queues)}}
 	coach := sdk.New(conns.Temporal, models.QueueCoach, forWorkflows)
@@ -102,7 +102,7 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	coach.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: models.WorkflowReconcile})
 	coach.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: models.SubagentWorkflowType})
 	coach.RegisterActivity(acts.decisions)
-	coach.RegisterActivity(&countedTurnLoader{acts.turns, m})
+	coach.RegisterActivity(acts.turns)
 	coach.RegisterActivity(acts.tools)
 	coach.RegisterActivity(acts.subagents)
 	coach.RegisterActivity(acts.removals)

@@ -64,7 +64,7 @@ func TestWorkersClockAhead(t *testing.T) {
 	library, err := prompts.Load("")
 	require.NoError(t, err)
 	posts := &activities.SendActivities{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: ahead}
-	turns := &activities.TurnLoader{Store: w.store, States: w.store, Recent: activities.NewRecent(nil), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
+	turns := &activities.TurnLoader{Store: w.store, States: w.store, Recent: activities.NewRecent(), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
 	again := activity.RegisterOptions{DisableAlreadyRegisteredCheck: true}
 	w.env.RegisterActivityWithOptions(posts, again)
 	w.env.RegisterActivityWithOptions(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: keepsNothing{}, After: w, Rules: w.rules}, again)

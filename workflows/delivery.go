@@ -100,12 +100,8 @@ func (t *turn) sendToolTexts(ctx workflow.Context, in models.ToolEffect) {
 // of a removal: the send goes on by itself, and its next attempt is refused by
 // the gate.
 func (t *turn) awaitSend(ctx workflow.Context, future workflow.Future, out any) error {
-	switch t.plan.Kind {
-	case models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindOperator:
+	if !t.plan.Kind.Spec().Coaching {
 		return future.Get(ctx, out)
-	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
-		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindResult, models.KindSubagent,
-		models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	return t.awaitActivity(ctx, future, out)
 }
@@ -208,26 +204,11 @@ func revisionOf(state models.ParticipantState) revision {
 // text; nil for turns from which nothing follows. It goes along with the send: a
 // local activity of its own would cost an event of every prompt.
 func (t *turn) onceSent(ctx workflow.Context) *models.DecideInput {
-	kind := t.sentEvent()
+	kind := t.plan.Kind.Spec().Sent
 	if kind == "" {
 		return nil
 	}
 	return &models.DecideInput{State: t.participant.state.Clone(), Event: models.Event{Kind: kind, Plan: t.plan}, Now: workflow.Now(ctx)}
-}
-
-// sentEvent returns what the rules are told of a turn's text that the carrier
-// took; empty for turns of which they need not hear.
-func (t *turn) sentEvent() models.EventKind {
-	switch t.plan.Kind {
-	case models.KindPrompt:
-		return models.EventPromptSent
-	case models.KindCheckIn:
-		return models.EventCheckInSent
-	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindReminder, models.KindFeedbackQuestion,
-		models.KindFeedbackFollowup, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety,
-		models.KindResult, models.KindSubagent, models.KindDebug, models.KindToolCall, models.KindToolResult:
-	}
-	return ""
 }
 
 // applySendResult tells the rules how a prompt fared, and that a check-in went
@@ -235,7 +216,7 @@ func (t *turn) sentEvent() models.EventKind {
 // later. What the rules have said already holds while they would be asked with
 // the same state.
 func (t *turn) applySendResult(ctx workflow.Context, sent models.SendSMSResult) {
-	kind := t.sentEvent()
+	kind := t.plan.Kind.Spec().Sent
 	switch accepted := !sent.AcceptedAt.IsZero(); {
 	case sent.Status == models.OutboxSending || kind == "":
 		return

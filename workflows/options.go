@@ -145,11 +145,8 @@ func (t *turn) sendOptions(ctx workflow.Context, summary string) workflow.Contex
 // turnPriority puts answers before prompts and reminders.
 func (t *turn) turnPriority() temporal.Priority {
 	key := priorityStart
-	switch t.plan.Kind {
-	case models.KindReply, models.KindGreeting, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety:
+	if t.plan.Kind.Spec().Urgent {
 		key = priorityReply
-	case models.KindMessage, models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion,
-		models.KindFeedbackFollowup, models.KindCheckIn, models.KindResult, models.KindSubagent, models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 	return temporal.Priority{PriorityKey: key, FairnessKey: t.participant.state.ParticipantID}
 }

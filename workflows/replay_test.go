@@ -106,7 +106,7 @@ func (f *file) read(t *testing.T) {
 	f.shown = shown.String()
 }
 
-func TestEveryKindOfLifeIsRecorded(t *testing.T) {
+func TestEveryKindOfHistoryIsRecorded(t *testing.T) {
 	found := map[string]string{}
 	for _, f := range recorded(t) {
 		require.Contains(t, kinds, f.kind, "%s is of no kind that the list knows", f.path)
@@ -114,7 +114,7 @@ func TestEveryKindOfLifeIsRecorded(t *testing.T) {
 	}
 	for kind, wants := range kinds {
 		if found[kind] == "" {
-			t.Errorf("no history of the kind %s: make record-history LIFE=%s", kind, kind)
+			t.Errorf("no history of the kind %s: make record-history HISTORY=%s", kind, kind)
 			continue
 		}
 		for _, want := range wants {

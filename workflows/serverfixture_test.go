@@ -48,8 +48,8 @@ type serverFixture struct {
 	key, address string
 	store        *store.Store
 	relay        *relay.Relay
-	model        *voice
-	post         *post
+	model        *fixedModel
+	post         *countingCarrier
 	rules        coach.Rules
 	limits       models.Limits
 	quiet        *slog.Logger
@@ -65,7 +65,7 @@ type serverFixture struct {
 // newServerFixture starts a server of its own; change may set rules and limits.
 func newServerFixture(t *testing.T, change func(*serverFixture)) *serverFixture {
 	t.Helper()
-	n := &serverFixture{t: t, ctx: t.Context(), model: &voice{}, quiet: slog.New(slog.DiscardHandler),
+	n := &serverFixture{t: t, ctx: t.Context(), model: &fixedModel{}, quiet: slog.New(slog.DiscardHandler),
 		limits: models.Limits{Rounds: 8, ToolCalls: 5}, rules: coach.Rules{}}
 	if change != nil {
 		change(n)
@@ -78,7 +78,7 @@ func newServerFixture(t *testing.T, change func(*serverFixture)) *serverFixture 
 	n.store, err = store.Open(n.ctx, store.Config{URL: "sqlite::memory:", Sealer: n.ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.store.Close()) })
-	n.post = &post{store: n.store}
+	n.post = &countingCarrier{store: n.store}
 	server, err := temporal.Start(n.ctx, temporal.Config{UIPort: temporal.NoUI})
 	require.NoError(t, err)
 	t.Cleanup(server.Stop)
@@ -86,7 +86,7 @@ func newServerFixture(t *testing.T, change func(*serverFixture)) *serverFixture 
 	n.client = n.dial(n.address, n.ring)
 	counted, err := metrics.New(metrics.Config{Logger: n.quiet})
 	require.NoError(t, err)
-	n.relay = relay.New(relay.Config{Store: n.store, Hints: n.store, Engine: n.client, Logger: n.quiet, Now: time.Now, Metrics: counted})
+	n.relay = relay.New(relay.Config{Store: n.store, Engine: n.client, Logger: n.quiet, Now: time.Now, Metrics: counted})
 	t.Cleanup(func() { n.relay.Stop(context.Background()) })
 	return n
 }
@@ -116,21 +116,21 @@ func (n *serverFixture) work(c client.Client, options worker.Options) (stop func
 		Zones: time.LoadLocation, Now: time.Now, Settings: agent.Settings{ChatModel: "gpt-4.1", SmallModel: "small", HistoryLimit: 30,
 			Hot: 30 * time.Minute, MemoryStep: agent.MemoryOff},
 	})
-	turns := &activities.TurnLoader{Store: n.store, States: n.store, Recent: activities.NewRecent(nil), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
+	turns := &activities.TurnLoader{Store: n.store, States: n.store, Recent: activities.NewRecent(), Archive: n.store, Prompts: library, Programme: "Test", Limits: n.limits}
 	posts := &activities.SendActivities{Store: n.store, Brake: n.store, Carrier: n.post, Now: time.Now}
 	options.DisableRegistrationAliasing = true
-	lives := worker.New(c, models.QueueCoach, options)
-	lives.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
+	coachWorker := worker.New(c, models.QueueCoach, options)
+	coachWorker.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
 	decisions := &activities.DecisionActivities{Rules: n.rules, Zones: time.LoadLocation, Tools: registry, Calls: n.store}
-	lives.RegisterActivity(decisions)
-	lives.RegisterActivity(turns)
-	lives.RegisterActivity(&activities.ToolActivities{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
+	coachWorker.RegisterActivity(decisions)
+	coachWorker.RegisterActivity(turns)
+	coachWorker.RegisterActivity(&activities.ToolActivities{Store: n.store, Sent: n.store, Tools: registry, Model: n.model, Embedder: n.model, Facts: memories,
 		Prompts: library, Zones: time.LoadLocation, ModelName: "test", Now: time.Now})
-	lives.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: n.store, Replies: replies, Tools: registry, Rules: decisions})
-	lives.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: forgetful{}, Rules: decisions})
-	lives.RegisterActivity(posts)
-	require.NoError(n.t, lives.Start())
-	stop = sync.OnceFunc(lives.Stop)
+	coachWorker.RegisterActivity(&activities.ModelActivities{Turns: turns, Store: n.store, Replies: replies, Tools: registry, Rules: decisions})
+	coachWorker.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: noMemory{}, Rules: decisions})
+	coachWorker.RegisterActivity(posts)
+	require.NoError(n.t, coachWorker.Start())
+	stop = sync.OnceFunc(coachWorker.Stop)
 	n.t.Cleanup(stop)
 	return stop
 }
@@ -241,31 +241,31 @@ func (n *serverFixture) said(id string, most int) map[string]int {
 	return counts
 }
 
-// forgetful keeps nothing of a turn.
-type forgetful struct{}
+// noMemory keeps nothing of a turn.
+type noMemory struct{}
 
-func (forgetful) Remember(context.Context, models.RememberInput) error { return nil }
+func (noMemory) Remember(context.Context, models.RememberInput) error { return nil }
 
-// voice is a model that any number of people talk to at once.
-type voice struct{}
+// fixedModel is a model that any number of people talk to at once.
+type fixedModel struct{}
 
-func (*voice) Complete(context.Context, models.ChatRequest) (models.ChatResponse, error) {
+func (*fixedModel) Complete(context.Context, models.ChatRequest) (models.ChatResponse, error) {
 	return say("fine"), nil
 }
 
-func (*voice) Embed(context.Context, []string) ([][]float32, error) {
+func (*fixedModel) Embed(context.Context, []string) ([][]float32, error) {
 	return nil, &models.ModelError{Class: models.ModelRefused, Message: "no vectors"}
 }
 
-// post is a carrier that takes everything and knows for whom and when.
-type post struct {
+// countingCarrier is a carrier that takes everything and knows for whom and when.
+type countingCarrier struct {
 	store *store.Store
 	mu    sync.Mutex
 	sent  map[string][]time.Time // by number
 	rows  map[string]int         // by outbox id
 }
 
-func (p *post) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
+func (p *countingCarrier) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
 	if err := sms.MayWrite(ctx); err != nil {
 		return models.Receipt{}, err
 	}
@@ -279,26 +279,26 @@ func (p *post) Send(ctx context.Context, sms models.SMS) (models.Receipt, error)
 	return models.Receipt{ProviderSID: "SM-" + sms.OutboxID, Status: models.OutboxQueued}, nil
 }
 
-func (p *post) Find(context.Context, models.SMS, time.Duration) (models.Lookup, error) {
+func (p *countingCarrier) Find(context.Context, models.SMS, time.Duration) (models.Lookup, error) {
 	return models.Lookup{At: time.Now()}, nil
 }
 
 // to counts the texts to a number.
-func (p *post) to(number string) int {
+func (p *countingCarrier) to(number string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.sent[number])
 }
 
 // times is how often a row was posted.
-func (p *post) times(row string) int {
+func (p *countingCarrier) times(row string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.rows[row]
 }
 
 // doubled lists the rows that were posted more than once.
-func (p *post) doubled() []string {
+func (p *countingCarrier) doubled() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var rows []string
@@ -311,7 +311,7 @@ func (p *post) doubled() []string {
 }
 
 // last is when the newest text to a number was taken.
-func (p *post) last(number string) time.Time {
+func (p *countingCarrier) last(number string) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	times := p.sent[number]

@@ -87,19 +87,14 @@ type turnText struct {
 // chooseText finds the text to send; ok is false when there is nothing to send:
 // the person left or opted out meanwhile, or the prompt is out already.
 func (t *turn) chooseText(ctx workflow.Context) (turnText, bool) {
-	switch t.plan.Kind {
-	case models.KindReply, models.KindGreeting, models.KindPrompt:
-		return t.runRounds(ctx)
-	case models.KindCheckIn:
+	source := t.plan.Kind.Spec().Source
+	switch {
+	case t.plan.Kind == models.KindCheckIn:
 		return t.checkIn(ctx)
-	case models.KindOperator:
-		return turnText{source: models.SourceOutbox}, true
-	case models.KindResult:
-		return turnText{source: models.SourceSubagent}, true
-	case models.KindMessage, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup,
-		models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindSubagent, models.KindDebug, models.KindToolCall, models.KindToolResult:
+	case source == models.SourceStep:
+		return t.runRounds(ctx)
 	}
-	return turnText{source: models.SourceFixed}, true
+	return turnText{source: source}, true
 }
 
 // beginInput returns what the next activity has to store first; nil when it is

@@ -57,30 +57,30 @@ func TestUnsettledReplyDoesNotHoldUpTheNext(t *testing.T) {
 	require.NotContains(t, contents(w.model.requests[2]), label+"ok: second")
 }
 
-// lossy loses the worker of every attempt of an activity from an instant on to
+// attemptLoser loses the worker of every attempt of an activity from an instant on to
 // another: what the attempt did has happened, and the server hears nothing of it.
-type lossy struct {
+type attemptLoser struct {
 	interceptor.WorkerInterceptorBase
 	name        string
 	from, until time.Time
 	now         func() time.Time
 }
 
-func (l *lossy) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	i := &lossyActivity{lossy: l}
+func (l *attemptLoser) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	i := &lossyActivity{attemptLoser: l}
 	i.Next = next
 	return i
 }
 
 type lossyActivity struct {
 	interceptor.ActivityInboundInterceptorBase
-	lossy *lossy
+	attemptLoser *attemptLoser
 }
 
 func (l *lossyActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	out, err := l.Next.ExecuteActivity(ctx, in)
-	now := l.lossy.now()
-	if activity.GetInfo(ctx).ActivityType.Name == l.lossy.name && now.After(l.lossy.from) && now.Before(l.lossy.until) {
+	now := l.attemptLoser.now()
+	if activity.GetInfo(ctx).ActivityType.Name == l.attemptLoser.name && now.After(l.attemptLoser.from) && now.Before(l.attemptLoser.until) {
 		return nil, temporal.NewHeartbeatTimeoutError()
 	}
 	return out, err
@@ -92,7 +92,7 @@ func TestLostLookDoesNotHoldUpTheNext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withRules(func(r *coach.Rules) { r.Debounce = 0 }))
 	options := workerOptions
-	options.Interceptors = []interceptor.WorkerInterceptor{&lossy{
+	options.Interceptors = []interceptor.WorkerInterceptor{&attemptLoser{
 		name: "SendTurn", from: monday.Add(45 * time.Second), until: monday.Add(55 * time.Second), now: w.env.Now,
 	}}
 	w.env.SetWorkerOptions(options)

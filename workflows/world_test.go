@@ -110,7 +110,7 @@ func (w *world) register(rules coach.Rules) {
 	now := w.env.Now
 	w.rules = &activities.DecisionActivities{Rules: rules, Zones: zones, Tools: registry, Calls: w.store}
 	w.env.RegisterActivity(w.rules)
-	turns := &activities.TurnLoader{Store: w.store, States: w.store, Recent: activities.NewRecent(nil), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
+	turns := &activities.TurnLoader{Store: w.store, States: w.store, Recent: activities.NewRecent(), Archive: w.store, Prompts: library, Programme: "Test", Limits: w.limits}
 	posts := &activities.SendActivities{Store: w.store, Brake: w.store, Carrier: w.carrier, Now: now}
 	w.env.RegisterActivity(turns)
 	memories, err := memory.New(memory.Config{Database: w.store.Database()})

@@ -34,9 +34,9 @@ const (
 	day      = 24 * time.Hour
 )
 
-// resident is a participant with a fixed schedule and a random window,
+// yearParticipant is a participant with a fixed schedule and a random window,
 // somewhere.
-type resident struct {
+type yearParticipant struct {
 	zone  string
 	year  int
 	fixed string
@@ -48,8 +48,8 @@ type resident struct {
 
 // residents live where clocks change at every hour of the night, by 30, 60 and
 // 120 minutes, at midnight, in Ramadan, across the date line, and not at all.
-func residents() []resident {
-	return []resident{
+func residents() []yearParticipant {
+	return []yearParticipant{
 		{zone: "America/New_York", year: 2026, fixed: "07:30", opens: "19:00", closes: "23:00", silent: true},
 		{zone: "America/Los_Angeles", year: 2026, fixed: "02:30", opens: "06:00", closes: "09:30"},
 		{zone: "America/St_Johns", year: 2026, fixed: "22:15", opens: "20:30", closes: "08:45"},
@@ -86,7 +86,7 @@ func residents() []resident {
 // stretch is a part of a resident's history; told is what reached the phone,
 // and answers counts the texts that came back.
 type stretch struct {
-	resident
+	yearParticipant
 	t           *testing.T
 	place       *time.Location
 	from, until time.Time
@@ -102,11 +102,11 @@ type told struct {
 	Due  string
 }
 
-func (r resident) stretch(t *testing.T, place *time.Location, from, until time.Time) *stretch {
-	return &stretch{resident: r, t: t, place: place, from: from.UTC(), until: until.UTC()}
+func (r yearParticipant) stretch(t *testing.T, place *time.Location, from, until time.Time) *stretch {
+	return &stretch{yearParticipant: r, t: t, place: place, from: from.UTC(), until: until.UTC()}
 }
 
-func (r resident) location(t *testing.T) *time.Location {
+func (r yearParticipant) location(t *testing.T) *time.Location {
 	t.Helper()
 	place, err := time.LoadLocation(r.zone)
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func (r resident) location(t *testing.T) *time.Location {
 }
 
 // wholeYear begins in the afternoon, where no fixed time is near.
-func (r resident) wholeYear(t *testing.T) *stretch {
+func (r yearParticipant) wholeYear(t *testing.T) *stretch {
 	place := r.location(t)
 	from := time.Date(r.year, 1, 1, 15, 20, 0, 0, place)
 	return r.stretch(t, place, from, from.AddDate(1, 0, 0))
@@ -122,7 +122,7 @@ func (r resident) wholeYear(t *testing.T) *stretch {
 
 // weeks are those around the clock changes of the year; one of June where
 // there is none.
-func (r resident) weeks(t *testing.T) []*stretch {
+func (r yearParticipant) weeks(t *testing.T) []*stretch {
 	place := r.location(t)
 	var out []*stretch
 	for at := time.Date(r.year, 1, 8, 0, 0, 0, 0, place); ; {
@@ -205,12 +205,12 @@ func TestClockChangesInTheFullWorld(t *testing.T) {
 	for _, r := range residents() {
 		t.Run(strings.ReplaceAll(r.zone, "/", "_"), func(t *testing.T) {
 			t.Parallel()
-			bare := r.weeks(t)
+			stubActivities := r.weeks(t)
 			for i, s := range r.weeks(t) {
 				s.live()
 				s.check()
-				newBare(bare[i]).run()
-				s.agrees(bare[i])
+				newBare(stubActivities[i]).run()
+				s.agrees(stubActivities[i])
 			}
 		})
 	}
@@ -251,9 +251,9 @@ func (s *stretch) live() {
 	w.run(s.until.Sub(s.from))
 }
 
-// bare is the workflow with the real rules and, in place of the other
+// stubActivities is the workflow with the real rules and, in place of the other
 // activities, ones that keep nothing.
-type bare struct {
+type stubActivities struct {
 	activities.DecisionActivities
 	s     *stretch
 	env   *testsuite.TestWorkflowEnvironment
@@ -261,10 +261,10 @@ type bare struct {
 	texts int64
 }
 
-func newBare(s *stretch) *bare {
+func newBare(s *stretch) *stubActivities {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
-	b := &bare{s: s, env: suite.NewTestWorkflowEnvironment(), ended: map[string]bool{}}
+	b := &stubActivities{s: s, env: suite.NewTestWorkflowEnvironment(), ended: map[string]bool{}}
 	b.Rules = rulesOfTheYear(s.t)
 	b.Zones = func(string) (*time.Location, error) { return s.place, nil }
 	b.env.SetStartTime(s.from)
@@ -275,7 +275,7 @@ func newBare(s *stretch) *bare {
 	return b
 }
 
-func (b *bare) run() {
+func (b *stubActivities) run() {
 	b.s.t.Helper()
 	b.s.answers++
 	b.texted(0)
@@ -287,7 +287,7 @@ func (b *bare) run() {
 }
 
 // texted lets a text arrive after a delay.
-func (b *bare) texted(delay time.Duration) {
+func (b *stubActivities) texted(delay time.Duration) {
 	b.env.RegisterDelayedCallback(func() {
 		b.texts++
 		b.env.SignalWorkflow(models.SignalMessageReceived,
@@ -296,7 +296,7 @@ func (b *bare) texted(delay time.Duration) {
 }
 
 // CallModel is an activity: a reply calls its tools first.
-func (b *bare) CallModel(_ context.Context, in models.CallModelInput) (models.CallModelResult, error) {
+func (b *stubActivities) CallModel(_ context.Context, in models.CallModelInput) (models.CallModelResult, error) {
 	var out models.CallModelResult
 	if in.Begin != nil {
 		out.Begun = &models.PrepareTurnResult{Limits: models.Limits{Rounds: 8, ToolCalls: 5}}
@@ -314,7 +314,7 @@ func (b *bare) CallModel(_ context.Context, in models.CallModelInput) (models.Ca
 }
 
 // DecideTool is an activity.
-func (b *bare) DecideTool(_ context.Context, in models.DecideToolInput) (models.Decision, error) {
+func (b *stubActivities) DecideTool(_ context.Context, in models.DecideToolInput) (models.Decision, error) {
 	ev := models.Event{Kind: models.EventTransitionAsk, Mode: models.ModeIntake}
 	if in.Tool.TurnID == models.TurnID("conv_1", 1) {
 		ev = b.s.setUp()[in.Tool.Call]
@@ -323,7 +323,7 @@ func (b *bare) DecideTool(_ context.Context, in models.DecideToolInput) (models.
 }
 
 // SendTurn is an activity.
-func (b *bare) SendTurn(_ context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
+func (b *stubActivities) SendTurn(_ context.Context, in models.SendTurnInput) (models.SendTurnResult, error) {
 	if b.ended[in.End.TurnID] {
 		return models.SendTurnResult{}, fmt.Errorf("turn %s ended twice", in.End.TurnID)
 	}
@@ -336,7 +336,7 @@ func (b *bare) SendTurn(_ context.Context, in models.SendTurnInput) (models.Send
 }
 
 // SaveState is an activity.
-func (b *bare) SaveState(context.Context, models.SaveStateInput) error { return nil }
+func (b *stubActivities) SaveState(context.Context, models.SaveStateInput) error { return nil }
 
 // agrees: the same texts at the same times.
 func (s *stretch) agrees(other *stretch) {

@@ -126,14 +126,13 @@ func New(cfg Config) *Agent {
 	return p
 }
 
-// Offer is what a turn may call: the tools that the mode permits, keywords
-// that ask for them, and the names of the tools with a meaning of their own.
+// Offer is what a turn may call: the tools that the mode permits, and the
+// names of the tools with a meaning of their own.
 type Offer struct {
 	Specs []models.ToolSpec
 	// Controls steer the turn: the end of an exchange, the search for tools.
 	// They are offered independently of the router.
 	Controls []models.ToolSpec
-	Keywords map[string][]string
 	// Core are the tools that the mode is made of; no router takes them away.
 	Core   []string
 	Stop   string

@@ -77,16 +77,13 @@ func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
 // cueFor returns the user message that starts a turn which no text started. It
 // is empty for replies.
 func cueFor(lib *prompts.Library, in Input) (string, error) {
-	switch in.Kind {
+	switch in.Kind { //nolint:exhaustive // the others have none
 	case models.KindGreeting:
 		text, err := lib.Render(prompts.GreetingHint, prompts.PersonaData{Programme: in.Programme})
 		return marks.Hint + text, err
 	case models.KindPrompt:
 		text, err := lib.Render(prompts.HabitPromptRequest, prompts.RequestData{})
 		return marks.Task + text, err
-	case models.KindMessage, models.KindReply, models.KindReminder, models.KindFeedbackQuestion,
-		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindDebug,
-		models.KindResult, models.KindSubagent, models.KindToolCall, models.KindToolResult:
 	}
 	return "", nil
 }

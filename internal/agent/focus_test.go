@@ -246,7 +246,7 @@ func TestPlaybooksOfATurn(t *testing.T) {
 	shelved := func(t *testing.T, w *world) *world {
 		registry, err := tools.New(tools.WithPlaybooks(w.library))
 		require.NoError(t, err)
-		w.offer.Specs, w.offer.Keywords, w.offer.Playbook = registry.For(w.mode), registry.Keywords(), registry.Playbook()
+		w.offer.Specs, w.offer.Playbook = registry.For(w.mode), registry.Playbook()
 		w.settings.Router = "auto"
 		w.openAgent()
 		return w

@@ -63,12 +63,12 @@ func (w *world) equip(i install, mode models.Mode, channel models.Channel) *tool
 	require.NoError(w.t, err)
 	w.mode = mode
 	specs, core := registry.For(mode), []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
-	if channel.Rights().ReadOnly {
+	if channel.Spec().ReadOnly {
 		specs, core = registry.ReadOnly(specs), nil
 	}
 	outside, compact := registry.Outside()
 	w.offer = agent.Offer{
-		Specs: specs, Controls: registry.Controls(len(specs)), Keywords: registry.Keywords(), Core: core,
+		Specs: specs, Controls: registry.Controls(len(specs)), Core: core,
 		Stop: registry.Stop(), Search: registry.Search(), Playbook: registry.Playbook(), Outside: outside, Compact: compact,
 	}
 	w.alter = func(c *models.TurnContext) {

@@ -31,7 +31,7 @@ func onTheWeb(t *testing.T, setting *bool) *world {
 	ordinary := registry.For(w.mode)
 	outside, compact := registry.Outside()
 	w.offer = agent.Offer{
-		Specs: ordinary, Controls: registry.Controls(len(ordinary)), Keywords: registry.Keywords(),
+		Specs: ordinary, Controls: registry.Controls(len(ordinary)),
 		Stop: registry.Stop(), Search: registry.Search(), Outside: outside, Compact: compact,
 	}
 	w.openAgent()

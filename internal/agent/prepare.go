@@ -118,7 +118,7 @@ func (a *Agent) prepareRound(ctx context.Context, tr *trace, t turn) Prepared {
 		out.Memory = a.composeMemory(ctx, tr, t, plan.ReplyOnly())
 		return out
 	}
-	tools := plan.ToolsOf(t.offer.Specs, t.offer.Keywords)
+	tools := t.offer.Specs
 	in := plan.AllowInput{
 		Selection: a.selectTools(ctx, tr, t, query), Failed: t.carryOver.Failed, Catalogue: tools, Always: t.fixedNames(),
 	}
@@ -150,7 +150,7 @@ func (o Offer) allSpecs() []models.ToolSpec { return slices.Concat(o.Specs, o.Co
 // selectTools returns the router's pick, from the cache where the same was
 // asked in this conversation.
 func (a *Agent) selectTools(ctx context.Context, tr *trace, t turn, query string) plan.Selection {
-	tools := plan.ToolsOf(t.offer.Specs, t.offer.Keywords)
+	tools := t.offer.Specs
 	strategy := plan.Strategy(a.Settings.Router).Settle(len(tools))
 	if strategy == plan.StrategyKeyword && a.Settings.Router != string(plan.StrategyKeyword) && t.capability.Protocol == models.ProtocolNative {
 		// Tools stand first in a request: a small catalogue that is always whole

@@ -58,10 +58,10 @@ func isSummaryDue(step models.Step) bool {
 // no delivery by a carrier has to be awaited, it comes first; a channel may
 // have none.
 func (a *Agent) memoryStepFor(t turn) MemoryStep {
-	if !t.context.Turn.Channel.Rights().MemoryStep {
+	if !t.context.Turn.Channel.Spec().MemoryStep {
 		return MemoryOff
 	}
-	if a.Settings.MemoryStep == MemoryAfter && t.context.Participant.Channel == models.ChannelTerminal {
+	if a.Settings.MemoryStep == MemoryAfter && t.context.Participant.Channel.Spec().RemembersFirst {
 		return MemoryBefore
 	}
 	return a.Settings.MemoryStep

@@ -79,7 +79,7 @@ func (a *Agent) turnOf(ctx context.Context, tr *trace, in Round, clean models.Tu
 		written: participantTexts(in.Context.Window),
 	}
 	t.carryOver = plan.CarryOver(plan.CarryOverInput{
-		Entries: clean.Window, Catalogue: plan.ToolsOf(in.Offer.Specs, in.Offer.Keywords), Now: t.now, Hot: a.Settings.Hot,
+		Entries: clean.Window, Catalogue: in.Offer.Specs, Now: t.now, Hot: a.Settings.Hot,
 	})
 	return t
 }
@@ -177,7 +177,7 @@ func (r *round) offeredSpecs() []models.ToolSpec {
 		return nil
 	}
 	names := append([]string(nil), r.prepared.Allowed...)
-	catalogue := plan.ToolsOf(r.turn.offer.Specs, r.turn.offer.Keywords)
+	catalogue := r.turn.offer.Specs
 	for _, past := range r.past {
 		if past.Call.Name == r.turn.offer.Search {
 			names = append(names, plan.FoundTools(past.Result.Content, catalogue)...)

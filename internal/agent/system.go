@@ -269,7 +269,7 @@ func (w *sectionWriter) addNotes(in Input) {
 		text := clipText(entryLabel(*lead, in.Zone)+toOneLine(w.withoutFooter(*lead, in.Context.Participant.Locale)), leadLength)
 		w.addSection("Before the first message below", []string{"You wrote: " + text})
 	}
-	if in.Context.Turn.Channel.Rights().ReadOnly {
+	if in.Context.Turn.Channel.Spec().ReadOnly {
 		w.addPrompt("Channel", prompts.ReadOnly)
 	}
 	if in.Introduce {

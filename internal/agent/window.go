@@ -169,39 +169,11 @@ func chatMessage(entry models.Message, zone *time.Location) models.ChatMessage {
 	}
 }
 
-// labelName returns the label of the kinds of entries that answer no text, and
-// an empty string for the others.
-func labelName(kind models.Kind) string {
-	switch kind {
-	case models.KindPrompt:
-		return "daily prompt"
-	case models.KindReminder:
-		return "reminder"
-	case models.KindFeedbackQuestion:
-		return "feedback question"
-	case models.KindFeedbackFollowup:
-		return "feedback follow-up"
-	case models.KindCheckIn:
-		return "check-in"
-	case models.KindOperator:
-		return "message from the team"
-	case models.KindSafety:
-		return "safety text"
-	case models.KindNotice, models.KindConsent, models.KindHelp:
-		return "notice"
-	case models.KindResult:
-		return "result of a task given away"
-	case models.KindMessage, models.KindReply, models.KindGreeting, models.KindDebug,
-		models.KindSubagent, models.KindToolCall, models.KindToolResult:
-	}
-	return ""
-}
-
 // entryLabel returns what stands before an entry; it is empty for replies and
 // greetings that were delivered. It holds the date and not "today", so that an
 // entry reads the same in every later request.
 func entryLabel(entry models.Message, zone *time.Location) string {
-	name := labelName(entry.Kind)
+	name := entry.Kind.Spec().Label
 	if entry.Undelivered {
 		return marks.Undelivered(cmp.Or(name, string(entry.Kind)))
 	}

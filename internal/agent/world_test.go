@@ -314,7 +314,7 @@ func newWorld(t testing.TB) *world {
 	require.NoError(t, err)
 	ordinary := registry.For(w.mode)
 	w.offer = agent.Offer{
-		Specs: ordinary, Controls: registry.Controls(len(ordinary)), Keywords: registry.Keywords(),
+		Specs: ordinary, Controls: registry.Controls(len(ordinary)),
 		Stop: registry.Stop(), Search: registry.Search(),
 	}
 	w.openAgent()

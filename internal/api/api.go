@@ -24,6 +24,22 @@ type Envelope[T any] struct {
 type Failure struct {
 	Status  string `json:"status" enum:"error" doc:"Always error."`
 	Message string `json:"message" doc:"What was refused and why; begins with the field's name where one is to blame."`
+	// Code is for programs; it goes with the HTTP status.
+	Code      string `json:"code,omitempty" enum:"bad_request,unauthorized,forbidden,not_found,method_not_allowed,not_acceptable,timeout,conflict,changed_meanwhile,too_large,unsupported_media_type,rate_limited,unavailable,internal,refused" doc:"What happened, for programs."`
+	Field     string `json:"field,omitempty" doc:"The field, parameter or header that is to blame."`
+	RequestID string `json:"request_id,omitempty" doc:"Names the request in the audit and the log; also in header X-Request-Id."`
+}
+
+// Problem is a Failure in the form of RFC 9457, for callers who accept
+// application/problem+json.
+type Problem struct {
+	Type      string `json:"type"`
+	Title     string `json:"title"`
+	Status    int    `json:"status"`
+	Detail    string `json:"detail"`
+	Code      string `json:"code"`
+	Field     string `json:"field,omitempty"`
+	RequestID string `json:"request_id,omitempty"`
 }
 
 // Empty is a result without content.

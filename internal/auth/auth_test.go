@@ -79,7 +79,8 @@ func TestPasswords(t *testing.T) {
 }
 
 func TestTokensAreRandom(t *testing.T) {
-	require.NotEqual(t, NewToken(), NewToken())
+	first, second := NewToken(), NewToken()
+	require.NotEqual(t, first, second)
 	require.Len(t, HashSecret(NewToken()), 64)
 	require.True(t, strings.HasPrefix(NewID("usr"), "usr_"))
 }

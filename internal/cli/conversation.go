@@ -86,7 +86,7 @@ func renderTranscript(w io.Writer, list []api.HistoryEntry, zone *time.Location)
 	}
 	for _, e := range list {
 		head := formatInstantIn(e.At, zone) + "  " + string(e.Role) + "  " + string(e.Kind)
-		if e.Channel == models.ChannelChat {
+		if e.Channel.Name() != models.ChannelSMS {
 			head += "  " + string(e.Channel)
 		}
 		if e.Delivery != "" {

@@ -170,7 +170,7 @@ func TestZoneChangeGivesNoSecondPrompt(t *testing.T) {
 func TestOnePromptPerLocalDateProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clock := rapid.IntRange(0, minutesPerDay-1)
-		l := &life{t: t, s: at(t, noon), prompts: map[string]time.Time{}, dates: map[string]bool{}}
+		l := &simulation{t: t, s: at(t, noon), prompts: map[string]time.Time{}, dates: map[string]bool{}}
 		l.s.Rules.Quiet = QuietHours{}
 		l.s.Rules.PrepTime = time.Duration(rapid.IntRange(0, 30).Draw(t, "prep")) * time.Minute
 		l.s.Rules.PromptSpread = time.Duration(rapid.IntRange(0, 30).Draw(t, "spread")) * time.Minute

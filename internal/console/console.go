@@ -21,6 +21,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"coachline/internal/metrics"
+	"coachline/internal/throttle"
 )
 
 // Path is where the console begins.
@@ -52,19 +53,22 @@ type Config struct {
 	// Provider is where people may sign in besides with passwords; without an
 	// issuer: nowhere.
 	Provider Provider
-	Version  string
-	Metrics  *metrics.Metrics
-	Logger   *slog.Logger
-	Now      func() time.Time
+	// Closing is closed when the server stops; streams end then.
+	Closing <-chan struct{}
+	Version string
+	Metrics *metrics.Metrics
+	Logger  *slog.Logger
+	Now     func() time.Time
 }
 
 // Console serves the pages. It is safe for concurrent use.
 type Console struct {
 	cfg      Config
 	sessions *scs.SessionManager
-	throttle *throttle
-	oidc     *oidcClient // nil where there is no provider
-	assets   map[string]asset
+	// wrongLogins limits them for each account and each address.
+	wrongLogins *throttle.Throttle
+	oidc        *oidcClient // nil where there is no provider
+	assets      map[string]asset
 }
 
 // New builds the console's handler for the routes under Path.
@@ -76,7 +80,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{cfg: cfg, throttle: newThrottle(), oidc: newOIDC(cfg), assets: assets}
+	c := &Console{cfg: cfg, wrongLogins: throttle.New(loginTries, loginEvery), oidc: newOIDC(cfg), assets: assets}
 	c.sessions = newSessionManager(cfg)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Path+"assets/{name}", c.serveAsset)

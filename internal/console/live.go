@@ -47,12 +47,21 @@ func (c *Console) followChanges(w http.ResponseWriter, r *http.Request) {
 	if stream.write(": connected\n\n") != nil {
 		return
 	}
-	subject := v.query("of")
+	c.sendChanges(v, stream, changes)
+}
+
+// sendChanges writes a stream until the page is closed or the viewer is no longer
+// signed in.
+func (c *Console) sendChanges(v *viewer, s stream, changes <-chan string) {
+	ctx, subject := v.request.Context(), v.query("of")
 	beat := time.NewTicker(liveBeat)
 	defer beat.Stop()
 	for {
+		text := ": beat\n\n"
 		select {
-		case <-r.Context().Done():
+		case <-ctx.Done():
+			return
+		case <-c.cfg.Closing:
 			return
 		case id, open := <-changes:
 			if !open {
@@ -61,18 +70,15 @@ func (c *Console) followChanges(w http.ResponseWriter, r *http.Request) {
 			if subject != followAll && id != subject && id != followAll {
 				continue
 			}
-			if stream.write("event: change\ndata: \n\n") != nil || waitFor(r.Context(), livePause) != nil {
-				return
-			}
+			text = "event: change\ndata: \n\n"
 		case <-beat.C:
-			signedIn, err := c.isSignedIn(r, v.who)
-			if err == nil && !signedIn {
-				_ = stream.write("event: end\ndata: \n\n")
+			if signedIn, err := c.isSignedIn(v.request, v.who); err == nil && !signedIn {
+				_ = s.write("event: end\ndata: \n\n")
 				return
 			}
-			if stream.write(": beat\n\n") != nil {
-				return
-			}
+		}
+		if s.write(text) != nil || waitFor(ctx, livePause) != nil {
+			return
 		}
 	}
 }

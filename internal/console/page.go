@@ -252,7 +252,7 @@ func (*Console) account(v *viewer) g.Node {
 	if v.who.Kind == auth.KindLocal {
 		return h.P(h.Class("account"), g.Text("Signed in as admin without a password: this machine only"))
 	}
-	return h.FormEl(h.Class("account"), h.Method("post"), h.Action(Path+"logout"),
+	return h.Form(h.Class("account"), h.Method("post"), h.Action(Path+"logout"),
 		h.Span(g.Text(v.who.Name+" ("+string(v.who.Role)+")")), h.Button(h.Type("submit"), g.Text("Sign out")))
 }
 
@@ -266,7 +266,7 @@ func (c *Console) renderLogin(w http.ResponseWriter, r *http.Request, status int
 		h.Main(h.ID("main"),
 			h.H1(g.Text("Coachline")),
 			g.If(problem != "", h.P(h.Class("problem"), h.Role("alert"), g.Text(problem))),
-			h.FormEl(h.Method("post"), h.Action(Path+"login"), h.Class("stack"),
+			h.Form(h.Method("post"), h.Action(Path+"login"), h.Class("stack"),
 				h.Input(h.Type("hidden"), h.Name("next"), h.Value(safeTarget(next))),
 				field("login", "Login", h.Input(h.ID("login"), h.Name("login"), h.Required(), h.AutoComplete("username"), h.Value(r.PostFormValue("login")))),
 				field("password", "Password", h.Input(h.ID("password"), h.Name("password"), h.Type("password"), h.Required(), h.AutoComplete("current-password"))),
@@ -306,7 +306,7 @@ func instantOf(at *time.Time, zone *time.Location) g.Node {
 	if at == nil || at.IsZero() {
 		return g.Text("–")
 	}
-	return h.Time(h.DateTime(at.UTC().Format(time.RFC3339)), h.TitleAttr(at.UTC().Format("2 Jan 2006 15:04:05")+" UTC"), g.Text(at.In(zone).Format("Mon 2 Jan 15:04")))
+	return h.Time(h.DateTime(at.UTC().Format(time.RFC3339)), h.Title(at.UTC().Format("2 Jan 2006 15:04:05")+" UTC"), g.Text(at.In(zone).Format("Mon 2 Jan 15:04")))
 }
 
 // ageOf says how long ago an instant was, in its largest unit.

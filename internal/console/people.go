@@ -50,7 +50,7 @@ func nameOf(p api.Participant) string {
 
 func enrolForm(v *viewer) g.Node {
 	return h.Details(h.ID("enrol"), g.If(v.problem != "" || v.query("enrol") != "", g.Attr("open")), h.Summary(g.Text("Enrol a person")),
-		h.FormEl(h.Method("post"), h.Action(Path+"people"), h.Class("stack"),
+		h.Form(h.Method("post"), h.Action(Path+"people"), h.Class("stack"),
 			field("phone", "Phone number", h.Input(h.ID("phone"), h.Name("phone"), h.Type("tel"), h.Required(), h.Value(v.value("phone")))),
 			field("name", "Name", h.Input(h.ID("name"), h.Name("name"), h.MaxLength("100"), h.Value(v.value("name")))),
 			field("timezone", "Time zone, such as America/New_York", h.Input(h.ID("timezone"), h.Name("timezone"), h.Value(v.value("timezone")))),
@@ -92,7 +92,7 @@ func (c *Console) showPerson(v *viewer) (page, error) {
 			return h.Li(h.Class(class), h.P(g.Text(e.Text)), h.P(h.Class("quiet"), instantOf(&at, zone), g.Text(" "+string(e.Kind))))
 		})),
 		g.Iff(v.can(auth.MessageSend), func() g.Node {
-			return h.FormEl(h.Method("post"), h.Action(Path+"people/"+p.ID+"/send"), h.Class("stack"),
+			return h.Form(h.Method("post"), h.Action(Path+"people/"+p.ID+"/send"), h.Class("stack"),
 				h.Input(h.Type("hidden"), h.Name("key"), h.Value(v.now.Format(time.RFC3339Nano))),
 				field("body", "Message", h.Textarea(h.ID("body"), h.Name("body"), h.Required(), g.Text(v.value("body")))),
 				h.Button(h.Type("submit"), g.Text("Send")))

@@ -12,11 +12,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
-	"golang.org/x/time/rate"
 
 	"coachline/internal/auth"
 	"coachline/models"
@@ -212,7 +210,7 @@ const maxAgent = 200
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	name, password := strings.ToLower(strings.TrimSpace(r.PostFormValue("login"))), r.PostFormValue("password")
 	address := remoteAddress(r)
-	if wait := max(c.throttle.wait("account\x00"+name, c.cfg.Now()), c.throttle.wait("address\x00"+address, c.cfg.Now())); wait > 0 {
+	if wait := max(c.wrongLogins.Wait("account\x00"+name, c.cfg.Now()), c.wrongLogins.Wait("address\x00"+address, c.cfg.Now())); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		c.renderLogin(w, r, http.StatusTooManyRequests, "Too many attempts. Wait a minute and try again.")
 		return
@@ -236,8 +234,8 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 // refuseLogin counts a wrong login against the account and the address.
 func (c *Console) refuseLogin(w http.ResponseWriter, r *http.Request, name, address string) {
 	now := c.cfg.Now()
-	c.throttle.count("account\x00"+name, now)
-	c.throttle.count("address\x00"+address, now)
+	c.wrongLogins.Take("account\x00"+name, now)
+	c.wrongLogins.Take("address\x00"+address, now)
 	c.cfg.Metrics.APIRefused("login")
 	c.cfg.Logger.Warn("console login refused", "address", address)
 	ctx := models.WithOrigin(r.Context(), models.Origin{Address: address})
@@ -300,49 +298,4 @@ const (
 	// loginEvery after how long a further one is allowed.
 	loginTries = 5
 	loginEvery = 30 * time.Second
-	// maxThrottled bounds the keys that are remembered.
-	maxThrottled = 10_000
 )
-
-// throttle limits wrong logins. It is safe for concurrent use.
-type throttle struct {
-	mu   sync.Mutex
-	seen map[string]*rate.Limiter
-}
-
-func newThrottle() *throttle { return &throttle{seen: map[string]*rate.Limiter{}} }
-
-// wait is how long a key has to wait before its next try.
-func (t *throttle) wait(key string, now time.Time) time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	limiter := t.seen[key]
-	if limiter == nil {
-		return 0
-	}
-	missing := 1 - limiter.TokensAt(now)
-	return max(0, time.Duration(missing*float64(loginEvery)))
-}
-
-// count takes one try of a key.
-func (t *throttle) count(key string, now time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	limiter := t.seen[key]
-	if limiter == nil {
-		for old, l := range t.seen {
-			if len(t.seen) < maxThrottled {
-				break
-			}
-			if l.TokensAt(now) >= loginTries {
-				delete(t.seen, old)
-			}
-		}
-		if len(t.seen) >= maxThrottled {
-			clear(t.seen)
-		}
-		limiter = rate.NewLimiter(rate.Every(loginEvery), loginTries)
-		t.seen[key] = limiter
-	}
-	limiter.AllowN(now, 1)
-}

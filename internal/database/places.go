@@ -111,7 +111,7 @@ func encodePlace(table, column string, row []any) ([]byte, error) {
 	out := appendPart(appendPart(make([]byte, 0, 96), table), column)
 	for i, value := range row {
 		text, err := rowText(value)
-		if err != nil && !(errors.Is(err, errNoName) && canBeBlank(table, i)) {
+		if err != nil && (!errors.Is(err, errNoName) || !canBeBlank(table, i)) {
 			return nil, fmt.Errorf("naming a row of %s: %w", table, err)
 		}
 		out = appendPart(out, text)

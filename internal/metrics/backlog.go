@@ -110,7 +110,7 @@ func (b backlog) brakes(ctx context.Context, to chan<- prometheus.Metric) {
 		to <- prometheus.NewInvalidMetric(senderBrakes, err)
 		return
 	}
-	for _, class := range []models.CarrierClass{models.CarrierWindow, models.CarrierRegistration, models.CarrierAccount} {
+	for _, class := range models.HoldingClasses() {
 		var value float64
 		if ok && held.Class == class {
 			value = 1

@@ -110,6 +110,9 @@ func carrierOutcome(ctx context.Context, err error) string {
 // Reconciled counts a reconciliation; nothing of a failed one, which is tried
 // again from its beginning.
 func (m *Metrics) Reconciled(sum models.ReconcileResult, err error) {
+	if m == nil {
+		return
+	}
 	if err != nil {
 		m.post.runs.WithLabelValues(outcomeError).Inc()
 		return

@@ -39,7 +39,7 @@ func newTurn(factory promauto.Factory) turn {
 	}
 }
 
-// Exchange is what the wrapped ports learn while one activity ends a turn or
+// Exchange is what is noted while one activity ends a turn or
 // sends a text. It travels in the context of that activity, which works in one
 // goroutine, and is forgotten with it.
 type Exchange struct {
@@ -86,6 +86,9 @@ const lateAfter = time.Minute
 // TurnEnded counts a turn that was brought to its end, with what ctx's exchange
 // noted of it.
 func (m *Metrics) TurnEnded(ctx context.Context, in models.PersistTurnInput, out models.SendTurnResult) {
+	if m == nil {
+		return
+	}
 	m.turn.turns.WithLabelValues(label(in.Plan.Kind), turnOutcome(in, out)).Inc()
 	noted := Of(ctx)
 	if in.Plan.Kind == models.KindReply && noted.texts > 0 {
@@ -123,11 +126,17 @@ func (m *Metrics) promptEnded(slot models.Slot, sent models.SendSMSResult) {
 
 // Kept counts a turn that only stored its texts.
 func (m *Metrics) Kept(kind models.Kind) {
+	if m == nil {
+		return
+	}
 	m.turn.turns.WithLabelValues(label(kind), "kept").Inc()
 }
 
 // Missed counts prompts that were not sent and never will be.
 func (m *Metrics) Missed(prompts []models.MissedPrompt) {
+	if m == nil {
+		return
+	}
 	for _, p := range prompts {
 		m.turn.prompts.WithLabelValues("missed", label(p.Reason)).Inc()
 	}
@@ -136,6 +145,9 @@ func (m *Metrics) Missed(prompts []models.MissedPrompt) {
 // ToolRun counts a tool call. The name must be one of the product's own tools,
 // or empty for one that a model made up.
 func (m *Metrics) ToolRun(name string, failed bool) {
+	if m == nil {
+		return
+	}
 	if name == "" {
 		name = "unknown"
 	}
@@ -153,6 +165,9 @@ func (m *Metrics) Security(event string) { m.turn.security.WithLabelValues(label
 // Claimed notes the text that is about to be sent, and counts it when a gate
 // refuses it.
 func (m *Metrics) Claimed(ctx context.Context, claim models.SendClaim) {
+	if m == nil {
+		return
+	}
 	e := Of(ctx)
 	e.kind, e.class = claim.Outbox.Kind, ""
 	refused := claim.Outbox.Status == models.OutboxCanceled || claim.Outbox.Status == models.OutboxUnknown
@@ -165,17 +180,23 @@ func (m *Metrics) Claimed(ctx context.Context, claim models.SendClaim) {
 // Sent counts where the claimed text stands now: ready when it was given back
 // to be tried again.
 func (m *Metrics) Sent(ctx context.Context, status models.OutboxStatus) {
+	if m == nil {
+		return
+	}
 	e := Of(ctx)
 	m.post.sends.WithLabelValues(label(e.kind), label(status), e.class).Inc()
 }
 
 // NotSent counts a text that ended without the carrier taking it.
 func (m *Metrics) NotSent(ctx context.Context, f models.SendFailure) {
+	if m == nil {
+		return
+	}
 	if e := Of(ctx); e.class == "" && f.Code != "" {
 		e.class = label(f.Code)
 	}
 	m.Sent(ctx, f.Status)
-	if f.Class == models.CarrierConsent {
+	if f.Class.Spec().OptsOut {
 		m.Consent(models.ConsentOptOut, models.MethodCarrierError)
 	}
 }

@@ -108,6 +108,9 @@ func (m *Metrics) Text(accepted models.AcceptedInbound) {
 // Transcript counts the alarm that a voice note raised, and the opting out or
 // coming back that it meant. The text that it came with is counted already.
 func (m *Metrics) Transcript(accepted models.AcceptedInbound) {
+	if m == nil {
+		return
+	}
 	if accepted.Duplicate {
 		return
 	}
@@ -142,6 +145,9 @@ func (m *Metrics) intent(in models.Inbound) {
 
 // Consent counts a participant who opted out or came back.
 func (m *Metrics) Consent(action models.ConsentAction, method models.ConsentMethod) {
+	if m == nil {
+		return
+	}
 	m.front.consents.WithLabelValues(label(action), label(method)).Inc()
 }
 

@@ -28,7 +28,7 @@ type Config struct {
 
 // Metrics is one registry and everything in it. A process has one, regardless
 // of the number of roles it has: two of them would each show a part. It is safe
-// for concurrent use.
+// for concurrent use. What activities count into a nil one is not counted.
 type Metrics struct {
 	registry *prometheus.Registry
 	logger   *slog.Logger

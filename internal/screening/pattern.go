@@ -29,6 +29,8 @@ type node struct {
 	atom int32
 	n    uint8
 	kids []*node
+	// needs are the atoms of a sequence without which it does not match.
+	needs []int32
 	// words are those of an atom that has no number yet.
 	words []string
 }
@@ -82,10 +84,7 @@ func (w *window) matchNode(n *node, at uint64) uint64 {
 	case opWord:
 		return at & w.occurs[n.atom] << 1
 	case opSeq:
-		for _, kid := range n.kids {
-			at = w.matchNode(kid, at)
-		}
-		return at
+		return w.matchSequence(n, at)
 	case opAlt:
 		return w.matchAny(n.kids, at)
 	case opOptional:
@@ -110,6 +109,27 @@ func (w *window) matchNode(n *node, at uint64) uint64 {
 		return at & w.textEnd
 	}
 	return 0
+}
+
+// matchSequence matches the members one after the other. Most sequences end at a
+// word that does not occur at all, which is looked at first.
+func (w *window) matchSequence(n *node, at uint64) uint64 {
+	for _, atom := range n.needs {
+		if w.occurs[atom] == 0 {
+			return 0
+		}
+	}
+	for _, kid := range n.kids {
+		if kid.op == opWord {
+			at = at & w.occurs[kid.atom] << 1
+		} else {
+			at = w.matchNode(kid, at)
+		}
+		if at == 0 {
+			return 0
+		}
+	}
+	return at
 }
 
 func (w *window) matchAny(kids []*node, at uint64) uint64 {
@@ -246,6 +266,12 @@ func (p *parser) resolveSequence(n *node) error {
 		i++
 	}
 	n.kids = out
+	n.needs = nil
+	for _, kid := range out {
+		if kid.op == opWord {
+			n.needs = append(n.needs, kid.atom)
+		}
+	}
 	return nil
 }
 

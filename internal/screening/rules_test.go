@@ -61,7 +61,7 @@ func findRule(t *testing.T, rules, text string) bool {
 	s.tokens.readBody(text)
 	s.versions = make([]version, 1)
 	s.spellWords(set, &s.versions[0])
-	s.matchAll(set, 0)
+	s.matchAll(set, 0, nil)
 	return len(s.findings) > 0
 }
 

@@ -53,38 +53,56 @@ func (s *scanner) scanBody(body string) []finding {
 	if len(s.versions) != len(sets) {
 		s.versions = make([]version, len(sets))
 	}
-	s.scanReading(sets)
+	s.scanReading(sets, nil)
 	s.features.readTokens(&s.tokens)
-	if s.tokens.joinBroken() {
-		s.scanReading(sets)
+	if joined := s.tokens.joinBroken(); len(joined) > 1 {
+		s.scanReading(sets, joined)
 	}
 	return s.findings
 }
 
 // scanReading adds the findings of all languages in the text as it is cut into
-// sentences now.
-func (s *scanner) scanReading(sets []*ruleSet) {
+// sentences now. Where joined names tokens before which a sentence does not end
+// any more, it reads only what is near them: the rest was read before.
+func (s *scanner) scanReading(sets []*ruleSet, joined []int) {
 	for i, set := range sets {
 		s.spellWords(set, &s.versions[i])
 	}
 	for i, set := range sets {
-		if s.isPresent(i) {
-			s.matchAll(set, i)
-		}
+		s.matchAll(set, i, joined)
 	}
 }
 
 // matchAll matches the rules of one language, window by window.
-func (s *scanner) matchAll(set *ruleSet, language int) {
+func (s *scanner) matchAll(set *ruleSet, language int, joined []int) {
 	words := s.versions[language].words
 	for from := 0; from < len(words); from += windowWords - windowOverlap {
 		to := min(from+windowWords, len(words))
-		s.fillWindow(set, language, from, to)
-		s.matchRules(set, language, from)
+		if s.canMatch(language, int(words[from].from), int(words[to-1].to), joined) {
+			s.fillWindow(set, language, from, to)
+			s.matchRules(set, language, from)
+		}
 		if to == len(words) {
 			break
 		}
 	}
+}
+
+// canMatch reports whether tokens can hold something new of a language: some of
+// them may be in it, and near them is a sentence that was joined, where that is
+// what has changed. A match covers at least one token, and what surrounds it
+// decides on its language.
+func (s *scanner) canMatch(language, from, to int, joined []int) bool {
+	isNear := func(at int) bool { return at >= from-foreignReach && at <= to+foreignReach }
+	if joined != nil && !slices.ContainsFunc(joined, isNear) {
+		return false
+	}
+	for i := from; i < to; i++ {
+		if !s.isForeignPart(language, i, i+1) {
+			return true
+		}
+	}
+	return false
 }
 
 // spellWords writes the tokens as words of a language: parts that an apostrophe
@@ -142,17 +160,6 @@ func (s *scanner) isForeignPart(language, from, to int) bool {
 		}
 	}
 	return false
-}
-
-// isPresent reports whether any part of the text may be in a language. A match
-// covers at least one token, and what surrounds it decides.
-func (s *scanner) isPresent(language int) bool {
-	for i := range s.tokens.spans {
-		if !s.isForeignPart(language, i, i+1) {
-			return true
-		}
-	}
-	return len(s.tokens.spans) == 0
 }
 
 // A match is foreign when its language knows less than four fifths of the words
@@ -246,10 +253,10 @@ func (v *version) addPart(w wordAt, i int) {
 }
 
 // joinBroken takes the ends of sentences beside sentences of one word away, where
-// full stops may stand after words that belong together ("I. Want. To. Stop."). It
-// returns false where there are less than two. The text is read both ways, because
-// a sentence of one word may also be one ("No. I want to stop").
-func (t *tokens) joinBroken() bool {
+// full stops may stand after words that belong together ("I. Want. To. Stop."), and
+// returns the tokens behind them. The text is read both ways, because a sentence of
+// one word may also be one ("No. I want to stop").
+func (t *tokens) joinBroken() []int {
 	var ends []int // the tokens before which a sentence ends, and the end of the text
 	words := []int{0}
 	for i := range t.spans {
@@ -261,14 +268,14 @@ func (t *tokens) joinBroken() bool {
 			words[len(words)-1]++
 		}
 	}
-	joined := 0
+	var joined []int
 	for k, at := range ends {
 		if words[k] == 1 || words[k+1] == 1 {
 			t.spans[at].before = gapNone
-			joined++
+			joined = append(joined, at)
 		}
 	}
-	return joined > 1
+	return joined
 }
 
 // fillWindow fills the window with the words from one position to another.

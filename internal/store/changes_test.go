@@ -35,7 +35,9 @@ func TestChangesReachFollowers(t *testing.T) {
 		name := "Ida"
 		for what, change := range map[string]func() error{
 			"message": func() error { w.inbound("SM1", 1, "hello"); return nil },
-			"audit":   func() error { return w.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "read", At: at(2)}) },
+			"audit": func() error {
+				return w.RecordAudit(w.ctx, models.Audit{ParticipantID: "p1", Actor: "eve", Action: "read", At: at(2)})
+			},
 			"patch": func() error {
 				_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p1", Patch: models.ParticipantPatch{Name: &name}, Actor: "eve", Now: at(3)})
 				return err

@@ -9,10 +9,7 @@ import (
 // noteChannel keeps on the person's row, and in p, which external channel they wrote on
 // last. It writes nothing where that is the same as before.
 func noteChannel(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
-	last := models.ChannelSMS
-	if in.Channel != "" {
-		last = in.Channel
-	}
+	last := in.Channel.Name()
 	if p.LastChannel == last {
 		return nil
 	}
@@ -21,14 +18,11 @@ func noteChannel(tx *gorm.DB, p *models.Participant, in models.Inbound) error {
 
 // isCarried reports whether a text came by the carrier, and so proves that the
 // number can be reached.
-func isCarried(in models.Inbound) bool { return in.Channel == "" }
+func isCarried(in models.Inbound) bool { return in.Channel.Spec().ViaCarrier }
 
 // noticeKindOf returns how the workflow is told of a text.
 func noticeKindOf(in models.Inbound) models.NoticeKind {
-	if in.Channel == models.ChannelChat {
-		return models.NoticeChat
-	}
-	return models.NoticeMessage
+	return in.Channel.Spec().Notice
 }
 
 // channelOf returns the channel that a turn answers on; empty is SMS. What a text asked of
@@ -36,8 +30,8 @@ func noticeKindOf(in models.Inbound) models.NoticeKind {
 // person wrote last; what we start goes by SMS.
 func channelOf(in models.PrepareTurnInput, p models.Participant) models.Channel {
 	asked := in.Plan.Kind == models.KindConsent || in.Plan.Kind == models.KindHelp
-	if asked && p.LastChannel == models.ChannelChat {
-		return models.ChannelChat
+	if last := p.LastChannel.Column(); asked && last != "" {
+		return last
 	}
 	return in.Channel
 }
@@ -46,7 +40,7 @@ func channelOf(in models.PrepareTurnInput, p models.Participant) models.Channel 
 // written, because it is read from where it is stored. False leaves the row to be
 // sent.
 func showMessage(row *models.Outbox) bool {
-	if row.Channel != models.ChannelChat {
+	if row.Channel.Spec().ViaCarrier {
 		return false
 	}
 	at := row.CreatedAt

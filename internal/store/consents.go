@@ -225,7 +225,7 @@ func isBarred(p models.Participant, kind models.Kind) bool {
 	case p.RemovedAt != nil:
 		return kind != models.KindNotice
 	case p.Status == models.StatusOptedOut:
-		return isCoaching(kind) || kind == models.KindHelp
+		return kind.Spec().Coaching || kind == models.KindHelp
 	}
 	return false
 }

@@ -91,9 +91,9 @@ func (s *Store) RecordFailed(ctx context.Context, f models.SendFailure) error {
 // they are; what we start ourselves is seen on its prompt.
 func giveUp(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) error {
 	switch {
-	case r.Class == models.CarrierConsent, r.Class == models.CarrierBadNumber && row.FormerPhoneID == 0:
+	case r.Class.Spec().OptsOut, r.Class.Spec().Unreachable && row.FormerPhoneID == 0:
 		return nil
-	case p.RemovedAt != nil, isInitiated(row.Kind), row.Kind == models.KindDebug:
+	case p.RemovedAt != nil, row.Kind.Spec().Initiated, row.Kind == models.KindDebug:
 		return nil
 	}
 	_, err := raiseAttention(tx, models.AttentionEntry{
@@ -107,7 +107,7 @@ func recordRefusal(tx *gorm.DB, p models.Participant, row models.Outbox, r model
 	if row.FormerPhoneID != 0 {
 		return formerRefusal(tx, row, r)
 	}
-	if r.Class == models.CarrierConsent {
+	if r.Class.Spec().OptsOut {
 		return carrierOptOut(tx, p, row, r.Now)
 	}
 	return markUnreachable(tx, p, row, r)

@@ -192,13 +192,13 @@ func (s *Store) LocaleOf(ctx context.Context, inboundID int64) (string, error) {
 // comes too late to be of use. Safe to retry: the first row stays. Whether it
 // may be sent is for the gates of sending. ErrNotFound for an unknown text.
 func (s *Store) QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error) {
-	return s.queueFixed(ctx, fixedText{name: "limit", inboundID: n.InboundID, body: n.Body, now: n.Now, life: models.FixedTextValidity})
+	return s.queueFixed(ctx, fixedText{name: "limit", inboundID: n.InboundID, body: n.Body, now: n.Now, validity: models.FixedTextValidity})
 }
 
 // QueueAsk writes the outbox row that asks what a text meant, as QueueLimitNotice
 // does its own, on the channel that the text came by.
 func (s *Store) QueueAsk(ctx context.Context, a models.Ask) (string, error) {
-	return s.queueFixed(ctx, fixedText{name: "ask", inboundID: a.InboundID, body: a.Body, now: a.Now, life: models.AnswerValidity})
+	return s.queueFixed(ctx, fixedText{name: "ask", inboundID: a.InboundID, body: a.Body, now: a.Now, validity: models.AnswerValidity})
 }
 
 // AskedIntent returns what the screening took a text for. ErrNotFound for an
@@ -212,13 +212,13 @@ func (s *Store) AskedIntent(ctx context.Context, inboundID int64) (models.Intent
 }
 
 // fixedText answers a participant's text without a turn. Its name is part of the
-// row's id, and life is how long after the text it is useful.
+// row's id, and validity is how long after the text it is useful.
 type fixedText struct {
 	name      string
 	inboundID int64
 	body      string
 	now       time.Time
-	life      time.Duration
+	validity  time.Duration
 }
 
 func (s *Store) queueFixed(ctx context.Context, f fixedText) (string, error) {
@@ -244,7 +244,7 @@ func (s *Store) queueFixed(ctx context.Context, f fixedText) (string, error) {
 			id = row.ID
 			return nil
 		}
-		if !errors.Is(err, gorm.ErrRecordNotFound) || f.now.Sub(in.ReceivedAt) > f.life {
+		if !errors.Is(err, gorm.ErrRecordNotFound) || f.now.Sub(in.ReceivedAt) > f.validity {
 			return ignoreMissing(err)
 		}
 		id = row.ID

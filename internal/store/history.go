@@ -82,7 +82,7 @@ func (s *Store) HistoryAfter(ctx context.Context, participantID string, limit in
 func readHistory(tx *gorm.DB, page historyPage) ([]models.HistoryEntry, error) {
 	tx = tx.WithContext(database.AllowUnreadable(tx.Statement.Context))
 	find := tx.Where("participant_id = ? AND kind NOT IN ?", page.ParticipantID,
-		[]models.Kind{models.KindToolCall, models.KindToolResult, models.KindDebug})
+		models.KindsWith(func(k models.KindSpec) bool { return k.Hidden }))
 	if !page.Before.IsZero() {
 		find = find.Where("at < ?", page.Before)
 	}
@@ -101,7 +101,7 @@ func readHistory(tx *gorm.DB, page historyPage) ([]models.HistoryEntry, error) {
 	entries := make([]models.HistoryEntry, 0, len(rows))
 	for _, m := range rows {
 		entries = append(entries, models.HistoryEntry{
-			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Channel: cmp.Or(m.Channel, models.ChannelSMS), Delivery: delivery[m.OutboxID], Danger: m.Danger,
+			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Channel: m.Channel.Name(), Delivery: delivery[m.OutboxID], Danger: m.Danger,
 			TurnID: m.TurnID, Unreadable: m.Unreadable != "",
 		})
 	}
@@ -149,7 +149,7 @@ func addGated(tx *gorm.DB, page historyPage, all []models.HistoryEntry) ([]model
 	for _, row := range slices.Backward(rows) {
 		entry := entryOf("", row)
 		all = append(all, models.HistoryEntry{
-			Role: entry.Role, Kind: entry.Kind, Text: entry.Text, At: entry.At, Channel: cmp.Or(row.Channel, models.ChannelSMS),
+			Role: entry.Role, Kind: entry.Kind, Text: entry.Text, At: entry.At, Channel: row.Channel.Name(),
 			Gate: row.Gate, Danger: row.Danger, Unreadable: row.Unreadable != "",
 		})
 	}

@@ -106,15 +106,10 @@ func isHeld(tx *gorm.DB, instants ...time.Time) (bool, error) {
 	return false, nil
 }
 
-// canBeHeld reports whether a hold stops texts of a kind: those that the
-// programme starts itself. A subagent's result answers a request and is not one
-// of them.
-func canBeHeld(k models.Kind) bool { return isInitiated(k) && k != models.KindResult }
-
 // holdGate refuses a row that a hold stops. A row whose earlier attempt may have
 // reached the carrier, and a later part of a text, are not stopped any more.
 func holdGate(tx *gorm.DB, row models.Outbox, now time.Time) (string, error) {
-	if !canBeHeld(row.Kind) || isPosted(row) || row.Part > 1 {
+	if !row.Kind.Spec().CanBeHeld || isPosted(row) || row.Part > 1 {
 		return "", nil
 	}
 	held, err := isHeld(tx, now)

@@ -26,19 +26,16 @@ var destinations = []string{"21408", "21608"}
 // holdUntil returns how long a refusal stops the sender; false where it does
 // not.
 func (s *Store) holdUntil(r models.Refusal) (time.Time, bool) {
-	switch r.Class {
-	case models.CarrierWindow:
+	switch r.Class.Spec().HoldEnd {
+	case models.HoldEndQuota:
 		if r.Code == rollingWindow {
 			return r.Now.Add(rollingLook), true
 		}
 		year, month, day := r.Now.In(s.carrierZone).Date()
 		return time.Date(year, month, day+1, 0, 0, 0, 0, s.carrierZone), true
-	case models.CarrierRegistration:
-		return r.Now.Add(probeEvery), true
-	case models.CarrierAccount:
+	case models.HoldEndProbe:
 		return r.Now.Add(probeEvery), !slices.Contains(destinations, r.Code)
-	case models.CarrierRetry, models.CarrierSlowDown, models.CarrierRetryOnce, models.CarrierConsent, models.CarrierBadNumber,
-		models.CarrierBlocked, models.CarrierContent, models.CarrierStale, models.CarrierAmbiguous:
+	case models.HoldEndNone:
 	}
 	return time.Time{}, false
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -21,13 +20,6 @@ const (
 	refusedSuperseded = "superseded"
 )
 
-// laterRetryKinds are worth a second try an hour later. Reminders, questions and
-// follow-ups are not: they may rather not come at all. Neither is the report
-// that a participant has left, because they get no more messages after that.
-var laterRetryKinds = []models.Kind{
-	models.KindReply, models.KindGreeting, models.KindPrompt, models.KindOperator, models.KindConsent, models.KindHelp,
-}
-
 // scheduleRetry writes the later try of a text that a report ended, where the report is
 // one for which there is a try, with the notice that has it started. row is the
 // locked row as the report leaves it. Doubled reports write it once, because its
@@ -41,7 +33,7 @@ func (s *Store) scheduleRetry(tx *gorm.DB, p models.Participant, row models.Outb
 	due := now.Add(s.retryDelay + spreadDelay(id, s.retryDelay))
 	added, err := database.InsertOnce(tx, &models.Outbox{
 		ID: id, ParticipantID: row.ParticipantID, TurnID: row.TurnID, Part: row.Part, Kind: row.Kind, PromptID: row.PromptID,
-		Body: row.Body, Status: models.OutboxReady, LateTries: 1, LateOf: row.ID, DueAt: &due, CreatedAt: now, UpdatedAt: now,
+		Body: row.Body, Channel: row.Channel, Status: models.OutboxReady, LateTries: 1, LateOf: row.ID, DueAt: &due, CreatedAt: now, UpdatedAt: now,
 	})
 	if err != nil || !added {
 		return err
@@ -62,9 +54,9 @@ func (s *Store) needsRetry(p models.Participant, row models.Outbox, report model
 // within five minutes (47 CFR 64.1200(a)(12)).
 func isOwed(p models.Participant, row models.Outbox, report models.StatusCallback) bool {
 	switch {
-	case report.Class != models.CarrierRetryOnce, row.ErrorCode != report.ErrorCode, !isLost(row.Status):
+	case !report.Class.Spec().LaterRetry, row.ErrorCode != report.ErrorCode, !isLost(row.Status):
 		return false
-	case row.LateTries > 0, row.TurnID == "", !slices.Contains(laterRetryKinds, row.Kind):
+	case row.LateTries > 0, row.TurnID == "", !row.Kind.Spec().LaterRetry:
 		return false
 	}
 	return p.RemovedAt == nil && p.Status != models.StatusOptedOut
@@ -95,7 +87,7 @@ func laterRetryGate(tx *gorm.DB, row models.Outbox) (string, error) {
 		return refusedArrived, nil
 	case row.Kind == models.KindPrompt:
 		return promptGate(tx, row)
-	case row.Kind == models.KindReply || row.Kind == models.KindGreeting:
+	case row.Kind.Spec().CanBeOvertaken:
 		return replyGate(tx, first)
 	}
 	return "", nil

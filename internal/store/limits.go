@@ -141,7 +141,7 @@ func (s *Store) findLoop(tx *gorm.DB, in models.Inbound, seen senderPast) (model
 	if in.RepeatIndex != "" && seen.same+1 >= repeatsOf(in.Body) {
 		return models.LoopRepeats, nil
 	}
-	if in.Channel != "" || seen.fast < exchanges-1 {
+	if !isCarried(in) || seen.fast < exchanges-1 {
 		// Texts of the chat channel come through an authenticated API and are never
 		// taken for a machine's.
 		return models.LoopNone, nil
@@ -167,14 +167,14 @@ func countExchanged(tx *gorm.DB, in models.Inbound) (int, error) {
 	since := in.ReceivedAt.Add(-loopSpan)
 	var texts []time.Time
 	err := tx.Model(&models.Inbound{}).
-		Where("from_index = ? AND gate = ? AND received_at > ? AND channel = ''", in.FromIndex, models.GateNone, since).
+		Where("from_index = ? AND gate = ? AND received_at > ? AND channel = ?", in.FromIndex, models.GateNone, since, in.Channel).
 		Order("received_at").Pluck("received_at", &texts).Error
 	if err != nil {
 		return 0, err
 	}
 	var replies []time.Time
 	err = tx.Model(&models.Outbox{}).
-		Where("participant_id = ? AND accepted_at IS NOT NULL AND accepted_at > ? AND kind = ? AND channel = ''", in.ParticipantID, since, models.KindReply).
+		Where("participant_id = ? AND accepted_at IS NOT NULL AND accepted_at > ? AND kind = ? AND channel = ?", in.ParticipantID, since, models.KindReply, in.Channel).
 		Order("accepted_at").Pluck("accepted_at", &replies).Error
 	return longestRun(append(texts, in.ReceivedAt), replies), err
 }

@@ -193,15 +193,15 @@ func refuseRow(tx *gorm.DB, row *models.Outbox, refusal string) error {
 func findGate(tx *gorm.DB, row models.Outbox, p models.Participant, newest models.Consent) (string, error) {
 	refusal := consentGate(row, p, newest)
 	switch {
-	case refusal != "", row.Kind == models.KindConsent, row.Kind == models.KindNotice:
+	case refusal != "", row.Kind.Spec().PassesChecks:
 		return refusal, nil
 	case p.RemovedAt != nil:
 		return gateRemoved, nil
-	case isCoaching(row.Kind) && p.Status != models.StatusActive:
+	case row.Kind.Spec().Coaching && p.Status != models.StatusActive:
 		return string(p.Status), nil
-	case p.UnreachableAt != nil && isInitiated(row.Kind):
+	case p.UnreachableAt != nil && row.Kind.Spec().Initiated:
 		return gateUnreachable, nil
-	case p.Attention == models.AttentionCrisis && isInitiated(row.Kind):
+	case p.Attention == models.AttentionCrisis && row.Kind.Spec().Initiated:
 		return heldForAttention, nil
 	case row.LateOf != "":
 		return laterRetryGate(tx, row)
@@ -211,26 +211,6 @@ func findGate(tx *gorm.DB, row models.Outbox, p models.Participant, newest model
 		return reminderGate(tx, row)
 	}
 	return "", nil
-}
-
-// isCoaching reports whether a person gets the kind only while in active
-// coaching.
-func isCoaching(k models.Kind) bool {
-	switch k {
-	case models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
-		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindResult, models.KindSubagent:
-		return true
-	case models.KindMessage, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety,
-		models.KindDebug, models.KindToolCall, models.KindToolResult:
-	}
-	return false
-}
-
-// isInitiated reports whether the programme sends texts of a kind without being
-// asked; they are not tried on a number that cannot be reached.
-func isInitiated(k models.Kind) bool {
-	return k == models.KindPrompt || k == models.KindReminder || k == models.KindFeedbackQuestion || k == models.KindFeedbackFollowup ||
-		k == models.KindCheckIn || k == models.KindResult
 }
 
 // partPause is how long a part waits at most for the word that the one before
@@ -262,8 +242,7 @@ func partGate(tx *gorm.DB, row models.Outbox, now time.Time) (refusal string, ea
 // before it: the participant does not wait for a text of unknown fate. A row that
 // the carrier may have is looked up, regardless of what was sent after it.
 func mayBeOvertaken(row models.Outbox) bool {
-	answers := row.Kind == models.KindReply || row.Kind == models.KindGreeting
-	return answers && !isPosted(row) && (row.UnknownPosts > 0 || row.Part > 1)
+	return row.Kind.Spec().CanBeOvertaken && !isPosted(row) && (row.UnknownPosts > 0 || row.Part > 1)
 }
 
 // newerReplyGate refuses a reply when one that was written later has been sent.

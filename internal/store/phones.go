@@ -68,7 +68,7 @@ func phoneOf(tx *gorm.DB, row models.Outbox, p models.Participant) (string, erro
 // formerRefusal records what a refusal says of a number that is no longer the
 // participant's: an opt-out of that number. It says nothing of the person.
 func formerRefusal(tx *gorm.DB, row models.Outbox, r models.Refusal) error {
-	if r.Class != models.CarrierConsent {
+	if !r.Class.Spec().OptsOut {
 		return nil
 	}
 	former, err := formerPhone(tx, row.FormerPhoneID)

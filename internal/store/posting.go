@@ -99,8 +99,8 @@ var startPost = database.SQL("UPDATE outbox SET attempted_at = ?, unsettled_sinc
 // checksParticipantOnly reports whether consent and standing alone decide that the
 // row may go, and nothing that may change without the participant's row.
 func checksParticipantOnly(row models.Outbox) bool {
-	return row.Part == 1 && row.LateOf == "" && row.UnsettledSince == nil && !isInitiated(row.Kind) &&
-		row.Kind != models.KindConsent && row.Kind != models.KindNotice
+	return row.Part == 1 && row.LateOf == "" && row.UnsettledSince == nil && !row.Kind.Spec().Initiated &&
+		!row.Kind.Spec().PassesChecks
 }
 
 // ReleaseSend puts a row that the carrier refused for sure, or to which nothing

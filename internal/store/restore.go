@@ -58,7 +58,7 @@ func countTurns(tx *gorm.DB, participantID string) (int, error) {
 func lastNotice(tx *gorm.DB, p models.Participant) (int64, error) {
 	var first sql.NullInt64
 	err := tx.Model(&models.Notice{}).
-		Where("participant_id = ? AND kind IN ? AND delivered_at IS NULL", p.ID, []models.NoticeKind{models.NoticeMessage, models.NoticeChat}).
+		Where("participant_id = ? AND kind IN ? AND delivered_at IS NULL", p.ID, models.MessageNotices()).
 		Select("min(seq)").Scan(&first).Error
 	if first.Valid {
 		return first.Int64 - 1, err

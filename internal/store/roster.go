@@ -45,9 +45,7 @@ func setDefaults(p *models.Participant) {
 	if p.Mode == "" {
 		p.Mode = models.ModeIntake
 	}
-	if p.Channel == "" {
-		p.Channel = models.ChannelSMS
-	}
+	p.Channel = p.Channel.Name()
 	p.RemovedAt, p.NextSeq, p.Version, p.LastChannel = nil, 1, 1, models.ChannelSMS
 }
 

@@ -131,12 +131,13 @@ func (w *world) dropChangeTriggers() []string {
 	w.raw(func(db *sql.DB) {
 		rows, err := db.Query(query)
 		require.NoError(w.t, err)
+		defer func() { require.NoError(w.t, rows.Close()) }()
 		for rows.Next() {
 			var name string
 			require.NoError(w.t, rows.Scan(&name))
 			statements = append(statements, fmt.Sprintf(drop, name))
 		}
-		require.NoError(w.t, errors.Join(rows.Err(), rows.Close()))
+		require.NoError(w.t, rows.Err())
 	})
 	return statements
 }

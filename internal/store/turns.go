@@ -118,11 +118,11 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 // the time that was set.
 func (b *begun) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) {
 	plan := in.Plan
-	if b.participant.Attention == models.AttentionCrisis && isInitiated(plan.Kind) {
+	if b.participant.Attention == models.AttentionCrisis && plan.Kind.Spec().Initiated {
 		b.Skip = true
 		return missPrompt(tx, b.participant.ID, plan, heldForAttention)
 	}
-	if canBeHeld(plan.Kind) {
+	if plan.Kind.Spec().CanBeHeld {
 		if b.Skip, err = isHeld(tx, in.Now, plan.Slot.SendAt); err != nil {
 			return err
 		}

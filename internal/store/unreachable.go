@@ -14,13 +14,13 @@ import (
 // operators' task. A person who has texted since the text was posted can be
 // reached.
 func markUnreachable(tx *gorm.DB, p models.Participant, row models.Outbox, r models.Refusal) error {
-	if r.Class != models.CarrierBadNumber || p.RemovedAt != nil {
+	if !r.Class.Spec().Unreachable || p.RemovedAt != nil {
 		return nil
 	}
 	if row.AttemptedAt != nil {
 		var later int64
 		err := tx.Model(&models.Inbound{}).
-			Where("participant_id = ? AND received_at > ? AND channel = ''", p.ID, database.Instant(*row.AttemptedAt)).Limit(1).Count(&later).Error
+			Where("participant_id = ? AND received_at > ? AND channel = ?", p.ID, database.Instant(*row.AttemptedAt), row.Channel).Limit(1).Count(&later).Error
 		if err != nil || later > 0 {
 			return err
 		}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -28,7 +27,7 @@ func (s *Store) WaitingMessages(ctx context.Context, participantID string) ([]mo
 	for _, row := range rows {
 		entry := entryOf("", row)
 		out = append(out, models.WaitingMessage{
-			ID: row.ID, Text: entry.Text, At: entry.At.UTC(), Channel: cmp.Or(row.Channel, models.ChannelSMS), Danger: row.Danger,
+			ID: row.ID, Text: entry.Text, At: entry.At.UTC(), Channel: row.Channel.Name(), Danger: row.Danger,
 		})
 	}
 	return out, nil

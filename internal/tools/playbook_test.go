@@ -11,8 +11,8 @@ import (
 	"coachline/prompts"
 )
 
-// shelf returns the playbooks that come with the coach.
-func shelf(t testing.TB) Shelf {
+// playbooks returns the playbooks that come with the coach.
+func playbooks(t testing.TB) Playbooks {
 	t.Helper()
 	library, err := prompts.Load("")
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func (bare) Playbook(string) (string, bool) { return "", false }
 
 func TestReadPlaybook(t *testing.T) {
 	t.Run("P40 the text, as reference", func(t *testing.T) {
-		want, ok := shelf(t).Playbook("after-a-slip")
+		want, ok := playbooks(t).Playbook("after-a-slip")
 		require.True(t, ok)
 		for _, args := range []string{`{"name":"after-a-slip"}`, `{"name":" after-a-slip\n"}`} {
 			out := run(t, "read_playbook", args, models.Profile{})
@@ -60,13 +60,12 @@ func TestReadPlaybook(t *testing.T) {
 }
 
 func TestNoPlaybooksNoTool(t *testing.T) {
-	for name, options := range map[string][]Option{"J50 no shelf": nil, "J50 an empty shelf": {WithPlaybooks(bare{})}} {
+	for name, options := range map[string][]Option{"J50 no playbooks": nil, "J50 an empty folder": {WithPlaybooks(bare{})}} {
 		t.Run(name, func(t *testing.T) {
 			registry, err := New(options...)
 			require.NoError(t, err)
 			_, known := registry.Lookup(registry.Playbook())
 			require.False(t, known)
-			require.NotContains(t, registry.Keywords(), registry.Playbook())
 			require.NotContains(t, names(registry.For(models.ModeIntake)), registry.Playbook())
 		})
 	}

@@ -8,9 +8,9 @@ import (
 	"coachline/models"
 )
 
-// Shelf holds playbooks: texts of coaching knowledge that an operator keeps.
+// Playbooks holds playbooks: texts of coaching knowledge that an operator keeps.
 // They are the same for everybody and hold no personal data.
-type Shelf interface {
+type Playbooks interface {
 	PlaybookNames() []string
 	// PlaybookWords are words of any language that ask for some playbook.
 	PlaybookWords() []string
@@ -22,18 +22,18 @@ const readTool = "read_playbook"
 
 // WithPlaybooks adds read_playbook, unless there are no playbooks: a tool that can
 // only fail is none.
-func WithPlaybooks(shelf Shelf) Option {
+func WithPlaybooks(books Playbooks) Option {
 	return func(all []*definition) []*definition {
-		if len(shelf.PlaybookNames()) == 0 {
+		if len(books.PlaybookNames()) == 0 {
 			return all
 		}
-		return append(all, readPlaybook(shelf))
+		return append(all, readPlaybook(books))
 	}
 }
 
 // readPlaybook reads one playbook. A name is only ever looked up among
 // those that exist. It changes nothing.
-func readPlaybook(shelf Shelf) *definition {
+func readPlaybook(books Playbooks) *definition {
 	return &definition{
 		Tool: Tool{
 			Name: "read_playbook",
@@ -54,10 +54,10 @@ func readPlaybook(shelf Shelf) *definition {
 }`),
 			Modes: bothModes(),
 		},
-		keywords: playbookKeywords(shelf),
+		keywords: playbookKeywords(books),
 		tidy:     tidyTexts,
 		run: func(_ context.Context, in RunInput, args arguments) (Execution, error) {
-			return lookUp(shelf, in, args.textOf("name"))
+			return lookUp(books, in, args.textOf("name"))
 		},
 	}
 }
@@ -67,13 +67,13 @@ const adviceWords = "advice tip tips trick tricks stuck suggestion suggestions "
 	"consejo consejos sugerencia conseil conseils astuce astuces ratschlag tipp tipps vorschlag"
 
 // playbookKeywords returns adviceWords and the words of the playbooks, each once.
-func playbookKeywords(shelf Shelf) string {
+func playbookKeywords(books Playbooks) string {
 	words := strings.Fields(adviceWords)
 	seen := map[string]bool{}
 	for _, word := range words {
 		seen[word] = true
 	}
-	for _, word := range shelf.PlaybookWords() {
+	for _, word := range books.PlaybookWords() {
 		if !seen[word] {
 			words = append(words, word)
 			seen[word] = true
@@ -89,10 +89,10 @@ type playbookAnswer struct {
 	Reference string `json:"reference"`
 }
 
-func lookUp(shelf Shelf, in RunInput, name string) (Execution, error) {
-	text, ok := shelf.Playbook(name)
+func lookUp(books Playbooks, in RunInput, name string) (Execution, error) {
+	text, ok := books.Playbook(name)
 	if !ok {
-		return Execution{}, models.BadField("name", "there is no playbook called %s; there are %s", shortName(name), strings.Join(shelf.PlaybookNames(), ", "))
+		return Execution{}, models.BadField("name", "there is no playbook called %s; there are %s", shortName(name), strings.Join(books.PlaybookNames(), ", "))
 	}
 	return Execution{Result: successResult(in.Call, playbookAnswer{
 		OK: true, Name: name, Reference: text,

@@ -221,7 +221,7 @@ func (r *Registry) ReadOnly(specs []models.ToolSpec) []models.ToolSpec {
 }
 
 func (d *definition) toSpec() models.ToolSpec {
-	return models.ToolSpec{Name: d.Name, Description: d.Description, Schema: d.Schema}
+	return models.ToolSpec{Name: d.Name, Description: d.Description, Schema: d.Schema, Keywords: d.asking}
 }
 
 // smallCatalogue is the most ordinary tools that are offered without a search
@@ -252,19 +252,6 @@ func (r *Registry) Search() string { return r.tools[searchTool].Name }
 // Playbook returns the name of the tool that reads playbooks, whether there is one
 // or not; For says that.
 func (r *Registry) Playbook() string { return readTool }
-
-// Keywords lists words, in several languages, that ask for each ordinary tool
-// and that its English description lacks. The map belongs to the caller, its
-// lists do not.
-func (r *Registry) Keywords() map[string][]string {
-	all := make(map[string][]string, len(r.tools))
-	for _, def := range r.tools {
-		if !def.control {
-			all[def.Name] = def.asking
-		}
-	}
-	return all
-}
 
 // Outside lists the tools whose results hold what strangers wrote, and those
 // among them that no digest is made of.

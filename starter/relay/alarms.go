@@ -3,20 +3,9 @@ package relay
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"coachline/models"
 )
-
-// Alarms are texts that may be a crisis and about which nothing has been begun;
-// package store keeps them.
-type Alarms interface {
-	// PendingAlarms lists alarms that Temporal was not told of, oldest first.
-	PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error)
-	// AlarmTold records that Temporal was told of an alarm as it was read.
-	AlarmTold(ctx context.Context, told models.Alert, at time.Time) error
-	Alarm(ctx context.Context, id string) (models.Alert, error)
-}
 
 // alarmKey tells the background jobs of alarms from all others.
 const alarmKey = "alarm/"
@@ -32,14 +21,14 @@ func (r *Relay) LaterAlarm(id string) { r.pool.addJob(alarmKey + id) }
 func (r *Relay) Raise(ctx context.Context, id string) error {
 	tellCtx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	row, err := r.cfg.Alarms.Alarm(tellCtx, id)
+	row, err := r.cfg.Store.Alarm(tellCtx, id)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", id, err)
 	}
 	in := models.AlertInput{AlarmID: id}
-	jobs := []job{{id: id + "-text", name: models.ActivitySafetyText, input: in, life: models.SafetyTextValidity, priority: 1}}
+	jobs := []job{{id: id + "-text", name: models.ActivitySafetyText, input: in, validity: models.SafetyTextValidity, priority: 1}}
 	if row.Pages {
-		jobs = append(jobs, job{id: id + "-page", name: models.ActivityPage, input: in, life: models.PageValidity, priority: 1})
+		jobs = append(jobs, job{id: id + "-page", name: models.ActivityPage, input: in, validity: models.PageValidity, priority: 1})
 	}
 	for _, j := range jobs {
 		if err := r.executeJob(tellCtx, j); err != nil {
@@ -48,7 +37,7 @@ func (r *Relay) Raise(ctx context.Context, id string) error {
 	}
 	markCtx, cancelMark := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer cancelMark()
-	if err := r.cfg.Alarms.AlarmTold(markCtx, row, r.cfg.Now()); err != nil {
+	if err := r.cfg.Store.AlarmTold(markCtx, row, r.cfg.Now()); err != nil {
 		return fmt.Errorf("recording %s as told: %w", id, err)
 	}
 	return nil
@@ -56,7 +45,7 @@ func (r *Relay) Raise(ctx context.Context, id string) error {
 
 // sweepAlarms tells of the alarms that were left over, before anything else.
 func (r *Relay) sweepAlarms(ctx context.Context) error {
-	pending, err := r.cfg.Alarms.PendingAlarms(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
+	pending, err := r.cfg.Store.PendingAlarms(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
 	if err != nil {
 		return err
 	}

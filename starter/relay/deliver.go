@@ -17,9 +17,10 @@ import (
 	"coachline/models"
 )
 
-// Notices are what has been committed and not yet told; package store keeps
-// them.
-type Notices interface {
+// Store reads what has been committed and Temporal was not told of, and records
+// that it was: notices of participants, hints to strangers, messages that may be a
+// crisis and turns to be remembered.
+type Store interface {
 	Participant(ctx context.Context, id string) (models.Participant, error)
 	// Untold are the participant's notices that were not delivered, in the order of
 	// their ids, and the participant as of then, removed or not.
@@ -32,6 +33,16 @@ type Notices interface {
 	// PendingNotices lists undelivered notices of everybody in the order of
 	// their ids.
 	PendingNotices(ctx context.Context, createdBefore time.Time, limit int) ([]models.Notice, error)
+	// PendingHints lists hints that Temporal was not told of, oldest first.
+	PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error)
+	HintTold(ctx context.Context, id string, at time.Time) error
+	// PendingAlarms lists alarms that Temporal was not told of, oldest first.
+	PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error)
+	// AlarmTold records that Temporal was told of an alarm as it was read.
+	AlarmTold(ctx context.Context, told models.Alert, at time.Time) error
+	Alarm(ctx context.Context, id string) (models.Alert, error)
+	// ClaimMemory gives turns to the caller for a while, oldest first.
+	ClaimMemory(ctx context.Context, c models.MemoryClaim) ([]string, error)
 }
 
 // Engine starts participants' workflows and tells them what happened; a
@@ -162,9 +173,9 @@ func (r *Relay) signalMessage(ctx context.Context, p models.Participant, n model
 	if err != nil {
 		return models.BadField("ref", "notice %d does not name an inbound row", n.ID)
 	}
-	var channel models.Channel
-	if n.Kind == models.NoticeChat {
-		channel = models.ChannelChat
+	channel, ok := models.ChannelOf(n.Kind)
+	if !ok {
+		return models.BadField("kind", "notice %d announces no message", n.ID)
 	}
 	state := secondState(p)
 	// Earlier texts were told to the terminated run, in this order.

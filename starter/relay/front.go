@@ -16,14 +16,6 @@ import (
 	"coachline/models"
 )
 
-// Hints are the fixed texts to strangers that are to be sent; package store
-// keeps them.
-type Hints interface {
-	// PendingHints lists hints that Temporal was not told of, oldest first.
-	PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error)
-	HintTold(ctx context.Context, id string, at time.Time) error
-}
-
 // frontAttempt bounds one attempt of a starter's activity; all of them end with
 // the usefulness of the text.
 const frontAttempt = time.Minute
@@ -56,13 +48,13 @@ func (r *Relay) runJob(ctx context.Context, key string) error {
 func (r *Relay) SendHint(ctx context.Context, id string) error {
 	tellCtx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	err := r.executeJob(tellCtx, job{id: id, name: models.ActivitySendHint, input: models.SendHintInput{HintID: id}, life: models.FixedTextValidity})
+	err := r.executeJob(tellCtx, job{id: id, name: models.ActivitySendHint, input: models.SendHintInput{HintID: id}, validity: models.FixedTextValidity})
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", id, err)
 	}
 	markCtx, cancelMark := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer cancelMark()
-	if err := r.cfg.Hints.HintTold(markCtx, id, r.cfg.Now()); err != nil {
+	if err := r.cfg.Store.HintTold(markCtx, id, r.cfg.Now()); err != nil {
 		return fmt.Errorf("recording %s as told: %w", id, err)
 	}
 	return nil
@@ -77,7 +69,7 @@ func (r *Relay) startLimitNotice(ctx context.Context, n models.Notice) error {
 	}
 	return r.executeJob(ctx, job{
 		id: n.ParticipantID + "-limit-" + n.Ref, name: models.ActivitySendLimitNotice,
-		input: models.SendLimitInput{InboundID: inboundID}, life: models.FixedTextValidity,
+		input: models.SendLimitInput{InboundID: inboundID}, validity: models.FixedTextValidity,
 	})
 }
 
@@ -90,7 +82,7 @@ func (r *Relay) startAsk(ctx context.Context, n models.Notice) error {
 	}
 	return r.executeJob(ctx, job{
 		id: n.ParticipantID + "-ask-" + n.Ref, name: models.ActivitySendAsk,
-		input: models.SendAskInput{InboundID: inboundID}, life: models.AnswerValidity,
+		input: models.SendAskInput{InboundID: inboundID}, validity: models.AnswerValidity,
 	})
 }
 
@@ -115,7 +107,7 @@ func (r *Relay) startLateRetry(ctx context.Context, n models.Notice) error {
 type job struct {
 	id, name string
 	input    any
-	life     time.Duration
+	validity time.Duration
 	priority int
 }
 
@@ -123,7 +115,7 @@ type job struct {
 func (r *Relay) executeJob(ctx context.Context, j job) error {
 	_, err := r.cfg.Engine.ExecuteActivity(ctx, client.StartActivityOptions{
 		ID: j.id, TaskQueue: models.QueueSMS, Priority: temporal.Priority{PriorityKey: j.priority},
-		StartToCloseTimeout: frontAttempt, HeartbeatTimeout: frontHeartbeat, ScheduleToCloseTimeout: j.life,
+		StartToCloseTimeout: frontAttempt, HeartbeatTimeout: frontHeartbeat, ScheduleToCloseTimeout: j.validity,
 		ActivityIDReusePolicy:    enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		ActivityIDConflictPolicy: enums.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING,
 		RetryPolicy: &temporal.RetryPolicy{
@@ -141,7 +133,7 @@ func (r *Relay) executeJob(ctx context.Context, j job) error {
 // sweepHints delivers the hints that were left over. The first failure ends it:
 // they all take the same path, and the next sweep finds the rest.
 func (r *Relay) sweepHints(ctx context.Context) error {
-	pending, err := r.cfg.Hints.PendingHints(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
+	pending, err := r.cfg.Store.PendingHints(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)
 	if err != nil {
 		return err
 	}

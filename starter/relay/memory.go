@@ -12,13 +12,6 @@ import (
 	"coachline/models"
 )
 
-// Memories are finished turns whose texts are to be remembered; package store
-// keeps them.
-type Memories interface {
-	// ClaimMemory gives turns to the caller for a while, oldest first.
-	ClaimMemory(ctx context.Context, c models.MemoryClaim) ([]string, error)
-}
-
 // Limits of a batch. It may wait minutes for a model; what it has not done when
 // its claim is over goes into a later batch.
 const (
@@ -35,7 +28,7 @@ const (
 func (r *Relay) sweepMemory(ctx context.Context) error {
 	for {
 		now := r.cfg.Now()
-		ids, err := r.cfg.Memories.ClaimMemory(ctx, models.MemoryClaim{Now: now, Until: now.Add(memoryClaim), Limit: memoryBatch})
+		ids, err := r.cfg.Store.ClaimMemory(ctx, models.MemoryClaim{Now: now, Until: now.Add(memoryClaim), Limit: memoryBatch})
 		if err != nil || len(ids) == 0 {
 			return err
 		}

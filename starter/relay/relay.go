@@ -28,12 +28,8 @@ const (
 
 // Config is what a Relay is made of.
 type Config struct {
-	Store  Notices
-	Hints  Hints
-	Alarms Alarms
-	// Memories is what replies leave to be remembered.
-	Memories Memories
-	Engine   Engine
+	Store  Store
+	Engine Engine
 	// Metrics counts the calls of participants' workflows; it is required.
 	Metrics *metrics.Metrics
 	Logger  *slog.Logger

@@ -30,7 +30,7 @@ func newBench(t *testing.T) *bench {
 	counted, err := metrics.New(metrics.Config{Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	b.relay = New(Config{
-		Store: b.store, Hints: b.store, Alarms: b.store, Memories: b.store, Engine: b.engine, Metrics: counted, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
+		Store: b.store, Engine: b.engine, Metrics: counted, Now: func() time.Time { return b.now }, Logger: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() { b.relay.Stop(context.Background()) })
 	return b
@@ -214,7 +214,7 @@ func TestConsentNotices(t *testing.T) {
 				return nil
 			})
 			require.NoError(t, b.relay.Deliver(context.Background(), "a"))
-			require.Equal(t, []string{"update:UpdateParticipant", "start", "update:UpdateParticipant"}, b.engine.seen(), "a terminated life begins anew")
+			require.Equal(t, []string{"update:UpdateParticipant", "start", "update:UpdateParticipant"}, b.engine.seen(), "a terminated workflow starts anew")
 			require.Equal(t, []any{tc.want}, b.engine.updates[1].Args)
 			require.Equal(t, tc.status, b.engine.states[0].Status)
 			require.Zero(t, b.store.undelivered())

@@ -1,6 +1,10 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+
+	"coachline/models"
+)
 
 // AllowInput is what a turn's allow-list is made of: the router's
 // selection, tools that the plan names, tools that failed a moment ago, tools
@@ -15,7 +19,7 @@ type AllowInput struct {
 	// cache holds.
 	Kept []string
 	// Catalogue is what mode and channel permit; nothing else gets in.
-	Catalogue []Tool
+	Catalogue []models.ToolSpec
 	// Always are offered in every mode and channel: stop and tool search, where
 	// they exist.
 	Always []string
@@ -37,7 +41,7 @@ func AllowTools(in AllowInput) Allowed {
 	add := func(names []string) bool {
 		added := false
 		for _, name := range names {
-			known := slices.ContainsFunc(in.Catalogue, func(tool Tool) bool { return tool.Name == name })
+			known := slices.ContainsFunc(in.Catalogue, func(tool models.ToolSpec) bool { return tool.Name == name })
 			if known && !picked[name] {
 				picked[name] = true
 				added = true

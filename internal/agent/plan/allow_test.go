@@ -101,9 +101,9 @@ func TestSearch(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, SearchTools(tt.in, sampleTools())) })
 	}
 	t.Run("five at most, on one line each", func(t *testing.T) {
-		var catalogue []Tool
+		var catalogue []models.ToolSpec
 		for _, name := range []string{"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "ta", "tb", "tc"} {
-			catalogue = append(catalogue, Tool{Name: name, Description: "reading\n" + strings.Repeat("long ", 40), Keywords: []string{"only" + name}})
+			catalogue = append(catalogue, models.ToolSpec{Name: name, Description: "reading\n" + strings.Repeat("long ", 40), Keywords: []string{"only" + name}})
 		}
 		require.Equal(t, nothingFound, SearchTools("reading", catalogue), "a word of every tool tells nothing")
 		got := SearchTools("onlyt0 onlyt1 onlyt2 onlyt3 onlyt4 onlyt5", catalogue)

@@ -33,7 +33,7 @@ func (k CacheKey) Hash() string {
 // when it is the whole catalogue, which means that nothing was decided, and not
 // when the strategy asked for had failed. Only a Selection is ever cached,
 // never what AllowTools makes of it.
-func (s Selection) Cacheable(tools []Tool) bool {
+func (s Selection) Cacheable(tools []models.ToolSpec) bool {
 	if s.Fallback {
 		return false
 	}

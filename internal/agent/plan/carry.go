@@ -12,7 +12,7 @@ import (
 // the run of user entries at its end.
 type CarryOverInput struct {
 	Entries   []models.Message // oldest first
-	Catalogue []Tool
+	Catalogue []models.ToolSpec
 	Now       time.Time
 	// Hot is how long a conversation goes on after its newest entry.
 	Hot time.Duration

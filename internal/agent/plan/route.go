@@ -4,14 +4,6 @@ import (
 	"coachline/models"
 )
 
-// Tool is a tool as the router sees it. Keywords are words of any language
-// that ask for it and that its description lacks.
-type Tool struct {
-	Name        string
-	Description string
-	Keywords    []string
-}
-
 // Strategy is how tools are picked.
 type Strategy string
 
@@ -99,16 +91,16 @@ func SelectTools(strategy Strategy, in RouteInput, found RouteEvidence) Selectio
 // that mode and channel permit.
 type RouteInput struct {
 	Query string
-	Tools []Tool
+	Tools []models.ToolSpec
 }
 
 // PermittedTools narrows the tools of a mode to those of a channel, in the mode's
 // order. A nil channel list permits all of them, an empty one none.
-func PermittedTools(mode []Tool, channel []string) []Tool {
+func PermittedTools(mode []models.ToolSpec, channel []string) []models.ToolSpec {
 	if channel == nil {
 		return mode
 	}
-	var out []Tool
+	var out []models.ToolSpec
 	for _, tool := range mode {
 		if hasItem(channel, tool.Name) {
 			out = append(out, tool)
@@ -117,17 +109,7 @@ func PermittedTools(mode []Tool, channel []string) []Tool {
 	return out
 }
 
-// ToolsOf makes the router's view of specs; keywords are declared by tool name
-// and may be nil.
-func ToolsOf(specs []models.ToolSpec, keywords map[string][]string) []Tool {
-	out := make([]Tool, 0, len(specs))
-	for _, spec := range specs {
-		out = append(out, Tool{Name: spec.Name, Description: spec.Description, Keywords: keywords[spec.Name]})
-	}
-	return out
-}
-
-func toolNames(tools []Tool) []string {
+func toolNames(tools []models.ToolSpec) []string {
 	names := make([]string, 0, len(tools))
 	for _, tool := range tools {
 		names = append(names, tool.Name)
@@ -137,7 +119,7 @@ func toolNames(tools []Tool) []string {
 
 // inOrder lists the tools whose names are in picked, in the catalogue's order,
 // each once.
-func inOrder(tools []Tool, picked map[string]bool) []string {
+func inOrder(tools []models.ToolSpec, picked map[string]bool) []string {
 	var names []string
 	for _, tool := range tools {
 		if picked[tool.Name] && !hasItem(names, tool.Name) {

@@ -13,8 +13,8 @@ import (
 )
 
 // sampleTools is a small catalogue with clear descriptions.
-func sampleTools() []Tool {
-	return []Tool{
+func sampleTools() []models.ToolSpec {
+	return []models.ToolSpec{
 		{Name: "scheduler", Description: "Manage daily prompts and reminders: create, list, delete.", Keywords: []string{"recordatorio", "rappel", "каждый", "毎朝"}},
 		{Name: "saveProfile", Description: "Keep what the person told about the habit.", Keywords: []string{"hábito"}},
 		{Name: "weather", Description: "The forecast of a town."},
@@ -22,7 +22,7 @@ func sampleTools() []Tool {
 	}
 }
 
-func names(tools []Tool) []string { return toolNames(tools) }
+func names(tools []models.ToolSpec) []string { return toolNames(tools) }
 
 func TestSettle(t *testing.T) {
 	tests := []struct {
@@ -70,11 +70,11 @@ func TestByWords(t *testing.T) {
 		})
 	}
 	t.Run("a word that most tools share tells nothing", func(t *testing.T) {
-		catalogue := []Tool{{Name: "a", Description: "person walk"}, {Name: "b", Description: "person run"}, {Name: "c", Description: "person swim"}}
+		catalogue := []models.ToolSpec{{Name: "a", Description: "person walk"}, {Name: "b", Description: "person run"}, {Name: "c", Description: "person swim"}}
 		require.Equal(t, []string{"b"}, SelectTools(StrategyKeyword, RouteInput{"does a person run", catalogue}, RouteEvidence{}).Names)
 	})
 	t.Run("a word that half of the tools share tells something", func(t *testing.T) {
-		catalogue := []Tool{{Name: "a", Description: "walk far"}, {Name: "b", Description: "walk near"}, {Name: "c", Description: "swim"}, {Name: "d", Description: "ride"}}
+		catalogue := []models.ToolSpec{{Name: "a", Description: "walk far"}, {Name: "b", Description: "walk near"}, {Name: "c", Description: "swim"}, {Name: "d", Description: "ride"}}
 		require.Equal(t, []string{"a", "b"}, SelectTools(StrategyKeyword, RouteInput{"walk", catalogue}, RouteEvidence{}).Names)
 		require.Equal(t, []string{"a", "b"}, SelectTools(StrategyKeyword, RouteInput{"walk", catalogue[:2]}, RouteEvidence{}).Names, "of two, each tells")
 		require.Equal(t, StrategyKeyword, SelectTools(StrategyKeyword, RouteInput{"walk", catalogue[:2]}, RouteEvidence{}).By)
@@ -94,10 +94,10 @@ func TestByWords(t *testing.T) {
 }
 
 func TestPicks(t *testing.T) {
-	many := []Tool{{Name: "a1"}, {Name: "a2"}, {Name: "a3"}, {Name: "a4"}, {Name: "a5"}, {Name: "a6"}}
+	many := []models.ToolSpec{{Name: "a1"}, {Name: "a2"}, {Name: "a3"}, {Name: "a4"}, {Name: "a5"}, {Name: "a6"}}
 	tests := []struct {
 		name, in string
-		tools    []Tool
+		tools    []models.ToolSpec
 		want     []string
 		ok       bool
 	}{
@@ -180,10 +180,10 @@ func TestCosine(t *testing.T) {
 		})
 	}
 	t.Run("five at most, the nearest", func(t *testing.T) {
-		var catalogue []Tool
+		var catalogue []models.ToolSpec
 		vectors := map[string][]float32{}
 		for i, name := range []string{"t0", "t1", "t2", "t3", "t4", "t5", "t6"} {
-			catalogue = append(catalogue, Tool{Name: name})
+			catalogue = append(catalogue, models.ToolSpec{Name: name})
 			vectors[name] = []float32{1, float32(6-i) / 10}
 		}
 		got, ok := byVector(RouteEvidence{Query: []float32{1, 0}, Vectors: vectors}, catalogue)
@@ -201,7 +201,7 @@ func TestPermitted(t *testing.T) {
 func TestRequest(t *testing.T) {
 	registry, err := tools.New()
 	require.NoError(t, err)
-	catalogue := ToolsOf(registry.For(models.ModeIntake), map[string][]string{"scheduler": {"recordatorio"}})
+	catalogue := withKeywords(registry.For(models.ModeIntake), "scheduler", "recordatorio")
 	require.Equal(t, []string{"recordatorio"}, catalogue[2].Keywords)
 	ask := RouterInput{
 		RouteInput: RouteInput{"8am please", catalogue},
@@ -229,4 +229,14 @@ func FuzzPicks(f *testing.F) {
 		require.Subset(t, names(sampleTools()), FoundTools(answer, sampleTools()))
 		require.Subset(t, names(sampleTools()), FoundTools(SearchTools(answer, sampleTools()), sampleTools()))
 	})
+}
+
+// withKeywords gives one of the tools keywords.
+func withKeywords(specs []models.ToolSpec, name string, keywords ...string) []models.ToolSpec {
+	for i := range specs {
+		if specs[i].Name == name {
+			specs[i].Keywords = keywords
+		}
+	}
+	return specs
 }

@@ -52,7 +52,7 @@ func shortDescription(description string) string {
 // five, in the order of the catalogue. "none" is a good answer that picks
 // nothing. ok is false when the answer is neither, so that another strategy
 // decides.
-func PickTools(answer string, tools []Tool) (names []string, ok bool) {
+func PickTools(answer string, tools []models.ToolSpec) (names []string, ok bool) {
 	words := strings.FieldsFunc(text.WithoutThinking(answer), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("\"'`“”‘’«»,;()[]{}<>*|", r)
 	})
@@ -61,7 +61,7 @@ func PickTools(answer string, tools []Tool) (names []string, ok bool) {
 	for _, word := range words {
 		word = strings.Trim(word, ".:!-•")
 		none = none || strings.EqualFold(word, "none")
-		at := slices.IndexFunc(tools, func(tool Tool) bool { return strings.EqualFold(tool.Name, word) })
+		at := slices.IndexFunc(tools, func(tool models.ToolSpec) bool { return strings.EqualFold(tool.Name, word) })
 		if at >= 0 && len(picked) < maxPicks {
 			picked[tools[at].Name] = true
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"coachline/models"
 )
 
 // nothingFound must name no tool.
@@ -12,7 +14,7 @@ const nothingFound = "Nothing in the catalogue fits that. Go on with what is off
 // SearchTools answers the tool search of a model: lines "name: description"
 // of the tools that mode and channel permit and whose words meet the query,
 // best first, at most five; a sentence without names when none does.
-func SearchTools(query string, catalogue []Tool) string {
+func SearchTools(query string, catalogue []models.ToolSpec) string {
 	counts := countHits(query, catalogue)
 	order := make([]int, 0, len(catalogue))
 	for i, n := range counts {
@@ -36,7 +38,7 @@ func SearchTools(query string, catalogue []Tool) string {
 // colon count, so a sentence changes nothing and a tool that mode or
 // channel forbids is never added. Keep the union of all searches of a
 // turn: the list only grows.
-func FoundTools(result string, catalogue []Tool) []string {
+func FoundTools(result string, catalogue []models.ToolSpec) []string {
 	picked := map[string]bool{}
 	for line := range strings.Lines(result) {
 		name, _, ok := strings.Cut(strings.TrimLeft(strings.TrimSpace(line), "-*• "), ":")

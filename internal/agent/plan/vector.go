@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"coachline/models"
 )
 
 // byVector picks the nearest tools, at most maxPicks, that reach the least
 // score. It fails when no tool does, or the vectors cannot be compared.
-func byVector(found RouteEvidence, tools []Tool) ([]string, bool) {
+func byVector(found RouteEvidence, tools []models.ToolSpec) ([]string, bool) {
 	type scored struct {
 		name  string
 		score float64

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"coachline/models"
 )
 
 const (
@@ -107,7 +109,7 @@ func (l lexicon) wordsLike(word string) []string { return l[word[:minWord]] }
 var known memo
 
 // toolWords returns the words of each tool; callers must not change them.
-func (m *memo) toolWords(tools []Tool) []lexicon {
+func (m *memo) toolWords(tools []models.ToolSpec) []lexicon {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := make([]lexicon, len(tools))
@@ -156,7 +158,7 @@ func isAlike(a, b string) bool {
 }
 
 // countHits counts the words of a query that each tool's words meet.
-func countHits(query string, tools []Tool) []int {
+func countHits(query string, tools []models.ToolSpec) []int {
 	asked := wordsOf(query)
 	vocabulary := known.toolWords(tools)
 	out := make([]int, len(tools))
@@ -170,7 +172,7 @@ func countHits(query string, tools []Tool) []int {
 	return out
 }
 
-func byWords(query string, tools []Tool) ([]string, bool) {
+func byWords(query string, tools []models.ToolSpec) ([]string, bool) {
 	picked := map[string]bool{}
 	for i, n := range countHits(query, tools) {
 		if n > 0 {

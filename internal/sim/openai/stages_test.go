@@ -49,7 +49,7 @@ func inWordsOnly(t *testing.T, req models.ChatRequest) string {
 // answers as no choice at all.
 func TestCannedStagesLeaveTheReplyAlone(t *testing.T) {
 	specs := catalogue(t)
-	asked := plan.RouterInput{RouteInput: plan.RouteInput{Query: "list my schedules", Tools: plan.ToolsOf(specs, nil)}}
+	asked := plan.RouterInput{RouteInput: plan.RouteInput{Query: "list my schedules", Tools: specs}}
 	req, err := plan.RouterRequest(library(t), asked)
 	require.NoError(t, err)
 	_, ok := plan.PickTools(inWordsOnly(t, req), asked.Tools)

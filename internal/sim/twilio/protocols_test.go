@@ -56,7 +56,7 @@ func (l *participant) choose(request models.ChatRequest) (models.ToolCall, bool)
 	return models.ToolCall{ID: fmt.Sprintf("t%d", len(l.ctx.Steps)), Name: name, Arguments: args}, true
 }
 
-func TestALifeInEveryProtocol(t *testing.T) {
+func TestConversationInEveryProtocol(t *testing.T) {
 	for _, as := range []models.Protocol{models.ProtocolNative, models.ProtocolText, models.ProtocolTwoPhase} {
 		t.Run(string(as), func(t *testing.T) {
 			l := newParticipant(t)

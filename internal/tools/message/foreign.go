@@ -76,13 +76,9 @@ func foreign(extra map[string]any, own []string) bool {
 
 // own are the names of the turn's person and channel, as plain writes them.
 func own(turn models.TurnContext) []string {
-	channel := turn.Turn.Channel
-	if channel == "" {
-		channel = models.ChannelSMS
-	}
 	p := turn.Participant
 	return []string{
-		plain(p.ID), plain(p.Phone), plain(p.Name), plain(string(channel)),
+		plain(p.ID), plain(p.Phone), plain(p.Name), plain(string(turn.Turn.Channel.Name())),
 		"user", "person", "participant", "them", "me",
 	}
 }

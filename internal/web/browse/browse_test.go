@@ -8,6 +8,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -239,9 +240,11 @@ func TestCatalogue(t *testing.T) {
 			require.Equal(t, tt.finder, len(registry.Controls(len(ordinary))) == 2)
 			outside, compact := registry.Outside()
 			require.Len(t, outside, len(tt.extras))
+			specs := registry.For(models.ModeIntake)
 			for _, name := range outside {
 				require.Equal(t, name == searchTool, len(compact) == 1 && compact[0] == name)
-				require.NotEmpty(t, registry.Keywords()[name])
+				spec := slices.IndexFunc(specs, func(s models.ToolSpec) bool { return s.Name == name })
+				require.NotEmpty(t, specs[spec].Keywords, name)
 			}
 		})
 	}

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// life applies effects as workflow code does and holds what must never happen.
-type life struct {
+// simulation applies effects as workflow code does and holds what must never happen.
+type simulation struct {
 	t        *rapid.T
 	s        Input
 	prompts  map[string]time.Time // prompt id -> sent
@@ -21,7 +21,7 @@ type life struct {
 	lastText time.Time
 }
 
-func (l *life) decide(ev models.Event) {
+func (l *simulation) decide(ev models.Event) {
 	got := decide(l.t, l.s, ev)
 	for _, effect := range got.Effects {
 		l.apply(effect)
@@ -34,7 +34,7 @@ func (l *life) decide(ev models.Event) {
 	}
 }
 
-func (l *life) apply(effect models.Effect) {
+func (l *simulation) apply(effect models.Effect) {
 	state := &l.s.State
 	drop := func(match func(models.Due) bool) { state.Due = slices.DeleteFunc(slices.Clone(state.Due), match) }
 	switch effect.Kind {
@@ -72,13 +72,13 @@ func (l *life) apply(effect models.Effect) {
 }
 
 // once holds that a schedule's date is sent or missed, and only once.
-func (l *life) once(id string, slot models.Slot) {
+func (l *simulation) once(id string, slot models.Slot) {
 	key := id + " " + slot.Date
 	require.False(l.t, l.dates[key], key)
 	l.dates[key] = true
 }
 
-func (l *life) turn(plan models.TurnPlan) {
+func (l *simulation) turn(plan models.TurnPlan) {
 	now := l.s.Now
 	local := now.In(zoneNamed(l.t, l.s.State.Zone))
 	switch plan.Kind {
@@ -125,7 +125,7 @@ func (l *life) turn(plan models.TurnPlan) {
 
 // until runs everything that falls due up to an instant; with an outage nothing
 // runs before its end.
-func (l *life) until(end time.Time, outage bool) {
+func (l *simulation) until(end time.Time, outage bool) {
 	if outage {
 		l.s.Now = end
 	}
@@ -155,7 +155,7 @@ func (l *life) until(end time.Time, outage bool) {
 // schedule always has its next slot.
 func TestLifeProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := &life{t: t, s: at(t, noon), prompts: map[string]time.Time{}, dates: map[string]bool{}}
+		l := &simulation{t: t, s: at(t, noon), prompts: map[string]time.Time{}, dates: map[string]bool{}}
 		l.s.Rules.CheckIn = time.Duration(rapid.IntRange(0, 9).Draw(t, "check-in")) * time.Hour
 		l.s.Rules.CheckInCap = 2
 		l.s.Rules.PromptSpread = time.Duration(rapid.IntRange(0, 10).Draw(t, "spread")) * time.Minute

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os" //nolint:depguard // loadShelf reads the operator's folders, once, at start-up
+	"os" //nolint:depguard // loadPageFolders reads the operator's folders, once, at start-up
 	"path"
 	"path/filepath"
 	"slices"
@@ -20,18 +20,18 @@ const (
 	focusFolder    = "focuses"
 )
 
-// shelf is the pages of a library, each kind in the order of its files' names.
-type shelf struct {
+// pageFolders holds the pages of a library, each kind in the order of its files' names.
+type pageFolders struct {
 	playbooks, focuses []pages.Page
 }
 
-func isShelf(entry fs.DirEntry) bool {
+func isPageFolder(entry fs.DirEntry) bool {
 	return entry.Name() == playbookFolder || entry.Name() == focusFolder
 }
 
-// loadShelf reads the pages; there are no focuses but an operator's.
-func loadShelf(dir string) (shelf, error) {
-	var s shelf
+// loadPageFolders reads the pages; there are no focuses but an operator's.
+func loadPageFolders(dir string) (pageFolders, error) {
+	var s pageFolders
 	own, err := fs.Sub(embedded, playbookFolder)
 	if err != nil {
 		return s, fmt.Errorf("opening embedded playbooks: %w", err)
@@ -76,19 +76,19 @@ func focusHead(page pages.Page) error {
 	return nil
 }
 
-func (s shelf) all() []pages.Page { return slices.Concat(s.playbooks, s.focuses) }
+func (s pageFolders) all() []pages.Page { return slices.Concat(s.playbooks, s.focuses) }
 
 // Focuses lists an operator's coaching focuses, in the order of their
 // files' names.
-func (l *Library) Focuses() []pages.Page { return slices.Clone(l.shelf.focuses) }
+func (l *Library) Focuses() []pages.Page { return slices.Clone(l.folders.focuses) }
 
 // Focus finds a focus by its name.
-func (l *Library) Focus(name string) (pages.Page, bool) { return byName(l.shelf.focuses, name) }
+func (l *Library) Focus(name string) (pages.Page, bool) { return byName(l.folders.focuses, name) }
 
 // Playbook is the text of a playbook. Names are looked up in what was
 // loaded, so none is ever used as a path.
 func (l *Library) Playbook(name string) (text string, ok bool) {
-	page, ok := byName(l.shelf.playbooks, name)
+	page, ok := byName(l.folders.playbooks, name)
 	return page.Body, ok
 }
 
@@ -103,7 +103,7 @@ func byName(all []pages.Page, name string) (pages.Page, bool) {
 // PlaybookNames lists the playbooks, in the order of their files' names.
 func (l *Library) PlaybookNames() []string {
 	var names []string
-	for _, page := range l.shelf.playbooks {
+	for _, page := range l.folders.playbooks {
 		names = append(names, page.Name)
 	}
 	return names
@@ -113,7 +113,7 @@ func (l *Library) PlaybookNames() []string {
 // once.
 func (l *Library) PlaybookWords() []string {
 	var words []string
-	for _, page := range l.shelf.playbooks {
+	for _, page := range l.folders.playbooks {
 		for _, keyword := range page.Keywords {
 			words = append(words, strings.Fields(strings.ToLower(keyword))...)
 		}
@@ -125,10 +125,10 @@ func (l *Library) PlaybookWords() []string {
 // PlaybookSection is what a system message says of the playbooks: their
 // names and descriptions, never their texts. Empty where there are none.
 func (l *Library) PlaybookSection() (string, error) {
-	if len(l.shelf.playbooks) == 0 {
+	if len(l.folders.playbooks) == 0 {
 		return "", nil
 	}
-	return l.Render(PlaybookList, StageData{Tools: PageLines(l.shelf.playbooks)})
+	return l.Render(PlaybookList, StageData{Tools: PageLines(l.folders.playbooks)})
 }
 
 // PageLines is the pages as the stages' texts list them.
@@ -148,7 +148,7 @@ func (l *Library) checkFocuses(offers map[models.Mode]Offer) error {
 		every.Tools = append(every.Tools, offer.Tools...)
 		every.Words = append(every.Words, offer.Words...)
 	}
-	for _, focus := range l.shelf.focuses {
+	for _, focus := range l.folders.focuses {
 		for _, tool := range focus.Tools {
 			if !slices.Contains(every.Tools, tool) {
 				slices.Sort(every.Tools)

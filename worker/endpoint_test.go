@@ -2,37 +2,13 @@ package worker
 
 import (
 	"net/http"
-	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/activities"
 	"coachline/internal/config"
 	"coachline/internal/metrics"
 )
-
-// TestCountedActivitiesKeepTheirNames: a workflow finds an activity by the name
-// of its method, so a wrapper offers neither more nor fewer.
-func TestCountedActivitiesKeepTheirNames(t *testing.T) {
-	for _, pair := range [][2]any{
-		{&activities.TurnLoader{}, &countedTurnLoader{}},
-		{&activities.TurnEnd{}, &countedTurnEnd{}},
-		{&activities.SendActivities{}, &countedSends{}},
-		{&activities.ReconcileActivities{}, &countedReconcile{}},
-	} {
-		require.Equal(t, methods(pair[0]), methods(pair[1]), "%T", pair[1])
-	}
-}
-
-func methods(of any) map[string]string {
-	names := map[string]string{}
-	kind := reflect.TypeOf(of)
-	for i := range kind.NumMethod() {
-		names[kind.Method(i).Name] = reflect.ValueOf(of).Method(i).Type().String()
-	}
-	return names
-}
 
 func TestTheWorkersOwnAddress(t *testing.T) {
 	m, err := metrics.New(metrics.Config{})

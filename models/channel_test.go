@@ -1,0 +1,42 @@
+package models
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Every channel has one registration, and the notice of a message leads back to
+// the channel that the message came on.
+func TestChannels(t *testing.T) {
+	seen := map[Channel]bool{}
+	for _, spec := range channels {
+		require.False(t, seen[spec.Name], spec.Name)
+		seen[spec.Name] = true
+		require.Equal(t, spec, spec.Name.Spec())
+		require.Equal(t, spec.Name, spec.Name.Column().Name())
+		require.Equal(t, spec, spec.Name.Column().Spec())
+		require.Equal(t, spec.Notice != "", spec.Name.HasInbound())
+		if spec.Notice == "" {
+			continue
+		}
+		back, ok := ChannelOf(spec.Notice)
+		require.True(t, ok)
+		require.Equal(t, spec.Name.Column(), back)
+		require.Contains(t, MessageNotices(), spec.Notice)
+	}
+	require.Len(t, MessageNotices(), 2)
+	_, ok := ChannelOf(NoticePause)
+	require.False(t, ok)
+}
+
+// Rows and payloads leave SMS empty, and what an older or newer build has written
+// has the rights of an SMS.
+func TestEmptyChannelIsSMS(t *testing.T) {
+	require.Equal(t, Channel(""), ChannelSMS.Column())
+	require.Equal(t, ChannelSMS, Channel("").Name())
+	require.Equal(t, ChannelSMS.Spec(), Channel("").Spec())
+	require.Equal(t, ChannelSMS.Spec(), Channel("fax").Spec())
+	require.False(t, Channel("fax").HasInbound())
+	require.False(t, Channel("").HasInbound())
+}
