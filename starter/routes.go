@@ -102,7 +102,7 @@ func (h *handlers) newAPI() http.Handler {
 		bearerScheme: {Type: "http", Scheme: "bearer", Description: "COACH_API_TOKEN"},
 	}
 	config.Info.Description = "Participants, their conversations, and who operates the programme. Every answer is JSON in one envelope; failures name code, field and request. " +
-		"Routes keep their meaning: fields are added, never taken away or given another meaning."
+		"Routes keep their meaning: fields are added, never taken away or given another meaning. Header " + versionHeader + " (now " + apiVersion + ") would say otherwise."
 	config.Info.Contact = &huma.Contact{Name: "The people who run this installation"}
 	config.Info.License = &huma.License{Name: "As agreed with the people who run this installation", URL: "about:blank"}
 	if h.cfg.HTTP.PublicURL != "" {
