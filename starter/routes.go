@@ -122,6 +122,8 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerMemory(router)
 	h.registerExport(router)
 	h.registerHolds(router)
+	h.registerTakeOvers(router)
+	h.registerErasures(router)
 	h.registerAttention(router)
 	h.registerAlerts(router)
 	h.registerAccess(router)

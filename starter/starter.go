@@ -17,6 +17,7 @@
 //	.../memory/export                      export.go
 //	.../attention and /attention           attention.go
 //	/alerts, /alerts/{id}/mark, /sheet     alerts.go
+//	.../erase, /erasures                   erasures.go
 //	/holds                                 holds.go
 //	/twilio/inbound, /twilio/status        webhooks.go
 //	/codec/decode, /codec/encode           codec.go
@@ -106,6 +107,9 @@ type Defaults struct {
 type RelayConfig struct {
 	Interval time.Duration
 	MinAge   time.Duration
+	// Escalation is after how long an alert that no operator has acknowledged pages
+	// once more; 0: never.
+	Escalation time.Duration
 }
 
 // Config is what a Server is made of.
@@ -120,11 +124,15 @@ type Config struct {
 	// Changes tells the console's pages what has changed; nil: they do not follow.
 	Changes  console.Changes
 	Temporal client.Client
-	Carrier  CarrierConfig
-	Defaults Defaults
-	Relay    RelayConfig
-	Codec    CodecConfig
-	Settings SettingsConfig
+	// Namespace is the client's.
+	Namespace string
+	// Retention is how long after their removal people are erased; 0 is never.
+	Retention time.Duration
+	Carrier   CarrierConfig
+	Defaults  Defaults
+	Relay     RelayConfig
+	Codec     CodecConfig
+	Settings  SettingsConfig
 	// Metrics are served at /metrics; a registry of their own when nil.
 	Metrics *metrics.Metrics
 	Version string
@@ -163,7 +171,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	r := relay.New(relay.Config{
 		Store: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
-		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
+		Histories: relay.NewHistories(cfg.Temporal, cfg.Namespace), Retention: cfg.Retention,
+		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge, Escalation: cfg.Relay.Escalation,
 	})
 	h := &handlers{
 		cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), readings: newReadings(),
