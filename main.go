@@ -48,6 +48,7 @@ type program struct {
 	environ []string
 	url     string
 	token   string
+	reason  string
 	context string
 	json    bool
 	// devEnviron is the file in which a development system on this folder leaves
@@ -92,8 +93,9 @@ func (p *program) rootCommand() *cobra.Command {
 	flags.StringVar(&p.url, "url", "", "address of the API (default COACH_URL, the current context, or COACH_HTTP_ADDR)")
 	flags.StringVar(&p.context, "context", "", "named installation to go to (see coachline context)")
 	flags.StringVar(&p.token, "token", "", "token of the API (default COACH_API_TOKEN)")
+	flags.StringVar(&p.reason, "reason", "", "why something is changed; kept sealed in the audit")
 	flags.BoolVar(&p.json, "json", false, "print JSON")
-	root.AddCommand(p.workerCommand(), p.starterCommand(), p.participantCommand(), p.cohortCommand(), p.holdCommand(), p.takeOverCommand(), p.erasureCommand(), p.attentionCommand(), p.alertsCommand(), p.sendCommand(), p.transcriptCommand(), p.turnCommand(), p.timersCommand(), p.chatCommand(), p.configCommand(), p.doctorCommand(), p.resealCommand(), p.versionCommand(), p.contextCommand())
+	root.AddCommand(p.workerCommand(), p.starterCommand(), p.participantCommand(), p.cohortCommand(), p.holdCommand(), p.takeOverCommand(), p.erasureCommand(), p.attentionCommand(), p.alertsCommand(), p.userCommand(), p.tokenCommand(), p.sessionCommand(), p.auditCommand(), p.whoamiCommand(), p.sendCommand(), p.transcriptCommand(), p.turnCommand(), p.timersCommand(), p.chatCommand(), p.configCommand(), p.doctorCommand(), p.resealCommand(), p.versionCommand(), p.contextCommand())
 	p.offerParticipants(root)
 	return root
 }
@@ -162,7 +164,12 @@ func (p *program) newClient() (*cli.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cli.NewClient(base, token)
+	client, err := cli.NewClient(base, token)
+	if err != nil {
+		return nil, err
+	}
+	client.SetReason(p.reason)
+	return client, nil
 }
 
 // callAddress turns an address to listen on into one to call.

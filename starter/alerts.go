@@ -25,7 +25,7 @@ func (h *handlers) registerAlerts(router huma.API) {
 		errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotFound}}, h.markAlert)
 	register(router, route{method: http.MethodPost, path: alertsPath + "/{id}/acknowledge", id: "acknowledge-alert", needs: auth.AttentionClear,
 		summary: "Say that you see to an alert, so that it does not page again", errors: []int{http.StatusNotFound}}, h.acknowledgeAlert)
-	register(router, route{method: http.MethodGet, path: alertsPath + "/sheet", id: "export-alerts", needs: auth.AlertMark,
+	register(router, route{method: http.MethodGet, path: alertsPath + "/sheet", id: "export-alerts", needs: auth.AlertMark, reads: readExport,
 		summary: "What operators have judged, as lines of a screening sheet"}, h.exportAlerts)
 }
 

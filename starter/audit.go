@@ -15,14 +15,24 @@ import (
 
 const auditPath = "/audit"
 
-type auditRequest struct {
+// AuditFilter selects rows of the audit. It is exported for the API library, which
+// passes over other embedded fields.
+type AuditFilter struct {
 	Participant string    `query:"participant_id" maxLength:"64" doc:"Only rows about this participant."`
 	Actor       string    `query:"actor" maxLength:"200" doc:"Only rows of this actor, such as user:ada."`
 	Action      string    `query:"action" maxLength:"64"`
 	Since       time.Time `query:"since" doc:"Only rows from then on (RFC 3339)."`
 	Until       time.Time `query:"until" doc:"Only rows before then (RFC 3339)."`
-	Limit       int       `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor      int64     `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
+}
+
+func (f AuditFilter) toQuery() models.AuditQuery {
+	return models.AuditQuery{ParticipantID: f.Participant, Actor: f.Actor, Action: f.Action, Since: f.Since, Until: f.Until}
+}
+
+type auditRequest struct {
+	AuditFilter
+	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor int64 `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }
 
 func (h *handlers) registerAudit(router huma.API) {
@@ -32,6 +42,7 @@ func (h *handlers) registerAudit(router huma.API) {
 	register(router, route{method: http.MethodGet, path: auditPath, id: "list-audit", needs: auth.AuditRead, summary: "Who did what to whom, newest first"}, h.listAudit)
 	register(router, route{method: http.MethodGet, path: auditPath + "/chain", id: "check-audit", needs: auth.AuditRead,
 		summary: "Check that no row of the audit was changed or taken out"}, h.checkAudit)
+	h.registerAuditExport(router)
 }
 
 func toAuditRow(ctx context.Context, a models.Audit) api.AuditRow {
@@ -46,9 +57,8 @@ func toAuditRow(ctx context.Context, a models.Audit) api.AuditRow {
 }
 
 func (h *handlers) listAudit(ctx context.Context, in *auditRequest) (*answer[api.AuditPage], error) {
-	query := models.AuditQuery{
-		ParticipantID: in.Participant, Actor: in.Actor, Action: in.Action, Since: in.Since, Until: in.Until, BeforeID: in.Cursor, Limit: in.Limit,
-	}
+	query := in.toQuery()
+	query.BeforeID, query.Limit = in.Cursor, in.Limit
 	rows, err := h.cfg.Access.AuditRows(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("reading the audit", err)

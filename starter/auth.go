@@ -123,16 +123,17 @@ func (h *handlers) requireAccess(router huma.API) func(huma.Context, func(huma.C
 			needs, _ := ctx.Operation().Metadata[permissionKey].(auth.Permission)
 			refused = h.requirePermission(who, needs)
 		}
-		reason := request.Header.Get(reasonHeader)
-		if refused == nil && utf8.RuneCountInString(reason) > maxReason {
+		if refused == nil && utf8.RuneCountInString(request.Header.Get(reasonHeader)) > maxReason {
 			refused = newFailure(http.StatusBadRequest, "%s: must have at most %d characters", reasonHeader, maxReason)
 		}
 		if refused != nil {
 			_ = huma.WriteErr(router, ctx, refused.code, refused.body.Message)
 			return
 		}
-		origin := models.Origin{Actor: who.Actor, RequestID: requestID(ctx.Context()), Address: remoteAddress(request), Reason: reason}
-		next(huma.WithContext(ctx, models.WithOrigin(auth.WithIdentity(ctx.Context(), who), origin)))
+		ctx = huma.WithContext(ctx, withCaller(ctx.Context(), who, request))
+		// Deferred, because a download that the client breaks off ends in a panic.
+		defer h.recordOperation(ctx)
+		next(ctx)
 	}
 }
 

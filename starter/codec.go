@@ -44,7 +44,9 @@ func newCodecOperation(path string) *huma.Operation {
 const maxCodecBody = 4 << 20
 
 // codecPaths are the routes of Temporal's remote codec protocol.
-var codecPaths = []string{"/codec/decode", "/codec/encode"}
+var codecPaths = []string{codecDecode, "/codec/encode"}
+
+const codecDecode = "/codec/decode"
 
 // registerCodec mounts Temporal's remote codec protocol. It opens what Temporal
 // holds, which is ids and codes but no text, for a caller with the API key.
@@ -64,7 +66,12 @@ func (h *handlers) registerCodec(mux *http.ServeMux, doc *huma.OpenAPI) {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxCodecBody)
-		codec.ServeHTTP(w, r)
+		ctx := withCaller(r.Context(), who, r)
+		seen := &seenStatus{ResponseWriter: w, status: http.StatusOK}
+		codec.ServeHTTP(seen, r)
+		if r.URL.Path == codecDecode && seen.status == http.StatusOK {
+			h.recordReading(ctx, reading{actor: who.Actor, action: readPayload}, false)
+		}
 	})
 	shared := cors.New(cors.Options{
 		AllowedOrigins: h.cfg.Codec.Origins, AllowCredentials: true,

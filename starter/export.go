@@ -22,7 +22,7 @@ import (
 const zipType = "application/zip"
 
 func (h *handlers) registerExport(router huma.API) {
-	r := route{method: http.MethodGet, path: participantPath + "/memory/export", id: "export-memory", needs: auth.MemoryRead,
+	r := route{method: http.MethodGet, path: participantPath + "/memory/export", id: "export-memory", needs: auth.MemoryRead, reads: readExport,
 		summary: "What is remembered of the person, as files in a zip archive", errors: []int{http.StatusNotFound}}
 	register(router, r, h.exportMemory)
 	// A file, where the library documents JSON.

@@ -37,7 +37,9 @@ func TestFailuresAreComplete(t *testing.T) {
 		require.Equal(t, c.field, failure.Field, got.raw)
 		require.NotEmpty(t, failure.RequestID)
 		require.Equal(t, got.header.Get(requestHeader), failure.RequestID)
+		require.Equal(t, apiVersion, got.header.Get(versionHeader))
 	}
+	require.Equal(t, apiVersion, h.do(call{method: "GET", path: "/self"}).header.Get(versionHeader))
 }
 
 func TestProblemDetails(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 )
 
 func (h *handlers) registerHistory(router huma.API) {
-	register(router, route{method: http.MethodGet, path: participantPath + "/history", id: "get-history", needs: auth.PersonalRead,
+	register(router, route{method: http.MethodGet, path: participantPath + "/history", id: "get-history", needs: auth.PersonalRead, reads: readConversation,
 		summary: "The conversation, oldest first", errors: []int{http.StatusNotFound}}, h.getHistory)
 }
 

@@ -18,7 +18,7 @@ const maxNotes = 366
 
 func (h *handlers) registerMemory(router huma.API) {
 	missing := []int{http.StatusNotFound}
-	register(router, route{method: http.MethodGet, path: participantPath + "/memories", id: "get-memories", needs: auth.MemoryRead,
+	register(router, route{method: http.MethodGet, path: participantPath + "/memories", id: "get-memories", needs: auth.MemoryRead, reads: readMemory,
 		summary: "What is remembered of the person", errors: missing}, h.getMemories)
 	register(router, route{method: http.MethodDelete, path: participantPath + "/memories", id: "forget-memories", needs: auth.MemoryChange,
 		summary: "Erase everything that is remembered; after removal too", errors: missing}, h.forgetMemories)

@@ -13,6 +13,13 @@ import (
 // it.
 const requestHeader = "X-Request-Id"
 
+// Every answer of the API names its version. It changes when a field or a route is
+// taken away or gets another meaning; the changelog says what and since when.
+const (
+	versionHeader = "Coach-Api-Version"
+	apiVersion    = "1"
+)
+
 type requestKey struct{}
 
 // requestID is the id of the request of a context; empty where there is none.
@@ -44,10 +51,11 @@ func withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// withEnvelope gives unknown paths and methods the envelope of everything else,
+// withEnvelope names the API's version, gives unknown paths and methods the envelope of everything else,
 // and refuses query parameters that the route does not have.
 func withEnvelope(mux *http.ServeMux, known map[string][]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(versionHeader, apiVersion)
 		if _, pattern := mux.Handler(r); pattern != "" {
 			if refused := checkQuery(r, known, pattern); refused != nil {
 				writeFailure(w, refused)
@@ -65,6 +73,18 @@ func withEnvelope(mux *http.ServeMux, known map[string][]string) http.Handler {
 		}
 		writeFailure(w, newFailure(http.StatusNotFound, "no such route"))
 	})
+}
+
+// seenStatus remembers the status of an answer that it passes on.
+type seenStatus struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader passes the status on.
+func (s *seenStatus) WriteHeader(status int) {
+	s.status = status
+	s.ResponseWriter.WriteHeader(status)
 }
 
 // statusProbe takes the mux's own refusal and keeps its status and headers.

@@ -10,6 +10,7 @@ import (
 	"coachline/internal/build"
 	"coachline/internal/config"
 	"coachline/internal/connect"
+	"coachline/internal/console"
 	"coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/sms"
@@ -65,11 +66,15 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 		public = "http://" + listener.Addr().String()
 	}
 	return Run(ctx, Config{
-		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal(), TemporalURL: temporalURL(cfg), PhonesURL: cfg.HTTP.PhonesURL},
+		HTTP: HTTPConfig{
+			Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal(), TemporalURL: temporalURL(cfg), PhonesURL: cfg.HTTP.PhonesURL,
+			Provider: console.Provider{Issuer: cfg.HTTP.OIDC.Issuer, ClientID: cfg.HTTP.OIDC.ClientID, ClientSecret: cfg.HTTP.OIDC.ClientSecret.Reveal()},
+		},
 		Store: conns.Store, Turns: turns, Memory: facts, Access: conns.Store, Changes: store.NewChanges(conns.Store, time.Now), Temporal: conns.Temporal, Namespace: cfg.Temporal.Namespace, Retention: cfg.Coaching.Retention, Logger: conns.Logger,
 		Carrier:  newCarrier(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules, GreetingsPerMinute: greetingsPerMinute(cfg.Carrier.SendRate)},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
+		Settings: newSettings(cfg, conns),
 		Relay:    RelayConfig{Escalation: cfg.Worker.AlertEscalation},
 		Metrics:  m, Version: build.Version(),
 	})

@@ -60,6 +60,8 @@ type handlers struct {
 	// flood of one waits behind itself.
 	locks *keylock.Locks
 	log   *slog.Logger
+	// readings keeps the audit from naming each request of a reader.
+	readings *readings
 	// closing is closed when the server stops, for answers that would not end.
 	closing chan struct{}
 	// wrongTokens limits them for each address, requests for each API token.
@@ -78,6 +80,7 @@ func (h *handlers) newHandler() (http.Handler, error) {
 	access := newAccess(h.cfg.HTTP.APIToken)
 	pages, err := console.New(console.Config{
 		API: answers, Access: h.cfg.Access, Changes: h.cfg.Changes, Closing: h.closing, IsOpen: access.isOpenTo, PublicURL: h.cfg.HTTP.PublicURL,
+		Provider:    h.cfg.HTTP.Provider,
 		TemporalURL: h.cfg.HTTP.TemporalURL, PhonesURL: h.cfg.HTTP.PhonesURL,
 		Version: h.cfg.Version, Metrics: h.cfg.Metrics, Logger: h.cfg.Logger, Now: h.cfg.Now,
 	})
@@ -102,7 +105,7 @@ func (h *handlers) newAPI() http.Handler {
 		bearerScheme: {Type: "http", Scheme: "bearer", Description: "COACH_API_TOKEN"},
 	}
 	config.Info.Description = "Participants, their conversations, and who operates the programme. Every answer is JSON in one envelope; failures name code, field and request. " +
-		"Routes keep their meaning: fields are added, never taken away or given another meaning."
+		"Routes keep their meaning: fields are added, never taken away or given another meaning. Header " + versionHeader + " (now " + apiVersion + ") would say otherwise."
 	config.Info.Contact = &huma.Contact{Name: "The people who run this installation"}
 	config.Info.License = &huma.License{Name: "As agreed with the people who run this installation", URL: "about:blank"}
 	if h.cfg.HTTP.PublicURL != "" {
@@ -131,6 +134,7 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerAlerts(router)
 	h.registerAccess(router)
 	h.registerAudit(router)
+	h.registerSettings(router)
 	h.registerHealth(router)
 	doc := router.OpenAPI()
 	h.registerWebhooks(mux, doc)
@@ -158,7 +162,9 @@ var strictJSON = huma.Format{
 type route struct {
 	method, path, id, summary string
 	// needs is the permission that a caller must have.
-	needs  auth.Permission
+	needs auth.Permission
+	// reads is the action under which the audit records who called; empty: none.
+	reads  string
 	status int
 	// maxBody is the largest body, in bytes, and readLimit how long it may take to
 	// come in; 0: maxAPIBody, and the library's limit.
@@ -175,7 +181,7 @@ func (r route) newOperation() huma.Operation {
 		status = http.StatusOK
 	}
 	op := huma.Operation{
-		Metadata:    map[string]any{permissionKey: r.needs},
+		Metadata:    map[string]any{permissionKey: r.needs, readsKey: r.reads},
 		Extensions:  map[string]any{"x-permission": r.needs},
 		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary,
 		DefaultStatus: status,

@@ -23,11 +23,16 @@
 //	/cohorts                               cohorts.go, carried out in cohortrun.go
 //	/twilio/inbound, /twilio/status        webhooks.go
 //	/codec/decode, /codec/encode           codec.go
+//	/self, /users, /sessions, /tokens      users.go
+//	/audit, /audit/chain                   audit.go
+//	/audit/export                          auditexport.go
+//	/settings, /settings/checks            settings.go
 //	/livez, /readyz, /version, /metrics    health.go
 //	/openapi.json                          document.go
 //
 // What every request passes is in middleware.go (headers, unknown paths),
-// queryparams.go (unknown parameters) and auth.go (the token, its throttle);
+// queryparams.go (unknown parameters) and auth.go (the token, its throttle); reads.go
+// records in the audit who has read what was written;
 // errors.go maps errors to answers. The JSON types are in internal/api.
 package starter
 
@@ -66,6 +71,8 @@ type HTTPConfig struct {
 	// TemporalURL and PhonesURL are where the console's links to the Temporal UI
 	// (with its namespace) and to the simulated phones lead; empty: no links.
 	TemporalURL, PhonesURL string
+	// Provider is where operators may sign in besides with passwords.
+	Provider console.Provider
 	// Limits bound how long a request may take to come in and be answered;
 	// zero values take the defaults.
 	Limits HTTPLimits
@@ -130,6 +137,7 @@ type Config struct {
 	Defaults  Defaults
 	Relay     RelayConfig
 	Codec     CodecConfig
+	Settings  SettingsConfig
 	// Metrics are served at /metrics; a registry of their own when nil.
 	Metrics *metrics.Metrics
 	Version string
@@ -144,6 +152,7 @@ type Server struct {
 	relay    *relay.Relay
 	// runCohorts carries out imports until its context ends.
 	runCohorts func(context.Context)
+	upkeep     upkeep
 }
 
 // stopLimit bounds the time in which a server that is stopped finishes its
@@ -172,14 +181,20 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		Histories: relay.NewHistories(cfg.Temporal, cfg.Namespace), Retention: cfg.Retention,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge, Escalation: cfg.Relay.Escalation,
 	})
-	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), cohorts: newCohortRunner(), wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery)}
+	h := &handlers{
+		cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), readings: newReadings(), cohorts: newCohortRunner(),
+		wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery),
+	}
 	handler, err := h.newHandler()
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 	server := newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger)
 	server.RegisterOnShutdown(func() { close(h.closing) })
-	return &Server{listener: listener, http: server, relay: r, runCohorts: h.runCohorts}, nil
+	return &Server{
+		listener: listener, http: server, relay: r, runCohorts: h.runCohorts,
+		upkeep: upkeep{access: cfg.Access, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
+	}, nil
 }
 
 func (c Config) withDefaults() Config {
@@ -239,6 +254,12 @@ func (s *Server) Serve(ctx context.Context) error {
 		s.relay.Run(ctx)
 		return nil
 	})
+	if s.upkeep.access != nil {
+		group.Go(func() error {
+			s.upkeep.run(ctx)
+			return nil
+		})
+	}
 	group.Go(func() error {
 		s.runCohorts(ctx)
 		return nil

@@ -18,7 +18,7 @@ import (
 const queryLimit = 5 * time.Second
 
 func (h *handlers) registerState(router huma.API) {
-	register(router, route{method: http.MethodGet, path: participantPath + "/state", id: "get-state", needs: auth.PersonalRead,
+	register(router, route{method: http.MethodGet, path: participantPath + "/state", id: "get-state", needs: auth.PersonalRead, reads: readMemory,
 		summary: "Mode, profile, counters, schedules and due times", errors: []int{http.StatusNotFound}}, h.getState)
 }
 

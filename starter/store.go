@@ -100,6 +100,7 @@ type Access interface {
 	NoteLogin(ctx context.Context, userID string, at time.Time) error
 
 	SaveSession(ctx context.Context, row models.Session) error
+	KeepSession(ctx context.Context, row models.Session) error
 	FindSession(ctx context.Context, tokenHash string, at time.Time) (models.Session, error)
 	DeleteSession(ctx context.Context, tokenHash string) error
 	HasSession(ctx context.Context, id string, at time.Time) (bool, error)

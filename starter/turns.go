@@ -15,7 +15,7 @@ import (
 func (h *handlers) registerTurns(router huma.API) {
 	register(router, route{method: http.MethodGet, path: participantPath + "/turns", id: "list-turns", needs: auth.TurnRead,
 		summary: "Turns, newest first", errors: []int{http.StatusNotFound}}, h.listTurns)
-	register(router, route{method: http.MethodGet, path: participantPath + "/turns/{number}", id: "get-turn", needs: auth.TurnRead,
+	register(router, route{method: http.MethodGet, path: participantPath + "/turns/{number}", id: "get-turn", needs: auth.TurnRead, reads: readConversation,
 		summary: "Why the coach said what it said", errors: []int{http.StatusNotFound}}, h.getTurn)
 }
 

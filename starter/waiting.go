@@ -11,7 +11,7 @@ import (
 )
 
 func (h *handlers) registerWaiting(router huma.API) {
-	register(router, route{method: http.MethodGet, path: participantPath + "/waiting", id: "list-waiting", needs: auth.PersonalRead,
+	register(router, route{method: http.MethodGet, path: participantPath + "/waiting", id: "list-waiting", needs: auth.PersonalRead, reads: readConversation,
 		summary: "Texts that came while the participant was paused and wait for an operator", errors: []int{http.StatusNotFound}}, h.listWaiting)
 }
 

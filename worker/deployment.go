@@ -15,10 +15,11 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/internal/config"
+	"coachline/models"
 )
 
 // deploymentName is what the builds of this programme are versions of.
-const deploymentName = "coachline"
+const deploymentName = models.DeploymentName
 
 // Pace of looking after the route. A worker that is alive polls at least once
 // a minute, so one that was silent for longer than goneAfter is gone.

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
+	"coachline/internal/doctor"
 	"coachline/models"
 )
 
@@ -115,7 +116,7 @@ func TestChatRefuses(t *testing.T) {
 }
 
 func TestRunChecks(t *testing.T) {
-	checks := []Check{
+	checks := []doctor.Check{
 		{Name: "configuration", Run: func(context.Context) (string, error) { return "", nil }},
 		{Name: "database", Run: func(context.Context) (string, error) { return "", errors.New("no route\nto host") }},
 		{Name: "model", Run: func(context.Context) (string, error) { return "http://model", nil }},
@@ -128,50 +129,4 @@ func TestRunChecks(t *testing.T) {
 	require.JSONEq(t, `[{"name":"configuration","ok":true},{"name":"database","ok":false,"detail":"no route\nto host"},
 		{"name":"model","ok":true,"detail":"http://model"}]`, out.String())
 	require.NoError(t, RunChecks(context.Background(), io.Discard, false, checks[:1]))
-}
-
-func TestProbes(t *testing.T) {
-	var asked *http.Request
-	status := http.StatusOK
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = r
-		w.WriteHeader(status)
-	}))
-	model := func() (string, error) { return ProbeModel(context.Background(), server.URL+"/v1", "key-1") }
-	carrier := func() (string, error) { return ProbeCarrier(context.Background(), server.URL, "AC1", "token-1") }
-	for _, tc := range []struct {
-		name   string
-		probe  func() (string, error)
-		status int
-		want   string // of the error; empty is well
-	}{
-		{"model", model, http.StatusOK, ""},
-		{"model without a list", model, http.StatusNotFound, ""},
-		{"model refuses", model, http.StatusUnauthorized, "refuses the key (HTTP 401)"},
-		{"model broken", model, http.StatusBadGateway, "answers HTTP 502"},
-		{"carrier", carrier, http.StatusOK, ""},
-		{"carrier refuses", carrier, http.StatusForbidden, "refuses the account or its token (HTTP 403)"},
-		{"carrier unknown", carrier, http.StatusNotFound, "answers HTTP 404"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			status = tc.status
-			remark, err := tc.probe()
-			if tc.want == "" {
-				require.NoError(t, err)
-				require.Contains(t, remark, server.URL)
-				return
-			}
-			require.ErrorContains(t, err, tc.want)
-			require.NotContains(t, err.Error(), "token-1")
-			require.NotContains(t, err.Error(), "key-1")
-		})
-	}
-	require.Equal(t, "/2010-04-01/Accounts/AC1/Messages.json?PageSize=1", asked.URL.String())
-	user, password, _ := asked.BasicAuth()
-	require.Equal(t, "AC1token-1", user+password)
-	server.Close()
-	_, err := model()
-	require.ErrorContains(t, err, "connection refused")
-	_, err = carrier()
-	require.ErrorContains(t, err, "connection refused")
 }

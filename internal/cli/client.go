@@ -39,8 +39,13 @@ func (e *APIError) Error() string { return fmt.Sprintf("%s (HTTP %d)", e.Message
 type Client struct {
 	base  string
 	token string
-	http  *http.Client
+	// reason is sent with every request that changes something.
+	reason string
+	http   *http.Client
 }
+
+// SetReason has requests that change something say why; the audit keeps it.
+func (c *Client) SetReason(reason string) { c.reason = strings.Join(strings.Fields(reason), " ") }
 
 // NewClient takes the base address of the API and its token, which may be
 // empty. The error names what is wrong with the address.
@@ -232,6 +237,9 @@ func (c *Client) newRequest(ctx context.Context, r request) (*http.Request, erro
 	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if c.reason != "" && r.method != http.MethodGet {
+		req.Header.Set("Coach-Reason", c.reason)
 	}
 	for name, value := range r.header {
 		req.Header.Set(name, value)

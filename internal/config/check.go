@@ -67,12 +67,34 @@ func (c *Config) checkDatabase() []error {
 	return []error{fmt.Errorf("%s: want postgres://USER:PASSWORD@HOST/NAME or sqlite:PATH", databaseURL)}
 }
 
+// checkOIDC refuses a provider that is described in part.
+func (c *Config) checkOIDC() []error {
+	o := c.HTTP.OIDC
+	missing := ""
+	set := 0
+	for _, one := range []struct {
+		name string
+		set  bool
+	}{{"COACH_OIDC_CLIENT_SECRET", o.ClientSecret.IsSet()}, {"COACH_OIDC_CLIENT_ID", o.ClientID != ""}, {"COACH_OIDC_ISSUER", o.Issuer != ""}} {
+		if one.set {
+			set++
+		} else {
+			missing = one.name
+		}
+	}
+	if set == 0 || missing == "" {
+		return nil
+	}
+	return []error{fmt.Errorf("%s: not set, and sign-in at an OpenID Connect provider needs issuer, client id and secret", missing)}
+}
+
 func (c *Config) checkURLs() []error {
-	var problems []error
+	problems := c.checkOIDC()
 	for _, one := range []struct{ name, value string }{
 		{"OPENAI_BASE_URL", c.Model.BaseURL},
 		{"TWILIO_BASE_URL", c.Carrier.BaseURL},
 		{"COACH_PUBLIC_URL", c.HTTP.PublicURL},
+		{"COACH_OIDC_ISSUER", c.HTTP.OIDC.Issuer},
 	} {
 		if one.value != "" && !plainURL(one.value) {
 			problems = append(problems, fmt.Errorf(

@@ -85,6 +85,16 @@ type HTTP struct {
 	// PhonesURL is the page of the simulated phones, for the console's link; empty
 	// where there are none.
 	PhonesURL string `env:"COACH_PHONES_URL"`
+	// OIDC is where operators may sign in besides with passwords; an empty Issuer
+	// is nowhere.
+	OIDC OIDC
+}
+
+// OIDC is a provider of OpenID Connect and how it knows us.
+type OIDC struct {
+	Issuer       string `env:"COACH_OIDC_ISSUER"`
+	ClientID     string `env:"COACH_OIDC_CLIENT_ID"`
+	ClientSecret Secret `env:"COACH_OIDC_CLIENT_SECRET"`
 }
 
 // Loopback reports whether Addr can be reached from this machine only.

@@ -148,6 +148,8 @@ func TestBadValuesNameTheVariableAndWhatIsAllowed(t *testing.T) {
 		{"COACH_ALERT_URL=hooks.example.org/s3cret", "COACH_ALERT_URL: want an http:// or https:// address with a host"},
 		{"COACH_METRICS_ADDR=9090", "COACH_METRICS_ADDR: \"9090\" is not allowed; want HOST:PORT"},
 		{"COACH_UI_ORIGIN=https://temporal.example.org/ui", "COACH_UI_ORIGIN"},
+		{"COACH_OIDC_ISSUER=https://login.example.org", "COACH_OIDC_CLIENT_ID: not set"},
+		{"COACH_OIDC_CLIENT_SECRET=x", "COACH_OIDC_ISSUER: not set"},
 		{"COACH_PUBLIC_URL=coach.example.org", "COACH_PUBLIC_URL: want an http:// or https:// address"},
 		{"COACH_PUBLIC_URL=https://coach.example.org/?x=1", "COACH_PUBLIC_URL"},
 		{"OPENAI_BASE_URL=ftp://host", "OPENAI_BASE_URL"},

@@ -39,6 +39,19 @@ func CheckKeys(ctx context.Context, cfg config.Config) (string, error) {
 	return keys, errors.Join(err, rows.Close())
 }
 
+// CheckAudit reports whether the audit is as it was written.
+func CheckAudit(ctx context.Context, cfg config.Config) (string, error) {
+	rows, err := OpenDatabase(ctx, cfg)
+	if err != nil {
+		return "", err
+	}
+	chain, err := rows.CheckAudit(ctx)
+	if err == nil && chain.BrokenAt != 0 {
+		err = fmt.Errorf("row %d: %s; compare with a backup", chain.BrokenAt, chain.Problem)
+	}
+	return fmt.Sprintf("%d rows, head %s", chain.Rows, chain.Head), errors.Join(err, rows.Close())
+}
+
 // OpenDatabase opens the database for a command, with one connection. Its keys
 // are neither checked nor recorded yet.
 func OpenDatabase(ctx context.Context, cfg config.Config) (*database.Database, error) {

@@ -56,9 +56,28 @@ func send[T any](v *viewer, c call) (T, error) {
 	return envelope.Result, nil
 }
 
-// callAPI runs a request through the API's handler. The identity travels in the
-// context, where no request from outside can put one.
+// callAPI runs a request through the API's handler and returns the answer's body.
 func (c *Console) callAPI(v *viewer, q call) ([]byte, error) {
+	r, err := newCall(v, q)
+	if err != nil {
+		return nil, err
+	}
+	answer := &answerWriter{header: http.Header{}}
+	c.cfg.API.ServeHTTP(answer, r)
+	v.header = answer.header
+	if answer.status < http.StatusBadRequest {
+		return answer.body.Bytes(), nil
+	}
+	var failure api.Failure
+	if err := json.Unmarshal(answer.body.Bytes(), &failure); err != nil || failure.Message == "" {
+		return nil, fmt.Errorf("%s %s answered %d", q.method, q.path, answer.status)
+	}
+	return nil, &refusal{status: answer.status, message: failure.Message}
+}
+
+// newCall builds a request to the API as the viewer. The identity travels in the
+// context, where no request from outside can put one.
+func newCall(v *viewer, q call) (*http.Request, error) {
 	var body io.Reader = http.NoBody
 	if q.body != nil {
 		raw, err := json.Marshal(q.body)
@@ -91,20 +110,13 @@ func (c *Console) callAPI(v *viewer, q call) ([]byte, error) {
 		// A header is one line of ASCII for some proxies; this one never leaves the process.
 		r.Header.Set("Coach-Reason", strings.Join(strings.Fields(q.reason), " "))
 	}
+	if follows := v.request.Header.Get("X-Follow"); follows != "" {
+		r.Header.Set("X-Follow", follows)
+	}
 	for name, value := range q.header {
 		r.Header.Set(name, value)
 	}
-	answer := &answerWriter{header: http.Header{}}
-	c.cfg.API.ServeHTTP(answer, r)
-	v.header = answer.header
-	if answer.status < http.StatusBadRequest {
-		return answer.body.Bytes(), nil
-	}
-	var failure api.Failure
-	if err := json.Unmarshal(answer.body.Bytes(), &failure); err != nil || failure.Message == "" {
-		return nil, fmt.Errorf("%s %s answered %d", q.method, q.path, answer.status)
-	}
-	return nil, &refusal{status: answer.status, message: failure.Message}
+	return r, nil
 }
 
 // isRefusal reports whether the API refused with a status.

@@ -2,7 +2,8 @@
 // the server, which read and act through the HTTP API of the same process as the
 // person who is signed in, so that every right is checked in one place.
 //
-// console.go wires the routes; session.go signs people in and out; api.go calls
+// console.go wires the routes; session.go signs people in and out, oidc.go
+// at an OpenID Connect provider; api.go calls
 // the HTTP API; page.go holds the frame of a page and live.go its stream of
 // changes. Each other file is one screen.
 package console
@@ -49,6 +50,9 @@ type Config struct {
 	TemporalURL string
 	// PhonesURL is the address of the simulated phones; empty: none.
 	PhonesURL string
+	// Provider is where people may sign in besides with passwords; without an
+	// issuer: nowhere.
+	Provider Provider
 	// Closing is closed when the server stops; streams end then.
 	Closing <-chan struct{}
 	Version string
@@ -63,6 +67,7 @@ type Console struct {
 	sessions *scs.SessionManager
 	// wrongLogins limits them for each account and each address.
 	wrongLogins *throttle.Throttle
+	oidc        *oidcClient // nil where there is no provider
 	assets      map[string]asset
 }
 
@@ -75,7 +80,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{cfg: cfg, wrongLogins: throttle.New(loginTries, loginEvery), assets: assets}
+	c := &Console{cfg: cfg, wrongLogins: throttle.New(loginTries, loginEvery), oidc: newOIDC(cfg), assets: assets}
 	c.sessions = newSessionManager(cfg)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Path+"assets/{name}", c.serveAsset)
@@ -83,6 +88,7 @@ func New(cfg Config) (http.Handler, error) {
 	mux.HandleFunc("GET "+Path+"login", c.showLogin)
 	mux.HandleFunc("POST "+Path+"login", c.login)
 	mux.HandleFunc("POST "+Path+"logout", c.logout)
+	c.registerOIDC(mux)
 	c.registerScreens(mux)
 	pages := http.NewServeMux()
 	pages.Handle("GET "+Path+"live", http.HandlerFunc(c.followChanges))
@@ -106,6 +112,9 @@ func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.action(mux, "people", c.enrol, c.showPeople)
 	c.registerConversation(mux)
 	c.registerImport(mux)
+	c.registerAudit(mux)
+	c.registerAccess(mux)
+	c.page(mux, "settings", c.showSettings)
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
 		c.handle(w, r, func(*viewer) (page, error) { return page{}, errNoPage })
 	})

@@ -72,6 +72,9 @@ var navigation = []entry{
 	{"", "Today", auth.AttentionRead},
 	{"people", "People", auth.ParticipantRead},
 	{"agenda", "Agenda", auth.AgendaRead},
+	{"audit", "Audit", auth.AuditRead},
+	{"access", "Access", auth.UserRead},
+	{"settings", "Settings", auth.SettingsRead},
 }
 
 var errNoPage = errors.New("no such page")
@@ -95,21 +98,28 @@ func (c *Console) action(mux *http.ServeMux, path string, do func(*viewer) (stri
 			return
 		}
 		next, err := do(v)
-		var refused *refusal
-		switch {
-		case err == nil:
-			if v.notice == "" {
-				v.notice = v.message
-			}
-			c.sessions.Put(r.Context(), keyNotice, v.notice)
-			http.Redirect(w, r, Path+next, http.StatusSeeOther)
-		case errors.As(err, &refused) && refused.status < http.StatusInternalServerError && refused.status != http.StatusNotFound:
-			v.problem, v.form, v.notice = refused.message, r.PostForm, ""
-			c.draw(w, v, http.StatusUnprocessableEntity, show)
-		default:
-			c.explain(w, v, err)
+		if err != nil {
+			c.showRefused(w, v, err, show)
+			return
 		}
+		if v.notice == "" {
+			v.notice = v.message
+		}
+		c.sessions.Put(r.Context(), keyNotice, v.notice)
+		http.Redirect(w, r, Path+next, http.StatusSeeOther)
 	})
+}
+
+// showRefused draws a page again with why the API refused an action and what was
+// filled in.
+func (c *Console) showRefused(w http.ResponseWriter, v *viewer, err error, show func(*viewer) (page, error)) {
+	var refused *refusal
+	if !errors.As(err, &refused) || refused.status >= http.StatusInternalServerError || refused.status == http.StatusNotFound {
+		c.explain(w, v, err)
+		return
+	}
+	v.problem, v.form, v.notice = refused.message, v.request.PostForm, ""
+	c.draw(w, v, http.StatusUnprocessableEntity, show)
 }
 
 // viewerOf returns the viewer of a request, or sends them to sign in.
@@ -263,6 +273,7 @@ func (c *Console) renderLogin(w http.ResponseWriter, r *http.Request, status int
 				field("password", "Password", h.Input(h.ID("password"), h.Name("password"), h.Type("password"), h.Required(), h.AutoComplete("current-password"))),
 				h.Button(h.Type("submit"), g.Text("Sign in")),
 			),
+			g.If(c.oidc != nil, h.P(h.A(h.Href(Path+oidcPath+"login?next="+url.QueryEscape(safeTarget(next))), g.Text("Sign in at your organisation's provider")))),
 			h.P(h.Class("quiet"), g.Text("An administrator adds people with: coachline user add LOGIN --name NAME --role ROLE")),
 		),
 	)))

@@ -30,10 +30,13 @@ const (
 type Access interface {
 	User(ctx context.Context, id string) (models.User, error)
 	UserByLogin(ctx context.Context, login string) (models.User, error)
+	UserBySubject(ctx context.Context, subject string) (models.User, error)
+	UpdateUser(ctx context.Context, u models.UserUpdate) (models.User, error)
 	Users(ctx context.Context) ([]models.User, error)
 	NoteLogin(ctx context.Context, userID string, at time.Time) error
 	RecordAudit(ctx context.Context, a models.Audit) error
 	SaveSession(ctx context.Context, row models.Session) error
+	KeepSession(ctx context.Context, row models.Session) error
 	FindSession(ctx context.Context, tokenHash string, at time.Time) (models.Session, error)
 	DeleteSession(ctx context.Context, tokenHash string) error
 	HasSession(ctx context.Context, id string, at time.Time) (bool, error)
@@ -46,6 +49,9 @@ const (
 	keyAddress = "address"
 	keyAgent   = "agent"
 	keyNotice  = "notice"
+	// keyStored marks a session that is in the database. Its row is changed and
+	// not written anew: a session that was revoked during a request stays ended.
+	keyStored = "stored"
 )
 
 // newSessionManager keeps sessions in the table of that name. Tokens are hashed
@@ -85,6 +91,10 @@ func (jsonCodec) Decode(raw []byte) (time.Time, map[string]any, error) {
 	if err := json.Unmarshal(raw, &data); err != nil {
 		return time.Time{}, nil, fmt.Errorf("decoding a session: %w", err)
 	}
+	if data.Values == nil {
+		data.Values = map[string]any{}
+	}
+	data.Values[keyStored] = true
 	return data.Deadline, data.Values, nil
 }
 
@@ -136,7 +146,7 @@ func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, 
 
 // CommitCtx writes a session. One of a visitor who has not signed in is kept too:
 // it carries the notice of a failed login.
-func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
+func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, _ time.Time) error {
 	if isPassive(ctx) {
 		return nil
 	}
@@ -153,10 +163,19 @@ func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, 
 		id = "visit_" + token[:min(16, len(token))]
 	}
 	now := s.now()
-	return s.access.SaveSession(ctx, models.Session{
+	// The library counts by a clock of its own.
+	expiry := now.Add(sessionIdle)
+	if decoded.Deadline.Before(expiry) {
+		expiry = decoded.Deadline
+	}
+	row := models.Session{
 		TokenHash: token, ID: id, UserID: text(keyUser), Data: string(data), Address: text(keyAddress), Agent: text(keyAgent),
 		CreatedAt: now, LastSeenAt: now, ExpiresAt: expiry,
-	})
+	}
+	if stored, _ := decoded.Values[keyStored].(bool); stored {
+		return s.access.KeepSession(ctx, row)
+	}
+	return s.access.SaveSession(ctx, row)
 }
 
 // DeleteCtx ends a session.
@@ -235,6 +254,8 @@ func (c *Console) beginSession(r *http.Request, user models.User, address string
 	if err := c.sessions.RenewToken(ctx); err != nil {
 		return fmt.Errorf("renewing the session: %w", err)
 	}
+	c.sessions.SetDeadline(ctx, c.cfg.Now().Add(sessionAge))
+	c.sessions.Remove(ctx, keyStored)
 	agent := r.UserAgent()
 	c.sessions.Put(ctx, keyUser, user.ID)
 	c.sessions.Put(ctx, keySession, auth.NewID("ses"))

@@ -22,6 +22,7 @@ type front struct {
 	calls    *prometheus.CounterVec
 	alarms   *prometheus.CounterVec
 	refusals *prometheus.CounterVec
+	checks   *prometheus.CounterVec
 }
 
 // Verdicts on a delivered text.
@@ -49,7 +50,10 @@ func newFront(factory promauto.Factory) front {
 			"Texts for which an operator should look after a person, by reason.", "kind"),
 		refusals: counter(factory, "api_refusals_total",
 			"API requests that were not admitted, by reason.", "reason"),
+		checks: counter(factory, "audit_checks_total",
+			"Checks of the audit's chain, by what they found.", "result"),
 	}
+	f.checks.WithLabelValues(string(AuditBroken))
 	f.alarms.WithLabelValues(string(models.AttentionCrisis))
 	f.alarms.WithLabelValues(kindWeakSign)
 	// A rate needs a first value to rise from.
@@ -61,6 +65,23 @@ func newFront(factory promauto.Factory) front {
 
 // APIRefused counts an API request that was not admitted.
 func (m *Metrics) APIRefused(reason string) { m.front.refusals.WithLabelValues(reason).Inc() }
+
+// AuditResult is what a check of the audit found.
+type AuditResult string
+
+const (
+	// AuditWhole: every row is as it was written.
+	AuditWhole AuditResult = "whole"
+	// AuditBroken: a row was changed or taken out.
+	AuditBroken AuditResult = "broken"
+	// AuditUnknown: the audit could not be read.
+	AuditUnknown AuditResult = "unknown"
+)
+
+// AuditChecked counts a check of the audit.
+func (m *Metrics) AuditChecked(found AuditResult) {
+	m.front.checks.WithLabelValues(string(found)).Inc()
+}
 
 // Text counts a text that the store took, and the opting out or coming back that
 // it meant.

@@ -164,20 +164,26 @@ func (s *Store) NoteLogin(ctx context.Context, userID string, at time.Time) erro
 	return nil
 }
 
-// SaveSession writes a session, new or changed. The first write gives it its id.
+// SaveSession writes a new session.
 func (s *Store) SaveSession(ctx context.Context, row models.Session) error {
 	row.CreatedAt, row.LastSeenAt, row.ExpiresAt = instant(row.CreatedAt), instant(row.LastSeenAt), instant(row.ExpiresAt)
-	err := s.write(ctx, func(tx *gorm.DB) error {
-		res := tx.Model(&models.Session{}).Where("token_hash = ?", row.TokenHash).UpdateColumns(map[string]any{
-			"user_id": row.UserID, "data": row.Data, "last_seen_at": row.LastSeenAt, "expires_at": row.ExpiresAt,
-		})
-		if res.Error != nil || res.RowsAffected > 0 {
-			return res.Error
-		}
-		return tx.Create(&row).Error
-	})
+	err := s.write(ctx, func(tx *gorm.DB) error { return tx.Create(&row).Error })
 	if err != nil {
 		return fmt.Errorf("saving the session: %w", err)
+	}
+	return nil
+}
+
+// KeepSession changes a session that is in use. One that has ended meanwhile
+// stays ended.
+func (s *Store) KeepSession(ctx context.Context, row models.Session) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		return tx.Model(&models.Session{}).Where("token_hash = ?", row.TokenHash).UpdateColumns(map[string]any{
+			"user_id": row.UserID, "data": row.Data, "last_seen_at": instant(row.LastSeenAt), "expires_at": instant(row.ExpiresAt),
+		}).Error
+	})
+	if err != nil {
+		return fmt.Errorf("keeping the session: %w", err)
 	}
 	return nil
 }

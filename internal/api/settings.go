@@ -1,0 +1,35 @@
+package api
+
+// Setting is one setting of the starter that answered. Secrets are masked.
+type Setting struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Source string `json:"source" doc:"default, environment, file or profile."`
+}
+
+// WorkerBuild is a build of workers that Temporal knows.
+type WorkerBuild struct {
+	Build   string `json:"build"`
+	Current bool   `json:"current" doc:"New runs go to it."`
+	State   string `json:"state" enum:",draining,drained" doc:"draining: open runs are still pinned to it; drained: it may be stopped."`
+}
+
+// Settings is what the starter that answered runs with.
+type Settings struct {
+	Version       string        `json:"version"`
+	PromptVersion string        `json:"prompt_version" doc:"Hash over the prompts that the starter sees, as turns record it; empty where it cannot read them."`
+	Settings      []Setting     `json:"settings" nullable:"false"`
+	Workers       []WorkerBuild `json:"workers" nullable:"false" doc:"Builds of workers; empty where workers have no versions or Temporal did not answer."`
+}
+
+// Check is one finding about the installation.
+type Check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// CheckList is what coachline doctor finds, as seen from the starter.
+type CheckList struct {
+	Checks []Check `json:"checks" nullable:"false"`
+}

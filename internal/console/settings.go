@@ -1,0 +1,78 @@
+package console
+
+import (
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"coachline/internal/api"
+)
+
+// showSettings is what the starter runs with. The checks ask the model and the
+// carrier, so they run when they are asked for.
+func (c *Console) showSettings(v *viewer) (page, error) {
+	settings, err := get[api.Settings](v, "/settings", nil)
+	if err != nil {
+		return page{}, err
+	}
+	health := h.P(h.A(h.Href(Path+"settings?checks=run#health"), g.Text("Run the checks")),
+		g.Text(": configuration, database, keys, audit, Temporal, model and carrier. They take up to a minute where something does not answer."))
+	if v.query("checks") != "" {
+		list, err := get[api.CheckList](v, "/settings/checks", nil)
+		if err != nil {
+			return page{}, err
+		}
+		health = checksTable(list.Checks)
+	}
+	return page{title: "Settings", section: "settings", body: []g.Node{
+		h.H1(g.Text("Settings")),
+		h.P(g.Text("Settings come from the environment and are changed there. A change needs a restart. Secrets are masked.")),
+		h.H2(h.ID("health"), g.Text("Health")),
+		health,
+		h.H2(g.Text("Versions")),
+		h.Dl(h.Class("facts"),
+			h.Dt(g.Text("Starter")), h.Dd(g.Text(settings.Version)),
+			h.Dt(g.Text("Prompts")), h.Dd(g.Text(settings.PromptVersion)),
+		),
+		h.H2(g.Text("Builds of workers")),
+		buildsTable(settings.Workers),
+		h.H2(g.Text("Configuration")),
+		table("Settings in force", []string{"Setting", "Value", "Source"}, g.Map(settings.Settings, func(s api.Setting) g.Node {
+			return h.Tr(h.Th(h.Scope("row"), g.Text(s.Name)), h.Td(g.Text(s.Value)), h.Td(g.Text(s.Source)))
+		})),
+	}}, nil
+}
+
+// table is a table that scrolls sideways on a narrow screen.
+func table(caption string, columns []string, rows g.Node) g.Node {
+	return h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", caption), h.TabIndex("0"), h.Table(
+		h.Caption(g.Text(caption)),
+		h.THead(h.Tr(g.Map(columns, func(name string) g.Node { return h.Th(h.Scope("col"), g.Text(name)) }))),
+		h.TBody(rows),
+	))
+}
+
+func checksTable(checks []api.Check) g.Node {
+	return table("What was checked just now", []string{"Check", "Result", "Detail"}, g.Map(checks, func(one api.Check) g.Node {
+		state := tag("failed", "bad")
+		if one.OK {
+			state = tag("ok", "good")
+		}
+		return h.Tr(h.Th(h.Scope("row"), g.Text(one.Name)), h.Td(state), h.Td(g.Text(one.Detail)))
+	}))
+}
+
+// tag is a word with a colour, which only repeats what the word says.
+func tag(text, kind string) g.Node { return h.Span(h.Class("tag "+kind), g.Text(text)) }
+
+func buildsTable(builds []api.WorkerBuild) g.Node {
+	if len(builds) == 0 {
+		return h.P(g.Text("Temporal lists none: workers run without versions, or it did not answer."))
+	}
+	return table("Builds that Temporal knows", []string{"Build", "State"}, g.Map(builds, func(b api.WorkerBuild) g.Node {
+		state := b.State
+		if b.Current {
+			state = "current"
+		}
+		return h.Tr(h.Th(h.Scope("row"), g.Text(b.Build)), h.Td(g.Text(state)))
+	}))
+}

@@ -1,0 +1,94 @@
+// Package doctor checks what an installation needs: its configuration, the
+// database with its keys and its audit, Temporal, the model and the carrier.
+// probes.go asks the model and the carrier.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"coachline/internal/api"
+	"coachline/internal/config"
+	"coachline/internal/connect"
+)
+
+const probeLimit = 10 * time.Second
+
+// Check is one line of the report. Run returns a remark, which may be empty, or
+// what is wrong; neither holds a secret.
+type Check struct {
+	Name string
+	Run  func(ctx context.Context) (remark string, err error)
+}
+
+// Run runs the checks one after the other, each for 10 s at most.
+func Run(ctx context.Context, checks []Check) []api.Check {
+	findings := make([]api.Check, 0, len(checks))
+	for _, check := range checks {
+		findings = append(findings, runCheck(ctx, check))
+	}
+	return findings
+}
+
+func runCheck(ctx context.Context, check Check) api.Check {
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	remark, err := check.Run(ctx)
+	if err != nil {
+		return api.Check{Name: check.Name, Detail: err.Error()}
+	}
+	return api.Check{Name: check.Name, OK: true, Detail: remark}
+}
+
+// List returns what to examine; a configuration that cannot be read leaves
+// nothing else to try.
+func List(cfg config.Config, loadErr error) []Check {
+	configuration := Check{Name: "configuration", Run: func(context.Context) (string, error) {
+		if loadErr != nil {
+			return "", loadErr
+		}
+		return "", errors.Join(cfg.Validate(config.RoleWorker), cfg.Validate(config.RoleStarter))
+	}}
+	if loadErr != nil {
+		return []Check{configuration}
+	}
+	return []Check{
+		configuration,
+		{Name: "database", Run: func(ctx context.Context) (string, error) { return "", connect.CheckDatabase(ctx, cfg) }},
+		{Name: "keys", Run: func(ctx context.Context) (string, error) { return connect.CheckKeys(ctx, cfg) }},
+		{Name: "audit", Run: func(ctx context.Context) (string, error) { return connect.CheckAudit(ctx, cfg) }},
+		{Name: "temporal", Run: func(ctx context.Context) (string, error) {
+			return cfg.Temporal.Address, connect.CheckTemporal(ctx, cfg)
+		}},
+		{Name: "model", Run: func(ctx context.Context) (string, error) {
+			return eachKey(cfg.Model.Keys(), func(key string) (string, error) {
+				return probeModel(ctx, cfg.Model.BaseURL, key)
+			})
+		}},
+		{Name: "carrier", Run: func(ctx context.Context) (string, error) {
+			// The first token sends; a second one may not be valid yet.
+			token := append(cfg.Carrier.AuthTokens.Reveal(), "")[0]
+			return probeCarrier(ctx, cfg.Carrier.BaseURL, cfg.Carrier.AccountSID, token)
+		}},
+	}
+}
+
+// eachKey tries every key, because any of them may be the one in use; without
+// a key it tries once.
+func eachKey(keys []string, try func(key string) (string, error)) (string, error) {
+	if len(keys) == 0 {
+		keys = []string{""}
+	}
+	var remark string
+	var failed []error
+	for _, key := range keys {
+		said, err := try(key)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		remark = said
+	}
+	return remark, errors.Join(failed...)
+}

@@ -1,0 +1,86 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+const (
+	openAI = "https://api.openai.com/v1"
+	twilio = "https://api.twilio.com"
+)
+
+// probeModel asks an OpenAI-compatible server for its models; an empty base is
+// OpenAI's. It costs nothing. A server that does not list models but answers
+// is well.
+func probeModel(ctx context.Context, base, key string) (string, error) {
+	if base == "" {
+		base = openAI
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(base, "/")+"/models", http.NoBody)
+	if err != nil {
+		return "", fmt.Errorf("OPENAI_BASE_URL: %w", err)
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	status, err := probeStatus(req)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", base, err)
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return "", fmt.Errorf("%s refuses the key (HTTP %d)", base, status)
+	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
+		return base + " answers, but does not list its models", nil
+	case status >= http.StatusBadRequest:
+		return "", fmt.Errorf("%s answers HTTP %d", base, status)
+	}
+	return base, nil
+}
+
+// probeCarrier lists one text of the account, which needs the address, the
+// account and its token to be right; an empty base is Twilio's.
+func probeCarrier(ctx context.Context, base, accountSID, token string) (string, error) {
+	if base == "" {
+		base = twilio
+	}
+	target := strings.TrimRight(base, "/") + "/2010-04-01/Accounts/" + url.PathEscape(accountSID) + "/Messages.json?PageSize=1"
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, http.NoBody)
+	if err != nil {
+		return "", fmt.Errorf("TWILIO_BASE_URL: %w", err)
+	}
+	req.SetBasicAuth(accountSID, token)
+	status, err := probeStatus(req)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", base, err)
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return "", fmt.Errorf("%s refuses the account or its token (HTTP %d)", base, status)
+	case status >= http.StatusBadRequest:
+		return "", fmt.Errorf("%s answers HTTP %d", base, status)
+	}
+	return base, nil
+}
+
+func probeStatus(req *http.Request) (int, error) {
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, withoutAddress(err)
+	}
+	defer res.Body.Close()
+	return res.StatusCode, nil
+}
+
+// withoutAddress drops the method and address that the HTTP client puts before
+// every error; they may hold an account.
+func withoutAddress(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}

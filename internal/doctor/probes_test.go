@@ -1,0 +1,56 @@
+package doctor
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestProbes(t *testing.T) {
+	var asked *http.Request
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r
+		w.WriteHeader(status)
+	}))
+	model := func() (string, error) { return probeModel(context.Background(), server.URL+"/v1", "key-1") }
+	carrier := func() (string, error) { return probeCarrier(context.Background(), server.URL, "AC1", "token-1") }
+	for _, tc := range []struct {
+		name   string
+		probe  func() (string, error)
+		status int
+		want   string // of the error; empty is well
+	}{
+		{"model", model, http.StatusOK, ""},
+		{"model without a list", model, http.StatusNotFound, ""},
+		{"model refuses", model, http.StatusUnauthorized, "refuses the key (HTTP 401)"},
+		{"model broken", model, http.StatusBadGateway, "answers HTTP 502"},
+		{"carrier", carrier, http.StatusOK, ""},
+		{"carrier refuses", carrier, http.StatusForbidden, "refuses the account or its token (HTTP 403)"},
+		{"carrier unknown", carrier, http.StatusNotFound, "answers HTTP 404"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			status = tc.status
+			remark, err := tc.probe()
+			if tc.want == "" {
+				require.NoError(t, err)
+				require.Contains(t, remark, server.URL)
+				return
+			}
+			require.ErrorContains(t, err, tc.want)
+			require.NotContains(t, err.Error(), "token-1")
+			require.NotContains(t, err.Error(), "key-1")
+		})
+	}
+	require.Equal(t, "/2010-04-01/Accounts/AC1/Messages.json?PageSize=1", asked.URL.String())
+	user, password, _ := asked.BasicAuth()
+	require.Equal(t, "AC1token-1", user+password)
+	server.Close()
+	_, err := model()
+	require.ErrorContains(t, err, "connection refused")
+	_, err = carrier()
+	require.ErrorContains(t, err, "connection refused")
+}

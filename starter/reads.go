@@ -1,0 +1,124 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+// Actions of the audit for requests that change nothing and show what a person
+// wrote, or take it out of the system.
+const (
+	readConversation = "read_conversation"
+	readMemory       = "read_memory"
+	readExport       = "export"
+	readPayload      = "decode_payload"
+)
+
+const (
+	// readsKey is the operation's metadata that names the action.
+	readsKey = "reads"
+	// followHeader marks requests that a page makes by itself.
+	followHeader = "X-Follow"
+)
+
+const (
+	// readStep is the least time between two rows of one actor, participant and
+	// action.
+	readStep = 15 * time.Minute
+	// readAge is how long a page may follow a conversation under its first row.
+	// It is the longest age of a console session.
+	readAge = 12 * time.Hour
+	// maxReads bounds the readings that are remembered.
+	maxReads = 10_000
+)
+
+// reading is who read what of whom.
+type reading struct{ actor, participant, action string }
+
+// readings says which readings the audit has already. It is safe for concurrent
+// use.
+type readings struct {
+	mu   sync.Mutex
+	seen map[reading]time.Time
+}
+
+func newReadings() *readings { return &readings{seen: map[reading]time.Time{}} }
+
+// needsRow reports whether a reading is to be recorded, and remembers that it is.
+// A page that follows by itself goes on under the row of the request that opened
+// it.
+func (r *readings) needsRow(one reading, follows bool, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last, known := r.seen[one]
+	age := readStep
+	if follows {
+		age = readAge
+	}
+	if known && now.Sub(last) < age {
+		return false
+	}
+	if len(r.seen) >= maxReads {
+		r.forgetOld(now)
+	}
+	r.seen[one] = now
+	return true
+}
+
+// forgetOld drops the readings of pages that cannot be open any more, and all of
+// them where that is not enough.
+func (r *readings) forgetOld(now time.Time) {
+	for one, at := range r.seen {
+		if now.Sub(at) >= readAge {
+			delete(r.seen, one)
+		}
+	}
+	if len(r.seen) >= maxReads {
+		clear(r.seen)
+	}
+}
+
+// forget has the next reading recorded, where this one could not be.
+func (r *readings) forget(one reading) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.seen, one)
+}
+
+// recordOperation records what a request that was answered has read, where its
+// operation names an action.
+func (h *handlers) recordOperation(ctx huma.Context) {
+	action, _ := ctx.Operation().Metadata[readsKey].(string)
+	if action == "" || ctx.Status() >= http.StatusBadRequest {
+		return
+	}
+	h.recordReading(ctx.Context(), reading{actor: actorOf(ctx.Context()), participant: ctx.Param("id"), action: action}, ctx.Header(followHeader) != "")
+}
+
+// recordReading adds the row of a reading. The answer has gone out; where the row
+// cannot be written the log keeps it.
+func (h *handlers) recordReading(ctx context.Context, one reading, follows bool) {
+	now := h.now()
+	if !h.readings.needsRow(one, follows, now) {
+		return
+	}
+	entry := models.Audit{Actor: one.actor, Action: one.action, ParticipantID: one.participant, At: now}
+	if err := h.store.RecordAudit(context.WithoutCancel(ctx), entry); err != nil {
+		h.readings.forget(one)
+		h.log.Error("recording a reading in the audit failed", "actor", one.actor, "action", one.action, "participant", one.participant, "error", err)
+	}
+}
+
+// withCaller puts the caller of a request, and where it comes from, into a
+// context.
+func withCaller(ctx context.Context, who auth.Identity, r *http.Request) context.Context {
+	origin := models.Origin{Actor: who.Actor, RequestID: requestID(ctx), Address: remoteAddress(r), Reason: r.Header.Get(reasonHeader)}
+	return models.WithOrigin(auth.WithIdentity(ctx, who), origin)
+}

@@ -1,0 +1,99 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"go.temporal.io/sdk/client"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/internal/config"
+	"coachline/internal/connect"
+	"coachline/internal/doctor"
+	"coachline/models"
+	"coachline/prompts"
+)
+
+const settingsPath = "/settings"
+
+// buildsLimit is how long Temporal may take to list the builds of workers.
+const buildsLimit = 2 * time.Second
+
+// SettingsConfig is what operators may see of the configuration. Without a table
+// there are no routes for it.
+type SettingsConfig struct {
+	Table         []config.Setting
+	PromptVersion string
+	// Checks are those of coachline doctor.
+	Checks []doctor.Check
+	// Builds lists the builds of workers.
+	Builds func(ctx context.Context) ([]api.WorkerBuild, error)
+}
+
+// newSettings shows the configuration of a starter. Prompts that cannot be read
+// stop workers, not starters, which only show their version.
+func newSettings(cfg config.Config, conns *connect.Connections) SettingsConfig {
+	version := ""
+	if library, err := prompts.Load(cfg.Worker.PromptsDir); err != nil {
+		conns.Logger.Warn("the console shows no version of the prompts: they cannot be read", "error", err)
+	} else {
+		version = library.Version()
+	}
+	return SettingsConfig{
+		Table: cfg.Table(), PromptVersion: version, Checks: doctor.List(cfg, nil),
+		Builds: func(ctx context.Context) ([]api.WorkerBuild, error) { return listBuilds(ctx, conns.Temporal) },
+	}
+}
+
+func listBuilds(ctx context.Context, engine client.Client) ([]api.WorkerBuild, error) {
+	got, err := engine.WorkerDeploymentClient().GetHandle(models.DeploymentName).Describe(ctx, client.WorkerDeploymentDescribeOptions{})
+	if err != nil {
+		return nil, err
+	}
+	current := got.Info.RoutingConfig.CurrentVersion
+	builds := make([]api.WorkerBuild, 0, len(got.Info.VersionSummaries))
+	for _, v := range got.Info.VersionSummaries {
+		build := api.WorkerBuild{Build: v.Version.BuildID, Current: current != nil && v.Version.BuildID == current.BuildID}
+		switch v.DrainageStatus {
+		case client.WorkerDeploymentVersionDrainageStatusDraining:
+			build.State = "draining"
+		case client.WorkerDeploymentVersionDrainageStatusDrained:
+			build.State = "drained"
+		case client.WorkerDeploymentVersionDrainageStatusUnspecified:
+		}
+		builds = append(builds, build)
+	}
+	return builds, nil
+}
+
+func (h *handlers) registerSettings(router huma.API) {
+	if h.cfg.Settings.Table == nil {
+		return
+	}
+	register(router, route{method: http.MethodGet, path: settingsPath, id: "get-settings", needs: auth.SettingsRead,
+		summary: "What the starter runs with, secrets masked"}, h.getSettings)
+	register(router, route{method: http.MethodGet, path: settingsPath + "/checks", id: "run-checks", needs: auth.SettingsRead,
+		summary: "Check configuration, database, keys, audit, Temporal, model and carrier"}, h.runChecks)
+}
+
+func (h *handlers) getSettings(ctx context.Context, _ *noInput) (*answer[api.Settings], error) {
+	out := api.Settings{Version: h.cfg.Version, PromptVersion: h.cfg.Settings.PromptVersion, Workers: []api.WorkerBuild{}, Settings: []api.Setting{}}
+	for _, one := range h.cfg.Settings.Table {
+		out.Settings = append(out.Settings, api.Setting(one))
+	}
+	ctx, cancel := context.WithTimeout(ctx, buildsLimit)
+	defer cancel()
+	builds, err := h.cfg.Settings.Builds(ctx)
+	if err != nil {
+		h.log.Info("builds of workers are not shown: Temporal did not list them", "error", err)
+	}
+	out.Workers = append(out.Workers, builds...)
+	return newAnswer("", out), nil
+}
+
+func (h *handlers) runChecks(ctx context.Context, _ *noInput) (*answer[api.CheckList], error) {
+	return newAnswer("", api.CheckList{Checks: doctor.Run(ctx, h.cfg.Settings.Checks)}), nil
+}
