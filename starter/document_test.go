@@ -62,6 +62,10 @@ func TestOpenAPI(t *testing.T) {
 		"post /alerts/{id}/mark":                                 "200 400 401 403 404 413 415 429 500 503",
 		"post /holds":                                            "201 400 401 403 413 415 429 500 503",
 		"get /holds":                                             "200 400 401 403 429 500 503",
+		"get /costs":                                             "200 400 401 403 429 500 503",
+		"get /budgets":                                           "200 400 401 403 429 500 503",
+		"put /budgets":                                           "200 400 401 403 404 413 415 429 500 503",
+		"delete /budgets/{id}":                                   "200 400 401 403 404 429 500 503",
 		"delete /holds/{id}":                                     "200 400 401 403 404 429 500 503",
 		"get /conversation/participants/{id}/waiting":            "200 400 401 403 404 429 500 503",
 	}

@@ -70,6 +70,7 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 		Carrier:  newCarrier(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
+		Prices:   cfg.Costs.Prices,
 		Metrics:  m, Version: build.Version(),
 	})
 }

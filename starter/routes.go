@@ -119,6 +119,7 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerMemory(router)
 	h.registerExport(router)
 	h.registerHolds(router)
+	h.registerCosts(router)
 	h.registerAttention(router)
 	h.registerAlerts(router)
 	h.registerAccess(router)

@@ -18,6 +18,7 @@
 //	.../attention and /attention           attention.go
 //	/alerts, /alerts/{id}/mark, /sheet     alerts.go
 //	/holds                                 holds.go
+//	/costs, /budgets                       costs.go
 //	/twilio/inbound, /twilio/status        webhooks.go
 //	/codec/decode, /codec/encode           codec.go
 //	/livez, /readyz, /version, /metrics    health.go
@@ -46,6 +47,7 @@ import (
 	"coachline/internal/console"
 	"coachline/internal/keylock"
 	"coachline/internal/metrics"
+	"coachline/internal/prices"
 	"coachline/internal/throttle"
 	"coachline/starter/relay"
 )
@@ -117,6 +119,8 @@ type Config struct {
 	Defaults Defaults
 	Relay    RelayConfig
 	Codec    CodecConfig
+	// Prices are what costs are counted at; nil: no money is counted.
+	Prices *prices.List
 	// Metrics are served at /metrics; a registry of their own when nil.
 	Metrics *metrics.Metrics
 	Version string
@@ -154,6 +158,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	r := relay.New(relay.Config{
 		Store: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
+		Costs: cfg.Store, Prices: cfg.Prices,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
 	})
 	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery)}

@@ -102,6 +102,7 @@ var explanations = map[string]explanation{
 	"COACH_PUBLIC_URL": {readByBoth, "public base address of the webhooks; required unless `COACH_HTTP_ADDR` is loopback"},
 	"COACH_API_TOKEN":  {readByStarterAndCommands, "bearer token of 32 characters or more; required unless `COACH_HTTP_ADDR` is loopback"},
 	"COACH_URL":        {readByCommands, "base address of the API; empty: the current context, or `COACH_HTTP_ADDR`"},
+	pricesFile:         {readByStarter, "path of a JSON file with the prices of models and carriers ([operations](operations.md#costs)); without one tokens and segments are counted and no money"},
 	"COACH_PHONES_URL": {readByStarter, "page of the simulated phones, for the console's link; set by `make dev`"},
 	"COACH_UI_ORIGIN":  {readByStarter, "web origins of the Temporal UI that may open payloads"},
 

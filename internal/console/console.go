@@ -98,6 +98,10 @@ func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.page(mux, "{$}", c.showToday)
 	c.page(mux, "people", c.showPeople)
 	c.page(mux, "people/{id}", c.showPerson)
+	c.page(mux, "cost", c.showCost)
+	c.action(mux, "cost/budgets", c.setBudget, c.showCost)
+	c.action(mux, "cost/budgets/{id}/delete", c.deleteBudget, c.showCost)
+	mux.HandleFunc("GET "+Path+"cost.csv", c.downloadCost)
 	c.action(mux, "people", c.enrol, c.showPeople)
 	c.action(mux, "people/{id}/send", c.sendMessage, c.showPerson)
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {

@@ -71,6 +71,7 @@ type entry struct {
 var navigation = []entry{
 	{"", "Today", auth.AttentionRead},
 	{"people", "People", auth.ParticipantRead},
+	{"cost", "Cost", auth.CostRead},
 }
 
 var errNoPage = errors.New("no such page")

@@ -23,8 +23,15 @@ func (c *Console) showToday(v *viewer) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
+	budgets, err := crossedBudgets(v)
+	if err != nil {
+		return page{}, err
+	}
 	return page{title: "Today", follow: followAll, body: []g.Node{
 		h.H1(g.Text("Today")),
+		g.Map(budgets, func(b api.Budget) g.Node {
+			return h.P(h.Class("problem"), h.A(h.Href(Path+"cost"), g.Text("Budget: "+budgetName(b))), g.Text(". "+budgetAlert(b.State)))
+		}),
 		g.If(len(open.Attention) == 0, h.P(g.Text("Nobody needs you now."))),
 		h.Ul(g.Map(open.Attention, func(a api.Attention) g.Node {
 			return h.Li(h.A(h.Href(Path+"people/"+a.ParticipantID), g.Text(a.Name)), g.Text(" "+string(a.Kind)))

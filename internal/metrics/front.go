@@ -22,6 +22,7 @@ type front struct {
 	calls    *prometheus.CounterVec
 	alarms   *prometheus.CounterVec
 	refusals *prometheus.CounterVec
+	budgets  *prometheus.CounterVec
 }
 
 // Verdicts on a delivered text.
@@ -49,14 +50,23 @@ func newFront(factory promauto.Factory) front {
 			"Texts for which an operator should look after a person, by reason.", "kind"),
 		refusals: counter(factory, "api_refusals_total",
 			"API requests that were not admitted, by reason.", "reason"),
+		budgets: counter(factory, "budget_crossings_total",
+			"Budgets that crossed their warning or were spent.", "state"),
 	}
 	f.alarms.WithLabelValues(string(models.AttentionCrisis))
 	f.alarms.WithLabelValues(kindWeakSign)
+	f.budgets.WithLabelValues(string(models.BudgetWarned))
+	f.budgets.WithLabelValues(string(models.BudgetSpent))
 	// A rate needs a first value to rise from.
 	for _, verdict := range []string{verdictAccepted, verdictDuplicate, verdictUnavailable} {
 		f.texts.WithLabelValues(verdict, "")
 	}
 	return f
+}
+
+// BudgetCrossed counts a budget that reached its warning or is spent.
+func (m *Metrics) BudgetCrossed(state models.BudgetState) {
+	m.front.budgets.WithLabelValues(label(state)).Inc()
 }
 
 // APIRefused counts an API request that was not admitted.

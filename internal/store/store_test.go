@@ -98,8 +98,9 @@ func (w *world) raw(fn func(db *sql.DB)) {
 	require.NoError(w.t, db.Close())
 }
 
-// undoNewest takes back migrations 21 to 27, for tests of older databases.
+// undoNewest takes back migrations 21 to 31, for tests of older databases.
 var undoNewest = []string{
+	"DROP TABLE cost_queue", "DROP TABLE costs", "DROP TABLE budgets",
 	"DROP TABLE change_viewers", "DROP TABLE changes",
 	"DROP INDEX participants_removed", "ALTER TABLE participants DROP COLUMN last_inbound_at",
 	"DROP INDEX audit_seq", "DROP INDEX audit_actor", "ALTER TABLE audit DROP COLUMN seq", "ALTER TABLE audit DROP COLUMN object",
@@ -120,11 +121,11 @@ func (w *world) undoMigrations() []string {
 	return slices.Concat(w.dropChangeTriggers(), w.dropAuditTriggers(), undoNewest)
 }
 
-// dropChangeTriggers lists the statements that remove the triggers of changes.
+// dropChangeTriggers lists the statements that remove the triggers of changes and costs.
 func (w *world) dropChangeTriggers() []string {
-	query, drop := "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%_change'", "DROP TRIGGER %s"
+	query, drop := "SELECT name FROM sqlite_master WHERE type = 'trigger' AND (name LIKE '%_change' OR name LIKE '%_cost')", "DROP TRIGGER %s"
 	if !strings.HasPrefix(w.url, "sqlite:") {
-		query = "SELECT 'tell_change' UNION SELECT 'tell_participant_change' UNION SELECT 'tell_common_change'"
+		query = "SELECT 'tell_change' UNION SELECT 'tell_participant_change' UNION SELECT 'tell_common_change' UNION SELECT 'queue_step_cost' UNION SELECT 'queue_stage_cost' UNION SELECT 'queue_outbox_cost' UNION SELECT 'queue_inbound_cost'"
 		drop = "DROP FUNCTION %s CASCADE"
 	}
 	var statements []string
