@@ -9,7 +9,7 @@ import (
 )
 
 func (p *program) alertsCommand() *cobra.Command {
-	return groupCommand("alerts", "Judge messages that were taken for a crisis", p.alertsList(), p.alertsMark(), p.alertsExport())
+	return groupCommand("alerts", "Judge messages that were taken for a crisis", p.alertsList(), p.alertsAcknowledge(), p.alertsMark(), p.alertsExport())
 }
 
 func (p *program) alertsList() *cobra.Command {
@@ -29,6 +29,19 @@ func (p *program) alertsList() *cobra.Command {
 		return commands.ListAlerts(c.Context(), unmarked)
 	}
 	return c
+}
+
+func (p *program) alertsAcknowledge() *cobra.Command {
+	return &cobra.Command{
+		Use: "acknowledge ALERT", Short: "Say that you see to an alert, so that it does not page again", Args: exactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			commands, err := p.newCommands()
+			if err != nil {
+				return err
+			}
+			return commands.AcknowledgeAlert(c.Context(), args[0])
+		},
+	}
 }
 
 func (p *program) alertsMark() *cobra.Command {

@@ -20,7 +20,8 @@ func (p *program) attentionCommand() *cobra.Command {
 			"  send         an answer was given up undelivered\n" +
 			"  refusal      the model refused to answer\n" +
 			"  flood        more messages came than are answered\n" +
-			"  wrong_number the number may be another person's; coaching is paused",
+			"  wrong_number the number may be another person's; coaching is paused\n" +
+			"  erasure      the carrier has not deleted an erased person's messages; it ends by itself",
 	}
 	c.Flags().StringVar(&kind, "kind", "", "only "+attentionKinds())
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -21,7 +21,7 @@ func (p *program) participantCommand() *cobra.Command {
 		}),
 		p.resumeCommand(),
 		p.onID("waiting", "Print messages that came while the participant was paused", (*cli.Commands).Waiting),
-		p.modeCommand(), p.attendCommand(),
+		p.modeCommand(), p.attendCommand(), p.eraseCommand(),
 	)...)
 }
 

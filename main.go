@@ -93,7 +93,7 @@ func (p *program) rootCommand() *cobra.Command {
 	flags.StringVar(&p.context, "context", "", "named installation to go to (see coachline context)")
 	flags.StringVar(&p.token, "token", "", "token of the API (default COACH_API_TOKEN)")
 	flags.BoolVar(&p.json, "json", false, "print JSON")
-	root.AddCommand(p.workerCommand(), p.starterCommand(), p.participantCommand(), p.holdCommand(), p.budgetCommand(), p.attentionCommand(), p.alertsCommand(), p.sendCommand(), p.transcriptCommand(), p.turnCommand(), p.timersCommand(), p.chatCommand(), p.configCommand(), p.doctorCommand(), p.resealCommand(), p.versionCommand(), p.contextCommand())
+	root.AddCommand(p.workerCommand(), p.starterCommand(), p.participantCommand(), p.holdCommand(), p.budgetCommand(), p.takeOverCommand(), p.erasureCommand(), p.attentionCommand(), p.alertsCommand(), p.sendCommand(), p.transcriptCommand(), p.turnCommand(), p.timersCommand(), p.chatCommand(), p.configCommand(), p.doctorCommand(), p.resealCommand(), p.versionCommand(), p.contextCommand())
 	p.offerParticipants(root)
 	return root
 }

@@ -21,10 +21,12 @@ type alarms struct {
 	paged []string
 	off   bool
 	err   error
+	// acknowledgedAt is when an operator said that they see to the alarm.
+	acknowledgedAt *time.Time
 }
 
 func (a *alarms) Alarm(_ context.Context, id string) (models.Alert, error) {
-	return models.Alert{ID: id, ParticipantID: "conv_1", Pages: !a.weak, CreatedAt: now}, nil
+	return models.Alert{ID: id, ParticipantID: "conv_1", Pages: !a.weak, CreatedAt: now, AcknowledgedAt: a.acknowledgedAt}, nil
 }
 
 func (a *alarms) QueueSafetyText(_ context.Context, s models.SafetyText) (string, error) {
@@ -98,4 +100,22 @@ func TestWeakSignPromisesNoPerson(t *testing.T) {
 	_, err = front.SendSafetyText(t.Context(), models.AlertInput{AlarmID: "alarm-7"})
 	require.NoError(t, err)
 	require.Contains(t, a.asked[1].Body, "is being told")
+}
+
+// The second page has an id of its own and says so; once an operator sees to the
+// alert there is none.
+func TestSendPageAgain(t *testing.T) {
+	a := &alarms{}
+	front := newFront(t, &noticeStore{}, &hintCarrier{})
+	front.Alarms, front.Pager = a, a
+	sent, err := front.SendPage(t.Context(), models.AlertInput{AlarmID: "alarm-7", Again: true})
+	require.NoError(t, err)
+	require.True(t, sent)
+	require.Equal(t, "alarm-7-again", a.pages[0].ID)
+	require.True(t, a.pages[0].Again)
+	a.acknowledgedAt = &now
+	sent, err = front.SendPage(t.Context(), models.AlertInput{AlarmID: "alarm-7", Again: true})
+	require.NoError(t, err)
+	require.False(t, sent)
+	require.Len(t, a.pages, 1)
 }

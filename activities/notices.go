@@ -221,8 +221,15 @@ func (f *NoticeActivities) SendPage(ctx context.Context, in models.AlertInput) (
 	if err != nil {
 		return false, toTemporalError(err)
 	}
+	id := row.ID
+	if in.Again {
+		if row.AcknowledgedAt != nil || row.ClearedAt != nil {
+			return false, nil
+		}
+		id += "-again"
+	}
 	sent, err := f.Pager.Page(ctx, models.AlertPage{
-		ID: row.ID, ParticipantID: row.ParticipantID, Kind: string(models.AttentionCrisis), At: row.CreatedAt.UTC(),
+		ID: id, Again: in.Again, ParticipantID: row.ParticipantID, Kind: string(models.AttentionCrisis), At: row.CreatedAt.UTC(),
 		Link: "/conversation/participants/" + row.ParticipantID,
 	})
 	if err != nil || !sent {

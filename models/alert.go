@@ -24,7 +24,12 @@ type Alert struct {
 	CreatedAt time.Time
 	ToldAt    *time.Time // when its activities were started
 	PagedAt   *time.Time // when the page was taken
-	ClearedAt *time.Time
+	// AcknowledgedAt is when AcknowledgedBy, an operator, first said that they see
+	// to it. EscalatedAt is when the second page was begun.
+	AcknowledgedAt *time.Time
+	AcknowledgedBy string
+	EscalatedAt    *time.Time
+	ClearedAt      *time.Time
 	// Note is what an operator wrote when clearing it; personal data.
 	Note string `gorm:"serializer:sealed"`
 	// Mark is what an operator said of the alert, empty before.
@@ -48,6 +53,13 @@ const (
 type AlertMarking struct {
 	AlarmID string
 	Mark    AlertMark
+	Actor   string
+	Now     time.Time
+}
+
+// AlertAcknowledgement says that an operator sees to an alert.
+type AlertAcknowledgement struct {
+	AlarmID string
 	Actor   string
 	Now     time.Time
 }
@@ -78,6 +90,8 @@ const (
 // AlertInput names the alert that an activity is for.
 type AlertInput struct {
 	AlarmID string `json:"alarm_id"`
+	// Again: it is the second page, because no operator has acknowledged the alert.
+	Again bool `json:"again,omitempty"`
 }
 
 // SafetyTextValidity is how long after the text the safety text is still sent, PageLife
@@ -101,6 +115,8 @@ type AlertPage struct {
 	ParticipantID string    `json:"participant_id"`
 	Kind          string    `json:"kind"`
 	At            time.Time `json:"at"`
+	// Again: it is the second page of an alert that no operator has acknowledged.
+	Again bool `json:"again,omitempty"`
 	// Link is the path of the participant in the API.
 	Link string `json:"link"`
 }

@@ -23,11 +23,14 @@ const (
 	// AttentionWrongNumber: a text said that the number is another person's; the
 	// participant was paused.
 	AttentionWrongNumber Attention = "wrong_number"
+	// AttentionErasure: the carrier has not deleted its copies of an erased person's
+	// messages. It ends by itself.
+	AttentionErasure Attention = "erasure"
 )
 
 // Attentions lists every kind, the most urgent first.
 func Attentions() []Attention {
-	return []Attention{AttentionCrisis, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionFlood, AttentionWrongNumber}
+	return []Attention{AttentionCrisis, AttentionUnreachable, AttentionSend, AttentionRefusal, AttentionFlood, AttentionWrongNumber, AttentionErasure}
 }
 
 // AttentionEntry is one row of table attention: a participant needed an

@@ -20,7 +20,10 @@ const (
 	EventTransitionAsk EventKind = "transition_ask"
 	EventHelp          EventKind = "help"
 	EventRestored      EventKind = "restored"
-	EventCheckInSent   EventKind = "check_in_sent"
+	// EventTakenOver: an operator writes until At; EventHandedBack: the coach does.
+	EventTakenOver   EventKind = "taken_over"
+	EventHandedBack  EventKind = "handed_back"
+	EventCheckInSent EventKind = "check_in_sent"
 	// EventSubagentAsk: a tool gives a task away; EventSubagentDone: one ended.
 	EventSubagentAsk  EventKind = "subagent_ask"
 	EventSubagentDone EventKind = "subagent_done"
@@ -35,13 +38,13 @@ type Event struct {
 	// Subagent is the one asked for or ended.
 	Plan TurnPlan `json:"plan,omitzero"`
 	// At: when the carrier took the prompt or check-in; when the newest text
-	// arrived.
+	// arrived; when the take-over ends.
 	At     time.Time `json:"at,omitzero"`
 	Status Status    `json:"status,omitempty"`
 	// Confirm: the person is told of the new status (EventStatus).
 	Confirm bool `json:"confirm,omitempty"`
-	// Answer: texts in the inbox that came before the status are answered
-	// (EventStatus).
+	// Answer: texts in the inbox that came before the status or during the
+	// take-over are answered (EventStatus, EventHandedBack).
 	Answer bool   `json:"answer,omitempty"`
 	Mode   Mode   `json:"mode,omitempty"`
 	Zone   string `json:"zone,omitempty"`
@@ -90,6 +93,8 @@ const (
 	EffectMissPrompt   EffectKind = "miss_prompt"
 	EffectStartTurn    EffectKind = "start_turn"
 	EffectCountCheckIn EffectKind = "count_check_in"
+	// EffectTakeOver: an operator writes until Until; a zero one gives back.
+	EffectTakeOver EffectKind = "take_over"
 	// EffectStartSubagent starts Turn.Subagent in a workflow of its own.
 	EffectStartSubagent EffectKind = "start_subagent"
 	EffectEnd           EffectKind = "end"
@@ -111,13 +116,14 @@ type Effect struct {
 	Missed      *MissedPrompt  `json:"missed,omitempty"`
 	Turn        *TurnPlan      `json:"turn,omitempty"`
 	CheckIns    CheckIns       `json:"check_ins,omitzero"` // replaces the count
+	Until       time.Time      `json:"until,omitzero"`     // the end of a take-over
 }
 
 // MissedPrompt records a slot that was not sent and never will be.
 type MissedPrompt struct {
 	ScheduleID string `json:"schedule_id"`
 	Slot       Slot   `json:"slot"`
-	Reason     string `json:"reason"` // outage, quiet_hours, paused
+	Reason     string `json:"reason"` // outage, quiet_hours, paused, taken_over
 }
 
 // TurnPlan says why a turn runs and what it belongs to.

@@ -31,6 +31,8 @@ const (
 	KindResult Kind = "result"
 	// KindSubagent is the kind of a subagent's own turn, which sends nothing.
 	KindSubagent Kind = "subagent"
+	// KindTeamNote is what an operator tells the coach and no person is sent.
+	KindTeamNote Kind = "team_note"
 	// KindDebug reaches testers only and is never part of the conversation.
 	KindDebug Kind = "debug"
 	// KindToolCall and KindToolResult are the assistant's calls and what they
@@ -115,6 +117,7 @@ var kinds = []KindSpec{
 		UsefulFor: startedValidity, Sent: EventCheckInSent},
 	{Name: KindDebug, UsefulFor: startedValidity, Hidden: true},
 
+	{Name: KindTeamNote, Label: "note from the team"},
 	{Name: KindSubagent, Coaching: true},
 	{Name: KindToolCall, Hidden: true},
 	{Name: KindToolResult, Hidden: true},

@@ -35,6 +35,8 @@ type Message struct {
 	// Unreadable names sealed columns that could not be opened, with commas
 	// between them; lists only.
 	Unreadable string `gorm:"-"`
+	// WrittenBy is the operator who wrote a note to the coach.
+	WrittenBy string
 	// Undelivered: the carrier never took the text. It is read with a turn's
 	// window only.
 	Undelivered bool `gorm:"-"`
@@ -175,7 +177,9 @@ type Outbox struct {
 	Part          int
 	Kind          Kind
 	PromptID      string // the prompt that a reminder or prompt text belongs to
-	Body          string `gorm:"serializer:sealed"`
+	// SentBy is the operator who wrote the text; empty for the programme's own.
+	SentBy string
+	Body   string `gorm:"serializer:sealed"`
 	// Channel: a row of a channel without a carrier is delivered when it is
 	// written.
 	Channel     Channel
@@ -264,6 +268,10 @@ const (
 	NoticeLate NoticeKind = "late"
 	// NoticeAsk: a person is asked what a text meant, without a turn.
 	NoticeAsk NoticeKind = "ask"
+	// NoticeTakeOver: an operator writes in the place of the coach until Ref;
+	// NoticeHandBack: the coach writes again.
+	NoticeTakeOver NoticeKind = "take_over"
+	NoticeHandBack NoticeKind = "hand_back"
 	// NoticeFlags: the participant's flags have changed.
 	NoticeFlags NoticeKind = "flags"
 )
@@ -293,6 +301,8 @@ type HistoryEntry struct {
 	At       time.Time
 	Channel  Channel
 	Delivery OutboxStatus
+	// By is the operator who wrote it; empty for others.
+	By string
 	// TurnID names the turn that the entry belongs to; empty for texts of no turn.
 	TurnID string
 	// Gate is set for a text that was kept from the coach.
@@ -371,4 +381,6 @@ const (
 	ActivityRemember = "Remember"
 	// ActivityRememberTurns is the same for a batch of turns.
 	ActivityRememberTurns = "RememberTurns"
+	// ActivityEraseCopies has the carrier delete an erased person's messages.
+	ActivityEraseCopies = "EraseCopies"
 )

@@ -38,6 +38,8 @@ const (
 	UpdateSendMessage = "SendMessage"
 	UpdateParticipant = "UpdateParticipant"
 	UpdateUnenroll    = "Unenroll"
+	UpdateTakeOver    = "TakeOver"
+	UpdateHandBack    = "HandBack"
 )
 
 // NoticeUpdateID is the id of the update that delivers a notice. It holds the

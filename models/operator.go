@@ -53,6 +53,8 @@ type ParticipantQuery struct {
 	Attention Attention
 	// Waiting: only people with texts that wait for an operator.
 	Waiting bool
-	After   string // id of the last row of the page before; empty: from the start
-	Limit   int    // 1..200
+	// TakenOver: only people whose conversation an operator has taken over.
+	TakenOver bool
+	After     string // id of the last row of the page before; empty: from the start
+	Limit     int    // 1..200
 }

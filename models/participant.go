@@ -96,7 +96,12 @@ type Participant struct {
 	// nothing is sent that we start ourselves.
 	Attention   Attention
 	AttentionAt *time.Time
-	EnrolledAt  time.Time
+	// TakenOverBy is the operator who writes in the place of the coach since
+	// TakenOverAt and until TakenOverUntil; empty while the coach writes.
+	TakenOverBy    string
+	TakenOverAt    *time.Time
+	TakenOverUntil *time.Time
+	EnrolledAt     time.Time
 	// GreetingAt is when the greeting was set to go out; nil in rows from before
 	// there was such a time. SignedUp: the person enrolled themselves.
 	GreetingAt *time.Time
@@ -212,6 +217,9 @@ type Consent struct {
 	// Text is the exact text of the person; empty where there was none. It stands
 	// behind the fields that it is bound to.
 	Text string `gorm:"serializer:sealed"`
+
+	// Unreadable names sealed columns that could not be opened; erasures only.
+	Unreadable string `gorm:"-"`
 }
 
 // Profile is one row of table profiles: what the coach has learnt of a

@@ -38,6 +38,9 @@ type ParticipantState struct {
 	// AttributesShown: the search attributes that the run begins with show this
 	// state.
 	AttributesShown bool `json:"attributes_shown,omitempty"`
+	// TakenOverUntil: an operator writes in the place of the coach until then; zero
+	// while the coach writes.
+	TakenOverUntil time.Time `json:"taken_over_until,omitzero"`
 	// GreetingAt is when the greeting goes out while it is still to be sent; zero
 	// once the conversation has begun. SignedUp: the person has enrolled
 	// themselves, so the greeting answers them.
@@ -187,6 +190,8 @@ const (
 	DueCheckIn           DueKind = "check_in"
 	// DueGreeting begins the conversation with a person who was enrolled.
 	DueGreeting DueKind = "greeting"
+	// DueTakeOverEnd ends a take-over that no operator has ended.
+	DueTakeOverEnd DueKind = "take_over_end"
 	// DueResult tells what a subagent found; Ref is the subagent's turn.
 	DueResult DueKind = "result"
 )
@@ -222,6 +227,8 @@ const (
 	CommandSend     CommandKind = "send"
 	CommandUpdate   CommandKind = "update"
 	CommandUnenroll CommandKind = "unenroll"
+	CommandTakeOver CommandKind = "take_over"
+	CommandHandBack CommandKind = "hand_back"
 	// CommandCancel is a cancellation request of the Temporal UI or CLI. It
 	// unenrolls, and the row is still to be removed.
 	CommandCancel CommandKind = "cancel"
@@ -243,7 +250,11 @@ type Command struct {
 	Help        bool `json:"help,omitempty"`
 	// Subagent is the one that ended (CommandSubagent).
 	Subagent Subagent `json:"subagent,omitzero"`
-	// Items are texts to answer (CommandResume).
+	// Until is the end of a take-over (CommandTakeOver), Answer says that texts
+	// which came during it are answered (CommandHandBack).
+	Until  time.Time `json:"until,omitzero"`
+	Answer bool      `json:"answer,omitempty"`
+	// Items are texts to answer (CommandResume, CommandHandBack).
 	Items []InboxItem `json:"items,omitempty"`
 	// Flags are those of ParticipantChanged.
 	Flags *ParticipantFlags `json:"flags,omitempty"`
@@ -254,6 +265,19 @@ type ResumeRequest struct {
 	// Items are texts that came while the participant was paused and are to be
 	// answered now, oldest first.
 	Items []InboxItem `json:"items,omitempty"`
+}
+
+// TakeOverRequest is the argument of UpdateTakeOver.
+type TakeOverRequest struct {
+	Until time.Time `json:"until"`
+}
+
+// HandBackRequest is the argument of UpdateHandBack.
+type HandBackRequest struct {
+	// Answer: texts that came during the take-over are answered; Items are those of
+	// them that were stored, oldest first.
+	Answer bool        `json:"answer,omitempty"`
+	Items  []InboxItem `json:"items,omitempty"`
 }
 
 // SetModeRequest is the argument of UpdateSetMode.
@@ -300,4 +324,6 @@ type StatusView struct {
 	Commands int   `json:"commands"`
 	// Flags are what the search attributes show of the participant's row.
 	Flags ParticipantFlags `json:"flags,omitzero"`
+	// TakenOverUntil: an operator writes in the place of the coach until then.
+	TakenOverUntil time.Time `json:"taken_over_until,omitzero"`
 }

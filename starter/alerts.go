@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/text/language"
@@ -22,6 +23,8 @@ func (h *handlers) registerAlerts(router huma.API) {
 		summary: "Messages that were taken for a crisis and why, newest first"}, h.listAlerts)
 	register(router, route{method: http.MethodPost, path: alertsPath + "/{id}/mark", id: "mark-alert", needs: auth.AlertMark, summary: "Say whether an alert was right",
 		errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotFound}}, h.markAlert)
+	register(router, route{method: http.MethodPost, path: alertsPath + "/{id}/acknowledge", id: "acknowledge-alert", needs: auth.AttentionClear,
+		summary: "Say that you see to an alert, so that it does not page again", errors: []int{http.StatusNotFound}}, h.acknowledgeAlert)
 	register(router, route{method: http.MethodGet, path: alertsPath + "/sheet", id: "export-alerts", needs: auth.AlertMark,
 		summary: "What operators have judged, as lines of a screening sheet"}, h.exportAlerts)
 }
@@ -39,7 +42,7 @@ func (h *handlers) listAlerts(ctx context.Context, in *alertsRequest) (*answer[a
 	}
 	page := api.AlertPage{Alerts: make([]api.Alert, 0, len(rows))}
 	for _, row := range rows {
-		page.Alerts = append(page.Alerts, toAlert(row))
+		page.Alerts = append(page.Alerts, toAlert(row, h.now()))
 	}
 	if len(rows) == in.Limit {
 		cursor := strconv.FormatInt(rows[len(rows)-1].InboundID, 10)
@@ -48,12 +51,31 @@ func (h *handlers) listAlerts(ctx context.Context, in *alertsRequest) (*answer[a
 	return newAnswer("", page), nil
 }
 
-func toAlert(row models.Alert) api.Alert {
+// toAlert shows an alert as of an instant.
+func toAlert(row models.Alert, now time.Time) api.Alert {
+	if row.AcknowledgedAt != nil {
+		now = *row.AcknowledgedAt
+	}
 	return api.Alert{
-		ID: row.ID, ParticipantID: row.ParticipantID, At: row.CreatedAt.UTC(), Danger: models.Danger(row.Danger), Tier: row.Tier,
+		AcknowledgedAt: row.AcknowledgedAt, AcknowledgedBy: row.AcknowledgedBy, EscalatedAt: row.EscalatedAt,
+		WaitedSeconds: int64(now.Sub(row.CreatedAt) / time.Second),
+		ID:            row.ID, ParticipantID: row.ParticipantID, At: row.CreatedAt.UTC(), Danger: models.Danger(row.Danger), Tier: row.Tier,
 		Rule: row.Rule, Kind: row.Kind, Score: row.Score, Escalated: row.Escalated, Answered: row.Answer,
 		PagedAt: row.PagedAt, ClearedAt: row.ClearedAt, Mark: row.Mark, MarkedBy: row.MarkedBy, MarkedAt: row.MarkedAt,
 	}
+}
+
+type alertRequest struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+// acknowledgeAlert records that the caller sees to an alert; the first one stays.
+func (h *handlers) acknowledgeAlert(ctx context.Context, in *alertRequest) (*answer[api.Alert], error) {
+	row, err := h.store.AcknowledgeAlert(ctx, models.AlertAcknowledgement{AlarmID: in.ID, Actor: actorOf(ctx), Now: h.now()})
+	if err != nil {
+		return nil, h.toFailure("acknowledge-alert", asMissing("alert", err))
+	}
+	return newAnswer("", toAlert(row, h.now())), nil
 }
 
 type markAlertRequest struct {
@@ -68,7 +90,7 @@ func (h *handlers) markAlert(ctx context.Context, in *markAlertRequest) (*answer
 	if err != nil {
 		return nil, h.toFailure("mark-alert", asMissing("alert", err))
 	}
-	return newAnswer("", toAlert(row)), nil
+	return newAnswer("", toAlert(row, h.now())), nil
 }
 
 // exportAlerts returns the messages that operators have judged. They are personal

@@ -47,6 +47,7 @@ var tags = []struct{ prefix, name, description string }{
 	{participantPath + "/attention", "attention", "What operators should look at: crisis, failed sends, unreachable numbers."},
 	{participantsPath, "participants", "People in the programme: enrolment, profile, status, consent."},
 	{"/attention", "attention", ""},
+	{"/erasures", "participants", ""},
 	{"/alerts", "attention", ""},
 	{"/users", "access", "Users, sessions, API tokens and the audit."},
 	{"/sessions", "access", ""},

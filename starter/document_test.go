@@ -60,12 +60,18 @@ func TestOpenAPI(t *testing.T) {
 		"get /alerts":                                            "200 400 401 403 429 500 503",
 		"get /alerts/sheet":                                      "200 400 401 403 429 500 503",
 		"post /alerts/{id}/mark":                                 "200 400 401 403 404 413 415 429 500 503",
+		"post /conversation/participants/{id}/erase":             "202 400 401 403 404 413 415 429 500 503",
+		"get /erasures":                                          "200 400 401 403 429 500 503",
+		"get /erasures/{id}":                                     "200 400 401 403 404 429 500 503",
 		"post /holds":                                            "201 400 401 403 413 415 429 500 503",
 		"get /holds":                                             "200 400 401 403 429 500 503",
 		"get /costs":                                             "200 400 401 403 429 500 503",
 		"get /budgets":                                           "200 400 401 403 429 500 503",
 		"put /budgets":                                           "200 400 401 403 404 413 415 429 500 503",
 		"delete /budgets/{id}":                                   "200 400 401 403 404 429 500 503",
+		"post /conversation/participants/{id}/takeover":          "200 400 401 403 404 409 413 415 429 500 503",
+		"delete /conversation/participants/{id}/takeover":        "200 400 401 403 404 413 415 429 500 503",
+		"post /alerts/{id}/acknowledge":                          "200 400 401 403 404 429 500 503",
 		"delete /holds/{id}":                                     "200 400 401 403 404 429 500 503",
 		"get /conversation/participants/{id}/waiting":            "200 400 401 403 404 429 500 503",
 	}
@@ -79,7 +85,8 @@ func TestOpenAPI(t *testing.T) {
 			slices.Sort(codes)
 			found[method+" "+path] = strings.Join(codes, " ")
 			guarded := strings.HasPrefix(path, participantsPath) || strings.HasPrefix(path, holdsPath) || path == "/attention" ||
-				strings.HasPrefix(path, alertsPath)
+				strings.HasPrefix(path, alertsPath) || strings.HasPrefix(path, erasuresPath) ||
+				path == costsPath || strings.HasPrefix(path, budgetsPath)
 			require.Equal(t, guarded, len(op.Security) == 1 && len(op.Security[0]) == 1, path)
 		}
 	}

@@ -127,6 +127,7 @@ func (h *handlers) toFailure(doing string, err error) error {
 	var field *models.FieldError
 	var answered *failure
 	var taken *models.PhoneTakenError
+	var others *models.TakenOverError
 	switch {
 	case errors.As(err, &answered):
 		return answered
@@ -136,6 +137,8 @@ func (h *handlers) toFailure(doing string, err error) error {
 		return newFailure(http.StatusNotFound, "participant not found")
 	case errors.As(err, &taken):
 		return newFailure(http.StatusConflict, "phone_number: already enrolled as %s", taken.ParticipantID)
+	case errors.As(err, &others):
+		return newFailure(http.StatusConflict, "%s", others.Error())
 	case errors.Is(err, models.ErrConflict):
 		return newFailure(http.StatusConflict, "already exists")
 	case errors.Is(err, models.ErrStale):

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -446,4 +447,17 @@ func (e *fakeTemporal) ListWorkflow(context.Context, *workflowservice.ListWorkfl
 
 func (e *fakeTemporal) CheckHealth(ctx context.Context, _ *client.CheckHealthRequest) (*client.CheckHealthResponse, error) {
 	return nil, e.record(ctx, "health")
+}
+
+// PendingErasures, ExpiredParticipants and DescribeWorkflowExecution are called by
+// the relay itself; tests of erasures use a real store.
+func (m *fakeStore) PendingErasures(context.Context, int) ([]models.Erasure, error) { return nil, nil }
+
+func (m *fakeStore) ExpiredParticipants(context.Context, time.Time, int) ([]string, error) {
+	return nil, nil
+}
+
+// DescribeWorkflowExecution knows no workflow.
+func (e *fakeTemporal) DescribeWorkflowExecution(ctx context.Context, _, _ string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return nil, errors.Join(e.record(ctx, "describe"), serviceerror.NewNotFound("no workflow"))
 }

@@ -38,6 +38,7 @@ func toParticipant(ctx context.Context, p models.Participant) api.Participant {
 		Background: p.Background, Timezone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Locale: p.Locale,
 		Channel: p.Channel, Status: p.Status, Mode: p.Mode, Tester: p.Tester, Debug: p.Debug,
 		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode, Attention: p.Attention, AttentionAt: p.AttentionAt,
+		TakenOver:  toTakeOver(p),
 		EnrolledAt: p.EnrolledAt.UTC(), GreetingAt: p.GreetingAt, LastInboundAt: p.LastInboundAt, Signup: p.SignedUp, CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), Version: p.Version,
 		Unreadable: strings.FieldsFunc(p.Unreadable, func(r rune) bool { return r == ',' }),
 	}
@@ -66,8 +67,9 @@ type participantsRequest struct {
 	Cursor string        `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
 	Status models.Status `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
 	// Attention: only people at whom an operator should look for this.
-	Attention models.Attention `query:"attention" enum:"crisis,unreachable,send,refusal,flood,wrong_number"`
-	Waiting   bool             `query:"waiting" doc:"Only people with texts that came while they were paused and wait for an operator."`
+	Attention models.Attention `query:"attention" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure"`
+	Waiting   bool             `query:"waiting" doc:"Only people with texts that came while they were paused or taken over and wait for an operator."`
+	TakenOver bool             `query:"taken_over" doc:"Only people whose conversation an operator has taken over."`
 }
 
 func (h *handlers) registerParticipants(router huma.API) {
@@ -194,7 +196,7 @@ func newParticipantID() (string, error) {
 }
 
 func (h *handlers) listParticipants(ctx context.Context, in *participantsRequest) (*answer[api.ParticipantPage], error) {
-	query := models.ParticipantQuery{Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, After: in.Cursor, Limit: in.Limit}
+	query := models.ParticipantQuery{Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, TakenOver: in.TakenOver, After: in.Cursor, Limit: in.Limit}
 	rows, err := h.store.Participants(ctx, query)
 	if err != nil {
 		return nil, h.toFailure("listing participants", err)

@@ -14,7 +14,7 @@ func TestUnknownQueryParameters(t *testing.T) {
 	ann := h.ann()
 	one := participantsPath + "/" + ann.ID
 	for _, tc := range []struct{ method, path, want string }{
-		{"GET", participantsPath + "?statsu=active", "statsu: unknown query parameter; this route has attention, cursor, limit, status, waiting"},
+		{"GET", participantsPath + "?statsu=active", "statsu: unknown query parameter; this route has attention, cursor, limit, status, taken_over, waiting"},
 		{"GET", participantsPath + "?limit=1&offset=2", "offset: unknown query parameter"},
 		{"POST", participantsPath + "?dry_run=true", "dry_run: unknown query parameter; this route has none"},
 		{"GET", one + "?full=1", "full: unknown query parameter"},

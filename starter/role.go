@@ -66,11 +66,12 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 	}
 	return Run(ctx, Config{
 		HTTP:  HTTPConfig{Listener: listener, PublicURL: public, APIToken: cfg.HTTP.APIToken.Reveal(), TemporalURL: temporalURL(cfg), PhonesURL: cfg.HTTP.PhonesURL},
-		Store: conns.Store, Turns: turns, Memory: facts, Access: conns.Store, Changes: store.NewChanges(conns.Store, time.Now), Temporal: conns.Temporal, Logger: conns.Logger,
+		Store: conns.Store, Turns: turns, Memory: facts, Access: conns.Store, Changes: store.NewChanges(conns.Store, time.Now), Temporal: conns.Temporal, Namespace: cfg.Temporal.Namespace, Retention: cfg.Coaching.Retention, Logger: conns.Logger,
 		Carrier:  newCarrier(cfg, public),
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
 		Prices:   cfg.Costs.Prices,
+		Relay:    RelayConfig{Escalation: cfg.Worker.AlertEscalation},
 		Metrics:  m, Version: build.Version(),
 	})
 }

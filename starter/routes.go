@@ -120,6 +120,8 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerExport(router)
 	h.registerHolds(router)
 	h.registerCosts(router)
+	h.registerTakeOvers(router)
+	h.registerErasures(router)
 	h.registerAttention(router)
 	h.registerAlerts(router)
 	h.registerAccess(router)

@@ -17,6 +17,7 @@
 //	.../memory/export                      export.go
 //	.../attention and /attention           attention.go
 //	/alerts, /alerts/{id}/mark, /sheet     alerts.go
+//	.../erase, /erasures                   erasures.go
 //	/holds                                 holds.go
 //	/costs, /budgets                       costs.go
 //	/twilio/inbound, /twilio/status        webhooks.go
@@ -101,6 +102,9 @@ type Defaults struct {
 type RelayConfig struct {
 	Interval time.Duration
 	MinAge   time.Duration
+	// Escalation is after how long an alert that no operator has acknowledged pages
+	// once more; 0: never.
+	Escalation time.Duration
 }
 
 // Config is what a Server is made of.
@@ -121,6 +125,10 @@ type Config struct {
 	Codec    CodecConfig
 	// Prices are what costs are counted at; nil: no money is counted.
 	Prices *prices.List
+	// Namespace is the client's.
+	Namespace string
+	// Retention is how long after their removal people are erased; 0 is never.
+	Retention time.Duration
 	// Metrics are served at /metrics; a registry of their own when nil.
 	Metrics *metrics.Metrics
 	Version string
@@ -159,7 +167,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	r := relay.New(relay.Config{
 		Store: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
 		Costs: cfg.Store, Prices: cfg.Prices,
-		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge,
+		Histories: relay.NewHistories(cfg.Temporal, cfg.Namespace), Retention: cfg.Retention,
+		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge, Escalation: cfg.Relay.Escalation,
 	})
 	h := &handlers{cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery)}
 	handler, err := h.newHandler()

@@ -82,7 +82,7 @@ func toState(p models.Participant, profile models.Profile, status models.StatusV
 		Counters:      api.Counters{Successes: profile.SuccessCount, Prompts: profile.TotalPrompts},
 		Schedules:     make([]api.Schedule, 0, len(schedules)),
 		Due:           make([]api.Due, 0, len(status.Due)),
-		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode,
+		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode, TakenOver: toTakeOver(p),
 	}
 	prompted := p.Status == models.StatusActive && status.Status == models.StatusActive
 	for _, s := range schedules {

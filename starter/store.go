@@ -39,6 +39,14 @@ type Store interface {
 	QueueOperatorMessage(ctx context.Context, m models.OperatorMessage) (models.Outbox, bool, error)
 	WaitingMessages(ctx context.Context, participantID string) ([]models.WaitingMessage, error)
 
+	// Take-overs.
+	TakeOver(ctx context.Context, t models.TakeOver) (models.Participant, error)
+	HandBack(ctx context.Context, h models.HandBack) (models.Participant, error)
+
+	// People who were erased.
+	Erasure(ctx context.Context, participantID string) (models.Erasure, error)
+	Erasures(ctx context.Context, q models.ErasureQuery) ([]models.Erasure, error)
+
 	// Holds of prompts.
 	CreateHold(ctx context.Context, h models.Hold) (models.Hold, error)
 	ReleaseHold(ctx context.Context, r models.HoldRelease) (models.Hold, error)
@@ -54,6 +62,7 @@ type Store interface {
 	OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error)
 	ClearAttention(ctx context.Context, c models.AttentionClearing) (models.Participant, error)
 	Alarms(ctx context.Context, q models.AlertQuery) ([]models.Alert, error)
+	AcknowledgeAlert(ctx context.Context, a models.AlertAcknowledgement) (models.Alert, error)
 	MarkAlarm(ctx context.Context, m models.AlertMarking) (models.Alert, error)
 	MarkedTexts(ctx context.Context) ([]models.MarkedText, error)
 }

@@ -34,11 +34,13 @@ type acts struct {
 	closing     *activities.TurnEnd
 	subagents   *activities.SubagentActivities
 	removals    *activities.RemovalActivities
+	standing    *activities.StandingActivities
 	front       *activities.NoticeActivities
 	remembering *activities.MemoryActivities
 	posts       *activities.SendActivities
 	checks      *activities.ReconcileActivities
 	late        *activities.LaterRetries
+	erasures    *activities.ErasureActivities
 }
 
 const (
@@ -98,12 +100,13 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 		subagents:   &activities.SubagentActivities{Store: rows, Tools: registry, Metrics: m},
 		removals:    &activities.RemovalActivities{Store: rows},
 		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: replies, Now: time.Now, Budgets: stops},
+		standing:    &activities.StandingActivities{Store: conns.Store},
 		front: &activities.NoticeActivities{
 			Store: rows, Alarms: rows, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
 			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: time.Now,
 		},
-		posts:  posts,
+		posts: posts, erasures: &activities.ErasureActivities{Store: rows, Carrier: sender, Now: time.Now},
 		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now, Metrics: m},
 		late:   &activities.LaterRetries{Store: conns.Store, Posts: posts, Rules: rules, Zones: zones, Now: time.Now},
 	}, nil

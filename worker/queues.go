@@ -39,7 +39,7 @@ func activityQueues(cfg config.Config, acts *acts) []activityQueue {
 		{name: models.QueueModel, separate: split, activities: []any{acts.talk, acts.remembering}},
 		{
 			name: models.QueueSMS, separate: split || perSecond > 0, perSecond: perSecond,
-			activities: []any{acts.closing, acts.front, acts.posts, acts.checks, acts.late},
+			activities: []any{acts.closing, acts.front, acts.posts, acts.checks, acts.late, acts.erasures},
 		},
 	}
 }

@@ -110,6 +110,7 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	coach.RegisterActivity(acts.tools)
 	coach.RegisterActivity(acts.subagents)
 	coach.RegisterActivity(acts.removals)
+	coach.RegisterActivity(acts.standing)
 	workers := []sdk.Worker{coach}
 	for _, queue := range queues {
 		if !queue.separate {

@@ -15,6 +15,7 @@ var (
 	errLeft        = errors.New("the participant has left the programme")
 	errUnknownMode = errors.New("mode: must be INTAKE or FEEDBACK")
 	errNoOutboxID  = errors.New("outbox_id: is required")
+	errNoUntil     = errors.New("until: is required")
 )
 
 // registerHandlers declares queries and updates. Handlers only record; the loop
@@ -34,6 +35,25 @@ func (p *participant) registerHandlers(ctx workflow.Context) error {
 				return models.Command{Kind: models.CommandResume, Items: r.Items}
 			},
 			valid: func(models.ResumeRequest) error { return nil },
+		}),
+		registerUpdate(ctx, p, spec[models.TakeOverRequest]{
+			name: models.UpdateTakeOver, about: "hold the coach while an operator writes",
+			command: func(r models.TakeOverRequest) models.Command {
+				return models.Command{Kind: models.CommandTakeOver, Until: r.Until}
+			},
+			valid: func(r models.TakeOverRequest) error {
+				if r.Until.IsZero() {
+					return errNoUntil
+				}
+				return nil
+			},
+		}),
+		registerUpdate(ctx, p, spec[models.HandBackRequest]{
+			name: models.UpdateHandBack, about: "let the coach write again, answer the texts given",
+			command: func(r models.HandBackRequest) models.Command {
+				return models.Command{Kind: models.CommandHandBack, Answer: r.Answer, Items: r.Items}
+			},
+			valid: func(models.HandBackRequest) error { return nil },
 		}),
 		p.handleBare(ctx, models.UpdateUnenroll, models.CommandUnenroll, "cancel everything, send one notice, end"),
 		registerUpdate(ctx, p, spec[models.SetModeRequest]{
@@ -150,7 +170,7 @@ func (p *participant) applyCommand(ctx workflow.Context, c models.Command) {
 	if c.Kind == models.CommandCancel {
 		p.removeParticipant(ctx)
 	}
-	if len(c.Items) > 0 {
+	if len(c.Items) > 0 || c.Answer && p.state.Status == models.StatusActive {
 		p.state.Inbox.Return(c.Items)
 		// A turn that only stores texts must not take them.
 		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind == models.KindMessage })
@@ -195,6 +215,10 @@ func eventsOf(c models.Command) []models.Event {
 		return []models.Event{{Kind: models.EventStatus, Status: models.StatusPaused}}
 	case models.CommandResume:
 		return []models.Event{{Kind: models.EventStatus, Status: models.StatusActive, Answer: len(c.Items) > 0}}
+	case models.CommandTakeOver:
+		return []models.Event{{Kind: models.EventTakenOver, At: c.Until}}
+	case models.CommandHandBack:
+		return []models.Event{{Kind: models.EventHandedBack, Answer: c.Answer}}
 	case models.CommandSetMode:
 		return []models.Event{{Kind: models.EventMode, Mode: c.Mode}}
 	case models.CommandSend:

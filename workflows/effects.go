@@ -65,6 +65,8 @@ func (p *participant) applyOne(e models.Effect) {
 		p.addPlan(*e.Turn)
 	case models.EffectCountCheckIn:
 		p.state.CheckIns = e.CheckIns
+	case models.EffectTakeOver:
+		p.setTakeOver(e.Until)
 	case models.EffectStartSubagent:
 		// The turn starts it (startSubagents): it has to wait for the start.
 	case models.EffectEnd:
@@ -89,6 +91,19 @@ func (p *participant) setStatus(status models.Status) {
 		// Of what was planned before, only the texts are still taken along.
 		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind != models.KindMessage })
 	}
+}
+
+// setTakeOver notes until when an operator writes in the place of the coach; zero
+// is not at all. What the coach was about to write is not planned any more.
+func (p *participant) setTakeOver(until time.Time) {
+	p.state.TakenOverUntil = until
+	if until.IsZero() {
+		return
+	}
+	for _, plan := range p.plans {
+		p.addMissed(plan, models.MissedTakenOver)
+	}
+	p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind.Spec().Coaching })
 }
 
 func (p *participant) putSchedule(s models.Schedule) {

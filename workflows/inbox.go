@@ -65,6 +65,13 @@ func (p *participant) mustStop() bool {
 		slices.ContainsFunc(p.state.Commands, func(c models.Command) bool { return c.Status == models.StatusOptedOut })
 }
 
+// isTakenOver reports whether an operator writes in the place of the coach, or
+// has done so in a command that waits.
+func (p *participant) isTakenOver() bool {
+	return !p.state.TakenOverUntil.IsZero() ||
+		slices.ContainsFunc(p.state.Commands, func(c models.Command) bool { return c.Kind == models.CommandTakeOver })
+}
+
 // runIsLong reports whether it is time to continue as new. The bounds keep a
 // history small enough to replay at once, and let new code reach people who
 // rarely write.

@@ -23,8 +23,9 @@ type turn struct {
 	number        int
 	mode          models.Mode
 	limits        models.Limits
-	begun         bool    // the turn's row is stored
-	newMessageIDs []int64 // texts of the turn that are not stored with it yet
+	begun         bool               // the turn's row is stored
+	newMessageIDs []int64            // texts of the turn that are not stored with it yet
+	newTexts      []models.InboxItem // the same
 	// channel is that of the texts; empty is SMS.
 	channel        models.Channel
 	skip           bool // nothing may be said any more
@@ -59,11 +60,29 @@ func (t *turn) runKind(ctx workflow.Context) {
 		return
 	}
 	words, ok := t.chooseText(ctx)
+	if !ok && t.participant.isTakenOver() {
+		t.giveWay()
+	}
 	switch {
 	case t.skip:
 		t.applySendResult(ctx, models.SendSMSResult{Status: models.OutboxCanceled})
 	case ok:
 		t.applySendResult(ctx, t.sendTurn(ctx, words))
+	}
+}
+
+// giveWay leaves to an operator what the turn was about: texts that it has not
+// stored wait again, and a prompt is recorded as missed.
+func (t *turn) giveWay() {
+	t.participant.state.Inbox.Return(t.newTexts)
+	t.participant.addMissed(t.plan, models.MissedTakenOver)
+}
+
+// addMissed has the prompt that a turn was to send recorded as missed; for turns
+// of other kinds it does nothing. A prompt that the tables know stays as it is.
+func (p *participant) addMissed(plan models.TurnPlan, reason string) {
+	if plan.Kind == models.KindPrompt {
+		p.unsaved.missed = append(p.unsaved.missed, models.MissedPrompt{ScheduleID: plan.ScheduleID, Slot: plan.Slot, Reason: reason})
 	}
 }
 
@@ -121,7 +140,7 @@ func (t *turn) applyPrepared(out *models.PrepareTurnResult) {
 	if out == nil {
 		return
 	}
-	t.begun, t.newMessageIDs = true, nil
+	t.begun, t.newMessageIDs, t.newTexts = true, nil, nil
 	t.limits, t.participant.limits = out.Limits, out.Limits
 	t.skip = out.Skip
 }
@@ -138,7 +157,7 @@ func (t *turn) takeTexts() {
 		items = items[:n]
 	}
 	for _, item := range items {
-		t.newMessageIDs = append(t.newMessageIDs, item.MessageID)
+		t.newMessageIDs, t.newTexts = append(t.newMessageIDs, item.MessageID), append(t.newTexts, item)
 		t.channel = item.Channel
 	}
 	t.participant.state.Inbox.Items = slices.Delete(t.participant.state.Inbox.Items, 0, len(items))
@@ -234,7 +253,9 @@ func (t *turn) askForSummary(ctx workflow.Context) turnText {
 func (t *turn) hasRoundLeft(step int) bool { return step == 1 || step <= t.limits.Rounds+t.reruns }
 
 // mustStop reports whether the turn has nothing more to say.
-func (t *turn) mustStop() bool { return t.skip || t.participant.mustStop() }
+func (t *turn) mustStop() bool {
+	return t.skip || t.participant.mustStop() || t.plan.Kind.Spec().Coaching && t.participant.isTakenOver()
+}
 
 // roundInput returns the input of one model round; plain is without tools.
 func (t *turn) roundInput(ctx workflow.Context, step int, plain bool) models.CallModelInput {

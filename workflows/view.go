@@ -76,7 +76,7 @@ func (p *participant) statusView() models.StatusView {
 		Due: due, Pending: p.state.Pending,
 		Turns: p.state.Turn, Waiting: len(p.state.Inbox.Items), LastSeq: p.state.Inbox.LastSeq,
 		Greeted: p.state.Greeted, Ended: p.state.Ended, InTurn: p.inTurn, Commands: len(p.state.Commands),
-		Flags: p.state.Flags.Clone(),
+		Flags: p.state.Flags.Clone(), TakenOverUntil: p.state.TakenOverUntil,
 	}
 }
 
@@ -206,6 +206,9 @@ func (p *participant) statusPage() string {
 	}
 	if v.Flags.Unreachable {
 		lines = append(lines, "The carrier cannot reach the number.", "")
+	}
+	if !v.TakenOverUntil.IsZero() {
+		lines = append(lines, "An operator writes in the place of the coach until "+v.TakenOverUntil.Format(time.RFC3339)+".", "")
 	}
 	if v.Waiting > 0 {
 		lines = append(lines, fmt.Sprintf("%d texts waiting", v.Waiting), "")

@@ -126,6 +126,7 @@ func (w *world) register(rules coach.Rules) {
 	w.env.RegisterActivity(&activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: w, Rules: w.rules})
 	w.env.RegisterActivity(posts)
 	w.env.RegisterActivity(&activities.RemovalActivities{Store: w.store})
+	w.env.RegisterActivity(&activities.StandingActivities{Store: w.store})
 	w.env.RegisterActivity(&activities.SubagentActivities{Store: w.store, Tools: registry})
 	w.env.RegisterWorkflow(workflows.Participant)
 	w.env.RegisterWorkflow(workflows.Subagent)

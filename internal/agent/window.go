@@ -174,7 +174,7 @@ func chatMessage(entry models.Message, zone *time.Location) models.ChatMessage {
 // entry reads the same in every later request.
 func entryLabel(entry models.Message, zone *time.Location) string {
 	name := entry.Kind.Spec().Label
-	if entry.Undelivered {
+	if entry.Undelivered || entry.Kind == models.KindTeamNote {
 		return marks.Undelivered(cmp.Or(name, string(entry.Kind)))
 	}
 	if name == "" {

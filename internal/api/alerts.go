@@ -8,21 +8,26 @@ import (
 
 // Alert is a message that was taken for a crisis, and why.
 type Alert struct {
-	ID            string           `json:"id"`
-	ParticipantID string           `json:"participant_id"`
-	At            time.Time        `json:"at"`
-	Danger        models.Danger    `json:"danger" enum:"self_harm,harm,emergency"`
-	Tier          string           `json:"tier" enum:"A,B" doc:"A pages a person, B is a weak sign."`
-	Rule          string           `json:"rule" doc:"The rule that found it, or score for the classifier alone; empty for old alerts."`
-	Kind          string           `json:"kind" doc:"The kind of statement that the rule looks for."`
-	Score         float64          `json:"score" doc:"What the classifier gave the message."`
-	Escalated     bool             `json:"escalated" doc:"It was a weak sign, and not the first within 24 hours."`
-	Answered      bool             `json:"answered" doc:"The safety text answers it."`
-	PagedAt       *time.Time       `json:"paged_at,omitempty"`
-	ClearedAt     *time.Time       `json:"cleared_at,omitempty"`
-	Mark          models.AlertMark `json:"mark,omitempty" enum:"right,wrong"`
-	MarkedBy      string           `json:"marked_by,omitempty"`
-	MarkedAt      *time.Time       `json:"marked_at,omitempty"`
+	ID            string        `json:"id"`
+	ParticipantID string        `json:"participant_id"`
+	At            time.Time     `json:"at"`
+	Danger        models.Danger `json:"danger" enum:"self_harm,harm,emergency"`
+	Tier          string        `json:"tier" enum:"A,B" doc:"A pages a person, B is a weak sign."`
+	Rule          string        `json:"rule" doc:"The rule that found it, or score for the classifier alone; empty for old alerts."`
+	Kind          string        `json:"kind" doc:"The kind of statement that the rule looks for."`
+	Score         float64       `json:"score" doc:"What the classifier gave the message."`
+	Escalated     bool          `json:"escalated" doc:"It was a weak sign, and not the first within 24 hours."`
+	Answered      bool          `json:"answered" doc:"The safety text answers it."`
+	PagedAt       *time.Time    `json:"paged_at,omitempty"`
+	// AcknowledgedAt is missing while no operator has said that they see to it.
+	AcknowledgedAt *time.Time       `json:"acknowledged_at,omitempty" doc:"When an operator first said that they see to it."`
+	AcknowledgedBy string           `json:"acknowledged_by,omitempty"`
+	WaitedSeconds  int64            `json:"waited_seconds" doc:"From the message to its acknowledgement, or until now."`
+	EscalatedAt    *time.Time       `json:"escalated_at,omitempty" doc:"When it paged a second time, because it was not acknowledged."`
+	ClearedAt      *time.Time       `json:"cleared_at,omitempty"`
+	Mark           models.AlertMark `json:"mark,omitempty" enum:"right,wrong"`
+	MarkedBy       string           `json:"marked_by,omitempty"`
+	MarkedAt       *time.Time       `json:"marked_at,omitempty"`
 }
 
 // AlertPage is one page, newest first; NextCursor is null on the last.

@@ -14,6 +14,8 @@ type HistoryEntry struct {
 	At       time.Time           `json:"at"`
 	Channel  models.Channel      `json:"channel"`
 	Delivery models.OutboxStatus `json:"delivery,omitempty"`
+	// By is the operator who wrote a message or a note; empty for others.
+	By string `json:"by,omitempty"`
 	// TurnID names the turn that the entry belongs to; empty for texts of no turn.
 	TurnID string `json:"turn_id,omitempty"`
 	// Gate is set for a text that was kept from the coach.

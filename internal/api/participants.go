@@ -26,8 +26,9 @@ type Participant struct {
 	UnreachableAt   *time.Time `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number; no prompts are sent until the person texts or an operator updates the participant."`
 	UnreachableCode string     `json:"unreachable_code,omitempty" doc:"The carrier's error code."`
 	// Attention is set while an operator should look at the person.
-	Attention   models.Attention `json:"attention,omitempty" enum:"crisis,unreachable,send,refusal,flood,wrong_number" doc:"The most urgent reason why an operator should look at the person; GET /attention lists all. While it is crisis no prompts are sent."`
+	Attention   models.Attention `json:"attention,omitempty" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure" doc:"The most urgent reason why an operator should look at the person; GET /attention lists all. While it is crisis no prompts are sent."`
 	AttentionAt *time.Time       `json:"attention_at,omitempty" doc:"Since when."`
+	TakenOver   *TakeOver        `json:"taken_over,omitempty" doc:"The operator who writes in the place of the coach."`
 	EnrolledAt  time.Time        `json:"enrolled_at"`
 	GreetingAt  *time.Time       `json:"greeting_at,omitempty" doc:"When the greeting was set to go out at enrolment; a text from the person before then is answered in its place."`
 	Signup      bool             `json:"signup,omitempty" doc:"The person enrolled themselves."`

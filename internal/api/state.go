@@ -23,8 +23,9 @@ type State struct {
 	// UnreachableAt is as in Participant.
 	UnreachableAt   *time.Time  `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number."`
 	UnreachableCode string      `json:"unreachable_code,omitempty" doc:"The carrier's error code."`
+	TakenOver       *TakeOver   `json:"taken_over,omitempty" doc:"The operator who writes in the place of the coach."`
 	Hold            *ActiveHold `json:"hold,omitempty" doc:"The hold that stops prompts now."`
-	Waiting         int         `json:"waiting_messages" doc:"Texts that came while the participant was paused and wait for an operator."`
+	Waiting         int         `json:"waiting_messages" doc:"Texts that came while the participant was paused or taken over and wait for an operator."`
 	Version         int64       `json:"version"`
 }
 

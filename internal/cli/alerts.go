@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"coachline/internal/api"
 	"coachline/models"
@@ -34,6 +35,16 @@ func renderAlerts(w io.Writer, all api.AlertPage) error {
 		rows = append(rows, []string{a.ID, a.ParticipantID, formatInstant(a.At), string(a.Danger), a.Tier, a.Rule, strconv.FormatFloat(a.Score, 'f', 1, 64), string(a.Mark)})
 	}
 	return writeTable(w, rows)
+}
+
+// AcknowledgeAlert says that an operator sees to an alert. Safe to repeat.
+func (c *Commands) AcknowledgeAlert(ctx context.Context, id string) error {
+	r := request{method: http.MethodPost, path: alertsPath + "/" + url.PathEscape(id) + "/acknowledge"}
+	return callAndShow(ctx, c, r, func(w io.Writer, a api.Alert) error {
+		waited := time.Duration(a.WaitedSeconds) * time.Second
+		_, err := fmt.Fprintf(w, "%s is acknowledged by %s, %s after the message.\n", a.ID, a.AcknowledgedBy, waited)
+		return err
+	})
 }
 
 // MarkAlert says whether an alert was right. Safe to repeat.

@@ -35,6 +35,7 @@ type Filter struct {
 	Status    models.Status
 	Attention models.Attention
 	Waiting   bool
+	TakenOver bool
 }
 
 // List prints every participant that the filter selects.
@@ -52,6 +53,9 @@ func (f Filter) toQuery() url.Values {
 	}
 	if f.Waiting {
 		query.Set("waiting", "true")
+	}
+	if f.TakenOver {
+		query.Set("taken_over", "true")
 	}
 	return query
 }

@@ -65,6 +65,10 @@ func (s Input) dispatchEvent(ev models.Event) (models.Decision, error) {
 		return s.startTurn(models.TurnPlan{Kind: models.KindHelp}), nil
 	case models.EventRestored:
 		return s.onRestored()
+	case models.EventTakenOver:
+		return s.takeOver(ev.At), nil
+	case models.EventHandedBack:
+		return s.handBack(ev.Answer)
 	case models.EventCheckInSent:
 		return s.handleCheckInSent(ev.At)
 	case models.EventSubagentAsk:
@@ -114,6 +118,9 @@ func (s Input) onDue(due models.Due) (models.Decision, error) {
 		return s.handleDueCheckIn()
 	case models.DueResult:
 		return s.sendResult(due.Ref)
+	case models.DueTakeOverEnd:
+		// The tables end it, and a notice tells of that.
+		return models.Decision{}, nil
 	}
 	return models.Decision{}, fmt.Errorf("deciding: unknown due time %q", due.Kind)
 }
@@ -131,7 +138,7 @@ func isSpread(kind models.DueKind) bool {
 	switch kind {
 	case models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn, models.DueGreeting:
 		return true
-	case models.DueDailyPrompt, models.DueDelayedTransition, models.DueDebounce, models.DueResult:
+	case models.DueDailyPrompt, models.DueDelayedTransition, models.DueDebounce, models.DueResult, models.DueTakeOverEnd:
 	}
 	return false
 }
@@ -142,7 +149,7 @@ func isSpread(kind models.DueKind) bool {
 // The due time stands before the effects, because a turn comes last.
 func (s Input) rescheduleCheckIn(ev models.Event, effects []models.Effect) []models.Effect {
 	status, at := s.State.Status, s.Now
-	contact := ev.Kind == models.EventTexts || ev.Kind == models.EventRestored
+	contact := ev.Kind == models.EventTexts || ev.Kind == models.EventRestored || ev.Kind == models.EventHandedBack
 	if ev.Kind == models.EventPromptSent || ev.Kind == models.EventCheckInSent {
 		contact, at = true, ev.At
 	}
@@ -255,6 +262,9 @@ func (s Input) sendResult(turnID string) (models.Decision, error) {
 		return models.Decision{}, err
 	}
 	p := s.newPlan()
+	if s.isTakenOver() {
+		quiet = laterOf(quiet, s.State.TakenOverUntil)
+	}
 	if quiet.After(s.Now) {
 		p.setDue(models.DueResult, turnID, quiet)
 		return p.toDecision(), nil

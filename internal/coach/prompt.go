@@ -35,7 +35,7 @@ func (s Input) handleDuePrompt(due models.Due) (models.Decision, error) {
 	}
 	p := s.newPlan()
 	schedule := s.State.Schedules[i]
-	if !s.isActive() {
+	if !s.canCoach() {
 		return s.recordMissedInPause(p, schedule)
 	}
 	quiet, err := s.Opens()
@@ -168,15 +168,20 @@ func (s Input) promptSendAt(due models.Due, deadline time.Time, following models
 	return s.deferPrompt(s.Now, deadline, following)
 }
 
-// recordMissedInPause records the prompt of a participant who is not active.
-// Pausing takes the due times away, so this is a last guard. For those who left
-// for good there is nothing to set.
+// recordMissedInPause records the prompt of a participant who is not active, or
+// whose conversation an operator has taken over. Pausing takes the due times away,
+// so for it this is a last guard. For those who left for good there is nothing to
+// set.
 func (s Input) recordMissedInPause(p *plan, schedule models.Schedule) (models.Decision, error) {
-	if s.State.Status != models.StatusPaused {
+	if !s.State.Status.Coached() {
 		return models.Decision{}, nil
 	}
+	reason := models.MissedTakenOver
+	if s.State.Status == models.StatusPaused {
+		reason = MissedPaused
+	}
 	if slot := schedule.Next; slot.Date != "" {
-		p.addMissed(schedule.ID, slot, MissedPaused)
+		p.addMissed(schedule.ID, slot, reason)
 		schedule.LastDate = slot.Date
 	}
 	schedule.Next = models.Slot{}

@@ -174,9 +174,15 @@ func (s Input) nextAllowed(schedule models.Schedule, after time.Time, quiet Quie
 
 func (s Input) isActive() bool { return s.State.Status == models.StatusActive }
 
+// isTakenOver reports whether an operator writes in the place of the coach.
+func (s Input) isTakenOver() bool { return !s.State.TakenOverUntil.IsZero() }
+
+// canCoach reports whether the coach may write at all.
+func (s Input) canCoach() bool { return s.isActive() && !s.isTakenOver() }
+
 // canSpeakFirst reports whether the participant does not wait for an answer, so
 // that we may speak first.
-func (s Input) canSpeakFirst() bool { return s.isActive() && len(s.State.Inbox.Items) == 0 }
+func (s Input) canSpeakFirst() bool { return s.canCoach() && len(s.State.Inbox.Items) == 0 }
 
 // plan collects the effects of one decision.
 type plan struct {

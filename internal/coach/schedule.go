@@ -214,6 +214,10 @@ func (s Input) viewSchedule(schedule models.Schedule) (scheduleView, error) {
 		v.Held = "no prompts go out while the participant is " + string(s.State.Status)
 		return v, nil
 	}
+	if s.isTakenOver() {
+		v.Held = "no prompts go out while a person of the team writes in the place of the coach"
+		return v, nil
+	}
 	target, send := schedule.Next.TargetAt, schedule.Next.SendAt
 	for _, due := range s.State.Due {
 		if due.Kind == models.DueDailyPrompt && due.Ref == schedule.ID {

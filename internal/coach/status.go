@@ -97,6 +97,10 @@ func (s Input) answerWaiting(p *plan) error {
 	if len(s.State.Inbox.Items) == 0 {
 		return nil
 	}
+	if s.isTakenOver() {
+		p.startTurn(models.TurnPlan{Kind: models.KindMessage})
+		return nil
+	}
 	open, err := s.Opens()
 	if err != nil {
 		return err
@@ -116,6 +120,9 @@ func (s Input) answerWaiting(p *plan) error {
 // prompt of then.
 func (s Input) onRestored() (models.Decision, error) {
 	p := s.newPlan()
+	if s.isTakenOver() {
+		p.setDue(models.DueTakeOverEnd, "", s.State.TakenOverUntil)
+	}
 	if s.isActive() {
 		s.setGreeting(p)
 		if err := s.nextSlots(p); err != nil {
@@ -182,6 +189,7 @@ func (s Input) moveZone(name string, assumed bool) (models.Decision, error) {
 func (s Input) endParticipation() models.Decision {
 	p := s.newPlan()
 	p.clearDue(everyDue()...)
+	p.clearDue(models.DueTakeOverEnd)
 	p.clearPending(s.State)
 	p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusWithdrawn})
 	p.startTurn(models.TurnPlan{Kind: models.KindNotice})
@@ -189,6 +197,7 @@ func (s Input) endParticipation() models.Decision {
 	return p.toDecision()
 }
 
+// everyDue lists what is due for the coach; the end of a take-over is not.
 func everyDue() []models.DueKind {
 	return []models.DueKind{
 		models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout,

@@ -15,7 +15,7 @@ func (s Input) handleTexts() models.Decision {
 	p.clearPending(s.State)
 	switch at, waits := s.burstEnds(); {
 	case len(s.State.Inbox.Items) == 0:
-	case !s.isActive():
+	case !s.canCoach():
 		p.clearDue(models.DueDebounce)
 		p.startTurn(models.TurnPlan{Kind: models.KindMessage})
 	case waits:
@@ -46,7 +46,7 @@ func (s Input) burstEnds() (time.Time, bool) {
 // handleDueDebounce starts the reply at the end of a burst.
 func (s Input) handleDueDebounce() models.Decision {
 	p := s.newPlan()
-	if s.isActive() && len(s.State.Inbox.Items) > 0 {
+	if s.canCoach() && len(s.State.Inbox.Items) > 0 {
 		s.startReply(p)
 	}
 	return p.toDecision()

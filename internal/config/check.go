@@ -184,7 +184,10 @@ func (c *Config) checkDurations(bad map[string]bool) []error {
 		{"COACH_DEBOUNCE", r.Debounce},
 		{"COACH_DEBOUNCE_MAX", r.DebounceMax},
 		{"COACH_LATE_TRY", r.LateTry},
+		{"COACH_RETENTION", r.Retention},
 		{"COACH_LOOP_MUTE", c.Inbound.LoopMute},
+		{"COACH_ALERT_ESCALATION", c.Worker.AlertEscalation},
+		{"COACH_CRISIS_TAKE_OVER", c.Worker.CrisisTakeOver},
 	} {
 		if one.value < 0 {
 			bad[one.name] = true

@@ -166,6 +166,8 @@ type Coaching struct {
 	DebounceMax time.Duration `env:"COACH_DEBOUNCE_MAX" envDefault:"15s"`
 	// LateTry is the least time until a text that did not arrive is tried again.
 	LateTry time.Duration `env:"COACH_LATE_TRY" envDefault:"30m"`
+	// Retention is how long after their removal people are erased; 0 is never.
+	Retention time.Duration `env:"COACH_RETENTION" envDefault:"0"`
 	// QuietHours is "HH:MM-HH:MM" in the participant's zone; empty is none.
 	QuietHours string `env:"COACH_QUIET_HOURS" envDefault:"21:00-08:00"`
 }
@@ -193,6 +195,11 @@ type Worker struct {
 	// AlertURL takes the pages for texts that may be a crisis; secret because
 	// such addresses hold tokens. Empty sends no pages.
 	AlertURL Secret `env:"COACH_ALERT_URL"`
+	// AlertEscalation is after how long an alert that no operator has acknowledged
+	// pages once more, and CrisisTakeOver how long an alert keeps the coach silent;
+	// 0 is off.
+	AlertEscalation time.Duration `env:"COACH_ALERT_ESCALATION" envDefault:"15m"`
+	CrisisTakeOver  time.Duration `env:"COACH_CRISIS_TAKE_OVER" envDefault:"0"`
 	// MetricsAddr is where the worker serves its metrics; empty is nowhere.
 	MetricsAddr string `env:"COACH_METRICS_ADDR"`
 }

@@ -128,6 +128,7 @@ var explanations = map[string]explanation{
 	"COACH_CHECK_IN_CAP":        {readByBoth, "check-ins on a local day at most; none in quiet hours or while a prompt waits"},
 	"COACH_DEBOUNCE":            {readByBoth, "how long a turn waits for another message; 0: off"},
 	"COACH_DEBOUNCE_MAX":        {readByBoth, "how long it waits at most"},
+	"COACH_RETENTION":           {readByStarter, "until people who were removed are [erased](operations.md#a-person-asks-for-erasure), such as `8760h`; 0: never"},
 	"COACH_LATE_TRY":            {readByBoth, "until a lost text (30003, 30008) is tried once more, up to twice that; 0: off"},
 	quietHours:                  {readByBoth, "local hours without anything that we start, except at a time the person chose; for people without a zone in the US, those of every zone there; empty: none"},
 
@@ -138,6 +139,8 @@ var explanations = map[string]explanation{
 	"COACH_CONTINUE_AS_NEW_EVENTS": {readByWorker, "events after which a run continues as new; 0: the server's suggestion"},
 	"COACH_DEPLOYMENT_VERSIONING":  {readByWorker, "how participants [move to a new build](operations.md#rolling-out-a-workflow-change): `off`, `auto`, `pinned`"},
 	"COACH_ALERT_URL":              {readByWorker, "where a person is [paged for a crisis](operations.md#texts-that-may-be-a-crisis) with ids only; empty: no page"},
+	"COACH_ALERT_ESCALATION":       {readByStarter, "until an alert that no operator has [acknowledged](operations.md#texts-that-may-be-a-crisis) pages once more; 0: never"},
+	"COACH_CRISIS_TAKE_OVER":       {readByBoth, "how long an alert [keeps the coach silent](operations.md#take-a-conversation-over); 0: not at all"},
 	"COACH_METRICS_ADDR":           {readByWorker, "private `HOST:PORT` where the worker serves `/metrics` and `/livez` without a token"},
 
 	"COACH_WORKFLOW_POLLERS":     {readByWorker, "polls for workflow tasks, for each queue; 0: the server's advice"},

@@ -44,8 +44,9 @@ func Open(ctx context.Context, cfg config.Config, metrics client.MetricsHandler)
 	}
 	rows, err := store.Open(ctx, store.Config{
 		URL: cfg.Database.URL.Reveal(), Sealer: ring, Gate: rules, Sender: cfg.Carrier.From + cfg.Carrier.MessagingServiceSID,
-		MaxConns: cfg.Tuning.DatabaseConns,
-		LateTry:  cfg.Coaching.LateTry,
+		MaxConns:       cfg.Tuning.DatabaseConns,
+		LateTry:        cfg.Coaching.LateTry,
+		CrisisTakeOver: cfg.Worker.CrisisTakeOver,
 	})
 	if err != nil {
 		if errors.Is(err, database.ErrKeys) {

@@ -135,7 +135,8 @@ func hashParts(parts ...string) string {
 const auditPage = 500
 
 // CheckAudit reads the whole chain and says whether it is unbroken: every row in
-// its place, its hash right, its texts as they were written or erased.
+// its place, its hash right, its texts as they were written, or empty because the
+// participant was erased.
 func (d *Database) CheckAudit(ctx context.Context) (models.AuditChain, error) {
 	chain := models.AuditChain{}
 	for {
@@ -144,8 +145,16 @@ func (d *Database) CheckAudit(ctx context.Context) (models.AuditChain, error) {
 		if err != nil {
 			return chain, fmt.Errorf("reading the audit: %w", Classify(err))
 		}
+		erased, err := d.erasedPeople(ctx, rows)
+		if err != nil {
+			return chain, fmt.Errorf("reading erasures: %w", Classify(err))
+		}
 		for _, row := range rows {
-			if problem := checkAuditRow(row, auditHead{seq: chain.Rows, hash: chain.Head}); problem != "" {
+			problem := checkAuditRow(row, auditHead{seq: chain.Rows, hash: chain.Head})
+			if problem == "" && row.Change == "" && !erased[row.ParticipantID] {
+				problem = "reason and change are empty, and no erasure of the participant is recorded"
+			}
+			if problem != "" {
 				chain.BrokenAt, chain.Problem = *row.Seq, problem
 				return chain, nil
 			}
@@ -160,6 +169,26 @@ func (d *Database) CheckAudit(ctx context.Context) (models.AuditChain, error) {
 	}
 }
 
+// erasedPeople returns which participants of rows without content were erased.
+func (d *Database) erasedPeople(ctx context.Context, rows []models.Audit) (map[string]bool, error) {
+	var asked []string
+	for _, row := range rows {
+		if row.Change == "" {
+			asked = append(asked, row.ParticipantID)
+		}
+	}
+	erased := map[string]bool{}
+	if len(asked) == 0 {
+		return erased, nil
+	}
+	var ids []string
+	err := d.Reader(ctx).Model(&models.Erasure{}).Where("participant_id IN ?", asked).Pluck("participant_id", &ids).Error
+	for _, id := range ids {
+		erased[id] = true
+	}
+	return erased, err
+}
+
 // checkAuditRow says what is wrong with a row that follows head; nothing where it
 // fits.
 func checkAuditRow(row models.Audit, head auditHead) string {
@@ -169,7 +198,7 @@ func checkAuditRow(row models.Audit, head auditHead) string {
 		return fmt.Sprintf("row %d is missing", head.seq+1)
 	case row.Hash != hashAudit(row, head.hash):
 		return "the row or its hash was changed"
-	case !isErased && row.ContentHash != hashAuditContent(row):
+	case row.Unreadable != "", !isErased && row.ContentHash != hashAuditContent(row):
 		return "reason or change was changed, or cannot be opened with the payload keys"
 	}
 	return ""

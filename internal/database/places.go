@@ -60,6 +60,7 @@ func sealedTables() []sealedTable {
 		{Name: "former_phones", Key: []string{"id"}, Row: []string{"participant_id", "until_at"}, Texts: []string{"phone"}},
 		{Name: "holds", Key: []string{"id"}, Row: []string{"scope", "created_at"}, Texts: []string{"reason"}},
 		{Name: "alarms", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"note"}},
+		{Name: "erasures", Key: []string{"participant_id"}, Row: []string{"participant_id"}, Texts: []string{"reason"}},
 	}
 }
 

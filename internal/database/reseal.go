@@ -284,7 +284,12 @@ func (r *resealing) applyIndexes(ctx context.Context, t sealedTable, changes []c
 			if done, err = replaceValue(tx, t, c); err != nil || done == 0 || c.column != "phone_index" {
 				return err
 			}
-			return tx.Table("consents").Where("phone_index = ?", c.old).UpdateColumn("phone_index", c.now).Error
+			for _, table := range []string{"consents", "suppressions"} {
+				if err := tx.Table(table).Where("phone_index = ?", c.old).UpdateColumn("phone_index", c.now).Error; err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		if err != nil {
 			if !errors.Is(err, models.ErrConflict) {

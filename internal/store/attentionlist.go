@@ -37,7 +37,7 @@ func (s *Store) RaiseAttention(ctx context.Context, entry models.AttentionEntry)
 const maxAttentionPage = 200
 
 // OpenAttention returns a page of the open entries of enrolled participants,
-// oldest first. A limit outside 1..200 counts as 200. A name that cannot be
+// and of erased ones where the erasure needs an operator, oldest first. A limit outside 1..200 counts as 200. A name that cannot be
 // opened with the payload keys is left empty.
 func (s *Store) OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error) {
 	limit := q.Limit
@@ -45,7 +45,7 @@ func (s *Store) OpenAttention(ctx context.Context, q models.AttentionQuery) ([]m
 		limit = maxAttentionPage
 	}
 	tx := s.reader(database.AllowUnreadable(ctx))
-	find := tx.Joins("JOIN participants ON participants.id = attention.participant_id AND participants.removed_at IS NULL").
+	find := tx.Joins("JOIN participants ON participants.id = attention.participant_id AND (participants.removed_at IS NULL OR attention.kind = ?)", models.AttentionErasure).
 		Where("attention.ended_at IS NULL AND attention.id > ?", q.AfterID)
 	if q.Kind != "" {
 		find = find.Where("attention.kind = ?", q.Kind)
@@ -79,7 +79,7 @@ func (s *Store) CountAttention(ctx context.Context) ([]models.AttentionCount, er
 	var rows []models.AttentionCount
 	err := s.reader(ctx).Model(&models.AttentionEntry{}).
 		Select("attention.kind, count(*) AS raised, " +
-			"sum(CASE WHEN attention.ended_at IS NULL AND participants.removed_at IS NULL THEN 1 ELSE 0 END) AS open").
+			"sum(CASE WHEN attention.ended_at IS NULL AND (participants.removed_at IS NULL OR attention.kind = 'erasure') THEN 1 ELSE 0 END) AS open").
 		Joins("JOIN participants ON participants.id = attention.participant_id").Group("attention.kind").Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("counting attention: %w", err)

@@ -101,16 +101,23 @@ func readHistory(tx *gorm.DB, page historyPage) ([]models.HistoryEntry, error) {
 	entries := make([]models.HistoryEntry, 0, len(rows))
 	for _, m := range rows {
 		entries = append(entries, models.HistoryEntry{
-			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Channel: m.Channel.Name(), Delivery: delivery[m.OutboxID], Danger: m.Danger,
+			Role: m.Role, Kind: m.Kind, Text: m.Text, At: m.At, Channel: m.Channel.Name(), Delivery: delivery[m.OutboxID].status, By: cmp.Or(m.WrittenBy, delivery[m.OutboxID].by), Danger: m.Danger,
 			TurnID: m.TurnID, Unreadable: m.Unreadable != "",
 		})
 	}
 	return addGated(tx, page, entries)
 }
 
+// deliveryOf is where the outbox row of an entry stands, and the operator who wrote
+// it.
+type deliveryOf struct {
+	status models.OutboxStatus
+	by     string
+}
+
 // readDeliveries reads the statuses of the outbox rows behind some entries: of the
 // later try, where the carrier took it.
-func readDeliveries(tx *gorm.DB, entries []models.Message) (map[string]models.OutboxStatus, error) {
+func readDeliveries(tx *gorm.DB, entries []models.Message) (map[string]deliveryOf, error) {
 	var ids []string
 	for _, m := range entries {
 		if m.OutboxID != "" {
@@ -118,17 +125,18 @@ func readDeliveries(tx *gorm.DB, entries []models.Message) (map[string]models.Ou
 		}
 	}
 	if len(ids) == 0 {
-		return map[string]models.OutboxStatus{}, nil
+		return map[string]deliveryOf{}, nil
 	}
 	var rows []models.Outbox
-	err := tx.Select("id", "status", "late_of").
+	err := tx.Select("id", "status", "late_of", "sent_by").
 		Where("id IN ? AND (late_of = '' OR accepted_at IS NOT NULL)", ids).Order("late_of").Find(&rows).Error
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string]models.OutboxStatus, len(rows))
+	out := make(map[string]deliveryOf, len(rows))
 	for _, r := range rows {
-		out[cmp.Or(r.LateOf, r.ID)] = r.Status
+		first := cmp.Or(r.LateOf, r.ID)
+		out[first] = deliveryOf{status: r.Status, by: cmp.Or(r.SentBy, out[first].by)}
 	}
 	return out, nil
 }

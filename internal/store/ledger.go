@@ -17,11 +17,19 @@ func newestConsent(tx *gorm.DB, p models.Participant) (models.Consent, error) {
 // consentOfPhone returns the last entry of the participant who had the phone, enrolled or
 // removed, or what was texted from it since by a person who was not enrolled:
 // such a STOP or START is kept with its text only, because the ledger is of
-// participants.
+// participants. Of a number whose people were erased an opt-out is kept as a
+// suppression.
 func consentOfPhone(tx *gorm.DB, phoneIndex string) (models.Consent, error) {
 	last, err := findConsent(tx.Where("phone_index = ?", phoneIndex))
 	if err != nil {
 		return last, err
+	}
+	var kept []models.Suppression
+	if err := tx.Where("phone_index = ?", phoneIndex).Find(&kept).Error; err != nil {
+		return last, err
+	}
+	if len(kept) > 0 && !kept[0].At.Before(last.At) {
+		last = models.Consent{Action: models.ConsentOptOut, Method: kept[0].Method, RecordedBy: kept[0].RecordedBy, At: kept[0].At}
 	}
 	var texts []models.Inbound
 	err = tx.Where("from_index = ? AND intent <> '' AND participant_id = '' AND intent IN ?",

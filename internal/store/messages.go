@@ -130,6 +130,9 @@ func (s *Store) acceptDanger(tx *gorm.DB, in models.Inbound, p models.Participan
 	if err == nil {
 		out.AlarmID, err = raiseAlert(tx, out.Inbound, raising{Answer: answer, Escalated: escalated})
 	}
+	if err == nil && out.AlarmID != "" && in.DangerTier != models.TierB {
+		err = s.takeOverForAlert(tx, p.ID, in.ReceivedAt)
+	}
 	return out, err
 }
 
@@ -156,7 +159,7 @@ func (s *Store) acceptKnown(tx *gorm.DB, in models.Inbound, p models.Participant
 	if in.Gate != models.GateNone {
 		return s.acceptGated(tx, in, reason)
 	}
-	in.Seq, in.Waiting = p.NextSeq, p.Status == models.StatusPaused // acceptInbound has taken the number
+	in.Seq, in.Waiting = p.NextSeq, waitsForOperator(p) // acceptInbound has taken the number
 	var isAsked bool
 	if err := insertText.Insert(tx, &in, []any{&isAsked}, p.ID, models.PromptPending, models.PromptReminded); err != nil {
 		return models.AcceptedInbound{}, err

@@ -54,7 +54,7 @@ func (s *Store) QueueOperatorMessage(ctx context.Context, m models.OperatorMessa
 		}
 		created = true
 		out = models.Outbox{
-			ID: id, ParticipantID: m.ParticipantID, Part: 1, Kind: models.KindOperator, Body: m.Body,
+			ID: id, ParticipantID: m.ParticipantID, Part: 1, Kind: models.KindOperator, Body: m.Body, SentBy: m.Actor,
 			Status: models.OutboxReady, CreatedAt: m.Now, UpdatedAt: m.Now,
 		}
 		if err := tx.Create(&out).Error; err != nil {
@@ -173,13 +173,14 @@ func refuseRow(tx *gorm.DB, row *models.Outbox, refusal string) error {
 	} else {
 		row.Status = models.OutboxCanceled
 	}
-	if row.Kind == models.KindReply && refusal == string(models.StatusPaused) && row.Part <= 1 {
+	leftToOperator := refusal == string(models.StatusPaused) || refusal == models.MissedTakenOver
+	if row.Kind == models.KindReply && leftToOperator && row.Part <= 1 {
 		return holdReplied(tx, *row)
 	}
 	if row.Kind != models.KindPrompt {
 		return nil
 	}
-	if refusal == models.MissedHold {
+	if refusal == models.MissedHold || refusal == models.MissedTakenOver {
 		return promptMissed(tx, row.PromptID, refusal)
 	}
 	return promptFailed(tx, row.PromptID, refusal)
@@ -199,6 +200,8 @@ func findGate(tx *gorm.DB, row models.Outbox, p models.Participant, newest model
 		return gateRemoved, nil
 	case row.Kind.Spec().Coaching && p.Status != models.StatusActive:
 		return string(p.Status), nil
+	case row.Kind.Spec().Coaching && p.IsTakenOver():
+		return models.MissedTakenOver, nil
 	case p.UnreachableAt != nil && row.Kind.Spec().Initiated:
 		return gateUnreachable, nil
 	case p.Attention == models.AttentionCrisis && row.Kind.Spec().Initiated:

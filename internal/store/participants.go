@@ -106,6 +106,9 @@ func (s *Store) Participants(ctx context.Context, q models.ParticipantQuery) ([]
 	if q.Attention != "" {
 		find = find.Where("EXISTS (SELECT 1 FROM attention a WHERE a.participant_id = participants.id AND a.kind = ? AND a.ended_at IS NULL)", q.Attention)
 	}
+	if q.TakenOver {
+		find = find.Where("taken_over_by <> ''")
+	}
 	if q.Waiting {
 		find = find.Where("EXISTS (SELECT 1 FROM inbound WHERE inbound.participant_id = participants.id AND inbound.waiting)")
 	}
@@ -243,33 +246,38 @@ func (s *Store) RemoveParticipant(ctx context.Context, id, actor string, now tim
 // RemoveParticipantIf is RemoveParticipant for a row of a given version;
 // ErrStale when it has another one.
 func (s *Store) RemoveParticipantIf(ctx context.Context, r models.Removal) error {
-	id, actor, now := r.ID, r.Actor, r.Now
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		p, err := lockEnrolled(tx, id)
+		p, err := lockEnrolled(tx, r.ID)
 		if err != nil {
 			return err
 		}
 		if r.IfMatch != nil && *r.IfMatch != p.Version {
 			return models.ErrStale
 		}
-		p.RemovedAt, p.Status = &now, models.StatusWithdrawn
-		if err := saveParticipant(tx, &p, now); err != nil {
-			return err
-		}
-		if err := callOff(tx, ending{participantID: id, reason: gateRemoved, at: now}); err != nil {
-			return err
-		}
-		audit := models.Audit{ParticipantID: id, Actor: actor, Action: "remove", At: now}
-		if err := database.AddAudit(tx, audit); err != nil {
-			return err
-		}
-		_, err = insertNotice(tx, models.Notice{ParticipantID: id, Kind: models.NoticeUnenroll, CreatedAt: now})
-		return err
+		return removeParticipant(tx, p, r)
 	})
 	if err != nil {
 		return fmt.Errorf("removing participant: %w", err)
 	}
 	return nil
+}
+
+// removeParticipant removes a participant whose row is locked.
+func removeParticipant(tx *gorm.DB, p models.Participant, r models.Removal) error {
+	p.RemovedAt, p.Status = &r.Now, models.StatusWithdrawn
+	p.TakenOverBy, p.TakenOverAt, p.TakenOverUntil = "", nil, nil
+	if err := saveParticipant(tx, &p, r.Now); err != nil {
+		return err
+	}
+	if err := callOff(tx, ending{participantID: p.ID, reason: gateRemoved, at: r.Now}); err != nil {
+		return err
+	}
+	audit := models.Audit{ParticipantID: p.ID, Actor: r.Actor, Action: "remove", At: r.Now}
+	if err := database.AddAudit(tx, audit); err != nil {
+		return err
+	}
+	_, err := insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeUnenroll, CreatedAt: r.Now})
+	return err
 }
 
 // ending says for whom and why nothing that is planned goes out any more.

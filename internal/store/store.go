@@ -39,6 +39,9 @@ type Config struct {
 	// LateTry is the least time from the report that a text was not delivered to
 	// its one later try; 0 has none.
 	LateTry time.Duration
+	// CrisisTakeOver is how long an alert keeps the coach silent by itself; 0: it
+	// does not.
+	CrisisTakeOver time.Duration
 }
 
 // Store is safe for concurrent use, by several processes too.
@@ -49,6 +52,8 @@ type Store struct {
 	// retryDelay is how long after the report that a text was not delivered its
 	// later retry is made, at least; at most it is twice as long. 0: none is made.
 	retryDelay time.Duration
+	// crisisTakeOver is that of the Config.
+	crisisTakeOver time.Duration
 	// sender is the key of the sender's hold; equal for all processes of a
 	// programme. carrierZone is the zone in which the carrier's days begin.
 	sender      string
@@ -80,7 +85,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("loading the carrier's zone: %w", err), base.Close())
 	}
 	s := &Store{
-		base: base, limits: cfg.Gate, retryDelay: cfg.LateTry,
+		base: base, limits: cfg.Gate, retryDelay: cfg.LateTry, crisisTakeOver: cfg.CrisisTakeOver,
 		sender: base.Index("sender\x00" + cfg.Sender), carrierZone: zone, log: slog.Default(),
 	}
 	if s.limits.Zone == nil {

@@ -72,11 +72,17 @@ func (s *Store) beginWith(ctx context.Context, in models.PrepareTurnInput, then 
 	return out, nil
 }
 
+// waitsForOperator reports whether what the person writes waits for an operator.
+func waitsForOperator(p models.Participant) bool {
+	return p.Status == models.StatusPaused || p.IsTakenOver()
+}
+
 // storeTexts puts the texts of a turn into the conversation. Those of a paused
-// participant are kept as waiting, for an operator to decide on.
+// participant, or of a conversation that is taken over, are kept as waiting, for an
+// operator to decide on.
 func storeTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput, texts []models.Inbound) error {
 	err := appendTexts(tx, in, texts)
-	if err == nil && in.Plan.Kind == models.KindMessage && p.Status == models.StatusPaused {
+	if err == nil && in.Plan.Kind == models.KindMessage && waitsForOperator(p) {
 		err = markWaiting(tx, in.InboundIDs)
 	}
 	return err
@@ -101,12 +107,15 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	if out.Skip, err = isAnswered(tx, in.TurnID, texts); err != nil || out.Skip {
 		return out, err
 	}
-	if err := out.notePrompt(tx, in); err != nil || out.Skip {
-		return out, err
-	}
 	out.turn = models.Turn{
 		ID: in.TurnID, ParticipantID: p.ID, Number: in.Number, Kind: in.Plan.Kind, Mode: in.Mode,
 		Channel: channelOf(in, p), PromptID: in.Plan.PromptID, StartedAt: instant(in.Now),
+	}
+	if p.IsTakenOver() && in.Plan.Kind.Spec().Coaching {
+		return out, out.giveWay(tx, in)
+	}
+	if err := out.notePrompt(tx, in); err != nil || out.Skip {
+		return out, err
 	}
 	out.created, err = insertOnce(tx, &out.turn)
 	return out, err

@@ -12,8 +12,8 @@ import (
 	"coachline/models"
 )
 
-// WaitingMessages lists the texts that came while the participant was paused and
-// that no operator has had answered or marked as read, oldest first. ErrNotFound also after removal.
+// WaitingMessages lists the texts that came while the participant was paused, or
+// an operator wrote in the place of the coach, and that no operator has had answered or marked as read, oldest first. ErrNotFound also after removal.
 func (s *Store) WaitingMessages(ctx context.Context, participantID string) ([]models.WaitingMessage, error) {
 	if _, err := s.Participant(ctx, participantID); err != nil {
 		return nil, err
@@ -76,7 +76,8 @@ func dropUnanswered(tx *gorm.DB, in models.PrepareTurnInput) error {
 	for _, id := range in.InboundIDs {
 		keys = append(keys, "in-"+strconv.FormatInt(id, 10))
 	}
-	stored := tx.Model(&models.Turn{}).Select("id").Where("participant_id = ? AND kind = ?", in.ParticipantID, models.KindMessage)
+	stored := tx.Model(&models.Turn{}).Select("id").
+		Where("participant_id = ? AND (kind = ? OR outcome = ?)", in.ParticipantID, models.KindMessage, outcomeCanceled)
 	return tx.Where("participant_id = ? AND key IN ? AND turn_id IN (?)", in.ParticipantID, keys, stored).
 		Delete(&models.Message{}).Error
 }
@@ -90,6 +91,12 @@ type waitingUpdate struct {
 // waitingFor decides what becomes of the texts that wait when old becomes p.
 // *FieldError for an action on a participant who is not in active coaching then.
 func waitingFor(tx *gorm.DB, old, p models.Participant, u models.ParticipantUpdate) (waitingUpdate, error) {
+	if old.IsTakenOver() {
+		if u.Waiting != "" {
+			return waitingUpdate{}, models.BadField("waiting_messages", "the conversation is taken over; say this when handing it back")
+		}
+		return waitingUpdate{}, nil
+	}
 	resumed := old.Status == models.StatusPaused && p.Status == models.StatusActive
 	if u.Waiting != "" && p.Status != models.StatusActive {
 		return waitingUpdate{}, models.BadField("waiting_messages", "only for a participant who is active or becomes so")
@@ -97,18 +104,24 @@ func waitingFor(tx *gorm.DB, old, p models.Participant, u models.ParticipantUpda
 	if u.Waiting == "" && !resumed {
 		return waitingUpdate{}, nil
 	}
+	return chooseWaiting(tx, p, u.Waiting, u.Now)
+}
+
+// chooseWaiting decides what becomes of the texts that wait; without a choice it
+// depends on whether the newest is of today.
+func chooseWaiting(tx *gorm.DB, p models.Participant, choice models.WaitingAction, now time.Time) (waitingUpdate, error) {
 	var rows []models.Inbound
 	err := tx.Select("id", "received_at").Where("participant_id = ? AND waiting", p.ID).Order("id").Find(&rows).Error
 	if err != nil || len(rows) == 0 {
 		return waitingUpdate{}, err
 	}
-	out := waitingUpdate{action: u.Waiting}
+	out := waitingUpdate{action: choice}
 	for _, row := range rows {
 		out.ids = append(out.ids, row.ID)
 	}
 	if out.action == "" {
 		out.action = models.WaitingRead
-		if isToday(rows[len(rows)-1].ReceivedAt, u.Now, p.Timezone) {
+		if isToday(rows[len(rows)-1].ReceivedAt, now, p.Timezone) {
 			out.action = models.WaitingAnswer
 		}
 	}
@@ -138,12 +151,19 @@ func (w waitingUpdate) settleWaiting(tx *gorm.DB, p models.Participant, u models
 			return err
 		}
 	}
+	return w.settleWith(tx, models.Audit{ParticipantID: p.ID, Actor: u.Actor, At: u.Now}, notice)
+}
+
+// settleWith is settleWaiting for texts of which a notice tells; 0 is none.
+func (w waitingUpdate) settleWith(tx *gorm.DB, audit models.Audit, notice int64) error {
+	if w.action == "" {
+		return nil
+	}
 	err := tx.Model(&models.Inbound{}).Where("id IN ?", w.ids).
 		UpdateColumns(map[string]any{"waiting": false, "resume_notice_id": notice}).Error
 	if err != nil {
 		return err
 	}
-	return database.AddAudit(tx, models.Audit{
-		ParticipantID: p.ID, Actor: u.Actor, Action: "waiting_" + string(w.action), Detail: strconv.Itoa(len(w.ids)), At: u.Now,
-	})
+	audit.Action, audit.Detail = "waiting_"+string(w.action), strconv.Itoa(len(w.ids))
+	return database.AddAudit(tx, audit)
 }

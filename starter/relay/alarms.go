@@ -43,6 +43,31 @@ func (r *Relay) Raise(ctx context.Context, id string) error {
 	return nil
 }
 
+// sweepEscalations pages once more for alerts that no operator has acknowledged in
+// time. The id of the second page cannot be used twice.
+func (r *Relay) sweepEscalations(ctx context.Context) error {
+	if r.cfg.Escalation <= 0 {
+		return nil
+	}
+	open, err := r.cfg.Store.UnacknowledgedAlarms(ctx, r.cfg.Now().Add(-r.cfg.Escalation), batch)
+	if err != nil {
+		return err
+	}
+	for _, row := range open {
+		second := job{
+			id: row.ID + "-page-again", name: models.ActivityPage, input: models.AlertInput{AlarmID: row.ID, Again: true},
+			validity: models.PageValidity, priority: 1,
+		}
+		if err := r.executeJob(ctx, second); err != nil {
+			return fmt.Errorf("starting %s: %w", second.id, err)
+		}
+		if err := r.cfg.Store.AlarmEscalated(ctx, row.ID, r.cfg.Now()); err != nil {
+			return fmt.Errorf("recording %s as escalated: %w", row.ID, err)
+		}
+	}
+	return nil
+}
+
 // sweepAlarms tells of the alarms that were left over, before anything else.
 func (r *Relay) sweepAlarms(ctx context.Context) error {
 	pending, err := r.cfg.Store.PendingAlarms(ctx, r.cfg.Now().Add(-r.cfg.MinAge), batch)

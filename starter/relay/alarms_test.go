@@ -96,3 +96,47 @@ func TestLaterAlarm(t *testing.T) {
 	b.relay.Stop(context.Background())
 	require.Equal(t, []string{"activity:SendSafetyText", "activity:SendPage"}, b.engine.seen())
 }
+
+func (m *rows) UnacknowledgedAlarms(_ context.Context, raisedBefore time.Time, _ int) ([]models.Alert, error) {
+	defer m.enter()()
+	var out []models.Alert
+	for _, a := range m.alarms {
+		if a.Pages && a.AcknowledgedAt == nil && a.EscalatedAt == nil && !a.CreatedAt.After(raisedBefore) {
+			out = append(out, a)
+		}
+	}
+	return out, m.down
+}
+
+func (m *rows) AlarmEscalated(_ context.Context, id string, at time.Time) error {
+	defer m.enter()()
+	for i := range m.alarms {
+		if m.alarms[i].ID == id {
+			m.alarms[i].EscalatedAt = &at
+		}
+	}
+	return m.down
+}
+
+// An alert that no operator acknowledges in time pages a second time, under an id
+// that cannot be used twice, and never a third time.
+func TestUnacknowledgedAlarmPagesOnceMore(t *testing.T) {
+	b := newBench(t)
+	b.store.alarms = []models.Alert{
+		{ID: "alarm-7", Pages: true, CreatedAt: b.now},
+		{ID: "alarm-8", Pages: true, CreatedAt: b.now, AcknowledgedAt: &b.now},
+		{ID: "alarm-9", CreatedAt: b.now},
+	}
+	b.now = b.now.Add(20 * time.Minute)
+	require.NoError(t, b.relay.sweepEscalations(context.Background()))
+	require.Empty(t, b.engine.seen(), "the setting is off")
+	b.relay.cfg.Escalation = 15 * time.Minute
+	b.engine.fail(func(context.Context, string) error { return errDown })
+	require.ErrorIs(t, b.relay.sweepEscalations(context.Background()), errDown)
+	b.engine.fail(nil)
+	require.NoError(t, b.relay.sweepEscalations(context.Background()))
+	require.NoError(t, b.relay.sweepEscalations(context.Background()))
+	require.Len(t, b.engine.activities, 2, "the lost one, and the one that was taken")
+	require.Equal(t, "alarm-7-page-again", b.engine.activities[1].ID)
+	require.Equal(t, models.AlertInput{AlarmID: "alarm-7", Again: true}, b.engine.inputs[1])
+}

@@ -21,6 +21,8 @@ import (
 // that it was: notices of participants, hints to strangers, messages that may be a
 // crisis and turns to be remembered.
 type Store interface {
+	Erasures
+
 	Participant(ctx context.Context, id string) (models.Participant, error)
 	// Untold are the participant's notices that were not delivered, in the order of
 	// their ids, and the participant as of then, removed or not.
@@ -38,6 +40,10 @@ type Store interface {
 	HintTold(ctx context.Context, id string, at time.Time) error
 	// PendingAlarms lists alarms that Temporal was not told of, oldest first.
 	PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error)
+	// UnacknowledgedAlarms lists alarms raised before an instant that no operator has
+	// acknowledged, and AlarmEscalated records the second page of one.
+	UnacknowledgedAlarms(ctx context.Context, raisedBefore time.Time, limit int) ([]models.Alert, error)
+	AlarmEscalated(ctx context.Context, id string, at time.Time) error
 	// AlarmTold records that Temporal was told of an alarm as it was read.
 	AlarmTold(ctx context.Context, told models.Alert, at time.Time) error
 	Alarm(ctx context.Context, id string) (models.Alert, error)
@@ -136,6 +142,10 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 		return r.updateOrRestart(ctx, p, n, order{name: models.UpdatePause})
 	case models.NoticeResume:
 		return r.resumeWorkflow(ctx, p, n)
+	case models.NoticeTakeOver:
+		return r.holdCoach(ctx, p, n)
+	case models.NoticeHandBack:
+		return r.releaseCoach(ctx, p, n)
 	case models.NoticeSend:
 		return r.updateOrRestart(ctx, p, n, order{models.UpdateSendMessage, []any{models.SendMessageRequest{OutboxID: n.Ref}}})
 	case models.NoticeConsent:
@@ -198,6 +208,28 @@ func (r *Relay) resumeWorkflow(ctx context.Context, p models.Participant, n mode
 		}
 	}
 	return r.updateOrRestart(ctx, p, n, order{models.UpdateResume, []any{request}})
+}
+
+// holdCoach has the workflow keep the coach silent until the notice's instant.
+func (r *Relay) holdCoach(ctx context.Context, p models.Participant, n models.Notice) error {
+	until, err := time.Parse(time.RFC3339, n.Ref)
+	if err != nil {
+		return models.BadField("ref", "notice %d does not name an instant", n.ID)
+	}
+	return r.updateOrRestart(ctx, p, n, order{models.UpdateTakeOver, []any{models.TakeOverRequest{Until: until}}})
+}
+
+// releaseCoach has the workflow let the coach write again, and answer the texts
+// that came meanwhile where that was asked for.
+func (r *Relay) releaseCoach(ctx context.Context, p models.Participant, n models.Notice) error {
+	request := models.HandBackRequest{Answer: n.Ref == string(models.WaitingAnswer)}
+	if request.Answer {
+		var err error
+		if request.Items, err = r.cfg.Store.ResumedMessages(ctx, n.ID); err != nil {
+			return fmt.Errorf("reading the texts to answer: %w", err)
+		}
+	}
+	return r.updateOrRestart(ctx, p, n, order{models.UpdateHandBack, []any{request}})
 }
 
 // updateFlags has the workflow show the participant's flags as they are now.
@@ -266,6 +298,9 @@ func secondState(p models.Participant) models.ParticipantState {
 	state.Status, state.Greeted, state.Restore = p.Status, true, true
 	if p.Mode.Known() {
 		state.Mode = p.Mode
+	}
+	if p.TakenOverUntil != nil {
+		state.TakenOverUntil = p.TakenOverUntil.UTC()
 	}
 	state.AttributesShown = areShown(state, p)
 	return state

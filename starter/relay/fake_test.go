@@ -31,7 +31,11 @@ type rows struct {
 	hints        []models.Hint
 	memories     []models.MemoryJob
 	alarms       []models.Alert
+	// Erasures has no method that these rows answer but PendingErasures.
+	Erasures
 }
+
+func (m *rows) PendingErasures(context.Context, int) ([]models.Erasure, error) { return nil, m.down }
 
 func newRows() *rows {
 	return &rows{participants: map[string]models.Participant{}, removed: map[string]bool{}}

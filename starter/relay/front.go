@@ -109,14 +109,20 @@ type job struct {
 	input    any
 	validity time.Duration
 	priority int
+	// again: a job of the id that is over may be started again.
+	again bool
 }
 
 // executeJob starts a job. One that runs or ran under the id counts as started.
 func (r *Relay) executeJob(ctx context.Context, j job) error {
+	reuse := enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE
+	if j.again {
+		reuse = enums.ACTIVITY_ID_REUSE_POLICY_ALLOW_DUPLICATE
+	}
 	_, err := r.cfg.Engine.ExecuteActivity(ctx, client.StartActivityOptions{
 		ID: j.id, TaskQueue: models.QueueSMS, Priority: temporal.Priority{PriorityKey: j.priority},
 		StartToCloseTimeout: frontAttempt, HeartbeatTimeout: frontHeartbeat, ScheduleToCloseTimeout: j.validity,
-		ActivityIDReusePolicy:    enums.ACTIVITY_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		ActivityIDReusePolicy:    reuse,
 		ActivityIDConflictPolicy: enums.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second,

@@ -31,6 +31,8 @@ const (
 type Config struct {
 	Store  Store
 	Engine Engine
+	// Histories is what Temporal keeps of people who are erased.
+	Histories Histories
 	// Metrics counts the calls of participants' workflows; it is required.
 	Metrics *metrics.Metrics
 	Logger  *slog.Logger
@@ -43,6 +45,11 @@ type Config struct {
 	// values take the defaults (2 s, 3 s).
 	Interval time.Duration
 	MinAge   time.Duration
+	// Escalation is after how long an alert that no operator has acknowledged pages
+	// once more; 0: never.
+	Escalation time.Duration
+	// Retention is how long after their removal people are erased; 0 is never.
+	Retention time.Duration
 }
 
 // Relay delivers notices. It is safe for concurrent use, and any number of
@@ -57,6 +64,8 @@ type Relay struct {
 	restoration restoration
 	// costsDue is when costs are swept next; touched by Run only.
 	costsDue time.Time
+	// erasing is touched by Run only.
+	erasing erasing
 }
 
 type delay struct {
@@ -73,6 +82,7 @@ func New(cfg Config) *Relay {
 		cfg.MinAge = defaultMinAge
 	}
 	r := &Relay{cfg: cfg, locks: keylock.New(), delays: map[string]delay{}, restoration: restoration{done: map[string]time.Time{}}}
+	r.erasing.paused = map[string]time.Time{}
 	r.pool = newPool(r.runJob, cfg.Logger)
 	return r
 }
@@ -90,7 +100,8 @@ func (r *Relay) Stop(ctx context.Context) { r.pool.stop(ctx) }
 // keeps replicas from sweeping in step. It may run once at a time.
 func (r *Relay) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := errors.Join(r.sweepAlarms(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx), r.sweepCosts(ctx)); err != nil && ctx.Err() == nil {
+		err := errors.Join(r.sweepAlarms(ctx), r.sweepEscalations(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx), r.sweepErasures(ctx), r.sweepCosts(ctx))
+		if err != nil && ctx.Err() == nil {
 			r.cfg.Logger.Error("sweeping undelivered rows failed, trying again", "error", err)
 		}
 		select {

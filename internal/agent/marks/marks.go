@@ -57,7 +57,7 @@ func Undelivered(name string) string {
 // Labels returns the names of such messages.
 func Labels() []string {
 	return []string{
-		"daily prompt", "reminder", "feedback question", "feedback follow-up", "check-in", "message from the team", "safety text", "notice",
+		"daily prompt", "reminder", "feedback question", "feedback follow-up", "check-in", "message from the team", "note from the team", "safety text", "notice",
 		"result of a task given away",
 	}
 }

@@ -64,11 +64,29 @@ func refuseSending(w http.ResponseWriter, f fault) {
 func (s *Server) fetchMessage(w http.ResponseWriter, r *http.Request) {
 	sid, isJSON := strings.CutSuffix(r.PathValue("file"), ".json")
 	t, found := s.network.get(sid)
-	if !isJSON || !found {
+	if !isJSON || !found || t.Deleted {
 		notFound(w, r)
 		return
 	}
 	writeJSON(w, http.StatusOK, s.resource(t))
+}
+
+// deleteMessage takes a text out of the carrier's memory; the phone keeps it.
+func (s *Server) deleteMessage(w http.ResponseWriter, r *http.Request) {
+	sid, isJSON := strings.CutSuffix(r.PathValue("file"), ".json")
+	t, found := s.network.get(sid)
+	switch {
+	case !isJSON || !found || t.Deleted:
+		notFound(w, r)
+	case t.Status == statusAccepted || t.Status == statusQueued:
+		refusal{codeUnfinished, "The message is not complete yet"}.writeTo(w, http.StatusConflict)
+	default:
+		if err := s.network.update(change{SID: sid, Deleted: true}); err != nil {
+			refusal{codeInternal, message(codeInternal)}.writeTo(w, http.StatusInternalServerError)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}
 }
 
 // resource is Twilio's shape of a message.
@@ -118,7 +136,7 @@ func (s *Server) listMessages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	newest := s.cfg.Now().Add(-s.cfg.ListLag)
-	found := s.network.listTexts(func(t text) bool { return keep(t) && !t.CreatedAt.After(newest) })
+	found := s.network.listTexts(func(t text) bool { return keep(t) && !t.Deleted && !t.CreatedAt.After(newest) })
 	slices.Reverse(found) // Newest first, as Twilio lists them.
 	size := min(max(parseNumber(query.Get("PageSize"), defaultPage), 1), largestPage)
 	at := max(parseNumber(query.Get("Page"), 0), 0)

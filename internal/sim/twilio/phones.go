@@ -44,15 +44,21 @@ type text struct {
 	Code      int       `json:"code,omitempty"` // why it was lost
 	// Settled: no webhook about it is owed.
 	Settled bool `json:"settled,omitempty"`
+	// Deleted by the account: the carrier keeps it no more, the phone does.
+	Deleted bool `json:"deleted,omitempty"`
+	// NoteDeleted is the same for its voice note.
+	NoteDeleted bool `json:"note_deleted,omitempty"`
 }
 
 // change is a later state of a text; an empty Status leaves it.
 type change struct {
-	SID     string    `json:"sid"`
-	Status  status    `json:"status,omitempty"`
-	Code    int       `json:"code,omitempty"`
-	Settled bool      `json:"settled,omitempty"`
-	At      time.Time `json:"at"`
+	SID         string    `json:"sid"`
+	Status      status    `json:"status,omitempty"`
+	Code        int       `json:"code,omitempty"`
+	Settled     bool      `json:"settled,omitempty"`
+	Deleted     bool      `json:"deleted,omitempty"`
+	NoteDeleted bool      `json:"note_deleted,omitempty"`
+	At          time.Time `json:"at"`
 }
 
 // phone is one handset; blocked is what STOP does until START.
@@ -123,6 +129,8 @@ func (n *network) change(c change) {
 	}
 	held.UpdatedAt = c.At
 	held.Settled = held.Settled || c.Settled
+	held.Deleted = held.Deleted || c.Deleted
+	held.NoteDeleted = held.NoteDeleted || c.NoteDeleted
 	if c.Status != "" {
 		held.Status, held.Code = c.Status, c.Code
 	}

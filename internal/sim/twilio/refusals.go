@@ -17,6 +17,7 @@ type refusal struct {
 // Codes of Twilio's error dictionary.
 const (
 	codeAuthenticate   = 20003
+	codeUnfinished     = 20009 // on its way, so it cannot be deleted
 	codeNotFound       = 20404
 	codeTooMany        = 20429
 	codeInternal       = 20500

@@ -150,7 +150,10 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("POST "+messages+".json", s.carrier(targetCarrier, s.serveSend))
 	mux.Handle("GET "+messages+".json", s.carrier(targetLookup, s.serveList))
 	mux.Handle("GET "+messages+"/{file}", s.carrier(targetLookup, s.fetchMessage))
-	mux.Handle("GET "+messages+"/{message}/Media/{media}", s.carrier(targetLookup, serveVoice))
+	mux.Handle("DELETE "+messages+"/{file}", s.carrier(targetLookup, s.deleteMessage))
+	mux.Handle("GET "+messages+"/{message}/Media.json", s.carrier(targetLookup, s.listMedia))
+	mux.Handle("GET "+messages+"/{message}/Media/{media}", s.carrier(targetLookup, s.serveMedia))
+	mux.Handle("DELETE "+messages+"/{message}/Media/{media}", s.carrier(targetLookup, s.deleteMedia))
 
 	mux.Handle("/v1/", s.newModel().Handler())
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {

@@ -24,8 +24,8 @@ func attachVoice(form url.Values) {
 	form.Set("Body", "")
 	form.Set("NumMedia", "1")
 	form.Set("MediaContentType0", voiceMediaType)
-	form.Set("MediaUrl0", fmt.Sprintf("https://api.twilio.com/%s/Accounts/%s/Messages/%s/Media/ME%s",
-		apiVersion, form.Get("AccountSid"), form.Get("MessageSid"), strings.Repeat("0", 32)))
+	form.Set("MediaUrl0", fmt.Sprintf("https://api.twilio.com/%s/Accounts/%s/Messages/%s/Media/%s",
+		apiVersion, form.Get("AccountSid"), form.Get("MessageSid"), voiceSID))
 }
 
 // serveVoice answers with the one note that every phone can send: a tenth of a

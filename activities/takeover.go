@@ -1,0 +1,23 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"coachline/models"
+)
+
+// StandingStore keeps who writes to a person.
+type StandingStore interface {
+	ExpireTakeOver(ctx context.Context, in models.TakeOverEnd) (until time.Time, err error)
+}
+
+// StandingActivities change who writes to a person.
+type StandingActivities struct{ Store StandingStore }
+
+// EndTakeOver ends a take-over that no operator has ended, and returns when it is
+// to end instead where one has put that off. Safe to retry.
+func (s *StandingActivities) EndTakeOver(ctx context.Context, in models.TakeOverEnd) (time.Time, error) {
+	until, err := s.Store.ExpireTakeOver(ctx, in)
+	return until, toTemporalError(err)
+}

@@ -1,0 +1,326 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// byExpiry is who hands a conversation back when its time has come.
+const byExpiry = "expiry"
+
+// TakeOver has an operator write in the place of the coach until an instant, and
+// returns the row as stored. The coach is silent with the transaction: its texts
+// that are ready are canceled, its turns are ended, and the messages that those
+// were about wait. Alerts of the person count as acknowledged. The operator who
+// has the conversation moves its end. *TakenOverError when another one has it;
+// ErrNotFound also after removal.
+func (s *Store) TakeOver(ctx context.Context, t models.TakeOver) (models.Participant, error) {
+	var p models.Participant
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		var err error
+		if p, err = lockEnrolled(tx, t.ParticipantID); err != nil {
+			return err
+		}
+		isOthers := p.IsTakenOver() && p.TakenOverBy != t.Actor && p.TakenOverBy != models.TakenOverByAlert
+		if isOthers && !t.Force {
+			return &models.TakenOverError{By: p.TakenOverBy}
+		}
+		if err := takeOver(tx, &p, t); err != nil {
+			return err
+		}
+		return acknowledgeAlerts(tx, p.ID, t.Actor, t.Now)
+	})
+	if err != nil {
+		return models.Participant{}, fmt.Errorf("taking over: %w", err)
+	}
+	return p, nil
+}
+
+// takeOverForAlert keeps the coach silent because of an alert, where the programme
+// wants that and no operator has the conversation.
+func (s *Store) takeOverForAlert(tx *gorm.DB, participantID string, now time.Time) error {
+	if s.crisisTakeOver <= 0 {
+		return nil
+	}
+	p, err := lockParticipant(tx, participantID)
+	if err != nil || p.IsTakenOver() || !p.Status.Coached() {
+		return err
+	}
+	return takeOver(tx, &p, models.TakeOver{ParticipantID: p.ID, Until: now.Add(s.crisisTakeOver), Actor: models.TakenOverByAlert, Now: now})
+}
+
+// takeOver writes a take-over of a participant whose row is locked.
+func takeOver(tx *gorm.DB, p *models.Participant, t models.TakeOver) error {
+	now, until, before := instant(t.Now), t.Until.UTC().Truncate(time.Second), p.TakenOverBy
+	if before != t.Actor {
+		p.TakenOverBy, p.TakenOverAt = t.Actor, &now
+	}
+	p.TakenOverUntil = &until
+	if err := saveParticipant(tx, p, now); err != nil {
+		return err
+	}
+	if before == "" {
+		if err := silenceCoach(tx, *p, now); err != nil {
+			return err
+		}
+	}
+	ref := until.Format(time.RFC3339)
+	audit := models.Audit{ParticipantID: p.ID, Actor: t.Actor, Action: "take_over", Detail: "until " + ref, Reason: t.Reason, At: now}
+	if before != "" && before != t.Actor {
+		audit.Detail += ", from " + before
+	}
+	if err := database.AddAudit(tx, audit); err != nil {
+		return err
+	}
+	notice, err := insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeTakeOver, Ref: ref, CreatedAt: now})
+	if err != nil {
+		return err
+	}
+	return addTeamNote(tx, models.Message{ParticipantID: p.ID, Key: noteKey(notice), Text: t.Note, WrittenBy: t.Actor, At: now})
+}
+
+// silenceCoach ends what the coach is about to say: rows that are ready are
+// canceled, prompts that are planned are missed, turns are ended. The messages
+// that no turn has answered wait.
+func silenceCoach(tx *gorm.DB, p models.Participant, now time.Time) error {
+	coaching := models.KindsWith(func(k models.KindSpec) bool { return k.Coaching && k.Name != models.KindSubagent })
+	var stopped []models.Outbox
+	err := tx.Select("id", "participant_id", "turn_id", "kind", "part").
+		Where("participant_id = ? AND status = ? AND kind IN ?", p.ID, models.OutboxReady, coaching).Find(&stopped).Error
+	if err != nil {
+		return err
+	}
+	for _, row := range stopped {
+		if row.Kind == models.KindReply && row.Part <= 1 {
+			if err := holdReplied(tx, row); err != nil {
+				return err
+			}
+		}
+	}
+	err = tx.Model(&models.Outbox{}).Where("participant_id = ? AND status = ? AND kind IN ?", p.ID, models.OutboxReady, coaching).
+		UpdateColumns(map[string]any{"status": models.OutboxCanceled, "error_code": models.MissedTakenOver, "updated_at": now}).Error
+	if err != nil {
+		return err
+	}
+	err = tx.Model(&models.Prompt{}).Where("participant_id = ? AND state = ?", p.ID, models.PromptPlanned).
+		UpdateColumns(map[string]any{"state": models.PromptMissed, "reason": models.MissedTakenOver}).Error
+	if err != nil {
+		return err
+	}
+	unanswered, err := waitingTexts(tx, p.ID, p.NextSeq-1)
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, 0, len(unanswered))
+	for _, item := range unanswered {
+		ids = append(ids, item.MessageID)
+	}
+	if err := leaveToOperator(tx, ids); err != nil {
+		return err
+	}
+	return tx.Model(&models.Turn{}).Where("participant_id = ? AND outcome = '' AND kind IN ?", p.ID, coaching).
+		UpdateColumns(map[string]any{"outcome": outcomeCanceled, "finished_at": now}).Error
+}
+
+// leaveToOperator has texts wait for an operator, also those that were to be
+// answered after an earlier pause.
+func leaveToOperator(tx *gorm.DB, inboundIDs []int64) error {
+	if len(inboundIDs) == 0 {
+		return nil
+	}
+	return tx.Model(&models.Inbound{}).Where("id IN ? AND seq > 0", inboundIDs).
+		UpdateColumns(map[string]any{"waiting": true, "resume_notice_id": 0}).Error
+}
+
+// giveWay ends a turn of the coach before it has begun, because an operator writes:
+// its texts wait, its prompt is missed.
+func (b *begun) giveWay(tx *gorm.DB, in models.PrepareTurnInput) error {
+	b.Skip = true
+	if err := leaveToOperator(tx, in.InboundIDs); err != nil {
+		return err
+	}
+	if err := missPrompt(tx, b.participant.ID, in.Plan, models.MissedTakenOver); err != nil {
+		return err
+	}
+	now := instant(in.Now)
+	b.turn.Outcome, b.turn.FinishedAt = outcomeCanceled, &now
+	_, err := insertOnce(tx, &b.turn)
+	return err
+}
+
+// HandBack has the coach write again, and returns the row as stored. ErrNotFound
+// when no operator has the conversation, also after removal; *FieldError for an
+// answer to a person who is not active.
+func (s *Store) HandBack(ctx context.Context, h models.HandBack) (models.Participant, error) {
+	var p models.Participant
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		var err error
+		if p, err = lockEnrolled(tx, h.ParticipantID); err != nil {
+			return err
+		}
+		if !p.IsTakenOver() {
+			return models.ErrNotFound
+		}
+		return handBack(tx, &p, h)
+	})
+	if err != nil {
+		return models.Participant{}, fmt.Errorf("handing back: %w", err)
+	}
+	return p, nil
+}
+
+// ExpireTakeOver hands a conversation back whose time has come. Where its end has
+// been put off it returns the new one, and zero otherwise. Safe to retry.
+func (s *Store) ExpireTakeOver(ctx context.Context, in models.TakeOverEnd) (until time.Time, err error) {
+	err = s.write(ctx, func(tx *gorm.DB) error {
+		until = time.Time{}
+		p, err := lockParticipant(tx, in.ParticipantID)
+		if err != nil || !p.IsTakenOver() {
+			return err
+		}
+		if p.TakenOverUntil.After(in.Now) {
+			until = p.TakenOverUntil.UTC()
+			return nil
+		}
+		return handBack(tx, &p, models.HandBack{ParticipantID: p.ID, Actor: byExpiry, Now: in.Now})
+	})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ending the take-over: %w", err)
+	}
+	return until, nil
+}
+
+// handBack ends a take-over of a participant whose row is locked. What waits goes
+// on waiting for a person who is not active, unless it is marked as read.
+func handBack(tx *gorm.DB, p *models.Participant, h models.HandBack) error {
+	now, from := instant(h.Now), p.TakenOverBy
+	isActive := p.Status == models.StatusActive
+	if h.Waiting == models.WaitingAnswer && !isActive {
+		return models.BadField("waiting_messages", "only a participant who is active can be answered")
+	}
+	p.TakenOverBy, p.TakenOverAt, p.TakenOverUntil = "", nil, nil
+	if err := saveParticipant(tx, p, now); err != nil {
+		return err
+	}
+	var waiting waitingUpdate
+	if isActive || h.Waiting != "" {
+		var err error
+		if waiting, err = chooseWaiting(tx, *p, h.Waiting, now); err != nil {
+			return err
+		}
+	}
+	audit := models.Audit{ParticipantID: p.ID, Actor: h.Actor, Action: "hand_back", Detail: "from " + from, At: now}
+	if err := database.AddAudit(tx, audit); err != nil {
+		return err
+	}
+	notice, err := insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeHandBack, Ref: string(waiting.action), CreatedAt: now})
+	if err != nil {
+		return err
+	}
+	if err := addTeamNote(tx, models.Message{ParticipantID: p.ID, Key: noteKey(notice), Text: h.Note, WrittenBy: h.Actor, At: now}); err != nil {
+		return err
+	}
+	if waiting.action == models.WaitingRead {
+		if err := keepAsRead(tx, waiting.ids); err != nil {
+			return err
+		}
+		notice = 0
+	}
+	return waiting.settleWith(tx, models.Audit{ParticipantID: p.ID, Actor: h.Actor, At: now}, notice)
+}
+
+// keepAsRead puts texts into the conversation that no turn has stored, so that the
+// coach knows of them.
+func keepAsRead(tx *gorm.DB, inboundIDs []int64) error {
+	var rows []models.Inbound
+	if err := tx.Where("id IN ?", inboundIDs).Order("id").Find(&rows).Error; err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if err := appendEntry(tx, entryOf("", row)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func noteKey(notice int64) string { return "note-" + strconv.FormatInt(notice, 10) }
+
+// addTeamNote adds what an operator tells the coach to the conversation; an empty
+// note is none.
+func addTeamNote(tx *gorm.DB, note models.Message) error {
+	if note.Text == "" {
+		return nil
+	}
+	note.Role, note.Kind = models.RoleAssistant, models.KindTeamNote
+	return appendEntry(tx, note)
+}
+
+// AcknowledgeAlert records that an operator sees to an alert, and returns it. The
+// first one stays. ErrNotFound for an unknown alert.
+func (s *Store) AcknowledgeAlert(ctx context.Context, a models.AlertAcknowledgement) (models.Alert, error) {
+	var row models.Alert
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		row = models.Alert{}
+		if err := lockRows(tx).Where("id = ?", a.AlarmID).Take(&row).Error; err != nil {
+			return err
+		}
+		if row.AcknowledgedAt != nil {
+			return nil
+		}
+		return acknowledge(tx, &row, a.Actor, a.Now)
+	})
+	if err != nil {
+		return models.Alert{}, fmt.Errorf("acknowledging the alert: %w", database.Classify(err))
+	}
+	return row, nil
+}
+
+func acknowledge(tx *gorm.DB, row *models.Alert, actor string, now time.Time) error {
+	at := instant(now)
+	row.AcknowledgedAt, row.AcknowledgedBy = &at, actor
+	if err := tx.Select("acknowledged_at", "acknowledged_by").UpdateColumns(row).Error; err != nil {
+		return err
+	}
+	return database.AddAudit(tx, models.Audit{ParticipantID: row.ParticipantID, Actor: actor, Action: "acknowledge", Detail: row.ID, At: at})
+}
+
+// acknowledgeAlerts acknowledges the open alerts of a participant.
+func acknowledgeAlerts(tx *gorm.DB, participantID, actor string, now time.Time) error {
+	var open []models.Alert
+	err := lockRows(tx).Where("participant_id = ? AND pages AND acknowledged_at IS NULL AND cleared_at IS NULL", participantID).
+		Order("inbound_id").Find(&open).Error
+	for i := range open {
+		if err == nil {
+			err = acknowledge(tx, &open[i], actor, now)
+		}
+	}
+	return err
+}
+
+// UnacknowledgedAlarms lists alarms of which Temporal was told, that were raised
+// before an instant and that no operator has acknowledged or cleared, oldest first,
+// at most limit of them. Those that were escalated are not among them.
+func (s *Store) UnacknowledgedAlarms(ctx context.Context, raisedBefore time.Time, limit int) ([]models.Alert, error) {
+	var rows []models.Alert
+	err := s.reader(ctx).
+		Where("pages AND acknowledged_at IS NULL AND escalated_at IS NULL AND cleared_at IS NULL AND told_at IS NOT NULL AND created_at <= ?", instant(raisedBefore)).
+		Order("created_at").Limit(limit).Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading unacknowledged alarms: %w", err)
+	}
+	return rows, nil
+}
+
+// AlarmEscalated records that the second page of an alarm was begun. Safe to
+// repeat: the first instant stays.
+func (s *Store) AlarmEscalated(ctx context.Context, id string, at time.Time) error {
+	return s.markAlarm(ctx, "escalated_at", at, "id = ? AND escalated_at IS NULL", id)
+}

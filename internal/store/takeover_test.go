@@ -1,0 +1,286 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+// taken takes p1's conversation over some minutes after the start, for an hour.
+func (w *world) taken(minutes int, actor string) error {
+	w.t.Helper()
+	_, err := w.TakeOver(w.ctx, models.TakeOver{ParticipantID: "p1", Until: at(minutes + 60), Note: "I am on it", Reason: "she asked", Actor: actor, Now: at(minutes)})
+	return err
+}
+
+func (w *world) handedBack(minutes int, choice models.WaitingAction) error {
+	w.t.Helper()
+	_, err := w.HandBack(w.ctx, models.HandBack{ParticipantID: "p1", Waiting: choice, Note: "she moved to Rome", Actor: "user:ada", Now: at(minutes)})
+	return err
+}
+
+// begun begins a turn of p1, and returns whether it may go on.
+func (w *world) begun(number int, plan models.TurnPlan, inbound ...int64) (string, bool) {
+	w.t.Helper()
+	turn := models.TurnID("p1", number)
+	out, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: number, Plan: plan, InboundIDs: inbound, Now: at(2)})
+	require.NoError(w.t, err)
+	return turn, !out.Skip
+}
+
+// saidTurn ends a turn with one row, which is claimed where it may be.
+func (w *world) saidTurn(turn string, kind models.Kind) models.EndedTurn {
+	w.t.Helper()
+	id := models.OutboxID(turn, 1)
+	out, err := w.FinishTurn(w.ctx, models.TurnOutcome{
+		TurnID: turn, ParticipantID: "p1", Outcome: "step", At: at(3), Claim: true,
+		Entries: []models.Message{{Key: turn + "-out", Role: models.RoleAssistant, Kind: kind, Text: "words", OutboxID: id}},
+		Outbox:  []models.Outbox{{ID: id, Part: 1, Kind: kind, Body: "words"}},
+	})
+	require.NoError(w.t, err)
+	return out
+}
+
+// A take-over is of one operator at a time: a second one is told who has it, and
+// may force it. Who has it moves its end.
+func TestTakeOverIsOfOneOperator(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		require.NoError(t, w.taken(0, "user:ada"))
+		var others *models.TakenOverError
+		require.ErrorAs(t, w.taken(1, "user:bo"), &others)
+		require.Equal(t, "user:ada", others.By)
+		require.NoError(t, w.taken(2, "user:ada"))
+		p, err := w.TakeOver(w.ctx, models.TakeOver{ParticipantID: "p1", Until: at(90), Force: true, Actor: "user:bo", Now: at(3)})
+		require.NoError(t, err)
+		require.Equal(t, "user:bo", p.TakenOverBy)
+		require.Equal(t, at(3), p.TakenOverAt.UTC())
+		require.Equal(t, at(90), p.TakenOverUntil.UTC())
+		listed, err := w.Participants(w.ctx, models.ParticipantQuery{TakenOver: true})
+		require.NoError(t, err)
+		require.Len(t, listed, 1)
+		require.Equal(t, 3, w.count("SELECT count(*) FROM notices WHERE kind = 'take_over'"))
+		require.Equal(t, "until 2026-03-02T10:30:00Z, from user:ada", w.text("SELECT detail FROM audit WHERE action = 'take_over' ORDER BY id DESC LIMIT 1"))
+		require.NoError(t, w.handedBack(4, ""))
+		require.ErrorIs(t, w.handedBack(5, ""), models.ErrNotFound)
+		listed, err = w.Participants(w.ctx, models.ParticipantQuery{TakenOver: true})
+		require.NoError(t, err)
+		require.Empty(t, listed)
+	})
+}
+
+// What the coach was about to say is canceled with the transaction that records the
+// take-over, whatever had become of it; its messages wait.
+func TestTakeOverSilencesTheCoach(t *testing.T) {
+	reply := models.TurnPlan{Kind: models.KindReply}
+	for _, tt := range []struct {
+		name string
+		play func(w *world, id int64)
+	}{
+		{"before the turn", func(w *world, id int64) {
+			require.NoError(w.t, w.taken(1, "user:ada"))
+			_, goesOn := w.begun(1, reply, id)
+			require.False(w.t, goesOn)
+		}},
+		{"while the model is asked", func(w *world, id int64) {
+			turn, _ := w.begun(1, reply, id)
+			require.NoError(w.t, w.taken(1, "user:ada"))
+			require.Empty(w.t, w.saidTurn(turn, models.KindReply).OutboxIDs)
+		}},
+		{"while the row is about to be posted", func(w *world, id int64) {
+			turn, _ := w.begun(1, reply, id)
+			claim := w.saidTurn(turn, models.KindReply).First
+			require.True(w.t, claim.Post)
+			require.NoError(w.t, w.taken(1, "user:ada"))
+			row, err := w.StartPost(w.ctx, claim, at(4))
+			require.NoError(w.t, err)
+			require.Equal(w.t, models.OutboxCanceled, row.Status)
+			require.Equal(w.t, models.MissedTakenOver, row.ErrorCode)
+		}},
+		{"while the row is ready", func(w *world, id int64) {
+			turn, _ := w.begun(1, reply, id)
+			claim := w.saidTurn(turn, models.KindReply).First
+			require.NoError(w.t, w.ReleaseSend(w.ctx, models.ClaimRef{OutboxID: claim.Outbox.ID, Token: claim.Outbox.ClaimToken}, at(4)))
+			require.NoError(w.t, w.taken(1, "user:ada"))
+			require.Equal(w.t, "canceled taken_over", w.text("SELECT status || ' ' || error_code FROM outbox"))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, w *world) {
+				w.enrolled()
+				got := w.inbound("SM1", 0, "are you there?")
+				tt.play(w, got.Inbound.ID)
+				require.Equal(t, []string{"are you there?"}, w.waiting())
+				require.Zero(t, w.count("SELECT count(*) FROM outbox WHERE status NOT IN ('canceled')"))
+				past, err := w.Past(w.ctx, "p1")
+				require.NoError(t, err)
+				require.Empty(t, past.Waiting, "a restored workflow does not answer it")
+				require.NoError(t, w.handedBack(10, models.WaitingAnswer))
+				_, notices, err := w.Untold(w.ctx, "p1")
+				require.NoError(t, err)
+				last := notices[len(notices)-1]
+				require.Equal(t, models.NoticeHandBack, last.Kind)
+				require.Equal(t, string(models.WaitingAnswer), last.Ref)
+				items, err := w.ResumedMessages(w.ctx, last.ID)
+				require.NoError(t, err)
+				require.Len(t, items, 1)
+				turn, goesOn := w.begun(2, reply, got.Inbound.ID)
+				require.True(t, goesOn)
+				require.NotEmpty(t, w.saidTurn(turn, models.KindReply).OutboxIDs)
+			})
+		})
+	}
+}
+
+// A prompt and what follows from it are missed; operators' messages, HELP and the
+// safety text go out.
+func TestTakeOverHoldsWhatTheCoachStarts(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		require.NoError(t, w.taken(0, "user:ada"))
+		_, goesOn := w.begun(1, models.TurnPlan{Kind: models.KindPrompt, PromptID: "p1-s-2026-03-02", ScheduleID: "s", Slot: models.Slot{Date: "2026-03-02", TargetAt: at(5)}})
+		require.False(t, goesOn)
+		require.Equal(t, "missed taken_over", w.text("SELECT state || ' ' || reason FROM prompts"))
+		for n, kind := range []models.Kind{models.KindReminder, models.KindCheckIn, models.KindGreeting} {
+			_, goesOn = w.begun(2+n, models.TurnPlan{Kind: kind})
+			require.False(t, goesOn, kind)
+		}
+		row, _, err := w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "I am here", Key: "k", Actor: "user:ada", Now: at(3)})
+		require.NoError(t, err)
+		turn, goesOn := w.begun(9, models.TurnPlan{Kind: models.KindOperator, OutboxID: row.ID})
+		require.True(t, goesOn)
+		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "p1", Outcome: "outbox", At: at(4), Outbox: []models.Outbox{row},
+			Entries: []models.Message{{Key: turn + "-out", Role: models.RoleAssistant, Kind: models.KindOperator, Text: row.Body, OutboxID: row.ID}}})
+		require.NoError(t, err)
+		claim, err := w.ClaimSend(w.ctx, row.ID, at(4))
+		require.NoError(t, err)
+		require.True(t, claim.Post)
+		_, goesOn = w.begun(10, models.TurnPlan{Kind: models.KindHelp})
+		require.True(t, goesOn)
+		entries, err := w.History(w.ctx, "p1", 10, time.Time{})
+		require.NoError(t, err)
+		var said []string
+		for _, entry := range entries {
+			said = append(said, string(entry.Kind)+" "+entry.By+": "+entry.Text)
+		}
+		require.Equal(t, []string{"team_note user:ada: I am on it", "operator user:ada: I am here"}, said)
+	})
+}
+
+// Its time hands a conversation back, unless an operator has put the end off.
+func TestTakeOverExpires(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		require.NoError(t, w.taken(0, "user:ada"))
+		w.inbound("SM1", 1, "hello?")
+		require.NoError(t, w.taken(10, "user:ada"))
+		end := func(minutes int) time.Time {
+			until, err := w.ExpireTakeOver(w.ctx, models.TakeOverEnd{ParticipantID: "p1", Now: at(minutes)})
+			require.NoError(t, err)
+			return until
+		}
+		require.Equal(t, at(70), end(60))
+		require.Zero(t, end(70))
+		require.Zero(t, end(71), "a retry finds it done")
+		require.Equal(t, 1, w.count("SELECT count(*) FROM notices WHERE kind = 'hand_back' AND ref = 'answer'"))
+		require.Equal(t, "expiry", w.text("SELECT actor FROM audit WHERE action = 'hand_back'"))
+		require.Empty(t, w.waiting())
+	})
+}
+
+// What is marked as read is part of the conversation that the next turn is shown,
+// with the note; a paused person's texts go on waiting.
+func TestHandBackReadsOrKeeps(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		require.NoError(t, w.taken(0, "user:ada"))
+		w.inbound("SM1", 1, "I moved")
+		require.NoError(t, w.set(models.StatusPaused, "", 2))
+		require.ErrorContains(t, w.handedBack(3, models.WaitingAnswer), "only a participant who is active")
+		require.NoError(t, w.handedBack(3, ""))
+		require.Equal(t, []string{"I moved"}, w.waiting())
+		require.NoError(t, w.taken(4, "user:ada"))
+		require.ErrorContains(t, w.set(models.StatusActive, models.WaitingAnswer, 5), "taken over")
+		require.NoError(t, w.set(models.StatusActive, "", 5))
+		require.Equal(t, []string{"I moved"}, w.waiting())
+		require.NoError(t, w.handedBack(6, models.WaitingRead))
+		require.Empty(t, w.waiting())
+		turn, goesOn := w.begun(1, models.TurnPlan{Kind: models.KindCheckIn})
+		require.True(t, goesOn)
+		out, err := w.TurnContext(w.ctx, turn, -1)
+		require.NoError(t, err)
+		var read []string
+		for _, m := range out.Window {
+			read = append(read, string(m.Kind)+" "+m.Text)
+		}
+		require.Contains(t, read, "message I moved")
+		require.Equal(t, 2, w.count("SELECT count(*) FROM messages WHERE kind = 'team_note' AND written_by = 'user:ada' AND key IN (SELECT 'note-' || id FROM notices WHERE kind = 'hand_back')"))
+		require.Contains(t, read, "team_note she moved to Rome")
+	})
+}
+
+// STOP wins over a take-over, and START does not end it; a removal does.
+func TestTakeOverAndConsent(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		require.NoError(t, w.taken(0, "user:ada"))
+		w.inbound("SM1", 1, "STOP")
+		row, _, err := w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "wait", Key: "k", Actor: "user:ada", Now: at(2)})
+		require.NoError(t, err)
+		claim, err := w.ClaimSend(w.ctx, row.ID, at(2))
+		require.NoError(t, err)
+		require.Equal(t, "opted_out", claim.Outbox.ErrorCode)
+		w.inbound("SM2", 3, "START")
+		p, err := w.Participant(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, models.StatusActive, p.Status)
+		require.Equal(t, "user:ada", p.TakenOverBy)
+		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(4)))
+		require.Zero(t, w.count("SELECT count(*) FROM participants WHERE taken_over_by <> ''"))
+		until, err := w.ExpireTakeOver(w.ctx, models.TakeOverEnd{ParticipantID: "p1", Now: at(100)})
+		require.NoError(t, err)
+		require.Zero(t, until)
+	})
+}
+
+// An alert opens a take-over where the programme wants that; any operator may have
+// it, and acknowledges the alert with it. One that nobody acknowledges is to be
+// paged again, once.
+func TestAlertTakesOverAndEscalates(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, url string) {
+		s, err := store.Open(t.Context(), store.Config{URL: url, Sealer: newBox(t, "one"), CrisisTakeOver: 2 * time.Hour})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		w := &world{Store: s, t: t, ctx: t.Context(), url: url}
+		w.enrolled()
+		got := w.inbound("SM1", 0, "I want to kill myself")
+		require.NotEmpty(t, got.AlarmID)
+		p, err := w.Participant(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Equal(t, models.TakenOverByAlert, p.TakenOverBy)
+		require.Equal(t, at(120), p.TakenOverUntil.UTC())
+		open := func(minutes int) int {
+			list, err := w.UnacknowledgedAlarms(w.ctx, at(minutes), 10)
+			require.NoError(t, err)
+			return len(list)
+		}
+		require.Zero(t, open(15), "its first page was not begun")
+		alarm, err := w.Alarm(w.ctx, got.AlarmID)
+		require.NoError(t, err)
+		require.NoError(t, w.AlarmTold(w.ctx, alarm, at(0)))
+		require.Equal(t, 1, open(15))
+		require.NoError(t, w.AlarmEscalated(w.ctx, alarm.ID, at(15)))
+		require.Zero(t, open(30))
+		require.NoError(t, w.taken(20, "user:ada"))
+		first, err := w.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: alarm.ID, Actor: "user:bo", Now: at(25)})
+		require.NoError(t, err)
+		require.Equal(t, "user:ada", first.AcknowledgedBy)
+		require.Equal(t, at(20), first.AcknowledgedAt.UTC())
+		_, err = w.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: "alarm-0", Actor: "user:bo", Now: at(25)})
+		require.ErrorIs(t, err, models.ErrNotFound)
+	})
+}

@@ -1,0 +1,101 @@
+package starter
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+const erasuresPath = "/erasures"
+
+const (
+	noteBackups     = "Backups made before the erasure still hold the person; delete them when their time is over, and erase again after restoring one."
+	noteCarrier     = "The carrier may keep billing records and its own backups."
+	noteSuppression = "A keyed hash of a number is kept, because it has opted out."
+)
+
+func toErasure(e models.Erasure) api.Erasure {
+	out := api.Erasure{
+		ParticipantID: e.ParticipantID, State: e.State, RequestedBy: e.RequestedBy, Reason: e.Reason,
+		RequestedAt: e.RequestedAt.UTC(), FinishedAt: e.FinishedAt, Rows: e.Counts, Executions: e.Executions,
+		CarrierMessages: e.CarrierMessages, CarrierUnknown: e.CarrierUnknown, Suppressed: e.Suppressed, Problem: e.Problem,
+		Notes: []string{noteBackups, noteCarrier},
+	}
+	if out.Rows == nil {
+		out.Rows = map[string]int64{}
+	}
+	if e.Suppressed {
+		out.Notes = append(out.Notes, noteSuppression)
+	}
+	return out
+}
+
+type eraseRequest struct {
+	ID   string `path:"id" maxLength:"64" doc:"Participant id, enrolled or removed."`
+	Body api.NewErasure
+}
+
+type erasuresRequest struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string `query:"cursor" maxLength:"64" doc:"next_cursor of the page before."`
+}
+
+func (h *handlers) registerErasures(router huma.API) {
+	register(router, route{
+		method: http.MethodPost, path: participantsPath + "/{id}/erase", id: "erase-participant", needs: auth.ParticipantErase,
+		summary: "Erase a person: rows, histories, the carrier's copies", status: http.StatusAccepted,
+		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
+	}, h.eraseParticipant)
+	register(router, route{
+		method: http.MethodGet, path: erasuresPath, id: "list-erasures", needs: auth.ParticipantErase,
+		summary: "List erasures, newest first",
+	}, h.listErasures)
+	register(router, route{
+		method: http.MethodGet, path: erasuresPath + "/{id}", id: "get-erasure", needs: auth.ParticipantErase,
+		summary: "Read the receipt of an erasure", errors: []int{http.StatusNotFound},
+	}, h.getErasure)
+}
+
+func (h *handlers) eraseParticipant(ctx context.Context, in *eraseRequest) (*answer[api.Erasure], error) {
+	if in.Body.Confirm != in.ID {
+		return nil, h.toFailure("erasing the participant", models.BadField("confirm", "must be the participant's id"))
+	}
+	reason := cmp.Or(in.Body.Reason, models.OriginOf(ctx).Reason)
+	// The audit's own reason would be emptied again; the erasure keeps it.
+	saved, err := h.store.BeginErasure(ctx, models.ErasureRequest{ParticipantID: in.ID, Actor: actorOf(ctx), Reason: reason, Now: h.now()})
+	if err != nil {
+		return nil, h.toFailure("erasing the participant", err)
+	}
+	h.deliverNotices(ctx, in.ID)
+	return newAnswer("The person is being erased; the receipt says how far it has come", toErasure(saved)), nil
+}
+
+func (h *handlers) listErasures(ctx context.Context, in *erasuresRequest) (*answer[api.ErasurePage], error) {
+	rows, err := h.store.Erasures(ctx, models.ErasureQuery{Before: in.Cursor, Limit: in.Limit + 1})
+	if err != nil {
+		return nil, h.toFailure("listing erasures", err)
+	}
+	page := api.ErasurePage{Erasures: make([]api.Erasure, 0, len(rows))}
+	if len(rows) > in.Limit {
+		rows = rows[:in.Limit]
+		page.NextCursor = &rows[in.Limit-1].ParticipantID
+	}
+	for _, row := range rows {
+		page.Erasures = append(page.Erasures, toErasure(row))
+	}
+	return newAnswer("", page), nil
+}
+
+func (h *handlers) getErasure(ctx context.Context, in *personRequest) (*answer[api.Erasure], error) {
+	row, err := h.store.Erasure(ctx, in.ID)
+	if err != nil {
+		return nil, h.toFailure("reading the erasure", err)
+	}
+	return newAnswer("", toErasure(row)), nil
+}

@@ -1,0 +1,48 @@
+package starter
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+func TestErasureRoutes(t *testing.T) {
+	h, rows := startWithStore(t, nil)
+	ann := h.ann()
+	path := participantsPath + "/" + ann.ID + "/erase"
+	h.refused(call{method: "POST", path: path, body: `{"confirm":"conv_other"}`}, http.StatusBadRequest, "confirm: must be the participant's id")
+	h.refused(call{method: "POST", path: path, body: `{}`}, http.StatusBadRequest, "confirm: is required")
+	h.refused(call{method: "POST", path: path, body: `{"confirm":"` + ann.ID + `","reason":"` + ann.Name + ` asked"}`}, http.StatusBadRequest, "reason: must not name the person")
+	h.refused(call{method: "POST", path: participantsPath + "/conv_9/erase", body: `{"confirm":"conv_9"}`}, http.StatusNotFound, "not found")
+	h.refused(call{method: "GET", path: erasuresPath + "/" + ann.ID}, http.StatusNotFound, "not found")
+
+	asked := h.do(call{method: "POST", path: path, body: `{"confirm":"` + ann.ID + `","reason":"letter of 1 March"}`})
+	require.Equal(t, http.StatusAccepted, asked.status, asked.raw)
+	receipt := result[api.Erasure](t, asked)
+	require.Equal(t, ann.ID, receipt.ParticipantID)
+	require.Equal(t, "letter of 1 March", receipt.Reason)
+	require.Equal(t, auth.Operator, receipt.RequestedBy)
+	require.Equal(t, models.ErasureEnding, receipt.State)
+	require.Contains(t, receipt.Notes, noteBackups)
+	h.refused(call{method: "GET", path: participantsPath + "/" + ann.ID}, http.StatusNotFound, "not found")
+
+	again := h.do(call{method: "POST", path: path, body: `{"confirm":"` + ann.ID + `"}`})
+	require.Equal(t, http.StatusAccepted, again.status, again.raw)
+	require.Equal(t, receipt.RequestedAt, result[api.Erasure](t, again).RequestedAt)
+	step := models.ErasureStep{ParticipantID: ann.ID, From: models.ErasureEnding, To: models.ErasureRows, Now: testNow}
+	require.NoError(t, rows.EndErasureStep(t.Context(), step))
+	require.NoError(t, rows.EraseRows(t.Context(), ann.ID, testNow))
+	require.NoError(t, rows.FinishErasure(t.Context(), ann.ID, testNow))
+	receipt = result[api.Erasure](t, h.do(call{method: "GET", path: erasuresPath + "/" + ann.ID}))
+	require.Equal(t, models.ErasureDone, receipt.State)
+	require.Equal(t, int64(1), receipt.Rows["participants"])
+
+	page := result[api.ErasurePage](t, h.do(call{method: "GET", path: erasuresPath + "?limit=1"}))
+	require.Len(t, page.Erasures, 1)
+	require.Nil(t, page.NextCursor)
+}

@@ -1,0 +1,203 @@
+package workflows_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/models"
+)
+
+// relayNotice tells the workflow of the newest notice of the participant, as the
+// relay does.
+func (w *world) relayNotice() *updated {
+	w.t.Helper()
+	u := &updated{}
+	_, notices, err := w.store.Untold(context.Background(), "conv_1")
+	require.NoError(w.t, err)
+	last := notices[len(notices)-1]
+	switch id := models.NoticeUpdateID(last.ID); last.Kind { //nolint:exhaustive // only these are asked for
+	case models.NoticeTakeOver:
+		until, err := time.Parse(time.RFC3339, last.Ref)
+		require.NoError(w.t, err)
+		w.env.UpdateWorkflow(models.UpdateTakeOver, id, u, models.TakeOverRequest{Until: until})
+	case models.NoticeHandBack:
+		items, err := w.store.ResumedMessages(context.Background(), last.ID)
+		require.NoError(w.t, err)
+		w.env.UpdateWorkflow(models.UpdateHandBack, id, u, models.HandBackRequest{Answer: last.Ref == string(models.WaitingAnswer), Items: items})
+	default:
+		w.t.Errorf("notice of kind %s", last.Kind)
+	}
+	return u
+}
+
+func (w *world) takeOverNow(span time.Duration) {
+	w.t.Helper()
+	now := w.env.Now().UTC()
+	_, err := w.store.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(span), Actor: "user:ada", Now: now})
+	require.NoError(w.t, err)
+	w.relayNotice()
+}
+
+func (w *world) takeOver(offset, span time.Duration) {
+	w.at(offset, func() { w.takeOverNow(span) })
+}
+
+func (w *world) handBack(offset time.Duration, choice models.WaitingAction) {
+	w.at(offset, func() {
+		_, err := w.store.HandBack(context.Background(), models.HandBack{
+			ParticipantID: "conv_1", Waiting: choice, Note: "her mother is ill", Actor: "user:ada", Now: w.env.Now().UTC()})
+		require.NoError(w.t, err)
+		w.relayNotice()
+	})
+}
+
+// statusAt asks for the status at an offset.
+func (w *world) statusAt(offset time.Duration) *models.StatusView {
+	view := &models.StatusView{}
+	w.at(offset, func() {
+		value, err := w.env.QueryWorkflow(models.QueryStatus)
+		require.NoError(w.t, err)
+		require.NoError(w.t, value.Get(view))
+	})
+	return view
+}
+
+// While an operator writes, what the person texts waits; handing back answers it,
+// and the model is told what was said meanwhile.
+func TestTakeOverHoldsRepliesUntilHandedBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.takeOver(10*time.Minute, 4*time.Hour)
+	w.text(20*time.Minute, "are you there?")
+	during := w.statusAt(30 * time.Minute)
+	w.handBack(time.Hour, models.WaitingAnswer)
+	after := w.statusAt(2 * time.Hour)
+	w.run(3 * time.Hour)
+	require.Equal(t, monday.Add(4*time.Hour+10*time.Minute), during.TakenOverUntil)
+	require.Contains(t, during.Due, models.Due{Kind: models.DueTakeOverEnd, At: during.TakenOverUntil})
+	require.Zero(t, after.TakenOverUntil)
+	require.Empty(t, after.Due)
+	replies := w.carrier.of(models.KindReply)
+	require.Len(t, replies, 1)
+	require.WithinDuration(t, monday.Add(time.Hour), replies[0].At, 2*time.Second)
+	asked := w.model.requests[0].Messages
+	require.Equal(t, "are you there?", asked[len(asked)-1].Content)
+	require.Contains(t, asked[len(asked)-2].Content, "[note from the team, not delivered: the person never got this message] her mother is ill")
+}
+
+// A reply under way is held: nothing of it is sent, and its texts are answered
+// after the take-over.
+func TestTakeOverDuringAModelCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.text(time.Minute, "hello")
+	w.model.answer = func(req models.ChatRequest) (models.ChatResponse, error) {
+		if len(w.model.requests) == 1 {
+			now := w.env.Now().UTC()
+			_, err := w.store.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(time.Hour), Actor: "user:ada", Now: now})
+			require.NoError(t, err)
+		}
+		return say("ok: " + lastUser(req)), nil
+	}
+	w.at(2*time.Minute, func() { w.relayNotice() })
+	w.handBack(30*time.Minute, models.WaitingAnswer)
+	w.run(2 * time.Hour)
+	replies := w.carrier.of(models.KindReply)
+	require.Len(t, replies, 1)
+	require.WithinDuration(t, monday.Add(30*time.Minute), replies[0].At, 2*time.Second)
+}
+
+// The end of a take-over is due by itself; an operator who puts it off moves it.
+func TestTakeOverExpiresByItself(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.takeOver(10*time.Minute, time.Hour)
+	w.text(20*time.Minute, "are you there?")
+	w.at(30*time.Minute, func() {
+		now := w.env.Now().UTC()
+		_, err := w.store.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(time.Hour), Actor: "user:ada", Now: now})
+		require.NoError(t, err, "the workflow does not hear of it in time")
+	})
+	put := w.statusAt(80 * time.Minute)
+	w.at(91*time.Minute, func() { w.relayNotice() })
+	w.run(3 * time.Hour)
+	require.Equal(t, monday.Add(90*time.Minute), put.Due[0].At)
+	replies := w.carrier.of(models.KindReply)
+	require.Len(t, replies, 1)
+	require.WithinDuration(t, monday.Add(91*time.Minute), replies[0].At, 2*time.Second)
+}
+
+// Prompts that fall due are missed for that reason, and the next day has its own.
+func TestTakeOverMissesPrompts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.state.Schedules = []models.Schedule{{ID: "s1", Type: models.ScheduleFixed, At: "12:00",
+		Next: models.Slot{Date: "2026-03-02", TargetAt: monday.Add(2 * time.Hour), SendAt: monday.Add(110 * time.Minute)}}}
+	w.state.Due = []models.Due{{Kind: models.DueDailyPrompt, Ref: "s1", At: monday.Add(110 * time.Minute)}}
+	w.takeOver(time.Hour, 4*time.Hour)
+	after := w.statusAt(3 * time.Hour)
+	w.run(4 * time.Hour)
+	require.Empty(t, w.carrier.of(models.KindPrompt))
+	kinds := map[models.DueKind]int{}
+	for _, due := range after.Due {
+		kinds[due.Kind]++
+	}
+	require.Equal(t, map[models.DueKind]int{models.DueTakeOverEnd: 1, models.DueDailyPrompt: 1}, kinds)
+}
+
+// Continue-as-new carries a take-over and its due time along.
+func TestTakeOverSurvivesContinueAsNew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.at(15*time.Minute, func() { w.env.SetContinueAsNewSuggested(true) })
+	w.takeOver(10*time.Minute, 4*time.Hour)
+	w.text(20*time.Minute, "hello")
+	w.run(3 * time.Hour)
+	state := w.continued()
+	require.Equal(t, monday.Add(4*time.Hour+10*time.Minute), state.TakenOverUntil)
+	require.Contains(t, state.Due, models.Due{Kind: models.DueTakeOverEnd, At: state.TakenOverUntil})
+	require.Empty(t, w.carrier.of(models.KindReply))
+}
+
+// A workflow that takes the place of a terminated one goes on with the take-over.
+func TestTakeOverSurvivesTermination(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.store.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: monday.Add(time.Hour), Actor: "user:ada", Now: monday})
+	require.NoError(t, err)
+	w.state.Restore, w.state.TakenOverUntil = true, monday.Add(time.Hour)
+	w.text(20*time.Minute, "hello")
+	during := w.statusAt(30 * time.Minute)
+	w.at(61*time.Minute, func() { w.relayNotice() })
+	w.run(2 * time.Hour)
+	require.Contains(t, during.Due, models.Due{Kind: models.DueTakeOverEnd, At: monday.Add(time.Hour)})
+	require.Len(t, w.carrier.of(models.KindReply), 1)
+}
+
+// Pausing and resuming leave a take-over alone; removing the person ends all.
+func TestTakeOverWithPauseAndRemoval(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.takeOver(10*time.Minute, 4*time.Hour)
+	w.update(20*time.Minute, models.UpdatePause)
+	paused := w.statusAt(25 * time.Minute)
+	w.update(30*time.Minute, models.UpdateResume, models.ResumeRequest{})
+	w.text(40*time.Minute, "hello")
+	w.update(time.Hour, models.UpdateUnenroll)
+	w.run(2 * time.Hour)
+	require.NoError(t, w.env.GetWorkflowError())
+	require.NotZero(t, paused.TakenOverUntil)
+	require.Empty(t, w.carrier.of(models.KindReply))
+}
+
+// An update without an end is refused before the history holds it.
+func TestTakeOverNeedsAnEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	refused := w.update(10*time.Minute, models.UpdateTakeOver, models.TakeOverRequest{})
+	w.run(time.Hour)
+	require.ErrorContains(t, refused.rejected, "until: is required")
+}
