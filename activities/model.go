@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
 
 	"coachline/internal/agent"
 	"coachline/internal/tools"
@@ -46,7 +47,14 @@ type ModelActivities struct {
 	// Rules decide the first call of a round that leaves it to them; nil leaves
 	// every call to DecideTool.
 	Rules *DecisionActivities
-	Now   func() time.Time // time.Now when nil
+	// Budgets says for whom the model is stopped; nil stops it for none.
+	Budgets Budgets
+	Now     func() time.Time // time.Now when nil
+}
+
+// Budgets knows whose budget is spent, without asking a database.
+type Budgets interface {
+	Stops(participantID string) bool
 }
 
 const heartbeatEvery = 3 * time.Second
@@ -98,6 +106,9 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 		if step.Number == in.Step {
 			return t.toResult(ctx, in, step)
 		}
+	}
+	if t.Budgets != nil && t.Budgets.Stops(in.ParticipantID) {
+		return models.CallModelResult{}, temporal.NewNonRetryableApplicationError("the budget is spent; a fixed text stands in", models.ErrTypeBudget, nil)
 	}
 	own := trimToEnding(turn)
 	// What the turn itself has said stands among its rounds.

@@ -91,6 +91,11 @@ func (r *rounds) CommitTool(_ context.Context, commit models.ToolCommit) error {
 
 func callModel(t *testing.T, r *rounds, o *modelStub, in models.CallModelInput) (models.CallModelResult, error) {
 	t.Helper()
+	return callModelWithin(t, r, o, in, nil)
+}
+
+func callModelWithin(t *testing.T, r *rounds, o *modelStub, in models.CallModelInput, budgets activities.Budgets) (models.CallModelResult, error) {
+	t.Helper()
 	registry, err := tools.New()
 	require.NoError(t, err)
 	library, err := prompts.Load("")
@@ -100,7 +105,7 @@ func callModel(t *testing.T, r *rounds, o *modelStub, in models.CallModelInput) 
 	talk := &activities.ModelActivities{Turns: &activities.TurnLoader{}, Store: r, Tools: registry, Replies: agent.New(agent.Config{
 		Prompts: library, Model: o, Journal: nothingKept{}, Zones: time.LoadLocation, Now: func() time.Time { return now },
 		Settings: agent.Settings{ChatModel: "gpt-4.1", HistoryLimit: 30},
-	}), Rules: &activities.DecisionActivities{Zones: time.LoadLocation, Tools: registry, Calls: r}}
+	}), Rules: &activities.DecisionActivities{Zones: time.LoadLocation, Tools: registry, Calls: r}, Budgets: budgets}
 	env.RegisterActivity(talk)
 	value, err := env.ExecuteActivity(talk.CallModel, in)
 	if err != nil {
@@ -129,6 +134,30 @@ func TestCallModelIsPaidOnce(t *testing.T) {
 	require.Equal(t, 1, o.calls)
 	require.EqualValues(t, 7, r.steps[1].AfterMessage)
 	require.NotEmpty(t, r.steps[1].PromptVersion)
+}
+
+// stopsAll has every budget spent.
+type stopsAll bool
+
+func (s stopsAll) Stops(string) bool { return bool(s) }
+
+// A spent budget asks no model and is final, so that the fixed text stands in at
+// once; a round that was paid for is read back all the same.
+func TestCallModelStopsWhenTheBudgetIsSpent(t *testing.T) {
+	r := &rounds{steps: map[int]models.Step{}}
+	o := &modelStub{answer: models.ChatResponse{Text: "hi"}}
+	_, err := callModelWithin(t, r, o, firstRound, stopsAll(true))
+	var final *temporal.ApplicationError
+	require.ErrorAs(t, err, &final)
+	require.Equal(t, models.ErrTypeBudget, final.Type())
+	require.True(t, final.NonRetryable())
+	require.Zero(t, o.calls)
+	_, err = callModelWithin(t, r, o, firstRound, stopsAll(false))
+	require.NoError(t, err)
+	out, err := callModelWithin(t, r, o, firstRound, stopsAll(true))
+	require.NoError(t, err)
+	require.True(t, out.HasText)
+	require.Equal(t, 1, o.calls)
 }
 
 func TestCallModelWithoutToolsKeepsNoCalls(t *testing.T) {

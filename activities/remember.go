@@ -47,7 +47,10 @@ type MemoryActivities struct {
 	Store  TurnReader
 	Queue  MemoryQueue
 	Keeper Keeper
-	Now    func() time.Time
+	// Budgets says for whom the model is stopped, and so nothing is remembered;
+	// nil stops it for none.
+	Budgets Budgets
+	Now     func() time.Time
 }
 
 const (
@@ -86,6 +89,9 @@ func (r *MemoryActivities) rememberTurn(ctx context.Context, turnID string) erro
 	}
 	if err != nil {
 		return toTemporalError(fmt.Errorf("loading turn: %w", err))
+	}
+	if r.Budgets != nil && r.Budgets.Stops(turn.Participant.ID) {
+		return nil
 	}
 	return toTemporalError(r.Keeper.Remember(ctx, turn))
 }

@@ -42,9 +42,11 @@ func BadField(field, format string, args ...any) error {
 // Application error types that activities raise and retry policies and
 // operators see by name in the Temporal UI.
 const (
-	ErrTypeModelRefused   = "ModelRefused"
-	ErrTypeModelBusy      = "ModelBusy"
-	ErrTypeTimeLimit      = "TimeLimit"
+	ErrTypeModelRefused = "ModelRefused"
+	ErrTypeModelBusy    = "ModelBusy"
+	ErrTypeTimeLimit    = "TimeLimit"
+	// ErrTypeBudget: the budget is spent, so no model was asked.
+	ErrTypeBudget         = "BudgetSpent"
 	ErrTypeModelOverflow  = "ModelContextOverflow"
 	ErrTypeCarrierBusy    = "CarrierBusy"
 	ErrTypeCarrierUnknown = "CarrierOutcomeUnknown"

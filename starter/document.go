@@ -55,6 +55,8 @@ var tags = []struct{ prefix, name, description string }{
 	{"/self", "access", ""},
 	{"/audit", "access", ""},
 	{"/twilio", "carrier", "Webhooks of the carrier, signed by it."},
+	{"/costs", "costs", "Tokens, segments and money, and budgets that bound them."},
+	{"/budgets", "costs", ""},
 	{"/codec", "temporal", "Temporal's remote codec, by which its UI opens payloads."},
 	{"/livez", "health", "Probes, version, metrics and this document."},
 	{"/readyz", "health", ""},

@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/mocks"
 
+	"coachline/internal/prices"
 	"coachline/internal/screening"
 	"coachline/models"
 )
@@ -60,6 +61,12 @@ func (m *fakeStore) notice(id string, kind models.NoticeKind, ref string, seq in
 	n := models.Notice{ID: int64(len(m.notices) + 1), ParticipantID: id, Kind: kind, Ref: ref, Seq: seq, CreatedAt: at}
 	m.notices = append(m.notices, n)
 	return n.ID
+}
+
+func (m *fakeStore) RecordCosts(context.Context, *prices.List) error { return nil }
+
+func (m *fakeStore) CheckBudgets(context.Context, time.Time) ([]models.Budget, error) {
+	return nil, nil
 }
 
 func (m *fakeStore) Ping(context.Context) error { defer m.enter()(); return m.down }

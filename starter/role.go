@@ -75,6 +75,7 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 		Defaults: Defaults{Zone: cfg.Coaching.DefaultTimezone, Region: cfg.Coaching.DefaultRegion, Rules: rules, GreetingsPerMinute: greetingsPerMinute(cfg.Carrier.SendRate)},
 		Codec:    CodecConfig{Codec: conns.Ring.Codec(), Origins: cfg.HTTP.UIOrigins},
 		Settings: newSettings(cfg, conns),
+		Prices:   cfg.Costs.Prices,
 		Relay:    RelayConfig{Escalation: cfg.Worker.AlertEscalation},
 		Metrics:  m, Version: build.Version(),
 	})

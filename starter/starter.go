@@ -21,6 +21,7 @@
 //	/holds                                 holds.go
 //	/agenda                                agenda.go
 //	/cohorts                               cohorts.go, carried out in cohortrun.go
+//	/costs, /budgets                       costs.go
 //	/twilio/inbound, /twilio/status        webhooks.go
 //	/codec/decode, /codec/encode           codec.go
 //	/self, /users, /sessions, /tokens      users.go
@@ -54,6 +55,7 @@ import (
 	"coachline/internal/console"
 	"coachline/internal/keylock"
 	"coachline/internal/metrics"
+	"coachline/internal/prices"
 	"coachline/internal/throttle"
 	"coachline/starter/relay"
 )
@@ -129,14 +131,16 @@ type Config struct {
 	// Changes tells the console's pages what has changed; nil: they do not follow.
 	Changes  console.Changes
 	Temporal client.Client
+	Carrier  CarrierConfig
+	Defaults Defaults
+	Relay    RelayConfig
+	Codec    CodecConfig
+	// Prices are what costs are counted at; nil: no money is counted.
+	Prices *prices.List
 	// Namespace is the client's.
 	Namespace string
 	// Retention is how long after their removal people are erased; 0 is never.
 	Retention time.Duration
-	Carrier   CarrierConfig
-	Defaults  Defaults
-	Relay     RelayConfig
-	Codec     CodecConfig
 	Settings  SettingsConfig
 	// Metrics are served at /metrics; a registry of their own when nil.
 	Metrics *metrics.Metrics
@@ -178,6 +182,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	r := relay.New(relay.Config{
 		Store: cfg.Store, Engine: cfg.Temporal, Metrics: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now,
+		Costs: cfg.Store, Prices: cfg.Prices,
 		Histories: relay.NewHistories(cfg.Temporal, cfg.Namespace), Retention: cfg.Retention,
 		Interval: cfg.Relay.Interval, MinAge: cfg.Relay.MinAge, Escalation: cfg.Relay.Escalation,
 	})

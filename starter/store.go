@@ -14,6 +14,7 @@ import (
 // race, when they say so.
 type Store interface {
 	relay.Store
+	relay.Costs
 	metrics.Notices
 
 	// Ping fails unless the database answers.
@@ -70,6 +71,12 @@ type Store interface {
 	CancelCohort(ctx context.Context, step models.CohortStep) (models.CohortJob, error)
 	EnrolBatch(ctx context.Context, b models.CohortBatch) (models.CohortJob, error)
 	ExpireCohorts(ctx context.Context, before, now time.Time) error
+
+	// Costs and budgets.
+	Costs(ctx context.Context, q models.CostQuery) ([]models.CostSum, error)
+	Budgets(ctx context.Context) ([]models.Budget, error)
+	SetBudget(ctx context.Context, b models.Budget) (models.Budget, error)
+	DeleteBudget(ctx context.Context, id int64, actor string, now time.Time) error
 
 	// What operators should look at.
 	OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error)

@@ -48,7 +48,7 @@ const (
 	pageTimeout    = 15 * time.Second
 )
 
-func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) (*acts, error) {
+func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, stops *budgets) (*acts, error) {
 	library, registry, err := loadWords(cfg, toolParts{ledger: conns.Store, events: m})
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	return &acts{
 		decisions: decisions,
 		turns:     turns,
-		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: replies, Tools: registry, Rules: decisions},
+		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: replies, Tools: registry, Rules: decisions, Budgets: stops},
 		tools: &activities.ToolActivities{
 			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: time.Now, Metrics: m,
@@ -99,8 +99,8 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: memoryQueue{store: conns.Store}, Rules: decisions, Metrics: m},
 		subagents:   &activities.SubagentActivities{Store: rows, Tools: registry, Metrics: m},
 		removals:    &activities.RemovalActivities{Store: rows},
+		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: replies, Now: time.Now, Budgets: stops},
 		standing:    &activities.StandingActivities{Store: conns.Store},
-		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: replies, Now: time.Now},
 		front: &activities.NoticeActivities{
 			Store: rows, Alarms: rows, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
 			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"go.temporal.io/sdk/interceptor"
 	sdk "go.temporal.io/sdk/worker"
@@ -55,6 +56,7 @@ func runWorker(ctx context.Context, cfg config.Config, m *metrics.Metrics) error
 	if err != nil {
 		return errors.Join(err, conns.Close())
 	}
+	go w.budgets.follow(ctx)
 	if err := w.startWorkers(ctx); err != nil {
 		if ctx.Err() != nil {
 			err = nil // It was told to stop while it waited for Temporal.
@@ -74,10 +76,12 @@ type role struct {
 	namespace  string
 	deployment deployment
 	workers    []sdk.Worker
+	budgets    *budgets
 }
 
 func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) (*role, error) {
-	acts, err := newActs(cfg, conns, m)
+	stops := &budgets{rows: conns.Store, now: time.Now, logger: conns.Logger}
+	acts, err := newActs(cfg, conns, m, stops)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +120,7 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		queue.registerActivities(w)
 		workers = append(workers, w)
 	}
-	return &role{conns: conns, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers}, nil
+	return &role{conns: conns, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers, budgets: stops}, nil
 }
 
 // activitiesOnly returns the options of a worker without workflow tasks. The

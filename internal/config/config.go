@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"coachline/internal/prices"
 )
 
 // Config is everything the program may be told from outside. Load fills it;
@@ -21,6 +23,7 @@ type Config struct {
 	HTTP     HTTP
 	Inbound  Inbound
 	Payload  Payload
+	Costs    Costs
 	Coaching Coaching
 	Worker   Worker
 	Tuning   Tuning
@@ -131,6 +134,14 @@ const (
 	// UnknownSilent answers nothing.
 	UnknownSilent UnknownSenders = "silent"
 )
+
+// Costs says what models and carriers charge.
+type Costs struct {
+	// PricesFile is the path of a JSON file; Load reads it into Prices, which is
+	// nil where none is named.
+	PricesFile string `env:"COACH_PRICES_FILE"`
+	Prices     *prices.List
+}
 
 // Payload holds the keys that encrypt Temporal payloads and stored texts.
 type Payload struct {

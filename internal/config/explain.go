@@ -107,6 +107,7 @@ var explanations = map[string]explanation{
 	"COACH_OIDC_CLIENT_ID":     {readByStarter, "our id at the provider"},
 	"COACH_OIDC_CLIENT_SECRET": {readByStarter, "our secret at the provider"},
 	"COACH_UI_ORIGIN":          {readByStarter, "web origins of the Temporal UI that may open payloads"},
+	pricesFile:                 {readByStarter, "path of a JSON file with the prices of models and carriers ([operations](operations.md#costs)); without one tokens and segments are counted and no money"},
 
 	"COACH_TEXTS_PER_MINUTE": {readByBoth, "messages of one sender that reach the coach in a minute; 0: no limit"},
 	"COACH_TEXTS_PER_DAY":    {readByBoth, "the same in 24 hours"},

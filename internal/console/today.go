@@ -24,8 +24,15 @@ func (c *Console) showToday(v *viewer) (page, error) {
 	if today.People == 0 {
 		return page{title: "Today", follow: followAll, body: c.welcome(v)}, nil
 	}
+	budgets, err := crossedBudgets(v)
+	if err != nil {
+		return page{}, err
+	}
 	return page{title: "Today", follow: followAll, body: []g.Node{
 		h.H1(g.Text("Today")),
+		g.Map(budgets, func(b api.Budget) g.Node {
+			return h.P(h.Class("problem"), h.A(h.Href(Path+"cost"), g.Text("Budget: "+budgetName(b))), g.Text(". "+budgetAlert(b.State)))
+		}),
 		crisisQueue(v, today),
 		senderHold(v, today.SenderHold),
 		h.H2(g.Text("People who need a look")),

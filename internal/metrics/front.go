@@ -23,6 +23,7 @@ type front struct {
 	alarms   *prometheus.CounterVec
 	refusals *prometheus.CounterVec
 	checks   *prometheus.CounterVec
+	budgets  *prometheus.CounterVec
 }
 
 // Verdicts on a delivered text.
@@ -52,15 +53,24 @@ func newFront(factory promauto.Factory) front {
 			"API requests that were not admitted, by reason.", "reason"),
 		checks: counter(factory, "audit_checks_total",
 			"Checks of the audit's chain, by what they found.", "result"),
+		budgets: counter(factory, "budget_crossings_total",
+			"Budgets that crossed their warning or were spent.", "state"),
 	}
 	f.checks.WithLabelValues(string(AuditBroken))
 	f.alarms.WithLabelValues(string(models.AttentionCrisis))
 	f.alarms.WithLabelValues(kindWeakSign)
+	f.budgets.WithLabelValues(string(models.BudgetWarned))
+	f.budgets.WithLabelValues(string(models.BudgetSpent))
 	// A rate needs a first value to rise from.
 	for _, verdict := range []string{verdictAccepted, verdictDuplicate, verdictUnavailable} {
 		f.texts.WithLabelValues(verdict, "")
 	}
 	return f
+}
+
+// BudgetCrossed counts a budget that reached its warning or is spent.
+func (m *Metrics) BudgetCrossed(state models.BudgetState) {
+	m.front.budgets.WithLabelValues(label(state)).Inc()
 }
 
 // APIRefused counts an API request that was not admitted.

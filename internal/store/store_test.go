@@ -101,6 +101,7 @@ func (w *world) raw(fn func(db *sql.DB)) {
 // undoNewest takes back migrations 21 to 34, for tests of older databases.
 var undoNewest = []string{
 	"ALTER TABLE outbox DROP COLUMN segments", "DROP INDEX outbox_created", "DROP INDEX participants_heard", "DROP INDEX schedules_next", "DROP INDEX prompts_target",
+	"DROP TABLE cost_queue", "DROP TABLE costs", "DROP TABLE budgets",
 	"DROP TABLE cohort_jobs", "DROP TABLE erasures", "DROP TABLE suppressions",
 	"DROP TABLE change_viewers", "DROP TABLE changes",
 	"DROP INDEX participants_taken_over", "ALTER TABLE participants DROP COLUMN taken_over_by", "ALTER TABLE participants DROP COLUMN taken_over_at",
@@ -126,11 +127,11 @@ func (w *world) undoMigrations() []string {
 	return slices.Concat(w.dropChangeTriggers(), w.dropAuditTriggers(), undoNewest)
 }
 
-// dropChangeTriggers lists the statements that remove the triggers of changes.
+// dropChangeTriggers lists the statements that remove the triggers of changes and costs.
 func (w *world) dropChangeTriggers() []string {
-	query, drop := "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%_change'", "DROP TRIGGER %s"
+	query, drop := "SELECT name FROM sqlite_master WHERE type = 'trigger' AND (name LIKE '%_change' OR name LIKE '%_cost')", "DROP TRIGGER %s"
 	if !strings.HasPrefix(w.url, "sqlite:") {
-		query = "SELECT 'tell_change' UNION SELECT 'tell_participant_change' UNION SELECT 'tell_common_change'"
+		query = "SELECT 'tell_change' UNION SELECT 'tell_participant_change' UNION SELECT 'tell_common_change' UNION SELECT 'queue_step_cost' UNION SELECT 'queue_stage_cost' UNION SELECT 'queue_outbox_cost' UNION SELECT 'queue_inbound_cost'"
 		drop = "DROP FUNCTION %s CASCADE"
 	}
 	var statements []string

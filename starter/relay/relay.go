@@ -15,6 +15,7 @@ import (
 
 	"coachline/internal/keylock"
 	"coachline/internal/metrics"
+	"coachline/internal/prices"
 	"coachline/models"
 )
 
@@ -36,6 +37,9 @@ type Config struct {
 	Metrics *metrics.Metrics
 	Logger  *slog.Logger
 	Now     func() time.Time
+	// Costs keeps the ledger, at the prices of Prices; nil: there is none.
+	Costs  Costs
+	Prices *prices.List
 	// Interval between two sweeps, MinAge of the notices that a sweep touches:
 	// long enough for the process that wrote them to have delivered them. Zero
 	// values take the defaults (2 s, 3 s).
@@ -58,6 +62,8 @@ type Relay struct {
 	delays map[string]delay
 	// restoration is touched by Run only.
 	restoration restoration
+	// costsDue is when costs are swept next; touched by Run only.
+	costsDue time.Time
 	// erasing is touched by Run only.
 	erasing erasing
 }
@@ -94,7 +100,7 @@ func (r *Relay) Stop(ctx context.Context) { r.pool.stop(ctx) }
 // keeps replicas from sweeping in step. It may run once at a time.
 func (r *Relay) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := errors.Join(r.sweepAlarms(ctx), r.sweepEscalations(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx), r.sweepErasures(ctx))
+		err := errors.Join(r.sweepAlarms(ctx), r.sweepEscalations(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx), r.sweepErasures(ctx), r.sweepCosts(ctx))
 		if err != nil && ctx.Err() == nil {
 			r.cfg.Logger.Error("sweeping undelivered rows failed, trying again", "error", err)
 		}

@@ -1,0 +1,258 @@
+package console
+
+import (
+	"encoding/csv"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+// costGroups are the ways in which costs are added up, and their labels.
+var costGroups = []struct {
+	by    models.CostGroup
+	label string
+}{
+	{models.CostByDay, "Day"}, {models.CostByPerson, "Person"}, {models.CostByModel, "Model"}, {models.CostByKind, "Kind"},
+}
+
+// costQuery is what the address asks for; empty fields are the API's defaults.
+func costQuery(v *viewer) url.Values {
+	query := url.Values{}
+	for _, name := range []string{"from", "until", "by"} {
+		if value := v.query(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query
+}
+
+// showCost is what was spent, and the budgets.
+func (*Console) showCost(v *viewer) (page, error) {
+	query := costQuery(v)
+	costs, err := get[api.Costs](v, "/costs", query)
+	if err != nil {
+		return page{}, err
+	}
+	budgets, err := get[api.BudgetList](v, "/budgets", nil)
+	if err != nil {
+		return page{}, err
+	}
+	return page{title: "Cost", section: "cost", body: []g.Node{
+		h.H1(g.Text("Cost")),
+		g.If(costs.Currency == "", h.P(g.Text("No prices are configured, so tokens and segments are counted and no money. Set COACH_PRICES_FILE."))),
+		budgetSection(v, budgets.Budgets, costs.Currency),
+		h.H2(g.Text("Spent")),
+		costForm(costs),
+		costTable(costs),
+		h.P(h.A(h.Href(Path+"cost.csv?"+query.Encode()), g.Text("Download as CSV"))),
+	}}, nil
+}
+
+func costForm(costs api.Costs) g.Node {
+	return h.Form(h.Method("get"), h.Action(Path+"cost"), h.Class("stack"),
+		field("from", "First day (UTC)", h.Input(h.ID("from"), h.Name("from"), h.Type("date"), h.Value(costs.From))),
+		field("until", "Last day (UTC)", h.Input(h.ID("until"), h.Name("until"), h.Type("date"), h.Value(costs.Until))),
+		field("by", "Added up by", h.Select(h.ID("by"), h.Name("by"), g.Map(costGroups, func(group struct {
+			by    models.CostGroup
+			label string
+		}) g.Node {
+			return h.Option(h.Value(string(group.by)), g.If(string(group.by) == costs.By, h.Selected()), g.Text(group.label))
+		}))),
+		h.Button(h.Type("submit"), g.Text("Show")))
+}
+
+func costTable(costs api.Costs) g.Node {
+	if len(costs.Rows) == 0 {
+		return h.P(g.Text("Nothing was spent in these days."))
+	}
+	return h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Costs"), h.TabIndex("0"), h.Table(
+		h.THead(h.Tr(g.Map([]string{"", "Tokens in", "of these cached", "Tokens out", "Segments sent", "Segments received", "Money", "Without a price"}, func(label string) g.Node {
+			if label == "" {
+				label = costLabel(costs.By)
+			}
+			return h.Th(h.Scope("col"), g.Text(label))
+		}))),
+		h.TBody(g.Map(costs.Rows, func(row api.CostRow) g.Node {
+			return costLine(costs, row, costKey(costs.By, row))
+		})),
+		h.TFoot(costLine(costs, costs.Total, g.Text("Total"))),
+	))
+}
+
+func costLabel(by string) string {
+	for _, group := range costGroups {
+		if string(group.by) == by {
+			return group.label
+		}
+	}
+	return by
+}
+
+// costKey is what a line is about.
+func costKey(by string, row api.CostRow) g.Node {
+	switch {
+	case by == string(models.CostByPerson) && row.Key == "":
+		return g.Text("People who are not enrolled")
+	case by == string(models.CostByPerson):
+		name := row.Name
+		if name == "" {
+			name = row.Key
+		}
+		return h.A(h.Href(Path+"people/"+row.Key), g.Text(name))
+	}
+	return g.Text(row.Key)
+}
+
+func costLine(costs api.Costs, row api.CostRow, key g.Node) g.Node {
+	money := "unknown"
+	if costs.Currency != "" {
+		money = api.FormatMoney(row.Micros, costs.Currency)
+	}
+	number := func(n int64) g.Node { return h.Td(g.Text(strconv.FormatInt(n, 10))) }
+	return h.Tr(h.Th(h.Scope("row"), key), number(row.InputTokens), number(row.CachedTokens), number(row.OutputTokens),
+		number(row.SegmentsOut), number(row.SegmentsIn), h.Td(g.Text(money)), number(row.Unpriced))
+}
+
+func budgetSection(v *viewer, budgets []api.Budget, currency string) g.Node {
+	return g.Group{
+		h.H2(g.Text("Budgets")),
+		g.If(len(budgets) == 0, h.P(g.Text("No budgets are set."))),
+		h.Ul(g.Map(budgets, func(b api.Budget) g.Node { return budgetItem(v, b) })),
+		g.Iff(currency != "" && v.can(auth.BudgetChange), func() g.Node { return budgetForm(v, currency) }),
+	}
+}
+
+func budgetName(b api.Budget) string {
+	scope := "The programme"
+	if b.ParticipantID != "" {
+		scope = b.ParticipantID
+	}
+	switch b.Period {
+	case models.BudgetDay:
+		return scope + ", each day"
+	case models.BudgetMonth:
+		return scope + ", each month"
+	case models.BudgetTotal:
+	}
+	return scope + ", in total"
+}
+
+// budgetAlert says what a crossed level means; empty while a budget is open.
+func budgetAlert(state models.BudgetState) string {
+	switch state {
+	case models.BudgetWarned:
+		return "The warning level is crossed."
+	case models.BudgetSpent:
+		return "Spent: the model is stopped and people get fixed texts. Crisis, STOP and HELP are answered as ever."
+	case models.BudgetOpen:
+	}
+	return ""
+}
+
+func budgetItem(v *viewer, b api.Budget) g.Node {
+	id := strconv.FormatInt(b.ID, 10)
+	sums := api.FormatMoney(b.Spent, b.Currency) + " of " + api.FormatMoney(b.Micros, b.Currency)
+	alert := budgetAlert(b.State)
+	return h.Li(
+		h.P(h.Strong(g.Text(budgetName(b))), g.Text(": "+sums+", warning at "+strconv.FormatInt(b.WarnPercent, 10)+" %")),
+		h.Meter(h.Aria("label", budgetName(b)+": "+sums), h.Min("0"), h.Max(strconv.FormatInt(b.Micros, 10)), h.Value(strconv.FormatInt(min(b.Spent, b.Micros), 10))),
+		g.If(alert != "", h.P(h.Class("problem"), g.Text(alert))),
+		g.Iff(v.can(auth.BudgetChange), func() g.Node {
+			return h.Details(h.Summary(g.Text("Remove budget "+id)),
+				h.Form(h.Method("post"), h.Action(Path+"cost/budgets/"+id+"/delete"), h.Class("stack"),
+					h.P(g.Text("Nothing bounds these costs any more; a stopped model goes on within a minute.")),
+					reasonField(v, "reason-"+id), h.Button(h.Type("submit"), g.Text("Remove"))))
+		}),
+	)
+}
+
+func budgetForm(v *viewer, currency string) g.Node {
+	return h.Details(g.If(v.problem != "", g.Attr("open")), h.Summary(g.Text("Set a budget")),
+		h.Form(h.Method("post"), h.Action(Path+"cost/budgets"), h.Class("stack"),
+			h.P(g.Text("It takes the place of a budget of the same person and period. Once it is spent, the model is stopped within a minute and fixed texts are sent.")),
+			field("participant", "Id of the person (empty: the whole programme)", h.Input(h.ID("participant"), h.Name("participant"), h.MaxLength("64"), h.Value(v.value("participant")))),
+			field("period", "Period (UTC)", h.Select(h.ID("period"), h.Name("period"),
+				h.Option(h.Value("month"), g.Text("Each month")), h.Option(h.Value("day"), g.Text("Each day")), h.Option(h.Value("total"), g.Text("In total")))),
+			field("amount", "Amount in "+currency, h.Input(h.ID("amount"), h.Name("amount"), h.Required(), g.Attr("inputmode", "decimal"), h.Value(v.value("amount")))),
+			field("warn", "Warn at percent", h.Input(h.ID("warn"), h.Name("warn"), h.Type("number"), h.Min("1"), h.Max("100"), h.Value(valueOr(v, "warn", "80")))),
+			reasonField(v, "reason-budget"),
+			h.Button(h.Type("submit"), g.Text("Set budget"))))
+}
+
+// valueOr is what a field of a refused form held, or its first value.
+func valueOr(v *viewer, name, first string) string {
+	if value := v.value(name); value != "" {
+		return value
+	}
+	return first
+}
+
+func (*Console) setBudget(v *viewer) (string, error) {
+	form := v.request.PostForm
+	micros, err := api.ParseMoney(form.Get("amount"))
+	if err != nil {
+		return "", &refusal{status: http.StatusBadRequest, message: "amount: " + err.Error()}
+	}
+	percent, err := strconv.ParseInt(form.Get("warn"), 10, 64)
+	if err != nil {
+		return "", &refusal{status: http.StatusBadRequest, message: "warn: must be a number of percent"}
+	}
+	body := api.NewBudget{Scope: models.BudgetProgramme, Period: models.BudgetPeriod(form.Get("period")), Micros: micros, WarnPercent: percent}
+	if id := form.Get("participant"); id != "" {
+		body.Scope, body.ParticipantID = models.BudgetParticipant, id
+	}
+	_, err = send[api.Budget](v, call{method: http.MethodPut, path: "/budgets", body: body, reason: form.Get("reason")})
+	if isRefusal(err, http.StatusNotFound) {
+		return "", &refusal{status: http.StatusBadRequest, message: "participant: nobody has this id"}
+	}
+	return "cost", err
+}
+
+func (*Console) deleteBudget(v *viewer) (string, error) {
+	_, err := send[struct{}](v, call{method: http.MethodDelete, path: "/budgets/" + url.PathEscape(v.path("id")), reason: v.request.PostForm.Get("reason")})
+	return "cost", err
+}
+
+// downloadCost writes the rows of the screen as CSV, without names.
+func (c *Console) downloadCost(w http.ResponseWriter, r *http.Request) {
+	v, ok := c.viewerOf(w, r)
+	if !ok {
+		return
+	}
+	costs, err := get[api.Costs](v, "/costs", costQuery(v))
+	if err != nil {
+		c.explain(w, v, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="costs-`+costs.From+"-"+costs.Until+`.csv"`)
+	out := csv.NewWriter(w)
+	// A failed write means that the browser has gone.
+	_ = out.Write([]string{costs.By, "calls", "input_tokens", "cached_tokens", "output_tokens", "segments_out", "segments_in", "micros", "currency", "unpriced"})
+	for _, row := range costs.Rows {
+		line := []string{row.Key}
+		for _, n := range []int64{row.Calls, row.InputTokens, row.CachedTokens, row.OutputTokens, row.SegmentsOut, row.SegmentsIn, row.Micros} {
+			line = append(line, strconv.FormatInt(n, 10))
+		}
+		_ = out.Write(append(line, costs.Currency, strconv.FormatInt(row.Unpriced, 10)))
+	}
+	out.Flush()
+}
+
+// crossedBudgets lists the budgets that are past their warning; none for viewers
+// who may not see costs.
+func crossedBudgets(v *viewer) ([]api.Budget, error) {
+	if !v.can(auth.CostRead) {
+		return nil, nil
+	}
+	list, err := get[api.BudgetList](v, "/budgets", nil)
+	return slices.DeleteFunc(list.Budgets, func(b api.Budget) bool { return b.State == models.BudgetOpen }), err
+}

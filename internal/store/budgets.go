@@ -1,0 +1,160 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// SetBudget stores a budget in the place of the one of the same scope and period,
+// with its audit row, and returns it as it stands. ErrNotFound for an unknown
+// participant.
+func (s *Store) SetBudget(ctx context.Context, b models.Budget) (models.Budget, error) {
+	b.UpdatedAt = instant(b.UpdatedAt)
+	var out models.Budget
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		out = b
+		if b.Scope == models.BudgetParticipant {
+			if _, err := lockEnrolled(tx, b.ParticipantID); err != nil {
+				return err
+			}
+		}
+		var old []models.Budget
+		if err := forUpdate(tx).Where("scope = ? AND participant_id = ? AND period = ?", b.Scope, b.ParticipantID, b.Period).Find(&old).Error; err != nil {
+			return err
+		}
+		var before map[string]string
+		for _, row := range old {
+			out.ID, before = row.ID, map[string]string{"budget": describeBudget(row)}
+		}
+		out.PeriodStart = b.Period.FirstDay(b.UpdatedAt)
+		var err error
+		if out.Spent, err = spentOf(tx, out); err != nil {
+			return err
+		}
+		out.State = models.BudgetOpen // the next sweep tells of what is crossed already
+		if err := tx.Save(&out).Error; err != nil {
+			return err
+		}
+		return database.AddAudit(tx, models.Audit{
+			ParticipantID: out.ParticipantID, Actor: out.CreatedBy, Action: "budget", Object: "budget/" + strconv.FormatInt(out.ID, 10),
+			Detail: describeBudget(out), Before: before, After: map[string]string{"budget": describeBudget(out)}, At: out.UpdatedAt,
+		})
+	})
+	if err != nil {
+		return models.Budget{}, fmt.Errorf("setting the budget: %w", err)
+	}
+	return out, nil
+}
+
+func describeBudget(b models.Budget) string {
+	return fmt.Sprintf("%s %s %d micros, warning at %d percent", b.Scope, b.Period, b.Micros, b.WarnPercent)
+}
+
+// DeleteBudget removes a budget. ErrNotFound for an unknown id.
+func (s *Store) DeleteBudget(ctx context.Context, id int64, actor string, now time.Time) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		var row models.Budget
+		if err := forUpdate(tx).Where("id = ?", id).Take(&row).Error; err != nil {
+			return err
+		}
+		if err := tx.Delete(&row).Error; err != nil {
+			return err
+		}
+		return database.AddAudit(tx, models.Audit{
+			ParticipantID: row.ParticipantID, Actor: actor, Action: "budget_delete", Object: "budget/" + strconv.FormatInt(id, 10),
+			Detail: describeBudget(row), Before: map[string]string{"budget": describeBudget(row)}, At: instant(now),
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("deleting the budget: %w", err)
+	}
+	return nil
+}
+
+// Budgets returns all budgets, the programme's first.
+func (s *Store) Budgets(ctx context.Context) ([]models.Budget, error) {
+	var rows []models.Budget
+	if err := s.reader(ctx).Order("scope DESC, participant_id, period").Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("reading budgets: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// spentOf adds up what counts against a budget.
+func spentOf(tx *gorm.DB, b models.Budget) (int64, error) {
+	find := tx.Model(&models.Cost{}).Where("day >= ? AND currency = ?", b.PeriodStart, b.Currency)
+	if b.Scope == models.BudgetParticipant {
+		find = find.Where("participant_id = ?", b.ParticipantID)
+	}
+	var spent int64
+	err := find.Select("COALESCE(SUM(micros), 0)").Scan(&spent).Error
+	return spent, err
+}
+
+// CheckBudgets brings every budget up to date and returns those that have crossed
+// their warning or are spent since the last time, each crossing once for all
+// processes.
+func (s *Store) CheckBudgets(ctx context.Context, now time.Time) ([]models.Budget, error) {
+	rows, err := s.Budgets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var crossed []models.Budget
+	for _, row := range rows {
+		was, start := row.State, row.Period.FirstDay(now)
+		if start != row.PeriodStart {
+			was = models.BudgetOpen
+		}
+		fresh := row
+		fresh.PeriodStart = start
+		if fresh.Spent, err = spentOf(s.reader(ctx), fresh); err != nil {
+			return crossed, fmt.Errorf("adding up a budget: %w", classify(err))
+		}
+		fresh.State = fresh.StateAt(fresh.Spent)
+		if fresh == row {
+			continue
+		}
+		changed := false
+		err = s.writeOne(ctx, func(rows *gorm.DB) error {
+			res := rows.Model(&models.Budget{}).
+				Where("id = ? AND state = ? AND period_start = ? AND updated_at = ?", row.ID, row.State, row.PeriodStart, row.UpdatedAt).
+				UpdateColumns(map[string]any{"state": fresh.State, "spent": fresh.Spent, "period_start": start})
+			changed = res.RowsAffected > 0
+			return res.Error
+		})
+		if err != nil {
+			return crossed, fmt.Errorf("updating a budget: %w", err)
+		}
+		if changed && fresh.State != was && fresh.State != models.BudgetOpen {
+			crossed = append(crossed, fresh)
+		}
+	}
+	return crossed, nil
+}
+
+// SpentBudgets says for whom the model is stopped at an instant, as of the last
+// sweep.
+func (s *Store) SpentBudgets(ctx context.Context, now time.Time) (models.SpentBudgets, error) {
+	var rows []models.Budget
+	if err := s.reader(ctx).Where("state = ?", models.BudgetSpent).Find(&rows).Error; err != nil {
+		return models.SpentBudgets{}, fmt.Errorf("reading spent budgets: %w", classify(err))
+	}
+	out := models.SpentBudgets{Participants: map[string]bool{}}
+	for _, row := range rows {
+		switch {
+		case row.PeriodStart != row.Period.FirstDay(now):
+		case row.Scope == models.BudgetProgramme:
+			out.Programme = true
+		default:
+			out.Participants[row.ParticipantID] = true
+		}
+	}
+	return out, nil
+}

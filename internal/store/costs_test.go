@@ -1,0 +1,152 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/prices"
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+func priceList(t *testing.T) *prices.List {
+	t.Helper()
+	list, err := prices.Parse([]byte(`{"currency": "USD", "models": {"bench": {"input": 1, "cached_input": 0.5, "output": 4}},
+		"destinations": {"+1": {"outbound": 0.01, "inbound": 0.02}}}`))
+	require.NoError(t, err)
+	return list
+}
+
+// spend has one text and its answer cost something, as exchange does.
+func (w *world) spend(n int, usage models.Usage) {
+	w.t.Helper()
+	require.NoError(w.t, w.saveStep(models.Step{TurnID: models.TurnID("p1", n), Number: 2, Model: "bench", Usage: usage, Trace: "{}", CreatedAt: at(n)}))
+}
+
+// Every call and every text is in the ledger once, however often it is swept and
+// saved again.
+func TestCostsAreRecordedOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.exchange(1)
+		w.spend(1, models.Usage{Prompt: 1000, Cached: 200, Completion: 50})
+		require.Equal(t, 0, w.count("SELECT count(*) FROM costs"))
+		for range 2 {
+			require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+			w.spend(1, models.Usage{Prompt: 9}) // a retry: the first one stays
+		}
+		require.Equal(t, 0, w.count("SELECT count(*) FROM cost_queue"))
+		day := start.Format(time.DateOnly)
+		sums, err := w.Costs(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByPerson})
+		require.NoError(t, err)
+		// 800 + 100 + 200 for tokens, 10,000 and 20,000 for the texts.
+		require.Equal(t, []models.CostSum{{
+			Key: "p1", Name: "Ada Quill", Calls: 4, InputTokens: 1000, CachedTokens: 200, OutputTokens: 50, SegmentsOut: 1, SegmentsIn: 1, Micros: 31_100,
+		}}, sums)
+		sums, err = w.Costs(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByKind})
+		require.NoError(t, err)
+		require.Len(t, sums, 3)
+		sums, err = w.Costs(w.ctx, models.CostQuery{From: "2099-01-01", Until: "2099-01-02", By: models.CostByDay})
+		require.NoError(t, err)
+		require.Empty(t, sums)
+		_, err = w.Costs(w.ctx, models.CostQuery{By: "phone"})
+		require.ErrorContains(t, err, "by: must be")
+	})
+}
+
+// Without prices all is counted and nothing is priced; a trace lists each call of
+// a round.
+func TestCostsWithoutPrices(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.exchange(1)
+		trace := `{"stages": [{"Name": "model", "Model": "big", "Usage": {"prompt": 7, "completion": 1}}, {"Name": "guard"}, {"Name": "model", "Model": "big", "Usage": {"prompt": 5}}]}`
+		require.NoError(t, w.saveStep(models.Step{TurnID: models.TurnID("p1", 1), Number: 2, Model: "big", Usage: models.Usage{Prompt: 5}, Trace: trace, CreatedAt: at(1)}))
+		require.NoError(t, w.RecordCosts(w.ctx, nil))
+		day := start.Format(time.DateOnly)
+		sums, err := w.Costs(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByModel})
+		require.NoError(t, err)
+		require.Equal(t, []models.CostSum{{Key: "bench", Calls: 1, Unpriced: 1}, {Key: "big", Calls: 2, InputTokens: 12, OutputTokens: 1, Unpriced: 2}}, sums)
+	})
+}
+
+func TestBudgets(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.exchange(1)
+		set := func(b models.Budget) models.Budget {
+			b.WarnPercent, b.Currency, b.CreatedBy, b.UpdatedAt = 80, "USD", "operator", at(1)
+			out, err := w.SetBudget(w.ctx, b)
+			require.NoError(t, err)
+			return out
+		}
+		month := set(models.Budget{Scope: models.BudgetProgramme, Period: models.BudgetMonth, Micros: 37_500})
+		hers := set(models.Budget{Scope: models.BudgetParticipant, ParticipantID: "p1", Period: models.BudgetDay, Micros: 1_000_000})
+		require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+
+		crossed, err := w.CheckBudgets(w.ctx, at(2))
+		require.NoError(t, err)
+		require.Len(t, crossed, 1)
+		require.Equal(t, models.BudgetWarned, crossed[0].State)
+		require.Equal(t, int64(30_000), crossed[0].Spent)
+		crossed, err = w.CheckBudgets(w.ctx, at(3))
+		require.NoError(t, err)
+		require.Empty(t, crossed, "a crossing is told once")
+
+		w.spend(1, models.Usage{Completion: 5000})
+		require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+		crossed, err = w.CheckBudgets(w.ctx, at(4))
+		require.NoError(t, err)
+		require.Len(t, crossed, 1)
+		require.Equal(t, models.BudgetSpent, crossed[0].State)
+		stopped, err := w.SpentBudgets(w.ctx, at(5))
+		require.NoError(t, err)
+		require.True(t, stopped.Stops("p1"))
+
+		// A new month begins anew, also before it is swept.
+		stopped, err = w.SpentBudgets(w.ctx, at(5).AddDate(0, 1, 0))
+		require.NoError(t, err)
+		require.False(t, stopped.Stops("p1"))
+
+		// A larger budget takes the place of the smaller one; a person's stops theirs.
+		larger := set(models.Budget{Scope: models.BudgetProgramme, Period: models.BudgetMonth, Micros: 50_000_000})
+		require.Equal(t, month.ID, larger.ID)
+		set(models.Budget{Scope: models.BudgetParticipant, ParticipantID: "p1", Period: models.BudgetDay, Micros: 10})
+		_, err = w.CheckBudgets(w.ctx, at(6))
+		require.NoError(t, err)
+		stopped, err = w.SpentBudgets(w.ctx, at(6))
+		require.NoError(t, err)
+		require.Equal(t, models.SpentBudgets{Participants: map[string]bool{"p1": true}}, stopped)
+
+		require.NoError(t, w.DeleteBudget(w.ctx, hers.ID, "operator", at(7)))
+		require.ErrorIs(t, w.DeleteBudget(w.ctx, hers.ID, "operator", at(7)), models.ErrNotFound)
+		left, err := w.Budgets(w.ctx)
+		require.NoError(t, err)
+		require.Len(t, left, 1)
+		_, err = w.SetBudget(w.ctx, models.Budget{Scope: models.BudgetParticipant, ParticipantID: "px", Period: models.BudgetDay, UpdatedAt: at(8)})
+		require.ErrorIs(t, err, models.ErrNotFound)
+		require.Equal(t, 5, w.count("SELECT count(*) FROM audit WHERE action LIKE 'budget%'"))
+	})
+}
+
+// A text and its answer cost no statement more because they are counted, and what
+// no budget bounds costs a sweep two.
+func TestCostStatements(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Close())
+		var seen statements
+		w = seen.watch(t, store.Config{URL: w.url})
+		w.enrolled()
+		w.exchange(1)
+		require.NotContains(t, strings.Join(seen.sent, "\n"), "cost")
+		require.NoError(t, w.RecordCosts(w.ctx, nil))
+		seen.sent = nil
+		require.NoError(t, w.RecordCosts(w.ctx, nil))
+		_, err := w.CheckBudgets(w.ctx, at(2))
+		require.NoError(t, err)
+		require.Len(t, seen.sent, 2)
+	})
+}

@@ -1,0 +1,148 @@
+package models
+
+import "time"
+
+// CostKind is what was paid for.
+type CostKind string
+
+const (
+	// CostModel is a call of a model.
+	CostModel CostKind = "model"
+	// CostOutbound is a text that the carrier took, CostInbound one that it
+	// brought.
+	CostOutbound CostKind = "outbound"
+	CostInbound  CostKind = "inbound"
+)
+
+// Cost is one row of table costs: what a call of a model or a text used and what
+// it cost. It holds no personal data.
+type Cost struct {
+	// Ref names what it was paid for and is unique, so that a retry does not
+	// count twice.
+	Ref           string `gorm:"primaryKey"`
+	ParticipantID string // empty: the sender was not enrolled
+	Day           string // of UTC
+	Kind          CostKind
+	// Model and Stage are empty for texts, Segments is 0 for calls.
+	Model        string
+	Stage        StageName
+	InputTokens  int64
+	CachedTokens int64
+	OutputTokens int64
+	Segments     int64
+	// Micros is in millionths of Currency; nil where no price was known.
+	Micros   *int64
+	Currency string
+}
+
+// CostGroup is what costs are added up by.
+type CostGroup string
+
+const (
+	CostByDay    CostGroup = "day"
+	CostByPerson CostGroup = "person"
+	CostByModel  CostGroup = "model"
+	CostByKind   CostGroup = "kind"
+)
+
+// CostQuery selects costs from a day up to and with another, "2026-11-24", and how
+// they are added up.
+type CostQuery struct {
+	From, Until string
+	By          CostGroup
+}
+
+// CostSum is what the costs of one group add up to.
+type CostSum struct {
+	// Key is the day, the participant's id, the model or the kind.
+	Key string
+	// Name is the person's, by person; personal data.
+	Name         string `gorm:"-"`
+	Calls        int64
+	InputTokens  int64
+	CachedTokens int64
+	OutputTokens int64
+	SegmentsOut  int64
+	SegmentsIn   int64
+	Micros       int64
+	// Unpriced counts calls and texts without a known price.
+	Unpriced int64
+}
+
+// BudgetScope is whose costs a budget bounds.
+type BudgetScope string
+
+const (
+	BudgetProgramme   BudgetScope = "programme"
+	BudgetParticipant BudgetScope = "participant"
+)
+
+// BudgetPeriod is after what time a budget begins anew, by UTC.
+type BudgetPeriod string
+
+const (
+	BudgetDay   BudgetPeriod = "day"
+	BudgetMonth BudgetPeriod = "month"
+	BudgetTotal BudgetPeriod = "total"
+)
+
+// FirstDay returns the first day of the period that an instant is in; empty for
+// all days.
+func (p BudgetPeriod) FirstDay(at time.Time) string {
+	switch p {
+	case BudgetDay:
+		return at.UTC().Format(time.DateOnly)
+	case BudgetMonth:
+		return at.UTC().Format("2006-01") + "-01"
+	case BudgetTotal:
+	}
+	return ""
+}
+
+// BudgetState is where a budget stands.
+type BudgetState string
+
+const (
+	BudgetOpen   BudgetState = "open"
+	BudgetWarned BudgetState = "warned"
+	BudgetSpent  BudgetState = "spent"
+)
+
+// Budget is one row of table budgets: what may be spent. State, Spent and
+// PeriodStart are of the last sweep.
+type Budget struct {
+	ID            int64 `gorm:"primaryKey"`
+	Scope         BudgetScope
+	ParticipantID string // empty for the programme
+	Period        BudgetPeriod
+	Micros        int64
+	WarnPercent   int64
+	Currency      string
+	State         BudgetState
+	Spent         int64
+	PeriodStart   string
+	CreatedBy     string
+	UpdatedAt     time.Time
+}
+
+// StateAt returns the state of the budget once that much is spent.
+func (b Budget) StateAt(spent int64) BudgetState {
+	switch {
+	case spent >= b.Micros:
+		return BudgetSpent
+	case spent*100 >= b.Micros*b.WarnPercent:
+		return BudgetWarned
+	}
+	return BudgetOpen
+}
+
+// SpentBudgets says for whom the model is stopped.
+type SpentBudgets struct {
+	Programme    bool
+	Participants map[string]bool
+}
+
+// Stops reports whether the model is stopped for a participant.
+func (s SpentBudgets) Stops(participantID string) bool {
+	return s.Programme || s.Participants[participantID]
+}

@@ -1,0 +1,139 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+const (
+	costsPath   = "/costs"
+	budgetsPath = "/budgets"
+)
+
+type costsRequest struct {
+	From  string `query:"from" format:"date" doc:"First day, of UTC; the first of this month by default."`
+	Until string `query:"until" format:"date" doc:"Last day, of UTC; today by default."`
+	By    string `query:"by" enum:"day,person,model,kind" default:"day"`
+}
+
+type newBudgetRequest struct {
+	Body api.NewBudget
+}
+
+type budgetRequest struct {
+	ID int64 `path:"id" minimum:"1" doc:"Id of a budget."`
+}
+
+func (h *handlers) registerCosts(router huma.API) {
+	register(router, route{method: http.MethodGet, path: costsPath, id: "list-costs", needs: auth.CostRead, summary: "Tokens, segments and money by day, person, model or kind"}, h.listCosts)
+	register(router, route{method: http.MethodGet, path: budgetsPath, id: "list-budgets", needs: auth.CostRead, summary: "Budgets and what is spent of them"}, h.listBudgets)
+	register(router, route{method: http.MethodPut, path: budgetsPath, id: "set-budget", needs: auth.BudgetChange, summary: "Set the budget of a scope and period",
+		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.setBudget)
+	register(router, route{method: http.MethodDelete, path: budgetsPath + "/{id}", id: "delete-budget", needs: auth.BudgetChange, summary: "Remove a budget",
+		errors: []int{http.StatusNotFound}}, h.deleteBudget)
+}
+
+func (h *handlers) listCosts(ctx context.Context, in *costsRequest) (*answer[api.Costs], error) {
+	query := models.CostQuery{From: in.From, Until: in.Until, By: models.CostGroup(in.By)}
+	if query.From == "" {
+		query.From = models.BudgetMonth.FirstDay(h.now())
+	}
+	if query.Until == "" {
+		query.Until = h.now().UTC().Format(time.DateOnly)
+	}
+	if query.Until < query.From {
+		return nil, newFailure(http.StatusBadRequest, "until: must not be before from")
+	}
+	sums, err := h.store.Costs(ctx, query)
+	if err != nil {
+		return nil, h.toFailure("adding up costs", err)
+	}
+	out := api.Costs{From: query.From, Until: query.Until, By: in.By, Currency: h.cfg.Prices.Currency(), Rows: make([]api.CostRow, len(sums))}
+	for i, sum := range sums {
+		out.Rows[i] = toCostRow(sum)
+		if !canSeePersonal(ctx) {
+			out.Rows[i].Name = ""
+		}
+		addRow(&out.Total, out.Rows[i])
+	}
+	return newAnswer("", out), nil
+}
+
+func toCostRow(s models.CostSum) api.CostRow {
+	return api.CostRow{
+		Key: s.Key, Name: s.Name, Calls: s.Calls, InputTokens: s.InputTokens, CachedTokens: s.CachedTokens, OutputTokens: s.OutputTokens,
+		SegmentsOut: s.SegmentsOut, SegmentsIn: s.SegmentsIn, Micros: s.Micros, Unpriced: s.Unpriced,
+	}
+}
+
+func addRow(total *api.CostRow, row api.CostRow) {
+	total.Calls += row.Calls
+	total.InputTokens += row.InputTokens
+	total.CachedTokens += row.CachedTokens
+	total.OutputTokens += row.OutputTokens
+	total.SegmentsOut += row.SegmentsOut
+	total.SegmentsIn += row.SegmentsIn
+	total.Micros += row.Micros
+	total.Unpriced += row.Unpriced
+}
+
+func toBudget(b models.Budget) api.Budget {
+	return api.Budget{
+		ID: b.ID, Scope: b.Scope, ParticipantID: b.ParticipantID, Period: b.Period, Micros: b.Micros, WarnPercent: b.WarnPercent,
+		Currency: b.Currency, State: b.State, Spent: b.Spent, CreatedBy: b.CreatedBy, UpdatedAt: b.UpdatedAt.UTC(),
+	}
+}
+
+func (h *handlers) listBudgets(ctx context.Context, _ *noInput) (*answer[api.BudgetList], error) {
+	rows, err := h.store.Budgets(ctx)
+	if err != nil {
+		return nil, h.toFailure("listing budgets", err)
+	}
+	list := api.BudgetList{Budgets: make([]api.Budget, len(rows))}
+	for i, row := range rows {
+		list.Budgets[i] = toBudget(row)
+	}
+	return newAnswer("", list), nil
+}
+
+// setBudget needs prices: without them nothing would ever count against it.
+func (h *handlers) setBudget(ctx context.Context, in *newBudgetRequest) (*answer[api.Budget], error) {
+	switch personal := in.Body.Scope == models.BudgetParticipant; {
+	case h.cfg.Prices == nil:
+		return nil, newFailure(http.StatusBadRequest, "micros: no prices are configured; set COACH_PRICES_FILE first")
+	case personal && in.Body.ParticipantID == "":
+		return nil, newFailure(http.StatusBadRequest, "participant_id: is required for scope participant")
+	case !personal && in.Body.ParticipantID != "":
+		return nil, newFailure(http.StatusBadRequest, "participant_id: must be empty for scope programme")
+	}
+	saved, err := h.store.SetBudget(ctx, models.Budget{
+		Scope: in.Body.Scope, ParticipantID: in.Body.ParticipantID, Period: in.Body.Period, Micros: in.Body.Micros, WarnPercent: in.Body.WarnPercent,
+		Currency: h.cfg.Prices.Currency(), CreatedBy: actorOf(ctx), UpdatedAt: h.now(),
+	})
+	if errors.Is(err, models.ErrNotFound) {
+		return nil, newFailure(http.StatusNotFound, "participant not found")
+	}
+	if err != nil {
+		return nil, h.toFailure("setting the budget", err)
+	}
+	return newAnswer("Budget set; it takes effect within a minute", toBudget(saved)), nil
+}
+
+func (h *handlers) deleteBudget(ctx context.Context, in *budgetRequest) (*answer[struct{}], error) {
+	err := h.store.DeleteBudget(ctx, in.ID, actorOf(ctx), h.now())
+	if errors.Is(err, models.ErrNotFound) {
+		return nil, newFailure(http.StatusNotFound, "budget not found")
+	}
+	if err != nil {
+		return nil, h.toFailure("removing the budget", err)
+	}
+	return newAnswer("Budget removed; replies go on within a minute", struct{}{}), nil
+}

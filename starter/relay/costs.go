@@ -1,0 +1,44 @@
+package relay
+
+import (
+	"context"
+	"time"
+
+	"coachline/internal/prices"
+	"coachline/models"
+)
+
+// costInterval is the least time between two sweeps of costs.
+const costInterval = 10 * time.Second
+
+// Costs keeps the ledger and the budgets.
+type Costs interface {
+	// RecordCosts adds to the ledger what was spent since the last time.
+	RecordCosts(ctx context.Context, list *prices.List) error
+	// CheckBudgets returns the budgets that crossed a level since the last time.
+	CheckBudgets(ctx context.Context, now time.Time) ([]models.Budget, error)
+}
+
+// sweepCosts brings the ledger and the budgets up to date, and tells operators of
+// budgets that crossed a level.
+func (r *Relay) sweepCosts(ctx context.Context) error {
+	now := r.cfg.Now()
+	if r.cfg.Costs == nil || now.Before(r.costsDue) {
+		return nil
+	}
+	r.costsDue = now.Add(costInterval)
+	if err := r.cfg.Costs.RecordCosts(ctx, r.cfg.Prices); err != nil {
+		return err
+	}
+	crossed, err := r.cfg.Costs.CheckBudgets(ctx, now)
+	for _, b := range crossed {
+		r.cfg.Metrics.BudgetCrossed(b.State)
+		does := "replies go on until it is spent; raise it with coachline budget set"
+		if b.State == models.BudgetSpent {
+			does = "the model is stopped for it and fixed texts are sent; raise it with coachline budget set"
+		}
+		r.cfg.Logger.Warn("a budget crossed its level: "+does, "budget", b.ID, "scope", b.Scope, "participant", b.ParticipantID,
+			"period", b.Period, "state", b.State, "spent_micros", b.Spent, "micros", b.Micros, "currency", b.Currency)
+	}
+	return err
+}
