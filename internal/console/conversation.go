@@ -28,7 +28,7 @@ func (c *Console) registerConversation(mux *http.ServeMux) {
 	for name, do := range map[string]func(*viewer) (string, error){
 		"send": c.sendMessage, "change": c.changePerson, "phone": c.changeNumber, "pause": c.pausePerson, "resume": c.resumePerson,
 		"waiting": c.settleWaiting, "optout": c.recordOptOut, "mode": c.setMode, "attention": c.clearAttention, "forget": c.forget,
-		"remove": c.removePerson, "erase": c.erasePerson,
+		"remove": c.removePerson, "erase": c.erasePerson, "takeover": c.takeOver, "handback": c.handBack,
 	} {
 		c.action(mux, "people/{id}/"+name, do, c.showPerson)
 	}
@@ -67,6 +67,7 @@ func (c *Console) showPerson(v *viewer) (page, error) {
 	state := p.readState()
 	return page{title: nameOf(row), section: "people", follow: follow, body: []g.Node{
 		h.H1(g.Text(nameOf(row))),
+		p.takenOver(),
 		p.standing(),
 		h.Div(h.Class("columns"),
 			h.Div(transcript, p.sendForm(), p.actions()),
@@ -113,6 +114,7 @@ func (p *person) message(e api.HistoryEntry) g.Node {
 	return h.Li(h.Class(class), h.P(g.Text(text)),
 		h.P(h.Class("quiet"), instantOf(&at, p.zone), g.Text(" · "+wordsOf(string(e.Kind))),
 			g.If(e.Channel != models.ChannelSMS, g.Text(" · "+string(e.Channel))),
+			g.If(e.By != "", g.Text(" · by "+e.By)),
 			g.If(e.Delivery != "", g.Text(" · "+deliveryOf(e.Delivery))),
 			g.If(e.Danger != "", h.Span(h.Class("tag bad"), g.Text("possible crisis: "+wordsOf(string(e.Danger))))),
 			g.If(e.Gate != "", h.Span(h.Class("tag warn"), g.Text("kept from the coach: "+wordsOf(string(e.Gate))))),

@@ -87,7 +87,7 @@ func (p *person) sendForm() g.Node {
 
 // actions are the forms that change something.
 func (p *person) actions() g.Node {
-	forms := []g.Node{p.attentionForm(), p.pauseForm(), p.changeForm(), p.phoneForm(), p.modeForm()}
+	forms := []g.Node{p.attentionForm(), p.takeOverForms(), p.pauseForm(), p.changeForm(), p.phoneForm(), p.modeForm()}
 	if p.Status != models.StatusOptedOut {
 		forms = append(forms, p.form(action{name: "optout", title: "Record an opt-out", needs: auth.ParticipantChange, danger: true, button: "Record the opt-out",
 			says: "For a person who said by another way that they want no more messages. Nothing more is sent, not even a confirmation; only the person can come back, by texting START."}))
