@@ -74,3 +74,32 @@ func keepPicture(t *testing.T, p *browsertest.Page, name string) {
 	require.LessOrEqual(t, small.Len(), maxPicture, name)
 	require.NoError(t, os.WriteFile(filepath.Join("..", "docs", "images", name), small.Bytes(), 0o600))
 }
+
+// TestConsolePictures shows the console with a few people, as the README does. The
+// pictures are written with: go test ./dev -run TestConsolePictures -pictures
+func TestConsolePictures(t *testing.T) {
+	browser := browsertest.Start(t)
+	r := launchIn(t, calm, "--ephemeral")
+	people := []*person{{t: t, number: ada, r: r}, {t: t, number: "+12025550124", r: r}, {t: t, number: "+12025550125", r: r}}
+	for i, name := range []string{"Ada", "Ben", "Cleo"} {
+		require.Equal(t, http.StatusCreated, people[i].enroll(name, "America/New_York"))
+		people[i].next(soon)
+	}
+	for _, words := range []string{"hi", "a short walk", "more energy", "8:00 am", "my morning coffee", "yes please"} {
+		people[0].says(words)
+	}
+	people[1].says("hi")
+	people[2].says("I don't want to live any more")
+
+	view := browsertest.View{Width: 1180, Height: 860}
+	p := browser.Open(t, r.table["Console"], view)
+	p.ExpectText("Cleo wrote")
+	keepPicture(t, p, "console-today.png")
+	p.Click("link", "People")
+	p.Click("link", "Ada")
+	p.ExpectText("You get a text every day at 08:00")
+	keepPicture(t, p, "console-conversation.png")
+	p.Click("link", "Agenda")
+	p.ExpectText("Ada")
+	keepPicture(t, p, "console-agenda.png")
+}

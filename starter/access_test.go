@@ -2,7 +2,6 @@ package starter
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -197,10 +196,11 @@ func TestStreamsEndWithTheServer(t *testing.T) {
 	res, err := http.Get("http://" + h.server.Addr() + "/console/live?of=*")
 	require.NoError(t, err)
 	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
+	defer func() { require.NoError(t, res.Body.Close()) }()
 	ended := make(chan error, 1)
 	go func() {
 		_, err := io.Copy(io.Discard, res.Body)
-		ended <- errors.Join(err, res.Body.Close())
+		ended <- err
 	}()
 	h.stop()
 	require.NoError(t, <-ended)

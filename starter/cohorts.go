@@ -147,24 +147,20 @@ func readUpload(in *newCohortRequest) (name string, file []byte, err error) {
 		return "", nil, newFailure(http.StatusUnsupportedMediaType, "Content-Type: must be text/csv, text/tab-separated-values or multipart/form-data with a part named file")
 	}
 	form := multipart.NewReader(bytes.NewReader(in.RawBody), params["boundary"])
-	for {
-		part, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
-			return "", nil, newFailure(http.StatusBadRequest, "file: is required, as a part of that name")
-		}
-		if err != nil {
-			return "", nil, newFailure(http.StatusBadRequest, "body: is no valid multipart form")
-		}
-		if part.FormName() != "file" {
-			return "", nil, newFailure(http.StatusBadRequest, "body: has a part other than file")
-		}
-		file, err := io.ReadAll(part)
-		if err != nil {
-			return "", nil, newFailure(http.StatusBadRequest, "body: is no valid multipart form")
-		}
-		runes := []rune(part.FileName())
-		return string(runes[:min(len(runes), 200)]), file, nil
+	part, err := form.NextPart()
+	switch {
+	case errors.Is(err, io.EOF):
+		return "", nil, newFailure(http.StatusBadRequest, "file: is required, as a part of that name")
+	case err != nil:
+		return "", nil, newFailure(http.StatusBadRequest, "body: is no valid multipart form")
+	case part.FormName() != "file":
+		return "", nil, newFailure(http.StatusBadRequest, "body: has a part other than file")
 	}
+	if file, err = io.ReadAll(part); err != nil {
+		return "", nil, newFailure(http.StatusBadRequest, "body: is no valid multipart form")
+	}
+	runes := []rune(part.FileName())
+	return string(runes[:min(len(runes), 200)]), file, nil
 }
 
 func (h *handlers) getCohort(ctx context.Context, in *cohortRequest) (*answer[api.Cohort], error) {

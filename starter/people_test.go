@@ -58,7 +58,7 @@ func TestPeopleRoute(t *testing.T) {
 	require.Equal(t, "conv_2", last.People[0].ID)
 
 	for query, message := range map[string]string{
-		"?nmae=x":                         "nmae: unknown query parameter",
+		"?names=x":                        "names: unknown query parameter",
 		"?sort=age":                       "sort: expected value to be one of",
 		"?cursor=x":                       "cursor: must be next_cursor",
 		"?phone=12":                       "phone",

@@ -113,30 +113,9 @@ func (h *handlers) newAPI() http.Handler {
 	}
 	router := humago.New(mux, config)
 	router.UseMiddleware(h.requireAccess(router))
-	h.registerParticipants(router)
-	h.registerPeople(router)
-	h.registerHistory(router)
-	h.registerWaiting(router)
-	h.registerMessages(router)
-	h.registerChat(router)
-	h.registerState(router)
-	h.registerMode(router)
-	h.registerTurns(router)
-	h.registerConsents(router)
-	h.registerMemory(router)
-	h.registerExport(router)
-	h.registerHolds(router)
-	h.registerAgenda(router)
-	h.registerCosts(router)
-	h.registerTakeOvers(router)
-	h.registerCohorts(router)
-	h.registerErasures(router)
-	h.registerAttention(router)
-	h.registerAlerts(router)
-	h.registerAccess(router)
-	h.registerAudit(router)
-	h.registerSettings(router)
-	h.registerHealth(router)
+	for _, register := range h.registrations() {
+		register(router)
+	}
 	doc := router.OpenAPI()
 	h.registerWebhooks(mux, doc)
 	h.registerCodec(mux, doc)
@@ -145,6 +124,37 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerMetrics(mux, doc)
 	h.registerDocument(mux, doc)
 	return withFailures(withHeaders(withEnvelope(mux, queryNames(doc))))
+}
+
+// registrations lists the nouns of the API, each with the function that adds its
+// routes.
+func (h *handlers) registrations() []func(huma.API) {
+	return []func(huma.API){
+		h.registerParticipants,
+		h.registerPeople,
+		h.registerHistory,
+		h.registerWaiting,
+		h.registerMessages,
+		h.registerChat,
+		h.registerState,
+		h.registerMode,
+		h.registerTurns,
+		h.registerConsents,
+		h.registerMemory,
+		h.registerExport,
+		h.registerHolds,
+		h.registerAgenda,
+		h.registerCosts,
+		h.registerTakeOvers,
+		h.registerCohorts,
+		h.registerErasures,
+		h.registerAttention,
+		h.registerAlerts,
+		h.registerAccess,
+		h.registerAudit,
+		h.registerSettings,
+		h.registerHealth,
+	}
 }
 
 // strictJSON reads JSON in UTF-8 only, where the standard library would put

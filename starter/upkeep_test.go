@@ -55,7 +55,7 @@ func TestAuditIsCheckedDaily(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				u := upkeep{access: tc.access, metrics: m, log: slog.New(slog.NewTextHandler(&log, nil)), now: time.Now}
 				go u.run(ctx)
-				time.Sleep(upkeepEvery + time.Second)
+				<-time.After(upkeepEvery + time.Second)
 				synctest.Wait()
 				cancel()
 				synctest.Wait()

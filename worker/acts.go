@@ -57,12 +57,9 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 	if err != nil {
 		return nil, err
 	}
-	client, err := llm.New(llm.Config{
-		BaseURL: cfg.Model.BaseURL, Keys: cfg.Model.Keys(), Groups: cfg.Model.KeyGroups(), EmbeddingModel: cfg.Model.Embedding,
-		SpeechModel: cfg.Model.Transcribe,
-	})
+	client, err := newModelClient(cfg.Model)
 	if err != nil {
-		return nil, fmt.Errorf("building model client: %w", err)
+		return nil, err
 	}
 	sender, err := newCarrier(cfg)
 	if err != nil {
@@ -110,6 +107,16 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now, Metrics: m},
 		late:   &activities.LaterRetries{Store: conns.Store, Posts: posts, Rules: rules, Zones: zones, Now: time.Now},
 	}, nil
+}
+
+func newModelClient(cfg config.Model) (*llm.Client, error) {
+	client, err := llm.New(llm.Config{
+		BaseURL: cfg.BaseURL, Keys: cfg.Keys(), Groups: cfg.KeyGroups(), EmbeddingModel: cfg.Embedding, SpeechModel: cfg.Transcribe,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("building model client: %w", err)
+	}
+	return client, nil
 }
 
 // loadWords loads the texts and the tools, which have to fit each other.

@@ -18,24 +18,10 @@ var (
 	errNoUntil     = errors.New("until: is required")
 )
 
-// registerHandlers declares queries and updates. Handlers only record; the loop
-// acts.
-func (p *participant) registerHandlers(ctx workflow.Context) error {
+// handleTakeOver declares the updates by which an operator takes a conversation
+// over and hands it back.
+func (p *participant) handleTakeOver(ctx workflow.Context) error {
 	return errors.Join(
-		workflow.SetQueryHandlerWithOptions(ctx, models.QueryStatus,
-			func() (models.StatusView, error) { return p.statusView(), nil },
-			workflow.QueryHandlerOptions{Description: "mode, status, due times and counters"}),
-		workflow.SetQueryHandlerWithOptions(ctx, models.QuerySchedules,
-			func() ([]models.Schedule, error) { return p.state.Schedules, nil },
-			workflow.QueryHandlerOptions{Description: "daily schedules with their next slot"}),
-		p.handleBare(ctx, models.UpdatePause, models.CommandPause, "hold prompts, reminders and replies"),
-		registerUpdate(ctx, p, spec[models.ResumeRequest]{
-			name: models.UpdateResume, about: "go on with the next slot, answer the texts given",
-			command: func(r models.ResumeRequest) models.Command {
-				return models.Command{Kind: models.CommandResume, Items: r.Items}
-			},
-			valid: func(models.ResumeRequest) error { return nil },
-		}),
 		registerUpdate(ctx, p, spec[models.TakeOverRequest]{
 			name: models.UpdateTakeOver, about: "hold the coach while an operator writes",
 			command: func(r models.TakeOverRequest) models.Command {
@@ -55,6 +41,28 @@ func (p *participant) registerHandlers(ctx workflow.Context) error {
 			},
 			valid: func(models.HandBackRequest) error { return nil },
 		}),
+	)
+}
+
+// registerHandlers declares queries and updates. Handlers only record; the loop
+// acts.
+func (p *participant) registerHandlers(ctx workflow.Context) error {
+	return errors.Join(
+		workflow.SetQueryHandlerWithOptions(ctx, models.QueryStatus,
+			func() (models.StatusView, error) { return p.statusView(), nil },
+			workflow.QueryHandlerOptions{Description: "mode, status, due times and counters"}),
+		workflow.SetQueryHandlerWithOptions(ctx, models.QuerySchedules,
+			func() ([]models.Schedule, error) { return p.state.Schedules, nil },
+			workflow.QueryHandlerOptions{Description: "daily schedules with their next slot"}),
+		p.handleBare(ctx, models.UpdatePause, models.CommandPause, "hold prompts, reminders and replies"),
+		registerUpdate(ctx, p, spec[models.ResumeRequest]{
+			name: models.UpdateResume, about: "go on with the next slot, answer the texts given",
+			command: func(r models.ResumeRequest) models.Command {
+				return models.Command{Kind: models.CommandResume, Items: r.Items}
+			},
+			valid: func(models.ResumeRequest) error { return nil },
+		}),
+		p.handleTakeOver(ctx),
 		p.handleBare(ctx, models.UpdateUnenroll, models.CommandUnenroll, "cancel everything, send one notice, end"),
 		registerUpdate(ctx, p, spec[models.SetModeRequest]{
 			name: models.UpdateSetMode, about: "change the coaching mode between turns",

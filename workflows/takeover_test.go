@@ -18,7 +18,7 @@ func (w *world) relayNotice() *updated {
 	_, notices, err := w.store.Untold(context.Background(), "conv_1")
 	require.NoError(w.t, err)
 	last := notices[len(notices)-1]
-	switch id := models.NoticeUpdateID(last.ID); last.Kind { //nolint:exhaustive // only these are asked for
+	switch id := models.NoticeUpdateID(last.ID); last.Kind {
 	case models.NoticeTakeOver:
 		until, err := time.Parse(time.RFC3339, last.Ref)
 		require.NoError(w.t, err)

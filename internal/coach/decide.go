@@ -30,7 +30,7 @@ func Decide(s Input, ev models.Event) (models.Decision, error) {
 
 // dispatchEvent returns the decision without what every contact brings along.
 //
-//nolint:cyclop // one line per kind of event, dispatch and nothing else
+//nolint:cyclop,funlen // one line per kind of event, dispatch and nothing else
 func (s Input) dispatchEvent(ev models.Event) (models.Decision, error) {
 	switch ev.Kind {
 	case models.EventEnrolled:

@@ -64,7 +64,7 @@ func refilled(v *viewer, form, field, fallback string) string {
 func actionForm(v *viewer, name, summary, action string, content ...g.Node) g.Node {
 	id := name + "-reason"
 	return h.Details(g.If(v.value("form") == name, g.Attr("open")), h.Summary(g.Text(summary)),
-		h.FormEl(h.Method("post"), h.Action(Path+action), h.Class("stack"),
+		h.Form(h.Method("post"), h.Action(Path+action), h.Class("stack"),
 			h.Input(h.Type("hidden"), h.Name("form"), h.Value(name)),
 			g.Group(content),
 			field(id, "Reason (kept in the audit)",
@@ -86,7 +86,7 @@ func usersSection(v *viewer, users []api.User) g.Node {
 		columns = append(columns, "Change")
 	}
 	rows := g.Map(users, func(u api.User) g.Node {
-		role := g.Node(g.Text(u.Role))
+		role := g.Text(u.Role)
 		if u.Disabled {
 			role = tag("disabled", "bad")
 		}

@@ -116,7 +116,7 @@ func auditForm(v *viewer) g.Node {
 	box := func(id, label, kind string) g.Node {
 		return field(id, label, h.Input(h.ID(id), h.Name(id), h.Type(kind), h.Value(v.query(id)), h.AutoComplete("off")))
 	}
-	return h.FormEl(h.Method("get"), h.Action(Path+"audit"), h.Class("row"), h.Role("search"), h.Aria("label", "Rows to show"),
+	return h.Form(h.Method("get"), h.Action(Path+"audit"), h.Class("row"), h.Role("search"), h.Aria("label", "Rows to show"),
 		box("participant_id", "Person (id)", "text"),
 		box("actor", "Actor, such as user:ada", "text"),
 		box("action", "Action, such as update", "text"),

@@ -243,13 +243,14 @@ func TestPeopleAreReadByIndex(t *testing.T) {
 		w.raw(func(db *sql.DB) {
 			rows, err := db.Query("EXPLAIN QUERY PLAN " + query)
 			require.NoError(t, err)
+			defer func() { require.NoError(t, rows.Close()) }()
 			for rows.Next() {
 				var id, parent, unused int
 				var detail string
 				require.NoError(t, rows.Scan(&id, &parent, &unused, &detail))
 				plan = append(plan, detail)
 			}
-			require.NoError(t, errorsOf(rows.Err(), rows.Close()))
+			require.NoError(t, rows.Err())
 		})
 		require.Contains(t, strings.Join(plan, "\n"), index)
 		require.NotContains(t, strings.Join(plan, "\n"), "TEMP B-TREE")

@@ -88,6 +88,17 @@ func storeTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput, t
 	return err
 }
 
+// canSkip reports whether a turn has nothing to say, or others have said it.
+func canSkip(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput, texts []models.Inbound) (bool, error) {
+	if skip, err := nothingToSay(tx, p, in); err != nil || skip {
+		return skip, err
+	}
+	if skip, err := isAnswered(tx, in.TurnID, texts); err != nil || skip {
+		return skip, err
+	}
+	return hasOtherReply(tx, in, texts)
+}
+
 func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	texts, ended, err := out.lockAndRead(tx, in)
 	if err != nil || ended {
@@ -101,13 +112,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	if err := storeTexts(tx, p, in, texts); err != nil {
 		return out, err
 	}
-	if out.Skip, err = nothingToSay(tx, p, in); err != nil || out.Skip {
-		return out, err
-	}
-	if out.Skip, err = isAnswered(tx, in.TurnID, texts); err != nil || out.Skip {
-		return out, err
-	}
-	if out.Skip, err = hasOtherReply(tx, in, texts); err != nil || out.Skip {
+	if out.Skip, err = canSkip(tx, p, in, texts); err != nil || out.Skip {
 		return out, err
 	}
 	out.turn = models.Turn{

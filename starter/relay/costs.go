@@ -33,11 +33,11 @@ func (r *Relay) sweepCosts(ctx context.Context) error {
 	crossed, err := r.cfg.Costs.CheckBudgets(ctx, now)
 	for _, b := range crossed {
 		r.cfg.Metrics.BudgetCrossed(b.State)
-		does := "replies go on until it is spent; raise it with coachline budget set"
+		does := "replies go on until it is spent"
 		if b.State == models.BudgetSpent {
-			does = "the model is stopped for it and fixed texts are sent; raise it with coachline budget set"
+			does = "the model is stopped for it and fixed texts are sent"
 		}
-		r.cfg.Logger.Warn("a budget crossed its level: "+does, "budget", b.ID, "scope", b.Scope, "participant", b.ParticipantID,
+		r.cfg.Logger.Warn("a budget crossed its level; raise it with coachline budget set", "now", does, "budget", b.ID, "scope", b.Scope, "participant", b.ParticipantID,
 			"period", b.Period, "state", b.State, "spent_micros", b.Spent, "micros", b.Micros, "currency", b.Currency)
 	}
 	return err

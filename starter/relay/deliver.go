@@ -130,6 +130,7 @@ type order struct {
 	args []any
 }
 
+//nolint:cyclop // one line per kind of notice, dispatch and nothing else
 func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models.Notice) error {
 	switch n.Kind {
 	case models.NoticeStart:
