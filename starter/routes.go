@@ -127,6 +127,7 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerExport(router)
 	h.registerHolds(router)
 	h.registerAgenda(router)
+	h.registerDelivery(router)
 	h.registerCosts(router)
 	h.registerTakeOvers(router)
 	h.registerCohorts(router)
