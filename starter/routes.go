@@ -144,6 +144,7 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerExport,
 		h.registerHolds,
 		h.registerAgenda,
+		h.registerDelivery,
 		h.registerCosts,
 		h.registerTakeOvers,
 		h.registerCohorts,

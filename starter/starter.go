@@ -20,6 +20,7 @@
 //	.../erase, /erasures                   erasures.go
 //	/holds                                 holds.go
 //	/agenda                                agenda.go
+//	/delivery                              deliveryreport.go
 //	/cohorts                               cohorts.go, carried out in cohortrun.go
 //	/costs, /budgets                       costs.go
 //	/twilio/inbound, /twilio/status        webhooks.go

@@ -109,6 +109,7 @@ func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.page(mux, "agenda", c.showAgenda)
 	c.action(mux, "agenda/holds", c.hold, c.showAgenda)
 	c.action(mux, "agenda/holds/{id}/release", c.releaseHold, c.showAgenda)
+	c.page(mux, "delivery", c.showDelivery)
 	c.page(mux, "cost", c.showCost)
 	c.action(mux, "cost/budgets", c.setBudget, c.showCost)
 	c.action(mux, "cost/budgets/{id}/delete", c.deleteBudget, c.showCost)

@@ -72,6 +72,7 @@ var navigation = []entry{
 	{"", "Today", auth.AttentionRead},
 	{"people", "People", auth.ParticipantRead},
 	{"agenda", "Agenda", auth.AgendaRead},
+	{"delivery", "Delivery", auth.DeliveryRead},
 	{"cost", "Cost", auth.CostRead},
 	{"audit", "Audit", auth.AuditRead},
 	{"access", "Access", auth.UserRead},

@@ -1,0 +1,122 @@
+package console
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+// deliverySpans are the numbers of days that the screen offers.
+var deliverySpans = []string{"1", "7", "30", "90"}
+
+// showDelivery is how texts fared in the last days.
+func (*Console) showDelivery(v *viewer) (page, error) {
+	days := v.query("days")
+	if days == "" {
+		days = "7"
+	}
+	report, err := get[api.DeliveryReport](v, "/delivery", url.Values{"days": {days}})
+	if err != nil {
+		return page{}, err
+	}
+	return page{title: "Delivery", section: "delivery", body: []g.Node{
+		h.H1(g.Text("Delivery")), deliveryForm(days), deliveryFailures(v, report.Failures), deliveryUnknown(v, report.Unknown),
+		deliveryDays(report.Days), promptLateness(report.Prompts),
+	}}, nil
+}
+
+func deliveryForm(days string) g.Node {
+	return h.Form(h.Method("get"), h.Action(Path+"delivery"), h.Class("stack"),
+		field("days", "Days (UTC), today among them", h.Select(h.ID("days"), h.Name("days"), g.Map(deliverySpans, func(span string) g.Node {
+			return h.Option(h.Value(span), g.If(span == days, h.Selected()), g.Text(span))
+		}))),
+		h.Button(h.Type("submit"), g.Text("Show")))
+}
+
+// deliveryFailures lists what the carrier refused or gave up, by its codes.
+func deliveryFailures(v *viewer, failures []api.DeliveryFailure) g.Node {
+	section := []g.Node{h.Aria("labelledby", "failures"), h.H2(h.ID("failures"), g.Text("Failures"))}
+	if len(failures) == 0 {
+		return h.Section(append(section, h.P(g.Text("No texts failed in these days.")))...)
+	}
+	section = append(section, h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Failures by code"), h.TabIndex("0"), h.Table(
+		h.THead(h.Tr(g.Map([]string{"Code", "Texts", "Meaning", "What to do", "Newest (UTC)"}, func(label string) g.Node {
+			return h.Th(h.Scope("col"), g.Text(label))
+		}))),
+		h.TBody(g.Map(failures, func(f api.DeliveryFailure) g.Node {
+			return h.Tr(h.Th(h.Scope("row"), g.Text(textOr(f.Code, "none"))), h.Td(h.Class("number"), g.Text(strconv.Itoa(f.Texts))),
+				h.Td(g.Text(textOr(f.Meaning, "unknown"))), h.Td(g.Text(textOr(f.NextStep, "–"))), h.Td(instantOf(&f.NewestAt, time.UTC)))
+		})))))
+	if v.can(auth.ParticipantRead) {
+		section = append(section, h.P(g.Text("People "),
+			h.A(h.Href(peopleLink("attention", string(models.AttentionSend))), g.Text("with a text that failed")), g.Text(" and "),
+			h.A(h.Href(peopleLink("unreachable", "true")), g.Text("who cannot be reached")), g.Text(".")))
+	}
+	return h.Section(section...)
+}
+
+func textOr(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+func deliveryUnknown(v *viewer, unknown api.UnknownSends) g.Node {
+	body := h.P(g.Text("The outcome of every text of these days is known or still awaited."))
+	if unknown.Texts > 0 {
+		body = h.P(h.Class("problem"), g.Textf("Of %d texts it is not known whether the carrier took them; they are never sent again. The oldest was written ", unknown.Texts),
+			instantOf(unknown.OldestAt, time.UTC), g.Text(" UTC, "+ageOf(unknown.OldestAt, v.now)+"."))
+	}
+	return h.Section(h.Aria("labelledby", "unknown"), h.H2(h.ID("unknown"), g.Text("Outcome not known")), body)
+}
+
+// deliveryDays draws the texts written on each day as bars, with a table of these
+// and the other numbers.
+func deliveryDays(days []api.DeliveryDay) g.Node {
+	const width, height, base = 24, 120, 100
+	most, total, uncounted := 1, 0, 0
+	for _, day := range days {
+		most, total, uncounted = max(most, day.Out), total+day.Out, uncounted+day.Uncounted
+	}
+	bars := []g.Node{
+		h.Class("bars"), h.Role("img"), h.Aria("label", fmt.Sprintf("Texts written by day: %d in all, at most %d in a day; the table below has the numbers", total, most)),
+		g.Attr("viewBox", fmt.Sprintf("0 0 %d %d", max(len(days), 10)*width, height)), g.Attr("height", strconv.Itoa(height)),
+	}
+	for i, day := range days {
+		tall := base * day.Out / most
+		bars = append(bars, g.El("rect", g.Attr("x", strconv.Itoa(i*width+2)), g.Attr("y", strconv.Itoa(height-tall)),
+			g.Attr("width", strconv.Itoa(width-4)), g.Attr("height", strconv.Itoa(tall))))
+	}
+	return h.Section(h.Aria("labelledby", "volume"), h.H2(h.ID("volume"), g.Text("By day")), g.If(total > 0, g.El("svg", bars...)),
+		g.If(uncounted > 0, h.P(g.Textf("%d texts have no count of segments yet; each counts as 1.", uncounted))),
+		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Texts by day"), h.TabIndex("0"), h.Table(
+			h.THead(h.Tr(g.Map([]string{"Day (UTC)", "In", "Out", "Segments out", "Delivered", "Failed"}, func(label string) g.Node {
+				return h.Th(h.Scope("col"), g.Text(label))
+			}))),
+			h.TBody(g.Map(days, func(day api.DeliveryDay) g.Node {
+				return h.Tr(h.Th(h.Scope("row"), g.Text(day.Day)), g.Map([]int{day.In, day.Out, day.Segments, day.Delivered, day.Failed}, func(n int) g.Node {
+					return h.Td(h.Class("number"), g.Text(strconv.Itoa(n)))
+				}))
+			})))))
+}
+
+func promptLateness(p api.PromptLateness) g.Node {
+	section := []g.Node{h.Aria("labelledby", "lateness"), h.H2(h.ID("lateness"), g.Text("Lateness of prompts"))}
+	if p.Prompts == 0 {
+		return h.Section(append(section, h.P(g.Text("No prompts were sent in these days.")))...)
+	}
+	seconds := func(s float64) string { return time.Duration(s * float64(time.Second)).Round(time.Second).String() }
+	return h.Section(append(section,
+		h.P(g.Textf("%d prompts were sent: half of them at most %s after their target, 95 %% at most %s, and %d more than 5 minutes after it. A prompt before its target is not late.",
+			p.Prompts, seconds(p.MedianSeconds), seconds(p.P95Seconds), p.Late)),
+		g.If(p.Cut, h.P(g.Text("Only the newest 100,000 prompts were looked at."))))...)
+}

@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// maxLateness bounds the prompts whose lateness one report reads.
+const maxLateness = 100_000
+
+// DeliveryReport reads, in three statements, what became of the texts that were
+// written from one instant until another, the texts that came on those UTC days,
+// and how late the prompts of the span were. Texts of channels without a carrier
+// are left out. Texts that came are those of the ledger of costs, which lags
+// behind by a minute at most.
+func (s *Store) DeliveryReport(ctx context.Context, from, until time.Time) (models.DeliveryReport, error) {
+	var report models.DeliveryReport
+	tx := s.reader(ctx)
+	if err := scanDelivery(tx, from, until, &report.Groups); err != nil {
+		return report, fmt.Errorf("counting texts: %w", classify(err))
+	}
+	err := tx.Model(&models.Cost{}).Select("day, count(*) AS texts").
+		Where("day >= ? AND day <= ? AND kind = ?", dayOf(from), dayOf(until), models.CostInbound).
+		Group("day").Order("day").Scan(&report.Inbound).Error
+	if err != nil {
+		return report, fmt.Errorf("counting texts that came: %w", classify(err))
+	}
+	var prompts []models.Prompt
+	err = tx.Select("target_at", "sent_at").Where("target_at >= ? AND target_at < ? AND sent_at IS NOT NULL", instant(from), instant(until)).
+		Order("target_at DESC").Limit(maxLateness + 1).Find(&prompts).Error
+	if err != nil {
+		return report, fmt.Errorf("reading the lateness of prompts: %w", classify(err))
+	}
+	report.Cut = len(prompts) > maxLateness
+	for _, p := range prompts[:min(len(prompts), maxLateness)] {
+		report.Lateness = append(report.Lateness, max(p.SentAt.Sub(p.TargetAt), 0))
+	}
+	return report, nil
+}
+
+// scanDelivery groups the texts by their day, status and code.
+func scanDelivery(tx *gorm.DB, from, until time.Time, into *[]models.DeliveryGroup) error {
+	day := "substr(created_at, 1, 10)" // instants are stored in UTC
+	seconds := func(aggregate string) string { return "CAST(strftime('%s', " + aggregate + ") AS integer)" }
+	if database.IsPostgres(tx) {
+		day = "to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')"
+		seconds = func(aggregate string) string { return "CAST(floor(extract(epoch FROM " + aggregate + ")) AS bigint)" }
+	}
+	return tx.Raw("SELECT "+day+" AS day, status, error_code AS code, count(*) AS texts, "+
+		"sum(COALESCE(segments, 1)) AS segments, sum(CASE WHEN segments IS NULL THEN 1 ELSE 0 END) AS uncounted, "+
+		seconds("max(updated_at)")+" AS newest, "+seconds("min(created_at)")+" AS oldest FROM outbox "+
+		"WHERE created_at >= ? AND created_at < ? AND channel IN ('', ?) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+		instant(from), instant(until), models.ChannelSMS).Scan(into).Error
+}
