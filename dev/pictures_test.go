@@ -91,7 +91,7 @@ func TestConsolePictures(t *testing.T) {
 	people[1].says("hi")
 	people[2].says("I don't want to live any more")
 
-	view := browsertest.View{Width: 1180, Height: 860}
+	view := browsertest.View{Width: 1000, Height: 760}
 	p := browser.Open(t, r.table["Console"], view)
 	p.ExpectText("Cleo wrote")
 	keepPicture(t, p, "console-today.png")
