@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coachline/bench/rig"
+	"coachline/internal/wait"
 )
 
 const (
@@ -110,7 +111,7 @@ func (b *Bench) diskRound(ctx context.Context, o *rig.Outside, people []*person,
 		return nil, err
 	}
 	rest := min(diskRest, b.Options.Asleep)
-	if err := rig.Pause(ctx, rest); err != nil {
+	if err := wait.For(ctx, rest); err != nil {
 		return nil, err
 	}
 	after, err := o.Processor()
@@ -215,7 +216,7 @@ func (b *Bench) diskMemory(ctx context.Context, o *rig.Outside) ([]Figure, error
 
 // resident leaves the system alone first.
 func (b *Bench) resident(ctx context.Context, o *rig.Outside) (rig.Footprint, error) {
-	if err := rig.Pause(ctx, b.Options.Asleep); err != nil {
+	if err := wait.For(ctx, b.Options.Asleep); err != nil {
 		return rig.Footprint{}, err
 	}
 	return o.Memory()

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"coachline/bench/rig"
+	"coachline/internal/wait"
 )
 
 const (
@@ -92,7 +93,7 @@ func (b *Bench) wave(ctx context.Context, s side, n int) (wave, error) {
 	}
 	if left := time.Until(begin); left < 0 {
 		return w, fmt.Errorf("setting %d prompts took %v too long", n, -left)
-	} else if err := rig.Pause(ctx, left); err != nil {
+	} else if err := wait.For(ctx, left); err != nil {
 		return w, err
 	}
 	if w.late, w.meanwhile, err = b.fall(ctx, falling{s, begin, coming, probes}); err != nil {

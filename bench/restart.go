@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"coachline/bench/rig"
+	"coachline/internal/wait"
 )
 
 const (
@@ -96,7 +96,7 @@ func (b *Bench) measureWorker(ctx context.Context, work func() error, probes *[]
 		}
 	}
 	// What the collection finds depends on what is still under way.
-	if err := rig.Pause(ctx, time.Second); err != nil {
+	if err := wait.For(ctx, time.Second); err != nil {
 		return s, err
 	}
 	s.memory, err = child.Memory()

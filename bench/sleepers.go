@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coachline/bench/rig"
+	"coachline/internal/wait"
 )
 
 const (
@@ -137,7 +138,7 @@ func (s *sleeping) settled(ctx context.Context) (rig.Sizes, error) {
 }
 
 func (s *sleeping) waitSettled(ctx context.Context) error {
-	return rig.Pause(ctx, min(sleeperSettle, s.Options.Asleep))
+	return wait.For(ctx, min(sleeperSettle, s.Options.Asleep))
 }
 
 // hour is the processor that everything uses in an hour, from the span that
@@ -148,7 +149,7 @@ func (s *sleeping) hour(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	began := time.Now()
-	if err := rig.Pause(ctx, s.Options.Asleep); err != nil {
+	if err := wait.For(ctx, s.Options.Asleep); err != nil {
 		return 0, err
 	}
 	after, err := s.Processor()
@@ -355,7 +356,7 @@ func (s *sleeping) missed(ctx context.Context, build string) ([]string, error) {
 		if err != nil || left == 0 {
 			return nil, err
 		}
-		if err := rig.Pause(ctx, lagEvery); err != nil {
+		if err := wait.For(ctx, lagEvery); err != nil {
 			return nil, err
 		}
 	}
@@ -367,7 +368,7 @@ func (s *sleeping) signal(ctx context.Context, ids []string) error {
 	began := time.Now()
 	_, err := doInTurn(ctx, len(ids), enrolling, func(ctx context.Context, i int) (time.Duration, error) {
 		turn := began.Add(time.Duration(i) * time.Second / rousing)
-		if err := rig.Pause(ctx, time.Until(turn)); err != nil {
+		if err := wait.For(ctx, time.Until(turn)); err != nil {
 			return 0, err
 		}
 		return 0, s.seeder.Rouse(ctx, ids[i])

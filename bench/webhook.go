@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coachline/bench/rig"
+	"coachline/internal/wait"
 )
 
 const (
@@ -59,7 +60,7 @@ func (b *Bench) hanging(ctx context.Context, s side, people []*person) (Duration
 				return nil, err
 			}
 			took = append(took, time.Since(began))
-			if err := rig.Pause(ctx, webhookEvery-time.Since(began)); err != nil {
+			if err := wait.For(ctx, webhookEvery-time.Since(began)); err != nil {
 				return nil, err
 			}
 		}

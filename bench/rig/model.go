@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"coachline/internal/sim/openai"
+	"coachline/internal/wait"
 )
 
 const maxBody = 4 << 20
@@ -114,7 +115,7 @@ func (m *Model) wait(r *http.Request) bool {
 			return false
 		}
 	}
-	return Pause(r.Context(), time.Duration(m.delay.Load())) == nil
+	return wait.For(r.Context(), time.Duration(m.delay.Load())) == nil
 }
 
 // highestHeard is the highest number of a text in a request; 0 when it has none.

@@ -21,6 +21,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"coachline/dev/temporal"
+	"coachline/internal/wait"
 )
 
 // Backend is where the Temporal server keeps its state.
@@ -235,24 +236,9 @@ func pollUntil(ctx context.Context, ready func(context.Context) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
 	for !ready(ctx) {
-		if err := Pause(ctx, lookEvery); err != nil {
+		if err := wait.For(ctx, lookEvery); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// Pause waits; an error when ctx ends first.
-func Pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"coachline/internal/config"
 	"coachline/internal/connect"
+	"coachline/internal/wait"
 	"coachline/models"
 )
 
@@ -94,7 +95,7 @@ func (s *Seeder) Settle(ctx context.Context) error {
 		if len(waiting) == 0 {
 			return nil
 		}
-		if err := Pause(ctx, time.Second); err != nil {
+		if err := wait.For(ctx, time.Second); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"coachline/internal/api"
+	"coachline/internal/wait"
 	"coachline/models"
 )
 
@@ -101,20 +102,9 @@ func (c *Commands) enrolCohort(ctx context.Context, job api.Cohort, reason strin
 		if job.State.IsOver() {
 			return got, nil
 		}
-		if err = pause(ctx, cohortPoll); err == nil {
+		if err = wait.For(ctx, cohortPoll); err == nil {
 			got, err = c.client.do(ctx, request{method: http.MethodGet, path: cohortPath(job.ID)})
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coachline/internal/auth"
+	"coachline/internal/wait"
 )
 
 // Changes tells of committed changes; package store provides it.
@@ -77,7 +78,7 @@ func (c *Console) sendChanges(v *viewer, s stream, changes <-chan string) {
 				return
 			}
 		}
-		if s.write(text) != nil || waitFor(ctx, livePause) != nil {
+		if s.write(text) != nil || wait.For(ctx, livePause) != nil {
 			return
 		}
 	}
@@ -89,18 +90,6 @@ func (c *Console) isSignedIn(r *http.Request, who auth.Identity) (bool, error) {
 		return true, nil
 	}
 	return c.cfg.Access.HasSession(r.Context(), who.SessionID, c.cfg.Now())
-}
-
-// waitFor waits, or until ctx ends.
-func waitFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // stream writes server-sent events.

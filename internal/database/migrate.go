@@ -9,6 +9,8 @@ import (
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"coachline/internal/wait"
 )
 
 //go:embed migrations
@@ -54,7 +56,7 @@ func applyMigrations(ctx context.Context, d database) error {
 		if now, e := provider.GetDBVersion(ctx); e == nil && now > version {
 			version, left = now, tries-1
 		}
-		if left <= 0 || waitFor(ctx, retryAfter) != nil {
+		if left <= 0 || wait.For(ctx, retryAfter) != nil {
 			return fmt.Errorf("migrating database: %w", err)
 		}
 	}
@@ -71,7 +73,7 @@ func firstConnect(ctx context.Context, d database) error {
 		if err == nil {
 			return nil
 		}
-		if !isRetryable(err) || time.Since(begun) > reachWithin || waitFor(ctx, retryAfter) != nil {
+		if !isRetryable(err) || time.Since(begun) > reachWithin || wait.For(ctx, retryAfter) != nil {
 			return fmt.Errorf("reaching database: %w", err)
 		}
 	}
@@ -89,14 +91,3 @@ const (
 	reachWithin = 10 * time.Second
 	sqliteTries = 5
 )
-
-func waitFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

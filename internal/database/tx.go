@@ -13,6 +13,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"coachline/internal/wait"
 	"coachline/models"
 )
 
@@ -69,7 +70,7 @@ func (d *Database) runAlone(ctx context.Context, fn func(rows *gorm.DB) error) e
 		if err == nil || !isRetryable(err) || try == writeTries {
 			return Classify(err)
 		}
-		if waitFor(ctx, delay+rand.N(delay)) != nil {
+		if wait.For(ctx, delay+rand.N(delay)) != nil {
 			return Classify(err)
 		}
 		delay *= 2

@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"coachline/internal/database"
+	"coachline/internal/wait"
 )
 
 const (
@@ -108,7 +109,7 @@ func (c *Changes) run(ctx context.Context, done chan struct{}) {
 		}
 		if ctx.Err() == nil {
 			c.store.log.Warn("following changes failed, trying again", "error", err)
-			_ = pause(ctx, changePause)
+			_ = wait.For(ctx, changePause)
 		}
 	}
 	group.Wait()
@@ -129,7 +130,7 @@ func (c *Changes) keepViewer(ctx context.Context, id string) {
 		if err != nil && ctx.Err() == nil {
 			c.store.log.Warn("asking for changes failed, trying again", "error", err)
 		}
-		_ = pause(ctx, viewerAge/3)
+		_ = wait.For(ctx, viewerAge/3)
 	}
 	err := c.store.write(context.WithoutCancel(ctx), func(tx *gorm.DB) error {
 		return tx.Exec("DELETE FROM change_viewers WHERE id = ?", id).Error
@@ -165,19 +166,7 @@ func (c *Changes) poll(ctx context.Context) error {
 				return fmt.Errorf("removing changes: %w", err)
 			}
 		}
-		_ = pause(ctx, changePoll)
+		_ = wait.For(ctx, changePoll)
 	}
 	return nil
-}
-
-// pause waits, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

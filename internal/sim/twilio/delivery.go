@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"coachline/internal/wait"
 )
 
 const (
@@ -211,19 +213,7 @@ func (c *courier) recordChange(ch change) bool {
 func (c *courier) wait(d time.Duration) bool { return Pause(c.closing, d) }
 
 // Pause waits; false: ctx ended first.
-func Pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+func Pause(ctx context.Context, d time.Duration) bool { return wait.For(ctx, d) == nil }
 
 // webhook is one signed form post.
 type webhook struct {
