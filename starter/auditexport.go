@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -16,6 +15,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/sheet"
 	"coachline/models"
 )
 
@@ -140,7 +140,7 @@ func csvWriter(w io.Writer) (func(api.AuditRow) error, error) {
 			row.Detail, row.Reason, joinFields(row.Before), joinFields(row.After), row.RequestID, row.Address, row.Hash,
 		}
 		for i, cell := range cells {
-			cells[i] = plainCell(cell)
+			cells[i] = sheet.Escape(cell)
 		}
 		return write(cells)
 	}, nil
@@ -157,12 +157,4 @@ func joinFields(fields map[string]string) string {
 		return "" // a map of texts has no value that JSON cannot hold
 	}
 	return string(raw)
-}
-
-// plainCell keeps a spreadsheet from running a text as a formula.
-func plainCell(text string) string {
-	if strings.ContainsAny(text[:min(1, len(text))], "=+-@\t\r") {
-		return "'" + text
-	}
-	return text
 }

@@ -18,7 +18,7 @@ func Write(rows [][]string) ([]byte, error) {
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, text := range row {
-			cells[i] = escape(text)
+			cells[i] = Escape(text)
 		}
 		if err := w.Write(cells); err != nil {
 			return nil, fmt.Errorf("writing a table: %w", err)
@@ -31,15 +31,16 @@ func Write(rows [][]string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// escape puts an apostrophe before a formula, and before what escape has made.
-func escape(text string) string {
+// Escape puts an apostrophe before a formula, and before what Escape has made, for
+// tables that are written row by row.
+func Escape(text string) string {
 	if isFormula(strings.TrimLeft(text, "'")) {
 		return "'" + text
 	}
 	return text
 }
 
-// unescape takes away what escape has added.
+// unescape takes away what Escape has added.
 func unescape(text string) string {
 	if rest, found := strings.CutPrefix(text, "'"); found && isFormula(strings.TrimLeft(rest, "'")) {
 		return rest
