@@ -11,6 +11,7 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/zones"
 	"coachline/models"
 )
 
@@ -96,7 +97,7 @@ func agendaCursor(last models.AgendaKey) (string, error) {
 
 func toPlannedPrompt(ctx context.Context, e models.AgendaEntry) api.PlannedPrompt {
 	local := e.Key.At
-	if zone, err := time.LoadLocation(e.Zone); err == nil {
+	if zone, err := zones.Load(e.Zone); err == nil {
 		local = local.In(zone)
 	}
 	p := e.Participant

@@ -2,7 +2,6 @@ package starter
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,6 +10,7 @@ import (
 
 	"coachline/internal/coach"
 	"coachline/internal/cohort"
+	"coachline/internal/zones"
 	"coachline/models"
 )
 
@@ -187,12 +187,12 @@ func (h *handlers) planGreetings(job models.CohortJob, people []models.CohortPer
 	if job.ConfirmedAt != nil {
 		begun = *job.ConfirmedAt
 	}
-	stagger, zones := coach.NewStagger(job.PerMinute), keepZones()
+	stagger := coach.NewStagger(job.PerMinute)
 	plan := make([]time.Time, len(people))
 	for i, p := range people {
 		in := coach.Input{
 			State: models.ParticipantState{ParticipantID: cohortParticipantID(job.ID, p.Line), Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed},
-			Now:   begun, Rules: h.cfg.Defaults.Rules, Zones: zones,
+			Now:   begun, Rules: h.cfg.Defaults.Rules, Zones: zones.Load,
 		}
 		if i >= job.NextRow && now.After(begun) {
 			in.Now = now
@@ -206,34 +206,11 @@ func (h *handlers) planGreetings(job models.CohortJob, people []models.CohortPer
 	return plan, nil
 }
 
-// keepZones loads each zone once; it is not safe for concurrent use.
-func keepZones() coach.Zones {
-	loaded := map[string]*time.Location{}
-	return func(name string) (*time.Location, error) {
-		if zone, known := loaded[name]; known {
-			return zone, nil
-		}
-		zone, err := time.LoadLocation(name)
-		if err == nil {
-			loaded[name] = zone
-		}
-		return zone, err
-	}
-}
-
 // cohortParticipantID is the id of the person in a line of a job's file, the same
 // each time, so that nobody is enrolled twice.
 func cohortParticipantID(jobID string, line int) string {
 	sum := sha256.Sum256([]byte("cohort\x00" + jobID + "\x00" + strconv.Itoa(line)))
 	return "conv_" + hex.EncodeToString(sum[:12])
-}
-
-func newCohortID() (string, error) {
-	raw := make([]byte, 12)
-	if _, err := rand.Read(raw); err != nil {
-		return "", err
-	}
-	return "coh_" + hex.EncodeToString(raw), nil
 }
 
 // Greetings of a cohort take half of what a sender may send, each counted as two

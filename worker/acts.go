@@ -7,12 +7,9 @@ import (
 	"time"
 	_ "time/tzdata" // every worker agrees on the zones, also without zone files in its image
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"coachline/activities"
 	"coachline/internal/agent"
 	"coachline/internal/alert"
-	"coachline/internal/coach"
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/llm"
@@ -21,6 +18,7 @@ import (
 	"coachline/internal/screening"
 	"coachline/internal/sms"
 	"coachline/internal/tools"
+	"coachline/internal/zones"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -67,14 +65,13 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 	}
 	model, carrier := m.Model(client), m.Carrier(sender)
 	rows := conns.Store
-	zones := rememberedZones()
 	memories, err := memory.New(memory.Config{Database: conns.Store.Database()})
 	if err != nil {
 		return nil, fmt.Errorf("opening memory: %w", err)
 	}
 	replies := agent.New(agent.Config{
 		Prompts: library, Model: model, Embedder: client, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
-		Zones: zones, Now: time.Now, Settings: replySettings(cfg),
+		Zones: zones.Load, Now: time.Now, Settings: replySettings(cfg),
 	})
 	turns := &activities.TurnLoader{
 		Store: withTranscriber(cfg, rows, transcriber{notes: rows, carrier: sender, model: client, metrics: m, log: conns.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
@@ -84,13 +81,13 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 		},
 	}
 	posts := &activities.SendActivities{Store: rows, Brake: rows, Carrier: carrier, Now: time.Now, Metrics: m}
-	decisions := &activities.DecisionActivities{Rules: rules, Zones: zones, Tools: registry, Calls: rows, Metrics: m}
+	decisions := &activities.DecisionActivities{Rules: rules, Zones: zones.Load, Tools: registry, Calls: rows, Metrics: m}
 	return &acts{
 		decisions: decisions,
 		turns:     turns,
 		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: replies, Tools: registry, Rules: decisions, Budgets: stops},
 		tools: &activities.ToolActivities{
-			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones,
+			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones.Load,
 			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: time.Now, Metrics: m,
 		},
 		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: memoryQueue{store: conns.Store}, Rules: decisions, Metrics: m},
@@ -105,7 +102,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 		},
 		posts: posts, erasures: &activities.ErasureActivities{Store: rows, Carrier: sender, Now: time.Now},
 		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now, Metrics: m},
-		late:   &activities.LaterRetries{Store: conns.Store, Posts: posts, Rules: rules, Zones: zones, Now: time.Now},
+		late:   &activities.LaterRetries{Store: conns.Store, Posts: posts, Rules: rules, Zones: zones.Load, Now: time.Now},
 	}, nil
 }
 
@@ -176,28 +173,6 @@ func checkPrompts(library *prompts.Library, registry *tools.Registry) error {
 		offers[mode] = offer
 	}
 	return library.CheckTools(offers)
-}
-
-// manyZones is more than there are.
-const manyZones = 1024
-
-// rememberedZones reads the file of a zone once, not for every round. Its rules
-// do not change while a worker runs.
-func rememberedZones() coach.Zones {
-	known, err := lru.New[string, *time.Location](manyZones)
-	if err != nil { // for sizes below one only
-		panic(err)
-	}
-	return func(name string) (*time.Location, error) {
-		if zone, ok := known.Get(name); ok {
-			return zone, nil
-		}
-		zone, err := time.LoadLocation(name)
-		if err == nil {
-			known.Add(name, zone)
-		}
-		return zone, err
-	}
 }
 
 func newCarrier(cfg config.Config) (*sms.Client, error) {

@@ -13,6 +13,7 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"coachline/internal/auth"
+	"coachline/internal/zones"
 )
 
 // viewer is one request of a person who is signed in.
@@ -345,7 +346,7 @@ func spanOf(d time.Duration) string {
 
 // zoneOf is the location of an IANA name; UTC where it is unknown.
 func zoneOf(name string) *time.Location {
-	zone, err := time.LoadLocation(name)
+	zone, err := zones.Load(name)
 	if err != nil {
 		return time.UTC
 	}

@@ -1,4 +1,4 @@
-package worker
+package zones
 
 import (
 	"testing"
@@ -6,16 +6,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRememberedZones(t *testing.T) {
-	zones := rememberedZones()
-	first, err := zones("Europe/Berlin")
+func TestLoad(t *testing.T) {
+	first, err := Load("Europe/Berlin")
 	require.NoError(t, err)
-	again, err := zones("Europe/Berlin")
+	again, err := Load("Europe/Berlin")
 	require.NoError(t, err)
 	require.Equal(t, "Europe/Berlin", first.String())
 	require.Same(t, first, again)
 	for range 2 {
-		_, err = zones("Europe/Nowhere")
+		_, err = Load("Europe/Nowhere")
 		require.Error(t, err)
 	}
 }
