@@ -39,7 +39,7 @@ func (s *Store) MarkAlarm(ctx context.Context, m models.AlertMarking) (models.Al
 	now := database.Instant(m.Now)
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		row = models.Alert{}
-		if err := lockRows(tx).Where("id = ?", m.AlarmID).Take(&row).Error; err != nil {
+		if err := forUpdate(tx).Where("id = ?", m.AlarmID).Take(&row).Error; err != nil {
 			return err
 		}
 		if row.Mark == m.Mark {

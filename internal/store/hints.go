@@ -81,7 +81,7 @@ func (s *Store) ClaimHint(ctx context.Context, id string, now time.Time) (models
 	var claim models.HintClaim
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		var row models.Hint
-		if err := lockRows(tx).Where("id = ?", id).Take(&row).Error; err != nil {
+		if err := forUpdate(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
 		}
 		var in models.Inbound
@@ -142,7 +142,7 @@ func (s *Store) CheckHint(ctx context.Context, id string, now time.Time) (models
 	var row models.Hint
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		row = models.Hint{}
-		if err := lockRows(tx).Where("id = ?", id).Take(&row).Error; err != nil {
+		if err := forUpdate(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
 		}
 		var in models.Inbound
@@ -230,7 +230,7 @@ func (s *Store) queueFixed(ctx context.Context, f fixedText) (string, error) {
 			return err
 		}
 		var p models.Participant
-		if err := lockRows(tx).Where("id = ?", in.ParticipantID).Take(&p).Error; err != nil {
+		if err := forUpdate(tx).Where("id = ?", in.ParticipantID).Take(&p).Error; err != nil {
 			return err
 		}
 		row := models.Outbox{
@@ -272,5 +272,3 @@ func ignoreMissing(err error) error {
 	}
 	return err
 }
-
-func lockRows(tx *gorm.DB) *gorm.DB { return tx.Clauses(clause.Locking{Strength: "NO KEY UPDATE"}) }

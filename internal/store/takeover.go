@@ -269,7 +269,7 @@ func (s *Store) AcknowledgeAlert(ctx context.Context, a models.AlertAcknowledgem
 	var row models.Alert
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		row = models.Alert{}
-		if err := lockRows(tx).Where("id = ?", a.AlarmID).Take(&row).Error; err != nil {
+		if err := forUpdate(tx).Where("id = ?", a.AlarmID).Take(&row).Error; err != nil {
 			return err
 		}
 		if row.AcknowledgedAt != nil {
@@ -295,7 +295,7 @@ func acknowledge(tx *gorm.DB, row *models.Alert, actor string, now time.Time) er
 // acknowledgeAlerts acknowledges the open alerts of a participant.
 func acknowledgeAlerts(tx *gorm.DB, participantID, actor string, now time.Time) error {
 	var open []models.Alert
-	err := lockRows(tx).Where("participant_id = ? AND pages AND acknowledged_at IS NULL AND cleared_at IS NULL", participantID).
+	err := forUpdate(tx).Where("participant_id = ? AND pages AND acknowledged_at IS NULL AND cleared_at IS NULL", participantID).
 		Order("inbound_id").Find(&open).Error
 	for i := range open {
 		if err == nil {

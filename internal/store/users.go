@@ -88,7 +88,7 @@ func (s *Store) UpdateUser(ctx context.Context, u models.UserUpdate) (models.Use
 	var out models.User
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		out = models.User{}
-		if err := lockRows(tx).Where("id = ?", u.ID).Take(&out).Error; err != nil {
+		if err := forUpdate(tx).Where("id = ?", u.ID).Take(&out).Error; err != nil {
 			return err
 		}
 		old := out
@@ -143,7 +143,7 @@ func isAdmin(u models.User) bool { return u.Role == models.RoleAdmin && u.Disabl
 // at once.
 func requireOtherAdmin(tx *gorm.DB, id string) error {
 	var others []models.User
-	err := lockRows(tx).Select("id").Where("role = ? AND disabled_at IS NULL AND id <> ?", models.RoleAdmin, id).Order("id").Find(&others).Error
+	err := forUpdate(tx).Select("id").Where("role = ? AND disabled_at IS NULL AND id <> ?", models.RoleAdmin, id).Order("id").Find(&others).Error
 	if err == nil && len(others) == 0 {
 		err = errLastAdmin
 	}
@@ -320,7 +320,7 @@ func (s *Store) RevokeToken(ctx context.Context, id, actor string, now time.Time
 	var t models.APIToken
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		t = models.APIToken{}
-		if err := lockRows(tx).Where("id = ?", id).Take(&t).Error; err != nil || t.RevokedAt != nil {
+		if err := forUpdate(tx).Where("id = ?", id).Take(&t).Error; err != nil || t.RevokedAt != nil {
 			return err
 		}
 		t.RevokedAt = &now
