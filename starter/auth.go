@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"coachline/internal/api"
 	"coachline/internal/auth"
 	"coachline/models"
 )
@@ -97,7 +98,7 @@ const permissionKey = "permission"
 
 // Requests that change something may say why; the audit keeps it.
 const (
-	reasonHeader = "Coach-Reason"
+	reasonHeader = api.ReasonHeader
 	maxReason    = 500
 )
 

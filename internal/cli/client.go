@@ -5,7 +5,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -213,36 +212,14 @@ func parseAnswer(status int, raw []byte) (result, error) {
 }
 
 func (c *Client) newRequest(ctx context.Context, r request) (*http.Request, error) {
-	var body io.Reader = http.NoBody
-	if r.body != nil {
-		raw, err := json.Marshal(r.body)
-		if err != nil {
-			return nil, fmt.Errorf("encoding the request: %w", err)
-		}
-		body = bytes.NewReader(raw)
-	}
-	if r.raw != nil {
-		body = bytes.NewReader(r.raw)
-	}
-	target := c.base + r.path
-	if len(r.query) > 0 {
-		target += "?" + r.query.Encode()
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, target, body)
+	req, err := api.Request{
+		Method: r.method, Path: r.path, Query: r.query, Header: r.header, Body: r.body, Raw: r.raw, Reason: c.reason,
+	}.Build(ctx, c.base)
 	if err != nil {
-		return nil, fmt.Errorf("building the request: %w", err)
-	}
-	if r.body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		return nil, err
 	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	if c.reason != "" && r.method != http.MethodGet {
-		req.Header.Set("Coach-Reason", c.reason)
-	}
-	for name, value := range r.header {
-		req.Header.Set(name, value)
 	}
 	return req, nil
 }

@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
@@ -78,43 +76,20 @@ func (c *Console) callAPI(v *viewer, q call) ([]byte, error) {
 // newCall builds a request to the API as the viewer. The identity travels in the
 // context, where no request from outside can put one.
 func newCall(v *viewer, q call) (*http.Request, error) {
-	var body io.Reader = http.NoBody
-	if q.body != nil {
-		raw, err := json.Marshal(q.body)
-		if err != nil {
-			return nil, fmt.Errorf("encoding a request: %w", err)
-		}
-		body = bytes.NewReader(raw)
-	}
-	if q.raw != nil {
-		body = bytes.NewReader(q.raw)
-	}
-	target := q.path
-	if len(q.query) > 0 {
-		target += "?" + q.query.Encode()
-	}
 	// A canceled page must not leave an action half done.
 	ctx := v.request.Context()
 	if q.method != http.MethodGet {
 		ctx = context.WithoutCancel(ctx)
 	}
-	r, err := http.NewRequestWithContext(auth.WithIdentity(ctx, v.who), q.method, target, body)
+	r, err := api.Request{
+		Method: q.method, Path: q.path, Query: q.query, Header: q.header, Body: q.body, Raw: q.raw, Reason: q.reason,
+	}.Build(auth.WithIdentity(ctx, v.who), "")
 	if err != nil {
-		return nil, fmt.Errorf("making a request: %w", err)
+		return nil, err
 	}
 	r.RemoteAddr, r.Host = v.request.RemoteAddr, v.request.Host
-	if q.body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	if q.reason != "" {
-		// A header is one line of ASCII for some proxies; this one never leaves the process.
-		r.Header.Set("Coach-Reason", strings.Join(strings.Fields(q.reason), " "))
-	}
 	if follows := v.request.Header.Get("X-Follow"); follows != "" {
 		r.Header.Set("X-Follow", follows)
-	}
-	for name, value := range q.header {
-		r.Header.Set(name, value)
 	}
 	return r, nil
 }
