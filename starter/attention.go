@@ -36,17 +36,13 @@ func (h *handlers) listAttention(ctx context.Context, in *attentionRequest) (*an
 	for _, row := range rows {
 		page.Attention = append(page.Attention, toAttention(ctx, row))
 	}
-	if len(rows) < in.Limit {
-		return newAnswer("", page), nil
-	}
-	query.AfterID, query.Limit = rows[len(rows)-1].ID, 1
-	more, err := h.store.OpenAttention(ctx, query)
+	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.OpenAttention) (string, []models.OpenAttention, error) {
+		query.AfterID, query.Limit = last.ID, 1
+		more, err := h.store.OpenAttention(ctx, query)
+		return strconv.FormatInt(last.ID, 10), more, err
+	})
 	if err != nil {
 		return nil, h.toFailure("list-attention", err)
-	}
-	if len(more) > 0 {
-		cursor := strconv.FormatInt(query.AfterID, 10)
-		page.NextCursor = &cursor
 	}
 	return newAnswer("", page), nil
 }

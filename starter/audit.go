@@ -67,17 +67,13 @@ func (h *handlers) listAudit(ctx context.Context, in *auditRequest) (*answer[api
 	for i, row := range rows {
 		page.Rows[i] = toAuditRow(ctx, row)
 	}
-	if len(rows) < in.Limit {
-		return newAnswer("", page), nil
-	}
-	query.BeforeID, query.Limit = rows[len(rows)-1].ID, 1
-	more, err := h.cfg.Access.AuditRows(ctx, query)
+	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Audit) (string, []models.Audit, error) {
+		query.BeforeID, query.Limit = last.ID, 1
+		more, err := h.cfg.Access.AuditRows(ctx, query)
+		return strconv.FormatInt(last.ID, 10), more, err
+	})
 	if err != nil {
 		return nil, h.toFailure("reading the audit", err)
-	}
-	if len(more) > 0 {
-		cursor := strconv.FormatInt(query.BeforeID, 10)
-		page.NextCursor = &cursor
 	}
 	return newAnswer("", page), nil
 }

@@ -84,7 +84,7 @@ func (h *handlers) importCohort(ctx context.Context, in *newCohortRequest) (*new
 	if err != nil {
 		return nil, err
 	}
-	id, err := newCohortID()
+	id, err := newRandomID("coh_")
 	if err != nil {
 		return nil, h.toFailure("storing the file", err)
 	}

@@ -77,17 +77,20 @@ func (h *handlers) eraseParticipant(ctx context.Context, in *eraseRequest) (*ans
 }
 
 func (h *handlers) listErasures(ctx context.Context, in *erasuresRequest) (*answer[api.ErasurePage], error) {
-	rows, err := h.store.Erasures(ctx, models.ErasureQuery{Before: in.Cursor, Limit: in.Limit + 1})
+	rows, err := h.store.Erasures(ctx, models.ErasureQuery{Before: in.Cursor, Limit: in.Limit})
 	if err != nil {
 		return nil, h.toFailure("listing erasures", err)
 	}
 	page := api.ErasurePage{Erasures: make([]api.Erasure, 0, len(rows))}
-	if len(rows) > in.Limit {
-		rows = rows[:in.Limit]
-		page.NextCursor = &rows[in.Limit-1].ParticipantID
-	}
 	for _, row := range rows {
 		page.Erasures = append(page.Erasures, toErasure(row))
+	}
+	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Erasure) (string, []models.Erasure, error) {
+		more, err := h.store.Erasures(ctx, models.ErasureQuery{Before: last.ParticipantID, Limit: 1})
+		return last.ParticipantID, more, err
+	})
+	if err != nil {
+		return nil, h.toFailure("listing erasures", err)
 	}
 	return newAnswer("", page), nil
 }

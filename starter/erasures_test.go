@@ -1,8 +1,10 @@
 package starter
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -45,4 +47,25 @@ func TestErasureRoutes(t *testing.T) {
 	page := result[api.ErasurePage](t, h.do(call{method: "GET", path: erasuresPath + "?limit=1"}))
 	require.Len(t, page.Erasures, 1)
 	require.Nil(t, page.NextCursor)
+}
+
+// TestErasuresHavePages: the largest page that the API gives leads to the next
+// one.
+func TestErasuresHavePages(t *testing.T) {
+	h, rows := startWithStore(t, nil)
+	const people = 201
+	for i := range people {
+		id := fmt.Sprintf("conv_%03d", i)
+		_, err := rows.Enroll(t.Context(), models.Participant{ID: id, Phone: fmt.Sprintf("+1202555%04d", i), Timezone: "UTC", EnrolledAt: testNow}, auth.Operator)
+		require.NoError(t, err)
+		_, err = rows.BeginErasure(t.Context(), models.ErasureRequest{ParticipantID: id, Actor: auth.Operator, Now: testNow.Add(time.Duration(i) * time.Second)})
+		require.NoError(t, err)
+	}
+	first := result[api.ErasurePage](t, h.do(call{method: "GET", path: erasuresPath + "?limit=200"}))
+	require.Len(t, first.Erasures, 200)
+	require.NotNil(t, first.NextCursor)
+	last := result[api.ErasurePage](t, h.do(call{method: "GET", path: erasuresPath + "?limit=200&cursor=" + *first.NextCursor}))
+	require.Len(t, last.Erasures, 1)
+	require.Equal(t, "conv_000", last.Erasures[0].ParticipantID)
+	require.Nil(t, last.NextCursor)
 }

@@ -82,17 +82,13 @@ func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api
 	for _, h := range rows {
 		page.Holds = append(page.Holds, toHold(h, now))
 	}
-	if len(rows) < in.Limit {
-		return newAnswer("", page), nil
-	}
-	query.BeforeID, query.Limit = rows[len(rows)-1].ID, 1
-	more, err := h.store.Holds(ctx, query)
+	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Hold) (string, []models.Hold, error) {
+		query.BeforeID, query.Limit = last.ID, 1
+		more, err := h.store.Holds(ctx, query)
+		return strconv.FormatInt(last.ID, 10), more, err
+	})
 	if err != nil {
 		return nil, h.toFailure("listing holds", err)
-	}
-	if len(more) > 0 {
-		cursor := strconv.FormatInt(query.BeforeID, 10)
-		page.NextCursor = &cursor
 	}
 	return newAnswer("", page), nil
 }

@@ -130,7 +130,7 @@ func (h *handlers) newParticipant(in *enrolRequest) (models.Participant, error) 
 	if body.Debug && !body.Tester {
 		return models.Participant{}, errDebugNeedsTester
 	}
-	id, err := newParticipantID()
+	id, err := newRandomID("conv_")
 	if err != nil {
 		return models.Participant{}, err
 	}
@@ -187,12 +187,13 @@ func checkLocale(locale string) error {
 		strings.Join(screening.Languages(), ", "))
 }
 
-func newParticipantID() (string, error) {
+// newRandomID returns an id of 96 random bits behind a prefix.
+func newRandomID(prefix string) (string, error) {
 	raw := make([]byte, 12)
 	if _, err := rand.Read(raw); err != nil {
 		return "", err
 	}
-	return "conv_" + hex.EncodeToString(raw), nil
+	return prefix + hex.EncodeToString(raw), nil
 }
 
 func (h *handlers) listParticipants(ctx context.Context, in *participantsRequest) (*answer[api.ParticipantPage], error) {
@@ -208,16 +209,13 @@ func (h *handlers) listParticipants(ctx context.Context, in *participantsRequest
 		}
 		page.Participants = append(page.Participants, toParticipant(ctx, p))
 	}
-	if len(rows) == in.Limit {
-		last := rows[len(rows)-1].ID
-		query.After, query.Limit = last, 1
+	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Participant) (string, []models.Participant, error) {
+		query.After, query.Limit = last.ID, 1
 		more, err := h.store.Participants(ctx, query)
-		if err != nil {
-			return nil, h.toFailure("listing participants", err)
-		}
-		if len(more) > 0 {
-			page.NextCursor = &last
-		}
+		return last.ID, more, err
+	})
+	if err != nil {
+		return nil, h.toFailure("listing participants", err)
 	}
 	return newAnswer("", page), nil
 }

@@ -126,6 +126,20 @@ func (h *handlers) newAPI() http.Handler {
 	return withFailures(withHeaders(withEnvelope(mux, queryNames(doc))))
 }
 
+// nextCursor names the page that follows rows; nil where they are the last one.
+// after reads at most one row that follows the last of them, and returns its
+// cursor.
+func nextCursor[Row any](rows []Row, limit int, after func(last Row) (cursor string, more []Row, err error)) (*string, error) {
+	if len(rows) < limit {
+		return nil, nil
+	}
+	cursor, more, err := after(rows[len(rows)-1])
+	if err != nil || len(more) == 0 {
+		return nil, err
+	}
+	return &cursor, nil
+}
+
 // registrations lists the nouns of the API, each with the function that adds its
 // routes.
 func (h *handlers) registrations() []func(huma.API) {
