@@ -24,6 +24,9 @@ type Enrolment struct {
 	Actor string
 	// Key is the caller's idempotency key, Body the request it stands for.
 	Key, Body string
+	// Consent is the person's agreement to take part in the study; nil where none
+	// was recorded.
+	Consent *StudyConsent
 }
 
 // Removal takes a participant out of the programme.

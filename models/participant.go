@@ -102,6 +102,10 @@ type Participant struct {
 	TakenOverAt    *time.Time
 	TakenOverUntil *time.Time
 	EnrolledAt     time.Time
+	// StudyID is the study that the person belongs to, for ever; Arm is the arm that
+	// they were allocated to, empty before that and where there are none.
+	StudyID string
+	Arm     string
 	// GreetingAt is when the greeting was set to go out; nil in rows from before
 	// there was such a time. SignedUp: the person enrolled themselves.
 	GreetingAt *time.Time
@@ -186,6 +190,10 @@ const (
 	MethodCarrierError ConsentMethod = "carrier_error"
 	// MethodOperator: recorded on the person's behalf.
 	MethodOperator ConsentMethod = "operator"
+	// MethodForm, on paper, and MethodWeb, on a page: how people agree to a study,
+	// besides by keyword.
+	MethodForm ConsentMethod = "form"
+	MethodWeb  ConsentMethod = "web"
 )
 
 // Confirms reports whether we confirm what came this way. What the carrier

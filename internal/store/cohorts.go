@@ -253,7 +253,7 @@ func (s *Store) enrolRows(tx *gorm.DB, job *models.CohortJob, b models.CohortBat
 		}
 		setDefaults(&p)
 		p.PhoneIndex = s.base.Index(p.Phone)
-		if err := addParticipant(tx, &p, models.Audit{Actor: job.ConfirmedBy, Object: cohortObject(job.ID)}); err != nil {
+		if err := addParticipant(tx, &p, newMember{by: models.Audit{Actor: job.ConfirmedBy, Object: cohortObject(job.ID)}}); err != nil {
 			return err
 		}
 		job.Enrolled++

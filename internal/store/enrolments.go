@@ -18,13 +18,13 @@ const EnrolmentKeyLife = 24 * time.Hour
 // a participant who has been removed. Without a key it is Enroll.
 func (s *Store) EnrollOnce(ctx context.Context, p models.Participant, by models.Enrolment) (models.Participant, error) {
 	if by.Key == "" {
-		return s.Enroll(ctx, p, by.Actor)
+		return s.enroll(ctx, p, by, nil)
 	}
 	key := models.EnrolmentKey{KeyIndex: s.base.Index("enrolment key " + by.Key), BodyIndex: s.base.Index("enrolment " + by.Body)}
 	if earlier, found, err := s.enrolledBy(ctx, key, p.EnrolledAt); found || err != nil {
 		return earlier, err
 	}
-	saved, err := s.enroll(ctx, p, by.Actor, &key)
+	saved, err := s.enroll(ctx, p, by, &key)
 	if !errors.Is(err, models.ErrConflict) {
 		return saved, err
 	}

@@ -23,18 +23,18 @@ const maxPage = 200
 // id) belongs to an enrolled participant; for a phone it is a
 // *models.PhoneTakenError.
 func (s *Store) Enroll(ctx context.Context, p models.Participant, actor string) (models.Participant, error) {
-	return s.enroll(ctx, p, actor, nil)
+	return s.enroll(ctx, p, models.Enrolment{Actor: actor}, nil)
 }
 
 // enroll is Enroll; key, unless nil, is stored with the rows.
-func (s *Store) enroll(ctx context.Context, p models.Participant, actor string, key *models.EnrolmentKey) (models.Participant, error) {
+func (s *Store) enroll(ctx context.Context, p models.Participant, by models.Enrolment, key *models.EnrolmentKey) (models.Participant, error) {
 	if err := validate(p); err != nil {
 		return models.Participant{}, err
 	}
 	setDefaults(&p)
 	p.PhoneIndex = s.base.Index(p.Phone)
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		if err := addParticipant(tx, &p, models.Audit{Actor: actor}); err != nil || key == nil {
+		if err := addParticipant(tx, &p, newMember{by: models.Audit{Actor: by.Actor}, consent: by.Consent}); err != nil || key == nil {
 			return err
 		}
 		expired := p.EnrolledAt.Add(-EnrolmentKeyLife)
@@ -50,9 +50,18 @@ func (s *Store) enroll(ctx context.Context, p models.Participant, actor string, 
 	return p, nil
 }
 
-// addParticipant adds the rows of a new participant; by says who enrols and of
-// what the enrolment is a part.
-func addParticipant(tx *gorm.DB, p *models.Participant, by models.Audit) error {
+// newMember says who enrols a participant, of what the enrolment is a part, and what
+// the person has agreed to.
+type newMember struct {
+	by      models.Audit
+	consent *models.StudyConsent
+}
+
+// addParticipant adds the rows of a new participant.
+func addParticipant(tx *gorm.DB, p *models.Participant, in newMember) error {
+	if err := joinStudy(tx, p, in); err != nil {
+		return err
+	}
 	before, err := consentOfPhone(tx, p.PhoneIndex)
 	if err != nil {
 		return err
@@ -73,6 +82,10 @@ func addParticipant(tx *gorm.DB, p *models.Participant, by models.Audit) error {
 	if err := tx.Create(&profile).Error; err != nil {
 		return err
 	}
+	if err := addConsent(tx, *p, in); err != nil {
+		return err
+	}
+	by := in.by
 	by.ParticipantID, by.Action, by.At = p.ID, "enroll", p.CreatedAt
 	if err := database.AddAudit(tx, by); err != nil {
 		return err

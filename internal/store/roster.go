@@ -45,6 +45,9 @@ func setDefaults(p *models.Participant) {
 	if p.Mode == "" {
 		p.Mode = models.ModeIntake
 	}
+	if p.StudyID == "" {
+		p.StudyID = models.DefaultStudy
+	}
 	p.Channel = p.Channel.Name()
 	p.RemovedAt, p.NextSeq, p.Version, p.LastChannel = nil, 1, 1, models.ChannelSMS
 }

@@ -98,8 +98,10 @@ func (w *world) raw(fn func(db *sql.DB)) {
 	require.NoError(w.t, db.Close())
 }
 
-// undoNewest takes back migrations 21 to 34, for tests of older databases.
+// undoNewest takes back migrations 21 to 35, for tests of older databases.
 var undoNewest = []string{
+	"DROP INDEX participants_study", "ALTER TABLE participants DROP COLUMN study_id", "ALTER TABLE participants DROP COLUMN arm",
+	"DROP TABLE studies", "DROP TABLE consent_texts", "DROP TABLE study_consents", "DROP TABLE sign_ups",
 	"ALTER TABLE outbox DROP COLUMN segments", "DROP INDEX outbox_created", "DROP INDEX participants_heard", "DROP INDEX schedules_next", "DROP INDEX prompts_target",
 	"DROP TABLE cost_queue", "DROP TABLE costs", "DROP TABLE budgets",
 	"DROP TABLE cohort_jobs", "DROP TABLE erasures", "DROP TABLE suppressions",
@@ -131,7 +133,7 @@ func (w *world) undoMigrations() []string {
 func (w *world) dropChangeTriggers() []string {
 	query, drop := "SELECT name FROM sqlite_master WHERE type = 'trigger' AND (name LIKE '%_change' OR name LIKE '%_cost')", "DROP TRIGGER %s"
 	if !strings.HasPrefix(w.url, "sqlite:") {
-		query = "SELECT 'tell_change' UNION SELECT 'tell_participant_change' UNION SELECT 'tell_common_change' UNION SELECT 'queue_step_cost' UNION SELECT 'queue_stage_cost' UNION SELECT 'queue_outbox_cost' UNION SELECT 'queue_inbound_cost'"
+		query = "SELECT 'tell_change' UNION SELECT 'tell_participant_change' UNION SELECT 'tell_common_change' UNION SELECT 'queue_step_cost' UNION SELECT 'queue_stage_cost' UNION SELECT 'queue_outbox_cost' UNION SELECT 'queue_inbound_cost' UNION SELECT 'refuse_row_change'"
 		drop = "DROP FUNCTION %s CASCADE"
 	}
 	var statements []string

@@ -1,0 +1,155 @@
+package store_test
+
+import (
+	"database/sql"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+const twoArms = `{"arms":[{"name":"a","weight":1},{"name":"b","weight":1}],"randomisation":{"method":"simple"}}`
+
+// newStudy adds a study that recruits.
+func (w *world) newStudy(id, settings string) models.Study {
+	w.t.Helper()
+	_, err := w.AddStudy(w.ctx, models.Study{ID: id, Name: "Sleep", Settings: settings, Planned: 20, CreatedBy: "user:kim", CreatedAt: start})
+	require.NoError(w.t, err)
+	study, err := w.ChangeStudy(w.ctx, store.StudyChange{ID: id, Actor: "user:kim", Now: at(1), Apply: func(s *models.Study) error {
+		s.State = models.StudyRecruiting
+		return nil
+	}})
+	require.NoError(w.t, err)
+	return study
+}
+
+func (w *world) changeSettings(id, settings string) error {
+	_, err := w.ChangeStudy(w.ctx, store.StudyChange{ID: id, Actor: "user:kim", Now: at(2), Apply: func(s *models.Study) error {
+		s.Settings = settings
+		return nil
+	}})
+	return err
+}
+
+func TestStudyIsAddedAndChanged(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		study := w.newStudy("sleep-1", twoArms)
+		require.Equal(t, models.StudyRecruiting, study.State)
+		require.Equal(t, int64(2), study.Version)
+		require.Len(t, study.Seed, 32)
+		read, err := w.Study(w.ctx, "sleep-1")
+		require.NoError(t, err)
+		require.Equal(t, study.Seed, read.Seed)
+		require.NotEqual(t, read.Seed, read.PseudonymKey)
+		_, err = w.AddStudy(w.ctx, models.Study{ID: "sleep-1", Name: "Again", CreatedAt: start})
+		require.ErrorIs(t, err, models.ErrConflict)
+		_, err = w.Study(w.ctx, "sleep-2")
+		require.ErrorIs(t, err, models.ErrNotFound)
+		stale := int64(1)
+		_, err = w.ChangeStudy(w.ctx, store.StudyChange{ID: "sleep-1", IfMatch: &stale, Now: at(3), Apply: func(*models.Study) error { return nil }})
+		require.ErrorIs(t, err, models.ErrStale)
+		require.Equal(t, 2, w.count("SELECT count(*) FROM audit WHERE object = 'study:sleep-1'"))
+	})
+}
+
+func TestStudyKeepsItsDesignOncePeopleAreEnrolled(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.newStudy("sleep-1", twoArms)
+		require.NoError(t, w.changeSettings("sleep-1", `{"programme":"Sleep well",`+twoArms[1:]))
+		p := person("p1", "+12125550100")
+		p.StudyID = "sleep-1"
+		_, err := w.Enroll(w.ctx, p, "user:kim")
+		require.NoError(t, err)
+		require.NoError(t, w.changeSettings("sleep-1", twoArms), "a name may change")
+		var field *models.FieldError
+		require.ErrorAs(t, w.changeSettings("sleep-1", ""), &field)
+		require.Equal(t, "settings", field.Field)
+	})
+}
+
+func TestEnrolmentNeedsAStudyThatRecruits(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		_, err := w.AddStudy(w.ctx, models.Study{ID: "draft-1", Name: "Draft", CreatedAt: start})
+		require.NoError(t, err)
+		for _, id := range []string{"draft-1", "unknown"} {
+			p := person("p1", "+12125550100")
+			p.StudyID = id
+			_, err = w.Enroll(w.ctx, p, "user:kim")
+			var field *models.FieldError
+			require.ErrorAs(t, err, &field, id)
+			require.Equal(t, "study", field.Field)
+		}
+		require.Zero(t, w.count("SELECT count(*) FROM participants"))
+		saved, err := w.Enroll(w.ctx, person("p1", "+12125550100"), "user:kim")
+		require.NoError(t, err)
+		require.Equal(t, models.DefaultStudy, saved.StudyID)
+	})
+}
+
+func TestEnrolmentNeedsConsentWhereTheStudyDoes(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.newStudy("sleep-1", `{"require_consent":true}`)
+		text, err := w.AddConsentText(w.ctx, models.ConsentText{StudyID: "sleep-1", Locale: "en", Body: "You agree to texts.", CreatedBy: "user:kim", CreatedAt: at(2)})
+		require.NoError(t, err)
+		require.Equal(t, 1, text.Version)
+		text, err = w.AddConsentText(w.ctx, models.ConsentText{StudyID: "sleep-1", Locale: "en", Body: "You agree to a text a day.", CreatedBy: "user:kim", CreatedAt: at(3)})
+		require.NoError(t, err)
+		require.Equal(t, 2, text.Version)
+		enrol := func(consent *models.StudyConsent) error {
+			p := person("p1", "+12125550100")
+			p.StudyID = "sleep-1"
+			_, err := w.EnrollOnce(w.ctx, p, models.Enrolment{Actor: "user:kim", Consent: consent})
+			return err
+		}
+		for name, c := range map[string]struct {
+			consent *models.StudyConsent
+			field   string
+		}{
+			"none":     {nil, "consent"},
+			"older":    {&models.StudyConsent{Version: 1, Locale: "en", Method: models.MethodForm}, "consent.version"},
+			"language": {&models.StudyConsent{Version: 2, Locale: "es", Method: models.MethodForm}, "consent.locale"},
+		} {
+			var field *models.FieldError
+			require.ErrorAs(t, enrol(c.consent), &field, name)
+			require.Equal(t, c.field, field.Field, name)
+		}
+		require.NoError(t, enrol(&models.StudyConsent{Version: 2, Locale: "en", Method: models.MethodForm}))
+		_, err = w.RecordStudyConsent(w.ctx, models.StudyConsent{ParticipantID: "p1", Method: models.MethodOperator, RecordedBy: "user:kim", At: at(5)})
+		require.NoError(t, err)
+		rows, err := w.StudyConsents(w.ctx, "p1")
+		require.NoError(t, err)
+		require.Len(t, rows, 2)
+		require.True(t, rows[0].Given)
+		require.Equal(t, "user:kim", rows[0].RecordedBy)
+		require.False(t, rows[1].Given)
+		require.Error(t, w.exec("UPDATE study_consents SET given = TRUE"))
+		require.Error(t, w.exec("DELETE FROM study_consents"))
+		require.Error(t, w.exec("UPDATE consent_texts SET body = 'else'"))
+	})
+}
+
+func TestStudySecretsAreMadeOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		study, err := w.Study(w.ctx, models.DefaultStudy)
+		require.NoError(t, err)
+		require.Empty(t, study.Seed)
+		require.Equal(t, models.StudyRecruiting, study.State)
+		require.NoError(t, w.EnsureStudySecrets(w.ctx))
+		first, err := w.Study(w.ctx, models.DefaultStudy)
+		require.NoError(t, err)
+		require.Len(t, first.Seed, 32)
+		require.NoError(t, w.EnsureStudySecrets(w.ctx))
+		again, err := w.Study(w.ctx, models.DefaultStudy)
+		require.NoError(t, err)
+		require.Equal(t, first, again)
+	})
+}
+
+// exec runs a statement past the store.
+func (w *world) exec(statement string) error {
+	var err error
+	w.raw(func(db *sql.DB) { _, err = db.ExecContext(w.ctx, statement) })
+	return err
+}

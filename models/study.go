@@ -1,0 +1,322 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// DefaultStudy is the study of people for whom none was named. It exists in every
+// installation and follows the installation's configuration.
+const DefaultStudy = "default"
+
+// StudyState is how far a study is.
+type StudyState string
+
+// States of a study, in their order. Only a study that recruits takes people in;
+// only one that recruits or runs starts messages of its own.
+const (
+	StudyDraft      StudyState = "draft"
+	StudyRecruiting StudyState = "recruiting"
+	StudyRunning    StudyState = "running"
+	StudyClosed     StudyState = "closed"
+	StudyArchived   StudyState = "archived"
+)
+
+// StudyStates lists every state in its order.
+func StudyStates() []StudyState {
+	return []StudyState{StudyDraft, StudyRecruiting, StudyRunning, StudyClosed, StudyArchived}
+}
+
+// CanEnrol reports whether people can be enrolled.
+func (s StudyState) CanEnrol() bool { return s == StudyRecruiting }
+
+// CanFollow reports whether a study may go from s to next. A running study may
+// recruit again; nothing leaves the archive.
+func (s StudyState) CanFollow(next StudyState) bool {
+	switch s {
+	case StudyDraft:
+		return next == StudyRecruiting || next == StudyArchived
+	case StudyRecruiting:
+		return next == StudyRunning || next == StudyClosed
+	case StudyRunning:
+		return next == StudyRecruiting || next == StudyClosed
+	case StudyClosed:
+		return next == StudyArchived
+	case StudyArchived:
+		return false
+	}
+	return false
+}
+
+// Study is one row of table studies. Settings is the JSON of StudySettings. Seed
+// draws allocations and decisions, PseudonymKey makes the pseudonyms of exports;
+// both are 32 random bytes, made when the study is.
+type Study struct {
+	ID           string `gorm:"primaryKey"`
+	Name         string
+	State        StudyState
+	Settings     string
+	Planned      int    // people; 0 is not planned
+	Seed         []byte `gorm:"serializer:sealed"`
+	PseudonymKey []byte `gorm:"serializer:sealed"`
+	StartsAt     *time.Time
+	EndsAt       *time.Time
+	CreatedBy    string
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+	Version      int64
+}
+
+var studyID = regexp.MustCompile(`^[a-z][a-z0-9-]{1,39}$`)
+
+// CheckStudyID refuses a text that cannot be a study's id.
+func CheckStudyID(id string) error {
+	if !studyID.MatchString(id) {
+		return BadField("id", "must be 2 to 40 small letters, digits and hyphens, a letter first")
+	}
+	return nil
+}
+
+// StudySettings is what a study changes about the installation's configuration.
+// An empty field leaves it as it is.
+type StudySettings struct {
+	// Programme is the name that texts and the coach give the programme.
+	Programme string `json:"programme,omitempty"`
+	// From is the number that sends, or MessagingService the service.
+	From             string `json:"from,omitempty"`
+	MessagingService string `json:"messaging_service,omitempty"`
+	// Locales are the languages that people may be enrolled with.
+	Locales []string `json:"locales,omitempty"`
+	// Keyword, texted by someone who is not enrolled, asks to take part.
+	Keyword string `json:"keyword,omitempty"`
+	// RequireConsent refuses an enrolment without a consent to the newest text.
+	RequireConsent bool `json:"require_consent,omitempty"`
+	// CloseOut is sent to each person who is coached when the study is closed.
+	CloseOut string `json:"close_out,omitempty"`
+	StudyOverlay
+	Arms []StudyArm `json:"arms,omitempty"`
+	// Randomisation says how arms are allocated; required where there are arms.
+	Randomisation Randomisation `json:"randomisation,omitzero"`
+	// DecisionPoints randomises each prompt slot; nil where there are none.
+	DecisionPoints *DecisionPoints `json:"decision_points,omitempty"`
+}
+
+// StudyOverlay is what a study or an arm may change of how people are coached.
+type StudyOverlay struct {
+	Model      string `json:"model,omitempty"`
+	SmallModel string `json:"small_model,omitempty"`
+	// PromptsDir is a folder of texts, as COACH_PROMPTS_DIR.
+	PromptsDir string `json:"prompts_dir,omitempty"`
+	// ToolsOff names tools that the model is not offered.
+	ToolsOff []string `json:"tools_off,omitempty"`
+	// QuietHours is "HH:MM-HH:MM" in the person's zone, or "off".
+	QuietHours string `json:"quiet_hours,omitempty"`
+	// Reminders and CheckIns turn these messages on or off.
+	Reminders *bool `json:"reminders,omitempty"`
+	CheckIns  *bool `json:"check_ins,omitempty"`
+}
+
+// StudyArm is one arm of a study.
+type StudyArm struct {
+	Name string `json:"name"`
+	// Weight is the arm's share of the people, 1 to 100.
+	Weight  int          `json:"weight"`
+	Overlay StudyOverlay `json:"overlay,omitzero"`
+}
+
+// RandomisationMethod is how people are allocated to arms.
+type RandomisationMethod string
+
+// The methods; see package trial.
+const (
+	RandomSimple       RandomisationMethod = "simple"
+	RandomBlocks       RandomisationMethod = "blocks"
+	RandomMinimisation RandomisationMethod = "minimisation"
+)
+
+// RandomisationMethods lists every method.
+func RandomisationMethods() []RandomisationMethod {
+	return []RandomisationMethod{RandomSimple, RandomBlocks, RandomMinimisation}
+}
+
+// Randomisation says how people are allocated to arms.
+type Randomisation struct {
+	Method RandomisationMethod `json:"method,omitempty"`
+	Strata []Stratum           `json:"strata,omitempty"`
+}
+
+// Stratum is one baseline factor. A person is allocated when the value of each is
+// known.
+type Stratum struct {
+	Name   string   `json:"name"`
+	Levels []string `json:"levels"`
+}
+
+// DecisionPoints says how each prompt slot of a person is randomised.
+type DecisionPoints struct {
+	// Policy names the rule in records and exports.
+	Policy string `json:"policy"`
+	// Options are what may be done, with probabilities that add up to 1; each is
+	// between 0.05 and 0.95.
+	Options []DecisionOption `json:"options"`
+	// OutcomeHours is within how many hours of the decision an answer counts; 0 is 4.
+	OutcomeHours int `json:"outcome_hours,omitempty"`
+}
+
+// DecisionOption is one thing that may be done at a decision point.
+type DecisionOption struct {
+	Name        string  `json:"name"`
+	Probability float64 `json:"probability"`
+	// Send is whether the prompt goes out.
+	Send bool `json:"send"`
+	// Instruction is added to what the model is told of the prompt.
+	Instruction string `json:"instruction,omitempty"`
+}
+
+// ReadSettings returns the settings of a row.
+func (s Study) ReadSettings() (StudySettings, error) {
+	var out StudySettings
+	if s.Settings == "" {
+		return out, nil
+	}
+	if err := json.Unmarshal([]byte(s.Settings), &out); err != nil {
+		return out, fmt.Errorf("reading the settings of study %s: %w", s.ID, err)
+	}
+	return out, nil
+}
+
+// Check refuses settings that do not fit together. The error is a *FieldError.
+func (s StudySettings) Check() error {
+	if s.From != "" && s.MessagingService != "" {
+		return BadField("from", "must be empty where messaging_service is set")
+	}
+	if err := s.checkArms(); err != nil {
+		return err
+	}
+	if s.DecisionPoints != nil {
+		return s.DecisionPoints.check()
+	}
+	return nil
+}
+
+func (s StudySettings) checkArms() error {
+	if len(s.Arms) == 0 {
+		if s.Randomisation.Method != "" || len(s.Randomisation.Strata) > 0 {
+			return BadField("randomisation", "must be empty where there are no arms")
+		}
+		return nil
+	}
+	if len(s.Arms) == 1 {
+		return BadField("arms", "must be two or more, or none")
+	}
+	var names []string
+	for i, arm := range s.Arms {
+		if strings.TrimSpace(arm.Name) == "" || slices.Contains(names, arm.Name) {
+			return BadField(fmt.Sprintf("arms[%d].name", i), "must be given and differ from the others")
+		}
+		if arm.Weight < 1 || arm.Weight > 100 {
+			return BadField(fmt.Sprintf("arms[%d].weight", i), "must be between 1 and 100")
+		}
+		names = append(names, arm.Name)
+	}
+	return s.Randomisation.check()
+}
+
+func (r Randomisation) check() error {
+	if !slices.Contains(RandomisationMethods(), r.Method) {
+		return BadField("randomisation.method", "must be one of simple, blocks, minimisation")
+	}
+	if r.Method == RandomMinimisation && len(r.Strata) == 0 {
+		return BadField("randomisation.strata", "must name at least one factor for minimisation")
+	}
+	var names []string
+	for i, stratum := range r.Strata {
+		field := fmt.Sprintf("randomisation.strata[%d]", i)
+		if strings.TrimSpace(stratum.Name) == "" || slices.Contains(names, stratum.Name) {
+			return BadField(field+".name", "must be given and differ from the others")
+		}
+		if len(stratum.Levels) < 2 || len(slices.Compact(slices.Sorted(slices.Values(stratum.Levels)))) != len(stratum.Levels) {
+			return BadField(field+".levels", "must be two or more that differ")
+		}
+		names = append(names, stratum.Name)
+	}
+	return nil
+}
+
+// The least and the greatest probability of an option, so that each can be
+// estimated, and how far their sum may be from 1.
+const (
+	leastProbability    = 0.05
+	greatestProbability = 0.95
+	probabilityError    = 1e-9
+)
+
+func (d DecisionPoints) check() error {
+	if d.Policy == "" {
+		return BadField("decision_points.policy", "must be given")
+	}
+	if len(d.Options) < 2 {
+		return BadField("decision_points.options", "must be two or more")
+	}
+	if d.OutcomeHours < 0 || d.OutcomeHours > 168 {
+		return BadField("decision_points.outcome_hours", "must be between 0 and 168")
+	}
+	var names []string
+	sum := 0.0
+	for i, option := range d.Options {
+		field := fmt.Sprintf("decision_points.options[%d]", i)
+		if option.Name == "" || slices.Contains(names, option.Name) {
+			return BadField(field+".name", "must be given and differ from the others")
+		}
+		if option.Probability < leastProbability || option.Probability > greatestProbability {
+			return BadField(field+".probability", "must be between %g and %g", leastProbability, greatestProbability)
+		}
+		names = append(names, option.Name)
+		sum += option.Probability
+	}
+	if sum < 1-probabilityError || sum > 1+probabilityError {
+		return BadField("decision_points.options", "must have probabilities that add up to 1, they add up to %g", sum)
+	}
+	return nil
+}
+
+// ConsentText is one row of table consent_texts: what people in a study agree to,
+// in one language. A version that was used is never changed.
+type ConsentText struct {
+	StudyID   string `gorm:"primaryKey"`
+	Version   int    `gorm:"primaryKey"`
+	Locale    string `gorm:"primaryKey"`
+	Body      string
+	CreatedBy string
+	CreatedAt time.Time
+}
+
+// StudyConsent is one row of table study_consents: a person's agreement to take
+// part in a study, or its withdrawal. Rows are only added.
+type StudyConsent struct {
+	ID            int64 `gorm:"primaryKey"`
+	ParticipantID string
+	StudyID       string
+	// Version and Locale name the consent text; 0 and empty for a withdrawal.
+	Version int
+	Locale  string
+	Method  ConsentMethod
+	// Given is false for a withdrawal.
+	Given      bool
+	RecordedBy string
+	At         time.Time
+}
+
+// SignUp is one row of table sign_ups: a number that asked to take part in a study
+// and has not answered the consent text yet.
+type SignUp struct {
+	PhoneIndex string `gorm:"primaryKey"` // keyed hash of the number
+	StudyID    string
+	Version    int
+	Locale     string
+	CreatedAt  time.Time
+}
