@@ -11,6 +11,10 @@ import (
 // ids, codes and instants, never a text, a name or a number.
 type ParticipantState struct {
 	ParticipantID string `json:"participant_id"`
+	// Study and Arm say which settings are in force; an empty study is the default
+	// one, as in states from before there were studies.
+	Study string `json:"study,omitempty"`
+	Arm   string `json:"arm,omitempty"`
 	// Zone is the participant's IANA zone.
 	Zone string `json:"zone"`
 	// ZoneAssumed: the zone is the programme's, the person's own is not known.
