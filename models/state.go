@@ -260,8 +260,9 @@ type Command struct {
 	Answer bool      `json:"answer,omitempty"`
 	// Items are texts to answer (CommandResume, CommandHandBack).
 	Items []InboxItem `json:"items,omitempty"`
-	// Flags are those of ParticipantChanged.
+	// Flags and Arm are those of ParticipantChanged.
 	Flags *ParticipantFlags `json:"flags,omitempty"`
+	Arm   string            `json:"arm,omitempty"`
 }
 
 // ResumeRequest is the argument of UpdateResume.
@@ -309,6 +310,8 @@ type ParticipantChanged struct {
 	Help bool `json:"help,omitempty"`
 	// Flags are the participant's flags as they are now.
 	Flags *ParticipantFlags `json:"flags,omitempty"`
+	// Arm is the arm that the participant was allocated to; empty leaves it.
+	Arm string `json:"arm,omitempty"`
 }
 
 // StatusView answers QueryStatus and every update.

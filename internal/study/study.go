@@ -6,6 +6,7 @@
 package study
 
 import (
+	"slices"
 	"time"
 
 	"coachline/internal/coach"
@@ -77,14 +78,9 @@ func (s Settings) Texts(library *prompts.Library, programme string) (*prompts.Li
 	return library, programme
 }
 
-// leavesOut reports whether a tool is left out.
-func (s Settings) leavesOut(name string) bool {
-	for _, off := range s.ToolsOff {
-		if off == name {
-			return true
-		}
-	}
-	return false
+// LeavesOut reports whether a tool is left out.
+func (s Settings) LeavesOut(name string) bool {
+	return slices.Contains(s.ToolsOff, name)
 }
 
 // Offer returns the tools that are not left out, in their order.
@@ -94,7 +90,7 @@ func (s Settings) Offer(specs []models.ToolSpec) []models.ToolSpec {
 	}
 	left := make([]models.ToolSpec, 0, len(specs))
 	for _, spec := range specs {
-		if !s.leavesOut(spec.Name) {
+		if !s.LeavesOut(spec.Name) {
 			left = append(left, spec)
 		}
 	}
