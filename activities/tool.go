@@ -104,9 +104,10 @@ func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (mode
 	if err != nil {
 		return models.ToolRun{}, err
 	}
+	own := t.forPerson(settings)
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
-		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Subagent: turn.Turn.Kind == models.KindSubagent,
-		Writer:        habitWriter{tools: t.forPerson(settings), participant: turn.Participant, zone: zone},
+		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Subagent: turn.Turn.Kind == models.KindSubagent, Playbooks: own.Prompts,
+		Writer:        habitWriter{tools: own, participant: turn.Participant, zone: zone},
 		Memory:        memories{tools: t, participantID: turn.Participant.ID, zone: zone},
 		Finder:        finder{tools: t, mode: in.Mode, settings: settings},
 		Confirmations: confirmations{store: t.Store, turnID: in.TurnID, now: t.Now()},
