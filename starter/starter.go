@@ -159,9 +159,10 @@ type Server struct {
 	relay    *relay.Relay
 	// runCohorts carries out imports until its context ends.
 	runCohorts func(context.Context)
-	// followStudies keeps what is in force for each study until its context ends.
-	followStudies func(context.Context)
-	upkeep        upkeep
+	// followStudies keeps what is in force for each study until its context ends,
+	// runCloseOuts ends the coaching of people whose study is over.
+	followStudies, runCloseOuts func(context.Context)
+	upkeep                      upkeep
 }
 
 // stopLimit bounds the time in which a server that is stopped finishes its
@@ -203,7 +204,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	server := newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger)
 	server.RegisterOnShutdown(func() { close(h.closing) })
 	return &Server{
-		listener: listener, http: server, relay: r, runCohorts: h.runCohorts, followStudies: h.studies.Follow,
+		listener: listener, http: server, relay: r, runCohorts: h.runCohorts, followStudies: h.studies.Follow, runCloseOuts: h.runCloseOuts,
 		upkeep: upkeep{access: cfg.Access, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
 	}, nil
 }
@@ -277,6 +278,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	})
 	group.Go(func() error {
 		s.followStudies(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		s.runCloseOuts(ctx)
 		return nil
 	})
 	group.Go(func() error {

@@ -10,6 +10,10 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/coach"
+	"coachline/internal/metrics"
+	"coachline/internal/study"
+	"coachline/models"
+	"coachline/starter/relay"
 )
 
 // What could not be used is refused where a study is changed.
@@ -74,4 +78,39 @@ func TestTextsToTheNumberOfAStudy(t *testing.T) {
 	h.do(call{method: "PUT", path: studiesPath + "/default", body: `{"settings":{"messaging_service":"` + service + `"}}`})
 	require.Equal(t, http.StatusOK, send(4, "+15017129999", service))
 	require.Equal(t, http.StatusBadRequest, send(5, "+15017129999", "MG2"))
+}
+
+// People of a study that was closed get its last text outside their quiet hours.
+func TestClosingAStudyClosesItsPeopleOut(t *testing.T) {
+	var used Config
+	h, rows := startWithStore(t, func(cfg *Config) {
+		defer func() { used = *cfg }()
+		from := testNow.UTC().Add(-time.Hour)
+		clock := coach.Clock(from.Hour()*60 + from.Minute())
+		cfg.Defaults.Rules = coach.Rules{Quiet: coach.QuietHours{From: clock, To: (clock + 120) % (24 * 60)}}
+	})
+	add := func(phone, zone string) string {
+		added := h.do(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + phone + `","timezone":"` + zone + `"}`})
+		require.Equal(t, http.StatusCreated, added.status, added.raw)
+		return result[api.Participant](t, added).ID
+	}
+	asleep, awake := add("+14155550101", "UTC"), add("+14155550102", "Asia/Tokyo")
+	changed := h.do(call{method: "PUT", path: studiesPath + "/default", body: `{"state":"closed","settings":{"close_out":"Thank you."}}`})
+	require.Equal(t, http.StatusOK, changed.status, changed.raw)
+	counted, err := metrics.New(metrics.Config{Logger: used.Logger})
+	require.NoError(t, err)
+	worker := &handlers{
+		cfg: used, store: rows, studies: study.New(study.Config{Studies: rows}), log: used.Logger,
+		relay: relay.New(relay.Config{Store: rows, Engine: h.engine, Logger: used.Logger, Now: used.Now, Costs: rows, Metrics: counted}),
+	}
+	_, err = worker.closeOutSome(t.Context(), "")
+	require.NoError(t, err)
+	for id, status := range map[string]models.Status{asleep: models.StatusActive, awake: models.StatusCompleted} {
+		p, err := rows.Participant(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, status, p.Status)
+	}
+	row, err := rows.Outbox(t.Context(), awake+"-closeout")
+	require.NoError(t, err)
+	require.Equal(t, "Thank you.", row.Body)
 }

@@ -145,6 +145,18 @@ func (r *Resolver) Senders() []models.Sender {
 	return out
 }
 
+// HasOver reports whether a study that is known is closed or archived.
+func (r *Resolver) HasOver() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, known := range r.entries {
+		if state := known.arms[""].State; state == models.StudyClosed || state == models.StudyArchived {
+			return true
+		}
+	}
+	return false
+}
+
 // load reads a study and keeps it, unless a newer version is known.
 func (r *Resolver) load(ctx context.Context, id string) (entry, error) {
 	row, err := r.cfg.Studies.Study(ctx, id)
