@@ -51,6 +51,7 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 	if err != nil {
 		return nil, err
 	}
+	studies := newStudies(cfg, conns, m, registry)
 	rules, err := cfg.Coaching.Rules()
 	if err != nil {
 		return nil, err
@@ -73,36 +74,37 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 		Prompts: library, Model: model, Embedder: client, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
 		Zones: zones.Load, Now: time.Now, Settings: replySettings(cfg),
 	})
+	agents := newStudyAgents(replies, studies)
 	turns := &activities.TurnLoader{
 		Store: withTranscriber(cfg, rows, transcriber{notes: rows, carrier: sender, model: client, metrics: m, log: conns.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
-		Recent: activities.NewRecent(), Metrics: m,
+		Studies: studies, Recent: activities.NewRecent(), Metrics: m,
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},
 	}
-	posts := &activities.SendActivities{Store: rows, Brake: rows, Carrier: carrier, Now: time.Now, Metrics: m}
-	decisions := &activities.DecisionActivities{Rules: rules, Zones: zones.Load, Tools: registry, Calls: rows, Metrics: m}
+	posts := &activities.SendActivities{Store: rows, Brake: rows, Carrier: carrier, Studies: studies, Now: time.Now, Metrics: m}
+	decisions := &activities.DecisionActivities{Rules: rules, Studies: studies, Zones: zones.Load, Tools: registry, Calls: rows, Metrics: m}
 	return &acts{
 		decisions: decisions,
 		turns:     turns,
-		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: replies, Tools: registry, Rules: decisions, Budgets: stops},
+		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops},
 		tools: &activities.ToolActivities{
 			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones.Load,
-			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: time.Now, Metrics: m,
+			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Studies: studies, Now: time.Now, Metrics: m,
 		},
-		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: memoryQueue{store: conns.Store}, Rules: decisions, Metrics: m},
+		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{store: conns.Store}, Rules: decisions, Metrics: m},
 		subagents:   &activities.SubagentActivities{Store: rows, Tools: registry, Metrics: m},
 		removals:    &activities.RemovalActivities{Store: rows},
-		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: replies, Now: time.Now, Budgets: stops},
+		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: agents, Now: time.Now, Budgets: stops},
 		standing:    &activities.StandingActivities{Store: conns.Store},
 		front: &activities.NoticeActivities{
 			Store: rows, Alarms: rows, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
-			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
+			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Studies: studies,
 			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: time.Now,
 		},
 		posts: posts, erasures: &activities.ErasureActivities{Store: rows, Carrier: sender, Now: time.Now},
 		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now, Metrics: m},
-		late:   &activities.LaterRetries{Store: conns.Store, Posts: posts, Rules: rules, Zones: zones.Load, Now: time.Now},
+		late:   &activities.LaterRetries{Store: conns.Store, Posts: posts, Rules: rules, Studies: studies, Zones: zones.Load, Now: time.Now},
 	}, nil
 }
 
@@ -118,20 +120,11 @@ func newModelClient(cfg config.Model) (*llm.Client, error) {
 
 // loadWords loads the texts and the tools, which have to fit each other.
 func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Registry, error) {
-	library, err := prompts.Load(cfg.Worker.PromptsDir)
+	library, instructions, err := loadLibrary(cfg.Worker.PromptsDir, cfg.Coaching.Programme)
 	if err != nil {
-		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: loading prompts: %w", err)
-	}
-	for _, locale := range library.Locales() {
-		if !screening.HasRules(locale) {
-			return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: folder %s: messages in that language are not screened for crisis and opt-out; languages with rules are %s",
-				locale, strings.Join(screening.Languages(), ", "))
-		}
-	}
-	parts.playbooks = library
-	if parts.instructions, err = agent.NewInstructions(library, cfg.Coaching.Programme); err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
+	parts.playbooks, parts.instructions = library, instructions
 	registry, err := newTools(cfg, parts)
 	if err != nil {
 		return nil, nil, err
@@ -140,6 +133,23 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
 	return library, registry, nil
+}
+
+// loadLibrary reads a folder of texts and checks them but for the tools that they
+// name.
+func loadLibrary(dir, programme string) (*prompts.Library, *agent.Instructions, error) {
+	library, err := prompts.Load(dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("loading prompts: %w", err)
+	}
+	for _, locale := range library.Locales() {
+		if !screening.HasRules(locale) {
+			return nil, nil, fmt.Errorf("folder %s: messages in that language are not screened for crisis and opt-out; languages with rules are %s",
+				locale, strings.Join(screening.Languages(), ", "))
+		}
+	}
+	instructions, err := agent.NewInstructions(library, programme)
+	return library, instructions, err
 }
 
 // endpointOf names a server without what else its address may hold.
