@@ -39,7 +39,7 @@ func requestIntent(found []finding) (models.Intent, models.ConsentMethod) {
 		return models.IntentWrongNumber, models.MethodPhrase
 	case tierUnclear, tierAmbiguous:
 		return models.IntentUnclear, models.MethodPhrase
-	case tierNone, tierA, tierB:
+	case tierNone, tierA, tierB, tierOrdinary:
 	}
 	return models.IntentNone, ""
 }

@@ -207,7 +207,11 @@ func (r *reference) matchRules(set *ruleSet, language, from int) {
 			rule := &set.rules[ref.rule]
 			if !isDone[ref.rule] && r.hasMatch(rule, ref.pattern, language, from) {
 				isDone[ref.rule] = true
-				r.present[rule.id] = true
+				if rule.tier == tierOrdinary {
+					r.isLimited = true
+				} else {
+					r.present[rule.id] = true
+				}
 			}
 		}
 	}

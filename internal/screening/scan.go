@@ -20,7 +20,8 @@ type scanner struct {
 	seen     []bool
 	findings []finding
 	features Features
-	// isLimited says that an exception kept a rule from finding a request.
+	// isLimited says that an exception kept a rule from finding a request, or that
+	// all of the text is known for none.
 	isLimited bool
 }
 
@@ -450,6 +451,10 @@ func (s *scanner) matchRules(set *ruleSet, language, from int) {
 				continue
 			}
 			s.seen[ref.rule] = true
+			if set.rules[ref.rule].tier == tierOrdinary {
+				s.isLimited = true
+				continue
+			}
 			s.findings = append(s.findings, finding{&set.rules[ref.rule], set})
 		}
 	}
