@@ -8,6 +8,7 @@ import (
 
 	"coachline/internal/agent"
 	"coachline/internal/agent/toolcall"
+	"coachline/internal/calls"
 	"coachline/internal/coach"
 	"coachline/internal/metrics"
 	"coachline/internal/tools"
@@ -41,6 +42,8 @@ type ToolActivities struct {
 	// ModelName is asked for where a tool itself needs a model's text.
 	ModelName string
 	Now       func() time.Time
+	// Costs keeps the calls that tools make; nil keeps none.
+	Costs CostStore
 	// Metrics may be nil; then nothing is counted.
 	Metrics *metrics.Metrics
 }
@@ -63,8 +66,10 @@ func countTool(m *metrics.Metrics, registry *tools.Registry, run models.ToolRun)
 func (t *ToolActivities) RunTool(ctx context.Context, in models.ToolInput) (models.ToolEffect, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
 	stop := startHeartbeatWith(ctx, limit.recordHeartbeat)
-	out, err := t.runOnce(ctx, in, limit)
+	asking, asked := calls.With(ctx)
+	out, err := t.runOnce(asking, in, limit)
 	stop()
+	t.bookOf(in).bookOpen(ctx, asked)
 	return out, limit.limitError(ctx, err)
 }
 
@@ -74,7 +79,7 @@ func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit
 	run, err := t.Store.ToolRun(ctx, in.TurnID, in.Step, in.Call)
 	done, err := isFound(err)
 	if !done && err == nil {
-		run, err = t.runCall(ctx, in)
+		run, err = t.runCall(ctx, in, limit)
 	}
 	if err != nil {
 		return models.ToolEffect{}, toTemporalError(err)
@@ -82,8 +87,12 @@ func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit
 	return t.rowsToSend(ctx, run)
 }
 
+func (t *ToolActivities) bookOf(in models.ToolInput) callBook {
+	return callBook{store: t.Costs, turn: in.TurnID, part: fmt.Sprintf("tool %d.%d", in.Step, in.Call), now: t.Now}
+}
+
 // runCall executes a call that has no result yet, and stores what it came to.
-func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (models.ToolRun, error) {
+func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput, limit *timeLimit) (models.ToolRun, error) {
 	call, err := loadCall(ctx, t.Store, in)
 	if err != nil {
 		return models.ToolRun{}, err
@@ -98,7 +107,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (mode
 	}
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
 		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Subagent: turn.Turn.Kind == models.KindSubagent,
-		Writer:        habitWriter{tools: t, participant: turn.Participant, zone: zone},
+		Writer:        habitWriter{tools: t, participant: turn.Participant, zone: zone, book: t.bookOf(in), limit: limit},
 		Memory:        memories{tools: t, participantID: turn.Participant.ID, zone: zone},
 		Finder:        finder{tools: t, mode: in.Mode},
 		Confirmations: confirmations{store: t.Store, turnID: in.TurnID, now: t.Now()},
@@ -163,6 +172,8 @@ type habitWriter struct {
 	tools       *ToolActivities
 	participant models.Participant
 	zone        *time.Location
+	book        callBook
+	limit       *timeLimit
 }
 
 // HabitPrompt returns one sentence for the profile. It fails with a
@@ -173,6 +184,9 @@ func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes st
 		Profile: p, Name: w.participant.Name, Locale: w.participant.Locale, Notes: notes, Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName,
 	})
 	if err != nil {
+		return "", err
+	}
+	if err := w.book.bookDead(ctx, w.limit, w.tools.ModelName); err != nil {
 		return "", err
 	}
 	answer, err := w.tools.Model.Complete(ctx, toolcall.Sized(request, 0))

@@ -84,6 +84,8 @@ func costsOf(tx *gorm.DB, list *prices.List, ref costRef) ([]models.Cost, error)
 		return costsOfStage(tx, list, ref.Ref)
 	case "outbox":
 		return costsOfOutbox(tx, list, ref.Ref)
+	case "voice":
+		return costsOfVoice(tx, list, ref.Ref)
 	case "inbound":
 		return costsOfInbound(tx, list, ref.Ref)
 	}
@@ -113,22 +115,14 @@ func costsOfStep(tx *gorm.DB, list *prices.List, ref string) ([]models.Cost, err
 		return nil, err
 	}
 	var out []models.Cost
-	trace, _ := step.StepTrace()
-	for i, stage := range trace.Stages {
-		if stage.Usage == (models.Usage{}) {
-			continue
+	for i, call := range step.ModelCalls() {
+		if call.Model == "" {
+			call.Model = step.Model
 		}
-		if stage.Model == "" {
-			stage.Model = step.Model
-		}
-		stage.CreatedAt = step.CreatedAt
-		out = append(out, callCost(list, fmt.Sprintf("step/%s/%d", ref, i), turn.ParticipantID, stage))
+		call.CreatedAt = step.CreatedAt
+		out = append(out, callCost(list, fmt.Sprintf("step/%s/%d", ref, i), turn.ParticipantID, call))
 	}
-	if len(out) > 0 {
-		return out, nil
-	}
-	kept := models.Stage{Name: models.StageModel, Model: step.Model, Usage: step.Usage, CreatedAt: step.CreatedAt}
-	return []models.Cost{callCost(list, "step/"+ref, turn.ParticipantID, kept)}, nil
+	return out, nil
 }
 
 func costsOfStage(tx *gorm.DB, list *prices.List, ref string) ([]models.Cost, error) {
@@ -144,13 +138,20 @@ func costsOfStage(tx *gorm.DB, list *prices.List, ref string) ([]models.Cost, er
 	return []models.Cost{callCost(list, "stage/"+ref, turn.ParticipantID, stage)}, nil
 }
 
+// callCost prices a call. What a lost call used is not known, and so it has no
+// price.
 func callCost(list *prices.List, ref, participantID string, call models.Stage) models.Cost {
-	used := prices.Tokens{Input: int64(call.Usage.Prompt), Cached: int64(call.Usage.Cached), Output: int64(call.Usage.Completion)}
-	return models.Cost{
-		Ref: ref, ParticipantID: participantID, Day: dayOf(call.CreatedAt), Kind: models.CostModel, Model: call.Model, Stage: call.Name,
-		InputTokens: used.Input, CachedTokens: used.Cached, OutputTokens: used.Output,
-		Micros: list.Model(call.Model, used), Currency: list.Currency(),
+	used := prices.Used{
+		Input: int64(call.Usage.Prompt), Cached: int64(call.Usage.Cached), Output: int64(call.Usage.Completion), AudioMillis: int64(call.Usage.Audio),
 	}
+	cost := models.Cost{
+		Ref: ref, ParticipantID: participantID, Day: dayOf(call.CreatedAt), Kind: models.CostModel, Model: call.Model, Stage: call.Name,
+		InputTokens: used.Input, CachedTokens: used.Cached, OutputTokens: used.Output, AudioMillis: used.AudioMillis, Currency: list.Currency(),
+	}
+	if call.Name != models.StageLost {
+		cost.Micros = list.Model(call.Model, used)
+	}
+	return cost
 }
 
 func costsOfOutbox(tx *gorm.DB, list *prices.List, id string) ([]models.Cost, error) {
@@ -193,11 +194,35 @@ func costsOfInbound(tx *gorm.DB, list *prices.List, id string) ([]models.Cost, e
 	}}, nil
 }
 
+// costsOfVoice has a row for each call that it took to write a voice note down.
+func costsOfVoice(tx *gorm.DB, list *prices.List, ref string) ([]models.Cost, error) {
+	id, index, _ := strings.Cut(ref, "/")
+	var row models.Inbound
+	if err := tx.Where("id = ?", id).Take(&row).Error; err != nil {
+		return nil, err
+	}
+	var out []models.Cost
+	for _, note := range row.VoiceNotes() {
+		if strconv.Itoa(note.Index) != index {
+			continue
+		}
+		for i, call := range note.Calls {
+			stage := models.Stage{Name: models.StageTranscribe, Model: call.Model, Usage: call.Usage, CreatedAt: row.ReceivedAt}
+			if call.Lost {
+				stage.Name = models.StageLost
+			}
+			out = append(out, callCost(list, fmt.Sprintf("voice/%s/%d", ref, i), row.ParticipantID, stage))
+		}
+	}
+	return out, nil
+}
+
 func dayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
 // costColumns are what costs are grouped by.
 var costColumns = map[models.CostGroup]string{
 	models.CostByDay: "day", models.CostByPerson: "participant_id", models.CostByModel: "model", models.CostByKind: "kind",
+	models.CostByStudy: "study_id",
 }
 
 // Costs adds up the costs of some days, the groups in the order of their keys. By
@@ -205,14 +230,18 @@ var costColumns = map[models.CostGroup]string{
 func (s *Store) Costs(ctx context.Context, q models.CostQuery) ([]models.CostSum, error) {
 	column, known := costColumns[q.By]
 	if !known {
-		return nil, models.BadField("by", "must be day, person, model or kind")
+		return nil, models.BadField("by", "must be day, person, study, model or kind")
 	}
 	find := s.reader(ctx).Model(&models.Cost{}).Select(column+` AS "key", COUNT(*) AS calls, `+
 		"SUM(input_tokens) AS input_tokens, SUM(cached_tokens) AS cached_tokens, SUM(output_tokens) AS output_tokens, "+
 		"SUM(CASE WHEN kind = 'outbound' THEN segments ELSE 0 END) AS segments_out, "+
 		"SUM(CASE WHEN kind = 'inbound' THEN segments ELSE 0 END) AS segments_in, "+
+		"SUM(audio_millis) AS audio_millis, SUM(CASE WHEN stage = 'lost' THEN 1 ELSE 0 END) AS lost, "+
 		"COALESCE(SUM(micros), 0) AS micros, SUM(CASE WHEN micros IS NULL THEN 1 ELSE 0 END) AS unpriced").
-		Where("day >= ? AND day <= ?", q.From, q.Until).Group(column).Order(column)
+		Where("day >= ? AND day <= ?", q.From, q.Until).Group(column).Order("COALESCE(" + column + ", '')")
+	if q.By == models.CostByStudy {
+		find = find.Joins("LEFT JOIN participants ON participants.id = costs.participant_id")
+	}
 	if q.By == models.CostByModel {
 		find = find.Where("kind = ?", models.CostModel)
 	}

@@ -49,7 +49,17 @@ type Config struct {
 	// *RequestError is answered with 400, any other error with 500. Nil follows
 	// the script.
 	Answer func(body []byte) (Answer, error)
-	Now    func() time.Time
+	// OnUsage is told what each chat completion used, as a provider would charge
+	// for it, also where the answer does not arrive. Nil is not told.
+	OnUsage func(Usage)
+	Now     func() time.Time
+}
+
+// Usage is what a call used, in tokens; Cached is a part of Prompt.
+type Usage struct {
+	Prompt     int `json:"prompt"`
+	Cached     int `json:"cached"`
+	Completion int `json:"completion"`
 }
 
 // Answer is the assistant's message: text, calls, both, or neither.
@@ -191,6 +201,9 @@ func (s *Server) usage(prompt string, message map[string]any) map[string]any {
 	if prompt != "" {
 		written, _ := json.Marshal(message) // Texts and maps of texts always encode.
 		in, out, cached = countTokens(len(prompt)), countTokens(len(written)), s.prompts.countCached(prompt)
+	}
+	if s.cfg.OnUsage != nil {
+		s.cfg.OnUsage(Usage{Prompt: in, Cached: cached, Completion: out})
 	}
 	return map[string]any{
 		"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out,
