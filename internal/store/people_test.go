@@ -229,6 +229,29 @@ func TestStatementsOfPeople(t *testing.T) {
 	})
 }
 
+// TestNamesAreOpenedOnce: searches that follow one another open no name again, but
+// those that were changed.
+func TestNamesAreOpenedOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.list(fivePeople...)
+		search := func(part string, want ...string) {
+			t.Helper()
+			require.Equal(t, want, w.people(models.PeopleQuery{PeopleFilter: models.PeopleFilter{Name: part}, Limit: 50}))
+		}
+		search("a", "p1", "p5", "p2")
+		require.Equal(t, 4, w.OpenedNames(), "of five one has no name")
+		search("ad", "p1", "p5")
+		search("ada", "p1", "p5")
+		require.Equal(t, 4, w.OpenedNames())
+		name := "Boris"
+		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p5", Patch: models.ParticipantPatch{Name: &name}, Actor: "eve", Now: at(61)})
+		require.NoError(t, err)
+		search("ad", "p1")
+		search("bor", "p5")
+		require.Equal(t, 5, w.OpenedNames())
+	})
+}
+
 // TestPeopleAreReadByIndex: pages by when people were heard, and by their next
 // prompt, read no more rows than they show.
 func TestPeopleAreReadByIndex(t *testing.T) {
