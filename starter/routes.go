@@ -68,6 +68,8 @@ type handlers struct {
 	wrongTokens, requests *throttle.Throttle
 	// cohorts has imports carried out.
 	cohorts cohortRunner
+	// today is read once for all pages that ask at the same time.
+	today *joined[todayRows]
 }
 
 // newHandler builds the whole HTTP surface: the API, and the console, which calls

@@ -62,7 +62,9 @@ func TestAuditCheckTrustsNoRow(t *testing.T) {
 		require.Empty(t, check(at(1)).Problem)
 		var seq int64
 		var hash string
-		w.raw(func(db *sql.DB) { require.NoError(t, db.QueryRow("SELECT seq, hash FROM audit_checks").Scan(&seq, &hash)) })
+		w.raw(func(db *sql.DB) {
+			require.NoError(t, db.QueryRow("SELECT seq, hash FROM audit_checks").Scan(&seq, &hash))
+		})
 		require.Equal(t, int64(4), seq)
 
 		// A row before it was changed: the next whole check tells.
