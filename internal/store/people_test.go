@@ -260,7 +260,8 @@ func TestPeopleAreReadByIndex(t *testing.T) {
 	for query, index := range map[string]string{
 		"SELECT * FROM participants WHERE participants.removed_at IS NULL AND (COALESCE(participants.last_inbound_at, participants.enrolled_at), participants.id) < ('2', 'p') " +
 			"ORDER BY COALESCE(participants.last_inbound_at, participants.enrolled_at) DESC, participants.id DESC LIMIT 50": "participants_heard",
-		"SELECT participant_id FROM schedules WHERE next_at >= '1' AND next_at < '2'": "schedules_next",
+		"SELECT participant_id FROM schedules WHERE next_at >= '1' AND next_at < '2'":               "schedules_next",
+		"SELECT count(*) FROM participants WHERE removed_at IS NULL AND unreachable_at IS NOT NULL": "participants_unreachable",
 	} {
 		var plan []string
 		w.raw(func(db *sql.DB) {

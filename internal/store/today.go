@@ -26,12 +26,13 @@ func (s *Store) Today(ctx context.Context, now, silentSince time.Time) (models.T
 	return today, nil
 }
 
-// countToday counts the people whom each list behind Today shows. What few rows tell
-// is counted from these rows, the rest in one pass over the people.
+// countToday counts the people whom each list behind Today shows, each by an index
+// that has those it counts and little else.
 func (s *Store) countToday(ctx context.Context, silentSince time.Time) (models.Today, error) {
 	today := models.Today{Attention: map[models.Attention]int{}}
 	silent, args := s.conditionOf(models.SilentFilter(silentSince))
-	query := "SELECT count(*), count(CASE WHEN " + silent + " THEN 1 END), count(unreachable_at), " +
+	query := "SELECT (SELECT count(*) FROM participants WHERE removed_at IS NULL), (SELECT count(*) FROM participants WHERE " + silent + "), " +
+		"(SELECT count(*) FROM participants WHERE removed_at IS NULL AND unreachable_at IS NOT NULL), " +
 		"(SELECT count(DISTINCT participant_id) FROM inbound WHERE waiting AND participant_id IN (SELECT id FROM participants WHERE removed_at IS NULL))"
 	counts := make([]int, len(models.Attentions()))
 	into := []any{&today.People, &today.Silent, &today.Unreachable, &today.Waiting}
@@ -41,7 +42,7 @@ func (s *Store) countToday(ctx context.Context, silentSince time.Time) (models.T
 			"WHERE kind = ? AND ended_at IS NULL AND them.removed_at IS NULL)"
 		args, into = append(args, kind), append(into, &counts[i])
 	}
-	err := s.reader(ctx).Raw(query+" FROM participants WHERE removed_at IS NULL", args...).Row().Scan(into...)
+	err := s.reader(ctx).Raw(query, args...).Row().Scan(into...)
 	for i, kind := range models.Attentions() {
 		today.Attention[kind] = counts[i]
 	}
