@@ -19,7 +19,7 @@ func TestReadsAreJoined(t *testing.T) {
 		j := joined[int64]{read: func(context.Context) (int64, error) {
 			reads++
 			seen := change.Load()
-			time.Sleep(100 * time.Millisecond)
+			<-time.After(100 * time.Millisecond)
 			return seen, nil
 		}}
 		got := make(chan int64)
@@ -46,7 +46,7 @@ func TestReadsAreJoined(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 		synctest.Wait()
 		j.read = func(context.Context) (int64, error) { return 0, errors.New("away") }
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		_, err = j.get(t.Context())
 		require.ErrorContains(t, err, "away")
 	})

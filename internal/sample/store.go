@@ -47,7 +47,7 @@ func Store(ctx context.Context, base *database.Database, cfg Config, progress fu
 		m.rows = rows{}
 		for ; number < cfg.People && len(m.rows.people) < atOnce; number++ {
 			// A person is the same however many there are.
-			m.draw = rand.New(rand.NewPCG(cfg.Seed, uint64(number))) //nolint:gosec // a sample, not a secret
+			m.draw = rand.New(rand.NewPCG(cfg.Seed, uint64(number)))
 			m.person(number)
 		}
 		if err := base.Write(ctx, m.store); err != nil {

@@ -30,7 +30,7 @@ func TestOpenedNamesAreForgotten(t *testing.T) {
 		require.Empty(t, names.byID)
 		open("p2", "s3", "ora")
 		require.Equal(t, 4, names.opened)
-		time.Sleep(nameLife)
+		<-time.After(nameLife)
 		synctest.Wait()
 		require.Empty(t, names.byID)
 		open("p2", "s3", "ora")
