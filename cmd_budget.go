@@ -12,11 +12,11 @@ import (
 )
 
 func (p *program) budgetCommand() *cobra.Command {
-	return groupCommand("budget", "Bound what the programme or a person may cost", p.budgetSet(), p.budgetList(), p.budgetDelete())
+	return groupCommand("budget", "Bound what the programme, a study or a person may cost", p.budgetSet(), p.budgetList(), p.budgetDelete())
 }
 
 func (p *program) budgetSet() *cobra.Command {
-	var person, period string
+	var person, study, period string
 	body := api.NewBudget{Scope: models.BudgetProgramme}
 	c := &cobra.Command{
 		Use: "set AMOUNT", Short: "Set a budget in the place of the one for the same period", Args: exactArgs(1),
@@ -24,6 +24,8 @@ func (p *program) budgetSet() *cobra.Command {
 			"within a minute and fixed texts are sent; crisis, STOP and HELP are answered as ever.",
 	}
 	c.Flags().StringVar(&person, "participant", "", "id of the person that it is for; the whole programme where empty")
+	c.Flags().StringVar(&study, "study", "", "id of the study that it is for")
+	c.MarkFlagsMutuallyExclusive("participant", "study")
 	c.Flags().StringVar(&period, "period", string(models.BudgetMonth), "day, month or total")
 	c.Flags().Int64Var(&body.WarnPercent, "warn", 80, "percent at which operators are warned")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
@@ -37,6 +39,9 @@ func (p *program) budgetSet() *cobra.Command {
 		}
 		if person != "" {
 			body.Scope, body.ParticipantID = models.BudgetParticipant, person
+		}
+		if study != "" {
+			body.Scope, body.StudyID = models.BudgetStudy, study
 		}
 		commands, err := p.newCommands()
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/internal/agent"
+	"coachline/internal/calls"
 	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/models"
@@ -50,12 +51,16 @@ type ModelActivities struct {
 	Rules *DecisionActivities
 	// Budgets says for whom the model is stopped; nil stops it for none.
 	Budgets Budgets
-	Now     func() time.Time // time.Now when nil
+	// Costs keeps calls that were made in vain; nil keeps none. ModelName is the
+	// model that a lost one counts for.
+	Costs     CostStore
+	ModelName string
+	Now       func() time.Time // time.Now when nil
 }
 
 // Budgets knows whose budget is spent, without asking a database.
 type Budgets interface {
-	Stops(participantID string) bool
+	Stops(participantID, studyID string) bool
 }
 
 const heartbeatEvery = 3 * time.Second
@@ -69,8 +74,10 @@ const heartbeatEvery = 3 * time.Second
 func (t *ModelActivities) CallModel(ctx context.Context, in models.CallModelInput) (models.CallModelResult, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
 	stop := startHeartbeatWith(ctx, limit.recordHeartbeat)
-	out, err := t.runRound(ctx, in, limit)
+	asking, asked := calls.With(ctx)
+	out, err := t.runRound(asking, in, limit)
 	stop()
+	t.bookOf(in).bookOpen(ctx, asked)
 	return out, limit.limitError(ctx, err)
 }
 
@@ -84,7 +91,7 @@ func (t *ModelActivities) runRound(ctx context.Context, in models.CallModelInput
 	if begun != nil && (begun.Skip || begun.Prepared) {
 		return models.CallModelResult{Begun: begun}, nil
 	}
-	out, err := t.runStep(ctx, in, turn)
+	out, err := t.runStep(ctx, in, turn, limit)
 	if out.Begun == nil {
 		out.Begun = begun
 	}
@@ -106,13 +113,20 @@ func (t *ModelActivities) loadTurn(ctx context.Context, in models.CallModelInput
 	return turn, &begun, err
 }
 
-func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput, turn models.TurnContext) (models.CallModelResult, error) {
+func (t *ModelActivities) bookOf(in models.CallModelInput) callBook {
+	return callBook{store: t.Costs, turn: in.TurnID, part: "round " + strconv.Itoa(in.Step), now: t.Now}
+}
+
+func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput, turn models.TurnContext, limit *timeLimit) (models.CallModelResult, error) {
 	for _, step := range turn.Steps {
 		if step.Number == in.Step {
 			return t.toResult(ctx, in, step)
 		}
 	}
-	if t.Budgets != nil && t.Budgets.Stops(in.ParticipantID) {
+	if err := t.bookOf(in).bookDead(ctx, limit, t.ModelName); err != nil {
+		return models.CallModelResult{}, toTemporalError(err)
+	}
+	if t.Budgets != nil && t.Budgets.Stops(in.ParticipantID, turn.Participant.StudyID) {
 		return models.CallModelResult{}, temporal.NewNonRetryableApplicationError("the budget is spent; a fixed text stands in", models.ErrTypeBudget, nil)
 	}
 	own := trimToEnding(turn)
@@ -138,7 +152,10 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 	round.Offer = applyStudy(round.Offer, settings)
 	step, err := t.Replies.Respond(ctx, round)
 	if err == nil {
-		step, err = t.Store.SaveStep(ctx, step)
+		answered := step
+		if step, err = t.Store.SaveStep(ctx, step); err == nil {
+			settleStep(ctx, answered, step)
+		}
 	}
 	if raiseErr := t.noteRefusal(ctx, in, err); raiseErr != nil {
 		return models.CallModelResult{}, raiseErr // retried: the refusal must be seen

@@ -139,7 +139,7 @@ func TestCallModelIsPaidOnce(t *testing.T) {
 // stopsAll has every budget spent.
 type stopsAll bool
 
-func (s stopsAll) Stops(string) bool { return bool(s) }
+func (s stopsAll) Stops(string, string) bool { return bool(s) }
 
 // A spent budget asks no model and is final, so that the fixed text stands in at
 // once; a round that was paid for is read back all the same.

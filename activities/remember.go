@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"golang.org/x/sync/errgroup"
 
+	"coachline/internal/calls"
 	"coachline/models"
 )
 
@@ -50,7 +51,11 @@ type MemoryActivities struct {
 	// Budgets says for whom the model is stopped, and so nothing is remembered;
 	// nil stops it for none.
 	Budgets Budgets
-	Now     func() time.Time
+	// Costs keeps calls that were made in vain; nil keeps none. ModelName is the
+	// model that a lost one counts for.
+	Costs     CostStore
+	ModelName string
+	Now       func() time.Time
 }
 
 const (
@@ -77,11 +82,27 @@ func textsOf(turn models.TurnContext) int {
 // for it. Safe to retry: what was asked of a model is not asked again, and a
 // turn stores one fact.
 func (r *MemoryActivities) Remember(ctx context.Context, in models.RememberInput) error {
-	defer startHeartbeat(ctx)()
-	return r.rememberTurn(ctx, in.TurnID)
+	limit := startTimeLimit(ctx, 0, r.Now)
+	stop := startHeartbeat(ctx)
+	err := r.bookOf(in.TurnID).bookDead(ctx, limit, r.ModelName)
+	if err == nil {
+		err = r.rememberTurn(ctx, in.TurnID)
+	}
+	stop()
+	return limit.limitError(ctx, err)
+}
+
+func (r *MemoryActivities) bookOf(turnID string) callBook {
+	return callBook{store: r.Costs, turn: turnID, part: "memory", now: r.Now}
 }
 
 func (r *MemoryActivities) rememberTurn(ctx context.Context, turnID string) error {
+	asking, asked := calls.With(ctx)
+	defer func() { r.bookOf(turnID).bookOpen(ctx, asked) }()
+	return r.rememberOne(asking, turnID)
+}
+
+func (r *MemoryActivities) rememberOne(ctx context.Context, turnID string) error {
 	turn, err := r.Store.TurnContext(ctx, turnID, rememberEntries)
 	if own := textsOf(turn); err == nil && own > rememberEntries/2 {
 		// What was said before a turn of many texts is not in a summary yet either.
@@ -90,7 +111,7 @@ func (r *MemoryActivities) rememberTurn(ctx context.Context, turnID string) erro
 	if err != nil {
 		return toTemporalError(fmt.Errorf("loading turn: %w", err))
 	}
-	if r.Budgets != nil && r.Budgets.Stops(turn.Participant.ID) {
+	if r.Budgets != nil && r.Budgets.Stops(turn.Participant.ID, turn.Participant.StudyID) {
 		return nil
 	}
 	return toTemporalError(r.Keeper.Remember(ctx, turn))
@@ -100,16 +121,30 @@ func (r *MemoryActivities) rememberTurn(ctx context.Context, turnID string) erro
 // several participants at once. What fails for now stays in the queue for a later
 // batch, for a day. Safe to retry: turns that are done have left the queue.
 func (r *MemoryActivities) RememberTurns(ctx context.Context, in models.RememberTurnsInput) (models.RememberTurnsResult, error) {
-	defer startHeartbeat(ctx)()
+	limit := startTimeLimit(ctx, 0, r.Now)
+	stop := startHeartbeat(ctx)
+	out, err := r.rememberBatch(ctx, in, limit)
+	stop()
+	return out, limit.limitError(ctx, err)
+}
+
+func (r *MemoryActivities) rememberBatch(ctx context.Context, in models.RememberTurnsInput, limit *timeLimit) (models.RememberTurnsResult, error) {
 	jobs, err := r.Queue.QueuedMemory(ctx, in.TurnIDs)
 	if err != nil {
 		return models.RememberTurnsResult{}, err
+	}
+	people := groupJobs(jobs)
+	// Each of those whose turn it was may have been waiting for an answer.
+	for _, own := range people[:min(len(people), memoryParallel)] {
+		if err := r.bookOf(own[0].TurnID).bookDead(ctx, limit, r.ModelName); err != nil {
+			return models.RememberTurnsResult{}, err
+		}
 	}
 	var mu sync.Mutex
 	var total models.RememberTurnsResult
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(memoryParallel)
-	for _, own := range groupJobs(jobs) {
+	for _, own := range people {
 		group.Go(func() error {
 			out, err := r.rememberAll(ctx, own)
 			mu.Lock()

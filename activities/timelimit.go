@@ -22,11 +22,15 @@ type timeLimit struct {
 	limit, before time.Duration
 	started       time.Time
 	now           func() time.Time
+	// died: the attempt before this one did not come to its end.
+	died bool
 }
 
 // timeSpent is the heartbeat's detail.
 type timeSpent struct {
 	Spent time.Duration `json:"spent"`
+	// Ended is the newest attempt that came to its end.
+	Ended int32 `json:"ended,omitempty"`
 }
 
 // startTimeLimit begins an attempt. A limit of zero sets none.
@@ -39,6 +43,7 @@ func startTimeLimit(ctx context.Context, limit time.Duration, now func() time.Ti
 	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &last) == nil {
 		l.before = last.Spent
 	}
+	l.died = activity.GetInfo(ctx).Attempt > last.Ended+1
 	return l
 }
 
@@ -64,19 +69,24 @@ func (l *timeLimit) limitContext(ctx context.Context) (context.Context, context.
 func (l *timeLimit) limitError(ctx context.Context, err error) error {
 	var app *temporal.ApplicationError
 	isApp := errors.As(err, &app)
-	if err == nil || l.limit <= 0 || isApp && app.NonRetryable() {
+	if err == nil || isApp && app.NonRetryable() {
+		return err
+	}
+	ended := timeSpent{Spent: l.totalSpent(), Ended: activity.GetInfo(ctx).Attempt}
+	if l.limit <= 0 {
+		activity.RecordHeartbeat(ctx, ended)
 		return err
 	}
 	pause := retryPause(activity.GetInfo(ctx))
 	if isApp && app.NextRetryDelay() > 0 {
 		pause = app.NextRetryDelay()
 	}
-	spent := l.totalSpent() + pause
-	if spent >= l.limit {
+	ended.Spent += pause
+	if ended.Spent >= l.limit {
 		return temporal.NewNonRetryableApplicationError(
 			fmt.Sprintf("no result within %s of attempts: %v", l.limit, err), models.ErrTypeTimeLimit, err)
 	}
-	activity.RecordHeartbeat(ctx, timeSpent{Spent: spent})
+	activity.RecordHeartbeat(ctx, ended)
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"coachline/internal/agent"
 	"coachline/internal/agent/toolcall"
+	"coachline/internal/calls"
 	"coachline/internal/coach"
 	"coachline/internal/metrics"
 	"coachline/internal/study"
@@ -45,6 +46,8 @@ type ToolActivities struct {
 	// Studies change texts, name and model for their people; nil: they hold for all.
 	Studies *study.Resolver
 	Now     func() time.Time
+	// Costs keeps the calls that tools make; nil keeps none.
+	Costs CostStore
 	// Metrics may be nil; then nothing is counted.
 	Metrics *metrics.Metrics
 }
@@ -67,8 +70,10 @@ func countTool(m *metrics.Metrics, registry *tools.Registry, run models.ToolRun)
 func (t *ToolActivities) RunTool(ctx context.Context, in models.ToolInput) (models.ToolEffect, error) {
 	limit := startTimeLimit(ctx, in.TimeLimit, t.Now)
 	stop := startHeartbeatWith(ctx, limit.recordHeartbeat)
-	out, err := t.runOnce(ctx, in, limit)
+	asking, asked := calls.With(ctx)
+	out, err := t.runOnce(asking, in, limit)
 	stop()
+	t.bookOf(in).bookOpen(ctx, asked)
 	return out, limit.limitError(ctx, err)
 }
 
@@ -78,7 +83,7 @@ func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit
 	run, err := t.Store.ToolRun(ctx, in.TurnID, in.Step, in.Call)
 	done, err := isFound(err)
 	if !done && err == nil {
-		run, err = t.runCall(ctx, in)
+		run, err = t.runCall(ctx, in, limit)
 	}
 	if err != nil {
 		return models.ToolEffect{}, toTemporalError(err)
@@ -86,8 +91,12 @@ func (t *ToolActivities) runOnce(ctx context.Context, in models.ToolInput, limit
 	return t.rowsToSend(ctx, run)
 }
 
+func (t *ToolActivities) bookOf(in models.ToolInput) callBook {
+	return callBook{store: t.Costs, turn: in.TurnID, part: fmt.Sprintf("tool %d.%d", in.Step, in.Call), now: t.Now}
+}
+
 // runCall executes a call that has no result yet, and stores what it came to.
-func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (models.ToolRun, error) {
+func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput, limit *timeLimit) (models.ToolRun, error) {
 	call, err := loadCall(ctx, t.Store, in)
 	if err != nil {
 		return models.ToolRun{}, err
@@ -107,7 +116,7 @@ func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (mode
 	own := t.forPerson(settings)
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
 		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Subagent: turn.Turn.Kind == models.KindSubagent, Playbooks: own.Prompts,
-		Writer:        habitWriter{tools: own, participant: turn.Participant, zone: zone},
+		Writer:        habitWriter{tools: own, participant: turn.Participant, zone: zone, book: t.bookOf(in), limit: limit},
 		Memory:        memories{tools: t, participantID: turn.Participant.ID, zone: zone},
 		Finder:        finder{tools: t, mode: in.Mode, settings: settings},
 		Confirmations: confirmations{store: t.Store, turnID: in.TurnID, now: t.Now()},
@@ -181,6 +190,8 @@ type habitWriter struct {
 	tools       *ToolActivities
 	participant models.Participant
 	zone        *time.Location
+	book        callBook
+	limit       *timeLimit
 }
 
 // HabitPrompt returns one sentence for the profile. It fails with a
@@ -191,6 +202,9 @@ func (w habitWriter) HabitPrompt(ctx context.Context, p models.Profile, notes st
 		Profile: p, Name: w.participant.Name, Locale: w.participant.Locale, Notes: notes, Zone: w.zone, Now: w.tools.Now(), Model: w.tools.ModelName,
 	})
 	if err != nil {
+		return "", err
+	}
+	if err := w.book.bookDead(ctx, w.limit, w.tools.ModelName); err != nil {
 		return "", err
 	}
 	answer, err := w.tools.Model.Complete(ctx, toolcall.Sized(request, 0))

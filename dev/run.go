@@ -25,8 +25,12 @@ import (
 type streams struct{ out, err io.Writer }
 
 // run starts everything, says that it is ready, and stops everything when ctx
-// ends or a part fails. It returns nil after an orderly stop.
+// ends or a part fails. It returns nil after an orderly stop. With seed as the first
+// argument it stores sample people instead.
 func run(ctx context.Context, args, environ []string, to streams) error {
+	if len(args) > 0 && args[0] == seedCommand {
+		return runSeed(ctx, args[1:], environ, to)
+	}
 	began := time.Now()
 	o, err := parseOptions(args, to.err)
 	if err != nil {

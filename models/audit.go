@@ -61,9 +61,11 @@ type AuditQuery struct {
 
 // AuditChain is what a check of the audit found.
 type AuditChain struct {
-	// Rows is how many rows of the chain were checked; Erased of them have no
-	// content any more.
+	// Rows is the number of the last row that was checked; Erased of those checked
+	// have no content any more.
 	Rows, Erased int64
+	// Whole: all rows were checked by CheckNewAudit, not only those that are new.
+	Whole bool
 	// Head is the hash of the newest row. Kept outside of the database, it proves
 	// later that nothing was cut off.
 	Head string

@@ -72,11 +72,13 @@ type ChatResponse struct {
 	Usage        Usage
 }
 
-// Usage counts tokens; Cached is the part of Prompt that the provider had.
+// Usage counts what a call used, in tokens; Cached is the part of Prompt that the provider had.
 type Usage struct {
 	Prompt     int `json:"prompt"`
 	Cached     int `json:"cached"`
 	Completion int `json:"completion"`
+	// Audio is the length of recordings in milliseconds.
+	Audio int `json:"audio_ms,omitempty"`
 }
 
 // ModelErrorClass says what can be done about a failed model call.
@@ -213,7 +215,24 @@ func (s Step) Spent() Usage {
 	return sum
 }
 
+// ModelCalls returns the calls of models in the round: those that its trace lists,
+// or the one that it kept where the trace was erased. A round that asked no model
+// has none.
+func (s Step) ModelCalls() []Stage {
+	var out []Stage
+	trace, _ := s.StepTrace()
+	for _, stage := range trace.Stages {
+		if stage.Model != "" || stage.Usage != (Usage{}) {
+			out = append(out, stage)
+		}
+	}
+	if len(out) == 0 && (s.Model != "" || s.Usage != (Usage{})) {
+		out = append(out, Stage{Name: StageModel, Model: s.Model, Usage: s.Usage})
+	}
+	return out
+}
+
 // Plus adds two counts.
 func (u Usage) Plus(other Usage) Usage {
-	return Usage{Prompt: u.Prompt + other.Prompt, Cached: u.Cached + other.Cached, Completion: u.Completion + other.Completion}
+	return Usage{Prompt: u.Prompt + other.Prompt, Cached: u.Cached + other.Cached, Completion: u.Completion + other.Completion, Audio: u.Audio + other.Audio}
 }

@@ -33,6 +33,8 @@ type Cost struct {
 	// Micros is in millionths of Currency; nil where no price was known.
 	Micros   *int64
 	Currency string
+	// AudioMillis is the length of the recording that was written down.
+	AudioMillis int64
 }
 
 // CostGroup is what costs are added up by.
@@ -43,6 +45,7 @@ const (
 	CostByPerson CostGroup = "person"
 	CostByModel  CostGroup = "model"
 	CostByKind   CostGroup = "kind"
+	CostByStudy  CostGroup = "study"
 )
 
 // CostQuery selects costs from a day up to and with another, "2026-11-24", and how
@@ -54,7 +57,7 @@ type CostQuery struct {
 
 // CostSum is what the costs of one group add up to.
 type CostSum struct {
-	// Key is the day, the participant's id, the model or the kind.
+	// Key is the day, the participant's id, the study's, the model or the kind.
 	Key string
 	// Name is the person's, by person; personal data.
 	Name         string `gorm:"-"`
@@ -62,9 +65,13 @@ type CostSum struct {
 	InputTokens  int64
 	CachedTokens int64
 	OutputTokens int64
-	SegmentsOut  int64
-	SegmentsIn   int64
-	Micros       int64
+	AudioMillis  int64
+	// Lost counts calls whose answer was lost: what they used is not known, and
+	// they are among the unpriced.
+	Lost        int64
+	SegmentsOut int64
+	SegmentsIn  int64
+	Micros      int64
 	// Unpriced counts calls and texts without a known price.
 	Unpriced int64
 }
@@ -74,6 +81,7 @@ type BudgetScope string
 
 const (
 	BudgetProgramme   BudgetScope = "programme"
+	BudgetStudy       BudgetScope = "study"
 	BudgetParticipant BudgetScope = "participant"
 )
 
@@ -113,7 +121,7 @@ const (
 type Budget struct {
 	ID            int64 `gorm:"primaryKey"`
 	Scope         BudgetScope
-	ParticipantID string // empty for the programme
+	ParticipantID string // of scope participant
 	Period        BudgetPeriod
 	Micros        int64
 	WarnPercent   int64
@@ -123,6 +131,7 @@ type Budget struct {
 	PeriodStart   string
 	CreatedBy     string
 	UpdatedAt     time.Time
+	StudyID       string // of scope study
 }
 
 // StateAt returns the state of the budget once that much is spent.
@@ -138,11 +147,11 @@ func (b Budget) StateAt(spent int64) BudgetState {
 
 // SpentBudgets says for whom the model is stopped.
 type SpentBudgets struct {
-	Programme    bool
-	Participants map[string]bool
+	Programme             bool
+	Studies, Participants map[string]bool
 }
 
-// Stops reports whether the model is stopped for a participant.
-func (s SpentBudgets) Stops(participantID string) bool {
-	return s.Programme || s.Participants[participantID]
+// Stops reports whether the model is stopped for a participant of a study.
+func (s SpentBudgets) Stops(participantID, studyID string) bool {
+	return s.Programme || s.Studies[studyID] || s.Participants[participantID]
 }

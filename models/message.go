@@ -120,6 +120,16 @@ type VoiceNote struct {
 	Heard   bool   `json:"heard,omitempty"`
 	Text    string `json:"text,omitempty"`
 	Problem string `json:"problem,omitempty"`
+	// Calls are those of models that it took.
+	Calls []VoiceCall `json:"calls,omitempty"`
+}
+
+// VoiceCall is a call of a model that writes speech down.
+type VoiceCall struct {
+	Model string `json:"model"`
+	Usage Usage  `json:"usage"`
+	// Lost: no answer came.
+	Lost bool `json:"lost,omitempty"`
 }
 
 // VoiceNotes reads Voice; nil for what cannot be read.

@@ -24,6 +24,11 @@ const (
 	StageSummarise StageName = "summarise"
 	StageNote      StageName = "note"
 	StageCheckIn   StageName = "check_in"
+	// StageTranscribe wrote a voice note down.
+	StageTranscribe StageName = "transcribe"
+	// StageLost is a call of a model whose answer was lost, with the worker that
+	// waited for it or on its way: what it used, only the provider knows.
+	StageLost StageName = "lost"
 )
 
 // Stage is one row of table stages: a stage that ran in a turn, what it

@@ -21,7 +21,7 @@ const (
 type costsRequest struct {
 	From  string `query:"from" format:"date" doc:"First day, of UTC; the first of this month by default."`
 	Until string `query:"until" format:"date" doc:"Last day, of UTC; today by default."`
-	By    string `query:"by" enum:"day,person,model,kind" default:"day"`
+	By    string `query:"by" enum:"day,person,study,model,kind" default:"day"`
 }
 
 type newBudgetRequest struct {
@@ -33,7 +33,7 @@ type budgetRequest struct {
 }
 
 func (h *handlers) registerCosts(router huma.API) {
-	register(router, route{method: http.MethodGet, path: costsPath, id: "list-costs", needs: auth.CostRead, summary: "Tokens, segments and money by day, person, model or kind"}, h.listCosts)
+	register(router, route{method: http.MethodGet, path: costsPath, id: "list-costs", needs: auth.CostRead, summary: "Tokens, segments and money by day, person, study, model or kind"}, h.listCosts)
 	register(router, route{method: http.MethodGet, path: budgetsPath, id: "list-budgets", needs: auth.CostRead, summary: "Budgets and what is spent of them"}, h.listBudgets)
 	register(router, route{method: http.MethodPut, path: budgetsPath, id: "set-budget", needs: auth.BudgetChange, summary: "Set the budget of a scope and period",
 		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.setBudget)
@@ -70,6 +70,7 @@ func (h *handlers) listCosts(ctx context.Context, in *costsRequest) (*answer[api
 func toCostRow(s models.CostSum) api.CostRow {
 	return api.CostRow{
 		Key: s.Key, Name: s.Name, Calls: s.Calls, InputTokens: s.InputTokens, CachedTokens: s.CachedTokens, OutputTokens: s.OutputTokens,
+		AudioMillis: s.AudioMillis, LostCalls: s.Lost,
 		SegmentsOut: s.SegmentsOut, SegmentsIn: s.SegmentsIn, Micros: s.Micros, Unpriced: s.Unpriced,
 	}
 }
@@ -79,6 +80,8 @@ func addRow(total *api.CostRow, row api.CostRow) {
 	total.InputTokens += row.InputTokens
 	total.CachedTokens += row.CachedTokens
 	total.OutputTokens += row.OutputTokens
+	total.AudioMillis += row.AudioMillis
+	total.LostCalls += row.LostCalls
 	total.SegmentsOut += row.SegmentsOut
 	total.SegmentsIn += row.SegmentsIn
 	total.Micros += row.Micros
@@ -87,7 +90,7 @@ func addRow(total *api.CostRow, row api.CostRow) {
 
 func toBudget(b models.Budget) api.Budget {
 	return api.Budget{
-		ID: b.ID, Scope: b.Scope, ParticipantID: b.ParticipantID, Period: b.Period, Micros: b.Micros, WarnPercent: b.WarnPercent,
+		ID: b.ID, Scope: b.Scope, ParticipantID: b.ParticipantID, StudyID: b.StudyID, Period: b.Period, Micros: b.Micros, WarnPercent: b.WarnPercent,
 		Currency: b.Currency, State: b.State, Spent: b.Spent, CreatedBy: b.CreatedBy, UpdatedAt: b.UpdatedAt.UTC(),
 	}
 }
@@ -104,22 +107,35 @@ func (h *handlers) listBudgets(ctx context.Context, _ *noInput) (*answer[api.Bud
 	return newAnswer("", list), nil
 }
 
+// checkNewBudget wants the id of whom the scope names, and no other.
+func (h *handlers) checkNewBudget(b api.NewBudget) error {
+	personal, ofStudy := b.Scope == models.BudgetParticipant, b.Scope == models.BudgetStudy
+	switch {
+	case h.cfg.Prices == nil:
+		return newFailure(http.StatusBadRequest, "micros: no prices are configured; set COACH_PRICES_FILE first")
+	case personal && b.ParticipantID == "":
+		return newFailure(http.StatusBadRequest, "participant_id: is required for scope participant")
+	case !personal && b.ParticipantID != "":
+		return newFailure(http.StatusBadRequest, "participant_id: must be empty for scope %s", b.Scope)
+	case ofStudy && b.StudyID == "":
+		return newFailure(http.StatusBadRequest, "study_id: is required for scope study")
+	case !ofStudy && b.StudyID != "":
+		return newFailure(http.StatusBadRequest, "study_id: must be empty for scope %s", b.Scope)
+	}
+	return nil
+}
+
 // setBudget needs prices: without them nothing would ever count against it.
 func (h *handlers) setBudget(ctx context.Context, in *newBudgetRequest) (*answer[api.Budget], error) {
-	switch personal := in.Body.Scope == models.BudgetParticipant; {
-	case h.cfg.Prices == nil:
-		return nil, newFailure(http.StatusBadRequest, "micros: no prices are configured; set COACH_PRICES_FILE first")
-	case personal && in.Body.ParticipantID == "":
-		return nil, newFailure(http.StatusBadRequest, "participant_id: is required for scope participant")
-	case !personal && in.Body.ParticipantID != "":
-		return nil, newFailure(http.StatusBadRequest, "participant_id: must be empty for scope programme")
+	if err := h.checkNewBudget(in.Body); err != nil {
+		return nil, err
 	}
 	saved, err := h.store.SetBudget(ctx, models.Budget{
-		Scope: in.Body.Scope, ParticipantID: in.Body.ParticipantID, Period: in.Body.Period, Micros: in.Body.Micros, WarnPercent: in.Body.WarnPercent,
+		Scope: in.Body.Scope, ParticipantID: in.Body.ParticipantID, StudyID: in.Body.StudyID, Period: in.Body.Period, Micros: in.Body.Micros, WarnPercent: in.Body.WarnPercent,
 		Currency: h.cfg.Prices.Currency(), CreatedBy: actorOf(ctx), UpdatedAt: h.now(),
 	})
 	if errors.Is(err, models.ErrNotFound) {
-		return nil, newFailure(http.StatusNotFound, "participant not found")
+		return nil, newFailure(http.StatusNotFound, "%s not found", in.Body.Scope)
 	}
 	if err != nil {
 		return nil, h.toFailure("setting the budget", err)

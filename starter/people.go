@@ -20,6 +20,8 @@ const (
 	silentDays = 3
 	// maxCrises is how many open crises Today lists.
 	maxCrises = 50
+	// todayLimit bounds a read of Today, which ends with no caller.
+	todayLimit = 30 * time.Second
 )
 
 func (h *handlers) registerPeople(router huma.API) {
@@ -101,12 +103,34 @@ func toPerson(ctx context.Context, p models.Person) api.Person {
 	}
 }
 
-func (h *handlers) getToday(ctx context.Context, _ *noInput) (*answer[api.Today], error) {
+// todayRows is what Today shows, before it is known to whom.
+type todayRows struct {
+	counts models.Today
+	crises []models.OpenAttention
+	hold   models.SenderHold
+	holds  bool
+}
+
+func (h *handlers) readToday(ctx context.Context) (out todayRows, err error) {
+	ctx, cancel := context.WithTimeout(ctx, todayLimit)
+	defer cancel()
 	now := h.now()
-	counts, err := h.store.Today(ctx, now, now.Add(-silentDays*day))
+	if out.counts, err = h.store.Today(ctx, now, now.Add(-silentDays*day)); err != nil {
+		return out, err
+	}
+	if out.crises, err = h.store.OpenAttention(ctx, models.AttentionQuery{Kind: models.AttentionCrisis, Limit: maxCrises}); err != nil {
+		return out, err
+	}
+	out.hold, out.holds, err = h.store.SenderBrake(ctx)
+	return out, err
+}
+
+func (h *handlers) getToday(ctx context.Context, _ *noInput) (*answer[api.Today], error) {
+	read, err := h.today.get(ctx)
 	if err != nil {
 		return nil, h.toFailure("reading today", err)
 	}
+	counts := read.counts
 	today := api.Today{
 		People: counts.People, Silent: counts.Silent, SilentDays: silentDays, Waiting: counts.Waiting, Unreachable: counts.Unreachable,
 		Crises: []api.Attention{},
@@ -117,19 +141,11 @@ func (h *handlers) getToday(ctx context.Context, _ *noInput) (*answer[api.Today]
 	for _, hour := range counts.Hours {
 		today.Hours = append(today.Hours, api.HourCount{From: hour.From.UTC(), People: hour.People})
 	}
-	crises, err := h.store.OpenAttention(ctx, models.AttentionQuery{Kind: models.AttentionCrisis, Limit: maxCrises})
-	if err != nil {
-		return nil, h.toFailure("reading today", err)
-	}
-	for _, row := range crises {
+	for _, row := range read.crises {
 		today.Crises = append(today.Crises, toAttention(ctx, row))
 	}
-	hold, holds, err := h.store.SenderBrake(ctx)
-	if err != nil {
-		return nil, h.toFailure("reading today", err)
-	}
-	if holds {
-		today.SenderHold = &api.SenderHold{Code: hold.Code, Since: hold.SetAt.UTC(), Until: hold.UntilAt.UTC()}
+	if read.holds {
+		today.SenderHold = &api.SenderHold{Code: read.hold.Code, Since: read.hold.SetAt.UTC(), Until: read.hold.UntilAt.UTC()}
 	}
 	return newAnswer("", today), nil
 }

@@ -71,6 +71,8 @@ type handlers struct {
 	cohorts cohortRunner
 	// studies say what is in force for a person; nil: the installation's settings.
 	studies *study.Resolver
+	// today is read once for all pages that ask at the same time.
+	today *joined[todayRows]
 }
 
 // newHandler builds the whole HTTP surface: the API, and the console, which calls

@@ -197,6 +197,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		studies:     study.New(study.Config{Studies: cfg.Store, KnownTools: tools.Names(), Logger: cfg.Logger}),
 		wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery),
 	}
+	h.today = &joined[todayRows]{read: h.readToday}
 	handler, err := h.newHandler()
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())

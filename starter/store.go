@@ -135,6 +135,7 @@ type Access interface {
 
 	AuditRows(ctx context.Context, q models.AuditQuery) ([]models.Audit, error)
 	CheckAudit(ctx context.Context) (models.AuditChain, error)
+	CheckNewAudit(ctx context.Context, now time.Time) (models.AuditChain, error)
 }
 
 // Memory reads and erases what is remembered of a person; package memory

@@ -26,7 +26,7 @@ type dailyAccess struct {
 	expired []time.Time
 }
 
-func (d *dailyAccess) CheckAudit(context.Context) (models.AuditChain, error) {
+func (d *dailyAccess) CheckNewAudit(context.Context, time.Time) (models.AuditChain, error) {
 	d.checks++
 	return d.chain, d.failure
 }
@@ -43,7 +43,7 @@ func TestAuditIsCheckedDaily(t *testing.T) {
 		log    string
 		result string
 	}{
-		{"whole", &dailyAccess{chain: models.AuditChain{Rows: 12, Erased: 1, Head: "abc"}}, `level=INFO msg="audit chain verified" rows=12 erased=1 head=abc`, "whole"},
+		{"whole", &dailyAccess{chain: models.AuditChain{Rows: 12, Erased: 1, Head: "abc"}}, `level=INFO msg="audit chain verified" rows=12 whole=false erased=1 head=abc`, "whole"},
 		{"broken", &dailyAccess{chain: models.AuditChain{BrokenAt: 3, Problem: "row 3 is missing"}}, `level=ERROR msg="the audit is broken`, "broken"},
 		{"unknown", &dailyAccess{failure: errors.New("away")}, `level=ERROR msg="checking the audit failed`, "unknown"},
 	} {

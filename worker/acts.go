@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -87,15 +88,15 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 	return &acts{
 		decisions: decisions,
 		turns:     turns,
-		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops},
+		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Costs: memories, ModelName: cfg.Model.Name},
 		tools: &activities.ToolActivities{
 			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones.Load,
-			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Studies: studies, Now: time.Now, Metrics: m,
+			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Studies: studies, Now: time.Now, Costs: memories, Metrics: m,
 		},
 		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{store: conns.Store}, Rules: decisions, Metrics: m},
 		subagents:   &activities.SubagentActivities{Store: rows, Tools: registry, Metrics: m},
 		removals:    &activities.RemovalActivities{Store: rows},
-		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: agents, Now: time.Now, Budgets: stops},
+		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: agents, Now: time.Now, Budgets: stops, Costs: memories, ModelName: cmp.Or(cfg.Model.Small, cfg.Model.Name)},
 		standing:    &activities.StandingActivities{Store: conns.Store},
 		front: &activities.NoticeActivities{
 			Store: rows, Alarms: rows, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),

@@ -26,10 +26,10 @@ type budgets struct {
 	spent  atomic.Pointer[models.SpentBudgets]
 }
 
-// Stops reports whether the model is stopped for a participant.
-func (b *budgets) Stops(participantID string) bool {
+// Stops reports whether the model is stopped for a participant of a study.
+func (b *budgets) Stops(participantID, studyID string) bool {
 	spent := b.spent.Load()
-	return spent != nil && spent.Stops(participantID)
+	return spent != nil && spent.Stops(participantID, studyID)
 }
 
 // follow reads the budgets at once and then about every interval until ctx ends.

@@ -28,24 +28,24 @@ func TestBudgetsAreFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rows := &spentRows{}
 		b := &budgets{rows: rows, now: time.Now, logger: slog.New(slog.DiscardHandler)}
-		require.False(t, b.Stops("p1"))
+		require.False(t, b.Stops("p1", "walk"))
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go b.follow(ctx)
 		synctest.Wait()
-		require.False(t, b.Stops("p1"))
+		require.False(t, b.Stops("p1", "walk"))
 		rows.spent = models.SpentBudgets{Participants: map[string]bool{"p1": true}}
 		<-time.After(budgetInterval)
 		synctest.Wait()
-		require.True(t, b.Stops("p1"))
-		require.False(t, b.Stops("p2"))
+		require.True(t, b.Stops("p1", "walk"))
+		require.False(t, b.Stops("p2", "walk"))
 		rows.err = errors.New("down")
 		<-time.After(budgetInterval)
 		synctest.Wait()
-		require.True(t, b.Stops("p1"))
+		require.True(t, b.Stops("p1", "walk"))
 		rows.err, rows.spent = nil, models.SpentBudgets{Programme: true}
 		<-time.After(budgetInterval)
 		synctest.Wait()
-		require.True(t, b.Stops("p2"))
+		require.True(t, b.Stops("p2", "walk"))
 	})
 }

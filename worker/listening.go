@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"coachline/activities"
+	"coachline/internal/calls"
 	"coachline/internal/config"
 	"coachline/internal/metrics"
 	"coachline/models"
@@ -93,15 +95,21 @@ func (e transcriber) transcribeAll(ctx context.Context, texts []int64) error {
 	defer cancel()
 	for _, id := range texts {
 		for _, note := range unheard[id] {
-			text, err := e.transcribeNote(limited, note)
+			asking, asked := calls.With(limited)
+			text, err := e.transcribeNote(asking, note)
 			if ctx.Err() != nil { // the attempt is over, not the note
+				passOn(ctx, asked)
 				return ctx.Err()
 			}
+			note.Calls = voiceCalls(asked)
 			note.Text, note.Problem = text, describeProblem(text, err)
 			if err != nil {
 				e.log.Warn("a voice note could not be heard", "inbound", id, "media", note.Index, "error", err)
 			}
 			accepted, err := e.notes.AcceptTranscript(ctx, models.Transcript{InboundID: id, Note: note, At: e.now()})
+			if err != nil || accepted.Duplicate {
+				passOn(ctx, asked)
+			}
 			if err != nil {
 				return err
 			}
@@ -112,6 +120,21 @@ func (e transcriber) transcribeAll(ctx context.Context, texts []int64) error {
 		}
 	}
 	return nil
+}
+
+// voiceCalls returns what a note is stored with of the calls that it took.
+func voiceCalls(asked *calls.Log) (out []models.VoiceCall) {
+	for _, call := range asked.Open() {
+		out = append(out, models.VoiceCall{Model: cmp.Or(call.Model, call.Asked), Usage: call.Usage, Lost: call.Lost})
+	}
+	return out
+}
+
+// passOn leaves the calls of a note that was not stored to the attempt's log.
+func passOn(ctx context.Context, asked *calls.Log) {
+	for _, call := range asked.Open() {
+		calls.Record(ctx, call)
+	}
 }
 
 func (e transcriber) transcribeNote(ctx context.Context, note models.VoiceNote) (string, error) {

@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/agent/plan"
 	"coachline/internal/agent/toolcall"
+	"coachline/internal/calls"
 	"coachline/models"
 	"coachline/prompts/pages"
 )
@@ -235,7 +236,7 @@ func (a *Agent) embedTools(ctx context.Context, tr *trace, in plan.RouteInput) p
 	for _, tool := range in.Tools {
 		texts = append(texts, tool.Name+": "+tool.Description)
 	}
-	vectors, err := a.embedTexts(ctx, texts)
+	vectors, err := a.embedTexts(ctx, tr, texts)
 	if err != nil {
 		tr.noteError(models.StageEmbed, err)
 		return plan.RouteEvidence{}
@@ -247,11 +248,21 @@ func (a *Agent) embedTools(ctx context.Context, tr *trace, in plan.RouteInput) p
 	return found
 }
 
-// embedTexts returns one vector for each text, within embeddingLimit.
-func (a *Agent) embedTexts(ctx context.Context, texts []string) ([][]float32, error) {
-	ctx, cancel := context.WithTimeout(ctx, embeddingLimit)
+// embedTexts returns one vector for each text, within embeddingLimit. What it costs
+// is in the trace.
+func (a *Agent) embedTexts(ctx context.Context, tr *trace, texts []string) ([][]float32, error) {
+	limited, cancel := context.WithTimeout(ctx, embeddingLimit)
 	defer cancel()
-	vectors, err := a.Embedder.Embed(ctx, texts)
+	asking, asked := calls.With(limited)
+	vectors, err := a.Embedder.Embed(asking, texts)
+	for _, call := range asked.Open() {
+		calls.Record(ctx, call)
+		if !call.Lost {
+			tr.stages = append(tr.stages, models.Stage{
+				TurnID: tr.turnID, Name: models.StageEmbed, Decision: "embed asked", Model: call.Model, Usage: call.Usage, CreatedAt: tr.now().UTC(),
+			})
+		}
+	}
 	if err == nil && len(vectors) != len(texts) {
 		err = fmt.Errorf("embedding %d texts: got %d vectors", len(texts), len(vectors))
 	}

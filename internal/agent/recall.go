@@ -110,7 +110,7 @@ func (s *search) findFacts(ctx context.Context, q models.FactQuery) []models.Fou
 // vector.
 func (s *search) findNearest(ctx context.Context) {
 	if s.plan.Kind != plan.KindReplyOnly {
-		vectors, err := s.agent.embedTexts(ctx, []string{s.query})
+		vectors, err := s.agent.embedTexts(ctx, s.trace, []string{s.query})
 		if err != nil {
 			s.trace.noteError(models.StageEmbed, err)
 		} else {

@@ -10,6 +10,7 @@ import (
 
 	"coachline/internal/agent/plan"
 	"coachline/internal/agent/recall"
+	"coachline/internal/calls"
 	"coachline/models"
 )
 
@@ -166,6 +167,9 @@ func (a *Agent) saveStages(ctx context.Context, tr *trace) error {
 		if err := a.Journal.SaveStage(ctx, row); err != nil {
 			return fmt.Errorf("keeping stage %s: %w", row.Name, err)
 		}
+		if row.Model != "" {
+			calls.Settle(ctx, row.Model, row.Usage)
+		}
 	}
 	return nil
 }
@@ -199,7 +203,7 @@ func (a *Agent) runMemoryStep(ctx context.Context, tr *trace, t turn, facts []mo
 		}
 		id := op.ID
 		if fault == recall.FaultNone && op.Action != recall.ActionNone {
-			id, fault, err = a.storeOperation(ctx, t, op)
+			id, fault, err = a.storeOperation(ctx, tr, t, op)
 		}
 		if err != nil {
 			return "", err
@@ -244,9 +248,9 @@ func coachTexts(entries []models.Message) []string {
 }
 
 // storeOperation stores what the memory step decided, once for a turn.
-func (a *Agent) storeOperation(ctx context.Context, t turn, op recall.Operation) (string, recall.Fault, error) {
+func (a *Agent) storeOperation(ctx context.Context, tr *trace, t turn, op recall.Operation) (string, recall.Fault, error) {
 	var vector []float32
-	if vectors, err := a.embedTexts(ctx, []string{op.Text}); err == nil {
+	if vectors, err := a.embedTexts(ctx, tr, []string{op.Text}); err == nil {
 		vector = vectors[0]
 	}
 	near, err := a.Memory.Find(ctx, models.FactQuery{

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coachline/internal/agent/toolcall"
+	"coachline/internal/calls"
 	"coachline/models"
 )
 
@@ -75,6 +76,8 @@ func (a *Agent) askSmallModel(ctx context.Context, t *trace, q question) (string
 	// Not kept means asked again by a retry, and no more.
 	if err := a.Journal.SaveStage(ctx, row); err != nil {
 		t.note(q.stage, string(q.stage)+" not kept")
+	} else {
+		calls.Settle(ctx, row.Model, row.Usage)
 	}
 	return answer.Text, nil
 }

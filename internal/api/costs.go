@@ -21,23 +21,26 @@ type Costs struct {
 
 // CostRow is one sum.
 type CostRow struct {
-	Key          string `json:"key" doc:"The day, the participant's id (empty: people who are not enrolled), the model, or the kind: model, outbound, inbound."`
+	Key          string `json:"key" doc:"The day, the participant's id or the study's (empty: people who are not enrolled), the model, or the kind: model, outbound, inbound."`
 	Name         string `json:"name,omitempty" doc:"The person's name, for callers who may see it."`
 	Calls        int64  `json:"calls" doc:"Calls of models and texts."`
 	InputTokens  int64  `json:"input_tokens"`
 	CachedTokens int64  `json:"cached_tokens" doc:"Those of input_tokens that the provider had."`
 	OutputTokens int64  `json:"output_tokens"`
+	AudioMillis  int64  `json:"audio_ms" doc:"Length of the voice notes that were written down and are paid by the minute."`
+	LostCalls    int64  `json:"lost_calls" doc:"Calls of models whose answer was lost, as with a worker that was killed. What they used, only the provider knows; they are among unpriced."`
 	SegmentsOut  int64  `json:"segments_out"`
 	SegmentsIn   int64  `json:"segments_in"`
 	Micros       int64  `json:"micros"`
 	Unpriced     int64  `json:"unpriced" doc:"Calls and texts that no price was known for; they are not in micros."`
 }
 
-// Budget bounds what may be spent, for the programme or a person.
+// Budget bounds what may be spent, for the programme, a study or a person.
 type Budget struct {
 	ID            int64               `json:"id"`
-	Scope         models.BudgetScope  `json:"scope" enum:"programme,participant"`
+	Scope         models.BudgetScope  `json:"scope" enum:"programme,study,participant"`
 	ParticipantID string              `json:"participant_id,omitempty"`
+	StudyID       string              `json:"study_id,omitempty"`
 	Period        models.BudgetPeriod `json:"period" enum:"day,month,total" doc:"It begins anew with each day or month of UTC."`
 	Micros        int64               `json:"micros" doc:"In millionths of the currency."`
 	WarnPercent   int64               `json:"warn_percent"`
@@ -55,8 +58,9 @@ type BudgetList struct {
 
 // NewBudget sets a budget in the place of the one of the same scope and period.
 type NewBudget struct {
-	Scope         models.BudgetScope  `json:"scope,omitempty" enum:"programme,participant" default:"programme"`
+	Scope         models.BudgetScope  `json:"scope,omitempty" enum:"programme,study,participant" default:"programme"`
 	ParticipantID string              `json:"participant_id,omitempty" maxLength:"64" doc:"Whose, with scope participant."`
+	StudyID       string              `json:"study_id,omitempty" maxLength:"40" doc:"Of which study, with scope study."`
 	Period        models.BudgetPeriod `json:"period" enum:"day,month,total"`
 	Micros        int64               `json:"micros" minimum:"1" maximum:"1000000000000" doc:"In millionths of the currency."`
 	WarnPercent   int64               `json:"warn_percent,omitempty" minimum:"1" maximum:"100" default:"80" doc:"At what part of it operators are warned."`

@@ -46,6 +46,9 @@ func renderBudgets(w io.Writer, list []api.Budget) error {
 		if b.ParticipantID != "" {
 			scope = b.ParticipantID
 		}
+		if b.StudyID != "" {
+			scope = "study " + b.StudyID
+		}
 		rows = append(rows, []string{
 			strconv.FormatInt(b.ID, 10), scope, string(b.Period), string(b.State), api.FormatMoney(b.Spent, b.Currency),
 			api.FormatMoney(b.Micros, b.Currency), strconv.FormatInt(b.WarnPercent, 10) + "%",

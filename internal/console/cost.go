@@ -20,7 +20,7 @@ var costGroups = []struct {
 	by    models.CostGroup
 	label string
 }{
-	{models.CostByDay, "Day"}, {models.CostByPerson, "Person"}, {models.CostByModel, "Model"}, {models.CostByKind, "Kind"},
+	{models.CostByDay, "Day"}, {models.CostByPerson, "Person"}, {models.CostByStudy, "Study"}, {models.CostByModel, "Model"}, {models.CostByKind, "Kind"},
 }
 
 // costQuery is what the address asks for; empty fields are the API's defaults.
@@ -73,7 +73,7 @@ func costTable(costs api.Costs) g.Node {
 	if len(costs.Rows) == 0 {
 		return h.P(g.Text("Nothing was spent in these days."))
 	}
-	return h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Costs"), h.TabIndex("0"), h.Table(
+	return g.Group{lostCalls(costs.Total.LostCalls), h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Costs"), h.TabIndex("0"), h.Table(
 		h.THead(h.Tr(g.Map([]string{"", "Tokens in", "of these cached", "Tokens out", "Segments sent", "Segments received", "Money", "Without a price"}, func(label string) g.Node {
 			if label == "" {
 				label = costLabel(costs.By)
@@ -84,7 +84,13 @@ func costTable(costs api.Costs) g.Node {
 			return costLine(costs, row, costKey(costs.By, row))
 		})),
 		h.TFoot(costLine(costs, costs.Total, g.Text("Total"))),
-	))
+	))}
+}
+
+// lostCalls says what the sums lack; nothing where no answer was lost.
+func lostCalls(count int64) g.Node {
+	return g.If(count > 0, h.P(g.Textf("The answers of %d calls of a model were lost, as with a worker that was killed. "+
+		"The provider may have charged for them; they are counted without tokens and without a price.", count)))
 }
 
 func costLabel(by string) string {
@@ -99,7 +105,7 @@ func costLabel(by string) string {
 // costKey is what a line is about.
 func costKey(by string, row api.CostRow) g.Node {
 	switch {
-	case by == string(models.CostByPerson) && row.Key == "":
+	case row.Key == "":
 		return g.Text("People who are not enrolled")
 	case by == string(models.CostByPerson):
 		name := row.Name
@@ -134,6 +140,9 @@ func budgetName(b api.Budget) string {
 	scope := "The programme"
 	if b.ParticipantID != "" {
 		scope = b.ParticipantID
+	}
+	if b.StudyID != "" {
+		scope = "Study " + b.StudyID
 	}
 	switch b.Period {
 	case models.BudgetDay:
@@ -179,6 +188,7 @@ func budgetForm(v *viewer, currency string) g.Node {
 		h.Form(h.Method("post"), h.Action(Path+"cost/budgets"), h.Class("stack"),
 			h.P(g.Text("It takes the place of a budget of the same person and period. Once it is spent, the model is stopped within a minute and fixed texts are sent.")),
 			field("participant", "Id of the person (empty: the whole programme)", h.Input(h.ID("participant"), h.Name("participant"), h.MaxLength("64"), h.Value(v.value("participant")))),
+			field("study", "Id of the study (empty: the whole programme)", h.Input(h.ID("study"), h.Name("study"), h.MaxLength("40"), h.Value(v.value("study")))),
 			field("period", "Period (UTC)", h.Select(h.ID("period"), h.Name("period"),
 				h.Option(h.Value("month"), g.Text("Each month")), h.Option(h.Value("day"), g.Text("Each day")), h.Option(h.Value("total"), g.Text("In total")))),
 			field("amount", "Amount in "+currency, h.Input(h.ID("amount"), h.Name("amount"), h.Required(), g.Attr("inputmode", "decimal"), h.Value(v.value("amount")))),
@@ -206,12 +216,18 @@ func (*Console) setBudget(v *viewer) (string, error) {
 		return "", &refusal{status: http.StatusBadRequest, message: "warn: must be a number of percent"}
 	}
 	body := api.NewBudget{Scope: models.BudgetProgramme, Period: models.BudgetPeriod(form.Get("period")), Micros: micros, WarnPercent: percent}
-	if id := form.Get("participant"); id != "" {
-		body.Scope, body.ParticipantID = models.BudgetParticipant, id
+	study, person := form.Get("study"), form.Get("participant")
+	switch {
+	case study != "" && person != "":
+		return "", &refusal{status: http.StatusBadRequest, message: "study: name a study or a person, not both"}
+	case study != "":
+		body.Scope, body.StudyID = models.BudgetStudy, study
+	case person != "":
+		body.Scope, body.ParticipantID = models.BudgetParticipant, person
 	}
 	_, err = send[api.Budget](v, call{method: http.MethodPut, path: "/budgets", body: body, reason: form.Get("reason")})
 	if isRefusal(err, http.StatusNotFound) {
-		return "", &refusal{status: http.StatusBadRequest, message: "participant: nobody has this id"}
+		return "", &refusal{status: http.StatusBadRequest, message: string(body.Scope) + ": this id is not known"}
 	}
 	return "cost", err
 }
@@ -236,10 +252,10 @@ func (c *Console) downloadCost(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", `attachment; filename="costs-`+costs.From+"-"+costs.Until+`.csv"`)
 	out := csv.NewWriter(w)
 	// A failed write means that the browser has gone.
-	_ = out.Write([]string{costs.By, "calls", "input_tokens", "cached_tokens", "output_tokens", "segments_out", "segments_in", "micros", "currency", "unpriced"})
+	_ = out.Write([]string{costs.By, "calls", "input_tokens", "cached_tokens", "output_tokens", "audio_ms", "lost_calls", "segments_out", "segments_in", "micros", "currency", "unpriced"})
 	for _, row := range costs.Rows {
 		line := []string{row.Key}
-		for _, n := range []int64{row.Calls, row.InputTokens, row.CachedTokens, row.OutputTokens, row.SegmentsOut, row.SegmentsIn, row.Micros} {
+		for _, n := range []int64{row.Calls, row.InputTokens, row.CachedTokens, row.OutputTokens, row.AudioMillis, row.LostCalls, row.SegmentsOut, row.SegmentsIn, row.Micros} {
 			line = append(line, strconv.FormatInt(n, 10))
 		}
 		_ = out.Write(append(line, costs.Currency, strconv.FormatInt(row.Unpriced, 10)))

@@ -138,7 +138,13 @@ const auditPage = 500
 // its place, its hash right, its texts as they were written, or empty because the
 // participant was erased.
 func (d *Database) CheckAudit(ctx context.Context) (models.AuditChain, error) {
-	chain := models.AuditChain{}
+	return d.checkAuditFrom(ctx, auditHead{})
+}
+
+// checkAuditFrom checks the rows that follow one of the chain, which is taken to be
+// in order.
+func (d *Database) checkAuditFrom(ctx context.Context, from auditHead) (models.AuditChain, error) {
+	chain := models.AuditChain{Rows: from.seq, Head: from.hash}
 	for {
 		var rows []models.Audit
 		err := d.Reader(AllowUnreadable(ctx)).Where("seq > ?", chain.Rows).Order("seq").Limit(auditPage).Find(&rows).Error

@@ -16,6 +16,7 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
+	"coachline/internal/calls"
 	"coachline/models"
 )
 
@@ -165,14 +166,18 @@ func (c *Client) Complete(ctx context.Context, req models.ChatRequest) (models.C
 func (c *Client) completeChat(ctx context.Context, model string, body []byte, stream bool) (models.ChatResponse, *fault) {
 	var out models.ChatResponse
 	failed := c.callWithKeys(ctx, func(ctx context.Context, x *exchange) (f *fault) {
+		var err error
+		defer func() {
+			x.record(ctx, calls.Call{Stage: models.StageModel, Asked: model, Model: out.Model, Usage: out.Usage}, f, err)
+		}()
 		if stream {
-			out, f = c.askStreamed(ctx, body, x)
+			out, f, err = c.askStreamed(ctx, body, x)
 			return f
 		}
 		// The body is taken raw: compatible servers differ from OpenAI in
 		// details that the SDK's types do not survive.
 		opts := append(x.requestOptions(), option.WithRequestBody("application/json", body))
-		if _, err := c.chat.New(ctx, openai.ChatCompletionNewParams{}, opts...); err != nil {
+		if _, err = c.chat.New(ctx, openai.ChatCompletionNewParams{}, opts...); err != nil {
 			return x.readFault(ctx)
 		}
 		if isEventStream(x.body) {

@@ -33,7 +33,9 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	}
 	var out [][]float32
 	failed := c.callWithKeys(ctx, func(ctx context.Context, x *exchange) (f *fault) {
-		if _, err := c.vectors.New(ctx, params, x.requestOptions()...); err != nil {
+		var err error
+		defer func() { x.record(ctx, x.readCall(models.StageEmbed, c.cfg.EmbeddingModel), f, err) }()
+		if _, err = c.vectors.New(ctx, params, x.requestOptions()...); err != nil {
 			return x.readFault(ctx)
 		}
 		out, f = readVectors(x.body, len(texts))

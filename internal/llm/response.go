@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -110,6 +111,9 @@ func (in answer) firstMessage() (*said, looseText, *fault) {
 
 func isPresent(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
 
+// maxSeconds is a day, which no recording lasts.
+const maxSeconds = 24 * 60 * 60
+
 // countUsage returns what the server counted; zero where it counted nothing.
 func (in answer) countUsage() models.Usage {
 	var counts struct {
@@ -120,6 +124,8 @@ func (in answer) countUsage() models.Usage {
 		Details    struct {
 			Cached looseCount `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
+		// Servers that write speech down count seconds.
+		Seconds float64 `json:"seconds"`
 	}
 	// What cannot be read is not counted.
 	_ = json.Unmarshal(in.Usage, &counts)
@@ -127,6 +133,7 @@ func (in answer) countUsage() models.Usage {
 		Prompt:     int(max(counts.Prompt, counts.Input, in.Prompted)),
 		Cached:     int(counts.Details.Cached),
 		Completion: int(max(counts.Completion, counts.Output, in.Evaluated)),
+		Audio:      int(math.Ceil(min(max(counts.Seconds, 0), maxSeconds) * 1000)),
 	}
 }
 

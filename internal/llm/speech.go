@@ -33,12 +33,15 @@ func (c *Client) Transcribe(ctx context.Context, sound models.Recording) (string
 	}
 	var out string
 	failed := c.callWithKeys(ctx, func(ctx context.Context, x *exchange) (f *fault) {
+		var err error
+		defer func() { x.record(ctx, x.readCall(models.StageTranscribe, c.cfg.SpeechModel), f, err) }()
 		params := openai.AudioTranscriptionNewParams{
 			Model: c.cfg.SpeechModel, File: openai.File(bytes.NewReader(sound.Data), "note."+ending, sound.Type),
 		}
-		if _, err := c.speech.New(ctx, params, x.requestOptions()...); err != nil && len(x.body) == 0 {
+		if _, err = c.speech.New(ctx, params, x.requestOptions()...); err != nil && len(x.body) == 0 {
 			return x.readFault(ctx)
 		}
+		err = nil // A body that the SDK does not know is read here.
 		if x.res == nil || x.res.StatusCode >= 300 {
 			return x.readFault(ctx)
 		}

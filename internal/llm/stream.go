@@ -21,8 +21,9 @@ import (
 var thoughtFields = []string{"reasoning_content", "reasoning", "thinking"}
 
 // askStreamed asks for the answer in pieces and puts it together. A stream that
-// ends without a reason to finish broke off, which is ModelBusy.
-func (c *Client) askStreamed(ctx context.Context, request []byte, x *exchange) (models.ChatResponse, *fault) {
+// ends without a reason to finish broke off, which is ModelBusy. err is why no
+// whole answer came.
+func (c *Client) askStreamed(ctx context.Context, request []byte, x *exchange) (models.ChatResponse, *fault, error) {
 	opts := []option.RequestOption{option.WithResponseInto(&x.res), option.WithRequestBody("application/json", request)}
 	if x.key != "" {
 		opts = append(opts, option.WithAPIKey(x.key))
@@ -30,12 +31,14 @@ func (c *Client) askStreamed(ctx context.Context, request []byte, x *exchange) (
 	stream := c.chat.NewStreaming(ctx, openai.ChatCompletionNewParams{}, opts...)
 	body, err := collectStream(stream)
 	if err == nil {
-		return readAnswer(body)
+		x.body = body
+		out, f := readAnswer(body)
+		return out, f, nil
 	}
 	if x.res != nil && x.res.StatusCode < http.StatusBadRequest {
-		return models.ChatResponse{}, brokenStream(err)
+		return models.ChatResponse{}, brokenStream(err), err
 	}
-	return models.ChatResponse{}, x.readFault(ctx)
+	return models.ChatResponse{}, x.readFault(ctx), err
 }
 
 // isEventStream reports whether a body is a stream of events, which some servers

@@ -16,6 +16,9 @@ import (
 // million is the tokens that a model's price is for.
 const million = 1_000_000
 
+// minuteMillis are the milliseconds that the price of speech is for.
+const minuteMillis = 60_000
+
 // List is what is charged, in one currency.
 type List struct {
 	currency string
@@ -24,8 +27,12 @@ type List struct {
 	destinations []destination
 }
 
-// modelPrice is in millionths of the currency for a million tokens.
-type modelPrice struct{ input, cached, output int64 }
+// modelPrice is in millionths of the currency for a million tokens, and for a minute
+// of speech.
+type modelPrice struct {
+	input, cached, output int64
+	minute                *int64
+}
 
 // destination is in millionths of the currency for a segment.
 type destination struct {
@@ -33,8 +40,9 @@ type destination struct {
 	outbound, inbound int64
 }
 
-// Tokens is what a call of a model used; Cached is a part of Input.
-type Tokens struct{ Input, Cached, Output int64 }
+// Used is what a call of a model used: tokens, of which Cached is a part of Input,
+// and the milliseconds of a recording.
+type Used struct{ Input, Cached, Output, AudioMillis int64 }
 
 // file is a list as it is written down.
 type file struct {
@@ -43,10 +51,12 @@ type file struct {
 	Destinations map[string]fileSegment `json:"destinations"`
 }
 
+// fileModel has prices of tokens, of a minute of speech, or both.
 type fileModel struct {
-	Input  json.Number  `json:"input"`
-	Cached *json.Number `json:"cached_input"`
-	Output json.Number  `json:"output"`
+	Input       json.Number  `json:"input"`
+	Cached      *json.Number `json:"cached_input"`
+	Output      json.Number  `json:"output"`
+	AudioMinute *json.Number `json:"audio_minute"`
 }
 
 type fileSegment struct {
@@ -100,6 +110,13 @@ func Parse(content []byte) (*List, error) {
 }
 
 func (m fileModel) read(field string) (out modelPrice, err error) {
+	if m.AudioMinute != nil {
+		minute, err := toMicros(field+".audio_minute", *m.AudioMinute)
+		out.minute = &minute
+		if err != nil || m.Input == "" && m.Output == "" && m.Cached == nil {
+			return out, err
+		}
+	}
 	if out.input, err = toMicros(field+".input", m.Input); err != nil {
 		return out, err
 	}
@@ -150,9 +167,10 @@ func (l *List) Currency() string {
 }
 
 // Model returns what a call costs in millionths of the currency, rounded half up;
-// nil where the model has no price. A version such as -2026-04-14 at the end of a
+// nil where the model has no price, and for a recording of which no length is
+// known where only its minutes have one. A version such as -2026-04-14 at the end of a
 // name counts only where it has a price of its own.
-func (l *List) Model(name string, used Tokens) *int64 {
+func (l *List) Model(name string, used Used) *int64 {
 	if l == nil {
 		return nil
 	}
@@ -161,6 +179,16 @@ func (l *List) Model(name string, used Tokens) *int64 {
 		price, found = l.models[versionOf.ReplaceAllString(name, "")]
 	}
 	if !found {
+		return nil
+	}
+	if used.AudioMillis > 0 {
+		if price.minute == nil {
+			return nil
+		}
+		micros := (used.AudioMillis**price.minute + minuteMillis/2) / minuteMillis
+		return &micros
+	}
+	if price.minute != nil && used == (Used{}) {
 		return nil
 	}
 	cached := min(max(used.Cached, 0), used.Input)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"coachline/internal/database"
 	"coachline/models"
@@ -47,6 +48,12 @@ func (s *Store) AuditRows(ctx context.Context, q models.AuditQuery) ([]models.Au
 		rows[i].Before, rows[i].After = change.Before, change.After
 	}
 	return rows, nil
+}
+
+// CheckNewAudit checks what is new in the audit since the last check of any
+// process, and once a day, in one process, the whole chain.
+func (s *Store) CheckNewAudit(ctx context.Context, now time.Time) (models.AuditChain, error) {
+	return s.base.CheckNewAudit(ctx, now)
 }
 
 // CheckAudit reads the whole chain of the audit and says whether it is unbroken.

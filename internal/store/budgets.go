@@ -14,19 +14,17 @@ import (
 
 // SetBudget stores a budget in the place of the one of the same scope and period,
 // with its audit row, and returns it as it stands. ErrNotFound for an unknown
-// participant.
+// participant or study.
 func (s *Store) SetBudget(ctx context.Context, b models.Budget) (models.Budget, error) {
 	b.UpdatedAt = instant(b.UpdatedAt)
 	var out models.Budget
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		out = b
-		if b.Scope == models.BudgetParticipant {
-			if _, err := lockEnrolled(tx, b.ParticipantID); err != nil {
-				return err
-			}
+		if err := checkBudgetScope(tx, b); err != nil {
+			return err
 		}
 		var old []models.Budget
-		if err := forUpdate(tx).Where("scope = ? AND participant_id = ? AND period = ?", b.Scope, b.ParticipantID, b.Period).Find(&old).Error; err != nil {
+		if err := forUpdate(tx).Where("scope = ? AND participant_id = ? AND study_id = ? AND period = ?", b.Scope, b.ParticipantID, b.StudyID, b.Period).Find(&old).Error; err != nil {
 			return err
 		}
 		var before map[string]string
@@ -53,8 +51,25 @@ func (s *Store) SetBudget(ctx context.Context, b models.Budget) (models.Budget, 
 	return out, nil
 }
 
+// checkBudgetScope finds whose budget it is.
+func checkBudgetScope(tx *gorm.DB, b models.Budget) error {
+	switch b.Scope {
+	case models.BudgetParticipant:
+		_, err := lockEnrolled(tx, b.ParticipantID)
+		return err
+	case models.BudgetStudy:
+		return tx.Select("id").Where("id = ?", b.StudyID).Take(&models.Study{}).Error
+	case models.BudgetProgramme:
+	}
+	return nil
+}
+
 func describeBudget(b models.Budget) string {
-	return fmt.Sprintf("%s %s %d micros, warning at %d percent", b.Scope, b.Period, b.Micros, b.WarnPercent)
+	scope := string(b.Scope)
+	if b.StudyID != "" {
+		scope += " " + b.StudyID
+	}
+	return fmt.Sprintf("%s %s %d micros, warning at %d percent", scope, b.Period, b.Micros, b.WarnPercent)
 }
 
 // DeleteBudget removes a budget. ErrNotFound for an unknown id.
@@ -78,10 +93,10 @@ func (s *Store) DeleteBudget(ctx context.Context, id int64, actor string, now ti
 	return nil
 }
 
-// Budgets returns all budgets, the programme's first.
+// Budgets returns all budgets, the programme's first, then those of studies.
 func (s *Store) Budgets(ctx context.Context) ([]models.Budget, error) {
 	var rows []models.Budget
-	if err := s.reader(ctx).Order("scope DESC, participant_id, period").Find(&rows).Error; err != nil {
+	if err := s.reader(ctx).Order("CASE scope WHEN 'programme' THEN 1 WHEN 'study' THEN 2 ELSE 3 END, study_id, participant_id, period").Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("reading budgets: %w", classify(err))
 	}
 	return rows, nil
@@ -90,8 +105,12 @@ func (s *Store) Budgets(ctx context.Context) ([]models.Budget, error) {
 // spentOf adds up what counts against a budget.
 func spentOf(tx *gorm.DB, b models.Budget) (int64, error) {
 	find := tx.Model(&models.Cost{}).Where("day >= ? AND currency = ?", b.PeriodStart, b.Currency)
-	if b.Scope == models.BudgetParticipant {
+	switch b.Scope {
+	case models.BudgetParticipant:
 		find = find.Where("participant_id = ?", b.ParticipantID)
+	case models.BudgetStudy:
+		find = find.Where("participant_id IN (SELECT id FROM participants WHERE study_id = ?)", b.StudyID)
+	case models.BudgetProgramme:
 	}
 	var spent int64
 	err := find.Select("COALESCE(SUM(micros), 0)").Scan(&spent).Error
@@ -146,13 +165,17 @@ func (s *Store) SpentBudgets(ctx context.Context, now time.Time) (models.SpentBu
 	if err := s.reader(ctx).Where("state = ?", models.BudgetSpent).Find(&rows).Error; err != nil {
 		return models.SpentBudgets{}, fmt.Errorf("reading spent budgets: %w", classify(err))
 	}
-	out := models.SpentBudgets{Participants: map[string]bool{}}
+	out := models.SpentBudgets{Studies: map[string]bool{}, Participants: map[string]bool{}}
 	for _, row := range rows {
-		switch {
-		case row.PeriodStart != row.Period.FirstDay(now):
-		case row.Scope == models.BudgetProgramme:
+		if row.PeriodStart != row.Period.FirstDay(now) {
+			continue
+		}
+		switch row.Scope {
+		case models.BudgetProgramme:
 			out.Programme = true
-		default:
+		case models.BudgetStudy:
+			out.Studies[row.StudyID] = true
+		case models.BudgetParticipant:
 			out.Participants[row.ParticipantID] = true
 		}
 	}

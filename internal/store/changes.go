@@ -86,11 +86,12 @@ func (c *Changes) tell(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for follower := range c.followers {
+		told := id
 		if len(follower) == changeBuffer-1 {
-			id = everything
+			told = everything
 		}
 		select {
-		case follower <- id:
+		case follower <- told:
 		default: // it has an unread everything
 		}
 	}

@@ -97,6 +97,10 @@ func (c *costRows) read(tx *gorm.DB, refs []costRef) error {
 	turns := map[string][]string{}
 	for _, ref := range refs {
 		named[ref.Source] = append(named[ref.Source], ref.Ref)
+		if ref.Source == "voice" {
+			id, _, _ := strings.Cut(ref.Ref, "/")
+			named["inbound"] = append(named["inbound"], id)
+		}
 		if ref.Source == "step" || ref.Source == "stage" {
 			turn := ref.Ref[:max(strings.LastIndexByte(ref.Ref, '/'), 0)]
 			c.turnOfRef[ref.Ref] = turn
@@ -161,7 +165,7 @@ func (c *costRows) readInbound(tx *gorm.DB, refs []string) error {
 			return err
 		}
 	}
-	rows, err := rowsIn[models.Inbound](tx.Select("id", "provider_sid", "participant_id", "from", "body", "received_at"), "id", ids)
+	rows, err := rowsIn[models.Inbound](tx.Select("id", "provider_sid", "participant_id", "from", "body", "voice", "received_at"), "id", ids)
 	c.inbound = mapBy(rows, func(row models.Inbound) string { return strconv.FormatInt(row.ID, 10) })
 	return err
 }
@@ -200,6 +204,8 @@ func (c *costRows) costsOf(ref costRef) ([]models.Cost, error) {
 		return []models.Cost{callCost(c.list, "stage/"+ref.Ref, turn.ParticipantID, stage)}, nil
 	case "outbox":
 		return c.costsOfOutbox(ref.Ref), nil
+	case "voice":
+		return c.costsOfVoice(ref.Ref), nil
 	case "inbound":
 		return c.costsOfInbound(ref.Ref), nil
 	}
@@ -215,31 +221,30 @@ func (c *costRows) costsOfStep(ref string) []models.Cost {
 		return nil
 	}
 	var out []models.Cost
-	trace, _ := step.StepTrace()
-	for i, stage := range trace.Stages {
-		if stage.Usage == (models.Usage{}) {
-			continue
+	for i, call := range step.ModelCalls() {
+		if call.Model == "" {
+			call.Model = step.Model
 		}
-		if stage.Model == "" {
-			stage.Model = step.Model
-		}
-		stage.CreatedAt = step.CreatedAt
-		out = append(out, callCost(c.list, fmt.Sprintf("step/%s/%d", ref, i), turn.ParticipantID, stage))
+		call.CreatedAt = step.CreatedAt
+		out = append(out, callCost(c.list, fmt.Sprintf("step/%s/%d", ref, i), turn.ParticipantID, call))
 	}
-	if len(out) > 0 {
-		return out
-	}
-	kept := models.Stage{Name: models.StageModel, Model: step.Model, Usage: step.Usage, CreatedAt: step.CreatedAt}
-	return []models.Cost{callCost(c.list, "step/"+ref, turn.ParticipantID, kept)}
+	return out
 }
 
+// callCost prices a call. What a lost call used is not known, and so it has no
+// price.
 func callCost(list *prices.List, ref, participantID string, call models.Stage) models.Cost {
-	used := prices.Tokens{Input: int64(call.Usage.Prompt), Cached: int64(call.Usage.Cached), Output: int64(call.Usage.Completion)}
-	return models.Cost{
-		Ref: ref, ParticipantID: participantID, Day: dayOf(call.CreatedAt), Kind: models.CostModel, Model: call.Model, Stage: call.Name,
-		InputTokens: used.Input, CachedTokens: used.Cached, OutputTokens: used.Output,
-		Micros: list.Model(call.Model, used), Currency: list.Currency(),
+	used := prices.Used{
+		Input: int64(call.Usage.Prompt), Cached: int64(call.Usage.Cached), Output: int64(call.Usage.Completion), AudioMillis: int64(call.Usage.Audio),
 	}
+	cost := models.Cost{
+		Ref: ref, ParticipantID: participantID, Day: dayOf(call.CreatedAt), Kind: models.CostModel, Model: call.Model, Stage: call.Name,
+		InputTokens: used.Input, CachedTokens: used.Cached, OutputTokens: used.Output, AudioMillis: used.AudioMillis, Currency: list.Currency(),
+	}
+	if call.Name != models.StageLost {
+		cost.Micros = list.Model(call.Model, used)
+	}
+	return cost
 }
 
 func (c *costRows) costsOfOutbox(id string) []models.Cost {
@@ -274,11 +279,32 @@ func (c *costRows) costsOfInbound(id string) []models.Cost {
 	}}
 }
 
+// costsOfVoice has a row for each call that it took to write a voice note down.
+func (c *costRows) costsOfVoice(ref string) []models.Cost {
+	id, index, _ := strings.Cut(ref, "/")
+	row := c.inbound[id]
+	var out []models.Cost
+	for _, note := range row.VoiceNotes() {
+		if strconv.Itoa(note.Index) != index {
+			continue
+		}
+		for i, call := range note.Calls {
+			stage := models.Stage{Name: models.StageTranscribe, Model: call.Model, Usage: call.Usage, CreatedAt: row.ReceivedAt}
+			if call.Lost {
+				stage.Name = models.StageLost
+			}
+			out = append(out, callCost(c.list, fmt.Sprintf("voice/%s/%d", ref, i), row.ParticipantID, stage))
+		}
+	}
+	return out
+}
+
 func dayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
 // costColumns are what costs are grouped by.
 var costColumns = map[models.CostGroup]string{
 	models.CostByDay: "day", models.CostByPerson: "participant_id", models.CostByModel: "model", models.CostByKind: "kind",
+	models.CostByStudy: "study_id",
 }
 
 // Costs adds up the costs of some days, the groups in the order of their keys. By
@@ -286,14 +312,18 @@ var costColumns = map[models.CostGroup]string{
 func (s *Store) Costs(ctx context.Context, q models.CostQuery) ([]models.CostSum, error) {
 	column, known := costColumns[q.By]
 	if !known {
-		return nil, models.BadField("by", "must be day, person, model or kind")
+		return nil, models.BadField("by", "must be day, person, study, model or kind")
 	}
 	find := s.reader(ctx).Model(&models.Cost{}).Select(column+` AS "key", COUNT(*) AS calls, `+
 		"SUM(input_tokens) AS input_tokens, SUM(cached_tokens) AS cached_tokens, SUM(output_tokens) AS output_tokens, "+
 		"SUM(CASE WHEN kind = 'outbound' THEN segments ELSE 0 END) AS segments_out, "+
 		"SUM(CASE WHEN kind = 'inbound' THEN segments ELSE 0 END) AS segments_in, "+
+		"SUM(audio_millis) AS audio_millis, SUM(CASE WHEN stage = 'lost' THEN 1 ELSE 0 END) AS lost, "+
 		"COALESCE(SUM(micros), 0) AS micros, SUM(CASE WHEN micros IS NULL THEN 1 ELSE 0 END) AS unpriced").
-		Where("day >= ? AND day <= ?", q.From, q.Until).Group(column).Order(column)
+		Where("day >= ? AND day <= ?", q.From, q.Until).Group(column).Order("COALESCE(" + column + ", '')")
+	if q.By == models.CostByStudy {
+		find = find.Joins("LEFT JOIN participants ON participants.id = costs.participant_id")
+	}
 	if q.By == models.CostByModel {
 		find = find.Where("kind = ?", models.CostModel)
 	}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"database/sql"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/memory"
 	"coachline/internal/prices"
 	"coachline/internal/store"
 	"coachline/models"
@@ -15,7 +17,7 @@ import (
 
 func priceList(t *testing.T) *prices.List {
 	t.Helper()
-	list, err := prices.Parse([]byte(`{"currency": "USD", "models": {"bench": {"input": 1, "cached_input": 0.5, "output": 4}},
+	list, err := prices.Parse([]byte(`{"currency": "USD", "models": {"bench": {"input": 1, "cached_input": 0.5, "output": 4}, "ear": {"audio_minute": 0.006}},
 		"destinations": {"+1": {"outbound": 0.01, "inbound": 0.02}}}`))
 	require.NoError(t, err)
 	return list
@@ -105,12 +107,12 @@ func TestBudgets(t *testing.T) {
 		require.Equal(t, models.BudgetSpent, crossed[0].State)
 		stopped, err := w.SpentBudgets(w.ctx, at(5))
 		require.NoError(t, err)
-		require.True(t, stopped.Stops("p1"))
+		require.True(t, stopped.Stops("p1", "default"))
 
 		// A new month begins anew, also before it is swept.
 		stopped, err = w.SpentBudgets(w.ctx, at(5).AddDate(0, 1, 0))
 		require.NoError(t, err)
-		require.False(t, stopped.Stops("p1"))
+		require.False(t, stopped.Stops("p1", "default"))
 
 		// A larger budget takes the place of the smaller one; a person's stops theirs.
 		larger := set(models.Budget{Scope: models.BudgetProgramme, Period: models.BudgetMonth, Micros: 50_000_000})
@@ -120,7 +122,7 @@ func TestBudgets(t *testing.T) {
 		require.NoError(t, err)
 		stopped, err = w.SpentBudgets(w.ctx, at(6))
 		require.NoError(t, err)
-		require.Equal(t, models.SpentBudgets{Participants: map[string]bool{"p1": true}}, stopped)
+		require.Equal(t, models.SpentBudgets{Studies: map[string]bool{}, Participants: map[string]bool{"p1": true}}, stopped)
 
 		require.NoError(t, w.DeleteBudget(w.ctx, hers.ID, "operator", at(7)))
 		require.ErrorIs(t, w.DeleteBudget(w.ctx, hers.ID, "operator", at(7)), models.ErrNotFound)
@@ -130,6 +132,71 @@ func TestBudgets(t *testing.T) {
 		_, err = w.SetBudget(w.ctx, models.Budget{Scope: models.BudgetParticipant, ParticipantID: "px", Period: models.BudgetDay, UpdatedAt: at(8)})
 		require.ErrorIs(t, err, models.ErrNotFound)
 		require.Equal(t, 5, w.count("SELECT count(*) FROM audit WHERE action LIKE 'budget%'"))
+	})
+}
+
+// TestBudgetOfAStudy: it counts and stops the people of the study, and no other.
+func TestBudgetOfAStudy(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.exchange(1)
+		w.raw(func(db *sql.DB) {
+			for _, statement := range []string{
+				"INSERT INTO studies (id, name, state, settings, seed, pseudonym_key, planned, created_at, updated_at, version) SELECT 'walk', name, state, settings, '', '', planned, created_at, updated_at, version FROM studies WHERE id = 'default'",
+				"INSERT INTO costs (ref, participant_id, day, kind, model, stage, input_tokens, cached_tokens, output_tokens, segments, micros, currency) VALUES ('elsewhere', 'p2', '2026-03-02', 'model', '', '', 0, 0, 0, 0, 7, 'USD')",
+				"UPDATE participants SET study_id = 'walk' WHERE id = 'p1'",
+			} {
+				_, err := db.Exec(statement)
+				require.NoError(t, err)
+			}
+		})
+		b := models.Budget{Scope: models.BudgetStudy, StudyID: "walk", Period: models.BudgetTotal, Micros: 30_000, WarnPercent: 80, Currency: "USD", CreatedBy: "operator", UpdatedAt: at(1)}
+		_, err := w.SetBudget(w.ctx, b)
+		require.NoError(t, err)
+		b.StudyID = "none"
+		_, err = w.SetBudget(w.ctx, b)
+		require.ErrorIs(t, err, models.ErrNotFound)
+		require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+		crossed, err := w.CheckBudgets(w.ctx, at(2))
+		require.NoError(t, err)
+		require.Len(t, crossed, 1)
+		require.Equal(t, int64(30_000), crossed[0].Spent)
+		stopped, err := w.SpentBudgets(w.ctx, at(3))
+		require.NoError(t, err)
+		require.True(t, stopped.Stops("p1", "walk"))
+		require.False(t, stopped.Stops("p2", "default"))
+		sums, err := w.Costs(w.ctx, models.CostQuery{From: "2026-01-01", Until: "2099-01-01", By: models.CostByStudy})
+		require.NoError(t, err)
+		require.Equal(t, []string{"", "walk"}, []string{sums[0].Key, sums[1].Key})
+		require.Equal(t, int64(30_000), sums[1].Micros)
+	})
+}
+
+// TestCostsOfCallsInVain: what a voice note took is counted by its length, and a
+// call whose answer was lost is counted as such, without a price.
+func TestCostsOfCallsInVain(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.exchange(1)
+		stages, err := memory.New(memory.Config{Database: w.Database()})
+		require.NoError(t, err)
+		for number, row := range map[int]models.Stage{
+			7: {Name: models.StageLost, Decision: "outcome unknown", Model: "bench"},
+			8: {Name: models.StageModel, Decision: "answer not kept", Model: "bench", Usage: models.Usage{Prompt: 1000}},
+			9: {Name: models.StageTranscribe, Model: "ear", Usage: models.Usage{Audio: 90_000}},
+		} {
+			row.TurnID, row.Number, row.CreatedAt = models.TurnID("p1", 1), number, at(1)
+			require.NoError(t, stages.SaveStage(w.ctx, row))
+		}
+		require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+		day := start.Format(time.DateOnly)
+		sums, err := w.Costs(w.ctx, models.CostQuery{From: day, Until: day, By: models.CostByModel})
+		require.NoError(t, err)
+		// Of two calls of bench that were answered one is the reply's, with nothing counted.
+		require.Equal(t, []models.CostSum{
+			{Key: "bench", Calls: 3, InputTokens: 1000, Lost: 1, Micros: 1000, Unpriced: 1},
+			{Key: "ear", Calls: 1, AudioMillis: 90_000, Micros: 9000},
+		}, sums)
 	})
 }
 

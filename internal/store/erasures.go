@@ -236,6 +236,7 @@ func (s *Store) FinishErasure(ctx context.Context, participantID string, now tim
 
 // erase empties the rows of a person and saves the erasure as then has changed it.
 func (s *Store) erase(ctx context.Context, participantID string, then func(tx *gorm.DB, e *models.Erasure) error) error {
+	defer s.names.drop(participantID)
 	err := s.write(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
 		p, err := lockParticipant(tx, participantID)
 		if err != nil {

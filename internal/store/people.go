@@ -147,7 +147,7 @@ func (s *Store) findNamed(ctx context.Context, find *gorm.DB, q models.PeopleQue
 	if err != nil {
 		return nil, err
 	}
-	names, err := readNames(find)
+	names, err := s.readNames(find)
 	if err != nil {
 		return nil, err
 	}
@@ -174,9 +174,9 @@ func (s *Store) findNamed(ctx context.Context, find *gorm.DB, q models.PeopleQue
 type named struct{ id, name string }
 
 // readNames reads the names of all whom a query selects. It does without gorm's
-// filling of models, which would be half the work. A name that cannot be opened
-// counts as none.
-func readNames(find *gorm.DB) (names []named, err error) {
+// filling of models, which would be half the work, and opens each sealed name
+// once. A name that cannot be opened counts as none.
+func (s *Store) readNames(find *gorm.DB) (names []named, err error) {
 	tx := find.Select("participants.id", "participants.name").Limit(maxNames + 1)
 	rows, err := tx.Rows()
 	if err != nil {
@@ -188,11 +188,14 @@ func readNames(find *gorm.DB) (names []named, err error) {
 		if err := rows.Scan(&id, &sealed); err != nil {
 			return nil, err
 		}
-		name, err := database.OpenText(tx.Statement.Context, database.Cell{Table: "participants", Column: "name", Row: []any{id}}, sealed)
-		if err != nil {
-			name = ""
-		}
-		names = append(names, named{id, strings.ToLower(name)})
+		names = append(names, named{id, s.names.open(id, sealed, func() string {
+			cell := database.Cell{Table: "participants", Column: "name", Row: []any{id}}
+			name, err := database.OpenText(tx.Statement.Context, cell, sealed)
+			if err != nil {
+				return ""
+			}
+			return strings.ToLower(name)
+		})})
 	}
 	return names, rows.Err()
 }

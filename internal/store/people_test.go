@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gorm.io/gorm"
 
-	"coachline/internal/database"
 	"coachline/internal/pgtest"
+	"coachline/internal/sample"
 	"coachline/internal/store"
 	"coachline/models"
 )
@@ -229,6 +229,29 @@ func TestStatementsOfPeople(t *testing.T) {
 	})
 }
 
+// TestNamesAreOpenedOnce: searches that follow one another open no name again, but
+// those that were changed.
+func TestNamesAreOpenedOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.list(fivePeople...)
+		search := func(part string, want ...string) {
+			t.Helper()
+			require.Equal(t, want, w.people(models.PeopleQuery{PeopleFilter: models.PeopleFilter{Name: part}, Limit: 50}))
+		}
+		search("a", "p1", "p5", "p2")
+		require.Equal(t, 4, w.OpenedNames(), "of five one has no name")
+		search("ad", "p1", "p5")
+		search("ada", "p1", "p5")
+		require.Equal(t, 4, w.OpenedNames())
+		name := "Boris"
+		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: "p5", Patch: models.ParticipantPatch{Name: &name}, Actor: "eve", Now: at(61)})
+		require.NoError(t, err)
+		search("ad", "p1")
+		search("bor", "p5")
+		require.Equal(t, 5, w.OpenedNames())
+	})
+}
+
 // TestPeopleAreReadByIndex: pages by when people were heard, and by their next
 // prompt, read no more rows than they show.
 func TestPeopleAreReadByIndex(t *testing.T) {
@@ -237,7 +260,8 @@ func TestPeopleAreReadByIndex(t *testing.T) {
 	for query, index := range map[string]string{
 		"SELECT * FROM participants WHERE participants.removed_at IS NULL AND (COALESCE(participants.last_inbound_at, participants.enrolled_at), participants.id) < ('2', 'p') " +
 			"ORDER BY COALESCE(participants.last_inbound_at, participants.enrolled_at) DESC, participants.id DESC LIMIT 50": "participants_heard",
-		"SELECT participant_id FROM schedules WHERE next_at >= '1' AND next_at < '2'": "schedules_next",
+		"SELECT participant_id FROM schedules WHERE next_at >= '1' AND next_at < '2'":               "schedules_next",
+		"SELECT count(*) FROM participants WHERE removed_at IS NULL AND unreachable_at IS NOT NULL": "participants_unreachable",
 	} {
 		var plan []string
 		w.raw(func(db *sql.DB) {
@@ -257,15 +281,6 @@ func TestPeopleAreReadByIndex(t *testing.T) {
 	}
 }
 
-func errorsOf(all ...error) error {
-	for _, err := range all {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // BenchmarkPeople reports the 95th percentile of the lists and of today's counts
 // with 10,000 people.
 func BenchmarkPeople(b *testing.B) {
@@ -273,8 +288,10 @@ func BenchmarkPeople(b *testing.B) {
 		s, err := store.Open(b.Context(), store.Config{URL: url, Sealer: newBox(b, "one")})
 		require.NoError(b, err)
 		b.Cleanup(func() { require.NoError(b, s.Close()) })
-		seedPeople(b, s.Database(), 10_000)
 		now := start.Add(30 * 24 * time.Hour)
+		began := time.Now()
+		require.NoError(b, sample.Store(b.Context(), s.Database(), sample.Config{People: 10_000, Seed: 1, Now: now}, func(int) {}))
+		b.Logf("%s: 10,000 people stored in %s", name, time.Since(began).Round(100*time.Millisecond))
 		for _, of := range []struct {
 			name string
 			read func() error
@@ -285,8 +302,16 @@ func BenchmarkPeople(b *testing.B) {
 				_, err := s.People(b.Context(), models.PeopleQuery{Order: models.OrderNextPrompt, Limit: 50, Now: now})
 				return err
 			}},
+			{"silent", func() error {
+				_, err := s.People(b.Context(), models.PeopleQuery{PeopleFilter: models.SilentFilter(now.Add(-72 * time.Hour)), Order: models.OrderSilent, Limit: 50, Now: now})
+				return err
+			}},
+			{"crises", func() error {
+				_, err := s.OpenAttention(b.Context(), models.AttentionQuery{Kind: models.AttentionCrisis, Limit: 50})
+				return err
+			}},
 			{"search", func() error {
-				_, err := s.People(b.Context(), models.PeopleQuery{PeopleFilter: models.PeopleFilter{Name: "77"}, Limit: 50, Now: now})
+				_, err := s.People(b.Context(), models.PeopleQuery{PeopleFilter: models.PeopleFilter{Name: "ada"}, Limit: 50, Now: now})
 				return err
 			}},
 		} {
@@ -302,28 +327,4 @@ func BenchmarkPeople(b *testing.B) {
 			})
 		}
 	}
-}
-
-// seedPeople stores n people with schedules and a week of prompts.
-func seedPeople(b *testing.B, base *database.Database, n int) {
-	b.Helper()
-	people, schedules, prompts := make([]models.Participant, n), make([]models.ScheduleRow, n), make([]models.Prompt, 0, 7*n)
-	for i := range n {
-		heard, next := start.Add(time.Duration(i*4)*time.Minute), start.Add(30*24*time.Hour+time.Duration(i%1440)*time.Minute)
-		p := person(fmt.Sprintf("conv_%06d", i), fmt.Sprintf("+1202%07d", i))
-		p.Name, p.Status, p.Mode, p.Channel, p.LastChannel = fmt.Sprint("Person ", i), models.StatusActive, models.ModeFeedback, models.ChannelSMS, models.ChannelSMS
-		p.PhoneIndex, p.CreatedAt, p.UpdatedAt, p.Version, p.NextSeq, p.LastInboundAt = base.Index(p.Phone), start, start, 1, 1, &heard
-		people[i] = p
-		schedules[i] = models.ScheduleRow{ParticipantID: p.ID, ID: "s1", Type: models.ScheduleFixed, At: "08:00", Zone: "UTC", NextAt: &next, UpdatedAt: start}
-		for day := range 7 {
-			sent := start.Add(time.Duration(23+day) * 24 * time.Hour)
-			prompts = append(prompts, models.Prompt{
-				ID: fmt.Sprint(p.ID, day), ParticipantID: p.ID, ScheduleID: "s1", LocalDate: sent.Format(time.DateOnly), TargetAt: sent, State: "sent", SentAt: &sent,
-			})
-		}
-	}
-	defer func() { require.NoError(b, base.Reader(b.Context()).Exec("ANALYZE").Error) }()
-	require.NoError(b, base.Write(b.Context(), func(tx *gorm.DB) error {
-		return errorsOf(tx.CreateInBatches(people, 200).Error, tx.CreateInBatches(schedules, 500).Error, tx.CreateInBatches(prompts, 500).Error)
-	}))
 }

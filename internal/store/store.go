@@ -59,6 +59,8 @@ type Store struct {
 	sender      string
 	carrierZone *time.Location
 	log         *slog.Logger
+	// names are those that searches have opened.
+	names openedNames
 }
 
 // Open connects and brings the schema up to date. Several processes may do so
@@ -106,4 +108,7 @@ func (s *Store) Database() *database.Database { return s.base }
 func (s *Store) Ping(ctx context.Context) error { return s.base.Ping(ctx) }
 
 // Close ends all connections; the store is of no use afterwards.
-func (s *Store) Close() error { return s.base.Close() }
+func (s *Store) Close() error {
+	s.names.forget()
+	return s.base.Close()
+}

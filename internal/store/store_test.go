@@ -104,7 +104,7 @@ var undoNewest = []string{
 	"ALTER TABLE cohort_jobs DROP COLUMN study_id", "DROP INDEX participants_study", "ALTER TABLE participants DROP COLUMN study_id", "ALTER TABLE participants DROP COLUMN arm",
 	"DROP TABLE studies", "DROP TABLE consent_texts", "DROP TABLE study_consents",
 	"ALTER TABLE outbox DROP COLUMN segments", "DROP INDEX outbox_created", "DROP INDEX participants_heard", "DROP INDEX schedules_next", "DROP INDEX prompts_target",
-	"DROP TABLE cost_queue", "DROP TABLE costs", "DROP TABLE budgets",
+	"DROP INDEX participants_unreachable", "DROP TABLE audit_checks", "DROP TABLE cost_queue", "DROP TABLE costs", "DROP TABLE budgets",
 	"DROP TABLE cohort_jobs", "DROP TABLE erasures", "DROP TABLE suppressions",
 	"DROP TABLE change_viewers", "DROP TABLE changes",
 	"DROP INDEX participants_taken_over", "ALTER TABLE participants DROP COLUMN taken_over_by", "ALTER TABLE participants DROP COLUMN taken_over_at",

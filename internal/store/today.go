@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"coachline/internal/database"
@@ -17,19 +16,9 @@ const hoursAhead = 24
 // each of the 24 hours from the one that holds now. Active people who were not
 // heard since silentSince count as silent.
 func (s *Store) Today(ctx context.Context, now, silentSince time.Time) (models.Today, error) {
-	filters := []models.PeopleFilter{{}, models.SilentFilter(silentSince), {Waiting: true}, {Unreachable: true}}
-	for _, kind := range models.Attentions() {
-		filters = append(filters, models.PeopleFilter{Attention: kind})
-	}
-	counts, err := s.countPeople(ctx, filters)
+	today, err := s.countToday(ctx, silentSince)
 	if err != nil {
 		return models.Today{}, fmt.Errorf("counting people: %w", classify(err))
-	}
-	today := models.Today{
-		People: counts[0], Silent: counts[1], Waiting: counts[2], Unreachable: counts[3], Attention: map[models.Attention]int{},
-	}
-	for i, kind := range models.Attentions() {
-		today.Attention[kind] = counts[4+i]
 	}
 	if today.Hours, err = s.countHours(ctx, now.UTC().Truncate(time.Hour)); err != nil {
 		return models.Today{}, fmt.Errorf("counting prompts: %w", classify(err))
@@ -37,16 +26,27 @@ func (s *Store) Today(ctx context.Context, now, silentSince time.Time) (models.T
 	return today, nil
 }
 
-// countPeople counts the people whom each filter selects, in one pass.
-func (s *Store) countPeople(ctx context.Context, filters []models.PeopleFilter) ([]int, error) {
-	var columns []string
-	var args []any
-	for _, f := range filters {
-		condition, values := s.conditionOf(f)
-		columns = append(columns, "count(CASE WHEN "+condition+" THEN 1 END)")
-		args = append(args, values...)
+// countToday counts the people whom each list behind Today shows, each by an index
+// that has those it counts and little else.
+func (s *Store) countToday(ctx context.Context, silentSince time.Time) (models.Today, error) {
+	today := models.Today{Attention: map[models.Attention]int{}}
+	silent, args := s.conditionOf(models.SilentFilter(silentSince))
+	query := "SELECT (SELECT count(*) FROM participants WHERE removed_at IS NULL), (SELECT count(*) FROM participants WHERE " + silent + "), " +
+		"(SELECT count(*) FROM participants WHERE removed_at IS NULL AND unreachable_at IS NOT NULL), " +
+		"(SELECT count(DISTINCT participant_id) FROM inbound WHERE waiting AND participant_id IN (SELECT id FROM participants WHERE removed_at IS NULL))"
+	counts := make([]int, len(models.Attentions()))
+	into := []any{&today.People, &today.Silent, &today.Unreachable, &today.Waiting}
+	for i, kind := range models.Attentions() {
+		// A person has one open row of a kind.
+		query += ", (SELECT count(*) FROM attention JOIN participants AS them ON them.id = attention.participant_id " +
+			"WHERE kind = ? AND ended_at IS NULL AND them.removed_at IS NULL)"
+		args, into = append(args, kind), append(into, &counts[i])
 	}
-	return s.scanCounts(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM participants WHERE removed_at IS NULL", args, len(filters))
+	err := s.reader(ctx).Raw(query, args...).Row().Scan(into...)
+	for i, kind := range models.Attentions() {
+		today.Attention[kind] = counts[i]
+	}
+	return today, err
 }
 
 // countHours counts the active people who have a prompt in each hour from first, as
@@ -75,13 +75,4 @@ func (s *Store) countHours(ctx context.Context, first time.Time) ([]models.HourC
 		hours[i] = models.HourCount{From: from, People: counts[from.Format("2006-01-02 15")]}
 	}
 	return hours, err
-}
-
-// scanCounts reads a row of n counts.
-func (s *Store) scanCounts(ctx context.Context, query string, args []any, n int) ([]int, error) {
-	counts, into := make([]int, n), make([]any, n)
-	for i := range counts {
-		into[i] = &counts[i]
-	}
-	return counts, s.reader(ctx).Raw(query, args...).Row().Scan(into...)
 }

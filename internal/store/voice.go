@@ -58,6 +58,11 @@ func (s *Store) AcceptTranscript(ctx context.Context, t models.Transcript) (mode
 			out = models.AcceptedInbound{Inbound: in, Duplicate: true}
 			return err
 		}
+		if len(t.Note.Calls) > 0 {
+			if err := tx.Create(&costRef{Source: "voice", Ref: fmt.Sprintf("%d/%d", t.InboundID, t.Note.Index)}).Error; err != nil {
+				return err
+			}
+		}
 		out, err = s.acceptTranscript(tx, in, p, t)
 		return err
 	})

@@ -49,7 +49,17 @@ type Config struct {
 	// *RequestError is answered with 400, any other error with 500. Nil follows
 	// the script.
 	Answer func(body []byte) (Answer, error)
-	Now    func() time.Time
+	// OnUsage is told what each call of the chat model and of vectors used, as a provider would charge
+	// for it, also where the answer does not arrive. Nil is not told.
+	OnUsage func(Usage)
+	Now     func() time.Time
+}
+
+// Usage is what a call used, in tokens; Cached is a part of Prompt.
+type Usage struct {
+	Prompt     int `json:"prompt"`
+	Cached     int `json:"cached"`
+	Completion int `json:"completion"`
 }
 
 // Answer is the assistant's message: text, calls, both, or neither.
@@ -83,6 +93,9 @@ func New(cfg Config) *Server {
 	}
 	if cfg.Answer == nil {
 		cfg.Answer = FollowScript
+	}
+	if cfg.OnUsage == nil {
+		cfg.OnUsage = func(Usage) {}
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -192,6 +205,7 @@ func (s *Server) usage(prompt string, message map[string]any) map[string]any {
 		written, _ := json.Marshal(message) // Texts and maps of texts always encode.
 		in, out, cached = countTokens(len(prompt)), countTokens(len(written)), s.prompts.countCached(prompt)
 	}
+	s.cfg.OnUsage(Usage{Prompt: in, Cached: cached, Completion: out})
 	return map[string]any{
 		"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out,
 		"prompt_tokens_details": map[string]int{"cached_tokens": cached},
@@ -277,6 +291,7 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 		}
 		data[i] = item
 	}
+	s.cfg.OnUsage(Usage{Prompt: countTokens(chars)})
 	writeJSON(w, http.StatusOK, map[string]any{
 		"object": "list", "data": data, "model": Model,
 		"usage": map[string]int{"prompt_tokens": countTokens(chars), "total_tokens": countTokens(chars)},

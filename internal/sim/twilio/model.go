@@ -2,6 +2,8 @@ package twilio
 
 import (
 	"net/http"
+	"slices"
+	"sync"
 
 	"coachline/internal/sim/openai"
 )
@@ -10,7 +12,8 @@ import (
 // target model hit its calls.
 func (s *Server) newModel() *openai.Server {
 	return openai.New(openai.Config{
-		Now: s.cfg.Now,
+		Now:     s.cfg.Now,
+		OnUsage: s.usage.add,
 		OnCall: func(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 			if f, hit := s.faults.takeFault(targetModel, ""); hit {
 				next = s.serveFault(f, refuseAnswering, next)
@@ -29,6 +32,33 @@ func (s *Server) newModel() *openai.Server {
 			return answer, nil
 		},
 	})
+}
+
+// usage is what the model would charge for since the server's start.
+type usage struct {
+	mu    sync.Mutex
+	calls []openai.Usage
+}
+
+func (u *usage) add(call openai.Usage) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.calls = append(u.calls, call); len(u.calls) > maxUsage {
+		u.calls = u.calls[1:]
+	}
+}
+
+// maxUsage bounds the calls that are shown.
+const maxUsage = 10_000
+
+// showUsage lists the newest calls of the model with what they used, and counts the
+// segments of all texts that are kept.
+func (s *Server) showUsage(w http.ResponseWriter, _ *http.Request) {
+	s.usage.mu.Lock()
+	calls := slices.Clone(s.usage.calls)
+	s.usage.mu.Unlock()
+	out, in := s.network.countSegments()
+	writeJSON(w, http.StatusOK, map[string]any{"calls": append([]openai.Usage{}, calls...), "segments_out": out, "segments_in": in})
 }
 
 func refuseAnswering(w http.ResponseWriter, f fault) {

@@ -92,6 +92,20 @@ func openNetwork(dir string, now func() time.Time) (*network, error) {
 	return n, nil
 }
 
+// countSegments counts the segments of all texts that are kept, to and from phones.
+func (n *network) countSegments() (out, in int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, t := range n.texts {
+		if t.Direction == fromPhone {
+			in += segments(t.Body)
+		} else {
+			out += segments(t.Body)
+		}
+	}
+	return out, in
+}
+
 func (n *network) close() error { return n.journal.close() }
 
 // record writes a line first and then does what it says.

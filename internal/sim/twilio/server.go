@@ -109,6 +109,7 @@ type Server struct {
 	network *network
 	faults  *faults
 	courier *courier
+	usage   usage
 	// closing ends what waits: held answers, delays, retries.
 	closing context.Context //nolint:containedctx // the server's context, not a call's
 	stop    context.CancelFunc
@@ -166,6 +167,7 @@ func (s *Server) Handler() http.Handler {
 	local := http.NewCrossOriginProtection()
 	mux.Handle("GET /sim/", servePage())
 	mux.Handle("POST /sim/participants", local.Handler(http.HandlerFunc(s.enrol)))
+	mux.HandleFunc("GET /sim/usage", s.showUsage)
 	mux.HandleFunc("GET /sim/phones", s.listPhones)
 	mux.Handle("POST /sim/phones", local.Handler(http.HandlerFunc(s.addPhone)))
 	mux.HandleFunc("GET /sim/phones/{number}/messages", s.showPhone)
