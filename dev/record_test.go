@@ -65,6 +65,7 @@ var historyKinds = []historyKind{
 	{"attention", calm, (*subject).needsAttention},
 	{"greeting-later", append([]string{"COACH_PREP_TIME=6s", "COACH_PROMPT_SPREAD=6s"}, calm...), func(s *subject) { s.isEnrolled(); s.next(soon); s.says("hello there") }},
 	{"text-before-greeting", calm, func(s *subject) { s.isEnrolled(); s.says("hello there"); s.says("list my schedules please") }},
+	{"study", calm, (*subject).isInAStudy},
 	{"attributes-shown", withRunsOf("30"), (*subject).livesOn},
 	{"continue-as-new", withRunsOf("30"), (*subject).livesOn},
 }
@@ -320,6 +321,24 @@ func (s *subject) livesOn() {
 	s.says("hello there")
 	s.says(habit)
 	s.says("because my knees feel better")
+}
+
+// isInAStudy joins a study of its own that is closed after an exchange, with a last
+// text.
+func (s *subject) isInAStudy() {
+	studies := s.r.table["API"] + "/studies"
+	change := func(method, address string, body any) {
+		status, answer := send(s.t, method, address, body)
+		require.Less(s.t, status, 300, answer)
+	}
+	change(http.MethodPost, studies, map[string]any{"id": "walking", "name": "Walking", "settings": map[string]any{"programme": "Walk Well", "close_out": "Thank you for walking with us."}})
+	change(http.MethodPut, studies+"/walking", map[string]any{"state": "recruiting"})
+	require.Equal(s.t, http.StatusCreated, s.enrollAs(map[string]any{"name": s.name, "timezone": "America/New_York", "signup": true, "study": "walking"}))
+	require.Contains(s.t, s.next(soon), "Walk Well")
+	s.says("what time is it for me")
+	change(http.MethodPut, studies+"/walking", map[string]any{"state": "closed"})
+	require.Equal(s.t, "Thank you for walking with us.", s.next(soon))
+	s.becomes("completed", func(st state) bool { return st.Status == string(models.StatusCompleted) })
 }
 
 // spoken is every word of the recorded histories: names, numbers and texts, by

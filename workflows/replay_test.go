@@ -57,6 +57,7 @@ var kinds = map[string][]string{
 	"attention":            {`flags-as-search-attributes`, `"attention":["refusal"]`, `["refusal"]`},
 	"greeting-later":       {`TimerFired`, `"due":{"kind":"greeting"`, `"turn":{"kind":"greeting"`},
 	"text-before-greeting": {`TimerStarted`, `"due":{"kind":"greeting"`, `"introduce":true`},
+	"study":                {`"study":"walking"`, `"status":"completed"`, `"kind":"operator"`},
 	"attributes-shown":     {`"attributes_shown":true`, `WorkflowExecutionContinuedAsNew`},
 	"continue-as-new":      {`WorkflowExecutionContinuedAsNew`},
 }
