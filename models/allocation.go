@@ -25,3 +25,21 @@ type Allocation struct {
 	// Hash covers the row and the hash before it, keyed by the study's seed.
 	Hash string `json:"hash"`
 }
+
+// AllocationRequest allocates a person who is enrolled. Strata holds the level of
+// each stratum by its name.
+type AllocationRequest struct {
+	StudyID, ParticipantID string
+	Strata                 map[string]string
+	Actor                  string
+	Now                    time.Time
+}
+
+// AllocationCheck is what a check of a study's allocations found. BadRow is the
+// number of the first bad row, 0 where a problem is of no row.
+type AllocationCheck struct {
+	Rows    int64
+	Head    string // hash of the newest row that was found right
+	BadRow  int64
+	Problem string // empty: everything is right
+}
