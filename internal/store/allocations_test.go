@@ -248,3 +248,22 @@ func TestSeedIsReadWithARecord(t *testing.T) {
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})
 }
+
+// TestErasureKeepsTheAllocation erases a person; the record still counts them, under
+// an id that names nobody, and is still true.
+func TestErasureKeepsTheAllocation(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.newStudy(walkStudy, fmt.Sprintf(stratified, "blocks"))
+		for n := range 4 {
+			_, err := w.enrolIn(walkStudy, n, bothStrata(n))
+			require.NoError(t, err)
+		}
+		before := w.allocations()
+		_, err := w.BeginErasure(w.ctx, models.ErasureRequest{ParticipantID: "p001", Actor: "user:kim", Now: at(9)})
+		require.NoError(t, err)
+		require.NoError(t, w.EraseRows(w.ctx, "p001", at(9)))
+		require.Empty(t, w.text("SELECT phone FROM participants WHERE id = 'p001'"))
+		require.Equal(t, before, w.allocations())
+		require.Equal(t, models.AllocationCheck{Rows: 4, Head: before[3].Hash}, w.checkAllocations())
+	})
+}
