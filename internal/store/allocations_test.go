@@ -95,7 +95,7 @@ func TestAllocationWaitsForStrata(t *testing.T) {
 		in.Strata["gender"] = "f"
 		row, err := w.Allocate(w.ctx, in)
 		require.NoError(t, err)
-		require.Equal(t, `{"gender":"f","site":"north"}`, row.Stratum)
+		require.JSONEq(t, `{"gender":"f","site":"north"}`, row.Stratum)
 		stored, err := w.Participant(w.ctx, p.ID)
 		require.NoError(t, err)
 		require.Equal(t, row.Arm, stored.Arm)
@@ -118,7 +118,7 @@ func TestFieldsOfThePersonAreStrata(t *testing.T) {
 		p, err := w.EnrollOnce(w.ctx, p, models.Enrolment{Actor: "user:kim", Strata: map[string]string{"site": "south"}})
 		require.NoError(t, err)
 		require.NotEmpty(t, p.Arm)
-		require.Equal(t, `{"gender":"m","site":"south"}`, w.allocations()[0].Stratum)
+		require.JSONEq(t, `{"gender":"m","site":"south"}`, w.allocations()[0].Stratum)
 	})
 }
 

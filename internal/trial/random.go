@@ -38,7 +38,7 @@ func keyOf(seed []byte, parts ...string) [sha256.Size]byte {
 // newSource returns the random numbers of one draw.
 func newSource(seed []byte, counter int64, parts ...string) *rand.ChaCha8 {
 	var number [8]byte
-	binary.BigEndian.PutUint64(number[:], uint64(counter)) //nolint:gosec // counters are not negative
+	binary.BigEndian.PutUint64(number[:], uint64(counter))
 	return rand.NewChaCha8(keyOf(seed, append(parts, string(number[:]))...))
 }
 
