@@ -168,6 +168,8 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerTakeOvers,
 		h.registerCohorts,
 		h.registerStudies,
+		h.registerAllocations,
+		h.registerDecisions,
 		h.registerErasures,
 		h.registerAttention,
 		h.registerAlerts,
