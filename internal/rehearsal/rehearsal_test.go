@@ -1,0 +1,92 @@
+package rehearsal
+
+import (
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/config"
+	"coachline/models"
+)
+
+func settings(t *testing.T) config.Config {
+	t.Helper()
+	cfg, err := config.Load(nil, nil)
+	require.NoError(t, err)
+	return cfg
+}
+
+func rehearse(t *testing.T, cfg Config) Report {
+	t.Helper()
+	cfg.Settings, cfg.Study = settings(t), models.DefaultStudy
+	report, err := Run(t.Context(), cfg)
+	require.NoError(t, err)
+	return report
+}
+
+// TestRehearsal plays a small study with every persona and faults of carrier and
+// model, and holds what no study may break: each text is answered in one turn,
+// nothing that the programme starts comes in quiet hours, people who opted out get
+// nothing, and the totals of people, carrier, tables and report are equal.
+func TestRehearsal(t *testing.T) {
+	report := rehearse(t, Config{People: 12, Days: 16, Seed: 7, CarrierFaults: 0.05, ModelFaults: 0.05, Undelivered: 0.05})
+	require.Empty(t, report.Broke)
+	for _, check := range report.Checks {
+		require.True(t, check.Holds, "%s: %s", check.Name, check.Detail)
+	}
+	require.Len(t, report.Personas, 12, "every persona is there")
+	require.Equal(t, report.Texts.CarrierTook, report.Texts.OutboxAccepted)
+	require.Equal(t, report.Texts.Segments, report.Texts.OutboxSegments)
+	require.Equal(t, report.Texts.PeopleWrote, report.Texts.InboundRows)
+	byHour, byKind := 0, 0
+	for _, count := range report.SendsByHour {
+		byHour += count
+	}
+	for _, count := range report.SendsByKind {
+		byKind += count
+	}
+	require.Equal(t, report.Texts.CarrierTook, byHour)
+	require.Equal(t, report.Texts.CarrierTook, byKind)
+
+	require.Greater(t, report.Prompts.Sent, 80)
+	require.Positive(t, report.Prompts.Answered)
+	require.Equal(t, 12, report.SendsByKind[models.KindGreeting])
+	require.Positive(t, report.SendsByKind[models.KindConsent], "somebody opted out")
+	require.Equal(t, 1, report.SendsByKind[models.KindSafety], "somebody was in crisis")
+	require.Positive(t, report.Quiet.Chosen, "the night owl chose a time in quiet hours")
+	require.Positive(t, report.Faults.CarrierRefused)
+	require.Positive(t, report.Faults.CarrierLost)
+	require.Positive(t, report.Faults.Undelivered)
+	require.Positive(t, report.Faults.Model)
+	require.Positive(t, report.Texts.Runs, "workflows were continued as new")
+
+	var text strings.Builder
+	require.NoError(t, report.Print(&text))
+	require.Contains(t, text.String(), "Quiet hours 21:00-08:00")
+	require.NotContains(t, text.String(), "BROKEN")
+}
+
+// TestRehearsalIsReproducible: the same seed gives the same report, another one
+// does not.
+func TestRehearsalIsReproducible(t *testing.T) {
+	play := func(seed uint64) string {
+		report := rehearse(t, Config{People: 6, Days: 5, Seed: seed, CarrierFaults: 0.05, Undelivered: 0.05})
+		report.Took = ""
+		text, err := json.Marshal(report)
+		require.NoError(t, err)
+		return string(text)
+	}
+	first := play(3)
+	require.Equal(t, first, play(3))
+	require.NotEqual(t, first, play(4))
+}
+
+func TestThin(t *testing.T) {
+	n, _ := strconv.Atoi(os.Getenv("N"))
+	report := rehearse(t, Config{People: n, Days: 90, Seed: 7, Effect: 0.2})
+	require.NoError(t, report.Print(os.Stdout))
+}
