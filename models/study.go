@@ -172,9 +172,49 @@ type DecisionOption struct {
 	Name        string  `json:"name"`
 	Probability float64 `json:"probability"`
 	// Send is whether the prompt goes out.
-	Send bool `json:"send"`
+	Send bool `json:"send,omitempty"`
 	// Instruction is added to what the model is told of the prompt.
 	Instruction string `json:"instruction,omitempty"`
+}
+
+// StudyPatch is a partial update of a study; a nil field stays as it is.
+type StudyPatch struct {
+	Name     *string
+	State    *StudyState
+	Settings *string
+	Planned  *int
+	StartsAt *time.Time
+	EndsAt   *time.Time
+}
+
+// Apply returns the study as it is after the patch.
+func (p StudyPatch) Apply(s Study) Study {
+	s.Name, s.State, s.Settings = valueOr(p.Name, s.Name), valueOr(p.State, s.State), valueOr(p.Settings, s.Settings)
+	s.Planned = valueOr(p.Planned, s.Planned)
+	if p.StartsAt != nil {
+		s.StartsAt = p.StartsAt
+	}
+	if p.EndsAt != nil {
+		s.EndsAt = p.EndsAt
+	}
+	return s
+}
+
+func valueOr[T any](value *T, otherwise T) T {
+	if value == nil {
+		return otherwise
+	}
+	return *value
+}
+
+// StudyUpdate changes a study.
+type StudyUpdate struct {
+	ID    string
+	Patch StudyPatch
+	// IfMatch, when not nil, must equal the row's version (ErrStale otherwise).
+	IfMatch *int64
+	Actor   string
+	Now     time.Time
 }
 
 // ReadSettings returns the settings of a row.

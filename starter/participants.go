@@ -39,7 +39,7 @@ func toParticipant(ctx context.Context, p models.Participant) api.Participant {
 		Channel: p.Channel, Status: p.Status, Mode: p.Mode, Tester: p.Tester, Debug: p.Debug,
 		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode, Attention: p.Attention, AttentionAt: p.AttentionAt,
 		TakenOver:  toTakeOver(p),
-		EnrolledAt: p.EnrolledAt.UTC(), GreetingAt: p.GreetingAt, LastInboundAt: p.LastInboundAt, Signup: p.SignedUp, CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), Version: p.Version,
+		EnrolledAt: p.EnrolledAt.UTC(), GreetingAt: p.GreetingAt, LastInboundAt: p.LastInboundAt, Study: p.StudyID, Signup: p.SignedUp, CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), Version: p.Version,
 		Unreadable: strings.FieldsFunc(p.Unreadable, func(r rune) bool { return r == ',' }),
 	}
 }
@@ -98,7 +98,9 @@ func (h *handlers) enrolParticipant(ctx context.Context, in *enrolRequest) (*par
 	if err != nil {
 		return nil, h.toFailure("enrolling", err)
 	}
-	saved, err := h.store.EnrollOnce(ctx, p, models.Enrolment{Actor: actorOf(ctx), Key: in.Key, Body: string(request)})
+	saved, err := h.store.EnrollOnce(ctx, p, models.Enrolment{
+		Actor: actorOf(ctx), Key: in.Key, Body: string(request), Consent: toConsenting(in.Body.Consent),
+	})
 	if errors.Is(err, models.ErrKeyUsed) {
 		return nil, newFailure(http.StatusConflict, "Idempotency-Key: already used for another request, or for a participant who has been removed")
 	}
@@ -139,9 +141,21 @@ func (h *handlers) newParticipant(in *enrolRequest) (models.Participant, error) 
 		ID: id, Phone: phone, Name: strings.TrimSpace(body.Name), Gender: strings.TrimSpace(body.Gender),
 		Ethnicity: strings.TrimSpace(body.Ethnicity), Background: strings.TrimSpace(body.Background),
 		Timezone: zone, ZoneAssumed: assumed, Locale: body.Locale, Channel: body.Channel,
-		Status: models.StatusActive, Mode: models.ModeIntake, Tester: body.Tester, Debug: body.Debug, SignedUp: body.Signup,
+		Status: models.StatusActive, Mode: models.ModeIntake, Tester: body.Tester, Debug: body.Debug, SignedUp: body.Signup, StudyID: body.Study,
 		NextSeq: 1, EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,
 	}, nil
+}
+
+// toConsenting is the consent of an enrolment; nil where none was given.
+func toConsenting(in *api.Consenting) *models.StudyConsent {
+	if in == nil {
+		return nil
+	}
+	row := models.StudyConsent{Version: in.Version, Locale: in.Locale, Method: in.Method}
+	if in.At != nil {
+		row.At = *in.At
+	}
+	return &row
 }
 
 // planGreeting returns when a new participant is greeted. The workflow keeps to it.
@@ -164,6 +178,15 @@ func (h *handlers) parsePhone(text string) (string, error) {
 	}
 	if slices.Contains(h.cfg.Carrier.OurNumbers, phone) {
 		return "", models.BadField("phone_number", "is the programme's own number")
+	}
+	return phone, nil
+}
+
+// parseSender returns a number of our own in E.164.
+func (h *handlers) parseSender(text string) (string, error) {
+	phone, err := sms.Canonical(text, h.cfg.Defaults.Region)
+	if err != nil || phone != text {
+		return "", models.BadField("settings.from", "must be a number in E.164, such as +15017122661")
 	}
 	return phone, nil
 }

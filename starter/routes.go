@@ -162,6 +162,7 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerCosts,
 		h.registerTakeOvers,
 		h.registerCohorts,
+		h.registerStudies,
 		h.registerErasures,
 		h.registerAttention,
 		h.registerAlerts,

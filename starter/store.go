@@ -22,6 +22,14 @@ type Store interface {
 
 	// Participants.
 	EnrollOnce(ctx context.Context, p models.Participant, by models.Enrolment) (models.Participant, error)
+	Study(ctx context.Context, id string) (models.Study, error)
+	Studies(ctx context.Context) ([]models.Study, error)
+	AddStudy(ctx context.Context, study models.Study) (models.Study, error)
+	ChangeStudy(ctx context.Context, in models.StudyUpdate) (models.Study, error)
+	ConsentTexts(ctx context.Context, studyID string) ([]models.ConsentText, error)
+	AddConsentText(ctx context.Context, text models.ConsentText) (models.ConsentText, error)
+	StudyConsents(ctx context.Context, participantID string) ([]models.StudyConsent, error)
+	RecordStudyConsent(ctx context.Context, row models.StudyConsent, now time.Time) (models.StudyConsent, error)
 	Participant(ctx context.Context, id string) (models.Participant, error)
 	Participants(ctx context.Context, q models.ParticipantQuery) ([]models.Participant, error)
 	UpdateParticipant(ctx context.Context, u models.ParticipantUpdate) (models.Participant, error)

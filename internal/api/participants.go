@@ -31,6 +31,7 @@ type Participant struct {
 	TakenOver   *TakeOver        `json:"taken_over,omitempty" doc:"The operator who writes in the place of the coach."`
 	EnrolledAt  time.Time        `json:"enrolled_at"`
 	GreetingAt  *time.Time       `json:"greeting_at,omitempty" doc:"When the greeting was set to go out at enrolment; a text from the person before then is answered in its place."`
+	Study       string           `json:"study" doc:"Id of the person's study."`
 	Signup      bool             `json:"signup,omitempty" doc:"The person enrolled themselves."`
 	// LastInboundAt is missing before the first text.
 	LastInboundAt *time.Time `json:"last_inbound_at,omitempty" doc:"When the newest text of the person came."`
@@ -62,6 +63,8 @@ type NewParticipant struct {
 	Debug      bool           `json:"debug,omitempty" doc:"Testers only."`
 	Channel    models.Channel `json:"channel,omitempty" enum:"sms,terminal" default:"sms"`
 	Signup     bool           `json:"signup,omitempty" doc:"The person has just signed up themselves: they are greeted at once, also in quiet hours."`
+	Study      string         `json:"study,omitempty" maxLength:"40" doc:"Id of a study that recruits; the study default where it is left out. It never changes."`
+	Consent    *Consenting    `json:"consent,omitempty" doc:"The agreement to the study's consent text; required where the study says so."`
 }
 
 // ParticipantChange is a partial update; fields that are left out stay as they

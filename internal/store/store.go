@@ -91,6 +91,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if s.limits.Zone == nil {
 		s.limits.Zone = time.UTC
 	}
+	if err := s.EnsureStudySecrets(ctx); err != nil {
+		return nil, errors.Join(err, base.Close())
+	}
 	return s, nil
 }
 

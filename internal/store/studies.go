@@ -132,21 +132,10 @@ func (s *Store) Studies(ctx context.Context) ([]models.Study, error) {
 	return rows, nil
 }
 
-// StudyChange changes a study of a given version.
-type StudyChange struct {
-	ID string
-	// IfMatch, when not nil, must equal the row's version (ErrStale otherwise).
-	IfMatch *int64
-	// Apply changes the row; the id, the secrets and the creation stay.
-	Apply func(*models.Study) error
-	Actor string
-	Now   time.Time
-}
-
 // ChangeStudy changes a study, with an audit row of what was and is, and returns it.
 // A study that has people keeps its arms, strata and decision points: they would
 // no longer say how those people were drawn. ErrNotFound, ErrStale, *FieldError.
-func (s *Store) ChangeStudy(ctx context.Context, in StudyChange) (models.Study, error) {
+func (s *Store) ChangeStudy(ctx context.Context, in models.StudyUpdate) (models.Study, error) {
 	var out models.Study
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		var old models.Study
@@ -156,11 +145,8 @@ func (s *Store) ChangeStudy(ctx context.Context, in StudyChange) (models.Study, 
 		if in.IfMatch != nil && *in.IfMatch != old.Version {
 			return models.ErrStale
 		}
-		out = old
-		if err := in.Apply(&out); err != nil {
-			return err
-		}
-		if err := checkStudyChange(tx, old, &out); err != nil {
+		out = in.Patch.Apply(old)
+		if err := checkStudyChange(tx, old, out); err != nil {
 			return err
 		}
 		out.StartsAt, out.EndsAt = instantOrNil(out.StartsAt), instantOrNil(out.EndsAt)
@@ -178,13 +164,12 @@ func (s *Store) ChangeStudy(ctx context.Context, in StudyChange) (models.Study, 
 	return out, nil
 }
 
-func checkStudyChange(tx *gorm.DB, old models.Study, next *models.Study) error {
-	next.ID, next.Seed, next.PseudonymKey, next.CreatedBy, next.CreatedAt = old.ID, old.Seed, old.PseudonymKey, old.CreatedBy, old.CreatedAt
+func checkStudyChange(tx *gorm.DB, old, next models.Study) error {
 	settings, err := next.ReadSettings()
 	if err != nil {
 		return err
 	}
-	if err := checkStudy(*next, settings); err != nil {
+	if err := checkStudy(next, settings); err != nil {
 		return err
 	}
 	if next.State != old.State && !old.State.CanFollow(next.State) {
@@ -333,9 +318,9 @@ func (s *Store) StudyConsents(ctx context.Context, participantID string) ([]mode
 }
 
 // RecordStudyConsent stores a further consent of a participant, or its withdrawal,
-// with an audit row. What a withdrawal means for the coaching is the caller's to
-// say. ErrNotFound, *FieldError.
-func (s *Store) RecordStudyConsent(ctx context.Context, row models.StudyConsent) (models.StudyConsent, error) {
+// with an audit row. Who withdraws is removed from the programme in the same
+// transaction, at now; row.At is when the person said so. ErrNotFound, *FieldError.
+func (s *Store) RecordStudyConsent(ctx context.Context, row models.StudyConsent, now time.Time) (models.StudyConsent, error) {
 	row.ID, row.At = 0, instant(row.At)
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		p, err := lockEnrolled(tx, row.ParticipantID)
@@ -353,10 +338,14 @@ func (s *Store) RecordStudyConsent(ctx context.Context, row models.StudyConsent)
 		if err := tx.Create(&row).Error; err != nil {
 			return err
 		}
-		return database.AddAudit(tx, models.Audit{
+		err = database.AddAudit(tx, models.Audit{
 			ParticipantID: p.ID, Actor: row.RecordedBy, Action: action, Object: studyObject(row.StudyID),
-			Detail: fmt.Sprintf("%s version %d by %s", row.Locale, row.Version, row.Method), At: row.At,
+			Detail: strings.TrimSpace(fmt.Sprintf("%s version %d by %s", row.Locale, row.Version, row.Method)), At: instant(now),
 		})
+		if err != nil || row.Given {
+			return err
+		}
+		return removeParticipant(tx, p, models.Removal{ID: p.ID, Actor: row.RecordedBy, Now: instant(now)})
 	})
 	if err != nil {
 		return models.StudyConsent{}, fmt.Errorf("recording the consent: %w", classify(err))

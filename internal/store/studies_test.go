@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -17,19 +16,13 @@ func (w *world) newStudy(id, settings string) models.Study {
 	w.t.Helper()
 	_, err := w.AddStudy(w.ctx, models.Study{ID: id, Name: "Sleep", Settings: settings, Planned: 20, CreatedBy: "user:kim", CreatedAt: start})
 	require.NoError(w.t, err)
-	study, err := w.ChangeStudy(w.ctx, store.StudyChange{ID: id, Actor: "user:kim", Now: at(1), Apply: func(s *models.Study) error {
-		s.State = models.StudyRecruiting
-		return nil
-	}})
+	study, err := w.ChangeStudy(w.ctx, models.StudyUpdate{ID: id, Actor: "user:kim", Now: at(1), Patch: models.StudyPatch{State: new(models.StudyRecruiting)}})
 	require.NoError(w.t, err)
 	return study
 }
 
 func (w *world) changeSettings(id, settings string) error {
-	_, err := w.ChangeStudy(w.ctx, store.StudyChange{ID: id, Actor: "user:kim", Now: at(2), Apply: func(s *models.Study) error {
-		s.Settings = settings
-		return nil
-	}})
+	_, err := w.ChangeStudy(w.ctx, models.StudyUpdate{ID: id, Actor: "user:kim", Now: at(2), Patch: models.StudyPatch{Settings: &settings}})
 	return err
 }
 
@@ -48,7 +41,7 @@ func TestStudyIsAddedAndChanged(t *testing.T) {
 		_, err = w.Study(w.ctx, "sleep-2")
 		require.ErrorIs(t, err, models.ErrNotFound)
 		stale := int64(1)
-		_, err = w.ChangeStudy(w.ctx, store.StudyChange{ID: "sleep-1", IfMatch: &stale, Now: at(3), Apply: func(*models.Study) error { return nil }})
+		_, err = w.ChangeStudy(w.ctx, models.StudyUpdate{ID: "sleep-1", IfMatch: &stale, Now: at(3)})
 		require.ErrorIs(t, err, models.ErrStale)
 		require.Equal(t, 2, w.count("SELECT count(*) FROM audit WHERE object = 'study:sleep-1'"))
 	})
@@ -116,7 +109,7 @@ func TestEnrolmentNeedsConsentWhereTheStudyDoes(t *testing.T) {
 			require.Equal(t, c.field, field.Field, name)
 		}
 		require.NoError(t, enrol(&models.StudyConsent{Version: 2, Locale: "en", Method: models.MethodForm}))
-		_, err = w.RecordStudyConsent(w.ctx, models.StudyConsent{ParticipantID: "p1", Method: models.MethodOperator, RecordedBy: "user:kim", At: at(5)})
+		_, err = w.RecordStudyConsent(w.ctx, models.StudyConsent{ParticipantID: "p1", Method: models.MethodOperator, RecordedBy: "user:kim", At: at(5)}, at(6))
 		require.NoError(t, err)
 		rows, err := w.StudyConsents(w.ctx, "p1")
 		require.NoError(t, err)
@@ -124,6 +117,8 @@ func TestEnrolmentNeedsConsentWhereTheStudyDoes(t *testing.T) {
 		require.True(t, rows[0].Given)
 		require.Equal(t, "user:kim", rows[0].RecordedBy)
 		require.False(t, rows[1].Given)
+		_, err = w.Participant(w.ctx, "p1")
+		require.ErrorIs(t, err, models.ErrNotFound, "a withdrawal ends the coaching")
 		require.Error(t, w.exec("UPDATE study_consents SET given = TRUE"))
 		require.Error(t, w.exec("DELETE FROM study_consents"))
 		require.Error(t, w.exec("UPDATE consent_texts SET body = 'else'"))
@@ -134,16 +129,12 @@ func TestStudySecretsAreMadeOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		study, err := w.Study(w.ctx, models.DefaultStudy)
 		require.NoError(t, err)
-		require.Empty(t, study.Seed)
+		require.Len(t, study.Seed, 32, "made when the store was opened")
 		require.Equal(t, models.StudyRecruiting, study.State)
-		require.NoError(t, w.EnsureStudySecrets(w.ctx))
-		first, err := w.Study(w.ctx, models.DefaultStudy)
-		require.NoError(t, err)
-		require.Len(t, first.Seed, 32)
 		require.NoError(t, w.EnsureStudySecrets(w.ctx))
 		again, err := w.Study(w.ctx, models.DefaultStudy)
 		require.NoError(t, err)
-		require.Equal(t, first, again)
+		require.Equal(t, study, again)
 	})
 }
 

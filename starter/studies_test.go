@@ -1,0 +1,70 @@
+package starter
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/api"
+	"coachline/models"
+)
+
+func TestStudyRoutes(t *testing.T) {
+	h, _ := startWithStore(t, nil)
+	added := h.do(call{method: "POST", path: studiesPath, body: `{"id":"sleep-1","name":"Sleep","planned":50,"settings":{"programme":"Sleep well","require_consent":true}}`})
+	require.Equal(t, http.StatusCreated, added.status, added.raw)
+	require.Equal(t, "/studies/sleep-1", added.header.Get("Location"))
+	require.Equal(t, `"1"`, added.header.Get("ETag"))
+	study := result[api.Study](t, added)
+	require.Equal(t, models.StudyDraft, study.State)
+	require.True(t, study.Settings.RequireConsent)
+	require.NotContains(t, added.raw, "seed")
+
+	h.refused(call{method: "POST", path: studiesPath, body: `{"id":"sleep-1","name":"Again"}`}, http.StatusConflict, "id: is taken")
+	h.refused(call{method: "PUT", path: studiesPath + "/sleep-1", body: `{"state":"running"}`}, http.StatusBadRequest, "state: cannot be running after draft")
+	h.refused(call{method: "PUT", path: studiesPath + "/none", body: `{"name":"X"}`}, http.StatusNotFound, "study not found")
+	h.refused(call{method: "PUT", path: studiesPath + "/sleep-1", body: `{"name":"X"}`, header: map[string]string{"If-Match": `"7"`}}, http.StatusPreconditionFailed, "")
+	for settings, field := range map[string]string{
+		`{"from":"5017122661"}`:                                                       "settings.from",
+		`{"locales":["tlh"]}`:                                                         "settings.locales[0]",
+		`{"arms":[{"name":"a","weight":1}]}`:                                          "arms",
+		`{"arms":[{"name":"a","weight":1},{"name":"b","weight":1}]}`:                  "randomisation.method",
+		`{"decision_points":{"policy":"p","options":[{"name":"a","probability":1}]}}`: "decision_points.options",
+	} {
+		h.refused(call{method: "PUT", path: studiesPath + "/sleep-1", body: `{"settings":` + settings + `}`}, http.StatusBadRequest, field)
+	}
+	changed := h.do(call{method: "PUT", path: studiesPath + "/sleep-1", body: `{"state":"recruiting"}`, header: map[string]string{"If-Match": `"1"`}})
+	require.Equal(t, http.StatusOK, changed.status, changed.raw)
+	require.Equal(t, int64(2), result[api.Study](t, changed).Version)
+	require.Len(t, result[api.StudyList](t, h.do(call{method: "GET", path: studiesPath})).Studies, 2)
+}
+
+func TestStudyConsentRoutes(t *testing.T) {
+	h, rows := startWithStore(t, nil)
+	h.do(call{method: "POST", path: studiesPath, body: `{"id":"sleep-1","name":"Sleep","settings":{"require_consent":true}}`})
+	h.do(call{method: "PUT", path: studiesPath + "/sleep-1", body: `{"state":"recruiting"}`})
+	text := h.do(call{method: "POST", path: studiesPath + "/sleep-1/consent-texts", body: `{"locale":"en","body":"You agree to a text a day."}`})
+	require.Equal(t, http.StatusCreated, text.status, text.raw)
+	require.Equal(t, 1, result[api.ConsentText](t, text).Version)
+	require.Len(t, result[api.ConsentTextList](t, h.do(call{method: "GET", path: studiesPath + "/sleep-1/consent-texts"})).Texts, 1)
+
+	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + herNumber + `","study":"sleep-1"}`}, http.StatusBadRequest, "consent: must say")
+	h.refused(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + herNumber + `","study":"none"}`}, http.StatusBadRequest, "study: is not the id of a study")
+	enrolled := h.do(call{method: "POST", path: participantsPath, body: `{"phone_number":"` + herNumber + `","study":"sleep-1","consent":{"version":1,"locale":"en","method":"form"}}`})
+	require.Equal(t, http.StatusCreated, enrolled.status, enrolled.raw)
+	person := result[api.Participant](t, enrolled)
+	require.Equal(t, "sleep-1", person.Study)
+
+	path := participantsPath + "/" + person.ID + "/study-consents"
+	h.refused(call{method: "POST", path: path, body: `{"given":true,"version":2,"locale":"en"}`}, http.StatusBadRequest, "consent.version")
+	h.refused(call{method: "POST", path: path, body: `{"given":false,"version":1}`}, http.StatusBadRequest, "version")
+	withdrawn := h.do(call{method: "POST", path: path, body: `{"given":false}`})
+	require.Equal(t, http.StatusCreated, withdrawn.status, withdrawn.raw)
+	given := result[api.StudyConsentList](t, h.do(call{method: "GET", path: path})).Consents
+	require.Len(t, given, 2)
+	require.Equal(t, models.MethodForm, given[0].Method)
+	require.False(t, given[1].Given)
+	_, err := rows.Participant(t.Context(), person.ID)
+	require.ErrorIs(t, err, models.ErrNotFound)
+}
