@@ -84,7 +84,7 @@ func (p *person) hear(one sent) {
 // hearPrompt draws whether a prompt is answered in time.
 func (p *person) hearPrompt(one sent) {
 	lift := 0.0
-	if p.treated {
+	if p.isTreated() {
 		lift = p.r.cfg.Effect
 	}
 	at := point{

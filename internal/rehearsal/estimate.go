@@ -231,7 +231,7 @@ func (r *run) estimate(rows *tables) *Effect {
 			continue
 		}
 		share := float64(answered) / float64(sent)
-		if p.treated {
+		if p.isTreated() {
 			treatment = append(treatment, share)
 		} else {
 			control = append(control, share)

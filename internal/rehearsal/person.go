@@ -35,7 +35,6 @@ type person struct {
 	carrier *carrier
 	number  int
 	arm     string
-	treated bool
 	heard   conversation
 	// activities are registered in every run, jobs runs those of no workflow.
 	activities *worker.Set

@@ -34,7 +34,6 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/seal"
 	"coachline/internal/store"
-	"coachline/internal/zones"
 	"coachline/models"
 	"coachline/starter/relay"
 	"coachline/worker"
@@ -62,11 +61,12 @@ var workerOptions = sdkworker.Options{DeadlockDetectionTimeout: time.Minute}
 type Config struct {
 	// Settings are those of the installation.
 	Settings config.Config
-	// Study is the id of the study.
-	Study  string
-	People int
-	Days   int
-	Seed   uint64
+	// Study is the id of the study, StudySettings what it changes.
+	Study         string
+	StudySettings models.StudySettings
+	People        int
+	Days          int
+	Seed          uint64
 	// Start is the first instant; the zero value is Monday, 2026-03-02, so that a
 	// study of weeks meets a change of the clocks.
 	Start time.Time
@@ -118,6 +118,9 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 		return Report{}, err
 	}
 	defer func() { err = errors.Join(err, r.store.Close()) }()
+	if err := r.addStudy(ctx); err != nil {
+		return Report{}, err
+	}
 	for number := range cfg.People {
 		if err := r.newPerson(number); err != nil {
 			return Report{}, err
@@ -148,6 +151,7 @@ type run struct {
 	rules       coach.Rules
 	metrics     *metrics.Metrics
 	suite       *testsuite.WorkflowTestSuite
+	study       study
 	people      []*person
 	byID        map[string]*person
 	days        *days
@@ -239,27 +243,6 @@ func newModel(p *person) *model {
 	return &model{r: p.r, id: p.id, fails: func() bool { return p.fault(p.r.cfg.ModelFaults) }}
 }
 
-// enrol takes the person in, as the API does, and tells Temporal.
-func (p *person) enrol() {
-	now := p.now()
-	row := models.Participant{
-		ID: p.id, Phone: p.phone, Name: "Person", Timezone: p.habits.zone, Locale: p.habits.locale, Channel: models.ChannelSMS,
-		Status: models.StatusActive, Mode: models.ModeIntake, NextSeq: 1, EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,
-	}
-	who := models.ParticipantState{ParticipantID: p.id, Zone: row.Timezone}
-	at, err := coach.Input{State: who, Now: now, Rules: p.r.rules, Zones: zones.Load}.FirstGreeting()
-	if err == nil {
-		at = at.UTC().Truncate(time.Microsecond)
-		row.GreetingAt = &at
-		_, err = p.r.store.Enroll(p.r.ctx, row, actor)
-	}
-	if err != nil {
-		p.r.broke("enrolment", p.id, err)
-		return
-	}
-	p.deliver(p.r.ctx)
-}
-
 // plan puts what is known beforehand into a person's agenda.
 func (p *person) plan() {
 	recruited := p.r.from.Add(time.Duration(p.number) * 3 * time.Minute % (8 * time.Hour))
@@ -275,33 +258,6 @@ func (p *person) plan() {
 
 // fault draws whether a call fails.
 func (p *person) fault(rate float64) bool { return rate > 0 && p.draw.Float64() < rate }
-
-// divide puts every second person into the treatment, in pairs whose order is
-// drawn. Nothing of the programme differs between the two: only what the treatment
-// adds to the probability of an answer.
-func (r *run) divide() {
-	draw := rand.New(rand.NewPCG(r.cfg.Seed, divideStream))
-	for i, p := range r.people {
-		if i%2 == 0 && draw.IntN(2) == 1 {
-			p.treated = true
-		}
-		if i%2 == 1 {
-			p.treated = !r.people[i-1].treated
-		}
-		p.arm = armControl
-		if p.treated {
-			p.arm = armTreatment
-		}
-	}
-}
-
-// The arms of a study that has none of its own, and the stream of draws that
-// divides people between them.
-const (
-	armControl   = "control"
-	armTreatment = "treatment"
-	divideStream = 1
-)
 
 // play plays all days for everybody.
 func (r *run) play() error {

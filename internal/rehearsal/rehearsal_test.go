@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/config"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -22,7 +24,10 @@ func settings(t *testing.T) config.Config {
 
 func rehearse(t *testing.T, cfg Config) Report {
 	t.Helper()
-	cfg.Settings, cfg.Study = settings(t), models.DefaultStudy
+	cfg.Settings = settings(t)
+	if cfg.Study == "" {
+		cfg.Study = models.DefaultStudy
+	}
 	report, err := Run(t.Context(), cfg)
 	require.NoError(t, err)
 	return report
@@ -83,6 +88,34 @@ func TestRehearsalIsReproducible(t *testing.T) {
 	first := play(3)
 	require.Equal(t, first, play(3))
 	require.NotEqual(t, first, play(4))
+}
+
+// TestStudyOfItsOwn: people are enrolled in the copy of the study, with consent
+// where it asks for one, in one of its languages.
+func TestStudyOfItsOwn(t *testing.T) {
+	var people []models.Participant
+	report := rehearse(t, Config{
+		People: 8, Days: 2, Seed: 7, Study: "walking", StudySettings: models.StudySettings{RequireConsent: true, Locales: []string{"en-GB"}},
+		Export: func(ctx context.Context, rows *store.Store) (err error) {
+			people, err = rows.Participants(ctx, models.ParticipantQuery{})
+			return err
+		},
+	})
+	require.Empty(t, report.Broke)
+	require.False(t, report.Failed())
+	require.Len(t, people, 8)
+	for _, p := range people {
+		require.Equal(t, "walking", p.StudyID)
+		require.Equal(t, "en-GB", p.Locale)
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	for _, cfg := range []Config{{People: 1, Days: 1}, {People: 2}, {People: 2, Days: 1, Effect: 1}, {People: 2, Days: 1, ModelFaults: 2}} {
+		_, err := Run(t.Context(), cfg)
+		var field *models.FieldError
+		require.ErrorAs(t, err, &field)
+	}
 }
 
 func TestThin(t *testing.T) {
