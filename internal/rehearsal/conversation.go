@@ -44,13 +44,12 @@ type written struct {
 	body string
 }
 
-// point is a prompt with the probability of an answer in time under both options.
+// point is a prompt that reached the phone: what the treatment adds to the
+// probability of an answer, and whether the person made up their mind to answer.
 type point struct {
-	promptID     string
-	at           time.Time
-	day          int
-	chance, lift float64
-	answered     bool
+	promptID string
+	added    float64
+	answered bool
 }
 
 // afterSend has the network report a text.
@@ -87,11 +86,7 @@ func (p *person) hearPrompt(one sent) {
 	if p.isTreated() {
 		lift = p.r.cfg.Effect
 	}
-	at := point{
-		promptID: one.promptID, at: one.at, day: p.r.dayOf(one.at),
-		chance: p.habits.chance(one.at, lift), lift: p.habits.chance(one.at, p.r.cfg.Effect) - p.habits.chance(one.at, 0),
-	}
-	at.answered = p.draw.Float64() < at.chance
+	at := point{promptID: one.promptID, added: p.habits.added(one.at, p.r.cfg.Effect), answered: p.habits.answers(p.draw, one.at, lift)}
 	p.heard.points = append(p.heard.points, at)
 	if !at.answered {
 		return

@@ -218,7 +218,7 @@ func (r *run) estimate(rows *tables) *Effect {
 	for _, p := range r.people {
 		sent, answered := 0, 0
 		for _, at := range p.heard.points {
-			truth += at.lift
+			truth += at.added
 			points++
 			if row, known := rows.prompts[at.promptID]; known {
 				sent++

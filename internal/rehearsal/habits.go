@@ -157,6 +157,16 @@ func (h habits) chance(at time.Time, lift float64) float64 {
 	return min(max(h.answer+lift, 0), 1)
 }
 
+// answers draws whether the person answers a prompt in time.
+func (h habits) answers(draw *rand.Rand, at time.Time, lift float64) bool {
+	return draw.Float64() < h.chance(at, lift)
+}
+
+// added is what the treatment adds to the probability of an answer.
+func (h habits) added(at time.Time, lift float64) float64 {
+	return h.chance(at, lift) - h.chance(at, 0)
+}
+
 // pause draws how long a person takes for an answer, inside of the window in which
 // it counts.
 func (h habits) pause(draw *rand.Rand) time.Duration {

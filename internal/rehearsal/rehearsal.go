@@ -13,7 +13,6 @@ package rehearsal
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -210,18 +209,22 @@ func (r *run) dayOf(at time.Time) int { return int(at.Sub(r.from) / dayLength) }
 // phoneOf is the number of a person.
 func (*run) phoneOf(number int) string { return fmt.Sprintf("+1202%07d", 2000000+number) }
 
+// seedOf is the seed of a person's draws.
+func seedOf(seed uint64, number int) [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "rehearsal %d person %d", seed, number))
+}
+
+// drawPerson draws how a person behaves, and returns what the rest is drawn from.
+func (c Config) drawPerson(number int) (*rand.Rand, habits) {
+	draw, list := rand.New(rand.NewChaCha8(seedOf(c.Seed, number))), Personas()
+	return draw, drawHabits(draw, list[number%len(list)], c.Start, c.Days)
+}
+
 // newPerson makes a person, whose draws depend on the seed and the number alone.
 func (r *run) newPerson(number int) error {
-	var seed [32]byte
-	binary.LittleEndian.PutUint64(seed[:], r.cfg.Seed)
-	binary.LittleEndian.PutUint64(seed[8:], uint64(number)) //nolint:gosec // a count is not negative
-	sum := sha256.Sum256(seed[:])
-	list := Personas()
-	p := &person{
-		r: r, number: number, id: "conv_" + hex.EncodeToString(sum[:12]), phone: r.phoneOf(number),
-		draw: rand.New(rand.NewChaCha8(sum)), clock: r.from,
-	}
-	p.habits = drawHabits(p.draw, list[number%len(list)], r.from, r.cfg.Days)
+	sum := seedOf(r.cfg.Seed, number)
+	p := &person{r: r, number: number, id: "conv_" + hex.EncodeToString(sum[:12]), phone: r.phoneOf(number), clock: r.from}
+	p.draw, p.habits = r.cfg.drawPerson(number)
 	p.carrier = &carrier{person: p}
 	set, err := r.parts.NewSet(worker.Outside{Model: newModel(p), Carrier: p.carrier, Pager: pager{r}, Now: p.now})
 	if err != nil {

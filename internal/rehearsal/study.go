@@ -112,23 +112,31 @@ const (
 	divideStream = 1
 )
 
-// divide puts half of the people into the treatment where the study has no arms, in
-// pairs whose order is drawn. Nothing of the programme differs between the two:
-// only what the treatment adds to the probability of an answer.
+// divide puts half of the people into the treatment where the study has no arms.
+// Nothing of the programme differs between the two: only what the treatment adds to
+// the probability of an answer.
 func (r *run) divide() {
 	if len(r.study.settings.Arms) > 0 {
 		return
 	}
-	draw := rand.New(rand.NewPCG(r.cfg.Seed, divideStream))
-	for i, p := range r.people {
-		isTreated := draw.IntN(2) == 1
-		if i%2 == 1 {
-			isTreated = r.people[i-1].arm == armControl
-		}
-		if p.arm = armControl; isTreated {
-			p.arm = armTreatment
+	for i, isTreated := range drawPairs(r.cfg.Seed, len(r.people)) {
+		if r.people[i].arm = armControl; isTreated {
+			r.people[i].arm = armTreatment
 		}
 	}
+}
+
+// drawPairs draws for people in pairs which of the two is treated.
+func drawPairs(seed uint64, people int) []bool {
+	draw := rand.New(rand.NewPCG(seed, divideStream))
+	out := make([]bool, people)
+	for i := range out {
+		out[i] = draw.IntN(2) == 1
+		if i%2 == 1 {
+			out[i] = !out[i-1]
+		}
+	}
+	return out
 }
 
 // isTreated reports whether the person is in an arm that is not the first one.
