@@ -3,8 +3,6 @@ package rehearsal
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -116,10 +114,4 @@ func TestConfigIsChecked(t *testing.T) {
 		var field *models.FieldError
 		require.ErrorAs(t, err, &field)
 	}
-}
-
-func TestThin(t *testing.T) {
-	n, _ := strconv.Atoi(os.Getenv("N"))
-	report := rehearse(t, Config{People: n, Days: 90, Seed: 7, Effect: 0.2})
-	require.NoError(t, report.Print(os.Stdout))
 }
