@@ -49,7 +49,7 @@ const (
 	dayLength  = 24 * time.Hour
 	// mostPeople and mostDays are what the numbers of phones and a machine's memory
 	// hold.
-	mostPeople = 5000
+	mostPeople = 1000
 	mostDays   = 730
 )
 
@@ -291,7 +291,7 @@ func (r *run) play() error {
 		})
 	}
 	group.Wait()
-	staff.endDay(r.cfg.Days)
+	r.days.ended(r.cfg.Days)
 	for i, err := range failed {
 		if err != nil {
 			r.broke("workflow", r.people[i].id, err)
