@@ -44,6 +44,8 @@ func (e *engine) ExecuteWorkflow(_ context.Context, options client.StartWorkflow
 }
 
 // SignalWithStartWorkflow implements relay.Engine.
+//
+//nolint:revive // the interface has as many arguments as Temporal's client
 func (e *engine) SignalWithStartWorkflow(_ context.Context, id, name string, arg any, _ client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
 	p, err := e.find(id)
 	if err != nil {

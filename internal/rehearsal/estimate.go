@@ -92,26 +92,14 @@ const terms = 3
 // that undo the randomisation, and a variance that is robust to what the points of
 // one person have in common.
 func weightedCentred(points []observation) interval {
-	share, last := 0.0, 1.0
-	for _, o := range points {
-		share += o.probability
-		last = max(last, float64(o.day))
-	}
-	share /= max(float64(len(points)), 1)
+	rows := newRegression(points)
 	var normal [terms][terms]float64
 	var right [terms]float64
-	rows := make([][terms]float64, len(points))
-	weights := make([]float64, len(points))
-	for i, o := range points {
-		act, weight := 0.0, (1-share)/(1-o.probability)
-		if o.treated {
-			act, weight = 1, share/o.probability
-		}
-		rows[i], weights[i] = [terms]float64{1, float64(o.day)/last - 0.5, act - share}, weight
+	for _, row := range rows {
 		for a := range terms {
-			right[a] += weight * rows[i][a] * outcome(o)
+			right[a] += row.weight * row.terms[a] * row.outcome
 			for b := range terms {
-				normal[a][b] += weight * rows[i][a] * rows[i][b]
+				normal[a][b] += row.weight * row.terms[a] * row.terms[b]
 			}
 		}
 	}
@@ -125,17 +113,45 @@ func weightedCentred(points []observation) interval {
 			fit[a] += inverse[a][b] * right[b]
 		}
 	}
-	scores := map[int][terms]float64{}
+	return robustInterval(rows, fit, inverse[terms-1])
+}
+
+// regressed is one point as the regression sees it.
+type regressed struct {
+	person          int
+	terms           [terms]float64
+	weight, outcome float64
+}
+
+func newRegression(points []observation) []regressed {
+	share, last := 0.0, 1.0
+	for _, o := range points {
+		share += o.probability
+		last = max(last, float64(o.day))
+	}
+	share /= max(float64(len(points)), 1)
+	rows := make([]regressed, len(points))
 	for i, o := range points {
-		residual := outcome(o)
-		for a := range terms {
-			residual -= rows[i][a] * fit[a]
+		act, weight := 0.0, (1-share)/(1-o.probability)
+		if o.treated {
+			act, weight = 1, share/o.probability
 		}
-		score := scores[o.person]
+		rows[i] = regressed{person: o.person, terms: [terms]float64{1, float64(o.day)/last - 0.5, act - share}, weight: weight, outcome: outcome(o)}
+	}
+	return rows
+}
+
+// robustInterval is the interval of the last term, with a variance that adds up
+// over people; bread is its row of the inverted normal matrix.
+func robustInterval(rows []regressed, fit, bread [terms]float64) interval {
+	scores := map[int]float64{}
+	for _, row := range rows {
+		residual, part := row.outcome, 0.0
 		for a := range terms {
-			score[a] += weights[i] * rows[i][a] * residual
+			residual -= row.terms[a] * fit[a]
+			part += bread[a] * row.terms[a]
 		}
-		scores[o.person] = score
+		scores[row.person] += row.weight * part * residual
 	}
 	people := float64(len(scores))
 	if people <= terms {
@@ -143,11 +159,7 @@ func weightedCentred(points []observation) interval {
 	}
 	variance := 0.0
 	for _, score := range scores {
-		part := 0.0
-		for a := range terms {
-			part += inverse[terms-1][a] * score[a]
-		}
-		variance += part * part
+		variance += score * score
 	}
 	// People are few compared with points: the usual correction for the terms.
 	variance *= people / (people - terms)
@@ -202,9 +214,10 @@ func invert(m [terms][terms]float64) (inverse [terms][terms]float64, ok bool) {
 func studentQuantile(degrees float64) float64 {
 	const z = 1.959963984540054
 	d := max(degrees, 1)
-	first := (math.Pow(z, 3) + z) / 4
-	second := (5*math.Pow(z, 5) + 16*math.Pow(z, 3) + 3*z) / 96
-	third := (3*math.Pow(z, 7) + 19*math.Pow(z, 5) + 17*math.Pow(z, 3) - 15*z) / 384
+	const z3, z5, z7 = z * z * z, z * z * z * z * z, z * z * z * z * z * z * z
+	first := (z3 + z) / 4
+	second := (5*z5 + 16*z3 + 3*z) / 96
+	third := (3*z7 + 19*z5 + 17*z3 - 15*z) / 384
 	return z + first/d + second/(d*d) + third/(d*d*d)
 }
 

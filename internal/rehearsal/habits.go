@@ -107,11 +107,17 @@ func drawHabits(draw *rand.Rand, persona Persona, from time.Time, days int) habi
 		hour := 8 + draw.IntN(9)
 		h.chosen = fmt.Sprintf("between %02d:00 and %02d:00", hour, hour+2)
 	}
+	h.applyPersona(draw, from, days)
+	return h
+}
+
+// applyPersona sets what the persona does otherwise than most people.
+func (h *habits) applyPersona(draw *rand.Rand, from time.Time, days int) {
 	third := max(days/3, 1)
-	switch persona {
+	switch h.persona {
+	case PersonaOrdinary:
 	case PersonaDiligent:
 		h.answer, h.delay = 0.85, 15*time.Minute
-	case PersonaOrdinary:
 	case PersonaSilent:
 		h.answer, h.leaves = 0, from
 	case PersonaNightOwl:
@@ -121,25 +127,29 @@ func drawHabits(draw *rand.Rand, persona Persona, from time.Time, days int) habi
 	case PersonaWrongWords:
 		h.typos = 0.5
 	case PersonaStops:
-		h.events = append(h.events, event{day: min(stopDay, days-1), hour: 12, kind: eventStop})
+		h.does(eventStop, min(stopDay, days-1), 12)
 		if draw.IntN(2) == 0 {
-			h.events = append(h.events, event{day: stopDay + third, hour: 13, kind: eventStart})
+			h.does(eventStart, stopDay+third, 13)
 		}
 	case PersonaNewNumber:
-		h.events = append(h.events, event{day: third, hour: 15, kind: eventNumber})
+		h.does(eventNumber, third, 15)
 	case PersonaNewZone:
-		h.events = append(h.events, event{day: third, hour: 16, kind: eventZone})
+		h.does(eventZone, third, 16)
 	case PersonaCrisis:
-		h.events = append(h.events, event{day: third + draw.IntN(third), hour: 20, kind: eventCrisis})
+		h.does(eventCrisis, third+draw.IntN(third), 20)
 	case PersonaAbroad:
 		h.zone, h.locale = "Europe/Berlin", "de-DE"
 		if draw.IntN(2) == 0 {
 			h.zone, h.locale = "America/Mexico_City", "es-MX"
 		}
 	case PersonaBlocked:
-		h.events = append(h.events, event{day: third, hour: 10, kind: eventBlock})
+		h.does(eventBlock, third, 10)
 	}
-	return h
+}
+
+// does adds an event on a day, some hours after the time at which days begin.
+func (h *habits) does(kind eventKind, day, hour int) {
+	h.events = append(h.events, event{day: day, hour: hour, kind: kind})
 }
 
 // lifetime draws after how many days a person stops to answer: the hazard is the
