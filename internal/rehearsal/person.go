@@ -23,7 +23,9 @@ import (
 const eventsPerTurn = 20
 
 // person is one simulated person with everything of the programme that is theirs
-// alone: the workflow, its activities, and the clock that all of it reads.
+// alone: the workflow, its activities, and the clock that all of it reads. What has
+// no lock is touched by the environment's loop and by the one activity that it
+// waits for.
 type person struct {
 	r       *run
 	id      string

@@ -279,6 +279,7 @@ func (r *run) play() error {
 			r.cfg.Progress(day, r.cfg.Days)
 		}
 	}
+	defer staff.relay.Stop(r.ctx)
 	r.divide()
 	var group sync.WaitGroup
 	failed := make([]error, len(r.people))
@@ -291,6 +292,9 @@ func (r *run) play() error {
 		})
 	}
 	group.Wait()
+	for _, p := range r.people {
+		p.relay.Stop(r.ctx)
+	}
 	r.days.ended(r.cfg.Days)
 	for i, err := range failed {
 		if err != nil {
