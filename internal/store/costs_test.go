@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,5 +149,29 @@ func TestCostStatements(t *testing.T) {
 		_, err := w.CheckBudgets(w.ctx, at(2))
 		require.NoError(t, err)
 		require.Len(t, seen.sent, 2)
+	})
+}
+
+// A sweep reads each table once, however much was spent: only the rows of costs
+// are written one by one.
+func TestCostStatementsOfASweep(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Close())
+		var seen statements
+		w = seen.watch(t, store.Config{URL: w.url})
+		w.enrolled()
+		reads := func(from, to int) int {
+			for n := from; n <= to; n++ {
+				w.exchange(n)
+				w.spend(n, models.Usage{Prompt: 10})
+			}
+			seen.sent = nil
+			require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+			return len(slices.DeleteFunc(seen.sent, func(statement string) bool { return strings.HasPrefix(statement, "INSERT") }))
+		}
+		one, nine := reads(1, 1), reads(2, 10)
+		require.Equal(t, one, nine)
+		require.LessOrEqual(t, nine, 10)
+		require.Equal(t, 40, w.count("SELECT count(*) FROM costs"))
 	})
 }
