@@ -2,7 +2,9 @@ package worker
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strings"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"coachline/activities"
 	"coachline/internal/agent"
 	"coachline/internal/alert"
+	"coachline/internal/coach"
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/llm"
@@ -18,6 +21,8 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/screening"
 	"coachline/internal/sms"
+	"coachline/internal/store"
+	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/internal/zones"
 	"coachline/models"
@@ -47,16 +52,33 @@ const (
 	pageTimeout    = 15 * time.Second
 )
 
+// Outside is what activities reach outside of the database: the model, the carrier,
+// the people on call, and the clock.
+type Outside struct {
+	Model   ModelClient
+	Carrier CarrierClient
+	Pager   activities.Pager
+	Now     func() time.Time
+}
+
+// ModelClient answers, embeds and transcribes.
+type ModelClient interface {
+	agent.Model
+	agent.Embedder
+	Transcribe(ctx context.Context, sound models.Recording) (string, error)
+}
+
+// CarrierClient sends, looks up and deletes messages, and fetches recordings.
+type CarrierClient interface {
+	activities.Carrier
+	activities.Deleter
+	Fetch(ctx context.Context, providerSID string) (models.StatusCallback, error)
+	Recording(ctx context.Context, address string) (models.Recording, error)
+}
+
+// newActs builds the activities of a worker with the servers that the configuration
+// names.
 func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, stops *budgets) (*acts, error) {
-	library, registry, err := loadWords(cfg, toolParts{ledger: conns.Store, events: m})
-	if err != nil {
-		return nil, err
-	}
-	studies := newStudies(cfg, conns, m, registry)
-	rules, err := cfg.Coaching.Rules()
-	if err != nil {
-		return nil, err
-	}
 	client, err := newModelClient(cfg.Model)
 	if err != nil {
 		return nil, err
@@ -65,47 +87,88 @@ func newActs(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, 
 	if err != nil {
 		return nil, err
 	}
-	model, carrier := m.Model(client), m.Carrier(sender)
-	rows := conns.Store
-	memories, err := memory.New(memory.Config{Database: conns.Store.Database()})
+	parts, err := NewParts(cfg, conns.Store, m)
+	if err != nil {
+		return nil, err
+	}
+	parts.logger = conns.Logger
+	return parts.newActs(Outside{
+		Model: client, Carrier: sender, Now: time.Now, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
+	}, stops)
+}
+
+// Parts are what all activities of a process share. They are safe for concurrent
+// use.
+type Parts struct {
+	cfg      config.Config
+	rows     *store.Store
+	metrics  *metrics.Metrics
+	logger   *slog.Logger
+	library  *prompts.Library
+	registry *tools.Registry
+	rules    coach.Rules
+	studies  *study.Resolver
+}
+
+// NewParts loads texts, tools and rules for the activities on a store.
+func NewParts(cfg config.Config, rows *store.Store, m *metrics.Metrics) (*Parts, error) {
+	library, registry, err := loadWords(cfg, toolParts{ledger: rows, events: m})
+	if err != nil {
+		return nil, err
+	}
+	rules, err := cfg.Coaching.Rules()
+	if err != nil {
+		return nil, err
+	}
+	return &Parts{
+		cfg: cfg, rows: rows, metrics: m, logger: slog.Default(), library: library, registry: registry, rules: rules, studies: newStudies(cfg, rows, m, registry, slog.Default()),
+	}, nil
+}
+
+// newActs builds the activities.
+func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
+	cfg, rows, library, registry, m := p.cfg, p.rows, p.library, p.registry, p.metrics
+	model, carrier := m.Model(o.Model), m.Carrier(o.Carrier)
+	memories, err := memory.New(memory.Config{Database: rows.Database()})
 	if err != nil {
 		return nil, fmt.Errorf("opening memory: %w", err)
 	}
 	replies := agent.New(agent.Config{
-		Prompts: library, Model: model, Embedder: client, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
-		Zones: zones.Load, Now: time.Now, Settings: replySettings(cfg),
+		Prompts: library, Model: model, Embedder: o.Model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
+		Zones: zones.Load, Now: o.Now, Settings: replySettings(cfg),
 	})
-	agents := newStudyAgents(replies, studies)
+	agents := newStudyAgents(replies, p.studies)
+	listening := transcriber{notes: rows, carrier: o.Carrier, model: o.Model, metrics: m, log: p.logger, now: o.Now}
 	turns := &activities.TurnLoader{
-		Store: withTranscriber(cfg, rows, transcriber{notes: rows, carrier: sender, model: client, metrics: m, log: conns.Logger, now: time.Now}), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
-		Studies: studies, Recent: activities.NewRecent(), Metrics: m,
+		Store: withTranscriber(cfg, rows, listening), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
+		Studies: p.studies, Recent: activities.NewRecent(), Metrics: m,
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},
 	}
-	posts := &activities.SendActivities{Store: rows, Brake: rows, Carrier: carrier, Studies: studies, Now: time.Now, Metrics: m}
-	decisions := &activities.DecisionActivities{Rules: rules, Studies: studies, Zones: zones.Load, Tools: registry, Calls: rows, Metrics: m}
+	posts := &activities.SendActivities{Store: rows, Brake: rows, Carrier: carrier, Studies: p.studies, Now: o.Now, Metrics: m}
+	decisions := &activities.DecisionActivities{Rules: p.rules, Studies: p.studies, Zones: zones.Load, Tools: registry, Calls: rows, Metrics: m}
 	return &acts{
 		decisions: decisions,
 		turns:     turns,
-		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Costs: memories, ModelName: cfg.Model.Name},
+		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now, Costs: memories, ModelName: cfg.Model.Name},
 		tools: &activities.ToolActivities{
-			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: client, Facts: memories, Prompts: library, Zones: zones.Load,
-			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Studies: studies, Now: time.Now, Costs: memories, Metrics: m,
+			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: o.Model, Facts: memories, Prompts: library, Zones: zones.Load,
+			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Studies: p.studies, Now: o.Now, Costs: memories, Metrics: m,
 		},
-		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{store: conns.Store}, Rules: decisions, Metrics: m},
+		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{store: rows, now: o.Now}, Rules: decisions, Metrics: m},
 		subagents:   &activities.SubagentActivities{Store: rows, Tools: registry, Metrics: m},
 		removals:    &activities.RemovalActivities{Store: rows},
-		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: agents, Now: time.Now, Budgets: stops, Costs: memories, ModelName: cmp.Or(cfg.Model.Small, cfg.Model.Name)},
-		standing:    &activities.StandingActivities{Store: conns.Store},
+		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: agents, Now: o.Now, Budgets: stops, Costs: memories, ModelName: cmp.Or(cfg.Model.Small, cfg.Model.Name)},
+		standing:    &activities.StandingActivities{Store: rows},
 		front: &activities.NoticeActivities{
-			Store: rows, Alarms: rows, Pager: alert.New(alert.Config{URL: cfg.Worker.AlertURL.Reveal(), Timeout: pageTimeout}),
-			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Studies: studies,
-			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: time.Now,
+			Store: rows, Alarms: rows, Pager: o.Pager,
+			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Studies: p.studies,
+			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: o.Now,
 		},
-		posts: posts, erasures: &activities.ErasureActivities{Store: rows, Carrier: sender, Now: time.Now},
-		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: time.Now, Metrics: m},
-		late:   &activities.LaterRetries{Store: conns.Store, Posts: posts, Rules: rules, Studies: studies, Zones: zones.Load, Now: time.Now},
+		posts: posts, erasures: &activities.ErasureActivities{Store: rows, Carrier: o.Carrier, Now: o.Now},
+		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: o.Now, Metrics: m},
+		late:   &activities.LaterRetries{Store: rows, Posts: posts, Rules: p.rules, Studies: p.studies, Zones: zones.Load, Now: o.Now},
 	}, nil
 }
 

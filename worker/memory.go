@@ -10,9 +10,12 @@ import (
 
 // memoryQueue queues finished turns; the starters' sweep has them remembered in
 // batches.
-type memoryQueue struct{ store *store.Store }
+type memoryQueue struct {
+	store *store.Store
+	now   func() time.Time
+}
 
 // Remember implements activities.Background.
 func (q memoryQueue) Remember(ctx context.Context, in models.RememberInput) error {
-	return q.store.QueueMemory(ctx, models.MemoryJob{TurnID: in.TurnID, ParticipantID: in.ParticipantID, QueuedAt: time.Now()})
+	return q.store.QueueMemory(ctx, models.MemoryJob{TurnID: in.TurnID, ParticipantID: in.ParticipantID, QueuedAt: q.now()})
 }

@@ -4,7 +4,6 @@ import (
 	"reflect"
 
 	"go.temporal.io/sdk/interceptor"
-	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/internal/config"
@@ -62,7 +61,7 @@ func separateQueues(queues []activityQueue) map[string]string {
 }
 
 // registerActivities makes the activities known to a worker.
-func (q activityQueue) registerActivities(w sdk.Worker) {
+func (q activityQueue) registerActivities(w ActivityRegistry) {
 	for _, receiver := range q.activities {
 		w.RegisterActivity(receiver)
 	}

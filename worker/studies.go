@@ -3,13 +3,14 @@ package worker
 import (
 	"cmp"
 	"context"
+	"log/slog"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"coachline/internal/agent"
 	"coachline/internal/config"
-	"coachline/internal/connect"
 	"coachline/internal/metrics"
+	"coachline/internal/store"
 	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/models"
@@ -18,9 +19,9 @@ import (
 
 // newStudies returns what is in force for each person. The texts of a study are
 // checked as those of COACH_PROMPTS_DIR are, against the same tools.
-func newStudies(cfg config.Config, conns *connect.Connections, m *metrics.Metrics, registry *tools.Registry) *study.Resolver {
+func newStudies(cfg config.Config, rows *store.Store, m *metrics.Metrics, registry *tools.Registry, logger *slog.Logger) *study.Resolver {
 	return study.New(study.Config{
-		Studies: conns.Store, Logger: conns.Logger, Report: m.StudyFaults, KnownTools: tools.Names(),
+		Studies: rows, Logger: logger, Report: m.StudyFaults, KnownTools: tools.Names(),
 		LoadTexts: func(dir, programme string) (*prompts.Library, error) {
 			library, _, err := loadLibrary(dir, cmp.Or(programme, cfg.Coaching.Programme))
 			if err == nil {

@@ -15,7 +15,6 @@ import (
 
 	"coachline/internal/agent"
 	"coachline/internal/config"
-	"coachline/internal/connect"
 	"coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/seal"
@@ -94,8 +93,7 @@ func TestPeopleAreAnsweredAsTheirArmSays(t *testing.T) {
 	library, registry, err := loadWords(config.Config{}, toolParts{ledger: rows, events: m})
 	require.NoError(t, err)
 	var logged strings.Builder
-	conns := &connect.Connections{Store: rows, Logger: slog.New(slog.NewTextHandler(&logged, nil))}
-	studies := newStudies(config.Config{}, conns, m, registry)
+	studies := newStudies(config.Config{}, rows, m, registry, slog.New(slog.NewTextHandler(&logged, nil)))
 	model := &askedModel{}
 	base := agent.New(agent.Config{
 		Prompts: library, Model: model, Embedder: model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,

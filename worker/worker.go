@@ -12,7 +12,6 @@ import (
 
 	"go.temporal.io/sdk/interceptor"
 	sdk "go.temporal.io/sdk/worker"
-	"go.temporal.io/sdk/workflow"
 
 	"coachline/internal/build"
 	"coachline/internal/config"
@@ -20,7 +19,6 @@ import (
 	"coachline/internal/metrics"
 	"coachline/internal/study"
 	"coachline/models"
-	"coachline/workflows"
 )
 
 // segmentsPerSend bounds the segments of a send: a text is sent in parts of at
@@ -105,15 +103,8 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 	forWorkflows := base
 	forWorkflows.Interceptors = []interceptor.WorkerInterceptor{&queueInterceptor{queues: separateQueues(queues)}}
 	coach := sdk.New(conns.Temporal, models.QueueCoach, forWorkflows)
-	coach.RegisterWorkflowWithOptions(workflows.Participant, workflow.RegisterOptions{Name: models.WorkflowType})
-	coach.RegisterWorkflowWithOptions(workflows.Reconcile, workflow.RegisterOptions{Name: models.WorkflowReconcile})
-	coach.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: models.SubagentWorkflowType})
-	coach.RegisterActivity(acts.decisions)
-	coach.RegisterActivity(acts.turns)
-	coach.RegisterActivity(acts.tools)
-	coach.RegisterActivity(acts.subagents)
-	coach.RegisterActivity(acts.removals)
-	coach.RegisterActivity(acts.standing)
+	registerWorkflows(coach)
+	acts.registerOwn(coach)
 	workers := []sdk.Worker{coach}
 	for _, queue := range queues {
 		if !queue.separate {

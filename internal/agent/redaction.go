@@ -26,11 +26,22 @@ type Cleaner struct {
 	done *lru.Cache[original, string]
 }
 
-// original names a text to redact without holding it.
+// original names a text to redact, and how, without holding it.
 type original struct {
 	sum   [sha256.Size]byte
 	limit int
+	form  form
 }
+
+// form is what a text to redact is.
+type form int
+
+const (
+	plainText form = iota
+	// messageText is what a person wrote, in which marks of ours are disarmed.
+	messageText
+	jsonText
+)
 
 // NewCleaner returns a Cleaner that remembers nothing yet.
 func NewCleaner() *Cleaner {
@@ -43,13 +54,18 @@ func NewCleaner() *Cleaner {
 
 // Text returns a text as a model may see it; limit is that of redact.Text, or
 // none at 0.
-func (c *Cleaner) Text(text string, limit int) string {
+func (c *Cleaner) Text(text string, limit int) string { return c.cleanText(text, limit, plainText) }
+
+func (c *Cleaner) cleanText(text string, limit int, as form) string {
 	if text == "" {
 		return ""
 	}
-	key := original{sum: sha256.Sum256([]byte(text)), limit: limit}
+	key := original{sum: sha256.Sum256([]byte(text)), limit: limit, form: as}
 	if clean, ok := c.done.Get(key); ok {
 		return clean
+	}
+	if as == messageText {
+		text = marks.NeutraliseMessage(text)
 	}
 	var clean string
 	text = marks.Neutralise(text)
@@ -60,6 +76,20 @@ func (c *Cleaner) Text(text string, limit int) string {
 	}
 	c.done.Add(key, clean)
 	return clean
+}
+
+// cleanJSON returns JSON as a model may see it.
+func (c *Cleaner) cleanJSON(text string) (string, error) {
+	key := original{sum: sha256.Sum256([]byte(text)), form: jsonText}
+	if clean, ok := c.done.Get(key); ok {
+		return clean, nil
+	}
+	clean, err := redact.JSON([]byte(marks.Neutralise(text)))
+	if err != nil {
+		return "", err
+	}
+	c.done.Add(key, string(clean))
+	return string(clean), nil
 }
 
 // Turn returns a turn as a model may see it. An error means that nothing of it
@@ -75,14 +105,14 @@ func (c *Cleaner) Turn(turn models.TurnContext) (models.TurnContext, error) {
 	}
 	turn.Runs = slices.Clone(turn.Runs)
 	for i := range turn.Runs {
-		clean, err := redact.JSON([]byte(marks.Neutralise(turn.Runs[i].Result)))
+		clean, err := c.cleanJSON(turn.Runs[i].Result)
 		if err != nil {
 			return turn, fmt.Errorf("redacting a tool's result: %w", err)
 		}
-		turn.Runs[i].Result = string(clean)
+		turn.Runs[i].Result = clean
 	}
 	turn.Participant.Name = marks.Neutralise(turn.Participant.Name)
-	turn.Participant.Background = c.Text(marks.NeutraliseMessage(turn.Participant.Background), 0)
+	turn.Participant.Background = c.cleanText(turn.Participant.Background, 0, messageText)
 	known := &turn.Profile
 	for _, text := range []*string{
 		&known.HabitDomain, &known.MotivationalFrame, &known.PreferredTime, &known.PromptAnchor, &known.AdditionalInfo,
@@ -97,13 +127,13 @@ func (c *Cleaner) Turn(turn models.TurnContext) (models.TurnContext, error) {
 func (c *Cleaner) cleanEntry(m models.Message) (string, error) {
 	switch {
 	case m.Kind == models.KindToolCall || m.Kind == models.KindToolResult:
-		clean, err := redact.JSON([]byte(marks.Neutralise(m.Text)))
+		clean, err := c.cleanJSON(m.Text)
 		if err != nil {
 			return "", fmt.Errorf("redacting a tool row: %w", err)
 		}
-		return string(clean), nil
+		return clean, nil
 	case m.Role == models.RoleUser:
-		return c.Text(marks.NeutraliseMessage(m.Text), MaxText), nil
+		return c.cleanText(m.Text, MaxText, messageText), nil
 	}
 	return c.Text(m.Text, 0), nil
 }

@@ -145,7 +145,7 @@ func (c *costRows) readOutbox(tx *gorm.DB, ids []string) error {
 	if err != nil {
 		return err
 	}
-	phones, err := rowsIn[models.FormerPhone](tx.Select("id", "phone"), "id", former)
+	phones, err := rowsIn[models.FormerPhone](tx.Select("id", "participant_id", "until_at", "phone"), "id", former)
 	c.outbox = mapBy(rows, func(row models.Outbox) string { return row.ID })
 	c.phones, c.former = map[string]string{}, map[int64]string{}
 	for _, person := range people {

@@ -60,6 +60,21 @@ func TestCostsAreRecordedOnce(t *testing.T) {
 	})
 }
 
+// A text that went to a number which the person has changed since costs what that
+// number's country costs.
+func TestCostsOfAFormerNumber(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.exchange(1)
+		_, err := w.changePhone(newPhone, 3)
+		require.NoError(t, err)
+		require.Equal(t, 1, w.count("SELECT count(*) FROM outbox WHERE former_phone_id <> 0"))
+		require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+		require.Equal(t, 0, w.count("SELECT count(*) FROM cost_queue"))
+		require.Equal(t, 10_000, w.count("SELECT sum(micros) FROM costs WHERE kind = 'outbound'"))
+	})
+}
+
 // Without prices all is counted and nothing is priced; a trace lists each call of
 // a round.
 func TestCostsWithoutPrices(t *testing.T) {

@@ -100,8 +100,7 @@ func (r *Relay) Stop(ctx context.Context) { r.pool.stop(ctx) }
 // keeps replicas from sweeping in step. It may run once at a time.
 func (r *Relay) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := errors.Join(r.sweepAlarms(ctx), r.sweepEscalations(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx), r.sweepErasures(ctx), r.sweepCosts(ctx))
-		if err != nil && ctx.Err() == nil {
+		if err := r.Sweep(ctx); err != nil && ctx.Err() == nil {
 			r.cfg.Logger.Error("sweeping undelivered rows failed, trying again", "error", err)
 		}
 		select {
@@ -109,6 +108,12 @@ func (r *Relay) Run(ctx context.Context) {
 		case <-time.After(addJitter(r.cfg.Interval)):
 		}
 	}
+}
+
+// Sweep does once what Run does at every interval. It may run once at a time, and
+// not beside Run.
+func (r *Relay) Sweep(ctx context.Context) error {
+	return errors.Join(r.sweepAlarms(ctx), r.sweepEscalations(ctx), r.sweepNotices(ctx), r.sweepHints(ctx), r.sweepMemory(ctx), r.restoreTerminated(ctx), r.sweepErasures(ctx), r.sweepCosts(ctx))
 }
 
 // addJitter returns d, changed by up to 20 percent at random.

@@ -146,9 +146,22 @@ func FollowScript(body []byte) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	answer := ask.answer(requestID(body))
+	return ask.follow(requestID(body)), nil
+}
+
+// FollowRequest is FollowScript for a request that was not sent over HTTP; id goes
+// into the ids of the calls, which must differ within a conversation.
+func FollowRequest(ask Request, id string) (Answer, error) {
+	if param, problem := ask.check(); problem != "" {
+		return Answer{}, &RequestError{Param: param, Problem: problem}
+	}
+	return ask.follow(id), nil
+}
+
+func (ask Request) follow(id string) Answer {
+	answer := ask.answer(id)
 	answer.Prompt = ask.prompt()
-	return answer, nil
+	return answer
 }
 
 // ReadRequest reads the body of a chat completion request. An error is a

@@ -1,0 +1,78 @@
+package rehearsal
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"coachline/internal/sim/openai"
+	"coachline/models"
+)
+
+// model is the scripted coach of make dev without its server. Faults come by rate.
+type model struct {
+	r  *run
+	id string
+	// fails draws whether a call fails; nil never.
+	fails func() bool
+	mu    sync.Mutex
+	calls int
+}
+
+// charsPerToken is a usual rule of thumb; the script has no tokens.
+const charsPerToken = 4
+
+// Complete implements the model of the activities.
+func (m *model) Complete(_ context.Context, req models.ChatRequest) (models.ChatResponse, error) {
+	m.mu.Lock()
+	m.calls++
+	id := fmt.Sprintf("%s_%d", m.id, m.calls)
+	m.mu.Unlock()
+	if m.fails != nil && m.fails() {
+		m.r.count(func(t *tally) { t.ModelFaults++ })
+		return models.ChatResponse{}, &models.ModelError{Class: models.ModelBusy, Status: 503, Message: "the rehearsal refuses this call"}
+	}
+	answer, err := openai.FollowRequest(toRequest(req), id)
+	if err != nil {
+		return models.ChatResponse{}, &models.ModelError{Class: models.ModelRefused, Status: 400, Message: err.Error()}
+	}
+	m.r.count(func(t *tally) { t.ModelCalls++ })
+	out := models.ChatResponse{
+		Text: answer.Text, Model: req.Model, FinishReason: "stop",
+		Usage: models.Usage{Prompt: max(len(answer.Prompt)/charsPerToken, 1), Completion: max(len(answer.Text)/charsPerToken, 1)},
+	}
+	for _, call := range answer.Calls {
+		out.Calls = append(out.Calls, models.ToolCall{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments})
+		out.FinishReason = "tool_calls"
+	}
+	return out, nil
+}
+
+// toRequest gives a request the form that the script reads.
+func toRequest(req models.ChatRequest) openai.Request {
+	ask := openai.Request{Model: req.Model, Messages: make([]openai.Message, len(req.Messages)), Tools: make([]openai.Tool, len(req.Tools))}
+	for i, m := range req.Messages {
+		message := openai.Message{Role: m.Role, Content: openai.Content(m.Content), ToolCallID: m.ToolCallID}
+		for _, call := range m.ToolCalls {
+			message.ToolCalls = append(message.ToolCalls, openai.ToolCall{
+				ID: call.ID, Type: "function", Function: openai.Function{Name: call.Name, Arguments: call.Arguments},
+			})
+		}
+		ask.Messages[i] = message
+	}
+	for i, spec := range req.Tools {
+		ask.Tools[i].Function.Name, ask.Tools[i].Function.Description, ask.Tools[i].Function.Parameters = spec.Name, spec.Description, spec.Schema
+	}
+	return ask
+}
+
+// Embed implements the model of the activities: vectors are optional, and a
+// rehearsal has none.
+func (*model) Embed(context.Context, []string) ([][]float32, error) {
+	return nil, &models.ModelError{Class: models.ModelRefused, Message: "a rehearsal has no embeddings"}
+}
+
+// Transcribe implements the model of the activities.
+func (*model) Transcribe(context.Context, models.Recording) (string, error) {
+	return "", &models.ModelError{Class: models.ModelRefused, Message: "a rehearsal has no speech"}
+}

@@ -1,0 +1,117 @@
+package rehearsal
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coachline/internal/config"
+	"coachline/internal/store"
+	"coachline/models"
+)
+
+func settings(t *testing.T) config.Config {
+	t.Helper()
+	cfg, err := config.Load(nil, nil)
+	require.NoError(t, err)
+	return cfg
+}
+
+func rehearse(t *testing.T, cfg Config) Report {
+	t.Helper()
+	cfg.Settings = settings(t)
+	if cfg.Study == "" {
+		cfg.Study = models.DefaultStudy
+	}
+	report, err := Run(t.Context(), cfg)
+	require.NoError(t, err)
+	return report
+}
+
+// TestRehearsal plays a small study with every persona and faults of carrier and
+// model, and holds what no study may break: each text is answered in one turn,
+// nothing that the programme starts comes in quiet hours, people who opted out get
+// nothing, and the totals of people, carrier, tables and report are equal.
+func TestRehearsal(t *testing.T) {
+	report := rehearse(t, Config{People: 12, Days: 16, Seed: 7, CarrierFaults: 0.05, ModelFaults: 0.05, Undelivered: 0.05})
+	require.Empty(t, report.Broke)
+	for _, check := range report.Checks {
+		require.True(t, check.Holds, "%s: %s", check.Name, check.Detail)
+	}
+	require.Len(t, report.Personas, 12, "every persona is there")
+	require.Equal(t, report.Texts.CarrierTook, report.Texts.OutboxAccepted)
+	require.Equal(t, report.Texts.Segments, report.Texts.OutboxSegments)
+	require.Equal(t, report.Texts.PeopleWrote, report.Texts.InboundRows)
+	byHour, byKind := 0, 0
+	for _, count := range report.SendsByHour {
+		byHour += count
+	}
+	for _, count := range report.SendsByKind {
+		byKind += count
+	}
+	require.Equal(t, report.Texts.CarrierTook, byHour)
+	require.Equal(t, report.Texts.CarrierTook, byKind)
+
+	require.Greater(t, report.Prompts.Sent, 80)
+	require.Positive(t, report.Prompts.Answered)
+	require.Equal(t, 12, report.SendsByKind[models.KindGreeting])
+	require.Positive(t, report.SendsByKind[models.KindConsent], "somebody opted out")
+	require.Equal(t, 1, report.SendsByKind[models.KindSafety], "somebody was in crisis")
+	require.Positive(t, report.Quiet.Chosen, "the night owl chose a time in quiet hours")
+	require.Positive(t, report.Faults.CarrierRefused)
+	require.Positive(t, report.Faults.CarrierLost)
+	require.Positive(t, report.Faults.Undelivered)
+	require.Positive(t, report.Faults.Model)
+	require.Positive(t, report.Texts.Runs, "workflows were continued as new")
+
+	var text strings.Builder
+	require.NoError(t, report.Print(&text))
+	require.Contains(t, text.String(), "Quiet hours 21:00-08:00")
+	require.NotContains(t, text.String(), "BROKEN")
+}
+
+// TestRehearsalIsReproducible: the same seed gives the same report, another one
+// does not.
+func TestRehearsalIsReproducible(t *testing.T) {
+	play := func(seed uint64) string {
+		report := rehearse(t, Config{People: 6, Days: 5, Seed: seed, CarrierFaults: 0.05, Undelivered: 0.05})
+		report.Took = ""
+		text, err := json.Marshal(report)
+		require.NoError(t, err)
+		return string(text)
+	}
+	first := play(3)
+	require.Equal(t, first, play(3))
+	require.NotEqual(t, first, play(4))
+}
+
+// TestStudyOfItsOwn: people are enrolled in the copy of the study, with consent
+// where it asks for one, in one of its languages.
+func TestStudyOfItsOwn(t *testing.T) {
+	var people []models.Participant
+	report := rehearse(t, Config{
+		People: 8, Days: 2, Seed: 7, Study: "walking", StudySettings: models.StudySettings{RequireConsent: true, Locales: []string{"en-GB"}},
+		Export: func(ctx context.Context, rows *store.Store) (err error) {
+			people, err = rows.Participants(ctx, models.ParticipantQuery{})
+			return err
+		},
+	})
+	require.Empty(t, report.Broke)
+	require.False(t, report.Failed())
+	require.Len(t, people, 8)
+	for _, p := range people {
+		require.Equal(t, "walking", p.StudyID)
+		require.Equal(t, "en-GB", p.Locale)
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	for _, cfg := range []Config{{People: 1, Days: 1}, {People: 2}, {People: 2, Days: 1, Effect: 1}, {People: 2, Days: 1, ModelFaults: 2}} {
+		_, err := Run(t.Context(), cfg)
+		var field *models.FieldError
+		require.ErrorAs(t, err, &field)
+	}
+}

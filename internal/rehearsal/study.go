@@ -1,0 +1,154 @@
+package rehearsal
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/coach"
+	"coachline/internal/zones"
+	"coachline/models"
+)
+
+// study is the copy of the rehearsed study in the rehearsal's own database.
+type study struct {
+	id       string
+	settings models.StudySettings
+	// consent is what people agree to by enrolling; nil where the study asks for
+	// none.
+	consent *models.StudyConsent
+}
+
+// addStudy copies the study. Its seed follows from the rehearsal's, so that the same
+// people are drawn again.
+func (r *run) addStudy(ctx context.Context) error {
+	r.study = study{id: r.cfg.Study, settings: r.cfg.StudySettings}
+	if r.study.id != models.DefaultStudy {
+		text, err := json.Marshal(r.cfg.StudySettings)
+		if err != nil {
+			return fmt.Errorf("writing the settings of the study: %w", err)
+		}
+		row := models.Study{ID: r.study.id, Name: r.study.id, Settings: string(text), Planned: r.cfg.People, CreatedBy: actor, CreatedAt: r.from}
+		if _, err := r.store.AddStudy(ctx, row); err != nil {
+			return err
+		}
+		state := models.StudyRecruiting
+		_, err = r.store.ChangeStudy(ctx, models.StudyUpdate{ID: r.study.id, Patch: models.StudyPatch{State: &state}, Actor: actor, Now: r.from})
+		if err != nil {
+			return err
+		}
+	}
+	if err := r.setSeed(ctx); err != nil {
+		return err
+	}
+	if !r.study.settings.RequireConsent {
+		return nil
+	}
+	text, err := r.store.AddConsentText(ctx, models.ConsentText{StudyID: r.study.id, Locale: "en", Body: "I take part in this rehearsal.", CreatedBy: actor, CreatedAt: r.from})
+	if err != nil {
+		return err
+	}
+	r.study.consent = &models.StudyConsent{Version: text.Version, Locale: text.Locale, Method: models.MethodForm}
+	return nil
+}
+
+// setSeed replaces the random seed and the key of the copy.
+func (r *run) setSeed(ctx context.Context) error {
+	seed := make([]byte, 32)
+	binary.LittleEndian.PutUint64(seed, r.cfg.Seed)
+	row := models.Study{ID: r.study.id, Seed: seed, PseudonymKey: slices.Concat(seed[8:], seed[:8])}
+	err := r.store.Database().Write(ctx, func(tx *gorm.DB) error {
+		return tx.Select("seed", "pseudonym_key").UpdateColumns(&row).Error
+	})
+	if err != nil {
+		return fmt.Errorf("setting the seed of the study: %w", err)
+	}
+	return nil
+}
+
+// enrol takes the person in, as the API does. The relay tells Temporal when the
+// person is played.
+func (p *person) enrol() error {
+	now := p.now()
+	row := models.Participant{
+		ID: p.id, Phone: p.phone, Name: "Person", Timezone: p.habits.zone, Locale: p.locale(), Channel: models.ChannelSMS, StudyID: p.r.study.id,
+		Status: models.StatusActive, Mode: models.ModeIntake, NextSeq: 1, EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,
+	}
+	by := models.Enrolment{Actor: actor, Key: p.id, Body: p.id, Consent: p.r.study.consent}
+	who := models.ParticipantState{ParticipantID: p.id, Zone: row.Timezone}
+	at, err := coach.Input{State: who, Now: now, Rules: p.r.rules, Zones: zones.Load}.FirstGreeting()
+	if err != nil {
+		return fmt.Errorf("planning the greeting of %s: %w", p.id, err)
+	}
+	at = at.UTC().Truncate(time.Microsecond)
+	row.GreetingAt = &at
+	_, err = p.r.store.EnrollOnce(p.r.ctx, row, by)
+	return err
+}
+
+// locale is the person's, as far as the study has the language.
+func (p *person) locale() string {
+	allowed := p.r.study.settings.Locales
+	if len(allowed) == 0 || slices.Contains(allowed, p.habits.locale) {
+		return p.habits.locale
+	}
+	return allowed[0]
+}
+
+// The arms of a study that has none of its own, and the stream of draws that
+// divides people between them.
+const (
+	armControl   = "control"
+	armTreatment = "treatment"
+	divideStream = 1
+)
+
+// divide puts half of the people into the treatment where the study has no arms.
+// Nothing of the programme differs between the two: only what the treatment adds to
+// the probability of an answer.
+func (r *run) divide() {
+	if len(r.study.settings.Arms) > 0 {
+		return
+	}
+	for i, isTreated := range drawPairs(r.cfg.Seed, len(r.people)) {
+		if r.people[i].arm = armControl; isTreated {
+			r.people[i].arm = armTreatment
+		}
+	}
+}
+
+// drawPairs draws for people in pairs which of the two is treated.
+func drawPairs(seed uint64, people int) []bool {
+	draw := rand.New(rand.NewPCG(seed, divideStream))
+	out := make([]bool, people)
+	for i := range out {
+		out[i] = draw.IntN(2) == 1
+		if i%2 == 1 {
+			out[i] = !out[i-1]
+		}
+	}
+	return out
+}
+
+// isTreated reports whether the person is in an arm that is not the first one.
+func (p *person) isTreated() bool {
+	arms := p.r.study.settings.Arms
+	if len(arms) == 0 {
+		return p.arm == armTreatment
+	}
+	if p.arm == "" {
+		row, err := p.r.store.Participant(p.r.ctx, p.id)
+		if err != nil && !errors.Is(err, models.ErrNotFound) {
+			p.r.broke("reading the arm", p.id, err)
+		}
+		p.arm = row.Arm
+	}
+	return p.arm != "" && p.arm != arms[0].Name
+}
