@@ -27,6 +27,8 @@ type Enrolment struct {
 	// Consent is the person's agreement to take part in the study; nil where none
 	// was recorded.
 	Consent *StudyConsent
+	// Strata holds the levels of the study's strata that are known, by name.
+	Strata map[string]string
 }
 
 // Removal takes a participant out of the programme.

@@ -99,7 +99,7 @@ func (h *handlers) enrolParticipant(ctx context.Context, in *enrolRequest) (*par
 		return nil, h.toFailure("enrolling", err)
 	}
 	saved, err := h.store.EnrollOnce(ctx, p, models.Enrolment{
-		Actor: actorOf(ctx), Key: in.Key, Body: string(request), Consent: toConsenting(in.Body.Consent),
+		Actor: actorOf(ctx), Key: in.Key, Body: string(request), Consent: toConsenting(in.Body.Consent), Strata: in.Body.Strata,
 	})
 	if errors.Is(err, models.ErrKeyUsed) {
 		return nil, newFailure(http.StatusConflict, "Idempotency-Key: already used for another request, or for a participant who has been removed")

@@ -163,6 +163,7 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerTakeOvers,
 		h.registerCohorts,
 		h.registerStudies,
+		h.registerAllocations,
 		h.registerErasures,
 		h.registerAttention,
 		h.registerAlerts,

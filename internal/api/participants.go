@@ -65,6 +65,8 @@ type NewParticipant struct {
 	Signup     bool           `json:"signup,omitempty" doc:"The person has just signed up themselves: they are greeted at once, also in quiet hours."`
 	Study      string         `json:"study,omitempty" maxLength:"40" doc:"Id of a study that recruits; the study default where it is left out. It never changes."`
 	Consent    *Consenting    `json:"consent,omitempty" doc:"The agreement to the study's consent text; required where the study says so."`
+	// Strata holds the levels of the study's strata that are known, by name.
+	Strata map[string]string `json:"strata,omitempty" doc:"Levels of the study's strata by name, as far as they are known. The person is allocated to an arm at once when all are."`
 }
 
 // ParticipantChange is a partial update; fields that are left out stay as they

@@ -34,7 +34,7 @@ func (s *Store) enroll(ctx context.Context, p models.Participant, by models.Enro
 	setDefaults(&p)
 	p.PhoneIndex = s.base.Index(p.Phone)
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		if err := addParticipant(tx, &p, newMember{by: models.Audit{Actor: by.Actor}, consent: by.Consent}); err != nil || key == nil {
+		if err := addParticipant(tx, &p, newMember{by: models.Audit{Actor: by.Actor}, consent: by.Consent, strata: by.Strata}); err != nil || key == nil {
 			return err
 		}
 		expired := p.EnrolledAt.Add(-EnrolmentKeyLife)
@@ -50,16 +50,20 @@ func (s *Store) enroll(ctx context.Context, p models.Participant, by models.Enro
 	return p, nil
 }
 
-// newMember says who enrols a participant, of what the enrolment is a part, and what
-// the person has agreed to.
+// newMember says who enrols a participant, of what the enrolment is a part, what the
+// person has agreed to, and the levels of their strata as far as they are known.
 type newMember struct {
 	by      models.Audit
 	consent *models.StudyConsent
+	strata  map[string]string
 }
 
 // addParticipant adds the rows of a new participant.
 func addParticipant(tx *gorm.DB, p *models.Participant, in newMember) error {
 	if err := joinStudy(tx, p, in); err != nil {
+		return err
+	}
+	if err := allocateNew(tx, p, in); err != nil {
 		return err
 	}
 	before, err := consentOfPhone(tx, p.PhoneIndex)

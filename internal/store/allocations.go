@@ -1,0 +1,283 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/internal/trial"
+	"coachline/models"
+)
+
+// lockArms reads how a study draws its arms, and keeps other transactions from
+// drawing until this one ends. False for a study without arms.
+func lockArms(tx *gorm.DB, studyID string) (trial.Design, bool, error) {
+	study, err := studyByID.Take(tx, studyID)
+	if err != nil {
+		return trial.Design{}, false, err
+	}
+	design, found, err := designOf(study)
+	if err != nil || !found {
+		return design, false, err
+	}
+	// What is read after this is newer than what the transaction before it wrote.
+	if err := forUpdate(tx).Where("id = ?", studyID).Take(&study).Error; err != nil {
+		return design, false, err
+	}
+	return designOf(study)
+}
+
+// designOf returns how a study draws its arms; false for one without arms.
+func designOf(study models.Study) (trial.Design, bool, error) {
+	settings, err := study.ReadSettings()
+	return trial.Design{StudyID: study.ID, Seed: study.Seed, Arms: settings.Arms, Randomisation: settings.Randomisation}, len(settings.Arms) > 0, err
+}
+
+// checkStrata refuses levels that the study does not have.
+func checkStrata(design trial.Design, strata map[string]string) error {
+	for name, level := range strata {
+		i := slices.IndexFunc(design.Randomisation.Strata, func(s models.Stratum) bool { return s.Name == name })
+		if i < 0 {
+			return models.BadField("strata."+name, "is not a stratum of the study")
+		}
+		if levels := design.Randomisation.Strata[i].Levels; !slices.Contains(levels, level) {
+			return models.BadField("strata."+name, "must be one of %q", levels)
+		}
+	}
+	return nil
+}
+
+// levelsOf adds to the given strata those that are fields of the participant.
+func levelsOf(p models.Participant, strata map[string]string) map[string]string {
+	levels := map[string]string{"gender": p.Gender, "ethnicity": p.Ethnicity, "locale": p.Locale}
+	for name, level := range strata {
+		levels[name] = level
+	}
+	return levels
+}
+
+// allocateNew draws the arm of a participant who is being enrolled, where the study
+// has arms and all strata are known. It comes before any row is written, so that
+// transactions take the study's lock first.
+func allocateNew(tx *gorm.DB, p *models.Participant, in newMember) error {
+	p.Arm = ""
+	design, found, err := lockArms(tx, p.StudyID)
+	if err != nil {
+		return err
+	}
+	if err := checkStrata(design, in.strata); err != nil || !found {
+		return err
+	}
+	_, err = addAllocation(tx, design, p, trial.Person{ParticipantID: p.ID, Levels: levelsOf(*p, in.strata), By: in.by.Actor, At: p.CreatedAt})
+	if errors.Is(err, trial.ErrStrata) {
+		return nil // allocated when the last stratum becomes known
+	}
+	return err
+}
+
+// addAllocation draws and records an arm and sets it in p, whose row the caller
+// writes. The audit says that it was done, and not the arm.
+func addAllocation(tx *gorm.DB, design trial.Design, p *models.Participant, who trial.Person) (models.Allocation, error) {
+	stratum, err := design.StratumOf(who.Levels)
+	if err != nil {
+		return models.Allocation{}, err
+	}
+	past, err := readPast(tx, design, stratum)
+	if err != nil {
+		return models.Allocation{}, err
+	}
+	who.At = instant(who.At)
+	row, err := design.Allocate(past, who)
+	if err != nil {
+		return row, err
+	}
+	if err := tx.Create(&row).Error; err != nil {
+		return row, err
+	}
+	p.Arm = row.Arm
+	return row, database.AddAudit(tx, models.Audit{
+		ParticipantID: p.ID, Actor: who.By, Action: "allocate", Object: studyObject(design.StudyID), Detail: fmt.Sprintf("number %d", row.Number), At: who.At,
+	})
+}
+
+// readPast reads of the record what the next draw in a stratum depends on. The
+// study is locked.
+func readPast(tx *gorm.DB, design trial.Design, stratum string) (trial.Past, error) {
+	var past trial.Past
+	var newest []models.Allocation
+	if err := tx.Where("study_id = ?", design.StudyID).Order("number DESC").Limit(1).Find(&newest).Error; err != nil {
+		return past, err
+	}
+	if len(newest) > 0 {
+		past.Number, past.Head = newest[0].Number, newest[0].Hash
+	}
+	var err error
+	switch design.Randomisation.Method {
+	case models.RandomSimple:
+	case models.RandomBlocks:
+		past.Block, err = newestBlock(tx, design.StudyID, stratum)
+	case models.RandomMinimisation:
+		err = tx.Model(&models.Allocation{}).Select("stratum, arm, count(*) AS people").Where("study_id = ?", design.StudyID).
+			Group("stratum, arm").Scan(&past.Counts).Error
+	}
+	return past, err
+}
+
+// newestBlock reads the newest permuted block of a stratum.
+func newestBlock(tx *gorm.DB, studyID, stratum string) (trial.Block, error) {
+	var block trial.Block
+	var rows []models.Allocation
+	newest := tx.Model(&models.Allocation{}).Select("max(block)").Where("study_id = ? AND stratum = ?", studyID, stratum)
+	err := tx.Where("study_id = ? AND stratum = ? AND block = (?)", studyID, stratum, newest).Order("number").Find(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return block, err
+	}
+	block = trial.Block{Number: rows[0].Block, Opened: rows[0].Counter, Taken: map[string]int{}}
+	for _, row := range rows {
+		block.Taken[row.Arm]++
+	}
+	return block, nil
+}
+
+// Allocate draws the arm of an enrolled person who has none, now that all strata are
+// known, and returns the row. ErrNotFound when unknown, removed or in another study,
+// ErrConflict for one who has an arm, *FieldError for strata that are unknown or
+// missing and for a study without arms.
+func (s *Store) Allocate(ctx context.Context, in models.AllocationRequest) (models.Allocation, error) {
+	var row models.Allocation
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		design, found, err := lockArms(tx, in.StudyID)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return models.BadField("study", "has no arms")
+		}
+		if err := checkStrata(design, in.Strata); err != nil {
+			return err
+		}
+		p, err := lockEnrolled(tx, in.ParticipantID)
+		if err != nil {
+			return err
+		}
+		switch {
+		case p.StudyID != in.StudyID:
+			return models.ErrNotFound
+		case p.Arm != "":
+			return models.ErrConflict
+		}
+		row, err = addAllocation(tx, design, &p, trial.Person{ParticipantID: p.ID, Levels: levelsOf(p, in.Strata), By: in.Actor, At: in.Now})
+		if errors.Is(err, trial.ErrStrata) {
+			return models.BadField("strata", "%s", err.Error())
+		}
+		if err != nil {
+			return err
+		}
+		return saveParticipant(tx, &p, instant(in.Now))
+	})
+	if err != nil {
+		return models.Allocation{}, fmt.Errorf("allocating a participant: %w", classify(err))
+	}
+	return row, nil
+}
+
+// Allocations returns a page of a study's allocations with numbers above after, in
+// order. A limit outside 1..200 counts as 200.
+func (s *Store) Allocations(ctx context.Context, studyID string, after int64, limit int) ([]models.Allocation, error) {
+	var rows []models.Allocation
+	err := s.reader(ctx).Where("study_id = ? AND number > ?", studyID, after).Order("number").Limit(pageLimit(limit)).Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading allocations: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// CheckAllocations draws every allocation of a study again and compares the arms of
+// its people with the record. ErrNotFound for an unknown study.
+func (s *Store) CheckAllocations(ctx context.Context, studyID string) (models.AllocationCheck, error) {
+	var out models.AllocationCheck
+	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+		out = models.AllocationCheck{}
+		study, err := studyByID.Take(tx, studyID)
+		if err != nil {
+			return err
+		}
+		design, _, err := designOf(study)
+		if err != nil {
+			return err
+		}
+		if err := checkRows(tx, design, &out); err != nil || out.Problem != "" {
+			return err
+		}
+		return checkArms(tx, studyID, &out)
+	})
+	if err != nil {
+		return out, fmt.Errorf("checking allocations: %w", classify(err))
+	}
+	return out, nil
+}
+
+func checkRows(tx *gorm.DB, design trial.Design, out *models.AllocationCheck) error {
+	verifier := trial.NewVerifier(design)
+	for {
+		var rows []models.Allocation
+		if err := tx.Where("study_id = ? AND number > ?", design.StudyID, out.Rows).Order("number").Limit(maxPage).Find(&rows).Error; err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if fault := verifier.Check(row); fault != nil {
+				out.BadRow, out.Problem = fault.Number, fault.Problem
+				return nil
+			}
+			out.Rows, out.Head = row.Number, row.Hash
+		}
+		if len(rows) < maxPage {
+			return nil
+		}
+	}
+}
+
+const armsDiffer = "SELECT p.id, coalesce(a.number, 0) AS number FROM participants p LEFT JOIN allocations a ON a.study_id = p.study_id AND a.participant_id = p.id " +
+	"WHERE p.study_id = ? AND p.arm <> coalesce(a.arm, '') ORDER BY 2, 1 LIMIT 1"
+
+// checkArms finds a person whose arm is not the one of the record; so rows removed
+// from its end are found too.
+func checkArms(tx *gorm.DB, studyID string, out *models.AllocationCheck) error {
+	var found []struct {
+		ID     string
+		Number int64
+	}
+	if err := tx.Raw(armsDiffer, studyID).Scan(&found).Error; err != nil || len(found) == 0 {
+		return err
+	}
+	out.BadRow = found[0].Number
+	out.Problem = fmt.Sprintf("the arm of participant %s is not the one of the record", found[0].ID)
+	if found[0].Number == 0 {
+		out.BadRow = out.Rows + 1
+		out.Problem = fmt.Sprintf("participant %s has an arm, and the record has no row for it", found[0].ID)
+	}
+	return nil
+}
+
+// StudySeed returns a study's seed, for a check of its allocations elsewhere, and
+// records who read it: with the seed the next arms can be foretold. ErrNotFound.
+func (s *Store) StudySeed(ctx context.Context, studyID, actor string, now time.Time) ([]byte, error) {
+	var seed []byte
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		study, err := studyByID.Take(tx, studyID)
+		if err != nil {
+			return err
+		}
+		seed = study.Seed
+		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "study_seed_read", Object: studyObject(studyID), At: instant(now)})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the seed: %w", classify(err))
+	}
+	return seed, nil
+}

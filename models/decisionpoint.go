@@ -1,0 +1,43 @@
+package models
+
+import "time"
+
+// DecisionPoint is one row of table decisions: a decision point of a person, at a slot of
+// a prompt. It is written before what it decides is done, also where the person was
+// not available. Rows are only added.
+type DecisionPoint struct {
+	ID            string `gorm:"primaryKey"` // the prompt's
+	StudyID       string
+	ParticipantID string
+	// Number counts the decision points of the person from 1.
+	Number     int64
+	ScheduleID string
+	LocalDate  string
+	// DayInStudy is 1 on the person's local date of enrolment.
+	DayInStudy int
+	DecidedAt  time.Time
+	Available  bool
+	// Reason says why the person was not available.
+	Reason string
+	// Policy names the rule; Options is a JSON object of the options' probabilities.
+	Policy  string
+	Options string
+	// Option is what was drawn; empty where the person was not available.
+	Option      string
+	Send        bool
+	Instruction string
+	// Intervention is false for the last option of the study, which the others are
+	// compared with. RandProb is the probability that it is true.
+	Intervention bool
+	RandProb     float64
+	Draw         float64
+	// Counter selects the random numbers of the row in the person's sequence.
+	Counter   int64
+	Algorithm int
+	Build     string // of the programme that decided
+	// OutcomeHours is within how many hours of DecidedAt an answer counts.
+	OutcomeHours int
+}
+
+// TableName is the table's name.
+func (DecisionPoint) TableName() string { return "decisions" }

@@ -1,0 +1,99 @@
+package starter
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+const (
+	allocationsPath = studyPath + "/allocations"
+	studySeedPath   = studyPath + "/seed"
+)
+
+type allocationsRequest struct {
+	ID     string `path:"id" maxLength:"40" doc:"Id of a study."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"200"`
+	Cursor int64  `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
+}
+
+type newAllocationRequest struct {
+	ID   string `path:"id" maxLength:"40" doc:"Id of a study."`
+	Body api.NewAllocation
+}
+
+// registerAllocations adds the routes of a study's arms. What shows an arm, or lets
+// the next one be foretold, needs a permission that no role but the administrator's
+// has: coaches allocate without seeing to what.
+func (h *handlers) registerAllocations(router huma.API) {
+	missing := []int{http.StatusNotFound}
+	register(router, route{method: http.MethodGet, path: allocationsPath, id: "list-allocations", needs: auth.AllocationRead,
+		summary: "The record of a study's allocations, in order", errors: missing}, h.listAllocations)
+	register(router, route{method: http.MethodPost, path: allocationsPath, id: "allocate-participant", needs: auth.ParticipantEnrol,
+		summary: "Allocate a person, once all strata are known", status: http.StatusCreated,
+		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.allocate)
+	register(router, route{method: http.MethodGet, path: allocationsPath + "/check", id: "check-allocations", needs: auth.AllocationRead,
+		summary: "Draw every allocation of a study again and compare", errors: missing}, h.checkAllocations)
+	register(router, route{method: http.MethodGet, path: studySeedPath, id: "get-study-seed", needs: auth.AllocationRead,
+		summary: "The seed of a study's allocations; the reading is audited", errors: missing}, h.readSeed)
+}
+
+func (h *handlers) listAllocations(ctx context.Context, in *allocationsRequest) (*answer[api.AllocationPage], error) {
+	if _, err := h.store.Study(ctx, in.ID); err != nil {
+		return nil, h.studyFailure("listing allocations", err)
+	}
+	rows, err := h.store.Allocations(ctx, in.ID, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, h.toFailure("listing allocations", err)
+	}
+	page := api.AllocationPage{Allocations: make([]models.Allocation, len(rows))}
+	for i, row := range rows {
+		row.AllocatedAt = row.AllocatedAt.UTC()
+		page.Allocations[i] = row
+	}
+	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.Allocation) (string, []models.Allocation, error) {
+		more, err := h.store.Allocations(ctx, in.ID, last.Number, 1)
+		return strconv.FormatInt(last.Number, 10), more, err
+	})
+	if err != nil {
+		return nil, h.toFailure("listing allocations", err)
+	}
+	return newAnswer("", page), nil
+}
+
+func (h *handlers) allocate(ctx context.Context, in *newAllocationRequest) (*created[api.Allocated], error) {
+	row, err := h.store.Allocate(ctx, models.AllocationRequest{
+		StudyID: in.ID, ParticipantID: in.Body.ParticipantID, Strata: in.Body.Strata, Actor: actorOf(ctx), Now: h.now(),
+	})
+	if errors.Is(err, models.ErrConflict) {
+		return nil, newFailure(http.StatusConflict, "participant_id: has been allocated before")
+	}
+	if err != nil {
+		return nil, h.toFailure("allocating", err)
+	}
+	return newCreated(studiesPath+"/"+in.ID+"/allocations", "Allocated", api.Allocated{ParticipantID: row.ParticipantID, Number: row.Number}), nil
+}
+
+func (h *handlers) checkAllocations(ctx context.Context, in *studyRequest) (*answer[api.AllocationCheck], error) {
+	check, err := h.store.CheckAllocations(ctx, in.ID)
+	if err != nil {
+		return nil, h.studyFailure("checking allocations", err)
+	}
+	return newAnswer("", api.AllocationCheck{OK: check.Problem == "", Rows: check.Rows, Head: check.Head, BadRow: check.BadRow, Problem: check.Problem}), nil
+}
+
+func (h *handlers) readSeed(ctx context.Context, in *studyRequest) (*answer[api.StudySeed], error) {
+	seed, err := h.store.StudySeed(ctx, in.ID, actorOf(ctx), h.now())
+	if err != nil {
+		return nil, h.studyFailure("reading the seed", err)
+	}
+	return newAnswer("", api.StudySeed{Seed: base64.StdEncoding.EncodeToString(seed)}), nil
+}
