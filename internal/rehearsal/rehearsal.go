@@ -47,6 +47,8 @@ const (
 	// defect.
 	stuckAfter = 2 * time.Minute
 	dayLength  = 24 * time.Hour
+	// recruitment is how long after the start people are enrolled.
+	recruitment = 8 * time.Hour
 	// mostPeople and mostDays are what the numbers of phones and a machine's memory
 	// hold.
 	mostPeople = 1000
@@ -227,7 +229,8 @@ func (c Config) drawPerson(number int) (*rand.Rand, habits) {
 // newPerson makes a person, whose draws depend on the seed and the number alone.
 func (r *run) newPerson(number int) error {
 	sum := seedOf(r.cfg.Seed, number)
-	p := &person{r: r, number: number, id: "conv_" + hex.EncodeToString(sum[:12]), phone: r.phoneOf(number), clock: r.from}
+	p := &person{r: r, number: number, id: "conv_" + hex.EncodeToString(sum[:12]), phone: r.phoneOf(number)}
+	p.clock = r.from.Add(recruitment / time.Duration(r.cfg.People) * time.Duration(number)).Truncate(time.Second)
 	p.draw, p.habits = r.cfg.drawPerson(number)
 	p.carrier = &carrier{person: p}
 	set, err := r.parts.NewSet(worker.Outside{Model: newModel(p), Carrier: p.carrier, Pager: pager{r}, Now: p.now})
@@ -252,8 +255,7 @@ func newModel(p *person) *model {
 
 // plan puts what is known beforehand into a person's agenda.
 func (p *person) plan() {
-	recruited := p.r.from.Add(time.Duration(p.number) * 3 * time.Minute % (8 * time.Hour))
-	p.at(recruited, p.enrol)
+	p.at(p.clock, func() { p.deliver(p.r.ctx) })
 	for _, e := range p.habits.events {
 		at := p.r.from.Add(time.Duration(e.day)*dayLength + time.Duration(e.hour)*time.Hour)
 		p.at(at, func() { p.act(p.r.ctx, e) })
@@ -283,8 +285,15 @@ func (r *run) play() error {
 	r.divide()
 	var group sync.WaitGroup
 	failed := make([]error, len(r.people))
-	for i, p := range r.people {
+	for _, p := range r.people {
+		// One after the other, in the same order each time: an arm follows from those
+		// before it.
+		if err := p.enrol(); err != nil {
+			return err
+		}
 		p.plan()
+	}
+	for i, p := range r.people {
 		group.Go(func() {
 			r.days.enter()
 			defer r.days.leave()

@@ -73,8 +73,9 @@ func (r *run) setSeed(ctx context.Context) error {
 	return nil
 }
 
-// enrol takes the person in, as the API does, and tells Temporal.
-func (p *person) enrol() {
+// enrol takes the person in, as the API does. The relay tells Temporal when the
+// person is played.
+func (p *person) enrol() error {
 	now := p.now()
 	row := models.Participant{
 		ID: p.id, Phone: p.phone, Name: "Person", Timezone: p.habits.zone, Locale: p.locale(), Channel: models.ChannelSMS, StudyID: p.r.study.id,
@@ -83,16 +84,13 @@ func (p *person) enrol() {
 	by := models.Enrolment{Actor: actor, Key: p.id, Body: p.id, Consent: p.r.study.consent}
 	who := models.ParticipantState{ParticipantID: p.id, Zone: row.Timezone}
 	at, err := coach.Input{State: who, Now: now, Rules: p.r.rules, Zones: zones.Load}.FirstGreeting()
-	if err == nil {
-		at = at.UTC().Truncate(time.Microsecond)
-		row.GreetingAt = &at
-		_, err = p.r.store.EnrollOnce(p.r.ctx, row, by)
-	}
 	if err != nil {
-		p.r.broke("enrolment", p.id, err)
-		return
+		return fmt.Errorf("planning the greeting of %s: %w", p.id, err)
 	}
-	p.deliver(p.r.ctx)
+	at = at.UTC().Truncate(time.Microsecond)
+	row.GreetingAt = &at
+	_, err = p.r.store.EnrollOnce(p.r.ctx, row, by)
+	return err
 }
 
 // locale is the person's, as far as the study has the language.
