@@ -83,7 +83,7 @@ func (p *person) hear(one sent) {
 // hearPrompt draws whether a prompt is answered in time.
 func (p *person) hearPrompt(one sent) {
 	lift := 0.0
-	if p.isTreated() {
+	if p.treats(p.r.decisionOf(one.promptID)) {
 		lift = p.r.cfg.Effect
 	}
 	at := point{promptID: one.promptID, added: p.habits.added(one.at, p.r.cfg.Effect), answered: p.habits.answers(p.draw, one.at, lift)}

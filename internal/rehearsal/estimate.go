@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"math"
+	"time"
 )
 
 // Effect is a known effect and what an analysis of the rehearsed tables finds.
@@ -221,40 +222,68 @@ func studentQuantile(degrees float64) float64 {
 	return z + first/d + second/(d*d) + third/(d*d*d)
 }
 
-// estimate analyses the tables; nil where no effect was added.
+// estimate analyses the tables; nil where no effect was added. A study with
+// decision points is analysed by these, another one by arms.
 func (r *run) estimate(rows *tables) *Effect {
 	if r.cfg.Effect == 0 {
 		return nil
 	}
-	truth, points := 0.0, 0
-	var control, treatment []float64
+	out := &Effect{Added: r.cfg.Effect, Method: methodMeans}
 	for _, p := range r.people {
-		sent, answered := 0, 0
 		for _, at := range p.heard.points {
-			truth += at.added
-			points++
-			if row, known := rows.prompts[at.promptID]; known {
-				sent++
-				if row.isAnswered() {
-					answered++
-				}
-			}
+			out.True += at.added
+			out.Points++
 		}
-		if sent == 0 {
+	}
+	out.True /= max(float64(out.Points), 1)
+	found := differenceOfMeans(r.sharesByArm(rows))
+	if points := r.observations(rows); len(points) > 0 {
+		out.Method, out.Points, found = methodWCLS, len(points), weightedCentred(points)
+	}
+	out.Estimate, out.Low, out.High, out.Covers = found.estimate, found.low, found.high, found.covers(out.True)
+	return out
+}
+
+// sharesByArm returns each person's share of answered prompts, by arm.
+func (r *run) sharesByArm(rows *tables) (control, treatment []float64) {
+	sent, answered := map[string]float64{}, map[string]float64{}
+	for _, row := range rows.prompts {
+		if row.SentAt == nil {
 			continue
 		}
-		share := float64(answered) / float64(sent)
-		if p.isTreated() {
+		sent[row.ParticipantID]++
+		if row.isAnswered() {
+			answered[row.ParticipantID]++
+		}
+	}
+	for _, p := range r.people {
+		if sent[p.id] == 0 {
+			continue
+		}
+		share := answered[p.id] / sent[p.id]
+		if p.treats(nil) {
 			treatment = append(treatment, share)
 		} else {
 			control = append(control, share)
 		}
 	}
-	found := differenceOfMeans(control, treatment)
-	out := &Effect{Added: r.cfg.Effect, Method: methodMeans, Estimate: found.estimate, Low: found.low, High: found.high, Points: points}
-	if points > 0 {
-		out.True = truth / float64(points)
+	return control, treatment
+}
+
+// observations are the decision points at which the person was available.
+func (r *run) observations(rows *tables) []observation {
+	var points []observation
+	for _, d := range rows.decisions {
+		p := r.byID[d.ParticipantID]
+		if !d.Available || p == nil {
+			continue
+		}
+		row := rows.prompts[d.ID]
+		until := d.DecidedAt.Add(time.Duration(d.OutcomeHours) * time.Hour)
+		points = append(points, observation{
+			person: p.number, day: d.DayInStudy, treated: d.Intervention, probability: d.RandProb,
+			answered: row.RespondedAt != nil && !row.RespondedAt.After(until),
+		})
 	}
-	out.Covers = found.covers(out.True)
-	return out
+	return points
 }
