@@ -32,6 +32,7 @@ func (p *program) cohortImport() *cobra.Command {
 	flags.BoolVar(&in.IgnoreUnknown, "ignore-unknown", false, "leave out columns whose name is not known")
 	flags.BoolVar(&in.SkipFaulty, "skip-faulty", false, "enrol the people without a fault although others have one")
 	flags.IntVar(&in.PerMinute, "per-minute", 0, "most greetings a minute (default: what the sender's rate leaves beside replies)")
+	flags.StringVar(&in.Study, "study", "", "id of the people's study, which must recruit (default the study default)")
 	flags.StringVar(&in.Reason, "reason", "", "why; kept sealed in the audit")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("per-minute") && in.PerMinute < 1 {

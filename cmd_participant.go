@@ -41,7 +41,8 @@ func (p *program) onID(verb, short string, do func(*cli.Commands, context.Contex
 
 func (p *program) addCommand() *cobra.Command {
 	var who api.NewParticipant
-	var zone, channel string
+	var zone, channel, method string
+	var consent api.Consenting
 	c := &cobra.Command{Use: "add --phone NUMBER", Short: "Enrol a participant", Args: exactArgs(0)}
 	flags := c.Flags()
 	flags.StringVar(&who.Phone, "phone", "", "phone number")
@@ -55,6 +56,10 @@ func (p *program) addCommand() *cobra.Command {
 	flags.BoolVar(&who.Debug, "debug", false, "send debug messages; testers only")
 	flags.BoolVar(&who.Signup, "signup", false, "the person has just signed up themselves: greet at once, also in quiet hours")
 	flags.StringVar(&channel, "channel", "", "sms or terminal")
+	flags.StringVar(&who.Study, "study", "", "id of a study that recruits (default the study default)")
+	flags.IntVar(&consent.Version, "consent-version", 0, "version of the study's consent text that the person agreed to")
+	flags.StringVar(&consent.Locale, "consent-locale", "", "language of that text")
+	flags.StringVar(&method, "consent-method", string(models.MethodOperator), "form, web or operator: how they agreed")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if who.Phone == "" {
 			return usageError{errors.New("--phone is needed")}
@@ -63,6 +68,9 @@ func (p *program) addCommand() *cobra.Command {
 			who.Timezone = &zone
 		}
 		who.Channel = models.Channel(channel)
+		if consent.Version > 0 || consent.Locale != "" {
+			consent.Method, who.Consent = models.ConsentMethod(method), &consent
+		}
 		commands, err := p.newCommands()
 		if err != nil {
 			return err

@@ -20,6 +20,7 @@ func TestWaysIn(t *testing.T) {
 		// What stores and screens a message, and who calls it.
 		"AcceptInbound": {
 			"eval/play.go sendText",
+			"internal/rehearsal/conversation.go write",
 			"starter/webhooks.go acceptInbound",
 		},
 		"AcceptTranscript": {

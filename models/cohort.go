@@ -2,6 +2,7 @@ package models
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -41,6 +42,8 @@ type CohortJob struct {
 	// Region and Zone are the defaults as of the upload, so that the file is read
 	// alike each time.
 	Region, Zone string
+	// StudyID is the study of the people.
+	StudyID string
 	// PerMinute is the most greetings that are planned for one minute.
 	PerMinute int
 	// Rows counts the people in the file, Good those who can be enrolled, Faults
@@ -97,6 +100,7 @@ const (
 	FaultRepeated = "repeated"  // the number stands in the file already
 	FaultEnrolled = "enrolled"  // the number is enrolled already
 	FaultOptedOut = "opted_out" // the number has opted out
+	FaultStudy    = "study"     // the study does not take the person in
 )
 
 // MaxCohortFault is of how many faults a report tells.
@@ -132,6 +136,12 @@ type CohortPerson struct {
 	ZoneAssumed bool `json:"timezone_assumed,omitempty"`
 	// ZoneSuggested: it was taken from the number.
 	ZoneSuggested bool `json:"timezone_suggested,omitempty"`
+	// ConsentVersion is the version of the study's consent text that the person
+	// agreed to on ConsentDate, a date or an instant; 0 and empty where the file does
+	// not say.
+	ConsentVersion int    `json:"consent_version,omitempty"`
+	ConsentDate    string `json:"consent_date,omitempty"`
+	ConsentLocale  string `json:"consent_locale,omitempty"`
 }
 
 // FaultOf returns why a person with a number that is known is not enrolled.
@@ -142,6 +152,30 @@ func (p CohortPerson) FaultOf(known KnownNumber) CohortFault {
 		fault.Kind, fault.Message = FaultOptedOut, "the number has opted out; only a START from it takes that back"
 	}
 	return fault
+}
+
+// StudyFault says that the person's study refused them.
+func (p CohortPerson) StudyFault(err error) CohortFault {
+	fault := CohortFault{Line: p.Line, Column: p.Column, Value: p.Phone, Kind: FaultStudy, Message: err.Error()}
+	var field *FieldError
+	if errors.As(err, &field) {
+		fault.Field = field.Field
+	}
+	return fault
+}
+
+// ParseConsentDate reads when a person has agreed: a date of UTC, an instant, or
+// nothing, which is the zero time.
+func ParseConsentDate(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, errors.New("must be a date such as 2026-11-22 or an instant such as 2026-11-22T09:00:00Z")
 }
 
 // KnownNumber is what an installation knows of a number.
@@ -175,9 +209,10 @@ type CohortBatch struct {
 	// the job is elsewhere.
 	From int
 	// Rows and People are the same rows, as they stand in the file and as they are
-	// enrolled.
-	Rows   []CohortPerson
-	People []Participant
+	// enrolled; Consents are what these people have agreed to, nil for nothing.
+	Rows     []CohortPerson
+	People   []Participant
+	Consents []*StudyConsent
 	// IsLast ends the job.
 	IsLast bool
 	Now    time.Time

@@ -91,8 +91,6 @@ type StudySettings struct {
 	MessagingService string `json:"messaging_service,omitempty"`
 	// Locales are the languages that people may be enrolled with.
 	Locales []string `json:"locales,omitempty"`
-	// Keyword, texted by someone who is not enrolled, asks to take part.
-	Keyword string `json:"keyword,omitempty"`
 	// RequireConsent refuses an enrolment without a consent to the newest text.
 	RequireConsent bool `json:"require_consent,omitempty"`
 	// CloseOut is sent to each person who is coached when the study is closed.
@@ -349,14 +347,4 @@ type StudyConsent struct {
 	Given      bool
 	RecordedBy string
 	At         time.Time
-}
-
-// SignUp is one row of table sign_ups: a number that asked to take part in a study
-// and has not answered the consent text yet.
-type SignUp struct {
-	PhoneIndex string `gorm:"primaryKey"` // keyed hash of the number
-	StudyID    string
-	Version    int
-	Locale     string
-	CreatedAt  time.Time
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -102,6 +104,10 @@ func (h *handlers) checkCohort(ctx context.Context, job models.CohortJob) (model
 // checkFile reads a file and looks for its numbers among those that are known.
 func (h *handlers) checkFile(ctx context.Context, job models.CohortJob) (models.CohortCheck, error) {
 	list := h.parseCohort(job)
+	rules, err := h.readConsentRules(ctx, job.StudyID)
+	if err != nil {
+		return models.CohortCheck{}, err
+	}
 	phones := make([]string, len(list.People))
 	for i, p := range list.People {
 		phones[i] = p.Phone
@@ -114,6 +120,10 @@ func (h *handlers) checkFile(ctx context.Context, job models.CohortJob) (models.
 	for _, p := range list.People {
 		if number, found := known[p.Phone]; found {
 			list.AddFault(p.FaultOf(number))
+			continue
+		}
+		if refused := rules.check(p); refused != nil {
+			list.AddFault(p.StudyFault(refused))
 			continue
 		}
 		check.Good++
@@ -138,10 +148,74 @@ func (h *handlers) parseCohort(job models.CohortJob) cohort.List {
 	})
 }
 
+// consentRules say what people of a study must have agreed to. They are no part of
+// reading the file: a text that is added between the check and the enrolment must
+// not move the rows.
+type consentRules struct {
+	// newest are the newest versions of the consent text by language.
+	newest   map[string]int
+	required bool
+}
+
+func (h *handlers) readConsentRules(ctx context.Context, studyID string) (consentRules, error) {
+	rules := consentRules{newest: map[string]int{}}
+	study, err := h.store.Study(ctx, studyID)
+	if err != nil {
+		return rules, err
+	}
+	settings, err := study.ReadSettings()
+	if err != nil {
+		return rules, err
+	}
+	texts, err := h.store.ConsentTexts(ctx, studyID)
+	for _, text := range texts {
+		rules.newest[text.Locale] = max(rules.newest[text.Locale], text.Version)
+	}
+	rules.required = settings.RequireConsent
+	return rules, err
+}
+
+// consentOf is what a person of a file has agreed to, on paper; nil for nothing. A
+// file need not name the language where the study has texts in one.
+func (r consentRules) consentOf(row models.CohortPerson) *models.StudyConsent {
+	if row.ConsentVersion == 0 {
+		return nil
+	}
+	locale := row.ConsentLocale
+	if locale == "" && len(r.newest) == 1 {
+		locale = slices.Collect(maps.Keys(r.newest))[0]
+	}
+	at, _ := models.ParseConsentDate(row.ConsentDate) // checked with the file; zero is the time of the enrolment
+	return &models.StudyConsent{Version: row.ConsentVersion, Locale: locale, Method: models.MethodForm, At: at}
+}
+
+// check refuses a person who has not agreed to what the study asks.
+func (r consentRules) check(row models.CohortPerson) error {
+	consent := r.consentOf(row)
+	if consent == nil {
+		if r.required {
+			return models.BadField("consent_version", "must be the version of the study's consent text that the person agreed to")
+		}
+		return nil
+	}
+	newest, known := r.newest[consent.Locale]
+	switch {
+	case !known:
+		return models.BadField("consent_locale", "must be the language of one of the study's consent texts")
+	case consent.Version != newest:
+		return models.BadField("consent_version", "must be %d, the newest version of the text in %s", newest, consent.Locale)
+	}
+	return nil
+}
+
 // enrolCohort enrols the people of a job from the first one that was not tried.
 // Another process may do the same: each batch is enrolled by one of them.
 func (h *handlers) enrolCohort(ctx context.Context, job models.CohortJob) error {
 	list := h.parseCohort(job)
+	rules, err := h.readConsentRules(ctx, job.StudyID)
+	if err != nil {
+		return err
+	}
 	plan, err := h.planGreetings(job, list.People)
 	if err != nil {
 		return err
@@ -149,7 +223,9 @@ func (h *handlers) enrolCohort(ctx context.Context, job models.CohortJob) error 
 	for tries := 0; !job.State.IsOver() && tries < cohortTries; {
 		from := min(job.NextRow, len(list.People))
 		to := min(from+cohortBatch, len(list.People))
-		next, err := h.store.EnrolBatch(ctx, h.newBatch(job, list.People[from:to], plan[from:to], to == len(list.People)))
+		batch := h.newBatch(job, rules, list.People[from:to], plan[from:to])
+		batch.IsLast = to == len(list.People)
+		next, err := h.store.EnrolBatch(ctx, batch)
 		if err == nil {
 			job, tries = next, 0
 			continue
@@ -165,16 +241,17 @@ func (h *handlers) enrolCohort(ctx context.Context, job models.CohortJob) error 
 	return nil
 }
 
-func (h *handlers) newBatch(job models.CohortJob, rows []models.CohortPerson, plan []time.Time, isLast bool) models.CohortBatch {
+func (h *handlers) newBatch(job models.CohortJob, rules consentRules, rows []models.CohortPerson, plan []time.Time) models.CohortBatch {
 	now := h.now()
-	batch := models.CohortBatch{ID: job.ID, From: job.NextRow, Rows: rows, IsLast: isLast, Now: now}
+	batch := models.CohortBatch{ID: job.ID, From: job.NextRow, Rows: rows, Now: now}
 	for i, row := range rows {
 		batch.People = append(batch.People, models.Participant{
 			ID: cohortParticipantID(job.ID, row.Line), Phone: row.Phone, Name: row.Name, Gender: row.Gender, Ethnicity: row.Ethnicity, Background: row.Background,
-			Timezone: row.Timezone, ZoneAssumed: row.ZoneAssumed, Locale: row.Locale, Channel: models.ChannelSMS,
+			Timezone: row.Timezone, ZoneAssumed: row.ZoneAssumed, Locale: row.Locale, Channel: models.ChannelSMS, StudyID: job.StudyID,
 			Status: models.StatusActive, Mode: models.ModeIntake, NextSeq: 1,
 			GreetingAt: &plan[i], EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,
 		})
+		batch.Consents = append(batch.Consents, rules.consentOf(row))
 	}
 	return batch
 }

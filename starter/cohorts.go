@@ -2,6 +2,7 @@ package starter
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -40,6 +41,7 @@ type newCohortRequest struct {
 	IgnoreUnknown bool   `query:"ignore_unknown" doc:"Leave out columns whose name is not known."`
 	SkipFaulty    bool   `query:"skip_faulty" doc:"Enrol the people without a fault although others have one."`
 	PerMinute     int    `query:"per_minute" minimum:"1" maximum:"6000" doc:"The most greetings that are planned for one minute; by default what the sender's rate leaves beside replies."`
+	Study         string `query:"study" maxLength:"40" doc:"Id of the people's study, which must recruit; the study default where it is left out."`
 	FileName      string `query:"file_name" maxLength:"200" doc:"Name of the file, shown to operators; a multipart body names it itself."`
 	RawBody       []byte
 }
@@ -91,7 +93,10 @@ func (h *handlers) importCohort(ctx context.Context, in *newCohortRequest) (*new
 	job := models.CohortJob{
 		ID: id, FileName: name, File: file, IgnoreUnknown: in.IgnoreUnknown, SkipFaulty: in.SkipFaulty,
 		Region: h.cfg.Defaults.Region, Zone: h.cfg.Defaults.Zone, PerMinute: h.cfg.Defaults.GreetingsPerMinute,
-		CreatedBy: actorOf(ctx), CreatedAt: h.now(),
+		StudyID: cmp.Or(in.Study, models.DefaultStudy), CreatedBy: actorOf(ctx), CreatedAt: h.now(),
+	}
+	if err := h.checkRecruiting(ctx, job.StudyID); err != nil {
+		return nil, err
 	}
 	if in.PerMinute > 0 {
 		job.PerMinute = in.PerMinute
@@ -111,6 +116,20 @@ func (h *handlers) importCohort(ctx context.Context, in *newCohortRequest) (*new
 		return nil, h.toFailure("checking the file", err)
 	}
 	return &newCohortAnswer{Status: http.StatusCreated, Location: cohortsPath + "/" + job.ID, Body: newAnswer(describeCheck(checked), shown).Body}, nil
+}
+
+// checkRecruiting refuses a study that does not take people in.
+func (h *handlers) checkRecruiting(ctx context.Context, id string) error {
+	study, err := h.store.Study(ctx, id)
+	switch {
+	case errors.Is(err, models.ErrNotFound):
+		return newFailure(http.StatusBadRequest, "study: is not the id of a study")
+	case err != nil:
+		return h.toFailure("reading the study", err)
+	case !study.State.CanEnrol():
+		return newFailure(http.StatusBadRequest, "study: does not take people in: it is %s", study.State)
+	}
+	return nil
 }
 
 // tryCohort says what an import would find, and keeps nothing but an audit row.

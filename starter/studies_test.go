@@ -3,6 +3,7 @@ package starter
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -67,4 +68,40 @@ func TestStudyConsentRoutes(t *testing.T) {
 	require.False(t, given[1].Given)
 	_, err := rows.Participant(t.Context(), person.ID)
 	require.ErrorIs(t, err, models.ErrNotFound)
+}
+
+// People of a file join the study that it is for, with what they agreed to.
+func TestCohortJoinsItsStudy(t *testing.T) {
+	h, rows := startWithStore(t, nil)
+	h.do(call{method: "POST", path: studiesPath, body: `{"id":"sleep-1","name":"Sleep","settings":{"require_consent":true}}`})
+	file := "phone_number,consent_version,consent_date\n+12125550101,1,2026-11-20\n+12125550102,,\n+12125550103,1,\n"
+	upload := call{method: "POST", path: cohortsPath + "?study=sleep-1&skip_faulty=true", body: file, header: map[string]string{"Content-Type": "text/csv"}}
+	h.refused(upload, http.StatusBadRequest, "study: does not take people in: it is draft")
+	h.do(call{method: "PUT", path: studiesPath + "/sleep-1", body: `{"state":"recruiting"}`})
+	h.do(call{method: "POST", path: studiesPath + "/sleep-1/consent-texts", body: `{"locale":"en","body":"You agree."}`})
+
+	checked := h.do(upload)
+	require.Equal(t, http.StatusCreated, checked.status, checked.raw)
+	job := result[api.Cohort](t, checked)
+	require.Equal(t, 2, job.Good)
+	require.Equal(t, 1, job.FaultCount)
+	require.Equal(t, 3, job.Faults[0].Line)
+	require.Equal(t, "consent_version", job.Faults[0].Field)
+
+	h.do(call{method: "POST", path: cohortsPath + "/" + job.ID + "/confirm"})
+	require.Eventually(t, func() bool {
+		job = result[api.Cohort](t, h.do(call{method: "GET", path: cohortsPath + "/" + job.ID}))
+		return job.State == models.CohortDone
+	}, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, 2, job.Enrolled)
+	people, err := rows.Participants(t.Context(), models.ParticipantQuery{})
+	require.NoError(t, err)
+	require.Len(t, people, 2)
+	for _, p := range people {
+		require.Equal(t, "sleep-1", p.StudyID)
+		consents, err := rows.StudyConsents(t.Context(), p.ID)
+		require.NoError(t, err)
+		require.Len(t, consents, 1)
+		require.Equal(t, models.MethodForm, consents[0].Method)
+	}
 }

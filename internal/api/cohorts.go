@@ -32,7 +32,7 @@ type Cohort struct {
 type CohortFault struct {
 	Line          int    `json:"line" doc:"From 1; 0: the file as a whole."`
 	Column        int    `json:"column" doc:"In characters, from 1."`
-	Kind          string `json:"kind" enum:"file,column,row,cell,repeated,enrolled,opted_out"`
+	Kind          string `json:"kind" enum:"file,column,row,cell,repeated,enrolled,opted_out,study"`
 	Field         string `json:"field,omitempty"`
 	Message       string `json:"message"`
 	Value         string `json:"value,omitempty" doc:"The number that it is about; only for callers with personal:read."`

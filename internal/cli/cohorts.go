@@ -35,6 +35,8 @@ type CohortImport struct {
 	IgnoreUnknown, SkipFaulty bool
 	// PerMinute is the most greetings a minute; 0: the server's default.
 	PerMinute int
+	// Study is the id of the people's study; empty: the study default.
+	Study string
 	// Reason goes to the audit.
 	Reason string
 }
@@ -45,6 +47,9 @@ func (in CohortImport) toRequest() request {
 		if set {
 			query.Set(name, "true")
 		}
+	}
+	if in.Study != "" {
+		query.Set("study", in.Study)
 	}
 	if in.PerMinute > 0 {
 		query.Set("per_minute", strconv.Itoa(in.PerMinute))

@@ -3,14 +3,13 @@ package cli
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"coachline/internal/api"
 )
 
 // FetchStudy reads a study of the installation.
 func (c *Commands) FetchStudy(ctx context.Context, id string) (api.Study, error) {
-	got, err := c.client.do(ctx, request{method: http.MethodGet, path: "/studies/" + url.PathEscape(id)})
+	got, err := c.client.do(ctx, request{method: http.MethodGet, path: studyPath(id)})
 	if err != nil {
 		return api.Study{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -79,6 +80,10 @@ const (
 	phoneField  = "phone_number"
 	zoneField   = "timezone"
 	localeField = "locale"
+	// What the person has agreed to, where their study has a consent text.
+	consentVersionField = "consent_version"
+	consentLocaleField  = "consent_locale"
+	consentDateField    = "consent_date"
 )
 
 // fields lists the columns that are known.
@@ -87,6 +92,9 @@ var fields = []field{
 	{name: "name", most: 100, set: func(p *models.CohortPerson, s string) { p.Name = s }},
 	{name: zoneField, aliases: []string{"tz"}, most: 64, set: func(p *models.CohortPerson, s string) { p.Timezone = s }},
 	{name: localeField, aliases: []string{"language"}, most: 35, set: func(p *models.CohortPerson, s string) { p.Locale = s }},
+	{name: consentVersionField, most: 9, set: func(p *models.CohortPerson, s string) { p.ConsentVersion, _ = strconv.Atoi(s) }},
+	{name: consentLocaleField, most: 35, set: func(p *models.CohortPerson, s string) { p.ConsentLocale = s }},
+	{name: consentDateField, most: 35, set: func(p *models.CohortPerson, s string) { p.ConsentDate = s }},
 	{name: "gender", most: 100, set: func(p *models.CohortPerson, s string) { p.Gender = s }},
 	{name: "ethnicity", most: 100, set: func(p *models.CohortPerson, s string) { p.Ethnicity = s }},
 	{name: "background", most: 2000, lines: true, set: func(p *models.CohortPerson, s string) { p.Background = s }},
@@ -219,6 +227,14 @@ func (p *parser) readPerson(row []sheet.Cell) models.CohortPerson {
 			phone = cell
 		case zoneField:
 			p.checkZone(cell.At, text)
+		case consentVersionField:
+			if text != "" && person.ConsentVersion < 1 {
+				p.addFault(models.FaultCell, cell.At, f.name, "must be a whole number from 1")
+			}
+		case consentDateField:
+			if _, err := models.ParseConsentDate(text); err != nil {
+				p.addFault(models.FaultCell, cell.At, f.name, err.Error())
+			}
 		case localeField:
 			if text != "" && !screening.HasRules(text) {
 				p.addFault(models.FaultCell, cell.At, localeField,

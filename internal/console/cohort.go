@@ -41,6 +41,10 @@ func (c *Console) showImport(v *viewer) (page, error) {
 	if !v.can(auth.ParticipantEnrol) {
 		return page{}, &refusal{status: http.StatusForbidden, message: string(auth.ParticipantEnrol)}
 	}
+	studies, err := recruitingStudies(v)
+	if err != nil {
+		return page{}, err
+	}
 	box := func(name, label string) g.Node {
 		return h.Div(h.Label(h.Input(h.Type("checkbox"), h.Name(name), h.Value("true"), g.If(v.value(name) != "", h.Checked())), g.Text(" "+label)))
 	}
@@ -49,6 +53,7 @@ func (c *Console) showImport(v *viewer) (page, error) {
 		h.P(g.Text("A CSV or TSV file in UTF-8, as spreadsheets save it. The first row names the columns: " + cohort.Columns() + ". The file is checked first; nobody is enrolled before you confirm.")),
 		h.Form(h.Method("post"), h.Action(Path+importPath), h.EncType(multipartType), h.Class("stack"),
 			field("file", "File", h.Input(h.ID("file"), h.Name("file"), h.Type("file"), h.Required(), h.Accept(".csv,.tsv,.txt,text/csv,text/tab-separated-values"))),
+			studyField(v, studies),
 			field("per_minute", "Most greetings a minute (empty: what the sender's rate leaves beside replies)",
 				h.Input(h.ID("per_minute"), h.Name("per_minute"), h.Type("number"), h.Min("1"), h.Max("6000"), h.Value(v.value("per_minute")))),
 			box("ignore_unknown", "Leave out columns whose name is not known"),
@@ -79,7 +84,7 @@ func (*Console) uploadCohort(v *viewer) (string, error) {
 		return "", fmt.Errorf("reading an uploaded file: %w", err)
 	}
 	query := url.Values{"file_name": {header.Filename}}
-	for _, name := range []string{"per_minute", "ignore_unknown", "skip_faulty"} {
+	for _, name := range []string{"study", "per_minute", "ignore_unknown", "skip_faulty"} {
 		if value := v.request.PostFormValue(name); value != "" {
 			query.Set(name, value)
 		}

@@ -117,6 +117,7 @@ func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.action(mux, "people", c.enrol, c.showPeople)
 	c.registerConversation(mux)
 	c.registerImport(mux)
+	c.registerStudies(mux)
 	c.registerAudit(mux)
 	c.registerAccess(mux)
 	c.page(mux, "settings", c.showSettings)

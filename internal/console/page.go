@@ -75,6 +75,7 @@ var navigation = []entry{
 	{"agenda", "Agenda", auth.AgendaRead},
 	{"delivery", "Delivery", auth.DeliveryRead},
 	{"cost", "Cost", auth.CostRead},
+	{"studies", "Studies", auth.StudyRead},
 	{"audit", "Audit", auth.AuditRead},
 	{"access", "Access", auth.UserRead},
 	{"settings", "Settings", auth.SettingsRead},

@@ -51,6 +51,10 @@ func (c *Console) showPeople(v *viewer) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
+	studies, err := recruitingStudies(v)
+	if err != nil {
+		return page{}, err
+	}
 	return page{title: "People", section: "people", follow: followAll, body: []g.Node{
 		h.H1(g.Text("People")),
 		filterForm(v, filters),
@@ -58,7 +62,7 @@ func (c *Console) showPeople(v *viewer) (page, error) {
 		peopleTable(v, list, filters),
 		nextPage(list, filters),
 		g.Iff(v.can(auth.ParticipantEnrol), func() g.Node {
-			return g.Group{enrolForm(v), h.P(h.A(h.Href(Path+importPath), g.Text("Import people from a file")))}
+			return g.Group{enrolForm(v, studies), h.P(h.A(h.Href(Path+importPath), g.Text("Import people from a file")))}
 		}),
 	}}, nil
 }

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,7 +21,7 @@ const knownAtOnce = 500
 // CreateCohort stores a job whose file is to be checked, with an audit row.
 func (s *Store) CreateCohort(ctx context.Context, job models.CohortJob) (models.CohortJob, error) {
 	job.State, job.CreatedAt = models.CohortChecking, instant(job.CreatedAt)
-	job.UpdatedAt = job.CreatedAt
+	job.UpdatedAt, job.StudyID = job.CreatedAt, cmp.Or(job.StudyID, models.DefaultStudy)
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		if err := database.Insert(tx, &job); err != nil {
 			return err
@@ -253,10 +255,20 @@ func (s *Store) enrolRows(tx *gorm.DB, job *models.CohortJob, b models.CohortBat
 		}
 		setDefaults(&p)
 		p.PhoneIndex = s.base.Index(p.Phone)
-		if err := addParticipant(tx, &p, newMember{by: models.Audit{Actor: job.ConfirmedBy, Object: cohortObject(job.ID)}}); err != nil {
-			return err
+		member := newMember{by: models.Audit{Actor: job.ConfirmedBy, Object: cohortObject(job.ID)}}
+		if len(b.Consents) > 0 {
+			member.consent = b.Consents[i]
 		}
-		job.Enrolled++
+		var refused *models.FieldError
+		err := addParticipant(tx, &p, member)
+		switch {
+		case errors.As(err, &refused): // before anything was written, see joinStudy
+			faults = append(faults, b.Rows[i].StudyFault(refused))
+		case err != nil:
+			return err
+		default:
+			job.Enrolled++
+		}
 	}
 	if len(faults) == 0 {
 		return nil

@@ -29,7 +29,6 @@ const (
 // figures of a study stay, under the participant's id. What refers to other rows
 // comes before them.
 var erasedTables = []erasedTable{
-	{name: "sign_ups", of: "phone_index IN (SELECT phone_index FROM participants WHERE id = ?)"},
 	{
 		name: "participants", of: "id = ?", empty: []string{"phone", "phone_index", "name", "gender", "ethnicity", "background", "locale"},
 		set: map[string]string{"timezone": "'UTC'"}, bump: "version = version + 1",

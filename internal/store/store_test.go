@@ -100,8 +100,8 @@ func (w *world) raw(fn func(db *sql.DB)) {
 
 // undoNewest takes back migrations 21 to 36, for tests of older databases.
 var undoNewest = []string{
-	"DROP INDEX participants_study", "ALTER TABLE participants DROP COLUMN study_id", "ALTER TABLE participants DROP COLUMN arm",
-	"DROP TABLE allocations", "DROP TABLE decisions", "DROP TABLE studies", "DROP TABLE consent_texts", "DROP TABLE study_consents", "DROP TABLE sign_ups",
+	"ALTER TABLE cohort_jobs DROP COLUMN study_id", "DROP INDEX participants_study", "ALTER TABLE participants DROP COLUMN study_id", "ALTER TABLE participants DROP COLUMN arm",
+	"DROP TABLE allocations", "DROP TABLE decisions", "DROP TABLE studies", "DROP TABLE consent_texts", "DROP TABLE study_consents",
 	"ALTER TABLE outbox DROP COLUMN segments", "DROP INDEX outbox_created", "DROP INDEX participants_heard", "DROP INDEX schedules_next", "DROP INDEX prompts_target",
 	"DROP TABLE cost_queue", "DROP TABLE costs", "DROP TABLE budgets",
 	"DROP TABLE cohort_jobs", "DROP TABLE erasures", "DROP TABLE suppressions",

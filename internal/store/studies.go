@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -206,7 +207,8 @@ func sameDesign(a, b models.StudySettings) bool {
 	return design(a) == design(b)
 }
 
-// joinStudy checks that a participant can be enrolled in their study.
+// joinStudy checks that a participant can be enrolled in their study. It writes
+// nothing.
 func joinStudy(tx *gorm.DB, p *models.Participant, in newMember) error {
 	study, err := studyByID.Take(tx, p.StudyID)
 	if errors.Is(err, gorm.ErrRecordNotFound) {
@@ -222,10 +224,16 @@ func joinStudy(tx *gorm.DB, p *models.Participant, in newMember) error {
 	if err != nil {
 		return err
 	}
-	if settings.RequireConsent && in.consent == nil {
-		return models.BadField("consent", "must say to which version of the study's consent text the person has agreed")
+	if len(settings.Locales) > 0 && !slices.Contains(settings.Locales, p.Locale) {
+		return models.BadField("locale", "must be one of the study's: %s", strings.Join(settings.Locales, ", "))
 	}
-	return nil
+	if in.consent == nil {
+		if settings.RequireConsent {
+			return models.BadField("consent", "must say to which version of the study's consent text the person has agreed")
+		}
+		return nil
+	}
+	return checkConsentText(tx, models.StudyConsent{StudyID: p.StudyID, Version: in.consent.Version, Locale: in.consent.Locale})
 }
 
 // addConsent stores the agreement of a new participant.
@@ -242,9 +250,6 @@ func addConsent(tx *gorm.DB, p models.Participant, in newMember) error {
 		row.At = p.CreatedAt
 	}
 	row.At = instant(row.At)
-	if err := checkConsentText(tx, row); err != nil {
-		return err
-	}
 	return tx.Create(&row).Error
 }
 

@@ -83,7 +83,7 @@ func TestEnrolmentNeedsAStudyThatRecruits(t *testing.T) {
 
 func TestEnrolmentNeedsConsentWhereTheStudyDoes(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		w.newStudy("sleep-1", `{"require_consent":true}`)
+		w.newStudy("sleep-1", `{"require_consent":true,"locales":["en-US"]}`)
 		text, err := w.AddConsentText(w.ctx, models.ConsentText{StudyID: "sleep-1", Locale: "en", Body: "You agree to texts.", CreatedBy: "user:kim", CreatedAt: at(2)})
 		require.NoError(t, err)
 		require.Equal(t, 1, text.Version)
@@ -108,6 +108,11 @@ func TestEnrolmentNeedsConsentWhereTheStudyDoes(t *testing.T) {
 			require.ErrorAs(t, enrol(c.consent), &field, name)
 			require.Equal(t, c.field, field.Field, name)
 		}
+		require.NoError(t, w.changeSettings("sleep-1", `{"require_consent":true,"locales":["es"]}`))
+		var refused *models.FieldError
+		require.ErrorAs(t, enrol(&models.StudyConsent{Version: 2, Locale: "en", Method: models.MethodForm}), &refused)
+		require.Equal(t, "locale", refused.Field)
+		require.NoError(t, w.changeSettings("sleep-1", `{"require_consent":true}`))
 		require.NoError(t, enrol(&models.StudyConsent{Version: 2, Locale: "en", Method: models.MethodForm}))
 		_, err = w.RecordStudyConsent(w.ctx, models.StudyConsent{ParticipantID: "p1", Method: models.MethodOperator, RecordedBy: "user:kim", At: at(5)}, at(6))
 		require.NoError(t, err)

@@ -23,6 +23,7 @@ VALUES ('default', 'Default', 'recruiting', 'migration', CURRENT_TIMESTAMP, CURR
 -- participant_id.
 ALTER TABLE participants ADD COLUMN study_id text NOT NULL DEFAULT 'default';
 ALTER TABLE participants ADD COLUMN arm text NOT NULL DEFAULT '';
+ALTER TABLE cohort_jobs ADD COLUMN study_id text NOT NULL DEFAULT 'default';
 CREATE INDEX participants_study ON participants (study_id, id);
 
 CREATE TABLE consent_texts (
@@ -48,14 +49,6 @@ CREATE TABLE study_consents (
 );
 CREATE INDEX study_consents_participant ON study_consents (participant_id, id);
 CREATE INDEX study_consents_study ON study_consents (study_id, id);
-
-CREATE TABLE sign_ups (
-    phone_index text PRIMARY KEY,
-    study_id    text NOT NULL,
-    version     integer NOT NULL,
-    locale      text NOT NULL,
-    created_at  datetime NOT NULL
-);
 
 -- +goose StatementBegin
 CREATE TRIGGER study_consents_keep BEFORE DELETE ON study_consents

@@ -1,0 +1,193 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+const studiesPath = "/studies"
+
+func (c *Console) registerStudies(mux *http.ServeMux) {
+	c.page(mux, "studies", c.showStudies)
+	c.action(mux, "studies", c.addStudy, c.showStudies)
+	c.page(mux, "studies/{id}", c.showStudy)
+	c.action(mux, "studies/{id}/state", c.changeStudyState, c.showStudy)
+	c.action(mux, "studies/{id}/settings", c.changeStudySettings, c.showStudy)
+	c.action(mux, "studies/{id}/consent-texts", c.addConsentText, c.showStudy)
+}
+
+// showStudies lists the studies and asks for a new one.
+func (*Console) showStudies(v *viewer) (page, error) {
+	list, err := get[api.StudyList](v, studiesPath, nil)
+	if err != nil {
+		return page{}, err
+	}
+	return page{title: "Studies", section: "studies", body: []g.Node{
+		h.H1(g.Text("Studies")),
+		h.P(g.Text("People belong to one study for ever. The study default follows the installation's configuration.")),
+		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Studies"), h.TabIndex("0"), h.Table(
+			h.THead(h.Tr(g.Map([]string{"Study", "Name", "State", "Planned", "Arms", "Starts", "Ends"}, func(label string) g.Node { return h.Th(h.Scope("col"), g.Text(label)) }))),
+			h.TBody(g.Map(list.Studies, func(s api.Study) g.Node {
+				return h.Tr(h.Th(h.Scope("row"), h.A(h.Href(Path+"studies/"+s.ID), g.Text(s.ID))), h.Td(g.Text(s.Name)), h.Td(g.Text(string(s.State))),
+					h.Td(g.Text(plannedOf(s))), h.Td(g.Text(strconv.Itoa(len(s.Settings.Arms)))),
+					h.Td(instantOf(s.StartsAt, time.UTC)), h.Td(instantOf(s.EndsAt, time.UTC)))
+			})),
+		)),
+		g.Iff(v.can(auth.StudyChange), func() g.Node { return newStudyForm(v) }),
+	}}, nil
+}
+
+func plannedOf(s api.Study) string {
+	if s.Planned == 0 {
+		return "–"
+	}
+	return strconv.Itoa(s.Planned)
+}
+
+func newStudyForm(v *viewer) g.Node {
+	return h.Details(g.If(v.problem != "", g.Attr("open")), h.Summary(g.Text("Add a study")),
+		h.P(g.Text("It begins as a draft: nobody can be enrolled before it recruits.")),
+		h.Form(h.Method("post"), h.Action(Path+"studies"), h.Class("stack"),
+			field("id", "Id, such as sleep-2026 (it never changes)", h.Input(h.ID("id"), h.Name("id"), h.Required(), h.Pattern("[a-z][a-z0-9-]{1,39}"), h.Value(v.value("id")))),
+			field("name", "Name", h.Input(h.ID("name"), h.Name("name"), h.Required(), h.MaxLength("100"), h.Value(v.value("name")))),
+			field("planned", "People who are to take part", h.Input(h.ID("planned"), h.Name("planned"), h.Type("number"), h.Min("0"), h.Value(v.value("planned")))),
+			h.Button(h.Type("submit"), g.Text("Add the study")),
+		))
+}
+
+func (*Console) addStudy(v *viewer) (string, error) {
+	body := api.NewStudy{ID: v.request.PostFormValue("id"), Name: v.request.PostFormValue("name")}
+	if text := v.request.PostFormValue("planned"); text != "" {
+		planned, err := strconv.Atoi(text)
+		if err != nil {
+			return "", &refusal{status: http.StatusBadRequest, message: "planned: must be a whole number"}
+		}
+		body.Planned = planned
+	}
+	s, err := send[api.Study](v, call{method: http.MethodPost, path: studiesPath, body: body})
+	return "studies/" + s.ID, err
+}
+
+func studyAPI(v *viewer) string { return studiesPath + "/" + url.PathEscape(v.path("id")) }
+
+// showStudy is one study: its state, settings and consent texts.
+func (*Console) showStudy(v *viewer) (page, error) {
+	s, err := get[api.Study](v, studyAPI(v), nil)
+	if err != nil {
+		return page{}, err
+	}
+	texts, err := get[api.ConsentTextList](v, studyAPI(v)+"/consent-texts", nil)
+	if err != nil {
+		return page{}, err
+	}
+	settings, err := json.MarshalIndent(s.Settings, "", "  ")
+	if err != nil {
+		return page{}, err
+	}
+	canChange := v.can(auth.StudyChange)
+	return page{title: s.Name, section: "studies", body: []g.Node{
+		h.H1(g.Text(s.Name)),
+		h.P(g.Text(fmt.Sprintf("Study %s is %s. %s", s.ID, s.State, describeStudyState(s.State)))),
+		h.P(h.A(h.Href(Path+"studies"), g.Text("All studies"))),
+		g.Iff(canChange, func() g.Node { return stateForms(v, s) }),
+		h.H2(g.Text("Settings")),
+		h.P(g.Text("What the study changes about the installation's configuration. Arms, randomisation and decision points are fixed once people are enrolled.")),
+		h.Pre(h.TabIndex("0"), h.Aria("label", "Settings as JSON"), h.Code(g.Text(string(settings)))),
+		g.Iff(canChange, func() g.Node { return settingsForm(v, s, string(settings)) }),
+		h.H2(g.Text("Consent texts")),
+		g.If(len(texts.Texts) == 0, h.P(g.Text("There is none yet."))),
+		g.Map(texts.Texts, func(text api.ConsentText) g.Node {
+			return h.Details(h.Summary(g.Text(fmt.Sprintf("%s, version %d, %s", text.Locale, text.Version, text.CreatedAt.Format(time.DateOnly)))),
+				h.P(h.Class("prewrap"), g.Text(text.Body)))
+		}),
+		g.Iff(canChange, func() g.Node { return consentTextForm(v, s) }),
+	}}, nil
+}
+
+func describeStudyState(s models.StudyState) string {
+	switch s {
+	case models.StudyDraft:
+		return "Nobody can be enrolled yet."
+	case models.StudyRecruiting:
+		return "People can be enrolled."
+	case models.StudyRunning:
+		return "Nobody new is enrolled; those who are go on."
+	case models.StudyClosed:
+		return "It starts no messages of its own; people who write are answered."
+	case models.StudyArchived:
+		return "It is kept for its records."
+	}
+	return ""
+}
+
+// stateForms are the states that can follow.
+func stateForms(v *viewer, s api.Study) g.Node {
+	return g.Map(models.StudyStates(), func(next models.StudyState) g.Node {
+		if !s.State.CanFollow(next) {
+			return nil
+		}
+		id := "reason-" + string(next)
+		return h.Details(h.Summary(g.Text("Set the state to "+string(next))),
+			h.P(g.Text(describeStudyState(next))),
+			h.Form(h.Method("post"), h.Action(Path+"studies/"+s.ID+"/state"), h.Class("stack"),
+				h.Input(h.Type("hidden"), h.Name("state"), h.Value(string(next))), reasonField(v, id),
+				h.Button(h.Type("submit"), g.Text("Set to "+string(next)))))
+	})
+}
+
+func (*Console) changeStudyState(v *viewer) (string, error) {
+	state := models.StudyState(v.request.PostFormValue("state"))
+	_, err := send[api.Study](v, call{method: http.MethodPut, path: studyAPI(v), body: api.StudyChange{State: &state}, reason: v.request.PostFormValue("reason")})
+	return "studies/" + v.path("id"), err
+}
+
+func settingsForm(v *viewer, s api.Study, settings string) g.Node {
+	if typed := v.value("settings"); typed != "" {
+		settings = typed
+	}
+	return h.Details(g.If(v.value("settings") != "", g.Attr("open")), h.Summary(g.Text("Change the settings")),
+		h.Form(h.Method("post"), h.Action(Path+"studies/"+s.ID+"/settings"), h.Class("stack"),
+			h.Input(h.Type("hidden"), h.Name("version"), h.Value(strconv.FormatInt(s.Version, 10))),
+			field("settings", "Settings as JSON", h.Textarea(h.ID("settings"), h.Name("settings"), h.Rows("16"), h.Required(), g.Text(settings))),
+			reasonField(v, "reason-settings"),
+			h.Button(h.Type("submit"), g.Text("Change the settings"))))
+}
+
+// changeStudySettings replaces the settings of the version that the form showed.
+func (*Console) changeStudySettings(v *viewer) (string, error) {
+	var settings json.RawMessage
+	if err := json.Unmarshal([]byte(v.request.PostFormValue("settings")), &settings); err != nil {
+		return "", &refusal{status: http.StatusBadRequest, message: "settings: " + err.Error()}
+	}
+	_, err := send[api.Study](v, call{
+		method: http.MethodPut, path: studyAPI(v), body: map[string]json.RawMessage{"settings": settings}, reason: v.request.PostFormValue("reason"),
+		header: map[string]string{"If-Match": v.request.PostFormValue("version")},
+	})
+	return "studies/" + v.path("id"), err
+}
+
+func consentTextForm(v *viewer, s api.Study) g.Node {
+	return h.Details(g.If(v.value("body") != "", g.Attr("open")), h.Summary(g.Text("Add a consent text or its next version")),
+		h.P(g.Text("From then on people agree to the new version; what others agreed to stays on record.")),
+		h.Form(h.Method("post"), h.Action(Path+"studies/"+s.ID+"/consent-texts"), h.Class("stack"),
+			field("locale", "Language, such as en", h.Input(h.ID("locale"), h.Name("locale"), h.Required(), h.Value(v.value("locale")))),
+			field("body", "Text", h.Textarea(h.ID("body"), h.Name("body"), h.Rows("10"), h.Required(), g.Text(v.value("body")))),
+			h.Button(h.Type("submit"), g.Text("Add the text"))))
+}
+
+func (*Console) addConsentText(v *viewer) (string, error) {
+	body := api.NewConsentText{Locale: v.request.PostFormValue("locale"), Body: v.request.PostFormValue("body")}
+	_, err := send[api.ConsentText](v, call{method: http.MethodPost, path: studyAPI(v) + "/consent-texts", body: body})
+	return "studies/" + v.path("id"), err
+}
