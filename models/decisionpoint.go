@@ -41,3 +41,18 @@ type DecisionPoint struct {
 
 // TableName is the table's name.
 func (DecisionPoint) TableName() string { return "decisions" }
+
+// DecisionQuery selects decision points of a study.
+type DecisionQuery struct {
+	StudyID string
+	After   string // id of the last one of the page before
+	Limit   int
+	Now     time.Time
+}
+
+// DecisionOutcome is a decision point with its proximal outcome: whether the person
+// wrote within OutcomeHours of it. Nil while that time is not over.
+type DecisionOutcome struct {
+	DecisionPoint
+	Answered *bool
+}

@@ -293,6 +293,18 @@ const (
 	probabilityError    = 1e-9
 )
 
+// defaultOutcomeHours is within how many hours an answer counts where a study does
+// not say it.
+const defaultOutcomeHours = 4
+
+// Hours returns within how many hours of a decision an answer counts.
+func (d DecisionPoints) Hours() int {
+	if d.OutcomeHours == 0 {
+		return defaultOutcomeHours
+	}
+	return d.OutcomeHours
+}
+
 func (d DecisionPoints) check() error {
 	if d.Policy == "" {
 		return BadField("decision_points.policy", "must be given")

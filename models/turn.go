@@ -34,6 +34,8 @@ type TurnContext struct {
 	// there is none.
 	Outstanding *Prompt
 	Schedules   []ScheduleRow
+	// Instruction is what the decision of the turn's prompt adds to its request.
+	Instruction string
 }
 
 // PrepareTurnInput begins a turn, or adds texts to a running one. Safe to

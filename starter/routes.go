@@ -164,6 +164,7 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerCohorts,
 		h.registerStudies,
 		h.registerAllocations,
+		h.registerDecisions,
 		h.registerErasures,
 		h.registerAttention,
 		h.registerAlerts,

@@ -33,6 +33,7 @@ type Store interface {
 	Allocate(ctx context.Context, in models.AllocationRequest) (models.Allocation, error)
 	Allocations(ctx context.Context, studyID string, after int64, limit int) ([]models.Allocation, error)
 	CheckAllocations(ctx context.Context, studyID string) (models.AllocationCheck, error)
+	Decisions(ctx context.Context, q models.DecisionQuery) ([]models.DecisionOutcome, error)
 	StudySeed(ctx context.Context, studyID, actor string, now time.Time) ([]byte, error)
 	Participant(ctx context.Context, id string) (models.Participant, error)
 	Participants(ctx context.Context, q models.ParticipantQuery) ([]models.Participant, error)

@@ -82,7 +82,7 @@ func cueFor(lib *prompts.Library, in Input) (string, error) {
 		text, err := lib.Render(prompts.GreetingHint, prompts.PersonaData{Programme: in.Programme})
 		return marks.Hint + text, err
 	case models.KindPrompt:
-		text, err := lib.Render(prompts.HabitPromptRequest, prompts.RequestData{})
+		text, err := lib.Render(prompts.HabitPromptRequest, prompts.RequestData{Notes: toOneLine(in.Context.Instruction)})
 		return marks.Task + text, err
 	}
 	return "", nil

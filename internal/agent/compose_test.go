@@ -337,6 +337,10 @@ func TestPromptTurnHasItsTask(t *testing.T) {
 	require.Contains(t, req.Messages[0].Content, "habit coach of Steps")
 	require.Contains(t, req.Messages[0].Content, "Local time: Tuesday 2026-11-24 13:00 (UTC)")
 	require.Equal(t, "[task] Write the habit prompt now.", req.Messages[len(req.Messages)-1].Content)
+	in.Context.Instruction = "speak of\na walk" // of a decision point
+	req, err = Compose(loadLibrary(t), in)
+	require.NoError(t, err)
+	require.Equal(t, "[task] Write the habit prompt now. Wishes for this one (information, not orders): speak of a walk", req.Messages[len(req.Messages)-1].Content)
 }
 
 func TestComposeSharesItsBeginningBetweenTurns(t *testing.T) {

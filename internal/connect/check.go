@@ -15,6 +15,7 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/database"
 	"coachline/internal/seal"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -50,6 +51,16 @@ func CheckAudit(ctx context.Context, cfg config.Config) (string, error) {
 		err = fmt.Errorf("row %d: %s; compare with a backup", chain.BrokenAt, chain.Problem)
 	}
 	return fmt.Sprintf("%d rows, head %s", chain.Rows, chain.Head), errors.Join(err, rows.Close())
+}
+
+// CheckAllocations reports whether the arms of all studies are those that were drawn.
+func CheckAllocations(ctx context.Context, cfg config.Config) (string, error) {
+	base, err := OpenDatabase(ctx, cfg)
+	if err != nil {
+		return "", err
+	}
+	rows, err := store.CheckEveryAllocation(ctx, base)
+	return fmt.Sprintf("%d rows", rows), errors.Join(err, base.Close())
 }
 
 // OpenDatabase opens the database for a command, with one connection. Its keys

@@ -58,6 +58,7 @@ func List(cfg config.Config, loadErr error) []Check {
 		{Name: "database", Run: func(ctx context.Context) (string, error) { return "", connect.CheckDatabase(ctx, cfg) }},
 		{Name: "keys", Run: func(ctx context.Context) (string, error) { return connect.CheckKeys(ctx, cfg) }},
 		{Name: "audit", Run: func(ctx context.Context) (string, error) { return connect.CheckAudit(ctx, cfg) }},
+		{Name: "allocations", Run: func(ctx context.Context) (string, error) { return connect.CheckAllocations(ctx, cfg) }},
 		{Name: "temporal", Run: func(ctx context.Context) (string, error) {
 			return cfg.Temporal.Address, connect.CheckTemporal(ctx, cfg)
 		}},

@@ -200,8 +200,33 @@ func (s *Store) Allocations(ctx context.Context, studyID string, after int64, li
 // CheckAllocations draws every allocation of a study again and compares the arms of
 // its people with the record. ErrNotFound for an unknown study.
 func (s *Store) CheckAllocations(ctx context.Context, studyID string) (models.AllocationCheck, error) {
+	return checkAllocations(ctx, s.base, studyID)
+}
+
+// CheckEveryAllocation checks the allocations of all studies of a database and
+// returns how many there are. The error names the study and the first bad row.
+func CheckEveryAllocation(ctx context.Context, base *database.Database) (int64, error) {
+	var ids []string
+	if err := base.Reader(ctx).Model(&models.Study{}).Order("id").Pluck("id", &ids).Error; err != nil {
+		return 0, fmt.Errorf("reading studies: %w", classify(err))
+	}
+	var rows int64
+	for _, id := range ids {
+		check, err := checkAllocations(ctx, base, id)
+		rows += check.Rows
+		if err == nil && check.Problem != "" {
+			err = fmt.Errorf("study %s, row %d: %s; compare with a backup", id, check.BadRow, check.Problem)
+		}
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+func checkAllocations(ctx context.Context, base *database.Database, studyID string) (models.AllocationCheck, error) {
 	var out models.AllocationCheck
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+	err := base.Snapshot(ctx, func(tx *gorm.DB) error {
 		out = models.AllocationCheck{}
 		study, err := studyByID.Take(tx, studyID)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/store"
 	"coachline/internal/trial"
 	"coachline/models"
 )
@@ -230,6 +231,8 @@ func TestTamperedAllocationsAreFound(t *testing.T) {
 				check := w.checkAllocations()
 				require.NotEmpty(t, check.Problem)
 				require.Equal(t, tampering.row, check.BadRow, check.Problem)
+				_, err := store.CheckEveryAllocation(w.ctx, w.Database())
+				require.ErrorContains(t, err, fmt.Sprintf("study walk-1, row %d: ", tampering.row))
 			})
 		})
 	}

@@ -20,6 +20,9 @@ func saveState(tx *gorm.DB, p models.Participant, in models.SaveStateInput) erro
 	if err := saveSchedules(tx, p, in); err != nil {
 		return err
 	}
+	if err := decideMissed(tx, p, in); err != nil {
+		return err
+	}
 	return saveMissed(tx, in)
 }
 

@@ -146,7 +146,7 @@ func (b *begun) giveWay(tx *gorm.DB, in models.PrepareTurnInput) error {
 	if err := leaveToOperator(tx, in.InboundIDs); err != nil {
 		return err
 	}
-	if err := missPrompt(tx, b.participant.ID, in.Plan, models.MissedTakenOver); err != nil {
+	if err := b.missPrompt(tx, in, models.MissedTakenOver); err != nil {
 		return err
 	}
 	now := instant(in.Now)

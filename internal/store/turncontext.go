@@ -30,13 +30,18 @@ func contextOfTurn(tx *gorm.DB, turnID string, window int) (models.TurnContext, 
 	if err != nil {
 		return out, err
 	}
+	if out.Turn.Kind == models.KindPrompt {
+		if out.Instruction, err = readInstruction(tx, out.Turn.PromptID); err != nil {
+			return out, err
+		}
+	}
 	return withConversation(tx, out, around, window)
 }
 
 // contextOfBegun is contextOfTurn for a turn that the transaction has just
 // created, and so without rounds.
 func contextOfBegun(tx *gorm.DB, b begun, window int) (models.TurnContext, error) {
-	out := models.TurnContext{Turn: b.turn, Participant: b.participant}
+	out := models.TurnContext{Turn: b.turn, Participant: b.participant, Instruction: b.instruction}
 	if b.around == nil {
 		around, err := readAround(tx, b.participant.ID)
 		if err != nil {

@@ -55,6 +55,7 @@ type begun struct {
 	turn        models.Turn
 	created     bool
 	around      *around // nil where it was not read with the participant
+	instruction string  // what the decision of its prompt adds to the request
 }
 
 func (s *Store) beginWith(ctx context.Context, in models.PrepareTurnInput, then func(tx *gorm.DB, b begun) error) (begun, error) {
@@ -113,6 +114,9 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 		return out, err
 	}
 	if out.Skip, err = canSkip(tx, p, in, texts); err != nil || out.Skip {
+		if err == nil {
+			err = out.decideBarred(tx, in)
+		}
 		return out, err
 	}
 	out.turn = models.Turn{
@@ -137,24 +141,28 @@ func (b *begun) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) 
 	plan := in.Plan
 	if b.participant.Attention == models.AttentionCrisis && plan.Kind.Spec().Initiated {
 		b.Skip = true
-		return missPrompt(tx, b.participant.ID, plan, heldForAttention)
+		return b.missPrompt(tx, in, heldForAttention)
 	}
 	if plan.Kind.Spec().CanBeHeld {
 		if b.Skip, err = isHeld(tx, b.participant.ID, in.Now, plan.Slot.SendAt); err != nil {
 			return err
 		}
 		if b.Skip {
-			return missPrompt(tx, b.participant.ID, plan, models.MissedHold)
+			return b.missPrompt(tx, in, models.MissedHold)
 		}
 	}
 	if plan.Kind != models.KindPrompt {
 		return nil
 	}
+	if err := b.decidePrompt(tx, in, ""); err != nil || b.Skip {
+		return err
+	}
 	if b.Skip, err = planPrompt(tx, b.participant.ID, plan); err != nil || b.Skip {
 		return err
 	}
 	profile, err := readProfile(tx, b.participant.ID)
-	b.Prepared = profile.PreparedPrompt != ""
+	// A prompt that was written before knows nothing of the decision.
+	b.Prepared = profile.PreparedPrompt != "" && b.instruction == ""
 	return err
 }
 

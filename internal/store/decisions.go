@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/build"
+	"coachline/internal/database"
+	"coachline/internal/trial"
+	"coachline/models"
+)
+
+// Why a person was not available at a decision point, beside the reasons of missed
+// prompts.
+const unavailableUnreachable = "unreachable"
+
+// missedByDecision is the reason of a prompt that was not sent because its decision
+// point drew an option without one.
+const missedByDecision = "decision"
+
+// slotOf is a prompt slot of a person, at which a decision is due.
+type slotOf struct {
+	promptID, scheduleID string
+	slot                 models.Slot
+	// reason says why the person is not available; empty is available.
+	reason string
+	at     time.Time
+}
+
+// decideSlot returns what was decided at a slot, and decides and records it where
+// nothing was. False where the person's study has no decision points. The
+// participant's row is locked, so that their points are numbered without a gap.
+func decideSlot(tx *gorm.DB, p models.Participant, s slotOf) (models.DecisionPoint, bool, error) {
+	study, err := studyByID.Take(tx, p.StudyID)
+	if err != nil || !strings.Contains(study.Settings, `"decision_points"`) {
+		return models.DecisionPoint{}, false, err
+	}
+	settings, err := study.ReadSettings()
+	if err != nil || settings.DecisionPoints == nil {
+		return models.DecisionPoint{}, false, err
+	}
+	var known []models.DecisionPoint
+	if err := tx.Where("id = ?", s.promptID).Find(&known).Error; err != nil {
+		return models.DecisionPoint{}, false, err
+	}
+	if len(known) > 0 {
+		return known[0], true, nil
+	}
+	var last int64
+	err = tx.Model(&models.DecisionPoint{}).Where("participant_id = ?", p.ID).Select("coalesce(max(number), 0)").Scan(&last).Error
+	if err != nil {
+		return models.DecisionPoint{}, false, err
+	}
+	row, err := newDecision(study, *settings.DecisionPoints, p, last+1, s)
+	if err != nil {
+		return row, false, err
+	}
+	return row, true, tx.Create(&row).Error
+}
+
+// newDecision draws the option of a decision point; a person who is not available
+// gets none.
+func newDecision(study models.Study, points models.DecisionPoints, p models.Participant, number int64, s slotOf) (models.DecisionPoint, error) {
+	row := models.DecisionPoint{
+		ID: s.promptID, StudyID: study.ID, ParticipantID: p.ID, Number: number, ScheduleID: s.scheduleID, LocalDate: s.slot.Date,
+		DecidedAt: instant(s.at), Available: s.reason == "", Reason: s.reason, Policy: points.Policy, Counter: number,
+		Algorithm: trial.AlgorithmVersion, Build: build.Version(), OutcomeHours: points.Hours(),
+	}
+	probabilities := map[string]float64{}
+	for _, option := range points.Options {
+		probabilities[option.Name] = option.Probability
+	}
+	comparison := points.Options[len(points.Options)-1]
+	row.RandProb = 1 - comparison.Probability
+	text, err := json.Marshal(probabilities)
+	if err != nil {
+		return row, err
+	}
+	row.Options = string(text)
+	if row.DayInStudy, err = dayInStudy(p, s.slot.Date); err != nil || !row.Available {
+		return row, err
+	}
+	drawn, err := trial.Decide(study.Seed, p.ID, number, points.Options)
+	if err != nil {
+		return row, err
+	}
+	row.Option, row.Send, row.Instruction, row.Draw = drawn.Option.Name, drawn.Option.Send, drawn.Option.Instruction, drawn.Draw
+	row.Intervention = row.Option != comparison.Name
+	return row, nil
+}
+
+// dayInStudy counts the local dates since the person's enrolment, whose own is 1.
+func dayInStudy(p models.Participant, date string) (int, error) {
+	zone, err := time.LoadLocation(p.Timezone)
+	if err != nil {
+		return 0, fmt.Errorf("counting the day in the study: %w", err)
+	}
+	day, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		return 0, fmt.Errorf("counting the day in the study: %w", err)
+	}
+	y, m, d := p.EnrolledAt.In(zone).Date()
+	const hours = 24
+	return int(day.Sub(time.Date(y, m, d, 0, 0, 0, 0, time.UTC)).Hours())/hours + 1, nil
+}
+
+// decidePrompt decides whether the prompt of a turn is written. Skip: it is not, and
+// is recorded as missed.
+func (b *begun) decidePrompt(tx *gorm.DB, in models.PrepareTurnInput, reason string) error {
+	plan := in.Plan
+	if plan.Kind != models.KindPrompt {
+		return nil
+	}
+	if reason == "" && b.participant.UnreachableAt != nil {
+		reason = unavailableUnreachable
+	}
+	s := slotOf{promptID: plan.PromptID, scheduleID: plan.ScheduleID, slot: plan.Slot, reason: reason, at: in.Now}
+	row, found, err := decideSlot(tx, b.participant, s)
+	if err != nil || !found {
+		return err
+	}
+	b.instruction = row.Instruction
+	if row.Available && row.Send {
+		return nil
+	}
+	b.Skip = true
+	missed := row.Reason
+	if row.Available {
+		missed = missedByDecision
+	}
+	return missPrompt(tx, b.participant.ID, plan, missed)
+}
+
+// decideBarred records the decision point of a person who opted out meanwhile.
+func (b *begun) decideBarred(tx *gorm.DB, in models.PrepareTurnInput) error {
+	if b.participant.Status != models.StatusOptedOut {
+		return nil
+	}
+	return b.decidePrompt(tx, in, string(models.StatusOptedOut))
+}
+
+// missPrompt records the prompt of a turn as missed, and the decision point at which
+// the person was not available.
+func (b *begun) missPrompt(tx *gorm.DB, in models.PrepareTurnInput, reason string) error {
+	if err := b.decidePrompt(tx, in, reason); err != nil {
+		return err
+	}
+	return missPrompt(tx, b.participant.ID, in.Plan, reason)
+}
+
+// decideMissed records the decision points of prompts that the rules did not send.
+func decideMissed(tx *gorm.DB, p models.Participant, in models.SaveStateInput) error {
+	for _, m := range in.Missed {
+		id := models.PromptID(in.ParticipantID, m.ScheduleID, m.Slot.Date)
+		_, _, err := decideSlot(tx, p, slotOf{promptID: id, scheduleID: m.ScheduleID, slot: m.Slot, reason: m.Reason, at: in.Now})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readInstruction returns what the decision of a prompt adds to its request.
+func readInstruction(tx *gorm.DB, promptID string) (text string, err error) {
+	_, err = instructionOf.Row(tx, []any{promptID}, &text)
+	return text, err
+}
+
+var instructionOf = database.SQL("SELECT instruction FROM decisions WHERE id = ?")
+
+// answeredWithin tells whether a person wrote between two instants. A STOP or a HELP
+// is no answer; such texts have no number.
+const answeredWithin = "EXISTS (SELECT 1 FROM inbound WHERE inbound.participant_id = ? AND seq > 0 AND received_at > ? AND received_at <= ?)"
+
+// Decisions returns a page of a study's decision points after an id, in the order of
+// their ids, each with its outcome at the instant now. The outcome is found when it
+// is read: the texts are the only record of it, so it cannot disagree with them, and
+// one that came late counts by when it was received. A limit outside 1..200 counts
+// as 200.
+func (s *Store) Decisions(ctx context.Context, q models.DecisionQuery) ([]models.DecisionOutcome, error) {
+	var out []models.DecisionOutcome
+	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+		var rows []models.DecisionPoint
+		err := tx.Where("study_id = ? AND id > ?", q.StudyID, q.After).Order("id").Limit(pageLimit(q.Limit)).Find(&rows).Error
+		if err != nil {
+			return err
+		}
+		out = make([]models.DecisionOutcome, len(rows))
+		for i, row := range rows {
+			out[i].DecisionPoint = row
+			until := row.DecidedAt.Add(time.Duration(row.OutcomeHours) * time.Hour)
+			if until.After(q.Now) {
+				continue // not known yet
+			}
+			var answered bool
+			err := tx.Raw("SELECT "+answeredWithin, row.ParticipantID, instant(row.DecidedAt), instant(until)).Scan(&answered).Error
+			if err != nil {
+				return err
+			}
+			out[i].Answered = &answered
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading decisions: %w", classify(err))
+	}
+	return out, nil
+}

@@ -1,0 +1,68 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+type decisionsRequest struct {
+	ID     string `path:"id" maxLength:"40" doc:"Id of a study."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"200"`
+	Cursor string `query:"cursor" maxLength:"200" doc:"next_cursor of the page before."`
+}
+
+func (h *handlers) registerDecisions(router huma.API) {
+	register(router, route{method: http.MethodGet, path: studyPath + "/decisions", id: "list-decisions", needs: auth.ExportRead,
+		summary: "Decision points of a study, also those at which people were not available", errors: []int{http.StatusNotFound}}, h.listDecisions)
+}
+
+func toNumber(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func toDecision(row models.DecisionOutcome) api.Decision {
+	out := api.Decision{
+		ID: row.ID, UserID: row.ParticipantID, Time: row.Number, DayInStudy: row.DayInStudy, Availability: toNumber(row.Available),
+		Intervention: toNumber(row.Intervention), RandProb: row.RandProb, OutcomeHours: row.OutcomeHours, Reason: row.Reason,
+		DecidedAt: row.DecidedAt.UTC(), ScheduleID: row.ScheduleID, LocalDate: row.LocalDate, Policy: row.Policy, Options: row.Options,
+		Option: row.Option, Draw: row.Draw, Counter: row.Counter, Algorithm: row.Algorithm, Build: row.Build,
+	}
+	if row.Answered != nil {
+		answered := toNumber(*row.Answered)
+		out.Outcome = &answered
+	}
+	return out
+}
+
+func (h *handlers) listDecisions(ctx context.Context, in *decisionsRequest) (*answer[api.DecisionPage], error) {
+	if _, err := h.store.Study(ctx, in.ID); err != nil {
+		return nil, h.studyFailure("listing decisions", err)
+	}
+	query := models.DecisionQuery{StudyID: in.ID, After: in.Cursor, Limit: in.Limit, Now: h.now()}
+	rows, err := h.store.Decisions(ctx, query)
+	if err != nil {
+		return nil, h.toFailure("listing decisions", err)
+	}
+	page := api.DecisionPage{Decisions: make([]api.Decision, len(rows))}
+	for i, row := range rows {
+		page.Decisions[i] = toDecision(row)
+	}
+	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.DecisionOutcome) (string, []models.DecisionOutcome, error) {
+		query.After, query.Limit = last.ID, 1
+		more, err := h.store.Decisions(ctx, query)
+		return last.ID, more, err
+	})
+	if err != nil {
+		return nil, h.toFailure("listing decisions", err)
+	}
+	return newAnswer("", page), nil
+}
