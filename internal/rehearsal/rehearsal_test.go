@@ -149,6 +149,24 @@ func TestStudyWithArms(t *testing.T) {
 	require.NotEqual(t, arms, other)
 }
 
+// TestStudyWithDecisionPoints: each slot of a prompt is a decision point, which the
+// treatment of people and the analysis follow.
+func TestStudyWithDecisionPoints(t *testing.T) {
+	report := rehearse(t, Config{
+		People: 8, Days: 8, Seed: 7, Study: "walking", Effect: 0.3, StudySettings: models.StudySettings{
+			DecisionPoints: &models.DecisionPoints{Policy: "even", Options: []models.DecisionOption{
+				{Name: "warm", Probability: 0.6, Send: true, Instruction: "Be warm."}, {Name: "plain", Probability: 0.4, Send: true},
+			}},
+		},
+	})
+	require.Empty(t, report.Broke)
+	require.False(t, report.Failed())
+	require.Positive(t, report.Availability["available, warm"])
+	require.Positive(t, report.Availability["available, plain"])
+	require.Equal(t, methodWCLS, report.Effect.Method)
+	require.Equal(t, report.Availability["available, warm"]+report.Availability["available, plain"], report.Effect.Points)
+}
+
 func TestConfigIsChecked(t *testing.T) {
 	for _, cfg := range []Config{{People: 1, Days: 1}, {People: 2}, {People: 2, Days: 1, Effect: 1}, {People: 2, Days: 1, ModelFaults: 2}} {
 		_, err := Run(t.Context(), cfg)
