@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"coachline/internal/api"
+	"coachline/internal/cli"
+)
+
+func (p *program) studyVerify() *cobra.Command {
+	var local cli.LocalCheck
+	c := &cobra.Command{
+		Use: "verify STUDY", Short: "Draw every allocation again and name the first row that is not right", Args: exactArgs(1),
+		Long: "The server checks the record and the arms of its people. With --seed-file this machine checks it, and trusts the server\n" +
+			"with nothing but the study's settings; --record takes a record that was saved with study allocations --json.\n" +
+			"The exit code is 1 when a row is not right.",
+	}
+	c.Flags().StringVar(&local.SeedFile, "seed-file", "", "file with the study's seed, as study seed prints it")
+	c.Flags().StringVar(&local.RecordFile, "record", "", "file with the record; needs --seed-file")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if local.RecordFile != "" && local.SeedFile == "" {
+			return usageError{errors.New("--record needs --seed-file")}
+		}
+		commands, err := p.newCommands()
+		if err != nil {
+			return err
+		}
+		return commands.VerifyAllocations(c.Context(), args[0], local)
+	}
+	return c
+}
+
+func (p *program) studyAllocate() *cobra.Command {
+	var strata []string
+	c := &cobra.Command{
+		Use: "allocate STUDY PARTICIPANT", Short: "Draw the arm of a person whose strata are now known", Args: exactArgs(2),
+		Long: "The arm is not shown. A person who is enrolled with all strata known is allocated at once.",
+	}
+	c.Flags().StringArrayVar(&strata, "stratum", nil, "NAME=LEVEL; for each stratum that is no field of the person")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		body := api.NewAllocation{ParticipantID: args[1]}
+		for _, text := range strata {
+			name, level, found := strings.Cut(text, "=")
+			if !found {
+				return usageError{errors.New("--stratum must be NAME=LEVEL")}
+			}
+			if body.Strata == nil {
+				body.Strata = map[string]string{}
+			}
+			body.Strata[name] = level
+		}
+		commands, err := p.newCommands()
+		if err != nil {
+			return err
+		}
+		return commands.AllocateParticipant(c.Context(), args[0], body)
+	}
+	return c
+}
