@@ -172,8 +172,9 @@ func (p *person) act(ctx context.Context, e event) {
 	case eventCrisis:
 		p.write(ctx, "I want to kill myself")
 	case eventBlock:
+		at := p.now()
 		p.carrier.mu.Lock()
-		p.carrier.blocked = true
+		p.carrier.blockedAt = at
 		p.carrier.mu.Unlock()
 	case eventNumber:
 		phone := p.r.phoneOf(p.number + p.r.cfg.People)

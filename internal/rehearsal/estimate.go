@@ -8,7 +8,7 @@ import (
 // Effect is a known effect and what an analysis of the rehearsed tables finds.
 type Effect struct {
 	// Added is what the treatment added to the probability of an answer in time,
-	// while a person took part; True is that on average over all people and prompts,
+	// while a person took part; True is that on average over all prompts or points,
 	// with those who no longer took part.
 	Added float64 `json:"added"`
 	True  float64 `json:"true"`
@@ -239,9 +239,42 @@ func (r *run) estimate(rows *tables) *Effect {
 	found := differenceOfMeans(r.sharesByArm(rows))
 	if points := r.observations(rows); len(points) > 0 {
 		out.Method, out.Points, found = methodWCLS, len(points), weightedCentred(points)
+		out.True = r.addedAtDecisions(rows) / float64(len(points))
 	}
 	out.Estimate, out.Low, out.High, out.Covers = found.estimate, found.low, found.high, found.covers(out.True)
 	return out
+}
+
+// addedAtDecisions adds up what the interventions add to the probability of an answer
+// in time, over all points at which people were available: an option that sends no
+// prompt gets no answer, and the last option of the study is what the others are
+// compared with.
+func (r *run) addedAtDecisions(rows *tables) float64 {
+	options := r.study.settings.DecisionPoints.Options
+	last, sum := len(options)-1, 0.0
+	for _, d := range rows.decisions {
+		p := r.byID[d.ParticipantID]
+		if !d.Available || p == nil || p.isBlockedAt(d.DecidedAt) {
+			continue
+		}
+		for i, option := range options {
+			if !option.Send {
+				continue
+			}
+			if i == last {
+				sum -= p.habits.chance(d.DecidedAt, 0)
+			} else {
+				sum += option.Probability / (1 - options[last].Probability) * p.habits.chance(d.DecidedAt, r.cfg.Effect)
+			}
+		}
+	}
+	return sum
+}
+
+// isBlockedAt reports whether the network keeps the messages from the person.
+func (p *person) isBlockedAt(at time.Time) bool {
+	since := p.carrier.blockedAt
+	return !since.IsZero() && !at.Before(since)
 }
 
 // sharesByArm returns each person's share of answered prompts, by arm.

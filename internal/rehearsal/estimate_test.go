@@ -119,10 +119,17 @@ func TestStudentQuantile(t *testing.T) {
 // TestDecisionPointsAreAnalysed: where a study has decision points, they are what is
 // counted and analysed, those at which the person was available.
 func TestDecisionPointsAreAnalysed(t *testing.T) {
-	r := &run{cfg: Config{Effect: 0.2}, byID: map[string]*person{}}
+	r := &run{cfg: Config{Effect: 0.2}, byID: map[string]*person{}, study: study{settings: models.StudySettings{
+		DecisionPoints: &models.DecisionPoints{Options: []models.DecisionOption{
+			{Name: "warm", Probability: 0.25, Send: true}, {Name: "none", Probability: 0.25}, {Name: "plain", Probability: 0.5, Send: true},
+		}},
+	}}}
 	rows := &tables{prompts: map[string]promptRow{}}
 	for n := range 8 {
-		p := &person{r: r, number: n, id: fmt.Sprintf("conv_%d", n)}
+		p := &person{r: r, number: n, id: fmt.Sprintf("conv_%d", n), habits: habits{answer: 0.6, leaves: firstMonday.Add(time.Hour)}, carrier: &carrier{}}
+		if n == 0 {
+			p.carrier.blockedAt = firstMonday
+		}
 		r.people, r.byID[p.id] = append(r.people, p), p
 		for day := range 4 {
 			point := models.DecisionPoint{
@@ -151,6 +158,7 @@ func TestDecisionPointsAreAnalysed(t *testing.T) {
 	require.Equal(t, methodWCLS, effect.Method)
 	require.Equal(t, 24, effect.Points)
 	require.InDelta(t, 1, effect.Estimate, 1e-9)
+	require.InDelta(t, (0.5*0.8-0.6)*7/8, effect.True, 1e-9, "half of the interventions send nothing, and one person in eight is not reached")
 
 	counts = map[string]int{}
 	countAvailability(counts, &tables{prompts: map[string]promptRow{"a": {SentAt: &firstMonday}, "b": {Reason: "quiet_hours"}, "c": {State: models.PromptPlanned}}})
