@@ -105,10 +105,10 @@ func TestCohortShowAndCancel(t *testing.T) {
 
 func TestCohortWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"cohort import":                       "want: coachline cohort import FILE",
-		"cohort import a.csv --per-minute 0":  "--per-minute must be at least 1",
+		"cohort import":                        "want: coachline cohort import FILE",
+		"cohort import a.csv --per-minute 0":   "--per-minute must be at least 1",
 		"cohort import a.csv --cohort default": "unknown flag: --cohort",
-		"cohort show":                         "want: coachline cohort show COHORT",
+		"cohort show":                          "want: coachline cohort show COHORT",
 	} {
 		code, _, complaint := call(t, nil, strings.Fields(args)...)
 		require.Equal(t, exitUsage, code, args)

@@ -17,18 +17,22 @@ func (p *program) holdCommand() *cobra.Command {
 }
 
 func (p *program) holdAdd() *cobra.Command {
-	var until, reason, participant string
+	var until, reason, participant, study string
 	c := &cobra.Command{
-		Use: "add --until WHEN", Short: "Hold the prompts of all participants, or of one", Args: exactArgs(0),
-		Long: "Holds prompts, reminders, feedback questions and check-ins of all participants, or of one. Replies go on.\n" +
+		Use: "add --until WHEN", Short: "Hold the prompts of all participants, of a study's, or of one", Args: exactArgs(0),
+		Long: "Holds prompts, reminders, feedback questions and check-ins of all participants, of those of a study, or of one. Replies go on.\n" +
 			"What falls due meanwhile is recorded as missed and not sent later.",
 	}
 	c.Flags().StringVar(&until, "until", "", "date, local time such as 2026-01-02T09:00, RFC 3339 instant, or duration such as 36h")
 	c.Flags().StringVar(&participant, "participant", "", "hold this participant's prompts only")
+	c.Flags().StringVar(&study, "study", "", "hold the prompts of this study's people only")
 	c.Flags().StringVar(&reason, "reason", "", "why; kept sealed")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if until == "" {
 			return usageError{errors.New("--until is needed")}
+		}
+		if participant != "" && study != "" {
+			return usageError{errors.New("--participant and --study exclude each other")}
 		}
 		instant, err := parseInstant(until, time.Now())
 		if err != nil {
@@ -41,6 +45,9 @@ func (p *program) holdAdd() *cobra.Command {
 		hold := api.NewHold{Until: instant, Reason: reason}
 		if participant != "" {
 			hold.Scope, hold.ScopeID = models.HoldParticipant, participant
+		}
+		if study != "" {
+			hold.Scope, hold.ScopeID = models.HoldStudy, study
 		}
 		return commands.AddHold(c.Context(), hold)
 	}

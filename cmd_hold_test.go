@@ -27,6 +27,7 @@ func TestHoldVerbs(t *testing.T) {
 	for _, tc := range []struct{ args, line, body string }{
 		{"hold add --until 2026-01-02T00:00:00Z --reason holiday", "POST /holds", `{"reason":"holiday","until":"2026-01-02T00:00:00Z"}`},
 		{"hold add --until 2026-01-02T00:00:00Z --participant conv_1", "POST /holds", `{"scope":"participant","scope_id":"conv_1","until":"2026-01-02T00:00:00Z"}`},
+		{"hold add --until 2026-01-02T00:00:00Z --study walk", "POST /holds", `{"scope":"study","scope_id":"walk","until":"2026-01-02T00:00:00Z"}`},
 		{"hold list", "GET /holds?active=true&limit=200", ""},
 		{"hold list --all", "GET /holds?limit=200", ""},
 		{"hold release 3", "DELETE /holds/3", ""},
@@ -37,10 +38,11 @@ func TestHoldVerbs(t *testing.T) {
 		require.Contains(t, out, "HOLD  STATE   FOR  UNTIL                 SINCE                 REASON\n3     active  all  2026-01-02 00:00:00Z")
 	}
 	for args, want := range map[string]string{
-		"hold add":                "--until is needed",
-		"hold add --until monday": `--until: "monday" is not a time`,
-		"hold release last":       `"last" is not the number of a hold`,
-		"hold":                    "needs a command",
+		"hold add": "--until is needed",
+		"hold add --until 2h --study a --participant b": "exclude each other",
+		"hold add --until monday":                       `--until: "monday" is not a time`,
+		"hold release last":                             `"last" is not the number of a hold`,
+		"hold":                                          "needs a command",
 	} {
 		code, _, complaint := call(t, environ, strings.Fields(args)...)
 		require.Equal(t, exitUsage, code)

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"coachline/internal/coach"
 	"coachline/internal/metrics"
+	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/models"
 )
@@ -30,22 +32,31 @@ type CallStore interface {
 // nothing and runs as a local activity; DecideTool stores a row and does not.
 type DecisionActivities struct {
 	Rules coach.Rules
-	Zones coach.Zones
-	Tools *tools.Registry
-	Calls CallStore
+	// Studies change the rules of their people; nil: the rules hold for all.
+	Studies *study.Resolver
+	Zones   coach.Zones
+	Tools   *tools.Registry
+	Calls   CallStore
 	// Metrics may be nil; then nothing is counted.
 	Metrics *metrics.Metrics
 }
 
-// Decide says what follows from an event. It reads nothing but its input and
-// is safe to retry.
-func (d *DecisionActivities) Decide(_ context.Context, in models.DecideInput) (models.Decision, error) {
-	decision, err := coach.Decide(d.newInput(in.State, in), in.Event)
+// Decide says what follows from an event. It reads nothing but its input, and the
+// study where it is not known yet; it is safe to retry.
+func (d *DecisionActivities) Decide(ctx context.Context, in models.DecideInput) (models.Decision, error) {
+	asked, err := d.newInput(ctx, in.State, in.Now)
+	if err != nil {
+		return models.Decision{}, toTemporalError(err)
+	}
+	decision, err := coach.Decide(asked, in.Event)
 	return decision, toTemporalError(err)
 }
 
-func (d *DecisionActivities) newInput(state models.ParticipantState, in models.DecideInput) coach.Input {
-	return coach.Input{State: state, Now: in.Now, Rules: d.Rules, Zones: d.Zones}
+// newInput returns what the rules are asked with: those of the participant's study
+// and arm.
+func (d *DecisionActivities) newInput(ctx context.Context, state models.ParticipantState, now time.Time) (coach.Input, error) {
+	settings, err := d.Studies.Resolve(ctx, state.Study, state.Arm)
+	return coach.Input{State: state, Now: now, Rules: settings.Rules(d.Rules), Zones: d.Zones}, err
 }
 
 // DecideTool decides a tool call that changes the workflow's own state, and
@@ -56,7 +67,11 @@ func (d *DecisionActivities) DecideTool(ctx context.Context, in models.DecideToo
 	if err != nil {
 		return models.Decision{}, toTemporalError(err)
 	}
-	decision := d.decideCall(in, call)
+	asked, err := d.newInput(ctx, in.State, in.Now)
+	if err != nil {
+		return models.Decision{}, toTemporalError(err)
+	}
+	decision := d.decideCall(in, asked, call)
 	if decision.Note == "" && decision.Refused == "" {
 		return models.Decision{Effects: decision.Effects}, nil // a subagent writes the result
 	}
@@ -77,7 +92,7 @@ func (d *DecisionActivities) DecideTool(ctx context.Context, in models.DecideToo
 	return models.Decision{Effects: decision.Effects}, nil
 }
 
-func (d *DecisionActivities) decideCall(in models.DecideToolInput, call models.ToolCall) models.Decision {
+func (d *DecisionActivities) decideCall(in models.DecideToolInput, asked coach.Input, call models.ToolCall) models.Decision {
 	switch in.Tool.Refuse {
 	case RefuseLimit:
 		return models.Decision{Refused: "tool call limit of this turn reached; answer now from what you know, and do not claim that this was done"}
@@ -95,7 +110,7 @@ func (d *DecisionActivities) decideCall(in models.DecideToolInput, call models.T
 	if event.Kind == models.EventSubagentAsk {
 		event.Plan.Subagent.TurnID = models.SubagentTurnID(in.Tool.TurnID, in.Tool.Step, in.Tool.Call)
 	}
-	decision, err := coach.Decide(d.newInput(in.State, models.DecideInput{Now: in.Now}), event)
+	decision, err := coach.Decide(asked, event)
 	if err != nil {
 		return models.Decision{Refused: err.Error()}
 	}

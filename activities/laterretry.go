@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/internal/coach"
+	"coachline/internal/study"
 	"coachline/models"
 )
 
@@ -29,8 +30,10 @@ type LaterRetries struct {
 	Store LaterRetryStore
 	Posts SMSSender
 	Rules coach.Rules
-	Zones coach.Zones
-	Now   func() time.Time
+	// Studies change the rules of their people; nil: the rules hold for all.
+	Studies *study.Resolver
+	Zones   coach.Zones
+	Now     func() time.Time
 }
 
 // SendLate makes a later try when it is due. It runs without a workflow, and its
@@ -52,7 +55,7 @@ func (t *LaterRetries) SendLate(ctx context.Context, in models.SendSMSInput) (mo
 	if try.Row.Status != models.OutboxReady {
 		return t.Posts.SendSMS(ctx, in) // it is looked up at the carrier, or over
 	}
-	at, reason, err := t.planRetry(try)
+	at, reason, err := t.planRetry(ctx, try)
 	wait := at.Sub(t.Now())
 	switch {
 	case err != nil:
@@ -71,7 +74,7 @@ func (t *LaterRetries) SendLate(ctx context.Context, in models.SendSMSInput) (mo
 
 // planRetry returns when the try may go, at the earliest now, or why it never
 // may.
-func (t *LaterRetries) planRetry(try models.LateTry) (at time.Time, reason string, err error) {
+func (t *LaterRetries) planRetry(ctx context.Context, try models.LateTry) (at time.Time, reason string, err error) {
 	due := t.Now()
 	for _, row := range append([]models.Outbox{try.Row}, try.Before...) {
 		if row.DueAt != nil && row.DueAt.After(due) {
@@ -79,7 +82,11 @@ func (t *LaterRetries) planRetry(try models.LateTry) (at time.Time, reason strin
 		}
 	}
 	who := models.ParticipantState{Zone: try.Participant.Timezone, ZoneAssumed: try.Participant.ZoneAssumed}
-	at, err = coach.Input{State: who, Now: due, Rules: t.Rules, Zones: t.Zones}.Opens()
+	settings, err := t.Studies.Resolve(ctx, try.Participant.StudyID, try.Participant.Arm)
+	if err != nil {
+		return at, "", err
+	}
+	at, err = coach.Input{State: who, Now: due, Rules: settings.Rules(t.Rules), Zones: t.Zones}.Opens()
 	if err != nil {
 		return at, "", fmt.Errorf("finding when %s may go: %w", try.Row.ID, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"coachline/internal/agent/plan"
 	"coachline/internal/agent/recall"
 	"coachline/internal/segments"
+	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/models"
 )
@@ -107,11 +108,12 @@ func (m memories) newForgetting(id string) models.Forgetting {
 
 // finder looks through the tools of a mode.
 type finder struct {
-	tools *ToolActivities
-	mode  models.Mode
+	tools    *ToolActivities
+	mode     models.Mode
+	settings study.Settings
 }
 
 // FindTools implements tools.Finder.
 func (f finder) FindTools(query string) string {
-	return plan.SearchTools(query, f.tools.Tools.For(f.mode))
+	return plan.SearchTools(query, f.settings.Offer(f.tools.Tools.For(f.mode)))
 }

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/internal/agent"
+	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/models"
 )
@@ -96,7 +97,11 @@ func (t *ModelActivities) loadTurn(ctx context.Context, in models.CallModelInput
 		turn, err := t.Store.TurnContext(ctx, in.TurnID, entriesFor(in.Kind))
 		return turn, nil, err
 	}
-	begun, turn, err := t.Turns.Store.OpenTurn(ctx, *in.Begin, entriesFor(in.Kind))
+	begin, err := t.Turns.noteStudy(ctx, *in.Begin)
+	if err != nil {
+		return models.TurnContext{}, nil, err
+	}
+	begun, turn, err := t.Turns.Store.OpenTurn(ctx, begin, entriesFor(in.Kind))
 	begun.Limits = t.Turns.channelLimits(*in.Begin)
 	return turn, &begun, err
 }
@@ -115,6 +120,10 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 	turn.Window = slices.DeleteFunc(turn.Window, func(entry models.Message) bool {
 		return entry.TurnID == in.TurnID && entry.Role == models.RoleAssistant
 	})
+	settings, err := t.Turns.Studies.Resolve(ctx, turn.Participant.StudyID, turn.Participant.Arm)
+	if err != nil {
+		return models.CallModelResult{}, toTemporalError(err)
+	}
 	round := agent.Round{Input: in, Context: turn, Offer: t.offerFor(in.Mode, turn.Turn.Channel.Spec().Rights)}
 	if in.Kind == models.KindSubagent {
 		if shouldStopSubagent(turn) {
@@ -122,11 +131,11 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 		}
 		outside, compact := t.Tools.Outside()
 		round.Offer = agent.Offer{Specs: t.Tools.ForSubagents(), Outside: outside, Compact: compact, Recalled: t.Tools.Recalled()}
-		var err error
 		if round.Task, err = t.loadTask(ctx, in.TurnID); err != nil {
 			return models.CallModelResult{}, toTemporalError(err)
 		}
 	}
+	round.Offer = applyStudy(round.Offer, settings)
 	step, err := t.Replies.Respond(ctx, round)
 	if err == nil {
 		step, err = t.Store.SaveStep(ctx, step)
@@ -225,6 +234,13 @@ func (t *ModelActivities) offerFor(mode models.Mode, rights models.Rights) agent
 		Stop: t.Tools.Stop(), Search: t.Tools.Search(), Playbook: t.Tools.Playbook(), Outside: outside, Compact: compact,
 		Recalled: t.Tools.Recalled(),
 	}
+}
+
+// applyStudy leaves out the tools that a study or an arm leaves out.
+func applyStudy(offer agent.Offer, settings study.Settings) agent.Offer {
+	offer.Specs, offer.Controls = settings.Offer(offer.Specs), settings.Offer(offer.Controls)
+	offer.Core = slices.DeleteFunc(slices.Clone(offer.Core), settings.LeavesOut)
+	return offer
 }
 
 // toResult tells the workflow what it has to do next; the text stays in the

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/internal/segments"
+	"coachline/internal/study"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -20,7 +21,8 @@ type FrontStore interface {
 	// comes back as sending.
 	CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error)
 	SettleHint(ctx context.Context, r models.HintResult) error
-	LocaleOf(ctx context.Context, inboundID int64) (string, error)
+	// ReaderOf returns locale, study and arm of the participant who sent a text.
+	ReaderOf(ctx context.Context, inboundID int64) (models.Participant, error)
 	QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error)
 	// AskedIntent is what the screening took a text for that is to be asked about.
 	AskedIntent(ctx context.Context, inboundID int64) (models.Intent, error)
@@ -56,6 +58,9 @@ type NoticeActivities struct {
 	Posts     *SendActivities
 	Prompts   *prompts.Library
 	Programme string
+	// Studies change the texts and the name for their people; nil: they hold for
+	// all.
+	Studies *study.Resolver
 	// Locale is that of the programme, such as "es-MX"; strangers are answered in
 	// its language.
 	Locale string
@@ -70,7 +75,7 @@ type NoticeActivities struct {
 // by the carrier is tried again. Safe to retry.
 func (f *NoticeActivities) SendHint(ctx context.Context, in models.SendHintInput) (models.OutboxStatus, error) {
 	defer startHeartbeat(ctx)()
-	body, err := f.fixedText(prompts.UnknownSender, f.Locale)
+	body, err := f.render(prompts.UnknownSender, f.Locale, f.AlertsTeam)
 	if err != nil {
 		return "", err
 	}
@@ -142,11 +147,7 @@ func (f *NoticeActivities) hintResult(id string, receipt models.Receipt, err err
 // retry: the text above the limit names the row, and its sending is SendSMS's.
 func (f *NoticeActivities) SendLimitNotice(ctx context.Context, in models.SendLimitInput) (models.SendSMSResult, error) {
 	defer startHeartbeat(ctx)()
-	locale, err := f.Store.LocaleOf(ctx, in.InboundID)
-	if err != nil {
-		return models.SendSMSResult{}, toTemporalError(err)
-	}
-	body, err := f.fixedText(prompts.TooManyTexts, locale)
+	body, err := f.textFor(ctx, in.InboundID, prompts.TooManyTexts, f.AlertsTeam)
 	if err != nil {
 		return models.SendSMSResult{}, err
 	}
@@ -164,15 +165,11 @@ func (f *NoticeActivities) SendAsk(ctx context.Context, in models.SendAskInput) 
 	if err != nil {
 		return models.SendSMSResult{}, toTemporalError(err)
 	}
-	locale, err := f.Store.LocaleOf(ctx, in.InboundID)
-	if err != nil {
-		return models.SendSMSResult{}, toTemporalError(err)
-	}
 	name := prompts.AskUnclear
 	if intent == models.IntentWrongNumber {
 		name = prompts.AskWrongNumber
 	}
-	body, err := f.fixedText(name, locale)
+	body, err := f.textFor(ctx, in.InboundID, name, f.AlertsTeam)
 	if err != nil {
 		return models.SendSMSResult{}, err
 	}
@@ -189,13 +186,9 @@ func (f *NoticeActivities) SendSafetyText(ctx context.Context, in models.AlertIn
 	if err != nil {
 		return models.SendSMSResult{}, toTemporalError(err)
 	}
-	locale, err := f.Store.LocaleOf(ctx, row.InboundID)
+	body, err := f.textFor(ctx, row.InboundID, prompts.Crisis, f.AlertsTeam && row.Pages)
 	if err != nil {
-		return models.SendSMSResult{}, toTemporalError(err)
-	}
-	body, err := f.Prompts.Fixed(prompts.Crisis, locale, prompts.FixedData{Programme: f.Programme, TeamAlerted: f.AlertsTeam && row.Pages})
-	if err != nil {
-		return models.SendSMSResult{}, fmt.Errorf("rendering text %s: %w", prompts.Crisis, err)
+		return models.SendSMSResult{}, err
 	}
 	id, err := f.Alarms.QueueSafetyText(ctx, models.SafetyText{AlarmID: in.AlarmID, Body: segments.Smart(body), Now: f.Now()})
 	return f.sendQueued(ctx, id, err)
@@ -241,8 +234,24 @@ func (f *NoticeActivities) SendPage(ctx context.Context, in models.AlertInput) (
 	return true, nil
 }
 
-func (f *NoticeActivities) fixedText(name prompts.Name, locale string) (string, error) {
-	text, err := f.Prompts.Fixed(name, locale, prompts.FixedData{Programme: f.Programme, TeamAlerted: f.AlertsTeam})
+// textFor returns a fixed text for the participant who sent a text, as their study
+// has it.
+func (f *NoticeActivities) textFor(ctx context.Context, inboundID int64, name prompts.Name, alerted bool) (string, error) {
+	reader, err := f.Store.ReaderOf(ctx, inboundID)
+	if err != nil {
+		return "", toTemporalError(err)
+	}
+	settings, err := f.Studies.Resolve(ctx, reader.StudyID, reader.Arm)
+	if err != nil {
+		return "", err
+	}
+	own := *f
+	own.Prompts, own.Programme = settings.Texts(f.Prompts, f.Programme)
+	return own.render(name, reader.Locale, alerted)
+}
+
+func (f *NoticeActivities) render(name prompts.Name, locale string, alerted bool) (string, error) {
+	text, err := f.Prompts.Fixed(name, locale, prompts.FixedData{Programme: f.Programme, TeamAlerted: alerted})
 	if err != nil {
 		return "", fmt.Errorf("rendering text %s: %w", name, err)
 	}

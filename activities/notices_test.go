@@ -31,7 +31,9 @@ type noticeStore struct {
 	checkErr error
 }
 
-func (d *noticeStore) LocaleOf(context.Context, int64) (string, error) { return d.locale, nil }
+func (d *noticeStore) ReaderOf(context.Context, int64) (models.Participant, error) {
+	return models.Participant{Locale: d.locale}, nil
+}
 
 func (d *noticeStore) ClaimHint(context.Context, string, time.Time) (models.HintClaim, error) {
 	return d.claim, nil

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"coachline/internal/metrics"
+	"coachline/internal/study"
 	"coachline/models"
 )
 
@@ -47,6 +48,9 @@ type SendActivities struct {
 	Store   SendStore
 	Brake   SendBrake
 	Carrier Carrier
+	// Studies have senders of their own; nil: all texts come from the carrier
+	// client's.
+	Studies *study.Resolver
 	Now     func() time.Time
 	// Metrics may be nil; then nothing is counted.
 	Metrics *metrics.Metrics
@@ -109,10 +113,13 @@ func (p *SendActivities) deliverClaim(ctx context.Context, claim models.SendClai
 // more when the connection is established, because that may take long.
 func (p *SendActivities) postText(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
+	sms, err := p.newSMS(ctx, claim)
+	if err != nil {
+		return p.notWritten(ctx, claim, err)
+	}
 	check := &writeCheck{posts: p, claim: claim}
-	receipt, err := p.Carrier.Send(ctx, models.SMS{
-		OutboxID: row.ID, To: claim.To, Body: row.Body, ValidFor: usefulUntil(row).Sub(p.Now()), BeforeWrite: check.checkClaim,
-	})
+	sms.ValidFor, sms.BeforeWrite = usefulUntil(row).Sub(p.Now()), check.checkClaim
+	receipt, err := p.Carrier.Send(ctx, sms)
 	refused, failed := check.readAnswer()
 	switch {
 	case refused != nil:
@@ -123,6 +130,17 @@ func (p *SendActivities) postText(ctx context.Context, claim models.SendClaim) (
 		return p.handleFailure(ctx, row, err)
 	}
 	return p.recordAccepted(ctx, claim.Ref(), receipt)
+}
+
+// newSMS returns the text of a claimed row as it goes to the carrier, from the
+// sender of the person's study. A study's sender may have been another one when an
+// earlier attempt posted the text.
+func (p *SendActivities) newSMS(ctx context.Context, claim models.SendClaim) (models.SMS, error) {
+	settings, err := p.Studies.Resolve(ctx, claim.StudyID, claim.Arm)
+	return models.SMS{
+		OutboxID: claim.Outbox.ID, To: claim.To, Body: claim.Outbox.Body, Sender: settings.Sender,
+		AnySender: settings.Version > 1 || !settings.Sender.IsZero(),
+	}, err
 }
 
 // writeCheck asks the store whether a text may be written. The carrier client
@@ -203,7 +221,11 @@ func (p *SendActivities) tooLateCode(row models.Outbox) string {
 func (p *SendActivities) lookUp(ctx context.Context, claim models.SendClaim) (models.SendSMSResult, error) {
 	row := claim.Outbox
 	age := max(p.Now().Sub(attemptedAt(row)), 0)
-	list, err := p.Carrier.Find(ctx, models.SMS{OutboxID: row.ID, To: claim.To, Body: row.Body}, age)
+	sms, err := p.newSMS(ctx, claim)
+	if err != nil {
+		return models.SendSMSResult{}, err
+	}
+	list, err := p.Carrier.Find(ctx, sms, age)
 	if err != nil && p.tooLateCode(row) != "" {
 		return p.endRow(ctx, row, models.SendFailure{Status: models.OutboxUnknown})
 	}

@@ -88,6 +88,7 @@ type network struct {
 	findErr error
 	listed  time.Time
 	age     time.Duration
+	last    models.SMS
 }
 
 func (n *network) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
@@ -95,6 +96,7 @@ func (n *network) Send(ctx context.Context, sms models.SMS) (models.Receipt, err
 		return models.Receipt{}, err
 	}
 	n.sends++
+	n.last = sms
 	return models.Receipt{ProviderSID: fmt.Sprintf("SM%d", n.sends), Status: models.OutboxQueued}, n.err
 }
 

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"coachline/internal/agent/toolcall"
 	"coachline/internal/coach"
 	"coachline/internal/metrics"
+	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/models"
 	"coachline/prompts"
@@ -40,7 +42,9 @@ type ToolActivities struct {
 	Zones     coach.Zones
 	// ModelName is asked for where a tool itself needs a model's text.
 	ModelName string
-	Now       func() time.Time
+	// Studies change texts, name and model for their people; nil: they hold for all.
+	Studies *study.Resolver
+	Now     func() time.Time
 	// Metrics may be nil; then nothing is counted.
 	Metrics *metrics.Metrics
 }
@@ -96,11 +100,16 @@ func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (mode
 	if err != nil {
 		return models.ToolRun{}, fmt.Errorf("reading time zone: %w", err)
 	}
+	settings, err := t.Studies.Resolve(ctx, turn.Participant.StudyID, turn.Participant.Arm)
+	if err != nil {
+		return models.ToolRun{}, err
+	}
+	own := t.forPerson(settings)
 	ran, err := t.Tools.Run(ctx, tools.RunInput{
-		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Subagent: turn.Turn.Kind == models.KindSubagent,
-		Writer:        habitWriter{tools: t, participant: turn.Participant, zone: zone},
+		Call: call, TurnID: in.TurnID, Profile: turn.Profile, Now: t.Now(), Subagent: turn.Turn.Kind == models.KindSubagent, Playbooks: own.Prompts,
+		Writer:        habitWriter{tools: own, participant: turn.Participant, zone: zone},
 		Memory:        memories{tools: t, participantID: turn.Participant.ID, zone: zone},
-		Finder:        finder{tools: t, mode: in.Mode},
+		Finder:        finder{tools: t, mode: in.Mode, settings: settings},
 		Confirmations: confirmations{store: t.Store, turnID: in.TurnID, now: t.Now()},
 	})
 	if err != nil {
@@ -124,6 +133,15 @@ func (t *ToolActivities) runCall(ctx context.Context, in models.ToolInput) (mode
 		countTool(t.Metrics, t.Tools, commit.Run)
 	}
 	return commit.Run, err
+}
+
+// forPerson returns the activities with the texts and the model that are in force
+// for a person.
+func (t *ToolActivities) forPerson(settings study.Settings) *ToolActivities {
+	own := *t
+	own.Prompts, own.Programme = settings.Texts(t.Prompts, t.Programme)
+	own.ModelName = cmp.Or(settings.Model, t.ModelName)
+	return &own
 }
 
 // messageOutcome returns a text in the middle of a turn: its entry of the

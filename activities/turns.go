@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"coachline/internal/metrics"
+	"coachline/internal/study"
 	"coachline/models"
 	"coachline/prompts"
 )
@@ -46,7 +47,10 @@ type TurnLoader struct {
 	Archive   Archive
 	Prompts   *prompts.Library
 	Programme string
-	Limits    models.Limits
+	// Studies change the texts and the name for their people; nil: they hold for
+	// all.
+	Studies *study.Resolver
+	Limits  models.Limits
 	// RecentTurns may be nil; then nothing is kept between activities.
 	Recent *RecentTurns
 	// Metrics may be nil; then nothing is counted.
@@ -130,12 +134,32 @@ func (t *TurnLoader) PrepareTurn(ctx context.Context, in models.PrepareTurnInput
 func (t *TurnLoader) beginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	stop := startHeartbeat(ctx)
 	defer stop()
+	in, err := t.noteStudy(ctx, in)
+	if err != nil {
+		return models.PrepareTurnResult{}, err
+	}
 	out, err := t.Store.BeginTurn(ctx, in)
 	if err != nil {
 		return out, toTemporalError(fmt.Errorf("opening turn: %w", err))
 	}
 	out.Limits = t.channelLimits(in)
 	return out, nil
+}
+
+// noteStudy completes the beginning of a turn with the version of the study whose
+// settings are in force for it.
+func (t *TurnLoader) noteStudy(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnInput, error) {
+	settings, err := t.Studies.Resolve(ctx, in.Study, "")
+	in.StudyVersion = settings.Version
+	return in, err
+}
+
+// forPerson returns the loader with the texts that are in force for a person.
+func (t *TurnLoader) forPerson(ctx context.Context, p models.Participant) (*TurnLoader, error) {
+	settings, err := t.Studies.Resolve(ctx, p.StudyID, p.Arm)
+	own := *t
+	own.Prompts, own.Programme = settings.Texts(t.Prompts, t.Programme)
+	return &own, err
 }
 
 // channelLimits returns the limits of the channel where it has some.
@@ -177,7 +201,11 @@ func (t *TurnLoader) persistTurn(ctx context.Context, in models.PersistTurnInput
 		}
 	}
 	metrics.Of(ctx).Loaded(turn)
-	outcome, err := t.buildOutcome(ctx, in, turn)
+	texts, err := t.forPerson(ctx, turn.Participant)
+	if err != nil {
+		return ended{}, err
+	}
+	outcome, err := texts.buildOutcome(ctx, in, turn)
 	if err != nil {
 		return ended{}, err
 	}

@@ -8,6 +8,8 @@ type AgendaQuery struct {
 	From, Until time.Time
 	// ParticipantID, when not empty, selects one person's.
 	ParticipantID string
+	// StudyID, when not empty, selects the people of a study.
+	StudyID string
 	// After is the last entry of the page before; its zero value is the first page.
 	After AgendaKey
 	// Now decides which holds are in force.

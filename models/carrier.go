@@ -11,6 +11,11 @@ type SMS struct {
 	OutboxID string // put into the status callback URL
 	To       string // E.164
 	Body     string
+	// Sender is the number or service that it comes from; zero is the client's.
+	Sender Sender
+	// AnySender has Find look at texts of every sender, because another may have
+	// sent this one.
+	AnySender bool
 	// ValidFor bounds how long the carrier may hold it; 0 leaves its default.
 	ValidFor time.Duration
 	// BeforeWrite is called when the connection is established, right before the

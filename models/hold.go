@@ -10,6 +10,8 @@ const (
 	HoldAll HoldScope = "all"
 	// HoldParticipant stops those of one participant, whose id is ScopeID.
 	HoldParticipant HoldScope = "participant"
+	// HoldStudy stops those of the people of one study, whose id is ScopeID.
+	HoldStudy HoldScope = "study"
 )
 
 // MissedHold is the reason of a prompt that was missed because of a hold, and
@@ -36,6 +38,19 @@ type Hold struct {
 // IsActive reports whether the hold stops prompts at an instant.
 func (h Hold) IsActive(at time.Time) bool {
 	return !at.Before(h.CreatedAt) && at.Before(h.UntilAt) && (h.ReleasedAt == nil || at.Before(*h.ReleasedAt))
+}
+
+// Stops reports whether the hold is about a participant.
+func (h Hold) Stops(p Participant) bool {
+	switch h.Scope {
+	case HoldAll:
+		return true
+	case HoldParticipant:
+		return h.ScopeID == p.ID
+	case HoldStudy:
+		return h.ScopeID == p.StudyID
+	}
+	return false
 }
 
 // HoldQuery selects a page of holds, newest first.

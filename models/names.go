@@ -82,6 +82,10 @@ const (
 	// while the carrier cannot reach the number.
 	AttrAttention   = "CoachAttention"
 	AttrUnreachable = "CoachUnreachable"
+	// AttrStudy and AttrArm are set when the workflow starts and stay; an arm that
+	// is allocated later is in the tables only.
+	AttrStudy = "CoachStudy"
+	AttrArm   = "CoachArm"
 )
 
 // SearchAttributes gives the type of each search attribute, in the words of
@@ -89,7 +93,7 @@ const (
 func SearchAttributes() map[string]string {
 	return map[string]string{
 		AttrStatus: "Keyword", AttrMode: "Keyword", AttrNextDue: "Datetime", AttrEnrolledAt: "Datetime",
-		AttrAttention: "KeywordList", AttrUnreachable: "Bool",
+		AttrAttention: "KeywordList", AttrUnreachable: "Bool", AttrStudy: "Keyword", AttrArm: "Keyword",
 	}
 }
 

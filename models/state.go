@@ -11,6 +11,10 @@ import (
 // ids, codes and instants, never a text, a name or a number.
 type ParticipantState struct {
 	ParticipantID string `json:"participant_id"`
+	// Study and Arm say which settings are in force; an empty study is the default
+	// one, as in states from before there were studies.
+	Study string `json:"study,omitempty"`
+	Arm   string `json:"arm,omitempty"`
 	// Zone is the participant's IANA zone.
 	Zone string `json:"zone"`
 	// ZoneAssumed: the zone is the programme's, the person's own is not known.
@@ -256,8 +260,9 @@ type Command struct {
 	Answer bool      `json:"answer,omitempty"`
 	// Items are texts to answer (CommandResume, CommandHandBack).
 	Items []InboxItem `json:"items,omitempty"`
-	// Flags are those of ParticipantChanged.
+	// Flags and Arm are those of ParticipantChanged.
 	Flags *ParticipantFlags `json:"flags,omitempty"`
+	Arm   string            `json:"arm,omitempty"`
 }
 
 // ResumeRequest is the argument of UpdateResume.
@@ -305,6 +310,8 @@ type ParticipantChanged struct {
 	Help bool `json:"help,omitempty"`
 	// Flags are the participant's flags as they are now.
 	Flags *ParticipantFlags `json:"flags,omitempty"`
+	// Arm is the arm that the participant was allocated to; empty leaves it.
+	Arm string `json:"arm,omitempty"`
 }
 
 // StatusView answers QueryStatus and every update.

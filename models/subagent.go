@@ -52,6 +52,8 @@ type SubagentInput struct {
 	ParticipantID string   `json:"participant_id"`
 	Mode          Mode     `json:"mode"`
 	Subagent      Subagent `json:"subagent"`
+	// Study is the participant's; empty is the default one.
+	Study string `json:"study,omitempty"`
 }
 
 // SubagentResult is how it ended: SourceStep, SourceFailed, or SourceSilent

@@ -12,6 +12,10 @@ type Turn struct {
 	Channel       Channel // of the texts that it answers; empty: SMS
 	PromptID      string
 	PromptVersion string
+	// Arm is the participant's when the turn began, StudyVersion the version of the
+	// study's settings that were in force; 0 in turns from before there were studies.
+	Arm          string
+	StudyVersion int64
 	// Outcome is empty while the turn runs; then the source of its text, or
 	// canceled.
 	Outcome    string
@@ -51,6 +55,10 @@ type PrepareTurnInput struct {
 	InboundIDs []int64   `json:"inbound_ids,omitempty"`
 	Channel    Channel   `json:"channel,omitempty"` // of these texts; empty: SMS
 	Now        time.Time `json:"now"`
+	// Study is the participant's; empty is the default one.
+	Study string `json:"study,omitempty"`
+	// StudyVersion is that of the settings in force; the activity notes it.
+	StudyVersion int64 `json:"-"`
 }
 
 // PrepareTurnResult says how to go on.
@@ -291,8 +299,10 @@ type SendClaim struct {
 	// To is the participant's phone (E.164); for a resumed row the one that it was
 	// posted to.
 	To string
-	// Version is that of the participant's row which the send check read.
-	Version int64
+	// Version is that of the participant's row which the send check read; StudyID
+	// and Arm are in it.
+	Version      int64
+	StudyID, Arm string
 	// Post: send it. False: Outbox.Status says why not.
 	Post bool
 	// Resumed: an earlier attempt may have reached the carrier; look the text

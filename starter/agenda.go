@@ -25,6 +25,7 @@ type agendaRequest struct {
 	From          time.Time `query:"from" doc:"Earliest instant (RFC 3339); now when left out."`
 	Until         time.Time `query:"until" doc:"The instant before which the span ends; 24 hours after its beginning when left out."`
 	ParticipantID string    `query:"participant_id" maxLength:"64" doc:"Only this participant's."`
+	Study         string    `query:"study" maxLength:"40" doc:"Only those of this study's people."`
 	Limit         int       `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor        string    `query:"cursor" maxLength:"400" doc:"next_cursor of the page before."`
 }
@@ -70,7 +71,7 @@ func (h *handlers) getAgenda(ctx context.Context, in *agendaRequest) (*answer[ap
 }
 
 func (h *handlers) agendaQuery(in *agendaRequest) (models.AgendaQuery, error) {
-	q := models.AgendaQuery{From: in.From.UTC(), Until: in.Until.UTC(), ParticipantID: in.ParticipantID, Now: h.now(), Limit: in.Limit}
+	q := models.AgendaQuery{From: in.From.UTC(), Until: in.Until.UTC(), ParticipantID: in.ParticipantID, StudyID: in.Study, Now: h.now(), Limit: in.Limit}
 	if in.From.IsZero() {
 		q.From = q.Now
 	}

@@ -144,7 +144,7 @@ func (h *handlers) checkFile(ctx context.Context, job models.CohortJob) (models.
 
 func (h *handlers) parseCohort(job models.CohortJob) cohort.List {
 	return cohort.Parse(job.File, cohort.Options{
-		IgnoreUnknown: job.IgnoreUnknown, Region: job.Region, Zone: job.Zone, OurNumbers: h.cfg.Carrier.OurNumbers,
+		IgnoreUnknown: job.IgnoreUnknown, Region: job.Region, Zone: job.Zone, OurNumbers: h.ourNumbers(),
 	})
 }
 

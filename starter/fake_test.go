@@ -465,3 +465,12 @@ func (m *fakeStore) ExpiredParticipants(context.Context, time.Time, int) ([]stri
 func (e *fakeTemporal) DescribeWorkflowExecution(ctx context.Context, _, _ string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	return nil, errors.Join(e.record(ctx, "describe"), serviceerror.NewNotFound("no workflow"))
 }
+
+// The default study stands in for every study.
+func (*fakeStore) Study(context.Context, string) (models.Study, error) {
+	return models.Study{ID: models.DefaultStudy, State: models.StudyRecruiting, Version: 1}, nil
+}
+
+func (*fakeStore) StudyVersions(context.Context) (map[string]int64, error) {
+	return map[string]int64{models.DefaultStudy: 1}, nil
+}

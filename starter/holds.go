@@ -32,7 +32,7 @@ type newHoldRequest struct {
 
 type holdsRequest struct {
 	Active        bool   `query:"active" doc:"Only holds that stop prompts now."`
-	ParticipantID string `query:"participant_id" maxLength:"64" doc:"Only holds that stop this participant's prompts: their own and everybody's."`
+	ParticipantID string `query:"participant_id" maxLength:"64" doc:"Only holds that stop this participant's prompts: their own, their study's and everybody's."`
 	Limit         int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor        int64  `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
 }

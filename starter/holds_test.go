@@ -92,3 +92,21 @@ func TestHoldOfOneParticipant(t *testing.T) {
 	require.Empty(t, list(ann.ID))
 	require.Len(t, list(bea.ID), 1)
 }
+
+// A hold of a study shows in the state of its people.
+func TestHoldOfOneStudy(t *testing.T) {
+	h, _ := startWithStore(t, nil)
+	ann := h.ann()
+	h.engine.status = models.StatusView{Status: models.StatusActive, Mode: models.ModeIntake, Zone: "Europe/Berlin"}
+	h.do(call{method: "POST", path: studiesPath, body: `{"id":"walk","name":"Walk"}`})
+	state := func() *api.ActiveHold {
+		return result[api.State](t, h.do(call{method: "GET", path: participantsPath + "/" + ann.ID + "/state"})).Hold
+	}
+	got := h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T13:00:00Z","scope":"study","scope_id":"walk"}`})
+	require.Equal(t, http.StatusCreated, got.status, got.raw)
+	require.Nil(t, state())
+	got = h.do(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T13:00:00Z","scope":"study","scope_id":"default"}`})
+	require.Equal(t, http.StatusCreated, got.status, got.raw)
+	require.Equal(t, models.HoldStudy, state().Scope)
+	h.refused(call{method: "POST", path: holdsPath, body: `{"until":"2026-11-25T13:00:00Z","scope":"study","scope_id":"none"}`}, http.StatusBadRequest, "not the id of a study")
+}

@@ -91,7 +91,7 @@ func (h *handlers) enrolParticipant(ctx context.Context, in *enrolRequest) (*par
 	if err != nil {
 		return nil, h.toFailure("enrolling", err)
 	}
-	if p.GreetingAt, err = h.planGreeting(p); err != nil {
+	if p.GreetingAt, err = h.planGreeting(ctx, p); err != nil {
 		return nil, h.toFailure("enrolling", err)
 	}
 	request, err := json.Marshal(in.Body)
@@ -159,9 +159,13 @@ func toConsenting(in *api.Consenting) *models.StudyConsent {
 }
 
 // planGreeting returns when a new participant is greeted. The workflow keeps to it.
-func (h *handlers) planGreeting(p models.Participant) (*time.Time, error) {
+func (h *handlers) planGreeting(ctx context.Context, p models.Participant) (*time.Time, error) {
+	settings, err := h.studies.Resolve(ctx, p.StudyID, p.Arm)
+	if err != nil {
+		return nil, err
+	}
 	who := models.ParticipantState{ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, SignedUp: p.SignedUp}
-	at, err := coach.Input{State: who, Now: p.EnrolledAt, Rules: h.cfg.Defaults.Rules, Zones: time.LoadLocation}.FirstGreeting()
+	at, err := coach.Input{State: who, Now: p.EnrolledAt, Rules: settings.Rules(h.cfg.Defaults.Rules), Zones: time.LoadLocation}.FirstGreeting()
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +180,7 @@ func (h *handlers) parsePhone(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if slices.Contains(h.cfg.Carrier.OurNumbers, phone) {
+	if slices.Contains(h.ourNumbers(), phone) {
 		return "", models.BadField("phone_number", "is the programme's own number")
 	}
 	return phone, nil

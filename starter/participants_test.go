@@ -38,7 +38,7 @@ func TestEnrol(t *testing.T) {
 	require.Equal(t, models.QueueCoach, options.TaskQueue)
 	require.Equal(t, enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING, options.WorkflowIDConflictPolicy)
 	require.Equal(t, enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, options.WorkflowIDReusePolicy)
-	require.Equal(t, 3, options.TypedSearchAttributes.Size())
+	require.Equal(t, 4, options.TypedSearchAttributes.Size())
 	require.Equal(t, "Coaching since 2026-11-24", options.StaticSummary)
 	require.Equal(t, models.ParticipantState{
 		ParticipantID: view.ID, Zone: "America/New_York", ZoneAssumed: true, Status: models.StatusActive, Mode: models.ModeIntake,

@@ -17,6 +17,7 @@ import (
 	"coachline/internal/auth"
 	"coachline/internal/console"
 	"coachline/internal/keylock"
+	"coachline/internal/study"
 	"coachline/internal/throttle"
 	"coachline/starter/relay"
 )
@@ -68,6 +69,8 @@ type handlers struct {
 	wrongTokens, requests *throttle.Throttle
 	// cohorts has imports carried out.
 	cohorts cohortRunner
+	// studies say what is in force for a person; nil: the installation's settings.
+	studies *study.Resolver
 }
 
 // newHandler builds the whole HTTP surface: the API, and the console, which calls

@@ -57,7 +57,9 @@ import (
 	"coachline/internal/keylock"
 	"coachline/internal/metrics"
 	"coachline/internal/prices"
+	"coachline/internal/study"
 	"coachline/internal/throttle"
+	"coachline/internal/tools"
 	"coachline/starter/relay"
 )
 
@@ -157,7 +159,10 @@ type Server struct {
 	relay    *relay.Relay
 	// runCohorts carries out imports until its context ends.
 	runCohorts func(context.Context)
-	upkeep     upkeep
+	// followStudies keeps what is in force for each study until its context ends,
+	// runCloseOuts ends the coaching of people whose study is over.
+	followStudies, runCloseOuts func(context.Context)
+	upkeep                      upkeep
 }
 
 // stopLimit bounds the time in which a server that is stopped finishes its
@@ -189,6 +194,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	})
 	h := &handlers{
 		cfg: cfg, store: cfg.Store, relay: r, locks: keylock.New(), log: cfg.Logger, closing: make(chan struct{}), readings: newReadings(), cohorts: newCohortRunner(),
+		studies:     study.New(study.Config{Studies: cfg.Store, KnownTools: tools.Names(), Logger: cfg.Logger}),
 		wrongTokens: throttle.New(tokenTries, tokenEvery), requests: throttle.New(requestBurst, requestEvery),
 	}
 	handler, err := h.newHandler()
@@ -198,7 +204,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	server := newHTTPServer(cfg.Metrics.Webhooks(handler), cfg.HTTP.Limits, cfg.Logger)
 	server.RegisterOnShutdown(func() { close(h.closing) })
 	return &Server{
-		listener: listener, http: server, relay: r, runCohorts: h.runCohorts,
+		listener: listener, http: server, relay: r, runCohorts: h.runCohorts, followStudies: h.studies.Follow, runCloseOuts: h.runCloseOuts,
 		upkeep: upkeep{access: cfg.Access, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
 	}, nil
 }
@@ -268,6 +274,14 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	group.Go(func() error {
 		s.runCohorts(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		s.followStudies(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		s.runCloseOuts(ctx)
 		return nil
 	})
 	group.Go(func() error {

@@ -24,6 +24,9 @@ type Store interface {
 	EnrollOnce(ctx context.Context, p models.Participant, by models.Enrolment) (models.Participant, error)
 	Study(ctx context.Context, id string) (models.Study, error)
 	Studies(ctx context.Context) ([]models.Study, error)
+	StudyVersions(ctx context.Context) (map[string]int64, error)
+	PeopleToCloseOut(ctx context.Context, afterID string, limit int) ([]models.Participant, error)
+	CloseOut(ctx context.Context, participantID string, now time.Time) error
 	AddStudy(ctx context.Context, study models.Study) (models.Study, error)
 	ChangeStudy(ctx context.Context, in models.StudyUpdate) (models.Study, error)
 	ConsentTexts(ctx context.Context, studyID string) ([]models.ConsentText, error)

@@ -13,6 +13,8 @@ import (
 
 	"coachline/internal/api"
 	"coachline/internal/auth"
+	"coachline/internal/study"
+	"coachline/internal/tools"
 	"coachline/models"
 )
 
@@ -144,6 +146,9 @@ func (h *handlers) encodeSettings(settings models.StudySettings) (string, error)
 	if err := settings.Check(); err != nil {
 		return "", err
 	}
+	if err := study.Check(settings, tools.Names()); err != nil {
+		return "", err
+	}
 	text, err := json.Marshal(settings)
 	return string(text), err
 }
@@ -183,7 +188,16 @@ func (h *handlers) changeStudy(ctx context.Context, in *studyChangeRequest) (*st
 	if err != nil {
 		return nil, h.studyFailure("changing the study", err)
 	}
+	h.refreshStudies(ctx)
 	return h.answerStudy("Study changed", saved)
+}
+
+// refreshStudies has a change in force in this process at once; the others see it
+// within study.RefreshInterval.
+func (h *handlers) refreshStudies(ctx context.Context) {
+	if err := h.studies.Refresh(ctx); err != nil {
+		h.log.Warn("reading studies failed, trying again", "error", err)
+	}
 }
 
 func toConsentText(row models.ConsentText) api.ConsentText {

@@ -14,6 +14,7 @@ func toTurnSummary(t models.TurnTotals) api.TurnSummary {
 	return api.TurnSummary{
 		ID: t.Turn.ID, Number: t.Turn.Number, Kind: t.Turn.Kind, Mode: t.Turn.Mode, Outcome: t.Turn.Outcome,
 		StartedAt: t.Turn.StartedAt.UTC(), FinishedAt: toUTC(t.Turn.FinishedAt), PromptVersion: t.Turn.PromptVersion,
+		Arm: t.Turn.Arm, StudyVersion: t.Turn.StudyVersion,
 		Rounds: t.Rounds, Tools: copyNonNil(t.Tools), Tokens: t.Usage,
 	}
 }
@@ -135,6 +136,7 @@ var codeMeanings = map[string]string{
 	"earlier_part":                 "the part before it did not go out",
 	"stale":                        "it was too late to send it",
 	"arrived":                      "the text had arrived after all",
+	"study_over":                   "the study was over",
 	"quiet_hours":                  "quiet hours would have made it too late",
 	string(models.StatusOptedOut):  "the person had opted out",
 	string(models.StatusPaused):    "the participant was paused",

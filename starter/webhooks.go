@@ -104,7 +104,7 @@ func (h *handlers) receiveInbound(r *http.Request, form url.Values) error {
 	if err != nil {
 		return newFailure(http.StatusBadRequest, "%s", err)
 	}
-	if !h.cfg.Carrier.isOurs(in.To, form.Get("MessagingServiceSid")) {
+	if !h.isOurs(in.To, form.Get("MessagingServiceSid")) {
 		return newFailure(http.StatusBadRequest, "To: not a number of this programme")
 	}
 	if !h.cfg.Carrier.Listens {
@@ -186,11 +186,28 @@ func (h *handlers) receiveStatus(r *http.Request, form url.Values) error {
 	return nil
 }
 
-// isOurs reports whether a text was sent to this programme. With neither numbers
-// nor a service configured, the signature and the account have to do.
-func (c CarrierConfig) isOurs(to, serviceSID string) bool {
-	if len(c.OurNumbers) == 0 && c.MessagingServiceSID == "" {
+// isOurs reports whether a text was sent to this programme or to one of its
+// studies. With neither numbers nor a service configured, the signature and the
+// account have to do.
+func (h *handlers) isOurs(to, serviceSID string) bool {
+	carrier := h.cfg.Carrier
+	if len(carrier.OurNumbers) == 0 && carrier.MessagingServiceSID == "" {
 		return true
 	}
-	return slices.Contains(c.OurNumbers, to) || c.MessagingServiceSID != "" && serviceSID == c.MessagingServiceSID
+	senders := append(h.studies.Senders(), models.Sender{MessagingService: carrier.MessagingServiceSID})
+	isService := func(sender models.Sender) bool {
+		return sender.MessagingService != "" && sender.MessagingService == serviceSID
+	}
+	return slices.Contains(h.ourNumbers(), to) || slices.ContainsFunc(senders, isService)
+}
+
+// ourNumbers lists the numbers of the programme and of its studies.
+func (h *handlers) ourNumbers() []string {
+	numbers := slices.Clone(h.cfg.Carrier.OurNumbers)
+	for _, sender := range h.studies.Senders() {
+		if sender.From != "" {
+			numbers = append(numbers, sender.From)
+		}
+	}
+	return numbers
 }

@@ -21,6 +21,7 @@ import (
 	"coachline/internal/screening"
 	"coachline/internal/sms"
 	"coachline/internal/store"
+	"coachline/internal/study"
 	"coachline/internal/tools"
 	"coachline/internal/zones"
 	"coachline/models"
@@ -105,6 +106,7 @@ type Parts struct {
 	library  *prompts.Library
 	registry *tools.Registry
 	rules    coach.Rules
+	studies  *study.Resolver
 }
 
 // NewParts loads texts, tools and rules for the activities on a store.
@@ -117,7 +119,9 @@ func NewParts(cfg config.Config, rows *store.Store, m *metrics.Metrics) (*Parts,
 	if err != nil {
 		return nil, err
 	}
-	return &Parts{cfg: cfg, rows: rows, metrics: m, logger: slog.Default(), library: library, registry: registry, rules: rules}, nil
+	return &Parts{
+		cfg: cfg, rows: rows, metrics: m, logger: slog.Default(), library: library, registry: registry, rules: rules, studies: newStudies(cfg, rows, m, registry, slog.Default()),
+	}, nil
 }
 
 // newActs builds the activities.
@@ -132,37 +136,38 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 		Prompts: library, Model: model, Embedder: o.Model, Memory: memories, Diary: memories, Journal: memories, Rounds: memories,
 		Zones: zones.Load, Now: o.Now, Settings: replySettings(cfg),
 	})
+	agents := newStudyAgents(replies, p.studies)
 	listening := transcriber{notes: rows, carrier: o.Carrier, model: o.Model, metrics: m, log: p.logger, now: o.Now}
 	turns := &activities.TurnLoader{
 		Store: withTranscriber(cfg, rows, listening), States: rows, Archive: rows, Prompts: library, Programme: cfg.Coaching.Programme,
-		Recent: activities.NewRecent(), Metrics: m,
+		Studies: p.studies, Recent: activities.NewRecent(), Metrics: m,
 		Limits: models.Limits{
 			Rounds: cfg.Worker.MaxTurns, ToolCalls: cfg.Worker.MaxToolCalls, RunEvents: cfg.Worker.ContinueAsNewEvents,
 		},
 	}
-	posts := &activities.SendActivities{Store: rows, Brake: rows, Carrier: carrier, Now: o.Now, Metrics: m}
-	decisions := &activities.DecisionActivities{Rules: p.rules, Zones: zones.Load, Tools: registry, Calls: rows, Metrics: m}
+	posts := &activities.SendActivities{Store: rows, Brake: rows, Carrier: carrier, Studies: p.studies, Now: o.Now, Metrics: m}
+	decisions := &activities.DecisionActivities{Rules: p.rules, Studies: p.studies, Zones: zones.Load, Tools: registry, Calls: rows, Metrics: m}
 	return &acts{
 		decisions: decisions,
 		turns:     turns,
-		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: replies, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now},
+		talk:      &activities.ModelActivities{Turns: turns, Store: rows, Replies: agents, Tools: registry, Rules: decisions, Budgets: stops, Now: o.Now},
 		tools: &activities.ToolActivities{
 			Store: rows, Sent: rows, Tools: registry, Model: model, Embedder: o.Model, Facts: memories, Prompts: library, Zones: zones.Load,
-			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Now: o.Now, Metrics: m,
+			Programme: cfg.Coaching.Programme, ModelName: cfg.Model.Name, Studies: p.studies, Now: o.Now, Metrics: m,
 		},
-		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: replies, After: memoryQueue{store: rows, now: o.Now}, Rules: decisions, Metrics: m},
+		closing:     &activities.TurnEnd{Turns: turns, Posts: posts, Keeper: agents, After: memoryQueue{store: rows, now: o.Now}, Rules: decisions, Metrics: m},
 		subagents:   &activities.SubagentActivities{Store: rows, Tools: registry, Metrics: m},
 		removals:    &activities.RemovalActivities{Store: rows},
-		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: replies, Now: o.Now, Budgets: stops},
+		remembering: &activities.MemoryActivities{Store: rows, Queue: rows, Keeper: agents, Now: o.Now, Budgets: stops},
 		standing:    &activities.StandingActivities{Store: rows},
 		front: &activities.NoticeActivities{
 			Store: rows, Alarms: rows, Pager: o.Pager,
-			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme,
+			Carrier: carrier, Posts: posts, Prompts: library, Programme: cfg.Coaching.Programme, Studies: p.studies,
 			Locale: cfg.Coaching.DefaultLocale(), AlertsTeam: cfg.Worker.AlertURL.IsSet(), Now: o.Now,
 		},
 		posts: posts, erasures: &activities.ErasureActivities{Store: rows, Carrier: o.Carrier, Now: o.Now},
 		checks: &activities.ReconcileActivities{Store: rows, Carrier: carrier, Now: o.Now, Metrics: m},
-		late:   &activities.LaterRetries{Store: rows, Posts: posts, Rules: p.rules, Zones: zones.Load, Now: o.Now},
+		late:   &activities.LaterRetries{Store: rows, Posts: posts, Rules: p.rules, Studies: p.studies, Zones: zones.Load, Now: o.Now},
 	}, nil
 }
 
@@ -178,20 +183,11 @@ func newModelClient(cfg config.Model) (*llm.Client, error) {
 
 // loadWords loads the texts and the tools, which have to fit each other.
 func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Registry, error) {
-	library, err := prompts.Load(cfg.Worker.PromptsDir)
+	library, instructions, err := loadLibrary(cfg.Worker.PromptsDir, cfg.Coaching.Programme)
 	if err != nil {
-		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: loading prompts: %w", err)
-	}
-	for _, locale := range library.Locales() {
-		if !screening.HasRules(locale) {
-			return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: folder %s: messages in that language are not screened for crisis and opt-out; languages with rules are %s",
-				locale, strings.Join(screening.Languages(), ", "))
-		}
-	}
-	parts.playbooks = library
-	if parts.instructions, err = agent.NewInstructions(library, cfg.Coaching.Programme); err != nil {
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
+	parts.playbooks, parts.instructions = library, instructions
 	registry, err := newTools(cfg, parts)
 	if err != nil {
 		return nil, nil, err
@@ -200,6 +196,23 @@ func loadWords(cfg config.Config, parts toolParts) (*prompts.Library, *tools.Reg
 		return nil, nil, fmt.Errorf("COACH_PROMPTS_DIR: %w", err)
 	}
 	return library, registry, nil
+}
+
+// loadLibrary reads a folder of texts and checks them but for the tools that they
+// name.
+func loadLibrary(dir, programme string) (*prompts.Library, *agent.Instructions, error) {
+	library, err := prompts.Load(dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("loading prompts: %w", err)
+	}
+	for _, locale := range library.Locales() {
+		if !screening.HasRules(locale) {
+			return nil, nil, fmt.Errorf("folder %s: messages in that language are not screened for crisis and opt-out; languages with rules are %s",
+				locale, strings.Join(screening.Languages(), ", "))
+		}
+	}
+	instructions, err := agent.NewInstructions(library, programme)
+	return library, instructions, err
 }
 
 // endpointOf names a server without what else its address may hold.

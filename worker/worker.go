@@ -17,6 +17,7 @@ import (
 	"coachline/internal/config"
 	"coachline/internal/connect"
 	"coachline/internal/metrics"
+	"coachline/internal/study"
 	"coachline/models"
 )
 
@@ -55,6 +56,7 @@ func runWorker(ctx context.Context, cfg config.Config, m *metrics.Metrics) error
 		return errors.Join(err, conns.Close())
 	}
 	go w.budgets.follow(ctx)
+	go w.studies.Follow(ctx)
 	if err := w.startWorkers(ctx); err != nil {
 		if ctx.Err() != nil {
 			err = nil // It was told to stop while it waited for Temporal.
@@ -75,6 +77,7 @@ type role struct {
 	deployment deployment
 	workers    []sdk.Worker
 	budgets    *budgets
+	studies    *study.Resolver
 }
 
 func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) (*role, error) {
@@ -111,7 +114,7 @@ func newRole(cfg config.Config, conns *connect.Connections, m *metrics.Metrics) 
 		queue.registerActivities(w)
 		workers = append(workers, w)
 	}
-	return &role{conns: conns, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers, budgets: stops}, nil
+	return &role{conns: conns, namespace: cfg.Temporal.Namespace, deployment: d, workers: workers, budgets: stops, studies: acts.turns.Studies}, nil
 }
 
 // activitiesOnly returns the options of a worker without workflow tasks. The

@@ -94,7 +94,7 @@ func (p *participant) registerHandlers(ctx workflow.Context) error {
 		registerUpdate(ctx, p, spec[models.ParticipantChanged]{
 			name: models.UpdateParticipant, about: "take over a changed zone, status or flags, confirm consent, answer HELP",
 			command: func(r models.ParticipantChanged) models.Command {
-				return models.Command{Kind: models.CommandUpdate, Zone: r.Zone, ZoneAssumed: r.ZoneAssumed, Status: r.Status, Confirm: r.Confirm, Help: r.Help, Flags: r.Flags}
+				return models.Command{Kind: models.CommandUpdate, Zone: r.Zone, ZoneAssumed: r.ZoneAssumed, Status: r.Status, Confirm: r.Confirm, Help: r.Help, Flags: r.Flags, Arm: r.Arm}
 			},
 			valid: func(r models.ParticipantChanged) error { return checkStatus(r.Status) },
 		}),
@@ -185,6 +185,9 @@ func (p *participant) applyCommand(ctx workflow.Context, c models.Command) {
 	}
 	if c.Flags != nil {
 		p.state.Flags = c.Flags.Clone()
+	}
+	if c.Arm != "" {
+		p.state.Arm = c.Arm
 	}
 	for _, ev := range eventsOf(c) {
 		p.handleEvent(ctx, ev)

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -148,5 +149,12 @@ func (t *turn) turnPriority() temporal.Priority {
 	if t.plan.Kind.Spec().Urgent {
 		key = priorityReply
 	}
-	return temporal.Priority{PriorityKey: key, FairnessKey: t.participant.state.ParticipantID}
+	return temporal.Priority{PriorityKey: key, FairnessKey: fairnessKey(t.participant.state.Study)}
+}
+
+// fairnessKey is the study: within one priority the queues serve the studies in
+// turn, so that one with many tasks does not hold up another. Of the same study the
+// oldest task goes first; a participant has one turn at a time.
+func fairnessKey(study string) string {
+	return cmp.Or(study, models.DefaultStudy)
 }

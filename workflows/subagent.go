@@ -100,7 +100,7 @@ func (s *subagentRun) roundInput(ctx workflow.Context, plain bool) models.CallMo
 	if s.rounds == 1 {
 		in.Begin = &models.PrepareTurnInput{
 			ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Number: s.turnNumber(), Mode: s.Mode,
-			Plan: s.turnPlan(), Now: workflow.Now(ctx),
+			Plan: s.turnPlan(), Now: workflow.Now(ctx), Study: s.Study,
 		}
 	}
 	return in
@@ -194,7 +194,7 @@ func (s *subagentRun) activityOptions(ctx workflow.Context, queue, what string) 
 		TaskQueue:              queue,
 		StartToCloseTimeout:    modelCallLimit,
 		ScheduleToCloseTimeout: max(s.timeLeft(ctx), time.Second),
-		Priority:               temporal.Priority{PriorityKey: s.priority, FairnessKey: s.ParticipantID},
+		Priority:               temporal.Priority{PriorityKey: s.priority, FairnessKey: fairnessKey(s.Study)},
 		Summary:                fmt.Sprintf("%s, round %d", what, s.rounds),
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:    time.Second,
@@ -243,7 +243,7 @@ func (t *turn) waitFor(ctx workflow.Context, sub models.Subagent) error {
 }
 
 func (t *turn) subagentInput(sub models.Subagent) models.SubagentInput {
-	return models.SubagentInput{ParticipantID: t.participant.state.ParticipantID, Mode: t.mode, Subagent: sub}
+	return models.SubagentInput{ParticipantID: t.participant.state.ParticipantID, Mode: t.mode, Subagent: sub, Study: t.participant.state.Study}
 }
 
 func (t *turn) childOptions(ctx workflow.Context, sub models.Subagent, whenClosed enums.ParentClosePolicy) workflow.Context {

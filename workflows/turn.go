@@ -131,6 +131,7 @@ func (t *turn) beginInput(ctx workflow.Context) *models.PrepareTurnInput {
 		InboundIDs:    t.newMessageIDs,
 		Channel:       t.channel,
 		Now:           workflow.Now(ctx),
+		Study:         t.participant.state.Study,
 	}
 }
 

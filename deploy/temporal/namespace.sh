@@ -17,7 +17,7 @@ until have=$(temporal operator search-attribute list --output json); do
 	test "$tries" -gt 0
 	sleep 1
 done
-for pair in CoachStatus:Keyword CoachMode:Keyword CoachNextDue:Datetime CoachEnrolledAt:Datetime CoachAttention:KeywordList CoachUnreachable:Bool; do
+for pair in CoachStatus:Keyword CoachMode:Keyword CoachNextDue:Datetime CoachEnrolledAt:Datetime CoachAttention:KeywordList CoachUnreachable:Bool CoachStudy:Keyword CoachArm:Keyword; do
 	name=${pair%%:*}
 	case $have in
 	*"\"$name\""*) ;;

@@ -6,6 +6,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -124,6 +125,25 @@ func New(cfg Config) *Agent {
 		p.instructions = read
 	}
 	return p
+}
+
+// Overlay replaces some of an Agent's settings; an empty field leaves it.
+type Overlay struct {
+	Prompts                          *prompts.Library
+	Programme, ChatModel, SmallModel string
+}
+
+// With returns an Agent with other settings that shares everything else. What it
+// learns of its chat model is its own.
+func (a *Agent) With(over Overlay) *Agent {
+	cfg := a.Config
+	cfg.Prompts = cmp.Or(over.Prompts, cfg.Prompts)
+	cfg.Settings.Programme = cmp.Or(over.Programme, cfg.Settings.Programme)
+	cfg.Settings.ChatModel = cmp.Or(over.ChatModel, cfg.Settings.ChatModel)
+	cfg.Settings.SmallModel = cmp.Or(over.SmallModel, cfg.Settings.SmallModel)
+	out := New(cfg)
+	out.caches = a.caches
+	return out
 }
 
 // Offer is what a turn may call: the tools that the mode permits, and the

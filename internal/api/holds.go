@@ -9,8 +9,8 @@ import (
 // Hold stops prompts until an instant. Reason is an operator's own text.
 type Hold struct {
 	ID         int64            `json:"id"`
-	Scope      models.HoldScope `json:"scope" enum:"all,participant"`
-	ScopeID    string           `json:"scope_id,omitempty" doc:"The participant, where the scope is one."`
+	Scope      models.HoldScope `json:"scope" enum:"all,participant,study"`
+	ScopeID    string           `json:"scope_id,omitempty" doc:"The participant or the study, where the scope is one."`
 	Reason     string           `json:"reason"`
 	Active     bool             `json:"active" doc:"It stops prompts now."`
 	Until      time.Time        `json:"until" doc:"Prompts go on with the first slot from then on."`
@@ -29,7 +29,7 @@ type HoldPage struct {
 // NewHold asks for a hold.
 type NewHold struct {
 	Reason  string           `json:"reason,omitempty" maxLength:"500" doc:"Kept sealed; the audit does not repeat it."`
-	Scope   models.HoldScope `json:"scope,omitempty" enum:"all,participant" default:"all" doc:"Whose prompts are held: all participants', or one's."`
-	ScopeID string           `json:"scope_id,omitempty" maxLength:"64" doc:"Id of the participant where the scope is participant; otherwise empty."`
+	Scope   models.HoldScope `json:"scope,omitempty" enum:"all,participant,study" default:"all" doc:"Whose prompts are held: all participants', one's, or those of a study's people."`
+	ScopeID string           `json:"scope_id,omitempty" maxLength:"64" doc:"Id of the participant or of the study; empty where the scope is all."`
 	Until   time.Time        `json:"until" doc:"When prompts go on (RFC 3339), at most 366 days from now."`
 }

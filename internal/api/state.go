@@ -82,7 +82,7 @@ type PendingPrompt struct {
 // ActiveHold is the hold that stops a participant's prompts now.
 type ActiveHold struct {
 	ID    int64            `json:"id"`
-	Scope models.HoldScope `json:"scope" enum:"all,participant"`
+	Scope models.HoldScope `json:"scope" enum:"all,participant,study"`
 	Until time.Time        `json:"until"`
 }
 

@@ -16,6 +16,8 @@ type TurnSummary struct {
 	StartedAt     time.Time    `json:"started_at"`
 	FinishedAt    *time.Time   `json:"finished_at"`
 	PromptVersion string       `json:"prompt_version"`
+	Arm           string       `json:"arm,omitempty" doc:"Arm of the participant when the turn began; left out where there was none."`
+	StudyVersion  int64        `json:"study_version,omitempty" doc:"Version of the study whose settings were in force; left out for turns from before there were studies."`
 	Rounds        int          `json:"rounds"`
 	Tools         []string     `json:"tools" nullable:"false" doc:"Names of the tools that were called, in order."`
 	Tokens        models.Usage `json:"tokens" doc:"Of all model calls of the turn; cached is a part of prompt."`

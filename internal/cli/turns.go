@@ -95,13 +95,21 @@ func listTurnFields(v api.Turn) [][]string {
 	t := v.Turn
 	rows := [][]string{
 		{"turn", t.ID}, {"kind", string(t.Kind)}, {"mode", string(t.Mode)}, {"outcome", formatOutcome(t)}, {"started", formatInstant(t.StartedAt)},
-		{"finished", ""}, {"prompt", v.PromptID}, {"prompt version", t.PromptVersion}, {"rounds", fmt.Sprint(t.Rounds)},
+		{"finished", ""}, {"prompt", v.PromptID}, {"prompt version", t.PromptVersion}, {"arm", t.Arm}, {"study version", formatVersion(t.StudyVersion)}, {"rounds", fmt.Sprint(t.Rounds)},
 		{"tools", strings.Join(t.Tools, ", ")}, {"tokens", formatTokens(t.Tokens)},
 	}
 	if t.FinishedAt != nil {
 		rows[5][1] = formatInstant(*t.FinishedAt)
 	}
 	return slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" })
+}
+
+// formatVersion writes a version; empty for none.
+func formatVersion(version int64) string {
+	if version == 0 {
+		return ""
+	}
+	return strconv.FormatInt(version, 10)
 }
 
 func formatTokens(u models.Usage) string {

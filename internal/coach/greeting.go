@@ -26,6 +26,8 @@ func (s Input) FirstGreeting() (time.Time, error) {
 func (s Input) onEnrolment() (models.Decision, error) {
 	at := s.State.GreetingAt
 	switch {
+	case s.Rules.Silent:
+		return models.Decision{}, nil
 	case at.IsZero(), s.State.SignedUp && s.Now.Sub(at) <= promptReply:
 		return s.startTurn(models.TurnPlan{Kind: models.KindGreeting}), nil
 	case at.After(s.Now) && s.isActive():

@@ -17,6 +17,7 @@ const (
 	MissedOutage     = "outage"
 	MissedQuietHours = "quiet_hours"
 	MissedPaused     = "paused"
+	MissedStudyOver  = "study_over"
 )
 
 // handleDuePrompt starts the prompt of a schedule whose slot has come, or came
@@ -35,7 +36,7 @@ func (s Input) handleDuePrompt(due models.Due) (models.Decision, error) {
 	}
 	p := s.newPlan()
 	schedule := s.State.Schedules[i]
-	if !s.canCoach() {
+	if !s.canCoach() || s.Rules.Silent {
 		return s.recordMissedInPause(p, schedule)
 	}
 	quiet, err := s.Opens()
@@ -168,8 +169,8 @@ func (s Input) promptSendAt(due models.Due, deadline time.Time, following models
 	return s.deferPrompt(s.Now, deadline, following)
 }
 
-// recordMissedInPause records the prompt of a participant who is not active, or
-// whose conversation an operator has taken over. Pausing takes the due times away,
+// recordMissedInPause records the prompt of a participant who is not active,
+// whose conversation an operator has taken over, or whose study is over. Pausing takes the due times away,
 // so for it this is a last guard. For those who left for good there is nothing to
 // set.
 func (s Input) recordMissedInPause(p *plan, schedule models.Schedule) (models.Decision, error) {
@@ -177,8 +178,11 @@ func (s Input) recordMissedInPause(p *plan, schedule models.Schedule) (models.De
 		return models.Decision{}, nil
 	}
 	reason := models.MissedTakenOver
-	if s.State.Status == models.StatusPaused {
+	switch {
+	case s.State.Status == models.StatusPaused:
 		reason = MissedPaused
+	case s.Rules.Silent:
+		reason = MissedStudyOver
 	}
 	if slot := schedule.Next; slot.Date != "" {
 		p.addMissed(schedule.ID, slot, reason)
@@ -237,7 +241,7 @@ func (s Input) handlePromptSent(ev models.Event) models.Decision {
 // dropped, and an answer still counts.
 func (s Input) handleDueReminder(promptID string) (models.Decision, error) {
 	pending := s.State.Pending
-	if pending == nil || pending.PromptID != promptID || !s.canSpeakFirst() {
+	if pending == nil || pending.PromptID != promptID || !s.canSpeakFirst() || s.Rules.NoReminders {
 		return models.Decision{}, nil
 	}
 	p := s.newPlan()

@@ -47,6 +47,10 @@ type Rules struct {
 	// Band is where quiet hours count for people whose zone is assumed: in all
 	// of these zones (RegionZones). Empty: in the assumed zone.
 	Band []*time.Location
+	// NoReminders also drops the reminders that are due already.
+	NoReminders bool
+	// Silent starts nothing: the study is over, or has not begun. Replies go on.
+	Silent bool
 }
 
 // prepFor returns how long before its target a participant's fixed prompt goes
@@ -182,7 +186,9 @@ func (s Input) canCoach() bool { return s.isActive() && !s.isTakenOver() }
 
 // canSpeakFirst reports whether the participant does not wait for an answer, so
 // that we may speak first.
-func (s Input) canSpeakFirst() bool { return s.canCoach() && len(s.State.Inbox.Items) == 0 }
+func (s Input) canSpeakFirst() bool {
+	return s.canCoach() && !s.Rules.Silent && len(s.State.Inbox.Items) == 0
+}
 
 // plan collects the effects of one decision.
 type plan struct {

@@ -145,8 +145,12 @@ func (c *Console) holdSection(v *viewer) (g.Node, error) {
 
 func holdItem(v *viewer, one api.Hold) g.Node {
 	whose := g.Text("Everybody's prompts")
-	if one.Scope == models.HoldParticipant {
+	switch one.Scope {
+	case models.HoldParticipant:
 		whose = g.Group{g.Text("Prompts of "), h.A(h.Href(Path+"people/"+one.ScopeID), g.Text(one.ScopeID))}
+	case models.HoldStudy:
+		whose = g.Text("Prompts of study " + one.ScopeID)
+	case models.HoldAll:
 	}
 	id := strconv.FormatInt(one.ID, 10)
 	return h.Li(whose, g.Text(" until "), instantOf(&one.Until, time.UTC), g.Text(" UTC, by "+one.CreatedBy),
@@ -162,7 +166,7 @@ func holdItem(v *viewer, one api.Hold) g.Node {
 // holdForm asks for a hold. Its first step shows what it will stop, its second
 // step makes it.
 func holdForm(v *viewer) (g.Node, error) {
-	who, until, reason := v.value("scope_id"), v.value("until"), v.value("reason")
+	who, study, until, reason := v.value("scope_id"), v.value("study"), v.value("until"), v.value("reason")
 	asked := v.value("step") == "preview" || v.value("step") == "hold"
 	if who == "" && !asked {
 		who = v.query("participant_id")
@@ -170,12 +174,13 @@ func holdForm(v *viewer) (g.Node, error) {
 	nodes := []g.Node{h.Method("post"), h.Action(Path + "agenda/holds"), h.Class("stack"),
 		h.P(g.Text("Stops prompts, reminders, feedback questions and check-ins. Replies go on. What falls due meanwhile is recorded as missed and not sent later.")),
 		field("scope_id", "Id of one person; empty: everybody", h.Input(h.ID("scope_id"), h.Name("scope_id"), h.MaxLength("64"), h.Value(who))),
+		field("study", "Id of one study; empty: every study", h.Input(h.ID("study"), h.Name("study"), h.MaxLength("40"), h.Value(study))),
 		field("until", "Until, in UTC", h.Input(h.ID("until"), h.Name("until"), h.Type("datetime-local"), h.Required(), h.Value(until))),
 		field("hold-reason", "Reason (kept in the audit)", h.Input(h.ID("hold-reason"), h.Name("reason"), h.Required(), h.MaxLength("500"), h.Value(reason))),
 		h.Button(h.Type("submit"), h.Name("step"), h.Value("preview"), h.Class("plain"), g.Text("Show what it stops")),
 	}
 	if v.value("step") == "preview" && v.problem == previewed {
-		count, err := heldBy(v, who, until)
+		count, err := heldBy(v, url.Values{"participant_id": {who}, "study": {study}}, until)
 		if err != nil {
 			return nil, err
 		}
@@ -189,14 +194,16 @@ func holdForm(v *viewer) (g.Node, error) {
 const previewed = "nothing was held yet; look at what it would stop, below"
 
 // heldBy counts the planned prompts that a hold would stop.
-func heldBy(v *viewer, who, until string) (int, error) {
+func heldBy(v *viewer, whose url.Values, until string) (int, error) {
 	end, _ := time.Parse(untilLayout, until) // the API names what is wrong with it
 	if !end.After(v.now) {
 		return 0, nil
 	}
 	query := url.Values{"limit": {"1"}, "from": {v.now.Format(time.RFC3339)}, "until": {end.Format(time.RFC3339)}}
-	if who != "" {
-		query.Set("participant_id", who)
+	for name := range whose {
+		if value := whose.Get(name); value != "" {
+			query.Set(name, value)
+		}
 	}
 	agenda, err := get[api.Agenda](v, "/agenda", query)
 	return agenda.Total, err
@@ -215,8 +222,14 @@ func (c *Console) hold(v *viewer) (string, error) {
 		return "", &refusal{status: http.StatusBadRequest, message: previewed}
 	}
 	body := api.NewHold{Until: until, Reason: form.Get("reason"), Scope: models.HoldAll}
-	if who := form.Get("scope_id"); who != "" {
+	who, study := form.Get("scope_id"), form.Get("study")
+	switch {
+	case who != "" && study != "":
+		return "", &refusal{status: http.StatusBadRequest, message: "study: must be empty where a person is named"}
+	case who != "":
 		body.Scope, body.ScopeID = models.HoldParticipant, who
+	case study != "":
+		body.Scope, body.ScopeID = models.HoldStudy, study
 	}
 	_, err = send[api.Hold](v, call{method: http.MethodPost, path: holdsPath, body: body, reason: form.Get("reason")})
 	return "agenda", err

@@ -46,8 +46,16 @@ func turnFacts(turn api.Turn) g.Node {
 	return h.Dl(h.Class("facts"),
 		factOf("Kind", wordsOf(string(t.Kind))), factOf("Mode", strings.ToLower(string(t.Mode))), factOf("Words came from", t.Outcome),
 		factOf("Started", t.StartedAt.UTC().Format("Mon 2 Jan 2006 15:04:05")+" UTC"), factOf("Took", took),
-		factOf("Prompt version", t.PromptVersion), factOf("Rounds", strconv.Itoa(t.Rounds)), factOf("Tools", strings.Join(t.Tools, ", ")), factOf("Tokens", tokensOf(t.Tokens)),
+		factOf("Prompt version", t.PromptVersion), factOf("Arm", t.Arm), factOf("Version of the study", versionOf(t.StudyVersion)), factOf("Rounds", strconv.Itoa(t.Rounds)), factOf("Tools", strings.Join(t.Tools, ", ")), factOf("Tokens", tokensOf(t.Tokens)),
 	)
+}
+
+// versionOf writes a version; empty for none.
+func versionOf(version int64) string {
+	if version == 0 {
+		return ""
+	}
+	return strconv.FormatInt(version, 10)
 }
 
 func tokensOf(u models.Usage) string {

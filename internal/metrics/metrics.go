@@ -37,6 +37,7 @@ type Metrics struct {
 	turn     turn
 	talk     talk
 	post     post
+	studies  studies
 }
 
 // New builds the registry with Coachline's metrics, the Temporal SDK's and those
@@ -55,7 +56,7 @@ func New(cfg Config) (*Metrics, error) {
 	factory := promauto.With(registry)
 	return &Metrics{
 		registry: registry, logger: cfg.Logger, temporal: handler,
-		front: newFront(factory), turn: newTurn(factory), talk: newTalk(factory), post: newPost(factory),
+		front: newFront(factory), turn: newTurn(factory), talk: newTalk(factory), post: newPost(factory), studies: newStudies(factory),
 	}, nil
 }
 

@@ -3,6 +3,7 @@ package screening
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"coachline/models"
 )
@@ -12,11 +13,10 @@ import (
 // messages are compared with keywords; clear wording is looked for sentence by
 // sentence, and must be about the messages or the programme, addressed to us and
 // without a condition, so that "I want to stop smoking" is none.
-func screenConsent(sentences [][]string, found []finding, optOutType string) (models.Intent, models.ConsentMethod) {
+func screenConsent(words []string, found []finding, optOutType string) (models.Intent, models.ConsentMethod) {
 	if intent, ok := carrierTypes[strings.ToUpper(strings.TrimSpace(optOutType))]; ok {
 		return intent, models.MethodCarrier
 	}
-	words := slices.Concat(sentences...)
 	if intent, method := wholeText(words); intent != models.IntentNone {
 		return intent, method
 	}
@@ -39,7 +39,7 @@ func requestIntent(found []finding) (models.Intent, models.ConsentMethod) {
 		return models.IntentWrongNumber, models.MethodPhrase
 	case tierUnclear, tierAmbiguous:
 		return models.IntentUnclear, models.MethodPhrase
-	case tierNone, tierA, tierB:
+	case tierNone, tierA, tierB, tierOrdinary:
 	}
 	return models.IntentNone, ""
 }
@@ -54,10 +54,10 @@ func wholeText(words []string) (models.Intent, models.ConsentMethod) {
 	if intent := matchKeyword(words); intent != models.IntentNone {
 		return intent, models.MethodKeyword
 	}
-	bare := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return courtesy[word] })
-	if len(bare) == len(words) {
+	if !slices.ContainsFunc(words, isCourtesy) {
 		return models.IntentNone, ""
 	}
+	bare := slices.DeleteFunc(slices.Clone(words), isCourtesy)
 	// Politeness makes a HELP or a yes an ordinary sentence, which the coach
 	// can answer.
 	if intent := matchKeyword(bare); intent == models.IntentStop || intent == models.IntentStart {
@@ -69,11 +69,13 @@ func wholeText(words []string) (models.Intent, models.ConsentMethod) {
 // matchKeyword finds the intent of a keyword, also of one that is repeated
 // ("stop stop") or spelled ("S.T.O.P.").
 func matchKeyword(words []string) models.Intent {
-	if intent := keywords[strings.Join(words, " ")]; intent != models.IntentNone {
-		return intent
+	if len(words) <= keywordWords() {
+		if intent := keywords[strings.Join(words, " ")]; intent != models.IntentNone {
+			return intent
+		}
 	}
-	if once := slices.Compact(slices.Clone(words)); len(once) == 1 && len(words) > 1 {
-		return keywords[once[0]]
+	if len(words) > 1 && !slices.ContainsFunc(words[1:], func(word string) bool { return word != words[0] }) {
+		return keywords[words[0]]
 	}
 	if len(words) > 2 && !slices.ContainsFunc(words, func(word string) bool { return len(word) > 1 }) {
 		return keywords[strings.Join(words, "")]
@@ -81,8 +83,17 @@ func matchKeyword(words []string) models.Intent {
 	return models.IntentNone
 }
 
+// keywordWords is how many words the longest keyword has.
+var keywordWords = sync.OnceValue(func() int {
+	longest := 0
+	for keyword := range keywords {
+		longest = max(longest, strings.Count(keyword, " ")+1)
+	}
+	return longest
+})
+
 // keywords are those of the carrier and of 47 CFR 64.1200(a)(10), and their
-// like in the other languages, as splitClauses writes words.
+// like in the other languages, as splitWords writes words.
 var keywords = keywordsOf(map[models.Intent]string{
 	models.IntentStop: "stop, stopall, stop all, unsubscribe, unsubscribe all, unsub, cancel, cancel all, end, end all, quit, " +
 		"revoke, optout, opt out, optoutall, opt me out, remove, remove me, " +
@@ -107,6 +118,8 @@ func keywordsOf(lists map[models.Intent]string) map[string]models.Intent {
 
 var courtesy = setOf(`please pls plz kindly thanks thank you thx now por favor porfavor gracias ya ahora
 	bitte danke jetzt sofort svp stp merci s il vous te plait maintenant obrigado obrigada agora`)
+
+func isCourtesy(word string) bool { return courtesy[word] }
 
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}

@@ -29,8 +29,12 @@ type node struct {
 	atom int32
 	n    uint8
 	kids []*node
-	// needs are the atoms of a sequence without which it does not match.
-	needs []int32
+	// needs are the atoms of a sequence without which it does not match, and classes
+	// the nodes with a memo.
+	needs   []int32
+	classes []*node
+	// memo is the place of a class in window.memos, or 0.
+	memo int32
 	// words are those of an atom that has no number yet.
 	words []string
 }
@@ -61,6 +65,7 @@ const (
 // bit for each position at which a word of the atom stands.
 type window struct {
 	occurs      []uint64
+	present     []uint64 // a bit for each atom that occurs, which a processor's cache holds
 	touched     []int32
 	words       int
 	breaks      uint64 // the ends of sentences, which are positions of their own
@@ -68,11 +73,45 @@ type window struct {
 	clauseEnd   uint64
 	textStart   uint64
 	textEnd     uint64
+	memos       []memo
 	// work counts elements that were matched.
 	work int
 }
 
+// memo is what a class that many patterns share matches in a window: whether
+// anything, and the positions after those that it was asked for last.
+type memo struct {
+	isRead, isAbsent bool
+	at, after        uint64
+}
+
 func (w *window) allPositions() uint64 { return 1<<w.words - 1 }
+
+// isAbsent reports whether a class matches nowhere in the window. What follows from
+// some positions is a part of what follows from more of them, so that a class that
+// does not match from all of them matches from none.
+func (w *window) isAbsent(n *node) bool {
+	m := &w.memos[n.memo]
+	if !m.isRead {
+		every := w.allPositions()<<1 | 1
+		m.isRead, m.at, m.after = true, every, w.matchAny(n.kids, every)
+		m.isAbsent = m.after == 0
+	}
+	return m.isAbsent
+}
+
+// matchClass matches a class that has a memo.
+func (w *window) matchClass(n *node, at uint64) uint64 {
+	if w.isAbsent(n) {
+		return 0
+	}
+	if m := w.memos[n.memo]; m.at == at {
+		return m.after
+	}
+	after := w.matchAny(n.kids, at)
+	w.memos[n.memo].at, w.memos[n.memo].after = at, after
+	return after
+}
 
 // matchNode returns the positions after a node, given those before it.
 func (w *window) matchNode(n *node, at uint64) uint64 {
@@ -86,6 +125,9 @@ func (w *window) matchNode(n *node, at uint64) uint64 {
 	case opSeq:
 		return w.matchSequence(n, at)
 	case opAlt:
+		if n.memo > 0 {
+			return w.matchClass(n, at)
+		}
 		return w.matchAny(n.kids, at)
 	case opOptional:
 		return at | w.matchAny(n.kids, at)
@@ -115,7 +157,12 @@ func (w *window) matchNode(n *node, at uint64) uint64 {
 // word that does not occur at all, which is looked at first.
 func (w *window) matchSequence(n *node, at uint64) uint64 {
 	for _, atom := range n.needs {
-		if w.occurs[atom] == 0 {
+		if w.present[atom>>6]>>(atom&63)&1 == 0 {
+			return 0
+		}
+	}
+	for _, class := range n.classes {
+		if w.isAbsent(class) {
 			return 0
 		}
 	}
@@ -195,6 +242,9 @@ func (p *parser) parsePattern(pattern string) (*node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q: %w", pattern, err)
 	}
+	if len(found.kids) == 1 {
+		return found.kids[0], nil
+	}
 	return found, nil
 }
 
@@ -265,13 +315,20 @@ func (p *parser) resolveSequence(n *node) error {
 		out = append(out, &node{op: opAlt, kids: []*node{apart, one}})
 		i++
 	}
-	n.kids = out
-	n.needs = nil
-	for _, kid := range out {
+	n.needs, n.classes = nil, nil
+	for i, kid := range out {
+		if kid.op == opAlt && len(kid.kids) == 1 {
+			kid = kid.kids[0]
+			out[i] = kid
+		}
 		if kid.op == opWord {
 			n.needs = append(n.needs, kid.atom)
 		}
+		if kid.memo > 0 {
+			n.classes = append(n.classes, kid)
+		}
 	}
+	n.kids = out
 	return nil
 }
 

@@ -8,7 +8,7 @@ const MinRequest = 3
 
 // scoreRequest says which request the classifiers find in a text. It is asked where
 // keywords and rules found none, and finds none where an exception of a rule spoke
-// against it ("stop texting me at night").
+// against it ("stop texting me at night") or all of the text is known for none.
 func (s *scanner) scoreRequest() (models.Intent, models.ConsentMethod) {
 	if s.features.Len() < MinRequest || s.isLimited {
 		return models.IntentNone, ""
@@ -26,7 +26,7 @@ func (s *scanner) scoreRequest() (models.Intent, models.ConsentMethod) {
 	return models.IntentNone, ""
 }
 
-// IsLimited reports whether an exception of a rule speaks against a request in a
+// IsLimited reports whether a rule or an exception speaks against a request in a
 // text, so that its score counts for nothing.
 func IsLimited(body string) bool {
 	s := scanners.Get().(*scanner)

@@ -186,3 +186,23 @@ func requireIntents(t *testing.T, wanted map[models.Intent][]string) {
 		}
 	}
 }
+
+// What asks to see messages or a list has the words of requests to end: the score
+// alone took it for one.
+func TestRequestsToSeeSomething(t *testing.T) {
+	requireIntents(t, map[models.Intent][]string{
+		models.IntentNone: {
+			"list my schedules please", "list my reminders please", "please list my messages", "can you list my reminders?", "List all of my texts", "show me a list of my reminders please",
+			"liste meine Nachrichten bitte auf", "bitte alle meine Erinnerungen auflisten", "zeig mir bitte meine Nachrichten", "liste meine zeitpläne bitte auf",
+			"lista mis mensajes por favor", "lista mis horarios por favor", "muéstrame mi lista de recordatorios por favor", "por favor lista todos mis recordatorios",
+			"liste mes messages stp", "liste mes horaires s'il vous plaît", "montre-moi la liste de mes rappels svp", "tu peux lister mes messages",
+			"lista minhas mensagens por favor", "liste meus horários por favor", "me mostra a lista dos meus lembretes por favor", "por favor mostre minhas mensagens",
+		},
+		models.IntentStop: {
+			"take me off your list please", "list my reminders please, then stop texting me", "show me how to stop my messages please", "no more reminders please", "please unlist my number",
+			"streich mich bitte von der Liste", "liste meine nachrichten auf und schreib mir nicht mehr", "zeig mir wie ich meine nachrichten abbestelle",
+			"quítenme de la lista por favor", "lista mis mensajes y luego deja de escribirme", "retirez-moi de la liste svp", "liste mes messages et arrête de m'écrire",
+			"me tirem da lista por favor", "lista minhas mensagens e para de me mandar mensagem",
+		},
+	})
+}

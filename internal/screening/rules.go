@@ -63,14 +63,27 @@ type ruleSet struct {
 	byAnchor [][]patternRef
 	atoms    int
 
-	exact       map[string]*entry
-	prefixes    map[string]*entry
-	prefixSizes uint64
+	exact    map[string]*entry
+	prefixes map[string]*entry
+	// prefixSizes has the lengths of prefixes as bits: of all, and by the hash of
+	// their first two letters.
+	prefixSizes [1 + prefixHeads]uint64
 	respell     respelling
+
+	// known has all words of exact and of respell.
+	known map[string]*wordInfo
+	// What stands for any word, a number, a name and the end of a sentence.
+	anyWord, number, name, sentenceEnd *entry
+	// memos is how many nodes have a place in window.memos.
+	memos int32
 }
 
+// prefixHeads is how many sets of lengths of prefixes there are.
+const prefixHeads = 1 << 9
+
 type patternRef struct {
-	rule, pattern int32
+	rule    int32
+	pattern *node
 }
 
 // ruleSets holds the rules of all languages, read once.
@@ -179,6 +192,10 @@ func (r *ruleReader) readClass(rest string) error {
 		return fmt.Errorf("a class needs a name in capitals and a list: %q", rest)
 	}
 	class, err := r.parser.parsePattern(members)
+	if err == nil && class.op == opAlt && len(class.kids) > 1 {
+		r.set.memos++
+		class.memo = r.set.memos
+	}
 	r.parser.classes[name] = class
 	return err
 }
@@ -281,7 +298,7 @@ func (r *ruleReader) atomID(list []string) (int32, error) {
 		into := r.set.exact
 		if stem, ok := strings.CutSuffix(word, "*"); ok {
 			word, into = stem, r.set.prefixes
-			r.set.prefixSizes |= 1 << len(stem)
+			r.set.addPrefixSize(stem)
 			size += 10
 		}
 		if word == "" || len(word) > 60 {
@@ -318,11 +335,12 @@ func foldWord(word string) string {
 func (r *ruleReader) buildIndex() {
 	set := r.set
 	set.atoms = len(r.atomIDs)
+	set.memos++ // the first place is that of nodes without a memo
 	set.byAnchor = make([][]patternRef, set.atoms)
 	for i, rule := range set.rules {
-		for j, pattern := range rule.patterns {
+		for _, pattern := range rule.patterns {
 			for _, atom := range pattern.findAnchors(func(a int32) int { return r.sizes[a] }) {
-				set.byAnchor[atom] = append(set.byAnchor[atom], patternRef{int32(i), int32(j)})
+				set.byAnchor[atom] = append(set.byAnchor[atom], patternRef{int32(i), pattern})
 			}
 		}
 	}

@@ -16,12 +16,12 @@ type finding struct {
 type scanner struct {
 	tokens   tokens
 	versions []version
-	entries  []*entry
 	window   window
 	seen     []bool
 	findings []finding
 	features Features
-	// isLimited says that an exception kept a rule from finding a request.
+	// isLimited says that an exception kept a rule from finding a request, or that
+	// all of the text is known for none.
 	isLimited bool
 }
 
@@ -29,6 +29,8 @@ type scanner struct {
 type version struct {
 	words []wordAt
 	chars []byte
+	// readings are what unknown words may be, in the order of their first use.
+	readings []*entry
 	// known counts, for each token, the tokens before it that the language knows.
 	known []int32
 }
@@ -40,7 +42,23 @@ type wordAt struct {
 	from, to   int32
 	before     gap
 	isBreak    bool
+
+	// What the language knows of the word, or the range of readings that it may
+	// be where it is not known.
+	state              wordState
+	entry              *entry
+	readFrom, readUpTo int32
 }
+
+// wordState says what is known of a word of a version so far.
+type wordState uint8
+
+const (
+	wordUnread wordState = iota
+	wordKnown
+	wordUnknown
+	wordRead // unknown, and its readings are listed
+)
 
 func (v *version) textAt(i int) []byte { return v.chars[v.words[i].start:v.words[i].end] }
 
@@ -66,7 +84,11 @@ func (s *scanner) scanBody(body string) []finding {
 // any more, it reads only what is near them: the rest was read before.
 func (s *scanner) scanReading(sets []*ruleSet, joined []int) {
 	for i, set := range sets {
-		s.spellWords(set, &s.versions[i])
+		if joined == nil {
+			s.spellWords(set, &s.versions[i])
+			continue
+		}
+		s.versions[i].joinSentences(joined)
 	}
 	for i, set := range sets {
 		s.matchAll(set, i, joined)
@@ -105,10 +127,32 @@ func (s *scanner) canMatch(language, from, to int, joined []int) bool {
 	return false
 }
 
+// joinSentences takes the ends of sentences before some tokens away. The words of a
+// version do not depend on them.
+func (v *version) joinSentences(joined []int) {
+	kept := v.words[:0]
+	next := 0
+	for _, word := range v.words {
+		for next < len(joined) && joined[next] < int(word.from) {
+			next++
+		}
+		if next < len(joined) && joined[next] == int(word.from) {
+			if word.isBreak {
+				continue
+			}
+			if word.before == gapSentence {
+				word.before = gapNone
+			}
+		}
+		kept = append(kept, word)
+	}
+	v.words = kept
+}
+
 // spellWords writes the tokens as words of a language: parts that an apostrophe
 // joins, words that are spelled out, cut in two or run together.
 func (s *scanner) spellWords(set *ruleSet, v *version) {
-	v.words, v.chars, v.known = v.words[:0], v.chars[:0], append(v.known[:0], 0)
+	v.words, v.chars, v.known, v.readings = v.words[:0], v.chars[:0], append(v.known[:0], 0), v.readings[:0]
 	t := &s.tokens
 	for i := 0; i < len(t.spans); {
 		before := t.spans[i].before
@@ -198,37 +242,59 @@ func (s *scanner) joinNext(set *ruleSet, v *version, start, next int) int {
 	if len(first)+len(second) > maxWord {
 		return 0
 	}
-	var space [maxWord + 1]byte
-	pair := append(append(append(space[:0], first...), ' '), second...)
-	joined, ok := set.respell.joins[string(pair)]
-	if !ok {
-		whole := append(append(space[:0], first...), second...)
-		if !set.respell.stems[string(whole)] || len(first) < 2 {
-			return 0
-		}
-		joined = string(whole)
+	joined := set.respell.joinWords(first, second)
+	if joined == "" {
+		return 0
 	}
 	v.chars = append(v.chars[:start], joined...)
 	return 1
+}
+
+// joinWords returns the one word that two are, or nothing.
+func (r *respelling) joinWords(first, second []byte) string {
+	var space [maxWord + 1]byte
+	if r.joinBits.mayHave(first[0], second[0], 0) {
+		pair := append(append(append(space[:0], first...), ' '), second...)
+		if joined, ok := r.joins[string(pair)]; ok {
+			return joined
+		}
+	}
+	if len(first) < 2 {
+		return ""
+	}
+	whole := append(append(space[:0], first...), second...)
+	if !r.stemBits.mayHave(whole[0], whole[1], whole[2]) || !r.stems[string(whole)] {
+		return ""
+	}
+	return string(whole)
 }
 
 // addWord adds what was written last as one word, or as the words that it stands
 // for. It returns 1 when the language knows the word.
 func (v *version) addWord(set *ruleSet, w wordAt) int32 {
 	word := v.chars[w.start:]
-	if meant, ok := set.respell.meant[string(word)]; ok {
-		addParts(v, w, meant)
+	var info wordInfo
+	if known := set.known[string(word)]; known != nil {
+		info = *known
+	} else {
+		info.entry = set.mergeEntry(word)
+	}
+	if info.meant != nil {
+		addParts(v, w, info.meant)
 		return 1
 	}
-	isKnown := set.respell.plain[string(word)] || set.findEntry(word) != nil
-	if len(word) >= minJoined && set.exact[string(word)] == nil {
+	if len(word) >= minJoined && !info.isExact && !info.isPlain {
 		if cut := set.cutPieces(word); cut != nil {
 			addParts(v, w, cut)
 			return 1
 		}
 	}
+	w.state, w.entry = wordUnknown, info.entry
+	if info.entry != nil {
+		w.state = wordKnown
+	}
 	v.addPart(w, 0)
-	if isKnown {
+	if info.isPlain || info.entry != nil {
 		return 1
 	}
 	return 0
@@ -282,8 +348,12 @@ func (t *tokens) joinBroken() []int {
 func (s *scanner) fillWindow(set *ruleSet, language, from, to int) {
 	w := &s.window
 	v := &s.versions[language]
+	w.memos = slices.Grow(w.memos[:0], int(set.memos))[:set.memos]
+	clear(w.memos)
 	w.occurs = slices.Grow(w.occurs[:0], set.atoms)[:set.atoms]
 	clear(w.occurs)
+	w.present = slices.Grow(w.present[:0], set.atoms/64+1)[:set.atoms/64+1]
+	clear(w.present)
 	w.touched = w.touched[:0]
 	w.words = to - from
 	w.breaks, w.clauseStart, w.clauseEnd, w.textStart, w.textEnd = 0, 0, 0, 0, 0
@@ -294,13 +364,14 @@ func (s *scanner) fillWindow(set *ruleSet, language, from, to int) {
 		w.textEnd = 1 << w.words
 		w.clauseEnd = 1 << w.words
 	}
-	for i, word := range v.words[from:to] {
+	for i := range v.words[from:to] {
+		word := &v.words[from+i]
 		at := uint64(1) << i
 		if word.isBreak {
 			w.breaks |= at
 			w.clauseEnd |= at
 			w.clauseStart |= at << 1
-			s.markEntry(set.exact[";"], at)
+			w.markEntry(set.sentenceEnd, at)
 			continue
 		}
 		if word.before != gapNone {
@@ -308,29 +379,43 @@ func (s *scanner) fillWindow(set *ruleSet, language, from, to int) {
 			w.clauseEnd |= at
 		}
 		if s.tokens.spans[word.from].isName {
-			s.markEntry(set.exact["@"], at)
+			w.markEntry(set.name, at)
 		}
-		s.markWord(set, v.textAt(from+i), at)
+		s.markWord(set, v, word, at)
 	}
 }
 
 // markWord marks the atoms of a word, or of what a misspelled word may be.
-func (s *scanner) markWord(set *ruleSet, word []byte, at uint64) {
-	s.markEntry(set.exact["_"], at)
-	if word[0] >= '0' && word[0] <= '9' {
-		s.markEntry(set.exact["#"], at)
+func (s *scanner) markWord(set *ruleSet, v *version, word *wordAt, at uint64) {
+	w, text := &s.window, v.chars[word.start:word.end]
+	w.markEntry(set.anyWord, at)
+	if text[0] >= '0' && text[0] <= '9' {
+		w.markEntry(set.number, at)
+		if isNumber(text) {
+			w.markEntry(set.exact[string(text)], at)
+			return
+		}
 	}
-	if isNumber(word) {
-		s.markEntry(set.exact[string(word)], at)
-		return
+	v.readWord(set, word)
+	w.markEntry(word.entry, at)
+	for _, e := range v.readings[word.readFrom:word.readUpTo] {
+		w.markEntry(e, at)
 	}
-	if known := set.findEntry(word); known != nil {
-		s.markEntry(known, at)
-		return
+}
+
+// readWord finds what the language knows of a word, or what it may be, once.
+func (v *version) readWord(set *ruleSet, word *wordAt) {
+	text := v.chars[word.start:word.end]
+	if word.state == wordUnread {
+		word.state = wordUnknown
+		if word.entry = set.findEntry(text); word.entry != nil {
+			word.state = wordKnown
+		}
 	}
-	s.entries = set.appendReadings(s.entries[:0], word)
-	for _, e := range s.entries {
-		s.markEntry(e, at)
+	if word.state == wordUnknown {
+		from := len(v.readings)
+		v.readings = append(v.readings, set.appendReadings(v.readings[from:], text)...)
+		word.state, word.readFrom, word.readUpTo = wordRead, int32(from), int32(len(v.readings))
 	}
 }
 
@@ -343,15 +428,16 @@ func isNumber(word []byte) bool {
 	return true
 }
 
-func (s *scanner) markEntry(e *entry, at uint64) {
+func (w *window) markEntry(e *entry, at uint64) {
 	if e == nil {
 		return
 	}
 	for _, atom := range e.atoms {
-		if s.window.occurs[atom] == 0 {
-			s.window.touched = append(s.window.touched, atom)
+		if w.occurs[atom] == 0 {
+			w.touched = append(w.touched, atom)
+			w.present[atom>>6] |= 1 << (atom & 63)
 		}
-		s.window.occurs[atom] |= at
+		w.occurs[atom] |= at
 	}
 }
 
@@ -361,24 +447,25 @@ func (s *scanner) matchRules(set *ruleSet, language, from int) {
 	clear(s.seen)
 	for _, atom := range s.window.touched {
 		for _, ref := range set.byAnchor[atom] {
-			rule := &set.rules[ref.rule]
-			if s.seen[ref.rule] || !s.hasMatch(rule, int(ref.pattern), language, from) {
+			if s.seen[ref.rule] || !s.hasMatch(&set.rules[ref.rule], ref.pattern, language, from) {
 				continue
 			}
 			s.seen[ref.rule] = true
-			s.findings = append(s.findings, finding{rule, set})
+			if set.rules[ref.rule].tier == tierOrdinary {
+				s.isLimited = true
+				continue
+			}
+			s.findings = append(s.findings, finding{&set.rules[ref.rule], set})
 		}
 	}
 }
 
 // hasMatch reports whether a pattern matches anywhere where no exception holds,
 // in words of its language.
-func (s *scanner) hasMatch(rule *rule, number, language, from int) bool {
-	w, pattern := &s.window, rule.patterns[number]
-	if w.matchNode(pattern, w.allPositions()) == 0 {
-		return false
-	}
-	for starts := w.allPositions(); starts != 0; starts &= starts - 1 {
+func (s *scanner) hasMatch(rule *rule, pattern *node, language, from int) bool {
+	w := &s.window
+	for starts := w.allPositions(); w.matchNode(pattern, starts) != 0; starts &= starts - 1 {
+		starts = w.fromFirstStart(pattern, starts)
 		start := bits.TrailingZeros64(starts)
 		for ends := w.matchNode(pattern, 1<<start); ends != 0; ends &= ends - 1 {
 			end := bits.TrailingZeros64(ends)
@@ -392,6 +479,23 @@ func (s *scanner) hasMatch(rule *rule, number, language, from int) bool {
 		}
 	}
 	return false
+}
+
+// fromFirstStart returns the positions from the first one on at which a pattern
+// matches, which it does at one of them.
+func (w *window) fromFirstStart(pattern *node, starts uint64) uint64 {
+	for among := starts; among&(among-1) != 0; {
+		// The lower half of the positions between the first and the last one.
+		low, high := bits.TrailingZeros64(among), bits.Len64(among)
+		half := among & (1<<((low+high)/2) - 1)
+		if w.matchNode(pattern, half) == 0 {
+			among &^= half
+			starts &^= half
+			continue
+		}
+		among = half
+	}
+	return starts
 }
 
 func (w *window) isExcepted(unless []*exception, start, end int) bool {

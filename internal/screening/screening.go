@@ -45,7 +45,7 @@ func Screen(m Message) Result {
 	defer scanners.Put(s)
 	findings := s.scanBody(m.Body)
 	var found Result
-	found.Intent, found.Method = screenConsent(splitClauses(m.Body), findings, m.OptOutType)
+	found.Intent, found.Method = screenConsent(splitWords(m.Body), findings, m.OptOutType)
 	isScored := found.Intent == models.IntentNone
 	if isScored {
 		found.Intent, found.Method = s.scoreRequest()

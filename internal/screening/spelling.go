@@ -3,6 +3,7 @@ package screening
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,6 +24,37 @@ type respelling struct {
 	byDeletes map[string][]string // known words with one letter left out
 	near      map[string]*entry   // the known words of byDeletes
 	stemHeads map[[3]byte]bool    // how stems begin
+
+	// What is in none of these sets is in no map either: most words of a text
+	// are looked up in a set alone.
+	stemBits headSet // how stems begin, by three letters
+	joinBits headSet // the first letters of two words that are one
+}
+
+// headSet is a set of beginnings of words by their hash, which may be wrong about
+// what it has and never about what it lacks.
+type headSet [1 << 7]uint64
+
+func (h *headSet) add(a, b, c byte) {
+	at := hashHead(a, b, c)
+	h[at>>6] |= 1 << (at & 63)
+}
+
+func (h *headSet) mayHave(a, b, c byte) bool {
+	at := hashHead(a, b, c)
+	return h[at>>6]>>(at&63)&1 == 1
+}
+
+func hashHead(a, b, c byte) uint32 {
+	return (uint32(a)<<16 | uint32(b)<<8 | uint32(c)) * 0x9e3779b1 >> 19
+}
+
+// wordInfo is what a language knows of a spelling.
+type wordInfo struct {
+	entry   *entry // with all stems that begin it, or nil
+	isExact bool   // rules have the word as it is
+	isPlain bool
+	meant   []string
 }
 
 const (
@@ -106,6 +138,7 @@ func (r *respelling) buildIndexes(set *ruleSet) {
 		}
 		if len(word) >= 3 {
 			r.stemHeads[[3]byte([]byte(word))] = true
+			r.stemBits.add(word[0], word[1], word[2])
 		}
 	}
 	for word, e := range set.exact {
@@ -128,15 +161,52 @@ func (r *respelling) buildIndexes(set *ruleSet) {
 	for word := range r.meant {
 		r.plain[word] = true
 	}
+	for pair := range r.joins {
+		if first, second, ok := strings.Cut(pair, " "); ok {
+			r.joinBits.add(first[0], second[0], 0)
+		}
+	}
+	set.indexWords()
+}
+
+// indexWords puts all that is known of each spelling in one place.
+func (set *ruleSet) indexWords() {
+	known := map[string]*wordInfo{}
+	infoOf := func(word string) *wordInfo {
+		if known[word] == nil {
+			known[word] = &wordInfo{entry: set.findEntry([]byte(word))}
+		}
+		return known[word]
+	}
+	for word := range set.exact {
+		infoOf(word).isExact = true
+	}
+	for word := range set.respell.plain {
+		infoOf(word).isPlain = true
+	}
+	for word, meant := range set.respell.meant {
+		infoOf(word).meant = meant
+	}
+	set.known = known
+	set.anyWord, set.number, set.name, set.sentenceEnd = set.exact["_"], set.exact["#"], set.exact["@"], set.exact[";"]
 }
 
 // findEntry returns what is known of a word, with all stems that begin it.
 func (set *ruleSet) findEntry(word []byte) *entry {
+	if info := set.known[string(word)]; info != nil {
+		return info.entry
+	}
+	return set.mergeEntry(word)
+}
+
+// mergeEntry puts what is known of a word and of all stems that begin it together.
+func (set *ruleSet) mergeEntry(word []byte) *entry {
 	found := set.exact[string(word)]
 	var merged *entry
-	for size := range min(len(word), 63) + 1 {
-		if set.prefixSizes>>size&1 == 0 {
-			continue
+	for sizes := set.prefixSizesOf(word); sizes != 0; sizes &= sizes - 1 {
+		size := bits.TrailingZeros64(sizes)
+		if size > len(word) {
+			break
 		}
 		if stem := set.prefixes[string(word[:size])]; stem != nil {
 			if merged == nil {
@@ -152,6 +222,26 @@ func (set *ruleSet) findEntry(word []byte) *entry {
 		return merged
 	}
 	return found
+}
+
+// prefixSizesOf returns the lengths of the prefixes that may begin a word, as bits.
+func (set *ruleSet) prefixSizesOf(word []byte) uint64 {
+	if len(word) < 2 {
+		return set.prefixSizes[0]
+	}
+	return set.prefixSizes[1+hashHead(word[0], word[1], 0)%prefixHeads]
+}
+
+// addPrefixSize notes that a prefix of rules has a length.
+func (set *ruleSet) addPrefixSize(prefix string) {
+	set.prefixSizes[0] |= 1 << len(prefix)
+	if len(prefix) >= 2 {
+		set.prefixSizes[1+hashHead(prefix[0], prefix[1], 0)%prefixHeads] |= 1 << len(prefix)
+		return
+	}
+	for i := range set.prefixSizes {
+		set.prefixSizes[i] |= 1 << len(prefix)
+	}
 }
 
 // appendSound appends how a word sounds.
@@ -374,7 +464,7 @@ func (r *respelling) mayBeJoined(word []byte) bool {
 // hasStem reports whether a stem may begin anywhere in a word.
 func (r *respelling) hasStem(word []byte) bool {
 	for i := range len(word) - 2 {
-		if r.stemHeads[[3]byte(word[i:])] {
+		if r.stemBits.mayHave(word[i], word[i+1], word[i+2]) && r.stemHeads[[3]byte(word[i:])] {
 			return true
 		}
 	}

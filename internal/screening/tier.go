@@ -21,12 +21,15 @@ const (
 	// tierAmbiguous is asked about though another rule finds a request in it: the
 	// words are all of the text and do not say what shall end.
 	tierAmbiguous
+	// tierOrdinary is no request. Its words are all of a text that only a score
+	// would take for one ("list my reminders please").
+	tierOrdinary
 )
 
 func (t tier) isDanger() bool { return t == tierA || t == tierB }
 
 func parseTier(name string) (tier, error) {
-	t, ok := map[string]tier{"A": tierA, "B": tierB, "stop": tierStop, "unclear": tierUnclear, "wrong-number": tierWrongNumber, "ambiguous": tierAmbiguous}[name]
+	t, ok := map[string]tier{"A": tierA, "B": tierB, "stop": tierStop, "unclear": tierUnclear, "wrong-number": tierWrongNumber, "ambiguous": tierAmbiguous, "ordinary": tierOrdinary}[name]
 	if !ok {
 		return tierNone, fmt.Errorf("unknown tier %q", name)
 	}

@@ -3,6 +3,7 @@ package screening
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -10,25 +11,16 @@ import (
 // fillers have no shape, though Unicode counts them among letters and symbols.
 const fillers = "\u115f\u1160\u2800\u3164\uffa0"
 
-// splitClauses cuts a text at its punctuation and symbols into runs of words. Words
+// splitWords cuts a text at its spaces, punctuation and symbols into words. Words
 // are in lower case and in one form of the many that Unicode has for them:
 // without accents, apostrophes ("don't" is "dont"), styles and invisible
 // characters.
-func splitClauses(body string) [][]string {
-	var all [][]string
-	var run []string
-	var word strings.Builder
+func splitWords(body string) []string {
+	letters := make([]byte, 0, len(body))
+	ends := make([]int, 1, 1+len(body)/4)
 	endWord := func() {
-		if word.Len() > 0 {
-			run = append(run, word.String())
-			word.Reset()
-		}
-	}
-	endClause := func() {
-		endWord()
-		if len(run) > 0 {
-			all = append(all, run)
-			run = nil
+		if len(letters) > ends[len(ends)-1] {
+			ends = append(ends, len(letters))
 		}
 	}
 	// An acute accent that stands alone is typed for an apostrophe, and
@@ -37,16 +29,17 @@ func splitClauses(body string) [][]string {
 		switch {
 		case strings.ContainsRune(fillers, r):
 		case unicode.IsLetter(r), unicode.IsDigit(r):
-			word.WriteRune(unicode.ToLower(r))
-		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), strings.ContainsRune("'`\u2018\u2019\u02bc", r):
-		case r == '\n':
-			endClause()
-		case unicode.IsSpace(r), unicode.IsControl(r), r == '-', r == '_', r == '/', r == '*':
-			endWord()
+			letters = utf8.AppendRune(letters, unicode.ToLower(r))
+		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), isApostrophe(r):
 		default:
-			endClause()
+			endWord()
 		}
 	}
-	endClause()
-	return all
+	endWord()
+	text := string(letters)
+	words := make([]string, len(ends)-1)
+	for i := range words {
+		words[i] = text[ends[i]:ends[i+1]]
+	}
+	return words
 }

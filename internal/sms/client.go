@@ -112,10 +112,14 @@ func parseAddress(text string) (*url.URL, error) {
 func (c *Client) Send(ctx context.Context, sms models.SMS) (models.Receipt, error) {
 	params := &api.CreateMessageParams{}
 	params.SetTo(sms.To).SetBody(sms.Body)
-	if c.cfg.MessagingServiceSID != "" {
-		params.SetMessagingServiceSid(c.cfg.MessagingServiceSID)
+	sender := sms.Sender
+	if sender.IsZero() {
+		sender = models.Sender{From: c.cfg.From, MessagingService: c.cfg.MessagingServiceSID}
+	}
+	if sender.MessagingService != "" {
+		params.SetMessagingServiceSid(sender.MessagingService)
 	} else {
-		params.SetFrom(c.cfg.From)
+		params.SetFrom(sender.From)
 	}
 	if c.callback != nil {
 		params.SetStatusCallback(c.callbackFor(sms.OutboxID))
@@ -153,7 +157,7 @@ func (c *Client) Send(ctx context.Context, sms models.SMS) (models.Receipt, erro
 func (c *Client) Find(ctx context.Context, sms models.SMS, age time.Duration) (models.Lookup, error) {
 	params := &api.ListMessageParams{}
 	params.SetTo(sms.To).SetPageSize(findPage)
-	if c.cfg.From != "" {
+	if c.cfg.From != "" && !sms.AnySender {
 		params.SetFrom(c.cfg.From)
 	}
 	call, cancel := c.beginCall(ctx, nil)

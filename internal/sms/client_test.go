@@ -84,6 +84,17 @@ func TestSendPostsTheForm(t *testing.T) {
 			url.Values{"To": {person}, "From": {sender}, "Body": {"x"}, "ValidityPeriod": {"1"}, "StatusCallback": {"https://c.example/s?outbox=a+b&tenant=1"}},
 		},
 		{
+			"a study's own number in the place of the service",
+			func(c *Config) { c.From, c.MessagingServiceSID, c.StatusCallbackURL = "", "MG1", "" },
+			models.SMS{To: person, Body: "x", Sender: models.Sender{From: "+15017120000"}},
+			url.Values{"To": {person}, "From": {"+15017120000"}, "Body": {"x"}},
+		},
+		{
+			"a study's own service in the place of the number", func(c *Config) { c.StatusCallbackURL = "" },
+			models.SMS{To: person, Body: "x", Sender: models.Sender{MessagingService: "MG2"}},
+			url.Values{"To": {person}, "MessagingServiceSid": {"MG2"}, "Body": {"x"}},
+		},
+		{
 			"validity is at most ten hours", func(c *Config) { c.StatusCallbackURL = "" },
 			models.SMS{To: person, Body: "x", ValidFor: 48 * time.Hour},
 			url.Values{"To": {person}, "From": {sender}, "Body": {"x"}, "ValidityPeriod": {"36000"}},
@@ -414,3 +425,13 @@ func TestTwiliosOwnAddressIsTheDefault(t *testing.T) {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A text that another sender may have sent is looked for among those of all.
+func TestFindOfAnySender(t *testing.T) {
+	c := client(t, func(w http.ResponseWriter, r *http.Request) {
+		assert.False(t, r.URL.Query().Has("From"))
+		answer(200, `{"messages":[],"page":0}`)(w, r)
+	}, nil)
+	_, err := c.Find(t.Context(), models.SMS{To: person, Body: "x", AnySender: true}, time.Minute)
+	require.NoError(t, err)
+}

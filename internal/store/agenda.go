@@ -14,7 +14,7 @@ import (
 
 var plannedPrompts = database.Join[models.ScheduleRow, models.Participant]("participants.id = schedules.participant_id " +
 	"WHERE participants.removed_at IS NULL AND schedules.next_at >= ? AND schedules.next_at < ? " +
-	"AND (? = '' OR schedules.participant_id = ?) AND (schedules.next_at, schedules.participant_id, schedules.id) > (?, ?, ?) " +
+	"AND (? = '' OR schedules.participant_id = ?) AND (? = '' OR participants.study_id = ?) AND (schedules.next_at, schedules.participant_id, schedules.id) > (?, ?, ?) " +
 	"ORDER BY schedules.next_at, schedules.participant_id, schedules.id LIMIT ?")
 
 // Agenda returns a page of the prompts that are planned, the earliest first. A
@@ -32,7 +32,7 @@ func (s *Store) Agenda(ctx context.Context, q models.AgendaQuery) (list []models
 			}
 			key := models.AgendaKey{At: row.NextAt.UTC(), ParticipantID: p.ID, ScheduleID: row.ID}
 			list = append(list, models.AgendaEntry{Key: key, Zone: zone, Participant: p})
-		}, instant(q.From), instant(q.Until), q.ParticipantID, q.ParticipantID,
+		}, instant(q.From), instant(q.Until), q.ParticipantID, q.ParticipantID, q.StudyID, q.StudyID,
 			instant(q.After.At), q.After.ParticipantID, q.After.ScheduleID, q.Limit)
 		if err != nil || len(list) == 0 {
 			return err
@@ -47,16 +47,19 @@ func (s *Store) Agenda(ctx context.Context, q models.AgendaQuery) (list []models
 
 // markHeld marks the entries that a hold stops which is in force now.
 func markHeld(tx *gorm.DB, list []models.AgendaEntry, now time.Time) error {
-	ids := make([]string, 0, len(list))
+	ids, studies := make([]string, 0, len(list)), make([]string, 0, len(list))
 	for _, entry := range list {
-		ids = append(ids, entry.Key.ParticipantID)
+		ids, studies = append(ids, entry.Key.ParticipantID), append(studies, entry.Participant.StudyID)
 	}
+	slices.Sort(studies)
+	studies = slices.Compact(studies)
 	var holds []models.Hold
 	err := activeHolds(tx.Select("scope", "scope_id", "until_at"), now).
-		Where("(scope = ? OR (scope = ? AND scope_id IN ?))", models.HoldAll, models.HoldParticipant, ids).Find(&holds).Error
+		Where("(scope = ? OR (scope = ? AND scope_id IN ?) OR (scope = ? AND scope_id IN ?))", models.HoldAll, models.HoldParticipant, ids, models.HoldStudy, studies).
+		Find(&holds).Error
 	for i := range list {
 		list[i].Held = slices.ContainsFunc(holds, func(h models.Hold) bool {
-			return (h.Scope == models.HoldAll || h.ScopeID == list[i].Key.ParticipantID) && h.UntilAt.After(list[i].Key.At)
+			return h.Stops(list[i].Participant) && h.UntilAt.After(list[i].Key.At)
 		})
 	}
 	return err
@@ -70,6 +73,9 @@ func (s *Store) CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models
 		Where("schedules.next_at >= ? AND schedules.next_at < ?", instant(q.From), instant(q.Until))
 	if q.ParticipantID != "" {
 		find = find.Where("schedules.participant_id = ?", q.ParticipantID)
+	}
+	if q.StudyID != "" {
+		find = find.Where("participants.study_id = ?", q.StudyID)
 	}
 	var rows []struct {
 		NextAt  time.Time

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,13 +57,14 @@ func recordBatch(tx *gorm.DB, list *prices.List) error {
 	if err := forUpdate(tx).Order("id").Limit(costBatch).Find(&refs).Error; err != nil || len(refs) == 0 {
 		return err
 	}
+	batch := costRows{list: list}
+	if err := batch.read(tx, refs); err != nil {
+		return err
+	}
 	ids := make([]int64, len(refs))
 	for i, ref := range refs {
 		ids[i] = ref.ID
-		rows, err := costsOf(tx, list, ref)
-		if errors.Is(err, gorm.ErrRecordNotFound) {
-			continue // erased meanwhile
-		}
+		rows, err := batch.costsOf(ref)
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", ref.Source, ref.Ref, err)
 		}
@@ -75,42 +77,142 @@ func recordBatch(tx *gorm.DB, list *prices.List) error {
 	return tx.Where("id IN ?", ids).Delete(&costRef{}).Error
 }
 
-// costsOf prices what a reference names.
-func costsOf(tx *gorm.DB, list *prices.List, ref costRef) ([]models.Cost, error) {
+// costRows are the rows that a batch of references names, which one statement for
+// each table reads. What was erased meanwhile is missing.
+type costRows struct {
+	list      *prices.List
+	turns     map[string]models.Turn
+	steps     map[string]models.Step
+	stages    map[string]models.Stage
+	outbox    map[string]models.Outbox
+	phones    map[string]string // of participants
+	former    map[int64]string
+	inbound   map[string]models.Inbound
+	turnOfRef map[string]string
+}
+
+func (c *costRows) read(tx *gorm.DB, refs []costRef) error {
+	named := map[string][]string{}
+	c.turnOfRef = map[string]string{}
+	turns := map[string][]string{}
+	for _, ref := range refs {
+		named[ref.Source] = append(named[ref.Source], ref.Ref)
+		if ref.Source == "step" || ref.Source == "stage" {
+			turn := ref.Ref[:max(strings.LastIndexByte(ref.Ref, '/'), 0)]
+			c.turnOfRef[ref.Ref] = turn
+			turns[ref.Source] = append(turns[ref.Source], turn)
+		}
+	}
+	return errors.Join(c.readCalls(tx, turns["step"], turns["stage"]), c.readOutbox(tx, named["outbox"]), c.readInbound(tx, named["inbound"]))
+}
+
+// readCalls reads the steps and stages of some turns.
+func (c *costRows) readCalls(tx *gorm.DB, ofSteps, ofStages []string) error {
+	turns, err := rowsIn[models.Turn](tx.Select("id", "participant_id"), "id", slices.Concat(ofSteps, ofStages))
+	if err != nil {
+		return err
+	}
+	steps, err := rowsIn[models.Step](tx.Select("turn_id", "number", "model", "usage", "trace", "created_at"), "turn_id", ofSteps)
+	if err != nil {
+		return err
+	}
+	stages, err := rowsIn[models.Stage](tx.Select("turn_id", "number", "name", "model", "usage", "created_at"), "turn_id", ofStages)
+	c.turns = mapBy(turns, func(turn models.Turn) string { return turn.ID })
+	c.steps = mapBy(steps, func(step models.Step) string { return numberedRef(step.TurnID, step.Number) })
+	c.stages = mapBy(stages, func(stage models.Stage) string { return numberedRef(stage.TurnID, stage.Number) })
+	return err
+}
+
+// readOutbox reads outbox rows and the numbers that they went to.
+func (c *costRows) readOutbox(tx *gorm.DB, ids []string) error {
+	rows, err := rowsIn[models.Outbox](tx.Select("id", "participant_id", "former_phone_id", "body", "accepted_at", "updated_at"), "id", ids)
+	if err != nil {
+		return err
+	}
+	var participants []string
+	var former []int64
+	for _, row := range rows {
+		if row.FormerPhoneID != 0 {
+			former = append(former, row.FormerPhoneID)
+		}
+		participants = append(participants, row.ParticipantID)
+	}
+	people, err := rowsIn[models.Participant](tx.Select("id", "phone"), "id", participants)
+	if err != nil {
+		return err
+	}
+	phones, err := rowsIn[models.FormerPhone](tx.Select("id", "participant_id", "until_at", "phone"), "id", former)
+	c.outbox = mapBy(rows, func(row models.Outbox) string { return row.ID })
+	c.phones, c.former = map[string]string{}, map[int64]string{}
+	for _, person := range people {
+		c.phones[person.ID] = person.Phone
+	}
+	for _, phone := range phones {
+		c.former[phone.ID] = phone.Phone
+	}
+	return err
+}
+
+func (c *costRows) readInbound(tx *gorm.DB, refs []string) error {
+	ids := make([]int64, len(refs))
+	for i, ref := range refs {
+		var err error
+		if ids[i], err = strconv.ParseInt(ref, 10, 64); err != nil {
+			return err
+		}
+	}
+	rows, err := rowsIn[models.Inbound](tx.Select("id", "provider_sid", "participant_id", "from", "body", "received_at"), "id", ids)
+	c.inbound = mapBy(rows, func(row models.Inbound) string { return strconv.FormatInt(row.ID, 10) })
+	return err
+}
+
+// rowsIn reads the rows of a query that have one of some values in a column.
+func rowsIn[T any, V comparable](query *gorm.DB, column string, values []V) ([]T, error) {
+	if len(values) == 0 {
+		return nil, nil
+	}
+	var rows []T
+	err := query.Where(column+" IN ?", values).Find(&rows).Error
+	return rows, err
+}
+
+func mapBy[T any](rows []T, key func(T) string) map[string]T {
+	all := make(map[string]T, len(rows))
+	for _, row := range rows {
+		all[key(row)] = row
+	}
+	return all
+}
+
+func numberedRef(turnID string, number int) string { return turnID + "/" + strconv.Itoa(number) }
+
+// costsOf prices what a reference names; none when it was erased.
+func (c *costRows) costsOf(ref costRef) ([]models.Cost, error) {
 	switch ref.Source {
 	case "step":
-		return costsOfStep(tx, list, ref.Ref)
+		return c.costsOfStep(ref.Ref), nil
 	case "stage":
-		return costsOfStage(tx, list, ref.Ref)
+		turn, isKept := c.turns[c.turnOfRef[ref.Ref]]
+		stage, isThere := c.stages[ref.Ref]
+		if !isKept || !isThere {
+			return nil, nil
+		}
+		return []models.Cost{callCost(c.list, "stage/"+ref.Ref, turn.ParticipantID, stage)}, nil
 	case "outbox":
-		return costsOfOutbox(tx, list, ref.Ref)
+		return c.costsOfOutbox(ref.Ref), nil
 	case "inbound":
-		return costsOfInbound(tx, list, ref.Ref)
+		return c.costsOfInbound(ref.Ref), nil
 	}
 	return nil, fmt.Errorf("source %q is unknown", ref.Source)
 }
 
-// numbered is the turn and the number that a reference consists of.
-func numbered(tx *gorm.DB, ref string) (turn models.Turn, number int, err error) {
-	cut := strings.LastIndexByte(ref, '/')
-	if number, err = strconv.Atoi(ref[cut+1:]); err != nil {
-		return turn, 0, err
-	}
-	err = tx.Select("id", "participant_id").Where("id = ?", ref[:max(cut, 0)]).Take(&turn).Error
-	return turn, number, err
-}
-
 // costsOfStep has a row for each call of the chat model in a round, which its
 // trace lists; for a round whose trace was erased, one for the call it kept.
-func costsOfStep(tx *gorm.DB, list *prices.List, ref string) ([]models.Cost, error) {
-	turn, number, err := numbered(tx, ref)
-	if err != nil {
-		return nil, err
-	}
-	var step models.Step
-	if err := tx.Select("turn_id", "number", "model", "usage", "trace", "created_at").
-		Where("turn_id = ? AND number = ?", turn.ID, number).Take(&step).Error; err != nil {
-		return nil, err
+func (c *costRows) costsOfStep(ref string) []models.Cost {
+	turn, isKept := c.turns[c.turnOfRef[ref]]
+	step, isThere := c.steps[ref]
+	if !isKept || !isThere {
+		return nil
 	}
 	var out []models.Cost
 	trace, _ := step.StepTrace()
@@ -122,26 +224,13 @@ func costsOfStep(tx *gorm.DB, list *prices.List, ref string) ([]models.Cost, err
 			stage.Model = step.Model
 		}
 		stage.CreatedAt = step.CreatedAt
-		out = append(out, callCost(list, fmt.Sprintf("step/%s/%d", ref, i), turn.ParticipantID, stage))
+		out = append(out, callCost(c.list, fmt.Sprintf("step/%s/%d", ref, i), turn.ParticipantID, stage))
 	}
 	if len(out) > 0 {
-		return out, nil
+		return out
 	}
 	kept := models.Stage{Name: models.StageModel, Model: step.Model, Usage: step.Usage, CreatedAt: step.CreatedAt}
-	return []models.Cost{callCost(list, "step/"+ref, turn.ParticipantID, kept)}, nil
-}
-
-func costsOfStage(tx *gorm.DB, list *prices.List, ref string) ([]models.Cost, error) {
-	turn, number, err := numbered(tx, ref)
-	if err != nil {
-		return nil, err
-	}
-	var stage models.Stage
-	if err := tx.Select("turn_id", "number", "name", "model", "usage", "created_at").
-		Where("turn_id = ? AND number = ?", turn.ID, number).Take(&stage).Error; err != nil {
-		return nil, err
-	}
-	return []models.Cost{callCost(list, "stage/"+ref, turn.ParticipantID, stage)}, nil
+	return []models.Cost{callCost(c.list, "step/"+ref, turn.ParticipantID, kept)}
 }
 
 func callCost(list *prices.List, ref, participantID string, call models.Stage) models.Cost {
@@ -153,22 +242,14 @@ func callCost(list *prices.List, ref, participantID string, call models.Stage) m
 	}
 }
 
-func costsOfOutbox(tx *gorm.DB, list *prices.List, id string) ([]models.Cost, error) {
-	var row models.Outbox
-	if err := tx.Where("id = ?", id).Take(&row).Error; err != nil {
-		return nil, err
+func (c *costRows) costsOfOutbox(id string) []models.Cost {
+	row, isThere := c.outbox[id]
+	number, isKept := c.phones[row.ParticipantID]
+	if isKept && row.FormerPhoneID != 0 {
+		number, isKept = c.former[row.FormerPhoneID]
 	}
-	var person models.Participant
-	if err := tx.Where("id = ?", row.ParticipantID).Take(&person).Error; err != nil {
-		return nil, err
-	}
-	number := person.Phone
-	if row.FormerPhoneID != 0 {
-		var former models.FormerPhone
-		if err := tx.Where("id = ?", row.FormerPhoneID).Take(&former).Error; err != nil {
-			return nil, err
-		}
-		number = former.Phone
+	if !isThere || !isKept {
+		return nil
 	}
 	at := row.UpdatedAt
 	if row.AcceptedAt != nil {
@@ -177,20 +258,20 @@ func costsOfOutbox(tx *gorm.DB, list *prices.List, id string) ([]models.Cost, er
 	count := int64(segments.Count(row.Body).Segments)
 	return []models.Cost{{
 		Ref: "outbox/" + id, ParticipantID: row.ParticipantID, Day: dayOf(at), Kind: models.CostOutbound,
-		Segments: count, Micros: list.Outbound(number, count), Currency: list.Currency(),
-	}}, nil
+		Segments: count, Micros: c.list.Outbound(number, count), Currency: c.list.Currency(),
+	}}
 }
 
-func costsOfInbound(tx *gorm.DB, list *prices.List, id string) ([]models.Cost, error) {
-	var row models.Inbound
-	if err := tx.Where("id = ?", id).Take(&row).Error; err != nil {
-		return nil, err
+func (c *costRows) costsOfInbound(id string) []models.Cost {
+	row, isThere := c.inbound[id]
+	if !isThere {
+		return nil
 	}
 	count := max(int64(segments.Count(row.Body).Segments), 1) // a picture alone is a text too
 	return []models.Cost{{
 		Ref: "inbound/" + id, ParticipantID: row.ParticipantID, Day: dayOf(row.ReceivedAt), Kind: models.CostInbound,
-		Segments: count, Micros: list.Inbound(row.From, count), Currency: list.Currency(),
-	}}, nil
+		Segments: count, Micros: c.list.Inbound(row.From, count), Currency: c.list.Currency(),
+	}}
 }
 
 func dayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,21 @@ func TestCostsAreRecordedOnce(t *testing.T) {
 		require.Empty(t, sums)
 		_, err = w.Costs(w.ctx, models.CostQuery{By: "phone"})
 		require.ErrorContains(t, err, "by: must be")
+	})
+}
+
+// A text that went to a number which the person has changed since costs what that
+// number's country costs.
+func TestCostsOfAFormerNumber(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		w.exchange(1)
+		_, err := w.changePhone(newPhone, 3)
+		require.NoError(t, err)
+		require.Equal(t, 1, w.count("SELECT count(*) FROM outbox WHERE former_phone_id <> 0"))
+		require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+		require.Equal(t, 0, w.count("SELECT count(*) FROM cost_queue"))
+		require.Equal(t, 10_000, w.count("SELECT sum(micros) FROM costs WHERE kind = 'outbound'"))
 	})
 }
 
@@ -148,5 +164,29 @@ func TestCostStatements(t *testing.T) {
 		_, err := w.CheckBudgets(w.ctx, at(2))
 		require.NoError(t, err)
 		require.Len(t, seen.sent, 2)
+	})
+}
+
+// A sweep reads each table once, however much was spent: only the rows of costs
+// are written one by one.
+func TestCostStatementsOfASweep(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		require.NoError(t, w.Close())
+		var seen statements
+		w = seen.watch(t, store.Config{URL: w.url})
+		w.enrolled()
+		reads := func(from, to int) int {
+			for n := from; n <= to; n++ {
+				w.exchange(n)
+				w.spend(n, models.Usage{Prompt: 10})
+			}
+			seen.sent = nil
+			require.NoError(t, w.RecordCosts(w.ctx, priceList(t)))
+			return len(slices.DeleteFunc(seen.sent, func(statement string) bool { return strings.HasPrefix(statement, "INSERT") }))
+		}
+		one, nine := reads(1, 1), reads(2, 10)
+		require.Equal(t, one, nine)
+		require.LessOrEqual(t, nine, 10)
+		require.Equal(t, 40, w.count("SELECT count(*) FROM costs"))
 	})
 }

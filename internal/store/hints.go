@@ -176,15 +176,15 @@ func (s *Store) SettleHint(ctx context.Context, r models.HintResult) error {
 	return nil
 }
 
-// LocaleOf returns the locale of the participant who sent a text, empty where
-// none is known. ErrNotFound for a text that is unknown or a stranger's.
-func (s *Store) LocaleOf(ctx context.Context, inboundID int64) (string, error) {
+// ReaderOf returns the participant who sent a text, with locale, study and arm
+// only. ErrNotFound for a text that is unknown or a stranger's.
+func (s *Store) ReaderOf(ctx context.Context, inboundID int64) (models.Participant, error) {
 	var p models.Participant
 	sender := s.reader(ctx).Model(&models.Inbound{}).Select("participant_id").Where("id = ?", inboundID)
-	if err := s.reader(ctx).Select("locale").Where("id = (?)", sender).Take(&p).Error; err != nil {
-		return "", fmt.Errorf("reading a locale: %w", database.Classify(err))
+	if err := s.reader(ctx).Select("locale", "study_id", "arm").Where("id = (?)", sender).Take(&p).Error; err != nil {
+		return models.Participant{}, fmt.Errorf("reading who sent a text: %w", database.Classify(err))
 	}
-	return p.Locale, nil
+	return p, nil
 }
 
 // QueueLimitNotice writes the outbox row that tells a participant of the limit,

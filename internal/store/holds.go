@@ -52,8 +52,14 @@ func checkScope(tx *gorm.DB, h models.Hold) error {
 			return models.BadField("scope_id", "is not the id of an enrolled participant")
 		}
 		return err
+	case models.HoldStudy:
+		_, err := studyByID.Take(tx, h.ScopeID)
+		if errors.Is(err, gorm.ErrRecordNotFound) || errors.Is(err, models.ErrNotFound) {
+			return models.BadField("scope_id", "is not the id of a study")
+		}
+		return err
 	}
-	return models.BadField("scope", "must be all or participant")
+	return models.BadField("scope", "must be all, participant or study")
 }
 
 // auditOf completes an audit row of a hold with what it is about.
@@ -126,7 +132,8 @@ func activeHolds(tx *gorm.DB, at time.Time) *gorm.DB {
 
 // holdsOf selects the holds that stop a participant's prompts.
 func holdsOf(tx *gorm.DB, participantID string) *gorm.DB {
-	return tx.Where("(scope = ? OR (scope = ? AND scope_id = ?))", models.HoldAll, models.HoldParticipant, participantID)
+	return tx.Where("(scope = ? OR (scope = ? AND scope_id = ?) OR (scope = ? AND scope_id = (SELECT study_id FROM participants WHERE participants.id = ?)))",
+		models.HoldAll, models.HoldParticipant, participantID, models.HoldStudy, participantID)
 }
 
 // isHeld reports whether a hold stops what the programme starts itself for a

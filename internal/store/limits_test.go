@@ -143,10 +143,11 @@ func TestLimitNotice(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{PerMinute: 1}, func(w *inboundWorld) {
 		w.text(0, "a")
 		over := w.text(1, "b").Inbound.ID
-		locale, err := w.LocaleOf(w.ctx, over)
+		reader, err := w.ReaderOf(w.ctx, over)
 		require.NoError(w.t, err)
-		require.Equal(w.t, "fr-CA", locale)
-		_, err = w.LocaleOf(w.ctx, over+99)
+		require.Equal(w.t, "fr-CA", reader.Locale)
+		require.Equal(w.t, models.DefaultStudy, reader.StudyID)
+		_, err = w.ReaderOf(w.ctx, over+99)
 		require.ErrorIs(w.t, err, models.ErrNotFound)
 		ask := models.LimitNotice{InboundID: over, Body: "too many", Now: inboundAt(2)}
 		id, err := w.QueueLimitNotice(w.ctx, ask)

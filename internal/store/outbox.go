@@ -111,6 +111,7 @@ func (s *Store) ClaimSend(ctx context.Context, outboxID string, now time.Time) (
 			}
 		} else {
 			claim.Post, claim.Resumed, claim.Version = true, isPosted(row), p.Version
+			claim.StudyID, claim.Arm = p.StudyID, p.Arm
 			takeClaim(&row)
 			if claim.To, err = phoneOf(tx, row, p); err != nil {
 				return err

@@ -357,3 +357,16 @@ func (s *Store) RecordStudyConsent(ctx context.Context, row models.StudyConsent,
 	}
 	return row, nil
 }
+
+// StudyVersions returns the version of every study by its id.
+func (s *Store) StudyVersions(ctx context.Context) (map[string]int64, error) {
+	var rows []models.Study
+	if err := s.reader(ctx).Select("id", "version").Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("reading the versions of studies: %w", classify(err))
+	}
+	versions := make(map[string]int64, len(rows))
+	for _, row := range rows {
+		versions[row.ID] = row.Version
+	}
+	return versions, nil
+}

@@ -121,7 +121,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	}
 	out.turn = models.Turn{
 		ID: in.TurnID, ParticipantID: p.ID, Number: in.Number, Kind: in.Plan.Kind, Mode: in.Mode,
-		Channel: channelOf(in, p), PromptID: in.Plan.PromptID, StartedAt: instant(in.Now),
+		Channel: channelOf(in, p), PromptID: in.Plan.PromptID, Arm: p.Arm, StudyVersion: in.StudyVersion, StartedAt: instant(in.Now),
 	}
 	if p.IsTakenOver() && in.Plan.Kind.Spec().Coaching {
 		return out, out.giveWay(tx, in)
@@ -343,7 +343,7 @@ func (s *Store) claimNew(tx *gorm.DB, row models.Outbox, p standing) (models.Sen
 		}
 	}
 	takeClaim(&row)
-	return models.SendClaim{Outbox: row, To: p.Phone, Version: p.Version, Post: true}, nil
+	return models.SendClaim{Outbox: row, To: p.Phone, Version: p.Version, StudyID: p.StudyID, Arm: p.Arm, Post: true}, nil
 }
 
 // standing is a participant with what else judges a row that is to be sent: the

@@ -90,6 +90,9 @@ type playbookAnswer struct {
 }
 
 func lookUp(books Playbooks, in RunInput, name string) (Execution, error) {
+	if in.Playbooks != nil {
+		books = in.Playbooks
+	}
 	text, ok := books.Playbook(name)
 	if !ok {
 		return Execution{}, models.BadField("name", "there is no playbook called %s; there are %s", shortName(name), strings.Join(books.PlaybookNames(), ", "))

@@ -112,6 +112,8 @@ type RunInput struct {
 	// tool search is offered; calls that need them are refused then.
 	Memory Memory
 	Finder Finder
+	// Playbooks are read in the place of the registry's; nil: those are read.
+	Playbooks Playbooks
 	// Confirmations knows what the participant has confirmed. Without it no
 	// destructive call is carried out.
 	Confirmations Confirmations

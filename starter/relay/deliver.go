@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,7 +139,7 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 	case models.NoticeMessage, models.NoticeChat:
 		return r.signalMessage(ctx, p, n)
 	case models.NoticeUpdate:
-		return r.updateOrRestart(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: p.Status}}})
+		return r.updateOrRestart(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: p.Status, Arm: p.Arm}}})
 	case models.NoticePause:
 		return r.updateOrRestart(ctx, p, n, order{name: models.UpdatePause})
 	case models.NoticeResume:
@@ -279,7 +280,10 @@ func firstState(p models.Participant) models.ParticipantState {
 	state := models.ParticipantState{
 		ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: models.StatusActive, Mode: models.ModeIntake,
 		Notices:  models.AppliedNotices{Counted: true},
-		SignedUp: p.SignedUp,
+		SignedUp: p.SignedUp, Arm: p.Arm,
+	}
+	if p.StudyID != models.DefaultStudy {
+		state.Study = p.StudyID
 	}
 	if p.GreetingAt != nil {
 		state.GreetingAt = p.GreetingAt.UTC()
@@ -317,16 +321,22 @@ var (
 	attrStatus     = temporal.NewSearchAttributeKeyKeyword(models.AttrStatus)
 	attrMode       = temporal.NewSearchAttributeKeyKeyword(models.AttrMode)
 	attrEnrolledAt = temporal.NewSearchAttributeKeyTime(models.AttrEnrolledAt)
+	attrStudy      = temporal.NewSearchAttributeKeyKeyword(models.AttrStudy)
+	attrArm        = temporal.NewSearchAttributeKeyKeyword(models.AttrArm)
 )
 
 func startOptions(p models.Participant, reuse enums.WorkflowIdReusePolicy) client.StartWorkflowOptions {
+	shown := []temporal.SearchAttributeUpdate{
+		attrStatus.ValueSet(string(p.Status)), attrMode.ValueSet(string(p.Mode)), attrEnrolledAt.ValueSet(p.EnrolledAt), attrStudy.ValueSet(cmp.Or(p.StudyID, models.DefaultStudy)),
+	}
+	if p.Arm != "" {
+		shown = append(shown, attrArm.ValueSet(p.Arm))
+	}
 	return client.StartWorkflowOptions{
 		ID: models.WorkflowID(p.ID), TaskQueue: models.QueueCoach,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		WorkflowIDReusePolicy:    reuse,
-		TypedSearchAttributes: temporal.NewSearchAttributes(
-			attrStatus.ValueSet(string(p.Status)), attrMode.ValueSet(string(p.Mode)), attrEnrolledAt.ValueSet(p.EnrolledAt),
-		),
-		StaticSummary: "Coaching since " + p.EnrolledAt.UTC().Format(time.DateOnly),
+		TypedSearchAttributes:    temporal.NewSearchAttributes(shown...),
+		StaticSummary:            "Coaching since " + p.EnrolledAt.UTC().Format(time.DateOnly),
 	}
 }

@@ -310,3 +310,14 @@ func TestTrimKeepsPairs(t *testing.T) {
 		require.Equal(t, kinds(out), kinds(TrimToolEntries(out, Caps{Groups: groups, EntryChars: 200})))
 	})
 }
+
+// A conversation without tool rows is carried as it is.
+func TestTrimWithoutTools(t *testing.T) {
+	entries := make([]models.Message, 40)
+	for i := range entries {
+		entries[i] = models.Message{Role: models.RoleUser, Text: "walked"}
+	}
+	caps := Caps{Groups: 2, EntryChars: 500}
+	require.Equal(t, entries, TrimToolEntries(entries, caps))
+	require.Zero(t, testing.AllocsPerRun(10, func() { TrimToolEntries(entries, caps) }))
+}

@@ -37,8 +37,12 @@ type Caps struct {
 
 // TrimToolEntries leaves the newest groups of tool rows in a conversation and
 // shortens their entries; all other entries stay. A result that is cut inside a
-// fence gets its closing mark again. The entries of the caller are not changed.
+// fence gets its closing mark again. The entries of the caller are not changed, and
+// are the result where none of them is a tool row: most conversations have none.
 func TrimToolEntries(entries []models.Message, caps Caps) []models.Message {
+	if !slices.ContainsFunc(entries, isTool) {
+		return slices.Clip(entries)
+	}
 	caps.EntryChars = max(caps.EntryChars, minEntryChars)
 	first := firstKept(entries, caps)
 	out := make([]models.Message, 0, len(entries))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -13,16 +14,19 @@ import (
 
 // Quotes finds calls in what participants and pages wrote, so that a model
 // which repeats one does not make it. The zero value holds none.
-type Quotes struct{ words []string }
+type Quotes struct{ words func() []string }
 
-// NewQuotes reads texts of participants and results of outside tools. A call
-// may be divided among several of them.
+// NewQuotes takes texts of participants and results of outside tools, which are
+// read when a call is first looked for: most answers hold none. A call may be
+// divided among several of them.
 func NewQuotes(texts ...string) Quotes {
-	var q Quotes
-	for _, text := range texts {
-		q.words = append(q.words, callWords(text)...)
-	}
-	return q
+	return Quotes{words: sync.OnceValue(func() []string {
+		var words []string
+		for _, text := range texts {
+			words = append(words, callWords(text)...)
+		}
+		return words
+	})}
 }
 
 // shortValue is how many words of a long value are compared.
@@ -46,8 +50,12 @@ func (q Quotes) Hold(call models.ToolCall) bool {
 
 // hasWords reports whether the texts hold some words in a row.
 func (q Quotes) hasWords(words []string) bool {
-	for i := range len(q.words) - len(words) + 1 {
-		if slices.Equal(q.words[i:i+len(words)], words) {
+	if q.words == nil {
+		return false
+	}
+	held := q.words()
+	for i := range len(held) - len(words) + 1 {
+		if slices.Equal(held[i:i+len(words)], words) {
 			return true
 		}
 	}

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+// closeOutActor is who ends a participation because a study is over.
+const closeOutActor = "study"
+
+// PeopleToCloseOut lists people who are coached although their study is closed or
+// archived, by id, after an id.
+func (s *Store) PeopleToCloseOut(ctx context.Context, afterID string, limit int) ([]models.Participant, error) {
+	over := s.reader(ctx).Model(&models.Study{}).Select("id").Where("state IN ?", []models.StudyState{models.StudyClosed, models.StudyArchived})
+	var rows []models.Participant
+	err := s.reader(database.AllowUnreadable(ctx)).
+		Where("study_id IN (?) AND status IN ? AND removed_at IS NULL AND id > ?", over, []models.Status{models.StatusActive, models.StatusPaused}, afterID).
+		Order("id").Limit(limit).Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("listing people of studies that are over: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// CloseOut ends the coaching of a person whose study is over: they have completed
+// it, and in a study that is closed they are sent its close-out text, once. It does
+// nothing for a person who is not coached, or whose study goes on, so it is safe to
+// repeat, also by several processes. ErrNotFound for an unknown participant.
+func (s *Store) CloseOut(ctx context.Context, participantID string, now time.Time) error {
+	now = instant(now)
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		old, err := lockEnrolled(tx, participantID)
+		if err != nil || !old.Status.Coached() {
+			return err
+		}
+		study, err := studyByID.Take(tx, old.StudyID)
+		if err != nil || study.State != models.StudyClosed && study.State != models.StudyArchived {
+			return err
+		}
+		settings, err := study.ReadSettings()
+		if err != nil {
+			return err
+		}
+		if study.State == models.StudyClosed && settings.CloseOut != "" {
+			if err := queueCloseOut(tx, old, settings.CloseOut, now); err != nil {
+				return err
+			}
+		}
+		p := old
+		p.Status = models.StatusCompleted
+		if err := saveParticipant(tx, &p, now); err != nil {
+			return err
+		}
+		err = database.AddAudit(tx, models.Audit{
+			ParticipantID: p.ID, Actor: closeOutActor, Action: "close_out", Object: studyObject(study.ID), Detail: string(study.State),
+			Before: map[string]string{"status": string(old.Status)}, After: map[string]string{"status": string(p.Status)}, At: now,
+		})
+		if err != nil {
+			return err
+		}
+		return notifyChanges(tx, old, p, waitingUpdate{}, now)
+	})
+	if err != nil {
+		return fmt.Errorf("closing out: %w", classify(err))
+	}
+	return nil
+}
+
+// queueCloseOut writes the last text of a study, as an operator's message.
+func queueCloseOut(tx *gorm.DB, p models.Participant, body string, now time.Time) error {
+	id := p.ID + "-closeout"
+	added, err := insertOnce(tx, &models.Outbox{
+		ID: id, ParticipantID: p.ID, Part: 1, Kind: models.KindOperator, Body: body, SentBy: closeOutActor,
+		Status: models.OutboxReady, CreatedAt: now, UpdatedAt: now,
+	})
+	if err != nil || !added {
+		return err
+	}
+	_, err = insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: models.NoticeSend, Ref: id, CreatedAt: now})
+	return err
+}
