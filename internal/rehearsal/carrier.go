@@ -32,8 +32,8 @@ type carrier struct {
 	person *person
 	mu     sync.Mutex
 	taken  []sent
-	// blocked: the network keeps the texts from the phone.
-	blocked bool
+	// blockedAt is since when the network keeps the texts from the phone.
+	blockedAt time.Time
 }
 
 // Codes that the network reports, as Twilio names them.
@@ -120,7 +120,7 @@ func (*carrier) Recording(context.Context, string) (models.Recording, error) {
 func (p *person) report(ctx context.Context, one sent) {
 	status := models.StatusCallback{OutboxID: one.outboxID, ProviderSID: one.sid, Status: models.OutboxDelivered, At: p.now()}
 	p.carrier.mu.Lock()
-	blocked := p.carrier.blocked
+	blocked := !p.carrier.blockedAt.IsZero()
 	p.carrier.mu.Unlock()
 	switch {
 	case blocked:

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -37,7 +38,7 @@ func (r *run) readAnswers(ctx context.Context) (answersOf, error) {
 func (r *run) check(out Report, rows *tables) []Check {
 	breaches := r.textsAfterStop()
 	doubled := r.doubledPrompts()
-	return []Check{
+	checks := []Check{
 		{"each text that reached the coach is answered once", rows.answers.Never == 0 && rows.answers.Twice == 0,
 			fmt.Sprintf("%d reached it: %d got one reply, %d none, %d more", rows.answers.Reached, rows.answers.Once, rows.answers.Never, rows.answers.Twice)},
 		{"no message that we start comes in quiet hours", len(out.Quiet.Breaches) == 0,
@@ -49,6 +50,11 @@ func (r *run) check(out Report, rows *tables) []Check {
 		{"totals of people and inbound rows are equal", out.Texts.PeopleWrote == out.Texts.InboundRows,
 			fmt.Sprintf("%d and %d texts", out.Texts.PeopleWrote, out.Texts.InboundRows)},
 	}
+	if a := rows.allocations; a != nil {
+		checks = append(checks, Check{"the record of allocations draws every arm again", a.Problem == "" && a.Rows == int64(len(r.people)),
+			fmt.Sprintf("%d of %d people; %s", a.Rows, len(r.people), cmp.Or(a.Problem, "nothing differs"))})
+	}
+	return checks
 }
 
 // textsAfterStop counts what the carrier took for people while they were opted out.

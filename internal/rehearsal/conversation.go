@@ -83,7 +83,7 @@ func (p *person) hear(one sent) {
 // hearPrompt draws whether a prompt is answered in time.
 func (p *person) hearPrompt(one sent) {
 	lift := 0.0
-	if p.isTreated() {
+	if p.treats(p.r.decisionOf(one.promptID)) {
 		lift = p.r.cfg.Effect
 	}
 	at := point{promptID: one.promptID, added: p.habits.added(one.at, p.r.cfg.Effect), answered: p.habits.answers(p.draw, one.at, lift)}
@@ -172,8 +172,9 @@ func (p *person) act(ctx context.Context, e event) {
 	case eventCrisis:
 		p.write(ctx, "I want to kill myself")
 	case eventBlock:
+		at := p.now()
 		p.carrier.mu.Lock()
-		p.carrier.blocked = true
+		p.carrier.blockedAt = at
 		p.carrier.mu.Unlock()
 	case eventNumber:
 		phone := p.r.phoneOf(p.number + p.r.cfg.People)

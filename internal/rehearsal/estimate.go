@@ -2,12 +2,13 @@ package rehearsal
 
 import (
 	"math"
+	"time"
 )
 
 // Effect is a known effect and what an analysis of the rehearsed tables finds.
 type Effect struct {
 	// Added is what the treatment added to the probability of an answer in time,
-	// while a person took part; True is that on average over all people and prompts,
+	// while a person took part; True is that on average over all prompts or points,
 	// with those who no longer took part.
 	Added float64 `json:"added"`
 	True  float64 `json:"true"`
@@ -221,40 +222,101 @@ func studentQuantile(degrees float64) float64 {
 	return z + first/d + second/(d*d) + third/(d*d*d)
 }
 
-// estimate analyses the tables; nil where no effect was added.
+// estimate analyses the tables; nil where no effect was added. A study with
+// decision points is analysed by these, another one by arms.
 func (r *run) estimate(rows *tables) *Effect {
 	if r.cfg.Effect == 0 {
 		return nil
 	}
-	truth, points := 0.0, 0
-	var control, treatment []float64
+	out := &Effect{Added: r.cfg.Effect, Method: methodMeans}
 	for _, p := range r.people {
-		sent, answered := 0, 0
 		for _, at := range p.heard.points {
-			truth += at.added
-			points++
-			if row, known := rows.prompts[at.promptID]; known {
-				sent++
-				if row.isAnswered() {
-					answered++
-				}
-			}
+			out.True += at.added
+			out.Points++
 		}
-		if sent == 0 {
+	}
+	out.True /= max(float64(out.Points), 1)
+	found := differenceOfMeans(r.sharesByArm(rows))
+	if points := r.observations(rows); len(points) > 0 {
+		out.Method, out.Points, found = methodWCLS, len(points), weightedCentred(points)
+		out.True = r.addedAtDecisions(rows) / float64(len(points))
+	}
+	out.Estimate, out.Low, out.High, out.Covers = found.estimate, found.low, found.high, found.covers(out.True)
+	return out
+}
+
+// addedAtDecisions adds up what the interventions add to the probability of an answer
+// in time, over all points at which people were available: an option that sends no
+// prompt gets no answer, and the last option of the study is what the others are
+// compared with.
+func (r *run) addedAtDecisions(rows *tables) float64 {
+	options := r.study.settings.DecisionPoints.Options
+	last, sum := len(options)-1, 0.0
+	for _, d := range rows.decisions {
+		p := r.byID[d.ParticipantID]
+		if !d.Available || p == nil || p.isBlockedAt(d.DecidedAt) {
 			continue
 		}
-		share := float64(answered) / float64(sent)
-		if p.isTreated() {
+		for i, option := range options {
+			if !option.Send {
+				continue
+			}
+			if i == last {
+				sum -= p.habits.chance(d.DecidedAt, 0)
+			} else {
+				sum += option.Probability / (1 - options[last].Probability) * p.habits.chance(d.DecidedAt, r.cfg.Effect)
+			}
+		}
+	}
+	return sum
+}
+
+// isBlockedAt reports whether the network keeps the messages from the person.
+func (p *person) isBlockedAt(at time.Time) bool {
+	since := p.carrier.blockedAt
+	return !since.IsZero() && !at.Before(since)
+}
+
+// sharesByArm returns each person's share of answered prompts, by arm.
+func (r *run) sharesByArm(rows *tables) (control, treatment []float64) {
+	sent, answered := map[string]float64{}, map[string]float64{}
+	for _, row := range rows.prompts {
+		if row.SentAt == nil {
+			continue
+		}
+		sent[row.ParticipantID]++
+		if row.isAnswered() {
+			answered[row.ParticipantID]++
+		}
+	}
+	for _, p := range r.people {
+		if sent[p.id] == 0 {
+			continue
+		}
+		share := answered[p.id] / sent[p.id]
+		if p.treats(nil) {
 			treatment = append(treatment, share)
 		} else {
 			control = append(control, share)
 		}
 	}
-	found := differenceOfMeans(control, treatment)
-	out := &Effect{Added: r.cfg.Effect, Method: methodMeans, Estimate: found.estimate, Low: found.low, High: found.high, Points: points}
-	if points > 0 {
-		out.True = truth / float64(points)
+	return control, treatment
+}
+
+// observations are the decision points at which the person was available.
+func (r *run) observations(rows *tables) []observation {
+	var points []observation
+	for _, d := range rows.decisions {
+		p := r.byID[d.ParticipantID]
+		if !d.Available || p == nil {
+			continue
+		}
+		row := rows.prompts[d.ID]
+		until := d.DecidedAt.Add(time.Duration(d.OutcomeHours) * time.Hour)
+		points = append(points, observation{
+			person: p.number, day: d.DayInStudy, treated: d.Intervention, probability: d.RandProb,
+			answered: row.RespondedAt != nil && !row.RespondedAt.After(until),
+		})
 	}
-	out.Covers = found.covers(out.True)
-	return out
+	return points
 }

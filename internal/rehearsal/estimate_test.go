@@ -1,10 +1,13 @@
 package rehearsal
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"coachline/models"
 )
 
 // found is what the analyses of one simulated study found, and what the
@@ -111,4 +114,53 @@ func TestStudentQuantile(t *testing.T) {
 	for degrees, want := range map[float64]float64{5: 2.571, 10: 2.228, 30: 2.042, 200: 1.972, 1e9: 1.960} {
 		require.InDelta(t, want, studentQuantile(degrees), 0.005)
 	}
+}
+
+// TestDecisionPointsAreAnalysed: where a study has decision points, they are what is
+// counted and analysed, those at which the person was available.
+func TestDecisionPointsAreAnalysed(t *testing.T) {
+	r := &run{cfg: Config{Effect: 0.2}, byID: map[string]*person{}, study: study{settings: models.StudySettings{
+		DecisionPoints: &models.DecisionPoints{Options: []models.DecisionOption{
+			{Name: "warm", Probability: 0.25, Send: true}, {Name: "none", Probability: 0.25}, {Name: "plain", Probability: 0.5, Send: true},
+		}},
+	}}}
+	rows := &tables{prompts: map[string]promptRow{}}
+	for n := range 8 {
+		p := &person{r: r, number: n, id: fmt.Sprintf("conv_%d", n), habits: habits{answer: 0.6, leaves: firstMonday.Add(time.Hour)}, carrier: &carrier{}}
+		if n == 0 {
+			p.carrier.blockedAt = firstMonday
+		}
+		r.people, r.byID[p.id] = append(r.people, p), p
+		for day := range 4 {
+			point := models.DecisionPoint{
+				ID: fmt.Sprintf("%s-%d", p.id, day), ParticipantID: p.id, DayInStudy: day + 1, DecidedAt: firstMonday, Available: day != 3, Option: "plain",
+				Intervention: (n+day)%2 == 0, RandProb: 0.5, OutcomeHours: 2,
+			}
+			if point.Intervention {
+				point.Option = "warm"
+			}
+			if !point.Available {
+				point.Reason = "paused"
+			}
+			require.Equal(t, point.Intervention, p.treats(&point))
+			answer := firstMonday.Add(time.Hour)
+			if !point.Intervention {
+				answer = firstMonday.Add(3 * time.Hour) // too late to count
+			}
+			rows.decisions = append(rows.decisions, point)
+			rows.prompts[point.ID] = promptRow{ID: point.ID, ParticipantID: p.id, RespondedAt: &answer}
+		}
+	}
+	counts := map[string]int{}
+	countAvailability(counts, rows)
+	require.Equal(t, map[string]int{"available, plain": 12, "available, warm": 12, "paused": 8}, counts)
+	effect := r.estimate(rows)
+	require.Equal(t, methodWCLS, effect.Method)
+	require.Equal(t, 24, effect.Points)
+	require.InDelta(t, 1, effect.Estimate, 1e-9)
+	require.InDelta(t, (0.5*0.8-0.6)*7/8, effect.True, 1e-9, "half of the interventions send nothing, and one person in eight is not reached")
+
+	counts = map[string]int{}
+	countAvailability(counts, &tables{prompts: map[string]promptRow{"a": {SentAt: &firstMonday}, "b": {Reason: "quiet_hours"}, "c": {State: models.PromptPlanned}}})
+	require.Equal(t, map[string]int{"available": 1, "quiet_hours": 1, "planned": 1}, counts, "of a study without decision points")
 }

@@ -37,6 +37,7 @@ type person struct {
 	carrier *carrier
 	number  int
 	arm     string
+	stratum string
 	heard   conversation
 	// activities are registered in every run, jobs runs those of no workflow.
 	activities *worker.Set

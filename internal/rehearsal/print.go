@@ -37,7 +37,7 @@ func (r Report) Print(w io.Writer) error {
 	fmt.Fprintf(&out, "Faults      %d calls refused and %d answers lost by the carrier, %d undelivered, %d model calls refused, %d pages\n",
 		r.Faults.CarrierRefused, r.Faults.CarrierLost, r.Faults.Undelivered, r.Faults.Model, r.Faults.Pages)
 	if e := r.Effect; e != nil {
-		fmt.Fprintf(&out, "Effect      added %.3f, true %.3f over all prompts; %s finds %.3f (95 %% from %.3f to %.3f), covered: %t\n",
+		fmt.Fprintf(&out, "Effect      added %.3f, true %.3f on average; %s finds %.3f (95 %% from %.3f to %.3f), covered: %t\n",
 			e.Added, e.True, strings.ReplaceAll(e.Method, "_", " "), e.Estimate, e.Low, e.High, e.Covers)
 	}
 	for _, check := range r.Checks {

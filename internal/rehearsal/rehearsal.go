@@ -295,6 +295,9 @@ func (r *run) play() error {
 		}
 		p.plan()
 	}
+	if err := r.readArms(); err != nil {
+		return err
+	}
 	for i, p := range r.people {
 		group.Go(func() {
 			r.days.enter()

@@ -108,6 +108,65 @@ func TestStudyOfItsOwn(t *testing.T) {
 	}
 }
 
+// TestStudyWithArms: the study draws the arms of its people, in strata, and the same
+// seed draws the same ones.
+func TestStudyWithArms(t *testing.T) {
+	play := func(seed uint64) (Report, map[string]string) {
+		arms := map[string]string{}
+		report := rehearse(t, Config{
+			People: 12, Days: 1, Seed: seed, Study: "walking", Effect: 0.2, StudySettings: models.StudySettings{
+				Arms:          []models.StudyArm{{Name: "usual", Weight: 1}, {Name: "more", Weight: 1}},
+				Randomisation: models.Randomisation{Method: models.RandomBlocks, Strata: []models.Stratum{{Name: "age", Levels: []string{"young", "old"}}}},
+			},
+			Export: func(ctx context.Context, rows *store.Store) error {
+				people, err := rows.Participants(ctx, models.ParticipantQuery{})
+				for _, p := range people {
+					arms[p.ID] = p.Arm
+				}
+				return err
+			},
+		})
+		return report, arms
+	}
+	report, arms := play(7)
+	require.Empty(t, report.Broke)
+	require.False(t, report.Failed())
+	require.Equal(t, "the record of allocations draws every arm again", report.Checks[len(report.Checks)-1].Name)
+	require.Len(t, report.Arms, 2)
+	people := 0
+	for _, arm := range report.Arms {
+		people += arm.People
+		require.Len(t, arm.Strata, 2)
+		for _, count := range arm.Strata {
+			require.Positive(t, count)
+		}
+	}
+	require.Equal(t, 12, people)
+	require.Equal(t, methodMeans, report.Effect.Method)
+	_, again := play(7)
+	require.Equal(t, arms, again)
+	_, other := play(8)
+	require.NotEqual(t, arms, other)
+}
+
+// TestStudyWithDecisionPoints: each slot of a prompt is a decision point, which the
+// treatment of people and the analysis follow.
+func TestStudyWithDecisionPoints(t *testing.T) {
+	report := rehearse(t, Config{
+		People: 8, Days: 8, Seed: 7, Study: "walking", Effect: 0.3, StudySettings: models.StudySettings{
+			DecisionPoints: &models.DecisionPoints{Policy: "even", Options: []models.DecisionOption{
+				{Name: "warm", Probability: 0.6, Send: true, Instruction: "Be warm."}, {Name: "plain", Probability: 0.4, Send: true},
+			}},
+		},
+	})
+	require.Empty(t, report.Broke)
+	require.False(t, report.Failed())
+	require.Positive(t, report.Availability["available, warm"])
+	require.Positive(t, report.Availability["available, plain"])
+	require.Equal(t, methodWCLS, report.Effect.Method)
+	require.Equal(t, report.Availability["available, warm"]+report.Availability["available, plain"], report.Effect.Points)
+}
+
 func TestConfigIsChecked(t *testing.T) {
 	for _, cfg := range []Config{{People: 1, Days: 1}, {People: 2}, {People: 2, Days: 1, Effect: 1}, {People: 2, Days: 1, ModelFaults: 2}} {
 		_, err := Run(t.Context(), cfg)

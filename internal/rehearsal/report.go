@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -93,6 +94,8 @@ type Arm struct {
 	People   int    `json:"people"`
 	Sent     int    `json:"prompts_sent"`
 	Answered int    `json:"answered_in_time"`
+	// Strata counts the people of the arm by stratum, where the study has strata.
+	Strata map[string]int `json:"strata,omitempty"`
 }
 
 // AttentionDay counts what called for an operator on a day of the study.
@@ -138,8 +141,11 @@ func (p promptRow) isAnswered() bool {
 
 // tables are what the report reads of the database.
 type tables struct {
-	prompts map[string]promptRow
-	answers answersOf
+	prompts   map[string]promptRow
+	decisions []models.DecisionPoint
+	answers   answersOf
+	// allocations is nil where the study has no arms.
+	allocations *models.AllocationCheck
 }
 
 // readTables reads prompts and answers.
@@ -153,6 +159,16 @@ func (r *run) readTables(ctx context.Context) (*tables, error) {
 	}
 	for _, row := range rows {
 		t.prompts[row.ID] = row
+	}
+	if err := r.store.Database().Reader(ctx).Where("study_id = ?", r.study.id).Order("participant_id, number").Find(&t.decisions).Error; err != nil {
+		return nil, fmt.Errorf("reading decision points: %w", err)
+	}
+	if len(r.study.settings.Arms) > 0 {
+		check, err := r.store.CheckAllocations(ctx, r.study.id)
+		if err != nil {
+			return nil, err
+		}
+		t.allocations = &check
 	}
 	t.answers, err = r.readAnswers(ctx)
 	return t, err
@@ -256,9 +272,12 @@ func (r *run) countPrompts(out *Report, rows *tables) {
 	arms := map[string]*Arm{}
 	for _, p := range r.people {
 		if arms[p.arm] == nil {
-			arms[p.arm] = &Arm{Name: p.arm}
+			arms[p.arm] = &Arm{Name: p.arm, Strata: map[string]int{}}
 		}
 		arms[p.arm].People++
+		if p.stratum != "" {
+			arms[p.arm].Strata[p.stratum]++
+		}
 	}
 	for _, row := range rows.prompts {
 		out.Prompts.States[row.State]++
@@ -266,10 +285,8 @@ func (r *run) countPrompts(out *Report, rows *tables) {
 			out.Prompts.Reasons[row.Reason]++
 		}
 		if row.SentAt == nil {
-			out.Availability[unavailable(row)]++
 			continue
 		}
-		out.Availability["available"]++
 		day := &out.Prompts.ByDay[min(max(r.dayOf(*row.SentAt), 0), r.cfg.Days-1)]
 		arm := arms[r.byID[row.ParticipantID].arm]
 		out.Prompts.Sent, day.Sent, arm.Sent = out.Prompts.Sent+1, day.Sent+1, arm.Sent+1
@@ -277,18 +294,37 @@ func (r *run) countPrompts(out *Report, rows *tables) {
 			out.Prompts.Answered, day.Answered, arm.Answered = out.Prompts.Answered+1, day.Answered+1, arm.Answered+1
 		}
 	}
+	countAvailability(out.Availability, rows)
 	for _, arm := range arms {
 		out.Arms = append(out.Arms, *arm)
 	}
 	slices.SortFunc(out.Arms, func(a, b Arm) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// unavailable is why a prompt was not sent.
-func unavailable(row promptRow) string {
-	if row.Reason != "" {
-		return row.Reason
+// available is what a decision point is counted as at which the person was
+// available.
+const available = "available"
+
+// countAvailability counts decision points; a study without them shows what became
+// of its prompts.
+func countAvailability(counts map[string]int, rows *tables) {
+	for _, d := range rows.decisions {
+		if d.Available {
+			counts[available+", "+d.Option]++
+		} else {
+			counts[d.Reason]++
+		}
 	}
-	return string(row.State)
+	if len(rows.decisions) > 0 {
+		return
+	}
+	for _, row := range rows.prompts {
+		if row.SentAt != nil {
+			counts[available]++
+		} else {
+			counts[cmp.Or(row.Reason, string(row.State))]++
+		}
+	}
 }
 
 // readAttention reads what called for operators, by day.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -81,7 +80,7 @@ func (p *person) enrol() error {
 		ID: p.id, Phone: p.phone, Name: "Person", Timezone: p.habits.zone, Locale: p.locale(), Channel: models.ChannelSMS, StudyID: p.r.study.id,
 		Status: models.StatusActive, Mode: models.ModeIntake, NextSeq: 1, EnrolledAt: now, CreatedAt: now, UpdatedAt: now, Version: 1,
 	}
-	by := models.Enrolment{Actor: actor, Key: p.id, Body: p.id, Consent: p.r.study.consent}
+	by := models.Enrolment{Actor: actor, Key: p.id, Body: p.id, Consent: p.r.study.consent, Strata: p.drawStrata()}
 	who := models.ParticipantState{ParticipantID: p.id, Zone: row.Timezone}
 	at, err := coach.Input{State: who, Now: now, Rules: p.r.rules, Zones: zones.Load}.FirstGreeting()
 	if err != nil {
@@ -137,18 +136,62 @@ func drawPairs(seed uint64, people int) []bool {
 	return out
 }
 
-// isTreated reports whether the person is in an arm that is not the first one.
-func (p *person) isTreated() bool {
+// drawStrata draws the person's level of each stratum.
+func (p *person) drawStrata() map[string]string {
+	levels := map[string]string{}
+	for _, stratum := range p.r.study.settings.Randomisation.Strata {
+		levels[stratum.Name] = pick(p.draw, stratum.Levels)
+	}
+	return levels
+}
+
+// readArms reads which arms the study has drawn. It does nothing where the study
+// has none.
+func (r *run) readArms() error {
+	if len(r.study.settings.Arms) == 0 {
+		return nil
+	}
+	for after := int64(0); ; {
+		rows, err := r.store.Allocations(r.ctx, r.study.id, after, 0)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, row := range rows {
+			p := r.byID[row.ParticipantID]
+			if p == nil {
+				return fmt.Errorf("allocation %d is of a person who is not in the rehearsal", row.Number)
+			}
+			p.arm, p.stratum, after = row.Arm, row.Stratum, row.Number
+		}
+	}
+}
+
+// treats reports whether a prompt is given under the treatment: by what was drawn
+// at its decision point where the study has such, and else by the person's arm. Of
+// arms the first is the control, unless none was drawn.
+func (p *person) treats(decision *models.DecisionPoint) bool {
+	if decision != nil {
+		return decision.Intervention
+	}
 	arms := p.r.study.settings.Arms
 	if len(arms) == 0 {
 		return p.arm == armTreatment
 	}
-	if p.arm == "" {
-		row, err := p.r.store.Participant(p.r.ctx, p.id)
-		if err != nil && !errors.Is(err, models.ErrNotFound) {
-			p.r.broke("reading the arm", p.id, err)
-		}
-		p.arm = row.Arm
-	}
 	return p.arm != "" && p.arm != arms[0].Name
+}
+
+// decisionOf reads the decision point of a prompt; nil where the study has none.
+func (r *run) decisionOf(promptID string) *models.DecisionPoint {
+	if r.study.settings.DecisionPoints == nil {
+		return nil
+	}
+	var rows []models.DecisionPoint
+	err := r.store.Database().Reader(r.ctx).Where("id = ?", promptID).Limit(1).Find(&rows).Error
+	if err != nil {
+		r.broke("reading a decision point", "", err)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return &rows[0]
 }
