@@ -338,7 +338,7 @@ func (t *trial) checkHistory(entries []entry) {
 }
 
 // tokensOf are the numbers of the texts in a history and the answers that went
-// out, as far as anybody knows.
+// out, as far as the records tell.
 func tokensOf(entries []entry) (said, heard []string) {
 	for _, one := range entries {
 		switch token := harness.Token.FindString(one.Text); {

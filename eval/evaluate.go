@@ -89,7 +89,7 @@ func serveScript(ctx context.Context) (base string, stop func(), err error) {
 	return "http://" + listener.Addr().String(), func() {
 		_ = server.Close()
 		<-done
-		_ = script.Close() // Nothing is owed to anybody.
+		_ = script.Close() // There is nothing left to write.
 	}, nil
 }
 

@@ -284,7 +284,7 @@ func (h *handlers) planGreetings(job models.CohortJob, people []models.CohortPer
 }
 
 // cohortParticipantID is the id of the person in a line of a job's file, the same
-// each time, so that nobody is enrolled twice.
+// each time, so that no person is enrolled twice.
 func cohortParticipantID(jobID string, line int) string {
 	sum := sha256.Sum256([]byte("cohort\x00" + jobID + "\x00" + strconv.Itoa(line)))
 	return "conv_" + hex.EncodeToString(sum[:12])

@@ -12,7 +12,7 @@ type DeliveryFailure struct {
 }
 
 // DeliveryDay is what was sent and came on one UTC day. Texts count on the day on
-// which they were written, whatever day they were delivered on.
+// which they were written, not by the day of their delivery.
 type DeliveryDay struct {
 	Day       string `json:"day" format:"date"`
 	In        int    `json:"in" doc:"Texts that came; up to a minute behind."`

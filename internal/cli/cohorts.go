@@ -59,7 +59,7 @@ func (in CohortImport) toRequest() request {
 }
 
 // ImportCohort has a file checked and, unless it is a dry run, its people enrolled,
-// and waits until that is done. ErrCheckFailed, after the report, where somebody
+// and waits until that is done. ErrCheckFailed, after the report, where a person
 // was not enrolled who should have been.
 func (c *Commands) ImportCohort(ctx context.Context, in CohortImport, progress Progress) error {
 	got, err := c.client.do(ctx, in.toRequest())

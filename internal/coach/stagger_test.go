@@ -53,7 +53,7 @@ func TestStagger(t *testing.T) {
 	for minute, n := range perMinute {
 		require.LessOrEqual(t, n, 30, "in minute %s", minute)
 	}
-	// Every minute from the first on in which somebody may be greeted is used.
+	// Every minute from the first on in which a person may be greeted is used.
 	require.Equal(t, now.Truncate(time.Minute).Add(time.Minute), plan[0])
 	require.Equal(t, 30, perMinute[now.Truncate(time.Minute).Add(time.Minute)])
 	require.Equal(t, plan, planAll(t, 10000, now, zones...), "the plan is the same again")

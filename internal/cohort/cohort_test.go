@@ -97,7 +97,7 @@ func TestParseIgnoresUnknownColumns(t *testing.T) {
 	require.Equal(t, 4, list.People[0].Column)
 }
 
-// TestParseIsBroken: a file that was not read to its end is of no use, whatever rows
+// TestParseIsBroken: a file that was not read to its end is of no use, no matter which rows
 // were read before.
 func TestParseIsBroken(t *testing.T) {
 	require.False(t, parse("phone\n+12125550101\n12\n").IsBroken)

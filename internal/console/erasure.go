@@ -14,7 +14,7 @@ import (
 	"coachline/internal/auth"
 )
 
-// eraseForm asks for the person's id, so that no slip of the hand erases anybody.
+// eraseForm asks for the person's id, so that no slip of the hand erases the wrong person.
 func (p *person) eraseForm() g.Node {
 	return p.form(action{name: "erase", title: "Erase the person", needs: auth.ParticipantErase, danger: true, button: "Erase for good",
 		says: "Every message, fact, note and number of the person is deleted, with the workflow's history and the carrier's copies; a receipt stays. It cannot be undone. Do not name the person in the reason.",

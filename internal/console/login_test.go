@@ -67,7 +67,7 @@ func (noTemporal) ListWorkflow(context.Context, *workflowservice.ListWorkflowExe
 }
 
 // startWorld serves a console with user ada, who is an administrator, and a token
-// so that nobody is signed in by themselves.
+// so that a failure signs no one in.
 func startWorld(t *testing.T, change func(*starter.Config)) *world {
 	t.Helper()
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")

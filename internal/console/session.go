@@ -100,7 +100,7 @@ func (jsonCodec) Decode(raw []byte) (time.Time, map[string]any, error) {
 
 type passiveKey struct{}
 
-// withPassive marks requests that a page makes by itself while nobody touches it.
+// withPassive marks requests that a page makes by itself without an action of its user.
 // They do not keep a session from expiring.
 func withPassive(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -2,7 +2,7 @@
 // SDK's own figures, in the Prometheus text format. It wraps what the roles call
 // (model, carrier) and offers them what to tell where only they know it.
 //
-// No label holds personal data or the id of anybody or anything: a label is one
+// No label holds personal data or an id: a label is one
 // of a few words that the program itself chose.
 package metrics
 

@@ -111,7 +111,7 @@ func (c *carrier) Fetch(_ context.Context, sid string) (models.StatusCallback, e
 // Delete implements the carrier of the activities.
 func (*carrier) Delete(context.Context, string, bool) error { return nil }
 
-// Recording implements the carrier of the activities: nobody speaks here.
+// Recording implements the carrier of the activities: no simulated person sends voice notes.
 func (*carrier) Recording(context.Context, string) (models.Recording, error) {
 	return models.Recording{}, models.ErrUnheard
 }

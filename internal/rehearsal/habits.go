@@ -70,7 +70,7 @@ type habits struct {
 	delay  time.Duration
 	chatty float64
 	typos  float64
-	// events are what happens on a day, whatever is sent.
+	// events are what happens on a day, independent of what is sent.
 	events []event
 }
 

@@ -254,7 +254,7 @@ func TestSeedIsReadWithARecord(t *testing.T) {
 }
 
 // TestErasureKeepsTheAllocation erases a person; the record still counts them, under
-// an id that names nobody, and is still true.
+// an id that identifies no person, and is still true.
 func TestErasureKeepsTheAllocation(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.newStudy(walkStudy, fmt.Sprintf(stratified, "blocks"))

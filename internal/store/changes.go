@@ -18,7 +18,7 @@ const (
 	// changeBuffer is how many changes wait for a slow follower; what is more is
 	// told as one change of everything.
 	changeBuffer = 64
-	// changePoll is how often changes are looked for on SQLite while somebody
+	// changePoll is how often changes are looked for on SQLite while a page
 	// follows them.
 	changePoll = 100 * time.Millisecond
 	// viewerAge is how long the database keeps telling of changes after the last
@@ -28,11 +28,11 @@ const (
 	changePause = time.Second
 )
 
-// everything stands for a change of anybody.
+// everything stands for a change of any participant.
 const everything = "*"
 
 // Changes tells followers of what other transactions, also of other processes,
-// have committed. While nobody follows it does nothing, and the triggers of the
+// have committed. While no page follows it does nothing, and the triggers of the
 // tables tell of nothing. It is safe for concurrent use.
 type Changes struct {
 	store *Store
@@ -116,7 +116,7 @@ func (c *Changes) run(ctx context.Context, done chan struct{}) {
 	group.Wait()
 }
 
-// keepViewer tells the triggers that somebody looks, and in the end that they do
+// keepViewer tells the triggers that a page follows, and in the end that they do
 // not any more.
 func (c *Changes) keepViewer(ctx context.Context, id string) {
 	for ctx.Err() == nil {

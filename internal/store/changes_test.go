@@ -12,7 +12,7 @@ import (
 )
 
 // TestChangesReachFollowers: each kind of change of a participant is told to who
-// follows, and to nobody before and afterwards.
+// follows, and not before and afterwards.
 func TestChangesReachFollowers(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()

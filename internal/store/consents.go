@@ -17,8 +17,8 @@ const (
 )
 
 // isHandledHere reports whether the text is acted on here and is no part of the
-// coaching. START and YES bring back a participant who opted out; from anybody
-// else they are ordinary words.
+// coaching. START and YES bring back a participant who opted out; from any other
+// person they are ordinary words.
 func isHandledHere(intent models.Intent, p models.Participant) bool {
 	switch intent {
 	case models.IntentStop, models.IntentHelp:

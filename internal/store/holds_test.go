@@ -139,7 +139,7 @@ func TestHoldsAreListedAndReleased(t *testing.T) {
 	})
 }
 
-// A hold of one person stops their prompts, and nobody else's, until it ends or
+// A hold of one person stops their prompts, and no other person's, until it ends or
 // is released.
 func TestHoldOfOneParticipant(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {

@@ -76,7 +76,7 @@ func spreadDelay(id string, width time.Duration) time.Duration {
 
 // laterRetryGate names what has made a later try pointless, or returns nothing: the text
 // arrived after all, the prompt is answered or over, a newer reply was sent.
-// What anybody else may not be sent is for the other gates.
+// What other people may not be sent is for the other gates.
 func laterRetryGate(tx *gorm.DB, row models.Outbox) (string, error) {
 	var first models.Outbox
 	if err := tx.Where("id = ?", row.LateOf).Take(&first).Error; err != nil {

@@ -17,7 +17,7 @@ import (
 const (
 	// classErased: an erasure empties it, or deletes its row.
 	classErased = "erased"
-	// classFigure: it stays under the participant's id, which then names nobody.
+	// classFigure: it stays under the participant's id, which then identifies no person.
 	classFigure = "figure"
 	// classNone: it holds nothing of a participant.
 	classNone = "none"

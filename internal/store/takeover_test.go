@@ -74,7 +74,7 @@ func TestTakeOverIsOfOneOperator(t *testing.T) {
 }
 
 // What the coach was about to say is canceled with the transaction that records the
-// take-over, whatever had become of it; its messages wait.
+// take-over, no matter how that ended; its messages wait.
 func TestTakeOverSilencesTheCoach(t *testing.T) {
 	reply := models.TurnPlan{Kind: models.KindReply}
 	for _, tt := range []struct {
@@ -248,7 +248,7 @@ func TestTakeOverAndConsent(t *testing.T) {
 }
 
 // An alert opens a take-over where the programme wants that; any operator may have
-// it, and acknowledges the alert with it. One that nobody acknowledges is to be
+// it, and acknowledges the alert with it. One that is not acknowledged is to be
 // paged again, once.
 func TestAlertTakesOverAndEscalates(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, url string) {

@@ -76,7 +76,7 @@ func (s *Store) Users(ctx context.Context) ([]models.User, error) {
 	return rows, nil
 }
 
-// errLastAdmin refuses a change that would leave nobody who can manage users.
+// errLastAdmin refuses a change that would leave no user who can manage users.
 var errLastAdmin = models.BadField("role", "is the last enabled user with role admin; make another one first")
 
 // UpdateUser applies a patch, with an audit row of what was before and after, and

@@ -11,7 +11,7 @@ import (
 const stopTool = "end_exchange"
 
 // endExchange ends an exchange in silence. It only marks: the caller
-// sees Tool.Ends and sends nothing. It never opts anybody out, which is
+// sees Tool.Ends and sends nothing. It never opts a person out, which is
 // the starter's task.
 func endExchange() *definition {
 	return &definition{

@@ -16,7 +16,7 @@ import (
 // text.
 const eventRecipient = "message_recipient"
 
-// inspect reports a call that names anybody but the turn's own person. The
+// inspect reports a call that names a person other than the turn's own. The
 // schema refuses every value of it; the log line holds ids only.
 func (d *Desk) inspect(ctx context.Context, turnID, arguments string) error {
 	extra := extras(arguments)

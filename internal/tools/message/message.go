@@ -44,7 +44,7 @@ type Desk struct{ Config }
 func New(cfg Config) *Desk { return &Desk{cfg} }
 
 // Tool sends a text to the participant of the turn, on the turn's channel. The
-// schema has no place for anybody else.
+// schema has no field for another recipient.
 func (d *Desk) Tool() tools.Extra {
 	return tools.Extra{
 		Tool: tools.Tool{
