@@ -67,7 +67,7 @@ func (noTemporal) ListWorkflow(context.Context, *workflowservice.ListWorkflowExe
 }
 
 // startWorld serves a console with user ada, who is an administrator, and a token
-// so that a failure signs no one in.
+// so that a request without a session is not signed in by itself.
 func startWorld(t *testing.T, change func(*starter.Config)) *world {
 	t.Helper()
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
