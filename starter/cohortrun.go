@@ -216,7 +216,7 @@ func (h *handlers) enrolCohort(ctx context.Context, job models.CohortJob) error 
 	if err != nil {
 		return err
 	}
-	plan, err := h.planGreetings(job, list.People)
+	plan, err := h.planGreetings(ctx, job, list.People)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,12 @@ func (h *handlers) newBatch(job models.CohortJob, rules consentRules, rows []mod
 // planGreetings returns when each person of a file is greeted. Those who are
 // enrolled keep their places; those who follow after a pause are not planned into
 // the past.
-func (h *handlers) planGreetings(job models.CohortJob, people []models.CohortPerson) ([]time.Time, error) {
+func (h *handlers) planGreetings(ctx context.Context, job models.CohortJob, people []models.CohortPerson) ([]time.Time, error) {
+	settings, err := h.studies.Resolve(ctx, job.StudyID, "") // arms are drawn later
+	if err != nil {
+		return nil, err
+	}
+	rules := settings.Rules(h.cfg.Defaults.Rules)
 	begun, now := job.CreatedAt, h.now()
 	if job.ConfirmedAt != nil {
 		begun = *job.ConfirmedAt
@@ -269,7 +274,7 @@ func (h *handlers) planGreetings(job models.CohortJob, people []models.CohortPer
 	for i, p := range people {
 		in := coach.Input{
 			State: models.ParticipantState{ParticipantID: cohortParticipantID(job.ID, p.Line), Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed},
-			Now:   begun, Rules: h.cfg.Defaults.Rules, Zones: zones.Load,
+			Now:   begun, Rules: rules, Zones: zones.Load,
 		}
 		if i >= job.NextRow && now.After(begun) {
 			in.Now = now

@@ -73,7 +73,7 @@ func TestStudyConsentRoutes(t *testing.T) {
 // People of a file join the study that it is for, with what they agreed to.
 func TestCohortJoinsItsStudy(t *testing.T) {
 	h, rows := startWithStore(t, nil)
-	h.do(call{method: "POST", path: studiesPath, body: `{"id":"sleep-1","name":"Sleep","settings":{"require_consent":true}}`})
+	h.do(call{method: "POST", path: studiesPath, body: `{"id":"sleep-1","name":"Sleep","settings":{"require_consent":true,"quiet_hours":"08:00-20:00"}}`})
 	file := "phone_number,consent_version,consent_date\n+12125550101,1,2026-11-20\n+12125550102,,\n+12125550103,1,\n"
 	upload := call{method: "POST", path: cohortsPath + "?study=sleep-1&skip_faulty=true", body: file, header: map[string]string{"Content-Type": "text/csv"}}
 	h.refused(upload, http.StatusBadRequest, "study: does not take people in: it is draft")
@@ -99,6 +99,9 @@ func TestCohortJoinsItsStudy(t *testing.T) {
 	require.Len(t, people, 2)
 	for _, p := range people {
 		require.Equal(t, "sleep-1", p.StudyID)
+		zone, err := time.LoadLocation(p.Timezone)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, p.GreetingAt.In(zone).Hour(), 20, "outside the quiet hours of the study")
 		consents, err := rows.StudyConsents(t.Context(), p.ID)
 		require.NoError(t, err)
 		require.Len(t, consents, 1)
