@@ -142,6 +142,8 @@ type CohortPerson struct {
 	ConsentVersion int    `json:"consent_version,omitempty"`
 	ConsentDate    string `json:"consent_date,omitempty"`
 	ConsentLocale  string `json:"consent_locale,omitempty"`
+	// Strata are the levels of the study's strata as far as the file says them.
+	Strata map[string]string `json:"strata,omitempty"`
 }
 
 // FaultOf returns why a person with a number that is known is not enrolled.

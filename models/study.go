@@ -3,6 +3,7 @@ package models
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -152,6 +153,21 @@ type Randomisation struct {
 type Stratum struct {
 	Name   string   `json:"name"`
 	Levels []string `json:"levels"`
+}
+
+// CheckStrata refuses levels that a study does not have, and strata. The error is a
+// *FieldError.
+func CheckStrata(known []Stratum, levels map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(levels)) {
+		i := slices.IndexFunc(known, func(s Stratum) bool { return s.Name == name })
+		if i < 0 {
+			return BadField("strata."+name, "is not a stratum of the study")
+		}
+		if !slices.Contains(known[i].Levels, levels[name]) {
+			return BadField("strata."+name, "must be one of %q", known[i].Levels)
+		}
+	}
+	return nil
 }
 
 // DecisionPoints says how each prompt slot of a person is randomised.

@@ -104,7 +104,7 @@ func (h *handlers) checkCohort(ctx context.Context, job models.CohortJob) (model
 // checkFile reads a file and looks for its numbers among those that are known.
 func (h *handlers) checkFile(ctx context.Context, job models.CohortJob) (models.CohortCheck, error) {
 	list := h.parseCohort(job)
-	rules, err := h.readConsentRules(ctx, job.StudyID)
+	rules, err := h.readStudyRules(ctx, job.StudyID)
 	if err != nil {
 		return models.CohortCheck{}, err
 	}
@@ -148,17 +148,20 @@ func (h *handlers) parseCohort(job models.CohortJob) cohort.List {
 	})
 }
 
-// consentRules say what people of a study must have agreed to. They are no part of
+// studyRules say what people of a study must have agreed to and which strata they
+// have. They are no part of
 // reading the file: a text that is added between the check and the enrolment must
 // not move the rows.
-type consentRules struct {
+type studyRules struct {
 	// newest are the newest versions of the consent text by language.
 	newest   map[string]int
 	required bool
+	// strata are those that people can have levels of.
+	strata []models.Stratum
 }
 
-func (h *handlers) readConsentRules(ctx context.Context, studyID string) (consentRules, error) {
-	rules := consentRules{newest: map[string]int{}}
+func (h *handlers) readStudyRules(ctx context.Context, studyID string) (studyRules, error) {
+	rules := studyRules{newest: map[string]int{}}
 	study, err := h.store.Study(ctx, studyID)
 	if err != nil {
 		return rules, err
@@ -171,13 +174,13 @@ func (h *handlers) readConsentRules(ctx context.Context, studyID string) (consen
 	for _, text := range texts {
 		rules.newest[text.Locale] = max(rules.newest[text.Locale], text.Version)
 	}
-	rules.required = settings.RequireConsent
+	rules.required, rules.strata = settings.RequireConsent, settings.Randomisation.Strata
 	return rules, err
 }
 
 // consentOf is what a person of a file has agreed to, on paper; nil for nothing. A
 // file need not name the language where the study has texts in one.
-func (r consentRules) consentOf(row models.CohortPerson) *models.StudyConsent {
+func (r studyRules) consentOf(row models.CohortPerson) *models.StudyConsent {
 	if row.ConsentVersion == 0 {
 		return nil
 	}
@@ -189,8 +192,12 @@ func (r consentRules) consentOf(row models.CohortPerson) *models.StudyConsent {
 	return &models.StudyConsent{Version: row.ConsentVersion, Locale: locale, Method: models.MethodForm, At: at}
 }
 
-// check refuses a person who has not agreed to what the study asks.
-func (r consentRules) check(row models.CohortPerson) error {
+// check refuses a person who has not agreed to what the study asks, or has a level
+// that it does not know.
+func (r studyRules) check(row models.CohortPerson) error {
+	if err := models.CheckStrata(r.strata, row.Strata); err != nil {
+		return err
+	}
 	consent := r.consentOf(row)
 	if consent == nil {
 		if r.required {
@@ -212,7 +219,7 @@ func (r consentRules) check(row models.CohortPerson) error {
 // Another process may do the same: each batch is enrolled by one of them.
 func (h *handlers) enrolCohort(ctx context.Context, job models.CohortJob) error {
 	list := h.parseCohort(job)
-	rules, err := h.readConsentRules(ctx, job.StudyID)
+	rules, err := h.readStudyRules(ctx, job.StudyID)
 	if err != nil {
 		return err
 	}
@@ -241,7 +248,7 @@ func (h *handlers) enrolCohort(ctx context.Context, job models.CohortJob) error 
 	return nil
 }
 
-func (h *handlers) newBatch(job models.CohortJob, rules consentRules, rows []models.CohortPerson, plan []time.Time) models.CohortBatch {
+func (h *handlers) newBatch(job models.CohortJob, rules studyRules, rows []models.CohortPerson, plan []time.Time) models.CohortBatch {
 	now := h.now()
 	batch := models.CohortBatch{ID: job.ID, From: job.NextRow, Rows: rows, Now: now}
 	for i, row := range rows {

@@ -108,3 +108,30 @@ func TestCohortJoinsItsStudy(t *testing.T) {
 		require.Equal(t, models.MethodForm, consents[0].Method)
 	}
 }
+
+// TestCohortIsAllocated: the levels of strata stand in the file.
+func TestCohortIsAllocated(t *testing.T) {
+	h, rows := startWithStore(t, nil)
+	h.do(call{method: "POST", path: studiesPath, body: `{"id":"sleep-1","name":"Sleep","settings":{"arms":[{"name":"a","weight":1},{"name":"b","weight":1}],
+		"randomisation":{"method":"blocks","strata":[{"name":"site","levels":["north","south"]}]}}}`})
+	h.do(call{method: "PUT", path: studiesPath + "/sleep-1", body: `{"state":"recruiting"}`})
+	file := "phone_number,stratum:site\n+12125550101,north\n+12125550102,west\n+12125550103,\n+12125550104,south\n"
+	checked := h.do(call{method: "POST", path: cohortsPath + "?study=sleep-1&skip_faulty=true", body: file, header: map[string]string{"Content-Type": "text/csv"}})
+	require.Equal(t, http.StatusCreated, checked.status, checked.raw)
+	job := result[api.Cohort](t, checked)
+	require.Len(t, job.Faults, 1)
+	require.Equal(t, "strata.site", job.Faults[0].Field)
+	require.Equal(t, 3, job.Faults[0].Line)
+	h.do(call{method: "POST", path: cohortsPath + "/" + job.ID + "/confirm"})
+	require.Eventually(t, func() bool {
+		job = result[api.Cohort](t, h.do(call{method: "GET", path: cohortsPath + "/" + job.ID}))
+		return job.State == models.CohortDone
+	}, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, 3, job.Enrolled)
+	drawn, err := rows.Allocations(t.Context(), "sleep-1", 0, 10)
+	require.NoError(t, err)
+	require.Len(t, drawn, 2, "the third waits for their site")
+	check, err := rows.CheckAllocations(t.Context(), "sleep-1")
+	require.NoError(t, err)
+	require.Empty(t, check.Problem)
+}

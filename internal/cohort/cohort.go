@@ -109,18 +109,39 @@ func Columns() string {
 			names[i] += " (or " + strings.Join(f.aliases, ", ") + ")"
 		}
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(append(names, stratumPrefix+"NAME"), ", ")
 }
+
+// stratumPrefix begins the names of columns that hold the level of a stratum; what
+// follows is the stratum's name. Which strata there are is for the study to say.
+const stratumPrefix = "stratum:"
 
 // fieldOf returns the field that a column's name stands for; nil for none.
 func fieldOf(name string) *field {
-	name = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
+	name = strings.TrimSpace(name)
+	if prefix, stratum, found := strings.Cut(name, ":"); found && strings.EqualFold(prefix+":", stratumPrefix) && strings.TrimSpace(stratum) != "" {
+		return newStratumField(strings.TrimSpace(stratum))
+	}
+	name = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(name))
 	for i, f := range fields {
 		if name == f.name || slices.Contains(f.aliases, name) {
 			return &fields[i]
 		}
 	}
 	return nil
+}
+
+func newStratumField(stratum string) *field {
+	const most = 100
+	return &field{name: stratumPrefix + stratum, most: most, set: func(p *models.CohortPerson, level string) {
+		if level == "" {
+			return // not known yet
+		}
+		if p.Strata == nil {
+			p.Strata = map[string]string{}
+		}
+		p.Strata[stratum] = level
+	}}
 }
 
 // Parse reads a file. What is wrong with it is among the faults.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -38,20 +37,6 @@ func designOf(study models.Study) (trial.Design, bool, error) {
 	return trial.Design{StudyID: study.ID, Seed: study.Seed, Arms: settings.Arms, Randomisation: settings.Randomisation}, len(settings.Arms) > 0, err
 }
 
-// checkStrata refuses levels that the study does not have.
-func checkStrata(design trial.Design, strata map[string]string) error {
-	for name, level := range strata {
-		i := slices.IndexFunc(design.Randomisation.Strata, func(s models.Stratum) bool { return s.Name == name })
-		if i < 0 {
-			return models.BadField("strata."+name, "is not a stratum of the study")
-		}
-		if levels := design.Randomisation.Strata[i].Levels; !slices.Contains(levels, level) {
-			return models.BadField("strata."+name, "must be one of %q", levels)
-		}
-	}
-	return nil
-}
-
 // levelsOf adds to the given strata those that are fields of the participant.
 func levelsOf(p models.Participant, strata map[string]string) map[string]string {
 	levels := map[string]string{"gender": p.Gender, "ethnicity": p.Ethnicity, "locale": p.Locale}
@@ -70,7 +55,7 @@ func allocateNew(tx *gorm.DB, p *models.Participant, in newMember) error {
 	if err != nil {
 		return err
 	}
-	if err := checkStrata(design, in.strata); err != nil || !found {
+	if err := models.CheckStrata(design.Randomisation.Strata, in.strata); err != nil || !found {
 		return err
 	}
 	_, err = addAllocation(tx, design, p, trial.Person{ParticipantID: p.ID, Levels: levelsOf(*p, in.strata), By: in.by.Actor, At: p.CreatedAt})
@@ -158,7 +143,7 @@ func (s *Store) Allocate(ctx context.Context, in models.AllocationRequest) (mode
 		if !found {
 			return models.BadField("study", "has no arms")
 		}
-		if err := checkStrata(design, in.Strata); err != nil {
+		if err := models.CheckStrata(design.Randomisation.Strata, in.Strata); err != nil {
 			return err
 		}
 		p, err := lockEnrolled(tx, in.ParticipantID)

@@ -255,7 +255,7 @@ func (s *Store) enrolRows(tx *gorm.DB, job *models.CohortJob, b models.CohortBat
 		}
 		setDefaults(&p)
 		p.PhoneIndex = s.base.Index(p.Phone)
-		member := newMember{by: models.Audit{Actor: job.ConfirmedBy, Object: cohortObject(job.ID)}}
+		member := newMember{by: models.Audit{Actor: job.ConfirmedBy, Object: cohortObject(job.ID)}, strata: b.Rows[i].Strata}
 		if len(b.Consents) > 0 {
 			member.consent = b.Consents[i]
 		}
