@@ -3,6 +3,8 @@ package rehearsal
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,10 +113,10 @@ func TestStudyOfItsOwn(t *testing.T) {
 // TestStudyWithArms: the study draws the arms of its people, in strata, and the same
 // seed draws the same ones.
 func TestStudyWithArms(t *testing.T) {
-	play := func(seed uint64) (Report, map[string]string) {
+	play := func(study string, seed uint64) (Report, map[string]string) {
 		arms := map[string]string{}
 		report := rehearse(t, Config{
-			People: 12, Days: 1, Seed: seed, Study: "walking", Effect: 0.2, StudySettings: models.StudySettings{
+			People: 12, Days: 1, Seed: seed, Study: study, Effect: 0.2, StudySettings: models.StudySettings{
 				Arms:          []models.StudyArm{{Name: "usual", Weight: 1}, {Name: "more", Weight: 1}},
 				Randomisation: models.Randomisation{Method: models.RandomBlocks, Strata: []models.Stratum{{Name: "age", Levels: []string{"young", "old"}}}},
 			},
@@ -128,7 +130,7 @@ func TestStudyWithArms(t *testing.T) {
 		})
 		return report, arms
 	}
-	report, arms := play(7)
+	report, arms := play("walking", 7)
 	require.Empty(t, report.Broke)
 	require.False(t, report.Failed())
 	require.Equal(t, "the record of allocations draws every arm again", report.Checks[len(report.Checks)-1].Name)
@@ -143,10 +145,13 @@ func TestStudyWithArms(t *testing.T) {
 	}
 	require.Equal(t, 12, people)
 	require.Equal(t, methodMeans, report.Effect.Method)
-	_, again := play(7)
+	_, again := play("walking", 7)
 	require.Equal(t, arms, again)
-	_, other := play(8)
+	_, other := play("walking", 8)
 	require.NotEqual(t, arms, other)
+	report, arms = play(models.DefaultStudy, 7)
+	require.False(t, report.Failed(), "the study default has settings like any other")
+	require.NotContains(t, slices.Collect(maps.Values(arms)), "")
 }
 
 // TestStudyWithDecisionPoints: each slot of a prompt is a decision point, which the

@@ -29,20 +29,20 @@ type study struct {
 // people are drawn again.
 func (r *run) addStudy(ctx context.Context) error {
 	r.study = study{id: r.cfg.Study, settings: r.cfg.StudySettings}
+	text, err := json.Marshal(r.cfg.StudySettings)
+	if err != nil {
+		return fmt.Errorf("writing the settings of the study: %w", err)
+	}
+	patch := models.StudyPatch{Settings: new(string(text))} // the study default is there, and recruits
 	if r.study.id != models.DefaultStudy {
-		text, err := json.Marshal(r.cfg.StudySettings)
-		if err != nil {
-			return fmt.Errorf("writing the settings of the study: %w", err)
-		}
-		row := models.Study{ID: r.study.id, Name: r.study.id, Settings: string(text), Planned: r.cfg.People, CreatedBy: actor, CreatedAt: r.from}
+		row := models.Study{ID: r.study.id, Name: r.study.id, Planned: r.cfg.People, CreatedBy: actor, CreatedAt: r.from}
 		if _, err := r.store.AddStudy(ctx, row); err != nil {
 			return err
 		}
-		state := models.StudyRecruiting
-		_, err = r.store.ChangeStudy(ctx, models.StudyUpdate{ID: r.study.id, Patch: models.StudyPatch{State: &state}, Actor: actor, Now: r.from})
-		if err != nil {
-			return err
-		}
+		patch.State = new(models.StudyRecruiting)
+	}
+	if _, err := r.store.ChangeStudy(ctx, models.StudyUpdate{ID: r.study.id, Patch: patch, Actor: actor, Now: r.from}); err != nil {
+		return err
 	}
 	if err := r.setSeed(ctx); err != nil {
 		return err
@@ -50,11 +50,11 @@ func (r *run) addStudy(ctx context.Context) error {
 	if !r.study.settings.RequireConsent {
 		return nil
 	}
-	text, err := r.store.AddConsentText(ctx, models.ConsentText{StudyID: r.study.id, Locale: "en", Body: "I take part in this rehearsal.", CreatedBy: actor, CreatedAt: r.from})
+	consent, err := r.store.AddConsentText(ctx, models.ConsentText{StudyID: r.study.id, Locale: "en", Body: "I take part in this rehearsal.", CreatedBy: actor, CreatedAt: r.from})
 	if err != nil {
 		return err
 	}
-	r.study.consent = &models.StudyConsent{Version: text.Version, Locale: text.Locale, Method: models.MethodForm}
+	r.study.consent = &models.StudyConsent{Version: consent.Version, Locale: consent.Locale, Method: models.MethodForm}
 	return nil
 }
 
