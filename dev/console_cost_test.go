@@ -87,7 +87,7 @@ func TestConsoleCost(t *testing.T) {
 	p.ExpectText("The programme, each month")
 	p.ExpectAccessible()
 	csv := string(fetch(t, r.table["Console"]+"cost.csv?by=kind"))
-	require.Contains(t, csv, fmt.Sprintf("outbound,4,0,0,0,%d,0,%d,USD,0", sent, sent*10_000))
+	require.Contains(t, csv, fmt.Sprintf("outbound,4,0,0,0,0,0,%d,0,%d,USD,0", sent, sent*10_000))
 
 	// The model is asked no more, and a fixed text stands in.
 	var asked time.Time

@@ -214,9 +214,16 @@ func (p *Page) ExpectFocus(role, name string) {
 // ExpectText waits until the page shows a text.
 func (p *Page) ExpectText(text string) {
 	p.tb.Helper()
-	err := p.rod.Timeout(waiting).Wait(rod.Eval(`text => document.body.innerText.includes(text)`, text))
-	if err != nil {
-		p.tb.Fatalf("the page does not show %q: %v; it shows\n%s", text, err, p.Text())
+	limited := p.rod.Timeout(waiting)
+	for pause := rod.DefaultSleeper(); ; {
+		// A page that is left meanwhile answers with an error.
+		shown, err := limited.Evaluate(rod.Eval(`text => document.body.innerText.includes(text)`, text))
+		if err == nil && shown.Value.Bool() {
+			return
+		}
+		if pause(limited.GetContext()) != nil {
+			p.tb.Fatalf("the page does not show %q: %v; it shows\n%s", text, err, p.Text())
+		}
 	}
 }
 
