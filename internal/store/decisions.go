@@ -190,24 +190,30 @@ func (s *Store) Decisions(ctx context.Context, q models.DecisionQuery) ([]models
 		if err != nil {
 			return err
 		}
-		out = make([]models.DecisionOutcome, len(rows))
-		for i, row := range rows {
-			out[i].DecisionPoint = row
-			until := row.DecidedAt.Add(time.Duration(row.OutcomeHours) * time.Hour)
-			if until.After(q.Now) {
-				continue // not known yet
-			}
-			var answered bool
-			err := tx.Raw("SELECT "+answeredWithin, row.ParticipantID, instant(row.DecidedAt), instant(until)).Scan(&answered).Error
-			if err != nil {
-				return err
-			}
-			out[i].Answered = &answered
-		}
-		return nil
+		out, err = withOutcomes(tx, rows, q.Now)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading decisions: %w", classify(err))
+	}
+	return out, nil
+}
+
+// withOutcomes adds to decision points their outcomes at an instant.
+func withOutcomes(tx *gorm.DB, rows []models.DecisionPoint, now time.Time) ([]models.DecisionOutcome, error) {
+	out := make([]models.DecisionOutcome, len(rows))
+	for i, row := range rows {
+		out[i].DecisionPoint = row
+		until := row.DecidedAt.Add(time.Duration(row.OutcomeHours) * time.Hour)
+		if until.After(now) {
+			continue // not known yet
+		}
+		var answered bool
+		err := tx.Raw("SELECT "+answeredWithin, row.ParticipantID, instant(row.DecidedAt), instant(until)).Scan(&answered).Error
+		if err != nil {
+			return nil, err
+		}
+		out[i].Answered = &answered
 	}
 	return out, nil
 }
