@@ -176,7 +176,9 @@ func (r *studyRows) Costs(fn func(models.StudyPerson, models.Cost) error) error 
 func (r *studyRows) Inbound(fn func(models.StudyPerson, models.Inbound) error) error {
 	columns := []string{"id", "participant_id", "media_count", "channel", "intent", "gate", "received_at"}
 	return eachOfRows(r, byNumber[models.Inbound]{
-		next:   func(after int64) *gorm.DB { return r.tx.Select(columns).Where("id > ? AND participant_id <> ''", after).Order("id") },
+		next: func(after int64) *gorm.DB {
+			return r.tx.Select(columns).Where("id > ? AND participant_id <> ''", after).Order("id")
+		},
 		number: func(in models.Inbound) int64 { return in.ID }, owner: func(in models.Inbound) string { return in.ParticipantID }, fn: fn,
 	})
 }
@@ -184,7 +186,9 @@ func (r *studyRows) Inbound(fn func(models.StudyPerson, models.Inbound) error) e
 // Allocations reads the allocations in their order.
 func (r *studyRows) Allocations(fn func(models.StudyPerson, models.Allocation) error) error {
 	return eachOfRows(r, byNumber[models.Allocation]{
-		next:   func(after int64) *gorm.DB { return r.tx.Where("study_id = ? AND number > ?", r.study, after).Order("number") },
+		next: func(after int64) *gorm.DB {
+			return r.tx.Where("study_id = ? AND number > ?", r.study, after).Order("number")
+		},
 		number: func(a models.Allocation) int64 { return a.Number }, owner: func(a models.Allocation) string { return a.ParticipantID }, fn: fn,
 	})
 }

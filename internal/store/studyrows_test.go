@@ -105,7 +105,7 @@ func TestExportOfAStudy(t *testing.T) {
 		of := " WHERE participant_id IN (SELECT id FROM participants WHERE study_id = 'walk-1')"
 		want := map[string]int{
 			"participants": 120, "turns": w.count("SELECT count(*) FROM turns" + of), "prompts": w.count("SELECT count(*) FROM prompts" + of),
-			"messages":  w.count("SELECT (SELECT count(*) FROM inbound"+of+") + (SELECT count(*) FROM outbox"+of+")"),
+			"messages":  w.count("SELECT (SELECT count(*) FROM inbound" + of + ") + (SELECT count(*) FROM outbox" + of + ")"),
 			"decisions": w.count("SELECT count(*) FROM decisions" + of), "allocations": 120,
 			"consents": 1, "costs": w.count("SELECT count(*) FROM costs" + of), "consort": 9,
 		}
