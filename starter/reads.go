@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,8 +40,8 @@ const (
 	maxReads = 10_000
 )
 
-// reading is who read what of whom.
-type reading struct{ actor, participant, action string }
+// reading is who read what of whom, or of what else.
+type reading struct{ actor, participant, object, action string }
 
 // readings says which readings the audit has already. It is safe for concurrent
 // use.
@@ -99,7 +100,11 @@ func (h *handlers) recordOperation(ctx huma.Context) {
 	if action == "" || ctx.Status() >= http.StatusBadRequest {
 		return
 	}
-	h.recordReading(ctx.Context(), reading{actor: actorOf(ctx.Context()), participant: ctx.Param("id"), action: action}, ctx.Header(followHeader) != "")
+	one := reading{actor: actorOf(ctx.Context()), participant: ctx.Param("id"), action: action}
+	if strings.HasPrefix(ctx.Operation().Path, studyPath) {
+		one.participant, one.object = "", studyObject(ctx.Param("id"))
+	}
+	h.recordReading(ctx.Context(), one, ctx.Header(followHeader) != "")
 }
 
 // recordReading adds the row of a reading. The answer has gone out; where the row
@@ -109,10 +114,10 @@ func (h *handlers) recordReading(ctx context.Context, one reading, follows bool)
 	if !h.readings.needsRow(one, follows, now) {
 		return
 	}
-	entry := models.Audit{Actor: one.actor, Action: one.action, ParticipantID: one.participant, At: now}
+	entry := models.Audit{Actor: one.actor, Action: one.action, ParticipantID: one.participant, Object: one.object, At: now}
 	if err := h.store.RecordAudit(context.WithoutCancel(ctx), entry); err != nil {
 		h.readings.forget(one)
-		h.log.Error("recording a reading in the audit failed", "actor", one.actor, "action", one.action, "participant", one.participant, "error", err)
+		h.log.Error("recording a reading in the audit failed", "actor", one.actor, "action", one.action, "participant", one.participant, "object", one.object, "error", err)
 	}
 }
 

@@ -170,6 +170,7 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerStudies,
 		h.registerAllocations,
 		h.registerDecisions,
+		h.registerStudyExport,
 		h.registerErasures,
 		h.registerAttention,
 		h.registerAlerts,

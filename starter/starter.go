@@ -23,6 +23,7 @@
 //	/delivery                              deliveryreport.go
 //	/cohorts                               cohorts.go, carried out in cohortrun.go
 //	/costs, /budgets                       costs.go
+//	/studies/{id}/export                   studyexport.go
 //	/twilio/inbound, /twilio/status        webhooks.go
 //	/codec/decode, /codec/encode           codec.go
 //	/self, /users, /sessions, /tokens      users.go

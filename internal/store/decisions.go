@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sort"
 	"strings"
 	"time"
 
@@ -173,10 +174,6 @@ func readInstruction(tx *gorm.DB, promptID string) (text string, err error) {
 
 var instructionOf = database.SQL("SELECT instruction FROM decisions WHERE id = ?")
 
-// answeredWithin tells whether a person wrote between two instants. A STOP or a HELP
-// is no answer; such texts have no number.
-const answeredWithin = "EXISTS (SELECT 1 FROM inbound WHERE inbound.participant_id = ? AND seq > 0 AND received_at > ? AND received_at <= ?)"
-
 // Decisions returns a page of a study's decision points after an id, in the order of
 // their ids, each with its outcome at the instant now. The outcome is found when it
 // is read: the texts are the only record of it, so it cannot disagree with them, and
@@ -190,24 +187,68 @@ func (s *Store) Decisions(ctx context.Context, q models.DecisionQuery) ([]models
 		if err != nil {
 			return err
 		}
-		out = make([]models.DecisionOutcome, len(rows))
-		for i, row := range rows {
-			out[i].DecisionPoint = row
-			until := row.DecidedAt.Add(time.Duration(row.OutcomeHours) * time.Hour)
-			if until.After(q.Now) {
-				continue // not known yet
-			}
-			var answered bool
-			err := tx.Raw("SELECT "+answeredWithin, row.ParticipantID, instant(row.DecidedAt), instant(until)).Scan(&answered).Error
-			if err != nil {
-				return err
-			}
-			out[i].Answered = &answered
-		}
-		return nil
+		out, err = withOutcomes(tx, rows, q.Now)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading decisions: %w", classify(err))
 	}
 	return out, nil
+}
+
+// withOutcomes adds to decision points their outcomes at an instant: whether the person
+// wrote in the hours after it. A STOP or a HELP is no answer; such texts have no number.
+func withOutcomes(tx *gorm.DB, rows []models.DecisionPoint, now time.Time) ([]models.DecisionOutcome, error) {
+	if len(rows) == 0 {
+		return []models.DecisionOutcome{}, nil
+	}
+	texts, err := answersTo(tx, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]models.DecisionOutcome, len(rows))
+	for i, row := range rows {
+		out[i].DecisionPoint = row
+		until := endOfOutcome(row)
+		if until.After(now) {
+			continue // not known yet
+		}
+		own := texts[row.ParticipantID]
+		first := sort.Search(len(own), func(n int) bool { return own[n].After(row.DecidedAt) })
+		answered := first < len(own) && !own[first].After(until)
+		out[i].Answered = &answered
+	}
+	return out, nil
+}
+
+// endOfOutcome is the last instant at which a text counts as an answer.
+func endOfOutcome(row models.DecisionPoint) time.Time {
+	return row.DecidedAt.Add(time.Duration(row.OutcomeHours) * time.Hour)
+}
+
+// answersTo reads when the people of decision points wrote, in order, from the first
+// of the points until the end of the last one's hours.
+func answersTo(tx *gorm.DB, rows []models.DecisionPoint) (map[string][]time.Time, error) {
+	var people []string
+	out := map[string][]time.Time{}
+	from, until := rows[0].DecidedAt, endOfOutcome(rows[0])
+	for _, row := range rows {
+		if _, known := out[row.ParticipantID]; !known {
+			out[row.ParticipantID] = nil
+			people = append(people, row.ParticipantID)
+		}
+		if row.DecidedAt.Before(from) {
+			from = row.DecidedAt
+		}
+		if end := endOfOutcome(row); end.After(until) {
+			until = end
+		}
+	}
+	var texts []models.Inbound
+	err := tx.Select("participant_id", "received_at").Where("participant_id IN ? AND seq > 0 AND received_at > ? AND received_at <= ?",
+		people, instant(from), instant(until)).Order("participant_id, received_at").Find(&texts).Error
+	for _, text := range texts {
+		out[text.ParticipantID] = append(out[text.ParticipantID], text.ReceivedAt)
+	}
+	return out, err
 }

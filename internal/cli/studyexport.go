@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coachline/internal/export"
+)
+
+// maxManifest bounds the manifest of an export, in bytes.
+const maxManifest = 1 << 20
+
+// ExportStudy writes the tables of a study into a new folder, whole or not at all:
+// each file is compared with the manifest before the folder gets its name.
+func (c *Commands) ExportStudy(ctx context.Context, id, folder string, progress Progress) (err error) {
+	folder = filepath.Clean(folder)
+	if _, err := os.Lstat(folder); !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s: file exists; name a folder that does not", folder)
+	}
+	work, err := os.MkdirTemp(filepath.Dir(folder), ".export-*")
+	if err != nil {
+		return fmt.Errorf("making a folder for the export: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(work))
+		}
+	}()
+	archive := filepath.Join(work, "export.zip")
+	if err := c.client.saveFile(ctx, studyPath(id)+"/export", archive, progress); err != nil {
+		return err
+	}
+	manifest, err := unpackExport(archive, work)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(os.Remove(archive), os.Rename(work, folder)); err != nil {
+		return fmt.Errorf("finishing the export: %w", err)
+	}
+	return c.showExport(manifest)
+}
+
+func (c *Commands) showExport(manifest export.Manifest) error {
+	raw, err := json.Marshal(manifest)
+	if err != nil {
+		return fmt.Errorf("encoding the manifest: %w", err)
+	}
+	return showResult(c, result{raw: raw}, func(w io.Writer, m export.Manifest) error {
+		rows := [][]string{{"TABLE", "ROWS"}}
+		for _, f := range m.Files {
+			if f.Rows != nil {
+				rows = append(rows, []string{strings.TrimSuffix(f.Name, ".csv"), strconv.FormatInt(*f.Rows, 10)})
+			}
+		}
+		if err := writeTable(w, rows); err != nil || m.Arms {
+			return err
+		}
+		_, err := fmt.Fprintln(w, "\nThe arms are left out; they need allocation:read.")
+		return err
+	})
+}
+
+// saveFile writes a file of any length as it comes in. A refusal is an *APIError.
+func (c *Client) saveFile(ctx context.Context, path, to string, progress Progress) error {
+	req, err := c.newRequest(ctx, request{method: http.MethodGet, path: path})
+	if err != nil {
+		return err
+	}
+	patient := *c.http
+	patient.Timeout = 0 // the length decides; ctx ends it
+	res, err := patient.Do(req)
+	if err != nil {
+		return fmt.Errorf("calling the API at %s: %w", c.base, unwrapURL(err))
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+		if err != nil {
+			return fmt.Errorf("reading the API's answer: %w", err)
+		}
+		_, err = parseAnswer(res.StatusCode, raw)
+		return err
+	}
+	return writeFrom(&progressReader{Reader: res.Body, of: res.ContentLength, progress: progress}, to)
+}
+
+// writeFrom writes a new file that only its owner reads.
+func writeFrom(in io.Reader, path string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("creating a file: %w", err)
+	}
+	_, err = io.Copy(file, in)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}
+
+// unpackExport writes the files of an archive into a folder and returns the manifest,
+// which they must agree with.
+func unpackExport(archive, folder string) (manifest export.Manifest, err error) {
+	files, err := zip.OpenReader(archive)
+	if err != nil {
+		return manifest, fmt.Errorf("opening the archive: %w", err)
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	if manifest, err = readManifest(&files.Reader); err != nil {
+		return manifest, err
+	}
+	if len(files.File) != len(manifest.Files)+1 {
+		return manifest, fmt.Errorf("the archive has %d files and its manifest names %d", len(files.File), len(manifest.Files)+1)
+	}
+	for _, f := range files.File {
+		if err := unpackFile(f, manifest, folder); err != nil {
+			return manifest, err
+		}
+	}
+	return manifest, nil
+}
+
+func readManifest(files *zip.Reader) (manifest export.Manifest, err error) {
+	in, err := files.Open(export.ManifestName)
+	if err != nil {
+		return manifest, fmt.Errorf("the archive has no manifest: %w", err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(in, maxManifest))
+	if err := errors.Join(err, in.Close()); err != nil {
+		return manifest, fmt.Errorf("reading the manifest: %w", err)
+	}
+	if err := json.Unmarshal(raw, &manifest); err != nil {
+		return manifest, fmt.Errorf("reading the manifest: %w", err)
+	}
+	return manifest, nil
+}
+
+// unpackFile writes one file, whose name must be one of the manifest and no path.
+func unpackFile(f *zip.File, manifest export.Manifest, folder string) error {
+	i := slices.IndexFunc(manifest.Files, func(m export.ManifestFile) bool { return m.Name == f.Name })
+	name := export.ManifestName
+	if i >= 0 {
+		name = manifest.Files[i].Name
+	}
+	if name != f.Name || filepath.Base(name) != name || !filepath.IsLocal(name) {
+		return fmt.Errorf("the archive has a file %q that is not in its manifest", f.Name)
+	}
+	in, err := f.Open()
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", name, err)
+	}
+	sum := sha256.New()
+	err = errors.Join(writeFrom(io.TeeReader(in, sum), filepath.Join(folder, name)), in.Close())
+	if err != nil {
+		return err
+	}
+	if i >= 0 && hex.EncodeToString(sum.Sum(nil)) != manifest.Files[i].SHA256 {
+		return fmt.Errorf("%s is not as its manifest says; export again", name)
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package export
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"coachline/models"
+)
+
+// Input is what is exported.
+type Input struct {
+	Study models.Study
+	Rows  models.StudyRows
+	// Arms: the reader may see who is in which arm.
+	Arms bool
+}
+
+// ManifestName is the file that lists the others.
+const ManifestName = "manifest.json"
+
+// Manifest lists the files of an export.
+type Manifest struct {
+	Study string `json:"study"`
+	// Arms is false where what tells a person's arm was left out.
+	Arms bool `json:"arms"`
+	// SchemaSHA256 is the checksum of datapackage.json, equal for equal tables.
+	SchemaSHA256 string         `json:"schema_sha256"`
+	Files        []ManifestFile `json:"files"`
+}
+
+// ManifestFile is one file of an export. Rows is nil where it is no table.
+type ManifestFile struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	Rows   *int64 `json:"rows,omitempty"`
+}
+
+var errNoKey = errors.New("the study has no key for pseudonyms; start the server once, which makes one")
+
+// Write writes the files of a study as a zip archive. It keeps no table in memory,
+// and equal rows give equal bytes.
+func Write(w io.Writer, in Input) error {
+	if len(in.Study.PseudonymKey) == 0 {
+		return errNoKey
+	}
+	a := archive{zip: zip.NewWriter(w), manifest: Manifest{Study: in.Study.ID, Arms: in.Arms}}
+	for _, d := range describers {
+		if err := a.add(d.name, func(w io.Writer) error { return d.write(w, in) }); err != nil {
+			return err
+		}
+	}
+	a.manifest.SchemaSHA256 = a.manifest.Files[0].SHA256
+	counts := &flow{arms: map[string]int64{}}
+	pseudonyms := &names{key: in.Study.PseudonymKey, zones: map[string]*time.Location{}}
+	for _, t := range tables {
+		var rows int64
+		err := a.add(t.name+".csv", func(w io.Writer) error {
+			table, err := newTableWriter(w, t, in.Arms, pseudonyms)
+			if err != nil {
+				return err
+			}
+			if err := table.writeRows(in.Rows, counts); err != nil {
+				return err
+			}
+			rows = table.count
+			table.out.Flush()
+			return table.out.Error()
+		})
+		if err != nil {
+			return err
+		}
+		a.manifest.Files[len(a.manifest.Files)-1].Rows = &rows
+	}
+	if err := a.add("consort.svg", func(w io.Writer) error { return counts.writeDiagram(w, in.Arms) }); err != nil {
+		return err
+	}
+	if err := a.add(ManifestName, func(w io.Writer) error { return writeJSON(w, a.manifest) }); err != nil {
+		return err
+	}
+	if err := a.zip.Close(); err != nil {
+		return fmt.Errorf("closing the archive: %w", err)
+	}
+	return nil
+}
+
+// archive adds files and keeps their checksums.
+type archive struct {
+	zip      *zip.Writer
+	manifest Manifest
+}
+
+// add adds a file that fn writes. It is not compressed, whose bytes could change with
+// the library, and has the same instant as all others.
+func (a *archive) add(name string, fn func(io.Writer) error) error {
+	w, err := a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+	if err != nil {
+		return fmt.Errorf("adding %s to the archive: %w", name, err)
+	}
+	sum := sha256.New()
+	count := &counter{}
+	if err := fn(io.MultiWriter(w, sum, count)); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	a.manifest.Files = append(a.manifest.Files, ManifestFile{Name: name, Bytes: count.bytes, SHA256: hex.EncodeToString(sum.Sum(nil))})
+	return nil
+}
+
+// counter counts bytes.
+type counter struct{ bytes int64 }
+
+// Write counts.
+func (c *counter) Write(raw []byte) (int, error) {
+	c.bytes += int64(len(raw))
+	return len(raw), nil
+}
+
+func writeJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}

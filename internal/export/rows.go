@@ -1,0 +1,233 @@
+package export
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"coachline/internal/sheet"
+	"coachline/models"
+)
+
+// names makes the pseudonyms of a study and keeps the zones that were met.
+type names struct {
+	key   []byte
+	zones map[string]*time.Location
+}
+
+// pseudonymBytes is how much of the hash a pseudonym keeps.
+const pseudonymBytes = 16
+
+// of returns the pseudonym of a row of a table, empty for none.
+func (n *names) of(table, id string) string {
+	if id == "" {
+		return ""
+	}
+	mac := hmac.New(sha256.New, n.key)
+	_, _ = io.WriteString(mac, table+":"+id) // a hash takes everything
+	return hex.EncodeToString(mac.Sum(nil)[:pseudonymBytes])
+}
+
+// zoneOf loads the zone of a person; UTC where it is not known any more.
+func (n *names) zoneOf(name string) *time.Location {
+	zone, known := n.zones[name]
+	if !known {
+		var err error
+		if zone, err = time.LoadLocation(name); err != nil {
+			zone = time.UTC
+		}
+		n.zones[name] = zone
+	}
+	return zone
+}
+
+// tableWriter writes the rows of a table.
+type tableWriter struct {
+	table table
+	arms  bool
+	names *names
+	out   *csv.Writer
+	count int64
+}
+
+func newTableWriter(w io.Writer, t table, arms bool, n *names) (*tableWriter, error) {
+	out := &tableWriter{table: t, arms: arms, names: n, out: csv.NewWriter(w)}
+	var head []string
+	for _, f := range t.fields(arms) {
+		head = append(head, f.name)
+	}
+	return out, out.out.Write(head)
+}
+
+// write writes a row: a value for each column of the table, in its order. A nil
+// pointer and a zero instant are empty cells. zone is that of the row's person.
+func (w *tableWriter) write(zone string, values ...any) error {
+	if len(values) != len(w.table.columns) {
+		return fmt.Errorf("a row of %s has %d values for %d columns", w.table.name, len(values), len(w.table.columns))
+	}
+	cells := make([]string, 0, len(values)+len(w.table.columns))
+	for i, c := range w.table.columns {
+		if c.arm && !w.arms {
+			continue
+		}
+		if c.kind == kindInstant {
+			cells = append(cells, w.formatInstant(zone, values[i])...)
+			continue
+		}
+		cell, err := formatCell(values[i])
+		if err != nil {
+			return fmt.Errorf("%s.%s: %w", w.table.name, c.name, err)
+		}
+		if c.kind == kindText {
+			cell = sheet.Escape(cell)
+		}
+		cells = append(cells, cell)
+	}
+	w.count++
+	return w.out.Write(cells)
+}
+
+// formatInstant writes an instant in UTC, in the person's zone, and the zone.
+func (w *tableWriter) formatInstant(zone string, value any) []string {
+	var at time.Time
+	switch v := value.(type) {
+	case time.Time:
+		at = v
+	case *time.Time:
+		if v != nil {
+			at = *v
+		}
+	}
+	if at.IsZero() {
+		return []string{"", "", ""}
+	}
+	in := w.names.zoneOf(zone)
+	return []string{at.UTC().Format("2006-01-02T15:04:05.000000Z"), at.In(in).Format("2006-01-02T15:04:05.000000-07:00"), in.String()}
+}
+
+// formatCell writes a value that is no instant.
+func formatCell(value any) (string, error) {
+	switch v := value.(type) {
+	case string:
+		return v, nil
+	case bool:
+		return strconv.Itoa(toNumber(v)), nil
+	case *bool:
+		if v == nil {
+			return "", nil
+		}
+		return strconv.Itoa(toNumber(*v)), nil
+	case int:
+		return strconv.Itoa(v), nil
+	case *int:
+		if v == nil {
+			return "", nil
+		}
+		return strconv.Itoa(*v), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case *int64:
+		if v == nil {
+			return "", nil
+		}
+		return strconv.FormatInt(*v, 10), nil
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), nil
+	default:
+		return "", fmt.Errorf("a %T cannot be written", value)
+	}
+}
+
+func toNumber(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// writeRows writes the rows of each table.
+func (w *tableWriter) writeRows(rows models.StudyRows, flow *flow) error {
+	switch w.table.name {
+	case peopleTable:
+		return rows.People(func(p models.StudyPerson) error { return w.writePerson(p, flow) })
+	case promptsTable:
+		return rows.Prompts(w.writePrompt)
+	case turnsTable:
+		return rows.Turns(w.writeTurn)
+	case messagesTable:
+		if err := rows.Outbound(w.writeOutbound); err != nil {
+			return err
+		}
+		return rows.Inbound(w.writeInbound)
+	case decisionsTable:
+		return rows.Decisions(w.writeDecision)
+	case allocationsTable:
+		return rows.Allocations(w.writeAllocation)
+	case consentsTable:
+		return rows.StudyConsents(w.writeConsent)
+	case costsTable:
+		return rows.Costs(w.writeCost)
+	case consortTable:
+		return flow.each(w.arms, func(step string, people int64) error { return w.write("", step, people) })
+	default:
+		return fmt.Errorf("table %s has no rows", w.table.name)
+	}
+}
+
+func (w *tableWriter) writePerson(p models.StudyPerson, flow *flow) error {
+	flow.add(p)
+	return w.write(p.Timezone, w.names.of(peopleTable, p.ID), string(p.Status), string(p.Mode), p.Locale, p.Timezone, p.ZoneAssumed,
+		string(p.Channel), p.Tester, p.Withdrew, p.Arm, p.EnrolledAt, p.RemovedAt)
+}
+
+func (w *tableWriter) writePrompt(p models.StudyPerson, row models.Prompt) error {
+	return w.write(p.Timezone, w.names.of(promptsTable, row.ID), w.names.of(peopleTable, p.ID), row.LocalDate, string(row.State), row.Reason,
+		row.Counted, row.TargetAt, row.SentAt, row.ReminderSentAt, row.RespondedAt)
+}
+
+func (w *tableWriter) writeTurn(p models.StudyPerson, row models.Turn) error {
+	return w.write(p.Timezone, w.names.of(turnsTable, row.ID), w.names.of(peopleTable, p.ID), row.Number, string(row.Kind), string(row.Mode),
+		string(row.Channel), w.names.of(promptsTable, row.PromptID), row.Outcome, row.Arm, row.StudyVersion, row.StartedAt, row.FinishedAt)
+}
+
+func (w *tableWriter) writeOutbound(p models.StudyPerson, row models.Outbox) error {
+	delivered := row.Status == models.OutboxDelivered || row.Status == models.OutboxRead
+	turn := row.TurnID
+	if _, _, ok := models.ParseTurnID(turn); !ok {
+		turn = "" // not written by a turn
+	}
+	return w.write(p.Timezone, w.names.of(messagesTable, "out:"+row.ID), w.names.of(peopleTable, p.ID), "out", string(row.Kind), string(row.Channel),
+		w.names.of(turnsTable, turn), w.names.of(promptsTable, row.PromptID), row.Segments, string(row.Status), delivered, row.ErrorCode,
+		"", (*int)(nil), row.CreatedAt, row.AcceptedAt)
+}
+
+func (w *tableWriter) writeInbound(p models.StudyPerson, row models.Inbound) error {
+	return w.write(p.Timezone, w.names.of(messagesTable, "in:"+strconv.FormatInt(row.ID, 10)), w.names.of(peopleTable, p.ID), "in", string(row.Intent),
+		string(row.Channel), "", "", (*int)(nil), "", (*bool)(nil), "", string(row.Gate), row.MediaCount, row.ReceivedAt, (*time.Time)(nil))
+}
+
+func (w *tableWriter) writeDecision(p models.StudyPerson, row models.DecisionOutcome) error {
+	return w.write(p.Timezone, w.names.of(decisionsTable, row.ID), w.names.of(peopleTable, p.ID), w.names.of(promptsTable, row.ID), row.Number,
+		row.DayInStudy, row.LocalDate, row.Available, row.Reason, row.Policy, row.Option, row.Intervention, row.RandProb, row.Answered,
+		row.OutcomeHours, row.DecidedAt)
+}
+
+func (w *tableWriter) writeAllocation(p models.StudyPerson, row models.Allocation) error {
+	return w.write(p.Timezone, w.names.of(allocationsTable, strconv.FormatInt(row.Number, 10)), w.names.of(peopleTable, p.ID), row.Number,
+		string(row.Method), row.Stratum, row.Block, row.Arm, row.Probabilities, row.AllocatedAt)
+}
+
+func (w *tableWriter) writeConsent(p models.StudyPerson, row models.StudyConsent) error {
+	return w.write(p.Timezone, w.names.of(consentsTable, strconv.FormatInt(row.ID, 10)), w.names.of(peopleTable, p.ID), row.Given, row.Version,
+		row.Locale, string(row.Method), row.At)
+}
+
+func (w *tableWriter) writeCost(p models.StudyPerson, row models.Cost) error {
+	return w.write(p.Timezone, w.names.of(costsTable, row.Ref), w.names.of(peopleTable, p.ID), row.Day, string(row.Kind), string(row.Stage), row.Model,
+		row.InputTokens, row.CachedTokens, row.OutputTokens, row.Segments, row.AudioMillis, row.Micros, row.Currency)
+}

@@ -1,0 +1,207 @@
+// Package export writes the rows of a study as files for analysis: CSV tables, what
+// describes them (a Frictionless data package, a REDCap data dictionary), loaders for
+// Python and R, and the figures of a CONSORT diagram. All of them follow from one
+// definition of the tables, so they cannot disagree.
+package export
+
+// kind is the type of a column.
+type kind string
+
+const (
+	kindText    kind = "string"
+	kindWhole   kind = "integer"
+	kindNumber  kind = "number"
+	kindFlag    kind = "boolean"
+	kindDate    kind = "date"
+	kindInstant kind = "datetime"
+)
+
+// column is a column of a table. An instant becomes three fields of a file.
+type column struct {
+	name        string
+	kind        kind
+	description string
+	// personal marks what may help to tell who a person is.
+	personal bool
+	// refers names the table to whose key the column points.
+	refers string
+	// arm marks what tells a person's arm; it is left out of blinded files.
+	arm bool
+}
+
+// table is a table of the export. Its first column is its key.
+type table struct {
+	name, description string
+	columns           []column
+}
+
+func (t table) key() string { return t.columns[0].name }
+
+// field is a field of a CSV file.
+type field struct {
+	column
+	format string
+}
+
+// Formats of instants; both have microseconds.
+const (
+	formatUTC   = "%Y-%m-%dT%H:%M:%S.%fZ"
+	formatLocal = "%Y-%m-%dT%H:%M:%S.%f%z"
+)
+
+// fields lists the fields of the table's file; those that tell the arm only with arms.
+func (t table) fields(arms bool) []field {
+	var out []field
+	for _, c := range t.columns {
+		if c.arm && !arms {
+			continue
+		}
+		if c.kind != kindInstant {
+			out = append(out, field{column: c})
+			continue
+		}
+		for _, part := range []struct {
+			suffix, description, format string
+			kind                        kind
+		}{
+			{"_utc", ", in UTC", formatUTC, kindInstant},
+			{"_local", ", in the person's zone with its offset", formatLocal, kindInstant},
+			{"_zone", ", name of that zone", "", kindText},
+		} {
+			one := field{column: c, format: part.format}
+			one.name, one.description, one.kind = c.name+part.suffix, c.description+part.description, part.kind
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+const peopleTable = "participants"
+
+// person is the column that names a row's person.
+var person = column{name: "participant", kind: kindText, description: "Pseudonym of the person", refers: peopleTable}
+
+// Names of the other tables.
+const (
+	turnsTable       = "turns"
+	promptsTable     = "prompts"
+	messagesTable    = "messages"
+	decisionsTable   = "decisions"
+	allocationsTable = "allocations"
+	consentsTable    = "consents"
+	costsTable       = "costs"
+	consortTable     = "consort"
+)
+
+// tables lists the tables in the order in which they are written.
+var tables = []table{
+	{peopleTable, "People of the study; erased ones too, without zone and language", []column{
+		{name: "participant", kind: kindText, description: "Pseudonym, the same in every export of this study"},
+		{name: "status", kind: kindText, description: "active, paused, completed, withdrawn or opted_out"},
+		{name: "mode", kind: kindText, description: "Coaching module"},
+		{name: "locale", kind: kindText, description: "Language", personal: true},
+		{name: "timezone", kind: kindText, description: "IANA name of the person's zone", personal: true},
+		{name: "zone_assumed", kind: kindFlag, description: "The zone is the programme's, not the person's own statement"},
+		{name: "channel", kind: kindText, description: "Channel; empty is SMS"},
+		{name: "tester", kind: kindFlag, description: "A member of the team; leave out of analyses"},
+		{name: "withdrew", kind: kindFlag, description: "Took back the consent to the study"},
+		{name: "arm", kind: kindText, description: "Arm; empty before allocation", arm: true},
+		{name: "enrolled", kind: kindInstant, description: "Enrolment"},
+		{name: "removed", kind: kindInstant, description: "Removal from the programme"},
+	}},
+	{promptsTable, "Daily prompts and their answers", []column{
+		{name: "prompt", kind: kindText, description: "Pseudonym of the prompt"}, person,
+		{name: "local_date", kind: kindDate, description: "Local date of the slot"},
+		{name: "state", kind: kindText, description: "planned, pending, responded, reminded, voided, missed or failed"},
+		{name: "reason", kind: kindText, description: "Why it was missed or failed"},
+		{name: "counted", kind: kindFlag, description: "Counted as a success"},
+		{name: "target", kind: kindInstant, description: "Instant that the person asked for"},
+		{name: "sent", kind: kindInstant, description: "When it was sent"},
+		{name: "reminded", kind: kindInstant, description: "When the reminder was sent"},
+		{name: "responded", kind: kindInstant, description: "When the answer came"},
+	}},
+	{turnsTable, "Turns of the coach", []column{
+		{name: "turn", kind: kindText, description: "Pseudonym of the turn"}, person,
+		{name: "number", kind: kindWhole, description: "Number of the turn, for each person"},
+		{name: "kind", kind: kindText, description: "Why it ran"},
+		{name: "mode", kind: kindText, description: "Coaching module"},
+		{name: "channel", kind: kindText, description: "Channel; empty is SMS"},
+		{name: "prompt", kind: kindText, description: "Prompt that it wrote", refers: promptsTable},
+		{name: "outcome", kind: kindText, description: "How it ended; empty while it runs"},
+		{name: "arm", kind: kindText, description: "Arm when it began", arm: true},
+		{name: "study_version", kind: kindWhole, description: "Version of the study's settings that were in force"},
+		{name: "started", kind: kindInstant, description: "Begin"},
+		{name: "finished", kind: kindInstant, description: "End"},
+	}},
+	{messagesTable, "Texts to and from people, without their words", []column{
+		{name: "message", kind: kindText, description: "Pseudonym of the text"}, person,
+		{name: "direction", kind: kindText, description: "out or in"},
+		{name: "kind", kind: kindText, description: "Out: why it was sent. In: what consent rules found in it; empty for others"},
+		{name: "channel", kind: kindText, description: "Channel; empty is SMS"},
+		{name: "turn", kind: kindText, description: "Turn that wrote it", refers: turnsTable},
+		{name: "prompt", kind: kindText, description: "Prompt that it belongs to", refers: promptsTable},
+		{name: "segments", kind: kindWhole, description: "Segments that the carrier counts; empty where not known"},
+		{name: "status", kind: kindText, description: "Out: how far the carrier brought it"},
+		{name: "delivered", kind: kindFlag, description: "Out: the carrier reported its delivery"},
+		{name: "failed_code", kind: kindText, description: "Why it was not delivered"},
+		{name: "gate", kind: kindText, description: "In: what kept it from the coach"},
+		{name: "media", kind: kindWhole, description: "In: number of attachments"},
+		{name: "at", kind: kindInstant, description: "Out: when it was written. In: when it came"},
+		{name: "sent", kind: kindInstant, description: "Out: when the carrier took it"},
+	}},
+	{decisionsTable, "Decision points, also those at which people were not available", []column{
+		{name: "decision", kind: kindText, description: "Pseudonym of the decision point"}, person,
+		{name: "prompt", kind: kindText, description: "Prompt whose slot it is", refers: promptsTable},
+		{name: "time", kind: kindWhole, description: "Number of the point, for each person"},
+		{name: "day_in_study", kind: kindWhole, description: "1 on the local date of enrolment"},
+		{name: "local_date", kind: kindDate, description: "Local date of the slot"},
+		{name: "availability", kind: kindWhole, description: "1: the person could be prompted"},
+		{name: "reason", kind: kindText, description: "Why the person was not available"},
+		{name: "policy", kind: kindText, description: "Name of the rule"},
+		{name: "option", kind: kindText, description: "Option that was drawn"},
+		{name: "intervention", kind: kindWhole, description: "1: another option than the last one"},
+		{name: "rand_prob", kind: kindNumber, description: "Probability of intervention 1"},
+		{name: "outcome", kind: kindWhole, description: "1: the person wrote within outcome_hours; empty while they are not over"},
+		{name: "outcome_hours", kind: kindWhole, description: "Hours within which an answer counts"},
+		{name: "decided", kind: kindInstant, description: "Decision"},
+	}},
+	{allocationsTable, "Allocations to arms", []column{
+		{name: "allocation", kind: kindText, description: "Pseudonym of the allocation"}, person,
+		{name: "number", kind: kindWhole, description: "Number of the allocation in the study"},
+		{name: "method", kind: kindText, description: "simple, blocks or minimisation"},
+		{name: "stratum", kind: kindText, description: "Levels of the strata as JSON", personal: true, arm: true},
+		{name: "block", kind: kindWhole, description: "Number of the block", arm: true},
+		{name: "arm", kind: kindText, description: "Arm", arm: true},
+		{name: "probabilities", kind: kindText, description: "Probability of each arm as JSON", arm: true},
+		{name: "allocated", kind: kindInstant, description: "Allocation"},
+	}},
+	{consentsTable, "Consents to the study and their withdrawals", []column{
+		{name: "consent", kind: kindText, description: "Pseudonym of the row"}, person,
+		{name: "given", kind: kindFlag, description: "0: a withdrawal"},
+		{name: "version", kind: kindWhole, description: "Version of the consent text; 0 for a withdrawal"},
+		{name: "locale", kind: kindText, description: "Language of the consent text", personal: true},
+		{name: "method", kind: kindText, description: "How it was given"},
+		{name: "at", kind: kindInstant, description: "When it was given"},
+	}},
+	{costsTable, "What calls of models and texts used and cost", []column{
+		{name: "cost", kind: kindText, description: "Pseudonym of the row"}, person,
+		{name: "day", kind: kindDate, description: "Day of UTC"},
+		{name: "kind", kind: kindText, description: "model, outbound or inbound"},
+		{name: "stage", kind: kindText, description: "Stage of the turn that called the model"},
+		{name: "model", kind: kindText, description: "Model, which can tell the arm", arm: true},
+		{name: "input_tokens", kind: kindWhole, description: "Tokens that the model read"},
+		{name: "cached_tokens", kind: kindWhole, description: "Those of them that were cached"},
+		{name: "output_tokens", kind: kindWhole, description: "Tokens that the model wrote"},
+		{name: "segments", kind: kindWhole, description: "Segments of a text"},
+		{name: "audio_millis", kind: kindWhole, description: "Length of a recording in milliseconds"},
+		{name: "micros", kind: kindWhole, description: "Millionths of the currency; empty where no price was known"},
+		{name: "currency", kind: kindText, description: "Currency"},
+	}},
+	consort,
+}
+
+// consort holds the figures of the CONSORT diagram.
+var consort = table{consortTable, "Figures of the CONSORT diagram, without testers", []column{
+	{name: "step", kind: kindText, description: "Step of the diagram"},
+	{name: "people", kind: kindWhole, description: "Number of people"},
+}}

@@ -1,0 +1,36 @@
+package models
+
+import "time"
+
+// StudyPerson is a person of a study without what tells who they are. Withdrew: they
+// took back their consent to the study.
+type StudyPerson struct {
+	ID          string
+	Timezone    string
+	Locale      string
+	Channel     Channel
+	Status      Status
+	Mode        Mode
+	Tester      bool
+	Arm         string
+	EnrolledAt  time.Time
+	RemovedAt   *time.Time
+	Withdrew    bool `gorm:"-"`
+	ZoneAssumed bool
+}
+
+// StudyRows reads the rows of a study from one state of the database, in an order
+// that does not change, without texts and without personal data. Each method calls
+// fn for each row and ends with the first error of it.
+type StudyRows interface {
+	People(fn func(StudyPerson) error) error
+	Turns(fn func(StudyPerson, Turn) error) error
+	Prompts(fn func(StudyPerson, Prompt) error) error
+	// Outbound are the texts to people, Inbound those that they sent.
+	Outbound(fn func(StudyPerson, Outbox) error) error
+	Inbound(fn func(StudyPerson, Inbound) error) error
+	Decisions(fn func(StudyPerson, DecisionOutcome) error) error
+	Allocations(fn func(StudyPerson, Allocation) error) error
+	StudyConsents(fn func(StudyPerson, StudyConsent) error) error
+	Costs(fn func(StudyPerson, Cost) error) error
+}

@@ -1,0 +1,77 @@
+package starter
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"coachline/internal/auth"
+	"coachline/internal/export"
+	"coachline/models"
+)
+
+// exportBuffer is how much of a study's archive is written at once, in bytes.
+const exportBuffer = 64 << 10
+
+func (h *handlers) registerStudyExport(router huma.API) {
+	r := route{method: http.MethodGet, path: studyPath + "/export", id: "export-study", needs: auth.ExportRead, reads: readExport,
+		summary: "The rows of a study under pseudonyms, as tables in a zip archive; arms need allocation:read", errors: []int{http.StatusNotFound}}
+	register(router, r, h.exportStudy)
+	answers := router.OpenAPI().Paths[r.path].Get.Responses[strconv.Itoa(http.StatusOK)]
+	answers.Content = map[string]*huma.MediaType{zipType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+}
+
+// exportStudy writes the archive from one state of the database. The audit has its
+// row before the first byte goes out: who breaks off has read something too. What
+// fails in the middle breaks the connection off.
+func (h *handlers) exportStudy(ctx context.Context, in *studyRequest) (*huma.StreamResponse, error) {
+	if _, err := h.store.Study(ctx, in.ID); err != nil {
+		return nil, h.studyFailure("exporting the study", err)
+	}
+	who, _ := auth.IdentityOf(ctx)
+	arms := who.Can(auth.AllocationRead)
+	h.recordReading(ctx, reading{actor: actorOf(ctx), object: studyObject(in.ID), action: readExport}, false)
+	return &huma.StreamResponse{Body: func(answer huma.Context) {
+		answer.SetHeader("Content-Type", zipType)
+		answer.SetHeader("Content-Disposition", `attachment; filename="`+in.ID+`.zip"`)
+		answer.SetStatus(http.StatusOK)
+		_, w := humago.Unwrap(answer)
+		out := bufio.NewWriterSize(&patientWriter{w: w, control: http.NewResponseController(w)}, exportBuffer)
+		err := h.store.ReadStudy(ctx, in.ID, h.now(), func(study models.Study, rows models.StudyRows) error {
+			return export.Write(out, export.Input{Study: study, Rows: rows, Arms: arms})
+		})
+		if err == nil {
+			err = out.Flush()
+		}
+		if err != nil {
+			h.log.Error("exporting a study failed in the middle; the client sees a broken connection", "study", in.ID, "error", err)
+			panic(http.ErrAbortHandler)
+		}
+	}}, nil
+}
+
+// patientWriter gives the client exportPause for each part of a long answer.
+type patientWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+// Write writes a part.
+func (p *patientWriter) Write(raw []byte) (int, error) {
+	// A writer inside of this process has no deadline.
+	_ = p.control.SetWriteDeadline(time.Now().Add(exportPause))
+	n, err := p.w.Write(raw)
+	if err != nil {
+		return n, fmt.Errorf("sending the archive: %w", err)
+	}
+	return n, nil
+}
+
+// studyObject names a study in the audit.
+func studyObject(id string) string { return "study:" + id }
