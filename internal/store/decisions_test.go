@@ -137,7 +137,8 @@ func TestUnavailableDecisionPoints(t *testing.T) {
 					arrange(w)
 					out, _ := w.beginSlot(2)
 					require.True(t, out.Skip)
-					w.beginSlot(2) // a retry decides nothing anew
+					out, _ = w.beginSlot(2)
+					require.True(t, out.Skip, "a retry skips again and decides nothing anew")
 				}
 				rows := w.decisions(at(0))
 				require.Len(t, rows, 1)

@@ -254,34 +254,34 @@ func (s *Store) History(ctx context.Context, id string, limit int, before time.T
 }
 
 // lockAndRead locks the participant's row, and reads the texts of the turn and
-// whether it has ended: for the one text that most turns have in one statement,
-// with what surrounds the turn.
-func (b *begun) lockAndRead(tx *gorm.DB, in models.PrepareTurnInput) (texts []models.Inbound, ended bool, err error) {
+// the outcome it has, empty while it runs: for the one text that most turns have in
+// one statement, with what surrounds the turn.
+func (b *begun) lockAndRead(tx *gorm.DB, in models.PrepareTurnInput) (texts []models.Inbound, outcome string, err error) {
 	if len(in.InboundIDs) == 1 {
 		var text models.Inbound
 		var near around
 		args := append([]any{in.TurnID}, outstandingArgs(in.ParticipantID, in.ParticipantID, in.InboundIDs[0])...)
-		found, err := beginning.Take(tx, []any{&b.participant, &near.profile, &text}, []any{&ended, &near.hasPrompt, &near.hasSchedules}, args...)
+		found, err := beginning.Take(tx, []any{&b.participant, &near.profile, &text}, []any{&outcome, &near.hasPrompt, &near.hasSchedules}, args...)
 		if found {
 			b.around = &near
 		}
 		if err != nil || found {
-			return []models.Inbound{text}, ended, err
+			return []models.Inbound{text}, outcome, err
 		}
 	}
 	if b.participant, err = lockParticipant(tx, in.ParticipantID); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	if ended, err = hasEnded(tx, in.TurnID); err != nil || ended || len(in.InboundIDs) == 0 {
-		return nil, ended, err
+	if _, err = endedTurn.Row(tx, []any{in.TurnID}, &outcome); err != nil || len(in.InboundIDs) == 0 {
+		return nil, outcome, err
 	}
 	err = tx.Where("id IN ? AND participant_id = ?", in.InboundIDs, in.ParticipantID).Order("seq").Find(&texts).Error
-	return texts, false, err
+	return texts, outcome, err
 }
 
 var beginning = database.LockJoined("JOIN profiles ON profiles.participant_id = participants.id "+
 	"JOIN inbound ON inbound.participant_id = participants.id WHERE participants.id = ? AND inbound.id = ?",
-	"EXISTS (SELECT 1 FROM turns WHERE turns.id = ? AND outcome <> ''), "+hasAround)
+	"COALESCE((SELECT outcome FROM turns WHERE turns.id = ?), ''), "+hasAround)
 
 // appendTexts adds the texts of a turn to the conversation, each once.
 func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) error {

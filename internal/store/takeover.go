@@ -139,6 +139,15 @@ func leaveToOperator(tx *gorm.DB, inboundIDs []int64) error {
 		UpdateColumns(map[string]any{"waiting": true, "resume_notice_id": 0}).Error
 }
 
+// leaveTexts leaves the texts of a canceled turn to the operator who writes, where
+// there is one: also those that came while the turn ran.
+func leaveTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput) error {
+	if !p.IsTakenOver() {
+		return nil
+	}
+	return leaveToOperator(tx, in.InboundIDs)
+}
+
 // giveWay ends a turn of the coach before it has begun, because an operator writes:
 // its texts wait, its prompt is missed.
 func (b *begun) giveWay(tx *gorm.DB, in models.PrepareTurnInput) error {

@@ -19,8 +19,8 @@ const outcomeCanceled = "canceled"
 // turn with further texts; only what is new is added. Skip: the participant
 // has left (a notice is still said), or the prompt went out before or was
 // recorded as missed, or what there is to say may not be said to a participant
-// who opted out, or who should be looked after first. A turn that has ended
-// stays as it is. ErrNotFound for an unknown participant or text. Safe to
+// who opted out, or who should be looked after first, or the turn was canceled.
+// A turn that has ended stays as it is. ErrNotFound for an unknown participant or text. Safe to
 // retry.
 func (s *Store) BeginTurn(ctx context.Context, in models.PrepareTurnInput) (models.PrepareTurnResult, error) {
 	out, err := s.beginWith(ctx, in, func(*gorm.DB, begun) error { return nil })
@@ -101,8 +101,8 @@ func canSkip(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput, text
 }
 
 func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
-	texts, ended, err := out.lockAndRead(tx, in)
-	if err != nil || ended {
+	texts, outcome, err := out.lockAndRead(tx, in)
+	if err != nil || (outcome != "" && outcome != outcomeCanceled) {
 		return out, err
 	}
 	p := out.participant
@@ -112,6 +112,10 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 	}
 	if err := storeTexts(tx, p, in, texts); err != nil {
 		return out, err
+	}
+	if outcome == outcomeCanceled {
+		out.Skip = true
+		return out, leaveTexts(tx, p, in)
 	}
 	if out.Skip, err = canSkip(tx, p, in, texts); err != nil || out.Skip {
 		if err == nil {
@@ -166,13 +170,8 @@ func (b *begun) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) 
 	return err
 }
 
-// hasEnded reports whether the turn has its outcome, so that this is a retry of
-// its last step.
-func hasEnded(tx *gorm.DB, turnID string) (bool, error) {
-	return endedTurn.Row(tx, []any{turnID}, new(int))
-}
-
-var endedTurn = database.SQL("SELECT 1 FROM turns WHERE id = ? AND outcome <> ''")
+// endedTurn reads the outcome of a turn, so that a retry of its last step is known.
+var endedTurn = database.SQL("SELECT outcome FROM turns WHERE id = ? AND outcome <> ''")
 
 // TurnContext loads everything a reply is composed from, as of one instant:
 // the newest window entries of the conversation (a negative window means all),
