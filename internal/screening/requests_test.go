@@ -206,3 +206,54 @@ func TestRequestsToSeeSomething(t *testing.T) {
 		},
 	})
 }
+
+// TestRequestsInOtherRegisters has requests of curt, formal and angry people, and
+// everyday replies with their words.
+func TestRequestsInOtherRegisters(t *testing.T) {
+	for want, bodies := range map[models.Intent][]string{
+		models.IntentStop: {
+			"i want to quit getting these", "cancel everything", "i cancel", "terminate", "stop spamming", "ugh stop", "stop already omg",
+			"thank you for your help but i would like to stop now", "i cant afford these texts stop", "these texts cost me money please stop",
+			"i will report you if you dont stop", "don't bother texting me again", "dont hit me up no more", "dropping out, thanks anyway",
+			"not gonna do this program anymore", "i need this cancelled", "no need to keep texting", "dont send me nothing else",
+			"blocking you", "silence these for good", "never text here again", "do not call or text",
+			"cancela todo", "no sigo más", "no rompan más", "stoppt das", "hab mich umentschieden, ich mach nicht mit",
+		},
+		models.IntentUnclear: {
+			"how do i cancel this", "i'm out", "i quit this thing", "changed my mind, not doing this", "ich beende das hier",
+			"no voy a seguir", "decidí no continuar", "ya tuve suficiente", "abandono",
+		},
+		models.IntentNone: {
+			"remove the 7am reminder please", "lösche die erinnerung um 7", "quita el recordatorio de las 7", "enlève le rappel de 7h", "tira o lembrete das 7",
+			"wer liest das eigentlich mit", "quién lee estos mensajes", "qui lit ces messages", "quem lê essas mensagens",
+			"quit sugar this week", "cancelled my gym session", "stopped by the store",
+		},
+	} {
+		for _, body := range bodies {
+			require.Equal(t, want, screening.Screen(screening.Message{Body: body}).Intent, body)
+		}
+	}
+}
+
+// TestEverydayAlarmingWords has replies with words of danger that speak of sport,
+// of play, of the kitchen and of tiredness.
+func TestEverydayAlarmingWords(t *testing.T) {
+	for _, body := range []string{
+		"dor no pescoço do escritório", "exercício pra dor no pescoço", "fui no pronto socorro com o pequeno, só um galo", "sem tempo pra morrer kkk",
+		"que dia, quero sumir pra praia", "hab die tabletten vergessen, nehme sie jetzt nach",
+		"das letzte level hat mich umgebracht", "gerade noch so den bus erwischt", "seil im keller gefunden, jetzt wird gesprungen",
+		"ich lebe noch haha, war nur viel los", "voy a matar ese pastel", "el último nivel me mató", "quiero desaparecer a la playa",
+		"mi hijo me pegó con la pelota en la cabeza", "failli mourir dans la côte mdr",
+		"envie de disparaître à la plage",
+	} {
+		require.Empty(t, screening.Screen(screening.Message{Body: body}).Danger, body)
+	}
+	// The same words of a person in danger.
+	for _, body := range []string{
+		"o nó já está pronto", "corda no pescoço", "quero morrer", "quero sumir desse mundo", "tabletten liegen hier, ich nehme sie jetzt",
+		"ich lebe leider noch", "leider lebe noch", "mi novio me pegó en la cabeza", "he hit me in the head again", "j'ai failli me tuer",
+		"das seil ist im keller versteckt", "hoffentlich erwischt mich der bus",
+	} {
+		require.NotEmpty(t, screening.Screen(screening.Message{Body: body}).Danger, body)
+	}
+}
