@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"coachline/internal/cli"
+	"coachline/internal/export"
 	"coachline/internal/rehearsal"
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -22,7 +25,7 @@ const rehearsalGC = 400
 
 func (p *program) studyRehearse() *cobra.Command {
 	var cfg rehearsal.Config
-	var settings, start string
+	var settings, start, out string
 	c := &cobra.Command{
 		Use: "rehearse STUDY", Short: "Play a whole study with simulated people and skipped time", Args: exactArgs(1),
 		Long: "Plays a study on this machine before the first real person is asked: the real workflows, rules and\n" +
@@ -39,6 +42,7 @@ func (p *program) studyRehearse() *cobra.Command {
 	flags.Float64Var(&cfg.ModelFaults, "model-faults", 0, "share of the model's calls that fail")
 	flags.Float64Var(&cfg.Undelivered, "undelivered", 0, "share of the messages that do not arrive")
 	flags.StringVar(&settings, "settings", "", "JSON file of what the study changes, in the place of the installation's")
+	flags.StringVarP(&out, "out", "o", "", "folder to write the export of the rehearsed study to, which must not exist")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if cfg.Start, err = rehearsalStart(start); err != nil {
 			return usageError{err}
@@ -47,9 +51,26 @@ func (p *program) studyRehearse() *cobra.Command {
 		if err := p.readRehearsed(c, &cfg, settings); err != nil {
 			return err
 		}
+		if out == "" {
+			return p.rehearse(c, cfg)
+		}
+		if err := cli.CheckNewFolder(out); err != nil {
+			return usageError{fmt.Errorf("--out: %w", err)}
+		}
+		cfg.Export = func(ctx context.Context, tables *store.Store, end time.Time) error {
+			return exportRehearsed(ctx, tables, cfg.Study, out, end)
+		}
 		return p.rehearse(c, cfg)
 	}
 	return c
+}
+
+// exportRehearsed writes the export that the real study would give, arms included.
+func exportRehearsed(ctx context.Context, tables *store.Store, study, folder string, end time.Time) error {
+	return tables.ReadStudy(ctx, study, end, func(row models.Study, rows models.StudyRows) error {
+		_, err := cli.WriteExport(folder, export.Input{Study: row, Rows: rows, Arms: true})
+		return err
+	})
 }
 
 // rehearsalStart is the morning of a day in the zones of the United States.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,6 +31,64 @@ func TestStudyRehearse(t *testing.T) {
 	require.Equal(t, exitDone, code, complaint)
 	require.Contains(t, out, "Rehearsal of study default: 2 people, 1 days from 2026-03-02, seed 1")
 	require.Contains(t, out, "holds")
+}
+
+// TestRehearsedExport compares the export of a rehearsed study with what the
+// stand-ins of carrier and model counted.
+func TestRehearsedExport(t *testing.T) {
+	settings, out := filepath.Join(t.TempDir(), "settings.json"), filepath.Join(t.TempDir(), "out")
+	require.NoError(t, os.WriteFile(settings, []byte(`{"arms":[{"name":"a","weight":1},{"name":"b","weight":1}],"randomisation":{"method":"simple"},`+
+		`"decision_points":{"policy":"coin","options":[{"name":"send","probability":0.5,"send":true},{"name":"none","probability":0.5}]}}`), 0o600))
+	args := []string{"study", "rehearse", "walking", "--settings", settings, "--people", "6", "--days", "5", "--json", "--out", out}
+	code, printed, complaint := call(t, nil, args...)
+	require.Equal(t, exitDone, code, complaint)
+	var report rehearsal.Report
+	require.NoError(t, json.Unmarshal([]byte(printed), &report))
+
+	sums := map[string]int{}
+	for _, message := range readCSV(t, filepath.Join(out, "messages.csv")) {
+		sums[message["direction"]]++
+		if message["direction"] == "out" {
+			sums["segments"] += number(t, message["segments"])
+		}
+	}
+	for _, cost := range readCSV(t, filepath.Join(out, "costs.csv")) {
+		sums[cost["kind"]]++
+	}
+	require.Equal(t, report.Texts.CarrierTook, sums["out"])
+	require.Equal(t, report.Texts.Segments, sums["segments"])
+	require.Equal(t, report.Texts.PeopleWrote, sums["in"])
+	require.Equal(t, report.Texts.ModelCalls, sums["model"])
+	require.Len(t, readCSV(t, filepath.Join(out, "allocations.csv")), report.People)
+	require.NotEmpty(t, readCSV(t, filepath.Join(out, "decisions.csv")))
+
+	code, _, complaint = call(t, nil, args...)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, complaint, "--out: "+out+": file exists")
+}
+
+func readCSV(t *testing.T, path string) (rows []map[string]string) {
+	t.Helper()
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	cells, err := csv.NewReader(file).ReadAll()
+	require.NoError(t, err)
+	for _, line := range cells[1:] {
+		row := map[string]string{}
+		for i, name := range cells[0] {
+			row[name] = line[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func number(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
 }
 
 func TestStudyRehearseRefuses(t *testing.T) {

@@ -24,14 +24,43 @@ const maxManifest = 1 << 20
 
 // ExportStudy writes the tables of a study into a new folder, whole or not at all:
 // each file is compared with the manifest before the folder gets its name.
-func (c *Commands) ExportStudy(ctx context.Context, id, folder string, progress Progress) (err error) {
-	folder = filepath.Clean(folder)
+func (c *Commands) ExportStudy(ctx context.Context, id, folder string, progress Progress) error {
+	manifest, err := exportInto(folder, func(archive string) error {
+		return c.client.saveFile(ctx, studyPath(id)+"/export", archive, progress)
+	})
+	if err != nil {
+		return err
+	}
+	return c.showExport(manifest)
+}
+
+// WriteExport writes an export of rows that are at hand into a new folder, as
+// ExportStudy does, and returns its manifest. An error leaves no folder.
+func WriteExport(folder string, in export.Input) (export.Manifest, error) {
+	return exportInto(folder, func(archive string) error {
+		read, write := io.Pipe()
+		go func() { write.CloseWithError(export.Write(write, in)) }() //nolint:errcheck // It returns none.
+		return errors.Join(writeFrom(read, archive), read.Close())
+	})
+}
+
+// CheckNewFolder refuses a folder that exists.
+func CheckNewFolder(folder string) error {
 	if _, err := os.Lstat(folder); !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s: file exists; name a folder that does not", folder)
 	}
+	return nil
+}
+
+// exportInto unpacks an archive that save writes into a new folder.
+func exportInto(folder string, save func(archive string) error) (manifest export.Manifest, err error) {
+	folder = filepath.Clean(folder)
+	if err := CheckNewFolder(folder); err != nil {
+		return manifest, err
+	}
 	work, err := os.MkdirTemp(filepath.Dir(folder), ".export-*")
 	if err != nil {
-		return fmt.Errorf("making a folder for the export: %w", err)
+		return manifest, fmt.Errorf("making a folder for the export: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -39,17 +68,16 @@ func (c *Commands) ExportStudy(ctx context.Context, id, folder string, progress 
 		}
 	}()
 	archive := filepath.Join(work, "export.zip")
-	if err := c.client.saveFile(ctx, studyPath(id)+"/export", archive, progress); err != nil {
-		return err
+	if err := save(archive); err != nil {
+		return manifest, err
 	}
-	manifest, err := unpackExport(archive, work)
-	if err != nil {
-		return err
+	if manifest, err = unpackExport(archive, work); err != nil {
+		return manifest, err
 	}
 	if err := errors.Join(os.Remove(archive), os.Rename(work, folder)); err != nil {
-		return fmt.Errorf("finishing the export: %w", err)
+		return manifest, fmt.Errorf("finishing the export: %w", err)
 	}
-	return c.showExport(manifest)
+	return manifest, nil
 }
 
 func (c *Commands) showExport(manifest export.Manifest) error {

@@ -31,6 +31,10 @@ func (r Report) Print(w io.Writer) error {
 	}
 	fmt.Fprintf(&out, "Decisions   %s\n", counts(r.Availability))
 	for _, sum := range r.Cost {
+		if r.Currency == "" { // no prices were given
+			fmt.Fprintf(&out, "Cost        %s: %d calls\n", sum.Key, sum.Calls)
+			continue
+		}
 		fmt.Fprintf(&out, "Cost        %s: %.2f %s, %d calls (%d without a price)\n", sum.Key, float64(sum.Micros)/1e6, r.Currency, sum.Calls, sum.Unpriced)
 	}
 	r.printAttention(&out)

@@ -83,8 +83,8 @@ type Config struct {
 	CarrierFaults, ModelFaults, Undelivered float64
 	// Progress is told after each day of the study; it may be nil.
 	Progress func(day, days int)
-	// Export writes what the real study would export; nil writes nothing.
-	Export func(ctx context.Context, rows *store.Store) error
+	// Export is given the tables as they are at the end of the study; it may be nil.
+	Export func(ctx context.Context, rows *store.Store, end time.Time) error
 }
 
 // check refuses what cannot be rehearsed.
@@ -138,7 +138,7 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 		return Report{}, err
 	}
 	if cfg.Export != nil {
-		if err := cfg.Export(ctx, r.store); err != nil {
+		if err := cfg.Export(ctx, r.store, r.until); err != nil {
 			return Report{}, fmt.Errorf("exporting the rehearsed study: %w", err)
 		}
 	}
