@@ -14,7 +14,7 @@ func TestKindsNameFixedTexts(t *testing.T) {
 	library, err := prompts.Load("")
 	require.NoError(t, err)
 	var named int
-	for _, kind := range models.KindsWith(func(models.KindSpec) bool { return true }) {
+	for _, kind := range models.EntriesWith(func(models.KindSpec) bool { return true }) {
 		for _, name := range []string{kind.Spec().Fixed, kind.Spec().Fallback} {
 			if name == "" {
 				continue

@@ -139,7 +139,7 @@ func (t *ModelActivities) runStep(ctx context.Context, in models.CallModelInput,
 		return models.CallModelResult{}, toTemporalError(err)
 	}
 	round := agent.Round{Input: in, Context: turn, Offer: t.offerFor(in.Mode, turn.Turn.Channel.Spec().Rights)}
-	if in.Kind == models.KindSubagent {
+	if in.Kind == models.TurnSubagent {
 		if shouldStopSubagent(turn) {
 			return models.CallModelResult{Begun: &models.PrepareTurnResult{Skip: true}}, nil
 		}
@@ -199,8 +199,8 @@ func (t *ModelActivities) noteRefusal(ctx context.Context, in models.CallModelIn
 
 // entriesFor returns the entries that the model reads: a subagent is told its
 // task and nothing of the conversation.
-func entriesFor(kind models.Kind) int {
-	if kind == models.KindSubagent {
+func entriesFor(kind models.TurnKind) int {
+	if kind == models.TurnSubagent {
 		return 0
 	}
 	return WindowEntries

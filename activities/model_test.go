@@ -116,7 +116,7 @@ func callModelWithin(t *testing.T, r *rounds, o *modelStub, in models.CallModelI
 	return out, nil
 }
 
-var firstRound = models.CallModelInput{ParticipantID: "conv_1", TurnID: "conv_1-t1", Step: 1, Mode: models.ModeIntake, Kind: models.KindReply}
+var firstRound = models.CallModelInput{ParticipantID: "conv_1", TurnID: "conv_1-t1", Step: 1, Mode: models.ModeIntake, Kind: models.TurnReply}
 
 func TestCallModelIsPaidOnce(t *testing.T) {
 	r := &rounds{steps: map[int]models.Step{}}

@@ -145,9 +145,9 @@ func (l *phoneLine) arm(fault map[string]any) {
 }
 
 // queue writes a text of ann's that no attempt has claimed.
-func (l *phoneLine) queue(kind models.Kind) string {
+func (l *phoneLine) queue(kind models.EntryKind) string {
 	l.t.Helper()
-	plan := models.TurnPlan{Kind: kind}
+	plan := models.TurnPlan{Kind: models.TurnKind(kind)}
 	if kind == models.KindReminder {
 		plan.PromptID = l.prompted()
 	}
@@ -316,7 +316,7 @@ func (l *phoneLine) endTurn(decided time.Time) models.SendSMSResult {
 	l.env.RegisterActivity(closing)
 	l.turns++
 	in := models.PrepareTurnInput{ParticipantID: ann, TurnID: models.TurnID(ann, l.turns), Number: l.turns, Mode: models.ModeIntake,
-		Plan: models.TurnPlan{Kind: models.KindReply}, Now: decided}
+		Plan: models.TurnPlan{Kind: models.TurnReply}, Now: decided}
 	for range 100 {
 		value, err := l.env.ExecuteActivity(closing.SendTurn, models.SendTurnInput{Begin: &in, End: models.PersistTurnInput{
 			ParticipantID: ann, TurnID: in.TurnID, Mode: in.Mode, Plan: in.Plan, Source: models.SourceFallback, Now: decided,
@@ -374,7 +374,7 @@ func TestStopDuringASlowConnect(t *testing.T) {
 // The carrier may hold a text for as long as it is of use, and not for its own
 // ten hours; what we start is of use for half an hour.
 func TestValidityIsWhatIsLeftOfTheUse(t *testing.T) {
-	for kind, want := range map[models.Kind]string{
+	for kind, want := range map[models.EntryKind]string{
 		models.KindPrompt: "1200", models.KindReminder: "1200", models.KindFeedbackQuestion: "1200", models.KindFeedbackFollowup: "1200",
 		models.KindCheckIn: "1200", models.KindResult: "1200", models.KindDebug: "1200",
 		models.KindReply: "36000", models.KindGreeting: "36000", models.KindOperator: "36000", models.KindHelp: "36000", models.KindSafety: "36000",

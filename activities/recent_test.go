@@ -35,10 +35,10 @@ func (w *storeFixture) hear(talk *activities.ModelActivities, text string) (turn
 	in, err := w.people.AcceptInbound(w.t.Context(), models.Inbound{ProviderSID: turn, From: "+12025550123", Body: text, ReceivedAt: now})
 	require.NoError(w.t, err)
 	_, err = w.env.ExecuteActivity(talk.CallModel, models.CallModelInput{
-		ParticipantID: ann, TurnID: turn, Step: 1, Mode: models.ModeIntake, Kind: models.KindReply,
+		ParticipantID: ann, TurnID: turn, Step: 1, Mode: models.ModeIntake, Kind: models.TurnReply,
 		Begin: &models.PrepareTurnInput{
 			ParticipantID: ann, TurnID: turn, Number: w.number, Mode: models.ModeIntake,
-			Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: []int64{in.Inbound.ID}, Now: now,
+			Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: now,
 		},
 	})
 	require.NoError(w.t, err)
@@ -81,7 +81,7 @@ func TestAnEndIsNotReadAgain(t *testing.T) {
 		_, err := w.people.SaveStep(t.Context(), models.Step{TurnID: second, Number: 2, Text: "Great.", CreatedAt: now})
 		require.NoError(t, err)
 		_, err = w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{End: models.PersistTurnInput{
-			ParticipantID: ann, TurnID: second, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
+			ParticipantID: ann, TurnID: second, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
 			Source: models.SourceStep, Step: 2, Now: now,
 		}})
 		require.NoError(t, err)

@@ -182,7 +182,7 @@ func TestSendOfUnknownFate(t *testing.T) {
 	first := func(ago time.Duration) *time.Time { at := listed.Add(-ago); return &at }
 	for _, tt := range []struct {
 		name    string
-		kind    models.Kind
+		kind    models.EntryKind
 		missing *time.Time // since when the carrier's list has not shown it
 		posts   int        // earlier posts that the carrier does not have
 		n       network
@@ -253,7 +253,7 @@ func TestSendDoesNotAdoptAnEqualTextOfAnotherRow(t *testing.T) {
 
 // Every kind that is sent, and every class of answer, has its row in the tables.
 func TestPolicyTables(t *testing.T) {
-	for _, kind := range []models.Kind{models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion,
+	for _, kind := range []models.EntryKind{models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion,
 		models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp,
 		models.KindSafety, models.KindResult, models.KindDebug} {
 		r, n := ready(), &network{}
@@ -315,7 +315,7 @@ func TestSendErrorClasses(t *testing.T) {
 func TestSendIsTriedOnceMore(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		kind  models.Kind
+		kind  models.EntryKind
 		age   time.Duration
 		tries int
 		put   bool
@@ -345,7 +345,7 @@ func TestSendIsTriedOnceMore(t *testing.T) {
 func TestSendWaitsWhileTheSenderIsStopped(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		kind models.Kind
+		kind models.EntryKind
 		age  time.Duration
 		want time.Duration // 0: it ends as stale
 	}{

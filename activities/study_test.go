@@ -66,7 +66,7 @@ func TestTurnOfAStudy(t *testing.T) {
 
 	help := w.turn(ann, "help", models.Step{Text: "x"})
 	value, err := w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{End: models.PersistTurnInput{
-		ParticipantID: ann, TurnID: help, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindHelp}, Source: models.SourceFixed, Now: now,
+		ParticipantID: ann, TurnID: help, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnHelp}, Source: models.SourceFixed, Now: now,
 	}})
 	require.NoError(t, err)
 	require.True(t, value.HasValue())
@@ -92,7 +92,7 @@ func TestRulesOfAStudy(t *testing.T) {
 	no := false
 	studies := w.changeStudy(models.StudySettings{StudyOverlay: models.StudyOverlay{Reminders: &no}})
 	rules := &activities.DecisionActivities{Rules: coach.Rules{ReminderDelay: time.Hour}, Studies: studies, Zones: time.LoadLocation}
-	plan := models.TurnPlan{Kind: models.KindPrompt, PromptID: "p1"}
+	plan := models.TurnPlan{Kind: models.TurnPrompt, PromptID: "p1"}
 	reminds := func(state models.ParticipantState) bool {
 		state.ParticipantID, state.Zone, state.Status, state.Mode = ann, "UTC", models.StatusActive, models.ModeFeedback
 		decision, err := rules.Decide(t.Context(), models.DecideInput{State: state, Event: models.Event{Kind: models.EventPromptSent, Plan: plan, At: now}, Now: now})

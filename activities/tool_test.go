@@ -105,7 +105,7 @@ func TestForgetAllIsConfirmed(t *testing.T) {
 			_, err := w.people.SaveStep(t.Context(), models.Step{TurnID: asking, Number: 2, Text: tt.reply, CreatedAt: now})
 			require.NoError(t, err)
 			_, err = w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{End: models.PersistTurnInput{
-				ParticipantID: ann, TurnID: asking, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
+				ParticipantID: ann, TurnID: asking, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
 				Source: models.SourceStep, Step: 2, Now: now,
 			}})
 			require.NoError(t, err)

@@ -96,7 +96,7 @@ func (w *storeFixture) turn(id, text string, round models.Step) string {
 	turn := models.TurnID(id, w.number)
 	_, err = w.people.BeginTurn(w.t.Context(), models.PrepareTurnInput{
 		ParticipantID: id, TurnID: turn, Number: w.number, Mode: models.ModeIntake,
-		Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: []int64{in.Inbound.ID}, Now: now,
+		Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: now,
 	})
 	require.NoError(w.t, err)
 	round.TurnID, round.Number, round.CreatedAt = turn, 1, now
@@ -108,7 +108,7 @@ func (w *storeFixture) turn(id, text string, round models.Step) string {
 func (w *storeFixture) send(id, turn string, source models.TextSource) (models.SendTurnResult, error) {
 	w.t.Helper()
 	value, err := w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{End: models.PersistTurnInput{
-		ParticipantID: id, TurnID: turn, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
+		ParticipantID: id, TurnID: turn, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
 		Source: source, Step: 1, Now: now,
 	}})
 	if err != nil {
@@ -280,7 +280,7 @@ func TestRememberReadsBeforeALongTurn(t *testing.T) {
 	}
 	turn := models.TurnID(ann, 2)
 	_, err := w.people.BeginTurn(t.Context(), models.PrepareTurnInput{
-		ParticipantID: ann, TurnID: turn, Number: 2, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: ids, Now: now,
+		ParticipantID: ann, TurnID: turn, Number: 2, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: ids, Now: now,
 	})
 	require.NoError(t, err)
 	kept := &memoryStub{}
@@ -301,7 +301,7 @@ func TestPromptIsDecidedWithItsSend(t *testing.T) {
 			w := newStoreFixture(t)
 			w.carrier.err = refusal
 			w.closing.Rules = &activities.DecisionActivities{Rules: coach.Rules{ReminderDelay: time.Hour}, Zones: time.LoadLocation}
-			plan := models.TurnPlan{Kind: models.KindPrompt, PromptID: "p1"}
+			plan := models.TurnPlan{Kind: models.TurnPrompt, PromptID: "p1"}
 			value, err := w.env.ExecuteActivity(w.closing.SendTurn, models.SendTurnInput{
 				End: models.PersistTurnInput{
 					ParticipantID: ann, TurnID: w.turn(ann, "hello", models.Step{Text: "Time to walk."}), Mode: models.ModeFeedback, Plan: plan,

@@ -286,13 +286,13 @@ func (f *finished) addText(in models.PersistTurnInput, words said, channel model
 		if i > 0 {
 			id = models.OutboxID(in.TurnID, i+1)
 		}
-		f.addRow(in, models.Outbox{ID: id, Part: i + 1, Kind: in.Plan.Kind, PromptID: in.Plan.PromptID, Body: part, Channel: channel})
+		f.addRow(in, models.Outbox{ID: id, Part: i + 1, Kind: in.Plan.Kind.Entry(), PromptID: in.Plan.PromptID, Body: part, Channel: channel})
 	}
 	f.Entries = append(f.Entries, models.Message{
 		ParticipantID: in.ParticipantID, TurnID: in.TurnID, Key: in.TurnID + "-text",
-		Role: models.RoleAssistant, Kind: in.Plan.Kind, Text: whole, OutboxID: words.outboxID, Channel: channel, At: in.Now,
+		Role: models.RoleAssistant, Kind: in.Plan.Kind.Entry(), Text: whole, OutboxID: words.outboxID, Channel: channel, At: in.Now,
 	})
-	if in.Plan.Kind == models.KindPrompt {
+	if in.Plan.Kind == models.TurnPrompt {
 		f.HabitPrompt = whole
 	}
 }

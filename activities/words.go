@@ -104,7 +104,7 @@ func (t *TurnLoader) modelText(in models.PersistTurnInput, turn models.TurnConte
 // closingFor ends the first message of all with the programme's name, STOP and
 // HELP, regardless of what the model wrote, as the carriers' rules (CTIA) ask.
 func (t *TurnLoader) closingFor(plan models.TurnPlan, turn models.TurnContext) (string, error) {
-	if plan.Kind != models.KindGreeting && !plan.Introduce {
+	if plan.Kind != models.TurnGreeting && !plan.Introduce {
 		return "", nil
 	}
 	return t.fixedText(prompts.GreetingFooter, turn)
@@ -210,8 +210,8 @@ func (t *TurnLoader) fixedText(name prompts.Name, turn models.TurnContext) (stri
 
 // fixedFor names the text of the kinds that are never written by a model. A
 // consent is confirmed by where it has left the participant.
-func fixedFor(kind models.Kind, status models.Status) prompts.Name {
-	if kind == models.KindConsent && status == models.StatusOptedOut {
+func fixedFor(kind models.TurnKind, status models.Status) prompts.Name {
+	if kind == models.TurnConsent && status == models.StatusOptedOut {
 		return prompts.OptOutConfirmation
 	}
 	return prompts.Name(cmp.Or(kind.Spec().Fixed, string(prompts.ReplyFallback)))

@@ -150,7 +150,7 @@ func (r resident) mode() models.Mode {
 func (p *conversation) saveProfile(r resident, at time.Time) error {
 	turn := models.TurnID(r.id, 1)
 	_, err := p.store.BeginTurn(p.ctx, models.PrepareTurnInput{
-		ParticipantID: r.id, TurnID: turn, Number: 1, Mode: r.mode(), Plan: models.TurnPlan{Kind: models.KindMessage}, Now: at,
+		ParticipantID: r.id, TurnID: turn, Number: 1, Mode: r.mode(), Plan: models.TurnPlan{Kind: models.TurnMessage}, Now: at,
 	})
 	if err != nil {
 		return fmt.Errorf("storing profile: %w", err)

@@ -25,7 +25,7 @@ type Exchange struct {
 
 // Sent is a text that reached the carrier.
 type Sent struct {
-	Kind     models.Kind
+	Kind     models.EntryKind
 	Body     string
 	Segments int
 }

@@ -135,8 +135,8 @@ func gradeStored(level Level, w cases.Wants, e Exchange) []Verdict {
 	return out
 }
 
-func kinds(e Exchange) []models.Kind {
-	var out []models.Kind
+func kinds(e Exchange) []models.EntryKind {
+	var out []models.EntryKind
 	for _, s := range e.Sent {
 		if len(out) == 0 || out[len(out)-1] != s.Kind {
 			out = append(out, s.Kind)

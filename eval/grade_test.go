@@ -156,8 +156,8 @@ func TestJudge(t *testing.T) {
 		{"profile", cases.Wants{Profile: map[string]string{"last_barrier": "rain", "habit_domain": "^$"}}, ""},
 		{"profile is another", cases.Wants{Profile: map[string]string{"last_barrier": "sun"}}, "profile last_barrier"},
 		{"schedules", cases.Wants{Schedules: &none}, "schedules"},
-		{"sends", cases.Wants{Sends: []models.Kind{models.KindReply}}, ""},
-		{"sends something else", cases.Wants{Sends: []models.Kind{models.KindPrompt}}, "sends"},
+		{"sends", cases.Wants{Sends: []models.EntryKind{models.KindReply}}, ""},
+		{"sends something else", cases.Wants{Sends: []models.EntryKind{models.KindPrompt}}, "sends"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var missed []string

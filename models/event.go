@@ -130,7 +130,7 @@ type MissedPrompt struct {
 type TurnPlan struct {
 	// Kind is the kind of the text that the turn produces; KindReply answers
 	// what is in the inbox.
-	Kind Kind `json:"kind"`
+	Kind TurnKind `json:"kind"`
 	// PromptID: the prompt that the turn sends, reminds of or asks about.
 	PromptID   string `json:"prompt_id,omitempty"`
 	ScheduleID string `json:"schedule_id,omitempty"`

@@ -5,40 +5,61 @@ import (
 	"time"
 )
 
-// Kind is why an entry of the conversation exists.
-type Kind string
+// TurnKind is why a turn runs.
+type TurnKind string
 
 const (
-	KindMessage          Kind = "message"
-	KindReply            Kind = "reply"
-	KindGreeting         Kind = "greeting"
-	KindPrompt           Kind = "prompt"
-	KindReminder         Kind = "reminder"
-	KindFeedbackQuestion Kind = "feedback_question"
-	KindFeedbackFollowup Kind = "feedback_followup"
-	KindCheckIn          Kind = "check_in"
-	KindOperator         Kind = "operator"
-	KindNotice           Kind = "notice"
-	// KindConsent confirms that a participant opted out or came back; the only
-	// kind that reaches a participant who opted out, once.
-	KindConsent Kind = "consent"
+	// TurnMessage stores messages that nothing answers.
+	TurnMessage TurnKind = "message"
+	// TurnReply answers what is in the inbox.
+	TurnReply            TurnKind = "reply"
+	TurnGreeting         TurnKind = "greeting"
+	TurnPrompt           TurnKind = "prompt"
+	TurnReminder         TurnKind = "reminder"
+	TurnFeedbackQuestion TurnKind = "feedback_question"
+	TurnFeedbackFollowup TurnKind = "feedback_followup"
+	TurnCheckIn          TurnKind = "check_in"
+	TurnOperator         TurnKind = "operator"
+	TurnNotice           TurnKind = "notice"
+	// TurnConsent confirms that a participant opted out or came back.
+	TurnConsent TurnKind = "consent"
+	TurnHelp    TurnKind = "help"
+	// TurnResult tells what a subagent found, where the model asked for that.
+	TurnResult TurnKind = "result"
+	// TurnSubagent is a subagent's own turn, which sends nothing.
+	TurnSubagent TurnKind = "subagent"
+)
+
+// EntryKind is what an entry of the conversation or an outbox row is.
+type EntryKind string
+
+const (
+	KindMessage          EntryKind = "message"
+	KindReply            EntryKind = "reply"
+	KindGreeting         EntryKind = "greeting"
+	KindPrompt           EntryKind = "prompt"
+	KindReminder         EntryKind = "reminder"
+	KindFeedbackQuestion EntryKind = "feedback_question"
+	KindFeedbackFollowup EntryKind = "feedback_followup"
+	KindCheckIn          EntryKind = "check_in"
+	KindOperator         EntryKind = "operator"
+	KindNotice           EntryKind = "notice"
+	// KindConsent is the only kind that reaches a participant who opted out, once.
+	KindConsent EntryKind = "consent"
 	// KindHelp is a fixed answer about texting itself: to HELP, or to too many
 	// texts at once.
-	KindHelp Kind = "help"
+	KindHelp EntryKind = "help"
 	// KindSafety is the fixed answer to a text that may be a crisis.
-	KindSafety Kind = "safety"
-	// KindResult tells what a subagent found, where the model asked for that.
-	KindResult Kind = "result"
-	// KindSubagent is the kind of a subagent's own turn, which sends nothing.
-	KindSubagent Kind = "subagent"
+	KindSafety EntryKind = "safety"
+	KindResult EntryKind = "result"
 	// KindTeamNote is what an operator tells the coach and no person is sent.
-	KindTeamNote Kind = "team_note"
+	KindTeamNote EntryKind = "team_note"
 	// KindDebug reaches testers only and is never part of the conversation.
-	KindDebug Kind = "debug"
+	KindDebug EntryKind = "debug"
 	// KindToolCall and KindToolResult are the assistant's calls and what they
 	// returned; the window keeps them together, the history route leaves them out.
-	KindToolCall   Kind = "tool_call"
-	KindToolResult Kind = "tool_result"
+	KindToolCall   EntryKind = "tool_call"
+	KindToolResult EntryKind = "tool_result"
 )
 
 // startedValidity is how long a message that the programme starts is worth
@@ -47,7 +68,10 @@ const startedValidity = 30 * time.Minute
 
 // KindSpec is what the code knows of a kind.
 type KindSpec struct {
-	Name Kind
+	// Turn is the turns that run for it, Entry what they leave in the conversation
+	// and the outbox; they are spelled alike. Empty: there are none.
+	Turn  TurnKind
+	Entry EntryKind
 	// Source is where a turn of the kind takes its text from: SourceStep is the
 	// model. Empty where no turn sends the kind.
 	Source TextSource
@@ -90,54 +114,67 @@ type KindSpec struct {
 // at all than twice or late. The notice that a participant has left gets no later
 // retry, because they get no more messages after that.
 var kinds = []KindSpec{
-	{Name: KindMessage},
-	{Name: KindReply, Source: SourceStep, Coaching: true, Urgent: true, CanBeOvertaken: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Name: KindGreeting, Source: SourceStep, Fallback: "greeting_fallback", Coaching: true, Urgent: true, CanBeOvertaken: true,
+	{Turn: TurnMessage, Entry: KindMessage},
+	{Turn: TurnReply, Entry: KindReply, Source: SourceStep, Coaching: true, Urgent: true, CanBeOvertaken: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
+	{Turn: TurnGreeting, Entry: KindGreeting, Source: SourceStep, Fallback: "greeting_fallback", Coaching: true, Urgent: true, CanBeOvertaken: true,
 		UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Name: KindOperator, Source: SourceOutbox, Label: "message from the team", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Name: KindNotice, Source: SourceFixed, Fixed: "unenrolled_notice", Label: "notice", Urgent: true, PassesChecks: true,
+	{Turn: TurnOperator, Entry: KindOperator, Source: SourceOutbox, Label: "message from the team", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
+	{Turn: TurnNotice, Entry: KindNotice, Source: SourceFixed, Fixed: "unenrolled_notice", Label: "notice", Urgent: true, PassesChecks: true,
 		UsefulFor: AnswerValidity, Repost: true},
-	{Name: KindConsent, Source: SourceFixed, Fixed: "opt_in_confirmation", Label: "notice", Urgent: true, PassesChecks: true,
+	{Turn: TurnConsent, Entry: KindConsent, Source: SourceFixed, Fixed: "opt_in_confirmation", Label: "notice", Urgent: true, PassesChecks: true,
 		UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Name: KindHelp, Source: SourceFixed, Fixed: "help", Label: "notice", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
-	{Name: KindSafety, Source: SourceFixed, Fixed: "crisis", Label: "safety text", Urgent: true, UsefulFor: AnswerValidity, Repost: true},
+	{Turn: TurnHelp, Entry: KindHelp, Source: SourceFixed, Fixed: "help", Label: "notice", Urgent: true, UsefulFor: AnswerValidity, Repost: true, LaterRetry: true},
+	{Entry: KindSafety, Source: SourceFixed, Fixed: "crisis", Label: "safety text", Urgent: true, UsefulFor: AnswerValidity, Repost: true},
 
-	{Name: KindPrompt, Source: SourceStep, Fallback: "habit_fallback", Label: "daily prompt", Coaching: true, Initiated: true, CanBeHeld: true,
+	{Turn: TurnPrompt, Entry: KindPrompt, Source: SourceStep, Fallback: "habit_fallback", Label: "daily prompt", Coaching: true, Initiated: true, CanBeHeld: true,
 		UsefulFor: startedValidity, Repost: true, LaterRetry: true, Sent: EventPromptSent},
 	// A subagent's result answers a request, so no hold stops it.
-	{Name: KindResult, Source: SourceSubagent, Label: "result of a task given away", Coaching: true, Initiated: true,
+	{Turn: TurnResult, Entry: KindResult, Source: SourceSubagent, Label: "result of a task given away", Coaching: true, Initiated: true,
 		UsefulFor: startedValidity, Repost: true},
-	{Name: KindReminder, Source: SourceFixed, Fixed: "reminder", Label: "reminder", Coaching: true, Initiated: true, CanBeHeld: true,
+	{Turn: TurnReminder, Entry: KindReminder, Source: SourceFixed, Fixed: "reminder", Label: "reminder", Coaching: true, Initiated: true, CanBeHeld: true,
 		UsefulFor: startedValidity},
-	{Name: KindFeedbackQuestion, Source: SourceFixed, Fixed: "feedback_question", Label: "feedback question", Coaching: true, Initiated: true,
+	{Turn: TurnFeedbackQuestion, Entry: KindFeedbackQuestion, Source: SourceFixed, Fixed: "feedback_question", Label: "feedback question", Coaching: true, Initiated: true,
 		CanBeHeld: true, UsefulFor: startedValidity},
-	{Name: KindFeedbackFollowup, Source: SourceFixed, Fixed: "feedback_followup", Label: "feedback follow-up", Coaching: true, Initiated: true,
+	{Turn: TurnFeedbackFollowup, Entry: KindFeedbackFollowup, Source: SourceFixed, Fixed: "feedback_followup", Label: "feedback follow-up", Coaching: true, Initiated: true,
 		CanBeHeld: true, UsefulFor: startedValidity},
-	{Name: KindCheckIn, Source: SourceStep, Label: "check-in", Coaching: true, Initiated: true, CanBeHeld: true,
+	{Turn: TurnCheckIn, Entry: KindCheckIn, Source: SourceStep, Label: "check-in", Coaching: true, Initiated: true, CanBeHeld: true,
 		UsefulFor: startedValidity, Sent: EventCheckInSent},
-	{Name: KindDebug, UsefulFor: startedValidity, Hidden: true},
+	{Entry: KindDebug, UsefulFor: startedValidity, Hidden: true},
 
-	{Name: KindTeamNote, Label: "note from the team"},
-	{Name: KindSubagent, Coaching: true},
-	{Name: KindToolCall, Hidden: true},
-	{Name: KindToolResult, Hidden: true},
+	{Entry: KindTeamNote, Label: "note from the team"},
+	{Turn: TurnSubagent, Coaching: true},
+	{Entry: KindToolCall, Hidden: true},
+	{Entry: KindToolResult, Hidden: true},
 }
 
 // Spec returns what the kind is; only the name for one that is not registered.
-func (k Kind) Spec() KindSpec {
-	i := slices.IndexFunc(kinds, func(spec KindSpec) bool { return spec.Name == k })
-	if i < 0 {
-		return KindSpec{Name: k}
+func (k TurnKind) Spec() KindSpec {
+	i := slices.IndexFunc(kinds, func(spec KindSpec) bool { return spec.Turn == k })
+	if i < 0 || k == "" {
+		return KindSpec{Turn: k}
 	}
 	return kinds[i]
 }
 
-// KindsWith lists the kinds for which has holds, in the order of the table.
-func KindsWith(has func(KindSpec) bool) []Kind {
-	var list []Kind
+// Entry is the kind of the text that a turn of the kind writes.
+func (k TurnKind) Entry() EntryKind { return k.Spec().Entry }
+
+// Spec returns what the kind is; only the name for one that is not registered.
+func (k EntryKind) Spec() KindSpec {
+	i := slices.IndexFunc(kinds, func(spec KindSpec) bool { return spec.Entry == k })
+	if i < 0 || k == "" {
+		return KindSpec{Entry: k}
+	}
+	return kinds[i]
+}
+
+// EntriesWith lists the kinds of entries for which has holds, in the order of the
+// table.
+func EntriesWith(has func(KindSpec) bool) []EntryKind {
+	var list []EntryKind
 	for _, spec := range kinds {
-		if has(spec) {
-			list = append(list, spec.Name)
+		if spec.Entry != "" && has(spec) {
+			list = append(list, spec.Entry)
 		}
 	}
 	return list

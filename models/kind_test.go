@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,22 +9,32 @@ import (
 
 // Every kind has one registration, whose fields agree with each other.
 func TestKinds(t *testing.T) {
-	seen := map[Kind]bool{}
+	turns, entries := map[TurnKind]bool{}, map[EntryKind]bool{}
 	for _, spec := range kinds {
-		require.False(t, seen[spec.Name], spec.Name)
-		seen[spec.Name] = true
-		require.Equal(t, spec, spec.Name.Spec())
-		require.Equal(t, spec.Fixed != "", spec.Source == SourceFixed, "%s: a fixed text has a name", spec.Name)
-		require.Equal(t, spec.Urgent, spec.UsefulFor == AnswerValidity, "%s: an answer is of use for hours", spec.Name)
-		require.False(t, spec.CanBeHeld && !spec.Initiated, spec.Name)
-		require.False(t, spec.Initiated && !spec.Coaching, spec.Name)
-		require.False(t, spec.LaterRetry && !spec.Repost, spec.Name)
+		require.False(t, turns[spec.Turn] || entries[spec.Entry], "%s %s", spec.Turn, spec.Entry)
+		turns[spec.Turn], entries[spec.Entry] = spec.Turn != "", spec.Entry != ""
+		name := string(cmp.Or(spec.Entry, EntryKind(spec.Turn)))
+		if spec.Turn != "" {
+			require.Equal(t, name, string(spec.Turn), "both are spelled alike")
+			require.Equal(t, spec, spec.Turn.Spec())
+			require.Equal(t, spec.Entry, spec.Turn.Entry())
+		}
+		if spec.Entry != "" {
+			require.Equal(t, spec, spec.Entry.Spec())
+		}
+		require.Equal(t, spec.Fixed != "", spec.Source == SourceFixed, "%s: a fixed text has a name", name)
+		require.Equal(t, spec.Urgent, spec.UsefulFor == AnswerValidity, "%s: an answer is of use for hours", name)
+		require.False(t, spec.CanBeHeld && !spec.Initiated, name)
+		require.False(t, spec.Initiated && !spec.Coaching, name)
+		require.False(t, spec.LaterRetry && !spec.Repost, name)
 		if spec.Source != "" {
-			require.NotZero(t, spec.UsefulFor, "%s: it is sent", spec.Name)
+			require.NotZero(t, spec.UsefulFor, "%s: it is sent", name)
 		}
 	}
-	require.Equal(t, KindSpec{Name: "novel"}, Kind("novel").Spec())
-	require.Equal(t, []Kind{KindDebug, KindToolCall, KindToolResult}, KindsWith(func(k KindSpec) bool { return k.Hidden }))
+	require.Equal(t, KindSpec{Entry: "novel"}, EntryKind("novel").Spec())
+	require.Equal(t, KindSpec{Turn: "novel"}, TurnKind("novel").Spec())
+	require.Equal(t, KindSpec{}, TurnKind("").Spec())
+	require.Equal(t, []EntryKind{KindDebug, KindToolCall, KindToolResult}, EntriesWith(func(k KindSpec) bool { return k.Hidden }))
 }
 
 // Every class of failures has one registration. A class that holds the sender

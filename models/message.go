@@ -25,7 +25,7 @@ type Message struct {
 	// Key makes the append idempotent: unique per participant.
 	Key      string
 	Role     Role
-	Kind     Kind
+	Kind     EntryKind
 	Text     string `gorm:"serializer:sealed"`
 	OutboxID string // first outbox row that carries it; empty for inbound
 	// Danger is that of a person's text.
@@ -185,7 +185,7 @@ type Outbox struct {
 	ParticipantID string
 	TurnID        string
 	Part          int
-	Kind          Kind
+	Kind          EntryKind
 	PromptID      string // the prompt that a reminder or prompt text belongs to
 	// SentBy is the operator who wrote the text; empty for the programme's own.
 	SentBy string
@@ -309,7 +309,7 @@ type Notice struct {
 // personal data.
 type HistoryEntry struct {
 	Role     Role
-	Kind     Kind
+	Kind     EntryKind
 	Text     string
 	At       time.Time
 	Channel  Channel

@@ -7,7 +7,7 @@ type Turn struct {
 	ID            string `gorm:"primaryKey"` // TurnID(...)
 	ParticipantID string
 	Number        int
-	Kind          Kind
+	Kind          TurnKind
 	Mode          Mode
 	Channel       Channel // of the texts that it answers; empty: SMS
 	PromptID      string
@@ -84,11 +84,11 @@ type Limits struct {
 // CallModelInput is one round of a turn. Safe to retry: a finished round is
 // read back from its row.
 type CallModelInput struct {
-	ParticipantID string `json:"participant_id"`
-	TurnID        string `json:"turn_id"`
-	Step          int    `json:"step"`
-	Mode          Mode   `json:"mode"`
-	Kind          Kind   `json:"kind"`
+	ParticipantID string   `json:"participant_id"`
+	TurnID        string   `json:"turn_id"`
+	Step          int      `json:"step"`
+	Mode          Mode     `json:"mode"`
+	Kind          TurnKind `json:"kind"`
 	// Introduce: the conversation begins with this turn.
 	Introduce bool `json:"introduce,omitempty"`
 	// NoTools asks for plain text.

@@ -69,7 +69,7 @@ func TestTurnView(t *testing.T) {
 	})
 	full := models.TurnRecord{
 		Totals: models.TurnTotals{
-			Turn: models.Turn{ID: "conv_a-t42", ParticipantID: "conv_a", Number: 42, Kind: models.KindReply, Mode: models.ModeFeedback,
+			Turn: models.Turn{ID: "conv_a-t42", ParticipantID: "conv_a", Number: 42, Kind: models.TurnReply, Mode: models.ModeFeedback,
 				PromptID: "p1", PromptVersion: "9f2c", Outcome: "step", StartedAt: viewStart, FinishedAt: &accepted},
 			Rounds: 3, Tools: []string{"save_user_profile", "scheduler"}, Usage: models.Usage{Prompt: 300, Cached: 140, Completion: 24},
 		},
@@ -106,7 +106,7 @@ func TestTurnView(t *testing.T) {
 	}{
 		{"turn", full},
 		{"turn-erased", erased},
-		{"turn-running", models.TurnRecord{Totals: models.TurnTotals{Turn: models.Turn{ID: "conv_a-t1", Number: 1, Kind: models.KindGreeting, StartedAt: viewStart}}}},
+		{"turn-running", models.TurnRecord{Totals: models.TurnTotals{Turn: models.Turn{ID: "conv_a-t1", Number: 1, Kind: models.TurnGreeting, StartedAt: viewStart}}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			out, err := toTurn(tc.in)
@@ -156,15 +156,15 @@ func TestMeanings(t *testing.T) {
 
 func TestTurnShowsItsSubagents(t *testing.T) {
 	t.Parallel()
-	turn := func(id string, kind models.Kind) models.TurnTotals {
+	turn := func(id string, kind models.TurnKind) models.TurnTotals {
 		return models.TurnTotals{Turn: models.Turn{ID: id, ParticipantID: "ann", Number: 4, Kind: kind, Outcome: "step", StartedAt: at(0)}}
 	}
 	shown, err := toTurn(models.TurnRecord{
-		Totals: turn("ann-t4", models.KindReply), Channel: models.ChannelSMS,
+		Totals: turn("ann-t4", models.TurnReply), Channel: models.ChannelSMS,
 		Steps: []models.Step{{Number: 1, CreatedAt: at(1), Calls: encoded(t, []models.ToolCall{
 			{Name: "list_memories", Arguments: "{}"}, {Name: "spawn", Arguments: `{"task":"When do they walk?","label":"walks"}`},
 		})}},
-		Subagents: []models.TurnRecord{{Totals: turn("ann-t4-s1-c1", models.KindSubagent), Steps: []models.Step{{Number: 1, Text: "At seven.", CreatedAt: at(2)}}}},
+		Subagents: []models.TurnRecord{{Totals: turn("ann-t4-s1-c1", models.TurnSubagent), Steps: []models.Step{{Number: 1, Text: "At seven.", CreatedAt: at(2)}}}},
 	})
 	require.NoError(t, err)
 	require.Len(t, shown.Subagents, 1)

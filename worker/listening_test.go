@@ -101,7 +101,7 @@ func (s *studio) begin(model string, id int64) string {
 	for range 2 {
 		_, err := rows.BeginTurn(s.t.Context(), models.PrepareTurnInput{
 			ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: models.ModeIntake,
-			Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: []int64{id}, Now: s.now,
+			Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{id}, Now: s.now,
 		})
 		require.NoError(s.t, err)
 	}

@@ -222,7 +222,7 @@ var waysIn = map[string]func(b *bothRoles, words string){
 		for range 2 { // a retried activity hears and raises nothing again
 			begun, err := b.turns.BeginTurn(b.t.Context(), models.PrepareTurnInput{
 				ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: models.ModeIntake,
-				Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: []int64{1}, Now: time.Now(),
+				Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{1}, Now: time.Now(),
 			})
 			require.NoError(b.t, err)
 			require.True(b.t, begun.Skip, "no model answers it")

@@ -105,8 +105,8 @@ func TestPeopleAreAnsweredAsTheirArmSays(t *testing.T) {
 		model.asked = nil
 		p := models.Participant{ID: "conv_a", Timezone: "UTC", StudyID: studyID, Arm: arm, Status: models.StatusActive}
 		_, err := answers.Respond(t.Context(), agent.Round{
-			Input:   models.CallModelInput{ParticipantID: p.ID, TurnID: "conv_a-t1", Step: 1, Mode: models.ModeIntake, Kind: models.KindReply},
-			Context: models.TurnContext{Turn: models.Turn{ID: "conv_a-t1", Kind: models.KindReply}, Participant: p, Window: []models.Message{{ID: 1, Role: models.RoleUser, Text: "hello", At: time.Now()}}},
+			Input:   models.CallModelInput{ParticipantID: p.ID, TurnID: "conv_a-t1", Step: 1, Mode: models.ModeIntake, Kind: models.TurnReply},
+			Context: models.TurnContext{Turn: models.Turn{ID: "conv_a-t1", Kind: models.TurnReply}, Participant: p, Window: []models.Message{{ID: 1, Role: models.RoleUser, Text: "hello", At: time.Now()}}},
 		})
 		require.NoError(t, err)
 		require.NotEmpty(t, model.asked)

@@ -100,7 +100,7 @@ func TestModelAsksToWait(t *testing.T) {
 	w.run(time.Minute)
 	require.Len(t, asked, 2)
 	require.Equal(t, 7*time.Second, asked[1].Sub(asked[0]))
-	require.Equal(t, []models.Kind{models.KindReply}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindReply}, w.carrier.kinds())
 }
 
 // workflowQueue is the queue of workflows in the SDK's test environment.
@@ -200,7 +200,7 @@ func TestARunIsContinuedBetweenTurns(t *testing.T) {
 	next := w.continued()
 	require.Len(t, w.carrier.sent, 1, "a run does at least one turn")
 	require.Equal(t, []models.TurnPlan{
-		{Kind: models.KindOperator, OutboxID: rows[1]}, {Kind: models.KindOperator, OutboxID: rows[2]}}, next.Plans)
+		{Kind: models.TurnOperator, OutboxID: rows[1]}, {Kind: models.TurnOperator, OutboxID: rows[2]}}, next.Plans)
 	require.Empty(t, next.Commands, "their senders were answered")
 	require.Equal(t, 1, next.Turn)
 }
@@ -225,10 +225,10 @@ func TestWorstCarriedState(t *testing.T) {
 		state.Schedules = append(state.Schedules, models.Schedule{ID: id, Type: models.ScheduleRandom, From: "09:00", To: "17:00",
 			Zone: state.Zone, LastDate: "2026-03-02", Next: models.Slot{Date: "2026-03-03", TargetAt: monday, SendAt: monday}})
 		due(models.DueDailyPrompt, id)
-		state.Plans = append(state.Plans, models.TurnPlan{Kind: models.KindPrompt, PromptID: prompt, ScheduleID: id, Slot: state.Schedules[i].Next})
+		state.Plans = append(state.Plans, models.TurnPlan{Kind: models.TurnPrompt, PromptID: prompt, ScheduleID: id, Slot: state.Schedules[i].Next})
 	}
 	for i := range 50 {
-		state.Plans = append(state.Plans, models.TurnPlan{Kind: models.KindOperator, OutboxID: fmt.Sprintf("%s-op-%064d", state.ParticipantID, i)})
+		state.Plans = append(state.Plans, models.TurnPlan{Kind: models.TurnOperator, OutboxID: fmt.Sprintf("%s-op-%064d", state.ParticipantID, i)})
 	}
 	for _, kind := range []models.DueKind{models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueDelayedTransition, models.DueDebounce} {
 		due(kind, prompt)

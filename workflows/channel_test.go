@@ -74,7 +74,7 @@ func TestChatIsAnsweredWhereItWasWritten(t *testing.T) {
 		w := newWorld(t, withSchedule("10:30", "2026-03-02", monday.Add(30*time.Minute)))
 		w.chats(0, "hello")
 		w.run(6 * time.Hour)
-		require.Equal(t, []models.Kind{models.KindPrompt, models.KindFeedbackQuestion}, w.carrier.kinds()[:2])
+		require.Equal(t, []models.EntryKind{models.KindPrompt, models.KindFeedbackQuestion}, w.carrier.kinds()[:2])
 		require.NotContains(t, w.carrier.kinds(), models.KindReply)
 	})
 	t.Run("HELP and STOP", func(t *testing.T) {

@@ -114,7 +114,7 @@ func TestCheckInAndWhatFollows(t *testing.T) {
 	w.text(90*time.Minute, "good, thanks")
 	w.run(2 * time.Hour)
 	w.sentAt(time.Hour)
-	require.Equal(t, []models.Kind{models.KindCheckIn, models.KindReply}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindCheckIn, models.KindReply}, w.carrier.kinds())
 	require.Equal(t, "How are the stairs today?", w.carrier.sent[0].Body)
 	entry := w.turnContext(2).Window[0]
 	require.Equal(t, []any{models.KindCheckIn, models.RoleAssistant}, []any{entry.Kind, entry.Role})
@@ -197,7 +197,7 @@ func TestCheckInsAndTheRest(t *testing.T) {
 		w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven), withCheckIns(time.Hour, 30*time.Minute, declines, asksHow))
 		w.run(10 * time.Hour)
 		// The prompt of 10:50 waits until its reminder at 15:50; an hour later.
-		require.Equal(t, []models.Kind{models.KindPrompt, models.KindReminder, models.KindCheckIn}, w.carrier.kinds())
+		require.Equal(t, []models.EntryKind{models.KindPrompt, models.KindReminder, models.KindCheckIn}, w.carrier.kinds())
 		w.sentAt(6*time.Hour + 50*time.Minute)
 	})
 	t.Run("a text before it", func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestCheckInsAndTheRest(t *testing.T) {
 		w := newWorld(t, withCheckIns(2*time.Hour, time.Hour, asksHow))
 		w.text(55*time.Minute, "hello")
 		w.run(4 * time.Hour)
-		require.Equal(t, []models.Kind{models.KindReply, models.KindCheckIn}, w.carrier.kinds())
+		require.Equal(t, []models.EntryKind{models.KindReply, models.KindCheckIn}, w.carrier.kinds())
 		w.sentAt(2*time.Hour + 55*time.Minute)
 	})
 	t.Run("a text while the model thinks", func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestCheckInsAndTheRest(t *testing.T) {
 			return answer(req)
 		}
 		w.run(4 * time.Hour)
-		require.Equal(t, []models.Kind{models.KindReply}, w.carrier.kinds())
+		require.Equal(t, []models.EntryKind{models.KindReply}, w.carrier.kinds())
 		require.Equal(t, "silent", w.turnContext(1).Turn.Outcome)
 	})
 	t.Run("paused", func(t *testing.T) {

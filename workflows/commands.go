@@ -181,7 +181,7 @@ func (p *participant) applyCommand(ctx workflow.Context, c models.Command) {
 	if len(c.Items) > 0 || c.Answer && p.state.Status == models.StatusActive {
 		p.state.Inbox.Return(c.Items)
 		// A turn that only stores texts must not take them.
-		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind == models.KindMessage })
+		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind == models.TurnMessage })
 	}
 	if c.Flags != nil {
 		p.state.Flags = c.Flags.Clone()
@@ -237,7 +237,7 @@ func eventsOf(c models.Command) []models.Event {
 	case models.CommandUnenroll, models.CommandCancel:
 		return []models.Event{{Kind: models.EventUnenrolled}}
 	case models.CommandSubagent:
-		return []models.Event{{Kind: models.EventSubagentDone, Plan: models.TurnPlan{Kind: models.KindSubagent, Subagent: c.Subagent}}}
+		return []models.Event{{Kind: models.EventSubagentDone, Plan: models.TurnPlan{Kind: models.TurnSubagent, Subagent: c.Subagent}}}
 	case models.CommandUpdate:
 		var events []models.Event
 		if c.Zone != "" {

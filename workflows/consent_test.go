@@ -70,7 +70,7 @@ func TestStopWithEverythingPending(t *testing.T) {
 	w.says(30*time.Minute, "help", "")
 	w.text(40*time.Minute, "still there?")
 	w.run(72 * time.Hour)
-	require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
 	require.WithinDuration(t, monday.Add(10*time.Minute+time.Second), w.carrier.sent[0].At, time.Second, "at once")
 	require.Contains(t, w.carrier.sent[0].Body, "opted out")
 	require.Zero(t, w.model.count())
@@ -91,7 +91,7 @@ func TestStopDuringAModelCall(t *testing.T) {
 		return say("too late"), nil
 	}
 	w.run(time.Hour)
-	require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
 	require.Equal(t, 1, w.model.count())
 }
 
@@ -105,7 +105,7 @@ func TestStopWhileTheModelIsAway(t *testing.T) {
 	w.text(0, "hello")
 	w.says(30*time.Second, "STOP", "")
 	w.run(time.Hour)
-	require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
 	require.WithinDuration(t, monday.Add(30*time.Second), w.carrier.sent[0].At, time.Second)
 }
 
@@ -122,7 +122,7 @@ func TestStopDuringAToolCall(t *testing.T) {
 	}
 	w.text(0, "every day at 11")
 	w.run(30 * time.Hour)
-	require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
 	require.Empty(t, w.status().Due)
 	require.Equal(t, 1, w.model.count())
 }
@@ -142,7 +142,7 @@ func TestStopBetweenPersistAndSend(t *testing.T) {
 		return &models.CarrierError{Class: models.CarrierRetry, Message: "again"}
 	}
 	w.run(time.Hour)
-	require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds(), "the retry meets the gate")
+	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds(), "the retry meets the gate")
 	require.Equal(t, 2, tries)
 	row, err := w.store.Outbox(context.Background(), "conv_1-t1-p1")
 	require.NoError(t, err)
@@ -171,7 +171,7 @@ func TestTheCarrierAnsweredItself(t *testing.T) {
 	w.says(10*time.Minute, "START", "START")
 	w.text(20*time.Minute, "hello again")
 	w.run(30 * time.Minute)
-	require.Equal(t, []models.Kind{models.KindReply}, w.carrier.kinds(), "no confirmation of ours")
+	require.Equal(t, []models.EntryKind{models.KindReply}, w.carrier.kinds(), "no confirmation of ours")
 	require.Equal(t, models.DueDailyPrompt, w.status().Due[0].Kind)
 }
 
@@ -185,7 +185,7 @@ func TestComingBackTakesTheNextSlot(t *testing.T) {
 			w.says(20*time.Hour, word, "")
 			w.text(20*time.Hour+time.Minute, "hello again")
 			w.run(24*time.Hour + 55*time.Minute)
-			require.Equal(t, []models.Kind{models.KindConsent, models.KindConsent, models.KindReply, models.KindPrompt}, w.carrier.kinds())
+			require.Equal(t, []models.EntryKind{models.KindConsent, models.KindConsent, models.KindReply, models.KindPrompt}, w.carrier.kinds())
 			require.Contains(t, w.carrier.sent[1].Body, "you are back")
 			require.WithinDuration(t, eleven.Add(24*time.Hour-10*time.Minute), w.carrier.sent[3].At, time.Second)
 			require.Equal(t, "hello again", lastUser(w.model.requests[0]), "no model answers the START")
@@ -212,7 +212,7 @@ func TestBothToldLate(t *testing.T) {
 		}
 	})
 	w.run(time.Hour)
-	require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds(), "one word about where they stand now")
+	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds(), "one word about where they stand now")
 	require.Contains(t, w.carrier.sent[0].Body, "you are back")
 }
 
@@ -221,7 +221,7 @@ func TestYesIsAnAnswer(t *testing.T) {
 	w := newWorld(t)
 	w.says(0, "YES", "")
 	w.run(time.Minute)
-	require.Equal(t, []models.Kind{models.KindReply}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindReply}, w.carrier.kinds())
 }
 
 func TestHelpIsAnsweredWithoutTheModel(t *testing.T) {
@@ -229,7 +229,7 @@ func TestHelpIsAnsweredWithoutTheModel(t *testing.T) {
 	w := newWorld(t, everythingDue)
 	w.says(0, "HELP", "")
 	w.run(time.Minute)
-	require.Equal(t, []models.Kind{models.KindHelp}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindHelp}, w.carrier.kinds())
 	require.Contains(t, w.carrier.sent[0].Body, "Reply STOP to end")
 	require.Zero(t, w.model.count())
 	require.Len(t, w.status().Due, 3, "nothing else changes")
@@ -279,7 +279,7 @@ func TestStopDropsPlans(t *testing.T) {
 		return say("too late"), nil
 	}
 	w.run(time.Hour)
-	require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
 	require.Equal(t, 2, w.status().Turns, "the reply that was under way and the confirmation")
 }
 

@@ -220,7 +220,7 @@ func (t *turn) applySendResult(ctx workflow.Context, sent models.SendSMSResult) 
 	switch accepted := !sent.AcceptedAt.IsZero(); {
 	case sent.Status == models.OutboxSending || kind == "":
 		return
-	case !accepted && t.plan.Kind == models.KindPrompt:
+	case !accepted && t.plan.Kind == models.TurnPrompt:
 		kind = models.EventPromptFailed
 	case !accepted:
 		return

@@ -19,7 +19,7 @@ func TestDailyPromptSilenceTakesEveryStep(t *testing.T) {
 	w.run(26 * time.Hour)
 
 	sentAt := eleven.Add(-10 * time.Minute)
-	require.Equal(t, []models.Kind{
+	require.Equal(t, []models.EntryKind{
 		models.KindPrompt, models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindReminder,
 	}, w.carrier.kinds()[:min(4, len(w.carrier.kinds()))])
 	got := w.carrier.sent
@@ -39,7 +39,7 @@ func TestReplyCancelsEverythingThatWaitedForIt(t *testing.T) {
 	w.text(52*time.Minute, "done!")
 	w.run(20 * time.Hour)
 
-	require.Equal(t, []models.Kind{models.KindPrompt, models.KindReply}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindPrompt, models.KindReply}, w.carrier.kinds())
 	require.Equal(t, models.ModeIntake, w.status().Mode, "an answer within five minutes: no automatic feedback")
 	require.Nil(t, w.status().Pending)
 	require.Contains(t, w.model.requests[1].Messages[0].Content, "# Outstanding prompt", "the model knows what was sent")

@@ -72,14 +72,14 @@ func (p *participant) applyOne(e models.Effect) {
 	case models.EffectEnd:
 		p.state.Ended = true
 		// What was planned before the person left must not run after it.
-		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind != models.KindNotice })
+		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind != models.TurnNotice })
 	}
 }
 
 // addPlan takes a decided turn. With the first one that the person reads the
 // greeting is no longer to be sent.
 func (p *participant) addPlan(plan models.TurnPlan) {
-	if plan.Kind == models.KindGreeting || plan.Introduce {
+	if plan.Kind == models.TurnGreeting || plan.Introduce {
 		p.state.GreetingAt = time.Time{}
 	}
 	p.plans = append(p.plans, plan)
@@ -89,7 +89,7 @@ func (p *participant) setStatus(status models.Status) {
 	p.state.Status, p.unsaved.status = status, true
 	if status == models.StatusOptedOut {
 		// Of what was planned before, only the texts are still taken along.
-		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind != models.KindMessage })
+		p.plans = slices.DeleteFunc(p.plans, func(plan models.TurnPlan) bool { return plan.Kind != models.TurnMessage })
 	}
 }
 

@@ -123,7 +123,7 @@ func TestUnderConstantFire(t *testing.T) {
 	require.GreaterOrEqual(t, len(runs), events/600, "a run ends soon after its 200 events")
 	for i := range n.status("conv_ann").Turns {
 		turn := models.TurnID("conv_ann", i+1)
-		if got, err := n.store.TurnContext(n.ctx, turn, 1); err == nil && got.Turn.Kind == models.KindReply {
+		if got, err := n.store.TurnContext(n.ctx, turn, 1); err == nil && got.Turn.Kind == models.TurnReply {
 			require.Equal(t, 1, n.post.times(models.OutboxID(turn, 1)), "%s was not answered", turn)
 		}
 	}

@@ -29,7 +29,7 @@ func TestGreetingWaitsForItsTime(t *testing.T) {
 		require.Equal(t, []models.Due{{Kind: models.DueGreeting, At: monday.Add(2 * time.Hour)}}, w.status().Due, "operators see when")
 	})
 	w.run(5 * time.Hour)
-	require.Equal(t, []models.Kind{models.KindGreeting}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindGreeting}, w.carrier.kinds())
 	require.WithinDuration(t, monday.Add(2*time.Hour), w.carrier.sent[0].At, 5*time.Second)
 	require.Empty(t, w.status().Due)
 }
@@ -39,7 +39,7 @@ func TestSignUpIsGreetedInQuietHours(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, greetedLater, func(w *world, _ *coach.Rules) { w.state.GreetingAt, w.state.SignedUp = monday, true })
 	w.run(time.Hour)
-	require.Equal(t, []models.Kind{models.KindGreeting}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindGreeting}, w.carrier.kinds())
 	require.WithinDuration(t, monday, w.carrier.sent[0].At, 5*time.Second)
 }
 
@@ -51,7 +51,7 @@ func TestReplyInPlaceOfTheGreeting(t *testing.T) {
 	w.text(time.Hour, "hello, is this the walking thing?")
 	w.text(4*time.Hour, "thanks")
 	w.run(6 * time.Hour)
-	require.Equal(t, []models.Kind{models.KindReply, models.KindReply}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindReply, models.KindReply}, w.carrier.kinds())
 	first, second := w.model.requests[0].Messages[0].Content, w.model.requests[1].Messages[0].Content
 	require.Contains(t, first, "The person has had no message from you yet.")
 	require.NotContains(t, second, "The person has had no message from you yet.")
@@ -69,7 +69,7 @@ func TestFallbackInPlaceOfTheGreeting(t *testing.T) {
 	}
 	w.text(time.Hour, "hello")
 	w.run(6 * time.Hour)
-	require.Equal(t, []models.Kind{models.KindReply}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindReply}, w.carrier.kinds())
 	require.Equal(t, 1, strings.Count(w.carrier.sent[0].Body, "Reply STOP to end"))
 }
 
@@ -78,7 +78,7 @@ func TestNobodyIsGreetedWhoOptsOutBefore(t *testing.T) {
 	w := newWorld(t, greetedLater)
 	w.at(time.Hour, func() { w.deliver("STOP", "") })
 	w.run(6 * time.Hour)
-	require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
 	require.Empty(t, w.status().Due)
 }
 
@@ -96,7 +96,7 @@ func TestPausedBeforeTheGreeting(t *testing.T) {
 		w.env.UpdateWorkflow(models.UpdateResume, "n9", &updated{}, models.ResumeRequest{})
 	})
 	w.run(6 * time.Hour)
-	require.Equal(t, []models.Kind{models.KindGreeting}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindGreeting}, w.carrier.kinds())
 	require.WithinDuration(t, monday.Add(4*time.Hour), w.carrier.sent[0].At, 5*time.Second)
 }
 
@@ -110,7 +110,7 @@ func TestRestoredBeforeTheGreeting(t *testing.T) {
 		w.state.Restore, w.state.GreetingAt = true, at
 	})
 	w.run(5 * time.Hour)
-	require.Equal(t, []models.Kind{models.KindGreeting}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindGreeting}, w.carrier.kinds())
 	require.WithinDuration(t, monday.Add(2*time.Hour), w.carrier.sent[0].At, 5*time.Second)
 }
 

@@ -28,7 +28,7 @@ func TestUnenrollWithEverythingPending(t *testing.T) {
 	w.run(48 * time.Hour)
 	require.NoError(t, w.env.GetWorkflowError(), "the workflow ends by itself")
 	require.True(t, u.done)
-	require.Equal(t, []models.Kind{models.KindNotice}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindNotice}, w.carrier.kinds())
 	require.True(t, w.status().Ended)
 	require.Empty(t, w.status().Due)
 }
@@ -42,7 +42,7 @@ func TestUnenrollDuringATurnSendsNoReplyAfterTheNotice(t *testing.T) {
 		return say("too late"), nil
 	}
 	w.run(time.Hour)
-	require.Equal(t, []models.Kind{models.KindNotice}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindNotice}, w.carrier.kinds())
 }
 
 func TestCommandsAfterLeavingAreRefused(t *testing.T) {
@@ -109,7 +109,7 @@ func TestOperatorCommands(t *testing.T) {
 		w.update(2*time.Minute, models.UpdateSendMessage, models.SendMessageRequest{OutboxID: row.ID})
 		w.text(3*time.Minute, "ok")
 		w.run(10 * time.Minute)
-		require.Equal(t, []models.Kind{models.KindOperator, models.KindReply}, w.carrier.kinds(), "once, although asked twice")
+		require.Equal(t, []models.EntryKind{models.KindOperator, models.KindReply}, w.carrier.kinds(), "once, although asked twice")
 		require.Contains(t, fmt.Sprint(w.model.requests[0].Messages), "We moved to Tuesday.", "the model knows what was sent")
 	})
 }
@@ -193,7 +193,7 @@ func TestRestoredLife(t *testing.T) {
 	ctx := context.Background()
 	open := w.accept("are you there?")
 	_, err := w.store.BeginTurn(ctx, models.PrepareTurnInput{ParticipantID: "conv_1", TurnID: "conv_1-t7", Number: 7,
-		Mode: models.ModeFeedback, Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: []int64{open.MessageID}, Now: monday})
+		Mode: models.ModeFeedback, Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{open.MessageID}, Now: monday})
 	require.NoError(t, err)
 	require.NoError(t, w.store.SaveState(ctx, models.SaveStateInput{ParticipantID: "conv_1", Mode: models.ModeFeedback, Now: monday,
 		Schedules: []models.Schedule{{ID: "sch-1", Type: models.ScheduleFixed, At: "12:00"}}}))
@@ -206,7 +206,7 @@ func TestRestoredLife(t *testing.T) {
 	w.text(time.Hour, "and now?")
 	w.at(time.Hour+time.Minute, func() { w.env.SignalWorkflow(models.SignalMessageReceived, open) })
 	w.run(4 * time.Hour)
-	require.Equal(t, []models.Kind{models.KindReply, models.KindReply, models.KindPrompt}, w.carrier.kinds()[:3])
+	require.Equal(t, []models.EntryKind{models.KindReply, models.KindReply, models.KindPrompt}, w.carrier.kinds()[:3])
 	require.Equal(t, "ok: are you there?", w.carrier.sent[0].Body)
 	require.Equal(t, "ok: and now?", w.carrier.sent[1].Body)
 	require.WithinDuration(t, monday.Add(110*time.Minute), w.carrier.sent[2].At, 2*time.Second, "ten minutes before noon")

@@ -202,7 +202,7 @@ func TestMessageToolAndStop(t *testing.T) {
 		})
 		w.text(0, "how does my week look")
 		w.run(time.Hour)
-		require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
+		require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
 	})
 	t.Run("C12 a text that comes too late is not written", func(t *testing.T) {
 		t.Parallel()
@@ -213,7 +213,7 @@ func TestMessageToolAndStop(t *testing.T) {
 		}
 		w.text(0, "how does my week look")
 		w.run(time.Hour)
-		require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
+		require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
 		_, err := w.store.Outbox(context.Background(), models.OutboxID(models.InterimMessageID("conv_1-t1", 1, 0), 1))
 		require.ErrorIs(t, err, models.ErrNotFound)
 	})

@@ -55,7 +55,7 @@ func withLocalOptions(ctx workflow.Context) workflow.Context {
 
 // roundTimeLimit returns the time limit of one round.
 func (t *turn) roundTimeLimit() time.Duration {
-	if t.plan.Kind == models.KindGreeting {
+	if t.plan.Kind == models.TurnGreeting {
 		return greetingPatience
 	}
 	return replyPatience

@@ -154,7 +154,7 @@ func (p *participant) restoreState(ctx workflow.Context) {
 // isStillNeeded reports whether a planned turn still has work: a turn that
 // answers texts needs some; an earlier turn may have taken them along.
 func (p *participant) isStillNeeded(plan models.TurnPlan) bool {
-	answers := plan.Kind == models.KindReply || plan.Kind == models.KindMessage
+	answers := plan.Kind == models.TurnReply || plan.Kind == models.TurnMessage
 	return !answers || len(p.state.Inbox.Items) > 0
 }
 

@@ -48,7 +48,7 @@ func TestLongReplyArrivesInParts(t *testing.T) {
 	w := newWorld(t, answering(long))
 	w.text(0, "what now?")
 	w.run(time.Minute)
-	require.Equal(t, []models.Kind{models.KindReply, models.KindReply, models.KindReply}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindReply, models.KindReply, models.KindReply}, w.carrier.kinds())
 	bodies := w.carrier.bodies()
 	require.Equal(t, strings.Fields(plain), strings.Fields(strings.Join(bodies, " ")))
 	for _, body := range bodies {
@@ -134,7 +134,7 @@ func TestPromptInPartsCountsOnce(t *testing.T) {
 	})
 	require.NoError(t, err)
 	w.run(time.Hour)
-	require.Equal(t, []models.Kind{models.KindPrompt, models.KindPrompt, models.KindPrompt, models.KindDebug}, w.carrier.kinds()[:4],
+	require.Equal(t, []models.EntryKind{models.KindPrompt, models.KindPrompt, models.KindPrompt, models.KindDebug}, w.carrier.kinds()[:4],
 		"the debug text comes behind the parts")
 	profile, err := w.store.Profile(context.Background(), "conv_1")
 	require.NoError(t, err)

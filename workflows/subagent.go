@@ -95,7 +95,7 @@ func (s *subagentRun) timeLeft(ctx workflow.Context) time.Duration {
 func (s *subagentRun) roundInput(ctx workflow.Context, plain bool) models.CallModelInput {
 	in := models.CallModelInput{
 		ParticipantID: s.ParticipantID, TurnID: s.Subagent.TurnID, Step: s.rounds, Mode: s.Mode,
-		Kind: models.KindSubagent, NoTools: plain,
+		Kind: models.TurnSubagent, NoTools: plain,
 	}
 	if s.rounds == 1 {
 		in.Begin = &models.PrepareTurnInput{
@@ -108,7 +108,7 @@ func (s *subagentRun) roundInput(ctx workflow.Context, plain bool) models.CallMo
 
 // turnPlan returns the plan of the subagent's turn.
 func (s *subagentRun) turnPlan() models.TurnPlan {
-	return models.TurnPlan{Kind: models.KindSubagent, Subagent: s.Subagent}
+	return models.TurnPlan{Kind: models.TurnSubagent, Subagent: s.Subagent}
 }
 
 // turnNumber returns the number of the turn which started the subagent.

@@ -55,7 +55,7 @@ func (p *participant) runTurn(ctx workflow.Context, plan models.TurnPlan) {
 // are answered.
 func (t *turn) runKind(ctx workflow.Context) {
 	t.takeTexts()
-	if t.plan.Kind == models.KindMessage {
+	if t.plan.Kind == models.TurnMessage {
 		t.storeTexts(ctx)
 		return
 	}
@@ -81,7 +81,7 @@ func (t *turn) giveWay() {
 // addMissed has the prompt that a turn was to send recorded as missed; for turns
 // of other kinds it does nothing. A prompt that the tables know stays as it is.
 func (p *participant) addMissed(plan models.TurnPlan, reason string) {
-	if plan.Kind == models.KindPrompt {
+	if plan.Kind == models.TurnPrompt {
 		p.unsaved.missed = append(p.unsaved.missed, models.MissedPrompt{ScheduleID: plan.ScheduleID, Slot: plan.Slot, Reason: reason})
 	}
 }
@@ -108,7 +108,7 @@ type turnText struct {
 func (t *turn) chooseText(ctx workflow.Context) (turnText, bool) {
 	source := t.plan.Kind.Spec().Source
 	switch {
-	case t.plan.Kind == models.KindCheckIn:
+	case t.plan.Kind == models.TurnCheckIn:
 		return t.checkIn(ctx)
 	case source == models.SourceStep:
 		return t.runRounds(ctx)
@@ -149,8 +149,8 @@ func (t *turn) applyPrepared(out *models.PrepareTurnResult) {
 // takeTexts empties the inbox into the turn, for the turns that read it. The
 // confirmation of an opt-out takes along what will get no answer.
 func (t *turn) takeTexts() {
-	parting := t.plan.Kind == models.KindConsent && t.participant.state.Status == models.StatusOptedOut
-	if t.plan.Kind != models.KindReply && t.plan.Kind != models.KindMessage && !parting {
+	parting := t.plan.Kind == models.TurnConsent && t.participant.state.Status == models.StatusOptedOut
+	if t.plan.Kind != models.TurnReply && t.plan.Kind != models.TurnMessage && !parting {
 		return
 	}
 	items := t.participant.state.Inbox.Items
@@ -172,7 +172,7 @@ func (t *turn) takeTexts() {
 // where the texts were written.
 func (t *turn) countTakeable() int {
 	items := t.participant.state.Inbox.Items
-	if t.plan.Kind != models.KindReply || len(items) == 0 {
+	if t.plan.Kind != models.TurnReply || len(items) == 0 {
 		return len(items)
 	}
 	channel := items[0].Channel
@@ -265,7 +265,7 @@ func (t *turn) roundInput(ctx workflow.Context, step int, plain bool) models.Cal
 		TurnID:        t.id, Step: step, Mode: t.mode, Kind: t.plan.Kind, Introduce: t.plan.Introduce, NoTools: plain,
 		Begin: t.beginInput(ctx), TimeLimit: t.roundTimeLimit(),
 	}
-	if t.plan.Kind == models.KindReply && !plain {
+	if t.plan.Kind == models.TurnReply && !plain {
 		state := t.participant.state.Clone()
 		in.State = &state
 	}
@@ -307,7 +307,7 @@ func (t *turn) awaitActivity(ctx workflow.Context, future workflow.Future, out a
 // times, so that a participant who never stops typing is answered too.
 func (t *turn) takeLateMessages() bool {
 	t.participant.receiveSignals()
-	if t.plan.Kind != models.KindReply || t.reruns >= maxReruns || t.countTakeable() == 0 {
+	if t.plan.Kind != models.TurnReply || t.reruns >= maxReruns || t.countTakeable() == 0 {
 		return false
 	}
 	t.reruns++

@@ -159,7 +159,7 @@ func TestStopDuringAnUnsettledSend(t *testing.T) {
 	w.says(20*time.Second, "STOP", "")
 	w.run(2 * time.Hour)
 	require.Len(t, posts, 1)
-	require.Equal(t, []models.Kind{models.KindConsent}, w.carrier.kinds())
+	require.Equal(t, []models.EntryKind{models.KindConsent}, w.carrier.kinds())
 	row, err := w.store.Outbox(context.Background(), "conv_1-t1-p1")
 	require.NoError(t, err)
 	require.Equal(t, []any{models.OutboxUnknown, "opted_out"}, []any{row.Status, row.ErrorCode})

@@ -224,7 +224,7 @@ func withRules(change func(*coach.Rules)) option {
 // sent is one text that reached the carrier.
 type sent struct {
 	At   time.Time
-	Kind models.Kind
+	Kind models.EntryKind
 	Body string
 }
 
@@ -257,17 +257,17 @@ func (c *carrier) Find(context.Context, models.SMS, time.Duration) (models.Looku
 }
 
 // kinds lists what was sent, in order.
-func (c *carrier) kinds() []models.Kind {
+func (c *carrier) kinds() []models.EntryKind {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kinds := []models.Kind{}
+	kinds := []models.EntryKind{}
 	for _, s := range c.sent {
 		kinds = append(kinds, s.Kind)
 	}
 	return kinds
 }
 
-func (c *carrier) of(kind models.Kind) []sent {
+func (c *carrier) of(kind models.EntryKind) []sent {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []sent

@@ -98,7 +98,7 @@ type stretch struct {
 // for a reply.
 type told struct {
 	At   time.Time
-	Kind models.Kind
+	Kind models.EntryKind
 	Due  string
 }
 
@@ -303,7 +303,7 @@ func (b *stubActivities) CallModel(_ context.Context, in models.CallModelInput) 
 	}
 	own := models.CallRef{Name: "own", InWorkflow: true}
 	switch {
-	case in.Kind != models.KindReply || in.Step > 1:
+	case in.Kind != models.TurnReply || in.Step > 1:
 		out.HasText = true
 	case in.TurnID == models.TurnID("conv_1", 1):
 		out.Calls = []models.CallRef{own, own}
@@ -329,7 +329,7 @@ func (b *stubActivities) SendTurn(_ context.Context, in models.SendTurnInput) (m
 	}
 	b.ended[in.End.TurnID] = true
 	now, plan := b.env.Now().UTC(), in.End.Plan
-	if delay, answered := b.s.hears(told{At: now, Kind: plan.Kind, Due: plan.PromptID}); answered {
+	if delay, answered := b.s.hears(told{At: now, Kind: plan.Kind.Entry(), Due: plan.PromptID}); answered {
 		b.texted(delay)
 	}
 	return models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxQueued, AcceptedAt: now}}, nil
@@ -361,7 +361,7 @@ func (s *stretch) check() {
 			replies++
 			continue
 		}
-		require.Contains(s.t, []models.Kind{models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup}, text.Kind)
+		require.Contains(s.t, []models.EntryKind{models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup}, text.Kind)
 		key := told{Kind: text.Kind, Due: text.Due}
 		require.False(s.t, once[key], "doubled: %s of %s", text.Kind, text.Due)
 		once[key] = true
@@ -480,12 +480,12 @@ func (s *stretch) target(date, clock string) time.Time {
 // step; those who do answer get replies.
 func (s *stretch) sawEverything() {
 	s.t.Helper()
-	count := map[models.Kind]int{}
+	count := map[models.EntryKind]int{}
 	for _, text := range s.told {
 		count[text.Kind]++
 	}
 	require.GreaterOrEqual(s.t, count[models.KindPrompt], 2*363)
-	for _, kind := range []models.Kind{models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup} {
+	for _, kind := range []models.EntryKind{models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup} {
 		require.Positive(s.t, count[kind], kind)
 	}
 	if !s.silent {

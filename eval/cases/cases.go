@@ -122,7 +122,7 @@ type Wants struct {
 	// list means none.
 	Schedules *[]string `yaml:"schedules"`
 	// Sends are the kinds of what went out, in order.
-	Sends []models.Kind `yaml:"sends"`
+	Sends []models.EntryKind `yaml:"sends"`
 }
 
 // Call is a tool call to look for.

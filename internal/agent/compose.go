@@ -24,7 +24,7 @@ const (
 type Input struct {
 	Context models.TurnContext
 	Mode    models.Mode
-	Kind    models.Kind
+	Kind    models.TurnKind
 	// Introduce says that the reply is the first message that the person gets
 	// from the programme.
 	Introduce    bool
@@ -78,10 +78,10 @@ func Compose(lib *prompts.Library, in Input) (models.ChatRequest, error) {
 // is empty for replies.
 func cueFor(lib *prompts.Library, in Input) (string, error) {
 	switch in.Kind { //nolint:exhaustive // the others have none
-	case models.KindGreeting:
+	case models.TurnGreeting:
 		text, err := lib.Render(prompts.GreetingHint, prompts.PersonaData{Programme: in.Programme})
 		return marks.Hint + text, err
-	case models.KindPrompt:
+	case models.TurnPrompt:
 		text, err := lib.Render(prompts.HabitPromptRequest, prompts.RequestData{Notes: toOneLine(in.Context.Instruction)})
 		return marks.Task + text, err
 	}

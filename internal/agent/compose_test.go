@@ -43,7 +43,7 @@ func specsFor(t testing.TB, mode models.Mode) []models.ToolSpec {
 	return registry.For(mode)
 }
 
-func newEntry(id int64, role models.Role, kind models.Kind, text string) models.Message {
+func newEntry(id int64, role models.Role, kind models.EntryKind, text string) models.Message {
 	return models.Message{ID: id, Role: role, Kind: kind, Text: text, At: tuesday.Add(time.Duration(id-100) * time.Minute)}
 }
 
@@ -117,7 +117,7 @@ func requireGolden(t *testing.T, name string, req models.ChatRequest) {
 func baseInput(t testing.TB) Input {
 	return Input{
 		Context: models.TurnContext{Turn: models.Turn{ID: "conv_1-t2"}, Participant: newParticipant()},
-		Mode:    models.ModeIntake, Kind: models.KindReply, Tools: specsFor(t, models.ModeIntake),
+		Mode:    models.ModeIntake, Kind: models.TurnReply, Tools: specsFor(t, models.ModeIntake),
 		Now: tuesday, Zone: newYork(t), HistoryLimit: 30, Model: "coach-large",
 	}
 }
@@ -130,7 +130,7 @@ func TestComposeGolden(t *testing.T) {
 		edit func(in *Input)
 	}{
 		{"greeting", func(in *Input) {
-			in.Kind, in.Tools = models.KindGreeting, nil
+			in.Kind, in.Tools = models.TurnGreeting, nil
 			in.Context.Participant.Locale = "de-AT"
 			in.Context.Participant.ZoneAssumed = true
 		}},
@@ -251,11 +251,11 @@ func TestInitiatedMessagesNameTheirLanguage(t *testing.T) {
 		person.Locale = tt.locale
 		in := baseInput(t)
 		in.Tools, in.Context.Participant = nil, person
-		in.Kind = models.KindGreeting
+		in.Kind = models.TurnGreeting
 		greeting, err := Compose(lib, in)
 		require.NoError(t, err)
 		require.Regexp(t, "\n# Language\nWrite this message in "+tt.language+"[ ,]", greeting.Messages[0].Content, tt.locale)
-		in.Kind = models.KindCheckIn
+		in.Kind = models.TurnCheckIn
 		checkIn, err := ComposeCheckIn(lib, in)
 		require.NoError(t, err)
 		habit, err := ComposeHabitPrompt(lib, HabitInput{Profile: fullProfile(), Name: "Ada", Locale: tt.locale, Now: tuesday})
@@ -301,7 +301,7 @@ func TestNowHoldsTheClockOnly(t *testing.T) {
 func TestGreetingEndsWithTheHint(t *testing.T) {
 	for _, limit := range []int{30, 0, -1} {
 		in := baseInput(t)
-		in.Kind, in.HistoryLimit = models.KindGreeting, limit
+		in.Kind, in.HistoryLimit = models.TurnGreeting, limit
 		req, err := Compose(loadLibrary(t), in)
 		require.NoError(t, err)
 		last := req.Messages[len(req.Messages)-1]
@@ -313,7 +313,7 @@ func TestGreetingEndsWithTheHint(t *testing.T) {
 
 func TestGreetingHintStandsBeforeItsRounds(t *testing.T) {
 	in := baseInput(t)
-	in.Kind = models.KindGreeting
+	in.Kind = models.TurnGreeting
 	in.Context.Window = []models.Message{userEntry(3, "hello?")}
 	in.Context.Steps = []models.Step{{Number: 1, AfterMessage: 2, Calls: asJSON(t, []models.ToolCall{newCall("a", "scheduler", `{"action":"list"}`)})}}
 	req, err := Compose(loadLibrary(t), in)
@@ -329,7 +329,7 @@ func TestGreetingHintStandsBeforeItsRounds(t *testing.T) {
 
 func TestPromptTurnHasItsTask(t *testing.T) {
 	in := baseInput(t)
-	in.Kind, in.Tools = models.KindPrompt, nil
+	in.Kind, in.Tools = models.TurnPrompt, nil
 	in.Zone, in.Programme = nil, "Steps"
 	req, err := Compose(loadLibrary(t), in)
 	require.NoError(t, err)

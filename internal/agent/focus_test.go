@@ -233,7 +233,7 @@ func TestFocusStays(t *testing.T) {
 	})
 	t.Run("C1 no text, no call", func(t *testing.T) {
 		w := newWorld(t).loadFocuses(stress, sleep)
-		w.kind = models.KindGreeting
+		w.kind = models.TurnGreeting
 		w.beginTurn(ann)
 		require.Equal(t, "focus stress first: no text", focusDecision(t, w.runRound()))
 		require.Zero(t, w.model.count(chooser))

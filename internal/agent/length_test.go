@@ -62,7 +62,7 @@ func TestAnswerThatWasCutOff(t *testing.T) {
 	})
 	t.Run("a habit prompt", func(t *testing.T) {
 		w := newWorld(t)
-		w.kind = models.KindPrompt
+		w.kind = models.TurnPrompt
 		w.beginTurn(ann)
 		w.model.on(chat, cutOff("After coffee, walk five minutes. It gives you"), said{text: "After coffee, walk."})
 		require.Equal(t, "After coffee, walk.", w.runRound().Text)

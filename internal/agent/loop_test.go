@@ -433,7 +433,7 @@ func TestNoDirectExecution(t *testing.T) {
 
 func TestHabitPrompt(t *testing.T) {
 	w := newWorld(t)
-	w.kind = models.KindPrompt
+	w.kind = models.TurnPrompt
 	w.beginTurn(ann)
 	w.model.on(chat, textAnswers("After coffee, walk five minutes.")...)
 	require.Equal(t, "After coffee, walk five minutes.", w.runRound().Text)

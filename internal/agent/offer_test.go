@@ -190,12 +190,12 @@ func (w *world) walk(steps string) {
 	w.openAgent()
 	w.model.on(router, textAnswers("search_memory", "none")...)
 	w.model.on(planner, textAnswers(steps, "", steps, "")...)
-	for _, kind := range []models.Kind{models.KindGreeting, models.KindPrompt, models.KindCheckIn} {
+	for _, kind := range []models.TurnKind{models.TurnGreeting, models.TurnPrompt, models.TurnCheckIn} {
 		w.kind, w.steps, w.runs = kind, nil, nil
 		w.beginTurn(ann)
 		w.runRound()
 	}
-	w.kind = models.KindReply
+	w.kind = models.TurnReply
 	for _, last := range []models.CallModelInput{{}, {}, {NoTools: true}, {NoTools: true, Last: true}} {
 		w.model.on(chat, callAnswer("search_memory", `{"query":"knee"}`), said{text: `{"tool": "list_memories"}`}, said{text: "Fine."})
 		w.addText("What do you know about my sore knee, and can you text me at eight?").runRound()
@@ -256,7 +256,7 @@ func TestToolListOfAConversation(t *testing.T) {
 // instructions of a mode.
 func TestGreetingCarriesNoTools(t *testing.T) {
 	w := newWorld(t)
-	w.kind = models.KindGreeting
+	w.kind = models.TurnGreeting
 	w.beginTurn(ann)
 	w.runRound()
 	req := w.lastRequest(chat)

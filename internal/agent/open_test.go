@@ -152,7 +152,7 @@ func TestRedactionFailsClosed(t *testing.T) {
 		}
 		return text
 	}()
-	for _, kind := range []models.Kind{models.KindReply, models.KindPrompt, models.KindCheckIn} {
+	for _, kind := range []models.TurnKind{models.TurnReply, models.TurnPrompt, models.TurnCheckIn} {
 		t.Run(string(kind), func(t *testing.T) {
 			w := newWorld(t)
 			w.kind = kind
@@ -223,7 +223,7 @@ func TestRedacted(t *testing.T) {
 			c.Profile.AdditionalInfo = "or at ann2@example.com"
 		}
 		w.addText("what do you know about me?").runRound()
-		w.kind = models.KindPrompt
+		w.kind = models.TurnPrompt
 		w.addText("").runRound()
 		require.NotContains(t, w.model.everything(), "@example.com")
 	})

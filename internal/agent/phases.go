@@ -74,7 +74,7 @@ func (r *round) twoPhase(ctx context.Context, request models.ChatRequest) (model
 // tool. It holds as much of the conversation as request, which may have been
 // shortened. A subagent's instructions name none as they are.
 func (r *round) withoutTools(request models.ChatRequest) (models.ChatRequest, error) {
-	if r.input.Kind == models.KindSubagent {
+	if r.input.Kind == models.TurnSubagent {
 		return request, nil
 	}
 	words, err := r.composeRequest(nil)

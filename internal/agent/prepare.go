@@ -19,7 +19,7 @@ import (
 type turn struct {
 	context models.TurnContext
 	mode    models.Mode
-	kind    models.Kind
+	kind    models.TurnKind
 	offer   Offer
 	zone    *time.Location
 	now     time.Time
@@ -58,7 +58,7 @@ type Prepared struct {
 // queryText returns the text that is being answered. It is empty for a turn
 // that answers none.
 func (t turn) queryText() string {
-	if t.kind == models.KindPrompt || t.kind == models.KindCheckIn {
+	if t.kind == models.TurnPrompt || t.kind == models.TurnCheckIn {
 		return ""
 	}
 	var texts []string
@@ -110,7 +110,7 @@ func (t turn) offeredNames() []string { return specNames(t.offer.allSpecs()) }
 // no text has nothing to route, plan or search for.
 func (a *Agent) prepareRound(ctx context.Context, tr *trace, t turn) Prepared {
 	query := t.queryText()
-	if t.kind == models.KindGreeting {
+	if t.kind == models.TurnGreeting {
 		// The first message must carry the legal footer and calls no tool.
 		t.offer = Offer{}
 	}
@@ -133,7 +133,7 @@ func (a *Agent) prepareRound(ctx context.Context, tr *trace, t turn) Prepared {
 		out.Parts = plan.Split(query, t.context.Participant.Locale)
 	}
 	out.Memory = a.composeMemory(ctx, tr, t, out.Plan)
-	if t.kind == models.KindReply && a.memoryStepFor(t) == MemoryBefore {
+	if t.kind == models.TurnReply && a.memoryStepFor(t) == MemoryBefore {
 		out.Memory = a.rememberFirst(ctx, tr, t, out.Memory)
 	}
 	return out

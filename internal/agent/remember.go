@@ -21,7 +21,7 @@ const stepFacts = 30
 // up: a person's text that is more than a greeting, thanks or assent. Without a
 // memory step after the reply only a summary or a note may be due.
 func (a *Agent) Worth(c models.TurnContext) bool {
-	if c.Turn.Kind != models.KindReply || !plan.Needed(personTexts(c)) {
+	if c.Turn.Kind != models.TurnReply || !plan.Needed(personTexts(c)) {
 		return false
 	}
 	return a.memoryStepFor(turn{context: c}) == MemoryAfter || len(c.Steps) > 0 && isSummaryDue(c.Steps[len(c.Steps)-1])

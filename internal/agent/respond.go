@@ -40,11 +40,11 @@ const manyCalls, manySearches = 1 << 20, 3
 // Errors are those of the model, and of redaction, which fails closed.
 func (a *Agent) Respond(ctx context.Context, in Round) (models.Step, error) {
 	switch in.Input.Kind { //nolint:exhaustive // the others are conversation
-	case models.KindPrompt:
+	case models.TurnPrompt:
 		return a.runHabitPrompt(ctx, in)
-	case models.KindCheckIn:
+	case models.TurnCheckIn:
 		return a.runCheckIn(ctx, in)
-	case models.KindSubagent:
+	case models.TurnSubagent:
 		return a.runSubagent(ctx, in)
 	}
 	clean, err := a.clean.Turn(in.Context)

@@ -49,11 +49,11 @@ func systemMessage(lib *prompts.Library, in Input) (string, error) {
 // the person is answered, else the one message that is wanted.
 func (w *sectionWriter) addTask(in Input) {
 	switch in.Kind { //nolint:exhaustive // the others answer the person
-	case models.KindGreeting:
+	case models.TurnGreeting:
 		w.addPrompt("Task: greeting", prompts.Greeting)
 		w.addLanguage(in.Context.Participant.Locale, true)
 		return
-	case models.KindPrompt:
+	case models.TurnPrompt:
 		w.addPrompt("Task: habit prompt", prompts.HabitPrompt)
 		w.addLanguage(in.Context.Participant.Locale, false)
 		return
@@ -276,7 +276,7 @@ func (w *sectionWriter) addNotes(in Input) {
 		w.addSection("Introduction", []string{"The person has had no message from you yet. Begin the reply by saying that this is " + w.programme + " and that you are an automated coach, then answer. " +
 			"A line about costs and about the words STOP and HELP is added below your message, in the language of the programme's fixed texts. Do not write it yourself."})
 	}
-	if len(in.Tools) == 0 && in.Kind != models.KindGreeting {
+	if len(in.Tools) == 0 && in.Kind != models.TurnGreeting {
 		w.addPrompt("This round", prompts.NoTools)
 	}
 }

@@ -168,7 +168,7 @@ func TestWindowIsCutInBlocks(t *testing.T) {
 
 // The texts of a turn are all kept, also where something was sent between them.
 func TestWindowKeepsTheTextsOfTheTurn(t *testing.T) {
-	of := func(id int64, turn int, role models.Role, kind models.Kind) models.Message {
+	of := func(id int64, turn int, role models.Role, kind models.EntryKind) models.Message {
 		return models.Message{ID: id, TurnID: models.TurnID("conv_1", turn), Role: role, Kind: kind, Text: "text"}
 	}
 	entries := []models.Message{

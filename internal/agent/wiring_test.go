@@ -439,7 +439,7 @@ func TestStagesAskTheSmallModel(t *testing.T) {
 			}
 		})
 	}
-	for _, kind := range []models.Kind{models.KindReply, models.KindGreeting, models.KindPrompt, models.KindCheckIn, models.KindSubagent} {
+	for _, kind := range []models.TurnKind{models.TurnReply, models.TurnGreeting, models.TurnPrompt, models.TurnCheckIn, models.TurnSubagent} {
 		t.Run("J40 the chat model writes: "+string(kind), func(t *testing.T) {
 			w := newWorld(t)
 			w.settings.ChatModel = "gpt-another"

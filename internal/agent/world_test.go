@@ -277,7 +277,7 @@ type world struct {
 	settings agent.Settings
 	offer    agent.Offer
 	mode     models.Mode
-	kind     models.Kind
+	kind     models.TurnKind
 	zones    func(string) (*time.Location, error)
 	now      time.Time
 	library  *prompts.Library
@@ -301,7 +301,7 @@ func newWorld(t testing.TB) *world {
 	facts, err := memory.New(memory.Config{Database: people.Database()})
 	require.NoError(t, err)
 	w := &world{
-		t: t, people: people, now: start, mode: models.ModeIntake, kind: models.KindReply, zones: time.LoadLocation,
+		t: t, people: people, now: start, mode: models.ModeIntake, kind: models.TurnReply, zones: time.LoadLocation,
 		rows:  &rows{Store: facts, calls: map[string]int{}, fails: map[string]error{}},
 		model: newScriptedModel(), vectors: &vectors{},
 		settings: agent.Settings{
@@ -460,7 +460,7 @@ func (w *world) endTurn() {
 	w.addEntry(models.Message{TurnID: w.turnID(), Role: models.RoleAssistant, Kind: models.KindReply, Text: text})
 }
 
-func (w *world) addJSON(kind models.Kind, role models.Role, value any) {
+func (w *world) addJSON(kind models.EntryKind, role models.Role, value any) {
 	text, err := json.Marshal(value)
 	require.NoError(w.t, err)
 	w.addEntry(models.Message{TurnID: w.turnID(), Role: role, Kind: kind, Text: string(text)})

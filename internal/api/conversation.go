@@ -9,7 +9,7 @@ import (
 // HistoryEntry is an entry of the conversation. Text is personal data.
 type HistoryEntry struct {
 	Role     models.Role         `json:"role"`
-	Kind     models.Kind         `json:"kind"`
+	Kind     models.EntryKind    `json:"kind"`
 	Text     string              `json:"text"`
 	At       time.Time           `json:"at"`
 	Channel  models.Channel      `json:"channel"`

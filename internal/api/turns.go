@@ -8,19 +8,19 @@ import (
 
 // TurnSummary is a turn as the API lists it; no personal data.
 type TurnSummary struct {
-	ID            string       `json:"id"`
-	Number        int          `json:"number"`
-	Kind          models.Kind  `json:"kind"`
-	Mode          models.Mode  `json:"mode"`
-	Outcome       string       `json:"outcome" doc:"Where the words came from (step, fixed, fallback, prepared, outbox, subagent, silent), or canceled; failed for a subagent without a result; empty while the turn runs."`
-	StartedAt     time.Time    `json:"started_at"`
-	FinishedAt    *time.Time   `json:"finished_at"`
-	PromptVersion string       `json:"prompt_version"`
-	Arm           string       `json:"arm,omitempty" doc:"Arm of the participant when the turn began; left out where there was none."`
-	StudyVersion  int64        `json:"study_version,omitempty" doc:"Version of the study whose settings were in force; left out for turns from before there were studies."`
-	Rounds        int          `json:"rounds"`
-	Tools         []string     `json:"tools" nullable:"false" doc:"Names of the tools that were called, in order."`
-	Tokens        models.Usage `json:"tokens" doc:"Of all model calls of the turn; cached is a part of prompt."`
+	ID            string          `json:"id"`
+	Number        int             `json:"number"`
+	Kind          models.TurnKind `json:"kind"`
+	Mode          models.Mode     `json:"mode"`
+	Outcome       string          `json:"outcome" doc:"Where the words came from (step, fixed, fallback, prepared, outbox, subagent, silent), or canceled; failed for a subagent without a result; empty while the turn runs."`
+	StartedAt     time.Time       `json:"started_at"`
+	FinishedAt    *time.Time      `json:"finished_at"`
+	PromptVersion string          `json:"prompt_version"`
+	Arm           string          `json:"arm,omitempty" doc:"Arm of the participant when the turn began; left out where there was none."`
+	StudyVersion  int64           `json:"study_version,omitempty" doc:"Version of the study whose settings were in force; left out for turns from before there were studies."`
+	Rounds        int             `json:"rounds"`
+	Tools         []string        `json:"tools" nullable:"false" doc:"Names of the tools that were called, in order."`
+	Tokens        models.Usage    `json:"tokens" doc:"Of all model calls of the turn; cached is a part of prompt."`
 }
 
 // TurnPage is one page of turns; NextBefore is null on the last.
@@ -66,9 +66,9 @@ type Origin struct {
 
 // Text is an entry of the conversation.
 type Text struct {
-	Kind models.Kind `json:"kind"`
-	Text string      `json:"text"`
-	At   time.Time   `json:"at"`
+	Kind models.EntryKind `json:"kind"`
+	Text string           `json:"text"`
+	At   time.Time        `json:"at"`
 }
 
 // Round is one round: what the model was given, what it answered.
@@ -136,7 +136,7 @@ const (
 type Delivery struct {
 	ID        string              `json:"id"`
 	Part      int                 `json:"part"`
-	Kind      models.Kind         `json:"kind"`
+	Kind      models.EntryKind    `json:"kind"`
 	Text      string              `json:"text"`
 	Status    models.OutboxStatus `json:"status"`
 	ErrorCode string              `json:"error_code,omitempty"`

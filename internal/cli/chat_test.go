@@ -29,7 +29,7 @@ type coach struct {
 	mute     bool
 }
 
-func (c *coach) say(role models.Role, kind models.Kind, text string) {
+func (c *coach) say(role models.Role, kind models.EntryKind, text string) {
 	at := time.Date(2026, 11, 24, 13, 0, len(c.history), 0, time.UTC)
 	c.history = append(c.history, api.HistoryEntry{Role: role, Kind: kind, Text: text, At: at})
 }

@@ -28,10 +28,10 @@ func TestCheckInWaitsForAnIntervalWithoutContact(t *testing.T) {
 			return []models.Effect{due(s), setDue(models.DueDebounce, "", s.Now.Add(2*time.Second))}
 		}},
 		{"an operator's message", models.Event{Kind: models.EventSend, OutboxID: "o1"}, nil, func(s Input) []models.Effect {
-			return []models.Effect{due(s), turn(models.TurnPlan{Kind: models.KindOperator, OutboxID: "o1"})}
+			return []models.Effect{due(s), turn(models.TurnPlan{Kind: models.TurnOperator, OutboxID: "o1"})}
 		}},
 		{"the greeting", models.Event{Kind: models.EventEnrolled}, nil, func(s Input) []models.Effect {
-			return []models.Effect{due(s), turn(models.TurnPlan{Kind: models.KindGreeting})}
+			return []models.Effect{due(s), turn(models.TurnPlan{Kind: models.TurnGreeting})}
 		}},
 		{"a prompt that the carrier took", models.Event{Kind: models.EventPromptSent, Plan: models.TurnPlan{PromptID: "p1"}, At: instant(t, noon).Add(-time.Minute)},
 			func(s *Input) { s.Rules.ReminderDelay, s.Rules.AutoFeedbackDelay = 0, 0 }, func(s Input) []models.Effect {
@@ -43,7 +43,7 @@ func TestCheckInWaitsForAnIntervalWithoutContact(t *testing.T) {
 		{"a workflow that takes over", models.Event{Kind: models.EventRestored}, nil, func(s Input) []models.Effect { return []models.Effect{due(s)} }},
 		{"an operator's message while paused", models.Event{Kind: models.EventSend, OutboxID: "o1"}, func(s *Input) { s.State.Status = models.StatusPaused },
 			func(Input) []models.Effect {
-				return []models.Effect{turn(models.TurnPlan{Kind: models.KindOperator, OutboxID: "o1"})}
+				return []models.Effect{turn(models.TurnPlan{Kind: models.TurnOperator, OutboxID: "o1"})}
 			}},
 		{"no contact", models.Event{Kind: models.EventMode, Mode: models.ModeIntake}, nil, func(Input) []models.Effect { return nil }},
 		{"off", models.Event{Kind: models.EventTexts}, func(s *Input) { s.Rules.CheckIn = 0 }, func(Input) []models.Effect { return nil }},
@@ -83,7 +83,7 @@ func TestDueCheckIn(t *testing.T) {
 	}
 	looks := func(s Input, until string) []models.Effect {
 		return []models.Effect{setDue(models.DueCheckIn, "", s.Now.Add(6*time.Hour)),
-			turn(models.TurnPlan{Kind: models.KindCheckIn, Until: instant(t, until)})}
+			turn(models.TurnPlan{Kind: models.TurnCheckIn, Until: instant(t, until)})}
 	}
 	count := func(date string, n int) func(*Input) {
 		return func(s *Input) { s.State.CheckIns = models.CheckIns{Date: date, Sent: n} }

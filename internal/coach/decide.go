@@ -53,7 +53,7 @@ func (s Input) dispatchEvent(ev models.Event) (models.Decision, error) {
 		return s.moveZone(ev.Zone, ev.ZoneAssumed)
 	case models.EventSend:
 		p := s.newPlan()
-		p.startTurn(models.TurnPlan{Kind: models.KindOperator, OutboxID: ev.OutboxID})
+		p.startTurn(models.TurnPlan{Kind: models.TurnOperator, OutboxID: ev.OutboxID})
 		return p.toDecision(), nil
 	case models.EventUnenrolled:
 		return s.endParticipation(), nil
@@ -62,7 +62,7 @@ func (s Input) dispatchEvent(ev models.Event) (models.Decision, error) {
 	case models.EventTransitionAsk:
 		return s.planTransition(ev.Mode, ev.Delay)
 	case models.EventHelp:
-		return s.startTurn(models.TurnPlan{Kind: models.KindHelp}), nil
+		return s.startTurn(models.TurnPlan{Kind: models.TurnHelp}), nil
 	case models.EventRestored:
 		return s.onRestored()
 	case models.EventTakenOver:
@@ -105,9 +105,9 @@ func (s Input) onDue(due models.Due) (models.Decision, error) {
 	case models.DueAutoFeedback:
 		return s.handleDueAutoFeedback(due.Ref), nil
 	case models.DueFeedbackTimeout:
-		return s.handleDueFeedback(due, models.KindFeedbackQuestion)
+		return s.handleDueFeedback(due, models.TurnFeedbackQuestion)
 	case models.DueFeedbackFollowup:
-		return s.handleDueFeedback(due, models.KindFeedbackFollowup)
+		return s.handleDueFeedback(due, models.TurnFeedbackFollowup)
 	case models.DueDelayedTransition:
 		p := s.newPlan()
 		s.enterMode(p, models.Mode(due.Ref))
@@ -192,7 +192,7 @@ func (s Input) handleDueCheckIn() (models.Decision, error) {
 		p.setDue(models.DueCheckIn, "", at)
 		return p.toDecision(), nil
 	}
-	p.startTurn(models.TurnPlan{Kind: models.KindCheckIn, Until: s.Rules.Quiet.startIn(s.Now, zones)})
+	p.startTurn(models.TurnPlan{Kind: models.TurnCheckIn, Until: s.Rules.Quiet.startIn(s.Now, zones)})
 	return p.toDecision(), nil
 }
 
@@ -224,7 +224,7 @@ func decideAfterEnd(kind models.EventKind) models.Decision {
 // yet, so that it claims nothing.
 func (s Input) startSubagent(sub models.Subagent) (models.Decision, error) {
 	p := s.newPlan()
-	p.addEffect(models.Effect{Kind: models.EffectStartSubagent, Turn: &models.TurnPlan{Kind: models.KindSubagent, Subagent: sub}})
+	p.addEffect(models.Effect{Kind: models.EffectStartSubagent, Turn: &models.TurnPlan{Kind: models.TurnSubagent, Subagent: sub}})
 	out := p.toDecision()
 	if sub.Wait {
 		return out, nil
@@ -269,7 +269,7 @@ func (s Input) sendResult(turnID string) (models.Decision, error) {
 		p.setDue(models.DueResult, turnID, quiet)
 		return p.toDecision(), nil
 	}
-	p.startTurn(models.TurnPlan{Kind: models.KindResult, Subagent: models.Subagent{TurnID: turnID}})
+	p.startTurn(models.TurnPlan{Kind: models.TurnResult, Subagent: models.Subagent{TurnID: turnID}})
 	return p.toDecision(), nil
 }
 

@@ -116,9 +116,9 @@ func noteOf(t require.TestingT, d models.Decision) map[string]any {
 
 func TestDecideSimpleEvents(t *testing.T) {
 	s := at(t, noon)
-	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindGreeting})},
+	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.TurnGreeting})},
 		decide(t, s, models.Event{Kind: models.EventEnrolled}).Effects)
-	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindOperator, OutboxID: "o1"})},
+	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.TurnOperator, OutboxID: "o1"})},
 		decide(t, s, models.Event{Kind: models.EventSend, OutboxID: "o1"}).Effects)
 	require.Empty(t, decide(t, everything(s), models.Event{Kind: models.EventPromptFailed}).Effects)
 }
@@ -162,7 +162,7 @@ func TestDecideUnenrolled(t *testing.T) {
 		want = append(want, clearDue(kind))
 	}
 	want = append(want, clearPending, setStatus(models.StatusWithdrawn),
-		turn(models.TurnPlan{Kind: models.KindNotice}), models.Effect{Kind: models.EffectEnd})
+		turn(models.TurnPlan{Kind: models.TurnNotice}), models.Effect{Kind: models.EffectEnd})
 	require.Equal(t, want, got.Effects)
 }
 
@@ -192,8 +192,8 @@ func TestDecideTexts(t *testing.T) {
 		clearDue(models.DueReminder), clearDue(models.DueAutoFeedback),
 		clearDue(models.DueFeedbackTimeout), clearDue(models.DueFeedbackFollowup), clearPending,
 	}
-	reply := turn(models.TurnPlan{Kind: models.KindReply})
-	store := turn(models.TurnPlan{Kind: models.KindMessage})
+	reply := turn(models.TurnPlan{Kind: models.TurnReply})
+	store := turn(models.TurnPlan{Kind: models.TurnMessage})
 	now := instant(t, noon)
 	for _, c := range []struct {
 		name   string
@@ -223,7 +223,7 @@ func TestDecideTexts(t *testing.T) {
 }
 
 func TestDecideDebounce(t *testing.T) {
-	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindReply})},
+	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.TurnReply})},
 		decide(t, waiting(at(t, noon), time.Second), dueEvent(models.DueDebounce, "")).Effects)
 	require.Empty(t, decide(t, at(t, noon), dueEvent(models.DueDebounce, "")).Effects)
 	paused := waiting(at(t, noon), time.Second)

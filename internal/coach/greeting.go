@@ -29,7 +29,7 @@ func (s Input) onEnrolment() (models.Decision, error) {
 	case s.Rules.Silent:
 		return models.Decision{}, nil
 	case at.IsZero(), s.State.SignedUp && s.Now.Sub(at) <= promptReply:
-		return s.startTurn(models.TurnPlan{Kind: models.KindGreeting}), nil
+		return s.startTurn(models.TurnPlan{Kind: models.TurnGreeting}), nil
 	case at.After(s.Now) && s.isActive():
 		p := s.newPlan()
 		p.setDue(models.DueGreeting, "", at)
@@ -57,7 +57,7 @@ func (s Input) handleDueGreeting() (models.Decision, error) {
 		p.setDue(models.DueGreeting, "", at)
 		return p.toDecision(), err
 	}
-	p.startTurn(models.TurnPlan{Kind: models.KindGreeting})
+	p.startTurn(models.TurnPlan{Kind: models.TurnGreeting})
 	return p.toDecision(), nil
 }
 

@@ -72,7 +72,7 @@ func TestGreetingsAreSpread(t *testing.T) {
 }
 
 func TestEnrolled(t *testing.T) {
-	greeting := []models.Effect{turn(models.TurnPlan{Kind: models.KindGreeting})}
+	greeting := []models.Effect{turn(models.TurnPlan{Kind: models.TurnGreeting})}
 	const night, morning = "2026-01-15T22:30:00-05:00", "2026-01-16T08:03:00-05:00"
 	due := []models.Effect{setDue(models.DueGreeting, "", instant(t, morning))}
 	opens := []models.Effect{setDue(models.DueGreeting, "", instant(t, "2026-01-16T08:00:00-05:00"))}
@@ -104,7 +104,7 @@ func TestDueGreeting(t *testing.T) {
 	const when = "2026-01-16T08:03:00-05:00"
 	due := models.Event{Kind: models.EventDue, Due: models.Due{Kind: models.DueGreeting, At: instant(t, when)}}
 	t.Run("at its time", func(t *testing.T) {
-		require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindGreeting})}, decide(t, newEnrolled(t, when, when, false), due).Effects)
+		require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.TurnGreeting})}, decide(t, newEnrolled(t, when, when, false), due).Effects)
 	})
 	t.Run("the zone has changed, and it is quiet", func(t *testing.T) {
 		s := newEnrolled(t, when, when, false)
@@ -130,12 +130,12 @@ func TestTextBeforeTheGreeting(t *testing.T) {
 	s := waiting(newEnrolled(t, night, morning, false), time.Second)
 	s.State.Due = []models.Due{{Kind: models.DueGreeting, At: instant(t, morning)}}
 	s.Rules.Debounce = 0
-	want := []models.Effect{clearDue(models.DueGreeting), turn(models.TurnPlan{Kind: models.KindReply, Introduce: true})}
+	want := []models.Effect{clearDue(models.DueGreeting), turn(models.TurnPlan{Kind: models.TurnReply, Introduce: true})}
 	require.Equal(t, want, decide(t, s, models.Event{Kind: models.EventTexts}).Effects)
 	require.Equal(t, want, decide(t, s, dueEvent(models.DueDebounce, "")).Effects)
 	s.State.GreetingAt = time.Time{}
 	s.State.Due = nil
-	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.KindReply})}, decide(t, s, dueEvent(models.DueDebounce, "")).Effects)
+	require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: models.TurnReply})}, decide(t, s, dueEvent(models.DueDebounce, "")).Effects)
 }
 
 // TestGreetingAndPause: a pause holds the greeting, and resuming sets it again.

@@ -99,7 +99,7 @@ func (s Input) handleDueAutoFeedback(promptID string) models.Decision {
 
 // handleDueFeedback breaks the silence in feedback. One question, one follow-up
 // later, then nothing; in quiet hours either waits for their end.
-func (s Input) handleDueFeedback(due models.Due, kind models.Kind) (models.Decision, error) {
+func (s Input) handleDueFeedback(due models.Due, kind models.TurnKind) (models.Decision, error) {
 	if s.State.Mode != models.ModeFeedback || !s.canSpeakFirst() {
 		return models.Decision{}, nil
 	}

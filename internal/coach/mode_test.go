@@ -37,8 +37,8 @@ func TestDueAutoFeedback(t *testing.T) {
 
 func TestDueFeedback(t *testing.T) {
 	now := instant(t, noon)
-	question := turn(models.TurnPlan{Kind: models.KindFeedbackQuestion, PromptID: "p1"})
-	followup := turn(models.TurnPlan{Kind: models.KindFeedbackFollowup, PromptID: "p1"})
+	question := turn(models.TurnPlan{Kind: models.TurnFeedbackQuestion, PromptID: "p1"})
+	followup := turn(models.TurnPlan{Kind: models.TurnFeedbackFollowup, PromptID: "p1"})
 	evening, morning := "2026-01-15T22:00:00-05:00", instant(t, "2026-01-16T08:00:00-05:00")
 	for _, c := range []struct {
 		name, now string

@@ -89,7 +89,7 @@ func (s Input) sendPrompt(p *plan, schedule models.Schedule, slot models.Slot) (
 	p.putSchedule(schedule)
 	p.setDue(models.DueDailyPrompt, schedule.ID, schedule.Next.SendAt)
 	p.startTurn(models.TurnPlan{
-		Kind:       models.KindPrompt,
+		Kind:       models.TurnPrompt,
 		PromptID:   models.PromptID(s.State.ParticipantID, schedule.ID, slot.Date),
 		ScheduleID: schedule.ID,
 		Slot:       slot,
@@ -260,6 +260,6 @@ func (s Input) handleDueReminder(promptID string) (models.Decision, error) {
 		return p.toDecision(), err
 	}
 	p.clearPending(s.State)
-	p.startTurn(models.TurnPlan{Kind: models.KindReminder, PromptID: promptID})
+	p.startTurn(models.TurnPlan{Kind: models.TurnReminder, PromptID: promptID})
 	return p.toDecision(), nil
 }

@@ -29,7 +29,7 @@ func outcome(t require.TestingT, d models.Decision) []string {
 		case models.EffectMissPrompt:
 			lines = append(lines, "miss "+effect.Missed.Slot.Date+" "+effect.Missed.Reason)
 		case models.EffectStartTurn:
-			require.Equal(t, models.KindPrompt, effect.Turn.Kind)
+			require.Equal(t, models.TurnPrompt, effect.Turn.Kind)
 			require.Equal(t, models.PromptID(person, "s1", effect.Turn.Slot.Date), effect.Turn.PromptID)
 			require.Equal(t, "s1", effect.Turn.ScheduleID)
 			lines = append(lines, "send "+effect.Turn.Slot.Date)
@@ -135,7 +135,7 @@ func TestDuePromptRandom(t *testing.T) {
 
 func TestPromptSent(t *testing.T) {
 	sentAt := instant(t, noon)
-	ev := models.Event{Kind: models.EventPromptSent, At: sentAt, Plan: models.TurnPlan{Kind: models.KindPrompt, PromptID: "p2"}}
+	ev := models.Event{Kind: models.EventPromptSent, At: sentAt, Plan: models.TurnPlan{Kind: models.TurnPrompt, PromptID: "p2"}}
 	pending := models.Effect{Kind: models.EffectSetPending, Pending: &models.PendingPrompt{PromptID: "p2", SentAt: sentAt}}
 	next := []models.Effect{
 		pending, setDue(models.DueReminder, "p2", sentAt.Add(5*time.Hour)), setDue(models.DueAutoFeedback, "p2", sentAt.Add(5*time.Minute)),
@@ -156,7 +156,7 @@ func TestPromptSent(t *testing.T) {
 
 func TestDueReminder(t *testing.T) {
 	pending := &models.PendingPrompt{PromptID: "p1", SentAt: instant(t, noon)}
-	remind := []models.Effect{clearPending, turn(models.TurnPlan{Kind: models.KindReminder, PromptID: "p1"})}
+	remind := []models.Effect{clearPending, turn(models.TurnPlan{Kind: models.TurnReminder, PromptID: "p1"})}
 	evening, morning := "2026-01-15T22:00:00-05:00", instant(t, "2026-01-16T08:00:00-05:00")
 	prompts := func(at time.Time) []models.Due { return []models.Due{{Kind: models.DueDailyPrompt, Ref: "s1", At: at}} }
 	for _, c := range []struct {

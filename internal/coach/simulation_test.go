@@ -82,7 +82,7 @@ func (l *simulation) turn(plan models.TurnPlan) {
 	now := l.s.Now
 	local := now.In(zoneNamed(l.t, l.s.State.Zone))
 	switch plan.Kind {
-	case models.KindPrompt:
+	case models.TurnPrompt:
 		require.Equal(l.t, models.StatusActive, l.s.State.Status)
 		require.NotContains(l.t, l.prompts, plan.PromptID)
 		l.once(plan.ScheduleID, plan.Slot)
@@ -101,12 +101,12 @@ func (l *simulation) turn(plan models.TurnPlan) {
 		l.sent[plan.ScheduleID] = now
 		l.prompts[plan.PromptID] = now
 		l.decide(models.Event{Kind: models.EventPromptSent, Plan: plan, At: now})
-	case models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup:
+	case models.TurnReminder, models.TurnFeedbackQuestion, models.TurnFeedbackFollowup:
 		require.Equal(l.t, models.StatusActive, l.s.State.Status)
 		require.False(l.t, l.s.Rules.Quiet.Contains(local))
 		require.Contains(l.t, l.prompts, plan.PromptID)
 		require.True(l.t, l.lastText.Before(l.prompts[plan.PromptID]), "nobody is asked again after an answer")
-	case models.KindCheckIn:
+	case models.TurnCheckIn:
 		require.Equal(l.t, models.StatusActive, l.s.State.Status)
 		require.Nil(l.t, l.s.State.Pending)
 		require.Empty(l.t, l.s.State.Inbox.Items)
@@ -117,8 +117,8 @@ func (l *simulation) turn(plan models.TurnPlan) {
 		date := dateOf(now, local.Location()).String()
 		require.Equal(l.t, date, l.s.State.CheckIns.Date)
 		require.LessOrEqual(l.t, l.s.State.CheckIns.Sent, l.s.Rules.CheckInCap)
-	case models.KindReply, models.KindMessage:
-		require.Equal(l.t, plan.Kind == models.KindReply, l.s.State.Status == models.StatusActive)
+	case models.TurnReply, models.TurnMessage:
+		require.Equal(l.t, plan.Kind == models.TurnReply, l.s.State.Status == models.StatusActive)
 		l.s.State.Inbox.Items = nil
 	}
 }

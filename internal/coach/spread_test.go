@@ -139,13 +139,13 @@ func TestHeldUpIsSpread(t *testing.T) {
 		kind    models.DueKind
 		mode    models.Mode
 		pending string
-		follows models.Kind
+		follows models.TurnKind
 	}{
-		{models.DueReminder, models.ModeIntake, "p", models.KindReminder},
+		{models.DueReminder, models.ModeIntake, "p", models.TurnReminder},
 		{models.DueAutoFeedback, models.ModeIntake, "p", ""},
-		{models.DueFeedbackTimeout, models.ModeFeedback, "", models.KindFeedbackQuestion},
-		{models.DueFeedbackFollowup, models.ModeFeedback, "", models.KindFeedbackFollowup},
-		{models.DueCheckIn, models.ModeIntake, "", models.KindCheckIn},
+		{models.DueFeedbackTimeout, models.ModeFeedback, "", models.TurnFeedbackQuestion},
+		{models.DueFeedbackFollowup, models.ModeFeedback, "", models.TurnFeedbackFollowup},
+		{models.DueCheckIn, models.ModeIntake, "", models.TurnCheckIn},
 	} {
 		// follows: it has its effect, and is not put off.
 		follows := func(effects []models.Effect) bool {

@@ -62,11 +62,11 @@ func (s Input) changeStatus(ev models.Event) (models.Decision, error) {
 	}
 	switch {
 	case ev.Confirm:
-		p.startTurn(models.TurnPlan{Kind: models.KindConsent})
+		p.startTurn(models.TurnPlan{Kind: models.TurnConsent})
 	case s.isActive() && ev.Status != models.StatusActive && len(s.State.Inbox.Items) > 0:
 		// A burst that was about to be answered enters the conversation all the
 		// same; a confirmation takes it along.
-		p.startTurn(models.TurnPlan{Kind: models.KindMessage})
+		p.startTurn(models.TurnPlan{Kind: models.TurnMessage})
 	}
 	return p.toDecision(), nil
 }
@@ -96,7 +96,7 @@ func (s Input) answerWaiting(p *plan) error {
 		return nil
 	}
 	if s.isTakenOver() {
-		p.startTurn(models.TurnPlan{Kind: models.KindMessage})
+		p.startTurn(models.TurnPlan{Kind: models.TurnMessage})
 		return nil
 	}
 	open, err := s.Opens()
@@ -190,7 +190,7 @@ func (s Input) endParticipation() models.Decision {
 	p.clearDue(models.DueTakeOverEnd)
 	p.clearPending(s.State)
 	p.addEffect(models.Effect{Kind: models.EffectSetStatus, Status: models.StatusWithdrawn})
-	p.startTurn(models.TurnPlan{Kind: models.KindNotice})
+	p.startTurn(models.TurnPlan{Kind: models.TurnNotice})
 	p.addEffect(models.Effect{Kind: models.EffectEnd})
 	return p.toDecision()
 }

@@ -46,7 +46,7 @@ func TestPause(t *testing.T) {
 	}, got.Effects, "a delayed transition stays")
 
 	got = decide(t, waiting(at(t, noon), 0), models.Event{Kind: models.EventStatus, Status: models.StatusPaused})
-	require.Equal(t, []models.Effect{setStatus(models.StatusPaused), turn(models.TurnPlan{Kind: models.KindMessage})}, got.Effects,
+	require.Equal(t, []models.Effect{setStatus(models.StatusPaused), turn(models.TurnPlan{Kind: models.TurnMessage})}, got.Effects,
 		"a burst under way is stored")
 }
 
@@ -79,13 +79,13 @@ func TestLeaving(t *testing.T) {
 }
 
 func TestConsent(t *testing.T) {
-	told := turn(models.TurnPlan{Kind: models.KindConsent})
+	told := turn(models.TurnPlan{Kind: models.TurnConsent})
 	stop := models.Event{Kind: models.EventStatus, Status: models.StatusOptedOut, Confirm: true}
 	got := decide(t, waiting(at(t, noon), 0), stop)
 	require.Equal(t, []models.Effect{setStatus(models.StatusOptedOut), told}, got.Effects, "the burst goes along")
 	stop.Confirm = false
 	got = decide(t, waiting(at(t, noon), 0), stop)
-	require.Equal(t, []models.Effect{setStatus(models.StatusOptedOut), turn(models.TurnPlan{Kind: models.KindMessage})}, got.Effects)
+	require.Equal(t, []models.Effect{setStatus(models.StatusOptedOut), turn(models.TurnPlan{Kind: models.TurnMessage})}, got.Effects)
 
 	s := withSlot(t, noon, fixedAt("12:00"), "2026-01-15T00:00:00-05:00")
 	s.State.Status = models.StatusOptedOut
@@ -102,7 +102,7 @@ func TestConsent(t *testing.T) {
 
 func TestHelpAndGreeting(t *testing.T) {
 	s := at(t, noon)
-	for event, kind := range map[models.EventKind]models.Kind{models.EventHelp: models.KindHelp, models.EventEnrolled: models.KindGreeting} {
+	for event, kind := range map[models.EventKind]models.TurnKind{models.EventHelp: models.TurnHelp, models.EventEnrolled: models.TurnGreeting} {
 		s.State.Status = models.StatusPaused
 		require.Equal(t, []models.Effect{turn(models.TurnPlan{Kind: kind})}, decide(t, s, models.Event{Kind: event}).Effects)
 		s.State.Status = models.StatusOptedOut

@@ -21,7 +21,7 @@ func TestStudyThatIsOverStartsNothing(t *testing.T) {
 		Schedules: []models.Schedule{{ID: "s1", Type: models.ScheduleFixed, At: "15:00", Next: slot}},
 	}
 	rules := coach.Rules{CheckIn: time.Hour, CheckInCap: 1, ReminderDelay: time.Hour, FeedbackTimeout: time.Hour}
-	starts := func(rules coach.Rules, state models.ParticipantState, ev models.Event) (kinds []models.Kind, missed []string) {
+	starts := func(rules coach.Rules, state models.ParticipantState, ev models.Event) (kinds []models.TurnKind, missed []string) {
 		decision, err := coach.Decide(coach.Input{State: state, Now: now, Rules: rules, Zones: time.LoadLocation}, ev)
 		require.NoError(t, err)
 		for _, effect := range decision.Effects {
@@ -57,7 +57,7 @@ func TestStudyThatIsOverStartsNothing(t *testing.T) {
 	require.Empty(t, kinds)
 	state.Inbox.Items = []models.InboxItem{{Seq: 1, MessageID: 1, ReceivedAt: now}}
 	kinds, _ = starts(over, state, models.Event{Kind: models.EventTexts})
-	require.Equal(t, []models.Kind{models.KindReply}, kinds)
+	require.Equal(t, []models.TurnKind{models.TurnReply}, kinds)
 
 	quiet := rules
 	quiet.NoReminders = true

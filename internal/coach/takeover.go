@@ -15,7 +15,7 @@ func (s Input) takeOver(until time.Time) models.Decision {
 	p.setDue(models.DueTakeOverEnd, "", until)
 	p.clearDue(models.DueDebounce)
 	if s.isActive() && len(s.State.Inbox.Items) > 0 {
-		p.startTurn(models.TurnPlan{Kind: models.KindMessage})
+		p.startTurn(models.TurnPlan{Kind: models.TurnMessage})
 	}
 	return p.toDecision()
 }

@@ -17,7 +17,7 @@ func (s Input) handleTexts() models.Decision {
 	case len(s.State.Inbox.Items) == 0:
 	case !s.canCoach():
 		p.clearDue(models.DueDebounce)
-		p.startTurn(models.TurnPlan{Kind: models.KindMessage})
+		p.startTurn(models.TurnPlan{Kind: models.TurnMessage})
 	case waits:
 		p.setDue(models.DueDebounce, "", at)
 	default:
@@ -56,5 +56,5 @@ func (s Input) handleDueDebounce() models.Decision {
 // the reply says who writes, and the greeting is not sent any more.
 func (s Input) startReply(p *plan) {
 	p.clearDue(models.DueGreeting)
-	p.startTurn(models.TurnPlan{Kind: models.KindReply, Introduce: s.greetingWaits()})
+	p.startTurn(models.TurnPlan{Kind: models.TurnReply, Introduce: s.greetingWaits()})
 }

@@ -84,7 +84,7 @@ func (w *world) turn(id string, n int) string {
 	w.t.Helper()
 	turn := models.TurnID(id, n)
 	_, err := w.rows.BeginTurn(w.ctx, models.PrepareTurnInput{
-		ParticipantID: id, TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply}, Now: at(n),
+		ParticipantID: id, TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: at(n),
 	})
 	require.NoError(w.t, err)
 	return turn

@@ -87,7 +87,7 @@ func TestLastRound(t *testing.T) {
 		save(models.TurnID("ann", 2), 2, 3, "two")
 		prompt := models.TurnID("ann", 3)
 		_, err := w.rows.BeginTurn(w.ctx, models.PrepareTurnInput{
-			ParticipantID: "ann", TurnID: prompt, Number: 3, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindPrompt}, Now: at(4),
+			ParticipantID: "ann", TurnID: prompt, Number: 3, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnPrompt}, Now: at(4),
 		})
 		require.NoError(t, err)
 		save(prompt, 1, 4, "daily prompt")

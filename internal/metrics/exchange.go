@@ -43,10 +43,10 @@ func newTurn(factory promauto.Factory) turn {
 // sends a text. It travels in the context of that activity, which works in one
 // goroutine, and is forgotten with it.
 type Exchange struct {
-	kind   models.Kind // of the text that is being sent
-	class  string      // why the carrier did not take it
-	texts  int         // that the turn answers
-	textAt time.Time   // when the first of them arrived
+	kind   models.EntryKind // of the text that is being sent
+	class  string           // why the carrier did not take it
+	texts  int              // that the turn answers
+	textAt time.Time        // when the first of them arrived
 }
 
 type exchangeKey struct{}
@@ -91,13 +91,13 @@ func (m *Metrics) TurnEnded(ctx context.Context, in models.PersistTurnInput, out
 	}
 	m.turn.turns.WithLabelValues(label(in.Plan.Kind), turnOutcome(in, out)).Inc()
 	noted := Of(ctx)
-	if in.Plan.Kind == models.KindReply && noted.texts > 0 {
+	if in.Plan.Kind == models.TurnReply && noted.texts > 0 {
 		m.turn.texts.Observe(float64(noted.texts))
 		if !out.First.AcceptedAt.IsZero() {
 			m.turn.duration.Observe(out.First.AcceptedAt.Sub(noted.textAt).Seconds())
 		}
 	}
-	if in.Plan.Kind == models.KindPrompt {
+	if in.Plan.Kind == models.TurnPrompt {
 		m.promptEnded(in.Plan.Slot, out.First)
 	}
 }
@@ -125,7 +125,7 @@ func (m *Metrics) promptEnded(slot models.Slot, sent models.SendSMSResult) {
 }
 
 // Kept counts a turn that only stored its texts.
-func (m *Metrics) Kept(kind models.Kind) {
+func (m *Metrics) Kept(kind models.TurnKind) {
 	if m == nil {
 		return
 	}

@@ -182,7 +182,7 @@ func TestModelCalls(t *testing.T) {
 }
 
 // row is an outbox row of a kind that a gate lets pass.
-func row(kind models.Kind) models.SendClaim {
+func row(kind models.EntryKind) models.SendClaim {
 	return models.SendClaim{Post: true, Outbox: models.Outbox{Kind: kind, Status: models.OutboxSending}}
 }
 
@@ -252,18 +252,18 @@ func TestTurns(t *testing.T) {
 	taken := func(seconds int) models.SendTurnResult {
 		return models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxAccepted, AcceptedAt: begin.Add(time.Duration(seconds) * time.Second)}}
 	}
-	plan := func(kind models.Kind) models.PersistTurnInput {
+	plan := func(kind models.TurnKind) models.PersistTurnInput {
 		return models.PersistTurnInput{Source: models.SourceStep, Plan: models.TurnPlan{Kind: kind, Slot: models.Slot{TargetAt: begin}}}
 	}
-	end(plan(models.KindReply), taken(4))
-	end(plan(models.KindPrompt), taken(59))
-	end(plan(models.KindPrompt), taken(61))
-	end(plan(models.KindPrompt), models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxFailed}})
-	end(plan(models.KindPrompt), models.SendTurnResult{
+	end(plan(models.TurnReply), taken(4))
+	end(plan(models.TurnPrompt), taken(59))
+	end(plan(models.TurnPrompt), taken(61))
+	end(plan(models.TurnPrompt), models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxFailed}})
+	end(plan(models.TurnPrompt), models.SendTurnResult{
 		Begun: &models.PrepareTurnResult{Skip: true}, First: models.SendSMSResult{Status: models.OutboxCanceled},
 	})
-	end(plan(models.KindReminder), models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}})
-	m.Kept(models.KindMessage)
+	end(plan(models.TurnReminder), models.SendTurnResult{First: models.SendSMSResult{Status: models.OutboxCanceled}})
+	m.Kept(models.TurnMessage)
 	m.Missed([]models.MissedPrompt{{Reason: "outage"}, {Reason: "quiet_hours"}, {Reason: "outage"}})
 	m.ToolRun("scheduler", false)
 	m.ToolRun("", true)
@@ -363,11 +363,11 @@ func TestNoLabelIsPersonal(t *testing.T) {
 			ParticipantID: hostile, From: hostile, Body: hostile, Intent: models.IntentStop, IntentMethod: models.ConsentMethod(hostile),
 		}})
 		m.Text(models.AcceptedInbound{Inbound: models.Inbound{Gate: models.Gate(hostile)}})
-		m.Claimed(ctx, row(models.Kind(hostile)))
+		m.Claimed(ctx, row(models.EntryKind(hostile)))
 		_, err := m.Carrier(network{&models.CarrierError{Class: models.CarrierClass(hostile)}}).Send(ctx, models.SMS{To: hostile})
 		require.Error(t, err)
 		m.NotSent(ctx, models.SendFailure{Status: models.OutboxStatus(hostile), Code: hostile, Class: models.CarrierConsent})
-		m.TurnEnded(ctx, models.PersistTurnInput{Source: models.TextSource(hostile), Plan: models.TurnPlan{Kind: models.Kind(hostile)}}, models.SendTurnResult{})
+		m.TurnEnded(ctx, models.PersistTurnInput{Source: models.TextSource(hostile), Plan: models.TurnPlan{Kind: models.TurnKind(hostile)}}, models.SendTurnResult{})
 		m.Missed([]models.MissedPrompt{{Reason: hostile}})
 		m.ToolRun(hostile, true)
 		_, err = m.Model(model{err: &models.ModelError{Class: models.ModelErrorClass(hostile)}}).Complete(ctx, models.ChatRequest{})

@@ -15,7 +15,7 @@ import (
 // sent is a text that the carrier has taken.
 type sent struct {
 	at       time.Time
-	kind     models.Kind
+	kind     models.EntryKind
 	outboxID string
 	promptID string
 	sid      string

@@ -32,7 +32,7 @@ func TestChecksFindWhatIsBroken(t *testing.T) {
 		"p2": {ID: "p2", Type: models.ScheduleFixed, TargetAt: night.Add(5 * time.Minute)},
 		"p3": {ID: "p3", Type: models.ScheduleFixed, TargetAt: night},
 	}, answers: answersOf{Reached: 2, Once: 1, Never: 1}}
-	out := Report{SendsByKind: map[models.Kind]int{}}
+	out := Report{SendsByKind: map[models.EntryKind]int{}}
 	r.countSends(&out, rows)
 	require.Equal(t, 6, out.Quiet.Started)
 	require.Equal(t, 1, out.Quiet.Chosen, "the fixed time that the person asked for")

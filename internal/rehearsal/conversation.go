@@ -76,7 +76,7 @@ func (p *person) hear(one sent) {
 	case models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn:
 		// The draw at the prompt decides whether it is answered.
 	case models.KindMessage, models.KindOperator, models.KindNotice, models.KindConsent, models.KindHelp, models.KindSafety, models.KindResult,
-		models.KindSubagent, models.KindTeamNote, models.KindDebug, models.KindToolCall, models.KindToolResult:
+		models.KindTeamNote, models.KindDebug, models.KindToolCall, models.KindToolResult:
 	}
 }
 

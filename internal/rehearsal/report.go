@@ -26,12 +26,12 @@ type Report struct {
 	Texts    Texts           `json:"texts"`
 	// SendsByHour counts what the carrier took by the hour that the person's clock
 	// showed.
-	SendsByHour [24]int             `json:"sends_by_hour"`
-	SendsByKind map[models.Kind]int `json:"sends_by_kind"`
-	Quiet       Quiet               `json:"quiet_hours"`
-	Prompts     Prompts             `json:"prompts"`
-	Cost        []models.CostSum    `json:"cost"`
-	Currency    string              `json:"currency,omitempty"`
+	SendsByHour [24]int                  `json:"sends_by_hour"`
+	SendsByKind map[models.EntryKind]int `json:"sends_by_kind"`
+	Quiet       Quiet                    `json:"quiet_hours"`
+	Prompts     Prompts                  `json:"prompts"`
+	Cost        []models.CostSum         `json:"cost"`
+	Currency    string                   `json:"currency,omitempty"`
 	// Arms counts people and answers by arm.
 	Arms []Arm `json:"arms"`
 	// Availability counts decision points by what came of them.
@@ -67,9 +67,9 @@ type Quiet struct {
 
 // Breach is a message that the programme started in quiet hours.
 type Breach struct {
-	ParticipantID string      `json:"participant_id"`
-	Kind          models.Kind `json:"kind"`
-	Local         string      `json:"local"`
+	ParticipantID string           `json:"participant_id"`
+	Kind          models.EntryKind `json:"kind"`
+	Local         string           `json:"local"`
 }
 
 // Prompts counts prompts by what became of them, and answers by day of the study.
@@ -182,7 +182,7 @@ func (r *run) newReport(ctx context.Context) (Report, error) {
 	}
 	out := Report{
 		Study: r.cfg.Study, Seed: r.cfg.Seed, People: r.cfg.People, Days: r.cfg.Days, From: r.from, Until: r.until,
-		Personas: map[Persona]int{}, SendsByKind: map[models.Kind]int{}, Availability: map[string]int{}, Broke: r.failures,
+		Personas: map[Persona]int{}, SendsByKind: map[models.EntryKind]int{}, Availability: map[string]int{}, Broke: r.failures,
 		Faults: Faults{CarrierRefused: r.tally.CarrierRefusals, CarrierLost: r.tally.CarrierLost, Undelivered: r.tally.Undelivered, Model: r.tally.ModelFaults, Pages: r.tally.Pages},
 	}
 	if err := r.countTexts(ctx, &out); err != nil {

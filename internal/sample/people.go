@@ -132,21 +132,21 @@ func (m *maker) day(p *models.Participant, at time.Time, number int, answers boo
 	id := models.PromptID(p.ID, "s1", date)
 	sent := at.Add(time.Duration(m.draw.IntN(40)) * time.Second)
 	prompt := models.Prompt{ID: id, ParticipantID: p.ID, ScheduleID: "s1", LocalDate: date, TargetAt: at, State: models.PromptPending, SentAt: &sent}
-	turn := m.turn(p, models.KindPrompt, 2*number, sent)
+	turn := m.turn(p, models.TurnPrompt, 2*number, sent)
 	m.send(p, turn, "Good day! A small step today: ten minutes, when it suits you.", sent)
 	if answers {
 		heard := sent.Add(time.Duration(5+m.draw.IntN(240)) * time.Minute)
 		if heard.Before(m.cfg.Now) {
 			m.hear(p, said[m.draw.IntN(len(said))], heard)
 			replied := heard.Add(time.Duration(3+m.draw.IntN(9)) * time.Second)
-			m.send(p, m.turn(p, models.KindReply, 2*number+1, replied), answered[m.draw.IntN(len(answered))], replied)
+			m.send(p, m.turn(p, models.TurnReply, 2*number+1, replied), answered[m.draw.IntN(len(answered))], replied)
 			prompt.RespondedAt, prompt.State = &heard, models.PromptResponded
 		}
 	}
 	m.rows.prompts = append(m.rows.prompts, prompt)
 }
 
-func (m *maker) turn(p *models.Participant, kind models.Kind, number int, at time.Time) models.Turn {
+func (m *maker) turn(p *models.Participant, kind models.TurnKind, number int, at time.Time) models.Turn {
 	turn := models.Turn{
 		ID: models.TurnID(p.ID, number), ParticipantID: p.ID, Number: number, Kind: kind, Mode: p.Mode, PromptVersion: "sample", Outcome: "model", StartedAt: at.Add(-2 * time.Second), FinishedAt: &at,
 	}
@@ -164,7 +164,7 @@ func (m *maker) turn(p *models.Participant, kind models.Kind, number int, at tim
 func (m *maker) send(p *models.Participant, turn models.Turn, body string, at time.Time) {
 	count := segments.Count(body).Segments
 	row := models.Outbox{
-		ID: turn.ID + "-p1", ParticipantID: p.ID, TurnID: turn.ID, Part: 1, Kind: turn.Kind, Body: body, Channel: models.ChannelSMS, Status: models.OutboxDelivered,
+		ID: turn.ID + "-p1", ParticipantID: p.ID, TurnID: turn.ID, Part: 1, Kind: turn.Kind.Entry(), Body: body, Channel: models.ChannelSMS, Status: models.OutboxDelivered,
 		ProviderSID: "SM" + turn.ID, Attempts: 1, Segments: &count, CreatedAt: at, AttemptedAt: &at, AcceptedAt: &at, UpdatedAt: at.Add(4 * time.Second),
 	}
 	if m.draw.IntN(200) == 0 {
@@ -172,7 +172,7 @@ func (m *maker) send(p *models.Participant, turn models.Turn, body string, at ti
 	}
 	m.rows.outbox = append(m.rows.outbox, row)
 	m.rows.messages = append(m.rows.messages, models.Message{
-		ParticipantID: p.ID, TurnID: turn.ID, Key: turn.ID, Role: models.RoleAssistant, Kind: turn.Kind, Text: body, OutboxID: row.ID, Channel: models.ChannelSMS, At: at,
+		ParticipantID: p.ID, TurnID: turn.ID, Key: turn.ID, Role: models.RoleAssistant, Kind: turn.Kind.Entry(), Text: body, OutboxID: row.ID, Channel: models.ChannelSMS, At: at,
 	})
 	micros := int64(11_300 * count)
 	m.rows.costs = append(m.rows.costs, models.Cost{

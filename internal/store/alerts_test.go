@@ -165,16 +165,16 @@ func TestPendingAlarms(t *testing.T) {
 func TestNothingIsStartedWhileAttentionIsOpen(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		w.crisis(0)
-		begin := func(n int, kind models.Kind) models.PrepareTurnResult {
+		begin := func(n int, kind models.TurnKind) models.PrepareTurnResult {
 			out, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: models.TurnID("ann", n), Number: n, Mode: models.ModeIntake,
 				Plan: models.TurnPlan{Kind: kind, PromptID: "ann-s1-2026-03-02", ScheduleID: "s1", Slot: models.Slot{Date: "2026-03-02", TargetAt: inboundAt(60)}}, Now: inboundAt(60)})
 			require.NoError(w.t, err)
 			return out
 		}
-		for n, kind := range []models.Kind{models.KindPrompt, models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup} {
+		for n, kind := range []models.TurnKind{models.TurnPrompt, models.TurnPrompt, models.TurnReminder, models.TurnFeedbackQuestion, models.TurnFeedbackFollowup} {
 			require.True(w.t, begin(n+1, kind).Skip, kind)
 		}
-		require.False(w.t, begin(9, models.KindReply).Skip)
+		require.False(w.t, begin(9, models.TurnReply).Skip)
 		var rows []models.Prompt
 		require.NoError(w.t, w.Database().Reader(w.ctx).Find(&rows).Error)
 		require.Len(w.t, rows, 1)
@@ -182,7 +182,7 @@ func TestNothingIsStartedWhileAttentionIsOpen(t *testing.T) {
 
 		_, err := w.ClearAttention(w.ctx, models.AttentionClearing{ParticipantID: "ann", Actor: "operator", Now: inboundAt(90)})
 		require.NoError(w.t, err)
-		require.False(w.t, begin(10, models.KindReminder).Skip)
+		require.False(w.t, begin(10, models.TurnReminder).Skip)
 	})
 }
 
@@ -191,7 +191,7 @@ func TestPromptUnderWayIsHeld(t *testing.T) {
 	inboundOnBoth(t, store.InboundLimits{}, func(w *inboundWorld) {
 		turn, prompt := models.TurnID("ann", 1), "ann-s1-2026-03-02"
 		_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: 1, Mode: models.ModeIntake,
-			Plan: models.TurnPlan{Kind: models.KindPrompt, PromptID: prompt}, Now: inboundAt(0)})
+			Plan: models.TurnPlan{Kind: models.TurnPrompt, PromptID: prompt}, Now: inboundAt(0)})
 		require.NoError(w.t, err)
 		w.crisis(1)
 		out, err := w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "step", At: inboundAt(2), Claim: true,

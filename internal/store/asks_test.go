@@ -54,7 +54,7 @@ func TestUnclearRequestIsAskedAboutOnce(t *testing.T) {
 		require.Empty(w.t, second.Inbound.Intent)
 		require.Equal(w.t, int64(1), second.Inbound.Seq, "a turn of the coach")
 		_, coach, err := w.OpenTurn(w.ctx, models.PrepareTurnInput{
-			ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
+			ParticipantID: "ann", TurnID: "ann-t1", Number: 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
 			InboundIDs: []int64{second.Inbound.ID}, Now: inboundAt(12),
 		}, 10)
 		require.NoError(w.t, err)
@@ -207,7 +207,7 @@ func TestQuestionFollowsTheChannel(t *testing.T) {
 		require.NotZero(w.t, heard.NoticeID)
 		require.Zero(w.t, w.hear(out, 66, 1, wrong).NoticeID, "the second note of the message asks nothing more")
 		turn, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{
-			ParticipantID: "ann", TurnID: "ann-t1", InboundIDs: []int64{out.Inbound.ID}, Plan: models.TurnPlan{Kind: models.KindReply}, Now: inboundAt(70),
+			ParticipantID: "ann", TurnID: "ann-t1", InboundIDs: []int64{out.Inbound.ID}, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: inboundAt(70),
 		})
 		require.NoError(w.t, err)
 		require.True(w.t, turn.Skip, "the question has answered it")

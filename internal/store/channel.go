@@ -29,7 +29,7 @@ func noticeKindOf(in models.Inbound) models.NoticeKind {
 // the programme itself (to stop, to come back, for help) is answered where the
 // person wrote last; what we start goes by SMS.
 func channelOf(in models.PrepareTurnInput, p models.Participant) models.Channel {
-	asked := in.Plan.Kind == models.KindConsent || in.Plan.Kind == models.KindHelp
+	asked := in.Plan.Kind == models.TurnConsent || in.Plan.Kind == models.TurnHelp
 	if last := p.LastChannel.Column(); asked && last != "" {
 		return last
 	}

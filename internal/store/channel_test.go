@@ -30,7 +30,7 @@ func TestChatInTheStore(t *testing.T) {
 			require.Equal(t, models.NoticeChat, notices[2].Kind)
 
 			begun := models.PrepareTurnInput{
-				ParticipantID: "p1", TurnID: "p1-t1", Number: 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
+				ParticipantID: "p1", TurnID: "p1-t1", Number: 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
 				InboundIDs: []int64{text.Inbound.ID}, Channel: models.ChannelChat, Now: at(3),
 			}
 			_, err = w.BeginTurn(w.ctx, begun)

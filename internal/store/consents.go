@@ -159,7 +159,7 @@ func endCoaching(tx *gorm.DB, e ending) error {
 		return err
 	}
 	return tx.Model(&models.Turn{}).
-		Where("participant_id = ? AND outcome = '' AND kind <> ?", e.participantID, models.KindMessage).
+		Where("participant_id = ? AND outcome = '' AND kind <> ?", e.participantID, models.TurnMessage).
 		UpdateColumns(map[string]any{"outcome": outcomeCanceled, "finished_at": e.at}).Error
 }
 
@@ -220,12 +220,12 @@ func carrierOptOut(tx *gorm.DB, p models.Participant, row models.Outbox, now tim
 
 // isBarred reports whether a turn of this kind may write nothing for the
 // participant.
-func isBarred(p models.Participant, kind models.Kind) bool {
+func isBarred(p models.Participant, kind models.TurnKind) bool {
 	switch {
 	case p.RemovedAt != nil:
-		return kind != models.KindNotice
+		return kind != models.TurnNotice
 	case p.Status == models.StatusOptedOut:
-		return kind.Spec().Coaching || kind == models.KindHelp
+		return kind.Spec().Coaching || kind == models.TurnHelp
 	}
 	return false
 }
@@ -246,7 +246,7 @@ func consentGate(row models.Outbox, p models.Participant, newest models.Consent)
 // nothingToSay reports whether the turn is barred, or would confirm what was
 // confirmed or is over.
 func nothingToSay(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput) (bool, error) {
-	if isBarred(p, in.Plan.Kind) || in.Plan.Kind != models.KindConsent {
+	if isBarred(p, in.Plan.Kind) || in.Plan.Kind != models.TurnConsent {
 		return isBarred(p, in.Plan.Kind), nil
 	}
 	tied, err := tieConsent(tx, p, in.TurnID)

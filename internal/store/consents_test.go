@@ -84,12 +84,12 @@ func (w *world) confirm(n, minutes int) string {
 	w.t.Helper()
 	id := models.TurnID("p1", n)
 	begun, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: n,
-		Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindConsent}, Now: at(minutes)})
+		Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnConsent}, Now: at(minutes)})
 	require.NoError(w.t, err)
 	if begun.Skip {
 		return "skipped"
 	}
-	ids, err := w.finish(outcome(id, models.KindConsent, "", minutes))
+	ids, err := w.finish(outcome(id, models.TurnConsent, "", minutes))
 	require.NoError(w.t, err)
 	require.Len(w.t, ids, 1)
 	return w.claim(ids[0], minutes)
@@ -133,7 +133,7 @@ func TestStopEndsEverythingAtOnce(t *testing.T) {
 		require.Equal(t, models.PromptFailed, w.promptState(begun.Plan.PromptID))
 		require.Equal(t, 1, w.count("SELECT count(*) FROM audit WHERE action = 'opt_out' AND actor = 'participant' AND detail = 'keyword'"))
 
-		ids, err := w.finish(outcome("p1-t3", models.KindPrompt, begun.Plan.PromptID, 3))
+		ids, err := w.finish(outcome("p1-t3", models.TurnPrompt, begun.Plan.PromptID, 3))
 		require.NoError(t, err)
 		require.Empty(t, ids, "the turn under way writes nothing any more")
 		require.Equal(t, "canceled", w.text("SELECT outcome FROM turns WHERE id = 'p1-t3'"))
@@ -182,7 +182,7 @@ func TestHelp(t *testing.T) {
 		require.NotZero(t, got.NoticeID)
 		require.Zero(t, got.Inbound.Seq)
 		w.setStatus(models.StatusPaused)
-		require.Equal(t, "posted", w.claim(w.turn(1, models.TurnPlan{Kind: models.KindHelp}, 5), 6), "whoever is paused is answered too")
+		require.Equal(t, "posted", w.claim(w.turn(1, models.TurnPlan{Kind: models.TurnHelp}, 5), 6), "whoever is paused is answered too")
 		w.stops(7)
 		require.Zero(t, w.says(8, models.IntentHelp, models.MethodKeyword).NoticeID, "silent")
 		require.Equal(t, []models.NoticeKind{models.NoticeStart, models.NoticeHelp, models.NoticePause, models.NoticeConsent}, w.noticeKinds())
@@ -224,7 +224,7 @@ func TestNoConfirmationOfTheCarriers(t *testing.T) {
 // No kind but the confirmation passes the gate for a participant who opted out,
 // with any status that an operator sets afterwards.
 func TestNothingReachesWhoOptedOut(t *testing.T) {
-	kinds := []models.Kind{models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
+	kinds := []models.EntryKind{models.KindMessage, models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
 		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindHelp,
 		models.KindDebug, models.KindToolCall, models.KindToolResult, "something new"}
 	for name, then := range map[string]func(w *world){

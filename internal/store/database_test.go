@@ -113,7 +113,7 @@ func TestMemory(t *testing.T) {
 	w := newWorld(t, "sqlite::memory:")
 	w.enrolled()
 	w.inbound("SM1", 1, "hello")
-	w.turn(1, models.TurnPlan{Kind: models.KindReply}, 2)
+	w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 2)
 	tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
 	require.NoError(t, err)
 	require.Equal(t, "Ada Quill", tc.Participant.Name)
@@ -174,7 +174,7 @@ func TestSealedAtRest(t *testing.T) {
 		w.enrolled()
 		in := w.inbound("SM1", 1, "my knee hurts")
 		_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
-			Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(2)})
+			Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(2)})
 		require.NoError(t, err)
 		require.NoError(t, w.saveStep(models.Step{TurnID: "p1-t1", Number: 1, Text: "look it up", Calls: `["look it up"]`}))
 		profile, err := w.Profile(w.ctx, "p1")

@@ -114,7 +114,7 @@ func dayInStudy(p models.Participant, date string) (int, error) {
 // is recorded as missed.
 func (b *begun) decidePrompt(tx *gorm.DB, in models.PrepareTurnInput, reason string) error {
 	plan := in.Plan
-	if plan.Kind != models.KindPrompt {
+	if plan.Kind != models.TurnPrompt {
 		return nil
 	}
 	if reason == "" && b.participant.UnreachableAt != nil {

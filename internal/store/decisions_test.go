@@ -21,7 +21,7 @@ func slotPlan(day int) models.TurnPlan {
 	target := start.AddDate(0, 0, day).Add(10 * time.Minute)
 	date := target.Format(time.DateOnly)
 	return models.TurnPlan{
-		Kind: models.KindPrompt, PromptID: models.PromptID("p1", "s1", date), ScheduleID: "s1", Slot: models.Slot{Date: date, TargetAt: target, SendAt: target.Add(-10 * time.Minute)},
+		Kind: models.TurnPrompt, PromptID: models.PromptID("p1", "s1", date), ScheduleID: "s1", Slot: models.Slot{Date: date, TargetAt: target, SendAt: target.Add(-10 * time.Minute)},
 	}
 }
 

@@ -49,12 +49,12 @@ func (w *world) live() {
 	_, err = w.EnrollOnce(ctx, p, models.Enrolment{Actor: "operator", Key: canary, Body: canary})
 	require.NoError(w.t, err)
 	w.inbound("SM-in", 1, "I want to die, says "+canary)
-	turn := models.TurnPlan{Kind: models.KindReply}
+	turn := models.TurnPlan{Kind: models.TurnReply}
 	id := models.TurnID("p1", 1)
 	_, err = w.BeginTurn(ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: id, Number: 1, Mode: models.ModeIntake, Plan: turn, Now: at(2)})
 	require.NoError(w.t, err)
 	require.NoError(w.t, w.saveStep(models.Step{TurnID: id, Number: 1, Text: canary, Trace: canary, CreatedAt: at(2)}))
-	end := outcome(id, models.KindReply, "", 2)
+	end := outcome(id, models.TurnReply, "", 2)
 	end.Entries[0].Text, end.Outbox[0].Body = "hello "+canary, "hello "+canary
 	ids, err := w.finish(end)
 	require.NoError(w.t, err)

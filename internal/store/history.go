@@ -82,7 +82,7 @@ func (s *Store) HistoryAfter(ctx context.Context, participantID string, limit in
 func readHistory(tx *gorm.DB, page historyPage) ([]models.HistoryEntry, error) {
 	tx = tx.WithContext(database.AllowUnreadable(tx.Statement.Context))
 	find := tx.Where("participant_id = ? AND kind NOT IN ?", page.ParticipantID,
-		models.KindsWith(func(k models.KindSpec) bool { return k.Hidden }))
+		models.EntriesWith(func(k models.KindSpec) bool { return k.Hidden }))
 	if !page.Before.IsZero() {
 		find = find.Where("at < ?", page.Before)
 	}

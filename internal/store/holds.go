@@ -168,7 +168,7 @@ func holdGate(tx *gorm.DB, row models.Outbox, now time.Time) (string, error) {
 // missPrompt records a prompt that is not written as missed; for turns of other
 // kinds it does nothing. A prompt that has a row keeps it. Safe to retry.
 func missPrompt(tx *gorm.DB, participantID string, plan models.TurnPlan, reason string) error {
-	if plan.Kind != models.KindPrompt {
+	if plan.Kind != models.TurnPrompt {
 		return nil
 	}
 	_, err := database.InsertOnce(tx, &models.Prompt{

@@ -68,13 +68,13 @@ func TestHoldLeavesReplies(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		w.sent(w.turn(1, promptPlan("2026-03-01"), 0), 1)
-		kinds := []models.Kind{models.KindReply, models.KindGreeting, models.KindResult, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn}
-		rows := map[models.Kind]string{}
+		kinds := []models.TurnKind{models.TurnReply, models.TurnGreeting, models.TurnResult, models.TurnReminder, models.TurnFeedbackQuestion, models.TurnFeedbackFollowup, models.TurnCheckIn}
+		rows := map[models.TurnKind]string{}
 		for i, kind := range kinds {
 			rows[kind] = w.turn(i+2, models.TurnPlan{Kind: kind, PromptID: models.PromptID("p1", "s1", "2026-03-01")}, 2)
 		}
 		w.hold(3, 100)
-		var posted []models.Kind
+		var posted []models.TurnKind
 		for _, kind := range kinds {
 			claim, err := w.ClaimSend(w.ctx, rows[kind], at(4))
 			require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestHoldLeavesReplies(t *testing.T) {
 			}
 		}
 		require.Equal(t, kinds[:3], posted)
-		var begun []models.Kind
+		var begun []models.TurnKind
 		for i, kind := range kinds {
 			out, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: models.TurnID("p1", i+20), Number: i + 20, Plan: models.TurnPlan{Kind: kind}, Now: at(5)})
 			require.NoError(t, err)

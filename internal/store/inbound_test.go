@@ -95,7 +95,7 @@ func TestAcceptInboundAnswersPrompts(t *testing.T) {
 		plan := promptPlan("2026-03-02")
 		w.sent(w.turn(1, plan, 0), 1)
 		require.Equal(t, models.PromptPending, w.promptState(plan.PromptID))
-		reminder := w.turn(2, models.TurnPlan{Kind: models.KindReminder, PromptID: plan.PromptID}, 300)
+		reminder := w.turn(2, models.TurnPlan{Kind: models.TurnReminder, PromptID: plan.PromptID}, 300)
 		w.sent(reminder, 300)
 		require.Equal(t, models.PromptReminded, w.promptState(plan.PromptID))
 
@@ -114,9 +114,9 @@ func TestHistory(t *testing.T) {
 		w.enrolled()
 		in := w.inbound("SM1", 1, "hello")
 		_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: "p1-t1", Number: 1,
-			Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(2)})
+			Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: []int64{in.Inbound.ID}, Now: at(2)})
 		require.NoError(t, err)
-		o := outcome("p1-t1", models.KindReply, "", 3)
+		o := outcome("p1-t1", models.TurnReply, "", 3)
 		o.Entries = append([]models.Message{
 			{Key: "c", Role: models.RoleAssistant, Kind: models.KindToolCall, Text: "[]", At: at(2)},
 			{Key: "r", Role: models.RoleTool, Kind: models.KindToolResult, Text: "{}", At: at(2)},
@@ -124,7 +124,7 @@ func TestHistory(t *testing.T) {
 		_, err = w.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
 		w.sent("p1-t1-p1", 4)
-		w.turn(2, models.TurnPlan{Kind: models.KindFeedbackQuestion}, 5)
+		w.turn(2, models.TurnPlan{Kind: models.TurnFeedbackQuestion}, 5)
 
 		hello := models.HistoryEntry{Channel: models.ChannelSMS, Role: models.RoleUser, Kind: models.KindMessage, Text: "hello", At: at(1), TurnID: "p1-t1"}
 		reply := models.HistoryEntry{Channel: models.ChannelSMS, Role: models.RoleAssistant, Kind: models.KindReply, Text: "text of p1-t1", At: at(3), Delivery: models.OutboxQueued, TurnID: "p1-t1"}

@@ -63,12 +63,12 @@ func (w *lateWorld) open(delay time.Duration) *store.Store {
 }
 
 // queue writes a text of ann's, in parts, that no worker has claimed.
-func (w *lateWorld) queue(kind models.Kind, minutes, parts int) []string {
+func (w *lateWorld) queue(kind models.TurnKind, minutes, parts int) []string {
 	w.t.Helper()
 	w.n++
 	turn := models.TurnID("ann", w.n)
 	plan := models.TurnPlan{Kind: kind}
-	if kind == models.KindPrompt {
+	if kind == models.TurnPrompt {
 		plan.PromptID, plan.ScheduleID, plan.Slot.Date = "prompt-"+turn, "s1", fmt.Sprintf("2026-03-%02d", w.n)
 	}
 	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: w.n, Mode: models.ModeIntake, Plan: plan, Now: lateAt(minutes)})
@@ -84,16 +84,16 @@ func (w *lateWorld) queue(kind models.Kind, minutes, parts int) []string {
 
 func (w *lateWorld) outcome(turn string, plan models.TurnPlan, minutes, parts int) models.TurnOutcome {
 	out := models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "step", At: lateAt(minutes), Entries: []models.Message{
-		{Key: turn, Role: models.RoleAssistant, Kind: plan.Kind, Text: "hello", OutboxID: models.OutboxID(turn, 1), At: lateAt(minutes)},
+		{Key: turn, Role: models.RoleAssistant, Kind: models.EntryKind(plan.Kind), Text: "hello", OutboxID: models.OutboxID(turn, 1), At: lateAt(minutes)},
 	}}
 	for part := range parts {
-		out.Outbox = append(out.Outbox, models.Outbox{ID: models.OutboxID(turn, part+1), Part: part + 1, Kind: plan.Kind, PromptID: plan.PromptID, Body: "hello"})
+		out.Outbox = append(out.Outbox, models.Outbox{ID: models.OutboxID(turn, part+1), Part: part + 1, Kind: models.EntryKind(plan.Kind), PromptID: plan.PromptID, Body: "hello"})
 	}
 	return out
 }
 
 // sent is a text, or all its parts, that the carrier took.
-func (w *lateWorld) sent(kind models.Kind, minutes, parts int) []string {
+func (w *lateWorld) sent(kind models.TurnKind, minutes, parts int) []string {
 	w.t.Helper()
 	ids := w.queue(kind, minutes, parts)
 	for part, id := range ids {
@@ -128,7 +128,7 @@ func (w *lateWorld) report(id string, status models.OutboxStatus, code string, m
 }
 
 // lost is a text that the carrier took and lost.
-func (w *lateWorld) lost(kind models.Kind, minutes int) (late string) {
+func (w *lateWorld) lost(kind models.TurnKind, minutes int) (late string) {
 	w.t.Helper()
 	id := w.sent(kind, minutes, 1)[0]
 	w.report(id, models.OutboxUndelivered, "30003", minutes)
@@ -170,7 +170,7 @@ func TestEachCode(t *testing.T) {
 			w := lateOnSQLite(t)
 			var want []string
 			for i, status := range []models.OutboxStatus{models.OutboxUndelivered, models.OutboxFailed} {
-				id := w.queue(models.KindOperator, i, 1)[0]
+				id := w.queue(models.TurnOperator, i, 1)[0]
 				require.NoError(t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxSent}, lateAt(i)))
 				w.report(id, status, code, i)
 				if slices.Contains(again, code) {
@@ -186,14 +186,14 @@ func TestEachCode(t *testing.T) {
 }
 
 func TestEachKind(t *testing.T) {
-	for kind, want := range map[models.Kind]bool{
+	for kind, want := range map[models.EntryKind]bool{
 		models.KindReply: true, models.KindGreeting: true, models.KindPrompt: true, models.KindOperator: true, models.KindHelp: true,
 		models.KindReminder: false, models.KindFeedbackQuestion: false, models.KindFeedbackFollowup: false, models.KindDebug: false,
 		models.KindNotice: false,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			w := lateOnSQLite(t)
-			id := w.queue(kind, 0, 1)[0]
+			id := w.queue(models.TurnKind(kind), 0, 1)[0]
 			w.report(id, models.OutboxUndelivered, "30008", 3)
 			if !want {
 				require.Empty(t, w.owed())
@@ -233,7 +233,7 @@ func TestReportsInAnyOrder(t *testing.T) {
 			return
 		}
 		n++
-		id := w.queue(models.KindOperator, n, 1)[0]
+		id := w.queue(models.TurnOperator, n, 1)[0]
 		require.True(t, w.claim(id, n).Post)
 		for _, i := range append(order, order...) {
 			for range 2 {
@@ -250,7 +250,7 @@ func TestReportsInAnyOrder(t *testing.T) {
 // again for what a later report says.
 func TestFirstEndStays(t *testing.T) {
 	w := lateOnSQLite(t)
-	delivered, gone := w.sent(models.KindOperator, 0, 1)[0], w.sent(models.KindOperator, 1, 1)[0]
+	delivered, gone := w.sent(models.TurnOperator, 0, 1)[0], w.sent(models.TurnOperator, 1, 1)[0]
 	w.report(delivered, models.OutboxDelivered, "", 2)
 	w.report(delivered, models.OutboxUndelivered, "30003", 3)
 	w.report(gone, models.OutboxUndelivered, "30007", 2)
@@ -262,7 +262,7 @@ func TestFirstEndStays(t *testing.T) {
 // off by the create call gives another.
 func TestSecondFailureIsFinal(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		late := w.lost(models.KindOperator, 0)
+		late := w.lost(models.TurnOperator, 0)
 		w.take(late, 45)
 		w.report(late, models.OutboxUndelivered, "30003", 46)
 		require.Equal(w.t, []string{late}, w.owed())
@@ -270,7 +270,7 @@ func TestSecondFailureIsFinal(t *testing.T) {
 		require.NoError(w.t, err)
 		require.Equal(w.t, []any{models.OutboxUndelivered, "30003", "SM-" + late}, []any{row.Status, row.ErrorCode, row.ProviderSID})
 
-		put := w.queue(models.KindOperator, 50, 1)[0]
+		put := w.queue(models.TurnOperator, 50, 1)[0]
 		require.True(w.t, w.claim(put, 50).Post)
 		require.NoError(w.t, w.PostponeSend(w.ctx, w.ref(put), lateAt(50)))
 		w.take(put, 80)
@@ -281,7 +281,7 @@ func TestSecondFailureIsFinal(t *testing.T) {
 
 func TestReportsAtOnce(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		id := w.sent(models.KindReply, 0, 1)[0]
+		id := w.sent(models.TurnReply, 0, 1)[0]
 		starters := []*store.Store{w.Store, w.open(30 * time.Minute)}
 		var group sync.WaitGroup
 		failed := make(chan error, 12)
@@ -302,7 +302,7 @@ func TestReportsAtOnce(t *testing.T) {
 
 func TestOffAndUnknown(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		id := w.sent(models.KindReply, 0, 1)[0]
+		id := w.sent(models.TurnReply, 0, 1)[0]
 		off := w.open(0)
 		_, err := off.AcceptStatus(w.ctx, models.StatusCallback{OutboxID: id, Status: models.OutboxUndelivered, ErrorCode: "30003", Class: models.CarrierRetryOnce, At: lateAt(1)})
 		require.NoError(w.t, err)
@@ -318,28 +318,28 @@ func TestOffAndUnknown(t *testing.T) {
 func TestUse(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		kind models.Kind
+		kind models.TurnKind
 		then func(w *lateWorld, id string)
 		want string // the gate's word; empty: it goes out
 	}{
-		{"reply", models.KindReply, func(*lateWorld, string) {}, ""},
-		{"reply, prompt since", models.KindReply, func(w *lateWorld, _ string) { w.sent(models.KindPrompt, 9, 1) }, ""},
-		{"reply, newer reply", models.KindReply, func(w *lateWorld, _ string) { w.sent(models.KindReply, 9, 1) }, "superseded"},
-		{"reply, newer reply lost too", models.KindReply, func(w *lateWorld, _ string) { w.lost(models.KindReply, 9) }, "superseded"},
-		{"reply, newer reply not out", models.KindReply, func(w *lateWorld, _ string) { w.queue(models.KindReply, 9, 1) }, ""},
-		{"reply, arrived", models.KindReply, func(w *lateWorld, id string) { w.report(id, models.OutboxRead, "", 9) }, "arrived"},
-		{"reply, opted out", models.KindReply, func(w *lateWorld, _ string) { w.text("STOP", 9, models.IntentStop) }, "opted_out"},
-		{"reply, paused", models.KindReply, (*lateWorld).pause, "paused"},
-		{"reply, removed", models.KindReply, (*lateWorld).remove, "removed"},
-		{"reply, unreachable", models.KindReply, (*lateWorld).unreachable, ""},
-		{"greeting, newer reply", models.KindGreeting, func(w *lateWorld, _ string) { w.sent(models.KindReply, 9, 1) }, "superseded"},
-		{"operator, newer reply", models.KindOperator, func(w *lateWorld, _ string) { w.sent(models.KindReply, 9, 1) }, ""},
-		{"operator, paused", models.KindOperator, (*lateWorld).pause, ""},
-		{"help, newer reply", models.KindHelp, func(w *lateWorld, _ string) { w.sent(models.KindReply, 9, 1) }, ""},
-		{"prompt", models.KindPrompt, func(*lateWorld, string) {}, ""},
-		{"prompt, answered", models.KindPrompt, func(w *lateWorld, _ string) { w.text("done", 9, models.IntentNone) }, "answered"},
-		{"prompt, newer prompt", models.KindPrompt, func(w *lateWorld, _ string) { w.sent(models.KindPrompt, 9, 1) }, "voided"},
-		{"prompt, unreachable", models.KindPrompt, (*lateWorld).unreachable, "unreachable"},
+		{"reply", models.TurnReply, func(*lateWorld, string) {}, ""},
+		{"reply, prompt since", models.TurnReply, func(w *lateWorld, _ string) { w.sent(models.TurnPrompt, 9, 1) }, ""},
+		{"reply, newer reply", models.TurnReply, func(w *lateWorld, _ string) { w.sent(models.TurnReply, 9, 1) }, "superseded"},
+		{"reply, newer reply lost too", models.TurnReply, func(w *lateWorld, _ string) { w.lost(models.TurnReply, 9) }, "superseded"},
+		{"reply, newer reply not out", models.TurnReply, func(w *lateWorld, _ string) { w.queue(models.TurnReply, 9, 1) }, ""},
+		{"reply, arrived", models.TurnReply, func(w *lateWorld, id string) { w.report(id, models.OutboxRead, "", 9) }, "arrived"},
+		{"reply, opted out", models.TurnReply, func(w *lateWorld, _ string) { w.text("STOP", 9, models.IntentStop) }, "opted_out"},
+		{"reply, paused", models.TurnReply, (*lateWorld).pause, "paused"},
+		{"reply, removed", models.TurnReply, (*lateWorld).remove, "removed"},
+		{"reply, unreachable", models.TurnReply, (*lateWorld).unreachable, ""},
+		{"greeting, newer reply", models.TurnGreeting, func(w *lateWorld, _ string) { w.sent(models.TurnReply, 9, 1) }, "superseded"},
+		{"operator, newer reply", models.TurnOperator, func(w *lateWorld, _ string) { w.sent(models.TurnReply, 9, 1) }, ""},
+		{"operator, paused", models.TurnOperator, (*lateWorld).pause, ""},
+		{"help, newer reply", models.TurnHelp, func(w *lateWorld, _ string) { w.sent(models.TurnReply, 9, 1) }, ""},
+		{"prompt", models.TurnPrompt, func(*lateWorld, string) {}, ""},
+		{"prompt, answered", models.TurnPrompt, func(w *lateWorld, _ string) { w.text("done", 9, models.IntentNone) }, "answered"},
+		{"prompt, newer prompt", models.TurnPrompt, func(w *lateWorld, _ string) { w.sent(models.TurnPrompt, 9, 1) }, "voided"},
+		{"prompt, unreachable", models.TurnPrompt, (*lateWorld).unreachable, "unreachable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			lateOnBoth(t, func(w *lateWorld) {
@@ -376,23 +376,23 @@ func (w *lateWorld) remove(string) {
 }
 
 func (w *lateWorld) unreachable(string) {
-	id := w.sent(models.KindOperator, 9, 1)[0]
+	id := w.sent(models.TurnOperator, 9, 1)[0]
 	w.report(id, models.OutboxUndelivered, "30005", 10)
 }
 
 // TestWhoeverLeftGetsNone: a report that comes after a STOP or a removal.
 func TestWhoeverLeftGetsNone(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		id := w.sent(models.KindOperator, 0, 1)[0]
+		id := w.sent(models.TurnOperator, 0, 1)[0]
 		w.text("STOP", 1, models.IntentStop)
 		w.report(id, models.OutboxUndelivered, "30003", 2)
-		confirmation := w.queue(models.KindConsent, 3, 1)[0]
+		confirmation := w.queue(models.TurnConsent, 3, 1)[0]
 		w.take(confirmation, 3)
 		w.report(confirmation, models.OutboxUndelivered, "30003", 4)
 		require.Empty(w.t, w.owed(), "the one confirmation is not repeated either")
 
 		w.text("START", 5, models.IntentStart)
-		welcome := w.queue(models.KindConsent, 6, 1)[0]
+		welcome := w.queue(models.TurnConsent, 6, 1)[0]
 		w.take(welcome, 6)
 		w.report(welcome, models.OutboxUndelivered, "30003", 7)
 		require.Equal(w.t, []string{welcome + "-r1"}, w.owed())
@@ -404,7 +404,7 @@ func TestWhoeverLeftGetsNone(t *testing.T) {
 // a retry of the turn's end does not send them.
 func TestParts(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		ids := w.sent(models.KindReply, 0, 3)
+		ids := w.sent(models.TurnReply, 0, 3)
 		w.report(ids[1], models.OutboxDelivered, "", 4)
 		w.report(ids[2], models.OutboxUndelivered, "30003", 5)
 		w.report(ids[0], models.OutboxUndelivered, "30003", 6)
@@ -426,7 +426,7 @@ func TestParts(t *testing.T) {
 		w.take(last, 61)
 
 		turn := models.TurnID("ann", w.n)
-		again, err := w.FinishTurn(w.ctx, w.outcome(turn, models.TurnPlan{Kind: models.KindReply}, 0, 3))
+		again, err := w.FinishTurn(w.ctx, w.outcome(turn, models.TurnPlan{Kind: models.TurnReply}, 0, 3))
 		require.NoError(w.t, err)
 		require.Equal(w.t, ids, again.OutboxIDs)
 	})
@@ -441,7 +441,7 @@ func TestShown(t *testing.T) {
 			require.Len(w.t, entries, 1)
 			return entries[0].Delivery
 		}
-		late := w.lost(models.KindReply, 0)
+		late := w.lost(models.TurnReply, 0)
 		require.Equal(w.t, models.OutboxUndelivered, shows())
 		w.take(late, 45)
 		require.Equal(w.t, models.OutboxQueued, shows())
@@ -461,7 +461,7 @@ func (f fate) Fetch(_ context.Context, sid string) (models.StatusCallback, error
 // asked gives a try too, and one however often it is asked.
 func TestReconciled(t *testing.T) {
 	lateOnBoth(t, func(w *lateWorld) {
-		id := w.sent(models.KindReply, 0, 1)[0]
+		id := w.sent(models.TurnReply, 0, 1)[0]
 		checks := &activities.ReconcileActivities{Store: w, Carrier: fate{"30008"}, Now: func() time.Time { return lateAt(90) }}
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestActivityEnvironment()

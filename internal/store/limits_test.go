@@ -94,7 +94,7 @@ func (w *inboundWorld) replied(n, seconds int) {
 	w.t.Helper()
 	turn := models.TurnID("ann", n)
 	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: n, Mode: models.ModeIntake,
-		Plan: models.TurnPlan{Kind: models.KindReply}, Now: inboundAt(seconds)})
+		Plan: models.TurnPlan{Kind: models.TurnReply}, Now: inboundAt(seconds)})
 	require.NoError(w.t, err)
 	id := models.OutboxID(turn, 1)
 	_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "reply", At: inboundAt(seconds),

@@ -291,7 +291,7 @@ func appendTexts(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound
 		return fmt.Errorf("reading inbound texts: %w", models.ErrNotFound)
 	}
 	isResumed := func(t models.Inbound) bool { return t.ResumeNoticeID > 0 }
-	if in.Plan.Kind == models.KindReply && slices.ContainsFunc(texts, isResumed) {
+	if in.Plan.Kind == models.TurnReply && slices.ContainsFunc(texts, isResumed) {
 		if err := dropUnanswered(tx, in); err != nil {
 			return err
 		}

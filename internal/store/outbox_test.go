@@ -99,13 +99,13 @@ func countTrue(all []bool) int {
 }
 
 func TestClaimSendGate(t *testing.T) {
-	all := []models.Kind{models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
+	all := []models.EntryKind{models.KindReply, models.KindGreeting, models.KindPrompt, models.KindReminder,
 		models.KindFeedbackQuestion, models.KindFeedbackFollowup, models.KindCheckIn, models.KindOperator, models.KindNotice, models.KindDebug}
 	tests := []struct {
 		name   string
 		stand  func(w *world)
 		code   string
-		passes []models.Kind
+		passes []models.EntryKind
 	}{
 		{"active", func(*world) {}, "", all},
 		{"paused", func(w *world) { w.setStatus(models.StatusPaused) }, "paused", all[7:]},
@@ -114,7 +114,7 @@ func TestClaimSendGate(t *testing.T) {
 		{"opted out", func(w *world) { w.setStatus(models.StatusOptedOut) }, "opted_out", nil},
 		{"removed", func(w *world) {
 			require.NoError(w.t, w.RemoveParticipant(w.ctx, "p1", "operator", at(6)))
-		}, "removed", []models.Kind{models.KindNotice}},
+		}, "removed", []models.EntryKind{models.KindNotice}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -124,14 +124,14 @@ func TestClaimSendGate(t *testing.T) {
 			w.sent(w.turn(1, pending, 0), 0)
 			var ids []string
 			for i, kind := range all {
-				plan := models.TurnPlan{Kind: kind, PromptID: pending.PromptID}
+				plan := models.TurnPlan{Kind: models.TurnKind(kind), PromptID: pending.PromptID}
 				if kind == models.KindPrompt {
 					plan = promptPlan("2026-03-02")
 				}
 				ids = append(ids, w.turn(2+i, plan, 2))
 			}
 			tt.stand(w)
-			var passed []models.Kind
+			var passed []models.EntryKind
 			for i, id := range ids {
 				claim, err := w.ClaimSend(w.ctx, id, at(10))
 				require.NoError(t, err)
@@ -181,7 +181,7 @@ func TestReminderGate(t *testing.T) {
 		{"answered", func(w *world) { w.inbound("SM1", 20, "done") }, "answered"},
 		{"a newer prompt", func(w *world) { w.sent(w.turn(8, promptPlan("2026-03-03"), 20), 21) }, "voided"},
 		{"reminded before", func(w *world) {
-			w.sent(w.turn(9, models.TurnPlan{Kind: models.KindReminder, PromptID: promptPlan("2026-03-02").PromptID}, 20), 21)
+			w.sent(w.turn(9, models.TurnPlan{Kind: models.TurnReminder, PromptID: promptPlan("2026-03-02").PromptID}, 20), 21)
 		}, "voided"},
 	}
 	for _, tt := range tests {
@@ -190,7 +190,7 @@ func TestReminderGate(t *testing.T) {
 				w.enrolled()
 				plan := promptPlan("2026-03-02")
 				w.sent(w.turn(1, plan, 0), 1)
-				reminder := w.turn(2, models.TurnPlan{Kind: models.KindReminder, PromptID: plan.PromptID}, 15)
+				reminder := w.turn(2, models.TurnPlan{Kind: models.TurnReminder, PromptID: plan.PromptID}, 15)
 				tt.happen(w)
 				claim, err := w.ClaimSend(w.ctx, reminder, at(30))
 				require.NoError(t, err)

@@ -226,7 +226,7 @@ func TestUpdateParticipantAtOnce(t *testing.T) {
 func TestRemoveParticipant(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		reply := w.turn(1, models.TurnPlan{Kind: models.KindReply}, 1)
+		reply := w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 1)
 		plan := promptPlan("2026-03-02")
 		prompt := w.turn(2, plan, 2)
 		require.NoError(t, w.RemoveParticipant(w.ctx, "p1", "operator", at(3)))

@@ -18,7 +18,7 @@ func (w *world) parts(n int, plan models.TurnPlan) []string {
 	out := outcome(id, plan.Kind, plan.PromptID, 1)
 	for part := 2; part <= n; part++ {
 		out.Outbox = append(out.Outbox, models.Outbox{
-			ID: models.OutboxID(id, part), Part: part, Kind: plan.Kind, PromptID: plan.PromptID, Body: "more",
+			ID: models.OutboxID(id, part), Part: part, Kind: plan.Kind.Entry(), PromptID: plan.PromptID, Body: "more",
 		})
 	}
 	out.Outbox = append(out.Outbox, models.Outbox{ID: models.OutboxID(id, n+1), Part: n + 1, Kind: models.KindDebug, Body: "debug"})
@@ -91,7 +91,7 @@ func TestReminderInPartsIsNotStoppedByItself(t *testing.T) {
 	w.enrolled()
 	pending := promptPlan("2026-03-01")
 	w.sent(w.turn(2, pending, 0), 0)
-	ids := w.parts(2, models.TurnPlan{Kind: models.KindReminder, PromptID: pending.PromptID})
+	ids := w.parts(2, models.TurnPlan{Kind: models.TurnReminder, PromptID: pending.PromptID})
 	w.sent(ids[0], 2)
 	w.sent(ids[1], 3)
 	require.Equal(t, models.PromptReminded, w.promptState(pending.PromptID))

@@ -24,7 +24,7 @@ func TestPast(t *testing.T) {
 		begun, unread := w.inbound("SM3", 3, "three"), w.inbound("SM4", 4, "four")
 		untold := w.inbound("SM5", 5, "five")
 		require.NoError(t, w.NoticesDelivered(w.ctx, []int64{answered.NoticeID, kept.NoticeID, begun.NoticeID, unread.NoticeID}, at(6)))
-		for n, plan := range []models.TurnPlan{replyPlan, {Kind: models.KindMessage}, replyPlan} {
+		for n, plan := range []models.TurnPlan{replyPlan, {Kind: models.TurnMessage}, replyPlan} {
 			id := []int64{answered.Inbound.ID, kept.Inbound.ID, begun.Inbound.ID}[n]
 			_, err := w.BeginTurn(w.ctx, begin(n+1, plan, id))
 			require.NoError(t, err)
@@ -89,9 +89,9 @@ func TestPastKnowsTheGreeting(t *testing.T) {
 		require.True(t, read.SignedUp)
 
 		for _, step := range []struct {
-			kind models.Kind
+			kind models.TurnKind
 			want time.Time
-		}{{models.KindHelp, greeting}, {models.KindOperator, greeting}, {models.KindReply, time.Time{}}} {
+		}{{models.TurnHelp, greeting}, {models.TurnOperator, greeting}, {models.TurnReply, time.Time{}}} {
 			past, err := w.Past(w.ctx, "p1")
 			require.NoError(t, err)
 			require.Equal(t, greeting, past.GreetingAt, "before the turn %s", step.kind)

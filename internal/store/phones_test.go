@@ -35,7 +35,7 @@ func TestChangePhone(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		before := w.enrolled()
 		w.inbound("SM1", 1, "hello")
-		ready := w.turn(1, models.TurnPlan{Kind: models.KindReply}, 2)
+		ready := w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 2)
 		p, err := w.changePhone(newPhone, 3)
 		require.NoError(t, err)
 		require.Equal(t, []any{newPhone, before.Version + 1, models.StatusActive}, []any{p.Phone, p.Version, p.Status})
@@ -90,7 +90,7 @@ func TestChangePhoneKeepsConsent(t *testing.T) {
 		onBoth(t, func(t *testing.T, w *world) {
 			w.enrolled()
 			w.from(newPhone, "SM1", "STOP", 1)
-			ready := w.turn(1, models.TurnPlan{Kind: models.KindReply}, 2)
+			ready := w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 2)
 			p, err := w.changePhone(newPhone, 3)
 			require.NoError(t, err)
 			require.Equal(t, models.StatusOptedOut, p.Status)
@@ -99,7 +99,7 @@ func TestChangePhoneKeepsConsent(t *testing.T) {
 			require.Equal(t, []any{models.OutboxCanceled, "opted_out"}, []any{got, code})
 			w.from(newPhone, "SM2", "START", 4)
 			require.Equal(t, models.StatusActive, status(w, "p1"))
-			row := w.turn(2, models.TurnPlan{Kind: models.KindReply}, 5)
+			row := w.turn(2, models.TurnPlan{Kind: models.TurnReply}, 5)
 			w.sent(row, 6)
 		})
 	})
@@ -111,7 +111,7 @@ func TestChangePhoneKeepsConsent(t *testing.T) {
 			p, err := w.changePhone(newPhone, 3)
 			require.NoError(t, err)
 			require.Equal(t, models.StatusActive, p.Status)
-			w.sent(w.turn(1, models.TurnPlan{Kind: models.KindReply}, 4), 5)
+			w.sent(w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 4), 5)
 		})
 	})
 }
@@ -121,13 +121,13 @@ func TestChangePhoneKeepsConsent(t *testing.T) {
 func TestChangePhoneWithSendsUnderWay(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
-		taken := w.turn(1, models.TurnPlan{Kind: models.KindReply}, 1)
+		taken := w.turn(1, models.TurnPlan{Kind: models.TurnReply}, 1)
 		w.sent(taken, 2)
-		blocked := w.turn(2, models.TurnPlan{Kind: models.KindReply}, 2)
+		blocked := w.turn(2, models.TurnPlan{Kind: models.TurnReply}, 2)
 		w.sent(blocked, 3)
-		lost := w.turn(3, models.TurnPlan{Kind: models.KindReply}, 3)
+		lost := w.turn(3, models.TurnPlan{Kind: models.TurnReply}, 3)
 		require.Equal(t, phone, w.post(lost, 4).To)
-		claimed := w.turn(4, models.TurnPlan{Kind: models.KindReply}, 4)
+		claimed := w.turn(4, models.TurnPlan{Kind: models.TurnReply}, 4)
 		before, err := w.ClaimSend(w.ctx, claimed, at(5))
 		require.NoError(t, err)
 		_, err = w.changePhone(newPhone, 5)

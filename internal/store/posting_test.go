@@ -50,18 +50,18 @@ func TestOlderClaimChangesNothing(t *testing.T) {
 func TestStartPostRepeatsTheSendCheck(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		kind   models.Kind
+		kind   models.TurnKind
 		happen func(w *world)
 		code   string // empty: it may be written
 	}{
-		{"nothing", models.KindReply, func(*world) {}, ""},
-		{"a change of no account", models.KindReply, func(w *world) { w.setStatus(models.StatusActive) }, ""},
-		{"STOP", models.KindReply, func(w *world) { w.stops(5) }, "opted_out"},
-		{"STOP before HELP is answered", models.KindHelp, func(w *world) { w.stops(5) }, "opted_out"},
-		{"STOP before an operator's message", models.KindOperator, func(w *world) { w.stops(5) }, "opted_out"},
-		{"paused", models.KindReply, func(w *world) { w.setStatus(models.StatusPaused) }, "paused"},
-		{"removed", models.KindReply, func(w *world) { require.NoError(w.t, w.RemoveParticipant(w.ctx, "p1", "operator", at(5))) }, "removed"},
-		{"answered", models.KindReminder, func(w *world) { w.inbound("SM1", 5, "done") }, "answered"},
+		{"nothing", models.TurnReply, func(*world) {}, ""},
+		{"a change of no account", models.TurnReply, func(w *world) { w.setStatus(models.StatusActive) }, ""},
+		{"STOP", models.TurnReply, func(w *world) { w.stops(5) }, "opted_out"},
+		{"STOP before HELP is answered", models.TurnHelp, func(w *world) { w.stops(5) }, "opted_out"},
+		{"STOP before an operator's message", models.TurnOperator, func(w *world) { w.stops(5) }, "opted_out"},
+		{"paused", models.TurnReply, func(w *world) { w.setStatus(models.StatusPaused) }, "paused"},
+		{"removed", models.TurnReply, func(w *world) { require.NoError(w.t, w.RemoveParticipant(w.ctx, "p1", "operator", at(5))) }, "removed"},
+		{"answered", models.TurnReminder, func(w *world) { w.inbound("SM1", 5, "done") }, "answered"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
@@ -152,23 +152,23 @@ func TestUnsettledSince(t *testing.T) {
 func TestReplyIsNotSentAfterANewerOne(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		kind  models.Kind
-		newer models.Kind
+		kind  models.TurnKind
+		newer models.TurnKind
 		post  func(w *world, newer string) // what became of the newer text
 		code  string
 	}{
-		{"posted", models.KindReply, models.KindReply, func(w *world, newer string) { w.post(newer, 6) }, "newer_reply"},
-		{"taken", models.KindReply, models.KindReply, func(w *world, newer string) { w.sent(newer, 6) }, "newer_reply"},
-		{"greeting", models.KindGreeting, models.KindReply, func(w *world, newer string) { w.sent(newer, 6) }, "newer_reply"},
-		{"only written", models.KindReply, models.KindReply, func(*world, string) {}, ""},
-		{"a prompt", models.KindReply, models.KindPrompt, func(w *world, newer string) { w.sent(newer, 6) }, ""},
-		{"an operator's message", models.KindOperator, models.KindReply, func(w *world, newer string) { w.sent(newer, 6) }, ""},
+		{"posted", models.TurnReply, models.TurnReply, func(w *world, newer string) { w.post(newer, 6) }, "newer_reply"},
+		{"taken", models.TurnReply, models.TurnReply, func(w *world, newer string) { w.sent(newer, 6) }, "newer_reply"},
+		{"greeting", models.TurnGreeting, models.TurnReply, func(w *world, newer string) { w.sent(newer, 6) }, "newer_reply"},
+		{"only written", models.TurnReply, models.TurnReply, func(*world, string) {}, ""},
+		{"a prompt", models.TurnReply, models.TurnPrompt, func(w *world, newer string) { w.sent(newer, 6) }, ""},
+		{"an operator's message", models.TurnOperator, models.TurnReply, func(w *world, newer string) { w.sent(newer, 6) }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onBoth(t, func(t *testing.T, w *world) {
 				w.enrolled()
 				plan := models.TurnPlan{Kind: tt.newer}
-				if tt.newer == models.KindPrompt {
+				if tt.newer == models.TurnPrompt {
 					plan = promptPlan("2026-03-02")
 				}
 				old := w.turn(1, models.TurnPlan{Kind: tt.kind}, 1)

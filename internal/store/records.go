@@ -45,7 +45,7 @@ func (a *Archive) Turns(ctx context.Context, q models.TurnQuery) ([]models.TurnT
 		if err := checkEnrolled(tx, q.ParticipantID); err != nil {
 			return err
 		}
-		find := tx.Where("participant_id = ? AND kind <> ?", q.ParticipantID, models.KindSubagent)
+		find := tx.Where("participant_id = ? AND kind <> ?", q.ParticipantID, models.TurnSubagent)
 		if q.Before > 0 {
 			find = find.Where("number < ?", q.Before)
 		}
@@ -100,7 +100,7 @@ func recordOf(tx *gorm.DB, turns []models.Turn) (models.TurnRecord, error) {
 		if err := addParts(tx, &one); err != nil {
 			return models.TurnRecord{}, err
 		}
-		if sum.Turn.Kind == models.KindSubagent {
+		if sum.Turn.Kind == models.TurnSubagent {
 			subagents = append(subagents, one)
 		} else {
 			own = &one

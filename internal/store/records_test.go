@@ -64,7 +64,7 @@ func (w *archiveWorld) turn(id string, n int, inbound []int64, traces ...models.
 	w.t.Helper()
 	turn := models.TurnID(id, n)
 	_, err := w.rows.BeginTurn(w.ctx, models.PrepareTurnInput{
-		ParticipantID: id, TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply}, InboundIDs: inbound, Now: at(n),
+		ParticipantID: id, TurnID: turn, Number: n, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, InboundIDs: inbound, Now: at(n),
 	})
 	require.NoError(w.t, err)
 	for i, trace := range traces {

@@ -14,7 +14,7 @@ func (w *world) finished(turns ...string) {
 	w.t.Helper()
 	for n, id := range turns {
 		_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{
-			ParticipantID: "p1", TurnID: id, Number: n + 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply}, Now: start,
+			ParticipantID: "p1", TurnID: id, Number: n + 1, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply}, Now: start,
 		})
 		require.NoError(w.t, err)
 		for range 2 {

@@ -39,7 +39,7 @@ func greetingAt(tx *gorm.DB, p models.Participant) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	var begun int64
-	err := tx.Model(&models.Turn{}).Where("participant_id = ? AND kind IN ?", p.ID, []models.Kind{models.KindGreeting, models.KindReply}).
+	err := tx.Model(&models.Turn{}).Where("participant_id = ? AND kind IN ?", p.ID, []models.TurnKind{models.TurnGreeting, models.TurnReply}).
 		Limit(1).Count(&begun).Error
 	if err != nil || begun > 0 {
 		return time.Time{}, err
@@ -72,7 +72,7 @@ func waitingTexts(tx *gorm.DB, participantID string, upTo int64) ([]models.Inbox
 	settled := tx.Model(&models.Message{}).Select("1").
 		Joins("JOIN turns ON turns.id = messages.turn_id").
 		Where("messages.participant_id = inbound.participant_id AND messages.key = 'in-' || inbound.id").
-		Where("turns.outcome <> '' OR turns.kind = ?", models.KindMessage)
+		Where("turns.outcome <> '' OR turns.kind = ?", models.TurnMessage)
 	var rows []models.Inbound
 	err := tx.Select("id", "seq", "received_at", "channel").
 		Where("participant_id = ? AND seq > 0 AND seq <= ? AND NOT EXISTS (?)", participantID, upTo, settled).

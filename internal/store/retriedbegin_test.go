@@ -28,7 +28,7 @@ func TestRetriedBeginningSkipsAgain(t *testing.T) {
 		{"taken over, prompt", prompt, takeOver, 0},
 		{"taken over, one text", replyPlan, takeOver, 1},
 		{"taken over, two texts", replyPlan, takeOver, 2},
-		{"taken over, greeting", models.TurnPlan{Kind: models.KindGreeting}, takeOver, 0},
+		{"taken over, greeting", models.TurnPlan{Kind: models.TurnGreeting}, takeOver, 0},
 		{"held, prompt", prompt, hold, 0},
 		{"opted out, prompt", prompt, optOut, 0},
 		{"opted out, one text", replyPlan, optOut, 1},
@@ -90,9 +90,9 @@ func TestRetriedBeginningOfSaidTurn(t *testing.T) {
 		w.enrolled()
 		id := w.inbound("SM1", 0, "hello").Inbound.ID
 		turn, _ := w.begun(1, replyPlan, id)
-		said := w.saidTurn(turn, models.KindReply)
+		said := w.saidTurn(turn, models.TurnReply)
 		_, goesOn := w.begun(1, replyPlan, id)
 		require.True(t, goesOn)
-		require.Equal(t, said.OutboxIDs, w.saidTurn(turn, models.KindReply).OutboxIDs)
+		require.Equal(t, said.OutboxIDs, w.saidTurn(turn, models.TurnReply).OutboxIDs)
 	})
 }

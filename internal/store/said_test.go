@@ -35,7 +35,7 @@ func TestSaidInTheMiddleOfATurn(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, models.OutboxReady, row.Status)
 		for range 2 {
-			ids, err := w.finish(outcome("p1-t1", models.KindReply, "", 3))
+			ids, err := w.finish(outcome("p1-t1", models.TurnReply, "", 3))
 			require.NoError(t, err)
 			require.Equal(t, []string{"p1-t1-p1"}, ids, "the end of the turn has rows of its own")
 		}
@@ -60,7 +60,7 @@ func TestSaidTooLate(t *testing.T) {
 		late func(w *world)
 	}{
 		{"C12 the turn is over", func(w *world) {
-			_, err := w.finish(outcome("p1-t1", models.KindReply, "", 3))
+			_, err := w.finish(outcome("p1-t1", models.TurnReply, "", 3))
 			require.NoError(w.t, err)
 		}},
 		{"C12 the person opted out", func(w *world) { w.setStatus(models.StatusOptedOut) }},

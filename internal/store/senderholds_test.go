@@ -59,23 +59,23 @@ func (w *holdWorld) open(sender string) *store.Store {
 }
 
 // queue writes a text of ann's that has not been claimed.
-func (w *holdWorld) queue(kind models.Kind, minutes int) string {
+func (w *holdWorld) queue(kind models.TurnKind, minutes int) string {
 	w.t.Helper()
 	return w.end(kind, minutes, false).OutboxIDs[0]
 }
 
-func (w *holdWorld) end(kind models.Kind, minutes int, claim bool) models.EndedTurn {
+func (w *holdWorld) end(kind models.TurnKind, minutes int, claim bool) models.EndedTurn {
 	w.t.Helper()
 	w.n++
 	turn := models.TurnID("ann", w.n)
 	plan := models.TurnPlan{Kind: kind}
-	if kind == models.KindPrompt {
+	if kind == models.TurnPrompt {
 		plan.PromptID, plan.ScheduleID, plan.Slot.Date = turn, "s1", fmt.Sprintf("2026-03-%02d", w.n)
 	}
 	_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "ann", TurnID: turn, Number: w.n, Mode: models.ModeIntake, Plan: plan, Now: holdAt(minutes)})
 	require.NoError(w.t, err)
 	out, err := w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "ann", Outcome: "step", Claim: claim, At: holdAt(minutes),
-		Outbox: []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: kind, PromptID: plan.PromptID, Body: "hello"}}})
+		Outbox: []models.Outbox{{ID: models.OutboxID(turn, 1), Part: 1, Kind: kind.Entry(), PromptID: plan.PromptID, Body: "hello"}}})
 	require.NoError(w.t, err)
 	return out
 }
@@ -145,7 +145,7 @@ func TestEachClass(t *testing.T) {
 			w := &holdWorld{Store: s, t: t, ctx: t.Context()}
 			_, err = w.Enroll(w.ctx, models.Participant{ID: "ann", Phone: phone, Timezone: "UTC", EnrolledAt: holdBegin}, "operator")
 			require.NoError(t, err)
-			w.refused(w.queue(models.KindReply, 0), tt.class, tt.code, 0)
+			w.refused(w.queue(models.TurnReply, 0), tt.class, tt.code, 0)
 			held, ok := w.brake()
 			require.Equal(t, !tt.until.IsZero(), ok)
 			require.Equal(t, tt.until, held.UntilAt.UTC())
@@ -155,11 +155,11 @@ func TestEachClass(t *testing.T) {
 
 func TestBrake(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
-		first, second := w.queue(models.KindReply, 0), w.queue(models.KindPrompt, 0)
+		first, second := w.queue(models.TurnReply, 0), w.queue(models.TurnPrompt, 0)
 		w.refused(first, models.CarrierRegistration, "30034", 0)
 		require.Equal(w.t, 5*time.Minute, w.claim(second, 1).Wait, "an operator's release is seen")
 		require.Equal(w.t, time.Minute, w.claim(second, 9).Wait)
-		for _, kind := range []models.Kind{models.KindReply, models.KindFeedbackQuestion, models.KindNotice, models.KindHelp} {
+		for _, kind := range []models.TurnKind{models.TurnReply, models.TurnFeedbackQuestion, models.TurnNotice, models.TurnHelp} {
 			got := w.end(kind, 2, true).First
 			require.Equal(w.t, models.OutboxReady, got.Outbox.Status, kind)
 			require.False(w.t, got.Post)
@@ -196,7 +196,7 @@ func TestBrakeByReport(t *testing.T) {
 			require.True(w.t, w.claim(id, minutes).Post)
 			require.NoError(w.t, w.RecordAccepted(w.ctx, w.ref(id), models.Receipt{ProviderSID: "SM-" + id, Status: models.OutboxQueued}, holdAt(minutes)))
 		}
-		ids := []string{w.queue(models.KindReply, 0), w.queue(models.KindReply, 0), w.queue(models.KindReply, 0)}
+		ids := []string{w.queue(models.TurnReply, 0), w.queue(models.TurnReply, 0), w.queue(models.TurnReply, 0)}
 		take(ids[0], 0)
 		take(ids[1], 1)
 		report(ids[0], models.OutboxUndelivered, models.CarrierRegistration, "30034", 2)
@@ -215,10 +215,10 @@ func TestBrakeByReport(t *testing.T) {
 
 func TestProbesAtOnce(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
-		w.refused(w.queue(models.KindReply, 0), models.CarrierAccount, "20003", 0)
+		w.refused(w.queue(models.TurnReply, 0), models.CarrierAccount, "20003", 0)
 		var ids []string
 		for range 6 {
-			ids = append(ids, w.queue(models.KindReply, 1))
+			ids = append(ids, w.queue(models.TurnReply, 1))
 		}
 		type result struct {
 			claim models.SendClaim
@@ -245,7 +245,7 @@ func TestProbesAtOnce(t *testing.T) {
 
 func TestAnotherSenderIsFree(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
-		id := w.queue(models.KindReply, 0)
+		id := w.queue(models.TurnReply, 0)
 		w.refused(id, models.CarrierAccount, "21606", 0)
 		claim, err := w.open("+15017122662").ClaimSend(w.ctx, id, holdAt(1))
 		require.NoError(w.t, err)
@@ -256,7 +256,7 @@ func TestAnotherSenderIsFree(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
 		fail := func(minutes int) {
-			id := w.queue(models.KindReply, minutes)
+			id := w.queue(models.TurnReply, minutes)
 			require.True(w.t, w.claim(id, minutes).Post, "replies are tried")
 			require.NoError(w.t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: id, Token: w.ref(id).Token, Status: models.OutboxFailed,
 				Code: "21614", Class: models.CarrierBadNumber, Now: holdAt(minutes)}))
@@ -274,16 +274,16 @@ func TestUnreachable(t *testing.T) {
 		require.NoError(w.t, err)
 		require.Equal(w.t, holdAt(0), p.UnreachableAt.UTC(), "the first refusal counts")
 		require.Equal(w.t, int64(3), p.Version, "the mark and the attention")
-		for _, kind := range []models.Kind{models.KindPrompt, models.KindReminder, models.KindFeedbackQuestion, models.KindFeedbackFollowup} {
+		for _, kind := range []models.TurnKind{models.TurnPrompt, models.TurnReminder, models.TurnFeedbackQuestion, models.TurnFeedbackFollowup} {
 			got := w.claim(w.queue(kind, 2), 2).Outbox
 			require.Equal(w.t, models.OutboxCanceled, got.Status, kind)
 			require.Equal(w.t, "unreachable", got.ErrorCode)
 		}
-		require.True(w.t, w.claim(w.queue(models.KindOperator, 2), 2).Post)
+		require.True(w.t, w.claim(w.queue(models.TurnOperator, 2), 2).Post)
 		_, held := w.brake()
 		require.False(w.t, held, "one number is no reason to stop the sender")
 
-		sent := w.queue(models.KindReply, 3)
+		sent := w.queue(models.TurnReply, 3)
 		require.True(w.t, w.claim(sent, 3).Post)
 		_, err = w.AcceptInbound(w.ctx, models.Inbound{ProviderSID: "SM1", From: phone, Body: "I am here", ReceivedAt: holdAt(4)})
 		require.NoError(w.t, err)
@@ -304,7 +304,7 @@ func TestUnreachable(t *testing.T) {
 
 func TestPostponedOnce(t *testing.T) {
 	holdOnBoth(t, func(w *holdWorld) {
-		id := w.queue(models.KindReply, 0)
+		id := w.queue(models.TurnReply, 0)
 		require.Zero(w.t, w.claim(id, 0).Outbox.LateTries)
 		require.NoError(w.t, w.PostponeSend(w.ctx, w.ref(id), holdAt(1)))
 		require.NoError(w.t, w.PostponeSend(w.ctx, w.ref(id), holdAt(1)), "a retry counts once")

@@ -175,7 +175,7 @@ func TestUnsettledListsWhatTheCarrierNeverFinished(t *testing.T) {
 		w.enrolled()
 		var ids []string
 		for n, status := range []models.OutboxStatus{models.OutboxSent, models.OutboxDelivered, models.OutboxQueued, ""} {
-			id := w.turn(n+1, models.TurnPlan{Kind: models.KindReply}, 10*n)
+			id := w.turn(n+1, models.TurnPlan{Kind: models.TurnReply}, 10*n)
 			ids = append(ids, id)
 			if status == "" {
 				continue // Never posted.

@@ -213,18 +213,18 @@ func (w *world) turn(n int, plan models.TurnPlan, minutes int) (outboxID string)
 	return ids[0]
 }
 
-func outcome(turnID string, kind models.Kind, promptID string, minutes int) models.TurnOutcome {
+func outcome(turnID string, kind models.TurnKind, promptID string, minutes int) models.TurnOutcome {
 	out := models.OutboxID(turnID, 1)
 	return models.TurnOutcome{
 		TurnID: turnID, ParticipantID: "p1", Outcome: "reply", PromptVersion: "v1", At: at(minutes),
-		Entries: []models.Message{{Key: "out-" + turnID, Role: models.RoleAssistant, Kind: kind, Text: "text of " + turnID, OutboxID: out}},
-		Outbox:  []models.Outbox{{ID: out, Part: 1, Kind: kind, PromptID: promptID, Body: "text of " + turnID}},
+		Entries: []models.Message{{Key: "out-" + turnID, Role: models.RoleAssistant, Kind: models.EntryKind(kind), Text: "text of " + turnID, OutboxID: out}},
+		Outbox:  []models.Outbox{{ID: out, Part: 1, Kind: models.EntryKind(kind), PromptID: promptID, Body: "text of " + turnID}},
 	}
 }
 
 func promptPlan(date string) models.TurnPlan {
 	return models.TurnPlan{
-		Kind: models.KindPrompt, ScheduleID: "s1", PromptID: models.PromptID("p1", "s1", date),
+		Kind: models.TurnPrompt, ScheduleID: "s1", PromptID: models.PromptID("p1", "s1", date),
 		Slot: models.Slot{Date: date, TargetAt: at(10), SendAt: at(0)},
 	}
 }

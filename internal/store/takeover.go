@@ -90,7 +90,7 @@ func takeOver(tx *gorm.DB, p *models.Participant, t models.TakeOver) error {
 // canceled, prompts that are planned are missed, turns are ended. The messages
 // that no turn has answered wait.
 func silenceCoach(tx *gorm.DB, p models.Participant, now time.Time) error {
-	coaching := models.KindsWith(func(k models.KindSpec) bool { return k.Coaching && k.Name != models.KindSubagent })
+	coaching := models.EntriesWith(func(k models.KindSpec) bool { return k.Coaching })
 	var stopped []models.Outbox
 	err := tx.Select("id", "participant_id", "turn_id", "kind", "part").
 		Where("participant_id = ? AND status = ? AND kind IN ?", p.ID, models.OutboxReady, coaching).Find(&stopped).Error

@@ -33,13 +33,13 @@ func (w *world) begun(number int, plan models.TurnPlan, inbound ...int64) (strin
 }
 
 // saidTurn ends a turn with one row, which is claimed where it may be.
-func (w *world) saidTurn(turn string, kind models.Kind) models.EndedTurn {
+func (w *world) saidTurn(turn string, kind models.TurnKind) models.EndedTurn {
 	w.t.Helper()
 	id := models.OutboxID(turn, 1)
 	out, err := w.FinishTurn(w.ctx, models.TurnOutcome{
 		TurnID: turn, ParticipantID: "p1", Outcome: "step", At: at(3), Claim: true,
-		Entries: []models.Message{{Key: turn + "-out", Role: models.RoleAssistant, Kind: kind, Text: "words", OutboxID: id}},
-		Outbox:  []models.Outbox{{ID: id, Part: 1, Kind: kind, Body: "words"}},
+		Entries: []models.Message{{Key: turn + "-out", Role: models.RoleAssistant, Kind: kind.Entry(), Text: "words", OutboxID: id}},
+		Outbox:  []models.Outbox{{ID: id, Part: 1, Kind: kind.Entry(), Body: "words"}},
 	})
 	require.NoError(w.t, err)
 	return out
@@ -76,7 +76,7 @@ func TestTakeOverIsOfOneOperator(t *testing.T) {
 // What the coach was about to say is canceled with the transaction that records the
 // take-over, no matter how that ended; its messages wait.
 func TestTakeOverSilencesTheCoach(t *testing.T) {
-	reply := models.TurnPlan{Kind: models.KindReply}
+	reply := models.TurnPlan{Kind: models.TurnReply}
 	for _, tt := range []struct {
 		name string
 		play func(w *world, id int64)
@@ -89,11 +89,11 @@ func TestTakeOverSilencesTheCoach(t *testing.T) {
 		{"while the model is asked", func(w *world, id int64) {
 			turn, _ := w.begun(1, reply, id)
 			require.NoError(w.t, w.taken(1, "user:ada"))
-			require.Empty(w.t, w.saidTurn(turn, models.KindReply).OutboxIDs)
+			require.Empty(w.t, w.saidTurn(turn, models.TurnReply).OutboxIDs)
 		}},
 		{"while the row is about to be posted", func(w *world, id int64) {
 			turn, _ := w.begun(1, reply, id)
-			claim := w.saidTurn(turn, models.KindReply).First
+			claim := w.saidTurn(turn, models.TurnReply).First
 			require.True(w.t, claim.Post)
 			require.NoError(w.t, w.taken(1, "user:ada"))
 			row, err := w.StartPost(w.ctx, claim, at(4))
@@ -103,7 +103,7 @@ func TestTakeOverSilencesTheCoach(t *testing.T) {
 		}},
 		{"while the row is ready", func(w *world, id int64) {
 			turn, _ := w.begun(1, reply, id)
-			claim := w.saidTurn(turn, models.KindReply).First
+			claim := w.saidTurn(turn, models.TurnReply).First
 			require.NoError(w.t, w.ReleaseSend(w.ctx, models.ClaimRef{OutboxID: claim.Outbox.ID, Token: claim.Outbox.ClaimToken}, at(4)))
 			require.NoError(w.t, w.taken(1, "user:ada"))
 			require.Equal(w.t, "canceled taken_over", w.text("SELECT status || ' ' || error_code FROM outbox"))
@@ -130,7 +130,7 @@ func TestTakeOverSilencesTheCoach(t *testing.T) {
 				require.Len(t, items, 1)
 				turn, goesOn := w.begun(2, reply, got.Inbound.ID)
 				require.True(t, goesOn)
-				require.NotEmpty(t, w.saidTurn(turn, models.KindReply).OutboxIDs)
+				require.NotEmpty(t, w.saidTurn(turn, models.TurnReply).OutboxIDs)
 			})
 		})
 	}
@@ -142,16 +142,16 @@ func TestTakeOverHoldsWhatTheCoachStarts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		require.NoError(t, w.taken(0, "user:ada"))
-		_, goesOn := w.begun(1, models.TurnPlan{Kind: models.KindPrompt, PromptID: "p1-s-2026-03-02", ScheduleID: "s", Slot: models.Slot{Date: "2026-03-02", TargetAt: at(5)}})
+		_, goesOn := w.begun(1, models.TurnPlan{Kind: models.TurnPrompt, PromptID: "p1-s-2026-03-02", ScheduleID: "s", Slot: models.Slot{Date: "2026-03-02", TargetAt: at(5)}})
 		require.False(t, goesOn)
 		require.Equal(t, "missed taken_over", w.text("SELECT state || ' ' || reason FROM prompts"))
-		for n, kind := range []models.Kind{models.KindReminder, models.KindCheckIn, models.KindGreeting} {
+		for n, kind := range []models.TurnKind{models.TurnReminder, models.TurnCheckIn, models.TurnGreeting} {
 			_, goesOn = w.begun(2+n, models.TurnPlan{Kind: kind})
 			require.False(t, goesOn, kind)
 		}
 		row, _, err := w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "I am here", Key: "k", Actor: "user:ada", Now: at(3)})
 		require.NoError(t, err)
-		turn, goesOn := w.begun(9, models.TurnPlan{Kind: models.KindOperator, OutboxID: row.ID})
+		turn, goesOn := w.begun(9, models.TurnPlan{Kind: models.TurnOperator, OutboxID: row.ID})
 		require.True(t, goesOn)
 		_, err = w.FinishTurn(w.ctx, models.TurnOutcome{TurnID: turn, ParticipantID: "p1", Outcome: "outbox", At: at(4), Outbox: []models.Outbox{row},
 			Entries: []models.Message{{Key: turn + "-out", Role: models.RoleAssistant, Kind: models.KindOperator, Text: row.Body, OutboxID: row.ID}}})
@@ -159,7 +159,7 @@ func TestTakeOverHoldsWhatTheCoachStarts(t *testing.T) {
 		claim, err := w.ClaimSend(w.ctx, row.ID, at(4))
 		require.NoError(t, err)
 		require.True(t, claim.Post)
-		_, goesOn = w.begun(10, models.TurnPlan{Kind: models.KindHelp})
+		_, goesOn = w.begun(10, models.TurnPlan{Kind: models.TurnHelp})
 		require.True(t, goesOn)
 		entries, err := w.History(w.ctx, "p1", 10, time.Time{})
 		require.NoError(t, err)
@@ -209,7 +209,7 @@ func TestHandBackReadsOrKeeps(t *testing.T) {
 		require.Equal(t, []string{"I moved"}, w.waiting())
 		require.NoError(t, w.handedBack(6, models.WaitingRead))
 		require.Empty(t, w.waiting())
-		turn, goesOn := w.begun(1, models.TurnPlan{Kind: models.KindCheckIn})
+		turn, goesOn := w.begun(1, models.TurnPlan{Kind: models.TurnCheckIn})
 		require.True(t, goesOn)
 		out, err := w.TurnContext(w.ctx, turn, -1)
 		require.NoError(t, err)
@@ -294,10 +294,10 @@ func TestHandBackDoesNotAnswerTwice(t *testing.T) {
 		first := w.inbound("SM1", 1, "hello").Inbound.ID
 		require.NoError(t, w.taken(1, "user:ada"))
 		require.NoError(t, w.handedBack(2, models.WaitingAnswer))
-		reply := models.TurnPlan{Kind: models.KindReply}
+		reply := models.TurnPlan{Kind: models.TurnReply}
 		turn, goesOn := w.begun(1, reply, first)
 		require.True(t, goesOn)
-		require.Len(t, w.saidTurn(turn, models.KindReply).OutboxIDs, 1)
+		require.Len(t, w.saidTurn(turn, models.TurnReply).OutboxIDs, 1)
 		_, goesOn = w.begun(2, reply, first)
 		require.False(t, goesOn, "the hand-back's own turn")
 

@@ -30,7 +30,7 @@ func contextOfTurn(tx *gorm.DB, turnID string, window int) (models.TurnContext, 
 	if err != nil {
 		return out, err
 	}
-	if out.Turn.Kind == models.KindPrompt {
+	if out.Turn.Kind == models.TurnPrompt {
 		if out.Instruction, err = readInstruction(tx, out.Turn.PromptID); err != nil {
 			return out, err
 		}

@@ -83,7 +83,7 @@ func waitsForOperator(p models.Participant) bool {
 // operator to decide on.
 func storeTexts(tx *gorm.DB, p models.Participant, in models.PrepareTurnInput, texts []models.Inbound) error {
 	err := appendTexts(tx, in, texts)
-	if err == nil && in.Plan.Kind == models.KindMessage && waitsForOperator(p) {
+	if err == nil && in.Plan.Kind == models.TurnMessage && waitsForOperator(p) {
 		err = markWaiting(tx, in.InboundIDs)
 	}
 	return err
@@ -106,7 +106,7 @@ func beginTurn(tx *gorm.DB, in models.PrepareTurnInput) (out begun, err error) {
 		return out, err
 	}
 	p := out.participant
-	if p.RemovedAt != nil && in.Plan.Kind != models.KindNotice {
+	if p.RemovedAt != nil && in.Plan.Kind != models.TurnNotice {
 		out.Skip = true
 		return out, nil
 	}
@@ -155,7 +155,7 @@ func (b *begun) notePrompt(tx *gorm.DB, in models.PrepareTurnInput) (err error) 
 			return b.missPrompt(tx, in, models.MissedHold)
 		}
 	}
-	if plan.Kind != models.KindPrompt {
+	if plan.Kind != models.TurnPrompt {
 		return nil
 	}
 	if err := b.decidePrompt(tx, in, ""); err != nil || b.Skip {
@@ -260,7 +260,7 @@ func (s *Store) FinishTurn(ctx context.Context, o models.TurnOutcome) (models.En
 }
 
 // setOutcome gives a turn its outcome, unless it has one or there is no such turn.
-func setOutcome(tx *gorm.DB, o models.TurnOutcome) (kind models.Kind, ends bool, err error) {
+func setOutcome(tx *gorm.DB, o models.TurnOutcome) (kind models.TurnKind, ends bool, err error) {
 	ends, err = endTurn.Row(tx, []any{o.Outcome, o.PromptVersion, o.At, o.TurnID, o.ParticipantID}, &kind)
 	return kind, ends, err
 }

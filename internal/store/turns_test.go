@@ -15,7 +15,7 @@ func begin(n int, plan models.TurnPlan, inbound ...int64) models.PrepareTurnInpu
 		Mode: models.ModeIntake, Plan: plan, InboundIDs: inbound, Now: at(2)}
 }
 
-var replyPlan = models.TurnPlan{Kind: models.KindReply}
+var replyPlan = models.TurnPlan{Kind: models.TurnReply}
 
 func TestBeginTurnAppendsTexts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
@@ -36,7 +36,7 @@ func TestBeginTurnAppendsTexts(t *testing.T) {
 		require.Equal(t, []string{"one", "[the person sent 1 picture or file; you cannot see it]"}, texts(tc.Window))
 		require.Equal(t, models.Message{ID: tc.Window[0].ID, ParticipantID: "p1", TurnID: "p1-t1", Key: "in-1",
 			Role: models.RoleUser, Kind: models.KindMessage, Text: "one", At: at(1)}, tc.Window[0])
-		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: models.KindReply,
+		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: models.TurnReply,
 			Mode: models.ModeIntake, StartedAt: at(2)}, tc.Turn)
 
 		_, err = w.BeginTurn(w.ctx, begin(2, replyPlan, 999))
@@ -58,7 +58,7 @@ func TestBeginTurnRemoved(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, res.Skip)
 		require.Equal(t, 0, w.count("SELECT count(*) FROM turns"))
-		res, err = w.BeginTurn(w.ctx, begin(2, models.TurnPlan{Kind: models.KindNotice}))
+		res, err = w.BeginTurn(w.ctx, begin(2, models.TurnPlan{Kind: models.TurnNotice}))
 		require.NoError(t, err)
 		require.False(t, res.Skip)
 	})
@@ -286,7 +286,7 @@ func TestFinishTurn(t *testing.T) {
 		w.enrolled()
 		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
 		require.NoError(t, err)
-		o := outcome("p1-t1", models.KindReply, "", 3)
+		o := outcome("p1-t1", models.TurnReply, "", 3)
 		o.Outbox = append(o.Outbox, models.Outbox{ID: "p1-t1-p2", Part: 2, Kind: models.KindReply, Body: "second part"})
 		o.HabitPrompt = "stretch"
 		for range 2 {
@@ -297,7 +297,7 @@ func TestFinishTurn(t *testing.T) {
 		tc, err := w.TurnContext(w.ctx, "p1-t1", 50)
 		require.NoError(t, err)
 		finished := at(3)
-		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: models.KindReply, Mode: models.ModeIntake,
+		require.Equal(t, models.Turn{ID: "p1-t1", ParticipantID: "p1", Number: 1, Kind: models.TurnReply, Mode: models.ModeIntake,
 			PromptVersion: "v1", Outcome: "reply", StartedAt: at(2), FinishedAt: &finished}, tc.Turn)
 		require.Equal(t, []string{"text of p1-t1"}, texts(tc.Window))
 		require.Equal(t, at(3), tc.Window[0].At)
@@ -329,7 +329,7 @@ func TestFinishTurnSavesTheState(t *testing.T) {
 			w.enrolled()
 			_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
 			require.NoError(t, err)
-			o := outcome("p1-t1", models.KindReply, "", 3)
+			o := outcome("p1-t1", models.TurnReply, "", 3)
 			o.State = state
 			for _, first := range []bool{true, false} {
 				ended, err := w.FinishTurn(w.ctx, o)
@@ -352,7 +352,7 @@ func TestFinishTurnSavesTheState(t *testing.T) {
 			_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
 			require.NoError(t, err)
 			w.says(2, models.IntentStop, models.MethodKeyword)
-			o := outcome("p1-t1", models.KindReply, "", 3)
+			o := outcome("p1-t1", models.TurnReply, "", 3)
 			o.State = state
 			ended, err := w.FinishTurn(w.ctx, o)
 			require.NoError(t, err)
@@ -372,7 +372,7 @@ func TestFinishTurnClearsPrepared(t *testing.T) {
 		require.NoError(t, err)
 		profile.PreparedPrompt, profile.PromptAnchor = "stretch", "coffee"
 		require.NoError(t, w.CommitTool(w.ctx, models.ToolCommit{Run: models.ToolRun{TurnID: "p1-t1"}, Profile: &profile}))
-		o := outcome("p1-t1", models.KindPrompt, plan.PromptID, 3)
+		o := outcome("p1-t1", models.TurnPrompt, plan.PromptID, 3)
 		o.ClearPrepared = true
 		_, err = w.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
@@ -386,12 +386,12 @@ func TestFinishTurnClearsPrepared(t *testing.T) {
 func TestFinishTurnAfterRemoval(t *testing.T) {
 	tests := []struct {
 		name    string
-		kind    models.Kind
+		kind    models.TurnKind
 		outcome string
 		rows    int
 	}{
-		{"a reply is canceled", models.KindReply, "canceled", 0},
-		{"a notice is said", models.KindNotice, "reply", 1},
+		{"a reply is canceled", models.TurnReply, "canceled", 0},
+		{"a notice is said", models.TurnNotice, "reply", 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -419,7 +419,7 @@ func TestFinishTurnOfOperatorMessage(t *testing.T) {
 		w.enrolled()
 		row, _, err := w.QueueOperatorMessage(w.ctx, models.OperatorMessage{ParticipantID: "p1", Body: "call me", Key: "k", Actor: "eve", Now: at(1)})
 		require.NoError(t, err)
-		_, err = w.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.KindOperator, OutboxID: row.ID}))
+		_, err = w.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.TurnOperator, OutboxID: row.ID}))
 		require.NoError(t, err)
 		o := models.TurnOutcome{TurnID: "p1-t1", ParticipantID: "p1", Outcome: "reply", At: at(3), Outbox: []models.Outbox{row},
 			Entries: []models.Message{{Key: "op", Role: models.RoleAssistant, Kind: models.KindOperator, Text: row.Body, OutboxID: row.ID}}}
@@ -481,7 +481,7 @@ func TestFinishTurnClaimsTheFirstRow(t *testing.T) {
 		w.enrolled()
 		_, err := w.BeginTurn(w.ctx, begin(1, replyPlan))
 		require.NoError(t, err)
-		o := outcome("p1-t1", models.KindReply, "", 3)
+		o := outcome("p1-t1", models.TurnReply, "", 3)
 		o.Claim = true
 		ended, err := w.FinishTurn(w.ctx, o)
 		require.NoError(t, err)
@@ -502,7 +502,7 @@ func TestFinishTurnClaimsTheFirstRow(t *testing.T) {
 		_, err = w.BeginTurn(w.ctx, begin(2, replyPlan))
 		require.NoError(t, err)
 		w.setStatus(models.StatusPaused)
-		o = outcome("p1-t2", models.KindReply, "", 5)
+		o = outcome("p1-t2", models.TurnReply, "", 5)
 		o.Claim = true
 		ended, err = w.FinishTurn(w.ctx, o)
 		require.NoError(t, err)

@@ -79,7 +79,7 @@ func dropUnanswered(tx *gorm.DB, in models.PrepareTurnInput) error {
 		keys = append(keys, "in-"+strconv.FormatInt(id, 10))
 	}
 	stored := tx.Model(&models.Turn{}).Select("id").
-		Where("participant_id = ? AND (kind = ? OR outcome = ?)", in.ParticipantID, models.KindMessage, outcomeCanceled)
+		Where("participant_id = ? AND (kind = ? OR outcome = ?)", in.ParticipantID, models.TurnMessage, outcomeCanceled)
 	return tx.Where("participant_id = ? AND key IN ? AND turn_id IN (?)", in.ParticipantID, keys, stored).
 		Delete(&models.Message{}).Error
 }
@@ -89,7 +89,7 @@ func dropUnanswered(tx *gorm.DB, in models.PrepareTurnInput) error {
 // a pause or a take-over.
 func hasOtherReply(tx *gorm.DB, in models.PrepareTurnInput, texts []models.Inbound) (bool, error) {
 	isResumed := func(t models.Inbound) bool { return t.ResumeNoticeID > 0 }
-	if in.Plan.Kind != models.KindReply || !slices.ContainsFunc(texts, isResumed) {
+	if in.Plan.Kind != models.TurnReply || !slices.ContainsFunc(texts, isResumed) {
 		return false, nil
 	}
 	keys := make([]string, 0, len(texts))

@@ -112,18 +112,18 @@ func TestPauseStopsAReply(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		w.enrolled()
 		burst, replied := w.inbound("SM1", 0, "burst"), w.inbound("SM2", 0, "replied")
-		begin := func(n int, kind models.Kind, id int64) string {
+		begin := func(n int, kind models.TurnKind, id int64) string {
 			turn := models.TurnID("p1", n)
 			_, err := w.BeginTurn(w.ctx, models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: n,
 				Plan: models.TurnPlan{Kind: kind}, InboundIDs: []int64{id}, Now: at(2)})
 			require.NoError(t, err)
 			return turn
 		}
-		reply := begin(1, models.KindReply, replied.Inbound.ID)
-		rows, err := w.finish(outcome(reply, models.KindReply, "", 1))
+		reply := begin(1, models.TurnReply, replied.Inbound.ID)
+		rows, err := w.finish(outcome(reply, models.TurnReply, "", 1))
 		require.NoError(t, err)
 		require.NoError(t, w.set(models.StatusPaused, "", 1))
-		begin(2, models.KindMessage, burst.Inbound.ID)
+		begin(2, models.TurnMessage, burst.Inbound.ID)
 		require.Equal(t, []string{"burst"}, w.waiting())
 		claim, err := w.ClaimSend(w.ctx, rows[0], at(3))
 		require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestResumedTextsAreAnswered(t *testing.T) {
 		require.NoError(t, w.set(models.StatusPaused, "", 0))
 		got := w.inbound("SM1", 1, "are you there?")
 		ids := []int64{got.Inbound.ID}
-		begin := func(n int, kind models.Kind) models.TurnContext {
+		begin := func(n int, kind models.TurnKind) models.TurnContext {
 			turn := models.TurnID("p1", n)
 			in := models.PrepareTurnInput{ParticipantID: "p1", TurnID: turn, Number: n, Plan: models.TurnPlan{Kind: kind}, InboundIDs: ids, Now: at(2)}
 			for range 2 { // a retry
@@ -151,14 +151,14 @@ func TestResumedTextsAreAnswered(t *testing.T) {
 			require.NoError(t, err)
 			return tc
 		}
-		begin(1, models.KindMessage)
+		begin(1, models.TurnMessage)
 		ids = nil
-		begin(2, models.KindOperator)
-		_, err := w.finish(outcome("p1-t2", models.KindOperator, "", 10))
+		begin(2, models.TurnOperator)
+		_, err := w.finish(outcome("p1-t2", models.TurnOperator, "", 10))
 		require.NoError(t, err)
 		require.NoError(t, w.set(models.StatusActive, models.WaitingAnswer, 20))
 		ids = []int64{got.Inbound.ID}
-		tc := begin(3, models.KindReply)
+		tc := begin(3, models.TurnReply)
 		require.Equal(t, []string{"text of p1-t2", "are you there?"}, texts(tc.Window))
 		require.Equal(t, "p1-t3", tc.Window[1].TurnID)
 		history, err := w.History(w.ctx, "p1", 10, at(100))
@@ -176,7 +176,7 @@ func TestAllWaitingMessagesAreListed(t *testing.T) {
 		for n := range 230 {
 			ids = append(ids, w.inbound(fmt.Sprintf("SM%d", n), 1, fmt.Sprintf("text %d", n)).Inbound.ID)
 		}
-		_, err := w.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.KindMessage}, ids...))
+		_, err := w.BeginTurn(w.ctx, begin(1, models.TurnPlan{Kind: models.TurnMessage}, ids...))
 		require.NoError(t, err)
 		texts := w.waiting()
 		require.Len(t, texts, 230)

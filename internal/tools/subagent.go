@@ -85,7 +85,7 @@ func subagentTool() *definition {
 }
 
 func delegationEvent(s models.Subagent) models.Event {
-	return models.Event{Kind: models.EventSubagentAsk, Plan: models.TurnPlan{Kind: models.KindSubagent, Subagent: s}}
+	return models.Event{Kind: models.EventSubagentAsk, Plan: models.TurnPlan{Kind: models.TurnSubagent, Subagent: s}}
 }
 
 // Task returns what a call of spawn or subagent gives away, and its label, which may

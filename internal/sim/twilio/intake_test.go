@@ -90,7 +90,7 @@ func (l *participant) post(request models.ChatRequest) (string, []models.ToolCal
 }
 
 // turn answers in at most 8 rounds; the last one has no tools.
-func (l *participant) turn(kind models.Kind) string {
+func (l *participant) turn(kind models.TurnKind) string {
 	l.t.Helper()
 	l.ctx.Steps, l.ctx.Runs, l.names = nil, nil, nil
 	for round := range 8 {
@@ -104,7 +104,7 @@ func (l *participant) turn(kind models.Kind) string {
 		require.NoError(l.t, err)
 		text, calls := l.ask(request)
 		if len(calls) == 0 {
-			l.remember(models.RoleAssistant, kind, text)
+			l.remember(models.RoleAssistant, kind.Entry(), text)
 			l.between()
 			return text
 		}
@@ -123,7 +123,7 @@ func (l *participant) between() {
 	}
 }
 
-func (l *participant) remember(role models.Role, kind models.Kind, text string) {
+func (l *participant) remember(role models.Role, kind models.EntryKind, text string) {
 	l.ctx.Window = append(l.ctx.Window, models.Message{
 		ID: int64(len(l.ctx.Window) + 1), Role: role, Kind: kind, Text: text, At: l.now,
 	})
@@ -201,7 +201,7 @@ func (l *participant) say(text string) string {
 	l.t.Helper()
 	l.now = l.now.Add(time.Minute)
 	l.remember(models.RoleUser, models.KindMessage, text)
-	return l.turn(models.KindReply)
+	return l.turn(models.TurnReply)
 }
 
 // prompt sends the daily prompt, which waits for an answer then.
@@ -227,7 +227,7 @@ func (l *participant) intake() {
 func TestIntakeInSixTurns(t *testing.T) {
 	l := newParticipant(t)
 	require.Equal(t, "Hi Ada! I am your automated habit coach. We start with a short chat, then you get about one text a day. Are you ready to start?",
-		l.turn(models.KindGreeting))
+		l.turn(models.TurnGreeting))
 	for _, tc := range []struct{ said, want string }{
 		{"hi", "What small habit would you like to start with?"},
 		{"A short walk.", "Got it. Why does that matter to you?"},

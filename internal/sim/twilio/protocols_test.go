@@ -61,7 +61,7 @@ func TestConversationInEveryProtocol(t *testing.T) {
 		t.Run(string(as), func(t *testing.T) {
 			l := newParticipant(t)
 			l.protocol = as
-			require.Contains(t, l.turn(models.KindGreeting), "Are you ready to start?")
+			require.Contains(t, l.turn(models.TurnGreeting), "Are you ready to start?")
 			l.intake()
 			require.Equal(t, "after my morning coffee", l.ctx.Profile.PromptAnchor)
 			require.Equal(t, "You have 1: s1 at 08:00 (America/New_York), next 2026-11-25 08:00.", l.say("list my schedules please"))

@@ -83,7 +83,7 @@ func (d *Desk) words(ctx context.Context, turnID, content string) (string, error
 		return "", fmt.Errorf("reading the turn: %w", err)
 	}
 	switch {
-	case turn.Turn.Kind != models.KindReply:
+	case turn.Turn.Kind != models.TurnReply:
 		return "", models.BadField("content", "is not sent, because the participant did not write; say it in your final words")
 	case over(turn):
 		return "", models.BadField("content", "is not sent, because the person gets no texts now")

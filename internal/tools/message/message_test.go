@@ -35,7 +35,7 @@ func (s *stub) Security(event string) { s.events = append(s.events, event) }
 
 func newStub() *stub {
 	return &stub{turn: models.TurnContext{
-		Turn:        models.Turn{ID: "conv_1-t3", Kind: models.KindReply},
+		Turn:        models.Turn{ID: "conv_1-t3", Kind: models.TurnReply},
 		Participant: models.Participant{ID: "conv_1", Phone: "+12025550123", Name: "Ada", Status: models.StatusActive},
 	}}
 }
@@ -68,7 +68,7 @@ func TestWords(t *testing.T) {
 		{"C1 nothing to see", "<think>hm</think>", func(*stub) {}, "", "no words"},
 		{"C1 written for a program", `{"tool": "scheduler"}`, func(*stub) {}, "", "no words"},
 		{"H14 masked", "Call [REDACTED_PHONE] now.", func(*stub) {}, "", "holds a number"},
-		{"a greeting", "Hi.", func(s *stub) { s.turn.Turn.Kind = models.KindGreeting }, "", "the participant did not write"},
+		{"a greeting", "Hi.", func(s *stub) { s.turn.Turn.Kind = models.TurnGreeting }, "", "the participant did not write"},
 		{"after STOP", "Hi.", func(s *stub) { s.turn.Participant.Status = models.StatusOptedOut }, "", "gets no texts"},
 		{"a turn that is over", "Hi.", func(s *stub) { s.turn.Turn.Outcome = "canceled" }, "", "gets no texts"},
 	} {
