@@ -271,7 +271,7 @@ func (t *ModelActivities) toResult(ctx context.Context, in models.CallModelInput
 	for _, call := range calls {
 		ref := models.CallRef{Name: "unknown", InWorkflow: true}
 		if tool, ok := t.Tools.Lookup(call.Name); ok {
-			ref = models.CallRef{Name: tool.Name, InWorkflow: tool.InWorkflow, Ends: tool.Ends}
+			ref = models.CallRef{Name: tool.Name, InWorkflow: tool.InWorkflow(), Ends: tool.Ends}
 		}
 		ref.Refused = call.Refused != ""
 		out.Calls = append(out.Calls, ref)

@@ -60,7 +60,7 @@ func New(cfg Config) (*Driver, error) {
 	if d.library, err = prompts.Load(cfg.Column.PromptsDir); err != nil {
 		return nil, fmt.Errorf("loading prompts: %w", err)
 	}
-	if d.registry, err = tools.New(tools.WithPlaybooks(d.library)); err != nil {
+	if d.registry, err = tools.New(tools.PlaybookTools(d.library)...); err != nil {
 		return nil, fmt.Errorf("building tools: %w", err)
 	}
 	if d.secrets, err = d.instructions(); err != nil {

@@ -28,21 +28,20 @@ func newTools(cfg config.Config, parts toolParts) (*tools.Registry, error) {
 		return nil, fmt.Errorf("COACH_WEB_SEARCH_URL: %w", err)
 	}
 	desk := browse.New(browse.Config{Web: client, Ledger: parts.ledger, Window: activities.WindowEntries})
-	var extras []tools.Extra
+	more := tools.PlaybookTools(parts.playbooks)
 	if cfg.Web.SearchURL != "" {
-		extras = append(extras, desk.SearchTool())
+		more = append(more, desk.SearchTool())
 	}
 	if cfg.Web.Fetch == config.SwitchOn {
-		extras = append(extras, desk.FetchTool())
+		more = append(more, desk.FetchTool())
 	}
 	if cfg.Replies.MessageTool == config.SwitchOn {
-		extras = append(extras, message.New(message.Config{Ledger: parts.ledger, Events: parts.events, Instructions: parts.instructions}).Tool())
+		more = append(more, message.New(message.Config{Ledger: parts.ledger, Events: parts.events, Instructions: parts.instructions}).Tool())
 	}
-	options := []tools.Option{tools.WithPlaybooks(parts.playbooks), tools.With(extras...)}
 	if cfg.Replies.Subagents == config.SwitchOn {
-		options = append(options, tools.Subagents())
+		more = append(more, tools.Subagents()...)
 	}
-	registry, err := tools.New(options...)
+	registry, err := tools.New(more...)
 	if err != nil {
 		return nil, fmt.Errorf("building tools: %w", err)
 	}

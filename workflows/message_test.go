@@ -25,8 +25,8 @@ func (e *events) Security(event string) { e.list = append(e.list, event) }
 
 func withMessages(w *world, _ *coach.Rules) { w.features = append(w.features, w.messages(&events{})) }
 
-func (w *world) messages(e *events) tools.Option {
-	return tools.With(message.New(message.Config{Ledger: w.store, Events: e}).Tool())
+func (w *world) messages(e *events) tools.Tool {
+	return message.New(message.Config{Ledger: w.store, Events: e}).Tool()
 }
 
 func texted(words string) models.ToolCall { return call("message", map[string]any{"content": words}) }

@@ -23,7 +23,7 @@ import (
 // withSubagents turns them on and lets what a subagent reports reach the
 // participant, as the server does.
 func withSubagents(w *world, _ *coach.Rules) {
-	w.features = append(w.features, tools.Subagents())
+	w.features = append(w.features, tools.Subagents()...)
 	w.env.OnSignalExternalWorkflow(mock.Anything, models.WorkflowID("conv_1"), "", models.SignalSubagentDone, mock.Anything).
 		Return(func(_, _, _, name string, arg any) error {
 			if w.env.IsWorkflowCompleted() {

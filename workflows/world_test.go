@@ -48,7 +48,7 @@ type world struct {
 	texts   int
 	// remembered are the turns after which something was to be remembered.
 	remembered []string
-	features   []tools.Option
+	features   []tools.Tool
 }
 
 // workerOptions let a machine that is short of processors stop a workflow's

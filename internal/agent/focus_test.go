@@ -244,7 +244,7 @@ func TestFocusStays(t *testing.T) {
 // on offer.
 func TestPlaybooksOfATurn(t *testing.T) {
 	shelved := func(t *testing.T, w *world) *world {
-		registry, err := tools.New(tools.WithPlaybooks(w.library))
+		registry, err := tools.New(tools.PlaybookTools(w.library)...)
 		require.NoError(t, err)
 		w.offer.Specs, w.offer.Playbook = registry.For(w.mode), registry.Playbook()
 		w.settings.Router = "auto"

@@ -48,18 +48,18 @@ func (w *world) equip(i install, mode models.Mode, channel models.Channel) *tool
 	var err error
 	w.library, err = prompts.Load(dir)
 	require.NoError(w.t, err)
-	var options []tools.Option
+	var more []tools.Tool
 	if i.playbooks {
-		options = append(options, tools.WithPlaybooks(w.library))
+		more = tools.PlaybookTools(w.library)
 	}
 	if i.web {
 		browser := browse.New(browse.Config{})
-		options = append(options, tools.With(browser.SearchTool(), browser.FetchTool()))
+		more = append(more, browser.SearchTool(), browser.FetchTool())
 	}
 	if i.subagents {
-		options = append(options, tools.Subagents())
+		more = append(more, tools.Subagents()...)
 	}
-	registry, err := tools.New(options...)
+	registry, err := tools.New(more...)
 	require.NoError(w.t, err)
 	w.mode = mode
 	specs, core := registry.For(mode), []string{"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt"}
@@ -84,7 +84,8 @@ func allToolNames(t *testing.T) []string {
 	library, err := prompts.Load("")
 	require.NoError(t, err)
 	browser := browse.New(browse.Config{})
-	registry, err := tools.New(tools.WithPlaybooks(library), tools.With(browser.SearchTool(), browser.FetchTool()), tools.Subagents())
+	more := append(tools.PlaybookTools(library), browser.SearchTool(), browser.FetchTool())
+	registry, err := tools.New(append(more, tools.Subagents()...)...)
 	require.NoError(t, err)
 	specs := slices.Concat(registry.For(models.ModeIntake), registry.For(models.ModeFeedback), registry.Controls(100))
 	var names []string

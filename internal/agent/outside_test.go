@@ -26,7 +26,7 @@ func onTheWeb(t *testing.T, setting *bool) *world {
 	w := newWorld(t)
 	w.settings.ToolDigests = setting
 	browser := browse.New(browse.Config{})
-	registry, err := tools.New(tools.With(browser.SearchTool(), browser.FetchTool()))
+	registry, err := tools.New(browser.SearchTool(), browser.FetchTool())
 	require.NoError(t, err)
 	ordinary := registry.For(w.mode)
 	outside, compact := registry.Outside()

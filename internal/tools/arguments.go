@@ -15,11 +15,11 @@ import (
 	"coachline/models"
 )
 
-// arguments are the decoded arguments of one call.
-type arguments map[string]any
+// Arguments are the decoded arguments of one call.
+type Arguments map[string]any
 
-// textOf returns a string argument; empty when it is absent.
-func (a arguments) textOf(name string) string {
+// Text returns a string argument; empty when it is absent.
+func (a Arguments) Text(name string) string {
 	s, _ := a[name].(string)
 	return s
 }
@@ -45,14 +45,14 @@ func compileSchema(name string, schema json.RawMessage) (*jsonschema.Schema, err
 
 // parseArguments decodes, tidies and checks the arguments of a call. Every error is a
 // *models.FieldError written for the model.
-func (d *definition) parseArguments(raw string) (arguments, error) {
+func (t *Tool) parseArguments(raw string) (Arguments, error) {
 	args, err := decodeObject(raw)
 	if err != nil {
 		return nil, err
 	}
-	d.tidy(args)
-	if err := d.compiled.Validate(map[string]any(args)); err != nil {
-		return nil, d.explainError(err)
+	t.Tidy(args)
+	if err := t.compiled.Validate(map[string]any(args)); err != nil {
+		return nil, t.explainError(err)
 	}
 	return args, nil
 }
@@ -60,9 +60,9 @@ func (d *definition) parseArguments(raw string) (arguments, error) {
 // decodeObject reads one JSON object. Models also send an object wrapped in a
 // string, which is unwrapped once, and nothing at all for no arguments.
 // Numbers become float64, so one too large for that is refused here.
-func decodeObject(raw string) (arguments, error) {
+func decodeObject(raw string) (Arguments, error) {
 	if strings.TrimSpace(raw) == "" {
-		return arguments{}, nil
+		return Arguments{}, nil
 	}
 	var value any
 	if err := json.Unmarshal([]byte(raw), &value); err != nil {
@@ -82,7 +82,7 @@ func decodeObject(raw string) (arguments, error) {
 
 // dropEmpty removes arguments that models send to say "not given": null and
 // the empty string.
-func dropEmpty(args arguments) {
+func dropEmpty(args Arguments) {
 	for name, value := range args {
 		if value == nil || value == "" {
 			delete(args, name)
@@ -91,7 +91,7 @@ func dropEmpty(args arguments) {
 }
 
 // tidyTexts is dropEmpty after texts were cleaned.
-func tidyTexts(args arguments) {
+func tidyTexts(args Arguments) {
 	for name, value := range args {
 		if text, isText := value.(string); isText {
 			args[name] = cleanText(text)
@@ -117,12 +117,12 @@ type fault struct{ field, message string }
 
 // explainError turns a schema error into a text for the model: which field,
 // what is wrong, what is allowed.
-func (d *definition) explainError(err error) error {
+func (t *Tool) explainError(err error) error {
 	invalid := (*jsonschema.ValidationError)(nil)
 	if !errors.As(err, &invalid) {
 		return models.BadField(argumentsField, "could not be checked")
 	}
-	faults := d.findFaults(invalid)
+	faults := t.findFaults(invalid)
 	slices.SortFunc(faults, func(a, b fault) int {
 		return strings.Compare(a.field+a.message, b.field+b.message)
 	})
@@ -137,10 +137,10 @@ func (d *definition) explainError(err error) error {
 	return models.BadField(faults[0].field, "%s", message)
 }
 
-func (d *definition) findFaults(e *jsonschema.ValidationError) []fault {
+func (t *Tool) findFaults(e *jsonschema.ValidationError) []fault {
 	var all []fault
 	for _, cause := range e.Causes {
-		all = append(all, d.findFaults(cause)...)
+		all = append(all, t.findFaults(cause)...)
 	}
 	if len(e.Causes) > 0 {
 		return all
@@ -152,12 +152,12 @@ func (d *definition) findFaults(e *jsonschema.ValidationError) []fault {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
-			all = append(all, fault{name, "is required" + d.listChoices(name)})
+			all = append(all, fault{name, "is required" + t.listChoices(name)})
 		}
 		return all
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			all = append(all, fault{shortName(name), "is not an argument of " + d.Name + "; " + d.allowedFields()})
+			all = append(all, fault{shortName(name), "is not an argument of " + t.Name + "; " + t.allowedFields()})
 		}
 		return all
 	default:
@@ -205,8 +205,8 @@ func typeWords(types []string) string {
 }
 
 // listChoices names the allowed values of an argument that has few.
-func (d *definition) listChoices(name string) string {
-	values := allowedValues(d.compiled.Properties[name])
+func (t *Tool) listChoices(name string) string {
+	values := allowedValues(t.compiled.Properties[name])
 	if len(values) == 0 {
 		return ""
 	}
@@ -232,17 +232,17 @@ func joinValues(values []any) string {
 	return strings.Join(out, ", ")
 }
 
-func (d *definition) fieldNames() []string {
+func (t *Tool) fieldNames() []string {
 	var names []string
-	for name := range d.compiled.Properties {
+	for name := range t.compiled.Properties {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	return names
 }
 
-func (d *definition) allowedFields() string {
-	if names := d.fieldNames(); len(names) > 0 {
+func (t *Tool) allowedFields() string {
+	if names := t.fieldNames(); len(names) > 0 {
 		return "allowed are " + strings.Join(names, ", ")
 	}
 	return "it takes none"

@@ -13,24 +13,22 @@ const stopTool = "end_exchange"
 // endExchange ends an exchange in silence. It only marks: the caller
 // sees Tool.Ends and sends nothing. It never opts a person out, which is
 // the starter's task.
-func endExchange() *definition {
-	return &definition{
-		Tool: Tool{
-			Name: "end_exchange",
-			Description: "End this exchange without sending a reply. Only when you have said goodbye and the person does no more than acknowledge it " +
-				"(ok, thanks, bye, a thumbs up). Never when they ask, tell or report anything. " +
-				"It is no opt-out: it does not stop, pause or change their texts, and the next text is answered as usual.",
-			Schema: json.RawMessage(`{
+func endExchange() Tool {
+	return Tool{
+		Name: "end_exchange",
+		Description: "End this exchange without sending a reply. Only when you have said goodbye and the person does no more than acknowledge it " +
+			"(ok, thanks, bye, a thumbs up). Never when they ask, tell or report anything. " +
+			"It is no opt-out: it does not stop, pause or change their texts, and the next text is answered as usual.",
+		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {},
   "additionalProperties": false
 }`),
-			Modes: bothModes(),
-			Ends:  true,
-		},
-		control: true,
-		tidy:    dropEmpty,
-		run: func(_ context.Context, in RunInput, _ arguments) (Execution, error) {
+		Modes:   bothModes(),
+		Ends:    true,
+		Control: true,
+		Tidy:    dropEmpty,
+		Run: func(_ context.Context, in RunInput, _ Arguments) (Execution, error) {
 			return Execution{Result: successResult(in.Call, endAnswer{OK: true, Note: "The exchange ends here; no reply is sent."})}, nil
 		},
 	}
@@ -54,13 +52,12 @@ type Finder interface {
 // findTools lets the model look for a tool that this turn does not offer. Its
 // result is the finder's lines as they are, because the caller reads the names
 // in them.
-func findTools() *definition {
-	return &definition{
-		Tool: Tool{
-			Name: "find_tools",
-			Description: "Find further tools when none of those offered can do what is needed. " +
-				"What it finds can be called from your next step on; do not use it when a tool at hand fits.",
-			Schema: json.RawMessage(`{
+func findTools() Tool {
+	return Tool{
+		Name: "find_tools",
+		Description: "Find further tools when none of those offered can do what is needed. " +
+			"What it finds can be called from your next step on; do not use it when a tool at hand fits.",
+		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "query": {
@@ -73,16 +70,14 @@ func findTools() *definition {
   "required": ["query"],
   "additionalProperties": false
 }`),
-			Modes: bothModes(),
-		},
-		control: true,
-		tidy:    tidyTexts,
-		run: func(_ context.Context, in RunInput, args arguments) (Execution, error) {
+		Modes:   bothModes(),
+		Control: true,
+		Run: func(_ context.Context, in RunInput, args Arguments) (Execution, error) {
 			if in.Finder == nil {
 				return Execution{}, models.BadField("tool", "there are no further tools in this conversation; go on with what is offered")
 			}
-			lines := in.Finder.FindTools(args.textOf("query"))
-			return Execution{Result: models.ToolResult{CallID: in.Call.ID, Name: in.Call.Name, Content: lines}}, nil
+			lines := in.Finder.FindTools(args.Text("query"))
+			return TextResult(in.Call, lines), nil
 		},
 	}
 }

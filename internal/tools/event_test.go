@@ -11,7 +11,7 @@ import (
 
 func newRegistry(t testing.TB) *Registry {
 	t.Helper()
-	registry, err := New(WithPlaybooks(playbooks(t)))
+	registry, err := New(PlaybookTools(playbooks(t))...)
 	require.NoError(t, err)
 	return registry
 }

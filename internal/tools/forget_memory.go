@@ -26,15 +26,14 @@ type Forgetter interface {
 // nothing and fail, which keeps the tool on offer for the person's answer.
 // Results name ids and never the words that were erased. A call that is
 // repeated erases nothing more, and its result says what is not stored now.
-func forgetMemory() *definition {
-	return &definition{
-		Tool: Tool{
-			Name: "forget_memory",
-			Description: "Delete what is stored about the person, for good, and only when they ask you to forget, delete or erase something. " +
-				"Give exactly one of id, topic, all. An unclear topic deletes nothing and names what may be meant; ask them, then call again with the id. " +
-				"all deletes nothing at first: the request is recorded, and you ask the person; after their yes in their next message call it again. " +
-				"Say that something was deleted only if the result says so.",
-			Schema: json.RawMessage(`{
+func forgetMemory() Tool {
+	return Tool{
+		Name: "forget_memory",
+		Description: "Delete what is stored about the person, for good, and only when they ask you to forget, delete or erase something. " +
+			"Give exactly one of id, topic, all. An unclear topic deletes nothing and names what may be meant; ask them, then call again with the id. " +
+			"all deletes nothing at first: the request is recorded, and you ask the person; after their yes in their next message call it again. " +
+			"Say that something was deleted only if the result says so.",
+		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "id": {
@@ -54,20 +53,19 @@ func forgetMemory() *definition {
   },
   "additionalProperties": false
 }`),
-			Modes: bothModes(),
-		},
-		keywords: "forget delete erase remove wipe clear discard " +
+		Modes: bothModes(),
+		Keywords: "forget delete erase remove wipe clear discard " +
 			"olvida olvidar olvides olvídalo borra borrar bórralo elimina eliminar quita " +
 			"oublie oublier oubliez efface effacer effacez supprime supprimer supprimez " +
 			"vergiss vergessen vergesst lösche löschen lösch loesche loeschen entferne entfernen",
-		tidy: tidyForget,
-		run:  runForget,
+		Tidy: tidyForget,
+		Run:  runForget,
 	}
 }
 
 // tidyForget also drops a false, which models send to say "not given", and
 // confirmed, which is not the model's to say.
-func tidyForget(args arguments) {
+func tidyForget(args Arguments) {
 	tidyTexts(args)
 	delete(args, "confirmed")
 	if args["all"] == false {
@@ -75,11 +73,11 @@ func tidyForget(args arguments) {
 	}
 }
 
-func runForget(ctx context.Context, in RunInput, args arguments) (Execution, error) {
+func runForget(ctx context.Context, in RunInput, args Arguments) (Execution, error) {
 	if in.Memory == nil {
 		return Execution{}, noMemory()
 	}
-	id, topic, all := memoryID(args.textOf("id")), args.textOf("topic"), args["all"] == true
+	id, topic, all := memoryID(args.Text("id")), args.Text("topic"), args["all"] == true
 	switch {
 	case id != "" && topic == "" && !all:
 		return forgetOne(ctx, in, id)

@@ -13,13 +13,12 @@ import (
 // generateHabitPrompt writes one habit prompt from the profile. immediate gives
 // the text to the model for its reply; scheduled keeps it for the next
 // scheduled prompt.
-func generateHabitPrompt() *definition {
-	return &definition{
-		Tool: Tool{
-			Name: "generate_habit_prompt",
-			Description: "Write one habit prompt (one sentence: anchor, action, benefit) from the profile. Needs prompt_anchor and preferred_time. " +
-				"immediate returns the text for your reply; scheduled keeps it for the next scheduled prompt and sends nothing now.",
-			Schema: json.RawMessage(`{
+func generateHabitPrompt() Tool {
+	return Tool{
+		Name: "generate_habit_prompt",
+		Description: "Write one habit prompt (one sentence: anchor, action, benefit) from the profile. Needs prompt_anchor and preferred_time. " +
+			"immediate returns the text for your reply; scheduled keeps it for the next scheduled prompt and sends nothing now.",
+		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "delivery_mode": {
@@ -36,14 +35,13 @@ func generateHabitPrompt() *definition {
   "required": ["delivery_mode"],
   "additionalProperties": false
 }`),
-			Modes: bothModes(),
-		},
-		keywords: "example sample preview suggest suggestion idea motivate motivation encourage another nudge " +
+		Modes: bothModes(),
+		Keywords: "example sample preview suggest suggestion idea motivate motivation encourage another nudge " +
 			"ejemplo muestra muéstrame muestrame sugerencia motiva motívame ánimo otro " +
 			"exemple montre montrer idée idee motive autre " + //nolint:misspell // French
 			"beispiel zeig zeige vorschlag motivier motiviere ermutige anderen",
-		tidy: dropEmpty,
-		run:  writeHabitPrompt,
+		Tidy: dropEmpty,
+		Run:  writeHabitPrompt,
 	}
 }
 
@@ -54,19 +52,19 @@ type promptAnswer struct {
 	Note         string `json:"note"`
 }
 
-func writeHabitPrompt(ctx context.Context, in RunInput, args arguments) (Execution, error) {
+func writeHabitPrompt(ctx context.Context, in RunInput, args Arguments) (Execution, error) {
 	if needs := coach.PromptNeeds(in.Profile); len(needs) > 0 {
 		return Execution{}, models.BadField(strings.Join(needs, ", "),
 			"missing from the profile; ask the person and save it with save_user_profile first")
 	}
-	text, err := in.Writer.HabitPrompt(ctx, in.Profile, cleanText(args.textOf("personalization_notes")))
+	text, err := in.Writer.HabitPrompt(ctx, in.Profile, cleanText(args.Text("personalization_notes")))
 	if err != nil {
 		return Execution{}, fmt.Errorf("writing habit prompt: %w", err)
 	}
 	profile := in.Profile
 	profile.LastHabitPrompt = text
 	profile.UpdatedAt = in.Now
-	answer := promptAnswer{OK: true, DeliveryMode: args.textOf("delivery_mode"), Prompt: text}
+	answer := promptAnswer{OK: true, DeliveryMode: args.Text("delivery_mode"), Prompt: text}
 	if answer.DeliveryMode == "scheduled" {
 		profile.PreparedPrompt = text
 		answer.Note = "Kept for the next scheduled prompt. Nothing is sent now, and nothing will be while no schedule exists."

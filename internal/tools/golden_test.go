@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // TestSpecsMatchTheirGoldenFiles pins what the model is given: a change of a
 // name, a description or a schema shows in the diff of testdata.
 func TestSpecsMatchTheirGoldenFiles(t *testing.T) {
-	registry, err := New(WithPlaybooks(playbooks(t)), Subagents())
+	registry, err := New(append(PlaybookTools(playbooks(t)), Subagents()...)...)
 	require.NoError(t, err)
 	want := map[string]bool{}
 	for _, name := range registry.order {
@@ -50,7 +50,7 @@ func golden(t *testing.T, tool Tool) []byte {
 	encoder.SetEscapeHTML(false)
 	spec := map[string]any{
 		"name": tool.Name, "description": tool.Description, "parameters": tool.Schema,
-		"in_workflow": tool.InWorkflow, "modes": tool.Modes,
+		"in_workflow": tool.InWorkflow(), "modes": tool.Modes,
 	}
 	if tool.ReadOnly {
 		spec["read_only"] = true
@@ -63,7 +63,7 @@ func golden(t *testing.T, tool Tool) []byte {
 }
 
 func TestOrdinaryToolsAreOfferedInBothModes(t *testing.T) {
-	registry, err := New(WithPlaybooks(playbooks(t)))
+	registry, err := New(PlaybookTools(playbooks(t))...)
 	require.NoError(t, err)
 	want := []string{
 		"transition_state", "save_user_profile", "scheduler", "generate_habit_prompt",
@@ -80,7 +80,7 @@ func TestOrdinaryToolsAreOfferedInBothModes(t *testing.T) {
 }
 
 func TestOneFileATool(t *testing.T) {
-	registry, err := New(WithPlaybooks(playbooks(t)), Subagents())
+	registry, err := New(append(PlaybookTools(playbooks(t)), Subagents()...)...)
 	require.NoError(t, err)
 	// Two ways to give a task away are one thing, and so is what steers a turn.
 	shared := map[string]string{"spawn": "subagent", "end_exchange": "controls", "find_tools": "controls"}
@@ -94,7 +94,7 @@ func TestOneFileATool(t *testing.T) {
 }
 
 func TestVocabulary(t *testing.T) {
-	registry, err := New(WithPlaybooks(playbooks(t)))
+	registry, err := New(PlaybookTools(playbooks(t))...)
 	require.NoError(t, err)
 	words := registry.Vocabulary(models.ModeIntake)
 	for _, word := range []string{"habit_domain", "create", "FEEDBACK", "no_emojis", "delay_minutes", "explicit"} {

@@ -29,13 +29,12 @@ type Memories struct {
 }
 
 // listMemories answers what is known about the person. It changes nothing.
-func listMemories() *definition {
-	return &definition{
-		Tool: Tool{
-			Name: "list_memories",
-			Description: "List what is stored about the person, as a text that fits your reply. " +
-				"Use it when they ask what you know about them, what you keep or have stored, or to see the ids of memories.",
-			Schema: json.RawMessage(`{
+func listMemories() Tool {
+	return Tool{
+		Name: "list_memories",
+		Description: "List what is stored about the person, as a text that fits your reply. " +
+			"Use it when they ask what you know about them, what you keep or have stored, or to see the ids of memories.",
+		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "topic": {
@@ -46,16 +45,14 @@ func listMemories() *definition {
   },
   "additionalProperties": false
 }`),
-			ReadOnly: true,
-			Recalls:  true,
-			Modes:    bothModes(),
-		},
-		keywords: "know known stored store saved memory memories data information info file record privacy gdpr " +
+		ReadOnly: true,
+		Recalls:  true,
+		Modes:    bothModes(),
+		Keywords: "know known stored store saved memory memories data information info file record privacy gdpr " +
 			"sabes conoces guardado guardados guardas datos información memoria privacidad " +
 			"sais savez connais enregistré enregistre données donnees informations mémoire memoire confidentialité " +
 			"weißt weisst wissen kennst gespeichert speicherst daten informationen gedächtnis datenschutz",
-		tidy: tidyTexts,
-		run:  showMemories,
+		Run: showMemories,
 	}
 }
 
@@ -66,17 +63,17 @@ type listAnswer struct {
 	Note  string `json:"note"`
 }
 
-func showMemories(ctx context.Context, in RunInput, args arguments) (Execution, error) {
+func showMemories(ctx context.Context, in RunInput, args Arguments) (Execution, error) {
 	if in.Memory == nil {
 		return Execution{}, noMemory()
 	}
-	stored, err := in.Memory.ListMemories(ctx, args.textOf("topic"))
+	stored, err := in.Memory.ListMemories(ctx, args.Text("topic"))
 	if err != nil {
 		return Execution{}, fmt.Errorf("listing memories: %w", err)
 	}
 	answer := listAnswer{OK: true, Count: len(stored.IDs), Text: stored.Text}
 	switch {
-	case answer.Count == 0 && args.textOf("topic") != "":
+	case answer.Count == 0 && args.Text("topic") != "":
 		answer.Note = "No memory is stored about that. The profile is kept apart from these."
 	case answer.Count == 0:
 		answer.Note = "No memory is stored. The profile is kept apart from these."

@@ -60,9 +60,9 @@ func TestReadPlaybook(t *testing.T) {
 }
 
 func TestNoPlaybooksNoTool(t *testing.T) {
-	for name, options := range map[string][]Option{"J50 no playbooks": nil, "J50 an empty folder": {WithPlaybooks(bare{})}} {
+	for name, more := range map[string][]Tool{"J50 no playbooks": nil, "J50 an empty folder": PlaybookTools(bare{})} {
 		t.Run(name, func(t *testing.T) {
-			registry, err := New(options...)
+			registry, err := New(more...)
 			require.NoError(t, err)
 			_, known := registry.Lookup(registry.Playbook())
 			require.False(t, known)

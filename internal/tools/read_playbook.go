@@ -20,26 +20,23 @@ type Playbooks interface {
 // readTool is the tool that reads playbooks.
 const readTool = "read_playbook"
 
-// WithPlaybooks adds read_playbook, unless there are no playbooks: a tool that can
+// PlaybookTools is read_playbook, unless there are no playbooks: a tool that can
 // only fail is none.
-func WithPlaybooks(books Playbooks) Option {
-	return func(all []*definition) []*definition {
-		if len(books.PlaybookNames()) == 0 {
-			return all
-		}
-		return append(all, readPlaybook(books))
+func PlaybookTools(books Playbooks) []Tool {
+	if len(books.PlaybookNames()) == 0 {
+		return nil
 	}
+	return []Tool{readPlaybook(books)}
 }
 
 // readPlaybook reads one playbook. A name is only ever looked up among
 // those that exist. It changes nothing.
-func readPlaybook(books Playbooks) *definition {
-	return &definition{
-		Tool: Tool{
-			Name: "read_playbook",
-			Description: "Read one playbook of coaching knowledge. The Playbooks section lists them by name. " +
-				"Use it before advising on a topic that one of them covers.",
-			Schema: json.RawMessage(`{
+func readPlaybook(books Playbooks) Tool {
+	return Tool{
+		Name: "read_playbook",
+		Description: "Read one playbook of coaching knowledge. The Playbooks section lists them by name. " +
+			"Use it before advising on a topic that one of them covers.",
+		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "name": {
@@ -52,12 +49,10 @@ func readPlaybook(books Playbooks) *definition {
   "required": ["name"],
   "additionalProperties": false
 }`),
-			Modes: bothModes(),
-		},
-		keywords: playbookKeywords(books),
-		tidy:     tidyTexts,
-		run: func(_ context.Context, in RunInput, args arguments) (Execution, error) {
-			return lookUp(books, in, args.textOf("name"))
+		Modes:    bothModes(),
+		Keywords: playbookKeywords(books),
+		Run: func(_ context.Context, in RunInput, args Arguments) (Execution, error) {
+			return lookUp(books, in, args.Text("name"))
 		},
 	}
 }

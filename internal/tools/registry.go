@@ -19,69 +19,52 @@ import (
 	"coachline/models"
 )
 
-// Tool describes one tool of the registry.
+// Tool is what the model is told of a tool, and what a call of it does. One of
+// Event and Run is set.
 type Tool struct {
 	Name        string
 	Description string
 	// Schema is the JSON schema (draft 2020-12) of the arguments, given to
 	// the model and checked against.
 	Schema json.RawMessage
-	// InWorkflow says that the call becomes an event that the rules decide (Event);
-	// otherwise it is run (Run).
-	InWorkflow bool
+	Modes  []models.Mode
+	// Keywords are words of several languages, divided by spaces, that ask for
+	// the tool and that its description lacks.
+	Keywords string
+	// Control says that it steers the turn: it is offered beside the tools of a mode
+	// and never routed away.
+	Control bool
 	// Ends says that a call of it that succeeds ends the exchange without any reply.
 	Ends bool
 	// ReadOnly says that it looks something up and changes nothing, so that a channel
 	// with few rights may offer it.
 	ReadOnly bool
-	Modes    []models.Mode
 	// Outside says that its results hold what strangers wrote, fenced; Compact that they are
 	// short by design, and no digest is made of them.
 	Outside, Compact bool
 	// Recalls says that its results hold what participants wrote before.
 	Recalls bool
-}
 
-// Extra is a tool of another package, for operators who want it: what New is
-// not given costs nothing.
-type Extra struct {
-	Tool
-	// Keywords are words of several languages, divided by spaces, that ask for
-	// the tool and that its description lacks.
-	Keywords string
-	// Answer is what a call came to, as the model reads it. argument is a text
-	// among the call's arguments, empty when it is absent. A
-	// *models.FieldError gives a failed result, any other error is worth a
-	// retry.
-	Answer func(ctx context.Context, turnID string, argument func(name string) string) (string, error)
-	// Control says that it is offered beside the tools of a mode and never routed away.
-	Control bool
-	// Says means that what Answer returns is sent to the person, and the model
-	// reads that it is being sent.
-	Says bool
 	// Inspect, when set, is shown the arguments as they came, before they are
 	// checked. Its error is worth a retry.
 	Inspect func(ctx context.Context, turnID, arguments string) error
+	// Tidy brings arguments into the form that the schema describes; nil cleans
+	// texts and drops empty ones.
+	Tidy func(args Arguments)
+	// Event is what the rules decide of a call that changes the workflow's state;
+	// newID is the id that a created schedule gets.
+	Event func(args Arguments, newID string) (models.Event, error)
+	// Run carries a call out. A *models.FieldError gives a failed result, any
+	// other error is worth a retry.
+	Run func(ctx context.Context, in RunInput, args Arguments) (Execution, error)
+
+	compiled *jsonschema.Schema
+	asking   []string // Keywords, one each
 }
 
-// onItsWay is what the model reads of a text that the person is sent.
-const onItsWay = "it is on its way; do not repeat it in your final words"
-
-func (e Extra) toDefinition() *definition {
-	return &definition{
-		Tool: e.Tool, keywords: e.Keywords, control: e.Control, tidy: tidyTexts, inspect: e.Inspect,
-		run: func(ctx context.Context, in RunInput, args arguments) (Execution, error) {
-			content, err := e.Answer(ctx, in.TurnID, args.textOf)
-			if err != nil {
-				return Execution{}, err
-			}
-			if e.Says {
-				return Execution{Say: content, Result: successResult(in.Call, map[string]any{"ok": true, "note": onItsWay})}, nil
-			}
-			return Execution{Result: models.ToolResult{CallID: in.Call.ID, Name: in.Call.Name, Content: content}}, nil
-		},
-	}
-}
+// InWorkflow reports whether a call becomes an event that the rules decide; any
+// other tool is run.
+func (t *Tool) InWorkflow() bool { return t.Event != nil }
 
 // HabitWriter writes one habit prompt for a profile. It returns an error only
 // for failures that are worth a retry, and never an empty text.
@@ -130,62 +113,44 @@ type Execution struct {
 	Say string
 }
 
-// definition is a tool with its behaviour; one of event and run is set.
-type definition struct {
-	Tool
-	// keywords are words of several languages, divided by spaces, that ask for
-	// the tool and that its description lacks.
-	keywords string
-	// control says that the tool steers the turn and is offered beside those of a mode.
-	control bool
-	// tidy brings arguments into the form that the schema describes.
-	tidy    func(args arguments)
-	inspect func(ctx context.Context, turnID, arguments string) error
-	event   func(args arguments, newID string) (models.Event, error)
-	run     func(ctx context.Context, in RunInput, args arguments) (Execution, error)
+// TextResult is a call that came to a text, as the model reads it.
+func TextResult(call models.ToolCall, text string) Execution {
+	return Execution{Result: models.ToolResult{CallID: call.ID, Name: call.Name, Content: text}}
+}
 
-	compiled *jsonschema.Schema
-	asking   []string // keywords, one each
+// SayResult is a call that sends the person a text; the model reads that it is
+// being sent.
+func SayResult(call models.ToolCall, text string) Execution {
+	note := "it is on its way; do not repeat it in your final words"
+	return Execution{Say: text, Result: successResult(call, map[string]any{"ok": true, "note": note})}
 }
 
 // Registry is the fixed set of tools. It is safe for use by several
 // goroutines.
 type Registry struct {
 	order []string
-	tools map[string]*definition
+	tools map[string]*Tool
 }
 
-// Option adds tools that need something of the installation.
-type Option func([]*definition) []*definition
-
-// With adds tools of other packages behind those of the registry.
-func With(extras ...Extra) Option {
-	return func(all []*definition) []*definition {
-		for _, extra := range extras {
-			all = append(all, extra.toDefinition())
-		}
-		return all
-	}
-}
-
-// New builds the registry. It fails only when a schema does not compile.
-func New(options ...Option) (*Registry, error) {
-	r := &Registry{tools: map[string]*definition{}}
-	all := []*definition{
+// New builds the registry of the tools that every installation has, and of more
+// behind them. It fails only when a schema does not compile.
+func New(more ...Tool) (*Registry, error) {
+	r := &Registry{tools: map[string]*Tool{}}
+	all := append([]Tool{
 		transitionState(), saveUserProfile(), schedulerTool(), generateHabitPrompt(),
 		searchMemory(), listMemories(), forgetMemory(), endExchange(), findTools(),
-	}
-	for _, add := range options {
-		all = add(all)
-	}
-	for _, def := range all {
-		compiled, err := compileSchema(def.Name, def.Schema)
+	}, more...)
+	for _, tool := range all {
+		compiled, err := compileSchema(tool.Name, tool.Schema)
 		if err != nil {
-			return nil, fmt.Errorf("compiling schema of %s: %w", def.Name, err)
+			return nil, fmt.Errorf("compiling schema of %s: %w", tool.Name, err)
 		}
-		def.compiled, def.asking = compiled, strings.Fields(def.keywords)
-		r.order = append(r.order, def.Name)
-		r.tools[def.Name] = def
+		if tool.Tidy == nil {
+			tool.Tidy = tidyTexts
+		}
+		tool.compiled, tool.asking = compiled, strings.Fields(tool.Keywords)
+		r.order = append(r.order, tool.Name)
+		r.tools[tool.Name] = &tool
 	}
 	return r, nil
 }
@@ -203,9 +168,9 @@ func (r *Registry) For(mode models.Mode) []models.ToolSpec {
 	}
 	specs := make([]models.ToolSpec, 0, len(r.order))
 	for _, name := range r.order {
-		def := r.tools[name]
-		if !def.control && slices.Contains(def.Modes, mode) {
-			specs = append(specs, def.toSpec())
+		tool := r.tools[name]
+		if !tool.Control && slices.Contains(tool.Modes, mode) {
+			specs = append(specs, tool.toSpec())
 		}
 	}
 	return specs
@@ -215,15 +180,15 @@ func (r *Registry) For(mode models.Mode) []models.ToolSpec {
 func (r *Registry) ReadOnly(specs []models.ToolSpec) []models.ToolSpec {
 	var out []models.ToolSpec
 	for _, spec := range specs {
-		if def, ok := r.tools[spec.Name]; ok && def.ReadOnly {
+		if tool, ok := r.tools[spec.Name]; ok && tool.ReadOnly {
 			out = append(out, spec)
 		}
 	}
 	return out
 }
 
-func (d *definition) toSpec() models.ToolSpec {
-	return models.ToolSpec{Name: d.Name, Description: d.Description, Schema: d.Schema, Keywords: d.asking}
+func (t *Tool) toSpec() models.ToolSpec {
+	return models.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Schema, Keywords: t.asking}
 }
 
 // smallCatalogue is the most ordinary tools that are offered without a search
@@ -237,7 +202,7 @@ const smallCatalogue = 8
 func (r *Registry) Controls(ordinary int) []models.ToolSpec {
 	var specs []models.ToolSpec
 	for _, name := range r.order {
-		if r.tools[name].control && (name != searchTool || ordinary > smallCatalogue) {
+		if r.tools[name].Control && (name != searchTool || ordinary > smallCatalogue) {
 			specs = append(specs, r.tools[name].toSpec())
 		}
 	}
@@ -259,11 +224,11 @@ func (r *Registry) Playbook() string { return readTool }
 // among them that no digest is made of.
 func (r *Registry) Outside() (all, compact []string) {
 	for _, name := range r.order {
-		def := r.tools[name]
-		if def.Outside {
+		tool := r.tools[name]
+		if tool.Outside {
 			all = append(all, name)
 		}
-		if def.Outside && def.Compact {
+		if tool.Outside && tool.Compact {
 			compact = append(compact, name)
 		}
 	}
@@ -283,11 +248,11 @@ func (r *Registry) Recalled() []string {
 
 // Lookup finds a tool by name.
 func (r *Registry) Lookup(name string) (Tool, bool) {
-	def, ok := r.tools[name]
+	tool, ok := r.tools[name]
 	if !ok {
 		return Tool{}, false
 	}
-	return def.Tool, true
+	return *tool, true
 }
 
 // Vocabulary lists the argument names of a mode's tools and the values they
@@ -311,18 +276,18 @@ func (r *Registry) Vocabulary(mode models.Mode) []string {
 // event that the rules decide. newID is the id that a created schedule gets.
 // Bad arguments are a *models.FieldError whose text is written for the model.
 func (r *Registry) Event(call models.ToolCall, newID string) (models.Event, error) {
-	def, err := r.findTool(call.Name)
+	tool, err := r.findTool(call.Name)
 	if err != nil {
 		return models.Event{}, err
 	}
-	if def.event == nil {
+	if tool.Event == nil {
 		return models.Event{}, fmt.Errorf("tool %s is run, not decided", call.Name)
 	}
-	args, err := def.parseArguments(call.Arguments)
+	args, err := tool.parseArguments(call.Arguments)
 	if err != nil {
 		return models.Event{}, err
 	}
-	return def.event(args, newID)
+	return tool.Event(args, newID)
 }
 
 // Run executes a call of a tool that is not decided. Bad arguments and unmet
@@ -330,26 +295,26 @@ func (r *Registry) Event(call models.ToolCall, newID string) (models.Event, erro
 // worth a retry, which repeats no effect: profile changes are stored by the
 // caller, and to forget again changes nothing.
 func (r *Registry) Run(ctx context.Context, in RunInput) (Execution, error) {
-	def, err := r.findTool(in.Call.Name)
+	tool, err := r.findTool(in.Call.Name)
 	if err != nil {
 		return Execution{Result: Failure(in.Call, err)}, nil
 	}
-	if in.Subagent && !def.forSubagents() {
-		return Execution{Result: Failure(in.Call, models.BadField("tool", "a helper has no tool called %s; it can look things up and change nothing", def.Name))}, nil
+	if in.Subagent && !tool.forSubagents() {
+		return Execution{Result: Failure(in.Call, models.BadField("tool", "a helper has no tool called %s; it can look things up and change nothing", tool.Name))}, nil
 	}
-	if def.run == nil {
+	if tool.Run == nil {
 		return Execution{}, fmt.Errorf("tool %s is decided, not run", in.Call.Name)
 	}
-	if def.inspect != nil {
-		if err := def.inspect(ctx, in.TurnID, in.Call.Arguments); err != nil {
+	if tool.Inspect != nil {
+		if err := tool.Inspect(ctx, in.TurnID, in.Call.Arguments); err != nil {
 			return Execution{}, fmt.Errorf("inspecting %s: %w", in.Call.Name, err)
 		}
 	}
-	args, err := def.parseArguments(in.Call.Arguments)
+	args, err := tool.parseArguments(in.Call.Arguments)
 	if err != nil {
 		return Execution{Result: Failure(in.Call, err)}, nil
 	}
-	out, err := def.run(ctx, in, args)
+	out, err := tool.Run(ctx, in, args)
 	if field := (*models.FieldError)(nil); errors.As(err, &field) {
 		return Execution{Result: Failure(in.Call, field)}, nil
 	}
@@ -369,9 +334,9 @@ func Failure(call models.ToolCall, err error) models.ToolResult {
 	return models.ToolResult{CallID: call.ID, Name: call.Name, Content: content, Failed: true}
 }
 
-func (r *Registry) findTool(name string) (*definition, error) {
-	if def, ok := r.tools[name]; ok {
-		return def, nil
+func (r *Registry) findTool(name string) (*Tool, error) {
+	if tool, ok := r.tools[name]; ok {
+		return tool, nil
 	}
 	var names []string
 	for _, spec := range r.For(models.ModeIntake) {

@@ -243,7 +243,7 @@ func FuzzArguments(f *testing.F) {
 	f.Fuzz(func(t *testing.T, args string) {
 		for _, name := range registry.order {
 			call := models.ToolCall{ID: "c", Name: name, Arguments: args}
-			if tool, _ := registry.Lookup(name); tool.InWorkflow {
+			if tool, _ := registry.Lookup(name); tool.InWorkflow() {
 				event, err := registry.Event(call, "n1")
 				if err != nil {
 					field := (*models.FieldError)(nil)

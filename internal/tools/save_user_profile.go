@@ -12,16 +12,14 @@ import (
 
 // saveUserProfile keeps what the coach has learnt. JSON null clears a field,
 // an empty text is ignored, and equal values change nothing.
-func saveUserProfile() *definition {
-	return &definition{
-		Tool: Tool{
-			Name: "save_user_profile",
-			Description: "Save what the person told you. Give only the fields that are new or changed; null erases a field, an empty text is ignored. " +
-				"The result lists what changed, the whole profile and what is still missing.",
-			Schema: saveSchema(),
-			Modes:  bothModes(),
-		},
-		keywords: "want goal habit start prefer rather motivates energy health healthy kids stress sleep better mood weight " +
+func saveUserProfile() Tool {
+	return Tool{
+		Name: "save_user_profile",
+		Description: "Save what the person told you. Give only the fields that are new or changed; null erases a field, an empty text is ignored. " +
+			"The result lists what changed, the whole profile and what is still missing.",
+		Schema: saveSchema(),
+		Modes:  bothModes(),
+		Keywords: "want goal habit start prefer rather motivates energy health healthy kids stress sleep better mood weight " +
 			"walk run jog stretch water drink exercise workout gym yoga meditate breathe read journal pray steps vegetables smoking " +
 			"morning noon afternoon evening night bedtime wake breakfast lunch dinner coffee tea brush teeth shower commute work home " +
 			"went managed succeeded finished skipped missed forgot failed tired busy sick rain travelling helped worked harder easier " +
@@ -32,8 +30,8 @@ func saveUserProfile() *definition {
 			"matin midi soir déjeuner dejeuner dîner fait réussi reussi oublié oublie fatigué fatigue occupé pluie travail maison " +
 			"möchte moechte ziel gewohnheit lieber weil energie gesundheit kinder gehen spazieren laufen wasser trinken üben meditieren atmen lesen " +
 			"morgens mittags abends frühstück fruehstueck mittagessen abendessen kaffee arbeit geschafft erledigt gemacht müde muede beschäftigt krank regen",
-		tidy: tidySave,
-		run: func(_ context.Context, in RunInput, args arguments) (Execution, error) {
+		Tidy: tidySave,
+		Run: func(_ context.Context, in RunInput, args Arguments) (Execution, error) {
 			ask, err := profileAsk(args)
 			if err != nil {
 				return Execution{}, err
@@ -74,7 +72,7 @@ func saveSchema() json.RawMessage {
 
 // tidySave renames the old name of last_barrier, trims texts, and drops what
 // was not really given. Null stays: it clears a field.
-func tidySave(args arguments) {
+func tidySave(args Arguments) {
 	if old, given := args["last_blocker"]; given {
 		if _, both := args["last_barrier"]; !both {
 			args["last_barrier"] = old
@@ -97,10 +95,10 @@ func tidySave(args arguments) {
 	}
 }
 
-func profileAsk(args arguments) (coach.ProfileAsk, error) {
+func profileAsk(args Arguments) (coach.ProfileAsk, error) {
 	ask := coach.ProfileAsk{
 		Fields:     map[coach.ProfileField]coach.FieldValue{},
-		ToneSource: tone.Source(args.textOf("tone_update_source")),
+		ToneSource: tone.Source(args.Text("tone_update_source")),
 	}
 	for _, field := range coach.ProfileFields() {
 		value, given := args[string(field)]

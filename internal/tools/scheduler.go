@@ -8,23 +8,20 @@ import (
 
 // schedulerTool creates, lists and deletes daily prompts. Only the form of the
 // arguments is checked here; zones, ids and limits are the rules' business.
-func schedulerTool() *definition {
-	return &definition{
-		Tool: Tool{
-			Name: "scheduler",
-			Description: "Manage the person's daily prompts. create: type fixed with fixed_time, or type random with random_start_time and random_end_time. " +
-				"list: every schedule with its next run. delete: needs schedule_id as list shows it. To change a time, create the new schedule and delete the old one.",
-			Schema:     schedulerSchema(),
-			InWorkflow: true,
-			Modes:      bothModes(),
-		},
-		keywords: "remind reminder reminders alarm text texts texting message messages send every daily weekday clock hour earlier later reschedule cancel stop " +
+func schedulerTool() Tool {
+	return Tool{
+		Name: "scheduler",
+		Description: "Manage the person's daily prompts. create: type fixed with fixed_time, or type random with random_start_time and random_end_time. " +
+			"list: every schedule with its next run. delete: needs schedule_id as list shows it. To change a time, create the new schedule and delete the old one.",
+		Schema: schedulerSchema(),
+		Modes:  bothModes(),
+		Keywords: "remind reminder reminders alarm text texts texting message messages send every daily weekday clock hour earlier later reschedule cancel stop " +
 			"5am 6am 7am 8am 9am 10am 11am 12pm 1pm 2pm 3pm 4pm 5pm 6pm 7pm 8pm 9pm 10pm " +
 			"recordatorio recuérdame recuerdame recordar horario hora cada diario diaria mensaje mensajes temprano cambiar " +
 			"rappel rappels rappelle rappeler horaire heure heures chaque jour quotidien tôt tard changer " +
 			"erinnere erinner erinnerung erinnern uhr uhrzeit zeit täglich taeglich jeden tag zeitplan nachricht früher später spaeter ändern aendern",
-		tidy: dropEmpty,
-		event: func(args arguments, newID string) (models.Event, error) {
+		Tidy: dropEmpty,
+		Event: func(args Arguments, newID string) (models.Event, error) {
 			ask, err := scheduleAsk(args)
 			if err != nil {
 				return models.Event{}, err
@@ -82,13 +79,13 @@ func schedulerSchema() json.RawMessage {
 }`)
 }
 
-func scheduleAsk(args arguments) (models.ScheduleAsk, error) {
-	ask := models.ScheduleAsk{Action: models.ScheduleAction(args.textOf("action"))}
+func scheduleAsk(args Arguments) (models.ScheduleAsk, error) {
+	ask := models.ScheduleAsk{Action: models.ScheduleAction(args.Text("action"))}
 	switch ask.Action {
 	case models.ScheduleList:
 		return ask, nil
 	case models.ScheduleDelete:
-		ask.ID = args.textOf("schedule_id")
+		ask.ID = args.Text("schedule_id")
 		if ask.ID == "" {
 			return ask, models.BadField("schedule_id", "is required for delete; call list to see the ids")
 		}
@@ -99,13 +96,13 @@ func scheduleAsk(args arguments) (models.ScheduleAsk, error) {
 	return ask, models.BadField("action", "must be one of create, list, delete")
 }
 
-func createAsk(ask models.ScheduleAsk, args arguments) (models.ScheduleAsk, error) {
-	if args.textOf("schedule_id") != "" {
+func createAsk(ask models.ScheduleAsk, args Arguments) (models.ScheduleAsk, error) {
+	if args.Text("schedule_id") != "" {
 		return ask, models.BadField("schedule_id", "is only for delete; to change a schedule, create the new one and delete the old one")
 	}
-	ask.Zone = args.textOf("timezone")
-	ask.Type = models.ScheduleType(args.textOf("type"))
-	fixed, from, to := args.textOf("fixed_time"), args.textOf("random_start_time"), args.textOf("random_end_time")
+	ask.Zone = args.Text("timezone")
+	ask.Type = models.ScheduleType(args.Text("type"))
+	fixed, from, to := args.Text("fixed_time"), args.Text("random_start_time"), args.Text("random_end_time")
 	switch ask.Type {
 	case models.ScheduleFixed:
 		if fixed == "" {

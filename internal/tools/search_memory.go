@@ -18,13 +18,12 @@ type Recaller interface {
 
 // searchMemory looks up remembered facts by meaning and by words. It
 // changes nothing.
-func searchMemory() *definition {
-	return &definition{
-		Tool: Tool{
-			Name: "search_memory",
-			Description: "Look up what the person told you earlier, in this conversation or long ago: names, preferences, goals, limits, what happened. " +
-				"Use it when they ask whether you remember something, or before you ask again for what they may have said already.",
-			Schema: json.RawMessage(`{
+func searchMemory() Tool {
+	return Tool{
+		Name: "search_memory",
+		Description: "Look up what the person told you earlier, in this conversation or long ago: names, preferences, goals, limits, what happened. " +
+			"Use it when they ask whether you remember something, or before you ask again for what they may have said already.",
+		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "query": {
@@ -37,16 +36,14 @@ func searchMemory() *definition {
   "required": ["query"],
   "additionalProperties": false
 }`),
-			ReadOnly: true,
-			Recalls:  true,
-			Modes:    bothModes(),
-		},
-		keywords: "remember recall recollect told tell said mentioned talked discussed earlier yesterday last ago past " +
+		ReadOnly: true,
+		Recalls:  true,
+		Modes:    bothModes(),
+		Keywords: "remember recall recollect told tell said mentioned talked discussed earlier yesterday last ago past " +
 			"recuerdas acuerdas recordar dije conté conte mencioné mencione hablamos ayer antes pasado " +
 			"souviens rappelles rappelais dit mentionné mentionne parlé parle hier avant dernier dernière " +
 			"erinnerst erinnern gesagt erzählt erzaehlt erwähnt erwaehnt gesprochen gestern früher frueher letzte letzten",
-		tidy: tidyTexts,
-		run:  findMemories,
+		Run: findMemories,
 	}
 }
 
@@ -56,11 +53,11 @@ type searchAnswer struct {
 	Note  string   `json:"note"`
 }
 
-func findMemories(ctx context.Context, in RunInput, args arguments) (Execution, error) {
+func findMemories(ctx context.Context, in RunInput, args Arguments) (Execution, error) {
 	if in.Memory == nil {
 		return Execution{}, noMemory()
 	}
-	lines, err := in.Memory.SearchMemory(ctx, args.textOf("query"))
+	lines, err := in.Memory.SearchMemory(ctx, args.Text("query"))
 	if err != nil {
 		return Execution{}, fmt.Errorf("searching memory: %w", err)
 	}

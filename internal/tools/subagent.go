@@ -6,10 +6,8 @@ import (
 	"coachline/models"
 )
 
-// Subagents adds the two tools that give a task away.
-func Subagents() Option {
-	return func(all []*definition) []*definition { return append(all, spawnTool(), subagentTool()) }
-}
+// Subagents are the two tools that give a task away.
+func Subagents() []Tool { return []Tool{spawnTool(), subagentTool()} }
 
 // taskProperties are the arguments that both tools have.
 const taskProperties = `    "task": {
@@ -26,14 +24,13 @@ const taskProperties = `    "task": {
 
 // spawnTool gives a task away and goes on. What the task is stays in the row
 // of the call; the event says only what becomes of the result.
-func spawnTool() *definition {
-	return &definition{
-		Tool: Tool{
-			Name: "spawn",
-			Description: "Give a task that takes several look-ups to a helper that works in the background; you go on at once and do not learn the result. " +
-				"The helper sees nothing but the task, can only look things up, and can change nothing. " +
-				"delivery log keeps the result for the team, delivery user texts it to the person when it is ready.",
-			Schema: json.RawMessage(`{
+func spawnTool() Tool {
+	return Tool{
+		Name: "spawn",
+		Description: "Give a task that takes several look-ups to a helper that works in the background; you go on at once and do not learn the result. " +
+			"The helper sees nothing but the task, can only look things up, and can change nothing. " +
+			"delivery log keeps the result for the team, delivery user texts it to the person when it is ready.",
+		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
 ` + taskProperties + `,
@@ -46,26 +43,22 @@ func spawnTool() *definition {
   "required": ["task"],
   "additionalProperties": false
 }`),
-			InWorkflow: true,
-			Modes:      bothModes(),
-		},
-		control: true,
-		tidy:    tidyTexts,
-		event: func(args arguments, _ string) (models.Event, error) {
-			return delegationEvent(models.Subagent{Tell: args.textOf("delivery") == "user"}), nil
+		Modes:   bothModes(),
+		Control: true,
+		Event: func(args Arguments, _ string) (models.Event, error) {
+			return delegationEvent(models.Subagent{Tell: args.Text("delivery") == "user"}), nil
 		},
 	}
 }
 
 // subagentTool gives a task away and waits for the result.
-func subagentTool() *definition {
-	return &definition{
-		Tool: Tool{
-			Name: "subagent",
-			Description: "Give a task that takes several look-ups to a helper and wait for its result, a minute at most, because the person waits too. " +
-				"The helper sees nothing but the task, can only look things up, and can change nothing. " +
-				"Not for what one call of your own tools can do.",
-			Schema: json.RawMessage(`{
+func subagentTool() Tool {
+	return Tool{
+		Name: "subagent",
+		Description: "Give a task that takes several look-ups to a helper and wait for its result, a minute at most, because the person waits too. " +
+			"The helper sees nothing but the task, can only look things up, and can change nothing. " +
+			"Not for what one call of your own tools can do.",
+		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
 ` + taskProperties + `
@@ -73,12 +66,9 @@ func subagentTool() *definition {
   "required": ["task"],
   "additionalProperties": false
 }`),
-			InWorkflow: true,
-			Modes:      bothModes(),
-		},
-		control: true,
-		tidy:    tidyTexts,
-		event: func(arguments, string) (models.Event, error) {
+		Modes:   bothModes(),
+		Control: true,
+		Event: func(Arguments, string) (models.Event, error) {
 			return delegationEvent(models.Subagent{Wait: true}), nil
 		},
 	}
@@ -91,18 +81,18 @@ func delegationEvent(s models.Subagent) models.Event {
 // Task returns what a call of spawn or subagent gives away, and its label, which may
 // be empty. A *models.FieldError for a call that gives nothing away.
 func (r *Registry) Task(call models.ToolCall) (task, label string, err error) {
-	def, err := r.findTool(call.Name)
+	tool, err := r.findTool(call.Name)
 	if err != nil {
 		return "", "", err
 	}
-	args, err := def.parseArguments(call.Arguments)
+	args, err := tool.parseArguments(call.Arguments)
 	if err != nil {
 		return "", "", err
 	}
-	if args.textOf("task") == "" {
+	if args.Text("task") == "" {
 		return "", "", models.BadField("task", "is required")
 	}
-	return args.textOf("task"), args.textOf("label"), nil
+	return args.Text("task"), args.Text("label"), nil
 }
 
 // ForSubagents lists what a subagent may call: tools that only look
@@ -110,11 +100,11 @@ func (r *Registry) Task(call models.ToolCall) (task, label string, err error) {
 func (r *Registry) ForSubagents() []models.ToolSpec {
 	var specs []models.ToolSpec
 	for _, name := range r.order {
-		if def := r.tools[name]; def.forSubagents() {
-			specs = append(specs, def.toSpec())
+		if tool := r.tools[name]; tool.forSubagents() {
+			specs = append(specs, tool.toSpec())
 		}
 	}
 	return specs
 }
 
-func (d *definition) forSubagents() bool { return d.ReadOnly && d.run != nil && !d.control }
+func (t *Tool) forSubagents() bool { return t.ReadOnly && t.Run != nil && !t.Control }

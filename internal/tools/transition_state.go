@@ -10,13 +10,12 @@ import (
 // transitionState switches between the modes, at once or later. Delays are
 // minutes and may be fractions (0.5 is 30 seconds); a year is the most, which
 // keeps every delay within what a timer can hold.
-func transitionState() *definition {
-	return &definition{
-		Tool: Tool{
-			Name: "transition_state",
-			Description: "Switch the conversation between INTAKE (getting to know the person, setting up) and FEEDBACK (how the last prompt went). " +
-				"It takes effect after this reply, or after delay_minutes. A delayed switch replaces an earlier delayed one; an immediate switch cancels it.",
-			Schema: json.RawMessage(`{
+func transitionState() Tool {
+	return Tool{
+		Name: "transition_state",
+		Description: "Switch the conversation between INTAKE (getting to know the person, setting up) and FEEDBACK (how the last prompt went). " +
+			"It takes effect after this reply, or after delay_minutes. A delayed switch replaces an earlier delayed one; an immediate switch cancels it.",
+		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "target_state": {
@@ -39,19 +38,17 @@ func transitionState() *definition {
   "required": ["target_state"],
   "additionalProperties": false
 }`),
-			InWorkflow: true,
-			Modes:      bothModes(),
-		},
-		keywords: "feedback went review discuss start restart again begin setup interview questions instead different " +
+		Modes: bothModes(),
+		Keywords: "feedback went review discuss start restart again begin setup interview questions instead different " +
 			"empezar comenzar reiniciar opinión opinion fue preguntas distinto nuevo " +
 			"commencer recommencer avis passé passe différent nouveau " +
 			"anfangen beginnen neu rückmeldung rueckmeldung lief gelaufen fragen anders",
-		tidy: dropEmpty,
-		event: func(args arguments, _ string) (models.Event, error) {
+		Tidy: dropEmpty,
+		Event: func(args Arguments, _ string) (models.Event, error) {
 			minutes, _ := args["delay_minutes"].(float64)
 			return models.Event{
 				Kind:  models.EventTransitionAsk,
-				Mode:  models.Mode(args.textOf("target_state")),
+				Mode:  models.Mode(args.Text("target_state")),
 				Delay: time.Duration(minutes * float64(time.Minute)),
 			}, nil
 		},

@@ -146,7 +146,7 @@ func (l *participant) run(round int, text string, calls []models.ToolCall) {
 func (l *participant) tool(c models.ToolCall) models.ToolResult {
 	l.t.Helper()
 	tool, known := l.registry.Lookup(c.Name)
-	if !known || !tool.InWorkflow {
+	if !known || !tool.InWorkflow() {
 		out, err := l.registry.Run(context.Background(), tools.RunInput{Call: c, Profile: l.ctx.Profile, Now: l.now, Writer: l})
 		require.NoError(l.t, err)
 		if out.Profile != nil {

@@ -45,14 +45,13 @@ func New(cfg Config) *Desk { return &Desk{cfg} }
 
 // Tool sends a text to the participant of the turn, on the turn's channel. The
 // schema has no field for another recipient.
-func (d *Desk) Tool() tools.Extra {
-	return tools.Extra{
-		Tool: tools.Tool{
-			Name: models.ToolMessage,
-			Description: "Text the person now, before your final words, when what you are about to do takes a moment or stands on its own. " +
-				"It reaches the person you talk to and nobody else; at most two in one answer. " +
-				"Your final words are sent after it: do not repeat it there, and leave them empty when everything is said.",
-			Schema: json.RawMessage(`{
+func (d *Desk) Tool() tools.Tool {
+	return tools.Tool{
+		Name: models.ToolMessage,
+		Description: "Text the person now, before your final words, when what you are about to do takes a moment or stands on its own. " +
+			"It reaches the person you talk to and nobody else; at most two in one answer. " +
+			"Your final words are sent after it: do not repeat it there, and leave them empty when everything is said.",
+		Schema: json.RawMessage(`{
   "type": "object",
   "properties": {
     "content": {
@@ -65,12 +64,12 @@ func (d *Desk) Tool() tools.Extra {
   "required": ["content"],
   "additionalProperties": false
 }`),
-			Modes: []models.Mode{models.ModeIntake, models.ModeFeedback},
-		},
-		Control: true, Says: true,
+		Modes:   []models.Mode{models.ModeIntake, models.ModeFeedback},
+		Control: true,
 		Inspect: d.inspect,
-		Answer: func(ctx context.Context, turnID string, argument func(string) string) (string, error) {
-			return d.words(ctx, turnID, argument("content"))
+		Run: func(ctx context.Context, in tools.RunInput, args tools.Arguments) (tools.Execution, error) {
+			text, err := d.words(ctx, in.TurnID, args.Text("content"))
+			return tools.SayResult(in.Call, text), err
 		},
 	}
 }

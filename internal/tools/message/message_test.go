@@ -42,7 +42,7 @@ func newStub() *stub {
 
 func (s *stub) run(t *testing.T, arguments string) (tools.Execution, error) {
 	t.Helper()
-	registry, err := tools.New(tools.With(New(Config{Ledger: s, Events: s}).Tool()))
+	registry, err := tools.New(New(Config{Ledger: s, Events: s}).Tool())
 	require.NoError(t, err)
 	return registry.Run(t.Context(), tools.RunInput{TurnID: "conv_1-t3", Call: models.ToolCall{ID: "c", Name: models.ToolMessage, Arguments: arguments}})
 }
@@ -172,7 +172,7 @@ func TestSpec(t *testing.T) {
 
 // TestOffer: the tool is beside those of a mode, and a helper has none of it.
 func TestOffer(t *testing.T) {
-	registry, err := tools.New(tools.With(New(Config{}).Tool()))
+	registry, err := tools.New(New(Config{}).Tool())
 	require.NoError(t, err)
 	var names []string
 	for _, spec := range registry.Controls(len(registry.For(models.ModeIntake))) {

@@ -52,7 +52,7 @@ func (s *stub) TurnContext(context.Context, string, int) (models.TurnContext, er
 func (s *stub) run(t *testing.T, name, arguments string) models.ToolResult {
 	t.Helper()
 	desk := New(Config{Web: s, Ledger: s, Window: 50})
-	registry, err := tools.New(tools.With(desk.SearchTool(), desk.FetchTool()))
+	registry, err := tools.New(desk.SearchTool(), desk.FetchTool())
 	require.NoError(t, err)
 	out, err := registry.Run(t.Context(), tools.RunInput{TurnID: "conv_1-t3", Call: models.ToolCall{ID: "c", Name: name, Arguments: arguments}})
 	require.NoError(t, err)
@@ -200,7 +200,7 @@ func requireOneFence(t *testing.T, text string) {
 // TestSpecs pins what the model is given.
 func TestSpecs(t *testing.T) {
 	desk := New(Config{})
-	for _, extra := range []tools.Extra{desk.SearchTool(), desk.FetchTool()} {
+	for _, extra := range []tools.Tool{desk.SearchTool(), desk.FetchTool()} {
 		var out bytes.Buffer
 		encoder := json.NewEncoder(&out)
 		encoder.SetIndent("", "  ")
@@ -224,16 +224,16 @@ func TestCatalogue(t *testing.T) {
 	desk := New(Config{})
 	for _, tt := range []struct {
 		name   string
-		extras []tools.Extra
+		extras []tools.Tool
 		count  int
 		finder bool
 	}{
 		{"off", nil, 7, false},
-		{"D3 one", []tools.Extra{desk.SearchTool()}, 8, false},
-		{"D3 both: tools can be searched for", []tools.Extra{desk.SearchTool(), desk.FetchTool()}, 9, true},
+		{"D3 one", []tools.Tool{desk.SearchTool()}, 8, false},
+		{"D3 both: tools can be searched for", []tools.Tool{desk.SearchTool(), desk.FetchTool()}, 9, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			registry, err := tools.New(tools.With(tt.extras...))
+			registry, err := tools.New(tt.extras...)
 			require.NoError(t, err)
 			ordinary := registry.For(models.ModeIntake)
 			require.Len(t, ordinary, tt.count)
