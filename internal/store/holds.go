@@ -124,15 +124,20 @@ func pageLimit(limit int) int {
 	return limit
 }
 
+const (
+	holdsAt       = "created_at <= ? AND until_at > ? AND (released_at IS NULL OR released_at > ?)"
+	holdsOfPerson = "(scope = ? OR (scope = ? AND scope_id = ?) OR (scope = ? AND scope_id = (SELECT study_id FROM participants WHERE participants.id = ?)))"
+)
+
 // activeHolds selects the holds that stop prompts at an instant.
 func activeHolds(tx *gorm.DB, at time.Time) *gorm.DB {
 	at = instant(at)
-	return tx.Where("created_at <= ? AND until_at > ? AND (released_at IS NULL OR released_at > ?)", at, at, at)
+	return tx.Where(holdsAt, at, at, at)
 }
 
 // holdsOf selects the holds that stop a participant's prompts.
 func holdsOf(tx *gorm.DB, participantID string) *gorm.DB {
-	return tx.Where("(scope = ? OR (scope = ? AND scope_id = ?) OR (scope = ? AND scope_id = (SELECT study_id FROM participants WHERE participants.id = ?)))",
+	return tx.Where(holdsOfPerson,
 		models.HoldAll, models.HoldParticipant, participantID, models.HoldStudy, participantID)
 }
 
@@ -143,14 +148,17 @@ func isHeld(tx *gorm.DB, participantID string, instants ...time.Time) (bool, err
 		if at.IsZero() {
 			continue
 		}
-		var count int64
-		err := activeHolds(holdsOf(tx.Model(&models.Hold{}), participantID), at).Count(&count).Error
-		if err != nil || count > 0 {
-			return count > 0, err
+		at = instant(at)
+		var held bool
+		_, err := heldAt.Row(tx, []any{models.HoldAll, models.HoldParticipant, participantID, models.HoldStudy, participantID, at, at, at}, &held)
+		if err != nil || held {
+			return held, err
 		}
 	}
 	return false, nil
 }
+
+var heldAt = database.SQL("SELECT EXISTS (SELECT 1 FROM holds WHERE " + holdsOfPerson + " AND " + holdsAt + ")")
 
 // holdGate refuses a row that a hold stops. A row whose earlier attempt may have
 // reached the carrier, and a later part of a text, are not stopped any more.
