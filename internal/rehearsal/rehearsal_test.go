@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -96,7 +97,7 @@ func TestStudyOfItsOwn(t *testing.T) {
 	var people []models.Participant
 	report := rehearse(t, Config{
 		People: 8, Days: 2, Seed: 7, Study: "walking", StudySettings: models.StudySettings{RequireConsent: true, Locales: []string{"en-GB"}},
-		Export: func(ctx context.Context, rows *store.Store) (err error) {
+		Export: func(ctx context.Context, rows *store.Store, _ time.Time) (err error) {
 			people, err = rows.Participants(ctx, models.ParticipantQuery{})
 			return err
 		},
@@ -120,7 +121,7 @@ func TestStudyWithArms(t *testing.T) {
 				Arms:          []models.StudyArm{{Name: "usual", Weight: 1}, {Name: "more", Weight: 1}},
 				Randomisation: models.Randomisation{Method: models.RandomBlocks, Strata: []models.Stratum{{Name: "age", Levels: []string{"young", "old"}}}},
 			},
-			Export: func(ctx context.Context, rows *store.Store) error {
+			Export: func(ctx context.Context, rows *store.Store, _ time.Time) error {
 				people, err := rows.Participants(ctx, models.ParticipantQuery{})
 				for _, p := range people {
 					arms[p.ID] = p.Arm
