@@ -53,6 +53,9 @@ const (
 	// hold.
 	mostPeople = 1000
 	mostDays   = 730
+	// mostInMemory is how many days of people, at 13 KB each, keep their tables in
+	// memory; a larger study has them in a file.
+	mostInMemory = 50_000
 )
 
 // fastest are the options of a database that one connection uses and that has to
@@ -105,6 +108,15 @@ func (c Config) check() error {
 	return nil
 }
 
+// database is the address of the rehearsal's tables.
+func (c Config) database(folder string) string {
+	path := ":memory:"
+	if c.People*c.Days > mostInMemory {
+		path = filepath.Join(folder, "rehearsal.db")
+	}
+	return "sqlite:" + path + fastest
+}
+
 // Run rehearses a study in a database that is gone afterwards, and reports what it
 // came to. An error means that the rehearsal could not be played; what went wrong
 // in the study itself is in the report.
@@ -118,7 +130,7 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 		return Report{}, fmt.Errorf("making a folder for the rehearsal: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	r, err := newRun(ctx, cfg, "sqlite:"+filepath.Join(folder, "rehearsal.db")+fastest)
+	r, err := newRun(ctx, cfg, cfg.database(folder))
 	if err != nil {
 		return Report{}, err
 	}
@@ -169,7 +181,7 @@ type run struct {
 // start of a rehearsal where none is named.
 var firstMonday = time.Date(2026, 3, 2, 14, 0, 0, 0, time.UTC)
 
-// newRun opens a store of its own in a file that is gone afterwards.
+// newRun opens a store of its own.
 func newRun(ctx context.Context, cfg Config, database string) (*run, error) {
 	if cfg.Start.IsZero() {
 		cfg.Start = firstMonday
