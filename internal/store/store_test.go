@@ -98,8 +98,9 @@ func (w *world) raw(fn func(db *sql.DB)) {
 	require.NoError(w.t, db.Close())
 }
 
-// undoNewest takes back migrations 21 to 41, for tests of older databases.
+// undoNewest takes back migrations 21 to 42, for tests of older databases.
 var undoNewest = []string{
+	"DROP TABLE webhook_deliveries", "DROP TABLE webhooks",
 	"ALTER TABLE turns DROP COLUMN arm", "ALTER TABLE turns DROP COLUMN study_version",
 	"ALTER TABLE cohort_jobs DROP COLUMN study_id", "DROP INDEX participants_study", "ALTER TABLE participants DROP COLUMN study_id", "ALTER TABLE participants DROP COLUMN arm",
 	"DROP TABLE allocations", "DROP TABLE decisions", "DROP TABLE studies", "DROP TABLE consent_texts", "DROP TABLE study_consents",
@@ -132,9 +133,9 @@ func (w *world) undoMigrations() []string {
 
 // dropChangeTriggers lists the statements that remove the triggers of changes and costs.
 func (w *world) dropChangeTriggers() []string {
-	query, drop := "SELECT name FROM sqlite_master WHERE type = 'trigger' AND (name LIKE '%_change' OR name LIKE '%_cost')", "DROP TRIGGER %s"
+	query, drop := "SELECT name FROM sqlite_master WHERE type = 'trigger' AND (name LIKE '%_change' OR name LIKE '%_cost' OR name LIKE '%_event')", "DROP TRIGGER %s"
 	if !strings.HasPrefix(w.url, "sqlite:") {
-		query = "SELECT 'tell_change' UNION SELECT 'tell_participant_change' UNION SELECT 'tell_common_change' UNION SELECT 'queue_step_cost' UNION SELECT 'queue_stage_cost' UNION SELECT 'queue_outbox_cost' UNION SELECT 'queue_inbound_cost' UNION SELECT 'refuse_row_change'"
+		query = "SELECT 'tell_change' UNION SELECT 'tell_participant_change' UNION SELECT 'tell_common_change' UNION SELECT 'queue_step_cost' UNION SELECT 'queue_stage_cost' UNION SELECT 'queue_outbox_cost' UNION SELECT 'queue_inbound_cost' UNION SELECT 'refuse_row_change' UNION SELECT proname::text FROM pg_proc WHERE proname LIKE 'tell\\_%\\_%' AND proname NOT LIKE '%change' UNION SELECT 'add_event'"
 		drop = "DROP FUNCTION %s CASCADE"
 	}
 	var statements []string

@@ -1,0 +1,264 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"coachline/internal/database"
+	"coachline/models"
+)
+
+func webhookObject(id string) string { return "webhook:" + id }
+
+// AddWebhook stores a webhook with its audit row. *FieldError for an unknown study.
+func (s *Store) AddWebhook(ctx context.Context, w models.Webhook) (models.Webhook, error) {
+	w.CreatedAt = instant(w.CreatedAt)
+	w.UpdatedAt, w.Version = w.CreatedAt, 1
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		if err := checkWebhookStudy(tx, w.StudyID); err != nil {
+			return err
+		}
+		if err := tx.Create(&w).Error; err != nil {
+			return err
+		}
+		return database.AddAudit(tx, models.Audit{Actor: w.CreatedBy, Action: "webhook_add", Object: webhookObject(w.ID), At: w.CreatedAt, After: webhookFields(w)})
+	})
+	if err != nil {
+		return models.Webhook{}, fmt.Errorf("adding the webhook: %w", err)
+	}
+	return w, nil
+}
+
+func checkWebhookStudy(tx *gorm.DB, id string) error {
+	if id == "" {
+		return nil
+	}
+	_, err := studyByID.Take(tx, id)
+	if errors.Is(err, gorm.ErrRecordNotFound) || errors.Is(err, models.ErrNotFound) {
+		return models.BadField("study_id", "is not the id of a study")
+	}
+	return err
+}
+
+// webhookFields are the fields of a webhook that the audit shows.
+func webhookFields(w models.Webhook) map[string]string {
+	return map[string]string{"url": w.URL, "study": w.StudyID, "events": w.Events, "state": string(w.State)}
+}
+
+// Webhooks lists all webhooks, oldest first.
+func (s *Store) Webhooks(ctx context.Context) ([]models.Webhook, error) {
+	var rows []models.Webhook
+	if err := s.reader(ctx).Order("created_at, id").Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("listing webhooks: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// Webhook returns one webhook. ErrNotFound for an unknown id.
+func (s *Store) Webhook(ctx context.Context, id string) (models.Webhook, error) {
+	var row models.Webhook
+	if err := s.reader(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
+		return row, fmt.Errorf("reading the webhook: %w", classify(err))
+	}
+	return row, nil
+}
+
+// ChangeWebhook changes fields of a webhook. ErrNotFound for an unknown id,
+// ErrStale for another version, *FieldError for an unknown study.
+func (s *Store) ChangeWebhook(ctx context.Context, c models.WebhookChange) (models.Webhook, error) {
+	var row models.Webhook
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		row = models.Webhook{}
+		if err := forUpdate(tx).Where("id = ?", c.ID).Take(&row).Error; err != nil {
+			return err
+		}
+		if c.IfMatch != nil && *c.IfMatch != row.Version {
+			return models.ErrStale
+		}
+		before := webhookFields(row)
+		applyWebhookChange(&row, c)
+		if err := checkWebhookStudy(tx, row.StudyID); err != nil {
+			return err
+		}
+		if err := tx.Select("*").UpdateColumns(&row).Error; err != nil {
+			return err
+		}
+		detail := ""
+		if c.Secret != nil {
+			detail = "new secret"
+		}
+		return database.AddAudit(tx, models.Audit{
+			Actor: c.Actor, Action: "webhook_change", Object: webhookObject(row.ID), Detail: detail, At: row.UpdatedAt, Before: before, After: webhookFields(row),
+		})
+	})
+	if err != nil {
+		return models.Webhook{}, fmt.Errorf("changing the webhook: %w", classify(err))
+	}
+	return row, nil
+}
+
+func applyWebhookChange(row *models.Webhook, c models.WebhookChange) {
+	if c.URL != nil {
+		row.URL = *c.URL
+	}
+	if c.StudyID != nil {
+		row.StudyID = *c.StudyID
+	}
+	if c.Events != nil {
+		row.Events = models.JoinEventTypes(c.Events)
+	}
+	if c.State != nil {
+		row.State = *c.State
+	}
+	if c.Secret != nil {
+		now := instant(c.Now)
+		row.Secret, row.RotatedAt = *c.Secret+" "+row.Secrets(c.Now)[0], &now
+	}
+	row.FailingSince, row.LastError = nil, ""
+	row.UpdatedAt = instant(c.Now)
+	row.Version++
+}
+
+// RemoveWebhook deletes a webhook and what it was still to be told. ErrNotFound for
+// an unknown id.
+func (s *Store) RemoveWebhook(ctx context.Context, id, actor string, now time.Time) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		var row models.Webhook
+		if err := forUpdate(tx).Where("id = ?", id).Take(&row).Error; err != nil {
+			return err
+		}
+		if err := tx.Where("webhook_id = ?", id).Delete(&models.WebhookDelivery{}).Error; err != nil {
+			return err
+		}
+		if err := tx.Delete(&row).Error; err != nil {
+			return err
+		}
+		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "webhook_remove", Object: webhookObject(id), At: now, Before: webhookFields(row)})
+	})
+	if err != nil {
+		return fmt.Errorf("removing the webhook: %w", classify(err))
+	}
+	return nil
+}
+
+// AddTestDelivery has a webhook be told of a test. ErrNotFound for an unknown id.
+func (s *Store) AddTestDelivery(ctx context.Context, webhookID string, now time.Time) (models.WebhookDelivery, error) {
+	now = instant(now)
+	row := models.WebhookDelivery{WebhookID: webhookID, Type: models.WebhookTest, ObjectID: webhookID, At: now, NextAt: now}
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		if err := tx.Where("id = ?", webhookID).Take(&models.Webhook{}).Error; err != nil {
+			return err
+		}
+		return tx.Create(&row).Error
+	})
+	if err != nil {
+		return models.WebhookDelivery{}, fmt.Errorf("adding a test delivery: %w", classify(err))
+	}
+	return row, nil
+}
+
+// claimDeliveries takes deliveries of one webhook that are due: of each participant
+// only the oldest that is not delivered, so that each is told in order. Another
+// process that claims at the same time gets other rows.
+var claimDeliveries = "UPDATE webhook_deliveries SET attempts = attempts + 1, next_at = ? WHERE delivered_at IS NULL AND next_at <= ? AND id IN (" +
+	"SELECT d.id FROM webhook_deliveries d WHERE d.webhook_id = ? AND d.delivered_at IS NULL AND d.next_at <= ? AND NOT EXISTS (" +
+	"SELECT 1 FROM webhook_deliveries e WHERE e.webhook_id = d.webhook_id AND e.participant_id = d.participant_id AND e.delivered_at IS NULL AND e.id < d.id) " +
+	"ORDER BY d.id LIMIT ?) RETURNING *"
+
+// ClaimDeliveries takes up to limit deliveries of a webhook that are due, at most
+// one of each participant, and keeps them from others until an instant.
+func (s *Store) ClaimDeliveries(ctx context.Context, webhookID string, now, until time.Time, limit int) ([]models.WebhookDelivery, error) {
+	var rows []models.WebhookDelivery
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		return tx.Raw(claimDeliveries, instant(until), instant(now), webhookID, instant(now), limit).Scan(&rows).Error
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claiming webhook deliveries: %w", err)
+	}
+	return rows, nil
+}
+
+// RecordDelivery records what came of a claimed delivery. A retry records it again.
+func (s *Store) RecordDelivery(ctx context.Context, a models.WebhookAttempt) error {
+	now := instant(a.Now)
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		fields := map[string]any{"answer": a.Answer, "error": a.Error, "next_at": instant(a.Next)}
+		if a.Error == "" {
+			fields = map[string]any{"answer": a.Answer, "error": "", "delivered_at": now}
+		}
+		if err := tx.Model(&models.WebhookDelivery{}).Where("id = ?", a.Delivery.ID).UpdateColumns(fields).Error; err != nil {
+			return err
+		}
+		hook := tx.Model(&models.Webhook{}).Where("id = ?", a.Delivery.WebhookID)
+		switch {
+		case a.Error == "":
+			return hook.Where("failing_since IS NOT NULL").UpdateColumns(map[string]any{"failing_since": nil, "last_error": ""}).Error
+		case a.Gone:
+			return hook.UpdateColumns(map[string]any{"state": models.WebhookDisabled, "last_error": a.Error, "updated_at": now, "version": gorm.Expr("version + 1")}).Error
+		}
+		return hook.UpdateColumns(map[string]any{"failing_since": gorm.Expr("COALESCE(failing_since, ?)", now), "last_error": a.Error}).Error
+	})
+	if err != nil {
+		return fmt.Errorf("recording a webhook delivery: %w", err)
+	}
+	return nil
+}
+
+// Deliveries returns a page of a webhook's deliveries, newest first. A limit
+// outside 1..200 counts as 200.
+func (s *Store) Deliveries(ctx context.Context, q models.DeliveryQuery) ([]models.WebhookDelivery, error) {
+	find := s.reader(ctx).Where("webhook_id = ?", q.WebhookID).Order("id DESC").Limit(pageLimit(q.Limit))
+	if q.OnlyOpen {
+		find = find.Where("delivered_at IS NULL")
+	}
+	if q.BeforeID > 0 {
+		find = find.Where("id < ?", q.BeforeID)
+	}
+	var rows []models.WebhookDelivery
+	if err := find.Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("listing webhook deliveries: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// ReplayDeliveries has a webhook be told again, in order, of what happened since an
+// instant, and returns of how many events. Each keeps its id.
+func (s *Store) ReplayDeliveries(ctx context.Context, webhookID, actor string, since, now time.Time) (int64, error) {
+	var count int64
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		if err := tx.Where("id = ?", webhookID).Take(&models.Webhook{}).Error; err != nil {
+			return err
+		}
+		done := tx.Model(&models.WebhookDelivery{}).Where("webhook_id = ? AND at >= ?", webhookID, instant(since)).
+			UpdateColumns(map[string]any{"delivered_at": nil, "attempts": 0, "next_at": instant(now), "error": "", "answer": 0})
+		count = done.RowsAffected
+		if done.Error != nil {
+			return done.Error
+		}
+		detail := fmt.Sprintf("%d since %s", count, since.UTC().Format(time.RFC3339))
+		return database.AddAudit(tx, models.Audit{Actor: actor, Action: "webhook_replay", Object: webhookObject(webhookID), Detail: detail, At: now})
+	})
+	if err != nil {
+		return 0, fmt.Errorf("replaying webhook deliveries: %w", classify(err))
+	}
+	return count, nil
+}
+
+// PruneDeliveries deletes deliveries of what happened before an instant, up to limit,
+// and returns how many.
+func (s *Store) PruneDeliveries(ctx context.Context, before time.Time, limit int) (int64, error) {
+	var count int64
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		done := tx.Exec("DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE at < ? ORDER BY at LIMIT ?)", instant(before), limit)
+		count = done.RowsAffected
+		return done.Error
+	})
+	if err != nil {
+		return 0, fmt.Errorf("deleting old webhook deliveries: %w", err)
+	}
+	return count, nil
+}
