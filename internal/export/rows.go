@@ -33,6 +33,15 @@ func (n *names) of(table, id string) string {
 	return hex.EncodeToString(mac.Sum(nil)[:pseudonymBytes])
 }
 
+// PersonPseudonym returns what stands for a person in the exports of a study; empty
+// where the study has no key yet.
+func PersonPseudonym(study models.Study, participantID string) string {
+	if len(study.PseudonymKey) == 0 {
+		return ""
+	}
+	return (&names{key: study.PseudonymKey}).of(peopleTable, participantID)
+}
+
 // zoneOf loads the zone of a person; UTC where it is not known any more.
 func (n *names) zoneOf(name string) *time.Location {
 	zone, known := n.zones[name]

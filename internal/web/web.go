@@ -104,7 +104,7 @@ func New(cfg Config) (*Client, error) {
 		Transport:     transport(&net.Dialer{}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	c.visitor = &http.Client{Transport: transport(&net.Dialer{Control: guardDial(cfg.Allow)}), CheckRedirect: follow}
+	c.visitor = &http.Client{Transport: transport(&net.Dialer{Control: GuardDial(cfg.Allow)}), CheckRedirect: follow}
 	return c, nil
 }
 
@@ -112,10 +112,10 @@ func transport(dialer *net.Dialer) *http.Transport {
 	return &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader}
 }
 
-// guardDial judges the address that a name came to, at the moment it is dialled,
+// GuardDial returns a control of dials for a net.Dialer. It judges the address that a name came to, at the moment it is dialled,
 // so that no second answer of a name server is believed. Only public addresses
 // pass, on the ports 80 and 443.
-func guardDial(allow []netip.AddrPort) func(network, address string, c syscall.RawConn) error {
+func GuardDial(allow []netip.AddrPort) func(network, address string, c syscall.RawConn) error {
 	public := ssrf.New()
 	return func(network, address string, c syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)

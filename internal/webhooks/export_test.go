@@ -1,0 +1,4 @@
+package webhooks
+
+// WaitAfter is waitAfter for tests.
+var WaitAfter = waitAfter
