@@ -471,6 +471,10 @@ func (*fakeStore) Study(context.Context, string) (models.Study, error) {
 	return models.Study{ID: models.DefaultStudy, State: models.StudyRecruiting, Version: 1}, nil
 }
 
+func (*fakeStore) Webhooks(context.Context) ([]models.Webhook, error) { return nil, nil }
+
+func (*fakeStore) PruneDeliveries(context.Context, time.Time, int) (int64, error) { return 0, nil }
+
 func (*fakeStore) StudyVersions(context.Context) (map[string]int64, error) {
 	return map[string]int64{models.DefaultStudy: 1}, nil
 }

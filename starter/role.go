@@ -77,6 +77,7 @@ func runServer(ctx context.Context, cfg config.Config, conns *connect.Connection
 		Settings: newSettings(cfg, conns),
 		Prices:   cfg.Costs.Prices,
 		Relay:    RelayConfig{Escalation: cfg.Worker.AlertEscalation},
+		WebAllow: cfg.Web.Allow,
 		Metrics:  m, Version: build.Version(),
 	})
 }

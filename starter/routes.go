@@ -171,6 +171,7 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerAllocations,
 		h.registerDecisions,
 		h.registerStudyExport,
+		h.registerOutgoing,
 		h.registerErasures,
 		h.registerAttention,
 		h.registerAlerts,

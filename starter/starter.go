@@ -47,6 +47,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -61,6 +62,7 @@ import (
 	"coachline/internal/study"
 	"coachline/internal/throttle"
 	"coachline/internal/tools"
+	"coachline/internal/webhooks"
 	"coachline/starter/relay"
 )
 
@@ -141,6 +143,8 @@ type Config struct {
 	Codec    CodecConfig
 	// Prices are what costs are counted at; nil: no money is counted.
 	Prices *prices.List
+	// WebAllow lists addresses that webhooks may reach although they are not public.
+	WebAllow []netip.AddrPort
 	// Namespace is the client's.
 	Namespace string
 	// Retention is how long after their removal people are erased; 0 is never.
@@ -163,7 +167,9 @@ type Server struct {
 	// followStudies keeps what is in force for each study until its context ends,
 	// runCloseOuts ends the coaching of people whose study is over.
 	followStudies, runCloseOuts func(context.Context)
-	upkeep                      upkeep
+	// runWebhooks delivers events to receivers outside.
+	runWebhooks func(context.Context)
+	upkeep      upkeep
 }
 
 // stopLimit bounds the time in which a server that is stopped finishes its
@@ -207,7 +213,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	server.RegisterOnShutdown(func() { close(h.closing) })
 	return &Server{
 		listener: listener, http: server, relay: r, runCohorts: h.runCohorts, followStudies: h.studies.Follow, runCloseOuts: h.runCloseOuts,
-		upkeep: upkeep{access: cfg.Access, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
+		runWebhooks: webhooks.New(webhooks.Config{Store: cfg.Store, Allow: cfg.WebAllow, Counter: cfg.Metrics, Logger: cfg.Logger, Now: cfg.Now}).Run,
+		upkeep:      upkeep{access: cfg.Access, metrics: cfg.Metrics, log: cfg.Logger, now: cfg.Now},
 	}, nil
 }
 
@@ -284,6 +291,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	})
 	group.Go(func() error {
 		s.runCloseOuts(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		s.runWebhooks(ctx)
 		return nil
 	})
 	group.Go(func() error {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coachline/internal/metrics"
+	"coachline/internal/webhooks"
 	"coachline/models"
 	"coachline/starter/relay"
 )
@@ -22,8 +23,15 @@ type Store interface {
 
 	// Participants.
 	EnrollOnce(ctx context.Context, p models.Participant, by models.Enrolment) (models.Participant, error)
-	Study(ctx context.Context, id string) (models.Study, error)
 	Studies(ctx context.Context) ([]models.Study, error)
+	AddWebhook(ctx context.Context, w models.Webhook) (models.Webhook, error)
+	Webhook(ctx context.Context, id string) (models.Webhook, error)
+	ChangeWebhook(ctx context.Context, c models.WebhookChange) (models.Webhook, error)
+	RemoveWebhook(ctx context.Context, id, actor string, now time.Time) error
+	AddTestDelivery(ctx context.Context, webhookID string, now time.Time) (models.WebhookDelivery, error)
+	Deliveries(ctx context.Context, q models.DeliveryQuery) ([]models.WebhookDelivery, error)
+	ReplayDeliveries(ctx context.Context, webhookID, actor string, since, now time.Time) (int64, error)
+	webhooks.Store
 	StudyVersions(ctx context.Context) (map[string]int64, error)
 	PeopleToCloseOut(ctx context.Context, afterID string, limit int) ([]models.Participant, error)
 	CloseOut(ctx context.Context, participantID string, now time.Time) error

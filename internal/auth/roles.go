@@ -50,6 +50,8 @@ const (
 	TokenRead         Permission = "token:read"
 	TokenChange       Permission = "token:change"
 	SettingsRead      Permission = "settings:read"
+	WebhookRead       Permission = "webhook:read"
+	WebhookChange     Permission = "webhook:change"
 	PayloadDecode     Permission = "payload:decode"
 )
 
@@ -82,7 +84,7 @@ var grants = func() map[Role][]Permission {
 	})
 	safety := slices.Concat(coach, []Permission{AlertMark, AuditRead})
 	lead := slices.Concat(safety, []Permission{
-		ParticipantRemove, ParticipantErase, CostRead, BudgetChange, ExportRead, StudyRead, StudyChange, UserRead, TokenRead, SettingsRead, PayloadDecode,
+		ParticipantRemove, ParticipantErase, CostRead, BudgetChange, ExportRead, StudyRead, StudyChange, UserRead, TokenRead, SettingsRead, WebhookRead, PayloadDecode,
 	})
 	return map[Role][]Permission{
 		RoleViewer:     viewer,
@@ -95,7 +97,7 @@ var grants = func() map[Role][]Permission {
 
 // Permissions lists every permission, sorted.
 func Permissions() []Permission {
-	all := map[Permission]bool{AllocationRead: true, UserChange: true, TokenChange: true}
+	all := map[Permission]bool{AllocationRead: true, UserChange: true, TokenChange: true, WebhookChange: true}
 	for _, granted := range grants {
 		for _, p := range granted {
 			all[p] = true

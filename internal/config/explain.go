@@ -89,7 +89,7 @@ var explanations = map[string]explanation{
 	"COACH_WEB_SEARCH_URL": {readByWorker, "JSON endpoint of a SearXNG-compatible server; empty: no [search](operations.md#the-web)"},
 	"COACH_WEB_SEARCH_KEY": {readByWorker, "bearer token of that server"},
 	"COACH_WEB_FETCH":      {readByWorker, "`on` lets the coach read pages that a search or the participant named"},
-	"COACH_WEB_ALLOW":      {readByWorker, "list of `IP:PORT` that may be read although not public"},
+	"COACH_WEB_ALLOW":      {readByBoth, "list of `IP:PORT` that may be read, and told of events, although not public"},
 
 	accountSID:        {readByBoth, "account of the carrier"},
 	authToken:         {readByBoth, "its token, or during a rotation two divided by a comma, of which the first sends"},

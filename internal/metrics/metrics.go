@@ -38,6 +38,7 @@ type Metrics struct {
 	talk     talk
 	post     post
 	studies  studies
+	webhooks webhooks
 }
 
 // New builds the registry with Coachline's metrics, the Temporal SDK's and those
@@ -56,7 +57,7 @@ func New(cfg Config) (*Metrics, error) {
 	factory := promauto.With(registry)
 	return &Metrics{
 		registry: registry, logger: cfg.Logger, temporal: handler,
-		front: newFront(factory), turn: newTurn(factory), talk: newTalk(factory), post: newPost(factory), studies: newStudies(factory),
+		front: newFront(factory), turn: newTurn(factory), talk: newTalk(factory), post: newPost(factory), studies: newStudies(factory), webhooks: newWebhooks(factory),
 	}, nil
 }
 

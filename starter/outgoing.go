@@ -1,0 +1,243 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/internal/webhooks"
+	"coachline/models"
+)
+
+const (
+	webhooksPath = "/webhooks"
+	webhookPath  = webhooksPath + "/{id}"
+)
+
+func toWebhook(w models.Webhook) api.Webhook {
+	return api.Webhook{
+		ID: w.ID, URL: w.URL, StudyID: w.StudyID, Events: append([]string{}, w.EventTypes()...), State: w.State, FailingSince: w.FailingSince,
+		LastError: w.LastError, CreatedBy: w.CreatedBy, CreatedAt: w.CreatedAt.UTC(), UpdatedAt: w.UpdatedAt.UTC(), Version: w.Version,
+	}
+}
+
+func toWebhookDelivery(d models.WebhookDelivery) api.WebhookDelivery {
+	out := api.WebhookDelivery{
+		ID: d.ID, Event: webhooks.EventID(d), Type: d.Type, ParticipantID: d.ParticipantID, ObjectID: d.ObjectID, Status: d.Status, At: d.At.UTC(),
+		Attempts: d.Attempts, DeliveredAt: d.DeliveredAt, Answer: d.Answer, Error: d.Error,
+	}
+	if d.DeliveredAt == nil {
+		next := d.NextAt.UTC()
+		out.NextAt = &next
+	}
+	return out
+}
+
+type webhookRequest struct {
+	ID string `path:"id" maxLength:"64" doc:"Id of a webhook."`
+}
+
+type newWebhookRequest struct {
+	Body api.NewWebhook
+}
+
+type webhookChangeRequest struct {
+	ID      string `path:"id" maxLength:"64" doc:"Id of a webhook."`
+	IfMatch string `header:"If-Match" maxLength:"32" doc:"Version that the change is based on; refused with 412 when it is not the newest."`
+	Body    api.WebhookChange
+}
+
+type webhookAnswer struct {
+	ETag string `header:"ETag" doc:"Version of the webhook, for If-Match."`
+	Body api.Envelope[api.Webhook]
+}
+
+func answerWebhook(message string, row models.Webhook, secret string) *webhookAnswer {
+	shown := toWebhook(row)
+	shown.Secret = secret
+	return &webhookAnswer{ETag: strconv.Quote(strconv.FormatInt(row.Version, 10)), Body: newAnswer(message, shown).Body}
+}
+
+func (h *handlers) webhookFailure(doing string, err error) error {
+	if errors.Is(err, models.ErrNotFound) {
+		return newFailure(http.StatusNotFound, "webhook not found")
+	}
+	return h.toFailure(doing, err)
+}
+
+type deliveriesRequest struct {
+	ID     string `path:"id" maxLength:"64" doc:"Id of a webhook."`
+	Open   bool   `query:"open" doc:"Only those that were not delivered."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor int64  `query:"cursor" minimum:"1" doc:"next_cursor of the page before."`
+}
+
+type replayRequest struct {
+	ID   string `path:"id" maxLength:"64" doc:"Id of a webhook."`
+	Body api.WebhookReplay
+}
+
+func (h *handlers) registerOutgoing(router huma.API) {
+	bodies := []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	register(router, route{method: http.MethodPost, path: webhooksPath, id: "create-webhook", needs: auth.WebhookChange,
+		summary: "Tell a receiver outside of what happens", status: http.StatusCreated, errors: bodies}, h.createWebhook)
+	register(router, route{method: http.MethodGet, path: webhooksPath, id: "list-webhooks", needs: auth.WebhookRead, summary: "Webhooks, oldest first"}, h.listWebhooks)
+	register(router, route{method: http.MethodGet, path: webhookPath, id: "get-webhook", needs: auth.WebhookRead, summary: "One webhook",
+		errors: []int{http.StatusNotFound}}, h.showWebhook)
+	register(router, route{method: http.MethodPut, path: webhookPath, id: "change-webhook", needs: auth.WebhookChange, summary: "Change a webhook, or its secret",
+		errors: append([]int{http.StatusNotFound, http.StatusPreconditionFailed}, bodies...)}, h.changeWebhook)
+	register(router, route{method: http.MethodDelete, path: webhookPath, id: "delete-webhook", needs: auth.WebhookChange, summary: "Remove a webhook and what it was still to be told",
+		errors: []int{http.StatusNotFound}}, h.deleteWebhook)
+	register(router, route{method: http.MethodPost, path: webhookPath + "/test", id: "test-webhook", needs: auth.WebhookChange, summary: "Send a webhook an event of type webhook.test",
+		errors: []int{http.StatusNotFound}}, h.testWebhook)
+	register(router, route{method: http.MethodGet, path: webhookPath + "/deliveries", id: "list-webhook-deliveries", needs: auth.WebhookRead, summary: "Events of a webhook, newest first",
+		errors: []int{http.StatusNotFound}}, h.listDeliveries)
+	register(router, route{method: http.MethodPost, path: webhookPath + "/replay", id: "replay-webhook", needs: auth.WebhookChange, summary: "Deliver again what happened since an instant",
+		errors: append([]int{http.StatusNotFound}, bodies...)}, h.replayWebhook)
+}
+
+// checkWebhook refuses an address or types of events that cannot be.
+func (h *handlers) checkWebhook(address *string, events []string) error {
+	if address != nil {
+		if err := webhooks.CheckURL(*address, h.cfg.WebAllow); err != nil {
+			return err
+		}
+	}
+	for _, event := range events {
+		if !slices.Contains(models.WebhookEvents(), event) {
+			return models.BadField("events", "%q is no type of events; the types are %s", event, strings.Join(models.WebhookEvents(), ", "))
+		}
+	}
+	return nil
+}
+
+func (h *handlers) createWebhook(ctx context.Context, in *newWebhookRequest) (*created[api.Webhook], error) {
+	const doing = "adding the webhook"
+	if err := h.checkWebhook(&in.Body.URL, in.Body.Events); err != nil {
+		return nil, h.toFailure(doing, err)
+	}
+	id, err := newRandomID("whk_")
+	if err != nil {
+		return nil, h.toFailure(doing, err)
+	}
+	secret := webhooks.NewSecret()
+	saved, err := h.store.AddWebhook(ctx, models.Webhook{
+		ID: id, URL: in.Body.URL, StudyID: in.Body.StudyID, Events: models.JoinEventTypes(in.Body.Events), Secret: secret,
+		State: models.WebhookActive, CreatedBy: actorOf(ctx), CreatedAt: h.now(),
+	})
+	if err != nil {
+		return nil, h.toFailure(doing, err)
+	}
+	out := toWebhook(saved)
+	out.Secret = secret
+	return newCreated(webhooksPath+"/"+id, "Webhook added; its secret is shown this once", out), nil
+}
+
+func (h *handlers) listWebhooks(ctx context.Context, _ *struct{}) (*answer[api.WebhookList], error) {
+	rows, err := h.store.Webhooks(ctx)
+	if err != nil {
+		return nil, h.toFailure("listing webhooks", err)
+	}
+	list := api.WebhookList{Webhooks: make([]api.Webhook, 0, len(rows))}
+	for _, row := range rows {
+		list.Webhooks = append(list.Webhooks, toWebhook(row))
+	}
+	return newAnswer("", list), nil
+}
+
+func (h *handlers) showWebhook(ctx context.Context, in *webhookRequest) (*webhookAnswer, error) {
+	row, err := h.store.Webhook(ctx, in.ID)
+	if err != nil {
+		return nil, h.webhookFailure("reading the webhook", err)
+	}
+	return answerWebhook("", row, ""), nil
+}
+
+func (h *handlers) changeWebhook(ctx context.Context, in *webhookChangeRequest) (*webhookAnswer, error) {
+	const doing = "changing the webhook"
+	want, err := parseIfMatch(in.IfMatch)
+	if err != nil {
+		return nil, h.toFailure(doing, err)
+	}
+	if err := h.checkWebhook(in.Body.URL, in.Body.Events); err != nil {
+		return nil, h.toFailure(doing, err)
+	}
+	change := models.WebhookChange{
+		ID: in.ID, IfMatch: want, URL: in.Body.URL, StudyID: in.Body.StudyID, Events: in.Body.Events, State: in.Body.State,
+		Actor: actorOf(ctx), Now: h.now(),
+	}
+	secret := ""
+	if in.Body.RotateSecret {
+		secret = webhooks.NewSecret()
+		change.Secret = &secret
+	}
+	saved, err := h.store.ChangeWebhook(ctx, change)
+	if err != nil {
+		return nil, h.webhookFailure(doing, err)
+	}
+	return answerWebhook("Webhook changed", saved, secret), nil
+}
+
+func (h *handlers) deleteWebhook(ctx context.Context, in *webhookRequest) (*answer[api.Webhook], error) {
+	row, err := h.store.Webhook(ctx, in.ID)
+	if err == nil {
+		err = h.store.RemoveWebhook(ctx, in.ID, actorOf(ctx), h.now())
+	}
+	if err != nil {
+		return nil, h.webhookFailure("removing the webhook", err)
+	}
+	return newAnswer("Webhook removed", toWebhook(row)), nil
+}
+
+func (h *handlers) testWebhook(ctx context.Context, in *webhookRequest) (*answer[api.WebhookDelivery], error) {
+	row, err := h.store.AddTestDelivery(ctx, in.ID, h.now())
+	if err != nil {
+		return nil, h.webhookFailure("testing the webhook", err)
+	}
+	return newAnswer("The test will be delivered within seconds; see the deliveries", toWebhookDelivery(row)), nil
+}
+
+func (h *handlers) listDeliveries(ctx context.Context, in *deliveriesRequest) (*answer[api.WebhookDeliveryPage], error) {
+	const doing = "listing webhook deliveries"
+	if _, err := h.store.Webhook(ctx, in.ID); err != nil {
+		return nil, h.webhookFailure(doing, err)
+	}
+	query := models.DeliveryQuery{WebhookID: in.ID, OnlyOpen: in.Open, BeforeID: in.Cursor, Limit: in.Limit}
+	rows, err := h.store.Deliveries(ctx, query)
+	if err != nil {
+		return nil, h.toFailure(doing, err)
+	}
+	page := api.WebhookDeliveryPage{Deliveries: make([]api.WebhookDelivery, 0, len(rows))}
+	for _, row := range rows {
+		page.Deliveries = append(page.Deliveries, toWebhookDelivery(row))
+	}
+	page.NextCursor, err = nextCursor(rows, in.Limit, func(last models.WebhookDelivery) (string, []models.WebhookDelivery, error) {
+		query.BeforeID, query.Limit = last.ID, 1
+		more, err := h.store.Deliveries(ctx, query)
+		return strconv.FormatInt(last.ID, 10), more, err
+	})
+	if err != nil {
+		return nil, h.toFailure(doing, err)
+	}
+	return newAnswer("", page), nil
+}
+
+func (h *handlers) replayWebhook(ctx context.Context, in *replayRequest) (*answer[api.WebhookReplayed], error) {
+	now := h.now()
+	if in.Body.Since.After(now) {
+		return nil, h.toFailure("replaying the webhook", models.BadField("since", "must not be in the future"))
+	}
+	count, err := h.store.ReplayDeliveries(ctx, in.ID, actorOf(ctx), in.Body.Since.Truncate(time.Microsecond), now)
+	if err != nil {
+		return nil, h.webhookFailure("replaying the webhook", err)
+	}
+	return newAnswer("Events will be delivered again, with the ids they had", api.WebhookReplayed{Events: count}), nil
+}
