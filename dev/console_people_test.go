@@ -25,7 +25,8 @@ func TestConsolePeople(t *testing.T) {
 
 	p := browser.Open(t, r.table["Console"], browsertest.View{})
 	todayShowsACrisis(p, anna)
-	findPeople(p)
+	findPeople(t, p)
+	crisisIsTakenOver(p, anna)
 	choiceOutlivesAChange(p, ben)
 	sendToSeveral(p, anna, ben)
 	pauseEverybody(p)
@@ -43,14 +44,51 @@ func todayShowsACrisis(p *browsertest.Page, anna *person) {
 	p.Click("link", "Crisis: 1 person")
 	p.ExpectText("Attention")
 	p.ExpectText("Ada Quill")
-	p.ExpectValue("combobox", "Attention", "crisis")
+	require.True(anna.t, isTicked(p, "Crisis"))
+	require.False(anna.t, isTicked(p, "Failed text"))
 	p.ExpectAccessible()
 }
 
-func findPeople(p *browsertest.Page) {
+// isTicked reports whether the box with a label is ticked.
+func isTicked(p *browsertest.Page, label string) (ticked bool) {
+	p.Eval(&ticked, `(label) => [...document.querySelectorAll("label")].find((l) => l.textContent.trim() === label).querySelector("input").checked`, label)
+	return ticked
+}
+
+// crisisIsTakenOver: Today and the list of people say who sees to a crisis.
+func crisisIsTakenOver(p *browsertest.Page, anna *person) {
+	p.Click("link", "Today")
+	p.ExpectText("not acknowledged")
+	status, answer := send(anna.t, http.MethodPost, anna.api("/takeover"), map[string]any{})
+	require.Equal(anna.t, http.StatusOK, status, answer)
+	p.ExpectText("operator took the conversation over just now. operator acknowledged the alert just now.")
+	p.ExpectAccessible()
+	p.Click("link", "People")
+	p.ExpectText("2 people found")
+	p.Click("checkbox", "Taken over")
+	p.Click("button", "Find")
+	p.ExpectText("1 person found")
+	p.ExpectText("operator, just now")
+	var chosen string
+	p.Eval(&chosen, `() => document.getElementById("f-taken_over_by").value = "alert"`)
+	p.Click("button", "Find")
+	p.ExpectText("0 people found")
+	p.Click("link", "Show everybody")
+	p.Click("checkbox", "Crisis")
+	p.Click("checkbox", "Failed text")
+	p.Click("button", "Find")
+	p.ExpectText("1 person found")
+	p.ExpectAccessible()
+	status, answer = send(anna.t, http.MethodDelete, anna.api("/takeover"), map[string]any{})
+	require.Equal(anna.t, http.StatusOK, status, answer)
 	p.Click("link", "Show everybody")
 	p.ExpectText("2 people found")
-	p.ExpectValue("combobox", "Attention", "")
+}
+
+func findPeople(t *testing.T, p *browsertest.Page) {
+	p.Click("link", "Show everybody")
+	p.ExpectText("2 people found")
+	require.False(t, isTicked(p, "Crisis"))
 	p.Fill("searchbox", "Part of the name", "QUILL")
 	p.Click("button", "Find")
 	p.ExpectText("1 person found")
