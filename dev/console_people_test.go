@@ -27,6 +27,7 @@ func TestConsolePeople(t *testing.T) {
 	todayShowsACrisis(p, anna)
 	findPeople(t, p)
 	crisisIsTakenOver(p, anna)
+	filtersAreSaved(p)
 	choiceOutlivesAChange(p, ben)
 	sendToSeveral(p, anna, ben)
 	pauseEverybody(p)
@@ -82,6 +83,35 @@ func crisisIsTakenOver(p *browsertest.Page, anna *person) {
 	status, answer = send(anna.t, http.MethodDelete, anna.api("/takeover"), map[string]any{})
 	require.Equal(anna.t, http.StatusOK, status, answer)
 	p.Click("link", "Show everybody")
+	p.ExpectText("2 people found")
+}
+
+// filtersAreSaved saves the filters of the list under a name, and goes back to them.
+func filtersAreSaved(p *browsertest.Page) {
+	p.Fill("searchbox", "Part of the name", "quill")
+	p.Click("checkbox", "Crisis")
+	p.Click("button", "Find")
+	p.ExpectText("1 person found")
+	openForm(p, "Save these filters")
+	p.Fill("textbox", "Name of the saved filters", "Open crises")
+	p.Click("checkbox", "Show them to every operator")
+	p.ExpectAccessible()
+	p.Click("button", "Save")
+	p.ExpectText("Saved")
+	p.ExpectValue("searchbox", "Part of the name", "")
+	openForm(p, "Save these filters")
+	p.Fill("textbox", "Name of the saved filters", "Open crises")
+	p.Click("button", "Save")
+	p.ExpectText("Not done: name: is taken by another view of yours")
+	p.Click("link", "Show everybody")
+	p.ExpectText("2 people found")
+	p.Click("link", "Open crises")
+	p.ExpectText("1 person found")
+	p.ExpectText("of operator")
+	openForm(p, "Delete saved filters")
+	p.ExpectAccessible()
+	p.Click("button", "Delete “Open crises”")
+	p.ExpectText("View deleted")
 	p.ExpectText("2 people found")
 }
 

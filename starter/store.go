@@ -53,6 +53,10 @@ type Store interface {
 	Today(ctx context.Context, now, silentSince time.Time) (models.Today, error)
 	SenderBrake(ctx context.Context) (models.SenderHold, bool, error)
 
+	AddView(ctx context.Context, v models.PeopleView) (models.PeopleView, error)
+	Views(ctx context.Context, actor string) ([]models.PeopleView, error)
+	DeleteView(ctx context.Context, r models.ViewRemoval) error
+
 	// The conversation.
 	AcceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error)
 	AcceptStatus(ctx context.Context, s models.StatusCallback) (bool, error)

@@ -36,8 +36,11 @@ func filtersOf(v *viewer) url.Values {
 // showPeople lists, searches and filters people.
 func (c *Console) showPeople(v *viewer) (page, error) {
 	filters := url.Values{}
-	if v.form == nil { // a refused enrolment has fields of the same names
+	switch query := v.value("query"); {
+	case v.form == nil: // a refused enrolment has fields of the same names
 		filters = filtersOf(v)
+	case query != "": // saving these filters was refused
+		filters, _ = url.ParseQuery(query)
 	}
 	query := url.Values{"limit": {"50"}}
 	for name, values := range filters {
@@ -58,9 +61,14 @@ func (c *Console) showPeople(v *viewer) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
+	views, err := viewsSection(v, filters)
+	if err != nil {
+		return page{}, err
+	}
 	return page{title: "People", section: "people", follow: followAll, body: []g.Node{
 		h.H1(g.Text("People")),
 		filterForm(v, filters),
+		views,
 		foundCount(list),
 		peopleTable(v, list, filters),
 		nextPage(list, filters),
