@@ -21,8 +21,8 @@ type PeopleFilter struct {
 	Status Status
 	// Attention: they need it for one of these kinds.
 	Attention   []Attention
-	Waiting     bool      // texts of theirs wait for an operator
-	Unreachable bool      // the carrier cannot reach their number
+	Waiting     bool // texts of theirs wait for an operator
+	Unreachable bool // the carrier cannot reach their number
 	// TakenOver: an operator writes in the place of the coach; TakenOverBy: this one.
 	TakenOver   bool
 	TakenOverBy string

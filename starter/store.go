@@ -81,7 +81,7 @@ type Store interface {
 	// What is planned.
 	Agenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaEntry, error)
 	CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaCount, error)
-	DeliveryReport(ctx context.Context, from, until time.Time) (models.DeliveryReport, error)
+	DeliveryReport(ctx context.Context, from, until time.Time, sender string) (models.DeliveryReport, error)
 
 	// Imports of cohorts.
 	CreateCohort(ctx context.Context, job models.CohortJob) (models.CohortJob, error)
