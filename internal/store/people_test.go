@@ -318,6 +318,15 @@ func BenchmarkPeople(b *testing.B) {
 				_, err := s.OpenAttention(b.Context(), models.AttentionQuery{Kind: models.AttentionCrisis, Limit: 50})
 				return err
 			}},
+			{"attention", func() error {
+				kinds := models.PeopleFilter{Attention: []models.Attention{models.AttentionCrisis, models.AttentionSend}}
+				_, err := s.People(b.Context(), models.PeopleQuery{PeopleFilter: kinds, Limit: 50, Now: now})
+				return err
+			}},
+			{"taken over", func() error {
+				_, err := s.People(b.Context(), models.PeopleQuery{PeopleFilter: models.PeopleFilter{TakenOver: true}, Limit: 50, Now: now})
+				return err
+			}},
 			{"search", func() error {
 				_, err := s.People(b.Context(), models.PeopleQuery{PeopleFilter: models.PeopleFilter{Name: "ada"}, Limit: 50, Now: now})
 				return err
