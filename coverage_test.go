@@ -75,10 +75,10 @@ func numberedRequirements() []string {
 }
 
 // TestCoverageHasEveryRow fails when a numbered requirement is dropped or
-// invented, and when any id is listed twice. Rules of messaging (M) and of the
-// conversation (V) have names instead of numbers.
+// invented, and when any id is listed twice. Rules of messaging (M), of the
+// conversation (V) and of the console's screens (S) have names instead of numbers.
 func TestCoverageHasEveryRow(t *testing.T) {
-	named := regexp.MustCompile(`^[MV]\d(\.\d)?-`)
+	named := regexp.MustCompile(`^[MVS]\d(\.\d)?-`)
 	listed := map[string]int{}
 	var numbered []string
 	for _, row := range requirements(t) {

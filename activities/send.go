@@ -117,6 +117,7 @@ func (p *SendActivities) postText(ctx context.Context, claim models.SendClaim) (
 	if err != nil {
 		return p.notWritten(ctx, claim, err)
 	}
+	claim.Sender = sms.Sender
 	check := &writeCheck{posts: p, claim: claim}
 	sms.ValidFor, sms.BeforeWrite = usefulUntil(row).Sub(p.Now()), check.checkClaim
 	receipt, err := p.Carrier.Send(ctx, sms)

@@ -25,7 +25,9 @@ func TestConsolePeople(t *testing.T) {
 
 	p := browser.Open(t, r.table["Console"], browsertest.View{})
 	todayShowsACrisis(p, anna)
-	findPeople(p)
+	findPeople(t, p)
+	crisisIsTakenOver(p, anna)
+	filtersAreSaved(p)
 	choiceOutlivesAChange(p, ben)
 	sendToSeveral(p, anna, ben)
 	pauseEverybody(p)
@@ -43,14 +45,80 @@ func todayShowsACrisis(p *browsertest.Page, anna *person) {
 	p.Click("link", "Crisis: 1 person")
 	p.ExpectText("Attention")
 	p.ExpectText("Ada Quill")
-	p.ExpectValue("combobox", "Attention", "crisis")
+	require.True(anna.t, isTicked(p, "Crisis"))
+	require.False(anna.t, isTicked(p, "Failed text"))
 	p.ExpectAccessible()
 }
 
-func findPeople(p *browsertest.Page) {
+// isTicked reports whether the box with a label is ticked.
+func isTicked(p *browsertest.Page, label string) (ticked bool) {
+	p.Eval(&ticked, `(label) => [...document.querySelectorAll("label")].find((l) => l.textContent.trim() === label).querySelector("input").checked`, label)
+	return ticked
+}
+
+// crisisIsTakenOver: Today and the list of people say who sees to a crisis.
+func crisisIsTakenOver(p *browsertest.Page, anna *person) {
+	p.Click("link", "Today")
+	p.ExpectText("not acknowledged")
+	status, answer := send(anna.t, http.MethodPost, anna.api("/takeover"), map[string]any{})
+	require.Equal(anna.t, http.StatusOK, status, answer)
+	p.ExpectText("operator took the conversation over just now. operator acknowledged the alert just now.")
+	p.ExpectAccessible()
+	p.Click("link", "People")
+	p.ExpectText("2 people found")
+	p.Click("checkbox", "Taken over")
+	p.Click("button", "Find")
+	p.ExpectText("1 person found")
+	p.ExpectText("operator, just now")
+	var chosen string
+	p.Eval(&chosen, `() => document.getElementById("f-taken_over_by").value = "alert"`)
+	p.Click("button", "Find")
+	p.ExpectText("0 people found")
+	p.Click("link", "Show everybody")
+	p.Click("checkbox", "Crisis")
+	p.Click("checkbox", "Failed text")
+	p.Click("button", "Find")
+	p.ExpectText("1 person found")
+	p.ExpectAccessible()
+	status, answer = send(anna.t, http.MethodDelete, anna.api("/takeover"), map[string]any{})
+	require.Equal(anna.t, http.StatusOK, status, answer)
 	p.Click("link", "Show everybody")
 	p.ExpectText("2 people found")
-	p.ExpectValue("combobox", "Attention", "")
+}
+
+// filtersAreSaved saves the filters of the list under a name, and goes back to them.
+func filtersAreSaved(p *browsertest.Page) {
+	p.Fill("searchbox", "Part of the name", "quill")
+	p.Click("checkbox", "Crisis")
+	p.Click("button", "Find")
+	p.ExpectText("1 person found")
+	openForm(p, "Save these filters")
+	p.Fill("textbox", "Name of the saved filters", "Open crises")
+	p.Click("checkbox", "Show them to every operator")
+	p.ExpectAccessible()
+	p.Click("button", "Save")
+	p.ExpectText("Saved")
+	p.ExpectValue("searchbox", "Part of the name", "")
+	openForm(p, "Save these filters")
+	p.Fill("textbox", "Name of the saved filters", "Open crises")
+	p.Click("button", "Save")
+	p.ExpectText("Not done: name: is taken by another view of yours")
+	p.Click("link", "Show everybody")
+	p.ExpectText("2 people found")
+	p.Click("link", "Open crises")
+	p.ExpectText("1 person found")
+	p.ExpectText("of operator")
+	openForm(p, "Delete saved filters")
+	p.ExpectAccessible()
+	p.Click("button", "Delete “Open crises”")
+	p.ExpectText("View deleted")
+	p.ExpectText("2 people found")
+}
+
+func findPeople(t *testing.T, p *browsertest.Page) {
+	p.Click("link", "Show everybody")
+	p.ExpectText("2 people found")
+	require.False(t, isTicked(p, "Crisis"))
 	p.Fill("searchbox", "Part of the name", "QUILL")
 	p.Click("button", "Find")
 	p.ExpectText("1 person found")

@@ -51,6 +51,7 @@ var historyKinds = []historyKind{
 	{"zone-change", withRunsOf("60"), (*subject).moves},
 	{"operator", calm, (*subject).isSteered},
 	{"transition-replaced", calm, (*subject).changesPlans},
+	{"taken-over", calm, (*subject).isTakenOver},
 	{"leaves-in-turn", calm, (*subject).leavesInTurn},
 	{"cancel-requested", calm, func(s *subject) { s.joins(); s.says("talk later in 30 minutes please"); s.cancels() }},
 	{"cancel-in-turn", calm, (*subject).isCanceledInTurn},
@@ -223,6 +224,28 @@ func (s *subject) isSteered() {
 	s.becomes("feedback", func(st state) bool { return st.Mode == "FEEDBACK" })
 	s.operator(http.MethodPost, "/mode", map[string]any{"target_state": "INTAKE"})
 	s.becomes("intake", func(st state) bool { return st.Mode == "INTAKE" })
+}
+
+// isTakenOver has an operator take over in the middle of a turn, write, and hand
+// back what waits; then a take-over that ends by itself.
+func (s *subject) isTakenOver() {
+	s.joins()
+	s.becomes("greeted", func(state) bool { return !s.asks().InTurn })
+	s.slowModel()
+	s.text("what time is it for me")
+	s.inTurn()
+	s.operator(http.MethodPost, "/takeover", map[string]any{"note": "I call her this afternoon."})
+	s.becomes("silent", func(state) bool { v := s.asks(); return !v.InTurn && !v.TakenOverUntil.IsZero() })
+	s.text("is anybody reading this now")
+	s.operator(http.MethodPost, "/messages", map[string]any{"body": "This is Dana of the team."})
+	require.Equal(s.t, "This is Dana of the team.", s.next(soon))
+	s.becomes("the second text heard", func(state) bool { return s.asks().LastSeq == 2 })
+	s.operator(http.MethodDelete, "/takeover", map[string]any{"waiting_messages": "answer", "note": "She has moved to Rome."})
+	s.next(soon)
+	s.operator(http.MethodPost, "/takeover", map[string]any{"until": time.Now().Add(4 * time.Second).UTC().Truncate(time.Second)})
+	s.becomes("silent again", func(state) bool { return !s.asks().TakenOverUntil.IsZero() })
+	s.says("list my schedules please")
+	s.becomes("given back", func(state) bool { return s.asks().TakenOverUntil.IsZero() })
 }
 
 func (s *subject) changesPlans() {

@@ -51,11 +51,16 @@ type AttentionEntry struct {
 // TableName is the table's name.
 func (AttentionEntry) TableName() string { return "attention" }
 
-// OpenAttention is an open entry with the participant's name, which is personal
-// data.
+// OpenAttention is an open entry.
 type OpenAttention struct {
 	AttentionEntry
-	Name string
+	// Person has the participant's name, which is personal data, and who has taken
+	// their conversation over.
+	Person Participant
+	// AcknowledgedBy acknowledged the last of the alerts of a crisis at
+	// AcknowledgedAt; empty while one of them is open.
+	AcknowledgedBy string
+	AcknowledgedAt *time.Time
 }
 
 // AttentionQuery selects a page of open entries, oldest first.

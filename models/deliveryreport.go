@@ -2,10 +2,12 @@ package models
 
 import "time"
 
-// DeliveryGroup is what became of the texts of one UTC day that ended in the same
-// status with the same code.
+// DeliveryGroup is what became of the texts of one UTC day and sender that ended in
+// the same status with the same code.
 type DeliveryGroup struct {
-	Day      string // YYYY-MM-DD
+	Day string // YYYY-MM-DD
+	// Sender posted them; empty for texts that were not posted.
+	Sender   string
 	Status   OutboxStatus
 	Code     string
 	Texts    int
@@ -27,7 +29,7 @@ type InboundDay struct {
 type DeliveryReport struct {
 	Groups  []DeliveryGroup
 	Inbound []InboundDay
-	// Lateness has, for each prompt that was sent, how long after its target that
+	// Lateness has, for each prompt that was sent, by one sender where that was asked, how long after its target that
 	// was; 0 for one that was early.
 	Lateness []time.Duration
 	// Cut: there were more prompts than are read; the newest are in Lateness.

@@ -189,7 +189,10 @@ type Outbox struct {
 	PromptID      string // the prompt that a reminder or prompt text belongs to
 	// SentBy is the operator who wrote the text; empty for the programme's own.
 	SentBy string
-	Body   string `gorm:"serializer:sealed"`
+	// SentFrom is the number or messaging service that the newest POST was written
+	// from; empty before the first one.
+	SentFrom string
+	Body     string `gorm:"serializer:sealed"`
 	// Channel: a row of a channel without a carrier is delivered when it is
 	// written.
 	Channel     Channel

@@ -18,10 +18,14 @@ const (
 
 // PeopleFilter selects enrolled people. Zero fields select everybody.
 type PeopleFilter struct {
-	Status      Status
-	Attention   Attention // an open kind of it
-	Waiting     bool      // texts of theirs wait for an operator
-	Unreachable bool      // the carrier cannot reach their number
+	Status Status
+	// Attention: they need it for one of these kinds.
+	Attention   []Attention
+	Waiting     bool // texts of theirs wait for an operator
+	Unreachable bool // the carrier cannot reach their number
+	// TakenOver: an operator writes in the place of the coach; TakenOverBy: this one.
+	TakenOver   bool
+	TakenOverBy string
 	// HeardUntil: they were heard last at this instant or before.
 	HeardUntil time.Time
 	// DueFrom and DueUntil: an active person has a prompt from the one to before the

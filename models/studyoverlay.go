@@ -52,5 +52,8 @@ type Sender struct {
 	MessagingService string `json:"messaging_service,omitempty"`
 }
 
+// Name is the number or the service; empty for the installation's sender.
+func (s Sender) Name() string { return s.From + s.MessagingService }
+
 // IsZero reports whether the sender is the installation's.
 func (s Sender) IsZero() bool { return s == Sender{} }

@@ -303,6 +303,9 @@ type SendClaim struct {
 	// and Arm are in it.
 	Version      int64
 	StudyID, Arm string
+	// Sender is where the text is to come from, for StartPost to note; zero is the
+	// installation's.
+	Sender Sender
 	// Post: send it. False: Outbox.Status says why not.
 	Post bool
 	// Resumed: an earlier attempt may have reached the carrier; look the text

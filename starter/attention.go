@@ -50,10 +50,11 @@ func (h *handlers) listAttention(ctx context.Context, in *attentionRequest) (*an
 // toAttention shows an entry, without the name to a caller who may not see it.
 func toAttention(ctx context.Context, row models.OpenAttention) api.Attention {
 	if !canSeePersonal(ctx) {
-		row.Name = ""
+		row.Person.Name = ""
 	}
 	return api.Attention{
-		ParticipantID: row.ParticipantID, Name: row.Name, Kind: row.Kind, Since: row.RaisedAt.UTC(), Ref: row.Ref, Code: row.Code,
+		ParticipantID: row.ParticipantID, Name: row.Person.Name, Kind: row.Kind, Since: row.RaisedAt.UTC(), Ref: row.Ref, Code: row.Code,
+		TakenOver: toTakeOver(row.Person), AcknowledgedBy: row.AcknowledgedBy, AcknowledgedAt: row.AcknowledgedAt,
 	}
 }
 

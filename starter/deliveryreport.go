@@ -22,23 +22,29 @@ const (
 )
 
 type deliveryRequest struct {
-	Days int `query:"days" minimum:"1" maximum:"90" default:"7" doc:"How many UTC days, today among them."`
+	Days   int    `query:"days" minimum:"1" maximum:"90" default:"7" doc:"How many UTC days, today among them."`
+	Sender string `query:"sender" maxLength:"64" doc:"Only texts that this number or messaging service posted."`
 }
 
 func (h *handlers) registerDelivery(router huma.API) {
 	register(router, route{method: http.MethodGet, path: deliveryPath, id: "get-delivery", needs: auth.DeliveryRead,
-		summary: "How texts fared: failures by code, volume by day, lateness of prompts"}, h.getDelivery)
+		summary: "How texts fared: failures by code, volume by day and sender, lateness of prompts"}, h.getDelivery)
 }
 
 func (h *handlers) getDelivery(ctx context.Context, in *deliveryRequest) (*answer[api.DeliveryReport], error) {
 	until := h.now().UTC()
 	from := until.Truncate(24*time.Hour).AddDate(0, 0, 1-in.Days)
-	rows, err := h.store.DeliveryReport(ctx, from, until)
+	rows, err := h.store.DeliveryReport(ctx, from, until, in.Sender)
 	if err != nil {
 		return nil, h.toFailure("reading the delivery of texts", err)
 	}
+	senders := toDeliverySenders(rows.Groups)
+	if in.Sender != "" {
+		rows.Inbound = nil // whose sender those went to is not in the ledger
+		rows.Groups = slices.DeleteFunc(rows.Groups, func(g models.DeliveryGroup) bool { return g.Sender != in.Sender })
+	}
 	return newAnswer("", api.DeliveryReport{
-		From: from, Until: until, Days: toDeliveryDays(rows, from, in.Days), Failures: toDeliveryFailures(rows.Groups),
+		From: from, Until: until, Days: toDeliveryDays(rows, from, in.Days), Senders: senders, Failures: toDeliveryFailures(rows.Groups),
 		Prompts: toPromptLateness(rows), Unknown: toUnknownSends(rows.Groups),
 	}), nil
 }
@@ -46,6 +52,32 @@ func (h *handlers) getDelivery(ctx context.Context, in *deliveryRequest) (*answe
 // isFailed says whether the carrier refused a text or gave it up.
 func isFailed(status models.OutboxStatus) bool {
 	return status == models.OutboxFailed || status == models.OutboxUndelivered
+}
+
+func isDelivered(status models.OutboxStatus) bool {
+	return status == models.OutboxDelivered || status == models.OutboxRead
+}
+
+// toDeliverySenders adds up the texts of each sender, by its name.
+func toDeliverySenders(groups []models.DeliveryGroup) []api.DeliverySender {
+	senders := []api.DeliverySender{}
+	for _, group := range groups {
+		i := slices.IndexFunc(senders, func(s api.DeliverySender) bool { return s.Sender == group.Sender })
+		if i < 0 {
+			i = len(senders)
+			senders = append(senders, api.DeliverySender{Sender: group.Sender})
+		}
+		senders[i].Out += group.Texts
+		senders[i].Segments += group.Segments
+		if isDelivered(group.Status) {
+			senders[i].Delivered += group.Texts
+		}
+		if isFailed(group.Status) {
+			senders[i].Failed += group.Texts
+		}
+	}
+	slices.SortFunc(senders, func(a, b api.DeliverySender) int { return cmp.Compare(a.Sender, b.Sender) })
+	return senders
 }
 
 func toDeliveryDays(rows models.DeliveryReport, from time.Time, count int) []api.DeliveryDay {
@@ -63,7 +95,7 @@ func toDeliveryDays(rows models.DeliveryReport, from time.Time, count int) []api
 		day.Out += group.Texts
 		day.Segments += group.Segments
 		day.Uncounted += group.Uncounted
-		if group.Status == models.OutboxDelivered || group.Status == models.OutboxRead {
+		if isDelivered(group.Status) {
 			day.Delivered += group.Texts
 		}
 		if isFailed(group.Status) {

@@ -32,10 +32,10 @@ func TestDeliverySums(t *testing.T) {
 	from := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	rows := models.DeliveryReport{
 		Groups: []models.DeliveryGroup{
-			{Day: "2026-11-23", Status: models.OutboxDelivered, Texts: 5, Segments: 7, Uncounted: 1},
-			{Day: "2026-11-23", Status: models.OutboxFailed, Code: "30007", Texts: 1, Segments: 1, Newest: 100},
-			{Day: "2026-11-24", Status: models.OutboxUndelivered, Code: "30007", Texts: 1, Segments: 1, Newest: 200},
-			{Day: "2026-11-24", Status: models.OutboxUndelivered, Code: "12345", Texts: 3, Segments: 3, Newest: 50},
+			{Day: "2026-11-23", Sender: "+12025550100", Status: models.OutboxDelivered, Texts: 5, Segments: 7, Uncounted: 1},
+			{Day: "2026-11-23", Sender: "+12025550100", Status: models.OutboxFailed, Code: "30007", Texts: 1, Segments: 1, Newest: 100},
+			{Day: "2026-11-24", Sender: "MG1", Status: models.OutboxUndelivered, Code: "30007", Texts: 1, Segments: 1, Newest: 200},
+			{Day: "2026-11-24", Sender: "MG1", Status: models.OutboxUndelivered, Code: "12345", Texts: 3, Segments: 3, Newest: 50},
 			{Day: "2026-11-24", Status: models.OutboxUnknown, Texts: 2, Segments: 2, Newest: 90, Oldest: 30},
 		},
 		Inbound:  []models.InboundDay{{Day: "2026-11-24", Texts: 4}},
@@ -45,6 +45,9 @@ func TestDeliverySums(t *testing.T) {
 		{Day: "2026-11-23", Out: 6, Segments: 8, Uncounted: 1, Delivered: 5, Failed: 1},
 		{Day: "2026-11-24", In: 4, Out: 6, Segments: 6, Failed: 4},
 	}, toDeliveryDays(rows, from, 2))
+	require.Equal(t, []api.DeliverySender{
+		{Sender: "", Out: 2, Segments: 2}, {Sender: "+12025550100", Out: 6, Segments: 8, Delivered: 5, Failed: 1}, {Sender: "MG1", Out: 4, Segments: 4, Failed: 4},
+	}, toDeliverySenders(rows.Groups))
 	failures := toDeliveryFailures(rows.Groups)
 	require.Len(t, failures, 2)
 	require.Equal(t, []any{"12345", "", 3}, []any{failures[0].Code, failures[0].Meaning, failures[0].Texts})

@@ -35,10 +35,12 @@ type peopleRequest struct {
 	Name        string             `query:"name" maxLength:"100" doc:"A part of the name, in any case. Needs personal:read."`
 	Phone       string             `query:"phone" maxLength:"40" doc:"The whole number, in any usual notation. Needs personal:read."`
 	Status      models.Status      `query:"status" enum:"active,paused,completed,withdrawn,opted_out"`
-	Attention   models.Attention   `query:"attention" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure" doc:"Only people at whom an operator should look for this."`
+	Attention   []models.Attention `query:"attention" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure" maxItems:"7" doc:"Only people at whom an operator should look for one of these, divided by commas."`
 	SilentDays  int                `query:"silent_days" minimum:"1" maximum:"3660" doc:"Only people who were not heard for this many days; who never wrote counts from enrolment."`
 	Waiting     bool               `query:"waiting" doc:"Only people with texts that wait for an operator."`
 	Unreachable bool               `query:"unreachable" doc:"Only people whose number the carrier cannot reach."`
+	TakenOver   bool               `query:"taken_over" doc:"Only people to whom an operator writes in the place of the coach."`
+	TakenOverBy string             `query:"taken_over_by" maxLength:"120" doc:"Only those to whom this one writes: an actor of the audit such as user:ada, or alert."`
 	DueFrom     time.Time          `query:"due_from" doc:"Only active people with a prompt from then on (RFC 3339); together with due_until."`
 	DueUntil    time.Time          `query:"due_until" doc:"Only active people with a prompt before then (RFC 3339)."`
 	Sort        models.PeopleOrder `query:"sort" enum:"last_heard,silent,next_prompt,name" default:"last_heard" doc:"last_heard: who was heard last first. silent: who was heard longest ago first. next_prompt: the soonest first, without people who have none. name needs personal:read."`
@@ -58,6 +60,7 @@ func (h *handlers) toQuery(ctx context.Context, in *peopleRequest) (models.Peopl
 	}
 	q := models.PeopleQuery{Order: in.Sort, After: in.Cursor, Limit: in.Limit, Now: h.now(), PeopleFilter: models.PeopleFilter{
 		Status: in.Status, Attention: in.Attention, Waiting: in.Waiting, Unreachable: in.Unreachable,
+		TakenOver: in.TakenOver, TakenOverBy: in.TakenOverBy,
 		DueFrom: in.DueFrom, DueUntil: in.DueUntil, Name: in.Name,
 	}}
 	if in.SilentDays > 0 {
@@ -98,7 +101,7 @@ func toPerson(ctx context.Context, p models.Person) api.Person {
 	}
 	return api.Person{
 		ID: p.ID, Name: p.Name, Phone: p.Phone, Timezone: p.Timezone, Status: p.Status, Mode: p.Mode, Attention: p.Attention,
-		UnreachableAt: p.UnreachableAt, EnrolledAt: p.EnrolledAt.UTC(), LastInboundAt: p.LastInboundAt, NextPromptAt: p.NextPromptAt,
+		UnreachableAt: p.UnreachableAt, TakenOver: toTakeOver(p.Participant), EnrolledAt: p.EnrolledAt.UTC(), LastInboundAt: p.LastInboundAt, NextPromptAt: p.NextPromptAt,
 		Prompts: p.Prompts, Answered: p.Answered,
 	}
 }

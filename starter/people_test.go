@@ -46,6 +46,16 @@ func TestPeopleRoute(t *testing.T) {
 	require.Equal(t, []string{"conv_2"}, h.people("?phone=(555)%20867-5311"))
 	require.Equal(t, []string{"conv_2", "conv_3"}, h.people("?silent_days=3&sort=silent"))
 	require.Equal(t, []string{"conv_1"}, h.people("?attention=crisis&status=active"))
+	require.Equal(t, []string{"conv_1"}, h.people("?attention=flood,crisis"))
+	require.Empty(t, h.people("?attention=flood,send"))
+	require.Empty(t, h.people("?taken_over=true"))
+	taken := call{method: "POST", path: "/conversation/participants/conv_3/takeover", body: `{"note":"I call her"}`}
+	require.Equal(t, http.StatusOK, h.do(taken).status)
+	require.Equal(t, []string{"conv_3"}, h.people("?taken_over=true"))
+	require.Equal(t, []string{"conv_3"}, h.people("?taken_over_by=operator"))
+	require.Empty(t, h.people("?taken_over_by=alert"))
+	row := result[api.PeoplePage](t, h.do(call{method: "GET", path: "/people?name=cleo"})).People[0]
+	require.Equal(t, &api.TakeOver{By: auth.Operator, Since: testNow, Until: testNow.Add(models.TakeOverDefault)}, row.TakenOver)
 	require.Empty(t, h.people("?waiting=true"))
 	require.Empty(t, h.people("?unreachable=true"))
 	require.Empty(t, h.people("?due_from=2026-11-24T13:00:00Z&due_until=2026-11-24T14:00:00Z"))
@@ -60,6 +70,7 @@ func TestPeopleRoute(t *testing.T) {
 	for query, message := range map[string]string{
 		"?names=x":                        "names: unknown query parameter",
 		"?sort=age":                       "sort: expected value to be one of",
+		"?attention=crisis,hunger":        "attention[1]: expected value to be one of",
 		"?cursor=x":                       "cursor: must be next_cursor",
 		"?phone=12":                       "phone",
 		"?silent_days=0":                  "silent_days",
@@ -98,6 +109,11 @@ func TestTodayRoute(t *testing.T) {
 	require.Len(t, today.Crises, 1)
 	require.Equal(t, "Ada", today.Crises[0].Name)
 	require.Equal(t, testNow, today.Crises[0].Since)
+	require.Nil(t, today.Crises[0].TakenOver)
+	taken := call{method: "POST", path: "/conversation/participants/conv_1/takeover", body: `{}`}
+	require.Equal(t, http.StatusOK, h.do(taken).status)
+	today = result[api.Today](t, h.do(call{method: "GET", path: "/today"}))
+	require.Equal(t, auth.Operator, today.Crises[0].TakenOver.By)
 	require.Equal(t, api.AttentionCount{Kind: models.AttentionCrisis, People: 1}, today.Attention[0])
 	require.Nil(t, today.SenderHold)
 	require.Len(t, today.Hours, 24)

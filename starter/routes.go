@@ -162,6 +162,7 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerMemory,
 		h.registerExport,
 		h.registerHolds,
+		h.registerViews,
 		h.registerAgenda,
 		h.registerDelivery,
 		h.registerCosts,

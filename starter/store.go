@@ -61,6 +61,10 @@ type Store interface {
 	Today(ctx context.Context, now, silentSince time.Time) (models.Today, error)
 	SenderBrake(ctx context.Context) (models.SenderHold, bool, error)
 
+	AddView(ctx context.Context, v models.PeopleView) (models.PeopleView, error)
+	Views(ctx context.Context, actor string) ([]models.PeopleView, error)
+	DeleteView(ctx context.Context, r models.ViewRemoval) error
+
 	// The conversation.
 	AcceptInbound(ctx context.Context, in models.Inbound) (models.AcceptedInbound, error)
 	AcceptStatus(ctx context.Context, s models.StatusCallback) (bool, error)
@@ -85,7 +89,7 @@ type Store interface {
 	// What is planned.
 	Agenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaEntry, error)
 	CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaCount, error)
-	DeliveryReport(ctx context.Context, from, until time.Time) (models.DeliveryReport, error)
+	DeliveryReport(ctx context.Context, from, until time.Time, sender string) (models.DeliveryReport, error)
 
 	// Imports of cohorts.
 	CreateCohort(ctx context.Context, job models.CohortJob) (models.CohortJob, error)

@@ -43,6 +43,7 @@ var kinds = map[string][]string{
 	"zone-change":          {`"kind":"set_zone"`, `"kind":"put_schedule"`},
 	"operator":             {`"kind":"operator"`, `"kind":"set_mode"`, `WorkflowExecutionUpdateCompleted`},
 	"transition-replaced":  {`"kind":"delayed_transition"`, `TimerCanceled`, `TimerFired`},
+	"taken-over":           {`ActivityTaskCancelRequested`, `"kind":"take_over"`, `"kind":"operator"`, `"answer":true,"items":`, `TimerFired`, `"ActivityType":"EndTakeOver"`},
 	"leaves-in-turn":       {`ActivityTaskCancelRequested`, `"kind":"end"`, `WorkflowExecutionCompleted`},
 	"cancel-requested":     {`WorkflowExecutionCancelRequested`, `RemoveParticipant`, `"kind":"delayed_transition"`, `"kind":"end"`, `WorkflowExecutionCompleted`},
 	"cancel-in-turn":       {`WorkflowExecutionCancelRequested`, `RemoveParticipant`, `ActivityTaskCancelRequested`, `WorkflowExecutionCompleted`},

@@ -2,21 +2,24 @@ package workflows_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/interceptor"
 
 	"coachline/models"
 )
 
-// relayNotice tells the workflow of the newest notice of the participant, as the
-// relay does.
+// relayNotice tells the workflow of the participant's newest notice about a
+// take-over, as the relay does.
 func (w *world) relayNotice() *updated {
 	w.t.Helper()
 	u := &updated{}
 	_, notices, err := w.store.Untold(context.Background(), "conv_1")
 	require.NoError(w.t, err)
+	notices = slices.DeleteFunc(notices, func(n models.Notice) bool { return n.Kind == models.NoticeMessage })
 	last := notices[len(notices)-1]
 	switch id := models.NoticeUpdateID(last.ID); last.Kind {
 	case models.NoticeTakeOver:
@@ -108,6 +111,85 @@ func TestTakeOverDuringAModelCall(t *testing.T) {
 	replies := w.carrier.of(models.KindReply)
 	require.Len(t, replies, 1)
 	require.WithinDuration(t, monday.Add(30*time.Minute), replies[0].At, 2*time.Second)
+}
+
+// takeOverUntold has an operator take over without the workflow hearing of it.
+func (w *world) takeOverUntold(offset, span time.Duration) {
+	w.at(offset, func() {
+		now := w.env.Now().UTC()
+		_, err := w.store.TakeOver(context.Background(), models.TakeOver{ParticipantID: "conv_1", Until: now.Add(span), Actor: "user:ada", Now: now})
+		require.NoError(w.t, err)
+	})
+}
+
+// waitingAt reads the texts that wait for an operator at an offset.
+func (w *world) waitingAt(offset time.Duration) *[]string {
+	texts := &[]string{}
+	w.at(offset, func() {
+		waiting, err := w.store.WaitingMessages(context.Background(), "conv_1")
+		require.NoError(w.t, err)
+		for _, message := range waiting {
+			*texts = append(*texts, message.Text)
+		}
+	})
+	return texts
+}
+
+// The tables know of a take-over before the workflow: a turn that begins between
+// asks no model and sends nothing, its text waits and is answered once after the
+// take-over. So does a turn whose beginning is lost with its worker and repeated.
+func TestTurnBeginsBeforeTheWorkflowHearsOfATakeOver(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		lost bool
+	}{{"the first beginning is heard of", false}, {"the first beginning is lost", true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if tt.lost {
+				options := workerOptions
+				options.Interceptors = []interceptor.WorkerInterceptor{&attemptLoser{
+					name: "CallModel", from: monday.Add(2 * time.Minute), until: monday.Add(2*time.Minute + 3*time.Second), now: w.env.Now,
+				}}
+				w.env.SetWorkerOptions(options)
+			}
+			w.takeOverUntold(time.Minute, 4*time.Hour)
+			w.text(2*time.Minute, "are you there?")
+			ended := w.statusAt(5 * time.Minute)
+			waiting := w.waitingAt(5 * time.Minute)
+			asked := -1
+			w.at(5*time.Minute, func() { asked = w.model.count() })
+			w.at(10*time.Minute, func() { w.relayNotice() })
+			w.handBack(time.Hour, models.WaitingAnswer)
+			left := w.waitingAt(2 * time.Hour)
+			w.run(3 * time.Hour)
+			require.Zero(t, asked)
+			require.False(t, ended.InTurn)
+			require.Equal(t, []string{"are you there?"}, *waiting)
+			replies := w.carrier.of(models.KindReply)
+			require.Len(t, replies, 1)
+			require.WithinDuration(t, monday.Add(time.Hour), replies[0].At, 2*time.Second)
+			require.Empty(t, *left)
+		})
+	}
+}
+
+// A prompt whose turn begins between is missed for that reason, and the next one
+// stands.
+func TestPromptBeginsBeforeTheWorkflowHearsOfATakeOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withSchedule("11:00", "2026-03-02", eleven))
+	w.takeOverUntold(time.Minute, 4*time.Hour)
+	after := w.statusAt(2 * time.Hour)
+	w.run(3 * time.Hour)
+	require.Empty(t, w.carrier.of(models.KindPrompt))
+	require.Zero(t, w.model.count())
+	var missed []models.Prompt
+	require.NoError(t, w.store.Database().Reader(context.Background()).Find(&missed).Error)
+	require.Len(t, missed, 1)
+	require.Equal(t, []any{models.PromptMissed, models.MissedTakenOver}, []any{missed[0].State, missed[0].Reason})
+	require.Equal(t, []models.Due{{Kind: models.DueDailyPrompt, Ref: "sch-1", At: eleven.Add(24*time.Hour - 10*time.Minute)}}, after.Due)
 }
 
 // The end of a take-over is due by itself; an operator who puts it off moves it.

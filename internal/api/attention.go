@@ -14,6 +14,10 @@ type Attention struct {
 	Since         time.Time        `json:"since"`
 	Ref           string           `json:"ref,omitempty" doc:"What raised it first: an inbound message, an outbound message or a turn."`
 	Code          string           `json:"code,omitempty" doc:"Error code of the carrier or the model, or why messages are held."`
+	TakenOver     *TakeOver        `json:"taken_over,omitempty" doc:"Set while an operator writes to the person in the place of the coach."`
+	// Alerts are those of the participant, not of one entry.
+	AcknowledgedBy string     `json:"acknowledged_by,omitempty" doc:"Of a crisis: the operator who acknowledged the last of the person's alerts; absent while one is not acknowledged."`
+	AcknowledgedAt *time.Time `json:"acknowledged_at,omitempty"`
 }
 
 // AttentionPage is one page, oldest first; NextCursor is null on the last.

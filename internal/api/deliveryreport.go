@@ -15,10 +15,19 @@ type DeliveryFailure struct {
 // which they were written, not by the day of their delivery.
 type DeliveryDay struct {
 	Day       string `json:"day" format:"date"`
-	In        int    `json:"in" doc:"Texts that came; up to a minute behind."`
+	In        int    `json:"in" doc:"Texts that came; up to a minute behind. 0 where one sender is asked for."`
 	Out       int    `json:"out" doc:"Texts written, also those that wait or were canceled."`
 	Segments  int    `json:"segments" doc:"Of the texts written; one without a count is 1."`
 	Uncounted int    `json:"uncounted" doc:"Texts without a count of segments."`
+	Delivered int    `json:"delivered"`
+	Failed    int    `json:"failed"`
+}
+
+// DeliverySender is how the texts of one sender fared in all the days.
+type DeliverySender struct {
+	Sender    string `json:"sender" doc:"The number or messaging service that posted the texts; empty for those that were not posted, and from before senders were kept."`
+	Out       int    `json:"out"`
+	Segments  int    `json:"segments"`
 	Delivered int    `json:"delivered"`
 	Failed    int    `json:"failed"`
 }
@@ -44,6 +53,7 @@ type DeliveryReport struct {
 	From     time.Time         `json:"from"`
 	Until    time.Time         `json:"until"`
 	Days     []DeliveryDay     `json:"days" nullable:"false" doc:"Every UTC day, the earliest first."`
+	Senders  []DeliverySender  `json:"senders" nullable:"false" doc:"Every sender, also where one is asked for."`
 	Failures []DeliveryFailure `json:"failures" nullable:"false" doc:"The most frequent first."`
 	Prompts  PromptLateness    `json:"prompts"`
 	Unknown  UnknownSends      `json:"unknown"`

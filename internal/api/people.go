@@ -16,6 +16,7 @@ type Person struct {
 	Mode          models.Mode      `json:"mode"`
 	Attention     models.Attention `json:"attention,omitempty" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure" doc:"The most urgent reason why an operator should look at the person."`
 	UnreachableAt *time.Time       `json:"unreachable_at,omitempty" doc:"Since then the carrier cannot reach the number."`
+	TakenOver     *TakeOver        `json:"taken_over,omitempty" doc:"Set while an operator writes in the place of the coach."`
 	EnrolledAt    time.Time        `json:"enrolled_at"`
 	LastInboundAt *time.Time       `json:"last_inbound_at,omitempty" doc:"When the newest text of the person came."`
 	NextPromptAt  *time.Time       `json:"next_prompt_at,omitempty" doc:"When the next prompt is planned to go out."`

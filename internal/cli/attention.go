@@ -26,11 +26,20 @@ func renderAttention(w io.Writer, all api.AttentionPage) error {
 		_, err := fmt.Fprintln(w, "Nothing needs an operator.")
 		return err
 	}
-	rows := [][]string{{"ID", "NAME", "KIND", "SINCE", "CODE", "REF"}}
+	rows := [][]string{{"ID", "NAME", "KIND", "SINCE", "SEEN TO BY", "CODE", "REF"}}
 	for _, a := range all.Attention {
-		rows = append(rows, []string{a.ParticipantID, a.Name, string(a.Kind), formatInstant(a.Since), a.Code, a.Ref})
+		rows = append(rows, []string{a.ParticipantID, a.Name, string(a.Kind), formatInstant(a.Since), seenToBy(a), a.Code, a.Ref})
 	}
 	return writeTable(w, rows)
+}
+
+// seenToBy is the operator who has the conversation, or else who acknowledged the
+// alerts.
+func seenToBy(a api.Attention) string {
+	if a.TakenOver != nil {
+		return a.TakenOver.By
+	}
+	return a.AcknowledgedBy
 }
 
 // ClearAttention ends what an operator should look at of a participant. Safe to repeat.

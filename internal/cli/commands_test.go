@@ -107,6 +107,13 @@ func TestVerbs(t *testing.T) {
 			body: `{"clear":true,"note":"called"}`},
 		{name: "attention", call: "GET /attention", result: `{"attention":[{"participant_id":"conv_0a1b","name":"Ann","kind":"send","since":"2026-03-02T09:00:00Z","ref":"conv_0a1b-t3-p1","code":"30007"}],"next_cursor":null}`,
 			do: func(ctx context.Context, c *Commands) error { return c.ListAttention(ctx, models.AttentionSend) }},
+		{name: "delivery", call: "GET /delivery", result: `{"days":[{"day":"2026-03-02","in":0,"out":3,"segments":4,"uncounted":0,"delivered":2,"failed":1}],` +
+			`"senders":[{"sender":"","out":1,"segments":1,"delivered":0,"failed":0},{"sender":"+12025550100","out":3,"segments":4,"delivered":2,"failed":1}],` +
+			`"failures":[{"code":"30007","meaning":"filtered by the carrier","next_step":"Ask the carrier.","texts":1}],` +
+			`"prompts":{"prompts":2,"median_seconds":1.5,"p95_seconds":600,"late":1},"unknown":{"texts":0}}`,
+			do: func(ctx context.Context, c *Commands) error { return c.Delivery(ctx, 7, "+12025550100") }},
+		{name: "delivery-none", call: "GET /delivery", result: `{"days":[],"senders":[],"failures":[],"prompts":{"prompts":0},"unknown":{"texts":0}}`,
+			do: func(ctx context.Context, c *Commands) error { return c.Delivery(ctx, 1, "") }},
 		{name: "attention-none", call: "GET /attention", result: `{"attention":[],"next_cursor":null}`,
 			do: func(ctx context.Context, c *Commands) error { return c.ListAttention(ctx, "") }},
 		{name: "list", call: "GET " + path, result: `{"participants":[` + ann + `],"next_cursor":null}`,

@@ -24,7 +24,7 @@ func pagedAPI(t *testing.T) (client *Client, queries *[]string) {
 			`"alerts":[{"id":"alarm-1","participant_id":"conv_2","at":"2026-03-01T09:00:00Z","danger":"harm","tier":"B","rule":"score","kind":"","score":0.5,"escalated":true,"answered":false}]`,
 		},
 		"/attention": {
-			`"attention":[{"participant_id":"conv_1","name":"Ann","kind":"crisis","since":"2026-03-02T09:00:00Z","ref":"1","code":"self_harm","later":1}]`,
+			`"attention":[{"participant_id":"conv_1","name":"Ann","kind":"crisis","since":"2026-03-02T09:00:00Z","ref":"1","code":"self_harm","acknowledged_by":"user:kim","acknowledged_at":"2026-03-02T09:01:00Z","later":1}]`,
 			`"attention":[{"participant_id":"conv_2","name":"Bo","kind":"send","since":"2026-03-03T09:00:00Z"}]`,
 		},
 		"/holds": {

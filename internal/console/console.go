@@ -103,6 +103,8 @@ func New(cfg Config) (http.Handler, error) {
 func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.page(mux, "{$}", c.showToday)
 	c.page(mux, "people", c.showPeople)
+	c.action(mux, "people/views", c.saveView, c.showPeople)
+	c.action(mux, "people/views/{id}/delete", c.deleteView, c.showPeople)
 	c.page(mux, "people/bulk", c.showBulk)
 	c.page(mux, "people/bulk/result", c.showBulkResult)
 	c.action(mux, "people/bulk", c.changeBulk, c.showBulk)

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,20 +24,34 @@ func (*Console) showDelivery(v *viewer) (page, error) {
 	if days == "" {
 		days = "7"
 	}
-	report, err := get[api.DeliveryReport](v, "/delivery", url.Values{"days": {days}})
+	sender := v.query("sender")
+	query := url.Values{"days": {days}}
+	if sender != "" {
+		query.Set("sender", sender)
+	}
+	report, err := get[api.DeliveryReport](v, "/delivery", query)
 	if err != nil {
 		return page{}, err
 	}
 	return page{title: "Delivery", section: "delivery", body: []g.Node{
-		h.H1(g.Text("Delivery")), deliveryForm(days), deliveryFailures(v, report.Failures), deliveryUnknown(v, report.Unknown),
-		deliveryDays(report.Days), promptLateness(report.Prompts),
+		h.H1(g.Text("Delivery")), deliveryForm(days, sender, report.Senders), deliveryFailures(v, report.Failures), deliveryUnknown(v, report.Unknown),
+		deliveryDays(report.Days, sender), deliverySenders(report.Senders, days), promptLateness(report.Prompts),
 	}}, nil
 }
 
-func deliveryForm(days string) g.Node {
+func deliveryForm(days, sender string, senders []api.DeliverySender) g.Node {
+	names := []string{""}
+	for _, s := range append(slices.Clone(senders), api.DeliverySender{Sender: sender}) {
+		if !slices.Contains(names, s.Sender) {
+			names = append(names, s.Sender)
+		}
+	}
 	return h.Form(h.Method("get"), h.Action(Path+"delivery"), h.Class("stack"),
 		field("days", "Days (UTC), today among them", h.Select(h.ID("days"), h.Name("days"), g.Map(deliverySpans, func(span string) g.Node {
 			return h.Option(h.Value(span), g.If(span == days, h.Selected()), g.Text(span))
+		}))),
+		field("sender", "Sender", h.Select(h.ID("sender"), h.Name("sender"), g.Map(names, func(name string) g.Node {
+			return h.Option(h.Value(name), g.If(name == sender, h.Selected()), g.Text(textOr(name, "Every sender")))
 		}))),
 		h.Button(h.Type("submit"), g.Text("Show")))
 }
@@ -79,13 +94,38 @@ func deliveryUnknown(v *viewer, unknown api.UnknownSends) g.Node {
 	return h.Section(h.Aria("labelledby", "unknown"), h.H2(h.ID("unknown"), g.Text("Outcome not known")), body)
 }
 
+// deliverySenders is a table of the senders, each of which leads to its own days.
+func deliverySenders(senders []api.DeliverySender, days string) g.Node {
+	if len(senders) == 0 {
+		return nil
+	}
+	return h.Section(h.Aria("labelledby", "senders"), h.H2(h.ID("senders"), g.Text("By sender")),
+		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Texts by sender"), h.TabIndex("0"), h.Table(
+			h.THead(h.Tr(g.Map([]string{"Sender", "Out", "Segments out", "Delivered", "Failed"}, func(label string) g.Node {
+				return h.Th(h.Scope("col"), g.Text(label))
+			}))),
+			h.TBody(g.Map(senders, func(s api.DeliverySender) g.Node {
+				name := g.Text("not posted, or sender not kept")
+				if s.Sender != "" {
+					name = h.A(h.Href(Path+"delivery?"+url.Values{"days": {days}, "sender": {s.Sender}}.Encode()), g.Text(s.Sender))
+				}
+				return h.Tr(h.Th(h.Scope("row"), name), g.Map([]int{s.Out, s.Segments, s.Delivered, s.Failed}, func(n int) g.Node {
+					return h.Td(h.Class("number"), g.Text(strconv.Itoa(n)))
+				}))
+			})))))
+}
+
 // deliveryDays draws the texts written on each day as bars, with a table of these
-// and the other numbers.
-func deliveryDays(days []api.DeliveryDay) g.Node {
+// and the other numbers. Texts that came are those of every sender.
+func deliveryDays(days []api.DeliveryDay, sender string) g.Node {
 	const width, height, base = 24, 120, 100
 	most, total, uncounted := 1, 0, 0
 	for _, day := range days {
 		most, total, uncounted = max(most, day.Out), total+day.Out, uncounted+day.Uncounted
+	}
+	heads := []string{"Day (UTC)", "In", "Out", "Segments out", "Delivered", "Failed"}
+	if sender != "" {
+		heads = slices.Delete(heads, 1, 2)
 	}
 	bars := []g.Node{
 		h.Class("bars"), h.Role("img"), h.Aria("label", fmt.Sprintf("Texts written by day: %d in all, at most %d in a day; the table below has the numbers", total, most)),
@@ -99,11 +139,12 @@ func deliveryDays(days []api.DeliveryDay) g.Node {
 	return h.Section(h.Aria("labelledby", "volume"), h.H2(h.ID("volume"), g.Text("By day")), g.If(total > 0, g.El("svg", bars...)),
 		g.If(uncounted > 0, h.P(g.Textf("%d texts have no count of segments yet; each counts as 1.", uncounted))),
 		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Texts by day"), h.TabIndex("0"), h.Table(
-			h.THead(h.Tr(g.Map([]string{"Day (UTC)", "In", "Out", "Segments out", "Delivered", "Failed"}, func(label string) g.Node {
+			h.THead(h.Tr(g.Map(heads, func(label string) g.Node {
 				return h.Th(h.Scope("col"), g.Text(label))
 			}))),
 			h.TBody(g.Map(days, func(day api.DeliveryDay) g.Node {
-				return h.Tr(h.Th(h.Scope("row"), g.Text(day.Day)), g.Map([]int{day.In, day.Out, day.Segments, day.Delivered, day.Failed}, func(n int) g.Node {
+				cells := []int{day.In, day.Out, day.Segments, day.Delivered, day.Failed}
+				return h.Tr(h.Th(h.Scope("row"), g.Text(day.Day)), g.Map(cells[len(cells)+1-len(heads):], func(n int) g.Node {
 					return h.Td(h.Class("number"), g.Text(strconv.Itoa(n)))
 				}))
 			})))))

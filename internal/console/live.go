@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"coachline/internal/auth"
@@ -68,7 +69,7 @@ func (c *Console) sendChanges(v *viewer, s stream, changes <-chan string) {
 			if !open {
 				return
 			}
-			if subject != followAll && id != subject && id != followAll {
+			if !isAbout(subject, append(takeWaiting(changes), id)) {
 				continue
 			}
 			text = "event: change\ndata: \n\n"
@@ -82,6 +83,27 @@ func (c *Console) sendChanges(v *viewer, s stream, changes <-chan string) {
 			return
 		}
 	}
+}
+
+// takeWaiting takes the changes that came since the last event: one event tells of
+// them all, because the page is fetched after it.
+func takeWaiting(changes <-chan string) (ids []string) {
+	for {
+		select {
+		case id, open := <-changes:
+			if !open {
+				return ids
+			}
+			ids = append(ids, id)
+		default:
+			return ids
+		}
+	}
+}
+
+// isAbout reports whether one of the changes is about what a page shows.
+func isAbout(subject string, ids []string) bool {
+	return slices.ContainsFunc(ids, func(id string) bool { return subject == followAll || id == subject || id == followAll })
 }
 
 // isSignedIn reports whether the session of a viewer has not ended meanwhile.

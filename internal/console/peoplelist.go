@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
@@ -17,14 +19,15 @@ import (
 
 // peopleFilters are the parameters of the address that select people; they are those
 // of the API.
-var peopleFilters = []string{"name", "phone", "status", "attention", "silent_days", "waiting", "unreachable", "due_from", "due_until", "sort"}
+var peopleFilters = []string{"name", "phone", "status", "attention", "silent_days", "waiting", "unreachable", "taken_over", "taken_over_by", "due_from", "due_until", "sort"}
 
 // filtersOf are the filters of a request, without empty fields.
 func filtersOf(v *viewer) url.Values {
 	query := url.Values{}
 	for _, name := range peopleFilters {
 		if value := v.request.FormValue(name); value != "" {
-			query.Set(name, value)
+			// Several boxes of one name are divided by commas, as in the API.
+			query.Set(name, strings.Join(v.request.Form[name], ","))
 		}
 	}
 	return query
@@ -33,8 +36,11 @@ func filtersOf(v *viewer) url.Values {
 // showPeople lists, searches and filters people.
 func (c *Console) showPeople(v *viewer) (page, error) {
 	filters := url.Values{}
-	if v.form == nil { // a refused enrolment has fields of the same names
+	switch query := v.value("query"); {
+	case v.form == nil: // a refused enrolment has fields of the same names
 		filters = filtersOf(v)
+	case query != "": // saving these filters was refused
+		filters, _ = url.ParseQuery(query)
 	}
 	query := url.Values{"limit": {"50"}}
 	for name, values := range filters {
@@ -55,9 +61,14 @@ func (c *Console) showPeople(v *viewer) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
+	views, err := viewsSection(v, filters)
+	if err != nil {
+		return page{}, err
+	}
 	return page{title: "People", section: "people", follow: followAll, body: []g.Node{
 		h.H1(g.Text("People")),
 		filterForm(v, filters),
+		views,
 		foundCount(list),
 		peopleTable(v, list, filters),
 		nextPage(list, filters),
@@ -93,13 +104,31 @@ func filterForm(v *viewer, filters url.Values) g.Node {
 	return h.Form(h.Method("get"), h.Action(Path+"people"), h.Role("search"), h.Aria("label", "Find people"), h.Class("row"),
 		g.If(personal, g.Group([]g.Node{text("name", "Part of the name", "search"), text("phone", "Whole phone number", "tel")})),
 		choice("status", "Status", filters, append([]option{{"", "Any"}}, statusOptions()...)),
-		choice("attention", "Attention", filters, append([]option{{"", "Any"}}, attentionOptions()...)),
 		field("f-silent_days", "Silent for days", h.Input(h.ID("f-silent_days"), h.Name("silent_days"), h.Type("number"), h.Min("1"), h.Max("3660"), h.Value(filters.Get("silent_days")))),
 		choice("sort", "Order", filters, sorts),
-		flag("waiting", "Waiting for a person"), flag("unreachable", "Unreachable"),
+		takerChoice(v, filters),
+		attentionBoxes(filters),
+		flag("waiting", "Waiting for a person"), flag("unreachable", "Unreachable"), flag("taken_over", "Taken over"),
 		dueFields(filters),
 		h.Button(h.Type("submit"), g.Text("Find")), h.A(h.Href(Path+"people"), g.Text("Show everybody")),
 	)
+}
+
+// attentionBoxes choose kinds of attention; a person of one of them is listed.
+func attentionBoxes(filters url.Values) g.Node {
+	chosen := strings.Split(filters.Get("attention"), ",")
+	return h.FieldSet(h.Legend(g.Text("Attention")), g.Map(attentionOptions(), func(o option) g.Node {
+		return h.Label(h.Class("pick"), h.Input(h.Type("checkbox"), h.Name("attention"), h.Value(o.value), g.If(slices.Contains(chosen, o.value), h.Checked())), g.Text(" "+o.label))
+	}))
+}
+
+// takerChoice chooses who has taken the conversation over.
+func takerChoice(v *viewer, filters url.Values) g.Node {
+	options := []option{{"", "Any"}, {v.who.Actor, "Me"}, {models.TakenOverByAlert, "A crisis alert"}}
+	if by := filters.Get("taken_over_by"); !slices.ContainsFunc(options, func(o option) bool { return o.value == by }) {
+		options = append(options, option{by, by})
+	}
+	return choice("taken_over_by", "Taken over by", filters, options)
 }
 
 // dueFields keep the hour of prompts that a link of Today has set.
@@ -152,7 +181,7 @@ func peopleTable(v *viewer, list api.PeoplePage, filters url.Values) g.Node {
 		return nil
 	}
 	picks := v.can(auth.ParticipantChange) || v.can(auth.MessageSend)
-	heads := []string{"Name", "Phone", "Status", "Attention", "Last heard", "Next prompt (their time)", "Answered in 7 days", "Mode"}
+	heads := []string{"Name", "Phone", "Status", "Attention", "Taken over", "Last heard", "Next prompt (their time)", "Answered in 7 days", "Mode"}
 	return h.Form(h.Method("get"), h.Action(Path+"people/bulk"),
 		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "List of people"), h.TabIndex("0"), h.Table(
 			h.THead(h.Tr(g.If(picks, h.Th(h.Scope("col"), g.Text("Choose"))), g.Map(heads, func(head string) g.Node { return h.Th(h.Scope("col"), g.Text(head)) }))),
@@ -172,9 +201,17 @@ func personRow(v *viewer, p api.Person, picks bool) g.Node {
 		g.If(picks, h.Td(h.Label(h.Class("pick"), h.Input(h.Type("checkbox"), h.ID("pick-"+p.ID), h.Name("id"), h.Value(p.ID), h.Aria("label", "Choose "+name))))),
 		h.Td(h.A(h.Href(Path+"people/"+p.ID), g.Text(name))), h.Td(g.Text(p.Phone)),
 		h.Td(g.Text(labelOf(statusOptions(), string(p.Status))), g.If(p.UnreachableAt != nil, h.Span(h.Class("tag warn"), g.Text("unreachable")))),
-		h.Td(attentionTag(p.Attention)),
+		h.Td(attentionTag(p.Attention)), h.Td(takenOverText(v, p)),
 		h.Td(g.Text(ageOf(p.LastInboundAt, v.now))), h.Td(next), h.Td(g.Text(rateOf(p))), h.Td(g.Text(string(p.Mode))),
 	)
+}
+
+// takenOverText says who has a person's conversation, and since when.
+func takenOverText(v *viewer, p api.Person) g.Node {
+	if p.TakenOver == nil {
+		return g.Text("–")
+	}
+	return g.Text(takerOf(*p.TakenOver) + ", " + ageOf(&p.TakenOver.Since, v.now))
 }
 
 // personName is the name under which a list shows a person: the id where there is no

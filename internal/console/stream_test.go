@@ -62,34 +62,89 @@ func (pipeWriter) WriteHeader(int)                  {}
 func (pipeWriter) Flush()                           {}
 func (pipeWriter) SetWriteDeadline(time.Time) error { return nil }
 
-// TestStreamEndsWithTheSession: an open page is told to sign in again.
-func TestStreamEndsWithTheSession(t *testing.T) {
-	// Outside of the bubble: the session library starts a goroutine for ever.
+// newPages builds a console. It is called outside of a bubble, because the session
+// library starts a goroutine for ever.
+func newPages(t *testing.T, rows *oneSession, changes console.Changes) http.Handler {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	m, err := metrics.New(metrics.Config{Logger: log})
 	require.NoError(t, err)
-	rows := &oneSession{}
 	pages, err := console.New(console.Config{
-		API: http.NotFoundHandler(), Access: rows, Changes: noChanges{}, IsOpen: func(*http.Request) bool { return false },
+		API: http.NotFoundHandler(), Access: rows, Changes: changes, IsOpen: func(*http.Request) bool { return false },
 		Metrics: m, Logger: log, Now: time.Now,
 	})
 	require.NoError(t, err)
-	synctest.Test(t, func(t *testing.T) {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/console/live?of=*", http.NoBody)
-		r.AddCookie(&http.Cookie{Name: "coach_session", Value: "token"})
-		reader, writer := io.Pipe()
-		go func() {
-			pages.ServeHTTP(pipeWriter{header: http.Header{}, out: writer}, r)
-			_ = writer.Close()
-		}()
-		next := func() string {
-			part := make([]byte, 100)
-			n, err := reader.Read(part)
-			if err != nil {
-				return err.Error()
-			}
-			return string(part[:n])
+	return pages
+}
+
+// openStream opens the stream of a page, and returns what reads its next part.
+func openStream(t *testing.T, pages http.Handler, of string) func() string {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/console/live?of="+of, http.NoBody)
+	r.AddCookie(&http.Cookie{Name: "coach_session", Value: "token"})
+	reader, writer := io.Pipe()
+	go func() {
+		pages.ServeHTTP(pipeWriter{header: http.Header{}, out: writer}, r)
+		_ = writer.Close()
+	}()
+	return func() string {
+		part := make([]byte, 100)
+		n, err := reader.Read(part)
+		if err != nil {
+			return err.Error()
 		}
+		return string(part[:n])
+	}
+}
+
+// followed tells of what a test writes into ids.
+type followed struct{ ids chan string }
+
+func (f *followed) Follow(context.Context) (<-chan string, error) { return f.ids, nil }
+
+// TestStreamJoinsChangesThatWait: what changes between two events is one event, so
+// that a page is not redrawn for minutes after a burst that it has shown.
+func TestStreamJoinsChangesThatWait(t *testing.T) {
+	const change = "event: change\ndata: \n\n"
+	for _, tt := range []struct {
+		of    string
+		burst []string
+		want  []string
+	}{
+		{"*", []string{"p1", "p2", "p3", "*", "p1"}, []string{change}},
+		{"p2", []string{"p1", "p2", "p3", "p2", "p1"}, []string{change}},
+		{"p2", []string{"p1", "p3", "*"}, []string{change}},
+		{"p2", []string{"p1", "p3"}, nil},
+	} {
+		changes := &followed{}
+		pages := newPages(t, &oneSession{}, changes)
+		synctest.Test(t, func(t *testing.T) {
+			changes.ids = make(chan string, 64)
+			next := openStream(t, pages, tt.of)
+			require.Equal(t, ": connected\n\n", next())
+			changes.ids <- tt.of
+			require.Equal(t, change, next())
+			for _, id := range tt.burst { // while the stream pauses
+				changes.ids <- id
+			}
+			for _, want := range tt.want {
+				require.Equal(t, want, next())
+			}
+			began := time.Now()
+			require.Equal(t, ": beat\n\n", next(), "%v", tt.burst)
+			require.Less(t, time.Since(began), 16*time.Second)
+			changes.ids <- tt.of
+			require.Equal(t, change, next(), "a later change is told")
+		})
+	}
+}
+
+// TestStreamEndsWithTheSession: an open page is told to sign in again.
+func TestStreamEndsWithTheSession(t *testing.T) {
+	rows := &oneSession{}
+	pages := newPages(t, rows, noChanges{})
+	synctest.Test(t, func(t *testing.T) {
+		next := openStream(t, pages, "*")
 		require.Equal(t, ": connected\n\n", next())
 		require.Equal(t, ": beat\n\n", next())
 		rows.end()

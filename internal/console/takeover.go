@@ -25,12 +25,16 @@ func (p *person) takenOver() g.Node {
 	if taken == nil {
 		return nil
 	}
-	by := taken.By
-	if by == models.TakenOverByAlert {
-		by = "A crisis alert"
-	}
 	return h.P(h.Class("problem"), h.ID("taken-over"),
-		g.Text(by+" took this conversation over "+ageOf(&taken.Since, p.viewer.now)+"; the coach is silent until "), instantOf(&taken.Until, p.zone), g.Text(" in the person's zone."))
+		g.Text(takerOf(*taken)+" took this conversation over "+ageOf(&taken.Since, p.viewer.now)+"; the coach is silent until "), instantOf(&taken.Until, p.zone), g.Text(" in the person's zone."))
+}
+
+// takerOf is who has taken a conversation over.
+func takerOf(t api.TakeOver) string {
+	if t.By == models.TakenOverByAlert {
+		return "A crisis alert"
+	}
+	return t.By
 }
 
 // takeOverForms take the conversation over and hand it back.

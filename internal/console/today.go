@@ -64,9 +64,22 @@ func crisisQueue(v *viewer, today api.Today) g.Node {
 				name = a.ParticipantID
 			}
 			return h.Li(h.A(h.Href(Path+"people/"+a.ParticipantID), h.B(g.Text(name))),
-				g.Text(" wrote "+ageOf(&a.Since, v.now)+", "), instantOf(&a.Since, time.UTC), g.Text(" UTC"))
+				g.Text(" wrote "+ageOf(&a.Since, v.now)+", "), instantOf(&a.Since, time.UTC), g.Text(" UTC. "), seenTo(v, a))
 		})),
 	})
+}
+
+// seenTo says who has taken the conversation of a crisis over, and who has
+// acknowledged it.
+func seenTo(v *viewer, a api.Attention) g.Node {
+	var parts g.Group
+	if t := a.TakenOver; t != nil {
+		parts = append(parts, g.Text(takerOf(*t)+" took the conversation over "+ageOf(&t.Since, v.now)+". "))
+	}
+	if a.AcknowledgedBy != "" {
+		return append(parts, g.Text(a.AcknowledgedBy+" acknowledged the alert "+ageOf(a.AcknowledgedAt, v.now)+"."))
+	}
+	return append(parts, h.Span(h.Class("tag bad"), g.Text("not acknowledged")))
 }
 
 // senderHold says that the carrier has us wait.

@@ -18,7 +18,7 @@ func (w *world) open() []string {
 	require.NoError(w.t, err)
 	out := []string{}
 	for _, row := range rows {
-		require.Equal(w.t, "Ada Quill", row.Name)
+		require.Equal(w.t, "Ada Quill", row.Person.Name)
 		out = append(out, fmt.Sprintf("%s %s %s", row.Kind, row.Ref, row.Code))
 	}
 	return out

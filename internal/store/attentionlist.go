@@ -54,23 +54,73 @@ func (s *Store) OpenAttention(ctx context.Context, q models.AttentionQuery) ([]m
 	if err := find.Order("attention.id").Limit(limit).Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("listing open attention: %w", err)
 	}
+	out, err := s.addPeople(ctx, rows)
+	if err != nil {
+		return nil, fmt.Errorf("reading who needs attention: %w", err)
+	}
+	if err := addAcknowledged(s.reader(ctx), out); err != nil {
+		return nil, fmt.Errorf("reading who acknowledged alerts: %w", err)
+	}
+	return out, nil
+}
+
+// addPeople adds to each entry whom it is about.
+func (s *Store) addPeople(ctx context.Context, rows []models.AttentionEntry) ([]models.OpenAttention, error) {
 	var ids []string
 	for _, row := range rows {
 		ids = append(ids, row.ParticipantID)
 	}
 	var people []models.Participant
-	if err := s.reader(database.AllowUnreadable(ctx)).Select("id", "name").Where("id IN ?", ids).Find(&people).Error; err != nil {
-		return nil, fmt.Errorf("reading the names of participants: %w", err)
+	err := s.reader(database.AllowUnreadable(ctx)).Select("id", "name", "taken_over_by", "taken_over_at", "taken_over_until").
+		Where("id IN ?", ids).Find(&people).Error
+	if err != nil {
+		return nil, err
 	}
-	names := map[string]string{}
+	known := map[string]models.Participant{}
 	for _, p := range people {
-		names[p.ID] = p.Name
+		known[p.ID] = p
 	}
 	out := make([]models.OpenAttention, 0, len(rows))
 	for _, row := range rows {
-		out = append(out, models.OpenAttention{AttentionEntry: row, Name: names[row.ParticipantID]})
+		out = append(out, models.OpenAttention{AttentionEntry: row, Person: known[row.ParticipantID]})
 	}
 	return out, nil
+}
+
+// addAcknowledged adds to the crises who acknowledged the alerts, where that was
+// done with all of a person.
+func addAcknowledged(tx *gorm.DB, rows []models.OpenAttention) error {
+	var ids []string
+	for _, row := range rows {
+		if row.Kind == models.AttentionCrisis {
+			ids = append(ids, row.ParticipantID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	var alerts []models.Alert
+	err := tx.Select("participant_id", "acknowledged_at", "acknowledged_by").
+		Where("participant_id IN ? AND pages AND cleared_at IS NULL", ids).Find(&alerts).Error
+	if err != nil {
+		return err
+	}
+	last, open := map[string]models.Alert{}, map[string]bool{}
+	for _, alert := range alerts {
+		before := last[alert.ParticipantID].AcknowledgedAt
+		switch {
+		case alert.AcknowledgedAt == nil:
+			open[alert.ParticipantID] = true
+		case before == nil || alert.AcknowledgedAt.After(*before):
+			last[alert.ParticipantID] = alert
+		}
+	}
+	for i, row := range rows {
+		if row.Kind == models.AttentionCrisis && !open[row.ParticipantID] {
+			rows[i].AcknowledgedBy, rows[i].AcknowledgedAt = last[row.ParticipantID].AcknowledgedBy, last[row.ParticipantID].AcknowledgedAt
+		}
+	}
+	return nil
 }
 
 // CountAttention counts the entries of each kind, the most urgent kind first.

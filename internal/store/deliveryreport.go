@@ -18,8 +18,9 @@ const maxLateness = 100_000
 // written from one instant until another, the texts that came on those UTC days,
 // and how late the prompts of the span were. Texts of channels without a carrier
 // are left out. Texts that came are those of the ledger of costs, which lags
-// behind by a minute at most.
-func (s *Store) DeliveryReport(ctx context.Context, from, until time.Time) (models.DeliveryReport, error) {
+// behind by a minute at most. A sender selects the prompts that it posted; the
+// groups are those of every sender.
+func (s *Store) DeliveryReport(ctx context.Context, from, until time.Time, sender string) (models.DeliveryReport, error) {
 	var report models.DeliveryReport
 	tx := s.reader(ctx)
 	if err := scanDelivery(tx, from, until, &report.Groups); err != nil {
@@ -32,7 +33,13 @@ func (s *Store) DeliveryReport(ctx context.Context, from, until time.Time) (mode
 		return report, fmt.Errorf("counting texts that came: %w", classify(err))
 	}
 	var prompts []models.Prompt
-	err = tx.Select("target_at", "sent_at").Where("target_at >= ? AND target_at < ? AND sent_at IS NOT NULL", instant(from), instant(until)).
+	find := tx.Select("target_at", "sent_at").Where("target_at >= ? AND target_at < ? AND sent_at IS NOT NULL", instant(from), instant(until))
+	if sender != "" {
+		// A prompt's text is written within a day of its target.
+		find = find.Where("id IN (SELECT prompt_id FROM outbox WHERE created_at >= ? AND created_at < ? AND kind = ? AND part = 1 AND sent_from = ?)",
+			instant(from.AddDate(0, 0, -1)), instant(until), models.KindPrompt, sender)
+	}
+	err = find.
 		Order("target_at DESC").Limit(maxLateness + 1).Find(&prompts).Error
 	if err != nil {
 		return report, fmt.Errorf("reading the lateness of prompts: %w", classify(err))
@@ -44,7 +51,7 @@ func (s *Store) DeliveryReport(ctx context.Context, from, until time.Time) (mode
 	return report, nil
 }
 
-// scanDelivery groups the texts by their day, status and code.
+// scanDelivery groups the texts by their day, sender, status and code.
 func scanDelivery(tx *gorm.DB, from, until time.Time, into *[]models.DeliveryGroup) error {
 	day := "substr(created_at, 1, 10)" // instants are stored in UTC
 	seconds := func(aggregate string) string { return "CAST(strftime('%s', " + aggregate + ") AS integer)" }
@@ -52,9 +59,9 @@ func scanDelivery(tx *gorm.DB, from, until time.Time, into *[]models.DeliveryGro
 		day = "to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')"
 		seconds = func(aggregate string) string { return "CAST(floor(extract(epoch FROM " + aggregate + ")) AS bigint)" }
 	}
-	return tx.Raw("SELECT "+day+" AS day, status, error_code AS code, count(*) AS texts, "+
+	return tx.Raw("SELECT "+day+" AS day, sent_from AS sender, status, error_code AS code, count(*) AS texts, "+
 		"sum(COALESCE(segments, 1)) AS segments, sum(CASE WHEN segments IS NULL THEN 1 ELSE 0 END) AS uncounted, "+
 		seconds("max(updated_at)")+" AS newest, "+seconds("min(created_at)")+" AS oldest FROM outbox "+
-		"WHERE created_at >= ? AND created_at < ? AND channel IN ('', ?) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+		"WHERE created_at >= ? AND created_at < ? AND channel IN ('', ?) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
 		instant(from), instant(until), models.ChannelSMS).Scan(into).Error
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/store"
 	"coachline/models"
 )
 
@@ -24,7 +25,7 @@ func TestDeliveryReport(t *testing.T) {
 		require.NoError(t, w.RecordFailed(w.ctx, models.SendFailure{OutboxID: failed, Token: w.ref(failed).Token, Status: models.OutboxFailed, Code: "30007", Now: at(42)}))
 		w.turn(3, replyPlan, 50)
 
-		report, err := w.DeliveryReport(w.ctx, at(0).Add(-time.Hour), at(600))
+		report, err := w.DeliveryReport(w.ctx, at(0).Add(-time.Hour), at(600), "")
 		require.NoError(t, err)
 		var groups []string
 		for _, g := range report.Groups {
@@ -42,10 +43,53 @@ func TestDeliveryReport(t *testing.T) {
 		require.Equal(t, []time.Duration{20 * time.Minute}, report.Lateness)
 		require.False(t, report.Cut)
 
-		report, err = w.DeliveryReport(w.ctx, at(600).AddDate(0, 0, 1), at(600).AddDate(0, 0, 2))
+		report, err = w.DeliveryReport(w.ctx, at(600).AddDate(0, 0, 1), at(600).AddDate(0, 0, 2), "")
 		require.NoError(t, err)
 		require.Equal(t, models.DeliveryReport{Groups: report.Groups, Inbound: report.Inbound}, report)
 		require.Empty(t, report.Groups)
 		require.Empty(t, report.Inbound)
+	})
+}
+
+// A text keeps the sender that posted it, the installation's or that of the person's
+// study, and the report is by sender.
+func TestDeliveryBySender(t *testing.T) {
+	const own, studys = "+12025550100", "MG0123"
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		opened, err := store.Open(w.ctx, store.Config{URL: w.url, Sealer: newBox(t, "one"), Sender: own})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, opened.Close()) })
+		w = &world{Store: opened, t: t, ctx: w.ctx, url: w.url}
+		posted := func(id string, minutes int, sender models.Sender) {
+			claim, err := w.ClaimSend(w.ctx, id, at(minutes))
+			require.NoError(t, err)
+			claim.Sender = sender
+			row, err := w.StartPost(w.ctx, claim, at(minutes))
+			require.NoError(t, err)
+			require.Equal(t, models.OutboxSending, row.Status)
+			stored, err := w.Outbox(w.ctx, id)
+			require.NoError(t, err)
+			require.Equal(t, stored.SentFrom, row.SentFrom)
+			w.accepted(id, minutes)
+		}
+		posted(w.turn(1, promptPlan("2026-03-02"), 2), 30, models.Sender{MessagingService: studys})
+		posted(w.turn(2, promptPlan("2026-03-03"), 40), 41, models.Sender{})
+		posted(w.turn(3, replyPlan, 50), 51, models.Sender{From: "+12025550199"})
+		posted(w.turn(4, replyPlan, 55), 56, models.Sender{})
+		w.turn(5, replyPlan, 60)
+
+		lateness := map[string]int{}
+		for _, sender := range []string{"", own, studys, "+12025550199"} {
+			report, err := w.DeliveryReport(w.ctx, at(0).Add(-time.Hour), at(6000), sender)
+			require.NoError(t, err)
+			lateness[sender] = len(report.Lateness)
+			var texts []string
+			for _, g := range report.Groups {
+				texts = append(texts, fmt.Sprintf("%q %s %d", g.Sender, g.Status, g.Texts))
+			}
+			require.Equal(t, []string{`"" ready 1`, `"+12025550100" queued 2`, `"+12025550199" queued 1`, `"MG0123" queued 1`}, texts)
+		}
+		require.Equal(t, map[string]int{"": 2, own: 1, studys: 1, "+12025550199": 0}, lateness)
 	})
 }

@@ -215,7 +215,7 @@ func TestErasureProblemCallsAnOperatorOnce(t *testing.T) {
 		open, err := w.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionErasure})
 		require.NoError(t, err)
 		require.Len(t, open, 1)
-		require.Empty(t, open[0].Name)
+		require.Empty(t, open[0].Person.Name)
 		e, err := w.Erasure(w.ctx, "p1")
 		require.NoError(t, err)
 		require.Equal(t, models.ErasureCarrier, e.State, "the carrier has copies")

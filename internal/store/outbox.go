@@ -311,7 +311,7 @@ var (
 // was read with.
 func saveOutbox(tx *gorm.DB, row *models.Outbox, before models.OutboxStatus) error {
 	res := tx.Select("status", "provider_sid", "error_code", "attempts", "claim_token", "unknown_posts", "late_tries",
-		"attempted_at", "unsettled_since", "missing_since", "accepted_at", "former_phone_id", "segments", "updated_at").
+		"attempted_at", "unsettled_since", "missing_since", "accepted_at", "former_phone_id", "segments", "sent_from", "updated_at").
 		Where("status = ?", before).UpdateColumns(row)
 	if res.Error == nil && res.RowsAffected == 0 {
 		return models.ErrStale

@@ -82,7 +82,9 @@ func (s *Store) conditionOf(f models.PeopleFilter) (condition string, args []any
 		}
 	}
 	add(f.Status != "", "participants.status = ?", f.Status)
-	add(f.Attention != "", "participants.id IN (SELECT participant_id FROM attention WHERE kind = ? AND ended_at IS NULL)", f.Attention)
+	add(len(f.Attention) > 0, "participants.id IN (SELECT participant_id FROM attention WHERE kind IN ? AND ended_at IS NULL)", f.Attention)
+	add(f.TakenOver || f.TakenOverBy != "", "participants.taken_over_by <> ''")
+	add(f.TakenOverBy != "", "participants.taken_over_by = ?", f.TakenOverBy)
 	add(f.Waiting, "participants.id IN (SELECT participant_id FROM inbound WHERE waiting)")
 	add(f.Unreachable, "participants.unreachable_at IS NOT NULL")
 	add(!f.HeardUntil.IsZero(), heardAt+" <= ?", instant(f.HeardUntil))

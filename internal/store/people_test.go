@@ -129,8 +129,12 @@ func TestPeopleAreFiltered(t *testing.T) {
 		w.list(fivePeople...)
 		_, err := w.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p3", Kind: models.AttentionSend, RaisedAt: at(1)})
 		require.NoError(t, err)
+		_, err = w.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p2", Kind: models.AttentionFlood, RaisedAt: at(1)})
+		require.NoError(t, err)
 		w.raw(func(db *sql.DB) {
 			for _, statement := range []string{
+				"UPDATE participants SET taken_over_by = 'user:kim' WHERE id = 'p5'",
+				"UPDATE participants SET taken_over_by = 'alert' WHERE id = 'p4'",
 				"UPDATE participants SET unreachable_at = enrolled_at WHERE id = 'p2'",
 				"INSERT INTO inbound (provider_sid, participant_id, seq, \"from\", \"to\", body, media_count, received_at, waiting) " +
 					"VALUES ('SM1', 'p5', 1, '', '', '', 0, '2026-03-02 09:00:00+00:00', true)",
@@ -145,8 +149,12 @@ func TestPeopleAreFiltered(t *testing.T) {
 			want   []string
 		}{
 			{"status", models.PeopleFilter{Status: models.StatusPaused}, []string{"p5"}},
-			{"attention", models.PeopleFilter{Attention: models.AttentionSend}, []string{"p3"}},
-			{"other attention", models.PeopleFilter{Attention: models.AttentionCrisis}, nil},
+			{"attention", models.PeopleFilter{Attention: []models.Attention{models.AttentionSend}}, []string{"p3"}},
+			{"attention of two kinds", models.PeopleFilter{Attention: []models.Attention{models.AttentionFlood, models.AttentionSend}}, []string{"p3", "p2"}},
+			{"other attention", models.PeopleFilter{Attention: []models.Attention{models.AttentionCrisis}}, nil},
+			{"taken over", models.PeopleFilter{TakenOver: true}, []string{"p5", "p4"}},
+			{"taken over by one", models.PeopleFilter{TakenOverBy: "user:kim"}, []string{"p5"}},
+			{"taken over by another", models.PeopleFilter{TakenOver: true, TakenOverBy: "user:lee"}, nil},
 			{"waiting", models.PeopleFilter{Waiting: true}, []string{"p5"}},
 			{"unreachable", models.PeopleFilter{Unreachable: true}, []string{"p2"}},
 			{"silent", models.SilentFilter(at(30)), []string{"p3", "p2", "p4"}},
@@ -308,6 +316,15 @@ func BenchmarkPeople(b *testing.B) {
 			}},
 			{"crises", func() error {
 				_, err := s.OpenAttention(b.Context(), models.AttentionQuery{Kind: models.AttentionCrisis, Limit: 50})
+				return err
+			}},
+			{"attention", func() error {
+				kinds := models.PeopleFilter{Attention: []models.Attention{models.AttentionCrisis, models.AttentionSend}}
+				_, err := s.People(b.Context(), models.PeopleQuery{PeopleFilter: kinds, Limit: 50, Now: now})
+				return err
+			}},
+			{"taken over", func() error {
+				_, err := s.People(b.Context(), models.PeopleQuery{PeopleFilter: models.PeopleFilter{TakenOver: true}, Limit: 50, Now: now})
 				return err
 			}},
 			{"search", func() error {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -12,7 +13,7 @@ import (
 )
 
 // StartPost repeats the send check for a claimed row and notes the instant from
-// which the carrier may have the text. It is called when the connection to the
+// which the carrier may have the text, and which sender posts it. It is called when the connection to the
 // carrier is established and nothing is written yet. Write the text only when
 // the row comes back as sending; any other status says why not. It may be called
 // again under the same claim. ErrStale when a newer claim has taken the row, or
@@ -50,6 +51,7 @@ func (s *Store) StartPost(ctx context.Context, claim models.SendClaim, now time.
 			err = refuseRow(tx, &row, refusal)
 		} else {
 			notePost(&row, now)
+			row.SentFrom = s.nameOf(claim.Sender)
 		}
 		if err != nil {
 			return err
@@ -61,6 +63,11 @@ func (s *Store) StartPost(ctx context.Context, claim models.SendClaim, now time.
 		return models.Outbox{}, fmt.Errorf("starting to post: %w", err)
 	}
 	return row, nil
+}
+
+// nameOf is the name of a sender as rows keep it.
+func (s *Store) nameOf(sender models.Sender) string {
+	return cmp.Or(sender.Name(), s.senderName)
 }
 
 func notePost(row *models.Outbox, now time.Time) {
@@ -78,9 +85,10 @@ func (s *Store) startUsual(ctx context.Context, claim models.SendClaim, now time
 	if !checksParticipantOnly(row) {
 		return row, false, nil
 	}
+	row.SentFrom = s.nameOf(claim.Sender)
 	var started bool
 	err := s.writeOne(ctx, func(rows *gorm.DB) error {
-		count, err := startPost.Exec(rows, now, database.Instant(now), now,
+		count, err := startPost.Exec(rows, now, database.Instant(now), row.SentFrom, now,
 			row.ID, models.OutboxSending, row.ClaimToken, row.ParticipantID, claim.Version)
 		started = count > 0
 		return err
@@ -92,7 +100,7 @@ func (s *Store) startUsual(ctx context.Context, claim models.SendClaim, now time
 	return row, started, nil
 }
 
-var startPost = database.SQL("UPDATE outbox SET attempted_at = ?, unsettled_since = COALESCE(unsettled_since, ?), missing_since = NULL, updated_at = ? " +
+var startPost = database.SQL("UPDATE outbox SET attempted_at = ?, unsettled_since = COALESCE(unsettled_since, ?), missing_since = NULL, sent_from = ?, updated_at = ? " +
 	"WHERE id = ? AND status = ? AND claim_token = ? " +
 	"AND EXISTS (SELECT 1 FROM participants WHERE participants.id = ? AND version = ? AND removed_at IS NULL)")
 

@@ -57,6 +57,7 @@ type Store struct {
 	// sender is the key of the sender's hold; equal for all processes of a
 	// programme. carrierZone is the zone in which the carrier's days begin.
 	sender      string
+	senderName  string
 	carrierZone *time.Location
 	log         *slog.Logger
 	// names are those that searches have opened.
@@ -88,7 +89,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		base: base, limits: cfg.Gate, retryDelay: cfg.LateTry, crisisTakeOver: cfg.CrisisTakeOver,
-		sender: base.Index("sender\x00" + cfg.Sender), carrierZone: zone, log: slog.Default(),
+		sender: base.Index("sender\x00" + cfg.Sender), senderName: cfg.Sender, carrierZone: zone, log: slog.Default(),
 	}
 	if s.limits.Zone == nil {
 		s.limits.Zone = time.UTC

@@ -73,6 +73,40 @@ func TestTakeOverIsOfOneOperator(t *testing.T) {
 	})
 }
 
+// The list of what needs an operator says who has taken the person over, and who
+// has acknowledged the newest of their alerts, if that was done with each.
+func TestAttentionSaysWhoSeesToIt(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.enrolled()
+		first := w.inbound("SM1", 0, crisis).AlarmID
+		crises := func() models.OpenAttention {
+			rows, err := w.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionCrisis})
+			require.NoError(t, err)
+			require.Len(t, rows, 1)
+			return rows[0]
+		}
+		acknowledge := func(id string, minutes int, actor string) {
+			_, err := w.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: id, Actor: actor, Now: at(minutes)})
+			require.NoError(t, err)
+		}
+		require.Equal(t, []any{"", (*time.Time)(nil), false}, []any{crises().AcknowledgedBy, crises().AcknowledgedAt, crises().Person.IsTakenOver()})
+		acknowledge(first, 2, "user:kim")
+		row := crises()
+		require.Equal(t, []any{"user:kim", at(2)}, []any{row.AcknowledgedBy, row.AcknowledgedAt.UTC()})
+		w.inbound("SM2", 3*60, crisis)
+		require.Empty(t, crises().AcknowledgedBy, "the second alert is open")
+		require.NoError(t, w.taken(4*60, "user:ada"))
+		row = crises()
+		require.Equal(t, []any{"user:ada", at(4 * 60)}, []any{row.AcknowledgedBy, row.AcknowledgedAt.UTC()})
+		require.Equal(t, []any{"user:ada", at(4 * 60)}, []any{row.Person.TakenOverBy, row.Person.TakenOverAt.UTC()})
+		_, err := w.RaiseAttention(w.ctx, models.AttentionEntry{ParticipantID: "p1", Kind: models.AttentionSend, RaisedAt: at(1)})
+		require.NoError(t, err)
+		others, err := w.OpenAttention(w.ctx, models.AttentionQuery{Kind: models.AttentionSend})
+		require.NoError(t, err)
+		require.Empty(t, others[0].AcknowledgedBy, "only alerts are acknowledged")
+	})
+}
+
 // What the coach was about to say is canceled with the transaction that records the
 // take-over, no matter how that ended; its messages wait.
 func TestTakeOverSilencesTheCoach(t *testing.T) {

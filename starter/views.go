@@ -1,0 +1,127 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+const viewsPath = "/views"
+
+type newViewRequest struct {
+	Body api.NewPeopleView
+}
+
+type viewRequest struct {
+	ID int64 `path:"id" minimum:"1" doc:"Id of a view."`
+}
+
+func (h *handlers) registerViews(router huma.API) {
+	register(router, route{method: http.MethodGet, path: viewsPath, id: "list-views", needs: auth.ParticipantRead, summary: "Saved filters of the list of people: the caller's and shared ones"}, h.listViews)
+	register(router, route{method: http.MethodPost, path: viewsPath, id: "add-view", needs: auth.ParticipantRead, summary: "Save filters of the list of people under a name",
+		status: http.StatusCreated, errors: []int{http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.addView)
+	register(router, route{method: http.MethodDelete, path: viewsPath + "/{id}", id: "delete-view", needs: auth.ParticipantRead, summary: "Remove a view of the caller's own, or any where they may change users",
+		errors: []int{http.StatusNotFound}}, h.deleteView)
+}
+
+func toView(v models.PeopleView) api.PeopleView {
+	return api.PeopleView{ID: v.ID, Name: v.Name, Query: v.Query, Shared: v.Shared, Owner: v.Owner, CreatedAt: v.CreatedAt.UTC()}
+}
+
+func (h *handlers) listViews(ctx context.Context, _ *noInput) (*answer[api.PeopleViewList], error) {
+	rows, err := h.store.Views(ctx, actorOf(ctx))
+	if err != nil {
+		return nil, h.toFailure("listing views", err)
+	}
+	list := api.PeopleViewList{Views: make([]api.PeopleView, 0, len(rows))}
+	for _, row := range rows {
+		list.Views = append(list.Views, toView(row))
+	}
+	return newAnswer("", list), nil
+}
+
+func (h *handlers) addView(ctx context.Context, in *newViewRequest) (*created[api.PeopleView], error) {
+	name := strings.TrimSpace(in.Body.Name)
+	if name == "" {
+		return nil, newFailure(http.StatusBadRequest, "name: must not be empty")
+	}
+	query, err := cleanView(in.Body.Query)
+	if err != nil {
+		return nil, h.toFailure("saving the view", err)
+	}
+	saved, err := h.store.AddView(ctx, models.PeopleView{Owner: actorOf(ctx), Name: name, Query: query, Shared: in.Body.Shared, CreatedAt: h.now()})
+	if errors.Is(err, models.ErrConflict) {
+		return nil, newFailure(http.StatusConflict, "name: is taken by another view of yours")
+	}
+	if err != nil {
+		return nil, h.toFailure("saving the view", err)
+	}
+	return newCreated(viewsPath+"/"+strconv.FormatInt(saved.ID, 10), "View saved", toView(saved)), nil
+}
+
+func (h *handlers) deleteView(ctx context.Context, in *viewRequest) (*answer[struct{}], error) {
+	who, _ := auth.IdentityOf(ctx)
+	err := h.store.DeleteView(ctx, models.ViewRemoval{ID: in.ID, Actor: actorOf(ctx), Any: who.Can(auth.UserChange), Now: h.now()})
+	if err != nil {
+		return nil, h.toFailure("deleting the view", asMissing("a view of yours", err))
+	}
+	return newAnswer("View deleted", struct{}{}), nil
+}
+
+// viewFilters check the values of the filters that a view may have: those of
+// peopleRequest that hold nothing personal and no instant.
+var viewFilters = map[string]func(value string) bool{
+	"status": isOneOf(models.Statuses()),
+	"attention": func(value string) bool {
+		return !slices.ContainsFunc(strings.Split(value, ","), func(kind string) bool { return !isOneOf(models.Attentions())(kind) })
+	},
+	"silent_days": func(value string) bool {
+		days, err := strconv.Atoi(value)
+		return err == nil && days >= 1 && days <= 3660
+	},
+	"waiting": isTrue, "unreachable": isTrue, "taken_over": isTrue,
+	"taken_over_by": func(value string) bool { return len(value) <= 120 },
+	"sort":          isOneOf([]models.PeopleOrder{models.OrderHeard, models.OrderSilent, models.OrderNextPrompt, models.OrderName}),
+}
+
+func isTrue(value string) bool { return value == "true" }
+
+func isOneOf[T ~string](all []T) func(string) bool {
+	return func(value string) bool { return slices.Contains(all, T(value)) }
+}
+
+// cleanView returns the filters of a view in one form, without empty ones. The error
+// is a *models.FieldError.
+func cleanView(query string) (string, error) {
+	given, err := url.ParseQuery(query)
+	if err != nil {
+		return "", models.BadField("query", "is not valid")
+	}
+	kept := url.Values{}
+	for name, values := range given {
+		value := values[len(values)-1]
+		switch isValid := viewFilters[name]; {
+		case isValid == nil:
+			return "", models.BadField("query", "a view cannot filter by %s", cleanName(name))
+		case value == "":
+		case !isValid(value):
+			return "", models.BadField("query", "%s has no value that GET /people takes", cleanName(name))
+		default:
+			kept.Set(name, value)
+		}
+	}
+	if len(kept) == 0 {
+		return "", models.BadField("query", "must hold at least one filter")
+	}
+	return kept.Encode(), nil
+}
