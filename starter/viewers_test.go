@@ -130,7 +130,7 @@ func (r *replying) reply() (committed []time.Time) {
 	done(err)
 	turn := models.TurnID("conv_1", r.replies)
 	_, _, err = s.OpenTurn(ctx, models.PrepareTurnInput{
-		ParticipantID: "conv_1", TurnID: turn, Number: r.replies, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.KindReply},
+		ParticipantID: "conv_1", TurnID: turn, Number: r.replies, Mode: models.ModeIntake, Plan: models.TurnPlan{Kind: models.TurnReply},
 		InboundIDs: []int64{accepted.Inbound.ID}, Now: time.Now(),
 	}, 50)
 	done(err)

@@ -46,6 +46,9 @@ BEGIN
     END IF;
     IF study = '' THEN
         SELECT p.study_id INTO study FROM participants p WHERE p.id = person;
+        IF study IS NULL THEN
+            RETURN;
+        END IF;
     END IF;
     INSERT INTO webhook_deliveries (webhook_id, type, participant_id, study_id, object_id, status, code, at, next_at)
     SELECT w.id, event, person, study, object, outcome, reason, happened, happened FROM webhooks w
