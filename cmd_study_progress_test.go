@@ -47,7 +47,7 @@ func TestStudyProgressVerb(t *testing.T) {
 	shown := show("walk-1")
 	for _, text := range []string{
 		"2026-11-24 10 12.5", "enrolled 10", "WEEK PEOPLE WROTE SHARE 95% AT ALL LOOKS 1 10 5 50.0% 13.2-86.8%", "ANSWERED SHARE 95% AT ALL LOOKS 3 10 5 50.0%", "calm, 3 10 5 50.0%",
-		"sent at most 1m0s late 6", "sent later 1", "missed: outage 2", "delivered 20", "unknown 1", `{"site":"north"} calm 4`, "available 8", "not available: paused 1",
+		"sent at most 1m after the target 6", "sent later than that 1", "missed: outage 2", "delivered 20", "unknown 1", `{"site":"north"} calm 4`, "available 8", "not available: paused 1",
 		"model 1.50 USD 2", "a person 0.15 USD", "crisis 1", "alerts not acknowledged 3",
 	} {
 		require.Contains(t, shown, text)

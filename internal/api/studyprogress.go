@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strings"
 	"time"
 
 	"coachline/models"
@@ -81,6 +82,15 @@ type PromptCounts struct {
 type LatePrompts struct {
 	AtMostSeconds *float64 `json:"at_most_seconds" doc:"Null: later than the rows before."`
 	Prompts       int64    `json:"prompts"`
+}
+
+// Describe says how late the prompts were.
+func (l LatePrompts) Describe() string {
+	if l.AtMostSeconds == nil {
+		return "sent later than that"
+	}
+	limit := (time.Duration(*l.AtMostSeconds) * time.Second).String()
+	return "sent at most " + strings.TrimSuffix(strings.TrimSuffix(limit, "0s"), "0m") + " after the target"
 }
 
 // UnsentPrompt counts prompts that were not sent.

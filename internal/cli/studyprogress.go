@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"time"
 
 	"coachline/internal/api"
 )
@@ -76,11 +75,7 @@ func promptTable(p api.PromptCounts) [][]string {
 	rows := [][]string{{"PROMPTS", "COUNT"}}
 	if p.Sent > 0 {
 		for _, late := range p.Lateness {
-			what := "sent later"
-			if late.AtMostSeconds != nil {
-				what = "sent at most " + (time.Duration(*late.AtMostSeconds) * time.Second).String() + " late"
-			}
-			rows = append(rows, []string{what, formatCount(late.Prompts)})
+			rows = append(rows, []string{late.Describe(), formatCount(late.Prompts)})
 		}
 	}
 	for _, row := range p.Unsent {

@@ -104,7 +104,7 @@ func (c curve) draw() g.Node {
 // numberTable is a table of numbers; the first cell of a row names it.
 func numberTable(label string, head []string, rows [][]string) g.Node {
 	return h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", label), h.TabIndex("0"), h.Table(
-		h.THead(h.Tr(g.Map(head, func(text string) g.Node { return h.Th(h.Scope("col"), g.Text(text)) }))),
+		h.THead(h.Tr(h.Th(h.Scope("col"), g.Text(head[0])), g.Map(head[1:], func(text string) g.Node { return h.Th(h.Scope("col"), h.Class("number"), g.Text(text)) }))),
 		h.TBody(g.Map(rows, func(row []string) g.Node {
 			return h.Tr(h.Th(h.Scope("row"), g.Text(row[0])), g.Map(row[1:], func(text string) g.Node { return h.Td(h.Class("number"), g.Text(text)) }))
 		})),

@@ -162,14 +162,10 @@ func responseCurve(group armDays) g.Node {
 func promptSection(p api.PromptCounts) g.Node {
 	var rows [][]string
 	for _, late := range p.Lateness {
-		what := "Sent later than that"
-		if late.AtMostSeconds != nil {
-			what = "Sent at most " + (time.Duration(*late.AtMostSeconds) * time.Second).String() + " after the target"
-		}
-		rows = append(rows, []string{what, formatCount(late.Prompts)})
+		rows = append(rows, []string{late.Describe(), formatCount(late.Prompts)})
 	}
 	for _, row := range p.Unsent {
-		what := "Not sent, " + string(row.State)
+		what := "not sent, " + string(row.State)
 		if row.Reason != "" {
 			what += ": " + row.Reason
 		}
@@ -180,8 +176,8 @@ func promptSection(p api.PromptCounts) g.Node {
 
 func textSection(t api.TextCounts) g.Node {
 	return progressSection("texts", "Delivery of texts", numberTable("Texts by outcome", []string{"Texts", "Number"}, [][]string{
-		{"Delivered", formatCount(t.Delivered)}, {"Failed", formatCount(t.Failed)}, {"Outcome not known", formatCount(t.Unknown)},
-		{"Canceled before they were sent", formatCount(t.Canceled)}, {"Under way", formatCount(t.Underway)},
+		{"delivered", formatCount(t.Delivered)}, {"failed", formatCount(t.Failed)}, {"outcome not known", formatCount(t.Unknown)},
+		{"canceled before they were sent", formatCount(t.Canceled)}, {"under way", formatCount(t.Underway)},
 	}))
 }
 
@@ -200,9 +196,9 @@ func availabilitySection(d api.DecisionCounts) g.Node {
 	if d.Points == 0 {
 		return nil
 	}
-	rows := [][]string{{"Available", formatCount(d.Available)}}
+	rows := [][]string{{"available", formatCount(d.Available)}}
 	for _, row := range d.Unavailable {
-		rows = append(rows, []string{"Not available: " + row.Reason, formatCount(row.Points)})
+		rows = append(rows, []string{"not available: " + row.Reason, formatCount(row.Points)})
 	}
 	return progressSection("availability", "Decision points", numberTable("Decision points by availability", []string{"People were", "Decision points"}, rows))
 }
