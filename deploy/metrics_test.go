@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	goparser "go/parser"
@@ -114,32 +115,30 @@ func (k knownMetrics) check(expression string) error {
 		return fmt.Errorf("%s: %w", expression, err)
 	}
 	var allowed []string
+	var problems []error
 	anyLabel := false
 	parser.Inspect(parsed, func(node parser.Node, _ []parser.Node) error {
-		selector, ok := node.(*parser.VectorSelector)
-		if !ok || err != nil {
-			return nil
+		if selector, ok := node.(*parser.VectorSelector); ok {
+			metric, has := k[selector.Name]
+			if !has {
+				problems = append(problems, fmt.Errorf("%s: no role has the metric %q", expression, selector.Name))
+			}
+			allowed, anyLabel = append(allowed, metric.labels...), anyLabel || metric.labels == nil
+			problems = append(problems, checkLabels(selector.LabelMatchers, metric.labels, expression))
 		}
-		metric, has := k[selector.Name]
-		if !has {
-			err = fmt.Errorf("%s: no role has the metric %q", expression, selector.Name)
-			return nil
-		}
-		allowed, anyLabel = append(allowed, metric.labels...), anyLabel || metric.labels == nil
-		err = checkLabels(selector.LabelMatchers, metric.labels, expression)
 		return nil
 	})
 	parser.Inspect(parsed, func(node parser.Node, _ []parser.Node) error {
-		if sum, ok := node.(*parser.AggregateExpr); ok && err == nil && !anyLabel {
+		if sum, ok := node.(*parser.AggregateExpr); ok && !anyLabel {
 			for _, name := range sum.Grouping {
 				if !slices.Contains(slices.Concat(allowed, scraped), name) {
-					err = fmt.Errorf("%s: its metrics have no label %q", expression, name)
+					problems = append(problems, fmt.Errorf("%s: its metrics have no label %q", expression, name))
 				}
 			}
 		}
 		return nil
 	})
-	return err
+	return errors.Join(problems...)
 }
 
 func checkLabels(matchers []*labels.Matcher, names []string, expression string) error {
