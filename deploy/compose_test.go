@@ -30,7 +30,7 @@ func filled() types.Mapping {
 	}
 }
 
-func load(t *testing.T, env types.Mapping) (*types.Project, error) {
+func load(t *testing.T, env types.Mapping, profiles ...string) (*types.Project, error) {
 	t.Helper()
 	content, err := os.ReadFile(composeFile)
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func load(t *testing.T, env types.Mapping) (*types.Project, error) {
 		WorkingDir:  "..",
 		ConfigFiles: []types.ConfigFile{{Filename: composeFile, Content: content}},
 		Environment: env,
-	})
+	}, loader.WithProfiles(profiles))
 }
 
 func project(t *testing.T) *types.Project {
@@ -85,14 +85,7 @@ func TestComposeConfiguresTheRoles(t *testing.T) {
 			service, err := p.GetService(string(role))
 			require.NoError(t, err)
 			require.Equal(t, types.ShellCommand{string(role)}, service.Command)
-			known := variables(t)
-			var environ []string
-			for name, value := range service.Environment {
-				require.Contains(t, known, name)
-				require.NotNil(t, value, name)
-				environ = append(environ, name+"="+*value)
-			}
-			cfg, err := config.Load(environ, nil)
+			cfg, err := config.Load(environOf(t, service), nil)
 			require.NoError(t, err)
 			require.NoError(t, cfg.Validate(role))
 			require.Equal(t, "temporal:7233", cfg.Temporal.Address)
@@ -101,8 +94,34 @@ func TestComposeConfiguresTheRoles(t *testing.T) {
 	}
 }
 
+// environOf returns the environment of a service, of which package config knows
+// every name.
+func environOf(t *testing.T, service types.ServiceConfig) []string {
+	t.Helper()
+	known := variables(t)
+	var environ []string
+	for name, value := range service.Environment {
+		require.Contains(t, known, name)
+		require.NotNil(t, value, name)
+		environ = append(environ, name+"="+*value)
+	}
+	return environ
+}
+
 func TestComposeNamesWhatExists(t *testing.T) {
 	p := project(t)
+	require.Equal(t, map[string]string{"8080": "starter", "8233": "temporal-ui"}, checkServices(t, p))
+	starter, err := p.GetService("starter")
+	require.NoError(t, err)
+	require.Equal(t, ":8080", (*starter.Environment["COACH_HTTP_ADDR"])[len("0.0.0.0"):])
+	require.Equal(t, uint32(8080), starter.Ports[0].Target)
+	require.Contains(t, strings.Join(starter.HealthCheck.Test, " "), ":8080/readyz")
+}
+
+// checkServices checks what each service of a project names, and returns the
+// published ports.
+func checkServices(t *testing.T, p *types.Project) map[string]string {
+	t.Helper()
 	pinned := regexp.MustCompile(`:v?\d+\.\d+[\w.-]*$`)
 	published := map[string]string{}
 	for name, service := range p.Services {
@@ -123,18 +142,14 @@ func TestComposeNamesWhatExists(t *testing.T) {
 		}
 		for _, volume := range service.Volumes {
 			if volume.Type == types.VolumeTypeBind {
-				require.FileExists(t, volume.Source, name)
+				_, err := os.Stat(volume.Source)
+				require.NoError(t, err, name)
 			} else {
 				require.Contains(t, p.Volumes, volume.Source, name)
 			}
 		}
 	}
-	require.Equal(t, map[string]string{"8080": "starter", "8233": "temporal-ui"}, published)
-	starter, err := p.GetService("starter")
-	require.NoError(t, err)
-	require.Equal(t, ":8080", (*starter.Environment["COACH_HTTP_ADDR"])[len("0.0.0.0"):])
-	require.Equal(t, uint32(8080), starter.Ports[0].Target)
-	require.Contains(t, strings.Join(starter.HealthCheck.Test, " "), ":8080/readyz")
+	return published
 }
 
 func TestComposeHasSeveralWorkers(t *testing.T) {

@@ -73,6 +73,8 @@ type handlers struct {
 	studies *study.Resolver
 	// today is read once for all pages that ask at the same time.
 	today *joined[todayRows]
+	// progress is counted once for all who ask of a study at the same time.
+	progress progressReads
 }
 
 // newHandler builds the whole HTTP surface: the API, and the console, which calls
@@ -124,7 +126,7 @@ func (h *handlers) newAPI() http.Handler {
 	doc := router.OpenAPI()
 	h.registerWebhooks(mux, doc)
 	h.registerCodec(mux, doc)
-	allowNull(doc, map[string]string{"State": "pending_prompt", "Round": "given"})
+	allowNull(doc, map[string]string{"State": "pending_prompt", "Round": "given", "StudyProgress": "costs"})
 	documentQuery(doc)
 	h.registerMetrics(mux, doc)
 	h.registerDocument(mux, doc)
@@ -173,6 +175,7 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerDecisions,
 		h.registerStudyExport,
 		h.registerOutgoing,
+		h.registerStudyProgress,
 		h.registerErasures,
 		h.registerAttention,
 		h.registerAlerts,

@@ -45,6 +45,7 @@ type Store interface {
 	Allocations(ctx context.Context, studyID string, after int64, limit int) ([]models.Allocation, error)
 	CheckAllocations(ctx context.Context, studyID string) (models.AllocationCheck, error)
 	Decisions(ctx context.Context, q models.DecisionQuery) ([]models.DecisionOutcome, error)
+	StudyProgress(ctx context.Context, id string, now time.Time) (models.Study, models.StudyProgress, error)
 	ReadStudy(ctx context.Context, id string, now time.Time, fn func(models.Study, models.StudyRows) error) error
 	StudySeed(ctx context.Context, studyID, actor string, now time.Time) ([]byte, error)
 	Participant(ctx context.Context, id string) (models.Participant, error)

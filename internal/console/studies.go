@@ -22,6 +22,7 @@ func (c *Console) registerStudies(mux *http.ServeMux) {
 	c.page(mux, "studies", c.showStudies)
 	c.action(mux, "studies", c.addStudy, c.showStudies)
 	c.page(mux, "studies/{id}", c.showStudy)
+	c.page(mux, "studies/{id}/progress", c.showProgress)
 	c.action(mux, "studies/{id}/state", c.changeStudyState, c.showStudy)
 	c.action(mux, "studies/{id}/settings", c.changeStudySettings, c.showStudy)
 	c.action(mux, "studies/{id}/consent-texts", c.addConsentText, c.showStudy)
@@ -99,7 +100,7 @@ func (*Console) showStudy(v *viewer) (page, error) {
 	return page{title: s.Name, section: "studies", body: []g.Node{
 		h.H1(g.Text(s.Name)),
 		h.P(g.Text(fmt.Sprintf("Study %s is %s. %s", s.ID, s.State, describeStudyState(s.State)))),
-		h.P(h.A(h.Href(Path+"studies"), g.Text("All studies"))),
+		h.P(h.A(h.Href(Path+"studies/"+s.ID+"/progress"), g.Text("Progress")), g.Text(" · "), h.A(h.Href(Path+"studies"), g.Text("All studies"))),
 		g.Iff(canChange, func() g.Node { return stateForms(v, s) }),
 		h.H2(g.Text("Settings")),
 		h.P(g.Text("What the study changes about the installation's configuration. Arms, randomisation and decision points are fixed once people are enrolled.")),

@@ -10,6 +10,7 @@ import (
 	"io"
 	"time"
 
+	"coachline/internal/consort"
 	"coachline/models"
 )
 
@@ -57,7 +58,7 @@ func Write(w io.Writer, in Input) error {
 		}
 	}
 	a.manifest.SchemaSHA256 = a.manifest.Files[0].SHA256
-	counts := &flow{arms: map[string]int64{}}
+	counts := &consort.Flow{}
 	pseudonyms := &names{key: in.Study.PseudonymKey, zones: map[string]*time.Location{}}
 	for _, t := range tables {
 		var rows int64
@@ -78,7 +79,7 @@ func Write(w io.Writer, in Input) error {
 		}
 		a.manifest.Files[len(a.manifest.Files)-1].Rows = &rows
 	}
-	if err := a.add("consort.svg", func(w io.Writer) error { return counts.writeDiagram(w, in.Arms) }); err != nil {
+	if err := a.add("consort.svg", func(w io.Writer) error { return consort.WriteDiagram(w, counts.Steps(in.Arms)) }); err != nil {
 		return err
 	}
 	if err := a.add(ManifestName, func(w io.Writer) error { return writeJSON(w, a.manifest) }); err != nil {

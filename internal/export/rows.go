@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"coachline/internal/consort"
 	"coachline/internal/sheet"
 	"coachline/models"
 )
@@ -160,7 +161,7 @@ func toNumber(yes bool) int {
 }
 
 // writeRows writes the rows of each table.
-func (w *tableWriter) writeRows(rows models.StudyRows, flow *flow) error {
+func (w *tableWriter) writeRows(rows models.StudyRows, flow *consort.Flow) error {
 	switch w.table.name {
 	case peopleTable:
 		return rows.People(func(p models.StudyPerson) error { return w.writePerson(p, flow) })
@@ -182,14 +183,23 @@ func (w *tableWriter) writeRows(rows models.StudyRows, flow *flow) error {
 	case costsTable:
 		return rows.Costs(w.writeCost)
 	case consortTable:
-		return flow.each(w.arms, func(step string, people int64) error { return w.write("", step, people) })
+		return w.writeFlow(flow)
 	default:
 		return fmt.Errorf("table %s has no rows", w.table.name)
 	}
 }
 
-func (w *tableWriter) writePerson(p models.StudyPerson, flow *flow) error {
-	flow.add(p)
+func (w *tableWriter) writeFlow(flow *consort.Flow) error {
+	for _, step := range flow.Steps(w.arms) {
+		if err := w.write("", step.Name, step.People); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *tableWriter) writePerson(p models.StudyPerson, flow *consort.Flow) error {
+	flow.Add(p, 1)
 	return w.write(p.Timezone, w.names.of(peopleTable, p.ID), string(p.Status), string(p.Mode), p.Locale, p.Timezone, p.ZoneAssumed,
 		string(p.Channel), p.Tester, p.Withdrew, p.Arm, p.EnrolledAt, p.RemovedAt)
 }

@@ -197,11 +197,11 @@ var tables = []table{
 		{name: "micros", kind: kindWhole, description: "Millionths of the currency; empty where no price was known"},
 		{name: "currency", kind: kindText, description: "Currency"},
 	}},
-	consort,
+	consortFigures,
 }
 
-// consort holds the figures of the CONSORT diagram.
-var consort = table{consortTable, "Figures of the CONSORT diagram, without testers", []column{
+// consortFigures holds the figures of the CONSORT diagram.
+var consortFigures = table{consortTable, "Figures of the CONSORT diagram, without testers", []column{
 	{name: "step", kind: kindText, description: "Step of the diagram"},
 	{name: "people", kind: kindWhole, description: "Number of people"},
 }}

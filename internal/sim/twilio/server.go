@@ -46,6 +46,8 @@ type Config struct {
 	ParticipantsURL string
 	// APIToken is shown to ParticipantsURL, and to no page.
 	APIToken string
+	// Hosts are names, in lower case, that requests may be for beside this machine's.
+	Hosts []string
 	// Dir keeps phones and texts over a restart, in a file that holds them in
 	// the clear; empty keeps them in memory.
 	Dir string
@@ -144,7 +146,7 @@ func (s *Server) Close() error {
 // Handler serves the phone network under /2010-04-01/ and /sim/, the scripted
 // model under /v1/, and /version. It has no protection but what Twilio's and
 // OpenAI's have, and refuses requests for foreign hosts: serve it on a loopback
-// address only.
+// address or in a network of one's own only.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	const messages = "/2010-04-01/Accounts/{sid}/Messages"
@@ -175,5 +177,5 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /sim/faults", s.listFaults)
 	mux.Handle("POST /sim/faults", local.Handler(http.HandlerFunc(s.armFault)))
 	mux.Handle("DELETE /sim/faults", local.Handler(http.HandlerFunc(s.clearFaults)))
-	return onlyLoopbackHosts(mux)
+	return onlyKnownHosts(s.cfg.Hosts, mux)
 }
