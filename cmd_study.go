@@ -20,7 +20,7 @@ import (
 func (p *program) studyCommand() *cobra.Command {
 	return groupCommand("study", "Studies: settings, consent texts, states", p.studyList(),
 		p.onStudy("show", "Print a study", (*cli.Commands).ShowStudy), p.studyAdd(), p.studyChange(),
-		p.onStudy("consent-texts", "Print the consent texts of a study", (*cli.Commands).ListConsentTexts), p.consentTextAdd(), p.studyConsent(), p.studyWithdraw(), p.studyRehearse(), p.studyExport(),
+		p.onStudy("consent-texts", "Print the consent texts of a study", (*cli.Commands).ListConsentTexts), p.consentTextAdd(), p.studyConsent(), p.studyWithdraw(), p.onStudy("joins", "Print who asked to join a study by keyword or form", (*cli.Commands).ListJoins), p.studyRehearse(), p.studyExport(),
 		p.onStudy("progress", "Print how a study goes: recruitment, retention, answers, delivery, costs", (*cli.Commands).ShowStudyProgress),
 		p.onStudy("allocations", "Print the record of a study's allocations", (*cli.Commands).ListAllocations), p.studyAllocate(), p.studyVerify(),
 		p.onStudy("seed", "Print the seed of a study's allocations; the reading is audited", (*cli.Commands).ShowStudySeed))

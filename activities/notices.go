@@ -21,6 +21,8 @@ type FrontStore interface {
 	// comes back as sending.
 	CheckHint(ctx context.Context, id string, now time.Time) (models.OutboxStatus, error)
 	SettleHint(ctx context.Context, r models.HintResult) error
+	// HintText is of what a hint is made.
+	HintText(ctx context.Context, id string) (models.HintText, error)
 	// ReaderOf returns locale, study and arm of the participant who sent a text.
 	ReaderOf(ctx context.Context, inboundID int64) (models.Participant, error)
 	QueueLimitNotice(ctx context.Context, n models.LimitNotice) (string, error)
@@ -70,12 +72,13 @@ type NoticeActivities struct {
 	Now        func() time.Time
 }
 
-// SendHint sends the day's hint to a stranger and returns where it stands. It
+// SendHint sends the day's hint to a stranger, or a text to a person who wants to
+// join a study, and returns where it stands. It
 // goes out at most once: an attempt of unknown result ends it, and only a refusal
 // by the carrier is tried again. Safe to retry.
 func (f *NoticeActivities) SendHint(ctx context.Context, in models.SendHintInput) (models.OutboxStatus, error) {
 	defer startHeartbeat(ctx)()
-	body, err := f.render(prompts.UnknownSender, f.Locale, f.AlertsTeam)
+	body, sender, err := f.hintText(ctx, in.HintID)
 	if err != nil {
 		return "", err
 	}
@@ -87,7 +90,7 @@ func (f *NoticeActivities) SendHint(ctx context.Context, in models.SendHintInput
 		return claim.Status, nil
 	}
 	receipt, sendErr := f.Carrier.Send(ctx, models.SMS{
-		OutboxID: in.HintID, To: claim.To, Body: body, ValidFor: models.FixedTextValidity, BeforeWrite: f.checkHint(in.HintID),
+		OutboxID: in.HintID, To: claim.To, Body: body, Sender: sender, ValidFor: models.FixedTextValidity, BeforeWrite: f.checkHint(in.HintID),
 	})
 	if errors.Is(sendErr, errNotToBeWritten) {
 		return models.OutboxCanceled, nil
@@ -104,6 +107,36 @@ func (f *NoticeActivities) SendHint(ctx context.Context, in models.SendHintInput
 			temporal.ApplicationErrorOptions{Cause: sendErr})
 	}
 	return result.Status, nil
+}
+
+// hintText returns the wording of a hint and from which number it goes. What a person
+// who wants to join gets is as their study has it.
+func (f *NoticeActivities) hintText(ctx context.Context, id string) (string, models.Sender, error) {
+	of, err := f.Store.HintText(ctx, id)
+	if err != nil {
+		return "", models.Sender{}, toTemporalError(err)
+	}
+	if of.Purpose == models.HintUnknown {
+		text, err := f.render(prompts.UnknownSender, f.Locale, f.AlertsTeam)
+		return text, models.Sender{}, err
+	}
+	settings, err := f.Studies.Resolve(ctx, of.StudyID, "")
+	if err != nil {
+		return "", models.Sender{}, err
+	}
+	library, programme := settings.Texts(f.Prompts, f.Programme)
+	name := hintNames[of.Purpose]
+	text, err := library.Fixed(name, of.Locale, prompts.FixedData{Programme: programme, About: of.About, Link: of.Link, Consent: of.Consent})
+	if err != nil {
+		return "", models.Sender{}, fmt.Errorf("rendering text %s: %w", name, err)
+	}
+	return segments.Smart(text), settings.Sender, nil
+}
+
+// hintNames are the texts to people who have asked to join and not agreed yet. No
+// person of the team is alerted of what such a person writes.
+var hintNames = map[models.HintPurpose]prompts.Name{
+	models.HintJoin: prompts.JoinRequest, models.HintJoinAgain: prompts.JoinAgain, models.HintHelp: prompts.Help, models.HintCrisis: prompts.Crisis,
 }
 
 // checkHint asks before a hint is written whether it may still go. A check that

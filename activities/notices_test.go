@@ -26,6 +26,7 @@ type noticeStore struct {
 	intent  models.Intent
 	row     string
 	locale  string
+	hint    models.HintText
 	// check is where the hint stands before it is written; empty is sending.
 	check    models.OutboxStatus
 	checkErr error
@@ -46,6 +47,10 @@ func (d *noticeStore) CheckHint(context.Context, string, time.Time) (models.Outb
 func (d *noticeStore) SettleHint(_ context.Context, r models.HintResult) error {
 	d.results = append(d.results, r)
 	return nil
+}
+
+func (d *noticeStore) HintText(context.Context, string) (models.HintText, error) {
+	return d.hint, nil
 }
 
 func (d *noticeStore) QueueLimitNotice(_ context.Context, n models.LimitNotice) (string, error) {
@@ -198,5 +203,33 @@ func TestNoticeActivitiesHeartbeat(t *testing.T) {
 	require.Len(t, starts, 5)
 	for _, start := range starts {
 		require.Equal(t, "\tdefer startHeartbeat(ctx)()", start[2], start[1])
+	}
+}
+
+// What a person who wants to join gets is their study's, in the consent's language.
+func TestJoinTexts(t *testing.T) {
+	for name, c := range map[string]struct {
+		hint models.HintText
+		want []string
+	}{
+		"asks with a link": {
+			models.HintText{Purpose: models.HintJoin, Locale: "en", About: "Texts about sleep.", Link: "https://example.org/consent"},
+			[]string{"Texts about sleep.", "Msg & data rates may apply", "https://example.org/consent", "Reply YES", "STOP", "HELP"},
+		},
+		"asks with the text":   {models.HintText{Purpose: models.HintJoin, Locale: "de", About: "SMS zum Schlaf.", Consent: "Du willigst ein."}, []string{"SMS zum Schlaf.", "Du willigst ein.", "Antworte JA", "STOP"}},
+		"asks for a plain yes": {models.HintText{Purpose: models.HintJoinAgain, Locale: "fr"}, []string{"OUI", "STOP"}},
+		"help":                 {models.HintText{Purpose: models.HintHelp, Locale: "en"}, []string{"STOP"}},
+		"crisis":               {models.HintText{Purpose: models.HintCrisis, Locale: "en"}, []string{"988"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, w := &noticeStore{claim: models.HintClaim{To: "+15550001", Post: true}, hint: c.hint}, &hintCarrier{}
+			status, err := newFront(t, d, w).SendHint(t.Context(), models.SendHintInput{HintID: "hint-join-1-join-1"})
+			require.NoError(t, err)
+			require.Equal(t, models.OutboxQueued, status)
+			require.Len(t, w.sent, 1)
+			for _, part := range c.want {
+				require.Contains(t, w.sent[0].Body, part)
+			}
+		})
 	}
 }

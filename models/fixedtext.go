@@ -17,6 +17,10 @@ type Hint struct {
 	ToldAt      *time.Time // when Temporal was told to send it
 	ProviderSID string
 	UpdatedAt   time.Time
+	// JoinID and Purpose are of a text to a person who wants to join a study; empty
+	// for the hint to a stranger.
+	JoinID  string
+	Purpose HintPurpose
 }
 
 // HintClaim is the answer to "may I send this hint now?".

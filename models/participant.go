@@ -277,6 +277,8 @@ type AcceptedInbound struct {
 	NoticeID int64
 	// HintID is the hint to a stranger that is to be sent; empty for none.
 	HintID string
+	// Enrolled: the text enrolled its sender, whose workflow is to be started.
+	Enrolled bool
 	// AlarmID is the alarm that the text raised; empty for none.
 	AlarmID string
 	// Loop is why this text had its sender muted.

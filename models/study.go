@@ -96,6 +96,8 @@ type StudySettings struct {
 	RequireConsent bool `json:"require_consent,omitempty"`
 	// CloseOut is sent to each person who is coached when the study is closed.
 	CloseOut string `json:"close_out,omitempty"`
+	// Join are the keywords by which people join by text, one for each language.
+	Join []StudyJoin `json:"join,omitempty"`
 	StudyOverlay
 	Arms []StudyArm `json:"arms,omitempty"`
 	// Randomisation says how arms are allocated; required where there are arms.
@@ -247,6 +249,9 @@ func (s Study) ReadSettings() (StudySettings, error) {
 func (s StudySettings) Check() error {
 	if s.From != "" && s.MessagingService != "" {
 		return BadField("from", "must be empty where messaging_service is set")
+	}
+	if err := s.checkJoin(); err != nil {
+		return err
 	}
 	if err := s.checkArms(); err != nil {
 		return err

@@ -23,7 +23,7 @@ func fixedNames(t *testing.T) []prompts.Name {
 			names = append(names, name)
 		}
 	}
-	require.Len(t, names, 16)
+	require.Len(t, names, 18)
 	return names
 }
 

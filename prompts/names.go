@@ -56,6 +56,10 @@ const (
 	// whether the number is another person's.
 	AskUnclear     Name = "ask_unclear"
 	AskWrongNumber Name = "ask_wrong_number"
+	// JoinRequest asks a person who wants to join a study for their consent,
+	// JoinAgain once more for a plain yes.
+	JoinRequest Name = "join_request"
+	JoinAgain   Name = "join_again"
 	// HabitFallback is the habit prompt without a model for a participant of whom
 	// nothing is known, or who is addressed in another language than English.
 	HabitFallback Name = "habit_fallback"
@@ -70,6 +74,9 @@ type FixedData struct {
 	// TeamAlerted is true when a person of the team is alerted of the text that
 	// this one answers. Texts that say so ask for it first.
 	TeamAlerted bool
+	// About says what the programme is, Link is the address of the consent text, and
+	// Consent the text itself where there is none; of JoinRequest only.
+	About, Link, Consent string
 }
 
 // PersonaData fills persona, modes and tasks. It names no person: these texts
@@ -140,7 +147,7 @@ type entry struct {
 
 func catalogue() map[Name]entry {
 	persona := []any{PersonaData{Programme: "Sample", Tools: SampleTools()}, PersonaData{}}
-	fixed := entry{audience: toolless, fixed: true, samples: []any{FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true}, FixedData{}}}
+	fixed := entry{audience: toolless, fixed: true, samples: []any{FixedData{Programme: "Sample", Name: "Ada", TeamAlerted: true, About: "Sample.", Link: "https://example.org/c"}, FixedData{}}}
 	status := []any{
 		StatusData{Mode: models.ModeIntake, Missing: []string{"habit_domain", "prompt_anchor"}, Tools: SampleTools()},
 		StatusData{Mode: models.ModeFeedback, Missing: []string{"habit_domain"}},
@@ -180,6 +187,8 @@ func catalogue() map[Name]entry {
 		TooManyTexts:       fixed,
 		AskUnclear:         fixed,
 		AskWrongNumber:     fixed,
+		JoinRequest:        fixed,
+		JoinAgain:          fixed,
 		HabitFallback:      fixed,
 	}
 	for _, name := range stageNames() {

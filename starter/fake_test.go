@@ -247,6 +247,8 @@ func (m *fakeStore) Holds(context.Context, models.HoldQuery) ([]models.Hold, err
 	return nil, m.down
 }
 
+func (m *fakeStore) ExpireJoins(context.Context, time.Time, int) error { return m.down }
+
 func (m *fakeStore) PendingHints(_ context.Context, before time.Time, limit int) ([]models.Hint, error) {
 	defer m.enter()()
 	var out []models.Hint

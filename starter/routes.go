@@ -172,6 +172,7 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerCohorts,
 		h.registerStudies,
 		h.registerAllocations,
+		h.registerJoins,
 		h.registerDecisions,
 		h.registerStudyExport,
 		h.registerOutgoing,

@@ -41,6 +41,8 @@ type Store interface {
 	AddConsentText(ctx context.Context, text models.ConsentText) (models.ConsentText, error)
 	StudyConsents(ctx context.Context, participantID string) ([]models.StudyConsent, error)
 	RecordStudyConsent(ctx context.Context, row models.StudyConsent, now time.Time) (models.StudyConsent, error)
+	RequestJoin(ctx context.Context, r models.JoinRequest) (string, error)
+	Joins(ctx context.Context, studyID string, limit int) ([]models.JoinRow, map[models.JoinState]int64, error)
 	Allocate(ctx context.Context, in models.AllocationRequest) (models.Allocation, error)
 	Allocations(ctx context.Context, studyID string, after int64, limit int) ([]models.Allocation, error)
 	CheckAllocations(ctx context.Context, studyID string) (models.AllocationCheck, error)

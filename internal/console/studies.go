@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	g "maragu.dev/gomponents"
@@ -92,6 +93,10 @@ func (*Console) showStudy(v *viewer) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
+	joins, err := get[api.JoinList](v, studyAPI(v)+"/joins", nil)
+	if err != nil {
+		return page{}, err
+	}
 	settings, err := json.MarshalIndent(s.Settings, "", "  ")
 	if err != nil {
 		return page{}, err
@@ -113,7 +118,31 @@ func (*Console) showStudy(v *viewer) (page, error) {
 				h.P(h.Class("prewrap"), g.Text(text.Body)))
 		}),
 		g.Iff(canChange, func() g.Node { return consentTextForm(v, s) }),
+		joinsTable(joins),
 	}}, nil
+}
+
+// joinsTable shows who asked to join by keyword or form; nothing where there is none.
+func joinsTable(list api.JoinList) g.Node {
+	if len(list.Joins) == 0 {
+		return nil
+	}
+	return g.Group{
+		h.H2(g.Text("Joins by keyword or form")),
+		h.P(g.Text(fmt.Sprintf("%d wait for a yes, %d are enrolled, %d did not answer, %d declined, %d were refused.", list.Counts[string(models.JoinPending)],
+			list.Counts[string(models.JoinEnrolled)], list.Counts[string(models.JoinExpired)], list.Counts[string(models.JoinDeclined)], list.Counts[string(models.JoinRefused)]))),
+		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Joins"), h.TabIndex("0"), h.Table(
+			h.THead(h.Tr(g.Map([]string{"Asked", "State", "Reason", "By", "Language", "Delivery", "Participant"}, func(label string) g.Node { return h.Th(h.Scope("col"), g.Text(label)) }))),
+			h.TBody(g.Map(list.Joins, func(j api.Join) g.Node {
+				person := g.Node(g.Text("–"))
+				if j.ParticipantID != "" {
+					person = h.A(h.Href(Path+"people/"+j.ParticipantID), g.Text(j.ParticipantID))
+				}
+				return h.Tr(h.Td(instantOf(&j.CreatedAt, time.UTC)), h.Td(g.Text(string(j.State))), h.Td(g.Text(j.Reason)), h.Td(g.Text(strings.TrimSpace(string(j.Method)+" "+j.Keyword))),
+					h.Td(g.Text(j.Locale)), h.Td(g.Text(strings.TrimSpace(string(j.Delivery)+" "+j.ErrorCode))), h.Td(person))
+			})),
+		)),
+	}
 }
 
 func describeStudyState(s models.StudyState) string {

@@ -57,6 +57,7 @@ func sealedTables() []sealedTable {
 			Name: "audit", Key: []string{"id"}, Row: []string{"participant_id", "actor", "action", "at"}, Blank: "participant_id",
 			Texts: []string{"reason", "change"},
 		},
+		{Name: "joins", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"phone"}},
 		{Name: "former_phones", Key: []string{"id"}, Row: []string{"participant_id", "until_at"}, Texts: []string{"phone"}},
 		{Name: "holds", Key: []string{"id"}, Row: []string{"scope", "created_at"}, Texts: []string{"reason"}},
 		{Name: "alarms", Key: []string{"id"}, Row: []string{"id"}, Texts: []string{"note"}},

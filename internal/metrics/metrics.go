@@ -54,11 +54,16 @@ func New(cfg Config) (*Metrics, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the exporter of Temporal's metrics: %w", err)
 	}
-	factory := promauto.With(registry)
+	m := newOwn(promauto.With(registry))
+	m.registry, m.logger, m.temporal = registry, cfg.Logger, handler
+	return m, nil
+}
+
+// newOwn registers the metrics that this package counts.
+func newOwn(factory promauto.Factory) *Metrics {
 	return &Metrics{
-		registry: registry, logger: cfg.Logger, temporal: handler,
 		front: newFront(factory), turn: newTurn(factory), talk: newTalk(factory), post: newPost(factory), studies: newStudies(factory), webhooks: newWebhooks(factory),
-	}, nil
+	}
 }
 
 // Temporal is what a Temporal client or worker reports its own metrics to, and

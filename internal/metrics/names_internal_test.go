@@ -55,8 +55,7 @@ var described = regexp.MustCompile(`fqName: "([^"]+)".*variableLabels: \{([^}]*)
 // TestMetricNames holds the name, kind and labels of every metric of ours.
 func TestMetricNames(t *testing.T) {
 	recorded := &recorder{}
-	factory := promauto.With(recorded)
-	_, _, _, _, _ = newFront(factory), newTurn(factory), newTalk(factory), newPost(factory), newStudies(factory)
+	_ = newOwn(promauto.With(recorded))
 	var lines []string
 	add := func(c prometheus.Collector, kind string) {
 		found := make(chan *prometheus.Desc, 100)

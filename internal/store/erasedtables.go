@@ -47,6 +47,7 @@ var erasedTables = []erasedTable{
 		// The carrier's ids go when it has deleted the messages.
 		set: map[string]string{"provider_sid": "CASE WHEN channel = '' THEN provider_sid ELSE '" + erasedSID + "' || id END"},
 	},
+	{name: "joins", of: ofParticipant, empty: []string{"phone", "phone_index", "locale", "timezone"}},
 	{name: "outbox", of: ofParticipant, empty: []string{"body"}},
 	{name: "consents", of: ofParticipant, empty: []string{"text", "phone_index"}},
 	{name: "steps", of: ofTurn, empty: []string{"text", "calls", "trace"}},

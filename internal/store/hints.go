@@ -20,6 +20,7 @@ const (
 	hintStale    = "stale"
 	hintOptedOut = string(models.StatusOptedOut)
 	hintEnrolled = "enrolled"
+	hintEnded    = "join_ended"
 )
 
 // indexDigits of the sender's blind index tell senders apart in a hint's id.
@@ -84,15 +85,14 @@ func (s *Store) ClaimHint(ctx context.Context, id string, now time.Time) (models
 		if err := forUpdate(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
 		}
-		var in models.Inbound
-		if err := tx.Where("id = ?", row.InboundID).Take(&in).Error; err != nil {
+		to, err := readerOfHint(tx, row)
+		if err != nil {
 			return err
 		}
-		var err error
-		if row.Status, row.ErrorCode, err = hintStatus(tx, row, in, now); err != nil {
+		if row.Status, row.ErrorCode, err = hintStatus(tx, row, to, now); err != nil {
 			return err
 		}
-		claim = models.HintClaim{To: in.From, Post: row.Status == models.OutboxSending, Status: row.Status}
+		claim = models.HintClaim{To: to.phone, Post: row.Status == models.OutboxSending, Status: row.Status}
 		row.UpdatedAt = now
 		return tx.Select("status", "error_code", "updated_at").UpdateColumns(&row).Error
 	})
@@ -103,7 +103,7 @@ func (s *Store) ClaimHint(ctx context.Context, id string, now time.Time) (models
 }
 
 // hintStatus returns where a claimed hint stands; only sending is posted.
-func hintStatus(tx *gorm.DB, row models.Hint, in models.Inbound, now time.Time) (models.OutboxStatus, string, error) {
+func hintStatus(tx *gorm.DB, row models.Hint, to hintReader, now time.Time) (models.OutboxStatus, string, error) {
 	if row.Status == models.OutboxSending {
 		return models.OutboxUnknown, "", nil
 	}
@@ -113,24 +113,46 @@ func hintStatus(tx *gorm.DB, row models.Hint, in models.Inbound, now time.Time) 
 	if now.Sub(row.CreatedAt) > models.FixedTextValidity {
 		return models.OutboxCanceled, hintStale, nil
 	}
-	refusal, err := hintRefusal(tx, in)
+	refusal, err := hintRefusal(tx, to)
 	if err != nil || refusal != "" {
 		return models.OutboxCanceled, refusal, err
 	}
 	return models.OutboxSending, "", nil
 }
 
-// hintRefusal names what forbids a hint to the sender of a text, or returns
-// nothing.
-func hintRefusal(tx *gorm.DB, in models.Inbound) (string, error) {
+// hintReader is the person whom a hint is for. ended: the join that it belongs to is
+// over.
+type hintReader struct {
+	phone, index string
+	ended        bool
+}
+
+// readerOfHint returns whom a hint is for: the number of its join, else the sender of
+// the text that it answers.
+func readerOfHint(tx *gorm.DB, row models.Hint) (hintReader, error) {
+	if row.JoinID != "" {
+		var join models.Join
+		err := tx.Where("id = ?", row.JoinID).Take(&join).Error
+		return hintReader{phone: join.Phone, index: join.PhoneIndex, ended: join.State != models.JoinPending}, err
+	}
+	var in models.Inbound
+	err := tx.Where("id = ?", row.InboundID).Take(&in).Error
+	return hintReader{phone: in.From, index: in.FromIndex}, err
+}
+
+// hintRefusal names what forbids a hint to a person, or returns nothing.
+func hintRefusal(tx *gorm.DB, to hintReader) (string, error) {
 	var people int64
-	err := tx.Model(&models.Participant{}).Where("phone_index = ? AND removed_at IS NULL", in.FromIndex).Count(&people).Error
+	err := tx.Model(&models.Participant{}).Where("phone_index = ? AND removed_at IS NULL", to.index).Count(&people).Error
 	if err != nil || people > 0 {
 		return hintEnrolled, err
 	}
-	newest, err := consentOfPhone(tx, in.FromIndex)
+	newest, err := consentOfPhone(tx, to.index)
 	if err != nil || newest.Action == models.ConsentOptOut {
 		return hintOptedOut, err
+	}
+	if to.ended {
+		return hintEnded, nil
 	}
 	return "", nil
 }
@@ -145,11 +167,11 @@ func (s *Store) CheckHint(ctx context.Context, id string, now time.Time) (models
 		if err := forUpdate(tx).Where("id = ?", id).Take(&row).Error; err != nil {
 			return err
 		}
-		var in models.Inbound
-		if err := tx.Where("id = ?", row.InboundID).Take(&in).Error; err != nil {
+		to, err := readerOfHint(tx, row)
+		if err != nil {
 			return err
 		}
-		refusal, err := hintRefusal(tx, in)
+		refusal, err := hintRefusal(tx, to)
 		if err != nil || refusal == "" || row.Status != models.OutboxSending {
 			return err
 		}

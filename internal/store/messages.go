@@ -193,6 +193,9 @@ func tellOfText(tx *gorm.DB, kind models.NoticeKind, in models.Inbound) (int64, 
 
 func (s *Store) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
 	in.Gate = models.GateStranger
+	if out, isJoin, err := s.acceptJoin(tx, in); isJoin || err != nil {
+		return out, err
+	}
 	if err := tx.Create(&in).Error; err != nil {
 		return models.AcceptedInbound{}, err
 	}

@@ -77,6 +77,9 @@ func checkStudy(study models.Study, settings models.StudySettings) error {
 	if study.StartsAt != nil && study.EndsAt != nil && !study.EndsAt.After(*study.StartsAt) {
 		return models.BadField("ends_at", "must be after starts_at")
 	}
+	if err := checkKeywords(settings); err != nil {
+		return err
+	}
 	return settings.Check()
 }
 
@@ -181,6 +184,9 @@ func checkStudyChange(tx *gorm.DB, old, next models.Study) error {
 			return models.BadField("settings", "cannot change in a study that is %s", old.State)
 		}
 	}
+	if err := checkJoins(tx, next, settings); err != nil {
+		return err
+	}
 	before, err := old.ReadSettings()
 	if err != nil || sameDesign(before, settings) {
 		return err
@@ -274,7 +280,11 @@ func checkConsentText(tx *gorm.DB, row models.StudyConsent) error {
 func (s *Store) AddConsentText(ctx context.Context, text models.ConsentText) (models.ConsentText, error) {
 	text.CreatedAt = instant(text.CreatedAt)
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		if err := forUpdate(tx).Where("id = ?", text.StudyID).Take(&models.Study{}).Error; err != nil {
+		var study models.Study
+		if err := forUpdate(tx).Where("id = ?", text.StudyID).Take(&study).Error; err != nil {
+			return err
+		}
+		if err := checkShown(study, text); err != nil {
 			return err
 		}
 		var newest []int

@@ -39,6 +39,8 @@ type Store interface {
 	// PendingHints lists hints that Temporal was not told of, oldest first.
 	PendingHints(ctx context.Context, createdBefore time.Time, limit int) ([]models.Hint, error)
 	HintTold(ctx context.Context, id string, at time.Time) error
+	// ExpireJoins ends joins that no yes came to in time.
+	ExpireJoins(ctx context.Context, now time.Time, limit int) error
 	// PendingAlarms lists alarms that Temporal was not told of, oldest first.
 	PendingAlarms(ctx context.Context, createdBefore time.Time, limit int) ([]models.Alert, error)
 	// UnacknowledgedAlarms lists alarms raised before an instant that no operator has

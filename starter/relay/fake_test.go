@@ -100,6 +100,8 @@ func (m *rows) ResumedMessages(_ context.Context, noticeID int64) ([]models.Inbo
 	return []models.InboxItem{{MessageID: 100 + noticeID, Seq: 1}}, m.down
 }
 
+func (m *rows) ExpireJoins(context.Context, time.Time, int) error { return m.down }
+
 func (m *rows) PendingHints(_ context.Context, before time.Time, limit int) ([]models.Hint, error) {
 	defer m.enter()()
 	var out []models.Hint

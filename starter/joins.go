@@ -1,0 +1,85 @@
+package starter
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/models"
+)
+
+const joinsPath = studyPath + "/joins"
+
+type newJoinRequest struct {
+	ID   string `path:"id" maxLength:"40" doc:"Id of a study."`
+	Body api.NewJoin
+}
+
+func (h *handlers) registerJoins(router huma.API) {
+	register(router, route{method: http.MethodGet, path: joinsPath, id: "list-joins", needs: auth.StudyRead,
+		summary: "The newest requests to join a study by keyword or form", errors: []int{http.StatusNotFound}}, h.listJoins)
+	register(router, route{method: http.MethodPost, path: joinsPath, id: "request-join", needs: auth.ParticipantEnrol,
+		summary: "Ask a person who filled in a form for their consent by text", status: http.StatusAccepted,
+		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.requestJoin)
+}
+
+// requestJoin answers alike where the number is enrolled, has opted out or was asked
+// before, so that a form tells nothing about numbers.
+func (h *handlers) requestJoin(ctx context.Context, in *newJoinRequest) (*answer[struct{}], error) {
+	phone, err := h.parsePhone(in.Body.Phone)
+	if err != nil {
+		return nil, h.toFailure("asking for a join", err)
+	}
+	if in.Body.Timezone != "" {
+		if err := checkZone(in.Body.Timezone); err != nil {
+			return nil, h.toFailure("asking for a join", err)
+		}
+	}
+	id, err := newRandomID("join-")
+	if err != nil {
+		return nil, h.toFailure("asking for a join", err)
+	}
+	hint, err := h.store.RequestJoin(ctx, models.JoinRequest{
+		ID: id, StudyID: in.ID, Phone: phone, Locale: in.Body.Locale, Timezone: in.Body.Timezone, Actor: actorOf(ctx), Now: h.now(),
+	})
+	if err != nil {
+		return nil, h.studyFailure("asking for a join", err)
+	}
+	if hint != "" {
+		h.relay.LaterHint(hint)
+	}
+	return newAnswer("The person is asked by text unless the number is enrolled, has opted out or was asked before", struct{}{}), nil
+}
+
+func (h *handlers) listJoins(ctx context.Context, in *studyRequest) (*answer[api.JoinList], error) {
+	if _, err := h.store.Study(ctx, in.ID); err != nil {
+		return nil, h.studyFailure("listing joins", err)
+	}
+	rows, counts, err := h.store.Joins(ctx, in.ID, 0)
+	if err != nil {
+		return nil, h.toFailure("listing joins", err)
+	}
+	list := api.JoinList{Counts: map[string]int64{}, Joins: make([]api.Join, len(rows))}
+	for _, state := range models.JoinStates() {
+		list.Counts[string(state)] = counts[state]
+	}
+	for i, row := range rows {
+		list.Joins[i] = toJoin(row)
+	}
+	return newAnswer("", list), nil
+}
+
+func toJoin(row models.JoinRow) api.Join {
+	out := api.Join{
+		ID: row.ID, State: row.State, Reason: row.Reason, Method: row.Method, Keyword: row.Keyword, Locale: row.Locale, Version: row.Version,
+		Delivery: row.Delivery, ErrorCode: row.ErrorCode, ParticipantID: row.ParticipantID, CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(),
+	}
+	if row.EndedAt != nil {
+		at := row.EndedAt.UTC()
+		out.EndedAt = &at
+	}
+	return out
+}
