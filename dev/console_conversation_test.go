@@ -6,6 +6,7 @@ import (
 	"net/http/cookiejar"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-rod/rod/lib/input"
 	"github.com/stretchr/testify/require"
@@ -161,10 +162,26 @@ func expectPause(t *testing.T, c *conversation) {
 	c.Press(input.Enter)
 	c.TabTo("textbox", "Reason (kept in the audit)")
 	c.Type("on holiday")
+	c.Eval(nil, `() => document.getElementById("pause-until").value = "2020-01-01T09:00"`)
+	c.Press(input.Tab)
+	c.ExpectFocus("button", "Show what it does")
 	c.Press(input.Tab)
 	c.ExpectFocus("button", "Pause")
 	c.Press(input.Enter)
+	c.ExpectText("Not done: until: must be in the future")
+	until := time.Now().AddDate(0, 0, 3).Format("2006-01-02") + "T09:00"
+	c.Eval(nil, `until => document.getElementById("pause-until").value = until`, until)
+	c.Click("button", "Show what it does")
+	c.ExpectText("The person is resumed on")
+	c.ExpectAccessible()
+	c.Click("button", "Pause")
 	c.ExpectText("on holiday")
+	c.ExpectText("Paused until")
+	c.ExpectText("pause end") // of the list of what is due
+	agenda := c.browser.Open(t, c.ada.r.table["Console"]+"agenda?span=week", browsertest.View{})
+	agenda.ExpectText("Pauses that end")
+	agenda.ExpectText("Adela")
+	agenda.ExpectAccessible()
 	c.ada.text("are you there?")
 	c.ExpectText("Waiting messages")
 	c.ExpectAccessible()

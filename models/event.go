@@ -24,6 +24,9 @@ const (
 	EventTakenOver   EventKind = "taken_over"
 	EventHandedBack  EventKind = "handed_back"
 	EventCheckInSent EventKind = "check_in_sent"
+	// EventPaused: an operator pauses the participant until At; zero is until they
+	// are resumed.
+	EventPaused EventKind = "paused"
 	// EventSubagentAsk: a tool gives a task away; EventSubagentDone: one ended.
 	EventSubagentAsk  EventKind = "subagent_ask"
 	EventSubagentDone EventKind = "subagent_done"
@@ -38,7 +41,7 @@ type Event struct {
 	// Subagent is the one asked for or ended.
 	Plan TurnPlan `json:"plan,omitzero"`
 	// At: when the carrier took the prompt or check-in; when the newest text
-	// arrived; when the take-over ends.
+	// arrived; when the take-over or the pause ends.
 	At     time.Time `json:"at,omitzero"`
 	Status Status    `json:"status,omitempty"`
 	// Confirm: the person is told of the new status (EventStatus).

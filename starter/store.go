@@ -77,6 +77,7 @@ type Store interface {
 	// What is planned.
 	Agenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaEntry, error)
 	CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaCount, error)
+	EndingPauses(ctx context.Context, q models.AgendaQuery) ([]models.Participant, error)
 	DeliveryReport(ctx context.Context, from, until time.Time) (models.DeliveryReport, error)
 
 	// Imports of cohorts.

@@ -54,7 +54,14 @@ func (p *participant) registerHandlers(ctx workflow.Context) error {
 		workflow.SetQueryHandlerWithOptions(ctx, models.QuerySchedules,
 			func() ([]models.Schedule, error) { return p.state.Schedules, nil },
 			workflow.QueryHandlerOptions{Description: "daily schedules with their next slot"}),
-		p.handleBare(ctx, models.UpdatePause, models.CommandPause, "hold prompts, reminders and replies"),
+		// Older builds ask without an argument, which leaves the request empty.
+		registerUpdate(ctx, p, spec[models.PauseRequest]{
+			name: models.UpdatePause, about: "hold prompts, reminders and replies, until an instant where one is given",
+			command: func(r models.PauseRequest) models.Command {
+				return models.Command{Kind: models.CommandPause, Until: r.Until}
+			},
+			valid: func(models.PauseRequest) error { return nil },
+		}),
 		registerUpdate(ctx, p, spec[models.ResumeRequest]{
 			name: models.UpdateResume, about: "go on with the next slot, answer the texts given",
 			command: func(r models.ResumeRequest) models.Command {
@@ -223,7 +230,7 @@ func (p *participant) sendHelp(ctx workflow.Context) {
 func eventsOf(c models.Command) []models.Event {
 	switch c.Kind {
 	case models.CommandPause:
-		return []models.Event{{Kind: models.EventStatus, Status: models.StatusPaused}}
+		return []models.Event{{Kind: models.EventPaused, At: c.Until}}
 	case models.CommandResume:
 		return []models.Event{{Kind: models.EventStatus, Status: models.StatusActive, Answer: len(c.Items) > 0}}
 	case models.CommandTakeOver:

@@ -110,11 +110,7 @@ func (p *participant) runLoop(ctx workflow.Context) error {
 			}
 		case p.passedDue(ctx) != nil:
 			due := p.popDue(*p.passedDue(ctx))
-			if due.Kind == models.DueTakeOverEnd {
-				p.endTakeOver(ctx)
-				continue
-			}
-			p.handleEvent(ctx, models.Event{Kind: models.EventDue, Due: due})
+			p.handleDue(ctx, due)
 		default:
 			if done, err := p.waitOrEnd(ctx); done {
 				return err

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -122,9 +123,15 @@ func TestVerbs(t *testing.T) {
 			body: `{"name":"Anna"}`, header: `"3"`},
 		{name: "pause", call: "PUT " + path + "/conv_0a1b", result: ann,
 			do: func(ctx context.Context, c *Commands) error {
-				return c.SetStatus(ctx, "conv_0a1b", models.StatusPaused)
+				return c.Pause(ctx, "conv_0a1b", nil)
 			},
 			body: `{"status":"paused"}`},
+		{name: "pause-until", call: "PUT " + path + "/conv_0a1b", result: strings.Replace(ann, `"status":"active"`, `"status":"paused","paused_until":"2026-11-30T09:00:00Z"`, 1),
+			do: func(ctx context.Context, c *Commands) error {
+				until := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
+				return c.Pause(ctx, "conv_0a1b", &until)
+			},
+			body: `{"status":"paused","paused_until":"2026-11-30T09:00:00Z"}`},
 		{name: "mode", call: "POST " + path + "/conv_0a1b/mode", result: `{"target_state":"FEEDBACK","mode":"FEEDBACK"}`,
 			do: func(ctx context.Context, c *Commands) error {
 				return c.SetMode(ctx, "conv_0a1b", models.ModeFeedback, "plan")

@@ -68,6 +68,7 @@ func (c *Console) showPerson(v *viewer) (page, error) {
 	return page{title: nameOf(row), section: "people", follow: follow, body: []g.Node{
 		h.H1(g.Text(nameOf(row))),
 		p.takenOver(),
+		p.pauseLine(),
 		p.standing(),
 		h.Div(h.Class("columns"),
 			h.Div(transcript, p.sendForm(), p.actions()),
