@@ -235,6 +235,7 @@ const (
 	CommandUnenroll CommandKind = "unenroll"
 	CommandTakeOver CommandKind = "take_over"
 	CommandHandBack CommandKind = "hand_back"
+	CommandSchedule CommandKind = "schedule"
 	// CommandCancel is a cancellation request of the Temporal UI or CLI. It
 	// unenrolls, and the row is still to be removed.
 	CommandCancel CommandKind = "cancel"
@@ -261,6 +262,8 @@ type Command struct {
 	// (CommandHandBack).
 	Until  time.Time `json:"until,omitzero"`
 	Answer bool      `json:"answer,omitempty"`
+	// Schedule is what is asked of the schedules (CommandSchedule).
+	Schedule *ScheduleAsk `json:"schedule,omitempty"`
 	// Items are texts to answer (CommandResume, CommandHandBack).
 	Items []InboxItem `json:"items,omitempty"`
 	// Flags and Arm are those of ParticipantChanged.

@@ -95,6 +95,7 @@ func scheduleAsk(args arguments) (models.ScheduleAsk, error) {
 		return ask, nil
 	case models.ScheduleCreate:
 		return createAsk(ask, args)
+	case models.ScheduleReplace, models.ScheduleMove: // operators only
 	}
 	return ask, models.BadField("action", "must be one of create, list, delete")
 }
