@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,10 +18,7 @@ func (p *program) participantCommand() *cobra.Command {
 		p.addCommand(), p.listCommand(), p.updateCommand(),
 		p.onID("show", "Print a participant", (*cli.Commands).Show),
 		p.onID("remove", "Remove a participant: one closing notice, then nothing more", (*cli.Commands).Remove),
-		p.onID("pause", "Hold everything that would be sent", func(c *cli.Commands, ctx context.Context, id string) error {
-			return c.SetStatus(ctx, id, models.StatusPaused)
-		}),
-		p.resumeCommand(),
+		p.pauseCommand(), p.resumeCommand(),
 		p.onID("waiting", "Print messages that came while the participant was paused", (*cli.Commands).Waiting),
 		p.modeCommand(), p.attendCommand(), p.eraseCommand(),
 	)...)
@@ -76,6 +75,33 @@ func (p *program) addCommand() *cobra.Command {
 			return err
 		}
 		return commands.Add(c.Context(), who)
+	}
+	return c
+}
+
+// pauseCommand pauses until an instant, or until the participant is resumed.
+func (p *program) pauseCommand() *cobra.Command {
+	var until string
+	c := &cobra.Command{
+		Use: "pause ID", Short: "Hold everything that would be sent", Args: exactArgs(1),
+		Long: "No prompts, reminders or replies go out. What the person writes waits, and is answered when the pause ends if it is of that day.\n" +
+			"Again with another --until moves the end.",
+	}
+	c.Flags().StringVar(&until, "until", "", "when the person is resumed by themselves: as of coachline hold, at most 366 days away (default until resumed by hand)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var end *time.Time
+		if until != "" {
+			instant, err := parseInstant(until, time.Now())
+			if err != nil {
+				return usageError{fmt.Errorf("--until: %w", err)}
+			}
+			end = &instant
+		}
+		commands, id, err := p.commandsFor(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return commands.Pause(c.Context(), id, end)
 	}
 	return c
 }

@@ -10,6 +10,7 @@ import (
 // StandingStore keeps who writes to a person.
 type StandingStore interface {
 	ExpireTakeOver(ctx context.Context, in models.TakeOverEnd) (until time.Time, err error)
+	ExpirePause(ctx context.Context, in models.PauseEnd) (until time.Time, err error)
 }
 
 // StandingActivities change who writes to a person.
@@ -19,5 +20,12 @@ type StandingActivities struct{ Store StandingStore }
 // to end instead where one has put that off. Safe to retry.
 func (s *StandingActivities) EndTakeOver(ctx context.Context, in models.TakeOverEnd) (time.Time, error) {
 	until, err := s.Store.ExpireTakeOver(ctx, in)
+	return until, toTemporalError(err)
+}
+
+// EndPause resumes a participant whose pause has come to its end, and returns when
+// it is to end instead where an operator has put that off. Safe to retry.
+func (s *StandingActivities) EndPause(ctx context.Context, in models.PauseEnd) (time.Time, error) {
+	until, err := s.Store.ExpirePause(ctx, in)
 	return until, toTemporalError(err)
 }

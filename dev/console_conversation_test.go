@@ -6,6 +6,7 @@ import (
 	"net/http/cookiejar"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-rod/rod/lib/input"
 	"github.com/stretchr/testify/require"
@@ -65,7 +66,7 @@ func TestConsoleConversation(t *testing.T) {
 	}{
 		{"live answer and why", expectWhy}, {"message with a draft that stays", expectDraft}, {"refused form keeps what was filled in", expectRefusal},
 		{"two operators", expectConflict}, {"narrow, dark and forced colours", expectLooks}, {"pause by keyboard and resume", expectPause},
-		{"crisis is marked as handled", expectCrisis}, {"failed delivery and a new number", expectFailure},
+		{"daily prompts of an operator", expectSchedules}, {"crisis is marked as handled", expectCrisis}, {"failed delivery and a new number", expectFailure},
 		{"mode and memory", expectMode}, {"without script", expectPlainForms}, {"opt-out and removal", expectOptOut}, {"erasure", expectErasure},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, c) }) {
@@ -161,10 +162,26 @@ func expectPause(t *testing.T, c *conversation) {
 	c.Press(input.Enter)
 	c.TabTo("textbox", "Reason (kept in the audit)")
 	c.Type("on holiday")
+	c.Eval(nil, `() => document.getElementById("pause-until").value = "2020-01-01T09:00"`)
+	c.Press(input.Tab)
+	c.ExpectFocus("button", "Show what it does")
 	c.Press(input.Tab)
 	c.ExpectFocus("button", "Pause")
 	c.Press(input.Enter)
+	c.ExpectText("Not done: until: must be in the future")
+	until := time.Now().AddDate(0, 0, 3).Format("2006-01-02") + "T09:00"
+	c.Eval(nil, `until => document.getElementById("pause-until").value = until`, until)
+	c.Click("button", "Show what it does")
+	c.ExpectText("The person is resumed on")
+	c.ExpectAccessible()
+	c.Click("button", "Pause")
 	c.ExpectText("on holiday")
+	c.ExpectText("Paused until")
+	c.ExpectText("pause end") // of the list of what is due
+	agenda := c.browser.Open(t, c.ada.r.table["Console"]+"agenda?span=week", browsertest.View{})
+	agenda.ExpectText("Pauses that end")
+	agenda.ExpectText("Adela")
+	agenda.ExpectAccessible()
 	c.ada.text("are you there?")
 	c.ExpectText("Waiting messages")
 	c.ExpectAccessible()
@@ -173,6 +190,33 @@ func expectPause(t *testing.T, c *conversation) {
 	c.reason("Resume")
 	c.ExpectText("Resumed")
 	require.False(t, c.Has("heading", "Waiting messages"))
+}
+
+// expectSchedules adds a daily prompt a few hours ahead, moves its next one, and
+// removes it.
+func expectSchedules(t *testing.T, c *conversation) {
+	zone, err := time.LoadLocation("Europe/Berlin") // since the refused form was corrected
+	require.NoError(t, err)
+	tomorrow := time.Now().In(zone).AddDate(0, 0, 1)
+	openForm(c.Page, "Add a daily prompt")
+	c.Eval(nil, `() => document.getElementById("schedule-add-at").value = "12:00"`)
+	c.Fill("textbox", "Reason (kept in the audit)", "asked for by phone")
+	c.Click("button", "Show what it does")
+	c.ExpectText("nothing was done yet; the next prompt would go out on")
+	c.ExpectAccessible()
+	c.Click("button", "Add the daily prompt")
+	c.ExpectText("12:00 Europe/Berlin")
+	openForm(c.Page, "Move the next prompt of 12:00")
+	c.Eval(nil, `at => document.querySelector('[id^="prompt-move"][id$="-to"]').value = at`, tomorrow.AddDate(0, 0, 7).Format("2006-01-02")+"T12:00")
+	c.Fill("textbox", "Reason (kept in the audit)", "asked for by phone")
+	c.Click("button", "Move the prompt")
+	c.ExpectText("to: must be before the prompt that follows")
+	c.ExpectAccessible()
+	openForm(c.Page, "Move the next prompt of 12:00") // closes it
+	openForm(c.Page, "Remove the daily prompt of 12:00")
+	c.Fill("textbox", "Reason (kept in the audit)", "asked for by phone")
+	c.Click("button", "Remove the daily prompt")
+	c.ExpectText("Removed")
 }
 
 func expectCrisis(t *testing.T, c *conversation) {

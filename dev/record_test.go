@@ -48,6 +48,7 @@ var historyKinds = []historyKind{
 		"COACH_FEEDBACK_FOLLOWUP=1s", "COACH_REMINDER_DELAY=0"), (*subject).asked},
 	{"saved-with-turn", withRunsOf("110"), (*subject).intake},
 	{"pause-resume", calm, (*subject).pauses},
+	{"pause-until", calm, (*subject).pausesUntil},
 	{"zone-change", withRunsOf("60"), (*subject).moves},
 	{"operator", calm, (*subject).isSteered},
 	{"transition-replaced", calm, (*subject).changesPlans},
@@ -207,6 +208,16 @@ func (s *subject) pauses() {
 	s.operator(http.MethodPut, "", map[string]any{"status": "active"})
 	s.becomes("active", func(state) bool { return s.asks().Status == models.StatusActive })
 	s.says("what time is it for me")
+}
+
+// pausesUntil is resumed by the workflow, and answered what came meanwhile.
+func (s *subject) pausesUntil() {
+	s.joins()
+	s.operator(http.MethodPut, "", map[string]any{"status": "paused", "paused_until": time.Now().Add(4 * time.Second)})
+	s.becomes("paused", func(now state) bool { return s.asks().Status == models.StatusPaused && len(now.Due) == 1 })
+	s.text("is anybody reading this now")
+	s.next(soon)
+	s.becomes("active", func(now state) bool { return s.asks().Status == models.StatusActive && len(now.Due) == 0 })
 }
 
 func (s *subject) moves() {

@@ -51,5 +51,6 @@ const (
 	ErrTypeCarrierBusy    = "CarrierBusy"
 	ErrTypeCarrierUnknown = "CarrierOutcomeUnknown"
 	ErrTypeInvalid        = "InvalidInput"
+	ErrTypeRefused        = "Refused" // an operator's command that the rules refuse
 	ErrTypeMissing        = "Missing"
 )

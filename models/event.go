@@ -24,6 +24,9 @@ const (
 	EventTakenOver   EventKind = "taken_over"
 	EventHandedBack  EventKind = "handed_back"
 	EventCheckInSent EventKind = "check_in_sent"
+	// EventPaused: an operator pauses the participant until At; zero is until they
+	// are resumed.
+	EventPaused EventKind = "paused"
 	// EventSubagentAsk: a tool gives a task away; EventSubagentDone: one ended.
 	EventSubagentAsk  EventKind = "subagent_ask"
 	EventSubagentDone EventKind = "subagent_done"
@@ -38,7 +41,7 @@ type Event struct {
 	// Subagent is the one asked for or ended.
 	Plan TurnPlan `json:"plan,omitzero"`
 	// At: when the carrier took the prompt or check-in; when the newest text
-	// arrived; when the take-over ends.
+	// arrived; when the take-over or the pause ends.
 	At     time.Time `json:"at,omitzero"`
 	Status Status    `json:"status,omitempty"`
 	// Confirm: the person is told of the new status (EventStatus).
@@ -62,10 +65,15 @@ const (
 	ScheduleCreate ScheduleAction = "create"
 	ScheduleList   ScheduleAction = "list"
 	ScheduleDelete ScheduleAction = "delete"
+	// ScheduleReplace gives a schedule other times, ScheduleMove moves its next
+	// prompt alone; operators only.
+	ScheduleReplace ScheduleAction = "replace"
+	ScheduleMove    ScheduleAction = "move"
 )
 
-// ScheduleAsk is a parsed call of the scheduler tool. NewID is the id a
-// created schedule gets; it derives from the call, so a retry makes the same.
+// ScheduleAsk is a parsed call of the scheduler tool, or what an operator asks for
+// in the person's place. NewID is the id a created schedule gets; it derives from
+// the call, so a retry makes the same.
 type ScheduleAsk struct {
 	Action ScheduleAction `json:"action"`
 	NewID  string         `json:"new_id,omitempty"`
@@ -75,6 +83,11 @@ type ScheduleAsk struct {
 	To     string         `json:"to,omitempty"`
 	Zone   string         `json:"zone,omitempty"`
 	ID     string         `json:"id,omitempty"`
+	// ByOperator: the times are not the person's own choice, so that quiet hours
+	// hold for them.
+	ByOperator bool `json:"by_operator,omitempty"`
+	// MoveTo is when the moved prompt goes out (ScheduleMove).
+	MoveTo time.Time `json:"move_to,omitzero"`
 }
 
 // EffectKind is a closed set of things workflow code knows how to do.

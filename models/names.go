@@ -40,6 +40,8 @@ const (
 	UpdateUnenroll    = "Unenroll"
 	UpdateTakeOver    = "TakeOver"
 	UpdateHandBack    = "HandBack"
+	// UpdateChangeSchedules adds, changes, moves or removes daily prompts.
+	UpdateChangeSchedules = "ChangeSchedules"
 )
 
 // NoticeUpdateID is the id of the update that delivers a notice. It holds the

@@ -101,7 +101,10 @@ type Participant struct {
 	TakenOverBy    string
 	TakenOverAt    *time.Time
 	TakenOverUntil *time.Time
-	EnrolledAt     time.Time
+	// PausedUntil is when the pause of a paused participant ends by itself; nil
+	// where an operator ends it.
+	PausedUntil *time.Time
+	EnrolledAt  time.Time
 	// StudyID is the study that the person belongs to, for ever; Arm is the arm that
 	// they were allocated to, empty before that and where there are none.
 	StudyID string
@@ -153,8 +156,10 @@ type ParticipantPatch struct {
 	Timezone   *string
 	Locale     *string
 	Status     *Status
-	Tester     *bool
-	Debug      *bool
+	// PausedUntil ends a pause by itself; the zero instant takes the end away.
+	PausedUntil *time.Time
+	Tester      *bool
+	Debug       *bool
 }
 
 // Intent is what a text asks of the programme itself, before any coaching.

@@ -196,6 +196,8 @@ const (
 	DueGreeting DueKind = "greeting"
 	// DueTakeOverEnd ends a take-over that no operator has ended.
 	DueTakeOverEnd DueKind = "take_over_end"
+	// DuePauseEnd resumes a participant whom an operator paused until an instant.
+	DuePauseEnd DueKind = "pause_end"
 	// DueResult tells what a subagent found; Ref is the subagent's turn.
 	DueResult DueKind = "result"
 )
@@ -233,6 +235,7 @@ const (
 	CommandUnenroll CommandKind = "unenroll"
 	CommandTakeOver CommandKind = "take_over"
 	CommandHandBack CommandKind = "hand_back"
+	CommandSchedule CommandKind = "schedule"
 	// CommandCancel is a cancellation request of the Temporal UI or CLI. It
 	// unenrolls, and the row is still to be removed.
 	CommandCancel CommandKind = "cancel"
@@ -254,15 +257,24 @@ type Command struct {
 	Help        bool `json:"help,omitempty"`
 	// Subagent is the one that ended (CommandSubagent).
 	Subagent Subagent `json:"subagent,omitzero"`
-	// Until is the end of a take-over (CommandTakeOver), Answer says that texts
-	// which came during it are answered (CommandHandBack).
+	// Until is the end of a take-over (CommandTakeOver) or of a pause (CommandPause;
+	// zero: none), Answer says that texts which came during a take-over are answered
+	// (CommandHandBack).
 	Until  time.Time `json:"until,omitzero"`
 	Answer bool      `json:"answer,omitempty"`
+	// Schedule is what is asked of the schedules (CommandSchedule).
+	Schedule *ScheduleAsk `json:"schedule,omitempty"`
 	// Items are texts to answer (CommandResume, CommandHandBack).
 	Items []InboxItem `json:"items,omitempty"`
 	// Flags and Arm are those of ParticipantChanged.
 	Flags *ParticipantFlags `json:"flags,omitempty"`
 	Arm   string            `json:"arm,omitempty"`
+}
+
+// PauseRequest is the argument of UpdatePause.
+type PauseRequest struct {
+	// Until is when the pause ends by itself; zero: an operator ends it.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // ResumeRequest is the argument of UpdateResume.

@@ -51,7 +51,11 @@ func (h *handlers) getAgenda(ctx context.Context, in *agendaRequest) (*answer[ap
 	if err != nil {
 		return nil, h.toFailure("reading the agenda", err)
 	}
-	page := api.Agenda{From: query.From, Until: query.Until, Hours: make([]api.PlannedHour, 0, len(hours)), Prompts: make([]api.PlannedPrompt, 0, in.Limit)}
+	resumptions, err := h.listResumptions(ctx, query)
+	if err != nil {
+		return nil, h.toFailure("reading the agenda", err)
+	}
+	page := api.Agenda{Resumptions: resumptions, From: query.From, Until: query.Until, Hours: make([]api.PlannedHour, 0, len(hours)), Prompts: make([]api.PlannedPrompt, 0, in.Limit)}
 	for _, hour := range hours {
 		page.Total += hour.Prompts
 		page.Hours = append(page.Hours, api.PlannedHour{At: hour.At, Prompts: hour.Prompts})
@@ -68,6 +72,23 @@ func (h *handlers) getAgenda(ctx context.Context, in *agendaRequest) (*answer[ap
 		page.Prompts = append(page.Prompts, toPlannedPrompt(ctx, row))
 	}
 	return newAnswer("", page), nil
+}
+
+// listResumptions lists the pauses that end in the span of a first page.
+func (h *handlers) listResumptions(ctx context.Context, q models.AgendaQuery) ([]api.PlannedResumption, error) {
+	out := []api.PlannedResumption{}
+	if q.After != (models.AgendaKey{}) {
+		return out, nil
+	}
+	rows, err := h.store.EndingPauses(ctx, q)
+	for _, p := range rows {
+		one := api.PlannedResumption{ParticipantID: p.ID, At: p.PausedUntil.UTC(), Timezone: p.Timezone}
+		if canSeePersonal(ctx) {
+			one.Name = p.Name
+		}
+		out = append(out, one)
+	}
+	return out, err
 }
 
 func (h *handlers) agendaQuery(in *agendaRequest) (models.AgendaQuery, error) {

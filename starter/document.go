@@ -163,3 +163,16 @@ func allowNull(doc *huma.OpenAPI, properties map[string]string) {
 		schemas[name].Properties[property] = &huma.Schema{AnyOf: []*huma.Schema{reference, {Type: "null"}}}
 	}
 }
+
+// documentTags adds what a GET with an ETag answers to a caller who has that content.
+func documentTags(doc *huma.OpenAPI) {
+	for _, item := range doc.Paths {
+		if item.Get == nil || item.Get.Responses["200"] == nil || item.Get.Responses["200"].Headers["ETag"] == nil {
+			continue
+		}
+		item.Get.Responses["304"] = &huma.Response{Description: "Not modified: the content still has the ETag of If-None-Match"}
+		item.Get.Parameters = append(item.Get.Parameters, &huma.Param{
+			Name: "If-None-Match", In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Description: "ETag of what the caller has.",
+		})
+	}
+}

@@ -45,6 +45,8 @@ func (h *handlers) registerHolds(router huma.API) {
 	register(router, route{method: http.MethodPost, path: holdsPath, id: "create-hold", needs: auth.HoldChange, summary: "Hold prompts until an instant; replies go on",
 		status: http.StatusCreated, errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.createHold)
 	register(router, route{method: http.MethodGet, path: holdsPath, id: "list-holds", needs: auth.HoldRead, summary: "Holds of prompts, newest first"}, h.listHolds)
+	register(router, route{method: http.MethodGet, path: holdsPath + "/{id}", id: "get-hold", needs: auth.HoldRead, summary: "One hold",
+		errors: []int{http.StatusNotFound}}, h.getHold)
 	register(router, route{method: http.MethodDelete, path: holdsPath + "/{id}", id: "release-hold", needs: auth.HoldChange, summary: "End a hold before its time",
 		errors: []int{http.StatusNotFound}}, h.releaseHold)
 }
@@ -91,6 +93,18 @@ func (h *handlers) listHolds(ctx context.Context, in *holdsRequest) (*answer[api
 		return nil, h.toFailure("listing holds", err)
 	}
 	return newAnswer("", page), nil
+}
+
+// getHold reads the page of one that begins with the hold.
+func (h *handlers) getHold(ctx context.Context, in *holdRequest) (*tagged[api.Hold], error) {
+	rows, err := h.store.Holds(ctx, models.HoldQuery{BeforeID: in.ID + 1, Limit: 1})
+	if err != nil {
+		return nil, h.toFailure("reading the hold", err)
+	}
+	if len(rows) == 0 || rows[0].ID != in.ID {
+		return nil, newFailure(http.StatusNotFound, "hold not found")
+	}
+	return newTagged(toHold(rows[0], h.now()))
 }
 
 func (h *handlers) releaseHold(ctx context.Context, in *holdRequest) (*answer[api.Hold], error) {

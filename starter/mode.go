@@ -19,8 +19,8 @@ import (
 	"coachline/models"
 )
 
-// modeLimit is how long an answer waits for the workflow to apply a mode.
-const modeLimit = 10 * time.Second
+// updateLimit is how long an answer waits for the workflow to apply a change.
+const updateLimit = 10 * time.Second
 
 type modeRequest struct {
 	ID   string `path:"id" maxLength:"64"`
@@ -47,10 +47,10 @@ func (h *handlers) forceMode(ctx context.Context, in *modeRequest) (*answer[api.
 	if err := h.store.RecordAudit(ctx, audit); err != nil {
 		return nil, h.toFailure("setting the mode", err)
 	}
-	mode, err := h.requestMode(ctx, in.ID, in.Body.Target)
+	view, err := h.requestUpdate(ctx, in.ID, models.UpdateSetMode, models.SetModeRequest{Mode: in.Body.Target})
 	if err == nil {
-		out := api.ModeChanged{Target: in.Body.Target, Mode: mode}
-		if mode == "" {
+		out := api.ModeChanged{Target: in.Body.Target, Mode: view.Mode}
+		if view.Mode == "" {
 			out.Mode = p.Mode
 			return newAnswer("Accepted; applied when the running turn ends", out), nil
 		}
@@ -67,46 +67,46 @@ func (h *handlers) forceMode(ctx context.Context, in *modeRequest) (*answer[api.
 	return nil, h.toFailure("setting the mode", err)
 }
 
-// requestMode asks the workflow for a mode and returns the one it has then. The
-// workflow applies it between turns; once it has accepted, the change is
-// durable, and a turn that outlasts the limit leaves the mode empty here.
-func (h *handlers) requestMode(ctx context.Context, participantID string, mode models.Mode) (models.Mode, error) {
-	ctx, cancel := context.WithTimeout(ctx, modeLimit)
+// requestUpdate sends the workflow an update and returns its state then. The
+// workflow applies it between turns; once it has accepted, the change is durable,
+// and a turn that outlasts the limit leaves the state empty here.
+func (h *handlers) requestUpdate(ctx context.Context, participantID, name string, arg any) (models.StatusView, error) {
+	ctx, cancel := context.WithTimeout(ctx, updateLimit)
 	defer cancel()
 	// One id for all tries: a repeated update is applied once.
 	update := client.UpdateWorkflowOptions{
-		UpdateID: rand.Text(), WorkflowID: models.WorkflowID(participantID), UpdateName: models.UpdateSetMode,
-		Args: []any{models.SetModeRequest{Mode: mode}}, WaitForStage: client.WorkflowUpdateStageAccepted,
+		UpdateID: rand.Text(), WorkflowID: models.WorkflowID(participantID), UpdateName: name,
+		Args: []any{arg}, WaitForStage: client.WorkflowUpdateStageAccepted,
 	}
 	for {
-		applied, err := h.tryRequestMode(ctx, update)
+		applied, err := h.tryRequestUpdate(ctx, update)
 		var changing *serviceerror.WorkflowNotReady
 		if !errors.As(err, &changing) {
 			return applied, err
 		}
 		select {
-		case <-time.After(modeRetry):
+		case <-time.After(updateRetry):
 		case <-ctx.Done():
-			return "", err
+			return models.StatusView{}, err
 		}
 	}
 }
 
-// modeRetry is how long a run takes to continue as new, during which it takes
+// updateRetry is how long a run takes to continue as new, during which it takes
 // no update.
-const modeRetry = 50 * time.Millisecond
+const updateRetry = 50 * time.Millisecond
 
-func (h *handlers) tryRequestMode(ctx context.Context, update client.UpdateWorkflowOptions) (models.Mode, error) {
+func (h *handlers) tryRequestUpdate(ctx context.Context, update client.UpdateWorkflowOptions) (models.StatusView, error) {
 	handle, err := h.cfg.Temporal.UpdateWorkflow(ctx, update)
 	h.cfg.Metrics.WorkflowCall(metrics.CallUpdate, err)
 	if err != nil {
-		return "", fmt.Errorf("updating the workflow: %w", err)
+		return models.StatusView{}, fmt.Errorf("updating the workflow: %w", err)
 	}
 	var view models.StatusView
 	err = handle.Get(ctx, &view)
 	var late *client.WorkflowUpdateServiceTimeoutOrCanceledError
 	if err == nil || errors.As(err, &late) || errors.Is(err, context.DeadlineExceeded) {
-		return view.Mode, nil
+		return view, nil
 	}
-	return "", fmt.Errorf("updating the workflow: %w", err)
+	return models.StatusView{}, fmt.Errorf("updating the workflow: %w", err)
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"coachline/internal/api"
 	"coachline/internal/coach"
@@ -64,6 +65,9 @@ func (h *handlers) tryChangeParticipant(ctx context.Context, in *changeRequest, 
 	if err != nil {
 		return models.Participant{}, err
 	}
+	if patch.PausedUntil, err = checkPauseEnd(in.Body.PausedUntil, h.now()); err != nil {
+		return models.Participant{}, err
+	}
 	if in.Body.Phone != nil {
 		phone, err := h.parsePhone(*in.Body.Phone)
 		if err != nil {
@@ -114,6 +118,18 @@ func checkPatch(row models.Participant, in *changeRequest) (models.ParticipantPa
 		return patch, errDebugNeedsTester
 	}
 	return patch, nil
+}
+
+// checkPauseEnd refuses an end of a pause that has passed or is too far away. The
+// zero instant takes an end away.
+func checkPauseEnd(end *time.Time, now time.Time) (*time.Time, error) {
+	if end == nil || end.IsZero() {
+		return end, nil
+	}
+	if !end.After(now) || end.After(now.Add(models.PauseMost)) {
+		return nil, models.BadField("paused_until", "must be in the future and at most 366 days away")
+	}
+	return end, nil
 }
 
 // trimOptional trims a text that may be absent.

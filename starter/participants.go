@@ -38,7 +38,7 @@ func toParticipant(ctx context.Context, p models.Participant) api.Participant {
 		Background: p.Background, Timezone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Locale: p.Locale,
 		Channel: p.Channel, Status: p.Status, Mode: p.Mode, Tester: p.Tester, Debug: p.Debug,
 		UnreachableAt: p.UnreachableAt, UnreachableCode: p.UnreachableCode, Attention: p.Attention, AttentionAt: p.AttentionAt,
-		TakenOver:  toTakeOver(p),
+		PausedUntil: p.PauseEndsAt(), TakenOver: toTakeOver(p),
 		EnrolledAt: p.EnrolledAt.UTC(), GreetingAt: p.GreetingAt, LastInboundAt: p.LastInboundAt, Study: p.StudyID, Signup: p.SignedUp, CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), Version: p.Version,
 		Unreadable: strings.FieldsFunc(p.Unreadable, func(r rune) bool { return r == ',' }),
 	}

@@ -3,10 +3,14 @@ package starter
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -34,6 +38,21 @@ type answer[T any] struct {
 
 func newAnswer[T any](message string, result T) *answer[T] {
 	return &answer[T]{Body: api.Envelope[T]{Status: api.StatusOK, Message: message, Result: result}}
+}
+
+// tagged is an answer whose ETag is made from its content, for If-None-Match.
+type tagged[T any] struct {
+	ETag string `header:"ETag" doc:"Changes with the content, for If-None-Match."`
+	Body api.Envelope[T]
+}
+
+func newTagged[T any](result T) (*tagged[T], error) {
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return nil, fmt.Errorf("encoding an answer: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	return &tagged[T]{ETag: strconv.Quote(hex.EncodeToString(sum[:12])), Body: newAnswer("", result).Body}, nil
 }
 
 // created is an answer that names where the new thing is found.
@@ -128,6 +147,7 @@ func (h *handlers) newAPI() http.Handler {
 	h.registerCodec(mux, doc)
 	allowNull(doc, map[string]string{"State": "pending_prompt", "Round": "given", "StudyProgress": "costs"})
 	documentQuery(doc)
+	documentTags(doc)
 	h.registerMetrics(mux, doc)
 	h.registerDocument(mux, doc)
 	return withFailures(withHeaders(withEnvelope(mux, queryNames(doc))))
@@ -159,6 +179,7 @@ func (h *handlers) registrations() []func(huma.API) {
 		h.registerChat,
 		h.registerState,
 		h.registerMode,
+		h.registerSchedules,
 		h.registerTurns,
 		h.registerConsents,
 		h.registerMemory,

@@ -92,6 +92,7 @@ type Store interface {
 	// What is planned.
 	Agenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaEntry, error)
 	CountAgenda(ctx context.Context, q models.AgendaQuery) ([]models.AgendaCount, error)
+	EndingPauses(ctx context.Context, q models.AgendaQuery) ([]models.Participant, error)
 	DeliveryReport(ctx context.Context, from, until time.Time, sender string) (models.DeliveryReport, error)
 
 	// Imports of cohorts.

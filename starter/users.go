@@ -36,6 +36,7 @@ func (h *handlers) registerAccess(router huma.API) {
 	register(router, route{method: http.MethodGet, path: usersPath, id: "list-users", needs: auth.UserRead, summary: "Users, by login"}, h.listUsers)
 	register(router, route{method: http.MethodPost, path: usersPath, id: "create-user", needs: auth.UserChange, summary: "Add a user",
 		status: http.StatusCreated, errors: bodyErrors}, h.createUser)
+	register(router, route{method: http.MethodGet, path: usersPath + "/{id}", id: "get-user", needs: auth.UserRead, summary: "One user", errors: missing}, h.getUser)
 	register(router, route{method: http.MethodPut, path: usersPath + "/{id}", id: "update-user", needs: auth.UserChange,
 		summary: "Change some fields of a user", errors: bodyErrors}, h.updateUser)
 	register(router, route{method: http.MethodGet, path: sessionsPath, id: "list-sessions", needs: auth.UserRead, summary: "Browsers that are signed in"}, h.listSessions)
@@ -44,6 +45,7 @@ func (h *handlers) registerAccess(router huma.API) {
 	register(router, route{method: http.MethodGet, path: tokensPath, id: "list-tokens", needs: auth.TokenRead, summary: "API tokens, newest first"}, h.listTokens)
 	register(router, route{method: http.MethodPost, path: tokensPath, id: "create-token", needs: auth.TokenChange,
 		summary: "Make an API token; its secret is shown once", status: http.StatusCreated, errors: bodyErrors}, h.createToken)
+	register(router, route{method: http.MethodGet, path: tokensPath + "/{id}", id: "get-token", needs: auth.TokenRead, summary: "One API token, without its secret", errors: missing}, h.getToken)
 	register(router, route{method: http.MethodDelete, path: tokensPath + "/{id}", id: "revoke-token", needs: auth.TokenChange,
 		summary: "End an API token", errors: missing}, h.revokeToken)
 }
@@ -77,6 +79,14 @@ func (h *handlers) listUsers(ctx context.Context, _ *noInput) (*answer[api.UserL
 		list.Users[i] = toUser(u)
 	}
 	return newAnswer("", list), nil
+}
+
+func (h *handlers) getUser(ctx context.Context, in *accessRequest) (*tagged[api.User], error) {
+	u, err := h.cfg.Access.User(ctx, in.ID)
+	if err != nil {
+		return nil, h.toFailure("reading the user", asMissing("user", err))
+	}
+	return newTagged(toUser(u))
 }
 
 type newUserRequest struct {
@@ -181,6 +191,20 @@ func (h *handlers) listTokens(ctx context.Context, _ *noInput) (*answer[api.Toke
 		list.Tokens[i] = h.toToken(t)
 	}
 	return newAnswer("", list), nil
+}
+
+// getToken finds a token among all, which are few.
+func (h *handlers) getToken(ctx context.Context, in *accessRequest) (*tagged[api.Token], error) {
+	rows, err := h.cfg.Access.Tokens(ctx)
+	if err != nil {
+		return nil, h.toFailure("reading the token", err)
+	}
+	for _, t := range rows {
+		if t.ID == in.ID {
+			return newTagged(h.toToken(t))
+		}
+	}
+	return nil, newFailure(http.StatusNotFound, "token not found")
 }
 
 type newTokenRequest struct {

@@ -115,14 +115,15 @@ func startReplying(tb testing.TB, url string) *replying {
 }
 
 // reply is all that a store does for one text and its answer. It returns the instants
-// after which a page may show a commit of it.
+// at which its transactions began: an event of one can come before its commit returns.
 func (r *replying) reply() (committed []time.Time) {
 	r.tb.Helper()
 	ctx, s := context.Background(), r.worker
+	began := time.Now()
 	done := func(err error) {
 		r.tb.Helper()
 		require.NoError(r.tb, err)
-		committed = append(committed, time.Now())
+		committed, began = append(committed, began), time.Now()
 	}
 	r.replies++
 	n := strconv.Itoa(r.replies)

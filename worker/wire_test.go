@@ -41,7 +41,7 @@ func TestWireNames(t *testing.T) {
 	w.value("signal "+models.SignalMessageReceived, reflect.TypeFor[models.InboxItem]())
 	w.value("signal "+models.SignalSubagentDone, reflect.TypeFor[models.SubagentResult]())
 	for name, in := range map[string]reflect.Type{
-		models.UpdatePause: nil, models.UpdateUnenroll: nil,
+		models.UpdateUnenroll: nil, models.UpdateChangeSchedules: reflect.TypeFor[models.ScheduleAsk](), models.UpdatePause: reflect.TypeFor[models.PauseRequest](),
 		models.UpdateResume: reflect.TypeFor[models.ResumeRequest](), models.UpdateSetMode: reflect.TypeFor[models.SetModeRequest](),
 		models.UpdateSendMessage: reflect.TypeFor[models.SendMessageRequest](), models.UpdateParticipant: reflect.TypeFor[models.ParticipantChanged](),
 	} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"coachline/models"
@@ -54,7 +55,14 @@ func (p *participant) registerHandlers(ctx workflow.Context) error {
 		workflow.SetQueryHandlerWithOptions(ctx, models.QuerySchedules,
 			func() ([]models.Schedule, error) { return p.state.Schedules, nil },
 			workflow.QueryHandlerOptions{Description: "daily schedules with their next slot"}),
-		p.handleBare(ctx, models.UpdatePause, models.CommandPause, "hold prompts, reminders and replies"),
+		// Older builds ask without an argument, which leaves the request empty.
+		registerUpdate(ctx, p, spec[models.PauseRequest]{
+			name: models.UpdatePause, about: "hold prompts, reminders and replies, until an instant where one is given",
+			command: func(r models.PauseRequest) models.Command {
+				return models.Command{Kind: models.CommandPause, Until: r.Until}
+			},
+			valid: func(models.PauseRequest) error { return nil },
+		}),
 		registerUpdate(ctx, p, spec[models.ResumeRequest]{
 			name: models.UpdateResume, about: "go on with the next slot, answer the texts given",
 			command: func(r models.ResumeRequest) models.Command {
@@ -63,6 +71,7 @@ func (p *participant) registerHandlers(ctx workflow.Context) error {
 			valid: func(models.ResumeRequest) error { return nil },
 		}),
 		p.handleTakeOver(ctx),
+		p.handleSchedules(ctx),
 		p.handleBare(ctx, models.UpdateUnenroll, models.CommandUnenroll, "cancel everything, send one notice, end"),
 		registerUpdate(ctx, p, spec[models.SetModeRequest]{
 			name: models.UpdateSetMode, about: "change the coaching mode between turns",
@@ -162,6 +171,10 @@ func (p *participant) acceptCommand(ctx workflow.Context, c models.Command) (mod
 	if err := workflow.Await(ctx, func() bool { return !p.isCommandWaiting(c.ID) }); err != nil {
 		return models.StatusView{}, err
 	}
+	if refused := p.refusals[c.ID]; refused != "" {
+		delete(p.refusals, c.ID)
+		return models.StatusView{}, temporal.NewNonRetryableApplicationError(refused, models.ErrTypeRefused, nil)
+	}
 	return p.statusView(), nil
 }
 
@@ -190,7 +203,9 @@ func (p *participant) applyCommand(ctx workflow.Context, c models.Command) {
 		p.state.Arm = c.Arm
 	}
 	for _, ev := range eventsOf(c) {
-		p.handleEvent(ctx, ev)
+		if refused := p.handleEvent(ctx, ev); refused != "" && c.Kind == models.CommandSchedule {
+			p.refusals[c.ID] = refused
+		}
 	}
 	// The handler's own command is dropped only now: until its effects are
 	// applied, isLeaving must see an unenrolment that waits.
@@ -223,13 +238,15 @@ func (p *participant) sendHelp(ctx workflow.Context) {
 func eventsOf(c models.Command) []models.Event {
 	switch c.Kind {
 	case models.CommandPause:
-		return []models.Event{{Kind: models.EventStatus, Status: models.StatusPaused}}
+		return []models.Event{{Kind: models.EventPaused, At: c.Until}}
 	case models.CommandResume:
 		return []models.Event{{Kind: models.EventStatus, Status: models.StatusActive, Answer: len(c.Items) > 0}}
 	case models.CommandTakeOver:
 		return []models.Event{{Kind: models.EventTakenOver, At: c.Until}}
 	case models.CommandHandBack:
 		return []models.Event{{Kind: models.EventHandedBack, Answer: c.Answer}}
+	case models.CommandSchedule:
+		return []models.Event{{Kind: models.EventScheduleTool, Schedule: c.Schedule}}
 	case models.CommandSetMode:
 		return []models.Event{{Kind: models.EventMode, Mode: c.Mode}}
 	case models.CommandSend:

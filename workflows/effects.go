@@ -23,15 +23,17 @@ var (
 
 // handleEvent asks the rules about an event and applies what they decide. A
 // rule that fails for good is a defect of ours: it is logged, and the event
-// changes nothing, so that one bad case cannot stop a participant's workflow.
-func (p *participant) handleEvent(ctx workflow.Context, ev models.Event) {
+// changes nothing, so that one bad case cannot stop a participant's workflow. It
+// returns why the rules refused what was asked for, and nothing otherwise.
+func (p *participant) handleEvent(ctx workflow.Context, ev models.Event) (refused string) {
 	in := models.DecideInput{State: p.state.Clone(), Event: ev, Now: workflow.Now(ctx)}
 	var decision models.Decision
 	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), rules.Decide, in).Get(ctx, &decision); err != nil {
 		workflow.GetLogger(ctx).Error("rule failed, event dropped", "event", ev.Kind, "error", err)
-		return
+		return ""
 	}
 	p.applyEffects(decision.Effects)
+	return decision.Refused
 }
 
 // applyEffects carries out decided effects in order.

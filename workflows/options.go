@@ -106,6 +106,12 @@ func showsFlags(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "flags-as-search-attributes", workflow.DefaultVersion, 1) == 1
 }
 
+// endsPauses says whether the run ends pauses in the tables. A run in which an
+// older worker has taken up the end of one asks the rules, as that worker did.
+func endsPauses(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "pause-ends-in-tables", workflow.DefaultVersion, 1) == 1
+}
+
 // decideOptions returns the context for a rule and one row: short attempts, and
 // no bound on the whole.
 func decideOptions(ctx workflow.Context, priority temporal.Priority, summary string) workflow.Context {

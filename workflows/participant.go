@@ -30,6 +30,7 @@ func Participant(ctx workflow.Context, state models.ParticipantState) error {
 			reports: workflow.GetSignalChannel(ctx, models.SignalSubagentDone),
 		},
 		startedAt: workflow.Now(ctx),
+		refusals:  map[string]string{},
 	}
 	p.plans, p.state.Plans = p.state.Plans, nil
 	if !p.state.Mode.Known() {
@@ -74,6 +75,9 @@ type participant struct {
 	cancellation cancellation
 	unsaved      unsaved
 	shown        shown
+	// refusals hold why the rules refused a command, by its id, until its handler has
+	// answered.
+	refusals map[string]string
 	// prompted: a prompt went out, and what follows from it came with its send.
 	prompted  bool
 	timer     timer
@@ -110,11 +114,7 @@ func (p *participant) runLoop(ctx workflow.Context) error {
 			}
 		case p.passedDue(ctx) != nil:
 			due := p.popDue(*p.passedDue(ctx))
-			if due.Kind == models.DueTakeOverEnd {
-				p.endTakeOver(ctx)
-				continue
-			}
-			p.handleEvent(ctx, models.Event{Kind: models.EventDue, Due: due})
+			p.handleDue(ctx, due)
 		default:
 			if done, err := p.waitOrEnd(ctx); done {
 				return err

@@ -40,6 +40,7 @@ var kinds = map[string][]string{
 	"feedback-silence":     {`"mode":"FEEDBACK"`, `"kind":"feedback_question"`, `"kind":"feedback_followup"`, `TimerFired`},
 	"saved-with-turn":      {`"saved":true`, `"kind":"put_schedule"`},
 	"pause-resume":         {`"status":"paused"`, `"status":"active"`, `"kind":"message"`},
+	"pause-until":          {`"kind":"pause_end"`, `EndPause`, `pause-ends-in-tables`, `"status":"active"`, `"kind":"reply"`},
 	"zone-change":          {`"kind":"set_zone"`, `"kind":"put_schedule"`},
 	"operator":             {`"kind":"operator"`, `"kind":"set_mode"`, `WorkflowExecutionUpdateCompleted`},
 	"transition-replaced":  {`"kind":"delayed_transition"`, `TimerCanceled`, `TimerFired`},

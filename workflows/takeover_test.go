@@ -30,6 +30,17 @@ func (w *world) relayNotice() *updated {
 		items, err := w.store.ResumedMessages(context.Background(), last.ID)
 		require.NoError(w.t, err)
 		w.env.UpdateWorkflow(models.UpdateHandBack, id, u, models.HandBackRequest{Answer: last.Ref == string(models.WaitingAnswer), Items: items})
+	case models.NoticePause:
+		var request models.PauseRequest
+		if last.Ref != "" {
+			request.Until, err = time.Parse(time.RFC3339, last.Ref)
+			require.NoError(w.t, err)
+		}
+		w.env.UpdateWorkflow(models.UpdatePause, id, u, request)
+	case models.NoticeResume:
+		items, err := w.store.ResumedMessages(context.Background(), last.ID)
+		require.NoError(w.t, err)
+		w.env.UpdateWorkflow(models.UpdateResume, id, u, models.ResumeRequest{Items: items})
 	default:
 		w.t.Errorf("notice of kind %s", last.Kind)
 	}

@@ -16,6 +16,14 @@ type PlannedPrompt struct {
 	Crisis        bool      `json:"crisis" doc:"An open crisis stops it."`
 }
 
+// PlannedResumption is the end of a person's pause. Name is personal data.
+type PlannedResumption struct {
+	ParticipantID string    `json:"participant_id"`
+	Name          string    `json:"name,omitempty" doc:"Left out for callers who may not see personal data."`
+	At            time.Time `json:"at" doc:"In UTC."`
+	Timezone      string    `json:"timezone"`
+}
+
 // PlannedHour is how many prompts are planned in an hour.
 type PlannedHour struct {
 	At      time.Time `json:"at" doc:"When the hour begins, in UTC."`
@@ -25,10 +33,12 @@ type PlannedHour struct {
 // Agenda is one page of what is planned, the earliest first; NextCursor is null on
 // the last.
 type Agenda struct {
-	From       time.Time       `json:"from"`
-	Until      time.Time       `json:"until"`
-	Total      int             `json:"total" doc:"All prompts of the span, not only of this page."`
-	Hours      []PlannedHour   `json:"hours" nullable:"false" doc:"All hours of the span that have a prompt."`
-	Prompts    []PlannedPrompt `json:"prompts" nullable:"false"`
-	NextCursor *string         `json:"next_cursor"`
+	From    time.Time       `json:"from"`
+	Until   time.Time       `json:"until"`
+	Total   int             `json:"total" doc:"All prompts of the span, not only of this page."`
+	Hours   []PlannedHour   `json:"hours" nullable:"false" doc:"All hours of the span that have a prompt."`
+	Prompts []PlannedPrompt `json:"prompts" nullable:"false"`
+	// Resumptions are on the first page only.
+	Resumptions []PlannedResumption `json:"resumptions" nullable:"false" doc:"People whose pause ends by itself in the span, the earliest first, at most 200; on the first page only."`
+	NextCursor  *string             `json:"next_cursor"`
 }

@@ -28,6 +28,7 @@ type Participant struct {
 	// Attention is set while an operator should look at the person.
 	Attention   models.Attention `json:"attention,omitempty" enum:"crisis,unreachable,send,refusal,flood,wrong_number,erasure" doc:"The most urgent reason why an operator should look at the person; GET /attention lists all. While it is crisis no prompts are sent."`
 	AttentionAt *time.Time       `json:"attention_at,omitempty" doc:"Since when."`
+	PausedUntil *time.Time       `json:"paused_until,omitempty" doc:"When the pause ends by itself; left out where an operator ends it."`
 	TakenOver   *TakeOver        `json:"taken_over,omitempty" doc:"The operator who writes in the place of the coach."`
 	EnrolledAt  time.Time        `json:"enrolled_at"`
 	GreetingAt  *time.Time       `json:"greeting_at,omitempty" doc:"When the greeting was set to go out at enrolment; a text from the person before then is answered in its place."`
@@ -80,8 +81,10 @@ type ParticipantChange struct {
 	Timezone   *string        `json:"timezone,omitempty" maxLength:"64"`
 	Locale     *string        `json:"locale,omitempty" maxLength:"35"`
 	Status     *models.Status `json:"status,omitempty" enum:"active,paused,completed,withdrawn,opted_out"`
-	Tester     *bool          `json:"tester,omitempty"`
-	Debug      *bool          `json:"debug,omitempty" doc:"Testers only."`
+	// PausedUntil goes with status paused, or moves the end of a pause that goes on.
+	PausedUntil *time.Time `json:"paused_until,omitempty" doc:"For a participant who is paused or becomes so: when they are resumed by themselves, at most 366 days from now. A new pause without it lasts until an operator resumes them; of a pause that goes on 0001-01-01T00:00:00Z takes the end away."`
+	Tester      *bool      `json:"tester,omitempty"`
+	Debug       *bool      `json:"debug,omitempty" doc:"Testers only."`
 	// Waiting is what becomes of texts that came while the participant was paused.
 	Waiting models.WaitingAction `json:"waiting_messages,omitempty" enum:"answer,read" doc:"What becomes of texts that came while the participant was paused: answered in one turn, or marked as read. When the participant is resumed without it they are answered if the newest is of today in the participant's zone, and marked as read otherwise."`
 }

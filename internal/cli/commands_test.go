@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,6 +33,8 @@ func golden(t *testing.T, name, got string) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), got)
 }
+
+const daily = `{"id":"s1","type":"fixed","at":"12:00","timezone":"America/New_York","next_at":"2026-11-30T17:00:00Z","target_at":"2026-11-30T17:00:00Z"}`
 
 const ann = `{"id":"conv_0a1b","phone_number":"+15558675310","name":"Ann\u001b[31m","gender":"","ethnicity":"",
 	"background":"Two\nlines","timezone":"America/New_York","timezone_assumed":true,"locale":"","channel":"sms",
@@ -129,9 +132,36 @@ func TestVerbs(t *testing.T) {
 			body: `{"name":"Anna"}`, header: `"3"`},
 		{name: "pause", call: "PUT " + path + "/conv_0a1b", result: ann,
 			do: func(ctx context.Context, c *Commands) error {
-				return c.SetStatus(ctx, "conv_0a1b", models.StatusPaused)
+				return c.Pause(ctx, "conv_0a1b", nil)
 			},
 			body: `{"status":"paused"}`},
+		{name: "schedule-list", call: "GET " + path + "/conv_0a1b/schedules", result: "[" + daily + "]",
+			do: func(ctx context.Context, c *Commands) error { return c.ListSchedules(ctx, "conv_0a1b") }},
+		{name: "schedule-none", call: "GET " + path + "/conv_0a1b/schedules", result: "[]",
+			do: func(ctx context.Context, c *Commands) error { return c.ListSchedules(ctx, "conv_0a1b") }},
+		{name: "schedule-add", call: "POST " + path + "/conv_0a1b/schedules", result: daily,
+			do: func(ctx context.Context, c *Commands) error {
+				return c.AddSchedule(ctx, "conv_0a1b", api.NewSchedule{Type: models.ScheduleFixed, At: "12:00"})
+			},
+			body: `{"type":"fixed","at":"12:00"}`},
+		{name: "schedule-change", call: "PUT " + path + "/conv_0a1b/schedules/s1", result: daily,
+			do: func(ctx context.Context, c *Commands) error {
+				return c.ReplaceSchedule(ctx, "conv_0a1b", "s1", api.NewSchedule{Type: models.ScheduleFixed, At: "12:00", DryRun: true})
+			},
+			body: `{"type":"fixed","at":"12:00","dry_run":true}`},
+		{name: "schedule-move", call: "POST " + path + "/conv_0a1b/schedules/s1/move", result: daily,
+			do: func(ctx context.Context, c *Commands) error {
+				return c.MovePrompt(ctx, "conv_0a1b", "s1", api.PromptMove{To: time.Date(2026, 11, 30, 17, 0, 0, 0, time.UTC)})
+			},
+			body: `{"to":"2026-11-30T17:00:00Z"}`},
+		{name: "schedule-remove", call: "DELETE " + path + "/conv_0a1b/schedules/s1", result: daily,
+			do: func(ctx context.Context, c *Commands) error { return c.RemoveSchedule(ctx, "conv_0a1b", "s1") }},
+		{name: "pause-until", call: "PUT " + path + "/conv_0a1b", result: strings.Replace(ann, `"status":"active"`, `"status":"paused","paused_until":"2026-11-30T09:00:00Z"`, 1),
+			do: func(ctx context.Context, c *Commands) error {
+				until := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
+				return c.Pause(ctx, "conv_0a1b", &until)
+			},
+			body: `{"status":"paused","paused_until":"2026-11-30T09:00:00Z"}`},
 		{name: "mode", call: "POST " + path + "/conv_0a1b/mode", result: `{"target_state":"FEEDBACK","mode":"FEEDBACK"}`,
 			do: func(ctx context.Context, c *Commands) error {
 				return c.SetMode(ctx, "conv_0a1b", models.ModeFeedback, "plan")

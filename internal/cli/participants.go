@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"coachline/internal/api"
 	"coachline/models"
@@ -75,9 +76,11 @@ func (c *Commands) Update(ctx context.Context, id string, change api.Participant
 	return callAndShow(ctx, c, r, renderParticipant)
 }
 
-// SetStatus pauses or resumes a participant.
-func (c *Commands) SetStatus(ctx context.Context, id string, status models.Status) error {
-	return c.Update(ctx, id, api.ParticipantChange{Status: &status}, 0)
+// Pause holds everything that would be sent to a participant; until, unless nil, is
+// when they are resumed by themselves.
+func (c *Commands) Pause(ctx context.Context, id string, until *time.Time) error {
+	paused := models.StatusPaused
+	return c.Update(ctx, id, api.ParticipantChange{Status: &paused, PausedUntil: until}, 0)
 }
 
 // Resume resumes a participant; waiting says what becomes of texts that came
@@ -112,6 +115,10 @@ func renderParticipant(w io.Writer, p api.Participant) error {
 	if p.GreetingAt != nil {
 		greeting = formatInstantIn(*p.GreetingAt, clock)
 	}
+	paused := ""
+	if p.PausedUntil != nil {
+		paused = formatInstantIn(*p.PausedUntil, clock)
+	}
 	attention := ""
 	if p.AttentionAt != nil {
 		attention = string(p.Attention) + " since " + formatInstantIn(*p.AttentionAt, clock)
@@ -119,7 +126,7 @@ func renderParticipant(w io.Writer, p api.Participant) error {
 	rows := [][]string{
 		{"id", p.ID}, {"phone", p.Phone}, {"name", p.Name}, {"gender", p.Gender}, {"ethnicity", p.Ethnicity},
 		{"background", p.Background}, {"timezone", zone}, {"locale", p.Locale}, {"channel", string(p.Channel)},
-		{"status", string(p.Status)}, {"attention", attention}, {"unreachable", unreachable}, {"mode", string(p.Mode)}, {"tester", formatBool(p.Tester)}, {"debug", formatBool(p.Debug)},
+		{"status", string(p.Status)}, {"paused until", paused}, {"attention", attention}, {"unreachable", unreachable}, {"mode", string(p.Mode)}, {"tester", formatBool(p.Tester)}, {"debug", formatBool(p.Debug)},
 		{"enrolled", formatInstantIn(p.EnrolledAt, clock)}, {"greeting", greeting}, {"version", fmt.Sprint(p.Version)},
 	}
 	return writeTable(w, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))

@@ -47,6 +47,8 @@ func (s Input) dispatchEvent(ev models.Event) (models.Decision, error) {
 		return models.Decision{}, nil
 	case models.EventStatus:
 		return s.changeStatus(ev)
+	case models.EventPaused:
+		return s.pause(ev.At)
 	case models.EventMode:
 		return s.setOperatorMode(ev.Mode), nil
 	case models.EventZone:
@@ -118,7 +120,7 @@ func (s Input) onDue(due models.Due) (models.Decision, error) {
 		return s.handleDueCheckIn()
 	case models.DueResult:
 		return s.sendResult(due.Ref)
-	case models.DueTakeOverEnd:
+	case models.DueTakeOverEnd, models.DuePauseEnd:
 		// The tables end it, and a notice tells of that.
 		return models.Decision{}, nil
 	}
@@ -138,7 +140,7 @@ func isSpread(kind models.DueKind) bool {
 	switch kind {
 	case models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout, models.DueFeedbackFollowup, models.DueCheckIn, models.DueGreeting:
 		return true
-	case models.DueDailyPrompt, models.DueDelayedTransition, models.DueDebounce, models.DueResult, models.DueTakeOverEnd:
+	case models.DueDailyPrompt, models.DueDelayedTransition, models.DueDebounce, models.DueResult, models.DueTakeOverEnd, models.DuePauseEnd:
 	}
 	return false
 }

@@ -27,6 +27,14 @@ func (s Input) changeSchedules(ask *models.ScheduleAsk) (models.Decision, error)
 		return s.listSchedules()
 	case models.ScheduleDelete:
 		return s.deleteSchedule(ask.ID)
+	case models.ScheduleReplace:
+		if ask.ByOperator {
+			return s.replaceSchedule(*ask)
+		}
+	case models.ScheduleMove:
+		if ask.ByOperator {
+			return s.moveNext(*ask)
+		}
 	}
 	return refuseAsk("action %s is not known; allowed: %s, %s, %s", quoteValue(string(ask.Action)),
 		models.ScheduleCreate, models.ScheduleList, models.ScheduleDelete), nil
@@ -46,6 +54,11 @@ func (s Input) createSchedule(ask models.ScheduleAsk) (models.Decision, error) {
 	if len(s.State.Schedules) >= MaxSchedules {
 		return refuseAsk("there are %d schedules already, the most allowed; delete one first: %s", MaxSchedules, s.scheduleIDs()), nil
 	}
+	return s.placeSchedule("created", wanted, ask.ByOperator)
+}
+
+// placeSchedule finds the next slot of a schedule and puts it into force.
+func (s Input) placeSchedule(status string, wanted models.Schedule, byOperator bool) (models.Decision, error) {
 	var err error
 	wanted.Next, err = s.nextAllowed(wanted, s.Now, s.Rules.Quiet)
 	if errors.Is(err, ErrNoSlot) && s.isZoneUnknown() {
@@ -59,7 +72,12 @@ func (s Input) createSchedule(ask models.ScheduleAsk) (models.Decision, error) {
 	if err != nil {
 		return models.Decision{}, err
 	}
-	decision, err := s.scheduleNote("created", wanted)
+	if byOperator {
+		if refusal, err := s.refuseQuiet("at", wanted.Next.SendAt, wanted); err != nil || refusal != "" {
+			return models.Decision{Refused: refusal}, err
+		}
+	}
+	decision, err := s.scheduleNote(status, wanted)
 	if err != nil {
 		return models.Decision{}, err
 	}
@@ -91,32 +109,44 @@ func (s Input) scheduleOf(ask models.ScheduleAsk) (schedule models.Schedule, ref
 		// move along with the person.
 		schedule.Zone = ask.Zone
 	}
+	in := fieldsOf(ask)
 	switch ask.Type {
 	case models.ScheduleFixed:
 		if ask.From != "" || ask.To != "" {
-			return schedule, "a fixed schedule has a fixed_time, no random_start_time or random_end_time"
+			return schedule, "a fixed schedule has a " + in.at + ", no " + in.from + " or " + in.to
 		}
-		return schedule, badClock("fixed_time", ask.At)
+		return schedule, badClock(in.at, ask.At)
 	case models.ScheduleRandom:
 		if ask.At != "" {
-			return schedule, "a random schedule has a random_start_time and a random_end_time, no fixed_time"
+			return schedule, "a random schedule has a " + in.from + " and a " + in.to + ", no " + in.at
 		}
-		return schedule, badWindow(ask.From, ask.To)
+		return schedule, badWindow(in, ask.From, ask.To)
 	}
 	return schedule, fmt.Sprintf("type %s is not known; allowed: %s, %s", quoteValue(string(ask.Type)), models.ScheduleFixed, models.ScheduleRandom)
 }
 
+// scheduleFields are the names under which who asks gives the times.
+type scheduleFields struct{ at, from, to string }
+
+// fieldsOf returns the names of the tool's arguments, or of the API's fields.
+func fieldsOf(ask models.ScheduleAsk) scheduleFields {
+	if ask.ByOperator {
+		return scheduleFields{at: "at", from: "from", to: "to"}
+	}
+	return scheduleFields{at: "fixed_time", from: "random_start_time", to: "random_end_time"}
+}
+
 // badWindow says what is wrong with the ends of a random window; empty:
 // nothing.
-func badWindow(from, to string) string {
+func badWindow(in scheduleFields, from, to string) string {
 	var wrong []string
-	for _, text := range []string{badClock("random_start_time", from), badClock("random_end_time", to)} {
+	for _, text := range []string{badClock(in.from, from), badClock(in.to, to)} {
 		if text != "" {
 			wrong = append(wrong, text)
 		}
 	}
 	if len(wrong) == 0 && from == to {
-		return "random_start_time and random_end_time are equal; the window between them is empty"
+		return in.from + " and " + in.to + " are equal; the window between them is empty"
 	}
 	return strings.Join(wrong, "; ")
 }

@@ -71,10 +71,27 @@ func (s Input) changeStatus(ev models.Event) (models.Decision, error) {
 	return p.toDecision(), nil
 }
 
+// pause pauses the participant until an instant, or moves that instant; zero is
+// until they are resumed.
+func (s Input) pause(until time.Time) (models.Decision, error) {
+	out, err := s.changeStatus(models.Event{Kind: models.EventStatus, Status: models.StatusPaused})
+	if err != nil {
+		return models.Decision{}, err
+	}
+	p := s.newPlan()
+	p.clearDue(models.DuePauseEnd)
+	if !until.IsZero() {
+		p.setDue(models.DuePauseEnd, "", until)
+	}
+	out.Effects = append(p.effects, out.Effects...)
+	return out, nil
+}
+
 // activateParticipant resumes a participant who was not active, and starts the
 // reply to the texts of the pause if the operator asked for it.
 func (s Input) activateParticipant(p *plan, answer bool) error {
 	if s.State.Status != models.StatusActive {
+		p.clearDue(models.DuePauseEnd)
 		if err := s.resumeSchedules(p); err != nil {
 			return err
 		}
@@ -200,5 +217,6 @@ func everyDue() []models.DueKind {
 	return []models.DueKind{
 		models.DueDailyPrompt, models.DueReminder, models.DueAutoFeedback, models.DueFeedbackTimeout,
 		models.DueFeedbackFollowup, models.DueDelayedTransition, models.DueDebounce, models.DueCheckIn, models.DueGreeting, models.DueResult,
+		models.DuePauseEnd,
 	}
 }

@@ -2,6 +2,7 @@ package coach
 
 import (
 	"testing"
+	"time"
 
 	"coachline/models"
 
@@ -48,6 +49,22 @@ func TestPause(t *testing.T) {
 	got = decide(t, waiting(at(t, noon), 0), models.Event{Kind: models.EventStatus, Status: models.StatusPaused})
 	require.Equal(t, []models.Effect{setStatus(models.StatusPaused), turn(models.TurnPlan{Kind: models.TurnMessage})}, got.Effects,
 		"a burst under way is stored")
+}
+
+func TestPauseUntil(t *testing.T) {
+	s := everything(at(t, noon))
+	until := s.Now.Add(100 * time.Hour)
+	plain := decide(t, s, models.Event{Kind: models.EventStatus, Status: models.StatusPaused})
+	got := decide(t, s, models.Event{Kind: models.EventPaused, At: until})
+	end := models.Due{Kind: models.DuePauseEnd, At: until.UTC()}
+	require.Equal(t, append([]models.Effect{clearDue(models.DuePauseEnd), {Kind: models.EffectSetDue, Due: end}}, plain.Effects...), got.Effects,
+		"an end that was set before is replaced")
+	require.Equal(t, append([]models.Effect{clearDue(models.DuePauseEnd)}, plain.Effects...), decide(t, s, models.Event{Kind: models.EventPaused}).Effects)
+
+	s.State.Status, s.State.Due = models.StatusPaused, []models.Due{end}
+	require.Empty(t, decide(t, s, models.Event{Kind: models.EventStatus, Status: models.StatusPaused}).Effects, "another change of the row leaves the end")
+	require.Contains(t, decide(t, s, models.Event{Kind: models.EventStatus, Status: models.StatusActive}).Effects, clearDue(models.DuePauseEnd))
+	require.Empty(t, decide(t, s, models.Event{Kind: models.EventDue, Due: end}).Effects, "the tables end it")
 }
 
 func TestResume(t *testing.T) {

@@ -38,6 +38,7 @@ func (c *Console) showAgenda(v *viewer) (page, error) {
 		return page{}, err
 	}
 	body := []g.Node{h.H1(g.Text("Agenda")), agendaSpans(v), agendaHours(agenda), agendaList(v, agenda, query)}
+	body = append(body, resumptions(v, agenda))
 	if v.can(auth.HoldRead) {
 		holds, err := c.holdSection(v)
 		if err != nil {
@@ -93,21 +94,35 @@ func agendaList(v *viewer, a api.Agenda, query url.Values) g.Node {
 		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "List of planned prompts"), h.TabIndex("0"), h.Table(
 			h.THead(h.Tr(h.Th(g.Text("Person")), h.Th(g.Text("Local time")), h.Th(g.Text("UTC")), h.Th(g.Text("Not sent because")))),
 			h.TBody(g.Map(a.Prompts, func(p api.PlannedPrompt) g.Node {
-				name := p.Name
-				if name == "" {
-					name = p.ParticipantID
-				}
-				person := g.Text(name)
-				if v.can(auth.ParticipantRead) {
-					person = h.A(h.Href(Path+"people/"+p.ParticipantID), g.Text(name))
-				}
-				return h.Tr(h.Td(person), h.Td(instantOf(&p.At, zoneOf(p.Timezone)), g.Text(" "+p.Timezone)), h.Td(instantOf(&p.At, time.UTC)), h.Td(stopsOf(p)))
+				return h.Tr(h.Td(personLink(v, p.ParticipantID, p.Name)), h.Td(instantOf(&p.At, zoneOf(p.Timezone)), g.Text(" "+p.Timezone)), h.Td(instantOf(&p.At, time.UTC)), h.Td(stopsOf(p)))
 			})),
 		)),
 		g.Iff(a.NextCursor != nil, func() g.Node {
 			query.Set("cursor", *a.NextCursor)
 			return h.P(h.A(h.Href(Path+"agenda?"+query.Encode()), g.Text("Later prompts")))
 		}))
+}
+
+// resumptions lists the pauses that end by themselves in the span.
+func resumptions(v *viewer, a api.Agenda) g.Node {
+	if len(a.Resumptions) == 0 {
+		return nil
+	}
+	return h.Section(h.Aria("labelledby", "resumptions"), h.H2(h.ID("resumptions"), g.Text("Pauses that end")),
+		tableOf("List of pauses that end", []string{"Person", "Local time", "UTC"}, g.Map(a.Resumptions, func(p api.PlannedResumption) g.Node {
+			return h.Tr(h.Td(personLink(v, p.ParticipantID, p.Name)), h.Td(instantOf(&p.At, zoneOf(p.Timezone)), g.Text(" "+p.Timezone)), h.Td(instantOf(&p.At, time.UTC)))
+		})))
+}
+
+// personLink names a person and leads to their page where the viewer may see it.
+func personLink(v *viewer, id, name string) g.Node {
+	if name == "" {
+		name = id
+	}
+	if !v.can(auth.ParticipantRead) {
+		return g.Text(name)
+	}
+	return h.A(h.Href(Path+"people/"+id), g.Text(name))
 }
 
 // stopsOf lists why a planned prompt will not be sent.

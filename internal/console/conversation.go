@@ -29,6 +29,7 @@ func (c *Console) registerConversation(mux *http.ServeMux) {
 		"send": c.sendMessage, "change": c.changePerson, "phone": c.changeNumber, "pause": c.pausePerson, "resume": c.resumePerson,
 		"waiting": c.settleWaiting, "optout": c.recordOptOut, "mode": c.setMode, "attention": c.clearAttention, "forget": c.forget,
 		"remove": c.removePerson, "erase": c.erasePerson, "takeover": c.takeOver, "handback": c.handBack,
+		"schedule-add": c.addSchedule, "schedule-change": c.replaceSchedule, "schedule-remove": c.removeSchedule, "prompt-move": c.movePrompt,
 	} {
 		c.action(mux, "people/{id}/"+name, do, c.showPerson)
 	}
@@ -68,6 +69,7 @@ func (c *Console) showPerson(v *viewer) (page, error) {
 	return page{title: nameOf(row), section: "people", follow: follow, body: []g.Node{
 		h.H1(g.Text(nameOf(row))),
 		p.takenOver(),
+		p.pauseLine(),
 		p.standing(),
 		h.Div(h.Class("columns"),
 			h.Div(transcript, p.sendForm(), p.actions()),

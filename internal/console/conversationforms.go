@@ -26,6 +26,8 @@ type action struct {
 	button string
 	danger bool
 	fields []g.Node
+	// previews offers a step before that shows what it will do.
+	previews bool
 }
 
 // isRefused reports whether the form was sent and refused.
@@ -63,6 +65,7 @@ func (p *person) formBody(a action) g.Node {
 		g.If(a.key != "", h.Input(h.Type("hidden"), h.Name("key"), h.Value(a.key))),
 		g.Group(a.fields),
 		field(id, "Reason (kept in the audit)", h.Input(h.ID(id), h.Name("reason"), h.Required(), h.MaxLength("500"), h.Aria("describedby", id+"-says"), h.Value(reason))),
+		g.If(a.previews, h.Button(h.Type("submit"), h.Name("step"), h.Value(stepPreview), h.Class("plain"), g.Text("Show what it does"))),
 		h.Button(h.Type("submit"), g.If(a.danger, h.Class("danger")), g.Text(a.button)),
 	)
 }
@@ -105,20 +108,6 @@ func (p *person) attentionForm() g.Node {
 		says: "Ends every call for attention to this person; prompts go on with their next time.",
 		fields: []g.Node{field("note", "What was done (kept sealed with the alarm)",
 			h.Textarea(h.ID("note"), h.Name("note"), h.MaxLength("2000"), g.Text(p.entered("attention", "note", ""))))}})
-}
-
-// pauseForm pauses or resumes; nothing where neither can be done.
-func (p *person) pauseForm() g.Node {
-	switch p.Status {
-	case models.StatusActive:
-		return p.form(action{name: "pause", title: "Pause", needs: auth.ParticipantChange, button: "Pause",
-			says: "No prompts, reminders or replies go out until the person is resumed by hand. What they write waits for an operator."})
-	case models.StatusPaused:
-		return p.form(action{name: "resume", title: "Resume", needs: auth.ParticipantChange, button: "Resume",
-			says: "Prompts go on with their next time, and the coach answers again.", fields: []g.Node{p.waitingChoice("resume")}})
-	case models.StatusCompleted, models.StatusWithdrawn, models.StatusOptedOut:
-	}
-	return nil
 }
 
 // waitingChoice asks what becomes of messages that came during a pause.
@@ -258,10 +247,6 @@ func (c *Console) changeNumber(v *viewer) (string, error) {
 func (v *viewer) setStatus(status models.Status, notice string) (string, error) {
 	v.notice = notice
 	return v.change(api.ParticipantChange{Status: &status, Waiting: models.WaitingAction(v.posted("waiting"))})
-}
-
-func (c *Console) pausePerson(v *viewer) (string, error) {
-	return v.setStatus(models.StatusPaused, "Paused")
 }
 
 func (c *Console) resumePerson(v *viewer) (string, error) {

@@ -88,7 +88,8 @@ func (p *person) schedules() g.Node {
 				at = s.From + " to " + s.To
 			}
 			return h.Tr(h.Td(g.Text(at+" "+s.Timezone)), h.Td(instantOf(s.NextAt, zoneOf(s.Timezone)), g.If(s.Held, g.Text(" (held)"))), h.Td(utcOf(s.NextAt)))
-		}))))
+		}))),
+		g.Map(list, p.scheduleForms), p.addScheduleForm())
 }
 
 // due lists what the workflow waits for; each is a timer of that name in the

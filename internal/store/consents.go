@@ -73,14 +73,14 @@ func pauseForWrongNumber(tx *gorm.DB, in models.Inbound, p models.Participant) e
 	_, err := raiseAttention(tx, models.AttentionEntry{
 		ParticipantID: p.ID, Kind: models.AttentionWrongNumber, Ref: strconv.FormatInt(in.ID, 10), RaisedAt: in.ReceivedAt,
 	})
-	if err != nil || p.Status != models.StatusActive {
+	if err != nil || p.Status != models.StatusActive && p.PauseEndsAt() == nil {
 		return err
 	}
 	var row models.Participant
 	if err := tx.Where("id = ?", p.ID).Take(&row).Error; err != nil { // the attention has changed it
 		return err
 	}
-	row.Status = models.StatusPaused
+	row.Status, row.PausedUntil = models.StatusPaused, nil
 	if err := saveParticipant(tx, &row, in.ReceivedAt); err != nil {
 		return err
 	}

@@ -230,7 +230,11 @@ func notifyChanges(tx *gorm.DB, old, p models.Participant, waiting waitingUpdate
 		if kind == models.NoticeResume && waiting.action == models.WaitingAnswer {
 			continue
 		}
-		if _, err := insertNotice(tx, models.Notice{ParticipantID: p.ID, Kind: kind, CreatedAt: now}); err != nil {
+		notice := models.Notice{ParticipantID: p.ID, Kind: kind, CreatedAt: now}
+		if kind == models.NoticePause {
+			notice.Ref = formatPauseEnd(p)
+		}
+		if _, err := insertNotice(tx, notice); err != nil {
 			return err
 		}
 	}

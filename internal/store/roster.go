@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"coachline/internal/database"
 	"coachline/models"
@@ -90,7 +91,14 @@ func applyPatch(p models.Participant, patch models.ParticipantPatch) (models.Par
 	}
 	changed = append(changed, clearUnreachable(&p)...)
 	text("locale", &p.Locale, patch.Locale)
+	before := p
 	text("status", (*string)(&p.Status), (*string)(patch.Status))
+	if err := setPauseEnd(&p, before.Status, patch.PausedUntil); err != nil {
+		return p, nil, err
+	}
+	if formatPauseEnd(p) != formatPauseEnd(before) {
+		changed = append(changed, "paused_until")
+	}
 	flag("tester", &p.Tester, patch.Tester)
 	if !p.Tester && patch.Debug == nil {
 		off := false
@@ -103,12 +111,38 @@ func applyPatch(p models.Participant, patch models.ParticipantPatch) (models.Par
 	return p, changed, nil
 }
 
+// setPauseEnd sets when a pause ends by itself. A pause that begins has the end
+// that the patch gives or none, one that goes on keeps its end where the patch
+// gives none.
+func setPauseEnd(p *models.Participant, before models.Status, until *time.Time) error {
+	isPaused := p.Status == models.StatusPaused
+	if until != nil && !until.IsZero() && !isPaused {
+		return models.BadField("paused_until", "only for a participant who is paused or becomes so")
+	}
+	switch {
+	case !isPaused, until != nil && until.IsZero(), until == nil && before != models.StatusPaused:
+		p.PausedUntil = nil
+	case until != nil:
+		at := until.UTC().Truncate(time.Second)
+		p.PausedUntil = &at
+	}
+	return nil
+}
+
+// formatPauseEnd writes when a pause ends by itself; empty: it does not.
+func formatPauseEnd(p models.Participant) string {
+	if end := p.PauseEndsAt(); end != nil {
+		return end.Format(time.RFC3339)
+	}
+	return ""
+}
+
 // changedFields are the values of the named fields of p, for the audit.
 func changedFields(p models.Participant, names []string) map[string]string {
 	values := map[string]string{
 		"phone_number": p.Phone, "name": p.Name, "gender": p.Gender, "ethnicity": p.Ethnicity, "background": p.Background,
 		"timezone": p.Timezone, "locale": p.Locale, "status": string(p.Status), "tester": strconv.FormatBool(p.Tester), "debug": strconv.FormatBool(p.Debug),
-		"unreachable": p.UnreachableCode,
+		"unreachable": p.UnreachableCode, "paused_until": formatPauseEnd(p),
 	}
 	out := map[string]string{}
 	for _, name := range names {
@@ -121,6 +155,10 @@ func changedFields(p models.Participant, names []string) map[string]string {
 // once.
 func noticesOf(old, p models.Participant) []models.NoticeKind {
 	var kinds []models.NoticeKind
+	paused := old.Status == models.StatusPaused && p.Status == models.StatusPaused
+	if paused && formatPauseEnd(old) != formatPauseEnd(p) {
+		kinds = append(kinds, models.NoticePause)
+	}
 	update := old.Timezone != p.Timezone || old.ZoneAssumed != p.ZoneAssumed
 	if old.Status != p.Status {
 		switch p.Status {

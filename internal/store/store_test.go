@@ -103,6 +103,7 @@ var undoNewest = []string{
 	"DROP TABLE webhook_deliveries", "DROP TABLE webhooks",
 	"ALTER TABLE outbox DROP COLUMN sent_from", "DROP TABLE people_views",
 	"DROP TABLE joins", "DROP INDEX hints_join", "ALTER TABLE hints DROP COLUMN join_id", "ALTER TABLE hints DROP COLUMN purpose",
+	"DROP INDEX participants_paused", "ALTER TABLE participants DROP COLUMN paused_until",
 	"ALTER TABLE turns DROP COLUMN arm", "ALTER TABLE turns DROP COLUMN study_version",
 	"ALTER TABLE cohort_jobs DROP COLUMN study_id", "DROP INDEX participants_study", "ALTER TABLE participants DROP COLUMN study_id", "ALTER TABLE participants DROP COLUMN arm",
 	"DROP TABLE allocations", "DROP TABLE decisions", "DROP TABLE studies", "DROP TABLE consent_texts", "DROP TABLE study_consents",

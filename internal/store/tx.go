@@ -41,7 +41,11 @@ func lockEnrolled(tx *gorm.DB, id string) (models.Participant, error) {
 	return database.LockEnrolled(tx, id)
 }
 
+// saveParticipant is database.SaveParticipant; the end of a pause goes with the pause.
 func saveParticipant(tx *gorm.DB, p *models.Participant, now time.Time) error {
+	if p.Status != models.StatusPaused {
+		p.PausedUntil = nil
+	}
 	return database.SaveParticipant(tx, p, now)
 }
 

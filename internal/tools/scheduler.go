@@ -92,6 +92,7 @@ func scheduleAsk(args Arguments) (models.ScheduleAsk, error) {
 		return ask, nil
 	case models.ScheduleCreate:
 		return createAsk(ask, args)
+	case models.ScheduleReplace, models.ScheduleMove: // operators only
 	}
 	return ask, models.BadField("action", "must be one of create, list, delete")
 }

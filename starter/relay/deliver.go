@@ -143,7 +143,7 @@ func (r *Relay) tellEnrolled(ctx context.Context, p models.Participant, n models
 	case models.NoticeUpdate:
 		return r.updateOrRestart(ctx, p, n, order{models.UpdateParticipant, []any{models.ParticipantChanged{Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: p.Status, Arm: p.Arm}}})
 	case models.NoticePause:
-		return r.updateOrRestart(ctx, p, n, order{name: models.UpdatePause})
+		return r.pauseWorkflow(ctx, p, n)
 	case models.NoticeResume:
 		return r.resumeWorkflow(ctx, p, n)
 	case models.NoticeTakeOver:
@@ -199,6 +199,20 @@ func (r *Relay) signalMessage(ctx context.Context, p models.Participant, n model
 		startOptions(p, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY), models.WorkflowType, state)
 	r.cfg.Metrics.WorkflowCall(metrics.CallSignal, err)
 	return err
+}
+
+// pauseWorkflow has the workflow pause, until the notice's instant where it names
+// one.
+func (r *Relay) pauseWorkflow(ctx context.Context, p models.Participant, n models.Notice) error {
+	var request models.PauseRequest
+	if n.Ref != "" {
+		until, err := time.Parse(time.RFC3339, n.Ref)
+		if err != nil {
+			return models.BadField("ref", "notice %d does not name an instant", n.ID)
+		}
+		request.Until = until
+	}
+	return r.updateOrRestart(ctx, p, n, order{models.UpdatePause, []any{request}})
 }
 
 // resumeWorkflow has the workflow go on, and answer the texts of the pause
@@ -309,14 +323,17 @@ func secondState(p models.Participant) models.ParticipantState {
 	if p.TakenOverUntil != nil {
 		state.TakenOverUntil = p.TakenOverUntil.UTC()
 	}
+	if end := p.PauseEndsAt(); end != nil {
+		state.Due = append(state.Due, models.Due{Kind: models.DuePauseEnd, At: *end})
+	}
 	state.AttributesShown = areShown(state, p)
 	return state
 }
 
 // areShown reports whether the search attributes of startOptions show a first
-// state, in which nothing is due and no flag set.
+// state. They show nothing that is due, and no flag is set in one.
 func areShown(state models.ParticipantState, p models.Participant) bool {
-	return state.Status == p.Status && state.Mode == p.Mode
+	return state.Status == p.Status && state.Mode == p.Mode && len(state.Due) == 0
 }
 
 var (

@@ -39,7 +39,11 @@ func newBench(t *testing.T) *bench {
 func (b *bench) add(id string, list ...models.NoticeKind) {
 	b.store.participants[id] = models.Participant{ID: id, Phone: id, Timezone: "UTC", Status: models.StatusActive, Mode: models.ModeFeedback, EnrolledAt: testNow}
 	for i, kind := range list {
-		b.store.notice(id, kind, "7", int64(i), testNow)
+		ref := "7"
+		if kind == models.NoticePause {
+			ref = "" // it has no end
+		}
+		b.store.notice(id, kind, ref, int64(i), testNow)
 	}
 }
 

@@ -27,6 +27,17 @@ func (b *bench) restore(after time.Duration) error {
 	return b.relay.restoreTerminated(context.Background())
 }
 
+// A workflow that begins anew in a pause ends it by itself.
+func TestSecondStateEndsThePause(t *testing.T) {
+	until := testNow.Add(time.Hour)
+	p := models.Participant{ID: "a", Timezone: "UTC", Status: models.StatusPaused, Mode: models.ModeIntake, PausedUntil: &until}
+	state := secondState(p)
+	require.Equal(t, []models.Due{{Kind: models.DuePauseEnd, At: until}}, state.Due)
+	require.False(t, state.AttributesShown, "what is due next is yet to be shown")
+	p.Status = models.StatusActive
+	require.Empty(t, secondState(p).Due)
+}
+
 // TestTerminatedParticipantsAreRestored: each terminated run is followed by one
 // start, unless the participant was removed.
 func TestTerminatedParticipantsAreRestored(t *testing.T) {

@@ -1,0 +1,286 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"go.temporal.io/sdk/temporal"
+
+	"coachline/internal/api"
+	"coachline/internal/auth"
+	"coachline/internal/coach"
+	"coachline/models"
+)
+
+const (
+	schedulesPath = participantPath + "/schedules"
+	schedulePath  = schedulesPath + "/{schedule}"
+)
+
+type scheduleRequest struct {
+	ID       string `path:"id" maxLength:"64"`
+	Schedule string `path:"schedule" maxLength:"64"`
+}
+
+type addScheduleRequest struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body api.NewSchedule
+}
+
+type replaceScheduleRequest struct {
+	ID       string `path:"id" maxLength:"64"`
+	Schedule string `path:"schedule" maxLength:"64"`
+	Body     api.NewSchedule
+}
+
+type moveRequest struct {
+	ID       string `path:"id" maxLength:"64"`
+	Schedule string `path:"schedule" maxLength:"64"`
+	Body     api.PromptMove
+}
+
+// scheduleAdded is 201 with a Location, or 200 for a dry run.
+type scheduleAdded struct {
+	Status   int
+	Location string `header:"Location" doc:"Path of what was created; left out of a dry run."`
+	Body     api.Envelope[api.Schedule]
+}
+
+func (h *handlers) registerSchedules(router huma.API) {
+	changes := []int{http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	register(router, route{method: http.MethodGet, path: schedulesPath, id: "list-schedules", needs: auth.AgendaRead,
+		summary: "Daily prompts of a participant", errors: []int{http.StatusNotFound}}, h.listSchedules)
+	register(router, route{method: http.MethodGet, path: schedulePath, id: "get-schedule", needs: auth.AgendaRead,
+		summary: "One daily prompt", errors: []int{http.StatusNotFound}}, h.getSchedule)
+	register(router, route{method: http.MethodPost, path: schedulesPath, id: "add-schedule", needs: auth.ParticipantChange,
+		summary: "Add a daily prompt in the person's place", status: http.StatusCreated, errors: changes}, h.addSchedule)
+	add := router.OpenAPI().Paths[schedulesPath].Post
+	add.Responses["200"] = &huma.Response{Description: "A dry run: what would come of it", Content: add.Responses["201"].Content}
+	register(router, route{method: http.MethodPut, path: schedulePath, id: "replace-schedule", needs: auth.ParticipantChange,
+		summary: "Give a daily prompt other times", errors: changes}, h.replaceSchedule)
+	register(router, route{method: http.MethodDelete, path: schedulePath, id: "remove-schedule", needs: auth.ParticipantChange,
+		summary: "Remove a daily prompt", errors: changes[:2]}, h.removeSchedule)
+	register(router, route{method: http.MethodPost, path: schedulePath + "/move", id: "move-prompt", needs: auth.ParticipantChange,
+		summary: "Move the next prompt of a schedule alone", errors: changes}, h.movePrompt)
+}
+
+// planned is what is in force for a participant's daily prompts.
+type planned struct {
+	participant models.Participant
+	status      models.StatusView
+	schedules   []models.Schedule
+}
+
+// readSchedules asks the workflow what is planned.
+func (h *handlers) readSchedules(ctx context.Context, id string) (planned, error) {
+	p, err := h.store.Participant(ctx, id)
+	if err != nil {
+		return planned{}, h.toFailure("reading schedules", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
+	defer cancel()
+	now := planned{participant: p}
+	if err := h.queryWorkflow(ctx, id, models.QueryStatus, &now.status); err != nil {
+		return planned{}, h.toFailure("asking the participant's workflow", err)
+	}
+	if err := h.queryWorkflow(ctx, id, models.QuerySchedules, &now.schedules); err != nil {
+		return planned{}, h.toFailure("asking the participant's workflow", err)
+	}
+	return now, nil
+}
+
+// list shows what is planned as it is in the state.
+func (n planned) list() []api.Schedule {
+	return toState(n.participant, models.Profile{}, n.status, n.schedules).Schedules
+}
+
+// find returns the schedule of an id; a 404 where there is none.
+func (n planned) find(id string) (models.Schedule, error) {
+	i := slices.IndexFunc(n.schedules, func(s models.Schedule) bool { return s.ID == id })
+	if i < 0 {
+		return models.Schedule{}, newFailure(http.StatusNotFound, "schedule not found")
+	}
+	return n.schedules[i], nil
+}
+
+func (h *handlers) listSchedules(ctx context.Context, in *participantRequest) (*answer[[]api.Schedule], error) {
+	now, err := h.readSchedules(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return newAnswer("", now.list()), nil
+}
+
+func (h *handlers) getSchedule(ctx context.Context, in *scheduleRequest) (*answer[api.Schedule], error) {
+	now, err := h.readSchedules(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := now.find(in.Schedule); err != nil {
+		return nil, err
+	}
+	list := now.list()
+	i := slices.IndexFunc(list, func(s api.Schedule) bool { return s.ID == in.Schedule })
+	return newAnswer("", list[i]), nil
+}
+
+func toScheduleAsk(action models.ScheduleAction, body api.NewSchedule) models.ScheduleAsk {
+	return models.ScheduleAsk{Action: action, Type: body.Type, At: body.At, From: body.From, To: body.To, Zone: body.Timezone}
+}
+
+func (h *handlers) addSchedule(ctx context.Context, in *addScheduleRequest) (*scheduleAdded, error) {
+	ask := toScheduleAsk(models.ScheduleCreate, in.Body)
+	ask.NewID = auth.NewID("sch")
+	added, err := h.changeSchedules(ctx, in.ID, ask, in.Body.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.DryRun {
+		return &scheduleAdded{Status: http.StatusOK, Body: newAnswer(describeNext("Nothing was added: the first prompt would go out", added), added).Body}, nil
+	}
+	return &scheduleAdded{
+		Status: http.StatusCreated, Location: participantsPath + "/" + in.ID + "/schedules/" + added.ID,
+		Body: newAnswer(describeNext("Added: the first prompt goes out", added), added).Body,
+	}, nil
+}
+
+func (h *handlers) replaceSchedule(ctx context.Context, in *replaceScheduleRequest) (*answer[api.Schedule], error) {
+	ask := toScheduleAsk(models.ScheduleReplace, in.Body)
+	ask.ID = in.Schedule
+	changed, err := h.changeSchedules(ctx, in.ID, ask, in.Body.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.DryRun {
+		return newAnswer(describeNext("Nothing was changed: the next prompt would go out", changed), changed), nil
+	}
+	return newAnswer(describeNext("Changed: the next prompt goes out", changed), changed), nil
+}
+
+func (h *handlers) movePrompt(ctx context.Context, in *moveRequest) (*answer[api.Schedule], error) {
+	ask := models.ScheduleAsk{Action: models.ScheduleMove, ID: in.Schedule, MoveTo: in.Body.To.UTC()}
+	moved, err := h.changeSchedules(ctx, in.ID, ask, in.Body.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.DryRun {
+		return newAnswer(describeNext("Nothing was moved: the prompt would go out", moved), moved), nil
+	}
+	return newAnswer(describeNext("Moved: the prompt goes out", moved), moved), nil
+}
+
+func (h *handlers) removeSchedule(ctx context.Context, in *scheduleRequest) (*answer[api.Schedule], error) {
+	removed, err := h.changeSchedules(ctx, in.ID, models.ScheduleAsk{Action: models.ScheduleDelete, ID: in.Schedule}, false)
+	if err != nil {
+		return nil, err
+	}
+	return newAnswer("Removed: no more prompts of this schedule go out", removed), nil
+}
+
+// describeNext says when a prompt goes out, where one does.
+func describeNext(what string, s api.Schedule) string {
+	if s.NextAt == nil {
+		return what + " when the participant is active again"
+	}
+	return what + " at " + s.NextAt.UTC().Format(time.RFC3339)
+}
+
+// changeSchedules has the workflow change daily prompts by the step that the
+// coach's tool takes, and returns the schedule that it is about. The rules are asked
+// here first, so that a refusal changes nothing and a dry run needs no workflow. The
+// audit has its row before the change is asked for, and a second one where the
+// workflow refuses it.
+func (h *handlers) changeSchedules(ctx context.Context, id string, ask models.ScheduleAsk, dryRun bool) (api.Schedule, error) {
+	now, err := h.readSchedules(ctx, id)
+	if err != nil {
+		return api.Schedule{}, err
+	}
+	if !now.participant.Status.Coached() {
+		return api.Schedule{}, newFailure(http.StatusConflict, "the participant is %s; there are no prompts to change", now.participant.Status)
+	}
+	var before models.Schedule
+	if ask.Action != models.ScheduleCreate {
+		if before, err = now.find(ask.ID); err != nil {
+			return api.Schedule{}, err
+		}
+	}
+	ask.ByOperator = true
+	after, err := h.planSchedules(ctx, now, ask)
+	if err != nil || dryRun {
+		return now.show(after), err
+	}
+	audit := models.Audit{ParticipantID: id, Actor: actorOf(ctx), Action: "schedule_" + string(ask.Action), Detail: ask.ID + ask.NewID, At: h.now(),
+		Before: auditSchedule(before), After: auditSchedule(after)}
+	if ask.Action == models.ScheduleDelete {
+		audit.After = auditSchedule(models.Schedule{})
+	}
+	if err := h.store.RecordAudit(ctx, audit); err != nil {
+		return api.Schedule{}, h.toFailure("changing schedules", err)
+	}
+	if _, err := h.requestUpdate(ctx, id, models.UpdateChangeSchedules, ask); err != nil {
+		return api.Schedule{}, h.refuseUpdate(ctx, audit, err)
+	}
+	return now.show(after), nil
+}
+
+// refuseUpdate records that the workflow refused what the audit says, and returns
+// the answer.
+func (h *handlers) refuseUpdate(ctx context.Context, audit models.Audit, err error) error {
+	audit.Action, audit.At = audit.Action+"_failed", h.now()
+	if auditErr := h.store.RecordAudit(context.WithoutCancel(ctx), audit); auditErr != nil {
+		h.log.Error("recording a refused change failed", "participant", audit.ParticipantID, "error", auditErr)
+	}
+	var rejected *temporal.ApplicationError
+	if errors.As(err, &rejected) {
+		return newFailure(http.StatusConflict, "%s", rejected.Message())
+	}
+	return h.toFailure("changing schedules", err)
+}
+
+// show is a schedule as it is after a change.
+func (n planned) show(after models.Schedule) api.Schedule {
+	n.status.Due, n.schedules = nil, []models.Schedule{after}
+	return n.list()[0]
+}
+
+// planSchedules returns the schedule that the rules make of what is asked for; for a
+// removal the one that there was.
+func (h *handlers) planSchedules(ctx context.Context, now planned, ask models.ScheduleAsk) (models.Schedule, error) {
+	p := now.participant
+	settings, err := h.studies.Resolve(ctx, p.StudyID, p.Arm)
+	if err != nil {
+		return models.Schedule{}, h.toFailure("reading the study", err)
+	}
+	input := coach.Input{Now: h.now(), Rules: settings.Rules(h.cfg.Defaults.Rules), Zones: time.LoadLocation, State: models.ParticipantState{
+		ParticipantID: p.ID, Zone: p.Timezone, ZoneAssumed: p.ZoneAssumed, Status: now.status.Status, Mode: now.status.Mode,
+		Schedules: now.schedules, Due: now.status.Due, TakenOverUntil: now.status.TakenOverUntil,
+	}}
+	decision, err := coach.Decide(input, models.Event{Kind: models.EventScheduleTool, Schedule: &ask})
+	switch {
+	case err != nil:
+		return models.Schedule{}, h.toFailure("planning schedules", err)
+	case decision.Refused != "":
+		return models.Schedule{}, newFailure(http.StatusBadRequest, "%s", decision.Refused)
+	case len(decision.Effects) == 0:
+		return models.Schedule{}, newFailure(http.StatusConflict, "a schedule with these times exists already")
+	case ask.Action == models.ScheduleDelete:
+		return now.find(ask.ID)
+	}
+	return *decision.Effects[0].Schedule, nil
+}
+
+// auditSchedule is a schedule as the audit keeps it; empty where there is none.
+func auditSchedule(s models.Schedule) map[string]string {
+	out := map[string]string{"time": s.At, "timezone": s.Zone, "next_at": ""}
+	if s.Type == models.ScheduleRandom {
+		out["time"] = s.From + "-" + s.To
+	}
+	if !s.Next.SendAt.IsZero() {
+		out["next_at"] = s.Next.SendAt.UTC().Format(time.RFC3339)
+	}
+	return out
+}

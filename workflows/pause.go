@@ -1,0 +1,37 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"coachline/models"
+)
+
+// handleDue acts on a due time that has come: the tables end take-overs and
+// pauses, and the rules say what follows from everything else.
+func (p *participant) handleDue(ctx workflow.Context, due models.Due) {
+	switch {
+	case due.Kind == models.DueTakeOverEnd:
+		p.endTakeOver(ctx)
+	case due.Kind == models.DuePauseEnd && endsPauses(ctx):
+		p.endPause(ctx)
+	default:
+		p.handleEvent(ctx, models.Event{Kind: models.EventDue, Due: due})
+	}
+}
+
+// endPause ends a pause whose time has come, in the tables: the notice of that
+// resumes, with the texts to answer. Where an operator has put the end off
+// meanwhile, it is due again then.
+func (p *participant) endPause(ctx workflow.Context) {
+	in := models.PauseEnd{ParticipantID: p.state.ParticipantID, Now: workflow.Now(ctx)}
+	var until time.Time
+	if err := workflow.ExecuteLocalActivity(withLocalOptions(ctx), standing.EndPause, in).Get(ctx, &until); err != nil {
+		workflow.GetLogger(ctx).Error("ending the pause failed", "error", err)
+		return
+	}
+	if !until.IsZero() {
+		p.setDue(models.Due{Kind: models.DuePauseEnd, At: until})
+	}
+}
