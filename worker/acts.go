@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -175,6 +176,7 @@ func (p *Parts) newActs(o Outside, stops activities.Budgets) (*acts, error) {
 func newModelClient(cfg config.Model) (*llm.Client, error) {
 	client, err := llm.New(llm.Config{
 		BaseURL: cfg.BaseURL, Keys: cfg.Keys(), Groups: cfg.KeyGroups(), EmbeddingModel: cfg.Embedding, SpeechModel: cfg.Transcribe,
+		HTTPClient: &http.Client{Transport: newTransport()},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("building model client: %w", err)
@@ -258,6 +260,7 @@ func newCarrier(cfg config.Config) (*sms.Client, error) {
 		AccountSID: cfg.Carrier.AccountSID, AuthToken: cfg.Carrier.AuthTokens.Reveal()[0],
 		From: cfg.Carrier.From, MessagingServiceSID: cfg.Carrier.MessagingServiceSID,
 		BaseURL: cfg.Carrier.BaseURL, StatusCallbackURL: callback, Timeout: carrierTimeout,
+		Transport: newTransport(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("building carrier client: %w", err)

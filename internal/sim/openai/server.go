@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -130,11 +129,27 @@ func (s *Server) authenticate(next http.HandlerFunc) http.Handler {
 	})
 }
 
+// readAhead is the body of a request that was read before.
+type readAhead struct {
+	*bytes.Reader
+	whole []byte
+}
+
+// Close implements io.Closer.
+func (readAhead) Close() error { return nil }
+
 // readBody reads a body whole and puts it back.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	return body, err //nolint:wrapcheck // the caller answers with it
+	if read, isRead := r.Body.(readAhead); isRead {
+		return read.whole, nil
+	}
+	var all bytes.Buffer
+	if 0 < r.ContentLength && r.ContentLength <= maxBody {
+		all.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	_, err := all.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
+	r.Body = readAhead{bytes.NewReader(all.Bytes()), all.Bytes()}
+	return all.Bytes(), err //nolint:wrapcheck // the caller answers with it
 }
 
 // WriteError answers in OpenAI's shape of an error; param names the field at
