@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"coachline/activities"
+	"coachline/internal/dbtest"
 	"coachline/internal/seal"
 	"coachline/internal/sim/twilio"
 	"coachline/internal/sms"
@@ -58,7 +58,7 @@ func newPhoneLine(t *testing.T) *phoneLine {
 	l := &phoneLine{t: t, clock: now}
 	ring, err := seal.Parse(testKeys)
 	require.NoError(t, err)
-	l.store, err = store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "coach.db"), Sealer: ring})
+	l.store, err = store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.store.Close()) })
 	_, err = l.store.Enroll(t.Context(), models.Participant{ID: ann, Phone: linePhone, Timezone: "UTC", EnrolledAt: now}, "operator")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"coachline/activities"
 	"coachline/internal/agent"
 	"coachline/internal/coach"
+	"coachline/internal/dbtest"
 	"coachline/internal/memory"
 	"coachline/internal/seal"
 	"coachline/internal/store"
@@ -59,7 +59,7 @@ func newStoreFixture(t *testing.T) *storeFixture {
 	t.Helper()
 	ring, err := seal.Parse(testKeys)
 	require.NoError(t, err)
-	people, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "coach.db"), Sealer: ring})
+	people, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, people.Close()) })
 	facts, err := memory.New(memory.Config{Database: people.Database()})

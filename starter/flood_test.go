@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
+	"coachline/internal/dbtest"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
@@ -29,7 +29,7 @@ func withStore(t *testing.T, rules store.InboundLimits, log io.Writer) (*harness
 	t.Helper()
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	require.NoError(t, err)
-	rows, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "coach.db"), Sealer: ring, Gate: rules})
+	rows, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring, Gate: rules})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, rows.Close()) })
 	h := start(t, func(c *Config) {

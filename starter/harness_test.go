@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/api"
+	"coachline/internal/dbtest"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 )
@@ -88,7 +89,7 @@ func startWithStore(t *testing.T, change func(*Config)) (*harness, *store.Store)
 	t.Helper()
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	require.NoError(t, err)
-	rows, err := store.Open(t.Context(), store.Config{URL: "sqlite::memory:", Sealer: ring})
+	rows, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, rows.Close()) })
 	return start(t, func(cfg *Config) {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"coachline/internal/config"
+	"coachline/internal/dbtest"
 	"coachline/internal/llm"
 	"coachline/internal/seal"
 	"coachline/internal/sim/openai"
@@ -63,7 +63,7 @@ func newStudio(t *testing.T) *studio {
 	t.Helper()
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	require.NoError(t, err)
-	rows, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "coach.db"), Sealer: ring})
+	rows, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, rows.Close()) })
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -24,6 +24,7 @@ import (
 	"coachline/activities"
 	"coachline/internal/alert"
 	"coachline/internal/config"
+	"coachline/internal/dbtest"
 	"coachline/internal/memory"
 	"coachline/internal/seal"
 	"coachline/internal/sim/twilio"
@@ -113,7 +114,7 @@ func startBothRoles(t *testing.T) *bothRoles {
 	b := &bothRoles{t: t}
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	require.NoError(t, err)
-	b.rows, err = store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "coach.db"), Sealer: ring})
+	b.rows, err = store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	_, err = b.rows.Enroll(t.Context(), models.Participant{ID: "ann", Phone: annsPhone, Timezone: "UTC", Locale: "en-US", EnrolledAt: time.Now()}, "operator")
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 
 	"coachline/internal/agent"
 	"coachline/internal/config"
+	"coachline/internal/dbtest"
 	"coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/seal"
@@ -65,7 +66,7 @@ func (h *askedModel) Embed(_ context.Context, texts []string) ([][]float32, erro
 func TestPeopleAreAnsweredAsTheirArmSays(t *testing.T) {
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	require.NoError(t, err)
-	rows, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "coach.db"), Sealer: ring})
+	rows, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, rows.Close()) })
 	memories, err := memory.New(memory.Config{Database: rows.Database()})

@@ -97,7 +97,7 @@ func TestSilentCheckIn(t *testing.T) {
 			require.Empty(t, w.looks()[0].Tools, "nothing that changes anything is on offer")
 			got := w.turnContext(1)
 			require.Empty(t, got.Window, "the conversation is as it was")
-			require.Equal(t, []any{models.KindCheckIn, "silent"}, []any{got.Turn.Kind, got.Turn.Outcome})
+			require.Equal(t, []any{models.TurnCheckIn, "silent"}, []any{got.Turn.Kind, got.Turn.Outcome})
 			trace, ok := got.Steps[0].StepTrace()
 			require.True(t, ok)
 			require.Equal(t, tt.want, trace.Stages[len(trace.Stages)-1].Decision)

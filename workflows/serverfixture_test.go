@@ -22,6 +22,7 @@ import (
 	"coachline/dev/temporal"
 	"coachline/internal/agent"
 	"coachline/internal/coach"
+	"coachline/internal/dbtest"
 	"coachline/internal/memory"
 	"coachline/internal/metrics"
 	"coachline/internal/seal"
@@ -75,7 +76,7 @@ func newServerFixture(t *testing.T, change func(*serverFixture)) *serverFixture 
 	require.NoError(t, err)
 	n.ring, err = seal.Parse(n.key)
 	require.NoError(t, err)
-	n.store, err = store.Open(n.ctx, store.Config{URL: "sqlite::memory:", Sealer: n.ring})
+	n.store, err = store.Open(n.ctx, store.Config{URL: dbtest.SQLite(n.t), Sealer: n.ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.store.Close()) })
 	n.post = &countingCarrier{store: n.store}

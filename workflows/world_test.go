@@ -20,6 +20,7 @@ import (
 	"coachline/activities"
 	"coachline/internal/agent"
 	"coachline/internal/coach"
+	"coachline/internal/dbtest"
 	"coachline/internal/memory"
 	"coachline/internal/seal"
 	"coachline/internal/store"
@@ -85,7 +86,7 @@ func (w *world) openStore() {
 	require.NoError(w.t, err)
 	ring, err := seal.Parse(key)
 	require.NoError(w.t, err)
-	w.store, err = store.Open(context.Background(), store.Config{URL: "sqlite::memory:", Sealer: ring})
+	w.store, err = store.Open(context.Background(), store.Config{URL: dbtest.SQLite(w.t), Sealer: ring})
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { require.NoError(w.t, w.store.Close()) })
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 
 	"coachline/internal/agent"
 	"coachline/internal/agent/recall"
+	"coachline/internal/dbtest"
 	"coachline/internal/memory"
 	"coachline/internal/seal"
 	"coachline/internal/store"
@@ -295,7 +295,7 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	ring, err := seal.Parse(testKeys)
 	require.NoError(t, err)
-	people, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "coach.db"), Sealer: ring})
+	people, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, people.Close()) })
 	facts, err := memory.New(memory.Config{Database: people.Database()})

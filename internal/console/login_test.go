@@ -20,6 +20,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"coachline/internal/auth"
+	"coachline/internal/dbtest"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
@@ -72,7 +73,7 @@ func startWorld(t *testing.T, change func(*starter.Config)) *world {
 	t.Helper()
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	require.NoError(t, err)
-	rows, err := store.Open(t.Context(), store.Config{URL: "sqlite::memory:", Sealer: ring})
+	rows, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	w := &world{t: t, rows: rows, log: &lockedBuffer{lock: make(chan struct{}, 1)}}
 	cfg := starter.Config{

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"coachline/internal/pgtest"
+	"coachline/internal/dbtest"
 	"coachline/models"
 )
 
@@ -115,8 +114,8 @@ func TestFull(t *testing.T) {
 // with vectors of 1,536 dimensions.
 func BenchmarkFind(b *testing.B) {
 	urls := map[string]func() string{
-		"sqlite":   func() string { return "sqlite:" + filepath.Join(b.TempDir(), "coach.db") },
-		"postgres": func() string { return pgtest.Start(b) },
+		"sqlite":   func() string { return dbtest.SQLite(b) },
+		"postgres": func() string { return dbtest.Postgres(b) },
 	}
 	for name, url := range urls {
 		w := newWorld(b, url())

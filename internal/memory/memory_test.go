@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gorm.io/gorm/schema"
 
+	"coachline/internal/dbtest"
 	"coachline/internal/memory"
 	"coachline/internal/pgtest"
 	"coachline/internal/seal"
@@ -46,10 +46,10 @@ type world struct {
 func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, newWorld(t, onSQLite(t))) })
-	t.Run("postgres", func(t *testing.T) { test(t, newWorld(t, pgtest.Start(t))) })
+	t.Run("postgres", func(t *testing.T) { test(t, newWorld(t, dbtest.Postgres(t))) })
 }
 
-func onSQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "coach.db") }
+func onSQLite(t testing.TB) string { return dbtest.SQLite(t) }
 
 func newWorld(t testing.TB, url string) *world {
 	t.Helper()

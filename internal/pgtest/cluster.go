@@ -14,6 +14,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -31,6 +32,8 @@ type cluster struct {
 	// end asks the process to end; ended is closed when it is gone.
 	end   context.CancelFunc
 	ended chan struct{}
+	// filling makes the database that StartCopy copies.
+	filling sync.Once
 }
 
 func (c *cluster) databaseURL(database string) string {

@@ -42,8 +42,33 @@ func Start(tb testing.TB) (url string) {
 	tb.Helper()
 	c := useCluster(tb)
 	tb.Cleanup(releaseCluster)
+	return newDatabase(tb, c, "template1")
+}
+
+// StartCopy is Start with a database that holds what fill, which must close its
+// connections, wrote into another one. It is called once for each cluster, so all
+// callers of a test binary pass the same function.
+func StartCopy(tb testing.TB, fill func(ctx context.Context, url string) error) (url string) {
+	tb.Helper()
+	c := useCluster(tb)
+	tb.Cleanup(releaseCluster)
+	c.filling.Do(func() {
+		runStatement(tb, c, "CREATE DATABASE "+filledName)
+		if err := fill(tb.Context(), c.databaseURL(filledName)); err != nil {
+			tb.Fatalf("filling the database to copy: %v", err)
+		}
+	})
+	return newDatabase(tb, c, filledName)
+}
+
+// filledName is the database that StartCopy copies.
+const filledName = "filled"
+
+// newDatabase copies a database for the time of a test.
+func newDatabase(tb testing.TB, c *cluster, from string) (url string) {
+	tb.Helper()
 	name := "test_" + randomHex(tb)
-	runStatement(tb, c, "CREATE DATABASE "+name)
+	runStatement(tb, c, "CREATE DATABASE "+name+" TEMPLATE "+from)
 	tb.Cleanup(func() { runStatement(tb, c, "DROP DATABASE "+name+" WITH (FORCE)") })
 	return c.databaseURL(name)
 }

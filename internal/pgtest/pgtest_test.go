@@ -3,6 +3,7 @@ package pgtest_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"testing"
 
@@ -40,4 +41,29 @@ func TestStartDropsItsDatabase(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, kept.PingContext(context.Background()))
 	require.NoError(t, kept.Close())
+}
+
+// TestCopiesAreFilledAndApart: what is written to one copy is in no other one.
+func TestCopiesAreFilledAndApart(t *testing.T) {
+	fills := 0
+	fill := func(ctx context.Context, url string) error {
+		fills++
+		db, err := sql.Open("pgx", url)
+		if err != nil {
+			return err
+		}
+		_, err = db.ExecContext(ctx, "CREATE TABLE filled (id int); INSERT INTO filled VALUES (1)")
+		return errors.Join(err, db.Close())
+	}
+	for range 2 {
+		db, err := sql.Open("pgx", pgtest.StartCopy(t, fill))
+		require.NoError(t, err)
+		var count int
+		require.NoError(t, db.QueryRowContext(t.Context(), "SELECT count(*) FROM filled").Scan(&count))
+		require.Equal(t, 1, count)
+		_, err = db.ExecContext(t.Context(), "INSERT INTO filled VALUES (2)")
+		require.NoError(t, err)
+		require.NoError(t, db.Close())
+	}
+	require.Equal(t, 1, fills)
 }

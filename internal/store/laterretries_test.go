@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"coachline/activities"
+	"coachline/internal/dbtest"
 	"coachline/internal/seal"
 	"coachline/internal/sms"
 	"coachline/internal/store"
@@ -34,7 +35,7 @@ type lateWorld struct {
 
 func lateOnSQLite(t *testing.T) *lateWorld {
 	t.Helper()
-	return newLateWorld(t, sqliteURL(t))
+	return newLateWorld(t, dbtest.SQLite(t))
 }
 
 func lateOnBoth(t *testing.T, test func(w *lateWorld)) {

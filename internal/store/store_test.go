@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/dbtest"
 	"coachline/internal/pgtest"
 	"coachline/internal/seal"
 	"coachline/internal/store"
@@ -47,21 +47,15 @@ type world struct {
 	url string
 }
 
-// onEachDatabase runs a test on SQLite and on PostgreSQL, each with the URL of an
-// empty database.
+// onEachDatabase runs a test on SQLite and on PostgreSQL, each with the URL of a
+// database that has the schema and no rows.
 func onEachDatabase(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { test(t, sqliteURL(t)) })
-	t.Run("postgres", func(t *testing.T) { test(t, pgtest.Start(t)) })
+	t.Run("sqlite", func(t *testing.T) { test(t, dbtest.SQLite(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, dbtest.Postgres(t)) })
 }
 
-// sqliteURL names a file in a folder that does not exist yet.
-func sqliteURL(t *testing.T) string {
-	t.Helper()
-	return "sqlite:" + filepath.Join(t.TempDir(), "data", "coach.db")
-}
-
-// onBoth runs a test on SQLite and on PostgreSQL, each on an empty database.
+// onBoth is onEachDatabase with the store open.
 func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	onEachDatabase(t, func(t *testing.T, url string) { test(t, newWorld(t, url)) })
@@ -69,7 +63,7 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 
 func onSQLite(t *testing.T) *world {
 	t.Helper()
-	return newWorld(t, sqliteURL(t))
+	return newWorld(t, dbtest.SQLite(t))
 }
 
 func newWorld(t *testing.T, url string) *world {

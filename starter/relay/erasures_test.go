@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"coachline/internal/dbtest"
 	"coachline/internal/seal"
 	"coachline/internal/store"
 	"coachline/models"
@@ -35,7 +35,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	ring, err := seal.Parse("k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	require.NoError(t, err)
-	rows, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "coach.db"), Sealer: ring})
+	rows, err := store.Open(t.Context(), store.Config{URL: dbtest.SQLite(t), Sealer: ring})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, rows.Close()) })
 	w := &world{t: t, rows: rows, now: testNow, atCarrier: map[string]bool{"SM-1": true, "SM-2": true}, runs: map[string]Execution{
