@@ -44,6 +44,7 @@ func TestLocationsAreRead(t *testing.T) {
 		{usersPath, `{"login":"ada","name":"Ada","role":"coach","password":"a long enough password"}`, "/usr_0", "user not found"},
 		{tokensPath, `{"name":"ci","scopes":["participant:read"],"expires_at":"2026-12-24T13:00:00Z"}`, "/tok_0", "token not found"},
 		{holdsPath, `{"until":"2026-11-25T13:00:00Z"}`, "/99", "hold not found"},
+		{viewsPath, `{"name":"Silent","query":"silent_days=3"}`, "/99", "view not found"},
 		{participantsPath, `{"phone_number":"+12025550123"}`, "/conv_0", "participant not found"},
 	} {
 		made := h.do(call{method: "POST", path: tt.path, body: tt.body})

@@ -30,6 +30,8 @@ func (h *handlers) registerViews(router huma.API) {
 	register(router, route{method: http.MethodGet, path: viewsPath, id: "list-views", needs: auth.ParticipantRead, summary: "Saved filters of the list of people: the caller's and shared ones"}, h.listViews)
 	register(router, route{method: http.MethodPost, path: viewsPath, id: "add-view", needs: auth.ParticipantRead, summary: "Save filters of the list of people under a name",
 		status: http.StatusCreated, errors: []int{http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}}, h.addView)
+	register(router, route{method: http.MethodGet, path: viewsPath + "/{id}", id: "get-view", needs: auth.ParticipantRead, summary: "One view that the caller sees",
+		errors: []int{http.StatusNotFound}}, h.getView)
 	register(router, route{method: http.MethodDelete, path: viewsPath + "/{id}", id: "delete-view", needs: auth.ParticipantRead, summary: "Remove a view of the caller's own, or any where they may change users",
 		errors: []int{http.StatusNotFound}}, h.deleteView)
 }
@@ -48,6 +50,19 @@ func (h *handlers) listViews(ctx context.Context, _ *noInput) (*answer[api.Peopl
 		list.Views = append(list.Views, toView(row))
 	}
 	return newAnswer("", list), nil
+}
+
+// getView finds a view among those that the caller sees, which are few.
+func (h *handlers) getView(ctx context.Context, in *viewRequest) (*tagged[api.PeopleView], error) {
+	rows, err := h.store.Views(ctx, actorOf(ctx))
+	if err != nil {
+		return nil, h.toFailure("reading the view", err)
+	}
+	i := slices.IndexFunc(rows, func(row models.PeopleView) bool { return row.ID == in.ID })
+	if i < 0 {
+		return nil, newFailure(http.StatusNotFound, "view not found")
+	}
+	return newTagged(toView(rows[i]))
 }
 
 func (h *handlers) addView(ctx context.Context, in *newViewRequest) (*created[api.PeopleView], error) {
