@@ -41,6 +41,7 @@ func (p *program) onID(verb, short string, do func(*cli.Commands, context.Contex
 func (p *program) addCommand() *cobra.Command {
 	var who api.NewParticipant
 	var zone, channel, method string
+	var strata []string
 	var consent api.Consenting
 	c := &cobra.Command{Use: "add --phone NUMBER", Short: "Enrol a participant", Args: exactArgs(0)}
 	flags := c.Flags()
@@ -56,6 +57,7 @@ func (p *program) addCommand() *cobra.Command {
 	flags.BoolVar(&who.Signup, "signup", false, "the person has just signed up themselves: greet at once, also in quiet hours")
 	flags.StringVar(&channel, "channel", "", "sms or terminal")
 	flags.StringVar(&who.Study, "study", "", "id of a study that recruits (default the study default)")
+	flags.StringArrayVar(&strata, "stratum", nil, "NAME=LEVEL of a stratum of the study that is no field of the person; may be repeated")
 	flags.IntVar(&consent.Version, "consent-version", 0, "version of the study's consent text that the person agreed to")
 	flags.StringVar(&consent.Locale, "consent-locale", "", "language of that text")
 	flags.StringVar(&method, "consent-method", string(models.MethodOperator), "form, web or operator: how they agreed")
@@ -65,6 +67,10 @@ func (p *program) addCommand() *cobra.Command {
 		}
 		if flags.Changed("timezone") {
 			who.Timezone = &zone
+		}
+		var err error
+		if who.Strata, err = parseStrata(strata); err != nil {
+			return err
 		}
 		who.Channel = models.Channel(channel)
 		if consent.Version > 0 || consent.Locale != "" {

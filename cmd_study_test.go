@@ -48,8 +48,8 @@ func TestStudyVerbs(t *testing.T) {
 		{"study add-consent-text sleep-1 " + consent + " --locale en", "POST /studies/sleep-1/consent-texts", `{"locale":"en","body":"You agree."}`, "Version 2"},
 		{"study withdraw conv_1", "POST /conversation/participants/conv_1/study-consents", `{"given":false,"method":"operator"}`, "has left the programme"},
 		{
-			"participant add --phone +12125550101 --study sleep-1 --consent-version 2 --consent-locale en", "POST /conversation/participants",
-			`{"phone_number":"+12125550101","study":"sleep-1","consent":{"version":2,"locale":"en","method":"operator"}}`, "",
+			"participant add --phone +12125550101 --study sleep-1 --stratum site=north --consent-version 2 --consent-locale en", "POST /conversation/participants",
+			`{"phone_number":"+12125550101","study":"sleep-1","consent":{"version":2,"locale":"en","method":"operator"},"strata":{"site":"north"}}`, "",
 		},
 	} {
 		code, out, complaint := call(t, environ, strings.Fields(tc.args)...)

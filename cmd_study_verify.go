@@ -42,15 +42,9 @@ func (p *program) studyAllocate() *cobra.Command {
 	c.Flags().StringArrayVar(&strata, "stratum", nil, "NAME=LEVEL; for each stratum that is no field of the person")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		body := api.NewAllocation{ParticipantID: args[1]}
-		for _, text := range strata {
-			name, level, found := strings.Cut(text, "=")
-			if !found {
-				return usageError{errors.New("--stratum must be NAME=LEVEL")}
-			}
-			if body.Strata == nil {
-				body.Strata = map[string]string{}
-			}
-			body.Strata[name] = level
+		var err error
+		if body.Strata, err = parseStrata(strata); err != nil {
+			return err
 		}
 		commands, err := p.newCommands()
 		if err != nil {
@@ -59,4 +53,20 @@ func (p *program) studyAllocate() *cobra.Command {
 		return commands.AllocateParticipant(c.Context(), args[0], body)
 	}
 	return c
+}
+
+// parseStrata reads what --stratum was given; nil for nothing.
+func parseStrata(given []string) (map[string]string, error) {
+	var strata map[string]string
+	for _, text := range given {
+		name, level, found := strings.Cut(text, "=")
+		if !found {
+			return nil, usageError{errors.New("--stratum must be NAME=LEVEL")}
+		}
+		if strata == nil {
+			strata = map[string]string{}
+		}
+		strata[name] = level
+	}
+	return strata, nil
 }
