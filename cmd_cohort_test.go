@@ -54,7 +54,7 @@ func TestCohortImportDry(t *testing.T) {
 		"people.csv:2:1: phone_number: the number is enrolled already: +12125550101 (conv_1)\n"+
 		"people.csv:3:14: timezone: unknown zone\n"+
 		"people.csv: and 1 more faults\n"+
-		"3 people in the file, 1 can be enrolled, 1 zones taken from numbers; 4 faults, nothing was enrolled\n", out)
+		"3 people in the file, 1 can be enrolled, 1 zones taken from numbers; faults: 4, nothing was enrolled\n", out)
 	require.Equal(t, []string{"POST /cohorts?dry_run=true&file_name=people.csv&ignore_unknown=true&per_minute=9&skip_faulty=true  phone\n+12125550101"}, *requests)
 
 	environ, _ = cohortServer(t, `{"state":"ready","rows":1,"good":1,"per_minute":15,"faults":[],"first":[]}`)

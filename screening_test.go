@@ -23,6 +23,12 @@ func TestWaysIn(t *testing.T) {
 			"internal/rehearsal/conversation.go write",
 			"starter/webhooks.go acceptInbound",
 		},
+		"acceptStranger": {
+			"internal/store/messages.go acceptInbound",
+		},
+		"acceptJoin": {
+			"internal/store/messages.go acceptStranger",
+		},
 		"AcceptTranscript": {
 			"worker/listening.go transcribeAll",
 		},
@@ -75,6 +81,11 @@ func TestWaysIn(t *testing.T) {
 	slices.Sort(writers)
 	require.Equal(t, []string{
 		"internal/store/alerts.go keepInbound",
+		// A text that joins a study: all of them run behind acceptStranger.
+		"internal/store/joins.go acceptJoin",
+		"internal/store/joins.go agreeToJoin",
+		"internal/store/joins.go answerJoin",
+		"internal/store/joins.go askForNewVersion",
 		"internal/store/messages.go acceptGated",
 		"internal/store/messages.go acceptKnown",
 		"internal/store/messages.go acceptStranger",

@@ -148,7 +148,7 @@ func renderCohort(w io.Writer, path string, job api.Cohort) error {
 	people := fmt.Sprintf("%d people in the file, %d can be enrolled, %d zones taken from numbers", job.Rows, job.Good, job.ZonesSuggested)
 	switch job.State {
 	case models.CohortFailed:
-		line(people + fmt.Sprintf("; %d faults, nothing was enrolled", job.FaultCount))
+		line(people + "; faults: " + strconv.Itoa(job.FaultCount) + ", nothing was enrolled")
 	case models.CohortReady, models.CohortChecking:
 		what := "; it waits for its confirmation as " + job.ID
 		if job.ID == "" {

@@ -12,7 +12,9 @@ import (
 
 func schedulesPath(id string) string { return participantPath(id) + "/schedules" }
 
-func schedulePath(id, schedule string) string { return schedulesPath(id) + "/" + url.PathEscape(schedule) }
+func schedulePath(id, schedule string) string {
+	return schedulesPath(id) + "/" + url.PathEscape(schedule)
+}
 
 // ListSchedules prints a participant's daily prompts.
 func (c *Commands) ListSchedules(ctx context.Context, id string) error {

@@ -39,7 +39,7 @@ func (c *Commands) ExportStudy(ctx context.Context, id, folder string, progress 
 func WriteExport(folder string, in export.Input) (export.Manifest, error) {
 	return exportInto(folder, func(archive string) error {
 		read, write := io.Pipe()
-		go func() { write.CloseWithError(export.Write(write, in)) }() //nolint:errcheck // It returns none.
+		go func() { write.CloseWithError(export.Write(write, in)) }()
 		return errors.Join(writeFrom(read, archive), read.Close())
 	})
 }

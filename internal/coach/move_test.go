@@ -87,10 +87,10 @@ func TestReplaceSchedule(t *testing.T) {
 	require.Equal(t, put.ID, got.Effects[1].Due.Ref)
 
 	for want, ask := range map[string]models.ScheduleAsk{
-		"at: the prompt would go out at 07:55 EST":                  {Type: models.ScheduleFixed, At: "08:05"},
-		"at is missing":                                             {Type: models.ScheduleFixed},
-		"from and to are equal":                                     {Type: models.ScheduleRandom, From: "10:00", To: "10:00"},
-		"timezone: \"Mars\"":                                        {Type: models.ScheduleFixed, At: "19:00", Zone: "Mars"},
+		"at: the prompt would go out at 07:55 EST": {Type: models.ScheduleFixed, At: "08:05"},
+		"at is missing":         {Type: models.ScheduleFixed},
+		"from and to are equal": {Type: models.ScheduleRandom, From: "10:00", To: "10:00"},
+		"timezone: \"Mars\"":    {Type: models.ScheduleFixed, At: "19:00", Zone: "Mars"},
 		"the window 22:00-23:00 lies wholly in the quiet hours 21:": {Type: models.ScheduleRandom, From: "22:00", To: "23:00"},
 	} {
 		got := replace(ask, nil)

@@ -134,7 +134,7 @@ func joinsTable(list api.JoinList) g.Node {
 		h.Div(h.Class("scroll"), h.Role("region"), h.Aria("label", "Joins"), h.TabIndex("0"), h.Table(
 			h.THead(h.Tr(g.Map([]string{"Asked", "State", "Reason", "By", "Language", "Delivery", "Participant"}, func(label string) g.Node { return h.Th(h.Scope("col"), g.Text(label)) }))),
 			h.TBody(g.Map(list.Joins, func(j api.Join) g.Node {
-				person := g.Node(g.Text("–"))
+				person := g.Text("–")
 				if j.ParticipantID != "" {
 					person = h.A(h.Href(Path+"people/"+j.ParticipantID), g.Text(j.ParticipantID))
 				}

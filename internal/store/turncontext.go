@@ -172,8 +172,9 @@ func readConversation(tx *gorm.DB, participantID string, size int) (entries []mo
 // setTexts sets what entriesOf has joined, and opens the text.
 func setTexts(tx *gorm.DB, m *models.Message, texts string) (err error) {
 	var parts [9]string
-	rest, isWhole := texts, true
+	rest := texts
 	for i := range len(parts) - 1 {
+		var isWhole bool
 		if parts[i], rest, isWhole = strings.Cut(rest, entrySeparator); !isWhole {
 			return fmt.Errorf("reading entry %d of a conversation: it has %d joined texts, want %d", m.ID, i+1, len(parts))
 		}

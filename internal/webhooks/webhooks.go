@@ -196,8 +196,8 @@ func (s *Sender) DeliverDue(ctx context.Context, hook models.Webhook) error {
 // the middle nothing is recorded, and the lease brings it back.
 func (s *Sender) deliver(ctx context.Context, hook models.Webhook, row models.WebhookDelivery) error {
 	answer, err := s.post(ctx, hook, row)
-	if ctx.Err() != nil {
-		return nil
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
 	}
 	now := s.cfg.Now()
 	attempt := models.WebhookAttempt{Delivery: row, Answer: answer, Now: now, Next: now.Add(waitAfter(row.Attempts)), Gone: answer == http.StatusGone}
@@ -223,7 +223,7 @@ func waitAfter(attempts int) time.Duration {
 	if doublings := max(attempts-1, 0); doublings < 10 {
 		wait = min(firstWait<<doublings, longestWait)
 	}
-	return wait + time.Duration(rand.Int64N(int64(wait/10))) //nolint:gosec // It spreads tries and guards nothing.
+	return wait + time.Duration(rand.Int64N(int64(wait/10)))
 }
 
 func (s *Sender) prune(ctx context.Context, now time.Time) {

@@ -111,7 +111,7 @@ func (c *counts) WebhooksFailing(n int) { c.failing = n }
 
 func newSender(t *testing.T, rows *table, c *counts, allow ...netip.AddrPort) *webhooks.Sender {
 	t.Helper()
-	return webhooks.New(webhooks.Config{Store: rows, Allow: allow, Counter: c, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: func() time.Time { return start }})
+	return webhooks.New(webhooks.Config{Store: rows, Allow: allow, Counter: c, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return start }})
 }
 
 func addressOf(t *testing.T, server *httptest.Server) netip.AddrPort {
