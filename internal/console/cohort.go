@@ -130,7 +130,7 @@ func describeCohort(job api.Cohort) string {
 	case models.CohortDone:
 		return fmt.Sprintf("Done: %d people are enrolled, %d were skipped.", job.Enrolled, job.Skipped)
 	case models.CohortFailed:
-		return fmt.Sprintf("The file has %d faults. Nobody was enrolled; mend the file and import it again.", job.FaultCount)
+		return fmt.Sprintf("Faults in the file: %d. No person was enrolled; correct the file and import it again.", job.FaultCount)
 	case models.CohortCanceled:
 		return fmt.Sprintf("Canceled. %d people were enrolled before and stay so.", job.Enrolled)
 	}
