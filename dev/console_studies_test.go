@@ -1,6 +1,12 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -50,6 +56,18 @@ func TestConsoleStudies(t *testing.T) {
 	p.Fill("textbox", "Reason (kept in the audit)", "approved")
 	p.Click("button", "Set to recruiting")
 	p.ExpectText("Study sleep-2026 is recruiting. People can be enrolled.")
+
+	p.ExpectText("Export as a zip archive")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.table["Console"]+"studies/sleep-2026/export", http.NoBody)
+	require.NoError(t, err)
+	answer, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	archive, err := io.ReadAll(answer.Body)
+	require.NoError(t, errors.Join(err, answer.Body.Close()))
+	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	require.NoError(t, err, string(archive))
+	_, err = fs.Stat(files, "manifest.json")
+	require.NoError(t, err)
 
 	file := filepath.Join(t.TempDir(), "wave.csv")
 	require.NoError(t, os.WriteFile(file, []byte("phone,name,consent_version\n+12125550101,Ada,1\n+12125550102,Bo,\n"), 0o600))

@@ -24,6 +24,7 @@ func (c *Console) registerStudies(mux *http.ServeMux) {
 	c.action(mux, "studies", c.addStudy, c.showStudies)
 	c.page(mux, "studies/{id}", c.showStudy)
 	c.page(mux, "studies/{id}/progress", c.showProgress)
+	mux.HandleFunc("GET "+Path+"studies/{id}/export", c.exportStudy)
 	c.action(mux, "studies/{id}/state", c.changeStudyState, c.showStudy)
 	c.action(mux, "studies/{id}/settings", c.changeStudySettings, c.showStudy)
 	c.action(mux, "studies/{id}/consent-texts", c.addConsentText, c.showStudy)
@@ -105,7 +106,11 @@ func (*Console) showStudy(v *viewer) (page, error) {
 	return page{title: s.Name, section: "studies", body: []g.Node{
 		h.H1(g.Text(s.Name)),
 		h.P(g.Text(fmt.Sprintf("Study %s is %s. %s", s.ID, s.State, describeStudyState(s.State)))),
-		h.P(h.A(h.Href(Path+"studies/"+s.ID+"/progress"), g.Text("Progress")), g.Text(" · "), h.A(h.Href(Path+"studies"), g.Text("All studies"))),
+		h.P(h.A(h.Href(Path+"studies/"+s.ID+"/progress"), g.Text("Progress")), g.Text(" · "),
+			g.If(v.can(auth.ExportRead), g.Group{h.A(h.Href(Path+"studies/"+s.ID+"/export"), g.Text("Export as a zip archive")), g.Text(" · ")}),
+			h.A(h.Href(Path+"studies"), g.Text("All studies"))),
+		g.If(v.can(auth.ExportRead), h.P(h.Class("quiet"), g.Text("The export holds tables under pseudonyms, without names, numbers or texts"),
+			g.If(!v.can(auth.AllocationRead), g.Text(", and without arms")), g.Text(". Each download is in the audit."))),
 		g.Iff(canChange, func() g.Node { return stateForms(v, s) }),
 		h.H2(g.Text("Settings")),
 		h.P(g.Text("What the study changes about the installation's configuration. Arms, randomisation and decision points are fixed once people are enrolled.")),
@@ -220,4 +225,18 @@ func (*Console) addConsentText(v *viewer) (string, error) {
 	body := api.NewConsentText{Locale: v.request.PostFormValue("locale"), Body: v.request.PostFormValue("body")}
 	_, err := send[api.ConsentText](v, call{method: http.MethodPost, path: studyAPI(v) + "/consent-texts", body: body})
 	return "studies/" + v.path("id"), err
+}
+
+// exportStudy lets the API write the archive to the browser.
+func (c *Console) exportStudy(w http.ResponseWriter, r *http.Request) {
+	v, ok := c.viewerOf(w, r)
+	if !ok {
+		return
+	}
+	request, err := newCall(v, call{method: http.MethodGet, path: studyAPI(v) + "/export"})
+	if err != nil {
+		c.explain(w, v, err)
+		return
+	}
+	c.cfg.API.ServeHTTP(w, request)
 }
