@@ -32,5 +32,6 @@ type StudyRows interface {
 	Decisions(fn func(StudyPerson, DecisionOutcome) error) error
 	Allocations(fn func(StudyPerson, Allocation) error) error
 	StudyConsents(fn func(StudyPerson, StudyConsent) error) error
+	Alerts(fn func(StudyPerson, Alert) error) error
 	Costs(fn func(StudyPerson, Cost) error) error
 }

@@ -43,6 +43,7 @@ func (manyTurns) Outbound(func(models.StudyPerson, models.Outbox) error) error  
 func (manyTurns) Inbound(func(models.StudyPerson, models.Inbound) error) error           { return nil }
 func (manyTurns) Decisions(func(models.StudyPerson, models.DecisionOutcome) error) error { return nil }
 func (manyTurns) Allocations(func(models.StudyPerson, models.Allocation) error) error    { return nil }
+func (manyTurns) Alerts(func(models.StudyPerson, models.Alert) error) error              { return nil }
 func (manyTurns) StudyConsents(func(models.StudyPerson, models.StudyConsent) error) error {
 	return nil
 }

@@ -180,6 +180,8 @@ func (w *tableWriter) writeRows(rows models.StudyRows, flow *consort.Flow) error
 		return rows.Allocations(w.writeAllocation)
 	case consentsTable:
 		return rows.StudyConsents(w.writeConsent)
+	case alertsTable:
+		return rows.Alerts(w.writeAlert)
 	case costsTable:
 		return rows.Costs(w.writeCost)
 	case consortTable:
@@ -244,6 +246,11 @@ func (w *tableWriter) writeAllocation(p models.StudyPerson, row models.Allocatio
 func (w *tableWriter) writeConsent(p models.StudyPerson, row models.StudyConsent) error {
 	return w.write(p.Timezone, w.names.of(consentsTable, strconv.FormatInt(row.ID, 10)), w.names.of(peopleTable, p.ID), row.Given, row.Version,
 		row.Locale, string(row.Method), row.At)
+}
+
+func (w *tableWriter) writeAlert(p models.StudyPerson, row models.Alert) error {
+	return w.write(p.Timezone, w.names.of(alertsTable, row.ID), w.names.of(peopleTable, p.ID), w.names.of(messagesTable, "in:"+strconv.FormatInt(row.InboundID, 10)),
+		row.Danger, row.Tier, row.Rule, row.Kind, row.Escalated, string(row.Mark), row.CreatedAt, row.PagedAt, row.AcknowledgedAt, row.ClearedAt)
 }
 
 func (w *tableWriter) writeCost(p models.StudyPerson, row models.Cost) error {

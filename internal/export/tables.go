@@ -89,6 +89,7 @@ const (
 	decisionsTable   = "decisions"
 	allocationsTable = "allocations"
 	consentsTable    = "consents"
+	alertsTable      = "alerts"
 	costsTable       = "costs"
 	consortTable     = "consort"
 )
@@ -182,6 +183,20 @@ var tables = []table{
 		{name: "locale", kind: kindText, description: "Language of the consent text", personal: true},
 		{name: "method", kind: kindText, description: "How it was given"},
 		{name: "at", kind: kindInstant, description: "When it was given"},
+	}},
+	{alertsTable, "Messages that may have been a crisis", []column{
+		{name: "alert", kind: kindText, description: "Pseudonym of the alert"}, person,
+		{name: "message", kind: kindText, description: "Message that raised it", refers: messagesTable, personal: true},
+		{name: "danger", kind: kindText, description: "What it may speak of: self_harm, harm or emergency", personal: true},
+		{name: "tier", kind: kindText, description: "A: a person is paged; B: a weak sign", personal: true},
+		{name: "rule", kind: kindText, description: "Rule that found it; score: the classifier", personal: true},
+		{name: "kind", kind: kindText, description: "Kind of the statement", personal: true},
+		{name: "escalated", kind: kindFlag, description: "A weak sign that was not the first of a day"},
+		{name: "mark", kind: kindText, description: "What operators said of it: right, wrong or empty"},
+		{name: "opened", kind: kindInstant, description: "When the message came"},
+		{name: "paged", kind: kindInstant, description: "When the page was taken"},
+		{name: "acknowledged", kind: kindInstant, description: "When an operator first saw to it"},
+		{name: "cleared", kind: kindInstant, description: "When it was cleared"},
 	}},
 	{costsTable, "What calls of models and texts used and cost", []column{
 		{name: "cost", kind: kindText, description: "Pseudonym of the row"}, person,

@@ -164,6 +164,16 @@ func (r *studyRows) StudyConsents(fn func(models.StudyPerson, models.StudyConsen
 	})
 }
 
+// Alerts reads the alerts, without what operators wrote.
+func (r *studyRows) Alerts(fn func(models.StudyPerson, models.Alert) error) error {
+	return eachOfPeople(r, byPerson[models.Alert]{
+		columns: []string{
+			"id", "participant_id", "inbound_id", "danger", "tier", "rule", "kind", "escalated", "mark", "created_at", "paged_at", "acknowledged_at", "cleared_at",
+		},
+		order: "created_at, id", owner: func(a models.Alert) string { return a.ParticipantID }, fn: fn,
+	})
+}
+
 // Costs reads what was paid.
 func (r *studyRows) Costs(fn func(models.StudyPerson, models.Cost) error) error {
 	return eachOfPeople(r, byPerson[models.Cost]{

@@ -92,6 +92,7 @@ func (w *world) exportStory() {
 		w.beginSlot(day)
 	}
 	w.inbound("SM-answer", int(slotPlan(7).Slot.SendAt.Sub(start).Minutes())+5, "done, says "+canary)
+	w.inbound("SM-alert", int(slotPlan(20).Slot.SendAt.Sub(start).Minutes()), "i want to kill myself, says "+canary)
 	require.NoError(w.t, w.RecordCosts(w.ctx, priceList(w.t)))
 }
 
@@ -107,7 +108,7 @@ func TestExportOfAStudy(t *testing.T) {
 			"participants": 120, "turns": w.count("SELECT count(*) FROM turns" + of), "prompts": w.count("SELECT count(*) FROM prompts" + of),
 			"messages":  w.count("SELECT (SELECT count(*) FROM inbound" + of + ") + (SELECT count(*) FROM outbox" + of + ")"),
 			"decisions": w.count("SELECT count(*) FROM decisions" + of), "allocations": 120,
-			"consents": 1, "costs": w.count("SELECT count(*) FROM costs" + of), "consort": 9,
+			"consents": 1, "alerts": w.count("SELECT count(*) FROM alarms" + of), "costs": w.count("SELECT count(*) FROM costs" + of), "consort": 9,
 		}
 		for name, rows := range want {
 			require.Positive(t, rows, name)
