@@ -109,6 +109,7 @@ func showsFlags(ctx workflow.Context) bool {
 // endsPauses says whether the run ends pauses in the tables. A run in which an
 // older worker has taken up the end of one asks the rules, as that worker did.
 func endsPauses(ctx workflow.Context) bool {
+	// The tables end pauses: an operator may have put the end off meanwhile.
 	return workflow.GetVersion(ctx, "pause-ends-in-tables", workflow.DefaultVersion, 1) == 1
 }
 
