@@ -23,7 +23,7 @@ import (
 
 const queue = "engine-test"
 
-func start(t *testing.T, cfg temporal.Config) *temporal.Engine {
+func start(t testing.TB, cfg temporal.Config) *temporal.Engine {
 	t.Helper()
 	e, err := temporal.Start(t.Context(), cfg)
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func start(t *testing.T, cfg temporal.Config) *temporal.Engine {
 	return e
 }
 
-func dial(t *testing.T, e *temporal.Engine) client.Client {
+func dial(t testing.TB, e *temporal.Engine) client.Client {
 	t.Helper()
 	c, err := client.Dial(client.Options{HostPort: e.Address()})
 	require.NoError(t, err)
