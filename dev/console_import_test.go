@@ -31,7 +31,7 @@ func TestConsoleImport(t *testing.T) {
 	write("phone,name,timezone\n+12125550101,Ada,EST\n+12125550101,Bo,\n12,Cy,\n+12125550104,Dee,UTC\n")
 	p.Upload(file)
 	p.Click("button", "Check the file")
-	p.ExpectText("The file has 3 faults. Nobody was enrolled")
+	p.ExpectText("Faults in the file: 3. No person was enrolled")
 	p.ExpectText("timezone: names no place, whose clock changes would count; use America/New_York")
 	p.ExpectText("phone_number: not a possible number")
 	p.ExpectAccessible()

@@ -171,8 +171,10 @@ func TestCohortHidesPersonalData(t *testing.T) {
 	require.Contains(t, got.raw, "the same number as in line 3")
 	require.Contains(t, got.raw, "the number is enrolled already")
 	require.Contains(t, got.raw, "Europe/Berlin")
+	id := result[api.Cohort](t, got).ID // random, it may hold any digits
+	shown := strings.ReplaceAll(got.raw, id, "")
 	for _, personal := range []string{"555", "867", "Ada", "Bo"} {
-		require.NotContains(t, got.raw, personal)
+		require.NotContains(t, shown, personal)
 	}
 	_, reader := h.token(auth.ParticipantRead)
 	require.Equal(t, http.StatusForbidden, h.do(withToken(upload("", cohortFile), reader)).status)

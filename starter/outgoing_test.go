@@ -47,7 +47,9 @@ func TestWebhookIsTold(t *testing.T) {
 	require.Contains(t, (<-posts).body, models.WebhookTest)
 	replayed := h.do(call{method: "POST", path: webhooksPath + "/" + hook.ID + "/replay", body: `{"since":"2020-01-01T00:00:00Z"}`})
 	require.EqualValues(t, 2, result[api.WebhookReplayed](t, replayed).Events)
-	require.Equal(t, got.header.Get("webhook-id"), (<-posts).header.Get("webhook-id"), "the same id as before")
+	// Only the events of one participant have an order, and the test event has none.
+	again := []string{(<-posts).header.Get("webhook-id"), (<-posts).header.Get("webhook-id")}
+	require.Contains(t, again, got.header.Get("webhook-id"), "the same id as before")
 }
 
 func TestWebhookRoutes(t *testing.T) {

@@ -182,7 +182,9 @@ func (s *Store) ClaimDeliveries(ctx context.Context, webhookID string, now, unti
 	return rows, nil
 }
 
-// RecordDelivery records what came of a claimed delivery. A retry records it again.
+// RecordDelivery records what came of a claimed delivery. A claim that is over, because
+// its lease ended or a replay came meanwhile, leaves the delivery as it is. A retry
+// changes nothing.
 func (s *Store) RecordDelivery(ctx context.Context, a models.WebhookAttempt) error {
 	now := instant(a.Now)
 	err := s.write(ctx, func(tx *gorm.DB) error {
@@ -190,7 +192,9 @@ func (s *Store) RecordDelivery(ctx context.Context, a models.WebhookAttempt) err
 		if a.Error == "" {
 			fields = map[string]any{"answer": a.Answer, "error": "", "delivered_at": now}
 		}
-		if err := tx.Model(&models.WebhookDelivery{}).Where("id = ?", a.Delivery.ID).UpdateColumns(fields).Error; err != nil {
+		claimed := tx.Model(&models.WebhookDelivery{}).Where("id = ? AND attempts = ? AND next_at = ? AND delivered_at IS NULL",
+			a.Delivery.ID, a.Delivery.Attempts, instant(a.Delivery.NextAt))
+		if err := claimed.UpdateColumns(fields).Error; err != nil {
 			return err
 		}
 		hook := tx.Model(&models.Webhook{}).Where("id = ?", a.Delivery.WebhookID)

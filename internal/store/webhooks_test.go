@@ -132,11 +132,7 @@ func TestClaimsOfDeliveries(t *testing.T) {
 		}
 		work.Wait()
 		require.Len(t, claims, 2, "one of p1, one of p2")
-		first := claims[0]
-		if first.ParticipantID != "p1" {
-			first = claims[1]
-		}
-		require.Equal(t, 1, first.Attempts)
+		require.Equal(t, 1, claims[0].Attempts)
 
 		none, err := w.ClaimDeliveries(w.ctx, "whk_1", at(11), at(13), 8)
 		require.NoError(t, err)
@@ -144,12 +140,22 @@ func TestClaimsOfDeliveries(t *testing.T) {
 		again, err := w.ClaimDeliveries(w.ctx, "whk_1", at(12), at(14), 8)
 		require.NoError(t, err)
 		require.Len(t, again, 2, "a process that ended in the middle gives them back")
+		require.NoError(t, w.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: claims[0], Answer: 204, Now: at(12)}))
+		open, err := w.Deliveries(w.ctx, models.DeliveryQuery{WebhookID: "whk_1", OnlyOpen: true})
+		require.NoError(t, err)
+		require.Len(t, open, 4, "the process whose lease is over has no say")
+		first := again[0]
+		if first.ParticipantID != "p1" {
+			first = again[1]
+		}
 
 		require.NoError(t, w.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: first, Error: "no answer", Next: at(60), Now: at(13)}))
 		hook, err := w.Webhook(w.ctx, "whk_1")
 		require.NoError(t, err)
 		require.NotNil(t, hook.FailingSince)
-		require.NoError(t, w.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: first, Answer: 204, Now: at(61)}))
+		third, err := w.ClaimDeliveries(w.ctx, "whk_1", at(60), at(62), 1)
+		require.NoError(t, err)
+		require.NoError(t, w.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: third[0], Answer: 204, Now: at(61)}))
 		next, err := w.ClaimDeliveries(w.ctx, "whk_1", at(61), at(63), 1)
 		require.NoError(t, err)
 		require.Len(t, next, 1)
@@ -170,6 +176,30 @@ func TestClaimsOfDeliveries(t *testing.T) {
 		require.NoError(t, w.RemoveWebhook(w.ctx, "whk_1", "user:kim", at(90)))
 		_, err = w.Webhook(w.ctx, "whk_1")
 		require.ErrorIs(t, err, models.ErrNotFound)
+	})
+}
+
+// TestReplayDuringADelivery: an event that is being posted when a replay is asked for
+// is posted again.
+func TestReplayDuringADelivery(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		w.webhook("whk_1", "", "participant.enrolled")
+		w.enrolled()
+		claim, err := w.ClaimDeliveries(w.ctx, "whk_1", at(10), at(12), 8)
+		require.NoError(t, err)
+		require.Len(t, claim, 1)
+		count, err := w.ReplayDeliveries(w.ctx, "whk_1", "user:kim", at(-1), at(11))
+		require.NoError(t, err)
+		require.EqualValues(t, 1, count)
+		require.NoError(t, w.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: claim[0], Answer: 204, Now: at(11)}))
+		again, err := w.ClaimDeliveries(w.ctx, "whk_1", at(11), at(13), 8)
+		require.NoError(t, err)
+		require.Len(t, again, 1)
+		require.Equal(t, claim[0].ID, again[0].ID)
+		require.NoError(t, w.RecordDelivery(w.ctx, models.WebhookAttempt{Delivery: again[0], Answer: 204, Now: at(12)}))
+		done, err := w.Deliveries(w.ctx, models.DeliveryQuery{WebhookID: "whk_1", OnlyOpen: true})
+		require.NoError(t, err)
+		require.Empty(t, done)
 	})
 }
 
