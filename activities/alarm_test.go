@@ -26,7 +26,7 @@ type alarms struct {
 }
 
 func (a *alarms) Alarm(_ context.Context, id string) (models.Alert, error) {
-	return models.Alert{ID: id, ParticipantID: "conv_1", Pages: !a.weak, CreatedAt: now, AcknowledgedAt: a.acknowledgedAt}, nil
+	return models.Alert{ID: id, ParticipantID: "conv_1", Pages: !a.weak, Answer: true, CreatedAt: now, AcknowledgedAt: a.acknowledgedAt}, nil
 }
 
 func (a *alarms) QueueSafetyText(_ context.Context, s models.SafetyText) (string, error) {

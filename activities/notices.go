@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,8 +117,8 @@ func (f *NoticeActivities) hintText(ctx context.Context, id string) (string, mod
 	if err != nil {
 		return "", models.Sender{}, toTemporalError(err)
 	}
-	if of.Purpose == models.HintUnknown {
-		text, err := f.render(prompts.UnknownSender, f.Locale, f.AlertsTeam)
+	if of.Purpose == models.HintUnknown || of.Purpose == models.HintCrisis && of.StudyID == "" {
+		text, err := f.textForStranger(of)
 		return text, models.Sender{}, err
 	}
 	settings, err := f.Studies.Resolve(ctx, of.StudyID, "")
@@ -133,8 +134,17 @@ func (f *NoticeActivities) hintText(ctx context.Context, id string) (string, mod
 	return segments.Smart(text), settings.Sender, nil
 }
 
-// hintNames are the texts to people who have asked to join and not agreed yet. No
-// person of the team is alerted of what such a person writes.
+// textForStranger returns the wording for a number that is neither enrolled nor about to
+// be. The safety text promises no person of the team: a weak sign alerts none.
+func (f *NoticeActivities) textForStranger(of models.HintText) (string, error) {
+	if of.Purpose == models.HintUnknown {
+		return f.render(prompts.UnknownSender, f.Locale, f.AlertsTeam)
+	}
+	text, err := f.render(prompts.Crisis, cmp.Or(of.Locale, f.Locale), false)
+	return segments.Smart(text), err
+}
+
+// hintNames are the texts to people who have asked to join and not agreed yet.
 var hintNames = map[models.HintPurpose]prompts.Name{
 	models.HintJoin: prompts.JoinRequest, models.HintJoinAgain: prompts.JoinAgain, models.HintHelp: prompts.Help, models.HintCrisis: prompts.Crisis,
 }
@@ -219,6 +229,9 @@ func (f *NoticeActivities) SendSafetyText(ctx context.Context, in models.AlertIn
 	if err != nil {
 		return models.SendSMSResult{}, toTemporalError(err)
 	}
+	if !row.Answer {
+		return models.SendSMSResult{Status: models.OutboxCanceled}, nil
+	}
 	body, err := f.textFor(ctx, row.InboundID, prompts.Crisis, f.AlertsTeam && row.Pages)
 	if err != nil {
 		return models.SendSMSResult{}, err
@@ -256,7 +269,7 @@ func (f *NoticeActivities) SendPage(ctx context.Context, in models.AlertInput) (
 	}
 	sent, err := f.Pager.Page(ctx, models.AlertPage{
 		ID: id, Again: in.Again, ParticipantID: row.ParticipantID, Kind: string(models.AttentionCrisis), At: row.CreatedAt.UTC(),
-		Link: "/conversation/participants/" + row.ParticipantID,
+		Link: linkOfAlert(row),
 	})
 	if err != nil || !sent {
 		return false, err
@@ -265,6 +278,14 @@ func (f *NoticeActivities) SendPage(ctx context.Context, in models.AlertInput) (
 		return false, toTemporalError(err)
 	}
 	return true, nil
+}
+
+// linkOfAlert is the path where an operator finds the person of an alarm.
+func linkOfAlert(row models.Alert) string {
+	if row.ParticipantID == "" {
+		return "/alerts/" + row.ID + "/message"
+	}
+	return "/conversation/participants/" + row.ParticipantID
 }
 
 // textFor returns a fixed text for the participant who sent a text, as their study

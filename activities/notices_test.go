@@ -219,7 +219,8 @@ func TestJoinTexts(t *testing.T) {
 		"asks with the text":   {models.HintText{Purpose: models.HintJoin, Locale: "de", About: "SMS zum Schlaf.", Consent: "Du willigst ein."}, []string{"SMS zum Schlaf.", "Du willigst ein.", "Antworte JA", "STOP"}},
 		"asks for a plain yes": {models.HintText{Purpose: models.HintJoinAgain, Locale: "fr"}, []string{"OUI", "STOP"}},
 		"help":                 {models.HintText{Purpose: models.HintHelp, Locale: "en"}, []string{"STOP"}},
-		"crisis":               {models.HintText{Purpose: models.HintCrisis, Locale: "en"}, []string{"988"}},
+		"crisis":               {models.HintText{Purpose: models.HintCrisis, StudyID: "sleep", Locale: "en"}, []string{"988"}},
+		"crisis of a stranger": {models.HintText{Purpose: models.HintCrisis, Locale: "es-MX"}, []string{"988", "Lo que escribes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, w := &noticeStore{claim: models.HintClaim{To: "+15550001", Post: true}, hint: c.hint}, &hintCarrier{}

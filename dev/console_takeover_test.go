@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"coachline/internal/browsertest"
 )
 
@@ -44,4 +46,22 @@ func TestConsoleTakeOver(t *testing.T) {
 	p.Click("button", "Hand back")
 	p.ExpectText("Handed back; the coach answers again")
 	phone.ExpectText("What small habit would you like to start with?")
+
+	// A number that is not enrolled.
+	stranger := &person{t: t, number: "+12025550119", r: r}
+	require.Contains(t, stranger.says("i want to kill myself"), "988")
+	p.Click("link", "Today")
+	p.ExpectText("Crisis: numbers that are not enrolled")
+	p.ExpectAccessible()
+	p.Click("link", "An unknown number")
+	p.ExpectText("i want to kill myself")
+	p.ExpectText("+12025550119, which is not enrolled")
+	p.ExpectAccessible()
+	p.Look(browsertest.View{Width: 320})
+	p.ExpectNoSideScroll()
+	p.Look(browsertest.View{})
+	p.Click("button", "Acknowledge: I see to it")
+	p.ExpectText("operator acknowledged the alert")
+	p.Click("link", "Today")
+	p.ExpectText("No open crisis.")
 }

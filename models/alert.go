@@ -6,7 +6,8 @@ import "time"
 // safety text and its page to a person on call are recorded in it.
 type Alert struct {
 	// ID derives from the inbound row, so that a text raises one.
-	ID            string `gorm:"primaryKey"`
+	ID string `gorm:"primaryKey"`
+	// ParticipantID is empty when the number is not enrolled.
 	ParticipantID string
 	InboundID     int64
 	// Danger is what the text was found to speak of; Tier, Rule, Kind and Score are
@@ -40,6 +41,14 @@ type Alert struct {
 
 // TableName implements gorm's Tabler.
 func (Alert) TableName() string { return "alarms" }
+
+// AlertText is an alarm with the text that raised it and the number that sent it. Both
+// are empty after an erasure.
+type AlertText struct {
+	Alert Alert
+	Phone string
+	Text  string
+}
 
 // AlertMark says whether an alert was right.
 type AlertMark string
@@ -117,7 +126,8 @@ type AlertPage struct {
 	At            time.Time `json:"at"`
 	// Again: it is the second page of an alert that no operator has acknowledged.
 	Again bool `json:"again,omitempty"`
-	// Link is the path of the participant in the API.
+	// Link is the path of the participant in the API, that of the alert's message where the
+	// number is not enrolled.
 	Link string `json:"link"`
 }
 

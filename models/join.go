@@ -113,13 +113,15 @@ const (
 	HintJoin HintPurpose = "join"
 	// HintJoinAgain asks once more for a plain yes.
 	HintJoinAgain HintPurpose = "join_again"
-	// HintHelp and HintCrisis answer a person who has not agreed yet.
-	HintHelp   HintPurpose = "help"
+	// HintHelp answers a person who has not agreed yet.
+	HintHelp HintPurpose = "help"
+	// HintCrisis answers a text that may be a crisis.
 	HintCrisis HintPurpose = "crisis"
 )
 
-// HintText is of what a hint is made. Consent is the text that is agreed to, where it
-// has no link.
+// HintText is of what a hint is made. StudyID is empty for a hint that belongs to no
+// join, Locale where nothing tells the person's language. Consent is the text that is
+// agreed to, where it has no link.
 type HintText struct {
 	Purpose HintPurpose
 	StudyID string

@@ -21,6 +21,8 @@ const alertsPath = "/alerts"
 func (h *handlers) registerAlerts(router huma.API) {
 	register(router, route{method: http.MethodGet, path: alertsPath, id: "list-alerts", needs: auth.AttentionRead,
 		summary: "Messages that were taken for a crisis and why, newest first"}, h.listAlerts)
+	register(router, route{method: http.MethodGet, path: alertsPath + "/{id}/message", id: "get-alert-message", needs: auth.PersonalRead, reads: readConversation,
+		summary: "An alert with its message and who wrote it", errors: []int{http.StatusNotFound}}, h.getAlertMessage)
 	register(router, route{method: http.MethodPost, path: alertsPath + "/{id}/mark", id: "mark-alert", needs: auth.AlertMark, summary: "Say whether an alert was right",
 		errors: []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusNotFound}}, h.markAlert)
 	register(router, route{method: http.MethodPost, path: alertsPath + "/{id}/acknowledge", id: "acknowledge-alert", needs: auth.AttentionClear,
@@ -67,6 +69,16 @@ func toAlert(row models.Alert, now time.Time) api.Alert {
 
 type alertRequest struct {
 	ID string `path:"id" maxLength:"64"`
+}
+
+// getAlertMessage shows an alert of a participant, or of a number that is not enrolled, with
+// the message that raised it.
+func (h *handlers) getAlertMessage(ctx context.Context, in *alertRequest) (*answer[api.AlertMessage], error) {
+	row, err := h.store.AlertText(ctx, in.ID)
+	if err != nil {
+		return nil, h.toFailure("get-alert-message", asMissing("alert", err))
+	}
+	return newAnswer("", api.AlertMessage{Alert: toAlert(row.Alert, h.now()), Phone: row.Phone, Text: row.Text}), nil
 }
 
 // acknowledgeAlert records that the caller sees to an alert; the first one stays.

@@ -108,10 +108,11 @@ func toPerson(ctx context.Context, p models.Person) api.Person {
 
 // todayRows is what Today shows, before it is known to whom.
 type todayRows struct {
-	counts models.Today
-	crises []models.OpenAttention
-	hold   models.SenderHold
-	holds  bool
+	counts    models.Today
+	crises    []models.OpenAttention
+	strangers []models.Alert
+	hold      models.SenderHold
+	holds     bool
 }
 
 func (h *handlers) readToday(ctx context.Context) (out todayRows, err error) {
@@ -122,6 +123,9 @@ func (h *handlers) readToday(ctx context.Context) (out todayRows, err error) {
 		return out, err
 	}
 	if out.crises, err = h.store.OpenAttention(ctx, models.AttentionQuery{Kind: models.AttentionCrisis, Limit: maxCrises}); err != nil {
+		return out, err
+	}
+	if out.strangers, err = h.store.StrangerAlerts(ctx, maxCrises); err != nil {
 		return out, err
 	}
 	out.hold, out.holds, err = h.store.SenderBrake(ctx)
@@ -136,7 +140,7 @@ func (h *handlers) getToday(ctx context.Context, _ *noInput) (*answer[api.Today]
 	counts := read.counts
 	today := api.Today{
 		People: counts.People, Silent: counts.Silent, SilentDays: silentDays, Waiting: counts.Waiting, Unreachable: counts.Unreachable,
-		Crises: []api.Attention{},
+		Crises: []api.Attention{}, Strangers: []api.Alert{},
 	}
 	for _, kind := range models.Attentions() {
 		today.Attention = append(today.Attention, api.AttentionCount{Kind: kind, People: counts.Attention[kind]})
@@ -146,6 +150,9 @@ func (h *handlers) getToday(ctx context.Context, _ *noInput) (*answer[api.Today]
 	}
 	for _, row := range read.crises {
 		today.Crises = append(today.Crises, toAttention(ctx, row))
+	}
+	for _, row := range read.strangers {
+		today.Strangers = append(today.Strangers, toAlert(row, h.now()))
 	}
 	if read.holds {
 		today.SenderHold = &api.SenderHold{Code: read.hold.Code, Since: read.hold.SetAt.UTC(), Until: read.hold.UntilAt.UTC()}

@@ -104,6 +104,9 @@ func (h *handlers) recordOperation(ctx huma.Context) {
 	if strings.HasPrefix(ctx.Operation().Path, studyPath) {
 		one.participant, one.object = "", studyObject(ctx.Param("id"))
 	}
+	if strings.HasPrefix(ctx.Operation().Path, alertsPath) {
+		one.participant, one.object = "", "alert:"+ctx.Param("id")
+	}
 	h.recordReading(ctx.Context(), one, ctx.Header(followHeader) != "")
 }
 

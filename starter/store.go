@@ -116,6 +116,8 @@ type Store interface {
 	OpenAttention(ctx context.Context, q models.AttentionQuery) ([]models.OpenAttention, error)
 	ClearAttention(ctx context.Context, c models.AttentionClearing) (models.Participant, error)
 	Alarms(ctx context.Context, q models.AlertQuery) ([]models.Alert, error)
+	AlertText(ctx context.Context, id string) (models.AlertText, error)
+	StrangerAlerts(ctx context.Context, limit int) ([]models.Alert, error)
 	AcknowledgeAlert(ctx context.Context, a models.AlertAcknowledgement) (models.Alert, error)
 	MarkAlarm(ctx context.Context, m models.AlertMarking) (models.Alert, error)
 	MarkedTexts(ctx context.Context) ([]models.MarkedText, error)

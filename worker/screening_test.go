@@ -78,6 +78,8 @@ func (e *inProcess) ExecuteActivity(ctx context.Context, o client.StartActivityO
 		_, err = e.front.SendSafetyText(ctx, args[0].(models.AlertInput))
 	case models.ActivityPage:
 		_, err = e.front.SendPage(ctx, args[0].(models.AlertInput))
+	case models.ActivitySendHint:
+		_, err = e.front.SendHint(ctx, args[0].(models.SendHintInput))
 	case models.ActivitySendAsk:
 		_, err = e.front.SendAsk(ctx, args[0].(models.SendAskInput))
 	}
@@ -267,6 +269,31 @@ func TestEveryWayInAlerts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A crisis of a number that is not enrolled is answered with the safety text, pages and
+// can be read by an operator, although strangers are not answered here.
+func TestStrangerInCrisisPages(t *testing.T) {
+	b := startBothRoles(t)
+	require.NoError(t, b.rows.RemoveParticipant(t.Context(), "ann", "operator", time.Now()))
+	b.webhook("I want to kill myself", false)
+	require.Eventually(t, func() bool {
+		row, err := b.rows.Alarm(t.Context(), "alarm-1")
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return err == nil && row.PagedAt != nil && len(b.texts) == 1
+	}, 20*time.Second, 5*time.Millisecond)
+	require.Contains(t, b.texts[0], "988")
+	require.NotContains(t, b.texts[0], "team")
+	require.Empty(t, b.pages[0].ParticipantID)
+	answer, err := http.Get(b.url + b.pages[0].Link)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, answer.StatusCode, string(raw))
+	require.Contains(t, string(raw), "I want to kill myself")
+	require.Contains(t, string(raw), annsPhone)
 }
 
 // What may mean STOP is asked about once, on the channel of the message, and the

@@ -9,7 +9,7 @@ import (
 // Alert is a message that was taken for a crisis, and why.
 type Alert struct {
 	ID            string        `json:"id"`
-	ParticipantID string        `json:"participant_id"`
+	ParticipantID string        `json:"participant_id" doc:"Empty when the number is not enrolled."`
 	At            time.Time     `json:"at"`
 	Danger        models.Danger `json:"danger" enum:"self_harm,harm,emergency"`
 	Tier          string        `json:"tier" enum:"A,B" doc:"A pages a person, B is a weak sign."`
@@ -28,6 +28,13 @@ type Alert struct {
 	Mark           models.AlertMark `json:"mark,omitempty" enum:"right,wrong"`
 	MarkedBy       string           `json:"marked_by,omitempty"`
 	MarkedAt       *time.Time       `json:"marked_at,omitempty"`
+}
+
+// AlertMessage is an alert with its message and the number that it came from.
+type AlertMessage struct {
+	Alert
+	Phone string `json:"phone" doc:"Empty for a message of another channel."`
+	Text  string `json:"text" doc:"Empty after an erasure."`
 }
 
 // AlertPage is one page, newest first; NextCursor is null on the last.

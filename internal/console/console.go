@@ -102,6 +102,8 @@ func New(cfg Config) (http.Handler, error) {
 // refused it.
 func (c *Console) registerScreens(mux *http.ServeMux) {
 	c.page(mux, "{$}", c.showToday)
+	c.page(mux, "alerts/{id}", c.showAlert)
+	c.action(mux, "alerts/{id}", acknowledgeAlert, c.showAlert)
 	c.page(mux, "people", c.showPeople)
 	c.action(mux, "people/views", c.saveView, c.showPeople)
 	c.action(mux, "people/views/{id}/delete", c.deleteView, c.showPeople)

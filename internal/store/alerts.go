@@ -90,6 +90,67 @@ func raiseAlert(tx *gorm.DB, in models.Inbound, how raising) (string, error) {
 	})
 }
 
+// alertStranger records that a stored text of a number that is not enrolled may be a
+// crisis, and returns the alarm: one a day and number, so that a machine does not page a
+// hundred times, and none for the first weak sign of a day.
+func alertStranger(tx *gorm.DB, in models.Inbound) (string, error) {
+	now := database.Instant(in.ReceivedAt)
+	since := now.Add(-weakSpan)
+	ofNumber := "gate = ? AND from_index = ? AND received_at > ?"
+	of := []any{models.GateStranger, in.FromIndex, since}
+	var signs, alarms int64
+	err := tx.Model(&models.Inbound{}).Where(ofNumber, of...).Where("danger <> '' AND id <> ?", in.ID).Count(&signs).Error
+	if err != nil {
+		return "", err
+	}
+	err = tx.Model(&models.Alert{}).Where("participant_id = '' AND created_at > ?", since).
+		Where("inbound_id IN (?)", tx.Model(&models.Inbound{}).Select("id").Where(ofNumber, of...)).Count(&alarms).Error
+	isWeak := in.DangerTier == models.TierB
+	if err != nil || alarms > 0 || isWeak && signs == 0 {
+		return "", err
+	}
+	row := models.Alert{
+		ID: "alarm-" + strconv.FormatInt(in.ID, 10), InboundID: in.ID, Danger: string(in.Danger), Tier: string(models.TierA),
+		Rule: in.DangerRule, Kind: in.DangerKind, Score: in.DangerScore, Escalated: isWeak, Pages: true, CreatedAt: now,
+	}
+	if err := tx.Create(&row).Error; err != nil {
+		return "", err
+	}
+	return row.ID, database.AddAudit(tx, models.Audit{Actor: "screen", Action: "attention", Detail: row.ID, At: now})
+}
+
+// StrangerAlerts lists alarms of numbers that are not enrolled which no operator has
+// acknowledged, oldest first, at most limit of them.
+func (s *Store) StrangerAlerts(ctx context.Context, limit int) ([]models.Alert, error) {
+	var rows []models.Alert
+	err := s.reader(database.AllowUnreadable(ctx)).Where("participant_id = '' AND acknowledged_at IS NULL").
+		Order("created_at").Limit(limit).Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading the alarms of unknown numbers: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// AlertText returns an alarm and the text that raised it. models.ErrNotFound for an
+// unknown alarm.
+func (s *Store) AlertText(ctx context.Context, id string) (models.AlertText, error) {
+	var out models.AlertText
+	err := s.snapshot(database.AllowUnreadable(ctx), func(tx *gorm.DB) error {
+		out = models.AlertText{}
+		if err := tx.Where("id = ?", id).Take(&out.Alert).Error; err != nil {
+			return err
+		}
+		var in models.Inbound
+		err := tx.Where("id = ?", out.Alert.InboundID).Limit(1).Find(&in).Error
+		out.Phone, out.Text = in.From, textOf(in)
+		return err
+	})
+	if err != nil {
+		return models.AlertText{}, fmt.Errorf("reading the text of an alarm: %w", classify(err))
+	}
+	return out, nil
+}
+
 // makeGrave has an alarm page a person that another part of the same message,
 // such as a voice note, raised as a weak sign, and reports whether it did.
 // Temporal is told of the alarm anew.

@@ -26,13 +26,15 @@ const (
 // indexDigits of the sender's blind index tell senders apart in a hint's id.
 const indexDigits = 24
 
-// createHint writes the day's hint to a stranger, whose marked text is stored
-// already, and returns its id; "" when none is due: hints are off, there was one
-// today, the text asks for no more texts or was answered by the carrier, the
-// sender opted out, or it is no phone.
+// createHint writes the hint to a stranger, whose marked text is stored already, and
+// returns its id: the safety text for a text that may be a crisis, else that the number
+// is not enrolled; each once a day. "" when none is due: there was one today, hints are
+// off (the safety text goes all the same), the text asks for no more texts or was
+// answered by the carrier, the sender opted out, or it is no phone.
 func (s *Store) createHint(tx *gorm.DB, in models.Inbound) (string, error) {
+	isDangerous := in.Danger != models.DangerNone
 	silent := in.Intent == models.IntentStop || in.IntentMethod == models.MethodCarrier
-	if !s.limits.Hints || silent || !strings.HasPrefix(in.From, "+") || in.From == in.To {
+	if silent || !isDangerous && !s.limits.Hints || !strings.HasPrefix(in.From, "+") || in.From == in.To {
 		return "", nil
 	}
 	newest, err := consentOfPhone(tx, in.FromIndex)
@@ -42,6 +44,10 @@ func (s *Store) createHint(tx *gorm.DB, in models.Inbound) (string, error) {
 	row := models.Hint{
 		ID:        "hint-" + in.FromIndex[:min(indexDigits, len(in.FromIndex))] + "-" + in.ReceivedAt.In(s.limits.Zone).Format(time.DateOnly),
 		InboundID: in.ID, Status: models.OutboxReady, CreatedAt: in.ReceivedAt, UpdatedAt: in.ReceivedAt,
+	}
+	if isDangerous {
+		row.Purpose = models.HintCrisis
+		row.ID += "-" + string(models.HintCrisis)
 	}
 	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
 	if res.Error != nil || res.RowsAffected == 0 {

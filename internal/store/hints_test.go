@@ -171,3 +171,71 @@ func TestHintIsCheckedAgain(t *testing.T) {
 		})
 	}
 }
+
+// A stranger in a crisis gets the safety text, also where strangers are not answered,
+// and raises one alarm a day; a weak sign raises one with the second.
+func TestStrangerInCrisis(t *testing.T) {
+	for _, hints := range []bool{true, false} {
+		inboundOnBoth(t, store.InboundLimits{Hints: hints}, func(w *inboundWorld) {
+			w.strange(0, hello)
+			first := w.strange(10, models.Inbound{Body: crisis})
+			require.NotEmpty(w.t, first.AlarmID)
+			text, err := w.HintText(w.ctx, first.HintID)
+			require.NoError(w.t, err)
+			require.Equal(w.t, models.HintText{Purpose: models.HintCrisis}, text)
+			again := w.strange(20, models.Inbound{Body: crisis})
+			require.Empty(w.t, again.HintID)
+			require.Empty(w.t, again.AlarmID)
+
+			pending, err := w.PendingAlarms(w.ctx, inboundAt(60), 10)
+			require.NoError(w.t, err)
+			require.Len(w.t, pending, 1)
+			require.True(w.t, pending[0].Pages)
+			require.False(w.t, pending[0].Answer)
+			open, err := w.StrangerAlerts(w.ctx, 10)
+			require.NoError(w.t, err)
+			require.Len(w.t, open, 1)
+			read, err := w.AlertText(w.ctx, first.AlarmID)
+			require.NoError(w.t, err)
+			require.Equal(w.t, stranger, read.Phone)
+			require.Equal(w.t, crisis, read.Text)
+			_, err = w.AcknowledgeAlert(w.ctx, models.AlertAcknowledgement{AlarmID: first.AlarmID, Actor: "user:kim", Now: inboundAt(70)})
+			require.NoError(w.t, err)
+			open, err = w.StrangerAlerts(w.ctx, 10)
+			require.NoError(w.t, err)
+			require.Empty(w.t, open)
+			_, err = w.AlertText(w.ctx, "alarm-0")
+			require.ErrorIs(w.t, err, models.ErrNotFound)
+
+			require.NotEmpty(w.t, w.strange(10+24*3600, models.Inbound{Body: crisis}).AlarmID, "a day later")
+			sign := models.Inbound{From: "+15550002222", Body: weak}
+			require.Empty(w.t, w.strange(100, sign).AlarmID)
+			second := w.strange(200, sign)
+			require.NotEmpty(w.t, second.AlarmID)
+			require.Equal(w.t, models.TierB, second.Inbound.DangerTier)
+		})
+	}
+}
+
+// A stranger who asks for no more texts gets none, and the alarm all the same.
+func TestStrangerInCrisisWhoOptsOut(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
+		w.strange(0, stop)
+		out := w.strange(10, models.Inbound{Body: crisis})
+		require.Empty(w.t, out.HintID)
+		require.NotEmpty(w.t, out.AlarmID)
+	})
+}
+
+// A person whose enrolment is over is answered in their language.
+func TestStrangerInCrisisWhoWasEnrolled(t *testing.T) {
+	inboundOnBoth(t, store.InboundLimits{Hints: true}, func(w *inboundWorld) {
+		ann := w.ann()
+		_, err := w.UpdateParticipant(w.ctx, models.ParticipantUpdate{ID: ann.ID, Actor: "user:kim", Now: inboundAt(0), Patch: models.ParticipantPatch{Locale: new("es-MX")}})
+		require.NoError(w.t, err)
+		require.NoError(w.t, w.RemoveParticipant(w.ctx, ann.ID, "user:kim", inboundAt(0)))
+		text, err := w.HintText(w.ctx, w.strange(10, models.Inbound{From: ann.Phone, Body: crisis}).HintID)
+		require.NoError(w.t, err)
+		require.Equal(w.t, "es-MX", text.Locale)
+	})
+}

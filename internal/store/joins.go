@@ -331,6 +331,10 @@ func (s *Store) RequestJoin(ctx context.Context, r models.JoinRequest) (string, 
 	return hint, nil
 }
 
+// localeOfNumber reads the language of the person who was enrolled last with the number
+// of a text.
+const localeOfNumber = "SELECT p.locale FROM inbound i JOIN participants p ON p.phone_index = i.from_index WHERE i.id = ? ORDER BY p.enrolled_at DESC LIMIT 1"
+
 // HintText returns of what a hint is made. ErrNotFound for an unknown id.
 func (s *Store) HintText(ctx context.Context, id string) (models.HintText, error) {
 	var out models.HintText
@@ -341,7 +345,7 @@ func (s *Store) HintText(ctx context.Context, id string) (models.HintText, error
 		}
 		out = models.HintText{Purpose: row.Purpose}
 		if row.JoinID == "" {
-			return nil
+			return tx.Raw(localeOfNumber, row.InboundID).Scan(&out.Locale).Error
 		}
 		var join models.Join
 		if err := tx.Where("id = ?", row.JoinID).Take(&join).Error; err != nil {

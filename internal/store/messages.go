@@ -191,16 +191,22 @@ func tellOfText(tx *gorm.DB, kind models.NoticeKind, in models.Inbound) (int64, 
 	})
 }
 
+// acceptStranger stores a text of a number that is not enrolled. One that may be a
+// crisis gets the safety text and raises an alarm, also from a person who is about to
+// join.
 func (s *Store) acceptStranger(tx *gorm.DB, in models.Inbound) (models.AcceptedInbound, error) {
 	in.Gate = models.GateStranger
-	if out, isJoin, err := s.acceptJoin(tx, in); isJoin || err != nil {
-		return out, err
+	out, isJoin, err := s.acceptJoin(tx, in)
+	if err == nil && !isJoin {
+		if err = tx.Create(&in).Error; err == nil {
+			out.Inbound = in
+			out.HintID, err = s.createHint(tx, in)
+		}
 	}
-	if err := tx.Create(&in).Error; err != nil {
-		return models.AcceptedInbound{}, err
+	if err == nil && out.Inbound.Danger != models.DangerNone {
+		out.AlarmID, err = alertStranger(tx, out.Inbound)
 	}
-	hint, err := s.createHint(tx, in)
-	return models.AcceptedInbound{Inbound: in, HintID: hint}, err
+	return out, err
 }
 
 // acceptGated keeps a text from the workflow. Above the limit it still is an
