@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coachline/internal/browsertest"
 	"coachline/internal/config"
 	"coachline/models"
 	"coachline/worker"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == workerProcess {
 		os.Exit(workAlone())
 	}
-	os.Exit(m.Run())
+	os.Exit(browsertest.Run(m))
 }
 
 func workAlone() int {

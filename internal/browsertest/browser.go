@@ -15,6 +15,8 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -46,10 +48,38 @@ type process struct {
 	ended   chan struct{}
 }
 
-// Start runs a browser until the test ends; it takes about a second. Without
-// Chromium the test is skipped, or fails where CI is set to true.
+// shared is the browser of this test program, and what became of its start.
+var shared struct {
+	once    sync.Once
+	process *process
+	browser *Browser
+	err     error
+}
+
+// Run runs the tests of a package with one browser, which the first test that needs it
+// starts, and returns the exit code. TestMain of every package that calls Start calls it.
+func Run(m *testing.M) int {
+	isRun.Store(true)
+	code := m.Run()
+	if shared.process == nil {
+		return code
+	}
+	if err := shared.process.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping the browser:", err)
+		return max(code, 1)
+	}
+	return code
+}
+
+var isRun atomic.Bool
+
+// Start returns the browser of the test program; its start takes about a second.
+// Without Chromium the test is skipped, or fails where CI is set to true.
 func Start(tb testing.TB) *Browser {
 	tb.Helper()
+	if !isRun.Load() {
+		tb.Fatal("TestMain of this package must call browsertest.Run, which ends the browser")
+	}
 	program, err := findProgram()
 	if err != nil && os.Getenv("CI") == "true" {
 		tb.Fatal(err)
@@ -57,20 +87,25 @@ func Start(tb testing.TB) *Browser {
 	if err != nil {
 		tb.Skip(err)
 	}
+	shared.once.Do(func() { shared.err = startShared(program) })
+	if shared.err != nil {
+		tb.Fatalf("starting %s: %v", program, shared.err)
+	}
+	return shared.browser
+}
+
+func startShared(program string) error {
 	p, address, err := launch(program)
 	if err != nil {
-		tb.Fatalf("starting %s: %v", program, err)
+		return err
 	}
-	tb.Cleanup(func() {
-		if err := p.stop(); err != nil {
-			tb.Errorf("stopping the browser: %v", err)
-		}
-	})
+	shared.process = p
 	browser := rod.New().ControlURL(address).NoDefaultDevice()
 	if err := browser.Connect(); err != nil {
-		tb.Fatalf("connecting to the browser: %v", err)
+		return fmt.Errorf("connecting: %w", err)
 	}
-	return &Browser{rod: browser}
+	shared.browser = &Browser{rod: browser}
+	return nil
 }
 
 func findProgram() (string, error) {

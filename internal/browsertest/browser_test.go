@@ -3,6 +3,7 @@ package browsertest_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"testing"
 
 	"github.com/go-rod/rod/lib/input"
@@ -10,6 +11,8 @@ import (
 
 	"coachline/internal/browsertest"
 )
+
+func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
 
 const goodPage = `<!doctype html><html lang="en"><title>Sample</title>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css">

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 
@@ -12,6 +13,8 @@ import (
 
 	"coachline/internal/browsertest"
 )
+
+func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
 
 func TestPageFiles(t *testing.T) {
 	api := newParticipantsAPI(t)
@@ -138,31 +141,32 @@ func TestPhonePageLooks(t *testing.T) {
 		"320 px": {Width: 320, Height: 640}, "320 px dark": {Width: 320, Height: 640, Dark: true},
 		"320 px forced colours": {Width: 320, Height: 640, ForcedColors: true}, "short": {Width: 1280, Height: 320},
 	}
-	for name, view := range views {
-		t.Run(name, func(t *testing.T) {
-			b := coached(t)
-			p := browser.Open(t, b.URL+"/sim/", view)
-			fits := func() {
-				p.ExpectAccessible()
-				p.ExpectNoSideScroll()
-			}
-			p.ExpectText("+15005550006")
-			fits()
-			p.Fill("textbox", "Phone number", "12")
-			p.Click("button", "Enrol")
-			p.ExpectText("Not enrolled.")
-			fits()
-			p.Fill("textbox", "Phone number", "+12025550123")
-			p.Click("button", "Enrol")
-			p.ExpectFocus("textbox", "Text to the coach")
-			fits()
-			p.Type(strings.Repeat("a-long-word-", 20))
-			p.Click("button", "Send")
-			p.ExpectText("You said: a-long-word-")
-			p.ExpectText("delivered")
-			require.NoError(t, b.sim.network.noteScript())
-			p.ExpectText("The answers on these phones come from a script.")
-			fits()
-		})
+	b := coached(t)
+	p := browser.Open(t, b.URL+"/sim/", browsertest.View{})
+	check := func(state string) {
+		for name, view := range views {
+			p.Look(view)
+			p.ExpectAccessible()
+			p.ExpectNoSideScroll()
+			require.False(t, t.Failed(), "%s, %s", state, name)
+		}
+		p.Look(browsertest.View{})
 	}
+	p.ExpectText("+15005550006")
+	check("empty")
+	p.Fill("textbox", "Phone number", "12")
+	p.Click("button", "Enrol")
+	p.ExpectText("Not enrolled.")
+	check("refused")
+	p.Fill("textbox", "Phone number", "+12025550123")
+	p.Click("button", "Enrol")
+	p.ExpectFocus("textbox", "Text to the coach")
+	check("enrolled")
+	p.Type(strings.Repeat("a-long-word-", 20))
+	p.Click("button", "Send")
+	p.ExpectText("You said: a-long-word-")
+	p.ExpectText("delivered")
+	require.NoError(t, b.sim.network.noteScript())
+	p.ExpectText("The answers on these phones come from a script.")
+	check("a conversation")
 }
