@@ -11,6 +11,7 @@ import (
 
 // TestChat is a conversation on two channels, through the whole system.
 func TestChat(t *testing.T) {
+	t.Parallel()
 	r := launchIn(t, []string{"COACH_DEBOUNCE=0"}, "--ephemeral")
 	p := &person{t: t, number: "+12025550131", r: r}
 	require.Equal(t, http.StatusCreated, p.enroll("Ada", "UTC"))

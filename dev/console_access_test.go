@@ -14,6 +14,7 @@ const goodPassword = "correct horse battery"
 // TestConsoleAccess uses the screens of an administrator on the whole system:
 // people and their roles, tokens, sessions, the audit and the settings.
 func TestConsoleAccess(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Start(t)
 	r := launchIn(t, nil, "--ephemeral")
 	p := browser.Open(t, r.table["Console"], browsertest.View{})

@@ -8,6 +8,7 @@ import (
 
 // TestConsoleAgenda holds everybody's prompts on the agenda and releases them.
 func TestConsoleAgenda(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Start(t)
 	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
 	p := browser.Open(t, r.table["Console"]+"agenda", browsertest.View{})

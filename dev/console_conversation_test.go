@@ -52,6 +52,7 @@ func (c *conversation) reason(button string) {
 // TestConsoleConversation uses the page of a person as a coordinator does. The
 // steps build on each other.
 func TestConsoleConversation(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Start(t)
 	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
 	p := &person{t: t, number: ada, r: r}

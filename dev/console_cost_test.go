@@ -45,6 +45,7 @@ func (p *person) tokens(kind string) int64 {
 // TestConsoleCost: the ledger equals what the model's client and the phone counted,
 // the screen shows it, and a spent budget has a fixed text stand in for the model.
 func TestConsoleCost(t *testing.T) {
+	t.Parallel()
 	prices := filepath.Join(t.TempDir(), "prices.json")
 	require.NoError(t, os.WriteFile(prices, []byte(`{"currency": "USD", "destinations": {"+1": {"outbound": 0.01, "inbound": 0.02}}}`), 0o600))
 	browser := browsertest.Start(t)

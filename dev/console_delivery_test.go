@@ -13,6 +13,7 @@ import (
 // TestConsoleDelivery shows a text that the carrier refused, with what its code
 // means and what to do, and the people whom that concerns.
 func TestConsoleDelivery(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Start(t)
 	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
 	p := browser.Open(t, r.table["Console"], browsertest.View{})

@@ -15,6 +15,7 @@ import (
 // TestConsoleImport imports a file with faults and its mended successor, as a
 // coordinator does.
 func TestConsoleImport(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Start(t)
 	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
 	p := browser.Open(t, r.table["Console"], browsertest.View{})

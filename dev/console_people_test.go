@@ -14,6 +14,7 @@ import (
 // TestConsolePeople finds people and does things for several of them at once, from
 // today's screen.
 func TestConsolePeople(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Start(t)
 	r := launchIn(t, calm, "--ephemeral")
 	anna := &person{t: t, number: ada, r: r}

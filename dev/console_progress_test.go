@@ -13,6 +13,7 @@ import (
 // TestConsoleProgress watches a study of sample people, and one with arms that has
 // just begun.
 func TestConsoleProgress(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Start(t)
 	folder := t.TempDir()
 	require.NoError(t, run(t.Context(), []string{"seed", "--data", folder, "--people", "400"}, nil, streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}}))

@@ -20,6 +20,7 @@ import (
 // TestConsoleStudies adds a study with a consent text, has it recruit, and imports
 // people who agreed to it.
 func TestConsoleStudies(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Start(t)
 	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
 	p := browser.Open(t, r.table["Console"], browsertest.View{})

@@ -11,6 +11,7 @@ import (
 // TestConsoleTakeOver takes a conversation over and hands it back, on the whole
 // system: the coach is silent meanwhile, and answers what came then.
 func TestConsoleTakeOver(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Start(t)
 	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
 	p := browser.Open(t, r.table["Console"]+"people?enrol=1", browsertest.View{})

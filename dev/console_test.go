@@ -8,6 +8,7 @@ import (
 
 // TestConsole uses the console as a coordinator does, on the whole system.
 func TestConsole(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Start(t)
 	r := launchIn(t, []string{"COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")
 	p := browser.Open(t, r.table["Console"], browsertest.View{})

@@ -196,6 +196,7 @@ func (p *person) asks() models.StatusView {
 // TestWholeConversation walks one participant through everything, over real HTTP on all
 // sides and a real Temporal server, with a stop and a start in the middle.
 func TestWholeConversation(t *testing.T) {
+	t.Parallel()
 	zone, err := time.LoadLocation("America/New_York")
 	require.NoError(t, err)
 	began := time.Now()
@@ -284,6 +285,7 @@ func (p *person) leaves() {
 }
 
 func TestSixteenEnrolmentsOfOnePhone(t *testing.T) {
+	t.Parallel()
 	r := launchIn(t, nil, "--ephemeral")
 	p := &person{t: t, number: ada, r: r}
 	statuses := make([]int, 16)

@@ -77,6 +77,7 @@ func (e *exampleRun) print(command string) string {
 // TestWorkedExample runs each command of docs/example.md in the order of the page,
 // in a folder that holds only the files of docs/example, and compares what it prints.
 func TestWorkedExample(t *testing.T) {
+	t.Parallel()
 	e := newExampleRun(t, launch(t, "--ephemeral"))
 	page, err := os.ReadFile(examplePage)
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 // TestA59StrangerGetsOneHint: no participant, one fixed text, and none to whom
 // it was said to leave alone.
 func TestA59StrangerGetsOneHint(t *testing.T) {
+	t.Parallel()
 	r := launchIn(t, []string{"COACH_PROGRAMME=Morning Steps"}, "--ephemeral")
 	stranger := &person{t: t, number: "+12025550111", r: r}
 	refuser := &person{t: t, number: "+12025550112", r: r}
@@ -34,6 +35,7 @@ func TestA59StrangerGetsOneHint(t *testing.T) {
 // TestTooManyTextsAreSaidOnce: what is above the limit is kept, not answered,
 // and the person is told once.
 func TestTooManyTextsAreSaidOnce(t *testing.T) {
+	t.Parallel()
 	r := launchIn(t, []string{"COACH_DEBOUNCE=0", "COACH_TEXTS_PER_DAY=2"}, "--ephemeral")
 	p := &person{t: t, number: "+12025550114", r: r}
 	require.Equal(t, http.StatusCreated, p.enroll("", "UTC"))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -27,6 +28,10 @@ const workerProcess = "worker-process"
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == workerProcess {
 		os.Exit(workAlone())
+	}
+	// Most tests wait for timers rather than for a processor.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
 	}
 	os.Exit(browsertest.Run(m))
 }

@@ -22,6 +22,7 @@ var (
 // TestOneScrapeShowsBothRoles: worker and starter of one process count into one
 // registry, each thing once, with the Temporal SDK's own figures beside it.
 func TestOneScrapeShowsBothRoles(t *testing.T) {
+	t.Parallel()
 	r := launchIn(t, []string{"COACH_DEBOUNCE=0"}, "--ephemeral")
 	p := &person{t: t, number: ada, r: r}
 	require.Equal(t, http.StatusCreated, p.enroll("Ada", "UTC"))

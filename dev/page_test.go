@@ -12,6 +12,7 @@ import (
 // TestPhonePage enrols and texts in a browser, on the whole system with a
 // token: what the page shows is what the API, the worker and the script say.
 func TestPhonePage(t *testing.T) {
+	t.Parallel()
 	const token = "an-operators-token-of-enough-letters"
 	browser := browsertest.Start(t)
 	r := launchIn(t, []string{"COACH_API_TOKEN=" + token, "COACH_QUIET_HOURS=", "COACH_DEBOUNCE=0"}, "--ephemeral")

@@ -57,6 +57,7 @@ const phonesJournal = "phones.jsonl"
 // person's words with the log at its most talkative, and then looks for the
 // words, names and numbers wherever something is written down.
 func TestNothingPersonalIsWrittenInTheClear(t *testing.T) {
+	t.Parallel()
 	began := time.Now()
 	// The first slot is nearer than the preparation time: its prompt goes out
 	// as soon as the schedule is made.

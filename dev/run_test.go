@@ -114,6 +114,7 @@ func TestDevStartsAndStops(t *testing.T) {
 }
 
 func TestDevGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	first := launch(t, "--data", data, "--no-worker")
 	c := dialTemporal(t, first)
