@@ -18,7 +18,11 @@ import (
 
 var updateFigures = flag.Bool("update", false, "write the figures of docs/screening.md anew")
 
-const figuresPage = "../../docs/screening.md"
+const (
+	figuresPage = "../../docs/screening.md"
+	// figuresByLanguage has each kind of the sheets by language.
+	figuresByLanguage = "testdata/figures.md"
+)
 
 // figure is a row of the table of figures. More is better, unless isCost.
 type figure struct {
@@ -26,9 +30,9 @@ type figure struct {
 	isCost              bool
 }
 
-// figureRows lists the rows: what has a target first, then the kinds of the sheets.
-func figureRows(counts map[string]*share) []figure {
-	rows := []figure{
+// targetRows lists what has a target, and what belongs to it.
+func targetRows() []figure {
+	return []figure{
 		{label: "crisis, all kinds", name: "crisis"},
 		{label: "crisis: direct, method, emergency", name: explicit, target: "98, each language 95"},
 		{label: "crisis: passive, slang, typo, third person", name: indirect, target: "90"},
@@ -41,6 +45,11 @@ func figureRows(counts map[string]*share) []figure {
 		{label: "opted out by mistake", name: "opted out by mistake", target: "at most 0.5", isCost: true},
 		{label: "asked by mistake", name: "asked by mistake", isCost: true},
 	}
+}
+
+// kindRows lists the kinds of the sheets.
+func kindRows(counts map[string]*share) []figure {
+	var rows []figure
 	var kinds []string
 	for name := range counts {
 		sheet, kind, ok := strings.Cut(name, "/")
@@ -68,22 +77,27 @@ func cell(s *share) string {
 
 func percent(s *share) float64 { return 100 * float64(s.hits) / float64(max(s.n, 1)) }
 
-func figureTable(counts map[string]*share) string {
+// figureTable shows what has a target, or each kind, by language.
+func figureTable(rows []figure, counts map[string]*share) string {
 	var out strings.Builder
 	out.WriteString("| | target, % | all | as tier A, % | " + strings.Join(screening.Languages(), " | ") + " |\n")
 	out.WriteString("|---|---|---|---|" + strings.Repeat("---|", len(screening.Languages())) + "\n")
-	for _, row := range figureRows(counts) {
-		grave := "-"
-		if s := counts["tier A of "+row.name]; s != nil && !strings.HasPrefix(row.name, sheets.OptOut) {
-			grave = fmt.Sprintf("%.1f", percent(s))
-		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s |", row.label, row.target, cell(counts[row.name]), grave)
+	for _, row := range rows {
+		fmt.Fprintf(&out, "| %s | %s | %s | %s |", row.label, row.target, cell(counts[row.name]), graveShare(row, counts))
 		for _, language := range screening.Languages() {
 			fmt.Fprintf(&out, " %s |", cell(counts[row.name+" "+language]))
 		}
 		out.WriteString("\n")
 	}
 	return out.String()
+}
+
+// graveShare is the percentage of a row that alerts as tier A.
+func graveShare(row figure, counts map[string]*share) string {
+	if s := counts["tier A of "+row.name]; s != nil && !strings.HasPrefix(row.name, sheets.OptOut) {
+		return fmt.Sprintf("%.1f", percent(s))
+	}
+	return "-"
 }
 
 // steps move the thresholds of the classifier; the last leaves the rules alone.
@@ -130,31 +144,33 @@ func block(page, name string) (before, table, after string, ok bool) {
 
 var cellShare = regexp.MustCompile(`(\d+)/(\d+):`)
 
-// The tables of docs/screening.md are not better than what is measured, and their
-// texts are those of the sheets. This writes them:
+// The tables of docs/screening.md, and that of testdata by language, are not
+// better than what is measured, and their texts are those of the sheets. This
+// writes them:
 //
 //	go test ./internal/screening -run TestFiguresOfDocs -update
 func TestFiguresOfDocs(t *testing.T) {
-	raw, err := os.ReadFile(figuresPage)
-	require.NoError(t, err)
-	page := string(raw)
 	counts := scoredHalf(t)
 	costs := map[string]bool{}
-	for _, row := range figureRows(counts) {
+	for _, row := range slices.Concat(targetRows(), kindRows(counts)) {
 		costs[row.label] = row.isCost
 	}
-	for name, table := range map[string]string{"figures": figureTable(counts), "thresholds": thresholdTable(t)} {
-		before, written, after, ok := block(page, name)
-		require.True(t, ok, "docs/screening.md has no place for the table %s", name)
+	compare := func(path, name, measured string) {
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		before, written, after, ok := block(string(raw), name)
+		require.True(t, ok, "%s has no place for the table %s", path, name)
 		if *updateFigures {
-			page = before + table + after
-			require.NoError(t, os.WriteFile(figuresPage, []byte(page), 0o600))
-			continue
+			require.NoError(t, os.WriteFile(path, []byte(before+measured+after), 0o600))
+			return
 		}
-		for _, complaint := range worse(table, written, costs) {
-			t.Errorf("%s: %s; write the figures anew: go test ./internal/screening -run TestFiguresOfDocs -update", name, complaint)
+		for _, complaint := range worse(measured, written, costs) {
+			t.Errorf("%s, %s: %s; write the figures anew: go test ./internal/screening -run TestFiguresOfDocs -update", path, name, complaint)
 		}
 	}
+	compare(figuresPage, "figures", figureTable(targetRows(), counts))
+	compare(figuresPage, "thresholds", thresholdTable(t))
+	compare(figuresByLanguage, "kinds", figureTable(kindRows(counts), counts))
 }
 
 // worse compares a table that is measured with the one that is written, and says
